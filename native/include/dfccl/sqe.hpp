@@ -1,0 +1,51 @@
+#pragma once
+// Submission and completion entries: the layout that JavaScript, C++ and a GPU share.
+#include <cstdint>
+
+#include "dfccl/atomics.hpp"
+
+namespace dfccl {
+
+// A submission queue entry is 64 bytes: eight 64-bit words, each a 48-bit payload below a 16-bit sequence number (the
+// position in the queue + 1, cut to 16 bits). An address fits in one payload, so none is ever split over two words. A
+// producer stores the low half first and then, atomically, the high half with the sequence; a reader that polls the words
+// themselves (a GPU across PCIe) takes the entry only when all eight carry the sequence it expects. A reader on the same
+// CPU goes by the queue's tail instead. Capacity <= 32768, so a sequence never repeats within two laps.
+//
+//   word 0  collective id (32 bits) and flags (bits 32-47)
+//   word 1  run number of that id on this rank (48 bits)
+//   word 2  completion slot (32 bits)
+//   word 3  send address (bytes)
+//   word 4  receive address (bytes)
+//   word 5  position of the entry in the queue (48 bits)
+//   word 6  scalar handle of scaledSum, 0 otherwise; word 7 reserved, 0
+inline constexpr int kSqeWords = 8;
+inline constexpr uint64_t kSqePayloadMask = (uint64_t{1} << 48) - 1;
+inline constexpr int kSqeSequenceShift = 48;
+
+// Flags of word 0, bits 32-47.
+inline constexpr uint32_t kSqeExit = 1;  // the daemon leaves for good after this entry
+
+struct alignas(64) SqeMemory {
+  Atomic<uint64_t> words[kSqeWords];
+};
+static_assert(sizeof(SqeMemory) == 64);
+
+struct Sqe {
+  uint32_t id;
+  uint32_t flags;
+  uint64_t run;
+  uint32_t completionSlot;
+  uint64_t sendAddress;
+  uint64_t recvAddress;
+};
+
+// A completion entry is one 64-bit word: the low half is the collective id, the high half is the status (bits 32-47,
+// 0 = free, 1 = completed, 2 = aborted) and the low 16 bits of the run number (bits 48-63).
+enum class CqeStatus : uint16_t { free = 0, completed = 1, aborted = 2 };
+
+constexpr uint64_t packCqe(uint32_t id, CqeStatus status, uint64_t run) {
+  return uint64_t{id} | (uint64_t{static_cast<uint16_t>(status)} << 32) | ((run & 0xffff) << 48);
+}
+
+}  // namespace dfccl
