@@ -1,0 +1,26 @@
+# The Node addon, build/<preset>/dfccl.node. The headers come from npm, so nothing of Node is downloaded here.
+
+file(GLOB DFCCL_ADDON_SOURCES CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/addon/*.cpp")
+set(_modules "${CMAKE_CURRENT_SOURCE_DIR}/node_modules" "${CMAKE_CURRENT_SOURCE_DIR}/../node_modules")
+find_path(NODE_ADDON_API_DIR napi.h HINTS ${_modules} PATH_SUFFIXES node-addon-api NO_DEFAULT_PATH)
+find_path(NODE_API_HEADERS_DIR node_api.h HINTS ${_modules} PATH_SUFFIXES node-api-headers/include NO_DEFAULT_PATH)
+
+if(NOT DFCCL_ADDON_SOURCES)
+  message(STATUS "No addon: native/addon has no sources")
+  return()
+endif()
+if(NOT NODE_ADDON_API_DIR OR NOT NODE_API_HEADERS_DIR)
+  message(STATUS "No addon: node-addon-api or node-api-headers is missing (npx pnpm install)")
+  return()
+endif()
+
+add_library(dfccl_addon MODULE ${DFCCL_ADDON_SOURCES})
+target_include_directories(dfccl_addon PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/src" "${CMAKE_CURRENT_SOURCE_DIR}/addon")
+target_include_directories(dfccl_addon SYSTEM PRIVATE "${NODE_ADDON_API_DIR}" "${NODE_API_HEADERS_DIR}")
+# SWALLOW_UNTHROWABLE: without it, a call into a worker that is terminating aborts the whole process.
+target_compile_definitions(dfccl_addon PRIVATE NAPI_VERSION=8 NAPI_CPP_EXCEPTIONS NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS
+  BUILDING_NODE_EXTENSION)
+target_link_libraries(dfccl_addon PRIVATE dfccl)
+set_target_properties(dfccl_addon PROPERTIES PREFIX "" OUTPUT_NAME dfccl SUFFIX ".node"
+  LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}" LINK_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/cmake/exports-addon.map")
+target_link_options(dfccl_addon PRIVATE "LINKER:--version-script=${CMAKE_CURRENT_SOURCE_DIR}/cmake/exports-addon.map")

@@ -1,0 +1,31 @@
+# Benchmarks are built on demand only:  cmake --build --preset release --target bench
+#   *_bench.cpp  this engine;  *_mpi.cpp  the same measurement against MPI, where there is one.
+
+file(GLOB_RECURSE _bench CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/bench/*_bench.cpp")
+file(GLOB_RECURSE _mpi CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/bench/*_mpi.cpp")
+add_custom_target(bench)
+find_package(benchmark QUIET)
+
+function(dfccl_add_bench source)
+  get_filename_component(_target "${source}" NAME_WE)
+  add_executable(${_target} EXCLUDE_FROM_ALL "${source}")
+  target_link_libraries(${_target} PRIVATE dfccl ${ARGN})
+  target_include_directories(${_target} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/src" "${CMAKE_CURRENT_SOURCE_DIR}/bench")
+  set_target_properties(${_target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bench")
+  add_dependencies(bench ${_target})
+endfunction()
+
+foreach(_source IN LISTS _bench)
+  dfccl_add_bench("${_source}" $<TARGET_NAME_IF_EXISTS:benchmark::benchmark>)
+endforeach()
+
+if(_mpi)
+  find_package(MPI COMPONENTS CXX)
+  if(MPI_CXX_FOUND)
+    foreach(_source IN LISTS _mpi)
+      dfccl_add_bench("${_source}" MPI::MPI_CXX)
+    endforeach()
+  else()
+    message(STATUS "No MPI benchmarks: MPI is missing (apt-get install libopenmpi-dev openmpi-bin)")
+  endif()
+endif()

@@ -1,0 +1,57 @@
+# One executable a file, registered with ctest under its path: test/queues/ring_test.cpp is the test "queues/ring_test".
+#   *_test.cpp    doctest                          label "unit"
+#   *_stress.cpp  doctest, many threads            label "stress"
+#   *_relacy.cpp  relaxed-memory verifier          label "relacy"
+#   *_test.c      the C API, as a C program has it label "c"
+# The target `native_tests` builds all of them.
+
+set(_test_dir "${CMAKE_CURRENT_SOURCE_DIR}/test")
+file(GLOB_RECURSE _unit CONFIGURE_DEPENDS "${_test_dir}/*_test.cpp")
+file(GLOB_RECURSE _stress CONFIGURE_DEPENDS "${_test_dir}/*_stress.cpp")
+file(GLOB_RECURSE _relacy CONFIGURE_DEPENDS "${_test_dir}/*_relacy.cpp")
+file(GLOB_RECURSE _c CONFIGURE_DEPENDS "${_test_dir}/*_test.c")
+find_path(DOCTEST_INCLUDE_DIR doctest/doctest.h)
+find_path(RELACY_INCLUDE_DIR relacy/relacy.hpp)
+add_custom_target(native_tests)
+
+function(dfccl_add_test source label timeout)
+  file(RELATIVE_PATH _path "${_test_dir}" "${source}")
+  string(REGEX REPLACE "\\.[a-z]+$" "" _name "${_path}")
+  string(REPLACE "/" "-" _target "${_name}")
+  add_executable(${_target} "${source}")
+  target_link_libraries(${_target} PRIVATE ${ARGN})
+  target_include_directories(${_target} PRIVATE "${_test_dir}" "${CMAKE_CURRENT_SOURCE_DIR}/src" "${CMAKE_CURRENT_SOURCE_DIR}/include")
+  set_target_properties(${_target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/test")
+  add_test(NAME "${_name}" COMMAND ${_target})
+  set_tests_properties("${_name}" PROPERTIES LABELS ${label} TIMEOUT ${timeout})
+  add_dependencies(native_tests ${_target})
+  set(_target ${_target} PARENT_SCOPE)
+endfunction()
+
+if(DOCTEST_INCLUDE_DIR)
+  foreach(_source IN LISTS _unit)
+    dfccl_add_test("${_source}" unit 300 dfccl)
+    target_include_directories(${_target} SYSTEM PRIVATE "${DOCTEST_INCLUDE_DIR}")
+  endforeach()
+  foreach(_source IN LISTS _stress)
+    dfccl_add_test("${_source}" stress 600 dfccl)
+    target_include_directories(${_target} SYSTEM PRIVATE "${DOCTEST_INCLUDE_DIR}")
+  endforeach()
+else()
+  message(STATUS "No unit and stress tests: doctest is missing (apt-get install doctest-dev)")
+endif()
+
+# The verifier replaces the atomics themselves, so these don't link the engine: they include the headers that they check.
+if(RELACY_INCLUDE_DIR AND NOT DFCCL_SANITIZE)
+  foreach(_source IN LISTS _relacy)
+    dfccl_add_test("${_source}" relacy 600 dfccl_flags)
+    target_compile_definitions(${_target} PRIVATE DFCCL_RELACY)
+    target_include_directories(${_target} SYSTEM PRIVATE "${RELACY_INCLUDE_DIR}")
+  endforeach()
+elseif(NOT RELACY_INCLUDE_DIR)
+  message(STATUS "No relaxed-memory tests: relacy is missing (apt-get install relacy-dev)")
+endif()
+
+foreach(_source IN LISTS _c)
+  dfccl_add_test("${_source}" c 300 dfccl_shared dfccl_flags)
+endforeach()
