@@ -29,7 +29,9 @@ inline constexpr uint32_t kSqeExit = 1;  // the daemon leaves for good after thi
 struct alignas(64) SqeMemory {
   Atomic<uint64_t> words[kSqeWords];
 };
+#if !defined(DFCCL_RELACY)  // the verifier's atomics carry their history
 static_assert(sizeof(SqeMemory) == 64);
+#endif
 
 struct Sqe {
   uint32_t id;
@@ -38,6 +40,7 @@ struct Sqe {
   uint32_t completionSlot;
   uint64_t sendAddress;
   uint64_t recvAddress;
+  uint64_t scalarHandle = 0;
 };
 
 // A completion entry is one 64-bit word: the low half is the collective id, the high half is the status (bits 32-47,
