@@ -24,3 +24,7 @@ target_link_libraries(dfccl_addon PRIVATE dfccl)
 set_target_properties(dfccl_addon PROPERTIES PREFIX "" OUTPUT_NAME dfccl SUFFIX ".node"
   LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}" LINK_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/cmake/exports-addon.map")
 target_link_options(dfccl_addon PRIVATE "LINKER:--version-script=${CMAKE_CURRENT_SOURCE_DIR}/cmake/exports-addon.map")
+
+if(NOT DFCCL_SANITIZE AND CMAKE_SYSTEM_NAME STREQUAL "Linux" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  include(cmake/glibc_floor.cmake)
+endif()
