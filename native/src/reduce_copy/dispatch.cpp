@@ -1,0 +1,49 @@
+// reduceCopy() and the choice of its kernels. The house, from the door down:
+//
+//   dispatch.cpp   takes the best family that this CPU runs, once
+//   execute.cpp    copies, or reduces with the family's kernel, directly or by way of a small buffer
+//   strategy.cpp   which of these, by the number of operands and their size
+//   kernels_*.cpp  one family each: the same kernels.hpp and vector_lanes.hpp, compiled for one set of instructions
+//   reference.cpp  what every kernel must equal, bit for bit
+//
+// A kernel folds its sources in order, a few vectors at a time, and rounds or divides once at the end, exactly as the
+// reference does for one element: nothing is reassociated, and no multiplication and addition are contracted.
+#include <vector>
+
+#include "execute.hpp"
+#include "families.hpp"
+
+namespace dfccl {
+namespace reduce_copy {
+namespace {
+
+const KernelFamily& bestFamily() {
+  static const KernelFamily& family = *availableFamilies().front();
+  return family;
+}
+
+}  // namespace
+
+std::span<const KernelFamily* const> availableFamilies() {
+  static const std::vector<const KernelFamily*> available = [] {
+    std::vector<const KernelFamily*> found;
+#if defined(__x86_64__)
+    for (const KernelFamily* family : {&kAvx512Family, &kAvx2Family}) {
+      if (family->isSupported()) found.push_back(family);
+    }
+#endif
+    found.push_back(&kBaselineFamily);
+    return found;
+  }();
+  return available;
+}
+
+}  // namespace reduce_copy
+
+void reduceCopy(DataType type, ReduceOp op, const ReduceCopyArgs& args) {
+  reduce_copy::executeWith(reduce_copy::bestFamily(), type, op, args);
+}
+
+const char* reduceCopyKernelName() { return reduce_copy::bestFamily().name; }
+
+}  // namespace dfccl

@@ -1,0 +1,109 @@
+#include "execute.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace dfccl::reduce_copy {
+namespace {
+
+// Small enough to stay in a first-level cache of 32 KiB beside one line of each source and destination.
+constexpr size_t kStageBytes = 8 << 10;
+
+struct Plan {
+  ReduceKernel reduce;
+  DivideKernel divide;  // nullptr: no division, or the kernel divides
+  StreamKernel stream;  // nullptr: plain stores
+  KernelCall call;
+  size_t elementBytes;
+};
+
+bool isCopy(ReduceOp op, const ReduceCopyArgs& args) {
+  if (args.sourceCount != 1) return false;
+  if (op == ReduceOp::scaledSum) return args.scales == nullptr;
+  return op != ReduceOp::avg || args.divisor <= 1;
+}
+
+void put(StreamKernel stream, void* destination, size_t offset, const void* from, size_t bytes) {
+  char* to = static_cast<char*>(destination) + offset;
+  if (to == from) return;
+  if (stream != nullptr) {
+    stream(to, from, bytes);
+  } else {
+    std::memcpy(to, from, bytes);
+  }
+}
+
+// A stretch at a time, so that the source is read from memory once, however many destinations there are.
+void copy(StreamKernel stream, const ReduceCopyArgs& args, size_t bytes) {
+  const size_t stretch = args.destinationCount == 1 ? bytes : kStageBytes;
+  for (size_t at = 0; at < bytes; at += stretch) {
+    const char* from = static_cast<const char*>(args.sources[0]) + at;
+    for (int j = 0; j < args.destinationCount; ++j) {
+      put(stream, args.destinations[j], at, from, std::min(stretch, bytes - at));
+    }
+  }
+}
+
+void reduceStaged(const Plan& plan) {
+  alignas(64) char stage[kStageBytes];
+  void* const stages[] = {stage};
+  KernelCall part = plan.call;
+  part.destinations = stages;
+  part.destinationCount = 1;
+  const size_t stretch = kStageBytes / plan.elementBytes;
+  for (size_t at = 0; at < plan.call.count; at += stretch) {
+    part.sourceOffset = at;
+    part.count = std::min(stretch, plan.call.count - at);
+    plan.reduce(part);
+    if (plan.divide != nullptr) plan.divide(stage, part.count, plan.call.divisor);
+    for (int j = 0; j < plan.call.destinationCount; ++j) {
+      put(plan.stream, plan.call.destinations[j], at * plan.elementBytes, stage, part.count * plan.elementBytes);
+    }
+  }
+}
+
+}  // namespace
+
+void executeWith(const KernelFamily& family, Strategy strategy, DataType type, ReduceOp op,
+                 const ReduceCopyArgs& args) {
+  if (args.count == 0) return;
+  const StreamKernel stream = strategy == Strategy::streamed ? family.stream : nullptr;
+  if (isCopy(op, args)) {
+    copy(stream, args, args.count * sizeOf(type));
+  } else {
+    if (op == ReduceOp::scaledSum && args.scales == nullptr) op = ReduceOp::sum;
+    const bool isDivided = op == ReduceOp::avg && args.divisor > 1;
+    const Plan plan{
+        .reduce = family.reduce[static_cast<int>(type)][static_cast<int>(op)],
+        .divide = isDivided ? family.divide[static_cast<int>(type)] : nullptr,
+        .stream = stream,
+        .call = {.sources = args.sources,
+                 .sourceCount = args.sourceCount,
+                 .sourceOffset = 0,
+                 .destinations = args.destinations,
+                 .destinationCount = args.destinationCount,
+                 .destinationOffset = 0,
+                 .count = args.count,
+                 .scales = args.scales,
+                 .divisor = isDivided ? args.divisor : 0},
+        .elementBytes = sizeOf(type),
+    };
+    if (strategy == Strategy::direct && plan.divide == nullptr) {
+      plan.reduce(plan.call);
+    } else {
+      reduceStaged(plan);
+    }
+  }
+  if (stream != nullptr) family.streamFence();
+}
+
+void executeWith(const KernelFamily& family, DataType type, ReduceOp op, const ReduceCopyArgs& args) {
+  const Strategy strategy = chooseStrategy({.sourceCount = args.sourceCount,
+                                            .destinationCount = args.destinationCount,
+                                            .operandBytes = args.count * sizeOf(type),
+                                            .workingSetBytes = args.workingSetBytes,
+                                            .canStream = family.stream != nullptr});
+  executeWith(family, strategy, type, op, args);
+}
+
+}  // namespace dfccl::reduce_copy

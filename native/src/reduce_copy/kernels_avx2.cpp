@@ -1,0 +1,41 @@
+// Kernels in AVX2 and F16C (x86-64-v3 CPUs, 2013 and later). Without FMA: its one rounding would give other bits.
+#if defined(__x86_64__)
+#include "families.hpp"
+#include "kernel_prelude.hpp"
+#include "stream_store.hpp"
+
+#if defined(__clang__)
+#pragma clang fp contract(off)
+#pragma clang attribute push(__attribute__((target("avx2,f16c"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC optimize("fp-contract=off")
+#pragma GCC target("avx2,f16c")
+#endif
+
+namespace dfccl::reduce_copy {
+namespace {
+constexpr unsigned kVectorBytes = 32;
+}  // namespace
+}  // namespace dfccl::reduce_copy
+
+#include "kernels.hpp"
+#include "vector_lanes.hpp"
+
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+
+namespace dfccl::reduce_copy {
+namespace {
+
+bool isSupported() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c"); }
+
+}  // namespace
+
+constinit const KernelFamily kAvx2Family = makeFamily("avx2", isSupported, kStreamStore, kStreamFence);
+
+}  // namespace dfccl::reduce_copy
+#endif
