@@ -1,5 +1,6 @@
 #pragma once
-// The kernels themselves, for vectors of kVectorBytes. Included like vector_lanes.hpp, after it.
+// The kernels themselves, for vectors of kVectorBytes. Included as vector_lanes.hpp is.
+#include "vector_lanes.hpp"
 
 namespace dfccl::reduce_copy {
 namespace {

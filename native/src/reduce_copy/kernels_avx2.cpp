@@ -20,7 +20,6 @@ constexpr unsigned kVectorBytes = 32;
 }  // namespace dfccl::reduce_copy
 
 #include "kernels.hpp"
-#include "vector_lanes.hpp"
 
 #if defined(__clang__)
 #pragma clang attribute pop

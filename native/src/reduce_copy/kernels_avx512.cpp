@@ -21,7 +21,6 @@ constexpr unsigned kVectorBytes = 64;
 }  // namespace dfccl::reduce_copy
 
 #include "kernels.hpp"
-#include "vector_lanes.hpp"
 
 #if defined(__clang__)
 #pragma clang attribute pop

@@ -17,7 +17,6 @@ constexpr unsigned kVectorBytes = 16;
 }  // namespace dfccl::reduce_copy
 
 #include "kernels.hpp"
-#include "vector_lanes.hpp"
 
 namespace dfccl::reduce_copy {
 namespace {
