@@ -29,7 +29,7 @@ class SubmissionConsumer {
     } else {
       const SqeMemory& memory = ring_.slot(position_);
       for (int i = 0; i < kSqeWords; ++i) {
-        words[i] = memory.words[i].load(Orders::readWord);  // A4
+        words[i] = memory.words[i].load(i == kSqeWords - 1 ? Orders::readWord : order::relaxed);  // A4
         if (!hasSqeSequence(words[i], position_)) return false;
       }
     }

