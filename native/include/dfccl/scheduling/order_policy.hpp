@@ -24,8 +24,9 @@ struct OrderPolicy {
   uint32_t fetchWhenStuckVisits;
   /// Most entries that one look takes.
   uint32_t fetchBatch;
-  /// Most tasks that enter during one lap over the queue; 0: no limit. Without a limit, new tasks that complete as fast
-  /// as they come keep the lap from ending, and a stuck task at the front is never tried again.
+  /// Most tasks that enter during one lap over the queue; at least 1. Without this budget, new tasks that complete as
+  /// fast as they come keep the lap from ending, and a stuck task at the front is never tried again; and urgent tasks,
+  /// for which the lap goes back, keep it from ever reaching those behind.
   uint32_t fetchesPerLap;
 };
 static_assert(sizeof(OrderPolicy) == 20);
@@ -43,7 +44,7 @@ struct FetchFacts {
 /// the caller's to know.
 DFCCL_HD constexpr bool shouldFetch(const OrderPolicy& policy, const FetchFacts& facts) {
   if (facts.queueLength == 0) return true;
-  if (policy.fetchesPerLap != 0 && facts.fetchedThisLap >= policy.fetchesPerLap) return false;
+  if (facts.fetchedThisLap >= policy.fetchesPerLap) return false;
   if (policy.fetchEveryVisits != 0 && facts.visitsSinceFetch >= policy.fetchEveryVisits) return true;
   return facts.allStuck && facts.visitsSinceProgress >= policy.fetchWhenStuckVisits;
 }

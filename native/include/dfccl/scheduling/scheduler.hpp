@@ -41,7 +41,7 @@ DFCCL_HD constexpr bool isValid(const SchedulePolicy& policy) {
   if (static_cast<int>(policy.order.kind) >= kOrderKindCount) return false;
   if (static_cast<int>(sticky.kind) >= kStickinessKindCount) return false;
   if (static_cast<int>(policy.quit.kind) >= kQuitKindCount) return false;
-  if (policy.order.fetchBatch == 0) return false;
+  if (policy.order.fetchBatch == 0 || policy.order.fetchesPerLap == 0) return false;
   if (sticky.minimumThreshold == 0 || sticky.minimumThreshold > sticky.maximumThreshold) return false;
   if (sticky.initialThreshold < sticky.minimumThreshold || sticky.initialThreshold > sticky.maximumThreshold)
     return false;
@@ -66,8 +66,7 @@ struct ScheduleState {
   uint32_t visitsSinceFetch;     // since the last look at the SQ
   uint32_t visitsSinceProgress;  // since a slice was committed
   uint32_t fetchedThisLap;
-  uint32_t urgent;     // position of a task that entered ahead of the cursor and goes next, or kNoPosition
-  uint32_t hasJumped;  // 1: this lap went back for an urgent task already; a second time could starve those behind
+  uint32_t urgent;  // position of a task that entered ahead of the cursor and goes next, or kNoPosition
   uint32_t isDraining;
 };
 
@@ -127,12 +126,10 @@ DFCCL_HD constexpr void moveTo(const SchedulePolicy& policy, ScheduleState& stat
   if (state.urgent != kNoPosition) {
     state.cursor = state.urgent;
     state.urgent = kNoPosition;
-    state.hasJumped = 1;
     // From here on the cursor passes tasks again that it has tried already, so the count of turns starts anew.
     restartCounts(state);
   } else if (next >= activeLength(policy, state.length)) {
     state.cursor = 0;
-    state.hasJumped = 0;
     state.fetchedThisLap = 0;
   } else {
     state.cursor = next;
@@ -168,7 +165,7 @@ DFCCL_HD constexpr Decision insert(const SchedulePolicy& policy, ScheduleState s
   if (position <= state.cursor) {
     // An urgent position never lies behind the one of a still more urgent task.
     const bool isFirst = state.urgent == kNoPosition || position <= state.urgent;
-    if (isFirst && !state.hasJumped) state.urgent = position;
+    if (isFirst) state.urgent = position;
     state.cursor += 1;
   }
   return {state, false, false, false};
