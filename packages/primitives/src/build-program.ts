@@ -1,0 +1,153 @@
+import { buildersOf, isAlgorithm, type Algorithm } from "./builders/algorithms.js";
+import type { Builder } from "./builders/builder.js";
+import { laneContext } from "./builders/lane-context.js";
+import { copy, input, output } from "./builders/step-factory.js";
+import { inputSegmentsOf, isCollective, takesReduceOp, takesRoot, type Collective } from "./collective.js";
+import { DfcclError, InvalidArgumentError } from "./errors.js";
+import { createProgram, type Program } from "./program.js";
+import { isProtocol, type Protocol } from "./protocol.js";
+import { annotateFinish } from "./verifier/annotate-finish.js";
+
+export type BuildableCollective = Exclude<Collective, "custom">;
+
+/** Whether input and output are the same memory; "either" when that is known only at each run. */
+export type Placement = boolean | "either";
+
+export interface BuildOptions {
+  readonly collective: BuildableCollective;
+  readonly algorithm: Algorithm;
+  /** Number of ranks, 1 or more; send-recv needs exactly 2. */
+  readonly ranks: number;
+  /** Default 0. For send-recv: the sender. */
+  readonly root?: number | undefined;
+  /** Default "simple". */
+  readonly protocol?: Protocol | undefined;
+  /** How many blocks of a rank work side by side, each on its own share of the data. Default 1. */
+  readonly channels?: number | undefined;
+  /** Default false. The program may allow more than it is asked for: see its `inPlace` and `outOfPlace`. */
+  readonly inPlace?: Placement | undefined;
+  /** Slots of every connection. Default: that of the protocol. */
+  readonly slotCount?: number | undefined;
+}
+
+/** No builder carries out the collective in the way that was asked for. `facts.available` lists what there is. */
+export class UnsupportedAlgorithmError extends DfcclError {
+  override readonly code = "UNSUPPORTED_ALGORITHM";
+
+  constructor(options: BuildOptions, why: string) {
+    const available = listAlgorithms(options.collective, options.ranks, options.inPlace);
+    super(`${options.collective} with ${options.algorithm} on ${options.ranks} ranks isn't possible: ${why}.`, {
+      facts: { ...options, available },
+      remedy: `Choose one of: ${available.join(", ")}.`,
+    });
+  }
+}
+
+/**
+ * Builds a program. The same options give the same program, on every machine.
+ * @returns a program that doesn't depend on count and type; `finish` is marked, so it serves every reduction operator.
+ * @throws {InvalidArgumentError} for a rank count, root, channel or slot count out of range.
+ * @throws {UnsupportedAlgorithmError} where the algorithm doesn't apply.
+ */
+export function buildProgram(options: BuildOptions): Program {
+  const { collective, algorithm, ranks: rankCount } = options;
+  const channels = options.channels ?? 1;
+  const root = options.root ?? 0;
+  checkOptions(options, channels, root);
+  const builder = chooseBuilder(options, channels);
+  const program =
+    rankCount === 1 && collective !== "barrier"
+      ? copyProgram(options, channels)
+      : builderProgram(options, builder, channels, root);
+  return takesReduceOp(collective) ? annotateFinish(program) : program;
+}
+
+/** Algorithms that can carry out a collective on this many ranks. */
+export function listAlgorithms(collective: BuildableCollective, ranks: number, inPlace: Placement = false): Algorithm[] {
+  if (collective === "send-recv" && ranks !== 2) return [];
+  return Object.entries(buildersOf[collective]).flatMap(([algorithm, builders]) =>
+    isAlgorithm(algorithm) && builders.some((builder) => allows(builder, inPlace)) ? [algorithm] : [],
+  );
+}
+
+/** True if the algorithm reads or writes peers' buffers, so that the ranks must share memory. */
+export function needsSharedMemory(collective: BuildableCollective, algorithm: Algorithm): boolean {
+  return buildersOf[collective][algorithm]?.some((builder) => builder.usesDirect === true) ?? false;
+}
+
+function allows(builder: Builder, inPlace: Placement): boolean {
+  return (inPlace === false || builder.inPlace) && (inPlace === true || builder.outOfPlace);
+}
+
+function chooseBuilder(options: BuildOptions, channels: number): Builder {
+  const builders = buildersOf[options.collective][options.algorithm];
+  if (builders === undefined) throw new UnsupportedAlgorithmError(options, "the algorithm doesn't apply to it");
+  const builder = builders.find((candidate) => allows(candidate, options.inPlace ?? false));
+  if (builder === undefined) throw new UnsupportedAlgorithmError(options, "it would overwrite what others still read");
+  if (channels > (builder.maxChannels ?? Infinity)) {
+    throw new UnsupportedAlgorithmError(options, `it can't be cut into more than ${builder.maxChannels} channels`);
+  }
+  return builder;
+}
+
+function builderProgram(options: BuildOptions, builder: Builder, channels: number, root: number): Program {
+  const rankCount = options.ranks;
+  const chunksPerLane = builder.chunksPerLane?.(rankCount) ?? 1;
+  const connectionsPerLane = builder.connectionsPerLane ?? 1;
+  const ranks = Array.from({ length: rankCount }, (_, rank) => {
+    const scratchPerLane = builder.scratchPerLane?.({ rank, rankCount, root }) ?? 0;
+    const place = { rank, rankCount, root, laneCount: channels, chunksPerLane, connectionsPerLane, scratchPerLane };
+    const blocks: Builder["steps"] extends (context: never) => infer Blocks ? Blocks[] : never = [];
+    for (let lane = 0; lane < channels; lane += 1) {
+      const blocksPerLane = blocks[0]?.length ?? 0;
+      blocks.push(builder.steps(laneContext({ ...place, lane, blocksPerLane })));
+    }
+    return { blocks: blocks.flat(), scratchChunks: channels * scratchPerLane };
+  });
+  return createProgram({
+    collective: options.collective,
+    root: takesRoot(options.collective) ? root : undefined,
+    protocol: options.protocol,
+    chunksPerSegment: channels * chunksPerLane,
+    slotCount: options.slotCount,
+    inPlace: builder.inPlace,
+    outOfPlace: builder.outOfPlace,
+    usesDirect: builder.usesDirect,
+    ranks,
+  });
+}
+
+/** With one rank, every collective copies its input to its output, whatever the algorithm. */
+function copyProgram(options: BuildOptions, channels: number): Program {
+  const segments = inputSegmentsOf(options.collective, 1);
+  const blocks = Array.from({ length: channels }, (_, lane) => [copy(output(lane), input(lane), segments)]);
+  return createProgram({
+    collective: options.collective,
+    root: 0,
+    protocol: options.protocol,
+    chunksPerSegment: channels,
+    slotCount: options.slotCount,
+    inPlace: true,
+    outOfPlace: true,
+    ranks: [{ blocks }],
+  });
+}
+
+function checkOptions(options: BuildOptions, channels: number, root: number): void {
+  const { collective, algorithm, ranks, protocol, slotCount } = options;
+  const wholeNumber = (name: string, value: number, least: number, most: number): void => {
+    if (!Number.isInteger(value) || value < least || value > most) {
+      throw new InvalidArgumentError(name, value, `a whole number from ${least} to ${most}`);
+    }
+  };
+  if (!isCollective(collective) || (collective as Collective) === "custom") {
+    throw new InvalidArgumentError("collective", collective, `one of ${Object.keys(buildersOf).join(", ")}`);
+  }
+  if (!isAlgorithm(algorithm)) throw new InvalidArgumentError("algorithm", algorithm, "an algorithm of listAlgorithms");
+  if (protocol !== undefined && !isProtocol(protocol)) throw new InvalidArgumentError("protocol", protocol, "a protocol");
+  wholeNumber("ranks", ranks, 1, 4096);
+  if (collective === "send-recv") wholeNumber("ranks of send-recv", ranks, 2, 2);
+  wholeNumber("root", root, 0, ranks - 1);
+  wholeNumber("channels", channels, 1, 1024);
+  if (slotCount !== undefined) wholeNumber("slotCount", slotCount, 1, 1 << 20);
+}

@@ -1,0 +1,52 @@
+import { decodeRankImage } from "./binary/decode.js";
+import { encodeRankImage } from "./binary/encode.js";
+import { Fnv64 } from "./binary/fnv.js";
+import { rankImageOf, type RankImage } from "./binary/rank-image.js";
+import { InvalidArgumentError } from "./errors.js";
+import type { Program } from "./program.js";
+
+export type { RankImage } from "./binary/rank-image.js";
+
+/**
+ * 64-bit digest of a whole program: FNV-1a over the binary form of every rank in order, with the digest field 0. Ranks
+ * that hold the same digest hold the same program.
+ */
+export function programDigest(program: Program): bigint {
+  const fnv = new Fnv64();
+  program.ranks.forEach((_, rank) => fnv.update(encodeRankImage(rankImageOf(program, rank, 0n))));
+  return fnv.digest();
+}
+
+/**
+ * One rank's binary program, as native/include/dfccl/program.hpp lays it out. The same program gives the same bytes.
+ * @param rank - index into the collective's rank list.
+ * @param digest - {@link programDigest} of the program; pass it when encoding several ranks.
+ * @throws {InvalidArgumentError} if there is no such rank.
+ * @throws {ConnectionSharedError} if two blocks use one end of a connection, which the binary form can't say.
+ */
+export function encodeProgram(program: Program, rank: number, digest: bigint = programDigest(program)): Uint8Array {
+  if (program.ranks[rank] === undefined) {
+    throw new InvalidArgumentError("rank", rank, `a rank from 0 to ${program.ranks.length - 1}`);
+  }
+  return encodeRankImage(rankImageOf(program, rank, digest));
+}
+
+/** The binary programs of all ranks. */
+export function encodeAllRanks(program: Program): Uint8Array[] {
+  const digest = programDigest(program);
+  return program.ranks.map((_, rank) => encodeProgram(program, rank, digest));
+}
+
+/**
+ * Reads one rank's binary program from bytes that need not be trusted. `encodeRank(decodeProgram(bytes))` gives the
+ * same bytes again.
+ * @throws {MalformedProgramError} with the offset where the bytes stop making sense; never anything else.
+ */
+export function decodeProgram(bytes: Uint8Array): RankImage {
+  return decodeRankImage(bytes);
+}
+
+/** Encodes one decoded rank again. */
+export function encodeRank(image: RankImage): Uint8Array {
+  return encodeRankImage(image);
+}

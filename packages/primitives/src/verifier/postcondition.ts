@@ -1,0 +1,117 @@
+import { takesReduceOp } from "../collective.js";
+import { bufferChunks, type Program } from "../program.js";
+import { PostconditionError } from "../program-errors.js";
+import { positionOf } from "./messages.js";
+import type { StepGraph } from "./graph.js";
+import type { Mode } from "./memory.js";
+import type { SymbolicExecution } from "./symbolic.js";
+import { describeTerm, type Value } from "./value.js";
+
+/** An input chunk, `rank` being an index into the rank list. */
+export interface InputTerm {
+  readonly rank: number;
+  readonly chunk: number;
+}
+
+/**
+ * What an output chunk must hold at the end: the reduction of these input chunks, each as often as it is listed.
+ * `undefined`: anything.
+ */
+export type Postcondition = (rank: number, outputChunk: number) => readonly InputTerm[] | undefined;
+
+/** What a collective promises about an output chunk. A custom one promises nothing by itself. */
+export function postconditionOf(program: Program): Postcondition {
+  const { collective, chunksPerSegment, root = 0 } = program;
+  const fromEveryRank = (chunk: number): InputTerm[] => program.ranks.map((_, rank) => ({ rank, chunk }));
+  const segmentOf = (chunk: number): number => Math.floor(chunk / chunksPerSegment);
+  return (rank, output) => {
+    const ownSegmentChunk = rank * chunksPerSegment + (output % chunksPerSegment);
+    switch (collective) {
+      case "all-reduce":
+      case "reduce":
+        return fromEveryRank(output);
+      case "reduce-scatter":
+        return fromEveryRank(ownSegmentChunk);
+      case "all-gather":
+      case "gather":
+        return [{ rank: segmentOf(output), chunk: output % chunksPerSegment }];
+      case "all-to-all":
+        return [{ rank: segmentOf(output), chunk: ownSegmentChunk }];
+      case "scatter":
+        return [{ rank: root, chunk: ownSegmentChunk }];
+      case "broadcast":
+      case "send-recv":
+        return [{ rank: root, chunk: output }];
+      case "barrier":
+      case "custom":
+        return undefined;
+    }
+  };
+}
+
+/**
+ * Compares every output chunk with what it should hold. Where the collective reduces, the value must also have been
+ * finished once, for `avg`.
+ * @returns whether every rank that ends up with the same reduction has computed it by the same expression, and so gets
+ * the same bits whatever the data.
+ * @throws {PostconditionError} for the first chunk that differs.
+ */
+export function checkPostcondition(
+  program: Program,
+  graph: StepGraph,
+  execution: SymbolicExecution,
+  mode: Mode,
+  postcondition: Postcondition = postconditionOf(program),
+): boolean {
+  const mustFinish = takesReduceOp(program.collective) && program.ranks.length > 1;
+  const expressions = new Map<string, number>();
+  let sameBits = true;
+  for (let rank = 0; rank < program.ranks.length; rank += 1) {
+    const chunks = bufferChunks(program, rank, "output");
+    for (let chunk = 0; chunk < chunks; chunk += 1) {
+      const expected = postcondition(rank, chunk);
+      if (expected === undefined) continue;
+      const held = execution.output(rank, chunk);
+      const isWritten = held?.writer !== undefined;
+      const isRight =
+        held !== undefined &&
+        equals(program, held.value, expected) &&
+        held.value.finished === mustFinish &&
+        (isWritten || !takesReduceOp(program.collective));
+      if (!isRight) {
+        const writer = graph.nodes[held?.writer ?? -1];
+        const holds = describeHeld(execution, held?.value, isWritten);
+        const wanted = describeTerms(expected) + (mustFinish ? ", finished" : "");
+        throw new PostconditionError({ rank, chunk, holds, expected: wanted, mode }, writer && positionOf(writer));
+      }
+      const key = held.value.terms.join(" ");
+      const known = expressions.get(key);
+      if (known === undefined) expressions.set(key, held.value.expression);
+      else if (known !== held.value.expression) sameBits = false;
+    }
+  }
+  return sameBits;
+}
+
+function equals(program: Program, { terms, times }: Value, expected: readonly InputTerm[]): boolean {
+  const termsPerRank = program.inputSegments * program.chunksPerSegment;
+  const wanted = Int32Array.from(expected, ({ rank, chunk }) => rank * termsPerRank + chunk).sort();
+  let position = 0;
+  for (let index = 0; index < terms.length; index += 1) {
+    for (let time = 0; time < (times[index] ?? 0); time += 1) {
+      if (wanted[position] !== terms[index]) return false;
+      position += 1;
+    }
+  }
+  return position === wanted.length;
+}
+
+function describeHeld(execution: SymbolicExecution, value: Value | undefined, isWritten: boolean): string {
+  if (value === undefined) return "nothing";
+  return `${execution.values.describe(value)}${isWritten ? "" : ", never written"}`;
+}
+
+function describeTerms(terms: readonly InputTerm[]): string {
+  const words = terms.map(({ rank, chunk }) => describeTerm(rank, chunk));
+  return words.length <= 8 ? words.join(" + ") : `${words.slice(0, 4).join(" + ")} + … ${words.length - 8} more … + ${words.slice(-4).join(" + ")}`;
+}

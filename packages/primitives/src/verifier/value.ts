@@ -1,0 +1,96 @@
+/**
+ * What a chunk holds, as a multiset: how often each rank's each input chunk has been added. A term is numbered
+ * rank * termsPerRank + input chunk. Values never change, so a copy is the same object.
+ */
+export interface Value {
+  readonly terms: Int32Array;
+  /** How often each term occurs; stops counting at {@link manyTimes}. */
+  readonly times: Uint8Array;
+  /** `avg` has divided it. */
+  readonly finished: boolean;
+  /** Number of the expression that made it; equal expressions give equal bits. See {@link ValueFactory.combine}. */
+  readonly expression: number;
+}
+
+/** Twice is wrong already, so there is no need to count far; without a bound, x + x + … would. */
+export const manyTimes = 255;
+
+/** Makes values and recognises equal expressions. */
+export class ValueFactory {
+  private readonly expressions = new Map<string, number>();
+  private readonly inputs = new Map<number, Value>();
+
+  constructor(
+    private readonly rankCount: number,
+    private readonly termsPerRank: number,
+  ) {}
+
+  /** A rank's untouched input chunk. */
+  input(rank: number, chunk: number): Value {
+    const term = rank * this.termsPerRank + chunk;
+    let value = this.inputs.get(term);
+    if (value === undefined) {
+      const expression = this.expression(`input ${rank}`);
+      value = { terms: Int32Array.of(term), times: Uint8Array.of(1), finished: false, expression };
+      this.inputs.set(term, value);
+    }
+    return value;
+  }
+
+  /**
+   * The reduction of several values, in this order. Two operands may be exchanged without changing a bit; more may not.
+   */
+  combine(operands: readonly Value[]): Value {
+    const [first] = operands;
+    if (first !== undefined && operands.length === 1) return first;
+    const names = operands.map(({ expression }) => expression);
+    if (names.length === 2) names.sort((a, b) => a - b);
+    const counts = new Map<number, number>();
+    for (const { terms, times } of operands) {
+      terms.forEach((term, index) => {
+        counts.set(term, Math.min(manyTimes, (counts.get(term) ?? 0) + (times[index] ?? 0)));
+      });
+    }
+    const terms = Int32Array.from(counts.keys()).sort();
+    const times = Uint8Array.from(terms, (term) => counts.get(term) ?? 0);
+    return { terms, times, finished: false, expression: this.expression(names.join(" ")) };
+  }
+
+  finish(value: Value): Value {
+    return { ...value, finished: true };
+  }
+
+  /** The input chunk of which this is the complete reduction: every rank's chunk, each once. */
+  completeChunk({ terms, times }: Value): number | undefined {
+    const [chunk] = terms;
+    if (chunk === undefined || chunk >= this.termsPerRank || terms.length !== this.rankCount) return undefined;
+    for (let rank = 0; rank < this.rankCount; rank += 1) {
+      if (terms[rank] !== rank * this.termsPerRank + chunk || times[rank] !== 1) return undefined;
+    }
+    return chunk;
+  }
+
+  /** For messages: the multiset in words, shortened in the middle. */
+  describe(value: Value): string {
+    const words = Array.from(value.terms, (term, index) => {
+      const times = value.times[index] ?? 0;
+      const name = describeTerm(Math.floor(term / this.termsPerRank), term % this.termsPerRank);
+      return times === 1 ? name : `${times} × ${name}`;
+    });
+    const shown = words.length <= 8 ? words : [...words.slice(0, 4), `… ${words.length - 8} more …`, ...words.slice(-4)];
+    return shown.join(" + ") + (value.finished ? ", finished" : "");
+  }
+
+  private expression(name: string): number {
+    let number = this.expressions.get(name);
+    if (number === undefined) {
+      number = this.expressions.size;
+      this.expressions.set(name, number);
+    }
+    return number;
+  }
+}
+
+export function describeTerm(rank: number, chunk: number): string {
+  return `input ${chunk} of rank ${rank}`;
+}
