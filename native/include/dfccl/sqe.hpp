@@ -18,10 +18,13 @@ namespace dfccl {
 //   word 3  send address (bytes)
 //   word 4  receive address (bytes)
 //   word 5  position of the entry in the queue (48 bits)
-//   word 6  scalar handle of scaledSum, 0 otherwise; word 7 reserved, 0
+//   word 6  scalar handle of scaledSum, 0 otherwise
+//   word 7  0, or kSqeVoid: a producer died while it wrote the entry, and readers step over it
 inline constexpr int kSqeWords = 8;
 inline constexpr uint64_t kSqePayloadMask = (uint64_t{1} << 48) - 1;
 inline constexpr int kSqeSequenceShift = 48;
+
+inline constexpr uint64_t kSqeVoid = 1;
 
 // Flags of word 0, bits 32-47.
 inline constexpr uint32_t kSqeExit = 1;  // the daemon leaves for good after this entry

@@ -19,28 +19,21 @@ class SubmissionConsumer {
   /// Reads the entry at position() and leaves it there. @return False if there is none yet.
   bool peek(Sqe& out) {
     uint64_t words[kSqeWords];
-    if constexpr (Mode == ReadMode::tail) {
-      if (position_ == tail_) {
-        tail_ = ring_.header->tail.load(Orders::readTail);  // A1
-        if (position_ == tail_) return false;
+    while (readWords(words)) {
+      if ((words[kSqeWords - 1] & kSqePayloadMask) != kSqeVoid) {
+        out = unpackSqe(words);
+        return true;
       }
-      const SqeMemory& memory = ring_.slot(position_);
-      for (int i = 0; i < kSqeWords; ++i) words[i] = memory.words[i].load(order::relaxed);
-    } else {
-      const SqeMemory& memory = ring_.slot(position_);
-      for (int i = 0; i < kSqeWords; ++i) {
-        words[i] = memory.words[i].load(i == kSqeWords - 1 ? Orders::readWord : order::relaxed);  // A4
-        if (!hasSqeSequence(words[i], position_)) return false;
-      }
+      ++position_;  // a dead producer's
     }
-    out = unpackSqe(words);
-    return true;
+    return false;
   }
 
   /// Steps over the entry that peek() showed. Its slot stays taken until release().
   void pop() { ++position_; }
 
-  /// Gives the slots of all popped entries back to the producers.
+  /// Gives the slots of all popped entries back to the producers. Call it at the end of every round of reading, also of
+  /// one that found nothing: peek() may have stepped over a void entry.
   void release() {
     if (released_ == position_) return;
     released_ = position_;
@@ -49,16 +42,35 @@ class SubmissionConsumer {
 
   /// peek, pop and release at once.
   bool take(Sqe& out) {
-    if (!peek(out)) return false;
-    pop();
+    const bool isThere = peek(out);
+    if (isThere) pop();
     release();
-    return true;
+    return isThere;
   }
 
-  /// Position of the entry that peek() shows next.
+  /// Position of the entry that the last peek() showed, if it showed one and it was not popped.
   uint64_t position() const { return position_; }
 
  private:
+  bool readWords(uint64_t (&words)[kSqeWords]) {
+    if constexpr (Mode == ReadMode::tail) {
+      if (position_ == tail_) {
+        tail_ = ring_.header->tail.load(Orders::readTail);  // A1
+        if (position_ == tail_) return false;
+      }
+    }
+    const SqeMemory& memory = ring_.slot(position_);
+    for (int i = 0; i < kSqeWords; ++i) {
+      if constexpr (Mode == ReadMode::tail) {
+        words[i] = memory.words[i].load(order::relaxed);
+      } else {
+        words[i] = memory.words[i].load(i == kSqeWords - 1 ? Orders::readWord : order::relaxed);  // A4
+        if (!hasSqeSequence(words[i], position_)) return false;
+      }
+    }
+    return true;
+  }
+
   SubmissionRing ring_;
   uint64_t position_;
   uint64_t released_;

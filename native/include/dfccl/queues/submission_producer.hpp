@@ -64,33 +64,41 @@ class SubmissionProducer {
   }
 
   /// Frees the lock of a producer that died holding it. Its complete entries are published, because a reader that goes
-  /// by the words may already have taken them; a half-written one is cleared, lest its words complete the next
-  /// producer's entry before that is whole.
+  /// by the words may already have taken them. A half-written one is finished as void: were it written anew, such a
+  /// reader could see words of both. It died before the last word, so that word alone decides.
   /// @pre `owner` never runs again.
   /// @return False if that producer does not hold the lock.
   bool takeOver(uint32_t owner) {
     if (!ring_.header->producerLock.compareExchange(owner, owner_, Orders::lock, order::relaxed)) return false;
     tail_ = ring_.header->tail.load(order::relaxed);
-    uint32_t written = 0;
-    while (isComplete(tail_ + written)) ++written;
-    const uint64_t torn = tail_ + written;
-    for (auto& word : ring_.slot(torn).words) {
-      if (hasSqeSequence(word.load(order::relaxed), torn)) {
-        word.store(sqeSequence(torn - ring_.capacity), order::relaxed);
-      }
+    uint32_t count = 0;
+    while (writtenWords(tail_ + count) == kSqeWords) ++count;
+    if (writtenWords(tail_ + count) != 0) {
+      finishAsVoid(tail_ + count);
+      ++count;
     }
-    publish(written);
+    publish(count);
     return true;
   }
 
  private:
   void unlock() { ring_.header->producerLock.store(0, Orders::unlock); }  // R3
 
-  bool isComplete(uint64_t position) const {
+  int writtenWords(uint64_t position) const {
+    int written = 0;
     for (const auto& word : ring_.slot(position).words) {
-      if (!hasSqeSequence(word.load(order::relaxed), position)) return false;
+      if (hasSqeSequence(word.load(order::relaxed), position)) ++written;
     }
-    return true;
+    return written;
+  }
+
+  void finishAsVoid(uint64_t position) {
+    auto& words = ring_.slot(position).words;
+    for (int i = 0; i < kSqeWords - 1; ++i) {
+      if (hasSqeSequence(words[i].load(order::relaxed), position)) continue;
+      words[i].store(sqeSequence(position), order::relaxed);
+    }
+    words[kSqeWords - 1].store(sqeSequence(position) | kSqeVoid, Orders::publishWord);  // R4
   }
 
   SubmissionRing ring_;

@@ -55,8 +55,9 @@ class WaveCaller {
 template <class Orders = WaveOrders>
 class WaveWorker {
  public:
-  /// @pre Made before the round that it is to take part in is started.
-  explicit WaveWorker(Wave& wave) : wave_(wave), target_(wave.control.load(order::relaxed) ^ 1) {}
+  /// @param control The control word before the first round that this worker takes part in; 0 in a new wave. It is not
+  /// read here, because by now that round may have started.
+  explicit WaveWorker(Wave& wave, uint32_t control = 0) : wave_(wave), target_(control ^ 1) {}
 
   /// True once a round has started that this worker has not finished.
   bool isStarted() { return wave_.control.load(Orders::await) == target_; }  // A1
@@ -107,9 +108,9 @@ class WavePaddedCaller {
 template <class Orders = WaveOrders>
 class WavePaddedWorker {
  public:
-  /// @param finished This worker's word.
-  WavePaddedWorker(WavePaddedWord& control, WavePaddedWord& finished)
-      : control_(control), finished_(finished), target_(control.value.load(order::relaxed) ^ 1) {}
+  /// @param finished This worker's word. For `initial` see WaveWorker.
+  WavePaddedWorker(WavePaddedWord& control, WavePaddedWord& finished, uint32_t initial = 0)
+      : control_(control), finished_(finished), target_(initial ^ 1) {}
 
   bool isStarted() { return control_.value.load(Orders::await) == target_; }  // A1
 
