@@ -4,7 +4,7 @@ import { laneContext } from "./builders/lane-context.js";
 import { copy, input, output } from "./builders/step-factory.js";
 import { inputSegmentsOf, isCollective, takesReduceOp, takesRoot, type Collective } from "./collective.js";
 import { DfcclError, InvalidArgumentError } from "./errors.js";
-import { createProgram, type Program } from "./program.js";
+import { createProgram, type Program, type Step } from "./program.js";
 import { isProtocol, type Protocol } from "./protocol.js";
 import { annotateFinish } from "./verifier/annotate-finish.js";
 
@@ -97,12 +97,11 @@ function builderProgram(options: BuildOptions, builder: Builder, channels: numbe
   const ranks = Array.from({ length: rankCount }, (_, rank) => {
     const scratchPerLane = builder.scratchPerLane?.({ rank, rankCount, root }) ?? 0;
     const place = { rank, rankCount, root, laneCount: channels, chunksPerLane, connectionsPerLane, scratchPerLane };
-    const blocks: Builder["steps"] extends (context: never) => infer Blocks ? Blocks[] : never = [];
+    const blocks: (readonly Step[])[] = [];
     for (let lane = 0; lane < channels; lane += 1) {
-      const blocksPerLane = blocks[0]?.length ?? 0;
-      blocks.push(builder.steps(laneContext({ ...place, lane, blocksPerLane })));
+      blocks.push(...builder.steps(laneContext({ ...place, lane, firstBlock: blocks.length })));
     }
-    return { blocks: blocks.flat(), scratchChunks: channels * scratchPerLane };
+    return { blocks, scratchChunks: channels * scratchPerLane };
   });
   return createProgram({
     collective: options.collective,
@@ -147,6 +146,9 @@ function checkOptions(options: BuildOptions, channels: number, root: number): vo
   if (protocol !== undefined && !isProtocol(protocol)) throw new InvalidArgumentError("protocol", protocol, "a protocol");
   wholeNumber("ranks", ranks, 1, 4096);
   if (collective === "send-recv") wholeNumber("ranks of send-recv", ranks, 2, 2);
+  if (options.root !== undefined && !takesRoot(collective)) {
+    throw new InvalidArgumentError("root", root, `none: ${collective} has no root`);
+  }
   wholeNumber("root", root, 0, ranks - 1);
   wholeNumber("channels", channels, 1, 1024);
   if (slotCount !== undefined) wholeNumber("slotCount", slotCount, 1, 1 << 20);

@@ -31,13 +31,30 @@ function sharedMemoryOnly(rules: readonly SelectionRule[]): SelectionRule[] {
   return rules.map((rule) => ({ ...rule, sharedMemory: true }));
 }
 
+/**
+ * Messages only. Small ones go where the fewest rounds are and carry their flags inline (LL); large ones where every
+ * link carries the fewest bytes.
+ */
 const connectionRules: readonly SelectionRule[] = [
+  { collective: "all-reduce", maxBytes: 32_768, choice: choose("recursive-doubling", "ll") },
+  { collective: "all-reduce", maxBytes: 1 << 20, choice: choose("double-binary-tree") },
   { collective: "all-reduce", choice: choose("ring") },
+  { collective: "all-gather", maxBytes: 32_768, choice: choose("recursive-doubling", "ll") },
   { collective: "all-gather", choice: choose("ring") },
+  { collective: "reduce-scatter", maxBytes: 32_768, maxRanks: 16, choice: choose("all-pairs", "ll") },
   { collective: "reduce-scatter", choice: choose("ring") },
+  { collective: "reduce", maxBytes: 32_768, choice: choose("binomial-tree", "ll") },
   { collective: "reduce", choice: choose("ring") },
+  { collective: "broadcast", maxBytes: 32_768, choice: choose("binomial-tree", "ll") },
   { collective: "broadcast", choice: choose("ring") },
+  { collective: "all-to-all", choice: choose("all-pairs") },
+  { collective: "gather", maxBytes: 32_768, choice: choose("binomial-tree", "ll") },
+  { collective: "gather", choice: choose("all-pairs") },
+  { collective: "scatter", maxBytes: 32_768, choice: choose("binomial-tree", "ll") },
+  { collective: "scatter", choice: choose("all-pairs") },
+  { collective: "send-recv", choice: choose("point-to-point") },
+  { collective: "barrier", choice: choose("dissemination", "ll") },
 ];
 
-/** Choices that fit an untuned machine. */
+/** Choices for a machine that hasn't been tuned; the sizes are starting points for the tuner. */
 export const defaultSelectionTable: SelectionTable = [...sharedMemoryRules, ...connectionRules];

@@ -6,14 +6,14 @@ export interface LanePlace {
   readonly root: number;
   readonly lane: number;
   readonly laneCount: number;
-  readonly blocksPerLane: number;
+  readonly firstBlock: number;
   readonly chunksPerLane: number;
   readonly connectionsPerLane: number;
   readonly scratchPerLane: number;
 }
 
 export function laneContext(place: LanePlace): LaneContext {
-  const { rank, rankCount, root, lane } = place;
+  const { rank, rankCount, root, lane, firstBlock } = place;
   const everyRank = Array.from({ length: rankCount }, (_, index) => index);
   const chunksPerSegment = place.laneCount * place.chunksPerLane;
   return {
@@ -21,7 +21,7 @@ export function laneContext(place: LanePlace): LaneContext {
     rankCount,
     root,
     lane,
-    firstBlock: lane * place.blocksPerLane,
+    firstBlock,
     everyRank,
     peers: everyRank.filter((other) => other !== rank),
     chunk: (index, segment = 0) => segment * chunksPerSegment + lane * place.chunksPerLane + index,

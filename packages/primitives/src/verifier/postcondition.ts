@@ -22,7 +22,12 @@ export type Postcondition = (rank: number, outputChunk: number) => readonly Inpu
 /** What a collective promises about an output chunk. A custom one promises nothing by itself. */
 export function postconditionOf(program: Program): Postcondition {
   const { collective, chunksPerSegment, root = 0 } = program;
-  const fromEveryRank = (chunk: number): InputTerm[] => program.ranks.map((_, rank) => ({ rank, chunk }));
+  const complete = new Map<number, readonly InputTerm[]>();
+  const fromEveryRank = (chunk: number): readonly InputTerm[] => {
+    const terms = complete.get(chunk) ?? program.ranks.map((_, rank) => ({ rank, chunk }));
+    complete.set(chunk, terms);
+    return terms;
+  };
   const segmentOf = (chunk: number): number => Math.floor(chunk / chunksPerSegment);
   return (rank, output) => {
     const ownSegmentChunk = rank * chunksPerSegment + (output % chunksPerSegment);
@@ -64,8 +69,15 @@ export function checkPostcondition(
   postcondition: Postcondition = postconditionOf(program),
 ): boolean {
   const mustFinish = takesReduceOp(program.collective) && program.ranks.length > 1;
-  const expressions = new Map<string, number>();
-  let sameBits = true;
+  const expressions = new ExpressionsByReduction();
+  // Most ranks hold the very same value, and most chunks expect the very same terms.
+  const knownEqual = new Map<Value, readonly InputTerm[]>();
+  const holdsExactly = (value: Value, expected: readonly InputTerm[]): boolean => {
+    if (knownEqual.get(value) === expected) return true;
+    const isEqual = equals(program, value, expected);
+    if (isEqual) knownEqual.set(value, expected);
+    return isEqual;
+  };
   for (let rank = 0; rank < program.ranks.length; rank += 1) {
     const chunks = bufferChunks(program, rank, "output");
     for (let chunk = 0; chunk < chunks; chunk += 1) {
@@ -75,7 +87,7 @@ export function checkPostcondition(
       const isWritten = held?.writer !== undefined;
       const isRight =
         held !== undefined &&
-        equals(program, held.value, expected) &&
+        holdsExactly(held.value, expected) &&
         held.value.finished === mustFinish &&
         (isWritten || !takesReduceOp(program.collective));
       if (!isRight) {
@@ -84,13 +96,26 @@ export function checkPostcondition(
         const wanted = describeTerms(expected) + (mustFinish ? ", finished" : "");
         throw new PostconditionError({ rank, chunk, holds, expected: wanted, mode }, writer && positionOf(writer));
       }
-      const key = held.value.terms.join(" ");
-      const known = expressions.get(key);
-      if (known === undefined) expressions.set(key, held.value.expression);
-      else if (known !== held.value.expression) sameBits = false;
+      expressions.add(expected, held.value.expression);
     }
   }
-  return sameBits;
+  return expressions.areUnique;
+}
+
+/** Sees whether each reduction is computed by one expression only. */
+class ExpressionsByReduction {
+  areUnique = true;
+  private readonly numbers = new Map<string, number>();
+  private readonly names = new Map<readonly InputTerm[], string>();
+
+  add(reduction: readonly InputTerm[], expression: number): void {
+    if (reduction.length < 2) return;
+    const name = this.names.get(reduction) ?? reduction.map(({ rank, chunk }) => `${rank}:${chunk}`).join(" ");
+    this.names.set(reduction, name);
+    const known = this.numbers.get(name);
+    if (known === undefined) this.numbers.set(name, expression);
+    else if (known !== expression) this.areUnique = false;
+  }
 }
 
 function equals(program: Program, { terms, times }: Value, expected: readonly InputTerm[]): boolean {

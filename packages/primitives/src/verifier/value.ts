@@ -45,15 +45,7 @@ export class ValueFactory {
     if (first !== undefined && operands.length === 1) return first;
     const names = operands.map(({ expression }) => expression);
     if (names.length === 2) names.sort((a, b) => a - b);
-    const counts = new Map<number, number>();
-    for (const { terms, times } of operands) {
-      terms.forEach((term, index) => {
-        counts.set(term, Math.min(manyTimes, (counts.get(term) ?? 0) + (times[index] ?? 0)));
-      });
-    }
-    const terms = Int32Array.from(counts.keys()).sort();
-    const times = Uint8Array.from(terms, (term) => counts.get(term) ?? 0);
-    return { terms, times, finished: false, expression: this.expression(names.join(" ")) };
+    return { ...sumOf(operands), finished: false, expression: this.expression(names.join(" ")) };
   }
 
   finish(value: Value): Value {
@@ -89,6 +81,36 @@ export class ValueFactory {
     }
     return number;
   }
+}
+
+type Multiset = Pick<Value, "terms" | "times">;
+
+const empty: Multiset = { terms: new Int32Array(0), times: new Uint8Array(0) };
+
+function sumOf(sets: readonly Multiset[]): Multiset {
+  if (sets.length < 2) return sets[0] ?? empty;
+  const middle = sets.length >> 1;
+  return merge(sumOf(sets.slice(0, middle)), sumOf(sets.slice(middle)));
+}
+
+/** Both lists of terms are sorted, and so is the result. */
+function merge(a: Multiset, b: Multiset): Multiset {
+  const terms = new Int32Array(a.terms.length + b.terms.length);
+  const times = new Uint8Array(terms.length);
+  let length = 0;
+  let fromA = 0;
+  let fromB = 0;
+  while (fromA < a.terms.length || fromB < b.terms.length) {
+    const nextA = a.terms[fromA] ?? Infinity;
+    const nextB = b.terms[fromB] ?? Infinity;
+    terms[length] = Math.min(nextA, nextB);
+    const occurrences = (nextA <= nextB ? (a.times[fromA] ?? 0) : 0) + (nextB <= nextA ? (b.times[fromB] ?? 0) : 0);
+    times[length] = Math.min(manyTimes, occurrences);
+    if (nextA <= nextB) fromA += 1;
+    if (nextB <= nextA) fromB += 1;
+    length += 1;
+  }
+  return { terms: terms.subarray(0, length), times: times.subarray(0, length) };
 }
 
 export function describeTerm(rank: number, chunk: number): string {

@@ -1,0 +1,103 @@
+import type { Step } from "../program.js";
+import type { Builder } from "./builder.js";
+import { copy, input, output, recv, recvReduceCopy, send } from "./step-factory.js";
+
+// In round k, partners at distance 2^k exchange all that they have: log2 R rounds. That takes a power of two, so the
+// ranks beyond it (`guests`) first hand their data to a neighbour (their `host`) and get the result back at the end:
+//
+//     rank      0      1    2      3    4    5         R = 6: two hosts, each with a guest
+//     player    0 (+ 1)     1 (+ 3)     2    3
+
+interface Role {
+  readonly guestCount: number;
+  readonly playerCount: number;
+  /** Undefined for a guest. */
+  readonly player: number | undefined;
+  /** The host's guest, or the guest's host. */
+  readonly companion: number | undefined;
+  /** The player's own rank, which is also the first of all ranks from this player on, guests included. */
+  rankOf(player: number): number;
+}
+
+export function roleOf(rank: number, rankCount: number): Role {
+  const playerCount = 2 ** Math.floor(Math.log2(rankCount));
+  const guestCount = rankCount - playerCount;
+  const isPaired = rank < 2 * guestCount;
+  const isGuest = isPaired && rank % 2 === 1;
+  return {
+    guestCount,
+    playerCount,
+    player: isGuest ? undefined : isPaired ? rank / 2 : rank - guestCount,
+    companion: isPaired ? rank ^ 1 : undefined,
+    rankOf: (player) => player + Math.min(player, guestCount),
+  };
+}
+
+/** Exchanges whole partial sums. Partners add the same two values, so all ranks get the same bits. */
+export const recursiveDoublingAllReduce: Builder = {
+  inPlace: true,
+  outOfPlace: true,
+  steps: (context) => {
+    const { player, playerCount, companion, rankOf } = roleOf(context.rank, context.rankCount);
+    const own = input(context.chunk(0));
+    const result = output(context.chunk(0));
+    if (player === undefined) {
+      const host = context.to(companion ?? 0);
+      return [[send(own, host), recv(result, host)]];
+    }
+    const steps: Step[] = [];
+    if (companion !== undefined) steps.push(recvReduceCopy(result, own, context.to(companion)));
+    for (let distance = 1; distance < playerCount; distance *= 2) {
+      const partner = context.to(rankOf(player ^ distance));
+      const partial = steps.length === 0 ? own : result;
+      steps.push(send(partial, partner), recvReduceCopy(result, partial, partner));
+    }
+    if (companion !== undefined) steps.push(send(result, context.to(companion)));
+    return [steps];
+  },
+};
+
+/** Exchanges ranges of neighbouring segments that double in every round; one channel, so that a range is one message. */
+export const recursiveDoublingAllGather: Builder = {
+  maxChannels: 1,
+  inPlace: true,
+  outOfPlace: true,
+  steps: (context) => {
+    const { rank, rankCount, chunk, to } = context;
+    const { player, playerCount, companion, rankOf } = roleOf(rank, rankCount);
+    const segment = (first: number) => output(chunk(0, first));
+    const steps: Step[] = [copy(segment(rank), input(chunk(0)))];
+    if (player === undefined) {
+      const host = to(companion ?? 0);
+      const others = rangesWithout(rank, rankCount);
+      steps.push(send(segment(rank), host), ...others.map(([first, count]) => recv(segment(first), host, count)));
+      return [steps];
+    }
+    if (companion !== undefined) steps.push(recv(segment(companion), to(companion)));
+    for (let distance = 1; distance < playerCount; distance *= 2) {
+      const partner = player ^ distance;
+      const [mine, theirs] = [player, partner].map((other) => {
+        const first = other - (other % distance);
+        const start = rankOf(first);
+        return [start, rankOf(first + distance) - start] as const;
+      });
+      if (mine === undefined || theirs === undefined) continue;
+      const connection = to(rankOf(partner));
+      steps.push(send(segment(mine[0]), connection, mine[1]), recv(segment(theirs[0]), connection, theirs[1]));
+    }
+    if (companion !== undefined) {
+      const guest = to(companion);
+      steps.push(...rangesWithout(companion, rankCount).map(([first, count]) => send(segment(first), guest, count)));
+    }
+    return [steps];
+  },
+};
+
+/** All segments but one, as ranges. */
+function rangesWithout(left: number, rankCount: number): (readonly [first: number, count: number])[] {
+  const ranges = [
+    [0, left],
+    [left + 1, rankCount - left - 1],
+  ] as const;
+  return ranges.filter(([, count]) => count > 0);
+}
