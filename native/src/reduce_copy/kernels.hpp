@@ -1,5 +1,5 @@
 #pragma once
-// The kernels themselves, for vectors of kVectorBytes. Included as vector_lanes.hpp is.
+// The kernels themselves, for vectors of kVectorBytes. Included as vectors.hpp says.
 #include "vector_lanes.hpp"
 
 namespace dfccl::reduce_copy {
@@ -30,145 +30,207 @@ DFCCL_INLINE typename Lane::Value fold(typename Lane::Value a, typename Lane::Va
   }
 }
 
-template <class Lane, ReduceOp op>
-DFCCL_INLINE typename Lane::Value loadSource(const KernelCall& call, int source, size_t index) {
-  const char* from = static_cast<const char*>(call.sources[source]);
-  const auto v = Lane::load(from + (call.sourceOffset + index) * Lane::kElementBytes);
-  if constexpr (op == ReduceOp::scaledSum) {
-    using Arithmetic = typename Lane::Arithmetic;
-    const auto scale = convertScale<typename Lane::Scalar>(call.scales[source]) - typename Lane::Value{};
-    return (typename Lane::Value)((Arithmetic)v * (Arithmetic)scale);
-  } else {
-    return flipForMax<Lane, op>(v);
-  }
-}
-
-template <class Lane, ReduceOp op>
-DFCCL_INLINE typename Lane::Value finish(const KernelCall& call, typename Lane::Value v) {
-  if constexpr (Lane::kIsFloat) {
-    if constexpr (op == ReduceOp::sum) {
-      if (call.divisor > 1) v = v / static_cast<typename Lane::Scalar>(call.divisor);
-    }
-    constexpr int kLaneCount = sizeof(v) / sizeof(typename Lane::Scalar);
-    return withCanonicalNan<kLaneCount>(flipForMax<Lane, op>(v));
-  } else {
-    return v;
-  }
-}
-
-template <class Lane>
-DFCCL_INLINE void storeTo(const KernelCall& call, int destination, size_t index, typename Lane::Value v) {
-  char* to = static_cast<char*>(call.destinations[destination]);
-  Lane::store(to + (call.destinationOffset + index) * Lane::kElementBytes, v);
-}
-
-/// kVectors vectors starting at `index`, reduced and finished. kSources = 0: as many as the call says.
-template <class Lane, ReduceOp op, int kSources, int kVectors>
-struct Group {
+/// The sources of a call in local variables: a store through char* may change any memory that the compiler knows of,
+/// the call included, and only what never had its address taken stays in registers. kCount = 0: any number.
+template <class Lane, ReduceOp op, int kCount>
+struct Sources {
   using Value = typename Lane::Value;
-  static constexpr size_t kLanes = sizeof(Value) / sizeof(typename Lane::Scalar);
-  Value v[kVectors];
+  using Scalar = typename Lane::Scalar;
+  using Stored = typename Lane::Stored;
 
-  DFCCL_INLINE void reduce(const KernelCall& call, size_t index) {
-    const int sources = kSources != 0 ? kSources : call.sourceCount;
+  const char* fixed[kCount == 0 ? 1 : kCount];
+  const void* const* any;
+  int anyCount;
+  size_t offset;  // of `any`, in bytes
+  const double* scales;
+  bool isDivided;
+  Scalar divisor;
+
+  DFCCL_INLINE Sources(const KernelCall& call, size_t elementBytes)
+      : any(call.sources),
+        anyCount(call.sourceCount),
+        offset(call.sourceOffset * elementBytes),
+        scales(call.scales),
+        isDivided(Lane::kIsFloat && op == ReduceOp::sum && call.divisor > 1),
+        divisor(static_cast<Scalar>(call.divisor)) {
 #pragma GCC unroll 8
-    for (int n = 0; n < kVectors; ++n) v[n] = loadSource<Lane, op>(call, 0, index + n * kLanes);
+    for (int k = 0; k < kCount; ++k) fixed[k] = static_cast<const char*>(call.sources[k]) + offset;
+  }
+
+  /// result[n] = vector n of what is `at` bytes into the operands, reduced, divided and rounded.
+  template <int kVectors>
+  DFCCL_INLINE void reduce(Stored (&result)[kVectors], size_t at) const {
+    Value v[kVectors];
+    const char* first = kCount != 0 ? fixed[0] : static_cast<const char*>(any[0]) + offset;
 #pragma GCC unroll 8
-    for (int k = 1; k < sources; ++k) {
+    for (int n = 0; n < kVectors; ++n) v[n] = load(first, 0, at, n);
+    if constexpr (kCount != 0) {
 #pragma GCC unroll 8
-      for (int n = 0; n < kVectors; ++n) {
-        v[n] = fold<Lane, op>(v[n], loadSource<Lane, op>(call, k, index + n * kLanes));
+      for (int k = 1; k < kCount; ++k) {
+#pragma GCC unroll 8
+        for (int n = 0; n < kVectors; ++n) v[n] = fold<Lane, op>(v[n], load(fixed[k], k, at, n));
+      }
+    } else {
+#pragma GCC unroll 1
+      for (int k = 1; k < anyCount; ++k) {
+        const char* source = static_cast<const char*>(any[k]) + offset;
+#pragma GCC unroll 8
+        for (int n = 0; n < kVectors; ++n) v[n] = fold<Lane, op>(v[n], load(source, k, at, n));
       }
     }
 #pragma GCC unroll 8
-    for (int n = 0; n < kVectors; ++n) v[n] = finish<Lane, op>(call, v[n]);
+    for (int n = 0; n < kVectors; ++n) {
+      if constexpr (Lane::kIsFloat) {
+        if (isDivided) v[n] = v[n] / divisor;
+      }
+      result[n] = Lane::pack(flipForMax<Lane, op>(v[n]));
+    }
   }
 
-  DFCCL_INLINE void store(const KernelCall& call, size_t index) const {
-    for (int j = 0; j < call.destinationCount; ++j) {
-#pragma GCC unroll 8
-      for (int n = 0; n < kVectors; ++n) storeTo<Lane>(call, j, index + n * kLanes, v[n]);
+ private:
+  DFCCL_INLINE Value load(const char* source, int k, size_t at, int n) const {
+    const Value v = Lane::load(source + at + static_cast<size_t>(n) * sizeof(Stored));
+    if constexpr (op == ReduceOp::scaledSum) {
+      using Arithmetic = typename Lane::Arithmetic;
+      return (Value)((Arithmetic)v * (Arithmetic)broadcast<Value>(convertScale<Scalar>(scales[k])));
+    } else {
+      return flipForMax<Lane, op>(v);
     }
   }
 };
 
-template <class T, ReduceOp op, int kSources>
-void reduceSources(const KernelCall& call) {
-  constexpr size_t kWidest = std::is_class_v<T> ? sizeof(float) : sizeof(T);
-  constexpr int kLanes = static_cast<int>(kVectorBytes / kWidest);
-  constexpr int kVectors = std::is_class_v<T> ? 2 : 4;
-  using Many = Group<Lanes<T, kLanes>, op, kSources, kVectors>;
-  using One = Group<Lanes<T, kLanes>, op, kSources, 1>;
-  using Single = Group<Lanes<T, 1>, op, kSources, 1>;
+/// The destinations of a call, likewise: one in a register, or any number.
+template <bool kIsSingle>
+struct Destinations {
+  char* single;
+  void* const* any;
+  int anyCount;
+  size_t offset;
 
-  const size_t count = call.count;
-  if (count < kLanes) {
-    for (size_t i = 0; i < count; ++i) {
-      Single group;
-      group.reduce(call, i);
-      group.store(call, i);
+  DFCCL_INLINE Destinations(const KernelCall& call, size_t elementBytes)
+      : single(static_cast<char*>(call.destinations[0]) + call.destinationOffset * elementBytes),
+        any(call.destinations),
+        anyCount(call.destinationCount),
+        offset(call.destinationOffset * elementBytes) {}
+
+  template <class Stored, int kVectors>
+  DFCCL_INLINE void store(const Stored (&v)[kVectors], size_t at) const {
+    if constexpr (kIsSingle) {
+      storeTo(single + at, v);
+    } else {
+#pragma GCC unroll 1
+      for (int j = 0; j < anyCount; ++j) storeTo(static_cast<char*>(any[j]) + offset + at, v);
     }
-    return;
   }
-  // The last vector may overlap the one before. It is reduced first, while no destination has been written yet (one may
-  // be a source), and stored last.
-  One last;
-  last.reduce(call, count - kLanes);
-  size_t i = 0;
-  for (; i + kLanes * kVectors <= count; i += kLanes * kVectors) {
-    Many group;
-    group.reduce(call, i);
-    group.store(call, i);
+
+ private:
+  template <class Stored, int kVectors>
+  DFCCL_INLINE static void storeTo(char* to, const Stored (&v)[kVectors]) {
+#pragma GCC unroll 8
+    for (int n = 0; n < kVectors; ++n) storeVector(to + static_cast<size_t>(n) * sizeof(Stored), v[n]);
   }
-  for (; i + kLanes <= count; i += kLanes) {
-    One group;
-    group.reduce(call, i);
-    group.store(call, i);
-  }
-  last.store(call, count - kLanes);
+};
+
+template <int kVectors, class From, class To>
+DFCCL_INLINE void reduceGroup(const From& sources, const To& destinations, size_t at) {
+  typename From::Stored v[kVectors];
+  sources.reduce(v, at);
+  destinations.store(v, at);
 }
 
-/// Source counts that occur most are unrolled; sum most of all.
+template <class T>
+constexpr int kFullLanes = static_cast<int>(kVectorBytes / (std::is_class_v<T> ? sizeof(float) : sizeof(T)));
+
+/// At least one vector. The last one may overlap the one before: it is reduced first, while no destination has been
+/// written yet (one may be a source), and stored last.
+template <class T, ReduceOp op, int kSourceCount, bool kIsSingle>
+[[gnu::noinline]] void reduceMany(const KernelCall& call) {
+  using Lane = Lanes<T, kFullLanes<T>>;
+  constexpr int kVectors = std::is_class_v<T> ? 2 : 4;
+  constexpr size_t kStep = sizeof(typename Lane::Stored);
+  const Sources<Lane, op, kSourceCount> sources(call, sizeof(T));
+  const Destinations<kIsSingle> destinations(call, sizeof(T));
+  const size_t bytes = call.count * sizeof(T);
+  typename Lane::Stored last[1];
+  sources.reduce(last, bytes - kStep);
+  size_t at = 0;
+  for (; at + kStep * kVectors <= bytes; at += kStep * kVectors) reduceGroup<kVectors>(sources, destinations, at);
+  for (; at + kStep <= bytes; at += kStep) reduceGroup<1>(sources, destinations, at);
+  destinations.store(last, bytes - kStep);
+}
+
+/// Less than one vector: two that may overlap, of the largest size below that fits.
+template <class T, ReduceOp op, int kLanes>
+[[gnu::noinline]] void reduceFew(const KernelCall& call) {
+  if constexpr (kLanes > 1) {
+    if (call.count < kLanes) return reduceFew<T, op, kLanes / 2>(call);
+  }
+  using Lane = Lanes<T, kLanes>;
+  const Sources<Lane, op, 0> sources(call, sizeof(T));
+  const Destinations<false> destinations(call, sizeof(T));
+  const size_t lastAt = (call.count - kLanes) * sizeof(T);
+  typename Lane::Stored first[1];
+  typename Lane::Stored last[1];
+  sources.reduce(first, 0);
+  if constexpr (kLanes > 1) sources.reduce(last, lastAt);
+  destinations.store(first, 0);
+  if constexpr (kLanes > 1) destinations.store(last, lastAt);
+}
+
+template <class T, ReduceOp op, int kSourceCount>
+DFCCL_INLINE void reduceFixed(const KernelCall& call) {
+  if (call.destinationCount == 1) return reduceMany<T, op, kSourceCount, true>(call);
+  return reduceMany<T, op, kSourceCount, false>(call);
+}
+
+/// @pre count >= 1
 template <class T, ReduceOp op>
 void reduceAny(const KernelCall& call) {
-  if (call.sourceCount == 2) return reduceSources<T, op, 2>(call);
-  if constexpr (op == ReduceOp::sum) {
-    if (call.sourceCount == 3) return reduceSources<T, op, 3>(call);
-    if (call.sourceCount == 4) return reduceSources<T, op, 4>(call);
-    if (call.sourceCount == 8) return reduceSources<T, op, 8>(call);
+  if (call.count < kFullLanes<T>) return reduceFew<T, op, kFullLanes<T> / 2>(call);
+  // Kernels of their own for the sums that occur most: each costs about 1 KB of code.
+  if constexpr (op == ReduceOp::sum && kUnrollsSources) {
+    if (call.sourceCount == 2) return reduceFixed<T, op, 2>(call);
+    if (call.sourceCount == 3) return reduceFixed<T, op, 3>(call);
+    if (call.sourceCount == 4) return reduceFixed<T, op, 4>(call);
+    if (call.sourceCount == 8) return reduceFixed<T, op, 8>(call);
   }
-  return reduceSources<T, op, 0>(call);
+  return reduceMany<T, op, 0, false>(call);
 }
 
 /// Division of integers by way of a float type that holds every quotient's distance to the next integer: float32 for 8
 /// bits, float64 for 32. Rounding the quotient can't reach an integer, so truncation is exact.
+template <class T, int L>
+DFCCL_INLINE Vector<T, L> divideLanes(Vector<T, L> v, uint32_t divisor) {
+  using Word = Vector<int32_t, L>;
+  if constexpr (sizeof(T) == 1) {
+    Word word = (Word)zeroExtend<uint8_t, L>((Vector<uint8_t, L>)v);
+    if constexpr (std::is_signed_v<T>) word = word << 24 >> 24;
+    const auto real = __builtin_convertvector(word, Vector<float, L>) / static_cast<float>(divisor);
+    word = __builtin_convertvector(real, Word) & 0xff;
+    return (Vector<T, L>)narrowTo<uint8_t, L>((Vector<uint32_t, L>)word);
+  } else {
+    // uint32 goes through int32 and is moved back by 2^31 as a float64; its quotients are below 2^31 (divisor >= 2).
+    constexpr bool kIsSigned = std::is_signed_v<T>;
+    const Word word = kIsSigned ? (Word)v : (Word)(v ^ static_cast<T>(0x80000000u));
+    auto real = __builtin_convertvector(word, Vector<double, L>);
+    if constexpr (!kIsSigned) real = real + 2147483648.0;
+    return (Vector<T, L>)__builtin_convertvector(real / static_cast<double>(divisor), Word);
+  }
+}
+
 template <class T>
 void divideIntegers(void* data, size_t count, uint32_t divisor) {
-  using Real = std::conditional_t<sizeof(T) == 1, float, double>;
-  constexpr int kLanes = static_cast<int>(kVectorBytes / sizeof(Real));
-  using Stored = Vector<T, kLanes>;
-  using Word = Vector<int32_t, kLanes>;
-  using Reals = Vector<Real, kLanes>;
-  // uint32 goes through int32 and is moved back by 2^31 as a float64; its quotients are below 2^31 (divisor >= 2).
-  constexpr bool kIsUnsigned32 = std::is_same_v<T, uint32_t>;
-  const auto divideVector = [divisor](Stored v) __attribute__((always_inline)) {
-    Word word = __builtin_convertvector(v, Word);
-    if constexpr (kIsUnsigned32) word = (Word)((Vector<uint32_t, kLanes>)word ^ 0x80000000u);
-    Reals real = __builtin_convertvector(word, Reals);
-    if constexpr (kIsUnsigned32) real = real + static_cast<Real>(2147483648.0);
-    real = real / static_cast<Real>(divisor);
-    return __builtin_convertvector(__builtin_convertvector(real, Word), Stored);
-  };
+  constexpr int kLanes = static_cast<int>(kVectorBytes / (sizeof(T) == 1 ? sizeof(float) : sizeof(double)));
+  using Lane = Vector<T, kLanes>;
   char* at = static_cast<char*>(data);
-  size_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    storeVector(at + i * sizeof(T), divideVector(loadVector<Stored>(at + i * sizeof(T))));
+  for (; count >= kLanes; count -= kLanes, at += sizeof(Lane)) {
+    storeVector(at, divideLanes<T, kLanes>(loadVector<Lane>(at), divisor));
   }
-  if (i < count) {
-    Stored rest{};
-    __builtin_memcpy(&rest, at + i * sizeof(T), (count - i) * sizeof(T));
-    rest = divideVector(rest);
-    __builtin_memcpy(at + i * sizeof(T), &rest, (count - i) * sizeof(T));
+  if (count > 0) {
+    Lane rest{};
+    __builtin_memcpy(&rest, at, count * sizeof(T));
+    rest = divideLanes<T, kLanes>(rest, divisor);
+    __builtin_memcpy(at, &rest, count * sizeof(T));
   }
 }
 

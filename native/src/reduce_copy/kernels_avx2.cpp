@@ -16,6 +16,7 @@
 namespace dfccl::reduce_copy {
 namespace {
 constexpr unsigned kVectorBytes = 32;
+constexpr bool kUnrollsSources = true;
 }  // namespace
 }  // namespace dfccl::reduce_copy
 

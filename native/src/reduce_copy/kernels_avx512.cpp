@@ -17,6 +17,7 @@
 namespace dfccl::reduce_copy {
 namespace {
 constexpr unsigned kVectorBytes = 64;
+constexpr bool kUnrollsSources = true;
 }  // namespace
 }  // namespace dfccl::reduce_copy
 

@@ -13,6 +13,11 @@
 namespace dfccl::reduce_copy {
 namespace {
 constexpr unsigned kVectorBytes = 16;
+#if defined(__x86_64__)
+constexpr bool kUnrollsSources = false;  // a fallback for CPUs of before 2013: small rather than fastest
+#else
+constexpr bool kUnrollsSources = true;
+#endif
 }  // namespace
 }  // namespace dfccl::reduce_copy
 

@@ -1,61 +1,52 @@
 #pragma once
-// Vectors of one width, and how each element type gets into and out of them. Included once by each kernels_*.cpp after
-// it has chosen its instructions; everything is in an unnamed namespace, because the same template means other
-// instructions in each of those files and the linker must not merge them.
-//
-// Written in the vector extensions of GCC and Clang rather than in intrinsics, so that one source serves every CPU;
-// only the float16 conversions of x86 are spelled out, which the extensions have no words for.
+// How each element type gets into vectors and out of them.
+#include "x86_conversions.hpp"
 
 namespace dfccl::reduce_copy {
 namespace {
 
-template <class T, int kLanes>
-struct VectorOf {
-  typedef T Type __attribute__((vector_size(sizeof(T) * kLanes)));
-};
-template <class T, int kLanes>
-using Vector = typename VectorOf<T, kLanes>::Type;
-
-#define DFCCL_INLINE [[gnu::always_inline]] inline
-
-template <class V>
-DFCCL_INLINE V loadVector(const char* from) {
-  V value;
-  __builtin_memcpy(&value, from, sizeof value);
-  return value;
+template <class B, int L>
+DFCCL_INLINE Vector<uint32_t, L> zeroExtend(Vector<B, L> narrow) {
+  if constexpr (hasFastExtension<B, L>()) {
+    return (Vector<uint32_t, L>)fastExtend<B, L>(narrow);
+  } else {
+    return __builtin_convertvector(narrow, Vector<uint32_t, L>);
+  }
 }
 
-template <class V>
-DFCCL_INLINE void storeVector(char* to, V value) {
-  __builtin_memcpy(to, &value, sizeof value);
+/// Keeps the low bits of each lane; the rest are zeros already.
+template <class B, int L>
+DFCCL_INLINE Vector<B, L> narrowTo(Vector<uint32_t, L> wide) {
+  if constexpr (hasFastExtension<B, L>()) {
+    return fastNarrow<B, L>(wide);
+  } else {
+    return __builtin_convertvector(wide, Vector<B, L>);
+  }
 }
 
-/// NaN lanes become the canonical NaN.
-template <int L>
-DFCCL_INLINE Vector<float, L> withCanonicalNan(Vector<float, L> v) {
-  const auto nan = __builtin_bit_cast(float, kNan32) - Vector<float, L>{};
-  return v == v ? v : nan;
-}
-
-template <int L>
-DFCCL_INLINE Vector<double, L> withCanonicalNan(Vector<double, L> v) {
-  const auto nan = __builtin_bit_cast(double, kNan64) - Vector<double, L>{};
-  return v == v ? v : nan;
-}
-
-/// Integers, float32 and float64: reduced as they are stored.
+/// An element type as the kernels see it: `load` gives what is reduced, `pack` rounds that to what is stored, with
+/// every NaN made canonical. Here integers, float32 and float64, which are reduced as they are stored.
 template <class T, int L>
 struct Lanes {
   using Scalar = T;
   using Value = Vector<T, L>;
+  using Stored = Value;
   // Signed integers wrap by adding and multiplying as unsigned.
   using Arithmetic =
       Vector<typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type, L>;
   static constexpr bool kIsFloat = std::is_floating_point_v<T>;
-  static constexpr size_t kElementBytes = sizeof(T);
 
   DFCCL_INLINE static Value load(const char* from) { return loadVector<Value>(from); }
-  DFCCL_INLINE static void store(char* to, Value value) { storeVector(to, value); }
+
+  DFCCL_INLINE static Stored pack(Value value) {
+    if constexpr (std::is_same_v<T, float>) {
+      return value == value ? value : broadcast<Value>(__builtin_bit_cast(float, kNan32));
+    } else if constexpr (std::is_same_v<T, double>) {
+      return value == value ? value : broadcast<Value>(__builtin_bit_cast(double, kNan64));
+    } else {
+      return value;
+    }
+  }
 };
 
 /// float16, bfloat16, float8: L elements widened to L float32. The same steps as widen() and roundTo(), for all lanes
@@ -65,24 +56,40 @@ struct Lanes<SmallFloat<B, e, f, i>, L> {
   using Format = SmallFloat<B, e, f, i>;
   using Scalar = float;
   using Value = Vector<float, L>;
+  using Stored = Vector<B, L>;
   using Arithmetic = Value;
   using Word = Vector<uint32_t, L>;
-  using Stored = Vector<B, L>;
   static constexpr bool kIsFloat = true;
-  static constexpr size_t kElementBytes = sizeof(B);
 
   DFCCL_INLINE static Value load(const char* from) {
     const Stored stored = loadVector<Stored>(from);
-#if defined(__x86_64__)
-    if constexpr (std::is_same_v<Format, Float16> && kVectorBytes == 32 && L == 8) {
-      return (Value)_mm256_cvtph_ps((__m128i)stored);
+    if constexpr (std::is_same_v<Format, Float16> && hasHalfConversion<L>()) {
+      return halfToFloat<L>(stored);
+    } else if constexpr (!Format::kNarrowExponent) {
+      return (Value)(zeroExtend<B, L>(stored) << Format::kShift);
+    } else {
+      return widenLanes(zeroExtend<B, L>(stored));
     }
-    if constexpr (std::is_same_v<Format, Float16> && kVectorBytes == 64 && L == 16) {
-      return (Value)_mm512_maskz_cvtph_ps(0xffff, (__m256i)stored);
+  }
+
+  DFCCL_INLINE static Stored pack(Value value) {
+    if constexpr (std::is_same_v<Format, Float16> && hasHalfConversion<L>()) {
+      return floatToHalf<L>(Lanes<float, L>::pack(value));
+    } else if constexpr (!Format::kNarrowExponent) {
+      // The canonical NaN, cut to a pattern that the rounding below leaves alone.
+      const Word kNan = broadcast<Word>(Format::kNan << Format::kShift);
+      const Word bits = value == value ? (Word)value : kNan;
+      const Word odd = (bits >> Format::kShift) & 1u;
+      return narrowTo<B, L>((bits + kHalf + odd) >> Format::kShift);
+    } else {
+      return narrowTo<B, L>(roundLanes(value));
     }
-#endif
-    const Word bits = __builtin_convertvector(stored, Word);
-    if constexpr (!Format::kNarrowExponent) return (Value)(bits << Format::kShift);
+  }
+
+ private:
+  static constexpr uint32_t kHalf = (uint32_t{1} << (Format::kShift - 1)) - 1;
+
+  DFCCL_INLINE static Value widenLanes(Word bits) {
     const Word magnitude = bits & (Format::kSign - 1);
     const Word sign = (bits & Format::kSign) << (32 - Format::kWidth);
     const Word shifted = magnitude << Format::kShift;
@@ -94,38 +101,23 @@ struct Lanes<SmallFloat<B, e, f, i>, L> {
     return (Value)(result | sign);
   }
 
-  /// @param value No NaN but the canonical one.
-  DFCCL_INLINE static void store(char* to, Value value) {
-#if defined(__x86_64__)
-    if constexpr (std::is_same_v<Format, Float16> && kVectorBytes == 32 && L == 8) {
-      storeVector(to, (Stored)_mm256_cvtps_ph((__m256)value, _MM_FROUND_TO_NEAREST_INT));
-      return;
-    }
-    if constexpr (std::is_same_v<Format, Float16> && kVectorBytes == 64 && L == 16) {
-      storeVector(to, (Stored)_mm512_maskz_cvtps_ph(0xffff, (__m512)value, _MM_FROUND_TO_NEAREST_INT));
-      return;
-    }
-#endif
+  DFCCL_INLINE static Word roundLanes(Value value) {
     const Word bits = (Word)value;
     const Word given = bits & 0x7fffffffu;
     Word magnitude = given;
     if constexpr (Format::kInfinity != Infinity::ieee) {
-      magnitude = given > Format::kLargestAsFloat ? Format::kLargestAsFloat - Word{} : given;
+      magnitude = given > Format::kLargestAsFloat ? broadcast<Word>(Format::kLargestAsFloat) : given;
     }
-    constexpr uint32_t kHalf = (uint32_t{1} << (Format::kShift - 1)) - 1;
     const Word odd = (magnitude >> Format::kShift) & 1u;
     Word rounded = (magnitude + (kHalf - Format::kRebias) + odd) >> Format::kShift;
     if constexpr (Format::kInfinity == Infinity::ieee) {
-      rounded = rounded > Format::kExponentMask ? Format::kExponentMask - Word{} : rounded;
+      rounded = rounded > Format::kExponentMask ? broadcast<Word>(Format::kExponentMask) : rounded;
     }
-    if constexpr (Format::kNarrowExponent) {
-      const float magic = __builtin_bit_cast(float, Format::kSubnormalMagic);
-      const Word subnormal = (Word)((Value)magnitude + magic) - Format::kSubnormalMagic;
-      rounded = magnitude < Format::kSmallestNormalAsFloat ? subnormal : rounded;
-    }
+    const float magic = __builtin_bit_cast(float, Format::kSubnormalMagic);
+    const Word subnormal = (Word)((Value)magnitude + magic) - Format::kSubnormalMagic;
+    rounded = magnitude < Format::kSmallestNormalAsFloat ? subnormal : rounded;
     rounded |= (bits >> (32 - Format::kWidth)) & Format::kSign;
-    rounded = given > 0x7f800000u ? Format::kNan - Word{} : rounded;
-    storeVector(to, __builtin_convertvector(rounded, Stored));
+    return value == value ? rounded : broadcast<Word>(Format::kNan);
   }
 };
 
