@@ -10,8 +10,7 @@ if(NOT DFCCL_ADDON_SOURCES)
   return()
 endif()
 if(NOT NODE_ADDON_API_DIR OR NOT NODE_API_HEADERS_DIR)
-  message(STATUS "No addon: node-addon-api or node-api-headers is missing (npx pnpm install)")
-  return()
+  message(FATAL_ERROR "node-addon-api or node-api-headers is missing. Run `npx pnpm install`, or leave the addon out with -DDFCCL_BUILD_ADDON=OFF")
 endif()
 
 add_library(dfccl_addon MODULE ${DFCCL_ADDON_SOURCES})
@@ -24,7 +23,18 @@ target_link_libraries(dfccl_addon PRIVATE dfccl)
 set_target_properties(dfccl_addon PROPERTIES PREFIX "" OUTPUT_NAME dfccl SUFFIX ".node"
   LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}" LINK_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/cmake/exports-addon.map")
 target_link_options(dfccl_addon PRIVATE "LINKER:--version-script=${CMAKE_CURRENT_SOURCE_DIR}/cmake/exports-addon.map")
+add_dependencies(dfccl_product dfccl_addon)
 
 if(NOT DFCCL_SANITIZE AND CMAKE_SYSTEM_NAME STREQUAL "Linux" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   include(cmake/glibc_floor.cmake)
+endif()
+
+# The release build is what the platform's npm package carries; copied here, so that it is never older than the build.
+get_filename_component(_repository "${CMAKE_CURRENT_SOURCE_DIR}/.." ABSOLUTE)
+string(REPLACE "x86_64" "x64" _cpu "${CMAKE_SYSTEM_PROCESSOR}")
+string(REPLACE "aarch64" "arm64" _cpu "${_cpu}")
+set(_platform_package "${_repository}/packages/native-linux-${_cpu}-gnu")
+if(CMAKE_BINARY_DIR STREQUAL "${_repository}/build/release" AND IS_DIRECTORY "${_platform_package}")
+  add_custom_command(TARGET dfccl_addon POST_BUILD
+    COMMAND "${CMAKE_COMMAND}" -E copy_if_different "$<TARGET_FILE:dfccl_addon>" "${_platform_package}/dfccl.node" VERBATIM)
 endif()

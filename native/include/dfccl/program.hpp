@@ -22,30 +22,32 @@ inline constexpr uint32_t kProgramVersion = 1;
 inline constexpr uint32_t kNone = 0xffffffff;
 
 enum class Op : uint8_t {
-  nop,                  // waits for its dependencies only
-  send,                 // connection <- src
-  recv,                 // dst <- connection
-  copy,                 // dst <- src
-  reduce,               // dst <- dst (+) src, both local; operand order: dst, src
-  recvCopySend,         // dst <- connection; connection <- the same
-  recvReduceCopy,       // dst <- src (+) connection; operand order: src, received
-  recvReduceSend,       // connection <- src (+) connection
-  recvReduceCopySend,   // dst and connection <- src (+) connection
-  multiReduceCopy,      // every destination ref <- reduce over source refs, in order; refs may be any rank's buffers
+  nop,                 // waits for its dependencies only
+  send,                // connection <- src
+  recv,                // dst <- connection
+  copy,                // dst <- src
+  reduce,              // dst <- dst (+) src, both local; operand order: dst, src
+  recvCopySend,        // dst <- connection; connection <- the same
+  recvReduceCopy,      // dst <- src (+) connection; operand order: src, received
+  recvReduceSend,      // connection <- src (+) connection
+  recvReduceCopySend,  // dst and connection <- src (+) connection
+  multiReduceCopy,     // every destination ref <- reduce over source refs, in order; refs may be any rank's buffers
 };
 inline constexpr int kOpCount = 10;
 
 enum class BufferKind : uint8_t { input, output, scratch, none };
 
 // Flags of a step.
-inline constexpr uint8_t kDirectSend = 1;  // the sent payload is written to (remoteBuffer, remoteChunk) of the peer; the connection carries a flag only
-inline constexpr uint8_t kDirectRecv = 2;  // the received payload already lies in (landingBuffer, landingChunk) of this rank
-inline constexpr uint8_t kFinish = 4;      // the reduced value is complete here: avg divides
+inline constexpr uint8_t kDirectSend =
+    1;  // the sent payload is written to (remoteBuffer, remoteChunk) of the peer; the connection carries a flag only
+inline constexpr uint8_t kDirectRecv =
+    2;  // the received payload already lies in (landingBuffer, landingChunk) of this rank
+inline constexpr uint8_t kFinish = 4;  // the reduced value is complete here: avg divides
 
 // Flags of a program.
-inline constexpr uint32_t kInPlace = 1;    // written for input and output being the same memory (as NCCL defines it)
-inline constexpr uint32_t kUsesDirect = 2; // some step touches another rank's buffers
-inline constexpr uint32_t kOutOfPlace = 4; // may run out of place. A program may carry both kInPlace and kOutOfPlace
+inline constexpr uint32_t kInPlace = 1;     // written for input and output being the same memory (as NCCL defines it)
+inline constexpr uint32_t kUsesDirect = 2;  // some step touches another rank's buffers
+inline constexpr uint32_t kOutOfPlace = 4;  // may run out of place. A program may carry both kInPlace and kOutOfPlace
 
 struct ProgramHeader {
   uint32_t magic;
@@ -65,10 +67,10 @@ struct ProgramHeader {
   uint32_t inputSegments;
   uint32_t outputSegments;
   uint32_t scratchChunks;
-  uint32_t slotCount;   // slots of each connection that the verifier assumed
-  uint32_t maxStepCount;// largest `count` of a step that uses a slot payload: a slot holds maxStepCount tiles
-  uint32_t root;        // kNone where the collective has none
-  uint64_t digest;      // of the whole program (all ranks): equal on every rank or registration fails
+  uint32_t slotCount;     // slots of each connection that the verifier assumed
+  uint32_t maxStepCount;  // largest `count` of a step that uses a slot payload: a slot holds maxStepCount tiles
+  uint32_t root;          // kNone where the collective has none
+  uint64_t digest;        // of the whole program (all ranks): equal on every rank or registration fails
   uint32_t reserved[2];
 };
 static_assert(sizeof(ProgramHeader) == 96);
@@ -100,12 +102,12 @@ struct StepRecord {
   uint32_t count;           // chunks; 0 for a send or recv is a bare signal
   uint32_t sendConnection;  // index into the connection table, or kNone
   uint32_t recvConnection;
-  uint8_t remoteBuffer;     // with kDirectSend
-  uint8_t landingBuffer;    // with kDirectRecv
-  uint16_t isAwaited;       // 1: another block depends on this step, so its progress is published
+  uint8_t remoteBuffer;   // with kDirectSend
+  uint8_t landingBuffer;  // with kDirectRecv
+  uint16_t isAwaited;     // 1: another block depends on this step, so its progress is published
   uint32_t remoteChunk;
   uint32_t landingChunk;
-  uint32_t firstRef;        // multiReduceCopy: sources, then destinations
+  uint32_t firstRef;  // multiReduceCopy: sources, then destinations
   uint16_t sourceCount;
   uint16_t destinationCount;
   uint32_t firstDependency;

@@ -8,9 +8,9 @@ namespace dfccl {
 
 // A submission queue entry is 64 bytes: eight 64-bit words, each a 48-bit payload below a 16-bit sequence number (the
 // position in the queue + 1, cut to 16 bits). An address fits in one payload, so none is ever split over two words. A
-// producer stores the low half first and then, atomically, the high half with the sequence; a reader that polls the words
-// themselves (a GPU across PCIe) takes the entry only when all eight carry the sequence it expects. A reader on the same
-// CPU goes by the queue's tail instead. Capacity <= 32768, so a sequence never repeats within two laps.
+// producer stores the low half first and then, atomically, the high half with the sequence; a reader that polls the
+// words themselves (a GPU across PCIe) takes the entry only when all eight carry the sequence it expects. A reader on
+// the same CPU goes by the queue's tail instead. Capacity <= 32768, so a sequence never repeats within two laps.
 //
 //   word 0  collective id (32 bits) and flags (bits 32-47)
 //   word 1  run number of that id on this rank (48 bits)

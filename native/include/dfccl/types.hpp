@@ -5,7 +5,20 @@
 
 namespace dfccl {
 
-enum class DataType : uint8_t { int8, uint8, int32, uint32, int64, uint64, float16, float32, float64, bfloat16, float8e4m3, float8e5m2 };
+enum class DataType : uint8_t {
+  int8,
+  uint8,
+  int32,
+  uint32,
+  int64,
+  uint64,
+  float16,
+  float32,
+  float64,
+  bfloat16,
+  float8e4m3,
+  float8e5m2
+};
 inline constexpr int kDataTypeCount = 12;
 
 /// `avg` divides the sum by the number of ranks once, where the result is complete. `scaledSum` multiplies each rank's
@@ -13,7 +26,19 @@ inline constexpr int kDataTypeCount = 12;
 enum class ReduceOp : uint8_t { sum, prod, min, max, avg, scaledSum };
 inline constexpr int kReduceOpCount = 6;
 
-enum class Collective : uint8_t { allReduce, allGather, reduceScatter, reduce, broadcast, allToAll, gather, scatter, sendRecv, barrier, custom };
+enum class Collective : uint8_t {
+  allReduce,
+  allGather,
+  reduceScatter,
+  reduce,
+  broadcast,
+  allToAll,
+  gather,
+  scatter,
+  sendRecv,
+  barrier,
+  custom
+};
 inline constexpr int kCollectiveCount = 11;
 
 enum class Protocol : uint8_t { simple, ll, ll128 };

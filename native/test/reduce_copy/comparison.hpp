@@ -33,7 +33,7 @@ struct Case {
   int sourceCount;
   int destinationCount;
   size_t count;
-  bool inPlace = false;    // destination j is source j, as long as there are sources
+  bool inPlace = false;    // destination 0 is the last source, 1 the one before it, and so on
   bool isAligned = false;  // otherwise every operand has an odd offset of its own
   uint32_t divisor = 0;
   const double* scales = nullptr;
@@ -128,7 +128,8 @@ class Operands {
       sourceIndex_.push_back(buffers_.size() - 1);
     }
     for (int j = 0; j < c.destinationCount; ++j) {
-      destinationIndex_.push_back(c.inPlace && j < c.sourceCount ? sourceIndex_[static_cast<size_t>(j)] : add());
+      destinationIndex_.push_back(
+          c.inPlace && j < c.sourceCount ? sourceIndex_[static_cast<size_t>(c.sourceCount - 1 - j)] : add());
     }
   }
 

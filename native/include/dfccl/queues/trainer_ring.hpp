@@ -14,12 +14,13 @@
 
 namespace dfccl {
 
-template <class Orders = FlipFlopOrders>
+/// Source: what the values come from, a FlipFlop as a rule; tryGet() gives 0 when it has none.
+template <class Source = FlipFlop<>>
 class TrainerRing {
  public:
   /// @param storage capacity words, this trainer's alone. capacity (S) is a power of two, at least 4.
-  TrainerRing(FlipFlop<Orders>& flipFlop, uint64_t* storage, uint32_t capacity)
-      : flipFlop_(flipFlop), storage_(storage), capacity_(capacity) {}
+  TrainerRing(Source& source, uint64_t* storage, uint32_t capacity)
+      : source_(source), storage_(storage), capacity_(capacity) {}
 
   /// The oldest value. @return 0: nothing is held and the flip-flop is empty; the caller waits as it likes.
   uint64_t next() {
@@ -34,11 +35,11 @@ class TrainerRing {
  private:
   // Never overflows: next() fetches at most two at S/2 or one above, and uses one.
   void fetch() {
-    const uint64_t v = flipFlop_.tryGet();
+    const uint64_t v = source_.tryGet();
     if (v != 0) storage_[tail_++ & (capacity_ - 1)] = v;
   }
 
-  FlipFlop<Orders>& flipFlop_;
+  Source& source_;
   uint64_t* storage_;
   uint32_t capacity_;
   uint32_t head_ = 0;

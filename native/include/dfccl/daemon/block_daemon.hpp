@@ -1,0 +1,288 @@
+#pragma once
+// The daemon of one block, the same source on every platform: `while (!exited) step()`, and every step is bounded. It
+// takes runs in, keeps its task queue, executes programs slice by slice, preempts what is stuck (dfccl.txt section 4).
+#include <cstdint>
+
+#include "dfccl/daemon/context_slots.hpp"
+#include "dfccl/daemon/interpreter.hpp"
+#include "dfccl/daemon/rank_memory.hpp"
+
+namespace dfccl {
+
+template <class P>
+class BlockDaemon {
+ public:
+  using Rules = typename P::Rules;
+
+  BlockDaemon(RankMemory& memory, uint32_t index)
+      : m_(memory), b_(memory.blocks[index]), feed_(memory.feed, index), index_(index), queue_(memory.limits.tasks) {}
+
+  uint32_t index() const { return index_; }
+  bool isInside() const { return isInside_; }
+
+  /// Restores what the last stay saved. The launcher calls it for every block before the daemon counts as resident.
+  void enter() {
+    for (uint32_t i = 0; i < b_.savedLength; ++i) queue_[i] = b_.savedQueue[i];
+    schedule_ = scheduling::started(m_.policy, b_.savedLength, b_.savedCursor);
+    if (!Rules::quitAsAWhole) skipFeed();
+    isInside_ = true;
+  }
+
+  /// One bounded piece of work. @return whether anything was taken in or committed.
+  bool step(P& platform) {
+    if (!isInside_) return false;
+    bool progressed = takeIn(platform);
+    if (isInside_) progressed |= visit(platform);
+    if (isInside_ && index_ != 0) reportFacts(progressed);
+    return progressed;
+  }
+
+  /// Leader facts for its decision to leave; see LeaderDaemon.
+  const scheduling::ScheduleState& schedule() const { return schedule_; }
+  void noteFetchedNothing() { transition({scheduling::EventKind::fetchedNothing}); }
+  bool shouldFetch() const { return scheduling::shouldFetch(m_.policy.order, schedule_); }
+  bool isStuck() const {
+    return schedule_.length == 0 || (scheduling::isAllStuck(schedule_) && scheduling::isTriedAll(schedule_));
+  }
+  uint32_t queueLength() const { return schedule_.length; }
+  /// The task at a position of the queue, for diagnosis; the caller holds the block.
+  uint32_t taskAt(uint32_t position) const { return queue_[position].task; }
+
+  /// Control only: a block that leaves on its own.
+  void leaveAlone(P& platform) { persist(platform); }
+
+ private:
+  scheduling::Decision transition(const scheduling::Event& event) {
+    const scheduling::Decision decision = scheduling::transition(m_.policy, schedule_, event);
+    schedule_ = decision.state;
+    return decision;
+  }
+
+  void reportFacts(bool progressed) {
+    if (progressed) b_.progress.store(b_.progress.load(order::relaxed) + 1, order::release);
+    b_.queueLength.store(schedule_.length, order::relaxed);
+    b_.isQuiet.store(isStuck() ? 1 : 0, order::release);
+  }
+
+  bool takeIn(P& platform) {
+    bool any = false;
+    FeedEntry entry;
+    while (feed_.take(entry)) {
+      switch (entry.kind) {
+        case FeedEntry::run:
+          any |= takeRun(entry.value);
+          break;
+        case FeedEntry::abort:
+          dropCollective(entry.value);
+          any = true;
+          break;
+        case FeedEntry::drain:
+          transition({scheduling::EventKind::drain});
+          break;
+        case FeedEntry::quit:
+          persist(platform);
+          return any;
+      }
+    }
+    return any;
+  }
+
+  uint32_t grid() const { return m_.limits.grid; }
+
+  /// @return whether this block has a part in it.
+  bool takeRun(uint32_t slot) {
+    RunRecord& run = m_.runs[slot];
+    CollectiveRecord& c = m_.collectives[run.collective];
+    const uint32_t blockCount = c.program->header.blockCount;
+    if (index_ >= blockCount) return false;
+    b_.counters.tasksTaken.add(1);
+    if (c.shared->isPoisoned()) [[unlikely]] {
+      abortRun(slot, c);
+      return true;
+    }
+    bool isChained = false;
+    for (uint32_t block = index_; block < blockCount; block += grid()) {
+      const uint32_t task = c.firstTask + block;
+      if (m_.isActive[task]) {
+        isChained = true;
+        continue;
+      }
+      m_.isActive[task] = 1;
+      begin(task, slot, c, block);
+      enqueue(task, c.priority);
+    }
+    b_.nextRun[slot] = kNoRun;
+    if (isChained) b_.nextRun[b_.lastRun[c.index]] = slot;
+    b_.lastRun[c.index] = slot;
+    return true;
+  }
+
+  /// Makes `slot` the current run of a task.
+  void begin(uint32_t task, uint32_t slot, CollectiveRecord& c, uint32_t programBlock) {
+    slots_.forget(task);
+    DynamicContext& dynamic = m_.contexts[task].dynamic;
+    dynamic = DynamicContext{0, 0, Phase::starting, 0, 0, slot};
+    if (programBlock == 0 && m_.publishesEarly() && c.program->usesDirect()) {
+      bool progressed = false;
+      P* none = nullptr;
+      Interpreter<P>(*none, c, m_.runs[slot], programBlock, dynamic).publishBuffers(progressed);
+    }
+  }
+
+  void enqueue(uint32_t task, int32_t priority) {
+    const uint32_t length = schedule_.length;
+    const uint32_t position = scheduling::insertPosition(
+        m_.policy.order, [this](uint32_t i) { return queue_[i].priority; }, priority, length);
+    for (uint32_t i = length; i > position; --i) queue_[i] = queue_[i - 1];
+    queue_[position] = {task, priority};
+    transition({scheduling::EventKind::fetched, position});
+    b_.counters.queueLengthMax.raiseTo(length + 1);
+  }
+
+  void erase(uint32_t position, scheduling::EventKind why) {
+    for (uint32_t i = position; i + 1 < schedule_.length; ++i) queue_[i] = queue_[i + 1];
+    transition({why, position});
+  }
+
+  /// Polls tasks until one of them has used the step's budget up, sticks below its threshold, or all are stuck.
+  bool visit(P& platform) {
+    if (schedule_.length == 0) {
+      transition({scheduling::EventKind::idle});
+      return false;
+    }
+    bool any = false;
+    int64_t budget = P::kStepBudgetBytes;
+    // Bounds the step where small tasks complete one after another.
+    for (int visits = 0; visits < P::kVisitsPerStep && schedule_.length != 0; ++visits) {
+      b_.counters.visits.add(1);
+      b_.counters.queueLengthSum.add(schedule_.length);
+      const uint32_t task = queue_[schedule_.cursor].task;
+      ContextSlot& slot = slots_.load(m_, b_.counters, task);
+      bool progressed = false;
+      const int64_t before = budget;
+      const Outcome outcome = Interpreter<P>(platform, *slot.collective, *slot.run, slot.programBlock, slot.dynamic)
+                                  .advance(budget, progressed);
+      if (progressed) {
+        slot.isDirty = true;
+        b_.counters.slices.add(1);
+        if (before != budget) b_.counters.bytesMoved.add(static_cast<uint64_t>(before - budget));
+      }
+      any |= progressed;
+      switch (outcome) {
+        case Outcome::completed:
+          finish(slot, task, CqeStatus::completed);
+          break;
+        case Outcome::blockDone:
+          advanceToNextRun(slot, task);
+          break;
+        case Outcome::paused:
+          transition({scheduling::EventKind::progressed});
+          return true;
+        case Outcome::stuck: {
+          if (!progressed) b_.counters.stuckVisits.add(1);
+          const auto decision =
+              transition({progressed ? scheduling::EventKind::progressed : scheduling::EventKind::stuck});
+          if (decision.preempted) b_.counters.preemptions.add(1);
+          if (!progressed && (!decision.turnEnded || scheduling::isAllStuck(schedule_))) return any;
+          break;
+        }
+      }
+    }
+    return any;
+  }
+
+  /// The last block of a run: the next run may start, and the host is told. Nothing of the run is touched after that.
+  void finish(ContextSlot& slot, uint32_t task, CqeStatus status) {
+    CollectiveRecord& c = *slot.collective;
+    const uint64_t run = slot.run->run;
+    const uint32_t completionSlot = slot.dynamic.slot;
+    c.finishedRuns.store(run + 1, order::release);
+    advanceToNextRun(slot, task);
+    post(c, completionSlot, run, status);
+  }
+
+  void post(const CollectiveRecord& c, uint32_t completionSlot, uint64_t run, CqeStatus status) {
+    P::postCompletion(m_, completionSlot, packCqe(c.index, status, run));
+  }
+
+  void advanceToNextRun(ContextSlot& slot, uint32_t task) {
+    b_.counters.tasksCompleted.add(1);
+    CollectiveRecord& c = *slot.collective;
+    const uint32_t programBlock = slot.programBlock;
+    const uint32_t next = b_.nextRun[slot.dynamic.slot];
+    slot = ContextSlot{};
+    erase(schedule_.cursor, scheduling::EventKind::completed);
+    if (next == kNoRun) {
+      m_.isActive[task] = 0;
+      return;
+    }
+    begin(task, next, c, programBlock);
+    enqueue(task, c.priority);
+  }
+
+  /// A run that came in after its id was aborted.
+  void abortRun(uint32_t slot, CollectiveRecord& c) {
+    uint32_t parts = 0;
+    for (uint32_t block = index_; block < c.program->header.blockCount; block += grid()) ++parts;
+    countAborted(slot, c, parts);
+  }
+
+  /// Counts parts of a run whose buffers this block will not touch any more. The last block tells the host.
+  void countAborted(uint32_t slot, CollectiveRecord& c, uint32_t parts) {
+    RunRecord& run = m_.runs[slot];
+    const uint64_t number = run.run;
+    if (run.blocksDone.fetchAdd(parts, order::acqRel) + parts < c.program->header.blockCount) return;
+    c.finishedRuns.store(number + 1, order::release);
+    post(c, slot, number, CqeStatus::aborted);
+  }
+
+  /// An id was aborted: drops its runs. Peers may free what this rank could have touched once every block did this.
+  void dropCollective(uint32_t collective) {
+    CollectiveRecord& c = m_.collectives[collective];
+    for (uint32_t position = 0; position < schedule_.length;) {
+      const uint32_t task = queue_[position].task;
+      if (m_.contexts[task].collective != collective) {
+        ++position;
+        continue;
+      }
+      ContextSlot& slot = slots_.load(m_, b_.counters, task);
+      const bool isDraining = slot.dynamic.phase == Phase::draining;  // it has counted itself already
+      for (uint32_t run = slot.dynamic.slot, first = 1; run != kNoRun; first = 0) {
+        const uint32_t next = b_.nextRun[run];
+        countAborted(run, c, first && isDraining ? 0 : 1);
+        run = next;
+      }
+      slot = ContextSlot{};
+      m_.isActive[task] = 0;
+      erase(position, scheduling::EventKind::removed);
+    }
+    P::acknowledgeAbort(m_, c);
+  }
+
+  /// Control only: a block that starts again at the end of the sequence loses what came while it was out.
+  void skipFeed() {
+    FeedEntry entry;
+    while (feed_.take(entry)) {
+    }
+  }
+
+  void persist(P&) {
+    slots_.saveAll(m_, b_.counters);
+    b_.savedLength = schedule_.length;
+    b_.savedCursor = schedule_.cursor;
+    for (uint32_t i = 0; i < schedule_.length; ++i) b_.savedQueue[i] = queue_[i];
+    isInside_ = false;
+    P::blockLeft(m_);
+  }
+
+  RankMemory& m_;
+  BlockMemory& b_;
+  BlockFeedReader feed_;
+  const uint32_t index_;
+  bool isInside_ = false;
+  scheduling::ScheduleState schedule_{};
+  ContextSlots<Rules> slots_;
+  std::vector<QueueEntry> queue_;
+};
+
+}  // namespace dfccl

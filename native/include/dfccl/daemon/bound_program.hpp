@@ -1,0 +1,62 @@
+#pragma once
+// A program bound to a count and a data type: chunk indices have become byte ranges, so that the daemon only adds.
+// Collectives of the same program, count and type share one.
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "dfccl/program.hpp"
+#include "dfccl/types.hpp"
+
+namespace dfccl {
+
+struct ChunkRange {
+  uint64_t byteOffset;
+  uint64_t elements;
+};
+
+struct BoundRef {
+  uint32_t rank;
+  uint32_t buffer;  // BufferKind
+  uint32_t chunk;
+};
+
+/// What the daemon reads while it runs. Immutable once made.
+struct BoundProgram {
+  ProgramHeader header;
+  DataType type;
+  uint64_t count;          // elements of a segment
+  uint64_t chunkElements;  // of a full chunk
+  uint64_t tileElements;
+  uint32_t tiles;             // >= 1, also for an empty buffer
+  uint64_t slotPayloadBytes;  // what a slot must be able to hold
+  uint64_t scratchBytes;
+  std::vector<BlockRecord> blocks;
+  std::vector<ConnectionRecord> connections;
+  std::vector<StepRecord> steps;
+  std::vector<BoundRef> refs;
+  std::vector<DependencyRecord> dependencies;
+  std::vector<ChunkRange> chunks;  // user buffers: [chunk], the same formula for input and output
+
+  bool usesDirect() const { return (header.flags & kUsesDirect) != 0; }
+  size_t elementBytes() const { return sizeOf(type); }
+
+  ChunkRange range(BufferKind buffer, uint32_t chunk) const {
+    if (buffer == BufferKind::scratch) return {chunk * chunkElements * elementBytes(), chunkElements};
+    return chunks[chunk];
+  }
+  /// Elements of tile `tile` of a chunk: empty beyond the chunk's end.
+  uint64_t elementsOfTile(const ChunkRange& range, uint32_t tile) const {
+    const uint64_t begin = tile * tileElements;
+    if (begin >= range.elements) return 0;
+    const uint64_t left = range.elements - begin;
+    return left < tileElements ? left : tileElements;
+  }
+  size_t memoryBytes() const {
+    return sizeof *this + blocks.size() * sizeof(BlockRecord) + connections.size() * sizeof(ConnectionRecord) +
+           steps.size() * sizeof(StepRecord) + refs.size() * sizeof(BoundRef) +
+           dependencies.size() * sizeof(DependencyRecord) + chunks.size() * sizeof(ChunkRange);
+  }
+};
+
+}  // namespace dfccl

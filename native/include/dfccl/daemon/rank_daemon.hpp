@@ -1,0 +1,104 @@
+#pragma once
+// The daemon of one rank on a platform whose blocks are stepped by threads of the host: its blocks, each behind a
+// try-lock, and its start. (On a GPU the grid is the blocks, and a launch is the start.)
+#include <cstdint>
+#include <deque>
+
+#include "dfccl/daemon/leader.hpp"
+
+namespace dfccl {
+
+/// Never waited for: whoever finds it taken goes on to another block.
+class TryLock {
+ public:
+  bool tryLock() { return taken_.load(order::relaxed) == 0 && taken_.exchange(1, order::acquire) == 0; }
+  void unlock() { taken_.store(0, order::release); }
+
+ private:
+  alignas(64) Atomic<uint32_t> taken_;
+};
+
+template <class P>
+class RankDaemon {
+ public:
+  explicit RankDaemon(RankMemory& memory) : m_(memory), leader_(memory) {
+    for (uint32_t i = 0; i < memory.limits.grid; ++i) blocks_.emplace_back(memory, i);
+  }
+
+  /// Starts the daemon if there is work and nobody else is starting it, then steps every block that is free.
+  /// @return whether anything moved.
+  bool step(P& platform) {
+    if (m_.residency.resident.load(order::acquire) == 0 && !tryLaunch(platform)) return false;
+    bool any = false;
+    for (uint32_t i = 0; i < m_.limits.grid; ++i) any |= stepBlock(platform, i);
+    return any;
+  }
+
+  bool stepBlock(P& platform, uint32_t index) {
+    Block& block = blocks_[index];
+    if (!block.lock.tryLock()) return false;
+    bool any = false;
+    if (block.daemon.isInside()) {
+      bool fetched = false;
+      if (index == 0) fetched = leader_.fetch(block.daemon);
+      const bool progressed = block.daemon.step(platform);
+      if (index == 0) leader_.decide(platform, block.daemon, fetched, progressed);
+      any = fetched || progressed;
+    }
+    block.lock.unlock();
+    return any;
+  }
+
+  /// New entries, or fewer completions than submissions: the events that start a daemon.
+  bool needsStart() const {
+    if (m_.residency.exited.load(order::relaxed)) return false;
+    return leader_.hasWork() || m_.counters.completionsPosted.value.load(order::relaxed) !=
+                                    m_.counters.submissionsTaken.value.load(order::relaxed);
+  }
+
+  /// Keeps everybody from stepping, for a consistent look at the queues. Short: nobody waits for these locks in a step.
+  void lockBlocks() {
+    for (Block& block : blocks_) {
+      while (!block.lock.tryLock()) {
+      }
+    }
+  }
+  void unlockBlocks() {
+    for (Block& block : blocks_) block.lock.unlock();
+  }
+
+  /// For diagnosis and for tests; the caller makes sure that nobody steps.
+  BlockDaemon<P>& block(uint32_t index) { return blocks_[index].daemon; }
+  Leader<P>& leader() { return leader_; }
+
+ private:
+  struct Block {
+    Block(RankMemory& memory, uint32_t index) : daemon(memory, index) {}
+    TryLock lock;
+    BlockDaemon<P> daemon;
+  };
+
+  bool tryLaunch(P& platform) {
+    if (!needsStart() || !launchLock_.tryLock()) return false;
+    bool launched = false;
+    if (m_.residency.resident.load(order::acquire) == 0 && m_.residency.exited.load(order::relaxed) == 0) {
+      lockBlocks();
+      for (Block& block : blocks_) block.daemon.enter();
+      leader_.enter(platform.now());
+      m_.residency.launches.fetchAdd(1, order::relaxed);
+      m_.counters.launches.add(1);
+      m_.residency.resident.store(1, order::seqCst);
+      unlockBlocks();
+      launched = true;
+    }
+    launchLock_.unlock();
+    return launched;
+  }
+
+  RankMemory& m_;
+  Leader<P> leader_;
+  std::deque<Block> blocks_;
+  TryLock launchLock_;
+};
+
+}  // namespace dfccl

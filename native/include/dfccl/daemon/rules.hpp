@@ -1,0 +1,30 @@
+#pragma once
+// The rules of a preemptive daemon, each of which prevents a race (docs/architecture/correctness.md). A test builds the
+// daemon with one rule taken out and shows that it then fails; every other build has all of them.
+
+namespace dfccl {
+
+struct AllRules {
+  /// No side effect before every input and every free slot of a slice is there.
+  static constexpr bool voteBeforeWrite = true;
+  /// A peer's buffer is touched only for the run that the peer published.
+  static constexpr bool mailboxNamesRun = true;
+  /// A rank completes only after everyone who touches its buffers is done with them.
+  static constexpr bool completeAfterAcknowledge = true;
+  /// A block starts run k + 1 only after run k is finished on every local block.
+  static constexpr bool runsInOrder = true;
+  /// A sender never has more slots outstanding than the connector holds.
+  static constexpr bool credits = true;
+  /// The leader decides to leave, at one position of the sequence; all blocks stop there.
+  static constexpr bool quitAsAWhole = true;
+  /// Contexts that changed are saved before a block leaves or gives their slot away.
+  static constexpr bool saveDirtyContexts = true;
+  /// A stay is bounded whatever the progress.
+  static constexpr bool boundedResidency = true;
+  /// A run waits until every member has registered.
+  static constexpr bool holdUntilRegistered = true;
+  /// Whoever sees the daemon out looks at the submission queue once more.
+  static constexpr bool secondLookAfterExit = true;
+};
+
+}  // namespace dfccl

@@ -1,0 +1,220 @@
+#include "world/builtin_programs.hpp"
+
+#include <cstddef>
+#include <cstring>
+#include <functional>
+
+#include "dfccl/program.hpp"
+
+namespace dfccl {
+namespace {
+
+// Mirrors packages/primitives/src/builders/direct.ts and src/binary/encode.ts.
+
+struct Ref {
+  uint32_t rank;
+  BufferKind buffer;
+  uint32_t chunk;
+};
+
+struct Step {
+  std::vector<Ref> sources, destinations;
+};
+
+struct Facts {
+  uint32_t chunksPerSegment = 1;
+  uint32_t inputSegments = 1;
+  uint32_t outputSegments = 1;
+  uint32_t flags = kInPlace | kUsesDirect | kOutOfPlace;
+  bool finishes = false;
+  std::function<std::vector<Step>(uint32_t rank)> steps;
+};
+
+constexpr auto kInput = BufferKind::input;
+constexpr auto kOutput = BufferKind::output;
+constexpr uint32_t kSimpleSlotCount = 4;
+
+/// `rank(i)`'s chunk for every rank i.
+std::vector<Ref> ofEvery(uint32_t ranks, BufferKind buffer, uint32_t chunk) {
+  std::vector<Ref> refs;
+  for (uint32_t r = 0; r < ranks; ++r) refs.push_back({r, buffer, chunk});
+  return refs;
+}
+
+Facts factsOf(Collective collective, uint32_t n, uint32_t root) {
+  Facts f;
+  switch (collective) {
+    case Collective::allReduce:
+      f.chunksPerSegment = n;
+      f.finishes = true;
+      f.steps = [=](uint32_t r) { return std::vector<Step>{{ofEvery(n, kInput, r), ofEvery(n, kOutput, r)}}; };
+      break;
+    case Collective::allGather:
+      f.outputSegments = n;
+      f.steps = [=](uint32_t r) { return std::vector<Step>{{{{r, kInput, 0}}, ofEvery(n, kOutput, r)}}; };
+      break;
+    case Collective::reduceScatter:
+      f.inputSegments = n;
+      f.finishes = true;
+      f.steps = [=](uint32_t r) { return std::vector<Step>{{ofEvery(n, kInput, r), {{r, kOutput, 0}}}}; };
+      break;
+    case Collective::reduce:
+      f.chunksPerSegment = n;
+      f.finishes = true;
+      f.steps = [=](uint32_t r) { return std::vector<Step>{{ofEvery(n, kInput, r), {{root, kOutput, r}}}}; };
+      break;
+    case Collective::broadcast:
+      f.chunksPerSegment = n;
+      f.steps = [=](uint32_t r) { return std::vector<Step>{{{{root, kInput, r}}, ofEvery(n, kOutput, r)}}; };
+      break;
+    case Collective::allToAll:
+      f.inputSegments = f.outputSegments = n;
+      f.flags = kUsesDirect | kOutOfPlace;
+      f.steps = [=](uint32_t r) {
+        std::vector<Step> steps;
+        for (uint32_t distance = 0; distance < n; ++distance) {
+          const uint32_t to = (r + distance) % n;
+          steps.push_back({{{r, kInput, to}}, {{to, kOutput, r}}});
+        }
+        return steps;
+      };
+      break;
+    case Collective::gather:
+      f.outputSegments = n;
+      f.steps = [=](uint32_t r) { return std::vector<Step>{{{{r, kInput, 0}}, {{root, kOutput, r}}}}; };
+      break;
+    case Collective::scatter:
+      f.inputSegments = n;
+      f.steps = [=](uint32_t r) { return std::vector<Step>{{{{root, kInput, r}}, {{r, kOutput, 0}}}}; };
+      break;
+    case Collective::sendRecv:
+      f.chunksPerSegment = 2;
+      f.steps = [=](uint32_t r) { return std::vector<Step>{{{{root, kInput, r}}, {{1 - root, kOutput, r}}}}; };
+      break;
+    case Collective::barrier:
+    case Collective::custom:
+      f.inputSegments = f.outputSegments = 0;
+      f.steps = [](uint32_t) { return std::vector<Step>{}; };
+      break;
+  }
+  return f;
+}
+
+template <class T>
+void append(std::vector<uint8_t>& bytes, const T& record) {
+  const auto* from = reinterpret_cast<const uint8_t*>(&record);
+  bytes.insert(bytes.end(), from, from + sizeof record);
+}
+
+StepRecord emptyStep() {
+  StepRecord s{};
+  s.srcBuffer = s.dstBuffer = s.remoteBuffer = s.landingBuffer = static_cast<uint8_t>(BufferKind::none);
+  s.sendConnection = s.recvConnection = kNone;
+  return s;
+}
+
+std::vector<uint8_t> encode(Collective collective, const Facts& f, uint32_t rankCount, uint32_t rank, uint32_t root,
+                            uint64_t digest) {
+  const std::vector<Step> steps = f.steps(rank);
+  std::vector<uint8_t> bytes;
+  uint32_t refCount = 0;
+  for (const Step& s : steps) refCount += static_cast<uint32_t>(s.sources.size() + s.destinations.size());
+  ProgramHeader h{};
+  h.magic = kProgramMagic;
+  h.version = kProgramVersion;
+  h.flags = f.flags;
+  h.rankCount = rankCount;
+  h.rank = rank;
+  h.collective = static_cast<uint32_t>(collective);
+  h.blockCount = 1;
+  h.stepCount = static_cast<uint32_t>(steps.size());
+  h.refCount = refCount;
+  h.chunksPerSegment = f.chunksPerSegment;
+  h.inputSegments = f.inputSegments;
+  h.outputSegments = f.outputSegments;
+  h.slotCount = kSimpleSlotCount;
+  h.root = hasRoot(collective) ? root : kNone;
+  h.digest = digest;
+  h.totalBytes = static_cast<uint32_t>(sizeof h + sizeof(BlockRecord) + steps.size() * sizeof(StepRecord) +
+                                       refCount * sizeof(ChunkRefRecord));
+  append(bytes, h);
+  append(bytes, BlockRecord{0, h.stepCount, {}});
+  uint32_t firstRef = 0;
+  for (const Step& step : steps) {
+    StepRecord s = emptyStep();
+    s.op = static_cast<uint8_t>(Op::multiReduceCopy);
+    s.flags = f.finishes ? kFinish : 0;
+    s.count = 1;
+    s.firstRef = firstRef;
+    s.sourceCount = static_cast<uint16_t>(step.sources.size());
+    s.destinationCount = static_cast<uint16_t>(step.destinations.size());
+    firstRef += s.sourceCount + s.destinationCount;
+    append(bytes, s);
+  }
+  for (const Step& step : steps) {
+    for (const auto* refs : {&step.sources, &step.destinations}) {
+      for (const Ref& ref : *refs)
+        append(bytes, ChunkRefRecord{ref.rank, static_cast<uint32_t>(ref.buffer), ref.chunk, 0});
+    }
+  }
+  return bytes;
+}
+
+/// With one rank every collective but the barrier is a copy.
+std::vector<uint8_t> encodeCopy(Collective collective) {
+  std::vector<uint8_t> bytes;
+  ProgramHeader h{};
+  h.magic = kProgramMagic;
+  h.version = kProgramVersion;
+  h.flags = kInPlace | kOutOfPlace;
+  h.rankCount = 1;
+  h.collective = static_cast<uint32_t>(collective);
+  h.blockCount = h.stepCount = h.chunksPerSegment = h.inputSegments = h.outputSegments = 1;
+  h.slotCount = kSimpleSlotCount;
+  h.root = hasRoot(collective) ? 0 : kNone;
+  h.totalBytes = sizeof h + sizeof(BlockRecord) + sizeof(StepRecord);
+  append(bytes, h);
+  append(bytes, BlockRecord{0, 1, {}});
+  StepRecord s = emptyStep();
+  s.op = static_cast<uint8_t>(Op::copy);
+  s.srcBuffer = static_cast<uint8_t>(kInput);
+  s.dstBuffer = static_cast<uint8_t>(kOutput);
+  s.count = 1;
+  append(bytes, s);
+  return bytes;
+}
+
+class Fnv64 {
+ public:
+  void update(const std::vector<uint8_t>& bytes) {
+    for (const uint8_t byte : bytes) hash_ = (hash_ ^ byte) * 0x100000001b3;
+  }
+  uint64_t digest() const { return hash_; }
+
+ private:
+  uint64_t hash_ = 0xcbf29ce484222325;
+};
+
+}  // namespace
+
+std::vector<uint8_t> buildDirectProgram(Collective collective, uint32_t rankCount, uint32_t rank, uint32_t root) {
+  Fnv64 fnv;
+  std::vector<uint8_t> mine;
+  uint64_t digest = 0;
+  if (rankCount == 1 && collective != Collective::barrier) {
+    mine = encodeCopy(collective);
+    fnv.update(mine);
+  } else {
+    const Facts facts = factsOf(collective, rankCount, root);
+    for (uint32_t r = 0; r < rankCount; ++r) {
+      std::vector<uint8_t> bytes = encode(collective, facts, rankCount, r, root, 0);
+      fnv.update(bytes);
+      if (r == rank) mine = std::move(bytes);
+    }
+  }
+  digest = fnv.digest();
+  std::memcpy(mine.data() + offsetof(ProgramHeader, digest), &digest, sizeof digest);
+  return mine;
+}
+
+}  // namespace dfccl

@@ -1,0 +1,13 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "world/collective_spec.hpp"
+
+namespace dfccl {
+
+/// The direct program of a collective, for callers without JavaScript: the same bytes that packages/primitives'
+/// builders encode (a test compares them).
+std::vector<uint8_t> buildDirectProgram(Collective collective, uint32_t rankCount, uint32_t rank, uint32_t root);
+
+}  // namespace dfccl

@@ -1,0 +1,63 @@
+#pragma once
+// One registration of an id by all its ranks: what they share, and who has come and gone. A later registration of the
+// same id is another group, so an aborted run can never meet a new one.
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <tuple>
+#include <vector>
+
+#include "dfccl/daemon/records.hpp"
+#include "world/collective_spec.hpp"
+#include "world/connector_pool.hpp"
+
+namespace dfccl {
+
+class CollectiveGroup {
+ public:
+  CollectiveGroup(const CollectiveSpec& spec, uint64_t programDigest, Arena& arena, ConnectorPool& connectors);
+  ~CollectiveGroup();
+  CollectiveGroup(const CollectiveGroup&) = delete;
+  CollectiveGroup& operator=(const CollectiveGroup&) = delete;
+
+  /// @throws Error dfcclRegistrationMismatch that names the first field in which `spec` differs from the agreed one.
+  void checkAgreement(const CollectiveSpec& spec, uint64_t programDigest, uint32_t rank) const;
+
+  /// Memory of one member: scratch, and its ends of the connections.
+  /// @throws Error dfcclOutOfMemory, with nothing kept.
+  void join(uint32_t member, const BoundProgram& program, double scale, CollectiveRecord& record);
+  /// @pre The member's runs are all finished. @return whether it was the last one.
+  bool leave(uint32_t member);
+
+  bool hasJoined(uint32_t member) const { return state_[member] != State::absent; }
+  bool isMember(uint32_t member) const { return state_[member] == State::joined; }
+  bool isAbandoned() const { return joinedEver_ == left_; }
+  const CollectiveSpec& spec() const { return spec_; }
+  CollectiveShared& shared() { return shared_; }
+  const CollectiveShared& shared() const { return shared_; }
+  uint32_t indexOf(uint32_t member) const { return indices_[member]; }
+  size_t connectorBytes() const;
+
+ private:
+  enum class State : uint8_t { absent, joined, left };
+  using ConnectionKey = std::tuple<uint32_t, uint32_t, uint32_t>;  // source, destination, channel
+
+  CollectiveSpec spec_;
+  uint64_t programDigest_;
+  Arena& arena_;
+  ConnectorPool& connectors_;
+  CollectiveShared shared_{};
+  std::vector<Mailbox> mailboxes_;
+  std::vector<uint8_t*> scratch_;
+  std::vector<size_t> scratchBytes_;
+  std::vector<double> scales_;
+  std::vector<State> state_;
+  std::vector<uint32_t> indices_;
+  std::map<ConnectionKey, Connector> leased_;
+  std::vector<std::vector<Connector>> ends_;                  // [member][connection of its program]
+  std::vector<std::vector<Atomic<uint64_t>>> blockProgress_;  // [member][program block]
+  uint32_t joinedEver_ = 0;
+  uint32_t left_ = 0;
+};
+
+}  // namespace dfccl

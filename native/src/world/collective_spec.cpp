@@ -1,0 +1,104 @@
+#include "world/collective_spec.hpp"
+
+#include <algorithm>
+
+#include "error.hpp"
+
+namespace dfccl {
+
+const char* nameOf(Collective collective) {
+  static const char* const names[kCollectiveCount] = {"all-reduce", "all-gather", "reduce-scatter", "reduce",
+                                                      "broadcast",  "all-to-all", "gather",         "scatter",
+                                                      "send-recv",  "barrier",    "custom"};
+  return names[static_cast<int>(collective)];
+}
+
+const char* nameOf(DataType type) {
+  static const char* const names[kDataTypeCount] = {"int8",    "uint8",    "int32",      "uint32",
+                                                    "int64",   "uint64",   "float16",    "float32",
+                                                    "float64", "bfloat16", "float8e4m3", "float8e5m2"};
+  return names[static_cast<int>(type)];
+}
+
+const char* nameOf(ReduceOp op) {
+  static const char* const names[kReduceOpCount] = {"sum", "prod", "min", "max", "avg", "scaled-sum"};
+  return names[static_cast<int>(op)];
+}
+
+bool hasRoot(Collective collective) {
+  return collective == Collective::reduce || collective == Collective::broadcast || collective == Collective::gather ||
+         collective == Collective::scatter || collective == Collective::sendRecv;
+}
+
+namespace {
+
+[[noreturn]] void refuse(const CollectiveSpec& spec, const std::string& field, const std::string& value,
+                         const std::string& allowed) {
+  throw Error(dfcclInvalidArgument, "Collective " + std::to_string(spec.id) + ": " + field + " is " + value + ".",
+              "Allowed: " + allowed + ".", {{"id", std::to_string(spec.id)}, {"field", field}, {"value", value}});
+}
+
+}  // namespace
+
+void checkSpec(const CollectiveSpec& spec, uint32_t rank, uint32_t worldSize) {
+  if (static_cast<int>(spec.collective) >= kCollectiveCount)
+    refuse(spec, "collective", std::to_string(static_cast<int>(spec.collective)), "0 to 10");
+  if (static_cast<int>(spec.type) >= kDataTypeCount)
+    refuse(spec, "dataType", std::to_string(static_cast<int>(spec.type)), "0 to 11");
+  if (static_cast<int>(spec.op) >= kReduceOpCount)
+    refuse(spec, "op", std::to_string(static_cast<int>(spec.op)), "0 to 5");
+  if (spec.ranks.empty()) refuse(spec, "ranks", "empty", "at least one rank of the world");
+  if (spec.ranks.size() > worldSize)
+    refuse(spec, "ranks", std::to_string(spec.ranks.size()) + " ranks",
+           "at most the world's " + std::to_string(worldSize));
+  std::vector<uint32_t> sorted = spec.ranks;
+  std::sort(sorted.begin(), sorted.end());
+  if (sorted.back() >= worldSize)
+    refuse(spec, "ranks", "naming rank " + std::to_string(sorted.back()), "0 to " + std::to_string(worldSize - 1));
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  if (twice != sorted.end())
+    refuse(spec, "ranks", "naming rank " + std::to_string(*twice) + " twice", "each rank once");
+  if (!std::binary_search(sorted.begin(), sorted.end(), rank))
+    refuse(spec, "ranks", "without rank " + std::to_string(rank) + ", which registers",
+           "lists that hold the registering rank");
+  if (hasRoot(spec.collective) && spec.root >= spec.ranks.size())
+    refuse(spec, "root", std::to_string(spec.root), "0 to " + std::to_string(spec.ranks.size() - 1));
+  if (spec.collective == Collective::sendRecv && spec.ranks.size() != 2)
+    refuse(spec, "ranks", std::to_string(spec.ranks.size()) + " ranks", "exactly 2 for send-recv");
+  constexpr uint64_t kMaxBytes = uint64_t{1} << 46;
+  if (spec.count > kMaxBytes / sizeOf(spec.type) / spec.ranks.size())
+    refuse(spec, "count", std::to_string(spec.count), "buffers below 64 TiB");
+}
+
+BufferSizes bufferSizes(const CollectiveSpec& spec, uint32_t member) {
+  const uint64_t one = spec.count;
+  const uint64_t all = spec.count * spec.ranks.size();
+  const bool isRoot = member == spec.root;
+  switch (spec.collective) {
+    case Collective::allReduce:
+      return {one, one};
+    case Collective::allGather:
+      return {one, all};
+    case Collective::reduceScatter:
+      return {all, one};
+    case Collective::reduce:
+      return {one, isRoot ? one : 0};
+    case Collective::broadcast:
+      return {isRoot ? one : 0, one};
+    case Collective::allToAll:
+      return {all, all};
+    case Collective::gather:
+      return {one, isRoot ? all : 0};
+    case Collective::scatter:
+      return {isRoot ? all : 0, one};
+    case Collective::sendRecv:
+      return {isRoot ? one : 0, isRoot ? 0 : one};
+    case Collective::barrier:
+      return {0, 0};
+    case Collective::custom:
+      return {one, one};
+  }
+  return {0, 0};
+}
+
+}  // namespace dfccl

@@ -1,0 +1,39 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "dfccl/types.hpp"
+
+namespace dfccl {
+
+/// What a rank registers. Everything but priority and scale must agree on all ranks of the collective.
+struct CollectiveSpec {
+  uint32_t id = 0;
+  Collective collective = Collective::allReduce;
+  DataType type = DataType::float32;
+  ReduceOp op = ReduceOp::sum;
+  uint64_t count = 0;            // elements of a segment, see program.hpp
+  uint32_t root = 0;             // index into ranks, where the collective has a root
+  std::vector<uint32_t> ranks;   // of the world, in the collective's order
+  int32_t priority = 0;          // larger: more urgent; this rank's own affair
+  double scale = 1.0;            // this rank's scalar of ReduceOp::scaledSum
+  std::vector<uint8_t> program;  // one rank's binary program; empty: the built-in one
+};
+
+const char* nameOf(Collective collective);
+const char* nameOf(DataType type);
+const char* nameOf(ReduceOp op);
+bool hasRoot(Collective collective);
+
+/// @throws Error dfcclInvalidArgument that names the field, the value and what is allowed.
+void checkSpec(const CollectiveSpec& spec, uint32_t rank, uint32_t worldSize);
+
+/// Elements that a rank's send and receive buffers hold (0: the buffer isn't used).
+struct BufferSizes {
+  uint64_t send;
+  uint64_t recv;
+};
+BufferSizes bufferSizes(const CollectiveSpec& spec, uint32_t member);
+
+}  // namespace dfccl

@@ -1,0 +1,95 @@
+#include "world/rank.hpp"
+
+namespace dfccl {
+
+Rank::Rank(uint32_t number, const RankLimits& limits, const scheduling::SchedulePolicy& policy)
+    : memory_(number, limits, policy),
+      daemon_(memory_),
+      producer_(memory_.submissions, kOwner),
+      claimer_(memory_.completions),
+      poller_(memory_.completions),
+      pending_(limits.completionSlots),
+      issuedRuns_(limits.collectives) {}
+
+uint32_t Rank::submit(uint32_t index, const void* send, void* recv, RunCallback callback, void* argument) {
+  while (!submitLock_.tryLock()) cpuPause();
+  Reserve reserved;
+  while ((reserved = producer_.tryReserve(1)) == Reserve::busy) cpuPause();  // JavaScript is publishing
+  uint32_t slot = kFull;
+  if (reserved == Reserve::ok) {
+    slot = claimer_.tryClaim();
+    if (slot != kNoCompletionSlot) {
+      pending_[slot] = {callback, argument, callback == nullptr};
+      issuedRuns_[index].store(issuedRuns_[index].load(order::relaxed) + 1, order::relaxed);
+      issued_.store(issued_.load(order::relaxed) + 1, order::relaxed);
+      Sqe sqe{};
+      sqe.id = index;
+      sqe.completionSlot = slot;
+      sqe.sendAddress = reinterpret_cast<uint64_t>(send);
+      sqe.recvAddress = reinterpret_cast<uint64_t>(recv);
+      producer_.write(0, sqe);
+      producer_.publish(1);
+    } else {
+      producer_.publish(0);
+    }
+  }
+  submitLock_.unlock();
+  return slot;
+}
+
+bool Rank::submitExit() {
+  while (!submitLock_.tryLock()) cpuPause();
+  Reserve reserved;
+  while ((reserved = producer_.tryReserve(1)) == Reserve::busy) cpuPause();
+  if (reserved == Reserve::ok) {
+    Sqe sqe{};
+    sqe.flags = kSqeExit;
+    producer_.write(0, sqe);
+    producer_.publish(1);
+  }
+  submitLock_.unlock();
+  return reserved == Reserve::ok;
+}
+
+namespace {
+dfcclResult_t statusOf(uint64_t cqe) {
+  return static_cast<CqeStatus>((cqe >> 32) & 0xffff) == CqeStatus::completed ? dfcclSuccess : dfcclAborted;
+}
+}  // namespace
+
+bool Rank::takeCompletion(uint32_t slot, dfcclResult_t& status) {
+  Atomic<uint64_t>& word = memory_.completions.slots[slot];
+  const uint64_t cqe = word.load(order::acquire);
+  if (cqe == 0) return false;
+  while (!pollLock_.tryLock()) cpuPause();
+  word.store(0, order::relaxed);
+  pending_[slot].isWaited = false;
+  poller_.free(slot);
+  delivered_.store(delivered_.load(order::relaxed) + 1, order::relaxed);
+  pollLock_.unlock();
+  status = statusOf(cqe);
+  return true;
+}
+
+uint32_t Rank::deliver() {
+  if (!hasUndelivered() || !pollLock_.tryLock()) return 0;
+  uint32_t count = 0;
+  const uint32_t slots = memory_.limits.completionSlots;
+  for (uint32_t scanned = 0; scanned < slots && hasUndelivered(); ++scanned) {
+    const uint32_t slot = cursor_;
+    cursor_ = cursor_ + 1 == slots ? 0 : cursor_ + 1;
+    Atomic<uint64_t>& word = memory_.completions.slots[slot];
+    const uint64_t cqe = word.load(order::acquire);
+    if (cqe == 0 || pending_[slot].isWaited) continue;
+    const Pending pending = pending_[slot];
+    word.store(0, order::relaxed);
+    poller_.free(slot);
+    delivered_.store(delivered_.load(order::relaxed) + 1, order::relaxed);
+    ++count;
+    pending.callback(pending.argument, statusOf(cqe));
+  }
+  pollLock_.unlock();
+  return count;
+}
+
+}  // namespace dfccl

@@ -1,0 +1,70 @@
+#pragma once
+// One rank as the host sees it: its queues, its daemon, and the callbacks of its runs.
+#include <cstdint>
+#include <vector>
+
+#include "cpu/cpu_platform.hpp"
+#include "cpu/pause.hpp"
+#include "dfccl/daemon/rank_daemon.hpp"
+#include "dfccl/status.h"
+#include "world/collective_spec.hpp"
+
+namespace dfccl {
+
+using Platform = CpuPlatform<AllRules>;
+
+/// Called on completion with the user's argument; `status` is dfcclSuccess or dfcclAborted.
+using RunCallback = void (*)(void* argument, dfcclResult_t status);
+
+class Rank {
+ public:
+  Rank(uint32_t number, const RankLimits& limits, const scheduling::SchedulePolicy& policy);
+
+  uint32_t number() const { return memory_.rank; }
+  RankMemory& memory() { return memory_; }
+  RankDaemon<Platform>& daemon() { return daemon_; }
+
+  static constexpr uint32_t kFull = kNoCompletionSlot;
+
+  /// Queues one run. Any thread; nothing is waited for but the other submitters' few nanoseconds.
+  /// @return The run's completion slot, or kFull: no entry or no slot is free now, nothing was queued.
+  uint32_t submit(uint32_t index, const void* send, void* recv, RunCallback callback, void* argument);
+  /// The entry after which the daemon leaves for good.
+  bool submitExit();
+
+  /// Has the run that claimed `slot` completed? Frees the slot if so. For callers without a callback.
+  bool takeCompletion(uint32_t slot, dfcclResult_t& status);
+  /// Runs the callbacks of what has completed. @return how many; 0 also where another thread is at it.
+  uint32_t deliver();
+  /// Completions not yet delivered.
+  bool hasUndelivered() const {
+    return memory_.counters.completionsPosted.value.load(order::seqCst) != delivered_.load(order::relaxed);
+  }
+  uint64_t inFlight() const { return issued_.load(order::relaxed) - delivered_.load(order::relaxed); }
+  uint64_t issuedOf(uint32_t index) const { return issuedRuns_[index].load(order::relaxed); }
+  void resetIssued(uint32_t index) { issuedRuns_[index].store(0, order::relaxed); }
+
+  bool step(Platform& platform) { return daemon_.step(platform); }
+
+ private:
+  struct Pending {
+    RunCallback callback = nullptr;
+    void* argument = nullptr;
+    bool isWaited = false;  // somebody will call takeCompletion()
+  };
+
+  static constexpr uint32_t kOwner = 1;  // of the submission lock; JavaScript producers use other numbers
+
+  RankMemory memory_;
+  RankDaemon<Platform> daemon_;
+  EngineSubmissionProducer producer_;
+  CompletionOwnedSlots<>::Claimer claimer_;
+  CompletionOwnedSlots<>::Poller poller_;
+  TryLock submitLock_, pollLock_;
+  std::vector<Pending> pending_;              // [completion slot]
+  std::vector<Atomic<uint64_t>> issuedRuns_;  // [index], through this class
+  Atomic<uint64_t> issued_, delivered_;
+  uint32_t cursor_ = 0;  // where the next scan for completions begins
+};
+
+}  // namespace dfccl

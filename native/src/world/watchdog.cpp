@@ -1,0 +1,86 @@
+// The watchdog of in-order worlds. It is native because JavaScript may itself be what waits.
+#include <map>
+
+#include "world/world.hpp"
+
+namespace dfccl {
+namespace {
+
+/// Every task of a rank, in queue order. @pre the caller holds the rank's blocks.
+RankSituation situationOf(Rank& rank, uint32_t streams, bool isSynchronizing) {
+  RankSituation situation;
+  situation.isSynchronizing = isSynchronizing;
+  RankMemory& memory = rank.memory();
+  for (uint32_t b = 0; b < memory.limits.grid; ++b) {
+    BlockDaemon<Platform>& block = rank.daemon().block(b);
+    for (uint32_t i = 0; i < block.queueLength(); ++i) {
+      const CollectiveRecord& c = memory.collectives[memory.contexts[block.taskAt(i)].collective];
+      const RankSituation::Part part{c.id, c.finishedRuns.load(order::relaxed)};
+      (i < streams ? situation.executing : situation.queued).push_back(part);
+    }
+  }
+  return situation;
+}
+
+}  // namespace
+
+uint64_t World::progressStamp() {
+  uint64_t stamp = 0;
+  for (const std::unique_ptr<Rank>& rank : ranks_) {
+    const RankMemory& memory = rank->memory();
+    stamp += memory.counters.submissionsTaken.read() + memory.counters.completionsPosted.value.load(order::relaxed);
+    for (const BlockMemory& block : memory.blocks) stamp += block.counters.slices.read();
+  }
+  return stamp;
+}
+
+void World::watch() {
+  if (options_.policy.streams == 0) return;
+  const uint64_t stamp = progressStamp();
+  {
+    const std::lock_guard lock(deadlockMutex_);
+    const bool moved = stamp != lastStamp_;
+    lastStamp_ = stamp;
+    if (moved || deadlock_) return;
+  }
+  std::vector<RankSituation> situations;
+  std::map<std::pair<uint32_t, uint64_t>, RunMembers> runs;
+  {
+    const std::lock_guard registration(mutex_);
+    for (const std::unique_ptr<Rank>& rank : ranks_) rank->daemon().lockBlocks();
+    for (const std::unique_ptr<Rank>& rank : ranks_) {
+      situations.push_back(
+          situationOf(*rank, options_.policy.streams, synchronizing_[rank->number()].load(order::acquire) != 0));
+    }
+    for (const auto& [id, group] : groups_) {
+      for (uint32_t m = 0; m < group->spec().ranks.size(); ++m) {
+        if (!group->isMember(m)) continue;
+        // Members that have finished the run are nobody's obstacle.
+        const uint32_t r = group->spec().ranks[m];
+        const uint64_t run = ranks_[r]->memory().collectives[group->indexOf(m)].finishedRuns.load(order::relaxed);
+        for (const uint64_t unfinished : {run, run + 1}) {
+          RunMembers& members = runs.try_emplace({id, unfinished}, RunMembers{id, unfinished, {}}).first->second;
+          members.ranks.push_back(r);
+        }
+      }
+    }
+    for (const std::unique_ptr<Rank>& rank : ranks_) rank->daemon().unlockBlocks();
+  }
+  std::vector<RunMembers> list;
+  for (const auto& [key, members] : runs) list.push_back(members);
+  DeadlockReport report = findDeadlock(situations, list);
+  if (report.cycle.empty() || progressStamp() != stamp) return;
+  {
+    const std::lock_guard lock(deadlockMutex_);
+    deadlock_ = std::make_unique<DeadlockReport>(std::move(report));
+  }
+  const std::lock_guard lock(wakerMutex_);
+  if (waker_) waker_(0);
+}
+
+std::unique_ptr<DeadlockReport> World::deadlock() {
+  const std::lock_guard lock(deadlockMutex_);
+  return deadlock_ ? std::make_unique<DeadlockReport>(*deadlock_) : nullptr;
+}
+
+}  // namespace dfccl

@@ -1,0 +1,114 @@
+#include "world/worker_pool.hpp"
+
+#include <sched.h>
+
+#include <system_error>
+
+#include "cpu/futex.hpp"
+#include "error.hpp"
+#include "world/world.hpp"
+
+namespace dfccl {
+namespace {
+
+// Measured on 2 cores (docs/decisions/): a worker that spins this long between pieces of work saves most wake-ups,
+// which cost the submitter 6-9 us each; one that keeps off for a microsecond after a helping caller doesn't slow tiny
+// work.
+constexpr double kSpinMicros = 50;
+constexpr double kHoldOffMicros = 1;
+constexpr uint64_t kWatchMicros = 20'000;
+
+Platform& threadPlatform() {
+  thread_local Platform platform;
+  return platform;
+}
+
+}  // namespace
+
+void WorkerPool::start(uint32_t threads) {
+  try {
+    for (uint32_t i = 0; i < threads; ++i) threads_.emplace_back([this, i] { run(i); });
+  } catch (const std::system_error& e) {
+    stop();
+    throw Error(dfcclSystemError, std::string("A worker thread can't be started: ") + e.what() + ".",
+                "Open the world with fewer workers, or raise the limit on threads (ulimit -u).",
+                {{"workers", std::to_string(threads)}});
+  }
+}
+
+void WorkerPool::stop() {
+  stopping_.store(1, order::seqCst);
+  bell_.fetchAdd(1, order::seqCst);
+  futexWakeAll(&bell_.value);
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+bool WorkerPool::stepAll(Platform& platform, uint32_t first) {
+  bool any = false;
+  const uint32_t count = world_.size();
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint32_t rank = first + i < count ? first + i : first + i - count;
+    any |= world_.rank(rank).step(platform);
+  }
+  return any;
+}
+
+bool WorkerPool::help() {
+  if (!threads_.empty()) lastHelp_.store(readTicks(), order::relaxed);
+  const bool any = stepAll(threadPlatform(), 0);
+  world_.afterStep();
+  return any;
+}
+
+bool WorkerPool::helpRank(uint32_t rank) {
+  const bool any = world_.rank(rank).step(threadPlatform());
+  world_.afterStep();
+  return any;
+}
+
+void WorkerPool::ring() {
+  bell_.fetchAdd(1, order::seqCst);
+  if (sleepers_.load(order::seqCst) != 0) futexWakeAll(&bell_.value);
+}
+
+void WorkerPool::wake() { ring(); }
+
+void WorkerPool::run(uint32_t worker) {
+  Platform& platform = threadPlatform();
+  const auto spinTicks = static_cast<uint64_t>(kSpinMicros * ticksPerMicrosecond());
+  const auto holdOffTicks = static_cast<uint64_t>(kHoldOffMicros * ticksPerMicrosecond());
+  const uint32_t first = static_cast<uint32_t>(worker * world_.size() / threads_.capacity());
+  uint64_t idleSince = readTicks();
+  uint32_t pauses = 0;
+  while (stopping_.load(order::relaxed) == 0) {
+    const uint32_t seenBell = bell_.load(order::seqCst);
+    if (readTicks() - lastHelp_.load(order::relaxed) < holdOffTicks) {
+      for (int i = 0; i < 32; ++i) cpuPause();
+      idleSince = readTicks();
+      continue;
+    }
+    const bool any = stepAll(platform, first);
+    world_.afterStep();
+    if (any) {
+      idleSince = readTicks();
+      continue;
+    }
+    cpuPause();
+    if (++pauses % 64 == 0) sched_yield();
+    if (readTicks() - idleSince >= spinTicks) sleep(seenBell, idleSince);
+  }
+}
+
+void WorkerPool::sleep(uint32_t seenBell, uint64_t& idleSince) {
+  sleepers_.fetchAdd(1, order::seqCst);
+  // A ring between the last look and this one has changed the bell, and the wait returns at once.
+  if (bell_.load(order::seqCst) == seenBell && stopping_.load(order::seqCst) == 0 && !world_.hasUnseenWork()) {
+    futexWait(&bell_.value, seenBell, kWatchMicros);
+  }
+  sleepers_.fetchSub(1, order::seqCst);
+  world_.watch();
+  idleSince = readTicks();
+}
+
+}  // namespace dfccl

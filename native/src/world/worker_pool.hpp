@@ -1,0 +1,48 @@
+#pragma once
+// Threads that step all ranks' blocks, and callers who step while they wait. Never more native threads than cores by
+// default: a spinning thread too many starves the one that has work.
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include "world/rank.hpp"
+
+namespace dfccl {
+
+class World;
+
+class WorkerPool {
+ public:
+  explicit WorkerPool(World& world) : world_(world) {}
+  ~WorkerPool() { stop(); }
+
+  /// @throws Error dfcclSystemError if a thread can't be made; those made are stopped.
+  void start(uint32_t threads);
+  void stop();
+
+  /// A caller steps every rank once.
+  bool help();
+  bool helpRank(uint32_t rank);
+  /// There is something new to do.
+  void ring();
+  /// Wakes sleepers without anything new, e.g. because work in flight turned out to be large.
+  void wake();
+  bool hasSleepers() const { return sleepers_.load(order::seqCst) != 0; }
+
+  /// Addresses for JavaScript, which submits without a native call: it rings only if somebody sleeps.
+  Atomic<uint32_t>& sleepers() { return sleepers_; }
+
+ private:
+  void run(uint32_t worker);
+  bool stepAll(Platform& platform, uint32_t first);
+  void sleep(uint32_t seenBell, uint64_t& idleSince);
+
+  World& world_;
+  std::vector<std::thread> threads_;
+  alignas(64) Atomic<uint32_t> bell_;
+  Atomic<uint32_t> stopping_;
+  alignas(64) Atomic<uint32_t> sleepers_;
+  alignas(64) Atomic<uint64_t> lastHelp_;  // ticks; a worker that races a helping caller on tiny work only slows it
+};
+
+}  // namespace dfccl

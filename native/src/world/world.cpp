@@ -1,0 +1,373 @@
+#include "world/world.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "cpu/pause.hpp"
+#include "error.hpp"
+#include "world/builtin_programs.hpp"
+
+namespace dfccl {
+namespace {
+
+scheduling::SchedulePolicy inTicks(scheduling::SchedulePolicy policy) {
+  const double perNano = ticksPerMicrosecond() / 1000;
+  const auto convert = [&](uint64_t nanos) { return static_cast<uint64_t>(static_cast<double>(nanos) * perNano); };
+  policy.quit.idleTicks = convert(policy.quit.idleTicks);
+  policy.quit.residencyTicks = convert(policy.quit.residencyTicks);
+  return policy;
+}
+
+void checkOptions(const WorldOptions& o) {
+  const auto refuse = [](const std::string& field, uint64_t value, const std::string& allowed) {
+    throw Error(dfcclInvalidArgument, "World option " + field + " is " + std::to_string(value) + ".",
+                "Allowed: " + allowed + ".", {{"field", field}, {"value", std::to_string(value)}});
+  };
+  if (o.ranks == 0 || o.ranks > 1024) refuse("ranks", o.ranks, "1 to 1024");
+  if (o.limits.grid == 0 || o.limits.grid > 64) refuse("grid", o.limits.grid, "1 to 64");
+  if (!SubmissionRing::isValidCapacity(o.limits.submissionSlots))
+    refuse("submissionSlots", o.limits.submissionSlots, "powers of two up to 32768");
+  if (!CompletionOwnedSlots<>::isValidSlotCount(o.limits.completionSlots) || o.limits.completionSlots > (1u << 20)) {
+    refuse("completionSlots", o.limits.completionSlots, "powers of two from 8 to 1048576");
+  }
+  if (o.limits.collectives == 0 || o.limits.collectives > (1u << 20))
+    refuse("collectives", o.limits.collectives, "1 to 1048576");
+  if (o.limits.tasks < o.limits.collectives) refuse("tasks", o.limits.tasks, "at least as many as collectives");
+  if (o.workers > 256) refuse("workers", o.workers, "0 to 256");
+  if (!scheduling::isValid(o.policy)) refuse("policy version", o.policy.version, "a policy made by @dfccl/scheduler");
+}
+
+}  // namespace
+
+scheduling::SchedulePolicy defaultPolicy() {
+  using namespace scheduling;
+  SchedulePolicy policy{};
+  policy.version = kSchedulePolicyVersion;
+  policy.order = {OrderKind::priority, {}, 1, 1, 256, 4096};
+  policy.stickiness = {StickinessKind::adaptive, {}, 1, 1, 8, 0, 512};
+  policy.quit = {QuitKind::voluntary, {}, 16, 200'000, 3'000'000};
+  return policy;
+}
+
+scheduling::SchedulePolicy inOrderPolicy(uint32_t streams) {
+  using namespace scheduling;
+  SchedulePolicy policy = defaultPolicy();
+  policy.order.kind = OrderKind::fifo;
+  policy.stickiness.kind = StickinessKind::fixed;
+  policy.quit = {QuitKind::whenEmpty, {}, 16, 0, 0};
+  policy.streams = streams;
+  return policy;
+}
+
+World::World(const WorldOptions& options)
+    : options_((checkOptions(options), options)),
+      arena_(options.arenaBytes),
+      connectors_(arena_),
+      table_(options.ranks),
+      freeIndices_(options.ranks),
+      synchronizing_(options.ranks),
+      backgroundDelivery_(options.ranks),
+      pool_(*this) {
+  const scheduling::SchedulePolicy policy = inTicks(options.policy);
+  for (uint32_t r = 0; r < options.ranks; ++r) {
+    ranks_.push_back(std::make_unique<Rank>(r, options.limits, policy));
+    taskTables_.emplace_back(options.limits.tasks);
+    table_[r].resize(options.limits.collectives);
+  }
+  pool_.start(options.workers);
+}
+
+World::~World() { pool_.stop(); }
+
+std::shared_ptr<const BoundProgram> World::bind(const CollectiveSpec& spec, uint32_t member, uint64_t& digest) {
+  std::vector<uint8_t> built;
+  if (spec.program.empty()) {
+    if (spec.collective == Collective::custom) {
+      throw Error(dfcclInvalidArgument, "Collective " + std::to_string(spec.id) + " is custom and has no program.",
+                  "Pass the program that computes it.", {{"id", std::to_string(spec.id)}, {"field", "program"}});
+    }
+    built = buildDirectProgram(spec.collective, static_cast<uint32_t>(spec.ranks.size()), member, spec.root);
+  }
+  const std::vector<uint8_t>& bytes = spec.program.empty() ? built : spec.program;
+  ProgramHeader header{};
+  if (bytes.size() >= sizeof header) std::memcpy(&header, bytes.data(), sizeof header);
+  digest = header.digest;
+  // The digest is what the program says of itself, so the bytes are part of the key.
+  std::string key(bytes.begin(), bytes.end());
+  key += "|" + std::to_string(static_cast<int>(spec.type)) + "|" + std::to_string(spec.count);
+  std::weak_ptr<const BoundProgram>& cached = programs_[key];
+  std::shared_ptr<const BoundProgram> program = cached.lock();
+  if (!program) {
+    program = loadProgram(bytes, spec.type, spec.count, options_.tiles);
+    cached = program;
+  }
+  const ProgramHeader& h = program->header;
+  const auto mismatch = [&](const char* what, uint64_t has, uint64_t needs) {
+    throw Error(dfcclInvalidProgram,
+                "Collective " + std::to_string(spec.id) + ": the program is for " + what + " " + std::to_string(has) +
+                    ", not " + std::to_string(needs) + ".",
+                "Build it for this collective, rank list and root.",
+                {{"id", std::to_string(spec.id)}, {"field", what}});
+  };
+  if (h.rankCount != spec.ranks.size()) mismatch("rank count", h.rankCount, spec.ranks.size());
+  if (h.rank != member) mismatch("rank", h.rank, member);
+  if (h.collective != static_cast<uint32_t>(spec.collective))
+    mismatch("collective", h.collective, static_cast<uint32_t>(spec.collective));
+  if (hasRoot(spec.collective) && h.root != spec.root) mismatch("root", h.root, spec.root);
+  if (spec.collective == Collective::custom && spec.count % h.chunksPerSegment != 0) {
+    throw Error(dfcclInvalidArgument,
+                "Collective " + std::to_string(spec.id) + ": count " + std::to_string(spec.count) +
+                    " isn't a multiple of the program's " + std::to_string(h.chunksPerSegment) + " chunks.",
+                "Custom programs may move any chunk anywhere, so all chunks must be equal: pad the buffers.",
+                {{"id", std::to_string(spec.id)}, {"field", "count"}});
+  }
+  return program;
+}
+
+std::shared_ptr<CollectiveGroup> World::groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest) {
+  const auto [first, last] = groups_.equal_range(spec.id);
+  for (auto it = first; it != last; ++it) {
+    CollectiveGroup& group = *it->second;
+    if (group.shared().isPoisoned()) continue;
+    const auto& ranks = group.spec().ranks;
+    const auto mine = std::find(ranks.begin(), ranks.end(), spec.ranks[member]);
+    // A rank that has been in this group and left begins a new one.
+    if (mine != ranks.end() && group.hasJoined(static_cast<uint32_t>(mine - ranks.begin()))) {
+      if (group.isMember(static_cast<uint32_t>(mine - ranks.begin()))) {
+        throw Error(dfcclAlreadyRegistered,
+                    "Rank " + std::to_string(spec.ranks[member]) + " has registered collective " +
+                        std::to_string(spec.id) + " already.",
+                    "Unregister it first, or use another id.",
+                    {{"id", std::to_string(spec.id)}, {"rank", std::to_string(spec.ranks[member])}});
+      }
+      continue;
+    }
+    group.checkAgreement(spec, digest, spec.ranks[member]);
+    return it->second;
+  }
+  return groups_.emplace(spec.id, std::make_shared<CollectiveGroup>(spec, digest, arena_, connectors_))->second;
+}
+
+uint32_t World::registerCollective(uint32_t rank, const CollectiveSpec& spec) {
+  checkSpec(spec, rank, size());
+  const auto member = static_cast<uint32_t>(std::find(spec.ranks.begin(), spec.ranks.end(), rank) - spec.ranks.begin());
+  const std::lock_guard lock(mutex_);
+  uint64_t digest = 0;
+  std::shared_ptr<const BoundProgram> program = bind(spec, member, digest);
+  std::shared_ptr<CollectiveGroup> group = groupFor(spec, member, digest);
+
+  std::vector<uint32_t>& freeIndices = freeIndices_[rank];
+  uint32_t index;
+  if (!freeIndices.empty()) {
+    index = freeIndices.back();
+  } else {
+    index = 0;
+    while (index < table_[rank].size() && table_[rank][index].group) ++index;
+  }
+  const uint32_t blockCount = program->header.blockCount;
+  const std::optional<uint32_t> firstTask =
+      index < table_[rank].size() ? taskTables_[rank].take(blockCount) : std::nullopt;
+  if (!firstTask) {
+    if (group->isAbandoned()) dropGroup(*group);
+    throw Error(dfcclOutOfMemory,
+                "Rank " + std::to_string(rank) + " holds as many collectives as its tables allow (" +
+                    std::to_string(options_.limits.collectives) + " collectives, " +
+                    std::to_string(options_.limits.tasks) + " program blocks).",
+                "Unregister collectives that are done, or open the world with larger limits.",
+                {{"rank", std::to_string(rank)},
+                 {"collectives", std::to_string(options_.limits.collectives)},
+                 {"tasks", std::to_string(options_.limits.tasks)}});
+  }
+  RankMemory& memory = ranks_[rank]->memory();
+  CollectiveRecord& record = memory.collectives[index];
+  record = CollectiveRecord{};
+  record.id = spec.id;
+  record.index = index;
+  record.member = member;
+  record.priority = spec.priority;
+  record.type = spec.type;
+  record.op = spec.op;
+  record.firstTask = *firstTask;
+  record.program = program.get();
+  const BufferSizes sizes = bufferSizes(spec, member);
+  record.workingSetBytes = std::max(sizes.send, sizes.recv) * sizeOf(spec.type) * 2 * spec.ranks.size();
+  for (uint32_t block = 0; block < blockCount; ++block) {
+    memory.contexts[*firstTask + block] = TaskContext{{}, index, block, {}};
+    memory.isActive[*firstTask + block] = 0;
+  }
+  try {
+    group->join(member, *program, spec.scale, record);
+  } catch (...) {
+    taskTables_[rank].giveBack(*firstTask, blockCount);
+    if (group->isAbandoned()) dropGroup(*group);
+    throw;
+  }
+  if (!freeIndices.empty()) freeIndices.pop_back();
+  CollectiveSpec kept = spec;
+  kept.program.clear();
+  table_[rank][index] = {group, std::move(program), std::move(kept), member};
+  ranks_[rank]->resetIssued(index);
+  // Runs that were submitted elsewhere and held until now may start.
+  pool_.ring();
+  return index;
+}
+
+void World::dropGroup(const CollectiveGroup& group) {
+  const auto [first, last] = groups_.equal_range(group.spec().id);
+  for (auto it = first; it != last; ++it) {
+    if (it->second.get() != &group) continue;
+    groups_.erase(it);
+    return;
+  }
+}
+
+World::Registered& World::registered(uint32_t rank, uint32_t index) {
+  if (index >= table_[rank].size() || !table_[rank][index].group) {
+    throw Error(dfcclUnknownCollective,
+                "Rank " + std::to_string(rank) + " has no collective with handle " + std::to_string(index) + ".",
+                "Register it first; a handle is void after it is unregistered.",
+                {{"rank", std::to_string(rank)}, {"handle", std::to_string(index)}});
+  }
+  return table_[rank][index];
+}
+
+bool World::isRegistered(uint32_t rank, uint32_t index) const {
+  const std::lock_guard lock(mutex_);
+  return index < table_[rank].size() && table_[rank][index].group != nullptr;
+}
+
+CollectiveSpec World::specOf(uint32_t rank, uint32_t index) {
+  const std::lock_guard lock(mutex_);
+  return registered(rank, index).spec;
+}
+
+void World::unregisterCollective(uint32_t rank, uint32_t index, uint64_t issuedRuns) {
+  const std::lock_guard lock(mutex_);
+  Registered& entry = registered(rank, index);
+  const CollectiveRecord& record = ranks_[rank]->memory().collectives[index];
+  const uint64_t finished = record.finishedRuns.load(order::acquire);
+  if (finished != issuedRuns) {
+    throw Error(dfcclInUse,
+                "Collective " + std::to_string(record.id) + " has " + std::to_string(issuedRuns - finished) +
+                    " runs in flight on rank " + std::to_string(rank) + ".",
+                "Wait for them, or abort the collective, before you unregister it.",
+                {{"id", std::to_string(record.id)},
+                 {"rank", std::to_string(rank)},
+                 {"inFlight", std::to_string(issuedRuns - finished)}});
+  }
+  taskTables_[rank].giveBack(record.firstTask, entry.program->header.blockCount);
+  entry.group->leave(entry.member);
+  if (entry.group->isAbandoned()) dropGroup(*entry.group);
+  entry = Registered{};
+  freeIndices_[rank].push_back(index);
+}
+
+void World::abortCollective(uint32_t rank, uint32_t index) {
+  {
+    const std::lock_guard lock(mutex_);
+    CollectiveGroup& group = *registered(rank, index).group;
+    uint32_t nobody = CollectiveShared::kNobody;
+    if (!group.shared().poisonedBy.compareExchange(nobody, rank, order::acqRel, order::relaxed)) return;
+    const std::vector<uint32_t>& members = group.spec().ranks;
+    for (uint32_t m = 0; m < members.size(); ++m) {
+      if (!group.isMember(m)) {
+        // It never registered, or has left: it touches nothing.
+        group.shared().abortAcknowledged.fetchAdd(1, order::acqRel);
+        continue;
+      }
+      ControlRing& control = ranks_[members[m]]->memory().control;
+      const uint64_t tail = control.tail.load(order::relaxed);
+      while (tail - control.head.load(order::acquire) >= ControlRing::kCapacity) pool_.helpRank(members[m]);
+      control.collectives[tail % ControlRing::kCapacity].store(group.indexOf(m), order::relaxed);
+      control.tail.store(tail + 1, order::release);
+    }
+  }
+  pool_.ring();
+}
+
+bool World::isQuarantineOver(uint32_t rank, uint32_t index) {
+  const std::lock_guard lock(mutex_);
+  CollectiveShared& shared = registered(rank, index).group->shared();
+  return shared.isPoisoned() && shared.abortAcknowledged.load(order::acquire) >= shared.members;
+}
+
+uint64_t World::residentStay(uint32_t rank) {
+  Residency& residency = ranks_[rank]->memory().residency;
+  return residency.resident.load(order::seqCst) == 0 ? 0 : residency.launches.load(order::seqCst);
+}
+
+bool World::isStayOver(uint32_t rank, uint64_t stay) {
+  Residency& residency = ranks_[rank]->memory().residency;
+  return residency.resident.load(order::seqCst) == 0 || residency.launches.load(order::seqCst) != stay;
+}
+
+bool World::synchronize(uint32_t rank, uint64_t timeoutMicros) {
+  const uint64_t stay = residentStay(rank);
+  if (stay == 0) return true;
+  noteSynchronizing(rank, 1);
+  const uint64_t begin = readTicks();
+  const auto limit = static_cast<uint64_t>(static_cast<double>(timeoutMicros) * ticksPerMicrosecond());
+  bool isOver;
+  while (!(isOver = isStayOver(rank, stay))) {
+    if (timeoutMicros != 0 && readTicks() - begin > limit) break;
+    if (!drive()) cpuPause();
+  }
+  noteSynchronizing(rank, -1);
+  return isOver;
+}
+
+std::vector<World::MemberProgress> World::explain(uint32_t rank, uint32_t index) {
+  const std::lock_guard lock(mutex_);
+  CollectiveGroup& group = *registered(rank, index).group;
+  std::vector<MemberProgress> members;
+  for (uint32_t m = 0; m < group.spec().ranks.size(); ++m) {
+    const uint32_t r = group.spec().ranks[m];
+    if (!group.isMember(m)) {
+      members.push_back({r, false, 0, 0});
+      continue;
+    }
+    const CollectiveRecord& record = ranks_[r]->memory().collectives[group.indexOf(m)];
+    members.push_back({r, true, record.submittedRuns.load(order::acquire), record.finishedRuns.load(order::acquire)});
+  }
+  return members;
+}
+
+void World::setWaker(std::function<void(uint32_t)> waker) {
+  const std::lock_guard lock(wakerMutex_);
+  waker_ = std::move(waker);
+}
+
+void World::afterStep() {
+  for (const std::unique_ptr<Rank>& rank : ranks_) {
+    RankMemory& memory = rank->memory();
+    if (memory.wakePending.load(order::relaxed) != 0 && memory.wakePending.exchange(0, order::acqRel) != 0) {
+      const std::lock_guard lock(wakerMutex_);
+      if (waker_) waker_(rank->number());
+    }
+    if (backgroundDelivery_[rank->number()].load(order::relaxed) != 0) rank->deliver();
+  }
+}
+
+bool World::hasUnseenWork() const {
+  for (const std::unique_ptr<Rank>& rank : ranks_) {
+    const SubmissionRing& ring = rank->memory().submissions;
+    if (ring.header->tail.load(order::seqCst) != ring.header->head.load(order::seqCst)) return true;
+  }
+  return false;
+}
+
+size_t World::arenaUsedBytes() const {
+  const std::lock_guard lock(mutex_);
+  return arena_.usedBytes();
+}
+
+size_t World::memoryBytesOf(uint32_t rank, uint32_t index) {
+  const std::lock_guard lock(mutex_);
+  Registered& entry = registered(rank, index);
+  return sizeof(CollectiveRecord) +
+         entry.program->header.blockCount * (sizeof(TaskContext) + sizeof(Atomic<uint64_t>)) + sizeof(Registered) +
+         (entry.program->memoryBytes() + sizeof(CollectiveGroup)) / entry.program->header.rankCount + sizeof(Mailbox) +
+         entry.program->scratchBytes + entry.group->connectorBytes() / entry.program->header.rankCount;
+}
+
+}  // namespace dfccl
