@@ -66,6 +66,7 @@ export {
   CyclicProgramError,
   DataRaceError,
   MalformedProgramError,
+  MisplacedChunkError,
   OutOfBoundsError,
   OverwrittenInputError,
   PayloadMismatchError,
@@ -110,3 +111,4 @@ export {
   type AgreedRegistration,
   type RegistrationDifference,
 } from "./registration.js";
+export { interpretProgram, type InterpretOptions, type InterpretResult } from "./reference-interpreter.js";

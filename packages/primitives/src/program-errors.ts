@@ -177,6 +177,23 @@ export class DataRaceError extends ProgramError {
   }
 }
 
+/**
+ * A step writes data into an output chunk at another place of the segment than the data comes from. Chunks at the end of
+ * a segment are shorter where the count isn't a multiple of the chunks, so the data might not fit.
+ */
+export class MisplacedChunkError extends ProgramError {
+  override readonly code = "MISPLACED_CHUNK";
+
+  constructor(position: StepPosition, chunk: string, holds: string) {
+    super(
+      `it writes ${holds} to ${chunk}, which may be shorter.`,
+      "Keep data on its way in scratch chunks: those are never short.",
+      { chunk, holds },
+      position,
+    );
+  }
+}
+
 /** `finish` stands on a step whose value is no complete reduction, or a finished value is reduced again. */
 export class BadFinishError extends ProgramError {
   override readonly code = "BAD_FINISH";

@@ -1,6 +1,6 @@
 import { opShapeOf } from "../op.js";
 import { bufferChunks, type ChunkRef, type Program, type Step } from "../program.js";
-import { BadFinishError, OverwrittenInputError, UninitialisedReadError } from "../program-errors.js";
+import { BadFinishError, MisplacedChunkError, OverwrittenInputError, UninitialisedReadError } from "../program-errors.js";
 import type { StepGraph, StepNode } from "./graph.js";
 import { MemoryMap, type Mode } from "./memory.js";
 import { positionOf } from "./messages.js";
@@ -36,7 +36,8 @@ export class SymbolicExecution {
     private readonly mode: Mode,
     private readonly finishRule: FinishRule,
   ) {
-    this.values = new ValueFactory(program.ranks.length, Math.max(1, program.inputSegments * program.chunksPerSegment));
+    const termsPerRank = Math.max(1, program.inputSegments * program.chunksPerSegment);
+    this.values = new ValueFactory(program.ranks.length, termsPerRank, program.chunksPerSegment);
     this.memory = new MemoryMap(program, mode);
   }
 
@@ -128,8 +129,14 @@ export class SymbolicExecution {
   }
 
   private write(writer: number, first: ChunkRef, result: readonly Value[]): void {
-    result.forEach((value, chunk) => {
-      this.cells.set(this.memory.cellOf({ ...first, chunk: first.chunk + chunk }), { value, writer });
+    result.forEach((value, offset) => {
+      const ref = { ...first, chunk: first.chunk + offset };
+      const node = this.graph.nodes[writer];
+      const mustFit = ref.buffer === "output" && this.program.collective !== "custom" && node !== undefined;
+      if (mustFit && value.position !== ref.chunk % this.program.chunksPerSegment) {
+        throw new MisplacedChunkError(positionOf(node), formatChunk(ref.rank, ref), this.values.describe(value));
+      }
+      this.cells.set(this.memory.cellOf(ref), { value, writer });
     });
   }
 }

@@ -8,6 +8,8 @@ export interface Value {
   readonly times: Uint8Array;
   /** `avg` has divided it. */
   readonly finished: boolean;
+  /** Where in their segments all its input chunks lie, which decides its length; undefined if they differ. */
+  readonly position: number | undefined;
   /** Number of the expression that made it; equal expressions give equal bits. See {@link ValueFactory.combine}. */
   readonly expression: number;
 }
@@ -23,6 +25,7 @@ export class ValueFactory {
   constructor(
     private readonly rankCount: number,
     private readonly termsPerRank: number,
+    private readonly chunksPerSegment: number,
   ) {}
 
   /** A rank's untouched input chunk. */
@@ -31,7 +34,8 @@ export class ValueFactory {
     let value = this.inputs.get(term);
     if (value === undefined) {
       const expression = this.expression(`input ${rank}`);
-      value = { terms: Int32Array.of(term), times: Uint8Array.of(1), finished: false, expression };
+      const position = chunk % this.chunksPerSegment;
+      value = { terms: Int32Array.of(term), times: Uint8Array.of(1), finished: false, position, expression };
       this.inputs.set(term, value);
     }
     return value;
@@ -45,7 +49,8 @@ export class ValueFactory {
     if (first !== undefined && operands.length === 1) return first;
     const names = operands.map(({ expression }) => expression);
     if (names.length === 2) names.sort((a, b) => a - b);
-    return { ...sumOf(operands), finished: false, expression: this.expression(names.join(" ")) };
+    const position = operands.every((operand) => operand.position === first?.position) ? first?.position : undefined;
+    return { ...sumOf(operands), finished: false, position, expression: this.expression(names.join(" ")) };
   }
 
   finish(value: Value): Value {
