@@ -1,0 +1,24 @@
+// `node scripts/bench.mjs mpi|overheads [ARGUMENTS]`: set up, build the native benchmarks, run `dfccl bench …`.
+import { join } from "node:path";
+import { bold, giveUp, line, step } from "./lib/console.mjs";
+import { installCommand } from "./lib/machine.mjs";
+import { root } from "./lib/paths.mjs";
+import { run, runInForeground, tail } from "./lib/run.mjs";
+import { setup } from "./setup.mjs";
+
+const [which = "", ...rest] = process.argv.slice(2);
+if (!["mpi", "overheads"].includes(which)) giveUp("say which benchmark: npm run bench:mpi, or npm run bench:overheads");
+
+const missing = await setup({ for: "bench" });
+const mpi = missing.find(({ name }) => name === "OpenMPI");
+if (which === "mpi" && mpi) giveUp(`OpenMPI is missing. Type: ${installCommand([mpi])}`);
+
+const build = ["cmake", "--build", "--preset", "release", "--target", "bench", "-j", "2"];
+for (const command of [["cmake", "--preset", "release"], build]) {
+  const { code, output, seconds } = await run(command, { cwd: join(root, "native"), timeoutMs: 900_000, log: "bench-build" });
+  if (code !== 0) giveUp(`${command.join(" ")} failed:\n${tail(output)}`);
+  if (command === build) step("native benchmarks", "built", seconds);
+}
+const command = ["node", "apps/bench/dist/cli.js", "bench", which, ...rest];
+line(`${bold("Running")}  npx dfccl ${command.slice(2).join(" ")}\n`);
+process.exit(await runInForeground(command));

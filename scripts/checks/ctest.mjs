@@ -1,0 +1,79 @@
+// The native tests under one preset, counted from ctest's report and from doctest's own summary in it.
+// By hand: node scripts/checks/ctest.mjs PRESET [LABELS [REPETITIONS]]
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { onPath } from "../lib/machine.mjs";
+import { buildDirectory, cacheDirectory, root } from "../lib/paths.mjs";
+import { run } from "../lib/run.mjs";
+import { configureCommand } from "../setup.mjs";
+
+const sanitizerOptions = {
+  ASAN_OPTIONS: "detect_stack_use_after_return=1:strict_string_checks=1",
+  UBSAN_OPTIONS: "print_stacktrace=1",
+  TSAN_OPTIONS: "halt_on_error=1:second_deadlock_stack=1",
+};
+
+/**
+ * @param options.labels - ctest's regular expression over the labels of native/cmake/tests.cmake.
+ * @param options.without - labels left out.
+ * @param options.repeat - how often each test must pass.
+ */
+export async function nativeTests(preset, { labels, without, repeat = 1, timeoutMs = 480_000, log = `ctest-${preset}` } = {}) {
+  const native = join(root, "native");
+  const addon = preset === "release" ? [] : ["-DDFCCL_BUILD_ADDON=OFF"];
+  const started = performance.now();
+  for (const command of [
+    configureCommand(preset, ...addon),
+    ["cmake", "--build", "--preset", preset, "--target", "native_tests", "-j", "2"],
+  ]) {
+    const { code, output } = await run(command, { cwd: native, log: `${log}-build`, timeoutMs: 900_000 });
+    if (code !== 0) return { failed: 1, details: output };
+  }
+  const buildSeconds = (performance.now() - started) / 1000;
+
+  const report = join(cacheDirectory, `${log}.xml`);
+  rmSync(report, { force: true });
+  const selection = [...(labels ? ["-L", labels] : []), ...(without ? ["-LE", without] : [])];
+  const ctest = ["ctest", "--test-dir", buildDirectory(preset), "--output-junit", report, "--output-on-failure", "--no-tests=error"];
+  const sizes = ["--test-output-size-passed", "1000000", "--test-output-size-failed", "1000000"];
+  const repeated = repeat > 1 ? ["--repeat", `until-fail:${repeat}`] : [];
+  const { code, output } = await run([...fixedAddresses(preset), ...ctest, ...sizes, ...selection, ...repeated], {
+    cwd: native,
+    log,
+    timeoutMs,
+    env: sanitizerOptions,
+  });
+  const counts = existsSync(report) ? countReport(readFileSync(report, "utf8")) : { passed: 0, failed: 1, skipped: 0 };
+  const failed = code !== 0 && counts.failed === 0 ? 1 : counts.failed;
+  return { ...counts, failed, details: output, note: `built in ${buildSeconds.toFixed(0)} s` };
+}
+
+/** ThreadSanitizer of older compilers can't start where the kernel scatters addresses too widely. */
+const fixedAddresses = (preset) =>
+  preset === "tsan" && onPath("setarch") ? ["setarch", process.arch === "x64" ? "x86_64" : "aarch64", "-R"] : [];
+
+/** Sums doctest's test cases where a program printed them; any other program counts as one test. */
+export function countReport(xml) {
+  const sum = { passed: 0, failed: 0, skipped: 0 };
+  for (const [, attributes, body] of xml.matchAll(/<testcase ([^>]*)>([\s\S]*?)<\/testcase>/g)) {
+    const ok = /status="run"/.test(attributes) && !body.includes("<failure");
+    const cases = body.match(/test cases:\s*\d+ \|\s*(\d+) passed \|\s*(\d+) failed(?: \|\s*(\d+) skipped)?/);
+    if (/status="(?:disabled|notrun)"/.test(attributes) && !body.includes("<failure")) sum.skipped += 1;
+    else if (!cases) sum[ok ? "passed" : "failed"] += 1;
+    else {
+      sum.passed += Number(cases[1]);
+      // A program that crashed or timed out after its summary has failed, whatever the summary says.
+      sum.failed += ok ? Number(cases[2]) : Math.max(1, Number(cases[2]));
+      sum.skipped += Number(cases[3] ?? 0);
+    }
+  }
+  return sum;
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  const [preset = "release", labels, repeat = "1"] = process.argv.slice(2);
+  const { details, ...counts } = await nativeTests(preset, { labels, repeat: Number(repeat), timeoutMs: 7_200_000 });
+  process.stdout.write(`${details}\n${JSON.stringify(counts)}\n`);
+  process.exit(counts.failed ? 1 : 0);
+}

@@ -1,0 +1,28 @@
+// What `npm run test:long` runs: too slow for every change, run before a release and after a change to the engine.
+// Each command gets DFCCL_TEST_TIER=long, by which a test may choose a bigger size. A last line of output that is a JSON
+// object becomes the entry's figures in docs/benchmarks/long-tier.md.
+
+const ctest = (preset, labels, repeat = "1") => ["node", "scripts/checks/ctest.mjs", preset, labels, repeat];
+
+export const entries = [
+  {
+    name: "all native tests under AddressSanitizer and UBSan",
+    command: ctest("asan", "unit|c|stress"),
+    minutes: 60,
+  },
+  {
+    name: "all native tests under ThreadSanitizer",
+    command: ctest("tsan", "unit|c|stress"),
+    minutes: 90,
+  },
+  {
+    name: "stress tests, 20 times each",
+    command: ctest("release", "stress", "20"),
+    minutes: 60,
+  },
+  {
+    name: "8 ranks × ResNet-50 × 200 iterations in random orders, with synchronizations",
+    command: ["node", "apps/bench/dist/cli.js", "disorder", "--ranks", "8", "--iterations", "200", "--control", "--json"],
+    minutes: 60,
+  },
+];

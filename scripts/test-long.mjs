@@ -1,0 +1,81 @@
+// `npm run test:long [-- --only PART_OF_A_NAME]`: soaks, big property runs and full-size sanitizer runs (long-tier.mjs).
+// A whole run writes its figures to docs/benchmarks/long-tier.json and .md, which are committed.
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpus, release, totalmem } from "node:os";
+import { join } from "node:path";
+import { bold, green, line, red } from "./lib/console.mjs";
+import { cacheDirectory, root } from "./lib/paths.mjs";
+import { run, tail } from "./lib/run.mjs";
+import { entries } from "./long-tier.mjs";
+import { setup } from "./setup.mjs";
+
+const only = process.argv.includes("--only") ? process.argv[process.argv.indexOf("--only") + 1] : undefined;
+rmSync(join(cacheDirectory, "logs"), { recursive: true, force: true });
+await setup({ for: "test" });
+
+line(bold("Testing at length"));
+const results = [];
+for (const [index, { name, command, minutes }] of entries.entries()) {
+  if (only && !name.includes(only)) continue;
+  const log = `long-${index + 1}`;
+  const { code, output, seconds } = await run(command, {
+    log,
+    timeoutMs: minutes * 60_000,
+    env: { DFCCL_TEST_TIER: "long", NO_COLOR: "1" },
+  });
+  results.push({ name, command: command.join(" "), passed: code === 0, seconds: Math.round(seconds), figures: lastJson(output) });
+  line(`${code === 0 ? green("✓") : red("✗")} ${name.padEnd(80)} ${`${seconds.toFixed(0)} s`.padStart(7)}`);
+  if (code !== 0) line(tail(output, 60));
+}
+if (!only) await publish(results);
+const failed = results.filter(({ passed }) => !passed).length;
+line(`${results.length - failed} passed, ${failed} failed, 0 skipped`);
+process.exit(failed > 0 || results.length === 0 ? 1 : 0);
+
+function lastJson(output) {
+  try {
+    const value = JSON.parse(output.trimEnd().split("\n").at(-1) ?? "");
+    return value !== null && typeof value === "object" ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+async function publish(entriesRun) {
+  const first = async (...command) => (await run(command, { timeoutMs: 20_000 })).output.split("\n")[0].trim();
+  const dirty = (await run(["git", "status", "--porcelain", "--untracked-files=no"], { timeoutMs: 20_000 })).output.trim() !== "";
+  const report = {
+    commit: `${await first("git", "rev-parse", "HEAD")}${dirty ? " with changes" : ""}`,
+    date: new Date().toISOString().slice(0, 10),
+    machine: {
+      cpu: cpus()[0]?.model ?? "unknown",
+      cores: cpus().length,
+      memoryGiB: Math.round(totalmem() / 2 ** 30),
+      kernel: release(),
+      node: process.version,
+      compiler: await first("c++", "--version"),
+    },
+    entries: entriesRun,
+  };
+  const folder = join(root, "docs", "benchmarks");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "long-tier.json"), `${JSON.stringify(report, null, 2)}\n`);
+  writeFileSync(join(folder, "long-tier.md"), markdown(report));
+}
+
+function markdown({ commit, date, machine, entries: rows }) {
+  const figures = (values) =>
+    Object.entries(values).map(([key, value]) => `${key} ${typeof value === "object" ? JSON.stringify(value) : value}`);
+  return [
+    "# The long tier, as it was last run",
+    "",
+    "Command: `npm run test:long`. Times are of this machine; what counts is that every line passed.",
+    "",
+    `Commit ${commit}, ${date}. ${machine.cpu}, ${machine.cores} cores, ${machine.memoryGiB} GiB, Linux ${machine.kernel}, Node ${machine.node}, ${machine.compiler}.`,
+    "",
+    "| What | Passed | Seconds | Figures |",
+    "| --- | --- | --- | --- |",
+    ...rows.map((row) => `| ${row.name} | ${row.passed ? "yes" : "**no**"} | ${row.seconds} | ${figures(row.figures).join(", ")} |`),
+    "",
+  ].join("\n");
+}

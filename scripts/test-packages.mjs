@@ -1,0 +1,154 @@
+// Proves the way from a change to a user: changesets give versions and changelogs, every package is published to a
+// registry on loopback, an empty project outside the workspace installs them, and a small program runs on every Node.
+import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { line, step } from "./lib/console.mjs";
+import { startRegistry } from "./lib/loopback-registry.mjs";
+import { nodeBinaries } from "./lib/node-versions.mjs";
+import { root } from "./lib/paths.mjs";
+import { run } from "./lib/run.mjs";
+import { publishablePackages } from "./pack-all.mjs";
+
+const changelogText = "Proof that a change reaches the changelog.";
+
+/** @param report - called with each check's name, and with its failure where it failed. */
+export async function testPackages(report = () => {}) {
+  const folder = mkdtempSync(join(tmpdir(), "dfccl-packages-"));
+  const sum = { passed: 0, failed: 0, details: "" };
+  const check = async (name, action) => {
+    try {
+      await action();
+      sum.passed += 1;
+      report(name);
+      return true;
+    } catch (error) {
+      sum.failed += 1;
+      sum.details += `${name}: ${error.message}\n`;
+      report(name, error.message);
+      return false;
+    }
+  };
+
+  let registry;
+  try {
+    const nodes = await nodeBinaries();
+    registry = await startRegistry(join(folder, "registry"));
+    const env = isolatedEnvironment(folder, registry.url);
+    const workspace = join(folder, "workspace");
+    await copyWorkspace(workspace, env);
+    const ready =
+      (await check("changesets write versions and changelogs", () => versionPackages(workspace, env))) &&
+      (await check("every package is published", () => publish(workspace, env, registry.url))) &&
+      (await check("an empty project installs them", () => installInto(join(folder, "project"), workspace, env)));
+    if (ready) {
+      for (const { version, binary } of nodes) {
+        await check(`the program runs on Node ${version}`, async () => {
+          await succeed([binary, "main.mjs"], { cwd: join(folder, "project"), env, timeoutMs: 60_000 });
+        });
+      }
+    }
+  } finally {
+    await registry?.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+  return sum;
+}
+
+/** A home of its own: the user's registry and login must not reach the test, nor the test's theirs. */
+function isolatedEnvironment(folder, registryUrl) {
+  const home = join(folder, "home");
+  mkdirSync(home, { recursive: true });
+  const userConfig = join(home, ".npmrc");
+  writeFileSync(userConfig, `registry=${registryUrl}\n${registryUrl.replace("http:", "")}:_authToken=loopback\n`);
+  const person = { NAME: "dfccl", EMAIL: "dfccl@example.invalid" };
+  return {
+    HOME: home,
+    XDG_CONFIG_HOME: join(home, ".config"),
+    npm_config_userconfig: userConfig,
+    npm_config_registry: registryUrl,
+    npm_config_cache: join(home, "npm-cache"),
+    GIT_CONFIG_NOSYSTEM: "1",
+    ...Object.fromEntries(
+      ["AUTHOR", "COMMITTER"].flatMap((role) => Object.entries(person).map(([key, value]) => [`GIT_${role}_${key}`, value])),
+    ),
+  };
+}
+
+/** Versions get written into the manifests, so the test works on a copy: sources, what was built, and links to tools. */
+async function copyWorkspace(workspace, env) {
+  const { output } = await succeed(["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"], { cwd: root });
+  for (const file of output.split("\0").filter((name) => name && existsSync(join(root, name)))) {
+    mkdirSync(dirname(join(workspace, file)), { recursive: true });
+    copyFileSync(join(root, file), join(workspace, file));
+  }
+  symlinkSync(join(root, "node_modules"), join(workspace, "node_modules"));
+  const packages = publishablePackages(workspace);
+  for (const { folder, manifest } of packages) {
+    for (const built of ["dist", "dfccl.node"]) {
+      const from = join(root, folder, built);
+      if (existsSync(from)) cpSync(from, join(workspace, folder, built), { recursive: true });
+    }
+    // pnpm reads the versions that it writes for "workspace:" from here, so these must lead into the copy.
+    for (const name of Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies })) {
+      const target = packages.find((entry) => entry.name === name);
+      if (!target) throw new Error(`${manifest.name} depends on ${name}, which a registry without the outside doesn't have`);
+      const link = join(workspace, folder, "node_modules", name);
+      mkdirSync(dirname(link), { recursive: true });
+      symlinkSync(join(workspace, target.folder), link);
+    }
+  }
+  const git = (...args) => succeed(["git", ...args], { cwd: workspace, env });
+  await git("init", "--quiet", "--initial-branch=main");
+  await git("add", "--all");
+  await git("commit", "--quiet", "--message", "Copy of the workspace");
+}
+
+async function versionPackages(workspace, env) {
+  const before = publishablePackages(workspace);
+  const first = before[0];
+  writeFileSync(join(workspace, ".changeset", "proof.md"), `---\n"${first.name}": minor\n---\n\n${changelogText}\n`);
+  await succeed(["changeset", "version"], { cwd: workspace, env });
+
+  const after = publishablePackages(workspace);
+  const unchanged = after.filter(({ manifest }, index) => manifest.version === before[index].manifest.version);
+  if (unchanged.length > 0) throw new Error(`no new version for ${unchanged.map(({ name }) => name).join(", ")}`);
+  if (new Set(after.map(({ manifest }) => manifest.version)).size !== 1) throw new Error("the packages' versions differ");
+  const changelog = readFileSync(join(workspace, first.folder, "CHANGELOG.md"), "utf8");
+  if (!changelog.includes(changelogText)) throw new Error("the changelog doesn't mention the change");
+}
+
+async function publish(workspace, env, registryUrl) {
+  await succeed(["changeset", "publish", "--no-git-tag"], { cwd: workspace, env, timeoutMs: 300_000 });
+  for (const { name, manifest } of publishablePackages(workspace)) {
+    const response = await fetch(`${registryUrl}${name.replace("/", "%2f")}`);
+    const published = response.ok ? (await response.json()).versions?.[manifest.version] : undefined;
+    if (!published) throw new Error(`${name}@${manifest.version} is not in the registry`);
+    const ranges = Object.values({ ...published.dependencies, ...published.optionalDependencies });
+    if (ranges.some((range) => range.startsWith("workspace:"))) throw new Error(`${name} was published with a workspace: range`);
+  }
+}
+
+async function installInto(project, workspace, env) {
+  mkdirSync(project, { recursive: true });
+  writeFileSync(join(project, "package.json"), '{ "name": "a-user", "private": true, "type": "module" }\n');
+  copyFileSync(join(root, "scripts", "package-smoke", "main.mjs"), join(project, "main.mjs"));
+  // The platform packages are left to optionalDependencies: choosing among them is part of what is tested.
+  const names = publishablePackages(workspace).filter(({ isNative }) => !isNative);
+  await succeed(["npm", "install", "--no-audit", "--no-fund", ...names.map(({ name }) => name)], { cwd: project, env });
+}
+
+async function succeed(command, options) {
+  const result = await run(command, { log: "packages", timeoutMs: 180_000, ...options });
+  if (result.code !== 0) throw new Error(`${command.join(" ")} ended with ${result.code}\n${result.output}`);
+  return result;
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  const { passed, failed } = await testPackages((name, failure) => {
+    step(failure ? "failed" : "passed", name);
+    if (failure) line(failure);
+  });
+  process.exit(failed > 0 || passed === 0 ? 1 : 0);
+}

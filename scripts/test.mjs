@@ -1,0 +1,95 @@
+// `npm test [-- --only NAME,NAME] [-- --list]`: set up, run every check and test, end with one line of totals.
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { addonSymbols } from "./checks/addon-symbols.mjs";
+import { arrows, cppFormat, style, types, unusedExports } from "./checks/commands.mjs";
+import { nativeTests } from "./checks/ctest.mjs";
+import { examples } from "./checks/examples.mjs";
+import { packageShape } from "./checks/package-shape.mjs";
+import { typescriptTests } from "./checks/vitest.mjs";
+import { bold, dim, green, line, red, yellow } from "./lib/console.mjs";
+import { installCommand } from "./lib/machine.mjs";
+import { cacheDirectory } from "./lib/paths.mjs";
+import { tail } from "./lib/run.mjs";
+import { setup } from "./setup.mjs";
+import { testPackages } from "./test-packages.mjs";
+
+/** `requires`: a need of scripts/lib/machine.mjs without which the runner is skipped. */
+const runners = [
+  { name: "style", what: "biome: format and lint", run: style },
+  { name: "types", what: "tsc on every package", run: types },
+  { name: "arrows", what: "imports between packages, cycles", run: arrows },
+  { name: "unused", what: "knip: unused exports and dependencies", run: unusedExports },
+  { name: "shape", what: "publint and are-the-types-wrong", run: packageShape },
+  { name: "c++ format", what: "clang-format", run: cppFormat, requires: "clang-format 14" },
+  { name: "addon symbols", what: "the addon's glibc floor", run: () => addonSymbols() },
+  { name: "typescript", what: "vitest", run: typescriptTests },
+  { name: "c++", what: "ctest, release", run: () => nativeTests("release", { without: "relacy" }), requires: "doctest" },
+  {
+    name: "c++ relacy",
+    what: "relaxed-memory verifier",
+    run: () => nativeTests("release", { labels: "relacy", log: "ctest-relacy" }),
+    requires: "relacy",
+  },
+  {
+    name: "c++ asan+ubsan",
+    what: "unit tests under sanitizers",
+    run: () => nativeTests("asan", { labels: "^(unit|c)$" }),
+    requires: "doctest",
+  },
+  { name: "c++ tsan", what: "unit and stress tests", run: () => nativeTests("tsan", { labels: "^(unit|stress)$" }), requires: "doctest" },
+  { name: "packages", what: "version, publish, install, Node 20–26", run: () => testPackages(), requires: "git" },
+  { name: "examples", what: "examples/ run to their end", run: examples },
+];
+
+const selected = selectRunners(process.argv.slice(2));
+rmSync(join(cacheDirectory, "logs"), { recursive: true, force: true });
+const missing = await setup({ for: "test" });
+const started = performance.now();
+const total = { passed: 0, failed: 0, skipped: 0 };
+
+line(bold("Testing"));
+for (const runner of selected) {
+  const before = performance.now();
+  if (process.stdout.isTTY) process.stdout.write(`  ${runner.name.padEnd(16)} ${dim(`${runner.what} …`)}`);
+  const { passed = 0, failed = 0, skipped = 0, note, details } = await outcome(runner);
+  total.passed += passed;
+  total.failed += failed;
+  total.skipped += skipped;
+  if (process.stdout.isTTY) process.stdout.write("\r\u001b[2K");
+  const mark = failed > 0 ? red("✗") : skipped > 0 ? yellow("–") : green("✓");
+  const counts = `${passed} passed${failed ? `, ${failed} failed` : ""}${skipped ? `, ${skipped} skipped` : ""}`;
+  const seconds = `${((performance.now() - before) / 1000).toFixed(1)} s`;
+  line(
+    `${mark} ${runner.name.padEnd(16)} ${runner.what.padEnd(40)} ${counts.padEnd(24)} ${seconds.padStart(8)}  ${dim(note ?? "")}`.trimEnd(),
+  );
+  if (details && (failed > 0 || (skipped > 0 && passed === 0))) line(tail(details, failed > 0 ? 60 : 3));
+}
+line(dim(`\nin ${((performance.now() - started) / 60_000).toFixed(1)} minutes; everything that was printed is in .cache/logs`));
+line(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
+process.exit(total.failed > 0 || total.passed === 0 ? 1 : 0);
+
+async function outcome({ run, requires }) {
+  const need = missing.find(({ name }) => name === requires);
+  if (need) return { skipped: 1, details: `${need.name} is missing. Type: ${installCommand([need])}` };
+  try {
+    return await run();
+  } catch (error) {
+    return { failed: 1, details: error.stack ?? String(error) };
+  }
+}
+
+function selectRunners(args) {
+  const only = args[args.indexOf("--only") + 1]?.split(",");
+  if (args.includes("--list")) {
+    for (const { name, what } of runners) line(`${name.padEnd(16)} ${what}`);
+    process.exit(0);
+  }
+  if (!args.includes("--only")) return runners;
+  const unknown = (only ?? [""]).filter((name) => !runners.some((runner) => runner.name === name));
+  if (unknown.length > 0) {
+    line(`no runner is called ${unknown.map((name) => `"${name}"`).join(", ")}; see: npm test -- --list`);
+    process.exit(2);
+  }
+  return runners.filter(({ name }) => only.includes(name));
+}
