@@ -67,7 +67,8 @@ struct CompletionPackedRing {
 
   /// @pre Nobody else uses the ring.
   void reset(uint64_t firstPosition) const {
-    for (uint64_t position = firstPosition; position < firstPosition + capacity; ++position) {
+    for (uint32_t i = 0; i < capacity; ++i) {
+      const uint64_t position = firstPosition + i;
       slot(position).store(lapBits(position - capacity), order::relaxed);
     }
     header->capacity.store(capacity, order::relaxed);

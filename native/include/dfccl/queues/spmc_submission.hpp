@@ -68,7 +68,8 @@ struct SpmcSubmission {
   void reset(uint64_t firstPosition) const {
     header->capacity.store(capacity, order::relaxed);
     header->blockCount.store(blockCount, order::relaxed);
-    for (uint64_t position = firstPosition; position < firstPosition + capacity; ++position) {
+    for (uint32_t i = 0; i < capacity; ++i) {
+      const uint64_t position = firstPosition + i;
       slot(position).turn.store(static_cast<uint32_t>(position), order::relaxed);
       slot(position).readers.store(0, order::relaxed);
     }

@@ -77,7 +77,8 @@ struct SubmissionRing {
   /// 65535, whose sequence is 0.
   /// @pre Nobody else uses the ring.
   void reset(uint64_t firstPosition) const {
-    for (uint64_t position = firstPosition; position < firstPosition + capacity; ++position) {
+    for (uint32_t i = 0; i < capacity; ++i) {
+      const uint64_t position = firstPosition + i;
       for (auto& word : slot(position).words) word.store(sqeSequence(position - capacity), order::relaxed);
     }
     header->capacity.store(capacity, order::relaxed);
