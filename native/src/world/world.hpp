@@ -67,6 +67,10 @@ class World {
   bool driveRank(uint32_t rank) { return pool_.helpRank(rank); }
   /// After a submission: wakes the threads that step, if they sleep.
   void ring() { pool_.ring(); }
+  /// How many of them sleep: whoever submits without a call rings only then.
+  Atomic<uint32_t>& sleepers() { return pool_.sleepers(); }
+  /// Stops the threads that step, for good. Nothing is written to anybody's buffers afterwards unless a caller steps.
+  void stop() { pool_.stop(); }
 
   /// Number of the stay that a device synchronization beginning now has to wait for; 0: no daemon is there.
   uint64_t residentStay(uint32_t rank);

@@ -1,0 +1,25 @@
+#include <napi.h>
+
+#include "allocate.hpp"
+#include "dfccl/reduce_copy.hpp"
+#include "engine_layout.hpp"
+#include "world_object.hpp"
+
+namespace dfccl::addon {
+namespace {
+
+// Everything belongs to this environment: the addon may be loaded by several worker threads at once.
+Napi::Object initialise(Napi::Env env, Napi::Object exports) {
+  exports.Set("NativeWorld", WorldObject::define(env));
+  exports.Set("allocate", Napi::Function::New(env, allocate));
+  exports.Set("addressOf", Napi::Function::New(env, addressOf));
+  exports.Set("layout", Napi::Function::New(env, engineLayout));
+  exports.Set("reduceCopyKernel", Napi::String::New(env, reduceCopyKernelName()));
+  return exports;
+}
+
+}  // namespace
+
+NODE_API_MODULE(dfccl, initialise)
+
+}  // namespace dfccl::addon

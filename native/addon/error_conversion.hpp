@@ -1,0 +1,23 @@
+#pragma once
+#include <napi.h>
+
+#include <utility>
+
+#include "error.hpp"
+
+namespace dfccl::addon {
+
+/// A native failure as a JavaScript error with {status, facts, remedy}; packages/core turns it into a typed one.
+Napi::Error toJavaScript(Napi::Env env, const Error& error);
+
+/// Runs `body`; what it throws crosses the border as a JavaScript exception.
+template <class Body>
+Napi::Value guarded(Napi::Env env, Body&& body) {
+  try {
+    return std::forward<Body>(body)();
+  } catch (const Error& error) {
+    throw toJavaScript(env, error);
+  }
+}
+
+}  // namespace dfccl::addon

@@ -1,0 +1,71 @@
+#include "options.hpp"
+
+#include <cstring>
+
+#include "error.hpp"
+
+namespace dfccl::addon {
+namespace {
+
+double number(const Napi::Object& object, const char* field) {
+  const Napi::Value value = object.Get(field);
+  if (!value.IsNumber()) {
+    throw Error(dfcclInvalidArgument, std::string("Field ") + field + " is not a number.", "Pass a number.", {{"field", field}});
+  }
+  return value.As<Napi::Number>().DoubleValue();
+}
+
+template <class T>
+T whole(const Napi::Object& object, const char* field, double most) {
+  const double value = number(object, field);
+  if (!(value >= 0 && value <= most) || value != static_cast<double>(static_cast<uint64_t>(value))) {
+    throw Error(dfcclInvalidArgument, std::string("Field ") + field + " is " + std::to_string(value) + ".",
+                "Pass a whole number from 0 to " + std::to_string(static_cast<uint64_t>(most)) + ".", {{"field", field}});
+  }
+  return static_cast<T>(value);
+}
+
+constexpr double kMax32 = 4294967295.0;
+constexpr double kMax53 = 9007199254740991.0;
+
+}  // namespace
+
+WorldOptions readWorldOptions(const Napi::Object& object) {
+  WorldOptions o;
+  o.ranks = whole<uint32_t>(object, "ranks", kMax32);
+  o.limits.grid = whole<uint32_t>(object, "grid", kMax32);
+  o.limits.submissionSlots = whole<uint32_t>(object, "submissionSlots", kMax32);
+  o.limits.completionSlots = whole<uint32_t>(object, "completionSlots", kMax32);
+  o.limits.collectives = whole<uint32_t>(object, "collectives", kMax32);
+  o.limits.tasks = whole<uint32_t>(object, "tasks", kMax32);
+  o.tiles.slotPayloadBytes = whole<uint64_t>(object, "slotPayloadBytes", kMax53);
+  o.tiles.directTileBytes = whole<uint64_t>(object, "directTileBytes", kMax53);
+  o.arenaBytes = whole<size_t>(object, "arenaBytes", kMax53);
+  o.workers = whole<uint32_t>(object, "workers", kMax32);
+  const auto policy = object.Get("policy").As<Napi::Uint8Array>();
+  if (policy.ByteLength() != sizeof o.policy) {
+    throw Error(dfcclInvalidArgument, "The policy has " + std::to_string(policy.ByteLength()) + " bytes instead of " + std::to_string(sizeof o.policy) + ".",
+                "Encode it with @dfccl/scheduler's encodePolicy().", {{"field", "policy"}});
+  }
+  std::memcpy(&o.policy, policy.Data(), sizeof o.policy);
+  return o;
+}
+
+CollectiveSpec readCollectiveSpec(const Napi::Object& object) {
+  CollectiveSpec spec;
+  spec.id = whole<uint32_t>(object, "id", kMax32);
+  spec.collective = static_cast<Collective>(whole<uint8_t>(object, "collective", 255));
+  spec.type = static_cast<DataType>(whole<uint8_t>(object, "dataType", 255));
+  spec.op = static_cast<ReduceOp>(whole<uint8_t>(object, "op", 255));
+  spec.count = whole<uint64_t>(object, "count", kMax53);
+  spec.root = whole<uint32_t>(object, "root", kMax32);
+  spec.scale = number(object, "scale");
+  spec.priority = static_cast<int32_t>(number(object, "priority"));
+  const auto ranks = object.Get("ranks").As<Napi::Uint32Array>();
+  spec.ranks.assign(ranks.Data(), ranks.Data() + ranks.ElementLength());
+  const auto program = object.Get("program").As<Napi::Uint8Array>();
+  spec.program.assign(program.Data(), program.Data() + program.ByteLength());
+  return spec;
+}
+
+}  // namespace dfccl::addon

@@ -1,0 +1,268 @@
+#include "world_object.hpp"
+
+#include "cpu/tick_clock.hpp"
+#include "error_conversion.hpp"
+#include "options.hpp"
+
+namespace dfccl::addon {
+namespace {
+
+/// Shows native memory to JavaScript. The memory lives for as long as either side uses it.
+Napi::ArrayBuffer show(Napi::Env env, const std::shared_ptr<World>& owner, void* memory, size_t bytes) {
+  auto* kept = new std::shared_ptr<World>(owner);
+  return Napi::ArrayBuffer::New(
+      env, memory, bytes, [](Napi::Env, void*, std::shared_ptr<World>* held) { delete held; }, kept);
+}
+
+uint32_t wholeArgument(const Napi::CallbackInfo& info, size_t at, const char* name) {
+  const double value = info.Length() > at && info[at].IsNumber() ? info[at].As<Napi::Number>().DoubleValue() : -1;
+  if (!(value >= 0 && value <= 4294967295.0)) {
+    throw Error(dfcclInvalidArgument, std::string(name) + " is not a whole number.", "Pass a number from 0 to 4294967295.", {{"field", name}});
+  }
+  return static_cast<uint32_t>(value);
+}
+
+}  // namespace
+
+Napi::Function WorldObject::define(Napi::Env env) {
+  return DefineClass(env, "NativeWorld",
+                     {
+                         InstanceMethod("memory", &WorldObject::memory),
+                         InstanceMethod("register", &WorldObject::registerCollective),
+                         InstanceMethod("unregister", &WorldObject::unregisterCollective),
+                         InstanceMethod("abort", &WorldObject::abortCollective),
+                         InstanceMethod("isQuarantineOver", &WorldObject::isQuarantineOver),
+                         InstanceMethod("explain", &WorldObject::explain),
+                         InstanceMethod("drive", &WorldObject::drive),
+                         InstanceMethod("ring", &WorldObject::ring),
+                         InstanceMethod("residentStay", &WorldObject::residentStay),
+                         InstanceMethod("isStayOver", &WorldObject::isStayOver),
+                         InstanceMethod("noteSynchronizing", &WorldObject::noteSynchronizing),
+                         InstanceMethod("synchronize", &WorldObject::synchronize),
+                         InstanceMethod("counters", &WorldObject::counters),
+                         InstanceMethod("memoryUse", &WorldObject::memoryUse),
+                         InstanceMethod("deadlock", &WorldObject::deadlock),
+                         InstanceMethod("setWaker", &WorldObject::setWaker),
+                         InstanceMethod("referenceWaker", &WorldObject::referenceWaker),
+                         InstanceMethod("close", &WorldObject::close),
+                     });
+}
+
+WorldObject::WorldObject(const Napi::CallbackInfo& info) : Napi::ObjectWrap<WorldObject>(info) {
+  guarded(info.Env(), [&]() -> Napi::Value {
+    if (!info[0].IsObject()) throw Error(dfcclInvalidArgument, "The options are missing.", "Pass an object.");
+    world_ = std::make_shared<World>(readWorldOptions(info[0].As<Napi::Object>()));
+    return info.Env().Undefined();
+  });
+  // Runs before the environment frees what its buffers point to, so no daemon writes into freed memory.
+  napi_add_env_cleanup_hook(info.Env(), cleanUp, this);
+  hasCleanupHook_ = true;
+}
+
+WorldObject::~WorldObject() {
+  if (hasCleanupHook_) napi_remove_env_cleanup_hook(Env(), cleanUp, this);
+  shutDown();
+}
+
+void WorldObject::cleanUp(void* self) {
+  auto* object = static_cast<WorldObject*>(self);
+  object->hasCleanupHook_ = false;
+  object->shutDown();
+}
+
+void WorldObject::shutDown() {
+  if (!world_) return;
+  world_->setWaker(nullptr);
+  world_->stop();
+  if (waker_) waker_->close();
+  world_.reset();
+}
+
+World& WorldObject::world(Napi::Env env) {
+  if (!world_) throw toJavaScript(env, Error(dfcclClosed, "The world has been closed.", "Open another one."));
+  return *world_;
+}
+
+uint32_t WorldObject::rankOf(Info info) {
+  World& w = world(info.Env());
+  const uint32_t rank = wholeArgument(info, 0, "rank");
+  if (rank >= w.size()) {
+    throw Error(dfcclInvalidArgument, "Rank is " + std::to_string(rank) + ".", "Allowed: 0 to " + std::to_string(w.size() - 1) + ".",
+                {{"field", "rank"}, {"value", std::to_string(rank)}});
+  }
+  return rank;
+}
+
+// memory(rank): the buffers that JavaScript reads and writes without a call.
+Napi::Value WorldObject::memory(Info info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const uint32_t rank = rankOf(info);
+    RankMemory& m = world_->rank(rank).memory();
+    Napi::Object result = Napi::Object::New(info.Env());
+    result.Set("submissions", show(info.Env(), world_, m.submissions.header, SubmissionRing::bytes(m.limits.submissionSlots)));
+    result.Set("completions", show(info.Env(), world_, m.completions.header, CompletionOwnedSlots<>::bytes(m.limits.completionSlots)));
+    result.Set("counters", show(info.Env(), world_, &m.counters, sizeof m.counters));
+    result.Set("sleepers", show(info.Env(), world_, &world_->sleepers(), sizeof(uint32_t)));
+    return result;
+  });
+}
+
+Napi::Value WorldObject::registerCollective(Info info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const uint32_t rank = rankOf(info);
+    return Napi::Number::New(info.Env(), world_->registerCollective(rank, readCollectiveSpec(info[1].As<Napi::Object>())));
+  });
+}
+
+Napi::Value WorldObject::unregisterCollective(Info info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const uint32_t rank = rankOf(info);
+    world_->unregisterCollective(rank, wholeArgument(info, 1, "index"), static_cast<uint64_t>(info[2].As<Napi::Number>().Int64Value()));
+    return info.Env().Undefined();
+  });
+}
+
+Napi::Value WorldObject::abortCollective(Info info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const uint32_t rank = rankOf(info);
+    world_->abortCollective(rank, wholeArgument(info, 1, "index"));
+    return info.Env().Undefined();
+  });
+}
+
+Napi::Value WorldObject::isQuarantineOver(Info info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const uint32_t rank = rankOf(info);
+    return Napi::Boolean::New(info.Env(), world_->isQuarantineOver(rank, wholeArgument(info, 1, "index")));
+  });
+}
+
+Napi::Value WorldObject::explain(Info info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const uint32_t rank = rankOf(info);
+    const auto members = world_->explain(rank, wholeArgument(info, 1, "index"));
+    Napi::Array result = Napi::Array::New(info.Env(), members.size());
+    for (uint32_t i = 0; i < members.size(); ++i) {
+      Napi::Object member = Napi::Object::New(info.Env());
+      member.Set("rank", members[i].rank);
+      member.Set("registered", members[i].registered);
+      member.Set("submitted", static_cast<double>(members[i].submitted));
+      member.Set("finished", static_cast<double>(members[i].finished));
+      result.Set(i, member);
+    }
+    return result;
+  });
+}
+
+// drive(micros): steps until nothing moves or the time is over. @return whether anything moved.
+Napi::Value WorldObject::drive(Info info) {
+  World& w = world(info.Env());
+  const double micros = info[0].As<Napi::Number>().DoubleValue();
+  const uint64_t begin = readTicks();
+  const auto limit = static_cast<uint64_t>(micros * ticksPerMicrosecond());
+  bool any = false;
+  while (w.drive()) {
+    any = true;
+    if (readTicks() - begin > limit) break;
+  }
+  return Napi::Boolean::New(info.Env(), any);
+}
+
+Napi::Value WorldObject::ring(Info info) {
+  world(info.Env()).ring();
+  return info.Env().Undefined();
+}
+
+Napi::Value WorldObject::residentStay(Info info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    return Napi::Number::New(info.Env(), static_cast<double>(world(info.Env()).residentStay(rankOf(info))));
+  });
+}
+
+Napi::Value WorldObject::isStayOver(Info info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const uint32_t rank = rankOf(info);
+    return Napi::Boolean::New(info.Env(), world_->isStayOver(rank, static_cast<uint64_t>(info[1].As<Napi::Number>().Int64Value())));
+  });
+}
+
+Napi::Value WorldObject::noteSynchronizing(Info info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const uint32_t rank = rankOf(info);
+    world_->noteSynchronizing(rank, info[1].As<Napi::Number>().Int32Value());
+    return info.Env().Undefined();
+  });
+}
+
+// synchronize(rank, timeoutMicros): blocks this thread, as cudaDeviceSynchronize does.
+Napi::Value WorldObject::synchronize(Info info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const uint32_t rank = rankOf(info);
+    return Napi::Boolean::New(info.Env(), world_->synchronize(rank, static_cast<uint64_t>(info[1].As<Napi::Number>().Int64Value())));
+  });
+}
+
+// counters(rank): {rank: number[8], blocks: number[][16]} in the order of dfccl/daemon/counters.hpp.
+Napi::Value WorldObject::counters(Info info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const RankMemory& m = world(info.Env()).rank(rankOf(info)).memory();
+    const auto words = [&](const void* memory, uint32_t count) {
+      const auto* counter = static_cast<const Counter*>(memory);
+      Napi::Array array = Napi::Array::New(info.Env(), count);
+      for (uint32_t i = 0; i < count; ++i) array.Set(i, static_cast<double>(counter[i].read()));
+      return array;
+    };
+    Napi::Object result = Napi::Object::New(info.Env());
+    result.Set("rank", words(&m.counters, sizeof m.counters / sizeof(Counter)));
+    Napi::Array blocks = Napi::Array::New(info.Env(), m.blocks.size());
+    for (uint32_t b = 0; b < m.blocks.size(); ++b) blocks.Set(b, words(&m.blocks[b].counters, sizeof(BlockCounters) / sizeof(Counter)));
+    result.Set("blocks", blocks);
+    return result;
+  });
+}
+
+// memoryUse(rank, index): bytes that a collective takes on a rank; without arguments, of the arena.
+Napi::Value WorldObject::memoryUse(Info info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    if (info.Length() == 0) return Napi::Number::New(info.Env(), static_cast<double>(world(info.Env()).arenaUsedBytes()));
+    const uint32_t rank = rankOf(info);
+    return Napi::Number::New(info.Env(), static_cast<double>(world_->memoryBytesOf(rank, wholeArgument(info, 1, "index"))));
+  });
+}
+
+Napi::Value WorldObject::deadlock(Info info) {
+  const std::unique_ptr<DeadlockReport> report = world(info.Env()).deadlock();
+  if (!report) return info.Env().Null();
+  Napi::Object result = Napi::Object::New(info.Env());
+  result.Set("text", report->text);
+  Napi::Array cycle = Napi::Array::New(info.Env(), report->cycle.size());
+  for (uint32_t i = 0; i < report->cycle.size(); ++i) {
+    Napi::Object node = Napi::Object::New(info.Env());
+    node.Set("rank", report->cycle[i].rank);
+    node.Set("id", report->cycle[i].id);
+    node.Set("run", static_cast<double>(report->cycle[i].run));
+    node.Set("state", report->cycle[i].state);
+    cycle.Set(i, node);
+  }
+  result.Set("cycle", cycle);
+  return result;
+}
+
+Napi::Value WorldObject::setWaker(Info info) {
+  World& w = world(info.Env());
+  waker_ = std::make_unique<Waker>(info.Env(), info[0].As<Napi::Function>());
+  w.setWaker([waker = waker_.get()](uint32_t) { waker->wake(); });
+  return info.Env().Undefined();
+}
+
+Napi::Value WorldObject::referenceWaker(Info info) {
+  if (waker_) waker_->reference(info[0].As<Napi::Boolean>().Value());
+  return info.Env().Undefined();
+}
+
+Napi::Value WorldObject::close(Info info) {
+  shutDown();
+  return info.Env().Undefined();
+}
+
+}  // namespace dfccl::addon

@@ -1,0 +1,51 @@
+#pragma once
+#include <napi.h>
+
+#include <memory>
+
+#include "waker.hpp"
+#include "world/world.hpp"
+
+namespace dfccl::addon {
+
+/// The engine as packages/core sees it (src/native-addon/native-world.ts): 1:1 with World. Queue memory is shown to
+/// JavaScript as it is, so that submitting and polling need no call.
+class WorldObject : public Napi::ObjectWrap<WorldObject> {
+ public:
+  static Napi::Function define(Napi::Env env);
+  explicit WorldObject(const Napi::CallbackInfo& info);
+  ~WorldObject() override;
+
+ private:
+  using Info = const Napi::CallbackInfo&;
+
+  Napi::Value memory(Info info);
+  Napi::Value registerCollective(Info info);
+  Napi::Value unregisterCollective(Info info);
+  Napi::Value abortCollective(Info info);
+  Napi::Value isQuarantineOver(Info info);
+  Napi::Value explain(Info info);
+  Napi::Value drive(Info info);
+  Napi::Value ring(Info info);
+  Napi::Value residentStay(Info info);
+  Napi::Value isStayOver(Info info);
+  Napi::Value noteSynchronizing(Info info);
+  Napi::Value synchronize(Info info);
+  Napi::Value counters(Info info);
+  Napi::Value memoryUse(Info info);
+  Napi::Value deadlock(Info info);
+  Napi::Value setWaker(Info info);
+  Napi::Value referenceWaker(Info info);
+  Napi::Value close(Info info);
+
+  World& world(Napi::Env env);
+  uint32_t rankOf(Info info);
+  void shutDown();
+
+  std::shared_ptr<World> world_;  // also held by every buffer that shows its memory
+  std::unique_ptr<Waker> waker_;
+  bool hasCleanupHook_ = false;
+  static void cleanUp(void* self);
+};
+
+}  // namespace dfccl::addon
