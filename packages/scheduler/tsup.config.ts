@@ -1,3 +1,10 @@
 import { defineConfig } from "tsup";
 
-export default defineConfig({ entry: ["src/index.ts"], format: ["esm"], dts: true, sourcemap: true, clean: true, target: "node20" });
+export default defineConfig({
+  entry: { index: "src/index.ts", tuner: "src/tuner/index.ts" },
+  format: ["esm"],
+  dts: true,
+  sourcemap: true,
+  clean: true,
+  target: "node20",
+});

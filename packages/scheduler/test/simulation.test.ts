@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type PolicyName, type PolicyOverrides, policyByName, type SchedulePolicy } from "../src/index.js";
+import { randomFrom, shuffle } from "../src/tuner/statistics.js";
 import { seed } from "./arbitraries.js";
-import { type Outcome, randomFrom, shuffled, simulate } from "./simulation.js";
+import { type Outcome, simulate } from "./simulation.js";
 
 // Small numbers, so that a short simulation sees many quits.
 const quickQuit: PolicyOverrides = {
@@ -24,7 +25,7 @@ const preemptive: [name: string, policy: SchedulePolicy][] = [
 
 function runRandom(of: SchedulePolicy, run: { seed: number; ranks: number; tasks: number; sync: number }): Outcome {
   const random = randomFrom(run.seed);
-  const orders = Array.from({ length: run.ranks }, () => shuffled(run.tasks, random));
+  const orders = Array.from({ length: run.ranks }, () => shuffle([...Array(run.tasks).keys()], random));
   const syncAfter = orders.map((order) => new Set(order.map((_, position) => position).filter(() => random() < run.sync)));
   return simulate({ policy: of, orders, syncAfter, random });
 }
