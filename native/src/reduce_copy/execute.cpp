@@ -9,14 +9,6 @@ namespace {
 // Small enough to stay in a first-level cache of 32 KiB beside one line of each source and destination.
 constexpr size_t kStageBytes = 8 << 10;
 
-struct Plan {
-  ReduceKernel reduce;
-  DivideKernel divide;  // nullptr: no division, or the kernel divides
-  StreamKernel stream;  // nullptr: plain stores
-  KernelCall call;
-  size_t elementBytes;
-};
-
 bool isCopy(ReduceOp op, const ReduceCopyArgs& args) {
   if (args.sourceCount != 1) return false;
   if (op == ReduceOp::scaledSum) return args.scales == nullptr;
@@ -44,20 +36,21 @@ void copy(StreamKernel stream, const ReduceCopyArgs& args, size_t bytes) {
   }
 }
 
-void reduceStaged(const Plan& plan) {
+void reduceStaged(ReduceKernel reduce, DivideKernel divide, StreamKernel stream, const KernelCall& call,
+                  size_t elementBytes, uint32_t divisor) {
   alignas(64) char stage[kStageBytes];
   void* const stages[] = {stage};
-  KernelCall part = plan.call;
+  KernelCall part = call;
   part.destinations = stages;
   part.destinationCount = 1;
-  const size_t stretch = kStageBytes / plan.elementBytes;
-  for (size_t at = 0; at < plan.call.count; at += stretch) {
+  const size_t stretch = kStageBytes / elementBytes;
+  for (size_t at = 0; at < call.count; at += stretch) {
     part.sourceOffset = at;
-    part.count = std::min(stretch, plan.call.count - at);
-    plan.reduce(part);
-    if (plan.divide != nullptr) plan.divide(stage, part.count, plan.call.divisor);
-    for (int j = 0; j < plan.call.destinationCount; ++j) {
-      put(plan.stream, plan.call.destinations[j], at * plan.elementBytes, stage, part.count * plan.elementBytes);
+    part.count = std::min(stretch, call.count - at);
+    reduce(part);
+    if (divide != nullptr) divide(stage, part.count, divisor);
+    for (int j = 0; j < call.destinationCount; ++j) {
+      put(stream, call.destinations[j], at * elementBytes, stage, part.count * elementBytes);
     }
   }
 }
@@ -72,26 +65,22 @@ void executeWith(const KernelFamily& family, Strategy strategy, DataType type, R
     copy(stream, args, args.count * sizeOf(type));
   } else {
     if (op == ReduceOp::scaledSum && args.scales == nullptr) op = ReduceOp::sum;
-    const bool isDivided = op == ReduceOp::avg && args.divisor > 1;
-    const Plan plan{
-        .reduce = family.reduce[static_cast<int>(type)][static_cast<int>(op)],
-        .divide = isDivided ? family.divide[static_cast<int>(type)] : nullptr,
-        .stream = stream,
-        .call = {.sources = args.sources,
-                 .sourceCount = args.sourceCount,
-                 .sourceOffset = 0,
-                 .destinations = args.destinations,
-                 .destinationCount = args.destinationCount,
-                 .destinationOffset = 0,
-                 .count = args.count,
-                 .scales = args.scales,
-                 .divisor = isDivided ? args.divisor : 0},
-        .elementBytes = sizeOf(type),
-    };
-    if (strategy == Strategy::direct && plan.divide == nullptr) {
-      plan.reduce(plan.call);
+    const uint32_t divisor = op == ReduceOp::avg ? args.divisor : 0;
+    const ReduceKernel reduce = family.reduce[static_cast<int>(type)][static_cast<int>(op)];
+    const DivideKernel divide = divisor > 1 ? family.divide[static_cast<int>(type)] : nullptr;
+    const KernelCall call{.sources = args.sources,
+                          .sourceCount = args.sourceCount,
+                          .sourceOffset = 0,
+                          .destinations = args.destinations,
+                          .destinationCount = args.destinationCount,
+                          .destinationOffset = 0,
+                          .count = args.count,
+                          .scales = args.scales,
+                          .divisor = divisor};
+    if (strategy == Strategy::direct && divide == nullptr) {
+      reduce(call);
     } else {
-      reduceStaged(plan);
+      reduceStaged(reduce, divide, stream, call, sizeOf(type), divisor);
     }
   }
   if (stream != nullptr) family.streamFence();

@@ -89,7 +89,7 @@ struct Sources {
 
  private:
   DFCCL_INLINE Value load(const char* source, int k, size_t at, int n) const {
-    const Value v = Lane::load(source + at + static_cast<size_t>(n) * sizeof(Stored));
+    const Value v = Lane::unpack(Lane::read(source + at + static_cast<size_t>(n) * Lane::kBytes));
     if constexpr (op == ReduceOp::scaledSum) {
       using Arithmetic = typename Lane::Arithmetic;
       return (Value)((Arithmetic)v * (Arithmetic)broadcast<Value>(convertScale<Scalar>(scales[k])));
@@ -100,8 +100,10 @@ struct Sources {
 };
 
 /// The destinations of a call, likewise: one in a register, or any number.
-template <bool kIsSingle>
+template <class Lane, bool kIsSingle>
 struct Destinations {
+  using Stored = typename Lane::Stored;
+
   char* single;
   void* const* any;
   int anyCount;
@@ -113,7 +115,7 @@ struct Destinations {
         anyCount(call.destinationCount),
         offset(call.destinationOffset * elementBytes) {}
 
-  template <class Stored, int kVectors>
+  template <int kVectors>
   DFCCL_INLINE void store(const Stored (&v)[kVectors], size_t at) const {
     if constexpr (kIsSingle) {
       storeTo(single + at, v);
@@ -124,10 +126,10 @@ struct Destinations {
   }
 
  private:
-  template <class Stored, int kVectors>
+  template <int kVectors>
   DFCCL_INLINE static void storeTo(char* to, const Stored (&v)[kVectors]) {
 #pragma GCC unroll 8
-    for (int n = 0; n < kVectors; ++n) storeVector(to + static_cast<size_t>(n) * sizeof(Stored), v[n]);
+    for (int n = 0; n < kVectors; ++n) Lane::write(to + static_cast<size_t>(n) * Lane::kBytes, v[n]);
   }
 };
 
@@ -139,17 +141,17 @@ DFCCL_INLINE void reduceGroup(const From& sources, const To& destinations, size_
 }
 
 template <class T>
-constexpr int kFullLanes = static_cast<int>(kVectorBytes / (std::is_class_v<T> ? sizeof(float) : sizeof(T)));
+constexpr int kFullLanes = static_cast<int>(kVectorBytes / kWidestBytes<T>);
 
 /// At least one vector. The last one may overlap the one before: it is reduced first, while no destination has been
 /// written yet (one may be a source), and stored last.
 template <class T, ReduceOp op, int kSourceCount, bool kIsSingle>
 [[gnu::noinline]] void reduceMany(const KernelCall& call) {
-  using Lane = Lanes<T, kFullLanes<T>>;
+  using Lane = AllLanes<T, kFullLanes<T>>;
   constexpr int kVectors = std::is_class_v<T> ? 2 : 4;
-  constexpr size_t kStep = sizeof(typename Lane::Stored);
+  constexpr size_t kStep = Lane::kBytes;
   const Sources<Lane, op, kSourceCount> sources(call, sizeof(T));
-  const Destinations<kIsSingle> destinations(call, sizeof(T));
+  const Destinations<Lane, kIsSingle> destinations(call, sizeof(T));
   const size_t bytes = call.count * sizeof(T);
   typename Lane::Stored last[1];
   sources.reduce(last, bytes - kStep);
@@ -165,9 +167,9 @@ template <class T, ReduceOp op, int kLanes>
   if constexpr (kLanes > 1) {
     if (call.count < kLanes) return reduceFew<T, op, kLanes / 2>(call);
   }
-  using Lane = Lanes<T, kLanes>;
+  using Lane = std::conditional_t<kLanes == 1, FirstLane<T>, AllLanes<T, kLanes>>;
   const Sources<Lane, op, 0> sources(call, sizeof(T));
-  const Destinations<false> destinations(call, sizeof(T));
+  const Destinations<Lane, false> destinations(call, sizeof(T));
   const size_t lastAt = (call.count - kLanes) * sizeof(T);
   typename Lane::Stored first[1];
   typename Lane::Stored last[1];

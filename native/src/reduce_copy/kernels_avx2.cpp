@@ -1,5 +1,7 @@
 // Kernels in AVX2 and F16C (x86-64-v3 CPUs, 2013 and later). Without FMA: its one rounding would give other bits.
 #if defined(__x86_64__)
+#include <cpuid.h>
+
 #include "families.hpp"
 #include "kernel_prelude.hpp"
 #include "stream_store.hpp"
@@ -31,7 +33,11 @@ constexpr bool kUnrollsSources = true;
 namespace dfccl::reduce_copy {
 namespace {
 
-bool isSupported() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c"); }
+// F16C has no name in the builtin of older compilers. It needs no support of the system beyond AVX2's.
+bool isSupported() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __builtin_cpu_supports("avx2") && __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+}
 
 }  // namespace
 

@@ -31,12 +31,13 @@ struct Lanes {
   using Scalar = T;
   using Value = Vector<T, L>;
   using Stored = Value;
+  using Element = T;
   // Signed integers wrap by adding and multiplying as unsigned.
   using Arithmetic =
       Vector<typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type, L>;
   static constexpr bool kIsFloat = std::is_floating_point_v<T>;
 
-  DFCCL_INLINE static Value load(const char* from) { return loadVector<Value>(from); }
+  DFCCL_INLINE static Value unpack(Stored stored) { return stored; }
 
   DFCCL_INLINE static Stored pack(Value value) {
     if constexpr (std::is_same_v<T, float>) {
@@ -57,12 +58,12 @@ struct Lanes<SmallFloat<B, e, f, i>, L> {
   using Scalar = float;
   using Value = Vector<float, L>;
   using Stored = Vector<B, L>;
+  using Element = B;
   using Arithmetic = Value;
   using Word = Vector<uint32_t, L>;
   static constexpr bool kIsFloat = true;
 
-  DFCCL_INLINE static Value load(const char* from) {
-    const Stored stored = loadVector<Stored>(from);
+  DFCCL_INLINE static Value unpack(Stored stored) {
     if constexpr (std::is_same_v<Format, Float16> && hasHalfConversion<L>()) {
       return halfToFloat<L>(stored);
     } else if constexpr (!Format::kNarrowExponent) {
@@ -118,6 +119,41 @@ struct Lanes<SmallFloat<B, e, f, i>, L> {
     rounded = magnitude < Format::kSmallestNormalAsFloat ? subnormal : rounded;
     rounded |= (bits >> (32 - Format::kWidth)) & Format::kSign;
     return value == value ? rounded : broadcast<Word>(Format::kNan);
+  }
+};
+
+/// Bytes of an element where it is widest: in memory, or as it is reduced.
+template <class T>
+constexpr size_t kWidestBytes = sizeof(typename Lanes<T, 1>::Scalar);
+
+/// L elements of memory as L lanes.
+template <class T, int L>
+struct AllLanes : Lanes<T, L> {
+  using Stored = typename Lanes<T, L>::Stored;
+  static constexpr size_t kBytes = sizeof(Stored);
+  DFCCL_INLINE static Stored read(const char* from) { return loadVector<Stored>(from); }
+  DFCCL_INLINE static void write(char* to, Stored v) { storeVector(to, v); }
+};
+
+/// One element of memory, in the first lane of a register: compilers keep a vector of a single lane in memory.
+template <class T>
+struct FirstLane : Lanes<T, static_cast<int>(16 / kWidestBytes<T>)> {
+  using Base = Lanes<T, static_cast<int>(16 / kWidestBytes<T>)>;
+  using Stored = typename Base::Stored;
+  using Element = typename Base::Element;
+  static constexpr size_t kBytes = sizeof(Element);
+
+  DFCCL_INLINE static Stored read(const char* from) {
+    Element element;
+    __builtin_memcpy(&element, from, sizeof element);
+    Stored v{};
+    v[0] = element;
+    return v;
+  }
+
+  DFCCL_INLINE static void write(char* to, Stored v) {
+    const Element element = v[0];
+    __builtin_memcpy(to, &element, sizeof element);
   }
 };
 
