@@ -7,6 +7,7 @@ import { DfcclError, InvalidArgumentError } from "./errors.js";
 import { createProgram, type Program, type Step } from "./program.js";
 import { isProtocol, type Protocol } from "./protocol.js";
 import { annotateFinish } from "./verifier/annotate-finish.js";
+import { limits } from "./verifier/structure.js";
 
 export type BuildableCollective = Exclude<Collective, "custom">;
 
@@ -66,7 +67,7 @@ export function buildProgram(options: BuildOptions): Program {
 export function listAlgorithms(collective: BuildableCollective, ranks: number, inPlace: Placement = false): Algorithm[] {
   if (collective === "send-recv" && ranks !== 2) return [];
   return Object.entries(buildersOf[collective]).flatMap(([algorithm, builders]) =>
-    isAlgorithm(algorithm) && builders.some((builder) => allows(builder, inPlace)) ? [algorithm] : [],
+    isAlgorithm(algorithm) && builders.some((builder) => allows(builder, ranks, inPlace)) ? [algorithm] : [],
   );
 }
 
@@ -75,15 +76,16 @@ export function needsSharedMemory(collective: BuildableCollective, algorithm: Al
   return buildersOf[collective][algorithm]?.some((builder) => builder.usesDirect === true) ?? false;
 }
 
-function allows(builder: Builder, inPlace: Placement): boolean {
-  return (inPlace === false || builder.inPlace) && (inPlace === true || builder.outOfPlace);
+function allows(builder: Builder, ranks: number, inPlace: Placement): boolean {
+  const fitsPlacement = (inPlace === false || builder.inPlace) && (inPlace === true || builder.outOfPlace);
+  return fitsPlacement && ranks <= (builder.maxRanks ?? Infinity);
 }
 
 function chooseBuilder(options: BuildOptions, channels: number): Builder {
   const builders = buildersOf[options.collective][options.algorithm];
   if (builders === undefined) throw new UnsupportedAlgorithmError(options, "the algorithm doesn't apply to it");
-  const builder = builders.find((candidate) => allows(candidate, options.inPlace ?? false));
-  if (builder === undefined) throw new UnsupportedAlgorithmError(options, "it would overwrite what others still read");
+  const builder = builders.find((candidate) => allows(candidate, options.ranks, options.inPlace ?? false));
+  if (builder === undefined) throw new UnsupportedAlgorithmError(options, "no form of it is for so many ranks or for this placement");
   if (channels > (builder.maxChannels ?? Infinity)) {
     throw new UnsupportedAlgorithmError(options, `it can't be cut into more than ${builder.maxChannels} channels`);
   }
@@ -150,6 +152,6 @@ function checkOptions(options: BuildOptions, channels: number, root: number): vo
     throw new InvalidArgumentError("root", root, `none: ${collective} has no root`);
   }
   wholeNumber("root", root, 0, ranks - 1);
-  wholeNumber("channels", channels, 1, 1024);
-  if (slotCount !== undefined) wholeNumber("slotCount", slotCount, 1, 1 << 20);
+  wholeNumber("channels", channels, 1, 256);
+  if (slotCount !== undefined) wholeNumber("slotCount", slotCount, 1, limits.slots);
 }

@@ -19,16 +19,17 @@ export function programDigest(program: Program): bigint {
 
 /**
  * One rank's binary program, as native/include/dfccl/program.hpp lays it out. The same program gives the same bytes.
+ * @param program - one that `verifyProgram` accepts; the fields of others may not fit into their records.
  * @param rank - index into the collective's rank list.
  * @param digest - {@link programDigest} of the program; pass it when encoding several ranks.
  * @throws {InvalidArgumentError} if there is no such rank.
  * @throws {ConnectionSharedError} if two blocks use one end of a connection, which the binary form can't say.
  */
-export function encodeProgram(program: Program, rank: number, digest: bigint = programDigest(program)): Uint8Array {
+export function encodeProgram(program: Program, rank: number, digest?: bigint): Uint8Array {
   if (program.ranks[rank] === undefined) {
     throw new InvalidArgumentError("rank", rank, `a rank from 0 to ${program.ranks.length - 1}`);
   }
-  return encodeRankImage(rankImageOf(program, rank, digest));
+  return encodeRankImage(rankImageOf(program, rank, digest ?? programDigest(program)));
 }
 
 /** The binary programs of all ranks. */

@@ -32,7 +32,7 @@ export interface ProtocolFacts {
 const facts: Readonly<Record<Protocol, ProtocolFacts>> = {
   // Plain payload. The sender raises the tail counter after writing a slot, the receiver raises the head counter after
   // reading it: full bandwidth, at the price of one ordered store a slot.
-  simple: protocolFacts(8, 65_536, { unitBytes: 0, unitDataBytes: 0, unitFlagBytes: 0, arrival: "tail-counter" }),
+  simple: protocolFacts(4, 32_768, { unitBytes: 0, unitDataBytes: 0, unitFlagBytes: 0, arrival: "tail-counter" }),
   // 8-byte words of 4 bytes of data and a 4-byte flag, stored at once: no order to wait for, half of the bandwidth.
   ll: protocolFacts(8, 16_384, { unitBytes: 8, unitDataBytes: 4, unitFlagBytes: 4, arrival: "inline-flag" }),
   // 128-byte lines of 120 bytes of data and an 8-byte flag: only where a 128-byte store arrives whole.

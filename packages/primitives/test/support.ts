@@ -1,4 +1,5 @@
 import { buildersOf } from "../src/builders/algorithms.js";
+import type { Builder } from "../src/builders/builder.js";
 import {
 
   hasInput,
@@ -20,13 +21,21 @@ import { SeededRandom } from "../src/random.js";
 export const everyCollective = Object.keys(buildersOf) as BuildableCollective[];
 export const everyPlacement: readonly Placement[] = [false, true, "either"];
 
-/** Every way to build a program for a collective on this many ranks: algorithm, placement, root, channels. */
+/**
+ * Every different way to build a program for a collective on this many ranks: algorithm, placement, root, channels.
+ * Where one program serves several placements, only the first of them.
+ */
 export function* everyBuild(collective: BuildableCollective, ranks: number, channelsUpTo = 3): Generator<BuildOptions> {
   const roots = takesRoot(collective) ? Array.from({ length: ranks }, (_, root) => root) : [undefined];
+  const seen = new Set<Builder | undefined>();
   for (const inPlace of everyPlacement) {
     for (const algorithm of listAlgorithms(collective, ranks, inPlace)) {
-      const builders = buildersOf[collective][algorithm] ?? [];
-      const mostChannels = Math.min(channelsUpTo, ...builders.map((builder) => builder.maxChannels ?? channelsUpTo));
+      const builder = buildersOf[collective][algorithm]?.find(
+        (candidate) => (inPlace === false || candidate.inPlace) && (inPlace === true || candidate.outOfPlace),
+      );
+      if (seen.has(builder)) continue;
+      seen.add(builder);
+      const mostChannels = Math.min(channelsUpTo, builder?.maxChannels ?? channelsUpTo);
       for (const root of roots) {
         for (let channels = 1; channels <= mostChannels; channels += 1) {
           yield { collective, algorithm, ranks, inPlace, root, channels };

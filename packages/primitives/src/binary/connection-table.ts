@@ -43,7 +43,8 @@ export class ConnectionTable {
       this.entries.push({ peer: end.peer, channel: end.channel, isSend: direction === "send" ? 1 : 0, block });
     } else if (known.block !== block) {
       const { rank } = this;
-      throw new ConnectionSharedError({ rank, block, step }, { rank, ...known }, direction, end.peer, end.channel);
+      const other = { rank, block: known.block, step: known.step };
+      throw new ConnectionSharedError({ rank, block, step }, other, direction, end.peer, end.channel);
     }
   }
 }

@@ -41,6 +41,8 @@ export interface Builder {
   readonly outOfPlace: boolean;
   /** Reads or writes other ranks' buffers, so the ranks must share memory. */
   readonly usesDirect?: boolean;
+  /** Most ranks that it is for; default: any number. */
+  readonly maxRanks?: number;
   /** Most lanes that it can be cut into; default: any number. */
   readonly maxChannels?: number;
 }

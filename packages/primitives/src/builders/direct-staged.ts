@@ -1,4 +1,5 @@
 import type { Step } from "../program.js";
+import { limits } from "../verifier/structure.js";
 import type { Builder, LaneContext } from "./builder.js";
 import { awaitSignal, copy, input, multiReduceCopy, on, output, scratch, signal } from "./step-factory.js";
 
@@ -10,6 +11,7 @@ export const stagedOneShotAllReduce: Builder = {
   inPlace: true,
   outOfPlace: true,
   usesDirect: true,
+  maxRanks: limits.references,
   steps: (context) => {
     const { rank, everyRank, chunk, scratchChunk } = context;
     const staged = scratch(scratchChunk(0));

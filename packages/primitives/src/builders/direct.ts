@@ -1,4 +1,5 @@
 import type { Builder } from "./builder.js";
+import { limits } from "../verifier/structure.js";
 import { input, multiReduceCopy, on, output } from "./step-factory.js";
 
 // Direct algorithms read and write other ranks' buffers in place of sending: for ranks that share memory. The engine
@@ -10,6 +11,7 @@ export const directOneShotAllReduce: Builder = {
   inPlace: false,
   outOfPlace: true,
   usesDirect: true,
+  maxRanks: limits.references,
   steps: ({ rank, everyRank, chunk }) => [
     [multiReduceCopy([on(rank, output(chunk(0)))], everyRank.map((from) => on(from, input(chunk(0)))))],
   ],
@@ -24,6 +26,7 @@ export const directTwoShotAllReduce: Builder = {
   inPlace: true,
   outOfPlace: true,
   usesDirect: true,
+  maxRanks: limits.references,
   steps: ({ rank, everyRank, chunk }) => [
     [
       multiReduceCopy(
@@ -39,6 +42,7 @@ export const directAllGather: Builder = {
   inPlace: true,
   outOfPlace: true,
   usesDirect: true,
+  maxRanks: limits.references,
   steps: ({ rank, everyRank, chunk }) => [
     [multiReduceCopy(everyRank.map((to) => on(to, output(chunk(0, rank)))), [on(rank, input(chunk(0)))])],
   ],
@@ -49,6 +53,7 @@ export const directReduceScatter: Builder = {
   inPlace: true,
   outOfPlace: true,
   usesDirect: true,
+  maxRanks: limits.references,
   steps: ({ rank, everyRank, chunk }) => [
     [multiReduceCopy([on(rank, output(chunk(0)))], everyRank.map((from) => on(from, input(chunk(0, rank)))))],
   ],
@@ -60,6 +65,7 @@ export const directReduce: Builder = {
   inPlace: true,
   outOfPlace: true,
   usesDirect: true,
+  maxRanks: limits.references,
   steps: ({ rank, root, everyRank, chunk }) => [
     [multiReduceCopy([on(root, output(chunk(rank)))], everyRank.map((from) => on(from, input(chunk(rank)))))],
   ],
@@ -71,6 +77,7 @@ export const directBroadcast: Builder = {
   inPlace: true,
   outOfPlace: true,
   usesDirect: true,
+  maxRanks: limits.references,
   steps: ({ rank, root, everyRank, chunk }) => [
     [multiReduceCopy(everyRank.map((to) => on(to, output(chunk(rank)))), [on(root, input(chunk(rank)))])],
   ],

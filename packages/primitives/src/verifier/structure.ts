@@ -5,8 +5,18 @@ import { bufferChunks, touchesOtherRanks, type LocalChunk, type Program, type St
 import { BadProgramError, BadStepError, OutOfBoundsError, type StepPosition } from "../program-errors.js";
 import { operandCount, operandsOf } from "./operands.js";
 
-/** Bounds that keep the proof itself finite, far above what any collective needs. */
-export const limits = { ranks: 65_535, bufferChunks: 1 << 20, slots: 1 << 20, chunks: 1 << 26, chunkAccesses: 1 << 26, references: 65_535 } as const;
+/** What the engine's loader accepts, and bounds that keep the proof itself finite. Far above what collectives need. */
+export const limits = {
+  ranks: 65_535,
+  blocks: 1024,
+  slots: 1024,
+  /** Sources or destinations of one multiReduceCopy. */
+  references: 256,
+  bufferChunks: 1 << 20,
+  /** Of all buffers of all ranks. */
+  chunks: 1 << 26,
+  chunkAccesses: 1 << 26,
+} as const;
 
 /**
  * Checks everything that can be seen without following data or messages: the facts of the program, and each step's
@@ -72,6 +82,9 @@ function checkFacts(program: Program): void {
   }
   let chunks = 0;
   program.ranks.forEach((rank, index) => {
+    if (rank.blocks.length < 1 || rank.blocks.length > limits.blocks) {
+      throw bad(`Rank ${index} has ${rank.blocks.length} blocks.`, `Give 1 to ${limits.blocks}; one may be empty.`);
+    }
     const sizes = [rank.scratchChunks, program.inputSegments * program.chunksPerSegment, program.outputSegments * program.chunksPerSegment];
     if (!sizes.every((size) => isIndex(size) && size <= limits.bufferChunks)) {
       throw bad(`Its buffers have ${sizes.join(", ")} chunks.`, `Use at most ${limits.bufferChunks} chunks a buffer.`);
