@@ -16,7 +16,7 @@ namespace {
 // work.
 constexpr double kSpinMicros = 50;
 constexpr double kHoldOffMicros = 1;
-constexpr uint64_t kWatchMicros = 20'000;
+constexpr uint64_t kWatchMicros = 20'000;  // how often a world without progress looks for a deadlock
 
 Platform& threadPlatform() {
   thread_local Platform platform;
@@ -58,7 +58,17 @@ bool WorkerPool::help() {
   if (!threads_.empty()) lastHelp_.store(readTicks(), order::relaxed);
   const bool any = stepAll(threadPlatform(), 0);
   world_.afterStep();
+  if (!any) watchNowAndThen();
   return any;
+}
+
+// A caller that helps keeps the workers off, so they don't come to look.
+void WorkerPool::watchNowAndThen() {
+  const uint64_t now = readTicks();
+  const uint64_t last = lastWatch_.load(order::relaxed);
+  if (now - last < static_cast<uint64_t>(kWatchMicros * ticksPerMicrosecond())) return;
+  lastWatch_.store(now, order::relaxed);
+  world_.watch();
 }
 
 bool WorkerPool::helpRank(uint32_t rank) {

@@ -36,12 +36,14 @@ class WorkerPool {
   void run(uint32_t worker);
   bool stepAll(Platform& platform, uint32_t first);
   void sleep(uint32_t seenBell, uint64_t& idleSince);
+  void watchNowAndThen();
 
   World& world_;
   std::vector<std::thread> threads_;
   alignas(64) Atomic<uint32_t> bell_;
   Atomic<uint32_t> stopping_;
   alignas(64) Atomic<uint32_t> sleepers_;
+  Atomic<uint64_t> lastWatch_;
   alignas(64) Atomic<uint64_t> lastHelp_;  // ticks; a worker that races a helping caller on tiny work only slows it
 };
 

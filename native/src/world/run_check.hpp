@@ -1,0 +1,35 @@
+#pragma once
+// Where the buffers of a run may lie. Whoever takes addresses from a user asks here before it submits them.
+#include <cstdint>
+
+#include "dfccl/program.hpp"
+#include "world/collective_spec.hpp"
+
+namespace dfccl {
+
+/// What the buffers of a collective's runs must look like on one rank; fixed by its registration.
+struct RunShape {
+  uint64_t sendBytes = 0;  // 0: this rank's buffer isn't used, and its address may be anything
+  uint64_t recvBytes = 0;
+  int64_t inPlaceOffset = 0;     // in place, as NCCL defines it: receive address minus send address
+  bool mayBeInPlace = false;     // the collective has such a form, and the program is written for it
+  bool mayBeOutOfPlace = false;  // the program may run with buffers that don't overlap
+};
+
+RunShape runShapeOf(const CollectiveSpec& spec, uint32_t member, const ProgramHeader& program);
+
+/// Whether a run with these addresses may be submitted. Cheap enough for every run.
+inline bool isAllowed(const RunShape& shape, const void* send, const void* recv) {
+  const auto from = reinterpret_cast<uint64_t>(send);
+  const auto to = reinterpret_cast<uint64_t>(recv);
+  if (((from | to) >> 48) != 0) return false;  // more than an SQE carries
+  if ((from == 0 && shape.sendBytes != 0) || (to == 0 && shape.recvBytes != 0)) return false;
+  if (shape.sendBytes == 0 || shape.recvBytes == 0) return true;
+  if (from + shape.sendBytes <= to || to + shape.recvBytes <= from) return shape.mayBeOutOfPlace;
+  return shape.mayBeInPlace && static_cast<int64_t>(to - from) == shape.inPlaceOffset;
+}
+
+/// @throws Error dfcclInvalidArgument that names the buffer, the rank, and what is allowed, unless isAllowed().
+void checkRun(const RunShape& shape, const CollectiveSpec& spec, uint32_t rank, const void* send, const void* recv);
+
+}  // namespace dfccl

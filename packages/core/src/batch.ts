@@ -1,0 +1,81 @@
+import type { RegisteredCollective } from "./registered-collective.js";
+
+/** One completed run, as an `onComplete` callback sees it. */
+export interface CompletedRun {
+  readonly collective: RegisteredCollective;
+  /** Position in the list that was submitted. */
+  readonly position: number;
+  readonly status: "completed" | "aborted";
+}
+
+export interface BatchOptions {
+  /** Called once for each run, in the order of completion, never before submit() has returned. */
+  readonly onComplete?: (run: CompletedRun) => void;
+}
+
+/**
+ * Runs that were submitted together. `await` it, or use the callbacks: a Promise is made only if somebody asks.
+ */
+export class Batch implements PromiseLike<void> {
+  private outstanding: number;
+  private failure: unknown;
+  private promise: Promise<void> | undefined;
+  private settle: { resolve: () => void; reject: (error: unknown) => void } | undefined;
+
+  /** @internal */
+  constructor(
+    /** Number of runs. */
+    readonly size: number,
+    private readonly onComplete: ((run: CompletedRun) => void) | undefined,
+  ) {
+    this.outstanding = size;
+  }
+
+  /** Runs that have not completed yet. */
+  get pending(): number {
+    return this.outstanding;
+  }
+
+  /** @internal A run of the batch has completed. */
+  complete(collective: RegisteredCollective, position: number, failure: unknown): void {
+    if (failure !== undefined) this.failure ??= failure;
+    this.outstanding -= 1;
+    if (this.onComplete) {
+      try {
+        this.onComplete({ collective, position, status: failure === undefined ? "completed" : "aborted" });
+      } catch (error) {
+        // The other runs' completions must still be delivered; the error surfaces as an uncaught exception, as in a timer.
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
+    if (this.outstanding === 0) this.finish();
+  }
+
+  /** @internal Nothing more will come: the world was closed, or deadlocked in order. */
+  fail(error: unknown): void {
+    if (this.outstanding === 0) return;
+    this.outstanding = 0;
+    this.failure = error;
+    this.finish();
+  }
+
+  // biome-ignore lint/suspicious/noThenProperty: a batch is awaited as it is
+  then<T = void, E = never>(
+    onFulfilled?: ((value: void) => T | PromiseLike<T>) | null,
+    onRejected?: ((reason: unknown) => E | PromiseLike<E>) | null,
+  ): Promise<T | E> {
+    this.promise ??= new Promise<void>((resolve, reject) => {
+      this.settle = { resolve, reject };
+      if (this.outstanding === 0) this.finish();
+    });
+    return this.promise.then(onFulfilled, onRejected);
+  }
+
+  private finish(): void {
+    if (!this.settle) return;
+    if (this.failure === undefined) this.settle.resolve();
+    else this.settle.reject(this.failure);
+  }
+}

@@ -1,0 +1,15 @@
+import { nativeAddon } from "./native-addon/native-world.js";
+
+// Asking the addon costs some 50 ns; the memory of a buffer never moves, so it is asked once for each.
+const addresses = new WeakMap<ArrayBufferLike, number>();
+
+/** Address of a view's first byte. @pre the buffer isn't detached. */
+export function addressOf(view: ArrayBufferView): number {
+  const { buffer } = view;
+  let base = addresses.get(buffer);
+  if (base === undefined) {
+    base = nativeAddon().addressOf(view) - view.byteOffset;
+    addresses.set(buffer, base);
+  }
+  return base + view.byteOffset;
+}

@@ -1,0 +1,87 @@
+import { DfcclError, type ErrorFacts } from "@dfccl/primitives";
+import type { DeadlockReport, MemberProgress } from "./native-addon/native-world.js";
+
+/** The engine refused a call. `code` says why; see `native/include/dfccl/status.h`. */
+export class EngineError extends DfcclError {
+  override readonly code: string;
+
+  constructor(code: string, what: string, remedy: string, facts: ErrorFacts) {
+    super(what, { facts, remedy });
+    this.code = code;
+  }
+}
+
+/** Two ranks registered one id differently. `facts.field`, `facts.mine` and `facts.theirs` say how. */
+export class RegistrationMismatchError extends EngineError {}
+
+/** A world, rank or collective is used after it was closed or unregistered. */
+export class ClosedError extends DfcclError {
+  override readonly code = "CLOSED";
+
+  constructor(what: string) {
+    super(`${what} has been closed.`, { facts: { what }, remedy: "Open or register it again before using it." });
+  }
+}
+
+/** A buffer doesn't fit the collective. `facts.buffer` is "send" or "recv". */
+export class BufferError extends DfcclError {
+  override readonly code = "BUFFER";
+
+  constructor(collective: string, buffer: "send" | "recv", problem: string, remedy: string, facts: ErrorFacts = {}) {
+    super(`${collective}: the ${buffer} buffer ${problem}.`, { facts: { collective, buffer, ...facts }, remedy });
+  }
+}
+
+/** Some rank aborted the collective while this run was in flight, or before it was submitted. */
+export class CollectiveAbortedError extends DfcclError {
+  override readonly code = "ABORTED";
+
+  constructor(collective: string, options: { cause?: unknown } = {}) {
+    super(`${collective} was aborted.`, {
+      facts: { collective },
+      remedy: "Unregister it on every rank and register it again; its buffers may be freed once quarantine() resolves.",
+      ...options,
+    });
+  }
+}
+
+/**
+ * A run did not complete in its time. `facts.missing` names ranks that have not submitted it (or not registered it); where
+ * that is empty, all ranks have come, and the run is being executed or preempted because the order differs.
+ */
+export class CollectiveTimeoutError extends DfcclError {
+  override readonly code = "TIMEOUT";
+
+  constructor(collective: string, timeoutMs: number, run: number, members: readonly MemberProgress[]) {
+    const unregistered = members.filter(({ registered }) => !registered).map(({ rank }) => rank);
+    const missing = members.filter(({ registered, submitted }) => registered && submitted <= run).map(({ rank }) => rank);
+    super(`${collective} waited ${(timeoutMs / 1000).toFixed(timeoutMs < 1000 ? 3 : 1)} s: ${reason(unregistered, missing)}.`, {
+      facts: { collective, timeoutMs, run, unregistered, missing, members },
+      remedy:
+        unregistered.length + missing.length > 0
+          ? "See why those ranks didn't come; the run stays in flight and completes when they do, or abort() it."
+          : "The run stays in flight and will complete; allow more time, or look at counters() for what runs before it.",
+    });
+  }
+}
+
+function reason(unregistered: readonly number[], missing: readonly number[]): string {
+  const parts = [
+    ...(unregistered.length > 0 ? [`${ranks(unregistered)} never registered it`] : []),
+    ...(missing.length > 0 ? [`${ranks(missing)} never submitted it`] : []),
+  ];
+  return parts.length > 0 ? parts.join("; ") : "every rank has submitted it, and it takes its turn among other collectives";
+}
+
+function ranks(list: readonly number[]): string {
+  return list.length === 1 ? `rank ${list[0]}` : `ranks ${list.join(", ")}`;
+}
+
+/** In-order mode: nothing can ever go on. `facts.cycle` says who waits for whom. */
+export class DeadlockError extends DfcclError {
+  override readonly code = "DEADLOCK";
+
+  constructor(readonly report: DeadlockReport) {
+    super(report.text, { facts: { cycle: report.cycle }, remedy: "Use a preemptive policy (the default), or one order on all ranks." });
+  }
+}

@@ -1,0 +1,98 @@
+import { loadAddon } from "./load-addon.js";
+
+/** What a rank's queues look like to JavaScript: the engine's own memory. */
+export interface NativeQueueMemory {
+  readonly submissions: ArrayBuffer;
+  readonly completions: ArrayBuffer;
+  readonly counters: ArrayBuffer;
+  /** One u32: engine threads that sleep. */
+  readonly sleepers: ArrayBuffer;
+}
+
+export interface NativeWorldOptions {
+  readonly ranks: number;
+  readonly grid: number;
+  readonly submissionSlots: number;
+  readonly completionSlots: number;
+  readonly collectives: number;
+  readonly tasks: number;
+  readonly slotPayloadBytes: number;
+  readonly directTileBytes: number;
+  readonly arenaBytes: number;
+  readonly workers: number;
+  readonly policy: Uint8Array;
+}
+
+export interface NativeCollectiveSpec {
+  readonly id: number;
+  readonly collective: number;
+  readonly dataType: number;
+  readonly op: number;
+  readonly count: number;
+  readonly root: number;
+  readonly scale: number;
+  readonly priority: number;
+  readonly ranks: Uint32Array;
+  readonly program: Uint8Array;
+}
+
+export interface MemberProgress {
+  readonly rank: number;
+  readonly registered: boolean;
+  readonly submitted: number;
+  readonly finished: number;
+}
+
+export interface DeadlockNode {
+  readonly rank: number;
+  readonly id: number;
+  readonly run: number;
+  readonly state: "executing" | "queued" | "not submitted";
+}
+
+/** A cycle of ranks and collectives, each waiting for the next, the last for the first. */
+export interface DeadlockReport {
+  readonly text: string;
+  readonly cycle: readonly DeadlockNode[];
+}
+
+/** The addon's world, 1:1 with the C++ class (native/addon/world_object.hpp). Ranks and handles are numbers. */
+export interface NativeWorld {
+  memory(rank: number): NativeQueueMemory;
+  register(rank: number, spec: NativeCollectiveSpec): number;
+  unregister(rank: number, handle: number, issuedRuns: number): void;
+  abort(rank: number, handle: number): void;
+  isQuarantineOver(rank: number, handle: number): boolean;
+  explain(rank: number, handle: number): MemberProgress[];
+  /** Steps all ranks until nothing moves or the time is over. */
+  drive(micros: number): boolean;
+  ring(): void;
+  residentStay(rank: number): number;
+  isStayOver(rank: number, stay: number): boolean;
+  noteSynchronizing(rank: number, delta: 1 | -1): void;
+  synchronize(rank: number, timeoutMicros: number): boolean;
+  counters(rank: number): { readonly rank: number[]; readonly blocks: number[][] };
+  memoryUse(rank?: number, handle?: number): number;
+  deadlock(): DeadlockReport | null;
+  setWaker(wake: () => void): void;
+  referenceWaker(on: boolean): void;
+  close(): void;
+}
+
+export interface NativeAddon {
+  readonly NativeWorld: new (options: NativeWorldOptions) => NativeWorld;
+  /** Page-aligned, zeroed memory. */
+  allocate(bytes: number): ArrayBuffer;
+  addressOf(memory: ArrayBuffer | ArrayBufferView): number;
+  /** Offsets and sizes of shared records, by record and field. */
+  layout(): Readonly<Record<string, Readonly<Record<string, number>>>>;
+  readonly reduceCopyKernel: string;
+}
+
+let loaded: NativeAddon | undefined;
+
+/** @throws {AddonNotLoadedError} listing what was tried. */
+export function nativeAddon(): NativeAddon {
+  loaded ??= loadAddon() as NativeAddon;
+  return loaded;
+}

@@ -1,0 +1,69 @@
+import {
+  buildProgram,
+  encodeAllRanks,
+  messageBytes,
+  selectProgram,
+  takesRoot,
+  type BuildableCollective,
+  type DataType,
+  type Program,
+  type SelectionChoice,
+} from "@dfccl/primitives";
+
+/** A program ready to be registered: the bytes of every rank, and what a run may look like. */
+export interface EncodedProgram {
+  readonly ranks: readonly Uint8Array[];
+  readonly inPlace: boolean;
+  readonly outOfPlace: boolean;
+}
+
+interface Wanted {
+  readonly collective: BuildableCollective;
+  readonly ranks: number;
+  readonly root: number;
+  readonly count: number;
+  readonly dataType: DataType;
+}
+
+const built = new Map<string, EncodedProgram>();
+const encoded = new WeakMap<Program, EncodedProgram>();
+
+/**
+ * The program that the selection table gives: a pure function of what all ranks agree on. Whether a run is in place shows
+ * only when it is submitted, so a program that allows both is preferred.
+ */
+export function chooseProgram(wanted: Wanted): EncodedProgram {
+  const { collective, ranks, root, count, dataType } = wanted;
+  const choice = selectProgram({
+    collective,
+    ranks,
+    inPlace: "either",
+    bytes: messageBytes(collective, ranks, count, dataType),
+    platform: { sharedMemory: true },
+  });
+  const key = JSON.stringify([collective, ranks, root, choice]);
+  let program = built.get(key);
+  if (program === undefined) {
+    program = encode(build(wanted, choice));
+    built.set(key, program);
+  }
+  return program;
+}
+
+/** The binary form of a program of the caller's own. */
+export function encodeOnce(program: Program): EncodedProgram {
+  let result = encoded.get(program);
+  if (result === undefined) {
+    result = encode(program);
+    encoded.set(program, result);
+  }
+  return result;
+}
+
+function build({ collective, ranks, root }: Wanted, choice: SelectionChoice): Program {
+  return buildProgram({ collective, ranks, inPlace: "either", ...(takesRoot(collective) ? { root } : {}), ...choice });
+}
+
+function encode(program: Program): EncodedProgram {
+  return { ranks: encodeAllRanks(program), inPlace: program.inPlace, outOfPlace: program.outOfPlace };
+}

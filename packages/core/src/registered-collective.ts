@@ -1,0 +1,177 @@
+import type { Collective, DataType, ReduceOp } from "@dfccl/primitives";
+import type { Rank } from "./rank.js";
+import { ClosedError, CollectiveAbortedError, CollectiveTimeoutError } from "./errors.js";
+import { callNative } from "./native-addon/native-error.js";
+import type { MemberProgress } from "./native-addon/native-world.js";
+import { type BufferLengths, checkBuffer, checkPlacement } from "./run-check.js";
+
+export interface RunOptions {
+  /** Reject after so many milliseconds. The run stays in flight: it completes when the missing ranks come. */
+  readonly timeoutMs?: number;
+  /** Aborting the signal aborts the collective on all ranks. */
+  readonly signal?: AbortSignal;
+}
+
+/** What was registered, with defaults filled in. */
+export interface CollectiveFacts {
+  readonly id: number;
+  readonly collective: Collective;
+  readonly dataType: DataType;
+  readonly op: ReduceOp;
+  /** Elements of a segment. */
+  readonly count: number;
+  readonly root: number;
+  readonly ranks: readonly number[];
+  readonly priority: number;
+}
+
+/** A collective that one rank has registered; made by `rank.register()`. Runs of it execute in the order of submission. */
+export class RegisteredCollective implements CollectiveFacts, Disposable {
+  readonly id: number;
+  readonly collective: Collective;
+  readonly dataType: DataType;
+  readonly op: ReduceOp;
+  readonly count: number;
+  readonly root: number;
+  readonly ranks: readonly number[];
+  readonly priority: number;
+  /** This rank's position in `ranks`. */
+  readonly member: number;
+  /** @internal Runs submitted so far. */
+  issuedRuns = 0;
+  /** @internal */
+  isOpen = true;
+  /** @internal Addresses of the run being submitted: set by prepare(), so that the hot path makes no objects. */
+  sendAddress = 0;
+  /** @internal */
+  recvAddress = 0;
+  private lastSend: ArrayBufferView | undefined;
+  private lastRecv: ArrayBufferView | undefined;
+
+  /** @internal */
+  constructor(
+    readonly rank: Rank,
+    /** @internal The engine's number for it. */
+    readonly handle: number,
+    facts: CollectiveFacts,
+    private readonly lengths: BufferLengths,
+    private readonly placements: { readonly inPlace: boolean; readonly outOfPlace: boolean },
+  ) {
+    this.id = facts.id;
+    this.collective = facts.collective;
+    this.dataType = facts.dataType;
+    this.op = facts.op;
+    this.count = facts.count;
+    this.root = facts.root;
+    this.ranks = facts.ranks;
+    this.priority = facts.priority;
+    this.member = facts.ranks.indexOf(rank.number);
+  }
+
+  /** "all-reduce 7 on rank 0", for messages. */
+  get name(): string {
+    return `${this.collective} ${this.id} on rank ${this.rank.number}`;
+  }
+
+  /**
+   * Submits one run.
+   * @param send - elements to send, as many as the collective takes; leave out where this rank sends none.
+   * @param recv - where the result goes; the same view again for in place.
+   * @returns when the result is there and no other rank touches these buffers any more.
+   * @throws {BufferError} at once; {@link CollectiveTimeoutError}, {@link CollectiveAbortedError}, DeadlockError later.
+   */
+  async run(send?: ArrayBufferView | null, recv?: ArrayBufferView | null, options: RunOptions = {}): Promise<void> {
+    const { timeoutMs, signal } = options;
+    if (signal?.aborted) {
+      throw new CollectiveAbortedError(this.name, { cause: signal.reason });
+    }
+    const run = this.issuedRuns;
+    const batch = this.rank.submit([[this, send, recv]]);
+    if (timeoutMs === undefined && !signal) return batch;
+
+    let timer: NodeJS.Timeout | undefined;
+    const onAbort = (): void => this.abort();
+    signal?.addEventListener("abort", onAbort, { once: true });
+    try {
+      await Promise.race([
+        batch,
+        new Promise<never>((_, reject) => {
+          if (timeoutMs === undefined) return;
+          timer = setTimeout(() => reject(new CollectiveTimeoutError(this.name, timeoutMs, run, this.explain())), timeoutMs);
+        }),
+      ]);
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+    }
+  }
+
+  /** Which ranks have registered it, and how many runs each has submitted and finished. */
+  explain(): readonly MemberProgress[] {
+    this.requireOpen();
+    return callNative(() => this.rank.world.native.explain(this.rank.number, this.handle));
+  }
+
+  /**
+   * Gives the collective up on all ranks, at once: runs in flight and later ones fail with {@link CollectiveAbortedError}
+   * until every rank has unregistered and registered it again. Buffers stay in use until {@link quarantine} resolves.
+   */
+  abort(): void {
+    this.requireOpen();
+    callNative(() => this.rank.world.native.abort(this.rank.number, this.handle));
+    this.rank.world.pump.kick();
+  }
+
+  /** Resolves when, after an abort, no rank touches the buffers any more. */
+  async quarantine(): Promise<void> {
+    this.requireOpen();
+    await this.rank.world.pump.until(() => this.rank.world.native.isQuarantineOver(this.rank.number, this.handle));
+  }
+
+  /** Bytes that the registration takes on this rank, connectors and scratch memory included. */
+  memoryBytes(): number {
+    this.requireOpen();
+    return callNative(() => this.rank.world.native.memoryUse(this.rank.number, this.handle));
+  }
+
+  /**
+   * Frees what the registration holds on this rank. Twice is fine.
+   * @throws {EngineError} IN_USE while runs are in flight.
+   */
+  unregister(): void {
+    if (!this.isOpen || !this.rank.world.isOpen) return;
+    callNative(() => this.rank.world.native.unregister(this.rank.number, this.handle, this.issuedRuns));
+    this.isOpen = false;
+  }
+
+  [Symbol.dispose](): void {
+    this.unregister();
+  }
+
+  /** @internal Checks the buffers of one run and leaves their addresses in sendAddress and recvAddress. */
+  prepare(send: ArrayBufferView | undefined | null, recv: ArrayBufferView | undefined | null): void {
+    if (!this.isOpen) this.requireOpen();
+    // The same buffers again, as in a training loop: they were checked, and a detached one has no bytes left.
+    if (send === this.lastSend && recv === this.lastRecv && send && recv && send.byteLength > 0 && recv.byteLength > 0) return;
+    const { name, dataType, lengths } = this;
+    const sendAddress = checkBuffer(name, "send", send, dataType, lengths.send);
+    const recvAddress = checkBuffer(name, "recv", recv, dataType, lengths.recv);
+    const elementBytes = this.rank.world.elementBytes(dataType);
+    checkPlacement(
+      name,
+      { address: sendAddress, bytes: lengths.send * elementBytes },
+      { address: recvAddress, bytes: lengths.recv * elementBytes },
+      this.member,
+      this.placements,
+    );
+    this.sendAddress = sendAddress;
+    this.recvAddress = recvAddress;
+    this.lastSend = send ?? undefined;
+    this.lastRecv = recv ?? undefined;
+  }
+
+  private requireOpen(): void {
+    this.rank.world.requireOpen();
+    if (!this.isOpen) throw new ClosedError(this.name);
+  }
+}

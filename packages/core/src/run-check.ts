@@ -1,0 +1,106 @@
+import { hasInput, hasOutput, inputSegmentsOf, outputSegmentsOf, typedArrayOf, type Collective, type DataType } from "@dfccl/primitives";
+import { addressOf } from "./buffer-address.js";
+import { BufferError } from "./errors.js";
+
+/** Elements of a rank's buffers; 0 where it has none. */
+export interface BufferLengths {
+  readonly send: number;
+  readonly recv: number;
+}
+
+export function bufferLengths(
+  collective: Collective,
+  count: number,
+  ranks: number,
+  member: number,
+  root: number,
+  customSegments: { input: number; output: number },
+): BufferLengths {
+  const segments =
+    collective === "custom"
+      ? customSegments
+      : { input: inputSegmentsOf(collective, ranks), output: outputSegmentsOf(collective, ranks) };
+  return {
+    send: hasInput(collective, member, root) ? segments.input * count : 0,
+    recv: hasOutput(collective, member, root) ? segments.output * count : 0,
+  };
+}
+
+/**
+ * Checks that a view can be a collective's buffer.
+ * @returns its address; 0 where the rank has no such buffer.
+ * @throws {BufferError}
+ */
+export function checkBuffer(
+  name: string,
+  which: "send" | "recv",
+  view: ArrayBufferView | undefined | null,
+  dataType: DataType,
+  elements: number,
+): number {
+  if (elements === 0) return view !== undefined && view !== null && view.byteLength > 0 ? addressOf(view) : 0;
+  if (view === undefined || view === null) {
+    throw new BufferError(name, which, "is missing", `Pass a ${typedArrayOf(dataType).name} of ${elements} elements.`, { elements });
+  }
+  const expected = typedArrayOf(dataType);
+  if (!(view instanceof expected)) {
+    const given = (view as object).constructor?.name ?? typeof view;
+    throw new BufferError(name, which, `is a ${given}`, `${dataType} lies in a ${expected.name}: pass one of ${elements} elements.`, {
+      given,
+      expected: expected.name,
+    });
+  }
+  if (view.length < elements) {
+    const detached = view.length === 0 && isDetached(view.buffer);
+    throw new BufferError(
+      name,
+      which,
+      detached ? "is detached: its memory was transferred elsewhere" : `has ${view.length} elements`,
+      `It needs ${elements}.`,
+      { length: view.length, elements, detached },
+    );
+  }
+  return addressOf(view);
+}
+
+function isDetached(buffer: ArrayBufferLike): boolean {
+  if ("detached" in buffer) return buffer.detached === true;
+  try {
+    new Uint8Array(buffer);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+/**
+ * Where one buffer shares memory with the other. In place means what NCCL means by it: the smaller buffer is the rank's
+ * own segment of the larger one.
+ * @throws {BufferError} for any other overlap, and for a placement that the program doesn't allow.
+ */
+export function checkPlacement(
+  name: string,
+  send: { address: number; bytes: number },
+  recv: { address: number; bytes: number },
+  member: number,
+  program: { readonly inPlace: boolean; readonly outOfPlace: boolean },
+): void {
+  if (send.bytes === 0 || recv.bytes === 0) return;
+  const overlaps = send.address < recv.address + recv.bytes && recv.address < send.address + send.bytes;
+  if (!overlaps) {
+    if (!program.outOfPlace) {
+      throw new BufferError(name, "recv", "isn't the send buffer", "This program works in place only: pass the same buffer twice.");
+    }
+    return;
+  }
+  const segment = Math.min(send.bytes, recv.bytes);
+  const own = send.bytes === recv.bytes ? 0 : member * segment;
+  const isInPlace = send.bytes <= recv.bytes ? send.address === recv.address + own : recv.address === send.address + own;
+  if (!isInPlace) {
+    throw new BufferError(name, "recv", "overlaps the send buffer", "Pass separate buffers, or work in place as NCCL defines it: " +
+      (send.bytes === recv.bytes ? "the same buffer twice." : "the smaller buffer is this rank's own segment of the larger one."));
+  }
+  if (!program.inPlace) {
+    throw new BufferError(name, "recv", "is the send buffer", "This program can't work in place: pass another buffer.");
+  }
+}
