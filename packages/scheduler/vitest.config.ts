@@ -1,8 +1,16 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
+const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
 export default defineConfig({
-  // The sources of the package below, so that tests run without a build and never see a stale one.
-  resolve: { alias: { "@dfccl/primitives": fileURLToPath(new URL("../primitives/src/index.ts", import.meta.url)) } },
+  // Sources instead of builds, so that tests run without one and never see a stale one.
+  resolve: {
+    alias: {
+      "@dfccl/primitives": source("../primitives/src/index.ts"),
+      "@dfccl/scheduler/tuner": source("src/tuner/index.ts"),
+      "@dfccl/scheduler": source("src/index.ts"),
+    },
+  },
   test: { name: "scheduler", include: ["test/**/*.test.ts"], testTimeout: 60_000 },
 });
