@@ -69,13 +69,13 @@ void executeWith(const KernelFamily& family, Strategy strategy, DataType type, R
     const ReduceKernel reduce = family.reduce[static_cast<int>(type)][static_cast<int>(op)];
     const DivideKernel divide = divisor > 1 ? family.divide[static_cast<int>(type)] : nullptr;
     const KernelCall call{.sources = args.sources,
-                          .sourceCount = args.sourceCount,
-                          .sourceOffset = 0,
                           .destinations = args.destinations,
-                          .destinationCount = args.destinationCount,
+                          .scales = args.scales,
+                          .sourceOffset = 0,
                           .destinationOffset = 0,
                           .count = args.count,
-                          .scales = args.scales,
+                          .sourceCount = args.sourceCount,
+                          .destinationCount = args.destinationCount,
                           .divisor = divisor};
     if (strategy == Strategy::direct && divide == nullptr) {
       reduce(call);

@@ -12,14 +12,14 @@ namespace dfccl::reduce_copy {
 /// [destinationOffset, ...) of every destination.
 struct KernelCall {
   const void* const* sources;
-  int sourceCount;
-  size_t sourceOffset;
   void* const* destinations;
-  int destinationCount;
-  size_t destinationOffset;
-  size_t count;
   const double* scales;  // read by scaledSum only
-  uint32_t divisor;      // read by sum of floating-point types only; 0 or 1: leave the sum
+  size_t sourceOffset;
+  size_t destinationOffset;
+  size_t count;  // >= 1
+  int sourceCount;
+  int destinationCount;
+  uint32_t divisor;  // read by sum of floating-point types only; 0 or 1: leave the sum
 };
 
 /// Reads element i of all sources before it writes element i of any destination, so both may be the same memory.
