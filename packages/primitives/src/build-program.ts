@@ -1,13 +1,13 @@
-import { buildersOf, isAlgorithm, type Algorithm } from "./builders/algorithms.js";
+import { type Algorithm, buildersOf, isAlgorithm } from "./builders/algorithms.js";
 import type { Builder } from "./builders/builder.js";
 import { laneContext } from "./builders/lane-context.js";
 import { copy, input, output } from "./builders/step-factory.js";
-import { inputSegmentsOf, isCollective, takesReduceOp, takesRoot, type Collective } from "./collective.js";
+import { type Collective, inputSegmentsOf, isCollective, takesReduceOp, takesRoot } from "./collective.js";
 import { DfcclError, InvalidArgumentError } from "./errors.js";
+import { limits } from "./limits.js";
 import { createProgram, type Program, type Step } from "./program.js";
 import { isProtocol, type Protocol } from "./protocol.js";
 import { annotateFinish } from "./verifier/annotate-finish.js";
-import { limits } from "./verifier/structure.js";
 
 export type BuildableCollective = Exclude<Collective, "custom">;
 
@@ -51,15 +51,13 @@ export class UnsupportedAlgorithmError extends DfcclError {
  * @throws {UnsupportedAlgorithmError} where the algorithm doesn't apply.
  */
 export function buildProgram(options: BuildOptions): Program {
-  const { collective, algorithm, ranks: rankCount } = options;
+  const { collective, ranks: rankCount } = options;
   const channels = options.channels ?? 1;
   const root = options.root ?? 0;
   checkOptions(options, channels, root);
   const builder = chooseBuilder(options, channels);
   const program =
-    rankCount === 1 && collective !== "barrier"
-      ? copyProgram(options, channels)
-      : builderProgram(options, builder, channels, root);
+    rankCount === 1 && collective !== "barrier" ? copyProgram(options, channels) : builderProgram(options, builder, channels, root);
   return takesReduceOp(collective) ? annotateFinish(program) : program;
 }
 

@@ -1,21 +1,21 @@
-export { DfcclError, InvalidArgumentError, type DfcclErrorOptions, type ErrorFacts } from "./errors.js";
 export {
-  byteSizeOf,
-  dataTypeCode,
-  dataTypeFromCode,
-  dataTypes,
-  holdsRawBits,
-  isDataType,
-  typedArrayOf,
-  type DataType,
-  type TypedArrayOf,
-} from "./data-type.js";
-export { isReduceOp, reduceOpCode, reduceOpFromCode, reduceOps, type ReduceOp } from "./reduce-op.js";
+  type BuildableCollective,
+  type BuildOptions,
+  buildProgram,
+  listAlgorithms,
+  needsSharedMemory,
+  type Placement,
+  UnsupportedAlgorithmError,
+} from "./build-program.js";
+export { type Algorithm, algorithms, isAlgorithm } from "./builders/algorithms.js";
+export { type ChunkGeometry, chunkCapacity, chunkLength, chunkOffset, scratchOffset, tileCount } from "./chunk-geometry.js";
 export {
+  type Collective,
+  type CollectiveShape,
   collectiveCode,
   collectiveFromCode,
-  collectives,
   collectiveShape,
+  collectives,
   hasInput,
   hasOutput,
   inputSegmentsOf,
@@ -23,32 +23,33 @@ export {
   outputSegmentsOf,
   takesReduceOp,
   takesRoot,
-  type Collective,
-  type CollectiveShape,
 } from "./collective.js";
 export {
-  isProtocol,
-  protocolCode,
-  protocolFactsOf,
-  protocolFromCode,
-  protocols,
-  wireBytes,
-  type Protocol,
-  type ProtocolFacts,
-  type WireLayout,
-} from "./protocol.js";
-export { opCode, ops, opShapeOf, type Op, type OpShape } from "./op.js";
-export { chunkCapacity, chunkLength, chunkOffset, scratchOffset, tileCount, type ChunkGeometry } from "./chunk-geometry.js";
+  byteSizeOf,
+  type DataType,
+  dataTypeCode,
+  dataTypeFromCode,
+  dataTypes,
+  holdsRawBits,
+  isDataType,
+  type TypedArrayOf,
+  typedArrayOf,
+} from "./data-type.js";
+export { DfcclError, type DfcclErrorOptions, type ErrorFacts, InvalidArgumentError } from "./errors.js";
+export { inPlaceShift } from "./in-place.js";
+export { type Field, programLayout, type RecordLayout } from "./layout.js";
+export { limits as programLimits } from "./limits.js";
+export { type Op, type OpShape, opCode, opShapeOf, ops } from "./op.js";
 export {
-  bufferChunks,
-  bufferKinds,
-  createProgram,
-  maxSlotChunks,
   type Block,
   type BufferKind,
+  bufferChunks,
+  bufferKinds,
   type ChunkRef,
+  createProgram,
   type Dependency,
   type LocalChunk,
+  maxSlotChunks,
   type Program,
   type ProgramSpec,
   type RankProgram,
@@ -56,12 +57,13 @@ export {
   type SendEnd,
   type Step,
 } from "./program.js";
-export { inPlaceShift } from "./in-place.js";
+export { decodeProgram, encodeAllRanks, encodeProgram, encodeRank, programDigest, type RankImage } from "./program-binary.js";
 export {
   BadFinishError,
   BadProgramError,
   BadStepError,
   BarrierError,
+  type ConnectionName,
   ConnectionSharedError,
   CyclicProgramError,
   DataRaceError,
@@ -72,43 +74,39 @@ export {
   PayloadMismatchError,
   PostconditionError,
   ProgramError,
+  type StepPosition,
   UninitialisedReadError,
   UnmatchedSendError,
-  type ConnectionName,
-  type StepPosition,
   type Wait,
   type WaitReason,
 } from "./program-errors.js";
-export { programLayout, type Field, type RecordLayout } from "./layout.js";
-export { decodeProgram, encodeAllRanks, encodeProgram, encodeRank, programDigest, type RankImage } from "./program-binary.js";
 export {
-  buildProgram,
-  listAlgorithms,
-  needsSharedMemory,
-  UnsupportedAlgorithmError,
-  type BuildableCollective,
-  type BuildOptions,
-  type Placement,
-} from "./build-program.js";
-export { algorithms, isAlgorithm, type Algorithm } from "./builders/algorithms.js";
-export { verifyProgram, type VerificationReport, type VerifyOptions } from "./verifier/verify-program.js";
-export { postconditionOf, type InputTerm, type Postcondition } from "./verifier/postcondition.js";
-export { annotateFinish } from "./verifier/annotate-finish.js";
+  isProtocol,
+  type Protocol,
+  type ProtocolFacts,
+  protocolCode,
+  protocolFactsOf,
+  protocolFromCode,
+  protocols,
+  type WireLayout,
+  wireBytes,
+} from "./protocol.js";
+export { isReduceOp, type ReduceOp, reduceOpCode, reduceOpFromCode, reduceOps } from "./reduce-op.js";
+export { type InterpretOptions, type InterpretResult, interpretProgram } from "./reference-interpreter.js";
+export {
+  type AgreedRegistration,
+  compareRegistrations,
+  type RegistrationDifference,
+  registrationDigest,
+} from "./registration.js";
 export {
   messageBytes,
   NoRuleFitsError,
-  selectProgram,
   type PlatformFacts,
-  type SelectionChoice,
   type SelectionRequest,
-  type SelectionRule,
-  type SelectionTable,
+  selectProgram,
 } from "./selection.js";
-export { defaultSelectionTable } from "./selection-table.js";
-export {
-  compareRegistrations,
-  registrationDigest,
-  type AgreedRegistration,
-  type RegistrationDifference,
-} from "./registration.js";
-export { interpretProgram, type InterpretOptions, type InterpretResult } from "./reference-interpreter.js";
+export { defaultSelectionTable, type SelectionChoice, type SelectionRule, type SelectionTable } from "./selection-table.js";
+export { annotateFinish } from "./verifier/annotate-finish.js";
+export { type InputTerm, type Postcondition, postconditionOf } from "./verifier/postcondition.js";
+export { type VerificationReport, type VerifyOptions, verifyProgram } from "./verifier/verify-program.js";

@@ -1,7 +1,7 @@
 import { decodeRankImage } from "./binary/decode.js";
 import { encodeRankImage } from "./binary/encode.js";
 import { Fnv64 } from "./binary/fnv.js";
-import { rankImageOf, type RankImage } from "./binary/rank-image.js";
+import { type RankImage, rankImageOf } from "./binary/rank-image.js";
 import { InvalidArgumentError } from "./errors.js";
 import type { Program } from "./program.js";
 
@@ -13,7 +13,7 @@ export type { RankImage } from "./binary/rank-image.js";
  */
 export function programDigest(program: Program): bigint {
   const fnv = new Fnv64();
-  program.ranks.forEach((_, rank) => fnv.update(encodeRankImage(rankImageOf(program, rank, 0n))));
+  for (let rank = 0; rank < program.ranks.length; rank += 1) fnv.update(encodeRankImage(rankImageOf(program, rank, 0n)));
   return fnv.digest();
 }
 

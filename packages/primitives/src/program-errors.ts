@@ -1,4 +1,5 @@
 import { DfcclError, type ErrorFacts } from "./errors.js";
+import type { LocalChunk } from "./program.js";
 
 /** A step of one rank's program. */
 export interface StepPosition {
@@ -9,6 +10,10 @@ export interface StepPosition {
 
 export function formatStep({ rank, block, step }: StepPosition): string {
   return `rank ${rank} block ${block} step ${step}`;
+}
+
+export function formatChunk(rank: number, { buffer, chunk }: LocalChunk): string {
+  return `${buffer} chunk ${chunk} of rank ${rank}`;
 }
 
 /** A program was refused. `position` is the step to look at, where one is to blame. */

@@ -1,6 +1,6 @@
-import { inputSegmentsOf, hasInput, hasOutput, outputSegmentsOf, takesRoot, type Collective } from "./collective.js";
-import { opShapeOf, type Op } from "./op.js";
-import { protocolFactsOf, type Protocol } from "./protocol.js";
+import { type Collective, hasInput, hasOutput, inputSegmentsOf, outputSegmentsOf, takesRoot } from "./collective.js";
+import { type Op, opShapeOf } from "./op.js";
+import { type Protocol, protocolFactsOf } from "./protocol.js";
 
 /** Buffers a step can name. `input` is read only: in place, too, reduced data is named `output`. */
 export const bufferKinds = ["input", "output", "scratch"] as const;

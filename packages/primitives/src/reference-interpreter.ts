@@ -1,4 +1,4 @@
-import { chunkCapacity, chunkLength, chunkOffset, scratchOffset, tileCount, type ChunkGeometry } from "./chunk-geometry.js";
+import { type ChunkGeometry, chunkCapacity, chunkLength, chunkOffset, scratchOffset, tileCount } from "./chunk-geometry.js";
 import { InvalidArgumentError } from "./errors.js";
 import { inPlaceShift } from "./in-place.js";
 import { opShapeOf } from "./op.js";
@@ -87,7 +87,8 @@ class Interpreter {
       const ready = open.filter((state) => this.isReady(state));
       const choices = ready.length + waitingToSubmit.length;
       if (choices === 0) {
-        if (open.length > 0) return { ok: false, reason: "deadlock", waiting: open.map(({ rank, block, step }) => ({ rank, block, step })) };
+        if (open.length > 0)
+          return { ok: false, reason: "deadlock", waiting: open.map(({ rank, block, step }) => ({ rank, block, step })) };
         return { ok: true, outputs: this.outputs.map((output) => output ?? []), steps: this.executed };
       }
       const choice = this.random.below(choices);
@@ -130,8 +131,7 @@ class Interpreter {
     if (step.send?.remote !== undefined) touched.push(step.send.peer);
     if (touched.some((other) => this.submitted[other] !== true)) return false;
     const hasMessage = step.recv === undefined || this.slotsOf(step.recv.peer, rank, step.recv.channel).length > 0;
-    const hasSlot =
-      step.send === undefined || this.slotsOf(rank, step.send.peer, step.send.channel).length < this.program.slotCount;
+    const hasSlot = step.send === undefined || this.slotsOf(rank, step.send.peer, step.send.channel).length < this.program.slotCount;
     const areDone = (step.dependsOn ?? []).every((dependency) => {
       const other = this.blocks.find((state) => state.rank === rank && state.block === dependency.block);
       return other !== undefined && (other.tile > tile || (other.tile === tile && other.step > dependency.step));

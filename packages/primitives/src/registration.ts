@@ -2,7 +2,7 @@ import { Fnv64 } from "./binary/fnv.js";
 import type { Collective } from "./collective.js";
 import type { DataType } from "./data-type.js";
 import type { ReduceOp } from "./reduce-op.js";
-import type { SelectionChoice } from "./selection.js";
+import type { SelectionChoice } from "./selection-table.js";
 
 /** What every rank of a collective must have registered alike. */
 export interface AgreedRegistration {

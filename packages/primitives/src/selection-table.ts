@@ -1,4 +1,27 @@
-import type { SelectionChoice, SelectionRule, SelectionTable } from "./selection.js";
+import type { BuildableCollective, Placement } from "./build-program.js";
+import type { Algorithm } from "./builders/algorithms.js";
+import type { Protocol } from "./protocol.js";
+
+/** How a collective will be carried out: what `buildProgram` needs beyond the collective itself. */
+export interface SelectionChoice {
+  readonly algorithm: Algorithm;
+  readonly protocol: Protocol;
+  readonly channels: number;
+}
+
+/** One line of a table. A condition that is left out always holds. */
+export interface SelectionRule {
+  readonly collective: BuildableCollective;
+  readonly sharedMemory?: boolean;
+  readonly placements?: readonly Placement[];
+  readonly maxRanks?: number;
+  /** Largest message, in bytes, that the rule is for. */
+  readonly maxBytes?: number;
+  readonly choice: SelectionChoice;
+}
+
+/** Plain data, so that it can be stored, tuned and compared. The first rule that fits decides. */
+export type SelectionTable = readonly SelectionRule[];
 
 const choose = (algorithm: SelectionChoice["algorithm"], protocol: SelectionChoice["protocol"] = "simple"): SelectionChoice => ({
   algorithm,

@@ -1,10 +1,8 @@
-import { listAlgorithms, needsSharedMemory, type BuildableCollective, type Placement } from "./build-program.js";
-import type { Algorithm } from "./builders/algorithms.js";
+import { type BuildableCollective, listAlgorithms, needsSharedMemory, type Placement } from "./build-program.js";
 import { inputSegmentsOf, outputSegmentsOf } from "./collective.js";
 import { byteSizeOf, type DataType } from "./data-type.js";
 import { DfcclError } from "./errors.js";
-import type { Protocol } from "./protocol.js";
-import { defaultSelectionTable } from "./selection-table.js";
+import { defaultSelectionTable, type SelectionChoice, type SelectionRule, type SelectionTable } from "./selection-table.js";
 
 /** What all ranks agree on before they choose. */
 export interface SelectionRequest {
@@ -20,27 +18,6 @@ export interface PlatformFacts {
   /** Every rank can read and write every other rank's buffers. */
   readonly sharedMemory: boolean;
 }
-
-/** How a collective will be carried out: what `buildProgram` needs beyond the collective itself. */
-export interface SelectionChoice {
-  readonly algorithm: Algorithm;
-  readonly protocol: Protocol;
-  readonly channels: number;
-}
-
-/** One line of a table. A condition that is left out always holds. */
-export interface SelectionRule {
-  readonly collective: BuildableCollective;
-  readonly sharedMemory?: boolean;
-  readonly placements?: readonly Placement[];
-  readonly maxRanks?: number;
-  /** Largest message, in bytes, that the rule is for. */
-  readonly maxBytes?: number;
-  readonly choice: SelectionChoice;
-}
-
-/** Plain data, so that it can be stored, tuned and compared. The first rule that fits decides. */
-export type SelectionTable = readonly SelectionRule[];
 
 /** No rule of the table fits. */
 export class NoRuleFitsError extends DfcclError {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { buildProgram, reduceOps, takesReduceOp, verifyProgram, type ReduceOp } from "../src/index.js";
+import { buildProgram, type ReduceOp, reduceOps, takesReduceOp, verifyProgram } from "../src/index.js";
 import { SeededRandom } from "../src/random.js";
 import { everyBuild, everyCollective, expectedOutputs, runTrial } from "./support.js";
 

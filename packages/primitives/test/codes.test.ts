@@ -7,15 +7,15 @@ import {
   chunkOffset,
   collectiveCode,
   collectiveFromCode,
-  collectives,
   collectiveShape,
+  collectives,
+  DfcclError,
   dataTypeCode,
   dataTypeFromCode,
   dataTypes,
-  DfcclError,
   holdsRawBits,
-  inputSegmentsOf,
   InvalidArgumentError,
+  inputSegmentsOf,
   isCollective,
   isDataType,
   isProtocol,
@@ -42,7 +42,10 @@ const header = (name: string): string =>
 /** Enumerators of a C++ enum, in order. */
 function enumerators(source: string, name: string): string[] {
   const body = new RegExp(`enum class ${name} : \\w+ \\{([^}]*)\\}`).exec(source)?.[1] ?? "";
-  return body.split(",").map((word) => word.trim()).filter((word) => word !== "");
+  return body
+    .split(",")
+    .map((word) => word.trim())
+    .filter((word) => word !== "");
 }
 
 const camelCase = (name: string): string => name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
@@ -83,7 +86,10 @@ describe("data types", () => {
 
 describe("collectives", () => {
   it("have the segments that program.hpp states", () => {
-    const segments = (collective: Exclude<(typeof collectives)[number], "custom">) => [inputSegmentsOf(collective, 5), outputSegmentsOf(collective, 5)];
+    const segments = (collective: Exclude<(typeof collectives)[number], "custom">) => [
+      inputSegmentsOf(collective, 5),
+      outputSegmentsOf(collective, 5),
+    ];
     expect(segments("all-reduce")).toEqual([1, 1]);
     expect(segments("all-gather")).toEqual([1, 5]);
     expect(segments("reduce-scatter")).toEqual([5, 1]);
@@ -120,8 +126,11 @@ describe("chunks", () => {
         const covered = Array<number>(2 * count).fill(0);
         for (let chunk = 0; chunk < 2 * chunksPerSegment; chunk += 1) {
           const offset = chunkOffset(geometry, chunk);
-          expect(offset).toBe(Math.floor(chunk / chunksPerSegment) * count + (chunk % chunksPerSegment) * Math.ceil(count / chunksPerSegment));
-          for (let index = 0; index < chunkLength(geometry, chunk); index += 1) covered[offset + index] = (covered[offset + index] ?? 0) + 1;
+          expect(offset).toBe(
+            Math.floor(chunk / chunksPerSegment) * count + (chunk % chunksPerSegment) * Math.ceil(count / chunksPerSegment),
+          );
+          for (let index = 0; index < chunkLength(geometry, chunk); index += 1)
+            covered[offset + index] = (covered[offset + index] ?? 0) + 1;
         }
         expect(covered.every((times) => times === 1)).toBe(true);
         expect(covered).toHaveLength(2 * count);
@@ -147,7 +156,10 @@ describe("binary records", () => {
           ? [[field, Number(bits) / 8]]
           : Array.from({ length: Number(times ?? 1) }, (_, index) => [`reserved${index}`, Number(bits) / 8]),
       );
-      expect(Object.entries(fields).map(([field, { size }]) => [field, size]), name).toEqual(declared);
+      expect(
+        Object.entries(fields).map(([field, { size }]) => [field, size]),
+        name,
+      ).toEqual(declared);
     }
   });
 });

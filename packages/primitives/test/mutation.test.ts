@@ -1,6 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { buildProgram, ProgramError, reduceOps, takesReduceOp, verifyProgram, type LocalChunk, type Program, type Step } from "../src/index.js";
+import {
+  buildProgram,
+  type LocalChunk,
+  type Program,
+  ProgramError,
+  reduceOps,
+  type Step,
+  takesReduceOp,
+  verifyProgram,
+} from "../src/index.js";
 import { SeededRandom } from "../src/random.js";
 import { everyBuild, everyCollective, expectedOutputs, runTrial } from "./support.js";
 
@@ -87,7 +96,9 @@ function mutate(program: Program, name: string, random: SeededRandom): Program |
   return {
     ...program,
     ranks: program.ranks.map((rankProgram, r) =>
-      r !== rank ? rankProgram : { ...rankProgram, blocks: rankProgram.blocks.map((old, b) => (b === block ? { steps: replacement } : old)) },
+      r !== rank
+        ? rankProgram
+        : { ...rankProgram, blocks: rankProgram.blocks.map((old, b) => (b === block ? { steps: replacement } : old)) },
     ),
   };
 }
@@ -143,7 +154,8 @@ describe.each(everyMutation)("a program with this slip: %s", (name) => {
       outcomes.refused += 1;
       // A cycle isn't a suspicion: the program hangs in any schedule.
       if (refusal.code === "CYCLIC_PROGRAM") {
-        for (const trial of trialsOf(mutant, seed)) expect(runTrial(mutant, trial), JSON.stringify({ options, trial })).toMatchObject({ ok: false, reason: "deadlock" });
+        for (const trial of trialsOf(mutant, seed))
+          expect(runTrial(mutant, trial), JSON.stringify({ options, trial })).toMatchObject({ ok: false, reason: "deadlock" });
       }
     });
     fc.assert(property, { numRuns: 300 });

@@ -1,21 +1,21 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { signal } from "../src/builders/step-factory.js";
 import {
-  buildProgram,
   bufferKinds,
+  buildProgram,
+  ConnectionSharedError,
   createProgram,
   decodeProgram,
   encodeAllRanks,
   encodeProgram,
   encodeRank,
-  ConnectionSharedError,
   InvalidArgumentError,
   MalformedProgramError,
   ops,
   programDigest,
   programLayout,
 } from "../src/index.js";
-import { signal } from "../src/builders/step-factory.js";
 import { everyBuild, everyCollective } from "./support.js";
 
 const samples = [2, 3, 5].flatMap((ranks) => everyCollective.flatMap((collective) => [...everyBuild(collective, ranks, 2)]));
@@ -28,8 +28,9 @@ function decodeHostile(bytes: Uint8Array): "decoded" | "refused" {
     return "decoded";
   } catch (error) {
     if (!(error instanceof MalformedProgramError)) throw error;
-    expect(error.facts["offset"]).toBeGreaterThanOrEqual(0);
-    expect(error.facts["offset"]).toBeLessThanOrEqual(Math.max(bytes.length, 96));
+    const { offset } = error.facts as { offset: number };
+    expect(offset).toBeGreaterThanOrEqual(0);
+    expect(offset).toBeLessThanOrEqual(Math.max(bytes.length, 96));
     return "refused";
   }
 }
@@ -119,7 +120,10 @@ describe("the binary form of a program", () => {
 
 describe("decoding hostile bytes", () => {
   it("refuses random bytes with the typed error", () => {
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 400 }), (bytes) => decodeHostile(bytes) === "refused"), { numRuns: 500 });
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 400 }), (bytes) => decodeHostile(bytes) === "refused"),
+      { numRuns: 500 },
+    );
   });
 
   it("refuses random bytes behind a right beginning, or reads exactly what they say", () => {
@@ -147,13 +151,18 @@ describe("decoding hostile bytes", () => {
 
   it("survives several flips, cuts and repetitions at once", () => {
     const images = samples.slice(0, 40).flatMap((options) => encodeAllRanks(buildProgram(options)));
-    const property = fc.property(fc.nat(images.length - 1), fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 6 }), fc.nat(), (index, edits, cut) => {
-      let bytes = Uint8Array.from(images[index] ?? []);
-      for (const [at, value] of edits) bytes[at % bytes.length] = value;
-      if (cut % 3 === 0) bytes = bytes.slice(0, cut % (bytes.length + 1));
-      if (cut % 3 === 1) bytes = Uint8Array.of(...bytes, ...bytes.slice(cut % bytes.length));
-      decodeHostile(bytes);
-    });
+    const property = fc.property(
+      fc.nat(images.length - 1),
+      fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 6 }),
+      fc.nat(),
+      (index, edits, cut) => {
+        let bytes = Uint8Array.from(images[index] ?? []);
+        for (const [at, value] of edits) bytes[at % bytes.length] = value;
+        if (cut % 3 === 0) bytes = bytes.slice(0, cut % (bytes.length + 1));
+        if (cut % 3 === 1) bytes = Uint8Array.of(...bytes, ...bytes.slice(cut % bytes.length));
+        decodeHostile(bytes);
+      },
+    );
     fc.assert(property, { numRuns: 2000 });
   });
 

@@ -1,10 +1,33 @@
 import { describe, expect, it } from "vitest";
 import { awaitSignal, copy, input, multiReduceCopy, on, output, scratch, signal } from "../src/builders/step-factory.js";
-import { buildProgram, createProgram, interpretProgram, InvalidArgumentError, verifyProgram, type InterpretResult, type Program } from "../src/index.js";
+import {
+  buildProgram,
+  createProgram,
+  type InterpretResult,
+  InvalidArgumentError,
+  interpretProgram,
+  type Program,
+  verifyProgram,
+} from "../src/index.js";
 
 const seeds = Array.from({ length: 40 }, (_, seed) => seed);
 const outcomes = (program: Program, options: { inPlace?: boolean[] } = {}): Set<string> =>
-  new Set(seeds.map((seed) => JSON.stringify(interpretProgram(program, { inputs: [[1, 2], [10, 20]], count: 2, seed, tileElements: 1, ...options }))));
+  new Set(
+    seeds.map((seed) =>
+      JSON.stringify(
+        interpretProgram(program, {
+          inputs: [
+            [1, 2],
+            [10, 20],
+          ],
+          count: 2,
+          seed,
+          tileElements: 1,
+          ...options,
+        }),
+      ),
+    ),
+  );
 
 describe("interpretProgram", () => {
   it("computes every operator", () => {
@@ -79,7 +102,23 @@ describe("interpretProgram", () => {
         blocks: [[0, 1].map((from) => multiReduceCopy([on(rank, output(from))], [on(from, input(rank))]))],
       })),
     });
-    const results = seeds.map((seed) => interpretProgram(swap, { inputs: [[1, 2], [3, 4]], count: 1, seed }));
-    for (const result of results) expect(result).toMatchObject({ ok: true, outputs: [[1, 3], [2, 4]] });
+    const results = seeds.map((seed) =>
+      interpretProgram(swap, {
+        inputs: [
+          [1, 2],
+          [3, 4],
+        ],
+        count: 1,
+        seed,
+      }),
+    );
+    for (const result of results)
+      expect(result).toMatchObject({
+        ok: true,
+        outputs: [
+          [1, 3],
+          [2, 4],
+        ],
+      });
   });
 });

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
+  type AgreedRegistration,
   buildProgram,
   compareRegistrations,
   defaultSelectionTable,
@@ -10,11 +11,10 @@ import {
   NoRuleFitsError,
   programDigest,
   registrationDigest,
+  type SelectionRequest,
   selectProgram,
   UnsupportedAlgorithmError,
   verifyProgram,
-  type AgreedRegistration,
-  type SelectionRequest,
 } from "../src/index.js";
 import { everyCollective, everyPlacement } from "./support.js";
 
@@ -67,7 +67,8 @@ describe("selectProgram", () => {
       fc.constantFrom(...everyPlacement),
       fc.boolean(),
       (collective, ranks, bytes, inPlace, sharedMemory) => {
-        const ask = () => selectProgram({ collective, ranks, bytes, inPlace, platform: { sharedMemory } }, structuredClone(defaultSelectionTable));
+        const ask = () =>
+          selectProgram({ collective, ranks, bytes, inPlace, platform: { sharedMemory } }, structuredClone(defaultSelectionTable));
         expect(ask()).toEqual(ask());
       },
     );

@@ -1,20 +1,19 @@
 import { buildersOf } from "../src/builders/algorithms.js";
 import type { Builder } from "../src/builders/builder.js";
 import {
-
-  hasInput,
-  hasOutput,
-  interpretProgram,
-  listAlgorithms,
-  postconditionOf,
-  takesReduceOp,
-  takesRoot,
   type BuildableCollective,
   type BuildOptions,
+  hasInput,
+  hasOutput,
   type InterpretResult,
+  interpretProgram,
+  listAlgorithms,
   type Placement,
   type Program,
+  postconditionOf,
   type ReduceOp,
+  takesReduceOp,
+  takesRoot,
 } from "../src/index.js";
 import { SeededRandom } from "../src/random.js";
 
@@ -102,4 +101,3 @@ export function expectedOutputs(program: Program, { count, op, seed }: Trial): n
     });
   });
 }
-

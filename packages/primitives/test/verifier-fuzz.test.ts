@@ -1,6 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { annotateFinish, buildProgram, bufferKinds, collectives, ops, opShapeOf, ProgramError, verifyProgram, type Program, type Step } from "../src/index.js";
+import {
+  annotateFinish,
+  bufferKinds,
+  buildProgram,
+  collectives,
+  opShapeOf,
+  ops,
+  type Program,
+  ProgramError,
+  type Step,
+  verifyProgram,
+} from "../src/index.js";
 
 // Mostly numbers that a program could hold, so that the fuzz gets past the first checks; some that it couldn't.
 const whole = fc.oneof({ weight: 20, arbitrary: fc.nat(3) }, fc.constantFrom(-1, 0.5, NaN, Infinity, 2 ** 32, 2 ** 53, 1e300));
@@ -84,7 +95,9 @@ describe("the verifier", () => {
       let edited: Program = right;
       for (const [rank, block, at, nonsense] of edits) {
         const ranks = edited.ranks.map((old, r) =>
-          r !== rank ? old : { ...old, blocks: old.blocks.map(({ steps }, b) => (b === block ? { steps: steps.with(at, nonsense) } : { steps })) },
+          r !== rank
+            ? old
+            : { ...old, blocks: old.blocks.map(({ steps }, b) => (b === block ? { steps: steps.with(at, nonsense) } : { steps })) },
         );
         edited = { ...edited, ranks };
       }
@@ -104,10 +117,17 @@ describe("the verifier", () => {
       ],
       destinations: [{ rank: 0, buffer: "output" as const, chunk: 0 }],
     }));
-    const start = { op: "copy" as const, count: 1, src: { buffer: "input" as const, chunk: 0 }, dst: { buffer: "output" as const, chunk: 0 } };
+    const start = {
+      op: "copy" as const,
+      count: 1,
+      src: { buffer: "input" as const, chunk: 0 },
+      dst: { buffer: "output" as const, chunk: 0 },
+    };
     const base = buildProgram({ collective: "all-reduce", algorithm: "ring", ranks: 1 });
     // 2^2000 copies of one input: counted only as far as it matters.
-    expect(verdict(() => verifyProgram({ ...base, ranks: [{ scratchChunks: 0, blocks: [{ steps: [start, ...doubling] }] }] }))).toBe("POSTCONDITION");
+    expect(verdict(() => verifyProgram({ ...base, ranks: [{ scratchChunks: 0, blocks: [{ steps: [start, ...doubling] }] }] }))).toBe(
+      "POSTCONDITION",
+    );
     expect(verdict(() => verifyProgram({ ...base, chunksPerSegment: 2 ** 31 }))).toBe("BAD_PROGRAM");
     const all = { ...start, count: 1 << 20 };
     const busy = { ...base, chunksPerSegment: 1 << 20, ranks: [{ scratchChunks: 0, blocks: [{ steps: Array(64).fill(all) }] }] };

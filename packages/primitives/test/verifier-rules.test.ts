@@ -1,15 +1,29 @@
 import { describe, expect, it } from "vitest";
-import { after, awaitSignal, copy, input, multiReduceCopy, on, output, recv, recvCopySend, recvReduceCopy, scratch, send, signal } from "../src/builders/step-factory.js";
 import {
-  createProgram,
-  CyclicProgramError,
-  PostconditionError,
-  ProgramError,
-  verifyProgram,
+  after,
+  awaitSignal,
+  copy,
+  input,
+  multiReduceCopy,
+  on,
+  output,
+  recv,
+  recvCopySend,
+  recvReduceCopy,
+  scratch,
+  send,
+  signal,
+} from "../src/builders/step-factory.js";
+import {
   type Collective,
+  CyclicProgramError,
+  createProgram,
+  PostconditionError,
   type Program,
+  ProgramError,
   type ProgramSpec,
   type Step,
+  verifyProgram,
 } from "../src/index.js";
 
 /** A program of one segment chunk in which rank r has the blocks `ranks[r]`. */
@@ -48,7 +62,8 @@ interface Rule {
 }
 
 const passMessage: (readonly Step[])[][] = [[[copy(out0, in0), send(in0, to(1))]], [[recv(out0, to(0))]]];
-const broadcast = (ranks: (readonly Step[])[][], spec: Partial<ProgramSpec> = {}): Program => program("broadcast", ranks, { root: 0, ...spec });
+const broadcast = (ranks: (readonly Step[])[][], spec: Partial<ProgramSpec> = {}): Program =>
+  program("broadcast", ranks, { root: 0, ...spec });
 
 const rules: Rule[] = [
   {
@@ -105,11 +120,10 @@ const rules: Rule[] = [
     code: "BAD_STEP",
     says: "a step's ranges are equal or apart",
     accepted: program("broadcast", [[[copy(out0, in0, 2)]]], { root: 0, chunksPerSegment: 2 }),
-    refused: program(
-      "broadcast",
-      [[[multiReduceCopy([on(0, out0), on(0, output(1))], [on(0, in0)], 2)]]],
-      { root: 0, chunksPerSegment: 3 },
-    ),
+    refused: program("broadcast", [[[multiReduceCopy([on(0, out0), on(0, output(1))], [on(0, in0)], 2)]]], {
+      root: 0,
+      chunksPerSegment: 3,
+    }),
   },
   {
     code: "OUT_OF_BOUNDS",
@@ -178,7 +192,10 @@ const rules: Rule[] = [
   {
     code: "CYCLIC_PROGRAM",
     says: "dependencies between blocks lead nowhere round",
-    accepted: broadcast([[[copy(out0, in0)], [after({ op: "nop", count: 0 }, { block: 0, step: 0 }), send(in0, to(1))]], [[recv(out0, to(0))]]]),
+    accepted: broadcast([
+      [[copy(out0, in0)], [after({ op: "nop", count: 0 }, { block: 0, step: 0 }), send(in0, to(1))]],
+      [[recv(out0, to(0))]],
+    ]),
     refused: broadcast([
       [[after(copy(out0, in0), { block: 1, step: 1 })], [after({ op: "nop", count: 0 }, { block: 0, step: 0 }), send(in0, to(1))]],
       [[recv(out0, to(0))]],
@@ -240,10 +257,9 @@ const rules: Rule[] = [
     code: "MISPLACED_CHUNK",
     says: "data on its way doesn't rest where chunks are shorter",
     accepted: broadcast([[[copy(out0, in0, 2), copy(tmp0, in0), send(in0, to(1), 2)]], [[recv(out0, to(0), 2)]]], { chunksPerSegment: 2 }),
-    refused: broadcast(
-      [[[copy(output(1), in0), copy(out0, in0, 2), send(in0, to(1), 2)]], [[recv(out0, to(0), 2)]]],
-      { chunksPerSegment: 2 },
-    ),
+    refused: broadcast([[[copy(output(1), in0), copy(out0, in0, 2), send(in0, to(1), 2)]], [[recv(out0, to(0), 2)]]], {
+      chunksPerSegment: 2,
+    }),
     facts: { rank: 0, block: 0, step: 0 },
   },
   {
@@ -263,11 +279,13 @@ const rules: Rule[] = [
     code: "POSTCONDITION",
     says: "each input is counted once",
     accepted: reduceOfTwo([send(in0, to(0))], [recvReduceCopy(out0, in0, to(1))]),
-    refused: reduceOfTwo(
-      [send(in0, to(0)), send(in0, to(0))],
-      [recvReduceCopy(out0, in0, to(1)), recvReduceCopy(out0, out0, to(1))],
-    ),
-    facts: { rank: 0, chunk: 0, holds: "input 0 of rank 0 + 2 × input 0 of rank 1", expected: "input 0 of rank 0 + input 0 of rank 1, finished" },
+    refused: reduceOfTwo([send(in0, to(0)), send(in0, to(0))], [recvReduceCopy(out0, in0, to(1)), recvReduceCopy(out0, out0, to(1))]),
+    facts: {
+      rank: 0,
+      chunk: 0,
+      holds: "input 0 of rank 0 + 2 × input 0 of rank 1",
+      expected: "input 0 of rank 0 + input 0 of rank 1, finished",
+    },
   },
   {
     code: "POSTCONDITION",
@@ -338,11 +356,7 @@ function reduceOfTwo(sender: Step[], root: Step[]): Program {
 
 function allGatherOfTwo([own, other]: [number, number]): Program {
   const ranks = [0, 1].map((rank) => [
-    [
-      send(in0, to(1 - rank)),
-      copy(output(rank === 0 ? own : other), in0),
-      recv(output(rank === 0 ? other : own), to(1 - rank)),
-    ],
+    [send(in0, to(1 - rank)), copy(output(rank === 0 ? own : other), in0), recv(output(rank === 0 ? other : own), to(1 - rank))],
   ]);
   return program("all-gather", ranks);
 }
@@ -366,7 +380,10 @@ describe("verifyProgram", () => {
     const detour = [awaitSignal(to(1, 1)), signal(to(2, 1))];
     const refused = program("barrier", [
       [[awaitSignal(to(1)), signal(to(1))], detour],
-      [[awaitSignal(to(0)), signal(to(0))], [awaitSignal(to(2, 1)), signal(to(0, 1))]],
+      [
+        [awaitSignal(to(0)), signal(to(0))],
+        [awaitSignal(to(2, 1)), signal(to(0, 1))],
+      ],
       [[awaitSignal(to(0, 1)), signal(to(1, 1))]],
     ]);
     const error = refusal(refused);
@@ -374,7 +391,7 @@ describe("verifyProgram", () => {
     const { cycle } = error as CyclicProgramError;
     expect(cycle).toHaveLength(4);
     expect(cycle.map(({ waiter }) => waiter.rank).sort()).toEqual([0, 0, 1, 1]);
-    cycle.forEach(({ awaited }, index) => expect(cycle[(index + 1) % cycle.length]?.waiter).toEqual(awaited));
+    expect(cycle.map(({ awaited }) => awaited)).toEqual(cycle.map((_, index) => cycle[(index + 1) % cycle.length]?.waiter));
   });
 
   it("says in words what an output holds and what it should hold", () => {
@@ -393,7 +410,10 @@ describe("verifyProgram", () => {
   });
 
   it("takes a custom collective's postcondition from its caller", () => {
-    const shift = program("custom", [0, 1, 2].map((rank) => [[send(in0, to((rank + 1) % 3)), recv(out0, to((rank + 2) % 3))]]));
+    const shift = program(
+      "custom",
+      [0, 1, 2].map((rank) => [[send(in0, to((rank + 1) % 3)), recv(out0, to((rank + 2) % 3))]]),
+    );
     expect(() => verifyProgram(shift, { postcondition: (rank) => [{ rank: (rank + 2) % 3, chunk: 0 }] })).not.toThrow();
     expect(() => verifyProgram(shift, { postcondition: (rank) => [{ rank, chunk: 0 }] })).toThrow(PostconditionError);
   });

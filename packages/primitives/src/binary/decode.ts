@@ -4,18 +4,18 @@ import {
   chunkRefRecordLayout,
   connectionRecordLayout,
   dependencyRecordLayout,
-  none32,
   noBuffer,
+  none32,
   programFlags,
   programHeaderLayout,
   programMagic,
   programVersion,
+  type RecordLayout,
   stepFlags,
   stepRecordLayout,
-  type RecordLayout,
 } from "../layout.js";
 import { ops } from "../op.js";
-import { bufferKinds, type BufferKind, type ChunkRef, type Dependency, type LocalChunk, type Step } from "../program.js";
+import { type BufferKind, bufferKinds, type ChunkRef, type Dependency, type LocalChunk, type Step } from "../program.js";
 import { MalformedProgramError } from "../program-errors.js";
 import { protocolFromCode, protocols } from "../protocol.js";
 import { encodeRankImage } from "./encode.js";

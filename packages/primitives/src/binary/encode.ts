@@ -1,13 +1,11 @@
 import { collectiveCode } from "../collective.js";
-import { opCode } from "../op.js";
-import { protocolCode } from "../protocol.js";
 import {
   blockRecordLayout,
   chunkRefRecordLayout,
   connectionRecordLayout,
   dependencyRecordLayout,
-  none32,
   noBuffer,
+  none32,
   programFlags,
   programHeaderLayout,
   programMagic,
@@ -15,7 +13,9 @@ import {
   stepFlags,
   stepRecordLayout,
 } from "../layout.js";
-import { bufferKinds, maxSlotChunks, type ChunkRef, type Dependency, type LocalChunk, type Step } from "../program.js";
+import { opCode } from "../op.js";
+import { bufferKinds, type ChunkRef, type Dependency, type LocalChunk, maxSlotChunks, type Step } from "../program.js";
+import { protocolCode } from "../protocol.js";
 import { ConnectionTable } from "./connection-table.js";
 import type { RankImage } from "./rank-image.js";
 import { RecordWriter } from "./record-writer.js";
@@ -97,8 +97,7 @@ function stepRecord(
   const landing = step.recv?.landing;
   return {
     op: opCode(step.op),
-    flags:
-      (remote ? stepFlags.directSend : 0) | (landing ? stepFlags.directRecv : 0) | (step.finish ? stepFlags.finish : 0),
+    flags: (remote ? stepFlags.directSend : 0) | (landing ? stepFlags.directRecv : 0) | (step.finish ? stepFlags.finish : 0),
     srcBuffer: bufferCode(step.src),
     dstBuffer: bufferCode(step.dst),
     srcChunk: step.src?.chunk ?? 0,

@@ -9,10 +9,7 @@ export class RecordReader<Name extends string> {
     private readonly start: number,
   ) {
     if (start + layout.size > view.byteLength) {
-      throw new MalformedProgramError(
-        `a record of ${layout.size} bytes ends after the last of ${view.byteLength} bytes`,
-        start,
-      );
+      throw new MalformedProgramError(`a record of ${layout.size} bytes ends after the last of ${view.byteLength} bytes`, start);
     }
   }
 

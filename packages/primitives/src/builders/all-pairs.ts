@@ -6,9 +6,7 @@ import { copy, input, multiReduceCopy, on, output, recv, recvReduceCopy, scratch
 // Where many ranks send, partners meet in rounds (round k pairs r with k - r), so that nobody is everyone's first target.
 
 function partnersInRounds({ rank, rankCount }: LaneContext): number[] {
-  return Array.from({ length: rankCount }, (_, round) => (round - rank + rankCount) % rankCount).filter(
-    (partner) => partner !== rank,
-  );
+  return Array.from({ length: rankCount }, (_, round) => (round - rank + rankCount) % rankCount).filter((partner) => partner !== rank);
 }
 
 /**

@@ -62,8 +62,7 @@ function broadcastSteps(context: LaneContext, root: number): Step[] {
 
 export const binomialReduce: Builder = {
   // The root sums up in its output; inner ranks have none.
-  scratchPerLane: ({ rank, rankCount, root }) =>
-    rank !== root && binomialPlace(rank, rankCount, root).children.length > 1 ? 1 : 0,
+  scratchPerLane: ({ rank, rankCount, root }) => (rank !== root && binomialPlace(rank, rankCount, root).children.length > 1 ? 1 : 0),
   inPlace: true,
   outOfPlace: true,
   steps: (context) => {

@@ -1,5 +1,5 @@
+import { limits } from "../limits.js";
 import type { Step } from "../program.js";
-import { limits } from "../verifier/structure.js";
 import type { Builder, LaneContext } from "./builder.js";
 import { awaitSignal, copy, input, multiReduceCopy, on, output, scratch, signal } from "./step-factory.js";
 
@@ -19,7 +19,10 @@ export const stagedOneShotAllReduce: Builder = {
       [
         copy(staged, input(chunk(0))),
         ...tellEverybody(context),
-        multiReduceCopy([on(rank, output(chunk(0)))], everyRank.map((from) => on(from, staged))),
+        multiReduceCopy(
+          [on(rank, output(chunk(0)))],
+          everyRank.map((from) => on(from, staged)),
+        ),
       ],
     ];
   },

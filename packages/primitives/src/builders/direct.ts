@@ -1,5 +1,5 @@
+import { limits } from "../limits.js";
 import type { Builder } from "./builder.js";
-import { limits } from "../verifier/structure.js";
 import { input, multiReduceCopy, on, output } from "./step-factory.js";
 
 // Direct algorithms read and write other ranks' buffers in place of sending: for ranks that share memory. The engine
@@ -13,7 +13,12 @@ export const directOneShotAllReduce: Builder = {
   usesDirect: true,
   maxRanks: limits.references,
   steps: ({ rank, everyRank, chunk }) => [
-    [multiReduceCopy([on(rank, output(chunk(0)))], everyRank.map((from) => on(from, input(chunk(0)))))],
+    [
+      multiReduceCopy(
+        [on(rank, output(chunk(0)))],
+        everyRank.map((from) => on(from, input(chunk(0)))),
+      ),
+    ],
   ],
 };
 
@@ -44,7 +49,12 @@ export const directAllGather: Builder = {
   usesDirect: true,
   maxRanks: limits.references,
   steps: ({ rank, everyRank, chunk }) => [
-    [multiReduceCopy(everyRank.map((to) => on(to, output(chunk(0, rank)))), [on(rank, input(chunk(0)))])],
+    [
+      multiReduceCopy(
+        everyRank.map((to) => on(to, output(chunk(0, rank)))),
+        [on(rank, input(chunk(0)))],
+      ),
+    ],
   ],
 };
 
@@ -55,7 +65,12 @@ export const directReduceScatter: Builder = {
   usesDirect: true,
   maxRanks: limits.references,
   steps: ({ rank, everyRank, chunk }) => [
-    [multiReduceCopy([on(rank, output(chunk(0)))], everyRank.map((from) => on(from, input(chunk(0, rank)))))],
+    [
+      multiReduceCopy(
+        [on(rank, output(chunk(0)))],
+        everyRank.map((from) => on(from, input(chunk(0, rank)))),
+      ),
+    ],
   ],
 };
 
@@ -67,7 +82,12 @@ export const directReduce: Builder = {
   usesDirect: true,
   maxRanks: limits.references,
   steps: ({ rank, root, everyRank, chunk }) => [
-    [multiReduceCopy([on(root, output(chunk(rank)))], everyRank.map((from) => on(from, input(chunk(rank)))))],
+    [
+      multiReduceCopy(
+        [on(root, output(chunk(rank)))],
+        everyRank.map((from) => on(from, input(chunk(rank)))),
+      ),
+    ],
   ],
 };
 
@@ -79,7 +99,12 @@ export const directBroadcast: Builder = {
   usesDirect: true,
   maxRanks: limits.references,
   steps: ({ rank, root, everyRank, chunk }) => [
-    [multiReduceCopy(everyRank.map((to) => on(to, output(chunk(rank)))), [on(root, input(chunk(rank)))])],
+    [
+      multiReduceCopy(
+        everyRank.map((to) => on(to, output(chunk(rank)))),
+        [on(root, input(chunk(rank)))],
+      ),
+    ],
   ],
 };
 
@@ -118,9 +143,7 @@ export const directSendRecv: Builder = {
   inPlace: true,
   outOfPlace: true,
   usesDirect: true,
-  steps: ({ rank, root, chunk }) => [
-    [multiReduceCopy([on(1 - root, output(chunk(rank)))], [on(root, input(chunk(rank)))])],
-  ],
+  steps: ({ rank, root, chunk }) => [[multiReduceCopy([on(1 - root, output(chunk(rank)))], [on(root, input(chunk(rank)))])]],
 };
 
 /** No step at all: the barrier that ends every direct run is the barrier. */

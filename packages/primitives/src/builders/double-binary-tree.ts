@@ -71,7 +71,6 @@ function treeSteps(context: LaneContext, tree: number): Step[][] {
     const down = children.map((child) => send(result, downwards(child)));
     return [up, down.map((step, index) => (index === 0 ? after(step, reduced) : step))];
   }
-  const arrival =
-    first === undefined ? recv(result, downwards(parent)) : recvCopySend(result, downwards(parent), downwards(first));
+  const arrival = first === undefined ? recv(result, downwards(parent)) : recvCopySend(result, downwards(parent), downwards(first));
   return [up, [arrival, ...others.map((child) => send(result, downwards(child)))]];
 }

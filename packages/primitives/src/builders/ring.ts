@@ -57,7 +57,7 @@ export const ringReduce: Builder = {
   inPlace: true,
   outOfPlace: true,
   steps: (context) => {
-    const { rankCount, previous, next } = ring(context);
+    const { previous, next } = ring(context);
     const own = input(context.chunk(0));
     const distanceFromRoot = context.neighbour(-context.root);
     if (distanceFromRoot === 0) return [[recvReduceCopy(output(context.chunk(0)), own, previous)]];

@@ -6,9 +6,7 @@ import { awaitSignal, input, output, recv, send, signal } from "./step-factory.j
 export const pointToPoint: Builder = {
   inPlace: true,
   outOfPlace: true,
-  steps: ({ rank, root, chunk, to }) => [
-    [rank === root ? send(input(chunk(0)), to(1 - root)) : recv(output(chunk(0)), to(root))],
-  ],
+  steps: ({ rank, root, chunk, to }) => [[rank === root ? send(input(chunk(0)), to(1 - root)) : recv(output(chunk(0)), to(root))]],
 };
 
 /** In round k, every rank signals the one 2^k further on: after log2 R rounds each has heard of all others. */

@@ -1,10 +1,10 @@
 import type { LocalChunk, Program, Step } from "../program.js";
 import {
+  type ConnectionName,
   ConnectionSharedError,
   PayloadMismatchError,
-  UnmatchedSendError,
-  type ConnectionName,
   type StepPosition,
+  UnmatchedSendError,
 } from "../program-errors.js";
 
 export interface MessageEnd extends StepPosition {

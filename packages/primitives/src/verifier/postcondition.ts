@@ -1,9 +1,9 @@
 import { takesReduceOp } from "../collective.js";
 import { bufferChunks, type Program } from "../program.js";
 import { PostconditionError } from "../program-errors.js";
-import { positionOf } from "./messages.js";
 import type { StepGraph } from "./graph.js";
 import type { Mode } from "./memory.js";
+import { positionOf } from "./messages.js";
 import type { SymbolicExecution } from "./symbolic.js";
 import { describeTerm, type Value } from "./value.js";
 
@@ -138,5 +138,7 @@ function describeHeld(execution: SymbolicExecution, value: Value | undefined, is
 
 function describeTerms(terms: readonly InputTerm[]): string {
   const words = terms.map(({ rank, chunk }) => describeTerm(rank, chunk));
-  return words.length <= 8 ? words.join(" + ") : `${words.slice(0, 4).join(" + ")} + … ${words.length - 8} more … + ${words.slice(-4).join(" + ")}`;
+  return words.length <= 8
+    ? words.join(" + ")
+    : `${words.slice(0, 4).join(" + ")} + … ${words.length - 8} more … + ${words.slice(-4).join(" + ")}`;
 }

@@ -1,10 +1,9 @@
 import type { ChunkRef, Program } from "../program.js";
-import { BadStepError, BarrierError, DataRaceError } from "../program-errors.js";
+import { BadStepError, BarrierError, DataRaceError, formatChunk } from "../program-errors.js";
 import type { StepGraph, StepNode } from "./graph.js";
 import { MemoryMap, type Mode } from "./memory.js";
 import { positionOf } from "./messages.js";
 import { operandsOf } from "./operands.js";
-import { formatChunk } from "./structure.js";
 
 interface CellHistory {
   lastWrite: number;
@@ -88,8 +87,8 @@ export function checkRaces(program: Program, graph: StepGraph, order: Int32Array
         for (let chunk = first.chunk; chunk < first.chunk + node.content.count; chunk += 1) {
           const ref = { ...first, chunk };
           const cell = memory.cellOf(ref);
-          let history = cells.get(cell);
-          if (history === undefined) cells.set(cell, (history = { lastWrite: -1, reads: [] }));
+          const history = cells.get(cell) ?? { lastWrite: -1, reads: [] };
+          cells.set(cell, history);
           const racing = conflict(history, isWrite, (other) => other === index || isBefore(other));
           if (racing !== undefined) throw race(graph, mode, node, racing, history, ref, isWrite);
           record(graph, history, index, node, isWrite);

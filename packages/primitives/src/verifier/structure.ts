@@ -1,22 +1,10 @@
 import { inputSegmentsOf, outputSegmentsOf, takesReduceOp, takesRoot } from "../collective.js";
 import { none32 } from "../layout.js";
+import { limits } from "../limits.js";
 import { opShapeOf } from "../op.js";
-import { bufferChunks, touchesOtherRanks, type LocalChunk, type Program, type Step } from "../program.js";
+import { bufferChunks, type Program, type Step, touchesOtherRanks } from "../program.js";
 import { BadProgramError, BadStepError, OutOfBoundsError, type StepPosition } from "../program-errors.js";
 import { operandCount, operandsOf } from "./operands.js";
-
-/** What the engine's loader accepts, and bounds that keep the proof itself finite. Far above what collectives need. */
-export const limits = {
-  ranks: 65_535,
-  blocks: 1024,
-  slots: 1024,
-  /** Sources or destinations of one multiReduceCopy. */
-  references: 256,
-  bufferChunks: 1 << 20,
-  /** Of all buffers of all ranks. */
-  chunks: 1 << 26,
-  chunkAccesses: 1 << 26,
-} as const;
 
 /**
  * Checks everything that can be seen without following data or messages: the facts of the program, and each step's
@@ -45,7 +33,9 @@ export function checkStructure(program: Program): void {
 function forEachStep(program: Program, visit: (step: Step, position: StepPosition) => void): void {
   program.ranks.forEach(({ blocks }, rank) => {
     blocks.forEach(({ steps }, block) => {
-      steps.forEach((step, index) => visit(step, { rank, block, step: index }));
+      steps.forEach((step, index) => {
+        visit(step, { rank, block, step: index });
+      });
     });
   });
 }
@@ -170,8 +160,4 @@ function isIndex(value: number): boolean {
 
 function bad(what: string, remedy: string): BadProgramError {
   return new BadProgramError(what, remedy);
-}
-
-export function formatChunk(rank: number, { buffer, chunk }: LocalChunk): string {
-  return `${buffer} chunk ${chunk} of rank ${rank}`;
 }

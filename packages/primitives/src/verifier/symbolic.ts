@@ -1,12 +1,11 @@
 import { opShapeOf } from "../op.js";
 import { bufferChunks, type ChunkRef, type Program, type Step } from "../program.js";
-import { BadFinishError, MisplacedChunkError, OverwrittenInputError, UninitialisedReadError } from "../program-errors.js";
+import { BadFinishError, formatChunk, MisplacedChunkError, OverwrittenInputError, UninitialisedReadError } from "../program-errors.js";
 import type { StepGraph, StepNode } from "./graph.js";
 import { MemoryMap, type Mode } from "./memory.js";
 import { positionOf } from "./messages.js";
 import { operandCount } from "./operands.js";
-import { formatChunk } from "./structure.js";
-import { ValueFactory, type Value } from "./value.js";
+import { type Value, ValueFactory } from "./value.js";
 
 /** Decides whether the result of a reducing step is finished. `isComplete`: every chunk of it is a complete reduction. */
 export type FinishRule = (node: number, isComplete: boolean) => boolean;
