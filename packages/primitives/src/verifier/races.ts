@@ -1,6 +1,7 @@
 import type { ChunkRef, Program } from "../program.js";
-import { BadStepError, BarrierError, DataRaceError, formatChunk } from "../program-errors.js";
+import { BadStepError, DataRaceError, formatChunk } from "../program-errors.js";
 import type { StepGraph, StepNode } from "./graph.js";
+import { HappensBefore } from "./happens-before.js";
 import { MemoryMap, type Mode } from "./memory.js";
 import { positionOf } from "./messages.js";
 import { operandsOf } from "./operands.js";
@@ -9,64 +10,6 @@ interface CellHistory {
   lastWrite: number;
   /** Since the last write; at most one for each block. */
   readonly reads: number[];
-}
-
-/**
- * Walks through the steps with a vector clock for each block: `clock[b]` is the number of block b's steps that have
- * certainly finished. Messages and dependencies order steps. Waiting for a free slot orders nothing here, so that the
- * proof also holds for an engine that grants more slots.
- */
-export class HappensBefore {
-  private readonly clocks: readonly Int32Array[];
-  /** Clocks of finished steps that somebody still has to learn about, with the number of those. */
-  private readonly published = new Map<number, { clock: Int32Array; readers: number }>();
-  private readonly readersOf: Int32Array;
-
-  constructor(private readonly graph: StepGraph) {
-    this.clocks = Array.from({ length: graph.threadCount }, () => new Int32Array(graph.threadCount));
-    this.readersOf = new Int32Array(graph.nodes.length);
-    for (const edges of graph.waits) {
-      for (const { awaited, reason } of edges) {
-        if (reason === "receives from" || reason === "depends on") this.readersOf[awaited] = (this.readersOf[awaited] ?? 0) + 1;
-      }
-    }
-  }
-
-  /** Visits every node at the moment when it starts. `isBefore(other)`: the other has certainly finished by then. */
-  walk(order: Int32Array, visit: (index: number, node: StepNode, isBefore: (other: number) => boolean) => void): void {
-    const { nodes } = this.graph;
-    for (const index of order) {
-      const node = nodes[index];
-      const clock = node && this.clocks[node.thread];
-      if (node === undefined || clock === undefined) continue;
-      this.learn(index, clock);
-      visit(index, node, (other) => {
-        const otherNode = nodes[other];
-        return otherNode !== undefined && (clock[otherNode.thread] ?? 0) > otherNode.step;
-      });
-      clock[node.thread] = node.step + 1;
-      const readers = this.readersOf[index] ?? 0;
-      if (readers > 0) this.published.set(index, { clock: clock.slice(), readers });
-    }
-  }
-
-  /** After {@link walk}: how many steps of one block have finished by the end of another. */
-  stepsKnownAtEnd(thread: number, of: number): number {
-    return this.clocks[thread]?.[of] ?? 0;
-  }
-
-  private learn(index: number, clock: Int32Array): void {
-    for (const { awaited, reason } of this.graph.waits[index] ?? []) {
-      if (reason !== "receives from" && reason !== "depends on") continue;
-      const known = this.published.get(awaited);
-      if (known === undefined) continue;
-      known.clock.forEach((steps, thread) => {
-        if (steps > (clock[thread] ?? 0)) clock[thread] = steps;
-      });
-      known.readers -= 1;
-      if (known.readers === 0) this.published.delete(awaited);
-    }
-  }
 }
 
 /**
@@ -154,26 +97,5 @@ function checkOverlap(memory: MemoryMap, node: StepNode, reads: readonly ChunkRe
   forEachChunk(reads, (cell, offset, ref) => {
     const writtenAs = written.get(cell);
     if (writtenAs !== undefined && writtenAs !== offset) refuse("reads and, for another chunk, writes", ref);
-  });
-}
-
-/**
- * A barrier without direct access consists of its signals: every rank must have heard of every other.
- * @throws {BarrierError} for a rank that can leave too early.
- */
-export function checkBarrier(program: Program, graph: StepGraph, order: Int32Array): void {
-  if (program.usesDirect) return;
-  const relation = new HappensBefore(graph);
-  relation.walk(order, () => {});
-  const threadsOf = program.ranks.map(() => [] as number[]);
-  let thread = 0;
-  program.ranks.forEach(({ blocks }, rank) => {
-    for (let block = 0; block < blocks.length; block += 1) threadsOf[rank]?.push(thread++);
-  });
-  threadsOf.forEach((own, rank) => {
-    threadsOf.forEach((others, other) => {
-      const isKnown = own.some((at) => others.some((of) => relation.stepsKnownAtEnd(at, of) > 0));
-      if (rank !== other && !isKnown) throw new BarrierError(rank, other);
-    });
   });
 }

@@ -1,9 +1,10 @@
 import type { Program } from "../program.js";
+import { checkBarrier } from "./barrier.js";
 import { buildGraph } from "./graph.js";
 import { modesOf } from "./memory.js";
 import { topologicalOrder } from "./order.js";
 import { checkPostcondition, type Postcondition } from "./postcondition.js";
-import { checkBarrier, checkRaces } from "./races.js";
+import { checkRaces } from "./races.js";
 import { checkStructure } from "./structure.js";
 import { finishAsMarked, SymbolicExecution } from "./symbolic.js";
 
