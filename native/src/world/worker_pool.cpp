@@ -27,7 +27,9 @@ Platform& threadPlatform() {
 
 void WorkerPool::start(uint32_t threads) {
   try {
-    for (uint32_t i = 0; i < threads; ++i) threads_.emplace_back([this, i] { run(i); });
+    for (uint32_t i = 0; i < threads; ++i) {
+      threads_.emplace_back([this, firstRank = i * world_.size() / threads] { run(firstRank); });
+    }
   } catch (const std::system_error& e) {
     stop();
     throw Error(dfcclSystemError, std::string("A worker thread can't be started: ") + e.what() + ".",
@@ -84,11 +86,10 @@ void WorkerPool::ring() {
 
 void WorkerPool::wake() { ring(); }
 
-void WorkerPool::run(uint32_t worker) {
+void WorkerPool::run(uint32_t firstRank) {
   Platform& platform = threadPlatform();
   const auto spinTicks = static_cast<uint64_t>(kSpinMicros * ticksPerMicrosecond());
   const auto holdOffTicks = static_cast<uint64_t>(kHoldOffMicros * ticksPerMicrosecond());
-  const uint32_t first = static_cast<uint32_t>(worker * world_.size() / threads_.capacity());
   uint64_t idleSince = readTicks();
   uint32_t pauses = 0;
   while (stopping_.load(order::relaxed) == 0) {
@@ -98,7 +99,7 @@ void WorkerPool::run(uint32_t worker) {
       idleSince = readTicks();
       continue;
     }
-    const bool any = stepAll(platform, first);
+    const bool any = stepAll(platform, firstRank);
     world_.afterStep();
     if (any) {
       idleSince = readTicks();

@@ -33,7 +33,7 @@ class WorkerPool {
   Atomic<uint32_t>& sleepers() { return sleepers_; }
 
  private:
-  void run(uint32_t worker);
+  void run(uint32_t firstRank);
   bool stepAll(Platform& platform, uint32_t first);
   void sleep(uint32_t seenBell, uint64_t& idleSince);
   void watchNowAndThen();
