@@ -1,0 +1,28 @@
+/** One gradient of a model: what one all-reduce carries. */
+export interface Tensor {
+  readonly name: string;
+  readonly elements: number;
+}
+
+/** The tensors of a model in the order in which the forward pass meets them; a backward pass emits them in reverse. */
+export interface Workload {
+  readonly name: string;
+  readonly tensors: readonly Tensor[];
+}
+
+export function tensor(name: string, ...shape: readonly number[]): Tensor {
+  return { name, elements: shape.reduce((product, extent) => product * extent, 1) };
+}
+
+export function elementsOf({ tensors }: Workload): number {
+  return tensors.reduce((sum, { elements }) => sum + elements, 0);
+}
+
+/** Shrinks every tensor to a share of its elements, at least one. */
+export function scaled(workload: Workload, scale: number): Workload {
+  if (scale === 1) return workload;
+  return {
+    name: `${workload.name} × ${scale}`,
+    tensors: workload.tensors.map(({ name, elements }) => ({ name, elements: Math.max(1, Math.round(elements * scale)) })),
+  };
+}
