@@ -44,7 +44,7 @@ struct CompletionOwnedSlots {
   static constexpr Guarantees kGuarantees{.needsHostAtomics = false, .operationsPerPost = 1, .ordered = false};
 
   OwnedSlotsHeader* header;
-  Atomic<uint64_t>* slots;  // 0 = nothing posted
+  Atomic<uint64_t>* slots;  // status 0 = nothing posted
   Plain<uint32_t>* freeList;
   uint32_t slotCount;
 
@@ -147,7 +147,7 @@ struct CompletionOwnedSlots {
         const uint32_t slot = cursor_;
         cursor_ = (cursor_ + 1) & (n - 1);
         const uint64_t cqe = queue_.slots[slot].load(Orders::readSlot);  // A1
-        if (cqe == 0) continue;
+        if (((cqe >> 32) & 0xffff) == 0) continue;  // no status: free, or JavaScript has stored the low half only
         // The zero reaches the slot before the next run's CQE: that is posted only after R2 -> A2 and its submission.
         queue_.slots[slot].store(0, order::relaxed);
         return {slot, cqe};

@@ -1,0 +1,29 @@
+/**
+ * A queue was made or used in a way that its layout doesn't allow. It has the shape of every dfccl error ({code, facts,
+ * remedy, cause}) without depending on the package that declares the family: this one stands alone.
+ */
+export class QueueMisuseError extends Error {
+  readonly code = "QUEUE_MISUSE";
+
+  constructor(
+    what: string,
+    readonly facts: Readonly<Record<string, unknown>>,
+    readonly remedy: string,
+  ) {
+    super(`${what} ${remedy}`);
+    this.name = "QueueMisuseError";
+  }
+}
+
+/** @throws {QueueMisuseError} unless `value` is a power of two from `least` to `most`. */
+export function checkPowerOfTwo(name: string, value: number, least: number, most: number): void {
+  const isPowerOfTwo = Number.isInteger(value) && value > 0 && value <= 2 ** 31 && Number.isInteger(Math.log2(value));
+  if (isPowerOfTwo && value >= least && value <= most) return;
+  throw new QueueMisuseError(`${name} is ${value}.`, { [name]: value, least, most }, `Give a power of two from ${least} to ${most}.`);
+}
+
+/** @throws {QueueMisuseError} unless `value` is an integer from `least` to `most`. */
+export function checkInteger(name: string, value: number, least: number, most: number): void {
+  if (Number.isInteger(value) && value >= least && value <= most) return;
+  throw new QueueMisuseError(`${name} is ${value}.`, { [name]: value, least, most }, `Give an integer from ${least} to ${most}.`);
+}

@@ -1,0 +1,92 @@
+import { QueueMisuseError } from "./errors.js";
+
+/**
+ * The memory of one queue as its algorithm sees it, in 32-bit words. Every access that another participant may notice goes
+ * through here, so that the tests can put a scheduler in its place and try every interleaving. In production it is
+ * {@link sharedWords}; as long as only that one is used, V8 inlines it and the algorithms cost what bare `Atomics` cost.
+ *
+ * 32-bit values are signed. 64-bit accesses take the index of their low word, which must be even.
+ */
+export interface SharedWords {
+  load(index: number): number;
+  store(index: number, value: number): void;
+  /** @returns What was there before. */
+  add(index: number, value: number): number;
+  /** @returns What was there before: `expected` if it was replaced. */
+  compareExchange(index: number, expected: number, replacement: number): number;
+  load64(index: number): bigint;
+  store64(index: number, value: bigint): void;
+  exchange64(index: number, value: bigint): bigint;
+  compareExchange64(index: number, expected: bigint, replacement: bigint): bigint;
+  /** Not ordered by itself: an atomic access beside it must publish it. */
+  plainLoad(index: number): number;
+  plainStore(index: number, value: number): void;
+}
+
+class AtomicWords implements SharedWords {
+  readonly #words: Int32Array;
+  readonly #doubleWords: BigUint64Array;
+
+  constructor(buffer: ArrayBufferLike, byteOffset: number, byteLength: number) {
+    this.#words = new Int32Array(buffer, byteOffset, byteLength / 4);
+    this.#doubleWords = new BigUint64Array(buffer, byteOffset, Math.floor(byteLength / 8));
+  }
+
+  load(index: number): number {
+    return Atomics.load(this.#words, index);
+  }
+  store(index: number, value: number): void {
+    Atomics.store(this.#words, index, value);
+  }
+  add(index: number, value: number): number {
+    return Atomics.add(this.#words, index, value);
+  }
+  compareExchange(index: number, expected: number, replacement: number): number {
+    return Atomics.compareExchange(this.#words, index, expected, replacement);
+  }
+  load64(index: number): bigint {
+    return Atomics.load(this.#doubleWords, index >> 1);
+  }
+  store64(index: number, value: bigint): void {
+    Atomics.store(this.#doubleWords, index >> 1, value);
+  }
+  exchange64(index: number, value: bigint): bigint {
+    return Atomics.exchange(this.#doubleWords, index >> 1, value);
+  }
+  compareExchange64(index: number, expected: bigint, replacement: bigint): bigint {
+    return Atomics.compareExchange(this.#doubleWords, index >> 1, expected, replacement);
+  }
+  plainLoad(index: number): number {
+    return this.#words[index] ?? 0;
+  }
+  plainStore(index: number, value: number): void {
+    this.#words[index] = value;
+  }
+}
+
+const isLittleEndian = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1;
+
+/**
+ * The words of a queue in `buffer`: a SharedArrayBuffer between workers, or an ArrayBuffer over native memory.
+ * @param byteOffset - where the queue begins; a multiple of 8 (of 64 to keep its cache lines apart).
+ * @param byteLength - what the queue's `...Bytes()` says; a multiple of 4. Default: all the rest.
+ * @throws {QueueMisuseError} if the range is not aligned or not inside the buffer.
+ */
+export function sharedWords(buffer: ArrayBufferLike, byteOffset = 0, byteLength = buffer.byteLength - byteOffset): SharedWords {
+  if (!isLittleEndian) {
+    throw new QueueMisuseError(
+      "This machine is big endian.",
+      {},
+      "The layouts are shared with native code on little-endian machines only.",
+    );
+  }
+  const isInside = byteOffset >= 0 && byteLength >= 0 && byteOffset + byteLength <= buffer.byteLength;
+  if (byteOffset % 8 !== 0 || byteLength % 4 !== 0 || !isInside) {
+    throw new QueueMisuseError(
+      `A queue can't lie at bytes ${byteOffset} to ${byteOffset + byteLength} of a buffer of ${buffer.byteLength}.`,
+      { byteOffset, byteLength, bufferBytes: buffer.byteLength },
+      "Give an offset that is a multiple of 8, a length that is a multiple of 4, and both inside the buffer.",
+    );
+  }
+  return new AtomicWords(buffer, byteOffset, byteLength);
+}
