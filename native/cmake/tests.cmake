@@ -3,7 +3,8 @@
 #   *_stress.cpp  doctest, many threads            label "stress"
 #   *_relacy.cpp  relaxed-memory verifier          label "relacy"
 #   *_test.c      the C API, as a C program has it label "c"
-# The target `native_tests` builds all of them.
+# The target `native_tests` builds all of them. Optimising a test costs more time than it saves: relacy's templates compile in
+# 11 s instead of 70 and run in 1.3 s instead of 0.3. Stress tests are optimised, as what ships is.
 
 set(_test_dir "${CMAKE_CURRENT_SOURCE_DIR}/test")
 file(GLOB_RECURSE _unit CONFIGURE_DEPENDS "${_test_dir}/*_test.cpp")
@@ -31,6 +32,7 @@ endfunction()
 if(DOCTEST_INCLUDE_DIR)
   foreach(_source IN LISTS _unit)
     dfccl_add_test("${_source}" unit 300 dfccl)
+    target_compile_options(${_target} PRIVATE -O1)
     target_include_directories(${_target} SYSTEM PRIVATE "${DOCTEST_INCLUDE_DIR}")
   endforeach()
   foreach(_source IN LISTS _stress)
@@ -46,6 +48,7 @@ if(RELACY_INCLUDE_DIR AND NOT DFCCL_SANITIZE)
   foreach(_source IN LISTS _relacy)
     dfccl_add_test("${_source}" relacy 600 dfccl_flags)
     target_compile_definitions(${_target} PRIVATE DFCCL_RELACY)
+    target_compile_options(${_target} PRIVATE -O0)
     target_include_directories(${_target} SYSTEM PRIVATE "${RELACY_INCLUDE_DIR}")
   endforeach()
 elseif(NOT RELACY_INCLUDE_DIR)
