@@ -68,7 +68,7 @@ struct ProgramHeader {
   uint32_t outputSegments;
   uint32_t scratchChunks;
   uint32_t slotCount;     // slots of each connection that the verifier assumed
-  uint32_t maxStepCount;  // largest `count` of a step that uses a slot payload: a slot holds maxStepCount tiles
+  uint32_t maxStepCount;  // largest `count` of a step of any rank that uses a slot payload: a slot holds so many tiles
   uint32_t root;          // kNone where the collective has none
   uint64_t digest;        // of the whole program (all ranks): equal on every rank or registration fails
   uint32_t reserved[2];

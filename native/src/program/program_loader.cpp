@@ -188,7 +188,7 @@ void cutIntoTiles(BoundProgram& p, const TileSizes& sizes) {
   p.chunkElements = (p.count + perSegment - 1) / perSegment;
   const uint64_t slotted = p.header.maxStepCount;
   uint64_t tileBytes = sizes.directTileBytes;
-  if (p.header.connectionCount != 0 && slotted != 0) tileBytes = std::min(tileBytes, sizes.slotPayloadBytes / slotted);
+  if (slotted != 0) tileBytes = std::min(tileBytes, sizes.slotPayloadBytes / slotted);
   uint64_t tile = tileBytes / bytes;
   // Tiles of whole 64-byte lines keep vector accesses aligned where the buffer is.
   if (tile > 64) tile -= tile % 64;

@@ -8,6 +8,7 @@ import {
   createProgram,
   decodeProgram,
   encodeAllRanks,
+  maxSlotChunks,
   encodeProgram,
   encodeRank,
   InvalidArgumentError,
@@ -42,9 +43,16 @@ describe("the binary form of a program", () => {
       const digest = programDigest(program);
       const { ranks, ...facts } = program;
       encodeAllRanks(program).forEach((bytes, rank) => {
-        expect(decodeProgram(bytes)).toEqual({ ...facts, rank, rankCount: ranks.length, digest, program: ranks[rank] });
+        const maxStepCount = Math.max(...ranks.map(maxSlotChunks));
+        expect(decodeProgram(bytes)).toEqual({ ...facts, rank, rankCount: ranks.length, digest, maxStepCount, program: ranks[rank] });
       });
     }
+  });
+
+  it("cuts chunks into the same tiles on every rank, though only some ranks move several chunks at once", () => {
+    const program = buildProgram({ collective: "gather", algorithm: "binomial-tree", ranks: 5 });
+    expect(new Set(program.ranks.map(maxSlotChunks)).size).toBeGreaterThan(1);
+    expect(new Set(encodeAllRanks(program).map((bytes) => decodeProgram(bytes).maxStepCount)).size).toBe(1);
   });
 
   it("is the same for the same program, and starts records at multiples of 16 bytes", () => {

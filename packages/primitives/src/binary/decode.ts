@@ -71,6 +71,7 @@ export function decodeRankImage(bytes: Uint8Array): RankImage {
     inputSegments: header.get("inputSegments"),
     outputSegments: header.get("outputSegments"),
     slotCount: header.get("slotCount"),
+    maxStepCount: header.get("maxStepCount"),
     inPlace: (flags & programFlags.inPlace) !== 0,
     outOfPlace: (flags & programFlags.outOfPlace) !== 0,
     usesDirect: (flags & programFlags.usesDirect) !== 0,

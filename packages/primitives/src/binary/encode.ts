@@ -14,7 +14,7 @@ import {
   stepRecordLayout,
 } from "../layout.js";
 import { opCode } from "../op.js";
-import { bufferKinds, type ChunkRef, type Dependency, type LocalChunk, maxSlotChunks, type Step } from "../program.js";
+import { bufferKinds, type ChunkRef, type Dependency, type LocalChunk, type Step } from "../program.js";
 import { protocolCode } from "../protocol.js";
 import { ConnectionTable } from "./connection-table.js";
 import type { RankImage } from "./rank-image.js";
@@ -59,7 +59,7 @@ export function encodeRankImage(image: RankImage): Uint8Array {
     outputSegments: image.outputSegments,
     scratchChunks: image.program.scratchChunks,
     slotCount: image.slotCount,
-    maxStepCount: maxSlotChunks(image.program),
+    maxStepCount: image.maxStepCount,
     root: image.root ?? none32,
     digest: image.digest,
   });

@@ -1,4 +1,4 @@
-import type { Program, RankProgram } from "../program.js";
+import { maxSlotChunks, type Program, type RankProgram } from "../program.js";
 
 /**
  * One rank's share of a program together with the facts of the whole: exactly what a binary program says, and all that
@@ -9,10 +9,13 @@ export interface RankImage extends Omit<Program, "ranks"> {
   readonly rank: number;
   /** Digest of the whole program: equal on every rank. */
   readonly digest: bigint;
+  /** Most chunks that any rank puts into a slot at once: all ranks cut their chunks into the same tiles by it. */
+  readonly maxStepCount: number;
   readonly program: RankProgram;
 }
 
 export function rankImageOf(program: Program, rank: number, digest: bigint): RankImage {
   const { ranks, ...facts } = program;
-  return { ...facts, rankCount: ranks.length, rank, digest, program: ranks[rank] ?? { blocks: [], scratchChunks: 0 } };
+  const maxStepCount = Math.max(0, ...ranks.map(maxSlotChunks));
+  return { ...facts, rankCount: ranks.length, rank, digest, maxStepCount, program: ranks[rank] ?? { blocks: [], scratchChunks: 0 } };
 }
