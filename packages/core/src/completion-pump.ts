@@ -20,6 +20,7 @@ interface Waiting {
 export class CompletionPump {
   private readonly waiting = new Set<Waiting>();
   private isScheduled = false;
+  private isStopped = false;
   private isParked = false;
   private idleTurns = 0;
 
@@ -53,17 +54,18 @@ export class CompletionPump {
     for (const rank of this.ranks()) rank.failAll(error);
     for (const { reject } of this.waiting) reject(error);
     this.waiting.clear();
-    this.isScheduled = true; // No turn follows.
+    this.isStopped = true;
   }
 
   private schedule(): void {
-    if (this.isScheduled) return;
+    if (this.isScheduled || this.isStopped) return;
     this.isScheduled = true;
     setImmediate(this.turn);
   }
 
   private readonly turn = (): void => {
     this.isScheduled = false;
+    if (this.isStopped) return; // Closed between two turns.
     const moved = this.native.drive(driveMicros);
     let pending = this.waiting.size;
     let delivered = 0;
