@@ -169,7 +169,10 @@ export function bufferChunks(program: Program, rank: number, buffer: BufferKind)
   }
 }
 
-/** Largest `count` of a rank's steps that put payload into a slot or take it out: a slot holds that many tiles. */
+/**
+ * Largest `count` of a rank's steps that put payload into a slot or take it out. A slot holds as many tiles as the largest
+ * of all ranks, so that all cut their chunks into the same tiles.
+ */
 export function maxSlotChunks(rank: RankProgram): number {
   let largest = 0;
   for (const { steps } of rank.blocks) {

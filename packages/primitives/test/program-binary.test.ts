@@ -8,11 +8,11 @@ import {
   createProgram,
   decodeProgram,
   encodeAllRanks,
-  maxSlotChunks,
   encodeProgram,
   encodeRank,
   InvalidArgumentError,
   MalformedProgramError,
+  maxSlotChunks,
   ops,
   programDigest,
   programLayout,
@@ -103,11 +103,16 @@ describe("the binary form of a program", () => {
     }
   });
 
-  it("marks steps that others depend on, and counts the chunks that a slot must hold", () => {
-    const bytes = encodeProgram(buildProgram({ collective: "gather", algorithm: "binomial-tree", ranks: 8 }), 0);
+  it("says how many chunks a slot must hold, and is refused with fewer than its own steps need", () => {
+    const bytes = encodeProgram(buildProgram({ collective: "gather", algorithm: "binomial-tree", ranks: 8 }), 4);
     const view = new DataView(bytes.buffer);
-    expect(view.getUint32(programLayout.ProgramHeader.fields.maxStepCount.offset, true)).toBe(4);
+    const { offset } = programLayout.ProgramHeader.fields.maxStepCount;
+    expect(view.getUint32(offset, true)).toBe(4);
+    view.setUint32(offset, 3, true);
+    expect(() => decodeProgram(bytes)).toThrow(MalformedProgramError);
+  });
 
+  it("keeps the dependencies between blocks", () => {
     const [tree] = encodeAllRanks(buildProgram({ collective: "all-reduce", algorithm: "double-binary-tree", ranks: 2 }));
     const { program } = decodeProgram(tree ?? new Uint8Array());
     expect(program.blocks.some(({ steps }) => steps.some(({ dependsOn }) => dependsOn !== undefined))).toBe(true);

@@ -18,6 +18,7 @@ import {
   type Collective,
   CyclicProgramError,
   createProgram,
+  type LocalChunk,
   PostconditionError,
   type Program,
   ProgramError,
@@ -416,6 +417,16 @@ describe("verifyProgram", () => {
     );
     expect(() => verifyProgram(shift, { postcondition: (rank) => [{ rank: (rank + 2) % 3, chunk: 0 }] })).not.toThrow();
     expect(() => verifyProgram(shift, { postcondition: (rank) => [{ rank, chunk: 0 }] })).toThrow(PostconditionError);
+  });
+
+  it("counts how often each input is added, where nothing else is wrong", () => {
+    const add = (dst: LocalChunk): Step => ({ op: "reduce", dst, src: in0, count: 1 });
+    const once = program("custom", [[[copy(tmp0, in0), copy(out0, tmp0)]]]);
+    const twice = program("custom", [[[copy(tmp0, in0), add(tmp0), copy(out0, tmp0)]]]);
+    const postcondition = () => [{ rank: 0, chunk: 0 }];
+    expect(() => verifyProgram(once, { postcondition })).not.toThrow();
+    expect(() => verifyProgram(twice, { postcondition })).toThrow("2 × input 0 of rank 0");
+    expect(() => verifyProgram(twice, { postcondition: () => [...postcondition(), ...postcondition()] })).not.toThrow();
   });
 
   it("follows a value through a fused step and scratch", () => {

@@ -15,7 +15,7 @@ import {
   stepRecordLayout,
 } from "../layout.js";
 import { ops } from "../op.js";
-import { type BufferKind, bufferKinds, type ChunkRef, type Dependency, type LocalChunk, type Step } from "../program.js";
+import { type BufferKind, bufferKinds, type ChunkRef, type Dependency, type LocalChunk, maxSlotChunks, type Step } from "../program.js";
 import { MalformedProgramError } from "../program-errors.js";
 import { protocolFromCode, protocols } from "../protocol.js";
 import { encodeRankImage } from "./encode.js";
@@ -78,6 +78,8 @@ export function decodeRankImage(bytes: Uint8Array): RankImage {
     digest: header.getBigint("digest"),
     program: { blocks, scratchChunks: header.get("scratchChunks") },
   };
+  const needed = maxSlotChunks(image.program);
+  header.require("maxStepCount", `at least ${needed}, as its own steps need`, (value) => value >= needed);
   requireCanonical(bytes, image);
   return image;
 }
