@@ -48,7 +48,7 @@ class CpuPlatform {
   static void blockLeft(RankMemory& memory) {
     if (memory.residency.blocksLeft.fetchAdd(1, order::acqRel) + 1 < memory.limits.grid) return;
     memory.residency.blocksLeft.store(0, order::relaxed);
-    memory.residency.resident.store(0, order::seqCst);
+    memory.residency.leave();
   }
 
  private:

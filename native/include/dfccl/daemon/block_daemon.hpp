@@ -22,10 +22,12 @@ class BlockDaemon {
 
   /// Restores what the last stay saved. The launcher calls it for every block before the daemon counts as resident.
   void enter() {
+    if (!Rules::saveQueue) b_.savedLength = 0;
     for (uint32_t i = 0; i < b_.savedLength; ++i) queue_[i] = b_.savedQueue[i];
     schedule_ = scheduling::started(m_.policy, b_.savedLength, b_.savedCursor);
     if (!Rules::quitAsAWhole) skipFeed();
     isInside_ = true;
+    reportFacts(false);
   }
 
   /// One bounded piece of work. @return whether anything was taken in or committed.
@@ -38,12 +40,10 @@ class BlockDaemon {
   }
 
   /// Leader facts for its decision to leave; see LeaderDaemon.
-  const scheduling::ScheduleState& schedule() const { return schedule_; }
   void noteFetchedNothing() { transition({scheduling::EventKind::fetchedNothing}); }
   bool shouldFetch() const { return scheduling::shouldFetch(m_.policy.order, schedule_); }
-  bool isStuck() const {
-    return schedule_.length == 0 || (scheduling::isAllStuck(schedule_) && scheduling::isTriedAll(schedule_));
-  }
+  bool isAllStuck() const { return schedule_.length == 0 || scheduling::isAllStuck(schedule_); }
+  bool isTriedAll() const { return schedule_.length == 0 || scheduling::isTriedAll(schedule_); }
   uint32_t queueLength() const { return schedule_.length; }
   /// The task at a position of the queue, for diagnosis; the caller holds the block.
   uint32_t taskAt(uint32_t position) const { return queue_[position].task; }
@@ -61,7 +61,8 @@ class BlockDaemon {
   void reportFacts(bool progressed) {
     if (progressed) b_.progress.store(b_.progress.load(order::relaxed) + 1, order::release);
     b_.queueLength.store(schedule_.length, order::relaxed);
-    b_.isQuiet.store(isStuck() ? 1 : 0, order::release);
+    b_.isAllStuck.store(isAllStuck() ? 1 : 0, order::relaxed);
+    b_.isTriedAll.store(isTriedAll() ? 1 : 0, order::relaxed);
   }
 
   bool takeIn(P& platform) {
@@ -102,6 +103,7 @@ class BlockDaemon {
     }
     bool isChained = false;
     for (uint32_t block = index_; block < blockCount; block += grid()) {
+      if (!Rules::tasksMapModulo && block != index_) break;
       const uint32_t task = c.firstTask + block;
       if (m_.isActive[task]) {
         isChained = true;
@@ -231,7 +233,7 @@ class BlockDaemon {
   void countAborted(uint32_t slot, CollectiveRecord& c, uint32_t parts) {
     RunRecord& run = m_.runs[slot];
     const uint64_t number = run.run;
-    if (run.blocksDone.fetchAdd(parts, order::acqRel) + parts < c.program->header.blockCount) return;
+    if (!run.blocksDone.isLast(parts, c.program->header.blockCount)) return;
     c.finishedRuns.store(number + 1, order::release);
     post(c, slot, number, CqeStatus::aborted);
   }

@@ -55,7 +55,7 @@ class Interpreter {
         if (budgetBytes <= 0 && !(d_.step == block.stepCount && d_.tile + 1 >= program_.tiles)) return Outcome::paused;
       }
       progressed = true;
-      if (run_.blocksDone.fetchAdd(1, order::acqRel) + 1 < program_.header.blockCount) return Outcome::blockDone;
+      if (!run_.blocksDone.isLast(1, program_.header.blockCount)) return Outcome::blockDone;
       if (!program_.usesDirect() || !Rules::completeAfterAcknowledge) return Outcome::completed;
       c_.shared->finishedAccess.fetchAdd(1, order::acqRel);
       d_.phase = Phase::draining;

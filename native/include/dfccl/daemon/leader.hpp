@@ -18,6 +18,7 @@ class Leader {
     quit_ = scheduling::startedAt(now);
     isDraining_ = false;
     isLeaving_ = false;
+    hasLooked_ = false;
     seenProgress_ = otherBlocksProgress();
   }
 
@@ -31,7 +32,10 @@ class Leader {
   bool fetch(BlockDaemon<P>& own) {
     if (isLeaving_) return false;
     bool any = passControlOn();
-    if (isDraining_ || !own.shouldFetch()) return any;
+    // The first look of a stay doesn't ask the policy: one that waits until all are stuck would never look again if
+    // every stay ended before that, and what the others wait for might be in the queue.
+    if (isDraining_ || (hasLooked_ && !own.shouldFetch())) return any;
+    hasLooked_ = true;
     uint32_t taken = 0;
     Sqe sqe;
     while (taken < m_.policy.order.fetchBatch && feed_.hasRoom() && submissions_.peek(sqe)) {
@@ -60,12 +64,13 @@ class Leader {
     event.now = platform.now();
     event.fetched = fetched;
     event.queueLength = own.queueLength();
-    event.allStuck = own.queueLength() == 0 || scheduling::isAllStuck(own.schedule());
-    event.triedAll = own.queueLength() == 0 || scheduling::isTriedAll(own.schedule());
+    event.allStuck = own.isAllStuck();
+    event.triedAll = own.isTriedAll();
     event.progressed = progressed;
     addOtherBlocks(event);
     scheduling::QuitPolicy policy = m_.policy.quit;
     if (!Rules::boundedResidency) policy.residencyTicks = 0;
+    if (!Rules::everyStayTriesAll) event.triedAll = true;
     const scheduling::QuitDecision decision = scheduling::transition(policy, quit_, event);
     quit_ = decision.state;
     if (decision.drain && !isDraining_ && feed_.tryPublish({FeedEntry::drain, 0})) isDraining_ = true;
@@ -82,7 +87,7 @@ class Leader {
     run.sendAddress = sqe.sendAddress;
     run.recvAddress = sqe.recvAddress;
     run.collective = sqe.id;
-    run.blocksDone.store(0, order::relaxed);
+    run.blocksDone.reset();
     c.submittedRuns.store(number + 1, order::release);
     feed_.tryPublish({FeedEntry::run, sqe.completionSlot});
   }
@@ -116,9 +121,8 @@ class Leader {
     seenProgress_ = progress;
     for (uint32_t b = 1; b < m_.limits.grid; ++b) {
       event.queueLength += m_.blocks[b].queueLength.load(order::relaxed);
-      const bool isQuiet = m_.blocks[b].isQuiet.load(order::acquire) != 0;
-      event.allStuck &= isQuiet;
-      event.triedAll &= isQuiet;
+      event.allStuck &= m_.blocks[b].isAllStuck.load(order::relaxed) != 0;
+      event.triedAll &= m_.blocks[b].isTriedAll.load(order::relaxed) != 0;
     }
   }
 
@@ -129,6 +133,7 @@ class Leader {
   uint64_t seenProgress_ = 0;
   bool isDraining_ = false;
   bool isLeaving_ = false;
+  bool hasLooked_ = false;  // in this stay
 };
 
 }  // namespace dfccl

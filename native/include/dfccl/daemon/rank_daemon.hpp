@@ -5,22 +5,15 @@
 #include <deque>
 
 #include "dfccl/daemon/leader.hpp"
+#include "dfccl/daemon/try_lock.hpp"
 
 namespace dfccl {
-
-/// Never waited for: whoever finds it taken goes on to another block.
-class TryLock {
- public:
-  bool tryLock() { return taken_.load(order::relaxed) == 0 && taken_.exchange(1, order::acquire) == 0; }
-  void unlock() { taken_.store(0, order::release); }
-
- private:
-  alignas(64) Atomic<uint32_t> taken_;
-};
 
 template <class P>
 class RankDaemon {
  public:
+  using Rules = typename P::Rules;
+
   explicit RankDaemon(RankMemory& memory) : m_(memory), leader_(memory) {
     for (uint32_t i = 0; i < memory.limits.grid; ++i) blocks_.emplace_back(memory, i);
   }
@@ -28,10 +21,28 @@ class RankDaemon {
   /// Starts the daemon if there is work and nobody else is starting it, then steps every block that is free.
   /// @return whether anything moved.
   bool step(P& platform) {
-    if (m_.residency.resident.load(order::acquire) == 0 && !tryLaunch(platform)) return false;
+    if (!m_.residency.isResident() && !tryStart(platform)) return false;
     bool any = false;
     for (uint32_t i = 0; i < m_.limits.grid; ++i) any |= stepBlock(platform, i);
     return any;
+  }
+
+  /// Starts the daemon if it is out, there is work, and nobody else is starting it.
+  bool tryStart(P& platform) {
+    if (!needsStart() || !startLock_.tryLock()) return false;
+    const bool starts = !m_.residency.isResident() && m_.residency.exited.load(order::relaxed) == 0;
+    if (starts) {
+      lockBlocks();
+      for (Block& block : blocks_) block.daemon.enter();
+      leader_.enter(platform.now());
+      m_.residency.launches.fetchAdd(1, order::relaxed);
+      m_.counters.launches.add(1);
+      if (!Rules::secondLookAfterExit) m_.submissions.header->needStart.store(0, order::relaxed);
+      m_.residency.enter();
+      unlockBlocks();
+    }
+    startLock_.unlock();
+    return starts;
   }
 
   bool stepBlock(P& platform, uint32_t index) {
@@ -43,6 +54,10 @@ class RankDaemon {
       if (index == 0) fetched = leader_.fetch(block.daemon);
       const bool progressed = block.daemon.step(platform);
       if (index == 0) leader_.decide(platform, block.daemon, fetched, progressed);
+      // Control: a block decides for itself, by what it alone sees.
+      if (!Rules::quitAsAWhole && index != 0 && block.daemon.isInside() && block.daemon.isAllStuck()) {
+        block.daemon.leaveAlone(platform);
+      }
       any = fetched || progressed;
     }
     block.lock.unlock();
@@ -52,8 +67,11 @@ class RankDaemon {
   /// New entries, or fewer completions than submissions: the events that start a daemon.
   bool needsStart() const {
     if (m_.residency.exited.load(order::relaxed)) return false;
-    return leader_.hasWork() || m_.counters.completionsPosted.value.load(order::relaxed) !=
-                                    m_.counters.submissionsTaken.value.load(order::relaxed);
+    // Control: only a submitter that saw the daemon out asks for a start.
+    const bool isAsked =
+        Rules::secondLookAfterExit ? leader_.hasWork() : m_.submissions.header->needStart.load(order::acquire) != 0;
+    return isAsked || m_.counters.completionsPosted.value.load(order::relaxed) !=
+                          m_.counters.submissionsTaken.value.load(order::relaxed);
   }
 
   /// Keeps everybody from stepping, for a consistent look at the queues. Short: nobody waits for these locks in a step.
@@ -78,27 +96,10 @@ class RankDaemon {
     BlockDaemon<P> daemon;
   };
 
-  bool tryLaunch(P& platform) {
-    if (!needsStart() || !launchLock_.tryLock()) return false;
-    bool launched = false;
-    if (m_.residency.resident.load(order::acquire) == 0 && m_.residency.exited.load(order::relaxed) == 0) {
-      lockBlocks();
-      for (Block& block : blocks_) block.daemon.enter();
-      leader_.enter(platform.now());
-      m_.residency.launches.fetchAdd(1, order::relaxed);
-      m_.counters.launches.add(1);
-      m_.residency.resident.store(1, order::seqCst);
-      unlockBlocks();
-      launched = true;
-    }
-    launchLock_.unlock();
-    return launched;
-  }
-
   RankMemory& m_;
   Leader<P> leader_;
   std::deque<Block> blocks_;
-  TryLock launchLock_;
+  TryLock startLock_;
 };
 
 }  // namespace dfccl

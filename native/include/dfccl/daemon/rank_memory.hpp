@@ -9,6 +9,7 @@
 #include "dfccl/daemon/block_feed.hpp"
 #include "dfccl/daemon/counters.hpp"
 #include "dfccl/daemon/records.hpp"
+#include "dfccl/daemon/residency.hpp"
 #include "dfccl/queues/completion_owned_slots.hpp"
 #include "dfccl/queues/submission_consumer.hpp"
 #include "dfccl/queues/submission_producer.hpp"
@@ -33,15 +34,6 @@ struct ControlRing {
   Atomic<uint32_t> collectives[kCapacity];
 };
 
-/// Whether the daemon is there. The host stores an entry and then looks here; a leaving daemon stores here and then
-/// somebody looks at the queue: with both in one order over all threads, at least one sees the other.
-struct Residency {
-  alignas(64) Atomic<uint32_t> resident;
-  Atomic<uint32_t> exited;
-  Atomic<uint64_t> launches;  // number of the stay, from 1
-  alignas(64) Atomic<uint32_t> blocksLeft;
-};
-
 struct QueueEntry {
   uint32_t task;
   int32_t priority;
@@ -50,7 +42,8 @@ struct QueueEntry {
 /// A block's own part of device memory, and what the leader reads of it.
 struct alignas(64) BlockMemory {
   // Facts for the leader's decision to leave.
-  Atomic<uint32_t> isQuiet;  // every task stuck and tried, or none
+  Atomic<uint32_t> isAllStuck;  // every task used up its threshold, or there is none
+  Atomic<uint32_t> isTriedAll;  // every task was polled in this stay
   Atomic<uint32_t> queueLength;
   Atomic<uint64_t> progress;  // grows with every commit
   alignas(64) BlockCounters counters;
@@ -62,10 +55,6 @@ struct alignas(64) BlockMemory {
   std::vector<uint32_t> lastRun;  // [collective]: the last one taken in
 };
 
-/// The submission queue's last store and the look at `Residency::resident` that follows it must not change places.
-struct EngineSubmissionOrders : SubmissionOrders {
-  static constexpr Order publishTail = order::seqCst;
-};
 using EngineSubmissionProducer = SubmissionProducer<EngineSubmissionOrders>;
 using EngineSubmissionConsumer = SubmissionConsumer<ReadMode::tail, EngineSubmissionOrders>;
 

@@ -6,6 +6,7 @@
 #include "dfccl/atomics.hpp"
 #include "dfccl/daemon/bound_program.hpp"
 #include "dfccl/daemon/connector.hpp"
+#include "dfccl/daemon/run_count.hpp"
 #include "dfccl/types.hpp"
 
 namespace dfccl {
@@ -65,7 +66,7 @@ struct alignas(64) RunRecord {
   uint64_t sendAddress;
   uint64_t recvAddress;
   uint32_t collective;  // index
-  Atomic<uint32_t> blocksDone;
+  RunCount blocksDone;
 };
 
 enum class Phase : uint8_t {

@@ -19,8 +19,14 @@ struct AllRules {
   static constexpr bool quitAsAWhole = true;
   /// Contexts that changed are saved before a block leaves or gives their slot away.
   static constexpr bool saveDirtyContexts = true;
+  /// A block's task queue is saved before it leaves.
+  static constexpr bool saveQueue = true;
   /// A stay is bounded whatever the progress.
   static constexpr bool boundedResidency = true;
+  /// No stay ends before every task was tried in it.
+  static constexpr bool everyStayTriesAll = true;
+  /// A block has every program block whose number is its own modulo the grid.
+  static constexpr bool tasksMapModulo = true;
   /// A run waits until every member has registered.
   static constexpr bool holdUntilRegistered = true;
   /// Whoever sees the daemon out looks at the submission queue once more.

@@ -1,0 +1,55 @@
+#pragma once
+// What the application does in one exploration: collectives, and threads that submit them.
+#include <cstdint>
+#include <vector>
+
+#include "programs.hpp"
+#include "test_world.hpp"
+
+namespace dfccl::test {
+
+struct PlannedCollective {
+  CollectiveSpec spec;
+  ProgramOf program;  // none: the built-in direct one
+  bool isInPlace = false;
+};
+
+struct Action {
+  enum Kind : uint8_t {
+    enroll,           // register the collective
+    submit,           // one run of it
+    synchronize,      // wait until the daemon that is there now has left
+    await,            // wait for this rank's runs of it
+    awaitAll,         // wait for all runs of this rank
+    unregister,       // after waiting for its runs
+    abort,            //
+    awaitQuarantine,  // the aborted runs' buffers are the application's again
+    keepSubmitting,   // until thread `collective` is done, one run of collective 0 after another
+  };
+  Kind kind;
+  uint32_t collective = 0;
+};
+inline const char* nameOf(Action::Kind kind) {
+  static const char* const names[] = {"register",   "submit", "synchronize",      "await",          "await all",
+                                      "unregister", "abort",  "await quarantine", "keep submitting"};
+  return names[kind];
+}
+
+/// A thread of one rank's process.
+struct AppThread {
+  uint32_t rank;
+  std::vector<Action> actions;
+};
+
+struct Plan {
+  WorldShape shape;
+  std::vector<PlannedCollective> collectives;
+  std::vector<AppThread> threads;
+  // When the application looks for completions; otherwise at random. 0: never reordered.
+  uint32_t maxPicks = 400'000;         // scheduling decisions; more means that it will never end
+  uint32_t patience = 60'000;          // picks without a completion or an action of the application
+  bool quarantineEndsAtAbort = false;  // mistake: an aborted run's buffers are reused at once
+  int64_t stepBudgetBytes = 0;
+};
+
+}  // namespace dfccl::test

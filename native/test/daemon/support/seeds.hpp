@@ -1,0 +1,61 @@
+#pragma once
+// A rule holds when every seed's schedule ends well; its control, the same schedules with the rule taken out, must end
+// badly for at least one of them. DFCCL_SEEDS multiplies the number of seeds; the long tier takes twenty times as many.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "explorer.hpp"
+
+namespace dfccl::test {
+
+inline uint64_t seedCount(uint64_t base) {
+#if defined(DFCCL_SANITIZED)
+  base = (base + 3) / 4;
+#endif
+  if (const char* factor = std::getenv("DFCCL_SEEDS"))
+    return static_cast<uint64_t>(static_cast<double>(base) * std::atof(factor));
+  const char* tier = std::getenv("DFCCL_TEST_TIER");
+  return tier != nullptr && std::string(tier) == "long" ? base * 20 : base;
+}
+
+struct Totals {
+  uint64_t completions = 0, preemptions = 0, launches = 0, contextSaves = 0;
+};
+
+/// @param makePlan Random& -> Plan
+template <class MakePlan>
+Totals everySeedHolds(uint64_t seeds, const MakePlan& makePlan) {
+  Totals totals;
+  for (uint64_t seed = 1; seed <= seedCount(seeds); ++seed) {
+    Random random(seed);
+    const Plan plan = makePlan(random);
+    const Verdict verdict = explore<AllRules>(plan, seed);
+    if (!verdict.ok) {
+      FAIL("seed ", seed, ": ", verdict.why, verdict.tail);
+    }
+    totals.completions += verdict.completions;
+    totals.preemptions += verdict.preemptions;
+    totals.launches += verdict.launches;
+    totals.contextSaves += verdict.contextSaves;
+  }
+  return totals;
+}
+
+/// @return the first seed that fails, or 0.
+template <class Control, class MakePlan>
+uint64_t someSeedFails(const char* ruleTakenOut, uint64_t seeds, const MakePlan& makePlan) {
+  for (uint64_t seed = 1; seed <= seedCount(seeds); ++seed) {
+    Random random(seed);
+    const Plan plan = makePlan(random);
+    const Verdict verdict = explore<Control>(plan, seed);
+    if (verdict.ok) continue;
+    MESSAGE("without \"", ruleTakenOut, "\", seed ", seed, ": ", verdict.why, verdict.tail);
+    return seed;
+  }
+  FAIL_CHECK("the control without \"", ruleTakenOut, "\" holds for ", seedCount(seeds), " seeds");
+  return 0;
+}
+
+}  // namespace dfccl::test

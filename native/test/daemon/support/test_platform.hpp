@@ -1,0 +1,47 @@
+#pragma once
+// The CPU platform with every slice made a preemption point, a clock that the test sets, and an eye on what is touched.
+#include <string>
+
+#include "cpu/cpu_platform.hpp"
+#include "user_memory.hpp"
+
+namespace dfccl::test {
+
+/// What all platforms of a run look at. One run at a time, in one thread.
+struct Surroundings {
+  static inline uint64_t now = 0;
+  static inline int64_t stepBudgetBytes = 0;
+  static inline const UserMemory* memory = nullptr;
+  static inline std::string violation;  // the first thing that the library must not have done
+};
+
+template <class RulesType>
+class TestPlatform : public CpuPlatform<RulesType> {
+ public:
+  static constexpr int kVisitsPerStep = 1;
+  static inline int64_t& kStepBudgetBytes = Surroundings::stepBudgetBytes;
+
+  uint64_t now() const { return Surroundings::now; }
+
+  static void reduceCopy(DataType type, ReduceOp op, const ReduceCopyArgs& args, uint64_t workingSetBytes) {
+    const size_t bytes = args.count * sizeOf(type);
+    for (int i = 0; i < args.sourceCount; ++i) {
+      if (!mayTouch(args.sources[i], bytes, "reads")) return;
+    }
+    for (int i = 0; i < args.destinationCount; ++i) {
+      if (!mayTouch(args.destinations[i], bytes, "writes")) return;
+    }
+    CpuPlatform<RulesType>::reduceCopy(type, op, args, workingSetBytes);
+  }
+
+ private:
+  static bool mayTouch(const void* at, size_t bytes, const char* what) {
+    if (Surroundings::memory->mayTouch(at, bytes)) return true;
+    if (Surroundings::violation.empty()) {
+      Surroundings::violation = std::string("the engine ") + what + " a buffer that isn't lent to it";
+    }
+    return false;
+  }
+};
+
+}  // namespace dfccl::test
