@@ -1,39 +1,45 @@
 #!/usr/bin/env node
+import { createRequire } from "node:module";
 import { DfcclError } from "@dfccl/primitives";
 import { Command } from "commander";
-import { createRequire } from "node:module";
-import pc from "picocolors";
 import { addDisorderCommand } from "./commands/disorder.js";
 import { addDoctorCommand } from "./commands/doctor.js";
+import { endOnBrokenPipe } from "./terminal/broken-pipe.js";
+import { err } from "./terminal/colors.js";
+import { textWidth, wrap } from "./terminal/wrap.js";
 
 const usageError = 2;
+// Errors of what was typed, not of what ran.
+const usageCodes: ReadonlySet<string> = new Set(["WORKLOAD", "POLICY", "TUNING_FILE"]);
 const { version } = createRequire(import.meta.url)("../package.json") as { version: string };
 
+endOnBrokenPipe();
 const program = new Command("dfccl")
   .description("Collectives that cannot deadlock: any rank, any order, device synchronizations in between.")
   .version(version)
   .showHelpAfterError("(dfccl --help, or dfccl COMMAND --help, shows what is possible)")
+  .addHelpText("after", "\nThe first thing to try:\n  $ dfccl disorder --control")
   .exitOverride()
-  .configureOutput({ outputError: (text, write) => write(pc.red(text)) });
+  .configureOutput({ outputError: (text, write) => write(err.red(text)) });
 
 addDisorderCommand(program);
 addDoctorCommand(program);
-for (const command of program.commands) command.exitOverride();
 
 try {
   await program.parseAsync();
 } catch (error) {
-  process.exitCode = exitCodeOf(error);
+  process.exitCode = report(error);
 }
 
-function exitCodeOf(error: unknown): number {
+/** Says what went wrong. @returns the exit code. */
+function report(error: unknown): number {
   // Thrown by commander after it has printed help, a version or a usage error.
   const { code, exitCode } = error as { code?: unknown; exitCode?: unknown };
   if (typeof code === "string" && code.startsWith("commander.")) return exitCode === 0 ? 0 : usageError;
   if (error instanceof DfcclError) {
-    process.stderr.write(`${pc.red(error.message)}\n`);
-    return error.code === "WORKLOAD" ? usageError : 1;
+    process.stderr.write(`${err.red(wrap(error.message, textWidth(process.stderr)))}\n`);
+    return usageCodes.has(error.code) ? usageError : 1;
   }
-  process.stderr.write(`${pc.red(error instanceof Error ? (error.stack ?? error.message) : String(error))}\n`);
+  process.stderr.write(`${err.red(error instanceof Error ? (error.stack ?? error.message) : String(error))}\n`);
   return 1;
 }

@@ -1,9 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import os from "node:os";
-import type { Command } from "commander";
 import { AddonNotLoadedError, openWorld } from "@dfccl/core";
-import pc from "picocolors";
+import type { Command } from "commander";
+import { out } from "../terminal/colors.js";
 import { formatBytes } from "../terminal/table.js";
 
 type State = "ok" | "missing" | "failed";
@@ -72,7 +72,12 @@ async function engine(): Promise<Finding> {
       }),
     );
     const right = sums.every((value) => value === 3);
-    return { what, state: right ? "ok" : "failed", detail: `an all-reduce on 2 ranks is ${right ? "right" : "WRONG"}; used for backend "auto"`, required: true };
+    return {
+      what,
+      state: right ? "ok" : "failed",
+      detail: `an all-reduce on 2 ranks is ${right ? "right" : "WRONG"}; used for backend "auto"`,
+      required: true,
+    };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     const remedy = error instanceof AddonNotLoadedError ? error.remedy : "see the message";
@@ -106,10 +111,10 @@ function tools(): Finding[] {
 }
 
 function describe({ what, state, detail, remedy }: Finding): string {
-  const marks: Readonly<Record<State, string>> = { ok: pc.green("✓"), missing: pc.yellow("–"), failed: pc.red("✗") };
+  const marks: Readonly<Record<State, string>> = { ok: out.green("✓"), missing: out.yellow("–"), failed: out.red("✗") };
   return `  ${marks[state]} ${what.padEnd(14)}  ${detail}${remedy ? `\n${" ".repeat(20)}→ ${remedy}` : ""}`;
 }
 
 function summary(works: boolean): string {
-  return works ? pc.green("Collectives run here.") : pc.red("Something required is missing: see the lines marked ✗.");
+  return works ? out.green("Collectives run here.") : out.red("Something required is missing: see the lines marked ✗.");
 }

@@ -1,8 +1,10 @@
 import { Random } from "./random.js";
 
 // Tensors read their inputs from one long pattern a rank, each from an offset that moves with every iteration: no time goes
-// into filling buffers, and what an earlier run left in an output never is what this run must produce.
-const offsets = 4096;
+// into filling buffers, and what an earlier run left in an output never is what this run must produce. Offsets are whole
+// cache lines, so that inputs lie as well as buffers of their own would.
+const offsets = 1024;
+const lineElements = 16;
 
 /**
  * Inputs whose sum is the same bits in any order of addition, and those sums: whole numbers of 16 bits, of which 256 ranks
@@ -13,7 +15,7 @@ export class ExactData {
   private readonly sums: Float32Array;
 
   constructor(ranks: number, longest: number, seed: number, allocate: (elements: number) => Float32Array) {
-    const length = longest + offsets;
+    const length = longest + offsets * lineElements;
     this.sums = new Float32Array(length);
     this.inputs = Array.from({ length: ranks }, (_, rank) => {
       const random = new Random(seed, 0x5eed, rank);
@@ -46,7 +48,7 @@ export class ExactData {
 
 function offsetOf(tensor: number, iteration: number): number {
   // 61 and 1009 are primes, so that neither the next tensor nor the next iteration meets the same offset soon.
-  return ((tensor * 61 + iteration * 1009) * 4) % offsets;
+  return ((tensor * 61 + iteration * 1009) % offsets) * lineElements;
 }
 
 function bytesOf(view: Float32Array): Uint8Array {

@@ -1,14 +1,25 @@
-import { DeadlockError, openWorld, type Rank, type RegisteredCollective, type World, type WorldOptions } from "@dfccl/core";
+import { openWorld, type World, type WorldOptions } from "@dfccl/core";
 import { noProgress, type Progress } from "../terminal/progress.js";
-import type { Workload } from "../workloads/workload.js";
-import { ExactData } from "./exact-data.js";
+import { elementsOf, type Workload } from "../workloads/workload.js";
+import type { ExactData } from "./exact-data.js";
+import { countWrong, runIteration } from "./iteration.js";
 import { Latencies } from "./latencies.js";
-import { actionsOf, type Action, type OrderOptions } from "./submission-order.js";
+import { makeData, prepare } from "./setting.js";
+import { type Action, actionsOf, type OrderOptions } from "./submission-order.js";
 
-export interface DisorderOptions extends OrderOptions {
+export interface DisorderOptions extends Omit<OrderOptions, "tensors"> {
   readonly workload: Workload;
   readonly iterations: number;
-  readonly policy: WorldOptions["policy"];
+  /** Default "default". */
+  readonly policy?: WorldOptions["policy"];
+}
+
+export interface RunContext {
+  readonly progress?: Progress;
+  /** Ends the run early; what it has then is its result, marked partial. */
+  readonly signal?: AbortSignal;
+  /** From an earlier run of the same options, which saves the time to make it. */
+  readonly data?: ExactData;
 }
 
 export interface DisorderResult {
@@ -17,6 +28,10 @@ export interface DisorderResult {
   readonly completed: number;
   /** Completed runs whose result differs in some bit. */
   readonly wrong: number;
+  /** The run was interrupted before its end. */
+  readonly partial: boolean;
+  /** Iterations that are done. */
+  readonly iterationsDone: number;
   readonly synchronizations: number;
   /** Over all blocks of all ranks. */
   readonly preemptions: number;
@@ -32,158 +47,65 @@ export interface DisorderResult {
   readonly busBandwidthGBs: number;
 }
 
-// Submissions between two turns of the event loop: the ranks' submissions interleave at this grain.
-const burst = 16;
-
 /** Every rank submits every tensor in an order of its own, iteration after iteration; every result is compared bit for bit. */
-export async function runDisorder(options: DisorderOptions, progress: Progress = noProgress): Promise<DisorderResult> {
-  const { workload, ranks, iterations } = options;
-  using world = openWorld({ ranks, policy: options.policy ?? "default" });
-  const setting = prepare(world, options);
+export async function runDisorder(options: DisorderOptions, context: RunContext = {}): Promise<DisorderResult> {
+  const { workload, ranks, iterations, policy = "default" } = options;
+  const { progress = noProgress, signal } = context;
+  using world = openWorld({ ranks, policy });
+  const setting = prepare(world, workload, context.data ?? makeData(workload, ranks, options.seed));
   const latencies = new Latencies();
-  let completed = 0;
-  let wrong = 0;
-  let synchronizations = 0;
-  let seconds = 0;
-  for (let iteration = 0; iteration < iterations; iteration += 1) {
+  const expected = ranks * workload.tensors.length * iterations;
+  let [completed, wrong, synchronizations, seconds, iteration] = [0, 0, 0, 0, 0];
+  const note = (): string => `iteration ${iteration + 1} of ${iterations}, ${wrong === 0 ? "all exact" : `${wrong} wrong`}`;
+  const onComplete = (milliseconds: number): void => {
+    completed += 1;
+    latencies.add(milliseconds);
+    progress.update(completed, note());
+  };
+  const onSynchronize = (): void => {
+    synchronizations += 1;
+  };
+  let counters = summarizeCounters(world);
+  for (; iteration < iterations && !signal?.aborted; iteration += 1) {
+    const actions = actionsOfAll(options, iteration);
     const began = performance.now();
-    const perRank = setting.ranks.map(async (member) => {
-      const actions = actionsOf(options, member.rank.number, iteration);
-      synchronizations += actions.filter(({ kind }) => kind === "synchronize").length;
-      await runActions(setting, member, actions, iteration, (milliseconds) => {
-        completed += 1;
-        latencies.add(milliseconds);
-      });
-    });
-    await Promise.all(perRank);
+    const completions = await runIteration(setting, iteration, actions, { onComplete, onSynchronize, ...(signal ? { signal } : {}) });
     seconds += (performance.now() - began) / 1000;
-    wrong += countWrong(setting, workload, iteration);
-    progress.update(iteration + 1, wrong === 0 ? "iterations, all results exact" : `iterations, ${wrong} results wrong`);
+    counters = summarizeCounters(world);
+    // What is in flight must not be written any more while its neighbours are compared.
+    if (signal?.aborted) world.close();
+    wrong += countWrong(setting, workload, iteration, completions);
+    if (signal?.aborted) break;
   }
-  const bytes = 4 * workload.tensors.reduce((sum, { elements }) => sum + elements, 0) * iterations;
   return {
-    expected: ranks * workload.tensors.length * iterations,
+    expected,
     completed,
     wrong,
+    partial: signal?.aborted === true && completed < expected,
+    iterationsDone: iteration,
     synchronizations,
-    ...summarizeCounters(world),
+    ...counters,
     latencyP50Ms: latencies.percentile(0.5),
     latencyP99Ms: latencies.percentile(0.99),
     seconds,
-    busBandwidthGBs: (bytes * ((2 * (ranks - 1)) / ranks)) / seconds / 1e9,
+    busBandwidthGBs: busBandwidth((completed / ranks / workload.tensors.length) * 4 * elementsOf(workload), ranks, seconds),
   };
 }
 
-export interface ControlResult {
-  readonly deadlocked: boolean;
-  /** The cycle that the native watchdog found, as it words it. */
-  readonly text: string;
-  readonly cycle: readonly { readonly rank: number; readonly id: number; readonly state: string }[];
-  readonly completed: number;
+/** `[rank]`: what each rank does in an iteration. */
+export function actionsOfAll(options: DisorderOptions, iteration: number): Action[][] {
+  const { order, ranks, sync, seed, workload } = options;
+  const orderOptions = { order, ranks, sync, seed, tensors: workload.tensors.length };
+  return Array.from({ length: ranks }, (_, rank) => actionsOf(orderOptions, rank, iteration));
 }
 
-/** The same orders in a world that preempts nothing, one collective at a time on each rank, as NCCL runs a stream. */
-export async function runControl(options: DisorderOptions): Promise<ControlResult> {
-  using world = openWorld({ ranks: options.ranks, policy: "in-order", streams: 1 });
-  const setting = prepare(world, options);
-  let completed = 0;
-  try {
-    for (let iteration = 0; iteration < options.iterations; iteration += 1) {
-      await Promise.all(
-        setting.ranks.map((member) =>
-          runActions(setting, member, actionsOf(options, member.rank.number, iteration), iteration, () => {
-            completed += 1;
-          }),
-        ),
-      );
-    }
-  } catch (error) {
-    if (!(error instanceof DeadlockError)) throw error;
-    const cycle = error.report.cycle.map(({ rank, id, state }) => ({ rank, id, state }));
-    return { deadlocked: true, text: error.report.text, cycle, completed };
-  }
-  return { deadlocked: false, text: "It completed.", cycle: [], completed };
+function busBandwidth(bytes: number, ranks: number, seconds: number): number {
+  return seconds > 0 ? (bytes * ((2 * (ranks - 1)) / ranks)) / seconds / 1e9 : 0;
 }
 
-interface Member {
-  readonly rank: Rank;
-  readonly collectives: readonly RegisteredCollective[];
-  readonly outputs: readonly Float32Array[];
-}
-
-interface Setting {
-  readonly data: ExactData;
-  readonly ranks: readonly Member[];
-}
-
-function prepare(world: World, { workload, seed }: DisorderOptions): Setting {
-  const { tensors } = workload;
-  const longest = Math.max(...tensors.map(({ elements }) => elements));
-  const [first] = world.ranks;
-  const data = new ExactData(world.ranks.length, longest, seed, (elements) =>
-    first ? first.allocate("float32", elements) : new Float32Array(elements),
-  );
-  const ranks = world.ranks.map((rank) => ({
-    rank,
-    collectives: tensors.map(({ elements }, id) =>
-      rank.register({ id, collective: "all-reduce", dataType: "float32", count: elements, op: "sum" }),
-    ),
-    outputs: tensors.map(({ elements }) => rank.allocate("float32", elements)),
-  }));
-  return { data, ranks };
-}
-
-async function runActions(
-  { data }: Setting,
-  { rank, collectives, outputs }: Member,
-  actions: readonly Action[],
-  iteration: number,
-  onComplete: (milliseconds: number) => void,
-): Promise<void> {
-  const batches: PromiseLike<void>[] = [];
-  let inBurst = 0;
-  for (const action of actions) {
-    if (action.kind === "synchronize") {
-      await rank.synchronize();
-      continue;
-    }
-    const collective = collectives[action.tensor];
-    const output = outputs[action.tensor];
-    if (!collective || !output) continue;
-    const submittedAt = performance.now();
-    const input = data.input(rank.number, action.tensor, iteration, output.length);
-    batches.push(
-      rank.submit([[collective, input, output]], {
-        onComplete: ({ status }) => {
-          if (status === "completed") onComplete(performance.now() - submittedAt);
-        },
-      }),
-    );
-    inBurst += 1;
-    if (inBurst % burst === 0) await nextTurn();
-  }
-  await Promise.all(batches);
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
-
-function countWrong({ data, ranks }: Setting, { tensors }: Workload, iteration: number): number {
-  let wrong = 0;
-  for (const { outputs } of ranks) {
-    tensors.forEach((_, tensor) => {
-      const output = outputs[tensor];
-      if (output && data.wrongElements(output, tensor, iteration) > 0) wrong += 1;
-    });
-  }
-  return wrong;
-}
-
-function summarizeCounters(world: World): Pick<
-  DisorderResult,
-  "preemptions" | "preemptionsPerBlock" | "quits" | "meanQueueLength" | "maxQueueLength"
-> {
+function summarizeCounters(
+  world: World,
+): Pick<DisorderResult, "preemptions" | "preemptionsPerBlock" | "quits" | "meanQueueLength" | "maxQueueLength"> {
   const counters = world.ranks.map((rank) => rank.counters());
   const blocks = counters.flatMap((ofRank) => ofRank.blocks);
   const preemptions = blocks.reduce((sum, block) => sum + block.preemptions, 0);

@@ -1,40 +1,50 @@
 import { SingleBar } from "cli-progress";
-import pc from "picocolors";
+import { err, wantsColors } from "./colors.js";
 
 export interface Progress {
+  /** @param done - out of the total, never less than before. */
   update(done: number, note?: string): void;
   stop(): void;
 }
 
-/** A bar on a terminal; in a pipe, a plain line at every tenth. Both on standard error, which leaves the output clean. */
-export function startProgress(title: string, total: number, stream: NodeJS.WriteStream = process.stderr): Progress {
-  return stream.isTTY ? barProgress(title, total, stream) : lineProgress(title, total, stream);
-}
-
 export const noProgress: Progress = { update: () => undefined, stop: () => undefined };
 
+/** A bar on a terminal; in a pipe, a line at the beginning and at every tenth. Both on standard error: the output stays clean. */
+export function startProgress(title: string, total: number, stream: NodeJS.WriteStream = process.stderr): Progress {
+  return stream.isTTY && process.env.TERM !== "dumb" ? barProgress(title, total, stream) : lineProgress(title, total, stream);
+}
+
+const noteWidth = 36;
+
 function barProgress(title: string, total: number, stream: NodeJS.WriteStream): Progress {
+  const room = (stream.columns ?? 80) - title.length - noteWidth - 10;
+  const blue = wantsColors(stream) ? err.cyan : String;
   const bar = new SingleBar({
     stream,
     hideCursor: true,
     clearOnComplete: true,
-    barsize: 32,
+    // Ctrl-C is the caller's, who tells what was done until then.
+    gracefulExit: false,
+    barsize: Math.min(Math.max(room, 10), 40),
     barCompleteChar: "█",
     barIncompleteChar: "░",
-    format: `${title} ${pc.cyan("{bar}")} {value}/{total} {note}`,
+    format: `${title} ${blue("{bar}")} {percentage}%  {note}`,
   });
   bar.start(total, 0, { note: "" });
-  return { update: (done, note = "") => bar.update(done, { note }), stop: () => bar.stop() };
+  return {
+    update: (done, note = "") => bar.update(done, { note: note.slice(0, noteWidth) }),
+    stop: () => bar.stop(),
+  };
 }
 
 function lineProgress(title: string, total: number, stream: NodeJS.WriteStream): Progress {
-  let tenth = 0;
+  let tenth = -1;
   return {
     update(done, note = "") {
       const now = Math.floor((10 * done) / total);
       if (now === tenth) return;
       tenth = now;
-      stream.write(`${title} ${done}/${total} ${note}\n`);
+      stream.write(`${title} ${Math.floor((100 * done) / total)}%  ${note}\n`);
     },
     stop: () => undefined,
   };

@@ -1,5 +1,5 @@
-import { DfcclError } from "@dfccl/primitives";
 import { readFileSync } from "node:fs";
+import { DfcclError } from "@dfccl/primitives";
 import { resnet50 } from "./resnet50.js";
 import { gpt2, vitB16 } from "./transformers.js";
 import type { Tensor, Workload } from "./workload.js";

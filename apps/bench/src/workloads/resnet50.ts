@@ -1,4 +1,4 @@
-import { tensor, type Tensor, type Workload } from "./workload.js";
+import { type Tensor, tensor, type Workload } from "./workload.js";
 
 const stages = [
   { width: 64, blocks: 3 },

@@ -1,4 +1,4 @@
-import { tensor, type Tensor, type Workload } from "./workload.js";
+import { type Tensor, tensor, type Workload } from "./workload.js";
 
 /** ViT-B/16: 152 tensors, 86,567,656 parameters. */
 export function vitB16(): Workload {

@@ -18,6 +18,10 @@ export function elementsOf({ tensors }: Workload): number {
   return tensors.reduce((sum, { elements }) => sum + elements, 0);
 }
 
+export function longestOf({ tensors }: Workload): number {
+  return Math.max(...tensors.map(({ elements }) => elements));
+}
+
 /** Shrinks every tensor to a share of its elements, at least one. */
 export function scaled(workload: Workload, scale: number): Workload {
   if (scale === 1) return workload;

@@ -1,0 +1,30 @@
+import type { DeadlockNode } from "@dfccl/core";
+
+/** A member of a deadlock's cycle, with the name of what its id stands for. */
+export interface CycleMember extends DeadlockNode {
+  readonly tensor: string;
+}
+
+/** @param names - of the collectives, by id. */
+export function nameCycle(cycle: readonly DeadlockNode[], names: readonly string[]): CycleMember[] {
+  return cycle.map(({ rank, id, run, state }) => ({ rank, id, run, state, tensor: names[id] ?? `collective ${id}` }));
+}
+
+/** A line for each member: who holds what, and what that waits for. The last one waits for the first. */
+export function describeCycle(cycle: readonly CycleMember[]): string[] {
+  // Begun where something executes, a line and the next one read as one sentence.
+  const first = cycle.findIndex(({ state }) => state === "executing");
+  const ordered = first < 0 ? cycle : [...cycle.slice(first), ...cycle.slice(0, first)];
+  return ordered.map((member, index) => describeMember(member, ordered[(index + 1) % ordered.length] ?? member));
+}
+
+function describeMember(member: CycleMember, next: CycleMember): string {
+  switch (member.state) {
+    case "executing":
+      return `rank ${member.rank} executes ${member.tensor}, and waits for rank ${next.rank},`;
+    case "queued":
+      return `  where it is queued behind ${next.tensor};`;
+    case "not submitted":
+      return `  where it comes after a synchronization that waits for ${next.tensor};`;
+  }
+}
