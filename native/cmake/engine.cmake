@@ -3,6 +3,8 @@
 file(GLOB_RECURSE DFCCL_SOURCES CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/src/*.cpp")
 add_library(dfccl_objects OBJECT ${DFCCL_SOURCES})
 target_include_directories(dfccl_objects PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}/include" PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/src")
+set_property(SOURCE "${CMAKE_CURRENT_SOURCE_DIR}/src/c_api/last_error.cpp" APPEND PROPERTY
+  COMPILE_DEFINITIONS "DFCCL_VERSION=\"${PROJECT_VERSION}\"")
 target_link_libraries(dfccl_objects PUBLIC dfccl_flags)
 
 add_library(dfccl STATIC)

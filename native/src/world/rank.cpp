@@ -65,30 +65,58 @@ bool Rank::takeCompletion(uint32_t slot, dfcclResult_t& status) {
   word.store(0, order::relaxed);
   pending_[slot].isWaited = false;
   poller_.free(slot);
-  delivered_.store(delivered_.load(order::relaxed) + 1, order::relaxed);
+  taken_.store(taken_.load(order::relaxed) + 1, order::relaxed);
   pollLock_.unlock();
+  delivered_.fetchAdd(1, order::release);
   status = statusOf(cqe);
   return true;
 }
 
+namespace {
+
+/// Whose callbacks this thread is in, innermost first.
+struct Delivery {
+  const Rank* rank;
+  const Delivery* outer;
+};
+thread_local const Delivery* innermostDelivery = nullptr;
+
+}  // namespace
+
+bool Rank::isDelivering() const {
+  for (const Delivery* d = innermostDelivery; d != nullptr; d = d->outer) {
+    if (d->rank == this) return true;
+  }
+  return false;
+}
+
 uint32_t Rank::deliver() {
   if (!hasUndelivered() || !pollLock_.tryLock()) return 0;
+  struct Finished {
+    RunCallback callback;
+    void* argument;
+    dfcclResult_t status;
+  };
+  Finished batch[kDeliveryBatch];
   uint32_t count = 0;
   const uint32_t slots = memory_.limits.completionSlots;
-  for (uint32_t scanned = 0; scanned < slots && hasUndelivered(); ++scanned) {
+  for (uint32_t scanned = 0; scanned < slots && count < kDeliveryBatch && hasUndelivered(); ++scanned) {
     const uint32_t slot = cursor_;
     cursor_ = cursor_ + 1 == slots ? 0 : cursor_ + 1;
     Atomic<uint64_t>& word = memory_.completions.slots[slot];
     const uint64_t cqe = word.load(order::acquire);
     if (cqe == 0 || pending_[slot].isWaited) continue;
-    const Pending pending = pending_[slot];
+    batch[count++] = {pending_[slot].callback, pending_[slot].argument, statusOf(cqe)};
     word.store(0, order::relaxed);
     poller_.free(slot);
-    delivered_.store(delivered_.load(order::relaxed) + 1, order::relaxed);
-    ++count;
-    pending.callback(pending.argument, statusOf(cqe));
+    taken_.store(taken_.load(order::relaxed) + 1, order::relaxed);
   }
   pollLock_.unlock();
+  const Delivery delivery{this, innermostDelivery};
+  innermostDelivery = &delivery;
+  for (uint32_t i = 0; i < count; ++i) batch[i].callback(batch[i].argument, batch[i].status);
+  innermostDelivery = delivery.outer;
+  delivered_.fetchAdd(count, order::release);
   return count;
 }
 

@@ -31,16 +31,26 @@ class Rank {
   uint32_t submit(uint32_t index, const void* send, void* recv, RunCallback callback, void* argument);
   /// The entry after which the daemon leaves for good.
   bool submitExit();
+  /// After that: the daemon has left, and won't come back before reopen().
+  bool hasExited() const {
+    return memory_.residency.exited.load(order::acquire) != 0 && memory_.residency.resident.load(order::seqCst) == 0;
+  }
+  /// @pre hasExited(), or the daemon was never told to exit.
+  void reopen() { memory_.residency.exited.store(0, order::release); }
 
   /// Has the run that claimed `slot` completed? Frees the slot if so. For callers without a callback.
   bool takeCompletion(uint32_t slot, dfcclResult_t& status);
-  /// Runs the callbacks of what has completed. @return how many; 0 also where another thread is at it.
+  /// Runs callbacks of what has completed, a bounded number of them, with no lock held: they may submit, deliver and
+  /// step. @return how many; 0 also where another thread is at it.
   uint32_t deliver();
-  /// Completions not yet delivered.
+  /// Completions that nobody has taken yet.
   bool hasUndelivered() const {
-    return memory_.counters.completionsPosted.value.load(order::seqCst) != delivered_.load(order::relaxed);
+    return memory_.counters.completionsPosted.value.load(order::seqCst) != taken_.load(order::relaxed);
   }
-  uint64_t inFlight() const { return issued_.load(order::relaxed) - delivered_.load(order::relaxed); }
+  /// Runs that are queued, or whose callback has not returned yet.
+  uint64_t inFlight() const { return issued_.load(order::relaxed) - delivered_.load(order::acquire); }
+  /// True in a callback of this rank's.
+  bool isDelivering() const;
   uint64_t issuedOf(uint32_t index) const { return issuedRuns_[index].load(order::relaxed); }
   void resetIssued(uint32_t index) { issuedRuns_[index].store(0, order::relaxed); }
 
@@ -53,6 +63,7 @@ class Rank {
     bool isWaited = false;  // somebody will call takeCompletion()
   };
 
+  static constexpr uint32_t kDeliveryBatch = 32;
   static constexpr uint32_t kOwner = 1;  // of the submission lock; JavaScript producers use other numbers
 
   RankMemory memory_;
@@ -63,7 +74,9 @@ class Rank {
   TryLock submitLock_, pollLock_;
   std::vector<Pending> pending_;              // [completion slot]
   std::vector<Atomic<uint64_t>> issuedRuns_;  // [index], through this class
-  Atomic<uint64_t> issued_, delivered_;
+  Atomic<uint64_t> issued_;
+  Atomic<uint64_t> taken_;      // completions whose slot was freed; under pollLock_
+  Atomic<uint64_t> delivered_;  // of them, those that the caller knows of: no callback of theirs is running
   uint32_t cursor_ = 0;  // where the next scan for completions begins
 };
 

@@ -48,7 +48,8 @@ void WorkerPool::stop() {
 
 bool WorkerPool::stepAll(Platform& platform, uint32_t first) {
   bool any = false;
-  const uint32_t count = world_.size();
+  const uint32_t count = world_.activeRanks();
+  if (first >= count) first = 0;
   for (uint32_t i = 0; i < count; ++i) {
     const uint32_t rank = first + i < count ? first + i : first + i - count;
     any |= world_.rank(rank).step(platform);

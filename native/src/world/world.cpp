@@ -83,7 +83,8 @@ std::shared_ptr<const BoundProgram> World::bind(const CollectiveSpec& spec, uint
   std::vector<uint8_t> built;
   if (spec.program.empty()) {
     if (spec.collective == Collective::custom) {
-      throw Error(dfcclInvalidArgument, "Collective " + std::to_string(spec.id) + " is custom and has no program.",
+      throw Error(dfcclInvalidArgument,
+                  std::string("Collective ") + std::to_string(spec.id) + " is custom and has no program.",
                   "Pass the program that computes it.", {{"id", std::to_string(spec.id)}, {"field", "program"}});
     }
     built = buildDirectProgram(spec.collective, static_cast<uint32_t>(spec.ranks.size()), member, spec.root);
@@ -207,6 +208,7 @@ uint32_t World::registerCollective(uint32_t rank, const CollectiveSpec& spec) {
   kept.program.clear();
   table_[rank][index] = {group, std::move(program), std::move(kept), member};
   ranks_[rank]->resetIssued(index);
+  if (rank >= activeRanks_.load(order::relaxed)) activeRanks_.store(rank + 1, order::release);
   // Runs that were submitted elsewhere and held until now may start.
   pool_.ring();
   return index;
@@ -234,6 +236,17 @@ World::Registered& World::registered(uint32_t rank, uint32_t index) {
 bool World::isRegistered(uint32_t rank, uint32_t index) const {
   const std::lock_guard lock(mutex_);
   return index < table_[rank].size() && table_[rank][index].group != nullptr;
+}
+
+bool World::isAborted(uint32_t rank, uint32_t index) {
+  const std::lock_guard lock(mutex_);
+  return registered(rank, index).group->shared().isPoisoned();
+}
+
+RunShape World::shapeOf(uint32_t rank, uint32_t index) {
+  const std::lock_guard lock(mutex_);
+  const Registered& entry = registered(rank, index);
+  return runShapeOf(entry.spec, entry.member, entry.program->header);
 }
 
 CollectiveSpec World::specOf(uint32_t rank, uint32_t index) {

@@ -14,6 +14,7 @@
 #include "program/program_loader.hpp"
 #include "world/collective_group.hpp"
 #include "world/rank.hpp"
+#include "world/run_check.hpp"
 #include "world/task_table.hpp"
 #include "world/wait_graph.hpp"
 #include "world/worker_pool.hpp"
@@ -58,9 +59,15 @@ class World {
   /// Whether no rank touches the buffers of an aborted id any more: only now may they be freed.
   bool isQuarantineOver(uint32_t rank, uint32_t index);
 
+  bool isAborted(uint32_t rank, uint32_t index);
+
   bool isRegistered(uint32_t rank, uint32_t index) const;
   CollectiveSpec specOf(uint32_t rank, uint32_t index);
+  /// What the buffers of its runs must look like: see checkRun().
+  RunShape shapeOf(uint32_t rank, uint32_t index);
 
+  /// Ranks below this number have registered something at some time; the others have nothing to step for.
+  uint32_t activeRanks() const { return activeRanks_.load(order::acquire); }
   /// Steps every rank once. @return whether anything moved.
   bool drive() { return pool_.help(); }
   /// Steps one rank only: for a process that has a thread for each rank.
@@ -92,6 +99,9 @@ class World {
   };
   std::vector<MemberProgress> explain(uint32_t rank, uint32_t index);
 
+  /// In-order worlds: looks for a deadlock if nothing has moved since the last look. Threads that step call it before
+  /// they sleep; so does a caller who has waited for long.
+  void watch();
   /// In-order worlds: the deadlock that the watchdog found, or nothing.
   std::unique_ptr<DeadlockReport> deadlock();
 
@@ -119,7 +129,6 @@ class World {
   void dropGroup(const CollectiveGroup& group);
   bool hasUnseenWork() const;
   void afterStep();
-  void watch();
   uint64_t progressStamp();
 
   WorldOptions options_;
@@ -131,6 +140,7 @@ class World {
   std::vector<std::vector<uint32_t>> freeIndices_;
   std::unordered_multimap<uint32_t, std::shared_ptr<CollectiveGroup>> groups_;
   std::unordered_map<std::string, std::weak_ptr<const BoundProgram>> programs_;
+  Atomic<uint32_t> activeRanks_;
   mutable std::mutex mutex_;  // of registration; never taken by a stepping thread inside a step
   std::vector<Atomic<uint32_t>> synchronizing_;
   std::vector<Atomic<uint32_t>> backgroundDelivery_;

@@ -1,0 +1,228 @@
+/* The C API (dfccl.txt, Listing 1): collectives that ranks may run in any order.
+ *
+ *   dfcclRankCtx_t ctx;
+ *   dfcclInit(&ctx, rank);
+ *   dfcclRegisterAllReduce(count, dfcclFloat32, dfcclSum, 7, dfcclAllRanks(), 0, ctx);
+ *   dfcclRunAllReduce(send, recv, 7, NULL, NULL, ctx);
+ *   dfcclWait(ctx);
+ *   dfcclDestroy(ctx);
+ *
+ * A collective completes once every one of its ranks has run it, whatever else they run in whatever order. What must
+ * not be: a rank that waits for A before it runs B, while another waits for B before it runs A.
+ *
+ * Every function that can fail returns a code, and says what, where and what to do in dfcclGetLastError(). A context
+ * may be used by any number of threads; only its destruction, and that of a collective, must not race with its use. */
+#ifndef DFCCL_H
+#define DFCCL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dfccl/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum {
+  dfcclInt8 = 0,
+  dfcclUint8 = 1,
+  dfcclInt32 = 2,
+  dfcclUint32 = 3,
+  dfcclInt64 = 4,
+  dfcclUint64 = 5,
+  dfcclFloat16 = 6,
+  dfcclFloat32 = 7,
+  dfcclFloat64 = 8,
+  dfcclBfloat16 = 9,
+  dfcclFloat8e4m3 = 10,
+  dfcclFloat8e5m2 = 11
+} dfcclDataType_t;
+
+typedef enum {
+  dfcclSum = 0,
+  dfcclProd = 1,
+  dfcclMin = 2,
+  dfcclMax = 3,
+  dfcclAvg = 4,
+  dfcclScaledSum = 5 /* each rank's input times its own scalar: dfcclSetScale */
+} dfcclRedOp_t;
+
+/* Handles are values, not addresses: one that was destroyed, or never made, is recognised and refused. */
+typedef struct dfcclWorld* dfcclWorld_t;     /* ranks of this process that can reach each other */
+typedef struct dfcclRankCtx* dfcclRankCtx_t; /* one rank of a world */
+
+/* Ranks that take part, in the collective's order; NULL and 0: all ranks of the world. Copied by registration. */
+typedef struct {
+  const int* ranks;
+  int count;
+} dfcclDevSet_t;
+
+static inline dfcclDevSet_t dfcclAllRanks(void) {
+  dfcclDevSet_t all = {NULL, 0};
+  return all;
+}
+
+/* Called once for each run, on a thread that waits, polls, or belongs to the engine, with no lock held: it may run and
+ * register collectives, but not wait for or destroy its context. status: dfcclSuccess or dfcclAborted. */
+typedef void (*dfcclCallback_t)(void* callbackArgs, dfcclResult_t status);
+
+/* ---- Worlds and ranks ---------------------------------------------------------------------------------------- */
+
+/* A field left at 0 takes its default. Set it up with DFCCL_WORLD_CONFIG_INIT: structSize tells the library which
+ * fields its caller knows. */
+typedef struct {
+  size_t structSize;
+  uint32_t ranks;           /* 1 to 1024; no default */
+  int32_t workers;          /* threads that step every rank; default 1; DFCCL_NO_WORKERS: only callers step */
+  uint32_t grid;            /* blocks of each rank's daemon; default 1 */
+  uint32_t submissionSlots; /* runs queued on a rank before its daemon takes them in; default 4096 */
+  uint32_t completionSlots; /* runs in flight on a rank; default 4096 */
+  uint32_t collectives;     /* registered at a time on a rank; default 4096 */
+  uint32_t programBlocks;   /* of them together; default twice as many */
+  uint32_t streams;         /* 0: preemptive. k: in order, k at once, as NCCL would: deadlocks where NCCL does */
+  size_t arenaBytes;        /* address space for connectors and scratch; default 1 GiB, touched as it is used */
+} dfcclWorldConfig_t;
+
+#define DFCCL_NO_WORKERS (-1)
+#define DFCCL_WORLD_CONFIG_INIT \
+  { sizeof(dfcclWorldConfig_t), 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+dfcclResult_t dfcclWorldCreate(const dfcclWorldConfig_t* config, dfcclWorld_t* world);
+/* dfcclInUse while ranks of it are open. */
+dfcclResult_t dfcclWorldDestroy(dfcclWorld_t world);
+
+/* Opens a rank of this process's default world, which the first call makes and the last dfcclDestroy ends. Its size is
+ * the environment's DFCCL_RANKS, or 64; its worker threads are DFCCL_WORKERS, or 1. */
+dfcclResult_t dfcclInit(dfcclRankCtx_t* ctx, int rank);
+/* Opens a rank of a world; dfcclInUse where it is open already. */
+dfcclResult_t dfcclInitRank(dfcclWorld_t world, int rank, dfcclRankCtx_t* ctx);
+/* Lets the rank's daemon leave for good, and frees what the rank has registered. It never waits for a peer: while runs
+ * are in flight, or peers may still touch the buffers of an aborted one, it returns dfcclInUse and changes nothing.
+ * NULL is no error. */
+dfcclResult_t dfcclDestroy(dfcclRankCtx_t ctx);
+
+/* ---- Registration -------------------------------------------------------------------------------------------- */
+
+/* Registers a collective on this rank under an id of the caller's choice, 0 or more, the same on every rank. Never
+ * waits for the others, and may be done while collectives run. All arguments but priority (larger: more urgent) must
+ * agree on all ranks. count: elements of a rank's smaller buffer, as in NCCL. root: position in devSet. */
+dfcclResult_t dfcclRegisterAllReduce(size_t count, dfcclDataType_t type, dfcclRedOp_t op, int collId,
+                                     dfcclDevSet_t devSet, int priority, dfcclRankCtx_t ctx);
+dfcclResult_t dfcclRegisterAllGather(size_t count, dfcclDataType_t type, int collId, dfcclDevSet_t devSet, int priority,
+                                     dfcclRankCtx_t ctx);
+dfcclResult_t dfcclRegisterReduceScatter(size_t count, dfcclDataType_t type, dfcclRedOp_t op, int collId,
+                                         dfcclDevSet_t devSet, int priority, dfcclRankCtx_t ctx);
+dfcclResult_t dfcclRegisterReduce(size_t count, dfcclDataType_t type, dfcclRedOp_t op, int root, int collId,
+                                  dfcclDevSet_t devSet, int priority, dfcclRankCtx_t ctx);
+dfcclResult_t dfcclRegisterBroadcast(size_t count, dfcclDataType_t type, int root, int collId, dfcclDevSet_t devSet,
+                                     int priority, dfcclRankCtx_t ctx);
+dfcclResult_t dfcclRegisterAllToAll(size_t count, dfcclDataType_t type, int collId, dfcclDevSet_t devSet, int priority,
+                                    dfcclRankCtx_t ctx);
+dfcclResult_t dfcclRegisterGather(size_t count, dfcclDataType_t type, int root, int collId, dfcclDevSet_t devSet,
+                                  int priority, dfcclRankCtx_t ctx);
+dfcclResult_t dfcclRegisterScatter(size_t count, dfcclDataType_t type, int root, int collId, dfcclDevSet_t devSet,
+                                   int priority, dfcclRankCtx_t ctx);
+/* devSet: two ranks; sender: the position of the one that sends. */
+dfcclResult_t dfcclRegisterSendRecv(size_t count, dfcclDataType_t type, int sender, int collId, dfcclDevSet_t devSet,
+                                    int priority, dfcclRankCtx_t ctx);
+dfcclResult_t dfcclRegisterBarrier(int collId, dfcclDevSet_t devSet, int priority, dfcclRankCtx_t ctx);
+/* A program of one's own, compiled by @dfccl/compiler or built by @dfccl/primitives: this rank's bytes, copied. What it
+ * computes, and its root, are what the program says. */
+dfcclResult_t dfcclRegisterProgram(const void* program, size_t programBytes, size_t count, dfcclDataType_t type,
+                                   dfcclRedOp_t op, int collId, dfcclDevSet_t devSet, int priority, dfcclRankCtx_t ctx);
+
+/* The scalar of this rank's input in every dfcclScaledSum that it registers from now on; 1 at first. */
+dfcclResult_t dfcclSetScale(double scale, dfcclRankCtx_t ctx);
+
+/* Gives the id back; dfcclInUse while runs of it are in flight. */
+dfcclResult_t dfcclUnregister(int collId, dfcclRankCtx_t ctx);
+/* Gives up every run of the id, on all ranks, at once and without waiting: they complete as dfcclAborted, later ones
+ * too, until every rank has unregistered it. */
+dfcclResult_t dfcclAbort(int collId, dfcclRankCtx_t ctx);
+/* *isOver: 1 once no rank touches the buffers of the aborted id any more. Only then may they be freed. */
+dfcclResult_t dfcclIsQuarantineOver(int collId, int* isOver, dfcclRankCtx_t ctx);
+
+/* ---- Runs ---------------------------------------------------------------------------------------------------- */
+
+/* Queues one run and returns. The buffers must stay until it has completed; both may be the same where NCCL calls that
+ * in place. A buffer that this rank doesn't use may be NULL. callback may be NULL. dfcclQueueFull: nothing was queued,
+ * try again after a completion. Runs of one id are matched and executed in the order of their submission. */
+dfcclResult_t dfcclRun(const void* sendbuff, void* recvbuff, int collId, dfcclCallback_t callback, void* callbackArgs,
+                       dfcclRankCtx_t ctx);
+/* The same, for an id that must be of the collective in the name. */
+dfcclResult_t dfcclRunAllReduce(const void* sendbuff, void* recvbuff, int collId, dfcclCallback_t callback,
+                                void* callbackArgs, dfcclRankCtx_t ctx);
+dfcclResult_t dfcclRunAllGather(const void* sendbuff, void* recvbuff, int collId, dfcclCallback_t callback,
+                                void* callbackArgs, dfcclRankCtx_t ctx);
+dfcclResult_t dfcclRunReduceScatter(const void* sendbuff, void* recvbuff, int collId, dfcclCallback_t callback,
+                                    void* callbackArgs, dfcclRankCtx_t ctx);
+dfcclResult_t dfcclRunReduce(const void* sendbuff, void* recvbuff, int collId, dfcclCallback_t callback,
+                             void* callbackArgs, dfcclRankCtx_t ctx);
+dfcclResult_t dfcclRunBroadcast(const void* sendbuff, void* recvbuff, int collId, dfcclCallback_t callback,
+                                void* callbackArgs, dfcclRankCtx_t ctx);
+dfcclResult_t dfcclRunAllToAll(const void* sendbuff, void* recvbuff, int collId, dfcclCallback_t callback,
+                               void* callbackArgs, dfcclRankCtx_t ctx);
+dfcclResult_t dfcclRunGather(const void* sendbuff, void* recvbuff, int collId, dfcclCallback_t callback,
+                             void* callbackArgs, dfcclRankCtx_t ctx);
+dfcclResult_t dfcclRunScatter(const void* sendbuff, void* recvbuff, int collId, dfcclCallback_t callback,
+                              void* callbackArgs, dfcclRankCtx_t ctx);
+dfcclResult_t dfcclRunSendRecv(const void* sendbuff, void* recvbuff, int collId, dfcclCallback_t callback,
+                               void* callbackArgs, dfcclRankCtx_t ctx);
+dfcclResult_t dfcclRunBarrier(int collId, dfcclCallback_t callback, void* callbackArgs, dfcclRankCtx_t ctx);
+/* For ids of dfcclRegisterProgram. */
+dfcclResult_t dfcclRunProgram(const void* sendbuff, void* recvbuff, int collId, dfcclCallback_t callback,
+                              void* callbackArgs, dfcclRankCtx_t ctx);
+
+/* ---- Completion ---------------------------------------------------------------------------------------------- */
+
+/* Waits until every run that this rank has queued has completed and its callback has returned. The caller works
+ * meanwhile: for its own rank, and for ranks that nobody waits for. Not from a callback: dfcclInUse.
+ * In order (config.streams): dfcclDeadlock, naming the cycle, where it would never end. */
+dfcclResult_t dfcclWait(dfcclRankCtx_t ctx);
+/* dfcclTimeout after so many microseconds, naming the ranks that are missing; nothing is given up. */
+dfcclResult_t dfcclWaitFor(uint64_t timeoutMicros, dfcclRankCtx_t ctx);
+/* Waits for several ranks of one world: for a thread that drives them all. */
+dfcclResult_t dfcclWaitAll(const dfcclRankCtx_t* ctxs, int count);
+/* Does a bounded piece of work and runs callbacks that are due. *delivered (may be NULL): how many runs completed. */
+dfcclResult_t dfcclPoll(int* delivered, dfcclRankCtx_t ctx);
+/* Device synchronization: waits until the daemon that is on the device now has left it, as cudaDeviceSynchronize
+ * would. What waits for other ranks doesn't keep it. Callbacks are not run. */
+dfcclResult_t dfcclSynchronize(dfcclRankCtx_t ctx);
+
+/* ---- Looking inside ------------------------------------------------------------------------------------------ */
+
+/* What a rank's daemon counted since it was made; sums over its blocks. Set structSize before the call. */
+typedef struct {
+  size_t structSize;
+  uint64_t launches;           /* starts of the daemon */
+  uint64_t quits;              /* of them, ended by its own decision */
+  uint64_t runsTaken;          /* submissions that the daemon has seen */
+  uint64_t runsCompleted;      /* completions that it posted */
+  uint64_t visits;             /* looks at whether a collective can go on */
+  uint64_t stuckVisits;        /* of them, in vain */
+  uint64_t slices;             /* visits that moved data */
+  uint64_t preemptions;        /* collectives that gave their turn to another */
+  uint64_t contextLoads;       /* see dfccl.txt, section 4.2 */
+  uint64_t contextSaves;       /* of contexts that had changed */
+  uint64_t queueLengthSum;     /* divided by visits: the task queue's mean length */
+  uint64_t queueLengthMaximum; /* over all blocks */
+  uint64_t bytesMoved;         /* read and written */
+  uint64_t runsInFlight;       /* queued and not yet delivered */
+  uint64_t collectiveBytes;    /* memory of this rank's registrations, now */
+  uint64_t arenaBytesUsed;     /* of the whole world, now */
+} dfcclCounters_t;
+
+dfcclResult_t dfcclGetCounters(dfcclCounters_t* counters, dfcclRankCtx_t ctx);
+
+/* What went wrong in this thread's last call that failed; "" if none did. Valid until the thread's next failure. */
+const char* dfcclGetLastError(void);
+const char* dfcclGetErrorString(dfcclResult_t result);
+/* "major.minor.patch" */
+const char* dfcclVersion(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,115 @@
+#include "c_api/open_world.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "c_api/last_error.hpp"
+
+namespace dfccl::c_api {
+
+void OpenWorld::open(uint32_t rank) {
+  const std::lock_guard lock(mutex_);
+  if (rank >= world_.size()) {
+    refuseArgument(
+        "Rank " + std::to_string(rank) + " is not in a world of " + std::to_string(world_.size()) + " ranks.",
+        "Allowed: 0 to " + std::to_string(world_.size() - 1) +
+            "; the default world's size is the environment variable DFCCL_RANKS.",
+        {{"rank", std::to_string(rank)}});
+  }
+  if (isOpen_[rank]) {
+    throw Error(dfcclInUse, "Rank " + std::to_string(rank) + " is open already.",
+                "Use its context, or destroy that first.", {{"rank", std::to_string(rank)}});
+  }
+  isOpen_[rank] = true;
+  world_.rank(rank).reopen();
+}
+
+void OpenWorld::close(uint32_t rank) {
+  const std::lock_guard lock(mutex_);
+  isOpen_[rank] = false;
+}
+
+uint32_t OpenWorld::openRanks() {
+  const std::lock_guard lock(mutex_);
+  uint32_t count = 0;
+  for (const bool isOpen : isOpen_) count += isOpen ? 1 : 0;
+  return count;
+}
+
+WorldTable& worlds() {
+  static WorldTable table;
+  return table;
+}
+
+WorldOptions readConfig(const dfcclWorldConfig_t* config) {
+  if (config == nullptr) refuseArgument("The config is null.", "Pass one that begins as DFCCL_WORLD_CONFIG_INIT.");
+  constexpr size_t kKnown = sizeof(dfcclWorldConfig_t);
+  const size_t size = config->structSize;
+  if (size < offsetof(dfcclWorldConfig_t, workers)) {
+    refuseArgument("The config's structSize is " + std::to_string(size) + ".", "Begin with DFCCL_WORLD_CONFIG_INIT.",
+                   {{"field", "structSize"}});
+  }
+  // A newer caller's further fields may be ignored only where they ask for nothing.
+  const auto* bytes = reinterpret_cast<const unsigned char*>(config);
+  for (size_t at = kKnown; at < size; ++at) {
+    if (bytes[at] != 0) {
+      refuseArgument(std::string("The config has fields that this library, ") + dfcclVersion() + ", doesn't know.",
+                     "Use a newer library, or leave them 0.", {{"field", "structSize"}});
+    }
+  }
+  dfcclWorldConfig_t c{};
+  std::memcpy(&c, config, size < kKnown ? size : kKnown);
+  if (c.workers < DFCCL_NO_WORKERS) {
+    refuseArgument("workers is " + std::to_string(c.workers) + ".", "Allowed: DFCCL_NO_WORKERS, or 0 to 256.",
+                   {{"field", "workers"}});
+  }
+  const auto orDefault = [](uint32_t value, uint32_t byDefault) { return value == 0 ? byDefault : value; };
+  WorldOptions o;
+  o.ranks = c.ranks;
+  o.workers = c.workers == DFCCL_NO_WORKERS ? 0 : orDefault(static_cast<uint32_t>(c.workers), 1);
+  o.limits.grid = orDefault(c.grid, 1);
+  o.limits.submissionSlots = orDefault(c.submissionSlots, o.limits.submissionSlots);
+  o.limits.completionSlots = orDefault(c.completionSlots, o.limits.completionSlots);
+  o.limits.collectives = orDefault(c.collectives, o.limits.collectives);
+  o.limits.tasks = orDefault(c.programBlocks, o.limits.collectives * 2);
+  o.policy = c.streams == 0 ? defaultPolicy() : inOrderPolicy(c.streams);
+  if (c.arenaBytes != 0) o.arenaBytes = c.arenaBytes;
+  return o;
+}
+
+namespace {
+
+uint32_t fromEnvironment(const char* name, uint32_t byDefault, uint32_t least, uint32_t most) {
+  const char* text = std::getenv(name);
+  if (text == nullptr || *text == '\0') return byDefault;
+  char* end = nullptr;
+  const unsigned long value = std::strtoul(text, &end, 10);
+  if (*end != '\0' || *text == '-' || value < least || value > most) {
+    refuseArgument(std::string("The environment variable ") + name + " is \"" + text + "\".",
+                   "Allowed: " + std::to_string(least) + " to " + std::to_string(most) + ".", {{"field", name}});
+  }
+  return static_cast<uint32_t>(value);
+}
+
+}  // namespace
+
+std::shared_ptr<OpenWorld> defaultWorld() {
+  static std::mutex mutex;
+  static std::weak_ptr<OpenWorld> open;
+  const std::lock_guard lock(mutex);
+  std::shared_ptr<OpenWorld> world = open.lock();
+  if (!world) {
+    WorldOptions o;
+    o.ranks = fromEnvironment("DFCCL_RANKS", 64, 1, 1024);
+    o.workers = fromEnvironment("DFCCL_WORKERS", 1, 0, 256);
+    // Most of these ranks are never opened, and every one has memory of its own.
+    o.limits.submissionSlots = o.limits.completionSlots = o.limits.collectives = 1024;
+    o.limits.tasks = 2048;
+    o.policy = defaultPolicy();
+    open = world = std::make_shared<OpenWorld>(o);
+  }
+  return world;
+}
+
+}  // namespace dfccl::c_api

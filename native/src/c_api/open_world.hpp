@@ -1,0 +1,52 @@
+#pragma once
+// A world as C callers have it: who has opened which rank, and who waits.
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "c_api/handle_table.hpp"
+#include "dfccl/dfccl.h"
+#include "world/world.hpp"
+
+namespace dfccl::c_api {
+
+class OpenWorld {
+ public:
+  explicit OpenWorld(const WorldOptions& options)
+      : world_(options), isOpen_(options.ranks, false), waiting_(options.ranks) {}
+
+  World& world() { return world_; }
+
+  /// @throws Error dfcclInvalidArgument, dfcclInUse
+  void open(uint32_t rank);
+  void close(uint32_t rank);
+  uint32_t openRanks();
+
+  /// A thread begins (+1) or ends (-1) to wait for something on a rank.
+  void noteWaiting(uint32_t rank, int change) {
+    waiting_[rank].fetchAdd(static_cast<uint32_t>(change), order::relaxed);
+  }
+  void noteWaiter(int change) { waiters_.fetchAdd(static_cast<uint32_t>(change), order::relaxed); }
+  uint32_t waiters() const { return waiters_.load(order::relaxed); }
+  bool isWaitedFor(uint32_t rank) const { return waiting_[rank].load(order::relaxed) != 0; }
+
+ private:
+  World world_;
+  std::mutex mutex_;
+  std::vector<bool> isOpen_;
+  std::vector<Atomic<uint32_t>> waiting_;  // [rank]: threads
+  alignas(64) Atomic<uint32_t> waiters_;   // threads
+};
+
+inline constexpr uint32_t kMaxWorlds = 256;
+using WorldTable = HandleTable<std::shared_ptr<OpenWorld>, kMaxWorlds>;
+WorldTable& worlds();
+
+/// @throws Error dfcclInvalidArgument
+WorldOptions readConfig(const dfcclWorldConfig_t* config);
+
+/// The process's default world, made if nobody has it open.
+std::shared_ptr<OpenWorld> defaultWorld();
+
+}  // namespace dfccl::c_api

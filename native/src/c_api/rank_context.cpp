@@ -1,0 +1,110 @@
+#include "c_api/rank_context.hpp"
+
+#include <string>
+
+#include "c_api/last_error.hpp"
+
+namespace dfccl::c_api {
+
+ContextTable& contexts() {
+  static ContextTable table;
+  return table;
+}
+
+RankContext& contextOf(dfcclRankCtx_t ctx) {
+  RankContext* context = contexts().find(ctx);
+  if (context != nullptr) return *context;
+  if (ctx == nullptr) refuseArgument("The context is null.", "Pass one that dfcclInit or dfcclInitRank has made.");
+  throw Error(dfcclClosed, "The context has been destroyed, or was never made.",
+              "Pass one that dfcclInit or dfcclInitRank has made, and destroy it last.");
+}
+
+RankContext::RankContext(std::shared_ptr<OpenWorld> world, uint32_t rank)
+    : world_((world->open(rank), std::move(world))),
+      rank_(world_->world().rank(rank)),
+      ids_(world_->world().options().limits.collectives),
+      registrations_(world_->world().options().limits.collectives) {
+  // Callbacks come also while no thread of the user's waits.
+  if (this->world().options().workers != 0) this->world().deliverInBackground(rank);
+}
+
+const Registration& RankContext::get(int id) const {
+  const Registration* found = find(id);
+  if (found != nullptr) return *found;
+  throw Error(dfcclUnknownCollective,
+              "Rank " + std::to_string(number()) + " has no collective " + std::to_string(id) + ".",
+              "Register it first; an id is free again after dfcclUnregister.",
+              {{"id", std::to_string(id)}, {"rank", std::to_string(number())}});
+}
+
+void RankContext::add(CollectiveSpec& spec, bool isOwnProgram) {
+  const std::lock_guard lock(mutex_);
+  spec.scale = scale_;
+  if (ids_.find(spec.id)) {
+    throw Error(
+        dfcclAlreadyRegistered,
+        "Rank " + std::to_string(number()) + " has registered collective " + std::to_string(spec.id) + " already.",
+        "Unregister it first, or use another id.",
+        {{"id", std::to_string(spec.id)}, {"rank", std::to_string(number())}});
+  }
+  const uint32_t index = world().registerCollective(number(), spec);
+  registrations_[index] = {index, spec.collective, isOwnProgram, world().shapeOf(number(), index)};
+  ids_.insert(spec.id, index);
+}
+
+void RankContext::remove(int id) {
+  const std::lock_guard lock(mutex_);
+  const uint32_t index = get(id).index;
+  world().unregisterCollective(number(), index, rank_.issuedOf(index));
+  ids_.remove(static_cast<uint32_t>(id));
+}
+
+void RankContext::setScale(double scale) {
+  const std::lock_guard lock(mutex_);
+  scale_ = scale;
+}
+
+size_t RankContext::collectiveBytes() {
+  const std::lock_guard lock(mutex_);
+  size_t bytes = 0;
+  ids_.forEach([&](uint32_t, uint32_t index) { bytes += world().memoryBytesOf(number(), index); });
+  return bytes;
+}
+
+bool RankContext::isEveryQuarantineOver() {
+  bool isOver = true;
+  ids_.forEach([&](uint32_t, uint32_t index) {
+    if (world().isAborted(number(), index) && !world().isQuarantineOver(number(), index)) isOver = false;
+  });
+  return isOver;
+}
+
+void RankContext::close() {
+  const std::lock_guard lock(mutex_);
+  const std::string name = "Rank " + std::to_string(number());
+  if (const uint64_t inFlight = rank_.inFlight(); inFlight != 0) {
+    throw Error(dfcclInUse, name + " has " + std::to_string(inFlight) + " runs in flight.",
+                "Wait for them with dfcclWait, or give them up with dfcclAbort, before dfcclDestroy.",
+                {{"rank", std::to_string(number())}, {"inFlight", std::to_string(inFlight)}});
+  }
+  // Peers let go of an aborted collective within a step or two of their daemons, which this thread may do for them.
+  constexpr int kPatience = 10'000;
+  for (int i = 0; !isEveryQuarantineOver(); ++i) {
+    if (i == kPatience) {
+      throw Error(dfcclInUse, name + "'s buffers of an aborted collective are still in use by its peers.",
+                  "Try again once dfcclIsQuarantineOver says so.", {{"rank", std::to_string(number())}});
+    }
+    world().drive();
+  }
+  std::vector<uint32_t> ids;
+  ids_.forEach([&](uint32_t id, uint32_t index) {
+    world().unregisterCollective(number(), index, rank_.issuedOf(index));
+    ids.push_back(id);
+  });
+  for (const uint32_t id : ids) ids_.remove(id);
+  while (!rank_.submitExit()) world().driveRank(number());
+  while (!rank_.hasExited()) world().driveRank(number());
+  world_->close(number());
+}
+
+}  // namespace dfccl::c_api

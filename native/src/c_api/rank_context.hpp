@@ -1,0 +1,78 @@
+#pragma once
+// What a dfcclRankCtx_t stands for.
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "c_api/id_table.hpp"
+#include "c_api/open_world.hpp"
+#include "world/run_check.hpp"
+
+namespace dfccl::c_api {
+
+/// A collective as dfcclRun needs it.
+struct Registration {
+  uint32_t index;
+  Collective collective;
+  bool isOwnProgram;
+  RunShape shape;
+};
+
+class RankContext {
+ public:
+  /// @throws Error dfcclInvalidArgument, dfcclInUse
+  RankContext(std::shared_ptr<OpenWorld> world, uint32_t rank);
+  /// @pre close() succeeded.
+  ~RankContext() = default;
+  RankContext(const RankContext&) = delete;
+  RankContext& operator=(const RankContext&) = delete;
+
+  OpenWorld& openWorld() { return *world_; }
+  World& world() { return world_->world(); }
+  Rank& rank() { return rank_; }
+  uint32_t number() const { return rank_.number(); }
+  uint32_t worldSize() const { return world_->world().size(); }
+
+  /// @return nullptr if the id is unknown.
+  const Registration* find(int id) const {
+    const std::optional<uint32_t> index = id < 0 ? std::nullopt : ids_.find(static_cast<uint32_t>(id));
+    return index ? &registrations_[*index] : nullptr;
+  }
+  /// @throws Error dfcclUnknownCollective
+  const Registration& get(int id) const;
+
+  /// @throws Error
+  void add(CollectiveSpec& spec, bool isOwnProgram);
+  void remove(int id);
+  void setScale(double scale);
+  size_t collectiveBytes();
+  /// visit(id, registration) for all that is registered.
+  template <class Visit>
+  void forEach(Visit&& visit) {
+    const std::lock_guard lock(mutex_);
+    ids_.forEach([&](uint32_t id, uint32_t index) { visit(id, registrations_[index]); });
+  }
+
+  /// Everything that dfcclDestroy does but freeing. @throws Error dfcclInUse, with nothing changed.
+  void close();
+
+ private:
+  bool isEveryQuarantineOver();
+
+  std::shared_ptr<OpenWorld> world_;
+  Rank& rank_;
+  IdTable ids_;
+  std::vector<Registration> registrations_;  // [index]
+  std::mutex mutex_;                         // of registration
+  double scale_ = 1.0;
+};
+
+inline constexpr uint32_t kMaxContexts = 4096;
+using ContextTable = HandleTable<RankContext, kMaxContexts>;
+ContextTable& contexts();
+
+/// @throws Error dfcclInvalidArgument (null), dfcclClosed.
+RankContext& contextOf(dfcclRankCtx_t ctx);
+
+}  // namespace dfccl::c_api

@@ -1,0 +1,138 @@
+// The hot path: a run is looked up, checked, queued.
+#include <string>
+
+#include "c_api/last_error.hpp"
+#include "c_api/rank_context.hpp"
+
+using namespace dfccl;
+using namespace dfccl::c_api;
+
+namespace {
+
+void ignoreCompletion(void*, dfcclResult_t) {}
+
+[[gnu::cold, gnu::noinline]] dfcclResult_t refuseRun(const void* send, const void* recv, int id, dfcclRankCtx_t ctx) {
+  return guarded([&] {
+    RankContext& context = contextOf(ctx);
+    const Registration& registration = context.get(id);
+    const CollectiveSpec spec = context.world().specOf(context.number(), registration.index);
+    checkRun(registration.shape, spec, context.number(), send, recv);
+    return dfcclSuccess;
+  });
+}
+
+[[gnu::cold, gnu::noinline]] dfcclResult_t refuseKind(const Registration& registration, const char* wanted, int id) {
+  return guarded([&]() -> dfcclResult_t {
+    refuseArgument("Collective " + std::to_string(id) + " is " +
+                       (registration.isOwnProgram ? "a program of your own" : nameOf(registration.collective)) +
+                       ", not " + wanted + ".",
+                   "Call the dfcclRun function of what it was registered as, or dfcclRun, which takes any.",
+                   {{"id", std::to_string(id)}});
+  });
+}
+
+[[gnu::cold, gnu::noinline]] dfcclResult_t refuseFull(const RankContext& context) {
+  return guarded([&]() -> dfcclResult_t {
+    throw Error(
+        dfcclQueueFull,
+        "Rank " + std::to_string(context.number()) + " has as many runs queued or in flight as its queues hold.",
+        "Try again after a completion (dfcclPoll, dfcclWait), or open the world with more slots.",
+        {{"rank", std::to_string(context.number())}});
+  });
+}
+
+inline dfcclResult_t queue(RankContext& context, const Registration& registration, const void* send, void* recv, int id,
+                           dfcclCallback_t callback, void* args, dfcclRankCtx_t ctx) {
+  if (!isAllowed(registration.shape, send, recv)) [[unlikely]]
+    return refuseRun(send, recv, id, ctx);
+  const uint32_t slot =
+      context.rank().submit(registration.index, send, recv, callback != nullptr ? callback : ignoreCompletion, args);
+  if (slot == Rank::kFull) [[unlikely]]
+    return refuseFull(context);
+  context.world().ring();
+  return dfcclSuccess;
+}
+
+// What dfcclRun wants: whatever the id is.
+constexpr auto kAny = static_cast<Collective>(0xff);
+
+inline dfcclResult_t run(Collective wanted, const void* send, void* recv, int id, dfcclCallback_t callback, void* args,
+                         dfcclRankCtx_t ctx) {
+  RankContext* context = contexts().find(ctx);
+  const Registration* registration = context == nullptr ? nullptr : context->find(id);
+  if (registration == nullptr) [[unlikely]]
+    return refuseRun(send, recv, id, ctx);
+  if (wanted != kAny && wanted != registration->collective) [[unlikely]]
+    return refuseKind(*registration, nameOf(wanted), id);
+  return queue(*context, *registration, send, recv, id, callback, args, ctx);
+}
+
+}  // namespace
+
+extern "C" {
+
+dfcclResult_t dfcclRun(const void* sendbuff, void* recvbuff, int collId, dfcclCallback_t callback, void* callbackArgs,
+                       dfcclRankCtx_t ctx) {
+  return run(kAny, sendbuff, recvbuff, collId, callback, callbackArgs, ctx);
+}
+
+dfcclResult_t dfcclRunAllReduce(const void* sendbuff, void* recvbuff, int collId, dfcclCallback_t callback,
+                                void* callbackArgs, dfcclRankCtx_t ctx) {
+  return run(Collective::allReduce, sendbuff, recvbuff, collId, callback, callbackArgs, ctx);
+}
+
+dfcclResult_t dfcclRunAllGather(const void* sendbuff, void* recvbuff, int collId, dfcclCallback_t callback,
+                                void* callbackArgs, dfcclRankCtx_t ctx) {
+  return run(Collective::allGather, sendbuff, recvbuff, collId, callback, callbackArgs, ctx);
+}
+
+dfcclResult_t dfcclRunReduceScatter(const void* sendbuff, void* recvbuff, int collId, dfcclCallback_t callback,
+                                    void* callbackArgs, dfcclRankCtx_t ctx) {
+  return run(Collective::reduceScatter, sendbuff, recvbuff, collId, callback, callbackArgs, ctx);
+}
+
+dfcclResult_t dfcclRunReduce(const void* sendbuff, void* recvbuff, int collId, dfcclCallback_t callback,
+                             void* callbackArgs, dfcclRankCtx_t ctx) {
+  return run(Collective::reduce, sendbuff, recvbuff, collId, callback, callbackArgs, ctx);
+}
+
+dfcclResult_t dfcclRunBroadcast(const void* sendbuff, void* recvbuff, int collId, dfcclCallback_t callback,
+                                void* callbackArgs, dfcclRankCtx_t ctx) {
+  return run(Collective::broadcast, sendbuff, recvbuff, collId, callback, callbackArgs, ctx);
+}
+
+dfcclResult_t dfcclRunAllToAll(const void* sendbuff, void* recvbuff, int collId, dfcclCallback_t callback,
+                               void* callbackArgs, dfcclRankCtx_t ctx) {
+  return run(Collective::allToAll, sendbuff, recvbuff, collId, callback, callbackArgs, ctx);
+}
+
+dfcclResult_t dfcclRunGather(const void* sendbuff, void* recvbuff, int collId, dfcclCallback_t callback,
+                             void* callbackArgs, dfcclRankCtx_t ctx) {
+  return run(Collective::gather, sendbuff, recvbuff, collId, callback, callbackArgs, ctx);
+}
+
+dfcclResult_t dfcclRunScatter(const void* sendbuff, void* recvbuff, int collId, dfcclCallback_t callback,
+                              void* callbackArgs, dfcclRankCtx_t ctx) {
+  return run(Collective::scatter, sendbuff, recvbuff, collId, callback, callbackArgs, ctx);
+}
+
+dfcclResult_t dfcclRunSendRecv(const void* sendbuff, void* recvbuff, int collId, dfcclCallback_t callback,
+                               void* callbackArgs, dfcclRankCtx_t ctx) {
+  return run(Collective::sendRecv, sendbuff, recvbuff, collId, callback, callbackArgs, ctx);
+}
+
+dfcclResult_t dfcclRunBarrier(int collId, dfcclCallback_t callback, void* callbackArgs, dfcclRankCtx_t ctx) {
+  return run(Collective::barrier, nullptr, nullptr, collId, callback, callbackArgs, ctx);
+}
+
+dfcclResult_t dfcclRunProgram(const void* sendbuff, void* recvbuff, int collId, dfcclCallback_t callback,
+                              void* callbackArgs, dfcclRankCtx_t ctx) {
+  RankContext* context = contexts().find(ctx);
+  const Registration* registration = context == nullptr ? nullptr : context->find(collId);
+  if (registration == nullptr) [[unlikely]]
+    return refuseRun(sendbuff, recvbuff, collId, ctx);
+  if (!registration->isOwnProgram) [[unlikely]]
+    return refuseKind(*registration, "a program of your own", collId);
+  return queue(*context, *registration, sendbuff, recvbuff, collId, callback, callbackArgs, ctx);
+}
+}

@@ -1,0 +1,160 @@
+#include "c_api/waiting.hpp"
+
+#include <sched.h>
+#include <time.h>
+
+#include <string>
+#include <thread>
+
+#include "cpu/pause.hpp"
+#include "error.hpp"
+
+namespace dfccl::c_api {
+namespace {
+
+// With a thread for each rank and more threads than cores, whoever this one waits for may need its core: measured, 2
+// looks before a yield are best there, 20 where the cores suffice, 64 for a thread alone.
+constexpr uint32_t kLooksAlone = 64;
+constexpr uint32_t kLooksInCompany = 20;
+constexpr uint32_t kLooksInCrowd = 2;
+constexpr double kRestAfterMicros = 1000;
+constexpr long kRestNanos = 50'000;
+
+uint32_t cores() {
+  static const uint32_t count = std::max(1u, std::thread::hardware_concurrency());
+  return count;
+}
+
+/// What a rank's unfinished collectives wait for, in words.
+std::string explain(RankContext& context) {
+  std::string text;
+  context.forEach([&](uint32_t id, const Registration& registration) {
+    const uint64_t issued = context.rank().issuedOf(registration.index);
+    std::string missing;
+    bool isUnfinished = false;
+    uint64_t run = 0;
+    const auto members = context.world().explain(context.number(), registration.index);
+    for (const auto& member : members) {
+      if (member.rank != context.number()) continue;
+      run = member.finished;
+      isUnfinished = member.finished < issued;
+    }
+    if (!isUnfinished) return;
+    for (const auto& member : members) {
+      if (member.registered && member.submitted > run) continue;
+      missing.append(missing.empty() ? "rank " : ", rank ").append(std::to_string(member.rank));
+      missing += member.registered ? " has not submitted it" : " has not registered it";
+    }
+    if (text.size() > 400) return;  // the first few say enough
+    text.append(" ").append(nameOf(registration.collective)).append(" ").append(std::to_string(id));
+    text.append(", run ").append(std::to_string(run)).append(": ");
+    text.append(missing.empty() ? "under way on every rank" : missing).append(".");
+  });
+  return text;
+}
+
+}  // namespace
+
+Waiting::Waiting(std::span<RankContext* const> mine, uint64_t timeoutMicros)
+    : mine_(mine), world_(mine.front()->openWorld()) {
+  for (RankContext* context : mine_) world_.noteWaiting(context->number(), 1);
+  world_.noteWaiter(1);
+  if (timeoutMicros != 0) {
+    begin_ = readTicks();
+    limitTicks_ = static_cast<uint64_t>(static_cast<double>(timeoutMicros) * ticksPerMicrosecond());
+  }
+}
+
+Waiting::~Waiting() {
+  world_.noteWaiter(-1);
+  for (RankContext* context : mine_) world_.noteWaiting(context->number(), -1);
+}
+
+bool Waiting::help() {
+  World& world = world_.world();
+  if (world_.waiters() <= 1) return world.drive();
+  bool any = false;
+  for (RankContext* context : mine_) any |= world.driveRank(context->number());
+  for (uint32_t r = 0; r < world.activeRanks(); ++r) {
+    if (!world_.isWaitedFor(r)) any |= world.driveRank(r);
+  }
+  return any;
+}
+
+void Waiting::pause() {
+  cpuPause();
+  const uint32_t waiters = world_.waiters();
+  const uint32_t looks = waiters <= 1 ? kLooksAlone : waiters <= cores() ? kLooksInCompany : kLooksInCrowd;
+  if (limitTicks_ != 0 && readTicks() - begin_ > limitTicks_) {
+    std::string text;
+    for (RankContext* context : mine_) text += explain(*context);
+    throw Error(dfcclTimeout, "The wait's time is over." + text,
+                "Wait again, or give the collective up with dfcclAbort.");
+  }
+  if (++idle_ % looks != 0) return;
+  sched_yield();
+  if (idle_ == looks) {
+    idleSince_ = readTicks();
+  } else if (readTicks() - idleSince_ > static_cast<uint64_t>(kRestAfterMicros * ticksPerMicrosecond())) {
+    rest();
+  }
+}
+
+void Waiting::rest() {
+  World& world = world_.world();
+  if (world.options().policy.streams != 0) {
+    world.watch();
+    if (const auto report = world.deadlock()) {
+      throw Error(dfcclDeadlock, report->text, "Submit in the same order on every rank, or leave streams at 0.");
+    }
+  }
+  const timespec time{0, kRestNanos};
+  nanosleep(&time, nullptr);
+}
+
+void waitForRuns(std::span<RankContext* const> mine, uint64_t timeoutMicros) {
+  for (RankContext* context : mine) {
+    if (!context->rank().isDelivering()) continue;
+    throw Error(dfcclInUse, "Rank " + std::to_string(context->number()) + " is waited for in a callback of its own.",
+                "Wait outside: the callback's run is complete only when it returns.",
+                {{"rank", std::to_string(context->number())}});
+  }
+  Waiting waiting(mine, timeoutMicros);
+  for (;;) {
+    uint64_t inFlight = 0;
+    uint32_t delivered = 0;
+    for (RankContext* context : mine) {
+      delivered += context->rank().deliver();
+      inFlight += context->rank().inFlight();
+    }
+    if (inFlight == 0) return;
+    if (delivered != 0 || waiting.help()) {
+      waiting.noteProgress();
+    } else {
+      waiting.pause();
+    }
+  }
+}
+
+void synchronize(RankContext& context) {
+  World& world = context.world();
+  const uint64_t stay = world.residentStay(context.number());
+  if (stay == 0) return;
+  RankContext* const mine[] = {&context};
+  Waiting waiting(mine, 0);
+  struct Note {
+    World& world;
+    uint32_t rank;
+    Note(World& w, uint32_t r) : world(w), rank(r) { world.noteSynchronizing(rank, 1); }
+    ~Note() { world.noteSynchronizing(rank, -1); }
+  } note(world, context.number());
+  while (!world.isStayOver(context.number(), stay)) {
+    if (waiting.help()) {
+      waiting.noteProgress();
+    } else {
+      waiting.pause();
+    }
+  }
+}
+
+}  // namespace dfccl::c_api

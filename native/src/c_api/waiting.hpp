@@ -1,0 +1,43 @@
+#pragma once
+// A thread that waits works meanwhile; when there is nothing to do it spins, then yields, then sleeps.
+#include <cstdint>
+#include <span>
+
+#include "c_api/rank_context.hpp"
+
+namespace dfccl::c_api {
+
+/// Waits on behalf of some ranks of one world. They are its own: it steps them, and all those that nobody waits for.
+class Waiting {
+ public:
+  /// @param timeoutMicros 0: none.
+  Waiting(std::span<RankContext* const> mine, uint64_t timeoutMicros);
+  ~Waiting();
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+
+  /// Steps once. @return whether anything moved.
+  bool help();
+  /// After a look in vain. @throws Error dfcclTimeout, dfcclDeadlock
+  void pause();
+  void noteProgress() { idle_ = 0; }
+
+ private:
+  void rest();
+
+  std::span<RankContext* const> mine_;
+  OpenWorld& world_;
+  uint64_t begin_ = 0;
+  uint64_t limitTicks_ = 0;
+  uint64_t idleSince_ = 0;
+  uint32_t idle_ = 0;
+};
+
+/// Steps until all that these ranks have queued has completed and its callbacks have returned.
+/// @pre All of one world. @throws Error dfcclTimeout, dfcclDeadlock, dfcclInUse (from a callback of theirs).
+void waitForRuns(std::span<RankContext* const> mine, uint64_t timeoutMicros);
+
+/// Steps until the daemon that is resident now has left. @throws Error dfcclDeadlock
+void synchronize(RankContext& context);
+
+}  // namespace dfccl::c_api
