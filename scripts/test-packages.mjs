@@ -9,6 +9,7 @@ import { startRegistry } from "./lib/loopback-registry.mjs";
 import { nodeBinaries } from "./lib/node-versions.mjs";
 import { root } from "./lib/paths.mjs";
 import { run } from "./lib/run.mjs";
+import { copyForPublishing, thirdPartyPackages } from "./lib/third-party.mjs";
 import { publishablePackages } from "./pack-all.mjs";
 
 const changelogText = "Proof that a change reaches the changelog.";
@@ -38,6 +39,7 @@ export async function testPackages(report = () => {}) {
     const env = isolatedEnvironment(folder, registry.url);
     const workspace = join(folder, "workspace");
     await copyWorkspace(workspace, env);
+    await publishThirdParty(join(folder, "third-party"), env);
     const ready =
       (await check("changesets write versions and changelogs", () => versionPackages(workspace, env))) &&
       (await check("every package is published", () => publish(workspace, env, registry.url))) &&
@@ -48,6 +50,7 @@ export async function testPackages(report = () => {}) {
           await succeed([binary, "main.mjs"], { cwd: join(folder, "project"), env, timeoutMs: 60_000 });
         });
       }
+      await check("control: without the platform's package it names what was tried", () => failWithoutAddon(join(folder, "project"), env));
     }
   } finally {
     await registry?.close();
@@ -93,7 +96,7 @@ async function copyWorkspace(workspace, env) {
     // pnpm reads the versions that it writes for "workspace:" from here, so these must lead into the copy.
     for (const name of Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies })) {
       const target = packages.find((entry) => entry.name === name);
-      if (!target) throw new Error(`${manifest.name} depends on ${name}, which a registry without the outside doesn't have`);
+      if (!target) continue;
       const link = join(workspace, folder, "node_modules", name);
       mkdirSync(dirname(link), { recursive: true });
       symlinkSync(join(workspace, target.folder), link);
@@ -103,6 +106,15 @@ async function copyWorkspace(workspace, env) {
   await git("init", "--quiet", "--initial-branch=main");
   await git("add", "--all");
   await git("commit", "--quiet", "--message", "Copy of the workspace");
+}
+
+async function publishThirdParty(folder, env) {
+  for (const dependency of thirdPartyPackages(publishablePackages())) {
+    const copy = join(folder, `${dependency.name}@${dependency.version}`);
+    copyForPublishing(dependency, copy);
+    // A tag for each version: "latest" must not move back when an older version follows a newer one.
+    await succeed(["npm", "publish", "--ignore-scripts", "--tag", `copy-${dependency.version.replaceAll(".", "-")}`, "."], { cwd: copy, env });
+  }
 }
 
 async function versionPackages(workspace, env) {
@@ -137,6 +149,16 @@ async function installInto(project, workspace, env) {
   // The platform packages are left to optionalDependencies: choosing among them is part of what is tested.
   const names = publishablePackages(workspace).filter(({ isNative }) => !isNative);
   await succeed(["npm", "install", "--no-audit", "--no-fund", ...names.map(({ name }) => name)], { cwd: project, env });
+}
+
+/** What a user of an unsupported platform sees: the same project, its addon taken away. */
+async function failWithoutAddon(project, env) {
+  rmSync(join(project, "node_modules", "@dfccl", `native-linux-${process.arch}-gnu`), { recursive: true });
+  const { code, output } = await run([process.execPath, "main.mjs"], { cwd: project, env, log: "packages", timeoutMs: 60_000 });
+  if (code === 0) throw new Error("the program ran without an addon");
+  for (const part of ["platform package", "not installed", "workspace build", "--include=optional"]) {
+    if (!output.includes(part)) throw new Error(`the message doesn't say "${part}":\n${output}`);
+  }
 }
 
 async function succeed(command, options) {

@@ -2,14 +2,14 @@
 import { openWorld } from "@dfccl/core";
 
 const world = openWorld({ ranks: 2, backend: "cpu" });
-const sums = await Promise.all(
+const results = await Promise.all(
   world.ranks.map(async (rank) => {
-    const sum = rank.register({ id: 1, collective: "all-reduce", dataType: "float32", count: 4 });
+    const sum = rank.register({ id: 7, collective: "all-reduce", dataType: "float32", count: 4, op: "sum", ranks: [0, 1] });
     const x = rank.allocate("float32", 4).fill(rank.number + 1);
     await sum.run(x, x);
-    return x[0];
+    return [...x].join(" ");
   }),
 );
 world.close();
-if (sums.some((value) => value !== 3)) throw new Error(`1 + 2 gave ${sums}`);
-console.log(`an all-reduce on 2 ranks gave ${sums} on Node ${process.versions.node}`);
+console.log(`Node ${process.versions.node}: ${results.join(" | ")}`);
+if (results.some((result) => result !== "3 3 3 3")) process.exit(1);
