@@ -7,8 +7,8 @@ import { makeData } from "../disorder/setting.js";
 import { type OrderKind, orderKinds } from "../disorder/submission-order.js";
 import { out } from "../terminal/colors.js";
 import { type Interruption, watchForInterruption } from "../terminal/interruption.js";
-import { noProgress, startProgress } from "../terminal/progress.js";
-import { formatBytes } from "../terminal/table.js";
+import { startProgress } from "../terminal/progress.js";
+import { formatBytes, formatCountOf } from "../terminal/table.js";
 import { wrap } from "../terminal/wrap.js";
 import { loadPolicy, policyHelp } from "../tuning/load-policy.js";
 import { loadWorkload, workloadNames } from "../workloads/load-workload.js";
@@ -83,8 +83,9 @@ async function disorder(flags: DisorderFlags): Promise<number> {
   using interruption = watchForInterruption();
 
   if (!flags.json) {
-    const size = `${workload.tensors.length} tensors, ${formatBytes(4 * elementsOf(workload))} a rank`;
-    say(`${out.bold(workload.name)}: ${size}, ${ranks} ranks, ${iterations} iterations,\n${order} orders, seed ${seed}\n`);
+    const size = `${formatCountOf(workload.tensors.length, "tensor")}, ${formatBytes(4 * elementsOf(workload))} a rank`;
+    const times = `${formatCountOf(ranks, "rank")}, ${formatCountOf(iterations, "iteration")}`;
+    say(`${out.bold(workload.name)}: ${size}, ${times},\n${order} orders, seed ${seed}\n`);
   }
   const { control, result } = await runBoth(options, flags, interruption);
   const isShown = result !== undefined && isExact(result) && (control === undefined || control.deadlocked);
@@ -110,7 +111,7 @@ async function runBoth(options: DisorderOptions, flags: DisorderFlags, { signal 
   const total = ranks * workload.tensors.length * iterations;
   const data = makeData(workload, ranks, seed);
   const withProgress = async <T>(title: string, run: (context: RunContext) => Promise<T>): Promise<T> => {
-    const progress = flags.json ? noProgress : startProgress(title, total);
+    const progress = startProgress(title, total);
     try {
       return await run({ progress, signal, data });
     } finally {

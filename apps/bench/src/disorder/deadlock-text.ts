@@ -23,8 +23,8 @@ function describeMember(member: CycleMember, next: CycleMember): string {
     case "executing":
       return `rank ${member.rank} executes ${member.tensor}, and waits for rank ${next.rank},`;
     case "queued":
-      return `  where it is queued behind ${next.tensor};`;
+      return `where it is queued behind ${next.tensor};`;
     case "not submitted":
-      return `  where it comes after a synchronization that waits for ${next.tensor};`;
+      return `where it comes after a synchronization that waits for ${next.tensor};`;
   }
 }

@@ -1,4 +1,5 @@
-import { formatCount, formatSeconds, formatTable } from "../terminal/table.js";
+import { formatCount, formatCountOf, formatSeconds, formatTable } from "../terminal/table.js";
+import { textWidth, wrap } from "../terminal/wrap.js";
 import { describeCycle } from "./deadlock-text.js";
 import type { ControlResult } from "./run-control.js";
 import type { DisorderResult } from "./run-disorder.js";
@@ -11,11 +12,8 @@ export function isExact({ completed, expected, wrong }: DisorderResult): boolean
 export function describeControl({ deadlocked, cycle, completed, partial }: ControlResult): string {
   if (partial) return "  Interrupted before it came to an end.";
   if (!deadlocked) return "  It completed: these orders do not deadlock.";
-  return [
-    `  Deadlock, after ${formatCount(completed)} completions:`,
-    ...describeCycle(cycle).map((line) => `    ${line}`),
-    "    and so on, round in a circle.",
-  ].join("\n");
+  const lines = describeCycle(cycle).map((line) => wrap(line, textWidth(), line.startsWith("where") ? 6 : 4));
+  return [`  Deadlock, after ${formatCountOf(completed, "completion")}:`, ...lines, "    and so on, round in a circle."].join("\n");
 }
 
 export function describeResult(result: DisorderResult): string {
@@ -40,7 +38,7 @@ export function verdict(result: DisorderResult, control: ControlResult | undefin
   const all = `all ${formatCount(expected)} collectives completed, and every result is right to the bit`;
   if (wrong > 0) return `${formatCount(wrong)} of ${formatCount(completed)} results are wrong.`;
   if (partial) {
-    return `Interrupted after ${formatCount(iterationsDone)} iterations, a partial result: ${formatCount(completed)} of ${formatCount(expected)} collectives completed so far, and every result is right to the bit.`;
+    return `Interrupted in iteration ${formatCount(iterationsDone + 1)}, a partial result: ${formatCount(completed)} of ${formatCount(expected)} collectives completed so far, and every result is right to the bit.`;
   }
   if (completed < expected) return `${formatCount(expected - completed)} of ${formatCount(expected)} collectives did not complete.`;
   if (!control) return `Each rank in its own order: ${all}.`;

@@ -8,19 +8,26 @@ export interface Interruption extends Disposable {
   exitCode(): number | undefined;
 }
 
-/** The first signal asks what runs to stop and tell what it has; a second one ends the process, as without us. */
+// npm passes a Ctrl-C on that the terminal has already sent to everybody: what comes at once is the same one.
+const sameMs = 500;
+
+/** The first signal asks what runs to stop and tell what it has; a later one ends the process, as without us. */
 export function watchForInterruption(): Interruption {
   const controller = new AbortController();
   const signals = ["SIGINT", "SIGTERM"] as const;
-  let exitCode: number | undefined;
+  let first: { readonly exitCode: number; readonly at: number } | undefined;
   const stop = (): void => {
     for (const name of signals) process.off(name, onSignal);
   };
   const onSignal = (name: NodeJS.Signals): void => {
-    exitCode = 128 + constants.signals[name];
-    stop();
-    controller.abort();
+    if (first === undefined) {
+      first = { exitCode: 128 + constants.signals[name], at: performance.now() };
+      controller.abort();
+    } else if (performance.now() - first.at > sameMs) {
+      stop();
+      process.kill(process.pid, name);
+    }
   };
   for (const name of signals) process.on(name, onSignal);
-  return { signal: controller.signal, exitCode: () => exitCode, [Symbol.dispose]: stop };
+  return { signal: controller.signal, exitCode: () => first?.exitCode, [Symbol.dispose]: stop };
 }

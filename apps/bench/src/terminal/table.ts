@@ -11,6 +11,11 @@ export function formatCount(value: number): string {
   return value.toLocaleString("en-US", { maximumFractionDigits: 0 });
 }
 
+/** "1 rank", "1,200 ranks". */
+export function formatCountOf(value: number, one: string): string {
+  return `${formatCount(value)} ${one}${value === 1 ? "" : "s"}`;
+}
+
 /** Three significant digits and a unit, from seconds. */
 export function formatSeconds(seconds: number): string {
   if (Number.isNaN(seconds)) return "–";

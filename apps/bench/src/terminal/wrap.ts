@@ -6,18 +6,23 @@ export function textWidth(stream: { readonly columns?: number } = process.stdout
   return Math.min(Math.max(stream.columns ?? widest, narrowest), widest);
 }
 
-/** Breaks one paragraph at spaces; a word that is too long keeps a line of its own. Lines after the first are indented. */
-export function wrap(text: string, width: number = textWidth(), indent = ""): string {
+/**
+ * Breaks one paragraph at spaces; a word that is too long keeps a line of its own.
+ * @param indent - spaces before the first line; those that follow get two more, or none where the first has none.
+ */
+export function wrap(text: string, width: number = textWidth(), indent = 0): string {
+  const hanging = " ".repeat(indent === 0 ? 0 : indent + 2);
   const lines: string[] = [];
-  let line = "";
+  let line = " ".repeat(indent);
+  let isEmpty = true;
   for (const word of text.split(" ")) {
-    const longer = line === "" ? word : `${line} ${word}`;
-    if (line !== "" && longer.length > width) {
+    if (!isEmpty && line.length + 1 + word.length > width) {
       lines.push(line);
-      line = indent + word;
+      line = hanging + word;
     } else {
-      line = longer;
+      line += isEmpty ? word : ` ${word}`;
     }
+    isEmpty = false;
   }
   return [...lines, line].join("\n");
 }
