@@ -1,5 +1,6 @@
 import type { Completion } from "./completion.js";
 import type { Outcome } from "./outcome.js";
+import type { SharedWords } from "./shared-words.js";
 
 /** The completion queues of the papers; the last is the engine's default. */
 export const completionQueueNames = ["vanilla-ring", "packed-ring", "cas-slots", "owned-slots"] as const;
@@ -38,6 +39,7 @@ export interface CompletionPoller {
 /** One of the four completion queues of the papers. */
 export interface CompletionQueue {
   readonly name: CompletionQueueName;
+  readonly words: SharedWords;
   readonly guarantees: CompletionGuarantees;
   claimer(): CompletionClaimer;
   producer(): CompletionProducer;

@@ -20,6 +20,7 @@ export {
 } from "./completion-roles.js";
 export { QueueMisuseError } from "./errors.js";
 export { FlipFlop, flipFlopBytes } from "./flip-flop.js";
+export { ownedSlotsLayout, submissionRingLayout, wordAt } from "./layout.js";
 export {
   attachLeaderBroadcast,
   BroadcastLeader,

@@ -91,34 +91,39 @@ describe.each<ReadMode>(["tail", "words"])("submission ring read by the %s, ever
   });
 
   it("is taken over from a producer that died anywhere, and tears nothing", () => {
-    const graves = submissionRingBytes(capacity) / 4;
-    const heir: Participant = {
-      name: "heir",
-      prepare(words) {
-        const role = new SubmissionProducer(attachSubmissionRing(words), 2);
-        const submit = () => role.submit([sampleSqe(11)]).ok;
-        return (io) => {
-          io.until(() => submit() || (words.load(graves) === 1 && role.takeOver(1) && submit()));
-          io.emit(11);
-        };
-      },
-    };
-    expectHolds({
-      ...model([[1], [11]], [producer(1, [1]), heir, { ...leader(2, mode), isKillable: false }], 1),
-      wordCount: graves + 3,
-      graves,
-      attempts: 2,
-      check(ending) {
-        checkDelivery([[1], [11]])(ending);
-        const [firstEnd, heirEnd, leaderEnd] = ending.ends;
-        if (firstEnd !== "killed") return;
-        if (heirEnd === "stuck") throw new Error("the heir is stuck");
-        const isDelivered = ending.outputs[2]?.includes(11);
-        if (heirEnd === "done" && leaderEnd === "stuck" && !isDelivered) throw new Error("the heir's entry is lost");
-      },
-    });
+    expectHolds(takenOver(mode, (role) => role.takeOver(1)));
   });
 });
+
+/** Producer 1 may die anywhere; the heir then does as `takeOver` says and submits its own entry. */
+function takenOver(mode: ReadMode, takeOver: (heir: SubmissionProducer, words: SharedWords) => boolean): Model {
+  const graves = submissionRingBytes(capacity) / 4;
+  const heir: Participant = {
+    name: "heir",
+    prepare(words) {
+      const role = new SubmissionProducer(attachSubmissionRing(words), 2);
+      const submit = () => role.submit([sampleSqe(11)]).ok;
+      return (io) => {
+        io.until(() => submit() || (words.load(graves) === 1 && takeOver(role, words) && submit()));
+        io.emit(11);
+      };
+    },
+  };
+  return {
+    ...model([[1], [11]], [producer(1, [1]), heir, { ...leader(2, mode), isKillable: false }], 1),
+    wordCount: graves + 3,
+    graves,
+    attempts: 2,
+    check(ending) {
+      checkDelivery([[1], [11]])(ending);
+      const [firstEnd, heirEnd, leaderEnd] = ending.ends;
+      if (firstEnd !== "killed") return;
+      if (heirEnd === "stuck") throw new Error("the heir is stuck");
+      const isDelivered = ending.outputs[2]?.includes(11);
+      if (heirEnd === "done" && leaderEnd === "stuck" && !isDelivered) throw new Error("the heir's entry is lost");
+    },
+  };
+}
 
 describe("submission ring, mutants that the exploration must catch", () => {
   const isEntry = (index: number) => index >= entries;
@@ -192,5 +197,13 @@ describe("submission ring, mutants that the exploration must catch", () => {
       [producer(1, [1], mutateProducers), producer(2, [11], mutateProducers), leader(2, mode, mutateLeader)],
     );
     expectCaught([refilling, competing], /torn|lost|twice|stuck/);
+  });
+
+  it("the heir of a dead producer simply breaks the lock and writes the entry anew", () => {
+    const breakLock = (_role: SubmissionProducer, words: SharedWords) => {
+      words.store(lock, 0);
+      return true;
+    };
+    expectCaught([takenOver("words", breakLock)], /torn/);
   });
 });

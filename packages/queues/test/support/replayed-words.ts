@@ -2,7 +2,6 @@ import type { SharedWords } from "../../src/shared-words.js";
 
 /** An access that a participant is about to make. */
 export interface Access {
-  readonly isWrite: boolean;
   /** The words that it touches. */
   readonly indexes: readonly number[];
   /** Changes `memory` and gives the result. */
@@ -28,11 +27,9 @@ export function performAccess(access: Access, memory: Int32Array): LogEntry {
 /** What a participant has done so far: enough to run it again to the same point. */
 export type AccessLog = readonly LogEntry[];
 
-/** Thrown out of a participant when it comes to an access that it has not made yet. */
-export class Pending extends Error {
-  constructor(readonly access: Access) {
-    super("pending");
-  }
+/** Thrown out of a participant when it comes to an access that it has not made yet. Not an Error: no stack is wanted. */
+export class Pending {
+  constructor(readonly access: Access) {}
 }
 
 /** The two halves of a result, for hashing. */
@@ -42,16 +39,22 @@ export function accessWords(value: number | bigint): readonly number[] {
 
 /** Shared memory as one participant sees it while it is run again: past accesses give what they gave, the next one throws. */
 export class ReplayedWords implements SharedWords {
-  readonly log: LogEntry[];
+  readonly #past: AccessLog;
+  readonly #new: LogEntry[] = [];
   readonly #memory: Int32Array;
   cursor = 0;
   /** While true, new accesses are made at once: nobody else is running yet. */
   isEager: boolean;
 
   constructor(log: AccessLog, memory: Int32Array, isEager: boolean) {
-    this.log = [...log];
+    this.#past = log;
     this.#memory = memory;
     this.isEager = isEager;
+  }
+
+  /** Everything that has been done by now. */
+  get log(): AccessLog {
+    return this.#new.length === 0 ? this.#past : [...this.#past, ...this.#new];
   }
 
   load(index: number): number {
@@ -94,13 +97,12 @@ export class ReplayedWords implements SharedWords {
         awaits.set(index, after);
       }
     }
-    this.#next({ isWrite: false, indexes: [], perform: () => 0, text: () => "wakes up", awaits });
+    this.#next({ indexes: [], perform: () => 0, text: () => "wakes up", awaits });
   }
 
   #access32(name: string, index: number, update: ((old: number) => number) | undefined): number {
     return Number(
       this.#next({
-        isWrite: update !== undefined,
         indexes: [index],
         perform: (memory) => {
           const old = memory[index] ?? 0;
@@ -115,7 +117,6 @@ export class ReplayedWords implements SharedWords {
   #access64(name: string, index: number, update: ((old: bigint) => bigint) | undefined): bigint {
     return BigInt(
       this.#next({
-        isWrite: update !== undefined,
         indexes: [index, index + 1],
         perform: (memory) => {
           const old = (BigInt((memory[index + 1] ?? 0) >>> 0) << 32n) | BigInt((memory[index] ?? 0) >>> 0);
@@ -128,14 +129,14 @@ export class ReplayedWords implements SharedWords {
   }
 
   #next(access: Access): number | bigint {
-    const past = this.log[this.cursor];
+    const past = this.#past[this.cursor];
     if (past !== undefined) {
       this.cursor++;
       return past.result;
     }
     if (!this.isEager) throw new Pending(access);
     const entry = performAccess(access, this.#memory);
-    this.log.push(entry);
+    this.#new.push(entry);
     this.cursor++;
     return entry.result;
   }
