@@ -1,3 +1,4 @@
+import { CollectiveAbortedError } from "./errors.js";
 import type { RegisteredCollective } from "./registered-collective.js";
 
 /** One completed run, as an `onComplete` callback sees it. */
@@ -5,16 +6,25 @@ export interface CompletedRun {
   readonly collective: RegisteredCollective;
   /** Position in the list that was submitted. */
   readonly position: number;
-  readonly status: "completed" | "aborted";
+  /**
+   * - completed: the result is there.
+   * - aborted: some rank aborted the collective.
+   * - refused: the run was never submitted, because a buffer was detached while it waited for room in the queue.
+   */
+  readonly status: "completed" | "aborted" | "refused";
 }
 
 export interface BatchOptions {
-  /** Called once for each run, in the order of completion, never before submit() has returned. */
+  /**
+   * Called once for each run that ends, in the order of completion, never before submit() has returned. Runs that a closed or
+   * deadlocked world leaves behind don't end; awaiting the batch tells of those.
+   */
   readonly onComplete?: (run: CompletedRun) => void;
 }
 
 /**
- * Runs that were submitted together. `await` it, or use the callbacks: a Promise is made only if somebody asks.
+ * Runs that were submitted together. `await` it, or use the callbacks: a Promise is made only if somebody asks. It settles
+ * when the last run has ended, and rejects with the first failure.
  */
 export class Batch implements PromiseLike<void> {
   private outstanding: number;
@@ -36,20 +46,12 @@ export class Batch implements PromiseLike<void> {
     return this.outstanding;
   }
 
-  /** @internal A run of the batch has completed. */
+  /** @internal A run of the batch has completed, or (with a failure) never will. */
   complete(collective: RegisteredCollective, position: number, failure: unknown): void {
+    if (this.outstanding === 0) return; // It has failed as a whole.
     if (failure !== undefined) this.failure ??= failure;
     this.outstanding -= 1;
-    if (this.onComplete) {
-      try {
-        this.onComplete({ collective, position, status: failure === undefined ? "completed" : "aborted" });
-      } catch (error) {
-        // The other runs' completions must still be delivered; the error surfaces as an uncaught exception, as in a timer.
-        queueMicrotask(() => {
-          throw error;
-        });
-      }
-    }
+    if (this.onComplete !== undefined) this.callBack(this.onComplete, collective, position, failure);
     if (this.outstanding === 0) this.finish();
   }
 
@@ -63,6 +65,7 @@ export class Batch implements PromiseLike<void> {
 
   // biome-ignore lint/suspicious/noThenProperty: a batch is awaited as it is
   then<T = void, E = never>(
+    // biome-ignore lint/suspicious/noConfusingVoidType: the signature of PromiseLike<void>
     onFulfilled?: ((value: void) => T | PromiseLike<T>) | null,
     onRejected?: ((reason: unknown) => E | PromiseLike<E>) | null,
   ): Promise<T | E> {
@@ -73,9 +76,25 @@ export class Batch implements PromiseLike<void> {
     return this.promise.then(onFulfilled, onRejected);
   }
 
+  private callBack(onComplete: (run: CompletedRun) => void, collective: RegisteredCollective, position: number, failure: unknown): void {
+    try {
+      onComplete({ collective, position, status: statusOf(failure) });
+    } catch (error) {
+      // The other runs' completions must still be delivered; the error surfaces as an uncaught exception, as in a timer.
+      queueMicrotask(() => {
+        throw error;
+      });
+    }
+  }
+
   private finish(): void {
     if (!this.settle) return;
     if (this.failure === undefined) this.settle.resolve();
     else this.settle.reject(this.failure);
   }
+}
+
+function statusOf(failure: unknown): CompletedRun["status"] {
+  if (failure === undefined) return "completed";
+  return failure instanceof CollectiveAbortedError ? "aborted" : "refused";
 }

@@ -2,26 +2,36 @@ import { DeadlockError } from "./errors.js";
 import type { NativeWorld } from "./native-addon/native-world.js";
 import type { Rank } from "./rank.js";
 
-// Idle turns of the event loop, at some microseconds each, before the loop sleeps until the engine wakes it.
-const turnsBeforeParking = 64;
+// Idle turns of the event loop, at some microseconds each, before the loop rests.
+const turnsBeforeRest = 64;
 const driveMicros = 50;
+const napMs = 1;
 
 interface Waiting {
-  isOver: () => boolean;
-  resolve: () => void;
-  reject: (error: unknown) => void;
+  readonly isOver: () => boolean;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
 }
+
+// Pumps that sleep with runs in flight. The engine wakes them, and meanwhile nothing else has to hold their world.
+const parked = new Set<CompletionPump>();
 
 /**
  * Brings completions to JavaScript. While anything is in flight it takes part in every turn of the event loop: it steps the
- * engine for a moment, then delivers. When nothing moves for a while it parks: the engine's threads wake it through a
- * thread-safe function, and the process may end if nothing else keeps it alive and nothing is in flight.
+ * engine for a moment, then delivers. When nothing moves for a while it rests:
+ *
+ * - parked, where only completions are awaited and the engine has threads: those wake it through a thread-safe function,
+ *   which keeps the event loop alive for so long;
+ * - in naps of a millisecond otherwise.
+ *
+ * With nothing in flight there is no turn, the process may end, and a world that nobody holds can be collected.
  */
 export class CompletionPump {
   private readonly waiting = new Set<Waiting>();
   private isScheduled = false;
   private isStopped = false;
   private isParked = false;
+  private nap: NodeJS.Timeout | undefined;
   private idleTurns = 0;
 
   constructor(
@@ -29,11 +39,14 @@ export class CompletionPump {
     private readonly ranks: () => readonly Rank[],
     private readonly options: { readonly canPark: boolean; readonly inOrder: boolean },
   ) {
-    native.setWaker(() => this.kick());
+    // Weak, because the engine holds this function until the world is closed or collected.
+    const self = new WeakRef(this);
+    native.setWaker(() => self.deref()?.kick());
   }
 
   /** Something was submitted, or a completion was posted. */
   kick(): void {
+    if (this.isStopped) return;
     if (this.isParked) this.unpark();
     this.idleTurns = 0;
     this.schedule();
@@ -48,38 +61,35 @@ export class CompletionPump {
     });
   }
 
-  /** Fails everything that waits. */
+  /** No turn follows. Fails everything that waits. @pre the engine has stopped. */
   stop(error: unknown): void {
-    if (this.isParked) this.unpark();
-    for (const rank of this.ranks()) rank.failAll(error);
-    for (const { reject } of this.waiting) reject(error);
-    this.waiting.clear();
     this.isStopped = true;
+    if (this.isParked) this.unpark();
+    clearTimeout(this.nap);
+    this.failAll(error, true);
   }
 
   private schedule(): void {
-    if (this.isScheduled || this.isStopped) return;
+    if (this.isScheduled) return;
     this.isScheduled = true;
+    clearTimeout(this.nap);
     setImmediate(this.turn);
   }
 
   private readonly turn = (): void => {
     this.isScheduled = false;
-    if (this.isStopped) return; // Closed between two turns.
+    if (this.isStopped) return;
     const moved = this.native.drive(driveMicros);
-    let pending = this.waiting.size;
     let delivered = 0;
-    for (const rank of this.ranks()) {
-      delivered += rank.runs.deliver();
-      rank.flushBacklog();
-      pending += rank.pendingRuns;
-    }
+    for (const rank of this.ranks()) delivered += rank.deliver();
     this.settleWaiting();
-    if (pending === 0) return;
+    // A callback may have closed the world, or submitted.
+    if (this.isStopped || this.isScheduled) return;
+    if (this.waiting.size === 0 && this.ranks().every(({ pendingRuns }) => pendingRuns === 0)) return;
     this.idleTurns = moved || delivered > 0 ? 0 : this.idleTurns + 1;
     if (this.options.inOrder && this.idleTurns > 0 && this.failOnDeadlock()) return;
-    if (this.idleTurns > turnsBeforeParking && this.waiting.size === 0 && this.options.canPark && this.park()) return;
-    this.schedule();
+    if (this.idleTurns > turnsBeforeRest) this.rest();
+    else this.schedule();
   };
 
   private settleWaiting(): void {
@@ -97,29 +107,38 @@ export class CompletionPump {
   private failOnDeadlock(): boolean {
     const report = this.native.deadlock();
     if (report === null) return false;
-    const error = new DeadlockError(report);
-    for (const rank of this.ranks()) rank.failAll(error);
-    for (const { reject } of this.waiting) reject(error);
-    this.waiting.clear();
+    this.failAll(new DeadlockError(report), false);
     return true;
   }
 
-  /** @returns false if something came in between, so that there is no time to sleep. */
-  private park(): boolean {
-    for (const rank of this.ranks()) rank.queues.setNeedsWake(1);
+  private failAll(error: unknown, isEngineStopped: boolean): void {
+    for (const rank of this.ranks()) rank.failAll(error, isEngineStopped);
+    for (const { reject } of this.waiting) reject(error);
+    this.waiting.clear();
+  }
+
+  private rest(): void {
+    // Nothing announces the end of a daemon's stay or of a quarantine, nor what only callers step.
+    if (this.waiting.size > 0 || !this.options.canPark) {
+      this.nap = setTimeout(this.turn, napMs);
+      return;
+    }
+    for (const { queues } of this.ranks()) queues.setNeedsWake(1);
     // A completion posted before the flag was seen shows here; one posted later wakes us.
-    if (this.ranks().some(({ queues }) => queues.hasUndelivered())) {
-      for (const rank of this.ranks()) rank.queues.setNeedsWake(0);
-      return false;
+    if (this.ranks().some(({ queues }) => queues.undelivered() !== 0)) {
+      for (const { queues } of this.ranks()) queues.setNeedsWake(0);
+      this.schedule();
+      return;
     }
     this.isParked = true;
+    parked.add(this);
     this.native.referenceWaker(true);
-    return true;
   }
 
   private unpark(): void {
     this.isParked = false;
-    for (const rank of this.ranks()) rank.queues.setNeedsWake(0);
+    parked.delete(this);
+    for (const { queues } of this.ranks()) queues.setNeedsWake(0);
     this.native.referenceWaker(false);
   }
 }

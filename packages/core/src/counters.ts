@@ -1,6 +1,6 @@
 import type { NativeWorld } from "./native-addon/native-world.js";
 
-/** Of one block of a rank's daemon, since the world was opened. In the order of native/include/dfccl/daemon/counters.hpp. */
+/** Of one block of a rank's daemon, since the world was opened. */
 export interface BlockCounters {
   /** Polls of a task's wait condition. */
   readonly visits: number;
@@ -31,37 +31,39 @@ export interface RankCounters {
   readonly blocks: readonly BlockCounters[];
 }
 
+/** Words of the engine's RankCounters, in order. */
+export const rankCounterNames = ["launches", "quits", "submissionsTaken", "completionsPosted"] as const;
+
+/** Words of the engine's BlockCounters, in order. */
+export const blockCounterNames = [
+  "visits",
+  "stuckVisits",
+  "slices",
+  "preemptions",
+  "contextLoads",
+  "contextSaves",
+  "tasksTaken",
+  "tasksCompleted",
+  "queueLengthSum",
+  "queueLengthMax",
+  "bytesMoved",
+] as const;
+
 export function readCounters(native: NativeWorld, rank: number): RankCounters {
   const { rank: ofRank, blocks } = native.counters(rank);
-  const [launches = 0, quits = 0, submissions = 0, completions = 0] = ofRank;
-  return { launches, quits, submissions, completions, blocks: blocks.map(blockCounters) };
+  const { launches, quits, submissionsTaken, completionsPosted } = named(rankCounterNames, ofRank);
+  return { launches, quits, submissions: submissionsTaken, completions: completionsPosted, blocks: blocks.map(blockCounters) };
 }
 
 function blockCounters(words: readonly number[]): BlockCounters {
-  const [
-    visits = 0,
-    stuckVisits = 0,
-    slices = 0,
-    preemptions = 0,
-    contextLoads = 0,
-    contextSaves = 0,
-    tasksTaken = 0,
-    tasksCompleted = 0,
-    queueLengthSum = 0,
-    maxQueueLength = 0,
-    bytesMoved = 0,
-  ] = words;
+  const { queueLengthSum, queueLengthMax, ...counters } = named(blockCounterNames, words);
   return {
-    visits,
-    stuckVisits,
-    slices,
-    preemptions,
-    contextLoads,
-    contextSaves,
-    tasksTaken,
-    tasksCompleted,
-    meanQueueLength: visits === 0 ? 0 : queueLengthSum / visits,
-    maxQueueLength,
-    bytesMoved,
+    ...counters,
+    meanQueueLength: counters.visits === 0 ? 0 : queueLengthSum / counters.visits,
+    maxQueueLength: queueLengthMax,
   };
+}
+
+function named<const Name extends string>(names: readonly Name[], words: readonly number[]): Record<Name, number> {
+  return Object.fromEntries(names.map((name, i) => [name, words[i] ?? 0])) as Record<Name, number>;
 }

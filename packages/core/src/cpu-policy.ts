@@ -6,7 +6,8 @@ import type { PolicyName, PolicyOverrides } from "@dfccl/scheduler";
  * random orders down; see docs/decisions/.
  */
 export function cpuPolicy(name: PolicyName): PolicyOverrides {
-  if (name === "in-order") return { quit: { idleVisits: 64, idleTicks: 0 }, stickiness: { maximumThreshold: 8, initialThreshold: 1, minimumThreshold: 1 } };
+  if (name === "in-order")
+    return { quit: { idleVisits: 64, idleTicks: 0 }, stickiness: { maximumThreshold: 8, initialThreshold: 1, minimumThreshold: 1 } };
   return {
     order: { fetchBatch: 256 },
     stickiness: { initialThreshold: 1, minimumThreshold: 1, maximumThreshold: 8, perPositionDecrement: 0 },

@@ -1,4 +1,5 @@
 export { Batch, type BatchOptions, type CompletedRun } from "./batch.js";
+export type { CollectiveOptions } from "./collective-options.js";
 export type { BlockCounters, RankCounters } from "./counters.js";
 export {
   BufferError,
@@ -9,8 +10,9 @@ export {
   EngineError,
   RegistrationMismatchError,
 } from "./errors.js";
-export { AddonNotLoadedError, type AddonAttempt } from "./native-addon/load-addon.js";
+export { type AddonAttempt, AddonNotLoadedError } from "./native-addon/load-addon.js";
 export type { DeadlockNode, DeadlockReport, MemberProgress } from "./native-addon/native-world.js";
-export { type CollectiveOptions, type Rank, type RunRequest } from "./rank.js";
+export type { Rank } from "./rank.js";
 export type { CollectiveFacts, RegisteredCollective, RunOptions } from "./registered-collective.js";
+export type { RunRequest } from "./submitter.js";
 export { openWorld, World, type WorldOptions } from "./world.js";

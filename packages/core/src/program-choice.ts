@@ -1,13 +1,14 @@
 import {
+  type BuildableCollective,
   buildProgram,
+  type DataType,
   encodeAllRanks,
   messageBytes,
-  selectProgram,
-  takesRoot,
-  type BuildableCollective,
-  type DataType,
   type Program,
   type SelectionChoice,
+  selectProgram,
+  takesRoot,
+  verifyProgram,
 } from "@dfccl/primitives";
 
 /** A program ready to be registered: the bytes of every rank, and what a run may look like. */
@@ -50,10 +51,14 @@ export function chooseProgram(wanted: Wanted): EncodedProgram {
   return program;
 }
 
-/** The binary form of a program of the caller's own. */
+/**
+ * The binary form of a program of the caller's own, once it is proven.
+ * @throws {ProgramError} naming rank, block and step, and the shortest counterexample.
+ */
 export function encodeOnce(program: Program): EncodedProgram {
   let result = encoded.get(program);
   if (result === undefined) {
+    verifyProgram(program);
     result = encode(program);
     encoded.set(program, result);
   }
@@ -65,5 +70,7 @@ function build({ collective, ranks, root }: Wanted, choice: SelectionChoice): Pr
 }
 
 function encode(program: Program): EncodedProgram {
-  return { ranks: encodeAllRanks(program), inPlace: program.inPlace, outOfPlace: program.outOfPlace };
+  // What in place would mean is defined for the standard collectives only (in-place.ts of @dfccl/primitives).
+  const inPlace = program.inPlace && program.collective !== "custom";
+  return { ranks: encodeAllRanks(program), inPlace, outOfPlace: program.outOfPlace };
 }

@@ -1,75 +1,92 @@
+import { ownedSlotsLayout, submissionRingLayout, wordAt } from "@dfccl/queues";
+import { rankCounterNames } from "./counters.js";
 import type { NativeQueueMemory } from "./native-addon/native-world.js";
 
-// Byte offsets of native/include/dfccl/queues/submission_ring.hpp and completion_owned_slots.hpp.
-const ring = { tail: 0, head: 64, lock: 128, capacity: 192, waiters: 260, entries: 320, entryBytes: 64 } as const;
-const slots = { freed: 0, slotCount: 4, claimed: 64, words: 128 } as const;
-const completionsPosted = 24;
+const TAIL = wordAt(submissionRingLayout.tail);
+const HEAD = wordAt(submissionRingLayout.head);
+const LOCK = wordAt(submissionRingLayout.producerLock);
+const CAPACITY = wordAt(submissionRingLayout.capacity);
+const WAITERS = wordAt(submissionRingLayout.waiters);
+const ENTRIES = wordAt(submissionRingLayout.entries);
+const ENTRY_WORDS = wordAt(submissionRingLayout.entryBytes);
+const FREED = wordAt(ownedSlotsLayout.freed);
+const SLOT_COUNT = wordAt(ownedSlotsLayout.slotCount);
+const CLAIMED = wordAt(ownedSlotsLayout.claimed);
+const SLOTS = wordAt(ownedSlotsLayout.slots);
+const COMPLETIONS_POSTED = wordAt(8 * rankCounterNames.indexOf("completionsPosted"));
 
-const jsOwner = 2;
+/** Names this producer in the lock; native threads use other numbers. */
+const OWNER = 2;
+const TWO_TO_32 = 2 ** 32;
 
 export const cqeCompleted = 1;
 
 /**
- * One rank's queues, written and read without a call into the engine. Claiming slots and writing entries happens between
- * lock() and publish(); native threads may submit to the same rank.
+ * One rank's submission ring and completion slots, written and read without a call into the engine. They are the queues of
+ * `@dfccl/queues` with its roles merged and made for batches: many entries for one claim and one publication, and plain
+ * stores below it, because the engine's leader on a CPU goes by the tail. Measured (bench/queue-roles.bench.ts): a tenth of
+ * what the roles cost an entry, which also serve readers that poll the words.
  */
 export class RankQueues {
-  private readonly sq: Uint32Array;
-  private readonly sqInts: Int32Array;
-  private readonly cq: Uint32Array;
-  private readonly cqInts: Int32Array;
+  readonly completionSlots: number;
+  private readonly sq: Int32Array;
+  private readonly cq: Int32Array;
   private readonly posted: Int32Array;
   private readonly sleepers: Int32Array;
-  private readonly capacity: number;
-  private readonly slotCount: number;
+  private readonly entryMask: number;
+  private readonly slotMask: number;
   private readonly freeList: number;
-  private tail = 0;
+  // While the lock is held: the position to be written next and the next claim.
+  private position = 0;
+  private claimed = 0;
   private freed: number;
   private delivered = 0;
 
   constructor(memory: NativeQueueMemory) {
-    this.sq = new Uint32Array(memory.submissions);
-    this.sqInts = new Int32Array(memory.submissions);
-    this.cq = new Uint32Array(memory.completions);
-    this.cqInts = new Int32Array(memory.completions);
-    this.posted = new Int32Array(memory.counters, completionsPosted, 1);
+    this.sq = new Int32Array(memory.submissions);
+    this.cq = new Int32Array(memory.completions);
+    this.posted = new Int32Array(memory.counters).subarray(COMPLETIONS_POSTED, COMPLETIONS_POSTED + 1);
     this.sleepers = new Int32Array(memory.sleepers);
-    this.capacity = Atomics.load(this.sqInts, ring.capacity >> 2);
-    this.slotCount = Atomics.load(this.cqInts, slots.slotCount >> 2);
-    this.freeList = (slots.words + 8 * this.slotCount) >> 2;
-    this.freed = Atomics.load(this.cq, slots.freed >> 2);
+    this.entryMask = Atomics.load(this.sq, CAPACITY) - 1;
+    this.completionSlots = Atomics.load(this.cq, SLOT_COUNT);
+    this.slotMask = this.completionSlots - 1;
+    this.freeList = SLOTS + 2 * this.completionSlots;
+    this.freed = Atomics.load(this.cq, FREED);
   }
 
-  get completionSlots(): number {
-    return this.slotCount;
-  }
-
-  /** Takes the submission lock. @returns entries that may be written now: as many as there is room and slots for. */
-  lock(): number {
-    while (Atomics.compareExchange(this.sqInts, ring.lock >> 2, 0, jsOwner) !== 0) {
+  /**
+   * Takes the producers' lock. Write as many entries as it says or fewer, then publish, with no user code between.
+   * @returns how many of `wanted` entries there is room and a free slot for.
+   */
+  begin(wanted: number): number {
+    const { sq, cq } = this;
+    while (Atomics.compareExchange(sq, LOCK, 0, OWNER) !== 0) {
       // A native thread is publishing: some nanoseconds.
     }
-    this.tail = Atomics.load(this.sq, ring.tail >> 2);
-    const head = Atomics.load(this.sq, ring.head >> 2);
-    const room = this.capacity - ((this.tail - head) >>> 0);
-    const free = (this.freed - Atomics.load(this.cq, slots.claimed >> 2)) >>> 0;
-    return Math.min(room, free);
+    this.position = Atomics.load(sq, TAIL);
+    this.claimed = Atomics.load(cq, CLAIMED);
+    return this.room(wanted);
   }
 
-  /** @pre lock() said that there is one. */
-  claimSlot(): number {
-    const claimed = Atomics.load(this.cq, slots.claimed >> 2);
-    const slot = this.cq[this.freeList + (claimed & (this.slotCount - 1))] ?? 0;
-    Atomics.store(this.cq, slots.claimed >> 2, claimed + 1);
-    return slot;
+  /** How many of `wanted` entries could be written now; exact while the lock is held. */
+  room(wanted: number): number {
+    const { sq, cq } = this;
+    const entries = this.entryMask + 1 - ((Atomics.load(sq, TAIL) - Atomics.load(sq, HEAD)) | 0);
+    const slots = (this.freed - Atomics.load(cq, CLAIMED)) | 0;
+    return Math.min(wanted, entries, slots);
   }
 
-  /** Fills entry number `index` of those that publish() will show. Addresses are Numbers below 2^48. */
-  write(index: number, handle: number, slot: number, send: number, recv: number): void {
-    const { sq } = this;
-    const position = (this.tail + index) >>> 0;
-    const at = (ring.entries + (position & (this.capacity - 1)) * ring.entryBytes) >> 2;
-    const sequence = ((position + 1) & 0xffff) << 16;
+  /**
+   * Claims a completion slot and writes the next entry. Addresses are Numbers below 2^48.
+   * @returns the slot.
+   */
+  write(handle: number, send: number, recv: number): number {
+    const { sq, cq, position } = this;
+    const slot = cq[this.freeList + (this.claimed & this.slotMask)] ?? 0;
+    this.claimed = (this.claimed + 1) | 0;
+    this.position = (position + 1) | 0;
+    const at = ENTRIES + (position & this.entryMask) * ENTRY_WORDS;
+    const sequence = (position + 1) << 16;
     sq[at] = handle;
     sq[at + 1] = sequence;
     sq[at + 2] = 0;
@@ -77,26 +94,29 @@ export class RankQueues {
     sq[at + 4] = slot;
     sq[at + 5] = sequence;
     sq[at + 6] = send;
-    sq[at + 7] = sequence | (send / 0x1_0000_0000);
+    sq[at + 7] = sequence | (send / TWO_TO_32);
     sq[at + 8] = recv;
-    sq[at + 9] = sequence | (recv / 0x1_0000_0000);
+    sq[at + 9] = sequence | (recv / TWO_TO_32);
     sq[at + 10] = position;
     sq[at + 11] = sequence;
     sq[at + 12] = 0;
     sq[at + 13] = sequence;
     sq[at + 14] = 0;
     sq[at + 15] = sequence;
+    return slot;
   }
 
-  /** Shows the first `count` entries to the engine and gives the lock back. */
-  publish(count: number): void {
-    const tail = (this.tail + count) >>> 0;
-    if (count > 0) {
-      // The counter has 64 bits; the high half moves once in 2^32 entries, before the low one wraps into view.
-      if (tail < this.tail) Atomics.add(this.sqInts, (ring.tail >> 2) + 1, 1);
-      Atomics.store(this.sq, ring.tail >> 2, tail);
+  /** Shows what was written to the engine and gives the lock back. */
+  publish(): void {
+    const { sq, cq, position } = this;
+    cq[CLAIMED] = this.claimed;
+    const before = sq[TAIL] ?? 0;
+    if (position !== before) {
+      // The counter has 64 bits. Its high half moves once in 2^32 entries, before the low one wraps into view.
+      if (position >>> 0 < before >>> 0) Atomics.add(sq, TAIL + 1, 1);
+      Atomics.store(sq, TAIL, position);
     }
-    Atomics.store(this.sqInts, ring.lock >> 2, 0);
+    Atomics.store(sq, LOCK, 0);
   }
 
   /** Whether engine threads sleep, so that somebody has to ring. */
@@ -104,30 +124,33 @@ export class RankQueues {
     return Atomics.load(this.sleepers, 0) !== 0;
   }
 
-  /** What was posted for a claimed slot: 0 while nothing was, else the status. */
-  statusOf(slot: number): number {
-    return Atomics.load(this.cqInts, (slots.words >> 2) + 2 * slot + 1) & 0xffff;
+  /** Completions that were posted and not freed yet. */
+  undelivered(): number {
+    return (Atomics.load(this.posted, 0) - this.delivered) | 0;
   }
 
-  /** Gives a slot back once its completion was seen. */
+  /** What was posted for a claimed slot: 0 while nothing was, else the status. */
+  statusOf(slot: number): number {
+    return Atomics.load(this.cq, SLOTS + 2 * slot + 1) & 0xffff;
+  }
+
+  /** Gives a slot back once its completion was seen. Others see it after {@link publishFreed}. */
   freeSlot(slot: number): void {
     const { cq } = this;
-    const word = (slots.words >> 2) + 2 * slot;
+    const word = SLOTS + 2 * slot;
     cq[word] = 0;
-    Atomics.store(cq, word + 1, 0);
-    cq[this.freeList + (this.freed & (this.slotCount - 1))] = slot;
-    this.freed = (this.freed + 1) >>> 0;
-    Atomics.store(cq, slots.freed >> 2, this.freed);
+    cq[word + 1] = 0;
+    cq[this.freeList + (this.freed & this.slotMask)] = slot;
+    this.freed = (this.freed + 1) | 0;
     this.delivered = (this.delivered + 1) | 0;
   }
 
-  /** Whether the engine has posted more than was freed. */
-  hasUndelivered(): boolean {
-    return Atomics.load(this.posted, 0) !== this.delivered;
+  publishFreed(): void {
+    Atomics.store(this.cq, FREED, this.freed);
   }
 
-  /** Asks for (1) or declines (0) a wake-up at the next completion. Look at hasUndelivered() once more after asking. */
+  /** Asks for (1) or declines (0) a wake-up at the next completion. Look at undelivered() once more after asking. */
   setNeedsWake(on: 0 | 1): void {
-    Atomics.store(this.sqInts, ring.waiters >> 2, on);
+    Atomics.store(this.sq, WAITERS, on);
   }
 }

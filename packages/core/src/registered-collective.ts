@@ -1,8 +1,8 @@
-import type { Collective, DataType, ReduceOp } from "@dfccl/primitives";
-import type { Rank } from "./rank.js";
+import { byteSizeOf, type Collective, type DataType, InvalidArgumentError, type ReduceOp } from "@dfccl/primitives";
 import { ClosedError, CollectiveAbortedError, CollectiveTimeoutError } from "./errors.js";
 import { callNative } from "./native-addon/native-error.js";
 import type { MemberProgress } from "./native-addon/native-world.js";
+import type { Rank } from "./rank.js";
 import { type BufferLengths, checkBuffer, checkPlacement } from "./run-check.js";
 
 export interface RunOptions {
@@ -45,8 +45,12 @@ export class RegisteredCollective implements CollectiveFacts, Disposable {
   sendAddress = 0;
   /** @internal */
   recvAddress = 0;
-  private lastSend: ArrayBufferView | undefined;
-  private lastRecv: ArrayBufferView | undefined;
+  // The buffers that were checked last; none before the first run and after unregister().
+  private isChecked = false;
+  private lastSend: ArrayBufferView | undefined | null;
+  private lastRecv: ArrayBufferView | undefined | null;
+  private lastSendBytes = 0;
+  private lastRecvBytes = 0;
 
   /** @internal */
   constructor(
@@ -82,24 +86,30 @@ export class RegisteredCollective implements CollectiveFacts, Disposable {
    */
   async run(send?: ArrayBufferView | null, recv?: ArrayBufferView | null, options: RunOptions = {}): Promise<void> {
     const { timeoutMs, signal } = options;
-    if (signal?.aborted) {
-      throw new CollectiveAbortedError(this.name, { cause: signal.reason });
-    }
+    checkTimeout(timeoutMs);
+    if (signal?.aborted) throw new CollectiveAbortedError(this.name, { cause: signal.reason });
     const run = this.issuedRuns;
     const batch = this.rank.submit([[this, send, recv]]);
-    if (timeoutMs === undefined && !signal) return batch;
+    if (timeoutMs === undefined && signal === undefined) return batch;
 
     let timer: NodeJS.Timeout | undefined;
-    const onAbort = (): void => this.abort();
+    const onAbort = (): void => {
+      if (this.isOpen && this.rank.world.isOpen) this.abort();
+    };
     signal?.addEventListener("abort", onAbort, { once: true });
     try {
-      await Promise.race([
-        batch,
-        new Promise<never>((_, reject) => {
-          if (timeoutMs === undefined) return;
-          timer = setTimeout(() => reject(new CollectiveTimeoutError(this.name, timeoutMs, run, this.explain())), timeoutMs);
-        }),
-      ]);
+      await new Promise<void>((resolve, reject) => {
+        batch.then(resolve, reject);
+        if (timeoutMs === undefined) return;
+        timer = setTimeout(() => {
+          // Without completions of its own, the world may have closed meanwhile; the batch has then been told.
+          if (this.isOpen && this.rank.world.isOpen) reject(new CollectiveTimeoutError(this.name, timeoutMs, run, this.explain()));
+        }, timeoutMs);
+      });
+    } catch (error) {
+      throw signal?.aborted && error instanceof CollectiveAbortedError
+        ? new CollectiveAbortedError(this.name, { cause: signal.reason })
+        : error;
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener("abort", onAbort);
@@ -142,21 +152,34 @@ export class RegisteredCollective implements CollectiveFacts, Disposable {
     if (!this.isOpen || !this.rank.world.isOpen) return;
     callNative(() => this.rank.world.native.unregister(this.rank.number, this.handle, this.issuedRuns));
     this.isOpen = false;
+    this.isChecked = false;
+    this.lastSend = undefined;
+    this.lastRecv = undefined;
   }
 
   [Symbol.dispose](): void {
     this.unregister();
   }
 
-  /** @internal Checks the buffers of one run and leaves their addresses in sendAddress and recvAddress. */
+  /** @internal Checks the buffers of one run; their addresses are then in sendAddress and recvAddress. */
   prepare(send: ArrayBufferView | undefined | null, recv: ArrayBufferView | undefined | null): void {
-    if (!this.isOpen) this.requireOpen();
-    // The same buffers again, as in a training loop: they were checked, and a detached one has no bytes left.
-    if (send === this.lastSend && recv === this.lastRecv && send && recv && send.byteLength > 0 && recv.byteLength > 0) return;
+    // The same buffers again, as in a training loop. A detached one has no bytes left, so it doesn't pass for the same.
+    const isKnown = this.isChecked && send === this.lastSend && recv === this.lastRecv;
+    if (isKnown && bytesOf(send) === this.lastSendBytes && bytesOf(recv) === this.lastRecvBytes) return;
+    this.check(send, recv);
+    this.isChecked = true;
+    this.lastSend = send;
+    this.lastRecv = recv;
+    this.lastSendBytes = bytesOf(send);
+    this.lastRecvBytes = bytesOf(recv);
+  }
+
+  private check(send: ArrayBufferView | undefined | null, recv: ArrayBufferView | undefined | null): void {
+    this.requireOpen();
     const { name, dataType, lengths } = this;
     const sendAddress = checkBuffer(name, "send", send, dataType, lengths.send);
     const recvAddress = checkBuffer(name, "recv", recv, dataType, lengths.recv);
-    const elementBytes = this.rank.world.elementBytes(dataType);
+    const elementBytes = byteSizeOf(dataType);
     checkPlacement(
       name,
       { address: sendAddress, bytes: lengths.send * elementBytes },
@@ -166,12 +189,22 @@ export class RegisteredCollective implements CollectiveFacts, Disposable {
     );
     this.sendAddress = sendAddress;
     this.recvAddress = recvAddress;
-    this.lastSend = send ?? undefined;
-    this.lastRecv = recv ?? undefined;
   }
 
   private requireOpen(): void {
     this.rank.world.requireOpen();
     if (!this.isOpen) throw new ClosedError(this.name);
   }
+}
+
+// Beyond this Node takes a timer for one that is due.
+const longestTimeoutMs = 2 ** 31 - 1;
+
+function checkTimeout(timeoutMs: number | undefined): void {
+  if (timeoutMs === undefined || (timeoutMs >= 0 && timeoutMs <= longestTimeoutMs)) return;
+  throw new InvalidArgumentError("timeoutMs", timeoutMs, `milliseconds from 0 to ${longestTimeoutMs}, or leave it out to wait forever`);
+}
+
+function bytesOf(view: ArrayBufferView | undefined | null): number {
+  return view === undefined || view === null ? 0 : view.byteLength;
 }

@@ -1,4 +1,4 @@
-import { hasInput, hasOutput, inputSegmentsOf, outputSegmentsOf, typedArrayOf, type Collective, type DataType } from "@dfccl/primitives";
+import { type Collective, type DataType, hasInput, hasOutput, inputSegmentsOf, outputSegmentsOf, typedArrayOf } from "@dfccl/primitives";
 import { addressOf } from "./buffer-address.js";
 import { BufferError } from "./errors.js";
 
@@ -17,9 +17,7 @@ export function bufferLengths(
   customSegments: { input: number; output: number },
 ): BufferLengths {
   const segments =
-    collective === "custom"
-      ? customSegments
-      : { input: inputSegmentsOf(collective, ranks), output: outputSegmentsOf(collective, ranks) };
+    collective === "custom" ? customSegments : { input: inputSegmentsOf(collective, ranks), output: outputSegmentsOf(collective, ranks) };
   return {
     send: hasInput(collective, member, root) ? segments.input * count : 0,
     recv: hasOutput(collective, member, root) ? segments.output * count : 0,
@@ -38,7 +36,7 @@ export function checkBuffer(
   dataType: DataType,
   elements: number,
 ): number {
-  if (elements === 0) return view !== undefined && view !== null && view.byteLength > 0 ? addressOf(view) : 0;
+  if (elements === 0) return 0;
   if (view === undefined || view === null) {
     throw new BufferError(name, which, "is missing", `Pass a ${typedArrayOf(dataType).name} of ${elements} elements.`, { elements });
   }
@@ -60,7 +58,14 @@ export function checkBuffer(
       { length: view.length, elements, detached },
     );
   }
+  if (isResizable(view.buffer)) {
+    throw new BufferError(name, which, "can be resized", "The engine needs memory that stays: pass a buffer made without maxByteLength.");
+  }
   return addressOf(view);
+}
+
+function isResizable(buffer: ArrayBufferLike): boolean {
+  return "resizable" in buffer && buffer.resizable === true;
 }
 
 function isDetached(buffer: ArrayBufferLike): boolean {
@@ -97,8 +102,8 @@ export function checkPlacement(
   const own = send.bytes === recv.bytes ? 0 : member * segment;
   const isInPlace = send.bytes <= recv.bytes ? send.address === recv.address + own : recv.address === send.address + own;
   if (!isInPlace) {
-    throw new BufferError(name, "recv", "overlaps the send buffer", "Pass separate buffers, or work in place as NCCL defines it: " +
-      (send.bytes === recv.bytes ? "the same buffer twice." : "the smaller buffer is this rank's own segment of the larger one."));
+    const how = send.bytes === recv.bytes ? "the same buffer twice" : "the smaller buffer is this rank's own segment of the larger one";
+    throw new BufferError(name, "recv", "overlaps the send buffer", `Pass separate buffers, or work in place as NCCL defines it: ${how}.`);
   }
   if (!program.inPlace) {
     throw new BufferError(name, "recv", "is the send buffer", "This program can't work in place: pass another buffer.");

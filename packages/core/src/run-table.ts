@@ -3,81 +3,122 @@ import { CollectiveAbortedError } from "./errors.js";
 import { cqeCompleted, type RankQueues } from "./rank-queues.js";
 import type { RegisteredCollective } from "./registered-collective.js";
 
-interface RunInFlight {
-  collective: RegisteredCollective;
-  batch: Batch;
-  position: number;
-  // Held so that the memory stays alive while the engine may touch it.
-  send: ArrayBufferView | null | undefined;
-  recv: ArrayBufferView | null | undefined;
-}
+type Buffer = ArrayBufferView | null | undefined;
 
-/** The runs of a rank that are in flight, by completion slot. */
+/**
+ * The runs of a rank that are in flight. A run is a row of parallel arrays, numbered by its completion slot, so that
+ * submitting and delivering make no objects.
+ */
 export class RunTable {
-  private readonly bySlot: (RunInFlight | undefined)[];
-  /** Slots in flight, in no order: what a poll looks at. */
-  private readonly slots: Int32Array;
-  private count = 0;
+  private readonly collectives: (RegisteredCollective | undefined)[];
+  private readonly batches: (Batch | undefined)[];
+  private readonly positions: Int32Array;
+  // Held so that the memory stays alive while the engine may touch it.
+  private readonly sends: Buffer[];
+  private readonly recvs: Buffer[];
+  // Slots in the order of submission: those in flight lie in [first, end). Completions come in nearly the same order, so a
+  // poll that begins with the oldest sees few others.
+  private readonly inFlight: Int32Array;
+  private first = 0;
+  private end = 0;
+  // A poll's finds.
+  private readonly doneSlots: Int32Array;
+  private readonly doneStatuses: Int32Array;
 
   constructor(private readonly queues: RankQueues) {
-    this.bySlot = new Array<RunInFlight | undefined>(queues.completionSlots).fill(undefined);
-    this.slots = new Int32Array(queues.completionSlots);
+    const count = queues.completionSlots;
+    this.collectives = new Array<RegisteredCollective | undefined>(count).fill(undefined);
+    this.batches = new Array<Batch | undefined>(count).fill(undefined);
+    this.positions = new Int32Array(count);
+    this.sends = new Array<Buffer>(count).fill(undefined);
+    this.recvs = new Array<Buffer>(count).fill(undefined);
+    this.inFlight = new Int32Array(2 * count);
+    this.doneSlots = new Int32Array(count);
+    this.doneStatuses = new Int32Array(count);
   }
 
   get size(): number {
-    return this.count;
+    return this.end - this.first;
   }
 
-  add(
-    slot: number,
-    collective: RegisteredCollective,
-    batch: Batch,
-    position: number,
-    send: ArrayBufferView | null | undefined,
-    recv: ArrayBufferView | null | undefined,
-  ): void {
-    this.bySlot[slot] = { collective, batch, position, send, recv };
-    this.slots[this.count] = slot;
-    this.count += 1;
+  add(slot: number, collective: RegisteredCollective, batch: Batch, position: number, send: Buffer, recv: Buffer): void {
+    this.collectives[slot] = collective;
+    this.batches[slot] = batch;
+    this.positions[slot] = position;
+    this.sends[slot] = send;
+    this.recvs[slot] = recv;
+    if (this.end === this.inFlight.length) this.moveToFront();
+    this.inFlight[this.end] = slot;
+    this.end += 1;
   }
 
   /** Delivers what the engine has posted. Callbacks may submit again. @returns how many. */
   deliver(): number {
-    const { queues, slots, bySlot } = this;
-    if (this.count === 0 || !queues.hasUndelivered()) return 0;
-    let delivered = 0;
-    // Everything is taken off the table first, because callbacks change it.
-    const done: RunInFlight[] = [];
-    const statuses: number[] = [];
-    for (let i = 0; i < this.count; ) {
-      const slot = slots[i] ?? 0;
-      const status = queues.statusOf(slot);
-      if (status === 0) {
-        i += 1;
-        continue;
-      }
-      const run = bySlot[slot];
+    const { queues, doneSlots, doneStatuses } = this;
+    const posted = queues.undelivered();
+    if (posted === 0) return 0;
+    // Everything is taken off the list before the first callback, because callbacks add to it.
+    const count = this.takePosted(posted);
+    for (let i = 0; i < count; i += 1) {
+      const slot = doneSlots[i] ?? 0;
+      const collective = this.collectives[slot];
+      const batch = this.batches[slot];
+      this.clear(slot);
       queues.freeSlot(slot);
-      bySlot[slot] = undefined;
-      this.count -= 1;
-      slots[i] = slots[this.count] ?? 0;
-      if (run) {
-        done.push(run);
-        statuses.push(status);
-      }
+      if (collective === undefined || batch === undefined) continue;
+      const failure = doneStatuses[i] === cqeCompleted ? undefined : new CollectiveAbortedError(collective.name);
+      batch.complete(collective, this.positions[slot] ?? 0, failure);
     }
-    for (let i = 0; i < done.length; i += 1) {
-      const run = done[i];
-      if (run === undefined) continue;
-      delivered += 1;
-      const failure = statuses[i] === cqeCompleted ? undefined : new CollectiveAbortedError(run.collective.name);
-      run.batch.complete(run.collective, run.position, failure);
-    }
-    return delivered;
+    queues.publishFreed();
+    return count;
   }
 
-  /** Fails every run in flight; their buffers stay referenced, because the engine may still know them. */
-  failAll(error: unknown): void {
-    for (let i = 0; i < this.count; i += 1) this.bySlot[this.slots[i] ?? 0]?.batch.fail(error);
+  /**
+   * Fails every run in flight.
+   * @param isEngineStopped - otherwise the buffers stay referenced, because the engine still knows them.
+   */
+  failAll(error: unknown, isEngineStopped: boolean): void {
+    for (let i = this.first; i < this.end; i += 1) {
+      const slot = this.inFlight[i] ?? 0;
+      const batch = this.batches[slot];
+      if (isEngineStopped) this.clear(slot);
+      batch?.fail(error);
+    }
+    if (isEngineStopped) this.first = this.end;
+  }
+
+  /** Moves up to `limit` posted runs from the list to doneSlots. */
+  private takePosted(limit: number): number {
+    const { queues, inFlight, doneSlots, doneStatuses, end } = this;
+    let found = 0;
+    let at = this.first;
+    for (; at < end && found < limit; at += 1) {
+      const slot = inFlight[at] ?? 0;
+      const status = queues.statusOf(slot);
+      if (status === 0) {
+        // Those passed over close ranks behind; below, they move up to where the look ended.
+        inFlight[at - found] = slot;
+        continue;
+      }
+      doneSlots[found] = slot;
+      doneStatuses[found] = status;
+      found += 1;
+    }
+    inFlight.copyWithin(this.first + found, this.first, at - found);
+    this.first += found;
+    return found;
+  }
+
+  private clear(slot: number): void {
+    this.collectives[slot] = undefined;
+    this.batches[slot] = undefined;
+    this.sends[slot] = undefined;
+    this.recvs[slot] = undefined;
+  }
+
+  private moveToFront(): void {
+    this.inFlight.copyWithin(0, this.first, this.end);
+    this.end -= this.first;
+    this.first = 0;
   }
 }

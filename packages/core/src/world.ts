@@ -1,11 +1,11 @@
-import { byteSizeOf, InvalidArgumentError, type DataType } from "@dfccl/primitives";
-import { encodePolicy, policyByName, type PolicyName, type SchedulePolicy } from "@dfccl/scheduler";
 import { availableParallelism } from "node:os";
+import { InvalidArgumentError } from "@dfccl/primitives";
+import { encodePolicy, type PolicyName, policyByName, type SchedulePolicy } from "@dfccl/scheduler";
 import { CompletionPump } from "./completion-pump.js";
+import { cpuPolicy } from "./cpu-policy.js";
 import { ClosedError } from "./errors.js";
 import { callNative } from "./native-addon/native-error.js";
-import { nativeAddon, type DeadlockReport, type NativeWorld } from "./native-addon/native-world.js";
-import { cpuPolicy } from "./cpu-policy.js";
+import { type DeadlockReport, type NativeWorld, nativeAddon } from "./native-addon/native-world.js";
 import { Rank } from "./rank.js";
 
 export interface WorldOptions {
@@ -123,11 +123,6 @@ export class World implements Disposable, AsyncDisposable {
   /** @internal */
   requireOpen(): void {
     if (!this.isOpen) throw new ClosedError("The world");
-  }
-
-  /** @internal */
-  elementBytes(dataType: DataType): number {
-    return byteSizeOf(dataType);
   }
 }
 

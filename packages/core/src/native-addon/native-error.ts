@@ -1,7 +1,7 @@
 import { ClosedError, EngineError, RegistrationMismatchError } from "../errors.js";
 
-// In the order of dfcclResult_t (native/include/dfccl/status.h).
-const codes = [
+/** In the order of dfcclResult_t (native/include/dfccl/status.h). */
+export const statusCodes = [
   "SUCCESS",
   "INVALID_ARGUMENT",
   "UNKNOWN_COLLECTIVE",
@@ -29,7 +29,7 @@ export function typedError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const { status, remedy, facts, message } = error as ThrownByAddon;
   if (status === undefined || remedy === undefined) return error;
-  const code = codes[status] ?? "UNKNOWN";
+  const code = statusCodes[status] ?? "UNKNOWN";
   if (code === "CLOSED") return new ClosedError("The world");
   if (code === "REGISTRATION_MISMATCH") return new RegistrationMismatchError(code, message, remedy, facts ?? {});
   return new EngineError(code, message, remedy, facts ?? {});

@@ -79,13 +79,15 @@ export interface NativeWorld {
   close(): void;
 }
 
+type EngineRecord<T> = Readonly<Record<string, T>>;
+
 export interface NativeAddon {
   readonly NativeWorld: new (options: NativeWorldOptions) => NativeWorld;
   /** Page-aligned, zeroed memory. */
   allocate(bytes: number): ArrayBuffer;
   addressOf(memory: ArrayBuffer | ArrayBufferView): number;
-  /** Offsets and sizes of shared records, by record and field. */
-  layout(): Readonly<Record<string, Readonly<Record<string, number>>>>;
+  /** Offsets and sizes of shared records, by record and field; in `codes`, the codes of every enumeration by name. */
+  layout(): { readonly codes: EngineRecord<EngineRecord<number>> } & EngineRecord<EngineRecord<number>>;
   readonly reduceCopyKernel: string;
 }
 

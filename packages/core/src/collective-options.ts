@@ -1,0 +1,72 @@
+import {
+  type Collective,
+  type DataType,
+  InvalidArgumentError,
+  isCollective,
+  isDataType,
+  isReduceOp,
+  type Program,
+  type ReduceOp,
+  takesReduceOp,
+} from "@dfccl/primitives";
+
+export interface CollectiveOptions {
+  /** Names the collective on all its ranks: a whole number below 2^32. */
+  readonly id: number;
+  readonly collective: Collective;
+  readonly dataType: DataType;
+  /** Elements of a segment: of the whole buffer for all-reduce, of one rank's share for all-gather and its like. */
+  readonly count: number;
+  /** Default "sum". Ignored by collectives that don't combine values, such as all-gather. */
+  readonly op?: ReduceOp;
+  /** Ranks of the world that take part, in the collective's own order. Default: all. */
+  readonly ranks?: readonly number[];
+  /** Index into `ranks`; default 0. */
+  readonly root?: number;
+  /** Larger is more urgent on this rank; default 0. Takes effect under a policy that orders by priority. */
+  readonly priority?: number;
+  /** This rank's scalar for op "scaled-sum"; default 1. */
+  readonly scale?: number;
+  /** A program of the caller's own instead of the one that the selection table chooses. */
+  readonly program?: Program;
+}
+
+/** Options with every default filled in. */
+export type CompleteOptions = Required<Omit<CollectiveOptions, "program">>;
+
+/** @throws {InvalidArgumentError} naming the option, its value and what is allowed. */
+export function completeOptions(options: CollectiveOptions, rank: number, worldSize: number): CompleteOptions {
+  const { id, collective, dataType, count, op = "sum", root = 0, priority = 0, scale = 1 } = options;
+  const ranks = options.ranks ?? Array.from({ length: worldSize }, (_, number) => number);
+  if (!isCollective(collective)) throw new InvalidArgumentError("collective", collective, 'a collective such as "all-reduce"');
+  if (!isDataType(dataType)) throw new InvalidArgumentError("dataType", dataType, 'a data type such as "float32"');
+  if (!isReduceOp(op)) throw new InvalidArgumentError("op", op, 'a reduction operator such as "sum"');
+  checkWhole("id", id, 0xffff_ffff);
+  checkWhole("count", count, Number.MAX_SAFE_INTEGER);
+  checkRanks(ranks, rank, worldSize);
+  if (collective === "send-recv" && ranks.length !== 2) throw new InvalidArgumentError("ranks", ranks, "exactly two ranks for send-recv");
+  checkWhole("root", root, ranks.length - 1);
+  if (!Number.isInteger(priority) || Math.abs(priority) > 0x7fff_ffff) {
+    throw new InvalidArgumentError("priority", priority, "a whole number of 32 bits");
+  }
+  if (typeof scale !== "number" || Number.isNaN(scale)) throw new InvalidArgumentError("scale", scale, "a number");
+  const reads = collective === "custom" || takesReduceOp(collective);
+  return { id, collective, dataType, count, op: reads ? op : "sum", root, ranks: [...ranks], priority, scale };
+}
+
+function checkRanks(ranks: readonly number[], rank: number, worldSize: number): void {
+  if (!Array.isArray(ranks) || ranks.length === 0) throw new InvalidArgumentError("ranks", ranks, "a list of ranks");
+  for (const member of ranks) {
+    if (!Number.isInteger(member) || member < 0 || member >= worldSize) {
+      throw new InvalidArgumentError("ranks", ranks, `ranks from 0 to ${worldSize - 1}`);
+    }
+  }
+  if (new Set(ranks).size !== ranks.length) throw new InvalidArgumentError("ranks", ranks, "each rank once");
+  if (!ranks.includes(rank)) throw new InvalidArgumentError("ranks", ranks, `a list with rank ${rank}, which registers`);
+}
+
+function checkWhole(name: string, value: number, most: number): void {
+  if (!Number.isInteger(value) || value < 0 || value > most) {
+    throw new InvalidArgumentError(name, value, `a whole number from 0 to ${most}`);
+  }
+}
