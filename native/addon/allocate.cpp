@@ -10,14 +10,15 @@ Napi::Value allocate(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     const double asked = info.Length() > 0 && info[0].IsNumber() ? info[0].As<Napi::Number>().DoubleValue() : -1;
     if (!(asked >= 0 && asked <= 9007199254740991.0)) {
-      throw Error(dfcclInvalidArgument, "The number of bytes is not a whole number.", "Pass 0 or more.", {{"field", "bytes"}});
+      throw Error(dfcclInvalidArgument, "The number of bytes is not a whole number.", "Pass 0 or more.",
+                  {{"field", "bytes"}});
     }
     const auto bytes = static_cast<size_t>(asked);
     if (bytes == 0) return Napi::ArrayBuffer::New(info.Env(), 0);
     void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) {
-      throw Error(dfcclOutOfMemory, "The system refused " + std::to_string(bytes) + " bytes for a buffer.", "Free memory, or use smaller buffers.",
-                  {{"bytes", std::to_string(bytes)}});
+      throw Error(dfcclOutOfMemory, "The system refused " + std::to_string(bytes) + " bytes for a buffer.",
+                  "Free memory, or use smaller buffers.", {{"bytes", std::to_string(bytes)}});
     }
     // Fewer page faults and TLB misses on large tensors; the kernel may ignore it.
     if (bytes >= (size_t{4} << 20)) madvise(memory, bytes, MADV_HUGEPAGE);

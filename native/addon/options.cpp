@@ -10,7 +10,8 @@ namespace {
 double number(const Napi::Object& object, const char* field) {
   const Napi::Value value = object.Get(field);
   if (!value.IsNumber()) {
-    throw Error(dfcclInvalidArgument, std::string("Field ") + field + " is not a number.", "Pass a number.", {{"field", field}});
+    throw Error(dfcclInvalidArgument, std::string("Field ") + field + " is not a number.", "Pass a number.",
+                {{"field", field}});
   }
   return value.As<Napi::Number>().DoubleValue();
 }
@@ -20,7 +21,8 @@ T whole(const Napi::Object& object, const char* field, double most) {
   const double value = number(object, field);
   if (!(value >= 0 && value <= most) || value != static_cast<double>(static_cast<uint64_t>(value))) {
     throw Error(dfcclInvalidArgument, std::string("Field ") + field + " is " + std::to_string(value) + ".",
-                "Pass a whole number from 0 to " + std::to_string(static_cast<uint64_t>(most)) + ".", {{"field", field}});
+                "Pass a whole number from 0 to " + std::to_string(static_cast<uint64_t>(most)) + ".",
+                {{"field", field}});
   }
   return static_cast<T>(value);
 }
@@ -44,7 +46,9 @@ WorldOptions readWorldOptions(const Napi::Object& object) {
   o.workers = whole<uint32_t>(object, "workers", kMax32);
   const auto policy = object.Get("policy").As<Napi::Uint8Array>();
   if (policy.ByteLength() != sizeof o.policy) {
-    throw Error(dfcclInvalidArgument, "The policy has " + std::to_string(policy.ByteLength()) + " bytes instead of " + std::to_string(sizeof o.policy) + ".",
+    throw Error(dfcclInvalidArgument,
+                "The policy has " + std::to_string(policy.ByteLength()) + " bytes instead of " +
+                    std::to_string(sizeof o.policy) + ".",
                 "Encode it with @dfccl/scheduler's encodePolicy().", {{"field", "policy"}});
   }
   std::memcpy(&o.policy, policy.Data(), sizeof o.policy);

@@ -5,8 +5,8 @@ namespace dfccl::addon {
 Waker::Waker(Napi::Env env, Napi::Function callback) : env_(env) {
   const napi_value name = Napi::String::New(env, "dfccl waker");
   // A queue of one: wake-ups that nobody has handled yet are one wake-up.
-  const napi_status status =
-      napi_create_threadsafe_function(env, callback, nullptr, name, 1, 1, nullptr, nullptr, nullptr, nullptr, &function_);
+  const napi_status status = napi_create_threadsafe_function(env, callback, nullptr, name, 1, 1, nullptr, nullptr,
+                                                             nullptr, nullptr, &function_);
   if (status != napi_ok) throw Napi::Error::New(env, "a thread-safe function can't be created");
   napi_unref_threadsafe_function(env, function_);
 }

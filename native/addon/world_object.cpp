@@ -17,7 +17,8 @@ Napi::ArrayBuffer show(Napi::Env env, const std::shared_ptr<World>& owner, void*
 uint32_t wholeArgument(const Napi::CallbackInfo& info, size_t at, const char* name) {
   const double value = info.Length() > at && info[at].IsNumber() ? info[at].As<Napi::Number>().DoubleValue() : -1;
   if (!(value >= 0 && value <= 4294967295.0)) {
-    throw Error(dfcclInvalidArgument, std::string(name) + " is not a whole number.", "Pass a number from 0 to 4294967295.", {{"field", name}});
+    throw Error(dfcclInvalidArgument, std::string(name) + " is not a whole number.",
+                "Pass a number from 0 to 4294967295.", {{"field", name}});
   }
   return static_cast<uint32_t>(value);
 }
@@ -87,7 +88,8 @@ uint32_t WorldObject::rankOf(Info info) {
   World& w = world(info.Env());
   const uint32_t rank = wholeArgument(info, 0, "rank");
   if (rank >= w.size()) {
-    throw Error(dfcclInvalidArgument, "Rank is " + std::to_string(rank) + ".", "Allowed: 0 to " + std::to_string(w.size() - 1) + ".",
+    throw Error(dfcclInvalidArgument, "Rank is " + std::to_string(rank) + ".",
+                "Allowed: 0 to " + std::to_string(w.size() - 1) + ".",
                 {{"field", "rank"}, {"value", std::to_string(rank)}});
   }
   return rank;
@@ -99,8 +101,10 @@ Napi::Value WorldObject::memory(Info info) {
     const uint32_t rank = rankOf(info);
     RankMemory& m = world_->rank(rank).memory();
     Napi::Object result = Napi::Object::New(info.Env());
-    result.Set("submissions", show(info.Env(), world_, m.submissions.header, SubmissionRing::bytes(m.limits.submissionSlots)));
-    result.Set("completions", show(info.Env(), world_, m.completions.header, CompletionOwnedSlots<>::bytes(m.limits.completionSlots)));
+    result.Set("submissions",
+               show(info.Env(), world_, m.submissions.header, SubmissionRing::bytes(m.limits.submissionSlots)));
+    result.Set("completions",
+               show(info.Env(), world_, m.completions.header, CompletionOwnedSlots<>::bytes(m.limits.completionSlots)));
     result.Set("counters", show(info.Env(), world_, &m.counters, sizeof m.counters));
     result.Set("sleepers", show(info.Env(), world_, &world_->sleepers(), sizeof(uint32_t)));
     return result;
@@ -110,14 +114,16 @@ Napi::Value WorldObject::memory(Info info) {
 Napi::Value WorldObject::registerCollective(Info info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     const uint32_t rank = rankOf(info);
-    return Napi::Number::New(info.Env(), world_->registerCollective(rank, readCollectiveSpec(info[1].As<Napi::Object>())));
+    return Napi::Number::New(info.Env(),
+                             world_->registerCollective(rank, readCollectiveSpec(info[1].As<Napi::Object>())));
   });
 }
 
 Napi::Value WorldObject::unregisterCollective(Info info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     const uint32_t rank = rankOf(info);
-    world_->unregisterCollective(rank, wholeArgument(info, 1, "index"), static_cast<uint64_t>(info[2].As<Napi::Number>().Int64Value()));
+    world_->unregisterCollective(rank, wholeArgument(info, 1, "index"),
+                                 static_cast<uint64_t>(info[2].As<Napi::Number>().Int64Value()));
     return info.Env().Undefined();
   });
 }
@@ -182,7 +188,8 @@ Napi::Value WorldObject::residentStay(Info info) {
 Napi::Value WorldObject::isStayOver(Info info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     const uint32_t rank = rankOf(info);
-    return Napi::Boolean::New(info.Env(), world_->isStayOver(rank, static_cast<uint64_t>(info[1].As<Napi::Number>().Int64Value())));
+    return Napi::Boolean::New(info.Env(),
+                              world_->isStayOver(rank, static_cast<uint64_t>(info[1].As<Napi::Number>().Int64Value())));
   });
 }
 
@@ -198,7 +205,8 @@ Napi::Value WorldObject::noteSynchronizing(Info info) {
 Napi::Value WorldObject::synchronize(Info info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     const uint32_t rank = rankOf(info);
-    return Napi::Boolean::New(info.Env(), world_->synchronize(rank, static_cast<uint64_t>(info[1].As<Napi::Number>().Int64Value())));
+    return Napi::Boolean::New(
+        info.Env(), world_->synchronize(rank, static_cast<uint64_t>(info[1].As<Napi::Number>().Int64Value())));
   });
 }
 
@@ -215,7 +223,8 @@ Napi::Value WorldObject::counters(Info info) {
     Napi::Object result = Napi::Object::New(info.Env());
     result.Set("rank", words(&m.counters, sizeof m.counters / sizeof(Counter)));
     Napi::Array blocks = Napi::Array::New(info.Env(), m.blocks.size());
-    for (uint32_t b = 0; b < m.blocks.size(); ++b) blocks.Set(b, words(&m.blocks[b].counters, sizeof(BlockCounters) / sizeof(Counter)));
+    for (uint32_t b = 0; b < m.blocks.size(); ++b)
+      blocks.Set(b, words(&m.blocks[b].counters, sizeof(BlockCounters) / sizeof(Counter)));
     result.Set("blocks", blocks);
     return result;
   });
@@ -224,9 +233,11 @@ Napi::Value WorldObject::counters(Info info) {
 // memoryUse(rank, index): bytes that a collective takes on a rank; without arguments, of the arena.
 Napi::Value WorldObject::memoryUse(Info info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
-    if (info.Length() == 0) return Napi::Number::New(info.Env(), static_cast<double>(world(info.Env()).arenaUsedBytes()));
+    if (info.Length() == 0)
+      return Napi::Number::New(info.Env(), static_cast<double>(world(info.Env()).arenaUsedBytes()));
     const uint32_t rank = rankOf(info);
-    return Napi::Number::New(info.Env(), static_cast<double>(world_->memoryBytesOf(rank, wholeArgument(info, 1, "index"))));
+    return Napi::Number::New(info.Env(),
+                             static_cast<double>(world_->memoryBytesOf(rank, wholeArgument(info, 1, "index"))));
   });
 }
 

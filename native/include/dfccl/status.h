@@ -1,4 +1,4 @@
-/* Status codes of the C API and of the addon; packages/core (src/native-status.ts) maps them to typed errors. */
+/* Status codes of the C API and of the addon; packages/core (native-error.ts) maps them to typed errors. */
 #ifndef DFCCL_STATUS_H
 #define DFCCL_STATUS_H
 

@@ -323,7 +323,9 @@ bool World::synchronize(uint32_t rank, uint64_t timeoutMicros) {
   bool isOver;
   while (!(isOver = isStayOver(rank, stay))) {
     if (timeoutMicros != 0 && readTicks() - begin > limit) break;
-    if (!drive()) cpuPause();
+    if (drive()) continue;
+    if (deadlock()) break;
+    cpuPause();
   }
   noteSynchronizing(rank, -1);
   return isOver;

@@ -84,7 +84,7 @@ class World {
   bool isStayOver(uint32_t rank, uint64_t stay);
   /// Blocks until the daemon that is resident now has left, as a synchronization of a GPU does. The caller steps
   /// meanwhile.
-  /// @param timeoutMicros 0: none. @return false: timed out.
+  /// @param timeoutMicros 0: none. @return false: timed out, or deadlocked in order.
   bool synchronize(uint32_t rank, uint64_t timeoutMicros);
   void noteSynchronizing(uint32_t rank, int delta) {
     synchronizing_[rank].fetchAdd(static_cast<uint32_t>(delta), order::acqRel);
