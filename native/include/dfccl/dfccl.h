@@ -24,7 +24,7 @@
 extern "C" {
 #endif
 
-typedef enum {
+typedef enum DFCCL_ANY_INT {
   dfcclInt8 = 0,
   dfcclUint8 = 1,
   dfcclInt32 = 2,
@@ -39,7 +39,7 @@ typedef enum {
   dfcclFloat8e5m2 = 11
 } dfcclDataType_t;
 
-typedef enum {
+typedef enum DFCCL_ANY_INT {
   dfcclSum = 0,
   dfcclProd = 1,
   dfcclMin = 2,

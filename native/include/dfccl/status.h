@@ -2,7 +2,14 @@
 #ifndef DFCCL_STATUS_H
 #define DFCCL_STATUS_H
 
-typedef enum {
+/* A C caller may pass any int for an enumerator; C++ must not assume that it is one of the names. */
+#ifdef __cplusplus
+#define DFCCL_ANY_INT : int
+#else
+#define DFCCL_ANY_INT
+#endif
+
+typedef enum DFCCL_ANY_INT {
   dfcclSuccess = 0,
   dfcclInvalidArgument = 1,      /* a value outside what is allowed */
   dfcclUnknownCollective = 2,    /* no such id on this rank */
