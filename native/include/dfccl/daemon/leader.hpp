@@ -22,9 +22,9 @@ class Leader {
     seenProgress_ = otherBlocksProgress();
   }
 
-  /// Something of the host's that no block knows yet.
+  /// Something of the host's that no block knows yet. Any thread asks, so only what is shared is looked at.
   bool hasWork() const {
-    return m_.submissions.header->tail.load(order::seqCst) != submissions_.position() ||
+    return Residency::hasUnseen(m_.submissions) ||
            m_.control.tail.load(order::acquire) != m_.control.head.load(order::relaxed);
   }
 
