@@ -12,7 +12,6 @@ import { installCommand } from "./lib/machine.mjs";
 import { cacheDirectory } from "./lib/paths.mjs";
 import { tail } from "./lib/run.mjs";
 import { setup } from "./setup.mjs";
-import { testPackages } from "./test-packages.mjs";
 
 /** `requires`: a need of scripts/lib/machine.mjs without which the runner is skipped. */
 const runners = [
@@ -38,7 +37,7 @@ const runners = [
     requires: "doctest",
   },
   { name: "c++ tsan", what: "unit and stress tests", run: () => nativeTests("tsan", { labels: "^(unit|stress)$" }), requires: "doctest" },
-  { name: "packages", what: "version, publish, install, Node 20–26", run: () => testPackages(), requires: "git" },
+  { name: "packages", what: "version, publish, install, Node 20–26", run: packages, requires: "git" },
   { name: "examples", what: "examples/ run to their end", run: examples },
 ];
 
@@ -68,6 +67,12 @@ for (const runner of selected) {
 line(dim(`\nin ${((performance.now() - started) / 60_000).toFixed(1)} minutes; everything that was printed is in .cache/logs`));
 line(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 process.exit(total.failed > 0 || total.passed === 0 ? 1 : 0);
+
+// Imported late, because it needs what the set-up installs.
+async function packages() {
+  const { testPackages } = await import("./test-packages.mjs");
+  return testPackages();
+}
 
 async function outcome({ run, requires }) {
   const need = missing.find(({ name }) => name === requires);
