@@ -63,6 +63,40 @@ for (const batch of [one, entries]) {
   measure("submission ring: read by the tail", capacity, drain, fill);
 }
 
+// The control of the SharedWords seam: the same stores on a bare typed array.
+{
+  const words = new Int32Array(new SharedArrayBuffer(submissionRingBytes(capacity)));
+  let tail = 0;
+  measure("submission ring by hand, on bare Atomics, 64 at a time", capacity, () => {
+    for (let i = 0; i < capacity; i += entries.length) {
+      Atomics.compareExchange(words, 32, 0, 1);
+      for (const sqe of entries) {
+        const at = 80 + (tail & (capacity - 1)) * 16;
+        const sequence = (tail + 1) << 16;
+        words[at] = sqe.id | 0;
+        words[at + 2] = sqe.run | 0;
+        words[at + 4] = sqe.completionSlot | 0;
+        words[at + 6] = sqe.sendAddress | 0;
+        words[at + 8] = sqe.recvAddress | 0;
+        words[at + 10] = tail | 0;
+        words[at + 12] = sqe.scalarHandle | 0;
+        words[at + 14] = 0;
+        Atomics.store(words, at + 1, sequence | (sqe.flags & 0xffff));
+        words[at + 3] = sequence | (Math.floor(sqe.run / 2 ** 32) & 0xffff);
+        words[at + 5] = sequence;
+        words[at + 7] = sequence | (Math.floor(sqe.sendAddress / 2 ** 32) & 0xffff);
+        words[at + 9] = sequence | (Math.floor(sqe.recvAddress / 2 ** 32) & 0xffff);
+        words[at + 11] = sequence | (Math.floor(tail / 2 ** 32) & 0xffff);
+        words[at + 13] = sequence | (Math.floor(sqe.scalarHandle / 2 ** 32) & 0xffff);
+        Atomics.store(words, at + 15, sequence);
+        tail++;
+      }
+      Atomics.store(words, 0, tail | 0);
+      Atomics.store(words, 32, 0);
+    }
+  });
+}
+
 {
   const ring = createLeaderBroadcast(memory(leaderBroadcastBytes(capacity, 1)), capacity, 1);
   const leader = new BroadcastLeader(ring);
