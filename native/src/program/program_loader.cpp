@@ -109,6 +109,10 @@ class Checker {
     if (c.block != block) refuse("connection belongs to another block", at);
   }
 
+  void checkMayBeDirect(size_t at) const {
+    if (!(h_.flags & kUsesDirect)) refuse("a direct step in a program that claims to have none", at);
+  }
+
   void checkStep(const StepRecord& s, uint32_t block, size_t at) const {
     if (s.op >= kOpCount) refuse("unknown op " + std::to_string(s.op), at);
     const auto op = static_cast<Op>(s.op);
@@ -127,8 +131,7 @@ class Checker {
     if ((s.flags & ~(kDirectSend | kDirectRecv | kFinish)) != 0) refuse("unknown flags", at);
     if ((s.flags & kDirectSend) && !sends) refuse("direct send without a send", at);
     if ((s.flags & kDirectRecv) && !receives) refuse("direct receive without a receive", at);
-    const bool touchesOthers = (s.flags & kDirectSend) || op == Op::multiReduceCopy;
-    if (touchesOthers && !(h_.flags & kUsesDirect)) refuse("a direct step in a program that claims to have none", at);
+    if (s.flags & (kDirectSend | kDirectRecv)) checkMayBeDirect(at);
     if (s.count != 0 && readsLocal) checkRange(s.srcBuffer, s.srcChunk, s.count, "source", at);
     if (s.count != 0 && writesLocal) checkRange(s.dstBuffer, s.dstChunk, s.count, "destination", at);
     if (s.count != 0 && (s.flags & kDirectSend)) checkRange(s.remoteBuffer, s.remoteChunk, s.count, "remote", at);
@@ -145,6 +148,7 @@ class Checker {
       if (s.firstRef + refs > p_.refs.size()) refuse("references outside the table", at);
       for (uint64_t i = s.firstRef; i < s.firstRef + refs; ++i) {
         if (p_.refs[i].rank >= h_.rankCount) refuse("reference to an unknown rank", at);
+        if (p_.refs[i].rank != h_.rank) checkMayBeDirect(at);
         checkRange(p_.refs[i].buffer, p_.refs[i].chunk, s.count, "referenced", at);
       }
     }

@@ -16,8 +16,8 @@ export interface CompletedRun {
 
 export interface BatchOptions {
   /**
-   * Called once for each run that ends, in the order of completion, never before submit() has returned. Runs that a closed or
-   * deadlocked world leaves behind don't end; awaiting the batch tells of those.
+   * Called once for each run that ends, never before submit() has returned; runs whose completions are found together come in
+   * the order of submission. Runs that a closed or deadlocked world leaves behind don't end; awaiting the batch tells of those.
    */
   readonly onComplete?: (run: CompletedRun) => void;
 }

@@ -1,11 +1,22 @@
 import { DeadlockError } from "./errors.js";
 import type { NativeWorld } from "./native-addon/native-world.js";
-import type { Rank } from "./rank.js";
+import type { RankQueues } from "./rank-queues.js";
 
 // Idle turns of the event loop, at some microseconds each, before the loop rests.
 const turnsBeforeRest = 64;
 const driveMicros = 50;
 const napMs = 1;
+
+/** What the pump needs of the engine. */
+export type PumpedEngine = Pick<NativeWorld, "drive" | "deadlock" | "setWaker" | "referenceWaker">;
+
+/** What the pump needs of a rank. */
+export interface PumpedRank {
+  readonly queues: Pick<RankQueues, "setNeedsWake" | "undelivered">;
+  readonly pendingRuns: number;
+  deliver(): number;
+  failAll(error: unknown, isEngineStopped: boolean): void;
+}
 
 interface Waiting {
   readonly isOver: () => boolean;
@@ -35,8 +46,8 @@ export class CompletionPump {
   private idleTurns = 0;
 
   constructor(
-    private readonly native: NativeWorld,
-    private readonly ranks: () => readonly Rank[],
+    private readonly native: PumpedEngine,
+    private readonly ranks: () => readonly PumpedRank[],
     private readonly options: { readonly canPark: boolean; readonly inOrder: boolean },
   ) {
     // Weak, because the engine holds this function until the world is closed or collected.

@@ -11,6 +11,7 @@ import {
 import { Batch, type BatchOptions } from "./batch.js";
 import { type CollectiveOptions, completeOptions } from "./collective-options.js";
 import { type RankCounters, readCounters } from "./counters.js";
+import { DeadlockError } from "./errors.js";
 import { callNative } from "./native-addon/native-error.js";
 import { nativeAddon } from "./native-addon/native-world.js";
 import { chooseProgram, encodeOnce } from "./program-choice.js";
@@ -19,6 +20,7 @@ import { RegisteredCollective } from "./registered-collective.js";
 import { bufferLengths } from "./run-check.js";
 import { RunTable } from "./run-table.js";
 import { type RunRequest, Submitter } from "./submitter.js";
+import { checkTimeout } from "./timeout.js";
 import type { World } from "./world.js";
 
 /** One rank of a world in this process. */
@@ -129,12 +131,19 @@ export class Rank {
    * The same, blocking this thread and stepping the engine meanwhile.
    * @param timeoutMs - default: none.
    * @returns false if the time ran out first.
+   * @throws {DeadlockError} in an in-order world that can't go on.
    */
-  synchronizeBlocking(timeoutMs = 0): boolean {
+  synchronizeBlocking(timeoutMs?: number): boolean {
     this.world.requireOpen();
-    const over = callNative(() => this.world.native.synchronize(this.number, Math.ceil(timeoutMs * 1000)));
-    this.world.pump.kick();
-    return over;
+    checkTimeout(timeoutMs);
+    const { native, pump } = this.world;
+    // 0 means none to the engine.
+    const timeoutMicros = timeoutMs === undefined ? 0 : Math.max(1, Math.ceil(timeoutMs * 1000));
+    const isOver = callNative(() => native.synchronize(this.number, timeoutMicros));
+    pump.kick();
+    const report = isOver ? null : native.deadlock();
+    if (report !== null) throw new DeadlockError(report);
+    return isOver;
   }
 
   counters(): RankCounters {

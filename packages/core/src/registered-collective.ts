@@ -1,9 +1,10 @@
-import { byteSizeOf, type Collective, type DataType, InvalidArgumentError, type ReduceOp } from "@dfccl/primitives";
+import { byteSizeOf, type Collective, type DataType, type ReduceOp } from "@dfccl/primitives";
 import { ClosedError, CollectiveAbortedError, CollectiveTimeoutError } from "./errors.js";
 import { callNative } from "./native-addon/native-error.js";
 import type { MemberProgress } from "./native-addon/native-world.js";
 import type { Rank } from "./rank.js";
 import { type BufferLengths, checkBuffer, checkPlacement } from "./run-check.js";
+import { checkTimeout } from "./timeout.js";
 
 export interface RunOptions {
   /** Reject after so many milliseconds. The run stays in flight: it completes when the missing ranks come. */
@@ -195,14 +196,6 @@ export class RegisteredCollective implements CollectiveFacts, Disposable {
     this.rank.world.requireOpen();
     if (!this.isOpen) throw new ClosedError(this.name);
   }
-}
-
-// Beyond this Node takes a timer for one that is due.
-const longestTimeoutMs = 2 ** 31 - 1;
-
-function checkTimeout(timeoutMs: number | undefined): void {
-  if (timeoutMs === undefined || (timeoutMs >= 0 && timeoutMs <= longestTimeoutMs)) return;
-  throw new InvalidArgumentError("timeoutMs", timeoutMs, `milliseconds from 0 to ${longestTimeoutMs}, or leave it out to wait forever`);
 }
 
 function bytesOf(view: ArrayBufferView | undefined | null): number {

@@ -43,7 +43,7 @@ export function checkBuffer(
   const expected = typedArrayOf(dataType);
   if (!(view instanceof expected)) {
     const given = (view as object).constructor?.name ?? typeof view;
-    throw new BufferError(name, which, `is a ${given}`, `${dataType} lies in a ${expected.name}: pass one of ${elements} elements.`, {
+    throw new BufferError(name, which, `is a ${given}`, `Pass a ${expected.name} of ${elements} elements, which holds ${dataType}.`, {
       given,
       expected: expected.name,
     });

@@ -95,7 +95,7 @@ export class World implements Disposable, AsyncDisposable {
     return this.native.deadlock() ?? undefined;
   }
 
-  /** Bytes of connectors and scratch memory in use. */
+  /** Bytes of connectors and scratch memory: of what is registered, and of what it may take over from former registrations. */
   arenaBytesInUse(): number {
     this.requireOpen();
     return this.native.memoryUse();
