@@ -16,6 +16,11 @@ export const entries = [
     minutes: 90,
   },
   {
+    name: "how programs with work in flight end, with the addon under AddressSanitizer and UBSan",
+    command: ["node", "scripts/checks/lifecycle-asan.mjs"],
+    minutes: 80,
+  },
+  {
     name: "stress tests, 20 times each",
     command: ctest("release", "stress", "20"),
     minutes: 60,

@@ -113,7 +113,10 @@ async function publishThirdParty(folder, env) {
     const copy = join(folder, `${dependency.name}@${dependency.version}`);
     copyForPublishing(dependency, copy);
     // A tag for each version: "latest" must not move back when an older version follows a newer one.
-    await succeed(["npm", "publish", "--ignore-scripts", "--tag", `copy-${dependency.version.replaceAll(".", "-")}`, "."], { cwd: copy, env });
+    await succeed(["npm", "publish", "--ignore-scripts", "--tag", `copy-${dependency.version.replaceAll(".", "-")}`, "."], {
+      cwd: copy,
+      env,
+    });
   }
 }
 
