@@ -1,6 +1,19 @@
 import { describe, expect, it } from "vitest";
 import { type CompletedRun, openWorld, type RegisteredCollective } from "../src/index.js";
-import { rankOf } from "./support/open.js";
+import { expectFault } from "./support/faults.js";
+import { failureOf, rankOf } from "./support/open.js";
+
+interface WasmMemory {
+  readonly buffer: ArrayBuffer;
+  grow(pages: number): number;
+}
+
+/** WebAssembly isn't in the libraries that this workspace compiles with. */
+function growingMemory(): WasmMemory {
+  type Wasm = { readonly Memory: new (limits: { initial: number; maximum: number }) => WasmMemory };
+  const { Memory } = (globalThis as unknown as { WebAssembly: Wasm }).WebAssembly;
+  return new Memory({ initial: 1, maximum: 2 });
+}
 
 const barrier = { collective: "barrier", dataType: "int8", count: 0 } as const;
 
@@ -108,5 +121,30 @@ describe("a batch", () => {
     );
     await Promise.all(batches);
     expect(order.join("")).toBe("a".repeat(20) + "b".repeat(20) + "c".repeat(20));
+  });
+
+  it("refuses a run whose buffer is detached while it waits for room, and goes on with the others", async () => {
+    using world = openWorld({ ranks: 1, submissionSlots: 4, completionSlots: 8 });
+    const rank = rankOf(world, 0);
+    const collective = rank.register({ id: 1, collective: "all-reduce", dataType: "int32", count: 1 });
+    const source = Int32Array.of(7);
+    const targets = Array.from({ length: 40 }, () => new Int32Array(1));
+    // The memory of WebAssembly is detached when it grows.
+    const memory = growingMemory();
+    targets[20] = new Int32Array(memory.buffer, 0, 1);
+    const refused: number[] = [];
+    const batch = rank.submit(
+      targets.map((target) => [collective, source, target] as const),
+      {
+        onComplete: ({ position, status }) => {
+          if (status === "refused") refused.push(position);
+        },
+      },
+    );
+    memory.grow(1);
+    expectFault(await failureOf(batch), "BUFFER", { detached: true });
+    expect(refused).toEqual([20]);
+    expect(targets.flatMap((target) => (target.length === 0 ? [] : [...target]))).toEqual(Array(39).fill(7));
+    collective.unregister();
   });
 });
