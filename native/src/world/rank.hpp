@@ -77,7 +77,7 @@ class Rank {
   Atomic<uint64_t> issued_;
   Atomic<uint64_t> taken_;      // completions whose slot was freed; under pollLock_
   Atomic<uint64_t> delivered_;  // of them, those that the caller knows of: no callback of theirs is running
-  uint32_t cursor_ = 0;  // where the next scan for completions begins
+  uint32_t cursor_ = 0;         // where the next scan for completions begins
 };
 
 }  // namespace dfccl
