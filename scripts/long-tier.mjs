@@ -17,7 +17,7 @@ export const entries = [
   },
   {
     name: "how programs with work in flight end, with the addon under AddressSanitizer and UBSan",
-    command: ["node", "scripts/checks/lifecycle-asan.mjs"],
+    command: ["node", "scripts/lifecycle-asan.mjs"],
     minutes: 80,
   },
   {

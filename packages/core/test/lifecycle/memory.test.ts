@@ -1,18 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { runChild } from "../support/child.js";
 
-const fixture = (name: string): URL => new URL(`./fixtures/${name}.ts`, import.meta.url);
 const nodeOptions = ["--expose-gc"];
 
 describe("memory", () => {
   it("of a world that nobody holds is collected and its threads end, but not while a run is in flight", async () => {
-    const { code, stdout, stderr } = await runChild(fixture("collected-world"), { nodeOptions });
+    const { code, stdout, stderr } = await runChild(new URL("./fixtures/collected-world.ts", import.meta.url), { nodeOptions });
     expect([code, stderr]).toEqual([0, ""]);
     expect(stdout.split("\n")).toEqual(["threads: 20 more or fewer collected early: true, then 0 more", "completed 1", "then 0 more", ""]);
   });
 
   it("of buffers that the program drops stays until their run is over, and no longer", async () => {
-    const end = await runChild(fixture("dropped-buffers"), { nodeOptions });
+    const end = await runChild(new URL("./fixtures/dropped-buffers.ts", import.meta.url), { nodeOptions });
     expect(end).toMatchObject({
       code: 0,
       stdout: "in flight: control recv, control send\nsum 6 6\ncompleted: control recv, control send, recv, send\n",
@@ -21,11 +20,15 @@ describe("memory", () => {
   });
 
   it("of a buffer in flight can't be transferred away", async () => {
-    const end = await runChild(fixture("transferred-buffer"), { nodeOptions });
+    const end = await runChild(new URL("./fixtures/transferred-buffer.ts", import.meta.url), { nodeOptions });
     expect(end).toMatchObject({ code: 0, stdout: "still attached: true\nsums 3 3\n", stderr: "" });
   });
 
   it("of buffers in flight may be freed once their world is closed", async () => {
-    expect(await runChild(fixture("closed-in-flight"), { nodeOptions })).toMatchObject({ code: 0, stdout: "closed\n", stderr: "" });
+    expect(await runChild(new URL("./fixtures/closed-in-flight.ts", import.meta.url), { nodeOptions })).toMatchObject({
+      code: 0,
+      stdout: "closed\n",
+      stderr: "",
+    });
   });
 });

@@ -1,11 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { runChild } from "../support/child.js";
 
-const fixture = (name: string): URL => new URL(`./fixtures/${name}.ts`, import.meta.url);
-
 describe("worker threads", () => {
   it("may end in any way with work in flight, without harm to the process", async () => {
-    const { code, signal, stdout } = await runChild(fixture("worker-ends"));
+    const { code, signal, stdout } = await runChild(new URL("./fixtures/worker-ends.ts", import.meta.url));
     expect([code, signal]).toEqual([0, null]);
     expect(stdout.trim().split("\n")).toEqual([
       "terminate: ended",
@@ -19,6 +17,11 @@ describe("worker threads", () => {
   });
 
   it("have worlds of their own, several at once", async () => {
-    expect(await runChild(fixture("several-workers"))).toMatchObject({ code: 0, signal: null, stdout: "codes 0 0 0 0\n", stderr: "" });
+    expect(await runChild(new URL("./fixtures/several-workers.ts", import.meta.url))).toMatchObject({
+      code: 0,
+      signal: null,
+      stdout: "codes 0 0 0 0\n",
+      stderr: "",
+    });
   });
 });

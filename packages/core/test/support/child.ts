@@ -22,7 +22,7 @@ const tsx = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
 
 /**
  * Runs a TypeScript file in a Node process of its own: a test runner's processes would hide how a program ends.
- * `DFCCL_TEST_PRELOAD` names a library to be loaded first, such as a sanitizer's (scripts/checks/lifecycle-asan.mjs).
+ * `DFCCL_TEST_PRELOAD` names a library to be loaded first, such as a sanitizer's (scripts/lifecycle-asan.mjs).
  */
 export function runChild(file: URL, { nodeOptions = [], args = [], onLine }: ChildOptions = {}): Promise<ChildEnd> {
   const preload = process.env.DFCCL_TEST_PRELOAD;

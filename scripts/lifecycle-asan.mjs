@@ -1,9 +1,9 @@
 // The lifecycle tests of @dfccl/core with an addon built under AddressSanitizer and UBSan: each starts Node processes of its
-// own, into which the sanitizer's runtime is preloaded. By hand: node scripts/checks/lifecycle-asan.mjs
+// own, into which the sanitizer's runtime is preloaded. By hand: node scripts/lifecycle-asan.mjs
 import { join } from "node:path";
-import { buildDirectory, root } from "../lib/paths.mjs";
-import { run } from "../lib/run.mjs";
-import { configureCommand } from "../setup.mjs";
+import { buildDirectory, root } from "./lib/paths.mjs";
+import { run } from "./lib/run.mjs";
+import { configureCommand } from "./setup.mjs";
 
 const preset = "asan";
 const native = join(root, "native");
