@@ -1,6 +1,7 @@
 #include <napi.h>
 
 #include "allocate.hpp"
+#include "built_in_program.hpp"
 #include "dfccl/reduce_copy.hpp"
 #include "engine_layout.hpp"
 #include "world_object.hpp"
@@ -12,6 +13,7 @@ namespace {
 Napi::Object initialise(Napi::Env env, Napi::Object exports) {
   exports.Set("NativeWorld", WorldObject::define(env));
   exports.Set("allocate", Napi::Function::New(env, allocate));
+  exports.Set("builtInProgram", Napi::Function::New(env, builtInProgram));
   exports.Set("addressOf", Napi::Function::New(env, addressOf));
   exports.Set("layout", Napi::Function::New(env, engineLayout));
   exports.Set("reduceCopyKernel", Napi::String::New(env, reduceCopyKernelName()));

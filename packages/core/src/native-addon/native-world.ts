@@ -86,6 +86,8 @@ export interface NativeAddon {
   /** Page-aligned, zeroed memory. */
   allocate(bytes: number): ArrayBuffer;
   addressOf(memory: ArrayBuffer | ArrayBufferView): number;
+  /** What a C caller of this collective (by code) runs on this rank. */
+  builtInProgram(collective: number, ranks: number, rank: number, root: number): Uint8Array;
   /** Offsets and sizes of shared records, by record and field; in `codes`, the codes of every enumeration by name. */
   layout(): { readonly codes: EngineRecord<EngineRecord<number>> } & EngineRecord<EngineRecord<number>>;
   readonly reduceCopyKernel: string;

@@ -1,0 +1,10 @@
+#pragma once
+#include <napi.h>
+
+namespace dfccl::addon {
+
+/// builtInProgram(collective, ranks, rank, root): the program that callers without JavaScript get. A test compares its
+/// bytes with those that packages/primitives builds, so that both kinds of callers may meet in one collective.
+Napi::Value builtInProgram(const Napi::CallbackInfo& info);
+
+}  // namespace dfccl::addon
