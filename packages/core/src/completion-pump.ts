@@ -14,6 +14,8 @@ export type PumpedEngine = Pick<NativeWorld, "drive" | "deadlock" | "setWaker" |
 export interface PumpedRank {
   readonly queues: Pick<RankQueues, "setNeedsWake" | "undelivered">;
   readonly pendingRuns: number;
+  /** Something is under way whose end no completion announces. */
+  readonly isWatching: boolean;
   deliver(): number;
   failAll(error: unknown, isEngineStopped: boolean): void;
 }
@@ -96,7 +98,7 @@ export class CompletionPump {
     this.settleWaiting();
     // A callback may have closed the world, or submitted.
     if (this.isStopped || this.isScheduled) return;
-    if (this.waiting.size === 0 && this.ranks().every(({ pendingRuns }) => pendingRuns === 0)) return;
+    if (this.waiting.size === 0 && this.ranks().every(({ pendingRuns, isWatching }) => pendingRuns === 0 && !isWatching)) return;
     this.idleTurns = moved || delivered > 0 ? 0 : this.idleTurns + 1;
     if (this.options.inOrder && this.idleTurns > 0 && this.failOnDeadlock()) return;
     if (this.idleTurns > turnsBeforeRest) this.rest();
@@ -130,7 +132,7 @@ export class CompletionPump {
 
   private rest(): void {
     // Nothing announces the end of a daemon's stay or of a quarantine, nor what only callers step.
-    if (this.waiting.size > 0 || !this.options.canPark) {
+    if (this.waiting.size > 0 || !this.options.canPark || this.ranks().some(({ isWatching }) => isWatching)) {
       this.nap = setTimeout(this.turn, napMs);
       return;
     }

@@ -15,6 +15,7 @@ import { DeadlockError } from "./errors.js";
 import { callNative } from "./native-addon/native-error.js";
 import { nativeAddon } from "./native-addon/native-world.js";
 import { chooseProgram, encodeOnce } from "./program-choice.js";
+import { Quarantine } from "./quarantine.js";
 import { RankQueues } from "./rank-queues.js";
 import { RegisteredCollective } from "./registered-collective.js";
 import { bufferLengths } from "./run-check.js";
@@ -29,6 +30,8 @@ export class Rank {
   readonly queues: RankQueues;
   /** @internal */
   readonly runs: RunTable;
+  /** @internal */
+  readonly quarantine: Quarantine;
   private readonly submitter: Submitter;
   private readonly isOurs = (collective: RegisteredCollective): boolean => collective.rank === this;
 
@@ -38,7 +41,8 @@ export class Rank {
     readonly number: number,
   ) {
     this.queues = new RankQueues(world.native.memory(number));
-    this.runs = new RunTable(this.queues);
+    this.quarantine = new Quarantine(({ handle }) => world.native.isQuarantineOver(number, handle));
+    this.runs = new RunTable(this.queues, this.quarantine);
     this.submitter = new Submitter(this.queues, this.runs, () => world.native.ring());
   }
 
@@ -46,7 +50,8 @@ export class Rank {
    * Registers a collective on this rank; other ranks do the same, in any order, also while collectives run. Never waits
    * for them: a run may be submitted at once and is held until every rank has registered.
    * @throws {InvalidArgumentError} for a value out of range; {@link RegistrationMismatchError} where another rank registered
-   *   the id differently; {@link EngineError} ALREADY_REGISTERED, INVALID_PROGRAM, OUT_OF_MEMORY.
+   *   the id differently; {@link EngineError} ALREADY_REGISTERED, INVALID_PROGRAM, OUT_OF_MEMORY; ProgramError for a program of
+   *   the caller's own that can't be proven.
    */
   register(options: CollectiveOptions): RegisteredCollective {
     this.world.requireOpen();
@@ -156,9 +161,17 @@ export class Rank {
     return this.runs.size + this.submitter.waiting;
   }
 
+  /** @internal Something is under way whose end no completion announces. */
+  get isWatching(): boolean {
+    return !this.quarantine.isEmpty;
+  }
+
   /** @internal Delivers completions and submits what waited for the room that they made. @returns how many. */
   deliver(): number {
     const delivered = this.runs.deliver();
+    // A callback may have closed the world.
+    if (!this.world.isOpen) return delivered;
+    if (!this.quarantine.isEmpty) this.quarantine.release();
     this.submitter.flush();
     return delivered;
   }
@@ -167,6 +180,7 @@ export class Rank {
   failAll(error: unknown, isEngineStopped: boolean): void {
     this.runs.failAll(error, isEngineStopped);
     this.submitter.failAll(error);
+    if (isEngineStopped) this.quarantine.clear();
   }
 }
 

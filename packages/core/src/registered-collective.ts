@@ -1,10 +1,12 @@
 import { byteSizeOf, type Collective, type DataType, type ReduceOp } from "@dfccl/primitives";
-import { ClosedError, CollectiveAbortedError, CollectiveTimeoutError } from "./errors.js";
+import { ClosedError, CollectiveAbortedError, CollectiveTimeoutError, EngineError } from "./errors.js";
 import { callNative } from "./native-addon/native-error.js";
 import type { MemberProgress } from "./native-addon/native-world.js";
 import type { Rank } from "./rank.js";
 import { type BufferLengths, checkBuffer, checkPlacement } from "./run-check.js";
 import { checkTimeout } from "./timeout.js";
+
+const driveMicros = 50;
 
 export interface RunOptions {
   /** Reject after so many milliseconds. The run stays in flight: it completes when the missing ranks come. */
@@ -38,8 +40,10 @@ export class RegisteredCollective implements CollectiveFacts, Disposable {
   readonly priority: number;
   /** This rank's position in `ranks`. */
   readonly member: number;
-  /** @internal Runs submitted so far. */
+  /** @internal Runs submitted so far, waiting for room or not. */
   issuedRuns = 0;
+  /** @internal Of them, those that have ended and been delivered. */
+  deliveredRuns = 0;
   /** @internal */
   isOpen = true;
   /** @internal Addresses of the run being submitted: set by prepare(), so that the hot path makes no objects. */
@@ -136,7 +140,7 @@ export class RegisteredCollective implements CollectiveFacts, Disposable {
   /** Resolves when, after an abort, no rank touches the buffers any more. */
   async quarantine(): Promise<void> {
     this.requireOpen();
-    await this.rank.world.pump.until(() => this.rank.world.native.isQuarantineOver(this.rank.number, this.handle));
+    await this.rank.world.pump.until(() => this.isQuarantineOver());
   }
 
   /** Bytes that the registration takes on this rank, connectors and scratch memory included. */
@@ -147,10 +151,26 @@ export class RegisteredCollective implements CollectiveFacts, Disposable {
 
   /**
    * Frees what the registration holds on this rank. Twice is fine.
-   * @throws {EngineError} IN_USE while runs are in flight.
+   * @throws {EngineError} IN_USE while runs are in flight or their completions aren't delivered.
    */
   unregister(): void {
     if (!this.isOpen || !this.rank.world.isOpen) return;
+    const inFlight = this.issuedRuns - this.deliveredRuns;
+    if (inFlight > 0) {
+      throw new EngineError(
+        "IN_USE",
+        `${this.name} has ${inFlight} runs in flight.`,
+        "Await them, or abort the collective and await that.",
+        {
+          id: this.id,
+          rank: this.rank.number,
+          inFlight,
+        },
+      );
+    }
+    // Afterwards nobody could tell when the buffers of aborted runs are free. The engine needs some microseconds for it.
+    while (this.rank.quarantine.has(this) && !this.isQuarantineOver()) this.rank.world.native.drive(driveMicros);
+    this.rank.quarantine.release();
     callNative(() => this.rank.world.native.unregister(this.rank.number, this.handle, this.issuedRuns));
     this.isOpen = false;
     this.isChecked = false;
@@ -190,6 +210,10 @@ export class RegisteredCollective implements CollectiveFacts, Disposable {
     );
     this.sendAddress = sendAddress;
     this.recvAddress = recvAddress;
+  }
+
+  private isQuarantineOver(): boolean {
+    return callNative(() => this.rank.world.native.isQuarantineOver(this.rank.number, this.handle));
   }
 
   private requireOpen(): void {

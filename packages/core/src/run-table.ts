@@ -1,5 +1,6 @@
 import type { Batch } from "./batch.js";
 import { CollectiveAbortedError } from "./errors.js";
+import type { Quarantine } from "./quarantine.js";
 import { cqeCompleted, type RankQueues } from "./rank-queues.js";
 import type { RegisteredCollective } from "./registered-collective.js";
 
@@ -25,7 +26,10 @@ export class RunTable {
   private readonly doneSlots: Int32Array;
   private readonly doneStatuses: Int32Array;
 
-  constructor(private readonly queues: RankQueues) {
+  constructor(
+    private readonly queues: RankQueues,
+    private readonly quarantine: Quarantine,
+  ) {
     const count = queues.completionSlots;
     this.collectives = new Array<RegisteredCollective | undefined>(count).fill(undefined);
     this.batches = new Array<Batch | undefined>(count).fill(undefined);
@@ -63,10 +67,15 @@ export class RunTable {
       const slot = doneSlots[i] ?? 0;
       const collective = this.collectives[slot];
       const batch = this.batches[slot];
+      if (collective === undefined || batch === undefined) continue;
+      let failure: unknown;
+      if (doneStatuses[i] !== cqeCompleted) {
+        failure = new CollectiveAbortedError(collective.name);
+        this.quarantine.hold(collective, this.sends[slot], this.recvs[slot]);
+      }
       this.clear(slot);
       queues.freeSlot(slot);
-      if (collective === undefined || batch === undefined) continue;
-      const failure = doneStatuses[i] === cqeCompleted ? undefined : new CollectiveAbortedError(collective.name);
+      collective.deliveredRuns += 1;
       batch.complete(collective, this.positions[slot] ?? 0, failure);
     }
     queues.publishFreed();

@@ -98,7 +98,7 @@ describe("what was closed", () => {
     expectFault(
       thrownBy(() => first?.unregister()),
       "IN_USE",
-      { id: "7", rank: "0", inFlight: "1" },
+      { id: 7, rank: 0, inFlight: 1 },
     );
     await Promise.all([run, second?.run(four(), four())]);
     first?.unregister();

@@ -1,0 +1,38 @@
+import type { RegisteredCollective } from "./registered-collective.js";
+
+/**
+ * Buffers of aborted runs. An abort ends a run at once, while other ranks may still be reading or writing its buffers; they
+ * must not be collected before every rank has let go of them.
+ */
+export class Quarantine {
+  private readonly held = new Map<RegisteredCollective, unknown[]>();
+
+  constructor(private readonly isOver: (collective: RegisteredCollective) => boolean) {}
+
+  get isEmpty(): boolean {
+    return this.held.size === 0;
+  }
+
+  has(collective: RegisteredCollective): boolean {
+    return this.held.has(collective);
+  }
+
+  /** Holds the buffers of a run of this collective. */
+  hold(collective: RegisteredCollective, send: unknown, recv: unknown): void {
+    const buffers = this.held.get(collective);
+    if (buffers === undefined) this.held.set(collective, [send, recv]);
+    else buffers.push(send, recv);
+  }
+
+  /** Lets go of what no rank touches any more. */
+  release(): void {
+    for (const collective of this.held.keys()) {
+      if (this.isOver(collective)) this.held.delete(collective);
+    }
+  }
+
+  /** Lets go of everything. @pre the engine has stopped. */
+  clear(): void {
+    this.held.clear();
+  }
+}
