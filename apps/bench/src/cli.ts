@@ -2,8 +2,10 @@
 import { createRequire } from "node:module";
 import { DfcclError } from "@dfccl/primitives";
 import { Command } from "commander";
+import { addBenchCommand } from "./commands/bench.js";
 import { addDisorderCommand } from "./commands/disorder.js";
 import { addDoctorCommand } from "./commands/doctor.js";
+import { addTuneCommand } from "./commands/tune.js";
 import { endOnBrokenPipe } from "./terminal/broken-pipe.js";
 import { err } from "./terminal/colors.js";
 import { textWidth, wrap } from "./terminal/wrap.js";
@@ -23,6 +25,8 @@ const program = new Command("dfccl")
   .configureOutput({ outputError: (text, write) => write(err.red(text)) });
 
 addDisorderCommand(program);
+addTuneCommand(program);
+addBenchCommand(program);
 addDoctorCommand(program);
 
 try {

@@ -3,7 +3,7 @@ import { checkMemory } from "../disorder/memory-need.js";
 import { describeControl, describeResult, isExact, verdict } from "../disorder/report.js";
 import { type ControlResult, runControl } from "../disorder/run-control.js";
 import { type DisorderOptions, type DisorderResult, type RunContext, runDisorder } from "../disorder/run-disorder.js";
-import { makeData } from "../disorder/setting.js";
+import { makeBuffers } from "../disorder/setting.js";
 import { type OrderKind, orderKinds } from "../disorder/submission-order.js";
 import { out } from "../terminal/colors.js";
 import { type Interruption, watchForInterruption } from "../terminal/interruption.js";
@@ -109,11 +109,11 @@ interface Outcome {
 async function runBoth(options: DisorderOptions, flags: DisorderFlags, { signal }: Interruption): Promise<Outcome> {
   const { workload, ranks, iterations, seed } = options;
   const total = ranks * workload.tensors.length * iterations;
-  const data = makeData(workload, ranks, seed);
+  const buffers = makeBuffers(workload, ranks, seed);
   const withProgress = async <T>(title: string, run: (context: RunContext) => Promise<T>): Promise<T> => {
     const progress = startProgress(title, total);
     try {
-      return await run({ progress, signal, data });
+      return await run({ progress, signal, buffers });
     } finally {
       progress.stop();
     }

@@ -1,3 +1,5 @@
+import { accessSync, constants, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { InvalidArgumentError as InvalidOption } from "commander";
 
 /** Parser of a whole number in a range, for commander. */
@@ -20,4 +22,38 @@ export function numberBetween(least: number, most: number): (text: string) => nu
     }
     return value;
   };
+}
+
+/** Parser of a list with commas between its values, for commander. */
+export function listOf<T>(parse: (text: string) => T): (text: string) => T[] {
+  return (text) => text.split(",").map((part) => parse(part));
+}
+
+const units: Readonly<Record<string, number>> = { "": 1, K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 };
+
+/** Parser of a size in bytes, with K, M or G for powers of 1024, for commander. It holds whole float32 elements. */
+export function byteSize(text: string): number {
+  const [, digits = "", unit = ""] = /^(\d+)([KMG]?)$/.exec(text.trim()) ?? [];
+  const bytes = digits === "" ? Number.NaN : Number(digits) * (units[unit] ?? Number.NaN);
+  if (!(bytes >= 4 && bytes <= 2 ** 32) || bytes % 4 !== 0) {
+    throw new InvalidOption("It must be bytes such as 8, 4K or 64M: a multiple of 4, up to 4G.");
+  }
+  return bytes;
+}
+
+/** Parser of a file to write, for commander: it is refused before the work whose result it should take, not after it. */
+export function outputFile(path: string): string {
+  const folder = dirname(path);
+  try {
+    accessSync(folder, constants.W_OK);
+  } catch {
+    throw new InvalidOption(`Nothing can be written into ${folder}.`);
+  }
+  if (path === "" || statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw new InvalidOption("It must be a file.");
+  return path;
+}
+
+/** The same, or "-" for standard output. */
+export function outputFileOrDash(path: string): string {
+  return path === "-" ? path : outputFile(path);
 }

@@ -3,7 +3,7 @@ import { noProgress } from "../terminal/progress.js";
 import { type CycleMember, nameCycle } from "./deadlock-text.js";
 import { runIteration } from "./iteration.js";
 import { actionsOfAll, type DisorderOptions, type RunContext } from "./run-disorder.js";
-import { makeData, prepare } from "./setting.js";
+import { makeBuffers, prepare } from "./setting.js";
 
 export interface ControlResult {
   readonly deadlocked: boolean;
@@ -20,7 +20,7 @@ export async function runControl(options: DisorderOptions, context: RunContext =
   const { workload, ranks, iterations } = options;
   const { progress = noProgress, signal } = context;
   using world = openWorld({ ranks, policy: "in-order", streams: 1 });
-  const setting = prepare(world, workload, context.data ?? makeData(workload, ranks, options.seed));
+  const setting = prepare(world, workload, context.buffers ?? makeBuffers(workload, ranks, options.seed));
   let completed = 0;
   try {
     for (let iteration = 0; iteration < iterations && !signal?.aborted; iteration += 1) {

@@ -1,10 +1,9 @@
 import { openWorld, type World, type WorldOptions } from "@dfccl/core";
 import { noProgress, type Progress } from "../terminal/progress.js";
 import { elementsOf, type Workload } from "../workloads/workload.js";
-import type { ExactData } from "./exact-data.js";
 import { countWrong, runIteration } from "./iteration.js";
 import { Latencies } from "./latencies.js";
-import { makeData, prepare } from "./setting.js";
+import { type Buffers, makeBuffers, prepare } from "./setting.js";
 import { type Action, actionsOf, type OrderOptions } from "./submission-order.js";
 
 export interface DisorderOptions extends Omit<OrderOptions, "tensors"> {
@@ -18,8 +17,8 @@ export interface RunContext {
   readonly progress?: Progress;
   /** Ends the run early; what it has then is its result, marked partial. */
   readonly signal?: AbortSignal;
-  /** From an earlier run of the same options, which saves the time to make it. */
-  readonly data?: ExactData;
+  /** From an earlier run of the same options, which saves the time to make them. */
+  readonly buffers?: Buffers;
 }
 
 export interface DisorderResult {
@@ -52,7 +51,7 @@ export async function runDisorder(options: DisorderOptions, context: RunContext 
   const { workload, ranks, iterations, policy = "default" } = options;
   const { progress = noProgress, signal } = context;
   using world = openWorld({ ranks, policy });
-  const setting = prepare(world, workload, context.data ?? makeData(workload, ranks, options.seed));
+  const setting = prepare(world, workload, context.buffers ?? makeBuffers(workload, ranks, options.seed));
   const latencies = new Latencies();
   const expected = ranks * workload.tensors.length * iterations;
   let [completed, wrong, synchronizations, seconds, iteration] = [0, 0, 0, 0, 0];

@@ -2,6 +2,13 @@ import { openWorld, type Rank, type RegisteredCollective, type World } from "@df
 import { longestOf, type Workload } from "../workloads/workload.js";
 import { ExactData } from "./exact-data.js";
 
+/** Memory of a workload on all ranks: inputs and what they sum up to, and an output for each tensor of each rank. */
+export interface Buffers {
+  readonly data: ExactData;
+  /** `[rank][tensor]` */
+  readonly outputs: readonly (readonly Float32Array[])[];
+}
+
 /** One rank, everything registered, with a buffer for every result. Positions are the workload's tensors. */
 export interface Member {
   readonly rank: Rank;
@@ -14,22 +21,46 @@ export interface Setting {
   readonly members: readonly Member[];
 }
 
-/** Registers every tensor of the workload as an all-reduce over all ranks. */
-export function prepare(world: World, { tensors }: Workload, data: ExactData): Setting {
+// Elements that fill a cache line: no two tensors share one.
+const lineElements = 16;
+
+/** Buffers that one world after the other may use, as long as no two do at a time. */
+export function makeBuffers(workload: Workload, ranks: number, seed: number): Buffers {
+  // Memory that a world allocated outlives it.
+  using world = openWorld({ ranks: 1, workers: 0 });
+  const [rank] = world.ranks;
+  const allocate = (elements: number): Float32Array => rank?.allocate("float32", elements) ?? new Float32Array(elements);
+  const data = new ExactData(ranks, longestOf(workload), seed, allocate);
+  return { data, outputs: Array.from({ length: ranks }, () => carve(workload, allocate)) };
+}
+
+/**
+ * A rank's tensors in one piece of memory, as frameworks flatten gradients: the system can map it in huge pages, which
+ * spares the first iteration 25,000 page faults a rank of ResNet-50's 100 MB.
+ */
+function carve({ tensors }: Workload, allocate: (elements: number) => Float32Array): Float32Array[] {
+  const offsets: number[] = [];
+  let end = 0;
+  for (const { elements } of tensors) {
+    offsets.push(end);
+    end += Math.ceil(elements / lineElements) * lineElements;
+  }
+  const memory = allocate(end);
+  return tensors.map(({ elements }, i) => memory.subarray(offsets[i], (offsets[i] ?? 0) + elements));
+}
+
+/**
+ * Registers every tensor of the workload as an all-reduce over all ranks, and clears the outputs: what an earlier world
+ * left there must not pass for a result, and memory that was touched costs no page faults later.
+ */
+export function prepare(world: World, { tensors }: Workload, { data, outputs }: Buffers): Setting {
+  for (const output of outputs.flat()) output.fill(0);
   const members = world.ranks.map((rank) => ({
     rank,
     collectives: tensors.map(({ elements }, id) =>
       rank.register({ id, collective: "all-reduce", dataType: "float32", count: elements, op: "sum" }),
     ),
-    outputs: tensors.map(({ elements }) => rank.allocate("float32", elements)),
+    outputs: outputs[rank.number] ?? [],
   }));
   return { data, members };
-}
-
-/** Inputs for a workload and what they sum up to; any world of as many ranks can read them. */
-export function makeData(workload: Workload, ranks: number, seed: number): ExactData {
-  // Memory that a world allocated outlives it.
-  using world = openWorld({ ranks: 1, workers: 0 });
-  const [rank] = world.ranks;
-  return new ExactData(ranks, longestOf(workload), seed, (elements) => rank?.allocate("float32", elements) ?? new Float32Array(elements));
 }

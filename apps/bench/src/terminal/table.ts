@@ -24,6 +24,7 @@ export function formatSeconds(seconds: number): string {
   return `${(seconds * 1e6).toPrecision(3)} µs`;
 }
 
+/** Three significant digits where the value isn't whole: "97.5 MiB", "64 MiB", "8 B". */
 export function formatBytes(bytes: number): string {
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];
   let value = bytes;
@@ -32,5 +33,5 @@ export function formatBytes(bytes: number): string {
     value /= 1024;
     unit += 1;
   }
-  return `${unit === 0 ? value : value.toPrecision(3)} ${units[unit]}`;
+  return `${Number.isInteger(value) ? value : value.toPrecision(3)} ${units[unit]}`;
 }

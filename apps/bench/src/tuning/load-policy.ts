@@ -33,15 +33,16 @@ export async function loadPolicy(given: string): Promise<PolicyName | SchedulePo
   }
   const path = given === "tuned" ? defaultTuningPath() : given;
   const loaded = await loadTuning(path, machineFingerprint());
-  if (loaded.ok) return applyCandidate(policyInForce(), loaded.tuning.best);
+  if (loaded.ok) return applyCandidate(tunablePolicy(), loaded.tuning.best);
   if (loaded.reason === "missing") {
     throw new PolicyError(given, `there is no ${path}`, isFile ? "Look at the path." : "Run dfccl tune first; it takes a minute or two.");
   }
   throw new PolicyError(given, `${path} was measured on another machine`, "Run dfccl tune on this one.", { machine: loaded.machine });
 }
 
-/** The default policy with the figures that the engine uses on this machine. */
-export function policyInForce(): SchedulePolicy {
+/** The engine's default policy on this machine, with the quit period counted in visits alone, which is what is tuned. */
+export function tunablePolicy(): SchedulePolicy {
   using world = openWorld({ ranks: 1, workers: 0 });
-  return world.policy;
+  const { policy } = world;
+  return { ...policy, quit: { ...policy.quit, idleTicks: 0 } };
 }

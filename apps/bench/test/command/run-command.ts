@@ -13,6 +13,8 @@ export interface Finished {
 
 export interface CommandOptions {
   readonly env?: Readonly<Record<string, string>>;
+  /** The command's file instead of {@link commandPath}. */
+  readonly command?: string;
   /** Does something to the process once it has written this, to either stream. */
   readonly when?: readonly [text: string, act: (child: ChildProcessWithoutNullStreams) => void];
 }
@@ -20,7 +22,7 @@ export interface CommandOptions {
 /** Runs `dfccl` in a process of its own, in pipes. */
 export function runCommand(args: readonly string[], options: CommandOptions = {}): Promise<Finished> {
   const env = { ...process.env, ...options.env };
-  const child = spawn(process.execPath, [commandPath, ...args], { env });
+  const child = spawn(process.execPath, [options.command ?? commandPath, ...args], { env });
   let [stdout, stderr] = ["", ""];
   let { when } = options;
   const look = (): void => {

@@ -1,0 +1,65 @@
+import { existsSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { BenchError } from "./bench-error.js";
+import { type ProgramRun, runProgram } from "./run-program.js";
+
+/** The clone of the repository that this file lies in. @throws {BenchError} NO_SOURCES */
+export function repositoryRoot(from: string = dirname(fileURLToPath(import.meta.url))): string {
+  for (let folder = from; ; folder = dirname(folder)) {
+    if (existsSync(join(folder, "native", "CMakePresets.json"))) return folder;
+    if (folder === dirname(folder)) {
+      throw new BenchError(
+        "NO_SOURCES",
+        "The native benchmarks are not part of the published package.",
+        "Clone the repository, and run npm run bench:mpi or npm run bench:overheads in it.",
+        { from },
+      );
+    }
+  }
+}
+
+/** Where a command lies on the PATH. */
+export function findCommand(name: string, environment: NodeJS.ProcessEnv = process.env): string | undefined {
+  const folders = (environment.PATH ?? "").split(delimiter);
+  return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
+}
+
+/**
+ * Builds the native benchmarks where something has changed.
+ * @returns the folder that they lie in.
+ * @throws {BenchError} NO_CMAKE, BUILD_FAILED
+ */
+export async function buildNativePrograms(root: string, signal?: AbortSignal): Promise<string> {
+  if (findCommand("cmake") === undefined) {
+    throw new BenchError("NO_CMAKE", "CMake is missing, which builds the native benchmarks.", "Type: apt-get install cmake g++");
+  }
+  const jobs = String(availableParallelism());
+  for (const args of [
+    ["--preset", "release"],
+    ["--build", "--preset", "release", "--target", "bench", "-j", jobs],
+  ]) {
+    const run: ProgramRun = { command: "cmake", args, cwd: join(root, "native"), timeoutMs: 1_800_000, signal };
+    try {
+      await runProgram(run);
+    } catch (error) {
+      if (signal?.aborted || !(error instanceof BenchError)) throw error;
+      throw new BenchError("BUILD_FAILED", error.message, "Mend what the compiler says, and run the same command again.", error.facts);
+    }
+  }
+  return join(root, "build", "release", "bench");
+}
+
+/** @throws {BenchError} NO_OPENMPI with the command that installs it. */
+export function requireOpenMpi(programs: string): { readonly mpirun: string; readonly program: string } {
+  const mpirun = findCommand("mpirun");
+  const program = join(programs, "openmpi_allreduce_mpi");
+  if (mpirun !== undefined && existsSync(program)) return { mpirun, program };
+  const missing = mpirun === undefined ? "mpirun is not on the PATH" : "its headers were not found when the benchmarks were built";
+  throw new BenchError(
+    "NO_OPENMPI",
+    `OpenMPI, to compare with, is missing: ${missing}.`,
+    "Type: apt-get install openmpi-bin libopenmpi-dev",
+  );
+}

@@ -1,0 +1,72 @@
+import { spawnSync } from "node:child_process";
+import os from "node:os";
+import { formatBytes, formatCountOf } from "../terminal/table.js";
+
+/** What has to stand beside a figure, so that a reader can judge it. */
+export interface ReportHeader {
+  /** What to type to get the same again. */
+  readonly command: string;
+  /** ISO 8601. */
+  readonly date: string;
+  /** Of this repository, "+" where files had changed since; undefined outside of a clone. */
+  readonly commit: string | undefined;
+  readonly machine: {
+    readonly cpu: string;
+    readonly cores: number;
+    readonly memoryBytes: number;
+    readonly kernel: string;
+    readonly node: string;
+    /** Processes that ran or wanted to, on average over the minute before: more than a few tenths, and others worked too. */
+    readonly loadBefore: number;
+  };
+  /** What the cores and the memory could do in this very moment; virtual machines change. */
+  readonly probe: Readonly<Record<string, number>>;
+  /** Version of the peer, where there is one. */
+  readonly openmpi?: string;
+}
+
+export function reportHeader(root: string, probe: Readonly<Record<string, unknown>>, openmpi?: string): ReportHeader {
+  const figures = Object.entries(probe).filter((entry): entry is [string, number] => typeof entry[1] === "number");
+  return {
+    command: ["npx", "dfccl", ...process.argv.slice(2)].join(" "),
+    date: new Date().toISOString(),
+    commit: commitOf(root),
+    machine: {
+      cpu: os.cpus()[0]?.model.trim() ?? "unknown",
+      cores: os.availableParallelism(),
+      memoryBytes: os.totalmem(),
+      kernel: `${os.type()} ${os.release()}`,
+      node: process.versions.node,
+      loadBefore: os.loadavg()[0] ?? 0,
+    },
+    probe: Object.fromEntries(figures),
+    ...(openmpi === undefined ? {} : { openmpi }),
+  };
+}
+
+function commitOf(root: string): string | undefined {
+  const git = (...args: string[]): string | undefined => {
+    const { status, stdout } = spawnSync("git", args, { cwd: root, encoding: "utf8" });
+    return status === 0 ? stdout.trim() : undefined;
+  };
+  const commit = git("rev-parse", "--short", "HEAD");
+  if (commit === undefined) return undefined;
+  return git("status", "--porcelain", "--untracked-files=no") === "" ? commit : `${commit}+`;
+}
+
+/** The header as lines for people. */
+export function describeHeader({ commit, date, machine, probe, openmpi }: ReportHeader): string[] {
+  const { cpu, cores, memoryBytes, kernel, node, loadBefore } = machine;
+  const { coreRoundTripNs, copyGBs } = probe;
+  return [
+    `${cpu}, ${cores} cores, ${formatBytes(memoryBytes)}, ${kernel}, Node ${node}${openmpi ? `, OpenMPI ${openmpi}` : ""}`,
+    `commit ${commit ?? "unknown"}, ${date.slice(0, 16).replace("T", " ")} UTC, load before ${loadBefore.toFixed(1)}`,
+    `probe: ${coreRoundTripNs ?? "–"} ns from core to core and back, one core copies ${copyGBs ?? "–"} GB/s`,
+  ];
+}
+
+/** Figures of a busy machine compare how two programs bear with others, not how fast they are. */
+export function busyWarning({ machine: { cores, loadBefore } }: ReportHeader): string | undefined {
+  if (loadBefore < cores / 2) return undefined;
+  return `The machine is busy (load ${loadBefore.toFixed(1)} on ${formatCountOf(cores, "core")}): these figures say little. Measure again when it is quiet.`;
+}

@@ -1,0 +1,22 @@
+import { writeFile } from "node:fs/promises";
+
+/** Where a benchmark's result goes beside the terminal. */
+export interface ReportFlags {
+  /** A file, or "-": standard output, which then holds nothing else. */
+  readonly json?: string;
+  readonly markdown?: string;
+}
+
+/** Prints lines for people, unless standard output is to hold JSON. */
+export function sayer({ json }: ReportFlags): (text: string) => void {
+  return (text) => {
+    if (json !== "-") process.stdout.write(`${text}\n`);
+  };
+}
+
+export async function writeReports<Report>(flags: ReportFlags, report: Report, markdown: (report: Report) => string): Promise<void> {
+  const json = `${JSON.stringify(report, null, 2)}\n`;
+  if (flags.json === "-") process.stdout.write(json);
+  else if (flags.json !== undefined) await writeFile(flags.json, json);
+  if (flags.markdown !== undefined) await writeFile(flags.markdown, markdown(report));
+}

@@ -1,0 +1,9 @@
+/** Says on standard error what takes a while, and on a terminal takes it back afterwards. */
+export async function withNote<T>(note: string, work: () => Promise<T>, stream: NodeJS.WriteStream = process.stderr): Promise<T> {
+  stream.write(stream.isTTY ? `${note} …` : `${note} …\n`);
+  try {
+    return await work();
+  } finally {
+    if (stream.isTTY) stream.write("\r\u001b[2K");
+  }
+}

@@ -1,0 +1,90 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { escapeCharacter, runCommand } from "./run-command.js";
+
+const folder = mkdtempSync(join(tmpdir(), "dfccl-usage-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const notJson = join(folder, "not.json");
+writeFileSync(notJson, "{");
+
+describe("a value that can't be", () => {
+  it.each([
+    ["an unknown command", ["sort"], /unknown command 'sort'/],
+    ["an unknown option", ["disorder", "--rank", "3"], /unknown option '--rank'/],
+    ["an argument too many", ["disorder", "resnet50"], /too many arguments/],
+    ["an option without its value", ["disorder", "--ranks"], /argument missing/],
+    ["no ranks", ["disorder", "--ranks", "0"], /whole number from 1 to 256/],
+    ["too many ranks", ["disorder", "--ranks", "257"], /whole number from 1 to 256/],
+    ["half a rank", ["disorder", "--ranks", "2.5"], /whole number/],
+    ["ranks that are no number", ["disorder", "--ranks", "all"], /whole number/],
+    ["empty ranks", ["disorder", "--ranks", ""], /whole number/],
+    ["negative iterations", ["disorder", "--iterations", "-1"], /whole number from 1 to 1000000/],
+    ["infinite iterations", ["disorder", "--iterations", "Infinity"], /whole number/],
+    ["an unknown order", ["disorder", "--order", "sorted"], /random, reverse, skewed, same/],
+    ["a probability above 1", ["disorder", "--sync", "1.5"], /number from 0 to 1/],
+    ["a probability that is no number", ["disorder", "--sync", "often"], /number from 0 to 1/],
+    ["a negative seed", ["disorder", "--seed", "-3"], /whole number/],
+    ["a seed of more than 31 bits", ["disorder", "--seed", "2147483648"], /whole number/],
+    ["a scale of 0", ["disorder", "--scale", "0"], /number from/],
+    ["a scale above 1", ["disorder", "--scale", "2"], /number from/],
+    ["an unknown workload", ["disorder", "--workload", "alexnet"], /no built-in workload and no file/],
+    ["a workload that isn't JSON", ["disorder", "--workload", notJson], /isn't JSON/],
+    ["an unknown policy", ["disorder", "--policy", "lazy"], /Policy lazy: there is none of that name/],
+    ["the policy of the control", ["disorder", "--policy", "in-order"], /Policy in-order/],
+    ["a tuning that isn't there", ["disorder", "--policy", join(folder, "none.json")], /Look at the path/],
+    ["a tuning that isn't JSON", ["disorder", "--policy", notJson], /it isn't JSON/],
+    ["tuned, without a tuning", ["disorder", "--policy", "tuned"], /Run dfccl tune first/],
+    ["a tuning of one rank", ["tune", "--ranks", "1"], /whole number from 2 to 256/],
+    ["a tuning that can't be written", ["tune", "--output", "/nowhere/tuning.json"], /Nothing can be written into/],
+    ["sizes of half an element", ["bench", "mpi", "--bytes", "8,6"], /multiple of 4/],
+    ["a list with a gap", ["bench", "mpi", "--ranks", "2,,4"], /whole number from 2 to 64/],
+    ["no repetitions", ["bench", "mpi", "--repetitions", "0"], /whole number/],
+    ["an unknown mode", ["bench", "mpi", "--mode", "gpu"], /caller, threads, workers/],
+    ["a folder instead of a file", ["bench", "mpi", "--json", folder], /must be a file/],
+    ["an unknown benchmark", ["bench", "disk"], /unknown command 'disk'/],
+    ["a doctor's option that isn't there", ["doctor", "--fix"], /unknown option/],
+  ])("ends with 2 and says what is possible: %s", async (_, args, message) => {
+    const { code, stdout, stderr } = await runCommand(args, { env: { XDG_CONFIG_HOME: folder } });
+    expect(stderr.replaceAll("\n", " ")).toMatch(message);
+    expect(stderr).not.toMatch(/\n\s+at /);
+    expect(stdout).toBe("");
+    expect(code).toBe(2);
+  });
+});
+
+describe("help", () => {
+  it.each([[[]], [["disorder"]], [["tune"]], [["bench"]], [["bench", "mpi"]], [["doctor"]]])(
+    "of dfccl %j shows options and an example, within 80 columns",
+    async (command) => {
+      const { code, stdout, stderr } = await runCommand([...command, "--help"]);
+      expect(stderr).toBe("");
+      expect(stdout).toMatch(/^Usage: dfccl/);
+      expect(stdout).toContain("--help");
+      expect(stdout).toMatch(/\n +\$ dfccl /);
+      expect(stdout).not.toContain(escapeCharacter);
+      expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
+      expect(code).toBe(0);
+    },
+  );
+
+  it("names the exit codes of every command that runs something", async () => {
+    for (const command of [["disorder"], ["tune"], ["bench", "mpi"], ["doctor"]]) {
+      const { stdout } = await runCommand([...command, "--help"]);
+      expect(stdout).toMatch(/Exit codes:\n +0 .*\n(.*\n)* +1 .*\n(.*\n)* +2 /);
+    }
+  });
+
+  it("is what dfccl alone prints, as an error", async () => {
+    const { code, stdout, stderr } = await runCommand([]);
+    expect(stdout + stderr).toContain("Usage: dfccl");
+    expect(code).toBe(2);
+  });
+});
+
+it("knows its version", async () => {
+  const { code, stdout } = await runCommand(["--version"]);
+  expect(stdout).toMatch(/^\d+\.\d+\.\d+\S*\n$/);
+  expect(code).toBe(0);
+});
