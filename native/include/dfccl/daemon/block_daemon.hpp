@@ -71,7 +71,9 @@ class BlockDaemon {
     while (feed_.take(entry)) {
       switch (entry.kind) {
         case FeedEntry::run:
-          any |= takeRun(entry.value);
+          if (index_ >= entry.blockCount) break;
+          takeRun(platform, entry.value);
+          any = true;
           break;
         case FeedEntry::abort:
           dropCollective(entry.value);
@@ -90,16 +92,14 @@ class BlockDaemon {
 
   uint32_t grid() const { return m_.limits.grid; }
 
-  /// @return whether this block has a part in it.
-  bool takeRun(uint32_t slot) {
+  /// @pre This block has a part in it.
+  void takeRun(P& platform, uint32_t slot) {
     RunRecord& run = m_.runs[slot];
     CollectiveRecord& c = m_.collectives[run.collective];
     const uint32_t blockCount = c.program->header.blockCount;
-    if (index_ >= blockCount) return false;
     b_.counters.tasksTaken.add(1);
     if (c.shared->isPoisoned()) [[unlikely]] {
-      abortRun(slot, c);
-      return true;
+      return abortRun(slot, c);
     }
     bool isChained = false;
     for (uint32_t block = index_; block < blockCount; block += grid()) {
@@ -110,24 +110,22 @@ class BlockDaemon {
         continue;
       }
       m_.isActive[task] = 1;
-      begin(task, slot, c, block);
+      begin(platform, task, slot, c, block);
       enqueue(task, c.priority);
     }
     b_.nextRun[slot] = kNoRun;
     if (isChained) b_.nextRun[b_.lastRun[c.index]] = slot;
     b_.lastRun[c.index] = slot;
-    return true;
   }
 
   /// Makes `slot` the current run of a task.
-  void begin(uint32_t task, uint32_t slot, CollectiveRecord& c, uint32_t programBlock) {
+  void begin(P& platform, uint32_t task, uint32_t slot, CollectiveRecord& c, uint32_t programBlock) {
     slots_.forget(task);
     DynamicContext& dynamic = m_.contexts[task].dynamic;
     dynamic = DynamicContext{0, 0, Phase::starting, 0, 0, slot};
     if (programBlock == 0 && m_.publishesEarly() && c.program->usesDirect()) {
       bool progressed = false;
-      P* none = nullptr;
-      Interpreter<P>(*none, c, m_.runs[slot], programBlock, dynamic).publishBuffers(progressed);
+      Interpreter<P>(platform, c, m_.runs[slot], programBlock, dynamic).publishBuffers(progressed);
     }
   }
 
@@ -172,10 +170,13 @@ class BlockDaemon {
       any |= progressed;
       switch (outcome) {
         case Outcome::completed:
-          finish(slot, task, CqeStatus::completed);
+          finish(platform, slot, task, CqeStatus::completed);
+          break;
+        case Outcome::aborted:
+          finish(platform, slot, task, CqeStatus::aborted);
           break;
         case Outcome::blockDone:
-          advanceToNextRun(slot, task);
+          advanceToNextRun(platform, slot, task);
           break;
         case Outcome::paused:
           transition({scheduling::EventKind::progressed});
@@ -194,12 +195,12 @@ class BlockDaemon {
   }
 
   /// The last block of a run: the next run may start, and the host is told. Nothing of the run is touched after that.
-  void finish(ContextSlot& slot, uint32_t task, CqeStatus status) {
+  void finish(P& platform, ContextSlot& slot, uint32_t task, CqeStatus status) {
     CollectiveRecord& c = *slot.collective;
     const uint64_t run = slot.run->run;
     const uint32_t completionSlot = slot.dynamic.slot;
-    c.finishedRuns.store(run + 1, order::release);
-    advanceToNextRun(slot, task);
+    c.finishedRuns.fetchAdd(1, order::release);
+    advanceToNextRun(platform, slot, task);
     post(c, completionSlot, run, status);
   }
 
@@ -207,7 +208,7 @@ class BlockDaemon {
     P::postCompletion(m_, completionSlot, packCqe(c.index, status, run));
   }
 
-  void advanceToNextRun(ContextSlot& slot, uint32_t task) {
+  void advanceToNextRun(P& platform, ContextSlot& slot, uint32_t task) {
     b_.counters.tasksCompleted.add(1);
     CollectiveRecord& c = *slot.collective;
     const uint32_t programBlock = slot.programBlock;
@@ -218,7 +219,7 @@ class BlockDaemon {
       m_.isActive[task] = 0;
       return;
     }
-    begin(task, next, c, programBlock);
+    begin(platform, task, next, c, programBlock);
     enqueue(task, c.priority);
   }
 
@@ -233,8 +234,9 @@ class BlockDaemon {
   void countAborted(uint32_t slot, CollectiveRecord& c, uint32_t parts) {
     RunRecord& run = m_.runs[slot];
     const uint64_t number = run.run;
-    if (!run.blocksDone.isLast(parts, c.program->header.blockCount)) return;
-    c.finishedRuns.store(number + 1, order::release);
+    if (run.blocksDone.count(parts, c.program->header.blockCount, true) == RunProgress::blocksLeft) return;
+    // Added, not stored: once an id is aborted, a run that came in late can end before one that was in flight.
+    c.finishedRuns.fetchAdd(1, order::release);
     post(c, slot, number, CqeStatus::aborted);
   }
 

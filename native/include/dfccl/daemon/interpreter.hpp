@@ -14,6 +14,7 @@ enum class Outcome : uint8_t {
   paused,     // made progress and used its budget up
   blockDone,  // this block's part is finished; other blocks of the rank still run
   completed,  // the run is finished on this rank, and nobody touches its buffers any more
+  aborted,    // this block's part was the last, but another block has given its part up
 };
 
 inline constexpr int kMaxStepRefs = 256;  // sources or destinations of one step; the loader refuses more
@@ -55,7 +56,10 @@ class Interpreter {
         if (budgetBytes <= 0 && !(d_.step == block.stepCount && d_.tile + 1 >= program_.tiles)) return Outcome::paused;
       }
       progressed = true;
-      if (!run_.blocksDone.isLast(1, program_.header.blockCount)) return Outcome::blockDone;
+      const RunProgress run = run_.blocksDone.count(1, program_.header.blockCount);
+      if (run == RunProgress::blocksLeft) return Outcome::blockDone;
+      // Another block gave its part up, so the result is not complete, here or at the peers.
+      if (run == RunProgress::aborted) return Outcome::aborted;
       if (!program_.usesDirect() || !Rules::completeAfterAcknowledge) return Outcome::completed;
       c_.shared->finishedAccess.fetchAdd(1, order::acqRel);
       d_.phase = Phase::draining;

@@ -73,7 +73,7 @@ class Leader {
     if (!Rules::everyStayTriesAll) event.triedAll = true;
     const scheduling::QuitDecision decision = scheduling::transition(policy, quit_, event);
     quit_ = decision.state;
-    if (decision.drain && !isDraining_ && feed_.tryPublish({FeedEntry::drain, 0})) isDraining_ = true;
+    if (decision.drain && !isDraining_ && feed_.tryPublish({FeedEntry::drain, 0, 0})) isDraining_ = true;
     if (decision.quit) leave();
   }
 
@@ -89,20 +89,20 @@ class Leader {
     run.collective = sqe.id;
     run.blocksDone.reset();
     c.submittedRuns.store(number + 1, order::release);
-    feed_.tryPublish({FeedEntry::run, sqe.completionSlot});
+    feed_.tryPublish({FeedEntry::run, static_cast<uint16_t>(c.program->header.blockCount), sqe.completionSlot});
   }
 
   bool passControlOn() {
     const uint64_t head = m_.control.head.load(order::relaxed);
     if (m_.control.tail.load(order::acquire) == head || !feed_.hasRoom()) return false;
     const uint32_t collective = m_.control.collectives[head % ControlRing::kCapacity].load(order::relaxed);
-    feed_.tryPublish({FeedEntry::abort, collective});
+    feed_.tryPublish({FeedEntry::abort, 0, collective});
     m_.control.head.store(head + 1, order::release);
     return true;
   }
 
   void leave() {
-    if (feed_.tryPublish({FeedEntry::quit, 0})) {
+    if (feed_.tryPublish({FeedEntry::quit, 0, 0})) {
       isLeaving_ = true;
       m_.counters.quits.add(1);
     }

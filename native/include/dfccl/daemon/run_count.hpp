@@ -12,15 +12,30 @@ struct RunCountOrders {
   static constexpr Order count = order::acqRel;
 };
 
+/// What a block learns when it counts. Unless it was the last, the run may be over, and everything of it gone, before
+/// the count returns.
+enum class RunProgress : uint8_t {
+  blocksLeft,  // some block is not done
+  finished,    // this was the last block, and all did their part
+  aborted,     // this was the last block, and some gave theirs up
+};
+
 template <class Orders>
 struct BasicRunCount {
-  Atomic<uint32_t> done;
+  static constexpr uint32_t kMaxParts = 0xffff;
+  static constexpr uint32_t kAborted = kMaxParts + 1;  // added once for each block that gives up
+
+  Atomic<uint32_t> done;  // low half: parts; high half: aborts
 
   /// @pre No block has a part of the run yet.
   void reset() { done.store(0, order::relaxed); }
-  /// Counts `parts` program blocks of `total`. @return whether these were the last. Where they were not, the run may be
-  /// over, and everything of it gone, before this returns.
-  bool isLast(uint32_t parts, uint32_t total) { return done.fetchAdd(parts, Orders::count) + parts >= total; }
+  /// Counts `parts` program blocks of `total`, done, or given up because the id was aborted.
+  RunProgress count(uint32_t parts, uint32_t total, bool isAborted = false) {
+    const uint32_t added = parts + (isAborted ? kAborted : 0);
+    const uint32_t sum = done.fetchAdd(added, Orders::count) + added;
+    if ((sum & kMaxParts) < total) return RunProgress::blocksLeft;
+    return sum > kMaxParts ? RunProgress::aborted : RunProgress::finished;
+  }
 };
 
 using RunCount = BasicRunCount<RunCountOrders>;

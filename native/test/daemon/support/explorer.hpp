@@ -31,6 +31,7 @@ class Explorer {
     for (Side& side : ranks_) {
       side.index.assign(plan.collectives.size(), kNobody);
       side.runs.assign(plan.collectives.size(), 0);
+      side.registrations.assign(plan.collectives.size(), 0);
     }
     for (const AppThread& thread : plan.threads) threads_.push_back({&thread});
   }
@@ -61,7 +62,8 @@ class Explorer {
 
   struct Run {
     uint32_t collective;
-    uint64_t number;
+    uint64_t number;      // since registration: what the completion names
+    uint64_t dataNumber;  // no two runs of an id have the same data
     uint32_t slot;
     uint8_t* send;
     uint8_t* recv;
@@ -70,6 +72,7 @@ class Explorer {
   struct Side {
     std::vector<uint32_t> index;  // [planned collective], kNobody: not registered
     std::vector<uint64_t> runs;   // [planned collective]: submitted since registration
+    std::vector<uint64_t> registrations;
     std::deque<Run> inFlight;
     std::deque<Run> quarantined;
     uint32_t speed = 1;
@@ -83,8 +86,7 @@ class Explorer {
   };
   struct Event {
     const char* what;
-    uint32_t rank, a;
-    uint64_t b;
+    uint32_t rank, detail;  // block, collective, or nothing
   };
 
   // --- the schedule ---
@@ -101,7 +103,7 @@ class Explorer {
       actSome();
     } else if (dice < 90) {
       const uint32_t r = random_.below(world_.size());
-      if (world_.tryStart(r)) note("start", r, 0, world_.residentStay(r));
+      if (world_.tryStart(r)) note("start", r);
     } else if (dice < 98) {
       pollSome();
     } else {
@@ -118,9 +120,16 @@ class Explorer {
       for (r = 0; at >= ranks_[r].speed; ++r) at -= ranks_[r].speed;
     }
     const uint32_t block = random_.below(plan_.shape.limits.grid);
+    // Now and then the thread that has a block loses its processor for long.
+    if (verdict_.picks >= heldUntil_ && random_.oneIn(256)) {
+      heldUntil_ = verdict_.picks + random_.below(4000);
+      heldRank_ = r;
+      heldBlock_ = block;
+    }
+    if (verdict_.picks < heldUntil_ && r == heldRank_ && block == heldBlock_) return;
     const bool wasThere = world_.isResident(r);
-    if (world_.stepBlock(r, block)) note("step", r, block, Surroundings::now);
-    if (wasThere && !world_.isResident(r)) note("daemon left", r, block, Surroundings::now);
+    if (world_.stepBlock(r, block)) note("step", r, block);
+    if (wasThere && !world_.isResident(r)) note("left", r);
   }
 
   void pollSome() {
@@ -142,7 +151,7 @@ class Explorer {
     if (t.next == t.thread->actions.size()) return;
     const Action& action = t.thread->actions[t.next];
     if (!act(t, rank, action)) return;
-    if (action.kind != Action::keepSubmitting) note(nameOf(action.kind), rank, action.collective, 0);
+    if (action.kind != Action::keepSubmitting) note(nameOf(action.kind), rank, action.collective);
     ++t.next;
     lastEvent_ = verdict_.picks;
   }
@@ -159,8 +168,11 @@ class Explorer {
         side.index[c] = world_.registerCollective(
             rank, spec, planned.program ? planned.program(memberOf(spec, rank)) : std::vector<uint8_t>{});
         side.runs[c] = 0;
+        ++side.registrations[c];
         return true;
       }
+      case Action::awaitRegistered:
+        return world_.isComplete(rank, side.index[c]);
       case Action::submit:
         return submit(t, rank, c);
       case Action::synchronize:
@@ -184,10 +196,10 @@ class Explorer {
       case Action::awaitQuarantine:
         if (countInFlight(side, c) != 0) return false;
         if (world_.isPoisoned(rank, side.index[c]) && !world_.isQuarantineOver(rank, side.index[c])) return false;
-        while (!side.quarantined.empty()) {
-          takeBack(side.quarantined.front());
-          side.quarantined.pop_front();
+        for (const Run& run : side.quarantined) {
+          if (run.collective == c) takeBack(run);
         }
+        std::erase_if(side.quarantined, [c](const Run& run) { return run.collective == c; });
         return true;
       case Action::keepSubmitting:
         if (threads_[c].next == threads_[c].thread->actions.size()) return true;
@@ -199,12 +211,20 @@ class Explorer {
 
   bool submit(ThreadState& t, uint32_t rank, uint32_t c) {
     Side& side = ranks_[rank];
+    if (side.index[c] == kNobody) return false;  // another thread of the process is about to register it
     const PlannedCollective& planned = plan_.collectives[c];
     const CollectiveSpec& spec = planned.spec;
     const uint32_t member = memberOf(spec, rank);
     const BufferSizes sizes = bufferSizes(spec, member);
     const size_t element = sizeOf(spec.type);
-    Run run{c, side.runs[c], 0, nullptr, nullptr, sizes.send * element, sizes.recv * element};
+    Run run{c,
+            side.runs[c],
+            side.registrations[c] * 64 + side.runs[c],
+            0,
+            nullptr,
+            nullptr,
+            sizes.send * element,
+            sizes.recv * element};
     run.recv = memory_.allocate(std::max(run.recvBytes, run.sendBytes));
     run.send = planned.isInPlace ? run.recv + inPlaceOffset(spec, member) : memory_.allocate(run.sendBytes);
     if (run.recv == nullptr || run.send == nullptr) {
@@ -213,7 +233,7 @@ class Explorer {
     }
     UserMemory::scribble(run.recv, run.recvBytes, random_);
     for (uint64_t i = 0; i < sizes.send; ++i) {
-      storeElement(spec.type, run.send + i * element, contribution(spec, member, run.number, i));
+      storeElement(spec.type, run.send + i * element, contribution(spec, member, run.dataNumber, i));
     }
     memory_.lend(run.send, run.sendBytes);
     memory_.lend(run.recv, run.recvBytes);
@@ -238,7 +258,7 @@ class Explorer {
                                          (side.inFlight[at].number & 0xffff) != completion.run)) {
       ++at;
     }
-    note(completion.status == CqeStatus::completed ? "completion" : "aborted", rank, completion.index, completion.run);
+    note(completion.status == CqeStatus::completed ? "completion" : "aborted", rank, completion.index);
     if (at == side.inFlight.size()) return fail("a completion of a run that isn't in flight");
     const Run run = side.inFlight[at];
     side.inFlight.erase(side.inFlight.begin() + static_cast<ptrdiff_t>(at));
@@ -260,7 +280,7 @@ class Explorer {
     const uint32_t member = memberOf(spec, rank);
     const size_t element = sizeOf(spec.type);
     for (uint64_t i = 0; i < run.recvBytes / element; ++i) {
-      if (isElement(spec.type, run.recv + i * element, expected(spec, member, run.number, i))) continue;
+      if (isElement(spec.type, run.recv + i * element, expected(spec, member, run.dataNumber, i))) continue;
       return fail("wrong data: rank " + std::to_string(rank) + ", collective " + std::to_string(spec.id) + ", run " +
                   std::to_string(run.number) + ", element " + std::to_string(i));
     }
@@ -298,8 +318,8 @@ class Explorer {
 
   // --- the report ---
 
-  void note(const char* what, uint32_t rank, uint32_t a, uint64_t b) {
-    events_[eventCount_++ % events_.size()] = {what, rank, a, b};
+  void note(const char* what, uint32_t rank, uint32_t detail = kNobody) {
+    events_[eventCount_++ % events_.size()] = {what, rank, detail};
   }
   void fail(const std::string& why) {
     if (!verdict_.ok) return;
@@ -311,7 +331,8 @@ class Explorer {
     const size_t first = eventCount_ > events_.size() ? eventCount_ - events_.size() : 0;
     for (size_t i = first; i < eventCount_; ++i) {
       const Event& e = events_[i % events_.size()];
-      out << "\n    rank " << e.rank << ": " << e.what << ' ' << e.a << " (" << e.b << ')';
+      out << (i == first ? " " : ", ") << e.what << " r" << e.rank;
+      if (e.detail != kNobody) out << '.' << e.detail;
     }
     return out.str();
   }
@@ -324,7 +345,9 @@ class Explorer {
   std::vector<ThreadState> threads_;
   Verdict verdict_;
   uint64_t lastEvent_ = 0;
-  std::array<Event, 24> events_{};
+  uint64_t heldUntil_ = 0;
+  uint32_t heldRank_ = 0, heldBlock_ = 0;
+  std::array<Event, 10> events_{};
   size_t eventCount_ = 0;
 };
 

@@ -17,21 +17,22 @@ struct PlannedCollective {
 struct Action {
   enum Kind : uint8_t {
     enroll,           // register the collective
+    awaitRegistered,  // until all its ranks have
     submit,           // one run of it
     synchronize,      // wait until the daemon that is there now has left
     await,            // wait for this rank's runs of it
     awaitAll,         // wait for all runs of this rank
-    unregister,       // after waiting for its runs
-    abort,            //
-    awaitQuarantine,  // the aborted runs' buffers are the application's again
+    unregister,       // wait until that is allowed, and do it
+    abort,            // give it up, on all ranks
+    awaitQuarantine,  // until the aborted runs' buffers are the application's again
     keepSubmitting,   // until thread `collective` is done, one run of collective 0 after another
   };
   Kind kind;
   uint32_t collective = 0;
 };
 inline const char* nameOf(Action::Kind kind) {
-  static const char* const names[] = {"register",   "submit", "synchronize",      "await",          "await all",
-                                      "unregister", "abort",  "await quarantine", "keep submitting"};
+  static const char* const names[] = {"register",  "await registered", "submit", "synchronize",      "await",
+                                      "await all", "unregister",       "abort",  "await quarantine", "keep submitting"};
   return names[kind];
 }
 
@@ -45,7 +46,6 @@ struct Plan {
   WorldShape shape;
   std::vector<PlannedCollective> collectives;
   std::vector<AppThread> threads;
-  // When the application looks for completions; otherwise at random. 0: never reordered.
   uint32_t maxPicks = 400'000;         // scheduling decisions; more means that it will never end
   uint32_t patience = 60'000;          // picks without a completion or an action of the application
   bool quarantineEndsAtAbort = false;  // mistake: an aborted run's buffers are reused at once

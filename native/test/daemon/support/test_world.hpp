@@ -34,6 +34,7 @@ struct WorldShape {
   scheduling::SchedulePolicy policy{};
   TileSizes tiles{16, 16};
   HostMistakes mistakes{};
+  uint64_t firstPosition = 0;  // of connectors, for tests of the wrap
   size_t arenaBytes = size_t{8} << 20;
 };
 
@@ -90,6 +91,17 @@ class TestWorld {
     }
     entry.group->join(member, *entry.program, spec.scale, record);
     entry.issued = 0;
+    Mailbox& box = entry.group->shared().mailboxes[member];
+    if (box.published.load(order::relaxed) == 0 && Surroundings::memory != nullptr) {
+      box.input.store(Surroundings::memory->nowhere(), order::relaxed);
+      box.output.store(Surroundings::memory->nowhere(), order::relaxed);
+    }
+    for (uint32_t i = 0; shape_.firstPosition != 0 && i < entry.program->connections.size(); ++i) {
+      ConnectorMemory& c = *record.connections[i].memory;
+      if (c.tail.load(order::relaxed) != 0) continue;
+      c.tail.store(shape_.firstPosition, order::relaxed);
+      c.head.store(shape_.firstPosition, order::relaxed);
+    }
     applyConnectorMistakes(*entry.group, record, rank, spec);
     side.entries[index] = std::move(entry);
     return index;
@@ -105,6 +117,8 @@ class TestWorld {
     rememberConnectors(record, rank, entry.group->spec());
     entry.group->leave(entry.member);
     if (entry.group->isAbandoned()) drop(entry.group);
+    // So that the mistake shows in results, not in freed memory.
+    if (shape_.mistakes.unregistersInUse) unregisteredInUse_.push_back(entry);
     entry = Entry{};
     return true;
   }
@@ -124,6 +138,7 @@ class TestWorld {
       control.tail.store(tail + 1, order::release);
     }
   }
+  bool isComplete(uint32_t rank, uint32_t index) const { return shared(rank, index).isComplete(); }
   bool isPoisoned(uint32_t rank, uint32_t index) const { return shared(rank, index).isPoisoned(); }
   bool isQuarantineOver(uint32_t rank, uint32_t index) const {
     const CollectiveShared& s = shared(rank, index);
@@ -290,6 +305,7 @@ class TestWorld {
   std::vector<std::unique_ptr<Side>> sides_;
   Platform platform_;
   // Of the mistakes only.
+  std::vector<Entry> unregisteredInUse_;
   std::map<const ConnectorMemory*, std::vector<uint8_t>> leftovers_;
   std::map<ConnectionKey, Connector> loose_;
   std::map<const CollectiveGroup*, std::map<ConnectionKey, Connector>> lent_;

@@ -16,6 +16,9 @@ class UserMemory {
  public:
   explicit UserMemory(size_t capacity) : bytes_(capacity), isLent_(capacity, 0) {}
 
+  /// Where an address that nobody has told points to: never lent.
+  uint64_t nowhere() const { return reinterpret_cast<uint64_t>(bytes_.data()); }
+
   /// A buffer that nobody has used before, so that a stale address never points to a later run's.
   uint8_t* allocate(size_t bytes) {
     const size_t begin = top_;
@@ -35,7 +38,6 @@ class UserMemory {
   /// Whether the library may touch these bytes now. Memory that isn't the application's is the library's own.
   bool mayTouch(const void* at, size_t bytes) const {
     const auto address = reinterpret_cast<uintptr_t>(at);
-    if (address < kFirstPage) return false;
     const auto begin = reinterpret_cast<uintptr_t>(bytes_.data());
     if (address < begin || address >= begin + bytes_.size()) return true;
     const size_t offset = address - begin;
@@ -43,14 +45,14 @@ class UserMemory {
   }
 
  private:
-  static constexpr uintptr_t kFirstPage = 1 << 20;  // offsets into a buffer whose address isn't known
+  static constexpr size_t kNowhereBytes = 4096;
 
   void mark(const uint8_t* buffer, size_t bytes, uint8_t value) {
     if (bytes != 0) std::memset(isLent_.data() + (buffer - bytes_.data()), value, bytes);
   }
 
   std::vector<uint8_t> bytes_, isLent_;
-  size_t top_ = 0;
+  size_t top_ = kNowhereBytes;
 };
 
 }  // namespace dfccl::test

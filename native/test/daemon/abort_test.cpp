@@ -1,0 +1,53 @@
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+// Giving an id up, and using it again.
+#include "support/plans.hpp"
+#include "support/seeds.hpp"
+
+using namespace dfccl;
+using namespace dfccl::test;
+
+namespace {
+
+/// Some rank gives each id up at some time; every rank gets its buffers back, and then uses the id anew.
+Plan abortAndReuse(Random& random) {
+  Plan plan;
+  plan.shape.ranks = 2 + random.below(2);
+  plan.shape.limits.grid = 1 + random.below(3);
+  plan.shape.policy = anyPolicy(random);
+  const uint32_t n = plan.shape.ranks;
+  plan.collectives.push_back(allReduceOf(0, n, 11));
+  plan.collectives.push_back(allReduceOf(1, n, 11, directAllReduce(n, 3)));
+  plan.collectives.push_back(allReduceOf(2, n, 11, ringAllReduce(Protocol::ll, n, 2)));
+  const uint32_t aborter[] = {random.below(n), random.below(n), random.below(n)};
+  for (uint32_t rank = 0; rank < n; ++rank) {
+    // A thread for each, because what waits for one id must not keep the others from it.
+    for (uint32_t c = 0; c < 3; ++c) {
+      std::vector<Action> actions{{Action::enroll, c}, {Action::awaitRegistered, c}};
+      for (uint32_t run = 1 + random.below(3); run > 0; --run) actions.push_back({Action::submit, c});
+      if (rank == aborter[c]) actions.push_back({Action::abort, c});
+      if (random.oneIn(2)) actions.push_back({Action::submit, c});  // too late, or not
+      actions.push_back({Action::awaitQuarantine, c});
+      actions.push_back({Action::unregister, c});
+      actions.push_back({Action::enroll, c});
+      for (int run = 0; run < 3; ++run) actions.push_back({Action::submit, c});
+      plan.threads.push_back({rank, std::move(actions)});
+    }
+  }
+  return plan;
+}
+
+}  // namespace
+
+TEST_CASE("after an abort every run ends, every buffer comes back, and the id can be used anew") {
+  everySeedHolds(1500, abortAndReuse);
+  someSeedFails<AllRules>("buffers stay in quarantine until the peers have let go", 1500, [](Random& random) {
+    Plan plan = abortAndReuse(random);
+    plan.quarantineEndsAtAbort = true;
+    return plan;
+  });
+  someSeedFails<AllRules>("a registration after an abort is another group", 1500, [](Random& random) {
+    Plan plan = abortAndReuse(random);
+    plan.shape.mistakes.reRegistersIntoAborted = true;
+    return plan;
+  });
+}

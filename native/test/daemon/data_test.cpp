@@ -1,0 +1,99 @@
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+// Data: what is written when, and whose memory it is.
+#include "support/plans.hpp"
+#include "support/seeds.hpp"
+
+using namespace dfccl;
+using namespace dfccl::test;
+
+namespace {
+
+Plan emptyPlan(Random& random, uint32_t ranks) {
+  Plan plan;
+  plan.shape.ranks = ranks;
+  plan.shape.limits.grid = 1 + random.below(2);
+  plan.shape.policy = anyPolicy(random);
+  plan.shape.tiles = {8, 8};
+  return plan;
+}
+
+/// In place: what is reduced twice is wrong.
+Plan rings(Random& random, Protocol protocol) {
+  Plan plan = emptyPlan(random, 2 + random.below(3));
+  const uint32_t n = plan.shape.ranks;
+  for (uint32_t id = 0; id < 2; ++id) {
+    plan.collectives.push_back(allReduceOf(id, n, 11, ringAllReduce(protocol, n, 1 + id)));
+    plan.collectives.back().isInPlace = true;
+  }
+  addThreads(plan, random, 2, random.among({0u, 2u}));
+  return plan;
+}
+
+/// The root has nobody to wait for but the slots.
+Plan chains(Random& random, Protocol protocol) {
+  Plan plan = emptyPlan(random, 3);
+  for (uint32_t id = 0; id < 2; ++id) {
+    const uint32_t root = random.below(3);
+    plan.collectives.push_back(broadcastOf(id, 3, 19, root, chainBroadcast(protocol, 3, root, 1 + random.below(2))));
+  }
+  addThreads(plan, random, 2, random.among({0u, 2u}));
+  return plan;
+}
+
+Plan directs(Random& random) {
+  Plan plan = emptyPlan(random, 2 + random.below(3));
+  const uint32_t n = plan.shape.ranks;
+  plan.collectives.push_back(allReduceOf(0, n, 11));
+  plan.collectives.push_back(allReduceOf(1, n, 11, directAllReduce(n, 2)));
+  plan.collectives.push_back(allReduceOf(2, n, 5, pushAllGather(n)));
+  plan.collectives.back().spec.collective = Collective::allGather;
+  for (PlannedCollective& c : plan.collectives) c.isInPlace = random.oneIn(2);
+  addThreads(plan, random, 3, random.among({0u, 2u}));
+  return plan;
+}
+
+struct NoVote : AllRules {
+  static constexpr bool voteBeforeWrite = false;
+};
+struct NoCredits : AllRules {
+  static constexpr bool credits = false;
+};
+struct AnonymousMailbox : AllRules {
+  static constexpr bool mailboxNamesRun = false;
+};
+struct NoAcknowledgement : AllRules {
+  static constexpr bool completeAfterAcknowledge = false;
+};
+
+std::string nameOf(Protocol protocol) {
+  return protocol == Protocol::simple ? "Simple" : protocol == Protocol::ll ? "LL" : "LL128";
+}
+
+}  // namespace
+
+TEST_CASE("a slice writes nothing before all that it needs is there") {
+  for (const Protocol protocol : {Protocol::simple, Protocol::ll, Protocol::ll128}) {
+    CAPTURE(nameOf(protocol));
+    const auto plan = [protocol](Random& random) { return rings(random, protocol); };
+    everySeedHolds(500, plan);
+    someSeedFails<NoVote>("vote before write, " + nameOf(protocol), 500, plan);
+  }
+}
+
+TEST_CASE("a sender that nobody holds back never overwrites a slot that is still full") {
+  for (const Protocol protocol : {Protocol::simple, Protocol::ll, Protocol::ll128}) {
+    CAPTURE(nameOf(protocol));
+    const auto plan = [protocol](Random& random) { return chains(random, protocol); };
+    everySeedHolds(500, plan);
+    someSeedFails<NoCredits>("credits, " + nameOf(protocol), 500, plan);
+  }
+}
+
+TEST_CASE("a peer's buffer is touched for the run only that the peer published") {
+  everySeedHolds(800, directs);
+  someSeedFails<AnonymousMailbox>("a mailbox names its run", 800, directs);
+}
+
+TEST_CASE("a rank completes only after everybody is done with its buffers") {
+  someSeedFails<NoAcknowledgement>("complete after acknowledgement", 800, directs);
+}
