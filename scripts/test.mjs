@@ -33,10 +33,16 @@ const runners = [
   {
     name: "c++ asan+ubsan",
     what: "unit tests under sanitizers",
-    run: () => nativeTests("asan", { labels: "^(unit|c)$" }),
+    run: () => nativeTests("asan", { labels: "^(unit|c)$", timeoutMs: 1_500_000 }),
     requires: "doctest",
   },
-  { name: "c++ tsan", what: "unit and stress tests", run: () => nativeTests("tsan", { labels: "^(unit|stress)$" }), requires: "doctest" },
+  {
+    // Unit tests have one thread, or a few in world_test; the long tier runs them here too.
+    name: "c++ tsan",
+    what: "stress tests and the C API",
+    run: () => nativeTests("tsan", { labels: "^(stress|c)$", timeoutMs: 1_500_000 }),
+    requires: "doctest",
+  },
   { name: "packages", what: "version, publish, install, Node 20–26", run: packages, requires: "git" },
   { name: "examples", what: "examples/ run to their end", run: examples },
 ];
