@@ -115,7 +115,8 @@ inline Atomic<uint64_t>& flagAt(uint8_t* slot, size_t line) {
 inline void pack(uint8_t* slot, const uint8_t* payload, size_t bytes, uint64_t position) {
   size_t line = 0;
   for (size_t at = 0; at < bytes || line == 0; at += kData, ++line) {
-    std::memcpy(slot + line * kLine, payload + at, bytes - at < kData ? bytes - at : kData);
+    // A bare signal has no payload, not even an address of one.
+    if (at < bytes) std::memcpy(slot + line * kLine, payload + at, bytes - at < kData ? bytes - at : kData);
     flagAt(slot, line).store(position + 1, order::release);
   }
 }
