@@ -31,16 +31,10 @@ const runners = [
     requires: "relacy",
   },
   {
-    name: "c++ asan+ubsan",
-    what: "unit tests under sanitizers",
-    run: () => nativeTests("asan", { labels: "^(unit|c)$", timeoutMs: 1_500_000 }),
-    requires: "doctest",
-  },
-  {
-    // Unit tests have one thread, or a few in world_test; the long tier runs them here too.
+    // The long tier runs the unit tests and the C API under every sanitizer.
     name: "c++ tsan",
-    what: "stress tests and the C API",
-    run: () => nativeTests("tsan", { labels: "^(stress|c)$", timeoutMs: 1_500_000 }),
+    what: "stress tests",
+    run: () => nativeTests("tsan", { labels: "^stress$", timeoutMs: 1_500_000 }),
     requires: "doctest",
   },
   { name: "packages", what: "version, publish, install, Node 20–26", run: packages, requires: "git" },
