@@ -14,7 +14,7 @@ export async function packageShape() {
       // ESM only, so CommonJS and the resolution of Node 10 are not promised. An addon has no types to be wrong.
       if (!isNative) checks.push(["attw", tarball, "--profile", "esm-only", "--no-emoji"]);
       for (const command of checks) {
-        const { code, output } = await run(command, { log: "package-shape", timeoutMs: 120_000, env: { NO_COLOR: "1" } });
+        const { code, output } = await run(command, { log: "package-shape", timeoutMs: 240_000, env: { NO_COLOR: "1" } });
         if (code === 0) sum.passed += 1;
         else {
           sum.failed += 1;
