@@ -41,7 +41,9 @@ function report(error: unknown): number {
   const { code, exitCode } = error as { code?: unknown; exitCode?: unknown };
   if (typeof code === "string" && code.startsWith("commander.")) return exitCode === 0 ? 0 : usageError;
   if (error instanceof DfcclError) {
-    process.stderr.write(`${err.red(wrap(error.message, textWidth(process.stderr)))}\n`);
+    // The remedy follows after a space, where the text before it may have ended with a line of its own.
+    const message = error.message.replaceAll(/\n (?=\S)/g, "\n");
+    process.stderr.write(`${err.red(wrap(message, textWidth(process.stderr)))}\n`);
     return usageCodes.has(error.code) ? usageError : 1;
   }
   process.stderr.write(`${err.red(error instanceof Error ? (error.stack ?? error.message) : String(error))}\n`);

@@ -7,10 +7,17 @@ export function textWidth(stream: { readonly columns?: number } = process.stdout
 }
 
 /**
- * Breaks one paragraph at spaces; a word that is too long keeps a line of its own.
+ * Breaks lines at spaces; a word that is too long keeps a line of its own.
  * @param indent - spaces before the first line; those that follow get two more, or none where the first has none.
  */
 export function wrap(text: string, width: number = textWidth(), indent = 0): string {
+  return text
+    .split("\n")
+    .map((line) => wrapLine(line, width, indent))
+    .join("\n");
+}
+
+function wrapLine(text: string, width: number, indent: number): string {
   const hanging = " ".repeat(indent === 0 ? 0 : indent + 2);
   const lines: string[] = [];
   let line = " ".repeat(indent);

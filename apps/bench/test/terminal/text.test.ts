@@ -12,6 +12,10 @@ describe("wrap", () => {
     expect(wrap("one two three", 9, 2)).toBe("  one two\n    three");
   });
 
+  it("keeps the lines that are there", () => {
+    expect(wrap("one two\n\n  - three", 80)).toBe("one two\n\n  - three");
+  });
+
   it("leaves a long word whole", () => {
     expect(wrap("a layer1.0.downsample.bn.weight b", 10)).toBe("a\nlayer1.0.downsample.bn.weight\nb");
   });
@@ -33,7 +37,7 @@ describe("tables", () => {
 
   it("show times and sizes with three digits and a unit", () => {
     expect([0.0000015, 0.0123, 12.34, Number.NaN].map(formatSeconds)).toEqual(["1.50 µs", "12.3 ms", "12.3 s", "–"]);
-    expect([7, 1023, 1024, 102_228_128].map(formatBytes)).toEqual(["7 B", "1023 B", "1.00 KiB", "97.5 MiB"]);
+    expect([7, 1023, 1024, 102_228_128].map(formatBytes)).toEqual(["7 B", "1023 B", "1 KiB", "97.5 MiB"]);
   });
 });
 
