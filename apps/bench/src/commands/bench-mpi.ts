@@ -3,13 +3,13 @@ import { type Command, Option } from "commander";
 import { type Case, type ComparisonRow, commandsOf, compare, type OpenMpi, type Sides } from "../peers/measure-peers.js";
 import { describeMode, describeRows, mpiMarkdown, mpiVerdict } from "../peers/mpi-report.js";
 import { buildNativePrograms, repositoryRoot, requireOpenMpi } from "../peers/native-programs.js";
-import { busyWarning, describeHeader, type ReportHeader, reportHeader } from "../peers/report-header.js";
-import { jsonLines, runProgram } from "../peers/run-program.js";
+import { busyWarning, describeHeader, type MachineFacts, machineFacts, type ReportHeader, reportHeader } from "../peers/report-header.js";
+import { runProgram } from "../peers/run-program.js";
 import { sayer, writeReports } from "../peers/write-reports.js";
 import { out } from "../terminal/colors.js";
 import { watchForInterruption } from "../terminal/interruption.js";
 import { withNote } from "../terminal/note.js";
-import { startProgress } from "../terminal/progress.js";
+import { withProgress } from "../terminal/progress.js";
 import { formatBytes, formatCountOf } from "../terminal/table.js";
 import { wrap } from "../terminal/wrap.js";
 import { resnet50 } from "../workloads/resnet50.js";
@@ -76,11 +76,12 @@ async function benchMpi(flags: MpiFlags): Promise<number> {
   const rows: ComparisonRow[] = [];
   const say = sayer(flags);
   try {
+    const machine = machineFacts();
     const programs = await withNote("Building the native benchmarks", () => buildNativePrograms(root, signal));
     const openmpi = requireOpenMpi(programs);
     const repetitions = flags.repetitions ?? (flags.quick ? 1 : 5);
-    const header = { ...(await probeMachine(root, programs, openmpi, signal)), mode: flags.mode, repetitions };
-    const warning = busyWarning(header);
+    const header = { ...(await probeMachine(root, machine, programs, openmpi, signal)), mode: flags.mode, repetitions };
+    const warning = busyWarning(machine);
     if (warning) say(`${out.yellow(wrap(warning))}\n`);
     say(`${describeHeader(header).join("\n")}\n${wrap(`mode "${flags.mode}": ${describeMode(flags.mode)}`)}\n`);
     const commands = commandsOf(programs, openmpi, {
@@ -105,10 +106,16 @@ async function benchMpi(flags: MpiFlags): Promise<number> {
   }
 }
 
-async function probeMachine(root: string, programs: string, { mpirun }: OpenMpi, signal: AbortSignal): Promise<ReportHeader> {
+async function probeMachine(
+  root: string,
+  machine: MachineFacts,
+  programs: string,
+  { mpirun }: OpenMpi,
+  signal: AbortSignal,
+): Promise<ReportHeader> {
   const probe = await runProgram({ command: `${programs}/allreduce_bench`, args: ["--bytes", "8", "--budget", "0.01"], signal });
   const version = /\d+\.\d+\.\d+/.exec(await runProgram({ command: mpirun, args: ["--version"], signal }))?.[0];
-  return reportHeader(root, jsonLines(probe).find((line) => line.probe === true) ?? {}, version);
+  return reportHeader(root, machine, probe, version);
 }
 
 function casesOf({ ranks = [2, 8], bytes, quick }: MpiFlags): Case[] {
@@ -118,9 +125,8 @@ function casesOf({ ranks = [2, 8], bytes, quick }: MpiFlags): Case[] {
 }
 
 async function measureAll(cases: readonly Case[], repetitions: number, rows: ComparisonRow[], sides: Sides): Promise<void> {
-  const progress = startProgress("Measuring", 2 * repetitions * cases.length);
-  try {
-    let runs = 0;
+  let runs = 0;
+  await withProgress("Measuring", 2 * repetitions * cases.length, async (progress) => {
     for (const one of cases) {
       const note = `${one.tensors ? "ResNet-50" : formatBytes(one.bytes)} on ${formatCountOf(one.ranks, "rank")}`;
       progress.update(runs, note);
@@ -130,7 +136,5 @@ async function measureAll(cases: readonly Case[], repetitions: number, rows: Com
       });
       rows.push(row);
     }
-  } finally {
-    progress.stop();
-  }
+  });
 }

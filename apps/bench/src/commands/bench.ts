@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { addBenchMpiCommand } from "./bench-mpi.js";
+import { addBenchOverheadsCommand } from "./bench-overheads.js";
 
 export function addBenchCommand(program: Command): void {
   const bench = program
@@ -10,7 +11,9 @@ export function addBenchCommand(program: Command): void {
       "after",
       `
 Examples:
-  $ dfccl bench mpi --quick          all-reduce beside OpenMPI's`,
+  $ dfccl bench mpi --quick          all-reduce beside OpenMPI's
+  $ dfccl bench overheads --quick    what queues and scheduling add`,
     );
   addBenchMpiCommand(bench);
+  addBenchOverheadsCommand(bench);
 }

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { checkMemory } from "../disorder/memory-need.js";
+import { checkMemory, neededBytes } from "../disorder/memory-need.js";
 import { describeControl, describeResult, isExact, verdict } from "../disorder/report.js";
 import { type ControlResult, runControl } from "../disorder/run-control.js";
 import { type DisorderOptions, type DisorderResult, type RunContext, runDisorder } from "../disorder/run-disorder.js";
@@ -7,7 +7,8 @@ import { makeBuffers } from "../disorder/setting.js";
 import { type OrderKind, orderKinds } from "../disorder/submission-order.js";
 import { out } from "../terminal/colors.js";
 import { type Interruption, watchForInterruption } from "../terminal/interruption.js";
-import { startProgress } from "../terminal/progress.js";
+import { withNote } from "../terminal/note.js";
+import { withProgress } from "../terminal/progress.js";
 import { formatBytes, formatCountOf } from "../terminal/table.js";
 import { wrap } from "../terminal/wrap.js";
 import { loadPolicy, policyHelp } from "../tuning/load-policy.js";
@@ -109,23 +110,18 @@ interface Outcome {
 async function runBoth(options: DisorderOptions, flags: DisorderFlags, { signal }: Interruption): Promise<Outcome> {
   const { workload, ranks, iterations, seed } = options;
   const total = ranks * workload.tensors.length * iterations;
-  const buffers = makeBuffers(workload, ranks, seed);
-  const withProgress = async <T>(title: string, run: (context: RunContext) => Promise<T>): Promise<T> => {
-    const progress = startProgress(title, total);
-    try {
-      return await run({ progress, signal, buffers });
-    } finally {
-      progress.stop();
-    }
-  };
+  const note = `Making ${formatBytes(neededBytes(workload, ranks))} of buffers`;
+  const buffers = await withNote(note, async () => makeBuffers(workload, ranks, seed));
+  const run = <T>(title: string, job: (options: DisorderOptions, context: RunContext) => Promise<T>): Promise<T> =>
+    withProgress(title, total, (progress) => job(options, { progress, signal, buffers }));
   let control: ControlResult | undefined;
   if (flags.control) {
     if (!flags.json) say("Control: the same orders, nothing preempted, one collective at a time on a rank.");
-    control = await withProgress("Control", (context) => runControl(options, context));
+    control = await run("Control", runControl);
     if (!flags.json) say(`${(control.deadlocked ? out.yellow : String)(describeControl(control))}\n`);
     if (signal.aborted) return { control };
   }
-  const result = await withProgress("Preemptive", (context) => runDisorder(options, context));
+  const result = await run("Preemptive", runDisorder);
   return { result, ...(control ? { control } : {}) };
 }
 

@@ -6,7 +6,7 @@ import type { Command } from "commander";
 import { checkMemory } from "../disorder/memory-need.js";
 import { out, wantsColors } from "../terminal/colors.js";
 import { watchForInterruption } from "../terminal/interruption.js";
-import { startProgress } from "../terminal/progress.js";
+import { withProgress } from "../terminal/progress.js";
 import { formatCountOf } from "../terminal/table.js";
 import { wrap } from "../terminal/wrap.js";
 import { tunablePolicy } from "../tuning/load-policy.js";
@@ -123,29 +123,29 @@ async function search(
   let looked = 0;
   const effort = isQuick ? quick : {};
   const looksEach = (effort.zooms ?? 2) + 2;
-  const progress = startProgress("Measuring", 3 * looksEach);
   try {
-    return await tune({
-      ...effort,
-      start,
-      ranges,
-      seed,
-      signal,
-      measure: (candidate) => {
-        measurements += 1;
-        progress.update(looked, formatCountOf(measurements, "measurement"));
-        return measure(candidate);
-      },
-      onProgress: () => {
-        looked += 1;
-        progress.update(looked, formatCountOf(measurements, "measurement"));
-      },
+    return await withProgress("Measuring", 3 * looksEach, (progress) => {
+      const show = (): void => progress.update(looked, formatCountOf(measurements, "measurement"));
+      return tune({
+        ...effort,
+        start,
+        ranges,
+        seed,
+        signal,
+        measure: (candidate) => {
+          measurements += 1;
+          show();
+          return measure(candidate);
+        },
+        onProgress: () => {
+          looked += 1;
+          show();
+        },
+      });
     });
   } catch (error) {
     if (signal.aborted) return undefined;
     throw error;
-  } finally {
-    progress.stop();
   }
 }
 

@@ -1,6 +1,17 @@
 import { spawnSync } from "node:child_process";
 import os from "node:os";
 import { formatBytes, formatCountOf } from "../terminal/table.js";
+import { jsonLines } from "./run-program.js";
+
+export interface MachineFacts {
+  readonly cpu: string;
+  readonly cores: number;
+  readonly memoryBytes: number;
+  readonly kernel: string;
+  readonly node: string;
+  /** Processes that ran or wanted to, on average over the minute before: more than a few tenths, and others worked too. */
+  readonly loadBefore: number;
+}
 
 /** What has to stand beside a figure, so that a reader can judge it. */
 export interface ReportHeader {
@@ -10,36 +21,34 @@ export interface ReportHeader {
   readonly date: string;
   /** Of this repository, "+" where files had changed since; undefined outside of a clone. */
   readonly commit: string | undefined;
-  readonly machine: {
-    readonly cpu: string;
-    readonly cores: number;
-    readonly memoryBytes: number;
-    readonly kernel: string;
-    readonly node: string;
-    /** Processes that ran or wanted to, on average over the minute before: more than a few tenths, and others worked too. */
-    readonly loadBefore: number;
-  };
+  readonly machine: MachineFacts;
   /** What the cores and the memory could do in this very moment; virtual machines change. */
   readonly probe: Readonly<Record<string, number>>;
   /** Version of the peer, where there is one. */
   readonly openmpi?: string;
 }
 
-export function reportHeader(root: string, probe: Readonly<Record<string, unknown>>, openmpi?: string): ReportHeader {
-  const figures = Object.entries(probe).filter((entry): entry is [string, number] => typeof entry[1] === "number");
+/** To be asked before anything is measured, or the load would be our own. */
+export function machineFacts(): MachineFacts {
+  return {
+    cpu: os.cpus()[0]?.model.trim() ?? "unknown",
+    cores: os.availableParallelism(),
+    memoryBytes: os.totalmem(),
+    kernel: `${os.type()} ${os.release()}`,
+    node: process.versions.node,
+    loadBefore: os.loadavg()[0] ?? 0,
+  };
+}
+
+/** @param output - of a native benchmark, in which it says what it found the machine to be capable of. */
+export function reportHeader(root: string, machine: MachineFacts, output: string, openmpi?: string): ReportHeader {
+  const probe = Object.entries(jsonLines(output).find((line) => line.probe === true) ?? {});
   return {
     command: ["npx", "dfccl", ...process.argv.slice(2)].join(" "),
     date: new Date().toISOString(),
     commit: commitOf(root),
-    machine: {
-      cpu: os.cpus()[0]?.model.trim() ?? "unknown",
-      cores: os.availableParallelism(),
-      memoryBytes: os.totalmem(),
-      kernel: `${os.type()} ${os.release()}`,
-      node: process.versions.node,
-      loadBefore: os.loadavg()[0] ?? 0,
-    },
-    probe: Object.fromEntries(figures),
+    machine,
+    probe: Object.fromEntries(probe.filter((entry): entry is [string, number] => typeof entry[1] === "number")),
     ...(openmpi === undefined ? {} : { openmpi }),
   };
 }
@@ -66,7 +75,7 @@ export function describeHeader({ commit, date, machine, probe, openmpi }: Report
 }
 
 /** Figures of a busy machine compare how two programs bear with others, not how fast they are. */
-export function busyWarning({ machine: { cores, loadBefore } }: ReportHeader): string | undefined {
+export function busyWarning({ cores, loadBefore }: MachineFacts): string | undefined {
   if (loadBefore < cores / 2) return undefined;
   return `The machine is busy (load ${loadBefore.toFixed(1)} on ${formatCountOf(cores, "core")}): these figures say little. Measure again when it is quiet.`;
 }

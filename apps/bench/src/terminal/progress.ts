@@ -14,6 +14,16 @@ export function startProgress(title: string, total: number, stream: NodeJS.Write
   return stream.isTTY && process.env.TERM !== "dumb" ? barProgress(title, total, stream) : lineProgress(title, total, stream);
 }
 
+/** Shows progress for as long as `work` takes, however it ends. */
+export async function withProgress<T>(title: string, total: number, work: (progress: Progress) => Promise<T>): Promise<T> {
+  const progress = startProgress(title, total);
+  try {
+    return await work(progress);
+  } finally {
+    progress.stop();
+  }
+}
+
 const noteWidth = 36;
 
 function barProgress(title: string, total: number, stream: NodeJS.WriteStream): Progress {

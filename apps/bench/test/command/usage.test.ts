@@ -55,7 +55,7 @@ describe("a value that can't be", () => {
 });
 
 describe("help", () => {
-  it.each([[[]], [["disorder"]], [["tune"]], [["bench"]], [["bench", "mpi"]], [["doctor"]]])(
+  it.each([[[]], [["disorder"]], [["tune"]], [["bench"]], [["bench", "mpi"]], [["bench", "overheads"]], [["doctor"]]])(
     "of dfccl %j shows options and an example, within 80 columns",
     async (command) => {
       const { code, stdout, stderr } = await runCommand([...command, "--help"]);
@@ -70,7 +70,7 @@ describe("help", () => {
   );
 
   it("names the exit codes of every command that runs something", async () => {
-    for (const command of [["disorder"], ["tune"], ["bench", "mpi"], ["doctor"]]) {
+    for (const command of [["disorder"], ["tune"], ["bench", "mpi"], ["bench", "overheads"], ["doctor"]]) {
       const { stdout } = await runCommand([...command, "--help"]);
       expect(stdout).toMatch(/Exit codes:\n +0 .*\n(.*\n)* +1 .*\n(.*\n)* +2 /);
     }
