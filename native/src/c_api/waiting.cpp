@@ -57,8 +57,6 @@ std::string explain(RankContext& context) {
 
 Waiting::Waiting(std::span<RankContext* const> mine, uint64_t timeoutMicros)
     : mine_(mine), world_(mine.front()->openWorld()) {
-  for (RankContext* context : mine_) world_.noteWaiting(context->number(), 1);
-  world_.noteWaiter(1);
   if (timeoutMicros != 0) {
     begin_ = readTicks();
     limitTicks_ = static_cast<uint64_t>(static_cast<double>(timeoutMicros) * ticksPerMicrosecond());
@@ -66,13 +64,21 @@ Waiting::Waiting(std::span<RankContext* const> mine, uint64_t timeoutMicros)
 }
 
 Waiting::~Waiting() {
+  if (!isEnlisted_) return;
   world_.noteWaiter(-1);
   for (RankContext* context : mine_) world_.noteWaiting(context->number(), -1);
 }
 
+// Most waits are over before anybody needs to know of them.
+void Waiting::enlist() {
+  isEnlisted_ = true;
+  for (RankContext* context : mine_) world_.noteWaiting(context->number(), 1);
+  world_.noteWaiter(1);
+}
+
 bool Waiting::help() {
   World& world = world_.world();
-  if (world_.waiters() <= 1) return world.drive();
+  if (world_.waiters() == (isEnlisted_ ? 1u : 0u)) return world.drive();
   bool any = false;
   for (RankContext* context : mine_) any |= world.driveRank(context->number());
   for (uint32_t r = 0; r < world.activeRanks(); ++r) {
@@ -82,6 +88,7 @@ bool Waiting::help() {
 }
 
 void Waiting::pause() {
+  if (!isEnlisted_) return enlist();
   cpuPause();
   const uint32_t waiters = world_.waiters();
   const uint32_t looks = waiters <= 1 ? kLooksAlone : waiters <= cores() ? kLooksInCompany : kLooksInCrowd;
@@ -102,7 +109,7 @@ void Waiting::pause() {
 
 void Waiting::rest() {
   World& world = world_.world();
-  if (world.options().policy.streams != 0) {
+  if (world.isInOrder()) {
     world.watch();
     if (const auto report = world.deadlock()) {
       throw Error(dfcclDeadlock, report->text, "Submit in the same order on every rank, or leave streams at 0.");

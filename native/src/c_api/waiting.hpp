@@ -23,6 +23,7 @@ class Waiting {
   void noteProgress() { idle_ = 0; }
 
  private:
+  void enlist();
   void rest();
 
   std::span<RankContext* const> mine_;
@@ -31,6 +32,7 @@ class Waiting {
   uint64_t limitTicks_ = 0;
   uint64_t idleSince_ = 0;
   uint32_t idle_ = 0;
+  bool isEnlisted_ = false;  // others know that somebody waits for these ranks
 };
 
 /// Steps until all that these ranks have queued has completed and its callbacks have returned.

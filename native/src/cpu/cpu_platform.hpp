@@ -19,6 +19,8 @@ class CpuPlatform {
   // Measured: slices of 64-128 KB keep a step near 10 us and cost nothing in bandwidth.
   static constexpr int64_t kStepBudgetBytes = 256 << 10;
   static constexpr int kVisitsPerStep = 256;
+  // Steps between two looks at the clock, at most: each costs as much as a whole 8-byte collective.
+  static constexpr uint32_t kStepsPerDecision = 16;
 
   uint64_t now() const { return readTicks(); }
 

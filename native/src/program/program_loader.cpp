@@ -209,6 +209,17 @@ void cutIntoTiles(BoundProgram& p, const TileSizes& sizes) {
   }
 }
 
+bool touchesPeers(const BoundProgram& p) {
+  for (const StepRecord& s : p.steps) {
+    if (s.flags & kDirectSend) return true;
+    if (static_cast<Op>(s.op) != Op::multiReduceCopy) continue;
+    for (uint32_t i = s.firstRef; i < s.firstRef + s.sourceCount + s.destinationCount; ++i) {
+      if (p.refs[i].rank != p.header.rank) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 std::shared_ptr<const BoundProgram> loadProgram(std::span<const uint8_t> bytes, DataType type, uint64_t count,
@@ -230,6 +241,7 @@ std::shared_ptr<const BoundProgram> loadProgram(std::span<const uint8_t> bytes, 
   if (reader.at() != bytes.size()) refuse("it has bytes left over", reader.at());
   Checker(*program).check();
   cutIntoTiles(*program, sizes);
+  program->touchesPeers = touchesPeers(*program);
   return program;
 }
 

@@ -12,43 +12,36 @@ Rank::Rank(uint32_t number, const RankLimits& limits, const scheduling::Schedule
       issuedRuns_(limits.collectives) {}
 
 uint32_t Rank::submit(uint32_t index, const void* send, void* recv, RunCallback callback, void* argument) {
-  while (!submitLock_.tryLock()) cpuPause();
   Reserve reserved;
-  while ((reserved = producer_.tryReserve(1)) == Reserve::busy) cpuPause();  // JavaScript is publishing
-  uint32_t slot = kFull;
-  if (reserved == Reserve::ok) {
-    slot = claimer_.tryClaim();
-    if (slot != kNoCompletionSlot) {
-      pending_[slot] = {callback, argument, callback == nullptr};
-      issuedRuns_[index].store(issuedRuns_[index].load(order::relaxed) + 1, order::relaxed);
-      issued_.store(issued_.load(order::relaxed) + 1, order::relaxed);
-      Sqe sqe{};
-      sqe.id = index;
-      sqe.completionSlot = slot;
-      sqe.sendAddress = reinterpret_cast<uint64_t>(send);
-      sqe.recvAddress = reinterpret_cast<uint64_t>(recv);
-      producer_.write(0, sqe);
-      producer_.publish(1);
-    } else {
-      producer_.publish(0);
-    }
+  while ((reserved = producer_.tryReserve(1)) == Reserve::busy) cpuPause();  // another thread, or JavaScript
+  if (reserved == Reserve::full) return kFull;
+  const uint32_t slot = claimer_.tryClaim();
+  if (slot == kNoCompletionSlot) {
+    producer_.publish(0);
+    return kFull;
   }
-  submitLock_.unlock();
+  pending_[slot] = {callback, argument, callback == nullptr};
+  issuedRuns_[index].store(issuedRuns_[index].load(order::relaxed) + 1, order::relaxed);
+  issued_.store(issued_.load(order::relaxed) + 1, order::relaxed);
+  Sqe sqe{};
+  sqe.id = index;
+  sqe.completionSlot = slot;
+  sqe.sendAddress = reinterpret_cast<uint64_t>(send);
+  sqe.recvAddress = reinterpret_cast<uint64_t>(recv);
+  producer_.write(0, sqe);
+  producer_.publish(1);
   return slot;
 }
 
 bool Rank::submitExit() {
-  while (!submitLock_.tryLock()) cpuPause();
   Reserve reserved;
   while ((reserved = producer_.tryReserve(1)) == Reserve::busy) cpuPause();
-  if (reserved == Reserve::ok) {
-    Sqe sqe{};
-    sqe.flags = kSqeExit;
-    producer_.write(0, sqe);
-    producer_.publish(1);
-  }
-  submitLock_.unlock();
-  return reserved == Reserve::ok;
+  if (reserved == Reserve::full) return false;
+  Sqe sqe{};
+  sqe.flags = kSqeExit;
+  producer_.write(0, sqe);
+  producer_.publish(1);
+  return true;
 }
 
 namespace {
@@ -90,8 +83,8 @@ bool Rank::isDelivering() const {
   return false;
 }
 
-uint32_t Rank::deliver() {
-  if (!hasUndelivered() || !pollLock_.tryLock()) return 0;
+uint32_t Rank::deliverBatch() {
+  if (!pollLock_.tryLock()) return 0;
   struct Finished {
     RunCallback callback;
     void* argument;

@@ -42,7 +42,7 @@ class Rank {
   bool takeCompletion(uint32_t slot, dfcclResult_t& status);
   /// Runs callbacks of what has completed, a bounded number of them, with no lock held: they may submit, deliver and
   /// step. @return how many; 0 also where another thread is at it.
-  uint32_t deliver();
+  uint32_t deliver() { return hasUndelivered() ? deliverBatch() : 0; }
   /// Completions that nobody has taken yet.
   bool hasUndelivered() const {
     return memory_.counters.completionsPosted.value.load(order::seqCst) != taken_.load(order::relaxed);
@@ -57,6 +57,8 @@ class Rank {
   bool step(Platform& platform) { return daemon_.step(platform); }
 
  private:
+  uint32_t deliverBatch();
+
   struct Pending {
     RunCallback callback = nullptr;
     void* argument = nullptr;
@@ -64,14 +66,14 @@ class Rank {
   };
 
   static constexpr uint32_t kDeliveryBatch = 32;
-  static constexpr uint32_t kOwner = 1;  // of the submission lock; JavaScript producers use other numbers
+  static constexpr uint32_t kOwner = 1;  // of the queue's lock: all threads that submit here; JavaScript uses others
 
   RankMemory memory_;
   RankDaemon<Platform> daemon_;
-  EngineSubmissionProducer producer_;
+  EngineSubmissionProducer producer_;  // its fields, and what submit() writes, are guarded by the queue's lock
   CompletionOwnedSlots<>::Claimer claimer_;
   CompletionOwnedSlots<>::Poller poller_;
-  TryLock submitLock_, pollLock_;
+  TryLock pollLock_;
   std::vector<Pending> pending_;              // [completion slot]
   std::vector<Atomic<uint64_t>> issuedRuns_;  // [index], through this class
   Atomic<uint64_t> issued_;

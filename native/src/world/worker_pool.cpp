@@ -15,7 +15,7 @@ namespace {
 // which cost the submitter 6-9 us each; one that keeps off for a microsecond after a helping caller doesn't slow tiny
 // work.
 constexpr double kSpinMicros = 50;
-constexpr double kHoldOffMicros = 1;
+constexpr int kHoldOffPauses = 32;         // about a microsecond
 constexpr uint64_t kWatchMicros = 20'000;  // how often a world without progress looks for a deadlock
 
 Platform& threadPlatform() {
@@ -58,11 +58,18 @@ bool WorkerPool::stepAll(Platform& platform, uint32_t first) {
 }
 
 bool WorkerPool::help() {
-  if (!threads_.empty()) lastHelp_.store(readTicks(), order::relaxed);
+  noteHelp();
   const bool any = stepAll(threadPlatform(), 0);
-  world_.afterStep();
-  if (!any) watchNowAndThen();
+  if (any) {
+    world_.afterStep();
+  } else if (world_.isInOrder()) {
+    watchNowAndThen();
+  }
   return any;
+}
+
+void WorkerPool::noteHelp() {
+  if (!threads_.empty()) helps_.store(helps_.load(order::relaxed) + 1, order::relaxed);
 }
 
 // A caller that helps keeps the workers off, so they don't come to look.
@@ -75,28 +82,29 @@ void WorkerPool::watchNowAndThen() {
 }
 
 bool WorkerPool::helpRank(uint32_t rank) {
+  noteHelp();
   const bool any = world_.rank(rank).step(threadPlatform());
-  world_.afterStep();
+  if (any) world_.afterStep();
   return any;
 }
 
-void WorkerPool::ring() {
+void WorkerPool::wake() {
   bell_.fetchAdd(1, order::seqCst);
   if (sleepers_.load(order::seqCst) != 0) futexWakeAll(&bell_.value);
 }
 
-void WorkerPool::wake() { ring(); }
-
 void WorkerPool::run(uint32_t firstRank) {
   Platform& platform = threadPlatform();
   const auto spinTicks = static_cast<uint64_t>(kSpinMicros * ticksPerMicrosecond());
-  const auto holdOffTicks = static_cast<uint64_t>(kHoldOffMicros * ticksPerMicrosecond());
   uint64_t idleSince = readTicks();
+  uint64_t seenHelps = 0;
   uint32_t pauses = 0;
   while (stopping_.load(order::relaxed) == 0) {
     const uint32_t seenBell = bell_.load(order::seqCst);
-    if (readTicks() - lastHelp_.load(order::relaxed) < holdOffTicks) {
-      for (int i = 0; i < 32; ++i) cpuPause();
+    const uint64_t helps = helps_.load(order::relaxed);
+    if (helps != seenHelps) {
+      seenHelps = helps;
+      for (int i = 0; i < kHoldOffPauses; ++i) cpuPause();
       idleSince = readTicks();
       continue;
     }

@@ -23,11 +23,13 @@ class WorkerPool {
   /// A caller steps every rank once.
   bool help();
   bool helpRank(uint32_t rank);
-  /// There is something new to do.
-  void ring();
-  /// Wakes sleepers without anything new, e.g. because work in flight turned out to be large.
+  /// There are new entries in a submission queue. A thread that goes to sleep says so and then looks at the queues; a
+  /// submitter stores its entry and then looks here: with both in one order over all threads, one sees the other.
+  void ring() {
+    if (sleepers_.load(order::seqCst) != 0) wake();
+  }
+  /// Something else has changed: also a thread that is about to sleep looks again.
   void wake();
-  bool hasSleepers() const { return sleepers_.load(order::seqCst) != 0; }
 
   /// Addresses for JavaScript, which submits without a native call: it rings only if somebody sleeps.
   Atomic<uint32_t>& sleepers() { return sleepers_; }
@@ -36,6 +38,7 @@ class WorkerPool {
   void run(uint32_t firstRank);
   bool stepAll(Platform& platform, uint32_t first);
   void sleep(uint32_t seenBell, uint64_t& idleSince);
+  void noteHelp();
   void watchNowAndThen();
 
   World& world_;
@@ -44,7 +47,8 @@ class WorkerPool {
   Atomic<uint32_t> stopping_;
   alignas(64) Atomic<uint32_t> sleepers_;
   Atomic<uint64_t> lastWatch_;
-  alignas(64) Atomic<uint64_t> lastHelp_;  // ticks; a worker that races a helping caller on tiny work only slows it
+  // Changes while a caller helps: a worker that races it on tiny work only slows it.
+  alignas(64) Atomic<uint64_t> helps_;
 };
 
 }  // namespace dfccl

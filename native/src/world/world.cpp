@@ -210,7 +210,7 @@ uint32_t World::registerCollective(uint32_t rank, const CollectiveSpec& spec) {
   ranks_[rank]->resetIssued(index);
   if (rank >= activeRanks_.load(order::relaxed)) activeRanks_.store(rank + 1, order::release);
   // Runs that were submitted elsewhere and held until now may start.
-  pool_.ring();
+  pool_.wake();
   return index;
 }
 
@@ -295,7 +295,7 @@ void World::abortCollective(uint32_t rank, uint32_t index) {
       control.tail.store(tail + 1, order::release);
     }
   }
-  pool_.ring();
+  pool_.wake();
 }
 
 bool World::isQuarantineOver(uint32_t rank, uint32_t index) {

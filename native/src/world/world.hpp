@@ -60,6 +60,8 @@ class World {
   bool isQuarantineOver(uint32_t rank, uint32_t index);
 
   bool isAborted(uint32_t rank, uint32_t index);
+  /// NCCL's behaviour, the control: collectives in the order of submission, none preempted.
+  bool isInOrder() const { return options_.policy.streams != 0; }
 
   bool isRegistered(uint32_t rank, uint32_t index) const;
   CollectiveSpec specOf(uint32_t rank, uint32_t index);

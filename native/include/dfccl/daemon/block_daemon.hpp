@@ -15,7 +15,12 @@ class BlockDaemon {
   using Rules = typename P::Rules;
 
   BlockDaemon(RankMemory& memory, uint32_t index)
-      : m_(memory), b_(memory.blocks[index]), feed_(memory.feed, index), index_(index), queue_(memory.limits.tasks) {}
+      : m_(memory),
+        b_(memory.blocks[index]),
+        feed_(memory.feed, index),
+        index_(index),
+        grid_(memory.limits.grid),
+        queue_(memory.limits.tasks) {}
 
   uint32_t index() const { return index_; }
   bool isInside() const { return isInside_; }
@@ -33,14 +38,36 @@ class BlockDaemon {
   /// One bounded piece of work. @return whether anything was taken in or committed.
   bool step(P& platform) {
     if (!isInside_) return false;
+    // Of a grid of one, the leader hands everything over itself.
+    if (grid_ == 1) return visit(platform);
     bool progressed = takeIn(platform);
     if (isInside_) progressed |= visit(platform);
     if (isInside_ && index_ != 0) reportFacts(progressed);
     return progressed;
   }
 
+  /// Takes what the leader tells all blocks. @return whether this block has anything to do with it.
+  bool accept(P& platform, const FeedEntry& entry) {
+    switch (entry.kind) {
+      case FeedEntry::run:
+        if (index_ >= entry.blockCount) return false;
+        takeRun(platform, entry.value);
+        return true;
+      case FeedEntry::abort:
+        dropCollective(entry.value);
+        return true;
+      case FeedEntry::drain:
+        note<scheduling::EventKind::drain>();
+        return false;
+      case FeedEntry::quit:
+        persist(platform);
+        return false;
+    }
+    return false;
+  }
+
   /// Leader facts for its decision to leave; see LeaderDaemon.
-  void noteFetchedNothing() { transition({scheduling::EventKind::fetchedNothing}); }
+  void noteFetchedNothing() { note<scheduling::EventKind::fetchedNothing>(); }
   bool shouldFetch() const { return scheduling::shouldFetch(m_.policy.order, schedule_); }
   bool isAllStuck() const { return schedule_.length == 0 || scheduling::isAllStuck(schedule_); }
   bool isTriedAll() const { return schedule_.length == 0 || scheduling::isTriedAll(schedule_); }
@@ -52,10 +79,9 @@ class BlockDaemon {
   void leaveAlone(P& platform) { persist(platform); }
 
  private:
-  scheduling::Decision transition(const scheduling::Event& event) {
-    const scheduling::Decision decision = scheduling::transition(m_.policy, schedule_, event);
-    schedule_ = decision.state;
-    return decision;
+  template <scheduling::EventKind kind>
+  scheduling::Change note(uint32_t position = 0) {
+    return scheduling::apply(m_.policy, schedule_, {kind, position});
   }
 
   void reportFacts(bool progressed) {
@@ -68,29 +94,9 @@ class BlockDaemon {
   bool takeIn(P& platform) {
     bool any = false;
     FeedEntry entry;
-    while (feed_.take(entry)) {
-      switch (entry.kind) {
-        case FeedEntry::run:
-          if (index_ >= entry.blockCount) break;
-          takeRun(platform, entry.value);
-          any = true;
-          break;
-        case FeedEntry::abort:
-          dropCollective(entry.value);
-          any = true;
-          break;
-        case FeedEntry::drain:
-          transition({scheduling::EventKind::drain});
-          break;
-        case FeedEntry::quit:
-          persist(platform);
-          return any;
-      }
-    }
+    while (isInside_ && feed_.take(entry)) any |= accept(platform, entry);
     return any;
   }
-
-  uint32_t grid() const { return m_.limits.grid; }
 
   /// @pre This block has a part in it.
   void takeRun(P& platform, uint32_t slot) {
@@ -102,7 +108,7 @@ class BlockDaemon {
       return abortRun(slot, c);
     }
     bool isChained = false;
-    for (uint32_t block = index_; block < blockCount; block += grid()) {
+    for (uint32_t block = index_; block < blockCount; block += grid_) {
       if (!Rules::tasksMapModulo && block != index_) break;
       const uint32_t task = c.firstTask + block;
       if (m_.isActive[task]) {
@@ -135,19 +141,20 @@ class BlockDaemon {
         m_.policy.order, [this](uint32_t i) { return queue_[i].priority; }, priority, length);
     for (uint32_t i = length; i > position; --i) queue_[i] = queue_[i - 1];
     queue_[position] = {task, priority};
-    transition({scheduling::EventKind::fetched, position});
+    note<scheduling::EventKind::fetched>(position);
     b_.counters.queueLengthMax.raiseTo(length + 1);
   }
 
-  void erase(uint32_t position, scheduling::EventKind why) {
+  template <scheduling::EventKind why>
+  void erase(uint32_t position) {
     for (uint32_t i = position; i + 1 < schedule_.length; ++i) queue_[i] = queue_[i + 1];
-    transition({why, position});
+    note<why>(position);
   }
 
   /// Polls tasks until one of them has used the step's budget up, sticks below its threshold, or all are stuck.
   bool visit(P& platform) {
     if (schedule_.length == 0) {
-      transition({scheduling::EventKind::idle});
+      note<scheduling::EventKind::idle>();
       return false;
     }
     bool any = false;
@@ -179,14 +186,16 @@ class BlockDaemon {
           advanceToNextRun(platform, slot, task);
           break;
         case Outcome::paused:
-          transition({scheduling::EventKind::progressed});
+          note<scheduling::EventKind::progressed>();
           return true;
         case Outcome::stuck: {
           if (!progressed) b_.counters.stuckVisits.add(1);
-          const auto decision =
-              transition({progressed ? scheduling::EventKind::progressed : scheduling::EventKind::stuck});
-          if (decision.preempted) b_.counters.preemptions.add(1);
-          if (!progressed && (!decision.turnEnded || scheduling::isAllStuck(schedule_))) return any;
+          const scheduling::Change change =
+              progressed ? note<scheduling::EventKind::progressed>() : note<scheduling::EventKind::stuck>();
+          if (change.preempted) b_.counters.preemptions.add(1);
+          // A task that is alone gains nothing from being polled again at once.
+          if (schedule_.length == 1) return any;
+          if (!progressed && (!change.turnEnded || scheduling::isAllStuck(schedule_))) return any;
           break;
         }
       }
@@ -199,9 +208,19 @@ class BlockDaemon {
     CollectiveRecord& c = *slot.collective;
     const uint64_t run = slot.run->run;
     const uint32_t completionSlot = slot.dynamic.slot;
-    c.finishedRuns.fetchAdd(1, order::release);
+    countFinished(c);
     advanceToNextRun(platform, slot, task);
     post(c, completionSlot, run, status);
+  }
+
+  // Added, not stored: once an id is aborted, a run that came in late can end before one that was in flight. Blocks may
+  // do so at the same time, where there are several.
+  void countFinished(CollectiveRecord& c) {
+    if (grid_ == 1) {
+      c.finishedRuns.store(c.finishedRuns.load(order::relaxed) + 1, order::release);
+    } else {
+      c.finishedRuns.fetchAdd(1, order::release);
+    }
   }
 
   void post(const CollectiveRecord& c, uint32_t completionSlot, uint64_t run, CqeStatus status) {
@@ -214,7 +233,7 @@ class BlockDaemon {
     const uint32_t programBlock = slot.programBlock;
     const uint32_t next = b_.nextRun[slot.dynamic.slot];
     slot = ContextSlot{};
-    erase(schedule_.cursor, scheduling::EventKind::completed);
+    erase<scheduling::EventKind::completed>(schedule_.cursor);
     if (next == kNoRun) {
       m_.isActive[task] = 0;
       return;
@@ -226,7 +245,7 @@ class BlockDaemon {
   /// A run that came in after its id was aborted.
   void abortRun(uint32_t slot, CollectiveRecord& c) {
     uint32_t parts = 0;
-    for (uint32_t block = index_; block < c.program->header.blockCount; block += grid()) ++parts;
+    for (uint32_t block = index_; block < c.program->header.blockCount; block += grid_) ++parts;
     countAborted(slot, c, parts);
   }
 
@@ -235,8 +254,7 @@ class BlockDaemon {
     RunRecord& run = m_.runs[slot];
     const uint64_t number = run.run;
     if (run.blocksDone.count(parts, c.program->header.blockCount, true) == RunProgress::blocksLeft) return;
-    // Added, not stored: once an id is aborted, a run that came in late can end before one that was in flight.
-    c.finishedRuns.fetchAdd(1, order::release);
+    countFinished(c);
     post(c, slot, number, CqeStatus::aborted);
   }
 
@@ -258,7 +276,7 @@ class BlockDaemon {
       }
       slot = ContextSlot{};
       m_.isActive[task] = 0;
-      erase(position, scheduling::EventKind::removed);
+      erase<scheduling::EventKind::removed>(position);
     }
     P::acknowledgeAbort(m_, c);
   }
@@ -283,6 +301,7 @@ class BlockDaemon {
   BlockMemory& b_;
   BlockFeedReader feed_;
   const uint32_t index_;
+  const uint32_t grid_;
   bool isInside_ = false;
   scheduling::ScheduleState schedule_{};
   ContextSlots<Rules> slots_;

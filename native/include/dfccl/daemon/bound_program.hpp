@@ -31,6 +31,7 @@ struct BoundProgram {
   uint32_t tiles;             // >= 1, also for an empty buffer
   uint64_t slotPayloadBytes;  // what a slot must be able to hold
   uint64_t scratchBytes;
+  bool touchesPeers;  // some step of this rank's reads or writes another rank's buffers
   std::vector<BlockRecord> blocks;
   std::vector<ConnectionRecord> connections;
   std::vector<StepRecord> steps;

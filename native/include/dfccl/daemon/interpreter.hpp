@@ -90,13 +90,14 @@ class Interpreter {
     if (!isMyTurn()) return false;
     if (!program_.usesDirect()) return true;
     publishBuffers(progressed);
-    if (!Rules::mailboxNamesRun) return true;
+    if (!Rules::mailboxNamesRun || !program_.touchesPeers) return true;
     // `step` counts the members whose buffers are known while the task is starting, so that a retry goes on there.
+    const Mailbox* boxes = c_.shared->mailboxes;
     const uint32_t members = c_.shared->members;
-    for (; d_.step < members; ++d_.step) {
-      if (c_.shared->mailboxes[d_.step].published.load(order::acquire) != run_.run + 1) return false;
-    }
-    return true;
+    uint32_t known = d_.step;
+    while (known < members && boxes[known].published.load(order::acquire) == run_.run + 1) ++known;
+    d_.step = known;
+    return known == members;
   }
 
   uint8_t* base(uint32_t member, BufferKind buffer) const {
@@ -146,21 +147,28 @@ class Interpreter {
     void* destinations[kMaxStepRefs];
     double scales[kMaxStepRefs];
     const BoundRef* refs = program_.refs.data() + step.firstRef;
+    const uint32_t sourceCount = step.sourceCount;
+    const uint32_t destinationCount = step.destinationCount;
+    const uint64_t tileBegin = d_.tile * program_.tileElements;
+    const uint64_t tileOffset = tileBegin * program_.elementBytes();
     for (uint32_t i = 0; i < step.count; ++i) {
-      uint64_t elements = program_.tileElements;
+      uint64_t end = tileBegin + program_.tileElements;  // of the tile within its chunk
       const auto place = [&](const BoundRef& ref) {
         const auto buffer = static_cast<BufferKind>(ref.buffer);
         const ChunkRange range = program_.range(buffer, ref.chunk + i);
-        const uint64_t here = program_.elementsOfTile(range, d_.tile);
-        if (here < elements) elements = here;
-        return at(ref.rank, buffer, range);
+        if (range.elements < end) end = range.elements;
+        return base(ref.rank, buffer) + range.byteOffset + tileOffset;
       };
-      for (int s = 0; s < step.sourceCount; ++s) {
-        sources[s] = place(refs[s]);
-        scales[s] = scaleOf(static_cast<BufferKind>(refs[s].buffer), refs[s].rank);
+      for (uint32_t s = 0; s < sourceCount; ++s) sources[s] = place(refs[s]);
+      for (uint32_t t = 0; t < destinationCount; ++t) destinations[t] = place(refs[sourceCount + t]);
+      if (end <= tileBegin) continue;
+      if (c_.op == ReduceOp::scaledSum) {
+        for (uint32_t s = 0; s < sourceCount; ++s) {
+          scales[s] = scaleOf(static_cast<BufferKind>(refs[s].buffer), refs[s].rank);
+        }
       }
-      for (int t = 0; t < step.destinationCount; ++t) destinations[t] = place(refs[step.sourceCount + t]);
-      move(step, sources, scales, step.sourceCount, destinations, step.destinationCount, elements, budgetBytes);
+      move(step, sources, scales, static_cast<int>(sourceCount), destinations, static_cast<int>(destinationCount),
+           end - tileBegin, budgetBytes);
     }
   }
 

@@ -1,6 +1,7 @@
 #pragma once
 // The leader's work beside its own block: it alone reads the host's queue, passes runs on to all blocks, and decides
 // when the daemon leaves, for all of them at one position of the sequence (dfccl.txt section 4.4).
+#include <algorithm>
 #include <cstdint>
 
 #include "dfccl/daemon/block_daemon.hpp"
@@ -12,13 +13,19 @@ class Leader {
  public:
   using Rules = typename P::Rules;
 
-  explicit Leader(RankMemory& memory) : m_(memory), submissions_(memory.submissions), feed_(memory.feed) {}
+  explicit Leader(RankMemory& memory)
+      : m_(memory),
+        submissions_(memory.submissions),
+        feed_(memory.feed),
+        stepsPerDecision_(std::clamp(memory.policy.quit.idleVisits, 1u, P::kStepsPerDecision)) {}
 
   void enter(uint64_t now) {
     quit_ = scheduling::startedAt(now);
     isDraining_ = false;
     isLeaving_ = false;
     hasLooked_ = false;
+    hasFetched_ = hasProgressed_ = false;
+    stepsSinceDecision_ = 0;
     seenProgress_ = otherBlocksProgress();
   }
 
@@ -29,24 +36,24 @@ class Leader {
   }
 
   /// Before the leader's own block steps. @return whether anything was passed on.
-  bool fetch(BlockDaemon<P>& own) {
+  bool fetch(P& platform, BlockDaemon<P>& own) {
     if (isLeaving_) return false;
-    bool any = passControlOn();
+    bool any = passControlOn(platform, own);
     // The first look of a stay doesn't ask the policy: one that waits until all are stuck would never look again if
     // every stay ended before that, and what the others wait for might be in the queue.
     if (isDraining_ || (hasLooked_ && !own.shouldFetch())) return any;
     hasLooked_ = true;
     uint32_t taken = 0;
     Sqe sqe;
-    while (taken < m_.policy.order.fetchBatch && feed_.hasRoom() && submissions_.peek(sqe)) {
+    while (taken < m_.policy.order.fetchBatch && hasRoom() && submissions_.peek(sqe)) {
       submissions_.pop();
       ++taken;
       if (sqe.flags & kSqeExit) {
         m_.residency.exited.store(1, order::seqCst);
-        leave();
+        leave(platform, own);
         break;
       }
-      passOn(sqe);
+      passOn(platform, own, sqe);
     }
     if (taken == 0) {
       own.noteFetchedNothing();
@@ -57,28 +64,45 @@ class Leader {
     return true;
   }
 
-  /// After the leader's own block stepped.
+  /// After the leader's own block stepped. Facts are gathered over a few steps, because a look at the clock costs as
+  /// much as a small collective, and only so many quiet visits can lead to a decision.
   void decide(P& platform, BlockDaemon<P>& own, bool fetched, bool progressed) {
     if (isLeaving_ || !own.isInside()) return;
+    hasFetched_ |= fetched;
+    hasProgressed_ |= progressed;
+    if (++stepsSinceDecision_ < stepsPerDecision_) return;
     scheduling::QuitEvent event{};
     event.now = platform.now();
-    event.fetched = fetched;
+    event.fetched = hasFetched_;
     event.queueLength = own.queueLength();
     event.allStuck = own.isAllStuck();
     event.triedAll = own.isTriedAll();
-    event.progressed = progressed;
+    event.progressed = hasProgressed_;
     addOtherBlocks(event);
     scheduling::QuitPolicy policy = m_.policy.quit;
     if (!Rules::boundedResidency) policy.residencyTicks = 0;
     if (!Rules::everyStayTriesAll) event.triedAll = true;
+    // The transition counts one visit; the other steps were quiet too, or the count begins anew.
+    quit_.quietVisits = scheduling::saturatingAdd(quit_.quietVisits, stepsSinceDecision_ - 1);
     const scheduling::QuitDecision decision = scheduling::transition(policy, quit_, event);
     quit_ = decision.state;
-    if (decision.drain && !isDraining_ && feed_.tryPublish({FeedEntry::drain, 0, 0})) isDraining_ = true;
-    if (decision.quit) leave();
+    stepsSinceDecision_ = 0;
+    hasFetched_ = hasProgressed_ = false;
+    if (decision.drain && !isDraining_ && tell(platform, own, {FeedEntry::drain, 0, 0})) isDraining_ = true;
+    if (decision.quit) leave(platform, own);
   }
 
  private:
-  void passOn(const Sqe& sqe) {
+  bool hasRoom() { return m_.limits.grid == 1 || feed_.hasRoom(); }
+
+  /// To all blocks, in one order. Where the leader's own is the only one, there is nobody to keep a sequence for.
+  bool tell(P& platform, BlockDaemon<P>& own, const FeedEntry& entry) {
+    if (m_.limits.grid != 1) return feed_.tryPublish(entry);
+    own.accept(platform, entry);
+    return true;
+  }
+
+  void passOn(P& platform, BlockDaemon<P>& own, const Sqe& sqe) {
     RunRecord& run = m_.runs[sqe.completionSlot];
     CollectiveRecord& c = m_.collectives[sqe.id];
     // The leader numbers the runs of an id, so that any number of threads may submit it.
@@ -89,23 +113,23 @@ class Leader {
     run.collective = sqe.id;
     run.blocksDone.reset();
     c.submittedRuns.store(number + 1, order::release);
-    feed_.tryPublish({FeedEntry::run, static_cast<uint16_t>(c.program->header.blockCount), sqe.completionSlot});
+    tell(platform, own, {FeedEntry::run, static_cast<uint16_t>(c.program->header.blockCount), sqe.completionSlot});
   }
 
-  bool passControlOn() {
+  bool passControlOn(P& platform, BlockDaemon<P>& own) {
     const uint64_t head = m_.control.head.load(order::relaxed);
-    if (m_.control.tail.load(order::acquire) == head || !feed_.hasRoom()) return false;
+    if (m_.control.tail.load(order::acquire) == head || !hasRoom()) return false;
     const uint32_t collective = m_.control.collectives[head % ControlRing::kCapacity].load(order::relaxed);
-    feed_.tryPublish({FeedEntry::abort, 0, collective});
+    tell(platform, own, {FeedEntry::abort, 0, collective});
     m_.control.head.store(head + 1, order::release);
     return true;
   }
 
-  void leave() {
-    if (feed_.tryPublish({FeedEntry::quit, 0, 0})) {
-      isLeaving_ = true;
-      m_.counters.quits.add(1);
-    }
+  void leave(P& platform, BlockDaemon<P>& own) {
+    if (!hasRoom()) return;
+    isLeaving_ = true;
+    m_.counters.quits.add(1);
+    tell(platform, own, {FeedEntry::quit, 0, 0});
   }
 
   uint64_t otherBlocksProgress() const {
@@ -134,6 +158,10 @@ class Leader {
   bool isDraining_ = false;
   bool isLeaving_ = false;
   bool hasLooked_ = false;  // in this stay
+  const uint32_t stepsPerDecision_;
+  uint32_t stepsSinceDecision_ = 0;
+  bool hasFetched_ = false;  // since the last decision
+  bool hasProgressed_ = false;
 };
 
 }  // namespace dfccl

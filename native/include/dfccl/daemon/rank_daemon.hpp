@@ -2,7 +2,8 @@
 // The daemon of one rank on a platform whose blocks are stepped by threads of the host: its blocks, each behind a
 // try-lock, and its start. (On a GPU the grid is the blocks, and a launch is the start.)
 #include <cstdint>
-#include <deque>
+#include <memory>
+#include <vector>
 
 #include "dfccl/daemon/leader.hpp"
 #include "dfccl/daemon/try_lock.hpp"
@@ -15,15 +16,15 @@ class RankDaemon {
   using Rules = typename P::Rules;
 
   explicit RankDaemon(RankMemory& memory) : m_(memory), leader_(memory) {
-    for (uint32_t i = 0; i < memory.limits.grid; ++i) blocks_.emplace_back(memory, i);
+    for (uint32_t i = 0; i < memory.limits.grid; ++i) blocks_.push_back(std::make_unique<Block>(memory, i));
   }
 
   /// Starts the daemon if there is work and nobody else is starting it, then steps every block that is free.
   /// @return whether anything moved.
   bool step(P& platform) {
     if (!m_.residency.isResident() && !tryStart(platform)) return false;
-    bool any = false;
-    for (uint32_t i = 0; i < m_.limits.grid; ++i) any |= stepBlock(platform, i);
+    bool any = stepBlock(platform, 0);
+    for (uint32_t i = 1; i < blocks_.size(); ++i) any |= stepBlock(platform, i);
     return any;
   }
 
@@ -33,7 +34,7 @@ class RankDaemon {
     const bool starts = !m_.residency.isResident() && m_.residency.exited.load(order::relaxed) == 0;
     if (starts) {
       lockBlocks();
-      for (Block& block : blocks_) block.daemon.enter();
+      for (auto& block : blocks_) block->daemon.enter();
       leader_.enter(platform.now());
       m_.residency.launches.fetchAdd(1, order::relaxed);
       m_.counters.launches.add(1);
@@ -46,12 +47,12 @@ class RankDaemon {
   }
 
   bool stepBlock(P& platform, uint32_t index) {
-    Block& block = blocks_[index];
+    Block& block = *blocks_[index];
     if (!block.lock.tryLock()) return false;
     bool any = false;
     if (block.daemon.isInside()) {
       bool fetched = false;
-      if (index == 0) fetched = leader_.fetch(block.daemon);
+      if (index == 0) fetched = leader_.fetch(platform, block.daemon);
       const bool progressed = block.daemon.step(platform);
       if (index == 0) leader_.decide(platform, block.daemon, fetched, progressed);
       // Control: a block decides for itself, by what it alone sees.
@@ -76,17 +77,17 @@ class RankDaemon {
 
   /// Keeps everybody from stepping, for a consistent look at the queues. Short: nobody waits for these locks in a step.
   void lockBlocks() {
-    for (Block& block : blocks_) {
-      while (!block.lock.tryLock()) {
+    for (auto& block : blocks_) {
+      while (!block->lock.tryLock()) {
       }
     }
   }
   void unlockBlocks() {
-    for (Block& block : blocks_) block.lock.unlock();
+    for (auto& block : blocks_) block->lock.unlock();
   }
 
   /// For diagnosis and for tests; the caller makes sure that nobody steps.
-  BlockDaemon<P>& block(uint32_t index) { return blocks_[index].daemon; }
+  BlockDaemon<P>& block(uint32_t index) { return blocks_[index]->daemon; }
   Leader<P>& leader() { return leader_; }
 
  private:
@@ -98,7 +99,7 @@ class RankDaemon {
 
   RankMemory& m_;
   Leader<P> leader_;
-  std::deque<Block> blocks_;
+  std::vector<std::unique_ptr<Block>> blocks_;
   TryLock startLock_;
 };
 

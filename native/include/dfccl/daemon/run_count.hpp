@@ -32,7 +32,9 @@ struct BasicRunCount {
   /// Counts `parts` program blocks of `total`, done, or given up because the id was aborted.
   RunProgress count(uint32_t parts, uint32_t total, bool isAborted = false) {
     const uint32_t added = parts + (isAborted ? kAborted : 0);
-    const uint32_t sum = done.fetchAdd(added, Orders::count) + added;
+    // A run of a single part has a single block that counts.
+    const uint32_t sum = (total == 1 ? done.load(order::relaxed) : done.fetchAdd(added, Orders::count)) + added;
+    if (total == 1) done.store(sum, order::relaxed);
     if ((sum & kMaxParts) < total) return RunProgress::blocksLeft;
     return sum > kMaxParts ? RunProgress::aborted : RunProgress::finished;
   }

@@ -12,6 +12,8 @@ inline constexpr uint32_t kSaturated = 0xffffffff;
 
 DFCCL_HD constexpr uint32_t saturatingIncrement(uint32_t value) { return value == kSaturated ? kSaturated : value + 1; }
 
+DFCCL_HD constexpr uint32_t saturatingAdd(uint32_t a, uint32_t b) { return a > kSaturated - b ? kSaturated : a + b; }
+
 /// a - b, or 0.
 DFCCL_HD constexpr uint32_t saturatingSubtract(uint32_t a, uint32_t b) { return a > b ? a - b : 0; }
 

@@ -88,11 +88,18 @@ struct Event {
   uint32_t position = 0;  // of fetched and removed
 };
 
-struct Decision {
-  ScheduleState state;
+/// What an event led to, beside the new state.
+struct Change {
   bool turnEnded;    // the turn of the task that the event was about is over
   bool taskChanged;  // another task is current now: save the old one's context if it changed, load the new one's
   bool preempted;    // the task kept its place in the queue and gave its turn to another: what counters count
+};
+
+struct Decision {
+  ScheduleState state;
+  bool turnEnded;
+  bool taskChanged;
+  bool preempted;
 };
 
 DFCCL_HD constexpr bool isTriedAll(const ScheduleState& state) { return state.untriedTurns == 0; }
@@ -142,16 +149,16 @@ DFCCL_HD constexpr void countVisit(ScheduleState& state) {
   state.visitsSinceProgress = saturatingIncrement(state.visitsSinceProgress);
 }
 
-DFCCL_HD constexpr Decision endTurn(const SchedulePolicy& policy, ScheduleState state, bool usedThreshold) {
+DFCCL_HD constexpr Change endTurn(const SchedulePolicy& policy, ScheduleState& state, bool usedThreshold) {
   const uint32_t before = state.cursor;
   state.untriedTurns = saturatingSubtract(state.untriedTurns, 1);
   if (usedThreshold) state.unstuckTurns = saturatingSubtract(state.unstuckTurns, 1);
   moveTo(policy, state, state.cursor + 1);
   const bool taskChanged = state.cursor != before;
-  return {state, true, taskChanged, taskChanged && policy.streams == 0};
+  return {true, taskChanged, taskChanged && policy.streams == 0};
 }
 
-DFCCL_HD constexpr Decision insert(const SchedulePolicy& policy, ScheduleState state, uint32_t position) {
+DFCCL_HD constexpr Change insert(const SchedulePolicy& policy, ScheduleState& state, uint32_t position) {
   const uint32_t oldLength = state.length;
   state.length = oldLength + 1;
   state.visitsSinceFetch = 0;
@@ -160,7 +167,7 @@ DFCCL_HD constexpr Decision insert(const SchedulePolicy& policy, ScheduleState s
   if (oldLength == 0) {
     state.cursor = 0;
     beginTurn(policy, state);
-    return {state, false, true, false};
+    return {false, true, false};
   }
   if (position <= state.cursor) {
     // An urgent position never lies behind the one of a still more urgent task.
@@ -168,24 +175,24 @@ DFCCL_HD constexpr Decision insert(const SchedulePolicy& policy, ScheduleState s
     if (isFirst) state.urgent = position;
     state.cursor += 1;
   }
-  return {state, false, false, false};
+  return {false, false, false};
 }
 
 // The task at `position` leaves the queue, completed or not.
-DFCCL_HD constexpr Decision erase(const SchedulePolicy& policy, ScheduleState state, uint32_t position) {
+DFCCL_HD constexpr Change erase(const SchedulePolicy& policy, ScheduleState& state, uint32_t position) {
   state.length -= 1;
   state.untriedTurns = state.untriedTurns < state.length ? state.untriedTurns : state.length;
   state.unstuckTurns = state.unstuckTurns < state.length ? state.unstuckTurns : state.length;
   if (state.urgent != kNoPosition && position <= state.urgent) {
     state.urgent = position == state.urgent ? kNoPosition : state.urgent - 1;
   }
-  if (position > state.cursor) return {state, false, false, false};
+  if (position > state.cursor) return {false, false, false};
   if (position < state.cursor) {
     state.cursor -= 1;
-    return {state, false, false, false};
+    return {false, false, false};
   }
   moveTo(policy, state, state.cursor);
-  return {state, true, true, false};
+  return {true, true, false};
 }
 
 }  // namespace detail
@@ -202,26 +209,26 @@ DFCCL_HD constexpr ScheduleState started(const SchedulePolicy& policy, uint32_t 
   return state;
 }
 
-/// What an event does to the schedule.
+/// Applies an event to the schedule in place, for an engine's hot path.
 /// @pre stuck, progressed, completed, preempted: the queue is not empty. fetched: position <= length, and with an
 ///   empty queue 0. removed: position < length.
-DFCCL_HD constexpr Decision transition(const SchedulePolicy& policy, ScheduleState state, const Event& event) {
+DFCCL_HD constexpr Change apply(const SchedulePolicy& policy, ScheduleState& state, const Event& event) {
   switch (event.kind) {
     case EventKind::fetched:
       return detail::insert(policy, state, event.position);
     case EventKind::fetchedNothing:
       state.visitsSinceFetch = 0;
-      return {state, false, false, false};
+      return {false, false, false};
     case EventKind::idle:
       detail::countVisit(state);
-      return {state, false, false, false};
+      return {false, false, false};
     case EventKind::stuck: {
       detail::countVisit(state);
       state.current.failures = saturatingIncrement(state.current.failures);
       const bool usedThreshold = state.current.failures >= state.current.threshold;
       const bool yields = usedThreshold || state.isDraining || state.urgent != kNoPosition || policy.streams != 0;
       if (yields) return detail::endTurn(policy, state, usedThreshold || policy.streams != 0);
-      return {state, false, false, false};
+      return {false, false, false};
     }
     case EventKind::progressed:
       detail::countVisit(state);
@@ -229,7 +236,7 @@ DFCCL_HD constexpr Decision transition(const SchedulePolicy& policy, ScheduleSta
       state.unstuckTurns = state.length;
       state.current = {.threshold = onSuccess(policy.stickiness, state.current.threshold), .failures = 0};
       if (state.isDraining || state.urgent != kNoPosition) return detail::endTurn(policy, state, false);
-      return {state, false, false, false};
+      return {false, false, false};
     case EventKind::completed:
       detail::countVisit(state);
       state.visitsSinceProgress = 0;
@@ -244,9 +251,15 @@ DFCCL_HD constexpr Decision transition(const SchedulePolicy& policy, ScheduleSta
     case EventKind::drain:
       state.isDraining = 1;
       state.urgent = kNoPosition;  // going back for it would lengthen the stay
-      return {state, false, false, false};
+      return {false, false, false};
   }
-  return {state, false, false, false};
+  return {false, false, false};
+}
+
+/// What an event does to the schedule: apply() as a pure function.
+DFCCL_HD constexpr Decision transition(const SchedulePolicy& policy, ScheduleState state, const Event& event) {
+  const Change change = apply(policy, state, event);
+  return {state, change.turnEnded, change.taskChanged, change.preempted};
 }
 
 }  // namespace dfccl::scheduling

@@ -19,6 +19,7 @@ template <class RulesType>
 class TestPlatform : public CpuPlatform<RulesType> {
  public:
   static constexpr int kVisitsPerStep = 1;
+  static constexpr uint32_t kStepsPerDecision = 1;
   static inline int64_t& kStepBudgetBytes = Surroundings::stepBudgetBytes;
 
   uint64_t now() const { return Surroundings::now; }
