@@ -58,12 +58,13 @@ struct Connector {
 };
 
 // LL: 8-byte words {4 bytes of data, 4 bytes of flag}; a word arrives whole, so data and flag need no order between
-// them. The flag is the position + 1 cut to 32 bits. A short message leaves old flags behind it; once in 2^31 positions
-// the sender fills the whole slot, so no flag ever survives until its value comes round again.
+// them. The flag is the position's low 31 bits below a bit that is always set: cleared memory holds no flag, whatever
+// the position. A short message leaves old flags behind it; once in 2^30 positions the sender fills the whole slot, so
+// no flag ever survives until its value comes round again.
 namespace ll {
 
-constexpr uint32_t flagOf(uint64_t position) { return static_cast<uint32_t>(position + 1); }
-constexpr bool mustFill(uint64_t position, uint32_t slotCount) { return (position & 0x7fffffff) < slotCount; }
+constexpr uint32_t flagOf(uint64_t position) { return static_cast<uint32_t>(position) | 0x80000000; }
+constexpr bool mustFill(uint64_t position, uint32_t slotCount) { return (position & 0x3fffffff) < slotCount; }
 
 inline void pack(uint8_t* slot, const uint8_t* payload, size_t bytes, uint64_t position, size_t slotBytes, bool fill) {
   auto* words = reinterpret_cast<Atomic<uint64_t>*>(slot);
