@@ -22,7 +22,7 @@ uint32_t Rank::submit(uint32_t index, const void* send, void* recv, RunCallback 
   }
   pending_[slot] = {callback, argument, callback == nullptr};
   issuedRuns_[index].store(issuedRuns_[index].load(order::relaxed) + 1, order::relaxed);
-  issued_.store(issued_.load(order::relaxed) + 1, order::relaxed);
+  tally_.noteIssued();
   Sqe sqe{};
   sqe.id = index;
   sqe.completionSlot = slot;
@@ -60,7 +60,7 @@ bool Rank::takeCompletion(uint32_t slot, dfcclResult_t& status) {
   poller_.free(slot);
   taken_.store(taken_.load(order::relaxed) + 1, order::relaxed);
   pollLock_.unlock();
-  delivered_.fetchAdd(1, order::release);
+  tally_.noteDelivered(1);
   status = statusOf(cqe);
   return true;
 }
@@ -109,7 +109,7 @@ uint32_t Rank::deliverBatch() {
   innermostDelivery = &delivery;
   for (uint32_t i = 0; i < count; ++i) batch[i].callback(batch[i].argument, batch[i].status);
   innermostDelivery = delivery.outer;
-  delivered_.fetchAdd(count, order::release);
+  tally_.noteDelivered(count);
   return count;
 }
 

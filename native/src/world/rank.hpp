@@ -8,6 +8,7 @@
 #include "dfccl/daemon/rank_daemon.hpp"
 #include "dfccl/status.h"
 #include "world/collective_spec.hpp"
+#include "world/run_tally.hpp"
 
 namespace dfccl {
 
@@ -48,7 +49,7 @@ class Rank {
     return memory_.counters.completionsPosted.value.load(order::seqCst) != taken_.load(order::relaxed);
   }
   /// Runs that are queued, or whose callback has not returned yet.
-  uint64_t inFlight() const { return issued_.load(order::relaxed) - delivered_.load(order::acquire); }
+  uint64_t inFlight() const { return tally_.inFlight(); }
   /// True in a callback of this rank's.
   bool isDelivering() const;
   uint64_t issuedOf(uint32_t index) const { return issuedRuns_[index].load(order::relaxed); }
@@ -76,10 +77,9 @@ class Rank {
   TryLock pollLock_;
   std::vector<Pending> pending_;              // [completion slot]
   std::vector<Atomic<uint64_t>> issuedRuns_;  // [index], through this class
-  Atomic<uint64_t> issued_;
-  Atomic<uint64_t> taken_;      // completions whose slot was freed; under pollLock_
-  Atomic<uint64_t> delivered_;  // of them, those that the caller knows of: no callback of theirs is running
-  uint32_t cursor_ = 0;         // where the next scan for completions begins
+  RunTally tally_;
+  Atomic<uint64_t> taken_;  // completions whose slot was freed; under pollLock_
+  uint32_t cursor_ = 0;     // where the next scan for completions begins
 };
 
 }  // namespace dfccl
