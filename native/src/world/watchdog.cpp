@@ -13,10 +13,13 @@ RankSituation situationOf(Rank& rank, uint32_t streams, bool isSynchronizing) {
   RankMemory& memory = rank.memory();
   for (uint32_t b = 0; b < memory.limits.grid; ++b) {
     BlockDaemon<Platform>& block = rank.daemon().block(b);
+    std::map<uint32_t, uint64_t> runsBefore;  // [task]: a task that is there again stands for its next run
     for (uint32_t i = 0; i < block.queueLength(); ++i) {
-      const CollectiveRecord& c = memory.collectives[memory.contexts[block.taskAt(i)].collective];
-      const RankSituation::Part part{c.id, c.finishedRuns.load(order::relaxed)};
-      (i < streams ? situation.executing : situation.queued).push_back(part);
+      const uint32_t task = block.taskAt(i);
+      const CollectiveRecord& c = memory.collectives[memory.contexts[task].collective];
+      const uint64_t before = runsBefore[task]++;
+      const RankSituation::Part part{c.id, c.finishedRuns.load(order::relaxed) + before};
+      (i < streams && before == 0 ? situation.executing : situation.queued).push_back(part);
     }
   }
   return situation;

@@ -113,6 +113,7 @@ class BlockDaemon {
       const uint32_t task = c.firstTask + block;
       if (m_.isActive[task]) {
         isChained = true;
+        if (isInOrder()) enqueue(task, c.priority);
         continue;
       }
       m_.isActive[task] = 1;
@@ -135,8 +136,13 @@ class BlockDaemon {
     }
   }
 
+  // In order, a run that follows another of its id has its place from the beginning, as it would have in NCCL's queue.
+  // Whichever of a task's entries is polled, it is the task's current run that advances.
+  bool isInOrder() const { return m_.policy.streams != 0; }
+
   void enqueue(uint32_t task, int32_t priority) {
     const uint32_t length = schedule_.length;
+    if (length == queue_.size()) queue_.resize(2 * length);  // in order only: else each task is in it once
     const uint32_t position = scheduling::insertPosition(
         m_.policy.order, [this](uint32_t i) { return queue_[i].priority; }, priority, length);
     for (uint32_t i = length; i > position; --i) queue_[i] = queue_[i - 1];
@@ -239,7 +245,7 @@ class BlockDaemon {
       return;
     }
     begin(platform, task, next, c, programBlock);
-    enqueue(task, c.priority);
+    if (!isInOrder()) enqueue(task, c.priority);
   }
 
   /// A run that came in after its id was aborted.
@@ -267,6 +273,10 @@ class BlockDaemon {
         ++position;
         continue;
       }
+      if (!m_.isActive[task]) {  // dropped with an entry before this one
+        erase<scheduling::EventKind::removed>(position);
+        continue;
+      }
       ContextSlot& slot = slots_.load(m_, b_.counters, task);
       const bool isDraining = slot.dynamic.phase == Phase::draining;  // it has counted itself already
       for (uint32_t run = slot.dynamic.slot, first = 1; run != kNoRun; first = 0) {
@@ -292,6 +302,7 @@ class BlockDaemon {
     slots_.saveAll(m_, b_.counters);
     b_.savedLength = schedule_.length;
     b_.savedCursor = schedule_.cursor;
+    if (b_.savedQueue.size() < queue_.size()) b_.savedQueue.resize(queue_.size());
     for (uint32_t i = 0; i < schedule_.length; ++i) b_.savedQueue[i] = queue_[i];
     isInside_ = false;
     P::blockLeft(m_);
