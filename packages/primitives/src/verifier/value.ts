@@ -14,6 +14,12 @@ export interface Value {
   readonly expression: number;
 }
 
+/** An input chunk, `rank` being an index into the rank list. */
+export interface InputTerm {
+  readonly rank: number;
+  readonly chunk: number;
+}
+
 /** Twice is wrong already, so there is no need to count far; without a bound, x + x + … would. */
 export const manyTimes = 255;
 
@@ -21,6 +27,7 @@ export const manyTimes = 255;
 export class ValueFactory {
   private readonly expressions = new Map<string, number>();
   private readonly inputs = new Map<number, Value>();
+  private readonly knownEqual = new Map<Value, readonly InputTerm[]>();
 
   constructor(
     private readonly rankCount: number,
@@ -65,6 +72,24 @@ export class ValueFactory {
       if (terms[rank] !== rank * this.termsPerRank + chunk || times[rank] !== 1) return undefined;
     }
     return chunk;
+  }
+
+  /** Whether the value is the reduction of exactly these input chunks, each as often as it is listed. */
+  isReductionOf(value: Value, expected: readonly InputTerm[]): boolean {
+    // Most ranks hold the very same value, and most chunks expect the very same terms.
+    if (this.knownEqual.get(value) === expected) return true;
+    const { terms, times } = value;
+    const wanted = Int32Array.from(expected, ({ rank, chunk }) => rank * this.termsPerRank + chunk).sort();
+    let position = 0;
+    for (let index = 0; index < terms.length; index += 1) {
+      for (let time = 0; time < (times[index] ?? 0); time += 1) {
+        if (wanted[position] !== terms[index]) return false;
+        position += 1;
+      }
+    }
+    if (position !== wanted.length) return false;
+    this.knownEqual.set(value, expected);
+    return true;
   }
 
   /** For messages: the multiset in words, shortened in the middle. */
@@ -118,6 +143,14 @@ function merge(a: Multiset, b: Multiset): Multiset {
   return { terms: terms.subarray(0, length), times: times.subarray(0, length) };
 }
 
-export function describeTerm(rank: number, chunk: number): string {
+/** For messages: a reduction in words, shortened in the middle. */
+export function describeTerms(terms: readonly InputTerm[]): string {
+  const words = terms.map(({ rank, chunk }) => describeTerm(rank, chunk));
+  return words.length <= 8
+    ? words.join(" + ")
+    : `${words.slice(0, 4).join(" + ")} + … ${words.length - 8} more … + ${words.slice(-4).join(" + ")}`;
+}
+
+function describeTerm(rank: number, chunk: number): string {
   return `input ${chunk} of rank ${rank}`;
 }
