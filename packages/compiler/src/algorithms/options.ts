@@ -1,0 +1,33 @@
+import { InvalidArgumentError, type Protocol } from "@dfccl/primitives";
+
+export interface AlgorithmOptions {
+  readonly ranks: number;
+  /** Copies of the whole program that work side by side. Default 1. */
+  readonly instances?: number | undefined;
+  /** Default "simple". */
+  readonly protocol?: Protocol | undefined;
+}
+
+/** Machines of `gpus` ranks each: rank = node × gpus + gpu. */
+export interface TwoLevelOptions extends Omit<AlgorithmOptions, "ranks"> {
+  readonly nodes: number;
+  readonly gpus: number;
+}
+
+/** 0 … count - 1. */
+export function range(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => index);
+}
+
+/** Distances 1, 2, 4, … below a limit. */
+export function powersOfTwoBelow(limit: number): number[] {
+  return range(32)
+    .map((exponent) => 2 ** exponent)
+    .filter((power) => power < limit);
+}
+
+export function checkTwoLevels({ nodes, gpus }: TwoLevelOptions): void {
+  for (const [name, value] of Object.entries({ nodes, gpus })) {
+    if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError(name, value, "a whole number of at least 1");
+  }
+}

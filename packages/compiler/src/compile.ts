@@ -1,0 +1,152 @@
+import {
+  annotateFinish,
+  type BufferKind,
+  InvalidArgumentError,
+  isProtocol,
+  type Postcondition,
+  type Program,
+  programLimits,
+  protocolFactsOf,
+  protocols,
+  takesReduceOp,
+  type VerificationReport,
+  verifyProgram,
+} from "@dfccl/primitives";
+import type { ProgramDefinition } from "./language/define-program.js";
+import type { Trace } from "./language/trace.js";
+import { traceProgram } from "./language/trace-program.js";
+import { absorbReceives } from "./passes/absorb-receives.js";
+import { assignBlocks, type BlockAssignment } from "./passes/assign-blocks.js";
+import { assignChannels, defaultChannelLimit } from "./passes/assign-channels.js";
+import { buildChunkDag, type ChunkDag } from "./passes/chunk-dag.js";
+import { emit } from "./passes/emit.js";
+import { type FusedGraph, type FusedPair, fuse, unfused } from "./passes/fuse.js";
+import { generateInstructions } from "./passes/generate-instructions.js";
+import type { InstructionGraph } from "./passes/instruction-graph.js";
+import { mergeReductions } from "./passes/merge-reductions.js";
+import { type ReplicatedTrace, replicate } from "./passes/replicate.js";
+import { type Placement, schedule } from "./passes/schedule.js";
+import { synchronize } from "./passes/synchronize.js";
+
+export interface CompileOptions {
+  /** Most channels that the compiler itself spreads fused chains over. Default 32. */
+  readonly channelLimit?: number;
+}
+
+/** What the compiler made on its way. */
+export interface Stages {
+  readonly trace: Trace;
+  readonly replicated: ReplicatedTrace;
+  readonly instructions: InstructionGraph;
+  /** Without receives and sums that another instruction does on its way. */
+  readonly simplified: InstructionGraph;
+  readonly fused: FusedGraph;
+  /** By message. */
+  readonly channels: readonly number[];
+  readonly blocks: BlockAssignment;
+  /** Instructions in the order in which they were scheduled. */
+  readonly order: readonly number[];
+  readonly placements: readonly (Placement | undefined)[];
+  /** Pairs that could have been fused and weren't, because the blocks' order would have made a circle. */
+  readonly keptApart: readonly FusedPair[];
+}
+
+export interface CompiledProgram {
+  readonly name: string;
+  /** To be registered: `rank.register({ …, program })`. */
+  readonly program: Program;
+  /** What the outputs hold, about the program's chunks. */
+  readonly postcondition: Postcondition;
+  readonly report: VerificationReport;
+  readonly stages: Stages;
+}
+
+/**
+ * Compiles a program of the language and proves the result: the same definition always gives the same program.
+ * @throws {LanguageError} at the line of the definition that is wrong.
+ * @throws {InvalidArgumentError} for an option out of range.
+ * @see GC3, sections 4 and 5
+ */
+export function compile<W extends BufferKind>(definition: ProgramDefinition<W>, options: CompileOptions = {}): CompiledProgram {
+  const { name = definition.collective.name, protocol = "simple", instances = 1, replication = "interleaved" } = definition;
+  if (!isProtocol(protocol)) throw new InvalidArgumentError("protocol", protocol, `one of ${protocols.join(", ")}`);
+  const slotCount = definition.slotCount ?? protocolFactsOf(protocol).slotCount;
+  checkWhole("slotCount", slotCount, programLimits.slots);
+  checkWhole("instances", instances, 256);
+  const channelLimit = options.channelLimit ?? defaultChannelLimit;
+  checkWhole("channelLimit", channelLimit, 256);
+
+  const trace = traceProgram(definition);
+  const replicated = replicate(trace, { instances, replication });
+  const instructions = generateInstructions(replicated);
+  const lowered = lower(instructions, slotCount, channelLimit);
+  const awaits = synchronize(lowered.fused, lowered.order, lowered.placements);
+  const { signature, scratchChunks } = replicated;
+  const emitted = emit({ signature, scratchChunks, protocol, slotCount, graph: lowered.fused, awaits, ...lowered });
+  const program = takesReduceOp(signature.collective) ? annotateFinish(emitted) : emitted;
+  const isStandard = signature.collective !== "custom";
+  // A standard collective is held to the verifier's own idea of it, not to the one that the tracer used.
+  const report = verifyProgram(program, isStandard ? {} : { postcondition: signature.postcondition });
+  return {
+    name,
+    program,
+    postcondition: signature.postcondition,
+    report,
+    stages: { trace, replicated, instructions, ...lowered },
+  };
+}
+
+/** The chunk DAG of a compiled program; only looking at it needs one. */
+export function chunkDagOf({ stages }: CompiledProgram): ChunkDag {
+  return buildChunkDag(stages.replicated);
+}
+
+type Lowered = Omit<Stages, "trace" | "replicated" | "instructions">;
+
+/**
+ * Simplifies, fuses and schedules. Where the order of messages on a connection, or its slots, would make a circle of waits,
+ * the fused instructions in it are taken apart. Where that isn't enough, every receive stays where the program says it: with
+ * one message in flight at a time, program order is always possible.
+ */
+function lower(instructions: InstructionGraph, slotCount: number, channelLimit: number): Lowered {
+  const simplified = mergeReductions(absorbReceives(instructions));
+  const keptApart = new Set<FusedPair>();
+  for (;;) {
+    const fused = fuse(simplified, keptApart);
+    const { channels, apart } = assignChannels(fused, channelLimit);
+    let pairs: readonly FusedPair[] = apart;
+    if (apart.length === 0) {
+      const blocks = assignBlocks(fused, channels);
+      const scheduled = schedule(fused, channels, blocks, { slotCount, order: "depth" });
+      if (scheduled.ok) return { simplified, fused, channels, blocks, ...scheduled, keptApart: [...keptApart] };
+      pairs = pairsAmong(fused, scheduled.stuck);
+      if (pairs.length === 0) pairs = pairsAmong(fused);
+      if (pairs.length === 0) return lowerInOrder(instructions, slotCount, [...keptApart]);
+    }
+    for (const pair of pairs) keptApart.add(pair);
+  }
+}
+
+function lowerInOrder(instructions: InstructionGraph, slotCount: number, keptApart: readonly FusedPair[]): Lowered {
+  const simplified = mergeReductions(instructions);
+  const fused = unfused(simplified);
+  const { channels } = assignChannels(fused);
+  const blocks = assignBlocks(fused, channels);
+  const scheduled = schedule(fused, channels, blocks, { slotCount, order: "program" });
+  if (!scheduled.ok) throw new Error("the program's own order can't be scheduled: a fault of the compiler");
+  return { simplified, fused, channels, blocks, ...scheduled, keptApart };
+}
+
+function pairsAmong(fused: FusedGraph, among?: readonly number[]): FusedPair[] {
+  const wanted = among === undefined ? fused.instructions : among.map((id) => fused.instructions[id]);
+  return wanted.flatMap((instruction) => {
+    const [receive, send] = instruction?.fusedFrom ?? [];
+    return receive === undefined || send === undefined ? [] : [`${receive} ${send}` as const];
+  });
+}
+
+function checkWhole(name: string, value: number, most: number): void {
+  if (!Number.isInteger(value) || value < 1 || value > most) {
+    throw new InvalidArgumentError(name, value, `a whole number from 1 to ${most}`);
+  }
+}

@@ -1,0 +1,39 @@
+export { type CompiledProgram, type CompileOptions, chunkDagOf, compile, type Stages } from "./compile.js";
+export type { ChunkReference, Directive } from "./language/chunk-reference.js";
+export {
+  defineProgram,
+  isProgramDefinition,
+  type Language,
+  type ProgramDefinition,
+  type ProgramOptions,
+} from "./language/define-program.js";
+export {
+  BadDirectiveError,
+  ChunkOutOfRangeError,
+  InputIsReadOnlyError,
+  LanguageError,
+  MisplacedDataError,
+  MixedSpanError,
+  NoSuchRankError,
+  SpanMismatchError,
+  StaleReferenceError,
+  UninitialisedChunkError,
+  WrongResultError,
+} from "./language/errors.js";
+export {
+  allGather,
+  allReduce,
+  allToAll,
+  broadcast,
+  type CustomOptions,
+  custom,
+  gather,
+  type RootedOptions,
+  reduce,
+  reduceScatter,
+  type Signature,
+  type SignatureOptions,
+  scatter,
+  sendRecv,
+  type WritableBuffer,
+} from "./language/signature.js";

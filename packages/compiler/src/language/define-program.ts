@@ -1,0 +1,58 @@
+import type { BufferKind, Protocol } from "@dfccl/primitives";
+import type { ChunkReference } from "./chunk-reference.js";
+import type { Signature } from "./signature.js";
+
+/** What the body of a program sees. */
+export interface Language<W extends BufferKind = BufferKind> {
+  /** Number of ranks. */
+  readonly ranks: number;
+  /** The chunks that are in a place now. @throws where they hold nothing or don't exist. */
+  chunk(rank: number, buffer: BufferKind, index?: number, count?: number): ChunkReference<W>;
+  /**
+   * Cuts each operation of the body into `factor` operations on as many shares of the data, each on channels of its own,
+   * so that they run side by side.
+   * @see GC3, section 5.1
+   */
+  parallelize(factor: number, body: () => void): void;
+}
+
+export interface ProgramOptions<W extends BufferKind> {
+  /** Default: the collective's. */
+  readonly name?: string | undefined;
+  readonly collective: Signature<W>;
+  /** Default "simple". */
+  readonly protocol?: Protocol | undefined;
+  /** How many copies of the whole program work side by side, each on its share of every chunk. Default 1. */
+  readonly instances?: number | undefined;
+  /**
+   * Which share an instance has. "interleaved" (default): a span of chunks is cut as a whole, so its parts stay contiguous
+   * wherever they are. "blocked": the segment is cut as a whole, and each instance works within its part of it.
+   */
+  readonly replication?: "interleaved" | "blocked" | undefined;
+  /** Slots of every connection; default: the protocol's. */
+  readonly slotCount?: number | undefined;
+}
+
+/** Marks definitions, whichever copy of this package made them. */
+const brand = "dfccl.program-definition";
+
+/** A program as its author wrote it. */
+export interface ProgramDefinition<W extends BufferKind = BufferKind> extends ProgramOptions<W> {
+  readonly kind: typeof brand;
+  readonly body: (language: Language<W>) => void;
+}
+
+/**
+ * Defines a collective, or another way to carry one out.
+ * @param body - runs once, at compile time, and says which chunk goes where.
+ */
+export function defineProgram<W extends BufferKind>(
+  options: ProgramOptions<W>,
+  body: (language: Language<W>) => void,
+): ProgramDefinition<W> {
+  return { ...options, kind: brand, body };
+}
+
+export function isProgramDefinition(value: unknown): value is ProgramDefinition {
+  return typeof value === "object" && value !== null && (value as { kind?: unknown }).kind === brand;
+}

@@ -1,0 +1,16 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+export default defineConfig({
+  // Sources instead of builds, so that tests run without one and never see a stale one.
+  resolve: {
+    alias: {
+      "@dfccl/primitives": source("../primitives/src/index.ts"),
+      "@dfccl/compiler/algorithms": source("src/algorithms/index.ts"),
+      "@dfccl/compiler": source("src/index.ts"),
+    },
+  },
+  test: { name: "compiler", include: ["test/**/*.test.ts"], testTimeout: process.env.DFCCL_TEST_TIER === "long" ? 900_000 : 60_000 },
+});
