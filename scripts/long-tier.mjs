@@ -26,6 +26,16 @@ export const entries = [
     minutes: 60,
   },
   {
+    name: "10,000 random programs of the language against their meaning, and as many mutants",
+    command: ["vitest", "run", "--project", "compiler", "random-programs"],
+    minutes: 30,
+  },
+  {
+    name: "every compiled algorithm on 2–16 ranks × instances × protocols, bit by bit on the engine",
+    command: ["vitest", "run", "--project", "bench", "test/programs/run-on-engine"],
+    minutes: 30,
+  },
+  {
     name: "8 ranks × ResNet-50 × 200 iterations in random orders, with synchronizations",
     command: ["node", "apps/bench/dist/cli.js", "disorder", "--ranks", "8", "--iterations", "200", "--control", "--json"],
     minutes: 60,
