@@ -99,7 +99,8 @@ Napi::Value engineLayout(const Napi::CallbackInfo& info) {
           FIELD(SubmissionRingHeader, needStart), FIELD(SubmissionRingHeader, waiters)});
   record("SqeMemory", sizeof(SqeMemory), {});
   record("OwnedSlotsHeader", sizeof(OwnedSlotsHeader),
-         {FIELD(OwnedSlotsHeader, freed), FIELD(OwnedSlotsHeader, slotCount), FIELD(OwnedSlotsHeader, claimed)});
+         {FIELD(OwnedSlotsHeader, freed), FIELD(OwnedSlotsHeader, slotCount), FIELD(OwnedSlotsHeader, claimed),
+          FIELD(OwnedSlotsHeader, used)});
   record("BlockCounters", sizeof(BlockCounters),
          {FIELD(BlockCounters, visits), FIELD(BlockCounters, stuckVisits), FIELD(BlockCounters, slices),
           FIELD(BlockCounters, preemptions), FIELD(BlockCounters, contextLoads), FIELD(BlockCounters, contextSaves),

@@ -92,10 +92,10 @@ uint32_t Rank::deliverBatch() {
   };
   Finished batch[kDeliveryBatch];
   uint32_t count = 0;
-  const uint32_t slots = memory_.limits.completionSlots;
+  const uint32_t slots = memory_.completions.header->used.load(order::relaxed);
   for (uint32_t scanned = 0; scanned < slots && count < kDeliveryBatch && hasUndelivered(); ++scanned) {
     const uint32_t slot = cursor_;
-    cursor_ = cursor_ + 1 == slots ? 0 : cursor_ + 1;
+    cursor_ = cursor_ + 1 < slots ? cursor_ + 1 : 0;
     Atomic<uint64_t>& word = memory_.completions.slots[slot];
     const uint64_t cqe = word.load(order::acquire);
     if (cqe == 0 || pending_[slot].isWaited) continue;

@@ -186,3 +186,21 @@ TEST_CASE("each variant states what the papers say of it") {
   CHECK(Owned::kGuarantees.operationsPerPost == 1);
   CHECK_FALSE(Owned::kGuarantees.needsHostAtomics);
 }
+
+TEST_CASE("owned slots: only as many are used as were ever in flight at once") {
+  SharedMemory memory(Owned::bytes(16));
+  const auto queue = Owned::create(memory, 16);
+  Owned::Claimer claimer(queue);
+  Owned::Producer producer(queue);
+  Owned::Poller poller(queue);
+  for (uint64_t run = 0; run < 100; ++run) {
+    const uint32_t slots[] = {claimer.tryClaim(), claimer.tryClaim()};
+    for (const uint32_t slot : slots) {
+      CHECK(slot < 2);
+      CHECK(producer.post(slot, completionOf(run)));
+      CHECK(poller.poll() == completionOf(run));
+    }
+    CHECK(claimer.freeCount() == 16);
+    CHECK(poller.poll() == std::nullopt);
+  }
+}

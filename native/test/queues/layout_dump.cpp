@@ -100,6 +100,7 @@ int main() {
   print("ownedSlots", {{"freed", offsetof(OwnedSlotsHeader, freed)},
                        {"slotCount", offsetof(OwnedSlotsHeader, slotCount)},
                        {"claimed", offsetof(OwnedSlotsHeader, claimed)},
+                       {"used", offsetof(OwnedSlotsHeader, used)},
                        {"slots", sizeof(OwnedSlotsHeader)},
                        {"bytes16", CompletionOwnedSlots<>::bytes(16)}});
   print("flipFlop", {{"value", offsetof(FlipFlop<>, value)}, {"bytes", sizeof(FlipFlop<>)}});

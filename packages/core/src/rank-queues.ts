@@ -12,6 +12,7 @@ const ENTRY_WORDS = wordAt(submissionRingLayout.entryBytes);
 const FREED = wordAt(ownedSlotsLayout.freed);
 const SLOT_COUNT = wordAt(ownedSlotsLayout.slotCount);
 const CLAIMED = wordAt(ownedSlotsLayout.claimed);
+const USED = wordAt(ownedSlotsLayout.used);
 const SLOTS = wordAt(ownedSlotsLayout.slots);
 const COMPLETIONS_POSTED = wordAt(8 * rankCounterNames.indexOf("completionsPosted"));
 
@@ -36,9 +37,10 @@ export class RankQueues {
   private readonly entryMask: number;
   private readonly slotMask: number;
   private readonly freeList: number;
-  // While the lock is held: the position to be written next and the next claim.
+  // While the lock is held: the position to be written next and the next claims, of free slots and of unused ones.
   private position = 0;
   private claimed = 0;
+  private used = 0;
   private freed: number;
   private delivered = 0;
 
@@ -65,6 +67,7 @@ export class RankQueues {
     }
     this.position = Atomics.load(sq, TAIL);
     this.claimed = Atomics.load(cq, CLAIMED);
+    this.used = Atomics.load(cq, USED);
     return this.room(wanted);
   }
 
@@ -72,7 +75,7 @@ export class RankQueues {
   room(wanted: number): number {
     const { sq, cq } = this;
     const entries = this.entryMask + 1 - ((Atomics.load(sq, TAIL) - Atomics.load(sq, HEAD)) | 0);
-    const slots = (this.freed - Atomics.load(cq, CLAIMED)) | 0;
+    const slots = ((this.freed - Atomics.load(cq, CLAIMED)) | 0) + this.completionSlots - Atomics.load(cq, USED);
     return Math.min(wanted, entries, slots);
   }
 
@@ -82,8 +85,7 @@ export class RankQueues {
    */
   write(handle: number, send: number, recv: number): number {
     const { sq, cq, position } = this;
-    const slot = cq[this.freeList + (this.claimed & this.slotMask)] ?? 0;
-    this.claimed = (this.claimed + 1) | 0;
+    const slot = this.claim();
     this.position = (position + 1) | 0;
     const at = ENTRIES + (position & this.entryMask) * ENTRY_WORDS;
     const sequence = (position + 1) << 16;
@@ -106,10 +108,22 @@ export class RankQueues {
     return slot;
   }
 
+  /** The slot that was given back first, else one that nobody has used. */
+  private claim(): number {
+    if (this.claimed === this.freed) {
+      this.used += 1;
+      return this.used - 1;
+    }
+    const slot = this.cq[this.freeList + (this.claimed & this.slotMask)] ?? 0;
+    this.claimed = (this.claimed + 1) | 0;
+    return slot;
+  }
+
   /** Shows what was written to the engine and gives the lock back. */
   publish(): void {
     const { sq, cq, position } = this;
     cq[CLAIMED] = this.claimed;
+    cq[USED] = this.used;
     const before = sq[TAIL] ?? 0;
     if (position !== before) {
       // The counter has 64 bits. Its high half moves once in 2^32 entries, before the low one wraps into view.

@@ -8,6 +8,7 @@ import type { SharedWords } from "./shared-words.js";
 const FREED = wordAt(layout.freed);
 const SLOT_COUNT = wordAt(layout.slotCount);
 const CLAIMED = wordAt(layout.claimed);
+const USED = wordAt(layout.used);
 const SLOTS = wordAt(layout.slots);
 
 export const ownedSlotsGuarantees: CompletionGuarantees = {
@@ -25,13 +26,11 @@ export function ownedSlotsBytes(slotCount: number): number {
 export function createOwnedSlots(words: SharedWords, slotCount: number, firstClaim = 0): OwnedSlots {
   checkPowerOfTwo("capacity", slotCount, 8, 2 ** 28);
   const queue = new OwnedSlots(words, slotCount);
-  for (let i = 0; i < slotCount; i++) {
-    words.store64(SLOTS + i * 2, 0n);
-    words.plainStore(queue.freeListIndex(firstClaim + i), i);
-  }
+  for (let i = 0; i < slotCount; i++) words.store64(SLOTS + i * 2, 0n);
   words.store(SLOT_COUNT, slotCount);
   words.store(CLAIMED, firstClaim | 0);
-  words.store(FREED, (firstClaim + slotCount) | 0);
+  words.store(USED, 0);
+  words.store(FREED, firstClaim | 0);
   return queue;
 }
 
@@ -42,7 +41,8 @@ export function attachOwnedSlots(words: SharedWords): OwnedSlots {
 /**
  * The default completion queue: the submitter claims a slot, the SQE carries it, the daemon posts there with one store. A
  * slot belongs to one run from the claim until the poller frees it, whatever order completions come in. The free list is a
- * ring of slot numbers with room for all of them; its counters have 32 bits, wrap, and are never further apart than that.
+ * ring of the slots that were given back, with room for all; its counters have 32 bits, wrap, and are never further apart
+ * than that. A slot that nobody has used yet is claimed only if the list is empty, so those in use are few and in cache.
  */
 export class OwnedSlots implements CompletionQueue {
   readonly name = "owned-slots";
@@ -78,7 +78,7 @@ export class OwnedSlotsClaimer implements CompletionClaimer {
   tryClaim(): number | undefined {
     const { words } = this.#queue;
     const claimed = words.load(CLAIMED);
-    if (claimed === words.load(FREED)) return undefined;
+    if (claimed === words.load(FREED)) return this.#tryClaimUnused();
     const slot = words.plainLoad(this.#queue.freeListIndex(claimed));
     words.store(CLAIMED, (claimed + 1) | 0);
     return slot;
@@ -86,8 +86,16 @@ export class OwnedSlotsClaimer implements CompletionClaimer {
 
   /** Slots that are free now; more may become so. */
   get freeCount(): number {
-    const { words } = this.#queue;
-    return (words.load(FREED) - words.load(CLAIMED)) | 0;
+    const { words, slotCount } = this.#queue;
+    return ((words.load(FREED) - words.load(CLAIMED)) | 0) + slotCount - words.load(USED);
+  }
+
+  #tryClaimUnused(): number | undefined {
+    const { words, slotCount } = this.#queue;
+    const slot = words.load(USED);
+    if (slot === slotCount) return undefined;
+    words.store(USED, slot + 1);
+    return slot;
   }
 }
 
@@ -129,17 +137,19 @@ export class OwnedSlotsPoller implements CompletionPoller {
 
   /**
    * Visits up to `limit` completions, allocating nothing. A visited slot stays claimed until {@link free}, so that what the
-   * submitter keeps for each slot may still be read. A miss costs a look at every slot while any is claimed.
+   * submitter keeps for each slot may still be read. A miss costs a look at every used slot while any is claimed.
    * @returns how many were visited.
    */
   drain(visit: (slot: number, id: number, status: number, run: number) => void, limit = Number.POSITIVE_INFINITY): number {
-    const { words, slotCount } = this.#queue;
-    if (words.load(CLAIMED) === ((this.#freed - slotCount) | 0)) return 0;
+    const { words } = this.#queue;
+    const used = words.load(USED);
+    // Claims, of free slots and of unused ones, less what was given back.
+    if (((words.load(CLAIMED) + used) | 0) === this.#freed) return 0;
     let visited = 0;
-    for (let i = 0; i < slotCount && visited < limit; i++) {
+    for (let i = 0; i < used && visited < limit; i++) {
       const slot = this.#cursor;
       const at = SLOTS + slot * 2;
-      this.#cursor = (slot + 1) & (slotCount - 1);
+      this.#cursor = slot + 1 < used ? slot + 1 : 0;
       const high = words.load(at + 1);
       if ((high & 0xffff) === 0) continue;
       const id = words.plainLoad(at) >>> 0;

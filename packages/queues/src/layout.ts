@@ -57,6 +57,7 @@ export const ownedSlotsLayout = {
   freed: 0, // u32; the poller
   slotCount: 4, // u32
   claimed: 64, // u32; submitters
+  used: 68, // u32; submitters
   slots: 128, // u64 each; then the free list, u32 each
 } as const;
 

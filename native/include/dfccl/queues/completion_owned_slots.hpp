@@ -4,16 +4,18 @@
 // claim until the poller frees it, so no completion can overwrite another, whatever order they come in.
 //
 //   byte 0              64              128            128 + 8n                     n = slotCount, a multiple of 8
-//        | freed         | claimed       | slots[n]     | freeList[n] (u32)
+//        | freed         | claimed, used | slots[n]     | freeList[n] (u32)
 //          poller          submitters      daemon, poller
 //
-// freeList is a ring of slot numbers, oldest first. It has room for all of them, so freeing never fails:
+// freeList is a ring of the slots that were given back, oldest first. It has room for all, so freeing never fails. A
+// claim takes the oldest of them; only if there is none, it takes the next slot that nobody has used:
 //
-//   freeList   | 6 | 1 | 4 | 7 | 2 | 0 | 3 | 5 |     free: 4 7 2, the next claim gets 4
+//   freeList   | 2 | 1 | 4 | 0 | 3 | . | . | . |     used: 0 to 4; free: 4 0 3, the next claim gets 4
 //                        ^claimed    ^freed
 //
-// FIFO keeps a slot idle for as long as possible, and keeps the claims in flight near each other for the poller's scan.
-// Counters are 32-bit and wrap; they are never more than slotCount apart.
+// So slots in use, and what the engine and the submitter keep beside them, are as few as runs have ever been in flight
+// at once: they stay in cache, and the poller looks at no others. The counters of the ring are 32-bit and wrap; they
+// are never more than slotCount apart.
 #include <cstddef>
 #include <new>
 
@@ -25,10 +27,12 @@ struct OwnedSlotsHeader {
   alignas(64) Atomic<uint32_t> freed;    // slots put on the free list since creation; the poller
   Atomic<uint32_t> slotCount;            // a power of two, at least 8; constant after create()
   alignas(64) Atomic<uint32_t> claimed;  // slots taken off the free list; submitters, one at a time
+  Atomic<uint32_t> used;                 // slots that were ever claimed: 0 to used - 1; submitters, one at a time
 };
 #if !defined(DFCCL_RELACY)
 static_assert(sizeof(OwnedSlotsHeader) == 128);
-static_assert(offsetof(OwnedSlotsHeader, slotCount) == 4 && offsetof(OwnedSlotsHeader, claimed) == 64);
+static_assert(offsetof(OwnedSlotsHeader, slotCount) == 4 && offsetof(OwnedSlotsHeader, claimed) == 64 &&
+              offsetof(OwnedSlotsHeader, used) == 68);
 #endif
 
 struct OwnedSlotsOrders {
@@ -73,13 +77,11 @@ struct CompletionOwnedSlots {
 
   /// @pre Nobody else uses the queue.
   void reset(uint32_t firstClaim) const {
-    for (uint32_t i = 0; i < slotCount; ++i) {
-      slots[i].store(0, order::relaxed);
-      freeList[(firstClaim + i) & (slotCount - 1)].set(i);
-    }
+    for (uint32_t i = 0; i < slotCount; ++i) slots[i].store(0, order::relaxed);
     header->slotCount.store(slotCount, order::relaxed);
     header->claimed.store(firstClaim, order::relaxed);
-    header->freed.store(firstClaim + slotCount, order::relaxed);
+    header->used.store(0, order::relaxed);
+    header->freed.store(firstClaim, order::relaxed);
   }
 
   /// A submitter's end. Claims are made one at a time: between a SubmissionProducer's tryReserve() and publish().
@@ -90,7 +92,7 @@ struct CompletionOwnedSlots {
     /// @return A slot that is this submitter's until the poller has delivered its completion, or kNoCompletionSlot.
     uint32_t tryClaim() {
       const uint32_t claimed = queue_.header->claimed.load(order::relaxed);
-      if (claimed == queue_.header->freed.load(Orders::claim)) return kNoCompletionSlot;  // A2
+      if (claimed == queue_.header->freed.load(Orders::claim)) return tryClaimUnused();  // A2
       const uint32_t slot = queue_.freeList[claimed & (queue_.slotCount - 1)].get();
       queue_.header->claimed.store(claimed + 1, order::relaxed);
       return slot;
@@ -98,10 +100,18 @@ struct CompletionOwnedSlots {
 
     /// Slots that are free now; more may become so.
     uint32_t freeCount() const {
-      return queue_.header->freed.load(order::relaxed) - queue_.header->claimed.load(order::relaxed);
+      return queue_.header->freed.load(order::relaxed) - queue_.header->claimed.load(order::relaxed) +
+             queue_.slotCount - queue_.header->used.load(order::relaxed);
     }
 
    private:
+    uint32_t tryClaimUnused() {
+      const uint32_t slot = queue_.header->used.load(order::relaxed);
+      if (slot == queue_.slotCount) return kNoCompletionSlot;
+      queue_.header->used.store(slot + 1, order::relaxed);
+      return slot;
+    }
+
     CompletionOwnedSlots queue_;
   };
 
@@ -125,7 +135,7 @@ struct CompletionOwnedSlots {
    public:
     explicit Poller(CompletionOwnedSlots queue) : queue_(queue), freed_(queue.header->freed.load(order::relaxed)) {}
 
-    /// Delivers one completion and frees its slot. A miss costs a look at every slot while any is claimed.
+    /// Delivers one completion and frees its slot. A miss costs a look at every used slot while any is claimed.
     std::optional<uint64_t> poll() {
       const Taken taken = pollSlot();
       if (taken.slot == kNoCompletionSlot) return std::nullopt;
@@ -141,11 +151,12 @@ struct CompletionOwnedSlots {
     /// Finds one completion and keeps its slot claimed, so that what the submitter keeps per slot may still be read.
     /// @post free(slot) is called once, before or after further polls.
     Taken pollSlot() {
-      const uint32_t n = queue_.slotCount;
-      if (queue_.header->claimed.load(order::relaxed) == freed_ - n) return {kNoCompletionSlot, 0};
-      for (uint32_t i = 0; i < n; ++i) {
+      const uint32_t used = queue_.header->used.load(order::relaxed);
+      // Claims, of free slots and of unused ones, less what was given back.
+      if (queue_.header->claimed.load(order::relaxed) + used == freed_) return {kNoCompletionSlot, 0};
+      for (uint32_t i = 0; i < used; ++i) {
         const uint32_t slot = cursor_;
-        cursor_ = (cursor_ + 1) & (n - 1);
+        cursor_ = cursor_ + 1 < used ? cursor_ + 1 : 0;
         const uint64_t cqe = queue_.slots[slot].load(Orders::readSlot);  // A1
         if (((cqe >> 32) & 0xffff) == 0) continue;  // no status: free, or JavaScript has stored the low half only
         // The zero reaches the slot before the next run's CQE: that is posted only after R2 -> A2 and its submission.

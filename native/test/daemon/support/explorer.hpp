@@ -253,11 +253,18 @@ class Explorer {
     Side& side = ranks_[rank];
     lastEvent_ = verdict_.picks;
     ++verdict_.completions;
-    size_t at = 0;
-    while (at < side.inFlight.size() && (side.index[side.inFlight[at].collective] != completion.index ||
-                                         (side.inFlight[at].number & 0xffff) != completion.run)) {
-      ++at;
-    }
+    // The slot decides: an index whose collective was unregistered may name another by now, with a run of this number.
+    const auto find = [&](bool bySlot) {
+      size_t i = 0;
+      while (i < side.inFlight.size() && (side.index[side.inFlight[i].collective] != completion.index ||
+                                          (side.inFlight[i].number & 0xffff) != completion.run ||
+                                          (bySlot && side.inFlight[i].slot != completion.slot))) {
+        ++i;
+      }
+      return i;
+    };
+    size_t at = find(true);
+    if (at == side.inFlight.size()) at = find(false);
     note(completion.status == CqeStatus::completed ? "completion" : "aborted", rank, completion.index);
     if (at == side.inFlight.size()) return fail("a completion of a run that isn't in flight");
     const Run run = side.inFlight[at];
