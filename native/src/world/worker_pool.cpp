@@ -15,7 +15,8 @@ namespace {
 // which cost the submitter 6-9 us each; one that keeps off for a microsecond after a helping caller doesn't slow tiny
 // work.
 constexpr double kSpinMicros = 50;
-constexpr int kHoldOffPauses = 32;         // about a microsecond
+constexpr int kHoldOffPauses = 32;  // about half a microsecond
+constexpr int kMaxHoldOffs = 4;     // of a caller's pass over all ranks, before it counts as one with much to move
 constexpr uint64_t kWatchMicros = 20'000;  // how often a world without progress looks for a deadlock
 
 Platform& threadPlatform() {
@@ -60,6 +61,7 @@ bool WorkerPool::stepAll(Platform& platform, uint32_t first) {
 bool WorkerPool::help() {
   noteHelp();
   const bool any = stepAll(threadPlatform(), 0);
+  noteHelp();
   if (any) {
     world_.afterStep();
   } else if (world_.isInOrder()) {
@@ -98,12 +100,17 @@ void WorkerPool::run(uint32_t firstRank) {
   const auto spinTicks = static_cast<uint64_t>(kSpinMicros * ticksPerMicrosecond());
   uint64_t idleSince = readTicks();
   uint64_t seenHelps = 0;
+  int holdOffs = kMaxHoldOffs;
   uint32_t pauses = 0;
   while (stopping_.load(order::relaxed) == 0) {
     const uint32_t seenBell = bell_.load(order::seqCst);
     const uint64_t helps = helps_.load(order::relaxed);
     if (helps != seenHelps) {
       seenHelps = helps;
+      holdOffs = 0;
+    }
+    if (holdOffs < kMaxHoldOffs && (helps % 2 != 0 || holdOffs == 0)) {
+      ++holdOffs;
       for (int i = 0; i < kHoldOffPauses; ++i) cpuPause();
       idleSince = readTicks();
       continue;

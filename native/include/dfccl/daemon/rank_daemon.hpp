@@ -51,9 +51,12 @@ class RankDaemon {
     if (!block.lock.tryLock()) return false;
     bool any = false;
     if (block.daemon.isInside()) {
+      const bool wasEmpty = block.daemon.queueLength() == 0;
       bool fetched = false;
       if (index == 0) fetched = leader_.fetch(platform, block.daemon);
-      const bool progressed = block.daemon.step(platform);
+      // What has just come in can hardly go on before the peers have taken it in too: whoever steps several ranks gets
+      // there sooner without a first look.
+      const bool progressed = (fetched && wasEmpty) ? false : block.daemon.step(platform);
       if (index == 0) leader_.decide(platform, block.daemon, fetched, progressed);
       // Control: a block decides for itself, by what it alone sees.
       if (!Rules::quitAsAWhole && index != 0 && block.daemon.isInside() && block.daemon.isAllStuck()) {
