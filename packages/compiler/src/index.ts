@@ -37,3 +37,6 @@ export {
   sendRecv,
   type WritableBuffer,
 } from "./language/signature.js";
+export { MalformedXmlError, NotExpressibleError, UnsupportedXmlError } from "./xml/errors.js";
+export { type ReadXmlOptions, readXml, type XmlAlgorithm } from "./xml/read-xml.js";
+export { type WriteXmlOptions, writeXml } from "./xml/write-xml.js";

@@ -109,5 +109,6 @@ export {
 export { defaultSelectionTable, type SelectionChoice, type SelectionRule, type SelectionTable } from "./selection-table.js";
 export { annotateFinish } from "./verifier/annotate-finish.js";
 export { type InputTerm, type Postcondition, postconditionOf } from "./verifier/postcondition.js";
+export { stepOrder } from "./verifier/step-order.js";
 export { describeTerms, type Value, ValueFactory } from "./verifier/value.js";
 export { type VerificationReport, type VerifyOptions, verifyProgram } from "./verifier/verify-program.js";
