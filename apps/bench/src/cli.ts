@@ -3,16 +3,20 @@ import { createRequire } from "node:module";
 import { DfcclError } from "@dfccl/primitives";
 import { Command } from "commander";
 import { addBenchCommand } from "./commands/bench.js";
+import { addCompileCommand } from "./commands/compile.js";
 import { addDisorderCommand } from "./commands/disorder.js";
 import { addDoctorCommand } from "./commands/doctor.js";
+import { addDrawCommand } from "./commands/draw.js";
+import { addRunCommand } from "./commands/run.js";
 import { addTuneCommand } from "./commands/tune.js";
+import { addVerifyCommand } from "./commands/verify.js";
 import { endOnBrokenPipe } from "./terminal/broken-pipe.js";
 import { err } from "./terminal/colors.js";
 import { textWidth, wrap } from "./terminal/wrap.js";
 
 const usageError = 2;
 // Errors of what was typed, not of what ran.
-const usageCodes: ReadonlySet<string> = new Set(["WORKLOAD", "POLICY", "TUNING_FILE"]);
+const usageCodes: ReadonlySet<string> = new Set(["WORKLOAD", "POLICY", "TUNING_FILE", "PROGRAM_FILE"]);
 const { version } = createRequire(import.meta.url)("../package.json") as { version: string };
 
 endOnBrokenPipe();
@@ -25,6 +29,10 @@ const program = new Command("dfccl")
   .configureOutput({ outputError: (text, write) => write(err.red(text)) });
 
 addDisorderCommand(program);
+addCompileCommand(program);
+addVerifyCommand(program);
+addDrawCommand(program);
+addRunCommand(program);
 addTuneCommand(program);
 addBenchCommand(program);
 addDoctorCommand(program);

@@ -1,4 +1,5 @@
 export { type CompiledProgram, type CompileOptions, chunkDagOf, compile, type Stages } from "./compile.js";
+export { describeInstruction, type FormattedStage, formatStages, programLines } from "./format-stages.js";
 export type { ChunkReference, Directive } from "./language/chunk-reference.js";
 export {
   defineProgram,
@@ -37,6 +38,9 @@ export {
   sendRecv,
   type WritableBuffer,
 } from "./language/signature.js";
+export { formatSpan, type Span } from "./language/span.js";
+export type { ChunkDag } from "./passes/chunk-dag.js";
+export type { Instruction, InstructionGraph } from "./passes/instruction-graph.js";
 export { MalformedXmlError, NotExpressibleError, UnsupportedXmlError } from "./xml/errors.js";
 export { type ReadXmlOptions, readXml, type XmlAlgorithm } from "./xml/read-xml.js";
 export { type WriteXmlOptions, writeXml } from "./xml/write-xml.js";

@@ -111,22 +111,21 @@ class Case {
       const part = (size: number): Float32Array => whole.subarray(size === whole.length ? 0 : rank * count).subarray(0, size);
       const send = this.options.inPlace ? part(sizes.input) : new Float32Array(sizes.input);
       const recv = this.options.inPlace ? part(sizes.output) : new Float32Array(sizes.output);
-      for (let i = 0; i < send.length; i += 1) send[i] = inputAt(iteration, rank, i);
+      for (let i = 0; i < send.length; i += 1) send[i] = elementAt(iteration, rank, i);
       return { send, recv };
     });
   }
 
   compare(iteration: number, buffers: readonly Buffers[]): Difference[] {
     for (const [rank, { recv }] of buffers.entries()) {
-      for (let element = 0; element < recv.length; element += 1) {
-        const terms = this.expected(rank, Math.floor(element / this.unit));
-        if (terms === undefined) continue;
-        const expected = terms.reduce(
-          (sum, term) => sum + inputAt(iteration, term.rank, term.chunk * this.unit + (element % this.unit)),
-          0,
-        );
-        const got = recv[element] ?? Number.NaN;
-        if (got !== expected) return [{ program: this.runnable.name, rank, element, got, expected }];
+      for (let first = 0; first < recv.length; first += this.unit) {
+        const terms = this.expected(rank, first / this.unit);
+        for (let offset = 0; terms !== undefined && offset < this.unit; offset += 1) {
+          let expected = 0;
+          for (const term of terms) expected += elementAt(iteration, term.rank, term.chunk * this.unit + offset);
+          const got = recv[first + offset] ?? Number.NaN;
+          if (got !== expected) return [{ program: this.runnable.name, rank, element: first + offset, got, expected }];
+        }
       }
     }
     return [];
@@ -134,6 +133,6 @@ class Case {
 }
 
 /** Whole numbers so small that sums of thousands of them are exact in float32. */
-function inputAt(iteration: number, rank: number, element: number): number {
+function elementAt(iteration: number, rank: number, element: number): number {
   return (Math.imul(element + 1, 2654435761) ^ Math.imul(rank + 1, 40503) ^ Math.imul(iteration + 1, 69069)) & 1023;
 }

@@ -17,7 +17,7 @@ export class SourceLine {
 
   /** `file:line:column`, or "an unknown line". */
   toString(): string {
-    const [, frame = ""] = (this.holder.stack ?? "").split("\n");
+    const frame = (this.holder.stack ?? "").split("\n").find((text) => /^\s+at /.test(text)) ?? "";
     const place = /\((.*)\)$/.exec(frame)?.[1] ?? /^\s*at (?:async )?(.*)$/.exec(frame)?.[1];
     return place?.replace(/^file:\/\//, "").replace(/\?[^:]*/, "") ?? "an unknown line";
   }

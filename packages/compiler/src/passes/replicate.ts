@@ -131,17 +131,9 @@ function blockedCut(pieces: number, instances: number): Cut {
 
 /** The postcondition about chunks, said about their pieces. */
 function finerPostcondition(postcondition: Postcondition, cut: Cut, segment: number): Postcondition {
-  // Chunks that expect the same terms must go on expecting the same list: the verifier recognises it.
-  const known = new Map<unknown, Map<number, ReturnType<Postcondition>>>();
   return (rank, output) => {
     const { chunk, piece } = cut.chunkOf(output, segment);
-    const terms = postcondition(rank, chunk);
-    if (terms === undefined) return undefined;
-    const pieces = known.get(terms) ?? new Map<number, ReturnType<Postcondition>>();
-    known.set(terms, pieces);
-    const finer = pieces.get(piece) ?? terms.map((term) => ({ rank: term.rank, chunk: cut.finerOf(term.chunk, piece, segment) }));
-    pieces.set(piece, finer);
-    return finer;
+    return postcondition(rank, chunk)?.map((term) => ({ rank: term.rank, chunk: cut.finerOf(term.chunk, piece, segment) }));
   };
 }
 

@@ -1,0 +1,45 @@
+import { writeFile } from "node:fs/promises";
+import { type Command, Option } from "commander";
+import { drawSchedule } from "../drawing/draw-schedule.js";
+import { drawChunkDag, drawInstructionDag } from "../drawing/draw-stages.js";
+import { type LoadedProgram, loadProgram, ProgramFileError } from "../programs/load-program.js";
+import { outputFile, wholeNumber } from "./options.js";
+import { addLoadOptions, type LoadFlags } from "./program-options.js";
+
+interface DrawFlags extends LoadFlags {
+  readonly what: "chunks" | "instructions" | "schedule";
+  readonly chunk?: number;
+  readonly output?: string;
+}
+
+export function addDrawCommand(program: Command): void {
+  addLoadOptions(program.command("draw"))
+    .summary("draw a program as SVG: chunk DAG, instruction DAG, or who does what when")
+    .description("Draws a program as SVG. An MSCCL file has a schedule only.")
+    .addOption(new Option("-w, --what <what>", "what to draw").choices(["chunks", "instructions", "schedule"]).default("schedule"))
+    .option("-c, --chunk <n>", "of a DAG, only what writes this chunk: large programs are easier to read so", wholeNumber(0, 2 ** 20))
+    .option("-o, --output <file>", "where to write it (default: standard output)", outputFile)
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ dfccl draw ring.ts -o ring.svg
+  $ dfccl draw hierarchical.ts --what instructions --chunk 0 -o chunk-0.svg
+
+Exit codes:
+  0  drawn
+  1  refused: it isn't right
+  2  usage, or no program in the file`,
+    )
+    .action(async (file: string, flags: DrawFlags) => {
+      const svg = draw(file, await loadProgram(file, flags), flags);
+      if (flags.output === undefined) process.stdout.write(svg);
+      else await writeFile(flags.output, svg);
+    });
+}
+
+function draw(file: string, { name, program, compiled }: LoadedProgram, { what, chunk }: DrawFlags): string {
+  if (what === "schedule") return drawSchedule(name, program);
+  if (compiled === undefined) throw new ProgramFileError(file, "an MSCCL file has no DAGs", "Draw its schedule: --what schedule.");
+  return what === "chunks" ? drawChunkDag(compiled, chunk) : drawInstructionDag(compiled, chunk);
+}

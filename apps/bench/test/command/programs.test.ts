@@ -1,0 +1,115 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { XMLValidator } from "fast-xml-parser";
+import { afterAll, describe, expect, it } from "vitest";
+import { runCommand } from "./run-command.js";
+
+const folder = mkdtempSync(join(tmpdir(), "dfccl-programs-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const example = (name: string): string => fileURLToPath(new URL(`../../../../examples/programs/${name}.ts`, import.meta.url));
+const mscclFile = fileURLToPath(new URL("../../../../packages/compiler/test/msccl-algorithms/ncv4-ag_hier_4_LL.xml", import.meta.url));
+
+describe("dfccl verify", () => {
+  it("ends with 0 for what is right, be it written in the language or by MSCCL", async () => {
+    const [ring, msccl] = await Promise.all([runCommand(["verify", example("ring")]), runCommand(["verify", mscclFile])]);
+    expect([ring.code, ring.stdout]).toEqual([0, "Verified: ring, 28 steps on 4 ranks.\n"]);
+    expect([msccl.code, msccl.stdout]).toEqual([0, "Verified: allgather_hierarchical, 96 steps on 4 ranks.\n"]);
+  });
+
+  it("ends with 1 and the line, what is there and what should be, for what is wrong", async () => {
+    const { code, stdout, stderr } = await runCommand(["verify", example("mistaken")]);
+    const text = stderr.replace(/\s+/g, " ");
+    expect([code, stdout]).toEqual([1, ""]);
+    const source = readFileSync(example("mistaken"), "utf8").split("\n");
+    const line = 1 + source.findIndex((one) => one.includes("1 - rank, "));
+    expect(text).toContain(`mistaken.ts:${line}:`);
+    expect(text).toContain("output[0] of rank 0 holds input 0 of rank 1 and should hold input 0 of rank 0");
+  });
+
+  it("ends with 2 where there is no program", async () => {
+    const empty = join(folder, "empty.ts");
+    writeFileSync(empty, "export const nothing = 1;\n");
+    const outcomes = await Promise.all([
+      runCommand(["verify", join(folder, "none.ts")]),
+      runCommand(["verify", join(folder, "none.xml")]),
+      runCommand(["verify", empty]),
+      runCommand(["verify", example("ring"), "--export", "other"]),
+      runCommand(["verify"]),
+    ]);
+    expect(outcomes.map(({ code }) => code)).toEqual([2, 2, 2, 2, 2]);
+    expect(outcomes[2]?.stderr).toContain("it exports no program");
+    expect(outcomes[3]?.stderr.replace(/\s+/g, " ")).toContain("Choose with --export: default");
+  });
+});
+
+describe("dfccl compile", () => {
+  it("writes MSCCL's XML that verifies, with the instances that were asked for", async () => {
+    const output = join(folder, "ring.xml");
+    const compiled = await runCommand(["compile", example("ring"), "--instances", "2", "--protocol", "ll", "-o", output]);
+    expect(compiled.code).toBe(0);
+    expect(compiled.stdout).toContain("ll, 8 slots");
+    expect(readFileSync(output, "utf8")).toMatch(
+      /<algo name="ring" proto="LL" nchannels="2" nchunksperloop="8" ngpus="4" coll="allreduce"/,
+    );
+    expect((await runCommand(["verify", output])).stdout).toContain("Verified: ring, 56 steps");
+  });
+
+  it("prints every stage", async () => {
+    const { code, stdout } = await runCommand(["compile", example("hierarchical"), "--stages"]);
+    expect(code).toBe(0);
+    const titles = stdout.match(/^\d\. \w+( DAG)?/gm);
+    expect(titles).toEqual([
+      "1. Program",
+      "2. Chunk DAG",
+      "3. Instruction DAG",
+      "4. Simplified",
+      "5. Fused",
+      "6. Channels",
+      "7. Blocks",
+      "8. Program",
+    ]);
+    expect(stdout).toContain("recvReduceCopySend output[0] → output[0] from 4 to 2, finished");
+  });
+
+  it("prints the program as JSON", async () => {
+    const { stdout } = await runCommand(["compile", example("ring"), "--json"]);
+    expect(JSON.parse(stdout)).toMatchObject({ name: "ring", report: { steps: 28 }, program: { collective: "all-reduce" } });
+  });
+});
+
+describe("dfccl draw", () => {
+  it.each(["chunks", "instructions", "schedule"])("draws %s: well-formed SVG in which nothing lies outside the page", async (what) => {
+    const output = join(folder, `${what}.svg`);
+    expect((await runCommand(["draw", example("hierarchical"), "--what", what, "-o", output])).code).toBe(0);
+    const svg = readFileSync(output, "utf8");
+    expect(XMLValidator.validate(svg)).toBe(true);
+    const [, width = 0, height = 0] = (/viewBox="0 0 (\d+) (\d+)"/.exec(svg) ?? []).map(Number);
+    const boxes = [...svg.matchAll(/<g transform="translate\(([\d.]+) ([\d.]+)\)"><rect/g)];
+    expect(boxes.length).toBeGreaterThan(30);
+    for (const [, x, y] of boxes) expect(Number(x) < width && Number(y) < height).toBe(true);
+  });
+
+  it("draws an MSCCL file's schedule, and says that it has no DAG", async () => {
+    const [schedule, dag] = await Promise.all([runCommand(["draw", mscclFile]), runCommand(["draw", mscclFile, "-w", "chunks"])]);
+    expect(XMLValidator.validate(schedule.stdout)).toBe(true);
+    expect([dag.code, dag.stderr.replace(/\s+/g, " ").includes("has no DAGs")]).toEqual([2, true]);
+  });
+});
+
+describe("dfccl run", () => {
+  it("runs programs on the engine and checks every bit", async () => {
+    const small = ["--bytes", "4K", "--iterations", "2", "--copies", "2"];
+    const files = [example("ring"), example("all-to-next"), example("hierarchical"), mscclFile];
+    for (const file of files) {
+      const { code, stdout, stderr } = await runCommand(["run", file, ...small]);
+      expect([code, stderr]).toEqual([0, ""]);
+      expect(stdout).toContain("Right to the bit");
+    }
+  });
+
+  it("refuses what isn't right before it runs", async () => {
+    expect((await runCommand(["run", example("mistaken")])).code).toBe(1);
+  });
+});
