@@ -77,10 +77,12 @@ async function loadDefinition(path: string, wanted: string | undefined): Promise
 async function importFile(path: string): Promise<Readonly<Record<string, unknown>>> {
   // So that errors name the line of the file, and not that of what was made of it.
   process.setSourceMapsEnabled(true);
-  // Only here, because it takes a while to load.
-  const { tsImport } = await import("tsx/esm/api");
+  const url = pathToFileURL(resolve(path)).href;
   try {
-    return (await tsImport(pathToFileURL(resolve(path)).href, import.meta.url)) as Record<string, unknown>;
+    if (/\.[mc]?js$/.test(path)) return (await import(url)) as Record<string, unknown>;
+    // Loaded only here, because that takes a while.
+    const { tsImport } = await import("tsx/esm/api");
+    return (await tsImport(url, import.meta.url)) as Record<string, unknown>;
   } catch (error) {
     if (error instanceof DfcclError) throw error;
     const why = error instanceof Error ? error.message : String(error);
