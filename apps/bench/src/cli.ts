@@ -8,6 +8,7 @@ import { addDisorderCommand } from "./commands/disorder.js";
 import { addDoctorCommand } from "./commands/doctor.js";
 import { addDrawCommand } from "./commands/draw.js";
 import { addRunCommand } from "./commands/run.js";
+import { addSimulateCommand } from "./commands/simulate.js";
 import { addTuneCommand } from "./commands/tune.js";
 import { addVerifyCommand } from "./commands/verify.js";
 import { endOnBrokenPipe } from "./terminal/broken-pipe.js";
@@ -16,7 +17,7 @@ import { textWidth, wrap } from "./terminal/wrap.js";
 
 const usageError = 2;
 // Errors of what was typed, not of what ran.
-const usageCodes: ReadonlySet<string> = new Set(["WORKLOAD", "POLICY", "TUNING_FILE", "PROGRAM_FILE"]);
+const usageCodes: ReadonlySet<string> = new Set(["WORKLOAD", "POLICY", "TUNING_FILE", "PROGRAM_FILE", "SIMULATION_CONFIG"]);
 const { version } = createRequire(import.meta.url)("../package.json") as { version: string };
 
 endOnBrokenPipe();
@@ -35,6 +36,7 @@ addDrawCommand(program);
 addRunCommand(program);
 addTuneCommand(program);
 addBenchCommand(program);
+addSimulateCommand(program);
 addDoctorCommand(program);
 
 try {

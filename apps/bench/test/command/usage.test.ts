@@ -55,19 +55,26 @@ describe("a value that can't be", () => {
 });
 
 describe("help", () => {
-  it.each([[[]], [["disorder"]], [["tune"]], [["bench"]], [["bench", "mpi"]], [["bench", "overheads"]], [["doctor"]]])(
-    "of dfccl %j shows options and an example, within 80 columns",
-    async (command) => {
-      const { code, stdout, stderr } = await runCommand([...command, "--help"]);
-      expect(stderr).toBe("");
-      expect(stdout).toMatch(/^Usage: dfccl/);
-      expect(stdout).toContain("--help");
-      expect(stdout).toMatch(/\n +\$ dfccl /);
-      expect(stdout).not.toContain(escapeCharacter);
-      expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
-      expect(code).toBe(0);
-    },
-  );
+  it.each([
+    [[]],
+    [["disorder"]],
+    [["tune"]],
+    [["bench"]],
+    [["bench", "mpi"]],
+    [["bench", "overheads"]],
+    [["doctor"]],
+    [["simulate"]],
+    [["simulate", "deadlock"]],
+  ])("of dfccl %j shows options and an example, within 80 columns", async (command) => {
+    const { code, stdout, stderr } = await runCommand([...command, "--help"]);
+    expect(stderr).toBe("");
+    expect(stdout).toMatch(/^Usage: dfccl/);
+    expect(stdout).toContain("--help");
+    expect(stdout).toMatch(/\n +\$ dfccl /);
+    expect(stdout).not.toContain(escapeCharacter);
+    expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
+    expect(code).toBe(0);
+  });
 
   it("names the exit codes of every command that runs something", async () => {
     for (const command of [["disorder"], ["tune"], ["bench", "mpi"], ["bench", "overheads"], ["doctor"]]) {

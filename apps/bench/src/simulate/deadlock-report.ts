@@ -1,0 +1,41 @@
+import type { DeadlockResult, RatioEstimate, ReplayTallies } from "@dfccl/simulator";
+import { formatCount, formatTable } from "../terminal/table.js";
+
+/** "1.27%", "0.0031%", "0". */
+export function formatRatio(ratio: number): string {
+  if (ratio === 0) return "0";
+  const percent = 100 * ratio;
+  return `${percent >= 0.1 ? percent.toFixed(2) : percent.toPrecision(2)}%`;
+}
+
+/** "1.20% … 1.35%". */
+export function formatInterval([low, high]: readonly [number, number]): string {
+  return `${formatRatio(low)} … ${formatRatio(high)}`;
+}
+
+/** "3 of 100 complete"; a dash where nothing was replayed. */
+export function formatReplay({ replayed, finished }: ReplayTallies["quit off"]): string {
+  return replayed === 0 ? "–" : `${formatCount(finished)} of ${formatCount(replayed)} complete`;
+}
+
+export function describeEstimate(result: DeadlockResult): string {
+  const lines: string[][] = [["rounds", formatCount(result.rounds)], ...estimateLines("deadlocks", result)];
+  if (result.shortcut !== undefined) {
+    lines.push(...estimateLines(`by the shortcut, in ${formatCount(result.shortcut.rounds)}`, result.shortcut));
+  }
+  const { replays } = result;
+  if (replays["preemption and quit"].replayed > 0) {
+    lines.push(["with preemption and quit", formatReplay(replays["preemption and quit"])]);
+    lines.push(["control: preemption off", formatReplay(replays["preemption off"])]);
+    lines.push(["control: quit off", formatReplay(replays["quit off"])]);
+  }
+  return formatTable(lines);
+}
+
+function estimateLines(title: string, { deadlocks, ratio, interval }: RatioEstimate): string[][] {
+  return [
+    [title, formatCount(deadlocks)],
+    ["  ratio", formatRatio(ratio)],
+    ["  95% interval", formatInterval(interval)],
+  ];
+}

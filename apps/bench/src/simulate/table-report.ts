@@ -1,0 +1,61 @@
+import type { TableRow } from "@dfccl/simulator";
+import { formatTable } from "../terminal/table.js";
+import { wrap } from "../terminal/wrap.js";
+import { formatInterval, formatRatio } from "./deadlock-report.js";
+
+const header = [
+  "",
+  "collectives",
+  "p",
+  "s",
+  "paper",
+  "authors",
+  "cycle, r.-robin",
+  "95% interval",
+  "cycle, concat.",
+  "shortcut",
+  "preempted",
+];
+
+/** The paper's table beside ours. */
+export function describeTable(rows: readonly TableRow[]): string {
+  return [
+    formatTable(rows.map(cells), header),
+    "",
+    wrap(
+      "p, s: disorder and synchronization probability. cycle: rounds whose dependency graph has a cycle, with lists that take turns " +
+        "between groups (with the 95% interval) or go group by group; ± is half the spread over draws of unpublished groups. " +
+        "shortcut: what the public code's intersection test reports, which counts chains that resolve. authors: counts that they " +
+        "committed. preempted: of the deadlocks replayed on daemons, those that completed with preemption and quit / without " +
+        "preemption / without quit.",
+      98,
+    ),
+  ].join("\n");
+}
+
+function cells(row: TableRow): string[] {
+  const { "round-robin": turns, concatenated } = row.cycle;
+  const { "preemption and quit": both, "preemption off": noPreemption, "quit off": noQuit } = row.replays;
+  const spread = turns.spread ? ` ± ${formatRatio((turns.spread[1] - turns.spread[0]) / 2)}` : "";
+  const finished =
+    both.replayed === 0
+      ? "–"
+      : `${both.finished} / ${noPreemption.finished} / ${noQuit.replayed === 0 ? "–" : noQuit.finished} of ${both.replayed}`;
+  return [
+    `${row.name}${row.partial ? " (partial)" : ""}`,
+    row.collectives,
+    formatProbability(row.disorderProbability),
+    row.model === "single-queue" ? "–" : formatProbability(row.synchronizationProbability),
+    row.paper === null ? "–" : formatRatio(row.paper),
+    row.authors === null ? "–" : formatRatio(row.authors.deadlocks / row.authors.rounds),
+    `${formatRatio(turns.ratio)}${spread}`,
+    formatInterval(turns.interval),
+    formatRatio(concatenated.ratio),
+    row.shortcut === null ? "–" : formatRatio(row.shortcut.ratio),
+    finished,
+  ];
+}
+
+function formatProbability(value: number): string {
+  return value.toExponential().replace("+", "");
+}

@@ -1,0 +1,2 @@
+// Runs in a worker thread: a chunk in, its result out.
+export { simulateChunk as default } from "./simulate-chunk.js";

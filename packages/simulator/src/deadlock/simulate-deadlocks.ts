@@ -1,0 +1,135 @@
+import { InvalidArgumentError } from "@dfccl/primitives";
+import { type ChunkRunner, startRunner } from "./chunk-runner.js";
+import { type DeadlockConfig, gpusOf, groupsOf, parseDeadlockConfig, submissionsOf } from "./config.js";
+import { confidenceInterval } from "./interval.js";
+import { addTallies, emptyTallies, type ReplayTallies } from "./replay-deadlock.js";
+import type { Chunk, ChunkResult } from "./simulate-chunk.js";
+
+export interface DeadlockOptions {
+  /** The paper has 32,000. */
+  readonly rounds: number;
+  readonly seed: number;
+  /** Threads; 0: in this one. All cores if not given. The result doesn't depend on it. */
+  readonly workers?: number;
+  /** Rounds, from the first, in which to count what the public code's shortcut reports; synchronization model only. */
+  readonly shortcutRounds?: number;
+  /** Deadlocked rounds to run again on daemons that preempt, at most. */
+  readonly replays?: number;
+  /** Stops between chunks; what is finished by then is the result. */
+  readonly signal?: AbortSignal;
+  /** @param share - of the work, from 0 to 1. */
+  readonly onProgress?: (share: number) => void;
+}
+
+export interface RatioEstimate {
+  readonly rounds: number;
+  readonly deadlocks: number;
+  readonly ratio: number;
+  /** Of the ratio, 95%. */
+  readonly interval: readonly [number, number];
+}
+
+export interface DeadlockResult extends RatioEstimate {
+  readonly config: DeadlockConfig;
+  readonly seed: number;
+  readonly gpus: number;
+  readonly groups: number;
+  /** Of one round. */
+  readonly submissions: number;
+  readonly firstDeadlock?: number;
+  readonly shortcut?: RatioEstimate;
+  readonly replays: ReplayTallies;
+  /** Interrupted before all rounds were done. */
+  readonly partial: boolean;
+}
+
+const mostRounds = 1e9;
+// Small enough that an interruption is answered at once and cores finish together; the shortcut's rounds take longer each.
+const chunkSubmissions = 40_000_000;
+const shortcutChunkSubmissions = 2_000_000;
+
+/**
+ * Simulates rounds and counts those that deadlock.
+ * @param config - checked here, before any work.
+ * @throws {SimulationConfigError} where the configuration isn't valid.
+ * @throws {InvalidArgumentError} where an option isn't.
+ * @see DFCCL, section 2.4
+ */
+export async function simulateDeadlocks(config: DeadlockConfig, options: DeadlockOptions): Promise<DeadlockResult> {
+  await using runner = startRunner(options.workers);
+  return await simulateOn(runner, config, options);
+}
+
+/** The same, on threads that are there already. */
+export async function simulateOn(runner: ChunkRunner, config: DeadlockConfig, options: DeadlockOptions): Promise<DeadlockResult> {
+  const checked = parseDeadlockConfig(config);
+  checkCount("rounds", options.rounds, 1);
+  checkCount("seed", options.seed, 0);
+  const { rounds, seed, replays = 0 } = options;
+  const shortcutRounds = checked.model === "synchronization" ? Math.min(options.shortcutRounds ?? 0, rounds) : 0;
+  const common = { config: checked, seed };
+  const chunks: Chunk[] = [
+    ...divide(rounds, submissionsOf(checked), chunkSubmissions).map(
+      ([from, to]): Chunk => ({ ...common, from, to, detection: "cycle", replays: replaysOf(from, to, rounds, replays) }),
+    ),
+    ...divide(shortcutRounds, submissionsOf(checked), shortcutChunkSubmissions).map(
+      ([from, to]): Chunk => ({ ...common, from, to, detection: "intersection", replays: 0 }),
+    ),
+  ];
+
+  const [cycle, shortcut] = [new Sum(), new Sum()];
+  let done = 0;
+  const onChunk = (chunk: Chunk, result: ChunkResult): void => {
+    (chunk.detection === "cycle" ? cycle : shortcut).add(result);
+    done += chunk.to - chunk.from;
+    options.onProgress?.(done / (rounds + shortcutRounds));
+  };
+  const isComplete = await runner.run(chunks, onChunk, options.signal);
+  return {
+    ...common,
+    gpus: gpusOf(checked),
+    groups: groupsOf(checked),
+    submissions: submissionsOf(checked),
+    ...cycle.estimate(),
+    ...(cycle.firstDeadlock === undefined ? {} : { firstDeadlock: cycle.firstDeadlock }),
+    ...(shortcut.rounds > 0 ? { shortcut: shortcut.estimate() } : {}),
+    replays: cycle.replays,
+    partial: !isComplete,
+  };
+}
+
+class Sum {
+  rounds = 0;
+  firstDeadlock: number | undefined;
+  readonly replays = emptyTallies();
+  #deadlocks = 0;
+
+  add(result: ChunkResult): void {
+    this.rounds += result.rounds;
+    this.#deadlocks += result.deadlocks;
+    addTallies(this.replays, result.replays);
+    const first = result.firstDeadlock;
+    if (first !== undefined && (this.firstDeadlock === undefined || first < this.firstDeadlock)) this.firstDeadlock = first;
+  }
+
+  estimate(): RatioEstimate {
+    const ratio = this.rounds === 0 ? 0 : this.#deadlocks / this.rounds;
+    return { rounds: this.rounds, deadlocks: this.#deadlocks, ratio, interval: confidenceInterval(this.#deadlocks, this.rounds) };
+  }
+}
+
+function checkCount(name: string, value: number, least: number): void {
+  if (Number.isInteger(value) && value >= least && value <= mostRounds) return;
+  throw new InvalidArgumentError(name, value, `a whole number from ${least} to ${mostRounds}`);
+}
+
+function divide(rounds: number, submissions: number, perChunk: number): [number, number][] {
+  if (rounds === 0) return [];
+  const size = Math.max(1, Math.round(perChunk / submissions));
+  return Array.from({ length: Math.ceil(rounds / size) }, (_, i) => [i * size, Math.min((i + 1) * size, rounds)]);
+}
+
+// Spread over the chunks in proportion, so that which rounds are replayed depends on nothing but their number.
+function replaysOf(from: number, to: number, rounds: number, replays: number): number {
+  return Math.floor((to / rounds) * replays) - Math.floor((from / rounds) * replays);
+}
