@@ -22,6 +22,9 @@ class CpuPlatform {
   // Steps between two looks at the clock, at most: each costs as much as a whole 8-byte collective.
   static constexpr uint32_t kStepsPerDecision = 16;
 
+  // Up to this much moved by all ranks together, whoever comes last does it for everybody.
+  static constexpr uint64_t kTogetherBytes = 64 << 10;
+
   uint64_t now() const { return readTicks(); }
 
   static void reduceCopy(DataType type, ReduceOp op, ReduceCopyArgs args, uint64_t workingSetBytes) {

@@ -220,6 +220,22 @@ bool touchesPeers(const BoundProgram& p) {
   return false;
 }
 
+/// Bytes that the steps move, if all are reads and writes of known places that need no order among the ranks.
+uint64_t togetherBytes(const BoundProgram& p) {
+  if (!p.usesDirect() || p.header.blockCount != 1 || p.tiles != 1 || !p.connections.empty()) return kNeverTogether;
+  uint64_t bytes = 0;
+  for (const StepRecord& s : p.steps) {
+    if (static_cast<Op>(s.op) != Op::multiReduceCopy || s.dependencyCount != 0) return kNeverTogether;
+    for (uint32_t i = s.firstRef; i < s.firstRef + s.sourceCount + s.destinationCount; ++i) {
+      for (uint32_t chunk = 0; chunk < s.count; ++chunk) {
+        bytes +=
+            p.range(static_cast<BufferKind>(p.refs[i].buffer), p.refs[i].chunk + chunk).elements * p.elementBytes();
+      }
+    }
+  }
+  return bytes < kNeverTogether ? bytes : kNeverTogether;
+}
+
 }  // namespace
 
 std::shared_ptr<const BoundProgram> loadProgram(std::span<const uint8_t> bytes, DataType type, uint64_t count,
@@ -242,6 +258,7 @@ std::shared_ptr<const BoundProgram> loadProgram(std::span<const uint8_t> bytes, 
   Checker(*program).check();
   cutIntoTiles(*program, sizes);
   program->touchesPeers = touchesPeers(*program);
+  program->togetherBytes = togetherBytes(*program);
   return program;
 }
 

@@ -16,6 +16,7 @@ CollectiveGroup::CollectiveGroup(const CollectiveSpec& spec, uint64_t programDig
       scratch_(spec.ranks.size(), nullptr),
       scratchBytes_(spec.ranks.size(), 0),
       scales_(spec.ranks.size(), 1.0),
+      programs_(spec.ranks.size(), nullptr),
       state_(spec.ranks.size(), State::absent),
       indices_(spec.ranks.size(), 0),
       ends_(spec.ranks.size()),
@@ -28,6 +29,7 @@ CollectiveGroup::CollectiveGroup(const CollectiveSpec& spec, uint64_t programDig
   shared_.scratch = scratch_.data();
   shared_.scales = scales_.data();
   shared_.ranks = spec_.ranks.data();
+  shared_.programs = programs_.data();
   shared_.poisonedBy.store(CollectiveShared::kNobody, order::relaxed);
 }
 
@@ -89,6 +91,8 @@ void CollectiveGroup::join(uint32_t member, const BoundProgram& program, double 
   }
   blockProgress_[member] = std::vector<Atomic<uint64_t>>(program.header.blockCount);
   scales_[member] = scale;
+  programs_[member] = &program;
+  shared_.togetherBytes.fetchAdd(program.togetherBytes, order::relaxed);
   indices_[member] = record.index;
   record.connections = ends_[member].data();
   record.scratch = scratch_[member];

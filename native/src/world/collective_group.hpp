@@ -51,6 +51,7 @@ class CollectiveGroup {
   std::vector<uint8_t*> scratch_;
   std::vector<size_t> scratchBytes_;
   std::vector<double> scales_;
+  std::vector<const BoundProgram*> programs_;
   std::vector<State> state_;
   std::vector<uint32_t> indices_;
   std::map<ConnectionKey, Connector> leased_;

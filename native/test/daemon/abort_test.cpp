@@ -14,6 +14,7 @@ Plan abortAndReuse(Random& random) {
   plan.shape.ranks = 2 + random.below(2);
   plan.shape.limits.grid = 1 + random.below(3);
   plan.shape.policy = anyPolicy(random);
+  plan.togetherBytes = random.among({0u, 1u << 20});
   const uint32_t n = plan.shape.ranks;
   plan.collectives.push_back(allReduceOf(0, n, 11));
   plan.collectives.push_back(allReduceOf(1, n, 11, directAllReduce(n, 3)));

@@ -52,6 +52,12 @@ Plan directs(Random& random) {
   return plan;
 }
 
+Plan together(Random& random) {
+  Plan plan = directs(random);
+  plan.togetherBytes = 1 << 20;
+  return plan;
+}
+
 struct NoVote : AllRules {
   static constexpr bool voteBeforeWrite = false;
 };
@@ -96,4 +102,10 @@ TEST_CASE("a peer's buffer is touched for the run only that the peer published")
 
 TEST_CASE("a rank completes only after everybody is done with its buffers") {
   someSeedFails<NoAcknowledgement>("complete after acknowledgement", 800, directs);
+}
+
+TEST_CASE("whoever comes last executes for everybody, and nobody completes before that") {
+  everySeedHolds(800, together);
+  someSeedFails<AnonymousMailbox>("only the last to arrive executes", 800, together);
+  someSeedFails<NoAcknowledgement>("the others wait for it", 800, together);
 }

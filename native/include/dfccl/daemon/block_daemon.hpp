@@ -72,6 +72,8 @@ class BlockDaemon {
   bool isAllStuck() const { return schedule_.length == 0 || scheduling::isAllStuck(schedule_); }
   bool isTriedAll() const { return schedule_.length == 0 || scheduling::isTriedAll(schedule_); }
   uint32_t queueLength() const { return schedule_.length; }
+  /// Something has come in since the last visit that needs nobody else to go on.
+  bool hasReady() const { return hasReady_; }
   /// The task at a position of the queue, for diagnosis; the caller holds the block.
   uint32_t taskAt(uint32_t position) const { return queue_[position].task; }
 
@@ -129,10 +131,11 @@ class BlockDaemon {
   void begin(P& platform, uint32_t task, uint32_t slot, CollectiveRecord& c, uint32_t programBlock) {
     slots_.forget(task);
     DynamicContext& dynamic = m_.contexts[task].dynamic;
-    dynamic = DynamicContext{0, 0, Phase::starting, 0, 0, slot};
+    dynamic = DynamicContext{0, 0, Phase::starting, 0, 0, 0, slot};
     if (programBlock == 0 && m_.publishesEarly() && c.program->usesDirect()) {
       bool progressed = false;
       Interpreter<P>(platform, c, m_.runs[slot], programBlock, dynamic).publishBuffers(progressed);
+      hasReady_ |= dynamic.isLast != 0;
     }
   }
 
@@ -164,6 +167,7 @@ class BlockDaemon {
       return false;
     }
     bool any = false;
+    hasReady_ = false;
     int64_t budget = P::kStepBudgetBytes;
     // Bounds the step where small tasks complete one after another.
     for (int visits = 0; visits < P::kVisitsPerStep && schedule_.length != 0; ++visits) {
@@ -314,6 +318,7 @@ class BlockDaemon {
   const uint32_t index_;
   const uint32_t grid_;
   bool isInside_ = false;
+  bool hasReady_ = false;
   scheduling::ScheduleState schedule_{};
   ContextSlots<Rules> slots_;
   std::vector<QueueEntry> queue_;

@@ -21,6 +21,8 @@ struct BoundRef {
   uint32_t chunk;
 };
 
+inline constexpr uint64_t kNeverTogether = uint64_t{1} << 48;  // a sum over all members doesn't wrap
+
 /// What the daemon reads while it runs. Immutable once made.
 struct BoundProgram {
   ProgramHeader header;
@@ -31,7 +33,8 @@ struct BoundProgram {
   uint32_t tiles;             // >= 1, also for an empty buffer
   uint64_t slotPayloadBytes;  // what a slot must be able to hold
   uint64_t scratchBytes;
-  bool touchesPeers;  // some step of this rank's reads or writes another rank's buffers
+  bool touchesPeers;       // some step of this rank's reads or writes another rank's buffers
+  uint64_t togetherBytes;  // what the steps move, where any rank could execute them; else kNeverTogether
   std::vector<BlockRecord> blocks;
   std::vector<ConnectionRecord> connections;
   std::vector<StepRecord> steps;

@@ -36,6 +36,8 @@ class Interpreter {
   /// Goes on until stuck, done, or `budgetBytes` are moved. `progressed` tells whether anything was committed.
   Outcome advance(int64_t& budgetBytes, bool& progressed) {
     if (d_.phase == Phase::starting) {
+      if (!isMyTurn()) return Outcome::stuck;
+      if (runsTogether()) return advanceTogether(budgetBytes, progressed);
       if (!start(progressed)) return Outcome::stuck;
       d_.phase = Phase::running;
       d_.step = 0;
@@ -76,6 +78,7 @@ class Interpreter {
     mine.input.store(run_.sendAddress, order::relaxed);
     mine.output.store(run_.recvAddress, order::relaxed);
     mine.published.store(run_.run + 1, order::release);
+    if (runsTogether()) arrive();
     d_.published = 1;
     progressed = true;
   }
@@ -86,8 +89,37 @@ class Interpreter {
     return !Rules::runsInOrder || c_.finishedRuns.load(order::acquire) == run_.run;
   }
 
+  /// Little to move, in steps that any rank could execute: whoever comes last does it for everybody, which spares the
+  /// others a turn each. @pre isMyTurn(): all members have registered.
+  bool runsTogether() const {
+    return c_.shared->togetherBytes.load(order::relaxed) <= static_cast<uint64_t>(P::kTogetherBytes);
+  }
+
+  // The next run's arrivals begin after this run was executed, so the count alone tells who is last. It hands the
+  // members' buffers on: released by each arrival, acquired by the last.
+  void arrive() {
+    const uint64_t arrivals = c_.shared->arrivals.fetchAdd(1, order::acqRel) + 1;
+    d_.isLast = arrivals == (run_.run + 1) * c_.shared->members || !Rules::mailboxNamesRun;
+  }
+
+  Outcome advanceTogether(int64_t& budgetBytes, bool& progressed) {
+    publishBuffers(progressed);
+    CollectiveShared& shared = *c_.shared;
+    if (d_.isLast) {
+      for (uint32_t member = 0; member < shared.members; ++member) {
+        const BoundProgram& program = *shared.programs[member];
+        for (const StepRecord& step : program.steps) multiReduceCopy(program, step, budgetBytes);
+      }
+      shared.executedRuns.store(run_.run + 1, order::release);
+    } else if (shared.executedRuns.load(order::acquire) <= run_.run && Rules::completeAfterAcknowledge) {
+      return Outcome::stuck;
+    }
+    progressed = true;
+    run_.blocksDone.count(1, 1);
+    return Outcome::completed;
+  }
+
   bool start(bool& progressed) {
-    if (!isMyTurn()) return false;
     if (!program_.usesDirect()) return true;
     publishBuffers(progressed);
     if (!Rules::mailboxNamesRun || !program_.touchesPeers) return true;
@@ -131,7 +163,7 @@ class Interpreter {
   bool runSlice(const StepRecord& step, int64_t& budgetBytes, uint32_t stepCount) {
     if (step.dependencyCount != 0 && !dependenciesMet(step)) return false;
     if (static_cast<Op>(step.op) == Op::multiReduceCopy) {
-      multiReduceCopy(step, budgetBytes);
+      multiReduceCopy(program_, step, budgetBytes);
     } else if (static_cast<Op>(step.op) != Op::nop && !connectedStep(step, budgetBytes)) {
       return false;
     }
@@ -142,20 +174,23 @@ class Interpreter {
     return true;
   }
 
-  void multiReduceCopy(const StepRecord& step, int64_t& budgetBytes) {
+  /// @param program - this rank's, or that of a member for whom it is executed.
+  void multiReduceCopy(const BoundProgram& program, const StepRecord& step, int64_t& budgetBytes) {
     const void* sources[kMaxStepRefs];
     void* destinations[kMaxStepRefs];
     double scales[kMaxStepRefs];
-    const BoundRef* refs = program_.refs.data() + step.firstRef;
+    const BoundRef* refs = program.refs.data() + step.firstRef;
     const uint32_t sourceCount = step.sourceCount;
     const uint32_t destinationCount = step.destinationCount;
-    const uint64_t tileBegin = d_.tile * program_.tileElements;
-    const uint64_t tileOffset = tileBegin * program_.elementBytes();
+    const uint64_t tileBegin = d_.tile * program.tileElements;
+    const uint64_t tileOffset = tileBegin * program.elementBytes();
     for (uint32_t i = 0; i < step.count; ++i) {
-      uint64_t end = tileBegin + program_.tileElements;  // of the tile within its chunk
+      // Of a small buffer most ranks have an empty chunk.
+      if (program.range(static_cast<BufferKind>(refs[0].buffer), refs[0].chunk + i).elements <= tileBegin) continue;
+      uint64_t end = tileBegin + program.tileElements;  // of the tile within its chunk
       const auto place = [&](const BoundRef& ref) {
         const auto buffer = static_cast<BufferKind>(ref.buffer);
-        const ChunkRange range = program_.range(buffer, ref.chunk + i);
+        const ChunkRange range = program.range(buffer, ref.chunk + i);
         if (range.elements < end) end = range.elements;
         return base(ref.rank, buffer) + range.byteOffset + tileOffset;
       };

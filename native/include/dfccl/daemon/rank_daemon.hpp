@@ -56,7 +56,8 @@ class RankDaemon {
       if (index == 0) fetched = leader_.fetch(platform, block.daemon);
       // What has just come in can hardly go on before the peers have taken it in too: whoever steps several ranks gets
       // there sooner without a first look.
-      const bool progressed = (fetched && wasEmpty) ? false : block.daemon.step(platform);
+      const bool isTooEarly = fetched && wasEmpty && !block.daemon.hasReady();
+      const bool progressed = isTooEarly ? false : block.daemon.step(platform);
       if (index == 0) leader_.decide(platform, block.daemon, fetched, progressed);
       // Control: a block decides for itself, by what it alone sees.
       if (!Rules::quitAsAWhole && index != 0 && block.daemon.isInside() && block.daemon.isAllStuck()) {

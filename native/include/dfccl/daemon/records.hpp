@@ -28,11 +28,17 @@ struct CollectiveShared {
   uint8_t** scratch;                        // [member]
   double* scales;                           // [member], of scaledSum
   uint32_t* ranks;                          // [member]: the rank in the world
+  const BoundProgram** programs;            // [member]
+  Atomic<uint64_t> togetherBytes;           // of all members' steps; see BoundProgram::togetherBytes
   alignas(64) Atomic<uint32_t> registered;  // members that have registered; all of them = complete
   Atomic<uint32_t> poisonedBy;              // rank that aborted the id, or kNobody
   Atomic<uint32_t> abortAcknowledged;       // members that hold none of the buffers any more
   alignas(64)
       Atomic<uint64_t> finishedAccess;  // += 1 by each member that will not touch another's buffers in its run again
+
+  // Where the last member to arrive executes for all: arrivals, and runs that were executed.
+  alignas(64) Atomic<uint64_t> arrivals;
+  alignas(64) Atomic<uint64_t> executedRuns;
 
   bool isComplete() const { return registered.load(order::acquire) == members; }
   bool isPoisoned() const { return poisonedBy.load(order::acquire) != kNobody; }
@@ -81,7 +87,8 @@ struct DynamicContext {
   uint32_t step;
   Phase phase;
   uint8_t published;  // this rank's mailbox carries the current run
-  uint16_t reserved;
+  uint8_t isLast;     // ... and was the last of all members' to do so
+  uint8_t reserved;
   uint32_t slot;  // completion slot of the current run
 };
 static_assert(sizeof(DynamicContext) == 16);

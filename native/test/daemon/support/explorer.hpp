@@ -26,6 +26,7 @@ class Explorer {
       : plan_(plan), random_(seed), memory_(kUserBytes), world_(plan.shape), ranks_(plan.shape.ranks) {
     Surroundings::now = 1;
     Surroundings::stepBudgetBytes = plan.stepBudgetBytes;
+    Surroundings::togetherBytes = plan.togetherBytes;
     Surroundings::memory = &memory_;
     Surroundings::violation.clear();
     for (Side& side : ranks_) {

@@ -50,6 +50,7 @@ struct Plan {
   uint32_t patience = 60'000;          // picks without a completion or an action of the application
   bool quarantineEndsAtAbort = false;  // mistake: an aborted run's buffers are reused at once
   int64_t stepBudgetBytes = 0;
+  uint64_t togetherBytes = 0;  // up to which the last to arrive executes for all
 };
 
 }  // namespace dfccl::test

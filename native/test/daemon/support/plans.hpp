@@ -151,6 +151,7 @@ inline Plan anyPlan(Random& random) {
     plan.collectives.push_back(anyCollective(random, id, plan.shape.ranks));
   }
   addThreads(plan, random, 1 + random.below(3), random.among({0u, 2u, 6u}));
+  plan.togetherBytes = random.among({0u, 256u, 1u << 20});
   return plan;
 }
 

@@ -11,6 +11,7 @@ namespace dfccl::test {
 struct Surroundings {
   static inline uint64_t now = 0;
   static inline int64_t stepBudgetBytes = 0;
+  static inline uint64_t togetherBytes = 0;
   static inline const UserMemory* memory = nullptr;
   static inline std::string violation;  // the first thing that the library must not have done
 };
@@ -21,6 +22,7 @@ class TestPlatform : public CpuPlatform<RulesType> {
   static constexpr int kVisitsPerStep = 1;
   static constexpr uint32_t kStepsPerDecision = 1;
   static inline int64_t& kStepBudgetBytes = Surroundings::stepBudgetBytes;
+  static inline uint64_t& kTogetherBytes = Surroundings::togetherBytes;
 
   uint64_t now() const { return Surroundings::now; }
 
