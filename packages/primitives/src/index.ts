@@ -81,6 +81,13 @@ export {
   type WaitReason,
 } from "./program-errors.js";
 export {
+  type PassedOver,
+  type ProgramChoice,
+  type ProgramRequest,
+  type ProgramRule,
+  selectAmongPrograms,
+} from "./program-selection.js";
+export {
   isProtocol,
   type Protocol,
   type ProtocolFacts,
