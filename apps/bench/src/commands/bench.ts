@@ -1,19 +1,24 @@
 import type { Command } from "commander";
 import { addBenchMpiCommand } from "./bench-mpi.js";
 import { addBenchOverheadsCommand } from "./bench-overheads.js";
+import { addBenchProgramsCommand } from "./bench-programs.js";
 
 export function addBenchCommand(program: Command): void {
   const bench = program
     .command("bench")
-    .summary("measure the engine beside its peers, in a clone of the repository")
-    .description("Measures the engine beside its peers. Needs a clone of the repository: the programs that measure are built on demand.")
+    .summary("measure the engine beside its peers, and programs beside each other")
+    .description(
+      "Measures the engine beside its peers. mpi and overheads need a clone of the repository: what measures them is built on demand.",
+    )
     .addHelpText(
       "after",
       `
 Examples:
   $ dfccl bench mpi --quick          all-reduce beside OpenMPI's
-  $ dfccl bench overheads --quick    what queues and scheduling add`,
+  $ dfccl bench overheads --quick    what queues and scheduling add
+  $ dfccl bench programs ring.ts     programs of your own beside built-in ones`,
     );
   addBenchMpiCommand(bench);
   addBenchOverheadsCommand(bench);
+  addBenchProgramsCommand(bench);
 }

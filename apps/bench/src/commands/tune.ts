@@ -17,6 +17,7 @@ import { defaultTuningPath } from "../tuning/tuning-path.js";
 import { loadWorkload, workloadNames } from "../workloads/load-workload.js";
 import { scaled } from "../workloads/workload.js";
 import { numberBetween, outputFile, wholeNumber } from "./options.js";
+import { addTuneProgramsCommand } from "./tune-programs.js";
 
 interface TuneFlags {
   readonly workload: string;
@@ -34,8 +35,10 @@ const ranges: Ranges = { initialThreshold: [1, 64], raiseFactor: [1, 16], idleVi
 const quick: Partial<TuneOptions> = { gridPoints: 5, zooms: 1, rounds: 3 };
 
 export function addTuneCommand(program: Command): void {
-  program
+  const command = program
     .command("tune")
+    // So that what stands behind "programs" is its, though some options have the same names.
+    .enablePositionalOptions()
     .summary("find the scheduling figures that suit this machine, by measuring")
     .description(
       "Finds the initial spin threshold, its raise factor and the quit period by measuring random orders on this machine, each " +
@@ -70,6 +73,7 @@ Exit codes:
     .action(async (flags: TuneFlags) => {
       process.exitCode = await runTune(flags);
     });
+  addTuneProgramsCommand(command);
 }
 
 async function runTune(flags: TuneFlags): Promise<number> {

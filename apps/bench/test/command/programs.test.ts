@@ -113,3 +113,31 @@ describe("dfccl run", () => {
     expect((await runCommand(["run", example("mistaken")])).code).toBe(1);
   });
 });
+
+describe("comparing programs", () => {
+  const small = ["-b", "1K,8K", "-n", "1"];
+
+  it("dfccl bench programs measures them beside the built-in ones, and writes what it found", async () => {
+    const page = join(folder, "page.md");
+    const { code, stdout } = await runCommand(["bench", "programs", example("ring"), ...small, "--json", "-", "--markdown", page]);
+    expect(code).toBe(0);
+    const report = JSON.parse(stdout) as { results: { bytes: number; measured: { name: string; seconds: number }[] }[] };
+    expect(report.results.map(({ bytes }) => bytes)).toEqual([1024, 8192]);
+    const names = report.results[0]?.measured.map(({ name }) => name);
+    expect(names?.slice(0, 2)).toEqual(["ring", "built-in direct-one-shot"]);
+    expect(readFileSync(page, "utf8")).toContain("| 1 KiB | 8 KiB |");
+  });
+
+  it("dfccl tune programs writes the table of the fastest", async () => {
+    const table = join(folder, "table.json");
+    const { code, stdout } = await runCommand(["tune", "programs", example("ring"), ...small, "-o", table]);
+    expect([code, stdout.includes(`Written to ${table}`)]).toEqual([0, true]);
+    const { rules } = JSON.parse(readFileSync(table, "utf8")) as { rules: { minBytes: number; maxBytes: number }[] };
+    expect([rules[0]?.minBytes, rules.at(-1)?.maxBytes]).toEqual([0, 0]);
+  });
+
+  it("refuses programs for different ranks", async () => {
+    const { code, stderr } = await runCommand(["bench", "programs", example("ring"), example("hierarchical")]);
+    expect([code, stderr.replace(/\s+/g, " ").includes("programs for all-reduce on 4 ranks")]).toEqual([1, true]);
+  });
+});

@@ -1,0 +1,66 @@
+import {
+  type BuildableCollective,
+  buildProgram,
+  InvalidArgumentError,
+  inputSegmentsOf,
+  listAlgorithms,
+  outputSegmentsOf,
+  type Program,
+} from "@dfccl/primitives";
+import type { RunnableProgram } from "./run-on-engine.js";
+
+/** A program that takes part in a comparison. */
+export interface Contender {
+  readonly name: string;
+  readonly program: Program;
+  /** Beyond, it takes no part: LL is for small messages, and would take most of the time. */
+  readonly largestBytes: number;
+}
+
+const largestOfLl = 1 << 16;
+
+/**
+ * Programs to compare, with the built-in algorithms for the same collective on as many ranks.
+ * @throws {InvalidArgumentError} if the programs aren't for the same collective on the same ranks.
+ */
+export function contendersOf(programs: readonly RunnableProgram[]): Contender[] {
+  const [first] = programs;
+  if (first === undefined) throw new InvalidArgumentError("programs", programs, "at least one program");
+  const { collective, root, inputSegments, outputSegments } = first.program;
+  const ranks = first.program.ranks.length;
+  for (const { name, program } of programs) {
+    const isAlike =
+      program.collective === collective &&
+      program.ranks.length === ranks &&
+      program.root === root &&
+      (collective !== "custom" || (program.inputSegments === inputSegments && program.outputSegments === outputSegments));
+    if (!isAlike) throw new InvalidArgumentError("programs", name, `programs for ${collective} on ${ranks} ranks, as ${first.name} is`);
+  }
+  const own = programs.map(({ name, program }): Contender => ({ name, program, largestBytes: Infinity }));
+  return collective === "custom" ? own : [...own, ...builtIns(collective, ranks, root)];
+}
+
+function builtIns(collective: BuildableCollective, ranks: number, root: number | undefined): Contender[] {
+  return listAlgorithms(collective, ranks, "either").flatMap((algorithm) =>
+    (algorithm.startsWith("direct") ? (["simple"] as const) : (["simple", "ll"] as const)).map((protocol): Contender => {
+      const program = buildProgram({ collective, algorithm, ranks, protocol, inPlace: "either", ...(root === undefined ? {} : { root }) });
+      return {
+        name: `built-in ${algorithm}${protocol === "simple" ? "" : ` ${protocol}`}`,
+        program,
+        largestBytes: protocol === "ll" ? largestOfLl : Infinity,
+      };
+    }),
+  );
+}
+
+/** Elements of a segment, so that a rank's larger buffer of float32 has at least so many bytes, in whole chunks for custom ones. */
+export function countFor(program: Program, bytes: number): number {
+  const { collective } = program;
+  const ranks = program.ranks.length;
+  const segments =
+    collective === "custom"
+      ? Math.max(program.inputSegments, program.outputSegments)
+      : Math.max(inputSegmentsOf(collective, ranks), outputSegmentsOf(collective, ranks));
+  const unit = collective === "custom" ? program.chunksPerSegment : 1;
+  return Math.max(1, Math.ceil(bytes / 4 / Math.max(1, segments) / unit)) * unit;
+}
