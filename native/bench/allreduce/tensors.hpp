@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "arguments.hpp"
+#include "../arguments.hpp"
 
 namespace dfccl::bench {
 
