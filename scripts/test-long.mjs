@@ -1,6 +1,6 @@
 // `npm run test:long [-- --only PART_OF_A_NAME]`: soaks, big property runs and full-size sanitizer runs (long-tier.mjs).
-// A whole run writes its figures to docs/benchmarks/long-tier.json and .md, which are committed.
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+// What was run puts its figures into docs/benchmarks/long-tier.json and .md, which are committed; each has its own commit.
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, release, totalmem } from "node:os";
 import { join } from "node:path";
 import { bold, green, line, red } from "./lib/console.mjs";
@@ -27,7 +27,7 @@ for (const [index, { name, command, minutes }] of entries.entries()) {
   line(`${code === 0 ? green("✓") : red("✗")} ${name.padEnd(80)} ${`${seconds.toFixed(0)} s`.padStart(7)}`);
   if (code !== 0) line(tail(output, 60));
 }
-if (!only) await publish(results);
+await publish(results);
 const failed = results.filter(({ passed }) => !passed).length;
 line(`${results.length - failed} passed, ${failed} failed, 0 skipped`);
 process.exit(failed > 0 || results.length === 0 ? 1 : 0);
@@ -44,9 +44,12 @@ function lastJson(output) {
 async function publish(entriesRun) {
   const first = async (...command) => (await run(command, { timeoutMs: 20_000 })).output.split("\n")[0].trim();
   const dirty = (await run(["git", "status", "--porcelain", "--untracked-files=no"], { timeoutMs: 20_000 })).output.trim() !== "";
+  const commit = `${await first("git", "rev-parse", "--short", "HEAD")}${dirty ? "+" : ""}`;
+  const date = new Date().toISOString().slice(0, 10);
+  const folder = join(root, "docs", "benchmarks");
+  const file = join(folder, "long-tier.json");
+  const before = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")).entries : [];
   const report = {
-    commit: `${await first("git", "rev-parse", "HEAD")}${dirty ? " with changes" : ""}`,
-    date: new Date().toISOString().slice(0, 10),
     machine: {
       cpu: cpus()[0]?.model ?? "unknown",
       cores: cpus().length,
@@ -55,27 +58,35 @@ async function publish(entriesRun) {
       node: process.version,
       compiler: await first("c++", "--version"),
     },
-    entries: entriesRun,
+    entries: entries.flatMap(({ name }) => {
+      const now = entriesRun.find((entry) => entry.name === name);
+      return now ? [{ ...now, commit, date }] : before.filter((entry) => entry.name === name);
+    }),
   };
-  const folder = join(root, "docs", "benchmarks");
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, "long-tier.json"), `${JSON.stringify(report, null, 2)}\n`);
+  writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`);
   writeFileSync(join(folder, "long-tier.md"), markdown(report));
 }
 
-function markdown({ commit, date, machine, entries: rows }) {
+function markdown({ machine, entries: rows }) {
   const figures = (values) =>
     Object.entries(values).map(([key, value]) => `${key} ${typeof value === "object" ? JSON.stringify(value) : value}`);
+  const missing = entries.filter(({ name }) => !rows.some((row) => row.name === name)).map(({ name }) => `- ${name}`);
   return [
     "# The long tier, as it was last run",
     "",
-    "Command: `npm run test:long`. Times are of this machine; what counts is that every line passed.",
+    "Command: `npm run test:long`, or `npm run test:long -- --only PART_OF_A_NAME`. Times are of this machine; what counts is that a",
+    "line passed. A commit with + had changes beside it.",
     "",
-    `Commit ${commit}, ${date}. ${machine.cpu}, ${machine.cores} cores, ${machine.memoryGiB} GiB, Linux ${machine.kernel}, Node ${machine.node}, ${machine.compiler}.`,
+    `${machine.cpu}, ${machine.cores} cores, ${machine.memoryGiB} GiB, Linux ${machine.kernel}, Node ${machine.node}, ${machine.compiler}.`,
     "",
-    "| What | Passed | Seconds | Figures |",
-    "| --- | --- | --- | --- |",
-    ...rows.map((row) => `| ${row.name} | ${row.passed ? "yes" : "**no**"} | ${row.seconds} | ${figures(row.figures).join(", ")} |`),
+    "| What | Passed | Seconds | Commit | Date | Figures |",
+    "| --- | --- | --- | --- | --- | --- |",
+    ...rows.map(
+      ({ name, passed, seconds, commit, date, figures: values }) =>
+        `| ${name} | ${passed ? "yes" : "**no**"} | ${seconds} | ${commit} | ${date} | ${figures(values).join(", ")} |`,
+    ),
+    ...(missing.length > 0 ? ["", "Not run yet:", "", ...missing] : []),
     "",
   ].join("\n");
 }
