@@ -7,3 +7,12 @@ export type { ReplayKind, ReplayTallies, ReplayTally } from "./deadlock/replay-d
 export { type DeadlockOptions, type DeadlockResult, type RatioEstimate, simulateDeadlocks } from "./deadlock/simulate-deadlocks.js";
 export { type RowEstimate, simulateTable, type TableOptions, type TableRow } from "./deadlock/simulate-table.js";
 export { type PublishedCount, type Table1Row, table1 } from "./deadlock/table1.js";
+export { type Calibration, calibrate, type MeasuredCase, type Prediction } from "./schedule/calibrate.js";
+export { type LateRankResult, simulateLateRank } from "./schedule/experiments/late-rank.js";
+export { type LayeredModel, layeredModel, type PriorityResult, simulatePriority } from "./schedule/experiments/priority.js";
+export { type ScaleResult, scales, simulateScale } from "./schedule/experiments/scale.js";
+export { simulateValley, type ValleyPoint } from "./schedule/experiments/valley.js";
+export { type DaemonCosts, gpuCosts, type HostAction, type ScheduleScenario, type SimulatedCollective } from "./schedule/scenario.js";
+export { type RankResult, type ScheduleResult, simulateSchedule } from "./schedule/simulate-schedule.js";
+export { infiniband, islands, type Link, type Topology } from "./schedule/topology.js";
+export { parseScheduleWorkload, type ScheduleWorkload, scenarioOf } from "./schedule/workload.js";

@@ -65,6 +65,7 @@ describe("help", () => {
     [["doctor"]],
     [["simulate"]],
     [["simulate", "deadlock"]],
+    [["simulate", "schedule"]],
   ])("of dfccl %j shows options and an example, within 80 columns", async (command) => {
     const { code, stdout, stderr } = await runCommand([...command, "--help"]);
     expect(stderr).toBe("");

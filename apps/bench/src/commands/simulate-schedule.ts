@@ -1,0 +1,91 @@
+import { readFileSync } from "node:fs";
+import { parseScheduleWorkload, SimulationConfigError, scenarioOf, simulateSchedule } from "@dfccl/simulator";
+import { type Command, Option } from "commander";
+import { describeRun, type PresetName, presetNames, runPreset } from "../simulate/schedule-report.js";
+import { wholeNumber } from "./options.js";
+
+interface SimulateScheduleFlags {
+  readonly preset?: PresetName;
+  readonly seed: number;
+  readonly gpus: number;
+  readonly measured: string;
+  readonly json?: boolean;
+}
+
+export function addSimulateScheduleCommand(simulate: Command): void {
+  simulate
+    .command("schedule")
+    .argument("[workload.json]", "ranks, links, collectives and when they are submitted")
+    .summary("how daemons schedule collectives, event by event")
+    .description(
+      "Simulates daemons with the very policies that the engine runs: submissions, spin thresholds, context switches, task " +
+        "queues and quits, over links with a latency and a bandwidth.",
+    )
+    .addOption(new Option("--preset <name>", "a figure instead of a workload").choices(presetNames))
+    .option("--seed <n>", "seed of everything random", wholeNumber(0, 2 ** 31 - 1), 1)
+    .option("--gpus <n>", "most GPUs, with --preset scale", wholeNumber(8, 100_000), 8000)
+    .option("--measured <file.json>", "what dfccl bench mpi --json wrote, with --preset calibrate", "docs/benchmarks/openmpi.json")
+    .option("--json", "print one JSON object instead of text")
+    .addHelpText(
+      "after",
+      `
+Presets:
+  late-rank   one of four ranks is late: fixed thresholds against adaptive ones
+  valley      time over the spin threshold, for three costs of a switch
+  priority    what priorities gain between backward and forward pass
+  scale       8 to 100,000 GPUs: events, time and memory of the simulation
+  calibrate   measured all-reduces, half of them fitted, half predicted
+
+A workload:
+  {"ranks": 8, "policy": "adaptive",
+   "topology": {"ranksPerIsland": 8,
+     "island": {"alphaNs": 700, "gigabytesPerSecond": 350},
+     "network": {"alphaNs": 5000, "gigabytesPerSecond": 25}},
+   "collectives": [{"bytes": 1000000, "atNs": 0},
+                   {"bytes": 8, "atNs": 500, "priority": 2}],
+   "disorderProbability": 0.1, "synchronizationProbability": 0.01,
+   "late": [{"rank": 2, "byNs": 1000000}]}
+
+Examples:
+  $ dfccl simulate schedule mine.json
+  $ dfccl simulate schedule --preset late-rank
+  $ dfccl simulate schedule --preset scale --gpus 80000 --json
+
+Exit codes:
+  0    everything completed
+  1    something did not: a deadlock, as with the policy in-order
+  2    usage`,
+    )
+    .action((path: string | undefined, flags: SimulateScheduleFlags, command: Command) => {
+      if ((path === undefined) === (flags.preset === undefined)) command.error("Give a workload file or --preset.");
+      process.exitCode = path === undefined ? simulatePreset(flags) : simulateFile(path, flags);
+    });
+}
+
+function simulateFile(path: string, flags: SimulateScheduleFlags): number {
+  const workload = parseScheduleWorkload(readJson(path), path);
+  const result = simulateSchedule(scenarioOf(workload, flags.seed));
+  say(flags.json ? JSON.stringify({ workload: path, seed: flags.seed, ...result }) : describeRun(workload, result));
+  return result.finished ? 0 : 1;
+}
+
+function simulatePreset({ preset, seed, gpus, measured, json }: SimulateScheduleFlags): number {
+  if (preset === undefined) return 0;
+  const { rows, text } = runPreset(preset, { seed, gpus, readMeasured: () => readJson(measured) });
+  say(json ? JSON.stringify({ preset, seed, rows }) : text);
+  return 0;
+}
+
+/** @throws {SimulationConfigError} */
+function readJson(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, "utf8"));
+  } catch (error) {
+    const problem = `can't be read as JSON (${(error as Error).message})`;
+    throw new SimulationConfigError(path, [{ key: "the file", value: path, problem }], error);
+  }
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

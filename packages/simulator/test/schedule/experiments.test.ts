@@ -1,0 +1,82 @@
+import { describe, expect, it } from "vitest";
+import { calibrate } from "../../src/schedule/calibrate.js";
+import { simulateLateRank } from "../../src/schedule/experiments/late-rank.js";
+import { simulatePriority } from "../../src/schedule/experiments/priority.js";
+import { simulateScale } from "../../src/schedule/experiments/scale.js";
+import { simulateValley } from "../../src/schedule/experiments/valley.js";
+
+describe("with one rank late (DFCCL, Fig. 11)", () => {
+  it("fixed thresholds let queues grow and preempt again and again; adaptive ones don't", () => {
+    const longest = (lateNs: number): readonly (readonly number[])[] =>
+      simulateLateRank(lateNs).map(({ result }) => {
+        expect(result.finished).toBe(true);
+        return [Math.max(...(result.ranks[0]?.queueLengths ?? [])), result.preemptions];
+      });
+    const [fixed, adaptive] = longest(10e6);
+    expect(fixed?.[0]).toBeGreaterThan(5);
+    expect(fixed?.[1]).toBeGreaterThan(50);
+    expect(adaptive).toEqual([1, 0]);
+    // The control: nobody is late.
+    expect(longest(0)).toEqual([
+      [1, 0],
+      [1, 0],
+    ]);
+  });
+});
+
+describe("time over the spin threshold (DFCCL, expression 2)", () => {
+  it("is a valley where a context switch is dear, and has no left side where it is cheap", () => {
+    const [low, middle, high] = simulateValley([1, 256, 4096], 10_000).map(({ endNs }) => endNs);
+    expect(middle).toBeLessThan(0.9 * (low ?? 0));
+    expect(middle).toBeLessThan(0.5 * (high ?? 0));
+    const [cheapLow = 0, cheapMiddle = 0] = simulateValley([1, 256], 500).map(({ endNs }) => endNs);
+    expect(cheapLow).toBeLessThan(cheapMiddle);
+  });
+
+  it("takes fewer preemptions the more patient it is", () => {
+    const [one = 0, many = 0] = simulateValley([1, 1024], 10_000).map(({ preemptions }) => preemptions);
+    expect(many).toBeLessThan(0.7 * one);
+  });
+});
+
+describe("priorities", () => {
+  it("overlap more of the communication with the passes around it", () => {
+    const [fifo, priority] = simulatePriority();
+    expect(priority?.exposedNs).toBeLessThan(0.8 * (fifo?.exposedNs ?? 0));
+    expect(priority?.exposedNs).toBeGreaterThan(0);
+  });
+});
+
+describe("scale", () => {
+  it("takes events in proportion to GPUs", () => {
+    const [small, large] = [simulateScale([8, 10, 1]), simulateScale([8, 10, 8])];
+    expect(large.gpus).toBe(8 * small.gpus);
+    expect(large.events / small.events).toBeGreaterThan(7);
+    expect(large.events / small.events).toBeLessThan(9);
+    expect(large.disorderedEndNs).toBeGreaterThan(large.endNs);
+  });
+});
+
+describe("calibrate", () => {
+  const sizes = [8, 4096, 65_536, 1e6, 4e6, 16e6, 64e6];
+
+  it("predicts times that follow the α–β model, from half of them", () => {
+    const ringUs = (ranks: number, bytes: number): number => (2 * (ranks - 1) * (800 + bytes / ranks / 20)) / 1000;
+    const { predictions, medianError } = calibrate(
+      [2, 8].flatMap((ranks) => sizes.map((bytes) => ({ ranks, bytes, microseconds: ringUs(ranks, bytes) }))),
+    );
+    expect(predictions).toHaveLength(6);
+    expect(medianError).toBeLessThan(0.15);
+  });
+
+  it("says how wrong it is where times don't", () => {
+    const { medianError } = calibrate(
+      [2, 8].flatMap((ranks) => sizes.map((bytes, i) => ({ ranks, bytes, microseconds: i % 2 ? 1000 : 1 }))),
+    );
+    expect(medianError).toBeGreaterThan(0.5);
+  });
+
+  it("refuses too few cases", () => {
+    expect(() => calibrate([{ ranks: 2, bytes: 8, microseconds: 1 }])).toThrow(/at least six cases/);
+  });
+});
