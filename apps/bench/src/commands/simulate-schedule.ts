@@ -8,7 +8,7 @@ interface SimulateScheduleFlags {
   readonly preset?: PresetName;
   readonly seed: number;
   readonly gpus: number;
-  readonly measured: string;
+  readonly measured?: string;
   readonly json?: boolean;
 }
 
@@ -24,7 +24,7 @@ export function addSimulateScheduleCommand(simulate: Command): void {
     .addOption(new Option("--preset <name>", "a figure instead of a workload").choices(presetNames))
     .option("--seed <n>", "seed of everything random", wholeNumber(0, 2 ** 31 - 1), 1)
     .option("--gpus <n>", "most GPUs, with --preset scale", wholeNumber(8, 100_000), 8000)
-    .option("--measured <file.json>", "what dfccl bench mpi --json wrote, with --preset calibrate", "docs/benchmarks/openmpi.json")
+    .option("--measured <file.json>", "what dfccl bench mpi --json wrote, with --preset calibrate")
     .option("--json", "print one JSON object instead of text")
     .addHelpText(
       "after",
@@ -58,6 +58,7 @@ Exit codes:
     )
     .action((path: string | undefined, flags: SimulateScheduleFlags, command: Command) => {
       if ((path === undefined) === (flags.preset === undefined)) command.error("Give a workload file or --preset.");
+      if (flags.preset === "calibrate" && flags.measured === undefined) command.error("Give what was measured with --measured.");
       process.exitCode = path === undefined ? simulatePreset(flags) : simulateFile(path, flags);
     });
 }
@@ -71,7 +72,7 @@ function simulateFile(path: string, flags: SimulateScheduleFlags): number {
 
 function simulatePreset({ preset, seed, gpus, measured, json }: SimulateScheduleFlags): number {
   if (preset === undefined) return 0;
-  const { rows, text } = runPreset(preset, { seed, gpus, readMeasured: () => readJson(measured) });
+  const { rows, text } = runPreset(preset, { seed, gpus, readMeasured: () => readJson(measured ?? "") });
   say(json ? JSON.stringify({ preset, seed, rows }) : text);
   return 0;
 }
