@@ -9,6 +9,14 @@ export { type RowEstimate, simulateTable, type TableOptions, type TableRow } fro
 export { type PublishedCount, type Table1Row, table1 } from "./deadlock/table1.js";
 export { type Calibration, calibrate, type MeasuredCase, type Prediction } from "./schedule/calibrate.js";
 export { type LateRankResult, simulateLateRank } from "./schedule/experiments/late-rank.js";
+export {
+  type Ordering,
+  type OrderingResult,
+  type OrderingWorkload,
+  orderings,
+  orderingWorkload,
+  simulateOrderings,
+} from "./schedule/experiments/orderings.js";
 export { type LayeredModel, layeredModel, type PriorityResult, simulatePriority } from "./schedule/experiments/priority.js";
 export { type ScaleResult, scales, simulateScale } from "./schedule/experiments/scale.js";
 export { simulateValley, type ValleyPoint } from "./schedule/experiments/valley.js";

@@ -33,6 +33,7 @@ Presets:
   late-rank   one of four ranks is late: fixed thresholds against adaptive ones
   valley      time over the spin threshold, for three costs of a switch
   priority    what priorities gain between backward and forward pass
+  orderings   coordinators, fixed orders and preemption on one workload
   scale       8 to 100,000 GPUs: events, time and memory of the simulation
   calibrate   measured all-reduces, half of them fitted, half predicted
 

@@ -1,18 +1,20 @@
 import {
   calibrate,
   type MeasuredCase,
+  orderingWorkload,
   type ScheduleResult,
   type ScheduleWorkload,
   SimulationConfigError,
   scales,
   simulateLateRank,
+  simulateOrderings,
   simulatePriority,
   simulateScale,
   simulateValley,
 } from "@dfccl/simulator";
-import { formatBytes, formatCount, formatSeconds, formatTable } from "../terminal/table.js";
+import { formatBytes, formatCount, formatCountOf, formatSeconds, formatTable } from "../terminal/table.js";
 
-export const presetNames = ["late-rank", "valley", "priority", "scale", "calibrate"] as const;
+export const presetNames = ["late-rank", "valley", "priority", "orderings", "scale", "calibrate"] as const;
 export type PresetName = (typeof presetNames)[number];
 
 export interface PresetOptions {
@@ -30,6 +32,7 @@ const presets: Readonly<Record<PresetName, (options: PresetOptions) => PresetRep
   "late-rank": reportLateRank,
   valley: reportValley,
   priority: reportPriority,
+  orderings: reportOrderings,
   scale: reportScale,
   calibrate: reportCalibration,
 };
@@ -97,6 +100,27 @@ function reportPriority(): PresetReport {
     ["order", "iteration", "not overlapped", "context switches"],
   );
   return { rows, text };
+}
+
+function reportOrderings({ seed }: PresetOptions): PresetReport {
+  const rows = [8, 4].flatMap((ranksPerIsland) =>
+    simulateOrderings(seed, { ...orderingWorkload, ranksPerIsland }).map((row) => ({ ranksPerIsland, ...row })),
+  );
+  const text = [8, 4].flatMap((ranksPerIsland) =>
+    [false, true].map((hasSynchronizations) => {
+      const shown = rows.filter((row) => row.ranksPerIsland === ranksPerIsland && row.hasSynchronizations === hasSynchronizations);
+      const title = `${formatCountOf(orderingWorkload.ranks / ranksPerIsland, "machine")} of ${formatCountOf(ranksPerIsland, "rank")}, ${hasSynchronizations ? "with" : "without"} synchronizations`;
+      const lines = shown.map(({ ordering, finished, endNs, latencyNs, messages }) => [
+        ordering,
+        ...(finished
+          ? [nanoseconds(endNs), (orderingWorkload.collectives / (endNs / 1e9)).toFixed(0), nanoseconds(latencyNs)]
+          : ["deadlock", "–", "–"]),
+        formatCount(messages),
+      ]);
+      return `${title}\n${formatTable(lines, ["ordering", "end", "collectives/s", "latency", "messages"])}`;
+    }),
+  );
+  return { rows, text: text.join("\n\n") };
 }
 
 function reportScale({ seed, gpus }: PresetOptions): PresetReport {

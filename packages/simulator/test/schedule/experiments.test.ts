@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { calibrate } from "../../src/schedule/calibrate.js";
 import { simulateLateRank } from "../../src/schedule/experiments/late-rank.js";
+import { orderingWorkload, simulateOrderings } from "../../src/schedule/experiments/orderings.js";
 import { simulatePriority } from "../../src/schedule/experiments/priority.js";
 import { simulateScale } from "../../src/schedule/experiments/scale.js";
 import { simulateValley } from "../../src/schedule/experiments/valley.js";
@@ -44,6 +45,39 @@ describe("priorities", () => {
     const [fifo, priority] = simulatePriority();
     expect(priority?.exposedNs).toBeLessThan(0.8 * (fifo?.exposedNs ?? 0));
     expect(priority?.exposedNs).toBeGreaterThan(0);
+  });
+});
+
+describe("ways of ordering", () => {
+  const workload = { ...orderingWorkload, collectives: 60 };
+  const outcomes = (ranksPerIsland: number) => simulateOrderings(1, { ...workload, ranksPerIsland });
+
+  it("deadlock without any, and complete with all others on one machine, with synchronizations too", () => {
+    for (const { ordering, finished } of outcomes(8)) expect({ ordering, finished }).toEqual({ ordering, finished: ordering !== "none" });
+  });
+
+  it("deadlock between machines where only ranks of one machine agree", () => {
+    for (const { ordering, finished } of outcomes(4)) {
+      expect({ ordering, finished }).toEqual({ ordering, finished: ordering !== "none" && ordering !== "BytePS: root of a node" });
+    }
+  });
+
+  it("take messages if they coordinate, and none if the order is fixed or preemption makes it unneeded", () => {
+    const silent = outcomes(8).filter(({ messages }) => messages === 0);
+    expect(new Set(silent.map(({ ordering }) => ordering))).toEqual(
+      new Set(["none", "OneFlow: static order", "Megatron: manual order", "preemption"]),
+    );
+  });
+
+  it("lose more time to synchronizations than preemption does", () => {
+    const results = outcomes(8).filter(({ finished }) => finished);
+    const cost = (ordering: string): number => {
+      const [without, withThem] = [false, true].map(
+        (has) => results.find((row) => row.ordering === ordering && row.hasSynchronizations === has)?.endNs ?? 0,
+      );
+      return (withThem ?? 0) - (without ?? 0);
+    };
+    expect(cost("preemption")).toBeLessThan(cost("Megatron: manual order"));
   });
 });
 
