@@ -319,9 +319,9 @@ describe("the schedule", () => {
   });
 
   it("says what is stuck where fused instructions wait for each other; taken apart, they don't", () => {
-    const seeds = Array.from({ length: 2000 }, (_, seed) => seed);
-    const found = seeds.map((seed) => compile(randomCustomProgram(seed))).find(({ stages }) => stages.keptApart.length > 0);
-    if (found === undefined) throw new Error("no random program needs it");
+    let seed = 0;
+    let found = compile(randomCustomProgram(seed));
+    while (found.stages.keptApart.length === 0 && seed < 2000) found = compile(randomCustomProgram(++seed));
     const { simplified, instructions } = found.stages;
     const slotCount = found.program.slotCount;
     const attempt = (graph: FusedGraph, order: "depth" | "program") => {
