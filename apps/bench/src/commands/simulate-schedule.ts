@@ -1,14 +1,15 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { parseScheduleWorkload, SimulationConfigError, scenarioOf, simulateSchedule } from "@dfccl/simulator";
 import { type Command, Option } from "commander";
 import { describeRun, type PresetName, presetNames, runPreset } from "../simulate/schedule-report.js";
-import { wholeNumber } from "./options.js";
+import { outputFile, wholeNumber } from "./options.js";
 
 interface SimulateScheduleFlags {
   readonly preset?: PresetName;
   readonly seed: number;
   readonly gpus: number;
   readonly measured?: string;
+  readonly chart?: string;
   readonly json?: boolean;
 }
 
@@ -25,6 +26,7 @@ export function addSimulateScheduleCommand(simulate: Command): void {
     .option("--seed <n>", "seed of everything random", wholeNumber(0, 2 ** 31 - 1), 1)
     .option("--gpus <n>", "most GPUs, with --preset scale", wholeNumber(8, 100_000), 8000)
     .option("--measured <file.json>", "what dfccl bench mpi --json wrote, with --preset calibrate")
+    .option("--chart <file.svg>", "draw the figure, with --preset late-rank or valley", outputFile)
     .option("--json", "print one JSON object instead of text")
     .addHelpText(
       "after",
@@ -57,10 +59,13 @@ Exit codes:
   1    something did not: a deadlock, as with the policy in-order
   2    usage`,
     )
-    .action((path: string | undefined, flags: SimulateScheduleFlags, command: Command) => {
+    .action(async (path: string | undefined, flags: SimulateScheduleFlags, command: Command) => {
       if ((path === undefined) === (flags.preset === undefined)) command.error("Give a workload file or --preset.");
       if (flags.preset === "calibrate" && flags.measured === undefined) command.error("Give what was measured with --measured.");
-      process.exitCode = path === undefined ? simulatePreset(flags) : simulateFile(path, flags);
+      if (flags.chart !== undefined && flags.preset !== "late-rank" && flags.preset !== "valley") {
+        command.error("--chart draws --preset late-rank and --preset valley.");
+      }
+      process.exitCode = path === undefined ? await simulatePreset(flags) : simulateFile(path, flags);
     });
 }
 
@@ -71,10 +76,11 @@ function simulateFile(path: string, flags: SimulateScheduleFlags): number {
   return result.finished ? 0 : 1;
 }
 
-function simulatePreset({ preset, seed, gpus, measured, json }: SimulateScheduleFlags): number {
+async function simulatePreset({ preset, seed, gpus, measured, chart, json }: SimulateScheduleFlags): Promise<number> {
   if (preset === undefined) return 0;
-  const { rows, text } = runPreset(preset, { seed, gpus, readMeasured: () => readJson(measured ?? "") });
-  say(json ? JSON.stringify({ preset, seed, rows }) : text);
+  const report = runPreset(preset, { seed, gpus, readMeasured: () => readJson(measured ?? "") });
+  if (chart !== undefined && report.chart !== undefined) writeFileSync(chart, await report.chart());
+  say(json ? JSON.stringify({ preset, seed, rows: report.rows }) : report.text);
   return 0;
 }
 

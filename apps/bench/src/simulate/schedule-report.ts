@@ -26,6 +26,8 @@ export interface PresetOptions {
 export interface PresetReport {
   readonly rows: readonly unknown[];
   readonly text: string;
+  /** An SVG, of those that are drawn. */
+  readonly chart?: () => Promise<string>;
 }
 
 const presets: Readonly<Record<PresetName, (options: PresetOptions) => PresetReport>> = {
@@ -36,6 +38,9 @@ const presets: Readonly<Record<PresetName, (options: PresetOptions) => PresetRep
   scale: reportScale,
   calibrate: reportCalibration,
 };
+
+// Loaded where something is drawn: the library is large.
+const charts = () => import("./schedule-charts.js");
 
 export function runPreset(name: PresetName, options: PresetOptions): PresetReport {
   return presets[name](options);
@@ -78,7 +83,7 @@ function reportLateRank(): PresetReport {
     ]),
     ["threshold", "rank 2 late by", "end", "context switches", "most of one", "longest queue"],
   );
-  return { rows, text };
+  return { rows, text, chart: async () => (await charts()).lateRankChart(10e6) };
 }
 
 function reportValley(): PresetReport {
@@ -90,7 +95,8 @@ function reportValley(): PresetReport {
     thresholds.map((threshold, i) => [formatCount(threshold), ...curves.map((curve) => nanoseconds(curve[i]?.endNs ?? 0))]),
     ["threshold", ...switches.map((switchNs) => `switch ${nanoseconds(switchNs)}`)],
   );
-  return { rows, text };
+  const drawn = switches.map((switchNs, i) => ({ switchNs, points: curves[i] ?? [] }));
+  return { rows, text, chart: async () => (await charts()).valleyChart(drawn) };
 }
 
 function reportPriority(): PresetReport {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -43,9 +43,16 @@ describe("dfccl simulate schedule", () => {
     expect(code).toBe(0);
   });
 
+  it("draws a figure", async () => {
+    const drawing = join(folder, "late.svg");
+    expect((await runCommand(["simulate", "schedule", "--preset", "late-rank", "--chart", drawing])).code).toBe(0);
+    expect(readFileSync(drawing, "utf8")).toMatch(/^<svg [\s\S]*task-queue length[\s\S]*<\/svg>\n$/);
+  });
+
   it.each([
     ["nothing", [], /Give a workload file or --preset/],
     ["a key that isn't known", [file("bad.json", { ...workload, speed: 1 })], /speed is 1: no such key/],
+    ["a chart of what isn't drawn", ["--preset", "scale", "--chart", join(folder, "x.svg")], /--chart draws/],
     ["measurements that are none", ["--preset", "calibrate", "--measured", file("rows.json", { rows: [{}] })], /must have ranks, bytes/],
   ])("refuses %s", async (_, args, message) => {
     const { code, stderr } = await runCommand(["simulate", "schedule", ...args]);
