@@ -84,7 +84,7 @@ export class RankQueues {
    * @returns the slot.
    */
   write(handle: number, send: number, recv: number): number {
-    const { sq, cq, position } = this;
+    const { sq, position } = this;
     const slot = this.claim();
     this.position = (position + 1) | 0;
     const at = ENTRIES + (position & this.entryMask) * ENTRY_WORDS;
