@@ -25,7 +25,7 @@ find_package(Threads REQUIRED)
 
 add_library(dfccl_flags INTERFACE)
 # A product and a sum fused into one instruction round once instead of twice, so results would differ between machines.
-target_compile_options(dfccl_flags INTERFACE -Wall -Wextra -Wpedantic -ffp-contract=off
+target_compile_options(dfccl_flags INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-Wall -Wextra -Wpedantic -ffp-contract=off>
   $<$<COMPILE_LANGUAGE:CXX>:-fno-semantic-interposition>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC 12 sees overlapping copies in std::string's operator+ where there are none (its bug 105651).

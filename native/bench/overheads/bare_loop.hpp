@@ -55,7 +55,7 @@ class BareLoop {
         if (c.finishedRuns.load(order::relaxed) > run_) continue;
         int64_t budget = Platform::kStepBudgetBytes;
         bool progressed = false;
-        if (Interpreter<Platform>(platform_, c, runs_[r], 0, contexts_[r]).advance(budget, progressed) ==
+        if (Interpreter<Platform>(platform_, c, c, runs_[r], runs_[r], 0, contexts_[r]).advance(budget, progressed) ==
             Outcome::completed) {
           c.finishedRuns.store(run_ + 1, order::release);
           --running;

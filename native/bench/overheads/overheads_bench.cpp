@@ -117,8 +117,8 @@ void measureCompletionQueue(const char* name) {
 void measureFeed() {
   const auto memory = queueMemory(BlockFeed::bytes(kEntries, 2));
   const BlockFeed feed = BlockFeed::create(memory.get(), kEntries, 2);
-  BlockFeedLeader leader(feed);
-  BlockFeedReader first(feed, 0), second(feed, 1);
+  BroadcastLeader<FeedEntry> leader(feed);
+  BroadcastReader<FeedEntry> first(feed, 0), second(feed, 1);
   FeedEntry entry{};
   const auto publish = [&] {
     while (leader.tryPublish(entry)) {
@@ -161,7 +161,7 @@ void measureContexts() {
   WholeLoop loop(1, 8, 64);
   RankMemory& memory = loop.rank(0).memory();
   BlockCounters counters{};
-  ContextSlots<AllRules> slots;
+  ContextSlots<Platform> slots;
   const auto visit = [&](bool changes) {
     return [&, changes](int n) {
       for (int i = 0; i < n; ++i) {

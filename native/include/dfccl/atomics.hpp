@@ -5,6 +5,8 @@
 // what ThreadSanitizer and the verifier understand.
 #include <cstdint>
 
+#include "dfccl/host_device.hpp"
+
 #if defined(DFCCL_RELACY)
 #include "dfccl/detail/atomics_relacy.hpp"
 #elif defined(__CUDACC__)

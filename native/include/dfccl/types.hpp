@@ -43,8 +43,9 @@ inline constexpr int kCollectiveCount = 11;
 
 enum class Protocol : uint8_t { simple, ll, ll128 };
 
-inline constexpr uint8_t kDataTypeBytes[kDataTypeCount] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
-
-constexpr size_t sizeOf(DataType t) { return kDataTypeBytes[static_cast<int>(t)]; }
+constexpr size_t sizeOf(DataType t) {
+  constexpr uint8_t kBytes[kDataTypeCount] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
+  return kBytes[static_cast<int>(t)];
+}
 
 }  // namespace dfccl

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "dfccl/daemon/connector.hpp"
 #include "dfccl/daemon/interpreter.hpp"
@@ -186,7 +188,17 @@ void checkHeader(const ProgramHeader& h, size_t bytes) {
   if (h.maxStepCount > kMaxRecords) refuse("a step of too many chunks", 72);
 }
 
-void cutIntoTiles(BoundProgram& p, const TileSizes& sizes) {
+/// A program and the memory of its tables.
+struct OwnedProgram : BoundProgram {
+  std::vector<BlockRecord> blockTable;
+  std::vector<ConnectionRecord> connectionTable;
+  std::vector<StepRecord> stepTable;
+  std::vector<BoundRef> refTable;
+  std::vector<DependencyRecord> dependencyTable;
+  std::vector<ChunkRange> chunkTable;
+};
+
+void cutIntoTiles(OwnedProgram& p, const TileSizes& sizes) {
   const uint64_t perSegment = p.header.chunksPerSegment;
   const uint64_t bytes = p.elementBytes();
   p.chunkElements = (p.count + perSegment - 1) / perSegment;
@@ -201,12 +213,13 @@ void cutIntoTiles(BoundProgram& p, const TileSizes& sizes) {
   p.slotPayloadBytes = p.tileElements * bytes * slotted;
   p.scratchBytes = p.header.scratchChunks * p.chunkElements * bytes;
   const uint64_t segments = std::max(p.header.inputSegments, p.header.outputSegments);
-  p.chunks.resize(segments * perSegment);
-  for (uint64_t c = 0; c < p.chunks.size(); ++c) {
+  p.chunkTable.resize(segments * perSegment);
+  for (uint64_t c = 0; c < p.chunkTable.size(); ++c) {
     const uint64_t begin = std::min(p.count, c % perSegment * p.chunkElements);
     const uint64_t end = std::min(p.count, begin + p.chunkElements);
-    p.chunks[c] = {(c / perSegment * p.count + begin) * bytes, end - begin};
+    p.chunkTable[c] = {(c / perSegment * p.count + begin) * bytes, end - begin};
   }
+  p.chunks = arrayOf(std::as_const(p.chunkTable));
 }
 
 bool touchesPeers(const BoundProgram& p) {
@@ -241,19 +254,24 @@ uint64_t togetherBytes(const BoundProgram& p) {
 std::shared_ptr<const BoundProgram> loadProgram(std::span<const uint8_t> bytes, DataType type, uint64_t count,
                                                 const TileSizes& sizes) {
   Reader reader(bytes);
-  auto program = std::make_shared<BoundProgram>();
+  auto program = std::make_shared<OwnedProgram>();
   program->header = reader.read<ProgramHeader>();
   const ProgramHeader& h = program->header;
   checkHeader(h, bytes.size());
   program->type = type;
   program->count = count;
-  program->blocks = reader.readMany<BlockRecord>(h.blockCount, "blocks");
-  program->connections = reader.readMany<ConnectionRecord>(h.connectionCount, "connections");
-  program->steps = reader.readMany<StepRecord>(h.stepCount, "steps");
+  program->blockTable = reader.readMany<BlockRecord>(h.blockCount, "blocks");
+  program->connectionTable = reader.readMany<ConnectionRecord>(h.connectionCount, "connections");
+  program->stepTable = reader.readMany<StepRecord>(h.stepCount, "steps");
   for (const ChunkRefRecord& ref : reader.readMany<ChunkRefRecord>(h.refCount, "references")) {
-    program->refs.push_back({ref.rank, ref.buffer, ref.chunk});
+    program->refTable.push_back({ref.rank, ref.buffer, ref.chunk});
   }
-  program->dependencies = reader.readMany<DependencyRecord>(h.dependencyCount, "dependencies");
+  program->dependencyTable = reader.readMany<DependencyRecord>(h.dependencyCount, "dependencies");
+  program->blocks = arrayOf(std::as_const(program->blockTable));
+  program->connections = arrayOf(std::as_const(program->connectionTable));
+  program->steps = arrayOf(std::as_const(program->stepTable));
+  program->refs = arrayOf(std::as_const(program->refTable));
+  program->dependencies = arrayOf(std::as_const(program->dependencyTable));
   if (reader.at() != bytes.size()) refuse("it has bytes left over", reader.at());
   Checker(*program).check();
   cutIntoTiles(*program, sizes);

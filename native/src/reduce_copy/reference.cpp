@@ -1,10 +1,4 @@
 // The definition of reduceCopy's bits: one element after another, no vectors, no cleverness.
-#include <cstring>
-#include <type_traits>
-
-#include "dfccl/numeric/small_float.hpp"
-#include "dfccl/reduce_copy.hpp"
-#include "scalar.hpp"
 
 // A multiplication and an addition must round twice: contracted into one instruction, they would give other bits on a
 // CPU that has it.
@@ -14,83 +8,15 @@
 #pragma GCC optimize("fp-contract=off")
 #endif
 
+#include <cstring>
+
+#include "dfccl/numeric/element.hpp"
+#include "dfccl/reduce_copy.hpp"
+
 namespace dfccl {
 namespace {
 
-// What an element is reduced in: small floats in float32, integers unsigned of their width (which wraps).
-template <class T>
-struct Element {
-  using Value = T;
-  static T read(T stored) { return stored; }
-  static T write(T value) { return value; }
-};
-
-template <class B, int e, int f, Infinity i>
-struct Element<SmallFloat<B, e, f, i>> {
-  using Value = float;
-  static float read(SmallFloat<B, e, f, i> stored) { return widen(stored); }
-  static SmallFloat<B, e, f, i> write(float value) { return roundTo<SmallFloat<B, e, f, i>>(value); }
-};
-
-template <class T>
-T wrappingAdd(T a, T b) {
-  if constexpr (std::is_integral_v<T>) {
-    return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-  } else {
-    return a + b;
-  }
-}
-
-template <class T>
-T wrappingMultiply(T a, T b) {
-  if constexpr (std::is_integral_v<T>) {
-    return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-  } else {
-    return a * b;
-  }
-}
-
-// Whether a comes before b: numbers by value, -0 before +0. Neither is NaN.
-template <class T>
-bool isLess(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>) {
-    if (a == b) return __builtin_signbit(a) && !__builtin_signbit(b);
-  }
-  return a < b;
-}
-
-template <class T>
-T fold(ReduceOp op, T a, T b) {
-  if (op == ReduceOp::prod) return wrappingMultiply(a, b);
-  if (op == ReduceOp::min || op == ReduceOp::max) {
-    if (a != a) return a;
-    if (b != b) return b;
-    return isLess(a, b) == (op == ReduceOp::min) ? a : b;
-  }
-  return wrappingAdd(a, b);
-}
-
-template <class T>
-T divide(T value, uint32_t divisor) {
-  if constexpr (std::is_same_v<T, uint64_t>) {
-    return value / divisor;
-  } else if constexpr (std::is_integral_v<T>) {
-    return static_cast<T>(static_cast<int64_t>(value) / static_cast<int64_t>(divisor));
-  } else {
-    return value / static_cast<T>(divisor);
-  }
-}
-
-template <class T>
-T withCanonicalNan(T value) {
-  if constexpr (std::is_same_v<T, float>) {
-    return value == value ? value : __builtin_bit_cast(float, kNan32);
-  } else if constexpr (std::is_same_v<T, double>) {
-    return value == value ? value : __builtin_bit_cast(double, kNan64);
-  } else {
-    return value;
-  }
-}
+using namespace element;
 
 template <class T>
 T loadElement(const void* base, size_t index) {
@@ -110,7 +36,7 @@ void reduceElements(ReduceOp op, const ReduceCopyArgs& args) {
       Value value{};
       for (int k = 0; k < args.sourceCount; ++k) {
         Value next = Element<T>::read(loadElement<T>(args.sources[k], i));
-        if (isScaled) next = wrappingMultiply(next, reduce_copy::convertScale<Value>(args.scales[k]));
+        if (isScaled) next = wrappingMultiply(next, convertScale<Value>(args.scales[k]));
         value = k == 0 ? next : fold(op, value, next);
       }
       if (isDivided) value = divide(value, args.divisor);

@@ -113,9 +113,23 @@ StepRecord emptyStep() {
   return s;
 }
 
+/// The same steps for each of several blocks, every chunk cut into as many.
+std::vector<Step> inLanes(const std::vector<Step>& steps, uint32_t lanes) {
+  std::vector<Step> all;
+  for (uint32_t lane = 0; lane < lanes; ++lane) {
+    for (Step step : steps) {
+      for (auto* refs : {&step.sources, &step.destinations}) {
+        for (Ref& ref : *refs) ref.chunk = ref.chunk * lanes + lane;
+      }
+      all.push_back(std::move(step));
+    }
+  }
+  return all;
+}
+
 std::vector<uint8_t> encode(Collective collective, const Facts& f, uint32_t rankCount, uint32_t rank, uint32_t root,
-                            uint64_t digest) {
-  const std::vector<Step> steps = f.steps(rank);
+                            uint32_t lanes, uint64_t digest) {
+  const std::vector<Step> steps = inLanes(f.steps(rank), lanes);
   std::vector<uint8_t> bytes;
   uint32_t refCount = 0;
   for (const Step& s : steps) refCount += static_cast<uint32_t>(s.sources.size() + s.destinations.size());
@@ -126,19 +140,20 @@ std::vector<uint8_t> encode(Collective collective, const Facts& f, uint32_t rank
   h.rankCount = rankCount;
   h.rank = rank;
   h.collective = static_cast<uint32_t>(collective);
-  h.blockCount = 1;
+  h.blockCount = lanes;
   h.stepCount = static_cast<uint32_t>(steps.size());
   h.refCount = refCount;
-  h.chunksPerSegment = f.chunksPerSegment;
+  h.chunksPerSegment = f.chunksPerSegment * lanes;
   h.inputSegments = f.inputSegments;
   h.outputSegments = f.outputSegments;
   h.slotCount = kSimpleSlotCount;
   h.root = hasRoot(collective) ? root : kNone;
   h.digest = digest;
-  h.totalBytes = static_cast<uint32_t>(sizeof h + sizeof(BlockRecord) + steps.size() * sizeof(StepRecord) +
+  h.totalBytes = static_cast<uint32_t>(sizeof h + lanes * sizeof(BlockRecord) + steps.size() * sizeof(StepRecord) +
                                        refCount * sizeof(ChunkRefRecord));
   append(bytes, h);
-  append(bytes, BlockRecord{0, h.stepCount, {}});
+  const uint32_t perLane = h.stepCount / lanes;
+  for (uint32_t lane = 0; lane < lanes; ++lane) append(bytes, BlockRecord{lane * perLane, perLane, {}});
   uint32_t firstRef = 0;
   for (const Step& step : steps) {
     StepRecord s = emptyStep();
@@ -197,7 +212,8 @@ class Fnv64 {
 
 }  // namespace
 
-std::vector<uint8_t> buildDirectProgram(Collective collective, uint32_t rankCount, uint32_t rank, uint32_t root) {
+std::vector<uint8_t> buildDirectProgram(Collective collective, uint32_t rankCount, uint32_t rank, uint32_t root,
+                                        uint32_t lanes) {
   Fnv64 fnv;
   std::vector<uint8_t> mine;
   uint64_t digest = 0;
@@ -207,7 +223,7 @@ std::vector<uint8_t> buildDirectProgram(Collective collective, uint32_t rankCoun
   } else {
     const Facts facts = factsOf(collective, rankCount, root);
     for (uint32_t r = 0; r < rankCount; ++r) {
-      std::vector<uint8_t> bytes = encode(collective, facts, rankCount, r, root, 0);
+      std::vector<uint8_t> bytes = encode(collective, facts, rankCount, r, root, lanes, 0);
       fnv.update(bytes);
       if (r == rank) mine = std::move(bytes);
     }

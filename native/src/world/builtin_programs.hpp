@@ -8,6 +8,7 @@ namespace dfccl {
 
 /// The direct program of a collective, for callers without JavaScript: the same bytes that packages/primitives'
 /// builders encode (a test compares them).
-std::vector<uint8_t> buildDirectProgram(Collective collective, uint32_t rankCount, uint32_t rank, uint32_t root);
+std::vector<uint8_t> buildDirectProgram(Collective collective, uint32_t rankCount, uint32_t rank, uint32_t root,
+                                        uint32_t lanes = 1);
 
 }  // namespace dfccl

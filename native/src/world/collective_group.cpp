@@ -1,9 +1,5 @@
 #include "world/collective_group.hpp"
 
-#include <cinttypes>
-
-#include "error.hpp"
-
 namespace dfccl {
 
 CollectiveGroup::CollectiveGroup(const CollectiveSpec& spec, uint64_t programDigest, Arena& arena,
@@ -26,6 +22,10 @@ CollectiveGroup::CollectiveGroup(const CollectiveSpec& spec, uint64_t programDig
   shared_.id = spec.id;
   shared_.members = static_cast<uint32_t>(spec.ranks.size());
   shared_.mailboxes = mailboxes_.data();
+  shared_.knownMailboxes = mailboxes_.data();
+  shared_.copyCount = 1;
+  shared_.mailboxCopies = &shared_.mailboxes;
+  shared_.finishedAccessCopies = &finishedAccess_;
   shared_.scratch = scratch_.data();
   shared_.scales = scales_.data();
   shared_.ranks = spec_.ranks.data();
@@ -39,35 +39,7 @@ CollectiveGroup::~CollectiveGroup() {
 }
 
 void CollectiveGroup::checkAgreement(const CollectiveSpec& spec, uint64_t programDigest, uint32_t rank) const {
-  const auto differ = [&](const char* field, const std::string& mine, const std::string& theirs) {
-    throw Error(dfcclRegistrationMismatch,
-                "Collective " + std::to_string(spec.id) + ": rank " + std::to_string(rank) + " registers " + field +
-                    " " + mine + ", but another rank registered " + theirs + ".",
-                "Register the id with the same arguments on every rank, or give this collective an id of its own.",
-                {{"id", std::to_string(spec.id)},
-                 {"rank", std::to_string(rank)},
-                 {"field", field},
-                 {"mine", mine},
-                 {"theirs", theirs}});
-  };
-  const auto list = [](const std::vector<uint32_t>& ranks) {
-    std::string text = "[";
-    for (size_t i = 0; i < ranks.size(); ++i) text += (i ? ", " : "") + std::to_string(ranks[i]);
-    return text + "]";
-  };
-  if (spec.collective != spec_.collective) differ("collective", nameOf(spec.collective), nameOf(spec_.collective));
-  if (spec.type != spec_.type) differ("dataType", nameOf(spec.type), nameOf(spec_.type));
-  if (spec.op != spec_.op) differ("op", nameOf(spec.op), nameOf(spec_.op));
-  if (spec.count != spec_.count) differ("count", std::to_string(spec.count), std::to_string(spec_.count));
-  if (spec.ranks != spec_.ranks) differ("ranks", list(spec.ranks), list(spec_.ranks));
-  if (hasRoot(spec.collective) && spec.root != spec_.root)
-    differ("root", std::to_string(spec.root), std::to_string(spec_.root));
-  if (programDigest != programDigest_) {
-    char mine[20], theirs[20];
-    std::snprintf(mine, sizeof mine, "%016" PRIx64, programDigest);
-    std::snprintf(theirs, sizeof theirs, "%016" PRIx64, programDigest_);
-    differ("program (digest)", mine, theirs);
-  }
+  dfccl::checkAgreement(spec_, programDigest_, spec, programDigest, rank);
 }
 
 void CollectiveGroup::join(uint32_t member, const BoundProgram& program, double scale, CollectiveRecord& record) {
@@ -89,7 +61,7 @@ void CollectiveGroup::join(uint32_t member, const BoundProgram& program, double 
     }
     ends_[member].push_back(found->second);
   }
-  blockProgress_[member] = std::vector<Atomic<uint64_t>>(program.header.blockCount);
+  blockProgress_[member] = std::vector<Atomic<uint64_t, Scope::device>>(program.header.blockCount);
   scales_[member] = scale;
   programs_[member] = &program;
   shared_.togetherBytes.fetchAdd(program.togetherBytes, order::relaxed);
@@ -97,6 +69,8 @@ void CollectiveGroup::join(uint32_t member, const BoundProgram& program, double 
   record.connections = ends_[member].data();
   record.scratch = scratch_[member];
   record.shared = &shared_;
+  record.places = &shared_;
+  record.blockCount = program.header.blockCount;
   record.blockProgress = blockProgress_[member].data();
   state_[member] = State::joined;
   ++joinedEver_;

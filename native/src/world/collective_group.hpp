@@ -47,6 +47,7 @@ class CollectiveGroup {
   Arena& arena_;
   ConnectorPool& connectors_;
   CollectiveShared shared_{};
+  Atomic<uint64_t>* finishedAccess_ = &shared_.finishedAccess;  // the one copy, as shared_ lists it
   std::vector<Mailbox> mailboxes_;
   std::vector<uint8_t*> scratch_;
   std::vector<size_t> scratchBytes_;
@@ -55,8 +56,8 @@ class CollectiveGroup {
   std::vector<State> state_;
   std::vector<uint32_t> indices_;
   std::map<ConnectionKey, Connector> leased_;
-  std::vector<std::vector<Connector>> ends_;                  // [member][connection of its program]
-  std::vector<std::vector<Atomic<uint64_t>>> blockProgress_;  // [member][program block]
+  std::vector<std::vector<Connector>> ends_;                                 // [member][connection of its program]
+  std::vector<std::vector<Atomic<uint64_t, Scope::device>>> blockProgress_;  // [member][program block]
   uint32_t joinedEver_ = 0;
   uint32_t left_ = 0;
 };

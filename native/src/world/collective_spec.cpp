@@ -1,6 +1,8 @@
 #include "world/collective_spec.hpp"
 
 #include <algorithm>
+#include <cinttypes>
+#include <cstdio>
 
 #include "error.hpp"
 
@@ -99,6 +101,39 @@ BufferSizes bufferSizes(const CollectiveSpec& spec, uint32_t member) {
       return {one, one};
   }
   return {0, 0};
+}
+
+void checkAgreement(const CollectiveSpec& agreed, uint64_t agreedDigest, const CollectiveSpec& spec,
+                    uint64_t programDigest, uint32_t rank) {
+  const auto differ = [&](const char* field, const std::string& mine, const std::string& theirs) {
+    throw Error(dfcclRegistrationMismatch,
+                "Collective " + std::to_string(spec.id) + ": rank " + std::to_string(rank) + " registers " + field +
+                    " " + mine + ", but another rank registered " + theirs + ".",
+                "Register the id with the same arguments on every rank, or give this collective an id of its own.",
+                {{"id", std::to_string(spec.id)},
+                 {"rank", std::to_string(rank)},
+                 {"field", field},
+                 {"mine", mine},
+                 {"theirs", theirs}});
+  };
+  const auto list = [](const std::vector<uint32_t>& ranks) {
+    std::string text = "[";
+    for (size_t i = 0; i < ranks.size(); ++i) text += (i ? ", " : "") + std::to_string(ranks[i]);
+    return text + "]";
+  };
+  if (spec.collective != agreed.collective) differ("collective", nameOf(spec.collective), nameOf(agreed.collective));
+  if (spec.type != agreed.type) differ("dataType", nameOf(spec.type), nameOf(agreed.type));
+  if (spec.op != agreed.op) differ("op", nameOf(spec.op), nameOf(agreed.op));
+  if (spec.count != agreed.count) differ("count", std::to_string(spec.count), std::to_string(agreed.count));
+  if (spec.ranks != agreed.ranks) differ("ranks", list(spec.ranks), list(agreed.ranks));
+  if (hasRoot(spec.collective) && spec.root != agreed.root)
+    differ("root", std::to_string(spec.root), std::to_string(agreed.root));
+  if (programDigest != agreedDigest) {
+    char mine[20], theirs[20];
+    std::snprintf(mine, sizeof mine, "%016" PRIx64, programDigest);
+    std::snprintf(theirs, sizeof theirs, "%016" PRIx64, agreedDigest);
+    differ("program (digest)", mine, theirs);
+  }
 }
 
 }  // namespace dfccl

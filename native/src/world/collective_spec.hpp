@@ -29,6 +29,11 @@ bool hasRoot(Collective collective);
 /// @throws Error dfcclInvalidArgument that names the field, the value and what is allowed.
 void checkSpec(const CollectiveSpec& spec, uint32_t rank, uint32_t worldSize);
 
+/// @throws Error dfcclRegistrationMismatch that names the first field in which `rank`'s registration differs from the
+/// agreed one. The digests are those of the programs.
+void checkAgreement(const CollectiveSpec& agreed, uint64_t agreedDigest, const CollectiveSpec& spec, uint64_t digest,
+                    uint32_t rank);
+
 /// Elements that a rank's send and receive buffers hold (0: the buffer isn't used).
 struct BufferSizes {
   uint64_t send;

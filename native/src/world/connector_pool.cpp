@@ -16,7 +16,8 @@ Connector ConnectorPool::lease(uint32_t slotCount, uint32_t slotBytes) {
   }
   uint8_t* memory = arena_.allocate(sizeof(ConnectorMemory) + size_t{slotCount} * slotBytes);
   ++made_;
-  return {new (memory) ConnectorMemory{}, memory + sizeof(ConnectorMemory), slotCount, slotBytes};
+  auto* counters = new (memory) ConnectorMemory{};
+  return {counters, memory + sizeof(ConnectorMemory), slotCount, slotBytes, counters};
 }
 
 void ConnectorPool::giveBack(const Connector& connector) {

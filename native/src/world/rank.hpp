@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cpu/cpu_platform.hpp"
+#include "cpu/cpu_rank_memory.hpp"
 #include "cpu/pause.hpp"
 #include "dfccl/daemon/rank_daemon.hpp"
 #include "dfccl/status.h"
@@ -69,7 +70,7 @@ class Rank {
   static constexpr uint32_t kDeliveryBatch = 32;
   static constexpr uint32_t kOwner = 1;  // of the queue's lock: all threads that submit here; JavaScript uses others
 
-  RankMemory memory_;
+  CpuRankMemory memory_;
   RankDaemon<Platform> daemon_;
   EngineSubmissionProducer producer_;  // its fields, and what submit() writes, are guarded by the queue's lock
   CompletionOwnedSlots<>::Claimer claimer_;

@@ -23,7 +23,5 @@ struct FeedEntry {
 };
 
 using BlockFeed = LeaderBroadcast<FeedEntry>;
-using BlockFeedLeader = BroadcastLeader<FeedEntry>;
-using BlockFeedReader = BroadcastReader<FeedEntry>;
 
 }  // namespace dfccl

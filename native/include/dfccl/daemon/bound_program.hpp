@@ -3,8 +3,8 @@
 // Collectives of the same program, count and type share one.
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
+#include "dfccl/array.hpp"
 #include "dfccl/program.hpp"
 #include "dfccl/types.hpp"
 
@@ -23,7 +23,7 @@ struct BoundRef {
 
 inline constexpr uint64_t kNeverTogether = uint64_t{1} << 48;  // a sum over all members doesn't wrap
 
-/// What the daemon reads while it runs. Immutable once made.
+/// What the daemon reads while it runs. Immutable once made; the memory of its tables is its maker's.
 struct BoundProgram {
   ProgramHeader header;
   DataType type;
@@ -35,22 +35,22 @@ struct BoundProgram {
   uint64_t scratchBytes;
   bool touchesPeers;       // some step of this rank's reads or writes another rank's buffers
   uint64_t togetherBytes;  // what the steps move, where any rank could execute them; else kNeverTogether
-  std::vector<BlockRecord> blocks;
-  std::vector<ConnectionRecord> connections;
-  std::vector<StepRecord> steps;
-  std::vector<BoundRef> refs;
-  std::vector<DependencyRecord> dependencies;
-  std::vector<ChunkRange> chunks;  // user buffers: [chunk], the same formula for input and output
+  Array<const BlockRecord> blocks;
+  Array<const ConnectionRecord> connections;
+  Array<const StepRecord> steps;
+  Array<const BoundRef> refs;
+  Array<const DependencyRecord> dependencies;
+  Array<const ChunkRange> chunks;  // user buffers: [chunk], the same formula for input and output
 
-  bool usesDirect() const { return (header.flags & kUsesDirect) != 0; }
-  size_t elementBytes() const { return sizeOf(type); }
+  DFCCL_HD bool usesDirect() const { return (header.flags & kUsesDirect) != 0; }
+  DFCCL_HD size_t elementBytes() const { return sizeOf(type); }
 
-  ChunkRange range(BufferKind buffer, uint32_t chunk) const {
+  DFCCL_HD ChunkRange range(BufferKind buffer, uint32_t chunk) const {
     if (buffer == BufferKind::scratch) return {chunk * chunkElements * elementBytes(), chunkElements};
     return chunks[chunk];
   }
   /// Elements of tile `tile` of a chunk: empty beyond the chunk's end.
-  uint64_t elementsOfTile(const ChunkRange& range, uint32_t tile) const {
+  DFCCL_HD uint64_t elementsOfTile(const ChunkRange& range, uint32_t tile) const {
     const uint64_t begin = tile * tileElements;
     if (begin >= range.elements) return 0;
     const uint64_t left = range.elements - begin;

@@ -24,7 +24,7 @@ struct ConnectorMemory {
 static_assert(sizeof(ConnectorMemory) == 128);
 
 /// Bytes of wire that `payloadBytes` take in a slot.
-constexpr size_t wireBytes(Protocol protocol, size_t payloadBytes) {
+DFCCL_HD constexpr size_t wireBytes(Protocol protocol, size_t payloadBytes) {
   switch (protocol) {
     case Protocol::ll:
       return (payloadBytes + 3) / 4 * 8;
@@ -38,23 +38,34 @@ constexpr size_t wireBytes(Protocol protocol, size_t payloadBytes) {
 
 /// One end of a connection. Plain pointers: the same handle serves the sending and the receiving side.
 struct Connector {
-  ConnectorMemory* memory;
+  ConnectorMemory* memory;  // this end's own counters, which it also reads the other's progress from
   uint8_t* slots;
   uint32_t slotCount;
   uint32_t slotBytes;  // wire bytes of a slot, a multiple of 128
+  // The other end's counters. The same as `memory` where both ends share memory; between GPUs each end polls its own
+  // memory and writes into the other's, because a read across the link costs as much as two messages.
+  ConnectorMemory* theirs;
 
-  uint8_t* slotAt(uint64_t position) const { return slots + (position % slotCount) * slotBytes; }
-  uint64_t sendPosition() const { return memory->tail.load(order::relaxed); }     // sender only
-  uint64_t receivePosition() const { return memory->head.load(order::relaxed); }  // receiver only
+  DFCCL_HD uint8_t* slotAt(uint64_t position) const { return slots + (position % slotCount) * slotBytes; }
+  DFCCL_HD uint64_t sendPosition() const { return memory->tail.load(order::relaxed); }     // sender only
+  DFCCL_HD uint64_t receivePosition() const { return memory->head.load(order::relaxed); }  // receiver only
 
   /// Sender: is a slot free? Pairs with releaseSlot(): whoever sees the slot freed may overwrite it.
-  bool hasCredit() const { return sendPosition() - memory->head.load(order::acquire) < slotCount; }
+  DFCCL_HD bool hasCredit() const { return sendPosition() - memory->head.load(order::acquire) < slotCount; }
   /// Sender: the slot at sendPosition() is filled (Simple), or its flags are (LL forms, where tail is private).
-  void publishSlot() const { memory->tail.store(sendPosition() + 1, order::release); }
+  DFCCL_HD void publishSlot() const {
+    const uint64_t next = sendPosition() + 1;
+    theirs->tail.store(next, order::release);
+    if (theirs != memory) memory->tail.store(next, order::relaxed);
+  }
   /// Receiver: done with the slot at receivePosition().
-  void releaseSlot() const { memory->head.store(receivePosition() + 1, order::release); }
+  DFCCL_HD void releaseSlot() const {
+    const uint64_t next = receivePosition() + 1;
+    theirs->head.store(next, order::release);
+    if (theirs != memory) memory->head.store(next, order::relaxed);
+  }
   /// Receiver, Simple and bare signals: has the slot at receivePosition() been published?
-  bool isPublished() const { return memory->tail.load(order::acquire) != receivePosition(); }
+  DFCCL_HD bool isPublished() const { return memory->tail.load(order::acquire) != receivePosition(); }
 };
 
 // LL: 8-byte words {4 bytes of data, 4 bytes of flag}; a word arrives whole, so data and flag need no order between
@@ -63,8 +74,8 @@ struct Connector {
 // no flag ever survives until its value comes round again.
 namespace ll {
 
-constexpr uint32_t flagOf(uint64_t position) { return static_cast<uint32_t>(position) | 0x80000000; }
-constexpr bool mustFill(uint64_t position, uint32_t slotCount) { return (position & 0x3fffffff) < slotCount; }
+DFCCL_HD constexpr uint32_t flagOf(uint64_t position) { return static_cast<uint32_t>(position) | 0x80000000; }
+DFCCL_HD constexpr bool mustFill(uint64_t position, uint32_t slotCount) { return (position & 0x3fffffff) < slotCount; }
 
 inline void pack(uint8_t* slot, const uint8_t* payload, size_t bytes, uint64_t position, size_t slotBytes, bool fill) {
   auto* words = reinterpret_cast<Atomic<uint64_t>*>(slot);
@@ -109,7 +120,7 @@ namespace ll128 {
 inline constexpr size_t kLine = 128;
 inline constexpr size_t kData = 120;
 
-inline Atomic<uint64_t>& flagAt(uint8_t* slot, size_t line) {
+DFCCL_HD inline Atomic<uint64_t>& flagAt(uint8_t* slot, size_t line) {
   return *reinterpret_cast<Atomic<uint64_t>*>(slot + line * kLine + kData);
 }
 

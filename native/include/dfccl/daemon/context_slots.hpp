@@ -12,35 +12,40 @@ struct ContextSlot {
   bool isDirty = false;
   uint32_t programBlock = 0;
   CollectiveRecord* collective = nullptr;
+  const CollectiveRecord* view = nullptr;  // its constant part, perhaps in a nearer memory
   RunRecord* run = nullptr;
+  RunAddresses addresses{};  // of it
   DynamicContext dynamic{};
 };
 
-template <class Rules>
+template <class P>
 class ContextSlots {
  public:
+  using Rules = typename P::Rules;
   static constexpr uint32_t kSlots = 8;
 
   /// The context of `task`, loaded if another's is in its place.
-  ContextSlot& load(RankMemory& memory, BlockCounters& counters, uint32_t task) {
+  DFCCL_HD ContextSlot& load(RankMemory& memory, BlockCounters& counters, uint32_t task) {
     ContextSlot& slot = slots_[task % kSlots];
     if (slot.task == task) return slot;
     save(memory, counters, slot);
-    const TaskContext& context = memory.contexts[task];
-    slot.task = task;
-    slot.programBlock = context.programBlock;
-    slot.collective = &memory.collectives[context.collective];
-    slot.run = &memory.runs[context.dynamic.slot];
-    slot.dynamic = context.dynamic;
+    const TaskContext context = memory.contexts[task];
+    fill(memory, slot, task, context.collective, context.programBlock, context.dynamic);
     counters.contextLoads.add(1);
     return slot;
   }
-  /// The task's context in memory was written anew: what is cached of it is void.
-  void forget(uint32_t task) {
+  /// A context for a run that `task` begins.
+  DFCCL_HD ContextSlot& begin(RankMemory& memory, BlockCounters& counters, uint32_t task, uint32_t collective,
+                              uint32_t programBlock, uint32_t runSlot) {
     ContextSlot& slot = slots_[task % kSlots];
-    if (slot.task == task) slot = ContextSlot{};
+    if (slot.task != task) save(memory, counters, slot);
+    fill(memory, slot, task, collective, programBlock, DynamicContext{0, 0, Phase::starting, 0, 0, 0, runSlot});
+    slot.isDirty = true;
+    return slot;
   }
-  void saveAll(RankMemory& memory, BlockCounters& counters) {
+  /// The run of the task that is in this slot is over.
+  DFCCL_HD static void end(ContextSlot& slot) { slot.isDirty = false; }
+  DFCCL_HD void saveAll(RankMemory& memory, BlockCounters& counters) {
     for (ContextSlot& slot : slots_) {
       save(memory, counters, slot);
       slot = ContextSlot{};
@@ -48,7 +53,20 @@ class ContextSlots {
   }
 
  private:
-  void save(RankMemory& memory, BlockCounters& counters, ContextSlot& slot) {
+  DFCCL_HD void fill(RankMemory& memory, ContextSlot& slot, uint32_t task, uint32_t collective, uint32_t programBlock,
+                     const DynamicContext& dynamic) {
+    CollectiveRecord* record = &memory.collectives[collective];
+    slot.task = task;
+    slot.programBlock = programBlock;
+    slot.run = &memory.runs[dynamic.slot];
+    slot.addresses = *slot.run;
+    slot.dynamic = dynamic;
+    slot.view =
+        P::nearView(static_cast<uint32_t>(&slot - slots_), *record, slot.collective == record ? slot.view : nullptr,
+                    dynamic.phase != Phase::starting || dynamic.step != 0);
+    slot.collective = record;
+  }
+  DFCCL_HD void save(RankMemory& memory, BlockCounters& counters, ContextSlot& slot) {
     if (slot.task == kNoRun || !slot.isDirty) return;
     if (Rules::saveDirtyContexts) memory.contexts[slot.task].dynamic = slot.dynamic;
     slot.isDirty = false;

@@ -7,12 +7,12 @@
 namespace dfccl {
 
 struct Counter {
-  Atomic<uint64_t> value;
-  void add(uint64_t n) { value.store(value.load(order::relaxed) + n, order::relaxed); }
-  void raiseTo(uint64_t n) {
+  Atomic<uint64_t, Scope::device> value;
+  DFCCL_HD void add(uint64_t n) { value.store(value.load(order::relaxed) + n, order::relaxed); }
+  DFCCL_HD void raiseTo(uint64_t n) {
     if (n > value.load(order::relaxed)) value.store(n, order::relaxed);
   }
-  uint64_t read() const { return value.load(order::relaxed); }
+  DFCCL_HD uint64_t read() const { return value.load(order::relaxed); }
 };
 
 /// Of one block; written by whoever steps it. packages/core reads these words in this order (src/counters.ts).

@@ -19,22 +19,34 @@ enum class Outcome : uint8_t {
 
 inline constexpr int kMaxStepRefs = 256;  // sources or destinations of one step; the loader refuses more
 
+/// The operands of one move: memory of the platform's, because on a GPU the whole block reads them.
+struct MoveOperands {
+  const void* sources[kMaxStepRefs];
+  void* destinations[kMaxStepRefs];
+  double scales[kMaxStepRefs];
+};
+
 template <class P>
 class Interpreter {
  public:
   using Rules = typename P::Rules;
 
-  Interpreter(P& platform, const CollectiveRecord& collective, RunRecord& run, uint32_t programBlock,
-              DynamicContext& context)
+  /// @param collective the record itself, for what changes in it.
+  /// @param view its constant part, which may be a nearer copy.
+  DFCCL_HD Interpreter(P& platform, const CollectiveRecord& collective, const CollectiveRecord& view,
+                       const RunAddresses& run, RunRecord& record, uint32_t programBlock, DynamicContext& context)
       : platform_(platform),
-        c_(collective),
-        program_(*collective.program),
+        live_(collective),
+        c_(view),
+        places_(*view.places),
+        program_(*view.program),
         run_(run),
+        record_(record),
         block_(programBlock),
         d_(context) {}
 
   /// Goes on until stuck, done, or `budgetBytes` are moved. `progressed` tells whether anything was committed.
-  Outcome advance(int64_t& budgetBytes, bool& progressed) {
+  DFCCL_HD Outcome advance(int64_t& budgetBytes, bool& progressed) {
     if (d_.phase == Phase::starting) {
       if (!isMyTurn()) return Outcome::stuck;
       if (runsTogether()) return advanceTogether(budgetBytes, progressed);
@@ -58,51 +70,59 @@ class Interpreter {
         if (budgetBytes <= 0 && !(d_.step == block.stepCount && d_.tile + 1 >= program_.tiles)) return Outcome::paused;
       }
       progressed = true;
-      const RunProgress run = run_.blocksDone.count(1, program_.header.blockCount);
+      const RunProgress run = record_.blocksDone.count(1, program_.header.blockCount);
       if (run == RunProgress::blocksLeft) return Outcome::blockDone;
       // Another block gave its part up, so the result is not complete, here or at the peers.
       if (run == RunProgress::aborted) return Outcome::aborted;
       if (!program_.usesDirect() || !Rules::completeAfterAcknowledge) return Outcome::completed;
-      c_.shared->finishedAccess.fetchAdd(1, order::acqRel);
+      P::finishAccess(places_);
       d_.phase = Phase::draining;
     }
-    const uint64_t everybody = (run_.run + 1) * c_.shared->members;
-    return c_.shared->finishedAccess.load(order::acquire) >= everybody ? Outcome::completed : Outcome::stuck;
+    const uint64_t everybody = (run_.run + 1) * places_.members;
+    const Atomic<uint64_t>& finished = c_.shared->finishedAccess;
+    const bool isOver = platform_.poll([&] { return finished.load(P::kLook) >= everybody; });
+    if (isOver) P::found(finished);
+    return isOver ? Outcome::completed : Outcome::stuck;
   }
 
   /// Tells the peers where this run's buffers are, as soon as it is this run's turn: a pointer published when the
   /// request comes in, not when its task is scheduled, cuts preemptions tenfold.
-  void publishBuffers(bool& progressed) {
+  DFCCL_HD void publishBuffers(bool& progressed) {
     if (d_.published || block_ != 0 || !program_.usesDirect() || !isMyTurn()) return;
-    Mailbox& mine = c_.shared->mailboxes[c_.member];
-    mine.input.store(run_.sendAddress, order::relaxed);
-    mine.output.store(run_.recvAddress, order::relaxed);
-    mine.published.store(run_.run + 1, order::release);
+    for (uint32_t copy = 0; copy < places_.copyCount; ++copy) {
+      places_.mailboxCopies[copy][c_.member].publish(run_.sendAddress, run_.recvAddress, run_.run, P::kPublishOrder);
+    }
     if (runsTogether()) arrive();
     d_.published = 1;
     progressed = true;
   }
 
  private:
-  bool isMyTurn() const {
-    if (Rules::holdUntilRegistered && !c_.shared->isComplete()) return false;
-    return !Rules::runsInOrder || c_.finishedRuns.load(order::acquire) == run_.run;
+  DFCCL_HD bool isMyTurn() const {
+    // Both looks first: on a GPU each takes a third of a microsecond, and two at once no longer than one.
+    const uint64_t finished = live_.finishedRuns.load(P::kLook);
+    const bool isComplete = c_.shared->isComplete(P::kLook);
+    if (Rules::holdUntilRegistered && !isComplete) return false;
+    if (Rules::runsInOrder && finished != run_.run) return false;
+    P::found(live_.finishedRuns);
+    return true;
   }
 
   /// Little to move, in steps that any rank could execute: whoever comes last does it for everybody, which spares the
   /// others a turn each. @pre isMyTurn(): all members have registered.
-  bool runsTogether() const {
+  DFCCL_HD bool runsTogether() const {
+    if (!P::kRunsTogether) return false;
     return c_.shared->togetherBytes.load(order::relaxed) <= static_cast<uint64_t>(P::kTogetherBytes);
   }
 
   // The next run's arrivals begin after this run was executed, so the count alone tells who is last. It hands the
   // members' buffers on: released by each arrival, acquired by the last.
-  void arrive() {
+  DFCCL_HD void arrive() {
     const uint64_t arrivals = c_.shared->arrivals.fetchAdd(1, order::acqRel) + 1;
-    d_.isLast = arrivals == (run_.run + 1) * c_.shared->members || !Rules::mailboxNamesRun;
+    d_.isLast = arrivals == (run_.run + 1) * places_.members || !Rules::mailboxNamesRun;
   }
 
-  Outcome advanceTogether(int64_t& budgetBytes, bool& progressed) {
+  DFCCL_HD Outcome advanceTogether(int64_t& budgetBytes, bool& progressed) {
     publishBuffers(progressed);
     CollectiveShared& shared = *c_.shared;
     if (d_.isLast) {
@@ -115,41 +135,38 @@ class Interpreter {
       return Outcome::stuck;
     }
     progressed = true;
-    run_.blocksDone.count(1, 1);
+    record_.blocksDone.count(1, 1);
     return Outcome::completed;
   }
 
-  bool start(bool& progressed) {
+  DFCCL_HD bool start(bool& progressed) {
     if (!program_.usesDirect()) return true;
     publishBuffers(progressed);
     if (!Rules::mailboxNamesRun || !program_.touchesPeers) return true;
     // `step` counts the members whose buffers are known while the task is starting, so that a retry goes on there.
-    const Mailbox* boxes = c_.shared->mailboxes;
-    const uint32_t members = c_.shared->members;
-    uint32_t known = d_.step;
-    while (known < members && boxes[known].published.load(order::acquire) == run_.run + 1) ++known;
-    d_.step = known;
-    return known == members;
+    d_.step = platform_.lookForMailboxes(places_, run_.run, d_.step);
+    return d_.step == places_.members;
   }
 
-  uint8_t* base(uint32_t member, BufferKind buffer) const {
-    if (buffer == BufferKind::scratch) return member == c_.member ? c_.scratch : c_.shared->scratch[member];
+  DFCCL_HD uint8_t* base(uint32_t member, BufferKind buffer) const {
+    if (buffer == BufferKind::scratch) return member == c_.member ? c_.scratch : places_.scratch[member];
     if (member == c_.member) {
       return reinterpret_cast<uint8_t*>(buffer == BufferKind::input ? run_.sendAddress : run_.recvAddress);
     }
-    const Mailbox& box = c_.shared->mailboxes[member];
-    return reinterpret_cast<uint8_t*>((buffer == BufferKind::input ? box.input : box.output).load(order::relaxed));
+    const Mailbox& box = places_.knownMailboxes[member];
+    const uint64_t word = (buffer == BufferKind::input ? box.input : box.output).load(order::relaxed);
+    return reinterpret_cast<uint8_t*>(Mailbox::address(word));
   }
 
-  uint8_t* at(uint32_t member, BufferKind buffer, const ChunkRange& range) const {
+  DFCCL_HD uint8_t* at(uint32_t member, BufferKind buffer, const ChunkRange& range) const {
     return base(member, buffer) + range.byteOffset + d_.tile * program_.tileElements * program_.elementBytes();
   }
 
-  double scaleOf(BufferKind buffer, uint32_t member) const {
-    return buffer == BufferKind::input ? c_.shared->scales[member] : 1.0;
+  DFCCL_HD double scaleOf(BufferKind buffer, uint32_t member) const {
+    return buffer == BufferKind::input ? places_.scales[member] : 1.0;
   }
 
-  bool dependenciesMet(const StepRecord& step) const {
+  DFCCL_HD bool dependenciesMet(const StepRecord& step) const {
     for (uint32_t i = 0; i < step.dependencyCount; ++i) {
       const DependencyRecord& d = program_.dependencies[step.firstDependency + i];
       const uint64_t loop = run_.run * program_.tiles + d_.tile;
@@ -160,7 +177,7 @@ class Interpreter {
   }
 
   /// @return false when stuck, with nothing written.
-  bool runSlice(const StepRecord& step, int64_t& budgetBytes, uint32_t stepCount) {
+  DFCCL_HD bool runSlice(const StepRecord& step, int64_t& budgetBytes, uint32_t stepCount) {
     if (step.dependencyCount != 0 && !dependenciesMet(step)) return false;
     if (static_cast<Op>(step.op) == Op::multiReduceCopy) {
       multiReduceCopy(program_, step, budgetBytes);
@@ -175,10 +192,8 @@ class Interpreter {
   }
 
   /// @param program - this rank's, or that of a member for whom it is executed.
-  void multiReduceCopy(const BoundProgram& program, const StepRecord& step, int64_t& budgetBytes) {
-    const void* sources[kMaxStepRefs];
-    void* destinations[kMaxStepRefs];
-    double scales[kMaxStepRefs];
+  DFCCL_HD void multiReduceCopy(const BoundProgram& program, const StepRecord& step, int64_t& budgetBytes) {
+    auto& [sources, destinations, scales] = platform_.operands();
     const BoundRef* refs = program.refs.data() + step.firstRef;
     const uint32_t sourceCount = step.sourceCount;
     const uint32_t destinationCount = step.destinationCount;
@@ -202,40 +217,33 @@ class Interpreter {
           scales[s] = scaleOf(static_cast<BufferKind>(refs[s].buffer), refs[s].rank);
         }
       }
-      move(step, sources, scales, static_cast<int>(sourceCount), destinations, static_cast<int>(destinationCount),
-           end - tileBegin, budgetBytes);
+      move(step, static_cast<int>(sourceCount), static_cast<int>(destinationCount), end - tileBegin, budgetBytes);
     }
   }
 
-  void move(const StepRecord& step, const void* const* sources, const double* scales, int sourceCount,
-            void* const* destinations, int destinationCount, uint64_t elements, int64_t& budgetBytes) {
+  /// Moves between the first operands of each list.
+  DFCCL_HD void move(const StepRecord& step, int sourceCount, int destinationCount, uint64_t elements,
+                     int64_t& budgetBytes) {
     if (elements == 0 || destinationCount == 0) return;
-    ReduceCopyArgs args{sources, sourceCount, destinations, destinationCount, elements};
-    if (c_.op == ReduceOp::scaledSum) args.scales = scales;
-    if (c_.op == ReduceOp::avg && (step.flags & kFinish)) args.divisor = c_.shared->members;
-    P::reduceCopy(c_.type, c_.op, args, c_.workingSetBytes);
+    const MoveOperands& operands = platform_.operands();
+    ReduceCopyArgs args{operands.sources, sourceCount, operands.destinations, destinationCount, elements};
+    if (c_.op == ReduceOp::scaledSum) args.scales = operands.scales;
+    if (c_.op == ReduceOp::avg && (step.flags & kFinish)) args.divisor = places_.members;
+    platform_.reduceCopy(c_.type, c_.op, args, c_.workingSetBytes);
     budgetBytes -= static_cast<int64_t>(elements * program_.elementBytes()) * (sourceCount + destinationCount);
   }
 
   /// Elements that a full chunk has in this tile: what both ends of a connection agree on.
-  uint64_t fullTileElements() const { return program_.elementsOfTile({0, program_.chunkElements}, d_.tile); }
+  DFCCL_HD uint64_t fullTileElements() const { return program_.elementsOfTile({0, program_.chunkElements}, d_.tile); }
 
-  bool hasArrived(const Connector& from, size_t payloadBytes, bool signalOnly) const {
-    const uint64_t position = from.receivePosition();
-    switch (protocol()) {
-      case Protocol::ll:
-        return ll::hasArrived(from.slotAt(position), signalOnly ? 0 : payloadBytes, position);
-      case Protocol::ll128:
-        return ll128::hasArrived(from.slotAt(position), signalOnly ? 0 : payloadBytes, position);
-      case Protocol::simple:
-        break;
-    }
-    return from.isPublished();
+  DFCCL_HD bool hasArrived(const Connector& from, size_t payloadBytes, bool signalOnly) const {
+    if (protocol() == Protocol::simple) return platform_.poll([&] { return from.isPublished(); });
+    return platform_.hasArrived(protocol(), from, signalOnly ? 0 : payloadBytes);
   }
 
-  Protocol protocol() const { return static_cast<Protocol>(program_.header.protocol); }
+  DFCCL_HD Protocol protocol() const { return static_cast<Protocol>(program_.header.protocol); }
 
-  bool connectedStep(const StepRecord& step, int64_t& budgetBytes) {
+  DFCCL_HD bool connectedStep(const StepRecord& step, int64_t& budgetBytes) {
     const auto op = static_cast<Op>(step.op);
     const bool receives = step.recvConnection != kNone;
     const bool sends = step.sendConnection != kNone;
@@ -262,8 +270,7 @@ class Interpreter {
       received = slot;
       if (framed) {
         received = platform_.receiveStaging(payloadBytes);
-        protocol() == Protocol::ll ? ll::unpack(received, slot, payloadBytes)
-                                   : ll128::unpack(received, slot, payloadBytes);
+        platform_.unpack(protocol(), received, slot, payloadBytes);
       }
     }
     uint8_t* outgoing = nullptr;
@@ -283,11 +290,9 @@ class Interpreter {
     return true;
   }
 
-  void moveChunk(const StepRecord& step, Op op, uint32_t i, size_t stride, uint8_t* received, uint8_t* outgoing,
-                 uint32_t peer, int64_t& budgetBytes) {
-    const void* sources[2];
-    double scales[2];
-    void* destinations[2];
+  DFCCL_HD void moveChunk(const StepRecord& step, Op op, uint32_t i, size_t stride, uint8_t* received,
+                          uint8_t* outgoing, uint32_t peer, int64_t& budgetBytes) {
+    auto& [sources, destinations, scales] = platform_.operands();
     int sourceCount = 0;
     int destinationCount = 0;
     uint64_t elements = fullTileElements();
@@ -324,24 +329,21 @@ class Interpreter {
     } else if (outgoing) {
       destinations[destinationCount++] = outgoing + i * stride;
     }
-    move(step, sources, scales, sourceCount, destinations, destinationCount, elements, budgetBytes);
+    move(step, sourceCount, destinationCount, elements, budgetBytes);
   }
 
-  void send(const Connector& to, const uint8_t* payload, size_t bytes) {
-    const uint64_t position = to.sendPosition();
-    uint8_t* slot = to.slotAt(position);
-    if (protocol() == Protocol::ll) {
-      ll::pack(slot, payload, bytes, position, to.slotBytes, ll::mustFill(position, to.slotCount));
-    } else if (protocol() == Protocol::ll128) {
-      ll128::pack(slot, payload, bytes, position);
-    }
+  DFCCL_HD void send(const Connector& to, const uint8_t* payload, size_t bytes) {
+    if (protocol() != Protocol::simple) platform_.pack(protocol(), to, payload, bytes);
     to.publishSlot();
   }
 
   P& platform_;
+  const CollectiveRecord& live_;
   const CollectiveRecord& c_;
+  const MeetingPlaces& places_;
   const BoundProgram& program_;
-  RunRecord& run_;
+  const RunAddresses& run_;
+  RunRecord& record_;
   const uint32_t block_;
   DynamicContext& d_;
 };

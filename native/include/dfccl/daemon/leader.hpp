@@ -1,7 +1,6 @@
 #pragma once
 // The leader's work beside its own block: it alone reads the host's queue, passes runs on to all blocks, and decides
 // when the daemon leaves, for all of them at one position of the sequence (dfccl.txt section 4.4).
-#include <algorithm>
 #include <cstdint>
 
 #include "dfccl/daemon/block_daemon.hpp"
@@ -13,13 +12,15 @@ class Leader {
  public:
   using Rules = typename P::Rules;
 
-  explicit Leader(RankMemory& memory)
+  DFCCL_HD explicit Leader(RankMemory& memory)
       : m_(memory),
-        submissions_(memory.submissions),
+        submissions_(memory),
         feed_(memory.feed),
-        stepsPerDecision_(std::clamp(memory.policy.quit.idleVisits, 1u, P::kStepsPerDecision)) {}
+        controlHead_(memory.control.head.load(order::relaxed)),
+        submissionsTaken_(memory.counters.submissionsTaken.read()),
+        stepsPerDecision_(stepsPerDecision(memory.policy.quit.idleVisits)) {}
 
-  void enter(uint64_t now) {
+  DFCCL_HD void enter(uint64_t now) {
     quit_ = scheduling::startedAt(now);
     isDraining_ = false;
     isLeaving_ = false;
@@ -36,7 +37,7 @@ class Leader {
   }
 
   /// Before the leader's own block steps. @return whether anything was passed on.
-  bool fetch(P& platform, BlockDaemon<P>& own) {
+  DFCCL_HD bool fetch(P& platform, BlockDaemon<P>& own) {
     if (isLeaving_) return false;
     bool any = passControlOn(platform, own);
     // The first look of a stay doesn't ask the policy: one that waits until all are stuck would never look again if
@@ -60,13 +61,14 @@ class Leader {
       return any;
     }
     submissions_.release();
-    m_.counters.submissionsTaken.add(taken);
+    submissionsTaken_ += taken;
+    m_.counters.submissionsTaken.value.store(submissionsTaken_, order::relaxed);
     return true;
   }
 
   /// After the leader's own block stepped. Facts are gathered over a few steps, because a look at the clock costs as
   /// much as a small collective, and only so many quiet visits can lead to a decision.
-  void decide(P& platform, BlockDaemon<P>& own, bool fetched, bool progressed) {
+  DFCCL_HD void decide(P& platform, BlockDaemon<P>& own, bool fetched, bool progressed) {
     if (isLeaving_ || !own.isInside()) return;
     hasFetched_ |= fetched;
     hasProgressed_ |= progressed;
@@ -93,68 +95,79 @@ class Leader {
   }
 
  private:
-  bool hasRoom() { return m_.limits.grid == 1 || feed_.hasRoom(); }
+  DFCCL_HD static uint32_t stepsPerDecision(uint32_t idleVisits) {
+    constexpr uint32_t kMost = P::kStepsPerDecision;
+    if (idleVisits == 0) return 1;
+    return idleVisits < kMost ? idleVisits : kMost;
+  }
+
+  DFCCL_HD bool hasRoom() { return m_.limits.grid == 1 || feed_.hasRoom(); }
 
   /// To all blocks, in one order. Where the leader's own is the only one, there is nobody to keep a sequence for.
-  bool tell(P& platform, BlockDaemon<P>& own, const FeedEntry& entry) {
+  DFCCL_HD bool tell(P& platform, BlockDaemon<P>& own, const FeedEntry& entry) {
     if (m_.limits.grid != 1) return feed_.tryPublish(entry);
     own.accept(platform, entry);
     return true;
   }
 
-  void passOn(P& platform, BlockDaemon<P>& own, const Sqe& sqe) {
+  DFCCL_HD void passOn(P& platform, BlockDaemon<P>& own, const Sqe& sqe) {
     RunRecord& run = m_.runs[sqe.completionSlot];
     CollectiveRecord& c = m_.collectives[sqe.id];
     // The leader numbers the runs of an id, so that any number of threads may submit it.
     const uint64_t number = c.submittedRuns.load(order::relaxed);
+    const uint32_t blockCount = c.blockCount;
     run.run = number;
     run.sendAddress = sqe.sendAddress;
     run.recvAddress = sqe.recvAddress;
     run.collective = sqe.id;
-    run.blocksDone.reset();
-    c.submittedRuns.store(number + 1, order::release);
-    tell(platform, own, {FeedEntry::run, static_cast<uint16_t>(c.program->header.blockCount), sqe.completionSlot});
+    if (blockCount != 1) run.blocksDone.reset();
+    c.submittedRuns.store(number + 1, P::kOwnOrder);
+    tell(platform, own, {FeedEntry::run, static_cast<uint16_t>(blockCount), sqe.completionSlot});
   }
 
-  bool passControlOn(P& platform, BlockDaemon<P>& own) {
-    const uint64_t head = m_.control.head.load(order::relaxed);
-    if (m_.control.tail.load(order::acquire) == head || !hasRoom()) return false;
-    const uint32_t collective = m_.control.collectives[head % ControlRing::kCapacity].load(order::relaxed);
+  DFCCL_HD bool passControlOn(P& platform, BlockDaemon<P>& own) {
+    if (P::controlTail(m_) == controlHead_ || !hasRoom()) return false;
+    const uint32_t collective = m_.control.collectives[controlHead_ % ControlRing::kCapacity].load(order::relaxed);
     tell(platform, own, {FeedEntry::abort, 0, collective});
-    m_.control.head.store(head + 1, order::release);
+    ++controlHead_;
+    m_.control.head.store(controlHead_, order::release);
     return true;
   }
 
-  void leave(P& platform, BlockDaemon<P>& own) {
+  DFCCL_HD void leave(P& platform, BlockDaemon<P>& own) {
     if (!hasRoom()) return;
     isLeaving_ = true;
     m_.counters.quits.add(1);
     tell(platform, own, {FeedEntry::quit, 0, 0});
   }
 
-  uint64_t otherBlocksProgress() const {
+  DFCCL_HD uint64_t otherBlocksProgress() const {
     uint64_t sum = 0;
-    for (uint32_t b = 1; b < m_.limits.grid; ++b) sum += m_.blocks[b].progress.load(order::acquire);
+    for (uint32_t b = 1; b < m_.limits.grid; ++b) sum += BlockFacts::of(P::facts(m_, b)).progress;
     return sum;
   }
 
-  void addOtherBlocks(scheduling::QuitEvent& event) {
+  DFCCL_HD void addOtherBlocks(scheduling::QuitEvent& event) {
     if (m_.limits.grid == 1) return;
-    const uint64_t progress = otherBlocksProgress();
+    uint64_t progress = 0;
+    for (uint32_t b = 1; b < m_.limits.grid; ++b) {
+      const BlockFacts facts = BlockFacts::of(P::facts(m_, b));
+      progress += facts.progress;
+      event.queueLength += facts.queueLength;
+      event.allStuck &= facts.isAllStuck;
+      event.triedAll &= facts.isTriedAll;
+    }
     event.progressed |= progress != seenProgress_;
     seenProgress_ = progress;
-    for (uint32_t b = 1; b < m_.limits.grid; ++b) {
-      event.queueLength += m_.blocks[b].queueLength.load(order::relaxed);
-      event.allStuck &= m_.blocks[b].isAllStuck.load(order::relaxed) != 0;
-      event.triedAll &= m_.blocks[b].isTriedAll.load(order::relaxed) != 0;
-    }
   }
 
   RankMemory& m_;
-  EngineSubmissionConsumer submissions_;
-  BlockFeedLeader feed_;
+  typename P::Submissions submissions_;
+  BroadcastLeader<FeedEntry, typename P::FeedOrders> feed_;
   scheduling::QuitState quit_{};
   uint64_t seenProgress_ = 0;
+  uint64_t controlHead_;       // requests passed on
+  uint64_t submissionsTaken_;  // as the counter says
   bool isDraining_ = false;
   bool isLeaving_ = false;
   bool hasLooked_ = false;  // in this stay

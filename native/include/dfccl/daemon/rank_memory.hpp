@@ -1,11 +1,11 @@
 #pragma once
 // Everything a rank's daemon reads and writes, in device memory: it survives the daemon's leaving. The host makes it,
 // the blocks share it.
+#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <vector>
 
+#include "dfccl/array.hpp"
 #include "dfccl/daemon/block_feed.hpp"
 #include "dfccl/daemon/counters.hpp"
 #include "dfccl/daemon/records.hpp"
@@ -39,59 +39,73 @@ struct QueueEntry {
   int32_t priority;
 };
 
+/// What a block tells the leader, which decides when all leave. One word, because on a GPU each costs the leader a trip
+/// to memory.
+struct BlockFacts {
+  uint64_t progress;     // grows with every step that moved something; 40 bits of it count
+  uint32_t queueLength;  // 22 bits
+  bool isAllStuck;       // every task used up its threshold, or there is none
+  bool isTriedAll;       // every task was polled in this stay
+
+  static constexpr uint64_t kProgressMask = (uint64_t{1} << 40) - 1;
+  static constexpr uint32_t kMaxQueueLength = (1u << 22) - 1;
+
+  DFCCL_HD constexpr uint64_t packed() const {
+    return (progress & kProgressMask) << 24 | uint64_t{queueLength & kMaxQueueLength} << 2 | uint64_t{isTriedAll} << 1 |
+           uint64_t{isAllStuck};
+  }
+  DFCCL_HD static constexpr BlockFacts of(uint64_t word) {
+    return {word >> 24, static_cast<uint32_t>(word >> 2) & kMaxQueueLength, (word & 1) != 0, (word & 2) != 0};
+  }
+};
+
 /// A block's own part of device memory, and what the leader reads of it.
 struct alignas(64) BlockMemory {
-  // Facts for the leader's decision to leave.
-  Atomic<uint32_t> isAllStuck;  // every task used up its threshold, or there is none
-  Atomic<uint32_t> isTriedAll;  // every task was polled in this stay
-  Atomic<uint32_t> queueLength;
-  Atomic<uint64_t> progress;  // grows with every commit
+  Atomic<uint64_t, Scope::device> facts;  // BlockFacts, packed
   alignas(64) BlockCounters counters;
   // Persisted at quit, restored at start; between them the queue lives in the block's shared memory.
-  std::vector<QueueEntry> savedQueue;
+  Array<QueueEntry> queue;  // where the platform has no shared memory for it
+  Array<QueueEntry> savedQueue;
   uint32_t savedLength = 0;
   uint32_t savedCursor = 0;
-  std::vector<uint32_t> nextRun;  // [run record]: the next run of the same collective that this block has taken in
-  std::vector<uint32_t> lastRun;  // [collective]: the last one taken in
+  Array<uint32_t> nextRun;  // [run record]: the next run of the same collective that this block has taken in
+  Array<uint32_t> lastRun;  // [collective]: the last one taken in
 };
 
 using EngineSubmissionProducer = SubmissionProducer<EngineSubmissionOrders>;
 using EngineSubmissionConsumer = SubmissionConsumer<ReadMode::tail, EngineSubmissionOrders>;
 
+/// Where it all lies. Copying this copies no memory, so a GPU gets the same record with its own addresses in it.
 struct RankMemory {
-  RankMemory(uint32_t rank, const RankLimits& limits, const scheduling::SchedulePolicy& policy);
-  RankMemory(const RankMemory&) = delete;
-  RankMemory& operator=(const RankMemory&) = delete;
-
   /// In order (NCCL's way), a collective takes part only while it executes; otherwise its buffers are shown to peers
   /// when the run comes in rather than when it is scheduled.
-  bool publishesEarly() const { return policy.streams == 0; }
+  DFCCL_HD bool publishesEarly() const { return policy.streams == 0; }
 
   const uint32_t rank;
   const RankLimits limits;
   const scheduling::SchedulePolicy policy;
 
-  Residency residency;
-  Atomic<uint32_t> wakePending;  // a completion was posted for somebody who sleeps; whoever steps wakes him afterwards
-  ControlRing control;
-  RankCounters counters;
-  std::vector<RunRecord> runs;                // [completion slot]
-  std::vector<CollectiveRecord> collectives;  // [index]
-  std::vector<TaskContext> contexts;          // [task]
-  std::vector<uint8_t> isActive;              // [task]: some run of it is in its block's queue; its block's own
-  std::vector<BlockMemory> blocks;            // [grid]
-  SubmissionRing submissions;
-  CompletionOwnedSlots<> completions;
-  BlockFeed feed;
+  // The host's memory, also where the rest is a device's.
+  Residency& residency;
+  ControlRing& control;
+  RankCounters& counters;
+  SubmissionRing submissions{};
+  CompletionOwnedSlots<> completions{};
 
- private:
-  struct FreeAligned {
-    void operator()(void* p) const;
-  };
-  using Memory = std::unique_ptr<void, FreeAligned>;
-  static Memory allocate(size_t bytes);
-
-  Memory submissionMemory_, completionMemory_, feedMemory_;
+  Atomic<uint32_t>
+      wakePending{};        // a completion was posted for somebody who sleeps; whoever steps wakes him afterwards
+  Array<RunRecord> runs{};  // [completion slot]
+  Array<CollectiveRecord> collectives{};  // [index]
+  Array<TaskContext> contexts{};          // [task]
+  Array<uint8_t> isActive{};              // [task]: some run of it is in its block's queue; its block's own
+  Array<BlockMemory> blocks{};            // [grid]
+  BlockFeed feed{};
 };
+
+/// Entries of the feed for these limits: every run in flight and every control request fits, so the leader waits for a
+/// slow block only when it would lap it.
+constexpr uint32_t feedCapacity(const RankLimits& limits) {
+  return std::bit_ceil(limits.completionSlots + ControlRing::kCapacity + 2);
+}
 
 }  // namespace dfccl

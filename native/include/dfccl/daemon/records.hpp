@@ -11,22 +11,52 @@
 
 namespace dfccl {
 
-/// Where the other ranks of a collective find this rank's buffers, for one run. `published` is run + 1.
+/// Where the other ranks of a collective find this rank's buffers, for one run. Each word vouches for itself: a 48-bit
+/// address below 16 bits of the run's number plus one, so nothing has to be ordered between them. No member is ever two
+/// runs ahead of another, so 16 bits can't be mistaken.
 struct alignas(64) Mailbox {
-  Atomic<uint64_t> published;  // stored last, with release; read first, with acquire
   Atomic<uint64_t> input;
   Atomic<uint64_t> output;
+
+  DFCCL_HD static constexpr uint64_t pack(uint64_t address, uint64_t run) {
+    return (address & kAddressMask) | (run + 1) << kRunShift;
+  }
+  DFCCL_HD static constexpr bool isOfRun(uint64_t word, uint64_t run) {
+    return word >> kRunShift == ((run + 1) & 0xffff);
+  }
+  DFCCL_HD static constexpr uint64_t address(uint64_t word) { return word & kAddressMask; }
+
+  DFCCL_HD void publish(uint64_t inputAddress, uint64_t outputAddress, uint64_t run, Order o) {
+    input.store(pack(inputAddress, run), o);
+    output.store(pack(outputAddress, run), o);
+  }
+  DFCCL_HD bool carries(uint64_t run) const {
+    return isOfRun(input.load(order::acquire), run) && isOfRun(output.load(order::acquire), run);
+  }
+
+ private:
+  static constexpr int kRunShift = 48;
+  static constexpr uint64_t kAddressMask = (uint64_t{1} << kRunShift) - 1;
+};
+
+/// Where the members of a collective meet. Constant once all of them have registered, so a platform may keep a copy at
+/// hand. Where the members share no memory, each has its own mailboxes and counter, which the others write to.
+struct MeetingPlaces {
+  uint32_t members;
+  uint32_t copyCount;                       // 1 where the members share memory, else as many as members
+  Mailbox* mailboxes;                       // [member]: where this member looks
+  Mailbox* knownMailboxes;                  // [member]: the same, or a nearer copy of those that carry the current run
+  Mailbox** mailboxCopies;                  // [copy]: what a member publishes goes to all of them
+  Atomic<uint64_t>** finishedAccessCopies;  // [copy]
+  uint8_t** scratch;                        // [member]
+  double* scales;                           // [member], of scaledSum
 };
 
 /// What all members of a collective share. Made by the first rank that registers, freed when the last has left.
-struct CollectiveShared {
+struct CollectiveShared : MeetingPlaces {
   static constexpr uint32_t kNobody = 0xffffffff;
 
   uint32_t id;
-  uint32_t members;
-  Mailbox* mailboxes;                       // [member]
-  uint8_t** scratch;                        // [member]
-  double* scales;                           // [member], of scaledSum
   uint32_t* ranks;                          // [member]: the rank in the world
   const BoundProgram** programs;            // [member]
   Atomic<uint64_t> togetherBytes;           // of all members' steps; see BoundProgram::togetherBytes
@@ -40,8 +70,8 @@ struct CollectiveShared {
   alignas(64) Atomic<uint64_t> arrivals;
   alignas(64) Atomic<uint64_t> executedRuns;
 
-  bool isComplete() const { return registered.load(order::acquire) == members; }
-  bool isPoisoned() const { return poisonedBy.load(order::acquire) != kNobody; }
+  DFCCL_HD bool isComplete(Order look = order::acquire) const { return registered.load(look) == members; }
+  DFCCL_HD bool isPoisoned(Order look = order::acquire) const { return poisonedBy.load(look) != kNobody; }
 };
 
 /// One collective as one rank sees it. Written by registration before its index is ever submitted.
@@ -53,24 +83,33 @@ struct CollectiveRecord {
   DataType type;
   ReduceOp op;
   uint32_t firstTask;  // contexts of its program blocks: [firstTask, firstTask + blockCount)
+  uint32_t blockCount;
   const BoundProgram* program;
   Connector* connections;  // [program.connections]
   uint8_t* scratch;
   CollectiveShared* shared;
-  Atomic<uint64_t>*
+  const MeetingPlaces* places;  // of `shared`, or a nearer copy
+  // All that is constant in this record and behind it, in one piece, where the platform keeps it at hand; else null.
+  const void* image;
+  uint64_t imageBytes;
+  Atomic<uint64_t, Scope::device>*
       blockProgress;         // [program block]: steps finished since registration, for dependencies between blocks
   uint64_t workingSetBytes;  // of all members together: chooses streaming stores
-  alignas(64) Atomic<uint64_t> submittedRuns;  // taken in by the leader
-  Atomic<uint32_t> blocksDropped;              // blocks that let go of it after an abort
-  Atomic<uint64_t> finishedRuns;               // complete on every block of this rank: the next run may start
+  alignas(64) Atomic<uint64_t, Scope::device> submittedRuns;  // taken in by the leader
+  Atomic<uint32_t, Scope::device> blocksDropped;              // blocks that let go of it after an abort
+  Atomic<uint64_t, Scope::device> finishedRuns;  // complete on every block of this rank: the next run may start
+};
+
+/// What stays the same while a run is under way.
+struct RunAddresses {
+  uint64_t run;
+  uint64_t sendAddress;
+  uint64_t recvAddress;
 };
 
 /// One run of a collective on this rank: its own addresses and its own count (correctness.md, "Names, runs,
 /// completions"). Its index is the completion slot, which the producer claimed for this run alone.
-struct alignas(64) RunRecord {
-  uint64_t run;
-  uint64_t sendAddress;
-  uint64_t recvAddress;
+struct alignas(64) RunRecord : RunAddresses {
   uint32_t collective;  // index
   RunCount blocksDone;
 };

@@ -23,9 +23,9 @@ struct BasicResidency {
   Atomic<uint64_t> launches;  // number of the stay, from 1
   alignas(64) Atomic<uint32_t> blocksLeft;
 
-  bool isResident() const { return resident.load(Orders::seeResident) != 0; }  // L1
-  void enter() { resident.store(1, order::seqCst); }
-  void leave() { resident.store(0, Orders::leave); }  // S2
+  DFCCL_HD bool isResident() const { return resident.load(Orders::seeResident) != 0; }  // L1
+  DFCCL_HD void enter() { resident.store(1, order::seqCst); }
+  DFCCL_HD void leave() { resident.store(0, Orders::leave); }  // S2
   /// Entries of the host's that no leader has taken. To be asked after the daemon was seen out.
   static bool hasUnseen(const SubmissionRing& ring) {
     return ring.header->tail.load(Orders::seeTail) != ring.header->head.load(order::relaxed);  // L2

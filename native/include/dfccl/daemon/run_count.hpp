@@ -25,16 +25,16 @@ struct BasicRunCount {
   static constexpr uint32_t kMaxParts = 0xffff;
   static constexpr uint32_t kAborted = kMaxParts + 1;  // added once for each block that gives up
 
-  Atomic<uint32_t> done;  // low half: parts; high half: aborts
+  Atomic<uint32_t, Scope::device> done;  // low half: parts; high half: aborts
 
   /// @pre No block has a part of the run yet.
-  void reset() { done.store(0, order::relaxed); }
+  DFCCL_HD void reset() { done.store(0, order::relaxed); }
   /// Counts `parts` program blocks of `total`, done, or given up because the id was aborted.
-  RunProgress count(uint32_t parts, uint32_t total, bool isAborted = false) {
+  DFCCL_HD RunProgress count(uint32_t parts, uint32_t total, bool isAborted = false) {
     const uint32_t added = parts + (isAborted ? kAborted : 0);
-    // A run of a single part has a single block that counts.
-    const uint32_t sum = (total == 1 ? done.load(order::relaxed) : done.fetchAdd(added, Orders::count)) + added;
-    if (total == 1) done.store(sum, order::relaxed);
+    // A run of a single part has a single block that counts, once.
+    if (total == 1) return isAborted ? RunProgress::aborted : RunProgress::finished;
+    const uint32_t sum = done.fetchAdd(added, Orders::count) + added;
     if ((sum & kMaxParts) < total) return RunProgress::blocksLeft;
     return sum > kMaxParts ? RunProgress::aborted : RunProgress::finished;
   }

@@ -3,11 +3,7 @@
 // reference, its kernels' tests and the GPU share these, so a value has the same bits everywhere.
 #include <cstdint>
 
-#if defined(__CUDACC__)
-#define DFCCL_HOST_DEVICE __host__ __device__
-#else
-#define DFCCL_HOST_DEVICE
-#endif
+#include "dfccl/host_device.hpp"
 
 namespace dfccl {
 
@@ -57,7 +53,7 @@ inline constexpr uint64_t kNan64 = 0x7fffffffffffffff;
 
 /// The float32 of the same value; exact, since every format here is a subset of float32. NaN stays NaN.
 template <class F>
-DFCCL_HOST_DEVICE constexpr float widen(F value) {
+DFCCL_HD constexpr float widen(F value) {
   const uint32_t magnitude = value.bits & (F::kSign - 1);
   const uint32_t sign = (value.bits & F::kSign) << (32 - F::kWidth);
   const uint32_t shifted = magnitude << F::kShift;
@@ -65,8 +61,9 @@ DFCCL_HOST_DEVICE constexpr float widen(F value) {
   if (isSpecial) return __builtin_bit_cast(float, sign | 0x7f800000u | shifted);
   if (F::kNarrowExponent && (magnitude & F::kExponentMask) == 0) {
     // A subnormal: give it the smallest normal's exponent, then take the leading one away again.
-    const float one = __builtin_bit_cast(float, F::kSmallestNormalAsFloat);
-    const float value32 = __builtin_bit_cast(float, F::kSmallestNormalAsFloat + shifted) - one;
+    // Not const: nvcc 13.0 breaks off where it tries to fold these.
+    float one = __builtin_bit_cast(float, F::kSmallestNormalAsFloat);
+    float value32 = __builtin_bit_cast(float, F::kSmallestNormalAsFloat + shifted) - one;
     return __builtin_bit_cast(float, sign | __builtin_bit_cast(uint32_t, value32));
   }
   return __builtin_bit_cast(float, sign | (shifted + F::kRebias));
@@ -75,7 +72,7 @@ DFCCL_HOST_DEVICE constexpr float widen(F value) {
 /// Rounds to nearest, ties to even. Too large: infinity, or the largest finite value where the format saturates.
 /// NaN becomes F::kNan.
 template <class F>
-DFCCL_HOST_DEVICE constexpr F roundTo(float value) {
+DFCCL_HD constexpr F roundTo(float value) {
   const uint32_t bits = __builtin_bit_cast(uint32_t, value);
   const uint32_t sign = (bits >> (32 - F::kWidth)) & F::kSign;
   uint32_t magnitude = bits & 0x7fffffff;

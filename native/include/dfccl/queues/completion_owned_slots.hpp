@@ -17,7 +17,7 @@
 // at once: they stay in cache, and the poller looks at no others. The counters of the ring are 32-bit and wrap; they
 // are never more than slotCount apart.
 #include <cstddef>
-#include <new>
+#include <memory>
 
 #include "dfccl/queues/completion_queue.hpp"
 
@@ -61,11 +61,11 @@ struct CompletionOwnedSlots {
   /// Makes a queue with all slots free in `memory` (bytes() of it, 64-byte aligned) before anyone else sees it.
   /// @pre isValidSlotCount(slotCount). firstClaim is for tests of the wrap.
   static CompletionOwnedSlots create(void* memory, uint32_t slotCount, uint32_t firstClaim = 0) {
-    new (memory) OwnedSlotsHeader{};
+    std::construct_at(static_cast<OwnedSlotsHeader*>(memory));
     const CompletionOwnedSlots queue = at(memory, slotCount);
     for (uint32_t i = 0; i < slotCount; ++i) {
-      new (&queue.slots[i]) Atomic<uint64_t>{};
-      new (&queue.freeList[i]) Plain<uint32_t>{};
+      std::construct_at(&queue.slots[i]);
+      std::construct_at(&queue.freeList[i]);
     }
     queue.reset(firstClaim);
     return queue;

@@ -10,7 +10,7 @@
 // entry. The leader doesn't wait: a full ring is a value.
 #include <cstddef>
 #include <cstdint>
-#include <new>
+#include <memory>
 
 #include "dfccl/atomics.hpp"
 
@@ -39,7 +39,7 @@ struct LeaderBroadcast {
   uint32_t capacity;
   uint32_t blockCount;
 
-  Plain<T>& slot(uint64_t position) const { return entries[position & (capacity - 1)]; }
+  DFCCL_HD Plain<T>& slot(uint64_t position) const { return entries[position & (capacity - 1)]; }
 
   static constexpr size_t bytes(uint32_t capacity, uint32_t blockCount) {
     return sizeof(LeaderBroadcastHeader) + size_t{blockCount} * sizeof(BroadcastCursor) + capacity * sizeof(Plain<T>);
@@ -49,15 +49,15 @@ struct LeaderBroadcast {
   /// @pre capacity is a power of two; blockCount >= 1.
   static LeaderBroadcast create(void* memory, uint32_t capacity, uint32_t blockCount, uint64_t firstPosition = 0) {
     static_assert(alignof(T) <= 64);
-    auto* header = new (memory) LeaderBroadcastHeader{};
+    auto* header = std::construct_at(static_cast<LeaderBroadcastHeader*>(memory));
     const LeaderBroadcast ring = at(memory, capacity, blockCount);
     header->capacity.store(capacity, order::relaxed);
     header->blockCount.store(blockCount, order::relaxed);
     for (uint32_t i = 0; i < blockCount; ++i) {
-      new (&ring.cursors[i]) BroadcastCursor{};
+      std::construct_at(&ring.cursors[i]);
       ring.cursors[i].position.store(firstPosition, order::relaxed);
     }
-    for (uint32_t i = 0; i < capacity; ++i) new (&ring.entries[i]) Plain<T>{};
+    for (uint32_t i = 0; i < capacity; ++i) std::construct_at(&ring.entries[i]);
     header->tail.store(firstPosition, order::relaxed);
     return ring;
   }
@@ -87,11 +87,11 @@ struct BroadcastOrders {
 template <class T, class Orders = BroadcastOrders>
 class BroadcastLeader {
  public:
-  explicit BroadcastLeader(LeaderBroadcast<T> ring)
+  DFCCL_HD explicit BroadcastLeader(LeaderBroadcast<T> ring)
       : ring_(ring), tail_(ring.header->tail.load(order::relaxed)), slowest_(tail_ - ring.capacity) {}
 
   /// @return False: full; the slowest block has not passed the oldest entry.
-  bool tryPublish(const T& entry) {
+  DFCCL_HD bool tryPublish(const T& entry) {
     if (!hasRoom()) return false;
     ring_.slot(tail_).set(entry);
     ++tail_;
@@ -100,7 +100,7 @@ class BroadcastLeader {
   }
 
   /// True if the next tryPublish() succeeds: look before taking what could not be given on.
-  bool hasRoom() {
+  DFCCL_HD bool hasRoom() {
     if (tail_ - slowest_ < ring_.capacity) return true;
     uint64_t lag = 0;
     for (uint32_t i = 0; i < ring_.blockCount; ++i) {
@@ -112,7 +112,7 @@ class BroadcastLeader {
   }
 
   /// Position of the next entry.
-  uint64_t position() const { return tail_; }
+  DFCCL_HD uint64_t position() const { return tail_; }
 
  private:
   LeaderBroadcast<T> ring_;
@@ -124,33 +124,34 @@ class BroadcastLeader {
 template <class T, class Orders = BroadcastOrders>
 class BroadcastReader {
  public:
-  BroadcastReader(LeaderBroadcast<T> ring, uint32_t block)
+  DFCCL_HD BroadcastReader(LeaderBroadcast<T> ring, uint32_t block)
       : ring_(ring), block_(block), position_(ring.cursors[block].position.load(order::relaxed)), tail_(position_) {}
 
   /// Reads the entry at position() and leaves it there. @return False if there is none yet.
-  bool peek(T& out) {
+  DFCCL_HD bool peek(T& out) {
     if (position_ == tail_) {
+      // On a GPU an acquiring load empties the cache, so only one that finds something may be one.
+      if (ring_.header->tail.load(order::relaxed) == tail_) return false;
       tail_ = ring_.header->tail.load(Orders::readTail);  // A1
-      if (position_ == tail_) return false;
     }
     out = ring_.slot(position_).get();
     return true;
   }
 
   /// Passes the entry that peek() showed; this block will not look at it again.
-  void pop() {
+  DFCCL_HD void pop() {
     ++position_;
     ring_.cursors[block_].position.store(position_, Orders::passSlot);  // R2
   }
 
   /// peek and pop at once.
-  bool take(T& out) {
+  DFCCL_HD bool take(T& out) {
     if (!peek(out)) return false;
     pop();
     return true;
   }
 
-  uint64_t position() const { return position_; }
+  DFCCL_HD uint64_t position() const { return position_; }
 
  private:
   LeaderBroadcast<T> ring_;

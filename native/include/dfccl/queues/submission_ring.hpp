@@ -14,7 +14,7 @@
 // JavaScript reads the low halves of head and tail only and extends them: they are never more than capacity apart.
 #include <cstddef>
 #include <cstdint>
-#include <new>
+#include <memory>
 
 #include "dfccl/queues/sqe_words.hpp"
 
@@ -45,7 +45,7 @@ struct SubmissionRing {
   SqeMemory* entries;
   uint32_t capacity;
 
-  SqeMemory& slot(uint64_t position) const { return entries[position & (capacity - 1)]; }
+  DFCCL_HD SqeMemory& slot(uint64_t position) const { return entries[position & (capacity - 1)]; }
 
   static constexpr size_t bytes(uint32_t capacity) {
     return sizeof(SubmissionRingHeader) + size_t{capacity} * sizeof(SqeMemory);
@@ -58,9 +58,9 @@ struct SubmissionRing {
   /// Makes an empty ring in `memory` (bytes(capacity) of it, 64-byte aligned) before anyone else sees it.
   /// @pre isValidCapacity(capacity).
   static SubmissionRing create(void* memory, uint32_t capacity, uint64_t firstPosition = 0) {
-    auto* header = new (memory) SubmissionRingHeader{};
+    auto* header = std::construct_at(static_cast<SubmissionRingHeader*>(memory));
     auto* entries = reinterpret_cast<SqeMemory*>(static_cast<std::byte*>(memory) + sizeof(SubmissionRingHeader));
-    for (uint32_t i = 0; i < capacity; ++i) new (&entries[i]) SqeMemory{};
+    for (uint32_t i = 0; i < capacity; ++i) std::construct_at(&entries[i]);
     const SubmissionRing ring{header, entries, capacity};
     ring.reset(firstPosition);
     return ring;

@@ -2,7 +2,7 @@
 // When a block looks for new collectives, and where they enter its task queue (DFCCL section 4.3, OCCL section 3.2).
 #include <cstdint>
 
-#include "dfccl/scheduling/host_device.hpp"
+#include "dfccl/host_device.hpp"
 
 namespace dfccl::scheduling {
 

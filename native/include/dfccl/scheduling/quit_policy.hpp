@@ -3,7 +3,7 @@
 // leader) runs this over facts gathered from all blocks.
 #include <cstdint>
 
-#include "dfccl/scheduling/host_device.hpp"
+#include "dfccl/host_device.hpp"
 #include "dfccl/scheduling/saturating.hpp"
 
 namespace dfccl::scheduling {

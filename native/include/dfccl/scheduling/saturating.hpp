@@ -4,7 +4,7 @@
 // once.
 #include <cstdint>
 
-#include "dfccl/scheduling/host_device.hpp"
+#include "dfccl/host_device.hpp"
 
 namespace dfccl::scheduling {
 

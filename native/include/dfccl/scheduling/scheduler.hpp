@@ -10,7 +10,7 @@
 // each further slice committed in the visit. Looks at the SQ are reported as they happen.
 #include <cstdint>
 
-#include "dfccl/scheduling/host_device.hpp"
+#include "dfccl/host_device.hpp"
 #include "dfccl/scheduling/order_policy.hpp"
 #include "dfccl/scheduling/quit_policy.hpp"
 #include "dfccl/scheduling/saturating.hpp"

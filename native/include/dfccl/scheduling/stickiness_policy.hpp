@@ -3,7 +3,7 @@
 // polls of the task's wait condition that found nothing, in a row.
 #include <cstdint>
 
-#include "dfccl/scheduling/host_device.hpp"
+#include "dfccl/host_device.hpp"
 #include "dfccl/scheduling/saturating.hpp"
 
 namespace dfccl::scheduling {

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "cpu/cpu_rank_memory.hpp"
 #include "dfccl/daemon/rank_daemon.hpp"
 #include "program/program_loader.hpp"
 #include "test_platform.hpp"
@@ -92,9 +93,10 @@ class TestWorld {
     entry.group->join(member, *entry.program, spec.scale, record);
     entry.issued = 0;
     Mailbox& box = entry.group->shared().mailboxes[member];
-    if (box.published.load(order::relaxed) == 0 && Surroundings::memory != nullptr) {
-      box.input.store(Surroundings::memory->nowhere(), order::relaxed);
-      box.output.store(Surroundings::memory->nowhere(), order::relaxed);
+    if (box.input.load(order::relaxed) == 0 && Surroundings::memory != nullptr) {
+      const uint64_t nowhere = Mailbox::address(Surroundings::memory->nowhere());
+      box.input.store(nowhere, order::relaxed);
+      box.output.store(nowhere, order::relaxed);
     }
     for (uint32_t i = 0; shape_.firstPosition != 0 && i < entry.program->connections.size(); ++i) {
       ConnectorMemory& c = *record.connections[i].memory;
@@ -213,7 +215,7 @@ class TestWorld {
           poller(memory.completions),
           tasks(shape.limits.tasks),
           entries(shape.limits.collectives) {}
-    RankMemory memory;
+    CpuRankMemory memory;
     RankDaemon<Platform> daemon;
     EngineSubmissionProducer producer;
     CompletionOwnedSlots<>::Claimer claimer;
@@ -269,7 +271,7 @@ class TestWorld {
   }
 
   void rememberConnectors(const CollectiveRecord& record, uint32_t rank, const CollectiveSpec& spec) {
-    const std::vector<ConnectionRecord>& records = record.program->connections;
+    const Array<const ConnectionRecord>& records = record.program->connections;
     for (size_t i = 0; i < records.size(); ++i) {
       const Connector& c = record.connections[i];
       if (shape_.mistakes.reusesCountersAnew) {
@@ -281,7 +283,7 @@ class TestWorld {
 
   void applyConnectorMistakes(const CollectiveGroup& group, CollectiveRecord& record, uint32_t rank,
                               const CollectiveSpec& spec) {
-    const std::vector<ConnectionRecord>& records = record.program->connections;
+    const Array<const ConnectionRecord>& records = record.program->connections;
     for (size_t i = 0; i < records.size(); ++i) {
       Connector& c = record.connections[i];
       if (shape_.mistakes.lendsConnectorsEarly) {

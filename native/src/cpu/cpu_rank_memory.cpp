@@ -1,0 +1,85 @@
+#include "cpu/cpu_rank_memory.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "error.hpp"
+
+namespace dfccl {
+namespace {
+
+using Memory = detail::CpuRankTables::Memory;
+
+Memory allocateZeroed(size_t bytes) {
+  const size_t rounded = (bytes + 4095) / 4096 * 4096;
+  void* memory = std::aligned_alloc(4096, rounded);
+  if (memory == nullptr) {
+    throw Error(dfcclOutOfMemory,
+                "The queues of a rank need " + std::to_string(rounded) + " bytes, which the system refused.",
+                "Open the world with fewer ranks or smaller queues.", {{"bytes", std::to_string(rounded)}});
+  }
+  std::memset(memory, 0, rounded);
+  return Memory(memory);
+}
+
+}  // namespace
+
+namespace detail {
+
+void CpuRankTables::FreeAligned::operator()(void* p) const { std::free(p); }
+
+CpuRankTables::CpuRankTables(const RankLimits& limits)
+    : runTable(limits.completionSlots),
+      collectiveTable(limits.collectives),
+      contextTable(limits.tasks),
+      activeTable(limits.tasks, 0),
+      blockTable(limits.grid),
+      blockTables(limits.grid),
+      submissionMemory(allocateZeroed(SubmissionRing::bytes(limits.submissionSlots))),
+      completionMemory(allocateZeroed(CompletionOwnedSlots<>::bytes(limits.completionSlots))),
+      feedMemory(allocateZeroed(BlockFeed::bytes(feedCapacity(limits), limits.grid))) {
+  for (uint32_t b = 0; b < limits.grid; ++b) {
+    Block& tables = blockTables[b];
+    tables.queue.resize(limits.tasks);
+    tables.savedQueue.resize(limits.tasks);
+    tables.nextRun.assign(limits.completionSlots, kNoRun);
+    tables.lastRun.assign(limits.collectives, kNoRun);
+    blockTable[b].queue = arrayOf(tables.queue);
+    blockTable[b].savedQueue = arrayOf(tables.savedQueue);
+    blockTable[b].nextRun = arrayOf(tables.nextRun);
+    blockTable[b].lastRun = arrayOf(tables.lastRun);
+  }
+}
+
+}  // namespace detail
+
+CpuRankMemory::CpuRankMemory(uint32_t rankNumber, const RankLimits& rankLimits,
+                             const scheduling::SchedulePolicy& schedulePolicy)
+    : CpuRankTables(rankLimits),
+      RankMemory{.rank = rankNumber,
+                 .limits = rankLimits,
+                 .policy = schedulePolicy,
+                 .residency = residencyMemory,
+                 .control = controlMemory,
+                 .counters = counterMemory} {
+  submissions = SubmissionRing::create(submissionMemory.get(), limits.submissionSlots);
+  completions = CompletionOwnedSlots<>::create(completionMemory.get(), limits.completionSlots);
+  runs = arrayOf(runTable);
+  collectives = arrayOf(collectiveTable);
+  contexts = arrayOf(contextTable);
+  isActive = arrayOf(activeTable);
+  blocks = arrayOf(blockTable);
+  feed = BlockFeed::create(feedMemory.get(), feedCapacity(limits), limits.grid);
+}
+
+Array<QueueEntry> CpuRankMemory::growTaskQueue(uint32_t block) {
+  Block& tables = blockTables[block];
+  tables.queue.resize(2 * tables.queue.size());
+  tables.savedQueue.resize(tables.queue.size());
+  blocks[block].queue = arrayOf(tables.queue);
+  blocks[block].savedQueue = arrayOf(tables.savedQueue);
+  return blocks[block].queue;
+}
+
+}  // namespace dfccl

@@ -1,0 +1,49 @@
+#pragma once
+// A rank's memory in this process.
+#include <memory>
+#include <vector>
+
+#include "dfccl/daemon/rank_memory.hpp"
+
+namespace dfccl {
+
+namespace detail {
+
+struct CpuRankTables {
+  CpuRankTables(const RankLimits& limits);
+
+  struct Block {
+    std::vector<QueueEntry> queue, savedQueue;
+    std::vector<uint32_t> nextRun, lastRun;
+  };
+  struct FreeAligned {
+    void operator()(void* p) const;
+  };
+  using Memory = std::unique_ptr<void, FreeAligned>;
+
+  Residency residencyMemory{};
+  ControlRing controlMemory{};
+  RankCounters counterMemory{};
+  std::vector<RunRecord> runTable;
+  std::vector<CollectiveRecord> collectiveTable;
+  std::vector<TaskContext> contextTable;
+  std::vector<uint8_t> activeTable;
+  std::vector<BlockMemory> blockTable;
+  std::vector<Block> blockTables;
+  Memory submissionMemory, completionMemory, feedMemory;
+};
+
+}  // namespace detail
+
+class CpuRankMemory : private detail::CpuRankTables, public RankMemory {
+ public:
+  /// @throws Error dfcclOutOfMemory.
+  CpuRankMemory(uint32_t rank, const RankLimits& limits, const scheduling::SchedulePolicy& policy);
+  CpuRankMemory(const CpuRankMemory&) = delete;
+  CpuRankMemory& operator=(const CpuRankMemory&) = delete;
+
+  /// Doubles a block's task queue. @return the new one, with the former's entries. @pre the caller steps the block.
+  Array<QueueEntry> growTaskQueue(uint32_t block);
+};
+
+}  // namespace dfccl
