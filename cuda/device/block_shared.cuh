@@ -1,0 +1,110 @@
+#pragma once
+// What the threads of one block share.
+#include <cstdint>
+
+#include "dfccl/daemon/leader.hpp"
+#include "dfccl/program.hpp"
+#include "threads.cuh"
+
+namespace dfccl::gpu {
+
+/// Tasks that one block can have in its queue, which lies in shared memory: the host registers no more.
+inline constexpr uint32_t kSharedTasks = 1024;
+inline constexpr uint32_t kStagedEntries = 16;
+
+/// Contexts kept at hand, and the most that the constant part of one takes: the record, the program's tables, the
+/// meeting places. What is larger is read where it lies.
+inline constexpr uint32_t kNearContexts = 8;
+inline constexpr uint32_t kImageBytes = 8192;
+inline constexpr uint32_t kMaxGrid = 64;
+
+/// How the constant part of a collective begins, in one piece with everything that its pointers name.
+struct CollectiveImage {
+  CollectiveRecord record;
+  MeetingPlaces places;
+  BoundProgram program;
+};
+
+enum class Work : uint32_t { leave, reduceCopy, hasArrived, unpack, pack, loadImage };
+
+/// What the control thread asks of the workers.
+struct TeamOrder {
+  Work work;
+  DataType type;
+  ReduceOp op;
+  Protocol protocol;
+  ReduceCopyArgs args;
+  uint8_t* slot;
+  uint8_t* payload;
+  uint64_t bytes;
+  uint64_t position;
+  uint32_t slotBytes;
+  uint32_t fill;
+  uint32_t isUnanimous;  // the answer of a vote
+  const uint4* image;
+  uint4* nearImage;
+};
+
+/// Entries of the host's queue that the polling warp has read and the leader has not yet taken.
+struct StagedEntries {
+  uint64_t words[kStagedEntries][kSqeWords];
+  Atomic<uint64_t, Scope::block> filled;  // position behind the last entry here
+  Atomic<uint64_t, Scope::block> taken;   // position behind the last one that the leader let go of
+  Atomic<uint64_t, Scope::block> controlTail;
+  Atomic<uint64_t, Scope::block> facts[kMaxGrid];  // of every block, as the polling warp last saw them
+  Atomic<uint32_t, Scope::block> isOver;           // the polling warp may leave
+};
+
+/// What a daemon keeps between its stays beside RankMemory.
+struct DaemonGate {
+  Atomic<uint32_t, Scope::device> blocksLeft;
+  uint64_t head;                           // of the host's queue
+  Atomic<uint32_t, Scope::device> gaveUp;  // the watchdog's: blocks that left because a stay went on for too long
+};
+
+/// What a stay leaves behind in the host's memory: a daemon with runs unfinished is to be started again.
+struct StayReport {
+  Atomic<uint64_t> submissionsTaken;
+  Atomic<uint64_t> completionsPosted;
+};
+
+struct LaunchArguments {
+  const RankMemory* memory;
+  DaemonGate* gate;
+  StayReport* report;
+  uint8_t* staging;  // [block]: kStagingBytes to receive, as many to send
+  uint64_t watchdogNanos;
+};
+
+inline constexpr uint64_t kStagingBytes = 64 << 10;
+
+template <class T>
+struct alignas(16) Storage {
+  unsigned char bytes[(sizeof(T) + 15) / 16 * 16];
+  __device__ T& get() { return *reinterpret_cast<T*>(bytes); }
+};
+
+inline constexpr uint32_t kDaemonBytes = 2048;
+inline constexpr uint32_t kLeaderBytes = 512;
+
+struct BlockShared {
+  Storage<RankMemory> memory;
+  BlockCounters counters;
+  TeamOrder order;
+  StagedEntries staged;
+  LaunchArguments launch;
+  uint8_t* staging;
+  // The daemon's own state. Not on the control thread's stack: that lies behind the first-level cache, which every
+  // acquiring load and every fence empties.
+  alignas(16) unsigned char daemon[kDaemonBytes];
+  alignas(16) unsigned char leader[kLeaderBytes];
+  alignas(128) unsigned char images[kNearContexts][kImageBytes];
+  MoveOperands operands;
+  QueueEntry queue[kSharedTasks];
+};
+
+extern __shared__ __align__(128) unsigned char dynamicShared[];
+
+__device__ inline BlockShared& blockShared() { return *reinterpret_cast<BlockShared*>(dynamicShared); }
+
+}  // namespace dfccl::gpu

@@ -1,0 +1,225 @@
+#pragma once
+// The daemon's platform on a GPU: the control thread decides, the workers move. Everything that differs from a CPU is a
+// function here.
+#include "block_shared.cuh"
+#include "dfccl/daemon/leader.hpp"
+#include "dfccl/daemon/rules.hpp"
+#include "host_queue.cuh"
+#include "team.cuh"
+
+namespace dfccl::gpu {
+
+template <class RulesType = AllRules>
+class CudaPlatform {
+ public:
+  using Rules = RulesType;
+  using Submissions = StagedSubmissions;
+  static constexpr int64_t kStepBudgetBytes = 16 << 20;
+  static constexpr int kVisitsPerStep = 4;
+  static constexpr uint32_t kStepsPerDecision = 16;
+  // A small collective moves nothing on the other GPUs faster than they do it themselves.
+  static constexpr bool kRunsTogether = false;
+  static constexpr uint64_t kTogetherBytes = 0;
+  // Nothing that the caller wrote is published with a mailbox: it was complete before the host submitted.
+  static constexpr Order kPublishOrder = order::relaxed;
+  // An acquiring load empties the first-level cache, so a look is a relaxed one, and only what it finds is acquired.
+  static constexpr Order kLook = order::relaxed;
+  template <class Word>
+  __device__ static void found(const Word& word) {
+    word.load(order::acquire);
+  }
+  static constexpr Order kOwnOrder = order::relaxed;
+  /// A block's word that it has read an entry needs no order: what it read has arrived.
+  struct FeedOrders : BroadcastOrders {
+    static constexpr Order passSlot = order::relaxed;
+    static constexpr Order readCursor = order::relaxed;
+  };
+  // Looks before a task counts as stuck. What a peer answers takes a microsecond or two, so fewer only cost visits.
+  static constexpr int kLooks = 16;
+
+  __device__ uint64_t now() const {
+    uint64_t nanos;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(nanos)::"memory");
+    return nanos;
+  }
+
+  __device__ static BlockCounters& counters(RankMemory&, uint32_t) { return blockShared().counters; }
+  __device__ static Array<QueueEntry> taskQueue(RankMemory&, uint32_t) { return {blockShared().queue, kSharedTasks}; }
+  /// The host registers no more tasks than the queue holds, and a GPU has no in-order mode, which needs more.
+  __device__ static Array<QueueEntry> growTaskQueue(RankMemory&, uint32_t) {
+    __trap();
+    return {};
+  }
+  __device__ static uint64_t facts(const RankMemory&, uint32_t block) {
+    return blockShared().staged.facts[block].load(order::relaxed);
+  }
+  __device__ static uint64_t controlTail(const RankMemory&) {
+    return blockShared().staged.controlTail.load(order::relaxed);
+  }
+
+  template <class Condition>
+  __device__ static bool poll(const Condition& condition) {
+    for (int look = 0; look < kLooks; ++look) {
+      if (condition()) return true;
+    }
+    return false;
+  }
+
+  /// A copy of the record and of everything constant behind it, in shared memory. @param previous what this place held
+  /// for the same record, if anything. @param isStarted whether mailboxes of peers are known already.
+  __device__ static const CollectiveRecord* nearView(uint32_t place, const CollectiveRecord& record,
+                                                     const CollectiveRecord* previous, bool isStarted) {
+    auto* image = reinterpret_cast<CollectiveImage*>(blockShared().images[place]);
+    if (previous != &image->record) {
+      if (record.image == nullptr || record.imageBytes > kImageBytes) return &record;
+      TeamOrder& order = blockShared().order;
+      order.work = Work::loadImage;
+      order.image = static_cast<const uint4*>(record.image);
+      order.nearImage = reinterpret_cast<uint4*>(image);
+      order.bytes = record.imageBytes;
+      carryOut();
+      relocate(*image, reinterpret_cast<const unsigned char*>(record.image));
+    }
+    if (isStarted) {
+      const MeetingPlaces& places = image->places;
+      for (uint32_t m = 0; m < places.members; ++m) {
+        places.knownMailboxes[m].input.store(places.mailboxes[m].input.load(order::relaxed), order::relaxed);
+        places.knownMailboxes[m].output.store(places.mailboxes[m].output.load(order::relaxed), order::relaxed);
+      }
+    }
+    return &image->record;
+  }
+
+  __device__ static uint32_t lookForMailboxes(const MeetingPlaces& places, uint64_t run, uint32_t known) {
+    constexpr uint32_t kAtOnce = 4;
+    for (int look = 0; look < kLooks && known < places.members; ++look) {
+      uint64_t input[kAtOnce], output[kAtOnce];
+#pragma unroll
+      for (uint32_t i = 0; i < kAtOnce; ++i) {
+        const Mailbox& box = places.mailboxes[known + i < places.members ? known + i : places.members - 1];
+        input[i] = box.input.load(order::relaxed);
+        output[i] = box.output.load(order::relaxed);
+      }
+      const uint32_t first = known;
+#pragma unroll
+      for (uint32_t i = 0; i < kAtOnce; ++i) {
+        const bool isNext = known == first + i && known < places.members;
+        if (!isNext || !Mailbox::isOfRun(input[i], run) || !Mailbox::isOfRun(output[i], run)) continue;
+        places.knownMailboxes[known].input.store(input[i], order::relaxed);
+        places.knownMailboxes[known].output.store(output[i], order::relaxed);
+        ++known;
+      }
+    }
+    if (known == places.members) found(places.mailboxes[known - 1].output);
+    return known;
+  }
+
+  __device__ MoveOperands& operands() { return blockShared().operands; }
+
+  __device__ static void reduceCopy(DataType type, ReduceOp op, const ReduceCopyArgs& args, uint64_t) {
+    TeamOrder& order = blockShared().order;
+    order.work = Work::reduceCopy;
+    order.type = type;
+    order.op = op;
+    order.args = args;
+    carryOut();
+  }
+
+  __device__ static bool hasArrived(Protocol protocol, const Connector& from, size_t bytes) {
+    TeamOrder& order = blockShared().order;
+    const uint64_t position = from.receivePosition();
+    order.work = Work::hasArrived;
+    order.protocol = protocol;
+    order.slot = from.slotAt(position);
+    order.bytes = bytes;
+    order.position = position;
+    order.isUnanimous = 1;
+    carryOut();
+    return *static_cast<volatile uint32_t*>(&order.isUnanimous) != 0;
+  }
+  __device__ static void unpack(Protocol protocol, uint8_t* payload, uint8_t* slot, size_t bytes) {
+    TeamOrder& order = blockShared().order;
+    order.work = Work::unpack;
+    order.protocol = protocol;
+    order.slot = slot;
+    order.payload = payload;
+    order.bytes = bytes;
+    carryOut();
+  }
+  __device__ static void pack(Protocol protocol, const Connector& to, const uint8_t* payload, size_t bytes) {
+    TeamOrder& order = blockShared().order;
+    const uint64_t position = to.sendPosition();
+    order.work = Work::pack;
+    order.protocol = protocol;
+    order.slot = to.slotAt(position);
+    order.payload = const_cast<uint8_t*>(payload);
+    order.bytes = bytes;
+    order.position = position;
+    order.slotBytes = to.slotBytes;
+    order.fill = ll::mustFill(position, to.slotCount);
+    carryOut();
+  }
+
+  __device__ uint8_t* receiveStaging(size_t) { return blockShared().staging; }
+  __device__ uint8_t* sendStaging(size_t) { return blockShared().staging + kStagingBytes; }
+
+  /// This member will not touch another's buffers in its run again: one fence for what it wrote there, then a message
+  /// to everybody's own counter.
+  __device__ static void finishAccess(const MeetingPlaces& places) {
+    __threadfence_system();
+    for (uint32_t copy = 0; copy < places.copyCount; ++copy) {
+      places.finishedAccessCopies[copy]->fetchAdd(1, order::relaxed);
+    }
+  }
+
+  /// The one store to the host. The results lie in this GPU's memory, where only this GPU's later work reads them, or
+  /// in a peer's that has acknowledged: device scope reaches them.
+  __device__ static void postCompletion(RankMemory& memory, uint32_t slot, uint64_t cqe) {
+    __threadfence();
+    memory.completions.slots[slot].store(cqe, order::relaxed);
+    memory.counters.completionsPosted.value.fetchAdd(1, order::relaxed);
+  }
+
+  /// Each member's copy counts that member only; the host adds them up.
+  __device__ static void acknowledgeAbort(RankMemory& memory, CollectiveRecord& collective) {
+    if (collective.blocksDropped.fetchAdd(1, order::acqRel) + 1 == memory.limits.grid) {
+      collective.shared->abortAcknowledged.fetchAdd(1, order::acqRel);
+    }
+  }
+
+  __device__ static void blockLeft(RankMemory& memory, uint32_t block) {
+    memory.blocks[block].counters = blockShared().counters;
+    DaemonGate& gate = *blockShared().launch.gate;
+    if (gate.blocksLeft.fetchAdd(1, order::acqRel) + 1 < memory.limits.grid) return;
+    gate.blocksLeft.store(0, order::relaxed);
+    StayReport& report = *blockShared().launch.report;
+    report.submissionsTaken.store(memory.counters.submissionsTaken.read(), order::relaxed);
+    report.completionsPosted.store(memory.counters.completionsPosted.read(), order::relaxed);
+    memory.residency.leave();
+  }
+
+ private:
+  /// Points an image's pointers, which name places in the original, to the same places in the copy.
+  __device__ static void relocate(CollectiveImage& image, const unsigned char* original) {
+    auto* const copy = reinterpret_cast<unsigned char*>(&image);
+    const auto move = [&](auto*& pointer) {
+      using Pointer = std::remove_reference_t<decltype(pointer)>;
+      pointer = reinterpret_cast<Pointer>(copy + (reinterpret_cast<const unsigned char*>(pointer) - original));
+    };
+    move(image.record.places);
+    move(image.record.program);
+    move(image.places.knownMailboxes);
+    move(image.places.mailboxCopies);
+    move(image.places.finishedAccessCopies);
+    move(image.places.scratch);
+    move(image.places.scales);
+    move(image.program.blocks.items);
+    move(image.program.connections.items);
+    move(image.program.steps.items);
+    move(image.program.refs.items);
+    move(image.program.dependencies.items);
+    move(image.program.chunks.items);
+  }
+};
+
+}  // namespace dfccl::gpu

@@ -1,0 +1,113 @@
+#include "device/daemon_kernel.cuh"
+
+#include <new>
+
+#include "device/cuda_platform.cuh"
+
+namespace dfccl::gpu {
+namespace {
+
+using Platform = CudaPlatform<>;
+
+__device__ void copyToShared(void* to, const void* from, uint32_t bytes) {
+  auto* words = static_cast<uint64_t*>(to);
+  const auto* source = static_cast<const uint64_t*>(from);
+  for (uint32_t i = threadIdx.x; i < bytes / 8; i += kBlockThreads) words[i] = source[i];
+}
+
+/// A stay that goes on for too long is a mistake of this program's: the block leaves as it is and says so. What it held
+/// is lost, so the host gives the rank up.
+__device__ void giveUp() {
+  BlockShared& shared = blockShared();
+  shared.memory.get().blocks[blockIdx.x].counters = shared.counters;
+  DaemonGate& gate = *shared.launch.gate;
+  gate.gaveUp.fetchAdd(1, order::relaxed);
+  __threadfence_system();
+  if (gate.blocksLeft.fetchAdd(1, order::acqRel) + 1 == shared.memory.get().limits.grid) {
+    shared.memory.get().residency.exited.store(1, order::relaxed);
+    shared.memory.get().residency.leave();
+  }
+}
+
+__device__ bool isWatchdogDue(const Platform& platform, uint64_t startedAt, uint32_t& steps) {
+  constexpr uint32_t kStepsPerLook = 256;
+  return ++steps % kStepsPerLook == 0 && platform.now() - startedAt > blockShared().launch.watchdogNanos;
+}
+
+__device__ void control() {
+  BlockShared& shared = blockShared();
+  RankMemory& memory = shared.memory.get();
+  using Daemon = BlockDaemon<Platform>;
+  static_assert(sizeof(Daemon) <= kDaemonBytes && sizeof(Leader<Platform>) <= kLeaderBytes);
+  Platform platform;
+  Daemon& daemon = *new (shared.daemon) Daemon(memory, blockIdx.x);
+  const uint64_t startedAt = platform.now();
+  uint32_t steps = 0;
+  if (blockIdx.x == 0) {
+    Leader<Platform>& leader = *new (shared.leader) Leader<Platform>(memory);
+    leader.enter(startedAt);
+    daemon.enter();
+    while (daemon.isInside()) {
+      const bool fetched = leader.fetch(platform, daemon);
+      const bool progressed = daemon.step(platform);
+      leader.decide(platform, daemon, fetched, progressed);
+      if (daemon.isInside() && isWatchdogDue(platform, startedAt, steps)) {
+        giveUp();
+        break;
+      }
+    }
+    shared.staged.isOver.store(1, order::relaxed);
+  } else {
+    daemon.enter();
+    while (daemon.isInside()) {
+      daemon.step(platform);
+      if (daemon.isInside() && isWatchdogDue(platform, startedAt, steps)) {
+        giveUp();
+        break;
+      }
+    }
+  }
+  dismissTeam();
+}
+
+__global__ void __launch_bounds__(kBlockThreads, 1) daemonKernel(const __grid_constant__ LaunchArguments launch) {
+  BlockShared& shared = blockShared();
+  copyToShared(&shared.memory, launch.memory, sizeof(RankMemory) / 8 * 8);
+  copyToShared(&shared.counters, &launch.memory->blocks[blockIdx.x].counters, sizeof(BlockCounters));
+  if (threadIdx.x == kControlThread) {
+    shared.launch = launch;
+    shared.staging = launch.staging + uint64_t{blockIdx.x} * 2 * kStagingBytes;
+    const uint64_t head = launch.gate->head;
+    shared.staged.filled.store(head, order::relaxed);
+    shared.staged.taken.store(head, order::relaxed);
+    shared.staged.controlTail.store(launch.memory->control.head.load(order::relaxed), order::relaxed);
+    shared.staged.isOver.store(0, order::relaxed);
+    // Until the polling warp has looked, no block is known to have tried its tasks.
+    for (auto& facts : shared.staged.facts) facts.store(0, order::relaxed);
+  }
+  __syncthreads();
+  if (threadIdx.x < kWorkers) {
+    workInTeam();
+  } else if (threadIdx.x == kControlThread) {
+    control();
+  } else if (threadIdx.x >= kFirstPoller && blockIdx.x == 0) {
+    pollHostQueue();
+  }
+}
+
+}  // namespace
+
+cudaError_t prepareDaemon() {
+  cudaError_t error =
+      cudaFuncSetAttribute(daemonKernel, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(BlockShared));
+  if (error != cudaSuccess) return error;
+  cudaFuncAttributes attributes;
+  return cudaFuncGetAttributes(&attributes, daemonKernel);
+}
+
+cudaError_t launchDaemon(const LaunchArguments& arguments, uint32_t grid, cudaStream_t stream) {
+  daemonKernel<<<grid, kBlockThreads, sizeof(BlockShared), stream>>>(arguments);
+  return cudaGetLastError();
+}
+
+}  // namespace dfccl::gpu

@@ -1,0 +1,83 @@
+#pragma once
+// One registration of an id by all its ranks, on their devices: every member has a copy of what they share, in its own
+// memory, and writes what it has to say into all of them.
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <tuple>
+#include <vector>
+
+#include "dfccl/daemon/records.hpp"
+#include "host/memory.hpp"
+#include "world/collective_spec.hpp"
+
+namespace dfccl::gpu {
+
+class GpuGroup {
+ public:
+  /// @param arenas of the members' devices, in the order of spec.ranks.
+  GpuGroup(const CollectiveSpec& spec, uint64_t programDigest, std::vector<DeviceArena*> arenas);
+  ~GpuGroup();
+  GpuGroup(const GpuGroup&) = delete;
+  GpuGroup& operator=(const GpuGroup&) = delete;
+
+  const CollectiveSpec& spec() const { return spec_; }
+  uint64_t programDigest() const { return programDigest_; }
+  bool hasJoined(uint32_t member) const { return joinedMembers_[member].program != nullptr; }
+
+  /// Completes a member's record, stores it at its place on the device, and lets all members know.
+  /// @throws Error dfcclOutOfMemory.
+  void join(uint32_t member, std::shared_ptr<const BoundProgram> program, double scale, const CollectiveRecord& record,
+            CollectiveRecord* place);
+  /// @return whether it was the last one.
+  bool leave();
+
+ private:
+  using ConnectionKey = std::tuple<uint32_t, uint32_t, uint32_t>;  // source, destination, channel
+
+  /// Device addresses of one member's copy.
+  struct Copy {
+    CollectiveShared* shared;
+    Mailbox* mailboxes;
+    Mailbox** mailboxCopies;
+    Atomic<uint64_t>** finishedAccessCopies;
+    uint8_t** scratch;
+    double* scales;
+    uint32_t* ranks;
+  };
+  /// What a member brought.
+  struct Joined {
+    std::shared_ptr<const BoundProgram> program;
+    CollectiveRecord record;
+    CollectiveRecord* place = nullptr;  // on the device
+    double scale = 1;
+  };
+  struct Link {
+    Connector send, receive;
+  };
+  struct Taken {
+    DeviceArena* arena;
+    uint8_t* block;
+    size_t bytes;
+  };
+
+  uint8_t* take(uint32_t member, size_t bytes);
+  template <class T>
+  T* takeArray(uint32_t member, size_t count) {
+    return reinterpret_cast<T*>(take(member, count * sizeof(T)));
+  }
+  void makeImage(uint32_t member);
+  const Link& linkOf(const ConnectionRecord& end, uint32_t member, uint32_t slotCount, uint32_t slotBytes);
+
+  CollectiveSpec spec_;
+  uint64_t programDigest_;
+  std::vector<DeviceArena*> arenas_;
+  std::vector<Copy> copies_;
+  std::vector<Taken> taken_;
+  std::map<ConnectionKey, Link> links_;
+  std::vector<Joined> joinedMembers_;
+  uint32_t joined_ = 0;
+  uint32_t left_ = 0;
+};
+
+}  // namespace dfccl::gpu

@@ -1,0 +1,140 @@
+#include "host/gpu_world.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "world/builtin_programs.hpp"
+
+namespace dfccl::gpu {
+namespace {
+
+/// Lets every device of the world read and write every other's memory.
+void connectDevices(const std::vector<int>& devices) {
+  const std::set<int> distinct(devices.begin(), devices.end());
+  for (const int from : distinct) {
+    const OnDevice here(from);
+    for (const int to : distinct) {
+      if (from == to) continue;
+      int isPossible = 0;
+      DFCCL_CUDA(cudaDeviceCanAccessPeer(&isPossible, from, to));
+      if (!isPossible) {
+        throw Error(dfcclSystemError,
+                    "Device " + std::to_string(from) + " can't access the memory of device " + std::to_string(to) + ".",
+                    "Use devices of one NVLink or PCIe domain; `nvidia-smi topo -p2p r` shows them.",
+                    {{"from", std::to_string(from)}, {"to", std::to_string(to)}});
+      }
+      const cudaError_t error = cudaDeviceEnablePeerAccess(to, 0);
+      if (error != cudaErrorPeerAccessAlreadyEnabled) check(error, "cudaDeviceEnablePeerAccess");
+      cudaGetLastError();  // having been enabled before is no error
+    }
+  }
+}
+
+}  // namespace
+
+scheduling::SchedulePolicy defaultGpuPolicy() {
+  using namespace scheduling;
+  SchedulePolicy policy{};
+  policy.version = kSchedulePolicyVersion;
+  policy.order = {OrderKind::priority, {}, 1, 1, 256, 4096};
+  policy.stickiness = {StickinessKind::adaptive, {}, 2, 1, 32, 0, 512};
+  policy.quit = {QuitKind::voluntary, {}, 64, 200'000, 3'000'000};
+  return policy;
+}
+
+uint32_t lanesFor(size_t bytes, uint32_t grid) {
+  // Measured on four H200: below this a second block costs more than it moves; 16 are best from there to 16 MiB, and
+  // 32 beyond.
+  constexpr size_t kOneLane = 128 << 10;
+  constexpr size_t kManyLanes = 32 << 20;
+  if (bytes < kOneLane) return 1;
+  return std::min(grid, bytes < kManyLanes ? 16u : 32u);
+}
+
+GpuWorld::GpuWorld(const GpuWorldOptions& options)
+    : options_(options), nextIndex_(options.devices.size(), 0), tasksPerBlock_(options.devices.size(), 0) {
+  if (options.rank.policy.streams != 0) {
+    throw Error(dfcclInvalidArgument, "A GPU world has no in-order mode.",
+                "Use a preemptive policy, or a CPU world to see the deadlock.", {{"field", "policy.streams"}});
+  }
+  connectDevices(options.devices);
+  for (uint32_t r = 0; r < options.devices.size(); ++r) {
+    ranks_.push_back(std::make_unique<GpuRank>(r, options.devices[r], options.rank));
+  }
+}
+
+const BoundProgram* GpuWorld::upload(uint32_t rank, const BoundProgram& program) {
+  DeviceArena& arena = ranks_[rank]->arena();
+  BoundProgram image = program;
+  const auto put = [&]<class T>(Array<const T>& table) { table.items = arena.put(table.data(), table.size()); };
+  put(image.blocks);
+  put(image.connections);
+  put(image.steps);
+  put(image.refs);
+  put(image.dependencies);
+  put(image.chunks);
+  return arena.put(&image, 1);
+}
+
+std::shared_ptr<GpuGroup> GpuWorld::groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest) {
+  const auto [first, last] = groups_.equal_range(spec.id);
+  for (auto it = first; it != last; ++it) {
+    GpuGroup& group = *it->second;
+    if (group.hasJoined(member)) {
+      throw Error(dfcclAlreadyRegistered,
+                  "Rank " + std::to_string(spec.ranks[member]) + " has registered collective " +
+                      std::to_string(spec.id) + " already.",
+                  "Use another id.", {{"id", std::to_string(spec.id)}, {"rank", std::to_string(spec.ranks[member])}});
+    }
+    checkAgreement(group.spec(), group.programDigest(), spec, digest, spec.ranks[member]);
+    return it->second;
+  }
+  std::vector<DeviceArena*> arenas;
+  for (const uint32_t r : spec.ranks) arenas.push_back(&ranks_[r]->arena());
+  return groups_.emplace(spec.id, std::make_shared<GpuGroup>(spec, digest, std::move(arenas)))->second;
+}
+
+uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec, uint32_t lanes) {
+  checkSpec(spec, rank, size());
+  const std::lock_guard lock(mutex_);
+  const auto ranks = static_cast<uint32_t>(spec.ranks.size());
+  const auto member = static_cast<uint32_t>(std::find(spec.ranks.begin(), spec.ranks.end(), rank) - spec.ranks.begin());
+  const uint32_t grid = options_.rank.limits.grid;
+  if (lanes == 0) lanes = lanesFor(spec.count * sizeOf(spec.type), grid);
+  const std::vector<uint8_t> bytes =
+      spec.program.empty() ? buildDirectProgram(spec.collective, ranks, member, spec.root, lanes) : spec.program;
+  const std::shared_ptr<const BoundProgram> program = loadProgram(bytes, spec.type, spec.count, options_.tiles);
+  const std::shared_ptr<GpuGroup> group = groupFor(spec, member, program->header.digest);
+
+  GpuRank& mine = *ranks_[rank];
+  const uint32_t blockCount = program->header.blockCount;
+  // Of each collective, a block can have so many program blocks in its queue.
+  const uint32_t perBlock = (blockCount + grid - 1) / grid;
+  const bool fits = nextIndex_[rank] < mine.limits().collectives && tasksPerBlock_[rank] + perBlock <= kSharedTasks;
+  const std::optional<uint32_t> firstTask = fits ? mine.tasks().take(blockCount) : std::nullopt;
+  if (!firstTask) {
+    throw Error(dfcclOutOfMemory, "Rank " + std::to_string(rank) + " holds as many collectives as its tables allow.",
+                "Open the world with larger limits.", {{"rank", std::to_string(rank)}});
+  }
+  tasksPerBlock_[rank] += perBlock;
+  const uint32_t index = nextIndex_[rank]++;
+  CollectiveRecord record{};
+  record.id = spec.id;
+  record.index = index;
+  record.member = member;
+  record.priority = spec.priority;
+  record.type = spec.type;
+  record.op = spec.op;
+  record.firstTask = *firstTask;
+  record.blockCount = blockCount;
+  record.program = upload(rank, *program);
+  std::vector<TaskContext> contexts;
+  for (uint32_t block = 0; block < blockCount; ++block) contexts.push_back({{}, index, block, {}});
+  DeviceArena& arena = mine.arena();
+  arena.write(&mine.memory().contexts[*firstTask], contexts.data(), contexts.size() * sizeof(TaskContext));
+  group->join(member, program, spec.scale, record, &mine.memory().collectives[index]);
+  return index;
+}
+
+}  // namespace dfccl::gpu
