@@ -23,5 +23,5 @@ if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake before 3.26 doesn't know t
   set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
   list(APPEND CMAKE_CUDA_COMPILE_FEATURES cuda_std_20)
 endif()
-# Built on demand only, it takes minutes:  cmake --build --preset release --target dfccl_cuda
+# Built on demand only, it takes minutes:  cmake --build --preset release --target dfccl_cuda dfccl_gpu
 add_subdirectory("${CMAKE_CURRENT_SOURCE_DIR}/../cuda" "${CMAKE_BINARY_DIR}/cuda" EXCLUDE_FROM_ALL)

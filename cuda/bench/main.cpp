@@ -1,0 +1,32 @@
+// Tests and measurements on real GPUs, one command a process, JSON lines on stdout. Exit: 0 good, 1 wrong results,
+// 2 an error, 3 something was stuck.
+#include <unistd.h>
+
+#include <cstring>
+
+#include "bench/harness.hpp"
+
+int main(int argc, char** argv) {
+  using namespace dfccl::gpu::bench;
+  const struct {
+    const char* name;
+    int (*run)(const Arguments&);
+  } commands[] = {{"types", runTypes},           {"orders", runOrders},     {"synchronize", runSynchronize},
+                  {"latency", runLatency},       {"pipeline", runPipeline}, {"compare", runCompare},
+                  {"nccl-orders", runNcclOrders}};
+  const Arguments arguments(argc, argv);
+  for (const auto& command : commands) {
+    if (argc < 2 || std::strcmp(argv[1], command.name) != 0) continue;
+    try {
+      return command.run(arguments);
+    } catch (const std::exception& error) {
+      std::printf("{\"error\":\"%s\"}\n", error.what());
+      std::fflush(stdout);
+      _exit(2);
+    }
+  }
+  std::fprintf(stderr,
+               "usage: %s types|orders|synchronize|latency|pipeline|compare|nccl-orders [--ranks N] [--grid N] ...\n",
+               argv[0]);
+  return 2;
+}
