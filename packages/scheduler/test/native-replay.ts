@@ -24,9 +24,9 @@ export function buildReplay(mutation?: Mutation): string {
   if (mutation !== undefined) mutate(join(include, schedulingHeaders, mutation.header), mutation);
   const executable = join(directory, "replay");
   const source = join(nativeRoot, "test/scheduling/replay.cpp");
-  execFileSync(process.env.CXX ?? "g++", ["-std=c++20", "-O1", `-I${include}`, source, "-o", executable], {
-    timeout: 120_000,
-  });
+  // The copy comes first, so that what it holds is what is built.
+  const folders = [`-I${include}`, `-I${join(nativeRoot, "include")}`];
+  execFileSync(process.env.CXX ?? "g++", ["-std=c++20", "-O1", ...folders, source, "-o", executable], { timeout: 120_000 });
   return executable;
 }
 
