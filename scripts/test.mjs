@@ -34,7 +34,7 @@ const runners = [
     // The long tier runs the unit tests and the C API under every sanitizer.
     name: "c++ tsan",
     what: "stress tests",
-    run: () => nativeTests("tsan", { labels: "^stress$", timeoutMs: 1_500_000 }),
+    run: () => nativeTests("tsan", { labels: "^stress$", target: "native_tests_stress", timeoutMs: 1_500_000 }),
     requires: "doctest",
   },
   { name: "packages", what: "version, publish, install, Node 20–26", run: packages, requires: "git" },

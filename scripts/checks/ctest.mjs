@@ -16,17 +16,18 @@ const sanitizerOptions = {
 
 /**
  * @param options.labels - ctest's regular expression over the labels of native/cmake/tests.cmake.
+ * @param options.target - what to build: all tests, or those of one label.
  * @param options.without - labels left out.
  * @param options.repeat - how often each test must pass.
  */
-export async function nativeTests(preset, { labels, without, repeat = 1, timeoutMs = 480_000, log = `ctest-${preset}` } = {}) {
+export async function nativeTests(
+  preset,
+  { labels, target = "native_tests", without, repeat = 1, timeoutMs = 480_000, log = `ctest-${preset}` } = {},
+) {
   const native = join(root, "native");
   const addon = preset === "release" ? [] : ["-DDFCCL_BUILD_ADDON=OFF"];
   const started = performance.now();
-  for (const command of [
-    configureCommand(preset, ...addon),
-    ["cmake", "--build", "--preset", preset, "--target", "native_tests", "-j", "2"],
-  ]) {
+  for (const command of [configureCommand(preset, ...addon), ["cmake", "--build", "--preset", preset, "--target", target, "-j", "2"]]) {
     const { code, output } = await run(command, { cwd: native, log: `${log}-build`, timeoutMs: 900_000 });
     if (code !== 0) return { failed: 1, details: output };
   }
