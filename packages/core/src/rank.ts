@@ -9,6 +9,7 @@ import {
   typedArrayOf,
 } from "@dfccl/primitives";
 import { Batch, type BatchOptions } from "./batch.js";
+import { noteAllocated } from "./buffer-address.js";
 import { type CollectiveOptions, completeOptions } from "./collective-options.js";
 import { type RankCounters, readCounters } from "./counters.js";
 import { DeadlockError } from "./errors.js";
@@ -95,6 +96,7 @@ export class Rank {
     if (!Number.isInteger(length) || length < 0) throw new InvalidArgumentError("length", length, "a whole number of elements");
     const ArrayOfType = typedArrayOf(dataType);
     const buffer = callNative(() => nativeAddon().allocate(length * ArrayOfType.BYTES_PER_ELEMENT));
+    noteAllocated(buffer);
     return new ArrayOfType(buffer, 0, length) as TypedArrayOf<T>;
   }
 
