@@ -1,4 +1,5 @@
 export { checkPolicy } from "./check-policy.js";
+export { DaemonModel, type DaemonWork } from "./daemon-model.js";
 export { type FetchFacts, insertPosition, type OrderKind, type OrderPolicy, shouldFetch } from "./order-policy.js";
 export { type PolicyName, type PolicyOverrides, policyByName, policyNames } from "./policies.js";
 export { decodePolicy, encodePolicy, POLICY_BYTES, policyOffsets } from "./policy-binary.js";

@@ -1,17 +1,4 @@
-import {
-  insertPosition,
-  isAllStuck,
-  isTriedAll,
-  type QuitState,
-  quitTransition,
-  type ScheduleEvent,
-  type SchedulePolicy,
-  type ScheduleState,
-  scheduleTransition,
-  started,
-  startedAt,
-  wantsFetch,
-} from "../src/index.js";
+import { DaemonModel, type SchedulePolicy } from "../src/index.js";
 
 export interface Scenario {
   readonly policy: SchedulePolicy;
@@ -40,8 +27,6 @@ class World {
   readonly steps: number;
   clock = 0;
   lastChange = 0;
-  preemptions = 0;
-  quits = 0;
   readonly #ranks: Rank[];
 
   constructor(readonly scenario: Scenario) {
@@ -64,30 +49,38 @@ class World {
     const quietVisits = 3000 * this.#ranks.length;
     while (this.clock - this.lastChange < quietVisits) {
       if (this.#ranks.every((rank) => rank.isFinished)) {
-        return { finished: true, preemptions: this.preemptions, quits: this.quits };
+        return this.#outcome(true);
       }
       this.clock += 1;
       this.#ranks[Math.floor(this.scenario.random() * this.#ranks.length)]?.visit();
     }
-    return { finished: false, preemptions: this.preemptions, quits: this.quits };
+    return this.#outcome(false);
+  }
+
+  #outcome(finished: boolean): Outcome {
+    const sum = (of: (daemon: DaemonModel) => number): number => this.#ranks.reduce((total, { daemon }) => total + of(daemon), 0);
+    return { finished, preemptions: sum((daemon) => daemon.preemptions), quits: sum((daemon) => daemon.quits) };
   }
 }
 
 class Rank {
+  readonly daemon: DaemonModel;
   #submitted = 0;
   #fetched = 0;
   #completed = 0;
   #isSynchronizing = false;
-  #stay: QuitState | undefined;
-  #queue: number[] = [];
-  #schedule: ScheduleState;
 
   constructor(
     readonly world: World,
     readonly rank: number,
     readonly order: readonly number[],
   ) {
-    this.#schedule = started(world.scenario.policy);
+    this.daemon = new DaemonModel(world.scenario.policy, {
+      next: () => (this.#fetched === this.#submitted ? undefined : this.order[this.#fetched++]),
+      poll: (collective) => this.#poll(collective),
+      // Later collectives are more urgent: the practical scheme that the papers name.
+      priority: (collective) => collective,
+    });
   }
 
   get isFinished(): boolean {
@@ -96,12 +89,12 @@ class Rank {
 
   visit(): void {
     this.#host();
-    if (this.#stay !== undefined) this.#daemon(this.#stay);
+    if (this.daemon.visit(this.world.clock)) this.world.lastChange = this.world.clock;
   }
 
   #host(): void {
     if (this.#isSynchronizing) {
-      if (this.#stay !== undefined) return;
+      if (this.daemon.isResident) return;
       this.#isSynchronizing = false;
       this.world.lastChange = this.world.clock;
     }
@@ -111,73 +104,17 @@ class Rank {
       this.world.lastChange = this.world.clock;
     }
     // Started at a submission, and whenever completions are fewer than submissions.
-    if (this.#stay === undefined && this.#completed < this.#submitted) {
-      this.#stay = startedAt(this.world.clock);
-      this.#schedule = started(this.world.scenario.policy, this.#queue.length, this.#schedule.cursor);
-    }
+    if (!this.daemon.isResident && this.#completed < this.#submitted) this.daemon.start(this.world.clock);
   }
 
-  #daemon(stay: QuitState): void {
-    const { policy } = this.world.scenario;
-    const fetched = this.#fetch();
-    const progressed = this.#poll();
-    const decision = quitTransition(policy.quit, stay, {
-      now: this.world.clock,
-      queueLength: this.#queue.length,
-      fetched,
-      progressed,
-      allStuck: isAllStuck(this.#schedule),
-      triedAll: isTriedAll(this.#schedule),
-    });
-    this.#stay = decision.quit ? undefined : decision.state;
-    if (decision.drain) this.#apply({ kind: "drain" });
-    if (decision.quit) this.world.quits += 1;
-    if (fetched || progressed) this.world.lastChange = this.world.clock;
-  }
-
-  #fetch(): boolean {
-    const { policy } = this.world.scenario;
-    if (!wantsFetch(policy, this.#schedule)) return false;
-    const collective = this.order[this.#fetched];
-    if (collective === undefined || this.#fetched === this.#submitted) {
-      this.#apply({ kind: "fetchedNothing" });
-      return false;
-    }
-    this.#fetched += 1;
-    // Later collectives are more urgent: the practical scheme that the papers name.
-    const position = insertPosition(policy.order, this.#queue, collective);
-    this.#queue.splice(position, 0, collective);
-    this.#apply({ kind: "fetched", position });
-    return true;
-  }
-
-  #poll(): boolean {
-    const collective = this.#queue[this.#schedule.cursor];
-    const done = collective === undefined ? undefined : this.world.done[collective];
-    if (collective === undefined || done === undefined) {
-      this.#apply({ kind: "idle" });
-      return false;
-    }
-    if (!this.world.isReady(collective, this.rank)) {
-      this.#apply({ kind: "stuck" });
-      return false;
-    }
+  #poll(collective: number): "stuck" | "progressed" | "completed" {
+    const done = this.world.done[collective] ?? [];
+    if (!this.world.isReady(collective, this.rank)) return "stuck";
     const committed = (done[this.rank] ?? 0) + 1;
     done[this.rank] = committed;
-    if (committed < this.world.steps) {
-      this.#apply({ kind: "progressed" });
-    } else {
-      this.#queue.splice(this.#schedule.cursor, 1);
-      this.#completed += 1;
-      this.#apply({ kind: "completed" });
-    }
-    return true;
-  }
-
-  #apply(event: ScheduleEvent): void {
-    const decision = scheduleTransition(this.world.scenario.policy, this.#schedule, event);
-    this.#schedule = decision.state;
-    if (decision.preempted) this.world.preemptions += 1;
+    if (committed < this.world.steps) return "progressed";
+    this.#completed += 1;
+    return "completed";
   }
 }
 

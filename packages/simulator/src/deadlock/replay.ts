@@ -1,16 +1,4 @@
-import {
-  isAllStuck,
-  isTriedAll,
-  type QuitState,
-  quitTransition,
-  type ScheduleEvent,
-  type SchedulePolicy,
-  type ScheduleState,
-  scheduleTransition,
-  started,
-  startedAt,
-  wantsFetch,
-} from "@dfccl/scheduler";
+import { DaemonModel, type SchedulePolicy } from "@dfccl/scheduler";
 import type { RandomStream } from "./random-stream.js";
 import { SYNCHRONIZATION } from "./sequences.js";
 
@@ -48,8 +36,6 @@ class World {
   readonly gpus: readonly Gpu[];
   clock = 0;
   lastChange = 0;
-  preemptions = 0;
-  quits = 0;
   readonly #rings = new Map<number, readonly number[]>();
   readonly #committed = new Map<number, Map<number, number>>();
 
@@ -90,26 +76,35 @@ class World {
       gpu?.visit();
       if (gpu?.isFinished) unfinished.delete(gpu);
     }
-    return { finished: unfinished.size === 0, preemptions: this.preemptions, quits: this.quits };
+    return {
+      finished: unfinished.size === 0,
+      preemptions: this.gpus.reduce((total, { daemon }) => total + daemon.preemptions, 0),
+      quits: this.gpus.reduce((total, { daemon }) => total + daemon.quits, 0),
+    };
   }
 }
 
 class Gpu {
+  readonly daemon: DaemonModel;
   #next = 0;
   #fetched = 0;
   #submitted: number[] = [];
   #completed = 0;
   #isSynchronizing = false;
-  #stay: QuitState | undefined;
-  #queue: number[] = [];
-  #schedule: ScheduleState;
 
   constructor(
     readonly world: World,
     readonly gpu: number,
     readonly sequence: readonly number[],
   ) {
-    this.#schedule = started(world.scenario.policy);
+    this.daemon = new DaemonModel(world.scenario.policy, {
+      next: () => (this.#fetched === this.#submitted.length ? undefined : this.#submitted[this.#fetched++]),
+      poll: (collective) => {
+        const outcome = world.tryStep(collective, gpu);
+        if (outcome === "completed") this.#completed += 1;
+        return outcome;
+      },
+    });
   }
 
   get isFinished(): boolean {
@@ -118,12 +113,12 @@ class Gpu {
 
   visit(): void {
     this.#host();
-    if (this.#stay !== undefined) this.#daemon(this.#stay);
+    if (this.daemon.visit(this.world.clock)) this.world.lastChange = this.world.clock;
   }
 
   #host(): void {
     if (this.#isSynchronizing) {
-      if (this.#stay !== undefined) return;
+      if (this.daemon.isResident) return;
       this.#isSynchronizing = false;
       this.world.lastChange = this.world.clock;
     }
@@ -131,65 +126,11 @@ class Gpu {
     if (action !== undefined) {
       this.#next += 1;
       this.world.lastChange = this.world.clock;
-      if (action === SYNCHRONIZATION) this.#isSynchronizing = this.#stay !== undefined;
+      if (action === SYNCHRONIZATION) this.#isSynchronizing = this.daemon.isResident;
       else this.#submitted.push(action);
     }
     // Started at a submission, and whenever completions are fewer than submissions; not while the device synchronizes.
-    if (this.#stay === undefined && !this.#isSynchronizing && this.#completed < this.#submitted.length) {
-      this.#stay = startedAt(this.world.clock);
-      this.#schedule = started(this.world.scenario.policy, this.#queue.length, this.#schedule.cursor);
-    }
-  }
-
-  #daemon(stay: QuitState): void {
-    const { policy } = this.world.scenario;
-    const fetched = this.#fetch();
-    const progressed = this.#poll();
-    const decision = quitTransition(policy.quit, stay, {
-      now: this.world.clock,
-      queueLength: this.#queue.length,
-      fetched,
-      progressed,
-      allStuck: isAllStuck(this.#schedule),
-      triedAll: isTriedAll(this.#schedule),
-    });
-    this.#stay = decision.quit ? undefined : decision.state;
-    if (decision.drain) this.#apply({ kind: "drain" });
-    if (decision.quit) this.world.quits += 1;
-    if (fetched || progressed) this.world.lastChange = this.world.clock;
-  }
-
-  #fetch(): boolean {
-    if (!wantsFetch(this.world.scenario.policy, this.#schedule)) return false;
-    const collective = this.#submitted[this.#fetched];
-    if (collective === undefined) {
-      this.#apply({ kind: "fetchedNothing" });
-      return false;
-    }
-    this.#fetched += 1;
-    this.#queue.push(collective);
-    this.#apply({ kind: "fetched", position: this.#queue.length - 1 });
-    return true;
-  }
-
-  #poll(): boolean {
-    const collective = this.#queue[this.#schedule.cursor];
-    if (collective === undefined) {
-      this.#apply({ kind: "idle" });
-      return false;
-    }
-    const kind = this.world.tryStep(collective, this.gpu);
-    if (kind === "completed") {
-      this.#queue.splice(this.#schedule.cursor, 1);
-      this.#completed += 1;
-    }
-    this.#apply({ kind });
-    return kind !== "stuck";
-  }
-
-  #apply(event: ScheduleEvent): void {
-    const decision = scheduleTransition(this.world.scenario.policy, this.#schedule, event);
-    this.#schedule = decision.state;
-    if (decision.preempted) this.world.preemptions += 1;
+    const isNeeded = !this.#isSynchronizing && this.#completed < this.#submitted.length;
+    if (isNeeded && !this.daemon.isResident) this.daemon.start(this.world.clock);
   }
 }
