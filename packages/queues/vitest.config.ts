@@ -1,3 +1,8 @@
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
-export default defineConfig({ test: { name: "queues", include: ["test/**/*.test.ts"], testTimeout: 300_000 } });
+export default defineConfig({
+  // Sources instead of a build in the README's examples, so that tests never see a stale one.
+  resolve: { alias: { "@dfccl/queues": fileURLToPath(new URL("src/index.ts", import.meta.url)) } },
+  test: { name: "queues", include: ["test/**/*.test.ts"], testTimeout: 300_000 },
+});
