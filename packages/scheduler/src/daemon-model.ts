@@ -1,5 +1,7 @@
+import { afterFailedPolls } from "./failed-polls.js";
 import { insertPosition } from "./order-policy.js";
 import { type QuitState, quitTransition, startedAt } from "./quit-policy.js";
+import { saturatingAdd } from "./saturating.js";
 import {
   isAllStuck,
   isTriedAll,
@@ -21,9 +23,18 @@ export interface DaemonWork {
   priority?(task: number): number;
 }
 
+/** What happened in a visit, for the decision to stay or to leave. */
+export interface VisitOutcome {
+  readonly fetched: boolean;
+  readonly progressed: boolean;
+  /** Visits that it stands for: more than one where polls that failed in a row are counted at once. */
+  readonly visits?: number;
+}
+
 /**
  * A daemon of one block as its policies see it (dfccl.txt sections 4.3 and 4.4), for simulators: a task queue, whose turn it
- * is, and when it leaves. The queue outlives a stay. One request is taken in a visit.
+ * is, and when it leaves. The queue outlives a stay. {@link visit} is a whole visit; simulators that skip visits in which
+ * nothing happens call its parts.
  */
 export class DaemonModel {
   preemptions = 0;
@@ -43,6 +54,24 @@ export class DaemonModel {
     return this.#stay !== undefined;
   }
 
+  get queueLength(): number {
+    return this.#queue.length;
+  }
+
+  /** The task whose turn it is. */
+  get current(): number | undefined {
+    return this.#queue[this.#schedule.cursor];
+  }
+
+  get schedule(): ScheduleState {
+    return this.#schedule;
+  }
+
+  /** While it is resident. */
+  get stay(): QuitState | undefined {
+    return this.#stay;
+  }
+
   /** Begins a stay. @param now - in ticks of the policy's clock. */
   start(now: number): void {
     this.#stay = startedAt(now);
@@ -52,9 +81,57 @@ export class DaemonModel {
   /** One bounded step; nothing while it is out. @returns whether anything was taken in or went on. */
   visit(now: number): boolean {
     if (this.#stay === undefined) return false;
-    const fetched = this.#fetch();
-    const progressed = this.#poll();
-    const decision = quitTransition(this.policy.quit, this.#stay, {
+    const fetched = this.fetch() > 0;
+    const progressed = this.poll();
+    this.end(now, { fetched, progressed });
+    return fetched || progressed;
+  }
+
+  /** Looks for requests if the policy wants to, and takes in at most its batch. @returns how many. */
+  fetch(): number {
+    if (!wantsFetch(this.policy, this.#schedule)) return 0;
+    let taken = 0;
+    for (; taken < this.policy.order.fetchBatch; taken += 1) {
+      const task = this.work.next();
+      if (task === undefined) break;
+      const priorities = this.#queue.map((queued) => this.#priority(queued));
+      const position = insertPosition(this.policy.order, priorities, this.#priority(task));
+      this.#queue.splice(position, 0, task);
+      this.#apply({ kind: "fetched", position });
+    }
+    if (taken === 0) this.#apply({ kind: "fetchedNothing" });
+    return taken;
+  }
+
+  /** Polls the current task. @returns whether it went on. */
+  poll(): boolean {
+    const task = this.current;
+    if (task === undefined) {
+      this.#apply({ kind: "idle" });
+      return false;
+    }
+    const kind = this.work.poll(task);
+    if (kind === "completed") this.#queue.splice(this.#schedule.cursor, 1);
+    this.#apply({ kind });
+    return kind !== "stuck";
+  }
+
+  /**
+   * Counts polls that failed one after the other, up to the end of the current task's turn.
+   * @returns whether it lost its turn to another.
+   */
+  failPolls(polls: number): boolean {
+    const { state, preempted } = afterFailedPolls(this.policy, this.#schedule, polls);
+    this.#schedule = state;
+    if (preempted) this.preemptions += 1;
+    return preempted;
+  }
+
+  /** Ends a visit. @returns whether the daemon has left. */
+  end(now: number, { fetched, progressed, visits = 1 }: VisitOutcome): boolean {
+    if (this.#stay === undefined) return true;
+    const before = { ...this.#stay, quietVisits: saturatingAdd(this.#stay.quietVisits, visits - 1) };
+    const decision = quitTransition(this.policy.quit, before, {
       now,
       queueLength: this.#queue.length,
       fetched,
@@ -65,36 +142,7 @@ export class DaemonModel {
     this.#stay = decision.quit ? undefined : decision.state;
     if (decision.drain) this.#apply({ kind: "drain" });
     if (decision.quit) this.quits += 1;
-    return fetched || progressed;
-  }
-
-  #fetch(): boolean {
-    if (!wantsFetch(this.policy, this.#schedule)) return false;
-    const task = this.work.next();
-    if (task === undefined) {
-      this.#apply({ kind: "fetchedNothing" });
-      return false;
-    }
-    const position = insertPosition(
-      this.policy.order,
-      this.#queue.map((queued) => this.#priority(queued)),
-      this.#priority(task),
-    );
-    this.#queue.splice(position, 0, task);
-    this.#apply({ kind: "fetched", position });
-    return true;
-  }
-
-  #poll(): boolean {
-    const task = this.#queue[this.#schedule.cursor];
-    if (task === undefined) {
-      this.#apply({ kind: "idle" });
-      return false;
-    }
-    const kind = this.work.poll(task);
-    if (kind === "completed") this.#queue.splice(this.#schedule.cursor, 1);
-    this.#apply({ kind });
-    return kind !== "stuck";
+    return decision.quit;
   }
 
   #priority(task: number): number {

@@ -1,5 +1,6 @@
 export { checkPolicy } from "./check-policy.js";
-export { DaemonModel, type DaemonWork } from "./daemon-model.js";
+export { DaemonModel, type DaemonWork, type VisitOutcome } from "./daemon-model.js";
+export { afterFailedPolls } from "./failed-polls.js";
 export { type FetchFacts, insertPosition, type OrderKind, type OrderPolicy, shouldFetch } from "./order-policy.js";
 export { type PolicyName, type PolicyOverrides, policyByName, policyNames } from "./policies.js";
 export { decodePolicy, encodePolicy, POLICY_BYTES, policyOffsets } from "./policy-binary.js";

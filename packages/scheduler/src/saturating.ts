@@ -5,6 +5,10 @@ export function saturatingIncrement(value: number): number {
   return Math.min(value + 1, SATURATED);
 }
 
+export function saturatingAdd(a: number, b: number): number {
+  return Math.min(a + b, SATURATED);
+}
+
 /** a − b, or 0. */
 export function saturatingSubtract(a: number, b: number): number {
   return Math.max(a - b, 0);

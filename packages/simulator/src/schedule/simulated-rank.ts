@@ -1,47 +1,29 @@
-import {
-  insertPosition,
-  isAllStuck,
-  isTriedAll,
-  type QuitState,
-  quitTransition,
-  type ScheduleEvent,
-  type ScheduleState,
-  scheduleTransition,
-  started,
-  startedAt,
-  wantsFetch,
-} from "@dfccl/scheduler";
+import { DaemonModel, isAllStuck } from "@dfccl/scheduler";
 import type { RunningCollective } from "./running-collective.js";
 import type { HostAction } from "./scenario.js";
 import type { ScheduleSimulation } from "./simulate-schedule.js";
 
-interface Visits {
-  fetched: boolean;
-  progressed: boolean;
-  count: number;
-}
-
-/** One rank: its host, and its daemon while that is on the device. */
+/**
+ * One rank: its host, and its daemon while that is on the device. The daemon visits every `pollNs` while it waits; visits that
+ * are known to find nothing are skipped, and counted at the next one that may.
+ */
 export class SimulatedRank {
   /** When it is woken next; later entries of the event queue are stale. */
   wakeAt = Number.POSITIVE_INFINITY;
-  preemptions = 0;
-  quits = 0;
   completed = 0;
   /** `queueLengths[i]`: of the task queue after the i-th submission was taken in. */
   readonly queueLengths: number[] = [];
   /** `preemptionsOf[i]`: of the i-th submission's collective, here. */
   readonly preemptionsOf: number[] = [];
+  readonly #daemon: DaemonModel; // its tasks are positions in #submitted
+  readonly #submitted: number[] = [];
+  #fetched = 0;
   #hostNext = 0;
   #hostFreeAt = 0;
   #isSynchronizing = false;
-  readonly #submitted: number[] = [];
-  #fetched = 0;
-  #queue: number[] = []; // positions in #submitted
-  #schedule: ScheduleState;
-  #stay: QuitState | undefined;
   #launchedAt = 0; // while the daemon is out: when the next one may begin
-  /** A task whose polls fail since then; they are counted when something happens. */
+  #busyUntil = 0; // of the daemon: a step or a switch takes until then
+  /** When the poll was that found nothing; since then, all did. */
   #waitingSince: number | undefined;
 
   constructor(
@@ -49,17 +31,38 @@ export class SimulatedRank {
     readonly rank: number,
     readonly actions: readonly HostAction[],
   ) {
-    this.#schedule = started(world.scenario.policy);
+    const { policy, collectives } = world.scenario;
+    this.#daemon = new DaemonModel(policy, {
+      next: () => (this.#fetched < this.#submitted.length ? this.#fetched++ : undefined),
+      poll: () => this.#commit(),
+      priority: (task) => collectives[this.#submitted[task] ?? -1]?.priority ?? 0,
+    });
+  }
+
+  get preemptions(): number {
+    return this.#daemon.preemptions;
+  }
+
+  get quits(): number {
+    return this.#daemon.quits;
   }
 
   get isFinished(): boolean {
     return this.#hostNext === this.actions.length && this.completed === this.#submitted.length && !this.#isSynchronizing;
   }
 
+  /** Its host acts at a later time, or data is on its way: something will happen, however long it takes. */
+  get isExpectingSomething(): boolean {
+    const next = this.actions[this.#hostNext];
+    const isHostFree = next !== undefined && !this.#isSynchronizing && next.atNs > this.world.now;
+    const readyAt = this.#readyAt();
+    return isHostFree || (readyAt > this.world.now && Number.isFinite(readyAt));
+  }
+
   /** A neighbour has moved: a poll that would have failed may succeed. */
   notify(): void {
-    const running = this.#current();
-    if (this.#stay !== undefined && running !== undefined) this.world.wake(this, Math.max(running.readyAt(this.rank), this.world.now));
+    if (this.#daemon.isResident && this.#waitingSince !== undefined)
+      this.world.wake(this, this.#pollFrom(Math.max(this.#readyAt(), this.world.now)));
   }
 
   /** Does what is due now, and says when to come back. */
@@ -67,14 +70,20 @@ export class SimulatedRank {
     const { now } = this.world;
     this.#host(now);
     this.#launch(now);
-    if (this.#stay !== undefined) this.#visit(this.#stay, now);
-    else if (this.completed < this.#submitted.length && !this.#isSynchronizing) this.world.wake(this, this.#launchedAt);
+    if (this.#daemon.isResident) {
+      // The host may have come between two polls, or during a step.
+      const visitAt = this.#waitingSince === undefined ? Math.max(this.#busyUntil, now) : this.#pollFrom(now);
+      if (visitAt > now) this.world.wake(this, visitAt);
+      else this.#visit(now);
+    } else if (this.completed < this.#submitted.length && !this.#isSynchronizing) {
+      this.world.wake(this, this.#launchedAt);
+    }
     const next = this.actions[this.#hostNext];
     if (next !== undefined && !this.#isSynchronizing) this.world.wake(this, Math.max(next.atNs, this.#hostFreeAt, now));
   }
 
   #host(now: number): void {
-    if (this.#isSynchronizing && this.#stay === undefined) {
+    if (this.#isSynchronizing && !this.#daemon.isResident) {
       this.#isSynchronizing = false;
       this.#hostFreeAt = now;
     }
@@ -82,7 +91,8 @@ export class SimulatedRank {
       const action = this.actions[this.#hostNext];
       if (action === undefined || action.atNs > now || this.#hostFreeAt > now) return;
       this.#hostNext += 1;
-      if (action.collective === undefined) this.#isSynchronizing = this.#stay !== undefined;
+      this.world.noteProgress();
+      if (action.collective === undefined) this.#isSynchronizing = this.#daemon.isResident;
       else this.#submitted.push(action.collective);
       this.#launch(now); // a synchronization right behind waits for the daemon that the submission starts
     }
@@ -90,146 +100,125 @@ export class SimulatedRank {
 
   // At a submission, and whenever completions are fewer than submissions; not while the device synchronizes.
   #launch(now: number): void {
-    const isNeeded = this.#stay === undefined && !this.#isSynchronizing && this.completed < this.#submitted.length;
+    const isNeeded = !this.#daemon.isResident && !this.#isSynchronizing && this.completed < this.#submitted.length;
     if (!isNeeded || now < this.#launchedAt) return;
-    this.#stay = startedAt(now);
-    this.#schedule = started(this.world.scenario.policy, this.#queue.length, this.#schedule.cursor);
-  }
-
-  #visit(stay: QuitState, now: number): void {
-    const { policy, costs } = this.world.scenario;
-    const visits: Visits = { fetched: false, progressed: false, count: 1 };
-    const failed = this.#failedPolls(now);
-    if (failed > 0) visits.count = failed;
-    let doneAt = now;
-    const hadTurn = failed > 0 && this.#fail(failed);
-    if (hadTurn) doneAt += costs.switchNs;
-    visits.fetched = this.#fetch();
-    const running = this.#current();
-    if (!hadTurn && running !== undefined && running.readyAt(this.rank) <= now) {
-      visits.progressed = true;
-      doneAt = this.#progress(running, now);
-    }
-    const quitState = { ...stay, quietVisits: stay.quietVisits + visits.count - 1 };
-    const decision = quitTransition(policy.quit, quitState, {
-      now: doneAt,
-      queueLength: this.#queue.length,
-      fetched: visits.fetched,
-      progressed: visits.progressed,
-      allStuck: isAllStuck(this.#schedule),
-      triedAll: isTriedAll(this.#schedule),
-    });
-    this.#stay = decision.state;
-    if (decision.drain) this.#apply({ kind: "drain" });
-    if (decision.quit) this.#quit(doneAt);
-    else if (doneAt > now) this.world.wake(this, doneAt);
-    else this.#sleep(decision.state, now);
-  }
-
-  // When the next visit is that can make a difference.
-  #sleep(stay: QuitState, now: number): void {
-    const { policy, costs } = this.world.scenario;
-    const running = this.#current();
-    const readyAt = running?.readyAt(this.rank) ?? Number.POSITIVE_INFINITY;
-    if (readyAt <= now) {
-      this.world.wake(this, now + costs.pollNs);
-      return;
-    }
-    this.#waitingSince = now;
-    const { threshold, failures } = this.#schedule.current;
-    // With one stream nobody else may run, so a turn that ends goes to the same task again.
-    const isPatient = running === undefined || policy.streams === 1;
-    const patience = isPatient ? Number.POSITIVE_INFINITY : Math.max(threshold - failures, 1);
-    const visits = Math.min(patience, this.#visitsUntilQuit(stay));
-    this.world.wake(this, Math.min(now + visits * costs.pollNs, readyAt));
-  }
-
-  #visitsUntilQuit({ quietVisits }: QuitState): number {
-    const { quit } = this.world.scenario.policy;
-    const mayQuit = quit.kind === "voluntary" || (quit.kind === "whenEmpty" && this.#queue.length === 0);
-    if (!mayQuit) return Number.POSITIVE_INFINITY;
-    if (quit.idleVisits > quietVisits) return quit.idleVisits - quietVisits;
-    return isAllStuck(this.#schedule) ? 1 : Number.POSITIVE_INFINITY;
-  }
-
-  #failedPolls(now: number): number {
-    if (this.#waitingSince === undefined) return 0;
-    const visits = Math.max(1, Math.ceil((now - this.#waitingSince) / this.world.scenario.costs.pollNs));
+    this.#daemon.start(now);
+    this.#busyUntil = now;
     this.#waitingSince = undefined;
-    return visits;
   }
 
-  // Counts polls that failed one after the other. @returns whether the task lost its turn to another.
+  #visit(now: number): void {
+    const failed = this.#waitingSince === undefined ? 0 : this.#pollsBetween(this.#waitingSince, now);
+    this.#waitingSince = undefined;
+    this.#busyUntil = now;
+    const lostTurn = failed > 0 && this.#fail(failed);
+    const fetched = this.#fetch();
+    const progressed = !lostTurn && this.#readyAt() <= now && this.#daemon.poll();
+    const hasLeft = this.#daemon.end(this.#busyUntil, { fetched, progressed, visits: Math.max(failed, 1) });
+    if (hasLeft) this.#leave(this.#busyUntil);
+    else if (this.#busyUntil > now) this.world.wake(this, this.#busyUntil);
+    else this.#sleep(now);
+  }
+
+  // Until the next visit that can make a difference.
+  #sleep(now: number): void {
+    const { pollNs } = this.world.scenario.costs;
+    this.#waitingSince = now;
+    const visits = this.world.everyPoll ? 1 : Math.max(Math.min(this.#patience(), this.#visitsUntilLook(), this.#visitsUntilQuit(now)), 1);
+    this.world.wake(this, Math.min(now + visits * pollNs, this.#pollFrom(Math.max(this.#readyAt(), now + pollNs))));
+  }
+
+  // Polls that may fail before the turn goes to another task.
+  #patience(): number {
+    const { schedule, queueLength } = this.#daemon;
+    // With one stream nobody else may run, so a turn that ends goes to the same task again.
+    if (queueLength === 0 || this.world.scenario.policy.streams === 1) return Number.POSITIVE_INFINITY;
+    if (schedule.isDraining || schedule.urgent !== undefined) return 1;
+    return schedule.current.threshold - schedule.current.failures;
+  }
+
+  // Until the daemon looks for new requests, where there are some.
+  #visitsUntilLook(): number {
+    if (this.#fetched === this.#submitted.length) return Number.POSITIVE_INFINITY;
+    const { fetchEveryVisits, fetchWhenStuckVisits } = this.world.scenario.policy.order;
+    const { schedule } = this.#daemon;
+    const untilRegular = fetchEveryVisits === 0 ? Number.POSITIVE_INFINITY : fetchEveryVisits - schedule.visitsSinceFetch;
+    const untilStuck = isAllStuck(schedule) ? fetchWhenStuckVisits - schedule.visitsSinceProgress : Number.POSITIVE_INFINITY;
+    return Math.min(untilRegular, untilStuck);
+  }
+
+  #visitsUntilQuit(now: number): number {
+    const { policy, costs } = this.world.scenario;
+    const { kind, idleVisits, residencyTicks } = policy.quit;
+    const { stay, schedule, queueLength } = this.#daemon;
+    if (stay === undefined || kind === "never") return Number.POSITIVE_INFINITY;
+    const untilLimit =
+      kind === "voluntary" && residencyTicks > 0
+        ? Math.ceil((stay.startedAt + residencyTicks - now) / costs.pollNs)
+        : Number.POSITIVE_INFINITY;
+    const mayIdle = queueLength === 0 || kind === "voluntary";
+    const isStuck = idleVisits > stay.quietVisits || queueLength === 0 || isAllStuck(schedule);
+    const untilIdle = mayIdle && isStuck ? idleVisits - stay.quietVisits : Number.POSITIVE_INFINITY;
+    return Math.min(untilLimit, untilIdle);
+  }
+
+  // The first poll at or after a time.
+  #pollFrom(time: number): number {
+    const since = this.#waitingSince ?? time;
+    return Number.isFinite(time) ? since + this.#pollsBetween(since, time) * this.world.scenario.costs.pollNs : time;
+  }
+
+  #pollsBetween(since: number, time: number): number {
+    return Math.max(1, Math.ceil((time - since) / this.world.scenario.costs.pollNs - rounding));
+  }
+
+  // @returns whether the task lost its turn to another.
   #fail(polls: number): boolean {
-    const position = this.#schedule.cursor;
-    const task = this.#queue[position];
-    if (task === undefined) {
-      this.#apply({ kind: "idle" });
-      return false;
-    }
-    const { current } = this.#schedule;
-    const more = Math.min(polls, Math.max(current.threshold - current.failures, 1)) - 1;
-    this.#schedule = {
-      ...this.#schedule,
-      current: { ...current, failures: current.failures + more },
-      visitsSinceFetch: this.#schedule.visitsSinceFetch + more,
-      visitsSinceProgress: this.#schedule.visitsSinceProgress + more,
-    };
-    if (!this.#apply({ kind: "stuck" })) return false;
+    const task = this.#daemon.current;
+    if (!this.#daemon.failPolls(polls) || task === undefined) return false;
     this.preemptionsOf[task] = (this.preemptionsOf[task] ?? 0) + 1;
+    this.#busyUntil += this.world.scenario.costs.switchNs;
     return true;
   }
 
   #fetch(): boolean {
-    const { policy, collectives } = this.world.scenario;
-    if (!wantsFetch(policy, this.#schedule)) return false;
-    let taken = 0;
-    while (taken < policy.order.fetchBatch && this.#fetched < this.#submitted.length) {
-      const priorities = this.#queue.map((task) => this.#priority(task));
-      const position = insertPosition(policy.order, priorities, this.#priority(this.#fetched));
-      this.#queue.splice(position, 0, this.#fetched);
-      this.#fetched += 1;
-      taken += 1;
-      this.#apply({ kind: "fetched", position });
-      this.queueLengths.push(this.#queue.length);
-    }
-    if (taken === 0) this.#apply({ kind: "fetchedNothing" });
-    return taken > 0 && collectives.length > 0;
+    const before = this.#daemon.queueLength;
+    const taken = this.#daemon.fetch();
+    for (let i = 1; i <= taken; i += 1) this.queueLengths.push(before + i);
+    return taken > 0;
   }
 
-  #priority(task: number): number {
-    return this.world.scenario.collectives[this.#submitted[task] ?? -1]?.priority ?? 0;
-  }
-
-  #progress(running: RunningCollective, now: number): number {
-    const { doneAt, isComplete } = running.commit(now, this.rank, this.world.links);
+  // The daemon's poll of the current task, which is ready.
+  #commit(): "progressed" | "completed" {
+    const { now, links, scenario } = this.world;
+    const collective = this.#submitted[this.#daemon.current ?? -1] ?? -1;
+    const running = this.world.running(collective);
+    if (running === undefined) return "progressed";
+    const { doneAt, isComplete } = running.commit(now, this.rank, links);
+    this.world.noteProgress();
     for (const neighbour of running.neighbours(this.rank)) this.world.rank(neighbour)?.notify();
     if (isComplete) {
-      const [task = -1] = this.#queue.splice(this.#schedule.cursor, 1);
       this.completed += 1;
-      this.world.finish(this.#submitted[task] ?? -1, doneAt);
+      this.world.finish(collective, doneAt);
     }
-    this.#apply({ kind: isComplete ? "completed" : "progressed" });
-    return doneAt + this.world.scenario.costs.stepNs;
+    this.#busyUntil = doneAt + scenario.costs.stepNs;
+    return isComplete ? "completed" : "progressed";
   }
 
-  #quit(now: number): void {
-    this.quits += 1;
-    this.#stay = undefined;
-    this.#waitingSince = undefined;
+  #leave(now: number): void {
     this.#launchedAt = now + this.world.scenario.costs.restartNs;
     this.world.wake(this, now);
   }
 
-  #current(): RunningCollective | undefined {
-    const task = this.#queue[this.#schedule.cursor];
-    return task === undefined ? undefined : this.world.running(this.#submitted[task] ?? -1);
+  #readyAt(): number {
+    return this.#current()?.readyAt(this.rank) ?? Number.POSITIVE_INFINITY;
   }
 
-  #apply(event: ScheduleEvent): boolean {
-    const decision = scheduleTransition(this.world.scenario.policy, this.#schedule, event);
-    this.#schedule = decision.state;
-    if (decision.preempted) this.preemptions += 1;
-    return decision.preempted;
+  #current(): RunningCollective | undefined {
+    const task = this.#daemon.current;
+    return task === undefined ? undefined : this.world.running(this.#submitted[task] ?? -1);
   }
 }
+
+// Of a poll: times are floating-point numbers.
+const rounding = 1e-6;

@@ -2,6 +2,7 @@ import { policyByName, type SchedulePolicy } from "@dfccl/scheduler";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SimulationConfigError } from "../../src/deadlock/config.js";
+import { RandomStream } from "../../src/deadlock/random-stream.js";
 import { EventQueue } from "../../src/schedule/event-queue.js";
 import { gpuCosts, type HostAction, type ScheduleScenario } from "../../src/schedule/scenario.js";
 import { simulateSchedule } from "../../src/schedule/simulate-schedule.js";
@@ -78,12 +79,70 @@ describe("simulateSchedule", () => {
   });
 
   it("lets a network card carry one message after the other", () => {
-    const hosts = Array.from({ length: 4 }, () => [submit(0), submit(1)]);
-    const run = (ranksPerIsland: number) =>
-      simulateSchedule({ ...scenario(adaptive, [1e7, 1e7], hosts), topology: { ranksPerIsland, island: link, network: link } });
-    expect(run(2).endNs).toBeGreaterThan(1.05 * run(4).endNs);
+    const pairs = [
+      [0, 2],
+      [1, 3],
+    ];
+    const endOf = (ranksPerIsland: number): number =>
+      simulateSchedule({
+        topology: { ranksPerIsland, island: link, network: link },
+        costs: gpuCosts,
+        policy: adaptive,
+        collectives: pairs.map((ranks) => ({ bytes: 1e7, ranks, priority: 0 })),
+        hosts: [0, 1, 2, 3].map((rank) => [submit(rank % 2)]),
+      }).endNs;
+    expect(endOf(2)).toBeGreaterThan(1.4 * endOf(4));
   });
+
+  it("counts polls that fail in a row at once, with the same outcome as one by one", () => {
+    fc.assert(
+      fc.property(fc.nat(), (seed) => {
+        const [skipping, plain] = [false, true].map((everyPoll) => simulateSchedule(randomScenario(seed), { everyPoll }));
+        if (skipping === undefined || plain === undefined) throw new RangeError("two results");
+        expect(skipping.endNs).toBeCloseTo(plain.endNs, 0);
+        expect(skipping).toMatchObject({
+          finished: plain.finished,
+          preemptions: plain.preemptions,
+          quits: plain.quits,
+          ranks: plain.ranks,
+        });
+        expect(skipping.events).toBeLessThan(plain.events);
+      }),
+      { numRuns: process.env.DFCCL_TEST_TIER === "long" ? 150 : 6 },
+    );
+  }, 300_000);
 });
+
+/** A few ranks and collectives, at times without a common grid: two things at the very same time may come in either order. */
+function randomScenario(seed: number): ScheduleScenario {
+  const random = new RandomStream().seed(seed, 0, 0);
+  const [ranks, count] = [2 + random.below(3), 1 + random.below(5)];
+  const names = ["adaptive", "fixed", "decreasing", "priority", "in-order"] as const;
+  const name = names[random.below(names.length)] ?? "adaptive";
+  const quit = { idleVisits: 4200 + random.below(2000) };
+  const hosts = Array.from({ length: ranks }, () => {
+    let atNs = 0;
+    return shuffled(count, random).flatMap((collective): HostAction[] => {
+      atNs += random.uniform() * 20_000;
+      return random.uniform() < 0.2 ? [{ atNs, collective }, { atNs }] : [{ atNs, collective }];
+    });
+  });
+  const bytes = Array.from({ length: count }, () => 8 * ranks * (1 + random.below(20_000)));
+  return {
+    ...scenario(name === "in-order" ? inOrder : policyByName(name, { quit }), bytes, hosts),
+    topology: { ranksPerIsland: 2, island: link, network: { alphaNs: 4096, gigabytesPerSecond: 2 } },
+    costs: { pollNs: 32, stepNs: 256, switchNs: 512 * random.below(2), restartNs: 8192 },
+  };
+}
+
+function shuffled(count: number, random: RandomStream): number[] {
+  const order = Array.from({ length: count }, (_, i) => i);
+  for (let i = count - 1; i > 0; i -= 1) {
+    const j = random.below(i + 1);
+    [order[i], order[j]] = [order[j] ?? 0, order[i] ?? 0];
+  }
+  return order;
+}
 
 describe("EventQueue", () => {
   it("gives events by time, and those of one time as they came", () => {
