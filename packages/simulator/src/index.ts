@@ -8,7 +8,7 @@ export { type DeadlockOptions, type DeadlockResult, type RatioEstimate, simulate
 export { type RowEstimate, simulateTable, type TableOptions, type TableRow } from "./deadlock/simulate-table.js";
 export { type PublishedCount, type Table1Row, table1 } from "./deadlock/table1.js";
 export { type Calibration, calibrate, type MeasuredCase, type Prediction } from "./schedule/calibrate.js";
-export { type LateRankResult, simulateLateRank } from "./schedule/experiments/late-rank.js";
+export { type LateRankPolicy, type LateRankResult, type LateRankSetting, simulateLateRank } from "./schedule/experiments/late-rank.js";
 export {
   type Ordering,
   type OrderingResult,

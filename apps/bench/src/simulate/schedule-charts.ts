@@ -20,8 +20,8 @@ function render(option: EChartsOption): string {
 }
 
 /** Task-queue length and context switches of each collective on rank 0, rank 2 being late: DFCCL's Fig. 11. */
-export function lateRankChart(lateNs: number): string {
-  const results = simulateLateRank(lateNs);
+export function lateRankChart(): string {
+  const results = simulateLateRank();
   const panels = [
     { name: "task-queue length", values: results.map(({ result }) => result.ranks[0]?.queueLengths ?? []) },
     {
@@ -33,7 +33,7 @@ export function lateRankChart(lateNs: number): string {
     },
   ];
   return render({
-    title: { text: `Rank 0 while rank 2 is ${lateNs / 1e6} ms late`, left: "center" },
+    title: { text: `Rank 0, rank 2 being ${(results[0]?.lateNs ?? 0) / 1e6} ms late`, left: "center" },
     legend: { bottom: 4 },
     grid: panels.map((_, i) => ({ left: 70 + 430 * i, top: 70, width: 350, height: 250 })),
     xAxis: panels.map((_, gridIndex) => ({

@@ -1,7 +1,11 @@
 import {
   calibrate,
+  type LateRankPolicy,
+  type LateRankResult,
+  type LateRankSetting,
   type MeasuredCase,
   orderingWorkload,
+  type RankResult,
   type ScheduleResult,
   type ScheduleWorkload,
   SimulationConfigError,
@@ -60,30 +64,71 @@ export function describeRun(workload: ScheduleWorkload, result: ScheduleResult):
   ]);
 }
 
+const lateNs = [0, 3e6, 10e6, 20e6, 30e6, 100e6];
+const seeds = [1, 2, 3, 4, 5];
+
 function reportLateRank(): PresetReport {
-  const results = [0, 1e6, 3e6, 10e6, 30e6].flatMap((lateNs) => simulateLateRank(lateNs));
-  const rows = results.map(({ policy, lateNs, result }) => ({
-    policy,
-    lateNs,
-    endNs: result.endNs,
-    finished: result.finished,
-    preemptions: result.preemptions,
-    longestQueue: Math.max(...result.ranks.map(({ queueLengths }) => Math.max(...queueLengths))),
-    mostPreempted: Math.max(0, ...result.ranks.flatMap(({ preemptionsOf }) => preemptionsOf.filter((count) => count > 0))),
-    ranks: result.ranks,
-  }));
-  const text = formatTable(
-    rows.map((row) => [
-      row.policy,
-      nanoseconds(row.lateNs),
-      nanoseconds(row.endNs),
-      formatCount(row.preemptions),
-      formatCount(row.mostPreempted),
-      formatCount(row.longestQueue),
-    ]),
-    ["threshold", "rank 2 late by", "end", "context switches", "most of one", "longest queue"],
+  const rows = lateNs.flatMap((late) => lateRankRows({ lateNs: late }));
+  const [standard, oneAtALook, quickPolls, neither] = [{}, { fetchBatch: 1 }, { pollNs: 20 }, { fetchBatch: 1, pollNs: 20 }].map(
+    (setting) => lateRankRows(setting).filter(({ policy }) => policy === "fixed 10,000"),
   );
-  return { rows, text, chart: async () => (await charts()).lateRankChart(10e6) };
+  const causes = [
+    { setting: "whole bursts a look, polls of 1.1 µs", rows: standard },
+    { setting: "one submission a look", rows: oneAtALook },
+    { setting: "polls of 20 ns", rows: quickPolls },
+    { setting: "both", rows: neither },
+  ].flatMap(({ setting, rows: all }) => (all ?? []).map((row) => ({ setting, ...row })));
+  const columns = ["end", "samples/s", "context switches", "most of one", "longest queue"];
+  const cells = (row: LateRankRow): string[] => [
+    row.finished ? nanoseconds(row.endNs) : "deadlock",
+    row.samplesPerSecond.toFixed(0),
+    formatCount(row.preemptions),
+    formatCount(row.mostPreempted),
+    formatCount(row.longestQueue),
+  ];
+  const text = [
+    formatTable(
+      rows.map((row) => [row.policy, nanoseconds(row.lateNs), ...cells(row)]),
+      ["threshold", "rank 2 late by", ...columns],
+    ),
+    formatTable(
+      causes.map((row) => [row.setting, ...cells(row)]),
+      ["fixed 10,000, 30 ms late", ...columns],
+    ),
+  ].join("\n\n");
+  return { rows: [...rows, ...causes], text, chart: async () => (await charts()).lateRankChart() };
+}
+
+interface LateRankRow {
+  readonly policy: LateRankPolicy;
+  readonly lateNs: number;
+  readonly finished: boolean;
+  readonly endNs: number;
+  readonly samplesPerSecond: number;
+  readonly preemptions: number;
+  readonly mostPreempted: number;
+  readonly longestQueue: number;
+}
+
+/** Means over the seeds, and the largest of what is called most or longest; a row for each policy. */
+function lateRankRows(setting: Partial<LateRankSetting>): readonly LateRankRow[] {
+  const runs = seeds.map((seed) => simulateLateRank({ ...setting, seed }));
+  return (runs[0] ?? []).map(({ policy, lateNs: late }, i) => {
+    const results = runs.flatMap((run) => run[i] ?? []);
+    const mean = (of: (run: LateRankResult) => number): number => results.reduce((sum, run) => sum + of(run), 0) / results.length;
+    const most = (of: (rank: RankResult) => readonly number[]): number =>
+      Math.max(0, ...results.flatMap(({ result }) => result.ranks.flatMap((rank) => of(rank).filter((value) => value > 0))));
+    return {
+      policy,
+      lateNs: late,
+      finished: results.every(({ result }) => result.finished),
+      endNs: mean(({ result }) => result.endNs),
+      samplesPerSecond: mean(({ samplesPerSecond }) => samplesPerSecond),
+      preemptions: mean(({ result }) => result.preemptions),
+      mostPreempted: most(({ preemptionsOf }) => preemptionsOf),
+      longestQueue: most(({ queueLengths }) => queueLengths),
+    };
+  });
 }
 
 function reportValley(): PresetReport {
