@@ -76,9 +76,9 @@ void Waiting::enlist() {
   world_.noteWaiter(1);
 }
 
-bool Waiting::help() {
+bool Waiting::help(bool stepsIdle) {
   World& world = world_.world();
-  if (world_.waiters() == (isEnlisted_ ? 1u : 0u)) return world.drive();
+  if (world_.waiters() == (isEnlisted_ ? 1u : 0u)) return world.drive(stepsIdle);
   bool any = false;
   for (RankContext* context : mine_) any |= world.driveRank(context->number());
   for (uint32_t r = 0; r < world.activeRanks(); ++r) {
@@ -135,7 +135,7 @@ void waitForRuns(std::span<RankContext* const> mine, uint64_t timeoutMicros) {
       inFlight += context->rank().inFlight();
     }
     if (inFlight == 0) return;
-    if (delivered != 0 || waiting.help()) {
+    if (delivered != 0 || waiting.help(false)) {
       waiting.noteProgress();
     } else {
       waiting.pause();

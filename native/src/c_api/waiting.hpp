@@ -16,8 +16,9 @@ class Waiting {
   Waiting(const Waiting&) = delete;
   Waiting& operator=(const Waiting&) = delete;
 
-  /// Steps once. @return whether anything moved.
-  bool help();
+  /// Steps once. @param stepsIdle also ranks without work, as their stays' end is waited for. @return whether anything
+  /// moved.
+  bool help(bool stepsIdle = true);
   /// After a look in vain. @throws Error dfcclTimeout, dfcclDeadlock
   void pause();
   void noteProgress() { idle_ = 0; }

@@ -1,6 +1,12 @@
 #include "world/collective_group.hpp"
 
 namespace dfccl {
+namespace {
+
+// More than any platform executes jointly.
+constexpr uint64_t kMostJointBytes = 1 << 20;
+
+}  // namespace
 
 CollectiveGroup::CollectiveGroup(const CollectiveSpec& spec, uint64_t programDigest, Arena& arena,
                                  ConnectorPool& connectors)
@@ -29,7 +35,6 @@ CollectiveGroup::CollectiveGroup(const CollectiveSpec& spec, uint64_t programDig
   shared_.scratch = scratch_.data();
   shared_.scales = scales_.data();
   shared_.ranks = spec_.ranks.data();
-  shared_.programs = programs_.data();
   shared_.poisonedBy.store(CollectiveShared::kNobody, order::relaxed);
 }
 
@@ -48,6 +53,12 @@ void CollectiveGroup::join(uint32_t member, const BoundProgram& program, double 
     scratch_[member] = arena_.allocate(program.scratchBytes);
     scratchBytes_[member] = program.scratchBytes;
   }
+  programs_[member] = &program;
+  const uint64_t togetherBytes = shared_.togetherBytes.load(order::relaxed) + program.togetherBytes;
+  if (joinedEver_ + 1 == shared_.members && togetherBytes <= kMostJointBytes) {
+    joint_ = joinMoves(programs_);
+    shared_.joint = joint_.view();
+  }
   ends_[member].clear();
   const auto slotBytes = static_cast<uint32_t>(
       (wireBytes(static_cast<Protocol>(program.header.protocol), program.slotPayloadBytes) + 127) / 128 * 128);
@@ -63,8 +74,7 @@ void CollectiveGroup::join(uint32_t member, const BoundProgram& program, double 
   }
   blockProgress_[member] = std::vector<Atomic<uint64_t, Scope::device>>(program.header.blockCount);
   scales_[member] = scale;
-  programs_[member] = &program;
-  shared_.togetherBytes.fetchAdd(program.togetherBytes, order::relaxed);
+  shared_.togetherBytes.store(togetherBytes, order::relaxed);
   indices_[member] = record.index;
   record.connections = ends_[member].data();
   record.scratch = scratch_[member];

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dfccl/daemon/records.hpp"
+#include "program/join_moves.hpp"
 #include "world/collective_spec.hpp"
 #include "world/connector_pool.hpp"
 
@@ -37,6 +38,7 @@ class CollectiveGroup {
   const CollectiveShared& shared() const { return shared_; }
   uint32_t indexOf(uint32_t member) const { return indices_[member]; }
   size_t connectorBytes() const;
+  size_t jointBytes() const { return joint_.memoryBytes(); }
 
  private:
   enum class State : uint8_t { absent, joined, left };
@@ -53,6 +55,7 @@ class CollectiveGroup {
   std::vector<size_t> scratchBytes_;
   std::vector<double> scales_;
   std::vector<const BoundProgram*> programs_;
+  OwnedJointMoves joint_;
   std::vector<State> state_;
   std::vector<uint32_t> indices_;
   std::map<ConnectionKey, Connector> leased_;

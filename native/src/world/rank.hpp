@@ -57,6 +57,8 @@ class Rank {
   void resetIssued(uint32_t index) { issuedRuns_[index].store(0, order::relaxed); }
 
   bool step(Platform& platform) { return daemon_.step(platform); }
+  /// Entries that the daemon has not seen, or runs that it has not finished.
+  bool hasWork() const { return daemon_.needsStart(); }
 
  private:
   uint32_t deliverBatch();

@@ -20,8 +20,8 @@ class WorkerPool {
   void start(uint32_t threads);
   void stop();
 
-  /// A caller steps every rank once.
-  bool help();
+  /// A caller steps every rank once, or every one that has work: those without need steps only to end their stay.
+  bool help(bool stepsIdle = true);
   bool helpRank(uint32_t rank);
   /// There are new entries in a submission queue. A thread that goes to sleep says so and then looks at the queues; a
   /// submitter stores its entry and then looks here: with both in one order over all threads, one sees the other.
@@ -36,7 +36,7 @@ class WorkerPool {
 
  private:
   void run(uint32_t firstRank);
-  bool stepAll(Platform& platform, uint32_t first);
+  bool stepAll(Platform& platform, uint32_t first, bool stepsIdle);
   void sleep(uint32_t seenBell, uint64_t& idleSince);
   void noteHelp();
   void watchNowAndThen();

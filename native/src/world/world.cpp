@@ -381,8 +381,10 @@ size_t World::memoryBytesOf(uint32_t rank, uint32_t index) {
   Registered& entry = registered(rank, index);
   return sizeof(CollectiveRecord) +
          entry.program->header.blockCount * (sizeof(TaskContext) + sizeof(Atomic<uint64_t>)) + sizeof(Registered) +
-         (entry.program->memoryBytes() + sizeof(CollectiveGroup)) / entry.program->header.rankCount + sizeof(Mailbox) +
-         entry.program->scratchBytes + entry.group->connectorBytes() / entry.program->header.rankCount;
+         (entry.program->memoryBytes() + sizeof(CollectiveGroup) + entry.group->jointBytes()) /
+             entry.program->header.rankCount +
+         sizeof(Mailbox) + entry.program->scratchBytes +
+         entry.group->connectorBytes() / entry.program->header.rankCount;
 }
 
 }  // namespace dfccl

@@ -71,7 +71,7 @@ class World {
   /// Ranks below this number have registered something at some time; the others have nothing to step for.
   uint32_t activeRanks() const { return activeRanks_.load(order::acquire); }
   /// Steps every rank once. @return whether anything moved.
-  bool drive() { return pool_.help(); }
+  bool drive(bool stepsIdle = true) { return pool_.help(stepsIdle); }
   /// Steps one rank only: for a process that has a thread for each rank.
   bool driveRank(uint32_t rank) { return pool_.helpRank(rank); }
   /// After a submission: wakes the threads that step, if they sleep.

@@ -126,10 +126,7 @@ class Interpreter {
     publishBuffers(progressed);
     CollectiveShared& shared = *c_.shared;
     if (d_.isLast) {
-      for (uint32_t member = 0; member < shared.members; ++member) {
-        const BoundProgram& program = *shared.programs[member];
-        for (const StepRecord& step : program.steps) multiReduceCopy(program, step, budgetBytes);
-      }
+      for (const JointMove& joint : shared.joint.moves) moveJointly(joint, budgetBytes);
       shared.executedRuns.store(run_.run + 1, order::release);
     } else if (shared.executedRuns.load(order::acquire) <= run_.run && Rules::completeAfterAcknowledge) {
       return Outcome::stuck;
@@ -180,7 +177,7 @@ class Interpreter {
   DFCCL_HD bool runSlice(const StepRecord& step, int64_t& budgetBytes, uint32_t stepCount) {
     if (step.dependencyCount != 0 && !dependenciesMet(step)) return false;
     if (static_cast<Op>(step.op) == Op::multiReduceCopy) {
-      multiReduceCopy(program_, step, budgetBytes);
+      multiReduceCopy(step, budgetBytes);
     } else if (static_cast<Op>(step.op) != Op::nop && !connectedStep(step, budgetBytes)) {
       return false;
     }
@@ -191,21 +188,33 @@ class Interpreter {
     return true;
   }
 
-  /// @param program - this rank's, or that of a member for whom it is executed.
-  DFCCL_HD void multiReduceCopy(const BoundProgram& program, const StepRecord& step, int64_t& budgetBytes) {
+  DFCCL_HD void moveJointly(const JointMove& joint, int64_t& budgetBytes) {
     auto& [sources, destinations, scales] = platform_.operands();
-    const BoundRef* refs = program.refs.data() + step.firstRef;
+    const JointRef* ref = c_.shared->joint.refs.data() + joint.firstRef;
+    for (uint32_t s = 0; s < joint.sourceCount; ++s, ++ref) {
+      sources[s] = base(ref->member, ref->buffer) + ref->byteOffset;
+      if (c_.op == ReduceOp::scaledSum) scales[s] = scaleOf(ref->buffer, ref->member);
+    }
+    for (uint32_t t = 0; t < joint.destinationCount; ++t, ++ref) {
+      destinations[t] = base(ref->member, ref->buffer) + ref->byteOffset;
+    }
+    move(joint.finishes, joint.sourceCount, joint.destinationCount, joint.elements, budgetBytes);
+  }
+
+  DFCCL_HD void multiReduceCopy(const StepRecord& step, int64_t& budgetBytes) {
+    auto& [sources, destinations, scales] = platform_.operands();
+    const BoundRef* refs = program_.refs.data() + step.firstRef;
     const uint32_t sourceCount = step.sourceCount;
     const uint32_t destinationCount = step.destinationCount;
-    const uint64_t tileBegin = d_.tile * program.tileElements;
-    const uint64_t tileOffset = tileBegin * program.elementBytes();
+    const uint64_t tileBegin = d_.tile * program_.tileElements;
+    const uint64_t tileOffset = tileBegin * program_.elementBytes();
     for (uint32_t i = 0; i < step.count; ++i) {
       // Of a small buffer most ranks have an empty chunk.
-      if (program.range(static_cast<BufferKind>(refs[0].buffer), refs[0].chunk + i).elements <= tileBegin) continue;
-      uint64_t end = tileBegin + program.tileElements;  // of the tile within its chunk
+      if (program_.range(static_cast<BufferKind>(refs[0].buffer), refs[0].chunk + i).elements <= tileBegin) continue;
+      uint64_t end = tileBegin + program_.tileElements;  // of the tile within its chunk
       const auto place = [&](const BoundRef& ref) {
         const auto buffer = static_cast<BufferKind>(ref.buffer);
-        const ChunkRange range = program.range(buffer, ref.chunk + i);
+        const ChunkRange range = program_.range(buffer, ref.chunk + i);
         if (range.elements < end) end = range.elements;
         return base(ref.rank, buffer) + range.byteOffset + tileOffset;
       };
@@ -217,18 +226,18 @@ class Interpreter {
           scales[s] = scaleOf(static_cast<BufferKind>(refs[s].buffer), refs[s].rank);
         }
       }
-      move(step, static_cast<int>(sourceCount), static_cast<int>(destinationCount), end - tileBegin, budgetBytes);
+      move((step.flags & kFinish) != 0, static_cast<int>(sourceCount), static_cast<int>(destinationCount),
+           end - tileBegin, budgetBytes);
     }
   }
 
   /// Moves between the first operands of each list.
-  DFCCL_HD void move(const StepRecord& step, int sourceCount, int destinationCount, uint64_t elements,
-                     int64_t& budgetBytes) {
+  DFCCL_HD void move(bool finishes, int sourceCount, int destinationCount, uint64_t elements, int64_t& budgetBytes) {
     if (elements == 0 || destinationCount == 0) return;
     const MoveOperands& operands = platform_.operands();
     ReduceCopyArgs args{operands.sources, sourceCount, operands.destinations, destinationCount, elements};
     if (c_.op == ReduceOp::scaledSum) args.scales = operands.scales;
-    if (c_.op == ReduceOp::avg && (step.flags & kFinish)) args.divisor = places_.members;
+    if (c_.op == ReduceOp::avg && finishes) args.divisor = places_.members;
     platform_.reduceCopy(c_.type, c_.op, args, c_.workingSetBytes);
     budgetBytes -= static_cast<int64_t>(elements * program_.elementBytes()) * (sourceCount + destinationCount);
   }
@@ -329,7 +338,7 @@ class Interpreter {
     } else if (outgoing) {
       destinations[destinationCount++] = outgoing + i * stride;
     }
-    move(step, sourceCount, destinationCount, elements, budgetBytes);
+    move((step.flags & kFinish) != 0, sourceCount, destinationCount, elements, budgetBytes);
   }
 
   DFCCL_HD void send(const Connector& to, const uint8_t* payload, size_t bytes) {

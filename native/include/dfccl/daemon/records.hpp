@@ -6,6 +6,7 @@
 #include "dfccl/atomics.hpp"
 #include "dfccl/daemon/bound_program.hpp"
 #include "dfccl/daemon/connector.hpp"
+#include "dfccl/daemon/joint_moves.hpp"
 #include "dfccl/daemon/run_count.hpp"
 #include "dfccl/types.hpp"
 
@@ -58,8 +59,8 @@ struct CollectiveShared : MeetingPlaces {
 
   uint32_t id;
   uint32_t* ranks;                          // [member]: the rank in the world
-  const BoundProgram** programs;            // [member]
   Atomic<uint64_t> togetherBytes;           // of all members' steps; see BoundProgram::togetherBytes
+  JointMoves joint;                         // complete when all members have registered; empty where there is too much
   alignas(64) Atomic<uint32_t> registered;  // members that have registered; all of them = complete
   Atomic<uint32_t> poisonedBy;              // rank that aborted the id, or kNobody
   Atomic<uint32_t> abortAcknowledged;       // members that hold none of the buffers any more
