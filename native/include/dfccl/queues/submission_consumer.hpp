@@ -60,8 +60,7 @@ class SubmissionConsumer {
       }
     }
     const SqeMemory& memory = ring_.slot(position_);
-#pragma GCC unroll 8
-    for (int i = 0; i < kSqeWords; ++i) {
+    DFCCL_UNROLL8 for (int i = 0; i < kSqeWords; ++i) {
       if constexpr (Mode == ReadMode::tail) {
         words[i] = memory.words[i].load(order::relaxed);
       } else {

@@ -41,8 +41,7 @@ class SubmissionProducer {
     packSqe(sqe, position, payload);
     SqeMemory& memory = ring_.slot(position);
     constexpr int kLast = kSqeWords - 1;
-#pragma GCC unroll 8
-    for (int i = 0; i < kLast; ++i) {
+    DFCCL_UNROLL8 for (int i = 0; i < kLast; ++i) {
       memory.words[i].store(sqeSequence(position) | payload[i], order::relaxed);  // each word vouches for itself
     }
     memory.words[kLast].store(sqeSequence(position) | payload[kLast], Orders::publishWord);  // R4
