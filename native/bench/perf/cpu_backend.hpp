@@ -1,0 +1,158 @@
+#pragma once
+// This project's engine on the CPU, through its C API: all ranks in this process.
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "dfccl/dfccl.h"
+#include "perf/backend.hpp"
+#include "perf/program_file.hpp"
+
+namespace dfccl::bench {
+
+class CpuBackend : public Backend {
+ public:
+  struct Options {
+    uint32_t ranks = 1;
+    uint32_t threads = 1;       // that drive ranks; the cores left over step them all
+    int32_t workers = -1;       // -1: the cores left over
+    double timeoutSeconds = 0;  // 0: none
+    RankPrograms program;       // for tests that aren't collectives of the engine's own
+    RankPrograms inPlaceProgram;
+  };
+
+  explicit CpuBackend(Options options) : options_(std::move(options)) {
+    const auto cores = static_cast<int32_t>(std::max(1u, std::thread::hardware_concurrency()));
+    const int32_t workers =
+        options_.workers >= 0 ? options_.workers : std::max(0, cores - static_cast<int32_t>(options_.threads));
+    dfcclWorldConfig_t config = DFCCL_WORLD_CONFIG_INIT;
+    config.ranks = options_.ranks;
+    config.workers = workers == 0 ? DFCCL_NO_WORKERS : workers;
+    check(dfcclWorldCreate(&config, &world_));
+    ctx_.resize(options_.ranks);
+    for (uint32_t r = 0; r < options_.ranks; ++r) {
+      check(dfcclInitRank(world_, static_cast<int>(r), &ctx_[r]));
+      check(dfcclSetScale(scaleOf(r), ctx_[r]));
+    }
+  }
+  ~CpuBackend() override {
+    for (const dfcclRankCtx_t ctx : ctx_) dfcclDestroy(ctx);
+    dfcclWorldDestroy(world_);
+  }
+
+  const char* name() const override { return "cpu"; }
+  std::string version() const override { return dfcclVersion(); }
+  uint32_t ranks() const override { return options_.ranks; }
+
+  std::string refusal(const Case& shape, bool inPlace) const override {
+    if (inPlace && (shape.test == Test::allToAllV || shape.test == Test::sendRecv)) {
+      return "the engine runs programs of one's own out of place only";
+    }
+    if (inPlace && shape.test == Test::allToAll && options_.inPlaceProgram.empty() && shape.ranks > 1) {
+      return "no in-place program was given";
+    }
+    return {};
+  }
+
+  void prepare(const Case& shape, bool inPlace, uint32_t concurrent) override {
+    registered_ = concurrent;
+    for (uint32_t which = 0; which < concurrent; ++which) {
+      for (uint32_t r = 0; r < options_.ranks; ++r) registerOne(shape, inPlace, r, static_cast<int>(which));
+    }
+  }
+  void release() override {
+    for (uint32_t which = 0; which < registered_; ++which) {
+      for (const dfcclRankCtx_t ctx : ctx_) check(dfcclUnregister(static_cast<int>(which), ctx));
+    }
+    registered_ = 0;
+  }
+
+  void enqueue(uint32_t rank, uint32_t which, const void* send, void* recv) override {
+    for (;;) {
+      const dfcclResult_t result = dfcclRun(send, recv, static_cast<int>(which), nullptr, nullptr, ctx_[rank]);
+      if (result == dfcclSuccess) return;
+      if (result != dfcclQueueFull) check(result);
+      check(dfcclPoll(nullptr, ctx_[rank]));
+    }
+  }
+
+  void complete(uint32_t firstRank, uint32_t count) override {
+    if (options_.timeoutSeconds <= 0) return check(dfcclWaitAll(&ctx_[firstRank], static_cast<int>(count)));
+    using Clock = std::chrono::steady_clock;
+    const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                        std::chrono::duration<double>(options_.timeoutSeconds));
+    for (uint32_t r = firstRank; r < firstRank + count; ++r) {
+      const auto left = std::chrono::duration_cast<std::chrono::microseconds>(end - Clock::now()).count();
+      check(dfcclWaitFor(static_cast<uint64_t>(std::max<int64_t>(left, 1)), ctx_[r]));
+    }
+  }
+
+  PerfCounters counters() override {
+    PerfCounters sum;
+    for (const dfcclRankCtx_t ctx : ctx_) {
+      dfcclCounters_t c{};
+      c.structSize = sizeof c;
+      check(dfcclGetCounters(&c, ctx));
+      sum.preemptions += c.preemptions;
+      sum.quits += c.quits;
+      sum.visits += c.visits;
+      sum.stuckVisits += c.stuckVisits;
+      sum.queueLengthSum += c.queueLengthSum;
+      sum.queueLengthMaximum = std::max(sum.queueLengthMaximum, c.queueLengthMaximum);
+      sum.memoryBytes += c.collectiveBytes;
+    }
+    return sum;
+  }
+
+ private:
+  static void check(dfcclResult_t result) {
+    if (result == dfcclSuccess) return;
+    throw PerfError(result == dfcclTimeout ? Exit::timeout : Exit::internal, dfcclGetLastError());
+  }
+
+  void registerOne(const Case& shape, bool inPlace, uint32_t rank, int id) {
+    const auto type = static_cast<dfcclDataType_t>(shape.type);
+    const auto op = static_cast<dfcclRedOp_t>(shape.op);
+    const auto root = static_cast<int>(shape.root);
+    const dfcclDevSet_t all = dfcclAllRanks();
+    const dfcclRankCtx_t ctx = ctx_[rank];
+    const RankPrograms& programs = inPlace ? options_.inPlaceProgram : options_.program;
+    if (rank < programs.size()) {
+      const std::vector<uint8_t>& program = programs[rank];
+      const uint64_t count = shape.test == Test::allToAllV ? shape.unit() : shape.count;
+      return check(dfcclRegisterProgram(program.data(), program.size(), count, type, op, id, all, 0, ctx));
+    }
+    switch (shape.test) {
+      case Test::allReduce:
+        return check(dfcclRegisterAllReduce(shape.count, type, op, id, all, 0, ctx));
+      case Test::hypercube:
+      case Test::allGather:
+        return check(dfcclRegisterAllGather(shape.count, type, id, all, 0, ctx));
+      case Test::reduceScatter:
+        return check(dfcclRegisterReduceScatter(shape.count, type, op, id, all, 0, ctx));
+      case Test::reduce:
+        return check(dfcclRegisterReduce(shape.count, type, op, root, id, all, 0, ctx));
+      case Test::broadcast:
+        return check(dfcclRegisterBroadcast(shape.count, type, root, id, all, 0, ctx));
+      case Test::allToAll:
+        return check(dfcclRegisterAllToAll(shape.count, type, id, all, 0, ctx));
+      case Test::gather:
+        return check(dfcclRegisterGather(shape.count, type, root, id, all, 0, ctx));
+      case Test::scatter:
+        return check(dfcclRegisterScatter(shape.count, type, root, id, all, 0, ctx));
+      case Test::allToAllV:
+      case Test::sendRecv:
+        if (shape.ranks == 1) return check(dfcclRegisterAllToAll(shape.count, type, id, all, 0, ctx));
+        throw PerfError(Exit::invalidUsage,
+                        std::string(kTestNames[static_cast<size_t>(shape.test)]) + " needs a program: --program FILE.");
+    }
+  }
+
+  Options options_;
+  dfcclWorld_t world_ = nullptr;
+  std::vector<dfcclRankCtx_t> ctx_;
+  uint32_t registered_ = 0;
+};
+
+}  // namespace dfccl::bench

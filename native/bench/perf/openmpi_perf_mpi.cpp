@@ -1,0 +1,28 @@
+// The collective tests' timed loop on MPI: the peer of perf_bench, a process a rank.
+//
+//   mpirun -np 4 openmpi_perf_mpi --test all_reduce --cases cases.txt
+#include "perf/faulty_backend.hpp"
+#include "perf/mpi_backend.hpp"
+#include "perf/runner.hpp"
+
+int main(int argc, char** argv) {
+  using namespace dfccl::bench;
+  MPI_Init(&argc, &argv);
+  const Arguments arguments(argc, argv, kPlanOptions, "openmpi_perf_mpi --test NAME --cases FILE …\n");
+  try {
+    MpiBackend backend;
+    Plan plan = parsePlan(arguments);
+    plan.threads = plan.ranksPerThread = 1;
+    plan.cases = readCases(arguments.text("cases", ""), plan.test, backend.ranks());
+    if (backend.firstRank() == 0) {
+      std::printf("{\"backend\":\"%s\",\"version\":%s,\"ranks\":%u}\n", backend.name(),
+                  quoted(backend.version()).c_str(), backend.ranks());
+      std::fflush(stdout);
+    }
+    FaultyBackend faulty(backend, plan.fault);
+    Runner(plan.fault.kind == FaultKind::none ? static_cast<Backend&>(backend) : faulty, plan).run();
+  } catch (const PerfError& error) {
+    endWith(error.exit, error.what());
+  }
+  MPI_Finalize();
+}

@@ -1,0 +1,43 @@
+#pragma once
+// Programs of one's own for the engine: every rank's bytes in one file, each after its length (32 bits, little endian).
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "perf/backend.hpp"
+
+namespace dfccl::bench {
+
+using RankPrograms = std::vector<std::vector<uint8_t>>;
+
+inline std::vector<uint8_t> readFile(const std::string& path) {
+  std::vector<uint8_t> bytes;
+  std::FILE* file = std::fopen(path.c_str(), "rb");
+  if (file == nullptr) throw PerfError(Exit::invalidUsage, path + " can't be read. Look at the path.");
+  uint8_t part[4096];
+  for (size_t n = 0; (n = std::fread(part, 1, sizeof part, file)) != 0;) bytes.insert(bytes.end(), part, part + n);
+  std::fclose(file);
+  return bytes;
+}
+
+/// One program a rank; none for an empty path.
+inline RankPrograms readPrograms(const std::string& path) {
+  RankPrograms programs;
+  if (path.empty()) return programs;
+  const std::vector<uint8_t> bytes = readFile(path);
+  for (size_t at = 0; at < bytes.size();) {
+    uint32_t length = 0;
+    if (bytes.size() - at < sizeof length) throw PerfError(Exit::invalidUsage, path + " ends in the middle.");
+    std::memcpy(&length, &bytes[at], sizeof length);
+    at += sizeof length;
+    if (bytes.size() - at < length) throw PerfError(Exit::invalidUsage, path + " ends in the middle.");
+    programs.emplace_back(bytes.begin() + static_cast<ptrdiff_t>(at),
+                          bytes.begin() + static_cast<ptrdiff_t>(at + length));
+    at += length;
+  }
+  return programs;
+}
+
+}  // namespace dfccl::bench

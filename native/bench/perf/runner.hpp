@@ -1,0 +1,305 @@
+#pragma once
+// The timed loop of the collective tests, as nccl-tests times: one untimed operation, a barrier, then the wall clock
+// over all iterations until everything is done. One JSON object a case.
+#include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "measurement.hpp"
+#include "perf/buffers.hpp"
+#include "perf/plan.hpp"
+
+namespace dfccl::bench {
+
+inline std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c == '\n' ? ' ' : c;
+  }
+  return out + "\"";
+}
+
+/// Ends the program: what went wrong goes out as an object, whatever the other threads wait for.
+[[noreturn]] inline void endWith(Exit code, const std::string& what) {
+  std::printf("{\"error\":%s,\"exit\":%d}\n", quoted(what).c_str(), static_cast<int>(code));
+  std::fflush(stdout);
+  std::_Exit(static_cast<int>(code));
+}
+
+class Runner {
+ public:
+  Runner(Backend& backend, const Plan& plan)
+      : backend_(backend), plan_(plan), meeting_(plan.threads), micros_(plan.threads), cpuMicros_(plan.threads) {
+    size_t sendBytes = 0, recvBytes = 0;
+    for (const Case& c : plan.cases) {
+      sendBytes = std::max(sendBytes, c.sendElements() * c.elementBytes());
+      recvBytes = std::max(recvBytes, c.recvElements() * c.elementBytes());
+    }
+    const uint32_t local = backend.localRanks();
+    for (uint32_t r = 0; r < local; ++r) {
+      for (uint32_t k = 0; k < plan.concurrent; ++k) buffers_.emplace_back(sendBytes, recvBytes);
+      order_.emplace_back(plan.concurrent);
+      std::iota(order_.back().begin(), order_.back().end(), 0u);
+      random_.emplace_back(plan.seed + backend.firstRank() + r);
+    }
+  }
+
+  /// Runs every case, as often as the plan says.
+  void run() {
+    std::vector<std::jthread> threads;
+    for (uint32_t t = 1; t < plan_.threads; ++t) threads.emplace_back([this, t] { guarded(t); });
+    guarded(0);
+  }
+
+ private:
+  struct Result {
+    std::string refusal;
+    double micros = 0, cpuMicros = 0;
+    uint64_t wrong = 0;
+    bool isChecked = false;
+    std::vector<double> each;
+    PerfCounters counters;
+  };
+
+  void guarded(uint32_t thread) {
+    try {
+      for (uint32_t cycle = 0; plan_.cycles == 0 || cycle < plan_.cycles; ++cycle) {
+        for (size_t row = 0; row < plan_.cases.size(); ++row) runCase(thread, row, cycle);
+      }
+    } catch (const PerfError& error) {
+      endWith(error.exit, error.what());
+    } catch (const std::bad_alloc&) {
+      endWith(Exit::internal, "Out of memory. Ask for smaller sizes: --maxbytes.");
+    } catch (const std::exception& error) {
+      endWith(Exit::internal, error.what());
+    }
+  }
+
+  void meet() { meeting_.arrive_and_wait(); }
+  void meetAll(uint32_t thread) {
+    meet();
+    if (thread == 0) backend_.barrier();
+    meet();
+  }
+
+  void runCase(uint32_t thread, size_t row, uint32_t cycle) {
+    const Case& shape = plan_.cases[row];
+    Result results[2];
+    for (const bool inPlace : {false, true}) {
+      Result& result = results[inPlace];
+      result.refusal = backend_.refusal(shape, inPlace);
+      if (!result.refusal.empty()) continue;
+      meet();
+      if (thread == 0) backend_.prepare(shape, inPlace, plan_.concurrent);
+      layOut(thread, shape, inPlace);
+      meetAll(thread);
+      if (shape.isWarmUp) {
+        if (!inPlace) repeat(thread, plan_.warmUps);
+      } else {
+        time(thread, result);
+        if (plan_.checks != 0) check(thread, shape, inPlace, result);
+      }
+      meetAll(thread);
+      if (thread == 0) backend_.release();
+    }
+    if (thread == 0 && !shape.isWarmUp && backend_.firstRank() == 0) print(row, cycle, results);
+    meet();
+  }
+
+  uint32_t firstLocal(uint32_t thread) const { return thread * plan_.ranksPerThread; }
+
+  RankBuffers& buffersOf(uint32_t local, uint32_t which) { return buffers_[local * plan_.concurrent + which]; }
+
+  void layOut(uint32_t thread, const Case& shape, bool inPlace) {
+    for (uint32_t local = firstLocal(thread); local < firstLocal(thread) + plan_.ranksPerThread; ++local) {
+      for (uint32_t which = 0; which < plan_.concurrent; ++which) {
+        buffersOf(local, which)
+            .layOut(shape, backend_.firstRank() + local, inPlace, plan_.unaligned ? shape.elementBytes() : 0);
+      }
+    }
+  }
+
+  void beginRank(uint32_t local) {
+    std::vector<uint32_t>& order = order_[local];
+    if (plan_.isRandomOrder) std::shuffle(order.begin(), order.end(), random_[local]);
+    for (const uint32_t which : order) {
+      const Pair pair = buffersOf(local, which).next();
+      backend_.enqueue(backend_.firstRank() + local, which, pair.send, pair.recv);
+    }
+  }
+
+  /// One iteration's operations of this thread's ranks.
+  void begin(uint32_t thread) {
+    const uint32_t first = firstLocal(thread);
+    const int64_t late = plan_.delayedRank - static_cast<int64_t>(backend_.firstRank());
+    for (uint32_t local = first; local < first + plan_.ranksPerThread; ++local) {
+      if (local != late) beginRank(local);
+    }
+    if (plan_.delayedRank < 0 || late < first || late >= first + int64_t{plan_.ranksPerThread}) return;
+    // The rank that is late begins last, after doing nothing of use for a while.
+    for (const double until = nowMicros() + plan_.delayMicros; nowMicros() < until;) {
+    }
+    beginRank(static_cast<uint32_t>(late));
+  }
+
+  void complete(uint32_t thread) { backend_.complete(backend_.firstRank() + firstLocal(thread), plan_.ranksPerThread); }
+
+  void repeat(uint32_t thread, uint32_t times) {
+    for (uint32_t i = 0; i < times; ++i) begin(thread);
+    complete(thread);
+  }
+
+  void time(uint32_t thread, Result& result) {
+    repeat(thread, 1);
+    meetAll(thread);
+    const PerfCounters before = thread == 0 ? backend_.counters() : PerfCounters{};
+    meet();
+    const double start = nowMicros();
+    for (uint32_t i = 0; i < plan_.iterations; ++i) {
+      const double began = plan_.perIteration ? nowMicros() : 0;
+      for (uint32_t a = 0; a < plan_.aggregated; ++a) begin(thread);
+      if (plan_.blocking != Blocking::never || plan_.perIteration) complete(thread);
+      if (plan_.blocking == Blocking::withBarrier) meetAll(thread);
+      if (plan_.perIteration && thread == 0 && i >= plan_.skipped) {
+        result.each.push_back((nowMicros() - began) / plan_.aggregated);
+      }
+    }
+    const double begun = nowMicros();
+    complete(thread);
+    const double operations = std::max(1.0, double{1} * plan_.iterations * plan_.aggregated * plan_.concurrent);
+    micros_[thread] = (nowMicros() - start) / operations;
+    cpuMicros_[thread] = (begun - start) / operations;
+    meet();
+    if (thread != 0) return;
+    result.micros = backend_.combine(overThreads(micros_), plan_.average);
+    result.cpuMicros = backend_.combine(overThreads(cpuMicros_), plan_.average);
+    result.counters = difference(backend_.counters(), before);
+  }
+
+  double overThreads(const std::vector<double>& values) const {
+    switch (plan_.average) {
+      case Average::rank0:
+        return values.front();
+      case Average::least:
+        return *std::min_element(values.begin(), values.end());
+      case Average::most:
+        return *std::max_element(values.begin(), values.end());
+      case Average::mean:
+        break;
+    }
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  }
+
+  static PerfCounters difference(const PerfCounters& after, const PerfCounters& before) {
+    PerfCounters d = after;
+    d.preemptions -= before.preemptions;
+    d.quits -= before.quits;
+    d.visits -= before.visits;
+    d.stuckVisits -= before.stuckVisits;
+    d.queueLengthSum -= before.queueLengthSum;
+    return d;
+  }
+
+  void check(uint32_t thread, const Case& shape, bool inPlace, Result& result) {
+    if (!shape.isChecked(inPlace)) return;
+    uint64_t wrong = 0;
+    for (uint32_t round = 0; round < plan_.checks; ++round) wrong += checkOnce(thread, shape, inPlace, round);
+    wrong_.fetch_add(wrong, std::memory_order_relaxed);
+    meet();
+    if (thread != 0) return;
+    result.isChecked = true;
+    result.wrong = backend_.sum(wrong_.exchange(0, std::memory_order_relaxed));
+  }
+
+  uint64_t checkOnce(uint32_t thread, const Case& shape, bool inPlace, uint32_t round) {
+    const size_t element = shape.elementBytes();
+    const uint32_t first = firstLocal(thread), last = first + plan_.ranksPerThread;
+    const auto dataOf = [&](uint32_t which) { return shape.data(plan_.seed + uint64_t{round} * 8191 + which); };
+    for (uint32_t local = first; local < last; ++local) {
+      const uint32_t rank = backend_.firstRank() + local;
+      for (uint32_t which = 0; which < plan_.concurrent; ++which) {
+        buffersOf(local, which).rewind();
+        const Pair pair = buffersOf(local, which).first();
+        // In place a receive buffer inside the send buffer holds what is to be sent.
+        if (!inPlace || shape.recvElements() > shape.sendElements()) {
+          std::memset(pair.recv, 0, shape.recvElements() * element);
+        }
+        dataOf(which).fill(const_cast<void*>(pair.send), 0, shape.sendElements(), rank);
+      }
+    }
+    meetAll(thread);
+    repeat(thread, 1);
+    meetAll(thread);
+    uint64_t wrong = 0;
+    for (uint32_t which = 0; which < plan_.concurrent; ++which) {
+      const ExactData data = dataOf(which);
+      bool isKnown = false;  // an all-reduce gives every rank the same
+      char* expected = nullptr;
+      for (uint32_t local = first; local < last; ++local) {
+        const uint32_t rank = backend_.firstRank() + local;
+        if (!shape.isReceived(rank)) continue;
+        if (shape.test == Test::broadcast && rank == shape.root && !backend_.copiesOwnPart()) continue;
+        if (!isKnown || shape.test != Test::allReduce) {
+          expected = buffersOf(first, 0).expected(shape.recvElements() * element);
+          shape.expect(expected, rank, data);
+          isKnown = true;
+        }
+        wrong += differingElements(buffersOf(local, which).first().recv, expected, shape.recvElements(), element);
+      }
+    }
+    return wrong;
+  }
+
+  void print(size_t row, uint32_t cycle, const Result (&results)[2]) const {
+    std::printf("{\"row\":%zu,\"cycle\":%u", row, cycle);
+    for (const bool inPlace : {false, true}) {
+      const Result& r = results[inPlace];
+      std::printf(",\"%s\":{", inPlace ? "inPlace" : "outOfPlace");
+      if (!r.refusal.empty()) {
+        std::printf("\"refusal\":%s}", quoted(r.refusal).c_str());
+        continue;
+      }
+      std::printf("\"us\":%.4f,\"cpuUs\":%.4f,\"wrong\":", r.micros, r.cpuMicros);
+      if (r.isChecked) std::printf("%llu", static_cast<unsigned long long>(r.wrong));
+      if (!r.isChecked) std::printf("null");
+      printCounters(r.counters);
+      if (plan_.perIteration) {
+        std::printf(",\"timesUs\":[");
+        for (size_t i = 0; i < r.each.size(); ++i) std::printf("%s%.3f", i == 0 ? "" : ",", r.each[i]);
+        std::printf("]");
+      }
+      std::printf("}");
+    }
+    std::printf("}\n");
+    std::fflush(stdout);
+  }
+
+  static void printCounters(const PerfCounters& c) {
+    const auto number = [](uint64_t n) { return static_cast<unsigned long long>(n); };
+    std::printf(
+        ",\"counters\":{\"preemptions\":%llu,\"quits\":%llu,\"visits\":%llu,\"stuckVisits\":%llu,\"queueLengthSum\":"
+        "%llu,\"queueLengthMaximum\":%llu,\"memoryBytes\":%llu}",
+        number(c.preemptions), number(c.quits), number(c.visits), number(c.stuckVisits), number(c.queueLengthSum),
+        number(c.queueLengthMaximum), number(c.memoryBytes));
+  }
+
+  Backend& backend_;
+  const Plan& plan_;
+  std::barrier<> meeting_;
+  std::vector<RankBuffers> buffers_;          // [local rank][concurrent]
+  std::vector<std::vector<uint32_t>> order_;  // [local rank]: in which it begins what runs at the same time
+  std::vector<std::mt19937_64> random_;
+  std::vector<double> micros_, cpuMicros_;  // [thread]
+  std::atomic<uint64_t> wrong_{0};
+};
+
+}  // namespace dfccl::bench
