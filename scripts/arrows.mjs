@@ -11,7 +11,7 @@ export const arrows = {
   "packages/simulator": ["packages/primitives", "packages/scheduler"],
   "packages/core": ["packages/primitives", "packages/queues", "packages/scheduler"],
   "packages/actor": ["packages/core"],
-  "packages/collective-tests": ["packages/core"],
+  "packages/collective-tests": ["packages/primitives"],
   "apps/bench": [
     "packages/primitives",
     "packages/queues",

@@ -1,9 +1,11 @@
 # Benchmarks are built on demand only:  cmake --build --preset release --target bench
 #   *_bench.cpp  this engine;  *_mpi.cpp  the same measurement against MPI, where there is one.
+# The target `perf` builds those of bench/perf only, which `dfccl perf` runs.
 
 file(GLOB_RECURSE _bench CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/bench/*_bench.cpp")
 file(GLOB_RECURSE _mpi CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/bench/*_mpi.cpp")
 add_custom_target(bench)
+add_custom_target(perf)
 find_package(benchmark QUIET)
 
 function(dfccl_add_bench source)
@@ -13,6 +15,9 @@ function(dfccl_add_bench source)
   target_include_directories(${_target} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/src" "${CMAKE_CURRENT_SOURCE_DIR}/bench")
   set_target_properties(${_target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bench")
   add_dependencies(bench ${_target})
+  if(source MATCHES "/bench/perf/")
+    add_dependencies(perf ${_target})
+  endif()
 endfunction()
 
 foreach(_source IN LISTS _bench)

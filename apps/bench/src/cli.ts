@@ -7,6 +7,7 @@ import { addCompileCommand } from "./commands/compile.js";
 import { addDisorderCommand } from "./commands/disorder.js";
 import { addDoctorCommand } from "./commands/doctor.js";
 import { addDrawCommand } from "./commands/draw.js";
+import { addPerfCommand } from "./commands/perf.js";
 import { addRunCommand } from "./commands/run.js";
 import { addSimulateCommand } from "./commands/simulate.js";
 import { addTuneCommand } from "./commands/tune.js";
@@ -26,6 +27,8 @@ const program = new Command("dfccl")
   .version(version)
   .showHelpAfterError("(dfccl --help, or dfccl COMMAND --help, shows what is possible)")
   .addHelpText("after", "\nThe first thing to try:\n  $ dfccl disorder --control")
+  // `perf` hands its options on, as they are.
+  .enablePositionalOptions()
   .exitOverride()
   .configureOutput({ outputError: (text, write) => write(err.red(text)) });
 
@@ -36,6 +39,7 @@ addDrawCommand(program);
 addRunCommand(program);
 addTuneCommand(program);
 addBenchCommand(program);
+addPerfCommand(program);
 addSimulateCommand(program);
 addDoctorCommand(program);
 

@@ -2,6 +2,7 @@
 // JSON object a line: the machine, then a case each. `dfccl perf` writes the file of cases and prints what users read.
 //
 //   perf_bench --test all_reduce --backend cpu --ranks-per-thread 4 --cases cases.txt
+//   perf_bench --probe yes        what the machine can do, instead
 #include "machine_probe.hpp"
 #include "perf/cpu_backend.hpp"
 #include "perf/faulty_backend.hpp"
@@ -32,12 +33,15 @@ std::unique_ptr<Backend> makeBackend(const std::string& name, const Plan& plan, 
 
 int main(int argc, char** argv) {
   const Arguments arguments(argc, argv, kPlanOptions, "perf_bench --test NAME --cases FILE [--backend cpu|noop] …\n");
+  if (arguments.has("probe")) {
+    printMachineProbe();
+    return 0;
+  }
   try {
     Plan plan = parsePlan(arguments);
     const uint32_t ranks = plan.threads * plan.ranksPerThread;
     plan.cases = readCases(arguments.text("cases", ""), plan.test, ranks);
     const std::unique_ptr<Backend> backend = makeBackend(arguments.text("backend", "cpu"), plan, arguments);
-    printMachineProbe();
     std::printf("{\"backend\":\"%s\",\"version\":%s,\"ranks\":%u}\n", backend->name(),
                 quoted(backend->version()).c_str(), backend->ranks());
     std::fflush(stdout);

@@ -49,8 +49,8 @@ inline const std::vector<std::string> kPlanOptions = {
     "warm-ups",      "cycles",  "checks",           "blocking",   "average",
     "per-iteration", "skipped", "unaligned",        "concurrent", "order",
     "seed",          "delay",   "timeout",          "fault",      "cases",
-    "backend",       "program", "in-place-program", "workers",    "library",
-    "cpu-time"};
+    "backend",       "program", "in-place-program", "workers",    "probe",
+};
 
 inline Test parseTest(const std::string& name) {
   for (size_t i = 0; i < kTestNames.size(); ++i) {

@@ -13,7 +13,7 @@ export function repositoryRoot(from: string = dirname(fileURLToPath(import.meta.
       throw new BenchError(
         "NO_SOURCES",
         "The native benchmarks are not part of the published package.",
-        "Clone the repository, and run npm run bench:mpi or npm run bench:overheads in it.",
+        "Clone the repository, run npm run build in it, and there the same command as node apps/bench/dist/cli.js.",
         { from },
       );
     }
@@ -31,14 +31,22 @@ export function findCommand(name: string, environment: NodeJS.ProcessEnv = proce
  * @returns the folder that they lie in.
  * @throws {BenchError} NO_CMAKE, BUILD_FAILED
  */
-export async function buildNativePrograms(root: string, signal?: AbortSignal): Promise<string> {
+export function buildNativePrograms(root: string, signal?: AbortSignal): Promise<string> {
+  return buildNativeTarget(root, "bench", signal);
+}
+
+/**
+ * The same for one target of CMake's.
+ * @throws {BenchError} NO_CMAKE, BUILD_FAILED
+ */
+export async function buildNativeTarget(root: string, target: string, signal?: AbortSignal): Promise<string> {
   if (findCommand("cmake") === undefined) {
     throw new BenchError("NO_CMAKE", "CMake is missing, which builds the native benchmarks.", "Type: apt-get install cmake g++");
   }
   const jobs = String(availableParallelism());
   for (const args of [
     ["--preset", "release"],
-    ["--build", "--preset", "release", "--target", "bench", "-j", jobs],
+    ["--build", "--preset", "release", "--target", target, "-j", jobs],
   ]) {
     const run: ProgramRun = { command: "cmake", args, cwd: join(root, "native"), timeoutMs: 1_800_000, signal };
     try {

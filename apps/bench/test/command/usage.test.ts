@@ -62,6 +62,7 @@ describe("help", () => {
     [["bench"]],
     [["bench", "mpi"]],
     [["bench", "overheads"]],
+    [["perf"]],
     [["doctor"]],
     [["simulate"]],
     [["simulate", "deadlock"]],
@@ -78,7 +79,7 @@ describe("help", () => {
   });
 
   it("names the exit codes of every command that runs something", async () => {
-    for (const command of [["disorder"], ["tune"], ["bench", "mpi"], ["bench", "overheads"], ["doctor"]]) {
+    for (const command of [["disorder"], ["tune"], ["bench", "mpi"], ["bench", "overheads"], ["perf"], ["doctor"]]) {
       const { stdout } = await runCommand([...command, "--help"]);
       expect(stdout).toMatch(/Exit codes:\n +0 .*\n(.*\n)* +1 .*\n(.*\n)* +2 /);
     }

@@ -1,0 +1,4 @@
+#!/usr/bin/env node
+import { runAsProgram } from "../perf/main.js";
+
+await runAsProgram("reduce");

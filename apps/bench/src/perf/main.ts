@@ -1,0 +1,62 @@
+import {
+  type CollectiveName,
+  exitCodes,
+  PerfError,
+  type PerfRun,
+  parseArguments,
+  readEnvironment,
+  runTest,
+  usage,
+} from "@dfccl/collective-tests";
+import { DfcclError } from "@dfccl/primitives";
+import { endOnBrokenPipe } from "../terminal/broken-pipe.js";
+import { err } from "../terminal/colors.js";
+import { watchForInterruption } from "../terminal/interruption.js";
+import { textWidth, wrap } from "../terminal/wrap.js";
+import { perfBackends } from "./backends.js";
+import { nativePrograms } from "./find-programs.js";
+
+/** Variables that say how such a program ran. Others are the user's own business. */
+const toldVariables = /^(NCCL|DFCCL|OMPI|CUDA|SLURM)_/;
+
+/**
+ * One of nccl-tests' programs.
+ * @param args - without the program's name.
+ * @returns the exit code.
+ */
+export async function perfMain(collective: CollectiveName, args: readonly string[]): Promise<number> {
+  const program = `${collective}_perf`;
+  using interruption = watchForInterruption();
+  const { signal } = interruption;
+  try {
+    const parsed = parseArguments(args);
+    if (parsed.kind === "help") {
+      process.stdout.write(usage(program));
+      return exitCodes.ok;
+    }
+    const run: PerfRun = { collective, options: parsed.options, args: [program, ...args] };
+    return await runTest(run, {
+      backends: perfBackends(nativePrograms),
+      environment: readEnvironment(process.env),
+      environmentLines: Object.entries(process.env).flatMap(([name, value]) => (toldVariables.test(name) ? [`${name}=${value}`] : [])),
+      print: (line) => process.stdout.write(`${line}\n`),
+      signal,
+    });
+  } catch (error) {
+    if (signal.aborted) {
+      process.stderr.write("Interrupted: what was measured until then stands above.\n");
+      return interruption.exitCode() ?? 1;
+    }
+    if (!(error instanceof DfcclError)) throw error;
+    const isUsage = error instanceof PerfError && error.code === "BAD_ARGUMENT";
+    process.stderr.write(`${err.red(wrap(`${program}: ${error.message}`, textWidth(process.stderr)))}\n`);
+    if (isUsage) process.stderr.write(`(${program} -h lists all options)\n`);
+    return error instanceof PerfError ? error.exitCode : exitCodes.internal;
+  }
+}
+
+/** What the executables of that name are. */
+export async function runAsProgram(collective: CollectiveName): Promise<void> {
+  endOnBrokenPipe();
+  process.exitCode = await perfMain(collective, process.argv.slice(2));
+}

@@ -1,0 +1,82 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { escapeCharacter, type Finished, runCommand } from "./run-command.js";
+
+const folder = mkdtempSync(join(tmpdir(), "dfccl-perf-command-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function perf(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Finished> {
+  return runCommand(["perf", ...args], { env });
+}
+
+describe("dfccl perf", () => {
+  it("is the same as the program of that name", async () => {
+    const args = ["-g", "2", "-b", "8", "-e", "64", "-f", "8", "-n", "2"];
+    const [command, bin] = await Promise.all([
+      perf(["all_reduce_perf", ...args]),
+      runCommand(args, {
+        command: new URL("../../dist/bins/all-reduce-perf.js", import.meta.url).pathname,
+      }),
+    ]);
+    // Times and processes differ; nothing else does.
+    const shape = ({ stdout }: Finished): string => stdout.replaceAll(/Pid +\d+|\d+\.\d+|bandwidth +: \S+/g, "N");
+    expect(shape(command)).toBe(shape(bin));
+    expect(command.stdout).toContain("# Out of bounds values : 0 OK\n");
+    expect(command.stdout).not.toContain(escapeCharacter);
+    expect([command.code, bin.code]).toEqual([0, 0]);
+  });
+
+  it("lists every option with -h, and ends with 0", async () => {
+    const { code, stdout } = await perf(["alltoallv", "-h"]);
+    expect(stdout).toMatch(/^USAGE: alltoallv_perf\n +\[-t,--nthreads <number>\] .* \[1\]\n/);
+    expect(code).toBe(0);
+  });
+
+  it.each([
+    ["an unknown option", ["-q"], 255, /no option -q/],
+    ["a bad number", ["-n", "few"], 255, /-n can't be "few". It must be a whole number from 1/],
+    ["sizes upside down", ["-b", "8M", "-e", "4M"], 255, /more than --maxbytes/],
+    ["more ranks than there can be", ["-g", "2000", "-b", "8", "-e", "8"], 5, /Invalid number of ranks: 2000 requested/],
+    ["more memory than there is", ["-g", "2", "-b", "4000G", "-e", "4000G"], 6, /no memory for/],
+    ["NCCL, which is missing", ["--backend", "nccl"], 5, /backend nccl is missing/],
+    ["GPUs, which are missing", ["--backend", "cpu,cuda", "-b", "8", "-e", "8"], 5, /backend cuda is missing/],
+    ["what can't apply", ["-G", "1"], 5, /--cudagraph can't apply to the backend cpu/],
+  ])("ends for %s with the reference's code and a remedy", async (_, args, exit, message) => {
+    const { code, stderr } = await perf(["all_reduce", ...args]);
+    expect(stderr.replaceAll("\n", " ")).toMatch(message);
+    expect(stderr).not.toMatch(/\n\s+at /);
+    expect(code).toBe(exit);
+  });
+
+  it("ends with 5 where OpenMPI is missing, and says what to type", async () => {
+    const { code, stderr } = await perf(["all_reduce", "--backend", "mpi"], { PATH: folder });
+    expect(stderr.replaceAll("\n", " ")).toMatch(/mpirun is not on the PATH. Type: apt-get install openmpi-bin/);
+    expect(code).toBe(5);
+  });
+
+  it("ends with 4, the rank and its collective where a rank never comes, and keeps that in the JSON", async () => {
+    const path = join(folder, "late.json");
+    const { code, stderr } = await perf(["all_reduce", "-g", "4", "-b", "8", "-e", "8", "-T", "1", "-J", path], {
+      DFCCL_PERF_FAULT: "die:3",
+    });
+    expect(stderr).toMatch(/rank 3 has not submitted it/);
+    expect(code).toBe(4);
+    expect(JSON.parse(readFileSync(path, "utf8")).errors).toEqual([expect.stringMatching(/rank 3/)]);
+  });
+
+  it("ends with 7 where a bit is wrong", async () => {
+    const { code, stdout } = await perf(["all_reduce", "-g", "2", "-b", "1K", "-e", "1K"], { DFCCL_PERF_FAULT: "flip:1" });
+    expect(stdout).toContain("# Out of bounds values : 2 FAILED\n");
+    expect(code).toBe(7);
+  });
+
+  it("stops when it is interrupted", async () => {
+    const { code, stderr } = await runCommand(["perf", "all_reduce", "-g", "2", "-b", "8", "-e", "8", "-N", "0"], {
+      when: ["float", (child) => child.kill("SIGINT")],
+    });
+    expect(stderr).toContain("Interrupted");
+    expect(code).toBe(130);
+  });
+});

@@ -1,0 +1,29 @@
+import { type CollectiveName, collectiveFacts, extentOf } from "./collectives.js";
+import { type PerfOptions, ranksOf } from "./options.js";
+import type { PerfCase } from "./results.js";
+import { sweep } from "./sizes.js";
+
+/**
+ * All that a run measures, in nccl-tests' order: types, operators, roots, sizes from small to large.
+ * None for hypercube where the number of ranks is no power of two.
+ */
+export function casesOf(collective: CollectiveName, options: PerfOptions): PerfCase[] {
+  const ranks = ranksOf(options);
+  if (collective === "hypercube" && !isPowerOfTwo(ranks)) return [];
+  const { reduces, hasRoot } = collectiveFacts(collective);
+  const ops = reduces ? options.op : (["none"] as const);
+  const roots = !hasRoot ? [-1] : options.root === -1 ? Array.from({ length: ranks }, (_, rank) => rank) : [options.root];
+  const sizes = sweep({
+    minBytes: options.minbytes,
+    maxBytes: options.maxbytes,
+    stepBytes: options.stepbytes,
+    stepFactor: options.stepfactor,
+  });
+  return options.datatype.flatMap((type) =>
+    ops.flatMap((op) => roots.flatMap((root) => sizes.map((size) => ({ ...extentOf(collective, size, ranks, type), type, op, root })))),
+  );
+}
+
+export function isPowerOfTwo(n: number): boolean {
+  return n > 0 && (n & (n - 1)) === 0;
+}

@@ -1,0 +1,173 @@
+import { writeFileSync } from "node:fs";
+import { checkApplicability } from "./applicability.js";
+import type { OpenBackend, PerfBackend } from "./backend.js";
+import { casesOf, isPowerOfTwo } from "./cases.js";
+import type { PerfEnvironment } from "./environment.js";
+import { PerfError } from "./errors.js";
+import { exitCodes } from "./exit-code.js";
+import { close, type ExclusiveFile, openExclusively } from "./json/open-exclusively.js";
+import { jsonReport } from "./json/report.js";
+import { type PerfOptions, type PerfRun, ranksOf } from "./options.js";
+import { isMeasured, type MeasuredRow, type PerfCase } from "./results.js";
+import { memoryCap, warmUpSizes } from "./sizes.js";
+import { columnLines, deviceLine, footerLines, headerLines } from "./text/layout.js";
+import { backendLine, rowText, widened } from "./text/side-by-side.js";
+import { exitCodeOf, verdictOf } from "./verdict.js";
+
+export interface RunContext {
+  readonly backends: readonly PerfBackend[];
+  readonly environment: PerfEnvironment;
+  /** NAME=VALUE, for the JSON. */
+  readonly environmentLines: readonly string[];
+  /** A line of text; where a test runs, what it would print. */
+  readonly print: (line: string) => void;
+  /** How far it has come: rows done, of all. */
+  readonly onProgress?: (done: number, total: number) => void;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Runs one program of the collective tests from its header to its footer.
+ * @returns the exit code: 0, or 7 where a result was wrong or too slow.
+ * @throws {PerfError} for what can't run, or stopped. What was measured until then is in the JSON, with the error.
+ */
+export async function runTest(run: PerfRun, context: RunContext): Promise<number> {
+  checkApplicability(run.options);
+  const program = `${run.collective}_perf`;
+  const { print } = context;
+  const file = openReport(run.options, print);
+  const started = new Date();
+  const rows: MeasuredRow[] = [];
+  const opened: OpenBackend[] = [];
+  const finish = (errors: readonly string[]): ReturnType<typeof verdictOf> => {
+    const verdict = verdictOf(rows, run, context.environment.minBandwidth);
+    if (file !== undefined) {
+      const backends = run.options.backend.map((name, i) => ({ name, version: opened[i]?.version ?? "" }));
+      const devices = opened[0]?.devices ?? [];
+      const machine = opened[0]?.machine ?? {};
+      const input = { run, started, ended: new Date(), environment: context.environmentLines, devices, backends, machine, rows };
+      writeFileSync(file.descriptor, `${JSON.stringify(jsonReport({ ...input, verdict, errors }), undefined, 1)}\n`);
+      close(file);
+    }
+    return verdict;
+  };
+  try {
+    for (const name of run.options.backend) opened.push(await open(name, run.options, context));
+    for (const line of headerLines(program, run.options)) print(line);
+    for (const device of opened[0]?.devices ?? []) print(deviceLine(device));
+    const capped = { ...run, options: withinMemory(run.options, opened, print) };
+    await measureAll(capped, opened, rows, context);
+  } catch (error) {
+    finish([error instanceof Error ? error.message : String(error)]);
+    throw error;
+  }
+  const verdict = finish([]);
+  for (const line of footerLines(program, verdict)) print(line);
+  return exitCodeOf(verdict);
+}
+
+function openReport({ output_file }: PerfOptions, print: (line: string) => void): ExclusiveFile | undefined {
+  if (output_file === "") return undefined;
+  const file = openExclusively(output_file);
+  // nccl-tests measures all the same.
+  print(file ? `# Writing JSON output to ${file.path}` : `# skipping json output; ${output_file} not accessible`);
+  return file;
+}
+
+async function open(name: string, options: PerfOptions, { backends, signal }: RunContext): Promise<OpenBackend> {
+  const backend = backends.find((candidate) => candidate.name === name);
+  if (backend === undefined) throw new PerfError("BACKEND_MISSING", `There is no backend ${name} here.`, "Leave it out.");
+  return await backend.open(options, signal);
+}
+
+function withinMemory(options: PerfOptions, opened: readonly OpenBackend[], print: (line: string) => void): PerfOptions {
+  const cap = Math.min(...opened.map(({ memoryBytes }) => memoryCap(memoryBytes, options.check > 0)));
+  const most = Math.floor(cap / options.concurrent);
+  if (options.maxbytes <= most) return options;
+  if (options.minbytes > most) {
+    const remedy = `Ask for ${most} bytes at most, for fewer ranks, or for fewer at a time.`;
+    throw new PerfError(
+      "BAD_ARGUMENT",
+      `There is no memory for ${options.minbytes} bytes on every rank.`,
+      remedy,
+      {},
+      exitCodes.invalidUsage,
+    );
+  }
+  print(`#\n# Reducing maxBytes to ${most} due to memory limitation`);
+  return { ...options, maxbytes: most };
+}
+
+async function measureAll(run: PerfRun, opened: readonly OpenBackend[], rows: MeasuredRow[], context: RunContext): Promise<void> {
+  const { options, collective } = run;
+  const { print, signal } = context;
+  const ranks = ranksOf(options);
+  if (collective === "hypercube" && !isPowerOfTwo(ranks)) {
+    print(`nRanks ${ranks} is not a power of 2, skipping`);
+    return;
+  }
+  const cases = casesOf(collective, options);
+  const warmUps = warmUpsOf(run, cases);
+  const total = cases.length * options.run_cycles;
+  const isSingle = opened.length === 1;
+  for (const line of isSingle ? columnLines(options) : [backendLine(run), ...widened(columnLines(options), run)]) print(line);
+  let done = 0;
+  const show = (same: readonly MeasuredRow[]): void => {
+    rows.push(...same);
+    print(rowText(same, run));
+    done += 1;
+    context.onProgress?.(done, total);
+  };
+  const [only] = opened;
+  if (isSingle && only !== undefined) {
+    await only.measure({ run, cases, warmUps, cycles: options.run_cycles, signal }, (row) => show([row]));
+  } else {
+    // Size by size, the backends by turns, so that whatever the machine does to one it does to the others.
+    for (let cycle = 0; options.run_cycles === 0 || cycle < options.run_cycles; cycle += 1) {
+      for (const one of cases) {
+        const same: MeasuredRow[] = [];
+        const warm = warmUps.length > 0 ? [one] : [];
+        for (const backend of opened)
+          await backend.measure({ run, cases: [one], warmUps: warm, cycles: 1, signal }, (row) => same.push(row));
+        show(same);
+      }
+    }
+  }
+  for (const reason of refusalsOf(rows)) print(`# ${reason}`);
+  if (options.memory) print(memoryLine(rows));
+}
+
+function warmUpsOf({ options, collective }: PerfRun, cases: readonly PerfCase[]): PerfCase[] {
+  const [first] = cases;
+  if (first === undefined || options.warmup_iters === 0) return [];
+  const firstOnly = {
+    ...options,
+    datatype: [first.type],
+    ...(first.op === "none" ? {} : { op: [first.op] }),
+    root: Math.max(first.root, 0),
+  };
+  return warmUpSizes({ minBytes: options.minbytes, maxBytes: options.maxbytes }).flatMap((size) =>
+    casesOf(collective, { ...firstOnly, minbytes: size, maxbytes: size }),
+  );
+}
+
+function refusalsOf(rows: readonly MeasuredRow[]): string[] {
+  const reasons = rows.flatMap(({ backend, outOfPlace, inPlace }) =>
+    [outOfPlace, inPlace].flatMap((side, i) =>
+      isMeasured(side) ? [] : [`N/A: ${backend}, ${i === 0 ? "out of place" : "in place"}: ${side.refusal}.`],
+    ),
+  );
+  return [...new Set(reasons)];
+}
+
+function memoryLine(rows: readonly MeasuredRow[]): string {
+  const most = Math.max(0, ...rows.map(({ outOfPlace }) => (isMeasured(outOfPlace) ? (outOfPlace.counters?.memoryBytes ?? 0) : 0)));
+  return `# ${"GPU memory usage".padEnd(20)} : Registrations ${memoryText(most)} | Total  ${memoryText(most)}`;
+}
+
+function memoryText(bytes: number): string {
+  const units = [" B", " KB", " MB", " GB"];
+  const unit = Math.min(3, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
+  const amount = bytes / 1024 ** unit;
+  return `${amount.toFixed(amount < 10 ? 2 : amount < 100 ? 1 : 0)}${units[unit]}`;
+}

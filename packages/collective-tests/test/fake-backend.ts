@@ -1,0 +1,30 @@
+import type { BackendName, Measured, OpenBackend, PerfBackend, Side } from "@dfccl/collective-tests";
+
+export interface FakeOptions {
+  readonly name?: BackendName;
+  readonly us?: number;
+  readonly side?: Partial<Measured>;
+  readonly inPlace?: Side;
+  readonly memoryBytes?: number;
+  readonly fails?: Error;
+}
+
+/** A library whose every operation takes as long as it is told. */
+export function fakeBackend({ name = "cpu", us = 1000, side = {}, inPlace, memoryBytes = 2 ** 40, fails }: FakeOptions = {}): PerfBackend {
+  const opened: OpenBackend = {
+    version: "1.2.3",
+    devices: [
+      { rank: 0, group: 0, pid: 4711, hostname: "host", device: 0, bus: "0000:00:00", name: "Machine" },
+      { rank: 1, group: 0, pid: 4711, hostname: "host", device: 1, bus: "0000:00:00", name: "Machine" },
+    ],
+    memoryBytes,
+    machine: { cpu: "Machine" },
+    measure: async ({ cases }, onRow) => {
+      if (fails) throw fails;
+      const at = new Date(2026, 0, 2, 3, 4, 5);
+      const measured: Measured = { us, cpuUs: us / 10, wrong: 0, ...side };
+      for (const one of cases) onRow({ backend: name, case: one, outOfPlace: measured, inPlace: inPlace ?? measured, at });
+    },
+  };
+  return { name, open: async () => opened };
+}

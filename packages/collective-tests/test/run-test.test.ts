@@ -1,0 +1,235 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type CollectiveName, type PerfBackend, PerfError, parseArguments, readEnvironment, runTest } from "@dfccl/collective-tests";
+import { afterAll, describe, expect, it } from "vitest";
+import { fakeBackend } from "./fake-backend.js";
+
+const folder = mkdtempSync(join(tmpdir(), "dfccl-perf-test-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function run(
+  args: readonly string[],
+  backends: readonly PerfBackend[] = [fakeBackend()],
+  variables: Record<string, string> = {},
+  collective: CollectiveName = "all_reduce",
+): Promise<{ code: number; lines: string[] }> {
+  const parsed = parseArguments(["-g", "2", ...args]);
+  if (parsed.kind !== "run") throw new Error("help");
+  const lines: string[] = [];
+  const code = await runTest(
+    { collective, options: parsed.options, args: [`${collective}_perf`, ...args] },
+    { backends, environment: readEnvironment(variables), environmentLines: ["NCCL_DEBUG=INFO"], print: (line) => lines.push(line) },
+  );
+  return { code, lines };
+}
+
+describe("the text", () => {
+  it("is the reference's, to the column", async () => {
+    const { code, lines } = await run(["-b", "1M", "-e", "2M", "-f", "2"]);
+    expect(`${lines.join("\n")}\n`).toBe(
+      [
+        "# nccl-tests version 2.19.6 nccl-headers=0 nccl-library=0",
+        "# Collective test starting: all_reduce_perf",
+        "# nThread 1 nGpus 2 minBytes 1048576 maxBytes 2097152 step: 2(factor) warmup iters: 1 iters: 20 agg iters: 1 validation: 1 graph: 0 unalign: 0",
+        "#",
+        "# Using devices",
+        "#  Rank  0 Group  0 Pid   4711 on       host device  0 [0000:00:00] Machine",
+        "#  Rank  1 Group  0 Pid   4711 on       host device  1 [0000:00:00] Machine",
+        "#",
+        "#                                                              out-of-place                       in-place          ",
+        "#       size         count      type   redop    root     time   algbw   busbw  #wrong     time   algbw   busbw  #wrong ",
+        "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)             (us)  (GB/s)  (GB/s)         ",
+        "     1048576        262144     float     sum      -1  1000.00    1.05    1.05       0  1000.00    1.05    1.05       0",
+        "     2097152        524288     float     sum      -1  1000.00    2.10    2.10       0  1000.00    2.10    2.10       0",
+        "# Out of bounds values : 0 OK",
+        "# Avg bus bandwidth    : 1.57286 ",
+        "#",
+        "# Collective test concluded: all_reduce_perf",
+        "",
+        "#",
+        "",
+      ].join("\n"),
+    );
+    expect(code).toBe(0);
+  });
+
+  it("can be read column by column, whatever stands in it", async () => {
+    const sides = { us: 123456789, wrong: null } as const;
+    const { lines } = await run(["-b", "8", "-e", "8", "-S", "1"], [fakeBackend({ side: sides })], {}, "broadcast");
+    const row = lines.find((line) => line.startsWith("           8")) ?? "";
+    expect(row.trim().split(/\s+/)).toEqual("8 2 float none 0 1.2e+08 0.00 0.00 N/A 1.2e+08 0.00 0.00 N/A 2026-01-02 03:04:05".split(" "));
+  });
+
+  it("appends least, most, p99 and variation of the iterations to each side", async () => {
+    const { lines } = await run(["-b", "1M", "-e", "1M", "-I", "1"], [fakeBackend({ side: { timesUs: [1, 2, 3] } })]);
+    expect(lines.find((line) => line.startsWith("     1048576"))).toBe(
+      `     1048576        262144     float     sum      -1${"  1000.00    1.05    1.05       0     1.00     3.00     3.00    40.82".repeat(2)}`,
+    );
+  });
+
+  it("says what is switched on", async () => {
+    const { lines } = await run(["-b", "8", "-e", "8", "-z", "1", "-p", "1", "-C", "1"]);
+    expect(lines).toContain("# Blocking Enabled: wait for completion and barrier after each collective ");
+    expect(lines).toContain("# Parallel Init Enabled: threads call into NcclInitRank concurrently ");
+    expect(lines.find((line) => line.includes("cputime"))).toMatch(/ cputime {3}algbw/);
+    expect((await run(["-b", "8", "-e", "8", "-z", "3"])).lines.join()).toContain("(no barrier)");
+  });
+
+  it("skips the hypercube of ranks that are no power of two", async () => {
+    const { code, lines } = await run(["-g", "3", "-b", "8", "-e", "8"], undefined, {}, "hypercube");
+    expect(lines).toContain("nRanks 3 is not a power of 2, skipping");
+    expect(code).toBe(0);
+  });
+
+  it("shows backends beside each other, and how many times faster the first one is", async () => {
+    const mpi = fakeBackend({ name: "mpi", us: 5000, inPlace: { refusal: "it can't" } });
+    const { lines } = await run(["-b", "1M", "-e", "1M", "--backend", "cpu,mpi"], [fakeBackend(), mpi]);
+    expect(lines.find((line) => line.startsWith("     1048576"))).toBe(
+      "     1048576        262144     float     sum      -1  1000.00    1.05    1.05       0  1000.00    1.05    1.05       0" +
+        "  5000.00    0.21    0.21       0      N/A     N/A     N/A     N/A       5.00        N/A",
+    );
+    expect(lines).toContain("# N/A: mpi, in place: it can't.");
+  });
+});
+
+describe("the JSON", () => {
+  it("has the keys of version 3, in their order, and a file of its own for each run", async () => {
+    const path = join(folder, "out.json");
+    const { lines } = await run(["-b", "1M", "-e", "1M", "-J", path, "-I", "1"], [fakeBackend({ side: { timesUs: [1, 2, 3] } })]);
+    expect(lines[0]).toBe(`# Writing JSON output to ${path}`);
+    const report = JSON.parse(readFileSync(path, "utf8"));
+    expect(Object.keys(report)).toEqual(
+      "version start_time args env nccl_version config results out_of_bounds average_bus_bandwidth errors end_time dfccl".split(" "),
+    );
+    expect(Object.keys(report.config)).toEqual(
+      (
+        "nthreads ngpus minimum_bytes maximum_bytes step_bytes warmup_iters iterations aggregated_iterations validation graph " +
+        "blocking_collectives per_iter_timing per_iter_skip parallel_init devices"
+      ).split(" "),
+    );
+    expect(Object.keys(report.config.devices[0])).toEqual("rank group pid hostname device device_hex device_info".split(" "));
+    expect(report.results).toEqual([
+      {
+        size: 1048576,
+        count: 262144,
+        type: "float",
+        redop: "sum",
+        root: "    -1",
+        out_of_place: { time: 1000, alg_bw: 1.048576, bus_bw: 1.048576, nwrong: 0 },
+        out_of_place_per_iter: expect.objectContaining({ min_us: 1, times_us: [1, 2, 3] }),
+        in_place: { time: 1000, alg_bw: 1.048576, bus_bw: 1.048576, nwrong: 0 },
+        in_place_per_iter: expect.anything(),
+        actual_iterations: 20,
+        experiment_name: "AllReduce",
+      },
+    ]);
+    expect(Object.keys(report.results[0].out_of_place_per_iter)).toEqual(
+      "skipped_iterations min_us max_us avg_us p50_us p95_us p99_us stdev_us cv_pct times_us".split(" "),
+    );
+    expect(report).toMatchObject({
+      version: 3,
+      env: ["NCCL_DEBUG=INFO"],
+      out_of_bounds: { count: 0, okay: "true" },
+      average_bus_bandwidth: { bandwidth: 1.048576, okay: "unchecked" },
+    });
+    const again = await run(["-b", "8", "-e", "8", "-f", "2", "-J", path, "-C", "1"]);
+    expect(again.lines[0]).toBe(`# Writing JSON output to ${path}.0`);
+    const second = JSON.parse(readFileSync(`${path}.0`, "utf8"));
+    expect(second.config).toMatchObject({ step_factor: 2 });
+    expect(second.results[0].out_of_place).toMatchObject({ cpu_time: 100 });
+    expect((await run(["-b", "8", "-e", "8", "-J", path])).lines[0]).toBe(`# Writing JSON output to ${path}.1`);
+  });
+
+  it("is left out where it can't be written, as in the reference", async () => {
+    const { code, lines } = await run(["-b", "8", "-e", "8", "-J", "/nowhere/out.json"]);
+    expect(lines[0]).toBe("# skipping json output; /nowhere/out.json not accessible");
+    expect(code).toBe(0);
+  });
+
+  it("holds what was measured before a failure, and the failure", async () => {
+    const path = join(folder, "failed.json");
+    const error = new PerfError("RANK_DIED", "rank 1 died.", "Look.");
+    await expect(run(["-b", "8", "-e", "8", "-J", path], [fakeBackend({ fails: error })])).rejects.toMatchObject({ exitCode: 1 });
+    expect(JSON.parse(readFileSync(path, "utf8")).errors).toEqual([expect.stringContaining("rank 1 died")]);
+  });
+});
+
+describe("the end", () => {
+  it("is 7 where a result is wrong", async () => {
+    const { code, lines } = await run(["-b", "8", "-e", "8"], [fakeBackend({ side: { wrong: 3 } })]);
+    expect(lines).toContain("# Out of bounds values : 6 FAILED");
+    expect(code).toBe(7);
+  });
+
+  it.each([
+    ["1.16", 0, "OK"],
+    ["1.17", 7, "FAILED"],
+  ])("with NCCL_TESTS_MIN_BW=%s and 1.048576 GB/s is %d", async (demand, exit, verdict) => {
+    const { code, lines } = await run(["-b", "1M", "-e", "1M"], undefined, { NCCL_TESTS_MIN_BW: demand });
+    expect(lines).toContain(`# Avg bus bandwidth    : 1.04858 ${verdict}`);
+    expect(code).toBe(exit);
+  });
+
+  it.each([
+    [["-y", "1"], /stream_null.*no CUDA streams/],
+    [["-G", "2"], /cudagraph.*no CUDA graphs/],
+    [["-R", "1"], /local_register/],
+    [["-x", "1"], /cta_policy/],
+    [["-D", "1"], /device_implementation/],
+    [["-V", "4"], /device_cta_count/],
+    [["--backend", "noop", "-M", "1"], /memory.*noop/],
+    [["--backend", "mpi", "--order", "random", "--concurrent", "4"], /order.*deadlock/],
+  ])("with %j, which can't apply here, is 5 with the reason", async (args, message) => {
+    await expect(run(args)).rejects.toMatchObject({ exitCode: 5, code: "NOT_FOR_THIS_BACKEND", message: expect.stringMatching(message) });
+  });
+
+  it("is 5 for a backend that is missing", async () => {
+    await expect(run(["--backend", "nccl"])).rejects.toMatchObject({ exitCode: 5, code: "BACKEND_MISSING" });
+  });
+
+  it("comes at smaller sizes where memory ends, and at once where even the smallest doesn't fit", async () => {
+    const small = fakeBackend({ memoryBytes: 2 ** 30 + 3 * 2 ** 21 });
+    const { lines } = await run(["-b", "1M", "-e", "8M", "-f", "2"], [small]);
+    expect(lines).toContain("#\n# Reducing maxBytes to 2097152 due to memory limitation");
+    expect(lines.filter((line) => /^ +\d/.test(line))).toHaveLength(2);
+    await expect(run(["-b", "4M", "-e", "8M"], [small])).rejects.toMatchObject({ exitCode: 6 });
+  });
+
+  it("leaves no file behind where nothing could run", async () => {
+    const path = join(folder, "none.json");
+    await expect(run(["-y", "1", "-J", path])).rejects.toThrow();
+    expect(existsSync(path)).toBe(false);
+  });
+});
+
+describe("the environment", () => {
+  it.each([
+    [{}, [0, 0, 0, 0]],
+    [{ NCCL_TESTS_SPLIT_MASK: "1" }, [0, 1, 0, 1]],
+    [{ NCCL_TESTS_SPLIT_MASK: "0x2" }, [0, 0, 2, 2]],
+    [{ NCCL_TESTS_SPLIT: "MOD 3" }, [0, 1, 2, 0]],
+    [{ NCCL_TESTS_SPLIT: "%2" }, [0, 1, 0, 1]],
+    [{ NCCL_TESTS_SPLIT: "AND0x1" }, [0, 1, 0, 1]],
+    [{ NCCL_TESTS_SPLIT: "&2" }, [0, 0, 2, 2]],
+    [{ NCCL_TESTS_SPLIT: "OR 1" }, [1, 1, 3, 3]],
+    [{ NCCL_TESTS_SPLIT: "|2" }, [2, 3, 2, 3]],
+    [{ NCCL_TESTS_SPLIT: "DIV2" }, [0, 0, 1, 1]],
+    [{ NCCL_TESTS_SPLIT: "/4" }, [0, 0, 0, 0]],
+  ])("%j splits four processes into groups %j", (variables, groups) => {
+    const { group } = readEnvironment(variables);
+    expect([0, 1, 2, 3].map((process) => group(process))).toEqual(groups);
+  });
+
+  it.each([
+    [{ NCCL_TESTS_SPLIT: "XOR 3" }],
+    [{ NCCL_TESTS_SPLIT: "MOD 0" }],
+    [{ NCCL_TESTS_SPLIT_MASK: "g" }],
+    [{ NCCL_TESTS_MIN_BW: "fast" }],
+    [{ NCCL_TESTS_DEVICE: "-1" }],
+  ])("%j is refused with 255", (variables) => {
+    expect(() => readEnvironment(variables)).toThrow(expect.objectContaining({ exitCode: 255 }));
+  });
+
+  it("names the first device", () => expect(readEnvironment({ NCCL_TESTS_DEVICE: "2" }).firstDevice).toBe(2));
+});
