@@ -69,8 +69,12 @@ async function publish(entriesRun) {
 }
 
 function markdown({ machine, entries: rows }) {
+  // Lists, the cycle of a deadlock say, are in the JSON file.
   const figures = (values) =>
-    Object.entries(values).map(([key, value]) => `${key} ${typeof value === "object" ? JSON.stringify(value) : value}`);
+    Object.entries(values).flatMap(([key, value]) => {
+      if (Array.isArray(value) || value === null) return [];
+      return typeof value === "object" ? figures(value).map((figure) => `${key}: ${figure}`) : [`${key} ${value}`];
+    });
   const missing = entries.filter(({ name }) => !rows.some((row) => row.name === name)).map(({ name }) => `- ${name}`);
   return [
     "# The long tier, as it was last run",

@@ -1,5 +1,6 @@
 import { markdownTable } from "../peers/markdown.js";
-import { describeHeader, type ReportHeader } from "../peers/report-header.js";
+import type { ReportHeader } from "../peers/report-header.js";
+import { reportPage } from "../peers/report-page.js";
 import { formatBytes, formatCount, formatCountOf, formatTable } from "../terminal/table.js";
 import { wrap } from "../terminal/wrap.js";
 import type { RateRow } from "./javascript-rates.js";
@@ -106,16 +107,6 @@ export function overheadsMarkdown(report: OverheadsReport): string {
   const sections = sectionsOf(report).map(
     ({ title, note, columns, rows }) => `## ${title}\n\n${markdownTable(columns, rows)}${note ? `\n\n${note}` : ""}\n`,
   );
-  return `# What submission, scheduling and completion add
-
-\`\`\`
-${header.command}
-\`\`\`
-
-${describeHeader(header)
-  .map((line) => `- ${line}`)
-  .join("\n")}
-- medians of ${formatCountOf(header.repetitions, "run")}; "best" is the fastest batch of all, for machines that never rest
-
-${sections.join("\n")}`;
+  const how = `medians of ${formatCountOf(header.repetitions, "run")}; "best" is the fastest batch of all, for machines that never rest`;
+  return reportPage("What submission, scheduling and completion add", header, [how], sections.join("\n"));
 }

@@ -1,7 +1,8 @@
 import { formatBytes, formatCountOf, formatSeconds, formatTable } from "../terminal/table.js";
 import { markdownTable } from "./markdown.js";
 import type { ComparisonRow } from "./measure-peers.js";
-import { describeHeader, type ReportHeader } from "./report-header.js";
+import type { ReportHeader } from "./report-header.js";
+import { reportPage } from "./report-page.js";
 
 export interface MpiReport {
   readonly header: ReportHeader & { readonly mode: string; readonly repetitions: number };
@@ -41,21 +42,18 @@ export function describeMode(mode: string): string {
 }
 
 export function mpiMarkdown({ header, rows }: MpiReport): string {
-  return `# All-reduce: dfccl and OpenMPI on this machine
-
-\`\`\`
-${header.command}
-\`\`\`
-
-${describeHeader(header)
-  .map((line) => `- ${line}`)
-  .join("\n")}
-- dfccl in mode "${header.mode}": ${describeMode(header.mode)}
-- medians of ${formatCountOf(header.repetitions, "run")} a side, ours and OpenMPI's by turns
-
-Float32 sums, out of place, the whole way from submission through queue, daemon and completion; every result is checked.
+  const how = [
+    `dfccl in mode "${header.mode}": ${describeMode(header.mode)}`,
+    `medians of ${formatCountOf(header.repetitions, "run")} a side, ours and OpenMPI's by turns`,
+  ];
+  return reportPage(
+    "All-reduce: dfccl and OpenMPI on this machine",
+    header,
+    how,
+    `Float32 sums, out of place, the whole way from submission through queue, daemon and completion; every result is checked.
 The list of tensors runs in random orders in dfccl, and in one order on every rank in OpenMPI, which deadlocks otherwise.
 
 ${markdownTable(columns, rows.map(cells))}
-`;
+`,
+  );
 }
