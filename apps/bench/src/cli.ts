@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { DfcclError } from "@dfccl/primitives";
 import { Command } from "commander";
 import { addBenchCommand } from "./commands/bench.js";
+import { addCompareCommand } from "./commands/compare.js";
 import { addCompileCommand } from "./commands/compile.js";
 import { addDisorderCommand } from "./commands/disorder.js";
 import { addDoctorCommand } from "./commands/doctor.js";
@@ -18,7 +19,7 @@ import { textWidth, wrap } from "./terminal/wrap.js";
 
 const usageError = 2;
 // Errors of what was typed, not of what ran.
-const usageCodes: ReadonlySet<string> = new Set(["WORKLOAD", "POLICY", "TUNING_FILE", "PROGRAM_FILE", "SIMULATION_CONFIG"]);
+const usageCodes: ReadonlySet<string> = new Set(["WORKLOAD", "POLICY", "TUNING_FILE", "PROGRAM_FILE", "SIMULATION_CONFIG", "BAD_REPORT"]);
 const { version } = createRequire(import.meta.url)("../package.json") as { version: string };
 
 endOnBrokenPipe();
@@ -40,6 +41,7 @@ addRunCommand(program);
 addTuneCommand(program);
 addBenchCommand(program);
 addPerfCommand(program);
+addCompareCommand(program);
 addSimulateCommand(program);
 addDoctorCommand(program);
 

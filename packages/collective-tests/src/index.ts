@@ -9,6 +9,9 @@ export {
   extentOf,
   isCollectiveName,
 } from "./collectives.js";
+export { type ComparedRow, type ComparisonVerdict, compareReports, isRegression } from "./compare/compare-reports.js";
+export { fewestSamples, type RatioInterval, ratioOfMedians } from "./compare/interval.js";
+export { type ReadReport, readReport } from "./compare/read-report.js";
 export { type PerfEnvironment, readEnvironment } from "./environment.js";
 export { PerfError, type PerfProblem } from "./errors.js";
 export { type ExitCode, exitCodes } from "./exit-code.js";
