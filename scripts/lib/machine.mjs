@@ -47,6 +47,12 @@ export const needs = [
   },
   { name: "relacy", for: "test", present: () => header("relacy/relacy.hpp"), packages: { apt: "relacy-dev" } },
   { name: "clang-format 14", for: "test", present: () => onPath("clang-format-14"), packages: { apt: "clang-format-14" } },
+  {
+    name: "Chromium",
+    for: "test",
+    present: () => onPath("chromium") || onPath("google-chrome"),
+    packages: { apt: "chromium", dnf: "chromium", pacman: "chromium", apk: "chromium" },
+  },
   { name: "git", for: "test", present: () => onPath("git"), packages: { apt: "git", dnf: "git", pacman: "git", apk: "git" } },
   {
     name: "OpenMPI",

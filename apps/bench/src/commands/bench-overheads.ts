@@ -18,8 +18,9 @@ interface OverheadsFlags extends ReportFlags {
   readonly repetitions?: number;
 }
 
-export function addBenchOverheadsCommand(bench: Command): void {
-  bench
+/** As `dfccl overheads`, beside the paper's other experiments, and as `dfccl bench overheads`. */
+export function addOverheadsCommand(parent: Command): void {
+  parent
     .command("overheads")
     .summary("what submission, scheduling and completion add, part by part")
     .description(
@@ -35,8 +36,9 @@ export function addBenchOverheadsCommand(bench: Command): void {
       "after",
       `
 Examples:
-  $ dfccl bench overheads --quick
-  $ dfccl bench overheads --json overheads.json
+  $ dfccl overheads --quick
+  $ dfccl overheads --json overheads.json
+  $ dfccl report overheads.json
 
 Exit codes:
   0    measured

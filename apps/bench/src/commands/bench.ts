@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { addBenchMpiCommand } from "./bench-mpi.js";
-import { addBenchOverheadsCommand } from "./bench-overheads.js";
+import { addOverheadsCommand } from "./bench-overheads.js";
 import { addBenchProgramsCommand } from "./bench-programs.js";
 
 export function addBenchCommand(program: Command): void {
@@ -19,6 +19,6 @@ Examples:
   $ dfccl bench programs ring.ts     programs of your own beside built-in ones`,
     );
   addBenchMpiCommand(bench);
-  addBenchOverheadsCommand(bench);
+  addOverheadsCommand(bench);
   addBenchProgramsCommand(bench);
 }

@@ -16,8 +16,8 @@ const nothingJudged = 3;
 export function addCompareCommand(program: Command): void {
   program
     .command("compare")
-    .argument("<before.json>", "what dfccl perf -J wrote, or nccl-tests itself")
-    .argument("<after.json>", "the same, later")
+    .argument("<before>", "what dfccl perf -J wrote, or nccl-tests itself")
+    .argument("<after>", "the same, later")
     .summary("whether one run is slower than another, with confidence intervals")
     .description(
       "Compares two runs of the collective tests case by case: medians, their ratio, and its 95% interval by bootstrap. A case " +

@@ -5,19 +5,26 @@ import { fileURLToPath } from "node:url";
 import { BenchError } from "./bench-error.js";
 import { type ProgramRun, runProgram } from "./run-program.js";
 
-/** The clone of the repository that this file lies in. @throws {BenchError} NO_SOURCES */
-export function repositoryRoot(from: string = dirname(fileURLToPath(import.meta.url))): string {
+/** The clone of the repository that this file lies in; undefined where it was installed from a registry. */
+export function findRoot(from: string = dirname(fileURLToPath(import.meta.url))): string | undefined {
   for (let folder = from; ; folder = dirname(folder)) {
     if (existsSync(join(folder, "native", "CMakePresets.json"))) return folder;
-    if (folder === dirname(folder)) {
-      throw new BenchError(
-        "NO_SOURCES",
-        "The native benchmarks are not part of the published package.",
-        "Clone the repository, run npm run build in it, and there the same command as node apps/bench/dist/cli.js.",
-        { from },
-      );
-    }
+    if (folder === dirname(folder)) return undefined;
   }
+}
+
+/** The same, where one is needed. @throws {BenchError} NO_SOURCES */
+export function repositoryRoot(from?: string): string {
+  const root = findRoot(from);
+  if (root === undefined) {
+    throw new BenchError(
+      "NO_SOURCES",
+      "The native benchmarks are not part of the published package.",
+      "Clone the repository, run npm run build in it, and there the same command as node apps/bench/dist/cli.js.",
+      { from },
+    );
+  }
+  return root;
 }
 
 /** Where a command lies on the PATH. */

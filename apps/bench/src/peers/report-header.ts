@@ -70,7 +70,9 @@ export function describeHeader({ commit, date, machine, probe, openmpi }: Report
   return [
     `${cpu}, ${cores} cores, ${formatBytes(memoryBytes)}, ${kernel}, Node ${node}${openmpi ? `, OpenMPI ${openmpi}` : ""}`,
     `commit ${commit ?? "unknown"}, ${date.slice(0, 16).replace("T", " ")} UTC, load before ${loadBefore.toFixed(1)}`,
-    `probe: ${coreRoundTripNs ?? "–"} ns from core to core and back, one core copies ${copyGBs ?? "–"} GB/s`,
+    ...(coreRoundTripNs === undefined
+      ? []
+      : [`probe: ${coreRoundTripNs} ns from core to core and back, one core copies ${copyGBs ?? "–"} GB/s`]),
   ];
 }
 

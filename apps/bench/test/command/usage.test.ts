@@ -63,6 +63,10 @@ describe("help", () => {
     [["bench", "mpi"]],
     [["bench", "overheads"]],
     [["perf"]],
+    [["compare"]],
+    [["report"]],
+    [["stickiness"]],
+    [["overheads"]],
     [["doctor"]],
     [["simulate"]],
     [["simulate", "deadlock"]],
@@ -79,7 +83,17 @@ describe("help", () => {
   });
 
   it("names the exit codes of every command that runs something", async () => {
-    for (const command of [["disorder"], ["tune"], ["bench", "mpi"], ["bench", "overheads"], ["perf"], ["doctor"]]) {
+    for (const command of [
+      ["disorder"],
+      ["tune"],
+      ["bench", "mpi"],
+      ["bench", "overheads"],
+      ["perf"],
+      ["compare"],
+      ["report"],
+      ["stickiness"],
+      ["doctor"],
+    ]) {
       const { stdout } = await runCommand([...command, "--help"]);
       expect(stdout).toMatch(/Exit codes:\n +0 .*\n(.*\n)* +1 .*\n(.*\n)* +2 /);
     }

@@ -1,0 +1,44 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import type { Command } from "commander";
+import { reportPage } from "../report/page.js";
+import { readSection } from "../report/read-section.js";
+import { formatBytes, formatCountOf } from "../terminal/table.js";
+import { outputFile } from "./options.js";
+
+interface ReportFlags {
+  readonly output: string;
+  readonly title: string;
+}
+
+export function addReportCommand(program: Command): void {
+  program
+    .command("report")
+    .argument("<files...>", "what perf -J, overheads --json or stickiness --json wrote")
+    .summary("results as one HTML file to look at, print and pass on")
+    .description(
+      "Draws results: latency and bandwidth over size, preemptions and queue lengths, overheads, with machine and command. One " +
+        "file, which needs no network; for dark rooms, paper and keyboards. Files of nccl-tests itself are read, too.",
+    )
+    .option("-o, --output <file>", "where to write it", outputFile, "report.html")
+    .option("--title <text>", "what stands above", "Collectives, measured")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ dfccl perf all_reduce -b 8 -e 64M -f 4 -g 4 --backend cpu,mpi -J ar.json
+  $ dfccl report ar.json -o report.html
+  $ dfccl report *.json --title "Before the release"
+
+Exit codes:
+  0  written
+  1  failed
+  2  usage, or a file that is no result`,
+    )
+    .action((files: readonly string[], { output, title }: ReportFlags) => {
+      const sections = files.map((file, i) => readSection(file, `section-${i + 1}`));
+      const script = readFileSync(new URL("./report-client.js", import.meta.url), "utf8");
+      const page = reportPage({ title, sections }, script);
+      writeFileSync(output, page);
+      process.stdout.write(`${output}: ${formatCountOf(sections.length, "section")}, ${formatBytes(Buffer.byteLength(page))}.\n`);
+    });
+}

@@ -1,0 +1,116 @@
+import type { JsonResult, JsonSide, ReadReport } from "@dfccl/collective-tests";
+import { formatBytes } from "../terminal/table.js";
+import type { Chart, Section, Series } from "./model.js";
+
+type Place = "out_of_place" | "in_place";
+const places = [
+  ["out_of_place", "out of place"],
+  ["in_place", "in place"],
+] as const;
+
+/** A run of the collective tests, or of nccl-tests itself: latency and bandwidth over size, and what preemption did. */
+export function perfSection(report: ReadReport, id: string, file: string): Section {
+  const { dfccl } = report;
+  const name = dfccl?.program ?? report.results[0]?.experiment_name ?? "collective";
+  const ranks = dfccl?.ranks;
+  return {
+    id,
+    title: `${name}${ranks === undefined ? "" : ` on ${ranks} ranks`}`,
+    facts: factsOf(report, file),
+    charts: [
+      overSize(report, `${id}-latency`, "Time over size", { name: "time", format: "micros" }, timeOf),
+      overSize(
+        report,
+        `${id}-busbw`,
+        "Bus bandwidth over size",
+        { name: "bus bandwidth", format: "gigabytesPerSecond" },
+        (side) => side.bus_bw,
+      ),
+      overSize(
+        report,
+        `${id}-algbw`,
+        "Algorithm bandwidth over size",
+        { name: "algorithm bandwidth", format: "gigabytesPerSecond" },
+        (side) => side.alg_bw,
+      ),
+      ...counterCharts(report, id),
+    ],
+  };
+}
+
+function timeOf(side: JsonSide): number {
+  return side.time ?? side.cpu_time ?? Number.NaN;
+}
+
+function overSize(
+  report: ReadReport,
+  id: string,
+  title: string,
+  y: Pick<Chart["y"], "name" | "format">,
+  value: (side: JsonSide) => number,
+): Chart {
+  const series = seriesOf(report, (result, place) => {
+    const side = result[place];
+    return side ? value(side) : undefined;
+  });
+  return { id, title, kind: "lines", x: { name: "size", isLog: true, format: "bytes" }, y: { ...y, isLog: true }, series };
+}
+
+/** One line for each backend, type, operator, root and place. Sizes and values of 0 have no logarithm, and are left out. */
+function seriesOf(report: ReadReport, value: (result: JsonResult, place: Place, index: number) => number | undefined): Series[] {
+  const lines = new Map<string, { readonly group: string; readonly isDashed: boolean; readonly points: [number, number][] }>();
+  const isMany = (key: "type" | "redop" | "root"): boolean => new Set(report.results.map((result) => result[key])).size > 1;
+  const many = (["type", "redop", "root"] as const).filter(isMany);
+  for (const [place, placeName] of places) {
+    for (const [index, result] of report.results.entries()) {
+      const group = result.backend ?? report.dfccl?.backends[0]?.name ?? "nccl";
+      const name = [group, ...many.map((key) => (key === "root" ? `root ${result.root.trim()}` : result[key])), placeName].join(", ");
+      const line = lines.get(name) ?? { group, isDashed: place === "in_place", points: [] };
+      lines.set(name, line);
+      const y = value(result, place, index);
+      if (result.size > 0 && y !== undefined && y > 0) line.points.push([result.size, y]);
+    }
+  }
+  return [...lines].flatMap(([name, line]) => (line.points.length > 0 ? [{ name, ...line }] : []));
+}
+
+function counterCharts(report: ReadReport, id: string): Chart[] {
+  const counters = report.dfccl?.counters ?? [];
+  const iterations = (result: JsonResult): number =>
+    Math.max(1, result.actual_iterations * Number(report.config.aggregated_iterations ?? 1));
+  const x = { name: "size", isLog: true, format: "bytes" } as const;
+  const preemptions = seriesOf(report, (result, place, i) => (counters[i]?.[place]?.preemptions ?? 0) / iterations(result));
+  const queues = seriesOf(report, (_, place, i) => {
+    const c = counters[i]?.[place];
+    return c && c.visits > 0 ? c.queueLengthSum / c.visits : undefined;
+  });
+  const quits = seriesOf(report, (result, place, i) => (counters[i]?.[place]?.quits ?? 0) / iterations(result));
+  const chart = (name: string, title: string, yName: string, series: readonly Series[]): Chart => {
+    return { id: `${id}-${name}`, title, kind: "lines", x, y: { name: yName, format: "number" }, series };
+  };
+  return [
+    chart("preemptions", "Preemptions an iteration", "preemptions, all ranks", preemptions),
+    chart("queue", "Task-queue length", "mean over visits", queues),
+    chart("quits", "Voluntary quits an iteration", "quits, all ranks", quits),
+  ].filter(({ series }) => series.length > 0);
+}
+
+function factsOf(report: ReadReport, file: string): string[] {
+  const { dfccl, average_bus_bandwidth: bandwidth, out_of_bounds: bounds } = report;
+  const machine = dfccl?.machine ?? {};
+  const text = (key: string): string => String(machine[key] ?? "–");
+  return [
+    `command: ${report.args.join(" ")}`,
+    ...(dfccl
+      ? [
+          `machine: ${text("cpu")}, ${text("cores")} cores, ${formatBytes(Number(machine.memoryBytes ?? 0))}, ${text("kernel")}; ` +
+            `${text("coreRoundTripNs")} ns from core to core and back, one core copies ${text("copyGBs")} GB/s, load before ${Number(machine.loadBefore ?? 0).toFixed(1)}`,
+          `measured: ${dfccl.backends.map(({ name, version }) => `${name} ${version}`).join(", ")}; ` +
+            `${dfccl.concurrent} at a time in ${dfccl.order} order${dfccl.delay ? `, rank ${dfccl.delay.rank} ${dfccl.delay.micros} µs late` : ""}`,
+        ]
+      : []),
+    `from ${report.start_time} to ${report.end_time}: ${bounds.count} wrong, ${String(bandwidth.bandwidth)} GB/s on average (${file})`,
+    ...(dfccl?.refusals ?? []).map((reason) => `not measured: ${reason}`),
+    ...(report.errors ?? []).map((error) => `error: ${error}`),
+  ];
+}

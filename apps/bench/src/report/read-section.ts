@@ -1,0 +1,39 @@
+import { readFileSync } from "node:fs";
+import { basename } from "node:path";
+import { PerfError, readReport } from "@dfccl/collective-tests";
+import type { OverheadsReport } from "../overheads/report.js";
+import type { StickinessReport } from "../stickiness/report.js";
+import type { Section } from "./model.js";
+import { overheadsSection } from "./overheads-section.js";
+import { perfSection } from "./perf-section.js";
+import { stickinessSection } from "./stickiness-section.js";
+
+/**
+ * A result file of any kind, as a section of a report. What kind it is, it says itself; those of nccl-tests itself don't.
+ * @throws {PerfError} BAD_REPORT
+ */
+export function readSection(path: string, id: string): Section {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    throw new PerfError("BAD_REPORT", `${path} can't be read (${(error as NodeJS.ErrnoException).code}).`, "Look at the path.", { path });
+  }
+  const parsed = parse(text);
+  if (isKind(parsed, "stickiness")) return stickinessSection(parsed as unknown as StickinessReport, id);
+  if (Array.isArray(parsed?.parts) && Array.isArray(parsed.whole)) return overheadsSection(parsed as unknown as OverheadsReport, id);
+  return perfSection(readReport(text, path), id, basename(path));
+}
+
+function parse(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isKind(parsed: Readonly<Record<string, unknown>> | undefined, kind: string): boolean {
+  return parsed?.kind === kind;
+}
