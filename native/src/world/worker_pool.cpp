@@ -65,8 +65,11 @@ void WorkerPool::stop() {
 }
 
 bool WorkerPool::help(bool stepsIdle) {
+  Platform& platform = threadPlatform();
   noteHelp();
-  const bool any = stepAll(threadPlatform(), 0, stepsIdle);
+  const bool any = stepAll(platform, 0, stepsIdle);
+  // What the first ranks waited for has often come from the last ones.
+  if (any && !stepsIdle) stepAll(platform, 0, false);
   noteHelp();
   if (any) {
     world_.afterStep();
