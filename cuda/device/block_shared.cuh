@@ -14,9 +14,15 @@ inline constexpr uint32_t kStagedEntries = 16;
 
 /// Contexts kept at hand, and the most that the constant part of one takes: the record, the program's tables, the
 /// meeting places. What is larger is read where it lies.
-inline constexpr uint32_t kNearContexts = 8;
-inline constexpr uint32_t kImageBytes = 8192;
+inline constexpr uint32_t kNearContexts = 16;
+inline constexpr uint32_t kImageBytes = 8704;
 inline constexpr uint32_t kMaxGrid = 64;
+
+/// Tables that the control thread looks things up in, which therefore lie in shared memory: the most that the host may
+/// ask for.
+inline constexpr uint32_t kMostRuns = 1024;
+inline constexpr uint32_t kMostCollectives = 1024;
+inline constexpr uint32_t kMostTasks = 8192;
 
 /// How the constant part of a collective begins, in one piece with everything that its pointers name.
 struct CollectiveImage {
@@ -25,7 +31,7 @@ struct CollectiveImage {
   BoundProgram program;
 };
 
-enum class Work : uint32_t { leave, reduceCopy, hasArrived, unpack, pack, loadImage };
+enum class Work : uint32_t { leave, reduceCopy, hasArrived, unpack, pack, exchange, loadImage, saveTables };
 
 /// What the control thread asks of the workers.
 struct TeamOrder {
@@ -34,6 +40,7 @@ struct TeamOrder {
   ReduceOp op;
   Protocol protocol;
   ReduceCopyArgs args;
+  Exchange exchange;
   uint8_t* slot;
   uint8_t* payload;
   uint64_t bytes;
@@ -73,6 +80,7 @@ struct LaunchArguments {
   DaemonGate* gate;
   StayReport* report;
   uint8_t* staging;  // [block]: kStagingBytes to receive, as many to send
+  uint8_t* dropped;  // [block][kMostCollectives]: BlockTables::isDropped between stays
   uint64_t watchdogNanos;
 };
 
@@ -84,11 +92,22 @@ struct alignas(16) Storage {
   __device__ T& get() { return *reinterpret_cast<T*>(bytes); }
 };
 
-inline constexpr uint32_t kDaemonBytes = 2048;
+inline constexpr uint32_t kDaemonBytes = 3072;
 inline constexpr uint32_t kLeaderBytes = 512;
+
+/// What the daemon looks up by index.
+struct BlockTables {
+  uint32_t nextRun[kMostRuns];
+  uint32_t lastRun[kMostCollectives];
+  uint8_t isDropped[kMostCollectives];  // aborted, and this block has let go of it: later runs of it abort at once
+  uint8_t isActive[kMostTasks];
+  CollectiveHead heads[kMostCollectives];  // the leader's; blockCount 0: not looked up in this stay
+};
 
 struct BlockShared {
   Storage<RankMemory> memory;
+  Storage<BlockMemory> block;
+  BlockTables tables;
   BlockCounters counters;
   TeamOrder order;
   StagedEntries staged;

@@ -16,6 +16,7 @@ class CudaPlatform {
   using Submissions = StagedSubmissions;
   static constexpr int64_t kStepBudgetBytes = 16 << 20;
   static constexpr int kVisitsPerStep = 4;
+  static constexpr uint32_t kContextSlots = kNearContexts;
   static constexpr uint32_t kStepsPerDecision = 16;
   // A small collective moves nothing on the other GPUs faster than they do it themselves.
   static constexpr bool kRunsTogether = false;
@@ -43,18 +44,52 @@ class CudaPlatform {
     return nanos;
   }
 
-  __device__ static BlockCounters& counters(RankMemory&, uint32_t) { return blockShared().counters; }
-  __device__ static Array<QueueEntry> taskQueue(RankMemory&, uint32_t) { return {blockShared().queue, kSharedTasks}; }
-  /// The host registers no more tasks than the queue holds, and a GPU has no in-order mode, which needs more.
-  __device__ static Array<QueueEntry> growTaskQueue(RankMemory&, uint32_t) {
-    __trap();
-    return {};
-  }
+  /// All of it at fixed places in shared memory, so that no pointer has to be looked up first.
+  class BlockView {
+   public:
+    __device__ BlockView(RankMemory&, uint32_t) {}
+
+    __device__ static RankMemory& rank() { return blockShared().memory.get(); }
+    __device__ static BlockMemory& block() { return blockShared().block.get(); }
+    __device__ static BlockCounters& counters() { return blockShared().counters; }
+    __device__ static QueueEntry& queued(uint32_t position) { return blockShared().queue[position]; }
+    __device__ static uint32_t queueCapacity() { return kSharedTasks; }
+    /// The host registers no more tasks than the queue holds, and a GPU has no in-order mode, which needs more.
+    __device__ static void growQueue() { __trap(); }
+    __device__ static uint8_t& isActive(uint32_t task) { return blockShared().tables.isActive[task]; }
+    __device__ static uint32_t& nextRun(uint32_t slot) { return blockShared().tables.nextRun[slot]; }
+    __device__ static uint32_t& lastRun(uint32_t collective) { return blockShared().tables.lastRun[collective]; }
+  };
+
   __device__ static uint64_t facts(const RankMemory&, uint32_t block) {
     return blockShared().staged.facts[block].load(order::relaxed);
   }
   __device__ static uint64_t controlTail(const RankMemory&) {
     return blockShared().staged.controlTail.load(order::relaxed);
+  }
+
+  __device__ static CollectiveHead& headOf(RankMemory& memory, uint32_t collective) {
+    CollectiveHead& head = blockShared().tables.heads[collective];
+    if (head.blockCount == 0) [[unlikely]]
+      head = memory.collectives[collective];
+    return head;
+  }
+  /// In device memory for the next stay.
+  __device__ static void countSubmitted(RankMemory& memory, uint32_t collective, CollectiveHead& head) {
+    const uint64_t runs = head.submittedRuns.load(order::relaxed) + 1;
+    head.submittedRuns.store(runs, order::relaxed);
+    memory.collectives[collective].submittedRuns.store(runs, order::relaxed);
+  }
+  /// An addition whose result nobody asks for is on its way at once; a load would be waited for.
+  __device__ static void increment(Atomic<uint64_t, Scope::device>& counter) { counter.fetchAdd(1, order::relaxed); }
+
+  /// The host makes an image once all members have registered.
+  __device__ static bool isComplete(const CollectiveRecord& collective) {
+    return __isShared(&collective) || collective.shared->isComplete(order::relaxed);
+  }
+  /// An abort comes to every rank through its control ring, so what this block has been told is enough.
+  __device__ static bool isAborted(const RankMemory&, uint32_t, uint32_t collective) {
+    return blockShared().tables.isDropped[collective] != 0;
   }
 
   template <class Condition>
@@ -160,6 +195,14 @@ class CudaPlatform {
     carryOut();
   }
 
+  __device__ static bool exchange(const Exchange& e) {
+    TeamOrder& order = blockShared().order;
+    order.work = Work::exchange;
+    order.exchange = e;
+    carryOut();
+    return *static_cast<volatile uint32_t*>(&order.isUnanimous) != 0;
+  }
+
   __device__ uint8_t* receiveStaging(size_t) { return blockShared().staging; }
   __device__ uint8_t* sendStaging(size_t) { return blockShared().staging + kStagingBytes; }
 
@@ -174,21 +217,24 @@ class CudaPlatform {
 
   /// The one store to the host. The results lie in this GPU's memory, where only this GPU's later work reads them, or
   /// in a peer's that has acknowledged: device scope reaches them.
-  __device__ static void postCompletion(RankMemory& memory, uint32_t slot, uint64_t cqe) {
-    __threadfence();
+  __device__ static void postCompletion(RankMemory& memory, uint32_t slot, uint64_t cqe, bool isOrdered) {
+    if (!isOrdered) __threadfence();
     memory.completions.slots[slot].store(cqe, order::relaxed);
     memory.counters.completionsPosted.value.fetchAdd(1, order::relaxed);
   }
 
   /// Each member's copy counts that member only; the host adds them up.
-  __device__ static void acknowledgeAbort(RankMemory& memory, CollectiveRecord& collective) {
+  __device__ static void acknowledgeAbort(RankMemory& memory, uint32_t, CollectiveRecord& collective) {
+    blockShared().tables.isDropped[collective.index] = 1;
     if (collective.blocksDropped.fetchAdd(1, order::acqRel) + 1 == memory.limits.grid) {
       collective.shared->abortAcknowledged.fetchAdd(1, order::acqRel);
     }
   }
 
-  __device__ static void blockLeft(RankMemory& memory, uint32_t block) {
-    memory.blocks[block].counters = blockShared().counters;
+  __device__ static void blockLeft(RankMemory& memory, uint32_t) {
+    blockShared().order.work = Work::saveTables;
+    carryOut();
+    __threadfence();
     DaemonGate& gate = *blockShared().launch.gate;
     if (gate.blocksLeft.fetchAdd(1, order::acqRel) + 1 < memory.limits.grid) return;
     gate.blocksLeft.store(0, order::relaxed);
@@ -212,6 +258,7 @@ class CudaPlatform {
     move(image.places.mailboxCopies);
     move(image.places.finishedAccessCopies);
     move(image.places.scratch);
+    move(image.places.landings);
     move(image.places.scales);
     move(image.program.blocks.items);
     move(image.program.connections.items);

@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include "device/block_tables.cuh"
 #include "device/cuda_platform.cuh"
 
 namespace dfccl::gpu {
@@ -74,6 +75,7 @@ __global__ void __launch_bounds__(kBlockThreads, 1) daemonKernel(const __grid_co
   BlockShared& shared = blockShared();
   copyToShared(&shared.memory, launch.memory, sizeof(RankMemory) / 8 * 8);
   copyToShared(&shared.counters, &launch.memory->blocks[blockIdx.x].counters, sizeof(BlockCounters));
+  copyToShared(&shared.block, &launch.memory->blocks[blockIdx.x], sizeof(BlockMemory));
   if (threadIdx.x == kControlThread) {
     shared.launch = launch;
     shared.staging = launch.staging + uint64_t{blockIdx.x} * 2 * kStagingBytes;
@@ -85,6 +87,8 @@ __global__ void __launch_bounds__(kBlockThreads, 1) daemonKernel(const __grid_co
     // Until the polling warp has looked, no block is known to have tried its tasks.
     for (auto& facts : shared.staged.facts) facts.store(0, order::relaxed);
   }
+  __syncthreads();
+  loadTables();
   __syncthreads();
   if (threadIdx.x < kWorkers) {
     workInTeam();

@@ -10,7 +10,7 @@ namespace dfccl::gpu {
 class StagedSubmissions {
  public:
   __device__ explicit StagedSubmissions(RankMemory& memory)
-      : memory_(memory), position_(blockShared().launch.gate->head) {}
+      : memory_(memory), position_(blockShared().launch.gate->head), released_(position_) {}
 
   __device__ bool peek(Sqe& out) {
     StagedEntries& staged = blockShared().staged;
@@ -28,9 +28,9 @@ class StagedSubmissions {
 
   /// Relaxed: what was read of the entries has arrived, so a producer may overwrite them.
   __device__ void release() {
-    DaemonGate& gate = *blockShared().launch.gate;
-    if (gate.head == position_) return;
-    gate.head = position_;
+    if (released_ == position_) return;
+    released_ = position_;
+    blockShared().launch.gate->head = position_;
     blockShared().staged.taken.store(position_, order::release);
     memory_.submissions.header->head.store(position_, order::relaxed);
   }
@@ -38,6 +38,7 @@ class StagedSubmissions {
  private:
   RankMemory& memory_;
   uint64_t position_;
+  uint64_t released_;
 };
 
 /// What the polling warp does until the daemon leaves.

@@ -53,24 +53,44 @@ __device__ inline uint64_t elementsBeforePieces(const ReduceCopyArgs& args, uint
   return isAligned && before < args.count ? before : args.count;
 }
 
-/// Elements [begin, end) of one type and operator. `shape` names what the loops below are unrolled for.
+/// The arithmetic of one element: sources folded in order, and what becomes of their sum.
 template <class T>
-class TeamReduction {
+class Folding {
  public:
   using Element = element::Element<T>;
   using Value = typename Element::Value;
+
+  __device__ Folding(ReduceOp op, const double* scales, uint32_t divisor)
+      : scales_(op == ReduceOp::scaledSum ? scales : nullptr), divisor_(op == ReduceOp::avg ? divisor : 0) {}
+
+  template <ReduceOp op>
+  __device__ void foldInto(Value& value, T stored, int source) const {
+    Value next = Element::read(stored);
+    if (scales_ != nullptr) next = element::wrappingMultiply(next, element::convertScale<Value>(scales_[source]));
+    value = source == 0 ? next : element::fold(op, value, next);
+  }
+  __device__ T finish(Value value) const {
+    if (divisor_ > 1) value = element::divide(value, divisor_);
+    return Element::write(element::withCanonicalNan(value));
+  }
+
+ private:
+  const double* scales_;
+  uint32_t divisor_;
+};
+
+/// A reduce-copy of one type and operator.
+template <class T>
+class TeamReduction {
+ public:
+  using Value = typename Folding<T>::Value;
   static constexpr int kPerPiece = 16 / sizeof(T);
   // Sources loaded together, and pieces of each: as many as the registers hold.
   static constexpr int kGroup = 4;
   static constexpr int kPieces = sizeof(T) >= 4 ? 4 : 2;
 
   __device__ TeamReduction(ReduceOp op, const ReduceCopyArgs& args)
-      : args_(args),
-        op_(op),
-        isScaled_(op == ReduceOp::scaledSum && args.scales != nullptr),
-        isDivided_(op == ReduceOp::avg && args.divisor > 1) {}
-
-  __device__ bool isCopy() const { return args_.sourceCount == 1 && !isScaled_ && !isDivided_; }
+      : args_(args), folding_(op, args.scales, args.divisor) {}
 
   template <ReduceOp op>
   __device__ void run() const {
@@ -83,24 +103,13 @@ class TeamReduction {
 
  private:
   template <ReduceOp op>
-  __device__ void foldInto(Value& value, T stored, int source) const {
-    Value next = Element::read(stored);
-    if (isScaled_) next = element::wrappingMultiply(next, element::convertScale<Value>(args_.scales[source]));
-    value = source == 0 ? next : element::fold(op, value, next);
-  }
-  __device__ T finish(Value value) const {
-    if (isDivided_) value = element::divide(value, args_.divisor);
-    return Element::write(element::withCanonicalNan(value));
-  }
-
-  template <ReduceOp op>
   __device__ void runElements(uint64_t begin, uint64_t end) const {
     for (uint64_t i = begin + threadIdx.x; i < end; i += kWorkers) {
       Value value{};
       for (int s = 0; s < args_.sourceCount; ++s) {
-        foldInto<op>(value, loadElement(static_cast<const T*>(args_.sources[s]) + i), s);
+        folding_.template foldInto<op>(value, loadElement(static_cast<const T*>(args_.sources[s]) + i), s);
       }
-      const T result = finish(value);
+      const T result = folding_.finish(value);
       for (int d = 0; d < args_.destinationCount; ++d) static_cast<T*>(args_.destinations[d])[i] = result;
     }
   }
@@ -133,7 +142,7 @@ class TeamReduction {
         for (int p = 0; p < kCount; ++p) {
           const auto stored = __builtin_bit_cast(Pack, loaded[g][p]);
 #pragma unroll
-          for (int e = 0; e < kPerPiece; ++e) foldInto<op>(values[p][e], stored.items[e], first + g);
+          for (int e = 0; e < kPerPiece; ++e) folding_.template foldInto<op>(values[p][e], stored.items[e], first + g);
         }
       }
     }
@@ -141,7 +150,7 @@ class TeamReduction {
     for (int p = 0; p < kCount; ++p) {
       Pack result;
 #pragma unroll
-      for (int e = 0; e < kPerPiece; ++e) result.items[e] = finish(values[p][e]);
+      for (int e = 0; e < kPerPiece; ++e) result.items[e] = folding_.finish(values[p][e]);
       const uint4 bits = __builtin_bit_cast(uint4, result);
       for (int d = 0; d < args_.destinationCount; ++d) {
         auto* to = reinterpret_cast<uint4*>(static_cast<T*>(args_.destinations[d]) + firstElement) + piece;
@@ -155,42 +164,7 @@ class TeamReduction {
   };
 
   const ReduceCopyArgs& args_;
-  const ReduceOp op_;
-  const bool isScaled_;
-  const bool isDivided_;
+  const Folding<T> folding_;
 };
-
-template <class T>
-__device__ void reduceCopyOf(ReduceOp op, const ReduceCopyArgs& args) {
-  const TeamReduction<T> reduction(op, args);
-  switch (op) {
-    case ReduceOp::prod:
-      return reduction.template run<ReduceOp::prod>();
-    case ReduceOp::min:
-      return reduction.template run<ReduceOp::min>();
-    case ReduceOp::max:
-      return reduction.template run<ReduceOp::max>();
-    case ReduceOp::sum:
-    case ReduceOp::avg:
-    case ReduceOp::scaledSum:
-      return reduction.template run<ReduceOp::sum>();
-  }
-}
-
-// One translation unit each: they are what takes nvcc its time.
-__device__ void reduceCopyInt8(ReduceOp op, const ReduceCopyArgs& args);
-__device__ void reduceCopyUint8(ReduceOp op, const ReduceCopyArgs& args);
-__device__ void reduceCopyInt32(ReduceOp op, const ReduceCopyArgs& args);
-__device__ void reduceCopyUint32(ReduceOp op, const ReduceCopyArgs& args);
-__device__ void reduceCopyInt64(ReduceOp op, const ReduceCopyArgs& args);
-__device__ void reduceCopyUint64(ReduceOp op, const ReduceCopyArgs& args);
-__device__ void reduceCopyFloat16(ReduceOp op, const ReduceCopyArgs& args);
-__device__ void reduceCopyFloat32(ReduceOp op, const ReduceCopyArgs& args);
-__device__ void reduceCopyFloat64(ReduceOp op, const ReduceCopyArgs& args);
-__device__ void reduceCopyBfloat16(ReduceOp op, const ReduceCopyArgs& args);
-__device__ void reduceCopyFloat8e4m3(ReduceOp op, const ReduceCopyArgs& args);
-__device__ void reduceCopyFloat8e5m2(ReduceOp op, const ReduceCopyArgs& args);
-/// One source, bit for bit.
-__device__ void copyBytes(const ReduceCopyArgs& args, uint32_t elementBytes);
 
 }  // namespace dfccl::gpu

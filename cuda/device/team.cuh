@@ -4,28 +4,24 @@
 
 namespace dfccl::gpu {
 
-enum class TeamBarrier : int { begin = 1, end = 2 };
-
-// Not the aligned forms: of the control thread's warp, one lane alone is left.
-template <TeamBarrier barrier>
-__device__ inline void arriveAt() {
-  asm volatile("barrier.cta.arrive %0, %1;" ::"n"(static_cast<int>(barrier)), "n"(kTeamThreads) : "memory");
-}
-template <TeamBarrier barrier>
-__device__ inline void waitAt() {
-  asm volatile("barrier.cta.sync %0, %1;" ::"n"(static_cast<int>(barrier)), "n"(kTeamThreads) : "memory");
+// Both sides wait at both barriers. The workers are parked at the first one whenever the control thread comes, so it
+// need not have waited, but then it would not be ordered behind what they read of the order before. Not the aligned
+// form: of the control thread's warp, one lane alone is left.
+template <int barrier>
+__device__ inline void meetAt() {
+  asm volatile("barrier.cta.sync %0, %1;" ::"n"(barrier), "n"(kTeamThreads) : "memory");
 }
 
 /// Control thread: has the order in shared memory carried out.
 __device__ inline void carryOut() {
-  arriveAt<TeamBarrier::begin>();
-  waitAt<TeamBarrier::end>();
+  meetAt<kBeginBarrier>();
+  meetAt<kEndBarrier>();
 }
 
 /// Control thread: the workers leave the kernel.
 __device__ inline void dismissTeam() {
   blockShared().order.work = Work::leave;
-  arriveAt<TeamBarrier::begin>();
+  meetAt<kBeginBarrier>();
 }
 
 /// What a worker does until it is dismissed.

@@ -15,6 +15,10 @@ inline constexpr uint32_t kWorkers = 448;  // 14 warps: with the two others 16, 
 inline constexpr uint32_t kControlThread = kWorkers;
 inline constexpr uint32_t kFirstPoller = kWorkers + 32;
 inline constexpr uint32_t kBlockThreads = kWorkers + 64;
+// Hardware barriers; 0 is __syncthreads'.
+inline constexpr int kBeginBarrier = 1;
+inline constexpr int kEndBarrier = 2;
+inline constexpr int kVoteBarrier = 3;
 inline constexpr uint32_t kTeamThreads = kWorkers + 32;  // at the barriers, where a warp counts whole
 
 }  // namespace dfccl::gpu

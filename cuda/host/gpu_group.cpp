@@ -1,6 +1,5 @@
 #include "host/gpu_group.hpp"
 
-#include <cstddef>
 #include <cstring>
 #include <type_traits>
 
@@ -15,7 +14,7 @@ GpuGroup::GpuGroup(const CollectiveSpec& spec, uint64_t programDigest, std::vect
   for (uint32_t m = 0; m < members; ++m) {
     copies_.push_back({takeArray<CollectiveShared>(m, 1), takeArray<Mailbox>(m, members),
                        takeArray<Mailbox*>(m, members), takeArray<Atomic<uint64_t>*>(m, members),
-                       takeArray<uint8_t*>(m, members), takeArray<double>(m, members),
+                       takeArray<uint8_t*>(m, members), takeArray<uint8_t*>(m, members), takeArray<double>(m, members),
                        takeArray<uint32_t>(m, members)});
   }
   std::vector<Mailbox*> mailboxes;
@@ -37,6 +36,7 @@ GpuGroup::GpuGroup(const CollectiveSpec& spec, uint64_t programDigest, std::vect
     shared.mailboxCopies = copy.mailboxCopies;
     shared.finishedAccessCopies = copy.finishedAccessCopies;
     shared.scratch = copy.scratch;
+    shared.landings = copy.landings;
     shared.scales = copy.scales;
     shared.ranks = copy.ranks;
     shared.poisonedBy.store(CollectiveShared::kNobody, order::relaxed);
@@ -95,10 +95,12 @@ void GpuGroup::join(uint32_t member, std::shared_ptr<const BoundProgram> boundPr
   record.places = copies_[member].shared;
   record.blockProgress = takeArray<Atomic<uint64_t, Scope::device>>(member, program.header.blockCount);
   arena.write(place, &record, sizeof record);
-  joinedMembers_[member] = {std::move(boundProgram), record, place, scale};
+  uint8_t* landing = program.exchanges ? take(member, program.landingBytes()) : nullptr;
+  joinedMembers_[member] = {std::move(boundProgram), record, place, landing, scale};
   ++joined_;
   for (uint32_t m = 0; m < copies_.size(); ++m) {
     arenas_[m]->write(copies_[m].scratch + member, &scratch, sizeof scratch);
+    arenas_[m]->write(copies_[m].landings + member, &landing, sizeof landing);
     arenas_[m]->write(copies_[m].scales + member, &scale, sizeof scale);
   }
   if (joined_ == copies_.size()) {
@@ -135,12 +137,13 @@ void GpuGroup::makeImage(uint32_t member) {
   const Joined& mine = joinedMembers_[member];
   std::vector<Mailbox*> mailboxCopies;
   std::vector<Atomic<uint64_t>*> finishedCopies;
-  std::vector<uint8_t*> scratch;
+  std::vector<uint8_t*> scratch, landings;
   std::vector<double> scales;
   for (uint32_t m = 0; m < members; ++m) {
     mailboxCopies.push_back(copies_[m].mailboxes);
     finishedCopies.push_back(&copies_[m].shared->finishedAccess);
     scratch.push_back(joinedMembers_[m].record.scratch);
+    landings.push_back(joinedMembers_[m].landing);
     scales.push_back(joinedMembers_[m].scale);
   }
   CollectiveRecord record = mine.record;
@@ -154,6 +157,7 @@ void GpuGroup::makeImage(uint32_t member) {
   const size_t mailboxCopiesAt = writer.append(mailboxCopies.data(), members);
   const size_t finishedCopiesAt = writer.append(finishedCopies.data(), members);
   const size_t scratchAt = writer.append(scratch.data(), members);
+  const size_t landingsAt = writer.append(landings.data(), members);
   const size_t scalesAt = writer.append(scales.data(), members);
   const size_t blocksAt = writer.append(program.blocks.data(), program.blocks.size());
   const size_t connectionsAt = writer.append(program.connections.data(), program.connections.size());
@@ -173,6 +177,7 @@ void GpuGroup::makeImage(uint32_t member) {
   point(places.mailboxCopies, mailboxCopiesAt);
   point(places.finishedAccessCopies, finishedCopiesAt);
   point(places.scratch, scratchAt);
+  point(places.landings, landingsAt);
   point(places.scales, scalesAt);
   point(program.blocks.items, blocksAt);
   point(program.connections.items, connectionsAt);
@@ -180,19 +185,18 @@ void GpuGroup::makeImage(uint32_t member) {
   point(program.refs.items, refsAt);
   point(program.dependencies.items, dependenciesAt);
   point(program.chunks.items, chunksAt);
-  point(record.places, offsetof(CollectiveImage, places));
-  point(record.program, offsetof(CollectiveImage, program));
+  auto* const there = reinterpret_cast<CollectiveImage*>(base);
+  record.places = &there->places;
+  record.program = &there->program;
   auto* image = reinterpret_cast<CollectiveImage*>(writer.bytes().data());
   std::memcpy(static_cast<void*>(&image->record), &record, sizeof record);
   std::memcpy(static_cast<void*>(&image->places), &places, sizeof places);
   std::memcpy(static_cast<void*>(&image->program), &program, sizeof program);
   arenas_[member]->write(base, writer.bytes().data(), bytes);
-  const struct {
-    const void* image;
-    uint64_t bytes;
-  } where{base, bytes};
-  static_assert(offsetof(CollectiveRecord, imageBytes) == offsetof(CollectiveRecord, image) + sizeof(void*));
-  arenas_[member]->write(&mine.place->image, &where, sizeof where);
+  // A block that sees the image sees how long it is.
+  const uint64_t length = bytes;
+  arenas_[member]->write(&mine.place->imageBytes, &length, sizeof length);
+  arenas_[member]->write(&mine.place->image, &base, sizeof base);
 }
 
 bool GpuGroup::leave() { return ++left_ == copies_.size(); }

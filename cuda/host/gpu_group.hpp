@@ -42,6 +42,7 @@ class GpuGroup {
     Mailbox** mailboxCopies;
     Atomic<uint64_t>** finishedAccessCopies;
     uint8_t** scratch;
+    uint8_t** landings;
     double* scales;
     uint32_t* ranks;
   };
@@ -50,6 +51,7 @@ class GpuGroup {
     std::shared_ptr<const BoundProgram> program;
     CollectiveRecord record;
     CollectiveRecord* place = nullptr;  // on the device
+    uint8_t* landing = nullptr;
     double scale = 1;
   };
   struct Link {

@@ -15,6 +15,23 @@ size_t pinnedBytes(const RankLimits& limits) {
          sizeof(Residency) + sizeof(ControlRing) + sizeof(StayReport) + 1024;
 }
 
+void checkLimits(const RankLimits& limits) {
+  const struct {
+    const char* field;
+    uint32_t value, most;
+  } fields[] = {{"grid", limits.grid, kMaxGrid},
+                {"completionSlots", limits.completionSlots, kMostRuns},
+                {"collectives", limits.collectives, kMostCollectives},
+                {"tasks", limits.tasks, kMostTasks}};
+  for (const auto& [field, value, most] : fields) {
+    if (value <= most) continue;
+    throw Error(dfcclInvalidArgument,
+                std::string("A GPU rank has room for ") + std::to_string(most) + " " + field + ", not for " +
+                    std::to_string(value) + ".",
+                "Open the world with smaller limits.", {{"field", field}, {"value", std::to_string(value)}});
+  }
+}
+
 }  // namespace
 
 GpuRank::GpuRank(uint32_t number, int device, const GpuRankOptions& options)
@@ -25,6 +42,7 @@ GpuRank::GpuRank(uint32_t number, int device, const GpuRankOptions& options)
       tasks_(options.limits.tasks) {
   const OnDevice here(device);
   const RankLimits& limits = options.limits;
+  checkLimits(limits);
   auto& residency = *new (pinned_.take(sizeof(Residency))) Residency{};
   auto& control = *new (pinned_.take(sizeof(ControlRing))) ControlRing{};
   auto* counters = reinterpret_cast<RankCounters*>(arena_.allocate(sizeof(RankCounters)));
@@ -56,24 +74,26 @@ GpuRank::GpuRank(uint32_t number, int device, const GpuRankOptions& options)
   arena_.write(m.blocks.data(), blocks.data(), blocks.size() * sizeof(BlockMemory));
   // The feed's header holds its shape, so it is made here and copied.
   const uint32_t capacity = feedCapacity(limits);
-  const size_t feedBytes = BlockFeed::bytes(capacity, limits.grid);
+  const uint32_t readers = feedReaders(limits.grid);
+  const size_t feedBytes = BlockFeed::bytes(capacity, readers);
   std::vector<std::max_align_t> feedImage(feedBytes / sizeof(std::max_align_t) + 8);
   void* image = feedImage.data();
   size_t space = feedImage.size() * sizeof(std::max_align_t);
   image = std::align(64, feedBytes, image, space);
-  BlockFeed::create(image, capacity, limits.grid);
+  BlockFeed::create(image, capacity, readers);
   uint8_t* feed = arena_.allocate(feedBytes);
   arena_.write(feed, image, feedBytes);
   m.feed = {
       reinterpret_cast<LeaderBroadcastHeader*>(feed),
       reinterpret_cast<BroadcastCursor*>(feed + sizeof(LeaderBroadcastHeader)),
-      reinterpret_cast<Plain<FeedEntry>*>(feed + sizeof(LeaderBroadcastHeader) + limits.grid * sizeof(BroadcastCursor)),
-      capacity, limits.grid};
+      reinterpret_cast<Plain<FeedEntry>*>(feed + sizeof(LeaderBroadcastHeader) + readers * sizeof(BroadcastCursor)),
+      capacity, readers};
   deviceMemory_ = arena_.put(memory_.get(), 1);
   arguments_.memory = deviceMemory_;
   arguments_.gate = reinterpret_cast<DaemonGate*>(arena_.allocate(sizeof(DaemonGate)));
   arguments_.report = report_ = new (pinned_.take(sizeof(StayReport))) StayReport{};
   arguments_.staging = arena_.allocate(size_t{limits.grid} * 2 * kStagingBytes);
+  arguments_.dropped = arena_.allocate(size_t{limits.grid} * kMostCollectives);
   arguments_.watchdogNanos = options.watchdogNanos;
 
   producer_ = std::make_unique<EngineSubmissionProducer>(m.submissions, kOwner);

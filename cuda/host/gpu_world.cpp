@@ -43,6 +43,20 @@ scheduling::SchedulePolicy defaultGpuPolicy() {
   return policy;
 }
 
+bool isExchanged(Collective collective, size_t bytes) {
+  constexpr size_t kMost = 64 << 10;
+  return collective == Collective::allReduce && bytes <= kMost;
+}
+
+uint32_t exchangeLanesFor(size_t bytes, uint32_t grid) {
+  // So much a block's workers keep in their registers from the look at it to the reduction.
+  constexpr size_t kPerLane = 7168;
+  constexpr uint32_t kMost = 16;
+  uint32_t lanes = 1;
+  while (lanes * kPerLane < bytes && lanes < kMost) lanes *= 2;
+  return std::min(lanes, grid);
+}
+
 uint32_t lanesFor(size_t bytes, uint32_t grid) {
   // Measured on four H200: below this a second block costs more than it moves; 16 are best from there to 16 MiB, and
   // 32 beyond.
@@ -101,9 +115,12 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
   const auto ranks = static_cast<uint32_t>(spec.ranks.size());
   const auto member = static_cast<uint32_t>(std::find(spec.ranks.begin(), spec.ranks.end(), rank) - spec.ranks.begin());
   const uint32_t grid = options_.rank.limits.grid;
-  if (lanes == 0) lanes = lanesFor(spec.count * sizeOf(spec.type), grid);
-  const std::vector<uint8_t> bytes =
-      spec.program.empty() ? buildDirectProgram(spec.collective, ranks, member, spec.root, lanes) : spec.program;
+  const size_t size = spec.count * sizeOf(spec.type);
+  const bool exchanges = ranks > 1 && isExchanged(spec.collective, size);
+  if (lanes == 0) lanes = exchanges ? exchangeLanesFor(size, grid) : lanesFor(size, grid);
+  const std::vector<uint8_t> bytes = !spec.program.empty() ? spec.program
+                                     : exchanges           ? buildExchangeProgram(ranks, member, lanes)
+                                                 : buildDirectProgram(spec.collective, ranks, member, spec.root, lanes);
   const std::shared_ptr<const BoundProgram> program = loadProgram(bytes, spec.type, spec.count, options_.tiles);
   const std::shared_ptr<GpuGroup> group = groupFor(spec, member, program->header.digest);
 

@@ -1,7 +1,7 @@
-#include "device/reduce_copy.cuh"
+#include "device/typed_moves_of.cuh"
 
 namespace dfccl::gpu {
 
-__device__ void reduceCopyBfloat16(ReduceOp op, const ReduceCopyArgs& args) { reduceCopyOf<BFloat16>(op, args); }
+template struct TypedMoves<BFloat16>;
 
 }  // namespace dfccl::gpu

@@ -1,4 +1,5 @@
 #include "device/reduce_copy.cuh"
+#include "device/typed_moves.cuh"
 
 namespace dfccl::gpu {
 namespace {

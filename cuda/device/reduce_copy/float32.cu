@@ -1,7 +1,7 @@
-#include "device/reduce_copy.cuh"
+#include "device/typed_moves_of.cuh"
 
 namespace dfccl::gpu {
 
-__device__ void reduceCopyFloat32(ReduceOp op, const ReduceCopyArgs& args) { reduceCopyOf<float>(op, args); }
+template struct TypedMoves<float>;
 
 }  // namespace dfccl::gpu

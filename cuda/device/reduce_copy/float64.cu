@@ -1,7 +1,7 @@
-#include "device/reduce_copy.cuh"
+#include "device/typed_moves_of.cuh"
 
 namespace dfccl::gpu {
 
-__device__ void reduceCopyFloat64(ReduceOp op, const ReduceCopyArgs& args) { reduceCopyOf<double>(op, args); }
+template struct TypedMoves<double>;
 
 }  // namespace dfccl::gpu

@@ -1,7 +1,7 @@
-#include "device/reduce_copy.cuh"
+#include "device/typed_moves_of.cuh"
 
 namespace dfccl::gpu {
 
-__device__ void reduceCopyFloat8e4m3(ReduceOp op, const ReduceCopyArgs& args) { reduceCopyOf<Float8E4M3>(op, args); }
+template struct TypedMoves<Float8E4M3>;
 
 }  // namespace dfccl::gpu

@@ -1,7 +1,7 @@
-#include "device/reduce_copy.cuh"
+#include "device/typed_moves_of.cuh"
 
 namespace dfccl::gpu {
 
-__device__ void reduceCopyFloat8e5m2(ReduceOp op, const ReduceCopyArgs& args) { reduceCopyOf<Float8E5M2>(op, args); }
+template struct TypedMoves<Float8E5M2>;
 
 }  // namespace dfccl::gpu

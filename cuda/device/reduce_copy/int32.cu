@@ -1,7 +1,7 @@
-#include "device/reduce_copy.cuh"
+#include "device/typed_moves_of.cuh"
 
 namespace dfccl::gpu {
 
-__device__ void reduceCopyInt32(ReduceOp op, const ReduceCopyArgs& args) { reduceCopyOf<int32_t>(op, args); }
+template struct TypedMoves<int32_t>;
 
 }  // namespace dfccl::gpu

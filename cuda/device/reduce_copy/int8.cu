@@ -1,7 +1,7 @@
-#include "device/reduce_copy.cuh"
+#include "device/typed_moves_of.cuh"
 
 namespace dfccl::gpu {
 
-__device__ void reduceCopyInt8(ReduceOp op, const ReduceCopyArgs& args) { reduceCopyOf<int8_t>(op, args); }
+template struct TypedMoves<int8_t>;
 
 }  // namespace dfccl::gpu

@@ -1,7 +1,7 @@
-#include "device/reduce_copy.cuh"
+#include "device/typed_moves_of.cuh"
 
 namespace dfccl::gpu {
 
-__device__ void reduceCopyUint32(ReduceOp op, const ReduceCopyArgs& args) { reduceCopyOf<uint32_t>(op, args); }
+template struct TypedMoves<uint32_t>;
 
 }  // namespace dfccl::gpu

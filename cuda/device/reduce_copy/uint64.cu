@@ -1,7 +1,7 @@
-#include "device/reduce_copy.cuh"
+#include "device/typed_moves_of.cuh"
 
 namespace dfccl::gpu {
 
-__device__ void reduceCopyUint64(ReduceOp op, const ReduceCopyArgs& args) { reduceCopyOf<uint64_t>(op, args); }
+template struct TypedMoves<uint64_t>;
 
 }  // namespace dfccl::gpu

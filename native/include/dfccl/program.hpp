@@ -11,6 +11,10 @@
 // all-reduce, reduce, broadcast, send/recv: 1 segment in, 1 out. all-gather, gather: 1 in, R out. reduce-scatter,
 // scatter: R in, 1 out. all-to-all: R in, R out. barrier: 0 and 0. Scratch: scratchChunks chunks of ceil(count / C).
 //
+// Exchange. In a program of protocol LL without connections, every step is a multiReduceCopy of one chunk from every
+// rank's input, in the order of the ranks, into this rank's output alone. No rank reads another's buffers then: each
+// sends its part to all others, with flags in it, and reduces what it was sent.
+//
 // Loop. Every chunk is cut into tiles; the whole step list runs once for each tile index, so a step of `count` chunks
 // moves tile t of each of its chunks, and takes exactly one slot of its connection a tile (even where it is empty).
 #include <cstdint>

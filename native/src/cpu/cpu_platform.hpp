@@ -22,6 +22,7 @@ class CpuPlatform {
   // Measured: slices of 64-128 KB keep a step near 10 us and cost nothing in bandwidth.
   static constexpr int64_t kStepBudgetBytes = 256 << 10;
   static constexpr int kVisitsPerStep = 256;
+  static constexpr uint32_t kContextSlots = 8;
   // Steps between two looks at the clock, at most: each costs as much as a whole 8-byte collective.
   static constexpr uint32_t kStepsPerDecision = 16;
 
@@ -45,15 +46,44 @@ class CpuPlatform {
     explicit Submissions(RankMemory& memory) : EngineSubmissionConsumer(memory.submissions) {}
   };
 
-  static BlockCounters& counters(RankMemory& memory, uint32_t block) { return memory.blocks[block].counters; }
-  static Array<QueueEntry> taskQueue(RankMemory& memory, uint32_t block) { return memory.blocks[block].queue; }
-  static Array<QueueEntry> growTaskQueue(RankMemory& memory, uint32_t block) {
-    return static_cast<CpuRankMemory&>(memory).growTaskQueue(block);
-  }
+  /// Where a block finds its own things.
+  class BlockView {
+   public:
+    BlockView(RankMemory& memory, uint32_t index)
+        : memory_(memory), block_(memory.blocks[index]), index_(index), queue_(block_.queue) {}
+
+    RankMemory& rank() const { return memory_; }
+    BlockMemory& block() const { return block_; }
+    BlockCounters& counters() const { return block_.counters; }
+    QueueEntry& queued(uint32_t position) const { return queue_[position]; }
+    size_t queueCapacity() const { return queue_.size(); }
+    void growQueue() { queue_ = static_cast<CpuRankMemory&>(memory_).growTaskQueue(index_); }
+    uint8_t& isActive(uint32_t task) const { return memory_.isActive[task]; }
+    uint32_t& nextRun(uint32_t slot) const { return block_.nextRun[slot]; }
+    uint32_t& lastRun(uint32_t collective) const { return block_.lastRun[collective]; }
+
+   private:
+    RankMemory& memory_;
+    BlockMemory& block_;
+    const uint32_t index_;
+    Array<QueueEntry> queue_;
+  };
+
   static uint64_t facts(const RankMemory& memory, uint32_t block) {
     return memory.blocks[block].facts.load(order::relaxed);
   }
   static uint64_t controlTail(const RankMemory& memory) { return memory.control.tail.load(order::acquire); }
+
+  static CollectiveHead& headOf(RankMemory& memory, uint32_t collective) { return memory.collectives[collective]; }
+  static void countSubmitted(RankMemory&, uint32_t, CollectiveHead& head) { increment(head.submittedRuns); }
+  /// Of a counter that this block alone writes.
+  static void increment(Atomic<uint64_t, Scope::device>& counter) {
+    counter.store(counter.load(order::relaxed) + 1, kOwnOrder);
+  }
+  static bool isComplete(const CollectiveRecord& collective) { return collective.shared->isComplete(); }
+  static bool isAborted(const RankMemory& memory, uint32_t, uint32_t collective) {
+    return memory.collectives[collective].shared->isPoisoned();
+  }
 
   /// Looks once: another thread may need this core to make the condition true.
   template <class Condition>
@@ -97,6 +127,34 @@ class CpuPlatform {
     }
   }
 
+  /// Sends this member's part unless that was done, and reduces once all parts are there. @return whether they are.
+  bool exchange(const Exchange& e) {
+    const size_t bytes = e.count * sizeOf(e.type);
+    for (uint32_t m = 0; !e.isSent && m < e.members; ++m) {
+      if (m != e.member) ll::pack(e.outgoing(m), static_cast<const uint8_t*>(e.own), bytes, e.run, 0, false);
+    }
+    if (e.isSendOnly) return false;
+    bool isThere = true;
+    for (uint32_t m = 0; m < e.members; ++m) {
+      isThere &= m == e.member || ll::hasArrived(e.incoming(m), bytes, e.run);
+    }
+    if (Rules::voteBeforeWrite && !isThere) return false;
+    const size_t stride = (bytes + 63) / 64 * 64;
+    uint8_t* const parts = receiveStaging(e.members * stride);
+    for (uint32_t m = 0; m < e.members; ++m) {
+      uint8_t* const part = parts + m * stride;
+      if (m != e.member) ll::unpack(part, e.incoming(m), bytes);
+      operands_.sources[m] = m == e.member ? e.own : part;
+      operands_.scales[m] = e.scales[m];
+    }
+    operands_.destinations[0] = e.result;
+    ReduceCopyArgs args{operands_.sources, static_cast<int>(e.members), operands_.destinations, 1, e.count};
+    if (e.op == ReduceOp::scaledSum) args.scales = operands_.scales;
+    args.divisor = e.divisor;
+    dfccl::reduceCopy(e.type, e.op, args);
+    return isThere;
+  }
+
   uint8_t* receiveStaging(size_t bytes) { return grown(receiveStaging_, bytes); }
   uint8_t* sendStaging(size_t bytes) { return grown(sendStaging_, bytes); }
 
@@ -105,14 +163,14 @@ class CpuPlatform {
 
   /// The store that tells the host, and the look at who sleeps. In one order with the sleeper's store and look, so that
   /// one of them sees the other.
-  static void postCompletion(RankMemory& memory, uint32_t slot, uint64_t cqe) {
+  static void postCompletion(RankMemory& memory, uint32_t slot, uint64_t cqe, bool) {
     memory.completions.slots[slot].store(cqe, order::release);
     memory.counters.completionsPosted.value.fetchAdd(1, order::seqCst);
     if (memory.submissions.header->waiters.load(order::seqCst) != 0) memory.wakePending.store(1, order::release);
   }
 
   /// One block has let go of an aborted collective; the last one of the rank tells the peers.
-  static void acknowledgeAbort(RankMemory& memory, CollectiveRecord& collective) {
+  static void acknowledgeAbort(RankMemory& memory, uint32_t, CollectiveRecord& collective) {
     if (collective.blocksDropped.fetchAdd(1, order::acqRel) + 1 == memory.limits.grid) {
       collective.shared->abortAcknowledged.fetchAdd(1, order::acqRel);
     }

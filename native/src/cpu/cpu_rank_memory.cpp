@@ -38,7 +38,7 @@ CpuRankTables::CpuRankTables(const RankLimits& limits)
       blockTables(limits.grid),
       submissionMemory(allocateZeroed(SubmissionRing::bytes(limits.submissionSlots))),
       completionMemory(allocateZeroed(CompletionOwnedSlots<>::bytes(limits.completionSlots))),
-      feedMemory(allocateZeroed(BlockFeed::bytes(feedCapacity(limits), limits.grid))) {
+      feedMemory(allocateZeroed(BlockFeed::bytes(feedCapacity(limits), feedReaders(limits.grid)))) {
   for (uint32_t b = 0; b < limits.grid; ++b) {
     Block& tables = blockTables[b];
     tables.queue.resize(limits.tasks);
@@ -70,7 +70,7 @@ CpuRankMemory::CpuRankMemory(uint32_t rankNumber, const RankLimits& rankLimits,
   contexts = arrayOf(contextTable);
   isActive = arrayOf(activeTable);
   blocks = arrayOf(blockTable);
-  feed = BlockFeed::create(feedMemory.get(), feedCapacity(limits), limits.grid);
+  feed = BlockFeed::create(feedMemory.get(), feedCapacity(limits), feedReaders(limits.grid));
 }
 
 Array<QueueEntry> CpuRankMemory::growTaskQueue(uint32_t block) {

@@ -233,6 +233,25 @@ bool touchesPeers(const BoundProgram& p) {
   return false;
 }
 
+/// Whether the program is an exchange, as program.hpp says.
+bool isExchange(const BoundProgram& p) {
+  if (static_cast<Protocol>(p.header.protocol) != Protocol::ll || !p.connections.empty()) return false;
+  if (p.header.inputSegments != 1 || p.header.outputSegments != 1) return false;
+  for (const StepRecord& s : p.steps) {
+    if (static_cast<Op>(s.op) != Op::multiReduceCopy || s.count != 1) return false;
+    if (s.sourceCount != p.header.rankCount || s.destinationCount != 1) return false;
+    const BoundRef* refs = p.refs.data() + s.firstRef;
+    for (uint32_t r = 0; r < s.sourceCount; ++r) {
+      if (refs[r].rank != r || static_cast<BufferKind>(refs[r].buffer) != BufferKind::input) return false;
+      if (refs[r].chunk != refs[0].chunk) return false;
+    }
+    const BoundRef& result = refs[s.sourceCount];
+    if (result.rank != p.header.rank || static_cast<BufferKind>(result.buffer) != BufferKind::output) return false;
+    if (result.chunk != refs[0].chunk || (s.flags & kFinish) == 0) return false;
+  }
+  return !p.steps.empty();
+}
+
 /// Bytes that the steps move, if all are reads and writes of known places that need no order among the ranks.
 uint64_t togetherBytes(const BoundProgram& p) {
   if (!p.usesDirect() || p.header.blockCount != 1 || p.tiles != 1 || !p.connections.empty()) return kNeverTogether;
@@ -275,7 +294,12 @@ std::shared_ptr<const BoundProgram> loadProgram(std::span<const uint8_t> bytes, 
   if (reader.at() != bytes.size()) refuse("it has bytes left over", reader.at());
   Checker(*program).check();
   cutIntoTiles(*program, sizes);
-  program->touchesPeers = touchesPeers(*program);
+  program->exchanges = isExchange(*program);
+  if (program->exchanges) {
+    const uint64_t tileBytes = program->tileElements * program->elementBytes();
+    program->landingSlotBytes = static_cast<uint32_t>((wireBytes(Protocol::ll, tileBytes) + 127) / 128 * 128);
+  }
+  program->touchesPeers = !program->exchanges && touchesPeers(*program);
   program->togetherBytes = togetherBytes(*program);
   return program;
 }

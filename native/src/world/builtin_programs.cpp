@@ -27,6 +27,7 @@ struct Facts {
   uint32_t outputSegments = 1;
   uint32_t flags = kInPlace | kUsesDirect | kOutOfPlace;
   bool finishes = false;
+  Protocol protocol = Protocol::simple;
   std::function<std::vector<Step>(uint32_t rank)> steps;
 };
 
@@ -128,7 +129,7 @@ std::vector<Step> inLanes(const std::vector<Step>& steps, uint32_t lanes) {
 }
 
 std::vector<uint8_t> encode(Collective collective, const Facts& f, uint32_t rankCount, uint32_t rank, uint32_t root,
-                            uint32_t lanes, uint64_t digest) {
+                            uint32_t lanes) {
   const std::vector<Step> steps = inLanes(f.steps(rank), lanes);
   std::vector<uint8_t> bytes;
   uint32_t refCount = 0;
@@ -140,6 +141,7 @@ std::vector<uint8_t> encode(Collective collective, const Facts& f, uint32_t rank
   h.rankCount = rankCount;
   h.rank = rank;
   h.collective = static_cast<uint32_t>(collective);
+  h.protocol = static_cast<uint32_t>(f.protocol);
   h.blockCount = lanes;
   h.stepCount = static_cast<uint32_t>(steps.size());
   h.refCount = refCount;
@@ -148,7 +150,6 @@ std::vector<uint8_t> encode(Collective collective, const Facts& f, uint32_t rank
   h.outputSegments = f.outputSegments;
   h.slotCount = kSimpleSlotCount;
   h.root = hasRoot(collective) ? root : kNone;
-  h.digest = digest;
   h.totalBytes = static_cast<uint32_t>(sizeof h + lanes * sizeof(BlockRecord) + steps.size() * sizeof(StepRecord) +
                                        refCount * sizeof(ChunkRefRecord));
   append(bytes, h);
@@ -212,25 +213,46 @@ class Fnv64 {
 
 }  // namespace
 
-std::vector<uint8_t> buildDirectProgram(Collective collective, uint32_t rankCount, uint32_t rank, uint32_t root,
-                                        uint32_t lanes) {
+namespace {
+
+void setDigest(std::vector<uint8_t>& program, uint64_t digest) {
+  std::memcpy(program.data() + offsetof(ProgramHeader, digest), &digest, sizeof digest);
+}
+
+/// One rank's program, with the digest of all ranks'.
+std::vector<uint8_t> encodeFor(uint32_t rank, Collective collective, const Facts& facts, uint32_t rankCount,
+                               uint32_t root, uint32_t lanes) {
   Fnv64 fnv;
   std::vector<uint8_t> mine;
-  uint64_t digest = 0;
-  if (rankCount == 1 && collective != Collective::barrier) {
-    mine = encodeCopy(collective);
-    fnv.update(mine);
-  } else {
-    const Facts facts = factsOf(collective, rankCount, root);
-    for (uint32_t r = 0; r < rankCount; ++r) {
-      std::vector<uint8_t> bytes = encode(collective, facts, rankCount, r, root, lanes, 0);
-      fnv.update(bytes);
-      if (r == rank) mine = std::move(bytes);
-    }
+  for (uint32_t r = 0; r < rankCount; ++r) {
+    std::vector<uint8_t> bytes = encode(collective, facts, rankCount, r, root, lanes);
+    fnv.update(bytes);
+    if (r == rank) mine = std::move(bytes);
   }
-  digest = fnv.digest();
-  std::memcpy(mine.data() + offsetof(ProgramHeader, digest), &digest, sizeof digest);
+  setDigest(mine, fnv.digest());
   return mine;
+}
+
+}  // namespace
+
+std::vector<uint8_t> buildDirectProgram(Collective collective, uint32_t rankCount, uint32_t rank, uint32_t root,
+                                        uint32_t lanes) {
+  if (rankCount == 1 && collective != Collective::barrier) {
+    std::vector<uint8_t> bytes = encodeCopy(collective);
+    Fnv64 fnv;
+    fnv.update(bytes);
+    setDigest(bytes, fnv.digest());
+    return bytes;
+  }
+  return encodeFor(rank, collective, factsOf(collective, rankCount, root), rankCount, root, lanes);
+}
+
+std::vector<uint8_t> buildExchangeProgram(uint32_t rankCount, uint32_t rank, uint32_t lanes) {
+  Facts facts;
+  facts.protocol = Protocol::ll;
+  facts.finishes = true;
+  facts.steps = [=](uint32_t r) { return std::vector<Step>{{ofEvery(rankCount, kInput, 0), {{r, kOutput, 0}}}}; };
+  return encodeFor(rank, Collective::allReduce, facts, rankCount, 0, lanes);
 }
 
 }  // namespace dfccl

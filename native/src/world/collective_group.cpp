@@ -1,5 +1,7 @@
 #include "world/collective_group.hpp"
 
+#include <cstring>
+
 namespace dfccl {
 namespace {
 
@@ -17,6 +19,8 @@ CollectiveGroup::CollectiveGroup(const CollectiveSpec& spec, uint64_t programDig
       mailboxes_(spec.ranks.size()),
       scratch_(spec.ranks.size(), nullptr),
       scratchBytes_(spec.ranks.size(), 0),
+      landings_(spec.ranks.size(), nullptr),
+      landingBytes_(spec.ranks.size(), 0),
       scales_(spec.ranks.size(), 1.0),
       programs_(spec.ranks.size(), nullptr),
       state_(spec.ranks.size(), State::absent),
@@ -33,6 +37,7 @@ CollectiveGroup::CollectiveGroup(const CollectiveSpec& spec, uint64_t programDig
   shared_.mailboxCopies = &shared_.mailboxes;
   shared_.finishedAccessCopies = &finishedAccess_;
   shared_.scratch = scratch_.data();
+  shared_.landings = landings_.data();
   shared_.scales = scales_.data();
   shared_.ranks = spec_.ranks.data();
   shared_.poisonedBy.store(CollectiveShared::kNobody, order::relaxed);
@@ -40,7 +45,10 @@ CollectiveGroup::CollectiveGroup(const CollectiveSpec& spec, uint64_t programDig
 
 CollectiveGroup::~CollectiveGroup() {
   for (auto& [key, connector] : leased_) connectors_.giveBack(connector);
-  for (size_t m = 0; m < scratch_.size(); ++m) arena_.free(scratch_[m], scratchBytes_[m]);
+  for (size_t m = 0; m < scratch_.size(); ++m) {
+    arena_.free(scratch_[m], scratchBytes_[m]);
+    arena_.free(landings_[m], landingBytes_[m]);
+  }
 }
 
 void CollectiveGroup::checkAgreement(const CollectiveSpec& spec, uint64_t programDigest, uint32_t rank) const {
@@ -58,6 +66,12 @@ void CollectiveGroup::join(uint32_t member, const BoundProgram& program, double 
   if (joinedEver_ + 1 == shared_.members && togetherBytes <= kMostJointBytes) {
     joint_ = joinMoves(programs_);
     shared_.joint = joint_.view();
+  }
+  if (program.exchanges && landings_[member] == nullptr) {
+    landings_[member] = arena_.allocate(program.landingBytes());
+    landingBytes_[member] = program.landingBytes();
+    // Whatever a former owner left there must not look like a flag.
+    std::memset(landings_[member], 0, landingBytes_[member]);
   }
   ends_[member].clear();
   const auto slotBytes = static_cast<uint32_t>(

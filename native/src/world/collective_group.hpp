@@ -53,6 +53,8 @@ class CollectiveGroup {
   std::vector<Mailbox> mailboxes_;
   std::vector<uint8_t*> scratch_;
   std::vector<size_t> scratchBytes_;
+  std::vector<uint8_t*> landings_;
+  std::vector<size_t> landingBytes_;
   std::vector<double> scales_;
   std::vector<const BoundProgram*> programs_;
   OwnedJointMoves joint_;

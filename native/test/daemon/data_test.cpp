@@ -52,6 +52,20 @@ Plan directs(Random& random) {
   return plan;
 }
 
+/// In place, with empty chunks and several slices.
+Plan exchanges(Random& random) {
+  Plan plan = emptyPlan(random, 2 + random.below(3));
+  const uint32_t n = plan.shape.ranks;
+  for (uint32_t id = 0; id < 3; ++id) {
+    const uint32_t lanes = 1 + random.below(3);
+    const auto program = [=](uint32_t member) { return buildExchangeProgram(n, member, lanes); };
+    plan.collectives.push_back(allReduceOf(id, n, random.among({uint64_t{1}, uint64_t{11}}), program));
+    plan.collectives.back().isInPlace = random.oneIn(2);
+  }
+  addThreads(plan, random, 4, random.among({0u, 2u}));
+  return plan;
+}
+
 Plan together(Random& random) {
   Plan plan = directs(random);
   plan.togetherBytes = 1 << 20;
@@ -60,6 +74,9 @@ Plan together(Random& random) {
 
 struct NoVote : AllRules {
   static constexpr bool voteBeforeWrite = false;
+};
+struct OneLanding : AllRules {
+  static constexpr bool landsByParity = false;
 };
 struct NoCredits : AllRules {
   static constexpr bool credits = false;
@@ -84,6 +101,12 @@ TEST_CASE("a slice writes nothing before all that it needs is there") {
     everySeedHolds(500, plan);
     someSeedFails<NoVote>("vote before write, " + nameOf(protocol), 500, plan);
   }
+}
+
+TEST_CASE("members exchange their parts, whoever runs ahead") {
+  everySeedHolds(800, exchanges);
+  someSeedFails<NoVote>("vote before write, exchange", 800, exchanges);
+  someSeedFails<OneLanding>("runs land in different halves by turns", 800, exchanges);
 }
 
 TEST_CASE("a sender that nobody holds back never overwrites a slot that is still full") {

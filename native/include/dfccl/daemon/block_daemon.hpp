@@ -15,24 +15,21 @@ class BlockDaemon {
   using Rules = typename P::Rules;
 
   DFCCL_HD BlockDaemon(RankMemory& memory, uint32_t index)
-      : m_(memory),
-        b_(memory.blocks[index]),
-        feed_(memory.feed, index),
+      : view_(memory, index),
+        feed_(memory.feed, feedReader(index)),
         index_(index),
         grid_(memory.limits.grid),
-        progress_(BlockFacts::of(memory.blocks[index].facts.load(order::relaxed)).progress),
-        counters_(P::counters(memory, index)),
-        queue_(P::taskQueue(memory, index)) {}
+        progress_(BlockFacts::of(memory.blocks[index].facts.load(order::relaxed)).progress) {}
 
   DFCCL_HD uint32_t index() const { return index_; }
   DFCCL_HD bool isInside() const { return isInside_; }
 
   /// Restores what the last stay saved. The launcher calls it for every block before the daemon counts as resident.
   DFCCL_HD void enter() {
-    if (!Rules::saveQueue) b_.savedLength = 0;
-    for (uint32_t i = 0; i < b_.savedLength; ++i) queue_[i] = b_.savedQueue[i];
-    schedule_ = scheduling::started(m_.policy, b_.savedLength, b_.savedCursor);
-    if (!Rules::quitAsAWhole) skipFeed();
+    if (!Rules::saveQueue) view_.block().savedLength = 0;
+    for (uint32_t i = 0; i < view_.block().savedLength; ++i) view_.queued(i) = view_.block().savedQueue[i];
+    schedule_ = scheduling::started(view_.rank().policy, view_.block().savedLength, view_.block().savedCursor);
+    if (!Rules::quitAsAWhole && index_ != 0) skipFeed();
     isInside_ = true;
     reportFacts(false);
   }
@@ -40,11 +37,11 @@ class BlockDaemon {
   /// One bounded piece of work. @return whether anything was taken in or committed.
   DFCCL_HD bool step(P& platform) {
     if (!isInside_) return false;
-    // Of a grid of one, the leader hands everything over itself.
-    if (grid_ == 1) return visit(platform);
+    // The leader hands everything over to its own block itself.
+    if (index_ == 0) return visit(platform);
     bool progressed = takeIn(platform);
     if (isInside_) progressed |= visit(platform);
-    if (isInside_ && index_ != 0) reportFacts(progressed);
+    if (isInside_) reportFacts(progressed);
     return progressed;
   }
 
@@ -53,7 +50,7 @@ class BlockDaemon {
     switch (entry.kind) {
       case FeedEntry::run:
         if (index_ >= entry.blockCount) return false;
-        takeRun(platform, entry.value);
+        takeRun(platform, entry);
         return true;
       case FeedEntry::abort:
         dropCollective(entry.value);
@@ -70,14 +67,14 @@ class BlockDaemon {
 
   /// Leader facts for its decision to leave; see LeaderDaemon.
   DFCCL_HD void noteFetchedNothing() { note<scheduling::EventKind::fetchedNothing>(); }
-  DFCCL_HD bool shouldFetch() const { return scheduling::shouldFetch(m_.policy.order, schedule_); }
+  DFCCL_HD bool shouldFetch() const { return scheduling::shouldFetch(view_.rank().policy.order, schedule_); }
   DFCCL_HD bool isAllStuck() const { return schedule_.length == 0 || scheduling::isAllStuck(schedule_); }
   DFCCL_HD bool isTriedAll() const { return schedule_.length == 0 || scheduling::isTriedAll(schedule_); }
   DFCCL_HD uint32_t queueLength() const { return schedule_.length; }
   /// Something has come in since the last visit that needs nobody else to go on.
   DFCCL_HD bool hasReady() const { return hasReady_; }
   /// The task at a position of the queue, for diagnosis; the caller holds the block.
-  DFCCL_HD uint32_t taskAt(uint32_t position) const { return queue_[position].task; }
+  DFCCL_HD uint32_t taskAt(uint32_t position) const { return view_.queued(position).task; }
 
   /// Control only: a block that leaves on its own.
   DFCCL_HD void leaveAlone(P& platform) { persist(platform); }
@@ -85,14 +82,14 @@ class BlockDaemon {
  private:
   template <scheduling::EventKind kind>
   DFCCL_HD scheduling::Change note(uint32_t position = 0) {
-    return scheduling::apply(m_.policy, schedule_, {kind, position});
+    return scheduling::apply(view_.rank().policy, schedule_, {kind, position});
   }
 
   /// Relaxed: the leader may see them late, which at worst ends a stay that a submission begins again.
   DFCCL_HD void reportFacts(bool progressed) {
     if (progressed) ++progress_;
     const BlockFacts facts{progress_, schedule_.length, isAllStuck(), isTriedAll()};
-    b_.facts.store(facts.packed(), order::relaxed);
+    view_.rank().blocks[index_].facts.store(facts.packed(), order::relaxed);
   }
 
   DFCCL_HD bool takeIn(P& platform) {
@@ -103,39 +100,44 @@ class BlockDaemon {
   }
 
   /// @pre This block has a part in it.
-  DFCCL_HD void takeRun(P& platform, uint32_t slot) {
-    RunRecord& run = m_.runs[slot];
-    CollectiveRecord& c = m_.collectives[run.collective];
-    const uint32_t blockCount = c.blockCount;
-    counters_.tasksTaken.add(1);
-    if (c.shared->isPoisoned(P::kLook)) [[unlikely]] {
-      return abortRun(slot, c);
+  DFCCL_HD void takeRun(P& platform, const FeedEntry& run) {
+    const uint32_t slot = run.value;
+    view_.counters().tasksTaken.add(1);
+    if (P::isAborted(view_.rank(), index_, run.collective)) [[unlikely]] {
+      return abortRun(slot, view_.rank().collectives[run.collective]);
     }
     bool isChained = false;
-    for (uint32_t block = index_; block < blockCount; block += grid_) {
+    for (uint32_t block = index_; block < run.blockCount; block += grid_) {
       if (!Rules::tasksMapModulo && block != index_) break;
-      const uint32_t task = c.firstTask + block;
-      if (m_.isActive[task]) {
+      const QueueEntry entry{run.firstTask + block, run.collective, run.priority};
+      if (view_.isActive(entry.task)) {
         isChained = true;
-        if (isInOrder()) enqueue(task, c.priority);
+        if (isInOrder()) enqueue(entry);
         continue;
       }
-      m_.isActive[task] = 1;
-      begin(platform, task, slot, c, block);
-      enqueue(task, c.priority);
+      view_.isActive(entry.task) = 1;
+      begin(platform, entry, slot, run.addresses, block);
+      enqueue(entry);
     }
-    b_.nextRun[slot] = kNoRun;
-    if (isChained) b_.nextRun[b_.lastRun[c.index]] = slot;
-    b_.lastRun[c.index] = slot;
+    view_.nextRun(slot) = kNoRun;
+    if (isChained) view_.nextRun(view_.lastRun(run.collective)) = slot;
+    view_.lastRun(run.collective) = slot;
   }
 
   /// Makes `slot` the current run of a task.
-  DFCCL_HD void begin(P& platform, uint32_t task, uint32_t slot, CollectiveRecord& c, uint32_t programBlock) {
-    ContextSlot& context = slots_.begin(m_, counters_, task, c.index, programBlock, slot);
-    if (programBlock == 0 && m_.publishesEarly() && context.view->program->usesDirect()) {
-      bool progressed = false;
+  DFCCL_HD void begin(P& platform, const QueueEntry& entry, uint32_t slot, const RunAddresses& addresses,
+                      uint32_t programBlock) {
+    ContextSlot& context =
+        slots_.begin(view_.rank(), view_.counters(), entry.task, entry.collective, programBlock, addresses, slot);
+    if (!view_.rank().publishesEarly()) return;
+    const BoundProgram& program = *context.view->program;
+    bool progressed = false;
+    if (programBlock == 0 && program.usesDirect()) {
       interpreter(platform, context).publishBuffers(progressed);
       hasReady_ |= context.dynamic.isLast != 0;
+    } else if (program.exchanges && schedule_.length != 0) {
+      // While others have their turns before it, this member's part can be on its way.
+      interpreter(platform, context).sendEarly();
     }
   }
 
@@ -145,24 +147,24 @@ class BlockDaemon {
 
   // In order, a run that follows another of its id has its place from the beginning, as it would have in NCCL's queue.
   // Whichever of a task's entries is polled, it is the task's current run that advances.
-  DFCCL_HD bool isInOrder() const { return m_.policy.streams != 0; }
+  DFCCL_HD bool isInOrder() const { return view_.rank().policy.streams != 0; }
 
-  DFCCL_HD void enqueue(uint32_t task, int32_t priority) {
+  DFCCL_HD void enqueue(const QueueEntry& entry) {
     const uint32_t length = schedule_.length;
     // In order only: else each task is in it once.
-    if (length == queue_.size()) [[unlikely]]
-      queue_ = P::growTaskQueue(m_, index_);
+    if (length == view_.queueCapacity()) [[unlikely]]
+      view_.growQueue();
     const uint32_t position = scheduling::insertPosition(
-        m_.policy.order, [this](uint32_t i) { return queue_[i].priority; }, priority, length);
-    for (uint32_t i = length; i > position; --i) queue_[i] = queue_[i - 1];
-    queue_[position] = {task, priority};
+        view_.rank().policy.order, [this](uint32_t i) { return view_.queued(i).priority; }, entry.priority, length);
+    for (uint32_t i = length; i > position; --i) view_.queued(i) = view_.queued(i - 1);
+    view_.queued(position) = entry;
     note<scheduling::EventKind::fetched>(position);
-    counters_.queueLengthMax.raiseTo(length + 1);
+    view_.counters().queueLengthMax.raiseTo(length + 1);
   }
 
   template <scheduling::EventKind why>
   DFCCL_HD void erase(uint32_t position) {
-    for (uint32_t i = position; i + 1 < schedule_.length; ++i) queue_[i] = queue_[i + 1];
+    for (uint32_t i = position; i + 1 < schedule_.length; ++i) view_.queued(i) = view_.queued(i + 1);
     note<why>(position);
   }
 
@@ -177,37 +179,37 @@ class BlockDaemon {
     int64_t budget = P::kStepBudgetBytes;
     // Bounds the step where small tasks complete one after another.
     for (int visits = 0; visits < P::kVisitsPerStep && schedule_.length != 0; ++visits) {
-      counters_.visits.add(1);
-      counters_.queueLengthSum.add(schedule_.length);
-      const uint32_t task = queue_[schedule_.cursor].task;
-      ContextSlot& slot = slots_.load(m_, counters_, task);
+      view_.counters().visits.add(1);
+      view_.counters().queueLengthSum.add(schedule_.length);
+      const QueueEntry entry = view_.queued(schedule_.cursor);
+      ContextSlot& slot = slots_.load(view_.rank(), view_.counters(), entry.task, entry.collective);
       bool progressed = false;
       const int64_t before = budget;
       const Outcome outcome = interpreter(platform, slot).advance(budget, progressed);
       if (progressed) {
         slot.isDirty = true;
-        counters_.slices.add(1);
-        if (before != budget) counters_.bytesMoved.add(static_cast<uint64_t>(before - budget));
+        view_.counters().slices.add(1);
+        if (before != budget) view_.counters().bytesMoved.add(static_cast<uint64_t>(before - budget));
       }
       any |= progressed;
       switch (outcome) {
         case Outcome::completed:
-          finish(platform, slot, task, CqeStatus::completed);
+          finish(platform, slot, entry, CqeStatus::completed);
           break;
         case Outcome::aborted:
-          finish(platform, slot, task, CqeStatus::aborted);
+          finish(platform, slot, entry, CqeStatus::aborted);
           break;
         case Outcome::blockDone:
-          advanceToNextRun(platform, slot, task);
+          advanceToNextRun(platform, slot, entry);
           break;
         case Outcome::paused:
           note<scheduling::EventKind::progressed>();
           return true;
         case Outcome::stuck: {
-          if (!progressed) counters_.stuckVisits.add(1);
+          if (!progressed) view_.counters().stuckVisits.add(1);
           const scheduling::Change change =
               progressed ? note<scheduling::EventKind::progressed>() : note<scheduling::EventKind::stuck>();
-          if (change.preempted) counters_.preemptions.add(1);
+          if (change.preempted) view_.counters().preemptions.add(1);
           // A task that is alone gains nothing from being polled again at once.
           if (schedule_.length == 1) return any;
           if (!progressed && (!change.turnEnded || scheduling::isAllStuck(schedule_))) return any;
@@ -219,43 +221,38 @@ class BlockDaemon {
   }
 
   /// The last block of a run: the next run may start, and the host is told. Nothing of the run is touched after that.
-  DFCCL_HD void finish(P& platform, ContextSlot& slot, uint32_t task, CqeStatus status) {
-    const uint32_t index = slot.view->index;
+  DFCCL_HD void finish(P& platform, ContextSlot& slot, const QueueEntry& entry, CqeStatus status) {
     const uint64_t run = slot.addresses.run;
     const uint32_t completionSlot = slot.dynamic.slot;
+    // A count of several blocks, or of members, has ordered what they wrote before it.
+    const bool isOrdered = slot.view->blockCount != 1 || slot.dynamic.phase == Phase::draining;
     countFinished(*slot.collective, slot.view->blockCount);
-    advanceToNextRun(platform, slot, task);
-    post(index, completionSlot, run, status);
+    advanceToNextRun(platform, slot, entry);
+    P::postCompletion(view_.rank(), completionSlot, packCqe(entry.collective, status, run), isOrdered);
   }
 
   // Added, not stored: once an id is aborted, a run that came in late can end before one that was in flight. Blocks may
   // do so at the same time, where there are several.
   DFCCL_HD void countFinished(CollectiveRecord& c, uint32_t blockCount) {
     if (grid_ == 1 || blockCount == 1) {
-      c.finishedRuns.store(c.finishedRuns.load(order::relaxed) + 1, P::kOwnOrder);
+      P::increment(c.finishedRuns);
     } else {
       c.finishedRuns.fetchAdd(1, order::release);
     }
   }
 
-  DFCCL_HD void post(uint32_t index, uint32_t completionSlot, uint64_t run, CqeStatus status) {
-    P::postCompletion(m_, completionSlot, packCqe(index, status, run));
-  }
-
-  DFCCL_HD void advanceToNextRun(P& platform, ContextSlot& slot, uint32_t task) {
-    counters_.tasksCompleted.add(1);
-    CollectiveRecord& c = *slot.collective;
-    const int32_t priority = slot.view->priority;
+  DFCCL_HD void advanceToNextRun(P& platform, ContextSlot& slot, const QueueEntry& entry) {
+    view_.counters().tasksCompleted.add(1);
     const uint32_t programBlock = slot.programBlock;
-    const uint32_t next = b_.nextRun[slot.dynamic.slot];
+    const uint32_t next = view_.nextRun(slot.dynamic.slot);
     ContextSlots<P>::end(slot);
     erase<scheduling::EventKind::completed>(schedule_.cursor);
     if (next == kNoRun) {
-      m_.isActive[task] = 0;
+      view_.isActive(entry.task) = 0;
       return;
     }
-    begin(platform, task, next, c, programBlock);
-    if (!isInOrder()) enqueue(task, priority);
+    begin(platform, entry, next, view_.rank().runs[next], programBlock);
+    if (!isInOrder()) enqueue(entry);
   }
 
   /// A run that came in after its id was aborted.
@@ -267,38 +264,38 @@ class BlockDaemon {
 
   /// Counts parts of a run whose buffers this block will not touch any more. The last block tells the host.
   DFCCL_HD void countAborted(uint32_t slot, CollectiveRecord& c, uint32_t parts) {
-    RunRecord& run = m_.runs[slot];
+    RunRecord& run = view_.rank().runs[slot];
     const uint64_t number = run.run;
     if (run.blocksDone.count(parts, c.blockCount, true) == RunProgress::blocksLeft) return;
     countFinished(c, c.blockCount);
-    post(c.index, slot, number, CqeStatus::aborted);
+    P::postCompletion(view_.rank(), slot, packCqe(c.index, CqeStatus::aborted, number), false);
   }
 
   /// An id was aborted: drops its runs. Peers may free what this rank could have touched once every block did this.
   DFCCL_HD void dropCollective(uint32_t collective) {
-    CollectiveRecord& c = m_.collectives[collective];
+    CollectiveRecord& c = view_.rank().collectives[collective];
     for (uint32_t position = 0; position < schedule_.length;) {
-      const uint32_t task = queue_[position].task;
-      if (m_.contexts[task].collective != collective) {
+      const uint32_t task = view_.queued(position).task;
+      if (view_.queued(position).collective != collective) {
         ++position;
         continue;
       }
-      if (!m_.isActive[task]) {  // dropped with an entry before this one
+      if (!view_.isActive(task)) {  // dropped with an entry before this one
         erase<scheduling::EventKind::removed>(position);
         continue;
       }
-      ContextSlot& slot = slots_.load(m_, counters_, task);
+      ContextSlot& slot = slots_.load(view_.rank(), view_.counters(), task, collective);
       const bool isDraining = slot.dynamic.phase == Phase::draining;  // it has counted itself already
       for (uint32_t run = slot.dynamic.slot, first = 1; run != kNoRun; first = 0) {
-        const uint32_t next = b_.nextRun[run];
+        const uint32_t next = view_.nextRun(run);
         countAborted(run, c, first && isDraining ? 0 : 1);
         run = next;
       }
       ContextSlots<P>::end(slot);
-      m_.isActive[task] = 0;
+      view_.isActive(task) = 0;
       erase<scheduling::EventKind::removed>(position);
     }
-    P::acknowledgeAbort(m_, c);
+    P::acknowledgeAbort(view_.rank(), index_, c);
   }
 
   /// Control only: a block that starts again at the end of the sequence loses what came while it was out.
@@ -309,18 +306,18 @@ class BlockDaemon {
   }
 
   DFCCL_HD void persist(P&) {
-    slots_.saveAll(m_, counters_);
-    b_.savedLength = schedule_.length;
-    b_.savedCursor = schedule_.cursor;
-    for (uint32_t i = 0; i < schedule_.length; ++i) b_.savedQueue[i] = queue_[i];
+    slots_.saveAll(view_.rank(), view_.counters());
+    view_.block().savedLength = schedule_.length;
+    view_.block().savedCursor = schedule_.cursor;
+    for (uint32_t i = 0; i < schedule_.length; ++i) view_.block().savedQueue[i] = view_.queued(i);
     // Until this block is back, the leader of the next stay must not think that its tasks were tried.
-    b_.facts.store(BlockFacts{progress_, schedule_.length, false, false}.packed(), order::relaxed);
+    view_.rank().blocks[index_].facts.store(BlockFacts{progress_, schedule_.length, false, false}.packed(),
+                                            order::relaxed);
     isInside_ = false;
-    P::blockLeft(m_, index_);
+    P::blockLeft(view_.rank(), index_);
   }
 
-  RankMemory& m_;
-  BlockMemory& b_;
+  typename P::BlockView view_;
   BroadcastReader<FeedEntry, typename P::FeedOrders> feed_;
   const uint32_t index_;
   const uint32_t grid_;
@@ -329,8 +326,6 @@ class BlockDaemon {
   uint64_t progress_;
   scheduling::ScheduleState schedule_{};
   ContextSlots<P> slots_;
-  BlockCounters& counters_;
-  Array<QueueEntry> queue_;
 };
 
 }  // namespace dfccl

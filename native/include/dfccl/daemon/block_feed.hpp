@@ -1,9 +1,10 @@
 #pragma once
-// What the leader tells the blocks of its daemon, itself included: one sequence, which every block reads at its own
-// pace. So all blocks see the same runs and the same quit marker in the same order (correctness.md, "Quit and
-// restart").
+// What the leader tells the blocks of its daemon: one sequence, which every block reads at its own pace. So all blocks
+// see the same runs and the same quit marker in the same order (correctness.md, "Quit and restart"). The leader's own
+// block is told directly, in the same order; what is for it alone does not enter the sequence.
 #include <cstdint>
 
+#include "dfccl/daemon/records.hpp"
 #include "dfccl/queues/leader_broadcast.hpp"
 
 namespace dfccl {
@@ -18,10 +19,19 @@ struct FeedEntry {
   Kind kind;
   // Of a run: the blocks from here on have no part in it. They must not look at its record: the others may be done by
   // the time they come here, and the record another run's.
-  uint16_t blockCount;
-  uint32_t value;
+  uint16_t blockCount = 0;
+  uint32_t value = 0;
+  // Of a run, all that a block needs to take it in: what it had to look up would cost it a trip to memory each.
+  uint32_t collective = 0;  // index
+  uint32_t firstTask = 0;
+  int32_t priority = 0;
+  RunAddresses addresses{};
 };
 
 using BlockFeed = LeaderBroadcast<FeedEntry>;
+
+/// Readers of the feed of a grid: all blocks but the leader's.
+DFCCL_HD constexpr uint32_t feedReaders(uint32_t grid) { return grid > 1 ? grid - 1 : 1; }
+DFCCL_HD constexpr uint32_t feedReader(uint32_t block) { return block > 0 ? block - 1 : 0; }
 
 }  // namespace dfccl

@@ -33,8 +33,10 @@ struct BoundProgram {
   uint32_t tiles;             // >= 1, also for an empty buffer
   uint64_t slotPayloadBytes;  // what a slot must be able to hold
   uint64_t scratchBytes;
-  bool touchesPeers;       // some step of this rank's reads or writes another rank's buffers
-  uint64_t togetherBytes;  // what the steps move, where any rank could execute them; else kNeverTogether
+  bool touchesPeers;          // some step of this rank's reads or writes another rank's buffers
+  bool exchanges;             // its steps are exchanges (program.hpp): nobody touches another's buffers
+  uint32_t landingSlotBytes;  // of an exchange: wire bytes of one tile, a multiple of 128
+  uint64_t togetherBytes;     // what the steps move, where any rank could execute them; else kNeverTogether
   Array<const BlockRecord> blocks;
   Array<const ConnectionRecord> connections;
   Array<const StepRecord> steps;
@@ -42,7 +44,11 @@ struct BoundProgram {
   Array<const DependencyRecord> dependencies;
   Array<const ChunkRange> chunks;  // user buffers: [chunk], the same formula for input and output
 
-  DFCCL_HD bool usesDirect() const { return (header.flags & kUsesDirect) != 0; }
+  /// Whether peers must know where this rank's buffers are.
+  DFCCL_HD bool usesDirect() const { return (header.flags & kUsesDirect) != 0 && !exchanges; }
+  /// Slots that each member has in a landing area, a chunk's tiles behind one another.
+  DFCCL_HD uint64_t landingSlots() const { return exchanges ? chunks.size() * tiles : 0; }
+  uint64_t landingBytes() const { return 2 * uint64_t{header.rankCount} * landingSlots() * landingSlotBytes; }
   DFCCL_HD size_t elementBytes() const { return sizeOf(type); }
 
   DFCCL_HD ChunkRange range(BufferKind buffer, uint32_t chunk) const {

@@ -1,5 +1,5 @@
 #pragma once
-// Contexts of the tasks that ran last, in the block's shared memory, direct-mapped by task number; saved lazily: only
+// Contexts of the tasks that ran last, in the block's shared memory, direct-mapped by collective; saved lazily: only
 // what changed, and only when its slot is taken or the daemon leaves (dfccl.txt section 5).
 #include <cstdint>
 
@@ -22,24 +22,25 @@ template <class P>
 class ContextSlots {
  public:
   using Rules = typename P::Rules;
-  static constexpr uint32_t kSlots = 8;
+  static constexpr uint32_t kSlots = P::kContextSlots;
 
-  /// The context of `task`, loaded if another's is in its place.
-  DFCCL_HD ContextSlot& load(RankMemory& memory, BlockCounters& counters, uint32_t task) {
-    ContextSlot& slot = slots_[task % kSlots];
+  /// The context of a task of `collective`, loaded if another's is in its place.
+  DFCCL_HD ContextSlot& load(RankMemory& memory, BlockCounters& counters, uint32_t task, uint32_t collective) {
+    ContextSlot& slot = slots_[collective % kSlots];
     if (slot.task == task) return slot;
     save(memory, counters, slot);
     const TaskContext context = memory.contexts[task];
-    fill(memory, slot, task, context.collective, context.programBlock, context.dynamic);
+    fill(memory, slot, task, collective, context.programBlock, memory.runs[context.dynamic.slot], context.dynamic);
     counters.contextLoads.add(1);
     return slot;
   }
   /// A context for a run that `task` begins.
   DFCCL_HD ContextSlot& begin(RankMemory& memory, BlockCounters& counters, uint32_t task, uint32_t collective,
-                              uint32_t programBlock, uint32_t runSlot) {
-    ContextSlot& slot = slots_[task % kSlots];
+                              uint32_t programBlock, const RunAddresses& addresses, uint32_t runSlot) {
+    ContextSlot& slot = slots_[collective % kSlots];
     if (slot.task != task) save(memory, counters, slot);
-    fill(memory, slot, task, collective, programBlock, DynamicContext{0, 0, Phase::starting, 0, 0, 0, runSlot});
+    fill(memory, slot, task, collective, programBlock, addresses,
+         DynamicContext{0, 0, Phase::starting, 0, 0, 0, runSlot});
     slot.isDirty = true;
     return slot;
   }
@@ -54,12 +55,12 @@ class ContextSlots {
 
  private:
   DFCCL_HD void fill(RankMemory& memory, ContextSlot& slot, uint32_t task, uint32_t collective, uint32_t programBlock,
-                     const DynamicContext& dynamic) {
+                     const RunAddresses& addresses, const DynamicContext& dynamic) {
     CollectiveRecord* record = &memory.collectives[collective];
     slot.task = task;
     slot.programBlock = programBlock;
     slot.run = &memory.runs[dynamic.slot];
-    slot.addresses = *slot.run;
+    slot.addresses = addresses;
     slot.dynamic = dynamic;
     slot.view =
         P::nearView(static_cast<uint32_t>(&slot - slots_), *record, slot.collective == record ? slot.view : nullptr,

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "dfccl/daemon/exchange.hpp"
 #include "dfccl/daemon/records.hpp"
 #include "dfccl/reduce_copy.hpp"
 
@@ -64,7 +65,7 @@ class Interpreter {
           d_.step = 0;
           if (++d_.tile >= program_.tiles || block.stepCount == 0) break;
         }
-        if (!runSlice(steps[d_.step], budgetBytes, block.stepCount)) return Outcome::stuck;
+        if (!runSlice(steps[d_.step], budgetBytes, block.stepCount, progressed)) return Outcome::stuck;
         ++d_.step;
         progressed = true;
         if (budgetBytes <= 0 && !(d_.step == block.stepCount && d_.tile + 1 >= program_.tiles)) return Outcome::paused;
@@ -97,13 +98,22 @@ class Interpreter {
     progressed = true;
   }
 
+  /// Sends this member's part of the first slice of an exchange before the task's turn.
+  DFCCL_HD void sendEarly() {
+    const BlockRecord& block = program_.blocks[block_];
+    if (block.stepCount == 0 || !isMyTurn()) return;
+    Exchange e = exchangeOf(program_.steps[block.firstStep]);
+    e.isSendOnly = 1;
+    if (e.count != 0) platform_.exchange(e);
+    d_.isSent = 1;
+  }
+
  private:
   DFCCL_HD bool isMyTurn() const {
-    // Both looks first: on a GPU each takes a third of a microsecond, and two at once no longer than one.
-    const uint64_t finished = live_.finishedRuns.load(P::kLook);
-    const bool isComplete = c_.shared->isComplete(P::kLook);
-    if (Rules::holdUntilRegistered && !isComplete) return false;
-    if (Rules::runsInOrder && finished != run_.run) return false;
+    if (Rules::holdUntilRegistered && !platform_.isComplete(c_)) return false;
+    // With a single block there is nobody to wait for: it begins a run when it has ended the one before.
+    if (!Rules::runsInOrder || program_.header.blockCount == 1) return true;
+    if (live_.finishedRuns.load(P::kLook) != run_.run) return false;
     P::found(live_.finishedRuns);
     return true;
   }
@@ -174,9 +184,11 @@ class Interpreter {
   }
 
   /// @return false when stuck, with nothing written.
-  DFCCL_HD bool runSlice(const StepRecord& step, int64_t& budgetBytes, uint32_t stepCount) {
+  DFCCL_HD bool runSlice(const StepRecord& step, int64_t& budgetBytes, uint32_t stepCount, bool& progressed) {
     if (step.dependencyCount != 0 && !dependenciesMet(step)) return false;
-    if (static_cast<Op>(step.op) == Op::multiReduceCopy) {
+    if (program_.exchanges) {
+      if (!exchange(step, budgetBytes, progressed)) return false;
+    } else if (static_cast<Op>(step.op) == Op::multiReduceCopy) {
       multiReduceCopy(step, budgetBytes);
     } else if (static_cast<Op>(step.op) != Op::nop && !connectedStep(step, budgetBytes)) {
       return false;
@@ -185,6 +197,44 @@ class Interpreter {
       const uint64_t loop = run_.run * program_.tiles + d_.tile;
       c_.blockProgress[block_].store(loop * stepCount + d_.step + 1, order::release);
     }
+    return true;
+  }
+
+  DFCCL_HD Exchange exchangeOf(const StepRecord& step) const {
+    const BoundRef* refs = program_.refs.data() + step.firstRef;
+    const uint32_t chunk = refs[0].chunk;
+    const ChunkRange range = program_.range(BufferKind::input, chunk);
+    const uint64_t slots = program_.landingSlots();
+    const uint64_t slot = uint64_t{chunk} * program_.tiles + d_.tile;
+    const uint64_t half = Rules::landsByParity ? run_.run % 2 * places_.members * slots : 0;
+    Exchange e;
+    e.type = c_.type;
+    e.op = c_.op;
+    e.isSent = d_.isSent;
+    e.isSendOnly = 0;
+    e.member = c_.member;
+    e.members = places_.members;
+    e.divisor = c_.op == ReduceOp::avg ? places_.members : 0;
+    e.run = run_.run;
+    e.own = at(c_.member, BufferKind::input, range);
+    e.result = at(c_.member, BufferKind::output, range);
+    e.count = program_.elementsOfTile(range, d_.tile);
+    e.scales = places_.scales;
+    e.landings = places_.landings;
+    e.slotOffset = (half + slot) * program_.landingSlotBytes;
+    e.memberStride = slots * program_.landingSlotBytes;
+    return e;
+  }
+
+  DFCCL_HD bool exchange(const StepRecord& step, int64_t& budgetBytes, bool& progressed) {
+    const Exchange e = exchangeOf(step);
+    if (e.count != 0 && !platform_.exchange(e)) {
+      progressed |= d_.isSent == 0;
+      d_.isSent = 1;
+      return false;
+    }
+    budgetBytes -= static_cast<int64_t>(e.count * program_.elementBytes()) * (2 * e.members);
+    d_.isSent = 0;
     return true;
   }
 

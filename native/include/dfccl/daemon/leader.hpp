@@ -90,7 +90,7 @@ class Leader {
     quit_ = decision.state;
     stepsSinceDecision_ = 0;
     hasFetched_ = hasProgressed_ = false;
-    if (decision.drain && !isDraining_ && tell(platform, own, {FeedEntry::drain, 0, 0})) isDraining_ = true;
+    if (decision.drain && !isDraining_ && tell(platform, own, {FeedEntry::drain})) isDraining_ = true;
     if (decision.quit) leave(platform, own);
   }
 
@@ -103,26 +103,26 @@ class Leader {
 
   DFCCL_HD bool hasRoom() { return m_.limits.grid == 1 || feed_.hasRoom(); }
 
-  /// To all blocks, in one order. Where the leader's own is the only one, there is nobody to keep a sequence for.
+  /// To all blocks that have anything to do with it, in one order.
   DFCCL_HD bool tell(P& platform, BlockDaemon<P>& own, const FeedEntry& entry) {
-    if (m_.limits.grid != 1) return feed_.tryPublish(entry);
+    const bool isForOwnAlone = entry.kind == FeedEntry::run && entry.blockCount == 1;
+    if (m_.limits.grid != 1 && !isForOwnAlone && !feed_.tryPublish(entry)) return false;
     own.accept(platform, entry);
     return true;
   }
 
   DFCCL_HD void passOn(P& platform, BlockDaemon<P>& own, const Sqe& sqe) {
     RunRecord& run = m_.runs[sqe.completionSlot];
-    CollectiveRecord& c = m_.collectives[sqe.id];
+    CollectiveHead& c = P::headOf(m_, sqe.id);
     // The leader numbers the runs of an id, so that any number of threads may submit it.
-    const uint64_t number = c.submittedRuns.load(order::relaxed);
-    const uint32_t blockCount = c.blockCount;
-    run.run = number;
-    run.sendAddress = sqe.sendAddress;
-    run.recvAddress = sqe.recvAddress;
+    const RunAddresses addresses{c.submittedRuns.load(order::relaxed), sqe.sendAddress, sqe.recvAddress};
+    static_cast<RunAddresses&>(run) = addresses;
     run.collective = sqe.id;
-    if (blockCount != 1) run.blocksDone.reset();
-    c.submittedRuns.store(number + 1, P::kOwnOrder);
-    tell(platform, own, {FeedEntry::run, static_cast<uint16_t>(blockCount), sqe.completionSlot});
+    if (c.blockCount != 1) run.blocksDone.reset();
+    P::countSubmitted(m_, sqe.id, c);
+    tell(platform, own,
+         {FeedEntry::run, static_cast<uint16_t>(c.blockCount), sqe.completionSlot, sqe.id, c.firstTask, c.priority,
+          addresses});
   }
 
   DFCCL_HD bool passControlOn(P& platform, BlockDaemon<P>& own) {
@@ -138,7 +138,7 @@ class Leader {
     if (!hasRoom()) return;
     isLeaving_ = true;
     m_.counters.quits.add(1);
-    tell(platform, own, {FeedEntry::quit, 0, 0});
+    tell(platform, own, {FeedEntry::quit});
   }
 
   DFCCL_HD uint64_t otherBlocksProgress() const {

@@ -36,6 +36,7 @@ struct ControlRing {
 
 struct QueueEntry {
   uint32_t task;
+  uint32_t collective;  // index
   int32_t priority;
 };
 

@@ -40,6 +40,14 @@ struct alignas(64) Mailbox {
   static constexpr uint64_t kAddressMask = (uint64_t{1} << kRunShift) - 1;
 };
 
+/// What the leader needs of a collective to pass a run of it on.
+struct CollectiveHead {
+  uint32_t firstTask;  // contexts of its program blocks: [firstTask, firstTask + blockCount)
+  uint32_t blockCount;
+  int32_t priority;
+  Atomic<uint64_t, Scope::device> submittedRuns;  // taken in by the leader
+};
+
 /// Where the members of a collective meet. Constant once all of them have registered, so a platform may keep a copy at
 /// hand. Where the members share no memory, each has its own mailboxes and counter, which the others write to.
 struct MeetingPlaces {
@@ -50,6 +58,7 @@ struct MeetingPlaces {
   Mailbox** mailboxCopies;                  // [copy]: what a member publishes goes to all of them
   Atomic<uint64_t>** finishedAccessCopies;  // [copy]
   uint8_t** scratch;                        // [member]
+  uint8_t** landings;                       // [member]: where the others' parts of an exchange land; see Exchange
   double* scales;                           // [member], of scaledSum
 };
 
@@ -76,15 +85,12 @@ struct CollectiveShared : MeetingPlaces {
 };
 
 /// One collective as one rank sees it. Written by registration before its index is ever submitted.
-struct CollectiveRecord {
+struct CollectiveRecord : CollectiveHead {
   uint32_t id;
   uint32_t index;   // in the rank's table: what an SQE names
   uint32_t member;  // this rank's position among the members
-  int32_t priority;
   DataType type;
   ReduceOp op;
-  uint32_t firstTask;  // contexts of its program blocks: [firstTask, firstTask + blockCount)
-  uint32_t blockCount;
   const BoundProgram* program;
   Connector* connections;  // [program.connections]
   uint8_t* scratch;
@@ -96,8 +102,7 @@ struct CollectiveRecord {
   Atomic<uint64_t, Scope::device>*
       blockProgress;         // [program block]: steps finished since registration, for dependencies between blocks
   uint64_t workingSetBytes;  // of all members together: chooses streaming stores
-  alignas(64) Atomic<uint64_t, Scope::device> submittedRuns;  // taken in by the leader
-  Atomic<uint32_t, Scope::device> blocksDropped;              // blocks that let go of it after an abort
+  alignas(64) Atomic<uint32_t, Scope::device> blocksDropped;  // blocks that let go of it after an abort
   Atomic<uint64_t, Scope::device> finishedRuns;  // complete on every block of this rank: the next run may start
 };
 
@@ -128,8 +133,8 @@ struct DynamicContext {
   Phase phase;
   uint8_t published;  // this rank's mailbox carries the current run
   uint8_t isLast;     // ... and was the last of all members' to do so
-  uint8_t reserved;
-  uint32_t slot;  // completion slot of the current run
+  uint8_t isSent;     // this member's part of the current slice's exchange is on its way
+  uint32_t slot;      // completion slot of the current run
 };
 static_assert(sizeof(DynamicContext) == 16);
 

@@ -13,6 +13,8 @@ struct AllRules {
   static constexpr bool completeAfterAcknowledge = true;
   /// A block starts run k + 1 only after run k is finished on every local block.
   static constexpr bool runsInOrder = true;
+  /// Runs that follow one another exchange through different halves of their landing areas.
+  static constexpr bool landsByParity = true;
   /// A sender never has more slots outstanding than the connector holds.
   static constexpr bool credits = true;
   /// The leader decides to leave, at one position of the sequence; all blocks stop there.

@@ -68,7 +68,7 @@ inline PlannedCollective anyCollective(Random& random, uint32_t id, uint32_t wor
   const Protocol protocol = random.among({Protocol::simple, Protocol::ll, Protocol::ll128});
   const ReduceOp op =
       random.among({ReduceOp::sum, ReduceOp::prod, ReduceOp::min, ReduceOp::max, ReduceOp::avg, ReduceOp::scaledSum});
-  switch (random.below(8)) {
+  switch (random.below(9)) {
     case 0:
       s.op = op;
       c.program = ringAllReduce(protocol, n, 1 + random.below(5), 2 + random.below(3));
@@ -87,6 +87,14 @@ inline PlannedCollective anyCollective(Random& random, uint32_t id, uint32_t wor
     case 3:
       s.op = op;
       c.program = directAllReduce(n, 1 + random.below(3));
+      c.isInPlace = random.oneIn(2);
+      break;
+    case 8:
+      s.op = op;
+      if (n > 1) {
+        const uint32_t lanes = 1 + random.below(3);
+        c.program = [=](uint32_t member) { return buildExchangeProgram(n, member, lanes); };
+      }
       c.isInPlace = random.oneIn(2);
       break;
     case 4:

@@ -1,0 +1,50 @@
+#pragma once
+// The tables of a block come into shared memory with it and go back with it.
+#include "block_shared.cuh"
+
+namespace dfccl::gpu {
+
+namespace detail {
+
+template <class T>
+__device__ inline void copyTable(T* to, const T* from, uint64_t count, uint32_t threads) {
+  for (uint64_t i = threadIdx.x; i < count; i += threads) to[i] = from[i];
+}
+
+}  // namespace detail
+
+/// All threads of the block, which synchronize before anyone uses the tables and afterwards.
+/// @pre BlockShared::launch is there.
+__device__ inline void loadTables() {
+  BlockShared& shared = blockShared();
+  BlockMemory& block = shared.block.get();
+  BlockTables& tables = shared.tables;
+  detail::copyTable(tables.nextRun, block.nextRun.data(), block.nextRun.size(), kBlockThreads);
+  detail::copyTable(tables.lastRun, block.lastRun.data(), block.lastRun.size(), kBlockThreads);
+  detail::copyTable(tables.isDropped, shared.launch.dropped + blockIdx.x * kMostCollectives, kMostCollectives,
+                    kBlockThreads);
+  for (uint32_t i = threadIdx.x; i < kMostTasks; i += kBlockThreads) tables.isActive[i] = 0;
+  for (uint32_t i = threadIdx.x; i < kMostCollectives; i += kBlockThreads) tables.heads[i].blockCount = 0;
+  __syncthreads();
+  // A task is active while it is in its block's queue.
+  for (uint32_t i = threadIdx.x; i < block.savedLength; i += kBlockThreads) {
+    tables.isActive[block.savedQueue[i].task] = 1;
+  }
+}
+
+/// All workers, while the control thread waits.
+__device__ inline void saveTables() {
+  BlockShared& shared = blockShared();
+  BlockMemory& near = shared.block.get();
+  BlockMemory& far = shared.memory.get().blocks[blockIdx.x];
+  detail::copyTable(far.nextRun.data(), shared.tables.nextRun, far.nextRun.size(), kWorkers);
+  detail::copyTable(far.lastRun.data(), shared.tables.lastRun, far.lastRun.size(), kWorkers);
+  detail::copyTable(shared.launch.dropped + blockIdx.x * kMostCollectives, shared.tables.isDropped, kMostCollectives,
+                    kWorkers);
+  if (threadIdx.x != 0) return;
+  far.counters = shared.counters;
+  far.savedLength = near.savedLength;
+  far.savedCursor = near.savedCursor;
+}
+
+}  // namespace dfccl::gpu

@@ -1,0 +1,59 @@
+#pragma once
+// The lines of an exchange: 16 bytes of wire, two LL words, 8 bytes of payload, which a worker writes or reads at once.
+// The words are those of dfccl/daemon/connector.hpp, and each arrives whole.
+#include "dfccl/daemon/connector.hpp"
+#include "dfccl/daemon/exchange.hpp"
+#include "threads.cuh"
+
+namespace dfccl::gpu {
+
+inline constexpr uint32_t kLineBytes = 16;
+inline constexpr uint32_t kLinePayload = 8;
+
+__device__ inline void storeLine(uint8_t* to, uint64_t payload, uint32_t flag) {
+  const uint64_t low = (payload & 0xffffffff) | uint64_t{flag} << 32;
+  const uint64_t high = payload >> 32 | uint64_t{flag} << 32;
+  asm volatile("st.relaxed.sys.global.v2.u64 [%0], {%1,%2};" ::"l"(to), "l"(low), "l"(high) : "memory");
+}
+
+/// @return whether both words carry the flag.
+__device__ inline bool loadLine(const uint8_t* from, uint32_t flag, uint64_t& payload) {
+  uint64_t low, high;
+  asm volatile("ld.relaxed.sys.global.v2.u64 {%0,%1}, [%2];" : "=l"(low), "=l"(high) : "l"(from) : "memory");
+  payload = (low & 0xffffffff) | high << 32;
+  return static_cast<uint32_t>(low >> 32) == flag && static_cast<uint32_t>(high >> 32) == flag;
+}
+
+/// Line `index` of a caller's buffer of `bytes`. At device scope: the caller may have written it since this block last
+/// read it.
+__device__ inline uint64_t loadPayload(const void* buffer, uint64_t index, uint64_t bytes) {
+  const uint8_t* from = static_cast<const uint8_t*>(buffer) + index * kLinePayload;
+  uint64_t payload = 0;
+  if ((reinterpret_cast<uint64_t>(from) & 7) == 0 && (index + 1) * kLinePayload <= bytes) {
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(payload) : "l"(from) : "memory");
+    return payload;
+  }
+  for (uint32_t i = 0; i < kLinePayload && index * kLinePayload + i < bytes; ++i) {
+    uint32_t byte;
+    asm volatile("ld.volatile.global.u8 %0, [%1];" : "=r"(byte) : "l"(from + i) : "memory");
+    payload |= uint64_t{byte} << (8 * i);
+  }
+  return payload;
+}
+
+__device__ inline uint64_t linesOf(uint64_t bytes) { return (bytes + kLinePayload - 1) / kLinePayload; }
+
+/// Sends this member's part to all others, beginning with the next one, so that not all write to the same.
+__device__ inline void sendPartsInTeam(const Exchange& e, uint64_t bytes) {
+  const uint32_t flag = ll::flagOf(e.run);
+  const uint64_t lines = linesOf(bytes);
+  for (uint64_t i = threadIdx.x; i < lines; i += kWorkers) {
+    const uint64_t payload = loadPayload(e.own, i, bytes);
+    for (uint32_t distance = 1; distance < e.members; ++distance) {
+      const uint32_t to = e.member + distance;
+      storeLine(e.outgoing(to < e.members ? to : to - e.members) + i * kLineBytes, payload, flag);
+    }
+  }
+}
+
+}  // namespace dfccl::gpu

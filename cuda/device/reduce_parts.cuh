@@ -1,0 +1,124 @@
+#pragma once
+// The receiving half of an exchange: all workers look for their lines of every member's part, vote, and only then
+// reduce. What few lines a worker has it keeps in registers over the vote.
+#include "exchange_lines.cuh"
+#include "reduce_copy.cuh"
+#include "team_vote.cuh"
+
+namespace dfccl::gpu {
+
+template <class T>
+class TeamPartsReduction {
+ public:
+  using Value = typename Folding<T>::Value;
+  static constexpr int kPerLine = kLinePayload / sizeof(T);
+  // Lines of a worker, and members, up to which nothing is read twice.
+  static constexpr int kHeldLines = 2;
+  static constexpr int kHeldMembers = 4;
+  // Looks before the vote: what all members send at once comes within a microsecond or two.
+  static constexpr int kLooks = 12;
+
+  __device__ TeamPartsReduction(ReduceOp op, const Exchange& e)
+      : e_(e), folding_(op, e.scales, e.divisor), bytes_(e.count * sizeof(T)), lines_(linesOf(bytes_)) {}
+
+  template <ReduceOp op>
+  __device__ bool run() const {
+    return lines_ <= kHeldLines * kWorkers && e_.members <= kHeldMembers ? runHeld<op>() : runUnheld<op>();
+  }
+
+ private:
+  struct alignas(8) Elements {
+    T items[kPerLine];
+  };
+
+  template <ReduceOp op>
+  __device__ void fold(Value (&values)[kPerLine], uint64_t payload, int source) const {
+    const auto stored = __builtin_bit_cast(Elements, payload);
+#pragma unroll
+    for (int i = 0; i < kPerLine; ++i) folding_.template foldInto<op>(values[i], stored.items[i], source);
+  }
+
+  __device__ void store(uint64_t line, const Value (&values)[kPerLine]) const {
+    Elements result;
+#pragma unroll
+    for (int i = 0; i < kPerLine; ++i) result.items[i] = folding_.finish(values[i]);
+    uint8_t* const to = static_cast<uint8_t*>(e_.result) + line * kLinePayload;
+    if ((reinterpret_cast<uint64_t>(to) & 7) == 0 && (line + 1) * kLinePayload <= bytes_) {
+      *reinterpret_cast<uint64_t*>(to) = __builtin_bit_cast(uint64_t, result);
+      return;
+    }
+#pragma unroll
+    for (int i = 0; i < kPerLine; ++i) {
+      if (line * kPerLine + i < e_.count) reinterpret_cast<T*>(to)[i] = result.items[i];
+    }
+  }
+
+  template <ReduceOp op>
+  __device__ bool runHeld() const {
+    const uint32_t flag = ll::flagOf(e_.run);
+    uint64_t held[kHeldLines][kHeldMembers];
+    bool isThere = false;
+    for (int look = 0; look < kLooks && !isThere; ++look) {
+      isThere = true;
+#pragma unroll
+      for (int h = 0; h < kHeldLines; ++h) {
+        const uint64_t line = threadIdx.x + h * kWorkers;
+#pragma unroll
+        for (int m = 0; m < kHeldMembers; ++m) {
+          if (line >= lines_ || m >= e_.members || m == e_.member) continue;
+          isThere &= loadLine(e_.incoming(m) + line * kLineBytes, flag, held[h][m]);
+        }
+      }
+    }
+    if (!isUnanimous(isThere)) return false;
+#pragma unroll
+    for (int h = 0; h < kHeldLines; ++h) {
+      const uint64_t line = threadIdx.x + h * kWorkers;
+      if (line >= lines_) break;
+      const uint64_t own = loadPayload(e_.own, line, bytes_);
+      Value values[kPerLine];
+#pragma unroll
+      for (int m = 0; m < kHeldMembers; ++m) {
+        if (m < e_.members) fold<op>(values, m == e_.member ? own : held[h][m], m);
+      }
+      store(line, values);
+    }
+    return true;
+  }
+
+  template <ReduceOp op>
+  __device__ bool runUnheld() const {
+    const uint32_t flag = ll::flagOf(e_.run);
+    uint64_t payload;
+    bool isThere = true;
+    int looks = kLooks;
+    for (uint32_t m = 0; m < e_.members && isThere; ++m) {
+      if (m == e_.member) continue;
+      for (uint64_t line = threadIdx.x; line < lines_ && isThere; line += kWorkers) {
+        while (!(isThere = loadLine(e_.incoming(m) + line * kLineBytes, flag, payload)) && --looks > 0) {
+        }
+      }
+    }
+    if (!isUnanimous(isThere)) return false;
+    for (uint64_t line = threadIdx.x; line < lines_; line += kWorkers) {
+      Value values[kPerLine];
+      for (uint32_t m = 0; m < e_.members; ++m) {
+        if (m == e_.member) {
+          payload = loadPayload(e_.own, line, bytes_);
+        } else {
+          loadLine(e_.incoming(m) + line * kLineBytes, flag, payload);
+        }
+        fold<op>(values, payload, static_cast<int>(m));
+      }
+      store(line, values);
+    }
+    return true;
+  }
+
+  const Exchange& e_;
+  const Folding<T> folding_;
+  const uint64_t bytes_;
+  const uint64_t lines_;
+};
+
+}  // namespace dfccl::gpu

@@ -1,0 +1,38 @@
+#pragma once
+#include "device/reduce_copy.cuh"
+#include "device/reduce_parts.cuh"
+#include "device/typed_moves.cuh"
+
+namespace dfccl::gpu {
+
+/// Calls `move` with the operator as a constant: those that fold alike share one.
+template <class Move>
+__device__ auto withFold(ReduceOp op, const Move& move) {
+  switch (op) {
+    case ReduceOp::prod:
+      return move.template operator()<ReduceOp::prod>();
+    case ReduceOp::min:
+      return move.template operator()<ReduceOp::min>();
+    case ReduceOp::max:
+      return move.template operator()<ReduceOp::max>();
+    case ReduceOp::sum:
+    case ReduceOp::avg:
+    case ReduceOp::scaledSum:
+      break;
+  }
+  return move.template operator()<ReduceOp::sum>();
+}
+
+template <class T>
+__device__ void TypedMoves<T>::reduceCopy(ReduceOp op, const ReduceCopyArgs& args) {
+  const TeamReduction<T> reduction(op, args);
+  withFold(op, [&]<ReduceOp fold>() { reduction.template run<fold>(); });
+}
+
+template <class T>
+__device__ bool TypedMoves<T>::reduceParts(ReduceOp op, const Exchange& exchange) {
+  const TeamPartsReduction<T> reduction(op, exchange);
+  return withFold(op, [&]<ReduceOp fold>() { return reduction.template run<fold>(); });
+}
+
+}  // namespace dfccl::gpu
