@@ -1,4 +1,4 @@
-import { accessSync, constants, statSync } from "node:fs";
+import { accessSync, constants, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { InvalidArgumentError as InvalidOption } from "commander";
 
@@ -56,4 +56,15 @@ export function outputFile(path: string): string {
 /** The same, or "-" for standard output. */
 export function outputFileOrDash(path: string): string {
   return path === "-" ? path : outputFile(path);
+}
+
+/** Parser of a folder to write into, for commander; it is made where it isn't there. */
+export function outputFolder(path: string): string {
+  try {
+    mkdirSync(path, { recursive: true });
+    accessSync(path, constants.W_OK);
+  } catch {
+    throw new InvalidOption(`It must be a folder that can be written into.`);
+  }
+  return path;
 }

@@ -40,7 +40,8 @@ export function svgPage({ width, height, title, subtitle, legend, body }: SvgPag
     x += 46 + 6.2 * text.length;
     return entry;
   });
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${pageWidth} ${pageHeight}" width="${pageWidth}" height="${pageHeight}">
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${pageWidth} ${pageHeight}" width="${pageWidth}" height="${pageHeight}" role="img">
+<title>${escaped(title)}: ${escaped(subtitle)}</title>
 <style>
 text { font-family: ui-sans-serif, system-ui, "Segoe UI", "DejaVu Sans", sans-serif; fill: #1f2933; }
 .title { font-size: 20px; font-weight: 600; } .subtitle { font-size: 12px; fill: #52606d; } .legend { font-size: 11px; fill: #3e4c59; }

@@ -19,6 +19,11 @@ export function formatReplay({ replayed, finished }: ReplayTallies["quit off"]):
 }
 
 export function describeEstimate(result: DeadlockResult): string {
+  return formatTable(estimateRows(result));
+}
+
+/** Name and value. */
+export function estimateRows(result: DeadlockResult): readonly (readonly string[])[] {
   const lines: string[][] = [["rounds", formatCount(result.rounds)], ...estimateLines("deadlocks", result)];
   if (result.shortcut !== undefined) {
     lines.push(...estimateLines(`by the shortcut, in ${formatCount(result.shortcut.rounds)}`, result.shortcut));
@@ -29,7 +34,7 @@ export function describeEstimate(result: DeadlockResult): string {
     lines.push(["control: preemption off", formatReplay(replays["preemption off"])]);
     lines.push(["control: quit off", formatReplay(replays["quit off"])]);
   }
-  return formatTable(lines);
+  return lines;
 }
 
 function estimateLines(title: string, { deadlocks, ratio, interval }: RatioEstimate): string[][] {

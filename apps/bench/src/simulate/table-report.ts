@@ -1,4 +1,5 @@
 import type { TableRow } from "@dfccl/simulator";
+import type { ReportTable } from "../charts/html-report.js";
 import { formatTable } from "../terminal/table.js";
 import { wrap } from "../terminal/wrap.js";
 import { formatInterval, formatRatio } from "./deadlock-report.js";
@@ -17,20 +18,20 @@ const header = [
   "preempted",
 ];
 
+export const tableNotes =
+  "p, s: disorder and synchronization probability. cycle: rounds whose dependency graph has a cycle, with lists that take turns " +
+  "between groups (with the 95% interval) or go group by group; ± is half the spread over draws of unpublished groups. " +
+  "shortcut: what the public code's intersection test reports, which counts chains that resolve. authors: counts that they " +
+  "committed. preempted: of the deadlocks replayed on daemons, those that completed with preemption and quit / without " +
+  "preemption / without quit.";
+
+export function tableOf(rows: readonly TableRow[]): ReportTable {
+  return { header, rows: rows.map(cells) };
+}
+
 /** The paper's table beside ours. */
 export function describeTable(rows: readonly TableRow[]): string {
-  return [
-    formatTable(rows.map(cells), header),
-    "",
-    wrap(
-      "p, s: disorder and synchronization probability. cycle: rounds whose dependency graph has a cycle, with lists that take turns " +
-        "between groups (with the 95% interval) or go group by group; ± is half the spread over draws of unpublished groups. " +
-        "shortcut: what the public code's intersection test reports, which counts chains that resolve. authors: counts that they " +
-        "committed. preempted: of the deadlocks replayed on daemons, those that completed with preemption and quit / without " +
-        "preemption / without quit.",
-      98,
-    ),
-  ].join("\n");
+  return [formatTable(rows.map(cells), header), "", wrap(tableNotes, 98)].join("\n");
 }
 
 function cells(row: TableRow): string[] {

@@ -21,12 +21,27 @@ const endless = configFile("endless.json", { ...stages, grouping: { ...grouping,
 
 describe("dfccl simulate deadlock", () => {
   it("counts deadlocks, prints one GPU by GPU, and draws it", async () => {
-    const drawing = join(folder, "deadlock.svg");
-    const { code, stdout } = await runCommand(["simulate", "deadlock", small, "-r", "400", "--shortcut", "50", "--explain", drawing]);
+    const [drawing, drawings, report] = ["deadlock.svg", "drawings", "report.html"].map((name) => join(folder, name)) as [
+      string,
+      string,
+      string,
+    ];
+    const files = ["--explain", drawing, "--svg", drawings, "--report", report];
+    const { code, stdout } = await runCommand(["simulate", "deadlock", small, "-r", "400", "--shortcut", "50", ...files]);
     expect(stdout).toMatch(/rounds\s+400\n\s+deadlocks\s+\d+\n\s+ratio\s+[\d.]+%\n\s+95% interval/);
     expect(stdout).toMatch(/with preemption and quit\s+(\d+) of \1 complete\n\s+control: preemption off\s+0 of \1 complete/);
     expect(stdout).toMatch(/Deadlock in round \d+:\n {2}GPU \d+ executes DP \d #\d+, and waits for GPU \d+/);
-    expect(readFileSync(drawing, "utf8")).toMatch(/^<svg [\s\S]*GPU \d+[\s\S]*<\/svg>\n$/);
+    expect(readFileSync(drawing, "utf8")).toMatch(/^<svg [\s\S]*<title>A deadlock of \d+ GPUs[\s\S]*GPU \d+[\s\S]*<\/svg>\n$/);
+    expect(readFileSync(join(drawings, "timeline.svg"), "utf8")).toMatch(/<title>Round \d+: how it deadlocks[\s\S]*GPU \d+/);
+    expect(readFileSync(report, "utf8")).toMatch(/<h2>The first deadlock over time<\/h2>[\s\S]*data:image\/svg\+xml/);
+    expect(code).toBe(0);
+  });
+
+  it("draws curves with the paper's points", async () => {
+    const drawings = join(folder, "curves");
+    const { code, stdout } = await runCommand(["simulate", "deadlock", "--preset", "figures", "-r", "20", "--svg", drawings]);
+    expect(stdout).toMatch(/paper: \(4, 4, 4\)-3D .*1\.10%/);
+    expect(readFileSync(join(drawings, "ratio-gpus.svg"), "utf8")).toMatch(/<title>Over GPUs/);
     expect(code).toBe(0);
   });
 
@@ -62,18 +77,7 @@ describe("dfccl simulate deadlock", () => {
   });
 
   it("prints the paper's table beside its own", async () => {
-    const { code, stdout } = await runCommand([
-      "simulate",
-      "deadlock",
-      "--preset",
-      "table1",
-      "-r",
-      "40",
-      "--draws",
-      "1",
-      "--shortcut",
-      "2",
-    ]);
+    const { code, stdout } = await runCommand(["simulate", "deadlock", "--preset", "table1", "-r", "8", "--draws", "1", "--shortcut", "0"]);
     expect(stdout).toMatch(/\(4, 4, 4\)-3D\s+400, 1200\s+1e-6\s+–\s+9\.97%/);
     expect(stdout).toMatch(/\(32, 64\)-free\s+800 or 2400\s+4e-5\s+4e-5\s+6\.94%\s+3\.22%/);
     expect(stdout.match(/\((?:4, 4, 4|8, 6, 64|1, 8|32, 64|32, 128)\)-(?:3D|free)/g)).toHaveLength(21);

@@ -38,21 +38,45 @@ describe("dfccl simulate schedule", () => {
   it("prints figures, as text and as JSON", async () => {
     const { stdout } = await runCommand(["simulate", "schedule", "--preset", "priority"]);
     expect(stdout).toMatch(/order\s+iteration\s+not overlapped[\s\S]*fifo[\s\S]*priority/);
-    const { code, stdout: json } = await runCommand(["simulate", "schedule", "--preset", "late-rank", "--json"]);
-    expect(JSON.parse(json)).toMatchObject({ preset: "late-rank", rows: expect.arrayContaining([expect.objectContaining({ lateNs: 0 })]) });
+    const { code, stdout: json } = await runCommand(["simulate", "schedule", "--preset", "priority", "--json"]);
+    expect(JSON.parse(json)).toMatchObject({ preset: "priority", rows: [{ policy: "fifo" }, { policy: "priority" }], partial: false });
     expect(code).toBe(0);
   });
 
-  it("draws a figure", async () => {
-    const drawing = join(folder, "late.svg");
-    expect((await runCommand(["simulate", "schedule", "--preset", "late-rank", "--chart", drawing])).code).toBe(0);
-    expect(readFileSync(drawing, "utf8")).toMatch(/^<svg [\s\S]*task-queue length[\s\S]*<\/svg>\n$/);
+  it("draws a workload's task queues over time, into a report and as SVG", async () => {
+    const [report, drawings] = [join(folder, "report.html"), join(folder, "drawings")];
+    const { code, stdout } = await runCommand([
+      "simulate",
+      "schedule",
+      file("drawn.json", workload),
+      "--report",
+      report,
+      "--svg",
+      drawings,
+    ]);
+    expect(stdout).toContain(`Drawn in ${report}.`);
+    expect(readFileSync(join(drawings, "task-queues.svg"), "utf8")).toMatch(
+      /^<svg [^>]*role="img">\n<title>Task queues over time<\/title>/,
+    );
+    const html = readFileSync(report, "utf8");
+    expect(html).toMatch(/<td>collectives completed<\/td><td>12 of 12<\/td>/);
+    expect(/<(?:script|link|img)[^>]+(?:src|href)="(?!data:)/.test(html.replaceAll(/<script>[\s\S]*?<\/script>/g, ""))).toBe(false);
+    expect(code).toBe(0);
+  });
+
+  it("interrupted, prints what it has of a large scale, as partial", async () => {
+    const { code, stdout } = await runCommand(["simulate", "schedule", "--preset", "scale", "--gpus", "100000"], {
+      when: ["Scale 0%", (child) => child.kill("SIGINT")],
+    });
+    expect(stdout).toMatch(/Interrupted: a partial result, of \d+ of \d+ simulations/);
+    expect(code).toBe(130);
   });
 
   it.each([
     ["nothing", [], /Give a workload file or --preset/],
     ["a key that isn't known", [file("bad.json", { ...workload, speed: 1 })], /speed is 1: no such key/],
-    ["a chart of what isn't drawn", ["--preset", "scale", "--chart", join(folder, "x.svg")], /--chart draws/],
+    ["a folder that is a file", ["--preset", "scale", "--svg", file("taken", 1)], /It must be a folder/],
+    ["more GPUs than are simulated", ["--preset", "scale", "--gpus", "1000000"], /whole number from 8 to 100000/],
     ["measurements that are none", ["--preset", "calibrate", "--measured", file("rows.json", { rows: [{}] })], /must have ranks, bytes/],
   ])("refuses %s", async (_, args, message) => {
     const { code, stderr } = await runCommand(["simulate", "schedule", ...args]);

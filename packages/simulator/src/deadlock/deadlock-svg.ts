@@ -32,9 +32,11 @@ export function deadlockSvg(explanation: DeadlockExplanation): string {
         : `<path d="M ${middle + 34} ${top + boxHeight} L ${x(i + 1) - 4} ${low + boxHeight / 2 - 6}" class="wait"/>`,
     ];
   });
+  const fullWidth = Math.max(width + 24, 440);
   const barrier = model === "synchronization" ? "synchronization" : "one executes at a time";
   const captions = [`Round ${round}: arrows point at what has to happen first.`, `Green executes, yellow is invoked, red: ${barrier}.`];
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${Math.max(width + 24, 440)} ${height}" role="img" aria-label="A deadlock of ${cycle.length} GPUs">
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${fullWidth} ${height}" width="${fullWidth}" height="${height}" role="img">
+<title>A deadlock of ${cycle.length} GPUs in round ${round}: what executes, what is invoked, and what waits for what</title>
 <style>
   text { font: 14px system-ui, sans-serif; fill: #1f2937; text-anchor: middle }
   .gpu { font-weight: 600 } .caption { font-size: 13px; fill: #4b5563; text-anchor: start }

@@ -1,8 +1,9 @@
 import type { Component } from "./component.js";
 import type { DeadlockConfig } from "./config.js";
-import { type Odds, oddsOf, type Region, RoundEvents, regionAt } from "./events.js";
+import { type IntList, type Odds, oddsOf, type Region, RoundEvents, regionAt } from "./events.js";
 import { type ComponentClass, componentsOf } from "./grouping.js";
 import { RandomStream } from "./random-stream.js";
+import { sequencesOf } from "./sequences.js";
 import { type CycleStep, findCycle } from "./settle.js";
 import { clustersOf, type Window, windowOf } from "./window.js";
 
@@ -13,6 +14,11 @@ export interface FoundDeadlock {
   readonly firstGpu: number;
   readonly cycle: readonly CycleStep[];
   readonly window: Window;
+  /**
+   * Everything that each GPU of the component does in the round; in the single-queue model it waits after each submission.
+   * To be called before the next round is simulated.
+   */
+  sequences(): readonly IntList[];
 }
 
 /**
@@ -48,7 +54,9 @@ export class RoundSimulator {
         this.#events.draw(component, this.#odds, this.#random.seed(this.seed, round, firstPart + copy));
         this.drawn += this.#events.disorders.length + this.#events.synchronizations.length;
         const found = this.#findDeadlock(component);
-        if (found !== undefined) return { component, firstGpu: firstGpus[copy] ?? 0, ...found };
+        if (found !== undefined) {
+          return { component, firstGpu: firstGpus[copy] ?? 0, ...found, sequences: () => sequencesOf(component, this.#events) };
+        }
       }
     }
     return undefined;

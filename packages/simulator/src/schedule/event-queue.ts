@@ -1,43 +1,50 @@
 /** Wake-ups by time; those of one time in the order in which they were added. A binary heap over flat arrays. */
 export class EventQueue {
-  #times: number[] = [];
-  #orders: number[] = [];
-  #ranks: number[] = [];
+  #times = new Float64Array(64);
+  #orders = new Float64Array(64);
+  #ranks = new Int32Array(64);
+  #length = 0;
   #added = 0;
 
   get length(): number {
-    return this.#times.length;
+    return this.#length;
+  }
+
+  /** Of the earliest one; Infinity where there is none. */
+  get nextTime(): number {
+    return this.#length === 0 ? Number.POSITIVE_INFINITY : (this.#times[0] ?? 0);
   }
 
   add(time: number, rank: number): void {
-    this.#times.push(time);
-    this.#orders.push(this.#added++);
-    this.#ranks.push(rank);
-    let at = this.#times.length - 1;
+    if (this.#length === this.#times.length) this.#grow();
+    let at = this.#length++;
+    // It was added last, so it goes before another only if its time does.
     while (at > 0) {
       const parent = (at - 1) >>> 1;
-      if (!this.#isBefore(at, parent)) break;
-      this.#swap(at, parent);
+      if ((this.#times[parent] ?? 0) <= time) break;
+      this.#copy(parent, at);
       at = parent;
     }
+    this.#times[at] = time;
+    this.#orders[at] = this.#added++;
+    this.#ranks[at] = rank;
   }
 
-  /** The earliest one, taken out. */
-  take(): { readonly time: number; readonly rank: number } | undefined {
-    const [time, rank] = [this.#times[0], this.#ranks[0]];
-    if (time === undefined || rank === undefined) return undefined;
-    this.#swap(0, this.#times.length - 1);
-    this.#times.pop();
-    this.#orders.pop();
-    this.#ranks.pop();
-    for (let at = 0; ; ) {
-      let least = at;
-      for (const child of [2 * at + 1, 2 * at + 2]) if (child < this.#times.length && this.#isBefore(child, least)) least = child;
-      if (least === at) break;
-      this.#swap(at, least);
-      at = least;
+  /** Takes the earliest one out. @returns its rank, undefined where there is none. */
+  take(): number | undefined {
+    if (this.#length === 0) return undefined;
+    const rank = this.#ranks[0];
+    this.#length -= 1;
+    const last = this.#length;
+    let at = 0;
+    for (let child = 1; child < last; child = 2 * at + 1) {
+      if (child + 1 < last && this.#isBefore(child + 1, child)) child += 1;
+      if (!this.#isBefore(child, last)) break;
+      this.#copy(child, at);
+      at = child;
     }
-    return { time, rank };
+    this.#copy(last, at);
+    return rank;
   }
 
   #isBefore(a: number, b: number): boolean {
@@ -45,11 +52,19 @@ export class EventQueue {
     return timeA < timeB || (timeA === timeB && (this.#orders[a] ?? 0) < (this.#orders[b] ?? 0));
   }
 
-  #swap(a: number, b: number): void {
-    for (const values of [this.#times, this.#orders, this.#ranks]) {
-      const [first = 0, second = 0] = [values[a], values[b]];
-      values[a] = second;
-      values[b] = first;
-    }
+  #copy(from: number, to: number): void {
+    this.#times[to] = this.#times[from] ?? 0;
+    this.#orders[to] = this.#orders[from] ?? 0;
+    this.#ranks[to] = this.#ranks[from] ?? 0;
+  }
+
+  #grow(): void {
+    const [times, orders, ranks] = [this.#times, this.#orders, this.#ranks];
+    this.#times = new Float64Array(2 * times.length);
+    this.#orders = new Float64Array(2 * times.length);
+    this.#ranks = new Int32Array(2 * times.length);
+    this.#times.set(times);
+    this.#orders.set(orders);
+    this.#ranks.set(ranks);
   }
 }

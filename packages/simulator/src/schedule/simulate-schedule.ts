@@ -16,6 +16,8 @@ export interface ScheduleResult {
   readonly ranks: readonly RankResult[];
 }
 
+const eventsAtOnce = 50_000;
+
 export interface RankResult {
   readonly preemptions: number;
   readonly quits: number;
@@ -23,12 +25,38 @@ export interface RankResult {
   readonly preemptionsOf: readonly number[];
 }
 
+export interface ScheduleOptions {
+  /** One event for each poll, also where it is known to find nothing: slow, to check the skipping. */
+  readonly everyPoll?: boolean;
+  /** Told of each change of a rank's task queue. */
+  readonly onQueueLength?: (rank: number, atNs: number, length: number) => void;
+}
+
+/** Simulates daemons on ranks, event by event, with the very policies of packages/scheduler. */
+export function simulateSchedule(scenario: ScheduleScenario, options: ScheduleOptions = {}): ScheduleResult {
+  const simulation = new ScheduleSimulation(scenario, options);
+  while (!simulation.advance(eventsAtOnce));
+  return simulation.result();
+}
+
+export interface LongScheduleOptions extends ScheduleOptions {
+  readonly signal?: AbortSignal;
+  /** @param share - of the collectives, those that are completed. */
+  readonly onProgress?: (share: number) => void;
+}
+
 /**
- * Simulates daemons on ranks, event by event, with the very policies of packages/scheduler.
- * @param everyPoll - one event for each poll, also where it is known to find nothing: slow, to check the skipping.
+ * The same for what takes long: it lets others have the thread now and then.
+ * @returns undefined after an interruption.
  */
-export function simulateSchedule(scenario: ScheduleScenario, { everyPoll = false } = {}): ScheduleResult {
-  return new ScheduleSimulation(scenario, everyPoll).run();
+export async function simulateLongSchedule(scenario: ScheduleScenario, options: LongScheduleOptions): Promise<ScheduleResult | undefined> {
+  const simulation = new ScheduleSimulation(scenario, options);
+  while (!simulation.advance(eventsAtOnce)) {
+    await new Promise(setImmediate);
+    if (options.signal?.aborted) return undefined;
+    options.onProgress?.(simulation.completedShare);
+  }
+  return simulation.result();
 }
 
 export class ScheduleSimulation {
@@ -40,18 +68,22 @@ export class ScheduleSimulation {
   readonly #completions: Int32Array;
   readonly #completedAt: number[];
   readonly #quietNs: number;
+  #unfinished: number;
+  #completedCount = 0;
   #progressAt = 0;
   #handled = 0;
 
   constructor(
     readonly scenario: ScheduleScenario,
-    readonly everyPoll: boolean,
+    readonly options: ScheduleOptions,
   ) {
     this.#quietNs = longestQuietNs(scenario);
     this.links = new Links(scenario.topology);
     this.#ranks = scenario.hosts.map((actions, rank) => new SimulatedRank(this, rank, actions));
     this.#completions = new Int32Array(scenario.collectives.length);
     this.#completedAt = scenario.collectives.map(() => Number.POSITIVE_INFINITY);
+    for (const rank of this.#ranks) this.wake(rank, rank.actions[0]?.atNs ?? Number.POSITIVE_INFINITY);
+    this.#unfinished = this.#ranks.filter((rank) => !rank.isFinished).length;
   }
 
   rank(rank: number): SimulatedRank | undefined {
@@ -84,6 +116,7 @@ export class ScheduleSimulation {
     this.#completions[collective] = count;
     if (count < (this.scenario.collectives[collective]?.ranks.length ?? 0)) return;
     this.#completedAt[collective] = time;
+    this.#completedCount += 1;
     this.#running.delete(collective);
   }
 
@@ -94,22 +127,32 @@ export class ScheduleSimulation {
     return false;
   }
 
-  run(): ScheduleResult {
-    for (const rank of this.#ranks) this.wake(rank, rank.actions[0]?.atNs ?? Number.POSITIVE_INFINITY);
-    let unfinished = this.#ranks.filter((rank) => !rank.isFinished).length;
-    for (let event = this.#events.take(); event !== undefined; event = this.#events.take()) {
-      const rank = this.#ranks[event.rank];
-      if (rank === undefined || rank.wakeAt !== event.time) continue;
-      this.now = event.time;
+  /** Share of the collectives that are completed everywhere. */
+  get completedShare(): number {
+    return this.#completedCount / this.#completedAt.length;
+  }
+
+  /** Handles so many events. @returns whether nothing is left to happen. */
+  advance(events: number): boolean {
+    for (let i = 0; i < events; i += 1) {
+      const time = this.#events.nextTime;
+      const rank = this.#ranks[this.#events.take() ?? -1];
+      if (rank === undefined) return true;
+      if (rank.wakeAt !== time) continue;
+      this.now = time;
       this.#handled += 1;
       rank.wakeAt = Number.POSITIVE_INFINITY;
       const wasFinished = rank.isFinished;
       rank.step();
-      unfinished += Number(wasFinished) - Number(rank.isFinished);
-      if (unfinished === 0 || this.#isDeadlocked()) break;
+      this.#unfinished += Number(wasFinished) - Number(rank.isFinished);
+      if (this.#unfinished === 0 || this.#isDeadlocked()) return true;
     }
+    return false;
+  }
+
+  result(): ScheduleResult {
     return {
-      finished: unfinished === 0,
+      finished: this.#unfinished === 0,
       endNs: this.#completedAt.reduce((latest, time) => (Number.isFinite(time) ? Math.max(latest, time) : latest), 0),
       completedAtNs: this.#completedAt,
       preemptions: this.#ranks.reduce((sum, rank) => sum + rank.preemptions, 0),

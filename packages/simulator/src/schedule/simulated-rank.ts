@@ -124,7 +124,9 @@ export class SimulatedRank {
   #sleep(now: number): void {
     const { pollNs } = this.world.scenario.costs;
     this.#waitingSince = now;
-    const visits = this.world.everyPoll ? 1 : Math.max(Math.min(this.#patience(), this.#visitsUntilLook(), this.#visitsUntilQuit(now)), 1);
+    const visits = this.world.options.everyPoll
+      ? 1
+      : Math.max(Math.min(this.#patience(), this.#visitsUntilLook(), this.#visitsUntilQuit(now)), 1);
     this.world.wake(this, Math.min(now + visits * pollNs, this.#pollFrom(Math.max(this.#readyAt(), now + pollNs))));
   }
 
@@ -185,6 +187,7 @@ export class SimulatedRank {
     const before = this.#daemon.queueLength;
     const taken = this.#daemon.fetch();
     for (let i = 1; i <= taken; i += 1) this.queueLengths.push(before + i);
+    if (taken > 0) this.world.options.onQueueLength?.(this.rank, this.world.now, before + taken);
     return taken > 0;
   }
 
@@ -200,6 +203,7 @@ export class SimulatedRank {
     if (isComplete) {
       this.completed += 1;
       this.world.finish(collective, doneAt);
+      this.world.options.onQueueLength?.(this.rank, doneAt, this.#daemon.queueLength - 1);
     }
     this.#busyUntil = doneAt + scenario.costs.stepNs;
     return isComplete ? "completed" : "progressed";

@@ -3,7 +3,7 @@ import { calibrate } from "../../src/schedule/calibrate.js";
 import { simulateLateRank } from "../../src/schedule/experiments/late-rank.js";
 import { orderingWorkload, simulateOrderings } from "../../src/schedule/experiments/orderings.js";
 import { simulatePriority } from "../../src/schedule/experiments/priority.js";
-import { simulateScale } from "../../src/schedule/experiments/scale.js";
+import { type Disorder, type ScaleSizes, simulateScale } from "../../src/schedule/experiments/scale.js";
 import { simulateValley } from "../../src/schedule/experiments/valley.js";
 
 describe("with one rank late (DFCCL, Fig. 11)", () => {
@@ -91,12 +91,26 @@ describe("ways of ordering", () => {
 });
 
 describe("scale", () => {
-  it("takes events in proportion to GPUs", () => {
-    const [small, large] = [simulateScale([8, 10, 1]), simulateScale([8, 10, 8])];
-    expect(large.gpus).toBe(8 * small.gpus);
-    expect(large.events / small.events).toBeGreaterThan(7);
-    expect(large.events / small.events).toBeLessThan(9);
-    expect(large.disorderedEndNs).toBeGreaterThan(large.endNs);
+  const scale = async (sizes: ScaleSizes, disorder?: Disorder) => {
+    const result = await simulateScale(sizes, { seed: 1, ...(disorder === undefined ? {} : { disorder }) });
+    if (result === undefined) throw new RangeError("interrupted");
+    return result;
+  };
+
+  it("takes events in proportion to GPUs; preemption costs nothing in one order, and some in disorder", async () => {
+    const [small, large] = [await scale([8, 10, 1]), await scale([8, 10, 4])];
+    expect(large.gpus).toBe(4 * small.gpus);
+    expect(large.events / small.events).toBeGreaterThan(3.6);
+    expect(large.events / small.events).toBeLessThan(4.4);
+    expect(large.endNs).toBe(large.inOrderNs);
+    expect(large.disorderedNs).toBeGreaterThan(1.1 * large.endNs);
+    expect((await scale([8, 10, 1], 0)).disorderedNs).toBe(small.endNs);
+  });
+
+  it("ends between two events when it is interrupted", async () => {
+    const controller = new AbortController();
+    const onProgress = () => controller.abort();
+    expect(await simulateScale([8, 10, 10], { seed: 1, signal: controller.signal, onProgress })).toBeUndefined();
   });
 });
 

@@ -1,7 +1,7 @@
 import { policyByName, type SchedulePolicy } from "@dfccl/scheduler";
 import { RandomStream } from "../../deadlock/random-stream.js";
-import { type DaemonCosts, gpuCosts, type HostAction } from "../scenario.js";
-import { type ScheduleResult, simulateSchedule } from "../simulate-schedule.js";
+import { type DaemonCosts, gpuCosts, type HostAction, type ScheduleScenario } from "../scenario.js";
+import { type ScheduleOptions, type ScheduleResult, simulateSchedule } from "../simulate-schedule.js";
 import { infiniband, islands } from "../topology.js";
 
 /** What the paper leaves open of the setting of its Fig. 11. */
@@ -22,7 +22,11 @@ export interface LateRankResult {
   /** Of training, if an iteration in which nobody is late has the paper's 500. */
   readonly samplesPerSecond: number;
   readonly result: ScheduleResult;
+  /** `queues[rank]`: its task queue's length, each time that it changes. */
+  readonly queues: readonly (readonly QueueChange[])[];
 }
+
+export type QueueChange = readonly [atNs: number, length: number];
 
 export type LateRankPolicy = "fixed 10,000" | "adaptive 100,000 × 20";
 
@@ -57,23 +61,29 @@ function policies(fetchBatch: number): Readonly<Record<LateRankPolicy, ScheduleP
 export function simulateLateRank(given: Partial<LateRankSetting> = {}): readonly LateRankResult[] {
   const setting = { ...lateRankSetting, ...given };
   return Object.entries(policies(setting.fetchBatch)).map(([name, policy]) => {
-    const result = run(policy, setting);
+    const queues = ranks.map((): QueueChange[] => []);
+    const result = run(policy, setting, (rank, atNs, length) => queues[rank]?.push([atNs, length]));
     const punctual = setting.lateNs === 0 ? result : run(policy, { ...setting, lateNs: 0 });
     const iterationNs = (1e9 * samples) / punctualSamplesPerSecond + result.endNs - punctual.endNs;
     const samplesPerSecond = (1e9 * samples) / iterationNs;
-    return { policy: name as LateRankPolicy, lateNs: setting.lateNs, samplesPerSecond, result };
+    return { policy: name as LateRankPolicy, lateNs: setting.lateNs, samplesPerSecond, result, queues };
   });
 }
 
-function run(policy: SchedulePolicy, { lateNs, pollNs, seed }: LateRankSetting): ScheduleResult {
+function run(
+  policy: SchedulePolicy,
+  { lateNs, pollNs, seed }: LateRankSetting,
+  onQueueLength?: ScheduleOptions["onQueueLength"],
+): ScheduleResult {
   const costs: DaemonCosts = { ...gpuCosts, pollNs };
-  return simulateSchedule({
+  const scenario: ScheduleScenario = {
     topology: { ranksPerIsland: 8, island: islands.pcie, network: infiniband },
     costs,
     policy,
     collectives: Array.from({ length: collectiveCount }, () => ({ bytes: meanBytes, ranks, priority: 0 })),
     hosts: ranks.map((rank) => submissions(rank === lateRank ? lateNs : 0, new RandomStream().seed(seed, rank, 0))),
-  });
+  };
+  return simulateSchedule(scenario, onQueueLength === undefined ? {} : { onQueueLength });
 }
 
 function submissions(lateNs: number, random: RandomStream): readonly HostAction[] {
