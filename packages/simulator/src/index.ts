@@ -5,6 +5,7 @@ export { type DeadlockExplanation, type ExplainedGpu, explainDeadlock, explanati
 export { type DeadlockFigure, type RatioCurve, simulateFigures } from "./deadlock/figures.js";
 export { confidenceInterval } from "./deadlock/interval.js";
 export type { ReplayKind, ReplayTallies, ReplayTally } from "./deadlock/replay-deadlock.js";
+export type { WholeReplays } from "./deadlock/simulate-chunk.js";
 export { type DeadlockOptions, type DeadlockResult, type RatioEstimate, simulateDeadlocks } from "./deadlock/simulate-deadlocks.js";
 export { type RowEstimate, simulateTable, type TableOptions, type TableRow } from "./deadlock/simulate-table.js";
 export { type PublishedCount, type Table1Row, table1 } from "./deadlock/table1.js";

@@ -22,6 +22,12 @@ export function addSimulateDeadlockCommand(simulate: Command): void {
     .option("--draws <n>", "how often to draw the groups that the paper doesn't list, with --preset table1", wholeNumber(1, 100), 4)
     .option("--shortcut <n>", "in so many rounds, also count what the public code's shortcut reports (slow)", wholeNumber(0, 1e6), 400)
     .option("--replays <n>", "deadlocks to run again on daemons, at most", wholeNumber(0, 1e6), 20)
+    .option(
+      "--whole <n>",
+      "rounds to run again on daemons with all that GPUs do: so many deadlocked, so many others",
+      wholeNumber(0, 1e4),
+      2,
+    )
     .option("--explain <file.svg>", "draw the first deadlock", outputFile)
     .option("--report <file.html>", "write tables and charts into one file that needs no other", outputFile)
     .option("--svg <folder>", "write each chart as an SVG file; of a configuration, the timeline of its first deadlock", outputFolder)

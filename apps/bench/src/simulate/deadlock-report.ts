@@ -28,13 +28,22 @@ export function estimateRows(result: DeadlockResult): readonly (readonly string[
   if (result.shortcut !== undefined) {
     lines.push(...estimateLines(`by the shortcut, in ${formatCount(result.shortcut.rounds)}`, result.shortcut));
   }
-  const { replays } = result;
-  if (replays["preemption and quit"].replayed > 0) {
-    lines.push(["with preemption and quit", formatReplay(replays["preemption and quit"])]);
-    lines.push(["control: preemption off", formatReplay(replays["preemption off"])]);
-    lines.push(["control: quit off", formatReplay(replays["quit off"])]);
-  }
+  const { replays, whole } = result;
+  lines.push(...replayLines("what deadlocked, on daemons", replays));
+  lines.push(...replayLines("whole rounds that deadlocked", whole.deadlocked));
+  lines.push(...replayLines("whole rounds that didn't", whole.calm));
   return lines;
+}
+
+function replayLines(title: string, tallies: ReplayTallies): string[][] {
+  const { "preemption and quit": both, "preemption off": noPreemption, "quit off": noQuit } = tallies;
+  if (both.replayed === 0) return [];
+  return [
+    [title, ""],
+    ["  preemption and quit", formatReplay(both)],
+    ["  control: preemption off", formatReplay(noPreemption)],
+    ["  control: quit off", formatReplay(noQuit)],
+  ];
 }
 
 function estimateLines(title: string, { deadlocks, ratio, interval }: RatioEstimate): string[][] {

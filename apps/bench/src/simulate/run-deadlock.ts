@@ -35,6 +35,7 @@ export interface SimulateDeadlockFlags extends DrawingFlags {
   readonly draws: number;
   readonly shortcut: number;
   readonly replays: number;
+  readonly whole: number;
   readonly explain?: string;
   readonly json?: boolean;
 }
@@ -181,13 +182,15 @@ function madeBy({ preset, rounds, seed }: SimulateDeadlockFlags): string {
   return `dfccl simulate deadlock --preset ${preset} --rounds ${rounds} --seed ${seed}`;
 }
 
-function options({ rounds, seed, workers, shortcut, replays }: SimulateDeadlockFlags) {
-  return { rounds, seed, shortcutRounds: shortcut, replays, ...(workers === undefined ? {} : { workers }) };
+function options({ rounds, seed, workers, shortcut, replays, whole }: SimulateDeadlockFlags) {
+  return { rounds, seed, shortcutRounds: shortcut, replays, wholeReplays: whole, ...(workers === undefined ? {} : { workers }) };
 }
 
 function exitCode(results: readonly (DeadlockResult | TableRow)[], interrupted: number | undefined): number {
   if (interrupted !== undefined) return interrupted;
-  const isSafe = results.every(({ replays: { "preemption and quit": both } }) => both.finished === both.replayed);
+  const isSafe = results.every(({ replays, whole }) =>
+    [replays, whole.deadlocked, whole.calm].every(({ "preemption and quit": both }) => both.finished === both.replayed),
+  );
   return isSafe ? 0 : 1;
 }
 

@@ -29,7 +29,9 @@ describe("dfccl simulate deadlock", () => {
     const files = ["--explain", drawing, "--svg", drawings, "--report", report];
     const { code, stdout } = await runCommand(["simulate", "deadlock", small, "-r", "400", "--shortcut", "50", ...files]);
     expect(stdout).toMatch(/rounds\s+400\n\s+deadlocks\s+\d+\n\s+ratio\s+[\d.]+%\n\s+95% interval/);
-    expect(stdout).toMatch(/with preemption and quit\s+(\d+) of \1 complete\n\s+control: preemption off\s+0 of \1 complete/);
+    expect(stdout).toMatch(
+      /what deadlocked, on daemons\n\s+preemption and quit\s+(\d+) of \1 complete\n\s+control: preemption off\s+0 of \1 complete/,
+    );
     expect(stdout).toMatch(/Deadlock in round \d+:\n {2}GPU \d+ executes DP \d #\d+, and waits for GPU \d+/);
     expect(readFileSync(drawing, "utf8")).toMatch(/^<svg [\s\S]*<title>A deadlock of \d+ GPUs[\s\S]*GPU \d+[\s\S]*<\/svg>\n$/);
     expect(readFileSync(join(drawings, "timeline.svg"), "utf8")).toMatch(/<title>Round \d+: how it deadlocks[\s\S]*GPU \d+/);

@@ -1,5 +1,6 @@
 import { policyByName, type SchedulePolicy } from "@dfccl/scheduler";
 import type { DeadlockConfig } from "./config.js";
+import type { IntList } from "./events.js";
 import { RandomStream } from "./random-stream.js";
 import { replay } from "./replay.js";
 import { SYNCHRONIZATION } from "./sequences.js";
@@ -44,14 +45,28 @@ export function addTallies(sum: ReplayTallies, more: ReplayTallies): void {
 
 /**
  * Runs the part of a round that deadlocked on daemons: with preemption and voluntary quit, and as controls without one of
- * them. Not run again where the part is long, as it is if lists go group by group and a GPU mixes two groups up. Leaving out the quit is no control in the single-queue model, where nothing synchronizes.
+ * them. Not run again where the part is long, as it is if lists go group by group and a GPU mixes two groups up. Leaving out
+ * the quit is no control in the single-queue model, where nothing synchronizes.
  */
 export function replayDeadlock(config: DeadlockConfig, found: FoundDeadlock, seed: number, round: number): ReplayTallies {
   const sequences = sequencesAround(found);
+  if (sequences.reduce((sum, sequence) => sum + sequence.length, 0) > mostActions) return emptyTallies();
+  const kinds = replayKinds.filter((kind) => kind !== "quit off" || config.model === "synchronization");
+  return replayAll(sequences, kinds, seed, round);
+}
+
+/**
+ * Runs everything that the GPUs of a component do in a round on daemons.
+ * @param kinds - without the quit, a large component takes long to come to rest.
+ */
+export function replayComponent(sequences: readonly IntList[], kinds: readonly ReplayKind[], seed: number, round: number): ReplayTallies {
+  const whole = sequences.map((sequence) => Array.from({ length: sequence.length }, (_, i) => sequence.at(i)));
+  return replayAll(whole, kinds, seed, round);
+}
+
+function replayAll(sequences: readonly (readonly number[])[], kinds: readonly ReplayKind[], seed: number, round: number): ReplayTallies {
   const tallies = emptyTallies();
-  if (sequences.reduce((sum, sequence) => sum + sequence.length, 0) > mostActions) return tallies;
-  for (const kind of replayKinds) {
-    if (kind === "quit off" && config.model === "single-queue") continue;
+  for (const kind of kinds) {
     const outcome = replay({ sequences, policy: policies[kind], random: new RandomStream().seed(seed, round, -1) });
     tallies[kind] = { replayed: 1, finished: outcome.finished ? 1 : 0, preemptions: outcome.preemptions, quits: outcome.quits };
   }

@@ -3,7 +3,7 @@ import { type ChunkRunner, startRunner } from "./chunk-runner.js";
 import { type DeadlockConfig, gpusOf, groupsOf, parseDeadlockConfig, submissionsOf } from "./config.js";
 import { confidenceInterval } from "./interval.js";
 import { addTallies, emptyTallies, type ReplayTallies } from "./replay-deadlock.js";
-import type { Chunk, ChunkResult } from "./simulate-chunk.js";
+import { addWholeReplays, type Chunk, type ChunkResult, emptyWholeReplays, type WholeReplays } from "./simulate-chunk.js";
 
 export interface DeadlockOptions {
   /** The paper has 32,000. */
@@ -13,8 +13,10 @@ export interface DeadlockOptions {
   readonly workers?: number;
   /** Rounds, from the first, in which to count what the public code's shortcut reports; synchronization model only. */
   readonly shortcutRounds?: number;
-  /** Deadlocked rounds to run again on daemons that preempt, at most. */
+  /** Deadlocked rounds of which to run what leads to the deadlock again on daemons that preempt, at most. */
   readonly replays?: number;
+  /** Rounds to run again with everything that the GPUs do, at most: so many that deadlocked, and so many that didn't. */
+  readonly wholeReplays?: number;
   /** Stops between chunks; what is finished by then is the result. */
   readonly signal?: AbortSignal;
   /** @param share - of the work, from 0 to 1. */
@@ -39,6 +41,7 @@ export interface DeadlockResult extends RatioEstimate {
   readonly firstDeadlock?: number;
   readonly shortcut?: RatioEstimate;
   readonly replays: ReplayTallies;
+  readonly whole: WholeReplays;
   /** Interrupted before all rounds were done. */
   readonly partial: boolean;
 }
@@ -65,26 +68,51 @@ export async function simulateOn(runner: ChunkRunner, config: DeadlockConfig, op
   const checked = parseDeadlockConfig(config);
   checkCount("rounds", options.rounds, 1);
   checkCount("seed", options.seed, 0);
-  const { rounds, seed, replays = 0 } = options;
+  const { rounds, seed, replays = 0, wholeReplays = 0 } = options;
   const shortcutRounds = checked.model === "synchronization" ? Math.min(options.shortcutRounds ?? 0, rounds) : 0;
   const common = { config: checked, seed };
+  const none = { replays: 0, named: 0, hasControls: false };
   const chunks: Chunk[] = [
     ...divide(rounds, submissionsOf(checked), chunkSubmissions).map(
-      ([from, to]): Chunk => ({ ...common, from, to, detection: "cycle", replays: replaysOf(from, to, rounds, replays) }),
+      ([from, to]): Chunk => ({
+        ...common,
+        ...none,
+        from,
+        to,
+        task: "cycle",
+        replays: replaysOf(from, to, rounds, replays),
+        named: Math.max(wholeReplays, 1),
+      }),
     ),
     ...divide(shortcutRounds, submissionsOf(checked), shortcutChunkSubmissions).map(
-      ([from, to]): Chunk => ({ ...common, from, to, detection: "intersection", replays: 0 }),
+      ([from, to]): Chunk => ({ ...common, ...none, from, to, task: "intersection" }),
     ),
   ];
 
   const [cycle, shortcut] = [new Sum(), new Sum()];
-  let done = 0;
-  const onChunk = (chunk: Chunk, result: ChunkResult): void => {
-    (chunk.detection === "cycle" ? cycle : shortcut).add(result);
-    done += chunk.to - chunk.from;
-    options.onProgress?.(done / (rounds + shortcutRounds));
-  };
-  const isComplete = await runner.run(chunks, onChunk, options.signal);
+  const progress = new Progress(rounds + shortcutRounds, wholeReplays > 0, options.onProgress);
+  let isComplete = await runner.run(
+    chunks,
+    (chunk, result) => {
+      (chunk.task === "cycle" ? cycle : shortcut).add(result);
+      progress.count(chunk.to - chunk.from);
+    },
+    options.signal,
+  );
+  const toReplay = isComplete ? [cycle.deadlocked, cycle.calm].map((named) => first(named, wholeReplays)) : [];
+  if (toReplay.some((named) => named.length > 0)) {
+    const again = toReplay.flatMap((named) =>
+      named.map((round, i): Chunk => ({ ...common, ...none, from: round, to: round + 1, task: "replay", hasControls: i === 0 })),
+    );
+    isComplete = await runner.run(
+      again,
+      (_, result) => {
+        addWholeReplays(cycle.whole, result.whole);
+        progress.replayed(again.length);
+      },
+      options.signal,
+    );
+  }
   return {
     ...common,
     gpus: gpusOf(checked),
@@ -94,22 +122,50 @@ export async function simulateOn(runner: ChunkRunner, config: DeadlockConfig, op
     ...(cycle.firstDeadlock === undefined ? {} : { firstDeadlock: cycle.firstDeadlock }),
     ...(shortcut.rounds > 0 ? { shortcut: shortcut.estimate() } : {}),
     replays: cycle.replays,
+    whole: cycle.whole,
     partial: !isComplete,
   };
 }
 
+// Whole replays take about as long as counting.
+class Progress {
+  #counted = 0;
+  #replayed = 0;
+
+  constructor(
+    readonly rounds: number,
+    readonly hasReplays: boolean,
+    readonly onProgress: ((share: number) => void) | undefined,
+  ) {}
+
+  count(rounds: number): void {
+    this.#counted += rounds;
+    this.onProgress?.((this.#counted / this.rounds) * (this.hasReplays ? 0.5 : 1));
+  }
+
+  replayed(total: number): void {
+    this.#replayed += 1;
+    this.onProgress?.(0.5 + this.#replayed / total / 2);
+  }
+}
+
 class Sum {
   rounds = 0;
-  firstDeadlock: number | undefined;
+  readonly deadlocked: number[] = [];
+  readonly calm: number[] = [];
   readonly replays = emptyTallies();
+  readonly whole = emptyWholeReplays();
+  firstDeadlock: number | undefined;
   #deadlocks = 0;
 
   add(result: ChunkResult): void {
     this.rounds += result.rounds;
     this.#deadlocks += result.deadlocks;
+    this.deadlocked.push(...result.deadlocked);
+    this.calm.push(...result.calm);
     addTallies(this.replays, result.replays);
-    const first = result.firstDeadlock;
-    if (first !== undefined && (this.firstDeadlock === undefined || first < this.firstDeadlock)) this.firstDeadlock = first;
+    const [earliest] = result.deadlocked;
+    if (earliest !== undefined && (this.firstDeadlock === undefined || earliest < this.firstDeadlock)) this.firstDeadlock = earliest;
   }
 
   estimate(): RatioEstimate {
@@ -127,6 +183,11 @@ function divide(rounds: number, submissions: number, perChunk: number): [number,
   if (rounds === 0) return [];
   const size = Math.max(1, Math.round(perChunk / submissions));
   return Array.from({ length: Math.ceil(rounds / size) }, (_, i) => [i * size, Math.min((i + 1) * size, rounds)]);
+}
+
+// Chunks finish in no particular order.
+function first(rounds: readonly number[], count: number): readonly number[] {
+  return [...rounds].sort((a, b) => a - b).slice(0, count);
 }
 
 // Spread over the chunks in proportion, so that which rounds are replayed depends on nothing but their number.

@@ -62,6 +62,17 @@ export class RoundSimulator {
     return undefined;
   }
 
+  /** Everything that each GPU of one of the round's components does, the components taking turns. */
+  sequencesOf(round: number): readonly IntList[] {
+    const components = this.#classes.flatMap(({ component, firstGpus, firstPart }) =>
+      firstGpus.map((_, copy) => ({ component, part: firstPart + copy })),
+    );
+    const { component, part } = components[round % components.length] ?? {};
+    if (component === undefined || part === undefined) return [];
+    this.#events.draw(component, this.#odds, this.#random.seed(this.seed, round, part));
+    return sequencesOf(component, this.#events);
+  }
+
   #findDeadlock(component: Component): { cycle: readonly CycleStep[]; window: Window } | undefined {
     if (this.#events.disorders.length === 0) return undefined;
     const regions = separatingRegions(component, this.#events, this.#isSingleQueue);

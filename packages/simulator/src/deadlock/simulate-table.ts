@@ -2,6 +2,7 @@ import { type ChunkRunner, startRunner } from "./chunk-runner.js";
 import { type ListOrder, submissionsOf } from "./config.js";
 import { confidenceInterval } from "./interval.js";
 import { addTallies, emptyTallies, type ReplayTallies } from "./replay-deadlock.js";
+import { addWholeReplays, emptyWholeReplays, type WholeReplays } from "./simulate-chunk.js";
 import { type DeadlockOptions, type DeadlockResult, type RatioEstimate, simulateOn } from "./simulate-deadlocks.js";
 import { type PublishedCount, type Table1Row, table1 } from "./table1.js";
 
@@ -28,6 +29,7 @@ export interface TableRow {
   /** What the public code's shortcut reports, lists round-robin as in that code; null in the single-queue model. */
   readonly shortcut: RowEstimate | null;
   readonly replays: ReplayTallies;
+  readonly whole: WholeReplays;
   readonly partial: boolean;
 }
 
@@ -75,6 +77,8 @@ async function simulateRow(runner: ChunkRunner, row: Table1Row, options: TableOp
         ...options,
         shortcutRounds,
         replays: Math.ceil((options.replays ?? 0) / draws),
+        // A large component takes seconds.
+        wholeReplays: draw === 0 ? (options.wholeReplays ?? 0) : 0,
         onProgress: (share) => options.onProgress?.((done + share) / (listOrders.length * draws)),
       });
       done += 1;
@@ -88,8 +92,11 @@ async function simulateRow(runner: ChunkRunner, row: Table1Row, options: TableOp
 function summary(row: Table1Row, results: Readonly<Record<ListOrder, readonly DeadlockResult[]>>, partial: boolean): TableRow {
   const [first] = results["round-robin"];
   const shortcuts = results["round-robin"].flatMap(({ shortcut }) => shortcut ?? []);
-  const replays = emptyTallies();
-  for (const listOrder of listOrders) for (const result of results[listOrder]) addTallies(replays, result.replays);
+  const [replays, whole] = [emptyTallies(), emptyWholeReplays()];
+  for (const result of listOrders.flatMap((listOrder) => results[listOrder])) {
+    addTallies(replays, result.replays);
+    addWholeReplays(whole, result.whole);
+  }
   return {
     name: row.name,
     model: row.model,
@@ -104,6 +111,7 @@ function summary(row: Table1Row, results: Readonly<Record<ListOrder, readonly De
     cycle: { "round-robin": pooled(results["round-robin"]), concatenated: pooled(results.concatenated) },
     shortcut: shortcuts.length === 0 ? null : pooled(shortcuts),
     replays,
+    whole,
     partial,
   };
 }

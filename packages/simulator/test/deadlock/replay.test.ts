@@ -5,6 +5,7 @@ import { RandomStream } from "../../src/deadlock/random-stream.js";
 import { replay } from "../../src/deadlock/replay.js";
 import { replayDeadlock } from "../../src/deadlock/replay-deadlock.js";
 import { SYNCHRONIZATION } from "../../src/deadlock/sequences.js";
+import { simulateDeadlocks } from "../../src/deadlock/simulate-deadlocks.js";
 import { RoundSimulator } from "../../src/deadlock/simulate-round.js";
 import { free, singleQueue, synchronization, threeD } from "./support.js";
 
@@ -40,6 +41,21 @@ describe("deadlocked rounds, run again on daemons", () => {
       expect(tallies["preemption off"]).toMatchObject({ replayed: 1, finished: 0, preemptions: 0 });
       expect(tallies["quit off"]).toMatchObject(config.model === "single-queue" ? { replayed: 0 } : { replayed: 1, finished: 0 });
     }
+  });
+
+  it.each([
+    ["synchronizations", synchronization(threeD(2, 3, 2, 20, 60), 0.04, 0.04)],
+    ["synchronizations, group after group", synchronization(threeD(2, 3, 2, 20, 60), 0.04, 0.04, { listOrder: "concatenated" })],
+    ["one queue", singleQueue(threeD(2, 3, 2, 20, 60), 1e-3)],
+  ])("complete with everything that the GPUs do, too, and never without either: %s", async (_, config) => {
+    const { deadlocks, whole } = await simulateDeadlocks(config, { rounds: 200, seed: 5, workers: 0, wholeReplays: 6 });
+    expect(deadlocks).toBeGreaterThan(6);
+    expect(whole.deadlocked["preemption and quit"]).toMatchObject({ replayed: 6, finished: 6 });
+    expect(whole.deadlocked["preemption off"]).toMatchObject({ replayed: 1, finished: 0 });
+    expect(whole.deadlocked["quit off"]).toMatchObject(config.model === "single-queue" ? { replayed: 0 } : { replayed: 1, finished: 0 });
+    // Rounds that don't deadlock complete without preemption as well, where the model has what daemons have: one queue.
+    expect(whole.calm["preemption and quit"]).toMatchObject({ replayed: 6, finished: 6 });
+    expect(whole.calm["preemption off"]).toMatchObject(config.model === "single-queue" ? { replayed: 1, finished: 1 } : { replayed: 0 });
   });
 
   it("any order of anything completes with preemption and quit", () => {
