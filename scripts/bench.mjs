@@ -1,4 +1,4 @@
-// `node scripts/bench.mjs mpi|overheads [ARGUMENTS]`: set up, build the native benchmarks, run `dfccl bench …`.
+// `node scripts/bench.mjs mpi|collectives|overheads [ARGUMENTS]`: set up, build the native benchmarks, run `dfccl bench …`.
 import { join } from "node:path";
 import { bold, giveUp, line, step } from "./lib/console.mjs";
 import { installCommand } from "./lib/machine.mjs";
@@ -7,11 +7,12 @@ import { run, runInForeground, tail } from "./lib/run.mjs";
 import { setup } from "./setup.mjs";
 
 const [which = "", ...rest] = process.argv.slice(2);
-if (!["mpi", "overheads"].includes(which)) giveUp("say which benchmark: npm run bench:mpi, or npm run bench:overheads");
+const known = ["mpi", "collectives", "overheads"];
+if (!known.includes(which)) giveUp(`say which benchmark: ${known.map((name) => `npm run bench:${name}`).join(", ")}`);
 
 const missing = await setup({ for: "bench" });
 const mpi = missing.find(({ name }) => name === "OpenMPI");
-if (which === "mpi" && mpi) giveUp(`OpenMPI is missing. Type: ${installCommand([mpi])}`);
+if (which !== "overheads" && mpi) giveUp(`OpenMPI is missing. Type: ${installCommand([mpi])}`);
 
 const build = ["cmake", "--build", "--preset", "release", "--target", "bench", "-j", "2"];
 for (const command of [["cmake", "--preset", "release"], build]) {

@@ -71,7 +71,7 @@ inline Fault parseFault(const std::string& text) {
   throw PerfError(Exit::invalidUsage, "There is no fault " + parts[0] + ".");
 }
 
-/// Lines of "count type op root", types and operators as numbers; "w" before it: a warm-up.
+/// Lines of "count type op root [iterations]", types and operators as numbers; "w" before it: a warm-up.
 inline std::vector<Case> readCases(const std::string& path, Test test, uint32_t ranks) {
   std::ifstream file(path);
   if (!file) throw PerfError(Exit::invalidUsage, path + " can't be read. Look at the path.");
@@ -87,6 +87,7 @@ inline std::vector<Case> readCases(const std::string& path, Test test, uint32_t 
         c.root >= ranks) {
       throw PerfError(Exit::invalidUsage, path + " has a line that is no case: " + line);
     }
+    if (!(words >> c.iterations)) c.iterations = 0;
     c.type = static_cast<DataType>(type);
     c.op = static_cast<ReduceOp>(op);
     cases.push_back(c);

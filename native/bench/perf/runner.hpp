@@ -105,7 +105,7 @@ class Runner {
       if (shape.isWarmUp) {
         if (!inPlace) repeat(thread, plan_.warmUps);
       } else {
-        time(thread, result);
+        time(thread, shape.iterations == 0 ? plan_.iterations : shape.iterations, result);
         if (plan_.checks != 0) check(thread, shape, inPlace, result);
       }
       meetAll(thread);
@@ -158,13 +158,13 @@ class Runner {
     complete(thread);
   }
 
-  void time(uint32_t thread, Result& result) {
+  void time(uint32_t thread, uint32_t iterations, Result& result) {
     repeat(thread, 1);
     meetAll(thread);
     const PerfCounters before = thread == 0 ? backend_.counters() : PerfCounters{};
     meet();
     const double start = nowMicros();
-    for (uint32_t i = 0; i < plan_.iterations; ++i) {
+    for (uint32_t i = 0; i < iterations; ++i) {
       const double began = plan_.perIteration ? nowMicros() : 0;
       for (uint32_t a = 0; a < plan_.aggregated; ++a) begin(thread);
       if (plan_.blocking != Blocking::never || plan_.perIteration) complete(thread);
@@ -175,7 +175,7 @@ class Runner {
     }
     const double begun = nowMicros();
     complete(thread);
-    const double operations = std::max(1.0, double{1} * plan_.iterations * plan_.aggregated * plan_.concurrent);
+    const double operations = std::max(1.0, double{1} * iterations * plan_.aggregated * plan_.concurrent);
     micros_[thread] = (nowMicros() - start) / operations;
     cpuMicros_[thread] = (begun - start) / operations;
     meet();

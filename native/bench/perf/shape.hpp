@@ -42,6 +42,7 @@ struct Case {
   ReduceOp op = ReduceOp::sum;
   uint32_t root = 0;
   bool isWarmUp = false;
+  uint32_t iterations = 0;  // 0: as many as all others
 
   size_t elementBytes() const { return sizeOf(type); }
 

@@ -13,6 +13,8 @@ export interface PerfCase {
   readonly op: OpName | "none";
   /** -1 where there is none. */
   readonly root: number;
+  /** Instead of --iters. */
+  readonly iterations?: number;
 }
 
 /** What a preemptive engine counted while one measurement was timed, sums over its ranks. */

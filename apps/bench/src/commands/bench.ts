@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { addBenchCollectivesCommand } from "./bench-collectives.js";
 import { addBenchMpiCommand } from "./bench-mpi.js";
 import { addOverheadsCommand } from "./bench-overheads.js";
 import { addBenchProgramsCommand } from "./bench-programs.js";
@@ -8,17 +9,19 @@ export function addBenchCommand(program: Command): void {
     .command("bench")
     .summary("measure the engine beside its peers, and programs beside each other")
     .description(
-      "Measures the engine beside its peers. mpi and overheads need a clone of the repository: what measures them is built on demand.",
+      "Measures the engine beside its peers. mpi, collectives and overheads need a clone of the repository: what measures them is built on demand.",
     )
     .addHelpText(
       "after",
       `
 Examples:
   $ dfccl bench mpi --quick          all-reduce beside OpenMPI's
+  $ dfccl bench collectives          every collective beside OpenMPI's
   $ dfccl bench overheads --quick    what queues and scheduling add
   $ dfccl bench programs ring.ts     programs of your own beside built-in ones`,
     );
   addBenchMpiCommand(bench);
+  addBenchCollectivesCommand(bench);
   addOverheadsCommand(bench);
   addBenchProgramsCommand(bench);
 }

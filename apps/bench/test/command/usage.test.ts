@@ -61,6 +61,7 @@ describe("help", () => {
     [["tune"]],
     [["bench"]],
     [["bench", "mpi"]],
+    [["bench", "collectives"]],
     [["bench", "overheads"]],
     [["perf"]],
     [["compare"]],
