@@ -36,6 +36,11 @@ export const entries = [
     minutes: 30,
   },
   {
+    name: "every program of the collective tests on 1–8 ranks × types × operators × roots, bit by bit, in place and out",
+    command: ["vitest", "run", "--project", "bench", "test/perf"],
+    minutes: 60,
+  },
+  {
     name: "8 ranks × ResNet-50 × 200 iterations in random orders, with synchronizations",
     command: ["node", "apps/bench/dist/cli.js", "disorder", "--ranks", "8", "--iterations", "200", "--control", "--json"],
     minutes: 60,

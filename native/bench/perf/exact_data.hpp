@@ -5,6 +5,7 @@
 //   float sums    whole numbers so small that all ranks' together fill the mantissa and no more
 //   float prod    one rank's value uses the whole mantissa, a few others hold powers of two, the rest 1
 //   avg           two ranks hold something, the others 0
+//   float min max one rank's value lies beyond all others'
 //   integers      any bits where the operator wraps; odd ones for products, which never collapse to 0
 //
 // Which rank holds what changes from element to element, so that no rank can be missing unseen.
@@ -144,8 +145,12 @@ class ExactData {
         return place <= kPowers ? sign * ((bits & 2) == 0 ? 2.0 : 0.5) : sign;
       }
       case ReduceOp::min:
-      case ReduceOp::max:
-        return whole(kFull - 1);
+      case ReduceOp::max: {
+        // One rank's value lies beyond all others', or a rank among many could always be covered by another.
+        if (place != 0) return whole(kFull / 2 - 1);
+        const auto beyond = static_cast<double>(kFull / 2 + (bits >> 1) % (kFull / 2));
+        return op_ == ReduceOp::max ? beyond : -beyond;
+      }
       case ReduceOp::avg:
         return place < 2 ? whole(ranks_ == 1 ? kFull - 1 : kFull / 2) : 0.0;
       case ReduceOp::sum:

@@ -2,8 +2,12 @@
 // MPI's collectives: a process a rank. They are blocking, so an operation is over when it has begun.
 #include <mpi.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstring>
+#include <functional>
 #include <limits>
+#include <thread>
 #include <vector>
 
 #include "perf/backend.hpp"
@@ -15,6 +19,26 @@ class MpiBackend : public Backend {
   MpiBackend() {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
+  }
+  /// Calls `onTimeout` from a thread of its own once a call into MPI has lasted that long: MPI's own calls wait for
+  /// ever.
+  void watch(double seconds, std::function<void(const std::string&)> onTimeout) {
+    watchdog_ = std::jthread([this, seconds, onTimeout = std::move(onTimeout)](const std::stop_token& stop) {
+      constexpr auto kLook = std::chrono::milliseconds(20);
+      uint64_t seen = 0;
+      double waited = 0;
+      while (!stop.stop_requested()) {
+        std::this_thread::sleep_for(kLook);
+        const uint64_t now = calls_.load(std::memory_order_relaxed);
+        const bool isInside = now % 2 == 1;
+        waited = isInside && now == seen ? waited + std::chrono::duration<double>(kLook).count() : 0;
+        seen = now;
+        if (waited < seconds) continue;
+        const auto test = static_cast<size_t>(shape_.test);
+        return onTimeout("rank " + std::to_string(rank_) + " has waited in " + kTestNames[test] +
+                         " for as long as --timeout allows: another rank doesn't come.");
+      }
+    });
   }
   const char* name() const override { return "mpi"; }
   std::string version() const override {
@@ -61,6 +85,30 @@ class MpiBackend : public Backend {
   void barrier() override { MPI_Barrier(MPI_COMM_WORLD); }
 
   void enqueue(uint32_t, uint32_t, const void* send, void* recv) override {
+    // One thread writes it: no locked instruction, which would be measured along.
+    calls_.store(calls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    call(send, recv);
+    calls_.store(calls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+
+  double combine(double mine, Average average) override {
+    double all = mine;
+    if (average == Average::rank0) {
+      MPI_Bcast(&all, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    } else {
+      const MPI_Op op = average == Average::least ? MPI_MIN : average == Average::most ? MPI_MAX : MPI_SUM;
+      MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, op, MPI_COMM_WORLD);
+    }
+    return average == Average::mean ? all / ranks_ : all;
+  }
+  uint64_t sum(uint64_t mine) override {
+    uint64_t all = 0;
+    MPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+    return all;
+  }
+
+ private:
+  void call(const void* send, void* recv) {
     const MPI_Comm kAll = MPI_COMM_WORLD;
     const auto bytes = static_cast<int>(shape_.count * shape_.elementBytes());
     const auto count = static_cast<int>(shape_.count);
@@ -106,23 +154,6 @@ class MpiBackend : public Backend {
     }
   }
 
-  double combine(double mine, Average average) override {
-    double all = mine;
-    if (average == Average::rank0) {
-      MPI_Bcast(&all, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    } else {
-      const MPI_Op op = average == Average::least ? MPI_MIN : average == Average::most ? MPI_MAX : MPI_SUM;
-      MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, op, MPI_COMM_WORLD);
-    }
-    return average == Average::mean ? all / ranks_ : all;
-  }
-  uint64_t sum(uint64_t mine) override {
-    uint64_t all = 0;
-    MPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
-    return all;
-  }
-
- private:
   static MPI_Datatype typeOf(DataType type) {
     switch (type) {
       case DataType::int8:
@@ -184,6 +215,8 @@ class MpiBackend : public Backend {
   Case shape_;
   bool inPlace_ = false;
   std::vector<int> counts_, offsets_;
+  std::atomic<uint64_t> calls_{0};  // odd: inside one
+  std::jthread watchdog_;
 };
 
 }  // namespace dfccl::bench

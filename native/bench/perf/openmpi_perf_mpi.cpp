@@ -7,7 +7,9 @@
 
 int main(int argc, char** argv) {
   using namespace dfccl::bench;
-  MPI_Init(&argc, &argv);
+  // The watchdog never calls MPI.
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   const Arguments arguments(argc, argv, kPlanOptions, "openmpi_perf_mpi --test NAME --cases FILE …\n");
   try {
     MpiBackend backend;
@@ -18,6 +20,9 @@ int main(int argc, char** argv) {
       std::printf("{\"backend\":\"%s\",\"version\":%s,\"ranks\":%u}\n", backend.name(),
                   quoted(backend.version()).c_str(), backend.ranks());
       std::fflush(stdout);
+    }
+    if (plan.timeoutSeconds > 0) {
+      backend.watch(plan.timeoutSeconds, [](const std::string& what) { endWith(Exit::timeout, what); });
     }
     FaultyBackend faulty(backend, plan.fault);
     Runner(plan.fault.kind == FaultKind::none ? static_cast<Backend&>(backend) : faulty, plan).run();

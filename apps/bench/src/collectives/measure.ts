@@ -1,6 +1,7 @@
 import {
   type CollectiveName,
   casesOf,
+  collectiveFacts,
   isMeasured,
   type Measurement,
   type OpenBackend,
@@ -54,12 +55,14 @@ export async function measureCollective(
   signal?: AbortSignal,
 ): Promise<CollectiveRow[]> {
   const options = optionsFor(ranks);
-  const cases = sizes.flatMap((bytes) =>
-    casesOf(collective, { ...options, minbytes: bytes, maxbytes: bytes }).map((one) => ({
+  const cases = sizes.flatMap((wanted) => {
+    // A rank's share is whole 16 bytes: less would be nothing.
+    const bytes = collectiveFacts(collective).isShared ? Math.max(wanted, 16 * ranks) : wanted;
+    return casesOf(collective, { ...options, minbytes: bytes, maxbytes: bytes }).map((one) => ({
       ...one,
       iterations: iterationsOf(bytes, quicken),
-    })),
-  );
+    }));
+  });
   const measurement = { run: { collective, options, args: [] }, cases, warmUps: cases, cycles: 1, signal };
   const runs: { ours: number[]; openmpi: number[] }[] = [];
   for (let repetition = 0; repetition < repetitions; repetition += 1) {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -70,6 +70,43 @@ describe("dfccl perf", () => {
     const { code, stdout } = await perf(["all_reduce", "-g", "2", "-b", "1K", "-e", "1K"], { DFCCL_PERF_FAULT: "flip:1" });
     expect(stdout).toContain("# Out of bounds values : 2 FAILED\n");
     expect(code).toBe(7);
+  });
+
+  describe("beside OpenMPI, for which scripts stand", () => {
+    const row = (side: string): string => `{"row":1,"cycle":0,"outOfPlace":${side},"inPlace":{"refusal":"it is only a script"}}`;
+
+    function mpi(script: string): Readonly<Record<string, string>> {
+      const bin = mkdtempSync(join(folder, "bin-"));
+      const tool = (name: string, text: string): void => writeFileSync(join(bin, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+      tool("mpirun", `if [ "$1" = --version ]; then echo "mpirun (Open MPI) 4.1.4"; exit 0; fi\n${script}`);
+      tool("openmpi_perf_mpi", "exit 1");
+      symlinkSync(join(process.env.DFCCL_PERF_PROGRAMS ?? "", "perf_bench"), join(bin, "perf_bench"));
+      return { DFCCL_PERF_PROGRAMS: bin, PATH: `${bin}:/usr/bin:/bin` };
+    }
+
+    it("shows both, and how many times faster the engine is", async () => {
+      const path = join(folder, "both.json");
+      const args = ["all_reduce", "-g", "2", "-b", "64", "-e", "64", "--backend", "cpu,mpi", "-J", path];
+      const { code, stdout } = await perf(args, mpi(`echo '${row('{"us":1e6,"cpuUs":1e6,"wrong":0}')}'`));
+      expect(stdout).toMatch(/-- cpu --.*-- mpi --.*cpu:mpi +cpu:mpi\n/);
+      expect(stdout).toMatch(/\n +64 +16 +float .* {2}1000000 {4}0\.00 {4}0\.00 {7}0( +N\/A){4} +\d[\d.e+]+ +N\/A\n/);
+      expect(stdout).toContain("# N/A: mpi, in place: it is only a script.\n");
+      const { results, dfccl } = JSON.parse(readFileSync(path, "utf8"));
+      expect(results.map(({ backend }: { backend: string }) => backend)).toEqual(["cpu", "mpi"]);
+      expect(dfccl.backends).toEqual([expect.objectContaining({ name: "cpu" }), { name: "mpi", version: "4.1.4" }]);
+      expect(dfccl.machine.coreRoundTripNs).toBeGreaterThan(0);
+      expect(code).toBe(0);
+    });
+
+    it("names the rank that died, and its signal", async () => {
+      const died = "mpirun noticed that process rank 2 with PID 0 on node vm exited on signal 9 (Killed).";
+      const { code, stderr } = await perf(
+        ["all_reduce", "-g", "4", "-b", "8", "-e", "8", "--backend", "mpi"],
+        mpi(`echo "${died}" >&2; exit 137`),
+      );
+      expect(stderr).toMatch(/mpi: rank 2 died, by signal 9 \(Killed\)\./);
+      expect(code).toBe(1);
+    });
   });
 
   it("stops when it is interrupted", async () => {
