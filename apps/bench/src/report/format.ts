@@ -12,7 +12,7 @@ export function formatValue(value: number | string | null | undefined, format: A
     case "nanos":
       return scaled(value, 1000, ["ns", "µs", "ms", "s"]);
     case "gigabytesPerSecond":
-      return `${significant(value)} GB/s`;
+      return scaled(value * 1e9, 1000, ["B/s", "KB/s", "MB/s", "GB/s", "TB/s"]);
     case "number":
       return significant(value);
   }
@@ -28,5 +28,5 @@ function scaled(value: number, base: number, units: readonly string[]): string {
 }
 
 function significant(value: number): string {
-  return Number.isInteger(value) ? value.toLocaleString("en-US") : String(Number(value.toPrecision(3)));
+  return Number.isSafeInteger(value) ? value.toLocaleString("en-US") : String(Number(value.toPrecision(3)));
 }

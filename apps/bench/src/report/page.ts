@@ -91,7 +91,7 @@ header { display: flex; flex-wrap: wrap; gap: .5rem 2rem; align-items: baseline;
 .facts { color: var(--quiet); font-size: .875rem; padding-left: 1.2rem; margin: 0 0 1rem; overflow-wrap: anywhere; }
 .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(34rem, 100%), 1fr)); gap: 1.5rem; }
 figure { margin: 0; border: 1px solid var(--line); border-radius: .5rem; padding: 1rem; min-width: 0; break-inside: avoid; }
-figcaption { font-weight: 600; } .chart { height: 22rem; } summary { cursor: pointer; color: var(--quiet); font-size: .875rem; }
+figcaption { font-weight: 600; } .chart { height: 22rem; overflow: hidden; } summary { cursor: pointer; color: var(--quiet); font-size: .875rem; }
 .table { overflow-x: auto; } table { border-collapse: collapse; font-size: .8rem; font-variant-numeric: tabular-nums; width: 100%; }
 th, td { text-align: right; padding: .15rem .5rem; border-bottom: 1px solid var(--line); font-weight: 400; } thead th { font-weight: 600; } tr > :first-child { text-align: left; white-space: nowrap; }
 @media print { :root { --paper: #fff; --ink: #000; --quiet: #333; --line: #bbb; } body { padding: 0; max-width: none; } header { position: static; } .charts { display: block; } figure { margin-bottom: 1rem; } #groups { display: none; } }`;

@@ -51,12 +51,13 @@ function overSize(
 ): Chart {
   const series = seriesOf(report, (result, place) => {
     const side = result[place];
-    return side ? value(side) : undefined;
+    const y = side ? value(side) : 0;
+    return y > 0 ? y : undefined;
   });
   return { id, title, kind: "lines", x: { name: "size", isLog: true, format: "bytes" }, y: { ...y, isLog: true }, series };
 }
 
-/** One line for each backend, type, operator, root and place. Sizes and values of 0 have no logarithm, and are left out. */
+/** One line for each backend, type, operator, root and place. Sizes of 0 have no logarithm, and are left out. */
 function seriesOf(report: ReadReport, value: (result: JsonResult, place: Place, index: number) => number | undefined): Series[] {
   const lines = new Map<string, { readonly group: string; readonly isDashed: boolean; readonly points: [number, number][] }>();
   const isMany = (key: "type" | "redop" | "root"): boolean => new Set(report.results.map((result) => result[key])).size > 1;
@@ -68,7 +69,7 @@ function seriesOf(report: ReadReport, value: (result: JsonResult, place: Place, 
       const line = lines.get(name) ?? { group, isDashed: place === "in_place", points: [] };
       lines.set(name, line);
       const y = value(result, place, index);
-      if (result.size > 0 && y !== undefined && y > 0) line.points.push([result.size, y]);
+      if (result.size > 0 && y !== undefined) line.points.push([result.size, y]);
     }
   }
   return [...lines].flatMap(([name, line]) => (line.points.length > 0 ? [{ name, ...line }] : []));
@@ -79,20 +80,23 @@ function counterCharts(report: ReadReport, id: string): Chart[] {
   const iterations = (result: JsonResult): number =>
     Math.max(1, result.actual_iterations * Number(report.config.aggregated_iterations ?? 1));
   const x = { name: "size", isLog: true, format: "bytes" } as const;
-  const preemptions = seriesOf(report, (result, place, i) => (counters[i]?.[place]?.preemptions ?? 0) / iterations(result));
+  const anIteration = (key: "preemptions" | "quits"): Series[] =>
+    seriesOf(report, (result, place, i) => {
+      const c = counters[i]?.[place];
+      return c ? c[key] / iterations(result) : undefined;
+    });
   const queues = seriesOf(report, (_, place, i) => {
     const c = counters[i]?.[place];
     return c && c.visits > 0 ? c.queueLengthSum / c.visits : undefined;
   });
-  const quits = seriesOf(report, (result, place, i) => (counters[i]?.[place]?.quits ?? 0) / iterations(result));
   const chart = (name: string, title: string, yName: string, series: readonly Series[]): Chart => {
     return { id: `${id}-${name}`, title, kind: "lines", x, y: { name: yName, format: "number" }, series };
   };
   return [
-    chart("preemptions", "Preemptions an iteration", "preemptions, all ranks", preemptions),
+    chart("preemptions", "Preemptions an iteration", "preemptions, all ranks", anIteration("preemptions")),
     chart("queue", "Task-queue length", "mean over visits", queues),
-    chart("quits", "Voluntary quits an iteration", "quits, all ranks", quits),
-  ].filter(({ series }) => series.length > 0);
+    chart("quits", "Voluntary quits an iteration", "quits, all ranks", anIteration("quits")),
+  ].filter(({ series }) => series.some(({ points }) => points.some((point) => Array.isArray(point) && point[1] > 0)));
 }
 
 function factsOf(report: ReadReport, file: string): string[] {

@@ -123,7 +123,7 @@ describe("a report in a browser", () => {
 
   it("fits a narrow window", async () => {
     await page.setViewportSize({ width: 420, height: 800 });
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(420);
+    await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(420);
   });
 });
 
