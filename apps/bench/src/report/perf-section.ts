@@ -18,7 +18,7 @@ export function perfSection(report: ReadReport, id: string, file: string): Secti
     title: `${name}${ranks === undefined ? "" : ` on ${ranks} ranks`}`,
     facts: factsOf(report, file),
     charts: [
-      overSize(report, `${id}-latency`, "Time over size", { name: "time", format: "micros" }, timeOf),
+      latencyChart(report, `${id}-latency`),
       overSize(
         report,
         `${id}-busbw`,
@@ -38,8 +38,18 @@ export function perfSection(report: ReadReport, id: string, file: string): Secti
   };
 }
 
-function timeOf(side: JsonSide): number {
-  return side.time ?? side.cpu_time ?? Number.NaN;
+/** With times of single iterations (-I 1) their median, which a busy moment doesn't move; else the mean that every row has. */
+function latencyChart(report: ReadReport, id: string): Chart {
+  const hasIterations = report.results.some((result) => result.out_of_place_per_iter ?? result.in_place_per_iter);
+  const series = seriesOf(report, (result, place) => {
+    const side = result[place];
+    const median = result[`${place}_per_iter`]?.p50_us;
+    const us = median ?? side?.time ?? side?.cpu_time ?? 0;
+    return us > 0 ? us : undefined;
+  });
+  const title = hasIterations ? "Median time over size" : "Time over size";
+  const x = { name: "size", isLog: true, format: "bytes" } as const;
+  return { id, title, kind: "lines", x, y: { name: "time", isLog: true, format: "micros" }, series };
 }
 
 function overSize(

@@ -9,7 +9,7 @@ export function stickinessSection(report: StickinessReport, id: string): Section
   const late = runs.filter(({ lateMs }) => lateMs === Math.max(...lateness));
   const along = (name: string, title: string, yName: string, value: (run: StickinessRun, i: number) => number | undefined): Chart => ({
     id: `${id}-${name}`,
-    title: `${title}, rank ${lateRank} ${late[0]?.lateMs ?? 0} ms late`,
+    title: `${title}, rank ${lateRank} being ${late[0]?.lateMs ?? 0} ms late`,
     kind: "lines",
     x: { name: "collectives in the order of their completion on rank 0", format: "number" },
     y: { name: yName, format: "number" },
@@ -27,6 +27,7 @@ export function stickinessSection(report: StickinessReport, id: string): Section
       `command: ${header.command}`,
       ...describeHeader(header),
       `${collectives} all-reduces in random orders on ${ranks} ranks, ${iterations} iterations`,
+      "what completes between two looks of JavaScript at the completion queue shares one figure; dfccl simulate schedule has each collective's own",
     ],
     charts: [
       along("queue", "Task-queue length", "mean length", (run, i) => run.completions[i]?.queueLength),
@@ -35,7 +36,7 @@ export function stickinessSection(report: StickinessReport, id: string): Section
         id: `${id}-throughput`,
         title: "Throughput",
         kind: "bars",
-        x: { name: "", format: "text", categories: lateness.map((ms) => (ms === 0 ? "nobody late" : `rank ${lateRank} ${ms} ms late`)) },
+        x: { name: "", format: "text", categories: lateness.map((ms) => (ms === 0 ? "nobody late" : `rank ${lateRank}, ${ms} ms late`)) },
         y: { name: "iterations a second", format: "number" },
         series: policies.map((policy) => ({
           name: policy,

@@ -31,7 +31,7 @@ export function chartOption(chart: Chart, hidden: ReadonlySet<string>, isDark: b
       confine: true,
     },
     // Bars lie on their side: their names are long.
-    xAxis: isBars ? axis(chart.y, ink, line) : axis(chart.x, ink, line),
+    xAxis: { ...(isBars ? axis(chart.y, ink, line) : axis(chart.x, ink, line)), nameGap: 26 },
     yAxis: isBars ? { ...axis(chart.x, ink, line), inverse: true } : axis(chart.y, ink, line),
     series: shown.map(({ series, color }) => ({
       name: series.name,
