@@ -46,7 +46,7 @@ class BareLoop {
       run.sendAddress = reinterpret_cast<uint64_t>(in_[r].data.get());
       run.recvAddress = reinterpret_cast<uint64_t>(out_[r].data.get());
       run.blocksDone.reset();
-      contexts_[r] = DynamicContext{0, 0, Phase::starting, 0, 0, 0};
+      contexts_[r] = DynamicContext{};
     }
     uint32_t running = ranks;
     while (running != 0) {

@@ -165,7 +165,9 @@ void measureContexts() {
   const auto visit = [&](bool changes) {
     return [&, changes](int n) {
       for (int i = 0; i < n; ++i) {
-        for (uint32_t task = 0; task < 2 * slots.kSlots; ++task) slots.load(memory, counters, task).isDirty = changes;
+        for (uint32_t task = 0; task < 2 * slots.kSlots; ++task) {
+          slots.load(memory, counters, task, memory.contexts[task].collective).isDirty = changes;
+        }
       }
     };
   };
