@@ -120,8 +120,8 @@ int runCompare(const Arguments& arguments) {
         "NCCL\",\"nccl\":%d,\"ranks\":%u,\"bytes\":%zu,\"lanes\":%u,\"dfcclUs\":%.2f,\"ncclUs\":%.2f,"
         "\"ncclBackToBackUs\":%.2f,\"ratio\":%.2f,\"dfcclBusGBs\":%.1f,\"ncclBusGBs\":%.1f,"
         "\"ncclBackToBackBusGBs\":%.1f,\"wrong\":%u}\n",
-        nccl.version(), bed.ranks(), bytes, lanesFor(bytes, bed.grid()), mine, its, median(backToBack), its / mine,
-        bus / mine, bus / its, bus / median(backToBack), wrong);
+        nccl.version(), bed.ranks(), bytes, lanesFor(Collective::allReduce, bytes, bed.ranks(), bed.grid()), mine, its,
+        median(backToBack), its / mine, bus / mine, bus / its, bus / median(backToBack), wrong);
     std::fflush(stdout);
   }
   return 0;

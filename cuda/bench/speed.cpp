@@ -81,8 +81,8 @@ int runLatency(const Arguments& arguments) {
       std::printf(
           "{\"bench\":\"dfccl one at a time\",\"bytes\":%zu,\"lanes\":%u,\"medianUs\":%.2f,\"p99Us\":%.2f,"
           "\"minUs\":%.2f,\"busGBs\":%.1f,\"wrong\":%u}\n",
-          bytes, lanes == 0 ? lanesFor(bytes, bed.grid()) : lanes, median, percentile(times, 0.99),
-          percentile(times, 0), busFactor * static_cast<double>(bytes) / median * 1e-3, wrong);
+          bytes, lanes == 0 ? lanesFor(Collective::allReduce, bytes, bed.ranks(), bed.grid()) : lanes, median,
+          percentile(times, 0.99), percentile(times, 0), busFactor * static_cast<double>(bytes) / median * 1e-3, wrong);
       std::fflush(stdout);
     }
   }

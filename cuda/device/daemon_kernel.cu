@@ -49,6 +49,7 @@ __device__ void control() {
     leader.enter(startedAt);
     daemon.enter();
     while (daemon.isInside()) {
+      if (daemon.queueLength() == 0) StagedSubmissions::awaitEntry();
       const bool fetched = leader.fetch(platform, daemon);
       const bool progressed = daemon.step(platform);
       leader.decide(platform, daemon, fetched, progressed);

@@ -7,19 +7,22 @@
 
 namespace dfccl::gpu {
 
+// These accesses keep their order among themselves, and a vote or a barrier orders them with all others. They don't
+// tell the compiler that memory changes: it would look up again, for each line, where the next one is.
+
 inline constexpr uint32_t kLineBytes = 16;
 inline constexpr uint32_t kLinePayload = 8;
 
 __device__ inline void storeLine(uint8_t* to, uint64_t payload, uint32_t flag) {
   const uint64_t low = (payload & 0xffffffff) | uint64_t{flag} << 32;
   const uint64_t high = payload >> 32 | uint64_t{flag} << 32;
-  asm volatile("st.relaxed.sys.global.v2.u64 [%0], {%1,%2};" ::"l"(to), "l"(low), "l"(high) : "memory");
+  asm volatile("st.relaxed.sys.global.v2.u64 [%0], {%1,%2};" ::"l"(to), "l"(low), "l"(high));
 }
 
 /// @return whether both words carry the flag.
 __device__ inline bool loadLine(const uint8_t* from, uint32_t flag, uint64_t& payload) {
   uint64_t low, high;
-  asm volatile("ld.relaxed.sys.global.v2.u64 {%0,%1}, [%2];" : "=l"(low), "=l"(high) : "l"(from) : "memory");
+  asm volatile("ld.relaxed.sys.global.v2.u64 {%0,%1}, [%2];" : "=l"(low), "=l"(high) : "l"(from));
   payload = (low & 0xffffffff) | high << 32;
   return static_cast<uint32_t>(low >> 32) == flag && static_cast<uint32_t>(high >> 32) == flag;
 }
@@ -30,12 +33,12 @@ __device__ inline uint64_t loadPayload(const void* buffer, uint64_t index, uint6
   const uint8_t* from = static_cast<const uint8_t*>(buffer) + index * kLinePayload;
   uint64_t payload = 0;
   if ((reinterpret_cast<uint64_t>(from) & 7) == 0 && (index + 1) * kLinePayload <= bytes) {
-    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(payload) : "l"(from) : "memory");
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(payload) : "l"(from));
     return payload;
   }
   for (uint32_t i = 0; i < kLinePayload && index * kLinePayload + i < bytes; ++i) {
     uint32_t byte;
-    asm volatile("ld.volatile.global.u8 %0, [%1];" : "=r"(byte) : "l"(from + i) : "memory");
+    asm volatile("ld.volatile.global.u8 %0, [%1];" : "=r"(byte) : "l"(from + i));
     payload |= uint64_t{byte} << (8 * i);
   }
   return payload;

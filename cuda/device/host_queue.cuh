@@ -26,6 +26,16 @@ class StagedSubmissions {
   }
   __device__ void pop() { ++position_; }
 
+  /// For a daemon without tasks: waits a little for something to do. Its whole step takes long to say that there is
+  /// nothing.
+  __device__ static void awaitEntry() {
+    constexpr int kLooks = 16;
+    StagedEntries& staged = blockShared().staged;
+    for (int look = 0; look < kLooks; ++look) {
+      if (staged.filled.load(order::relaxed) != staged.taken.load(order::relaxed)) return;
+    }
+  }
+
   /// Relaxed: what was read of the entries has arrived, so a producer may overwrite them.
   __device__ void release() {
     if (released_ == position_) return;

@@ -19,7 +19,11 @@ class TeamPartsReduction {
   static constexpr int kLooks = 12;
 
   __device__ TeamPartsReduction(ReduceOp op, const Exchange& e)
-      : e_(e), folding_(op, e.scales, e.divisor), bytes_(e.count * sizeof(T)), lines_(linesOf(bytes_)) {}
+      : e_(e),
+        folding_(op, e.scales, e.divisor),
+        parts_(e.incoming(0)),
+        bytes_(e.count * sizeof(T)),
+        lines_(linesOf(bytes_)) {}
 
   template <ReduceOp op>
   __device__ bool run() const {
@@ -66,7 +70,7 @@ class TeamPartsReduction {
 #pragma unroll
         for (int m = 0; m < kHeldMembers; ++m) {
           if (line >= lines_ || m >= e_.members || m == e_.member) continue;
-          isThere &= loadLine(e_.incoming(m) + line * kLineBytes, flag, held[h][m]);
+          isThere &= loadLine(lineOf(m, line), flag, held[h][m]);
         }
       }
     }
@@ -95,7 +99,7 @@ class TeamPartsReduction {
     for (uint32_t m = 0; m < e_.members && isThere; ++m) {
       if (m == e_.member) continue;
       for (uint64_t line = threadIdx.x; line < lines_ && isThere; line += kWorkers) {
-        while (!(isThere = loadLine(e_.incoming(m) + line * kLineBytes, flag, payload)) && --looks > 0) {
+        while (!(isThere = loadLine(lineOf(m, line), flag, payload)) && --looks > 0) {
         }
       }
     }
@@ -106,7 +110,7 @@ class TeamPartsReduction {
         if (m == e_.member) {
           payload = loadPayload(e_.own, line, bytes_);
         } else {
-          loadLine(e_.incoming(m) + line * kLineBytes, flag, payload);
+          loadLine(lineOf(m, line), flag, payload);
         }
         fold<op>(values, payload, static_cast<int>(m));
       }
@@ -115,8 +119,14 @@ class TeamPartsReduction {
     return true;
   }
 
-  const Exchange& e_;
+  /// Where a line of a member's part lies.
+  __device__ const uint8_t* lineOf(uint32_t member, uint64_t line) const {
+    return parts_ + member * e_.memberStride + line * kLineBytes;
+  }
+
+  const Exchange e_;  // not where it came from: in registers
   const Folding<T> folding_;
+  const uint8_t* const parts_;
   const uint64_t bytes_;
   const uint64_t lines_;
 };

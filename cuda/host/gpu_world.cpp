@@ -43,9 +43,11 @@ scheduling::SchedulePolicy defaultGpuPolicy() {
   return policy;
 }
 
-bool isExchanged(Collective collective, size_t bytes) {
+namespace {
+
+bool isExchanged(Collective collective, size_t bytes, uint32_t ranks) {
   constexpr size_t kMost = 64 << 10;
-  return collective == Collective::allReduce && bytes <= kMost;
+  return collective == Collective::allReduce && bytes <= kMost && ranks > 1;
 }
 
 uint32_t exchangeLanesFor(size_t bytes, uint32_t grid) {
@@ -57,13 +59,19 @@ uint32_t exchangeLanesFor(size_t bytes, uint32_t grid) {
   return std::min(lanes, grid);
 }
 
-uint32_t lanesFor(size_t bytes, uint32_t grid) {
+uint32_t directLanesFor(size_t bytes, uint32_t grid) {
   // Measured on four H200: below this a second block costs more than it moves; 16 are best from there to 16 MiB, and
   // 32 beyond.
   constexpr size_t kOneLane = 128 << 10;
   constexpr size_t kManyLanes = 32 << 20;
   if (bytes < kOneLane) return 1;
   return std::min(grid, bytes < kManyLanes ? 16u : 32u);
+}
+
+}  // namespace
+
+uint32_t lanesFor(Collective collective, size_t bytes, uint32_t ranks, uint32_t grid) {
+  return isExchanged(collective, bytes, ranks) ? exchangeLanesFor(bytes, grid) : directLanesFor(bytes, grid);
 }
 
 GpuWorld::GpuWorld(const GpuWorldOptions& options)
@@ -116,8 +124,8 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
   const auto member = static_cast<uint32_t>(std::find(spec.ranks.begin(), spec.ranks.end(), rank) - spec.ranks.begin());
   const uint32_t grid = options_.rank.limits.grid;
   const size_t size = spec.count * sizeOf(spec.type);
-  const bool exchanges = ranks > 1 && isExchanged(spec.collective, size);
-  if (lanes == 0) lanes = exchanges ? exchangeLanesFor(size, grid) : lanesFor(size, grid);
+  const bool exchanges = isExchanged(spec.collective, size, ranks);
+  if (lanes == 0) lanes = lanesFor(spec.collective, size, ranks, grid);
   const std::vector<uint8_t> bytes = !spec.program.empty() ? spec.program
                                      : exchanges           ? buildExchangeProgram(ranks, member, lanes)
                                                  : buildDirectProgram(spec.collective, ranks, member, spec.root, lanes);

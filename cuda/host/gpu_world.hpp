@@ -23,12 +23,8 @@ struct GpuWorldOptions {
 /// The policy that a GPU world has unless it is told otherwise. Times in nanoseconds.
 scheduling::SchedulePolicy defaultGpuPolicy();
 
-/// Whether the built-in program of a collective is an exchange (program.hpp): for small buffers. And its blocks.
-bool isExchanged(Collective collective, size_t bytes);
-uint32_t exchangeLanesFor(size_t bytes, uint32_t grid);
-
-/// Blocks that the built-in direct program of a collective uses for so many bytes on a rank.
-uint32_t lanesFor(size_t bytes, uint32_t grid);
+/// Blocks that the built-in program of a collective uses for so many bytes on a rank.
+uint32_t lanesFor(Collective collective, size_t bytes, uint32_t ranks, uint32_t grid);
 
 class GpuWorld {
  public:
