@@ -55,8 +55,23 @@ struct Atomic {
   static_assert(std::is_trivially_copyable_v<T> && (sizeof(T) == 4 || sizeof(T) == 8));
   alignas(sizeof(T)) T value{};
 
-  DFCCL_HD T load(Order o) const { return ref().load(DFCCL_ORDER(o)); }
-  DFCCL_HD void store(T v, Order o) { ref().store(v, DFCCL_ORDER(o)); }
+  // A volatile access is a relaxed one at system scope (PTX's memory model), and a single instruction, in shared memory
+  // too; cuda::atomic_ref first asks, each time, what kind of address it has.
+  DFCCL_HD T load(Order o) const {
+#if defined(__CUDA_ARCH__)
+    if (o == order::relaxed) return static_cast<const volatile T&>(value);
+#endif
+    return ref().load(DFCCL_ORDER(o));
+  }
+  DFCCL_HD void store(T v, Order o) {
+#if defined(__CUDA_ARCH__)
+    if (o == order::relaxed) {
+      static_cast<volatile T&>(value) = v;
+      return;
+    }
+#endif
+    ref().store(v, DFCCL_ORDER(o));
+  }
   DFCCL_HD T exchange(T v, Order o) { return ref().exchange(v, DFCCL_ORDER(o)); }
   DFCCL_HD T fetchAdd(T v, Order o) { return ref().fetch_add(v, DFCCL_ORDER(o)); }
   DFCCL_HD T fetchSub(T v, Order o) { return ref().fetch_sub(v, DFCCL_ORDER(o)); }
