@@ -41,6 +41,11 @@ export const entries = [
     minutes: 60,
   },
   {
+    name: "150 random schedules, with polls that fail in a row counted at once and one by one",
+    command: ["vitest", "run", "--project", "simulator", "test/schedule/simulate-schedule"],
+    minutes: 20,
+  },
+  {
     name: "8 ranks × ResNet-50 × 200 iterations in random orders, with synchronizations",
     command: ["node", "apps/bench/dist/cli.js", "disorder", "--ranks", "8", "--iterations", "200", "--control", "--json"],
     minutes: 60,

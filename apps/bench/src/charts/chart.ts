@@ -38,13 +38,13 @@ interface Plot {
 }
 
 /** One pair of axes with a legend below. */
-export function plot({ name, title, x, y, series, height = 460 }: Plot): Chart {
+export function plot({ name, title, x, y, series, height = 480 }: Plot): Chart {
   return {
     name,
     title,
     height,
     option: {
-      grid: { left: 80, right: 40, top: 64, bottom: 108 },
+      grid: { left: 80, right: 40, top: 64, bottom: 130 },
       xAxis: { ...axis(x), nameLocation: "middle", nameGap: 30 },
       yAxis: { ...axis(y), nameLocation: "end" },
       series: [...series],
@@ -82,6 +82,7 @@ function axis({ name, type = "value", logBase, min, max, format, scale = false }
     type,
     name,
     scale,
+    ...(scale ? { minInterval: 1 } : {}),
     ...(logBase === undefined ? {} : { logBase }),
     ...(min === undefined ? {} : { min }),
     ...(max === undefined ? {} : { max }),
@@ -137,7 +138,8 @@ export function styled({ title, option }: Chart): EChartsOption {
     color: [...palette],
     textStyle: { fontFamily: "system-ui, sans-serif" },
     title: { text: title, left: "center", textStyle: { fontSize: 16 } },
-    legend: { bottom: 8, left: "center", width: "92%" },
+    // Wide gaps: names are measured with another font than they are shown in.
+    legend: { bottom: 8, left: "center", width: "92%", itemGap: 24 },
     tooltip: { trigger: "item", formatter: "{a}<br>{b}" },
     ...option,
   };

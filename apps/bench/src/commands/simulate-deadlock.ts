@@ -26,7 +26,7 @@ export function addSimulateDeadlockCommand(simulate: Command): void {
       "--whole <n>",
       "rounds to run again on daemons with all that GPUs do: so many deadlocked, so many others",
       wholeNumber(0, 1e4),
-      2,
+      1,
     )
     .option("--explain <file.svg>", "draw the first deadlock", outputFile)
     .option("--report <file.html>", "write tables and charts into one file that needs no other", outputFile)

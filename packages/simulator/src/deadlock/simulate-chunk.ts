@@ -85,8 +85,8 @@ function countIntersections({ config, seed, from, to }: Chunk): number {
   return deadlocks;
 }
 
-// Without the quit, daemons whose queues hold everything poll all of it for long before nothing moves any more.
-const mostActionsWithoutQuit = 30_000;
+// Controls of longer rounds are left out: it takes daemons that hold everything in their queues long to come to rest.
+const mostActionsOfControl = 30_000;
 
 function replayRounds({ config, seed, from, to, hasControls }: Chunk): WholeReplays {
   const whole = emptyWholeReplays();
@@ -97,10 +97,10 @@ function replayRounds({ config, seed, from, to, hasControls }: Chunk): WholeRepl
     const actions = sequences.reduce((sum, { length }) => sum + length, 0);
     const kinds = replayKinds.filter((kind) => {
       if (kind === "preemption and quit") return true;
-      if (kind === "quit off")
-        return hasControls && found !== undefined && config.model === "synchronization" && actions <= mostActionsWithoutQuit;
+      if (!hasControls || actions > mostActionsOfControl) return false;
+      if (kind === "quit off") return found !== undefined && config.model === "synchronization";
       // Daemons without preemption have one queue a GPU: with many queues they deadlock more often than the model.
-      return hasControls && (found !== undefined || config.model === "single-queue");
+      return found !== undefined || config.model === "single-queue";
     });
     addTallies(found === undefined ? whole.calm : whole.deadlocked, replayComponent(sequences, kinds, seed, round));
   }

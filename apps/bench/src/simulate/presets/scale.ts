@@ -27,7 +27,10 @@ export async function reportScale({ gpus, seed, signal, onStep }: ScaleReportOpt
     ...sizes.map((scale) => ({ part: "GPUs", sizes: scale })),
     ...groupScales.map((scale) => ({ part: "groups", sizes: scale })),
     ...disorders.map((disorder) => ({ part: "disorder", sizes: groupSizes, disorder })),
-  ].filter((plan) => gpusOf(plan.sizes) <= gpus);
+  ]
+    .filter((plan) => gpusOf(plan.sizes) <= gpus)
+    // The largest last: it takes longest, and memory is the most so far.
+    .sort((a, b) => gpusOf(a.sizes) - gpusOf(b.sizes));
   const total = plans.reduce((sum, plan) => sum + gpusOf(plan.sizes), 0);
   const rows: ScaleRow[] = [];
   let done = 0;
