@@ -52,8 +52,11 @@ void WorkerPool::stop() {
 }
 
 // One function without calls between its parts: a step of a small collective is a few hundred instructions, and a tenth
-// of them would be the calls'.
-[[gnu::flatten]] bool WorkerPool::stepAll(Platform& platform, uint32_t first, bool stepsIdle) {
+// of them would be the calls'. (What a sanitizer adds to each access would make it take minutes to compile.)
+#ifndef DFCCL_SANITIZED
+[[gnu::flatten]]
+#endif
+bool WorkerPool::stepAll(Platform& platform, uint32_t first, bool stepsIdle) {
   bool any = false;
   const uint32_t count = world_.activeRanks();
   if (first >= count) first = 0;
