@@ -14,7 +14,7 @@ TEST_CASE("a step returns at once where another thread holds the block, and the 
   plan.shape.limits.grid = 2;
   plan.shape.policy = anyPolicy(random);
   UserMemory memory(1 << 16);
-  Surroundings::memory = &memory;
+  const MemoryWatch watch(memory);
   Surroundings::stepBudgetBytes = 0;
   TestWorld<AllRules> world(plan.shape);
   uint8_t* buffer = memory.allocate(256);

@@ -33,7 +33,7 @@ std::vector<uint32_t> completionOrder(OrderKind kind, const std::vector<int32_t>
   plan.shape.policy.quit.residencyTicks = 1'000'000;
   Surroundings::stepBudgetBytes = 0;
   UserMemory memory(1 << 16);
-  Surroundings::memory = &memory;
+  const MemoryWatch watch(memory);
   uint8_t* buffer = memory.allocate(4096);
   memory.lend(buffer, 4096);
   TestWorld<AllRules> world(plan.shape);

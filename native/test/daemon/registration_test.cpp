@@ -52,7 +52,7 @@ bool touchesItsOutputAlone() {
   plan.shape.policy = anyPolicy(random);
   Surroundings::stepBudgetBytes = 0;
   UserMemory memory(1 << 16);
-  Surroundings::memory = &memory;
+  const MemoryWatch watch(memory);
   const PlannedCollective c = broadcastOf(0, 2, 4, 0, chainBroadcast(Protocol::simple, 2, 0, 2));
   TestWorld<Rules> world(plan.shape);
   uint8_t* buffers = memory.allocate(64);

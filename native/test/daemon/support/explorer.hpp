@@ -27,7 +27,6 @@ class Explorer {
     Surroundings::now = 1;
     Surroundings::stepBudgetBytes = plan.stepBudgetBytes;
     Surroundings::togetherBytes = plan.togetherBytes;
-    Surroundings::memory = &memory_;
     Surroundings::violation.clear();
     for (Side& side : ranks_) {
       side.index.assign(plan.collectives.size(), kNobody);
@@ -348,6 +347,7 @@ class Explorer {
   const Plan& plan_;
   Random random_;
   UserMemory memory_;
+  MemoryWatch watch_{memory_};
   TestWorld<Rules> world_;
   std::vector<Side> ranks_;
   std::vector<ThreadState> threads_;

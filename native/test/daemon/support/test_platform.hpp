@@ -16,6 +16,20 @@ struct Surroundings {
   static inline std::string violation;  // the first thing that the library must not have done
 };
 
+/// Lets all platforms look at `memory` as long as this lives.
+class MemoryWatch {
+ public:
+  explicit MemoryWatch(const UserMemory& memory) : memory_(memory) { Surroundings::memory = &memory; }
+  ~MemoryWatch() {
+    if (Surroundings::memory == &memory_) Surroundings::memory = nullptr;
+  }
+  MemoryWatch(const MemoryWatch&) = delete;
+  MemoryWatch& operator=(const MemoryWatch&) = delete;
+
+ private:
+  const UserMemory& memory_;
+};
+
 template <class RulesType>
 class TestPlatform : public CpuPlatform<RulesType> {
  public:
