@@ -87,8 +87,8 @@ function markdown({ machine, entries: rows }) {
     "| What | Passed | Seconds | Commit | Date | Figures |",
     "| --- | --- | --- | --- | --- | --- |",
     ...rows.map(
-      ({ name, passed, seconds, commit, date, figures: values }) =>
-        `| ${name} | ${passed ? "yes" : "**no**"} | ${seconds} | ${commit} | ${date} | ${figures(values).join(", ")} |`,
+      ({ name, machine: elsewhere, passed, seconds, commit, date, figures: values }) =>
+        `| ${name}${elsewhere ? ` (on ${elsewhere})` : ""} | ${passed ? "yes" : "**no**"} | ${seconds} | ${commit} | ${date} | ${figures(values).join(", ")} |`,
     ),
     ...(missing.length > 0 ? ["", "Not run yet:", "", ...missing] : []),
     "",
