@@ -79,7 +79,20 @@ describe("dfccl simulate deadlock", () => {
   });
 
   it("prints the paper's table beside its own", async () => {
-    const { code, stdout } = await runCommand(["simulate", "deadlock", "--preset", "table1", "-r", "8", "--draws", "1", "--shortcut", "0"]);
+    const { code, stdout } = await runCommand([
+      "simulate",
+      "deadlock",
+      "--preset",
+      "table1",
+      "-r",
+      "8",
+      "--draws",
+      "1",
+      "--shortcut",
+      "0",
+      "--whole",
+      "0",
+    ]);
     expect(stdout).toMatch(/\(4, 4, 4\)-3D\s+400, 1200\s+1e-6\s+–\s+9\.97%/);
     expect(stdout).toMatch(/\(32, 64\)-free\s+800 or 2400\s+4e-5\s+4e-5\s+6\.94%\s+3\.22%/);
     expect(stdout.match(/\((?:4, 4, 4|8, 6, 64|1, 8|32, 64|32, 128)\)-(?:3D|free)/g)).toHaveLength(21);
