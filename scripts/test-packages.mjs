@@ -66,7 +66,10 @@ function isolatedEnvironment(folder, registryUrl) {
   const userConfig = join(home, ".npmrc");
   writeFileSync(userConfig, `registry=${registryUrl}\n${registryUrl.replace("http:", "")}:_authToken=loopback\n`);
   const person = { NAME: "dfccl", EMAIL: "dfccl@example.invalid" };
+  // npm reads these in any case of letters, and takes NPM_CONFIG_USERCONFIG before ours.
+  const theirs = Object.keys(process.env).filter((key) => /^npm_config_/i.test(key));
   return {
+    ...Object.fromEntries(theirs.map((key) => [key, undefined])),
     HOME: home,
     XDG_CONFIG_HOME: join(home, ".config"),
     npm_config_userconfig: userConfig,
