@@ -26,7 +26,7 @@ Exit codes:
   1    failed, or a rank died
   2    CUDA failed, 3: NCCL failed
   4    a wait took longer than --timeout
-  5    not implemented, or missing
+  5    a backend is not there, or does not do what was asked of it
   6    invalid usage
   7    a result was wrong, or too slow for NCCL_TESTS_MIN_BW
   255  bad arguments`,
