@@ -4,12 +4,12 @@ import { type CollectiveRow, measureCollective, optionsFor } from "../collective
 import { collectivesMarkdown, collectivesVerdict, describeCollectives } from "../collectives/report.js";
 import { repositoryRoot } from "../peers/native-programs.js";
 import { busyWarning, describeHeader, machineFacts, reportHeader } from "../peers/report-header.js";
+import { type MeasurementTools, runMeasurement } from "../peers/run-measurement.js";
 import { runProgram } from "../peers/run-program.js";
-import { type ReportFlags, sayer, writeReports } from "../peers/write-reports.js";
+import { type ReportFlags, writeReports } from "../peers/write-reports.js";
 import { perfBackends } from "../perf/backends.js";
 import { nativePrograms } from "../perf/find-programs.js";
 import { out } from "../terminal/colors.js";
-import { watchForInterruption } from "../terminal/interruption.js";
 import { withProgress } from "../terminal/progress.js";
 import { wrap } from "../terminal/wrap.js";
 import { byteSize, listOf, outputFile, outputFileOrDash, wholeNumber } from "./options.js";
@@ -57,13 +57,10 @@ Exit codes:
 
 async function benchCollectives(flags: CollectivesFlags): Promise<number> {
   const root = repositoryRoot();
-  using interruption = watchForInterruption();
-  const { signal } = interruption;
-  const say = sayer(flags);
   const rows: CollectiveRow[] = [];
   const repetitions = flags.repetitions ?? (flags.quick ? 1 : 3);
   const machine = machineFacts();
-  try {
+  const measure = async ({ signal, say }: MeasurementTools): Promise<void> => {
     const probe = await runProgram({ command: `${await nativePrograms(signal)}/perf_bench`, args: ["--probe", "yes"], signal });
     const warning = busyWarning(machine);
     if (warning) say(`${out.yellow(wrap(warning))}\n`);
@@ -71,14 +68,8 @@ async function benchCollectives(flags: CollectivesFlags): Promise<number> {
     const header = { ...reportHeader(root, machine, probe, version), repetitions };
     say(`${describeHeader(header).join("\n")}\n\n${describeCollectives(rows)}\n\n${wrap(collectivesVerdict(rows))}`);
     await writeReports(flags, { header, rows }, collectivesMarkdown);
-    return 0;
-  } catch (error) {
-    // Minutes of measuring are not thrown away.
-    if (rows.length > 0) say(`${describeCollectives(rows)}\n`);
-    if (!signal.aborted) throw error;
-    say(out.red("Interrupted: a partial result, and no file is written."));
-    return interruption.exitCode() ?? 1;
-  }
+  };
+  return runMeasurement(flags, measure, () => (rows.length > 0 ? describeCollectives(rows) : undefined));
 }
 
 /** @returns OpenMPI's version. */

@@ -4,10 +4,10 @@ import { type Case, type ComparisonRow, commandsOf, compare, type OpenMpi, type 
 import { describeMode, describeRows, mpiMarkdown, mpiVerdict } from "../peers/mpi-report.js";
 import { buildNativePrograms, repositoryRoot, requireOpenMpi } from "../peers/native-programs.js";
 import { busyWarning, describeHeader, type MachineFacts, machineFacts, type ReportHeader, reportHeader } from "../peers/report-header.js";
+import { type MeasurementTools, runMeasurement } from "../peers/run-measurement.js";
 import { runProgram } from "../peers/run-program.js";
-import { sayer, writeReports } from "../peers/write-reports.js";
+import { writeReports } from "../peers/write-reports.js";
 import { out } from "../terminal/colors.js";
-import { watchForInterruption } from "../terminal/interruption.js";
 import { withNote } from "../terminal/note.js";
 import { withProgress } from "../terminal/progress.js";
 import { formatBytes, formatCountOf } from "../terminal/table.js";
@@ -71,11 +71,8 @@ Exit codes:
 
 async function benchMpi(flags: MpiFlags): Promise<number> {
   const root = repositoryRoot();
-  using interruption = watchForInterruption();
-  const { signal } = interruption;
   const rows: ComparisonRow[] = [];
-  const say = sayer(flags);
-  try {
+  const measure = async ({ signal, say }: MeasurementTools): Promise<void> => {
     const machine = machineFacts();
     const programs = await withNote("Building the native benchmarks", () => buildNativePrograms(root, signal));
     const openmpi = requireOpenMpi(programs);
@@ -96,14 +93,8 @@ async function benchMpi(flags: MpiFlags): Promise<number> {
     });
     say(`${describeRows(rows)}\n\n${out.green(wrap(mpiVerdict(rows)))}`);
     await writeReports(flags, { header, rows }, mpiMarkdown);
-    return 0;
-  } catch (error) {
-    // Minutes of measuring are not thrown away.
-    if (rows.length > 0) say(`${describeRows(rows)}\n`);
-    if (!signal.aborted) throw error;
-    say(out.red("Interrupted: a partial result, and no file is written."));
-    return interruption.exitCode() ?? 1;
-  }
+  };
+  return runMeasurement(flags, measure, () => (rows.length > 0 ? describeRows(rows) : undefined));
 }
 
 async function probeMachine(

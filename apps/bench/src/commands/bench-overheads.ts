@@ -4,10 +4,10 @@ import { readOverheads } from "../overheads/read-overheads.js";
 import { describeOverheads, type OverheadsReport, overheadsMarkdown } from "../overheads/report.js";
 import { buildNativePrograms, repositoryRoot } from "../peers/native-programs.js";
 import { busyWarning, describeHeader, machineFacts, reportHeader } from "../peers/report-header.js";
+import { runMeasurement } from "../peers/run-measurement.js";
 import { runProgram } from "../peers/run-program.js";
-import { type ReportFlags, sayer, writeReports } from "../peers/write-reports.js";
+import { type ReportFlags, writeReports } from "../peers/write-reports.js";
 import { out } from "../terminal/colors.js";
-import { watchForInterruption } from "../terminal/interruption.js";
 import { withNote } from "../terminal/note.js";
 import { withProgress } from "../terminal/progress.js";
 import { wrap } from "../terminal/wrap.js";
@@ -53,12 +53,9 @@ Exit codes:
 
 async function benchOverheads(flags: OverheadsFlags): Promise<number> {
   const root = repositoryRoot();
-  using interruption = watchForInterruption();
-  const { signal } = interruption;
-  const say = sayer(flags);
   const repetitions = flags.repetitions ?? (flags.quick ? 1 : 5);
   const machine = machineFacts();
-  try {
+  return runMeasurement(flags, async ({ signal, say }) => {
     const programs = await withNote("Building the native benchmarks", () => buildNativePrograms(root, signal));
     const warning = busyWarning(machine);
     if (warning) say(`${out.yellow(wrap(warning))}\n`);
@@ -76,10 +73,5 @@ async function benchOverheads(flags: OverheadsFlags): Promise<number> {
     const report: OverheadsReport = { header, ...readOverheads(outputs), javascript };
     say(`${describeHeader(header).join("\n")}\n\n${describeOverheads(report)}`);
     await writeReports(flags, report, overheadsMarkdown);
-    return 0;
-  } catch (error) {
-    if (!signal.aborted) throw error;
-    say(out.red("Interrupted: no file is written."));
-    return interruption.exitCode() ?? 1;
-  }
+  });
 }

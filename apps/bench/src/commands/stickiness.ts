@@ -1,13 +1,12 @@
-import { writeFileSync } from "node:fs";
 import type { Command } from "commander";
 import { findRoot } from "../peers/native-programs.js";
 import { busyWarning, describeHeader, machineFacts, reportHeader } from "../peers/report-header.js";
-import { sayer } from "../peers/write-reports.js";
+import { runMeasurement } from "../peers/run-measurement.js";
+import { writeReports } from "../peers/write-reports.js";
 import { describeStickiness } from "../stickiness/describe.js";
 import type { StickinessReport, StickinessRun } from "../stickiness/report.js";
 import { runStickiness } from "../stickiness/run-stickiness.js";
 import { out } from "../terminal/colors.js";
-import { watchForInterruption } from "../terminal/interruption.js";
 import { withProgress } from "../terminal/progress.js";
 import { wrap } from "../terminal/wrap.js";
 import { byteSize, numberBetween, outputFileOrDash, wholeNumber } from "./options.js";
@@ -60,12 +59,9 @@ Exit codes:
 }
 
 async function stickiness(flags: StickinessFlags): Promise<number> {
-  using interruption = watchForInterruption();
-  const { signal } = interruption;
-  const say = sayer(flags);
   const machine = machineFacts();
   const { ranks, collectives, iterations, late, lateRank, seed } = flags;
-  try {
+  return runMeasurement(flags, async ({ signal, say }) => {
     const plans = [...new Set([0, late])].flatMap((lateMs) => (["fixed", "adaptive"] as const).map((policy) => ({ policy, lateMs })));
     const runs = await withProgress("Measuring", plans.length * iterations, async (progress) => {
       const done: StickinessRun[] = [];
@@ -85,13 +81,6 @@ async function stickiness(flags: StickinessFlags): Promise<number> {
     const warning = busyWarning(machine);
     if (warning) say(`${out.yellow(wrap(warning))}\n`);
     say(`${describeHeader(header).join("\n")}\n\n${describeStickiness(report)}`);
-    const json = `${JSON.stringify(report, undefined, 1)}\n`;
-    if (flags.json === "-") process.stdout.write(json);
-    else if (flags.json !== undefined) writeFileSync(flags.json, json);
-    return 0;
-  } catch (error) {
-    if (!signal.aborted) throw error;
-    say(out.red("Interrupted: no file is written."));
-    return interruption.exitCode() ?? 1;
-  }
+    await writeReports(flags, report);
+  });
 }

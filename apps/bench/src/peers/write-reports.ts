@@ -14,9 +14,9 @@ export function sayer({ json }: ReportFlags): (text: string) => void {
   };
 }
 
-export async function writeReports<Report>(flags: ReportFlags, report: Report, markdown: (report: Report) => string): Promise<void> {
+export async function writeReports<Report>(flags: ReportFlags, report: Report, markdown?: (report: Report) => string): Promise<void> {
   const json = `${JSON.stringify(report, null, 2)}\n`;
   if (flags.json === "-") process.stdout.write(json);
   else if (flags.json !== undefined) await writeFile(flags.json, json);
-  if (flags.markdown !== undefined) await writeFile(flags.markdown, markdown(report));
+  if (flags.markdown !== undefined && markdown !== undefined) await writeFile(flags.markdown, markdown(report));
 }
