@@ -17,7 +17,7 @@ interface StickinessFlags {
   readonly bytes: number;
   readonly iterations: number;
   readonly late: number;
-  readonly lateRank: number;
+  readonly lateRank?: number;
   readonly seed: number;
   readonly json?: string;
 }
@@ -35,7 +35,7 @@ export function addStickinessCommand(program: Command): void {
     .option("-b, --bytes <n>", "of each, such as 4K or 1M", byteSize, 16_384)
     .option("-n, --iterations <n>", "iterations", wholeNumber(1, 1_000_000), 50)
     .option("--late <ms>", "how late", numberBetween(0, 60_000), 5)
-    .option("--late-rank <n>", "who", wholeNumber(0, 63), 2)
+    .option("--late-rank <n>", "who (default: the last one)", wholeNumber(0, 63))
     .option("--seed <n>", "seed of the orders", wholeNumber(0, 2 ** 31 - 1), 1)
     .option("--json <file>", "write it all; - for standard output, instead of text", outputFileOrDash)
     .addHelpText(
@@ -53,14 +53,15 @@ Exit codes:
   130  interrupted; no file is written`,
     )
     .action(async (flags: StickinessFlags, command: Command) => {
-      if (flags.lateRank >= flags.ranks) command.error(`--late-rank ${flags.lateRank} is no rank: there are ${flags.ranks}.`);
+      const { lateRank = flags.ranks - 1 } = flags;
+      if (lateRank >= flags.ranks) command.error(`--late-rank ${lateRank} is no rank: give one from 0 to ${flags.ranks - 1}.`);
       process.exitCode = await stickiness(flags);
     });
 }
 
 async function stickiness(flags: StickinessFlags): Promise<number> {
   const machine = machineFacts();
-  const { ranks, collectives, iterations, late, lateRank, seed } = flags;
+  const { ranks, collectives, iterations, late, lateRank = flags.ranks - 1, seed } = flags;
   return runMeasurement(flags, async ({ signal, say }) => {
     const plans = [...new Set([0, late])].flatMap((lateMs) => (["fixed", "adaptive"] as const).map((policy) => ({ policy, lateMs })));
     const runs = await withProgress("Measuring", plans.length * iterations, async (progress) => {
