@@ -5,6 +5,7 @@
 #include <string>
 
 #include "world/builtin_programs.hpp"
+#include "world/world.hpp"
 
 namespace dfccl::gpu {
 namespace {
@@ -35,11 +36,9 @@ void connectDevices(const std::vector<int>& devices) {
 
 scheduling::SchedulePolicy defaultGpuPolicy() {
   using namespace scheduling;
-  SchedulePolicy policy{};
-  policy.version = kSchedulePolicyVersion;
-  policy.order = {OrderKind::priority, {}, 1, 1, 256, 4096};
+  SchedulePolicy policy = defaultPolicy();
   policy.stickiness = {StickinessKind::adaptive, {}, 2, 1, 32, 0, 512};
-  policy.quit = {QuitKind::voluntary, {}, 64, 200'000, 3'000'000};
+  policy.quit.idleVisits = 64;
   return policy;
 }
 
