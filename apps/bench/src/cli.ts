@@ -22,7 +22,15 @@ import { textWidth, wrap } from "./terminal/wrap.js";
 
 const usageError = 2;
 // Errors of what was typed, not of what ran.
-const usageCodes: ReadonlySet<string> = new Set(["WORKLOAD", "POLICY", "TUNING_FILE", "PROGRAM_FILE", "SIMULATION_CONFIG", "BAD_REPORT"]);
+const usageCodes: ReadonlySet<string> = new Set([
+  "WORKLOAD",
+  "POLICY",
+  "TUNING_FILE",
+  "PROGRAM_FILE",
+  "SIMULATION_CONFIG",
+  "BAD_REPORT",
+  "UNREADABLE_FILE",
+]);
 const { version } = createRequire(import.meta.url)("../package.json") as { version: string };
 
 endOnBrokenPipe();

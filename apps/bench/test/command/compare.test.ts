@@ -40,30 +40,3 @@ describe("dfccl compare", () => {
     expect(code).toBe(2);
   });
 });
-
-describe("dfccl stickiness", () => {
-  it("runs fixed and adaptive thresholds, nobody late and one rank late, and gets every sum right", async () => {
-    const args = ["stickiness", "-r", "3", "-c", "8", "-n", "3", "-b", "1K", "--late", "1", "--json", "-"];
-    const { code, stdout } = await runCommand(args);
-    const report = JSON.parse(stdout);
-    expect(report).toMatchObject({ kind: "stickiness", ranks: 3, collectives: 8, lateRank: 2 });
-    expect(report.runs.map(({ policy, lateMs }: { policy: string; lateMs: number }) => [policy, lateMs])).toEqual([
-      ["fixed", 0],
-      ["adaptive", 0],
-      ["fixed", 1],
-      ["adaptive", 1],
-    ]);
-    for (const run of report.runs) {
-      expect(run.iterationsPerSecond).toBeGreaterThan(0);
-      const ids = run.completions.map(({ collective }: { collective: number }) => collective);
-      expect(ids.toSorted((a: number, b: number) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
-    }
-    expect(code).toBe(0);
-  });
-
-  it("ends with 2 for a late rank that isn't there", async () => {
-    const { code, stderr } = await runCommand(["stickiness", "-r", "2"]);
-    expect(stderr).toMatch(/--late-rank 2 is no rank: there are 2/);
-    expect(code).toBe(2);
-  });
-});

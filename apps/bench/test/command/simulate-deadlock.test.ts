@@ -113,8 +113,8 @@ describe("dfccl simulate deadlock", () => {
   it.each([
     ["a key that isn't known", configFile("key.json", { ...stages, speed: 1 }), /speed is 1: no such key is known/],
     ["a probability above 1", configFile("p.json", { ...stages, disorderProbability: 2 }), /disorderProbability is 2: must be <=1/],
-    ["what isn't JSON", configFile("text.json", "{"), /can't be read as JSON/],
-    ["a file that isn't there", join(folder, "none.json"), /can't be read as JSON/],
+    ["what isn't JSON", configFile("text.json", "{"), /can't be read: it isn't JSON/],
+    ["a file that isn't there", join(folder, "none.json"), /can't be read:\s+there\s+is\s+no\s+such\s+file/],
   ])("refuses %s before any work", async (_, path, message) => {
     const { code, stdout, stderr } = await runCommand(["simulate", "deadlock", path]);
     expect(stderr.replaceAll("\n", " ")).toMatch(message);
