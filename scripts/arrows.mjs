@@ -10,7 +10,7 @@ export const arrows = {
   "packages/compiler": ["packages/primitives"],
   "packages/simulator": ["packages/primitives", "packages/scheduler"],
   "packages/core": ["packages/primitives", "packages/queues", "packages/scheduler"],
-  "packages/actor": ["packages/core"],
+  "packages/actor": ["packages/primitives", "packages/core"],
   "packages/collective-tests": ["packages/primitives"],
   "apps/bench": [
     "packages/primitives",
@@ -19,6 +19,7 @@ export const arrows = {
     "packages/compiler",
     "packages/simulator",
     "packages/core",
+    "packages/actor",
     "packages/collective-tests",
   ],
   "apps/train": ["packages/core", "packages/actor"],

@@ -98,6 +98,7 @@ export {
   type WireLayout,
   wireBytes,
 } from "./protocol.js";
+export { SeededRandom } from "./random.js";
 export { isReduceOp, type ReduceOp, reduceOpCode, reduceOpFromCode, reduceOps } from "./reduce-op.js";
 export { type InterpretOptions, type InterpretResult, interpretProgram } from "./reference-interpreter.js";
 export {

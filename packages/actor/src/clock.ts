@@ -1,0 +1,16 @@
+/** Time as schedules and actors see it, so that a test can hand in its own. */
+export interface Clock {
+  /** Milliseconds since some fixed moment. */
+  now(): number;
+  /** Calls back once, not before `delayMs` have passed. @returns what takes the call back. */
+  after(delayMs: number, callback: () => void): () => void;
+}
+
+/** The machine's clock. Waiting for it keeps the process alive. */
+export const systemClock: Clock = {
+  now: () => performance.now(),
+  after(delayMs, callback) {
+    const timer = setTimeout(callback, delayMs);
+    return () => clearTimeout(timer);
+  },
+};

@@ -1,0 +1,118 @@
+import type { Rank, RegisteredCollective } from "@dfccl/core";
+import { InvalidArgumentError } from "@dfccl/primitives";
+
+/** An all-reduce that one rank has registered. What it holds is the communicator's own business. */
+export interface RegisteredReduction {
+  readonly id: number;
+  readonly elements: number;
+  /** Gives it up on this rank. @pre no run of it is in flight. */
+  close(): void;
+}
+
+export interface ReductionRequest {
+  readonly reduction: RegisteredReduction;
+  /** Reduced in place; may be longer than the reduction. */
+  readonly data: Float32Array;
+}
+
+/**
+ * One rank's side of the collective library: all that a schedule needs of it. {@link coreCommunicator} is the one over
+ * `@dfccl/core`; a rank whose engine lives in another thread brings its own.
+ */
+export interface Communicator {
+  /** This rank's position among the ranks that reduce together. */
+  readonly rank: number;
+  /** How many these are. */
+  readonly size: number;
+  /** Registers an all-reduce. Never waits for other ranks; the same id, count and operator must follow on each of them. */
+  register(options: { readonly id: number; readonly elements: number; readonly priority: number }): RegisteredReduction;
+  /**
+   * Submits runs, published together. Never waits.
+   * @param onEnd - called once for each run that ends, with its position and, where it failed, why; never before submit() has returned.
+   */
+  submit(requests: readonly ReductionRequest[], onEnd: (position: number, failure: unknown) => void): void;
+  /** Zeroed memory that the library likes best. */
+  allocate(elements: number): Float32Array;
+}
+
+export interface CoreCommunicatorOptions {
+  /** Ranks of the world that reduce together, this one among them. Default: all. */
+  readonly ranks?: readonly number[];
+  /** Default "avg", which is what data parallelism does with gradients. */
+  readonly op?: "avg" | "sum";
+}
+
+/**
+ * A communicator over one rank of a world.
+ * @throws {InvalidArgumentError} where the rank isn't among `ranks`.
+ */
+export function coreCommunicator(rank: Rank, options: CoreCommunicatorOptions = {}): Communicator {
+  const { ranks = rank.world.ranks.map(({ number }) => number), op = "avg" } = options;
+  const position = ranks.indexOf(rank.number);
+  if (position < 0) throw new InvalidArgumentError("ranks", ranks, `a list with rank ${rank.number}, whose communicator this is`);
+  return new CoreCommunicator(rank, ranks, position, op);
+}
+
+class CoreReduction implements RegisteredReduction {
+  constructor(readonly collective: RegisteredCollective) {}
+
+  get id(): number {
+    return this.collective.id;
+  }
+
+  get elements(): number {
+    return this.collective.count;
+  }
+
+  close(): void {
+    this.collective.unregister();
+  }
+}
+
+class CoreCommunicator implements Communicator {
+  readonly size: number;
+
+  constructor(
+    private readonly ofWorld: Rank,
+    private readonly ranks: readonly number[],
+    readonly rank: number,
+    private readonly op: "avg" | "sum",
+  ) {
+    this.size = ranks.length;
+  }
+
+  register({ id, elements, priority }: { id: number; elements: number; priority: number }): RegisteredReduction {
+    const { ofWorld, ranks, op } = this;
+    return new CoreReduction(ofWorld.register({ id, collective: "all-reduce", dataType: "float32", count: elements, op, ranks, priority }));
+  }
+
+  submit(requests: readonly ReductionRequest[], onEnd: (position: number, failure: unknown) => void): void {
+    const runs = requests.map(({ reduction, data }) => {
+      if (!(reduction instanceof CoreReduction))
+        throw new InvalidArgumentError("reduction", reduction, "one that this communicator registered");
+      return [reduction.collective, data, data] as const;
+    });
+    const ended = new Set<number>();
+    const end = (position: number, failure: unknown): void => {
+      ended.add(position);
+      onEnd(position, failure);
+    };
+    let failed: number[] = [];
+    const batch = this.ofWorld.submit(runs, {
+      onComplete: ({ position, status }) => {
+        if (status === "completed") end(position, undefined);
+        else failed.push(position);
+      },
+    });
+    // The batch alone says why a run failed, and what a closed or deadlocked world leaves behind.
+    batch.then(undefined, (error: unknown) => {
+      for (const position of failed) end(position, error);
+      failed = [];
+      for (let position = 0; position < runs.length; position += 1) if (!ended.has(position)) end(position, error);
+    });
+  }
+
+  allocate(elements: number): Float32Array {
+    return this.ofWorld.allocate("float32", elements);
+  }
+}

@@ -1,0 +1,58 @@
+import { InvalidArgumentError } from "@dfccl/primitives";
+import type { GradientReducer, GradientTensor, ReducerStatistics } from "./gradient-reducer.js";
+import { asPromise, type Launcher } from "./launcher.js";
+import { type MergeLimits, mergeGroups } from "./merge-groups.js";
+import { OrderedLaunch } from "./ordered-launch.js";
+
+export interface StaticOptions extends MergeLimits {
+  /**
+   * Ids in the order of launch, the same on every rank. Default: the tensors from the last to the first, because the
+   * backward pass goes from the last layer to the first.
+   */
+  readonly order?: readonly number[];
+}
+
+/**
+ * Static sorting: order and groups are fixed before the start. Gradients of data parallelism don't depend on each other's
+ * all-reduce, so all have one depth, and only the limits cut groups.
+ */
+export class StaticReducer implements GradientReducer {
+  readonly schedule = "static";
+  private readonly launch: OrderedLaunch;
+
+  constructor(
+    private readonly launcher: Launcher,
+    tensors: readonly GradientTensor[],
+    options: StaticOptions,
+  ) {
+    const order = options.order ?? tensors.map(({ id }) => id).reverse();
+    if (order.length !== tensors.length || new Set(order).size !== tensors.length) {
+      throw new InvalidArgumentError("order", order, `each of the ${tensors.length} tensors once`);
+    }
+    const entries = order.map((id) => ({ id, bytes: 4 * launcher.tensor(id).elements }));
+    const groups = mergeGroups(entries, options).map((group) => group.map(({ id }) => id));
+    this.launch = new OrderedLaunch(launcher, groups);
+    launcher.registerAll();
+  }
+
+  ready(id: number, data: Float32Array, onReduced: (failure: unknown) => void = () => undefined): void {
+    this.launch.add(this.launcher.take(id, data, onReduced));
+  }
+
+  reduce(id: number, data: Float32Array): Promise<void> {
+    return asPromise((onReduced) => this.ready(id, data, onReduced));
+  }
+
+  async endStep(): Promise<void> {
+    this.launch.requireNothingHeld(this.schedule);
+    await this.launcher.drained();
+  }
+
+  statistics(): ReducerStatistics {
+    return this.launcher.statistics();
+  }
+
+  close(): void {
+    this.launcher.close();
+  }
+}

@@ -1,0 +1,123 @@
+import { openWorld } from "@dfccl/core";
+import { DfcclError, SeededRandom } from "@dfccl/primitives";
+import { afterEach, describe, expect, it } from "vitest";
+import {
+  coreCommunicator,
+  type GradientReducer,
+  type GradientTensor,
+  inProcessTransports,
+  openReducer,
+  type ReducerOptions,
+  scheduleNames,
+} from "../src/index.js";
+import { shuffled } from "./support/shuffled.js";
+
+const tensors: readonly GradientTensor[] = [7, 300, 1, 64, 5000, 12].map((elements, id) => ({ id: id + 3, elements }));
+const closers: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closers.splice(0)) close();
+});
+
+function openAll(ranks: number, options: Partial<ReducerOptions>): GradientReducer[] {
+  const world = openWorld({ ranks });
+  closers.push(() => world.close());
+  const transports = inProcessTransports(ranks);
+  return world.ranks.map((rank, position) => {
+    const transport = transports[position];
+    return openReducer({ communicator: coreCommunicator(rank), tensors, ...(transport ? { transport } : {}), ...options });
+  });
+}
+
+/** Every rank hands its gradients in in an order of its own, in turns of the event loop of its own. */
+async function step(reducers: readonly GradientReducer[], number: number, random: SeededRandom): Promise<void> {
+  await Promise.all(
+    reducers.map(async (reducer, rank) => {
+      const results = new Map<number, Float32Array>();
+      for (const { id, elements } of shuffled(tensors, random)) {
+        const data = new Float32Array(elements).fill(number * 100 + id + rank);
+        results.set(id, data);
+        reducer.ready(id, data);
+        if (random.below(2) === 0) await new Promise((resolve) => setImmediate(resolve));
+      }
+      await reducer.endStep();
+      const mean = (reducers.length - 1) / 2;
+      for (const [id, data] of results) expect(new Set(data)).toEqual(new Set([number * 100 + id + mean]));
+    }),
+  );
+}
+
+const variants: readonly (readonly [string, Partial<ReducerOptions>])[] = [
+  ...scheduleNames.map((schedule) => [schedule, { schedule }] as const),
+  ["coordinator without fusion", { schedule: "coordinator", coordinator: { fusionBytes: 0 } }],
+  ["static, one by one", { schedule: "static", static: { maxGroupSize: 1 } }],
+  ["negotiation in a star", { negotiation: "star" }],
+  ["negotiation along a chain", { negotiation: "chain" }],
+];
+
+describe("gradient reducers", () => {
+  it.each(variants)("%s: every step ends with the mean of all ranks in every gradient", async (_name, options) => {
+    const reducers = openAll(3, options);
+    const random = new SeededRandom(11);
+    for (let number = 0; number < 8; number += 1) await step(reducers, number, random);
+    for (const reducer of reducers) {
+      expect(reducer.statistics().reduced).toBe(8 * tensors.length);
+      reducer.close();
+      reducer.close();
+    }
+  });
+
+  it("fuse under the coordinator, and never otherwise", async () => {
+    for (const schedule of scheduleNames) {
+      const reducers = openAll(2, { schedule });
+      for (const reducer of reducers) for (const { id, elements } of tensors) reducer.ready(id, new Float32Array(elements));
+      await Promise.all(reducers.map((reducer) => reducer.endStep()));
+      for (const reducer of reducers) {
+        expect(reducer.statistics().submitted).toBe(schedule === "coordinator" ? 1 : tensors.length);
+        expect(reducer.statistics().messages > 0).toBe(schedule === "coordinator" || schedule === "learned");
+      }
+    }
+  });
+
+  it("say which gradient an order waits for", async () => {
+    for (const schedule of ["static", "learned"] as const) {
+      const [reducer] = openAll(1, { schedule });
+      for (const { id, elements } of tensors.slice(0, -1)) reducer?.ready(id, new Float32Array(elements));
+      const error = await reducer?.endStep().catch((failure: unknown) => failure);
+      expect(error).toBeInstanceOf(DfcclError);
+      expect(error).toMatchObject({ code: "INCOMPLETE_STEP", facts: { missing: ["8"], held: 5 } });
+    }
+  });
+
+  it("refuse wrong gradients with a remedy, and go on", async () => {
+    const [reducer] = openAll(1, {});
+    expect(() => reducer?.ready(99, new Float32Array(1))).toThrow("isn't known");
+    expect(() => reducer?.ready(3, new Float32Array(8))).toThrow("Give a Float32Array of 7");
+    reducer?.ready(3, new Float32Array(7));
+    expect(() => reducer?.ready(3, new Float32Array(7))).toThrow("being reduced already");
+    await reducer?.endStep();
+  });
+
+  it.each<readonly [string, Partial<ReducerOptions>]>([
+    ["an unknown schedule", { schedule: "best" as "static" }],
+    ["an unknown negotiation", { negotiation: "ring" as "star" }],
+    ["no tensors", { tensors: [] }],
+    ["a tensor without elements", { tensors: [{ id: 1, elements: 0 }] }],
+    ["an id given twice", { tensors: [1, 1].map((id) => ({ id, elements: 1 })) }],
+    ["an order that leaves tensors out", { schedule: "static", static: { order: [3] } }],
+    ["a transport of other ranks", { schedule: "learned", transport: inProcessTransports(5)[4] as never }],
+    ["a cycle of no length", { schedule: "coordinator", coordinator: { cycleMs: 0 } }],
+  ])("are not opened with %s", (_name, options) => {
+    expect(() => openAll(1, options)).toThrow(DfcclError);
+  });
+
+  it("tell what a closed world left behind", async () => {
+    const world = openWorld({ ranks: 2 });
+    const [rank] = world.ranks;
+    if (rank === undefined) throw new Error("no rank");
+    const reducer = openReducer({ communicator: coreCommunicator(rank), tensors });
+    const reduction = reducer.reduce(3, new Float32Array(7));
+    world.close();
+    await expect(reduction).rejects.toMatchObject({ code: "CLOSED" });
+    await expect(reducer.endStep()).rejects.toMatchObject({ code: "CLOSED" });
+  });
+});

@@ -1,0 +1,18 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+export default defineConfig({
+  // Sources instead of builds, so that tests run without one and never see a stale one.
+  resolve: {
+    alias: {
+      "@dfccl/primitives": source("../primitives/src/index.ts"),
+      "@dfccl/queues": source("../queues/src/index.ts"),
+      "@dfccl/scheduler": source("../scheduler/src/index.ts"),
+      "@dfccl/core": source("../core/src/index.ts"),
+      "@dfccl/actor": source("src/index.ts"),
+    },
+  },
+  test: { name: "actor", include: ["test/**/*.test.ts"], testTimeout: 60_000 },
+});
