@@ -1,3 +1,13 @@
+export type { Actor } from "./actors/actor.js";
+export { earliestTask, type PickActor } from "./actors/actor-thread.js";
+export { type Bus, microtaskBus } from "./actors/bus.js";
+export { ActorProtocolError, ActorsStuckError, KernelError, PlanError, type PlanErrorCode, type WaitingActor } from "./actors/errors.js";
+export type { ActorMessage } from "./actors/message.js";
+export type { Act, ActorPlan, Kernel, RegisterSpec, Rhythm, TaskSpec } from "./actors/plan.js";
+export type { Register } from "./actors/register.js";
+export { type ActorRun, type ActTrace, type RunActorsOptions, runActors } from "./actors/run-actors.js";
+export { decodeTaskId, encodeTaskId, rankOf, type TaskId, type TaskPlace, threadOf } from "./actors/task-id.js";
+export { VirtualClock } from "./actors/virtual-clock.js";
 export { type Clock, systemClock } from "./clock.js";
 export {
   type Communicator,

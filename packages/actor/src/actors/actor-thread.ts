@@ -1,0 +1,32 @@
+import type { Actor } from "./actor.js";
+
+/** Chooses which of the actors that can act goes first. */
+export type PickActor = (ready: readonly Actor[]) => Actor | undefined;
+
+/** The earliest task of the plan: in a pipeline, forward passes before backward ones. */
+export const earliestTask: PickActor = (ready) => ready[0];
+
+/** The tasks of one stream. One acts at a time, except those whose kernels only submit. */
+export class ActorThread {
+  private readonly actors: Actor[] = [];
+  private isBusy = false;
+
+  constructor(private readonly pick: PickActor) {}
+
+  add(actor: Actor): void {
+    this.actors.push(actor);
+  }
+
+  /** The next actor to act, marked as acting; none while the stream is busy or nobody can. */
+  next(): Actor | undefined {
+    const ready = this.actors.filter((actor) => actor.canAct && !(this.isBusy && actor.task.isAsynchronous !== true));
+    const actor = this.pick(ready);
+    if (actor !== undefined && actor.task.isAsynchronous !== true) this.isBusy = true;
+    return actor;
+  }
+
+  /** An actor that next() returned has finished its act. */
+  release(actor: Actor): void {
+    if (actor.task.isAsynchronous !== true) this.isBusy = false;
+  }
+}

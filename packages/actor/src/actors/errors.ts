@@ -1,0 +1,73 @@
+import { DfcclError } from "@dfccl/primitives";
+
+/** A plan can't be executed; found before anything starts. */
+export class PlanError extends DfcclError {
+  override readonly code: string;
+
+  constructor(code: PlanErrorCode, what: string, remedy: string, facts: Readonly<Record<string, unknown>> = {}) {
+    super(what, { facts, remedy });
+    this.code = code;
+  }
+}
+
+export type PlanErrorCode =
+  | "CYCLIC_GRAPH"
+  | "REGISTER_COUNT"
+  | "UNKNOWN_TASK"
+  | "UNKNOWN_REGISTER"
+  | "DUPLICATE_ID"
+  | "IN_PLACE"
+  | "RHYTHM";
+
+/** A message came that must not come: one was lost, doubled or reordered on the way. */
+export class ActorProtocolError extends DfcclError {
+  override readonly code = "ACTOR_PROTOCOL";
+
+  constructor(subject: string, problem: string) {
+    super(`The protocol of actors is broken: ${subject} ${problem}.`, {
+      facts: { subject, problem },
+      remedy: "See that the bus delivers every message once.",
+    });
+  }
+}
+
+/** What an actor that can't act waits for. */
+export interface WaitingActor {
+  readonly task: string;
+  /** Tasks whose results it lacks. */
+  readonly inputsFrom: readonly string[];
+  /** Tasks that hold its registers. */
+  readonly registersAt: readonly string[];
+}
+
+/** No actor can act, no message is under way, and some have not ended. */
+export class ActorsStuckError extends DfcclError {
+  override readonly code = "ACTORS_STUCK";
+
+  constructor(readonly waiting: readonly WaitingActor[]) {
+    const shown = waiting.slice(0, 4).map(({ task, inputsFrom, registersAt }) => {
+      const parts = [
+        ...(inputsFrom.length > 0 ? [`results of ${inputsFrom.join(", ")}`] : []),
+        ...(registersAt.length > 0 ? [`registers that ${registersAt.join(", ")} must give back`] : []),
+      ];
+      return `${task} waits for ${parts.join(" and ") || "its readers"}`;
+    });
+    super(`${waiting.length} actors can't go on: ${shown.join("; ")}${waiting.length > 4 ? "; …" : ""}.`, {
+      facts: { waiting },
+      remedy: "Give the registers between them a larger count, or a path that packs K results K registers beside it.",
+    });
+  }
+}
+
+/** A task's kernel failed. */
+export class KernelError extends DfcclError {
+  override readonly code = "KERNEL";
+
+  constructor(task: string, act: number, cause: unknown) {
+    super(`Task ${task} failed in its act ${act}: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      facts: { task, act },
+      remedy: "The cause says more.",
+      cause,
+    });
+  }
+}
