@@ -13,7 +13,7 @@ export function enginePrograms(collective: CollectiveName, ranks: number): Engin
   if (ranks < 2) return {};
   switch (collective) {
     case "hypercube": {
-      const program = buildProgram({ collective: "all-gather", algorithm: "recursive-doubling", ranks, inPlace: "either" });
+      const program = buildProgram({ collective: "all-gather", algorithm: "direct-recursive-doubling", ranks, inPlace: "either" });
       return { outOfPlace: program, inPlace: program };
     }
     case "alltoall":

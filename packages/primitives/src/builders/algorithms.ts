@@ -20,7 +20,7 @@ import * as signals from "./signals.js";
  * - `ring`: through both neighbours; best bandwidth, latency grows with the ranks.
  * - `binomial-tree`: few rounds around a root.
  * - `double-binary-tree`: two trees that share the load; logarithmic latency, nearly full bandwidth.
- * - `recursive-doubling`: partners at doubling distance; fewest rounds.
+ * - `recursive-doubling`: partners at doubling distance; fewest rounds. `direct-recursive-doubling`: into each other's outputs.
  * - `all-pairs`, `all-pairs-one-shot`, `all-pairs-two-shot`: everybody with everybody at once.
  * - `point-to-point`: one sender, one receiver. `dissemination`: a barrier of signals at doubling distance.
  */
@@ -33,6 +33,7 @@ export const algorithms = [
   "binomial-tree",
   "double-binary-tree",
   "recursive-doubling",
+  "direct-recursive-doubling",
   "all-pairs",
   "all-pairs-one-shot",
   "all-pairs-two-shot",
@@ -62,6 +63,7 @@ export const buildersOf: Readonly<Record<Exclude<Collective, "custom">, BuilderT
     "direct-ring": [directRing.directRingAllGather],
     ring: [ring.ringAllGather],
     "recursive-doubling": [recursiveDoubling.recursiveDoublingAllGather],
+    "direct-recursive-doubling": [recursiveDoubling.directRecursiveDoublingAllGather],
     "all-pairs": [allPairs.allPairsAllGather],
   },
   "reduce-scatter": {

@@ -1,5 +1,5 @@
-import type { Step } from "../program.js";
-import type { Builder } from "./builder.js";
+import type { LocalChunk, RecvEnd, SendEnd, Step } from "../program.js";
+import type { Builder, LaneContext } from "./builder.js";
 import { copy, input, output, recv, recvReduceCopy, send } from "./step-factory.js";
 
 // In round k, partners at distance 2^k exchange all that they have: log2 R rounds. That takes a power of two, so the
@@ -62,39 +62,58 @@ export const recursiveDoublingAllGather: Builder = {
   maxChannels: 1,
   inPlace: true,
   outOfPlace: true,
-  steps: (context) => {
-    const { rank, rankCount, chunk, to } = context;
-    const { player, playerCount, companion, rankOf } = roleOf(rank, rankCount);
-    const segment = (first: number) => output(chunk(0, first));
-    const steps: Step[] = [copy(segment(rank), input(chunk(0)))];
-    if (player === undefined) {
-      const host = to(companion ?? 0);
-      const others = rangesWithout(rank, rankCount);
-      steps.push(send(segment(rank), host), ...others.map(([first, count]) => recv(segment(first), host, count)));
-      return [steps];
-    }
-    if (companion !== undefined) steps.push(recv(segment(companion), to(companion)));
-    for (let distance = 1; distance < playerCount; distance *= 2) {
-      const partner = player ^ distance;
-      const [mine, theirs] = [player, partner].map((other) => {
-        const first = other - (other % distance);
-        const start = rankOf(first);
-        return [start, rankOf(first + distance) - start] as const;
-      });
-      if (mine === undefined || theirs === undefined) continue;
-      const connection = to(rankOf(partner));
-      steps.push(send(segment(mine[0]), connection, mine[1]), recv(segment(theirs[0]), connection, theirs[1]));
-    }
-    if (companion !== undefined) {
-      const guest = to(companion);
-      steps.push(...rangesWithout(companion, rankCount).map(([first, count]) => send(segment(first), guest, count)));
-    }
-    return [steps];
-  },
+  steps: (context) => [allGatherSteps(context, throughSlots, throughSlots)],
 };
 
+/** The same, written straight into the partner's output; the connections then carry flags only. */
+export const directRecursiveDoublingAllGather: Builder = {
+  maxChannels: 1,
+  inPlace: true,
+  outOfPlace: true,
+  usesDirect: true,
+  steps: (context) => [
+    allGatherSteps(
+      context,
+      (end, place) => ({ ...end, remote: place }),
+      (end, place) => ({ ...end, landing: place }),
+    ),
+  ],
+};
+
+const throughSlots = <End>(end: End): End => end;
+
+function allGatherSteps(
+  { rank, rankCount, chunk, to }: LaneContext,
+  sending: (end: SendEnd, place: LocalChunk) => SendEnd,
+  receiving: (end: RecvEnd, place: LocalChunk) => RecvEnd,
+): readonly Step[] {
+  const { player, playerCount, companion, rankOf } = roleOf(rank, rankCount);
+  const segment = (first: number) => output(chunk(0, first));
+  const sendRange = ([first, count]: Range, peer: number): Step => send(segment(first), sending(to(peer), segment(first)), count);
+  const recvRange = ([first, count]: Range, peer: number): Step => recv(segment(first), receiving(to(peer), segment(first)), count);
+  const steps: Step[] = [copy(segment(rank), input(chunk(0)))];
+  if (player === undefined) {
+    const host = companion ?? 0;
+    return [...steps, sendRange([rank, 1], host), ...rangesWithout(rank, rankCount).map((range) => recvRange(range, host))];
+  }
+  if (companion !== undefined) steps.push(recvRange([companion, 1], companion));
+  const rangeOf = (other: number, distance: number): Range => {
+    const first = other - (other % distance);
+    return [rankOf(first), rankOf(first + distance) - rankOf(first)];
+  };
+  for (let distance = 1; distance < playerCount; distance *= 2) {
+    const partner = player ^ distance;
+    steps.push(sendRange(rangeOf(player, distance), rankOf(partner)), recvRange(rangeOf(partner, distance), rankOf(partner)));
+  }
+  if (companion !== undefined) steps.push(...rangesWithout(companion, rankCount).map((range) => sendRange(range, companion)));
+  return steps;
+}
+
+/** Neighbouring segments. */
+type Range = readonly [first: number, count: number];
+
 /** All segments but one, as ranges. */
-function rangesWithout(left: number, rankCount: number): (readonly [first: number, count: number])[] {
+function rangesWithout(left: number, rankCount: number): Range[] {
   const ranges = [
     [0, left],
     [left + 1, rankCount - left - 1],
