@@ -59,7 +59,8 @@ Exit codes:
   130  interrupted; the rounds finished by then are printed, as partial`,
     )
     .action(async (path: string | undefined, flags: SimulateDeadlockFlags, command: Command) => {
-      if ((path === undefined) === (flags.preset === undefined)) command.error("Give a configuration file or --preset.");
+      if (path === undefined && flags.preset === undefined) command.error("Give a configuration file or --preset.");
+      if (path !== undefined && flags.preset !== undefined) command.error(`Give either ${path} or --preset ${flags.preset}, not both.`);
       if (path === undefined && flags.explain !== undefined) command.error("--explain draws the deadlock of a configuration file.");
       // Loaded late, because the simulator takes a while to load.
       const { simulateDeadlockPreset, simulateConfig } = await import("../simulate/run-deadlock.js");
