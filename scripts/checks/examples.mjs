@@ -1,17 +1,26 @@
-// Every numbered example runs to its end. Each is one check.
-import { existsSync, readdirSync } from "node:fs";
+// Every numbered example runs to its end, and the C example by the guide's own commands. Each is one check.
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../lib/paths.mjs";
 import { run } from "../lib/run.mjs";
 
 export async function examples() {
-  const folder = join(root, "examples");
-  const files = existsSync(folder) ? readdirSync(folder).filter((name) => /^\d.*\.(?:ts|mjs)$/.test(name)) : [];
+  const numbered = readdirSync(join(root, "examples")).filter((name) => /^\d.*\.ts$/.test(name));
+  const runs = [
+    ...numbered.sort().map((file) => ({ file, command: ["node", "--import", "tsx", join("examples", file)] })),
+    { file: "any-order.c", command: ["sh", "-ec", guideCommands("cc examples/any-order.c")] },
+  ];
   const failures = [];
-  for (const file of files.sort()) {
-    const command = ["node", ...(file.endsWith(".ts") ? ["--import", "tsx"] : []), join("examples", file)];
+  for (const { file, command } of runs) {
     const { code, output } = await run(command, { log: "examples", timeoutMs: 120_000 });
     if (code !== 0) failures.push(`${file} ended with ${code}\n${output}`);
   }
-  return { passed: files.length - failures.length, failed: failures.length, details: failures.join("\n") };
+  return { passed: runs.length - failures.length, failed: failures.length, details: failures.join("\n") };
+}
+
+/** The lines of the guide's code block that begins so. */
+function guideCommands(beginning) {
+  const blocks = readFileSync(join(root, "docs", "guide.md"), "utf8").matchAll(/^```sh\n(.*?)^```$/gms);
+  for (const [, commands] of blocks) if (commands.startsWith(beginning)) return commands;
+  throw new Error(`docs/guide.md has no commands that begin with "${beginning}"`);
 }
