@@ -46,6 +46,11 @@ export const entries = [
     minutes: 20,
   },
   {
+    name: "every pair of signatures along three dimensions, boxed, against the dense tensor",
+    command: ["vitest", "run", "--project", "actor", "test/boxing"],
+    minutes: 20,
+  },
+  {
     name: "8 ranks × ResNet-50 × 200 iterations in random orders, with synchronizations",
     command: ["node", "apps/bench/dist/cli.js", "disorder", "--ranks", "8", "--iterations", "200", "--control", "--json"],
     minutes: 60,

@@ -8,7 +8,17 @@ export type { Register } from "./actors/register.js";
 export { type ActorRun, type ActTrace, type RunActorsOptions, runActors } from "./actors/run-actors.js";
 export { decodeTaskId, encodeTaskId, rankOf, type TaskId, type TaskPlace, threadOf } from "./actors/task-id.js";
 export { VirtualClock } from "./actors/virtual-clock.js";
+export type { Boxing, BoxingCollective, BoxingStep, CollectiveStep, CopyStep, SliceCopy } from "./boxing/boxing.js";
+export { chooseBoxing } from "./boxing/choose-boxing.js";
+export { describeBoxing } from "./boxing/describe-boxing.js";
+export { type InterpretedBoxing, interpretBoxing, type Parts } from "./boxing/interpret-boxing.js";
 export { type Clock, systemClock } from "./clock.js";
+export { type Box, type Range, shapeOf, volumeOf } from "./sbp/box.js";
+export { boxingCost, type CostFacts } from "./sbp/cost.js";
+export { PlacementError, ShapeError, SignatureError } from "./sbp/errors.js";
+export { boxOf, type Layout, layout } from "./sbp/layout.js";
+export { type Placement, placement } from "./sbp/placement.js";
+export { broadcast, formatSbp, type NdSbp, parseSbp, partial, type Sbp, split } from "./sbp/sbp.js";
 export {
   type Communicator,
   type CoreCommunicatorOptions,

@@ -1,0 +1,111 @@
+import { partOf, volumeOf } from "../sbp/box.js";
+import { boxOf } from "../sbp/layout.js";
+import type { Boxing, BoxingStep, CollectiveStep } from "./boxing.js";
+import { collectiveLengths, copyInto, packForCollective, unpackFromCollective } from "./local-boxing.js";
+
+/** What each rank holds of a tensor. */
+export type Parts = ReadonlyMap<number, Float32Array>;
+
+export interface InterpretedBoxing {
+  readonly parts: Parts;
+  /** Bytes that a rank took from another, counted as they were taken. */
+  readonly movedBytes: number;
+}
+
+/** Carries a boxing out in this thread's memory, with collectives by their definitions: for tests, and to count what moves. */
+export function interpretBoxing(boxing: Boxing, parts: Parts): InterpretedBoxing {
+  let movedElements = 0;
+  let current = parts;
+  for (const step of boxing.steps) {
+    const next = new Map<number, Float32Array>();
+    for (const rank of step.to.placement.ranks) next.set(rank, new Float32Array(collectiveLengths(step, rank).recv));
+    movedElements += step.kind === "copies" ? interpretCopies(step, current, next) : interpretCollective(step, current, next);
+    current = next;
+  }
+  return { parts: current, movedBytes: movedElements * boxing.elementBytes };
+}
+
+function interpretCopies(step: Extract<BoxingStep, { kind: "copies" }>, parts: Parts, next: Parts): number {
+  for (const [rank, target] of next) copyInto(step, rank, (fromRank) => partOfRank(parts, fromRank), target);
+  return step.copies.reduce((sum, { fromRank, toRank, box }) => sum + (fromRank === toRank ? 0 : volumeOf(box)), 0);
+}
+
+function interpretCollective(step: CollectiveStep, parts: Parts, next: Parts): number {
+  let moved = 0;
+  for (const group of step.groups) {
+    const inputs = group.map((rank) => inputOf(step, rank, parts));
+    group.forEach((rank, place) => {
+      const target = next.get(rank);
+      if (target === undefined) return;
+      const packed = step.isUnpacked ? new Float32Array(target.length) : target;
+      moved += definitions[step.collective](inputs, place, packed);
+      if (step.isUnpacked) unpackFromCollective(step, rank, packed, target);
+    });
+  }
+  return moved;
+}
+
+function inputOf(step: CollectiveStep, rank: number, parts: Parts): Float32Array {
+  if (!step.from.placement.ranks.includes(rank)) return new Float32Array(0);
+  const data = partOfRank(parts, rank);
+  if (!step.isPacked) return data;
+  const packed = new Float32Array(volumeOf(boxOf(step.from, step.from.placement.ranks.indexOf(rank))));
+  packForCollective(step, rank, data, packed);
+  return packed;
+}
+
+function partOfRank(parts: Parts, rank: number): Float32Array {
+  return parts.get(rank) ?? new Float32Array(0);
+}
+
+type Definition = (inputs: readonly Float32Array[], place: number, output: Float32Array) => number;
+
+/** A rank's share of what is split evenly. */
+function share(data: Float32Array, ranks: number, place: number): Float32Array {
+  const length = data.length / ranks;
+  return data.subarray(place * length, (place + 1) * length);
+}
+
+function addAll(inputs: readonly Float32Array[], output: Float32Array): void {
+  for (const input of inputs) for (const [i, element] of input.entries()) output[i] = (output[i] ?? 0) + element;
+}
+
+// Each fills one member's output, and returns how many elements it took from others.
+const definitions: Readonly<Record<CollectiveStep["collective"], Definition>> = {
+  "reduce-scatter": (inputs, place, output) => {
+    addAll(
+      inputs.map((input) => share(input, inputs.length, place)),
+      output,
+    );
+    return (inputs.length - 1) * output.length;
+  },
+  "all-gather": (inputs, place, output) => {
+    inputs.forEach((input, other) => {
+      output.set(input, other * input.length);
+    });
+    return output.length - (inputs[place]?.length ?? 0);
+  },
+  // As a reduce-scatter and an all-gather, which is the least that can be moved.
+  "all-reduce": (inputs, place, output) => {
+    addAll(inputs, output);
+    const { from, to } = partOf({ from: 0, to: output.length }, inputs.length, place);
+    const own = to - from;
+    return (inputs.length - 1) * own + (output.length - own);
+  },
+  "all-to-all": (inputs, place, output) => {
+    const length = output.length / inputs.length;
+    inputs.forEach((input, other) => {
+      output.set(share(input, inputs.length, place), other * length);
+    });
+    return output.length - length;
+  },
+  reduce: (inputs, place, output) => {
+    if (place !== 0) return 0;
+    addAll(inputs, output);
+    return (inputs.length - 1) * output.length;
+  },
+  broadcast: (inputs, place, output) => {
+    output.set(inputs[0] ?? output);
+    return place === 0 ? 0 : output.length;
+  },
+};
