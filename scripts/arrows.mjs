@@ -21,8 +21,9 @@ export const arrows = {
     "packages/core",
     "packages/actor",
     "packages/collective-tests",
+    "apps/train",
   ],
-  "apps/train": ["packages/core", "packages/actor"],
+  "apps/train": ["packages/primitives", "packages/queues", "packages/core", "packages/actor"],
 };
 
 /** The table as text, one line a package. */

@@ -14,6 +14,7 @@ import { addReportCommand } from "./commands/report.js";
 import { addRunCommand } from "./commands/run.js";
 import { addSimulateCommand } from "./commands/simulate.js";
 import { addStickinessCommand } from "./commands/stickiness.js";
+import { addTrainCommand } from "./commands/train.js";
 import { addTuneCommand } from "./commands/tune.js";
 import { addVerifyCommand } from "./commands/verify.js";
 import { endOnBrokenPipe } from "./terminal/broken-pipe.js";
@@ -30,6 +31,8 @@ const usageCodes: ReadonlySet<string> = new Set([
   "SIMULATION_CONFIG",
   "BAD_REPORT",
   "UNREADABLE_FILE",
+  "UNKNOWN_MODEL",
+  "PLAN",
 ]);
 const { version } = createRequire(import.meta.url)("../package.json") as { version: string };
 
@@ -49,6 +52,7 @@ addCompileCommand(program);
 addVerifyCommand(program);
 addDrawCommand(program);
 addRunCommand(program);
+addTrainCommand(program);
 addTuneCommand(program);
 addBenchCommand(program);
 addPerfCommand(program);

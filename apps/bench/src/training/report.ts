@@ -1,0 +1,21 @@
+import type { TrainingStep, TrainResult } from "@dfccl/train";
+import { formatCount, formatSeconds, formatTable } from "../terminal/table.js";
+
+/** What stands beside the progress bar. */
+export function stepNote({ step, steps, loss, samplesPerSecond, globalBatch }: TrainingStep & { readonly globalBatch: number }): string {
+  const left = ((steps - step) * globalBatch) / samplesPerSecond;
+  const eta = samplesPerSecond > 0 ? ` · ${formatCount(samplesPerSecond)}/s · ${formatSeconds(left)} left` : "";
+  return `loss ${loss.toFixed(4)}${eta}`;
+}
+
+export function describeTraining({ losses, samplesPerSecond, accuracy, steps }: TrainResult): string {
+  const middle = losses[Math.floor(losses.length / 2)];
+  return formatTable([
+    ["steps", formatCount(steps)],
+    ["loss, first step", losses[0]?.toFixed(4) ?? "–"],
+    ["loss, half way", middle?.toFixed(4) ?? "–"],
+    ["loss, last step", losses.at(-1)?.toFixed(4) ?? "–"],
+    ["samples a second", formatCount(samplesPerSecond)],
+    ["right on the test part", `${(100 * accuracy).toFixed(2)} %`],
+  ]);
+}

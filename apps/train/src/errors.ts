@@ -1,0 +1,59 @@
+import { DfcclError } from "@dfccl/primitives";
+
+/** A rank's thread ended before its work was done. `facts.rank` names it. */
+export class RankLostError extends DfcclError {
+  override readonly code = "RANK_LOST";
+
+  constructor(rank: number, how: string, options: { cause?: unknown; remedy?: string } = {}) {
+    const { cause, remedy = "See why it ended, and start again; with a checkpoint, --resume goes on from there." } = options;
+    super(`Rank ${rank} ${how}.`, { facts: { rank, how }, remedy, ...(cause === undefined ? {} : { cause }) });
+  }
+}
+
+/** The run has been stopped while this rank waited for others. */
+export class StoppedError extends DfcclError {
+  override readonly code = "STOPPED";
+
+  constructor(waitedFor: string) {
+    super(`The run was stopped while this rank waited for ${waitedFor}.`, {
+      facts: { waitedFor },
+      remedy: "See the error of the rank that ended first.",
+    });
+  }
+}
+
+/** TensorFlow.js lacks something. */
+export class TensorFlowError extends DfcclError {
+  override readonly code = "TENSORFLOW";
+
+  constructor(what: string) {
+    super(`${what}.`, { remedy: 'Use the backend "cpu", which has every kernel and is slow, or another layer.' });
+  }
+}
+
+/** Something to train on is not there, or is not what it should be. */
+export class DataMissingError extends DfcclError {
+  override readonly code = "DATA_MISSING";
+
+  constructor(what: string, command: string, cause?: unknown) {
+    super(`${what}.`, { facts: { command }, remedy: `Type: ${command}`, ...(cause === undefined ? {} : { cause }) });
+  }
+}
+
+/** There is no such model. `facts.known` lists those that there are. */
+export class ModelError extends DfcclError {
+  override readonly code = "UNKNOWN_MODEL";
+
+  constructor(name: string, known: readonly string[]) {
+    super(`There is no model "${name}".`, { facts: { name, known }, remedy: `Give one of ${known.join(", ")}.` });
+  }
+}
+
+/** Ranks, batch or sizes of a model don't divide as the plan of the run needs it. */
+export class PlanError extends DfcclError {
+  override readonly code = "PLAN";
+
+  constructor(what: string, remedy: string, facts: Readonly<Record<string, unknown>>) {
+    super(`${what}.`, { facts, remedy });
+  }
+}

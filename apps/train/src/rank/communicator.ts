@@ -1,0 +1,91 @@
+import { InvalidArgumentError, inputSegmentsOf, outputSegmentsOf } from "@dfccl/primitives";
+import { type ChannelOptions, type GradientsOptions, maxChannels, type RankMessage, type RankStart } from "../wire.js";
+import { Channel } from "./channel.js";
+
+/** The group of ranks that a collective is of; default all. */
+interface GroupOption {
+  readonly ranks?: readonly number[] | undefined;
+}
+
+/** A rank's end of the run, in its own thread. */
+export class Communicator {
+  /** This rank's number, from 0. */
+  readonly rank: number;
+  /** Number of ranks. */
+  readonly size: number;
+  private readonly known = new Map<string, Channel>();
+  private nextChannel = 0;
+
+  /** @internal */
+  constructor(
+    private readonly start: Pick<RankStart, "rank" | "ranks" | "completed">,
+    private readonly post: (message: RankMessage) => void,
+  ) {
+    this.rank = start.rank;
+    this.size = start.ranks;
+  }
+
+  /**
+   * Registers a collective of float32, or gives the one that has this name and these ranks already. The other ranks do the
+   * same, in any order.
+   * @throws {InvalidArgumentError} for an impossible group of ranks, or one channel too many.
+   */
+  channel(options: Omit<ChannelOptions, "ranks"> & GroupOption): Channel {
+    const ranks = this.group(options);
+    const key = groupKey(options.name, ranks);
+    let channel = this.known.get(key);
+    if (channel === undefined) {
+      const number = this.claim(1);
+      const { name, collective, count } = options;
+      const sent = inputSegmentsOf(collective, ranks.length) * count;
+      const received = outputSegmentsOf(collective, ranks.length) * count;
+      const send = floats(sent);
+      const recv = sent === received ? send : floats(received);
+      this.post({ kind: "channel", channel: number, options: { ...options, ranks }, send, recv });
+      channel = new Channel(name, send, recv, number, this.start.completed, this.post);
+      this.known.set(key, channel);
+    }
+    return channel;
+  }
+
+  /**
+   * Registers the averaging of gradients, once for a name and group of ranks; each is a channel that works in place. What is
+   * started may wait for others, as the run's schedule has it: start each one once in every step.
+   * @throws {InvalidArgumentError} as channel() does.
+   */
+  gradients(options: Omit<GradientsOptions, "ranks"> & GroupOption): readonly Channel[] {
+    const ranks = this.group(options);
+    const { name, gradients } = options;
+    const first = this.claim(gradients.length);
+    const memory = gradients.map(({ elements }) => floats(elements));
+    this.post({ kind: "gradients", channel: first, options: { name, gradients, ranks }, memory });
+    return memory.map((data, i) => new Channel(`${gradients[i]?.name}`, data, data, first + i, this.start.completed, this.post));
+  }
+
+  /** Sends a value to whoever started the ranks: a step's loss, say. It must be something that threads can exchange. */
+  report(value: unknown): void {
+    this.post({ kind: "report", value });
+  }
+
+  private group({ ranks }: GroupOption): readonly number[] {
+    if (ranks === undefined) return Array.from({ length: this.size }, (_, rank) => rank);
+    if (!ranks.includes(this.rank)) throw new InvalidArgumentError("ranks", ranks, `a list with rank ${this.rank}`);
+    return ranks;
+  }
+
+  private claim(channels: number): number {
+    const first = this.nextChannel;
+    this.nextChannel += channels;
+    if (this.nextChannel > maxChannels) throw new InvalidArgumentError("channels", this.nextChannel, `at most ${maxChannels} on a rank`);
+    return first;
+  }
+}
+
+/** What a channel, or a set of gradients, is known by on all its ranks. */
+export function groupKey(name: string, ranks: readonly number[]): string {
+  return `${name} on ${ranks.join()}`;
+}
+
+function floats(count: number): Float32Array<SharedArrayBuffer> {
+  return new Float32Array(new SharedArrayBuffer(4 * count));
+}

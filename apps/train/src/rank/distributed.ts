@@ -1,0 +1,161 @@
+import {
+  engine,
+  type NamedTensorMap,
+  Optimizer,
+  type Scalar,
+  type Tensor,
+  tensor,
+  type Variable,
+  variableGrads,
+} from "@tensorflow/tfjs-core";
+import { watchGradients } from "../autodiff/watch-gradients.js";
+import type { Channel } from "./channel.js";
+import type { Communicator } from "./communicator.js";
+
+/** TensorFlow.js's own, which it doesn't export. */
+export type NamedTensor = Exclude<Parameters<Optimizer["applyGradients"]>[0], NamedTensorMap>[number];
+
+export interface DistributedOptions {
+  /** Ranks that hold the same variables and see different data; default all. */
+  readonly ranks?: readonly number[];
+  /** Tells these collectives from others on the same ranks, where a program has several optimizers. Default "gradients". */
+  readonly name?: string;
+  /** Start from the variables of the group's first rank, however the others were initialized. Default true. */
+  readonly broadcast?: boolean;
+}
+
+/**
+ * Makes an optimizer of TensorFlow.js train on all ranks: each gradient becomes its average over the ranks, and its reduction
+ * starts as soon as the backward pass has computed it, while the pass goes on. Gradients of the layers needed first in the next
+ * step are the most urgent. No order has to be kept among the ranks.
+ *
+ * Use the result as any other optimizer: `minimize`, or `model.compile` and `model.fit`. The ranks take the same number of
+ * steps. A variable that the loss of this rank doesn't depend on contributes zeros.
+ */
+export function distributed(optimizer: Optimizer, communicator: Communicator, options: DistributedOptions = {}): DistributedOptimizer {
+  return new DistributedOptimizer(optimizer, communicator, options);
+}
+
+/** Made by {@link distributed}. */
+export class DistributedOptimizer extends Optimizer {
+  private channels: readonly Channel[] = [];
+
+  /** @internal */
+  constructor(
+    readonly inner: Optimizer,
+    private readonly communicator: Communicator,
+    private readonly options: DistributedOptions,
+  ) {
+    super();
+  }
+
+  override computeGradients(loss: () => Scalar, varList?: Variable[]): { value: Scalar; grads: NamedTensorMap } {
+    const variables = varList ?? trainableVariables();
+    this.prepare(variables);
+    const reduced = new GradientReduction(this.channels);
+    const { value, grads } = variableGrads(watchGradients(loss, variables, reduced), [...variables]);
+    for (const gradient of Object.values(grads)) gradient.dispose();
+    return { value, grads: reduced.collect(variables) };
+  }
+
+  override applyGradients(gradients: NamedTensorMap | NamedTensor[]): void {
+    this.inner.applyGradients(gradients);
+  }
+
+  override getWeights(): Promise<NamedTensor[]> {
+    return this.inner.getWeights();
+  }
+
+  override setWeights(weights: NamedTensor[]): Promise<void> {
+    return this.inner.setWeights(weights);
+  }
+
+  override getConfig() {
+    return this.inner.getConfig();
+  }
+
+  override getClassName(): string {
+    return this.inner.getClassName();
+  }
+
+  override dispose(): void {
+    this.inner.dispose();
+  }
+
+  /** In the first step: registers a reduction for each variable, and makes the ranks start alike. */
+  private prepare(variables: readonly Variable[]): void {
+    if (this.channels.length === variables.length) return;
+    const { name = "gradients", ranks, broadcast = true } = this.options;
+    this.channels = this.communicator.gradients({
+      name,
+      ranks,
+      gradients: variables.map((variable, index) => ({
+        name: variable.name,
+        elements: variable.size,
+        // Variables come in the order of the layers; a larger number is more urgent.
+        priority: variables.length - index,
+      })),
+    });
+    if (!broadcast) return;
+    const copies = variables.map((variable, index) => {
+      const channel = this.communicator.channel({ name: `${name} start ${index}`, collective: "broadcast", count: variable.size, ranks });
+      channel.send.set(variable.dataSync<"float32">());
+      channel.start();
+      return channel;
+    });
+    for (const [index, variable] of variables.entries()) {
+      const channel = copies[index];
+      channel?.wait();
+      if (channel !== undefined) assign(variable, channel.recv);
+    }
+  }
+}
+
+/** One step's gradients on their way: from the backward pass into shared memory, and back as averages. */
+class GradientReduction {
+  private readonly begun: boolean[] = [];
+
+  constructor(private readonly channels: readonly Channel[]) {}
+
+  onContribution(index: number, part: Tensor, isLast: boolean): void {
+    const channel = this.channels[index];
+    if (channel === undefined) return;
+    const values = part.dataSync<"float32">();
+    if (this.begun[index]) add(channel.send, values);
+    else channel.send.set(values);
+    this.begun[index] = true;
+    if (isLast) channel.start();
+  }
+
+  onUnused(index: number): void {
+    this.channels[index]?.send.fill(0);
+    this.channels[index]?.start();
+  }
+
+  /** The averages, by variable; blocks until they are there. */
+  collect(variables: readonly Variable[]): NamedTensorMap {
+    const averages: NamedTensorMap = {};
+    for (const [index, { name, shape }] of variables.entries()) {
+      const channel = this.channels[index];
+      if (channel === undefined) continue;
+      channel.wait();
+      averages[name] = tensor(channel.recv.slice(), shape, "float32");
+    }
+    return averages;
+  }
+}
+
+function add(sum: Float32Array, values: Float32Array): void {
+  for (let i = 0; i < sum.length; i += 1) sum[i] = (sum[i] ?? 0) + (values[i] ?? 0);
+}
+
+function assign(variable: Variable, values: Float32Array): void {
+  const copy = tensor(values.slice(), variable.shape, "float32");
+  variable.assign(copy);
+  copy.dispose();
+}
+
+function trainableVariables(): Variable[] {
+  const { registeredVariables } = engine() as unknown as { registeredVariables: Readonly<Record<string, Variable>> };
+  return Object.values(registeredVariables).filter(({ trainable }) => trainable);
+}

@@ -1,0 +1,36 @@
+import { describe, expect, it } from "vitest";
+import { describePlan, train } from "../src/index.js";
+import { cacheFolder } from "./support/cache.js";
+
+const long = process.env.DFCCL_TEST_TIER === "long";
+const steps = long ? 100 : 8;
+const small = { model: "mnist", steps, cacheFolder } as const;
+
+describe("digits, data parallel", () => {
+  it(`give the same loss curve on 2 and 4 ranks as on one with the same global batch, by every schedule: ${steps} steps`, async () => {
+    const alone = await train({ ...small, ranks: 1 });
+    expect(alone.losses).toHaveLength(steps);
+    for (const [ranks, schedule] of [
+      [2, "preemptive"],
+      [2, "static"],
+      [2, "coordinator"],
+      [4, "learned"],
+    ] as const) {
+      const { losses } = await train({ ...small, ranks, schedule });
+      const differences = losses.map((loss, step) => Math.abs(loss - (alone.losses[step] ?? 0)) / loss);
+      expect(Math.max(...differences)).toBeLessThan(1e-5);
+    }
+  });
+});
+
+describe("a run that can't be", () => {
+  it("names a model that isn't there", () => {
+    expect(() => describePlan({ model: "resnet", ranks: 2 })).toThrow(expect.objectContaining({ code: "UNKNOWN_MODEL" }));
+  });
+
+  it("names a batch that doesn't divide", () => {
+    expect(() => describePlan({ model: "mnist", ranks: 3 })).toThrow(
+      expect.objectContaining({ code: "PLAN", facts: { globalBatch: 32, ranks: 3 } }),
+    );
+  });
+});
