@@ -13,6 +13,21 @@ export { chooseBoxing } from "./boxing/choose-boxing.js";
 export { describeBoxing } from "./boxing/describe-boxing.js";
 export { type InterpretedBoxing, interpretBoxing, type Parts } from "./boxing/interpret-boxing.js";
 export { type Clock, systemClock } from "./clock.js";
+export { type CollectiveLibrary, type CollectiveRun, type CollectiveSpec, coreCollectives } from "./graph/collectives.js";
+export { type CompiledGraph, type CompileOptions, compileGraph } from "./graph/compile-graph.js";
+export { GraphError, type GraphErrorCode } from "./graph/errors.js";
+export type { Attributes, LogicalGraph, LogicalOp } from "./graph/logical-graph.js";
+export { type CountEdge, type EdgeCounts, pipelineCounts } from "./graph/pipeline-counts.js";
+export { type ResolvedOp, resolveGraph } from "./graph/resolve-graph.js";
+export {
+  gpipeCounts,
+  leastCounts,
+  oneFlowCounts,
+  type Pass,
+  type PipelineCounts,
+  type PipelineOptions,
+  simulatePipeline,
+} from "./pipeline/simulate-pipeline.js";
 export { type Box, type Range, shapeOf, volumeOf } from "./sbp/box.js";
 export { boxingCost, type CostFacts } from "./sbp/cost.js";
 export { PlacementError, ShapeError, SignatureError } from "./sbp/errors.js";

@@ -1,0 +1,38 @@
+import type { World } from "@dfccl/core";
+import type { BoxingCollective } from "../boxing/boxing.js";
+
+/** A collective of a compiled graph, as one of its ranks registers it. */
+export interface CollectiveSpec {
+  readonly id: number;
+  readonly collective: BoxingCollective;
+  /** The first is the root. */
+  readonly ranks: readonly number[];
+  /** Elements of a segment, as the library counts them. */
+  readonly count: number;
+  readonly priority: number;
+}
+
+/** Runs it once: never waits, calls back when the buffers are this rank's again. */
+export type CollectiveRun = (send: Float32Array | undefined, recv: Float32Array | undefined, done: (failure?: unknown) => void) => void;
+
+/** What compiled graphs need of a collective library. */
+export interface CollectiveLibrary {
+  open(rank: number, spec: CollectiveSpec): CollectiveRun;
+}
+
+/** `@dfccl/core` as that library: collective actors submit when their registers are ready, in whatever order that is. */
+export function coreCollectives(world: World): CollectiveLibrary {
+  return {
+    open(rankNumber, { id, collective, ranks, count, priority }) {
+      const rank = world.ranks[rankNumber];
+      if (rank === undefined) throw new RangeError(`The world has no rank ${rankNumber}.`);
+      const registered = rank.register({ id, collective, dataType: "float32", count, ranks, priority });
+      return (send, recv, done) => {
+        rank.submit([[registered, send, recv]]).then(
+          () => done(),
+          (error: unknown) => done(error),
+        );
+      };
+    },
+  };
+}
