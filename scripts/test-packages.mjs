@@ -97,7 +97,7 @@ async function copyWorkspace(workspace, env) {
       if (existsSync(from)) cpSync(from, join(workspace, folder, built), { recursive: true });
     }
     // pnpm reads the versions that it writes for "workspace:" from here, so these must lead into the copy.
-    for (const name of Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies })) {
+    for (const name of Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies, ...manifest.peerDependencies })) {
       const target = packages.find((entry) => entry.name === name);
       if (!target) continue;
       const link = join(workspace, folder, "node_modules", name);
