@@ -10,6 +10,9 @@ export { type DeadlockOptions, type DeadlockResult, type RatioEstimate, simulate
 export { type RowEstimate, simulateTable, type TableOptions, type TableRow } from "./deadlock/simulate-table.js";
 export { type PublishedCount, type Table1Row, table1 } from "./deadlock/table1.js";
 export { type DeadlockTimeline, deadlockTimeline, type TimelineBarrier, type TimelineGpu, type TimelinePart } from "./deadlock/timeline.js";
+export { type BlockCosts, type Cluster, h200BlockCosts } from "./program/cluster.js";
+export type { PlacedProgram } from "./program/place-programs.js";
+export { type ProgramSimulationOptions, type ProgramTimes, simulatePrograms } from "./program/simulate-programs.js";
 export { type Calibration, calibrate, type MeasuredCase, type Prediction } from "./schedule/calibrate.js";
 export {
   type LateRankPolicy,

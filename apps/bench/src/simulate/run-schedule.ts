@@ -3,11 +3,12 @@ import { type Chart, line, plot } from "../charts/chart.js";
 import { watchForInterruption } from "../terminal/interruption.js";
 import { withProgress } from "../terminal/progress.js";
 import { formatCount, formatTable } from "../terminal/table.js";
+import { drawReport } from "./draw-report.js";
 import { nanoseconds, type PresetReport, reportText } from "./preset-report.js";
 import { readJson } from "./read-json.js";
 import type { SchedulePresetName } from "./schedule-preset-names.js";
 import { runPreset } from "./schedule-presets.js";
-import { type DrawingFlags, writeDrawings } from "./write-report.js";
+import type { DrawingFlags } from "./write-report.js";
 
 export interface SimulateScheduleFlags extends DrawingFlags {
   readonly preset?: SchedulePresetName;
@@ -45,7 +46,7 @@ export async function simulateWorkload(path: string, flags: SimulateScheduleFlag
     tables: [{ header: ["what", "value"], rows: facts }],
     charts: [queueChart(queues)],
   };
-  const written = await draw(flags, report, path);
+  const written = await drawReport(flags, report, `dfccl simulate schedule ${path} --seed ${flags.seed}`);
   if (flags.json) say(JSON.stringify({ workload: path, seed: flags.seed, ...result }));
   else say([formatTable(facts), ...written].join("\n"));
   return result.finished ? 0 : 1;
@@ -65,7 +66,7 @@ export async function simulateSchedulePreset(preset: SchedulePresetName, flags: 
         runPreset(preset, { ...options, onStep: (share, what) => progress.update(Math.round(share * progressSteps), what) }),
       )
     : runPreset(preset, options));
-  const written = await draw(flags, report, `--preset ${preset}`);
+  const written = await drawReport(flags, report, `dfccl simulate schedule --preset ${preset} --seed ${flags.seed}`);
   if (flags.json) say(JSON.stringify({ preset, seed: flags.seed, rows: report.rows, partial: interruption.signal.aborted }));
   else say([reportText(report), ...written].join("\n"));
   return interruption.exitCode() ?? 0;
@@ -100,19 +101,6 @@ export function queueChart(queues: readonly (readonly QueueChange[])[]): Chart {
       showSymbol: false,
     })),
   });
-}
-
-async function draw(flags: DrawingFlags & { readonly seed: number }, report: PresetReport, what: string): Promise<string[]> {
-  const written = await writeDrawings(flags, {
-    title: report.title,
-    lead: report.lead,
-    sections: [
-      ...report.tables.map((table) => ({ heading: table.title ?? report.title, table: { header: table.header, rows: table.rows } })),
-      ...report.charts.map((chart) => ({ heading: chart.title, chart })),
-    ],
-    madeBy: `dfccl simulate schedule ${what} --seed ${flags.seed}`,
-  });
-  return written.map((path) => `Drawn in ${path}.`);
 }
 
 function say(text: string): void {
