@@ -33,6 +33,7 @@ const usageCodes: ReadonlySet<string> = new Set([
   "UNREADABLE_FILE",
   "UNKNOWN_MODEL",
   "PLAN",
+  "CHECKPOINT",
 ]);
 const { version } = createRequire(import.meta.url)("../package.json") as { version: string };
 

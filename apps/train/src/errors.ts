@@ -1,12 +1,31 @@
 import { DfcclError } from "@dfccl/primitives";
 
-/** A rank's thread ended before its work was done. `facts.rank` names it. */
+interface EndedOptions {
+  readonly cause?: unknown;
+  readonly remedy?: string;
+  /** From which the run can go on. */
+  readonly checkpoint?: string | undefined;
+}
+
+/** A rank's thread ended before its work was done. `facts.rank` names it, `facts.checkpoint` where to go on from, if anywhere. */
 export class RankLostError extends DfcclError {
   override readonly code = "RANK_LOST";
 
-  constructor(rank: number, how: string, options: { cause?: unknown; remedy?: string } = {}) {
-    const { cause, remedy = "See why it ended, and start again; with a checkpoint, --resume goes on from there." } = options;
-    super(`Rank ${rank} ${how}.`, { facts: { rank, how }, remedy, ...(cause === undefined ? {} : { cause }) });
+  constructor(
+    readonly rank: number,
+    readonly how: string,
+    { cause, remedy = "See why it ended, and start again.", checkpoint }: EndedOptions = {},
+  ) {
+    super(`Rank ${rank} ${how}.`, { facts: { rank, how, checkpoint }, remedy, ...(cause === undefined ? {} : { cause }) });
+  }
+}
+
+/** The run was told to stop. `facts.checkpoint` says where to go on from, if anywhere. */
+export class InterruptedError extends DfcclError {
+  override readonly code = "INTERRUPTED";
+
+  constructor({ remedy = "Start it again.", checkpoint }: EndedOptions = {}) {
+    super("The run was interrupted.", { facts: { checkpoint }, remedy });
   }
 }
 
@@ -52,6 +71,15 @@ export class ModelError extends DfcclError {
 /** Ranks, batch or sizes of a model don't divide as the plan of the run needs it. */
 export class PlanError extends DfcclError {
   override readonly code = "PLAN";
+
+  constructor(what: string, remedy: string, facts: Readonly<Record<string, unknown>>) {
+    super(`${what}.`, { facts, remedy });
+  }
+}
+
+/** A checkpoint is missing, corrupt, or of another run. */
+export class CheckpointError extends DfcclError {
+  override readonly code = "CHECKPOINT";
 
   constructor(what: string, remedy: string, facts: Readonly<Record<string, unknown>>) {
     super(`${what}.`, { facts, remedy });

@@ -1,10 +1,22 @@
 export { prepareDigits } from "./data/mnist-digits.js";
 export type { RecordFile } from "./data/record-file.js";
-export { DataMissingError, ModelError, PlanError, RankLostError, StoppedError, TensorFlowError } from "./errors.js";
+export {
+  CheckpointError,
+  DataMissingError,
+  InterruptedError,
+  ModelError,
+  PlanError,
+  RankLostError,
+  StoppedError,
+  TensorFlowError,
+} from "./errors.js";
 export { type RunRanksOptions, runRanks } from "./host/run-ranks.js";
 export { taskNames } from "./models/tasks.js";
 export type { Channel } from "./rank/channel.js";
 export type { Communicator } from "./rank/communicator.js";
 export { type DistributedOptimizer, type DistributedOptions, distributed } from "./rank/distributed.js";
 export { type BackendName, useTensorFlow } from "./tensorflow.js";
-export { describePlan, type TrainingStep, type TrainOptions, type TrainPlan, type TrainResult, train } from "./training/train.js";
+export type { OptimizerName } from "./training/optimizers.js";
+export type { Parallel } from "./training/parallel-layout.js";
+export { type PlanOptions, planTraining, type TrainPlan } from "./training/plan.js";
+export { type CheckpointOptions, type TrainingStep, type TrainOptions, type TrainResult, train } from "./training/train.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { describePlan, train } from "../src/index.js";
+import { planTraining, train } from "../src/index.js";
 import { cacheFolder } from "./support/cache.js";
 
 const long = process.env.DFCCL_TEST_TIER === "long";
@@ -25,12 +25,12 @@ describe("digits, data parallel", () => {
 
 describe("a run that can't be", () => {
   it("names a model that isn't there", () => {
-    expect(() => describePlan({ model: "resnet", ranks: 2 })).toThrow(expect.objectContaining({ code: "UNKNOWN_MODEL" }));
+    expect(() => planTraining({ model: "resnet", ranks: 2 })).toThrow(expect.objectContaining({ code: "UNKNOWN_MODEL" }));
   });
 
   it("names a batch that doesn't divide", () => {
-    expect(() => describePlan({ model: "mnist", ranks: 3 })).toThrow(
-      expect.objectContaining({ code: "PLAN", facts: { globalBatch: 32, ranks: 3 } }),
+    expect(() => planTraining({ model: "mnist", ranks: 3 })).toThrow(
+      expect.objectContaining({ code: "PLAN", facts: { globalBatch: 32, dp: 3, microBatches: 1 } }),
     );
   });
 });

@@ -1,40 +1,49 @@
+import type { TrainOptions, TrainResult } from "@dfccl/train";
 import { type Command, Option } from "commander";
-import { out } from "../terminal/colors.js";
+import { err, out } from "../terminal/colors.js";
+import { type Interruption, watchForInterruption } from "../terminal/interruption.js";
 import { withProgress } from "../terminal/progress.js";
 import { formatCountOf } from "../terminal/table.js";
+import { wrap } from "../terminal/wrap.js";
 import { loadTrain } from "../training/load-train.js";
 import { describeTraining, stepNote } from "../training/report.js";
-import { numberBetween, wholeNumber } from "./options.js";
+import { numberBetween, outputFolder, wholeNumber } from "./options.js";
 
-interface TrainFlags {
-  readonly ranks: number;
-  readonly schedule: "preemptive" | "static" | "coordinator" | "learned";
-  readonly steps?: number;
+interface TrainFlags
+  extends Pick<TrainOptions, "ranks" | "parallel" | "steps" | "microBatches" | "optimizer" | "learningRate" | "seed" | "schedule"> {
   readonly batch?: number;
-  readonly learningRate?: number;
-  readonly seed: number;
+  readonly checkpoint?: string;
+  readonly checkpointEvery?: number;
+  readonly resume?: boolean;
   readonly json?: boolean;
 }
 
 export function addTrainCommand(program: Command): void {
   program
     .command("train")
-    .argument("<model>", "mnist")
+    .argument("<model>", "mnist, gpt")
     .summary("trains a model with TensorFlow.js on several ranks, whose gradients need no order")
     .description(
-      "Trains with TensorFlow.js, a thread a rank. Each gradient is averaged over the ranks as soon as the backward pass has " +
-        "computed it, in whatever order that is. Needs the package @dfccl/train.",
+      "Trains with TensorFlow.js, a thread a rank: handwritten digits by a convolutional net, or a small GPT on Shakespeare's " +
+        "sonnets. Each gradient is averaged over the ranks as soon as the backward pass has computed it, in whatever order that " +
+        "is. Needs the package @dfccl/train.",
     )
     .option("-r, --ranks <n>", "ranks, a thread each", wholeNumber(1, 64), 2)
+    .option("-p, --parallel <how>", "how they share the work, as in dp=2,tp=2,pp=2 (default: by data alone)")
     .addOption(
       new Option("--schedule <name>", "what gives gradients their order; preemptive: nothing")
         .choices(["preemptive", "static", "coordinator", "learned"])
         .default("preemptive"),
     )
-    .option("--steps <n>", "steps (default: the model's)", wholeNumber(1, 1_000_000))
-    .option("--batch <n>", "records of all ranks in a step (default: the model's)", wholeNumber(1, 65_536))
-    .option("--learning-rate <x>", "default: the model's", numberBetween(0, 10))
+    .option("--steps <n>", "steps (default, as below: the model's)", wholeNumber(1, 1_000_000))
+    .option("--batch <n>", "records of all ranks in a step", wholeNumber(1, 65_536))
+    .option("--micro-batches <n>", "parts of a rank's records in a pipeline (default: twice its stages)", wholeNumber(1, 256))
+    .addOption(new Option("--optimizer <name>", "TensorFlow.js's").choices(["sgd", "momentum", "adam"]))
+    .option("--learning-rate <x>", "of the optimizer", numberBetween(0, 10))
     .option("--seed <n>", "seed of the first parameters and of the data's order", wholeNumber(0, 2 ** 31 - 1), 1)
+    .option("--checkpoint <folder>", "where to keep the last two checkpoints", outputFolder)
+    .option("--checkpoint-every <n>", "steps between them (default: only when the run ends)", wholeNumber(1, 1_000_000))
+    .option("--resume", "go on from the newest checkpoint that is whole")
     .option("--json", "print one JSON object instead of text: {losses: [...], samplesPerSecond, ...}")
     .addHelpText(
       "after",
@@ -42,31 +51,53 @@ export function addTrainCommand(program: Command): void {
 Examples:
   Handwritten digits on two ranks:
     $ dfccl train mnist
-  The same by Horovod's protocol, for a script:
-    $ dfccl train mnist --ranks 4 --schedule coordinator --steps 100 --json
+  A GPT by data, inside its layers and in a pipeline, on eight ranks:
+    $ dfccl train gpt --ranks 8 --parallel dp=2,tp=2,pp=2
+  The same schedule as Horovod's, for a script and for dfccl report:
+    $ dfccl train mnist --schedule coordinator --steps 200 --json > run.json
+  Stop with Ctrl-C, and go on:
+    $ dfccl train gpt --checkpoint gpt-run
+    $ dfccl train gpt --checkpoint gpt-run --resume
 
 Exit codes:
-  0  trained
-  1  failed
-  2  usage, or a plan that is impossible`,
+  0    trained
+  1    failed, or a rank was lost
+  2    usage, or a plan that is impossible
+  130  interrupted; the checkpoint says where`,
     )
-    .action(trainModel);
+    .action(async (model: string, flags: TrainFlags) => {
+      using interruption = watchForInterruption();
+      await trainModel(model, flags, interruption);
+    });
 }
 
-async function trainModel(model: string, flags: TrainFlags): Promise<void> {
-  const { train, describePlan } = await loadTrain();
-  const { ranks, schedule, seed } = flags;
-  const options = { model, ranks, schedule, seed, steps: flags.steps, globalBatch: flags.batch, learningRate: flags.learningRate };
-  const { steps, globalBatch } = describePlan(options);
-  if (!flags.json) {
-    say(
-      `${out.bold(model)}: ${formatCountOf(ranks, "rank")}, ${formatCountOf(steps, "step")} of ${formatCountOf(globalBatch, "record")}, ${schedule}\n`,
-    );
+async function trainModel(model: string, flags: TrainFlags, interruption: Interruption): Promise<void> {
+  const { train, planTraining, InterruptedError } = await loadTrain();
+  const { batch, checkpoint: folder, checkpointEvery: every, resume, json, ...rest } = flags;
+  const onCorrupt = (path: string, problem: string): void => {
+    process.stderr.write(`${err.yellow(wrap(`${path} is corrupt (${problem}); the one before it is used.`))}\n`);
+  };
+  const checkpoint = folder === undefined ? undefined : { folder, every, resume, onCorrupt };
+  const options: TrainOptions = { ...rest, model, globalBatch: batch, checkpoint, signal: interruption.signal };
+  const plan = planTraining(options);
+  const { ranks, parallel, steps, globalBatch, schedule } = plan;
+  if (!json) {
+    const how = `dp=${parallel.dp} tp=${parallel.tp} pp=${parallel.pp}`;
+    const size = `${formatCountOf(steps, "step")} of ${formatCountOf(globalBatch, "record")}`;
+    say(`${out.bold(model)}: ${formatCountOf(ranks, "rank")} (${how}), ${size}, ${schedule}\n`);
   }
-  const result = await withProgress("Training", steps, (progress) =>
-    train({ ...options, onStep: (step) => progress.update(step.step, stepNote({ ...step, globalBatch })) }),
-  );
-  say(flags.json ? JSON.stringify(result) : describeTraining(result));
+  let result: TrainResult;
+  try {
+    result = await withProgress("Training", steps, (progress) =>
+      train({ ...options, onStep: (step) => progress.update(step.step, stepNote({ ...step, globalBatch })) }),
+    );
+  } catch (error) {
+    if (!(error instanceof InterruptedError)) throw error;
+    process.stderr.write(`${err.yellow(wrap(error.message))}\n`);
+    process.exitCode = interruption.exitCode() ?? 1;
+    return;
+  }
+  say(json ? JSON.stringify({ kind: "training", ...result }) : describeTraining(result));
 }
 
 function say(text: string): void {

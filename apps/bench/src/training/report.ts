@@ -8,14 +8,16 @@ export function stepNote({ step, steps, loss, samplesPerSecond, globalBatch }: T
   return `loss ${loss.toFixed(4)}${eta}`;
 }
 
-export function describeTraining({ losses, samplesPerSecond, accuracy, steps }: TrainResult): string {
+export function describeTraining({ losses, samplesPerSecond, accuracy, steps, resumedAt, checkpoint }: TrainResult): string {
   const middle = losses[Math.floor(losses.length / 2)];
   return formatTable([
     ["steps", formatCount(steps)],
+    ...(resumedAt === undefined ? [] : [["resumed after step", formatCount(resumedAt)]]),
     ["loss, first step", losses[0]?.toFixed(4) ?? "–"],
     ["loss, half way", middle?.toFixed(4) ?? "–"],
     ["loss, last step", losses.at(-1)?.toFixed(4) ?? "–"],
     ["samples a second", formatCount(samplesPerSecond)],
     ["right on the test part", `${(100 * accuracy).toFixed(2)} %`],
+    ...(checkpoint === undefined ? [] : [["checkpoint", checkpoint]]),
   ]);
 }

@@ -1,5 +1,11 @@
-import { describe, expect, it } from "vitest";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
 import { runCommand } from "./run-command.js";
+
+const folder = mkdtempSync(join(tmpdir(), "dfccl-train-command-"));
+afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("dfccl train", () => {
   it("trains digits on two ranks and prints one JSON object", async () => {
@@ -14,14 +20,28 @@ describe("dfccl train", () => {
   it("shows loss, speed and time left, and sums up", async () => {
     const { code, stdout, stderr } = await runCommand(["train", "mnist", "--ranks", "1", "--steps", "10"]);
     expect(stderr).toMatch(/Training 100% {2}loss \d\.\d{4} · [\d,]+\/s · /);
-    expect(stdout).toMatch(/mnist: 1 rank, 10 steps of 32 records, preemptive/);
+    expect(stdout).toMatch(/mnist: 1 rank \(dp=1 tp=1 pp=1\), 10 steps of 32 records, preemptive/);
     expect(stdout).toMatch(/right on the test part +\d+\.\d\d %\n/);
     expect(code).toBe(0);
+  });
+
+  it("stops on SIGINT with a checkpoint, and resumes from it", async () => {
+    const run = join(folder, "run");
+    const args = ["train", "mnist", "--ranks", "2", "--batch", "8", "--checkpoint", run];
+    const stopped = await runCommand([...args, "--steps", "120"], { when: ["Training 10%", (child) => child.kill("SIGINT")] });
+    expect(stopped.stderr.replaceAll(/\s+/g, " ")).toMatch(/interrupted. Go on from .*step-\d+.checkpoint with --resume/);
+    expect(stopped.code).toBe(130);
+    const resumed = await runCommand([...args, "--steps", "120", "--resume", "--json"]);
+    const { losses, resumedAt } = JSON.parse(resumed.stdout);
+    expect(resumedAt).toBeGreaterThanOrEqual(12);
+    expect(losses).toHaveLength(120);
   });
 
   it.each([
     [["train", "imagenet"], 'There is no model "imagenet"'],
     [["train", "mnist", "--ranks", "3"], "A global batch of 32 records can't be shared among 3 ranks"],
+    [["train", "gpt", "--ranks", "4", "--parallel", "tp=3"], "makes 3 ranks, not 4"],
+    [["train", "mnist", "--checkpoint", folder, "--resume"], "There is no checkpoint in"],
     [["train", "mnist", "--schedule", "luck"], "Allowed choices are preemptive, static, coordinator, learned"],
   ])("refuses what can't be, before anything starts: %j", async (args, message) => {
     const { code, stderr } = await runCommand(args);

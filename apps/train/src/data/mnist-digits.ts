@@ -35,6 +35,7 @@ export function prepareDigits(folder: string): RecordFile {
     stride: recordBytes,
     trainCount: digits - testCount,
     testCount,
+    testStep: 1,
     testOffset: (digits - testCount) * recordBytes,
   };
 }

@@ -8,6 +8,8 @@ export interface RecordFile {
   readonly trainCount: number;
   /** Records for testing. */
   readonly testCount: number;
+  /** Of the records for testing every so-manieth is used. */
+  readonly testStep: number;
   /** Byte at which the first record for testing begins. */
   readonly testOffset: number;
 }

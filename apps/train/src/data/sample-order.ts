@@ -19,6 +19,11 @@ export class SampleOrder {
     return Uint32Array.from({ length: count }, (_, i) => this.at(from + i));
   }
 
+  /** A number for each of these positions by which its record may be varied; it follows from seed and position alone. */
+  variations(from: number, count: number): Uint32Array {
+    return Uint32Array.from({ length: count }, (_, i) => Math.floor(seededRandom(this.seed + 31 * (from + i))() * 2 ** 32));
+  }
+
   private at(position: number): number {
     const epoch = Math.floor(position / this.records);
     if (epoch !== this.epoch) {

@@ -3,9 +3,9 @@ import type { Worker } from "node:worker_threads";
 import type { ScheduleName } from "@dfccl/actor";
 import { openWorld, type WorldOptions } from "@dfccl/core";
 import { InvalidArgumentError } from "@dfccl/primitives";
-import { RankLostError } from "../errors.js";
+import { InterruptedError, RankLostError } from "../errors.js";
+import { workerFile } from "../shipped-file.js";
 import { maxChannels, type RankMessage, type RankStart } from "../wire.js";
-import { workerFile } from "../worker-file.js";
 import { Conductor } from "./conductor.js";
 import { startThread } from "./start-thread.js";
 
@@ -22,6 +22,8 @@ export interface RunRanksOptions {
   readonly policy?: WorldOptions["policy"];
   /** What ranks report, in each rank's order. */
   readonly onReport?: (rank: number, value: unknown) => void;
+  /** Stops the ranks; the call ends with an {@link InterruptedError}. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -31,13 +33,16 @@ export interface RunRanksOptions {
  * @throws {RankLostError} naming the rank that failed first; the others are stopped. {@link DeadlockError} under "in-order".
  */
 export async function runRanks(options: RunRanksOptions): Promise<unknown[]> {
-  const { ranks, program, args, schedule = "preemptive", policy = "priority", onReport } = options;
+  const { ranks, program, args, schedule = "preemptive", policy = "priority", onReport, signal } = options;
   if (!Number.isInteger(ranks) || ranks < 1 || ranks > 256) throw new InvalidArgumentError("ranks", ranks, "a whole number from 1 to 256");
   using world = openWorld({ ranks, policy, workers: Math.max(1, availableParallelism() - ranks) });
   let fail: (failure: unknown) => void = () => undefined;
   const failed = new Promise<never>((_, reject) => {
     fail = reject;
   });
+  const interrupt = (): void => fail(new InterruptedError());
+  signal?.addEventListener("abort", interrupt);
+  if (signal?.aborted) interrupt();
   const conductor = new Conductor(schedule, fail);
   const threads: Worker[] = [];
   try {
@@ -54,6 +59,7 @@ export async function runRanks(options: RunRanksOptions): Promise<unknown[]> {
     });
     return await Promise.race([Promise.all(results), failed]);
   } finally {
+    signal?.removeEventListener("abort", interrupt);
     conductor.stop();
     await Promise.all(threads.map((thread) => thread.terminate()));
   }

@@ -1,16 +1,9 @@
-import {
-  engine,
-  type NamedTensorMap,
-  Optimizer,
-  type Scalar,
-  type Tensor,
-  tensor,
-  type Variable,
-  variableGrads,
-} from "@tensorflow/tfjs-core";
+import { engine, type NamedTensorMap, Optimizer, type Scalar, type Variable, variableGrads } from "@tensorflow/tfjs-core";
 import { watchGradients } from "../autodiff/watch-gradients.js";
 import type { Channel } from "./channel.js";
 import type { Communicator } from "./communicator.js";
+import { byName, GradientReduction } from "./gradient-reduction.js";
+import { assign } from "./variable-values.js";
 
 /** TensorFlow.js's own, which it doesn't export. */
 export type NamedTensor = Exclude<Parameters<Optimizer["applyGradients"]>[0], NamedTensorMap>[number];
@@ -55,7 +48,7 @@ export class DistributedOptimizer extends Optimizer {
     const reduced = new GradientReduction(this.channels);
     const { value, grads } = variableGrads(watchGradients(loss, variables, reduced), [...variables]);
     for (const gradient of Object.values(grads)) gradient.dispose();
-    return { value, grads: reduced.collect(variables) };
+    return { value, grads: byName(reduced.collect(variables)) };
   }
 
   override applyGradients(gradients: NamedTensorMap | NamedTensor[]): void {
@@ -109,50 +102,6 @@ export class DistributedOptimizer extends Optimizer {
       if (channel !== undefined) assign(variable, channel.recv);
     }
   }
-}
-
-/** One step's gradients on their way: from the backward pass into shared memory, and back as averages. */
-class GradientReduction {
-  private readonly begun: boolean[] = [];
-
-  constructor(private readonly channels: readonly Channel[]) {}
-
-  onContribution(index: number, part: Tensor, isLast: boolean): void {
-    const channel = this.channels[index];
-    if (channel === undefined) return;
-    const values = part.dataSync<"float32">();
-    if (this.begun[index]) add(channel.send, values);
-    else channel.send.set(values);
-    this.begun[index] = true;
-    if (isLast) channel.start();
-  }
-
-  onUnused(index: number): void {
-    this.channels[index]?.send.fill(0);
-    this.channels[index]?.start();
-  }
-
-  /** The averages, by variable; blocks until they are there. */
-  collect(variables: readonly Variable[]): NamedTensorMap {
-    const averages: NamedTensorMap = {};
-    for (const [index, { name, shape }] of variables.entries()) {
-      const channel = this.channels[index];
-      if (channel === undefined) continue;
-      channel.wait();
-      averages[name] = tensor(channel.recv.slice(), shape, "float32");
-    }
-    return averages;
-  }
-}
-
-function add(sum: Float32Array, values: Float32Array): void {
-  for (let i = 0; i < sum.length; i += 1) sum[i] = (sum[i] ?? 0) + (values[i] ?? 0);
-}
-
-function assign(variable: Variable, values: Float32Array): void {
-  const copy = tensor(values.slice(), variable.shape, "float32");
-  variable.assign(copy);
-  copy.dispose();
 }
 
 function trainableVariables(): Variable[] {

@@ -1,31 +1,38 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import type { ScheduleName } from "@dfccl/actor";
-import { PlanError } from "../errors.js";
+import type { Checkpoint } from "../checkpoint/format.js";
+import { CheckpointStore } from "../checkpoint/store.js";
+import { CheckpointError, InterruptedError, RankLostError } from "../errors.js";
 import { runRanks } from "../host/run-ranks.js";
 import { taskByName } from "../models/tasks.js";
-import type { TrainingArgs } from "../training-rank.js";
-import { workerFile } from "../worker-file.js";
+import { workerFile } from "../shipped-file.js";
+import { gatherState } from "../state/model-state.js";
+import type { StateMemory } from "../state/state-board.js";
+import type { TrainingArgs, TrainingReport } from "../training-rank.js";
+import { LossCurve } from "./loss-curve.js";
+import { type PlanOptions, planTraining, type TrainPlan } from "./plan.js";
 
-export interface TrainOptions {
-  /** What to train: one of `taskNames`. */
-  readonly model: string;
-  /** Ranks, each a thread. */
-  readonly ranks: number;
-  /** Default: the model's. */
-  readonly steps?: number | undefined;
-  /** Decides the first parameters and the order of the data. Default 1. */
-  readonly seed?: number | undefined;
-  /** Records of all ranks in a step; a multiple of the ranks. Default: the model's. */
-  readonly globalBatch?: number | undefined;
-  /** Default: the model's. */
-  readonly learningRate?: number | undefined;
-  /** What gives gradients their order. Default "preemptive": nothing does. */
-  readonly schedule?: ScheduleName | undefined;
+export interface TrainOptions extends PlanOptions {
   /** Where data is kept that has to be prepared once. Default: ~/.cache/dfccl. */
   readonly cacheFolder?: string | undefined;
+  readonly checkpoint?: CheckpointOptions | undefined;
   /** After each step, when all ranks have ended it. */
   readonly onStep?: ((step: TrainingStep) => void) | undefined;
+  /** Stops the run, with a checkpoint where there is a folder for one. */
+  readonly signal?: AbortSignal | undefined;
+  /** @internal What stands in for the ranks' program, to make it fail. */
+  readonly program?: URL | undefined;
+}
+
+export interface CheckpointOptions {
+  /** The last two are kept there. */
+  readonly folder: string;
+  /** Steps from one to the next. Default: only at the end, or when the run stops before. */
+  readonly every?: number | undefined;
+  /** Go on from the newest one that is whole. */
+  readonly resume?: boolean | undefined;
+  /** Told of each one that is passed over because it is corrupt. */
+  readonly onCorrupt?: ((path: string, problem: string) => void) | undefined;
 }
 
 export interface TrainingStep {
@@ -39,84 +46,128 @@ export interface TrainingStep {
 }
 
 export interface TrainResult extends TrainPlan {
+  /** Of every step, those of the runs that this one resumed included. */
   readonly losses: readonly number[];
   readonly samplesPerSecond: number;
+  /** Milliseconds between the ends of this run's steps. */
+  readonly stepMs: readonly number[];
   /** Of the test part: the share that is predicted right. */
   readonly accuracy: number;
-}
-
-/** What a run would do, with every default filled in. */
-export interface TrainPlan extends Pick<TrainOptions, "model" | "ranks"> {
-  readonly schedule: ScheduleName;
-  readonly steps: number;
-  readonly seed: number;
-  readonly globalBatch: number;
-  readonly learningRate: number;
+  /** The step from which a former run was resumed. */
+  readonly resumedAt: number | undefined;
+  /** The last one saved. */
+  readonly checkpoint: string | undefined;
 }
 
 /**
- * Checks a run before anything is started.
- * @throws {ModelError}, {PlanError}
- */
-export function describePlan(options: TrainOptions): TrainPlan {
-  const { model, ranks, seed = 1, schedule = "preemptive" } = options;
-  const { defaults } = taskByName(model);
-  const { steps = defaults.steps, globalBatch = defaults.globalBatch, learningRate = defaults.learningRate } = options;
-  if (globalBatch % ranks !== 0) {
-    throw new PlanError(
-      `A global batch of ${globalBatch} records can't be shared among ${ranks} ranks`,
-      `Give a multiple of ${ranks} as batch, or other ranks.`,
-      { globalBatch, ranks },
-    );
-  }
-  return { model, ranks, seed, schedule, steps, globalBatch, learningRate };
-}
-
-/**
- * Trains a model, data parallel. All that can be checked is checked before a rank starts.
- * @throws {ModelError}, {PlanError}, {DataMissingError}; {@link RankLostError} when a rank fails.
+ * Trains a model. All that can be checked is checked before a rank starts.
+ * @throws {ModelError}, {PlanError}, {DataMissingError}, {CheckpointError}; {@link RankLostError} when a rank fails and
+ *   {@link InterruptedError} after the signal, both with the checkpoint from which to go on.
  */
 export async function train(options: TrainOptions): Promise<TrainResult> {
-  const plan = describePlan(options);
-  const { model, ranks, schedule, seed, steps, globalBatch, learningRate } = plan;
-  const file = taskByName(model).prepare(options.cacheFolder ?? join(homedir(), ".cache", "dfccl"));
-  const args: TrainingArgs = { model, file, seed, steps, globalBatch, learningRate };
-  const progress = new LossCurve(ranks, steps, globalBatch, options.onStep);
-  const accuracies = await runRanks({
-    ranks,
-    schedule,
-    args,
-    program: workerFile("training-rank"),
-    onReport: (_rank, value) => progress.add(value as { step: number; loss: number }),
-  });
-  const { losses, samplesPerSecond } = progress;
-  return { ...plan, losses, samplesPerSecond, accuracy: Number(accuracies[0]) };
+  const plan = planTraining(options);
+  const file = taskByName(plan.model).prepare(options.cacheFolder ?? join(homedir(), ".cache", "dfccl"));
+  const run = new TrainingRun(plan, options);
+  const start = run.resumed?.state;
+  const args: TrainingArgs = { plan, file, start, checkpointEvery: run.checkpointEvery, savedStep: run.savedStep };
+  try {
+    const { ranks, schedule } = plan;
+    const results = await runRanks({
+      ranks,
+      schedule,
+      args,
+      program: options.program ?? workerFile("training-rank"),
+      onReport: (rank, report) => run.receive(rank, report as TrainingReport),
+      signal: options.signal,
+    });
+    const checkpoint = run.save();
+    const { losses, samplesPerSecond, stepMs } = run.curve;
+    const accuracy = results.find((result): result is number => typeof result === "number") ?? Number.NaN;
+    return { ...plan, losses, samplesPerSecond, stepMs, accuracy, resumedAt: start?.step, checkpoint };
+  } catch (error) {
+    throw run.explain(error);
+  }
 }
 
-/** Puts the ranks' losses together, and tells how fast the steps follow each other. */
-class LossCurve {
-  readonly losses: number[] = [];
-  samplesPerSecond = 0;
-  private readonly sums: { sum: number; ranks: number }[] = [];
-  private begin: number | undefined;
+/** What the thread that started the ranks knows of a run. */
+class TrainingRun {
+  readonly curve: LossCurve;
+  readonly checkpointEvery: number;
+  readonly savedStep = new Int32Array(new SharedArrayBuffer(4));
+  readonly resumed: Checkpoint | undefined;
+  private readonly store: CheckpointStore | undefined;
+  private readonly boards = new Map<number, StateMemory>();
+  private readonly atCheckpoint = new Map<number, number>();
 
   constructor(
-    private readonly ranks: number,
-    private readonly steps: number,
-    private readonly globalBatch: number,
-    private readonly onStep: ((step: TrainingStep) => void) | undefined,
-  ) {}
+    private readonly plan: TrainPlan,
+    options: TrainOptions,
+  ) {
+    const { checkpoint } = options;
+    this.checkpointEvery = checkpoint?.every ?? 0;
+    if (checkpoint !== undefined) {
+      this.store = new CheckpointStore(checkpoint.folder);
+      if (checkpoint.resume) this.resumed = this.checked(this.store.load(checkpoint.onCorrupt));
+    }
+    const { steps, globalBatch, parallel } = plan;
+    this.curve = new LossCurve({ dp: parallel.dp, steps, globalBatch }, this.resumed?.losses ?? [], options.onStep);
+  }
 
-  add({ step, loss }: { step: number; loss: number }): void {
-    const entry = this.sums[step] ?? { sum: 0, ranks: 0 };
-    this.sums[step] = entry;
-    entry.sum += loss;
-    entry.ranks += 1;
-    if (entry.ranks < this.ranks) return;
-    this.losses[step] = entry.sum / this.ranks;
-    this.begin ??= performance.now();
-    const seconds = (performance.now() - this.begin) / 1000;
-    if (step > 0 && seconds > 0) this.samplesPerSecond = (step * this.globalBatch) / seconds;
-    this.onStep?.({ step: step + 1, steps: this.steps, loss: entry.sum / this.ranks, samplesPerSecond: this.samplesPerSecond });
+  receive(rank: number, report: TrainingReport): void {
+    if (report.kind === "board") this.boards.set(rank, report.board);
+    else if (report.kind === "step" && report.loss !== undefined) this.curve.add(report.step, report.loss);
+    else if (report.kind === "checkpoint") this.meet(report.step);
+  }
+
+  /** Saves the last step that all ranks have ended, if there is a place for it. @returns where. */
+  save(): string | undefined {
+    const state = this.boards.size === this.plan.ranks ? gatherState([...this.boards.values()]) : undefined;
+    if (state === undefined || this.store === undefined) return undefined;
+    const { model, seed, globalBatch, optimizer } = this.plan;
+    return this.store.save({ model, seed, globalBatch, optimizer, losses: this.curve.losses.slice(0, state.step), state });
+  }
+
+  /** Adds where to go on to an error that ended the run. */
+  explain(error: unknown): unknown {
+    const isLost = error instanceof RankLostError;
+    if (!isLost && !(error instanceof InterruptedError)) return error;
+    const checkpoint = this.save();
+    const remedy =
+      checkpoint === undefined
+        ? "No step was complete, or there is no folder for checkpoints: start again."
+        : `Go on from ${checkpoint} with --resume.`;
+    return isLost
+      ? new RankLostError(error.rank, error.how, { cause: error.cause, remedy, checkpoint })
+      : new InterruptedError({ remedy, checkpoint });
+  }
+
+  /** A rank waits for a checkpoint; the last to come gets it saved. */
+  private meet(step: number): void {
+    const waiting = (this.atCheckpoint.get(step) ?? 0) + 1;
+    this.atCheckpoint.set(step, waiting);
+    if (waiting < this.plan.ranks) return;
+    this.atCheckpoint.delete(step);
+    this.save();
+    Atomics.store(this.savedStep, 0, step);
+    Atomics.notify(this.savedStep, 0);
+  }
+
+  private checked(checkpoint: Checkpoint): Checkpoint {
+    for (const name of ["model", "seed", "globalBatch", "optimizer"] as const) {
+      if (checkpoint[name] === this.plan[name]) continue;
+      throw new CheckpointError(
+        `The checkpoint is of a run with ${name} ${checkpoint[name]}, and this one has ${this.plan[name]}`,
+        "Give what that run had, or start without --resume.",
+        { name, theirs: checkpoint[name], ours: this.plan[name] },
+      );
+    }
+    const { step } = checkpoint.state;
+    if (step >= this.plan.steps) {
+      throw new CheckpointError(`The checkpoint has done ${step} steps already`, `Give more than ${step} steps.`, {
+        step,
+        steps: this.plan.steps,
+      });
+    }
+    return checkpoint;
   }
 }

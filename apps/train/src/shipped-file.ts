@@ -5,3 +5,8 @@
 export function workerFile(name: string): URL {
   return new URL(`./${name}.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`, import.meta.url);
 }
+
+/** A text that ships with the package. */
+export function textFile(name: string): URL {
+  return new URL(`../text/${name}`, import.meta.url);
+}

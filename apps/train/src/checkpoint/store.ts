@@ -1,0 +1,91 @@
+import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { CheckpointError } from "../errors.js";
+import { type Checkpoint, decodeCheckpoint, encodeCheckpoint } from "./format.js";
+
+/** What a store needs of a file system; a test hands in its own. */
+export interface CheckpointFiles {
+  makeFolder(path: string): void;
+  /** Names in a folder; none where it isn't there. */
+  list(folder: string): string[];
+  read(path: string): Uint8Array;
+  /** Returns when the bytes are on the disk. */
+  write(path: string, bytes: Uint8Array): void;
+  rename(from: string, to: string): void;
+  remove(path: string): void;
+}
+
+export const nodeFiles: CheckpointFiles = {
+  makeFolder: (path) => mkdirSync(path, { recursive: true }),
+  list(folder) {
+    try {
+      return readdirSync(folder);
+    } catch {
+      return [];
+    }
+  },
+  read: (path) => readFileSync(path),
+  write(path, bytes) {
+    const file = openSync(path, "w");
+    try {
+      writeSync(file, bytes);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+  },
+  rename: (from, to) => renameSync(from, to),
+  remove: (path) => rmSync(path, { force: true }),
+};
+
+const kept = 2;
+const pattern = /^step-(\d{8})\.checkpoint$/;
+
+/** Checkpoints of one run in a folder, of which the last two are kept: should one be corrupt, there is another. */
+export class CheckpointStore {
+  constructor(
+    private readonly folder: string,
+    private readonly files: CheckpointFiles = nodeFiles,
+  ) {}
+
+  /** @returns where it lies. */
+  save(checkpoint: Checkpoint): string {
+    this.files.makeFolder(this.folder);
+    const path = join(this.folder, `step-${String(checkpoint.state.step).padStart(8, "0")}.checkpoint`);
+    // Under another name first: what has its name is whole, whenever the machine stops.
+    this.files.write(`${path}.partial`, encodeCheckpoint(checkpoint));
+    this.files.rename(`${path}.partial`, path);
+    for (const name of this.names().slice(kept)) this.files.remove(join(this.folder, name));
+    return path;
+  }
+
+  /**
+   * The newest checkpoint that is whole.
+   * @param onCorrupt - told of each one passed over: it stays where it is.
+   * @throws {CheckpointError} where there is none.
+   */
+  load(onCorrupt: (path: string, problem: string) => void = () => undefined): Checkpoint {
+    const problems: string[] = [];
+    for (const name of this.names()) {
+      const path = join(this.folder, name);
+      const found = decodeCheckpoint(this.files.read(path));
+      if (typeof found !== "string") return found;
+      problems.push(`${path}: ${found}`);
+      onCorrupt(path, found);
+    }
+    throw new CheckpointError(
+      problems.length === 0 ? `There is no checkpoint in ${this.folder}` : `No checkpoint is whole: ${problems.join("; ")}`,
+      "Start without --resume, or give the folder of another run.",
+      { folder: this.folder, problems },
+    );
+  }
+
+  /** Newest first. */
+  private names(): string[] {
+    return this.files
+      .list(this.folder)
+      .filter((name) => pattern.test(name))
+      .sort()
+      .reverse();
+  }
+}
