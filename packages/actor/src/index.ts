@@ -53,5 +53,6 @@ export {
 export { type MergeLimits, mergeGroups } from "./schedules/merge-groups.js";
 export type { Negotiation } from "./schedules/negotiated-reducer.js";
 export { openReducer, type ReducerOptions } from "./schedules/open-reducer.js";
+export { type PlacedCollective, type SortedTask, type StaticPlan, staticPlan } from "./schedules/static-plan.js";
 export type { StaticOptions } from "./schedules/static-reducer.js";
 export { inProcessTransports, type Transport } from "./schedules/transport.js";
