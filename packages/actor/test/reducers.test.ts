@@ -49,6 +49,7 @@ async function step(reducers: readonly GradientReducer[], number: number, random
 const variants: readonly (readonly [string, Partial<ReducerOptions>])[] = [
   ...scheduleNames.map((schedule) => [schedule, { schedule }] as const),
   ["coordinator without fusion", { schedule: "coordinator", coordinator: { fusionBytes: 0 } }],
+  ["coordinator that fuses without copies", { schedule: "coordinator", coordinator: { isCopied: false } }],
   ["static, one by one", { schedule: "static", static: { maxGroupSize: 1 } }],
   ["negotiation in a star", { negotiation: "star" }],
   ["negotiation along a chain", { negotiation: "chain" }],

@@ -16,6 +16,11 @@ export interface CoordinatorOptions {
   readonly cycleMs?: number;
   /** Bytes that one fused all-reduce carries at most; Horovod's 64 MiB by default. 0 fuses nothing. */
   readonly fusionBytes?: number;
+  /**
+   * Default true, as Horovod does: what is fused is copied into one buffer, reduced there, and copied back. False: it is launched
+   * as one batch from where it lies, which costs less where copies are the host's work.
+   */
+  readonly isCopied?: boolean;
 }
 
 /**
@@ -27,6 +32,7 @@ export interface CoordinatorOptions {
 export class CoordinatorReducer implements GradientReducer {
   readonly schedule = "coordinator";
   private readonly cycleMs: number;
+  private readonly isCopied: boolean;
   private readonly fusion: FusionBuffers;
   private readonly root: Coordinator | undefined;
   private readonly opened: number;
@@ -42,10 +48,11 @@ export class CoordinatorReducer implements GradientReducer {
     private readonly clock: Clock,
     options: CoordinatorOptions,
   ) {
-    const { cycleMs = 1, fusionBytes = 64 * 2 ** 20 } = options;
+    const { cycleMs = 1, fusionBytes = 64 * 2 ** 20, isCopied = true } = options;
     if (!(cycleMs > 0)) throw new InvalidArgumentError("cycleMs", cycleMs, "a time above 0");
     if (!(fusionBytes >= 0)) throw new InvalidArgumentError("fusionBytes", fusionBytes, "a number of bytes from 0");
     this.cycleMs = cycleMs;
+    this.isCopied = isCopied;
     this.opened = clock.now();
     this.fusion = new FusionBuffers(launcher, Math.max(...tensors.map(({ id }) => id)) + 1);
     launcher.registerAll();
@@ -111,7 +118,7 @@ export class CoordinatorReducer implements GradientReducer {
     for (const group of groups) {
       const gradients = group.flatMap((id) => this.held.get(id) ?? []);
       for (const id of group) this.held.delete(id);
-      if (gradients.length === 1) this.launcher.launch(gradients);
+      if (gradients.length === 1 || !this.isCopied) this.launcher.launch(gradients);
       else this.fusion.launch(gradients);
     }
     this.awaitCycle();

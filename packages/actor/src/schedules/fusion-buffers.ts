@@ -19,7 +19,11 @@ export class FusionBuffers {
     const needed = gradients.reduce((sum, { tensor }) => sum + tensor.elements, 0);
     const { elements, index } = sizeClass(needed);
     const reduction: RegisteredReduction = this.launcher.reduction(this.firstId + index, elements, 0);
-    const buffer = this.free.get(index)?.pop() ?? this.launcher.communicator.allocate(elements);
+    // Of more classes than there are buffers: new memory costs more than what is copied into it.
+    const capacity = 2 ** Math.ceil(Math.log2(elements));
+    const free = this.free.get(capacity) ?? [];
+    this.free.set(capacity, free);
+    const buffer = free.pop() ?? this.launcher.communicator.allocate(capacity);
     let at = 0;
     for (const { data } of gradients) {
       buffer.set(data, at);
@@ -31,9 +35,7 @@ export class FusionBuffers {
         if (failure === undefined) data.set(buffer.subarray(from, from + data.length));
         from += data.length;
       }
-      const free = this.free.get(index);
-      if (free === undefined) this.free.set(index, [buffer]);
-      else free.push(buffer);
+      free.push(buffer);
       for (const gradient of gradients) this.launcher.finish(gradient, failure);
     });
   }
