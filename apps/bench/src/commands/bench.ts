@@ -3,6 +3,7 @@ import { addBenchCollectivesCommand } from "./bench-collectives.js";
 import { addBenchMpiCommand } from "./bench-mpi.js";
 import { addOverheadsCommand } from "./bench-overheads.js";
 import { addBenchProgramsCommand } from "./bench-programs.js";
+import { addBenchSchedulesCommand } from "./bench-schedules.js";
 
 export function addBenchCommand(program: Command): void {
   const bench = program
@@ -18,10 +19,12 @@ Examples:
   $ dfccl bench mpi --quick          all-reduce beside OpenMPI's
   $ dfccl bench collectives          every collective beside OpenMPI's
   $ dfccl bench overheads --quick    what queues and scheduling add
-  $ dfccl bench programs ring.ts     programs of your own beside built-in ones`,
+  $ dfccl bench programs ring.ts     programs of your own beside built-in ones
+  $ dfccl bench schedules            beside schedules that need an order`,
     );
   addBenchMpiCommand(bench);
   addBenchCollectivesCommand(bench);
   addOverheadsCommand(bench);
   addBenchProgramsCommand(bench);
+  addBenchSchedulesCommand(bench);
 }

@@ -89,6 +89,7 @@ describe("help", () => {
       ["tune"],
       ["bench", "mpi"],
       ["bench", "overheads"],
+      ["bench", "schedules"],
       ["perf"],
       ["compare"],
       ["report"],
