@@ -1,9 +1,10 @@
 // One rank's training: the program that train() runs in each rank's thread.
 import type { Optimizer } from "@tensorflow/tfjs-core";
 import { BatchReader } from "./data/batch-reader.js";
+import { decoders } from "./data/decode.js";
 import type { RecordFile } from "./data/record-file.js";
-import { SampleOrder } from "./data/sample-order.js";
 import { CheckpointError } from "./errors.js";
+import { Loaders } from "./loader/start-loaders.js";
 import type { Stage, Task } from "./models/task.js";
 import { taskByName } from "./models/tasks.js";
 import type { Communicator } from "./rank/communicator.js";
@@ -52,14 +53,26 @@ export default async function trainRank(communicator: Communicator, args: Traini
   });
   const variables = stage.parameters.map(({ variable }) => variable);
   const report = (value: TrainingReport): void => communicator.report(value);
-  const order = new SampleOrder(plan.seed, file.trainCount);
-  using reader = new BatchReader(file, task.decode);
+  using reader = new BatchReader(file, decoders[task.decoder]);
   const isSeeing = position.stage === 0 || position.stage === plan.parallel.pp - 1;
+  const { recordBytes, stride, trainCount: records } = file;
+  const { seed, globalBatch, steps } = plan;
+  const load = {
+    recordBytes,
+    stride,
+    records,
+    seed,
+    share,
+    offset: position.data * share,
+    globalBatch,
+    firstStep: start?.step ?? 0,
+    steps,
+  };
+  using loaders = isSeeing ? await Loaders.start(plan.loaders, load, file.path, task.decoder) : undefined;
   let board: StateBoard | undefined;
 
   for (let step = start?.step ?? 0; step < plan.steps; step += 1) {
-    const from = step * plan.globalBatch + position.data * share;
-    const batch = isSeeing ? reader.read(order.slice(from, share), 0, order.variations(from, share)) : new Float32Array(0);
+    const batch = loaders?.next() ?? new Float32Array(0);
     const reduction = new GradientReduction(channels);
     const loss = pipeline.step(batch, reduction);
     const gradients = reduction.collect(variables);

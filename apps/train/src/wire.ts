@@ -51,5 +51,6 @@ export type RankMessage =
       readonly options: GradientsOptions;
       readonly memory: readonly Float32Array<SharedArrayBuffer>[];
     }
+  | { readonly kind: "synchronize"; readonly channel: number }
   | { readonly kind: "report"; readonly value: unknown }
   | { readonly kind: "result"; readonly value: unknown };

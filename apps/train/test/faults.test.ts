@@ -6,7 +6,7 @@ import { cacheFolder } from "./support/cache.js";
 import { temporaryFolder } from "./support/folder.js";
 
 const folder = temporaryFolder();
-const small = { model: "mnist", ranks: 2, steps: 6, globalBatch: 8, cacheFolder } as const;
+const small = { model: "mnist", ranks: 2, steps: 6, globalBatch: 8, loaders: 0, cacheFolder } as const;
 const dies = new URL("./fixtures/dies.ts", import.meta.url);
 
 describe("a rank that dies", () => {

@@ -12,7 +12,7 @@ const steps = isLong ? 50 : 3;
 const layouts = isLong ? ["tp=2", "tp=4", "pp=2", "pp=4", "dp=2", "dp=2,tp=2,pp=2"] : ["tp=2", "dp=2,pp=2"];
 
 async function trained(parallel: string, ranks: number): Promise<Checkpoint> {
-  const options = { model: "gpt", ranks, parallel, steps, globalBatch: 16, optimizer: "momentum", learningRate: 0.05 } as const;
+  const options = { model: "gpt", ranks, parallel, steps, globalBatch: 16, optimizer: "momentum", learningRate: 0.05, loaders: 0 } as const;
   const { checkpoint = "" } = await train({ ...options, checkpoint: { folder: join(folder, parallel) } });
   const found = decodeCheckpoint(readFileSync(checkpoint));
   if (typeof found === "string") throw new Error(found);

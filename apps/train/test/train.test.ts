@@ -4,7 +4,7 @@ import { cacheFolder } from "./support/cache.js";
 
 const long = process.env.DFCCL_TEST_TIER === "long";
 const steps = long ? 100 : 8;
-const small = { model: "mnist", steps, cacheFolder } as const;
+const small = { model: "mnist", steps, loaders: 0, cacheFolder } as const;
 
 describe("digits, data parallel", () => {
   it(`give the same loss curve on 2 and 4 ranks as on one with the same global batch, by every schedule: ${steps} steps`, async () => {
@@ -16,7 +16,8 @@ describe("digits, data parallel", () => {
       [2, "coordinator"],
       [4, "learned"],
     ] as const) {
-      const { losses } = await train({ ...small, ranks, schedule });
+      // Threads that read ahead change nothing either.
+      const { losses } = await train({ ...small, ranks, schedule, loaders: schedule === "static" ? 2 : 0 });
       const differences = losses.map((loss, step) => Math.abs(loss - (alone.losses[step] ?? 0)) / loss);
       expect(Math.max(...differences)).toBeLessThan(1e-5);
     }

@@ -2,10 +2,9 @@ import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSyn
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { DataMissingError } from "../errors.js";
+import { digitSide } from "./decode.js";
 import type { RecordFile } from "./record-file.js";
 
-/** Pixels along a digit's side. */
-export const digitSide = 28;
 const pixels = digitSide * digitSide;
 const recordBytes = 1 + pixels;
 const classes = 10;

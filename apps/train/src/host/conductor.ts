@@ -50,6 +50,7 @@ export class Conductor {
     try {
       if (typeof message === "number") state.start[message]?.((failure) => this.end(state, message, failure));
       else if (message.kind === "channel") this.openChannel(state, message.channel, message.options, message.send, message.recv);
+      else if (message.kind === "synchronize") this.openSynchronization(state, message.channel);
       else if (message.kind === "gradients") this.openGradients(state, message.channel, message.options, message.memory);
     } catch (failure) {
       this.onFailure(failure);
@@ -61,6 +62,12 @@ export class Conductor {
     const collective = state.rank.register({ ...rest, dataType: "float32", id: this.idOf(groupKey(name, options.ranks)) });
     state.start[channel] = (onEnd) => {
       collective.run(send, recv).then(() => onEnd(undefined), onEnd);
+    };
+  }
+
+  private openSynchronization(state: HostRank, channel: number): void {
+    state.start[channel] = (onEnd) => {
+      state.rank.synchronize().then(() => onEnd(undefined), onEnd);
     };
   }
 

@@ -41,7 +41,7 @@ export const gpt: Task = {
   defaults: { steps: 300, globalBatch: 16, learningRate: 0.003, optimizer: "adam" },
   divisible: { tp: heads, pp: layers },
   prepare: (folder) => prepareText(folder, window + 1),
-  decode: (record, into) => into.set(record),
+  decoder: "text",
   build: buildStage,
 };
 

@@ -20,7 +20,8 @@ import {
   type Tensor4D,
   tensor2d,
 } from "@tensorflow/tfjs-core";
-import { digitSide, prepareDigits } from "../data/mnist-digits.js";
+import { digitSide } from "../data/decode.js";
+import { prepareDigits } from "../data/mnist-digits.js";
 import { newParameter } from "./parameter.js";
 import type { Stage, Task } from "./task.js";
 
@@ -36,21 +37,9 @@ export const mnist: Task = {
   defaults: { steps: 1500, globalBatch: 32, learningRate: 0.02, optimizer: "momentum" },
   divisible: { tp: 1, pp: 1 },
   prepare: prepareDigits,
-  decode,
+  decoder: "digit",
   build: ({ seed }) => buildNet(seed),
 };
-
-/** The class, then the pixels from 0 to 1; in training shifted by up to two pixels, so that places aren't learnt by heart. */
-function decode(record: Uint8Array, into: Float32Array, variation: number | undefined): void {
-  const [right, down] = variation === undefined ? [0, 0] : [(variation % 5) - 2, (Math.floor(variation / 5) % 5) - 2];
-  into.fill(0);
-  into[0] = record[0] ?? 0;
-  for (let row = Math.max(0, down); row < digitSide + Math.min(0, down); row += 1) {
-    for (let column = Math.max(0, right); column < digitSide + Math.min(0, right); column += 1) {
-      into[1 + row * digitSide + column] = (record[1 + (row - down) * digitSide + column - right] ?? 0) / 255;
-    }
-  }
-}
 
 function buildNet(seed: number): Stage {
   const weights = (name: string, shape: number[], inputs: number) => newParameter(name, shape, { seed, deviation: Math.sqrt(2 / inputs) });

@@ -1,4 +1,5 @@
 import type { Scalar, Tensor } from "@tensorflow/tfjs-core";
+import type { DecoderName } from "../data/decode.js";
 import type { RecordFile } from "../data/record-file.js";
 import type { OptimizerName } from "../training/optimizers.js";
 import type { Parallel } from "../training/parallel-layout.js";
@@ -40,11 +41,8 @@ export interface Task {
   readonly divisible: Omit<Parallel, "dp">;
   /** Writes or finds the data. @param folder - for caches. @throws {DataMissingError} */
   prepare(folder: string): RecordFile;
-  /**
-   * One record of the file as the numbers of a batch.
-   * @param variation - in training, a number by which a record may be varied each time that it is seen; undefined in testing.
-   */
-  decode(record: Uint8Array, into: Float32Array, variation: number | undefined): void;
+  /** How its records are read. */
+  readonly decoder: DecoderName;
   /** The same parameters for the same seed, however they are cut. */
   build(plan: StagePlan): Stage;
 }

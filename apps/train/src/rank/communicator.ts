@@ -15,6 +15,7 @@ export class Communicator {
   readonly size: number;
   private readonly known = new Map<string, Channel>();
   private nextChannel = 0;
+  private synchronization: Channel | undefined;
 
   /** @internal */
   constructor(
@@ -62,9 +63,21 @@ export class Communicator {
     return memory.map((data, i) => new Channel(`${gradients[i]?.name}`, data, data, first + i, this.start.completed, this.post));
   }
 
+  /** A device synchronization of this rank: blocks until the engine's daemon, which is there now, has left. Safe anywhere. */
+  synchronize(): void {
+    this.synchronization ??= this.synchronizationChannel();
+    this.synchronization.run();
+  }
+
   /** Sends a value to whoever started the ranks: a step's loss, say. It must be something that threads can exchange. */
   report(value: unknown): void {
     this.post({ kind: "report", value });
+  }
+
+  private synchronizationChannel(): Channel {
+    const channel = this.claim(1);
+    this.post({ kind: "synchronize", channel });
+    return new Channel("synchronization", floats(0), floats(0), channel, this.start.completed, this.post);
   }
 
   private group({ ranks }: GroupOption): readonly number[] {

@@ -25,6 +25,8 @@ export interface PlanOptions {
   readonly learningRate?: number | undefined;
   /** What gives gradients their order. Default "preemptive": nothing does. */
   readonly schedule?: ScheduleName | undefined;
+  /** Threads of each rank that read ahead; 0: it reads by itself. Default 2. */
+  readonly loaders?: number | undefined;
 }
 
 /** What a run will do, with every default filled in. */
@@ -39,6 +41,7 @@ export interface TrainPlan {
   readonly optimizer: OptimizerName;
   readonly learningRate: number;
   readonly schedule: ScheduleName;
+  readonly loaders: number;
 }
 
 /**
@@ -46,7 +49,7 @@ export interface TrainPlan {
  * @throws {ModelError}, {PlanError}, {InvalidArgumentError}
  */
 export function planTraining(options: PlanOptions): TrainPlan {
-  const { model, ranks, seed = 1, schedule = "preemptive" } = options;
+  const { model, ranks, seed = 1, schedule = "preemptive", loaders = 2 } = options;
   const task = taskByName(model);
   const { defaults } = task;
   const { steps = defaults.steps, globalBatch = defaults.globalBatch } = options;
@@ -54,6 +57,7 @@ export function planTraining(options: PlanOptions): TrainPlan {
   checkWhole("ranks", ranks, 1);
   checkWhole("steps", steps, 1);
   checkWhole("globalBatch", globalBatch, 1);
+  checkWhole("loaders", loaders, 0);
   if (!scheduleNames.includes(schedule)) throw new InvalidArgumentError("schedule", schedule, `one of ${scheduleNames.join(", ")}`);
   if (!optimizerNames.includes(optimizer)) throw new InvalidArgumentError("optimizer", optimizer, `one of ${optimizerNames.join(", ")}`);
   const parallel = parseParallel(options.parallel ?? "", ranks);
@@ -68,7 +72,7 @@ export function planTraining(options: PlanOptions): TrainPlan {
       { globalBatch, dp: parallel.dp, microBatches },
     );
   }
-  return { model, ranks, parallel, steps, seed, globalBatch, microBatches, optimizer, learningRate, schedule };
+  return { model, ranks, parallel, steps, seed, globalBatch, microBatches, optimizer, learningRate, schedule, loaders };
 }
 
 function checkCuts(model: string, { divisible }: Task, parallel: Parallel): void {
