@@ -12,7 +12,7 @@ import { nativePrograms } from "../perf/find-programs.js";
 import { out } from "../terminal/colors.js";
 import { withProgress } from "../terminal/progress.js";
 import { wrap } from "../terminal/wrap.js";
-import { byteSize, listOf, outputFile, outputFileOrDash, wholeNumber } from "./options.js";
+import { listOf, outputFile, outputFileOrDash, sizesOption, wholeNumber } from "./options.js";
 
 interface CollectivesFlags extends ReportFlags {
   readonly quick?: boolean;
@@ -20,8 +20,6 @@ interface CollectivesFlags extends ReportFlags {
   readonly bytes: readonly number[];
   readonly repetitions?: number;
 }
-
-const sizes = [8, 512, 4096, 32_768, 262_144, 2 ** 21, 2 ** 24, 2 ** 26];
 
 export function addBenchCollectivesCommand(bench: Command): void {
   bench
@@ -33,7 +31,7 @@ export function addBenchCollectivesCommand(bench: Command): void {
     )
     .option("-q, --quick", "one short run a side")
     .option("-r, --ranks <list>", "numbers of ranks", listOf(wholeNumber(2, 64)), [2])
-    .option("-b, --bytes <list>", "sizes, such as 8,4K,64M", listOf(byteSize), sizes)
+    .addOption(sizesOption("sizes", "8,512,4K,32K,256K,2M,16M,64M"))
     .option("-n, --repetitions <n>", "runs a side (default: 3, with --quick 1)", wholeNumber(1, 1000))
     .option("--json <file>", "write header and rows; - for standard output, instead of text", outputFileOrDash)
     .option("--markdown <file>", "write the page for docs/benchmarks", outputFile)

@@ -16,7 +16,7 @@ import { out } from "../terminal/colors.js";
 import { withNote } from "../terminal/note.js";
 import { withProgress } from "../terminal/progress.js";
 import { wrap } from "../terminal/wrap.js";
-import { byteSize, listOf, outputFile, outputFileOrDash, wholeNumber } from "./options.js";
+import { listOf, outputFile, outputFileOrDash, sizesOption, wholeNumber } from "./options.js";
 
 interface InterpreterFlags extends ReportFlags {
   readonly ranks: readonly number[];
@@ -33,7 +33,7 @@ export function addBenchInterpreterCommand(bench: Command): void {
         "slots, both on one thread. Keep the machine quiet meanwhile.",
     )
     .option("-r, --ranks <list>", "numbers of ranks", listOf(wholeNumber(2, 64)), [4, 8])
-    .option("-b, --bytes <list>", "sizes", listOf(byteSize), [2 ** 18, 2 ** 20, 2 ** 22, 2 ** 24, 2 ** 26])
+    .addOption(sizesOption("sizes", "256K,1M,4M,16M,64M"))
     .option("-n, --turns <n>", "turns", wholeNumber(1, 1000), 15)
     .option("--json <file>", "write header and rows; - for standard output, instead of text", outputFileOrDash)
     .option("--markdown <file>", "write the page for docs/benchmarks", outputFile)

@@ -1,6 +1,6 @@
 import { accessSync, constants, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { InvalidArgumentError as InvalidOption } from "commander";
+import { InvalidArgumentError as InvalidOption, Option } from "commander";
 
 /** Parser of a whole number in a range, for commander. */
 export function wholeNumber(least: number, most: number): (text: string) => number {
@@ -39,6 +39,12 @@ export function byteSize(text: string): number {
     throw new InvalidOption("It must be bytes such as 8, 4K or 64M: a multiple of 4, up to 4G.");
   }
   return bytes;
+}
+
+/** The option --bytes: sizes with commas between. @param byDefault - such as "8,4K,64M"; shown as it is written. */
+export function sizesOption(description: string, byDefault: string): Option {
+  const parse = listOf(byteSize);
+  return new Option("-b, --bytes <list>", description).argParser(parse).default(parse(byDefault), byDefault);
 }
 
 /** Parser of a file to write, for commander: it is refused before the work whose result it should take, not after it. */

@@ -1,10 +1,11 @@
 import { type Command, Option } from "commander";
 import { deadlockPresetNames } from "../simulate/deadlock-preset-names.js";
 import type { SimulateDeadlockFlags } from "../simulate/run-deadlock.js";
-import { outputFile, outputFolder, wholeNumber } from "./options.js";
+import { addDrawingOptions } from "./drawing-options.js";
+import { outputFile, wholeNumber } from "./options.js";
 
 export function addSimulateDeadlockCommand(simulate: Command): void {
-  simulate
+  const command = simulate
     .command("deadlock")
     .argument("[config.json]", "GPUs, groups, model and probabilities")
     .summary("how often collectives deadlock that GPUs submit in slightly different orders")
@@ -28,10 +29,8 @@ export function addSimulateDeadlockCommand(simulate: Command): void {
       wholeNumber(0, 1e4),
       1,
     )
-    .option("--explain <file.svg>", "draw the first deadlock", outputFile)
-    .option("--report <file.html>", "write tables and charts into one file that needs no other", outputFile)
-    .option("--svg <folder>", "write each chart as an SVG file; of a configuration, the timeline of its first deadlock", outputFolder)
-    .option("--json", "print one JSON object instead of text")
+    .option("--explain <file.svg>", "draw the first deadlock", outputFile);
+  addDrawingOptions(command, "write each chart as an SVG file; of a configuration, the timeline of its first deadlock")
     .addHelpText(
       "after",
       `
@@ -58,7 +57,7 @@ Exit codes:
   2    usage
   130  interrupted; the rounds finished by then are printed, as partial`,
     )
-    .action(async (path: string | undefined, flags: SimulateDeadlockFlags, command: Command) => {
+    .action(async (path: string | undefined, flags: SimulateDeadlockFlags) => {
       if (path === undefined && flags.preset === undefined) command.error("Give a configuration file or --preset.");
       if (path !== undefined && flags.preset !== undefined) command.error(`Give either ${path} or --preset ${flags.preset}, not both.`);
       if (path === undefined && flags.explain !== undefined) command.error("--explain draws the deadlock of a configuration file.");

@@ -1,13 +1,14 @@
-import { protocols } from "@dfccl/primitives";
 import { type Command, Option } from "commander";
 import { programPresetNames } from "../simulate/program-preset-names.js";
 import type { SimulateProgramFlags } from "../simulate/run-program.js";
-import { byteSize, listOf, outputFile, outputFolder, wholeNumber } from "./options.js";
+import { addDrawingOptions } from "./drawing-options.js";
+import { byteSize, sizesOption, wholeNumber } from "./options.js";
+import { addProgramChoices, programFile } from "./program-options.js";
 
 export function addSimulateProgramCommand(simulate: Command): void {
-  simulate
+  const command = simulate
     .command("program")
-    .argument("[file]", "a module that exports a program of @dfccl/compiler (.ts, .js, .mjs), or an MSCCL file (.xml)")
+    .argument("[file]", programFile)
     .summary("how long a program takes on machines with two levels of links")
     .description(
       "Executes a program's steps, tile by tile, on machines of GPUs that are joined by NVLink (350 GB/s, 0.7 µs) and among " +
@@ -16,14 +17,9 @@ export function addSimulateProgramCommand(simulate: Command): void {
     .addOption(new Option("--preset <name>", "a figure instead of a file").choices(programPresetNames))
     .option("-g, --gpus <n>", "GPUs of a machine (default: all ranks)", wholeNumber(1, 1024))
     .option("-c, --cards <n>", "network cards of a machine (default: one a GPU)", wholeNumber(1, 1024))
-    .option("-b, --bytes <list>", "bytes a rank", listOf(byteSize), [2 ** 12, 2 ** 16, 2 ** 20, 2 ** 24])
-    .option("--tile <bytes>", "of a chunk, handled at a time (default: what fits into a slot)", byteSize)
-    .option("-e, --export <name>", "which export (default: the default export, or the only one)")
-    .option("-i, --instances <n>", "copies of the program side by side, instead of what it says", wholeNumber(1, 256))
-    .addOption(new Option("-p, --protocol <protocol>", "instead of what the program says").choices([...protocols]))
-    .option("--report <file.html>", "write tables and charts into one file that needs no other", outputFile)
-    .option("--svg <folder>", "write each chart as an SVG file", outputFolder)
-    .option("--json", "print one JSON object instead of text")
+    .addOption(sizesOption("bytes a rank", "4K,64K,1M,16M"))
+    .option("--tile <bytes>", "of a chunk, handled at a time (default: what fits into a slot)", byteSize);
+  addDrawingOptions(addProgramChoices(command))
     .addHelpText(
       "after",
       `
@@ -42,7 +38,7 @@ Exit codes:
   2    usage, or there is no such program
   130  interrupted`,
     )
-    .action(async (path: string | undefined, flags: SimulateProgramFlags, command: Command) => {
+    .action(async (path: string | undefined, flags: SimulateProgramFlags) => {
       if ((path === undefined) === (flags.preset === undefined)) command.error("Give a program's file or --preset, one of them.");
       const { gpus, cards } = flags;
       if (gpus !== undefined && cards !== undefined && cards > gpus)

@@ -1,10 +1,11 @@
 import { type Command, Option } from "commander";
 import type { SimulateScheduleFlags } from "../simulate/run-schedule.js";
 import { schedulePresetNames } from "../simulate/schedule-preset-names.js";
-import { outputFile, outputFolder, wholeNumber } from "./options.js";
+import { addDrawingOptions } from "./drawing-options.js";
+import { wholeNumber } from "./options.js";
 
 export function addSimulateScheduleCommand(simulate: Command): void {
-  simulate
+  const command = simulate
     .command("schedule")
     .argument("[workload.json]", "ranks, links, collectives and when they are submitted")
     .summary("how daemons schedule collectives, event by event")
@@ -15,10 +16,8 @@ export function addSimulateScheduleCommand(simulate: Command): void {
     .addOption(new Option("--preset <name>", "a figure instead of a workload").choices(schedulePresetNames))
     .option("--seed <n>", "seed of everything random", wholeNumber(0, 2 ** 31 - 1), 1)
     .option("--gpus <n>", "most GPUs, with --preset scale", wholeNumber(8, 100_000), 8000)
-    .option("--measured <file.json>", "what dfccl bench mpi --json wrote, with --preset calibrate")
-    .option("--report <file.html>", "write tables and charts into one file that needs no other", outputFile)
-    .option("--svg <folder>", "write each chart as an SVG file", outputFolder)
-    .option("--json", "print one JSON object instead of text")
+    .option("--measured <file.json>", "what dfccl bench mpi --json wrote, with --preset calibrate");
+  addDrawingOptions(command)
     .addHelpText(
       "after",
       `
@@ -51,7 +50,7 @@ Exit codes:
   2    usage
   130  interrupted; of --preset scale, what was finished is printed, as partial`,
     )
-    .action(async (path: string | undefined, flags: SimulateScheduleFlags, command: Command) => {
+    .action(async (path: string | undefined, flags: SimulateScheduleFlags) => {
       if ((path === undefined) === (flags.preset === undefined)) command.error("Give a workload file or --preset.");
       if (flags.preset === "calibrate" && flags.measured === undefined) command.error("Give what was measured with --measured.");
       // Loaded late, because the simulator takes a while to load.
