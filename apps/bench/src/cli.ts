@@ -4,12 +4,14 @@ import { DfcclError } from "@dfccl/primitives";
 import { Command } from "commander";
 import { addBenchCommand } from "./commands/bench.js";
 import { addOverheadsCommand } from "./commands/bench-overheads.js";
+import { addBoxingCommand } from "./commands/boxing.js";
 import { addCompareCommand } from "./commands/compare.js";
 import { addCompileCommand } from "./commands/compile.js";
 import { addDisorderCommand } from "./commands/disorder.js";
 import { addDoctorCommand } from "./commands/doctor.js";
 import { addDrawCommand } from "./commands/draw.js";
 import { addPerfCommand } from "./commands/perf.js";
+import { addPipelineCommand } from "./commands/pipeline.js";
 import { addReportCommand } from "./commands/report.js";
 import { addRunCommand } from "./commands/run.js";
 import { addSimulateCommand } from "./commands/simulate.js";
@@ -33,6 +35,9 @@ const usageCodes: ReadonlySet<string> = new Set([
   "UNREADABLE_FILE",
   "UNKNOWN_MODEL",
   "PLAN",
+  "PLACEMENT",
+  "SIGNATURE",
+  "SHAPE",
   "CHECKPOINT",
 ]);
 const { version } = createRequire(import.meta.url)("../package.json") as { version: string };
@@ -62,6 +67,8 @@ addReportCommand(program);
 addStickinessCommand(program);
 addOverheadsCommand(program);
 addSimulateCommand(program);
+addBoxingCommand(program);
+addPipelineCommand(program);
 addDoctorCommand(program);
 
 try {

@@ -19,6 +19,7 @@ interface SchedulesFlags extends ReportFlags {
   readonly workload: readonly string[];
   readonly scale: number;
   readonly ranks: number;
+  readonly copies?: boolean;
   readonly hybrid: readonly string[];
   readonly hybridScale: number;
   readonly rounds: number;
@@ -41,10 +42,11 @@ export function addBenchSchedulesCommand(parent: Command): void {
     .option("-w, --workload <list>", `${workloadNames.join(", ")}, JSON files; none: no data parallelism`, listOrNone, ["resnet50"])
     .option("--scale <share>", "shrink every gradient to this share of its elements", numberBetween(1e-6, 1), 1)
     .option("-r, --ranks <n>", "ranks of data parallelism", wholeNumber(2, 64), 4)
+    .option("--copies", "also a coordinator that fuses by copying, as Horovod does on a GPU")
     .option("--hybrid <list>", `${hybridNames.join(", ")}; none; all`, hybridOf, [])
     .option("--hybrid-scale <share>", "the same for --hybrid", numberBetween(1e-6, 1), 0.1)
-    .option("-n, --rounds <n>", "rounds, each with every schedule", wholeNumber(1, 1000), 10)
-    .option("--steps <n>", "steps of a schedule in a round", wholeNumber(1, 1000), 5)
+    .option("-n, --rounds <n>", "rounds, each with every schedule", wholeNumber(1, 1000), 20)
+    .option("--steps <n>", "steps of a schedule in a round", wholeNumber(1, 1000), 2)
     .option("--compute-ms <ms>", "what a rank computes in a step", numberBetween(0, 60_000), 60)
     .option("--jitter <share>", "how far a rank's computing may deviate", numberBetween(0, 1), 0.05)
     .option("--seed <n>", "seed of orders and deviations", wholeNumber(0, 2 ** 31 - 1), 1)
@@ -74,13 +76,14 @@ async function benchSchedules(flags: SchedulesFlags): Promise<number> {
   const workloads = flags.workload.map((name) => scaled(loadWorkload(name), flags.scale));
   const settings = hybridSettings.filter(({ name }) => flags.hybrid.includes(name));
   for (const workload of workloads) checkMemory(workload, ranks);
+  const schedules = contenderNames.filter((name) => flags.copies || name !== "coordinator, copying");
   const machine = machineFacts();
   return runMeasurement(flags, async ({ signal, say }) => {
     const warning = busyWarning(machine);
     if (warning) say(`${out.yellow(wrap(warning))}\n`);
     const dataParallel: DataParallelResult[] = [];
     const hybrid: HybridResult[] = [];
-    const total = rounds * steps * (workloads.length * contenderNames.length + settings.length * 2);
+    const total = rounds * steps * (workloads.length * schedules.length + settings.length * 2);
     await withProgress("Measuring", total, async (progress) => {
       let done = 0;
       const shared = { rounds, steps, computeMs, jitter, seed, signal };
@@ -89,7 +92,7 @@ async function benchSchedules(flags: SchedulesFlags): Promise<number> {
         progress.update(done, `${title}, ${contender}`);
       };
       for (const workload of workloads) {
-        const timings = await measureDataParallel({ ...shared, workload, ranks, schedules: contenderNames, onStep: count(workload.name) });
+        const timings = await measureDataParallel({ ...shared, workload, ranks, schedules, onStep: count(workload.name) });
         dataParallel.push({ workload: workload.name, bytes: 4 * elementsOf(workload), ranks, computeMs, timings });
       }
       for (const setting of settings) hybrid.push(await measureSetting(setting, flags, { ...shared, onStep: count(setting.name) }));

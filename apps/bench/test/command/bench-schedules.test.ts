@@ -10,7 +10,7 @@ describe("dfccl bench schedules", () => {
   it("measures every schedule and every kind of parallelism, and writes both files", async () => {
     const folder = mkdtempSync(join(tmpdir(), "dfccl-schedules-"));
     try {
-      const files = ["--json", join(folder, "a.json"), "--markdown", join(folder, "a.md")];
+      const files = ["--copies", "--json", join(folder, "a.json"), "--markdown", join(folder, "a.md")];
       const { code, stdout } = await runCommand([...small, "-r", "3", "--hybrid", "all", ...files]);
       expect(code).toBe(0);
       expect(stdout).toContain("coordinator, copying");
