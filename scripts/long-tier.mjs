@@ -55,4 +55,24 @@ export const entries = [
     command: ["node", "apps/bench/dist/cli.js", "disorder", "--ranks", "8", "--iterations", "200", "--control", "--json"],
     minutes: 60,
   },
+  {
+    name: "training in parallel by data: the same losses as one rank, 100 steps, every schedule",
+    command: ["vitest", "run", "--project", "train", "test/train.test.ts"],
+    minutes: 30,
+  },
+  {
+    name: "a GPT cut in six ways, up to 2 × 2 × 2: the same parameters as on one rank after 50 steps",
+    command: ["vitest", "run", "--project", "train", "test/parallel"],
+    minutes: 30,
+  },
+  {
+    name: "1,000 steps of training with another order of the gradients on each rank, pauses and synchronizations",
+    command: ["vitest", "run", "--project", "train", "test/disorder"],
+    minutes: 30,
+  },
+  {
+    name: "digits to the end: at least 97 % of the test part",
+    command: ["node", "apps/bench/dist/cli.js", "train", "mnist", "--ranks", "2", "--json"],
+    minutes: 30,
+  },
 ];

@@ -10,6 +10,7 @@ export {
   StoppedError,
   TensorFlowError,
 } from "./errors.js";
+export { type HandOffFigures, type HandOffOptions, measureHandOffs } from "./hand-off/measure-hand-offs.js";
 export { type RunRanksOptions, runRanks } from "./host/run-ranks.js";
 export { taskNames } from "./models/tasks.js";
 export type { Channel } from "./rank/channel.js";
@@ -20,3 +21,4 @@ export type { OptimizerName } from "./training/optimizers.js";
 export type { Parallel } from "./training/parallel-layout.js";
 export { type PlanOptions, planTraining, type TrainPlan } from "./training/plan.js";
 export { type CheckpointOptions, type TrainingStep, type TrainOptions, type TrainResult, train } from "./training/train.js";
+export { type SyntheticOptions, type SyntheticResult, trainSynthetic } from "./training/train-synthetic.js";

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { addBenchCollectivesCommand } from "./bench-collectives.js";
 import { addBenchInterpreterCommand } from "./bench-interpreter.js";
+import { addBenchLoaderCommand } from "./bench-loader.js";
 import { addBenchMpiCommand } from "./bench-mpi.js";
 import { addOverheadsCommand } from "./bench-overheads.js";
 import { addBenchProgramsCommand } from "./bench-programs.js";
@@ -11,7 +12,7 @@ export function addBenchCommand(program: Command): void {
     .command("bench")
     .summary("measure the engine beside its peers, and programs beside each other")
     .description(
-      "Measures the engine beside its peers. All but programs need a clone of the repository: what measures them is built on demand.",
+      "Measures the engine beside its peers. All but programs and loader need a clone of the repository: what measures them is built on demand.",
     )
     .addHelpText(
       "after",
@@ -22,7 +23,8 @@ Examples:
   $ dfccl bench overheads --quick    what queues and scheduling add
   $ dfccl bench interpreter          a compiled ring beside a hand-written one
   $ dfccl bench programs ring.ts     programs of your own beside built-in ones
-  $ dfccl bench schedules            beside schedules that need an order`,
+  $ dfccl bench schedules            beside schedules that need an order
+  $ dfccl bench loader               hand-offs beside a mutex queue`,
     );
   addBenchMpiCommand(bench);
   addBenchCollectivesCommand(bench);
@@ -30,4 +32,5 @@ Examples:
   addBenchInterpreterCommand(bench);
   addBenchProgramsCommand(bench);
   addBenchSchedulesCommand(bench);
+  addBenchLoaderCommand(bench);
 }

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import type { Command } from "commander";
 import { reportPage } from "../report/page.js";
-import { readSection } from "../report/read-section.js";
+import { compareFiles, readSection } from "../report/read-section.js";
 import { formatBytes, formatCountOf } from "../terminal/table.js";
 import { outputFile } from "./options.js";
 
@@ -13,7 +13,7 @@ interface ReportFlags {
 export function addReportCommand(program: Command): void {
   program
     .command("report")
-    .argument("<files...>", "what perf -J, overheads --json or stickiness --json wrote")
+    .argument("<files...>", "what perf -J, overheads, stickiness or train --json wrote")
     .summary("results as one HTML file to look at, print and pass on")
     .description(
       "Draws results: latency and bandwidth over size, preemptions and queue lengths, overheads, with machine and command. One " +
@@ -35,7 +35,8 @@ Exit codes:
   2  usage, or a file that is no result`,
     )
     .action((files: readonly string[], { output, title }: ReportFlags) => {
-      const sections = files.map((file, i) => readSection(file, `section-${i + 1}`));
+      const single = files.map((file, i) => readSection(file, `section-${i + 1}`));
+      const sections = [...compareFiles(files), ...single];
       const script = readFileSync(new URL("./report-client.js", import.meta.url), "utf8");
       const page = reportPage({ title, sections }, script);
       writeFileSync(output, page);

@@ -1,17 +1,22 @@
 import type { TrainOptions, TrainResult } from "@dfccl/train";
 import { type Command, Option } from "commander";
+import { checkMemory } from "../disorder/memory-need.js";
 import { err, out } from "../terminal/colors.js";
 import { type Interruption, watchForInterruption } from "../terminal/interruption.js";
 import { withProgress } from "../terminal/progress.js";
-import { formatCountOf } from "../terminal/table.js";
+import { formatBytes, formatCountOf } from "../terminal/table.js";
 import { wrap } from "../terminal/wrap.js";
 import { loadTrain } from "../training/load-train.js";
-import { describeTraining, stepNote } from "../training/report.js";
+import { describeSynthetic, describeTraining, stepNote } from "../training/report.js";
+import { loadWorkload, workloadNames } from "../workloads/load-workload.js";
+import { elementsOf, scaled } from "../workloads/workload.js";
 import { numberBetween, outputFolder, wholeNumber } from "./options.js";
 
 interface TrainFlags
   extends Pick<TrainOptions, "ranks" | "parallel" | "steps" | "microBatches" | "optimizer" | "learningRate" | "seed" | "schedule"> {
   readonly batch?: number;
+  readonly workload: string;
+  readonly scale: number;
   readonly checkpoint?: string;
   readonly checkpointEvery?: number;
   readonly resume?: boolean;
@@ -21,7 +26,7 @@ interface TrainFlags
 export function addTrainCommand(program: Command): void {
   program
     .command("train")
-    .argument("<model>", "mnist, gpt")
+    .argument("<model>", "mnist, gpt, or synthetic: a model's gradients without the model")
     .summary("trains a model with TensorFlow.js on several ranks, whose gradients need no order")
     .description(
       "Trains with TensorFlow.js, a thread a rank: handwritten digits by a convolutional net, or a small GPT on Shakespeare's " +
@@ -35,6 +40,8 @@ export function addTrainCommand(program: Command): void {
         .choices(["preemptive", "static", "coordinator", "learned"])
         .default("preemptive"),
     )
+    .option("-w, --workload <name|file.json>", `for synthetic: ${workloadNames.join(", ")}, or a JSON file`, "resnet50")
+    .option("--scale <share>", "for synthetic: shrink every tensor to this share of its elements", numberBetween(1e-6, 1), 1)
     .option("--steps <n>", "steps (default, as below: the model's)", wholeNumber(1, 1_000_000))
     .option("--batch <n>", "records of all ranks in a step", wholeNumber(1, 65_536))
     .option("--micro-batches <n>", "parts of a rank's records in a pipeline (default: twice its stages)", wholeNumber(1, 256))
@@ -55,6 +62,8 @@ Examples:
     $ dfccl train gpt --ranks 8 --parallel dp=2,tp=2,pp=2
   The same schedule as Horovod's, for a script and for dfccl report:
     $ dfccl train mnist --schedule coordinator --steps 200 --json > run.json
+  A hundredth of each of ResNet-50's gradients on four ranks:
+    $ dfccl train synthetic --workload resnet50 --scale 0.01 --ranks 4
   Stop with Ctrl-C, and go on:
     $ dfccl train gpt --checkpoint gpt-run
     $ dfccl train gpt --checkpoint gpt-run --resume
@@ -67,13 +76,13 @@ Exit codes:
     )
     .action(async (model: string, flags: TrainFlags) => {
       using interruption = watchForInterruption();
-      await trainModel(model, flags, interruption);
+      await (model === "synthetic" ? reduceSynthetic(flags, interruption) : trainModel(model, flags, interruption));
     });
 }
 
 async function trainModel(model: string, flags: TrainFlags, interruption: Interruption): Promise<void> {
   const { train, planTraining, InterruptedError } = await loadTrain();
-  const { batch, checkpoint: folder, checkpointEvery: every, resume, json, ...rest } = flags;
+  const { batch, checkpoint: folder, checkpointEvery: every, resume, json, workload: _workload, scale: _scale, ...rest } = flags;
   const onCorrupt = (path: string, problem: string): void => {
     process.stderr.write(`${err.yellow(wrap(`${path} is corrupt (${problem}); the one before it is used.`))}\n`);
   };
@@ -98,6 +107,26 @@ async function trainModel(model: string, flags: TrainFlags, interruption: Interr
     return;
   }
   say(json ? JSON.stringify({ kind: "training", ...result }) : describeTraining(result));
+}
+
+async function reduceSynthetic(flags: TrainFlags, { signal }: Interruption): Promise<void> {
+  const { trainSynthetic } = await loadTrain();
+  const workload = scaled(loadWorkload(flags.workload), flags.scale);
+  const { ranks, steps = 20, schedule = "preemptive", json } = flags;
+  checkMemory(workload, ranks);
+  const { tensors, name } = workload;
+  if (!json) {
+    const size = `${formatCountOf(tensors.length, "gradient")}, ${formatBytes(4 * elementsOf(workload))} a rank`;
+    say(`${out.bold(name)}: ${size}, ${formatCountOf(ranks, "rank")}, ${formatCountOf(steps, "step")}, ${schedule}\n`);
+  }
+  const result = await withProgress("Reducing", steps, (progress) =>
+    trainSynthetic({ tensors, ranks, steps, schedule, signal, onStep: (step) => progress.update(step) }),
+  );
+  // One sample a rank and step, so that the same fields can be read as of other models.
+  const samplesPerSecond = ranks * result.stepsPerSecond;
+  if (json) say(JSON.stringify({ kind: "synthetic", workload: name, ranks, steps, schedule, losses: [], samplesPerSecond, ...result }));
+  else say(describeSynthetic(result));
+  if (result.wrong > 0) process.exitCode = 1;
 }
 
 function say(text: string): void {

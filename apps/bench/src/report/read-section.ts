@@ -7,6 +7,7 @@ import type { Section } from "./model.js";
 import { overheadsSection } from "./overheads-section.js";
 import { perfSection } from "./perf-section.js";
 import { stickinessSection } from "./stickiness-section.js";
+import { type SyntheticReport, syntheticSection, type TrainingReport, trainingComparison, trainingSection } from "./training-section.js";
 
 /**
  * A result file of any kind, as a section of a report. What kind it is, it says itself; those of nccl-tests itself don't.
@@ -21,8 +22,20 @@ export function readSection(path: string, id: string): Section {
   }
   const parsed = parse(text);
   if (isKind(parsed, "stickiness")) return stickinessSection(parsed as unknown as StickinessReport, id);
+  if (isKind(parsed, "training")) return trainingSection(parsed as unknown as TrainingReport, id);
+  if (isKind(parsed, "synthetic")) return syntheticSection(parsed as unknown as SyntheticReport, id);
   if (Array.isArray(parsed?.parts) && Array.isArray(parsed.whole)) return overheadsSection(parsed as unknown as OverheadsReport, id);
   return perfSection(readReport(text, path), id, basename(path));
+}
+
+/** What several files of one kind say together; those of single files come after. */
+export function compareFiles(paths: readonly string[]): Section[] {
+  const runs = paths.flatMap((path) => {
+    const parsed = parse(readFileSync(path, "utf8"));
+    return isKind(parsed, "training") ? [parsed as unknown as TrainingReport] : [];
+  });
+  const comparison = trainingComparison(runs, "training-runs");
+  return comparison === undefined ? [] : [comparison];
 }
 
 function parse(text: string): Readonly<Record<string, unknown>> | undefined {

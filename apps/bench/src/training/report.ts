@@ -1,4 +1,4 @@
-import type { TrainingStep, TrainResult } from "@dfccl/train";
+import type { SyntheticResult, TrainingStep, TrainResult } from "@dfccl/train";
 import { formatCount, formatSeconds, formatTable } from "../terminal/table.js";
 
 /** What stands beside the progress bar. */
@@ -19,5 +19,16 @@ export function describeTraining({ losses, samplesPerSecond, accuracy, steps, re
     ["samples a second", formatCount(samplesPerSecond)],
     ["right on the test part", `${(100 * accuracy).toFixed(2)} %`],
     ...(checkpoint === undefined ? [] : [["checkpoint", checkpoint]]),
+  ]);
+}
+
+export function describeSynthetic({ wrong, stepsPerSecond, stepMs }: SyntheticResult): string {
+  const sorted = [...stepMs].sort((a, b) => a - b);
+  const at = (share: number): string => formatSeconds((sorted[Math.floor(share * (sorted.length - 1))] ?? Number.NaN) / 1000);
+  return formatTable([
+    ["steps a second", stepsPerSecond.toPrecision(3)],
+    ["a step, median", at(0.5)],
+    ["a step, p99", at(0.99)],
+    ["wrong averages", formatCount(wrong)],
   ]);
 }

@@ -25,6 +25,29 @@ describe("dfccl train", () => {
     expect(code).toBe(0);
   });
 
+  it("reduces a model's gradients without the model", async () => {
+    const args = ["train", "synthetic", "--workload", "resnet50", "--scale", "0.001", "--ranks", "2", "--steps", "3", "--json"];
+    const { code, stdout } = await runCommand(args);
+    expect(JSON.parse(stdout)).toMatchObject({ kind: "synthetic", schedule: "preemptive", steps: 3, losses: [], wrong: 0 });
+    expect(code).toBe(0);
+  });
+
+  it("measures hand-offs", async () => {
+    const { code, stdout } = await runCommand(["bench", "loader", "--loaders", "2", "--count", "50", "--json", "-"]);
+    const { kind, figures } = JSON.parse(stdout);
+    expect(kind).toBe("loader");
+    expect(figures.map((figure: { kind: string }) => figure.kind)).toEqual([
+      "flip-flop and ring",
+      "mutex queue",
+      "wave",
+      "condition variable",
+      "wave",
+      "condition variable",
+    ]);
+    for (const { medianMicros, p99Micros } of figures) expect(p99Micros).toBeGreaterThanOrEqual(medianMicros);
+    expect(code).toBe(0);
+  });
+
   it("stops on SIGINT with a checkpoint, and resumes from it", async () => {
     const run = join(folder, "run");
     const args = ["train", "mnist", "--ranks", "2", "--batch", "8", "--checkpoint", run];
