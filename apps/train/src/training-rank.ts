@@ -13,7 +13,7 @@ import type { ModelState } from "./state/model-state.js";
 import { captureState, restoreState } from "./state/rank-state.js";
 import { StateBoard, type StateMemory } from "./state/state-board.js";
 import { useTensorFlow } from "./tensorflow.js";
-import { newOptimizer } from "./training/optimizers.js";
+import { newOptimizer, rateAt, setRate } from "./training/optimizers.js";
 import { type Position, positionOf } from "./training/parallel-layout.js";
 import { Pipeline } from "./training/pipeline.js";
 import type { TrainPlan } from "./training/plan.js";
@@ -76,6 +76,7 @@ export default async function trainRank(communicator: Communicator, args: Traini
     const reduction = new GradientReduction(channels);
     const loss = pipeline.step(batch, reduction);
     const gradients = reduction.collect(variables);
+    setRate(optimizer, rateAt(step, steps, plan.learningRate));
     optimizer.applyGradients(gradients);
     for (const { tensor } of gradients) tensor.dispose();
 

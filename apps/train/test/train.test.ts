@@ -24,6 +24,14 @@ describe("digits, data parallel", () => {
   });
 });
 
+if (long) {
+  it("digits to the end: at least 97 % of the test part are right", async () => {
+    const { losses, accuracy, samplesPerSecond, steps: all } = await train({ model: "mnist", ranks: 2, cacheFolder });
+    process.stdout.write(`${JSON.stringify({ steps: all, accuracy, lastLoss: losses.at(-1), samplesPerSecond })}\n`);
+    expect(accuracy).toBeGreaterThanOrEqual(0.97);
+  });
+}
+
 describe("a run that can't be", () => {
   it("names a model that isn't there", () => {
     expect(() => planTraining({ model: "resnet", ranks: 2 })).toThrow(expect.objectContaining({ code: "UNKNOWN_MODEL" }));

@@ -22,6 +22,7 @@ export interface PlanOptions {
   /** Parts in which a rank's records go through the pipeline. Default: one without a pipeline, else twice its stages. */
   readonly microBatches?: number | undefined;
   readonly optimizer?: OptimizerName | undefined;
+  /** Of the first step; it falls evenly to nothing at the end. */
   readonly learningRate?: number | undefined;
   /** What gives gradients their order. Default "preemptive": nothing does. */
   readonly schedule?: ScheduleName | undefined;
