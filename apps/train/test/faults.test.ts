@@ -7,7 +7,16 @@ import { temporaryFolder } from "./support/folder.js";
 
 const folder = temporaryFolder();
 // Resumed, momentum goes on bit for bit; Adam computes the powers of its constants anew, and rounds otherwise.
-const small = { model: "mnist", optimizer: "momentum", learningRate: 0.05, ranks: 2, steps: 6, globalBatch: 8, loaders: 0, cacheFolder } as const;
+const small = {
+  model: "mnist",
+  optimizer: "momentum",
+  learningRate: 0.05,
+  ranks: 2,
+  steps: 6,
+  globalBatch: 8,
+  loaders: 0,
+  cacheFolder,
+} as const;
 const dies = new URL("./fixtures/dies.ts", import.meta.url);
 
 describe("a rank that dies", () => {
