@@ -4,6 +4,7 @@ import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { bold, giveUp, line, step, yellow } from "./lib/console.mjs";
+import { linkCommands } from "./lib/link-commands.mjs";
 import { aptInstall, cmakeGenerator, installCommand, mayInstall, missingNeeds } from "./lib/machine.mjs";
 import { buildDirectory, pnpmVersion, root } from "./lib/paths.mjs";
 import { run, tail } from "./lib/run.mjs";
@@ -26,6 +27,7 @@ export async function setup(options = {}) {
   await stage("TypeScript build", fingerprint([...workspaceFolders, "tsconfig.base.json", "turbo.json", "pnpm-lock.yaml"]), isBuilt, [
     ["turbo", "run", "build", "--output-logs=errors-only", "--no-update-notifier"],
   ]);
+  linkCommands();
   await stage("native build", fingerprint(nativeInputs), () => existsSync(join(buildDirectory("release"), "libdfccl.so")), [
     configureCommand("release"),
     ["cmake", "--build", "--preset", "release", "--target", "dfccl_product", "-j", "2"],

@@ -1,4 +1,4 @@
-// Every numbered example runs to its end, and the C example by the guide's own commands. Each is one check.
+// Every numbered example runs to its end, the C example by the guide's own commands, and so does the command line. Each is one check.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../lib/paths.mjs";
@@ -9,6 +9,8 @@ export async function examples() {
   const runs = [
     ...numbered.sort().map((file) => ({ file, command: ["node", "--import", "tsx", join("examples", file)] })),
     { file: "any-order.c", command: ["sh", "-ec", guideCommands("cc examples/any-order.c")] },
+    // As every page types it, in a clone too.
+    { file: "npx dfccl", command: ["npx", "--no", "dfccl", "doctor"] },
   ];
   const failures = [];
   for (const { file, command } of runs) {
