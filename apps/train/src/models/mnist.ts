@@ -34,7 +34,7 @@ const features = 4 * 4 * filters2;
 /** Handwritten digits by a small convolutional net. */
 export const mnist: Task = {
   // Six epochs of the 8,000 digits.
-  defaults: { steps: 1500, globalBatch: 32, learningRate: 0.004, optimizer: "adam" },
+  defaults: { steps: 2500, globalBatch: 32, learningRate: 0.004, optimizer: "adam" },
   divisible: { tp: 1, pp: 1 },
   prepare: prepareDigits,
   decoder: "digit",
