@@ -16,6 +16,7 @@ interface TrainFlags
   extends Pick<TrainOptions, "ranks" | "parallel" | "steps" | "microBatches" | "optimizer" | "learningRate" | "seed" | "schedule"> {
   readonly batch?: number;
   readonly workload: string;
+  readonly synthetic?: string;
   readonly scale: number;
   readonly checkpoint?: string;
   readonly checkpointEvery?: number;
@@ -26,7 +27,7 @@ interface TrainFlags
 export function addTrainCommand(program: Command): void {
   program
     .command("train")
-    .argument("<model>", "mnist, gpt, or synthetic: a model's gradients without the model")
+    .argument("[model]", "mnist, gpt, or synthetic: a model's gradients without the model")
     .summary("trains a model with TensorFlow.js on several ranks, whose gradients need no order")
     .description(
       "Trains with TensorFlow.js, a thread a rank: handwritten digits by a convolutional net, or a small GPT on Shakespeare's " +
@@ -41,6 +42,7 @@ export function addTrainCommand(program: Command): void {
         .default("preemptive"),
     )
     .option("-w, --workload <name|file.json>", `for synthetic: ${workloadNames.join(", ")}, or a JSON file`, "resnet50")
+    .option("--synthetic <name|file.json>", "short for: synthetic --workload")
     .option("--scale <share>", "for synthetic: shrink every tensor to this share of its elements", numberBetween(1e-6, 1), 1)
     .option("--steps <n>", "steps (default, as below: the model's)", wholeNumber(1, 1_000_000))
     .option("--batch <n>", "records of all ranks in a step", wholeNumber(1, 65_536))
@@ -74,15 +76,30 @@ Exit codes:
   2    usage, or a plan that is impossible
   130  interrupted; the checkpoint says where`,
     )
-    .action(async (model: string, flags: TrainFlags) => {
+    .action(async (named: string | undefined, flags: TrainFlags, command: Command) => {
+      const { synthetic } = flags;
+      const model = named ?? (synthetic === undefined ? command.error("Say what to train: mnist, gpt or synthetic.") : "synthetic");
+      if (synthetic !== undefined && model !== "synthetic")
+        command.error(`--synthetic ${synthetic} is a model of its own: leave out ${model}.`);
       using interruption = watchForInterruption();
-      await (model === "synthetic" ? reduceSynthetic(flags, interruption) : trainModel(model, flags, interruption));
+      if (model === "synthetic") await reduceSynthetic({ ...flags, workload: synthetic ?? flags.workload }, interruption);
+      else await trainModel(model, flags, interruption);
     });
 }
 
 async function trainModel(model: string, flags: TrainFlags, interruption: Interruption): Promise<void> {
   const { train, planTraining, InterruptedError } = await loadTrain();
-  const { batch, checkpoint: folder, checkpointEvery: every, resume, json, workload: _workload, scale: _scale, ...rest } = flags;
+  const {
+    batch,
+    checkpoint: folder,
+    checkpointEvery: every,
+    resume,
+    json,
+    workload: _workload,
+    synthetic: _synthetic,
+    scale: _scale,
+    ...rest
+  } = flags;
   const onCorrupt = (path: string, problem: string): void => {
     process.stderr.write(`${err.yellow(wrap(`${path} is corrupt (${problem}); the one before it is used.`))}\n`);
   };

@@ -26,7 +26,7 @@ describe("dfccl train", () => {
   });
 
   it("reduces a model's gradients without the model", async () => {
-    const args = ["train", "synthetic", "--workload", "resnet50", "--scale", "0.001", "--ranks", "2", "--steps", "3", "--json"];
+    const args = ["train", "--synthetic", "resnet50", "--scale", "0.001", "--ranks", "2", "--steps", "3", "--json"];
     const { code, stdout } = await runCommand(args);
     expect(JSON.parse(stdout)).toMatchObject({ kind: "synthetic", schedule: "preemptive", steps: 3, losses: [], wrong: 0 });
     expect(code).toBe(0);
@@ -61,6 +61,8 @@ describe("dfccl train", () => {
   });
 
   it.each([
+    [["train"], "Say what to train: mnist, gpt or synthetic."],
+    [["train", "mnist", "--synthetic", "gpt2"], "--synthetic gpt2 is a model of its own: leave out mnist."],
     [["train", "imagenet"], 'There is no model "imagenet"'],
     [["train", "mnist", "--ranks", "3"], "A global batch of 32 records can't be shared among 3 ranks"],
     [["train", "gpt", "--ranks", "4", "--parallel", "tp=3"], "makes 3 ranks, not 4"],
