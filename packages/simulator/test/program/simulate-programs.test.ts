@@ -33,6 +33,12 @@ describe("a message", () => {
     expect(networkBytes).toBe(bytes);
   });
 
+  it("through the only slot waits until the sender knows that the one before was read", () => {
+    const program = { ...sendRecv(), slotCount: 1 };
+    const oneWay = copying + cluster.island.alphaNs;
+    expect(run(program, 2 * bytes, { tileBytes: bytes }).endNs).toBeCloseTo(2 * oneWay + oneWay + copying, 6);
+  });
+
   it("in LL carries as many flags as data", () => {
     const program = buildProgram({ collective: "send-recv", algorithm: "point-to-point", ranks: 2, root: 0, protocol: "ll" });
     expect(run(program, 8000, { ranks: [3, 4] }).networkBytes).toBe(16_000);
@@ -43,16 +49,30 @@ describe("links", () => {
   // Enough slots that the latency doesn't keep a link idle.
   const program = { ...sendRecv(), slotCount: 16 };
   const pair = (from: number, to: number): PlacedProgram => ({ program, ranks: [from, to], segmentBytes: 2 ** 24 });
-  const together = (...pairs: readonly (readonly [number, number])[]): number =>
+  const on = (links: Cluster, ...pairs: readonly (readonly [number, number])[]): number =>
     simulatePrograms(
       pairs.map(([from, to]) => pair(from, to)),
-      { cluster },
+      { cluster: links },
     ).endNs;
+  const together = (...pairs: readonly (readonly [number, number])[]): number => on(cluster, ...pairs);
 
   it("are shared by the GPUs of a card, and not by those of another card", () => {
     const alone = together([0, 4]);
     expect(together([0, 4], [1, 5]) / alone).toBeCloseTo(2, 1);
     expect(together([0, 4], [2, 6])).toBe(alone);
+  });
+
+  it("into a machine are shared by all that send to it", () => {
+    expect(together([0, 8], [4, 8]) / together([0, 8])).toBeCloseTo(2, 1);
+  });
+
+  it("of a GPU are shared by all that it sends to, and by all that send to it", () => {
+    // Slower than blocks, so that the link is what limits.
+    const slow = { ...cluster, island: { alphaNs: 700, gigabytesPerSecond: 10 } };
+    const alone = on(slow, [0, 1]);
+    expect(on(slow, [0, 1], [0, 2]) / alone).toBeCloseTo(2, 1);
+    expect(on(slow, [0, 2], [1, 2]) / alone).toBeCloseTo(2, 1);
+    expect(on(slow, [0, 1], [2, 3])).toBe(alone);
   });
 
   it("send and receive at the same time", () => {
