@@ -99,8 +99,8 @@ ${ratios(figures)
   .map((line) => `- ${line}`)
   .join("\n")}
 
-Where threads outnumber the cores, a wave's spinning workers hold the cores that the others need, and the condition variable, which
-sleeps, is ahead: the wave is for threads that have a core each. The mean holds the moments in which the operating system had taken
+Where threads outnumber the cores, a wave's spinning workers hold the cores that the others need, so little or nothing is left of its
+lead: the wave is for threads that have a core each. The mean holds the moments in which the operating system had taken
 the trainer, or whoever held the mutex, off its core.
 `;
 }

@@ -1,6 +1,6 @@
 import { accessSync, constants, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { InvalidArgumentError as InvalidOption, Option } from "commander";
+import { type Command, InvalidArgumentError as InvalidOption, Option } from "commander";
 
 /** Parser of a whole number in a range, for commander. */
 export function wholeNumber(least: number, most: number): (text: string) => number {
@@ -73,4 +73,10 @@ export function outputFolder(path: string): string {
     throw new InvalidOption(`It must be a folder that can be written into.`);
   }
   return path;
+}
+
+/** Ends a command that wants either a file or a preset, and got both or neither. @param what - the file is, such as "a workload file". */
+export function requireFileOrPreset(command: Command, what: string, path: string | undefined, preset: string | undefined): void {
+  if (path === undefined && preset === undefined) command.error(`Give ${what} or --preset.`);
+  if (path !== undefined && preset !== undefined) command.error(`Give either ${path} or --preset ${preset}, not both.`);
 }

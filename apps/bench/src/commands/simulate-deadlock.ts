@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import { deadlockPresetNames } from "../simulate/deadlock-preset-names.js";
 import type { SimulateDeadlockFlags } from "../simulate/run-deadlock.js";
 import { addDrawingOptions } from "./drawing-options.js";
-import { outputFile, wholeNumber } from "./options.js";
+import { outputFile, requireFileOrPreset, wholeNumber } from "./options.js";
 
 export function addSimulateDeadlockCommand(simulate: Command): void {
   const command = simulate
@@ -58,8 +58,7 @@ Exit codes:
   130  interrupted; the rounds finished by then are printed, as partial`,
     )
     .action(async (path: string | undefined, flags: SimulateDeadlockFlags) => {
-      if (path === undefined && flags.preset === undefined) command.error("Give a configuration file or --preset.");
-      if (path !== undefined && flags.preset !== undefined) command.error(`Give either ${path} or --preset ${flags.preset}, not both.`);
+      requireFileOrPreset(command, "a configuration file", path, flags.preset);
       if (path === undefined && flags.explain !== undefined) command.error("--explain draws the deadlock of a configuration file.");
       // Loaded late, because the simulator takes a while to load.
       const { simulateDeadlockPreset, simulateConfig } = await import("../simulate/run-deadlock.js");

@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import { programPresetNames } from "../simulate/program-preset-names.js";
 import type { SimulateProgramFlags } from "../simulate/run-program.js";
 import { addDrawingOptions } from "./drawing-options.js";
-import { byteSize, sizesOption, wholeNumber } from "./options.js";
+import { byteSize, requireFileOrPreset, sizesOption, wholeNumber } from "./options.js";
 import { addProgramChoices, programFile } from "./program-options.js";
 
 export function addSimulateProgramCommand(simulate: Command): void {
@@ -39,7 +39,7 @@ Exit codes:
   130  interrupted`,
     )
     .action(async (path: string | undefined, flags: SimulateProgramFlags) => {
-      if ((path === undefined) === (flags.preset === undefined)) command.error("Give a program's file or --preset, one of them.");
+      requireFileOrPreset(command, "a program's file", path, flags.preset);
       const { gpus, cards } = flags;
       if (gpus !== undefined && cards !== undefined && cards > gpus)
         command.error(`--cards ${cards} is more than a card for each of ${gpus} GPUs.`);

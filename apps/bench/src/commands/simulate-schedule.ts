@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import type { SimulateScheduleFlags } from "../simulate/run-schedule.js";
 import { schedulePresetNames } from "../simulate/schedule-preset-names.js";
 import { addDrawingOptions } from "./drawing-options.js";
-import { wholeNumber } from "./options.js";
+import { requireFileOrPreset, wholeNumber } from "./options.js";
 
 export function addSimulateScheduleCommand(simulate: Command): void {
   const command = simulate
@@ -51,7 +51,7 @@ Exit codes:
   130  interrupted; of --preset scale, what was finished is printed, as partial`,
     )
     .action(async (path: string | undefined, flags: SimulateScheduleFlags) => {
-      if ((path === undefined) === (flags.preset === undefined)) command.error("Give a workload file or --preset.");
+      requireFileOrPreset(command, "a workload file", path, flags.preset);
       if (flags.preset === "calibrate" && flags.measured === undefined) command.error("Give what was measured with --measured.");
       // Loaded late, because the simulator takes a while to load.
       const { simulateSchedulePreset, simulateWorkload } = await import("../simulate/run-schedule.js");

@@ -122,10 +122,14 @@ describe("dfccl simulate deadlock", () => {
     expect(code).toBe(2);
   });
 
-  it.each([[[]], [[small, "--preset", "table1"]], [["--preset", "table9"]], [["--preset", "table1", "--explain", join(folder, "x.svg")]]])(
-    "asks for one thing to simulate: %j",
-    async (args) => {
-      expect((await runCommand(["simulate", "deadlock", ...args])).code).toBe(2);
-    },
-  );
+  it.each([
+    [[], /Give a configuration file or --preset/],
+    [[small, "--preset", "table1"], /Give either .* or --preset table1,\s+not\s+both/],
+    [["--preset", "table9"], /Allowed\s+choices\s+are\s+table1/],
+    [["--preset", "table1", "--explain", join(folder, "x.svg")], /--explain draws the deadlock of a configuration/],
+  ])("asks for one thing to simulate: %j", async (args, message) => {
+    const { code, stderr } = await runCommand(["simulate", "deadlock", ...args]);
+    expect(stderr).toMatch(message);
+    expect(code).toBe(2);
+  });
 });

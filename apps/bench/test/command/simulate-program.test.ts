@@ -40,7 +40,7 @@ describe("dfccl simulate program", () => {
 
   it.each([
     [[], /Give a program's file or --preset/],
-    [[hierarchical, "--preset", "tiles"], /one of them/],
+    [[hierarchical, "--preset", "tiles"], /Give either .*hierarchical\.ts or --preset tiles,\s+not\s+both/],
     [[hierarchical, "--gpus", "2", "--cards", "3"], /--cards 3 is more than a card for each of 2 GPUs/],
     [[join(folder, "none.ts")], /none\.ts/],
     [[hierarchical, "--bytes", "none"], /must be bytes such as/],
