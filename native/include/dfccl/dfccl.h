@@ -92,6 +92,31 @@ dfcclResult_t dfcclWorldCreate(const dfcclWorldConfig_t* config, dfcclWorld_t* w
 /* dfcclInUse while ranks of it are open. */
 dfcclResult_t dfcclWorldDestroy(dfcclWorld_t world);
 
+/* Ranks that are processes of one machine. Every process joins, then opens its own rank with dfcclInitRank. */
+typedef struct {
+  size_t structSize;
+  dfcclWorldConfig_t world; /* the same in every process, but for workers; ranks may be 0 where the launcher tells */
+  const char* job;          /* the job's name, the same in all its processes and in no other's; NULL: see below */
+  int rank;                 /* with job; otherwise not looked at */
+  uint32_t timeoutMillis;   /* for all ranks to come; default 60,000 */
+  uint32_t muteMillis;      /* another process without a sign of life for so long is given up; default 10,000 */
+} dfcclJoinConfig_t;
+
+#define DFCCL_JOIN_CONFIG_INIT \
+  { sizeof(dfcclJoinConfig_t), DFCCL_WORLD_CONFIG_INIT, NULL, 0, 0, 0 }
+
+/* Waits until all ranks of the job are here. Without a job in the config (which may be NULL), rank, number of ranks and
+ * job are what mpirun, srun, torchrun or "dfccl run" put in the environment. *rank (may be NULL): this process's.
+ * dfcclTimeout: names the ranks that didn't come; dfcclRegistrationMismatch: names what two ranks disagree on. */
+dfcclResult_t dfcclJoinWorld(const dfcclJoinConfig_t* config, dfcclWorld_t* world, int* rank);
+/* Memory that the other processes of a joined world can reach, zeroed; buffers of runs must lie in such memory, unless
+ * the collective's program moves everything through connectors. In a world of one process: any memory. NULL is freed
+ * as no memory; bytes: as allocated. */
+dfcclResult_t dfcclAllocate(size_t bytes, void** memory, dfcclRankCtx_t ctx);
+dfcclResult_t dfcclFree(void* memory, size_t bytes, dfcclRankCtx_t ctx);
+/* Ranks of a joined world that are gone. *count: how many there are; ranks[] gets as many as capacity allows. */
+dfcclResult_t dfcclGetLostRanks(int* ranks, int capacity, int* count, dfcclRankCtx_t ctx);
+
 /* Opens a rank of this process's default world, which the first call makes and the last dfcclDestroy ends. Its size is
  * the environment's DFCCL_RANKS, or 64; its worker threads are DFCCL_WORKERS, or 1. */
 dfcclResult_t dfcclInit(dfcclRankCtx_t* ctx, int rank);

@@ -17,6 +17,11 @@ void OpenWorld::open(uint32_t rank) {
             "; the default world's size is the environment variable DFCCL_RANKS.",
         {{"rank", std::to_string(rank)}});
   }
+  if (!world_.isLocal(rank)) {
+    refuseArgument("Rank " + std::to_string(rank) + " is another process's.",
+                   "Open rank " + std::to_string(world_.segment()->rank()) + ", which this process joined as.",
+                   {{"rank", std::to_string(rank)}});
+  }
   if (isOpen_[rank]) {
     throw Error(dfcclInUse, "Rank " + std::to_string(rank) + " is open already.",
                 "Use its context, or destroy that first.", {{"rank", std::to_string(rank)}});

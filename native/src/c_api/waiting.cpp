@@ -81,7 +81,8 @@ bool Waiting::help(bool stepsIdle) {
   if (world_.waiters() == (isEnlisted_ ? 1u : 0u)) return world.drive(stepsIdle);
   bool any = false;
   for (RankContext* context : mine_) any |= world.driveRank(context->number());
-  for (uint32_t r = 0; r < world.activeRanks(); ++r) {
+  for (uint32_t i = 0; i < world.activeRanks(); ++i) {
+    const uint32_t r = world.local(i).number();
     if (!world_.isWaitedFor(r)) any |= world.driveRank(r);
   }
   return any;
@@ -90,7 +91,9 @@ bool Waiting::help(bool stepsIdle) {
 void Waiting::pause() {
   if (!isEnlisted_) return enlist();
   cpuPause();
-  const uint32_t waiters = world_.waiters();
+  // Each of the other processes may wait too, and need a core for it.
+  const Segment* segment = world_.world().segment();
+  const uint32_t waiters = segment != nullptr ? segment->ranks() : world_.waiters();
   const uint32_t looks = waiters <= 1 ? kLooksAlone : waiters <= cores() ? kLooksInCompany : kLooksInCrowd;
   if (limitTicks_ != 0 && readTicks() - begin_ > limitTicks_) {
     std::string text;

@@ -29,9 +29,9 @@ namespace detail {
 
 void CpuRankTables::FreeAligned::operator()(void* p) const { std::free(p); }
 
-CpuRankTables::CpuRankTables(const RankLimits& limits)
+CpuRankTables::CpuRankTables(const RankLimits& limits, const SharedTables& shared)
     : runTable(limits.completionSlots),
-      collectiveTable(limits.collectives),
+      collectiveTable(shared.collectives == nullptr ? limits.collectives : 0),
       contextTable(limits.tasks),
       activeTable(limits.tasks, 0),
       blockTable(limits.grid),
@@ -55,18 +55,19 @@ CpuRankTables::CpuRankTables(const RankLimits& limits)
 }  // namespace detail
 
 CpuRankMemory::CpuRankMemory(uint32_t rankNumber, const RankLimits& rankLimits,
-                             const scheduling::SchedulePolicy& schedulePolicy)
-    : CpuRankTables(rankLimits),
+                             const scheduling::SchedulePolicy& schedulePolicy, const SharedTables& shared)
+    : CpuRankTables(rankLimits, shared),
       RankMemory{.rank = rankNumber,
                  .limits = rankLimits,
                  .policy = schedulePolicy,
                  .residency = residencyMemory,
-                 .control = controlMemory,
+                 .control = shared.control == nullptr ? controlMemory : *shared.control,
                  .counters = counterMemory} {
   submissions = SubmissionRing::create(submissionMemory.get(), limits.submissionSlots);
   completions = CompletionOwnedSlots<>::create(completionMemory.get(), limits.completionSlots);
   runs = arrayOf(runTable);
-  collectives = arrayOf(collectiveTable);
+  collectives =
+      shared.collectives == nullptr ? arrayOf(collectiveTable) : Array{shared.collectives, limits.collectives};
   contexts = arrayOf(contextTable);
   isActive = arrayOf(activeTable);
   blocks = arrayOf(blockTable);

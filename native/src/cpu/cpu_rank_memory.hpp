@@ -7,10 +7,16 @@
 
 namespace dfccl {
 
+/// What other processes look at too, where ranks are processes; else null. Zeroed.
+struct SharedTables {
+  ControlRing* control = nullptr;
+  CollectiveRecord* collectives = nullptr;  // [limits.collectives]
+};
+
 namespace detail {
 
 struct CpuRankTables {
-  CpuRankTables(const RankLimits& limits);
+  CpuRankTables(const RankLimits& limits, const SharedTables& shared);
 
   struct Block {
     std::vector<QueueEntry> queue, savedQueue;
@@ -38,7 +44,8 @@ struct CpuRankTables {
 class CpuRankMemory : private detail::CpuRankTables, public RankMemory {
  public:
   /// @throws Error dfcclOutOfMemory.
-  CpuRankMemory(uint32_t rank, const RankLimits& limits, const scheduling::SchedulePolicy& policy);
+  CpuRankMemory(uint32_t rank, const RankLimits& limits, const scheduling::SchedulePolicy& policy,
+                const SharedTables& shared = {});
   CpuRankMemory(const CpuRankMemory&) = delete;
   CpuRankMemory& operator=(const CpuRankMemory&) = delete;
 

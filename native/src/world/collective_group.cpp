@@ -55,7 +55,8 @@ void CollectiveGroup::checkAgreement(const CollectiveSpec& spec, uint64_t progra
   dfccl::checkAgreement(spec_, programDigest_, spec, programDigest, rank);
 }
 
-void CollectiveGroup::join(uint32_t member, const BoundProgram& program, double scale, CollectiveRecord& record) {
+void CollectiveGroup::join(uint32_t member, const BoundProgram& program, std::span<const uint8_t>, double scale,
+                           CollectiveRecord& record) {
   // Everything that can fail comes first; what was taken before a failure belongs to the group and is used by a retry.
   if (program.scratchBytes != 0 && scratch_[member] == nullptr) {
     scratch_[member] = arena_.allocate(program.scratchBytes);
@@ -101,10 +102,9 @@ void CollectiveGroup::join(uint32_t member, const BoundProgram& program, double 
   shared_.registered.fetchAdd(1, order::acqRel);
 }
 
-bool CollectiveGroup::leave(uint32_t member) {
+void CollectiveGroup::leave(uint32_t member) {
   state_[member] = State::left;
   ++left_;
-  return left_ == shared_.members;
 }
 
 size_t CollectiveGroup::connectorBytes() const {

@@ -11,34 +11,31 @@
 #include "program/join_moves.hpp"
 #include "world/collective_spec.hpp"
 #include "world/connector_pool.hpp"
+#include "world/group.hpp"
 
 namespace dfccl {
 
-class CollectiveGroup {
+class CollectiveGroup final : public Group {
  public:
   CollectiveGroup(const CollectiveSpec& spec, uint64_t programDigest, Arena& arena, ConnectorPool& connectors);
-  ~CollectiveGroup();
+  ~CollectiveGroup() override;
   CollectiveGroup(const CollectiveGroup&) = delete;
   CollectiveGroup& operator=(const CollectiveGroup&) = delete;
 
-  /// @throws Error dfcclRegistrationMismatch that names the first field in which `spec` differs from the agreed one.
-  void checkAgreement(const CollectiveSpec& spec, uint64_t programDigest, uint32_t rank) const;
+  void checkAgreement(const CollectiveSpec& spec, uint64_t programDigest, uint32_t rank) const override;
+  void join(uint32_t member, const BoundProgram& program, std::span<const uint8_t> bytes, double scale,
+            CollectiveRecord& record) override;
+  void leave(uint32_t member) override;
 
-  /// Memory of one member: scratch, and its ends of the connections.
-  /// @throws Error dfcclOutOfMemory, with nothing kept.
-  void join(uint32_t member, const BoundProgram& program, double scale, CollectiveRecord& record);
-  /// @pre The member's runs are all finished. @return whether it was the last one.
-  bool leave(uint32_t member);
-
-  bool hasJoined(uint32_t member) const { return state_[member] != State::absent; }
-  bool isMember(uint32_t member) const { return state_[member] == State::joined; }
-  bool isAbandoned() const { return joinedEver_ == left_; }
-  const CollectiveSpec& spec() const { return spec_; }
-  CollectiveShared& shared() { return shared_; }
-  const CollectiveShared& shared() const { return shared_; }
-  uint32_t indexOf(uint32_t member) const { return indices_[member]; }
-  size_t connectorBytes() const;
-  size_t jointBytes() const { return joint_.memoryBytes(); }
+  bool hasJoined(uint32_t member) const override { return state_[member] != State::absent; }
+  bool isMember(uint32_t member) const override { return state_[member] == State::joined; }
+  bool isAbandoned() const override { return joinedEver_ == left_; }
+  const CollectiveSpec& spec() const override { return spec_; }
+  CollectiveShared& shared() override { return shared_; }
+  uint32_t indexOf(uint32_t member) const override { return indices_[member]; }
+  size_t connectorBytes() const override;
+  size_t jointBytes() const override { return joint_.memoryBytes(); }
+  size_t ownBytes() const override { return sizeof *this; }
 
  private:
   enum class State : uint8_t { absent, joined, left };

@@ -2,8 +2,9 @@
 
 namespace dfccl {
 
-Rank::Rank(uint32_t number, const RankLimits& limits, const scheduling::SchedulePolicy& policy)
-    : memory_(number, limits, policy),
+Rank::Rank(uint32_t number, const RankLimits& limits, const scheduling::SchedulePolicy& policy,
+           const SharedTables& shared)
+    : memory_(number, limits, policy, shared),
       daemon_(memory_),
       producer_(memory_.submissions, kOwner),
       claimer_(memory_.completions),

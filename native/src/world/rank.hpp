@@ -20,10 +20,12 @@ using RunCallback = void (*)(void* argument, dfcclResult_t status);
 
 class Rank {
  public:
-  Rank(uint32_t number, const RankLimits& limits, const scheduling::SchedulePolicy& policy);
+  Rank(uint32_t number, const RankLimits& limits, const scheduling::SchedulePolicy& policy,
+       const SharedTables& shared = {});
 
   uint32_t number() const { return memory_.rank; }
   RankMemory& memory() { return memory_; }
+  const RankMemory& memory() const { return memory_; }
   RankDaemon<Platform>& daemon() { return daemon_; }
 
   static constexpr uint32_t kFull = kNoCompletionSlot;

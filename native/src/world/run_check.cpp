@@ -2,6 +2,7 @@
 
 #include <cinttypes>
 #include <cstdio>
+#include <tuple>
 
 #include "error.hpp"
 
@@ -94,6 +95,13 @@ void checkRun(const RunShape& shape, const CollectiveSpec& spec, uint32_t rank, 
   if (((reinterpret_cast<uint64_t>(send) | reinterpret_cast<uint64_t>(recv)) >> 48) != 0) {
     refuse("address " + hex(reinterpret_cast<uint64_t>(send) >> 48 ? send : recv) + " has more than 48 bits.",
            "Pass memory of this process's user space.");
+  }
+  for (const auto& [name, buffer, bytes] :
+       {std::tuple{"send", send, shape.sendBytes}, {"receive", recv, shape.recvBytes}}) {
+    if (isInWindow(shape, reinterpret_cast<uint64_t>(buffer), bytes)) continue;
+    refuse(
+        "the " + std::string(name) + " buffer (" + hex(buffer) + ") isn't memory that the other processes can reach.",
+        "Allocate it with dfcclAllocate, or register a program that moves everything through connectors.");
   }
   refuse("the send buffer (" + hex(send) + ", " + std::to_string(shape.sendBytes) + " bytes) and the receive buffer (" +
              hex(recv) + ", " + std::to_string(shape.recvBytes) + " bytes) lie where the program doesn't allow it.",

@@ -14,9 +14,16 @@ struct RunShape {
   int64_t inPlaceOffset = 0;     // in place, as NCCL defines it: receive address minus send address
   bool mayBeInPlace = false;     // the collective has such a form, and the program is written for it
   bool mayBeOutOfPlace = false;  // the program may run with buffers that don't overlap
+  // Where other ranks touch the buffers and are other processes: the memory that they can reach.
+  uint64_t windowBegin = 0;
+  uint64_t windowEnd = uint64_t{1} << 48;
 };
 
 RunShape runShapeOf(const CollectiveSpec& spec, uint32_t member, const ProgramHeader& program);
+
+inline bool isInWindow(const RunShape& shape, uint64_t address, uint64_t bytes) {
+  return bytes == 0 || (address >= shape.windowBegin && address + bytes <= shape.windowEnd);
+}
 
 /// Whether a run with these addresses may be submitted. Cheap enough for every run.
 inline bool isAllowed(const RunShape& shape, const void* send, const void* recv) {
@@ -24,6 +31,7 @@ inline bool isAllowed(const RunShape& shape, const void* send, const void* recv)
   const auto to = reinterpret_cast<uint64_t>(recv);
   if (((from | to) >> 48) != 0) return false;  // more than an SQE carries
   if ((from == 0 && shape.sendBytes != 0) || (to == 0 && shape.recvBytes != 0)) return false;
+  if (!isInWindow(shape, from, shape.sendBytes) || !isInWindow(shape, to, shape.recvBytes)) return false;
   if (shape.sendBytes == 0 || shape.recvBytes == 0) return true;
   if (from + shape.sendBytes <= to || to + shape.recvBytes <= from) return shape.mayBeOutOfPlace;
   return shape.mayBeInPlace && static_cast<int64_t>(to - from) == shape.inPlaceOffset;

@@ -29,7 +29,7 @@ RankSituation situationOf(Rank& rank, uint32_t streams, bool isSynchronizing) {
 
 uint64_t World::progressStamp() {
   uint64_t stamp = 0;
-  for (const std::unique_ptr<Rank>& rank : ranks_) {
+  for (Rank* rank : locals_) {
     const RankMemory& memory = rank->memory();
     stamp += memory.counters.submissionsTaken.read() + memory.counters.completionsPosted.value.load(order::relaxed);
     for (const BlockMemory& block : memory.blocks) stamp += block.counters.slices.read();
@@ -50,8 +50,8 @@ void World::watch() {
   std::map<std::pair<uint32_t, uint64_t>, RunMembers> runs;
   {
     const std::lock_guard registration(mutex_);
-    for (const std::unique_ptr<Rank>& rank : ranks_) rank->daemon().lockBlocks();
-    for (const std::unique_ptr<Rank>& rank : ranks_) {
+    for (Rank* rank : locals_) rank->daemon().lockBlocks();
+    for (Rank* rank : locals_) {
       situations.push_back(
           situationOf(*rank, options_.policy.streams, synchronizing_[rank->number()].load(order::acquire) != 0));
     }
@@ -60,14 +60,14 @@ void World::watch() {
         if (!group->isMember(m)) continue;
         // Members that have finished the run are nobody's obstacle.
         const uint32_t r = group->spec().ranks[m];
-        const uint64_t run = ranks_[r]->memory().collectives[group->indexOf(m)].finishedRuns.load(order::relaxed);
+        const uint64_t run = recordOf(*group, m).finishedRuns.load(order::relaxed);
         for (const uint64_t unfinished : {run, run + 1}) {
           RunMembers& members = runs.try_emplace({id, unfinished}, RunMembers{id, unfinished, {}}).first->second;
           members.ranks.push_back(r);
         }
       }
     }
-    for (const std::unique_ptr<Rank>& rank : ranks_) rank->daemon().unlockBlocks();
+    for (Rank* rank : locals_) rank->daemon().unlockBlocks();
   }
   std::vector<RunMembers> list;
   for (const auto& [key, members] : runs) list.push_back(members);

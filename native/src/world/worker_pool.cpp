@@ -21,6 +21,8 @@ constexpr int kHoldOffPauses = 32;  // about half a microsecond
 // look: with a caller that goes on helping, looks become rarer, to one in some 8 us.
 constexpr int kMostHoldOffPauses = 512;
 constexpr int kMaxHoldOffs = 4;  // of a caller's pass over all ranks, before it counts as one with much to move
+constexpr uint64_t kNapMicros = 1000;
+constexpr uint32_t kMostNapDoublings = 5;
 constexpr uint64_t kWatchMicros = 20'000;  // how often a world without progress looks for a deadlock
 
 Platform& threadPlatform() {
@@ -31,6 +33,7 @@ Platform& threadPlatform() {
 }  // namespace
 
 void WorkerPool::start(uint32_t threads) {
+  if (Segment* segment = world_.segment()) bell_ = &segment->area(segment->rank()).bell;
   try {
     for (uint32_t i = 0; i < threads; ++i) {
       threads_.emplace_back([this, firstRank = i * world_.size() / threads] { run(firstRank); });
@@ -45,8 +48,8 @@ void WorkerPool::start(uint32_t threads) {
 
 void WorkerPool::stop() {
   stopping_.store(1, order::seqCst);
-  bell_.fetchAdd(1, order::seqCst);
-  futexWakeAll(&bell_.value);
+  bell_->fetchAdd(1, order::seqCst);
+  wakeSleepers();
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
 }
@@ -62,7 +65,7 @@ bool WorkerPool::stepAll(Platform& platform, uint32_t first, bool stepsIdle) {
   if (first >= count) first = 0;
   for (uint32_t i = 0; i < count; ++i) {
     const uint32_t rank = first + i < count ? first + i : first + i - count;
-    if (stepsIdle || world_.rank(rank).hasWork()) any |= world_.rank(rank).step(platform);
+    if (stepsIdle || world_.local(rank).hasWork()) any |= world_.local(rank).step(platform);
   }
   return any;
 }
@@ -75,7 +78,7 @@ bool WorkerPool::help(bool stepsIdle) {
   if (any && !stepsIdle) stepAll(platform, 0, false);
   noteHelp();
   if (any) {
-    world_.afterStep();
+    world_.afterStep(true);
   } else if (world_.isInOrder()) {
     watchNowAndThen();
   }
@@ -98,13 +101,13 @@ void WorkerPool::watchNowAndThen() {
 bool WorkerPool::helpRank(uint32_t rank) {
   noteHelp();
   const bool any = world_.rank(rank).step(threadPlatform());
-  if (any) world_.afterStep();
+  if (any) world_.afterStep(true);
   return any;
 }
 
 void WorkerPool::wake() {
-  bell_.fetchAdd(1, order::seqCst);
-  if (sleepers_.load(order::seqCst) != 0) futexWakeAll(&bell_.value);
+  bell_->fetchAdd(1, order::seqCst);
+  if (sleepers_.load(order::seqCst) != 0) wakeSleepers();
 }
 
 void WorkerPool::run(uint32_t firstRank) {
@@ -115,8 +118,9 @@ void WorkerPool::run(uint32_t firstRank) {
   int holdOffs = kMaxHoldOffs;
   int holdOffPauses = kHoldOffPauses;
   uint32_t pauses = 0;
+  uint32_t naps = 0;  // in a row, while other processes have to move on
   while (stopping_.load(order::relaxed) == 0) {
-    const uint32_t seenBell = bell_.load(order::seqCst);
+    const uint32_t seenBell = bell_->load(order::seqCst);
     const uint64_t helps = helps_.load(order::relaxed);
     if (helps != seenHelps) {
       holdOffPauses = std::min(holdOffs == 1 ? 2 * holdOffPauses : kHoldOffPauses, kMostHoldOffPauses);
@@ -131,23 +135,39 @@ void WorkerPool::run(uint32_t firstRank) {
       continue;
     }
     const bool any = stepAll(platform, firstRank, true);
-    world_.afterStep();
+    world_.afterStep(any);
     if (any) {
       idleSince = readTicks();
+      naps = 0;
       continue;
     }
     cpuPause();
     if (++pauses % 64 == 0) sched_yield();
-    if (readTicks() - idleSince >= spinTicks) sleep(seenBell, idleSince);
+    if (readTicks() - idleSince >= spinTicks) sleep(seenBell, idleSince, naps);
   }
 }
 
-void WorkerPool::sleep(uint32_t seenBell, uint64_t& idleSince) {
+void WorkerPool::wakeSleepers() {
+  world_.segment() == nullptr ? futexWakeAll(&bell_->value) : sharedFutexWakeAll(&bell_->value);
+}
+
+void WorkerPool::sleep(uint32_t seenBell, uint64_t& idleSince, uint32_t& naps) {
+  Segment* const segment = world_.segment();
   sleepers_.fetchAdd(1, order::seqCst);
+  // Another process looks for sleepers after it has moved on, but doesn't wait until its stores are seen: once in a
+  // long while both look too early. So naps are short at first.
+  const bool awaitsPeers = segment != nullptr && world_.hasUnfinishedWork();
+  if (awaitsPeers) segment->awaitPeers();
   // A ring between the last look and this one has changed the bell, and the wait returns at once.
-  if (bell_.load(order::seqCst) == seenBell && stopping_.load(order::seqCst) == 0 && !world_.hasUnseenWork()) {
-    futexWait(&bell_.value, seenBell, kWatchMicros);
+  if (bell_->load(order::seqCst) == seenBell && stopping_.load(order::seqCst) == 0 && !world_.hasUnseenWork()) {
+    if (segment == nullptr) {
+      futexWait(&bell_->value, seenBell, kWatchMicros);
+    } else {
+      sharedFutexWait(&bell_->value, seenBell, awaitsPeers ? std::min(kNapMicros << naps, kWatchMicros) : kWatchMicros);
+      naps = std::min(naps + 1, kMostNapDoublings);
+    }
   }
+  if (awaitsPeers) segment->stopAwaitingPeers(segment->rank());
   sleepers_.fetchSub(1, order::seqCst);
   world_.watch();
   idleSince = readTicks();

@@ -37,13 +37,15 @@ class WorkerPool {
  private:
   void run(uint32_t firstRank);
   bool stepAll(Platform& platform, uint32_t first, bool stepsIdle);
-  void sleep(uint32_t seenBell, uint64_t& idleSince);
+  void sleep(uint32_t seenBell, uint64_t& idleSince, uint32_t& naps);
+  void wakeSleepers();
   void noteHelp();
   void watchNowAndThen();
 
   World& world_;
   std::vector<std::thread> threads_;
-  alignas(64) Atomic<uint32_t> bell_;
+  alignas(64) Atomic<uint32_t> ownBell_;
+  Atomic<uint32_t>* bell_ = &ownBell_;  // where ranks are processes: the one in the segment, which others ring too
   Atomic<uint32_t> stopping_;
   alignas(64) Atomic<uint32_t> sleepers_;
   Atomic<uint64_t> lastWatch_;

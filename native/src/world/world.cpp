@@ -18,6 +18,8 @@ scheduling::SchedulePolicy inTicks(scheduling::SchedulePolicy policy) {
   return policy;
 }
 
+}  // namespace
+
 void checkOptions(const WorldOptions& o) {
   const auto refuse = [](const std::string& field, uint64_t value, const std::string& allowed) {
     throw Error(dfcclInvalidArgument, "World option " + field + " is " + std::to_string(value) + ".",
@@ -34,10 +36,9 @@ void checkOptions(const WorldOptions& o) {
     refuse("collectives", o.limits.collectives, "1 to 1048576");
   if (o.limits.tasks < o.limits.collectives) refuse("tasks", o.limits.tasks, "at least as many as collectives");
   if (o.workers > 256) refuse("workers", o.workers, "0 to 256");
+  if (o.segment && o.policy.streams != 0) refuse("policy streams", o.policy.streams, "0, where ranks are processes");
   if (!scheduling::isValid(o.policy)) refuse("policy version", o.policy.version, "a policy made by @dfccl/scheduler");
 }
-
-}  // namespace
 
 scheduling::SchedulePolicy defaultPolicy() {
   using namespace scheduling;
@@ -69,27 +70,49 @@ World::World(const WorldOptions& options)
       backgroundDelivery_(options.ranks),
       pool_(*this) {
   const scheduling::SchedulePolicy policy = inTicks(options.policy);
+  Segment* const segment = options.segment.get();
   for (uint32_t r = 0; r < options.ranks; ++r) {
-    ranks_.push_back(std::make_unique<Rank>(r, options.limits, policy));
     taskTables_.emplace_back(options.limits.tasks);
+    if (segment != nullptr && r != segment->rank()) {
+      ranks_.push_back(nullptr);
+      continue;
+    }
+    const SharedTables shared =
+        segment == nullptr ? SharedTables{} : SharedTables{&segment->area(r).control, segment->records(r)};
+    ranks_.push_back(std::make_unique<Rank>(r, options.limits, policy, shared));
+    locals_.push_back(ranks_.back().get());
     table_[r].resize(options.limits.collectives);
   }
+  if (segment != nullptr) directory_.emplace(options.segment, options.tiles);
   pool_.start(options.workers);
+  if (segment != nullptr) watch_.emplace(options.segment, options.muteMillis, [this] { checkPeers(); });
 }
 
-World::~World() { pool_.stop(); }
+World::~World() { stop(); }
 
-std::shared_ptr<const BoundProgram> World::bind(const CollectiveSpec& spec, uint32_t member, uint64_t& digest) {
-  std::vector<uint8_t> built;
-  if (spec.program.empty()) {
-    if (spec.collective == Collective::custom) {
-      throw Error(dfcclInvalidArgument,
-                  std::string("Collective ") + std::to_string(spec.id) + " is custom and has no program.",
-                  "Pass the program that computes it.", {{"id", std::to_string(spec.id)}, {"field", "program"}});
-    }
-    built = buildDirectProgram(spec.collective, static_cast<uint32_t>(spec.ranks.size()), member, spec.root);
+void World::stop() {
+  watch_.reset();
+  pool_.stop();
+  if (options_.segment) options_.segment->leave();
+}
+
+namespace {
+
+/// The program that a registration brings with it, or the built-in one.
+std::vector<uint8_t> programOf(const CollectiveSpec& spec, uint32_t member) {
+  if (!spec.program.empty()) return spec.program;
+  if (spec.collective == Collective::custom) {
+    throw Error(dfcclInvalidArgument,
+                std::string("Collective ") + std::to_string(spec.id) + " is custom and has no program.",
+                "Pass the program that computes it.", {{"id", std::to_string(spec.id)}, {"field", "program"}});
   }
-  const std::vector<uint8_t>& bytes = spec.program.empty() ? built : spec.program;
+  return buildDirectProgram(spec.collective, static_cast<uint32_t>(spec.ranks.size()), member, spec.root);
+}
+
+}  // namespace
+
+std::shared_ptr<const BoundProgram> World::bind(const CollectiveSpec& spec, uint32_t member,
+                                                const std::vector<uint8_t>& bytes, uint64_t& digest) {
   ProgramHeader header{};
   if (bytes.size() >= sizeof header) std::memcpy(&header, bytes.data(), sizeof header);
   digest = header.digest;
@@ -125,37 +148,34 @@ std::shared_ptr<const BoundProgram> World::bind(const CollectiveSpec& spec, uint
   return program;
 }
 
-std::shared_ptr<CollectiveGroup> World::groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest) {
+std::shared_ptr<Group> World::groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest) {
+  if (directory_) return directory_->groupFor(spec, member, digest);
   const auto [first, last] = groups_.equal_range(spec.id);
   for (auto it = first; it != last; ++it) {
-    CollectiveGroup& group = *it->second;
-    if (group.shared().isPoisoned()) continue;
-    const auto& ranks = group.spec().ranks;
-    const auto mine = std::find(ranks.begin(), ranks.end(), spec.ranks[member]);
-    // A rank that has been in this group and left begins a new one.
-    if (mine != ranks.end() && group.hasJoined(static_cast<uint32_t>(mine - ranks.begin()))) {
-      if (group.isMember(static_cast<uint32_t>(mine - ranks.begin()))) {
-        throw Error(dfcclAlreadyRegistered,
-                    "Rank " + std::to_string(spec.ranks[member]) + " has registered collective " +
-                        std::to_string(spec.id) + " already.",
-                    "Unregister it first, or use another id.",
-                    {{"id", std::to_string(spec.id)}, {"rank", std::to_string(spec.ranks[member])}});
-      }
-      continue;
-    }
-    group.checkAgreement(spec, digest, spec.ranks[member]);
-    return it->second;
+    if (isToJoin(*it->second, spec, member, digest)) return it->second;
   }
   return groups_.emplace(spec.id, std::make_shared<CollectiveGroup>(spec, digest, arena_, connectors_))->second;
+}
+
+std::unique_ptr<Segment::Lock> World::lockSegment() {
+  return options_.segment ? std::make_unique<Segment::Lock>(*options_.segment) : nullptr;
+}
+
+CollectiveRecord& World::recordOf(const Group& group, uint32_t member) {
+  const uint32_t rank = group.spec().ranks[member];
+  const uint32_t index = group.indexOf(member);
+  return options_.segment ? options_.segment->records(rank)[index] : ranks_[rank]->memory().collectives[index];
 }
 
 uint32_t World::registerCollective(uint32_t rank, const CollectiveSpec& spec) {
   checkSpec(spec, rank, size());
   const auto member = static_cast<uint32_t>(std::find(spec.ranks.begin(), spec.ranks.end(), rank) - spec.ranks.begin());
   const std::lock_guard lock(mutex_);
+  const std::vector<uint8_t> bytes = programOf(spec, member);
   uint64_t digest = 0;
-  std::shared_ptr<const BoundProgram> program = bind(spec, member, digest);
-  std::shared_ptr<CollectiveGroup> group = groupFor(spec, member, digest);
+  std::shared_ptr<const BoundProgram> program = bind(spec, member, bytes, digest);
+  const std::unique_ptr<Segment::Lock> segmentLock = lockSegment();
+  std::shared_ptr<Group> group = groupFor(spec, member, digest);
 
   std::vector<uint32_t>& freeIndices = freeIndices_[rank];
   uint32_t index;
@@ -197,7 +217,7 @@ uint32_t World::registerCollective(uint32_t rank, const CollectiveSpec& spec) {
     memory.isActive[*firstTask + block] = 0;
   }
   try {
-    group->join(member, *program, spec.scale, record);
+    group->join(member, *program, bytes, spec.scale, record);
   } catch (...) {
     taskTables_[rank].giveBack(*firstTask, blockCount);
     if (group->isAbandoned()) dropGroup(*group);
@@ -208,13 +228,15 @@ uint32_t World::registerCollective(uint32_t rank, const CollectiveSpec& spec) {
   kept.program.clear();
   table_[rank][index] = {group, std::move(program), std::move(kept), member};
   ranks_[rank]->resetIssued(index);
-  if (rank >= activeRanks_.load(order::relaxed)) activeRanks_.store(rank + 1, order::release);
+  const uint32_t position = options_.segment ? 0 : rank;
+  if (position >= activeRanks_.load(order::relaxed)) activeRanks_.store(position + 1, order::release);
   // Runs that were submitted elsewhere and held until now may start.
   pool_.wake();
   return index;
 }
 
-void World::dropGroup(const CollectiveGroup& group) {
+void World::dropGroup(Group& group) {
+  if (directory_) return directory_->drop(static_cast<SharedGroup&>(group));
   const auto [first, last] = groups_.equal_range(group.spec().id);
   for (auto it = first; it != last; ++it) {
     if (it->second.get() != &group) continue;
@@ -246,7 +268,12 @@ bool World::isAborted(uint32_t rank, uint32_t index) {
 RunShape World::shapeOf(uint32_t rank, uint32_t index) {
   const std::lock_guard lock(mutex_);
   const Registered& entry = registered(rank, index);
-  return runShapeOf(entry.spec, entry.member, entry.program->header);
+  RunShape shape = runShapeOf(entry.spec, entry.member, entry.program->header);
+  if (options_.segment && entry.program->usesDirect()) {
+    shape.windowBegin = options_.segment->begin();
+    shape.windowEnd = options_.segment->end();
+  }
+  return shape;
 }
 
 CollectiveSpec World::specOf(uint32_t rank, uint32_t index) {
@@ -268,6 +295,7 @@ void World::unregisterCollective(uint32_t rank, uint32_t index, uint64_t issuedR
                  {"rank", std::to_string(rank)},
                  {"inFlight", std::to_string(issuedRuns - finished)}});
   }
+  const std::unique_ptr<Segment::Lock> segmentLock = lockSegment();
   taskTables_[rank].giveBack(record.firstTask, entry.program->header.blockCount);
   entry.group->leave(entry.member);
   if (entry.group->isAbandoned()) dropGroup(*entry.group);
@@ -278,30 +306,44 @@ void World::unregisterCollective(uint32_t rank, uint32_t index, uint64_t issuedR
 void World::abortCollective(uint32_t rank, uint32_t index) {
   {
     const std::lock_guard lock(mutex_);
-    CollectiveGroup& group = *registered(rank, index).group;
+    Group& group = *registered(rank, index).group;
     uint32_t nobody = CollectiveShared::kNobody;
     if (!group.shared().poisonedBy.compareExchange(nobody, rank, order::acqRel, order::relaxed)) return;
     const std::vector<uint32_t>& members = group.spec().ranks;
+    // Each process tells its own daemon.
+    if (watch_) return watch_->alarm();
     for (uint32_t m = 0; m < members.size(); ++m) {
       if (!group.isMember(m)) {
         // It never registered, or has left: it touches nothing.
         group.shared().abortAcknowledged.fetchAdd(1, order::acqRel);
         continue;
       }
-      ControlRing& control = ranks_[members[m]]->memory().control;
-      const uint64_t tail = control.tail.load(order::relaxed);
-      while (tail - control.head.load(order::acquire) >= ControlRing::kCapacity) pool_.helpRank(members[m]);
-      control.collectives[tail % ControlRing::kCapacity].store(group.indexOf(m), order::relaxed);
-      control.tail.store(tail + 1, order::release);
+      tellDaemon(members[m], group.indexOf(m));
     }
   }
   pool_.wake();
 }
 
+void World::tellDaemon(uint32_t rank, uint32_t index) {
+  ControlRing& control = ranks_[rank]->memory().control;
+  const uint64_t tail = control.tail.load(order::relaxed);
+  while (tail - control.head.load(order::acquire) >= ControlRing::kCapacity) pool_.helpRank(rank);
+  control.collectives[tail % ControlRing::kCapacity].store(index, order::relaxed);
+  control.tail.store(tail + 1, order::release);
+}
+
+bool World::isLetGo(Group& group) {
+  if (!directory_) return group.shared().abortAcknowledged.load(order::acquire) >= group.shared().members;
+  for (uint32_t m = 0; m < group.shared().members; ++m) {
+    if (!static_cast<SharedGroup&>(group).hasLetGo(m)) return false;
+  }
+  return true;
+}
+
 bool World::isQuarantineOver(uint32_t rank, uint32_t index) {
   const std::lock_guard lock(mutex_);
-  CollectiveShared& shared = registered(rank, index).group->shared();
-  return shared.isPoisoned() && shared.abortAcknowledged.load(order::acquire) >= shared.members;
+  Group& group = *registered(rank, index).group;
+  return group.shared().isPoisoned() && isLetGo(group);
 }
 
 uint64_t World::residentStay(uint32_t rank) {
@@ -333,7 +375,7 @@ bool World::synchronize(uint32_t rank, uint64_t timeoutMicros) {
 
 std::vector<World::MemberProgress> World::explain(uint32_t rank, uint32_t index) {
   const std::lock_guard lock(mutex_);
-  CollectiveGroup& group = *registered(rank, index).group;
+  Group& group = *registered(rank, index).group;
   std::vector<MemberProgress> members;
   for (uint32_t m = 0; m < group.spec().ranks.size(); ++m) {
     const uint32_t r = group.spec().ranks[m];
@@ -341,7 +383,7 @@ std::vector<World::MemberProgress> World::explain(uint32_t rank, uint32_t index)
       members.push_back({r, false, 0, 0});
       continue;
     }
-    const CollectiveRecord& record = ranks_[r]->memory().collectives[group.indexOf(m)];
+    const CollectiveRecord& record = recordOf(group, m);
     members.push_back({r, true, record.submittedRuns.load(order::acquire), record.finishedRuns.load(order::acquire)});
   }
   return members;
@@ -352,8 +394,9 @@ void World::setWaker(std::function<void(uint32_t)> waker) {
   waker_ = std::move(waker);
 }
 
-void World::afterStep() {
-  for (const std::unique_ptr<Rank>& rank : ranks_) {
+void World::afterStep(bool hasMoved) {
+  if (hasMoved && options_.segment) options_.segment->tellPeers();
+  for (Rank* rank : locals_) {
     RankMemory& memory = rank->memory();
     if (memory.wakePending.load(order::relaxed) != 0 && memory.wakePending.exchange(0, order::acqRel) != 0) {
       const std::lock_guard lock(wakerMutex_);
@@ -364,16 +407,22 @@ void World::afterStep() {
 }
 
 bool World::hasUnseenWork() const {
-  for (const std::unique_ptr<Rank>& rank : ranks_) {
+  for (const Rank* rank : locals_) {
     const SubmissionRing& ring = rank->memory().submissions;
     if (ring.header->tail.load(order::seqCst) != ring.header->head.load(order::seqCst)) return true;
   }
   return false;
 }
 
+bool World::hasUnfinishedWork() const {
+  return std::any_of(locals_.begin(), locals_.end(), [](const Rank* rank) { return rank->hasWork(); });
+}
+
 size_t World::arenaUsedBytes() const {
   const std::lock_guard lock(mutex_);
-  return arena_.usedBytes();
+  if (!options_.segment) return arena_.usedBytes();
+  const Segment::Lock segmentLock(*options_.segment);
+  return options_.segment->arena().usedBytes();
 }
 
 size_t World::memoryBytesOf(uint32_t rank, uint32_t index) {
@@ -381,7 +430,7 @@ size_t World::memoryBytesOf(uint32_t rank, uint32_t index) {
   Registered& entry = registered(rank, index);
   return sizeof(CollectiveRecord) +
          entry.program->header.blockCount * (sizeof(TaskContext) + sizeof(Atomic<uint64_t>)) + sizeof(Registered) +
-         (entry.program->memoryBytes() + sizeof(CollectiveGroup) + entry.group->jointBytes()) /
+         (entry.program->memoryBytes() + entry.group->ownBytes() + entry.group->jointBytes()) /
              entry.program->header.rankCount +
          sizeof(Mailbox) + entry.program->scratchBytes +
          entry.group->connectorBytes() / entry.program->header.rankCount;

@@ -90,7 +90,7 @@ class TestWorld {
     for (uint32_t block = 0; block < blockCount; ++block) {
       side.memory.contexts[record.firstTask + block] = TaskContext{{}, index, block, {}};
     }
-    entry.group->join(member, *entry.program, spec.scale, record);
+    entry.group->join(member, *entry.program, {}, spec.scale, record);
     entry.issued = 0;
     Mailbox& box = entry.group->shared().mailboxes[member];
     if (box.input.load(order::relaxed) == 0 && Surroundings::memory != nullptr) {

@@ -1,0 +1,109 @@
+// Worlds whose ranks are processes.
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <string>
+
+#include "c_api/last_error.hpp"
+#include "c_api/rank_context.hpp"
+#include "processes/join.hpp"
+#include "processes/launch.hpp"
+
+using namespace dfccl;
+using namespace dfccl::c_api;
+
+namespace {
+
+constexpr uint32_t kJoinMillis = 60'000;
+constexpr uint32_t kMuteMillis = 10'000;
+// Address space only, touched as it is used.
+constexpr size_t kArenaBytes = size_t{64} << 30;
+
+dfcclJoinConfig_t readJoinConfig(const dfcclJoinConfig_t* config) {
+  dfcclJoinConfig_t c = DFCCL_JOIN_CONFIG_INIT;
+  if (config == nullptr) return c;
+  if (config->structSize != sizeof c) {
+    refuseArgument("The config's structSize is " + std::to_string(config->structSize) + ".",
+                   "Begin with DFCCL_JOIN_CONFIG_INIT.", {{"field", "structSize"}});
+  }
+  return *config;
+}
+
+}  // namespace
+
+extern "C" {
+
+dfcclResult_t dfcclJoinWorld(const dfcclJoinConfig_t* config, dfcclWorld_t* world, int* rank) {
+  return guarded([&] {
+    if (world == nullptr) refuseArgument("The address for the new world is null.", "Pass where to store it.");
+    *world = nullptr;
+    dfcclJoinConfig_t c = readJoinConfig(config);
+    std::string job;
+    if (c.job == nullptr) {
+      const Launch launch = readLaunch([](const char* name) { return std::getenv(name); });
+      job = launch.job;
+      c.rank = static_cast<int>(launch.rank);
+      c.world.ranks = launch.size;
+    } else {
+      job = c.job;
+    }
+    if (c.rank < 0)
+      refuseArgument("Rank is " + std::to_string(c.rank) + ".", "Ranks count from 0.", {{"field", "rank"}});
+    WorldOptions options = readConfig(&c.world);
+    if (c.world.arenaBytes == 0) options.arenaBytes = kArenaBytes;
+    options.muteMillis = c.muteMillis == 0 ? kMuteMillis : c.muteMillis;
+    join(options, job, static_cast<uint32_t>(c.rank), c.timeoutMillis == 0 ? kJoinMillis : c.timeoutMillis);
+    auto made = std::make_unique<std::shared_ptr<OpenWorld>>(std::make_shared<OpenWorld>(options));
+    *world = static_cast<dfcclWorld_t>(worlds().insert(std::move(made)));
+    if (rank != nullptr) *rank = c.rank;
+    return dfcclSuccess;
+  });
+}
+
+dfcclResult_t dfcclAllocate(size_t bytes, void** memory, dfcclRankCtx_t ctx) {
+  return guarded([&] {
+    if (memory == nullptr) refuseArgument("The address for the memory is null.", "Pass where to store it.");
+    *memory = nullptr;
+    if (Segment* segment = contextOf(ctx).world().segment()) {
+      *memory = segment->allocateBuffer(bytes);
+      return dfcclSuccess;
+    }
+    constexpr size_t kPage = 4096;
+    *memory = ::operator new (bytes, std::align_val_t{kPage}, std::nothrow);
+    if (*memory == nullptr) {
+      throw Error(dfcclOutOfMemory, "The system refused " + std::to_string(bytes) + " bytes.", "Use smaller buffers.",
+                  {{"bytes", std::to_string(bytes)}});
+    }
+    std::memset(*memory, 0, bytes);
+    return dfcclSuccess;
+  });
+}
+
+dfcclResult_t dfcclFree(void* memory, size_t bytes, dfcclRankCtx_t ctx) {
+  return guarded([&] {
+    Segment* segment = contextOf(ctx).world().segment();
+    if (memory == nullptr) return dfcclSuccess;
+    if (segment == nullptr) {
+      ::operator delete (memory, std::align_val_t{4096});
+      return dfcclSuccess;
+    }
+    if (!segment->contains(memory, bytes)) {
+      refuseArgument("The memory was not made by dfcclAllocate.", "Pass what dfcclAllocate gave.");
+    }
+    segment->freeBuffer(static_cast<uint8_t*>(memory), bytes);
+    return dfcclSuccess;
+  });
+}
+
+dfcclResult_t dfcclGetLostRanks(int* ranks, int capacity, int* count, dfcclRankCtx_t ctx) {
+  return guarded([&] {
+    if (count == nullptr || (ranks == nullptr && capacity > 0)) {
+      refuseArgument("An address for the ranks is null.", "Pass where to store them.");
+    }
+    const auto lost = contextOf(ctx).world().lostRanks();
+    *count = static_cast<int>(lost.size());
+    for (int i = 0; i < capacity && i < *count; ++i) ranks[i] = static_cast<int>(lost[static_cast<size_t>(i)].rank);
+    return dfcclSuccess;
+  });
+}
+}

@@ -1,0 +1,33 @@
+#include "processes/join.hpp"
+
+#include <cstring>
+
+#include "dfccl/dfccl.h"
+#include "error.hpp"
+
+namespace dfccl {
+
+void join(WorldOptions& options, const std::string& job, uint32_t rank, uint32_t timeoutMillis) {
+  checkOptions(options);
+  if (rank >= options.ranks) {
+    throw Error(dfcclInvalidArgument,
+                "Rank " + std::to_string(rank) + " is not in a world of " + std::to_string(options.ranks) + " ranks.",
+                "Allowed: 0 to " + std::to_string(options.ranks - 1) + ".", {{"rank", std::to_string(rank)}});
+  }
+  MeetingOptions meeting;
+  meeting.job = job;
+  meeting.rank = rank;
+  meeting.timeoutMillis = timeoutMillis;
+  SegmentShape& shape = meeting.shape;
+  std::strncpy(shape.version, dfcclVersion(), sizeof shape.version - 1);
+  shape.ranks = options.ranks;
+  shape.grid = options.limits.grid;
+  shape.collectives = options.limits.collectives;
+  shape.tasks = options.limits.tasks;
+  shape.slotPayloadBytes = options.tiles.slotPayloadBytes;
+  shape.directTileBytes = options.tiles.directTileBytes;
+  shape.arenaBytes = options.arenaBytes;
+  options.segment = meet(meeting);
+}
+
+}  // namespace dfccl

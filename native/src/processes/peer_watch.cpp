@@ -1,0 +1,91 @@
+#include "processes/peer_watch.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "cpu/futex.hpp"
+
+namespace dfccl {
+namespace {
+
+uint64_t nowMillis() {
+  using namespace std::chrono;
+  return static_cast<uint64_t>(duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count());
+}
+
+// A look costs a system call for every other process.
+constexpr uint32_t kShortestPeriodMillis = 10;
+constexpr uint32_t kLongestPeriodMillis = 100;
+
+}  // namespace
+
+PeerWatch::PeerWatch(std::shared_ptr<Segment> segment, uint32_t muteMillis, std::function<void()> check)
+    : segment_(std::move(segment)),
+      muteMillis_(muteMillis),
+      periodMillis_(std::clamp(muteMillis / 8, kShortestPeriodMillis, kLongestPeriodMillis)),
+      check_(std::move(check)),
+      seen_(segment_->ranks(), {0, nowMillis()}),
+      thread_([this] { run(); }) {}
+
+PeerWatch::~PeerWatch() {
+  stopping_.store(1, order::seqCst);
+  Atomic<uint32_t>& attention = segment_->area(segment_->rank()).attention;
+  attention.fetchAdd(1, order::seqCst);
+  sharedFutexWakeAll(&attention.value);
+  thread_.join();
+}
+
+void PeerWatch::alarm() {
+  for (uint32_t r = 0; r < segment_->ranks(); ++r) {
+    Atomic<uint32_t>& attention = segment_->area(r).attention;
+    attention.fetchAdd(1, order::seqCst);
+    sharedFutexWakeAll(&attention.value);
+  }
+}
+
+void PeerWatch::run() {
+  RankArea& own = segment_->area(segment_->rank());
+  uint32_t seenAttention = 0;
+  while (stopping_.load(order::seqCst) == 0) {
+    own.heartbeat.fetchAdd(1, order::relaxed);
+    const uint32_t attention = own.attention.load(order::seqCst);
+    if (look() || attention != seenAttention) check_();
+    seenAttention = attention;
+    sharedFutexWait(&own.attention.value, attention, periodMillis_ * 1000);
+  }
+}
+
+/// @return whether some rank is gone.
+bool PeerWatch::look() {
+  const uint64_t now = nowMillis();
+  bool isAnyGone = false;
+  for (uint32_t r = 0; r < segment_->ranks(); ++r) {
+    auto presence = static_cast<uint32_t>(segment_->presenceOf(r));
+    if (r != segment_->rank() && presence == static_cast<uint32_t>(Presence::joined)) {
+      const bool isGone = segment_->isProcessGone(r);
+      if (!isGone && !isMute(r, now)) continue;
+      const auto becomes = static_cast<uint32_t>(isGone ? Presence::died : Presence::mute);
+      if (segment_->area(r).presence.compareExchange(presence, becomes, order::acqRel, order::acquire)) {
+        segment_->stopAwaitingPeers(r);
+        alarm();
+      }
+      isAnyGone = true;
+    } else if (presence != static_cast<uint32_t>(Presence::joined)) {
+      // The rank itself too: others have given it up while it was stopped.
+      isAnyGone = true;
+    }
+  }
+  return isAnyGone;
+}
+
+bool PeerWatch::isMute(uint32_t rank, uint64_t now) {
+  Seen& seen = seen_[rank];
+  const uint64_t heartbeat = segment_->area(rank).heartbeat.load(order::relaxed);
+  if (heartbeat != seen.heartbeat) {
+    seen = {heartbeat, now};
+    return false;
+  }
+  return now - seen.sinceMillis > muteMillis_;
+}
+
+}  // namespace dfccl

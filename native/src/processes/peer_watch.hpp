@@ -1,0 +1,46 @@
+#pragma once
+// Watches the other processes of a world from a thread of its own: whose process is gone, who has given no sign of life
+// for too long, and whether somebody wants everybody's attention.
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "processes/segment.hpp"
+
+namespace dfccl {
+
+class PeerWatch {
+ public:
+  /// @param muteMillis a process without a heartbeat for so long is given up.
+  /// @param check called on the watch's thread whenever another rank is gone, and after every alarm.
+  PeerWatch(std::shared_ptr<Segment> segment, uint32_t muteMillis, std::function<void()> check);
+  /// Waits for a check under way.
+  ~PeerWatch();
+  PeerWatch(const PeerWatch&) = delete;
+  PeerWatch& operator=(const PeerWatch&) = delete;
+
+  /// All processes of the world check soon.
+  void alarm();
+
+ private:
+  void run();
+  bool look();
+  bool isMute(uint32_t rank, uint64_t nowMillis);
+
+  struct Seen {
+    uint64_t heartbeat;
+    uint64_t sinceMillis;
+  };
+
+  std::shared_ptr<Segment> segment_;
+  const uint32_t muteMillis_;
+  const uint32_t periodMillis_;
+  std::function<void()> check_;
+  std::vector<Seen> seen_;
+  Atomic<uint32_t> stopping_;
+  std::thread thread_;
+};
+
+}  // namespace dfccl

@@ -1,0 +1,349 @@
+#include "processes/rendezvous.hpp"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <vector>
+
+#include "error.hpp"
+#include "processes/descriptor.hpp"
+
+namespace dfccl {
+namespace {
+
+using namespace rendezvous;
+using Clock = std::chrono::steady_clock;
+
+constexpr int kRetryMillis = 5;
+constexpr auto kHelloTime = std::chrono::seconds(5);  // a connection that hasn't said who it is by then is closed
+constexpr size_t kStrangers = 16;                     // connections beyond the ranks' at a time
+
+int millisUntil(Clock::time_point deadline) {
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+  return static_cast<int>(std::clamp<int64_t>(left, 0, 1'000'000));
+}
+
+[[noreturn]] void refuseSystem(const char* what) {
+  throw Error(dfcclSystemError, std::string(what) + ": " + std::strerror(errno) + ".",
+              "See what limits this process (ulimit -n).", {{"errno", std::to_string(errno)}});
+}
+
+Descriptor openSocket() {
+  Descriptor socket_(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (socket_.get() < 0) refuseSystem("A Unix socket can't be made");
+  return socket_;
+}
+
+/// An abstract address: no file, so nothing is left behind.
+socklen_t addressOf(const std::string& job, sockaddr_un& address) {
+  const std::string name = socketName(job);
+  address = {};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path + 1, name.data(), name.size());
+  return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+}
+
+bool isOwnUser(int connection) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  return getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
+}
+
+Answer answerOf(Answer::Kind kind, dfcclResult_t status = dfcclSuccess, const std::string& text = {}) {
+  Answer answer{};
+  std::memcpy(answer.magic, kMagic, sizeof kMagic);
+  answer.kind = kind;
+  answer.status = status;
+  std::memcpy(answer.text, text.data(), std::min(text.size(), sizeof answer.text - 1));
+  return answer;
+}
+
+/// Sends one message, with a descriptor if it is not negative. Losing it is no error: the other end is gone then.
+void sendAnswer(int connection, const Answer& answer, int descriptor = -1) {
+  iovec part{const_cast<Answer*>(&answer), sizeof answer};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))]{};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  if (descriptor >= 0) {
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int));
+    std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+  }
+  (void)sendmsg(connection, &message, MSG_NOSIGNAL);
+}
+
+/// @return bytes of the message, 0 at the end, -1 if there is none now.
+ssize_t receiveAnswer(int connection, Answer& answer, Descriptor& descriptor) {
+  iovec part{&answer, sizeof answer};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))]{};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  const ssize_t received = recvmsg(connection, &message, MSG_CMSG_CLOEXEC);
+  if (received < 0) return -1;
+  for (cmsghdr* h = CMSG_FIRSTHDR(&message); h != nullptr; h = CMSG_NXTHDR(&message, h)) {
+    if (h->cmsg_level != SOL_SOCKET || h->cmsg_type != SCM_RIGHTS) continue;
+    int number;
+    std::memcpy(&number, CMSG_DATA(h), sizeof number);
+    descriptor = Descriptor(number);
+  }
+  return received;
+}
+
+std::string difference(const SegmentShape& own, uint32_t rank, const SegmentShape& other) {
+  const auto say = [&](const char* what, const std::string& theirs, const std::string& mine) {
+    return std::string(what) + " is " + theirs + " on rank " + std::to_string(rank) + " and " + mine + " on rank 0.";
+  };
+  const auto text = [](const char(&version)[32]) { return std::string(version, strnlen(version, sizeof version)); };
+  if (text(own.version) != text(other.version)) return say("The library", text(other.version), text(own.version));
+  const auto number = [&](const char* what, uint64_t mine, uint64_t theirs) {
+    return mine == theirs ? std::string() : say(what, std::to_string(theirs), std::to_string(mine));
+  };
+  std::string found;
+  for (const auto& [what, mine, theirs] :
+       {std::tuple{"The number of ranks", uint64_t{own.ranks}, uint64_t{other.ranks}},
+        {"blocks (of a daemon)", own.grid, other.grid},
+        {"maxCollectives", own.collectives, other.collectives},
+        {"maxTasks", own.tasks, other.tasks},
+        {"slotPayloadBytes", own.slotPayloadBytes, other.slotPayloadBytes},
+        {"directTileBytes", own.directTileBytes, other.directTileBytes},
+        {"arenaBytes", own.arenaBytes, other.arenaBytes}}) {
+    if (found.empty()) found = number(what, mine, theirs);
+  }
+  return found;
+}
+
+/// Rank 0's side.
+class Host {
+ public:
+  explicit Host(const MeetingOptions& options)
+      : options_(options),
+        deadline_(Clock::now() + std::chrono::milliseconds(options.timeoutMillis)),
+        state_(options.shape.ranks) {
+    state_[0] = State::ready;
+  }
+
+  std::shared_ptr<Segment> run() {
+    listen();
+    segment_ = Segment::create(options_.shape, 0);
+    segment_->join();
+    while (std::any_of(state_.begin(), state_.end(), [](State s) { return s != State::ready; })) serve();
+    for (const Connection& c : connections_) {
+      if (c.rank != kUnknown) sendAnswer(c.socket.get(), answerOf(Answer::go));
+    }
+    return segment_;
+  }
+
+ private:
+  enum class State : uint8_t { absent, invited, ready };
+  static constexpr uint32_t kUnknown = 0xffffffff;
+  struct Connection {
+    Descriptor socket;
+    Clock::time_point since;
+    uint32_t rank = kUnknown;
+    bool isOver = false;
+  };
+
+  void listen() {
+    listener_ = openSocket();
+    sockaddr_un address;
+    const socklen_t length = addressOf(options_.job, address);
+    while (bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), length) != 0) {
+      if (errno != EADDRINUSE) refuseSystem("The rendezvous' socket can't be bound");
+      // Of a job that has just ended, it is free in a moment.
+      if (millisUntil(deadline_) == 0) {
+        throw Error(dfcclInUse, "Another process is rank 0 of job \"" + options_.job + "\".",
+                    "Give each job a name of its own (DFCCL_JOB), and each rank one process.", {{"job", options_.job}});
+      }
+      poll(nullptr, 0, kRetryMillis);
+    }
+    if (::listen(listener_.get(), 128) != 0) refuseSystem("The rendezvous' socket can't listen");
+  }
+
+  void serve() {
+    const bool mayAccept = connections_.size() < options_.shape.ranks + kStrangers;
+    std::vector<pollfd> polled{{listener_.get(), static_cast<short>(mayAccept ? POLLIN : 0), 0}};
+    for (const Connection& c : connections_) polled.push_back({c.socket.get(), POLLIN, 0});
+    poll(polled.data(), polled.size(), std::min(millisUntil(deadline_), 100));
+    for (size_t i = 0; i < connections_.size(); ++i) {
+      if (polled[i + 1].revents != 0) hear(connections_[i]);
+      if (connections_[i].rank == kUnknown && Clock::now() - connections_[i].since > kHelloTime)
+        connections_[i].isOver = true;
+    }
+    std::erase_if(connections_, [](const Connection& c) { return c.isOver; });
+    if (polled[0].revents != 0) accept();
+    if (millisUntil(deadline_) == 0) refuseAll(dfcclTimeout, missing());
+  }
+
+  void accept() {
+    Descriptor connection(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (connection.get() < 0 || !isOwnUser(connection.get())) return;
+    connections_.push_back({std::move(connection), Clock::now()});
+  }
+
+  void hear(Connection& c) {
+    Hello hello;
+    const ssize_t received = recv(c.socket.get(), &hello, sizeof hello, MSG_TRUNC);
+    if (received < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (received != sizeof hello || std::memcmp(hello.magic, kMagic, sizeof kMagic) != 0) {
+      // It is gone, or no rank. A rank that ends before all are here may be started again.
+      if (c.rank != kUnknown) state_[c.rank] = State::absent;
+      c.isOver = true;
+      return;
+    }
+    if (c.rank != kUnknown) {
+      if (hello.rank == c.rank) state_[c.rank] = State::ready;
+      return;
+    }
+    if (const std::string text = difference(options_.shape, hello.rank, hello.shape); !text.empty()) {
+      refuseAll(dfcclRegistrationMismatch, text, &c);
+    }
+    if (hello.rank >= state_.size() || hello.rank == 0 || state_[hello.rank] != State::absent) {
+      const std::string text = "Two processes claim rank " + std::to_string(hello.rank) + " of job \"" + options_.job +
+                               "\": " + std::to_string(hello.pid) + " is one.";
+      refuseAll(dfcclInUse, text, &c);
+    }
+    c.rank = hello.rank;
+    state_[c.rank] = State::invited;
+    sendAnswer(c.socket.get(), answerOf(Answer::segment), segment_->descriptor());
+  }
+
+  std::string missing() const {
+    std::string list;
+    uint32_t count = 0;
+    for (uint32_t r = 0; r < state_.size(); ++r) {
+      if (state_[r] == State::ready || ++count > 16) continue;
+      list += (list.empty() ? "" : ", ") + std::to_string(r);
+    }
+    if (count > 16) list += " and " + std::to_string(count - 16) + " more";
+    return (count == 1 ? "Rank " : "Ranks ") + list + " of " + std::to_string(state_.size()) +
+           " did not come to job \"" + options_.job + "\" within " +
+           std::to_string(options_.timeoutMillis / 1000.0).substr(0, 5) + " s.";
+  }
+
+  [[noreturn]] void refuseAll(dfcclResult_t status, const std::string& text, const Connection* also = nullptr) {
+    const Answer answer = answerOf(Answer::refused, status, text);
+    for (const Connection& c : connections_) {
+      if (c.rank != kUnknown || &c == also) sendAnswer(c.socket.get(), answer);
+    }
+    throwRefused(status, text);
+  }
+
+ public:
+  [[noreturn]] static void throwRefused(dfcclResult_t status, const std::string& text) {
+    throw Error(
+        status, text,
+        status == dfcclTimeout ? "See why those processes didn't start, or allow more time (DFCCL_JOIN_TIMEOUT)."
+        : status == dfcclInUse ? "Give every process a rank of its own, and each job a name of its own (DFCCL_JOB)."
+                               : "Start all processes with the same version and the same options.");
+  }
+
+ private:
+  const MeetingOptions& options_;
+  const Clock::time_point deadline_;
+  std::vector<State> state_;
+  std::vector<Connection> connections_;
+  std::shared_ptr<Segment> segment_;
+  Descriptor listener_;
+};
+
+/// Any other rank's side.
+class Guest {
+ public:
+  explicit Guest(const MeetingOptions& options)
+      : options_(options), deadline_(Clock::now() + std::chrono::milliseconds(options.timeoutMillis)) {}
+
+  std::shared_ptr<Segment> run() {
+    connect();
+    sayHello();
+    Descriptor descriptor = await(Answer::segment);
+    if (descriptor.get() < 0) refuseSystem("Rank 0 sent no memory");
+    std::shared_ptr<Segment> segment = Segment::attach(descriptor.release(), options_.shape, options_.rank);
+    segment->join();
+    sayHello();
+    await(Answer::go);
+    return segment;
+  }
+
+ private:
+  void connect() {
+    sockaddr_un address;
+    const socklen_t length = addressOf(options_.job, address);
+    for (;;) {
+      socket_ = openSocket();
+      if (::connect(socket_.get(), reinterpret_cast<sockaddr*>(&address), length) == 0) break;
+      if (errno != ECONNREFUSED && errno != EAGAIN && errno != EINTR) refuseSystem("Rank 0 can't be reached");
+      if (millisUntil(deadline_) == 0) {
+        Host::throwRefused(dfcclTimeout, "Rank 0 of job \"" + options_.job + "\" did not come within " +
+                                             std::to_string(options_.timeoutMillis / 1000.0).substr(0, 5) + " s.");
+      }
+      poll(nullptr, 0, kRetryMillis);
+    }
+    if (isOwnUser(socket_.get())) return;
+    throw Error(dfcclInUse, "Rank 0 of job \"" + options_.job + "\" is another user's process.",
+                "Give the job a name of its own (DFCCL_JOB).", {{"job", options_.job}});
+  }
+
+  void sayHello() {
+    Hello hello{};
+    std::memcpy(hello.magic, kMagic, sizeof kMagic);
+    hello.rank = options_.rank;
+    hello.pid = static_cast<uint32_t>(getpid());
+    hello.shape = options_.shape;
+    (void)send(socket_.get(), &hello, sizeof hello, MSG_NOSIGNAL);
+  }
+
+  Descriptor await(Answer::Kind wanted) {
+    for (;;) {
+      // Rank 0 says why, shortly after its own limit.
+      pollfd polled{socket_.get(), POLLIN, 0};
+      if (poll(&polled, 1, millisUntil(deadline_ + kHelloTime)) == 0) {
+        Host::throwRefused(dfcclTimeout, "Rank 0 of job \"" + options_.job + "\" gave no answer.");
+      }
+      Answer answer{};
+      Descriptor descriptor;
+      const ssize_t received = receiveAnswer(socket_.get(), answer, descriptor);
+      if (received < 0 && (errno == EAGAIN || errno == EINTR)) continue;
+      if (received != sizeof answer || std::memcmp(answer.magic, kMagic, sizeof kMagic) != 0) {
+        throw Error(dfcclSystemError, "Rank 0 of job \"" + options_.job + "\" ended before all ranks had come.",
+                    "See what its process says.", {{"job", options_.job}});
+      }
+      answer.text[sizeof answer.text - 1] = '\0';
+      if (answer.kind == Answer::refused) Host::throwRefused(static_cast<dfcclResult_t>(answer.status), answer.text);
+      if (answer.kind == wanted) return descriptor;
+    }
+  }
+
+  const MeetingOptions& options_;
+  const Clock::time_point deadline_;
+  Descriptor socket_;
+};
+
+}  // namespace
+
+std::string rendezvous::socketName(const std::string& job) {
+  uint64_t hash = 0xcbf29ce484222325;  // FNV-1a: names that differ only beyond the address's end stay apart
+  for (const char c : job) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3;
+  char tail[20];
+  std::snprintf(tail, sizeof tail, "%016llx", static_cast<unsigned long long>(hash));
+  return "dfccl-" + std::to_string(geteuid()) + "-" + job.substr(0, 60) + "-" + tail;
+}
+
+std::shared_ptr<Segment> meet(const MeetingOptions& options) {
+  return options.rank == 0 ? Host(options).run() : Guest(options).run();
+}
+
+}  // namespace dfccl

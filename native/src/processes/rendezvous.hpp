@@ -1,0 +1,56 @@
+#pragma once
+// How the processes of a world find each other on one machine: rank 0 listens on a Unix socket whose name all of them
+// derive from the job's, the others connect, say who they are and get the segment's descriptor. When all have mapped
+// it, rank 0 lets them go and the socket is gone.
+//
+//   rank r                                   rank 0
+//     Hello {rank, pid, shape}        -->      same user? known rank? same shape? else refused, by name
+//     Answer {segment} + descriptor   <--
+//     Ready                           -->      when all are ready:
+//     Answer {go}                     <--
+//
+// The kernel vouches for the user on the other end. Whatever else a stranger sends is dropped with its connection.
+// Nothing waits for longer than the time limit, and there are never more connections than ranks and a few.
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "processes/segment.hpp"
+
+namespace dfccl {
+
+struct MeetingOptions {
+  std::string job;  // the same in all processes of the job, and in no other's
+  uint32_t rank = 0;
+  uint32_t timeoutMillis = 60'000;
+  SegmentShape shape{};
+};
+
+/// Waits until all ranks are here. @return the memory that they share, joined.
+/// @throws Error dfcclTimeout naming the ranks that are missing; dfcclRegistrationMismatch naming what two ranks
+/// disagree on; dfcclInUse where two processes claim one rank or one job; dfcclSystemError, dfcclOutOfMemory.
+std::shared_ptr<Segment> meet(const MeetingOptions& options);
+
+namespace rendezvous {
+
+// What travels, for tests that send something else.
+struct Hello {
+  char magic[8];
+  uint32_t rank;
+  uint32_t pid;
+  SegmentShape shape;
+};
+struct Answer {
+  enum Kind : uint32_t { segment, go, refused };
+  char magic[8];
+  Kind kind;
+  int32_t status;  // dfcclResult_t, where refused
+  char text[240];
+};
+inline constexpr char kMagic[8] = {'d', 'f', 'c', 'c', 'l', 'J', '0', '1'};
+
+/// The socket's address, without the zero byte in front of it.
+std::string socketName(const std::string& job);
+
+}  // namespace rendezvous
+}  // namespace dfccl

@@ -1,0 +1,236 @@
+#include "processes/segment.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+#include "cpu/futex.hpp"
+#include "error.hpp"
+
+namespace dfccl {
+namespace {
+
+// Far from everything: V8 spreads its heap below 0x4000'0000'0000, programs lie from 0x5555'5555'0000 on, libraries and
+// stacks below 0x8000'0000'0000. ThreadSanitizer has shadow memory there, and leaves the top to programs.
+#if defined(__SANITIZE_THREAD__)
+constexpr uintptr_t kBase = 0x7eb0'0000'0000;
+#else
+constexpr uintptr_t kBase = 0x4800'0000'0000;
+#endif
+constexpr size_t kPage = 4096;
+constexpr uint32_t kWordBits = 64;
+constexpr uint32_t kMaxRanks = 1024;
+constexpr long kLockSeconds = 10;
+
+size_t roundUp(size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
+
+size_t areaBytes(const SegmentShape& shape) {
+  return roundUp(sizeof(RankArea)) + roundUp(sizeof(CollectiveRecord) * shape.collectives);
+}
+
+[[noreturn]] void refuseSystem(const std::string& what, int error, const std::string& remedy) {
+  throw Error(dfcclSystemError, what + ": " + std::strerror(error) + ".", remedy, {{"errno", std::to_string(error)}});
+}
+
+}  // namespace
+
+const char* nameOf(Presence presence) {
+  switch (presence) {
+    case Presence::absent:
+      return "absent";
+    case Presence::joined:
+      return "joined";
+    case Presence::left:
+      return "left";
+    case Presence::died:
+      return "died";
+    case Presence::mute:
+      return "mute";
+  }
+  return "unknown";
+}
+
+struct Segment::Header {
+  pthread_mutex_t mutex;
+  Atomic<uint32_t> holder;  // rank that has the lock, plus one; for messages
+  SharedArenaHeader arena;
+  SharedGroupRecord* firstGroup;
+  alignas(
+      64) Atomic<uint64_t> awaiting[kMaxRanks / kWordBits];  // one bit a rank: its threads sleep and wait for others
+};
+
+std::shared_ptr<Segment> Segment::create(const SegmentShape& shape, uint32_t rank) {
+  const int descriptor = memfd_create("dfccl", MFD_CLOEXEC);
+  if (descriptor < 0) refuseSystem("The system refused memory to share", errno, "Raise the limit on open files.");
+  return std::shared_ptr<Segment>(new Segment(descriptor, shape, rank, true));
+}
+
+std::shared_ptr<Segment> Segment::attach(int descriptor, const SegmentShape& shape, uint32_t rank) {
+  return std::shared_ptr<Segment>(new Segment(descriptor, shape, rank, false));
+}
+
+Segment::Segment(int descriptor, const SegmentShape& shape, uint32_t rank, bool isNew)
+    : descriptor_(descriptor), shape_(shape), rank_(rank) {
+  const size_t headerBytes = roundUp(sizeof(Header));
+  const size_t arenaAt = headerBytes + shape.ranks * areaBytes(shape);
+  bytes_ = arenaAt + roundUp(shape.arenaBytes);
+  if (isNew && ftruncate(descriptor, static_cast<off_t>(bytes_)) != 0) {
+    const int error = errno;
+    close(descriptor);
+    refuseSystem("The system refused " + std::to_string(bytes_) + " bytes to share", error,
+                 "Join with a smaller arenaBytes, or raise the limit on file sizes (ulimit -f).");
+  }
+  void* const base = reinterpret_cast<void*>(kBase);
+  void* const mapped =
+      mmap(base, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, descriptor, 0);
+  if (mapped != base) {
+    const int error = mapped == MAP_FAILED ? errno : EEXIST;
+    if (mapped != MAP_FAILED) munmap(mapped, bytes_);
+    close(descriptor);
+    refuseSystem("The memory of the world can't be mapped where all processes need it", error,
+                 error == EEXIST
+                     ? "A process can be in one world of several processes at a time: close the other first."
+                     : "Join with a smaller arenaBytes, or raise the limit on address space (ulimit -v).");
+  }
+  memory_ = static_cast<uint8_t*>(mapped);
+  begin_ = kBase + arenaAt;
+  end_ = kBase + bytes_;
+  // New memory is zero, which is how all of it begins.
+  header_ = reinterpret_cast<Header*>(memory_);
+  for (uint32_t r = 0; r < shape.ranks; ++r) {
+    areas_.push_back(reinterpret_cast<RankArea*>(memory_ + headerBytes + r * areaBytes(shape)));
+  }
+  if (!isNew) return;
+  header_->arena.base = memory_ + arenaAt;
+  header_->arena.capacity = bytes_ - arenaAt;
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+  pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+  pthread_mutex_init(&header_->mutex, &attributes);
+  pthread_mutexattr_destroy(&attributes);
+}
+
+Segment::~Segment() {
+  leave();
+  munmap(memory_, bytes_);
+  close(descriptor_);
+}
+
+CollectiveRecord* Segment::records(uint32_t rank) {
+  return reinterpret_cast<CollectiveRecord*>(reinterpret_cast<uint8_t*>(areas_[rank]) + roundUp(sizeof(RankArea)));
+}
+
+Segment::Lock::Lock(Segment& segment) : segment_(segment) {
+  timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_sec += kLockSeconds;
+  Header& h = *segment.header_;
+  const int result = pthread_mutex_timedlock(&h.mutex, &until);
+  if (result == EOWNERDEAD) {
+    segment.arena().recover();
+    pthread_mutex_consistent(&h.mutex);
+  } else if (result != 0) {
+    const uint32_t holder = h.holder.load(order::relaxed);
+    const std::string who = holder == 0 ? "another rank" : "rank " + std::to_string(holder - 1);
+    throw Error(dfcclTimeout,
+                "The world's lock was not to be had for " + std::to_string(kLockSeconds) + " s: " + who + " holds it.",
+                "That process is stopped; let it go on or end it.", {{"holder", std::to_string(holder)}});
+  }
+  h.holder.store(segment.rank_ + 1, order::relaxed);
+}
+
+Segment::Lock::~Lock() {
+  segment_.header_->holder.store(0, order::relaxed);
+  pthread_mutex_unlock(&segment_.header_->mutex);
+}
+
+SharedArena Segment::arena() { return SharedArena(header_->arena); }
+SharedGroupRecord* Segment::firstGroup() const { return header_->firstGroup; }
+void Segment::setFirstGroup(SharedGroupRecord* group) { header_->firstGroup = group; }
+
+uint8_t* Segment::allocateBuffer(size_t bytes) {
+  const Lock lock(*this);
+  return arena().allocate(bytes);
+}
+
+void Segment::freeBuffer(uint8_t* buffer, size_t bytes) noexcept {
+  try {
+    const Lock lock(*this);
+    arena().free(buffer, bytes);
+  } catch (const Error&) {
+    // Nobody can be told, and all that is lost is a block of a world with a stopped process in it.
+  }
+}
+
+void Segment::awaitPeers() {
+  header_->awaiting[rank_ / kWordBits].fetchOr(uint64_t{1} << rank_ % kWordBits, order::seqCst);
+}
+
+void Segment::stopAwaitingPeers(uint32_t rank) {
+  const uint64_t bit = uint64_t{1} << rank % kWordBits;
+  Atomic<uint64_t>& word = header_->awaiting[rank / kWordBits];
+  uint64_t seen = word.load(order::relaxed);
+  while ((seen & bit) != 0 && !word.compareExchange(seen, seen & ~bit, order::acqRel, order::relaxed)) {
+  }
+}
+
+void Segment::tellPeers() {
+  for (uint32_t word = 0; word * kWordBits < shape_.ranks; ++word) {
+    uint64_t waiting = header_->awaiting[word].load(order::seqCst);
+    for (; waiting != 0; waiting &= waiting - 1) {
+      const uint32_t rank = word * kWordBits + static_cast<uint32_t>(__builtin_ctzll(waiting));
+      if (rank == rank_) continue;
+      // One wake-up is enough; the sleeper asks again.
+      stopAwaitingPeers(rank);
+      area(rank).bell.fetchAdd(1, order::seqCst);
+      sharedFutexWakeAll(&area(rank).bell.value);
+    }
+  }
+}
+
+bool Segment::isProcessGone(uint32_t rank) const {
+  if (rank == rank_) return false;
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = rank;
+  lock.l_len = 1;
+  return fcntl(life_, F_OFD_GETLK, &lock) == 0 && lock.l_type == F_UNLCK;
+}
+
+void Segment::holdLife() {
+  const std::string path = "/proc/self/fd/" + std::to_string(descriptor_);
+  life_ = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (life_ < 0) refuseSystem("The world's memory can't be opened again", errno, "Mount /proc.");
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = rank_;
+  lock.l_len = 1;
+  if (fcntl(life_, F_OFD_SETLK, &lock) != 0)
+    refuseSystem("The world's memory can't be locked", errno, "Use Linux 3.15 or newer.");
+}
+
+void Segment::join() {
+  holdLife();
+  area(rank_).pid.store(static_cast<uint32_t>(getpid()), order::relaxed);
+  area(rank_).heartbeat.store(1, order::relaxed);
+  area(rank_).presence.store(static_cast<uint32_t>(Presence::joined), order::release);
+}
+
+void Segment::leave() {
+  if (life_ < 0) return;
+  auto joined = static_cast<uint32_t>(Presence::joined);
+  area(rank_).presence.compareExchange(joined, static_cast<uint32_t>(Presence::left), order::acqRel, order::relaxed);
+  stopAwaitingPeers(rank_);
+  close(life_);
+  life_ = -1;
+}
+
+}  // namespace dfccl

@@ -1,0 +1,135 @@
+#pragma once
+// The memory in which the processes of a world meet, one rank each. It has no name: rank 0 makes it, hands its
+// descriptor on over a socket (rendezvous.hpp), and the system frees it when the last process is gone, however that
+// ended. Every process maps it at the same address, so a pointer into it means the same everywhere, and the daemon's
+// source is that of ranks in one process (docs/decisions/0010).
+//
+//   | header: lock, arena's books, groups | rank 0 | rank 1 | ... | arena ...                                    |
+//                                         | bell, heartbeat, control ring, collective records |
+//
+// Who is alive is the system's to say: every process holds a lock on one byte of the descriptor, which ends with it.
+#include <pthread.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dfccl/daemon/rank_memory.hpp"
+#include "processes/shared_arena.hpp"
+
+namespace dfccl {
+
+struct SharedGroupRecord;
+
+/// What all processes of a world must have in common; compared at the rendezvous, field by field.
+struct SegmentShape {
+  char version[32];  // of the library: no two versions share a layout
+  uint32_t ranks;
+  uint32_t grid;
+  uint32_t collectives;
+  uint32_t tasks;
+  uint64_t slotPayloadBytes;
+  uint64_t directTileBytes;
+  uint64_t arenaBytes;
+};
+
+/// How a rank of the world is doing, as the others see it.
+enum class Presence : uint32_t {
+  absent,  // not there yet
+  joined,
+  left,  // it closed its world
+  died,  // its process ended without that
+  mute,  // it lives, but has given no sign for longer than the limit: stopped, or starved
+};
+const char* nameOf(Presence presence);
+
+/// One rank's part of the segment.
+struct alignas(4096) RankArea {
+  alignas(64) Atomic<uint32_t> bell;  // its threads sleep on it; whoever has something for them adds to it
+  Atomic<uint32_t> attention;         // its watch sleeps on it
+  alignas(64) Atomic<uint32_t> presence;
+  Atomic<uint32_t> pid;
+  alignas(64) Atomic<uint64_t> heartbeat;  // grows while the process runs
+  alignas(64) ControlRing control;
+};
+
+class Segment {
+ public:
+  /// Makes the memory; this process is its first. @throws Error dfcclSystemError, dfcclOutOfMemory
+  static std::shared_ptr<Segment> create(const SegmentShape& shape, uint32_t rank);
+  /// Maps memory that another process has made. Takes `descriptor` over. @throws Error dfcclSystemError
+  static std::shared_ptr<Segment> attach(int descriptor, const SegmentShape& shape, uint32_t rank);
+  ~Segment();
+  Segment(const Segment&) = delete;
+  Segment& operator=(const Segment&) = delete;
+
+  int descriptor() const { return descriptor_; }
+  const SegmentShape& shape() const { return shape_; }
+  uint32_t ranks() const { return shape_.ranks; }
+  uint32_t rank() const { return rank_; }
+  RankArea& area(uint32_t rank) { return *areas_[rank]; }
+  CollectiveRecord* records(uint32_t rank);
+
+  /// Whether another process can reach this memory too.
+  bool contains(const void* begin, size_t bytes) const {
+    const auto at = reinterpret_cast<uintptr_t>(begin);
+    return at >= begin_ && at <= end_ && bytes <= end_ - at;
+  }
+  uintptr_t begin() const { return begin_; }
+  uintptr_t end() const { return end_; }
+
+  /// Held while groups or the arena are changed. A holder that dies leaves it to the next one.
+  class Lock {
+   public:
+    /// @throws Error dfcclTimeout naming the rank that holds it and doesn't give it back.
+    explicit Lock(Segment& segment);
+    ~Lock();
+    Lock(const Lock&) = delete;
+    Lock& operator=(const Lock&) = delete;
+
+   private:
+    Segment& segment_;
+  };
+
+  /// All three: under the lock.
+  SharedArena arena();
+  SharedGroupRecord* firstGroup() const;
+  void setFirstGroup(SharedGroupRecord* group);
+
+  /// A buffer of the user's, which the other processes can reach. Takes the lock.
+  uint8_t* allocateBuffer(size_t bytes);
+  void freeBuffer(uint8_t* buffer, size_t bytes) noexcept;
+
+  /// This rank's threads go to sleep and want to be woken when another rank has moved on.
+  void awaitPeers();
+  void stopAwaitingPeers(uint32_t rank);
+  /// This rank has moved on: wakes the threads that wait for that.
+  void tellPeers();
+
+  Presence presenceOf(uint32_t rank) { return static_cast<Presence>(area(rank).presence.load(order::acquire)); }
+  /// Whether the process of a rank that has joined is gone, whatever its presence says.
+  bool isProcessGone(uint32_t rank) const;
+  /// Says that this rank is there, and holds the lock by which the others see it.
+  /// @throws Error dfcclSystemError
+  void join();
+  /// Says that it leaves of its own will.
+  void leave();
+
+ private:
+  struct Header;
+  Segment(int descriptor, const SegmentShape& shape, uint32_t rank, bool isNew);
+  void holdLife();
+
+  int descriptor_ = -1;
+  int life_ = -1;  // a description of its own for the same memory: its lock on byte `rank` ends with the process
+  SegmentShape shape_;
+  uint32_t rank_;
+  uint8_t* memory_ = nullptr;
+  size_t bytes_ = 0;
+  uintptr_t begin_ = 0, end_ = 0;
+  Header* header_ = nullptr;
+  std::vector<RankArea*> areas_;
+};
+
+}  // namespace dfccl

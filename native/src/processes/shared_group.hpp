@@ -1,0 +1,110 @@
+#pragma once
+// A collective's registration where its ranks are processes: the same as CollectiveGroup, with every byte that another
+// rank looks at in the segment. Each process has a handle of its own to the one record. Everything here happens under
+// the segment's lock; what daemons read is complete before `registered` says so.
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "processes/segment.hpp"
+#include "program/program_loader.hpp"
+#include "world/group.hpp"
+
+namespace dfccl {
+
+struct SharedConnection {
+  SharedConnection* next;
+  uint32_t source, destination, channel;
+  Connector connector;
+};
+
+struct SharedMember {
+  enum State : uint32_t { absent, joined, left };
+  State state;
+  uint32_t index;
+  uint64_t finishedRuns;  // when it left
+  uint64_t scratchBytes, landingBytes;
+  const uint8_t* program;  // until all have joined: whoever comes last joins all programs' moves
+  uint64_t programBytes;
+};
+
+/// In the segment. Each array has one entry a member.
+struct SharedGroupRecord {
+  CollectiveShared shared;
+  SharedGroupRecord* next;
+  Collective collective;
+  DataType type;
+  ReduceOp op;
+  uint64_t count;
+  uint32_t root;
+  uint64_t programDigest;
+  Mailbox* mailboxes;
+  Atomic<uint64_t>* finishedAccess;
+  uint8_t** scratch;
+  uint8_t** landings;
+  double* scales;
+  uint32_t* ranks;
+  SharedMember* members;
+  SharedConnection* connections;
+  JointMove* jointMoves;
+  JointRef* jointRefs;
+};
+
+class SharedGroup final : public Group {
+ public:
+  /// A handle to a registration that another rank has begun.
+  SharedGroup(std::shared_ptr<Segment> segment, SharedGroupRecord* record, const TileSizes& tiles);
+
+  SharedGroupRecord* record() { return record_; }
+  /// Runs that a member has finished; it need not be there any more.
+  uint64_t finishedRunsOf(uint32_t member) const;
+  /// The collective as a member has it in its tables. @pre isMember(member)
+  CollectiveRecord& recordOf(uint32_t member) const;
+  /// Whether, after an abort, a member can't touch the others' buffers any more.
+  bool hasLetGo(uint32_t member) const;
+
+  void checkAgreement(const CollectiveSpec& spec, uint64_t programDigest, uint32_t rank) const override;
+  void join(uint32_t member, const BoundProgram& program, std::span<const uint8_t> bytes, double scale,
+            CollectiveRecord& record) override;
+  void leave(uint32_t member) override;
+  bool hasJoined(uint32_t member) const override { return record_->members[member].state != SharedMember::absent; }
+  bool isMember(uint32_t member) const override { return record_->members[member].state == SharedMember::joined; }
+  bool isAbandoned() const override;
+  const CollectiveSpec& spec() const override { return spec_; }
+  CollectiveShared& shared() override { return record_->shared; }
+  uint32_t indexOf(uint32_t member) const override { return record_->members[member].index; }
+  size_t connectorBytes() const override;
+  size_t jointBytes() const override;
+  size_t ownBytes() const override { return sizeof *record_; }
+
+ private:
+  Connector connectionTo(uint32_t source, uint32_t destination, uint32_t channel, uint32_t slotCount,
+                         uint32_t slotBytes);
+  void joinAllMoves();
+
+  std::shared_ptr<Segment> segment_;
+  SharedGroupRecord* record_;
+  TileSizes tiles_;
+  CollectiveSpec spec_;  // as agreed
+  std::vector<Connector> ends_;
+  std::vector<Atomic<uint64_t, Scope::device>> blockProgress_;
+};
+
+/// The registrations of a world of processes. Under the segment's lock.
+class SharedDirectory {
+ public:
+  SharedDirectory(std::shared_ptr<Segment> segment, const TileSizes& tiles)
+      : segment_(std::move(segment)), tiles_(tiles) {}
+
+  /// The group that a rank belongs to which registers `spec` now; a new one, if need be.
+  /// @throws Error dfcclAlreadyRegistered, dfcclRegistrationMismatch, dfcclOutOfMemory
+  std::shared_ptr<SharedGroup> groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest);
+  /// @pre group.isAbandoned()
+  void drop(SharedGroup& group);
+
+ private:
+  std::shared_ptr<Segment> segment_;
+  TileSizes tiles_;
+};
+
+}  // namespace dfccl

@@ -1,0 +1,45 @@
+#pragma once
+// One registration of an id by all its ranks, as the world sees it. Where its memory lies is an implementation's
+// affair: CollectiveGroup for ranks of one process, SharedGroup for ranks of several.
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "dfccl/daemon/records.hpp"
+#include "world/collective_spec.hpp"
+
+namespace dfccl {
+
+class Group {
+ public:
+  virtual ~Group() = default;
+
+  /// @throws Error dfcclRegistrationMismatch that names the first field in which `spec` differs from the agreed one.
+  virtual void checkAgreement(const CollectiveSpec& spec, uint64_t programDigest, uint32_t rank) const = 0;
+
+  /// Memory of one member: scratch, and its ends of the connections.
+  /// @param bytes the program, as it was registered.
+  /// @throws Error dfcclOutOfMemory, with nothing kept.
+  virtual void join(uint32_t member, const BoundProgram& program, std::span<const uint8_t> bytes, double scale,
+                    CollectiveRecord& record) = 0;
+  /// @pre The member's runs are all finished.
+  virtual void leave(uint32_t member) = 0;
+
+  virtual bool hasJoined(uint32_t member) const = 0;
+  virtual bool isMember(uint32_t member) const = 0;
+  /// Nobody is in it any more.
+  virtual bool isAbandoned() const = 0;
+  virtual const CollectiveSpec& spec() const = 0;
+  virtual CollectiveShared& shared() = 0;
+  /// @pre isMember(member). @return its number for the collective.
+  virtual uint32_t indexOf(uint32_t member) const = 0;
+  virtual size_t connectorBytes() const = 0;
+  virtual size_t jointBytes() const = 0;
+  virtual size_t ownBytes() const = 0;
+};
+
+/// Whether a rank that registers `spec` belongs into `group`, which has the same id. A rank that has been in it and
+/// left begins a new one. @throws Error dfcclAlreadyRegistered, dfcclRegistrationMismatch
+bool isToJoin(Group& group, const CollectiveSpec& spec, uint32_t member, uint64_t digest);
+
+}  // namespace dfccl

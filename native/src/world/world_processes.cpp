@@ -1,0 +1,44 @@
+// What a world does about ranks that are other processes.
+#include "world/world.hpp"
+
+namespace dfccl {
+
+std::vector<World::LostRank> World::lostRanks() {
+  std::vector<LostRank> lost;
+  if (!options_.segment) return lost;
+  for (uint32_t r = 0; r < size(); ++r) {
+    const Presence presence = options_.segment->presenceOf(r);
+    if (presence > Presence::joined) lost.push_back({r, presence});
+  }
+  return lost;
+}
+
+void World::checkPeers() {
+  Segment& segment = *options_.segment;
+  const uint32_t own = segment.rank();
+  bool isAnyDropped = false;
+  {
+    const std::lock_guard lock(mutex_);
+    for (uint32_t index = 0; index < table_[own].size(); ++index) {
+      Registered& entry = table_[own][index];
+      if (!entry.group || entry.isDropped) continue;
+      auto& group = static_cast<SharedGroup&>(*entry.group);
+      CollectiveShared& shared = group.shared();
+      const uint64_t submitted = segment.records(own)[index].submittedRuns.load(order::acquire);
+      for (uint32_t m = 0; m < shared.members && !shared.isPoisoned(); ++m) {
+        const uint32_t rank = group.spec().ranks[m];
+        // What it has finished completes without it.
+        if (segment.presenceOf(rank) <= Presence::joined || (rank != own && group.finishedRunsOf(m) >= submitted))
+          continue;
+        uint32_t nobody = CollectiveShared::kNobody;
+        shared.poisonedBy.compareExchange(nobody, rank, order::acqRel, order::relaxed);
+      }
+      if (!shared.isPoisoned()) continue;
+      entry.isDropped = isAnyDropped = true;
+      tellDaemon(own, index);
+    }
+  }
+  if (isAnyDropped) pool_.wake();
+}
+
+}  // namespace dfccl
