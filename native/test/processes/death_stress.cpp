@@ -1,0 +1,145 @@
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <doctest/doctest.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <random>
+
+#include "processes/support/joined_rank.hpp"
+#include "processes/support/leaks.hpp"
+#include "processes/support/processes.hpp"
+
+using namespace dfccl;
+using namespace dfccl::test;
+
+namespace {
+
+constexpr uint32_t kRanks = 4;
+constexpr uint32_t kMuteMillis = 400;
+constexpr uint64_t kCounts[] = {3, 2000, 60'000, 200'000};
+
+/// What the test and its processes see of one another.
+struct Board {
+  Atomic<uint32_t> joined;
+  Atomic<uint32_t> noticed;
+};
+
+int64_t nowMillis() {
+  using namespace std::chrono;
+  return duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count();
+}
+
+std::vector<JoinedRank::AllReduce> addAll(JoinedRank& own, uint32_t firstId, const std::vector<uint32_t>& ranks) {
+  std::vector<JoinedRank::AllReduce> collectives;
+  for (uint32_t i = 0; i < 8; ++i) collectives.push_back(own.add(firstId + i, kCounts[i % 4], ranks));
+  return collectives;
+}
+
+/// All of them once, in a random order. @return whether all completed; then every result was right.
+bool iterate(JoinedRank& own, std::vector<JoinedRank::AllReduce>& collectives, std::mt19937& random, bool& isRight) {
+  std::shuffle(collectives.begin(), collectives.end(), random);
+  std::vector<uint32_t> slots;
+  for (auto& c : collectives) slots.push_back(own.submit(c));
+  bool isComplete = true;
+  for (size_t i = 0; i < slots.size(); ++i) {
+    const dfcclResult_t status = own.wait(slots[i]);
+    isComplete &= status == dfcclSuccess;
+    if (status == dfcclSuccess) isRight &= JoinedRank::wrong(collectives[i]) == 0;
+  }
+  return isComplete;
+}
+
+int survive(const std::string& job, uint32_t rank, uint32_t victim, unsigned seed, Board& board) {
+  JoinedRank own(job, rank, kRanks, kMuteMillis);
+  std::mt19937 random(seed + rank);
+  std::vector<JoinedRank::AllReduce> all = addAll(own, 0, allRanks(kRanks));
+  board.joined.fetchAdd(1, order::acqRel);
+  bool isRight = true;
+  while (iterate(own, all, random, isRight)) {
+  }
+  const auto lost = own.world().lostRanks();
+  if (rank == victim) {
+    // Whoever was given up while it was stopped learns that too; the others may have left since.
+    const bool isKnown = std::any_of(lost.begin(), lost.end(), [&](const World::LostRank& l) {
+      return l.rank == rank && l.presence == Presence::mute;
+    });
+    return isKnown ? kFine : kWrong;
+  }
+  if (lost.size() != 1 || lost.front().rank != victim) return kWrong;
+  board.noticed.fetchAdd(1, order::acqRel);
+  std::vector<uint32_t> survivors = allRanks(kRanks);
+  survivors.erase(survivors.begin() + victim);
+  std::vector<JoinedRank::AllReduce> rest = addAll(own, 100, survivors);
+  for (int i = 0; i < 5; ++i) {
+    if (!iterate(own, rest, random, isRight)) return kWrong;
+  }
+  return isRight ? kFine : kWrong;
+}
+
+int moments() {
+  const char* tier = std::getenv("DFCCL_TEST_TIER");
+  return tier != nullptr && std::string(tier) == "long" ? 200 : 10;
+}
+
+}  // namespace
+
+TEST_CASE("after kill -9 or SIGSTOP of a rank at any moment the others name it in time and go on without it") {
+  const auto seed = static_cast<unsigned>(std::random_device{}());
+  CAPTURE(seed);
+  std::mt19937 random(seed);
+  const std::set<std::string> before = filesIn("/dev/shm");
+  int64_t slowest = 0;
+  for (int moment = 0; moment < moments(); ++moment) {
+    CAPTURE(moment);
+    auto* board =
+        static_cast<Board*>(mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    const std::string job = newJob();
+    const uint32_t victim = random() % kRanks;
+    const int signal = moment % 2 == 0 ? SIGKILL : SIGSTOP;
+    CAPTURE(victim);
+    CAPTURE(signal);
+    {
+      Processes processes(kRanks, [&](uint32_t rank) { return survive(job, rank, victim, seed + moment, *board); });
+      while (board->joined.load(order::acquire) < kRanks) usleep(100);
+      usleep(random() % 60'000);
+      const int64_t sent = nowMillis();
+      processes.send(victim, signal);
+      const int64_t limit = sent + 20'000;
+      while (board->noticed.load(order::acquire) < kRanks - 1 && nowMillis() < limit) usleep(500);
+      slowest = std::max(slowest, nowMillis() - sent);
+      for (uint32_t r = 0; r < kRanks; ++r) {
+        if (r != victim) CHECK(processes.join(r) == kFine);
+      }
+      if (signal == SIGSTOP) processes.send(victim, SIGCONT);
+      CHECK(processes.join(victim) == (signal == SIGKILL ? -SIGKILL : kFine));
+    }
+    CHECK(openRendezvous(job).empty());
+    munmap(board, sizeof(Board));
+  }
+  MESSAGE("the last survivor knew after " << slowest << " ms at most; the limit of silence is " << kMuteMillis
+                                          << " ms");
+  // Beyond the limit of silence: a machine that is busy with other things.
+  CHECK(slowest < kMuteMillis + 5000);
+  CHECK(filesIn("/dev/shm") == before);
+}
+
+TEST_CASE("control: where silence has no limit, a stopped rank is waited for") {
+  const std::string job = newJob();
+  auto* board =
+      static_cast<Board*>(mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  Processes processes(2, [&](uint32_t rank) {
+    JoinedRank own(job, rank, 2, 3'600'000);
+    std::mt19937 random(rank);
+    std::vector<JoinedRank::AllReduce> all = addAll(own, 0, allRanks(2));
+    board->joined.fetchAdd(1, order::acqRel);
+    bool isRight = true;
+    while (iterate(own, all, random, isRight)) {
+    }
+    return kFine;
+  });
+  while (board->joined.load(order::acquire) < 2) usleep(100);
+  processes.send(1, SIGSTOP);
+  CHECK(processes.join(0, std::chrono::seconds(2)) == kNeverEnded);
+  munmap(board, sizeof(Board));
+}

@@ -1,0 +1,200 @@
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "processes/rendezvous.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <cstring>
+#include <random>
+#include <thread>
+
+#include "error.hpp"
+#include "processes/descriptor.hpp"
+#include "processes/support/leaks.hpp"
+#include "processes/support/processes.hpp"
+
+using namespace dfccl;
+using namespace dfccl::test;
+
+namespace {
+
+MeetingOptions meeting(const std::string& job, uint32_t rank, uint32_t ranks, uint32_t timeoutMillis = 20'000) {
+  MeetingOptions options;
+  options.job = job;
+  options.rank = rank;
+  options.timeoutMillis = timeoutMillis;
+  options.shape = {"1.0", ranks, 1, 64, 128, 32 << 10, 64 << 10, size_t{1} << 28};
+  return options;
+}
+
+/// @return the message with which a meeting is refused; "" if it isn't.
+std::string refusalOf(const MeetingOptions& options) {
+  try {
+    meet(options);
+    return "";
+  } catch (const Error& e) {
+    return e.message();
+  }
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  if (text.find(part) != std::string::npos) return true;
+  std::fprintf(stderr, "\"%s\" doesn't say \"%s\"\n", text.c_str(), part.c_str());
+  return false;
+}
+
+Descriptor connectTo(const std::string& job) {
+  const std::string name = rendezvous::socketName(job);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path + 1, name.data(), name.size());
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  Descriptor socket_(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  for (int i = 0; i < 5000; ++i) {
+    if (connect(socket_.get(), reinterpret_cast<sockaddr*>(&address), length) == 0) return socket_;
+    usleep(1000);
+  }
+  return Descriptor();
+}
+
+bool isLongTier() {
+  const char* tier = std::getenv("DFCCL_TEST_TIER");
+  return tier != nullptr && std::strcmp(tier, "long") == 0;
+}
+
+}  // namespace
+
+TEST_CASE("every rank gets the same memory, and nothing is left of the meeting") {
+  const std::string job = newJob();
+  Processes processes(4, [&](uint32_t rank) {
+    const std::shared_ptr<Segment> segment = meet(meeting(job, rank, 4));
+    // Each adds to a word in rank 0's area, at the same address in every process.
+    segment->area(0).bell.fetchAdd(1u << (8 * rank), order::acqRel);
+    while (segment->area(0).bell.load(order::acquire) != 0x01010101) usleep(100);
+    return kFine;
+  });
+  for (uint32_t r = 0; r < 4; ++r) CHECK(processes.join(r) == kFine);
+  CHECK(openRendezvous(job).empty());
+}
+
+TEST_CASE("a rank that doesn't come is named, to all who came, when the time is over") {
+  const std::string job = newJob();
+  Processes processes(3, [&](uint32_t rank) {
+    const std::string text = refusalOf(meeting(job, rank == 2 ? 3 : rank, 4, 300));
+    return contains(text, "Rank 2 of 4 did not come") ? kFine : kWrong;
+  });
+  for (uint32_t r = 0; r < 3; ++r) CHECK(processes.join(r) == kFine);
+}
+
+TEST_CASE("without rank 0 the others give up in time and say so") {
+  const std::string job = newJob();
+  Processes processes(
+      1, [&](uint32_t) { return contains(refusalOf(meeting(job, 1, 2, 200)), "Rank 0 of job") ? kFine : kWrong; });
+  CHECK(processes.join(0) == kFine);
+}
+
+TEST_CASE("another version, and another configuration, are named on both sides") {
+  for (const bool isVersion : {true, false}) {
+    const std::string job = newJob();
+    Processes processes(3, [&](uint32_t rank) {
+      MeetingOptions options = meeting(job, rank, 3);
+      if (rank == 1 && isVersion) std::strcpy(options.shape.version, "0.9");
+      if (rank == 1 && !isVersion) options.shape.collectives = 32;
+      const std::string text = refusalOf(options);
+      // Rank 2 may come after rank 0 has gone.
+      if (rank == 2) return text.empty() ? kWrong : kFine;
+      return contains(text, isVersion ? "The library is 0.9 on rank 1 and 1.0 on rank 0."
+                                      : "maxCollectives is 32 on rank 1 and 64 on rank 0.")
+                 ? kFine
+                 : kWrong;
+    });
+    CHECK(processes.join(0) == kFine);
+    CHECK(processes.join(1) == kFine);
+  }
+}
+
+TEST_CASE("two processes that claim one rank are both refused") {
+  const std::string job = newJob();
+  Processes processes(3, [&](uint32_t process) {
+    const std::string text = refusalOf(meeting(job, process == 0 ? 0 : 1, 3, 5000));
+    return contains(text, "Two processes claim rank 1") ? kFine : kWrong;
+  });
+  for (uint32_t p = 0; p < 3; ++p) CHECK(processes.join(p) == kFine);
+}
+
+TEST_CASE("a rank that ends while the others are awaited can be started again") {
+  const std::string job = newJob();
+  Processes first(1, [&](uint32_t) {
+    meet(meeting(job, 0, 3));
+    return kFine;
+  });
+  {
+    Processes early(1, [&](uint32_t) { return refusalOf(meeting(job, 1, 3)).empty() ? kFine : kWrong; });
+    Descriptor isThere = connectTo(job);
+    usleep(50'000);
+    early.send(0, SIGKILL);
+    CHECK(early.join(0) == -SIGKILL);
+  }
+  Processes rest(2, [&](uint32_t process) {
+    meet(meeting(job, process + 1, 3));
+    return kFine;
+  });
+  CHECK(first.join(0) == kFine);
+  CHECK(rest.join(0) == kFine);
+  CHECK(rest.join(1) == kFine);
+}
+
+TEST_CASE("malformed, truncated, replayed and silent connections neither join nor cost memory") {
+  const std::string job = newJob();
+  const int messages = isLongTier() ? 10'000 : 1'000;
+  // Rank 0's largest size, in KiB, before and after the strangers.
+  auto* peaks = static_cast<long*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  Processes host(1, [&](uint32_t) {
+    rusage before{}, after{};
+    getrusage(RUSAGE_SELF, &before);
+    const std::shared_ptr<Segment> segment = meet(meeting(job, 0, 2, 200'000));
+    getrusage(RUSAGE_SELF, &after);
+    peaks[0] = after.ru_maxrss - before.ru_maxrss;
+    return kFine;
+  });
+  const uint64_t seed = std::random_device{}();
+  CAPTURE(seed);
+  std::mt19937_64 random(seed);
+  rendezvous::Hello genuine{};
+  std::memcpy(genuine.magic, rendezvous::kMagic, sizeof genuine.magic);
+  genuine.rank = 1;
+  genuine.shape = meeting(job, 1, 2).shape;
+  std::vector<Descriptor> silent;
+  for (int i = 0; i < messages; ++i) {
+    Descriptor socket_ = connectTo(job);
+    REQUIRE(socket_.get() >= 0);
+    if (i % 100 == 0 && silent.size() < 8) {
+      silent.push_back(std::move(socket_));
+      continue;
+    }
+    uint8_t bytes[1024];
+    for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random());
+    size_t size = random() % sizeof bytes;
+    if (i % 3 == 1) std::memcpy(bytes, &genuine, std::min(size, sizeof genuine - 1));
+    if (i % 3 == 1) size = std::min(size, sizeof genuine - 1);  // truncated
+    if (i % 3 == 2) {
+      std::memcpy(bytes, &genuine, sizeof genuine);  // of another protocol
+      bytes[random() % 8] ^= static_cast<uint8_t>(1 + random() % 255);
+      size = sizeof genuine;
+    }
+    (void)send(socket_.get(), bytes, size, MSG_NOSIGNAL);
+    if (i % 5 == 0) (void)send(socket_.get(), bytes, size, MSG_NOSIGNAL);
+  }
+  Processes guest(1, [&](uint32_t) {
+    meet(meeting(job, 1, 2));
+    return kFine;
+  });
+  CHECK(guest.join(0) == kFine);
+  CHECK(host.join(0) == kFine);
+  MESSAGE(messages << " messages, rank 0 grew by " << peaks[0] << " KiB");
+  CHECK(peaks[0] < 4096);
+  munmap(peaks, 4096);
+}

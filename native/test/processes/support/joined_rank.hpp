@@ -1,0 +1,115 @@
+#pragma once
+// One rank of a world of processes, with float32 all-reduces whose sums are exact.
+#include <sched.h>
+
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "processes/join.hpp"
+#include "world/world.hpp"
+
+namespace dfccl::test {
+
+inline float inputAt(uint32_t rank, uint32_t id, uint64_t run, uint64_t i) {
+  return static_cast<float>((rank + 1) * ((i * 7 + id * 3 + run) % 64));
+}
+
+inline WorldOptions smallWorld(uint32_t ranks) {
+  WorldOptions options;
+  options.ranks = ranks;
+  options.limits.collectives = 256;
+  options.limits.tasks = 512;
+  options.limits.submissionSlots = options.limits.completionSlots = 256;
+  options.policy = defaultPolicy();
+  options.arenaBytes = size_t{1} << 30;
+  options.workers = 0;
+  return options;
+}
+
+class JoinedRank {
+ public:
+  JoinedRank(const std::string& job, uint32_t rank, uint32_t ranks, uint32_t muteMillis = 10'000,
+             uint32_t workers = 0) {
+    WorldOptions options = smallWorld(ranks);
+    options.muteMillis = muteMillis;
+    options.workers = workers;
+    join(options, job, rank, 30'000);
+    world_ = std::make_unique<World>(options);
+    number_ = rank;
+  }
+
+  World& world() { return *world_; }
+  uint32_t number() const { return number_; }
+
+  struct AllReduce {
+    uint32_t id;
+    uint32_t index;
+    std::vector<uint32_t> ranks;
+    uint64_t count;
+    float* in;
+    float* out;
+    uint64_t runs = 0;
+  };
+
+  AllReduce add(uint32_t id, uint64_t count, std::vector<uint32_t> ranks) {
+    CollectiveSpec spec;
+    spec.id = id;
+    spec.count = count;
+    spec.ranks = ranks;
+    const uint32_t index = world_->registerCollective(number_, spec);
+    Segment& segment = *world_->segment();
+    return {id,
+            index,
+            std::move(ranks),
+            count,
+            reinterpret_cast<float*>(segment.allocateBuffer(count * sizeof(float))),
+            reinterpret_cast<float*>(segment.allocateBuffer(count * sizeof(float)))};
+  }
+
+  /// Queues the next run. @return its completion slot.
+  uint32_t submit(AllReduce& c) {
+    for (uint64_t i = 0; i < c.count; ++i) c.in[i] = inputAt(number_, c.id, c.runs, i);
+    ++c.runs;
+    uint32_t slot;
+    while ((slot = world_->rank(number_).submit(c.index, c.in, c.out, nullptr, nullptr)) == Rank::kFull) step();
+    world_->ring();
+    return slot;
+  }
+
+  dfcclResult_t wait(uint32_t slot) {
+    dfcclResult_t status;
+    while (!world_->rank(number_).takeCompletion(slot, status)) step();
+    return status;
+  }
+
+  void step() {
+    if (!world_->drive()) sched_yield();
+  }
+
+  /// Elements of the last run's result that are wrong.
+  static uint64_t wrong(const AllReduce& c) {
+    uint64_t bad = 0;
+    for (uint64_t i = 0; i < c.count; ++i) {
+      float sum = 0;
+      for (const uint32_t rank : c.ranks) sum += inputAt(rank, c.id, c.runs - 1, i);
+      bad += c.out[i] != sum;
+    }
+    return bad;
+  }
+
+ private:
+  std::unique_ptr<World> world_;
+  uint32_t number_ = 0;
+};
+
+inline std::vector<uint32_t> allRanks(uint32_t ranks) {
+  std::vector<uint32_t> all(ranks);
+  std::iota(all.begin(), all.end(), 0u);
+  return all;
+}
+
+}  // namespace dfccl::test
