@@ -44,6 +44,11 @@ WorldOptions readWorldOptions(const Napi::Object& object) {
   o.tiles.directTileBytes = whole<uint64_t>(object, "directTileBytes", kMax53);
   o.arenaBytes = whole<size_t>(object, "arenaBytes", kMax53);
   o.workers = whole<uint32_t>(object, "workers", kMax32);
+  // What joinSegment() gave: the world has that rank only.
+  if (object.Get("segment").IsExternal()) {
+    o.segment = *object.Get("segment").As<Napi::External<std::shared_ptr<Segment>>>().Data();
+    o.muteMillis = whole<uint32_t>(object, "muteMillis", kMax32);
+  }
   const auto policy = object.Get("policy").As<Napi::Uint8Array>();
   if (policy.ByteLength() != sizeof o.policy) {
     throw Error(dfcclInvalidArgument,

@@ -43,6 +43,9 @@ Napi::Function WorldObject::define(Napi::Env env) {
                          InstanceMethod("counters", &WorldObject::counters),
                          InstanceMethod("memoryUse", &WorldObject::memoryUse),
                          InstanceMethod("deadlock", &WorldObject::deadlock),
+                         InstanceMethod("allocate", &WorldObject::allocate),
+                         InstanceMethod("window", &WorldObject::window),
+                         InstanceMethod("lostRanks", &WorldObject::lostRanks),
                          InstanceMethod("setWaker", &WorldObject::setWaker),
                          InstanceMethod("referenceWaker", &WorldObject::referenceWaker),
                          InstanceMethod("close", &WorldObject::close),
@@ -87,9 +90,10 @@ World& WorldObject::world(Napi::Env env) {
 uint32_t WorldObject::rankOf(Info info) {
   World& w = world(info.Env());
   const uint32_t rank = wholeArgument(info, 0, "rank");
-  if (rank >= w.size()) {
-    throw Error(dfcclInvalidArgument, "Rank is " + std::to_string(rank) + ".",
-                "Allowed: 0 to " + std::to_string(w.size() - 1) + ".",
+  if (!w.isLocal(rank)) {
+    const std::string allowed =
+        w.segment() == nullptr ? "0 to " + std::to_string(w.size() - 1) : std::to_string(w.segment()->rank());
+    throw Error(dfcclInvalidArgument, "Rank is " + std::to_string(rank) + ".", "Allowed: " + allowed + ".",
                 {{"field", "rank"}, {"value", std::to_string(rank)}});
   }
   return rank;

@@ -34,6 +34,9 @@ class WorldObject : public Napi::ObjectWrap<WorldObject> {
   Napi::Value counters(Info info);
   Napi::Value memoryUse(Info info);
   Napi::Value deadlock(Info info);
+  Napi::Value allocate(Info info);
+  Napi::Value window(Info info);
+  Napi::Value lostRanks(Info info);
   Napi::Value setWaker(Info info);
   Napi::Value referenceWaker(Info info);
   Napi::Value close(Info info);

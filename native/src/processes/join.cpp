@@ -7,17 +7,27 @@
 
 namespace dfccl {
 
-void join(WorldOptions& options, const std::string& job, uint32_t rank, uint32_t timeoutMillis) {
+// Worlds lie this far apart in a process's addresses, with room for all that isn't the arena.
+constexpr size_t kMostArenaBytes = size_t{1} << 39;
+
+void join(WorldOptions& options, const std::string& job, uint32_t rank, uint32_t timeoutMillis,
+          const Atomic<uint32_t>* isCancelled) {
   checkOptions(options);
   if (rank >= options.ranks) {
     throw Error(dfcclInvalidArgument,
                 "Rank " + std::to_string(rank) + " is not in a world of " + std::to_string(options.ranks) + " ranks.",
                 "Allowed: 0 to " + std::to_string(options.ranks - 1) + ".", {{"rank", std::to_string(rank)}});
   }
+  if (options.arenaBytes > kMostArenaBytes) {
+    throw Error(dfcclInvalidArgument, "World option arenaBytes is " + std::to_string(options.arenaBytes) + ".",
+                "Allowed: up to " + std::to_string(kMostArenaBytes) + ".",
+                {{"field", "arenaBytes"}, {"value", std::to_string(options.arenaBytes)}});
+  }
   MeetingOptions meeting;
   meeting.job = job;
   meeting.rank = rank;
   meeting.timeoutMillis = timeoutMillis;
+  meeting.isCancelled = isCancelled;
   SegmentShape& shape = meeting.shape;
   std::strncpy(shape.version, dfcclVersion(), sizeof shape.version - 1);
   shape.ranks = options.ranks;

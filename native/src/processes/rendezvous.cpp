@@ -21,6 +21,7 @@ using namespace rendezvous;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kRetryMillis = 5;
+constexpr int kLookMillis = 100;                      // how often a wait looks whether it was cancelled
 constexpr auto kHelloTime = std::chrono::seconds(5);  // a connection that hasn't said who it is by then is closed
 constexpr size_t kStrangers = 16;                     // connections beyond the ranks' at a time
 
@@ -32,6 +33,12 @@ int millisUntil(Clock::time_point deadline) {
 [[noreturn]] void refuseSystem(const char* what) {
   throw Error(dfcclSystemError, std::string(what) + ": " + std::strerror(errno) + ".",
               "See what limits this process (ulimit -n).", {{"errno", std::to_string(errno)}});
+}
+
+void checkCancelled(const MeetingOptions& options) {
+  if (options.isCancelled == nullptr || options.isCancelled->load(order::relaxed) == 0) return;
+  throw Error(dfcclAborted, "The meeting of job \"" + options.job + "\" was given up.", "Join again.",
+              {{"job", options.job}});
 }
 
 Descriptor openSocket() {
@@ -168,16 +175,18 @@ class Host {
         throw Error(dfcclInUse, "Another process is rank 0 of job \"" + options_.job + "\".",
                     "Give each job a name of its own (DFCCL_JOB), and each rank one process.", {{"job", options_.job}});
       }
+      checkCancelled(options_);
       poll(nullptr, 0, kRetryMillis);
     }
     if (::listen(listener_.get(), 128) != 0) refuseSystem("The rendezvous' socket can't listen");
   }
 
   void serve() {
+    checkCancelled(options_);
     const bool mayAccept = connections_.size() < options_.shape.ranks + kStrangers;
     std::vector<pollfd> polled{{listener_.get(), static_cast<short>(mayAccept ? POLLIN : 0), 0}};
     for (const Connection& c : connections_) polled.push_back({c.socket.get(), POLLIN, 0});
-    poll(polled.data(), polled.size(), std::min(millisUntil(deadline_), 100));
+    poll(polled.data(), polled.size(), std::min(millisUntil(deadline_), kLookMillis));
     for (size_t i = 0; i < connections_.size(); ++i) {
       if (polled[i + 1].revents != 0) hear(connections_[i]);
       if (connections_[i].rank == kUnknown && Clock::now() - connections_[i].since > kHelloTime)
@@ -290,6 +299,7 @@ class Guest {
         Host::throwRefused(dfcclTimeout, "Rank 0 of job \"" + options_.job + "\" did not come within " +
                                              std::to_string(options_.timeoutMillis / 1000.0).substr(0, 5) + " s.");
       }
+      checkCancelled(options_);
       poll(nullptr, 0, kRetryMillis);
     }
     if (isOwnUser(socket_.get())) return;
@@ -308,9 +318,11 @@ class Guest {
 
   Descriptor await(Answer::Kind wanted) {
     for (;;) {
+      checkCancelled(options_);
       // Rank 0 says why, shortly after its own limit.
+      const int left = millisUntil(deadline_ + kHelloTime);
       pollfd polled{socket_.get(), POLLIN, 0};
-      if (poll(&polled, 1, millisUntil(deadline_ + kHelloTime)) == 0) {
+      if (poll(&polled, 1, std::min(left, kLookMillis)) == 0 && left == 0) {
         Host::throwRefused(dfcclTimeout, "Rank 0 of job \"" + options_.job + "\" gave no answer.");
       }
       Answer answer{};

@@ -24,11 +24,13 @@ struct MeetingOptions {
   uint32_t rank = 0;
   uint32_t timeoutMillis = 60'000;
   SegmentShape shape{};
+  const Atomic<uint32_t>* isCancelled = nullptr;  // once it isn't 0, the meeting ends soon
 };
 
 /// Waits until all ranks are here. @return the memory that they share, joined.
 /// @throws Error dfcclTimeout naming the ranks that are missing; dfcclRegistrationMismatch naming what two ranks
-/// disagree on; dfcclInUse where two processes claim one rank or one job; dfcclSystemError, dfcclOutOfMemory.
+/// disagree on; dfcclAborted where it was cancelled; dfcclInUse where two processes claim one rank or one job;
+/// dfcclSystemError, dfcclOutOfMemory.
 std::shared_ptr<Segment> meet(const MeetingOptions& options);
 
 namespace rendezvous {

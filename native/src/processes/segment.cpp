@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <new>
 
@@ -22,6 +23,9 @@ constexpr uintptr_t kBase = 0x7eb0'0000'0000;
 #else
 constexpr uintptr_t kBase = 0x4800'0000'0000;
 #endif
+// Several places, because memory of a world that was closed stays for as long as somebody holds a buffer in it.
+constexpr uintptr_t kBaseStep = uintptr_t{1} << 40;
+constexpr uint32_t kBases = 7;
 constexpr size_t kPage = 4096;
 constexpr uint32_t kWordBits = 64;
 constexpr uint32_t kMaxRanks = 1024;
@@ -56,6 +60,7 @@ const char* nameOf(Presence presence) {
 }
 
 struct Segment::Header {
+  uintptr_t base;  // where the first process has mapped it, and all others must
   pthread_mutex_t mutex;
   Atomic<uint32_t> holder;  // rank that has the lock, plus one; for messages
   SharedArenaHeader arena;
@@ -85,27 +90,29 @@ Segment::Segment(int descriptor, const SegmentShape& shape, uint32_t rank, bool 
     refuseSystem("The system refused " + std::to_string(bytes_) + " bytes to share", error,
                  "Join with a smaller arenaBytes, or raise the limit on file sizes (ulimit -f).");
   }
-  void* const base = reinterpret_cast<void*>(kBase);
-  void* const mapped =
-      mmap(base, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, descriptor, 0);
-  if (mapped != base) {
-    const int error = mapped == MAP_FAILED ? errno : EEXIST;
-    if (mapped != MAP_FAILED) munmap(mapped, bytes_);
+  uintptr_t base = kBase;
+  if (!isNew && pread(descriptor, &base, sizeof base, offsetof(Header, base)) != sizeof base) base = 0;
+  void* mapped = map(base);
+  for (uint32_t i = 1; isNew && mapped == MAP_FAILED && errno == EEXIST && i < kBases; ++i) {
+    mapped = map(base = kBase + i * kBaseStep);
+  }
+  if (mapped == MAP_FAILED) {
+    const int error = errno;
     close(descriptor);
     refuseSystem("The memory of the world can't be mapped where all processes need it", error,
-                 error == EEXIST
-                     ? "A process can be in one world of several processes at a time: close the other first."
-                     : "Join with a smaller arenaBytes, or raise the limit on address space (ulimit -v).");
+                 error == EEXIST ? "Close this process's other worlds, and drop the buffers that they allocated."
+                                 : "Join with a smaller arenaBytes, or raise the limit on address space (ulimit -v).");
   }
   memory_ = static_cast<uint8_t*>(mapped);
-  begin_ = kBase + arenaAt;
-  end_ = kBase + bytes_;
+  begin_ = base + arenaAt;
+  end_ = base + bytes_;
   // New memory is zero, which is how all of it begins.
   header_ = reinterpret_cast<Header*>(memory_);
   for (uint32_t r = 0; r < shape.ranks; ++r) {
     areas_.push_back(reinterpret_cast<RankArea*>(memory_ + headerBytes + r * areaBytes(shape)));
   }
   if (!isNew) return;
+  header_->base = base;
   header_->arena.base = memory_ + arenaAt;
   header_->arena.capacity = bytes_ - arenaAt;
   pthread_mutexattr_t attributes;
@@ -114,6 +121,18 @@ Segment::Segment(int descriptor, const SegmentShape& shape, uint32_t rank, bool 
   pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
   pthread_mutex_init(&header_->mutex, &attributes);
   pthread_mutexattr_destroy(&attributes);
+}
+
+/// @return MAP_FAILED with errno, EEXIST where something else is there.
+void* Segment::map(uintptr_t base) const {
+  constexpr int kFlags = MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+  void* const wanted = reinterpret_cast<void*>(base);
+  void* const mapped = mmap(wanted, bytes_, PROT_READ | PROT_WRITE, kFlags, descriptor_, 0);
+  if (mapped == wanted || mapped == MAP_FAILED) return mapped;
+  // A kernel older than the flag takes the address for a hint.
+  munmap(mapped, bytes_);
+  errno = EEXIST;
+  return MAP_FAILED;
 }
 
 Segment::~Segment() {

@@ -119,6 +119,7 @@ class Segment {
  private:
   struct Header;
   Segment(int descriptor, const SegmentShape& shape, uint32_t rank, bool isNew);
+  void* map(uintptr_t base) const;
   void holdLife();
 
   int descriptor_ = -1;

@@ -10,6 +10,8 @@
 namespace dfccl {
 namespace {
 
+constexpr size_t kLeastArenaBytes = 4096;  // where the segment's is used
+
 scheduling::SchedulePolicy inTicks(scheduling::SchedulePolicy policy) {
   const double perNano = ticksPerMicrosecond() / 1000;
   const auto convert = [&](uint64_t nanos) { return static_cast<uint64_t>(static_cast<double>(nanos) * perNano); };
@@ -62,7 +64,7 @@ scheduling::SchedulePolicy inOrderPolicy(uint32_t streams) {
 
 World::World(const WorldOptions& options)
     : options_((checkOptions(options), options)),
-      arena_(options.arenaBytes),
+      arena_(options.segment ? kLeastArenaBytes : options.arenaBytes),
       connectors_(arena_),
       table_(options.ranks),
       freeIndices_(options.ranks),

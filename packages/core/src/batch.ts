@@ -1,4 +1,4 @@
-import { CollectiveAbortedError } from "./errors.js";
+import { CollectiveAbortedError, RankLostError } from "./errors.js";
 import type { RegisteredCollective } from "./registered-collective.js";
 
 /** One completed run, as an `onComplete` callback sees it. */
@@ -8,7 +8,7 @@ export interface CompletedRun {
   readonly position: number;
   /**
    * - completed: the result is there.
-   * - aborted: some rank aborted the collective.
+   * - aborted: some rank aborted the collective, or is gone.
    * - refused: the run was never submitted, because a buffer was detached while it waited for room in the queue.
    */
   readonly status: "completed" | "aborted" | "refused";
@@ -96,5 +96,5 @@ export class Batch implements PromiseLike<void> {
 
 function statusOf(failure: unknown): CompletedRun["status"] {
   if (failure === undefined) return "completed";
-  return failure instanceof CollectiveAbortedError ? "aborted" : "refused";
+  return failure instanceof CollectiveAbortedError || failure instanceof RankLostError ? "aborted" : "refused";
 }

@@ -27,6 +27,12 @@ export interface CollectiveOptions {
   readonly priority?: number;
   /** This rank's scalar for op "scaled-sum"; default 1. */
   readonly scale?: number;
+  /**
+   * In a world of processes: "allocated" (the default) where every rank's buffers come from `rank.allocate()`, which the other
+   * processes reach; "any" for memory of any kind, whose contents then travel through connectors, at some cost. In a world of one
+   * process any memory is reached, and "any" only chooses another program.
+   */
+  readonly buffers?: "allocated" | "any";
   /** A program of the caller's own instead of the one that the selection table chooses. */
   readonly program?: Program;
 }
@@ -36,7 +42,7 @@ export type CompleteOptions = Required<Omit<CollectiveOptions, "program">>;
 
 /** @throws {InvalidArgumentError} naming the option, its value and what is allowed. */
 export function completeOptions(options: CollectiveOptions, rank: number, worldSize: number): CompleteOptions {
-  const { id, collective, dataType, count, op = "sum", root = 0, priority = 0, scale = 1 } = options;
+  const { id, collective, dataType, count, op = "sum", root = 0, priority = 0, scale = 1, buffers = "allocated" } = options;
   const ranks = options.ranks ?? Array.from({ length: worldSize }, (_, number) => number);
   if (!isCollective(collective)) throw new InvalidArgumentError("collective", collective, 'a collective such as "all-reduce"');
   if (!isDataType(dataType)) throw new InvalidArgumentError("dataType", dataType, 'a data type such as "float32"');
@@ -50,8 +56,9 @@ export function completeOptions(options: CollectiveOptions, rank: number, worldS
     throw new InvalidArgumentError("priority", priority, "a whole number of 32 bits");
   }
   if (typeof scale !== "number" || Number.isNaN(scale)) throw new InvalidArgumentError("scale", scale, "a number");
+  if (buffers !== "allocated" && buffers !== "any") throw new InvalidArgumentError("buffers", buffers, '"allocated" or "any"');
   const reads = collective === "custom" || takesReduceOp(collective);
-  return { id, collective, dataType, count, op: reads ? op : "sum", root, ranks: [...ranks], priority, scale };
+  return { id, collective, dataType, count, op: reads ? op : "sum", root, ranks: [...ranks], priority, scale, buffers };
 }
 
 function checkRanks(ranks: readonly number[], rank: number, worldSize: number): void {

@@ -1,5 +1,5 @@
 import { DfcclError, type ErrorFacts } from "@dfccl/primitives";
-import type { DeadlockReport, MemberProgress } from "./native-addon/native-world.js";
+import type { DeadlockReport, LostRank, MemberProgress } from "./native-addon/native-world.js";
 
 /** The engine refused a call. `code` says why; see `native/include/dfccl/status.h`. */
 export class EngineError extends DfcclError {
@@ -43,6 +43,36 @@ export class CollectiveAbortedError extends DfcclError {
       ...options,
     });
   }
+}
+
+/**
+ * A rank of the collective is gone, so this run can't complete. `facts.lost` names it, and what became of it: "died" (its
+ * process ended), "left" (it closed its world) or "mute" (no sign of life for too long).
+ */
+export class RankLostError extends DfcclError {
+  override readonly code = "RANK_LOST";
+
+  constructor(collective: string, lost: readonly LostRank[]) {
+    super(`${collective} can't complete: ${lost.map(({ rank, presence }) => `rank ${rank} ${became[presence]}`).join(", ")}.`, {
+      facts: { collective, lost },
+      remedy: "See what ended that process; the others may go on: register again with ranks: rank.survivors().",
+    });
+  }
+}
+
+const became: Readonly<Record<LostRank["presence"], string>> = {
+  died: "died",
+  left: "has left",
+  mute: "gives no sign of life",
+};
+
+/** Why a run of the collective was given up. */
+export function givenUp(
+  { name, ranks }: { readonly name: string; readonly ranks: readonly number[] },
+  lost: readonly LostRank[],
+): CollectiveAbortedError | RankLostError {
+  const members = lost.filter(({ rank }) => ranks.includes(rank));
+  return members.length > 0 ? new RankLostError(name, members) : new CollectiveAbortedError(name);
 }
 
 /**

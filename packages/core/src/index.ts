@@ -8,10 +8,13 @@ export {
   CollectiveTimeoutError,
   DeadlockError,
   EngineError,
+  RankLostError,
   RegistrationMismatchError,
 } from "./errors.js";
 export { type AddonAttempt, AddonNotLoadedError } from "./native-addon/load-addon.js";
-export type { DeadlockNode, DeadlockReport, MemberProgress } from "./native-addon/native-world.js";
+export type { DeadlockNode, DeadlockReport, LostRank, MemberProgress } from "./native-addon/native-world.js";
+export { type JoinOptions, joinWorld, type Launch, NotLaunchedError, readLaunch } from "./processes/join-world.js";
+export type { JoinedRank } from "./processes/joined-rank.js";
 export type { Rank } from "./rank.js";
 export type { CollectiveFacts, RegisteredCollective, RunOptions } from "./registered-collective.js";
 export type { RunRequest } from "./submitter.js";

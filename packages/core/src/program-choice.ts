@@ -16,6 +16,8 @@ export interface EncodedProgram {
   readonly ranks: readonly Uint8Array[];
   readonly inPlace: boolean;
   readonly outOfPlace: boolean;
+  /** Ranks read or write one another's buffers. */
+  readonly usesDirect: boolean;
 }
 
 interface Wanted {
@@ -24,6 +26,8 @@ interface Wanted {
   readonly root: number;
   readonly count: number;
   readonly dataType: DataType;
+  /** Whether ranks can reach one another's buffers. */
+  readonly sharedMemory: boolean;
 }
 
 const built = new Map<string, EncodedProgram>();
@@ -34,13 +38,13 @@ const encoded = new WeakMap<Program, EncodedProgram>();
  * only when it is submitted, so a program that allows both is preferred.
  */
 export function chooseProgram(wanted: Wanted): EncodedProgram {
-  const { collective, ranks, root, count, dataType } = wanted;
+  const { collective, ranks, root, count, dataType, sharedMemory } = wanted;
   const choice = selectProgram({
     collective,
     ranks,
     inPlace: "either",
     bytes: messageBytes(collective, ranks, count, dataType),
-    platform: { sharedMemory: true },
+    platform: { sharedMemory },
   });
   const key = JSON.stringify([collective, ranks, root, choice]);
   let program = built.get(key);
@@ -72,5 +76,5 @@ function build({ collective, ranks, root }: Wanted, choice: SelectionChoice): Pr
 function encode(program: Program): EncodedProgram {
   // What in place would mean is defined for the standard collectives only (in-place.ts of @dfccl/primitives).
   const inPlace = program.inPlace && program.collective !== "custom";
-  return { ranks: encodeAllRanks(program), inPlace, outOfPlace: program.outOfPlace };
+  return { ranks: encodeAllRanks(program), inPlace, outOfPlace: program.outOfPlace, usesDirect: program.usesDirect };
 }

@@ -12,7 +12,7 @@ import { Batch, type BatchOptions } from "./batch.js";
 import { noteAllocated } from "./buffer-address.js";
 import { type CollectiveOptions, completeOptions } from "./collective-options.js";
 import { type RankCounters, readCounters } from "./counters.js";
-import { DeadlockError } from "./errors.js";
+import { DeadlockError, givenUp } from "./errors.js";
 import { callNative } from "./native-addon/native-error.js";
 import { nativeAddon } from "./native-addon/native-world.js";
 import { chooseProgram, encodeOnce } from "./program-choice.js";
@@ -25,7 +25,7 @@ import { type RunRequest, Submitter } from "./submitter.js";
 import { checkTimeout } from "./timeout.js";
 import type { World } from "./world.js";
 
-/** One rank of a world in this process. */
+/** One rank of a world, which lives in this process. */
 export class Rank {
   /** @internal */
   readonly queues: RankQueues;
@@ -43,7 +43,7 @@ export class Rank {
   ) {
     this.queues = new RankQueues(world.native.memory(number));
     this.quarantine = new Quarantine(({ handle }) => world.native.isQuarantineOver(number, handle));
-    this.runs = new RunTable(this.queues, this.quarantine);
+    this.runs = new RunTable(this.queues, this.quarantine, (collective) => givenUp(collective, world.native.lostRanks()));
     this.submitter = new Submitter(this.queues, this.runs, () => world.native.ring());
   }
 
@@ -56,7 +56,7 @@ export class Rank {
    */
   register(options: CollectiveOptions): RegisteredCollective {
     this.world.requireOpen();
-    const facts = completeOptions(options, this.number, this.world.ranks.length);
+    const facts = completeOptions(options, this.number, this.world.size);
     const { collective, dataType, count, root, ranks } = facts;
     const member = ranks.indexOf(this.number);
     const program =
@@ -64,7 +64,7 @@ export class Rank {
         ? encodeOnce(options.program)
         : collective === "custom"
           ? missingProgram()
-          : chooseProgram({ collective, ranks: ranks.length, root, count, dataType });
+          : chooseProgram({ collective, ranks: ranks.length, root, count, dataType, sharedMemory: facts.buffers === "allocated" });
     const bytes = program.ranks[member];
     if (bytes === undefined) {
       throw new InvalidArgumentError("program", `one for ${program.ranks.length} ranks`, `a program for ${ranks.length} ranks`);

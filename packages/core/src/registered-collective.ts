@@ -3,7 +3,7 @@ import { ClosedError, CollectiveAbortedError, CollectiveTimeoutError, EngineErro
 import { callNative } from "./native-addon/native-error.js";
 import type { MemberProgress } from "./native-addon/native-world.js";
 import type { Rank } from "./rank.js";
-import { type BufferLengths, checkBuffer, checkPlacement } from "./run-check.js";
+import { type BufferLengths, checkBuffer, checkPlacement, checkReach } from "./run-check.js";
 import { checkTimeout } from "./timeout.js";
 
 const driveMicros = 50;
@@ -64,7 +64,7 @@ export class RegisteredCollective implements CollectiveFacts, Disposable {
     readonly handle: number,
     facts: CollectiveFacts,
     private readonly lengths: BufferLengths,
-    private readonly placements: { readonly inPlace: boolean; readonly outOfPlace: boolean },
+    private readonly program: { readonly inPlace: boolean; readonly outOfPlace: boolean; readonly usesDirect: boolean },
   ) {
     this.id = facts.id;
     this.collective = facts.collective;
@@ -201,12 +201,16 @@ export class RegisteredCollective implements CollectiveFacts, Disposable {
     const sendAddress = checkBuffer(name, "send", send, dataType, lengths.send);
     const recvAddress = checkBuffer(name, "recv", recv, dataType, lengths.recv);
     const elementBytes = byteSizeOf(dataType);
+    if (this.program.usesDirect && this.rank.world.window !== undefined) {
+      checkReach(name, "send", sendAddress, lengths.send * elementBytes, this.rank.world.window);
+      checkReach(name, "recv", recvAddress, lengths.recv * elementBytes, this.rank.world.window);
+    }
     checkPlacement(
       name,
       { address: sendAddress, bytes: lengths.send * elementBytes },
       { address: recvAddress, bytes: lengths.recv * elementBytes },
       this.member,
-      this.placements,
+      this.program,
     );
     this.sendAddress = sendAddress;
     this.recvAddress = recvAddress;

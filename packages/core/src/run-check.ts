@@ -1,6 +1,7 @@
 import { type Collective, type DataType, hasInput, hasOutput, inputSegmentsOf, outputSegmentsOf, typedArrayOf } from "@dfccl/primitives";
 import { addressOf } from "./buffer-address.js";
 import { BufferError } from "./errors.js";
+import type { MemoryWindow } from "./native-addon/native-world.js";
 
 /** Elements of a rank's buffers; 0 where it has none. */
 export interface BufferLengths {
@@ -62,6 +63,17 @@ export function checkBuffer(
     throw new BufferError(name, which, "can be resized", "The engine needs memory that stays: pass a buffer made without maxByteLength.");
   }
   return addressOf(view);
+}
+
+/** @throws {BufferError} for memory that the other processes, which read and write it, can't reach. */
+export function checkReach(name: string, which: "send" | "recv", address: number, bytes: number, { begin, end }: MemoryWindow): void {
+  if (bytes === 0 || (address >= begin && address + bytes <= end)) return;
+  throw new BufferError(
+    name,
+    which,
+    "isn't memory that the other processes can reach",
+    'Make it with rank.allocate(), or register the collective on every rank with buffers: "any".',
+  );
 }
 
 function isResizable(buffer: ArrayBufferLike): boolean {

@@ -1,5 +1,4 @@
 import type { Batch } from "./batch.js";
-import { CollectiveAbortedError } from "./errors.js";
 import type { Quarantine } from "./quarantine.js";
 import { cqeCompleted, type RankQueues } from "./rank-queues.js";
 import type { RegisteredCollective } from "./registered-collective.js";
@@ -29,6 +28,7 @@ export class RunTable {
   constructor(
     private readonly queues: RankQueues,
     private readonly quarantine: Quarantine,
+    private readonly whyGivenUp: (collective: RegisteredCollective) => unknown,
   ) {
     const count = queues.completionSlots;
     this.collectives = new Array<RegisteredCollective | undefined>(count).fill(undefined);
@@ -70,7 +70,7 @@ export class RunTable {
       if (collective === undefined || batch === undefined) continue;
       let failure: unknown;
       if (doneStatuses[i] !== cqeCompleted) {
-        failure = new CollectiveAbortedError(collective.name);
+        failure = this.whyGivenUp(collective);
         this.quarantine.hold(collective, this.sends[slot], this.recvs[slot]);
       }
       this.clear(slot);

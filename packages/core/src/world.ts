@@ -5,7 +5,13 @@ import { CompletionPump } from "./completion-pump.js";
 import { cpuPolicy } from "./cpu-policy.js";
 import { ClosedError } from "./errors.js";
 import { callNative } from "./native-addon/native-error.js";
-import { type DeadlockReport, type NativeWorld, nativeAddon } from "./native-addon/native-world.js";
+import {
+  type DeadlockReport,
+  type MemoryWindow,
+  type NativeWorld,
+  type NativeWorldOptions,
+  nativeAddon,
+} from "./native-addon/native-world.js";
 import { Rank } from "./rank.js";
 
 export interface WorldOptions {
@@ -45,48 +51,70 @@ export function openWorld(options: WorldOptions): World {
   return new World(options);
 }
 
-/** Ranks that live in this process; made by {@link openWorld}. */
+/** Where the ranks are processes: this one's part of the world. */
+export interface JoinedPart {
+  readonly native: NativeWorldOptions;
+  readonly makeRanks: (world: World) => readonly Rank[];
+}
+
+/**
+ * Options as the engine takes them.
+ * @throws {InvalidArgumentError}
+ */
+export function nativeOptions(options: WorldOptions): { readonly options: NativeWorldOptions; readonly policy: SchedulePolicy } {
+  const { ranks, backend = "auto" } = options;
+  if (!Number.isInteger(ranks) || ranks < 1 || ranks > 1024) {
+    throw new InvalidArgumentError("ranks", ranks, "a whole number from 1 to 1024");
+  }
+  if (backend !== "auto" && backend !== "cpu") throw new InvalidArgumentError("backend", backend, '"auto" or "cpu"');
+  const policy = policyOf(options);
+  const cores = availableParallelism();
+  const maxCollectives = options.maxCollectives ?? 4096;
+  return {
+    policy,
+    options: {
+      ranks,
+      grid: options.blocks ?? Math.max(1, Math.floor(cores / ranks)),
+      submissionSlots: options.submissionSlots ?? 4096,
+      completionSlots: options.completionSlots ?? 4096,
+      collectives: maxCollectives,
+      tasks: options.maxTasks ?? 2 * maxCollectives,
+      slotPayloadBytes: options.slotPayloadBytes ?? 32 << 10,
+      directTileBytes: options.directTileBytes ?? 64 << 10,
+      arenaBytes: options.arenaBytes ?? 2 ** 30,
+      workers: options.workers ?? Math.max(1, cores - 1),
+      policy: encodePolicy(policy),
+    },
+  };
+}
+
+/** Ranks that live in this process; made by {@link openWorld}, or by `joinWorld()` around one rank of many processes. */
 export class World implements Disposable, AsyncDisposable {
+  /** This process's ranks. */
   readonly ranks: readonly Rank[];
+  /** Ranks of the world, those of other processes included. */
+  readonly size: number;
   /** The policy in force. */
   readonly policy: SchedulePolicy;
   readonly backend = "cpu";
   /** @internal */
   readonly native: NativeWorld;
+  /** @internal Addresses that the other processes can reach; undefined where there is no other process. */
+  readonly window: MemoryWindow | undefined;
   /** @internal */
   readonly pump: CompletionPump;
   /** @internal */
   isOpen = true;
 
   /** @internal */
-  constructor(options: WorldOptions) {
-    const { ranks, backend = "auto" } = options;
-    if (!Number.isInteger(ranks) || ranks < 1 || ranks > 1024) {
-      throw new InvalidArgumentError("ranks", ranks, "a whole number from 1 to 1024");
-    }
-    if (backend !== "auto" && backend !== "cpu") throw new InvalidArgumentError("backend", backend, '"auto" or "cpu"');
-    this.policy = policyOf(options);
-    const cores = availableParallelism();
-    const workers = options.workers ?? Math.max(1, cores - 1);
-    const maxCollectives = options.maxCollectives ?? 4096;
-    this.native = callNative(
-      () =>
-        new (nativeAddon().NativeWorld)({
-          ranks,
-          grid: options.blocks ?? Math.max(1, Math.floor(cores / ranks)),
-          submissionSlots: options.submissionSlots ?? 4096,
-          completionSlots: options.completionSlots ?? 4096,
-          collectives: maxCollectives,
-          tasks: options.maxTasks ?? 2 * maxCollectives,
-          slotPayloadBytes: options.slotPayloadBytes ?? 32 << 10,
-          directTileBytes: options.directTileBytes ?? 64 << 10,
-          arenaBytes: options.arenaBytes ?? 2 ** 30,
-          workers,
-          policy: encodePolicy(this.policy),
-        }),
-    );
-    this.ranks = Array.from({ length: ranks }, (_, number) => new Rank(this, number));
-    this.pump = new CompletionPump(this.native, () => this.ranks, { canPark: workers > 0, inOrder: this.policy.streams > 0 });
+  constructor(options: WorldOptions, joined?: JoinedPart) {
+    const { options: ofWorld, policy } = nativeOptions(options);
+    this.policy = policy;
+    this.size = ofWorld.ranks;
+    this.native = callNative(() => new (nativeAddon().NativeWorld)(joined?.native ?? ofWorld));
+    this.window = this.native.window() ?? undefined;
+    this.ranks = joined?.makeRanks(this) ?? Array.from({ length: this.size }, (_, number) => new Rank(this, number));
+    this.pump = new CompletionPump(this.native, () => this.ranks, { canPark: ofWorld.workers > 0, inOrder: policy.streams > 0 });
   }
 
   /** In-order worlds: the cycle that the engine's watchdog found, or undefined. */

@@ -21,6 +21,32 @@ export interface NativeWorldOptions {
   readonly arenaBytes: number;
   readonly workers: number;
   readonly policy: Uint8Array;
+  /** Where the ranks are processes: what joinSegment() gave. */
+  readonly segment?: NativeSegment;
+  /** With a segment: how long another process may be silent before it is given up. */
+  readonly muteMillis?: number;
+}
+
+/** Memory that the processes of a job share; opaque. */
+export type NativeSegment = { readonly nativeSegment: unique symbol };
+
+export interface NativeLaunch {
+  readonly launcher: string;
+  readonly rank: number;
+  readonly size: number;
+  readonly job: string;
+}
+
+/** A rank that is gone, and what became of it. */
+export interface LostRank {
+  readonly rank: number;
+  readonly presence: "died" | "left" | "mute";
+}
+
+/** Addresses, in bytes. */
+export interface MemoryWindow {
+  readonly begin: number;
+  readonly end: number;
 }
 
 export interface NativeCollectiveSpec {
@@ -74,6 +100,11 @@ export interface NativeWorld {
   counters(rank: number): { readonly rank: number[]; readonly blocks: number[][] };
   memoryUse(rank?: number, handle?: number): number;
   deadlock(): DeadlockReport | null;
+  /** In a world of processes: memory that the others can reach. */
+  allocate(bytes: number): ArrayBuffer;
+  /** null: no other process is in this world. */
+  window(): MemoryWindow | null;
+  lostRanks(): LostRank[];
   setWaker(wake: () => void): void;
   referenceWaker(on: boolean): void;
   close(): void;
@@ -85,6 +116,12 @@ export interface NativeAddon {
   readonly NativeWorld: new (options: NativeWorldOptions) => NativeWorld;
   /** Page-aligned, zeroed memory. */
   allocate(bytes: number): ArrayBuffer;
+  /** null: no launcher has left its variables. */
+  readLaunch(env: NodeJS.ProcessEnv): NativeLaunch | null;
+  joinSegment(
+    options: NativeWorldOptions,
+    meeting: { readonly job: string; readonly rank: number; readonly timeoutMillis: number },
+  ): { readonly segment: Promise<NativeSegment>; readonly cancel: () => void };
   addressOf(memory: ArrayBuffer | ArrayBufferView): number;
   /** What a C caller of this collective (by code) runs on this rank. */
   builtInProgram(collective: number, ranks: number, rank: number, root: number): Uint8Array;

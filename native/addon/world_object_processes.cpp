@@ -1,0 +1,62 @@
+// What a world of several processes has beyond the others.
+#include "error_conversion.hpp"
+#include "world_object.hpp"
+
+namespace dfccl::addon {
+namespace {
+
+struct SharedBuffer {
+  std::shared_ptr<Segment> segment;  // stays mapped for as long as the buffer lives
+  size_t bytes;
+};
+
+}  // namespace
+
+// allocate(bytes): memory that the other processes can reach.
+Napi::Value WorldObject::allocate(Info info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const std::shared_ptr<Segment>& segment = world(info.Env()).options().segment;
+    const double asked = info[0].As<Napi::Number>().DoubleValue();
+    if (!segment || !(asked >= 0 && asked <= 9007199254740991.0)) {
+      throw Error(dfcclInvalidArgument, "The number of bytes is not a whole number, or the world not one of processes.",
+                  "Pass 0 or more, to a joined world.", {{"field", "bytes"}});
+    }
+    const auto bytes = static_cast<size_t>(asked);
+    if (bytes == 0) return Napi::ArrayBuffer::New(info.Env(), 0);
+    uint8_t* memory = segment->allocateBuffer(bytes);
+    Napi::MemoryManagement::AdjustExternalMemory(info.Env(), static_cast<int64_t>(bytes));
+    return Napi::ArrayBuffer::New(
+        info.Env(), memory, bytes,
+        [](Napi::Env env, void* data, SharedBuffer* buffer) {
+          buffer->segment->freeBuffer(static_cast<uint8_t*>(data), buffer->bytes);
+          Napi::MemoryManagement::AdjustExternalMemory(env, -static_cast<int64_t>(buffer->bytes));
+          delete buffer;
+        },
+        new SharedBuffer{segment, bytes});
+  });
+}
+
+// window(): {begin, end} of the memory that the other processes can reach; null where there is no other process.
+Napi::Value WorldObject::window(Info info) {
+  const Segment* segment = world(info.Env()).segment();
+  if (segment == nullptr) return info.Env().Null();
+  Napi::Object result = Napi::Object::New(info.Env());
+  result.Set("begin", static_cast<double>(segment->begin()));
+  result.Set("end", static_cast<double>(segment->end()));
+  return result;
+}
+
+// lostRanks(): {rank, presence}[] of ranks that are gone.
+Napi::Value WorldObject::lostRanks(Info info) {
+  const auto lost = world(info.Env()).lostRanks();
+  Napi::Array result = Napi::Array::New(info.Env(), lost.size());
+  for (uint32_t i = 0; i < lost.size(); ++i) {
+    Napi::Object entry = Napi::Object::New(info.Env());
+    entry.Set("rank", lost[i].rank);
+    entry.Set("presence", nameOf(lost[i].presence));
+    result.Set(i, entry);
+  }
+  return result;
+}
+
+}  // namespace dfccl::addon

@@ -1,0 +1,114 @@
+import { DfcclError, InvalidArgumentError } from "@dfccl/primitives";
+import { typedError } from "../native-addon/native-error.js";
+import { type NativeLaunch, type NativeSegment, nativeAddon } from "../native-addon/native-world.js";
+import { nativeOptions, World, type WorldOptions } from "../world.js";
+import { JoinedRank } from "./joined-rank.js";
+
+/** No launcher has told this process which rank it is, and the options don't either. */
+export class NotLaunchedError extends DfcclError {
+  override readonly code = "NOT_LAUNCHED";
+
+  constructor() {
+    super("This process was started by no launcher: no rank in the environment.", {
+      facts: {},
+      remedy:
+        "Start the program with dfccl launch, mpirun, srun or torchrun; or set DFCCL_RANK, DFCCL_WORLD_SIZE and DFCCL_JOB in every process.",
+    });
+  }
+}
+
+/** Who this process is in its job. */
+export interface Launch {
+  /** "mpirun", "srun", … */
+  readonly launcher: string;
+  readonly rank: number;
+  /** Ranks of the job. */
+  readonly size: number;
+  /** The job's name, the same in all its processes and in no other's of this user. */
+  readonly job: string;
+}
+
+/** The same in every process of the job, but for `rank`, `workers`, and what concerns this process's patience. */
+export interface JoinOptions extends Omit<WorldOptions, "ranks" | "streams"> {
+  /** Who this process is. Default: what the launcher put in the environment. */
+  readonly launch?: Omit<Launch, "launcher">;
+  /** For all ranks to come; default 60,000, or DFCCL_JOIN_TIMEOUT in seconds. */
+  readonly timeoutMs?: number;
+  /** Another process without a sign of life for so long is given up; default 10,000, or DFCCL_SILENCE in seconds. */
+  readonly silenceMs?: number;
+  /** Gives the meeting up. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * What a launcher tells this process: `dfccl launch` (or whoever sets DFCCL_RANK, DFCCL_WORLD_SIZE and DFCCL_JOB), mpirun, srun,
+ * PMI, torchrun.
+ * @returns undefined where none has started it.
+ * @throws {EngineError} INVALID_ARGUMENT naming the variable that is missing or wrong, or that tells of several machines.
+ */
+export function readLaunch(env: NodeJS.ProcessEnv = process.env): Launch | undefined {
+  const named: NativeLaunch | null = translated(() => nativeAddon().readLaunch(env));
+  return named ?? undefined;
+}
+
+/**
+ * Joins the other processes of a job, one rank each, on this machine. Every process calls it once; it waits until all are there.
+ * @throws {NotLaunchedError}; {@link EngineError} TIMEOUT naming the ranks that didn't come, REGISTRATION_MISMATCH naming what two
+ *   ranks disagree on, IN_USE where two processes claim one rank, ABORTED by `signal`; InvalidArgumentError.
+ */
+export async function joinWorld(options: JoinOptions = {}): Promise<JoinedRank> {
+  const launch = options.launch ?? readLaunch();
+  if (launch === undefined) throw new NotLaunchedError();
+  if (options.policy === "in-order") {
+    throw new InvalidArgumentError("policy", options.policy, "a preemptive one: in order, processes would deadlock");
+  }
+  const { rank, size, job } = launch;
+  const { timeoutMs = secondsOf("DFCCL_JOIN_TIMEOUT", 60), silenceMs = secondsOf("DFCCL_SILENCE", 10), signal } = options;
+  checkMillis("timeoutMs", timeoutMs);
+  checkMillis("silenceMs", silenceMs);
+  const worldOptions: WorldOptions = { arenaBytes: 2 ** 36, workers: 1, ...options, ranks: size };
+  const native = nativeOptions(worldOptions);
+  const meeting = translated(() => nativeAddon().joinSegment(native.options, { job, rank, timeoutMillis: timeoutMs }));
+  const giveUp = (): void => meeting.cancel();
+  signal?.addEventListener("abort", giveUp, { once: true });
+  if (signal?.aborted) giveUp();
+  let segment: NativeSegment;
+  try {
+    segment = await meeting.segment;
+  } catch (error) {
+    throw typedError(error);
+  } finally {
+    signal?.removeEventListener("abort", giveUp);
+  }
+  let joined: JoinedRank | undefined;
+  const world = new World(worldOptions, {
+    native: { ...native.options, segment, muteMillis: silenceMs },
+    makeRanks: (self) => {
+      joined = new JoinedRank(self, rank);
+      return [joined];
+    },
+  });
+  return joined ?? new JoinedRank(world, rank);
+}
+
+function translated<T>(call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    throw typedError(error);
+  }
+}
+
+function secondsOf(variable: string, byDefault: number): number {
+  const text = process.env[variable];
+  if (text === undefined || text === "") return 1000 * byDefault;
+  const seconds = Number(text);
+  if (!(seconds > 0)) throw new InvalidArgumentError(variable, text, "a number of seconds above 0");
+  return Math.ceil(1000 * seconds);
+}
+
+function checkMillis(name: string, value: number): void {
+  if (!Number.isInteger(value) || value < 1 || value > 2 ** 31 - 1) {
+    throw new InvalidArgumentError(name, value, "whole milliseconds from 1 to 2147483647");
+  }
+}

@@ -1,0 +1,104 @@
+import { InvalidArgumentError } from "@dfccl/primitives";
+import { describe, expect, it } from "vitest";
+import { EngineError, joinWorld, NotLaunchedError, readLaunch } from "../../src/index.js";
+import { failureOf } from "../support/open.js";
+import { launchers, start } from "./processes.js";
+
+const ranks = 3;
+const limit = 60_000;
+
+describe("one rank a process", () => {
+  it.each(Object.entries(launchers))(
+    "runs every collective in any order, as %s starts it, bit for bit",
+    { timeout: limit },
+    async (_, launcher) => {
+      const processes = start("collectives", launcher(ranks));
+      for (const [rank, process] of processes.entries()) {
+        const { code, stderr } = await process.ended();
+        expect(stderr).toBe("");
+        expect(await process.told(1)).toEqual([{ rank, size: ranks, wrong: 0, runs: 30 }]);
+        expect(code).toBe(0);
+      }
+    },
+  );
+
+  it.each([
+    ["SIGKILL", "died"],
+    ["SIGSTOP", "mute"],
+    ["SIGTERM", "died"],
+  ] as const)("names a rank that %s has struck, and goes on without it", { timeout: limit }, async (signal, presence) => {
+    const processes = start(
+      "survivor",
+      launchers.dfccl(ranks).map((env) => ({ ...env, SILENCE_MS: "500" })),
+    );
+    for (const process of processes) await process.told(1);
+    const victim = processes[1]?.child;
+    victim?.kill(signal);
+    for (const rank of [0, 2]) {
+      const process = processes[rank];
+      const [, told] = (await process?.told(2)) ?? [];
+      expect(told).toMatchObject({ lost: { lost: [{ rank: 1, presence }] }, ranks: [0, 2], sum: 2 });
+      expect(told).toHaveProperty("message", expect.stringMatching(/^all-reduce 1 on rank \d can't complete: rank 1 /));
+      expect((await process?.ended())?.code).toBe(0);
+    }
+    victim?.kill("SIGKILL");
+    await processes[1]?.ended();
+  });
+});
+
+describe("joinWorld", () => {
+  const alone = { rank: 0, size: 2, job: `nobody-else-${process.pid}` };
+
+  it("names the rank that doesn't come within its time", async () => {
+    const failure = await failureOf(joinWorld({ launch: alone, timeoutMs: 100 }));
+    expect(failure).toBeInstanceOf(EngineError);
+    expect(failure).toHaveProperty("code", "TIMEOUT");
+    expect(String(failure)).toContain("Rank 1 of 2 did not come");
+  });
+
+  it("gives up when the signal says so", async () => {
+    const failure = await failureOf(joinWorld({ launch: alone, signal: AbortSignal.abort() }));
+    expect(failure).toHaveProperty("code", "ABORTED");
+  });
+
+  it("says what is missing where nobody has launched the process", async () => {
+    expect(readLaunch({})).toBeUndefined();
+    if (readLaunch() === undefined) expect(await failureOf(joinWorld())).toBeInstanceOf(NotLaunchedError);
+  });
+
+  it("refuses what can't be before it waits for anybody", async () => {
+    expect(await failureOf(joinWorld({ launch: alone, policy: "in-order" }))).toBeInstanceOf(InvalidArgumentError);
+    expect(await failureOf(joinWorld({ launch: alone, timeoutMs: 0 }))).toBeInstanceOf(InvalidArgumentError);
+    expect(await failureOf(joinWorld({ launch: { ...alone, rank: 2 } }))).toHaveProperty("code", "INVALID_ARGUMENT");
+  });
+
+  it("is a world of its own for a single rank, and joins again after it has closed", async () => {
+    for (let round = 0; round < 3; round += 1) {
+      await using rank = await joinWorld({ launch: { rank: 0, size: 1, job: `single-${process.pid}` } });
+      const x = rank.allocate("float64", 4).fill(2);
+      await rank.register({ id: 0, collective: "all-reduce", dataType: "float64", count: 4 }).run(x, x);
+      expect([...x]).toEqual([2, 2, 2, 2]);
+      expect(rank.survivors()).toEqual([0]);
+    }
+  });
+});
+
+describe("readLaunch", () => {
+  it("prefers the launcher that is nearest, and takes the job's name from it", () => {
+    const mpirun = { OMPI_COMM_WORLD_RANK: "1", OMPI_COMM_WORLD_SIZE: "4", OMPI_COMM_WORLD_LOCAL_SIZE: "4", PMIX_NAMESPACE: "ns1" };
+    expect(readLaunch({ ...mpirun, RANK: "0", WORLD_SIZE: "2" })).toEqual({ launcher: "mpirun", rank: 1, size: 4, job: "mpirun-ns1" });
+    expect(readLaunch({ ...mpirun, DFCCL_JOB: "mine" })).toHaveProperty("job", "mine");
+  });
+
+  it.each([
+    ["a rank that is no number", { RANK: "one", WORLD_SIZE: "2", MASTER_PORT: "1" }, "RANK"],
+    ["a rank beyond the world", { RANK: "2", WORLD_SIZE: "2", MASTER_PORT: "1" }, "RANK"],
+    ["no size", { RANK: "0", MASTER_PORT: "1" }, "WORLD_SIZE"],
+    ["no job", { RANK: "0", WORLD_SIZE: "2" }, "MASTER_ADDR"],
+    ["several machines", { RANK: "0", WORLD_SIZE: "4", LOCAL_WORLD_SIZE: "2", MASTER_PORT: "1" }, "LOCAL_WORLD_SIZE"],
+  ])("names the variable in case of %s", (_, env, field) => {
+    expect(() => readLaunch(env)).toThrowError(
+      expect.objectContaining({ code: "INVALID_ARGUMENT", facts: expect.objectContaining({ field }) }),
+    );
+  });
+});
