@@ -10,6 +10,7 @@ import { addCompileCommand } from "./commands/compile.js";
 import { addDisorderCommand } from "./commands/disorder.js";
 import { addDoctorCommand } from "./commands/doctor.js";
 import { addDrawCommand } from "./commands/draw.js";
+import { addLaunchCommand } from "./commands/launch.js";
 import { addPerfCommand } from "./commands/perf.js";
 import { addPipelineCommand } from "./commands/pipeline.js";
 import { addReportCommand } from "./commands/report.js";
@@ -54,6 +55,7 @@ const program = new Command("dfccl")
   .configureOutput({ outputError: (text, write) => write(err.red(text)) });
 
 addDisorderCommand(program);
+addLaunchCommand(program);
 addCompileCommand(program);
 addVerifyCommand(program);
 addDrawCommand(program);

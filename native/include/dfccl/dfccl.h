@@ -106,7 +106,7 @@ typedef struct {
   { sizeof(dfcclJoinConfig_t), DFCCL_WORLD_CONFIG_INIT, NULL, 0, 0, 0 }
 
 /* Waits until all ranks of the job are here. Without a job in the config (which may be NULL), rank, number of ranks and
- * job are what mpirun, srun, torchrun or "dfccl run" put in the environment. *rank (may be NULL): this process's.
+ * job are what mpirun, srun, torchrun or "dfccl launch" put in the environment. *rank (may be NULL): this process's.
  * dfcclTimeout: names the ranks that didn't come; dfcclRegistrationMismatch: names what two ranks disagree on. */
 dfcclResult_t dfcclJoinWorld(const dfcclJoinConfig_t* config, dfcclWorld_t* world, int* rank);
 /* Memory that the other processes of a joined world can reach, zeroed; buffers of runs must lie in such memory, unless

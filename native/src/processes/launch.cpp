@@ -12,6 +12,7 @@ namespace {
 
 struct Launcher {
   const char* name;
+  const char* sign;  // there only where the launcher started this very process
   const char* rank;
   const char* size;
   const char* localSize;         // ranks on this machine; null: the launcher doesn't tell
@@ -20,15 +21,26 @@ struct Launcher {
 
 const std::vector<Launcher>& launchers() {
   static const std::vector<Launcher> known{
-      {"dfccl run", "DFCCL_RANK", "DFCCL_WORLD_SIZE", nullptr, {"DFCCL_JOB"}},
+      {"dfccl launch", "DFCCL_RANK", "DFCCL_RANK", "DFCCL_WORLD_SIZE", nullptr, {"DFCCL_JOB"}},
       {"mpirun",
+       "OMPI_COMM_WORLD_RANK",
        "OMPI_COMM_WORLD_RANK",
        "OMPI_COMM_WORLD_SIZE",
        "OMPI_COMM_WORLD_LOCAL_SIZE",
        {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_orte_hnp_uri"}},
-      {"srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_TASKS_PER_NODE", {"SLURM_JOB_ID", "SLURM_STEP_ID"}},
-      {"PMI", "PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", {"PMI_JOBID", "PMI_ID_JOB", "PMI_PORT", "PMI_FD"}},
-      {"torchrun", "RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", {"MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID"}},
+      {"srun",
+       "SLURM_STEP_NUM_TASKS",  // a batch script has a SLURM_PROCID too
+       "SLURM_PROCID",
+       "SLURM_STEP_NUM_TASKS",
+       "SLURM_STEP_TASKS_PER_NODE",
+       {"SLURM_JOB_ID", "SLURM_STEP_ID"}},
+      {"PMI", "PMI_RANK", "PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", {"PMI_JOBID", "PMI_PORT"}},
+      {"torchrun",
+       "RANK",
+       "RANK",
+       "WORLD_SIZE",
+       "LOCAL_WORLD_SIZE",
+       {"MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID"}},
   };
   return known;
 }
@@ -57,7 +69,7 @@ uint32_t number(const Environment& environment, const char* name, uint32_t least
 
 const Launcher* find(const Environment& environment) {
   for (const Launcher& launcher : launchers()) {
-    if (valueOf(environment, launcher.rank) != nullptr) return &launcher;
+    if (valueOf(environment, launcher.sign) != nullptr) return &launcher;
   }
   return nullptr;
 }
@@ -69,21 +81,23 @@ bool isLaunched(const Environment& environment) { return find(environment) != nu
 Launch readLaunch(const Environment& environment) {
   const Launcher* launcher = find(environment);
   if (launcher == nullptr) {
-    throw Error(dfcclInvalidArgument, "This process was started by no launcher: no rank in the environment.",
-                "Start the program with dfccl run, mpirun, srun or torchrun, or set DFCCL_RANK, DFCCL_WORLD_SIZE and "
-                "DFCCL_JOB in every process.",
-                {{"field", "DFCCL_RANK"}});
+    throw Error(
+        dfcclInvalidArgument, "This process was started by no launcher: no rank in the environment.",
+        "Start the program with dfccl launch, mpirun, srun or torchrun, or set DFCCL_RANK, DFCCL_WORLD_SIZE and "
+        "DFCCL_JOB in every process.",
+        {{"field", "DFCCL_RANK"}});
   }
   Launch launch{launcher->name, 0, 0, {}};
   launch.size = number(environment, launcher->size, 1, 1024);
   launch.rank = number(environment, launcher->rank, 0, launch.size - 1);
-  if (valueOf(environment, launcher->localSize) != nullptr &&
-      number(environment, launcher->localSize, 1, 1024) != launch.size) {
+  // Slurm writes "4(x2)" for four on each of two nodes.
+  const char* here = valueOf(environment, launcher->localSize);
+  if (here != nullptr && here != std::to_string(launch.size)) {
     throw Error(dfcclInvalidArgument,
-                std::string(launcher->name) + " started " + environment(launcher->localSize) + " of " +
-                    std::to_string(launch.size) + " ranks on this machine.",
+                std::string(launcher->name) + " started " + here + " of " + std::to_string(launch.size) +
+                    " ranks on this machine.",
                 "Start all ranks on one machine: this version has no connection between machines.",
-                {{"field", launcher->localSize}});
+                {{"field", launcher->localSize}, {"value", here}});
   }
   // A name given by hand goes for every launcher: of use where two jobs would have the same.
   const char* named = valueOf(environment, "DFCCL_JOB");

@@ -1,8 +1,11 @@
+import { type Launch, readLaunch } from "@dfccl/core";
+import { InvalidArgumentError } from "@dfccl/primitives";
 import { type Command, Option } from "commander";
 import { checkMemory, neededBytes } from "../disorder/memory-need.js";
 import { describeControl, describeResult, isExact, verdict } from "../disorder/report.js";
 import { type ControlResult, runControl } from "../disorder/run-control.js";
 import { type DisorderOptions, type DisorderResult, type RunContext, runDisorder } from "../disorder/run-disorder.js";
+import { runInProcesses } from "../disorder/run-in-processes.js";
 import { makeBuffers } from "../disorder/setting.js";
 import { type OrderKind, orderKinds } from "../disorder/submission-order.js";
 import { out } from "../terminal/colors.js";
@@ -13,7 +16,7 @@ import { formatBytes, formatCountOf } from "../terminal/table.js";
 import { wrap } from "../terminal/wrap.js";
 import { loadPolicy, policyHelp } from "../tuning/load-policy.js";
 import { loadWorkload, workloadNames } from "../workloads/load-workload.js";
-import { elementsOf, scaled } from "../workloads/workload.js";
+import { elementsOf, scaled, type Workload } from "../workloads/workload.js";
 import { numberBetween, wholeNumber } from "./options.js";
 
 interface DisorderFlags {
@@ -40,7 +43,12 @@ export function addDisorderCommand(program: Command): void {
     )
     .option("-w, --workload <name|file.json>", `${workloadNames.join(", ")}, or a JSON file`, "resnet50")
     .option("--scale <share>", "shrink every tensor to this share of its elements", numberBetween(1e-6, 1), 1)
-    .option("-r, --ranks <n>", "ranks in this process", wholeNumber(1, 256), 8)
+    .option(
+      "-r, --ranks <n>",
+      "ranks in this process; where a launcher has started it: as many as it says, one a process",
+      wholeNumber(1, 256),
+      8,
+    )
     .option("-i, --iterations <n>", "iterations", wholeNumber(1, 1_000_000), 20)
     .addOption(new Option("-o, --order <kind>", "order of submission on each rank").choices(orderKinds).default("random"))
     .option("-s, --sync <p>", "probability of a device synchronization after each submission", numberBetween(0, 1), 0.01)
@@ -58,6 +66,9 @@ Examples:
     $ dfccl disorder -w gpt2 --scale 0.01 -r 4 -o reverse
   Many synchronizations, repeatable, for a script:
     $ dfccl disorder --sync 0.2 --seed 7 --json
+  One rank a process, as training jobs run:
+    $ dfccl launch -n 8 dfccl disorder
+    $ mpirun -n 8 npx dfccl disorder
 
 A workload of your own is a JSON file:
   {"name": "mine", "tensors": [{"name": "w", "elements": 1000}]}
@@ -76,6 +87,8 @@ Exit codes:
 
 async function disorder(flags: DisorderFlags): Promise<number> {
   const workload = scaled(loadWorkload(flags.workload), flags.scale);
+  const launch = readLaunch();
+  if (launch !== undefined) return disorderOfOne(launch, flags, workload);
   const { ranks, iterations, order, sync } = flags;
   const seed = flags.seed ?? Math.floor(Math.random() * 2 ** 31);
   const policy = await loadPolicy(flags.policy);
@@ -83,11 +96,7 @@ async function disorder(flags: DisorderFlags): Promise<number> {
   checkMemory(workload, ranks);
   using interruption = watchForInterruption();
 
-  if (!flags.json) {
-    const size = `${formatCountOf(workload.tensors.length, "tensor")}, ${formatBytes(4 * elementsOf(workload))} a rank`;
-    const times = `${formatCountOf(ranks, "rank")}, ${formatCountOf(iterations, "iteration")}`;
-    say(`${out.bold(workload.name)}: ${size}, ${times},\n${order} orders, seed ${seed}\n`);
-  }
+  if (!flags.json) sayWhat(options, formatCountOf(ranks, "rank"));
   const { control, result } = await runBoth(options, flags, interruption);
   const isShown = result !== undefined && isExact(result) && (control === undefined || control.deadlocked);
   const code = interruption.exitCode() ?? (isShown ? 0 : 1);
@@ -99,6 +108,39 @@ async function disorder(flags: DisorderFlags): Promise<number> {
     say((code === 0 ? out.green : out.red)(wrap(verdict(result, control))));
   }
   return code;
+}
+
+function sayWhat({ workload, iterations, order, seed }: Omit<DisorderOptions, "ranks">, ranks: string): void {
+  const size = `${formatCountOf(workload.tensors.length, "tensor")}, ${formatBytes(4 * elementsOf(workload))} a rank`;
+  say(`${out.bold(workload.name)}: ${size}, ${ranks}, ${formatCountOf(iterations, "iteration")},\n${order} orders, seed ${seed}\n`);
+}
+
+/** This process is one rank of a job. Rank 0 tells what all of them have done. */
+async function disorderOfOne(launch: Launch, flags: DisorderFlags, workload: Workload): Promise<number> {
+  const { iterations, order, sync } = flags;
+  if (flags.control) throw new InvalidArgumentError("control", true, "left out where each rank is a process");
+  // The seed must be the same in all processes, which have only the job's name in common.
+  const seed = flags.seed ?? seedOf(launch.job);
+  const options = { workload, iterations, order, sync, seed, policy: await loadPolicy(flags.policy) };
+  const isSpeaker = launch.rank === 0;
+  const ranks = `${launch.size} processes, started by ${launch.launcher}`;
+  if (isSpeaker && !flags.json) sayWhat(options, ranks);
+  const { result } = await runInProcesses(launch, options);
+  const isShown = isExact(result);
+  if (isSpeaker && flags.json) {
+    const described = { workload: workload.name, ranks: launch.size, launcher: launch.launcher, iterations, order, sync, seed };
+    say(JSON.stringify({ ...described, policy: flags.policy, ...result, control: null }));
+  } else if (isSpeaker) {
+    say(`${describeResult(result)}\n`);
+    say((isShown ? out.green : out.red)(wrap(verdict(result, undefined))));
+  }
+  return isShown ? 0 : 1;
+}
+
+function seedOf(job: string): number {
+  let hash = 17;
+  for (const character of job) hash = (31 * hash + (character.codePointAt(0) ?? 0)) % 2 ** 31;
+  return hash;
 }
 
 interface Outcome {

@@ -14,12 +14,14 @@ export class ExactData {
   private readonly inputs: readonly Float32Array[];
   private readonly sums: Float32Array;
 
-  constructor(ranks: number, longest: number, seed: number, allocate: (elements: number) => Float32Array) {
+  /** @param own - the only rank whose input is kept, where the others are other processes'. */
+  constructor(ranks: number, longest: number, seed: number, allocate: (elements: number) => Float32Array, own?: number) {
     const length = longest + offsets * lineElements;
     this.sums = new Float32Array(length);
+    const others = own === undefined ? undefined : new Float32Array(length);
     this.inputs = Array.from({ length: ranks }, (_, rank) => {
       const random = new Random(seed, 0x5eed, rank);
-      const input = allocate(length);
+      const input = others === undefined || rank === own ? allocate(length) : others;
       for (let i = 0; i < length; i += 1) {
         const value = random.next32() & 0xffff;
         input[i] = value;

@@ -10,14 +10,14 @@ export interface IterationHooks {
   readonly signal?: AbortSignal;
 }
 
-/** What each rank's runs have come to: 1 at `[rank][tensor]` once the result is there. */
+/** What each member's runs have come to: 1 at `[member][tensor]` once the result is there. */
 export type Completions = readonly Uint8Array[];
 
 // Submissions between two turns of the event loop: the ranks' submissions interleave at this grain.
 const burst = 16;
 
 /**
- * All ranks' actions of one iteration, side by side. Resolves when everything completed, or early once `signal` is
+ * The actions of all this process's ranks in one iteration, side by side. Resolves when everything completed, or early once `signal` is
  * aborted; then runs are still in flight, and the world has to be closed before its buffers are looked at.
  */
 export async function runIteration(
@@ -28,8 +28,8 @@ export async function runIteration(
 ): Promise<Completions> {
   const completions = setting.members.map(({ outputs }) => new Uint8Array(outputs.length));
   const ranks = Promise.all(
-    setting.members.map((member, rank) =>
-      runActions(setting, member, actions[rank] ?? [], iteration, hooks, completions[rank] ?? new Uint8Array(0)),
+    setting.members.map((member, i) =>
+      runActions(setting, member, actions[member.rank.number] ?? [], iteration, hooks, completions[i] ?? new Uint8Array(0)),
     ),
   );
   await (hooks.signal ? untilAborted(ranks, hooks.signal) : ranks);

@@ -19,10 +19,12 @@ export interface RunContext {
   readonly signal?: AbortSignal;
   /** From an earlier run of the same options, which saves the time to make them. */
   readonly buffers?: Buffers;
+  /** Run in this world, of which this process has one rank, instead of one made for it. With its own buffers. */
+  readonly world?: World;
 }
 
 export interface DisorderResult {
-  /** Runs over all ranks that should complete. */
+  /** Runs, over all ranks of this process, that should complete. */
   readonly expected: number;
   readonly completed: number;
   /** Completed runs whose result differs in some bit. */
@@ -50,10 +52,11 @@ export interface DisorderResult {
 export async function runDisorder(options: DisorderOptions, context: RunContext = {}): Promise<DisorderResult> {
   const { workload, ranks, iterations, policy = "default" } = options;
   const { progress = noProgress, signal } = context;
-  using world = openWorld({ ranks, policy });
+  using own = context.world === undefined ? openWorld({ ranks, policy }) : undefined;
+  const world = own ?? context.world ?? openWorld({ ranks, policy });
   const setting = prepare(world, workload, context.buffers ?? makeBuffers(workload, ranks, options.seed));
   const latencies = new Latencies();
-  const expected = ranks * workload.tensors.length * iterations;
+  const expected = world.ranks.length * workload.tensors.length * iterations;
   let [completed, wrong, synchronizations, seconds, iteration] = [0, 0, 0, 0, 0];
   const note = (): string => `iteration ${iteration + 1} of ${iterations}, ${wrong === 0 ? "all exact" : `${wrong} wrong`}`;
   const onComplete = (milliseconds: number): void => {
@@ -87,7 +90,7 @@ export async function runDisorder(options: DisorderOptions, context: RunContext 
     latencyP50Ms: latencies.percentile(0.5),
     latencyP99Ms: latencies.percentile(0.99),
     seconds,
-    busBandwidthGBs: busBandwidth((completed / ranks / workload.tensors.length) * 4 * elementsOf(workload), ranks, seconds),
+    busBandwidthGBs: busBandwidth((completed / world.ranks.length / workload.tensors.length) * 4 * elementsOf(workload), ranks, seconds),
   };
 }
 

@@ -1,4 +1,4 @@
-import { openWorld, type Rank, type RegisteredCollective, type World } from "@dfccl/core";
+import { type JoinedRank, openWorld, type Rank, type RegisteredCollective, type World } from "@dfccl/core";
 import { longestOf, type Workload } from "../workloads/workload.js";
 import { ExactData } from "./exact-data.js";
 
@@ -34,6 +34,13 @@ export function makeBuffers(workload: Workload, ranks: number, seed: number): Bu
   const outputs = Array.from({ length: ranks }, () => carve(workload, allocate));
   clear(outputs);
   return { data, outputs };
+}
+
+/** The same for one rank of many processes: its own buffers, where the others can reach them. */
+export function makeOwnBuffers(rank: JoinedRank, workload: Workload, seed: number): Buffers {
+  const allocate = (elements: number): Float32Array => rank.allocate("float32", elements);
+  const data = new ExactData(rank.size, longestOf(workload), seed, allocate, rank.number);
+  return { data, outputs: Array.from({ length: rank.size }, (_, r) => (r === rank.number ? carve(workload, allocate) : [])) };
 }
 
 /** Touches every page too, which costs time that nobody should measure. */

@@ -1,0 +1,41 @@
+import { randomUUID } from "node:crypto";
+import type { Command } from "commander";
+import { launchProcesses } from "../launch/launch-processes.js";
+import { wholeNumber } from "./options.js";
+
+interface LaunchFlags {
+  readonly ranks: number;
+  readonly job: string;
+  readonly keepGoing?: boolean;
+}
+
+export function addLaunchCommand(program: Command): void {
+  program
+    .command("launch")
+    .summary("start a program once a rank, on this machine")
+    .description(
+      "Starts a program N times and tells each process its rank, in DFCCL_RANK, DFCCL_WORLD_SIZE and DFCCL_JOB; joinWorld() reads " +
+        "them. When one fails, the others are ended too.",
+    )
+    .argument("<program...>", "the program and its arguments, as they are; dfccl stands for this command itself")
+    .option("-n, --ranks <n>", "processes", wholeNumber(1, 1024), 2)
+    .option("--job <name>", "the job's name (default: a new one)", randomUUID())
+    .option("--keep-going", "let the others run on when one fails")
+    .passThroughOptions()
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ dfccl launch -n 8 dfccl disorder
+  $ dfccl launch -n 4 node train.js --epochs 3
+
+Exit codes:
+  0    every process ended with 0
+  1    one did not; which, is told
+  2    usage
+  130  interrupted`,
+    )
+    .action(async ([name = "", ...args]: string[], flags: LaunchFlags) => {
+      process.exitCode = await launchProcesses(name, args, flags);
+    });
+}

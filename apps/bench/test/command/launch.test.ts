@@ -1,0 +1,96 @@
+import { execFile, execFileSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { commandPath, type Finished, runCommand } from "./run-command.js";
+
+const limit = 90_000;
+const disorder = ["disorder", "--scale", "0.01", "-i", "3", "--sync", "0.05", "--seed", "3", "--json"];
+const exact = { workload: "resnet50 × 0.01", expected: 1932, completed: 1932, wrong: 0, partial: false, control: null };
+
+function commandExists(name: string): boolean {
+  try {
+    execFileSync(name, ["--version"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe("dfccl disorder with one rank a process", () => {
+  it("is right to the bit, as dfccl launch starts it; rank 0 alone speaks", { timeout: limit }, async () => {
+    const { code, stdout } = await runCommand(["launch", "-n", "4", "dfccl", ...disorder]);
+    expect(stdout.trimEnd().split("\n")).toHaveLength(1);
+    expect(JSON.parse(stdout)).toMatchObject({ ...exact, ranks: 4, launcher: "dfccl launch" });
+    expect(code).toBe(0);
+  });
+
+  it("is right to the bit with torchrun's variables", { timeout: limit }, async () => {
+    const job = {
+      WORLD_SIZE: "4",
+      LOCAL_WORLD_SIZE: "4",
+      MASTER_ADDR: "127.0.0.1",
+      MASTER_PORT: "29555",
+      TORCHELASTIC_RUN_ID: randomUUID(),
+    };
+    const ends = await Promise.all(
+      Array.from({ length: 4 }, (_, rank) => runCommand(disorder, { env: { ...job, RANK: `${rank}`, LOCAL_RANK: `${rank}` } })),
+    );
+    expect(ends.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
+    expect(JSON.parse(ends[0]?.stdout ?? "")).toMatchObject({ ...exact, ranks: 4, launcher: "torchrun" });
+    expect(ends.slice(1).map(({ stdout }) => stdout)).toEqual(["", "", ""]);
+  });
+
+  it.runIf(commandExists("mpirun"))("is right to the bit under mpirun", { timeout: limit }, async () => {
+    const { code, stdout } = await mpirun(["-n", "4", process.execPath, commandPath, ...disorder]);
+    expect(JSON.parse(stdout)).toMatchObject({ ...exact, ranks: 4, launcher: "mpirun" });
+    expect(code).toBe(0);
+  });
+
+  it("has no control, and says so", { timeout: limit }, async () => {
+    const { code, stderr } = await runCommand(["launch", "-n", "2", "dfccl", ...disorder, "--control"]);
+    expect(stderr).toContain("control");
+    expect(code).toBe(1);
+  });
+});
+
+describe("dfccl launch", () => {
+  const node = (script: string): string[] => [process.execPath, "-e", script];
+
+  it("tells each process its rank, and passes arguments on as they are", { timeout: limit }, async () => {
+    const script = "const e = process.env; console.log(e.DFCCL_RANK, e.DFCCL_WORLD_SIZE, e.DFCCL_JOB, process.argv.slice(1).join(' '))";
+    const { code, stdout } = await runCommand(["launch", "-n", "3", "--job", "mine", ...node(script), "--", "-n", "7"]);
+    expect(stdout.trimEnd().split("\n").sort()).toEqual(["0 3 mine -n 7", "1 3 mine -n 7", "2 3 mine -n 7"]);
+    expect(code).toBe(0);
+  });
+
+  it("names the rank that failed, and ends those that would wait for it", { timeout: limit }, async () => {
+    const script = "process.env.DFCCL_RANK === '1' ? process.exit(3) : setInterval(() => {}, 1000)";
+    const { code, stderr } = await runCommand(["launch", "-n", "3", ...node(script)]);
+    expect(stderr).toMatch(/^.*Rank 1 \(process \d+\) ended with 3\./);
+    expect(code).toBe(1);
+  });
+
+  it("hands an interruption on", { timeout: limit }, async () => {
+    const script = "console.log('there'); setInterval(() => {}, 1000)";
+    const { code, stderr } = await runCommand(["launch", "-n", "2", ...node(script)], {
+      when: ["there\nthere", (child) => child.kill("SIGINT")],
+    });
+    expect({ code, stderr }).toEqual({ code: 130, stderr: "" });
+  });
+
+  it("says what could not be started", { timeout: limit }, async () => {
+    const { code, stderr } = await runCommand(["launch", "-n", "1", "no-such-program-anywhere"]);
+    expect(stderr).toContain("could not be started");
+    expect(code).toBe(1);
+  });
+});
+
+function mpirun(args: readonly string[]): Promise<Finished> {
+  // As root, as in a container, OpenMPI wants to be asked twice.
+  const env = { ...process.env, OMPI_ALLOW_RUN_AS_ROOT: "1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: "1" };
+  return new Promise((resolve) => {
+    execFile("mpirun", ["--oversubscribe", "--bind-to", "none", ...args], { env }, (error, stdout, stderr) => {
+      resolve({ code: typeof error?.code === "number" ? error.code : error ? 1 : 0, signal: null, stdout, stderr });
+    });
+  });
+}
