@@ -5,6 +5,7 @@
 #include "dfccl/daemon/leader.hpp"
 #include "dfccl/program.hpp"
 #include "threads.cuh"
+#include "trace.cuh"
 
 namespace dfccl::gpu {
 
@@ -33,6 +34,12 @@ struct CollectiveImage {
 
 enum class Work : uint32_t { leave, reduceCopy, hasArrived, unpack, pack, exchange, loadImage, saveTables };
 
+/// An entry of the feed; see device_feed.cuh.
+inline constexpr uint32_t kFeedWords = sizeof(FeedEntry) / 4;
+struct alignas(128) FeedLine {
+  Atomic<uint64_t, Scope::device> words[kFeedWords];
+};
+
 /// What the control thread asks of the workers.
 struct TeamOrder {
   Work work;
@@ -40,7 +47,8 @@ struct TeamOrder {
   ReduceOp op;
   Protocol protocol;
   ReduceCopyArgs args;
-  Exchange exchange;
+  Exchange exchange;        // where the exchange is no other's in shared memory
+  uint32_t exchangeOffset;  // of the one to do, in shared memory
   uint8_t* slot;
   uint8_t* payload;
   uint64_t bytes;
@@ -52,7 +60,8 @@ struct TeamOrder {
   uint4* nearImage;
 };
 
-/// Entries of the host's queue that the polling warp has read and the leader has not yet taken.
+/// Entries that the polling warp has read, of the host's queue or of the feed, and the control thread has not yet
+/// taken.
 struct StagedEntries {
   uint64_t words[kStagedEntries][kSqeWords];
   Atomic<uint64_t, Scope::block> filled;  // position behind the last entry here
@@ -79,8 +88,10 @@ struct LaunchArguments {
   const RankMemory* memory;
   DaemonGate* gate;
   StayReport* report;
-  uint8_t* staging;  // [block]: kStagingBytes to receive, as many to send
-  uint8_t* dropped;  // [block][kMostCollectives]: BlockTables::isDropped between stays
+  uint8_t* staging;     // [block]: kStagingBytes to receive, as many to send
+  uint8_t* dropped;     // [block][kMostCollectives]: BlockTables::isDropped between stays
+  FeedLine* feedLines;  // [feed.capacity]
+  TraceRing* traces;    // [block], and behind them the polling warp's
   uint64_t watchdogNanos;
 };
 
@@ -92,7 +103,7 @@ struct alignas(16) Storage {
   __device__ T& get() { return *reinterpret_cast<T*>(bytes); }
 };
 
-inline constexpr uint32_t kDaemonBytes = 3072;
+inline constexpr uint32_t kDaemonBytes = 6656;
 inline constexpr uint32_t kLeaderBytes = 512;
 
 /// What the daemon looks up by index.
@@ -112,6 +123,8 @@ struct BlockShared {
   TeamOrder order;
   StagedEntries staged;
   LaunchArguments launch;
+  TraceCursor trace;        // the control thread's
+  TraceCursor pollerTrace;  // the polling warp's first lane's
   uint8_t* staging;
   // The daemon's own state. Not on the control thread's stack: that lies behind the first-level cache, which every
   // acquiring load and every fence empties.

@@ -45,6 +45,7 @@ __device__ inline void saveTables() {
   far.counters = shared.counters;
   far.savedLength = near.savedLength;
   far.savedCursor = near.savedCursor;
+  shared.trace.ring->count = shared.trace.count;
 }
 
 }  // namespace dfccl::gpu

@@ -2,8 +2,10 @@
 // The daemon's platform on a GPU: the control thread decides, the workers move. Everything that differs from a CPU is a
 // function here.
 #include "block_shared.cuh"
+#include "device_feed.cuh"
 #include "dfccl/daemon/leader.hpp"
 #include "dfccl/daemon/rules.hpp"
+#include "dfccl/daemon/trace_point.hpp"
 #include "host_queue.cuh"
 #include "team.cuh"
 
@@ -20,6 +22,7 @@ class CudaPlatform {
   static constexpr uint32_t kStepsPerDecision = 16;
   // A small collective moves nothing on the other GPUs faster than they do it themselves.
   static constexpr bool kRunsTogether = false;
+  static constexpr bool kTriesAtOnce = true;
   static constexpr uint64_t kTogetherBytes = 0;
   // Nothing that the caller wrote is published with a mailbox: it was complete before the host submitted.
   static constexpr Order kPublishOrder = order::relaxed;
@@ -30,19 +33,25 @@ class CudaPlatform {
     word.load(order::acquire);
   }
   static constexpr Order kOwnOrder = order::relaxed;
-  /// A block's word that it has read an entry needs no order: what it read has arrived.
-  struct FeedOrders : BroadcastOrders {
-    static constexpr Order passSlot = order::relaxed;
-    static constexpr Order readCursor = order::relaxed;
-  };
+  /// Nothing: what the workers read of anybody's buffers, they read past the first-level cache, and behind a barrier of
+  /// the team. Whoever wrote it has seen it arrive before he said so.
+  template <class Word>
+  __device__ static void foundTurn(const Word&) {}
+  /// What the leader wrote before a feed's entry: none of it may come from this block's first-level cache.
+  __device__ static void acquireEntry() { __threadfence(); }
+  using FeedLeader = DeviceFeedLeader;
+  using FeedReader = DeviceFeedReader;
   // Looks before a task counts as stuck. What a peer answers takes a microsecond or two, so fewer only cost visits.
   static constexpr int kLooks = 16;
 
-  __device__ uint64_t now() const {
+  __device__ static uint64_t nanos() {
     uint64_t nanos;
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(nanos)::"memory");
     return nanos;
   }
+  __device__ uint64_t now() const { return nanos(); }
+
+  __device__ static void mark(TracePoint point, uint64_t value) { writeTrace(blockShared().trace, point, value); }
 
   /// All of it at fixed places in shared memory, so that no pointer has to be looked up first.
   class BlockView {
@@ -107,6 +116,7 @@ class CudaPlatform {
     auto* image = reinterpret_cast<CollectiveImage*>(blockShared().images[place]);
     if (previous != &image->record) {
       if (record.image == nullptr || record.imageBytes > kImageBytes) return &record;
+      mark(TracePoint::contextLoading, record.index);
       TeamOrder& order = blockShared().order;
       order.work = Work::loadImage;
       order.image = static_cast<const uint4*>(record.image);
@@ -114,6 +124,7 @@ class CudaPlatform {
       order.bytes = record.imageBytes;
       carryOut();
       relocate(*image, reinterpret_cast<const unsigned char*>(record.image));
+      mark(TracePoint::contextLoaded, record.index);
     }
     if (isStarted) {
       const MeetingPlaces& places = image->places;
@@ -145,7 +156,7 @@ class CudaPlatform {
         ++known;
       }
     }
-    if (known == places.members) found(places.mailboxes[known - 1].output);
+    if (known == places.members) foundTurn(places.mailboxes[known - 1].output);
     return known;
   }
 
@@ -157,7 +168,9 @@ class CudaPlatform {
     order.type = type;
     order.op = op;
     order.args = args;
+    mark(TracePoint::moveOrdered, static_cast<uint64_t>(Work::reduceCopy));
     carryOut();
+    mark(TracePoint::moveDone, static_cast<uint64_t>(Work::reduceCopy));
   }
 
   __device__ static bool hasArrived(Protocol protocol, const Connector& from, size_t bytes) {
@@ -197,9 +210,22 @@ class CudaPlatform {
 
   __device__ static bool exchange(const Exchange& e) {
     TeamOrder& order = blockShared().order;
-    order.work = Work::exchange;
     order.exchange = e;
-    carryOut();
+    beginExchange(order.exchange);
+    return endExchange();
+  }
+  /// @param e in shared memory. The workers are at it until endExchange.
+  __device__ static void beginExchange(const Exchange& e) {
+    TeamOrder& order = blockShared().order;
+    order.work = Work::exchange;
+    order.exchangeOffset = static_cast<uint32_t>(reinterpret_cast<const unsigned char*>(&e) - dynamicShared);
+    mark(TracePoint::moveOrdered, static_cast<uint64_t>(Work::exchange));
+    meetAt<kBeginBarrier>();
+  }
+  __device__ static bool endExchange() {
+    TeamOrder& order = blockShared().order;
+    meetAt<kEndBarrier>();
+    mark(TracePoint::moveDone, static_cast<uint64_t>(Work::exchange));
     return *static_cast<volatile uint32_t*>(&order.isUnanimous) != 0;
   }
 
@@ -220,6 +246,7 @@ class CudaPlatform {
   __device__ static void postCompletion(RankMemory& memory, uint32_t slot, uint64_t cqe, bool isOrdered) {
     if (!isOrdered) __threadfence();
     memory.completions.slots[slot].store(cqe, order::relaxed);
+    mark(TracePoint::completionPosted, slot);
     memory.counters.completionsPosted.value.fetchAdd(1, order::relaxed);
   }
 
@@ -232,6 +259,7 @@ class CudaPlatform {
   }
 
   __device__ static void blockLeft(RankMemory& memory, uint32_t) {
+    mark(TracePoint::left, nanos());
     blockShared().order.work = Work::saveTables;
     carryOut();
     __threadfence();

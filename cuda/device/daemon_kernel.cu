@@ -4,6 +4,7 @@
 
 #include "device/block_tables.cuh"
 #include "device/cuda_platform.cuh"
+#include "device/staged_entries.cuh"
 
 namespace dfccl::gpu {
 namespace {
@@ -43,13 +44,14 @@ __device__ void control() {
   Platform platform;
   Daemon& daemon = *new (shared.daemon) Daemon(memory, blockIdx.x);
   const uint64_t startedAt = platform.now();
+  Platform::mark(TracePoint::entered, startedAt);
   uint32_t steps = 0;
   if (blockIdx.x == 0) {
     Leader<Platform>& leader = *new (shared.leader) Leader<Platform>(memory);
     leader.enter(startedAt);
     daemon.enter();
     while (daemon.isInside()) {
-      if (daemon.queueLength() == 0) StagedSubmissions::awaitEntry();
+      if (daemon.queueLength() == 0) awaitStaged();
       const bool fetched = leader.fetch(platform, daemon);
       const bool progressed = daemon.step(platform);
       leader.decide(platform, daemon, fetched, progressed);
@@ -58,10 +60,10 @@ __device__ void control() {
         break;
       }
     }
-    shared.staged.isOver.store(1, order::relaxed);
   } else {
     daemon.enter();
     while (daemon.isInside()) {
+      if (daemon.queueLength() == 0) awaitStaged();
       daemon.step(platform);
       if (daemon.isInside() && isWatchdogDue(platform, startedAt, steps)) {
         giveUp();
@@ -69,6 +71,7 @@ __device__ void control() {
       }
     }
   }
+  shared.staged.isOver.store(1, order::relaxed);
   dismissTeam();
 }
 
@@ -79,8 +82,13 @@ __global__ void __launch_bounds__(kBlockThreads, 1) daemonKernel(const __grid_co
   copyToShared(&shared.block, &launch.memory->blocks[blockIdx.x], sizeof(BlockMemory));
   if (threadIdx.x == kControlThread) {
     shared.launch = launch;
+    shared.trace = {&launch.traces[blockIdx.x], static_cast<uint32_t>(launch.traces[blockIdx.x].count)};
+    TraceRing* const pollers = &launch.traces[gridDim.x];
+    shared.pollerTrace = {pollers, static_cast<uint32_t>(pollers->count)};
     shared.staging = launch.staging + uint64_t{blockIdx.x} * 2 * kStagingBytes;
-    const uint64_t head = launch.gate->head;
+    const uint64_t head = blockIdx.x == 0
+                              ? launch.gate->head
+                              : launch.memory->feed.cursors[feedReader(blockIdx.x)].position.load(order::relaxed);
     shared.staged.filled.store(head, order::relaxed);
     shared.staged.taken.store(head, order::relaxed);
     shared.staged.controlTail.store(launch.memory->control.head.load(order::relaxed), order::relaxed);
@@ -95,8 +103,8 @@ __global__ void __launch_bounds__(kBlockThreads, 1) daemonKernel(const __grid_co
     workInTeam();
   } else if (threadIdx.x == kControlThread) {
     control();
-  } else if (threadIdx.x >= kFirstPoller && blockIdx.x == 0) {
-    pollHostQueue();
+  } else if (threadIdx.x >= kFirstPoller) {
+    blockIdx.x == 0 ? pollHostQueue() : pollFeed();
   }
 }
 

@@ -25,16 +25,8 @@ class StagedSubmissions {
     return false;
   }
   __device__ void pop() { ++position_; }
-
-  /// For a daemon without tasks: waits a little for something to do. Its whole step takes long to say that there is
-  /// nothing.
-  __device__ static void awaitEntry() {
-    constexpr int kLooks = 16;
-    StagedEntries& staged = blockShared().staged;
-    for (int look = 0; look < kLooks; ++look) {
-      if (staged.filled.load(order::relaxed) != staged.taken.load(order::relaxed)) return;
-    }
-  }
+  /// Whether another entry is known to be behind those that were popped.
+  __device__ bool hasMore() const { return blockShared().staged.filled.load(order::relaxed) != position_; }
 
   /// Relaxed: what was read of the entries has arrived, so a producer may overwrite them.
   __device__ void release() {
@@ -64,6 +56,11 @@ __device__ inline void pollHostQueue() {
   uint64_t position = staged.filled.load(order::relaxed);
   uint32_t entries = 1;  // read at once; more while they come in quick succession
   for (uint32_t look = 0; staged.isOver.load(order::relaxed) == 0; ++look) {
+    const uint32_t mine = lane / kSqeWords;
+    const bool hasRoom = position + entries - staged.taken.load(order::acquire) <= kStagedEntries;
+    // The read across the bus is on its way before anything else is looked at, which then costs nothing.
+    uint64_t value = 0;
+    if (hasRoom && mine < entries) value = memory.submissions.slot(position + mine).words[word].load(order::relaxed);
     if (look % kLooksPerControl == 0 && lane == 0) {
       staged.controlTail.store(memory.control.tail.load(order::relaxed), order::relaxed);
     }
@@ -72,10 +69,7 @@ __device__ inline void pollHostQueue() {
         staged.facts[b].store(memory.blocks[b].facts.load(order::relaxed), order::relaxed);
       }
     }
-    if (position + entries - staged.taken.load(order::acquire) > kStagedEntries) continue;
-    const uint32_t mine = lane / kSqeWords;
-    uint64_t value = 0;
-    if (mine < entries) value = memory.submissions.slot(position + mine).words[word].load(order::relaxed);
+    if (!hasRoom) continue;
     const uint32_t whole = __ballot_sync(kAll, mine < entries && hasSqeSequence(value, position + mine));
     uint32_t found = 0;
     while (found < entries && ((whole >> (found * kSqeWords)) & 0xff) == 0xff) ++found;
@@ -86,9 +80,13 @@ __device__ inline void pollHostQueue() {
     if (mine < found) staged.words[(position + mine) % kStagedEntries][word] = value;
     position += found;
     __syncwarp();
-    if (lane == 0) staged.filled.store(position, order::release);
+    if (lane == 0) {
+      staged.filled.store(position, order::release);
+      writeTrace(shared.pollerTrace, TracePoint::submissionSeen, position - 1);
+    }
     entries = 4;
   }
+  if (lane == 0) shared.pollerTrace.ring->count = shared.pollerTrace.count;
 }
 
 }  // namespace dfccl::gpu

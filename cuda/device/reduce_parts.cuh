@@ -1,6 +1,6 @@
 #pragma once
 // The receiving half of an exchange: all workers look for their lines of every member's part, vote, and only then
-// reduce. What few lines a worker has it keeps in registers over the vote.
+// reduce. Where a worker has few lines, exchange_held.cuh looks and votes, and only its lines are reduced here.
 #include "exchange_lines.cuh"
 #include "reduce_copy.cuh"
 #include "team_vote.cuh"
@@ -12,9 +12,6 @@ class TeamPartsReduction {
  public:
   using Value = typename Folding<T>::Value;
   static constexpr int kPerLine = kLinePayload / sizeof(T);
-  // Lines of a worker, and members, up to which nothing is read twice.
-  static constexpr int kHeldLines = 2;
-  static constexpr int kHeldMembers = 4;
   // Looks before the vote: what all members send at once comes within a microsecond or two.
   static constexpr int kLooks = 12;
 
@@ -25,9 +22,46 @@ class TeamPartsReduction {
         bytes_(e.count * sizeof(T)),
         lines_(linesOf(bytes_)) {}
 
+  /// One line of every member's. @return the reduced line.
+  template <ReduceOp op>
+  __device__ uint64_t foldLine(const uint64_t* parts) const {
+    Value values[kPerLine];
+#pragma unroll 1
+    for (uint32_t m = 0; m < e_.members; ++m) fold<op>(values, parts[m], static_cast<int>(m));
+    Elements result;
+#pragma unroll
+    for (int i = 0; i < kPerLine; ++i) result.items[i] = folding_.finish(values[i]);
+    return __builtin_bit_cast(uint64_t, result);
+  }
+
+  /// All lines. @return whether they are there.
   template <ReduceOp op>
   __device__ bool run() const {
-    return lines_ <= kHeldLines * kWorkers && e_.members <= kHeldMembers ? runHeld<op>() : runUnheld<op>();
+    const uint32_t flag = ll::flagOf(e_.run);
+    uint64_t payload;
+    bool isThere = true;
+    int looks = kLooks;
+    for (uint32_t m = 0; m < e_.members && isThere; ++m) {
+      if (m == e_.member) continue;
+      for (uint64_t line = threadIdx.x; line < lines_ && isThere; line += kWorkers) {
+        while (!(isThere = loadLine(lineOf(m, line), flag, payload)) && --looks > 0) {
+        }
+      }
+    }
+    if (!isUnanimous(isThere)) return false;
+    for (uint64_t line = threadIdx.x; line < lines_; line += kWorkers) {
+      Value values[kPerLine];
+      for (uint32_t m = 0; m < e_.members; ++m) {
+        if (m == e_.member) {
+          payload = loadPayload(e_.own, line, bytes_);
+        } else {
+          loadLine(lineOf(m, line), flag, payload);
+        }
+        fold<op>(values, payload, static_cast<int>(m));
+      }
+      store(line, values);
+    }
+    return true;
   }
 
  private:
@@ -55,68 +89,6 @@ class TeamPartsReduction {
     for (int i = 0; i < kPerLine; ++i) {
       if (line * kPerLine + i < e_.count) reinterpret_cast<T*>(to)[i] = result.items[i];
     }
-  }
-
-  template <ReduceOp op>
-  __device__ bool runHeld() const {
-    const uint32_t flag = ll::flagOf(e_.run);
-    uint64_t held[kHeldLines][kHeldMembers];
-    bool isThere = false;
-    for (int look = 0; look < kLooks && !isThere; ++look) {
-      isThere = true;
-#pragma unroll
-      for (int h = 0; h < kHeldLines; ++h) {
-        const uint64_t line = threadIdx.x + h * kWorkers;
-#pragma unroll
-        for (int m = 0; m < kHeldMembers; ++m) {
-          if (line >= lines_ || m >= e_.members || m == e_.member) continue;
-          isThere &= loadLine(lineOf(m, line), flag, held[h][m]);
-        }
-      }
-    }
-    if (!isUnanimous(isThere)) return false;
-#pragma unroll
-    for (int h = 0; h < kHeldLines; ++h) {
-      const uint64_t line = threadIdx.x + h * kWorkers;
-      if (line >= lines_) break;
-      const uint64_t own = loadPayload(e_.own, line, bytes_);
-      Value values[kPerLine];
-#pragma unroll
-      for (int m = 0; m < kHeldMembers; ++m) {
-        if (m < e_.members) fold<op>(values, m == e_.member ? own : held[h][m], m);
-      }
-      store(line, values);
-    }
-    return true;
-  }
-
-  template <ReduceOp op>
-  __device__ bool runUnheld() const {
-    const uint32_t flag = ll::flagOf(e_.run);
-    uint64_t payload;
-    bool isThere = true;
-    int looks = kLooks;
-    for (uint32_t m = 0; m < e_.members && isThere; ++m) {
-      if (m == e_.member) continue;
-      for (uint64_t line = threadIdx.x; line < lines_ && isThere; line += kWorkers) {
-        while (!(isThere = loadLine(lineOf(m, line), flag, payload)) && --looks > 0) {
-        }
-      }
-    }
-    if (!isUnanimous(isThere)) return false;
-    for (uint64_t line = threadIdx.x; line < lines_; line += kWorkers) {
-      Value values[kPerLine];
-      for (uint32_t m = 0; m < e_.members; ++m) {
-        if (m == e_.member) {
-          payload = loadPayload(e_.own, line, bytes_);
-        } else {
-          loadLine(lineOf(m, line), flag, payload);
-        }
-        fold<op>(values, payload, static_cast<int>(m));
-      }
-      store(line, values);
-    }
-    return true;
   }
 
   /// Where a line of a member's part lies.

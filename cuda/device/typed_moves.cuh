@@ -11,6 +11,8 @@ struct TypedMoves {
   static __device__ void reduceCopy(ReduceOp op, const ReduceCopyArgs& args);
   /// Reduces the parts of an exchange if all of them are there. @return whether they are: the same for every worker.
   static __device__ bool reduceParts(ReduceOp op, const Exchange& exchange);
+  /// A line of every member's, by one worker. @return the reduced line.
+  static __device__ uint64_t foldLine(const Exchange& exchange, const uint64_t* parts);
 };
 
 /// One source, bit for bit.

@@ -35,4 +35,10 @@ __device__ bool TypedMoves<T>::reduceParts(ReduceOp op, const Exchange& exchange
   return withFold(op, [&]<ReduceOp fold>() { return reduction.template run<fold>(); });
 }
 
+template <class T>
+__device__ uint64_t TypedMoves<T>::foldLine(const Exchange& exchange, const uint64_t* parts) {
+  const TeamPartsReduction<T> reduction(exchange.op, exchange);
+  return withFold(exchange.op, [&]<ReduceOp fold>() { return reduction.template foldLine<fold>(parts); });
+}
+
 }  // namespace dfccl::gpu

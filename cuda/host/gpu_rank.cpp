@@ -94,6 +94,8 @@ GpuRank::GpuRank(uint32_t number, int device, const GpuRankOptions& options)
   arguments_.report = report_ = new (pinned_.take(sizeof(StayReport))) StayReport{};
   arguments_.staging = arena_.allocate(size_t{limits.grid} * 2 * kStagingBytes);
   arguments_.dropped = arena_.allocate(size_t{limits.grid} * kMostCollectives);
+  arguments_.feedLines = reinterpret_cast<FeedLine*>(arena_.allocate(capacity * sizeof(FeedLine)));
+  arguments_.traces = reinterpret_cast<TraceRing*>(arena_.allocate((size_t{limits.grid} + 1) * sizeof(TraceRing)));
   arguments_.watchdogNanos = options.watchdogNanos;
 
   producer_ = std::make_unique<EngineSubmissionProducer>(m.submissions, kOwner);
@@ -198,6 +200,12 @@ std::vector<uint32_t> GpuRank::readSavedLengths() {
   std::vector<uint32_t> lengths;
   for (const BlockMemory& block : blocks) lengths.push_back(block.savedLength);
   return lengths;
+}
+
+std::vector<TraceRing> GpuRank::readTraces() {
+  std::vector<TraceRing> rings(options_.limits.grid + 1);
+  arena_.read(rings.data(), arguments_.traces, rings.size() * sizeof(TraceRing));
+  return rings;
 }
 
 }  // namespace dfccl::gpu

@@ -50,6 +50,9 @@ class GpuRank {
   /// Stays so far.
   uint64_t launches() const { return launches_.load(order::relaxed); }
   std::vector<BlockCounters> readCounters();
+  /// The last moments of every block, and behind them those of the leader's polling warp. While a daemon is resident, a
+  /// ring's count is that of its last stay.
+  std::vector<TraceRing> readTraces();
   /// Of every block, what is left in its queue: for a report when something is stuck.
   std::vector<uint32_t> readSavedLengths();
 

@@ -45,14 +45,14 @@ scheduling::SchedulePolicy defaultGpuPolicy() {
 namespace {
 
 bool isExchanged(Collective collective, size_t bytes, uint32_t ranks) {
-  constexpr size_t kMost = 64 << 10;
-  return collective == Collective::allReduce && bytes <= kMost && ranks > 1;
+  constexpr size_t kMostSent = 448 << 10;  // by one rank to all others
+  return collective == Collective::allReduce && ranks > 1 && bytes * (ranks - 1) <= kMostSent;
 }
 
 uint32_t exchangeLanesFor(size_t bytes, uint32_t grid) {
   // So much a block's workers keep in their registers from the look at it to the reduction.
   constexpr size_t kPerLane = 7168;
-  constexpr uint32_t kMost = 16;
+  constexpr uint32_t kMost = 32;
   uint32_t lanes = 1;
   while (lanes * kPerLane < bytes && lanes < kMost) lanes *= 2;
   return std::min(lanes, grid);

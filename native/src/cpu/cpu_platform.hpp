@@ -10,6 +10,7 @@
 #include "dfccl/daemon/interpreter.hpp"
 #include "dfccl/daemon/rank_memory.hpp"
 #include "dfccl/daemon/rules.hpp"
+#include "dfccl/daemon/trace_point.hpp"
 #include "dfccl/reduce_copy.hpp"
 
 namespace dfccl {
@@ -27,18 +28,31 @@ class CpuPlatform {
   static constexpr uint32_t kStepsPerDecision = 16;
 
   static constexpr bool kRunsTogether = true;
+  // What comes alone goes through the queue all the same: that is cheap here.
+  static constexpr bool kTriesAtOnce = false;
   // Up to this much moved by all ranks together, whoever comes last does it for everybody.
   static constexpr uint64_t kTogetherBytes = 64 << 10;
 
   uint64_t now() const { return readTicks(); }
+  static void mark(TracePoint, uint64_t) {}
 
   // The order of a look at what may not be there yet; found() follows one that finds it.
   static constexpr Order kLook = order::acquire;
   template <class Word>
   static void found(const Word&) {}
+  /// ... and this one that it is a run's turn, or where a peer's buffers are.
+  template <class Word>
+  static void foundTurn(const Word&) {}
+  /// What the leader wrote before an entry came with the entry.
+  static void acquireEntry() {}
   // Of a store that only this block's next holder and the host look for.
   static constexpr Order kOwnOrder = order::release;
-  using FeedOrders = BroadcastOrders;
+  struct FeedLeader : BroadcastLeader<FeedEntry> {
+    explicit FeedLeader(RankMemory& memory) : BroadcastLeader(memory.feed) {}
+  };
+  struct FeedReader : BroadcastReader<FeedEntry> {
+    FeedReader(RankMemory& memory, uint32_t block) : BroadcastReader(memory.feed, feedReader(block)) {}
+  };
   // Publishing a mailbox also publishes what the caller wrote into the buffers.
   static constexpr Order kPublishOrder = order::release;
 
@@ -155,6 +169,9 @@ class CpuPlatform {
     return isThere;
   }
 
+  void beginExchange(const Exchange& e) { begun_ = &e; }
+  bool endExchange() { return exchange(*begun_); }
+
   uint8_t* receiveStaging(size_t bytes) { return grown(receiveStaging_, bytes); }
   uint8_t* sendStaging(size_t bytes) { return grown(sendStaging_, bytes); }
 
@@ -188,6 +205,7 @@ class CpuPlatform {
     return buffer.data();
   }
   MoveOperands operands_;
+  const Exchange* begun_ = nullptr;
   std::vector<uint8_t> receiveStaging_, sendStaging_;
 };
 

@@ -16,7 +16,7 @@ class BlockDaemon {
 
   DFCCL_HD BlockDaemon(RankMemory& memory, uint32_t index)
       : view_(memory, index),
-        feed_(memory.feed, feedReader(index)),
+        feed_(memory, index),
         index_(index),
         grid_(memory.limits.grid),
         progress_(BlockFacts::of(memory.blocks[index].facts.load(order::relaxed)).progress) {}
@@ -46,11 +46,43 @@ class BlockDaemon {
   }
 
   /// Takes what the leader tells all blocks. @return whether this block has anything to do with it.
-  DFCCL_HD bool accept(P& platform, const FeedEntry& entry) {
+  DFCCL_HD DFCCL_HOT bool accept(P& platform, const FeedEntry& entry) {
+    const bool isRun = entry.kind == FeedEntry::run;
+    if (isRun && index_ >= entry.blockCount) return false;
+    return acceptBegun(platform, entry, isRun && beginsAtOnce(platform, entry));
+  }
+
+  /// @param isBegun what beginsAtOnce said of it.
+  DFCCL_HD DFCCL_HOT bool acceptBegun(P& platform, const FeedEntry& entry, bool isBegun) {
+    if (isBegun && endsAtOnce(platform, entry)) return true;
+    if (index_ != 0) P::acquireEntry();
+    return queue(platform, entry, isBegun);
+  }
+
+  /// A run that finds nothing before it, and of which this block's part is one exchange, is tried before a task is made
+  /// of it. @return whether the exchange is under way: endsAtOnce is to follow.
+  DFCCL_HD DFCCL_HOT bool beginsAtOnce(P& platform, const FeedEntry& run) {
+    if (!P::kTriesAtOnce || schedule_.length != 0) return false;
+    ContextSlot& slot = slots_.at(run.collective);
+    if (slot.prepared.task != run.firstTask + index_ || run.blockCount > grid_ || isInOrder() ||
+        P::isAborted(view_.rank(), index_, run.collective)) {
+      return false;
+    }
+    // With a single block there is nobody to wait for.
+    const bool isShared = run.blockCount != 1;
+    const uint64_t finished = isShared ? slot.collective->finishedRuns.load(P::kLook) : run.addresses.run;
+    slot.prepared.aimAt(run.addresses);
+    if (Rules::runsInOrder && finished != run.addresses.run) return false;
+    P::mark(TracePoint::runTaken, run.collective);
+    platform.beginExchange(slot.prepared.exchange);
+    return true;
+  }
+
+  /// The same without an attempt to complete it at once.
+  DFCCL_HD DFCCL_COLD bool queue(P& platform, const FeedEntry& entry, bool isSent) {
     switch (entry.kind) {
       case FeedEntry::run:
-        if (index_ >= entry.blockCount) return false;
-        takeRun(platform, entry);
+        takeRun(platform, entry, isSent);
         return true;
       case FeedEntry::abort:
         dropCollective(entry.value);
@@ -95,13 +127,33 @@ class BlockDaemon {
   DFCCL_HD bool takeIn(P& platform) {
     bool any = false;
     FeedEntry entry;
-    while (isInside_ && feed_.take(entry)) any |= accept(platform, entry);
+    const uint32_t most = view_.rank().policy.order.fetchBatch;
+    for (uint32_t taken = 0; taken < most && isInside_ && feed_.take(entry); ++taken) any |= accept(platform, entry);
     return any;
   }
 
-  /// @pre This block has a part in it.
-  DFCCL_HD void takeRun(P& platform, const FeedEntry& run) {
+  /// @return whether the exchange was all. If not, this member's part is on its way.
+  DFCCL_HD DFCCL_HOT bool endsAtOnce(P& platform, const FeedEntry& run) {
+    if (!platform.endExchange()) return false;
+    const bool isShared = run.blockCount != 1;
+    const RunProgress progress = view_.rank().runs[run.value].blocksDone.count(1, run.blockCount);
+    if (progress != RunProgress::blocksLeft) {
+      countFinished(*slots_.at(run.collective).collective, run.blockCount);
+      const CqeStatus status = progress == RunProgress::finished ? CqeStatus::completed : CqeStatus::aborted;
+      P::postCompletion(view_.rank(), run.value, packCqe(run.collective, status, run.addresses.run), isShared);
+    }
+    BlockCounters& counters = view_.counters();
+    counters.tasksTaken.add(1);
+    counters.visits.add(1);
+    counters.slices.add(1);
+    counters.tasksCompleted.add(1);
+    return true;
+  }
+
+  /// @pre This block has a part in it. @param isSent whether its exchange has begun.
+  DFCCL_HD void takeRun(P& platform, const FeedEntry& run, bool isSent) {
     const uint32_t slot = run.value;
+    P::mark(TracePoint::runTaken, run.collective);
     view_.counters().tasksTaken.add(1);
     if (P::isAborted(view_.rank(), index_, run.collective)) [[unlikely]] {
       return abortRun(slot, view_.rank().collectives[run.collective]);
@@ -116,7 +168,7 @@ class BlockDaemon {
         continue;
       }
       view_.isActive(entry.task) = 1;
-      begin(platform, entry, slot, run.addresses, block);
+      begin(platform, entry, slot, run.addresses, block).dynamic.isSent |= isSent;
       enqueue(entry);
     }
     view_.nextRun(slot) = kNoRun;
@@ -125,11 +177,11 @@ class BlockDaemon {
   }
 
   /// Makes `slot` the current run of a task.
-  DFCCL_HD void begin(P& platform, const QueueEntry& entry, uint32_t slot, const RunAddresses& addresses,
-                      uint32_t programBlock) {
+  DFCCL_HD DFCCL_COLD ContextSlot& begin(P& platform, const QueueEntry& entry, uint32_t slot,
+                                         const RunAddresses& addresses, uint32_t programBlock) {
     ContextSlot& context =
         slots_.begin(view_.rank(), view_.counters(), entry.task, entry.collective, programBlock, addresses, slot);
-    if (!view_.rank().publishesEarly()) return;
+    if (!view_.rank().publishesEarly()) return context;
     const BoundProgram& program = *context.view->program;
     bool progressed = false;
     if (programBlock == 0 && program.usesDirect()) {
@@ -139,6 +191,7 @@ class BlockDaemon {
       // While others have their turns before it, this member's part can be on its way.
       interpreter(platform, context).sendEarly();
     }
+    return context;
   }
 
   DFCCL_HD static Interpreter<P> interpreter(P& platform, ContextSlot& slot) {
@@ -169,7 +222,7 @@ class BlockDaemon {
   }
 
   /// Polls tasks until one of them has used the step's budget up, sticks below its threshold, or all are stuck.
-  DFCCL_HD bool visit(P& platform) {
+  DFCCL_HD DFCCL_COLD bool visit(P& platform) {
     if (schedule_.length == 0) {
       note<scheduling::EventKind::idle>();
       return false;
@@ -209,6 +262,7 @@ class BlockDaemon {
           if (!progressed) view_.counters().stuckVisits.add(1);
           const scheduling::Change change =
               progressed ? note<scheduling::EventKind::progressed>() : note<scheduling::EventKind::stuck>();
+          P::mark(change.preempted ? TracePoint::preempted : TracePoint::visitStuck, entry.collective);
           if (change.preempted) view_.counters().preemptions.add(1);
           // A task that is alone gains nothing from being polled again at once.
           if (schedule_.length == 1) return any;
@@ -222,6 +276,7 @@ class BlockDaemon {
 
   /// The last block of a run: the next run may start, and the host is told. Nothing of the run is touched after that.
   DFCCL_HD void finish(P& platform, ContextSlot& slot, const QueueEntry& entry, CqeStatus status) {
+    P::mark(TracePoint::runFinished, entry.collective);
     const uint64_t run = slot.addresses.run;
     const uint32_t completionSlot = slot.dynamic.slot;
     // A count of several blocks, or of members, has ordered what they wrote before it.
@@ -243,6 +298,9 @@ class BlockDaemon {
 
   DFCCL_HD void advanceToNextRun(P& platform, ContextSlot& slot, const QueueEntry& entry) {
     view_.counters().tasksCompleted.add(1);
+    if (P::kTriesAtOnce && slot.view->program->exchanges && slot.prepared.task != entry.task) {
+      interpreter(platform, slot).prepare(slot.prepared, entry.task);
+    }
     const uint32_t programBlock = slot.programBlock;
     const uint32_t next = view_.nextRun(slot.dynamic.slot);
     ContextSlots<P>::end(slot);
@@ -256,7 +314,7 @@ class BlockDaemon {
   }
 
   /// A run that came in after its id was aborted.
-  DFCCL_HD void abortRun(uint32_t slot, CollectiveRecord& c) {
+  DFCCL_HD DFCCL_COLD void abortRun(uint32_t slot, CollectiveRecord& c) {
     uint32_t parts = 0;
     for (uint32_t block = index_; block < c.blockCount; block += grid_) ++parts;
     countAborted(slot, c, parts);
@@ -272,7 +330,7 @@ class BlockDaemon {
   }
 
   /// An id was aborted: drops its runs. Peers may free what this rank could have touched once every block did this.
-  DFCCL_HD void dropCollective(uint32_t collective) {
+  DFCCL_HD DFCCL_COLD void dropCollective(uint32_t collective) {
     CollectiveRecord& c = view_.rank().collectives[collective];
     for (uint32_t position = 0; position < schedule_.length;) {
       const uint32_t task = view_.queued(position).task;
@@ -305,7 +363,7 @@ class BlockDaemon {
     }
   }
 
-  DFCCL_HD void persist(P&) {
+  DFCCL_HD DFCCL_COLD void persist(P&) {
     slots_.saveAll(view_.rank(), view_.counters());
     view_.block().savedLength = schedule_.length;
     view_.block().savedCursor = schedule_.cursor;
@@ -318,7 +376,7 @@ class BlockDaemon {
   }
 
   typename P::BlockView view_;
-  BroadcastReader<FeedEntry, typename P::FeedOrders> feed_;
+  typename P::FeedReader feed_;
   const uint32_t index_;
   const uint32_t grid_;
   bool isInside_ = false;

@@ -3,6 +3,7 @@
 // what changed, and only when its slot is taken or the daemon leaves (dfccl.txt section 5).
 #include <cstdint>
 
+#include "dfccl/daemon/exchange.hpp"
 #include "dfccl/daemon/rank_memory.hpp"
 
 namespace dfccl {
@@ -16,6 +17,7 @@ struct ContextSlot {
   RunRecord* run = nullptr;
   RunAddresses addresses{};  // of it
   DynamicContext dynamic{};
+  PreparedExchange prepared;
 };
 
 template <class P>
@@ -44,6 +46,8 @@ class ContextSlots {
     slot.isDirty = true;
     return slot;
   }
+  /// Where contexts of a collective are kept, whosever is there.
+  DFCCL_HD ContextSlot& at(uint32_t collective) { return slots_[collective % kSlots]; }
   /// The run of the task that is in this slot is over.
   DFCCL_HD static void end(ContextSlot& slot) { slot.isDirty = false; }
   DFCCL_HD void saveAll(RankMemory& memory, BlockCounters& counters) {
@@ -57,6 +61,7 @@ class ContextSlots {
   DFCCL_HD void fill(RankMemory& memory, ContextSlot& slot, uint32_t task, uint32_t collective, uint32_t programBlock,
                      const RunAddresses& addresses, const DynamicContext& dynamic) {
     CollectiveRecord* record = &memory.collectives[collective];
+    if (slot.task != task) slot.prepared.task = PreparedExchange::kNoTask;
     slot.task = task;
     slot.programBlock = programBlock;
     slot.run = &memory.runs[dynamic.slot];
@@ -71,6 +76,7 @@ class ContextSlots {
     if (slot.task == kNoRun || !slot.isDirty) return;
     if (Rules::saveDirtyContexts) memory.contexts[slot.task].dynamic = slot.dynamic;
     slot.isDirty = false;
+    P::mark(TracePoint::contextSaved, slot.task);
     counters.contextSaves.add(1);
   }
 

@@ -50,6 +50,9 @@ class Interpreter {
   DFCCL_HD Outcome advance(int64_t& budgetBytes, bool& progressed) {
     if (d_.phase == Phase::starting) {
       if (!isMyTurn()) return Outcome::stuck;
+      d_.phase = Phase::meeting;
+    }
+    if (d_.phase == Phase::meeting) {
       if (runsTogether()) return advanceTogether(budgetBytes, progressed);
       if (!start(progressed)) return Outcome::stuck;
       d_.phase = Phase::running;
@@ -89,7 +92,9 @@ class Interpreter {
   /// Tells the peers where this run's buffers are, as soon as it is this run's turn: a pointer published when the
   /// request comes in, not when its task is scheduled, cuts preemptions tenfold.
   DFCCL_HD void publishBuffers(bool& progressed) {
-    if (d_.published || block_ != 0 || !program_.usesDirect() || !isMyTurn()) return;
+    if (d_.published || block_ != 0 || !program_.usesDirect()) return;
+    if (d_.phase == Phase::starting && !isMyTurn()) return;
+    d_.phase = Phase::meeting;
     for (uint32_t copy = 0; copy < places_.copyCount; ++copy) {
       places_.mailboxCopies[copy][c_.member].publish(run_.sendAddress, run_.recvAddress, run_.run, P::kPublishOrder);
     }
@@ -108,13 +113,30 @@ class Interpreter {
     d_.isSent = 1;
   }
 
+  /// Makes ready what every run of this block's part repeats, if that is a single exchange. @pre A run has ended.
+  DFCCL_HD DFCCL_COLD void prepare(PreparedExchange& prepared, uint32_t task) {
+    d_.tile = 0;
+    const BlockRecord& block = program_.blocks[block_];
+    if (!program_.exchanges || program_.tiles != 1 || block.stepCount != 1) return;
+    const StepRecord& step = program_.steps[block.firstStep];
+    if (step.dependencyCount != 0 || step.isAwaited) return;
+    Exchange e = exchangeOf(step);
+    if (e.count == 0) return;
+    e.isSent = 0;
+    prepared.exchange = e;
+    prepared.byteOffset = reinterpret_cast<uint64_t>(e.own) - run_.sendAddress;
+    prepared.halfBytes = Rules::landsByParity ? places_.members * e.memberStride : 0;
+    prepared.slotOffset = e.slotOffset - (run_.run % 2 != 0 ? prepared.halfBytes : 0);
+    prepared.task = task;
+  }
+
  private:
   DFCCL_HD bool isMyTurn() const {
     if (Rules::holdUntilRegistered && !platform_.isComplete(c_)) return false;
     // With a single block there is nobody to wait for: it begins a run when it has ended the one before.
     if (!Rules::runsInOrder || program_.header.blockCount == 1) return true;
     if (live_.finishedRuns.load(P::kLook) != run_.run) return false;
-    P::found(live_.finishedRuns);
+    P::foundTurn(live_.finishedRuns);
     return true;
   }
 

@@ -15,7 +15,7 @@ class Leader {
   DFCCL_HD explicit Leader(RankMemory& memory)
       : m_(memory),
         submissions_(memory),
-        feed_(memory.feed),
+        feed_(memory),
         controlHead_(memory.control.head.load(order::relaxed)),
         submissionsTaken_(memory.counters.submissionsTaken.read()),
         stepsPerDecision_(stepsPerDecision(memory.policy.quit.idleVisits)) {}
@@ -39,7 +39,7 @@ class Leader {
   /// Before the leader's own block steps. @return whether anything was passed on.
   DFCCL_HD bool fetch(P& platform, BlockDaemon<P>& own) {
     if (isLeaving_) return false;
-    bool any = passControlOn(platform, own);
+    bool any = P::controlTail(m_) != controlHead_ && passControlOn(platform, own);
     // The first look of a stay doesn't ask the policy: one that waits until all are stuck would never look again if
     // every stay ended before that, and what the others wait for might be in the queue.
     if (isDraining_ || (hasLooked_ && !own.shouldFetch())) return any;
@@ -60,9 +60,7 @@ class Leader {
       own.noteFetchedNothing();
       return any;
     }
-    submissions_.release();
-    submissionsTaken_ += taken;
-    m_.counters.submissionsTaken.value.store(submissionsTaken_, order::relaxed);
+    if (!P::kTriesAtOnce) letGo(taken);
     return true;
   }
 
@@ -103,30 +101,50 @@ class Leader {
 
   DFCCL_HD bool hasRoom() { return m_.limits.grid == 1 || feed_.hasRoom(); }
 
-  /// To all blocks that have anything to do with it, in one order.
-  DFCCL_HD bool tell(P& platform, BlockDaemon<P>& own, const FeedEntry& entry) {
-    const bool isForOwnAlone = entry.kind == FeedEntry::run && entry.blockCount == 1;
-    if (m_.limits.grid != 1 && !isForOwnAlone && !feed_.tryPublish(entry)) return false;
-    own.accept(platform, entry);
+  /// To all blocks, in one order.
+  DFCCL_HD DFCCL_COLD bool tell(P& platform, BlockDaemon<P>& own, const FeedEntry& entry) {
+    if (m_.limits.grid != 1 && !feed_.tryPublish(entry)) return false;
+    own.queue(platform, entry, false);
     return true;
   }
 
-  DFCCL_HD void passOn(P& platform, BlockDaemon<P>& own, const Sqe& sqe) {
-    RunRecord& run = m_.runs[sqe.completionSlot];
+  /// A run, to the blocks that have a part in it. @pre hasRoom()
+  DFCCL_HD DFCCL_HOT void passOn(P& platform, BlockDaemon<P>& own, const Sqe& sqe) {
     CollectiveHead& c = P::headOf(m_, sqe.id);
     // The leader numbers the runs of an id, so that any number of threads may submit it.
     const RunAddresses addresses{c.submittedRuns.load(order::relaxed), sqe.sendAddress, sqe.recvAddress};
-    static_cast<RunAddresses&>(run) = addresses;
-    run.collective = sqe.id;
-    if (c.blockCount != 1) run.blocksDone.reset();
+    const FeedEntry entry{
+        FeedEntry::run, static_cast<uint16_t>(c.blockCount), sqe.completionSlot, sqe.id, c.firstTask, c.priority,
+        addresses};
+    const bool isShared = c.blockCount != 1;
+    if (isShared) {
+      record(entry);
+      if (m_.limits.grid != 1) feed_.tryPublish(entry);
+    }
+    const bool isBegun = own.beginsAtOnce(platform, entry);
+    // While that is under way, all that has to be written down before the host can know that it is over.
+    if (!isShared) record(entry);
     P::countSubmitted(m_, sqe.id, c);
-    tell(platform, own,
-         {FeedEntry::run, static_cast<uint16_t>(c.blockCount), sqe.completionSlot, sqe.id, c.firstTask, c.priority,
-          addresses});
+    if (P::kTriesAtOnce) letGo(1);
+    own.acceptBegun(platform, entry, isBegun);
   }
 
-  DFCCL_HD bool passControlOn(P& platform, BlockDaemon<P>& own) {
-    if (P::controlTail(m_) == controlHead_ || !hasRoom()) return false;
+  DFCCL_HD DFCCL_HOT void record(const FeedEntry& entry) {
+    RunRecord& run = m_.runs[entry.value];
+    static_cast<RunAddresses&>(run) = entry.addresses;
+    run.collective = entry.collective;
+    if (entry.blockCount != 1) run.blocksDone.reset();
+  }
+
+  /// Gives the places of entries that were taken back to the producers, and counts them.
+  DFCCL_HD void letGo(uint32_t taken) {
+    submissions_.release();
+    submissionsTaken_ += taken;
+    m_.counters.submissionsTaken.value.store(submissionsTaken_, order::relaxed);
+  }
+
+  DFCCL_HD DFCCL_COLD bool passControlOn(P& platform, BlockDaemon<P>& own) {
+    if (!hasRoom()) return false;
     const uint32_t collective = m_.control.collectives[controlHead_ % ControlRing::kCapacity].load(order::relaxed);
     tell(platform, own, {FeedEntry::abort, 0, collective});
     ++controlHead_;
@@ -134,7 +152,7 @@ class Leader {
     return true;
   }
 
-  DFCCL_HD void leave(P& platform, BlockDaemon<P>& own) {
+  DFCCL_HD DFCCL_COLD void leave(P& platform, BlockDaemon<P>& own) {
     if (!hasRoom()) return;
     isLeaving_ = true;
     m_.counters.quits.add(1);
@@ -163,7 +181,7 @@ class Leader {
 
   RankMemory& m_;
   typename P::Submissions submissions_;
-  BroadcastLeader<FeedEntry, typename P::FeedOrders> feed_;
+  typename P::FeedLeader feed_;
   scheduling::QuitState quit_{};
   uint64_t seenProgress_ = 0;
   uint64_t controlHead_;       // requests passed on

@@ -10,6 +10,7 @@
 #include "dfccl/daemon/counters.hpp"
 #include "dfccl/daemon/records.hpp"
 #include "dfccl/daemon/residency.hpp"
+#include "dfccl/daemon/trace_point.hpp"
 #include "dfccl/queues/completion_owned_slots.hpp"
 #include "dfccl/queues/submission_consumer.hpp"
 #include "dfccl/queues/submission_producer.hpp"

@@ -7,6 +7,7 @@
 #include "dfccl/daemon/bound_program.hpp"
 #include "dfccl/daemon/connector.hpp"
 #include "dfccl/daemon/joint_moves.hpp"
+#include "dfccl/daemon/run_addresses.hpp"
 #include "dfccl/daemon/run_count.hpp"
 #include "dfccl/types.hpp"
 
@@ -106,13 +107,6 @@ struct CollectiveRecord : CollectiveHead {
   Atomic<uint64_t, Scope::device> finishedRuns;  // complete on every block of this rank: the next run may start
 };
 
-/// What stays the same while a run is under way.
-struct RunAddresses {
-  uint64_t run;
-  uint64_t sendAddress;
-  uint64_t recvAddress;
-};
-
 /// One run of a collective on this rank: its own addresses and its own count (correctness.md, "Names, runs,
 /// completions"). Its index is the completion slot, which the producer claimed for this run alone.
 struct alignas(64) RunRecord : RunAddresses {
@@ -121,7 +115,8 @@ struct alignas(64) RunRecord : RunAddresses {
 };
 
 enum class Phase : uint8_t {
-  starting,  // registration elsewhere, the run before, or (direct forms) a peer's buffers are still missing
+  starting,  // registration elsewhere or the run before is still missing
+  meeting,   // it is this run's turn; with direct forms, peers' buffers are still missing
   running,
   draining,  // all data moved; peers may still touch this rank's buffers
 };

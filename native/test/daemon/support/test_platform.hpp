@@ -35,6 +35,7 @@ class TestPlatform : public CpuPlatform<RulesType> {
  public:
   static constexpr int kVisitsPerStep = 1;
   static constexpr uint32_t kStepsPerDecision = 1;
+  static constexpr bool kTriesAtOnce = true;
   static inline int64_t& kStepBudgetBytes = Surroundings::stepBudgetBytes;
   static inline uint64_t& kTogetherBytes = Surroundings::togetherBytes;
 
