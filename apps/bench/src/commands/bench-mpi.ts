@@ -42,7 +42,7 @@ export function addBenchMpiCommand(bench: Command): void {
     .option("-r, --ranks <list>", "numbers of ranks (default: 2,8)", listOf(wholeNumber(2, 64)))
     .option("-b, --bytes <list>", "sizes instead of the usual ones: 8,4K,64M", listOf(byteSize))
     .option("-n, --repetitions <n>", "runs a side (default: 5, with --quick 1)", wholeNumber(1, 1000))
-    .addOption(new Option("--mode <mode>", "who steps our ranks").choices(["caller", "threads", "workers"]).default("caller"))
+    .addOption(new Option("--mode <mode>", "who steps our ranks").choices(["caller", "threads", "workers", "processes"]).default("caller"))
     .option("--json <file>", "write header and rows; - for standard output, instead of text", outputFileOrDash)
     .option("--markdown <file>", "write the page for docs/benchmarks", outputFile)
     .addHelpText(
@@ -52,6 +52,8 @@ Modes:
   caller   ${describeMode("caller").replace(", beside", ",\n           beside")}
   threads  ${describeMode("threads").replace(", waits", ",\n           waits")}
   workers  ${describeMode("workers")}
+  processes
+           ${describeMode("processes").replace(" submits, waits", "\n           submits, waits")}
 
 Examples:
   $ dfccl bench mpi --quick

@@ -86,24 +86,26 @@ export function commandsOf(
     tensors
       ? ["--tensors", tensors, "--iterations", String(options.iterations)]
       : ["--bytes", String(bytes), "--budget", String(options.budgetSeconds)];
+  const mpirunWith = (one: Case, started: readonly string[]): ProgramRun => ({
+    command: mpirun,
+    args: [...mpirunFlags(options.isRoot), "-np", String(one.ranks), ...started, ...what(one)],
+  });
+  const inOneProcess = (one: Case): ProgramRun => ({
+    command: `${programs}/allreduce_bench`,
+    args: [
+      "--ranks",
+      String(one.ranks),
+      "--mode",
+      options.mode,
+      "--probe",
+      "no",
+      ...what(one),
+      ...(one.tensors ? ["--order", "random"] : []),
+    ],
+  });
   return {
-    ours: (one) => ({
-      command: `${programs}/allreduce_bench`,
-      args: [
-        "--ranks",
-        String(one.ranks),
-        "--mode",
-        options.mode,
-        "--probe",
-        "no",
-        ...what(one),
-        ...(one.tensors ? ["--order", "random"] : []),
-      ],
-    }),
-    openmpi: (one) => ({
-      command: mpirun,
-      args: [...mpirunFlags(options.isRoot), "-np", String(one.ranks), program, ...what(one)],
-    }),
+    ours: options.mode === "processes" ? (one) => mpirunWith(one, [`${programs}/allreduce_processes_bench`]) : inOneProcess,
+    openmpi: (one) => mpirunWith(one, [program]),
   };
 }
 

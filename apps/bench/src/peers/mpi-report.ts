@@ -35,6 +35,7 @@ const modes: Readonly<Record<string, string>> = {
   caller: "one thread submits for all ranks and helps while it waits, beside one worker for each further core",
   threads: "each rank has a thread of its own, which submits, waits and steps its own rank",
   workers: "one thread submits and sleeps, a worker for each core does the rest",
+  processes: "one rank a process, both under mpirun; each submits, waits and steps its own rank",
 };
 
 export function describeMode(mode: string): string {
