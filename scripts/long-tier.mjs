@@ -41,6 +41,16 @@ export const entries = [
     minutes: 60,
   },
   {
+    name: "kill -9 and SIGSTOP of a rank's process at 200 random moments; 10,000 strangers at the rendezvous",
+    command: ["ctest", "--test-dir", "build/release", "--output-on-failure", "-R", "^processes/"],
+    minutes: 20,
+  },
+  {
+    name: "8 processes × ResNet-50 × 200 iterations in random orders, with synchronizations, under dfccl launch",
+    command: ["node", "apps/bench/dist/cli.js", "launch", "-n", "8", "dfccl", "disorder", "--iterations", "200", "--json"],
+    minutes: 20,
+  },
+  {
     name: "150 random schedules, with polls that fail in a row counted at once and one by one",
     command: ["vitest", "run", "--project", "simulator", "test/schedule/simulate-schedule"],
     minutes: 20,
