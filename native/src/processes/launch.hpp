@@ -18,7 +18,8 @@ using Environment = std::function<const char*(const char*)>;
 
 /// Whether some launcher started this process.
 bool isLaunched(const Environment& environment);
-/// The first launcher that left its variables: "dfccl launch" (or whoever sets DFCCL_RANK), mpirun, srun, PMI, torchrun.
+/// The first launcher that left its variables: "dfccl launch" (or whoever sets DFCCL_RANK), mpirun, srun, PMI,
+/// torchrun.
 /// @throws Error dfcclInvalidArgument naming the variable that is missing or wrong, or that tells of several machines.
 Launch readLaunch(const Environment& environment);
 
