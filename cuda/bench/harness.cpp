@@ -22,6 +22,9 @@ Bed::Bed(const Arguments& arguments) {
   options.rank.limits.collectives = 1024;
   options.rank.limits.tasks = static_cast<uint32_t>(arguments.number("--tasks", 8192));
   options.rank.policy = defaultGpuPolicy();
+  scheduling::OrderPolicy& order = options.rank.policy.order;
+  order.fetchEveryVisits = static_cast<uint32_t>(arguments.number("--fetch-every", order.fetchEveryVisits));
+  order.fetchBatch = static_cast<uint32_t>(arguments.number("--fetch-batch", order.fetchBatch));
   options.rank.policy.quit.residencyTicks = arguments.number("--residency-us", 3000) * 1000;
   options.rank.watchdogNanos = arguments.number("--watchdog-ms", 2000) * 1'000'000;
   options.rank.arenaBytes = size_t{arguments.number("--arena-mb", 256)} << 20;

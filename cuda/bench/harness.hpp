@@ -40,8 +40,8 @@ class Arguments {
   std::map<std::string, std::string> values_;
 };
 
-/// A world as the arguments ask for: --ranks (default: as many as devices), --grid, --sticky, --residency
-/// (microseconds).
+/// A world as the arguments ask for: --ranks (default: as many as devices), --grid, --sticky, --residency-us,
+/// --fetch-every and --fetch-batch.
 struct Bed {
   explicit Bed(const Arguments& arguments);
 

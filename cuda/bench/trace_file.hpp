@@ -11,8 +11,9 @@ inline uint64_t valueOf(const TraceEvent& event) { return event.what >> 8; }
 
 inline const char* nameOf(TracePoint point) {
   static const char* const names[kTracePointCount] = {
-      "none",          "entered",      "left",      "submission seen", "run taken", "context loading", "context loaded",
-      "context saved", "move ordered", "move done", "stuck",           "preempted", "run finished",    "posted"};
+      "none",           "entered",       "left",         "submission seen", "run taken", "context loading",
+      "context loaded", "context saved", "peers known",  "move ordered",    "move done", "part done",
+      "stuck",          "preempted",     "run finished", "posted"};
   const auto index = static_cast<int>(point);
   return index < kTracePointCount ? names[index] : "unknown";
 }

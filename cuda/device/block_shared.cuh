@@ -103,7 +103,7 @@ struct alignas(16) Storage {
   __device__ T& get() { return *reinterpret_cast<T*>(bytes); }
 };
 
-inline constexpr uint32_t kDaemonBytes = 6656;
+inline constexpr uint32_t kDaemonBytes = 12288;
 inline constexpr uint32_t kLeaderBytes = 512;
 
 /// What the daemon looks up by index.

@@ -39,6 +39,8 @@ scheduling::SchedulePolicy defaultGpuPolicy() {
   SchedulePolicy policy = defaultPolicy();
   policy.stickiness = {StickinessKind::adaptive, {}, 2, 1, 32, 0, 512};
   policy.quit.idleVisits = 64;
+  // What finds an empty queue is over soonest, so a queue is emptied first, unless all in it are stuck.
+  policy.order.fetchEveryVisits = 64;
   return policy;
 }
 

@@ -3,6 +3,7 @@
 // takes runs in, keeps its task queue, executes programs slice by slice, preempts what is stuck (dfccl.txt section 4).
 #include <cstdint>
 
+#include "dfccl/daemon/attempt.hpp"
 #include "dfccl/daemon/context_slots.hpp"
 #include "dfccl/daemon/interpreter.hpp"
 #include "dfccl/daemon/rank_memory.hpp"
@@ -47,42 +48,42 @@ class BlockDaemon {
 
   /// Takes what the leader tells all blocks. @return whether this block has anything to do with it.
   DFCCL_HD DFCCL_HOT bool accept(P& platform, const FeedEntry& entry) {
-    const bool isRun = entry.kind == FeedEntry::run;
-    if (isRun && index_ >= entry.blockCount) return false;
-    return acceptBegun(platform, entry, isRun && beginsAtOnce(platform, entry));
-  }
-
-  /// @param isBegun what beginsAtOnce said of it.
-  DFCCL_HD DFCCL_HOT bool acceptBegun(P& platform, const FeedEntry& entry, bool isBegun) {
-    if (isBegun && endsAtOnce(platform, entry)) return true;
-    if (index_ != 0) P::acquireEntry();
-    return queue(platform, entry, isBegun);
-  }
-
-  /// A run that finds nothing before it, and of which this block's part is one exchange, is tried before a task is made
-  /// of it. @return whether the exchange is under way: endsAtOnce is to follow.
-  DFCCL_HD DFCCL_HOT bool beginsAtOnce(P& platform, const FeedEntry& run) {
-    if (!P::kTriesAtOnce || schedule_.length != 0) return false;
-    ContextSlot& slot = slots_.at(run.collective);
-    if (slot.prepared.task != run.firstTask + index_ || run.blockCount > grid_ || isInOrder() ||
-        P::isAborted(view_.rank(), index_, run.collective)) {
-      return false;
+    Attempt attempt;
+    if (entry.kind == FeedEntry::run) {
+      if (index_ >= entry.blockCount) return false;
+      beginAttempt(platform, entry, attempt);
     }
-    // With a single block there is nobody to wait for.
-    const bool isShared = run.blockCount != 1;
-    const uint64_t finished = isShared ? slot.collective->finishedRuns.load(P::kLook) : run.addresses.run;
-    slot.prepared.aimAt(run.addresses);
-    if (Rules::runsInOrder && finished != run.addresses.run) return false;
-    P::mark(TracePoint::runTaken, run.collective);
-    platform.beginExchange(slot.prepared.exchange);
-    return true;
+    return accept(platform, entry, attempt);
   }
 
-  /// The same without an attempt to complete it at once.
-  DFCCL_HD DFCCL_COLD bool queue(P& platform, const FeedEntry& entry, bool isSent) {
+  /// @param attempt what beginAttempt made of it.
+  DFCCL_HD DFCCL_HOT bool accept(P& platform, const FeedEntry& entry, Attempt& attempt) {
+    if (attempt.isUnderWay) {
+      ContextSlot& slot = slots_.at(entry.collective);
+      Attempts<P>::end(platform, slot, entry, view_.rank().runs[entry.value], view_.counters(), attempt);
+      if (attempt.isOver) {
+        if (attempt.isFinal) endAttempt(*slot.collective, entry, attempt.isAborted);
+        return true;
+      }
+    }
+    if (index_ != 0) P::acquireEntry();
+    return queue(platform, entry, attempt);
+  }
+
+  /// @pre This block has a part in the run.
+  DFCCL_HD DFCCL_HOT void beginAttempt(P& platform, const FeedEntry& run, Attempt& attempt) {
+    if (!P::kTriesAtOnce || schedule_.length != 0) return;
+    ContextSlot& slot = slots_.at(run.collective);
+    const bool isPrepared = slot.prepared.isOf(run.firstTask + index_) && run.blockCount <= grid_;
+    if (!isPrepared || isInOrder() || P::isAborted(view_.rank(), index_, run.collective)) return;
+    Attempts<P>::begin(platform, slot, run, index_, attempt);
+  }
+
+  /// Without an attempt, or after one that was not the end.
+  DFCCL_HD DFCCL_COLD bool queue(P& platform, const FeedEntry& entry, const Attempt& attempt) {
     switch (entry.kind) {
       case FeedEntry::run:
-        takeRun(platform, entry, isSent);
+        takeRun(platform, entry, attempt);
         return true;
       case FeedEntry::abort:
         dropCollective(entry.value);
@@ -127,31 +128,22 @@ class BlockDaemon {
   DFCCL_HD bool takeIn(P& platform) {
     bool any = false;
     FeedEntry entry;
+    if (P::kTriesAtOnce && !schedule_.isDraining && !shouldFetch()) return false;
     const uint32_t most = view_.rank().policy.order.fetchBatch;
     for (uint32_t taken = 0; taken < most && isInside_ && feed_.take(entry); ++taken) any |= accept(platform, entry);
     return any;
   }
 
-  /// @return whether the exchange was all. If not, this member's part is on its way.
-  DFCCL_HD DFCCL_HOT bool endsAtOnce(P& platform, const FeedEntry& run) {
-    if (!platform.endExchange()) return false;
-    const bool isShared = run.blockCount != 1;
-    const RunProgress progress = view_.rank().runs[run.value].blocksDone.count(1, run.blockCount);
-    if (progress != RunProgress::blocksLeft) {
-      countFinished(*slots_.at(run.collective).collective, run.blockCount);
-      const CqeStatus status = progress == RunProgress::finished ? CqeStatus::completed : CqeStatus::aborted;
-      P::postCompletion(view_.rank(), run.value, packCqe(run.collective, status, run.addresses.run), isShared);
-    }
-    BlockCounters& counters = view_.counters();
-    counters.tasksTaken.add(1);
-    counters.visits.add(1);
-    counters.slices.add(1);
-    counters.tasksCompleted.add(1);
-    return true;
+  DFCCL_HD DFCCL_HOT void endAttempt(CollectiveRecord& c, const FeedEntry& run, bool isAborted) {
+    countFinished(c, run.blockCount);
+    const CqeStatus status = isAborted ? CqeStatus::aborted : CqeStatus::completed;
+    // A count of several blocks has ordered what they wrote before it, and so have the members' acknowledgements.
+    const bool isOrdered = run.blockCount != 1 || !slots_.at(run.collective).prepared.isExchange;
+    P::postCompletion(view_.rank(), run.value, packCqe(run.collective, status, run.addresses.run), isOrdered);
   }
 
-  /// @pre This block has a part in it. @param isSent whether its exchange has begun.
-  DFCCL_HD void takeRun(P& platform, const FeedEntry& run, bool isSent) {
+  /// @pre This block has a part in it. @param attempt how far that is already.
+  DFCCL_HD void takeRun(P& platform, const FeedEntry& run, const Attempt& attempt) {
     const uint32_t slot = run.value;
     P::mark(TracePoint::runTaken, run.collective);
     view_.counters().tasksTaken.add(1);
@@ -168,7 +160,7 @@ class BlockDaemon {
         continue;
       }
       view_.isActive(entry.task) = 1;
-      begin(platform, entry, slot, run.addresses, block).dynamic.isSent |= isSent;
+      attempt.applyTo(begin(platform, entry, slot, run.addresses, block).dynamic);
       enqueue(entry);
     }
     view_.nextRun(slot) = kNoRun;
@@ -195,7 +187,8 @@ class BlockDaemon {
   }
 
   DFCCL_HD static Interpreter<P> interpreter(P& platform, ContextSlot& slot) {
-    return {platform, *slot.collective, *slot.view, slot.addresses, *slot.run, slot.programBlock, slot.dynamic};
+    return {platform,  *slot.collective,  *slot.view,   slot.addresses,
+            *slot.run, slot.programBlock, slot.dynamic, slot.prepared};
   }
 
   // In order, a run that follows another of its id has its place from the beginning, as it would have in NCCL's queue.
@@ -298,9 +291,7 @@ class BlockDaemon {
 
   DFCCL_HD void advanceToNextRun(P& platform, ContextSlot& slot, const QueueEntry& entry) {
     view_.counters().tasksCompleted.add(1);
-    if (P::kTriesAtOnce && slot.view->program->exchanges && slot.prepared.task != entry.task) {
-      interpreter(platform, slot).prepare(slot.prepared, entry.task);
-    }
+    if (P::kTriesAtOnce && slot.prepared.task != entry.task) interpreter(platform, slot).prepare(entry.task);
     const uint32_t programBlock = slot.programBlock;
     const uint32_t next = view_.nextRun(slot.dynamic.slot);
     ContextSlots<P>::end(slot);

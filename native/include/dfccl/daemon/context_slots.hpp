@@ -3,7 +3,7 @@
 // what changed, and only when its slot is taken or the daemon leaves (dfccl.txt section 5).
 #include <cstdint>
 
-#include "dfccl/daemon/exchange.hpp"
+#include "dfccl/daemon/prepared_part.hpp"
 #include "dfccl/daemon/rank_memory.hpp"
 
 namespace dfccl {
@@ -17,7 +17,7 @@ struct ContextSlot {
   RunRecord* run = nullptr;
   RunAddresses addresses{};  // of it
   DynamicContext dynamic{};
-  PreparedExchange prepared;
+  PreparedPart prepared;
 };
 
 template <class P>
@@ -61,7 +61,7 @@ class ContextSlots {
   DFCCL_HD void fill(RankMemory& memory, ContextSlot& slot, uint32_t task, uint32_t collective, uint32_t programBlock,
                      const RunAddresses& addresses, const DynamicContext& dynamic) {
     CollectiveRecord* record = &memory.collectives[collective];
-    if (slot.task != task) slot.prepared.task = PreparedExchange::kNoTask;
+    if (slot.task != task) slot.prepared.task = PreparedPart::kNoTask;
     slot.task = task;
     slot.programBlock = programBlock;
     slot.run = &memory.runs[dynamic.slot];

@@ -9,7 +9,6 @@
 // member sends that only after it has finished run k.
 #include <cstdint>
 
-#include "dfccl/daemon/run_addresses.hpp"
 #include "dfccl/host_device.hpp"
 #include "dfccl/types.hpp"
 
@@ -34,24 +33,6 @@ struct Exchange {
 
   DFCCL_HD uint8_t* outgoing(uint32_t to) const { return landings[to] + slotOffset + member * memberStride; }
   DFCCL_HD uint8_t* incoming(uint32_t from) const { return landings[member] + slotOffset + from * memberStride; }
-};
-
-/// The one exchange that is all of a block's part in a collective: complete but for what each run brings.
-struct PreparedExchange {
-  static constexpr uint32_t kNoTask = 0xffffffff;
-
-  uint32_t task = kNoTask;  // whose it is
-  Exchange exchange;
-  uint64_t byteOffset;  // of this block's part in the buffers
-  uint64_t slotOffset;  // of even runs
-  uint64_t halfBytes;   // from there to that of odd runs
-
-  DFCCL_HD void aimAt(const RunAddresses& run) {
-    exchange.run = run.run;
-    exchange.own = reinterpret_cast<const uint8_t*>(run.sendAddress) + byteOffset;
-    exchange.result = reinterpret_cast<uint8_t*>(run.recvAddress) + byteOffset;
-    exchange.slotOffset = slotOffset + (run.run % 2 != 0 ? halfBytes : 0);
-  }
 };
 
 }  // namespace dfccl

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "dfccl/daemon/exchange.hpp"
+#include "dfccl/daemon/prepared_part.hpp"
 #include "dfccl/daemon/records.hpp"
 #include "dfccl/reduce_copy.hpp"
 
@@ -35,7 +36,8 @@ class Interpreter {
   /// @param collective the record itself, for what changes in it.
   /// @param view its constant part, which may be a nearer copy.
   DFCCL_HD Interpreter(P& platform, const CollectiveRecord& collective, const CollectiveRecord& view,
-                       const RunAddresses& run, RunRecord& record, uint32_t programBlock, DynamicContext& context)
+                       const RunAddresses& run, RunRecord& record, uint32_t programBlock, DynamicContext& context,
+                       PreparedPart& prepared)
       : platform_(platform),
         live_(collective),
         c_(view),
@@ -44,7 +46,8 @@ class Interpreter {
         run_(run),
         record_(record),
         block_(programBlock),
-        d_(context) {}
+        d_(context),
+        prepared_(prepared) {}
 
   /// Goes on until stuck, done, or `budgetBytes` are moved. `progressed` tells whether anything was committed.
   DFCCL_HD Outcome advance(int64_t& budgetBytes, bool& progressed) {
@@ -107,27 +110,21 @@ class Interpreter {
   DFCCL_HD void sendEarly() {
     const BlockRecord& block = program_.blocks[block_];
     if (block.stepCount == 0 || !isMyTurn()) return;
-    Exchange e = exchangeOf(program_.steps[block.firstStep]);
-    e.isSendOnly = 1;
-    if (e.count != 0) platform_.exchange(e);
+    uint64_t count = 0;
+    carryOut(program_.steps[block.firstStep], true, count);
     d_.isSent = 1;
   }
 
-  /// Makes ready what every run of this block's part repeats, if that is a single exchange. @pre A run has ended.
-  DFCCL_HD DFCCL_COLD void prepare(PreparedExchange& prepared, uint32_t task) {
-    d_.tile = 0;
+  /// Makes ready what every run of this block's part repeats, if that is a single step. @pre A run has ended.
+  DFCCL_HD DFCCL_COLD void prepare(uint32_t task) {
     const BlockRecord& block = program_.blocks[block_];
-    if (!program_.exchanges || program_.tiles != 1 || block.stepCount != 1) return;
+    if (program_.tiles != 1 || block.stepCount != 1) return;
     const StepRecord& step = program_.steps[block.firstStep];
     if (step.dependencyCount != 0 || step.isAwaited) return;
-    Exchange e = exchangeOf(step);
-    if (e.count == 0) return;
-    e.isSent = 0;
-    prepared.exchange = e;
-    prepared.byteOffset = reinterpret_cast<uint64_t>(e.own) - run_.sendAddress;
-    prepared.halfBytes = Rules::landsByParity ? places_.members * e.memberStride : 0;
-    prepared.slotOffset = e.slotOffset - (run_.run % 2 != 0 ? prepared.halfBytes : 0);
-    prepared.task = task;
+    d_.tile = 0;
+    const bool isReady = program_.exchanges ? prepareExchange(step) : prepareMove(step);
+    prepared_.isExchange = program_.exchanges;
+    if (isReady) prepared_.task = task;
   }
 
  private:
@@ -248,14 +245,65 @@ class Interpreter {
     return e;
   }
 
-  DFCCL_HD bool exchange(const StepRecord& step, int64_t& budgetBytes, bool& progressed) {
+  DFCCL_HD bool prepareExchange(const StepRecord& step) {
     const Exchange e = exchangeOf(step);
-    if (e.count != 0 && !platform_.exchange(e)) {
+    PreparedExchange& prepared = prepared_.exchange;
+    static_cast<Exchange&>(prepared) = e;
+    prepared.isSent = 0;
+    prepared.byteOffset = reinterpret_cast<uint64_t>(e.own) - run_.sendAddress;
+    prepared.halfBytes = Rules::landsByParity ? places_.members * e.memberStride : 0;
+    prepared.evenSlotOffset = e.slotOffset - (run_.run % 2 != 0 ? prepared.halfBytes : 0);
+    return e.count != 0;
+  }
+
+  DFCCL_HD bool prepareMove(const StepRecord& step) {
+    const uint32_t operands = uint32_t{step.sourceCount} + step.destinationCount;
+    if (static_cast<Op>(step.op) != Op::multiReduceCopy || step.count != 1 || c_.op == ReduceOp::scaledSum)
+      return false;
+    if (!program_.usesDirect() || operands > PreparedMove::kMostOperands || runsTogether()) return false;
+    PreparedMove& move = prepared_.move;
+    move.sourceCount = step.sourceCount;
+    move.destinationCount = step.destinationCount;
+    move.elements = program_.tileElements;
+    move.divisor = c_.op == ReduceOp::avg && (step.flags & kFinish) != 0 ? places_.members : 0;
+    const BoundRef* refs = program_.refs.data() + step.firstRef;
+    for (uint32_t i = 0; i < operands; ++i) {
+      const auto buffer = static_cast<BufferKind>(refs[i].buffer);
+      if (buffer == BufferKind::scratch) return false;
+      const ChunkRange range = program_.range(buffer, refs[i].chunk);
+      if (range.elements < move.elements) move.elements = range.elements;
+      move.operands[i] = {refs[i].rank, buffer, range.byteOffset};
+    }
+    return move.elements != 0 && step.destinationCount != 0;
+  }
+
+  /// @return whether all parts were there.
+  DFCCL_HD bool carryOut(const StepRecord& step, bool isSendOnly, uint64_t& count) {
+    if (P::kTriesAtOnce && prepared_.task != PreparedPart::kNoTask) {
+      PreparedExchange& e = prepared_.exchange;
+      e.aimAt(run_);
+      e.isSent = d_.isSent;
+      e.isSendOnly = isSendOnly;
+      platform_.beginExchange(e);
+      const bool isThere = platform_.endExchange();
+      e.isSent = e.isSendOnly = 0;
+      count = e.count;
+      return isThere;
+    }
+    Exchange e = exchangeOf(step);
+    e.isSendOnly = isSendOnly;
+    count = e.count;
+    return count == 0 || platform_.exchange(e);
+  }
+
+  DFCCL_HD bool exchange(const StepRecord& step, int64_t& budgetBytes, bool& progressed) {
+    uint64_t count = 0;
+    if (!carryOut(step, false, count)) {
       progressed |= d_.isSent == 0;
       d_.isSent = 1;
       return false;
     }
-    budgetBytes -= static_cast<int64_t>(e.count * program_.elementBytes()) * (2 * e.members);
+    budgetBytes -= static_cast<int64_t>(count * program_.elementBytes()) * (2 * places_.members);
     d_.isSent = 0;
     return true;
   }
@@ -427,6 +475,7 @@ class Interpreter {
   RunRecord& record_;
   const uint32_t block_;
   DynamicContext& d_;
+  PreparedPart& prepared_;
 };
 
 }  // namespace dfccl

@@ -104,7 +104,7 @@ class Leader {
   /// To all blocks, in one order.
   DFCCL_HD DFCCL_COLD bool tell(P& platform, BlockDaemon<P>& own, const FeedEntry& entry) {
     if (m_.limits.grid != 1 && !feed_.tryPublish(entry)) return false;
-    own.queue(platform, entry, false);
+    own.queue(platform, entry, Attempt{});
     return true;
   }
 
@@ -121,12 +121,13 @@ class Leader {
       record(entry);
       if (m_.limits.grid != 1) feed_.tryPublish(entry);
     }
-    const bool isBegun = own.beginsAtOnce(platform, entry);
+    Attempt attempt;
+    own.beginAttempt(platform, entry, attempt);
     // While that is under way, all that has to be written down before the host can know that it is over.
     if (!isShared) record(entry);
     P::countSubmitted(m_, sqe.id, c);
     if (P::kTriesAtOnce) letGo(1);
-    own.acceptBegun(platform, entry, isBegun);
+    own.accept(platform, entry, attempt);
   }
 
   DFCCL_HD DFCCL_HOT void record(const FeedEntry& entry) {

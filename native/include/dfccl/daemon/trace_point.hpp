@@ -14,13 +14,15 @@ enum class TracePoint : uint8_t {
   contextLoading,    // a context, or the constant part of one, is being brought near; the value is the index
   contextLoaded,     // ... and is there
   contextSaved,      // one that changed gave its place up; the value is the task
+  peersKnown,        // all peers' buffers are known; the value is the collective's index
   moveOrdered,       // the workers are told to move or to look; the value is what (Work)
   moveDone,          // ... and are back
+  partDone,          // this block's part is done; the value is the collective's index
   visitStuck,        // a visit found nothing; the value is the collective's index
   preempted,         // the turn went on to another task; the value is the collective's index
   runFinished,       // this block was the last one of a run; the value is the collective's index
   completionPosted,  // the host is told; the value is the completion slot
 };
-inline constexpr int kTracePointCount = 14;
+inline constexpr int kTracePointCount = 16;
 
 }  // namespace dfccl
