@@ -35,8 +35,12 @@ run 90 gpt2 orders --list gpt2 --iterations 200 --disturb 1 --deadline-ms 20000
 run 90 vit orders --list vit --iterations 200 --disturb 1 --deadline-ms 20000
 run 120 latency latency --grid 32 --sweep 1 --iterations 200
 run 60 pipeline pipeline --grid 32
+run 30 phases phases --grid 16
+run 30 late burst --late-us 2000
+run 30 late-fixed burst --late-us 2000 --sticky off
 if [ -n "$nccl" ]; then
   run 150 compare compare --nccl "$nccl" --grid 32
+  run 60 burst burst --nccl "$nccl"
   run 20 nccl-same-order nccl-orders --nccl "$nccl" --ordered 1
   run 20 nccl-opposite-orders nccl-orders --nccl "$nccl"
 fi

@@ -107,6 +107,7 @@ int runOrders(const Arguments& arguments);
 int runSynchronize(const Arguments& arguments);
 int runLatency(const Arguments& arguments);
 int runPipeline(const Arguments& arguments);
+int runBurst(const Arguments& arguments);
 int runPhases(const Arguments& arguments);
 int runCompare(const Arguments& arguments);
 int runNcclOrders(const Arguments& arguments);
