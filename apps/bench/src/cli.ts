@@ -16,6 +16,7 @@ import { addPipelineCommand } from "./commands/pipeline.js";
 import { addReportCommand } from "./commands/report.js";
 import { addRunCommand } from "./commands/run.js";
 import { addSimulateCommand } from "./commands/simulate.js";
+import { addStatusCommand } from "./commands/status.js";
 import { addStickinessCommand } from "./commands/stickiness.js";
 import { addTrainCommand } from "./commands/train.js";
 import { addTuneCommand } from "./commands/tune.js";
@@ -56,6 +57,7 @@ const program = new Command("dfccl")
 
 addDisorderCommand(program);
 addLaunchCommand(program);
+addStatusCommand(program);
 addCompileCommand(program);
 addVerifyCommand(program);
 addDrawCommand(program);

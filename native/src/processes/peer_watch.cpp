@@ -8,22 +8,24 @@
 namespace dfccl {
 namespace {
 
-uint64_t nowMillis() {
-  using namespace std::chrono;
-  return static_cast<uint64_t>(duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count());
-}
-
 // A look costs a system call for every other process.
 constexpr uint32_t kShortestPeriodMillis = 10;
 constexpr uint32_t kLongestPeriodMillis = 100;
 
 }  // namespace
 
-PeerWatch::PeerWatch(std::shared_ptr<Segment> segment, uint32_t muteMillis, std::function<void()> check)
+uint64_t nowMillis() {
+  using namespace std::chrono;
+  return static_cast<uint64_t>(duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count());
+}
+
+PeerWatch::PeerWatch(std::shared_ptr<Segment> segment, uint32_t muteMillis, std::function<void()> check,
+                     std::function<void()> note)
     : segment_(std::move(segment)),
       muteMillis_(muteMillis),
       periodMillis_(std::clamp(muteMillis / 8, kShortestPeriodMillis, kLongestPeriodMillis)),
       check_(std::move(check)),
+      note_(std::move(note)),
       seen_(segment_->ranks(), {0, nowMillis()}),
       thread_([this] { run(); }) {}
 
@@ -50,6 +52,7 @@ void PeerWatch::run() {
     own.heartbeat.fetchAdd(1, order::relaxed);
     const uint32_t attention = own.attention.load(order::seqCst);
     if (look() || attention != seenAttention) check_();
+    note_();
     seenAttention = attention;
     sharedFutexWait(&own.attention.value, attention, periodMillis_ * 1000);
   }

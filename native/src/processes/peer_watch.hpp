@@ -11,11 +11,16 @@
 
 namespace dfccl {
 
+/// The same clock in all processes.
+uint64_t nowMillis();
+
 class PeerWatch {
  public:
   /// @param muteMillis a process without a heartbeat for so long is given up.
   /// @param check called on the watch's thread whenever another rank is gone, and after every alarm.
-  PeerWatch(std::shared_ptr<Segment> segment, uint32_t muteMillis, std::function<void()> check);
+  /// @param note called at every look.
+  PeerWatch(std::shared_ptr<Segment> segment, uint32_t muteMillis, std::function<void()> check,
+            std::function<void()> note);
   /// Waits for a check under way.
   ~PeerWatch();
   PeerWatch(const PeerWatch&) = delete;
@@ -37,7 +42,7 @@ class PeerWatch {
   std::shared_ptr<Segment> segment_;
   const uint32_t muteMillis_;
   const uint32_t periodMillis_;
-  std::function<void()> check_;
+  std::function<void()> check_, note_;
   std::vector<Seen> seen_;
   Atomic<uint32_t> stopping_;
   std::thread thread_;

@@ -146,6 +146,7 @@ class Host {
   std::shared_ptr<Segment> run() {
     listen();
     segment_ = Segment::create(options_.shape, 0);
+    segment_->setJob(options_.job);
     segment_->join();
     while (std::any_of(state_.begin(), state_.end(), [](State s) { return s != State::ready; })) serve();
     for (const Connection& c : connections_) {

@@ -11,6 +11,7 @@
 #include <new>
 
 #include "cpu/futex.hpp"
+#include "dfccl/dfccl.h"
 #include "error.hpp"
 
 namespace dfccl {
@@ -61,6 +62,8 @@ const char* nameOf(Presence presence) {
 
 struct Segment::Header {
   uintptr_t base;  // where the first process has mapped it, and all others must
+  SegmentShape shape;
+  char job[64];
   pthread_mutex_t mutex;
   Atomic<uint32_t> holder;  // rank that has the lock, plus one; for messages
   SharedArenaHeader arena;
@@ -78,6 +81,26 @@ std::shared_ptr<Segment> Segment::create(const SegmentShape& shape, uint32_t ran
 std::shared_ptr<Segment> Segment::attach(int descriptor, const SegmentShape& shape, uint32_t rank) {
   return std::shared_ptr<Segment>(new Segment(descriptor, shape, rank, false));
 }
+
+std::shared_ptr<Segment> Segment::observe(int descriptor) {
+  SegmentShape shape{};
+  char version[sizeof shape.version]{};
+  std::strncpy(version, dfcclVersion(), sizeof version - 1);
+  const bool isRead = pread(descriptor, &shape, sizeof shape, offsetof(Header, shape)) == sizeof shape;
+  if (!isRead || std::memcmp(shape.version, version, sizeof version) != 0 || shape.ranks > kMaxRanks) {
+    close(descriptor);
+    return nullptr;
+  }
+  try {
+    return std::shared_ptr<Segment>(new Segment(descriptor, shape, kObserver, false));
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+
+std::string Segment::job() const { return {header_->job, strnlen(header_->job, sizeof header_->job)}; }
+
+void Segment::setJob(const std::string& job) { job.copy(header_->job, sizeof header_->job - 1); }
 
 Segment::Segment(int descriptor, const SegmentShape& shape, uint32_t rank, bool isNew)
     : descriptor_(descriptor), shape_(shape), rank_(rank) {
@@ -113,6 +136,7 @@ Segment::Segment(int descriptor, const SegmentShape& shape, uint32_t rank, bool 
   }
   if (!isNew) return;
   header_->base = base;
+  header_->shape = shape;
   header_->arena.base = memory_ + arenaAt;
   header_->arena.capacity = bytes_ - arenaAt;
   pthread_mutexattr_t attributes;

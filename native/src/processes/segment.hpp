@@ -60,6 +60,9 @@ class Segment {
   static std::shared_ptr<Segment> create(const SegmentShape& shape, uint32_t rank);
   /// Maps memory that another process has made. Takes `descriptor` over. @throws Error dfcclSystemError
   static std::shared_ptr<Segment> attach(int descriptor, const SegmentShape& shape, uint32_t rank);
+  /// Maps the memory of a world that this process is not in, to look at it. Takes `descriptor` over.
+  /// @return null where it is none that this version understands, or its place is taken here.
+  static std::shared_ptr<Segment> observe(int descriptor);
   ~Segment();
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;
@@ -68,6 +71,7 @@ class Segment {
   const SegmentShape& shape() const { return shape_; }
   uint32_t ranks() const { return shape_.ranks; }
   uint32_t rank() const { return rank_; }
+  static constexpr uint32_t kObserver = 0xffffffff;  // the rank of a process that only looks
   RankArea& area(uint32_t rank) { return *areas_[rank]; }
   CollectiveRecord* records(uint32_t rank);
 
@@ -91,6 +95,10 @@ class Segment {
    private:
     Segment& segment_;
   };
+
+  /// The job's name, for those who look at the world from outside; cut to what fits.
+  std::string job() const;
+  void setJob(const std::string& job);
 
   /// All three: under the lock.
   SharedArena arena();

@@ -23,6 +23,9 @@ struct SharedMember {
   State state;
   uint32_t index;
   uint64_t finishedRuns;  // when it left
+  // Since when this rank has had the same run unfinished, as its watch has seen it; 0: none. For whoever looks on.
+  Atomic<uint64_t> waitingSinceMillis;
+  Atomic<uint64_t> waitingRun;
   uint64_t scratchBytes, landingBytes;
   const uint8_t* program;  // until all have joined: whoever comes last joins all programs' moves
   uint64_t programBytes;

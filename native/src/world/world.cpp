@@ -87,7 +87,9 @@ World::World(const WorldOptions& options)
   }
   if (segment != nullptr) directory_.emplace(options.segment, options.tiles);
   pool_.start(options.workers);
-  if (segment != nullptr) watch_.emplace(options.segment, options.muteMillis, [this] { checkPeers(); });
+  if (segment != nullptr)
+    watch_.emplace(
+        options.segment, options.muteMillis, [this] { checkPeers(); }, [this] { noteWaiting(); });
 }
 
 World::~World() { stop(); }

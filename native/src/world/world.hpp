@@ -159,6 +159,7 @@ class World {
   /// Of a member of any process.
   CollectiveRecord& recordOf(const Group& group, uint32_t member);
   std::unique_ptr<Segment::Lock> lockSegment();
+  void noteWaiting();
   void tellDaemon(uint32_t rank, uint32_t index);
   bool isLetGo(Group& group);
   bool hasUnseenWork() const;

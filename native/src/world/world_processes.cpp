@@ -41,4 +41,26 @@ void World::checkPeers() {
   if (isAnyDropped) pool_.wake();
 }
 
+/// For whoever looks at the world from outside: since when each collective's current run has been under way here.
+void World::noteWaiting() {
+  const uint64_t now = nowMillis();
+  const uint32_t own = options_.segment->rank();
+  const std::lock_guard lock(mutex_);
+  for (uint32_t index = 0; index < table_[own].size(); ++index) {
+    Registered& entry = table_[own][index];
+    if (!entry.group) continue;
+    const CollectiveRecord& record = options_.segment->records(own)[index];
+    SharedMember& member = static_cast<SharedGroup&>(*entry.group).record()->members[entry.member];
+    const uint64_t finished = record.finishedRuns.load(order::relaxed);
+    const bool isUnderWay = record.submittedRuns.load(order::relaxed) > finished;
+    const uint64_t since = member.waitingSinceMillis.load(order::relaxed);
+    if (!isUnderWay) {
+      if (since != 0) member.waitingSinceMillis.store(0, order::relaxed);
+    } else if (since == 0 || member.waitingRun.load(order::relaxed) != finished) {
+      member.waitingRun.store(finished, order::relaxed);
+      member.waitingSinceMillis.store(now, order::relaxed);
+    }
+  }
+}
+
 }  // namespace dfccl

@@ -25,7 +25,7 @@ struct Board {
   Atomic<uint32_t> noticed;
 };
 
-int64_t nowMillis() {
+int64_t clockMillis() {
   using namespace std::chrono;
   return duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count();
 }
@@ -103,11 +103,11 @@ TEST_CASE("after kill -9 or SIGSTOP of a rank at any moment the others name it i
       Processes processes(kRanks, [&](uint32_t rank) { return survive(job, rank, victim, seed + moment, *board); });
       while (board->joined.load(order::acquire) < kRanks) usleep(100);
       usleep(random() % 60'000);
-      const int64_t sent = nowMillis();
+      const int64_t sent = clockMillis();
       processes.send(victim, signal);
       const int64_t limit = sent + 20'000;
-      while (board->noticed.load(order::acquire) < kRanks - 1 && nowMillis() < limit) usleep(500);
-      slowest = std::max(slowest, nowMillis() - sent);
+      while (board->noticed.load(order::acquire) < kRanks - 1 && clockMillis() < limit) usleep(500);
+      slowest = std::max(slowest, clockMillis() - sent);
       for (uint32_t r = 0; r < kRanks; ++r) {
         if (r != victim) CHECK(processes.join(r) == kFine);
       }

@@ -37,6 +37,34 @@ export interface NativeLaunch {
   readonly job: string;
 }
 
+/** One rank's part in a collective, as others see it. */
+export interface NativeMemberStatus {
+  readonly rank: number;
+  readonly registered: boolean;
+  /** It has unregistered the collective. */
+  readonly left: boolean;
+  readonly submitted: number;
+  readonly finished: number;
+  /** How long its current run has been under way, to a tenth of a second; 0: none is. */
+  readonly waitingMs: number;
+}
+
+export interface NativeWorldStatus {
+  readonly job: string;
+  readonly version: string;
+  /** Memory that the processes share, in use. */
+  readonly memoryBytes: number;
+  readonly ranks: readonly { readonly rank: number; readonly pid: number; readonly presence: "absent" | "joined" | LostRank["presence"] }[];
+  readonly collectives: readonly {
+    readonly id: number;
+    readonly collective: string;
+    readonly dataType: string;
+    readonly count: number;
+    readonly aborted: boolean;
+    readonly members: readonly NativeMemberStatus[];
+  }[];
+}
+
 /** A rank that is gone, and what became of it. */
 export interface LostRank {
   readonly rank: number;
@@ -118,6 +146,7 @@ export interface NativeAddon {
   allocate(bytes: number): ArrayBuffer;
   /** null: no launcher has left its variables. */
   readLaunch(env: NodeJS.ProcessEnv): NativeLaunch | null;
+  inspectWorlds(): NativeWorldStatus[];
   joinSegment(
     options: NativeWorldOptions,
     meeting: { readonly job: string; readonly rank: number; readonly timeoutMillis: number },

@@ -1,0 +1,83 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { WorldStatus } from "@dfccl/core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { runCommand } from "./run-command.js";
+
+// Rank 1 submits nothing of the second collective, so rank 0 waits for it.
+const program = `
+import { joinWorld } from "@dfccl/core";
+const rank = await joinWorld();
+const x = rank.allocate("float32", 10);
+const [first, second] = [4, 5].map((id) => rank.register({ id, collective: "all-reduce", dataType: "float32", count: 10 }));
+await first.run(x, x);
+const waiting = rank.number === 0 ? second.run(x, x) : new Promise((resolve) => setTimeout(resolve, 100_000));
+waiting.catch(() => {});
+console.log("there");
+setInterval(() => {}, 1000);
+`;
+const here = fileURLToPath(new URL("..", import.meta.url));
+const folder = mkdtempSync(join(here, ".status-"));
+const job = `status-${randomUUID()}`;
+const ranks: ChildProcess[] = [];
+
+beforeAll(async () => {
+  writeFileSync(join(folder, "program.mjs"), program);
+  for (const rank of [0, 1]) {
+    const env = { ...process.env, DFCCL_RANK: `${rank}`, DFCCL_WORLD_SIZE: "2", DFCCL_JOB: job };
+    ranks.push(spawn(process.execPath, [join(folder, "program.mjs")], { env, stdio: ["ignore", "pipe", "inherit"] }));
+  }
+  await Promise.all(ranks.map(({ stdout }) => stdout && once(stdout, "data")));
+}, 30_000);
+
+afterAll(async () => {
+  for (const child of ranks) {
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill("SIGKILL");
+      await once(child, "close");
+    }
+  }
+  rmSync(folder, { recursive: true });
+});
+
+/** What `dfccl status --json` says of this job, once it says what is looked for. */
+async function statusOnce(isIt: (world: WorldStatus) => boolean): Promise<WorldStatus> {
+  for (;;) {
+    const { stdout } = await runCommand(["status", "--json"]);
+    const world = (JSON.parse(stdout) as WorldStatus[]).find((one) => one.job === job);
+    if (world !== undefined && isIt(world)) return world;
+  }
+}
+
+it("tells who is in a world, what is in flight, and who waits for whom", { timeout: 40_000 }, async () => {
+  const world = await statusOnce(({ collectives }) => collectives.some(({ id, members }) => id === 5 && (members[0]?.waitingMs ?? 0) > 0));
+  expect(world.ranks).toEqual(ranks.map(({ pid }, rank) => ({ rank, pid, presence: "joined" })));
+  expect(world.collectives.map(({ id }) => id).sort()).toEqual([4, 5]);
+  expect(world.collectives.find(({ id }) => id === 4)).toMatchObject({ members: [{ finished: 1 }, { finished: 1 }] });
+  const { stdout } = await runCommand(["status"]);
+  expect(stdout).toContain(`${job}: 2 ranks, 2 collectives`);
+  expect(stdout).toMatch(/all-reduce 5, run 0, for [\d.]+ m?s: waits for rank 1,\s+which\s+hasn't\s+submitted\s+it/);
+});
+
+it("gives the same as metrics", { timeout: 40_000 }, async () => {
+  const { stdout } = await runCommand(["status", "--metrics"]);
+  expect(stdout).toContain(`dfccl_rank_up{job_name="${job}",rank="1"} 1\n`);
+  expect(stdout).toContain(`dfccl_runs_in_flight{job_name="${job}",rank="0"} 1\n`);
+  expect(stdout).toContain(`dfccl_runs_finished_total{job_name="${job}",rank="1"} 1\n`);
+});
+
+it("names a rank that has died, and ends with 1; and has nothing to say of a world that nobody is in", { timeout: 40_000 }, async () => {
+  ranks[1]?.kill("SIGKILL");
+  await statusOnce(({ ranks: all }) => all[1]?.presence === "died");
+  const { code, stdout } = await runCommand(["status"]);
+  expect(stdout).toMatch(/1 +\d+ +died/);
+  expect(code).toBe(1);
+  ranks[0]?.kill("SIGKILL");
+  if (ranks[0]) await once(ranks[0], "close");
+  const { stdout: after } = await runCommand(["status", "--json"]);
+  expect((JSON.parse(after) as WorldStatus[]).filter((one) => one.job === job)).toEqual([]);
+});
