@@ -5,6 +5,7 @@
 
 #include "bench/all_reduces.hpp"
 #include "bench/nccl.hpp"
+#include "bench/trace_gaps.hpp"
 
 namespace dfccl::gpu::bench {
 namespace {
@@ -95,7 +96,8 @@ int runBurst(const Arguments& arguments) {
     for (uint32_t c = 0; c < collectives; ++c) all.checkAndClear(bed, r, c);
   }
   const unsigned wrong = all.wrong();
-  std::printf(",\"wrong\":%u,\"counters\":%s}\n", wrong, bed.countersJson().c_str());
+  std::printf(",\"wrong\":%u,\"counters\":%s,\"gapsNs\":%s}\n", wrong, bed.countersJson().c_str(),
+              gapsJson(bed.world().rank(0), nanosPerCycleOf(bed.device(0))).c_str());
   return wrong == 0 ? 0 : 1;
 }
 

@@ -1,32 +1,11 @@
-// Where the time of one small collective goes on the device: the daemon's own trace, gap by gap. And the trace of a
-// few disordered collectives, as a file that Perfetto opens.
+// Where the time of one collective goes on the device: the daemon's own trace, gap by gap.
 #include <algorithm>
 #include <cstdio>
-#include <map>
 
 #include "bench/harness.hpp"
-#include "bench/trace_file.hpp"
+#include "bench/trace_gaps.hpp"
 
 namespace dfccl::gpu::bench {
-namespace {
-
-double middleOf(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
-/// The ring's events, oldest first, without what a stay's first microseconds cost.
-std::vector<TraceEvent> inOrder(const TraceRing& ring) {
-  std::vector<TraceEvent> events(ring.events, ring.events + kTraceEvents);
-  std::erase_if(events, [](const TraceEvent& e) { return e.clock == 0; });
-  std::sort(events.begin(), events.end(), [](const TraceEvent& a, const TraceEvent& b) { return a.clock < b.clock; });
-  return events;
-}
-
-}  // namespace
-
-/// Medians of the gaps between one point of the leader's block and the next, in nanoseconds, over many runs of one
-/// collective. The clock counts cycles: a stay's two ends tie it to time.
 int runPhases(const Arguments& arguments) {
   Bed bed(arguments);
   const size_t largest = arguments.number("--max-bytes", size_t{1} << 20);
@@ -54,30 +33,10 @@ int runPhases(const Arguments& arguments) {
       for (uint32_t r = 0; r < bed.ranks(); ++r) bed.await(r, slots[r]);
       times.push_back(static_cast<double>(nowNanos() - begin) * 1e-3);
     }
-    const double nanosPerCycle = nanosPerCycleOf(bed.device(0));
     for (uint32_t r = 0; r < bed.ranks(); ++r) {
-      std::vector<TraceRing> rings = bed.world().rank(r).readTraces();
-      // The leader's block and its polling warp run on one multiprocessor, so on one clock.
-      std::vector<TraceEvent> events = inOrder(rings.front());
-      const std::vector<TraceEvent> polled = inOrder(rings.back());
-      events.insert(events.end(), polled.begin(), polled.end());
-      std::sort(events.begin(), events.end(),
-                [](const TraceEvent& a, const TraceEvent& b) { return a.clock < b.clock; });
-      std::map<std::pair<TracePoint, TracePoint>, std::vector<double>> gaps;
-      for (size_t i = events.size() / 2; i + 1 < events.size(); ++i) {
-        gaps[{pointOf(events[i]), pointOf(events[i + 1])}].push_back(
-            static_cast<double>(events[i + 1].clock - events[i].clock) * nanosPerCycle);
-      }
-      std::printf("{\"bench\":\"phases\",\"bytes\":%zu,\"rank\":%u,\"medianUs\":%.2f,\"gapsNs\":{", bytes, r,
-                  middleOf(times));
-      const char* comma = "";
-      for (const auto& [points, nanos] : gaps) {
-        if (nanos.size() < 20) continue;
-        std::printf("%s\"%s > %s\":[%zu,%.0f]", comma, nameOf(points.first), nameOf(points.second), nanos.size(),
-                    middleOf(nanos));
-        comma = ",";
-      }
-      std::printf("}}\n");
+      std::sort(times.begin(), times.end());
+      std::printf("{\"bench\":\"phases\",\"bytes\":%zu,\"rank\":%u,\"medianUs\":%.2f,\"gapsNs\":%s}\n", bytes, r,
+                  times[times.size() / 2], gapsJson(bed.world().rank(r), nanosPerCycleOf(bed.device(r))).c_str());
     }
     std::fflush(stdout);
   }
