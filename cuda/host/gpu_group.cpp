@@ -199,6 +199,44 @@ void GpuGroup::makeImage(uint32_t member) {
   arenas_[member]->write(&mine.place->image, &base, sizeof base);
 }
 
-bool GpuGroup::leave() { return ++left_ == copies_.size(); }
+void GpuGroup::leave(uint32_t member) {
+  joinedMembers_[member].hasLeft = true;
+  ++left_;
+}
+
+bool GpuGroup::poison(uint32_t rank) {
+  if (isPoisoned()) return false;
+  poisonedBy_ = rank;
+  for (uint32_t m = 0; m < joinedMembers_.size(); ++m) joinedMembers_[m].isAsked = isMember(m);
+  return true;
+}
+
+bool GpuGroup::isQuarantineOver() const {
+  for (uint32_t m = 0; m < joinedMembers_.size(); ++m) {
+    if (!joinedMembers_[m].isAsked) continue;  // it never registered, or had left: it touches nothing
+    if (arenas_[m]->readOne(&copies_[m].shared->abortAcknowledged).load(order::relaxed) == 0) return false;
+  }
+  return true;
+}
+
+MemberProgress GpuGroup::progressOf(uint32_t member) const {
+  const uint32_t rank = spec_.ranks[member];
+  if (!isMember(member)) return {rank, false, 0, 0};
+  const CollectiveRecord* place = joinedMembers_[member].place;
+  return {rank, true, arenas_[member]->readOne(&place->submittedRuns).load(order::relaxed),
+          arenas_[member]->readOne(&place->finishedRuns).load(order::relaxed)};
+}
+
+uint64_t GpuGroup::finishedRunsOf(uint32_t member) const {
+  return arenas_[member]->readOne(&joinedMembers_[member].place->finishedRuns).load(order::relaxed);
+}
+
+size_t GpuGroup::bytesOf(uint32_t member) const {
+  size_t bytes = 0;
+  for (const Taken& taken : taken_) {
+    if (taken.arena == arenas_[member]) bytes += taken.bytes;
+  }
+  return bytes;
+}
 
 }  // namespace dfccl::gpu

@@ -9,6 +9,7 @@
 
 #include "dfccl/daemon/records.hpp"
 #include "host/memory.hpp"
+#include "world/backend.hpp"
 #include "world/collective_spec.hpp"
 
 namespace dfccl::gpu {
@@ -24,13 +25,30 @@ class GpuGroup {
   const CollectiveSpec& spec() const { return spec_; }
   uint64_t programDigest() const { return programDigest_; }
   bool hasJoined(uint32_t member) const { return joinedMembers_[member].program != nullptr; }
+  bool isMember(uint32_t member) const { return hasJoined(member) && !joinedMembers_[member].hasLeft; }
+  /// All that ever joined have left.
+  bool isAbandoned() const { return joined_ == left_; }
 
   /// Completes a member's record, stores it at its place on the device, and lets all members know.
   /// @throws Error dfcclOutOfMemory.
   void join(uint32_t member, std::shared_ptr<const BoundProgram> program, double scale, const CollectiveRecord& record,
             CollectiveRecord* place);
-  /// @return whether it was the last one.
-  bool leave();
+  /// @pre The member's runs are all finished.
+  void leave(uint32_t member);
+
+  /// Gives the id up: whoever registers it anew begins another group. @return false: somebody has already.
+  bool poison(uint32_t rank);
+  bool isPoisoned() const { return poisonedBy_ != CollectiveShared::kNobody; }
+  /// @pre isPoisoned(), and the daemons of its members then were asked to drop it. @return whether nobody touches the
+  /// buffers any more.
+  bool isQuarantineOver() const;
+
+  /// Of a member: what its daemon took in, and what it finished. Reads the device.
+  MemberProgress progressOf(uint32_t member) const;
+  uint64_t finishedRunsOf(uint32_t member) const;
+  uint32_t indexOf(uint32_t member) const { return joinedMembers_[member].record.index; }
+  /// Device memory of one member.
+  size_t bytesOf(uint32_t member) const;
 
  private:
   using ConnectionKey = std::tuple<uint32_t, uint32_t, uint32_t>;  // source, destination, channel
@@ -53,6 +71,8 @@ class GpuGroup {
     CollectiveRecord* place = nullptr;  // on the device
     uint8_t* landing = nullptr;
     double scale = 1;
+    bool hasLeft = false;
+    bool isAsked = false;  // its daemon is to acknowledge the abort
   };
   struct Link {
     Connector send, receive;
@@ -80,6 +100,7 @@ class GpuGroup {
   std::vector<Joined> joinedMembers_;
   uint32_t joined_ = 0;
   uint32_t left_ = 0;
+  uint32_t poisonedBy_ = CollectiveShared::kNobody;
 };
 
 }  // namespace dfccl::gpu

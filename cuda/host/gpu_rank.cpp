@@ -1,14 +1,20 @@
 #include "host/gpu_rank.hpp"
 
-#include <chrono>
 #include <new>
+#include <optional>
 
 #include "cpu/pause.hpp"
+#include "cpu/tick_clock.hpp"
 
 namespace dfccl::gpu {
 namespace {
 
-constexpr uint32_t kOwner = 1;  // of the queue's lock: all threads that submit here
+// How long the thread that starts daemons looks for work after the last, before it sleeps: a wake costs 10 us or more.
+constexpr double kSpinMicros = 1000;
+// A fault on the device ends the daemon without a word, and asking CUDA costs a microsecond.
+constexpr double kFaultLookMicros = 2000;
+
+uint64_t ticks(double micros) { return static_cast<uint64_t>(micros * ticksPerMicrosecond()); }
 
 size_t pinnedBytes(const RankLimits& limits) {
   return SubmissionRing::bytes(limits.submissionSlots) + CompletionOwnedSlots<>::bytes(limits.completionSlots) +
@@ -34,15 +40,15 @@ void checkLimits(const RankLimits& limits) {
 
 }  // namespace
 
-GpuRank::GpuRank(uint32_t number, int device, const GpuRankOptions& options)
+GpuRank::GpuRank(uint32_t number, int device, const GpuRankOptions& options, Bell& bell)
     : number_(number),
-      options_(options),
+      options_((checkLimits(options.limits), options)),
       arena_(device, options.arenaBytes),
       pinned_(pinnedBytes(options.limits)),
-      tasks_(options.limits.tasks) {
+      places_(options.limits.collectives, options.limits.tasks),
+      bell_(bell) {
   const OnDevice here(device);
   const RankLimits& limits = options.limits;
-  checkLimits(limits);
   auto& residency = *new (pinned_.take(sizeof(Residency))) Residency{};
   auto& control = *new (pinned_.take(sizeof(ControlRing))) ControlRing{};
   auto* counters = reinterpret_cast<RankCounters*>(arena_.allocate(sizeof(RankCounters)));
@@ -98,9 +104,7 @@ GpuRank::GpuRank(uint32_t number, int device, const GpuRankOptions& options)
   arguments_.traces = reinterpret_cast<TraceRing*>(arena_.allocate((size_t{limits.grid} + 1) * sizeof(TraceRing)));
   arguments_.watchdogNanos = options.watchdogNanos;
 
-  producer_ = std::make_unique<EngineSubmissionProducer>(m.submissions, kOwner);
-  claimer_ = std::make_unique<CompletionOwnedSlots<>::Claimer>(m.completions);
-  poller_ = std::make_unique<CompletionOwnedSlots<>::Poller>(m.completions);
+  queues_ = std::make_unique<RankQueues>(m, nullptr);
   // Higher than the default's, so that a daemon gets its few blocks before a compute kernel's many.
   int least = 0, greatest = 0;
   DFCCL_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
@@ -110,47 +114,61 @@ GpuRank::GpuRank(uint32_t number, int device, const GpuRankOptions& options)
 }
 
 GpuRank::~GpuRank() {
+  stop();
+  cudaStreamDestroy(stream_);
+}
+
+void GpuRank::stop() {
   stopping_.store(1, order::seqCst);
-  keeper_.join();
+  bell_.wake();
+  if (keeper_.joinable()) keeper_.join();
   int former = 0;
   cudaGetDevice(&former);
   cudaSetDevice(device());
   cudaStreamSynchronize(stream_);  // the stay is bounded, and the watchdog bounds it again
-  cudaStreamDestroy(stream_);
   cudaSetDevice(former);
 }
 
-uint32_t GpuRank::submit(uint32_t index, const void* send, void* recv) {
-  Reserve reserved;
-  while ((reserved = producer_->tryReserve(1)) == Reserve::busy) cpuPause();
-  if (reserved == Reserve::full) return kFull;
-  const uint32_t slot = claimer_->tryClaim();
-  if (slot == kNoCompletionSlot) {
-    producer_->publish(0);
-    return kFull;
-  }
-  issued_.store(issued_.load(order::relaxed) + 1, order::release);
-  Sqe sqe{};
-  sqe.id = index;
-  sqe.completionSlot = slot;
-  sqe.sendAddress = reinterpret_cast<uint64_t>(send);
-  sqe.recvAddress = reinterpret_cast<uint64_t>(recv);
-  producer_->write(0, sqe);
-  producer_->publish(1);
-  return slot;
+void GpuRank::leave() {
+  while (memory_->residency.isResident() && !isLost()) cpuPause();
 }
 
-bool GpuRank::takeCompletion(uint32_t slot, dfcclResult_t& status) {
-  Atomic<uint64_t>& word = memory_->completions.slots[slot];
-  const uint64_t cqe = word.load(order::acquire);
-  if (cqe == 0) return false;
-  while (pollLock_.exchange(1, order::acquire) != 0) cpuPause();
-  word.store(0, order::relaxed);
-  poller_->free(slot);
-  taken_.store(taken_.load(order::relaxed) + 1, order::release);
-  pollLock_.store(0, order::release);
-  status = static_cast<CqeStatus>((cqe >> 32) & 0xffff) == CqeStatus::completed ? dfcclSuccess : dfcclAborted;
-  return true;
+IndexTable::Place GpuRank::takePlace(uint32_t blockCount) {
+  std::optional<IndexTable::Place> place = places_.take(blockCount);
+  if (!place && places_.hasRetired()) {
+    recyclePlaces();
+    place = places_.take(blockCount);
+  }
+  if (place) return *place;
+  throw Error(dfcclOutOfMemory,
+              "Rank " + std::to_string(number_) + " holds as many collectives as its tables allow (" +
+                  std::to_string(limits().collectives) + " collectives, " + std::to_string(limits().tasks) +
+                  " program blocks).",
+              "Unregister collectives that are done, or open the world with larger limits.",
+              {{"rank", std::to_string(number_)},
+               {"collectives", std::to_string(limits().collectives)},
+               {"tasks", std::to_string(limits().tasks)}});
+}
+
+// A block keeps at hand what it has looked up of a collective until its stay ends, and notes which are aborted for
+// longer: so a place is given to another collective between two stays.
+void GpuRank::recyclePlaces() {
+  const std::lock_guard keepsOut(launching_);
+  leave();
+  places_.recycle([this](uint32_t index) {
+    for (uint32_t block = 0; block < limits().grid; ++block) {
+      arena_.clear(arguments_.dropped + size_t{block} * kMostCollectives + index, 1);
+    }
+  });
+}
+
+void GpuRank::askToDrop(uint32_t index) {
+  ControlRing& control = memory_->control;
+  const uint64_t tail = control.tail.load(order::relaxed);
+  while (tail - control.head.load(order::acquire) >= ControlRing::kCapacity && !isLost()) cpuPause();
+  control.collectives[tail % ControlRing::kCapacity].store(index, order::relaxed);
+  control.tail.store(tail + 1, order::seqCst);
+  bell_.ring();
 }
 
 bool GpuRank::needsStart() const {
@@ -160,28 +178,49 @@ bool GpuRank::needsStart() const {
 }
 
 void GpuRank::launch() {
+  const std::lock_guard lock(launching_);
   memory_->residency.enter();
   launches_.store(launches_.load(order::relaxed) + 1, order::relaxed);
-  memory_->residency.launches.store(launches_.load(order::relaxed), order::relaxed);
-  if (launchDaemon(arguments_, options_.limits.grid, stream_) != cudaSuccess) isLost_.store(1, order::release);
+  memory_->residency.launches.store(launches_.load(order::relaxed), order::seqCst);
+  const cudaError_t error = launchDaemon(arguments_, options_.limits.grid, stream_);
+  if (error != cudaSuccess) lose(std::string("CUDA refused to start its daemon: ") + cudaGetErrorString(error));
+}
+
+void GpuRank::lose(const std::string& reason) {
+  if (isLost()) return;
+  lostBecause_ = reason;
+  isLost_.store(1, order::release);
+}
+
+void GpuRank::lookForFaults() {
+  const cudaError_t error = cudaStreamQuery(stream_);
+  if (error == cudaErrorNotReady) return;
+  if (error != cudaSuccess) return lose(std::string("CUDA reports: ") + cudaGetErrorString(error));
 }
 
 // A thread of its own: while another one is in cudaFree, a launch on that device may block for milliseconds.
 void GpuRank::keep() {
   cudaSetDevice(device());
+  uint64_t idleSince = readTicks();
+  uint64_t lastLook = idleSince;
   while (stopping_.load(order::relaxed) == 0 && !isLost()) {
+    const uint32_t seen = bell_.seen();
     if (memory_->residency.isResident()) {
       cpuPause();
+      idleSince = readTicks();
+      if (idleSince - lastLook < ticks(kFaultLookMicros)) continue;
+      lastLook = idleSince;
+      lookForFaults();
     } else if (memory_->residency.exited.load(order::acquire) != 0) {
-      isLost_.store(1, order::release);
+      lose("its daemon made no progress for so long that the watchdog ended it");
     } else if (needsStart()) {
       launch();
-    } else {
+      lastLook = readTicks();
+    } else if (readTicks() - idleSince < ticks(kSpinMicros)) {
       cpuPause();
-    }
-    // A fault on the device ends the daemon without a word.
-    if ((launches_.load(order::relaxed) & 0xff) == 0xff && cudaStreamQuery(stream_) > cudaErrorNotReady) {
-      isLost_.store(1, order::release);
+    } else {
+      bell_.sleep(seen, 0, [this] { return needsStart() || stopping_.load(order::seqCst) != 0; });
+      idleSince = readTicks();
     }
   }
 }

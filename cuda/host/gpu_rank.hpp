@@ -2,14 +2,16 @@
 // One rank on a GPU as the host sees it: its queues, its memory on the device, and the thread that starts its daemon.
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include "cpu/bell.hpp"
 #include "device/daemon_kernel.cuh"
-#include "dfccl/queues/submission_producer.hpp"
-#include "dfccl/status.h"
+#include "host/index_table.hpp"
 #include "host/memory.hpp"
-#include "world/task_table.hpp"
+#include "world/backend.hpp"
 
 namespace dfccl::gpu {
 
@@ -22,11 +24,11 @@ struct GpuRankOptions {
 
 class GpuRank {
  public:
-  static constexpr uint32_t kFull = kNoCompletionSlot;
+  static constexpr uint32_t kFull = RankQueues::kFull;
 
+  /// @param bell on which the thread that starts the daemon sleeps while there is nothing to do.
   /// @throws Error
-  GpuRank(uint32_t number, int device, const GpuRankOptions& options);
-  /// Lets the daemon leave for good. @pre nothing is in flight, or isLost().
+  GpuRank(uint32_t number, int device, const GpuRankOptions& options, Bell& bell);
   ~GpuRank();
   GpuRank(const GpuRank&) = delete;
   GpuRank& operator=(const GpuRank&) = delete;
@@ -34,19 +36,36 @@ class GpuRank {
   uint32_t number() const { return number_; }
   int device() const { return arena_.device(); }
   DeviceArena& arena() { return arena_; }
-  TaskTable& tasks() { return tasks_; }
   const RankLimits& limits() const { return options_.limits; }
   /// The record as the device has it: its tables are device addresses.
-  const RankMemory& memory() const { return *memory_; }
+  RankMemory& memory() { return *memory_; }
+  RankQueues& queues() { return *queues_; }
 
   /// Queues one run; any thread. @return its completion slot, or kFull: nothing was queued.
-  uint32_t submit(uint32_t index, const void* send, void* recv);
+  uint32_t submit(uint32_t index, const void* send, void* recv) {
+    const uint32_t slot = queues_->submit(index, send, recv, nullptr, nullptr);
+    bell_.ring();
+    return slot;
+  }
   /// Has the run that claimed `slot` completed? Frees the slot if so.
-  bool takeCompletion(uint32_t slot, dfcclResult_t& status);
-  uint64_t inFlight() const { return issued_.load(order::acquire) - taken_.load(order::acquire); }
+  bool takeCompletion(uint32_t slot, dfcclResult_t& status) { return queues_->takeCompletion(slot, status); }
+  uint64_t inFlight() const { return queues_->inFlight(); }
 
+  /// A number for a collective, and as many in a row for its tasks as its program has blocks. May wait for the end of a
+  /// stay, some milliseconds. @throws Error dfcclOutOfMemory.
+  IndexTable::Place takePlace(uint32_t blockCount);
+  void giveBack(const IndexTable::Place& place) { places_.retire(place); }
+  /// Asks the daemon to drop an aborted collective.
+  void askToDrop(uint32_t index);
+
+  /// Starts no more daemons, and waits for the one that is there: at most as long as a stay.
+  void stop();
+  /// Waits until no daemon is there. @pre nothing is in flight.
+  void leave();
   /// The watchdog has given a stay up, or CUDA reports a fault: nothing more will complete.
   bool isLost() const { return isLost_.load(order::acquire) != 0; }
+  /// @pre isLost()
+  const std::string& lostBecause() const { return lostBecause_; }
   /// Stays so far.
   uint64_t launches() const { return launches_.load(order::relaxed); }
   std::vector<BlockCounters> readCounters();
@@ -60,6 +79,9 @@ class GpuRank {
   void keep();
   void launch();
   bool needsStart() const;
+  void lookForFaults();
+  void lose(const std::string& reason);
+  void recyclePlaces();
 
   const uint32_t number_;
   const GpuRankOptions options_;
@@ -69,15 +91,13 @@ class GpuRank {
   RankMemory* deviceMemory_ = nullptr;
   LaunchArguments arguments_{};
   StayReport* report_ = nullptr;
-  TaskTable tasks_;
+  IndexTable places_;
+  Bell& bell_;
+  std::unique_ptr<RankQueues> queues_;
   cudaStream_t stream_ = nullptr;
-  std::unique_ptr<EngineSubmissionProducer> producer_;
-  std::unique_ptr<CompletionOwnedSlots<>::Claimer> claimer_;
-  std::unique_ptr<CompletionOwnedSlots<>::Poller> poller_;
-  alignas(64) Atomic<uint64_t> issued_;
-  alignas(64) Atomic<uint64_t> taken_;
-  Atomic<uint32_t> pollLock_;
+  std::mutex launching_;  // held to launch, or to keep the daemon out
   Atomic<uint64_t> launches_;
+  std::string lostBecause_;  // written before isLost_
   Atomic<uint32_t> isLost_;
   Atomic<uint32_t> stopping_;
   std::thread keeper_;

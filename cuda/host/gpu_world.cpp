@@ -5,7 +5,7 @@
 #include <string>
 
 #include "world/builtin_programs.hpp"
-#include "world/world.hpp"
+#include "world/program_check.hpp"
 
 namespace dfccl::gpu {
 namespace {
@@ -33,16 +33,6 @@ void connectDevices(const std::vector<int>& devices) {
 }
 
 }  // namespace
-
-scheduling::SchedulePolicy defaultGpuPolicy() {
-  using namespace scheduling;
-  SchedulePolicy policy = defaultPolicy();
-  policy.stickiness = {StickinessKind::adaptive, {}, 2, 1, 32, 0, 512};
-  policy.quit.idleVisits = 64;
-  // What finds an empty queue is over soonest, so a queue is emptied first, unless all in it are stuck.
-  policy.order.fetchEveryVisits = 64;
-  return policy;
-}
 
 namespace {
 
@@ -75,40 +65,79 @@ uint32_t lanesFor(Collective collective, size_t bytes, uint32_t ranks, uint32_t 
   return isExchanged(collective, bytes, ranks) ? exchangeLanesFor(bytes, grid) : directLanesFor(bytes, grid);
 }
 
+namespace {
+
+WorldOptions inCommon(const GpuWorldOptions& options) {
+  WorldOptions o;
+  o.ranks = static_cast<uint32_t>(options.devices.size());
+  o.limits = options.rank.limits;
+  o.policy = options.rank.policy;
+  o.tiles = options.tiles;
+  o.arenaBytes = options.rank.arenaBytes;
+  o.backend = BackendKind::cuda;
+  o.devices = options.devices;
+  checkOptions(o);
+  return o;
+}
+
+}  // namespace
+
 GpuWorld::GpuWorld(const GpuWorldOptions& options)
-    : options_(options), nextIndex_(options.devices.size(), 0), tasksPerBlock_(options.devices.size(), 0) {
+    : Backend(inCommon(options)),
+      gpuOptions_(options),
+      tasksPerBlock_(options.devices.size(), 0),
+      table_(options.devices.size()),
+      watcher_(bell_, ranks_) {
   if (options.rank.policy.streams != 0) {
     throw Error(dfcclInvalidArgument, "A GPU world has no in-order mode.",
                 "Use a preemptive policy, or a CPU world to see the deadlock.", {{"field", "policy.streams"}});
   }
   connectDevices(options.devices);
+  sleepers_ = &bell_.sleepers();
   for (uint32_t r = 0; r < options.devices.size(); ++r) {
-    ranks_.push_back(std::make_unique<GpuRank>(r, options.devices[r], options.rank));
+    ranks_.push_back(std::make_unique<GpuRank>(r, options.devices[r], options.rank, bell_));
+    queues_.push_back(&ranks_.back()->queues());
+    copies_.emplace_back(options.devices[r]);
   }
+  watcher_.start();
 }
 
-const BoundProgram* GpuWorld::upload(uint32_t rank, const BoundProgram& program) {
-  DeviceArena& arena = ranks_[rank]->arena();
+GpuWorld::~GpuWorld() { stop(); }
+
+void GpuWorld::stop() {
+  watcher_.stop();
+  for (const auto& rank : ranks_) rank->stop();
+}
+
+const BoundProgram* GpuWorld::upload(ArenaBlocks& blocks, const BoundProgram& program) {
   BoundProgram image = program;
-  const auto put = [&]<class T>(Array<const T>& table) { table.items = arena.put(table.data(), table.size()); };
+  const auto put = [&]<class T>(Array<const T>& table) { table.items = blocks.put(table.data(), table.size()); };
   put(image.blocks);
   put(image.connections);
   put(image.steps);
   put(image.refs);
   put(image.dependencies);
   put(image.chunks);
-  return arena.put(&image, 1);
+  return blocks.put(&image, 1);
 }
 
 std::shared_ptr<GpuGroup> GpuWorld::groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest) {
   const auto [first, last] = groups_.equal_range(spec.id);
   for (auto it = first; it != last; ++it) {
     GpuGroup& group = *it->second;
-    if (group.hasJoined(member)) {
-      throw Error(dfcclAlreadyRegistered,
-                  "Rank " + std::to_string(spec.ranks[member]) + " has registered collective " +
-                      std::to_string(spec.id) + " already.",
-                  "Use another id.", {{"id", std::to_string(spec.id)}, {"rank", std::to_string(spec.ranks[member])}});
+    if (group.isPoisoned()) continue;
+    const auto& ranks = group.spec().ranks;
+    const auto mine = std::find(ranks.begin(), ranks.end(), spec.ranks[member]);
+    // A rank that has been in this group and left begins a new one.
+    if (mine != ranks.end() && group.hasJoined(static_cast<uint32_t>(mine - ranks.begin()))) {
+      if (group.isMember(static_cast<uint32_t>(mine - ranks.begin()))) {
+        throw Error(dfcclAlreadyRegistered,
+                    "Rank " + std::to_string(spec.ranks[member]) + " has registered collective " +
+                        std::to_string(spec.id) + " already.",
+                    "Unregister it first, or use another id.",
+                    {{"id", std::to_string(spec.id)}, {"rank", std::to_string(spec.ranks[member])}});
+      }
+      continue;
     }
     checkAgreement(group.spec(), group.programDigest(), spec, digest, spec.ranks[member]);
     return it->second;
@@ -120,10 +149,12 @@ std::shared_ptr<GpuGroup> GpuWorld::groupFor(const CollectiveSpec& spec, uint32_
 
 uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec, uint32_t lanes) {
   checkSpec(spec, rank, size());
+  checkHasProgram(spec);
+  checkHealth(rank);
   const std::lock_guard lock(mutex_);
   const auto ranks = static_cast<uint32_t>(spec.ranks.size());
   const auto member = static_cast<uint32_t>(std::find(spec.ranks.begin(), spec.ranks.end(), rank) - spec.ranks.begin());
-  const uint32_t grid = options_.rank.limits.grid;
+  const uint32_t grid = options_.limits.grid;
   const size_t size = spec.count * sizeOf(spec.type);
   const bool exchanges = isExchanged(spec.collective, size, ranks);
   if (lanes == 0) lanes = lanesFor(spec.collective, size, ranks, grid);
@@ -131,36 +162,56 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
                                      : exchanges           ? buildExchangeProgram(ranks, member, lanes)
                                                  : buildDirectProgram(spec.collective, ranks, member, spec.root, lanes);
   const std::shared_ptr<const BoundProgram> program = loadProgram(bytes, spec.type, spec.count, options_.tiles);
+  checkProgram(program->header, spec, member);
   const std::shared_ptr<GpuGroup> group = groupFor(spec, member, program->header.digest);
+  struct DropUnlessJoined {
+    GpuWorld& world;
+    const GpuGroup& group;
+    ~DropUnlessJoined() { world.dropIfAbandoned(group); }
+  } dropUnlessJoined{*this, *group};
 
   GpuRank& mine = *ranks_[rank];
   const uint32_t blockCount = program->header.blockCount;
-  // Of each collective, a block can have so many program blocks in its queue.
-  const uint32_t perBlock = (blockCount + grid - 1) / grid;
-  const bool fits = nextIndex_[rank] < mine.limits().collectives && tasksPerBlock_[rank] + perBlock <= kSharedTasks;
-  const std::optional<uint32_t> firstTask = fits ? mine.tasks().take(blockCount) : std::nullopt;
-  if (!firstTask) {
-    throw Error(dfcclOutOfMemory, "Rank " + std::to_string(rank) + " holds as many collectives as its tables allow.",
-                "Open the world with larger limits.", {{"rank", std::to_string(rank)}});
+  if (tasksPerBlock_[rank] + tasksPerBlock(blockCount) > kSharedTasks) {
+    throw Error(
+        dfcclOutOfMemory,
+        "Rank " + std::to_string(rank) + " holds as many program blocks as a block of its daemon has room for, " +
+            std::to_string(kSharedTasks) + ".",
+        "Unregister collectives that are done, or open the world with more blocks.", {{"rank", std::to_string(rank)}});
   }
-  tasksPerBlock_[rank] += perBlock;
-  const uint32_t index = nextIndex_[rank]++;
-  CollectiveRecord record{};
-  record.id = spec.id;
-  record.index = index;
-  record.member = member;
-  record.priority = spec.priority;
-  record.type = spec.type;
-  record.op = spec.op;
-  record.firstTask = *firstTask;
-  record.blockCount = blockCount;
-  record.program = upload(rank, *program);
-  std::vector<TaskContext> contexts;
-  for (uint32_t block = 0; block < blockCount; ++block) contexts.push_back({{}, index, block, {}});
-  DeviceArena& arena = mine.arena();
-  arena.write(&mine.memory().contexts[*firstTask], contexts.data(), contexts.size() * sizeof(TaskContext));
-  group->join(member, program, spec.scale, record, &mine.memory().collectives[index]);
-  return index;
+  const IndexTable::Place place = mine.takePlace(blockCount);
+  ArenaBlocks tables(mine.arena());
+  try {
+    CollectiveRecord record{};
+    record.id = spec.id;
+    record.index = place.index;
+    record.member = member;
+    record.priority = spec.priority;
+    record.type = spec.type;
+    record.op = spec.op;
+    record.firstTask = place.firstTask;
+    record.blockCount = blockCount;
+    record.program = upload(tables, *program);
+    std::vector<TaskContext> contexts;
+    for (uint32_t block = 0; block < blockCount; ++block) contexts.push_back({{}, place.index, block, {}});
+    DeviceArena& arena = mine.arena();
+    arena.write(&mine.memory().contexts[place.firstTask], contexts.data(), contexts.size() * sizeof(TaskContext));
+    group->join(member, program, spec.scale, record, &mine.memory().collectives[place.index]);
+  } catch (...) {
+    mine.giveBack(place);
+    throw;
+  }
+  tasksPerBlock_[rank] += tasksPerBlock(blockCount);
+  CollectiveSpec kept = spec;
+  kept.program.clear();
+  const RunShape shape = runShapeOf(spec, member, program->header);
+  table_[rank].emplace(place.index, Registered{group, std::move(tables), std::move(kept), member, shape, place});
+  mine.queues().resetIssued(place.index);
+  return place.index;
+}
+
+uint32_t GpuWorld::tasksPerBlock(uint32_t blockCount) const {
+  return (blockCount + options_.limits.grid - 1) / options_.limits.grid;
 }
 
 }  // namespace dfccl::gpu

@@ -6,51 +6,100 @@
 #include <unordered_map>
 #include <vector>
 
+#include "host/completion_watcher.hpp"
+#include "host/device_copies.hpp"
 #include "host/gpu_group.hpp"
 #include "host/gpu_rank.hpp"
-#include "program/program_loader.hpp"
+#include "world/backend.hpp"
 
 namespace dfccl::gpu {
 
 struct GpuWorldOptions {
   std::vector<int> devices;  // of each rank
   GpuRankOptions rank;
-  // Longer slices than on a CPU: a block moves tens of gigabytes a second, and a slice costs it a microsecond of
-  // thought.
-  TileSizes tiles{32 << 10, 1 << 20};
+  TileSizes tiles = defaultOptions(BackendKind::cuda).tiles;
 };
-
-/// The policy that a GPU world has unless it is told otherwise. Times in nanoseconds.
-scheduling::SchedulePolicy defaultGpuPolicy();
 
 /// Blocks that the built-in program of a collective uses for so many bytes on a rank.
 uint32_t lanesFor(Collective collective, size_t bytes, uint32_t ranks, uint32_t grid);
 
-class GpuWorld {
+/// The backend of GPUs.
+class GpuWorld : public Backend {
  public:
   /// @throws Error
   explicit GpuWorld(const GpuWorldOptions& options);
-  GpuWorld(const GpuWorld&) = delete;
-  GpuWorld& operator=(const GpuWorld&) = delete;
+  ~GpuWorld() override;
 
-  uint32_t size() const { return static_cast<uint32_t>(ranks_.size()); }
   GpuRank& rank(uint32_t number) { return *ranks_[number]; }
+  RankMemory& memory(uint32_t rank) override { return ranks_[rank]->memory(); }
+  int deviceOf(uint32_t rank) const override { return ranks_[rank]->device(); }
 
-  /// Registers a collective on one rank; never waits for the others, nor for a daemon. @return the index that
-  /// submissions name. @param lanes blocks of the built-in program, the same on every rank; 0: chosen by size. @throws
-  /// Error
-  uint32_t registerCollective(uint32_t rank, const CollectiveSpec& spec, uint32_t lanes = 0);
+  uint32_t registerCollective(uint32_t rank, const CollectiveSpec& spec) override {
+    return registerCollective(rank, spec, 0);
+  }
+  /// @param lanes blocks of the built-in program, the same on every rank; 0: chosen by size.
+  uint32_t registerCollective(uint32_t rank, const CollectiveSpec& spec, uint32_t lanes);
+  void unregisterCollective(uint32_t rank, uint32_t index, uint64_t issuedRuns) override;
+  void abortCollective(uint32_t rank, uint32_t index) override;
+  bool isAborted(uint32_t rank, uint32_t index) override;
+  bool isQuarantineOver(uint32_t rank, uint32_t index) override;
+  CollectiveSpec specOf(uint32_t rank, uint32_t index) override;
+  RunShape shapeOf(uint32_t rank, uint32_t index) override;
+  std::vector<MemberProgress> explain(uint32_t rank, uint32_t index) override;
+
+  void checkMemory(uint32_t rank, const CollectiveSpec& spec, const RunShape& shape, const void* send,
+                   const void* recv) override;
+  void* allocate(uint32_t rank, size_t bytes) override;
+  void free(uint32_t rank, void* memory, size_t bytes) override;
+  void copyIn(uint32_t rank, void* to, const void* from, size_t bytes) override;
+  void copyOut(uint32_t rank, void* to, const void* from, size_t bytes) override;
+
+  bool drive(bool) override { return false; }
+  bool driveRank(uint32_t) override { return false; }
+  uint32_t activeRanks() const override { return 0; }
+  void stop() override;
+  void checkHealth(uint32_t rank) override;
+  bool isLost(uint32_t rank) override { return ranks_[rank]->isLost(); }
+  void leave(uint32_t rank) override { ranks_[rank]->leave(); }
+  void reopen(uint32_t) override {}
+  bool synchronize(uint32_t rank, uint64_t timeoutMicros) override;
+
+  void setWaker(std::function<void(uint32_t rank)> waker) override { watcher_.setWaker(std::move(waker)); }
+  void deliverInBackground(uint32_t rank) override { watcher_.deliverInBackground(rank); }
+
+  CounterReading readCounters(uint32_t rank) override;
+  size_t arenaUsedBytes() const override;
+  size_t memoryBytesOf(uint32_t rank, uint32_t index) override;
+
+ protected:
+  void wake() override { bell_.wake(); }
 
  private:
-  const BoundProgram* upload(uint32_t rank, const BoundProgram& program);
-  std::shared_ptr<GpuGroup> groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest);
+  /// A collective on one rank.
+  struct Registered {
+    std::shared_ptr<GpuGroup> group;
+    ArenaBlocks tables;  // the program's, on the device
+    CollectiveSpec spec;
+    uint32_t member;
+    RunShape shape;
+    IndexTable::Place place;
+  };
 
-  GpuWorldOptions options_;
+  const BoundProgram* upload(ArenaBlocks& blocks, const BoundProgram& program);
+  std::shared_ptr<GpuGroup> groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest);
+  void dropIfAbandoned(const GpuGroup& group);
+  Registered& registered(uint32_t rank, uint32_t index);
+  uint32_t tasksPerBlock(uint32_t blockCount) const;
+
+  const GpuWorldOptions gpuOptions_;
+  Bell bell_;
   std::vector<std::unique_ptr<GpuRank>> ranks_;
-  std::vector<uint32_t> nextIndex_;      // [rank]
+  std::vector<DeviceCopies> copies_;     // [rank]
   std::vector<uint32_t> tasksPerBlock_;  // [rank]: at most, in one block's queue
   std::unordered_multimap<uint32_t, std::shared_ptr<GpuGroup>> groups_;
-  std::mutex mutex_;
+  std::vector<std::unordered_map<uint32_t, Registered>> table_;  // [rank], by index
+  mutable std::mutex mutex_;                                     // of registration
+  CompletionWatcher watcher_;                                    // last: its thread uses the ranks
 };
 
 }  // namespace dfccl::gpu

@@ -95,4 +95,19 @@ void DeviceArena::read(void* to, const void* from, size_t bytes) {
   DFCCL_CUDA(cudaStreamSynchronize(stream_));
 }
 
+void DeviceArena::clear(void* memory, size_t bytes) {
+  const OnDevice here(device_);
+  DFCCL_CUDA(cudaMemsetAsync(memory, 0, bytes, stream_));
+  DFCCL_CUDA(cudaStreamSynchronize(stream_));
+}
+
+ArenaBlocks::~ArenaBlocks() {
+  for (const Block& block : blocks_) arena_->free(block.memory, block.bytes);
+}
+
+ArenaBlocks::ArenaBlocks(ArenaBlocks&& other) noexcept
+    : arena_(other.arena_), blocks_(std::move(other.blocks_)), bytes_(other.bytes_) {
+  other.blocks_.clear();
+}
+
 }  // namespace dfccl::gpu

@@ -40,6 +40,14 @@ class DeviceArena {
   /// Copies from the host while daemons may run, and returns when it is there.
   void write(void* to, const void* from, size_t bytes);
   void read(void* to, const void* from, size_t bytes);
+  void clear(void* memory, size_t bytes);
+  /// One trivially copyable value of the device's memory, atomics included.
+  template <class T>
+  T readOne(const T* from) {
+    T value{};
+    read(&value, from, sizeof value);
+    return value;
+  }
   template <class T>
   T* put(const T* items, size_t count) {
     T* memory = reinterpret_cast<T*>(allocate(count * sizeof(T)));
@@ -48,6 +56,7 @@ class DeviceArena {
   }
 
   int device() const { return device_; }
+  size_t capacity() const { return capacity_; }
   size_t usedBytes() const { return used_; }
 
  private:
@@ -58,6 +67,33 @@ class DeviceArena {
   size_t used_ = 0;
   std::map<size_t, std::vector<uint8_t*>> idle_;
   cudaStream_t stream_ = nullptr;
+};
+
+/// Blocks of an arena that belong to one owner.
+class ArenaBlocks {
+ public:
+  explicit ArenaBlocks(DeviceArena& arena) : arena_(&arena) {}
+  ~ArenaBlocks();
+  ArenaBlocks(ArenaBlocks&& other) noexcept;
+  ArenaBlocks& operator=(ArenaBlocks&&) = delete;
+
+  template <class T>
+  T* put(const T* items, size_t count) {
+    T* memory = arena_->put(items, count);
+    blocks_.push_back({reinterpret_cast<uint8_t*>(memory), count * sizeof(T)});
+    bytes_ += count * sizeof(T);
+    return memory;
+  }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  struct Block {
+    uint8_t* memory;
+    size_t bytes;
+  };
+  DeviceArena* arena_;
+  std::vector<Block> blocks_;
+  size_t bytes_ = 0;
 };
 
 }  // namespace dfccl::gpu

@@ -51,7 +51,8 @@ Napi::Object codes(Napi::Env env) {
                     {"ABORTED", dfcclAborted},
                     {"TIMEOUT", dfcclTimeout},
                     {"SYSTEM", dfcclSystemError},
-                    {"DEADLOCK", dfcclDeadlock}});
+                    {"DEADLOCK", dfcclDeadlock},
+                    {"UNAVAILABLE", dfcclUnavailable}});
   return all;
 }
 

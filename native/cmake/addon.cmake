@@ -13,21 +13,32 @@ if(NOT NODE_ADDON_API_DIR OR NOT NODE_API_HEADERS_DIR)
   message(FATAL_ERROR "node-addon-api or node-api-headers is missing. Run `npx pnpm install`, or leave the addon out with -DDFCCL_BUILD_ADDON=OFF")
 endif()
 
-add_library(dfccl_addon MODULE ${DFCCL_ADDON_SOURCES})
-target_include_directories(dfccl_addon PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/src" "${CMAKE_CURRENT_SOURCE_DIR}/addon")
-target_include_directories(dfccl_addon SYSTEM PRIVATE "${NODE_ADDON_API_DIR}" "${NODE_API_HEADERS_DIR}")
+add_library(dfccl_addon_objects OBJECT ${DFCCL_ADDON_SOURCES})
+target_include_directories(dfccl_addon_objects PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/src" "${CMAKE_CURRENT_SOURCE_DIR}/addon"
+  "${CMAKE_CURRENT_SOURCE_DIR}/include")
+target_include_directories(dfccl_addon_objects SYSTEM PRIVATE "${NODE_ADDON_API_DIR}" "${NODE_API_HEADERS_DIR}")
 # SWALLOW_UNTHROWABLE: without it, a call into a worker that is terminating aborts the whole process.
-target_compile_definitions(dfccl_addon PRIVATE NAPI_VERSION=8 NAPI_CPP_EXCEPTIONS NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS
-  BUILDING_NODE_EXTENSION)
-target_link_libraries(dfccl_addon PRIVATE dfccl)
-set_target_properties(dfccl_addon PROPERTIES PREFIX "" OUTPUT_NAME dfccl SUFFIX ".node"
-  LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}" LINK_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/cmake/exports-addon.map")
-target_link_options(dfccl_addon PRIVATE "LINKER:--version-script=${CMAKE_CURRENT_SOURCE_DIR}/cmake/exports-addon.map")
-add_dependencies(dfccl_product dfccl_addon)
+target_compile_definitions(dfccl_addon_objects PRIVATE NAPI_VERSION=8 NAPI_CPP_EXCEPTIONS
+  NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS BUILDING_NODE_EXTENSION)
+target_link_libraries(dfccl_addon_objects PUBLIC dfccl_flags)
 
 if(NOT DFCCL_SANITIZE AND CMAKE_SYSTEM_NAME STREQUAL "Linux" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   include(cmake/glibc_floor.cmake)
 endif()
+
+# From what is linked in: the engine of the CPU alone (dfccl), or both (dfccl_objects and dfccl_cuda).
+function(dfccl_add_addon target directory)
+  add_library(${target} MODULE)
+  target_link_libraries(${target} PRIVATE dfccl_addon_objects ${ARGN})
+  set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME dfccl SUFFIX ".node" LINKER_LANGUAGE CXX
+    LIBRARY_OUTPUT_DIRECTORY "${directory}" LINK_DEPENDS "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/exports-addon.map")
+  target_link_options(${target} PRIVATE "LINKER:--version-script=${CMAKE_CURRENT_FUNCTION_LIST_DIR}/exports-addon.map")
+  if(COMMAND dfccl_keep_glibc_floor)
+    dfccl_keep_glibc_floor(${target})
+  endif()
+endfunction()
+dfccl_add_addon(dfccl_addon "${CMAKE_BINARY_DIR}" dfccl)
+add_dependencies(dfccl_product dfccl_addon)
 
 # The release build is what the platform's npm package carries; copied here, so that it is never older than the build, and
 # without the debug information that is three quarters of it.

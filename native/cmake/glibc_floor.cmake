@@ -5,14 +5,17 @@
 #   linker takes the newest; the wrappers in glibc_floor.c ask for the first one.
 # scripts/check-addon.mjs reads the result and fails when a symbol newer than the floor has crept in.
 set(_floor "${CMAKE_CURRENT_SOURCE_DIR}/cmake/glibc_floor.c")
-target_sources(dfccl_addon PRIVATE "${_floor}")
 set_source_files_properties("${_floor}" PROPERTIES COMPILE_OPTIONS "-ffunction-sections;-fdata-sections")
-target_link_options(dfccl_addon PRIVATE -static-libstdc++ "LINKER:--exclude-libs,ALL" "LINKER:--gc-sections")
-
 file(STRINGS "${_floor}" _lines REGEX "^(WRAP|TWIN|REPLACE)\\(")
+set(_wraps)
 foreach(_line IN LISTS _lines)
   string(REGEX REPLACE "^WRAP\\(([a-z0-9_]+),.*" "\\1" _symbol "${_line}")
   string(REGEX REPLACE "^TWIN\\(([a-z0-9_]+)\\).*" "__isoc23_\\1" _symbol "${_symbol}")
   string(REGEX REPLACE "^REPLACE\\([a-z0-9_]+, ([a-z0-9_]+)\\).*" "\\1" _symbol "${_symbol}")
-  target_link_options(dfccl_addon PRIVATE "LINKER:--wrap=${_symbol}")
+  list(APPEND _wraps "LINKER:--wrap=${_symbol}")
 endforeach()
+
+function(dfccl_keep_glibc_floor target)
+  target_sources(${target} PRIVATE "${_floor}")
+  target_link_options(${target} PRIVATE -static-libstdc++ "LINKER:--exclude-libs,ALL" "LINKER:--gc-sections" ${_wraps})
+endfunction()

@@ -81,12 +81,23 @@ typedef struct {
   uint32_t collectives;     /* registered at a time on a rank; default 4096 */
   uint32_t programBlocks;   /* of them together; default twice as many */
   uint32_t streams;         /* 0: preemptive. k: in order, k at once, as NCCL would: deadlocks where NCCL does */
-  size_t arenaBytes;        /* address space for connectors and scratch; default 1 GiB, touched as it is used */
+  size_t arenaBytes;        /* for connectors and scratch; CPU: default 1 GiB of address space, touched as it is used;
+                               GPU: default 256 MiB of each rank's device, taken at once */
+  uint32_t backend;         /* dfcclBackend_t; default the CPU */
+  const int* devices;       /* GPU of each rank; default: rank r has GPU r, again from 0 where there are no more */
 } dfcclWorldConfig_t;
+
+/* A GPU's ranks have room for 1024 collectives, 1024 runs in flight and 8192 program blocks; that many, and a grid of
+ * 16 blocks, are the defaults there. */
+typedef enum DFCCL_ANY_INT {
+  dfcclCpu = 0,  /* threads of this process */
+  dfcclCuda = 1, /* NVIDIA GPUs; dfcclUnavailable where none can be used, with the reason */
+  dfcclAuto = 2  /* GPUs where they can be used, else the CPU */
+} dfcclBackend_t;
 
 #define DFCCL_NO_WORKERS (-1)
 #define DFCCL_WORLD_CONFIG_INIT \
-  { sizeof(dfcclWorldConfig_t), 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+  { sizeof(dfcclWorldConfig_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL }
 
 dfcclResult_t dfcclWorldCreate(const dfcclWorldConfig_t* config, dfcclWorld_t* world);
 /* dfcclInUse while ranks of it are open. */
@@ -109,19 +120,22 @@ typedef struct {
  * job are what mpirun, srun, torchrun or "dfccl launch" put in the environment. *rank (may be NULL): this process's.
  * dfcclTimeout: names the ranks that didn't come; dfcclRegistrationMismatch: names what two ranks disagree on. */
 dfcclResult_t dfcclJoinWorld(const dfcclJoinConfig_t* config, dfcclWorld_t* world, int* rank);
-/* Memory that the other processes of a joined world can reach, zeroed; buffers of runs must lie in such memory, unless
- * the collective's program moves everything through connectors. In a world of one process: any memory. NULL is freed
- * as no memory; bytes: as allocated. */
+/* Zeroed memory for buffers: on a rank's GPU; in a joined world, memory that the other processes can reach, in which
+ * the buffers of runs must lie, unless the collective's program moves everything through connectors; else any memory.
+ * NULL is freed as no memory; bytes: as allocated. */
 dfcclResult_t dfcclAllocate(size_t bytes, void** memory, dfcclRankCtx_t ctx);
 dfcclResult_t dfcclFree(void* memory, size_t bytes, dfcclRankCtx_t ctx);
 /* Ranks of a joined world that are gone. *count: how many there are; ranks[] gets as many as capacity allows. */
 dfcclResult_t dfcclGetLostRanks(int* ranks, int capacity, int* count, dfcclRankCtx_t ctx);
 
-/* Opens a rank of this process's default world, which the first call makes and the last dfcclDestroy ends. Its size is
- * the environment's DFCCL_RANKS, or 64; its worker threads are DFCCL_WORKERS, or 1. */
+/* Opens a rank of this process's default world, which the first call makes and the last dfcclDestroy ends. The
+ * environment says what it is: DFCCL_BACKEND (cpu, cuda, auto; default cpu), DFCCL_RANKS (default 64, or as many as
+ * GPUs), DFCCL_WORKERS (default 1). */
 dfcclResult_t dfcclInit(dfcclRankCtx_t* ctx, int rank);
 /* Opens a rank of a world; dfcclInUse where it is open already. */
 dfcclResult_t dfcclInitRank(dfcclWorld_t world, int rank, dfcclRankCtx_t* ctx);
+/* The GPU on which the rank's buffers must lie; -1: the CPU. */
+dfcclResult_t dfcclGetDevice(int* device, dfcclRankCtx_t ctx);
 /* Lets the rank's daemon leave for good, and frees what the rank has registered. It never waits for a peer: while runs
  * are in flight, or peers may still touch the buffers of an aborted one, it returns dfcclInUse and changes nothing.
  * NULL is no error. */
@@ -170,9 +184,10 @@ dfcclResult_t dfcclIsQuarantineOver(int collId, int* isOver, dfcclRankCtx_t ctx)
 
 /* ---- Runs ---------------------------------------------------------------------------------------------------- */
 
-/* Queues one run and returns. The buffers must stay until it has completed; both may be the same where NCCL calls that
- * in place. A buffer that this rank doesn't use may be NULL. callback may be NULL. dfcclQueueFull: nothing was queued,
- * try again after a completion. Runs of one id are matched and executed in the order of their submission. */
+/* Queues one run and returns. On a GPU, what the buffers hold must be there already, and they must lie in memory of
+ * cudaMalloc on the rank's device. The buffers must stay until it has completed; both may be the same where NCCL calls
+ * that in place. A buffer that this rank doesn't use may be NULL. callback may be NULL. dfcclQueueFull: nothing was
+ * queued, try again after a completion. Runs of one id are matched and executed in the order of their submission. */
 dfcclResult_t dfcclRun(const void* sendbuff, void* recvbuff, int collId, dfcclCallback_t callback, void* callbackArgs,
                        dfcclRankCtx_t ctx);
 /* The same, for an id that must be of the collective in the name. */
@@ -211,8 +226,9 @@ dfcclResult_t dfcclWaitFor(uint64_t timeoutMicros, dfcclRankCtx_t ctx);
 dfcclResult_t dfcclWaitAll(const dfcclRankCtx_t* ctxs, int count);
 /* Does a bounded piece of work and runs callbacks that are due. *delivered (may be NULL): how many runs completed. */
 dfcclResult_t dfcclPoll(int* delivered, dfcclRankCtx_t ctx);
-/* Device synchronization: waits until the daemon that is on the device now has left it, as cudaDeviceSynchronize
- * would. What waits for other ranks doesn't keep it. Callbacks are not run. */
+/* Device synchronization: waits until the daemon that is on the device now has left it. What waits for other ranks
+ * doesn't keep it. Callbacks are not run. On a GPU this is cudaDeviceSynchronize, which may as well be called itself.
+ */
 dfcclResult_t dfcclSynchronize(dfcclRankCtx_t ctx);
 
 /* ---- Looking inside ------------------------------------------------------------------------------------------ */

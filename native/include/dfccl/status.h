@@ -23,7 +23,8 @@ typedef enum DFCCL_ANY_INT {
   dfcclAborted = 10,             /* some rank aborted the id */
   dfcclTimeout = 11,
   dfcclSystemError = 12, /* the operating system refused: a thread, memory */
-  dfcclDeadlock = 13     /* in-order mode: the watchdog found a cycle */
+  dfcclDeadlock = 13,    /* in-order mode: the watchdog found a cycle */
+  dfcclUnavailable = 14  /* the backend can't work here: no driver, no device, a build without it */
 } dfcclResult_t;
 
 #endif

@@ -48,7 +48,7 @@ dfcclResult_t dfcclPoll(int* delivered, dfcclRankCtx_t ctx) {
   return guarded([&] {
     RankContext* const mine[] = {&contextOf(ctx)};
     Waiting(mine, 0).help();
-    const uint32_t count = mine[0]->rank().deliver();
+    const uint32_t count = mine[0]->queues().deliver();
     if (delivered != nullptr) *delivered = static_cast<int>(count);
     return dfcclSuccess;
   });
@@ -66,26 +66,26 @@ dfcclResult_t dfcclGetCounters(dfcclCounters_t* counters, dfcclRankCtx_t ctx) {
     RankContext& context = contextOf(ctx);
     if (counters == nullptr || counters->structSize < sizeof(size_t))
       refuseArgument("The counters are null, or their structSize is not set.", "Set structSize to sizeof *counters.");
-    const RankMemory& memory = context.rank().memory();
+    const CounterReading reading = context.backend().readCounters(context.number());
     dfcclCounters_t c{};
-    c.launches = memory.counters.launches.read();
-    c.quits = memory.counters.quits.read();
-    c.runsTaken = memory.counters.submissionsTaken.read();
-    c.runsCompleted = memory.counters.completionsPosted.read();
-    for (const BlockMemory& block : memory.blocks) {
-      c.visits += block.counters.visits.read();
-      c.stuckVisits += block.counters.stuckVisits.read();
-      c.slices += block.counters.slices.read();
-      c.preemptions += block.counters.preemptions.read();
-      c.contextLoads += block.counters.contextLoads.read();
-      c.contextSaves += block.counters.contextSaves.read();
-      c.queueLengthSum += block.counters.queueLengthSum.read();
-      c.queueLengthMaximum = std::max(c.queueLengthMaximum, block.counters.queueLengthMax.read());
-      c.bytesMoved += block.counters.bytesMoved.read();
+    c.launches = reading.rank.launches.read();
+    c.quits = reading.rank.quits.read();
+    c.runsTaken = reading.rank.submissionsTaken.read();
+    c.runsCompleted = reading.rank.completionsPosted.read();
+    for (const BlockCounters& block : reading.blocks) {
+      c.visits += block.visits.read();
+      c.stuckVisits += block.stuckVisits.read();
+      c.slices += block.slices.read();
+      c.preemptions += block.preemptions.read();
+      c.contextLoads += block.contextLoads.read();
+      c.contextSaves += block.contextSaves.read();
+      c.queueLengthSum += block.queueLengthSum.read();
+      c.queueLengthMaximum = std::max(c.queueLengthMaximum, block.queueLengthMax.read());
+      c.bytesMoved += block.bytesMoved.read();
     }
-    c.runsInFlight = context.rank().inFlight();
+    c.runsInFlight = context.queues().inFlight();
     c.collectiveBytes = context.collectiveBytes();
-    c.arenaBytesUsed = context.world().arenaUsedBytes();
+    c.arenaBytesUsed = context.backend().arenaUsedBytes();
     c.structSize = std::min(counters->structSize, sizeof c);
     std::memcpy(counters, &c, c.structSize);
     return dfcclSuccess;

@@ -49,6 +49,12 @@ dfcclResult_t dfcclJoinWorld(const dfcclJoinConfig_t* config, dfcclWorld_t* worl
     }
     if (c.rank < 0)
       refuseArgument("Rank is " + std::to_string(c.rank) + ".", "Ranks count from 0.", {{"field", "rank"}});
+    if (c.world.backend == dfcclCuda) {
+      throw Error(dfcclUnavailable, "Ranks on GPUs can't be processes of their own yet.",
+                  "Open one world with a rank for each GPU (dfcclWorldCreate), or join with the CPU backend.",
+                  {{"backend", "cuda"}});
+    }
+    c.world.backend = dfcclCpu;
     WorldOptions options = readConfig(&c.world);
     if (c.world.arenaBytes == 0) options.arenaBytes = kArenaBytes;
     options.muteMillis = c.muteMillis == 0 ? kMuteMillis : c.muteMillis;
@@ -64,33 +70,16 @@ dfcclResult_t dfcclAllocate(size_t bytes, void** memory, dfcclRankCtx_t ctx) {
   return guarded([&] {
     if (memory == nullptr) refuseArgument("The address for the memory is null.", "Pass where to store it.");
     *memory = nullptr;
-    if (Segment* segment = contextOf(ctx).world().segment()) {
-      *memory = segment->allocateBuffer(bytes);
-      return dfcclSuccess;
-    }
-    constexpr size_t kPage = 4096;
-    *memory = ::operator new (bytes, std::align_val_t{kPage}, std::nothrow);
-    if (*memory == nullptr) {
-      throw Error(dfcclOutOfMemory, "The system refused " + std::to_string(bytes) + " bytes.", "Use smaller buffers.",
-                  {{"bytes", std::to_string(bytes)}});
-    }
-    std::memset(*memory, 0, bytes);
+    RankContext& context = contextOf(ctx);
+    *memory = context.backend().allocate(context.number(), bytes);
     return dfcclSuccess;
   });
 }
 
 dfcclResult_t dfcclFree(void* memory, size_t bytes, dfcclRankCtx_t ctx) {
   return guarded([&] {
-    Segment* segment = contextOf(ctx).world().segment();
-    if (memory == nullptr) return dfcclSuccess;
-    if (segment == nullptr) {
-      ::operator delete (memory, std::align_val_t{4096});
-      return dfcclSuccess;
-    }
-    if (!segment->contains(memory, bytes)) {
-      refuseArgument("The memory was not made by dfcclAllocate.", "Pass what dfcclAllocate gave.");
-    }
-    segment->freeBuffer(static_cast<uint8_t*>(memory), bytes);
+    RankContext& context = contextOf(ctx);
+    if (memory != nullptr) context.backend().free(context.number(), memory, bytes);
     return dfcclSuccess;
   });
 }
@@ -100,7 +89,7 @@ dfcclResult_t dfcclGetLostRanks(int* ranks, int capacity, int* count, dfcclRankC
     if (count == nullptr || (ranks == nullptr && capacity > 0)) {
       refuseArgument("An address for the ranks is null.", "Pass where to store them.");
     }
-    const auto lost = contextOf(ctx).world().lostRanks();
+    const auto lost = contextOf(ctx).backend().lostRanks();
     *count = static_cast<int>(lost.size());
     for (int i = 0; i < capacity && i < *count; ++i) ranks[i] = static_cast<int>(lost[static_cast<size_t>(i)].rank);
     return dfcclSuccess;

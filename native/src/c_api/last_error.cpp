@@ -52,6 +52,8 @@ const char* dfcclGetErrorString(dfcclResult_t result) {
       return "system error";
     case dfcclDeadlock:
       return "deadlock";
+    case dfcclUnavailable:
+      return "unavailable";
   }
   return "unknown result";
 }

@@ -80,6 +80,15 @@ dfcclResult_t dfcclInitRank(dfcclWorld_t world, int rank, dfcclRankCtx_t* ctx) {
   });
 }
 
+dfcclResult_t dfcclGetDevice(int* device, dfcclRankCtx_t ctx) {
+  return guarded([&] {
+    if (device == nullptr) refuseArgument("The address for the device is null.", "Pass where to store it.");
+    RankContext& context = contextOf(ctx);
+    *device = context.backend().deviceOf(context.number());
+    return dfcclSuccess;
+  });
+}
+
 dfcclResult_t dfcclDestroy(dfcclRankCtx_t ctx) {
   return guarded([&] {
     if (ctx == nullptr) return dfcclSuccess;

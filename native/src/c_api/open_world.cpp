@@ -1,33 +1,36 @@
 #include "c_api/open_world.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 
 #include "c_api/last_error.hpp"
+#include "world/gpu_backend.hpp"
 
 namespace dfccl::c_api {
 
 void OpenWorld::open(uint32_t rank) {
   const std::lock_guard lock(mutex_);
-  if (rank >= world_.size()) {
+  if (rank >= backend_->size()) {
     refuseArgument(
-        "Rank " + std::to_string(rank) + " is not in a world of " + std::to_string(world_.size()) + " ranks.",
-        "Allowed: 0 to " + std::to_string(world_.size() - 1) +
+        "Rank " + std::to_string(rank) + " is not in a world of " + std::to_string(backend_->size()) + " ranks.",
+        "Allowed: 0 to " + std::to_string(backend_->size() - 1) +
             "; the default world's size is the environment variable DFCCL_RANKS.",
         {{"rank", std::to_string(rank)}});
   }
-  if (!world_.isLocal(rank)) {
-    refuseArgument("Rank " + std::to_string(rank) + " is another process's.",
-                   "Open rank " + std::to_string(world_.segment()->rank()) + ", which this process joined as.",
-                   {{"rank", std::to_string(rank)}});
+  if (!backend_->isLocal(rank)) {
+    refuseArgument(
+        "Rank " + std::to_string(rank) + " is another process's.",
+        "Open rank " + std::to_string(backend_->options().segment->rank()) + ", which this process joined as.",
+        {{"rank", std::to_string(rank)}});
   }
   if (isOpen_[rank]) {
     throw Error(dfcclInUse, "Rank " + std::to_string(rank) + " is open already.",
                 "Use its context, or destroy that first.", {{"rank", std::to_string(rank)}});
   }
   isOpen_[rank] = true;
-  world_.rank(rank).reopen();
+  backend_->reopen(rank);
 }
 
 void OpenWorld::close(uint32_t rank) {
@@ -46,6 +49,25 @@ WorldTable& worlds() {
   static WorldTable table;
   return table;
 }
+
+namespace {
+
+constexpr uint32_t kMostRanks = 1024;
+
+BackendKind chooseBackend(uint32_t wanted) {
+  switch (wanted) {
+    case dfcclCpu:
+      return BackendKind::cpu;
+    case dfcclCuda:
+      return BackendKind::cuda;
+    case dfcclAuto:
+      return reportGpus().obstacle ? BackendKind::cpu : BackendKind::cuda;
+  }
+  refuseArgument("backend is " + std::to_string(wanted) + ".", "Allowed: dfcclCpu, dfcclCuda, dfcclAuto.",
+                 {{"field", "backend"}});
+}
+
+}  // namespace
 
 WorldOptions readConfig(const dfcclWorldConfig_t* config) {
   if (config == nullptr) refuseArgument("The config is null.", "Pass one that begins as DFCCL_WORLD_CONFIG_INIT.");
@@ -70,15 +92,17 @@ WorldOptions readConfig(const dfcclWorldConfig_t* config) {
                    {{"field", "workers"}});
   }
   const auto orDefault = [](uint32_t value, uint32_t byDefault) { return value == 0 ? byDefault : value; };
-  WorldOptions o;
+  WorldOptions o = defaultOptions(chooseBackend(c.backend));
   o.ranks = c.ranks;
   o.workers = c.workers == DFCCL_NO_WORKERS ? 0 : orDefault(static_cast<uint32_t>(c.workers), 1);
-  o.limits.grid = orDefault(c.grid, 1);
+  o.limits.grid = orDefault(c.grid, o.limits.grid);
   o.limits.submissionSlots = orDefault(c.submissionSlots, o.limits.submissionSlots);
   o.limits.completionSlots = orDefault(c.completionSlots, o.limits.completionSlots);
   o.limits.collectives = orDefault(c.collectives, o.limits.collectives);
-  o.limits.tasks = orDefault(c.programBlocks, o.limits.collectives * 2);
-  o.policy = c.streams == 0 ? defaultPolicy() : inOrderPolicy(c.streams);
+  o.limits.tasks =
+      orDefault(c.programBlocks, o.backend == BackendKind::cpu ? o.limits.collectives * 2 : o.limits.tasks);
+  if (c.streams != 0) o.policy = inOrderPolicy(c.streams);
+  if (c.devices != nullptr && c.ranks <= kMostRanks) o.devices.assign(c.devices, c.devices + c.ranks);
   if (c.arenaBytes != 0) o.arenaBytes = c.arenaBytes;
   return o;
 }
@@ -97,6 +121,16 @@ uint32_t fromEnvironment(const char* name, uint32_t byDefault, uint32_t least, u
   return static_cast<uint32_t>(value);
 }
 
+BackendKind backendFromEnvironment() {
+  const char* text = std::getenv("DFCCL_BACKEND");
+  const std::string name = text == nullptr || *text == '\0' ? "cpu" : text;
+  if (name == "cpu") return chooseBackend(dfcclCpu);
+  if (name == "cuda") return chooseBackend(dfcclCuda);
+  if (name == "auto") return chooseBackend(dfcclAuto);
+  refuseArgument("The environment variable DFCCL_BACKEND is \"" + name + "\".", "Allowed: cpu, cuda, auto.",
+                 {{"field", "DFCCL_BACKEND"}});
+}
+
 }  // namespace
 
 std::shared_ptr<OpenWorld> defaultWorld() {
@@ -105,13 +139,16 @@ std::shared_ptr<OpenWorld> defaultWorld() {
   const std::lock_guard lock(mutex);
   std::shared_ptr<OpenWorld> world = open.lock();
   if (!world) {
-    WorldOptions o;
-    o.ranks = fromEnvironment("DFCCL_RANKS", 64, 1, 1024);
+    WorldOptions o = defaultOptions(backendFromEnvironment());
+    const bool isCpu = o.backend == BackendKind::cpu;
+    const auto gpus = isCpu ? 0 : static_cast<uint32_t>(reportGpus().devices.size());
+    o.ranks = fromEnvironment("DFCCL_RANKS", isCpu ? 64 : std::max(1u, gpus), 1, kMostRanks);
     o.workers = fromEnvironment("DFCCL_WORKERS", 1, 0, 256);
-    // Most of these ranks are never opened, and every one has memory of its own.
-    o.limits.submissionSlots = o.limits.completionSlots = o.limits.collectives = 1024;
-    o.limits.tasks = 2048;
-    o.policy = defaultPolicy();
+    if (isCpu) {
+      // Most of these ranks are never opened, and every one has memory of its own.
+      o.limits.submissionSlots = o.limits.completionSlots = o.limits.collectives = 1024;
+      o.limits.tasks = 2048;
+    }
     open = world = std::make_shared<OpenWorld>(o);
   }
   return world;

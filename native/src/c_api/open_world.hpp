@@ -7,16 +7,16 @@
 
 #include "c_api/handle_table.hpp"
 #include "dfccl/dfccl.h"
-#include "world/world.hpp"
+#include "world/backend.hpp"
 
 namespace dfccl::c_api {
 
 class OpenWorld {
  public:
   explicit OpenWorld(const WorldOptions& options)
-      : world_(options), isOpen_(options.ranks, false), waiting_(options.ranks) {}
+      : backend_(openBackend(options)), isOpen_(options.ranks, false), waiting_(options.ranks) {}
 
-  World& world() { return world_; }
+  Backend& backend() { return *backend_; }
 
   /// @throws Error dfcclInvalidArgument, dfcclInUse
   void open(uint32_t rank);
@@ -32,7 +32,7 @@ class OpenWorld {
   bool isWaitedFor(uint32_t rank) const { return waiting_[rank].load(order::relaxed) != 0; }
 
  private:
-  World world_;
+  std::unique_ptr<Backend> backend_;
   std::mutex mutex_;
   std::vector<bool> isOpen_;
   std::vector<Atomic<uint32_t>> waiting_;  // [rank]: threads

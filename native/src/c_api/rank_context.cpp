@@ -21,11 +21,13 @@ RankContext& contextOf(dfcclRankCtx_t ctx) {
 
 RankContext::RankContext(std::shared_ptr<OpenWorld> world, uint32_t rank)
     : world_((world->open(rank), std::move(world))),
-      rank_(world_->world().rank(rank)),
-      ids_(world_->world().options().limits.collectives),
-      registrations_(world_->world().options().limits.collectives) {
+      number_(rank),
+      queues_(world_->backend().queues(rank)),
+      checksMemory_(world_->backend().checksMemory()),
+      ids_(world_->backend().options().limits.collectives),
+      registrations_(world_->backend().options().limits.collectives) {
   // Callbacks come also while no thread of the user's waits.
-  if (this->world().options().workers != 0) this->world().deliverInBackground(rank);
+  if (backend().options().workers != 0) backend().deliverInBackground(rank);
 }
 
 const Registration& RankContext::get(int id) const {
@@ -47,15 +49,15 @@ void RankContext::add(CollectiveSpec& spec, bool isOwnProgram) {
         "Unregister it first, or use another id.",
         {{"id", std::to_string(spec.id)}, {"rank", std::to_string(number())}});
   }
-  const uint32_t index = world().registerCollective(number(), spec);
-  registrations_[index] = {index, spec.collective, isOwnProgram, world().shapeOf(number(), index)};
+  const uint32_t index = backend().registerCollective(number(), spec);
+  registrations_[index] = {index, spec.collective, isOwnProgram, backend().shapeOf(number(), index), {}, {}};
   ids_.insert(spec.id, index);
 }
 
 void RankContext::remove(int id) {
   const std::lock_guard lock(mutex_);
   const uint32_t index = get(id).index;
-  world().unregisterCollective(number(), index, rank_.issuedOf(index));
+  backend().unregisterCollective(number(), index, queues_.issuedOf(index));
   ids_.remove(static_cast<uint32_t>(id));
 }
 
@@ -67,14 +69,14 @@ void RankContext::setScale(double scale) {
 size_t RankContext::collectiveBytes() {
   const std::lock_guard lock(mutex_);
   size_t bytes = 0;
-  ids_.forEach([&](uint32_t, uint32_t index) { bytes += world().memoryBytesOf(number(), index); });
+  ids_.forEach([&](uint32_t, uint32_t index) { bytes += backend().memoryBytesOf(number(), index); });
   return bytes;
 }
 
 bool RankContext::isEveryQuarantineOver() {
   bool isOver = true;
   ids_.forEach([&](uint32_t, uint32_t index) {
-    if (world().isAborted(number(), index) && !world().isQuarantineOver(number(), index)) isOver = false;
+    if (backend().isAborted(number(), index) && !backend().isQuarantineOver(number(), index)) isOver = false;
   });
   return isOver;
 }
@@ -82,28 +84,28 @@ bool RankContext::isEveryQuarantineOver() {
 void RankContext::close() {
   const std::lock_guard lock(mutex_);
   const std::string name = "Rank " + std::to_string(number());
-  if (const uint64_t inFlight = rank_.inFlight(); inFlight != 0) {
+  const bool isLost = backend().isLost(number());
+  if (const uint64_t inFlight = queues_.inFlight(); inFlight != 0 && !isLost) {
     throw Error(dfcclInUse, name + " has " + std::to_string(inFlight) + " runs in flight.",
                 "Wait for them with dfcclWait, or give them up with dfcclAbort, before dfcclDestroy.",
                 {{"rank", std::to_string(number())}, {"inFlight", std::to_string(inFlight)}});
   }
   // Peers let go of an aborted collective within a step or two of their daemons, which this thread may do for them.
   constexpr int kPatience = 10'000;
-  for (int i = 0; !isEveryQuarantineOver(); ++i) {
+  for (int i = 0; !isLost && !isEveryQuarantineOver(); ++i) {
     if (i == kPatience) {
       throw Error(dfcclInUse, name + "'s buffers of an aborted collective are still in use by its peers.",
                   "Try again once dfcclIsQuarantineOver says so.", {{"rank", std::to_string(number())}});
     }
-    world().drive();
+    backend().drive();
   }
   std::vector<uint32_t> ids;
   ids_.forEach([&](uint32_t id, uint32_t index) {
-    world().unregisterCollective(number(), index, rank_.issuedOf(index));
+    backend().unregisterCollective(number(), index, queues_.issuedOf(index));
     ids.push_back(id);
   });
   for (const uint32_t id : ids) ids_.remove(id);
-  while (!rank_.submitExit()) world().driveRank(number());
-  while (!rank_.hasExited()) world().driveRank(number());
+  backend().leave(number());
   world_->close(number());
 }
 

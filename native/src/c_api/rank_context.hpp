@@ -17,6 +17,8 @@ struct Registration {
   Collective collective;
   bool isOwnProgram;
   RunShape shape;
+  // Buffers that were found to be memory which the rank's daemon reaches, so that a training loop asks once.
+  mutable Atomic<const void*> knownSend, knownRecv;
 };
 
 class RankContext {
@@ -29,10 +31,10 @@ class RankContext {
   RankContext& operator=(const RankContext&) = delete;
 
   OpenWorld& openWorld() { return *world_; }
-  World& world() { return world_->world(); }
-  Rank& rank() { return rank_; }
-  uint32_t number() const { return rank_.number(); }
-  uint32_t worldSize() const { return world_->world().size(); }
+  Backend& backend() { return world_->backend(); }
+  RankQueues& queues() { return queues_; }
+  uint32_t number() const { return number_; }
+  uint32_t worldSize() const { return world_->backend().size(); }
 
   /// @return nullptr if the id is unknown.
   const Registration* find(int id) const {
@@ -41,6 +43,9 @@ class RankContext {
   }
   /// @throws Error dfcclUnknownCollective
   const Registration& get(int id) const;
+
+  /// Whether every buffer has to be asked about before its first run.
+  bool checksMemory() const { return checksMemory_; }
 
   /// @throws Error
   void add(CollectiveSpec& spec, bool isOwnProgram);
@@ -61,7 +66,9 @@ class RankContext {
   bool isEveryQuarantineOver();
 
   std::shared_ptr<OpenWorld> world_;
-  Rank& rank_;
+  const uint32_t number_;
+  RankQueues& queues_;
+  const bool checksMemory_;
   IdTable ids_;
   std::vector<Registration> registrations_;  // [index]
   std::mutex mutex_;                         // of registration

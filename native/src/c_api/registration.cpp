@@ -155,7 +155,7 @@ dfcclResult_t dfcclUnregister(int collId, dfcclRankCtx_t ctx) {
 dfcclResult_t dfcclAbort(int collId, dfcclRankCtx_t ctx) {
   return guarded([&] {
     RankContext& context = contextOf(ctx);
-    context.world().abortCollective(context.number(), context.get(collId).index);
+    context.backend().abortCollective(context.number(), context.get(collId).index);
     return dfcclSuccess;
   });
 }
@@ -164,7 +164,7 @@ dfcclResult_t dfcclIsQuarantineOver(int collId, int* isOver, dfcclRankCtx_t ctx)
   return guarded([&] {
     RankContext& context = contextOf(ctx);
     if (isOver == nullptr) refuseArgument("The address for the answer is null.", "Pass where to store it.");
-    *isOver = context.world().isQuarantineOver(context.number(), context.get(collId).index) ? 1 : 0;
+    *isOver = context.backend().isQuarantineOver(context.number(), context.get(collId).index) ? 1 : 0;
     return dfcclSuccess;
   });
 }

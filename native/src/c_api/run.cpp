@@ -15,7 +15,7 @@ void ignoreCompletion(void*, dfcclResult_t) {}
   return guarded([&] {
     RankContext& context = contextOf(ctx);
     const Registration& registration = context.get(id);
-    const CollectiveSpec spec = context.world().specOf(context.number(), registration.index);
+    const CollectiveSpec spec = context.backend().specOf(context.number(), registration.index);
     checkRun(registration.shape, spec, context.number(), send, recv);
     return dfcclSuccess;
   });
@@ -41,15 +41,33 @@ void ignoreCompletion(void*, dfcclResult_t) {}
   });
 }
 
+[[gnu::cold, gnu::noinline]] dfcclResult_t checkMemory(RankContext& context, const Registration& registration,
+                                                       const void* send, const void* recv) {
+  return guarded([&] {
+    Backend& backend = context.backend();
+    backend.checkHealth(context.number());
+    const CollectiveSpec spec = backend.specOf(context.number(), registration.index);
+    backend.checkMemory(context.number(), spec, registration.shape, send, recv);
+    registration.knownSend.store(send, order::relaxed);
+    registration.knownRecv.store(recv, order::relaxed);
+    return dfcclSuccess;
+  });
+}
+
 inline dfcclResult_t queue(RankContext& context, const Registration& registration, const void* send, void* recv, int id,
                            dfcclCallback_t callback, void* args, dfcclRankCtx_t ctx) {
   if (!isAllowed(registration.shape, send, recv)) [[unlikely]]
     return refuseRun(send, recv, id, ctx);
+  if (context.checksMemory() && (registration.knownSend.load(order::relaxed) != send ||
+                                 registration.knownRecv.load(order::relaxed) != recv)) [[unlikely]] {
+    const dfcclResult_t result = checkMemory(context, registration, send, recv);
+    if (result != dfcclSuccess) return result;
+  }
   const uint32_t slot =
-      context.rank().submit(registration.index, send, recv, callback != nullptr ? callback : ignoreCompletion, args);
-  if (slot == Rank::kFull) [[unlikely]]
+      context.queues().submit(registration.index, send, recv, callback != nullptr ? callback : ignoreCompletion, args);
+  if (slot == RankQueues::kFull) [[unlikely]]
     return refuseFull(context);
-  context.world().ring();
+  context.backend().ring();
   return dfcclSuccess;
 }
 

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "cpu/pause.hpp"
+#include "cpu/tick_clock.hpp"
 #include "error.hpp"
 
 namespace dfccl::c_api {
@@ -29,11 +30,11 @@ uint32_t cores() {
 std::string explain(RankContext& context) {
   std::string text;
   context.forEach([&](uint32_t id, const Registration& registration) {
-    const uint64_t issued = context.rank().issuedOf(registration.index);
+    const uint64_t issued = context.queues().issuedOf(registration.index);
     std::string missing;
     bool isUnfinished = false;
     uint64_t run = 0;
-    const auto members = context.world().explain(context.number(), registration.index);
+    const auto members = context.backend().explain(context.number(), registration.index);
     for (const auto& member : members) {
       if (member.rank != context.number()) continue;
       run = member.finished;
@@ -77,13 +78,13 @@ void Waiting::enlist() {
 }
 
 bool Waiting::help(bool stepsIdle) {
-  World& world = world_.world();
-  if (world_.waiters() == (isEnlisted_ ? 1u : 0u)) return world.drive(stepsIdle);
+  Backend& backend = world_.backend();
+  if (world_.waiters() == (isEnlisted_ ? 1u : 0u)) return backend.drive(stepsIdle);
   bool any = false;
-  for (RankContext* context : mine_) any |= world.driveRank(context->number());
-  for (uint32_t i = 0; i < world.activeRanks(); ++i) {
-    const uint32_t r = world.local(i).number();
-    if (!world_.isWaitedFor(r)) any |= world.driveRank(r);
+  for (RankContext* context : mine_) any |= backend.driveRank(context->number());
+  for (uint32_t i = 0; i < backend.activeRanks(); ++i) {
+    const uint32_t r = backend.activeRankAt(i);
+    if (!world_.isWaitedFor(r)) any |= backend.driveRank(r);
   }
   return any;
 }
@@ -92,8 +93,8 @@ void Waiting::pause() {
   if (!isEnlisted_) return enlist();
   cpuPause();
   // Each of the other processes may wait too, and need a core for it.
-  const Segment* segment = world_.world().segment();
-  const uint32_t waiters = segment != nullptr ? segment->ranks() : world_.waiters();
+  const uint32_t processes = world_.backend().processes();
+  const uint32_t waiters = processes > 1 ? processes : world_.waiters();
   const uint32_t looks = waiters <= 1 ? kLooksAlone : waiters <= cores() ? kLooksInCompany : kLooksInCrowd;
   if (limitTicks_ != 0 && readTicks() - begin_ > limitTicks_) {
     std::string text;
@@ -111,10 +112,11 @@ void Waiting::pause() {
 }
 
 void Waiting::rest() {
-  World& world = world_.world();
-  if (world.isInOrder()) {
-    world.watch();
-    if (const auto report = world.deadlock()) {
+  Backend& backend = world_.backend();
+  for (RankContext* context : mine_) backend.checkHealth(context->number());
+  if (backend.isInOrder()) {
+    backend.watch();
+    if (const auto report = backend.deadlock()) {
       throw Error(dfcclDeadlock, report->text, "Submit in the same order on every rank, or leave streams at 0.");
     }
   }
@@ -124,7 +126,7 @@ void Waiting::rest() {
 
 void waitForRuns(std::span<RankContext* const> mine, uint64_t timeoutMicros) {
   for (RankContext* context : mine) {
-    if (!context->rank().isDelivering()) continue;
+    if (!context->queues().isDelivering()) continue;
     throw Error(dfcclInUse, "Rank " + std::to_string(context->number()) + " is waited for in a callback of its own.",
                 "Wait outside: the callback's run is complete only when it returns.",
                 {{"rank", std::to_string(context->number())}});
@@ -134,8 +136,8 @@ void waitForRuns(std::span<RankContext* const> mine, uint64_t timeoutMicros) {
     uint64_t inFlight = 0;
     uint32_t delivered = 0;
     for (RankContext* context : mine) {
-      delivered += context->rank().deliver();
-      inFlight += context->rank().inFlight();
+      delivered += context->queues().deliver();
+      inFlight += context->queues().inFlight();
     }
     if (inFlight == 0) return;
     if (delivered != 0 || waiting.help(false)) {
@@ -147,18 +149,23 @@ void waitForRuns(std::span<RankContext* const> mine, uint64_t timeoutMicros) {
 }
 
 void synchronize(RankContext& context) {
-  World& world = context.world();
-  const uint64_t stay = world.residentStay(context.number());
+  Backend& backend = context.backend();
+  const uint32_t rank = context.number();
+  if (backend.options().backend == BackendKind::cuda) {
+    backend.synchronize(rank, 0);
+    return;
+  }
+  const uint64_t stay = backend.residentStay(rank);
   if (stay == 0) return;
   RankContext* const mine[] = {&context};
   Waiting waiting(mine, 0);
   struct Note {
-    World& world;
+    Backend& backend;
     uint32_t rank;
-    Note(World& w, uint32_t r) : world(w), rank(r) { world.noteSynchronizing(rank, 1); }
-    ~Note() { world.noteSynchronizing(rank, -1); }
-  } note(world, context.number());
-  while (!world.isStayOver(context.number(), stay)) {
+    Note(Backend& b, uint32_t r) : backend(b), rank(r) { backend.noteSynchronizing(rank, 1); }
+    ~Note() { backend.noteSynchronizing(rank, -1); }
+  } note(backend, rank);
+  while (!backend.isStayOver(rank, stay)) {
     if (waiting.help()) {
       waiting.noteProgress();
     } else {

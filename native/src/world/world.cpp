@@ -6,6 +6,7 @@
 #include "cpu/pause.hpp"
 #include "error.hpp"
 #include "world/builtin_programs.hpp"
+#include "world/program_check.hpp"
 
 namespace dfccl {
 namespace {
@@ -22,48 +23,8 @@ scheduling::SchedulePolicy inTicks(scheduling::SchedulePolicy policy) {
 
 }  // namespace
 
-void checkOptions(const WorldOptions& o) {
-  const auto refuse = [](const std::string& field, uint64_t value, const std::string& allowed) {
-    throw Error(dfcclInvalidArgument, "World option " + field + " is " + std::to_string(value) + ".",
-                "Allowed: " + allowed + ".", {{"field", field}, {"value", std::to_string(value)}});
-  };
-  if (o.ranks == 0 || o.ranks > 1024) refuse("ranks", o.ranks, "1 to 1024");
-  if (o.limits.grid == 0 || o.limits.grid > 64) refuse("grid", o.limits.grid, "1 to 64");
-  if (!SubmissionRing::isValidCapacity(o.limits.submissionSlots))
-    refuse("submissionSlots", o.limits.submissionSlots, "powers of two up to 32768");
-  if (!CompletionOwnedSlots<>::isValidSlotCount(o.limits.completionSlots) || o.limits.completionSlots > (1u << 20)) {
-    refuse("completionSlots", o.limits.completionSlots, "powers of two from 8 to 1048576");
-  }
-  if (o.limits.collectives == 0 || o.limits.collectives > (1u << 20))
-    refuse("collectives", o.limits.collectives, "1 to 1048576");
-  if (o.limits.tasks < o.limits.collectives) refuse("tasks", o.limits.tasks, "at least as many as collectives");
-  if (o.workers > 256) refuse("workers", o.workers, "0 to 256");
-  if (o.segment && o.policy.streams != 0) refuse("policy streams", o.policy.streams, "0, where ranks are processes");
-  if (!scheduling::isValid(o.policy)) refuse("policy version", o.policy.version, "a policy made by @dfccl/scheduler");
-}
-
-scheduling::SchedulePolicy defaultPolicy() {
-  using namespace scheduling;
-  SchedulePolicy policy{};
-  policy.version = kSchedulePolicyVersion;
-  policy.order = {OrderKind::priority, {}, 1, 1, 256, 4096};
-  policy.stickiness = {StickinessKind::adaptive, {}, 1, 1, 8, 0, 512};
-  policy.quit = {QuitKind::voluntary, {}, 16, 200'000, 3'000'000};
-  return policy;
-}
-
-scheduling::SchedulePolicy inOrderPolicy(uint32_t streams) {
-  using namespace scheduling;
-  SchedulePolicy policy = defaultPolicy();
-  policy.order.kind = OrderKind::fifo;
-  policy.stickiness.kind = StickinessKind::fixed;
-  policy.quit = {QuitKind::whenEmpty, {}, 16, 0, 0};
-  policy.streams = streams;
-  return policy;
-}
-
 World::World(const WorldOptions& options)
-    : options_((checkOptions(options), options)),
+    : Backend((checkOptions(options), options)),
       arena_(options.segment ? kLeastArenaBytes : options.arenaBytes),
       connectors_(arena_),
       table_(options.ranks),
@@ -77,15 +38,18 @@ World::World(const WorldOptions& options)
     taskTables_.emplace_back(options.limits.tasks);
     if (segment != nullptr && r != segment->rank()) {
       ranks_.push_back(nullptr);
+      queues_.push_back(nullptr);
       continue;
     }
     const SharedTables shared =
         segment == nullptr ? SharedTables{} : SharedTables{&segment->area(r).control, segment->records(r)};
     ranks_.push_back(std::make_unique<Rank>(r, options.limits, policy, shared));
     locals_.push_back(ranks_.back().get());
+    queues_.push_back(ranks_.back().get());
     table_[r].resize(options.limits.collectives);
   }
   if (segment != nullptr) directory_.emplace(options.segment, options.tiles);
+  sleepers_ = &pool_.sleepers();
   pool_.start(options.workers);
   if (segment != nullptr)
     watch_.emplace(
@@ -104,12 +68,8 @@ namespace {
 
 /// The program that a registration brings with it, or the built-in one.
 std::vector<uint8_t> programOf(const CollectiveSpec& spec, uint32_t member) {
+  checkHasProgram(spec);
   if (!spec.program.empty()) return spec.program;
-  if (spec.collective == Collective::custom) {
-    throw Error(dfcclInvalidArgument,
-                std::string("Collective ") + std::to_string(spec.id) + " is custom and has no program.",
-                "Pass the program that computes it.", {{"id", std::to_string(spec.id)}, {"field", "program"}});
-  }
   return buildDirectProgram(spec.collective, static_cast<uint32_t>(spec.ranks.size()), member, spec.root);
 }
 
@@ -129,26 +89,7 @@ std::shared_ptr<const BoundProgram> World::bind(const CollectiveSpec& spec, uint
     program = loadProgram(bytes, spec.type, spec.count, options_.tiles);
     cached = program;
   }
-  const ProgramHeader& h = program->header;
-  const auto mismatch = [&](const char* what, uint64_t has, uint64_t needs) {
-    throw Error(dfcclInvalidProgram,
-                "Collective " + std::to_string(spec.id) + ": the program is for " + what + " " + std::to_string(has) +
-                    ", not " + std::to_string(needs) + ".",
-                "Build it for this collective, rank list and root.",
-                {{"id", std::to_string(spec.id)}, {"field", what}});
-  };
-  if (h.rankCount != spec.ranks.size()) mismatch("rank count", h.rankCount, spec.ranks.size());
-  if (h.rank != member) mismatch("rank", h.rank, member);
-  if (h.collective != static_cast<uint32_t>(spec.collective))
-    mismatch("collective", h.collective, static_cast<uint32_t>(spec.collective));
-  if (hasRoot(spec.collective) && h.root != spec.root) mismatch("root", h.root, spec.root);
-  if (spec.collective == Collective::custom && spec.count % h.chunksPerSegment != 0) {
-    throw Error(dfcclInvalidArgument,
-                "Collective " + std::to_string(spec.id) + ": count " + std::to_string(spec.count) +
-                    " isn't a multiple of the program's " + std::to_string(h.chunksPerSegment) + " chunks.",
-                "Custom programs may move any chunk anywhere, so all chunks must be equal: pad the buffers.",
-                {{"id", std::to_string(spec.id)}, {"field", "count"}});
-  }
+  checkProgram(program->header, spec, member);
   return program;
 }
 
@@ -350,14 +291,9 @@ bool World::isQuarantineOver(uint32_t rank, uint32_t index) {
   return group.shared().isPoisoned() && isLetGo(group);
 }
 
-uint64_t World::residentStay(uint32_t rank) {
-  Residency& residency = ranks_[rank]->memory().residency;
-  return residency.resident.load(order::seqCst) == 0 ? 0 : residency.launches.load(order::seqCst);
-}
-
-bool World::isStayOver(uint32_t rank, uint64_t stay) {
-  Residency& residency = ranks_[rank]->memory().residency;
-  return residency.resident.load(order::seqCst) == 0 || residency.launches.load(order::seqCst) != stay;
+void World::leave(uint32_t rank) {
+  while (!ranks_[rank]->submitExit()) driveRank(rank);
+  while (!ranks_[rank]->hasExited()) driveRank(rank);
 }
 
 bool World::synchronize(uint32_t rank, uint64_t timeoutMicros) {
@@ -377,7 +313,7 @@ bool World::synchronize(uint32_t rank, uint64_t timeoutMicros) {
   return isOver;
 }
 
-std::vector<World::MemberProgress> World::explain(uint32_t rank, uint32_t index) {
+std::vector<MemberProgress> World::explain(uint32_t rank, uint32_t index) {
   const std::lock_guard lock(mutex_);
   Group& group = *registered(rank, index).group;
   std::vector<MemberProgress> members;
@@ -420,6 +356,13 @@ bool World::hasUnseenWork() const {
 
 bool World::hasUnfinishedWork() const {
   return std::any_of(locals_.begin(), locals_.end(), [](const Rank* rank) { return rank->hasWork(); });
+}
+
+CounterReading World::readCounters(uint32_t rank) {
+  const RankMemory& memory = ranks_[rank]->memory();
+  CounterReading reading{memory.counters, {}};
+  for (const BlockMemory& block : memory.blocks) reading.blocks.push_back(block.counters);
+  return reading;
 }
 
 size_t World::arenaUsedBytes() const {

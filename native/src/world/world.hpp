@@ -14,131 +14,80 @@
 
 #include "processes/peer_watch.hpp"
 #include "processes/shared_group.hpp"
-#include "program/program_loader.hpp"
+#include "world/backend.hpp"
 #include "world/collective_group.hpp"
 #include "world/rank.hpp"
-#include "world/run_check.hpp"
 #include "world/task_table.hpp"
-#include "world/wait_graph.hpp"
 #include "world/worker_pool.hpp"
 
 namespace dfccl {
 
-struct WorldOptions {
-  uint32_t ranks = 1;
-  RankLimits limits;
-  scheduling::SchedulePolicy policy;  // times in nanoseconds; converted to the platform's ticks
-  TileSizes tiles;
-  size_t arenaBytes = size_t{1} << 30;
-  uint32_t workers = 1;  // threads that step; 0: only callers who wait or drive
-  // Where the ranks are processes: this one has the segment's rank, and the others meet it there.
-  std::shared_ptr<Segment> segment;
-  uint32_t muteMillis = 10'000;  // another process without a sign of life for so long is given up
-};
-
-/// @throws Error dfcclInvalidArgument naming the field, its value and what is allowed.
-void checkOptions(const WorldOptions& options);
-
-/// The policy that a world has unless it is told otherwise.
-scheduling::SchedulePolicy defaultPolicy();
-/// NCCL's behaviour: `streams` collectives at once, in the order of submission, none preempted, no voluntary quit.
-scheduling::SchedulePolicy inOrderPolicy(uint32_t streams);
-
-class World {
+/// The backend of a CPU.
+class World : public Backend {
  public:
   /// @throws Error dfcclInvalidArgument, dfcclOutOfMemory, dfcclSystemError.
   explicit World(const WorldOptions& options);
-  ~World();
+  ~World() override;
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
-  const WorldOptions& options() const { return options_; }
-  uint32_t size() const { return options_.ranks; }
-  bool isLocal(uint32_t number) const { return number < size() && ranks_[number] != nullptr; }
   /// @pre isLocal(number)
   Rank& rank(uint32_t number) { return *ranks_[number]; }
+  RankMemory& memory(uint32_t rank) override { return ranks_[rank]->memory(); }
   /// This process's ranks, by position.
   Rank& local(uint32_t position) { return *locals_[position]; }
   /// The memory that the processes share, or null.
   Segment* segment() { return options_.segment.get(); }
+  uint32_t processes() const override;
 
-  /// Registers a collective on one rank; never waits for the others. @return its index, which submissions name.
-  /// @throws Error
-  uint32_t registerCollective(uint32_t rank, const CollectiveSpec& spec);
-  /// @param issuedRuns runs that this rank has submitted of it: all must have completed.
-  /// @throws Error dfcclInUse, dfcclUnknownCollective
-  void unregisterCollective(uint32_t rank, uint32_t index, uint64_t issuedRuns);
-  /// Gives an id up on all ranks, at once and without waiting: runs in flight complete as aborted, later ones too,
-  /// until it is registered again. @throws Error dfcclUnknownCollective
-  void abortCollective(uint32_t rank, uint32_t index);
-  /// Whether no rank touches the buffers of an aborted id any more: only now may they be freed.
-  bool isQuarantineOver(uint32_t rank, uint32_t index);
-
-  bool isAborted(uint32_t rank, uint32_t index);
-  /// NCCL's behaviour, the control: collectives in the order of submission, none preempted.
-  bool isInOrder() const { return options_.policy.streams != 0; }
-
+  uint32_t registerCollective(uint32_t rank, const CollectiveSpec& spec) override;
+  void unregisterCollective(uint32_t rank, uint32_t index, uint64_t issuedRuns) override;
+  void abortCollective(uint32_t rank, uint32_t index) override;
+  bool isAborted(uint32_t rank, uint32_t index) override;
+  bool isQuarantineOver(uint32_t rank, uint32_t index) override;
   bool isRegistered(uint32_t rank, uint32_t index) const;
-  CollectiveSpec specOf(uint32_t rank, uint32_t index);
-  /// What the buffers of its runs must look like: see checkRun().
-  RunShape shapeOf(uint32_t rank, uint32_t index);
+  CollectiveSpec specOf(uint32_t rank, uint32_t index) override;
+  RunShape shapeOf(uint32_t rank, uint32_t index) override;
+  std::vector<MemberProgress> explain(uint32_t rank, uint32_t index) override;
 
-  /// Local ranks below this position have registered something at some time; the others have nothing to step for.
-  uint32_t activeRanks() const { return activeRanks_.load(order::acquire); }
+  void* allocate(uint32_t rank, size_t bytes) override;
+  void free(uint32_t rank, void* memory, size_t bytes) override;
+
+  uint32_t activeRanks() const override { return activeRanks_.load(order::acquire); }
+  uint32_t activeRankAt(uint32_t position) const override { return locals_[position]->number(); }
   /// Steps every rank once. @return whether anything moved.
-  bool drive(bool stepsIdle = true) { return pool_.help(stepsIdle); }
+  bool drive(bool stepsIdle = true) override { return pool_.help(stepsIdle); }
   /// Steps one rank only: for a process that has a thread for each rank.
-  bool driveRank(uint32_t rank) { return pool_.helpRank(rank); }
-  /// After a submission: wakes the threads that step, if they sleep.
-  void ring() { pool_.ring(); }
-  /// How many of them sleep: whoever submits without a call rings only then.
-  Atomic<uint32_t>& sleepers() { return pool_.sleepers(); }
-  /// Stops the threads that step, for good. Nothing is written to anybody's buffers afterwards unless a caller steps.
-  void stop();
+  bool driveRank(uint32_t rank) override { return pool_.helpRank(rank); }
+  void stop() override;
+  void leave(uint32_t rank) override;
+  void reopen(uint32_t rank) override { ranks_[rank]->reopen(); }
 
-  /// Number of the stay that a device synchronization beginning now has to wait for; 0: no daemon is there.
-  uint64_t residentStay(uint32_t rank);
-  bool isStayOver(uint32_t rank, uint64_t stay);
-  /// Blocks until the daemon that is resident now has left, as a synchronization of a GPU does. The caller steps
-  /// meanwhile.
-  /// @param timeoutMicros 0: none. @return false: timed out, or deadlocked in order.
-  bool synchronize(uint32_t rank, uint64_t timeoutMicros);
-  void noteSynchronizing(uint32_t rank, int delta) {
+  bool synchronize(uint32_t rank, uint64_t timeoutMicros) override;
+  void noteSynchronizing(uint32_t rank, int delta) override {
     synchronizing_[rank].fetchAdd(static_cast<uint32_t>(delta), order::acqRel);
   }
 
-  /// Which members of a collective have not registered it, and how many runs each has submitted.
-  struct MemberProgress {
-    uint32_t rank;
-    bool registered;
-    uint64_t submitted;
-    uint64_t finished;
-  };
-  std::vector<MemberProgress> explain(uint32_t rank, uint32_t index);
-
   /// In-order worlds: looks for a deadlock if nothing has moved since the last look. Threads that step call it before
   /// they sleep; so does a caller who has waited for long.
-  void watch();
+  void watch() override;
   /// In-order worlds: the deadlock that the watchdog found, or nothing.
-  std::unique_ptr<DeadlockReport> deadlock();
+  std::unique_ptr<DeadlockReport> deadlock() override;
 
-  /// Ranks of other processes that are gone, and what became of them. They won't come back.
-  struct LostRank {
-    uint32_t rank;
-    Presence presence;
-  };
-  std::vector<LostRank> lostRanks();
+  std::vector<LostRank> lostRanks() override;
   /// Another process has come to an end, or aborted something: gives up what can't complete any more. The watch calls
   /// it now and then.
   void checkPeers();
 
-  /// Called from a stepping thread, outside every lock, when a completion was posted for a rank that sleeps.
-  void setWaker(std::function<void(uint32_t rank)> waker);
-  /// Ranks whose callbacks the worker threads run.
-  void deliverInBackground(uint32_t rank) { backgroundDelivery_[rank].store(1, order::release); }
+  void setWaker(std::function<void(uint32_t rank)> waker) override;
+  void deliverInBackground(uint32_t rank) override { backgroundDelivery_[rank].store(1, order::release); }
 
-  size_t arenaUsedBytes() const;
-  size_t memoryBytesOf(uint32_t rank, uint32_t index);
+  CounterReading readCounters(uint32_t rank) override;
+  size_t arenaUsedBytes() const override;
+  size_t memoryBytesOf(uint32_t rank, uint32_t index) override;
+
+ protected:
+  void wake() override { pool_.wake(); }
 
  private:
   friend class WorkerPool;
@@ -167,7 +116,6 @@ class World {
   void afterStep(bool hasMoved);
   uint64_t progressStamp();
 
-  WorldOptions options_;
   Arena arena_;
   ConnectorPool connectors_;
   std::vector<std::unique_ptr<Rank>> ranks_;  // null: another process's

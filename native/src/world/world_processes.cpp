@@ -1,9 +1,19 @@
 // What a world does about ranks that are other processes.
+#include <cstring>
+#include <new>
+#include <string>
+
+#include "error.hpp"
 #include "world/world.hpp"
 
 namespace dfccl {
+namespace {
 
-std::vector<World::LostRank> World::lostRanks() {
+constexpr std::align_val_t kPage{4096};
+
+}  // namespace
+
+std::vector<LostRank> World::lostRanks() {
   std::vector<LostRank> lost;
   if (!options_.segment) return lost;
   for (uint32_t r = 0; r < size(); ++r) {
@@ -11,6 +21,29 @@ std::vector<World::LostRank> World::lostRanks() {
     if (presence > Presence::joined) lost.push_back({r, presence});
   }
   return lost;
+}
+
+uint32_t World::processes() const { return options_.segment ? options_.segment->ranks() : 1; }
+
+void* World::allocate(uint32_t, size_t bytes) {
+  if (options_.segment) return options_.segment->allocateBuffer(bytes);
+  void* memory = ::operator new(bytes, kPage, std::nothrow);
+  if (memory == nullptr) {
+    throw Error(dfcclOutOfMemory, "The system refused " + std::to_string(bytes) + " bytes.", "Use smaller buffers.",
+                {{"bytes", std::to_string(bytes)}});
+  }
+  return std::memset(memory, 0, bytes);
+}
+
+void World::free(uint32_t, void* memory, size_t bytes) {
+  if (!options_.segment) {
+    ::operator delete(memory, kPage);
+    return;
+  }
+  if (!options_.segment->contains(memory, bytes)) {
+    throw Error(dfcclInvalidArgument, "The memory was not made by dfcclAllocate.", "Pass what dfcclAllocate gave.");
+  }
+  options_.segment->freeBuffer(static_cast<uint8_t*>(memory), bytes);
 }
 
 void World::checkPeers() {

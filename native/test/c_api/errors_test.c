@@ -202,7 +202,7 @@ static void tables_fill(void) {
 }
 
 static void strings(void) {
-  for (int code = dfcclSuccess; code <= dfcclDeadlock; code++)
+  for (int code = dfcclSuccess; code <= dfcclUnavailable; code++)
     CHECK(strcmp(dfcclGetErrorString((dfcclResult_t)code), "unknown result") != 0);
   CHECK(strcmp(dfcclGetErrorString((dfcclResult_t)1000), "unknown result") == 0);
   int major, minor, patch;
@@ -212,6 +212,29 @@ static void strings(void) {
 static void first_error_of_a_thread(int rank, void* shared) {
   (void)shared;
   if (rank == 0) CHECK(strcmp(dfcclGetLastError(), "") == 0);
+}
+
+/* A library without the GPU engine, or a machine without GPUs, says so; "auto" then takes the CPU. */
+static void backends(void) {
+  dfcclWorldConfig_t config = DFCCL_WORLD_CONFIG_INIT;
+  config.ranks = 2;
+  dfcclWorld_t world = NULL;
+  config.backend = dfcclCuda;
+  CHECK(dfcclWorldCreate(&config, &world) == dfcclUnavailable);
+  CHECK(strstr(dfcclGetLastError(), "GPU engine") != NULL);
+  config.backend = 99;
+  CHECK(dfcclWorldCreate(&config, &world) == dfcclInvalidArgument);
+  CHECK(strstr(dfcclGetLastError(), "99") != NULL);
+  config.backend = dfcclAuto;
+  CHECK_OK(dfcclWorldCreate(&config, &world));
+  dfcclRankCtx_t ctx = NULL;
+  CHECK_OK(dfcclInitRank(world, 0, &ctx));
+  int device = 0;
+  CHECK_OK(dfcclGetDevice(&device, ctx));
+  CHECK(device == -1);
+  CHECK(dfcclGetDevice(NULL, ctx) == dfcclInvalidArgument);
+  CHECK_OK(dfcclDestroy(ctx));
+  CHECK_OK(dfcclWorldDestroy(world));
 }
 
 int main(void) {
@@ -227,5 +250,6 @@ int main(void) {
   on_threads(1, first_error_of_a_thread, NULL); /* this thread's errors are not another's */
   for (int r = 0; r < 2; r++) CHECK_OK(dfcclDestroy(ctx[r]));
   CHECK_OK(dfcclWorldDestroy(world));
+  backends();
   return report();
 }

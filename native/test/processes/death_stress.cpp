@@ -61,7 +61,7 @@ int survive(const std::string& job, uint32_t rank, uint32_t victim, unsigned see
   const auto lost = own.world().lostRanks();
   if (rank == victim) {
     // Whoever was given up while it was stopped learns that too; the others may have left since.
-    const bool isKnown = std::any_of(lost.begin(), lost.end(), [&](const World::LostRank& l) {
+    const bool isKnown = std::any_of(lost.begin(), lost.end(), [&](const LostRank& l) {
       return l.rank == rank && l.presence == Presence::mute;
     });
     return isKnown ? kFine : kWrong;

@@ -16,6 +16,7 @@ export const statusCodes = [
   "TIMEOUT",
   "SYSTEM",
   "DEADLOCK",
+  "UNAVAILABLE",
 ] as const;
 
 interface ThrownByAddon extends Error {

@@ -1,0 +1,99 @@
+#include "host/completion_watcher.hpp"
+
+#include <time.h>
+
+#include "cpu/tick_clock.hpp"
+
+namespace dfccl::gpu {
+namespace {
+
+// Whoever needs a completion sooner waits for it, and then looks himself.
+constexpr long kPauseNanos = 20'000;
+// The next burst often comes soon, and being asleep costs its submitter a call.
+constexpr double kLingerMicros = 5000;
+
+}  // namespace
+
+CompletionWatcher::CompletionWatcher(Bell& bell, std::vector<std::unique_ptr<GpuRank>>& ranks)
+    : bell_(bell), ranks_(ranks) {}
+
+void CompletionWatcher::start() {
+  delivers_ = std::vector<Atomic<uint32_t>>(ranks_.size());
+  thread_ = std::thread([this] { run(); });
+}
+
+void CompletionWatcher::stop() {
+  stopping_.store(1, order::seqCst);
+  bell_.wake();
+  if (thread_.joinable()) thread_.join();
+  freeGarbage();
+}
+
+void CompletionWatcher::setWaker(std::function<void(uint32_t)> waker) {
+  const std::lock_guard lock(wakerMutex_);
+  waker_ = std::move(waker);
+}
+
+void CompletionWatcher::freeLater(int device, void* memory) {
+  {
+    const std::lock_guard lock(garbageMutex_);
+    garbage_.push_back({device, memory});
+  }
+  if (stopping_.load(order::seqCst) != 0) return freeGarbage();
+  bell_.wake();
+}
+
+void CompletionWatcher::freeGarbage() {
+  std::vector<Garbage> garbage;
+  {
+    const std::lock_guard lock(garbageMutex_);
+    garbage.swap(garbage_);
+  }
+  if (garbage.empty()) return;
+  int former = 0;
+  cudaGetDevice(&former);
+  for (const Garbage& piece : garbage) {
+    cudaSetDevice(piece.device);
+    cudaFree(piece.memory);
+  }
+  cudaSetDevice(former);
+}
+
+bool CompletionWatcher::anyInFlight() const {
+  for (const auto& rank : ranks_) {
+    if (rank->queues().hasClaimed()) return true;
+  }
+  return false;
+}
+
+/// @return whether anything is in flight there.
+bool CompletionWatcher::lookAt(GpuRank& rank) {
+  RankQueues& queues = rank.queues();
+  if (!queues.hasClaimed()) return false;
+  if (delivers_[rank.number()].load(order::relaxed) != 0) queues.deliver();
+  if ((queues.hasPosted() || rank.isLost()) && queues.takeSleeper()) {
+    const std::lock_guard lock(wakerMutex_);
+    if (waker_) waker_(rank.number());
+  }
+  return true;
+}
+
+void CompletionWatcher::run() {
+  uint64_t busyAt = readTicks();
+  while (stopping_.load(order::relaxed) == 0) {
+    const uint32_t seen = bell_.seen();
+    bool isBusy = false;
+    for (const auto& rank : ranks_) isBusy |= lookAt(*rank);
+    freeGarbage();
+    if (isBusy) busyAt = readTicks();
+    if (readTicks() - busyAt < static_cast<uint64_t>(kLingerMicros * ticksPerMicrosecond())) {
+      const timespec time{0, kPauseNanos};
+      nanosleep(&time, nullptr);
+    } else {
+      bell_.sleep(seen, 0, [this] { return anyInFlight() || stopping_.load(order::seqCst) != 0; });
+      busyAt = readTicks();
+    }
+  }
+}
+
+}  // namespace dfccl::gpu

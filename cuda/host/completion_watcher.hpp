@@ -1,0 +1,53 @@
+#pragma once
+// A thread that looks for completions on behalf of those who don't: callbacks while nobody waits, and JavaScript that
+// sleeps. It also gives device memory back, which may take as long as a daemon's stay.
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "cpu/bell.hpp"
+#include "host/gpu_rank.hpp"
+
+namespace dfccl::gpu {
+
+class CompletionWatcher {
+ public:
+  CompletionWatcher(Bell& bell, std::vector<std::unique_ptr<GpuRank>>& ranks);
+  ~CompletionWatcher() { stop(); }
+  CompletionWatcher(const CompletionWatcher&) = delete;
+  CompletionWatcher& operator=(const CompletionWatcher&) = delete;
+
+  void start();
+  /// Nothing is called and nothing freed by it afterwards.
+  void stop();
+
+  void setWaker(std::function<void(uint32_t rank)> waker);
+  void deliverInBackground(uint32_t rank) { delivers_[rank].store(1, order::release); }
+  /// Frees it soon, or now if the thread has been stopped.
+  void freeLater(int device, void* memory);
+
+ private:
+  struct Garbage {
+    int device;
+    void* memory;
+  };
+
+  void run();
+  bool lookAt(GpuRank& rank);
+  bool anyInFlight() const;
+  void freeGarbage();
+
+  Bell& bell_;
+  std::vector<std::unique_ptr<GpuRank>>& ranks_;
+  std::vector<Atomic<uint32_t>> delivers_;  // [rank]
+  std::mutex wakerMutex_;
+  std::function<void(uint32_t)> waker_;
+  std::mutex garbageMutex_;
+  std::vector<Garbage> garbage_;
+  Atomic<uint32_t> stopping_;
+  std::thread thread_;
+};
+
+}  // namespace dfccl::gpu

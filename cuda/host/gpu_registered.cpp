@@ -1,0 +1,119 @@
+// What becomes of a registered collective: looked at, aborted, unregistered.
+#include <string>
+
+#include "cpu/tick_clock.hpp"
+#include "host/gpu_world.hpp"
+
+namespace dfccl::gpu {
+namespace {
+
+/// A block counts a run before it tells the host, but the host may hear of it first: by less than this.
+constexpr double kCountMicros = 1000;
+
+}  // namespace
+
+GpuWorld::Registered& GpuWorld::registered(uint32_t rank, uint32_t index) {
+  const auto found = table_[rank].find(index);
+  if (found != table_[rank].end()) return found->second;
+  throw Error(dfcclUnknownCollective,
+              "Rank " + std::to_string(rank) + " has no collective with handle " + std::to_string(index) + ".",
+              "Register it first; a handle is void after it is unregistered.",
+              {{"rank", std::to_string(rank)}, {"handle", std::to_string(index)}});
+}
+
+void GpuWorld::dropIfAbandoned(const GpuGroup& group) {
+  if (!group.isAbandoned()) return;
+  const auto [first, last] = groups_.equal_range(group.spec().id);
+  for (auto it = first; it != last; ++it) {
+    if (it->second.get() != &group) continue;
+    groups_.erase(it);
+    return;
+  }
+}
+
+void GpuWorld::unregisterCollective(uint32_t rank, uint32_t index, uint64_t issuedRuns) {
+  const std::lock_guard lock(mutex_);
+  Registered& entry = registered(rank, index);
+  GpuRank& mine = *ranks_[rank];
+  const uint64_t begin = readTicks();
+  uint64_t finished = 0;
+  while (!mine.isLost() && (finished = entry.group->finishedRunsOf(entry.member)) != issuedRuns) {
+    if (readTicks() - begin < static_cast<uint64_t>(kCountMicros * ticksPerMicrosecond())) continue;
+    throw Error(dfcclInUse,
+                "Collective " + std::to_string(entry.spec.id) + " has " + std::to_string(issuedRuns - finished) +
+                    " runs in flight on rank " + std::to_string(rank) + ".",
+                "Wait for them, or abort the collective, before you unregister it.",
+                {{"id", std::to_string(entry.spec.id)},
+                 {"rank", std::to_string(rank)},
+                 {"inFlight", std::to_string(issuedRuns - finished)}});
+  }
+  mine.giveBack(entry.place);
+  tasksPerBlock_[rank] -= tasksPerBlock(entry.place.blockCount);
+  const std::shared_ptr<GpuGroup> group = entry.group;
+  group->leave(entry.member);
+  table_[rank].erase(index);
+  dropIfAbandoned(*group);
+}
+
+void GpuWorld::abortCollective(uint32_t rank, uint32_t index) {
+  const std::lock_guard lock(mutex_);
+  GpuGroup& group = *registered(rank, index).group;
+  if (!group.poison(rank)) return;
+  const std::vector<uint32_t>& members = group.spec().ranks;
+  for (uint32_t m = 0; m < members.size(); ++m) {
+    if (group.isMember(m)) ranks_[members[m]]->askToDrop(group.indexOf(m));
+  }
+}
+
+bool GpuWorld::isAborted(uint32_t rank, uint32_t index) {
+  const std::lock_guard lock(mutex_);
+  return registered(rank, index).group->isPoisoned();
+}
+
+bool GpuWorld::isQuarantineOver(uint32_t rank, uint32_t index) {
+  const std::lock_guard lock(mutex_);
+  const GpuGroup& group = *registered(rank, index).group;
+  return group.isPoisoned() && group.isQuarantineOver();
+}
+
+CollectiveSpec GpuWorld::specOf(uint32_t rank, uint32_t index) {
+  const std::lock_guard lock(mutex_);
+  return registered(rank, index).spec;
+}
+
+RunShape GpuWorld::shapeOf(uint32_t rank, uint32_t index) {
+  const std::lock_guard lock(mutex_);
+  return registered(rank, index).shape;
+}
+
+std::vector<MemberProgress> GpuWorld::explain(uint32_t rank, uint32_t index) {
+  const std::lock_guard lock(mutex_);
+  const GpuGroup& group = *registered(rank, index).group;
+  std::vector<MemberProgress> members;
+  for (uint32_t m = 0; m < group.spec().ranks.size(); ++m) members.push_back(group.progressOf(m));
+  return members;
+}
+
+size_t GpuWorld::memoryBytesOf(uint32_t rank, uint32_t index) {
+  const std::lock_guard lock(mutex_);
+  const Registered& entry = registered(rank, index);
+  return sizeof(CollectiveRecord) + entry.place.blockCount * sizeof(TaskContext) + entry.tables.bytes() +
+         entry.group->bytesOf(entry.member);
+}
+
+size_t GpuWorld::arenaUsedBytes() const {
+  const std::lock_guard lock(mutex_);
+  size_t bytes = 0;
+  for (const auto& rank : ranks_) bytes += rank->arena().usedBytes();
+  return bytes;
+}
+
+CounterReading GpuWorld::readCounters(uint32_t rank) {
+  const std::lock_guard lock(mutex_);
+  GpuRank& mine = *ranks_[rank];
+  CounterReading reading{mine.arena().readOne(&mine.memory().counters), mine.readCounters()};
+  reading.rank.launches.value.store(mine.launches(), order::relaxed);
+  return reading;
+}
+
+}  // namespace dfccl::gpu

@@ -1,0 +1,53 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "world/task_table.hpp"
+
+namespace dfccl::gpu {
+
+/// Numbers of a rank's collectives and tasks. One that is given back rests until recycle().
+class IndexTable {
+ public:
+  struct Place {
+    uint32_t index;
+    uint32_t firstTask;
+    uint32_t blockCount;
+  };
+
+  IndexTable(uint32_t collectives, uint32_t tasks) : capacity_(collectives), tasks_(tasks) {}
+
+  /// @return nothing if no index is free, or not so many tasks in a row.
+  std::optional<Place> take(uint32_t blockCount) {
+    if (idle_.empty() && next_ == capacity_) return std::nullopt;
+    const std::optional<uint32_t> firstTask = tasks_.take(blockCount);
+    if (!firstTask) return std::nullopt;
+    if (idle_.empty()) return Place{next_++, *firstTask, blockCount};
+    const uint32_t index = idle_.back();
+    idle_.pop_back();
+    return Place{index, *firstTask, blockCount};
+  }
+  void retire(const Place& place) { retired_.push_back(place); }
+  bool hasRetired() const { return !retired_.empty(); }
+
+  /// clean(index) makes each fit for another collective.
+  template <class Clean>
+  void recycle(Clean&& clean) {
+    for (const Place& place : retired_) {
+      clean(place.index);
+      idle_.push_back(place.index);
+      tasks_.giveBack(place.firstTask, place.blockCount);
+    }
+    retired_.clear();
+  }
+
+ private:
+  const uint32_t capacity_;
+  TaskTable tasks_;
+  uint32_t next_ = 0;
+  std::vector<uint32_t> idle_;
+  std::vector<Place> retired_;
+};
+
+}  // namespace dfccl::gpu

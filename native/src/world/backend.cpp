@@ -1,0 +1,28 @@
+#include "world/backend.hpp"
+
+#include <cstring>
+
+#include "world/gpu_backend.hpp"
+#include "world/world.hpp"
+
+namespace dfccl {
+
+uint64_t Backend::residentStay(uint32_t rank) {
+  Residency& residency = memory(rank).residency;
+  return residency.resident.load(order::seqCst) == 0 ? 0 : residency.launches.load(order::seqCst);
+}
+
+bool Backend::isStayOver(uint32_t rank, uint64_t stay) {
+  Residency& residency = memory(rank).residency;
+  return residency.resident.load(order::seqCst) == 0 || residency.launches.load(order::seqCst) != stay;
+}
+
+void Backend::copyIn(uint32_t, void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); }
+void Backend::copyOut(uint32_t, void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); }
+
+std::unique_ptr<Backend> openBackend(const WorldOptions& options) {
+  if (options.backend == BackendKind::cuda) return openGpuBackend(options);
+  return std::make_unique<World>(options);
+}
+
+}  // namespace dfccl

@@ -1,0 +1,151 @@
+#pragma once
+// What carries out the collectives of a world: threads of this process (World), or daemons on GPUs (gpu::GpuWorld, in
+// cuda/). The C API and the addon see no more of either than this, and the queues, which are the same for both.
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dfccl/daemon/counters.hpp"
+#include "processes/segment.hpp"
+#include "world/collective_spec.hpp"
+#include "world/rank_queues.hpp"
+#include "world/run_check.hpp"
+#include "world/wait_graph.hpp"
+#include "world/world_options.hpp"
+
+namespace dfccl {
+
+/// How far a member of a collective is.
+struct MemberProgress {
+  uint32_t rank;
+  bool registered;
+  uint64_t submitted;
+  uint64_t finished;
+};
+
+/// A rank of another process that is gone, and what became of it. It won't come back.
+struct LostRank {
+  uint32_t rank;
+  Presence presence;
+};
+
+struct CounterReading {
+  RankCounters rank;
+  std::vector<BlockCounters> blocks;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  const WorldOptions& options() const { return options_; }
+  uint32_t size() const { return options_.ranks; }
+  /// Whether a rank is this process's.
+  bool isLocal(uint32_t rank) const { return rank < size() && queues_[rank] != nullptr; }
+  /// How many processes the ranks are in, as far as they compete for this machine's cores.
+  virtual uint32_t processes() const { return 1; }
+  /// Not behind a virtual function: submitting and delivering cost some nanoseconds. @pre isLocal(rank)
+  RankQueues& queues(uint32_t rank) { return *queues_[rank]; }
+  /// The queues and tables as the host sees them. On GPUs only the queues may be touched.
+  virtual RankMemory& memory(uint32_t rank) = 0;
+
+  /// Registers a collective on one rank; never waits for the others. @return its index, which submissions name.
+  /// @throws Error
+  virtual uint32_t registerCollective(uint32_t rank, const CollectiveSpec& spec) = 0;
+  /// @param issuedRuns runs that this rank has submitted of it: all must have completed.
+  /// @throws Error dfcclInUse, dfcclUnknownCollective
+  virtual void unregisterCollective(uint32_t rank, uint32_t index, uint64_t issuedRuns) = 0;
+  /// Gives an id up on all ranks, at once and without waiting: runs in flight complete as aborted, later ones too,
+  /// until it is registered again. @throws Error dfcclUnknownCollective
+  virtual void abortCollective(uint32_t rank, uint32_t index) = 0;
+  virtual bool isAborted(uint32_t rank, uint32_t index) = 0;
+  /// Whether no rank touches the buffers of an aborted id any more: only now may they be freed.
+  virtual bool isQuarantineOver(uint32_t rank, uint32_t index) = 0;
+  virtual CollectiveSpec specOf(uint32_t rank, uint32_t index) = 0;
+  /// What the buffers of its runs must look like: see checkRun().
+  virtual RunShape shapeOf(uint32_t rank, uint32_t index) = 0;
+  /// Which members of a collective have registered it, and how many runs each has submitted.
+  virtual std::vector<MemberProgress> explain(uint32_t rank, uint32_t index) = 0;
+
+  /// The GPU that a rank is on; -1: none.
+  virtual int deviceOf(uint32_t /*rank*/) const { return -1; }
+  /// Whether a buffer has to be looked at before its first run: checkMemory().
+  bool checksMemory() const { return options_.backend == BackendKind::cuda; }
+  /// @throws Error dfcclInvalidArgument where the memory is none that this rank's daemon reaches.
+  virtual void checkMemory(uint32_t /*rank*/, const CollectiveSpec&, const RunShape&, const void* /*send*/,
+                           const void* /*recv*/) {}
+
+  /// Zeroed memory that this rank's runs may use. @throws Error dfcclOutOfMemory
+  virtual void* allocate(uint32_t rank, size_t bytes) = 0;
+  /// @param bytes as allocated. @throws Error dfcclInvalidArgument where the memory is known not to be of allocate().
+  virtual void free(uint32_t rank, void* memory, size_t bytes) = 0;
+  /// Between the host's memory and a rank's, for callers without CUDA of their own. Both return when it is done; any
+  /// thread. @throws Error
+  virtual void copyIn(uint32_t rank, void* to, const void* from, size_t bytes);
+  virtual void copyOut(uint32_t rank, void* to, const void* from, size_t bytes);
+
+  /// Callers who wait take part in the work: they drive. Where daemons need nobody, both do nothing and return false.
+  virtual bool drive(bool stepsIdle = true) = 0;
+  virtual bool driveRank(uint32_t rank) = 0;
+  /// How many local ranks have registered something at some time, and their numbers; the others have nothing to drive
+  /// for.
+  virtual uint32_t activeRanks() const = 0;
+  virtual uint32_t activeRankAt(uint32_t position) const { return position; }
+  /// After a submission: wakes the threads that step or start daemons, if they sleep. A thread that goes to sleep says
+  /// so and then looks at the queues; a submitter stores its entry and then looks here: with both in one order over all
+  /// threads, one sees the other.
+  void ring() {
+    if (sleepers_->load(order::seqCst) != 0) wake();
+  }
+  /// How many of them sleep: whoever submits without a call rings only then.
+  Atomic<uint32_t>& sleepers() { return *sleepers_; }
+  /// Stops all threads, for good. Nothing is written to anybody's buffers afterwards.
+  virtual void stop() = 0;
+  /// @throws Error dfcclSystemError if the rank's daemon is lost: nothing of it will complete any more.
+  virtual void checkHealth(uint32_t /*rank*/) {}
+  virtual bool isLost(uint32_t /*rank*/) { return false; }
+
+  /// Ranks of other processes that are gone.
+  virtual std::vector<LostRank> lostRanks() { return {}; }
+
+  /// Lets the daemon of a rank leave until reopen(). @pre nothing of it is in flight.
+  virtual void leave(uint32_t rank) = 0;
+  virtual void reopen(uint32_t rank) = 0;
+
+  /// Number of the stay that a device synchronization beginning now has to wait for; 0: no daemon is there.
+  virtual uint64_t residentStay(uint32_t rank);
+  virtual bool isStayOver(uint32_t rank, uint64_t stay);
+  /// Device synchronization: blocks until the daemon that is resident now has left. On GPUs, and all other work of the
+  /// device. @param timeoutMicros 0: none. @return false: timed out, or deadlocked in order.
+  virtual bool synchronize(uint32_t rank, uint64_t timeoutMicros) = 0;
+  virtual void noteSynchronizing(uint32_t /*rank*/, int /*delta*/) {}
+
+  /// NCCL's behaviour, the control: collectives in the order of submission, none preempted.
+  bool isInOrder() const { return options_.policy.streams != 0; }
+  /// In-order worlds: looks for a deadlock; and what was found, or nothing.
+  virtual void watch() {}
+  virtual std::unique_ptr<DeadlockReport> deadlock() { return nullptr; }
+
+  /// Called from a thread of the backend, outside every lock, when a completion was posted for a rank that sleeps.
+  virtual void setWaker(std::function<void(uint32_t rank)> waker) = 0;
+  /// Callbacks of this rank's runs come from threads of the backend too.
+  virtual void deliverInBackground(uint32_t rank) = 0;
+
+  virtual CounterReading readCounters(uint32_t rank) = 0;
+  virtual size_t arenaUsedBytes() const = 0;
+  virtual size_t memoryBytesOf(uint32_t rank, uint32_t index) = 0;
+
+ protected:
+  explicit Backend(const WorldOptions& options) : options_(options) {}
+  virtual void wake() = 0;
+
+  WorldOptions options_;
+  std::vector<RankQueues*> queues_;  // [rank], by whoever derives from this; null: another process's
+  Atomic<uint32_t>* sleepers_ = nullptr;
+};
+
+/// Opens a world of the kind that its options name. @throws Error
+std::unique_ptr<Backend> openBackend(const WorldOptions& options);
+
+}  // namespace dfccl

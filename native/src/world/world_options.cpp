@@ -1,0 +1,76 @@
+#include "world/world_options.hpp"
+
+#include <string>
+
+#include "error.hpp"
+
+namespace dfccl {
+
+scheduling::SchedulePolicy defaultPolicy() {
+  using namespace scheduling;
+  SchedulePolicy policy{};
+  policy.version = kSchedulePolicyVersion;
+  policy.order = {OrderKind::priority, {}, 1, 1, 256, 4096};
+  policy.stickiness = {StickinessKind::adaptive, {}, 1, 1, 8, 0, 512};
+  policy.quit = {QuitKind::voluntary, {}, 16, 200'000, 3'000'000};
+  return policy;
+}
+
+scheduling::SchedulePolicy defaultGpuPolicy() {
+  using namespace scheduling;
+  SchedulePolicy policy = defaultPolicy();
+  policy.stickiness = {StickinessKind::adaptive, {}, 2, 1, 32, 0, 512};
+  policy.quit.idleVisits = 64;
+  // What finds an empty queue is over soonest, so a queue is emptied first, unless all in it are stuck.
+  policy.order.fetchEveryVisits = 64;
+  return policy;
+}
+
+scheduling::SchedulePolicy inOrderPolicy(uint32_t streams) {
+  using namespace scheduling;
+  SchedulePolicy policy = defaultPolicy();
+  policy.order.kind = OrderKind::fifo;
+  policy.stickiness.kind = StickinessKind::fixed;
+  policy.quit = {QuitKind::whenEmpty, {}, 16, 0, 0};
+  policy.streams = streams;
+  return policy;
+}
+
+void checkOptions(const WorldOptions& o) {
+  const auto refuse = [](const std::string& field, uint64_t value, const std::string& allowed) {
+    throw Error(dfcclInvalidArgument, "World option " + field + " is " + std::to_string(value) + ".",
+                "Allowed: " + allowed + ".", {{"field", field}, {"value", std::to_string(value)}});
+  };
+  if (o.ranks == 0 || o.ranks > 1024) refuse("ranks", o.ranks, "1 to 1024");
+  if (o.limits.grid == 0 || o.limits.grid > 64) refuse("grid", o.limits.grid, "1 to 64");
+  if (!SubmissionRing::isValidCapacity(o.limits.submissionSlots))
+    refuse("submissionSlots", o.limits.submissionSlots, "powers of two up to 32768");
+  if (!CompletionOwnedSlots<>::isValidSlotCount(o.limits.completionSlots) || o.limits.completionSlots > (1u << 20)) {
+    refuse("completionSlots", o.limits.completionSlots, "powers of two from 8 to 1048576");
+  }
+  if (o.limits.collectives == 0 || o.limits.collectives > (1u << 20))
+    refuse("collectives", o.limits.collectives, "1 to 1048576");
+  if (o.limits.tasks < o.limits.collectives) refuse("tasks", o.limits.tasks, "at least as many as collectives");
+  if (o.workers > 256) refuse("workers", o.workers, "0 to 256");
+  if (o.segment && o.policy.streams != 0) refuse("policy streams", o.policy.streams, "0, where ranks are processes");
+  if (!scheduling::isValid(o.policy)) refuse("policy version", o.policy.version, "a policy made by @dfccl/scheduler");
+}
+
+WorldOptions defaultOptions(BackendKind backend) {
+  WorldOptions o;
+  o.backend = backend;
+  if (backend == BackendKind::cpu) {
+    o.policy = defaultPolicy();
+    return o;
+  }
+  o.policy = defaultGpuPolicy();
+  // What a block looks up lies in its shared memory, which bounds the tables.
+  o.limits = {.grid = 16, .submissionSlots = 1024, .completionSlots = 1024, .collectives = 1024, .tasks = 8192};
+  // Longer slices than on a CPU: a block moves tens of gigabytes a second, and a slice costs it a microsecond of
+  // thought.
+  o.tiles = {32 << 10, 1 << 20};
+  o.arenaBytes = size_t{256} << 20;
+  return o;
+}
+
+}  // namespace dfccl

@@ -1,0 +1,43 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "dfccl/daemon/rank_memory.hpp"
+#include "program/program_loader.hpp"
+
+namespace dfccl {
+
+class Segment;
+
+enum class BackendKind : uint8_t { cpu, cuda };
+
+struct WorldOptions {
+  uint32_t ranks = 1;
+  RankLimits limits;
+  scheduling::SchedulePolicy policy;  // times in nanoseconds; converted to the platform's ticks
+  TileSizes tiles;
+  size_t arenaBytes = size_t{1} << 30;  // of the world; on GPUs, of each rank
+  uint32_t workers = 1;                 // CPU: threads that step; 0: only callers who wait or drive
+  BackendKind backend = BackendKind::cpu;
+  // Where the ranks are processes: this one has the segment's rank, and the others meet it there.
+  std::shared_ptr<Segment> segment;
+  uint32_t muteMillis = 10'000;  // another process without a sign of life for so long is given up
+  std::vector<int> devices;      // GPUs: of each rank; empty: the ranks take turns over all that there are
+};
+
+/// The policy that a world has unless it is told otherwise.
+scheduling::SchedulePolicy defaultPolicy();
+/// The same for GPUs, where a look costs less than a visit of another task.
+scheduling::SchedulePolicy defaultGpuPolicy();
+/// NCCL's behaviour: `streams` collectives at once, in the order of submission, none preempted, no voluntary quit.
+scheduling::SchedulePolicy inOrderPolicy(uint32_t streams);
+
+/// @throws Error dfcclInvalidArgument that names the first option out of range, and what is allowed.
+void checkOptions(const WorldOptions& options);
+
+/// Everything but `ranks`, as a world of this kind has it unless it is told otherwise.
+WorldOptions defaultOptions(BackendKind backend);
+
+}  // namespace dfccl
