@@ -84,9 +84,32 @@ bool GpuWorld::synchronize(uint32_t rank, uint64_t timeoutMicros) {
   return true;
 }
 
-void* GpuWorld::allocate(uint32_t rank, size_t bytes) { return copies_[rank].allocateZeroed(bytes); }
+void* GpuWorld::allocate(uint32_t rank, size_t bytes) {
+  void* memory = copies_[rank].allocateZeroed(bytes);
+  const std::lock_guard lock(allocatedMutex_);
+  allocated_.emplace(memory, rank);
+  return memory;
+}
 
-void GpuWorld::free(uint32_t rank, void* memory, size_t) { watcher_.freeLater(deviceOf(rank), memory); }
+void GpuWorld::free(uint32_t rank, void* memory, size_t) {
+  {
+    const std::lock_guard lock(allocatedMutex_);
+    const auto found = allocated_.find(memory);
+    if (found == allocated_.end() || found->second != rank) {
+      throw Error(dfcclInvalidArgument,
+                  "The memory at " + hex(memory) + " was not allocated for rank " + std::to_string(rank) + ".",
+                  "Pass what dfcclAllocate gave, once.", {{"rank", std::to_string(rank)}});
+    }
+    allocated_.erase(found);
+  }
+  watcher_.freeLater(deviceOf(rank), memory);
+}
+
+void GpuWorld::freeAllocated() {
+  const std::lock_guard lock(allocatedMutex_);
+  for (const auto& [memory, rank] : allocated_) watcher_.freeLater(deviceOf(rank), memory);
+  allocated_.clear();
+}
 
 void GpuWorld::copyIn(uint32_t rank, void* to, const void* from, size_t bytes) {
   copies_[rank].copy(to, from, bytes, cudaMemcpyHostToDevice);

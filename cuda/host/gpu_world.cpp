@@ -107,6 +107,7 @@ GpuWorld::~GpuWorld() { stop(); }
 void GpuWorld::stop() {
   watcher_.stop();
   for (const auto& rank : ranks_) rank->stop();
+  freeAllocated();
 }
 
 const BoundProgram* GpuWorld::upload(ArenaBlocks& blocks, const BoundProgram& program) {

@@ -1,6 +1,7 @@
 #pragma once
 // All ranks of one process on its GPUs: one rank a device, or several where there are more ranks than devices.
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -90,11 +91,14 @@ class GpuWorld : public Backend {
   void dropIfAbandoned(const GpuGroup& group);
   Registered& registered(uint32_t rank, uint32_t index);
   uint32_t tasksPerBlock(uint32_t blockCount) const;
+  void freeAllocated();
 
   const GpuWorldOptions gpuOptions_;
   Bell bell_;
   std::vector<std::unique_ptr<GpuRank>> ranks_;
   std::vector<DeviceCopies> copies_;     // [rank]
+  std::map<void*, uint32_t> allocated_;  // rank of what allocate() gave
+  std::mutex allocatedMutex_;
   std::vector<uint32_t> tasksPerBlock_;  // [rank]: at most, in one block's queue
   std::unordered_multimap<uint32_t, std::shared_ptr<GpuGroup>> groups_;
   std::vector<std::unordered_map<uint32_t, Registered>> table_;  // [rank], by index

@@ -4,6 +4,7 @@
 #include "built_in_program.hpp"
 #include "dfccl/reduce_copy.hpp"
 #include "engine_layout.hpp"
+#include "gpus.hpp"
 #include "inspect.hpp"
 #include "joining.hpp"
 #include "world_object.hpp"
@@ -20,6 +21,7 @@ Napi::Object initialise(Napi::Env env, Napi::Object exports) {
   exports.Set("readLaunch", Napi::Function::New(env, readLaunch));
   exports.Set("joinSegment", Napi::Function::New(env, joinSegment));
   exports.Set("inspectWorlds", Napi::Function::New(env, inspectWorlds));
+  exports.Set("gpus", Napi::Function::New(env, gpus));
   exports.Set("layout", Napi::Function::New(env, engineLayout));
   exports.Set("reduceCopyKernel", Napi::String::New(env, reduceCopyKernelName()));
   return exports;

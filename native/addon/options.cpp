@@ -49,6 +49,12 @@ WorldOptions readWorldOptions(const Napi::Object& object) {
     o.segment = *object.Get("segment").As<Napi::External<std::shared_ptr<Segment>>>().Data();
     o.muteMillis = whole<uint32_t>(object, "muteMillis", kMax32);
   }
+  if (object.Get("backend").IsString() && object.Get("backend").As<Napi::String>().Utf8Value() == "cuda")
+    o.backend = BackendKind::cuda;
+  if (object.Get("devices").IsTypedArray()) {
+    const auto devices = object.Get("devices").As<Napi::Int32Array>();
+    o.devices.assign(devices.Data(), devices.Data() + devices.ElementLength());
+  }
   const auto policy = object.Get("policy").As<Napi::Uint8Array>();
   if (policy.ByteLength() != sizeof o.policy) {
     throw Error(dfcclInvalidArgument,

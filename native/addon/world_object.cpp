@@ -2,16 +2,17 @@
 
 #include "cpu/tick_clock.hpp"
 #include "error_conversion.hpp"
+#include "later.hpp"
 #include "options.hpp"
 
 namespace dfccl::addon {
 namespace {
 
 /// Shows native memory to JavaScript. The memory lives for as long as either side uses it.
-Napi::ArrayBuffer show(Napi::Env env, const std::shared_ptr<World>& owner, void* memory, size_t bytes) {
-  auto* kept = new std::shared_ptr<World>(owner);
+Napi::ArrayBuffer show(Napi::Env env, const std::shared_ptr<Backend>& owner, void* memory, size_t bytes) {
+  auto* kept = new std::shared_ptr<Backend>(owner);
   return Napi::ArrayBuffer::New(
-      env, memory, bytes, [](Napi::Env, void*, std::shared_ptr<World>* held) { delete held; }, kept);
+      env, memory, bytes, [](Napi::Env, void*, std::shared_ptr<Backend>* held) { delete held; }, kept);
 }
 
 uint32_t wholeArgument(const Napi::CallbackInfo& info, size_t at, const char* name) {
@@ -48,6 +49,13 @@ Napi::Function WorldObject::define(Napi::Env env) {
                          InstanceMethod("lostRanks", &WorldObject::lostRanks),
                          InstanceMethod("setWaker", &WorldObject::setWaker),
                          InstanceMethod("referenceWaker", &WorldObject::referenceWaker),
+                         InstanceMethod("placements", &WorldObject::placements),
+                         InstanceMethod("deviceOf", &WorldObject::deviceOf),
+                         InstanceMethod("allocateOnDevice", &WorldObject::allocateOnDevice),
+                         InstanceMethod("freeOnDevice", &WorldObject::freeOnDevice),
+                         InstanceMethod("copyIn", &WorldObject::copyIn),
+                         InstanceMethod("copyOut", &WorldObject::copyOut),
+                         InstanceMethod("synchronizeLater", &WorldObject::synchronizeLater),
                          InstanceMethod("close", &WorldObject::close),
                      });
 }
@@ -55,7 +63,7 @@ Napi::Function WorldObject::define(Napi::Env env) {
 WorldObject::WorldObject(const Napi::CallbackInfo& info) : Napi::ObjectWrap<WorldObject>(info) {
   guarded(info.Env(), [&]() -> Napi::Value {
     if (!info[0].IsObject()) throw Error(dfcclInvalidArgument, "The options are missing.", "Pass an object.");
-    world_ = std::make_shared<World>(readWorldOptions(info[0].As<Napi::Object>()));
+    world_ = openBackend(readWorldOptions(info[0].As<Napi::Object>()));
     return info.Env().Undefined();
   });
   // Runs before the environment frees what its buffers point to, so no daemon writes into freed memory.
@@ -82,13 +90,13 @@ void WorldObject::shutDown() {
   world_.reset();
 }
 
-World& WorldObject::world(Napi::Env env) {
+Backend& WorldObject::world(Napi::Env env) {
   if (!world_) throw toJavaScript(env, Error(dfcclClosed, "The world has been closed.", "Open another one."));
   return *world_;
 }
 
 uint32_t WorldObject::rankOf(Info info) {
-  World& w = world(info.Env());
+  Backend& w = world(info.Env());
   const uint32_t rank = wholeArgument(info, 0, "rank");
   if (!w.isLocal(rank)) {
     const std::string allowed =
@@ -103,13 +111,15 @@ uint32_t WorldObject::rankOf(Info info) {
 Napi::Value WorldObject::memory(Info info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     const uint32_t rank = rankOf(info);
-    RankMemory& m = world_->rank(rank).memory();
+    RankMemory& m = world_->memory(rank);
     Napi::Object result = Napi::Object::New(info.Env());
     result.Set("submissions",
                show(info.Env(), world_, m.submissions.header, SubmissionRing::bytes(m.limits.submissionSlots)));
     result.Set("completions",
                show(info.Env(), world_, m.completions.header, CompletionOwnedSlots<>::bytes(m.limits.completionSlots)));
-    result.Set("counters", show(info.Env(), world_, &m.counters, sizeof m.counters));
+    // A GPU's lie in its own memory.
+    if (world_->options().backend == BackendKind::cpu)
+      result.Set("counters", show(info.Env(), world_, &m.counters, sizeof m.counters));
     result.Set("sleepers", show(info.Env(), world_, &world_->sleepers(), sizeof(uint32_t)));
     return result;
   });
@@ -166,7 +176,11 @@ Napi::Value WorldObject::explain(Info info) {
 
 // drive(micros): steps until nothing moves or the time is over. @return whether anything moved.
 Napi::Value WorldObject::drive(Info info) {
-  World& w = world(info.Env());
+  Backend& w = world(info.Env());
+  guarded(info.Env(), [&]() -> Napi::Value {
+    for (uint32_t r = 0; r < w.size(); ++r) w.checkHealth(r);
+    return info.Env().Undefined();
+  });
   const double micros = info[0].As<Napi::Number>().DoubleValue();
   const uint64_t begin = readTicks();
   const auto limit = static_cast<uint64_t>(micros * ticksPerMicrosecond());
@@ -217,7 +231,7 @@ Napi::Value WorldObject::synchronize(Info info) {
 // counters(rank): {rank: number[8], blocks: number[][16]} in the order of dfccl/daemon/counters.hpp.
 Napi::Value WorldObject::counters(Info info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
-    const RankMemory& m = world(info.Env()).rank(rankOf(info)).memory();
+    const CounterReading reading = world(info.Env()).readCounters(rankOf(info));
     const auto words = [&](const void* memory, uint32_t count) {
       const auto* counter = static_cast<const Counter*>(memory);
       Napi::Array array = Napi::Array::New(info.Env(), count);
@@ -225,10 +239,10 @@ Napi::Value WorldObject::counters(Info info) {
       return array;
     };
     Napi::Object result = Napi::Object::New(info.Env());
-    result.Set("rank", words(&m.counters, sizeof m.counters / sizeof(Counter)));
-    Napi::Array blocks = Napi::Array::New(info.Env(), m.blocks.size());
-    for (uint32_t b = 0; b < m.blocks.size(); ++b)
-      blocks.Set(b, words(&m.blocks[b].counters, sizeof(BlockCounters) / sizeof(Counter)));
+    result.Set("rank", words(&reading.rank, sizeof reading.rank / sizeof(Counter)));
+    Napi::Array blocks = Napi::Array::New(info.Env(), reading.blocks.size());
+    for (uint32_t b = 0; b < reading.blocks.size(); ++b)
+      blocks.Set(b, words(&reading.blocks[b], sizeof(BlockCounters) / sizeof(Counter)));
     result.Set("blocks", blocks);
     return result;
   });
@@ -264,7 +278,7 @@ Napi::Value WorldObject::deadlock(Info info) {
 }
 
 Napi::Value WorldObject::setWaker(Info info) {
-  World& w = world(info.Env());
+  Backend& w = world(info.Env());
   waker_ = std::make_unique<Waker>(info.Env(), info[0].As<Napi::Function>());
   w.setWaker([waker = waker_.get()](uint32_t) { waker->wake(); });
   return info.Env().Undefined();
@@ -273,6 +287,92 @@ Napi::Value WorldObject::setWaker(Info info) {
 Napi::Value WorldObject::referenceWaker(Info info) {
   if (waker_) waker_->reference(info[0].As<Napi::Boolean>().Value());
   return info.Env().Undefined();
+}
+
+// placements(rank, index): how the buffers of its runs may lie.
+Napi::Value WorldObject::placements(Info info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const uint32_t rank = rankOf(info);
+    const RunShape shape = world_->shapeOf(rank, wholeArgument(info, 1, "index"));
+    Napi::Object result = Napi::Object::New(info.Env());
+    result.Set("inPlace", shape.mayBeInPlace);
+    result.Set("outOfPlace", shape.mayBeOutOfPlace);
+    return result;
+  });
+}
+
+// deviceOf(rank): its GPU, or -1.
+Napi::Value WorldObject::deviceOf(Info info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const uint32_t rank = rankOf(info);
+    return Napi::Number::New(info.Env(), world_->deviceOf(rank));
+  });
+}
+
+namespace {
+
+void* addressArgument(const Napi::CallbackInfo& info, size_t at) {
+  return reinterpret_cast<void*>(static_cast<uintptr_t>(info[at].As<Napi::Number>().DoubleValue()));
+}
+
+struct Bytes {
+  void* data;
+  size_t length;
+};
+
+Bytes bytesArgument(const Napi::CallbackInfo& info, size_t at) {
+  auto view = info[at].As<Napi::Uint8Array>();
+  return {view.Data(), view.ByteLength()};
+}
+
+}  // namespace
+
+// allocateOnDevice(rank, bytes): the address of zeroed memory on the rank's GPU.
+Napi::Value WorldObject::allocateOnDevice(Info info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const uint32_t rank = rankOf(info);
+    const auto bytes = static_cast<size_t>(info[1].As<Napi::Number>().DoubleValue());
+    return Napi::Number::New(info.Env(),
+                             static_cast<double>(reinterpret_cast<uintptr_t>(world_->allocate(rank, bytes))));
+  });
+}
+
+Napi::Value WorldObject::freeOnDevice(Info info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const uint32_t rank = rankOf(info);
+    world_->free(rank, addressArgument(info, 1), static_cast<size_t>(info[2].As<Napi::Number>().DoubleValue()));
+    return info.Env().Undefined();
+  });
+}
+
+// copyIn(rank, address, bytes): a promise.
+Napi::Value WorldObject::copyIn(Info info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const uint32_t rank = rankOf(info);
+    const Bytes from = bytesArgument(info, 2);
+    return later(info.Env(), info[2].As<Napi::Object>(), [world = world_, rank, to = addressArgument(info, 1), from] {
+      world->copyIn(rank, to, from.data, from.length);
+    });
+  });
+}
+
+// copyOut(rank, bytes, address): a promise.
+Napi::Value WorldObject::copyOut(Info info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const uint32_t rank = rankOf(info);
+    const Bytes to = bytesArgument(info, 1);
+    return later(info.Env(), info[1].As<Napi::Object>(), [world = world_, rank, to, from = addressArgument(info, 2)] {
+      world->copyOut(rank, to.data, from, to.length);
+    });
+  });
+}
+
+// synchronizeLater(rank): a promise of the end of a device synchronization.
+Napi::Value WorldObject::synchronizeLater(Info info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const uint32_t rank = rankOf(info);
+    return later(info.Env(), Napi::Object(), [world = world_, rank] { world->synchronize(rank, 0); });
+  });
 }
 
 Napi::Value WorldObject::close(Info info) {

@@ -4,11 +4,11 @@
 #include <memory>
 
 #include "waker.hpp"
-#include "world/world.hpp"
+#include "world/backend.hpp"
 
 namespace dfccl::addon {
 
-/// The engine as packages/core sees it (src/native-addon/native-world.ts): 1:1 with World. Queue memory is shown to
+/// The engine as packages/core sees it (src/native-addon/native-world.ts): 1:1 with Backend. Queue memory is shown to
 /// JavaScript as it is, so that submitting and polling need no call.
 class WorldObject : public Napi::ObjectWrap<WorldObject> {
  public:
@@ -39,13 +39,20 @@ class WorldObject : public Napi::ObjectWrap<WorldObject> {
   Napi::Value lostRanks(Info info);
   Napi::Value setWaker(Info info);
   Napi::Value referenceWaker(Info info);
+  Napi::Value placements(Info info);
+  Napi::Value deviceOf(Info info);
+  Napi::Value allocateOnDevice(Info info);
+  Napi::Value freeOnDevice(Info info);
+  Napi::Value copyIn(Info info);
+  Napi::Value copyOut(Info info);
+  Napi::Value synchronizeLater(Info info);
   Napi::Value close(Info info);
 
-  World& world(Napi::Env env);
+  Backend& world(Napi::Env env);
   uint32_t rankOf(Info info);
   void shutDown();
 
-  std::shared_ptr<World> world_;  // also held by every buffer that shows its memory
+  std::shared_ptr<Backend> world_;  // also held by every buffer that shows its memory
   std::unique_ptr<Waker> waker_;
   bool hasCleanupHook_ = false;
   static void cleanUp(void* self);

@@ -38,7 +38,7 @@ Napi::Value WorldObject::allocate(Info info) {
 
 // window(): {begin, end} of the memory that the other processes can reach; null where there is no other process.
 Napi::Value WorldObject::window(Info info) {
-  const Segment* segment = world(info.Env()).segment();
+  const Segment* segment = world(info.Env()).options().segment.get();
   if (segment == nullptr) return info.Env().Null();
   Napi::Object result = Napi::Object::New(info.Env());
   result.Set("begin", static_cast<double>(segment->begin()));

@@ -1,4 +1,5 @@
 import { DeadlockError } from "./errors.js";
+import { typedError } from "./native-addon/native-error.js";
 import type { NativeWorld } from "./native-addon/native-world.js";
 import type { RankQueues } from "./rank-queues.js";
 
@@ -92,7 +93,8 @@ export class CompletionPump {
   private readonly turn = (): void => {
     this.isScheduled = false;
     if (this.isStopped) return;
-    const moved = this.native.drive(driveMicros);
+    const moved = this.drive();
+    if (this.isStopped || moved === undefined) return;
     let delivered = 0;
     for (const rank of this.ranks()) delivered += rank.deliver();
     this.settleWaiting();
@@ -104,6 +106,16 @@ export class CompletionPump {
     if (this.idleTurns > turnsBeforeRest) this.rest();
     else this.schedule();
   };
+
+  /** @returns undefined: a daemon is lost, and everything has been told. */
+  private drive(): boolean | undefined {
+    try {
+      return this.native.drive(driveMicros);
+    } catch (error) {
+      this.failAll(typedError(error), false);
+      return undefined;
+    }
+  }
 
   private settleWaiting(): void {
     for (const waiting of this.waiting) {

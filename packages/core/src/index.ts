@@ -1,6 +1,8 @@
+export { type Backend, type BackendChoice, type BufferOf, type CollectiveBuffer, type GpuReport, reportGpus } from "./backend.js";
 export { Batch, type BatchOptions, type CompletedRun } from "./batch.js";
 export type { CollectiveOptions } from "./collective-options.js";
 export type { BlockCounters, RankCounters } from "./counters.js";
+export { DeviceBuffer } from "./device-buffer.js";
 export {
   BufferError,
   ClosedError,
@@ -12,7 +14,7 @@ export {
   RegistrationMismatchError,
 } from "./errors.js";
 export { type AddonAttempt, AddonNotLoadedError } from "./native-addon/load-addon.js";
-export type { DeadlockNode, DeadlockReport, LostRank, MemberProgress } from "./native-addon/native-world.js";
+export type { DeadlockNode, DeadlockReport, GpuDevice, GpuLink, LostRank, MemberProgress } from "./native-addon/native-world.js";
 export { inspectWorlds, type WorldStatus } from "./processes/inspect-worlds.js";
 export { type JoinOptions, joinWorld, type Launch, NotLaunchedError, readLaunch } from "./processes/join-world.js";
 export type { JoinedRank } from "./processes/joined-rank.js";

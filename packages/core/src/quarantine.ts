@@ -17,6 +17,11 @@ export class Quarantine {
     return this.held.has(collective);
   }
 
+  /** Whether it holds a buffer. */
+  uses(buffer: unknown): boolean {
+    return [...this.held.values()].some((buffers) => buffers.includes(buffer));
+  }
+
   /** Holds the buffers of a run of this collective. */
   hold(collective: RegisteredCollective, send: unknown, recv: unknown): void {
     const buffers = this.held.get(collective);

@@ -26,13 +26,14 @@ export const cqeCompleted = 1;
  * One rank's submission ring and completion slots, written and read without a call into the engine. They are the queues of
  * `@dfccl/queues` with its roles merged and made for batches: many entries for one claim and one publication, and plain
  * stores below it, because the engine's leader on a CPU goes by the tail. Measured (bench/queue-roles.bench.ts): a tenth of
- * what the roles cost an entry, which also serve readers that poll the words.
+ * what the roles cost an entry, which also serve readers that poll the words. A GPU is such a reader: there, the half of a
+ * word that carries the sequence is stored atomically, after the other.
  */
 export class RankQueues {
   readonly completionSlots: number;
   private readonly sq: Int32Array;
   private readonly cq: Int32Array;
-  private readonly posted: Int32Array;
+  private readonly posted: Int32Array | undefined;
   private readonly sleepers: Int32Array;
   private readonly entryMask: number;
   private readonly slotMask: number;
@@ -43,11 +44,13 @@ export class RankQueues {
   private used = 0;
   private freed: number;
   private delivered = 0;
+  // Low halves of the entry that is being written; words 1, 6 and 7 are always 0.
+  private readonly lows = new Float64Array(8);
 
   constructor(memory: NativeQueueMemory) {
     this.sq = new Int32Array(memory.submissions);
     this.cq = new Int32Array(memory.completions);
-    this.posted = new Int32Array(memory.counters).subarray(COMPLETIONS_POSTED, COMPLETIONS_POSTED + 1);
+    this.posted = memory.counters && new Int32Array(memory.counters).subarray(COMPLETIONS_POSTED, COMPLETIONS_POSTED + 1);
     this.sleepers = new Int32Array(memory.sleepers);
     this.entryMask = Atomics.load(this.sq, CAPACITY) - 1;
     this.completionSlots = Atomics.load(this.cq, SLOT_COUNT);
@@ -89,6 +92,10 @@ export class RankQueues {
     this.position = (position + 1) | 0;
     const at = ENTRIES + (position & this.entryMask) * ENTRY_WORDS;
     const sequence = (position + 1) << 16;
+    if (this.posted === undefined) {
+      this.writeForDevice(at, position, sequence, handle, slot, send, recv);
+      return slot;
+    }
     sq[at] = handle;
     sq[at + 1] = sequence;
     sq[at + 2] = 0;
@@ -106,6 +113,21 @@ export class RankQueues {
     sq[at + 14] = 0;
     sq[at + 15] = sequence;
     return slot;
+  }
+
+  private writeForDevice(at: number, position: number, sequence: number, handle: number, slot: number, send: number, recv: number): void {
+    const { sq } = this;
+    const lows = this.lows;
+    lows[0] = handle;
+    lows[2] = slot;
+    lows[3] = send;
+    lows[4] = recv;
+    lows[5] = position;
+    for (let word = 0; word < 8; word += 1) sq[at + 2 * word] = lows[word] ?? 0;
+    for (let word = 0; word < 8; word += 1) {
+      const high = word === 3 ? send / TWO_TO_32 : word === 4 ? recv / TWO_TO_32 : 0;
+      Atomics.store(sq, at + 2 * word + 1, sequence | high);
+    }
   }
 
   /** The slot that was given back first, else one that nobody has used. */
@@ -140,7 +162,11 @@ export class RankQueues {
 
   /** Completions that were posted and not freed yet. */
   undelivered(): number {
-    return (Atomics.load(this.posted, 0) - this.delivered) | 0;
+    if (this.posted !== undefined) return (Atomics.load(this.posted, 0) - this.delivered) | 0;
+    // A GPU counts in its own memory; its completions lie in the slots.
+    let count = 0;
+    for (let slot = 0; slot < this.used; slot += 1) if (this.statusOf(slot) !== 0) count += 1;
+    return count;
   }
 
   /** What was posted for a claimed slot: 0 while nothing was, else the status. */

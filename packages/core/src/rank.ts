@@ -5,15 +5,16 @@ import {
   InvalidArgumentError,
   isDataType,
   reduceOpCode,
-  type TypedArrayOf,
   typedArrayOf,
 } from "@dfccl/primitives";
+import type { Backend, BufferOf } from "./backend.js";
 import { Batch, type BatchOptions } from "./batch.js";
 import { noteAllocated } from "./buffer-address.js";
 import { type CollectiveOptions, completeOptions } from "./collective-options.js";
 import { type RankCounters, readCounters } from "./counters.js";
+import { DeviceBuffer } from "./device-buffer.js";
 import { DeadlockError, givenUp } from "./errors.js";
-import { callNative } from "./native-addon/native-error.js";
+import { callNative, typedError } from "./native-addon/native-error.js";
 import { nativeAddon } from "./native-addon/native-world.js";
 import { chooseProgram, encodeOnce } from "./program-choice.js";
 import { Quarantine } from "./quarantine.js";
@@ -26,7 +27,7 @@ import { checkTimeout } from "./timeout.js";
 import type { World } from "./world.js";
 
 /** One rank of a world, which lives in this process. */
-export class Rank {
+export class Rank<B extends Backend = "cpu"> {
   /** @internal */
   readonly queues: RankQueues;
   /** @internal */
@@ -34,11 +35,11 @@ export class Rank {
   /** @internal */
   readonly quarantine: Quarantine;
   private readonly submitter: Submitter;
-  private readonly isOurs = (collective: RegisteredCollective): boolean => collective.rank === this;
+  private readonly isOurs = (collective: RegisteredCollective): boolean => (collective.rank as unknown) === this;
 
   /** @internal */
   constructor(
-    readonly world: World,
+    readonly world: World<B>,
     readonly number: number,
   ) {
     this.queues = new RankQueues(world.native.memory(number));
@@ -64,10 +65,12 @@ export class Rank {
         ? encodeOnce(options.program)
         : collective === "custom"
           ? missingProgram()
-          : chooseProgram({ collective, ranks: ranks.length, root, count, dataType, sharedMemory: facts.buffers === "allocated" });
-    const bytes = program.ranks[member];
+          : this.world.backend === "cuda"
+            ? undefined // The engine's own choice, which knows how many blocks pay on a GPU.
+            : chooseProgram({ collective, ranks: ranks.length, root, count, dataType, sharedMemory: facts.buffers === "allocated" });
+    const bytes = program === undefined ? new Uint8Array(0) : program.ranks[member];
     if (bytes === undefined) {
-      throw new InvalidArgumentError("program", `one for ${program.ranks.length} ranks`, `a program for ${ranks.length} ranks`);
+      throw new InvalidArgumentError("program", `one for ${program?.ranks.length} ranks`, `a program for ${ranks.length} ranks`);
     }
     const handle = callNative(() =>
       this.world.native.register(this.number, {
@@ -86,18 +89,22 @@ export class Rank {
     const customSegments = { input: options.program?.inputSegments ?? 1, output: options.program?.outputSegments ?? 1 };
     const lengths = bufferLengths(collective, count, ranks.length, member, root, customSegments);
     this.world.pump.kick();
-    return new RegisteredCollective(this, handle, facts, lengths, program);
+    return new RegisteredCollective(this, handle, facts, lengths, program ?? { ...this.world.native.placements(this.number, handle), usesDirect: true });
   }
 
-  /** Zeroed memory that vector instructions and the engine like best: page-aligned, outside the JavaScript heap. */
-  allocate<T extends DataType>(dataType: T, length: number): TypedArrayOf<T> {
+  /**
+   * Zeroed memory for buffers. On a CPU a typed array, page-aligned and outside the JavaScript heap; on a GPU a
+   * {@link DeviceBuffer}.
+   */
+  allocate<T extends DataType>(dataType: T, length: number): BufferOf<B, T> {
     this.world.requireOpen();
     if (!isDataType(dataType)) throw new InvalidArgumentError("dataType", dataType, 'a data type such as "float32"');
     if (!Number.isInteger(length) || length < 0) throw new InvalidArgumentError("length", length, "a whole number of elements");
+    if (this.world.backend === "cuda") return new DeviceBuffer(this, dataType, length) as BufferOf<B, T>;
     const ArrayOfType = typedArrayOf(dataType);
     const buffer = callNative(() => nativeAddon().allocate(length * ArrayOfType.BYTES_PER_ELEMENT));
     noteAllocated(buffer);
-    return new ArrayOfType(buffer, 0, length) as TypedArrayOf<T>;
+    return new ArrayOfType(buffer, 0, length) as BufferOf<B, T>;
   }
 
   /**
@@ -124,6 +131,7 @@ export class Rank {
   async synchronize(): Promise<void> {
     this.world.requireOpen();
     const { native, pump } = this.world;
+    if (this.world.backend === "cuda") return this.synchronizeDevice();
     const stay = native.residentStay(this.number);
     if (stay === 0) return;
     native.noteSynchronizing(this.number, 1);
@@ -153,6 +161,15 @@ export class Rank {
     return isOver;
   }
 
+  private async synchronizeDevice(): Promise<void> {
+    try {
+      await this.world.native.synchronizeLater(this.number);
+    } catch (error) {
+      throw typedError(error);
+    }
+  }
+
+  /** On a GPU, of each block as it was at the end of its last stay. */
   counters(): RankCounters {
     this.world.requireOpen();
     return readCounters(this.world.native, this.number);
@@ -161,6 +178,11 @@ export class Rank {
   /** Runs in flight or waiting to be submitted. */
   get pendingRuns(): number {
     return this.runs.size + this.submitter.waiting;
+  }
+
+  /** @internal Whether a run in flight, or in quarantine, uses a buffer. */
+  uses(buffer: DeviceBuffer): boolean {
+    return this.runs.uses(buffer) || this.quarantine.uses(buffer);
   }
 
   /** @internal Something is under way whose end no completion announces. */

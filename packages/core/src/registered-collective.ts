@@ -1,9 +1,10 @@
 import { byteSizeOf, type Collective, type DataType, type ReduceOp } from "@dfccl/primitives";
+import type { Backend, CollectiveBuffer } from "./backend.js";
 import { ClosedError, CollectiveAbortedError, CollectiveTimeoutError, EngineError } from "./errors.js";
 import { callNative } from "./native-addon/native-error.js";
 import type { MemberProgress } from "./native-addon/native-world.js";
 import type { Rank } from "./rank.js";
-import { type BufferLengths, checkBuffer, checkPlacement, checkReach } from "./run-check.js";
+import { type BufferLengths, checkBuffer, checkDeviceBuffer, checkPlacement, checkReach } from "./run-check.js";
 import { checkTimeout } from "./timeout.js";
 
 const driveMicros = 50;
@@ -52,14 +53,14 @@ export class RegisteredCollective implements CollectiveFacts, Disposable {
   recvAddress = 0;
   // The buffers that were checked last; none before the first run and after unregister().
   private isChecked = false;
-  private lastSend: ArrayBufferView | undefined | null;
-  private lastRecv: ArrayBufferView | undefined | null;
+  private lastSend: CollectiveBuffer | undefined | null;
+  private lastRecv: CollectiveBuffer | undefined | null;
   private lastSendBytes = 0;
   private lastRecvBytes = 0;
 
   /** @internal */
   constructor(
-    readonly rank: Rank,
+    readonly rank: Rank<Backend>,
     /** @internal The engine's number for it. */
     readonly handle: number,
     facts: CollectiveFacts,
@@ -89,7 +90,7 @@ export class RegisteredCollective implements CollectiveFacts, Disposable {
    * @returns when the result is there and no other rank touches these buffers any more.
    * @throws {BufferError} at once; {@link CollectiveTimeoutError}, {@link CollectiveAbortedError}, DeadlockError later.
    */
-  async run(send?: ArrayBufferView | null, recv?: ArrayBufferView | null, options: RunOptions = {}): Promise<void> {
+  async run(send?: CollectiveBuffer | null, recv?: CollectiveBuffer | null, options: RunOptions = {}): Promise<void> {
     const { timeoutMs, signal } = options;
     checkTimeout(timeoutMs);
     if (signal?.aborted) throw new CollectiveAbortedError(this.name, { cause: signal.reason });
@@ -183,7 +184,7 @@ export class RegisteredCollective implements CollectiveFacts, Disposable {
   }
 
   /** @internal Checks the buffers of one run; their addresses are then in sendAddress and recvAddress. */
-  prepare(send: ArrayBufferView | undefined | null, recv: ArrayBufferView | undefined | null): void {
+  prepare(send: CollectiveBuffer | undefined | null, recv: CollectiveBuffer | undefined | null): void {
     // The same buffers again, as in a training loop. A detached one has no bytes left, so it doesn't pass for the same.
     const isKnown = this.isChecked && send === this.lastSend && recv === this.lastRecv;
     if (isKnown && bytesOf(send) === this.lastSendBytes && bytesOf(recv) === this.lastRecvBytes) return;
@@ -195,11 +196,12 @@ export class RegisteredCollective implements CollectiveFacts, Disposable {
     this.lastRecvBytes = bytesOf(recv);
   }
 
-  private check(send: ArrayBufferView | undefined | null, recv: ArrayBufferView | undefined | null): void {
+  private check(send: CollectiveBuffer | undefined | null, recv: CollectiveBuffer | undefined | null): void {
     this.requireOpen();
     const { name, dataType, lengths } = this;
-    const sendAddress = checkBuffer(name, "send", send, dataType, lengths.send);
-    const recvAddress = checkBuffer(name, "recv", recv, dataType, lengths.recv);
+    const check = this.rank.world.backend === "cuda" ? checkDeviceBuffer : checkBuffer;
+    const sendAddress = check(name, "send", send, dataType, lengths.send, this.rank);
+    const recvAddress = check(name, "recv", recv, dataType, lengths.recv, this.rank);
     const elementBytes = byteSizeOf(dataType);
     if (this.program.usesDirect && this.rank.world.window !== undefined) {
       checkReach(name, "send", sendAddress, lengths.send * elementBytes, this.rank.world.window);
@@ -226,6 +228,6 @@ export class RegisteredCollective implements CollectiveFacts, Disposable {
   }
 }
 
-function bytesOf(view: ArrayBufferView | undefined | null): number {
+function bytesOf(view: CollectiveBuffer | undefined | null): number {
   return view === undefined || view === null ? 0 : view.byteLength;
 }

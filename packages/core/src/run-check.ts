@@ -1,5 +1,7 @@
 import { type Collective, type DataType, hasInput, hasOutput, inputSegmentsOf, outputSegmentsOf, typedArrayOf } from "@dfccl/primitives";
+import type { CollectiveBuffer } from "./backend.js";
 import { addressOf } from "./buffer-address.js";
+import { DeviceBuffer, type DeviceOwner } from "./device-buffer.js";
 import { BufferError } from "./errors.js";
 import type { MemoryWindow } from "./native-addon/native-world.js";
 
@@ -33,7 +35,7 @@ export function bufferLengths(
 export function checkBuffer(
   name: string,
   which: "send" | "recv",
-  view: ArrayBufferView | undefined | null,
+  view: CollectiveBuffer | undefined | null,
   dataType: DataType,
   elements: number,
 ): number {
@@ -42,6 +44,9 @@ export function checkBuffer(
     throw new BufferError(name, which, "is missing", `Pass a ${typedArrayOf(dataType).name} of ${elements} elements.`, { elements });
   }
   const expected = typedArrayOf(dataType);
+  if (view instanceof DeviceBuffer) {
+    throw new BufferError(name, which, "lies on a GPU", "This world executes on the CPU: pass a typed array, or open the world on GPUs.");
+  }
   if (!(view instanceof expected)) {
     const given = (view as object).constructor?.name ?? typeof view;
     throw new BufferError(name, which, `is a ${given}`, `Pass a ${expected.name} of ${elements} elements, which holds ${dataType}.`, {
@@ -74,6 +79,32 @@ export function checkReach(name: string, which: "send" | "recv", address: number
     "isn't memory that the other processes can reach",
     'Make it with rank.allocate(), or register the collective on every rank with buffers: "any".',
   );
+}
+
+/**
+ * The same for a rank on a GPU.
+ * @throws {BufferError}
+ */
+export function checkDeviceBuffer(
+  name: string,
+  which: "send" | "recv",
+  buffer: CollectiveBuffer | undefined | null,
+  dataType: DataType,
+  elements: number,
+  rank: DeviceOwner,
+): number {
+  if (elements === 0) return 0;
+  const allocate = `Pass a buffer of rank ${rank.number}.allocate("${dataType}", ${elements}).`;
+  const refuse = (problem: string): never => {
+    throw new BufferError(name, which, problem, allocate, { dataType, elements });
+  };
+  if (buffer === undefined || buffer === null) return refuse("is missing");
+  if (!(buffer instanceof DeviceBuffer)) return refuse(`is a ${(buffer as object).constructor?.name ?? typeof buffer}, not device memory`);
+  if (buffer.owner !== rank) return refuse(`is rank ${buffer.owner.number}'s, on device ${buffer.device}`);
+  if (!buffer.isOpen) return refuse("has been freed");
+  if (buffer.dataType !== dataType) return refuse(`holds ${buffer.dataType}`);
+  if (buffer.length < elements) return refuse(`has ${buffer.length} elements`);
+  return buffer.address;
 }
 
 function isResizable(buffer: ArrayBufferLike): boolean {

@@ -1,9 +1,10 @@
+import type { CollectiveBuffer } from "./backend.js";
 import type { Batch } from "./batch.js";
 import type { Quarantine } from "./quarantine.js";
 import { cqeCompleted, type RankQueues } from "./rank-queues.js";
 import type { RegisteredCollective } from "./registered-collective.js";
 
-type Buffer = ArrayBufferView | null | undefined;
+type Buffer = CollectiveBuffer | null | undefined;
 
 /**
  * The runs of a rank that are in flight. A run is a row of parallel arrays, numbered by its completion slot, so that
@@ -43,6 +44,11 @@ export class RunTable {
 
   get size(): number {
     return this.end - this.first;
+  }
+
+  /** Whether a run in flight uses a buffer. */
+  uses(buffer: CollectiveBuffer): boolean {
+    return this.sends.includes(buffer) || this.recvs.includes(buffer);
   }
 
   add(slot: number, collective: RegisteredCollective, batch: Batch, position: number, send: Buffer, recv: Buffer): void {

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from "@dfccl/primitives";
+import type { CollectiveBuffer } from "./backend.js";
 import type { Batch } from "./batch.js";
 import type { RankQueues } from "./rank-queues.js";
 import type { RegisteredCollective } from "./registered-collective.js";
@@ -7,8 +8,8 @@ import type { RunTable } from "./run-table.js";
 /** One run: the collective, its send buffer and its receive buffer (either may be missing where the rank has none). */
 export type RunRequest = readonly [
   collective: RegisteredCollective,
-  send?: ArrayBufferView | null | undefined,
-  recv?: ArrayBufferView | null | undefined,
+  send?: CollectiveBuffer | null | undefined,
+  recv?: CollectiveBuffer | null | undefined,
 ];
 
 /** Runs of one batch that are still to be written. */

@@ -1,9 +1,11 @@
 import { availableParallelism } from "node:os";
 import { InvalidArgumentError } from "@dfccl/primitives";
 import { encodePolicy, type PolicyName, policyByName, type SchedulePolicy } from "@dfccl/scheduler";
+import { type Backend, type BackendChoice, type ChosenBackend, chooseBackend } from "./backend.js";
 import { CompletionPump } from "./completion-pump.js";
 import { cpuPolicy } from "./cpu-policy.js";
 import { ClosedError } from "./errors.js";
+import { gpuPolicy } from "./gpu-policy.js";
 import { callNative } from "./native-addon/native-error.js";
 import {
   type DeadlockReport,
@@ -14,47 +16,53 @@ import {
 } from "./native-addon/native-world.js";
 import { Rank } from "./rank.js";
 
-export interface WorldOptions {
+export interface WorldOptions<Choice extends BackendChoice = BackendChoice> {
   /** Ranks in this process, 1 to 1024. */
   readonly ranks: number;
-  /** Where collectives execute. "auto" (the default) takes the best that works here; this build has the CPU. */
-  readonly backend?: "auto" | "cpu";
+  /**
+   * Where collectives execute: "cpu" (the default), "cuda", or "auto", which takes GPUs where they can be used. Asked for
+   * explicitly, because what `rank.allocate` gives differs.
+   */
+  readonly backend?: Choice;
+  /** GPU of each rank; default: rank r has GPU r, again from 0 where there are no more. */
+  readonly devices?: readonly number[];
   /** How each rank schedules: a name, or plain data from `@dfccl/scheduler`. Default "default". */
   readonly policy?: PolicyName | SchedulePolicy;
   /** For policy "in-order": collectives that run at once. Default 1. */
   readonly streams?: number;
   /** Engine threads; default one less than there are cores, at least 1. 0: only callers step. */
   readonly workers?: number;
-  /** Blocks of each rank's daemon; default as many as cores per rank, at least 1. */
+  /** Blocks of each rank's daemon; default on a CPU as many as cores per rank, at least 1; on a GPU 16. */
   readonly blocks?: number;
-  /** Entries of each submission queue: a power of two up to 32768, default 4096. */
+  /** Entries of each submission queue: a power of two up to 32768, default 4096 (GPU: 1024). */
   readonly submissionSlots?: number;
-  /** Runs in flight on a rank: a power of two from 8, default 4096. */
+  /** Runs in flight on a rank: a power of two from 8, default 4096 (GPU: 1024, which is the most there). */
   readonly completionSlots?: number;
-  /** Collectives registered at once on a rank, default 4096. */
+  /** Collectives registered at once on a rank, default 4096 (GPU: 1024, which is the most there). */
   readonly maxCollectives?: number;
-  /** Program blocks of them together, default twice as many. */
+  /** Program blocks of them together, default twice as many (GPU: 8192, which is the most there). */
   readonly maxTasks?: number;
   /** Bound on connector and scratch memory in bytes, reserved but not touched at start; default 1 GiB. */
   readonly arenaBytes?: number;
   /** Payload of a connector's slot in bytes, default 32 KiB. */
   readonly slotPayloadBytes?: number;
-  /** Slice of direct programs in bytes, default 64 KiB. */
+  /** Slice of direct programs in bytes, default 64 KiB (GPU: 1 MiB). */
   readonly directTileBytes?: number;
 }
 
 /**
  * All ranks of this process.
- * @throws {InvalidArgumentError} for a value out of range; {@link EngineError} OUT_OF_MEMORY, SYSTEM; AddonNotLoadedError.
+ * @throws {InvalidArgumentError} for a value out of range; {@link EngineError} OUT_OF_MEMORY, SYSTEM, and UNAVAILABLE where
+ *   GPUs are asked for and can't be used; AddonNotLoadedError.
  */
-export function openWorld(options: WorldOptions): World {
-  return new World(options);
+export function openWorld<const Choice extends BackendChoice = "cpu">(options: WorldOptions<Choice>): World<ChosenBackend<Choice>> {
+  return new World<ChosenBackend<Choice>>(options);
 }
 
 /** Where the ranks are processes: this one's part of the world. */
-export interface JoinedPart {
+export interface JoinedPart<B extends Backend> {
   readonly native: NativeWorldOptions;
-  readonly makeRanks: (world: World) => readonly Rank[];
+  readonly makeRanks: (world: World<B>) => readonly Rank<B>[];
 }
 
 /**
@@ -62,26 +70,31 @@ export interface JoinedPart {
  * @throws {InvalidArgumentError}
  */
 export function nativeOptions(options: WorldOptions): { readonly options: NativeWorldOptions; readonly policy: SchedulePolicy } {
-  const { ranks, backend = "auto" } = options;
+  const { ranks, backend = "cpu" } = options;
   if (!Number.isInteger(ranks) || ranks < 1 || ranks > 1024) {
     throw new InvalidArgumentError("ranks", ranks, "a whole number from 1 to 1024");
   }
-  if (backend !== "auto" && backend !== "cpu") throw new InvalidArgumentError("backend", backend, '"auto" or "cpu"');
-  const policy = policyOf(options);
+  if (!["cpu", "cuda", "auto"].includes(backend)) throw new InvalidArgumentError("backend", backend, '"cpu", "cuda" or "auto"');
+  const chosen = chooseBackend(backend);
+  const onGpu = chosen === "cuda";
+  const policy = policyOf(options, chosen);
   const cores = availableParallelism();
-  const maxCollectives = options.maxCollectives ?? 4096;
+  const slots = onGpu ? 1024 : 4096;
+  const maxCollectives = options.maxCollectives ?? slots;
   return {
     policy,
     options: {
+      backend: chosen,
+      ...(options.devices === undefined ? {} : { devices: Int32Array.from(options.devices) }),
       ranks,
-      grid: options.blocks ?? Math.max(1, Math.floor(cores / ranks)),
-      submissionSlots: options.submissionSlots ?? 4096,
-      completionSlots: options.completionSlots ?? 4096,
+      grid: options.blocks ?? (onGpu ? 16 : Math.max(1, Math.floor(cores / ranks))),
+      submissionSlots: options.submissionSlots ?? slots,
+      completionSlots: options.completionSlots ?? slots,
       collectives: maxCollectives,
-      tasks: options.maxTasks ?? 2 * maxCollectives,
+      tasks: options.maxTasks ?? (onGpu ? 8192 : 2 * maxCollectives),
       slotPayloadBytes: options.slotPayloadBytes ?? 32 << 10,
-      directTileBytes: options.directTileBytes ?? 64 << 10,
-      arenaBytes: options.arenaBytes ?? 2 ** 30,
+      directTileBytes: options.directTileBytes ?? (onGpu ? 1 << 20 : 64 << 10),
+      arenaBytes: options.arenaBytes ?? (onGpu ? 2 ** 28 : 2 ** 30),
       workers: options.workers ?? Math.max(1, cores - 1),
       policy: encodePolicy(policy),
     },
@@ -89,14 +102,14 @@ export function nativeOptions(options: WorldOptions): { readonly options: Native
 }
 
 /** Ranks that live in this process; made by {@link openWorld}, or by `joinWorld()` around one rank of many processes. */
-export class World implements Disposable, AsyncDisposable {
+export class World<B extends Backend = "cpu"> implements Disposable, AsyncDisposable {
   /** This process's ranks. */
-  readonly ranks: readonly Rank[];
+  readonly ranks: readonly Rank<B>[];
   /** Ranks of the world, those of other processes included. */
   readonly size: number;
   /** The policy in force. */
   readonly policy: SchedulePolicy;
-  readonly backend = "cpu";
+  readonly backend: B;
   /** @internal */
   readonly native: NativeWorld;
   /** @internal Addresses that the other processes can reach; undefined where there is no other process. */
@@ -107,14 +120,16 @@ export class World implements Disposable, AsyncDisposable {
   isOpen = true;
 
   /** @internal */
-  constructor(options: WorldOptions, joined?: JoinedPart) {
+  constructor(options: WorldOptions, joined?: JoinedPart<B>) {
     const { options: ofWorld, policy } = nativeOptions(options);
     this.policy = policy;
+    this.backend = ofWorld.backend as B;
     this.size = ofWorld.ranks;
     this.native = callNative(() => new (nativeAddon().NativeWorld)(joined?.native ?? ofWorld));
     this.window = this.native.window() ?? undefined;
-    this.ranks = joined?.makeRanks(this) ?? Array.from({ length: this.size }, (_, number) => new Rank(this, number));
-    this.pump = new CompletionPump(this.native, () => this.ranks, { canPark: ofWorld.workers > 0, inOrder: policy.streams > 0 });
+    this.ranks = joined?.makeRanks(this) ?? Array.from({ length: this.size }, (_, number) => new Rank<B>(this, number));
+    const canPark = this.backend === "cuda" || ofWorld.workers > 0;
+    this.pump = new CompletionPump(this.native, () => this.ranks, { canPark, inOrder: policy.streams > 0 });
   }
 
   /** In-order worlds: the cycle that the engine's watchdog found, or undefined. */
@@ -154,7 +169,8 @@ export class World implements Disposable, AsyncDisposable {
   }
 }
 
-function policyOf({ policy = "default", streams }: WorldOptions): SchedulePolicy {
+function policyOf({ policy = "default", streams }: WorldOptions, backend: Backend): SchedulePolicy {
   if (typeof policy !== "string") return policy;
-  return policyByName(policy, { ...cpuPolicy(policy), ...(streams === undefined ? {} : { streams }) });
+  const overrides = backend === "cuda" ? gpuPolicy(policy) : cpuPolicy(policy);
+  return policyByName(policy, { ...overrides, ...(streams === undefined ? {} : { streams }) });
 }

@@ -41,7 +41,8 @@ export interface AddonLookup {
  * Loads the native engine. The first of these that exists is taken:
  * 1. the file that the environment variable `DFCCL_ADDON` names. When that one fails nothing else is tried, because whoever
  *    sets it wants to know;
- * 2. the npm package of this platform, an optional dependency of `@dfccl/core`;
+ * 2. the npm package of this platform: the one with the GPU engine, if you have installed it, else the optional dependency of
+ *    `@dfccl/core`, which has the CPU's alone;
  * 3. `build/release/dfccl.node` of the workspace that this file lies in.
  * @returns What the addon exports; the caller knows its shape.
  * @throws {AddonNotLoadedError} listing every attempt and the remedy.
@@ -68,8 +69,10 @@ export function loadAddon(lookup: AddonLookup = {}): unknown {
     throw new AddonNotLoadedError(platform, attempts, "Correct DFCCL_ADDON, or unset it.", cause);
   }
 
-  const packaged = attempt("platform package", `@dfccl/native-${platform}`);
-  if (packaged) return packaged.addon;
+  for (const name of [`@dfccl/native-${platform}-cuda`, `@dfccl/native-${platform}`]) {
+    const packaged = attempt("platform package", name);
+    if (packaged) return packaged.addon;
+  }
 
   const build = findBuild(from);
   if (build === undefined) {

@@ -4,12 +4,16 @@ import { loadAddon } from "./load-addon.js";
 export interface NativeQueueMemory {
   readonly submissions: ArrayBuffer;
   readonly completions: ArrayBuffer;
-  readonly counters: ArrayBuffer;
+  /** Missing where they lie in a device's memory. */
+  readonly counters?: ArrayBuffer;
   /** One u32: engine threads that sleep. */
   readonly sleepers: ArrayBuffer;
 }
 
 export interface NativeWorldOptions {
+  readonly backend: "cpu" | "cuda";
+  /** GPU of each rank; missing: by turns. */
+  readonly devices?: Int32Array;
   readonly ranks: number;
   readonly grid: number;
   readonly submissionSlots: number;
@@ -133,6 +137,17 @@ export interface NativeWorld {
   /** null: no other process is in this world. */
   window(): MemoryWindow | null;
   lostRanks(): LostRank[];
+  /** How the buffers of a collective's runs may lie. */
+  placements(rank: number, handle: number): { readonly inPlace: boolean; readonly outOfPlace: boolean };
+  /** The rank's GPU, or -1. */
+  deviceOf(rank: number): number;
+  /** Zeroed memory on the rank's GPU. @returns its address. */
+  allocateOnDevice(rank: number, bytes: number): number;
+  freeOnDevice(rank: number, address: number, bytes: number): void;
+  copyIn(rank: number, address: number, from: Uint8Array): Promise<void>;
+  copyOut(rank: number, to: Uint8Array, address: number): Promise<void>;
+  /** Device synchronization, on a thread of Node's pool. */
+  synchronizeLater(rank: number): Promise<void>;
   setWaker(wake: () => void): void;
   referenceWaker(on: boolean): void;
   close(): void;
@@ -140,7 +155,44 @@ export interface NativeWorld {
 
 type EngineRecord<T> = Readonly<Record<string, T>>;
 
+export interface GpuDevice {
+  readonly number: number;
+  readonly name: string;
+  readonly pciAddress: string;
+  readonly computeCapability: string;
+  readonly multiprocessors: number;
+  readonly memoryBytes: number;
+  /** Whether a read-modify-write of host memory is atomic against the CPU. */
+  readonly hostNativeAtomics: boolean;
+}
+
+/** From one device's point of view. */
+export interface GpuLink {
+  readonly from: number;
+  readonly to: number;
+  /** Reads and writes the other's memory. */
+  readonly canAccess: boolean;
+  readonly nativeAtomics: boolean;
+  /** NVLinks that it reaches the other over; 0: PCIe; -1: unknown. */
+  readonly nvlinks: number;
+}
+
+export interface NativeGpuReport {
+  /** Whether this addon has the GPU engine. */
+  readonly isBuilt: boolean;
+  /** CUDA that the driver speaks (13000 is 13.0); 0: no driver. */
+  readonly driverVersion: number;
+  /** CUDA that the addon was built with; 0: without. */
+  readonly runtimeVersion: number;
+  /** Of the driver itself; "" if unknown. */
+  readonly driverModule: string;
+  readonly devices: readonly GpuDevice[];
+  readonly links: readonly GpuLink[];
+  readonly obstacle: Error | null;
+}
+
 export interface NativeAddon {
+  gpus(): NativeGpuReport;
   readonly NativeWorld: new (options: NativeWorldOptions) => NativeWorld;
   /** Page-aligned, zeroed memory. */
   allocate(bytes: number): ArrayBuffer;

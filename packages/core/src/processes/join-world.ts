@@ -66,7 +66,10 @@ export async function joinWorld(options: JoinOptions = {}): Promise<JoinedRank> 
   const { timeoutMs = secondsOf("DFCCL_JOIN_TIMEOUT", 60), silenceMs = secondsOf("DFCCL_SILENCE", 10), signal } = options;
   checkMillis("timeoutMs", timeoutMs);
   checkMillis("silenceMs", silenceMs);
-  const worldOptions: WorldOptions = { arenaBytes: 2 ** 36, workers: 1, ...options, ranks: size };
+  if (options.backend === "cuda") {
+    throw new InvalidArgumentError("backend", "cuda", '"cpu": ranks on GPUs are all in one process yet, see openWorld()');
+  }
+  const worldOptions: WorldOptions<"cpu"> = { arenaBytes: 2 ** 36, workers: 1, ...options, backend: "cpu", ranks: size };
   const native = nativeOptions(worldOptions);
   const meeting = translated(() => nativeAddon().joinSegment(native.options, { job, rank, timeoutMillis: timeoutMs }));
   const giveUp = (): void => meeting.cancel();

@@ -44,6 +44,11 @@ describe("loadAddon", () => {
     expect(loadAddon({ env: { DFCCL_ADDON: "/opt/dfccl.node" }, platform, from: folder, load })).toBe("named");
   });
 
+  it("takes the package with the GPU engine before the CPU's, where it is installed", () => {
+    const load = loaderOf({ "@dfccl/native-linux-x64-gnu-cuda": "both", "@dfccl/native-linux-x64-gnu": "packaged" });
+    expect(loadAddon({ env: {}, platform, from: folder, load })).toBe("both");
+  });
+
   it("takes the platform's package before a build in the workspace", () => {
     const load = loaderOf({ "@dfccl/native-linux-x64-gnu": "packaged", [build()]: "built" });
     expect(loadAddon({ env: {}, platform, from: folder, load })).toBe("packaged");
@@ -59,6 +64,7 @@ describe("loadAddon", () => {
     expect(error).toBeInstanceOf(DfcclError);
     expect(error.code).toBe("ADDON_NOT_LOADED");
     expect(error.facts.attempts).toEqual([
+      { source: "platform package", location: "@dfccl/native-linux-x64-gnu-cuda", reason: "not installed" },
       { source: "platform package", location: "@dfccl/native-linux-x64-gnu", reason: "not installed" },
       { source: "workspace build", location: "build/release/dfccl.node", reason: `no folder above ${folder} has it` },
     ]);

@@ -1,0 +1,124 @@
+import { byteSizeOf, type DataType, InvalidArgumentError, type TypedArrayOf, typedArrayOf } from "@dfccl/primitives";
+import { ClosedError, EngineError } from "./errors.js";
+import { callNative, typedError } from "./native-addon/native-error.js";
+import type { NativeWorld } from "./native-addon/native-world.js";
+
+/** What a buffer needs of its rank. */
+export interface DeviceOwner {
+  readonly number: number;
+  readonly world: { readonly native: NativeWorld; readonly isOpen: boolean };
+  /** Whether a run in flight, or in quarantine, uses the buffer. */
+  uses(buffer: DeviceBuffer): boolean;
+}
+
+interface Allocation {
+  readonly owner: DeviceOwner;
+  readonly address: number;
+  readonly bytes: number;
+}
+
+// Nobody holds the buffer any more, so no run does. Memory of a closed world is free already.
+const forgotten = new FinalizationRegistry<Allocation>(({ owner, address, bytes }) => {
+  if (owner.world.isOpen) owner.world.native.freeOnDevice(owner.number, address, bytes);
+});
+
+/** Elements in the memory of a rank's GPU; made by `rank.allocate`, zeroed. Freed by free(), or when nobody holds it. */
+export class DeviceBuffer<T extends DataType = DataType> implements Disposable {
+  readonly byteLength: number;
+  /** The device's number, as CUDA counts. */
+  readonly device: number;
+  /** Address on the device, for other libraries. */
+  readonly address: number;
+  private isFreed = false;
+
+  /** @internal */
+  constructor(
+    /** @internal */
+    readonly owner: DeviceOwner,
+    readonly dataType: T,
+    readonly length: number,
+  ) {
+    const { native } = owner.world;
+    this.byteLength = length * byteSizeOf(dataType);
+    this.device = native.deviceOf(owner.number);
+    this.address = callNative(() => native.allocateOnDevice(owner.number, this.byteLength));
+    forgotten.register(this, { owner, address: this.address, bytes: this.byteLength }, this);
+  }
+
+  /**
+   * Copies elements from the host, on a stream of its own. The source must stay as it is until the promise resolves.
+   * @param at - element of this buffer where they go.
+   * @throws {InvalidArgumentError} for another type, or more elements than there is room for; {@link ClosedError}.
+   */
+  async copyFrom(source: TypedArrayOf<T>, at = 0): Promise<void> {
+    this.check(source, at);
+    const { native } = this.owner.world;
+    await typed(native.copyIn(this.owner.number, this.address + at * byteSizeOf(this.dataType), bytesOf(source)));
+  }
+
+  /** Copies elements to the host: as many as the target holds, from element `at` on. */
+  async copyTo(target: TypedArrayOf<T>, at = 0): Promise<void> {
+    this.check(target, at);
+    const { native } = this.owner.world;
+    await typed(native.copyOut(this.owner.number, bytesOf(target), this.address + at * byteSizeOf(this.dataType)));
+  }
+
+  /** All elements, in a new array. */
+  async read(): Promise<TypedArrayOf<T>> {
+    const ArrayOfType = typedArrayOf(this.dataType);
+    const result = new ArrayOfType(this.length) as TypedArrayOf<T>;
+    await this.copyTo(result);
+    return result;
+  }
+
+  get isOpen(): boolean {
+    return !this.isFreed && this.owner.world.isOpen;
+  }
+
+  /**
+   * Gives the memory back; the device does so after the daemon's stay, some milliseconds. Twice is fine.
+   * @throws {EngineError} IN_USE while a run of it is in flight or in quarantine.
+   */
+  free(): void {
+    if (!this.isOpen) return;
+    if (this.owner.uses(this)) {
+      throw new EngineError(
+        "IN_USE",
+        `A ${this.dataType} buffer of rank ${this.owner.number} is in use by a run.`,
+        "Await the run, or the quarantine of the collective after an abort.",
+        { rank: this.owner.number, elements: this.length },
+      );
+    }
+    this.isFreed = true;
+    forgotten.unregister(this);
+    callNative(() => this.owner.world.native.freeOnDevice(this.owner.number, this.address, this.byteLength));
+  }
+
+  [Symbol.dispose](): void {
+    this.free();
+  }
+
+  private check(view: TypedArrayOf<T>, at: number): void {
+    if (!this.isOpen) throw new ClosedError("The device buffer");
+    const expected = typedArrayOf(this.dataType);
+    if (!(view instanceof expected)) {
+      throw new InvalidArgumentError("view", (view as object)?.constructor?.name ?? typeof view, `a ${expected.name}`);
+    }
+    const room = this.length - view.length;
+    if (!Number.isInteger(at) || at < 0 || at > room) {
+      throw new InvalidArgumentError("at", at, `elements from 0 to ${room}: the buffer has ${this.length}, the view ${view.length}`);
+    }
+  }
+}
+
+function bytesOf(view: ArrayBufferView): Uint8Array {
+  return new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+}
+
+async function typed(work: Promise<void>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    throw typedError(error);
+  }
+}
