@@ -7,8 +7,8 @@ import type { NativeWorld } from "./native-addon/native-world.js";
 export interface DeviceOwner {
   readonly number: number;
   readonly world: { readonly native: NativeWorld; readonly isOpen: boolean };
-  /** Whether a run in flight, or in quarantine, uses the buffer. */
-  uses(buffer: DeviceBuffer): boolean;
+  /** Whether a run in flight, or in quarantine, uses memory of an allocation. */
+  uses(root: DeviceBuffer): boolean;
 }
 
 interface Allocation {
@@ -22,13 +22,14 @@ const forgotten = new FinalizationRegistry<Allocation>(({ owner, address, bytes 
   if (owner.world.isOpen) owner.world.native.freeOnDevice(owner.number, address, bytes);
 });
 
-/** Elements in the memory of a rank's GPU; made by `rank.allocate`, zeroed. Freed by free(), or when nobody holds it. */
+/**
+ * Elements in the memory of a rank's GPU. `rank.allocate` makes them, zeroed; they are freed by free(), or when nobody holds
+ * them.
+ */
 export class DeviceBuffer<T extends DataType = DataType> implements Disposable {
   readonly byteLength: number;
-  /** The device's number, as CUDA counts. */
-  readonly device: number;
-  /** Address on the device, for other libraries. */
-  readonly address: number;
+  /** @internal What was allocated: this buffer, or the one that it is a part of. */
+  readonly root: DeviceBuffer<T>;
   private isFreed = false;
 
   /** @internal */
@@ -37,12 +38,33 @@ export class DeviceBuffer<T extends DataType = DataType> implements Disposable {
     readonly owner: DeviceOwner,
     readonly dataType: T,
     readonly length: number,
+    /** Address on the device, for other libraries. */
+    readonly address: number,
+    root?: DeviceBuffer<T>,
   ) {
-    const { native } = owner.world;
     this.byteLength = length * byteSizeOf(dataType);
-    this.device = native.deviceOf(owner.number);
-    this.address = callNative(() => native.allocateOnDevice(owner.number, this.byteLength));
-    forgotten.register(this, { owner, address: this.address, bytes: this.byteLength }, this);
+    this.root = root ?? this;
+  }
+
+  /** @internal */
+  static allocate<T extends DataType>(owner: DeviceOwner, dataType: T, length: number): DeviceBuffer<T> {
+    const bytes = length * byteSizeOf(dataType);
+    const address = callNative(() => owner.world.native.allocateOnDevice(owner.number, bytes));
+    const buffer = new DeviceBuffer(owner, dataType, length, address);
+    forgotten.register(buffer, { owner, address, bytes }, buffer);
+    return buffer;
+  }
+
+  /** The device's number, as CUDA counts. */
+  get device(): number {
+    return this.owner.world.native.deviceOf(this.owner.number);
+  }
+
+  /** Elements `begin` to `end` of the same memory, as a typed array's subarray() gives them. */
+  subarray(begin = 0, end = this.length): DeviceBuffer<T> {
+    const first = Math.max(0, Math.min(begin, this.length));
+    const length = Math.max(0, Math.min(end, this.length) - first);
+    return new DeviceBuffer(this.owner, this.dataType, length, this.address + first * byteSizeOf(this.dataType), this.root);
   }
 
   /**
@@ -72,26 +94,27 @@ export class DeviceBuffer<T extends DataType = DataType> implements Disposable {
   }
 
   get isOpen(): boolean {
-    return !this.isFreed && this.owner.world.isOpen;
+    return !this.root.isFreed && this.owner.world.isOpen;
   }
 
   /**
-   * Gives the memory back; the device does so after the daemon's stay, some milliseconds. Twice is fine.
+   * Gives the memory back, with all its parts; the device does so after the daemon's stay, some milliseconds. Twice is fine.
    * @throws {EngineError} IN_USE while a run of it is in flight or in quarantine.
    */
   free(): void {
+    const { root, owner } = this;
     if (!this.isOpen) return;
-    if (this.owner.uses(this)) {
+    if (owner.uses(root)) {
       throw new EngineError(
         "IN_USE",
-        `A ${this.dataType} buffer of rank ${this.owner.number} is in use by a run.`,
+        `A ${this.dataType} buffer of rank ${owner.number} is in use by a run.`,
         "Await the run, or the quarantine of the collective after an abort.",
-        { rank: this.owner.number, elements: this.length },
+        { rank: owner.number, elements: root.length },
       );
     }
-    this.isFreed = true;
-    forgotten.unregister(this);
-    callNative(() => this.owner.world.native.freeOnDevice(this.owner.number, this.address, this.byteLength));
+    root.isFreed = true;
+    forgotten.unregister(root);
+    callNative(() => owner.world.native.freeOnDevice(owner.number, root.address, root.byteLength));
   }
 
   [Symbol.dispose](): void {

@@ -17,9 +17,8 @@ export class Quarantine {
     return this.held.has(collective);
   }
 
-  /** Whether it holds a buffer. */
-  uses(buffer: unknown): boolean {
-    return [...this.held.values()].some((buffers) => buffers.includes(buffer));
+  someBuffer(holds: (buffer: unknown) => boolean): boolean {
+    return [...this.held.values()].some((buffers) => buffers.some(holds));
   }
 
   /** Holds the buffers of a run of this collective. */

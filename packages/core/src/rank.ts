@@ -100,7 +100,7 @@ export class Rank<B extends Backend = "cpu"> {
     this.world.requireOpen();
     if (!isDataType(dataType)) throw new InvalidArgumentError("dataType", dataType, 'a data type such as "float32"');
     if (!Number.isInteger(length) || length < 0) throw new InvalidArgumentError("length", length, "a whole number of elements");
-    if (this.world.backend === "cuda") return new DeviceBuffer(this, dataType, length) as BufferOf<B, T>;
+    if (this.world.backend === "cuda") return DeviceBuffer.allocate(this, dataType, length) as BufferOf<B, T>;
     const ArrayOfType = typedArrayOf(dataType);
     const buffer = callNative(() => nativeAddon().allocate(length * ArrayOfType.BYTES_PER_ELEMENT));
     noteAllocated(buffer);
@@ -180,9 +180,10 @@ export class Rank<B extends Backend = "cpu"> {
     return this.runs.size + this.submitter.waiting;
   }
 
-  /** @internal Whether a run in flight, or in quarantine, uses a buffer. */
-  uses(buffer: DeviceBuffer): boolean {
-    return this.runs.uses(buffer) || this.quarantine.uses(buffer);
+  /** @internal Whether a run in flight, or in quarantine, uses memory of an allocation. */
+  uses(root: DeviceBuffer): boolean {
+    const isOfIt = (buffer: unknown): boolean => buffer instanceof DeviceBuffer && buffer.root === root;
+    return this.runs.someBuffer(isOfIt) || this.quarantine.someBuffer(isOfIt);
   }
 
   /** @internal Something is under way whose end no completion announces. */

@@ -46,9 +46,9 @@ export class RunTable {
     return this.end - this.first;
   }
 
-  /** Whether a run in flight uses a buffer. */
-  uses(buffer: CollectiveBuffer): boolean {
-    return this.sends.includes(buffer) || this.recvs.includes(buffer);
+  /** Whether it holds of any buffer of the runs in flight. */
+  someBuffer(holds: (buffer: Buffer) => boolean): boolean {
+    return this.sends.some(holds) || this.recvs.some(holds);
   }
 
   add(slot: number, collective: RegisteredCollective, batch: Batch, position: number, send: Buffer, recv: Buffer): void {

@@ -1,4 +1,4 @@
-import { type Launch, readLaunch } from "@dfccl/core";
+import { type BackendChoice, type Launch, readLaunch } from "@dfccl/core";
 import { InvalidArgumentError } from "@dfccl/primitives";
 import { type Command, Option } from "commander";
 import { checkMemory, neededBytes } from "../disorder/memory-need.js";
@@ -29,6 +29,7 @@ interface DisorderFlags {
   readonly seed?: number;
   readonly control?: boolean;
   readonly policy: string;
+  readonly backend: BackendChoice;
   readonly json?: boolean;
 }
 
@@ -54,6 +55,7 @@ export function addDisorderCommand(program: Command): void {
     .option("-s, --sync <p>", "probability of a device synchronization after each submission", numberBetween(0, 1), 0.01)
     .option("--seed <n>", "seed of orders and data (default: a new one, printed)", wholeNumber(0, 2 ** 31 - 1))
     .option("--policy <name|file.json>", policyHelp, "default")
+    .addOption(new Option("--backend <name>", "cpu, cuda (NVIDIA GPUs), or auto").choices(["cpu", "cuda", "auto"]).default("cpu"))
     .option("-c, --control", "first run the same orders without preemption, and show the deadlock")
     .option("--json", "print one JSON object instead of text")
     .addHelpText(
@@ -64,6 +66,8 @@ Examples:
     $ dfccl disorder --control
   A small GPT-2 in opposite orders:
     $ dfccl disorder -w gpt2 --scale 0.01 -r 4 -o reverse
+  On this machine's GPUs, a rank each:
+    $ dfccl disorder --backend cuda -r 4
   Many synchronizations, repeatable, for a script:
     $ dfccl disorder --sync 0.2 --seed 7 --json
   One rank a process, as training jobs run:
@@ -92,7 +96,7 @@ async function disorder(flags: DisorderFlags): Promise<number> {
   const { ranks, iterations, order, sync } = flags;
   const seed = flags.seed ?? Math.floor(Math.random() * 2 ** 31);
   const policy = await loadPolicy(flags.policy);
-  const options: DisorderOptions = { workload, ranks, iterations, order, sync, seed, policy };
+  const options: DisorderOptions = { workload, ranks, iterations, order, sync, seed, policy, backend: flags.backend };
   checkMemory(workload, ranks);
   using interruption = watchForInterruption();
 

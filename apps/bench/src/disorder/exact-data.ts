@@ -31,6 +31,14 @@ export class ExactData {
     });
   }
 
+  /** All of a rank's pattern, and where in it a run's input begins. */
+  pattern(rank: number): Float32Array {
+    return this.inputs[rank] ?? new Float32Array(0);
+  }
+  offset(tensor: number, iteration: number): number {
+    return offsetOf(tensor, iteration);
+  }
+
   input(rank: number, tensor: number, iteration: number, elements: number): Float32Array {
     const from = offsetOf(tensor, iteration);
     return this.inputs[rank]?.subarray(from, from + elements) ?? new Float32Array(0);

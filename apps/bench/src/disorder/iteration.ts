@@ -37,8 +37,8 @@ export async function runIteration(
 }
 
 async function runActions(
-  { data }: Setting,
-  { rank, collectives, outputs }: Member,
+  { operands }: Setting,
+  { rank, collectives }: Member,
   actions: readonly Action[],
   iteration: number,
   { onComplete, onSynchronize, signal }: IterationHooks,
@@ -54,10 +54,9 @@ async function runActions(
     }
     const { tensor } = action;
     const collective = collectives[tensor];
-    const output = outputs[tensor];
-    if (!collective || !output) continue;
+    if (!collective) continue;
     const submittedAt = performance.now();
-    const input = data.input(rank.number, tensor, iteration, output.length);
+    const [input, output] = operands(rank.number, tensor, iteration);
     batches.push(
       rank.submit([[collective, input, output]], {
         onComplete: ({ status }) => {

@@ -20,7 +20,7 @@ export async function runControl(options: DisorderOptions, context: RunContext =
   const { workload, ranks, iterations } = options;
   const { progress = noProgress, signal } = context;
   using world = openWorld({ ranks, policy: "in-order", streams: 1 });
-  const setting = prepare(world, workload, context.buffers ?? makeBuffers(workload, ranks, options.seed));
+  const setting = await prepare(world, workload, context.buffers ?? makeBuffers(workload, ranks, options.seed));
   let completed = 0;
   try {
     for (let iteration = 0; iteration < iterations && !signal?.aborted; iteration += 1) {

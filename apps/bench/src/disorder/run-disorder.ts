@@ -1,4 +1,4 @@
-import { openWorld, type World, type WorldOptions } from "@dfccl/core";
+import { type Backend, type BackendChoice, openWorld, type World, type WorldOptions } from "@dfccl/core";
 import { noProgress, type Progress } from "../terminal/progress.js";
 import { elementsOf, type Workload } from "../workloads/workload.js";
 import { countWrong, runIteration } from "./iteration.js";
@@ -11,6 +11,8 @@ export interface DisorderOptions extends Omit<OrderOptions, "tensors"> {
   readonly iterations: number;
   /** Default "default". */
   readonly policy?: WorldOptions["policy"];
+  /** Default "cpu". */
+  readonly backend?: BackendChoice;
 }
 
 export interface RunContext {
@@ -24,6 +26,8 @@ export interface RunContext {
 }
 
 export interface DisorderResult {
+  /** Where it executed. */
+  readonly backend: Backend;
   /** Runs, over all ranks of this process, that should complete. */
   readonly expected: number;
   readonly completed: number;
@@ -50,11 +54,11 @@ export interface DisorderResult {
 
 /** Every rank submits every tensor in an order of its own, iteration after iteration; every result is compared bit for bit. */
 export async function runDisorder(options: DisorderOptions, context: RunContext = {}): Promise<DisorderResult> {
-  const { workload, ranks, iterations, policy = "default" } = options;
+  const { workload, ranks, iterations, policy = "default", backend = "cpu" } = options;
   const { progress = noProgress, signal } = context;
-  using own = context.world === undefined ? openWorld({ ranks, policy }) : undefined;
-  const world = own ?? context.world ?? openWorld({ ranks, policy });
-  const setting = prepare(world, workload, context.buffers ?? makeBuffers(workload, ranks, options.seed));
+  using own = context.world === undefined ? openWorld({ ranks, policy, backend }) : undefined;
+  const world: World<Backend> = own ?? context.world ?? openWorld({ ranks, policy, backend });
+  const setting = await prepare(world, workload, context.buffers ?? makeBuffers(workload, ranks, options.seed));
   const latencies = new Latencies();
   const expected = world.ranks.length * workload.tensors.length * iterations;
   let [completed, wrong, synchronizations, seconds, iteration] = [0, 0, 0, 0, 0];
@@ -74,12 +78,14 @@ export async function runDisorder(options: DisorderOptions, context: RunContext 
     const completions = await runIteration(setting, iteration, actions, { onComplete, onSynchronize, ...(signal ? { signal } : {}) });
     seconds += (performance.now() - began) / 1000;
     counters = summarizeCounters(world);
+    if (!signal?.aborted) await setting.fetch?.();
     // What is in flight must not be written any more while its neighbours are compared.
     if (signal?.aborted) world.close();
     wrong += countWrong(setting, workload, iteration, completions);
     if (signal?.aborted) break;
   }
   return {
+    backend: world.backend,
     expected,
     completed,
     wrong,
@@ -106,7 +112,7 @@ function busBandwidth(bytes: number, ranks: number, seconds: number): number {
 }
 
 function summarizeCounters(
-  world: World,
+  world: World<Backend>,
 ): Pick<DisorderResult, "preemptions" | "preemptionsPerBlock" | "quits" | "meanQueueLength" | "maxQueueLength"> {
   const counters = world.ranks.map((rank) => rank.counters());
   const blocks = counters.flatMap((ofRank) => ofRank.blocks);

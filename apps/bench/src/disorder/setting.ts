@@ -1,6 +1,15 @@
-import { type JoinedRank, openWorld, type Rank, type RegisteredCollective, type World } from "@dfccl/core";
+import {
+  type Backend,
+  type CollectiveBuffer,
+  type JoinedRank,
+  openWorld,
+  type Rank,
+  type RegisteredCollective,
+  type World,
+} from "@dfccl/core";
 import { longestOf, type Workload } from "../workloads/workload.js";
 import { ExactData } from "./exact-data.js";
+import { placeOnDevices } from "./on-devices.js";
 
 /** Memory of a workload on all ranks: inputs and what they sum up to, and an output for each tensor of each rank. */
 export interface Buffers {
@@ -11,13 +20,19 @@ export interface Buffers {
 
 /** One rank, everything registered, with a buffer for every result. Positions are the workload's tensors. */
 export interface Member {
-  readonly rank: Rank;
+  readonly rank: Rank<Backend>;
   readonly collectives: readonly RegisteredCollective[];
   readonly outputs: readonly Float32Array[];
 }
 
+/** The buffers of one rank's run: input and output. */
+export type Operands = (rank: number, tensor: number, iteration: number) => readonly [CollectiveBuffer | undefined, CollectiveBuffer | undefined];
+
 export interface Setting {
   readonly data: ExactData;
+  readonly operands: Operands;
+  /** Brings results to where they are compared; missing where they lie there already. */
+  readonly fetch?: () => Promise<void>;
   readonly members: readonly Member[];
 }
 
@@ -67,7 +82,8 @@ function carve({ tensors }: Workload, allocate: (elements: number) => Float32Arr
  * Registers every tensor of the workload as an all-reduce over all ranks, and clears the outputs: what an earlier world
  * left there must not pass for a result.
  */
-export function prepare(world: World, { tensors }: Workload, { data, outputs }: Buffers): Setting {
+export async function prepare(world: World<Backend>, { tensors }: Workload, buffers: Buffers): Promise<Setting> {
+  const { data, outputs } = buffers;
   clear(outputs);
   const members = world.ranks.map((rank) => ({
     rank,
@@ -76,5 +92,14 @@ export function prepare(world: World, { tensors }: Workload, { data, outputs }: 
     ),
     outputs: outputs[rank.number] ?? [],
   }));
-  return { data, members };
+  if (isOnGpus(world)) return { data, members, ...(await placeOnDevices(world.ranks, buffers)) };
+  const operands: Operands = (rank, tensor, iteration) => {
+    const output = outputs[rank]?.[tensor];
+    return [data.input(rank, tensor, iteration, output?.length ?? 0), output];
+  };
+  return { data, members, operands };
+}
+
+function isOnGpus(world: World<Backend>): world is World<"cuda"> {
+  return world.backend === "cuda";
 }

@@ -28,7 +28,7 @@ export function measureOrders(work: TunedWork, base: SchedulePolicy): Measure {
   const actions = Array.from({ length: iterations + 1 }, (_, iteration) => actionsOfAll(options, iteration));
   return async (candidate) => {
     using world = openWorld({ ranks, policy: applyCandidate(base, candidate) });
-    const setting = prepare(world, workload, buffers);
+    const setting = await prepare(world, workload, buffers);
     const samples: { ns: number }[] = [];
     for (const [iteration, ofRanks] of actions.entries()) {
       const began = performance.now();
