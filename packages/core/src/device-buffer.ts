@@ -3,6 +3,9 @@ import { ClosedError, EngineError } from "./errors.js";
 import { callNative, typedError } from "./native-addon/native-error.js";
 import type { NativeWorld } from "./native-addon/native-world.js";
 
+/** A typed array of the buffer's data type, over any memory of the host. */
+export type HostElements = ArrayBufferView & { readonly length: number };
+
 /** What a buffer needs of its rank. */
 export interface DeviceOwner {
   readonly number: number;
@@ -72,14 +75,14 @@ export class DeviceBuffer<T extends DataType = DataType> implements Disposable {
    * @param at - element of this buffer where they go.
    * @throws {InvalidArgumentError} for another type, or more elements than there is room for; {@link ClosedError}.
    */
-  async copyFrom(source: TypedArrayOf<T>, at = 0): Promise<void> {
+  async copyFrom(source: HostElements, at = 0): Promise<void> {
     this.check(source, at);
     const { native } = this.owner.world;
     await typed(native.copyIn(this.owner.number, this.address + at * byteSizeOf(this.dataType), bytesOf(source)));
   }
 
   /** Copies elements to the host: as many as the target holds, from element `at` on. */
-  async copyTo(target: TypedArrayOf<T>, at = 0): Promise<void> {
+  async copyTo(target: HostElements, at = 0): Promise<void> {
     this.check(target, at);
     const { native } = this.owner.world;
     await typed(native.copyOut(this.owner.number, bytesOf(target), this.address + at * byteSizeOf(this.dataType)));
@@ -121,7 +124,7 @@ export class DeviceBuffer<T extends DataType = DataType> implements Disposable {
     this.free();
   }
 
-  private check(view: TypedArrayOf<T>, at: number): void {
+  private check(view: HostElements, at: number): void {
     if (!this.isOpen) throw new ClosedError("The device buffer");
     const expected = typedArrayOf(this.dataType);
     if (!(view instanceof expected)) {

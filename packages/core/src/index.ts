@@ -2,7 +2,7 @@ export { type Backend, type BackendChoice, type BufferOf, type CollectiveBuffer,
 export { Batch, type BatchOptions, type CompletedRun } from "./batch.js";
 export type { CollectiveOptions } from "./collective-options.js";
 export type { BlockCounters, RankCounters } from "./counters.js";
-export { DeviceBuffer } from "./device-buffer.js";
+export { DeviceBuffer, type HostElements } from "./device-buffer.js";
 export {
   BufferError,
   ClosedError,

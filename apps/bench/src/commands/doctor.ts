@@ -1,7 +1,7 @@
-import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import os from "node:os";
-import { AddonNotLoadedError, openWorld } from "@dfccl/core";
+import { AddonNotLoadedError, type GpuDevice, type GpuLink, type GpuReport, openWorld, reportGpus } from "@dfccl/core";
+import type { DfcclError } from "@dfccl/primitives";
 import type { Command } from "commander";
 import { out } from "../terminal/colors.js";
 import { formatBytes } from "../terminal/table.js";
@@ -37,7 +37,7 @@ Exit codes:
   2  usage`,
     )
     .action(async (flags: { json?: boolean }) => {
-      const findings = [machine(), node(), await engine(), gpu(), ...tools()];
+      const findings = [machine(), node(), await engine(), ...(await gpus()), ...tools()];
       const works = findings.every(({ required, state }) => !required || state === "ok");
       if (flags.json) process.stdout.write(`${JSON.stringify({ works, findings })}\n`);
       else process.stdout.write(`${findings.map(describe).join("\n")}\n\n${summary(works)}\n`);
@@ -75,7 +75,7 @@ async function engine(): Promise<Finding> {
     return {
       what,
       state: right ? "ok" : "failed",
-      detail: `an all-reduce on 2 ranks is ${right ? "right" : "WRONG"}; used for backend "auto"`,
+      detail: `an all-reduce on 2 ranks is ${right ? "right" : "WRONG"}`,
       required: true,
     };
   } catch (error) {
@@ -85,13 +85,83 @@ async function engine(): Promise<Finding> {
   }
 }
 
-function gpu(): Finding {
-  const { status, stdout } = spawnSync("nvidia-smi", ["--query-gpu=name", "--format=csv,noheader"], { encoding: "utf8" });
-  if (status === 0 && stdout.trim() !== "") {
-    const names = stdout.trim().split("\n");
-    return { what: "GPU", state: "ok", detail: `${names.length} × ${names[0]}; this version uses the CPU only` };
+const cudaText = (version: number): string => `${Math.floor(version / 1000)}.${Math.floor((version % 1000) / 10)}`;
+
+/** Devices, what links them, and what is chosen because of it. */
+async function gpus(): Promise<Finding[]> {
+  let report: GpuReport;
+  try {
+    report = reportGpus();
+  } catch {
+    return []; // The engine's line has said it.
   }
-  return { what: "GPU", state: "missing", detail: "no NVIDIA driver answers; the CPU is used" };
+  const { devices, links, obstacle } = report;
+  const versions = [
+    report.driverVersion > 0 ? `driver ${report.driverModule} speaks CUDA ${cudaText(report.driverVersion)}` : "no driver",
+    report.runtimeVersion > 0 ? `engine built with ${cudaText(report.runtimeVersion)}` : "this addon has no GPU engine",
+  ].join(", ");
+  if (obstacle !== undefined) {
+    const { message, remedy } = obstacle as DfcclError;
+    const detail = `${message.replace(remedy, "").trim()} (${versions}); the CPU is used for backend "auto"`;
+    return [{ what: "engine (GPU)", state: "missing", detail, remedy }];
+  }
+  return [
+    ...devices.map((device) => ({ what: `GPU ${device.number}`, state: "ok" as const, detail: describeDevice(device) })),
+    ...(devices.length > 1 ? [{ what: "GPU links", state: linksState(links), detail: describeLinks(devices, links) }] : []),
+    { what: "host atomics", state: "ok", detail: describeAtomics(devices) },
+    await gpuEngine(versions),
+  ];
+}
+
+function describeDevice({ name, computeCapability, multiprocessors, memoryBytes, pciAddress }: GpuDevice): string {
+  return `${name}, compute capability ${computeCapability}, ${multiprocessors} multiprocessors, ${formatBytes(memoryBytes)}, PCI ${pciAddress}`;
+}
+
+function linksState(links: readonly GpuLink[]): State {
+  return links.every(({ canAccess }) => canAccess) ? "ok" : "failed";
+}
+
+/** A matrix, a row for each device: NV18 is 18 NVLinks, PCIe peer access without them, "–" none. */
+function describeLinks(devices: readonly GpuDevice[], links: readonly GpuLink[]): string {
+  const nameOf = ({ canAccess, nvlinks, nativeAtomics }: GpuLink): string =>
+    canAccess ? `${nvlinks > 0 ? `NV${nvlinks}` : nvlinks === 0 ? "PCIe" : "P2P"}${nativeAtomics ? "+" : ""}` : "–";
+  const cells = devices.map((from) =>
+    devices.map((to) => {
+      const link = links.find((one) => one.from === from.number && one.to === to.number);
+      return (link ? nameOf(link) : "·").padStart(6);
+    }),
+  );
+  const rows = devices.map(({ number }, i) => `${String(number).padStart(4)} ${cells[i]?.join("") ?? ""}`);
+  const head = `     ${devices.map(({ number }) => String(number).padStart(6)).join("")}`;
+  return `who reaches whose memory ("+": with atomics), and over what\n${[head, ...rows].map((row) => `${" ".repeat(20)}${row}`).join("\n")}`;
+}
+
+function describeAtomics(devices: readonly GpuDevice[]): string {
+  return devices.every(({ hostNativeAtomics }) => hostNativeAtomics)
+    ? "native on host memory: any completion queue works"
+    : "not native on host memory: completions go to slots of their own, one store each, which need none";
+}
+
+async function gpuEngine(versions: string): Promise<Finding> {
+  const what = "engine (GPU)";
+  try {
+    using world = openWorld({ ranks: Math.max(2, reportGpus().devices.length), backend: "cuda" });
+    const sums = await Promise.all(
+      world.ranks.map(async (rank) => {
+        const sum = rank.register({ id: 0, collective: "all-reduce", dataType: "float32", count: 4 });
+        const x = rank.allocate("float32", 4);
+        await x.copyFrom(new Float32Array(4).fill(rank.number + 1));
+        await sum.run(x, x, { timeoutMs: 10_000 });
+        return (await x.read())[3];
+      }),
+    );
+    const n = world.ranks.length;
+    const right = sums.every((value) => value === (n * (n + 1)) / 2);
+    const detail = `${versions}; an all-reduce on ${n} ranks is ${right ? "right" : "WRONG"}; used for backend "auto"`;
+    return { what, state: right ? "ok" : "failed", detail };
+  } catch (error) {
+    return { what, state: "failed", detail: error instanceof Error ? error.message : String(error) };
+  }
 }
 
 /** What building from source and comparing need; the published packages need none of it. */

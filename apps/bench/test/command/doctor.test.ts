@@ -23,6 +23,11 @@ describe("dfccl doctor", () => {
     expect(code).toBe(1);
   });
 
+  it("says what of the GPU there is, or why there is none, and which backend follows from it", async () => {
+    const { stdout } = await runCommand(["doctor"]);
+    expect(stdout).toMatch(/engine \(GPU\)\s.*backend "auto"/);
+  });
+
   it("says how to get a tool that is missing", async () => {
     const { stdout } = await runCommand(["doctor"], { env: { PATH: "/nowhere" } });
     expect(stdout).toMatch(/– OpenMPI\s+.*\n\s+→ apt-get install openmpi-bin libopenmpi-dev/);

@@ -1,0 +1,88 @@
+// Packs what a bare GPU host needs into one folder: nothing is installed there, and nothing fetched.
+//   node scripts/pack-gpu.mjs [FOLDER, default build/gpu-package]    (npm run pack:gpu)
+// The addon and the shared library with both engines, the command line in one file, native tests and measurements, the
+// programs' run script, and Node, compressed. On the host: FOLDER/run.sh
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "tsup";
+import { giveUp, line, step } from "./lib/console.mjs";
+import { root } from "./lib/paths.mjs";
+import { run } from "./lib/run.mjs";
+
+const mostBytes = 48 * 2 ** 20;
+const buildMinutes = 40;
+const folder = process.argv[2] ?? join(root, "build", "gpu-package");
+const native = join(root, "build", "gpu");
+const architectures = process.env.DFCCL_CUDA_ARCHITECTURES;
+
+async function must(name, command, options = {}) {
+  const { code, output, seconds } = await run(command, { log: "pack-gpu", ...options });
+  if (code !== 0) giveUp(`${name} failed:\n${output.split("\n").slice(-25).join("\n")}`);
+  step(name, "done", seconds);
+}
+
+await must("configure", [
+  "cmake",
+  "-S",
+  join(root, "native"),
+  "-B",
+  native,
+  ...(existsSync(join(native, "CMakeCache.txt")) ? [] : ["-G", "Ninja"]),
+  "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
+  "-DDFCCL_CUDA=ON",
+  ...(architectures ? [`-DDFCCL_CUDA_ARCHITECTURES=${architectures}`] : []),
+]);
+const targets = ["dfccl_cuda_product", "dfccl_gpu", "dfccl_gpu_test"];
+await must("native", ["cmake", "--build", native, "--target", ...targets, "-j", "2"], { timeoutMs: buildMinutes * 60_000 });
+await must("packages", ["npx", "turbo", "run", "build", "--filter=dfccl"]);
+
+rmSync(folder, { recursive: true, force: true });
+mkdirSync(join(folder, "bin"), { recursive: true });
+for (const [from, to] of [
+  ["with-gpu/dfccl.node", "dfccl.node"],
+  ["with-gpu/libdfccl.so.0", "bin/libdfccl.so.0"],
+  ["bench/dfccl_gpu", "bin/dfccl_gpu"],
+  ["bench/dfccl_gpu_test", "bin/dfccl_gpu_test"],
+]) {
+  await must(to, ["strip", "--strip-unneeded", "-o", join(folder, to), join(native, from)]);
+}
+
+// tsup takes what is installed here into the file, and leaves out only what Node itself has.
+await build({
+  config: false,
+  silent: true,
+  entry: { dfccl: join(root, "apps/bench/src/cli.ts"), "gpu-check": join(root, "packages/core/test/gpu/gpu-check.ts") },
+  outDir: join(folder, "dist"),
+  format: ["esm"],
+  outExtension: () => ({ js: ".mjs" }),
+  platform: "node",
+  target: "node20",
+  splitting: false,
+  minify: true,
+  noExternal: [/.*/],
+  external: ["@dfccl/train", "tsx", "playwright-core"],
+  // Some dependencies are CommonJS, and ask for Node's modules as such.
+  banner: { js: 'import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url);' },
+});
+// The command line asks for its own version by this file.
+const { version } = JSON.parse(readFileSync(join(root, "apps/bench/package.json"), "utf8"));
+const manifest = { name: "dfccl", version, private: true, type: "module", exports: { "./package.json": "./package.json" } };
+writeFileSync(join(folder, "package.json"), `${JSON.stringify(manifest)}\n`);
+// The binaries have the same kernels in them: together they take little more than one.
+const binaries = ["dfccl.node", "bin"];
+await must("binaries", ["sh", "-c", `tar -C '${folder}' -cf - ${binaries.join(" ")} | xz -9 -c > '${join(folder, "binaries.tar.xz")}'`]);
+for (const name of binaries) rmSync(join(folder, name), { recursive: true });
+cpSync(join(root, "cuda", "run.sh"), join(folder, "measure.sh"));
+cpSync(join(root, "cuda", "run-packed.sh"), join(folder, "run.sh"));
+cpSync(join(root, "LICENSE"), join(folder, "LICENSE"));
+await must("node", ["sh", "-c", `xz -T0 -6 -c '${process.execPath}' > '${join(folder, "node.xz")}'`]);
+
+const bytes = sizeOf(folder);
+step("size", `${(bytes / 2 ** 20).toFixed(1)} MiB in ${folder}`);
+if (bytes > mostBytes) giveUp(`The folder has ${bytes} bytes, more than the ${mostBytes} that a host takes.`);
+line(`\nCopy the folder to a GPU host and type: ${join("gpu-package", "run.sh")}`);
+
+function sizeOf(path) {
+  if (!statSync(path).isDirectory()) return statSync(path).size;
+  return readdirSync(path).reduce((sum, name) => sum + sizeOf(join(path, name)), 0);
+}
