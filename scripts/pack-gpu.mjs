@@ -75,7 +75,12 @@ for (const name of binaries) rmSync(join(folder, name), { recursive: true });
 cpSync(join(root, "cuda", "run.sh"), join(folder, "measure.sh"));
 cpSync(join(root, "cuda", "run-packed.sh"), join(folder, "run.sh"));
 cpSync(join(root, "LICENSE"), join(folder, "LICENSE"));
-await must("node", ["sh", "-c", `xz -T0 -6 -c '${process.execPath}' > '${join(folder, "node.xz")}'`]);
+// Compressed once for each version: that takes a minute.
+const node = join(root, "build", `node-${process.version}.xz`);
+if (!existsSync(node)) {
+  await must("node", ["sh", "-c", `xz -T0 -6 -c '${process.execPath}' > '${node}.part' && mv '${node}.part' '${node}'`]);
+}
+cpSync(node, join(folder, "node.xz"));
 
 const bytes = sizeOf(folder);
 step("size", `${(bytes / 2 ** 20).toFixed(1)} MiB in ${folder}`);

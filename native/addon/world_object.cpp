@@ -99,8 +99,8 @@ uint32_t WorldObject::rankOf(Info info) {
   Backend& w = world(info.Env());
   const uint32_t rank = wholeArgument(info, 0, "rank");
   if (!w.isLocal(rank)) {
-    const std::string allowed =
-        w.options().segment == nullptr ? "0 to " + std::to_string(w.size() - 1) : std::to_string(w.options().segment->rank());
+    const std::string allowed = w.options().segment == nullptr ? "0 to " + std::to_string(w.size() - 1)
+                                                               : std::to_string(w.options().segment->rank());
     throw Error(dfcclInvalidArgument, "Rank is " + std::to_string(rank) + ".", "Allowed: " + allowed + ".",
                 {{"field", "rank"}, {"value", std::to_string(rank)}});
   }

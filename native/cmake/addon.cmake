@@ -40,13 +40,16 @@ endfunction()
 dfccl_add_addon(dfccl_addon "${CMAKE_BINARY_DIR}" dfccl)
 add_dependencies(dfccl_product dfccl_addon)
 
-# The release build is what the platform's npm package carries; copied here, so that it is never older than the build, and
+# The release build is what the platform's npm packages carry; copied there, so that they are never older than the build, and
 # without the debug information that is three quarters of it.
 get_filename_component(_repository "${CMAKE_CURRENT_SOURCE_DIR}/.." ABSOLUTE)
 string(REPLACE "x86_64" "x64" _cpu "${CMAKE_SYSTEM_PROCESSOR}")
 string(REPLACE "aarch64" "arm64" _cpu "${_cpu}")
 set(_platform_package "${_repository}/packages/native-linux-${_cpu}-gnu")
-if(CMAKE_BINARY_DIR STREQUAL "${_repository}/build/release" AND IS_DIRECTORY "${_platform_package}")
-  add_custom_command(TARGET dfccl_addon POST_BUILD
-    COMMAND "${CMAKE_STRIP}" --strip-unneeded -o "${_platform_package}/dfccl.node" "$<TARGET_FILE:dfccl_addon>" VERBATIM)
-endif()
+function(dfccl_put_into_package target package)
+  if(CMAKE_BINARY_DIR STREQUAL "${_repository}/build/release" AND IS_DIRECTORY "${package}")
+    add_custom_command(TARGET ${target} POST_BUILD
+      COMMAND "${CMAKE_STRIP}" --strip-unneeded -o "${package}/dfccl.node" "$<TARGET_FILE:${target}>" VERBATIM)
+  endif()
+endfunction()
+dfccl_put_into_package(dfccl_addon "${_platform_package}")

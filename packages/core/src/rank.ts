@@ -89,7 +89,13 @@ export class Rank<B extends Backend = "cpu"> {
     const customSegments = { input: options.program?.inputSegments ?? 1, output: options.program?.outputSegments ?? 1 };
     const lengths = bufferLengths(collective, count, ranks.length, member, root, customSegments);
     this.world.pump.kick();
-    return new RegisteredCollective(this, handle, facts, lengths, program ?? { ...this.world.native.placements(this.number, handle), usesDirect: true });
+    return new RegisteredCollective(
+      this,
+      handle,
+      facts,
+      lengths,
+      program ?? { ...this.world.native.placements(this.number, handle), usesDirect: true },
+    );
   }
 
   /**

@@ -1,5 +1,5 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
-import { type Backend, DeviceBuffer, openWorld, type Rank, reportGpus, type World } from "../src/index.js";
+import { type Backend, type DeviceBuffer, openWorld, type Rank, reportGpus, type World } from "../src/index.js";
 import { expectFault, thrownBy, untyped } from "./support/faults.js";
 import { rankOf } from "./support/open.js";
 

@@ -26,7 +26,11 @@ export interface Member {
 }
 
 /** The buffers of one rank's run: input and output. */
-export type Operands = (rank: number, tensor: number, iteration: number) => readonly [CollectiveBuffer | undefined, CollectiveBuffer | undefined];
+export type Operands = (
+  rank: number,
+  tensor: number,
+  iteration: number,
+) => readonly [CollectiveBuffer | undefined, CollectiveBuffer | undefined];
 
 export interface Setting {
   readonly data: ExactData;
