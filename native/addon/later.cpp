@@ -12,7 +12,7 @@ class Later : public Napi::AsyncWorker {
  public:
   Later(Napi::Env env, const Napi::Object& held, std::function<void()> work)
       : Napi::AsyncWorker(env), promise_(Napi::Promise::Deferred::New(env)), work_(std::move(work)) {
-    if (!held.IsEmpty()) Receiver().Set("held", held);
+    if (!held.IsEmpty()) held_ = Napi::Persistent(held);
   }
   Napi::Promise promise() const { return promise_.Promise(); }
 
@@ -34,6 +34,7 @@ class Later : public Napi::AsyncWorker {
 
  private:
   Napi::Promise::Deferred promise_;
+  Napi::ObjectReference held_;
   std::function<void()> work_;
   std::optional<Error> failure_;
 };

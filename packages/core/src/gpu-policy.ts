@@ -4,7 +4,7 @@ import type { PolicyName, PolicyOverrides } from "@dfccl/scheduler";
 export function gpuPolicy(name: PolicyName): PolicyOverrides {
   if (name === "in-order") return {};
   return {
-    order: { fetchBatch: 256 },
+    order: { fetchBatch: 256, fetchEveryVisits: 64 },
     stickiness: { initialThreshold: 2, minimumThreshold: 1, maximumThreshold: 32, perPositionDecrement: 0 },
     quit: { idleVisits: 64, idleTicks: 200_000, residencyTicks: 3_000_000 },
   };
