@@ -71,6 +71,10 @@ class CpuPlatform {
     BlockCounters& counters() const { return block_.counters; }
     QueueEntry& queued(uint32_t position) const { return queue_[position]; }
     size_t queueCapacity() const { return queue_.size(); }
+    /// Moves the entries behind `position` one place forward.
+    void closeGap(uint32_t position, uint32_t length) {
+      for (uint32_t i = position; i + 1 < length; ++i) queue_[i] = queue_[i + 1];
+    }
     void growQueue() { queue_ = static_cast<CpuRankMemory&>(memory_).growTaskQueue(index_); }
     uint8_t& isActive(uint32_t task) const { return memory_.isActive[task]; }
     uint32_t& nextRun(uint32_t slot) const { return block_.nextRun[slot]; }

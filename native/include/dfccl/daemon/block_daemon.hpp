@@ -210,7 +210,7 @@ class BlockDaemon {
 
   template <scheduling::EventKind why>
   DFCCL_HD void erase(uint32_t position) {
-    for (uint32_t i = position; i + 1 < schedule_.length; ++i) view_.queued(i) = view_.queued(i + 1);
+    view_.closeGap(position, schedule_.length);
     note<why>(position);
   }
 

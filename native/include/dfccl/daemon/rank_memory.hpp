@@ -35,7 +35,7 @@ struct ControlRing {
   Atomic<uint32_t> collectives[kCapacity];
 };
 
-struct QueueEntry {
+struct alignas(16) QueueEntry {
   uint32_t task;
   uint32_t collective;  // index
   int32_t priority;
