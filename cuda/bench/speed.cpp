@@ -60,7 +60,7 @@ int runLatency(const Arguments& arguments) {
   unsigned wrong = 0;
   for (size_t bytes = 8; bytes <= largest; bytes = bytes == 8 ? 256 : bytes * 4) {
     std::vector<uint32_t> lanesToTry{0};
-    if (arguments.number("--sweep", 0) != 0 && bytes >= (64 << 10)) lanesToTry = {1, 2, 4, 8, 16, 32};
+    if (arguments.number("--sweep", 0) != 0 && bytes >= (64 << 10)) lanesToTry = {1, 2, 4, 8, 16, 32, 64};
     for (const uint32_t lanes : lanesToTry) {
       if (lanes > bed.grid()) continue;
       const Prepared prepared = prepare(bed, send, ++id, bytes, lanes);
