@@ -61,9 +61,8 @@ int survive(const std::string& job, uint32_t rank, uint32_t victim, unsigned see
   const auto lost = own.world().lostRanks();
   if (rank == victim) {
     // Whoever was given up while it was stopped learns that too; the others may have left since.
-    const bool isKnown = std::any_of(lost.begin(), lost.end(), [&](const LostRank& l) {
-      return l.rank == rank && l.presence == Presence::mute;
-    });
+    const bool isKnown = std::any_of(lost.begin(), lost.end(),
+                                     [&](const LostRank& l) { return l.rank == rank && l.presence == Presence::mute; });
     return isKnown ? kFine : kWrong;
   }
   if (lost.size() != 1 || lost.front().rank != victim) return kWrong;

@@ -83,7 +83,7 @@ async function trainGraph(world: World, seed: number, graphSteps: number): Promi
   return losses;
 }
 
-async function withWorld<T>(options: Partial<WorldOptions>, use: (world: World) => Promise<T>): Promise<T> {
+async function withWorld<T>(options: Partial<WorldOptions<"cpu">>, use: (world: World) => Promise<T>): Promise<T> {
   const world = openWorld({ ranks, ...options });
   try {
     return await use(world);
