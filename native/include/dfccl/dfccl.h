@@ -82,7 +82,7 @@ typedef struct {
   uint32_t programBlocks;   /* of them together; default twice as many */
   uint32_t streams;         /* 0: preemptive. k: in order, k at once, as NCCL would: deadlocks where NCCL does */
   size_t arenaBytes;        /* for connectors and scratch; CPU: default 1 GiB of address space, touched as it is used;
-                               GPU: default 256 MiB of each rank's device, taken at once */
+                               GPU: as much of each rank's device, taken at once */
   uint32_t backend;         /* dfcclBackend_t; default the CPU */
   const int* devices;       /* GPU of each rank; default: rank r has GPU r, again from 0 where there are no more */
 } dfcclWorldConfig_t;

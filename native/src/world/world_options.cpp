@@ -69,7 +69,6 @@ WorldOptions defaultOptions(BackendKind backend) {
   // Longer slices than on a CPU: a block moves tens of gigabytes a second, and a slice costs it a microsecond of
   // thought.
   o.tiles = {32 << 10, 1 << 20};
-  o.arenaBytes = size_t{256} << 20;
   return o;
 }
 

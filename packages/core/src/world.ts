@@ -42,7 +42,10 @@ export interface WorldOptions<Choice extends BackendChoice = BackendChoice> {
   readonly maxCollectives?: number;
   /** Program blocks of them together, default twice as many (GPU: 8192, which is the most there). */
   readonly maxTasks?: number;
-  /** Bound on connector and scratch memory in bytes, reserved but not touched at start; default 1 GiB. */
+  /**
+   * Bound on connector and scratch memory in bytes, default 1 GiB: of the world, reserved but not touched at start; on
+   * GPUs of each rank, and taken at start.
+   */
   readonly arenaBytes?: number;
   /** Payload of a connector's slot in bytes, default 32 KiB. */
   readonly slotPayloadBytes?: number;
@@ -94,7 +97,7 @@ export function nativeOptions(options: WorldOptions): { readonly options: Native
       tasks: options.maxTasks ?? (onGpu ? 8192 : 2 * maxCollectives),
       slotPayloadBytes: options.slotPayloadBytes ?? 32 << 10,
       directTileBytes: options.directTileBytes ?? (onGpu ? 1 << 20 : 64 << 10),
-      arenaBytes: options.arenaBytes ?? (onGpu ? 2 ** 28 : 2 ** 30),
+      arenaBytes: options.arenaBytes ?? 2 ** 30,
       workers: options.workers ?? Math.max(1, cores - 1),
       policy: encodePolicy(policy),
     },
