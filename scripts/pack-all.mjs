@@ -6,11 +6,8 @@ import { giveUp, step } from "./lib/console.mjs";
 import { root } from "./lib/paths.mjs";
 import { run } from "./lib/run.mjs";
 
-/**
- * Packages that get published: everything in packages/ and apps/ that isn't private, and the engine with GPUs in it where it has
- * been built (target dfccl_cuda_product, which needs nvcc and minutes).
- */
-export function publishablePackages(workspace = root) {
+/** Everything in packages/ and apps/ that isn't private. */
+export function publicPackages(workspace = root) {
   return ["packages", "apps"]
     .flatMap((parent) =>
       existsSync(join(workspace, parent)) ? readdirSync(join(workspace, parent)).map((name) => join(parent, name)) : [],
@@ -18,8 +15,17 @@ export function publishablePackages(workspace = root) {
     .filter((folder) => existsSync(join(workspace, folder, "package.json")))
     .map((folder) => ({ folder, manifest: JSON.parse(readFileSync(join(workspace, folder, "package.json"), "utf8")) }))
     .filter(({ manifest }) => manifest.private !== true)
-    .filter(({ folder, manifest }) => !folder.endsWith("-cuda") || existsSync(join(workspace, folder, manifest.main)))
     .map(({ folder, manifest }) => ({ folder, manifest, name: manifest.name, isNative: manifest.main?.endsWith(".node") === true }));
+}
+
+/**
+ * Packages that get published: the public ones, and of them the engine with GPUs in it only where it has been built (target
+ * dfccl_cuda_product, which needs nvcc and minutes).
+ */
+export function publishablePackages(workspace = root) {
+  return publicPackages(workspace).filter(
+    ({ folder, manifest }) => !folder.endsWith("-cuda") || existsSync(join(workspace, folder, manifest.main)),
+  );
 }
 
 /** @returns One entry a package with `tarball`, the path of its .tgz in `folder`. */

@@ -10,7 +10,7 @@ import { nodeBinaries } from "./lib/node-versions.mjs";
 import { root } from "./lib/paths.mjs";
 import { run } from "./lib/run.mjs";
 import { copyForPublishing, thirdPartyPackages } from "./lib/third-party.mjs";
-import { publishablePackages } from "./pack-all.mjs";
+import { publicPackages, publishablePackages } from "./pack-all.mjs";
 
 const changelogText = "Proof that a change reaches the changelog.";
 
@@ -90,7 +90,7 @@ async function copyWorkspace(workspace, env) {
     copyFileSync(join(root, file), join(workspace, file));
   }
   symlinkSync(join(root, "node_modules"), join(workspace, "node_modules"));
-  const packages = publishablePackages(workspace);
+  const packages = publicPackages(workspace);
   for (const { folder, manifest } of packages) {
     for (const built of ["dist", "dfccl.node"]) {
       const from = join(root, folder, built);
@@ -104,6 +104,11 @@ async function copyWorkspace(workspace, env) {
       mkdirSync(dirname(link), { recursive: true });
       symlinkSync(join(workspace, target.folder), link);
     }
+  }
+  // What isn't built here would be published without its engine.
+  const built = new Set(publishablePackages(workspace).map(({ name }) => name));
+  for (const { folder, manifest } of packages.filter(({ name }) => !built.has(name))) {
+    writeFileSync(join(workspace, folder, "package.json"), `${JSON.stringify({ ...manifest, private: true }, null, 2)}\n`);
   }
   const git = (...args) => succeed(["git", ...args], { cwd: workspace, env });
   await git("init", "--quiet", "--initial-branch=main");
