@@ -9,6 +9,7 @@
 #include "processes/support/joined_rank.hpp"
 #include "processes/support/leaks.hpp"
 #include "processes/support/processes.hpp"
+#include "processes/support/shared_count.hpp"
 
 using namespace dfccl;
 using namespace dfccl::test;
@@ -17,12 +18,14 @@ namespace {
 
 constexpr uint32_t kRanks = 4;
 constexpr uint32_t kMuteMillis = 400;
+constexpr uint32_t kMostCompleted = 2000;  // by all ranks, before the signal: some 60 iterations
 constexpr uint64_t kCounts[] = {3, 2000, 60'000, 200'000};
 
 /// What the test and its processes see of one another.
 struct Board {
-  Atomic<uint32_t> joined;
-  Atomic<uint32_t> noticed;
+  SharedCount joined;
+  SharedCount completed;        // collectives, of all ranks
+  Atomic<int64_t> lastNoticed;  // when the last survivor knew, in milliseconds
 };
 
 int64_t clockMillis() {
@@ -37,7 +40,8 @@ std::vector<JoinedRank::AllReduce> addAll(JoinedRank& own, uint32_t firstId, con
 }
 
 /// All of them once, in a random order. @return whether all completed; then every result was right.
-bool iterate(JoinedRank& own, std::vector<JoinedRank::AllReduce>& collectives, std::mt19937& random, bool& isRight) {
+bool iterate(JoinedRank& own, std::vector<JoinedRank::AllReduce>& collectives, std::mt19937& random, bool& isRight,
+             SharedCount& completed) {
   std::shuffle(collectives.begin(), collectives.end(), random);
   std::vector<uint32_t> slots;
   for (auto& c : collectives) slots.push_back(own.submit(c));
@@ -45,7 +49,9 @@ bool iterate(JoinedRank& own, std::vector<JoinedRank::AllReduce>& collectives, s
   for (size_t i = 0; i < slots.size(); ++i) {
     const dfcclResult_t status = own.wait(slots[i]);
     isComplete &= status == dfcclSuccess;
-    if (status == dfcclSuccess) isRight &= JoinedRank::wrong(collectives[i]) == 0;
+    if (status != dfcclSuccess) continue;
+    isRight &= JoinedRank::wrong(collectives[i]) == 0;
+    completed.add(1);
   }
   return isComplete;
 }
@@ -54,9 +60,9 @@ int survive(const std::string& job, uint32_t rank, uint32_t victim, unsigned see
   JoinedRank own(job, rank, kRanks, kMuteMillis);
   std::mt19937 random(seed + rank);
   std::vector<JoinedRank::AllReduce> all = addAll(own, 0, allRanks(kRanks));
-  board.joined.fetchAdd(1, order::acqRel);
+  board.joined.add(1);
   bool isRight = true;
-  while (iterate(own, all, random, isRight)) {
+  while (iterate(own, all, random, isRight, board.completed)) {
   }
   const auto lost = own.world().lostRanks();
   if (rank == victim) {
@@ -66,12 +72,15 @@ int survive(const std::string& job, uint32_t rank, uint32_t victim, unsigned see
     return isKnown ? kFine : kWrong;
   }
   if (lost.size() != 1 || lost.front().rank != victim) return kWrong;
-  board.noticed.fetchAdd(1, order::acqRel);
+  const int64_t now = clockMillis();
+  int64_t last = board.lastNoticed.load(order::relaxed);
+  while (last < now && !board.lastNoticed.compareExchange(last, now, order::relaxed, order::relaxed)) {
+  }
   std::vector<uint32_t> survivors = allRanks(kRanks);
   survivors.erase(survivors.begin() + victim);
   std::vector<JoinedRank::AllReduce> rest = addAll(own, 100, survivors);
   for (int i = 0; i < 5; ++i) {
-    if (!iterate(own, rest, random, isRight)) return kWrong;
+    if (!iterate(own, rest, random, isRight, board.completed)) return kWrong;
   }
   return isRight ? kFine : kWrong;
 }
@@ -100,16 +109,15 @@ TEST_CASE("after kill -9 or SIGSTOP of a rank at any moment the others name it i
     CAPTURE(signal);
     {
       Processes processes(kRanks, [&](uint32_t rank) { return survive(job, rank, victim, seed + moment, *board); });
-      while (board->joined.load(order::acquire) < kRanks) usleep(100);
-      usleep(random() % 60'000);
+      REQUIRE(board->joined.await(kRanks));
+      // A moment is a place in the work, wherever the ranks are by the time that the signal comes.
+      REQUIRE(board->completed.await(random() % kMostCompleted));
       const int64_t sent = clockMillis();
       processes.send(victim, signal);
-      const int64_t limit = sent + 20'000;
-      while (board->noticed.load(order::acquire) < kRanks - 1 && clockMillis() < limit) usleep(500);
-      slowest = std::max(slowest, clockMillis() - sent);
       for (uint32_t r = 0; r < kRanks; ++r) {
         if (r != victim) CHECK(processes.join(r) == kFine);
       }
+      slowest = std::max(slowest, board->lastNoticed.load(order::relaxed) - sent);
       if (signal == SIGSTOP) processes.send(victim, SIGCONT);
       CHECK(processes.join(victim) == (signal == SIGKILL ? -SIGKILL : kFine));
     }
@@ -131,13 +139,13 @@ TEST_CASE("control: where silence has no limit, a stopped rank is waited for") {
     JoinedRank own(job, rank, 2, 3'600'000);
     std::mt19937 random(rank);
     std::vector<JoinedRank::AllReduce> all = addAll(own, 0, allRanks(2));
-    board->joined.fetchAdd(1, order::acqRel);
+    board->joined.add(1);
     bool isRight = true;
-    while (iterate(own, all, random, isRight)) {
+    while (iterate(own, all, random, isRight, board->completed)) {
     }
     return kFine;
   });
-  while (board->joined.load(order::acquire) < 2) usleep(100);
+  REQUIRE(board->joined.await(2));
   processes.send(1, SIGSTOP);
   CHECK(processes.join(0, std::chrono::seconds(2)) == kNeverEnded);
   munmap(board, sizeof(Board));

@@ -11,6 +11,7 @@
 #include <random>
 #include <thread>
 
+#include "cpu/futex.hpp"
 #include "error.hpp"
 #include "processes/descriptor.hpp"
 #include "processes/support/leaks.hpp"
@@ -72,8 +73,10 @@ TEST_CASE("every rank gets the same memory, and nothing is left of the meeting")
   Processes processes(4, [&](uint32_t rank) {
     const std::shared_ptr<Segment> segment = meet(meeting(job, rank, 4));
     // Each adds to a word in rank 0's area, at the same address in every process.
-    segment->area(0).bell.fetchAdd(1u << (8 * rank), order::acqRel);
-    while (segment->area(0).bell.load(order::acquire) != 0x01010101) usleep(100);
+    Atomic<uint32_t>& bell = segment->area(0).bell;
+    bell.fetchAdd(1u << (8 * rank), order::acqRel);
+    sharedFutexWakeAll(&bell.value);
+    for (uint32_t seen; (seen = bell.load(order::acquire)) != 0x01010101;) sharedFutexWait(&bell.value, seen, 0);
     return kFine;
   });
   for (uint32_t r = 0; r < 4; ++r) CHECK(processes.join(r) == kFine);
@@ -133,8 +136,9 @@ TEST_CASE("a rank that ends while the others are awaited can be started again") 
   });
   {
     Processes early(1, [&](uint32_t) { return refusalOf(meeting(job, 1, 3)).empty() ? kFine : kWrong; });
-    Descriptor isThere = connectTo(job);
-    usleep(50'000);
+    // Rank 0 listens, and rank 1 has come: a listening socket and one for each who is there.
+    const Descriptor stranger = connectTo(job);
+    REQUIRE(awaitSockets(job, 3));
     early.send(0, SIGKILL);
     CHECK(early.join(0) == -SIGKILL);
   }

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "processes/support/child_end.hpp"
+
 namespace dfccl::test {
 
 /// A job's name that no other test has.
@@ -53,12 +55,8 @@ class Processes {
 
   /// Waits for a child's end. @return its exit status, minus the signal that ended it, or kNeverEnded.
   int join(uint32_t rank, std::chrono::seconds limit = std::chrono::seconds(120)) {
-    const auto deadline = std::chrono::steady_clock::now() + limit;
     int status = 0;
-    while (waitpid(children_[rank], &status, WNOHANG) == 0) {
-      if (std::chrono::steady_clock::now() > deadline) return kNeverEnded;
-      usleep(1000);
-    }
+    if (!awaitEnd(children_[rank], limit, status)) return kNeverEnded;
     children_[rank] = 0;
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   }
