@@ -28,8 +28,7 @@ inline CollectiveSpec allReduceSpec(uint32_t id, uint32_t ranks, uint64_t bytes)
 
 class BareLoop {
  public:
-  BareLoop(uint32_t ranks, uint64_t bytes)
-      : world_(worldOptions(ranks)), runs_(ranks), contexts_(ranks), prepared_(ranks) {
+  BareLoop(uint32_t ranks, uint64_t bytes) : world_(worldOptions(ranks)), runs_(ranks), contexts_(ranks) {
     for (uint32_t r = 0; r < ranks; ++r) {
       const uint32_t index = world_.registerCollective(r, allReduceSpec(1, ranks, bytes));
       collectives_.push_back(&world_.rank(r).memory().collectives[index]);
@@ -48,7 +47,6 @@ class BareLoop {
       run.recvAddress = reinterpret_cast<uint64_t>(out_[r].data.get());
       run.blocksDone.reset();
       contexts_[r] = DynamicContext{};
-      prepared_[r] = PreparedPart{};
     }
     uint32_t running = ranks;
     while (running != 0) {
@@ -57,7 +55,7 @@ class BareLoop {
         if (c.finishedRuns.load(order::relaxed) > run_) continue;
         int64_t budget = Platform::kStepBudgetBytes;
         bool progressed = false;
-        if (Interpreter<Platform>(platform_, c, c, runs_[r], runs_[r], 0, contexts_[r], prepared_[r])
+        if (Interpreter<Platform>(platform_, c, c, runs_[r], runs_[r], 0, contexts_[r], nullptr)
                 .advance(budget, progressed) == Outcome::completed) {
           c.finishedRuns.store(run_ + 1, order::release);
           --running;
@@ -79,7 +77,6 @@ class BareLoop {
   std::vector<CollectiveRecord*> collectives_;
   std::vector<RunRecord> runs_;
   std::vector<DynamicContext> contexts_;
-  std::vector<PreparedPart> prepared_;
   std::vector<Tensor> in_, out_;
   uint64_t run_ = 0;
 };

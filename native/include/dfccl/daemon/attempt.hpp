@@ -5,6 +5,9 @@
 
 #include "dfccl/daemon/block_feed.hpp"
 #include "dfccl/daemon/context_slots.hpp"
+#include "dfccl/daemon/meeting.hpp"
+#include "dfccl/daemon/member_buffers.hpp"
+#include "dfccl/daemon/prepared_part.hpp"
 #include "dfccl/reduce_copy.hpp"
 
 namespace dfccl {
@@ -34,12 +37,11 @@ class Attempts {
  public:
   using Rules = typename P::Rules;
 
-  /// @param slot where the part of block `index` is prepared. @return whether it is under way: end() is to follow.
-  DFCCL_HD DFCCL_HOT static void begin(P& platform, ContextSlot& slot, const FeedEntry& run, uint32_t index,
-                                       Attempt& attempt) {
+  /// @param part of block `index`, whose context is in `slot`. Once it is under way, end() is to follow.
+  DFCCL_HD DFCCL_HOT static void begin(P& platform, const ContextSlot& slot, PreparedPart& part, const FeedEntry& run,
+                                       uint32_t index, Attempt& attempt) {
     // With a single block there is nobody to wait for.
     const uint64_t finished = run.blockCount != 1 ? slot.collective->finishedRuns.load(P::kLook) : run.addresses.run;
-    PreparedPart& part = slot.prepared;
     if (part.isExchange) part.exchange.aimAt(run.addresses);
     if (Rules::runsInOrder && finished != run.addresses.run) return;
     P::mark(TracePoint::runTaken, run.collective);
@@ -50,22 +52,21 @@ class Attempts {
       platform.beginExchange(part.exchange);
     } else if (index == 0) {
       attempt.isPublished = true;
-      const MeetingPlaces& places = *slot.view->places;
-      for (uint32_t copy = 0; copy < places.copyCount; ++copy) {
-        places.mailboxCopies[copy][slot.view->member].publish(run.addresses.sendAddress, run.addresses.recvAddress,
-                                                              run.addresses.run, P::kPublishOrder);
-      }
+      Meeting<P>::publishBuffers(*slot.view->places, slot.view->member, run.addresses);
     }
   }
 
-  DFCCL_HD DFCCL_HOT static void end(P& platform, ContextSlot& slot, const FeedEntry& run, RunRecord& record,
-                                     BlockCounters& counters, Attempt& attempt) {
-    const bool isExchange = slot.prepared.isExchange;
-    if (isExchange ? !platform.endExchange() : !moves(platform, slot, run, attempt)) return;
+  DFCCL_HD DFCCL_HOT static void end(P& platform, const ContextSlot& slot, const PreparedPart& part,
+                                     const FeedEntry& run, RunRecord& record, BlockCounters& counters,
+                                     Attempt& attempt) {
+    const bool isExchange = part.isExchange;
+    if (isExchange ? !platform.endExchange() : !moves(platform, *slot.view, part.move, run, attempt)) return;
     const RunProgress progress = record.blocksDone.count(1, run.blockCount);
     P::mark(TracePoint::partDone, run.collective);
     if (progress == RunProgress::finished && !isExchange && Rules::completeAfterAcknowledge) {
-      if (!acknowledges(platform, slot, run)) {
+      // This member is done with the others' buffers; are they with its own?
+      P::finishAccess(*slot.view->places);
+      if (!Meeting<P>::isAccessOver(platform, *slot.view, *slot.view->places, run.addresses.run)) {
         attempt.phase = Phase::draining;
         return;
       }
@@ -80,8 +81,8 @@ class Attempts {
   }
 
  private:
-  DFCCL_HD DFCCL_HOT static bool moves(P& platform, ContextSlot& slot, const FeedEntry& run, Attempt& attempt) {
-    const CollectiveRecord& view = *slot.view;
+  DFCCL_HD DFCCL_HOT static bool moves(P& platform, const CollectiveRecord& view, const PreparedMove& move,
+                                       const FeedEntry& run, Attempt& attempt) {
     const MeetingPlaces& places = *view.places;
     if (Rules::mailboxNamesRun) {
       attempt.knownMembers = platform.lookForMailboxes(places, run.addresses.run, 0);
@@ -89,40 +90,18 @@ class Attempts {
       attempt.knownMembers = 0;
       P::mark(TracePoint::peersKnown, run.collective);
     }
-    const PreparedMove& move = slot.prepared.move;
+    const MemberBuffers buffers{view, places, run.addresses};
+    const auto place = [&](const PreparedMove::Operand& operand) {
+      return buffers.userBuffer(operand.member, operand.buffer == BufferKind::input) + operand.byteOffset;
+    };
     auto& operands = platform.operands();
-    for (uint32_t i = 0; i < move.sourceCount; ++i) {
-      operands.sources[i] = place(move.operands[i], view.member, places, run.addresses);
-    }
-    for (uint32_t i = 0; i < move.destinationCount; ++i) {
-      operands.destinations[i] = place(move.operands[move.sourceCount + i], view.member, places, run.addresses);
-    }
+    const PreparedMove::Operand* const destinations = move.operands + move.sourceCount;
+    for (uint32_t i = 0; i < move.sourceCount; ++i) operands.sources[i] = place(move.operands[i]);
+    for (uint32_t i = 0; i < move.destinationCount; ++i) operands.destinations[i] = place(destinations[i]);
     ReduceCopyArgs args{operands.sources, static_cast<int>(move.sourceCount), operands.destinations,
                         static_cast<int>(move.destinationCount), move.elements};
     args.divisor = move.divisor;
     platform.reduceCopy(view.type, view.op, args, view.workingSetBytes);
-    return true;
-  }
-
-  DFCCL_HD static uint8_t* place(const PreparedMove::Operand& operand, uint32_t self, const MeetingPlaces& places,
-                                 const RunAddresses& addresses) {
-    const bool isInput = operand.buffer == BufferKind::input;
-    if (operand.member == self) {
-      return reinterpret_cast<uint8_t*>(isInput ? addresses.sendAddress : addresses.recvAddress) + operand.byteOffset;
-    }
-    const Mailbox& box = places.knownMailboxes[operand.member];
-    const uint64_t word = (isInput ? box.input : box.output).load(order::relaxed);
-    return reinterpret_cast<uint8_t*>(Mailbox::address(word)) + operand.byteOffset;
-  }
-
-  /// This member is done with the others' buffers. @return whether they are done with its own.
-  DFCCL_HD DFCCL_HOT static bool acknowledges(P& platform, ContextSlot& slot, const FeedEntry& run) {
-    const MeetingPlaces& places = *slot.view->places;
-    P::finishAccess(places);
-    const uint64_t everybody = (run.addresses.run + 1) * places.members;
-    const Atomic<uint64_t>& finished = slot.view->shared->finishedAccess;
-    if (!platform.poll([&] { return finished.load(P::kLook) >= everybody; })) return false;
-    P::found(finished);
     return true;
   }
 };

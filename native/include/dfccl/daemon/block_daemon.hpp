@@ -58,9 +58,10 @@ class BlockDaemon {
 
   /// @param attempt what beginAttempt made of it.
   DFCCL_HD DFCCL_HOT bool accept(P& platform, const FeedEntry& entry, Attempt& attempt) {
-    if (attempt.isUnderWay) {
+    if (P::kTriesAtOnce && attempt.isUnderWay) {
       ContextSlot& slot = slots_.at(entry.collective);
-      Attempts<P>::end(platform, slot, entry, view_.rank().runs[entry.value], view_.counters(), attempt);
+      Attempts<P>::end(platform, slot, slots_.preparedOf(slot), entry, view_.rank().runs[entry.value], view_.counters(),
+                       attempt);
       if (attempt.isOver) {
         if (attempt.isFinal) endAttempt(*slot.collective, entry, attempt.isAborted);
         return true;
@@ -73,10 +74,11 @@ class BlockDaemon {
   /// @pre This block has a part in the run.
   DFCCL_HD DFCCL_HOT void beginAttempt(P& platform, const FeedEntry& run, Attempt& attempt) {
     if (!P::kTriesAtOnce || schedule_.length != 0) return;
-    ContextSlot& slot = slots_.at(run.collective);
-    const bool isPrepared = slot.prepared.isOf(run.firstTask + index_) && run.blockCount <= grid_;
+    const ContextSlot& slot = slots_.at(run.collective);
+    PreparedPart& part = slots_.preparedOf(slot);
+    const bool isPrepared = part.isOf(run.firstTask + index_) && run.blockCount <= grid_;
     if (!isPrepared || isInOrder() || P::isAborted(view_.rank(), index_, run.collective)) return;
-    Attempts<P>::begin(platform, slot, run, index_, attempt);
+    Attempts<P>::begin(platform, slot, part, run, index_, attempt);
   }
 
   /// Without an attempt, or after one that was not the end.
@@ -138,7 +140,7 @@ class BlockDaemon {
     countFinished(c, run.blockCount);
     const CqeStatus status = isAborted ? CqeStatus::aborted : CqeStatus::completed;
     // A count of several blocks has ordered what they wrote before it, and so have the members' acknowledgements.
-    const bool isOrdered = run.blockCount != 1 || !slots_.at(run.collective).prepared.isExchange;
+    const bool isOrdered = run.blockCount != 1 || !slots_.preparedOf(slots_.at(run.collective)).isExchange;
     P::postCompletion(view_.rank(), run.value, packCqe(run.collective, status, run.addresses.run), isOrdered);
   }
 
@@ -186,9 +188,9 @@ class BlockDaemon {
     return context;
   }
 
-  DFCCL_HD static Interpreter<P> interpreter(P& platform, ContextSlot& slot) {
+  DFCCL_HD Interpreter<P> interpreter(P& platform, ContextSlot& slot) {
     return {platform,  *slot.collective,  *slot.view,   slot.addresses,
-            *slot.run, slot.programBlock, slot.dynamic, slot.prepared};
+            *slot.run, slot.programBlock, slot.dynamic, P::kTriesAtOnce ? &slots_.preparedOf(slot) : nullptr};
   }
 
   // In order, a run that follows another of its id has its place from the beginning, as it would have in NCCL's queue.
@@ -291,7 +293,7 @@ class BlockDaemon {
 
   DFCCL_HD void advanceToNextRun(P& platform, ContextSlot& slot, const QueueEntry& entry) {
     view_.counters().tasksCompleted.add(1);
-    if (P::kTriesAtOnce && slot.prepared.task != entry.task) interpreter(platform, slot).prepare(entry.task);
+    if (P::kTriesAtOnce && !slots_.preparedOf(slot).isOf(entry.task)) interpreter(platform, slot).prepare(entry.task);
     const uint32_t programBlock = slot.programBlock;
     const uint32_t next = view_.nextRun(slot.dynamic.slot);
     ContextSlots<P>::end(slot);

@@ -17,7 +17,6 @@ struct ContextSlot {
   RunRecord* run = nullptr;
   RunAddresses addresses{};  // of it
   DynamicContext dynamic{};
-  PreparedPart prepared;
 };
 
 template <class P>
@@ -48,12 +47,15 @@ class ContextSlots {
   }
   /// Where contexts of a collective are kept, whosever is there.
   DFCCL_HD ContextSlot& at(uint32_t collective) { return slots_[collective % kSlots]; }
+  /// What is prepared of the task in this slot. @pre P::kTriesAtOnce
+  DFCCL_HD PreparedPart& preparedOf(const ContextSlot& slot) { return prepared_[&slot - slots_]; }
   /// The run of the task that is in this slot is over.
   DFCCL_HD static void end(ContextSlot& slot) { slot.isDirty = false; }
   DFCCL_HD void saveAll(RankMemory& memory, BlockCounters& counters) {
     for (ContextSlot& slot : slots_) {
       save(memory, counters, slot);
       slot = ContextSlot{};
+      forgetPrepared(slot);
     }
   }
 
@@ -61,7 +63,7 @@ class ContextSlots {
   DFCCL_HD void fill(RankMemory& memory, ContextSlot& slot, uint32_t task, uint32_t collective, uint32_t programBlock,
                      const RunAddresses& addresses, const DynamicContext& dynamic) {
     CollectiveRecord* record = &memory.collectives[collective];
-    if (slot.task != task) slot.prepared.task = PreparedPart::kNoTask;
+    if (slot.task != task) forgetPrepared(slot);
     slot.task = task;
     slot.programBlock = programBlock;
     slot.run = &memory.runs[dynamic.slot];
@@ -72,6 +74,9 @@ class ContextSlots {
                     dynamic.phase != Phase::starting || dynamic.step != 0);
     slot.collective = record;
   }
+  DFCCL_HD void forgetPrepared(const ContextSlot& slot) {
+    if (P::kTriesAtOnce) preparedOf(slot).task = PreparedPart::kNoTask;
+  }
   DFCCL_HD void save(RankMemory& memory, BlockCounters& counters, ContextSlot& slot) {
     if (slot.task == kNoRun || !slot.isDirty) return;
     if (Rules::saveDirtyContexts) memory.contexts[slot.task].dynamic = slot.dynamic;
@@ -81,6 +86,8 @@ class ContextSlots {
   }
 
   ContextSlot slots_[kSlots];
+  // Apart: where nothing is tried at once, the slots stay small.
+  PreparedPart prepared_[P::kTriesAtOnce ? kSlots : 1];
 };
 
 }  // namespace dfccl

@@ -1,0 +1,61 @@
+#pragma once
+// Makes ready what every run of a block's part repeats, if that part is a single step.
+#include <cstdint>
+
+#include "dfccl/daemon/exchange_step.hpp"
+#include "dfccl/daemon/prepared_part.hpp"
+#include "dfccl/daemon/task_slice.hpp"
+
+namespace dfccl {
+
+template <class P>
+struct PreparePart {
+  /// @param slice of a run that has ended. @param runsTogether the last to arrive executes it for all.
+  DFCCL_HD DFCCL_COLD static void prepare(const TaskSlice<P>& slice, uint32_t programBlock, bool runsTogether,
+                                          uint32_t task, PreparedPart& part) {
+    const BoundProgram& program = slice.program;
+    const BlockRecord& block = program.blocks[programBlock];
+    if (program.tiles != 1 || block.stepCount != 1) return;
+    const StepRecord& step = program.steps[block.firstStep];
+    if (step.dependencyCount != 0 || step.isAwaited) return;
+    slice.context.tile = 0;
+    part.isExchange = program.exchanges;
+    const bool isReady = program.exchanges ? prepareExchange(slice, step, part.exchange)
+                                           : !runsTogether && prepareMove(slice, step, part.move);
+    if (isReady) part.task = task;
+  }
+
+ private:
+  DFCCL_HD static bool prepareExchange(const TaskSlice<P>& slice, const StepRecord& step, PreparedExchange& prepared) {
+    const Exchange e = exchangeOf(slice, step);
+    static_cast<Exchange&>(prepared) = e;
+    prepared.isSent = 0;
+    prepared.byteOffset = reinterpret_cast<uint64_t>(e.own) - slice.run.sendAddress;
+    prepared.halfBytes = P::Rules::landsByParity ? slice.places.members * e.memberStride : 0;
+    prepared.evenSlotOffset = e.slotOffset - (slice.run.run % 2 != 0 ? prepared.halfBytes : 0);
+    return e.count != 0;
+  }
+
+  DFCCL_HD static bool prepareMove(const TaskSlice<P>& slice, const StepRecord& step, PreparedMove& move) {
+    const BoundProgram& program = slice.program;
+    const ReduceOp op = slice.collective.op;
+    const uint32_t operands = uint32_t{step.sourceCount} + step.destinationCount;
+    if (static_cast<Op>(step.op) != Op::multiReduceCopy || step.count != 1 || op == ReduceOp::scaledSum) return false;
+    if (!program.usesDirect() || operands > PreparedMove::kMostOperands) return false;
+    move.sourceCount = step.sourceCount;
+    move.destinationCount = step.destinationCount;
+    move.elements = program.tileElements;
+    move.divisor = op == ReduceOp::avg && (step.flags & kFinish) != 0 ? slice.places.members : 0;
+    const BoundRef* refs = program.refs.data() + step.firstRef;
+    for (uint32_t i = 0; i < operands; ++i) {
+      const auto buffer = static_cast<BufferKind>(refs[i].buffer);
+      if (buffer == BufferKind::scratch) return false;
+      const ChunkRange range = program.range(buffer, refs[i].chunk);
+      if (range.elements < move.elements) move.elements = range.elements;
+      move.operands[i] = {refs[i].rank, buffer, range.byteOffset};
+    }
+    return move.elements != 0 && step.destinationCount != 0;
+  }
+};
+
+}  // namespace dfccl

@@ -1,0 +1,148 @@
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+// Runs that come alone: from the second on, a block's part is prepared and tried before a task is made of it.
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "support/expected.hpp"
+#include "support/plans.hpp"
+
+using namespace dfccl;
+using namespace dfccl::test;
+
+namespace {
+
+constexpr ReduceOp kOps[] = {ReduceOp::sum, ReduceOp::prod, ReduceOp::min, ReduceOp::max, ReduceOp::avg};
+
+/// One collective, each run submitted by all ranks when the run before is over; ranks take their turns in order.
+class LoneRuns {
+ public:
+  LoneRuns(const PlannedCollective& c, const WorldShape& shape)
+      : c_(c), shape_(shape), memory_(1 << 16), watch_(memory_), world_(shape), random_(1) {
+    Surroundings::violation.clear();
+    Surroundings::stepBudgetBytes = 1 << 20;
+    Surroundings::togetherBytes = 0;
+    for (uint32_t r = 0; r < shape.ranks; ++r) {
+      CollectiveSpec spec = c.spec;
+      if (spec.op == ReduceOp::scaledSum) spec.scale = scaleOf(r);
+      indices_.push_back(world_.registerCollective(r, spec, c.program(r)));
+    }
+  }
+
+  /// @return elements of all ranks' results that are wrong.
+  uint64_t run() {
+    const size_t bytes = c_.spec.count * sizeOf(c_.spec.type);
+    std::vector<uint8_t*> in, out;
+    for (uint32_t r = 0; r < shape_.ranks; ++r) {
+      in.push_back(memory_.allocate(bytes));
+      out.push_back(c_.isInPlace ? in[r] : memory_.allocate(bytes));
+      for (uint8_t* buffer : {in[r], out[r]}) memory_.lend(buffer, bytes);
+      for (uint64_t i = 0; i < c_.spec.count; ++i) {
+        storeElement(c_.spec.type, in[r] + i * sizeOf(c_.spec.type), contribution(c_.spec, r, runs_, i));
+      }
+      REQUIRE(world_.submit(r, indices_[r], in[r], out[r]).has_value());
+    }
+    uint32_t completed = 0;
+    for (int turn = 0; turn < 10'000 && completed < shape_.ranks; ++turn) {
+      for (uint32_t r = 0; r < shape_.ranks; ++r) {
+        world_.tryStart(r);
+        for (uint32_t block = 0; block < shape_.limits.grid; ++block) world_.stepBlock(r, block);
+        completed += world_.poll(r).has_value();
+      }
+    }
+    REQUIRE(completed == shape_.ranks);
+    uint64_t wrong = 0;
+    for (uint32_t r = 0; r < shape_.ranks; ++r) {
+      for (uint64_t i = 0; i < c_.spec.count; ++i) {
+        wrong += !isElement(c_.spec.type, out[r] + i * sizeOf(c_.spec.type), expected(c_.spec, r, runs_, i));
+      }
+      for (uint8_t* buffer : {in[r], out[r]}) memory_.takeBack(buffer, bytes, random_);
+    }
+    ++runs_;
+    CHECK(Surroundings::violation == "");
+    return wrong;
+  }
+
+  /// Bytes that a rank's blocks have moved on behalf of queued tasks.
+  uint64_t movedByTasks(uint32_t rank) {
+    uint64_t bytes = 0;
+    for (uint32_t b = 0; b < shape_.limits.grid; ++b) bytes += world_.memory(rank).blocks[b].counters.bytesMoved.read();
+    return bytes;
+  }
+
+ private:
+  const PlannedCollective c_;
+  const WorldShape shape_;
+  UserMemory memory_;
+  const MemoryWatch watch_;
+  TestWorld<AllRules> world_;
+  Random random_;
+  std::vector<uint32_t> indices_;
+  uint64_t runs_ = 0;
+};
+
+WorldShape shapeOf(uint32_t ranks, uint32_t grid) {
+  Random random(1);
+  WorldShape shape;
+  shape.ranks = ranks;
+  shape.limits.grid = grid;
+  shape.policy = anyPolicy(random);
+  shape.policy.quit.kind = scheduling::QuitKind::never;
+  shape.tiles = {1 << 10, 1 << 10};
+  return shape;
+}
+
+/// Whoever takes its turn last finds the others' parts there, so that it needs no task.
+void everyRunButTheFirstSkipsTheQueueOnTheLastRank(const PlannedCollective& c, uint32_t ranks, uint32_t grid) {
+  LoneRuns runs(c, shapeOf(ranks, grid));
+  CHECK(runs.run() == 0);
+  const uint64_t ofFirst = runs.movedByTasks(ranks - 1);
+  CHECK(ofFirst != 0);
+  for (int run = 1; run < 5; ++run) CHECK(runs.run() == 0);
+  CHECK(runs.movedByTasks(ranks - 1) == ofFirst);
+}
+
+}  // namespace
+
+TEST_CASE("a lone run of one reduce-copy gives what its task would give, for every operation") {
+  for (uint32_t ranks = 2; ranks <= 4; ++ranks) {
+    for (const uint32_t blocks : {1u, 2u}) {
+      for (const ReduceOp op : kOps) {
+        PlannedCollective c = allReduceOf(0, ranks, 24, directAllReduce(ranks, blocks));
+        c.spec.op = op;
+        c.isInPlace = op == ReduceOp::max;
+        CAPTURE(ranks);
+        CAPTURE(blocks);
+        CAPTURE(static_cast<int>(op));
+        everyRunButTheFirstSkipsTheQueueOnTheLastRank(c, ranks, blocks);
+      }
+    }
+  }
+}
+
+TEST_CASE("a lone run of one exchange gives what its task would give, for every operation") {
+  for (uint32_t ranks = 2; ranks <= 4; ++ranks) {
+    for (const uint32_t lanes : {1u, 2u}) {
+      for (const ReduceOp op : kOps) {
+        PlannedCollective c =
+            allReduceOf(0, ranks, 24, [=](uint32_t member) { return buildExchangeProgram(ranks, member, lanes); });
+        c.spec.op = op;
+        c.isInPlace = op == ReduceOp::min;
+        CAPTURE(ranks);
+        CAPTURE(lanes);
+        CAPTURE(static_cast<int>(op));
+        everyRunButTheFirstSkipsTheQueueOnTheLastRank(c, ranks, lanes);
+      }
+    }
+  }
+}
+
+TEST_CASE("a sum with a factor for each rank is prepared as an exchange, and not as a move") {
+  PlannedCollective c = allReduceOf(0, 3, 24, directAllReduce(3, 1));
+  c.spec.op = ReduceOp::scaledSum;
+  LoneRuns moves(c, shapeOf(3, 1));
+  for (int run = 0; run < 4; ++run) CHECK(moves.run() == 0);
+  c.program = [](uint32_t member) { return buildExchangeProgram(3, member, 1); };
+  LoneRuns exchanges(c, shapeOf(3, 1));
+  for (int run = 0; run < 4; ++run) CHECK(exchanges.run() == 0);
+}
