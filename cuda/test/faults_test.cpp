@@ -4,6 +4,7 @@
 
 #include <thread>
 
+#include "processes/support/child_end.hpp"
 #include "support.hpp"
 
 using namespace dfccl::gpu::test;
@@ -181,17 +182,12 @@ TEST_CASE("a process may exit with daemons running") {
       _exit(127);
     }
     int status = 0;
-    const auto begin = std::chrono::steady_clock::now();
-    pid_t ended = 0;
-    while (ended == 0 && microsSince(begin) < 20e6) {
-      ended = waitpid(child, &status, WNOHANG);
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
+    const bool hasEnded = dfccl::test::awaitEnd(child, std::chrono::seconds(20), status);
     INFO(name);
-    CHECK(ended == child);
+    CHECK(hasEnded);
     CHECK(WIFEXITED(status));
     CHECK(WEXITSTATUS(status) == 0);
-    if (ended == 0) kill(child, SIGKILL);
+    if (!hasEnded) kill(child, SIGKILL);
   }
 }
 

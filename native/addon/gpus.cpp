@@ -1,9 +1,45 @@
 #include "gpus.hpp"
 
+#include <string>
+#include <vector>
+
 #include "error_conversion.hpp"
 #include "world/gpu_backend.hpp"
 
 namespace dfccl::addon {
+
+namespace {
+
+void describe(const GpuDevice& device, Napi::Object& object) {
+  object.Set("number", device.number);
+  object.Set("name", device.name);
+  object.Set("pciAddress", device.pciAddress);
+  object.Set("computeCapability", std::to_string(device.computeMajor) + "." + std::to_string(device.computeMinor));
+  object.Set("multiprocessors", device.multiprocessors);
+  object.Set("memoryBytes", static_cast<double>(device.memoryBytes));
+  object.Set("hostNativeAtomics", device.hostNativeAtomics);
+}
+
+void describe(const GpuLink& link, Napi::Object& object) {
+  object.Set("from", link.from);
+  object.Set("to", link.to);
+  object.Set("canAccess", link.canAccess);
+  object.Set("nativeAtomics", link.nativeAtomics);
+  object.Set("nvlinks", link.nvlinks);
+}
+
+template <class Item>
+Napi::Array toArray(Napi::Env env, const std::vector<Item>& items) {
+  Napi::Array array = Napi::Array::New(env, items.size());
+  for (uint32_t i = 0; i < items.size(); ++i) {
+    Napi::Object object = Napi::Object::New(env);
+    describe(items[i], object);
+    array.Set(i, object);
+  }
+  return array;
+}
+
+}  // namespace
 
 Napi::Value gpus(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
@@ -14,32 +50,8 @@ Napi::Value gpus(const Napi::CallbackInfo& info) {
   result.Set("runtimeVersion", report.runtimeVersion);
   result.Set("driverModule", report.driverModule);
   result.Set("obstacle", report.obstacle ? toJavaScript(env, *report.obstacle).Value() : env.Null());
-  Napi::Array devices = Napi::Array::New(env, report.devices.size());
-  for (uint32_t i = 0; i < report.devices.size(); ++i) {
-    const GpuDevice& device = report.devices[i];
-    Napi::Object object = Napi::Object::New(env);
-    object.Set("number", device.number);
-    object.Set("name", device.name);
-    object.Set("pciAddress", device.pciAddress);
-    object.Set("computeCapability", std::to_string(device.computeMajor) + "." + std::to_string(device.computeMinor));
-    object.Set("multiprocessors", device.multiprocessors);
-    object.Set("memoryBytes", static_cast<double>(device.memoryBytes));
-    object.Set("hostNativeAtomics", device.hostNativeAtomics);
-    devices.Set(i, object);
-  }
-  result.Set("devices", devices);
-  Napi::Array links = Napi::Array::New(env, report.links.size());
-  for (uint32_t i = 0; i < report.links.size(); ++i) {
-    const GpuLink& link = report.links[i];
-    Napi::Object object = Napi::Object::New(env);
-    object.Set("from", link.from);
-    object.Set("to", link.to);
-    object.Set("canAccess", link.canAccess);
-    object.Set("nativeAtomics", link.nativeAtomics);
-    object.Set("nvlinks", link.nvlinks);
-    links.Set(i, object);
-  }
-  result.Set("links", links);
+  result.Set("devices", toArray(env, report.devices));
+  result.Set("links", toArray(env, report.links));
   return result;
 }
 
