@@ -26,21 +26,21 @@ run() {
 }
 
 wanted=("$@")
-run 60 types types --grid 8
+run 60 types types --grid 9
 run 60 orders orders --iterations 1000
 run 60 orders-unsticky orders --iterations 1000 --sticky off
 run 60 synchronize synchronize --iterations 1000
 run 90 resnet50 orders --list resnet50 --iterations 200 --disturb 1
 run 90 gpt2 orders --list gpt2 --iterations 200 --disturb 1 --deadline-ms 20000
 run 90 vit orders --list vit --iterations 200 --disturb 1 --deadline-ms 20000
-run 120 latency latency --grid 32 --sweep 1 --iterations 200
-run 60 pipeline pipeline --grid 32
-run 30 phases phases --grid 16
-run 30 late burst --late-us 2000
-run 30 late-fixed burst --late-us 2000 --sticky off
+run 120 latency latency --grid 33 --sweep 1 --iterations 200
+run 60 pipeline pipeline --grid 33
+run 30 phases phases --grid 17
+run 30 late burst --grid 33 --late-us 2000
+run 30 late-fixed burst --grid 33 --late-us 2000 --sticky off
 if [ -n "$nccl" ]; then
-  run 150 compare compare --nccl "$nccl" --grid 32
-  run 60 burst burst --nccl "$nccl"
+  run 150 compare compare --nccl "$nccl" --grid 33
+  run 60 burst burst --nccl "$nccl" --grid 33
   run 20 nccl-same-order nccl-orders --nccl "$nccl" --ordered 1
   run 20 nccl-opposite-orders nccl-orders --nccl "$nccl"
 fi

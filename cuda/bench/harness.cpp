@@ -11,7 +11,7 @@ Bed::Bed(const Arguments& arguments) {
   int devices = 0;
   DFCCL_CUDA(cudaGetDeviceCount(&devices));
   ranks_ = static_cast<uint32_t>(arguments.number("--ranks", static_cast<uint64_t>(devices)));
-  grid_ = static_cast<uint32_t>(arguments.number("--grid", 16));
+  grid_ = static_cast<uint32_t>(arguments.number("--grid", 17));
   deadlineNanos_ = arguments.number("--deadline-ms", 5000) * 1'000'000;
   for (uint32_t r = 0; r < ranks_; ++r) devices_.push_back(static_cast<int>(r) % devices);
   GpuWorldOptions options;

@@ -36,7 +36,7 @@ int runPhases(const Arguments& arguments) {
     for (uint32_t r = 0; r < bed.ranks(); ++r) {
       std::sort(times.begin(), times.end());
       std::printf("{\"bench\":\"phases\",\"bytes\":%zu,\"rank\":%u,\"medianUs\":%.2f,\"gapsNs\":%s}\n", bytes, r,
-                  times[times.size() / 2], gapsJson(bed.world().rank(r), nanosPerCycleOf(bed.device(r))).c_str());
+                  times[times.size() / 2], gapsJson(bed.world().rank(r), nanosPerCycleOf(bed.device(r)), 0).c_str());
     }
     std::fflush(stdout);
   }

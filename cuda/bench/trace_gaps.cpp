@@ -39,13 +39,15 @@ double nanosPerCycleOf(int device) {
   return 1e6 / kilohertz;
 }
 
-std::string gapsJson(GpuRank& rank, double nanosPerCycle) {
+std::string gapsJson(GpuRank& rank, double nanosPerCycle, uint32_t block) {
   constexpr size_t kFewest = 20;  // of which a median is worth telling
   std::vector<TraceRing> rings = rank.readTraces();
-  // The leader's block and its polling warp run on one multiprocessor, so on one clock.
-  std::vector<TraceEvent> events = inOrder(rings.front());
-  const std::vector<TraceEvent> polled = inOrder(rings.back());
-  events.insert(events.end(), polled.begin(), polled.end());
+  std::vector<TraceEvent> events = inOrder(rings[block]);
+  if (block == 0) {
+    // The leader's block and its polling warp run on one multiprocessor, so on one clock.
+    const std::vector<TraceEvent> polled = inOrder(rings.back());
+    events.insert(events.end(), polled.begin(), polled.end());
+  }
   std::sort(events.begin(), events.end(), [](const TraceEvent& a, const TraceEvent& b) { return a.clock < b.clock; });
   std::map<std::pair<TracePoint, TracePoint>, std::vector<double>> gaps;
   for (size_t i = events.size() / 2; i + 1 < events.size(); ++i) {

@@ -8,8 +8,8 @@ namespace dfccl::gpu::bench {
 /// Of a device's multiprocessors.
 double nanosPerCycleOf(int device);
 
-/// The gaps between one point of the leader's block's trace and the next, a JSON object: "from > to": [times, median in
+/// The gaps between one point of a block's trace and the next, a JSON object: "from > to": [times, median in
 /// nanoseconds]. Of the newer half of the ring.
-std::string gapsJson(GpuRank& leader, double nanosPerCycle);
+std::string gapsJson(GpuRank& rank, double nanosPerCycle, uint32_t block);
 
 }  // namespace dfccl::gpu::bench

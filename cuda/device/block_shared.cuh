@@ -13,10 +13,12 @@ namespace dfccl::gpu {
 inline constexpr uint32_t kSharedTasks = 1024;
 inline constexpr uint32_t kStagedEntries = 16;
 
-/// Contexts kept at hand, and the most that the constant part of one takes: the record, the program's tables, the
-/// meeting places. What is larger is read where it lies.
-inline constexpr uint32_t kNearContexts = 16;
+/// Contexts kept at hand, and constant parts of collectives (the record, the program's tables, the meeting places) with
+/// the most that one takes. What is larger is read where it lies.
+inline constexpr uint32_t kNearContexts = 128;
+inline constexpr uint32_t kNearImages = 8;
 inline constexpr uint32_t kImageBytes = 8704;
+inline constexpr uint32_t kNobodysImage = 0xffffffff;
 inline constexpr uint32_t kMaxGrid = 64;
 
 /// Tables that the control thread looks things up in, which therefore lie in shared memory: the most that the host may
@@ -67,6 +69,7 @@ struct StagedEntries {
   Atomic<uint64_t, Scope::block> filled;  // position behind the last entry here
   Atomic<uint64_t, Scope::block> taken;   // position behind the last one that the leader let go of
   Atomic<uint64_t, Scope::block> controlTail;
+  Atomic<uint64_t, Scope::block> completionsPosted;
   Atomic<uint64_t, Scope::block> facts[kMaxGrid];  // of every block, as the polling warp last saw them
   Atomic<uint32_t, Scope::block> isOver;           // the polling warp may leave
 };
@@ -103,7 +106,7 @@ struct alignas(16) Storage {
   __device__ T& get() { return *reinterpret_cast<T*>(bytes); }
 };
 
-inline constexpr uint32_t kDaemonBytes = 12288;
+inline constexpr uint32_t kDaemonBytes = 53248;
 inline constexpr uint32_t kLeaderBytes = 512;
 
 /// What the daemon looks up by index.
@@ -130,7 +133,8 @@ struct BlockShared {
   // acquiring load and every fence empties.
   alignas(16) unsigned char daemon[kDaemonBytes];
   alignas(16) unsigned char leader[kLeaderBytes];
-  alignas(128) unsigned char images[kNearContexts][kImageBytes];
+  alignas(128) unsigned char images[kNearImages][kImageBytes];
+  uint32_t imageOwners[kNearImages];  // indices of collectives
   MoveOperands operands;
   QueueEntry queue[kSharedTasks];
 };

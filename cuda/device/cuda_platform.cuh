@@ -101,6 +101,14 @@ class CudaPlatform {
     return head;
   }
   /// In device memory for the next stay.
+  __device__ static void placeChanged(RankMemory& memory, uint32_t collective, const CollectiveHead& head) {
+    memory.collectives[collective].firstBlock = head.firstBlock;
+  }
+  /// As the polling warp saw it a look or two ago: before the host can have answered a completion, it is counted.
+  __device__ static uint64_t completionsPosted(const RankMemory&) {
+    return blockShared().staged.completionsPosted.load(order::relaxed);
+  }
+  /// In device memory for the next stay.
   __device__ static void countSubmitted(RankMemory& memory, uint32_t collective, CollectiveHead& head) {
     const uint64_t runs = head.submittedRuns.load(order::relaxed) + 1;
     head.submittedRuns.store(runs, order::relaxed);
@@ -126,30 +134,16 @@ class CudaPlatform {
     return false;
   }
 
-  /// A copy of the record and of everything constant behind it, in shared memory. @param previous what this place held
-  /// for the same record, if anything. @param isStarted whether mailboxes of peers are known already.
-  __device__ static const CollectiveRecord* nearView(uint32_t place, const CollectiveRecord& record,
+  /// A copy of the record and of everything constant behind it, in shared memory. @param previous what this returned
+  /// for the same task and run before, if anything. @param isStarted whether mailboxes of peers are known already.
+  __device__ static const CollectiveRecord* nearView(uint32_t collective, const CollectiveRecord& record,
                                                      const CollectiveRecord* previous, bool isStarted) {
+    const uint32_t place = collective % kNearImages;
     auto* image = reinterpret_cast<CollectiveImage*>(blockShared().images[place]);
-    if (previous != &image->record) {
-      if (record.image == nullptr || record.imageBytes > kImageBytes) return &record;
-      mark(TracePoint::contextLoading, record.index);
-      TeamOrder& order = blockShared().order;
-      order.work = Work::loadImage;
-      order.image = static_cast<const uint4*>(record.image);
-      order.nearImage = reinterpret_cast<uint4*>(image);
-      order.bytes = record.imageBytes;
-      carryOut();
-      relocate(*image, reinterpret_cast<const unsigned char*>(record.image));
-      mark(TracePoint::contextLoaded, record.index);
-    }
-    if (isStarted) {
-      const MeetingPlaces& places = image->places;
-      for (uint32_t m = 0; m < places.members; ++m) {
-        places.knownMailboxes[m].input.store(places.mailboxes[m].input.load(order::relaxed), order::relaxed);
-        places.knownMailboxes[m].output.store(places.mailboxes[m].output.load(order::relaxed), order::relaxed);
-      }
-    }
+    const bool isNear = blockShared().imageOwners[place] == collective;
+    if (isNear && previous == &image->record) return previous;
+    if (!isNear && !bringNear(collective, record, *image)) return &record;
+    if (isStarted) recallMailboxes(image->places);
     return &image->record;
   }
 
@@ -290,6 +284,30 @@ class CudaPlatform {
   }
 
  private:
+  /// @return whether it has an image, and that has room.
+  __device__ DFCCL_COLD static bool bringNear(uint32_t collective, const CollectiveRecord& record,
+                                              CollectiveImage& image) {
+    if (record.image == nullptr || record.imageBytes > kImageBytes) return false;
+    mark(TracePoint::contextLoading, collective);
+    TeamOrder& order = blockShared().order;
+    order.work = Work::loadImage;
+    order.image = static_cast<const uint4*>(record.image);
+    order.nearImage = reinterpret_cast<uint4*>(&image);
+    order.bytes = record.imageBytes;
+    carryOut();
+    relocate(image, reinterpret_cast<const unsigned char*>(record.image));
+    blockShared().imageOwners[collective % kNearImages] = collective;
+    mark(TracePoint::contextLoaded, collective);
+    return true;
+  }
+
+  __device__ DFCCL_COLD static void recallMailboxes(const MeetingPlaces& places) {
+    for (uint32_t m = 0; m < places.members; ++m) {
+      places.knownMailboxes[m].input.store(places.mailboxes[m].input.load(order::relaxed), order::relaxed);
+      places.knownMailboxes[m].output.store(places.mailboxes[m].output.load(order::relaxed), order::relaxed);
+    }
+  }
+
   /// Points an image's pointers, which name places in the original, to the same places in the copy.
   __device__ static void relocate(CollectiveImage& image, const unsigned char* original) {
     auto* const copy = reinterpret_cast<unsigned char*>(&image);

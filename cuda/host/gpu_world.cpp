@@ -41,28 +41,30 @@ bool isExchanged(Collective collective, size_t bytes, uint32_t ranks) {
   return collective == Collective::allReduce && ranks > 1 && bytes * (ranks - 1) <= kMostSent;
 }
 
-uint32_t exchangeLanesFor(size_t bytes, uint32_t grid) {
+uint32_t exchangeLanesFor(size_t bytes, uint32_t most) {
   // So much a block's workers keep in their registers from the look at it to the reduction.
   constexpr size_t kPerLane = 7168;
-  constexpr uint32_t kMost = 32;
+  constexpr uint32_t kMostLanes = 32;
   uint32_t lanes = 1;
-  while (lanes * kPerLane < bytes && lanes < kMost) lanes *= 2;
-  return std::min(lanes, grid);
+  while (lanes * kPerLane < bytes && lanes < kMostLanes) lanes *= 2;
+  return std::min(lanes, most);
 }
 
-uint32_t directLanesFor(size_t bytes, uint32_t grid) {
+uint32_t directLanesFor(size_t bytes, uint32_t most) {
   // Measured: below this a second block costs more than it moves (four H200); 16 and 32 are as good at 1 MiB, and 32
   // better from 4 MiB on (two H200).
   constexpr size_t kOneLane = 128 << 10;
   constexpr size_t kManyLanes = 2 << 20;
   if (bytes < kOneLane) return 1;
-  return std::min(grid, bytes < kManyLanes ? 16u : 32u);
+  return std::min(most, bytes < kManyLanes ? 16u : 32u);
 }
 
 }  // namespace
 
 uint32_t lanesFor(Collective collective, size_t bytes, uint32_t ranks, uint32_t grid) {
-  return isExchanged(collective, bytes, ranks) ? exchangeLanesFor(bytes, grid) : directLanesFor(bytes, grid);
+  // The leader's block has its hands full with passing on what comes in.
+  const uint32_t most = grid > 1 ? grid - 1 : 1;
+  return isExchanged(collective, bytes, ranks) ? exchangeLanesFor(bytes, most) : directLanesFor(bytes, most);
 }
 
 namespace {
@@ -191,10 +193,10 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
     record.type = spec.type;
     record.op = spec.op;
     record.firstTask = place.firstTask;
-    record.blockCount = blockCount;
+    record.place(*program);
     record.program = upload(tables, *program);
     std::vector<TaskContext> contexts;
-    for (uint32_t block = 0; block < blockCount; ++block) contexts.push_back({{}, place.index, block, {}});
+    for (uint32_t block = 0; block < blockCount; ++block) contexts.push_back({{}, place.index, block, blockCount, 0});
     DeviceArena& arena = mine.arena();
     arena.write(&mine.memory().contexts[place.firstTask], contexts.data(), contexts.size() * sizeof(TaskContext));
     group->join(member, program, spec.scale, record, &mine.memory().collectives[place.index]);

@@ -55,8 +55,8 @@ class BareLoop {
         if (c.finishedRuns.load(order::relaxed) > run_) continue;
         int64_t budget = Platform::kStepBudgetBytes;
         bool progressed = false;
-        if (Interpreter<Platform>(platform_, c, c, runs_[r], runs_[r], 0, contexts_[r], nullptr)
-                .advance(budget, progressed) == Outcome::completed) {
+        if (Interpreter<Platform>(platform_, c, c, runs_[r], runs_[r], 0, contexts_[r]).advance(budget, progressed) ==
+            Outcome::completed) {
           c.finishedRuns.store(run_ + 1, order::release);
           --running;
         }

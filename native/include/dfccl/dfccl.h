@@ -88,7 +88,7 @@ typedef struct {
 } dfcclWorldConfig_t;
 
 /* A GPU's ranks have room for 1024 collectives, 1024 runs in flight and 8192 program blocks; that many, and a grid of
- * 16 blocks, are the defaults there. */
+ * 17 blocks, are the defaults there. */
 typedef enum DFCCL_ANY_INT {
   dfcclCpu = 0,  /* threads of this process */
   dfcclCuda = 1, /* NVIDIA GPUs; dfcclUnavailable where none can be used, with the reason */

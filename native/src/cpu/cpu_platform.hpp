@@ -93,6 +93,10 @@ class CpuPlatform {
   static uint64_t controlTail(const RankMemory& memory) { return memory.control.tail.load(order::acquire); }
 
   static CollectiveHead& headOf(RankMemory& memory, uint32_t collective) { return memory.collectives[collective]; }
+  static void placeChanged(RankMemory&, uint32_t, const CollectiveHead&) {}
+  static uint64_t completionsPosted(const RankMemory& memory) {
+    return memory.counters.completionsPosted.value.load(order::relaxed);
+  }
   static void countSubmitted(RankMemory&, uint32_t, CollectiveHead& head) { increment(head.submittedRuns); }
   /// Of a counter that this block alone writes.
   static void increment(Atomic<uint64_t, Scope::device>& counter) {

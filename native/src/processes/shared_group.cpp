@@ -208,7 +208,7 @@ void SharedGroup::join(uint32_t member, const BoundProgram& program, std::span<c
   record.scratch = record_->scratch[member];
   record.shared = &shared;
   record.places = &shared;
-  record.blockCount = program.header.blockCount;
+  record.place(program);
   record.blockProgress = blockProgress_.data();
   mine.state = SharedMember::joined;
   shared.registered.fetchAdd(1, order::acqRel);

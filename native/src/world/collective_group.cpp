@@ -95,7 +95,7 @@ void CollectiveGroup::join(uint32_t member, const BoundProgram& program, std::sp
   record.scratch = scratch_[member];
   record.shared = &shared_;
   record.places = &shared_;
-  record.blockCount = program.header.blockCount;
+  record.place(program);
   record.blockProgress = blockProgress_[member].data();
   state_[member] = State::joined;
   ++joinedEver_;

@@ -158,7 +158,7 @@ uint32_t World::registerCollective(uint32_t rank, const CollectiveSpec& spec) {
   const BufferSizes sizes = bufferSizes(spec, member);
   record.workingSetBytes = std::max(sizes.send, sizes.recv) * sizeOf(spec.type) * 2 * spec.ranks.size();
   for (uint32_t block = 0; block < blockCount; ++block) {
-    memory.contexts[*firstTask + block] = TaskContext{{}, index, block, {}};
+    memory.contexts[*firstTask + block] = TaskContext{{}, index, block, blockCount, 0};
     memory.isActive[*firstTask + block] = 0;
   }
   try {

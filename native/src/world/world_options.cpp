@@ -64,8 +64,9 @@ WorldOptions defaultOptions(BackendKind backend) {
     return o;
   }
   o.policy = defaultGpuPolicy();
-  // What a block looks up lies in its shared memory, which bounds the tables.
-  o.limits = {.grid = 16, .submissionSlots = 1024, .completionSlots = 1024, .collectives = 1024, .tasks = 8192};
+  // 16 that move data, and the one that takes requests in. What a block looks up lies in its shared memory, which
+  // bounds the tables.
+  o.limits = {.grid = 17, .submissionSlots = 1024, .completionSlots = 1024, .collectives = 1024, .tasks = 8192};
   // Longer slices than on a CPU: a block moves tens of gigabytes a second, and a slice costs it a microsecond of
   // thought.
   o.tiles = {32 << 10, 1 << 20};

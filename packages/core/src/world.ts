@@ -90,7 +90,7 @@ export function nativeOptions(options: WorldOptions): { readonly options: Native
       backend: chosen,
       ...(options.devices === undefined ? {} : { devices: Int32Array.from(options.devices) }),
       ranks,
-      grid: options.blocks ?? (onGpu ? 16 : Math.max(1, Math.floor(cores / ranks))),
+      grid: options.blocks ?? (onGpu ? 17 : Math.max(1, Math.floor(cores / ranks))),
       submissionSlots: options.submissionSlots ?? slots,
       completionSlots: options.completionSlots ?? slots,
       collectives: maxCollectives,

@@ -38,7 +38,7 @@ class Attempts {
   using Rules = typename P::Rules;
 
   /// @param part of block `index`, whose context is in `slot`. Once it is under way, end() is to follow.
-  DFCCL_HD DFCCL_HOT static void begin(P& platform, const ContextSlot& slot, PreparedPart& part, const FeedEntry& run,
+  DFCCL_HD DFCCL_HOT static void begin(P& platform, ContextSlot& slot, PreparedPart& part, const FeedEntry& run,
                                        uint32_t index, Attempt& attempt) {
     // With a single block there is nobody to wait for.
     const uint64_t finished = run.blockCount != 1 ? slot.collective->finishedRuns.load(P::kLook) : run.addresses.run;
@@ -50,23 +50,26 @@ class Attempts {
     if (part.isExchange) {
       attempt.isSent = true;
       platform.beginExchange(part.exchange);
-    } else if (index == 0) {
+      return;
+    }
+    const CollectiveRecord& view = ContextSlots<P>::viewOf(slot);  // what end() finds in the slot
+    if (index == 0) {
       attempt.isPublished = true;
-      Meeting<P>::publishBuffers(*slot.view->places, slot.view->member, run.addresses);
+      Meeting<P>::publishBuffers(*view.places, view.member, run.addresses);
     }
   }
 
-  DFCCL_HD DFCCL_HOT static void end(P& platform, const ContextSlot& slot, const PreparedPart& part,
-                                     const FeedEntry& run, RunRecord& record, BlockCounters& counters,
-                                     Attempt& attempt) {
+  DFCCL_HD DFCCL_HOT static void end(P& platform, ContextSlot& slot, const PreparedPart& part, const FeedEntry& run,
+                                     RunRecord& record, BlockCounters& counters, Attempt& attempt) {
     const bool isExchange = part.isExchange;
     if (isExchange ? !platform.endExchange() : !moves(platform, *slot.view, part.move, run, attempt)) return;
     const RunProgress progress = record.blocksDone.count(1, run.blockCount);
     P::mark(TracePoint::partDone, run.collective);
     if (progress == RunProgress::finished && !isExchange && Rules::completeAfterAcknowledge) {
       // This member is done with the others' buffers; are they with its own?
-      P::finishAccess(*slot.view->places);
-      if (!Meeting<P>::isAccessOver(platform, *slot.view, *slot.view->places, run.addresses.run)) {
+      const CollectiveRecord& view = *slot.view;
+      P::finishAccess(*view.places);
+      if (!Meeting<P>::isAccessOver(platform, view, *view.places, run.addresses.run)) {
         attempt.phase = Phase::draining;
         return;
       }
@@ -92,7 +95,7 @@ class Attempts {
     }
     const MemberBuffers buffers{view, places, run.addresses};
     const auto place = [&](const PreparedMove::Operand& operand) {
-      return buffers.userBuffer(operand.member, operand.buffer == BufferKind::input) + operand.byteOffset;
+      return buffers.userBuffer(operand.member, operand.isInput) + move.offsetOf(operand);
     };
     auto& operands = platform.operands();
     const PreparedMove::Operand* const destinations = move.operands + move.sourceCount;

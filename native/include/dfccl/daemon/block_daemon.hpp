@@ -6,6 +6,7 @@
 #include "dfccl/daemon/attempt.hpp"
 #include "dfccl/daemon/context_slots.hpp"
 #include "dfccl/daemon/interpreter.hpp"
+#include "dfccl/daemon/prepared_exchange_task.hpp"
 #include "dfccl/daemon/rank_memory.hpp"
 
 namespace dfccl {
@@ -23,6 +24,7 @@ class BlockDaemon {
         progress_(BlockFacts::of(memory.blocks[index].facts.load(order::relaxed)).progress) {}
 
   DFCCL_HD uint32_t index() const { return index_; }
+  DFCCL_HD bool hasPart(const FeedEntry& run) const { return firstPartOf(run) < run.blockCount; }
   DFCCL_HD bool isInside() const { return isInside_; }
 
   /// Restores what the last stay saved. The launcher calls it for every block before the daemon counts as resident.
@@ -41,6 +43,8 @@ class BlockDaemon {
     // The leader hands everything over to its own block itself.
     if (index_ == 0) return visit(platform);
     bool progressed = takeIn(platform);
+    // Before a visit that may take long: the leader must not think meanwhile that there is nothing to do.
+    if (isInside_ && progressed && schedule_.length != 0) reportFacts(true);
     if (isInside_) progressed |= visit(platform);
     if (isInside_) reportFacts(progressed);
     return progressed;
@@ -50,7 +54,7 @@ class BlockDaemon {
   DFCCL_HD DFCCL_HOT bool accept(P& platform, const FeedEntry& entry) {
     Attempt attempt;
     if (entry.kind == FeedEntry::run) {
-      if (index_ >= entry.blockCount) return false;
+      if (!hasPart(entry)) return false;
       beginAttempt(platform, entry, attempt);
     }
     return accept(platform, entry, attempt);
@@ -59,9 +63,10 @@ class BlockDaemon {
   /// @param attempt what beginAttempt made of it.
   DFCCL_HD DFCCL_HOT bool accept(P& platform, const FeedEntry& entry, Attempt& attempt) {
     if (P::kTriesAtOnce && attempt.isUnderWay) {
+      if (index_ != 0) reportBusy();
       ContextSlot& slot = slots_.at(entry.collective);
-      Attempts<P>::end(platform, slot, slots_.preparedOf(slot), entry, view_.rank().runs[entry.value], view_.counters(),
-                       attempt);
+      Attempts<P>::end(platform, slot, slots_.preparedAt(entry.collective), entry, view_.rank().runs[entry.value],
+                       view_.counters(), attempt);
       if (attempt.isOver) {
         if (attempt.isFinal) endAttempt(*slot.collective, entry, attempt.isAborted);
         return true;
@@ -74,11 +79,12 @@ class BlockDaemon {
   /// @pre This block has a part in the run.
   DFCCL_HD DFCCL_HOT void beginAttempt(P& platform, const FeedEntry& run, Attempt& attempt) {
     if (!P::kTriesAtOnce || schedule_.length != 0) return;
-    const ContextSlot& slot = slots_.at(run.collective);
-    PreparedPart& part = slots_.preparedOf(slot);
-    const bool isPrepared = part.isOf(run.firstTask + index_) && run.blockCount <= grid_;
+    ContextSlot& slot = slots_.at(run.collective);
+    PreparedPart& part = slots_.preparedAt(run.collective);
+    const uint32_t programBlock = firstPartOf(run);
+    const bool isPrepared = part.isOf(run.firstTask + programBlock) && run.blockCount <= grid_;
     if (!isPrepared || isInOrder() || P::isAborted(view_.rank(), index_, run.collective)) return;
-    Attempts<P>::begin(platform, slot, part, run, index_, attempt);
+    Attempts<P>::begin(platform, slot, part, run, programBlock, attempt);
   }
 
   /// Without an attempt, or after one that was not the end.
@@ -115,6 +121,12 @@ class BlockDaemon {
   DFCCL_HD void leaveAlone(P& platform) { persist(platform); }
 
  private:
+  /// The first of a run's program blocks that may be this block's; its others follow in steps of the grid.
+  DFCCL_HD uint32_t firstPartOf(const FeedEntry& run) const {
+    if (run.firstBlock == 0) return index_;
+    return index_ >= run.firstBlock ? index_ - run.firstBlock : index_ + grid_ - run.firstBlock;
+  }
+
   template <scheduling::EventKind kind>
   DFCCL_HD scheduling::Change note(uint32_t position = 0) {
     return scheduling::apply(view_.rank().policy, schedule_, {kind, position});
@@ -125,6 +137,12 @@ class BlockDaemon {
     if (progressed) ++progress_;
     const BlockFacts facts{progress_, schedule_.length, isAllStuck(), isTriedAll()};
     view_.rank().blocks[index_].facts.store(facts.packed(), order::relaxed);
+  }
+
+  /// What is under way is in no queue yet.
+  DFCCL_HD void reportBusy() {
+    view_.rank().blocks[index_].facts.store(BlockFacts{progress_, schedule_.length + 1, false, true}.packed(),
+                                            order::relaxed);
   }
 
   DFCCL_HD bool takeIn(P& platform) {
@@ -140,7 +158,7 @@ class BlockDaemon {
     countFinished(c, run.blockCount);
     const CqeStatus status = isAborted ? CqeStatus::aborted : CqeStatus::completed;
     // A count of several blocks has ordered what they wrote before it, and so have the members' acknowledgements.
-    const bool isOrdered = run.blockCount != 1 || !slots_.preparedOf(slots_.at(run.collective)).isExchange;
+    const bool isOrdered = run.blockCount != 1 || !slots_.preparedAt(run.collective).isExchange;
     P::postCompletion(view_.rank(), run.value, packCqe(run.collective, status, run.addresses.run), isOrdered);
   }
 
@@ -150,11 +168,12 @@ class BlockDaemon {
     P::mark(TracePoint::runTaken, run.collective);
     view_.counters().tasksTaken.add(1);
     if (P::isAborted(view_.rank(), index_, run.collective)) [[unlikely]] {
-      return abortRun(slot, view_.rank().collectives[run.collective]);
+      return abortRun(run);
     }
     bool isChained = false;
-    for (uint32_t block = index_; block < run.blockCount; block += grid_) {
-      if (!Rules::tasksMapModulo && block != index_) break;
+    const uint32_t first = firstPartOf(run);
+    for (uint32_t block = first; block < run.blockCount; block += grid_) {
+      if (!Rules::tasksMapModulo && block != first) break;
       const QueueEntry entry{run.firstTask + block, run.collective, run.priority};
       if (view_.isActive(entry.task)) {
         isChained = true;
@@ -162,7 +181,8 @@ class BlockDaemon {
         continue;
       }
       view_.isActive(entry.task) = 1;
-      attempt.applyTo(begin(platform, entry, slot, run.addresses, block).dynamic);
+      attempt.applyTo(
+          begin(platform, {entry.task, run.collective, block, run.blockCount}, slot, run.addresses).dynamic);
       enqueue(entry);
     }
     view_.nextRun(slot) = kNoRun;
@@ -171,14 +191,17 @@ class BlockDaemon {
   }
 
   /// Makes `slot` the current run of a task.
-  DFCCL_HD DFCCL_COLD ContextSlot& begin(P& platform, const QueueEntry& entry, uint32_t slot,
-                                         const RunAddresses& addresses, uint32_t programBlock) {
-    ContextSlot& context =
-        slots_.begin(view_.rank(), view_.counters(), entry.task, entry.collective, programBlock, addresses, slot);
+  DFCCL_HD DFCCL_COLD ContextSlot& begin(P& platform, const TaskRun& run, uint32_t slot,
+                                         const RunAddresses& addresses) {
+    ContextSlot& context = slots_.begin(view_.rank(), view_.counters(), run, addresses, slot);
     if (!view_.rank().publishesEarly()) return context;
-    const BoundProgram& program = *context.view->program;
+    if (isPreparedExchange(context)) {
+      if (schedule_.length != 0) preparedTask(platform, context).sendEarly();
+      return context;
+    }
+    const BoundProgram& program = *slots_.viewOf(context).program;
     bool progressed = false;
-    if (programBlock == 0 && program.usesDirect()) {
+    if (run.programBlock == 0 && program.usesDirect()) {
       interpreter(platform, context).publishBuffers(progressed);
       hasReady_ |= context.dynamic.isLast != 0;
     } else if (program.exchanges && schedule_.length != 0) {
@@ -188,9 +211,17 @@ class BlockDaemon {
     return context;
   }
 
-  DFCCL_HD Interpreter<P> interpreter(P& platform, ContextSlot& slot) {
-    return {platform,  *slot.collective,  *slot.view,   slot.addresses,
-            *slot.run, slot.programBlock, slot.dynamic, P::kTriesAtOnce ? &slots_.preparedOf(slot) : nullptr};
+  DFCCL_HD Interpreter<P> interpreter(P& platform, ContextSlot& slot) const {
+    return {platform,  *slot.collective,  slots_.viewOf(slot), slot.addresses,
+            *slot.run, slot.programBlock, slot.dynamic};
+  }
+
+  DFCCL_HD bool isPreparedExchange(const ContextSlot& slot) {
+    return P::kTriesAtOnce && slots_.preparedOf(slot).isExchange && slots_.preparedOf(slot).isOf(slot.task);
+  }
+  DFCCL_HD PreparedExchangeTask<P> preparedTask(P& platform, ContextSlot& slot) {
+    return {platform,    slots_.preparedOf(slot).exchange, *slot.collective, slot.blockCount, slot.addresses, *slot.run,
+            slot.dynamic};
   }
 
   // In order, a run that follows another of its id has its place from the beginning, as it would have in NCCL's queue.
@@ -233,7 +264,8 @@ class BlockDaemon {
       ContextSlot& slot = slots_.load(view_.rank(), view_.counters(), entry.task, entry.collective);
       bool progressed = false;
       const int64_t before = budget;
-      const Outcome outcome = interpreter(platform, slot).advance(budget, progressed);
+      const Outcome outcome = isPreparedExchange(slot) ? preparedTask(platform, slot).advance(budget, progressed)
+                                                       : interpreter(platform, slot).advance(budget, progressed);
       if (progressed) {
         slot.isDirty = true;
         view_.counters().slices.add(1);
@@ -275,8 +307,8 @@ class BlockDaemon {
     const uint64_t run = slot.addresses.run;
     const uint32_t completionSlot = slot.dynamic.slot;
     // A count of several blocks, or of members, has ordered what they wrote before it.
-    const bool isOrdered = slot.view->blockCount != 1 || slot.dynamic.phase == Phase::draining;
-    countFinished(*slot.collective, slot.view->blockCount);
+    const bool isOrdered = slot.blockCount != 1 || slot.dynamic.phase == Phase::draining;
+    countFinished(*slot.collective, slot.blockCount);
     advanceToNextRun(platform, slot, entry);
     P::postCompletion(view_.rank(), completionSlot, packCqe(entry.collective, status, run), isOrdered);
   }
@@ -293,8 +325,10 @@ class BlockDaemon {
 
   DFCCL_HD void advanceToNextRun(P& platform, ContextSlot& slot, const QueueEntry& entry) {
     view_.counters().tasksCompleted.add(1);
-    if (P::kTriesAtOnce && !slots_.preparedOf(slot).isOf(entry.task)) interpreter(platform, slot).prepare(entry.task);
-    const uint32_t programBlock = slot.programBlock;
+    if (P::kTriesAtOnce && !slots_.preparedOf(slot).isOf(entry.task)) {
+      interpreter(platform, slot).prepare(entry.task, slots_.preparedOf(slot));
+    }
+    const TaskRun again{entry.task, entry.collective, slot.programBlock, slot.blockCount};
     const uint32_t next = view_.nextRun(slot.dynamic.slot);
     ContextSlots<P>::end(slot);
     erase<scheduling::EventKind::completed>(schedule_.cursor);
@@ -302,15 +336,15 @@ class BlockDaemon {
       view_.isActive(entry.task) = 0;
       return;
     }
-    begin(platform, entry, next, view_.rank().runs[next], programBlock);
+    begin(platform, again, next, view_.rank().runs[next]);
     if (!isInOrder()) enqueue(entry);
   }
 
   /// A run that came in after its id was aborted.
-  DFCCL_HD DFCCL_COLD void abortRun(uint32_t slot, CollectiveRecord& c) {
+  DFCCL_HD DFCCL_COLD void abortRun(const FeedEntry& run) {
     uint32_t parts = 0;
-    for (uint32_t block = index_; block < c.blockCount; block += grid_) ++parts;
-    countAborted(slot, c, parts);
+    for (uint32_t block = firstPartOf(run); block < run.blockCount; block += grid_) ++parts;
+    countAborted(run.value, view_.rank().collectives[run.collective], parts);
   }
 
   /// Counts parts of a run whose buffers this block will not touch any more. The last block tells the host.

@@ -17,14 +17,15 @@ struct FeedEntry {
     quit,   // all blocks stop here
   };
   Kind kind;
-  // Of a run: the blocks from here on have no part in it. They must not look at its record: the others may be done by
-  // the time they come here, and the record another run's.
+  // Of a run: its program blocks. A block of the daemon that has none of them must not look at the run's record: the
+  // others may be done by the time it comes here, and the record another run's.
   uint16_t blockCount = 0;
   uint32_t value = 0;
   // Of a run, all that a block needs to take it in: what it had to look up would cost it a trip to memory each.
   uint32_t collective = 0;  // index
   uint32_t firstTask = 0;
   int32_t priority = 0;
+  uint32_t firstBlock = 0;  // see CollectiveHead
   RunAddresses addresses{};
 };
 

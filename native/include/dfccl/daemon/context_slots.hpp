@@ -11,12 +11,23 @@ namespace dfccl {
 struct ContextSlot {
   uint32_t task = kNoRun;
   bool isDirty = false;
+  uint16_t blockCount = 0;  // of the program
   uint32_t programBlock = 0;
+  uint32_t index = 0;  // of the collective
   CollectiveRecord* collective = nullptr;
-  const CollectiveRecord* view = nullptr;  // its constant part, perhaps in a nearer memory
+  // Its constant part, perhaps in a nearer memory; null until somebody asks, see ContextSlots::viewOf.
+  const CollectiveRecord* view = nullptr;
   RunRecord* run = nullptr;
   RunAddresses addresses{};  // of it
   DynamicContext dynamic{};
+};
+
+/// What is to begin, or to go on.
+struct TaskRun {
+  uint32_t task;
+  uint32_t collective;  // index
+  uint32_t programBlock;
+  uint32_t blockCount;
 };
 
 template <class P>
@@ -31,51 +42,57 @@ class ContextSlots {
     if (slot.task == task) return slot;
     save(memory, counters, slot);
     const TaskContext context = memory.contexts[task];
-    fill(memory, slot, task, collective, context.programBlock, memory.runs[context.dynamic.slot], context.dynamic);
+    fill(memory, slot, {task, collective, context.programBlock, context.blockCount}, memory.runs[context.dynamic.slot],
+         context.dynamic);
     counters.contextLoads.add(1);
     return slot;
   }
-  /// A context for a run that `task` begins.
-  DFCCL_HD ContextSlot& begin(RankMemory& memory, BlockCounters& counters, uint32_t task, uint32_t collective,
-                              uint32_t programBlock, const RunAddresses& addresses, uint32_t runSlot) {
-    ContextSlot& slot = slots_[collective % kSlots];
-    if (slot.task != task) save(memory, counters, slot);
-    fill(memory, slot, task, collective, programBlock, addresses,
-         DynamicContext{0, 0, Phase::starting, 0, 0, 0, runSlot});
+  /// A context for a run that a task begins.
+  DFCCL_HD ContextSlot& begin(RankMemory& memory, BlockCounters& counters, const TaskRun& run,
+                              const RunAddresses& addresses, uint32_t runSlot) {
+    ContextSlot& slot = slots_[run.collective % kSlots];
+    if (slot.task != run.task) save(memory, counters, slot);
+    fill(memory, slot, run, addresses, DynamicContext{0, 0, Phase::starting, 0, 0, 0, runSlot});
     slot.isDirty = true;
     return slot;
   }
   /// Where contexts of a collective are kept, whosever is there.
   DFCCL_HD ContextSlot& at(uint32_t collective) { return slots_[collective % kSlots]; }
+  /// The constant part of the collective of the task in this slot.
+  DFCCL_HD static const CollectiveRecord& viewOf(ContextSlot& slot) {
+    const bool isStarted = slot.dynamic.phase != Phase::starting || slot.dynamic.step != 0;
+    slot.view = P::nearView(slot.index, *slot.collective, slot.view, isStarted);
+    return *slot.view;
+  }
   /// What is prepared of the task in this slot. @pre P::kTriesAtOnce
-  DFCCL_HD PreparedPart& preparedOf(const ContextSlot& slot) { return prepared_[&slot - slots_]; }
+  DFCCL_HD PreparedPart& preparedOf(const ContextSlot& slot) { return preparedAt(slot.index); }
+  DFCCL_HD PreparedPart& preparedAt(uint32_t collective) { return prepared_[collective % kSlots]; }
   /// The run of the task that is in this slot is over.
   DFCCL_HD static void end(ContextSlot& slot) { slot.isDirty = false; }
   DFCCL_HD void saveAll(RankMemory& memory, BlockCounters& counters) {
     for (ContextSlot& slot : slots_) {
       save(memory, counters, slot);
       slot = ContextSlot{};
-      forgetPrepared(slot);
     }
+    if (!P::kTriesAtOnce) return;
+    for (PreparedPart& part : prepared_) part.task = PreparedPart::kNoTask;
   }
 
  private:
-  DFCCL_HD void fill(RankMemory& memory, ContextSlot& slot, uint32_t task, uint32_t collective, uint32_t programBlock,
-                     const RunAddresses& addresses, const DynamicContext& dynamic) {
-    CollectiveRecord* record = &memory.collectives[collective];
-    if (slot.task != task) forgetPrepared(slot);
-    slot.task = task;
-    slot.programBlock = programBlock;
+  DFCCL_HD void fill(RankMemory& memory, ContextSlot& slot, const TaskRun& run, const RunAddresses& addresses,
+                     const DynamicContext& dynamic) {
+    if (slot.task != run.task) {
+      if (P::kTriesAtOnce) preparedAt(run.collective).task = PreparedPart::kNoTask;
+      slot.task = run.task;
+      slot.programBlock = run.programBlock;
+      slot.blockCount = static_cast<uint16_t>(run.blockCount);
+      slot.index = run.collective;
+      slot.collective = &memory.collectives[run.collective];
+    }
+    slot.view = nullptr;
     slot.run = &memory.runs[dynamic.slot];
     slot.addresses = addresses;
     slot.dynamic = dynamic;
-    slot.view =
-        P::nearView(static_cast<uint32_t>(&slot - slots_), *record, slot.collective == record ? slot.view : nullptr,
-                    dynamic.phase != Phase::starting || dynamic.step != 0);
-    slot.collective = record;
-  }
-  DFCCL_HD void forgetPrepared(const ContextSlot& slot) {
-    if (P::kTriesAtOnce) preparedOf(slot).task = PreparedPart::kNoTask;
   }
   DFCCL_HD void save(RankMemory& memory, BlockCounters& counters, ContextSlot& slot) {
     if (slot.task == kNoRun || !slot.isDirty) return;

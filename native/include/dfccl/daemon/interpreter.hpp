@@ -7,18 +7,11 @@
 #include "dfccl/daemon/direct_moves.hpp"
 #include "dfccl/daemon/exchange_step.hpp"
 #include "dfccl/daemon/meeting.hpp"
+#include "dfccl/daemon/outcome.hpp"
 #include "dfccl/daemon/prepare_part.hpp"
 #include "dfccl/daemon/task_slice.hpp"
 
 namespace dfccl {
-
-enum class Outcome : uint8_t {
-  stuck,      // waits for somebody else
-  paused,     // made progress and used its budget up
-  blockDone,  // this block's part is finished; other blocks of the rank still run
-  completed,  // the run is finished on this rank, and nobody touches its buffers any more
-  aborted,    // this block's part was the last, but another block has given its part up
-};
 
 template <class P>
 class Interpreter {
@@ -27,10 +20,8 @@ class Interpreter {
 
   /// @param collective the record itself, for what changes in it.
   /// @param view its constant part, which may be a nearer copy.
-  /// @param prepared this block's part, where the platform keeps parts prepared; else null.
   DFCCL_HD Interpreter(P& platform, const CollectiveRecord& collective, const CollectiveRecord& view,
-                       const RunAddresses& run, RunRecord& record, uint32_t programBlock, DynamicContext& context,
-                       PreparedPart* prepared)
+                       const RunAddresses& run, RunRecord& record, uint32_t programBlock, DynamicContext& context)
       : platform_(platform),
         live_(collective),
         c_(view),
@@ -39,8 +30,7 @@ class Interpreter {
         run_(run),
         record_(record),
         block_(programBlock),
-        d_(context),
-        prepared_(prepared) {}
+        d_(context) {}
 
   /// Goes on until stuck, done, or `budgetBytes` are moved. `progressed` tells whether anything was committed.
   DFCCL_HD Outcome advance(int64_t& budgetBytes, bool& progressed) {
@@ -103,7 +93,9 @@ class Interpreter {
   }
 
   /// Makes ready what every run of this block's part repeats. @pre A run has ended.
-  DFCCL_HD void prepare(uint32_t task) { PreparePart<P>::prepare(slice(), block_, runsTogether(), task, *prepared_); }
+  DFCCL_HD void prepare(uint32_t task, PreparedPart& part) const {
+    PreparePart<P>::prepare(slice(), block_, runsTogether(), task, part);
+  }
 
  private:
   DFCCL_HD bool isMyTurn() const {
@@ -184,17 +176,6 @@ class Interpreter {
 
   /// @return whether all parts were there.
   DFCCL_HD bool carryOut(const StepRecord& step, bool isSendOnly, uint64_t& count) {
-    if (P::kTriesAtOnce && prepared_->task != PreparedPart::kNoTask) {
-      PreparedExchange& e = prepared_->exchange;
-      e.aimAt(run_);
-      e.isSent = d_.isSent;
-      e.isSendOnly = isSendOnly;
-      platform_.beginExchange(e);
-      const bool isThere = platform_.endExchange();
-      e.isSent = e.isSendOnly = 0;
-      count = e.count;
-      return isThere;
-    }
     Exchange e = exchangeOf(slice(), step);
     e.isSendOnly = isSendOnly;
     count = e.count;
@@ -224,7 +205,6 @@ class Interpreter {
   RunRecord& record_;
   const uint32_t block_;
   DynamicContext& d_;
-  PreparedPart* const prepared_;
 };
 
 }  // namespace dfccl

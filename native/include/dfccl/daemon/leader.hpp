@@ -60,7 +60,7 @@ class Leader {
       own.noteFetchedNothing();
       return any;
     }
-    if (!P::kTriesAtOnce) letGo(taken);
+    if (!P::kTriesAtOnce) letGo();
     return true;
   }
 
@@ -111,23 +111,41 @@ class Leader {
   /// A run, to the blocks that have a part in it. @pre hasRoom()
   DFCCL_HD DFCCL_HOT void passOn(P& platform, BlockDaemon<P>& own, const Sqe& sqe) {
     CollectiveHead& c = P::headOf(m_, sqe.id);
+    const bool isAlone = P::completionsPosted(m_) == submissionsTaken_;
+    if (c.isMovable != 0 && isAlone == (c.firstBlock != 0)) move(sqe.id, c, isAlone);
     // The leader numbers the runs of an id, so that any number of threads may submit it.
     const RunAddresses addresses{c.submittedRuns.load(order::relaxed), sqe.sendAddress, sqe.recvAddress};
-    const FeedEntry entry{
-        FeedEntry::run, static_cast<uint16_t>(c.blockCount), sqe.completionSlot, sqe.id, c.firstTask, c.priority,
-        addresses};
-    const bool isShared = c.blockCount != 1;
+    const FeedEntry entry{FeedEntry::run,     static_cast<uint16_t>(c.blockCount),
+                          sqe.completionSlot, sqe.id,
+                          c.firstTask,        c.priority,
+                          c.firstBlock,       addresses};
+    const bool isShared = c.blockCount != 1 || c.firstBlock != 0;
     if (isShared) {
       record(entry);
       if (m_.limits.grid != 1) feed_.tryPublish(entry);
     }
     Attempt attempt;
-    own.beginAttempt(platform, entry, attempt);
+    const bool isOwnToo = entry.firstBlock == 0 || own.hasPart(entry);
+    if (isOwnToo) own.beginAttempt(platform, entry, attempt);
     // While that is under way, all that has to be written down before the host can know that it is over.
     if (!isShared) record(entry);
+    ++submissionsTaken_;
     P::countSubmitted(m_, sqe.id, c);
-    if (P::kTriesAtOnce) letGo(1);
-    own.accept(platform, entry, attempt);
+    if (P::kTriesAtOnce) letGo();
+    if (isOwnToo) own.accept(platform, entry, attempt);
+  }
+
+  /// A run that comes alone is soonest over where the leader's own block takes part; where several are under way, the
+  /// others share them, and the leader's is there for what comes in. Only between two runs of an id.
+  DFCCL_HD DFCCL_COLD void move(uint32_t collective, CollectiveHead& c, bool isAlone) {
+    const uint32_t others = m_.limits.grid > c.blockCount ? m_.limits.grid - c.blockCount : 0;
+    const uint32_t wanted = isAlone || others == 0 ? 0 : 1 + collective % others;
+    if (wanted == c.firstBlock) return;
+    const Atomic<uint64_t, Scope::device>& finished = m_.collectives[collective].finishedRuns;
+    if (Rules::movesBetweenRuns && finished.load(P::kLook) != c.submittedRuns.load(order::relaxed)) return;
+    P::found(finished);
+    c.firstBlock = static_cast<uint16_t>(wanted);
+    P::placeChanged(m_, collective, c);
   }
 
   DFCCL_HD DFCCL_HOT void record(const FeedEntry& entry) {
@@ -137,10 +155,9 @@ class Leader {
     if (entry.blockCount != 1) run.blocksDone.reset();
   }
 
-  /// Gives the places of entries that were taken back to the producers, and counts them.
-  DFCCL_HD void letGo(uint32_t taken) {
+  /// Gives the places of entries that were taken back to the producers, and says how many runs there were.
+  DFCCL_HD void letGo() {
     submissions_.release();
-    submissionsTaken_ += taken;
     m_.counters.submissionsTaken.value.store(submissionsTaken_, order::relaxed);
   }
 
@@ -186,7 +203,7 @@ class Leader {
   scheduling::QuitState quit_{};
   uint64_t seenProgress_ = 0;
   uint64_t controlHead_;       // requests passed on
-  uint64_t submissionsTaken_;  // as the counter says
+  uint64_t submissionsTaken_;  // runs passed on
   bool isDraining_ = false;
   bool isLeaving_ = false;
   bool hasLooked_ = false;  // in this stay

@@ -28,7 +28,14 @@ struct PreparePart {
  private:
   DFCCL_HD static bool prepareExchange(const TaskSlice<P>& slice, const StepRecord& step, PreparedExchange& prepared) {
     const Exchange e = exchangeOf(slice, step);
+    if (e.members > PreparedExchange::kMostMembers) return false;
     static_cast<Exchange&>(prepared) = e;
+    for (uint32_t m = 0; m < e.members; ++m) {
+      prepared.ownLandings[m] = e.landings[m];
+      prepared.ownScales[m] = e.scales[m];
+    }
+    prepared.landings = prepared.ownLandings;
+    prepared.scales = prepared.ownScales;
     prepared.isSent = 0;
     prepared.byteOffset = reinterpret_cast<uint64_t>(e.own) - slice.run.sendAddress;
     prepared.halfBytes = P::Rules::landsByParity ? slice.places.members * e.memberStride : 0;
@@ -47,12 +54,18 @@ struct PreparePart {
     move.elements = program.tileElements;
     move.divisor = op == ReduceOp::avg && (step.flags & kFinish) != 0 ? slice.places.members : 0;
     const BoundRef* refs = program.refs.data() + step.firstRef;
+    uint32_t inputs = 0, outputs = 0;
     for (uint32_t i = 0; i < operands; ++i) {
       const auto buffer = static_cast<BufferKind>(refs[i].buffer);
       if (buffer == BufferKind::scratch) return false;
+      const bool isInput = buffer == BufferKind::input;
       const ChunkRange range = program.range(buffer, refs[i].chunk);
+      uint64_t& offset = isInput ? move.inputOffset : move.outputOffset;
+      uint32_t& others = isInput ? inputs : outputs;
+      if (others++ != 0 && offset != range.byteOffset) return false;
+      offset = range.byteOffset;
       if (range.elements < move.elements) move.elements = range.elements;
-      move.operands[i] = {refs[i].rank, buffer, range.byteOffset};
+      move.operands[i] = {static_cast<uint16_t>(refs[i].rank), isInput};
     }
     return move.elements != 0 && step.destinationCount != 0;
   }

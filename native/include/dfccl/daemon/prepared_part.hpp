@@ -9,10 +9,15 @@
 
 namespace dfccl {
 
+/// Its tables are its own: those that it was made from may make room for another collective's.
 struct PreparedExchange : Exchange {
+  static constexpr uint32_t kMostMembers = 8;
+
   uint64_t byteOffset;      // of this block's part in the buffers
   uint64_t evenSlotOffset;  // of runs with even numbers
   uint64_t halfBytes;       // from there to that of the others
+  uint8_t* ownLandings[kMostMembers];
+  double ownScales[kMostMembers];
 
   DFCCL_HD void aimAt(const RunAddresses& addresses) {
     run = addresses.run;
@@ -22,20 +27,23 @@ struct PreparedExchange : Exchange {
   }
 };
 
-/// One reduce-copy between members' buffers.
+/// One reduce-copy between members' buffers: the same place in all inputs, and one in all outputs.
 struct PreparedMove {
   static constexpr uint32_t kMostOperands = 16;
   struct Operand {
-    uint32_t member;
-    BufferKind buffer;
-    uint64_t byteOffset;
+    uint16_t member;
+    bool isInput;
   };
 
   uint32_t sourceCount;
   uint32_t destinationCount;
   uint64_t elements;
+  uint64_t inputOffset;
+  uint64_t outputOffset;
   uint32_t divisor;                 // of avg
   Operand operands[kMostOperands];  // sources, then destinations
+
+  DFCCL_HD uint64_t offsetOf(const Operand& operand) const { return operand.isInput ? inputOffset : outputOffset; }
 };
 
 struct PreparedPart {
@@ -43,9 +51,12 @@ struct PreparedPart {
 
   uint32_t task = kNoTask;  // whose it is
   bool isExchange = false;
-  PreparedExchange exchange;
-  PreparedMove move;
+  union {
+    PreparedExchange exchange;
+    PreparedMove move;
+  };
 
+  DFCCL_HD PreparedPart() {}
   DFCCL_HD bool isOf(uint32_t aTask) const { return task == aTask; }
 };
 

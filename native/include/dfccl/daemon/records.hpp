@@ -46,7 +46,18 @@ struct CollectiveHead {
   uint32_t firstTask;  // contexts of its program blocks: [firstTask, firstTask + blockCount)
   uint32_t blockCount;
   int32_t priority;
+  // The block of the daemon that has the first of them; the others follow, modulo the grid.
+  uint16_t firstBlock;
+  // Nothing of it stays in its blocks between two runs, so the leader may give each run to others.
+  uint16_t isMovable;
   Atomic<uint64_t, Scope::device> submittedRuns;  // taken in by the leader
+
+  /// @pre Before any run.
+  DFCCL_HD void place(const BoundProgram& program) {
+    blockCount = program.header.blockCount;
+    firstBlock = 0;
+    isMovable = program.connections.empty() && program.dependencies.empty() && program.scratchBytes == 0;
+  }
 };
 
 /// Where the members of a collective meet. Constant once all of them have registered, so a platform may keep a copy at
@@ -135,12 +146,14 @@ static_assert(sizeof(DynamicContext) == 16);
 
 inline constexpr uint32_t kNoRun = 0xffffffff;
 
-/// A task is (collective, program block): it maps to grid block `programBlock % grid`, so any program runs on any grid.
+/// A task is (collective, program block): it maps to grid block `(firstBlock + programBlock) % grid`, so any program
+/// runs on any grid.
 struct TaskContext {
   DynamicContext dynamic;
   uint32_t collective;
   uint32_t programBlock;
-  uint32_t reserved[2];
+  uint32_t blockCount;  // of the program
+  uint32_t reserved;
 };
 static_assert(sizeof(TaskContext) == 32);
 

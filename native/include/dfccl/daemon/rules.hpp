@@ -29,6 +29,8 @@ struct AllRules {
   static constexpr bool everyStayTriesAll = true;
   /// A block has every program block whose number is its own modulo the grid.
   static constexpr bool tasksMapModulo = true;
+  /// A task changes its block only when all its runs so far are over.
+  static constexpr bool movesBetweenRuns = true;
   /// A run waits until every member has registered.
   static constexpr bool holdUntilRegistered = true;
   /// Whoever sees the daemon out looks at the submission queue once more.

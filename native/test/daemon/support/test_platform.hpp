@@ -3,6 +3,7 @@
 #include <string>
 
 #include "cpu/cpu_platform.hpp"
+#include "near_place.hpp"
 #include "user_memory.hpp"
 
 namespace dfccl::test {
@@ -40,6 +41,10 @@ class TestPlatform : public CpuPlatform<RulesType> {
   static inline uint64_t& kTogetherBytes = Surroundings::togetherBytes;
 
   uint64_t now() const { return Surroundings::now; }
+
+  static const CollectiveRecord* nearView(uint32_t, const CollectiveRecord& record, const CollectiveRecord*, bool) {
+    return NearPlace::bring(record);
+  }
 
   static void reduceCopy(DataType type, ReduceOp op, const ReduceCopyArgs& args, uint64_t workingSetBytes) {
     const size_t bytes = args.count * sizeOf(type);

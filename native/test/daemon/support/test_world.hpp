@@ -88,9 +88,10 @@ class TestWorld {
     record.firstTask = side.tasks.take(blockCount).value();
     record.program = entry.program.get();
     for (uint32_t block = 0; block < blockCount; ++block) {
-      side.memory.contexts[record.firstTask + block] = TaskContext{{}, index, block, {}};
+      side.memory.contexts[record.firstTask + block] = TaskContext{{}, index, block, blockCount, 0};
     }
     entry.group->join(member, *entry.program, {}, spec.scale, record);
+    if (record.isMovable == 0) record.firstBlock = static_cast<uint16_t>(index % shape_.limits.grid);
     entry.issued = 0;
     Mailbox& box = entry.group->shared().mailboxes[member];
     if (box.input.load(order::relaxed) == 0 && Surroundings::memory != nullptr) {
@@ -214,7 +215,12 @@ class TestWorld {
           claimer(memory.completions),
           poller(memory.completions),
           tasks(shape.limits.tasks),
-          entries(shape.limits.collectives) {}
+          entries(shape.limits.collectives) {
+      // A block that looks where it has had no run finds the wrong one, as on a GPU, and not the end of a table.
+      for (BlockMemory& block : memory.blocks) {
+        for (uint32_t& run : block.lastRun) run = 0;
+      }
+    }
     CpuRankMemory memory;
     RankDaemon<Platform> daemon;
     EngineSubmissionProducer producer;

@@ -1,0 +1,87 @@
+#pragma once
+// A task whose part is a prepared exchange. It needs neither the program nor any table of the collective's, so where
+// many tasks take turns, none of that has to be brought near for it.
+#include <cstdint>
+
+#include "dfccl/daemon/outcome.hpp"
+#include "dfccl/daemon/prepared_part.hpp"
+#include "dfccl/daemon/records.hpp"
+
+namespace dfccl {
+
+template <class P>
+class PreparedExchangeTask {
+ public:
+  using Rules = typename P::Rules;
+
+  DFCCL_HD PreparedExchangeTask(P& platform, PreparedExchange& exchange, CollectiveRecord& collective,
+                                uint32_t blockCount, const RunAddresses& run, RunRecord& record,
+                                DynamicContext& context)
+      : platform_(platform),
+        exchange_(exchange),
+        collective_(collective),
+        blockCount_(blockCount),
+        run_(run),
+        record_(record),
+        context_(context) {}
+
+  /// As Interpreter::advance.
+  DFCCL_HD Outcome advance(int64_t& budgetBytes, bool& progressed) {
+    if (!isMyTurn()) return Outcome::stuck;
+    if (!carryOut(false)) {
+      progressed |= context_.isSent == 0;
+      context_.isSent = 1;
+      return Outcome::stuck;
+    }
+    progressed = true;
+    budgetBytes -= static_cast<int64_t>(exchange_.count * sizeOf(exchange_.type)) * (2 * exchange_.members);
+    switch (record_.blocksDone.count(1, blockCount_)) {
+      case RunProgress::blocksLeft:
+        return Outcome::blockDone;
+      case RunProgress::aborted:
+        return Outcome::aborted;
+      case RunProgress::finished:
+        break;
+    }
+    return Outcome::completed;
+  }
+
+  /// As Interpreter::sendEarly.
+  DFCCL_HD void sendEarly() {
+    if (!isMyTurn()) return;
+    carryOut(true);
+    context_.isSent = 1;
+  }
+
+ private:
+  DFCCL_HD bool isMyTurn() {
+    if (context_.phase != Phase::starting) return true;
+    if (Rules::runsInOrder && blockCount_ != 1) {
+      if (collective_.finishedRuns.load(P::kLook) != run_.run) return false;
+      P::foundTurn(collective_.finishedRuns);
+    }
+    context_.phase = Phase::running;
+    return true;
+  }
+
+  /// @return whether all parts were there.
+  DFCCL_HD bool carryOut(bool isSendOnly) {
+    exchange_.aimAt(run_);
+    exchange_.isSent = context_.isSent;
+    exchange_.isSendOnly = isSendOnly;
+    platform_.beginExchange(exchange_);
+    const bool isThere = platform_.endExchange();
+    exchange_.isSent = exchange_.isSendOnly = 0;
+    return isThere;
+  }
+
+  P& platform_;
+  PreparedExchange& exchange_;
+  CollectiveRecord& collective_;
+  const uint32_t blockCount_;
+  const RunAddresses& run_;
+  RunRecord& record_;
+  DynamicContext& context_;
+};
+
+}  // namespace dfccl
