@@ -3,8 +3,8 @@
 #include <random>
 
 #include "bench/harness.hpp"
-#include "bench/nccl.hpp"
 #include "bench/pattern.cuh"
+#include "nccl/nccl.hpp"
 
 namespace dfccl::gpu::bench {
 namespace {
@@ -120,8 +120,8 @@ int runCompare(const Arguments& arguments) {
         "NCCL\",\"nccl\":%d,\"ranks\":%u,\"bytes\":%zu,\"lanes\":%u,\"dfcclUs\":%.2f,\"ncclUs\":%.2f,"
         "\"ncclBackToBackUs\":%.2f,\"ratio\":%.2f,\"dfcclBusGBs\":%.1f,\"ncclBusGBs\":%.1f,"
         "\"ncclBackToBackBusGBs\":%.1f,\"wrong\":%u}\n",
-        nccl.version(), bed.ranks(), bytes, lanesFor(Collective::allReduce, bytes, bed.ranks(), bed.grid()), mine, its,
-        median(backToBack), its / mine, bus / mine, bus / its, bus / median(backToBack), wrong);
+        nccl.library().version, bed.ranks(), bytes, lanesFor(Collective::allReduce, bytes, bed.ranks(), bed.grid()),
+        mine, its, median(backToBack), its / mine, bus / mine, bus / its, bus / median(backToBack), wrong);
     std::fflush(stdout);
   }
   return 0;
@@ -153,7 +153,7 @@ int runNcclOrders(const Arguments& arguments) {
         DFCCL_CUDA(cudaDeviceSynchronize());
       }
     });
-    std::printf("{\"nccl\":%d,\"ordered\":%d,\"iteration\":%lu}\n", first.version(), ordered, i);
+    std::printf("{\"nccl\":%d,\"ordered\":%d,\"iteration\":%lu}\n", first.library().version, ordered, i);
     std::fflush(stdout);
   }
   return 0;

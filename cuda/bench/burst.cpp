@@ -4,8 +4,8 @@
 #include <random>
 
 #include "bench/all_reduces.hpp"
-#include "bench/nccl.hpp"
 #include "bench/trace_gaps.hpp"
+#include "nccl/nccl.hpp"
 
 namespace dfccl::gpu::bench {
 namespace {

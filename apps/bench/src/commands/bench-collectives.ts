@@ -59,7 +59,7 @@ async function benchCollectives(flags: CollectivesFlags): Promise<number> {
   const repetitions = flags.repetitions ?? (flags.quick ? 1 : 3);
   const machine = machineFacts();
   const measure = async ({ signal, say }: MeasurementTools): Promise<void> => {
-    const probe = await runProgram({ command: `${await nativePrograms(signal)}/perf_bench`, args: ["--probe", "yes"], signal });
+    const probe = await runProgram({ command: `${await nativePrograms("perf", signal)}/perf_bench`, args: ["--probe", "yes"], signal });
     const warning = busyWarning(machine);
     if (warning) say(`${out.yellow(wrap(warning))}\n`);
     const version = await measureAll(flags, repetitions, rows, signal);
