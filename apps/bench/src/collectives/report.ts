@@ -2,38 +2,69 @@ import { markdownTable } from "../peers/markdown.js";
 import type { ReportHeader } from "../peers/report-header.js";
 import { reportPage } from "../peers/report-page.js";
 import { formatBytes, formatCountOf, formatSeconds, formatTable } from "../terminal/table.js";
-import type { CollectiveRow } from "./measure.js";
+import { type CollectiveRow, modes } from "./measure.js";
+
+export type PeerName = "OpenMPI" | "NCCL";
 
 export interface CollectivesReport {
-  readonly header: ReportHeader & { readonly repetitions: number };
+  readonly header: ReportHeader & { readonly repetitions: number; readonly peer: PeerName };
   readonly rows: readonly CollectiveRow[];
 }
 
-const columns = ["collective", "ranks", "size", "dfccl", "OpenMPI", "times faster"];
+/** Of the goal: from here on the peer should be behind everywhere. */
+const goalBytes: Readonly<Record<PeerName, number>> = { OpenMPI: 4096, NCCL: 0 };
 
-/** Of the goal: from here on OpenMPI should be behind everywhere. */
-const goalBytes = 4096;
+const columnsOf = (peer: PeerName): string[] => [
+  "collective",
+  "ranks",
+  "size",
+  "dfccl",
+  peer,
+  "times faster",
+  "dfccl, bus GB/s",
+  `${peer}, bus GB/s`,
+];
 
 function formatRatio(ratio: number): string {
   return `${ratio.toFixed(ratio < 10 ? 1 : 0)}×`;
 }
 
-function cells({ collective, ranks, bytes, oursUs, openmpiUs, ratio }: CollectiveRow): string[] {
-  return [collective, String(ranks), formatBytes(bytes), formatSeconds(oursUs / 1e6), formatSeconds(openmpiUs / 1e6), formatRatio(ratio)];
+function cells({ collective, ranks, bytes, oursUs, peerUs, ratio, oursGBs, peerGBs }: CollectiveRow): string[] {
+  const bandwidths = [oursGBs, peerGBs].map((value) => value.toPrecision(3));
+  return [
+    collective,
+    String(ranks),
+    formatBytes(bytes),
+    formatSeconds(oursUs / 1e6),
+    formatSeconds(peerUs / 1e6),
+    formatRatio(ratio),
+    ...bandwidths,
+  ];
 }
 
-export function describeCollectives(rows: readonly CollectiveRow[]): string {
-  return formatTable(rows.map(cells), columns);
+export function describeCollectives(rows: readonly CollectiveRow[], peer: PeerName): string {
+  return byMode(rows)
+    .map(([mode, ofMode]) => `${mode}\n${formatTable(ofMode.map(cells), columnsOf(peer))}`)
+    .join("\n\n");
+}
+
+function byMode(rows: readonly CollectiveRow[]): [string, CollectiveRow[]][] {
+  return modes.flatMap((mode) => {
+    const ofMode = rows.filter((row) => row.mode === mode);
+    return ofMode.length > 0 ? [[mode, ofMode] satisfies [string, CollectiveRow[]]] : [];
+  });
 }
 
 /** What the rows show, with every exception. */
-export function collectivesVerdict(rows: readonly CollectiveRow[]): string {
-  const large = rows.filter(({ bytes }) => bytes >= goalBytes);
-  if (large.length === 0) return "Nothing of 4 KiB or more was measured.";
+export function collectivesVerdict(rows: readonly CollectiveRow[], peer: PeerName): string {
+  const least = goalBytes[peer];
+  const large = rows.filter(({ bytes }) => bytes >= least);
+  if (large.length === 0) return `Nothing of ${formatBytes(least)} or more was measured.`;
   const behind = large.filter(({ ratio }) => ratio < 1);
   const ratios = large.map(({ ratio }) => ratio);
-  const range = `from ${formatRatio(Math.min(...ratios))} to ${formatRatio(Math.max(...ratios))} as fast as OpenMPI`;
-  const ahead = `From 4 KiB on dfccl is ${range}: ahead in ${large.length - behind.length} of ${large.length} cases.`;
+  const range = `from ${formatRatio(Math.min(...ratios))} to ${formatRatio(Math.max(...ratios))} as fast as ${peer}`;
+  const from = least > 0 ? `From ${formatBytes(least)} on dfccl` : "dfccl";
+  const ahead = `${from} is ${range}: ahead in ${large.length - behind.length} of ${large.length} cases.`;
   if (behind.length === 0) return ahead;
   const names = behind.map(
     ({ collective, ranks, bytes, ratio }) => `${collective} of ${formatBytes(bytes)} on ${ranks} (${formatRatio(ratio)})`,
@@ -42,27 +73,28 @@ export function collectivesVerdict(rows: readonly CollectiveRow[]): string {
 }
 
 export function collectivesMarkdown({ header, rows }: CollectivesReport): string {
+  const { peer } = header;
   const how = [
-    "each operation is waited for before the next begins; one thread submits for all of our ranks, OpenMPI has a process a rank",
-    `medians of ${formatCountOf(header.repetitions, "run")} a side, ours and OpenMPI's by turns`,
+    peer === "NCCL"
+      ? "one process, a thread a GPU on both sides; NVLink multicast off"
+      : "one thread submits for all of our ranks, OpenMPI has a process a rank",
+    "one at a time: each operation is waited for before the next begins; back to back: all at the end",
+    `medians of ${formatCountOf(header.repetitions, "run")} a side, ours and ${peer}'s by turns`,
   ];
-  const tables = [...new Set(rows.map(({ ranks }) => ranks))].map((ranks) => {
-    const ofRanks = rows.filter((row) => row.ranks === ranks);
-    return `## ${ranks} ranks\n\n${ratioTable(ofRanks)}\n`;
-  });
+  const tables = byMode(rows).flatMap(([mode, ofMode]) =>
+    [...new Set(ofMode.map(({ ranks }) => ranks))].map((ranks) => {
+      const ofRanks = ofMode.filter((row) => row.ranks === ranks);
+      return `## ${ranks} ranks, ${mode}\n\n${ratioTable(ofRanks)}\n\n${collectivesVerdict(ofRanks, peer)}\n`;
+    }),
+  );
+  const times = byMode(rows).map(([mode, ofMode]) => `## Times, ${mode}\n\n${markdownTable(columnsOf(peer), ofMode.map(cells))}\n`);
   return reportPage(
-    "Every collective: dfccl and OpenMPI on this machine",
+    `Every collective: dfccl and ${peer} on this machine`,
     header,
     how,
     `Float32, sums where something is reduced, out of place; every result is checked bit by bit. How many times faster dfccl is:
 
-${tables.join("\n")}
-${collectivesVerdict(rows)}
-
-## Times
-
-${markdownTable(columns, rows.map(cells))}
-`,
+${[...tables, ...times].join("\n")}`,
   );
 }
 
