@@ -48,8 +48,8 @@ class GpuWorld : public Backend {
   RunShape shapeOf(uint32_t rank, uint32_t index) override;
   std::vector<MemberProgress> explain(uint32_t rank, uint32_t index) override;
 
-  void checkMemory(uint32_t rank, const CollectiveSpec& spec, const RunShape& shape, const void* send,
-                   const void* recv) override;
+  RunMemory checkMemory(uint32_t rank, const CollectiveSpec& spec, const RunShape& shape, const void* send,
+                        const void* recv) override;
   void* allocate(uint32_t rank, size_t bytes) override;
   void free(uint32_t rank, void* memory, size_t bytes) override;
   void copyIn(uint32_t rank, void* to, const void* from, size_t bytes) override;

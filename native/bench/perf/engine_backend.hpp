@@ -67,6 +67,10 @@ class EngineBackend : public Backend {
     if (inPlace && shape.test == Test::allToAll && options_.inPlacePrograms.empty() && shape.ranks > 1) {
       return "no in-place program was given";
     }
+    if (inPlace && onGpus() && shape.test == Test::allToAll &&
+        shape.sendElements() * shape.elementBytes() > kMostScratch) {
+      return "in place the engine needs as much memory of its own as the buffer has, and this is more than it took";
+    }
     return {};
   }
 
@@ -125,6 +129,8 @@ class EngineBackend : public Backend {
     if (result == dfcclSuccess) return;
     throw PerfError(result == dfcclTimeout ? Exit::timeout : Exit::internal, dfcclGetLastError());
   }
+
+  static constexpr size_t kMostScratch = size_t{512} << 20;  // half of what a rank on a GPU takes at its start
 
   bool onGpus() const { return !options_.devices.empty(); }
 

@@ -23,6 +23,8 @@ export interface CollectiveRow {
   readonly collective: CollectiveName;
   readonly ranks: number;
   readonly mode: Mode;
+  /** Whether a thread drives each rank, or one all. */
+  readonly hasThreads: boolean;
   /** Of the larger buffer of a rank. */
   readonly bytes: number;
   /** Medians over the repetitions, microseconds an operation. */
@@ -113,7 +115,19 @@ export async function measureCollective(
     const peerUs = median(each.map((run) => run.peerUs));
     const busOf = (us: number): number => bandwidthOf(collective, one, ranks, us).bus;
     const ratio = peerUs / oursUs;
-    return { collective, ranks, mode, bytes: one.bytes, oursUs, peerUs, ratio, oursGBs: busOf(oursUs), peerGBs: busOf(peerUs), runs: each };
+    return {
+      collective,
+      ranks,
+      mode,
+      hasThreads: options.nthreads > 1,
+      bytes: one.bytes,
+      oursUs,
+      peerUs,
+      ratio,
+      oursGBs: busOf(oursUs),
+      peerGBs: busOf(peerUs),
+      runs: each,
+    };
   });
 }
 

@@ -2,7 +2,7 @@ import { markdownTable } from "../peers/markdown.js";
 import type { ReportHeader } from "../peers/report-header.js";
 import { reportPage } from "../peers/report-page.js";
 import { formatBytes, formatCountOf, formatSeconds, formatTable } from "../terminal/table.js";
-import { type CollectiveRow, modes } from "./measure.js";
+import type { CollectiveRow } from "./measure.js";
 
 export type PeerName = "OpenMPI" | "NCCL";
 
@@ -43,16 +43,19 @@ function cells({ collective, ranks, bytes, oursUs, peerUs, ratio, oursGBs, peerG
 }
 
 export function describeCollectives(rows: readonly CollectiveRow[], peer: PeerName): string {
-  return byMode(rows)
-    .map(([mode, ofMode]) => `${mode}\n${formatTable(ofMode.map(cells), columnsOf(peer))}`)
+  return tablesOf(rows)
+    .map(([title, of]) => `${title}\n${formatTable(of.map(cells), columnsOf(peer))}`)
     .join("\n\n");
 }
 
-function byMode(rows: readonly CollectiveRow[]): [string, CollectiveRow[]][] {
-  return modes.flatMap((mode) => {
-    const ofMode = rows.filter((row) => row.mode === mode);
-    return ofMode.length > 0 ? [[mode, ofMode] satisfies [string, CollectiveRow[]]] : [];
-  });
+/** What belongs into one table, under its title. */
+function tablesOf(rows: readonly CollectiveRow[]): [string, CollectiveRow[]][] {
+  const tables = new Map<string, CollectiveRow[]>();
+  for (const row of rows) {
+    const title = `${row.ranks} ranks, ${row.mode}, ${row.hasThreads ? "a thread a rank" : "one thread drives all"}`;
+    tables.set(title, [...(tables.get(title) ?? []), row]);
+  }
+  return [...tables];
 }
 
 /** What the rows show, with every exception. */
@@ -75,26 +78,19 @@ export function collectivesVerdict(rows: readonly CollectiveRow[], peer: PeerNam
 export function collectivesMarkdown({ header, rows }: CollectivesReport): string {
   const { peer } = header;
   const how = [
-    peer === "NCCL"
-      ? "one process, a thread a GPU on both sides; NVLink multicast off"
-      : "one thread submits for all of our ranks, OpenMPI has a process a rank",
+    peer === "NCCL" ? "one process on both sides, NVLink multicast off" : "OpenMPI has a process a rank",
     "one at a time: each operation is waited for before the next begins; back to back: all at the end",
     `medians of ${formatCountOf(header.repetitions, "run")} a side, ours and ${peer}'s by turns`,
   ];
-  const tables = byMode(rows).flatMap(([mode, ofMode]) =>
-    [...new Set(ofMode.map(({ ranks }) => ranks))].map((ranks) => {
-      const ofRanks = ofMode.filter((row) => row.ranks === ranks);
-      return `## ${ranks} ranks, ${mode}\n\n${ratioTable(ofRanks)}\n\n${collectivesVerdict(ofRanks, peer)}\n`;
-    }),
-  );
-  const times = byMode(rows).map(([mode, ofMode]) => `## Times, ${mode}\n\n${markdownTable(columnsOf(peer), ofMode.map(cells))}\n`);
+  const ratios = tablesOf(rows).map(([title, of]) => `## ${title}\n\n${ratioTable(of)}\n\n${collectivesVerdict(of, peer)}\n`);
+  const times = tablesOf(rows).map(([title, of]) => `## Times: ${title}\n\n${markdownTable(columnsOf(peer), of.map(cells))}\n`);
   return reportPage(
     `Every collective: dfccl and ${peer} on this machine`,
     header,
     how,
     `Float32, sums where something is reduced, out of place; every result is checked bit by bit. How many times faster dfccl is:
 
-${[...tables, ...times].join("\n")}`,
+${[...ratios, ...times].join("\n")}`,
   );
 }
 

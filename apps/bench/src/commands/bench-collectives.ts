@@ -28,7 +28,7 @@ const places = {
     ours: "cpu",
     peer: "mpi",
     peerName: "OpenMPI",
-    hasThreads: false,
+    hasThreads: [false],
     modes: ["one at a time"],
     haste: 1,
     sizes: "8,512,4K,32K,256K,2M,16M,64M",
@@ -37,9 +37,9 @@ const places = {
     ours: "cuda",
     peer: "nccl",
     peerName: "NCCL",
-    hasThreads: true,
+    hasThreads: [false, true],
     modes,
-    haste: 1 / 4,
+    haste: 1 / 2,
     sizes: "8,512,4K,64K,256K,1M,4M,16M,64M,256M,1G",
   },
 } as const satisfies Record<string, Place>;
@@ -48,7 +48,7 @@ interface Place {
   readonly ours: BackendName;
   readonly peer: BackendName;
   readonly peerName: PeerName;
-  readonly hasThreads: boolean;
+  readonly hasThreads: readonly boolean[];
   readonly modes: readonly Mode[];
   readonly haste: number;
   readonly sizes: string;
@@ -121,23 +121,27 @@ async function measureAll(
     if (backend === undefined) throw new Error(`There is no backend ${name}.`);
     return backend.open(options, signal);
   };
-  const plans = place.modes.flatMap((mode) =>
-    flags.ranks.flatMap((ranks) =>
-      collectiveNames.filter((name) => name !== "hypercube" || isPowerOfTwo(ranks)).map((collective) => ({ ranks, collective, mode })),
-    ),
+  const tables = place.modes.flatMap((mode) =>
+    place.hasThreads.flatMap((hasThreads) => flags.ranks.map((ranks) => ({ mode, hasThreads, ranks }))),
   );
+  const namesOf = (ranks: number) => collectiveNames.filter((name) => name !== "hypercube" || isPowerOfTwo(ranks));
+  const total = tables.reduce((sum, { ranks }) => sum + namesOf(ranks).length, 0);
   const sizes = flags.bytes ?? listOf(byteSize)(place.sizes);
   const facts: { -readonly [name in keyof PeerFacts]: PeerFacts[name] } = {};
-  await withProgress("Measuring", plans.length, async (progress) => {
-    for (const [i, { ranks, collective, mode }] of plans.entries()) {
-      progress.update(i, `${collective} on ${ranks} ranks, ${mode}`);
-      const options = optionsFor(ranks, mode, place.hasThreads);
+  let done = 0;
+  await withProgress("Measuring", total, async (progress) => {
+    for (const { mode, hasThreads, ranks } of tables) {
+      const options = optionsFor(ranks, mode, hasThreads);
       const sides = { ours: await open(place.ours, options), peer: await open(place.peer, options) };
       if (place.peer === "mpi") facts.openmpi = sides.peer.version;
       else facts.nccl = sides.peer.version;
       if (place.ours === "cuda") facts.gpus = gpusText(sides.ours);
       const how = { mode, repetitions, quicken: place.haste * (flags.quick ? 10 : 1) };
-      rows.push(...(await measureCollective(collective, options, sizes, how, sides, signal)));
+      for (const collective of namesOf(ranks)) {
+        progress.update(done, `${collective} on ${ranks} ranks, ${mode}`);
+        rows.push(...(await measureCollective(collective, options, sizes, how, sides, signal)));
+        done += 1;
+      }
     }
   });
   return facts;

@@ -16,13 +16,10 @@ export function enginePrograms(collective: CollectiveName, ranks: number, lanes:
   if (ranks < 2) return {};
   switch (collective) {
     case "hypercube": {
-      const program = buildProgram({
-        collective: "all-gather",
-        algorithm: "direct-recursive-doubling",
-        ranks,
-        inPlace: "either",
-        channels: lanes,
-      });
+      // With two ranks there is one round, in which each gives all that it has. More rounds are of one block only.
+      const algorithm = ranks === 2 ? "direct" : "direct-recursive-doubling";
+      if (algorithm !== "direct" && lanes > 1) return {};
+      const program = buildProgram({ collective: "all-gather", algorithm, ranks, inPlace: "either", channels: lanes });
       return { outOfPlace: program, inPlace: program };
     }
     case "alltoall":

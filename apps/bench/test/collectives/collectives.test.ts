@@ -82,6 +82,7 @@ const row: CollectiveRow = {
   collective: "all_reduce",
   ranks: 2,
   mode: "one at a time",
+  hasThreads: false,
   bytes: 4096,
   oursUs: 2,
   peerUs: 10,
