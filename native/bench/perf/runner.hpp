@@ -181,10 +181,11 @@ class Runner {
   }
 
   void time(uint32_t thread, uint32_t iterations, Result& result) {
-    repeat(thread, 1);
-    meetAll(thread);
+    // Counted from here, the untimed operation too: to ask a GPU between it and the others would let its daemon leave.
     const PerfCounters before = thread == 0 ? backend_.counters() : PerfCounters{};
     meet();
+    repeat(thread, 1);
+    meetAll(thread);
     const double start = nowMicros();
     for (uint32_t i = 0; i < iterations; ++i) {
       const double began = plan_.perIteration ? nowMicros() : 0;
