@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "bench/timing.hpp"
+#include "host/lanes.hpp"
 
 namespace dfccl::gpu::bench {
 

@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "host/lanes.hpp"
 #include "world/builtin_programs.hpp"
 #include "world/program_check.hpp"
 
@@ -31,41 +32,6 @@ void connectDevices(const std::vector<int>& devices) {
     }
   }
 }
-
-}  // namespace
-
-namespace {
-
-bool isExchanged(Collective collective, size_t bytes, uint32_t ranks) {
-  constexpr size_t kMostSent = 448 << 10;  // by one rank to all others
-  return collective == Collective::allReduce && ranks > 1 && bytes * (ranks - 1) <= kMostSent;
-}
-
-uint32_t exchangeLanesFor(size_t bytes, uint32_t grid) {
-  // So much a block's workers keep in their registers from the look at it to the reduction.
-  constexpr size_t kPerLane = 7168;
-  constexpr uint32_t kMost = 32;
-  uint32_t lanes = 1;
-  while (lanes * kPerLane < bytes && lanes < kMost) lanes *= 2;
-  return std::min(lanes, grid);
-}
-
-uint32_t directLanesFor(size_t bytes, uint32_t grid) {
-  // Measured: below this a second block costs more than it moves (four H200); 16 and 32 are as good at 1 MiB, and 32
-  // better from 4 MiB on (two H200).
-  constexpr size_t kOneLane = 128 << 10;
-  constexpr size_t kManyLanes = 2 << 20;
-  if (bytes < kOneLane) return 1;
-  return std::min(grid, bytes < kManyLanes ? 16u : 32u);
-}
-
-}  // namespace
-
-uint32_t lanesFor(Collective collective, size_t bytes, uint32_t ranks, uint32_t grid) {
-  return isExchanged(collective, bytes, ranks) ? exchangeLanesFor(bytes, grid) : directLanesFor(bytes, grid);
-}
-
-namespace {
 
 WorldOptions inCommon(const GpuWorldOptions& options) {
   WorldOptions o;

@@ -21,9 +21,6 @@ struct GpuWorldOptions {
   TileSizes tiles = defaultOptions(BackendKind::cuda).tiles;
 };
 
-/// Blocks that the built-in program of a collective uses for so many bytes on a rank.
-uint32_t lanesFor(Collective collective, size_t bytes, uint32_t ranks, uint32_t grid);
-
 /// The backend of GPUs.
 class GpuWorld : public Backend {
  public:

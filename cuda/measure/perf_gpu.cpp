@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "dfccl/dfccl.h"
-#include "host/gpu_world.hpp"
+#include "host/lanes.hpp"
 #include "measure/device_memory.hpp"
 #include "measure/nccl_backend.hpp"
 #include "perf/program.hpp"
@@ -19,7 +19,7 @@ using namespace dfccl;
 using namespace dfccl::bench;
 
 // More than an engine takes that shares its GPU with a model: what is asked for here is bandwidth.
-constexpr uint32_t kGrid = 32;
+constexpr uint32_t kGrid = 64;
 
 std::string ncclLibrary(const Arguments& arguments) {
   const char* const stated = std::getenv("NCCL_LIBRARY");

@@ -29,8 +29,8 @@ interface Obstacle {
   readonly remedy: string;
 }
 
-// Numbers of blocks between which the engine chooses on a GPU (cuda/host/gpu_world.cpp).
-const lanes = [1, 16, 32];
+// Numbers of blocks between which the engine chooses on a GPU (cuda/host/lanes.cpp).
+const lanes = [1, 32];
 
 /** This engine's daemons on GPUs, or NCCL: a GPU for each rank, all in one process, which stays for the whole run. */
 export async function openGpu(name: GpuBackendName, { options, findPrograms, firstDevice, signal }: GpuRequest): Promise<OpenBackend> {
