@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
-#include <iterator>
 #include <thread>
 #include <vector>
 
@@ -26,7 +25,7 @@ class EngineBackend : public Backend {
     std::vector<int> devices;  // of the ranks; none: the CPU
     uint32_t grid = 0;         // blocks of each daemon; 0: as many as by default
     Memory* memory = nullptr;
-    /// Blocks for a program of one's own that moves so many bytes; the largest number of which there is one is taken.
+    /// Most blocks for a program of one's own that moves so many bytes.
     std::function<uint32_t(size_t bytes)> lanesFor = [](size_t) { return 1u; };
   };
 
@@ -134,11 +133,6 @@ class EngineBackend : public Backend {
 
   bool onGpus() const { return !options_.devices.empty(); }
 
-  const RankPrograms& programOf(const ProgramsByLanes& programs, const Case& shape) const {
-    const auto above = programs.upper_bound(options_.lanesFor(shape.count * shape.elementBytes()));
-    return above == programs.begin() ? above->second : std::prev(above)->second;
-  }
-
   void registerOne(const Case& shape, bool inPlace, uint32_t rank, int id) {
     const auto type = static_cast<dfcclDataType_t>(shape.type);
     const auto op = static_cast<dfcclRedOp_t>(shape.op);
@@ -147,8 +141,9 @@ class EngineBackend : public Backend {
     const dfcclRankCtx_t ctx = ctx_[rank];
     const ProgramsByLanes& programs = inPlace ? options_.inPlacePrograms : options_.programs;
     if (!programs.empty()) {
-      const std::vector<uint8_t>& program = programOf(programs, shape).at(rank);
       const uint64_t count = shape.test == Test::allToAllV ? shape.unit() : shape.count;
+      const uint32_t lanes = options_.lanesFor(shape.count * shape.elementBytes());
+      const std::vector<uint8_t>& program = choosePrograms(programs, lanes, count).at(rank);
       return check(dfcclRegisterProgram(program.data(), program.size(), count, type, op, id, all, 0, ctx));
     }
     switch (shape.test) {

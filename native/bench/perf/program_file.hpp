@@ -4,16 +4,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "arguments.hpp"
 #include "perf/backend.hpp"
+#include "perf/rank_programs.hpp"
 
 namespace dfccl::bench {
-
-using RankPrograms = std::vector<std::vector<uint8_t>>;
 
 inline std::vector<uint8_t> readFile(const std::string& path) {
   std::vector<uint8_t> bytes;
@@ -24,9 +22,6 @@ inline std::vector<uint8_t> readFile(const std::string& path) {
   std::fclose(file);
   return bytes;
 }
-
-/// By the number of blocks that they were built for.
-using ProgramsByLanes = std::map<uint32_t, RankPrograms>;
 
 /// One program a rank.
 inline RankPrograms readRankPrograms(const std::string& path) {
