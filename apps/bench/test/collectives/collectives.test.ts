@@ -95,9 +95,9 @@ const row: CollectiveRow = {
 it("says where dfccl is ahead, and names every case where it isn't", () => {
   expect(collectivesVerdict([row], "OpenMPI")).toBe("From 4 KiB on dfccl is from 5.0× to 5.0× as fast as OpenMPI: ahead in 1 of 1 cases.");
   const behind = { ...row, collective: "gather", bytes: 8192, ratio: 0.8 } as const;
-  expect(collectivesVerdict([row, behind], "OpenMPI")).toMatch(/ahead in 1 of 2 cases\. Behind: gather of 8 KiB on 2 \(0\.8×\)\.$/);
+  expect(collectivesVerdict([row, behind], "OpenMPI")).toMatch(/ahead in 1 of 2 cases\. Behind: gather of 8 KiB on 2 \(0\.80×\)\.$/);
   expect(collectivesVerdict([{ ...row, bytes: 8, ratio: 0.1 }], "OpenMPI")).toBe("Nothing of 4 KiB or more was measured.");
-  expect(collectivesVerdict([{ ...row, bytes: 8, ratio: 0.1 }], "NCCL")).toMatch(/^dfccl is from 0\.1× .* Behind: all_reduce of 8 B/);
+  expect(collectivesVerdict([{ ...row, bytes: 8, ratio: 0.1 }], "NCCL")).toMatch(/^dfccl is from 0\.10× .* Behind: all_reduce of 8 B/);
 });
 
 it("lays collectives down and sizes along", () => {
