@@ -6,6 +6,7 @@
 
 #include "host/lanes.hpp"
 #include "world/builtin_programs.hpp"
+#include "world/group.hpp"
 #include "world/program_check.hpp"
 
 namespace dfccl::gpu {
@@ -91,23 +92,7 @@ const BoundProgram* GpuWorld::upload(ArenaBlocks& blocks, const BoundProgram& pr
 std::shared_ptr<GpuGroup> GpuWorld::groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest) {
   const auto [first, last] = groups_.equal_range(spec.id);
   for (auto it = first; it != last; ++it) {
-    GpuGroup& group = *it->second;
-    if (group.isPoisoned()) continue;
-    const auto& ranks = group.spec().ranks;
-    const auto mine = std::find(ranks.begin(), ranks.end(), spec.ranks[member]);
-    // A rank that has been in this group and left begins a new one.
-    if (mine != ranks.end() && group.hasJoined(static_cast<uint32_t>(mine - ranks.begin()))) {
-      if (group.isMember(static_cast<uint32_t>(mine - ranks.begin()))) {
-        throw Error(dfcclAlreadyRegistered,
-                    "Rank " + std::to_string(spec.ranks[member]) + " has registered collective " +
-                        std::to_string(spec.id) + " already.",
-                    "Unregister it first, or use another id.",
-                    {{"id", std::to_string(spec.id)}, {"rank", std::to_string(spec.ranks[member])}});
-      }
-      continue;
-    }
-    checkAgreement(group.spec(), group.programDigest(), spec, digest, spec.ranks[member]);
-    return it->second;
+    if (isToJoin(*it->second, spec, member, digest)) return it->second;
   }
   std::vector<DeviceArena*> arenas;
   for (const uint32_t r : spec.ranks) arenas.push_back(&ranks_[r]->arena());
