@@ -21,6 +21,11 @@ export const entries = [
     minutes: 80,
   },
   {
+    name: "the GPU code as it ships, for every architecture (where nvcc is)",
+    command: ["node", "scripts/checks/cuda.mjs", "all"],
+    minutes: 90,
+  },
+  {
     name: "stress tests, 20 times each",
     command: ctest("release", "stress", "20"),
     minutes: 60,

@@ -32,7 +32,7 @@ await must("configure", [
   "-DDFCCL_CUDA=ON",
   ...(architectures ? [`-DDFCCL_CUDA_ARCHITECTURES=${architectures}`] : []),
 ]);
-const targets = ["dfccl_cuda_product", "dfccl_gpu", "dfccl_gpu_test"];
+const targets = ["dfccl_cuda_product", "dfccl_gpu", "dfccl_gpu_test", "perf_gpu", "perf_bench"];
 await must("native", ["cmake", "--build", native, "--target", ...targets, "-j", "2"], { timeoutMs: buildMinutes * 60_000 });
 await must("packages", ["npx", "turbo", "run", "build", "--filter=dfccl"]);
 
@@ -41,8 +41,7 @@ mkdirSync(join(folder, "bin"), { recursive: true });
 for (const [from, to] of [
   ["with-gpu/dfccl.node", "dfccl.node"],
   ["with-gpu/libdfccl.so.0", "bin/libdfccl.so.0"],
-  ["bench/dfccl_gpu", "bin/dfccl_gpu"],
-  ["bench/dfccl_gpu_test", "bin/dfccl_gpu_test"],
+  ...["dfccl_gpu", "dfccl_gpu_test", "perf_gpu", "perf_bench"].map((name) => [`bench/${name}`, `bin/${name}`]),
 ]) {
   await must(to, ["strip", "--strip-unneeded", "-o", join(folder, to), join(native, from)]);
 }
@@ -68,6 +67,8 @@ await build({
 const { version } = JSON.parse(readFileSync(join(root, "apps/bench/package.json"), "utf8"));
 const manifest = { name: "dfccl", version, private: true, type: "module", exports: { "./package.json": "./package.json" } };
 writeFileSync(join(folder, "package.json"), `${JSON.stringify(manifest)}\n`);
+const { output: commit } = await run(["git", "describe", "--always", "--dirty=+"], { log: "pack-gpu" });
+writeFileSync(join(folder, "commit"), commit);
 // The binaries have the same kernels in them: together they take little more than one.
 const binaries = ["dfccl.node", "bin"];
 await must("binaries", ["sh", "-c", `tar -C '${folder}' -cf - ${binaries.join(" ")} | xz -9 -c > '${join(folder, "binaries.tar.xz")}'`]);

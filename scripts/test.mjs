@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { addonSymbols } from "./checks/addon-symbols.mjs";
 import { arrows, cppFormat, style, types, unusedExports } from "./checks/commands.mjs";
 import { nativeTests } from "./checks/ctest.mjs";
+import { cudaFiles } from "./checks/cuda.mjs";
 import { examples } from "./checks/examples.mjs";
 import { packageShape } from "./checks/package-shape.mjs";
 import { typescriptTests } from "./checks/vitest.mjs";
@@ -37,6 +38,7 @@ const runners = [
     run: () => nativeTests("tsan", { labels: "^stress$", target: "native_tests_stress", timeoutMs: 1_500_000 }),
     requires: "doctest",
   },
+  { name: "cuda", what: "nvcc on every file of cuda/", run: cudaFiles },
   { name: "packages", what: "version, publish, install, Node 20–26", run: packages, requires: "git" },
   { name: "examples", what: "examples/ run to their end", run: examples },
 ];

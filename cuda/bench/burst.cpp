@@ -4,43 +4,16 @@
 #include <random>
 
 #include "bench/all_reduces.hpp"
-#include "bench/nccl.hpp"
+#include "bench/timing.hpp"
 #include "bench/trace_gaps.hpp"
+#include "nccl/nccl.hpp"
 
 namespace dfccl::gpu::bench {
 namespace {
 
-double middleOf(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
 void waitNanos(uint64_t nanos) {
   const uint64_t begin = nowNanos();
   while (nowNanos() - begin < nanos) cpuPause();
-}
-
-/// Microseconds from the first rank's first submission (or call) to the last completion anywhere, of many bursts.
-template <class Work>
-std::vector<double> timeBursts(Bed& bed, uint64_t rounds, const Work& work) {
-  Meeting meeting(bed.ranks());
-  std::vector<uint64_t> begins(bed.ranks()), ends(bed.ranks());
-  std::vector<double> times;
-  bed.onEveryRank([&](uint32_t rank) {
-    for (uint64_t i = 0; i < rounds + 2; ++i) {
-      meeting.wait();
-      begins[rank] = nowNanos();
-      work(rank, i);
-      ends[rank] = nowNanos();
-      meeting.wait();
-      if (rank == 0 && i >= 2) {
-        times.push_back(static_cast<double>(*std::max_element(ends.begin(), ends.end()) -
-                                            *std::min_element(begins.begin(), begins.end())) *
-                        1e-3);
-      }
-    }
-  });
-  return times;
 }
 
 }  // namespace
@@ -54,7 +27,7 @@ int runBurst(const Arguments& arguments) {
   AllReduces all(bed, elementCountsOf(list));
   const auto collectives = static_cast<uint32_t>(all.counts.size());
   const auto ours = [&](uint64_t late) {
-    return timeBursts(bed, rounds, [&](uint32_t rank, uint64_t round) {
+    return timeTogether(bed, rounds, 2, [&](uint32_t rank, uint64_t round) {
       std::vector<uint32_t> order(collectives), slots(collectives);
       std::iota(order.begin(), order.end(), 0u);
       std::shuffle(order.begin(), order.end(), std::mt19937_64(round * 64 + rank));
@@ -63,12 +36,12 @@ int runBurst(const Arguments& arguments) {
       for (uint32_t i = 0; i < collectives; ++i) bed.await(rank, slots[i]);
     });
   };
-  const double burst = middleOf(ours(0));
+  const double burst = median(ours(0));
   std::printf("{\"bench\":\"burst\",\"list\":\"%s\",\"collectives\":%u,\"ranks\":%u,\"sticky\":\"%s\",\"dfcclUs\":%.1f",
               list.c_str(), collectives, bed.ranks(), arguments.text("--sticky", "adaptive").c_str(), burst);
   if (lateNanos != 0) {
     // The late rank's wait is not the engine's: what is left of the time is what the burst took from then on.
-    const double late = middleOf(ours(lateNanos)) - static_cast<double>(lateNanos) * 1e-3;
+    const double late = median(ours(lateNanos)) - static_cast<double>(lateNanos) * 1e-3;
     std::printf(",\"lateUs\":%.0f,\"dfcclAfterLateUs\":%.1f,\"throughputKept\":%.3f",
                 static_cast<double>(lateNanos) * 1e-3, late, burst / late);
   }
@@ -78,7 +51,7 @@ int runBurst(const Arguments& arguments) {
     for (uint32_t r = 0; r < bed.ranks(); ++r) devices.push_back(bed.device(r));
     Nccl nccl(library, devices);
     const auto theirs = [&](bool isGrouped) {
-      return middleOf(timeBursts(bed, rounds, [&](uint32_t rank, uint64_t) {
+      return median(timeTogether(bed, rounds, 2, [&](uint32_t rank, uint64_t) {
         if (isGrouped) nccl.groupStart();
         for (uint32_t c = 0; c < collectives; ++c) {
           nccl.allReduce(rank, all.send[rank]->at(all.offsets[c]), all.recv[rank]->at(all.offsets[c]), all.counts[c]);
@@ -87,7 +60,7 @@ int runBurst(const Arguments& arguments) {
         DFCCL_CUDA(cudaStreamSynchronize(nccl.stream(rank)));
       }));
     };
-    const double each = theirs(false), grouped = theirs(true), again = middleOf(ours(0));
+    const double each = theirs(false), grouped = theirs(true), again = median(ours(0));
     std::printf(",\"dfcclAgainUs\":%.1f,\"ncclUs\":%.1f,\"ncclGroupedUs\":%.1f,\"ratio\":%.2f,\"ratioGrouped\":%.2f",
                 again, each, grouped, each / std::max(burst, again), grouped / std::max(burst, again));
   }

@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <map>
 
+#include "bench/timing.hpp"
+
 namespace dfccl::gpu::bench {
 namespace {
 
@@ -16,11 +18,6 @@ const char* nameOf(TracePoint point) {
       "stuck",          "preempted",     "run finished", "posted"};
   const auto index = static_cast<int>(point);
   return index < kTracePointCount ? names[index] : "unknown";
-}
-
-double middleOf(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 /// The ring's events, oldest first.
@@ -59,7 +56,7 @@ std::string gapsJson(GpuRank& rank, double nanosPerCycle, uint32_t block) {
     if (nanos.size() < kFewest) continue;
     char text[128];
     std::snprintf(text, sizeof text, "%s\"%s > %s\":[%zu,%.0f]", json.size() == 1 ? "" : ",", nameOf(points.first),
-                  nameOf(points.second), nanos.size(), middleOf(nanos));
+                  nameOf(points.second), nanos.size(), median(nanos));
     json += text;
   }
   return json + "}";

@@ -19,7 +19,7 @@ inline constexpr uint32_t kNearContexts = 128;
 inline constexpr uint32_t kNearImages = 8;
 inline constexpr uint32_t kImageBytes = 8704;
 inline constexpr uint32_t kNobodysImage = 0xffffffff;
-inline constexpr uint32_t kMaxGrid = 64;
+inline constexpr uint32_t kMaxGrid = 65;
 
 /// Tables that the control thread looks things up in, which therefore lie in shared memory: the most that the host may
 /// ask for.

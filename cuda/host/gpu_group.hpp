@@ -23,7 +23,10 @@ class GpuGroup {
   GpuGroup& operator=(const GpuGroup&) = delete;
 
   const CollectiveSpec& spec() const { return spec_; }
-  uint64_t programDigest() const { return programDigest_; }
+  /// @throws Error dfcclRegistrationMismatch
+  void checkAgreement(const CollectiveSpec& spec, uint64_t programDigest, uint32_t rank) const {
+    dfccl::checkAgreement(spec_, programDigest_, spec, programDigest, rank);
+  }
   bool hasJoined(uint32_t member) const { return joinedMembers_[member].program != nullptr; }
   bool isMember(uint32_t member) const { return hasJoined(member) && !joinedMembers_[member].hasLeft; }
   /// All that ever joined have left.

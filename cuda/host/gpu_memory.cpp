@@ -1,4 +1,6 @@
 // Memory that collectives work on: the user's, and what is taken for him.
+#include <cuda.h>
+
 #include <cinttypes>
 #include <cstdio>
 #include <string>
@@ -16,18 +18,45 @@ std::string hex(const void* address) {
   return text;
 }
 
+/// The allocation that device memory lies in; nothing where the driver doesn't tell.
+MemoryRange rangeOf(const void* address) {
+  using GetAttribute = CUresult (*)(void*, CUpointer_attribute, CUdeviceptr);
+  // The runtime doesn't ask for it, and a program that links the driver's library doesn't start without one.
+  static const GetAttribute getAttribute = [] {
+    void* found = nullptr;
+    constexpr unsigned kSince = 4000;
+    cudaDriverEntryPointQueryResult result{};
+    const cudaError_t error =
+        cudaGetDriverEntryPointByVersion("cuPointerGetAttribute", &found, kSince, cudaEnableDefault, &result);
+    return error == cudaSuccess && result == cudaDriverEntryPointSuccess ? reinterpret_cast<GetAttribute>(found)
+                                                                         : nullptr;
+  }();
+  MemoryRange range;
+  const auto at = reinterpret_cast<CUdeviceptr>(address);
+  size_t bytes = 0;
+  CUdeviceptr first = 0;
+  if (getAttribute == nullptr || getAttribute(&first, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, at) != CUDA_SUCCESS ||
+      getAttribute(&bytes, CU_POINTER_ATTRIBUTE_RANGE_SIZE, at) != CUDA_SUCCESS) {
+    return range;
+  }
+  range = {first, bytes};
+  return range;
+}
+
 }  // namespace
 
-void GpuWorld::checkMemory(uint32_t rank, const CollectiveSpec& spec, const RunShape& shape, const void* send,
-                           const void* recv) {
+RunMemory GpuWorld::checkMemory(uint32_t rank, const CollectiveSpec& spec, const RunShape& shape, const void* send,
+                                const void* recv) {
   const int device = deviceOf(rank);
   const OnDevice here(device);
+  RunMemory memory;
   const struct {
     const char* name;
     const void* address;
     uint64_t bytes;
-  } buffers[] = {{"send", send, shape.sendBytes}, {"receive", recv, shape.recvBytes}};
-  for (const auto& [name, address, bytes] : buffers) {
+    MemoryRange& range;
+  } buffers[] = {{"send", send, shape.sendBytes, memory.send}, {"receive", recv, shape.recvBytes, memory.recv}};
+  for (const auto& [name, address, bytes, range] : buffers) {
     if (bytes == 0) continue;
     const auto refuse = [&, name = name, address = address](const std::string& what, const std::string& remedy) {
       throw Error(dfcclInvalidArgument,
@@ -56,7 +85,15 @@ void GpuWorld::checkMemory(uint32_t rank, const CollectiveSpec& spec, const RunS
       refuse("is not aligned to the " + std::to_string(element) + " bytes of " + nameOf(spec.type),
              "Begin the buffer at a multiple of " + std::to_string(element) + " bytes.");
     }
+    range = rangeOf(address);
+    const uint64_t offset = reinterpret_cast<uint64_t>(address) - range.first;
+    if (range.bytes != 0 && offset + bytes > range.bytes) {
+      refuse("has " + std::to_string(range.bytes - offset) + " bytes left in its allocation, and a run needs " +
+                 std::to_string(bytes),
+             "Allocate as much as the collective was registered for.");
+    }
   }
+  return memory;
 }
 
 void GpuWorld::checkHealth(uint32_t rank) {

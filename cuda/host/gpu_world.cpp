@@ -4,7 +4,9 @@
 #include <set>
 #include <string>
 
+#include "host/lanes.hpp"
 #include "world/builtin_programs.hpp"
+#include "world/group.hpp"
 #include "world/program_check.hpp"
 
 namespace dfccl::gpu {
@@ -31,43 +33,6 @@ void connectDevices(const std::vector<int>& devices) {
     }
   }
 }
-
-}  // namespace
-
-namespace {
-
-bool isExchanged(Collective collective, size_t bytes, uint32_t ranks) {
-  constexpr size_t kMostSent = 448 << 10;  // by one rank to all others
-  return collective == Collective::allReduce && ranks > 1 && bytes * (ranks - 1) <= kMostSent;
-}
-
-uint32_t exchangeLanesFor(size_t bytes, uint32_t most) {
-  // So much a block's workers keep in their registers from the look at it to the reduction.
-  constexpr size_t kPerLane = 7168;
-  constexpr uint32_t kMostLanes = 32;
-  uint32_t lanes = 1;
-  while (lanes * kPerLane < bytes && lanes < kMostLanes) lanes *= 2;
-  return std::min(lanes, most);
-}
-
-uint32_t directLanesFor(size_t bytes, uint32_t most) {
-  // Measured: below this a second block costs more than it moves (four H200); 16 and 32 are as good at 1 MiB, and 32
-  // better from 4 MiB on (two H200).
-  constexpr size_t kOneLane = 128 << 10;
-  constexpr size_t kManyLanes = 2 << 20;
-  if (bytes < kOneLane) return 1;
-  return std::min(most, bytes < kManyLanes ? 16u : 32u);
-}
-
-}  // namespace
-
-uint32_t lanesFor(Collective collective, size_t bytes, uint32_t ranks, uint32_t grid) {
-  // The leader's block has its hands full with passing on what comes in.
-  const uint32_t most = grid > 1 ? grid - 1 : 1;
-  return isExchanged(collective, bytes, ranks) ? exchangeLanesFor(bytes, most) : directLanesFor(bytes, most);
-}
-
-namespace {
 
 WorldOptions inCommon(const GpuWorldOptions& options) {
   WorldOptions o;
@@ -127,23 +92,7 @@ const BoundProgram* GpuWorld::upload(ArenaBlocks& blocks, const BoundProgram& pr
 std::shared_ptr<GpuGroup> GpuWorld::groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest) {
   const auto [first, last] = groups_.equal_range(spec.id);
   for (auto it = first; it != last; ++it) {
-    GpuGroup& group = *it->second;
-    if (group.isPoisoned()) continue;
-    const auto& ranks = group.spec().ranks;
-    const auto mine = std::find(ranks.begin(), ranks.end(), spec.ranks[member]);
-    // A rank that has been in this group and left begins a new one.
-    if (mine != ranks.end() && group.hasJoined(static_cast<uint32_t>(mine - ranks.begin()))) {
-      if (group.isMember(static_cast<uint32_t>(mine - ranks.begin()))) {
-        throw Error(dfcclAlreadyRegistered,
-                    "Rank " + std::to_string(spec.ranks[member]) + " has registered collective " +
-                        std::to_string(spec.id) + " already.",
-                    "Unregister it first, or use another id.",
-                    {{"id", std::to_string(spec.id)}, {"rank", std::to_string(spec.ranks[member])}});
-      }
-      continue;
-    }
-    checkAgreement(group.spec(), group.programDigest(), spec, digest, spec.ranks[member]);
-    return it->second;
+    if (isToJoin(*it->second, spec, member, digest)) return it->second;
   }
   std::vector<DeviceArena*> arenas;
   for (const uint32_t r : spec.ranks) arenas.push_back(&ranks_[r]->arena());

@@ -21,9 +21,6 @@ struct GpuWorldOptions {
   TileSizes tiles = defaultOptions(BackendKind::cuda).tiles;
 };
 
-/// Blocks that the built-in program of a collective uses for so many bytes on a rank.
-uint32_t lanesFor(Collective collective, size_t bytes, uint32_t ranks, uint32_t grid);
-
 /// The backend of GPUs.
 class GpuWorld : public Backend {
  public:
@@ -48,8 +45,8 @@ class GpuWorld : public Backend {
   RunShape shapeOf(uint32_t rank, uint32_t index) override;
   std::vector<MemberProgress> explain(uint32_t rank, uint32_t index) override;
 
-  void checkMemory(uint32_t rank, const CollectiveSpec& spec, const RunShape& shape, const void* send,
-                   const void* recv) override;
+  RunMemory checkMemory(uint32_t rank, const CollectiveSpec& spec, const RunShape& shape, const void* send,
+                        const void* recv) override;
   void* allocate(uint32_t rank, size_t bytes) override;
   void free(uint32_t rank, void* memory, size_t bytes) override;
   void copyIn(uint32_t rank, void* to, const void* from, size_t bytes) override;

@@ -40,6 +40,8 @@ TEST_CASE("a buffer that the rank's daemon can't use is refused before it is que
   }
   CHECK(run(reinterpret_cast<char*>(good.data()) + 2, good.data() + 500) == dfcclInvalidArgument);
   CHECK(says("is not aligned to the 4 bytes of float32"));
+  CHECK(run(good.data() + 901, good.data()) == dfcclInvalidArgument);
+  CHECK(says("has 396 bytes left in its allocation, and a run needs 400"));
   CHECK(run(good.data(), good.data() + 50) == dfcclInvalidArgument);
   CHECK(says("lie where the program doesn't allow it"));
   CHECK(run(nullptr, good.data()) == dfcclInvalidArgument);

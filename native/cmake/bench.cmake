@@ -17,6 +17,8 @@ function(dfccl_add_bench source)
   add_dependencies(bench ${_target})
   if(source MATCHES "/bench/perf/")
     add_dependencies(perf ${_target})
+    # Packed for GPU hosts, some of which have an older C++ library than the builder's.
+    target_link_options(${_target} PRIVATE -static-libstdc++ -static-libgcc)
   endif()
 endfunction()
 

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "perf/memory.hpp"
 #include "perf/shape.hpp"
 
 namespace dfccl::bench {
@@ -44,16 +45,24 @@ class Backend {
     (void)inPlace;
     return {};
   }
+  virtual Memory& memory() { return hostMemory(); }
+  /// Called once by each thread that drives ranks, first of all.
+  virtual void attachThread(uint32_t firstRank) { (void)firstRank; }
   /// Makes `concurrent` collectives of this shape ready, on all local ranks; called by one thread.
   virtual void prepare(const Case& shape, bool inPlace, uint32_t concurrent) = 0;
   /// Frees them; nothing is in flight.
   virtual void release() = 0;
   /// Begins one of them on a rank. May return before it is done, or afterwards.
   virtual void enqueue(uint32_t rank, uint32_t which, const void* send, void* recv) = 0;
+  /// What a thread begins between these two, so many operations, may wait for each other: NCCL has to be told so.
+  virtual void openGroup(uint32_t operations) { (void)operations; }
+  virtual void closeGroup(uint32_t operations) { (void)operations; }
   /// Waits until everything that these ranks have begun is done; called by the thread that drives them.
   virtual void complete(uint32_t firstRank, uint32_t count) = 0;
   /// Whether what the root of a broadcast receives is written out of place too.
   virtual bool copiesOwnPart() const { return true; }
+  /// Whether its results are those of exact arithmetic, to the bit.
+  virtual bool isExact(const Case&) const { return true; }
 
   virtual PerfCounters counters() { return {}; }
 

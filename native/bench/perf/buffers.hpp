@@ -1,33 +1,29 @@
 #pragma once
 // Memory of one rank. Iterations walk through it, so that a run of small collectives doesn't measure the cache.
-#include <cstdlib>
-#include <cstring>
+#include <algorithm>
 #include <memory>
-#include <new>
 
-#include "perf/shape.hpp"
+#include "perf/memory.hpp"
 
 namespace dfccl::bench {
 
 class Buffer {
  public:
-  Buffer() = default;
-  explicit Buffer(size_t bytes) : bytes_((bytes + kPage - 1) / kPage * kPage + kPage) {
-    memory_.reset(static_cast<char*>(std::aligned_alloc(kPage, bytes_)));
-    if (memory_ == nullptr) throw std::bad_alloc();
-    // Plain numbers in every type: no run is slowed down by denormal ones.
-    std::memset(memory_.get(), 0x3f, bytes_);
-  }
+  /// A page more than asked for: room for buffers that begin one element late.
+  Buffer(Memory& memory, uint32_t rank, size_t bytes)
+      : memory_(memory.allocate(rank, bytes + kPage), Free{&memory, rank}), bytes_(bytes) {}
   char* at(size_t offset) const { return memory_.get() + offset; }
-  size_t bytes() const { return bytes_ == 0 ? 0 : bytes_ - kPage; }
+  size_t bytes() const { return bytes_; }
 
  private:
   static constexpr size_t kPage = 4096;
   struct Free {
-    void operator()(char* p) const { std::free(p); }
+    void operator()(char* p) const { memory->free(rank, p); }
+    Memory* memory;
+    uint32_t rank;
   };
   std::unique_ptr<char, Free> memory_;
-  size_t bytes_ = 0;
+  size_t bytes_;
 };
 
 struct Pair {
@@ -39,7 +35,8 @@ struct Pair {
 class RankBuffers {
  public:
   /// @param sendBytes, recvBytes of the largest case.
-  RankBuffers(size_t sendBytes, size_t recvBytes) : send_(sendBytes), recv_(std::max(sendBytes, recvBytes)) {}
+  RankBuffers(Memory& memory, uint32_t rank, size_t sendBytes, size_t recvBytes)
+      : send_(memory, rank, lines(sendBytes)), recv_(memory, rank, lines(std::max(sendBytes, recvBytes))) {}
 
   /// Lays a case out in them. In place both of its buffers lie in the receive buffer.
   void layOut(const Case& shape, uint32_t rank, bool inPlace, size_t misalignment) {
@@ -75,12 +72,6 @@ class RankBuffers {
   /// What the first iteration after rewind() was given.
   Pair first() const { return first_; }
 
-  /// Memory to compute what must arrive in.
-  char* expected(size_t bytes) {
-    if (expected_.bytes() < bytes) expected_ = Buffer(bytes);
-    return expected_.at(0);
-  }
-
  private:
   struct Stride {
     size_t send, recv;
@@ -88,7 +79,7 @@ class RankBuffers {
   /// Whole lines of memory, so that neighbours share none; two, because they are fetched in pairs.
   static size_t lines(size_t bytes) { return (std::max<size_t>(bytes, 1) + 127) / 128 * 128; }
 
-  Buffer send_, recv_, expected_;
+  Buffer send_, recv_;
   Stride stride_{};
   Pair first_{}, next_{};
   size_t slots_ = 1, slot_ = 0;

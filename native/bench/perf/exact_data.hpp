@@ -16,6 +16,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "dfccl/host_device.hpp"
 #include "dfccl/numeric/element.hpp"
 #include "dfccl/numeric/small_float.hpp"
 #include "dfccl/types.hpp"
@@ -23,7 +24,7 @@
 namespace dfccl::bench {
 
 /// Every bit of the result depends on every bit of the argument (the finaliser of splitmix64).
-constexpr uint64_t scramble(uint64_t x) {
+DFCCL_HD constexpr uint64_t scramble(uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
   x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
   return x ^ (x >> 31);
@@ -73,13 +74,14 @@ decltype(auto) withElement(DataType type, const Visit& visit) {
 }
 
 /// The scalar of a rank in scaled sums.
-constexpr double scaleOf(uint32_t rank) { return rank % 2 == 0 ? 1 : 2; }
+DFCCL_HD constexpr double scaleOf(uint32_t rank) { return rank % 2 == 0 ? 1 : 2; }
 
 /// The inputs of all ranks for one collective, and what they reduce to. Values depend on (seed, rank, index) only.
 class ExactData {
  public:
   ExactData(DataType type, ReduceOp op, uint32_t ranks, uint64_t seed)
       : type_(type), op_(op), ranks_(ranks), seed_(scramble(seed + 0x9e3779b97f4a7c15)) {}
+  DataType type() const { return type_; }
 
   /// Elements first … first + count - 1 of a rank's input.
   void fill(void* out, uint64_t first, uint64_t count, uint32_t rank) const {
@@ -95,22 +97,9 @@ class ExactData {
     });
   }
 
- private:
+  /// One element of a rank's input.
   template <class T>
-  static T encode(double value) {
-    if constexpr (std::is_floating_point_v<T>) {
-      return static_cast<T>(value);
-    } else {
-      return roundTo<T>(static_cast<float>(value));
-    }
-  }
-
-  uint64_t hashOf(uint64_t index) const { return scramble(seed_ + index); }
-  /// The rank's place in an order of the ranks that is another one for each element.
-  uint32_t placeOf(uint64_t hash, uint32_t rank) const { return static_cast<uint32_t>((rank + (hash >> 33)) % ranks_); }
-
-  template <class T>
-  T input(uint32_t rank, uint64_t index) const {
+  DFCCL_HD T input(uint32_t rank, uint64_t index) const {
     const uint64_t hash = hashOf(index);
     if constexpr (ElementFormat<T>::kIsFloat) {
       return encode<T>(value<T>(rank, hash));
@@ -119,8 +108,41 @@ class ExactData {
     }
   }
 
+  /// What that of all ranks reduces to.
   template <class T>
-  uint64_t integer(uint32_t rank, uint64_t hash) const {
+  DFCCL_HD T reduced(uint64_t index) const {
+    const uint64_t hash = hashOf(index);
+    if constexpr (ElementFormat<T>::kIsFloat) {
+      using Value = typename element::Element<T>::Value;
+      double result = scaled(0) * value<T>(0, hash);
+      for (uint32_t r = 1; r < ranks_; ++r) result = fold(result, scaled(r) * value<T>(r, hash));
+      if (op_ == ReduceOp::avg) result = static_cast<double>(element::divide(static_cast<Value>(result), ranks_));
+      return encode<T>(result);
+    } else {
+      T result = times<T>(integer<T>(0, hash), 0);
+      for (uint32_t r = 1; r < ranks_; ++r) result = foldIntegers(result, times<T>(integer<T>(r, hash), r));
+      return op_ == ReduceOp::avg ? static_cast<T>(result / static_cast<T>(ranks_)) : result;
+    }
+  }
+
+ private:
+  template <class T>
+  DFCCL_HD static T encode(double value) {
+    if constexpr (std::is_floating_point_v<T>) {
+      return static_cast<T>(value);
+    } else {
+      return roundTo<T>(static_cast<float>(value));
+    }
+  }
+
+  DFCCL_HD uint64_t hashOf(uint64_t index) const { return scramble(seed_ + index); }
+  /// The rank's place in an order of the ranks that is another one for each element.
+  DFCCL_HD uint32_t placeOf(uint64_t hash, uint32_t rank) const {
+    return static_cast<uint32_t>((rank + (hash >> 33)) % ranks_);
+  }
+
+  template <class T>
+  DFCCL_HD uint64_t integer(uint32_t rank, uint64_t hash) const {
     const uint64_t bits = scramble(hash ^ (rank + uint64_t{1}) * 0xd6e8feb86659fd93);
     if (op_ == ReduceOp::prod) return bits | 1;
     if (op_ != ReduceOp::avg) return bits;
@@ -129,7 +151,7 @@ class ExactData {
   }
 
   template <class T>
-  double value(uint32_t rank, uint64_t hash) const {
+  DFCCL_HD double value(uint32_t rank, uint64_t hash) const {
     constexpr int kMantissa = ElementFormat<T>::kMantissa;
     const uint64_t bits = scramble(hash ^ (rank + uint64_t{1}) * 0xd6e8feb86659fd93);
     const double sign = (bits & 1) == 0 ? 1 : -1;
@@ -164,35 +186,19 @@ class ExactData {
     return 0;
   }
 
+  DFCCL_HD double scaled(uint32_t rank) const { return op_ == ReduceOp::scaledSum ? scaleOf(rank) : 1; }
   template <class T>
-  T reduced(uint64_t index) const {
-    const uint64_t hash = hashOf(index);
-    if constexpr (ElementFormat<T>::kIsFloat) {
-      using Value = typename element::Element<T>::Value;
-      double result = scaled(0) * value<T>(0, hash);
-      for (uint32_t r = 1; r < ranks_; ++r) result = fold(result, scaled(r) * value<T>(r, hash));
-      if (op_ == ReduceOp::avg) result = static_cast<double>(element::divide(static_cast<Value>(result), ranks_));
-      return encode<T>(result);
-    } else {
-      T result = times<T>(integer<T>(0, hash), 0);
-      for (uint32_t r = 1; r < ranks_; ++r) result = foldIntegers(result, times<T>(integer<T>(r, hash), r));
-      return op_ == ReduceOp::avg ? static_cast<T>(result / static_cast<T>(ranks_)) : result;
-    }
-  }
-
-  double scaled(uint32_t rank) const { return op_ == ReduceOp::scaledSum ? scaleOf(rank) : 1; }
-  template <class T>
-  T times(uint64_t bits, uint32_t rank) const {
+  DFCCL_HD T times(uint64_t bits, uint32_t rank) const {
     return static_cast<T>(bits * static_cast<uint64_t>(scaled(rank)));
   }
-  double fold(double a, double b) const {
+  DFCCL_HD double fold(double a, double b) const {
     if (op_ == ReduceOp::prod) return a * b;
     if (op_ == ReduceOp::min) return std::min(a, b);
     if (op_ == ReduceOp::max) return std::max(a, b);
     return a + b;
   }
   template <class T>
-  T foldIntegers(T a, T b) const {
+  DFCCL_HD T foldIntegers(T a, T b) const {
     if (op_ == ReduceOp::prod) return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
     if (op_ == ReduceOp::min) return std::min(a, b);
     if (op_ == ReduceOp::max) return std::max(a, b);

@@ -1,9 +1,11 @@
 #pragma once
 // A library that is wrong on purpose: what the data check must catch, and a rank that stops in the middle.
+#include <algorithm>
 #include <csignal>
-#include <cstring>
+#include <memory>
 #include <vector>
 
+#include "perf/buffers.hpp"
 #include "perf/plan.hpp"
 
 namespace dfccl::bench {
@@ -19,7 +21,12 @@ class FaultyBackend : public Backend {
   uint32_t firstRank() const override { return real_.firstRank(); }
   uint32_t localRanks() const override { return real_.localRanks(); }
   std::string refusal(const Case& shape, bool inPlace) const override { return real_.refusal(shape, inPlace); }
+  Memory& memory() override { return real_.memory(); }
+  void attachThread(uint32_t firstRank) override { real_.attachThread(firstRank); }
+  void openGroup(uint32_t operations) override { real_.openGroup(operations); }
+  void closeGroup(uint32_t operations) override { real_.closeGroup(operations); }
   bool copiesOwnPart() const override { return real_.copiesOwnPart(); }
+  bool isExact(const Case& shape) const override { return real_.isExact(shape); }
   PerfCounters counters() override { return real_.counters(); }
   void barrier() override { real_.barrier(); }
   double combine(double mine, Average average) override { return real_.combine(mine, average); }
@@ -27,10 +34,17 @@ class FaultyBackend : public Backend {
 
   void prepare(const Case& shape, bool inPlace, uint32_t concurrent) override {
     shape_ = shape;
-    nothing_.assign(shape.sendElements() * shape.elementBytes(), 0);
+    if (fault_.kind == FaultKind::missing) {
+      const size_t bytes = shape.sendElements() * shape.elementBytes();
+      nothing_ = std::make_unique<Buffer>(memory(), fault_.rank, bytes);
+      memory().clear(fault_.rank, nothing_->at(0), bytes);
+    }
     real_.prepare(shape, inPlace, concurrent);
   }
-  void release() override { real_.release(); }
+  void release() override {
+    real_.release();
+    nothing_.reset();
+  }
 
   void enqueue(uint32_t rank, uint32_t which, const void* send, void* recv) override {
     if (rank != fault_.rank) return real_.enqueue(rank, which, send, recv);
@@ -39,7 +53,7 @@ class FaultyBackend : public Backend {
       if (localRanks() != ranks()) std::raise(SIGKILL);
       return;
     }
-    if (fault_.kind == FaultKind::missing && send != recv) send = nothing_.data();
+    if (fault_.kind == FaultKind::missing && send != recv) send = nothing_->at(0);
     recv_ = recv;
     real_.enqueue(rank, which, send, recv);
   }
@@ -47,9 +61,12 @@ class FaultyBackend : public Backend {
     real_.complete(firstRank, count);
     if (recv_ == nullptr || fault_.rank < firstRank || fault_.rank >= firstRank + count) return;
     const size_t bytes = shape_.recvElements() * shape_.elementBytes();
-    auto* result = static_cast<char*>(recv_);
+    std::vector<char> result(bytes);
+    memory().read(fault_.rank, result.data(), recv_, bytes);
     if (fault_.kind == FaultKind::flip && bytes != 0) result[bytes / 3] = static_cast<char>(result[bytes / 3] ^ 4);
-    if (fault_.kind == FaultKind::swap) std::swap_ranges(result, result + bytes / 2, result + bytes - bytes / 2);
+    const auto half = static_cast<ptrdiff_t>(bytes / 2);
+    if (fault_.kind == FaultKind::swap) std::swap_ranges(result.begin(), result.begin() + half, result.end() - half);
+    memory().write(fault_.rank, recv_, result.data(), bytes);
     recv_ = nullptr;
   }
 
@@ -58,7 +75,7 @@ class FaultyBackend : public Backend {
   Backend& real_;
   Fault fault_;
   Case shape_;
-  std::vector<char> nothing_;
+  std::unique_ptr<Buffer> nothing_;  // an input that isn't what the rank gave
   void* recv_ = nullptr;
   uint32_t begun_ = 0;
 };

@@ -40,16 +40,41 @@ struct Plan {
   int64_t delayedRank = -1;
   double delayMicros = 0;
   double timeoutSeconds = 0;
+  bool takesTurns = false;
   Fault fault;
   std::vector<Case> cases;
 };
 
 inline const std::vector<std::string> kPlanOptions = {
-    "test",          "threads", "ranks-per-thread", "iterations", "aggregated",
-    "warm-ups",      "cycles",  "checks",           "blocking",   "average",
-    "per-iteration", "skipped", "unaligned",        "concurrent", "order",
-    "seed",          "delay",   "timeout",          "fault",      "cases",
-    "backend",       "program", "in-place-program", "workers",    "probe",
+    "test",
+    "threads",
+    "ranks-per-thread",
+    "iterations",
+    "aggregated",
+    "warm-ups",
+    "cycles",
+    "checks",
+    "blocking",
+    "average",
+    "per-iteration",
+    "skipped",
+    "unaligned",
+    "concurrent",
+    "order",
+    "seed",
+    "delay",
+    "timeout",
+    "fault",
+    "cases",
+    "backend",
+    "program",
+    "in-place-program",
+    "workers",
+    "probe",
+    "turns",
+    "device",
+    "nccl",
+    "grid",
 };
 
 inline Test parseTest(const std::string& name) {
@@ -122,6 +147,7 @@ inline Plan parsePlan(const Arguments& a) {
     p.delayMicros = std::stod(delay[1]);
   }
   p.timeoutSeconds = a.number("timeout", 0);
+  p.takesTurns = a.number("turns", 0) != 0;
   p.fault = parseFault(a.text("fault", ""));
   return p;
 }

@@ -2,15 +2,16 @@
 // Programs of one's own for the engine: every rank's bytes in one file, each after its length (32 bits, little endian).
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
 
+#include "arguments.hpp"
 #include "perf/backend.hpp"
+#include "perf/rank_programs.hpp"
 
 namespace dfccl::bench {
-
-using RankPrograms = std::vector<std::vector<uint8_t>>;
 
 inline std::vector<uint8_t> readFile(const std::string& path) {
   std::vector<uint8_t> bytes;
@@ -22,10 +23,9 @@ inline std::vector<uint8_t> readFile(const std::string& path) {
   return bytes;
 }
 
-/// One program a rank; none for an empty path.
-inline RankPrograms readPrograms(const std::string& path) {
+/// One program a rank.
+inline RankPrograms readRankPrograms(const std::string& path) {
   RankPrograms programs;
-  if (path.empty()) return programs;
   const std::vector<uint8_t> bytes = readFile(path);
   for (size_t at = 0; at < bytes.size();) {
     uint32_t length = 0;
@@ -36,6 +36,20 @@ inline RankPrograms readPrograms(const std::string& path) {
     programs.emplace_back(bytes.begin() + static_cast<ptrdiff_t>(at),
                           bytes.begin() + static_cast<ptrdiff_t>(at + length));
     at += length;
+  }
+  return programs;
+}
+
+/// "LANES:PATH,LANES:PATH"; none for an empty text.
+inline ProgramsByLanes readPrograms(const std::string& list) {
+  ProgramsByLanes programs;
+  for (const std::string& part : split(list, ',')) {
+    const size_t colon = part.find(':');
+    const unsigned long lanes = std::strtoul(part.c_str(), nullptr, 10);
+    if (colon == std::string::npos || lanes == 0) {
+      throw PerfError(Exit::invalidUsage, part + " names no program: a number of blocks, a colon, a path.");
+    }
+    programs.emplace(static_cast<uint32_t>(lanes), readRankPrograms(part.substr(colon + 1)));
   }
   return programs;
 }

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <thread>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "measurement.hpp"
 #include "perf/buffers.hpp"
 #include "perf/plan.hpp"
+#include "perf/turns.hpp"
 
 namespace dfccl::bench {
 
@@ -38,7 +40,12 @@ inline std::string quoted(const std::string& text) {
 class Runner {
  public:
   Runner(Backend& backend, const Plan& plan)
-      : backend_(backend), plan_(plan), meeting_(plan.threads), micros_(plan.threads), cpuMicros_(plan.threads) {
+      : backend_(backend),
+        plan_(plan),
+        turns_(plan.cases.size(), plan.cycles, plan.takesTurns),
+        meeting_(plan.threads),
+        micros_(plan.threads),
+        cpuMicros_(plan.threads) {
     size_t sendBytes = 0, recvBytes = 0;
     for (const Case& c : plan.cases) {
       sendBytes = std::max(sendBytes, c.sendElements() * c.elementBytes());
@@ -46,14 +53,16 @@ class Runner {
     }
     const uint32_t local = backend.localRanks();
     for (uint32_t r = 0; r < local; ++r) {
-      for (uint32_t k = 0; k < plan.concurrent; ++k) buffers_.emplace_back(sendBytes, recvBytes);
+      for (uint32_t k = 0; k < plan.concurrent; ++k) {
+        buffers_.emplace_back(backend.memory(), backend.firstRank() + r, sendBytes, recvBytes);
+      }
       order_.emplace_back(plan.concurrent);
       std::iota(order_.back().begin(), order_.back().end(), 0u);
       random_.emplace_back(plan.seed + backend.firstRank() + r);
     }
   }
 
-  /// Runs every case, as often as the plan says.
+  /// Runs every case, as often as the plan says; or those that standard input names, until it ends.
   void run() {
     std::vector<std::jthread> threads;
     for (uint32_t t = 1; t < plan_.threads; ++t) threads.emplace_back([this, t] { guarded(t); });
@@ -72,8 +81,13 @@ class Runner {
 
   void guarded(uint32_t thread) {
     try {
-      for (uint32_t cycle = 0; plan_.cycles == 0 || cycle < plan_.cycles; ++cycle) {
-        for (size_t row = 0; row < plan_.cases.size(); ++row) runCase(thread, row, cycle);
+      backend_.attachThread(backend_.firstRank() + firstLocal(thread));
+      for (;;) {
+        meet();
+        if (thread == 0) turn_ = turns_.next();
+        meet();
+        if (!turn_) return;
+        runCase(thread, turn_->row, turn_->cycle);
       }
     } catch (const PerfError& error) {
       endWith(error.exit, error.what());
@@ -137,7 +151,7 @@ class Runner {
     }
   }
 
-  /// One iteration's operations of this thread's ranks.
+  /// One operation of each of this thread's ranks.
   void begin(uint32_t thread) {
     const uint32_t first = firstLocal(thread);
     const int64_t late = plan_.delayedRank - static_cast<int64_t>(backend_.firstRank());
@@ -153,20 +167,29 @@ class Runner {
 
   void complete(uint32_t thread) { backend_.complete(backend_.firstRank() + firstLocal(thread), plan_.ranksPerThread); }
 
-  void repeat(uint32_t thread, uint32_t times) {
+  /// An iteration: so many operations of each of this thread's ranks.
+  void iterate(uint32_t thread, uint32_t times) {
+    const uint32_t operations = times * plan_.ranksPerThread * plan_.concurrent;
+    backend_.openGroup(operations);
     for (uint32_t i = 0; i < times; ++i) begin(thread);
+    backend_.closeGroup(operations);
+  }
+
+  void repeat(uint32_t thread, uint32_t times) {
+    for (uint32_t i = 0; i < times; ++i) iterate(thread, 1);
     complete(thread);
   }
 
   void time(uint32_t thread, uint32_t iterations, Result& result) {
-    repeat(thread, 1);
-    meetAll(thread);
+    // Counted from here, the untimed operation too: to ask a GPU between it and the others would let its daemon leave.
     const PerfCounters before = thread == 0 ? backend_.counters() : PerfCounters{};
     meet();
+    repeat(thread, 1);
+    meetAll(thread);
     const double start = nowMicros();
     for (uint32_t i = 0; i < iterations; ++i) {
       const double began = plan_.perIteration ? nowMicros() : 0;
-      for (uint32_t a = 0; a < plan_.aggregated; ++a) begin(thread);
+      iterate(thread, plan_.aggregated);
       if (plan_.blocking != Blocking::never || plan_.perIteration) complete(thread);
       if (plan_.blocking == Blocking::withBarrier) meetAll(thread);
       if (plan_.perIteration && thread == 0 && i >= plan_.skipped) {
@@ -210,7 +233,7 @@ class Runner {
   }
 
   void check(uint32_t thread, const Case& shape, bool inPlace, Result& result) {
-    if (!shape.isChecked(inPlace)) return;
+    if (!shape.isChecked(inPlace) || !backend_.isExact(shape)) return;
     uint64_t wrong = 0;
     for (uint32_t round = 0; round < plan_.checks; ++round) wrong += checkOnce(thread, shape, inPlace, round);
     wrong_.fetch_add(wrong, std::memory_order_relaxed);
@@ -231,9 +254,9 @@ class Runner {
         const Pair pair = buffersOf(local, which).first();
         // In place a receive buffer inside the send buffer holds what is to be sent.
         if (!inPlace || shape.recvElements() > shape.sendElements()) {
-          std::memset(pair.recv, 0, shape.recvElements() * element);
+          backend_.memory().clear(rank, pair.recv, shape.recvElements() * element);
         }
-        dataOf(which).fill(const_cast<void*>(pair.send), 0, shape.sendElements(), rank);
+        backend_.memory().fill(rank, const_cast<void*>(pair.send), shape.sendElements(), dataOf(which));
       }
     }
     meetAll(thread);
@@ -241,20 +264,14 @@ class Runner {
     meetAll(thread);
     uint64_t wrong = 0;
     for (uint32_t which = 0; which < plan_.concurrent; ++which) {
-      const ExactData data = dataOf(which);
-      bool isKnown = false;  // an all-reduce gives every rank the same
-      char* expected = nullptr;
+      std::vector<Received> results;
       for (uint32_t local = first; local < last; ++local) {
         const uint32_t rank = backend_.firstRank() + local;
         if (!shape.isReceived(rank)) continue;
         if (shape.test == Test::broadcast && rank == shape.root && !backend_.copiesOwnPart()) continue;
-        if (!isKnown || shape.test != Test::allReduce) {
-          expected = buffersOf(first, 0).expected(shape.recvElements() * element);
-          shape.expect(expected, rank, data);
-          isKnown = true;
-        }
-        wrong += differingElements(buffersOf(local, which).first().recv, expected, shape.recvElements(), element);
+        results.push_back({rank, buffersOf(local, which).first().recv});
       }
+      wrong += backend_.memory().countWrong(results, shape, dataOf(which));
     }
     return wrong;
   }
@@ -294,6 +311,8 @@ class Runner {
 
   Backend& backend_;
   const Plan& plan_;
+  Turns turns_;
+  std::optional<Turn> turn_;  // now
   std::barrier<> meeting_;
   std::vector<RankBuffers> buffers_;          // [local rank][concurrent]
   std::vector<std::vector<uint32_t>> order_;  // [local rank]: in which it begins what runs at the same time

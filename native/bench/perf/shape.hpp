@@ -102,32 +102,35 @@ struct Case {
   }
   ExactData data(uint64_t seed) const { return ExactData(type, reduces(test) ? op : ReduceOp::max, ranks, seed); }
 
-  /// Writes what `rank` must receive.
-  void expect(void* out, uint32_t rank, const ExactData& data) const {
-    const auto at = [&](uint64_t element) { return static_cast<char*>(out) + element * elementBytes(); };
+  static constexpr uint32_t kReduced = ~0u;
+  /// What `rank` must receive: visit(at, first, count, source) says that from element `at` on lie elements `first` … of
+  /// what the rank `source` gives, or of all ranks' reduction (kReduced).
+  template <class Visit>
+  void forEachExpected(uint32_t rank, const Visit& visit) const {
+    const uint64_t none = 0;
     switch (test) {
       case Test::allReduce:
       case Test::reduce:
-        return data.reduce(out, 0, count);
+        return visit(none, none, count, kReduced);
       case Test::reduceScatter:
-        return data.reduce(out, rank * count, count);
+        return visit(none, rank * count, count, kReduced);
       case Test::broadcast:
-        return data.fill(out, 0, count, root);
+        return visit(none, none, count, root);
       case Test::scatter:
-        return data.fill(out, rank * count, count, root);
+        return visit(none, rank * count, count, root);
       case Test::sendRecv:
-        return data.fill(out, 0, count, (rank + ranks - 1) % ranks);
+        return visit(none, none, count, (rank + ranks - 1) % ranks);
       case Test::allGather:
       case Test::gather:
       case Test::hypercube:
-        for (uint32_t from = 0; from < ranks; ++from) data.fill(at(from * count), 0, count, from);
+        for (uint32_t from = 0; from < ranks; ++from) visit(from * count, none, count, from);
         return;
       case Test::allToAll:
-        for (uint32_t from = 0; from < ranks; ++from) data.fill(at(from * count), rank * count, count, from);
+        for (uint32_t from = 0; from < ranks; ++from) visit(from * count, rank * count, count, from);
         return;
       case Test::allToAllV:
         for (uint32_t from = 0; from < ranks; ++from) {
-          data.fill(at(offsetOf(rank, from)), offsetOf(from, rank), unitsTo(from, rank) * unit(), from);
+          visit(offsetOf(rank, from), offsetOf(from, rank), unitsTo(from, rank) * unit(), from);
         }
         return;
     }

@@ -7,6 +7,7 @@
 
 #include "c_api/id_table.hpp"
 #include "c_api/open_world.hpp"
+#include "world/known_memory.hpp"
 #include "world/run_check.hpp"
 
 namespace dfccl::c_api {
@@ -17,8 +18,15 @@ struct Registration {
   Collective collective;
   bool isOwnProgram;
   RunShape shape;
-  // Buffers that were found to be memory which the rank's daemon reaches, so that a training loop asks once.
-  mutable Atomic<const void*> knownSend, knownRecv;
+  // Allocations that the rank's daemon was found to reach, so that a training loop asks once.
+  mutable KnownMemory knownSend, knownRecv;
+
+  /// Whether a run's buffers need no asking.
+  bool knows(const void* send, const void* recv) const {
+    const auto from = reinterpret_cast<uint64_t>(send), to = reinterpret_cast<uint64_t>(recv);
+    return (shape.sendBytes == 0 || (from % shape.elementBytes == 0 && knownSend.holds(from, shape.sendBytes))) &&
+           (shape.recvBytes == 0 || (to % shape.elementBytes == 0 && knownRecv.holds(to, shape.recvBytes)));
+  }
 };
 
 class RankContext {

@@ -47,9 +47,9 @@ void ignoreCompletion(void*, dfcclResult_t) {}
     Backend& backend = context.backend();
     backend.checkHealth(context.number());
     const CollectiveSpec spec = backend.specOf(context.number(), registration.index);
-    backend.checkMemory(context.number(), spec, registration.shape, send, recv);
-    registration.knownSend.store(send, order::relaxed);
-    registration.knownRecv.store(recv, order::relaxed);
+    const RunMemory memory = backend.checkMemory(context.number(), spec, registration.shape, send, recv);
+    registration.knownSend.remember(memory.send);
+    registration.knownRecv.remember(memory.recv);
     return dfcclSuccess;
   });
 }
@@ -58,8 +58,7 @@ inline dfcclResult_t queue(RankContext& context, const Registration& registratio
                            dfcclCallback_t callback, void* args, dfcclRankCtx_t ctx) {
   if (!isAllowed(registration.shape, send, recv)) [[unlikely]]
     return refuseRun(send, recv, id, ctx);
-  if (context.checksMemory() && (registration.knownSend.load(order::relaxed) != send ||
-                                 registration.knownRecv.load(order::relaxed) != recv)) [[unlikely]] {
+  if (context.checksMemory() && !registration.knows(send, recv)) [[unlikely]] {
     const dfcclResult_t result = checkMemory(context, registration, send, recv);
     if (result != dfcclSuccess) return result;
   }

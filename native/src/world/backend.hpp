@@ -9,6 +9,7 @@
 #include "dfccl/daemon/counters.hpp"
 #include "processes/segment.hpp"
 #include "world/collective_spec.hpp"
+#include "world/known_memory.hpp"
 #include "world/rank_queues.hpp"
 #include "world/run_check.hpp"
 #include "world/wait_graph.hpp"
@@ -28,6 +29,11 @@ struct MemberProgress {
 struct LostRank {
   uint32_t rank;
   Presence presence;
+};
+
+/// Where the buffers of a run lie.
+struct RunMemory {
+  MemoryRange send, recv;
 };
 
 struct CounterReading {
@@ -70,11 +76,14 @@ class Backend {
 
   /// The GPU that a rank is on; -1: none.
   virtual int deviceOf(uint32_t /*rank*/) const { return -1; }
-  /// Whether a buffer has to be looked at before its first run: checkMemory().
+  /// Whether buffers have to be asked about: checkMemory().
   bool checksMemory() const { return options_.backend == BackendKind::cuda; }
+  /// @return the allocations that the buffers lie in.
   /// @throws Error dfcclInvalidArgument where the memory is none that this rank's daemon reaches.
-  virtual void checkMemory(uint32_t /*rank*/, const CollectiveSpec&, const RunShape&, const void* /*send*/,
-                           const void* /*recv*/) {}
+  virtual RunMemory checkMemory(uint32_t /*rank*/, const CollectiveSpec&, const RunShape&, const void* /*send*/,
+                                const void* /*recv*/) {
+    return {};
+  }
 
   /// Zeroed memory that this rank's runs may use. @throws Error dfcclOutOfMemory
   virtual void* allocate(uint32_t rank, size_t bytes) = 0;

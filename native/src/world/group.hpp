@@ -1,6 +1,7 @@
 #pragma once
 // One registration of an id by all its ranks, as the world sees it. Where its memory lies is an implementation's
 // affair: CollectiveGroup for ranks of one process, SharedGroup for ranks of several.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -31,6 +32,8 @@ class Group {
   virtual bool isAbandoned() const = 0;
   virtual const CollectiveSpec& spec() const = 0;
   virtual CollectiveShared& shared() = 0;
+  /// The id was given up: whoever registers it anew begins another group.
+  bool isPoisoned() { return shared().isPoisoned(); }
   /// @pre isMember(member). @return its number for the collective.
   virtual uint32_t indexOf(uint32_t member) const = 0;
   virtual size_t connectorBytes() const = 0;
@@ -38,8 +41,24 @@ class Group {
   virtual size_t ownBytes() const = 0;
 };
 
+/// @throws Error dfcclAlreadyRegistered
+[[noreturn]] void refuseSecondRegistration(uint32_t id, uint32_t rank);
+
 /// Whether a rank that registers `spec` belongs into `group`, which has the same id. A rank that has been in it and
-/// left begins a new one. @throws Error dfcclAlreadyRegistered, dfcclRegistrationMismatch
-bool isToJoin(Group& group, const CollectiveSpec& spec, uint32_t member, uint64_t digest);
+/// left begins a new one. @tparam AnyGroup a Group, or one on GPUs.
+/// @throws Error dfcclAlreadyRegistered, dfcclRegistrationMismatch
+template <class AnyGroup>
+bool isToJoin(AnyGroup& group, const CollectiveSpec& spec, uint32_t member, uint64_t digest) {
+  if (group.isPoisoned()) return false;
+  const uint32_t rank = spec.ranks[member];
+  const auto& ranks = group.spec().ranks;
+  const auto mine = std::find(ranks.begin(), ranks.end(), rank);
+  if (mine != ranks.end() && group.hasJoined(static_cast<uint32_t>(mine - ranks.begin()))) {
+    if (group.isMember(static_cast<uint32_t>(mine - ranks.begin()))) refuseSecondRegistration(spec.id, rank);
+    return false;
+  }
+  group.checkAgreement(spec, digest, rank);
+  return true;
+}
 
 }  // namespace dfccl

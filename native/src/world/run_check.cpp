@@ -66,6 +66,7 @@ RunShape runShapeOf(const CollectiveSpec& spec, uint32_t member, const ProgramHe
   const uint64_t elementBytes = sizeOf(spec.type);
   const InPlaceForm form = inPlaceForm(spec.collective, member, member == spec.root);
   RunShape shape;
+  shape.elementBytes = static_cast<uint32_t>(elementBytes);
   shape.sendBytes = elements.send * elementBytes;
   shape.recvBytes = elements.recv * elementBytes;
   shape.inPlaceOffset = form.segments * static_cast<int64_t>(spec.count * elementBytes);

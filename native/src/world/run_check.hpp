@@ -13,6 +13,7 @@ struct RunShape {
   uint64_t recvBytes = 0;
   int64_t inPlaceOffset = 0;     // in place, as NCCL defines it: receive address minus send address
   bool mayBeInPlace = false;     // the collective has such a form, and the program is written for it
+  uint32_t elementBytes = 1;     // where memory is asked about, buffers begin at a multiple of it
   bool mayBeOutOfPlace = false;  // the program may run with buffers that don't overlap
   // Where other ranks touch the buffers and are other processes: the memory that they can reach.
   uint64_t windowBegin = 0;

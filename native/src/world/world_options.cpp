@@ -42,7 +42,7 @@ void checkOptions(const WorldOptions& o) {
                 "Allowed: " + allowed + ".", {{"field", field}, {"value", std::to_string(value)}});
   };
   if (o.ranks == 0 || o.ranks > 1024) refuse("ranks", o.ranks, "1 to 1024");
-  if (o.limits.grid == 0 || o.limits.grid > 64) refuse("grid", o.limits.grid, "1 to 64");
+  if (o.limits.grid == 0 || o.limits.grid > 65) refuse("grid", o.limits.grid, "1 to 65");
   if (!SubmissionRing::isValidCapacity(o.limits.submissionSlots))
     refuse("submissionSlots", o.limits.submissionSlots, "powers of two up to 32768");
   if (!CompletionOwnedSlots<>::isValidSlotCount(o.limits.completionSlots) || o.limits.completionSlots > (1u << 20)) {

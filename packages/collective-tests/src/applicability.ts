@@ -10,15 +10,22 @@ interface Rule {
 }
 
 const withoutGpu: readonly BackendName[] = ["cpu", "mpi", "noop"];
+const gpu: readonly BackendName[] = ["cuda", "nccl"];
 
 const rules: readonly Rule[] = [
   { option: "stream_null", backends: withoutGpu, why: "it has no CUDA streams" },
+  { option: "stream_null", backends: ["cuda"], why: "its runs are on no stream of the caller's" },
+  { option: "stream_null", backends: ["nccl"], why: "each of its ranks has a stream here, also where one thread drives several" },
   { option: "cudagraph", backends: withoutGpu, why: "it has no CUDA graphs" },
-  { option: "local_register", backends: withoutGpu, why: "it needs no registration of buffers" },
-  { option: "cta_policy", backends: withoutGpu, why: "it has no CTAs" },
-  { option: "device_implementation", backends: withoutGpu, why: "it has no device API" },
-  { option: "device_cta_count", backends: withoutGpu, why: "it has no device API" },
-  { option: "memory", backends: ["mpi", "noop"], why: "it doesn't tell what it allocates" },
+  { option: "cudagraph", backends: ["cuda"], why: "its runs are on no stream that could be captured" },
+  { option: "cudagraph", backends: ["nccl"], why: "the timed loop is the same for all backends, and captures nothing" },
+  { option: "local_register", backends: [...withoutGpu, "cuda"], why: "it needs no registration of buffers" },
+  { option: "local_register", backends: ["nccl"], why: "buffers here are of cudaMalloc, and not registered with it" },
+  { option: "cta_policy", backends: [...withoutGpu, "cuda"], why: "it has no CTAs" },
+  { option: "cta_policy", backends: ["nccl"], why: "its communicators are opened without a configuration; set NCCL_CTA_POLICY" },
+  { option: "device_implementation", backends: [...withoutGpu, ...gpu], why: "it has no device API here" },
+  { option: "device_cta_count", backends: [...withoutGpu, ...gpu], why: "it has no device API here" },
+  { option: "memory", backends: ["mpi", "nccl", "noop"], why: "it doesn't tell what it allocates" },
   { option: "timeout", backends: ["noop"], why: "it never waits" },
   {
     option: "order",

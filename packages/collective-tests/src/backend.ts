@@ -1,3 +1,4 @@
+import { PerfError } from "./errors.js";
 import type { BackendName, PerfOptions, PerfRun } from "./options.js";
 import type { MeasuredRow, PerfCase, PerfDevice } from "./results.js";
 
@@ -34,4 +35,38 @@ export interface OpenBackend {
    * @throws {PerfError} TIMED_OUT, RANK_DIED, BACKEND_FAILED
    */
   measure(measurement: Measurement, onRow: (row: MeasuredRow) => void): Promise<void>;
+  /** For a backend that takes long to start: it stays while others measure. */
+  startTurns?(measurement: Measurement): Turns;
+}
+
+/** Rows that are asked for one at a time; in between, other backends measure. */
+export interface Turns {
+  /**
+   * @param row - of the measurement's cases.
+   * @throws {PerfError} as OpenBackend.measure
+   */
+  measure(row: number, cycle: number): Promise<MeasuredRow>;
+  /** All is measured. */
+  end(): Promise<void>;
+  /** Gives up, at once. */
+  stop(): void;
+}
+
+/** The same of any backend: one that doesn't stay is started anew for each row. */
+export function turnsOf(backend: OpenBackend, measurement: Measurement): Turns {
+  if (backend.startTurns) return backend.startTurns(measurement);
+  return {
+    async measure(row) {
+      const cases = measurement.cases.slice(row, row + 1);
+      let measured: MeasuredRow | undefined;
+      const warmUps = measurement.warmUps.length > 0 ? cases : [];
+      await backend.measure({ ...measurement, cases, warmUps, cycles: 1 }, (one) => {
+        measured = one;
+      });
+      if (measured === undefined) throw new PerfError("BACKEND_FAILED", "A backend has measured nothing.", "Report this.");
+      return measured;
+    },
+    end: () => Promise.resolve(),
+    stop: () => {},
+  };
 }

@@ -1,4 +1,4 @@
-export type { Measurement, OpenBackend, PerfBackend } from "./backend.js";
+export type { Measurement, OpenBackend, PerfBackend, Turns } from "./backend.js";
 export { casesOf, isPowerOfTwo } from "./cases.js";
 export {
   type Bandwidth,

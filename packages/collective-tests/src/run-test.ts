@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { checkApplicability } from "./applicability.js";
-import type { OpenBackend, PerfBackend } from "./backend.js";
+import { type Measurement, type OpenBackend, type PerfBackend, type Turns, turnsOf } from "./backend.js";
 import { casesOf, isPowerOfTwo } from "./cases.js";
 import type { PerfEnvironment } from "./environment.js";
 import { PerfError } from "./errors.js";
@@ -122,19 +122,30 @@ async function measureAll(run: PerfRun, opened: readonly OpenBackend[], rows: Me
   if (isSingle && only !== undefined) {
     await only.measure({ run, cases, warmUps, cycles: options.run_cycles, signal }, (row) => show([row]));
   } else {
-    // Size by size, the backends by turns, so that whatever the machine does to one it does to the others.
-    for (let cycle = 0; options.run_cycles === 0 || cycle < options.run_cycles; cycle += 1) {
-      for (const one of cases) {
-        const same: MeasuredRow[] = [];
-        const warm = warmUps.length > 0 ? [one] : [];
-        for (const backend of opened)
-          await backend.measure({ run, cases: [one], warmUps: warm, cycles: 1, signal }, (row) => same.push(row));
-        show(same);
-      }
-    }
+    await byTurns({ run, cases, warmUps, cycles: options.run_cycles, signal }, opened, show);
   }
   for (const reason of refusalsOf(rows)) print(`# ${reason}`);
   if (options.memory) print(memoryLine(rows));
+}
+
+/** Size by size, so that whatever the machine does to one backend it does to the others. */
+async function byTurns(measurement: Measurement, opened: readonly OpenBackend[], show: (same: readonly MeasuredRow[]) => void) {
+  const { cases, cycles } = measurement;
+  const all: Turns[] = [];
+  try {
+    for (const backend of opened) all.push(turnsOf(backend, measurement));
+    for (let cycle = 0; cycles === 0 || cycle < cycles; cycle += 1) {
+      for (const row of cases.keys()) {
+        const same: MeasuredRow[] = [];
+        for (const turns of all) same.push(await turns.measure(row, cycle));
+        show(same);
+      }
+    }
+    for (const turns of all) await turns.end();
+  } catch (error) {
+    for (const turns of all) turns.stop();
+    throw error;
+  }
 }
 
 function warmUpsOf({ options, collective }: PerfRun, cases: readonly PerfCase[]): PerfCase[] {

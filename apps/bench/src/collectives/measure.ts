@@ -1,60 +1,91 @@
 import {
+  bandwidthOf,
   type CollectiveName,
   casesOf,
   collectiveFacts,
   isMeasured,
+  type MeasuredRow,
   type Measurement,
   type OpenBackend,
-  type PerfCase,
   type PerfOptions,
   parseArguments,
+  ranksOf,
 } from "@dfccl/collective-tests";
 import { BenchError } from "../peers/bench-error.js";
 import { median } from "../peers/median.js";
+
+/** Whether each operation is waited for before the next begins, or all at the end. */
+export const modes = ["one at a time", "back to back"] as const;
+export type Mode = (typeof modes)[number];
 
 /** One collective of one size on both sides. */
 export interface CollectiveRow {
   readonly collective: CollectiveName;
   readonly ranks: number;
+  readonly mode: Mode;
+  /** Whether a thread drives each rank, or one all. */
+  readonly hasThreads: boolean;
   /** Of the larger buffer of a rank. */
   readonly bytes: number;
   /** Medians over the repetitions, microseconds an operation. */
   readonly oursUs: number;
-  readonly openmpiUs: number;
-  /** How many times faster: openmpiUs / oursUs. */
+  readonly peerUs: number;
+  /** How many times faster: peerUs / oursUs. */
   readonly ratio: number;
+  /** Bus bandwidth, GB/s. */
+  readonly oursGBs: number;
+  readonly peerGBs: number;
   /** Of each repetition. */
-  readonly runs: readonly { readonly oursUs: number; readonly openmpiUs: number }[];
+  readonly runs: readonly { readonly oursUs: number; readonly peerUs: number }[];
 }
 
 export interface Sides {
   readonly ours: OpenBackend;
-  readonly openmpi: OpenBackend;
+  readonly peer: OpenBackend;
 }
 
-/** What nccl-tests would be asked: float32 sums, out of place, each operation waited for before the next begins. */
-export function optionsFor(ranks: number): PerfOptions {
-  const parsed = parseArguments(["-g", String(ranks), "-b", "8", "-e", "8", "-z", "2", "-w", "3"]);
+export interface How {
+  readonly mode: Mode;
+  readonly repetitions: number;
+  /** Divides how often each is repeated. */
+  readonly quicken: number;
+}
+
+/**
+ * What nccl-tests would be asked: float32 sums.
+ * @param hasThreads - whether a thread drives each rank, or one all.
+ */
+export function optionsFor(ranks: number, mode: Mode, hasThreads: boolean): PerfOptions {
+  const parsed = parseArguments([
+    hasThreads ? "-t" : "-g",
+    `${ranks}`,
+    "-b",
+    "8",
+    "-e",
+    "8",
+    "-z",
+    mode === "one at a time" ? "2" : "0",
+    "-w",
+    "3",
+  ]);
   if (parsed.kind !== "run") throw new Error("These arguments ask for a run.");
   return parsed.options;
 }
 
 /**
- * One collective at several sizes: ours, OpenMPI's, ours, OpenMPI's …, each in a process of its own that goes through all
- * sizes, so that whatever the machine does to one side it does to the other.
- * @param quicken - divides how often each is repeated.
+ * One collective at several sizes, out of place: ours, the peer's, ours, the peer's …, each in a program that goes through
+ * all sizes, so that whatever the machine does to one side it does to the other.
  * @throws {BenchError} WRONG_RESULTS; {PerfError} where one side fails.
  */
 export async function measureCollective(
   collective: CollectiveName,
-  ranks: number,
+  options: PerfOptions,
   sizes: readonly number[],
-  repetitions: number,
-  quicken: number,
+  { mode, repetitions, quicken }: How,
   sides: Sides,
   signal?: AbortSignal,
 ): Promise<CollectiveRow[]> {
-  const options = optionsFor(ranks);
+  const ranks = ranksOf(options);
   const cases = sizes.flatMap((wanted) => {
     // A rank's share is whole 16 bytes: less would be nothing.
     const bytes = collectiveFacts(collective).isShared ? Math.max(wanted, 16 * ranks) : wanted;
@@ -64,15 +95,39 @@ export async function measureCollective(
     }));
   });
   const measurement = { run: { collective, options, args: [] }, cases, warmUps: cases, cycles: 1, signal };
-  const runs: { ours: number[]; openmpi: number[] }[] = [];
-  for (let repetition = 0; repetition < repetitions; repetition += 1) {
-    runs.push({ ours: await timesOf(sides.ours, measurement), openmpi: await timesOf(sides.openmpi, measurement) });
+  const ours = startSide(sides.ours, measurement);
+  const peer = startSide(sides.peer, measurement);
+  const runs: { ours: number[]; peer: number[] }[] = [];
+  try {
+    for (let repetition = 0; repetition < repetitions; repetition += 1) {
+      runs.push({ ours: await ours.times(repetition), peer: await peer.times(repetition) });
+    }
+    await ours.end();
+    await peer.end();
+  } catch (error) {
+    ours.stop();
+    peer.stop();
+    throw error;
   }
-  return cases.map(({ bytes }, i) => {
-    const each = runs.map(({ ours, openmpi }) => ({ oursUs: ours[i] ?? Number.NaN, openmpiUs: openmpi[i] ?? Number.NaN }));
+  return cases.map((one, i) => {
+    const each = runs.map(({ ours, peer }) => ({ oursUs: ours[i] ?? Number.NaN, peerUs: peer[i] ?? Number.NaN }));
     const oursUs = median(each.map((run) => run.oursUs));
-    const openmpiUs = median(each.map((run) => run.openmpiUs));
-    return { collective, ranks, bytes, oursUs, openmpiUs, ratio: openmpiUs / oursUs, runs: each };
+    const peerUs = median(each.map((run) => run.peerUs));
+    const busOf = (us: number): number => bandwidthOf(collective, one, ranks, us).bus;
+    const ratio = peerUs / oursUs;
+    return {
+      collective,
+      ranks,
+      mode,
+      hasThreads: options.nthreads > 1,
+      bytes: one.bytes,
+      oursUs,
+      peerUs,
+      ratio,
+      oursGBs: busOf(oursUs),
+      peerGBs: busOf(peerUs),
+      runs: each,
+    };
   });
 }
 
@@ -82,15 +137,43 @@ function iterationsOf(bytes: number, quicken: number): number {
   return Math.max(2, Math.round(often / quicken));
 }
 
-async function timesOf(backend: OpenBackend, measurement: Measurement & { readonly cases: readonly PerfCase[] }): Promise<number[]> {
-  const times: number[] = [];
-  await backend.measure(measurement, ({ backend: name, outOfPlace, case: { bytes } }) => {
-    if (!isMeasured(outOfPlace)) throw new Error(outOfPlace.refusal);
-    if (outOfPlace.wrong !== 0) {
-      const what = `${outOfPlace.wrong} elements of ${name}'s ${measurement.run.collective} of ${bytes} bytes are wrong.`;
-      throw new BenchError("WRONG_RESULTS", what, "Its time says nothing; find out why first.");
-    }
-    times.push(outOfPlace.us);
-  });
-  return times;
+/** Goes through all cases, as often as it is asked: in a program that stays, or in a new one each time. */
+interface Side {
+  times(repetition: number): Promise<number[]>;
+  end(): Promise<void>;
+  stop(): void;
+}
+
+function startSide(backend: OpenBackend, measurement: Measurement): Side {
+  const { collective } = measurement.run;
+  if (backend.startTurns) {
+    const turns = backend.startTurns(measurement);
+    return {
+      async times(repetition) {
+        const times: number[] = [];
+        for (const row of measurement.cases.keys()) times.push(timeOf(await turns.measure(row, repetition), collective));
+        return times;
+      },
+      end: () => turns.end(),
+      stop: () => turns.stop(),
+    };
+  }
+  return {
+    async times() {
+      const times: number[] = [];
+      await backend.measure(measurement, (row) => times.push(timeOf(row, collective)));
+      return times;
+    },
+    end: () => Promise.resolve(),
+    stop: () => {},
+  };
+}
+
+function timeOf({ backend, outOfPlace, case: { bytes } }: MeasuredRow, collective: CollectiveName): number {
+  if (!isMeasured(outOfPlace)) throw new Error(outOfPlace.refusal);
+  if (outOfPlace.wrong !== 0) {
+    const what = `${outOfPlace.wrong} elements of ${backend}'s ${collective} of ${bytes} bytes are wrong.`;
+    throw new BenchError("WRONG_RESULTS", what, "Its time says nothing; find out why first.");
+  }
+  return outOfPlace.us;
 }

@@ -4,65 +4,119 @@ import { reportPage } from "../peers/report-page.js";
 import { formatBytes, formatCountOf, formatSeconds, formatTable } from "../terminal/table.js";
 import type { CollectiveRow } from "./measure.js";
 
+export type PeerName = "OpenMPI" | "NCCL";
+
 export interface CollectivesReport {
-  readonly header: ReportHeader & { readonly repetitions: number };
+  readonly header: ReportHeader & { readonly repetitions: number; readonly peer: PeerName };
   readonly rows: readonly CollectiveRow[];
 }
 
-const columns = ["collective", "ranks", "size", "dfccl", "OpenMPI", "times faster"];
+/** Of the goal: from here on the peer should be behind everywhere. */
+const goalBytes: Readonly<Record<PeerName, number>> = { OpenMPI: 4096, NCCL: 0 };
 
-/** Of the goal: from here on OpenMPI should be behind everywhere. */
-const goalBytes = 4096;
+/** More than these are no sentence. */
+const mostNames = 30;
 
+const columnsOf = (peer: PeerName): string[] => [
+  "collective",
+  "ranks",
+  "size",
+  "dfccl",
+  peer,
+  "times faster",
+  "dfccl, bus GB/s",
+  `${peer}, bus GB/s`,
+];
+
+/** To the hundredth where it says who is ahead. */
 function formatRatio(ratio: number): string {
-  return `${ratio.toFixed(ratio < 10 ? 1 : 0)}×`;
+  return `${ratio.toFixed(ratio < 2 ? 2 : ratio < 10 ? 1 : 0)}×`;
 }
 
-function cells({ collective, ranks, bytes, oursUs, openmpiUs, ratio }: CollectiveRow): string[] {
-  return [collective, String(ranks), formatBytes(bytes), formatSeconds(oursUs / 1e6), formatSeconds(openmpiUs / 1e6), formatRatio(ratio)];
+function cells({ collective, ranks, bytes, oursUs, peerUs, ratio, oursGBs, peerGBs }: CollectiveRow): string[] {
+  const bandwidths = [oursGBs, peerGBs].map((value) => value.toPrecision(3));
+  return [
+    collective,
+    String(ranks),
+    formatBytes(bytes),
+    formatSeconds(oursUs / 1e6),
+    formatSeconds(peerUs / 1e6),
+    formatRatio(ratio),
+    ...bandwidths,
+  ];
 }
 
-export function describeCollectives(rows: readonly CollectiveRow[]): string {
-  return formatTable(rows.map(cells), columns);
+export function describeCollectives(rows: readonly CollectiveRow[], peer: PeerName): string {
+  return tablesOf(rows)
+    .map(([title, of]) => `${title}\n${formatTable(of.map(cells), columnsOf(peer))}`)
+    .join("\n\n");
 }
 
-/** What the rows show, with every exception. */
-export function collectivesVerdict(rows: readonly CollectiveRow[]): string {
-  const large = rows.filter(({ bytes }) => bytes >= goalBytes);
-  if (large.length === 0) return "Nothing of 4 KiB or more was measured.";
+/** What belongs into one table, under its title. */
+function tablesOf(rows: readonly CollectiveRow[]): [string, CollectiveRow[]][] {
+  return grouped(
+    rows,
+    ({ ranks, mode, hasThreads }) => `${ranks} ranks, ${mode}, ${hasThreads ? "a thread a rank" : "one thread drives all"}`,
+  );
+}
+
+/** Where ranks were driven in several ways: each side in the way that is faster for it. */
+function bestTablesOf(rows: readonly CollectiveRow[]): [string, CollectiveRow[]][] {
+  const best = grouped(rows, ({ collective, ranks, mode, bytes }) => [collective, ranks, mode, bytes].join()).flatMap(([, same]) => {
+    const [first] = same;
+    if (first === undefined || same.length === 1) return [];
+    const oursUs = Math.min(...same.map((row) => row.oursUs));
+    const peerUs = Math.min(...same.map((row) => row.peerUs));
+    return [{ ...first, oursUs, peerUs, ratio: peerUs / oursUs }];
+  });
+  return grouped(best, ({ ranks, mode }) => `${ranks} ranks, ${mode}, each side in the way that is faster for it`);
+}
+
+function grouped(rows: readonly CollectiveRow[], keyOf: (row: CollectiveRow) => string): [string, CollectiveRow[]][] {
+  const groups = new Map<string, CollectiveRow[]>();
+  for (const row of rows) {
+    const group = groups.get(keyOf(row)) ?? [];
+    groups.set(keyOf(row), group);
+    group.push(row);
+  }
+  return [...groups];
+}
+
+/** What the rows show, with the exceptions. */
+export function collectivesVerdict(rows: readonly CollectiveRow[], peer: PeerName): string {
+  const least = goalBytes[peer];
+  const large = rows.filter(({ bytes }) => bytes >= least);
+  if (large.length === 0) return `Nothing of ${formatBytes(least)} or more was measured.`;
   const behind = large.filter(({ ratio }) => ratio < 1);
   const ratios = large.map(({ ratio }) => ratio);
-  const range = `from ${formatRatio(Math.min(...ratios))} to ${formatRatio(Math.max(...ratios))} as fast as OpenMPI`;
-  const ahead = `From 4 KiB on dfccl is ${range}: ahead in ${large.length - behind.length} of ${large.length} cases.`;
+  const range = `from ${formatRatio(Math.min(...ratios))} to ${formatRatio(Math.max(...ratios))} as fast as ${peer}`;
+  const from = least > 0 ? `From ${formatBytes(least)} on dfccl` : "dfccl";
+  const ahead = `${from} is ${range}: ahead in ${large.length - behind.length} of ${large.length} cases.`;
   if (behind.length === 0) return ahead;
   const names = behind.map(
     ({ collective, ranks, bytes, ratio }) => `${collective} of ${formatBytes(bytes)} on ${ranks} (${formatRatio(ratio)})`,
   );
-  return `${ahead} Behind: ${names.join(", ")}.`;
+  return names.length > mostNames ? `${ahead} Behind in ${names.length}, as the table shows.` : `${ahead} Behind: ${names.join(", ")}.`;
 }
 
 export function collectivesMarkdown({ header, rows }: CollectivesReport): string {
+  const { peer } = header;
   const how = [
-    "each operation is waited for before the next begins; one thread submits for all of our ranks, OpenMPI has a process a rank",
-    `medians of ${formatCountOf(header.repetitions, "run")} a side, ours and OpenMPI's by turns`,
+    peer === "NCCL" ? "one process on both sides, NVLink multicast off" : "OpenMPI has a process a rank",
+    "one at a time: each operation is waited for before the next begins; back to back: all at the end",
+    `medians of ${formatCountOf(header.repetitions, "run")} a side, ours and ${peer}'s by turns`,
   ];
-  const tables = [...new Set(rows.map(({ ranks }) => ranks))].map((ranks) => {
-    const ofRanks = rows.filter((row) => row.ranks === ranks);
-    return `## ${ranks} ranks\n\n${ratioTable(ofRanks)}\n`;
-  });
+  const ratios = [...bestTablesOf(rows), ...tablesOf(rows)].map(
+    ([title, of]) => `## ${title}\n\n${ratioTable(of)}\n\n${collectivesVerdict(of, peer)}\n`,
+  );
+  const times = tablesOf(rows).map(([title, of]) => `## Times: ${title}\n\n${markdownTable(columnsOf(peer), of.map(cells))}\n`);
   return reportPage(
-    "Every collective: dfccl and OpenMPI on this machine",
+    `Every collective: dfccl and ${peer} on this machine`,
     header,
     how,
     `Float32, sums where something is reduced, out of place; every result is checked bit by bit. How many times faster dfccl is:
 
-${tables.join("\n")}
-${collectivesVerdict(rows)}
-
-## Times
-
-${markdownTable(columns, rows.map(cells))}
-`,
+${[...ratios, ...times].join("\n")}`,
   );
 }
 

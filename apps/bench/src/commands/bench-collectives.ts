@@ -1,9 +1,9 @@
-import { collectiveNames, isPowerOfTwo } from "@dfccl/collective-tests";
+import { type BackendName, collectiveNames, isPowerOfTwo, type OpenBackend, type PerfOptions } from "@dfccl/collective-tests";
 import type { Command } from "commander";
-import { type CollectiveRow, measureCollective, optionsFor } from "../collectives/measure.js";
-import { collectivesMarkdown, collectivesVerdict, describeCollectives } from "../collectives/report.js";
-import { repositoryRoot } from "../peers/native-programs.js";
-import { busyWarning, describeHeader, machineFacts, reportHeader } from "../peers/report-header.js";
+import { type CollectiveRow, type Mode, measureCollective, modes, optionsFor } from "../collectives/measure.js";
+import { collectivesMarkdown, collectivesVerdict, describeCollectives, type PeerName } from "../collectives/report.js";
+import { findRoot } from "../peers/native-programs.js";
+import { busyWarning, describeHeader, machineFacts, type PeerFacts, reportHeader } from "../peers/report-header.js";
 import { type MeasurementTools, runMeasurement } from "../peers/run-measurement.js";
 import { runProgram } from "../peers/run-program.js";
 import { type ReportFlags, writeReports } from "../peers/write-reports.js";
@@ -12,26 +12,60 @@ import { nativePrograms } from "../perf/find-programs.js";
 import { out } from "../terminal/colors.js";
 import { withProgress } from "../terminal/progress.js";
 import { wrap } from "../terminal/wrap.js";
-import { listOf, outputFile, outputFileOrDash, sizesOption, wholeNumber } from "./options.js";
+import { byteSize, listOf, outputFile, outputFileOrDash, wholeNumber } from "./options.js";
 
 interface CollectivesFlags extends ReportFlags {
   readonly quick?: boolean;
+  readonly gpus?: boolean;
   readonly ranks: readonly number[];
-  readonly bytes: readonly number[];
+  readonly bytes?: readonly number[];
   readonly repetitions?: number;
+}
+
+/** Where the ranks are: what is measured beside what, how long, and at which sizes. */
+const places = {
+  cpus: {
+    ours: "cpu",
+    peer: "mpi",
+    peerName: "OpenMPI",
+    hasThreads: [false],
+    modes: ["one at a time"],
+    haste: 1,
+    sizes: "8,512,4K,32K,256K,2M,16M,64M",
+  },
+  gpus: {
+    ours: "cuda",
+    peer: "nccl",
+    peerName: "NCCL",
+    hasThreads: [false, true],
+    modes,
+    haste: 1 / 2,
+    sizes: "8,512,4K,64K,256K,1M,4M,16M,64M,256M,1G",
+  },
+} as const satisfies Record<string, Place>;
+
+interface Place {
+  readonly ours: BackendName;
+  readonly peer: BackendName;
+  readonly peerName: PeerName;
+  readonly hasThreads: readonly boolean[];
+  readonly modes: readonly Mode[];
+  readonly haste: number;
+  readonly sizes: string;
 }
 
 export function addBenchCollectivesCommand(bench: Command): void {
   bench
     .command("collectives")
-    .summary("every collective beside OpenMPI's, from 8 B to 64 MB")
+    .summary("every collective beside OpenMPI's, or NCCL's on GPUs")
     .description(
-      "Measures the eleven programs of the collective tests beside OpenMPI on this machine, float32 and out of place, by turns. " +
-        "Keep the machine quiet meanwhile.",
+      "Measures the eleven programs of the collective tests beside OpenMPI on this machine, float32 and out of place, by turns; " +
+        "with --gpus on this machine's GPUs beside NCCL, one at a time and back to back. Keep the machine quiet meanwhile.",
     )
+    .option("-g, --gpus", "on GPUs, beside NCCL")
     .option("-q, --quick", "one short run a side")
     .option("-r, --ranks <list>", "numbers of ranks", listOf(wholeNumber(2, 64)), [2])
-    .addOption(sizesOption("sizes", "8,512,4K,32K,256K,2M,16M,64M"))
+    .option("-b, --bytes <list>", `sizes (default: ${places.cpus.sizes}; on GPUs ${places.gpus.sizes})`, listOf(byteSize))
     .option("-n, --repetitions <n>", "runs a side (default: 3, with --quick 1)", wholeNumber(1, 1000))
     .option("--json <file>", "write header and rows; - for standard output, instead of text", outputFileOrDash)
     .option("--markdown <file>", "write the page for docs/benchmarks", outputFile)
@@ -41,6 +75,7 @@ export function addBenchCollectivesCommand(bench: Command): void {
 Examples:
   $ dfccl bench collectives --quick
   $ dfccl bench collectives --markdown docs/benchmarks/collectives.md
+  $ dfccl bench collectives --gpus -r 4 -b 8,1M,1G
 
 Exit codes:
   0    measured
@@ -54,41 +89,64 @@ Exit codes:
 }
 
 async function benchCollectives(flags: CollectivesFlags): Promise<number> {
-  const root = repositoryRoot();
+  const place: Place = flags.gpus ? places.gpus : places.cpus;
   const rows: CollectiveRow[] = [];
   const repetitions = flags.repetitions ?? (flags.quick ? 1 : 3);
   const machine = machineFacts();
+  const describe = (): string => describeCollectives(rows, place.peerName);
   const measure = async ({ signal, say }: MeasurementTools): Promise<void> => {
-    const probe = await runProgram({ command: `${await nativePrograms(signal)}/perf_bench`, args: ["--probe", "yes"], signal });
+    const probe = await runProgram({ command: `${await nativePrograms("perf", signal)}/perf_bench`, args: ["--probe", "yes"], signal });
     const warning = busyWarning(machine);
     if (warning) say(`${out.yellow(wrap(warning))}\n`);
-    const version = await measureAll(flags, repetitions, rows, signal);
-    const header = { ...reportHeader(root, machine, probe, version), repetitions };
-    say(`${describeHeader(header).join("\n")}\n\n${describeCollectives(rows)}\n\n${wrap(collectivesVerdict(rows))}`);
+    const { openmpi, nccl, gpus } = await measureAll(flags, place, repetitions, rows, signal);
+    const header = { ...reportHeader(findRoot(), machine, probe, { openmpi, nccl, gpus }), repetitions, peer: place.peerName };
+    const verdict = wrap(collectivesVerdict(rows, place.peerName));
+    say(`${describeHeader(header).join("\n")}\n\n${describe()}\n\n${verdict}`);
     await writeReports(flags, { header, rows }, collectivesMarkdown);
   };
-  return runMeasurement(flags, measure, () => (rows.length > 0 ? describeCollectives(rows) : undefined));
+  return runMeasurement(flags, measure, () => (rows.length > 0 ? describe() : undefined));
 }
 
-/** @returns OpenMPI's version. */
-async function measureAll(flags: CollectivesFlags, repetitions: number, rows: CollectiveRow[], signal: AbortSignal): Promise<string> {
+/** @returns what was measured beside, and on what. */
+async function measureAll(
+  flags: CollectivesFlags,
+  place: Place,
+  repetitions: number,
+  rows: CollectiveRow[],
+  signal: AbortSignal,
+): Promise<PeerFacts> {
   const backends = perfBackends(nativePrograms);
-  const open = (name: string, ranks: number) => {
+  const open = (name: BackendName, options: PerfOptions): Promise<OpenBackend> => {
     const backend = backends.find((candidate) => candidate.name === name);
     if (backend === undefined) throw new Error(`There is no backend ${name}.`);
-    return backend.open(optionsFor(ranks), signal);
+    return backend.open(options, signal);
   };
-  const plans = flags.ranks.flatMap((ranks) =>
-    collectiveNames.filter((name) => name !== "hypercube" || isPowerOfTwo(ranks)).map((collective) => ({ ranks, collective })),
+  const tables = place.modes.flatMap((mode) =>
+    place.hasThreads.flatMap((hasThreads) => flags.ranks.map((ranks) => ({ mode, hasThreads, ranks }))),
   );
-  let version = "";
-  await withProgress("Measuring", plans.length, async (progress) => {
-    for (const [i, { ranks, collective }] of plans.entries()) {
-      progress.update(i, `${collective} on ${ranks} ranks`);
-      const sides = { ours: await open("cpu", ranks), openmpi: await open("mpi", ranks) };
-      version = sides.openmpi.version;
-      rows.push(...(await measureCollective(collective, ranks, flags.bytes, repetitions, flags.quick ? 10 : 1, sides, signal)));
+  const namesOf = (ranks: number) => collectiveNames.filter((name) => name !== "hypercube" || isPowerOfTwo(ranks));
+  const total = tables.reduce((sum, { ranks }) => sum + namesOf(ranks).length, 0);
+  const sizes = flags.bytes ?? listOf(byteSize)(place.sizes);
+  const facts: { -readonly [name in keyof PeerFacts]: PeerFacts[name] } = {};
+  let done = 0;
+  await withProgress("Measuring", total, async (progress) => {
+    for (const { mode, hasThreads, ranks } of tables) {
+      const options = optionsFor(ranks, mode, hasThreads);
+      const sides = { ours: await open(place.ours, options), peer: await open(place.peer, options) };
+      if (place.peer === "mpi") facts.openmpi = sides.peer.version;
+      else facts.nccl = sides.peer.version;
+      if (place.ours === "cuda") facts.gpus = gpusText(sides.ours);
+      const how = { mode, repetitions, quicken: place.haste * (flags.quick ? 10 : 1) };
+      for (const collective of namesOf(ranks)) {
+        progress.update(done, `${collective} on ${ranks} ranks, ${mode}`);
+        rows.push(...(await measureCollective(collective, options, sizes, how, sides, signal)));
+        done += 1;
+      }
     }
   });
-  return version;
+  return facts;
+}
+
+function gpusText({ devices, machine }: OpenBackend): string {
+  return `${devices.length} × ${devices[0]?.name ?? "GPU"}, driver ${String(machine.driver ?? "unknown")}`;
 }

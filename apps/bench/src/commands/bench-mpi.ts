@@ -108,7 +108,7 @@ async function probeMachine(
 ): Promise<ReportHeader> {
   const probe = await runProgram({ command: `${programs}/allreduce_bench`, args: ["--bytes", "8", "--budget", "0.01"], signal });
   const version = /\d+\.\d+\.\d+/.exec(await runProgram({ command: mpirun, args: ["--version"], signal }))?.[0];
-  return reportHeader(root, machine, probe, version);
+  return reportHeader(root, machine, probe, { openmpi: version });
 }
 
 function casesOf({ ranks = [2, 8], bytes, quick }: MpiFlags): Case[] {

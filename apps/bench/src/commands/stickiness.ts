@@ -77,7 +77,7 @@ async function stickiness(flags: StickinessFlags): Promise<number> {
       }
       return done;
     });
-    const header = reportHeader(findRoot() ?? process.cwd(), machine, "");
+    const header = reportHeader(findRoot(), machine, "");
     const report: StickinessReport = { kind: "stickiness", header, ranks, collectives, iterations, lateRank, runs };
     const warning = busyWarning(machine);
     if (warning) say(`${out.yellow(wrap(warning))}\n`);

@@ -14,7 +14,7 @@ export interface MachineFacts {
 }
 
 /** What has to stand beside a figure, so that a reader can judge it. */
-export interface ReportHeader {
+export interface ReportHeader extends PeerFacts {
   /** What to type to get the same again. */
   readonly command: string;
   /** ISO 8601. */
@@ -24,8 +24,14 @@ export interface ReportHeader {
   readonly machine: MachineFacts;
   /** What the cores and the memory could do in this very moment; virtual machines change. */
   readonly probe: Readonly<Record<string, number>>;
-  /** Version of the peer, where there is one. */
-  readonly openmpi?: string;
+}
+
+/** Versions of peers that were measured too, and what on. */
+export interface PeerFacts {
+  readonly openmpi?: string | undefined;
+  readonly nccl?: string | undefined;
+  /** How many of which, and their driver. */
+  readonly gpus?: string | undefined;
 }
 
 /** To be asked before anything is measured, or the load would be our own. */
@@ -40,16 +46,19 @@ export function machineFacts(): MachineFacts {
   };
 }
 
-/** @param output - of a native benchmark, in which it says what it found the machine to be capable of. */
-export function reportHeader(root: string, machine: MachineFacts, output: string, openmpi?: string): ReportHeader {
+/**
+ * @param root - of the clone; undefined where there is none: the commit is then what DFCCL_COMMIT says.
+ * @param output - of a native benchmark, in which it says what it found the machine to be capable of.
+ */
+export function reportHeader(root: string | undefined, machine: MachineFacts, output: string, peers: PeerFacts = {}): ReportHeader {
   const probe = Object.entries(jsonLines(output).find((line) => line.probe === true) ?? {});
   return {
     command: ["npx", "dfccl", ...process.argv.slice(2)].join(" "),
     date: new Date().toISOString(),
-    commit: commitOf(root),
+    commit: root === undefined ? process.env.DFCCL_COMMIT : commitOf(root),
     machine,
     probe: Object.fromEntries(probe.filter((entry): entry is [string, number] => typeof entry[1] === "number")),
-    ...(openmpi === undefined ? {} : { openmpi }),
+    ...peers,
   };
 }
 
@@ -64,11 +73,12 @@ function commitOf(root: string): string | undefined {
 }
 
 /** The header as lines for people. */
-export function describeHeader({ commit, date, machine, probe, openmpi }: ReportHeader): string[] {
+export function describeHeader({ commit, date, machine, probe, openmpi, nccl, gpus }: ReportHeader): string[] {
   const { cpu, cores, memoryBytes, kernel, node, loadBefore } = machine;
   const { coreRoundTripNs, copyGBs } = probe;
   return [
     `${cpu}, ${cores} cores, ${formatBytes(memoryBytes)}, ${kernel}, Node ${node}${openmpi ? `, OpenMPI ${openmpi}` : ""}`,
+    ...(gpus ? [`${gpus}${nccl ? `, NCCL ${nccl}` : ""}`] : []),
     `commit ${commit ?? "unknown"}, ${date.slice(0, 16).replace("T", " ")} UTC, load before ${loadBefore.toFixed(1)}`,
     ...(coreRoundTripNs === undefined
       ? []

@@ -8,20 +8,26 @@ export interface EnginePrograms {
   readonly inPlace?: Program;
 }
 
-/** @param ranks - 2 or more: with one rank everything is a copy, which the engine has. */
-export function enginePrograms(collective: CollectiveName, ranks: number): EnginePrograms {
+/**
+ * @param ranks - 2 or more: with one rank everything is a copy, which the engine has.
+ * @param lanes - blocks, each with its part of every chunk.
+ */
+export function enginePrograms(collective: CollectiveName, ranks: number, lanes: number): EnginePrograms {
   if (ranks < 2) return {};
   switch (collective) {
     case "hypercube": {
-      const program = buildProgram({ collective: "all-gather", algorithm: "direct-recursive-doubling", ranks, inPlace: "either" });
+      // With two ranks there is one round, in which each gives all that it has. More rounds are of one block only.
+      const algorithm = ranks === 2 ? "direct" : "direct-recursive-doubling";
+      if (algorithm !== "direct" && lanes > 1) return {};
+      const program = buildProgram({ collective: "all-gather", algorithm, ranks, inPlace: "either", channels: lanes });
       return { outOfPlace: program, inPlace: program };
     }
     case "alltoall":
-      return { inPlace: buildProgram({ collective: "all-to-all", algorithm: "direct", ranks, inPlace: true }) };
+      return { inPlace: buildProgram({ collective: "all-to-all", algorithm: "direct", ranks, inPlace: true, channels: lanes }) };
     case "sendrecv":
-      return { outOfPlace: exchange(ranks, (from, to) => (to === (from + 1) % ranks ? 1 : 0)) };
+      return { outOfPlace: exchange(ranks, lanes, (from, to) => (to === (from + 1) % ranks ? 1 : 0)) };
     case "alltoallv":
-      return { outOfPlace: exchange(ranks, (from, to) => (from + to) % ranks) };
+      return { outOfPlace: exchange(ranks, lanes, (from, to) => (from + to) % ranks) };
     default:
       return {};
   }
@@ -31,7 +37,7 @@ export function enginePrograms(collective: CollectiveName, ranks: number): Engin
  * Every rank writes what it has for each other rank straight into that rank's output, packed in the order of the ranks.
  * @param chunks - how many one rank has for another; every rank must send and receive as many in all.
  */
-function exchange(ranks: number, chunks: (from: number, to: number) => number): Program {
+function exchange(ranks: number, lanes: number, chunks: (from: number, to: number) => number): Program {
   const everyRank = Array.from({ length: ranks }, (_, rank) => rank);
   const before = (list: readonly number[], end: number): number => list.slice(0, end).reduce((sum, n) => sum + n, 0);
   const sent = everyRank.map((from) => everyRank.map((to) => chunks(from, to)));
@@ -45,31 +51,31 @@ function exchange(ranks: number, chunks: (from: number, to: number) => number): 
         return Array.from({ length: chunks(from, to) }, (_, i) => ({ from, to, input: first + i, output: place + i }));
       }),
   );
-  const steps = everyRank.map((rank) =>
+  const steps = (rank: number, lane: number): Step[] =>
     moves
       .filter(({ from }) => from === rank)
       .map(({ to, input, output }): Step => {
-        const sources = [{ rank, buffer: "input", chunk: input } as const];
-        return { op: "multiReduceCopy", count: 1, sources, destinations: [{ rank: to, buffer: "output", chunk: output }] };
-      }),
-  );
+        const sources = [{ rank, buffer: "input", chunk: input * lanes + lane } as const];
+        return { op: "multiReduceCopy", count: 1, sources, destinations: [{ rank: to, buffer: "output", chunk: output * lanes + lane }] };
+      });
   const segments = before(sent[0] ?? [], ranks);
   const program = createProgram({
     collective: "custom",
-    chunksPerSegment: 1,
+    chunksPerSegment: lanes,
     inputSegments: segments,
     outputSegments: segments,
     inPlace: false,
     outOfPlace: true,
-    ranks: steps.map((list) => ({ blocks: [list] })),
+    ranks: everyRank.map((rank) => ({ blocks: Array.from({ length: lanes }, (_, lane) => steps(rank, lane)) })),
   });
   const origin = new Map(
     moves.map(({ from, to, input, output }): [string, InputTerm] => [`${to}:${output}`, { rank: from, chunk: input }]),
   );
   verifyProgram(program, {
     postcondition: (rank, chunk) => {
-      const term = origin.get(`${rank}:${chunk}`);
-      return term && [term];
+      const lane = chunk % lanes;
+      const term = origin.get(`${rank}:${(chunk - lane) / lanes}`);
+      return term && [{ ...term, chunk: term.chunk * lanes + lane }];
     },
   });
   return program;

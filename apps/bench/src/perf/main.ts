@@ -35,9 +35,10 @@ export async function perfMain(collective: CollectiveName, args: readonly string
       return exitCodes.ok;
     }
     const run: PerfRun = { collective, options: parsed.options, args: [program, ...args] };
+    const environment = readEnvironment(process.env);
     return await runTest(run, {
-      backends: perfBackends(nativePrograms),
-      environment: readEnvironment(process.env),
+      backends: perfBackends(nativePrograms, environment.firstDevice),
+      environment,
       environmentLines: Object.entries(process.env).flatMap(([name, value]) => (toldVariables.test(name) ? [`${name}=${value}`] : [])),
       print: (line) => process.stdout.write(`${line}\n`),
       signal,

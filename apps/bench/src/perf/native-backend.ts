@@ -9,53 +9,59 @@ import {
   type OpenBackend,
   type PerfDevice,
   PerfError,
+  type Turns,
 } from "@dfccl/collective-tests";
 import { machineFacts } from "../peers/report-header.js";
 import { writeCases } from "./cases-file.js";
 import { nativeArguments } from "./native-arguments.js";
 import { type NativeFailure, readNativeLine } from "./native-rows.js";
-import { type Ended, streamProgram } from "./stream-program.js";
+import { type Ended, startProgram, streamProgram } from "./stream-program.js";
 
 /** How to start the native loop on some library. */
 export interface NativeCommand {
   readonly name: BackendName;
   readonly version: string;
-  readonly ranks: number;
+  /** A rank each. */
+  readonly devices: readonly PerfDevice[];
+  /** Memory that one rank may take. */
+  readonly memoryBytes: number;
   readonly command: string;
   readonly args: readonly string[];
   /** More arguments, for files of which are made in `folder`. */
   readonly prepare?: (measurement: Measurement, folder: string) => readonly string[];
   /** Figures of the machine, where they have been asked for. */
   readonly probe?: Readonly<Record<string, unknown>>;
+  /** Whether it is started once and stays while other backends measure. */
+  readonly stays?: boolean;
 }
 
 /** A backend whose timed loop is a native program of its own. */
 export function openNative(native: NativeCommand): OpenBackend {
-  const machine = machineFacts();
   return {
     version: native.version,
-    devices: devicesOf(native.ranks, machine.cpu),
-    // All ranks of this machine share its memory.
-    memoryBytes: machine.memoryBytes / native.ranks,
-    machine: { ...machine, ...native.probe },
+    devices: native.devices,
+    memoryBytes: native.memoryBytes,
+    machine: { ...machineFacts(), ...native.probe },
     measure: (measurement, onRow) => measure(native, measurement, onRow),
+    ...(native.stays ? { startTurns: (measurement: Measurement) => startTurns(native, measurement) } : {}),
   };
 }
 
-async function measure(native: NativeCommand, measurement: Measurement, onRow: (row: MeasuredRow) => void): Promise<void> {
-  const { run, cases, warmUps, cycles, signal } = measurement;
+/** A folder of its own for what the native loop reads, and the command line that names it. */
+function prepare(native: NativeCommand, measurement: Measurement): { readonly folder: string; readonly args: string[] } {
+  const { run, cases, warmUps, cycles } = measurement;
   const folder = mkdtempSync(join(tmpdir(), "dfccl-perf-"));
+  const file = join(folder, "cases");
+  writeCases(file, warmUps, cases);
+  const prepared = native.prepare ? native.prepare(measurement, folder) : [];
+  return { folder, args: [...native.args, ...nativeArguments(run, cycles), "--cases", file, ...prepared] };
+}
+
+async function measure(native: NativeCommand, measurement: Measurement, onRow: (row: MeasuredRow) => void): Promise<void> {
+  const { cases, warmUps, signal } = measurement;
+  const { folder, args } = prepare(native, measurement);
   let failure: NativeFailure | undefined;
   try {
-    const file = join(folder, "cases");
-    writeCases(file, warmUps, cases);
-    const args = [
-      ...native.args,
-      ...nativeArguments(run, cycles),
-      "--cases",
-      file,
-      ...(native.prepare ? native.prepare(measurement, folder) : []),
-    ];
     const onLine = (text: string): void => {
       const line = readNativeLine(text, native.name, warmUps.length, cases);
       if (line.kind === "row") onRow(line.row);
@@ -66,6 +72,42 @@ async function measure(native: NativeCommand, measurement: Measurement, onRow: (
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+function startTurns(native: NativeCommand, measurement: Measurement): Turns {
+  const { cases, warmUps, signal } = measurement;
+  signal?.throwIfAborted();
+  const { folder, args } = prepare(native, measurement);
+  let failure: NativeFailure | undefined;
+  let onRow: ((row: MeasuredRow) => void) | undefined;
+  const onLine = (text: string): void => {
+    const line = readNativeLine(text, native.name, warmUps.length, cases);
+    if (line.kind === "row") onRow?.(line.row);
+    if (line.kind === "failure") failure ??= line.failure;
+  };
+  const program = startProgram(native.command, [...args, "--turns", "1"], onLine, signal);
+  const ended = program.ended.finally(() => rmSync(folder, { recursive: true, force: true }));
+  // Looked at when the next row is wanted.
+  ended.catch(() => {});
+  const failed = async (): Promise<never> => {
+    throw whyItEnded(native.name, await ended, failure);
+  };
+  for (const row of warmUps.keys()) program.ask(`${row} 0`);
+  return {
+    measure(row, cycle) {
+      const measured = new Promise<MeasuredRow>((resolve) => {
+        onRow = resolve;
+      });
+      program.ask(`${warmUps.length + row} ${cycle}`);
+      return Promise.race([measured, failed()]);
+    },
+    async end() {
+      program.endInput();
+      const how = await ended;
+      if (failure !== undefined || how.code !== 0) throw whyItEnded(native.name, how, failure);
+    },
+    stop: () => program.stop(),
+  };
 }
 
 function whyItEnded(backend: BackendName, { code, killedBy, stderr }: Ended, failure: NativeFailure | undefined): PerfError {
@@ -84,9 +126,17 @@ function whyItEnded(backend: BackendName, { code, killedBy, stderr }: Ended, fai
   });
 }
 
-function devicesOf(ranks: number, cpu: string): PerfDevice[] {
+/** Ranks on this machine's CPU, whose memory they share. */
+export function cpuRanks(ranks: number): Pick<NativeCommand, "devices" | "memoryBytes"> {
+  const { cpu, memoryBytes } = machineFacts();
+  return {
+    devices: ranksOn(Array.from({ length: ranks }, (_, device) => ({ device, bus: "0000:00:00", name: cpu }))),
+    memoryBytes: memoryBytes / ranks,
+  };
+}
+
+/** A rank for each, in their order. */
+export function ranksOn(devices: readonly Pick<PerfDevice, "device" | "bus" | "name">[]): PerfDevice[] {
   const host = hostname();
-  return Array.from({ length: ranks }, (_, rank) => {
-    return { rank, group: 0, pid: process.pid, hostname: host, device: rank, bus: "0000:00:00", name: cpu };
-  });
+  return devices.map((device, rank) => ({ ...device, rank, group: 0, pid: process.pid, hostname: host }));
 }

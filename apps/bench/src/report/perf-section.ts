@@ -1,4 +1,5 @@
 import type { JsonResult, JsonSide, ReadReport } from "@dfccl/collective-tests";
+import { median } from "../peers/median.js";
 import { formatBytes } from "../terminal/table.js";
 import type { Chart, Section, Series } from "./model.js";
 
@@ -67,22 +68,29 @@ function overSize(
   return { id, title, kind: "lines", x: { name: "size", isLog: true, format: "bytes" }, y: { ...y, isLog: true }, series };
 }
 
-/** One line for each backend, type, operator, root and place. Sizes of 0 have no logarithm, and are left out. */
+/**
+ * One line for each backend, type, operator, root and place; of several cycles (-N) the median. Sizes of 0 have no
+ * logarithm, and are left out.
+ */
 function seriesOf(report: ReadReport, value: (result: JsonResult, place: Place, index: number) => number | undefined): Series[] {
-  const lines = new Map<string, { readonly group: string; readonly isDashed: boolean; readonly points: [number, number][] }>();
+  const lines = new Map<string, { readonly group: string; readonly isDashed: boolean; readonly values: Map<number, number[]> }>();
   const isMany = (key: "type" | "redop" | "root"): boolean => new Set(report.results.map((result) => result[key])).size > 1;
   const many = (["type", "redop", "root"] as const).filter(isMany);
   for (const [place, placeName] of places) {
     for (const [index, result] of report.results.entries()) {
       const group = result.backend ?? report.dfccl?.backends[0]?.name ?? "nccl";
       const name = [group, ...many.map((key) => (key === "root" ? `root ${result.root.trim()}` : result[key])), placeName].join(", ");
-      const line = lines.get(name) ?? { group, isDashed: place === "in_place", points: [] };
+      const line = lines.get(name) ?? { group, isDashed: place === "in_place", values: new Map() };
       lines.set(name, line);
       const y = value(result, place, index);
-      if (result.size > 0 && y !== undefined) line.points.push([result.size, y]);
+      if (result.size <= 0 || y === undefined) continue;
+      line.values.set(result.size, [...(line.values.get(result.size) ?? []), y]);
     }
   }
-  return [...lines].flatMap(([name, line]) => (line.points.length > 0 ? [{ name, ...line }] : []));
+  return [...lines].flatMap(([name, { values, ...line }]) => {
+    const points = [...values].map(([size, all]): [number, number] => [size, median(all)]);
+    return points.length > 0 ? [{ name, ...line, points }] : [];
+  });
 }
 
 function counterCharts(report: ReadReport, id: string): Chart[] {

@@ -109,6 +109,77 @@ describe("dfccl perf", () => {
     });
   });
 
+  describe("on GPUs, for which a script stands", () => {
+    const gpus = [0, 1].map((device) => `{"device":${device},"bus":"0000:0${device}:00.0","name":"Some GPU","memoryBytes":150000000000}`);
+    const found = `{"version":"2.28.3","driver":"580","devices":[${gpus.join(",")}]}`;
+    const missing = `{"error":"NCCL is nowhere.","remedy":"Set NCCL_LIBRARY.","exit":5}`;
+    const side = '{"us":2,"cpuUs":1,"wrong":0}';
+
+    /** Answers probes; then each row that it is asked for. */
+    function gpu(options: { readonly nccl?: string; readonly onRow?: string } = {}): Readonly<Record<string, string>> {
+      const bin = mkdtempSync(join(folder, "gpu-"));
+      const script = `#!/bin/sh
+if [ "$3" = --probe ]; then if [ "$2" = nccl ]; then echo '${options.nccl ?? found}'; else echo '${found}'; fi; exit; fi
+echo "started $*" >> ${bin}/log
+while read -r row cycle; do
+  echo "$2 $row $cycle" >> ${bin}/log
+  ${options.onRow ?? ""}
+  echo "{\\"row\\":$row,\\"cycle\\":$cycle,\\"outOfPlace\\":${side.replaceAll('"', '\\"')},\\"inPlace\\":${side.replaceAll('"', '\\"')}}"
+done
+`;
+      writeFileSync(join(bin, "perf_gpu"), script, { mode: 0o755 });
+      return { DFCCL_PERF_PROGRAMS: bin };
+    }
+    const both = ["all_reduce", "-g", "2", "-b", "8", "-e", "64", "-f", "8", "--backend", "cuda,nccl"];
+
+    it("measures both by turns, in programs that stay", async () => {
+      const env = gpu();
+      const path = join(folder, "gpus.json");
+      const { code, stdout } = await perf([...both, "-w", "0", "-N", "2", "-J", path], env);
+      expect(stdout).toMatch(/# {2}Rank {2}1 .* device {2}1 \[0000:01:00\] Some GPU\n/);
+      expect(stdout).toMatch(/-- cuda --.*-- nccl --.*cuda:nccl +cuda:nccl\n/);
+      const log = readFileSync(join(env.DFCCL_PERF_PROGRAMS ?? "", "log"), "utf8").split("\n");
+      expect(log.filter((line) => line.startsWith("started"))).toHaveLength(2);
+      const turns = [0, 1].flatMap((cycle) => [0, 1].flatMap((row) => [`cuda ${row} ${cycle}`, `nccl ${row} ${cycle}`]));
+      expect(log.filter((line) => /^(cuda|nccl) /.test(line))).toEqual(turns);
+      expect(JSON.parse(readFileSync(path, "utf8"))).toMatchObject({ nccl_version: 22803, dfccl: { machine: { driver: "580" } } });
+      expect(code).toBe(0);
+    });
+
+    it("begins with the GPU that NCCL_TESTS_DEVICE names, and ends with 5 where that makes too few", async () => {
+      const env = { ...gpu(), NCCL_TESTS_DEVICE: "1" };
+      const { stdout } = await perf(["all_reduce", "-b", "8", "-e", "8", "--backend", "cuda"], env);
+      expect(stdout).toMatch(/# {2}Rank {2}0 .* device {2}1 \[0000:01:00\]/);
+      const { code, stderr } = await perf(both, env);
+      expect(stderr.replaceAll("\n", " ")).toMatch(/2 requested from GPU 1 on, and there are 2. Ask for fewer: -t, -g, NCCL_TESTS_DEVICE/);
+      expect(code).toBe(5);
+    });
+
+    it("ends with 5 and the remedy where NCCL is missing", async () => {
+      const { code, stderr } = await perf(both, gpu({ nccl: missing }));
+      expect(stderr.replaceAll("\n", " ")).toMatch(/The backend nccl is missing: NCCL is nowhere. Set NCCL_LIBRARY\./);
+      expect(code).toBe(5);
+    });
+
+    it.each([
+      ["says why", `echo '{"error":"rank 1 is late","exit":4}'; exit 4`, 4, /cuda: rank 1 is late/],
+      ["just dies", "echo Segmentation >&2; kill -9 $$", 1, /cuda ended with SIGKILL.*Segmentation/],
+    ])("ends with what went wrong where the program %s", async (_, onRow, exit, message) => {
+      const { code, stderr } = await perf(both, gpu({ onRow }));
+      expect(stderr.replaceAll("\n", " ")).toMatch(message);
+      expect(code).toBe(exit);
+    });
+
+    it.each([
+      ["-y", "--stream_null can't apply to the backend cuda: its runs are on no stream"],
+      ["-R", "--local_register can't apply to the backend cuda: it needs no registration"],
+    ])("refuses %s with the reason", async (option, reason) => {
+      const { code, stderr } = await perf([...both, option, "1"], gpu());
+      expect(stderr.replaceAll("\n", " ")).toContain(reason);
+      expect(code).toBe(5);
+    });
+  });
+
   it("stops when it is interrupted", async () => {
     const { code, stderr } = await runCommand(["perf", "all_reduce", "-g", "2", "-b", "8", "-e", "8", "-N", "0"], {
       when: ["float", (child) => child.kill("SIGINT")],

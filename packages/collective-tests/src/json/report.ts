@@ -102,7 +102,7 @@ export function jsonReport(input: JsonInput): JsonReport {
     start_time: timeText(input.started),
     args: run.args,
     env: input.environment,
-    nccl_version: 0,
+    nccl_version: ncclVersion(input.backends),
     config: config(run, input.devices),
     results: rows.map((row) => result(row, run)),
     out_of_bounds: { count: verdict.wrong, okay: textual(verdict.wrong === 0) },
@@ -201,6 +201,13 @@ function iterations(side: Side, skipped: number): JsonIterations | undefined {
 
 function countersOf(side: Side): PerfCounters | null {
   return isMeasured(side) ? (side.counters ?? null) : null;
+}
+
+/** As NCCL numbers it: 2.28.3 is 22803; 0 where it was not measured. */
+function ncclVersion(backends: JsonInput["backends"]): number {
+  const version = backends.find(({ name }) => name === "nccl")?.version ?? "";
+  const [major = 0, minor = 0, patch = 0] = version.split(".").map(Number);
+  return major * 10_000 + minor * 100 + patch || 0;
 }
 
 function textual(value: boolean): TextualBoolean {

@@ -1,7 +1,8 @@
 #pragma once
-// This project's engine on the CPU, through its C API: all ranks in this process.
+// This project's engine through its C API, all ranks in this process: on the CPU, or on a GPU each.
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <thread>
 #include <vector>
 
@@ -11,24 +12,36 @@
 
 namespace dfccl::bench {
 
-class CpuBackend : public Backend {
+class EngineBackend : public Backend {
  public:
   struct Options {
     uint32_t ranks = 1;
     uint32_t threads = 1;       // that drive ranks; the cores left over step them all
     int32_t workers = -1;       // -1: the cores left over
     double timeoutSeconds = 0;  // 0: none
-    RankPrograms program;       // for tests that aren't collectives of the engine's own
-    RankPrograms inPlaceProgram;
+    ProgramsByLanes programs;   // for tests that aren't collectives of the engine's own
+    ProgramsByLanes inPlacePrograms;
+    // On GPUs:
+    std::vector<int> devices;  // of the ranks; none: the CPU
+    uint32_t grid = 0;         // blocks of each daemon; 0: as many as by default
+    Memory* memory = nullptr;
+    /// Most blocks for a program of one's own that moves so many bytes.
+    std::function<uint32_t(size_t bytes)> lanesFor = [](size_t) { return 1u; };
   };
 
-  explicit CpuBackend(Options options) : options_(std::move(options)) {
-    const auto cores = static_cast<int32_t>(std::max(1u, std::thread::hardware_concurrency()));
-    const int32_t workers =
-        options_.workers >= 0 ? options_.workers : std::max(0, cores - static_cast<int32_t>(options_.threads));
+  explicit EngineBackend(Options options) : options_(std::move(options)) {
     dfcclWorldConfig_t config = DFCCL_WORLD_CONFIG_INIT;
     config.ranks = options_.ranks;
-    config.workers = workers == 0 ? DFCCL_NO_WORKERS : workers;
+    config.grid = options_.grid;
+    if (onGpus()) {
+      config.backend = dfcclCuda;
+      config.devices = options_.devices.data();
+    } else {
+      const auto cores = static_cast<int32_t>(std::max(1u, std::thread::hardware_concurrency()));
+      const int32_t workers =
+          options_.workers >= 0 ? options_.workers : std::max(0, cores - static_cast<int32_t>(options_.threads));
+      config.workers = workers == 0 ? DFCCL_NO_WORKERS : workers;
+    }
     check(dfcclWorldCreate(&config, &world_));
     ctx_.resize(options_.ranks);
     for (uint32_t r = 0; r < options_.ranks; ++r) {
@@ -36,21 +49,26 @@ class CpuBackend : public Backend {
       check(dfcclSetScale(scaleOf(r), ctx_[r]));
     }
   }
-  ~CpuBackend() override {
+  ~EngineBackend() override {
     for (const dfcclRankCtx_t ctx : ctx_) dfcclDestroy(ctx);
     dfcclWorldDestroy(world_);
   }
 
-  const char* name() const override { return "cpu"; }
+  const char* name() const override { return onGpus() ? "cuda" : "cpu"; }
   std::string version() const override { return dfcclVersion(); }
   uint32_t ranks() const override { return options_.ranks; }
+  Memory& memory() override { return options_.memory != nullptr ? *options_.memory : hostMemory(); }
 
   std::string refusal(const Case& shape, bool inPlace) const override {
     if (inPlace && (shape.test == Test::allToAllV || shape.test == Test::sendRecv)) {
       return "the engine runs programs of one's own out of place only";
     }
-    if (inPlace && shape.test == Test::allToAll && options_.inPlaceProgram.empty() && shape.ranks > 1) {
+    if (inPlace && shape.test == Test::allToAll && options_.inPlacePrograms.empty() && shape.ranks > 1) {
       return "no in-place program was given";
+    }
+    if (inPlace && onGpus() && shape.test == Test::allToAll &&
+        shape.sendElements() * shape.elementBytes() > kMostScratch) {
+      return "in place the engine needs as much memory of its own as the buffer has, and this is more than it took";
     }
     return {};
   }
@@ -111,16 +129,21 @@ class CpuBackend : public Backend {
     throw PerfError(result == dfcclTimeout ? Exit::timeout : Exit::internal, dfcclGetLastError());
   }
 
+  static constexpr size_t kMostScratch = size_t{512} << 20;  // half of what a rank on a GPU takes at its start
+
+  bool onGpus() const { return !options_.devices.empty(); }
+
   void registerOne(const Case& shape, bool inPlace, uint32_t rank, int id) {
     const auto type = static_cast<dfcclDataType_t>(shape.type);
     const auto op = static_cast<dfcclRedOp_t>(shape.op);
     const auto root = static_cast<int>(shape.root);
     const dfcclDevSet_t all = dfcclAllRanks();
     const dfcclRankCtx_t ctx = ctx_[rank];
-    const RankPrograms& programs = inPlace ? options_.inPlaceProgram : options_.program;
-    if (rank < programs.size()) {
-      const std::vector<uint8_t>& program = programs[rank];
+    const ProgramsByLanes& programs = inPlace ? options_.inPlacePrograms : options_.programs;
+    if (!programs.empty()) {
       const uint64_t count = shape.test == Test::allToAllV ? shape.unit() : shape.count;
+      const uint32_t lanes = options_.lanesFor(shape.count * shape.elementBytes());
+      const std::vector<uint8_t>& program = choosePrograms(programs, lanes, count).at(rank);
       return check(dfcclRegisterProgram(program.data(), program.size(), count, type, op, id, all, 0, ctx));
     }
     switch (shape.test) {

@@ -1,0 +1,23 @@
+import { join } from "node:path";
+import { type Measurement, ranksOf } from "@dfccl/collective-tests";
+import { enginePrograms, writePrograms } from "./engine-programs.js";
+
+/**
+ * Files of the programs that the engine doesn't have, and the arguments that name them.
+ * @param lanes - numbers of blocks; the native loop chooses by size.
+ */
+export function programArguments(lanes: readonly number[]): (measurement: Measurement, folder: string) => string[] {
+  return ({ run }, folder) => {
+    const found: Record<"program" | "in-place-program", string[]> = { program: [], "in-place-program": [] };
+    for (const count of lanes) {
+      const { outOfPlace, inPlace } = enginePrograms(run.collective, ranksOf(run.options), count);
+      for (const [option, program] of [["program", outOfPlace] as const, ["in-place-program", inPlace] as const]) {
+        if (program === undefined) continue;
+        const path = join(folder, `${option}-${count}`);
+        writePrograms(path, program);
+        found[option].push(`${count}:${path}`);
+      }
+    }
+    return Object.entries(found).flatMap(([option, files]) => (files.length > 0 ? [`--${option}`, files.join(",")] : []));
+  };
+}

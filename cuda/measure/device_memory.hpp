@@ -1,0 +1,37 @@
+#pragma once
+// The ranks' buffers on their GPUs. Data is made and compared there.
+#include <vector>
+
+#include "host/check.hpp"
+#include "perf/memory.hpp"
+
+namespace dfccl::gpu::measure {
+
+class DeviceMemory final : public bench::Memory {
+ public:
+  /// @param devices of the ranks. @throws Error
+  explicit DeviceMemory(const std::vector<int>& devices);
+  ~DeviceMemory() override;
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+
+  char* allocate(uint32_t rank, size_t bytes) override;
+  void free(uint32_t rank, char* memory) override;
+  void clear(uint32_t rank, void* at, size_t bytes) override;
+  void read(uint32_t rank, void* to, const void* from, size_t bytes) override;
+  void write(uint32_t rank, void* to, const void* from, size_t bytes) override;
+  void fill(uint32_t rank, void* out, uint64_t count, const bench::ExactData& data) override;
+  uint64_t countWrong(const std::vector<bench::Received>& results, const bench::Case& shape,
+                      const bench::ExactData& data) override;
+
+ private:
+  /// One rank's.
+  struct Place {
+    int device;
+    cudaStream_t stream;  // waits for no daemon, and no daemon for it
+    unsigned long long* wrong;
+  };
+  std::vector<Place> places_;
+};
+
+}  // namespace dfccl::gpu::measure

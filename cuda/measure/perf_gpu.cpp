@@ -1,0 +1,102 @@
+// The collective tests' timed loop on GPUs: this engine's daemons, or NCCL where it is installed. The peer of
+// perf_bench, a JSON object a line; `dfccl perf` writes the file of cases and prints what users read.
+//
+//   perf_gpu --test all_reduce --backend cuda --ranks-per-thread 2 --cases cases.txt
+//   perf_gpu --backend nccl --probe yes        whether it is there, and on which GPUs, instead
+#include <cstdlib>
+#include <numeric>
+
+#include "dfccl/dfccl.h"
+#include "host/lanes.hpp"
+#include "measure/device_memory.hpp"
+#include "measure/nccl_backend.hpp"
+#include "perf/program.hpp"
+#include "world/gpu_backend.hpp"
+
+namespace {
+
+using namespace dfccl;
+using namespace dfccl::bench;
+
+// More than an engine takes that shares its GPU with a model: what is asked for here is bandwidth.
+constexpr uint32_t kGrid = 65;
+
+std::string ncclLibrary(const Arguments& arguments) {
+  const char* const stated = std::getenv("NCCL_LIBRARY");
+  return arguments.text("nccl", stated != nullptr && *stated != 0 ? stated : "libnccl.so.2");
+}
+
+/// The GPUs of a plan's ranks: as many from the first one.
+std::vector<int> devicesOf(const Plan& plan, const Arguments& arguments) {
+  const GpuReport report = reportGpus();
+  if (report.obstacle) throw PerfError(Exit::notImplemented, report.obstacle->what());
+  std::vector<int> devices(plan.threads * plan.ranksPerThread);
+  std::iota(devices.begin(), devices.end(), static_cast<int>(arguments.number("device", 0)));
+  if (devices.back() >= static_cast<int>(report.devices.size())) {
+    throw PerfError(Exit::notImplemented, "There are " + std::to_string(report.devices.size()) +
+                                              " GPUs, fewer than the ranks need. Ask for fewer: -t, -g.");
+  }
+  return devices;
+}
+
+std::unique_ptr<bench::Backend> makeBackend(const std::string& name, const Plan& plan, const Arguments& arguments,
+                                            std::unique_ptr<gpu::measure::DeviceMemory>& memory) {
+  const std::vector<int> devices = devicesOf(plan, arguments);
+  memory = std::make_unique<gpu::measure::DeviceMemory>(devices);
+  if (name == "nccl") {
+    return std::make_unique<gpu::measure::NcclBackend>(gpu::measure::NcclBackend::Options{
+        ncclLibrary(arguments), devices, plan.ranksPerThread, plan.timeoutSeconds, memory.get()});
+  }
+  if (name != "cuda") {
+    throw PerfError(Exit::notImplemented, "There is no backend " + name + " in this program: cuda and nccl are.");
+  }
+  EngineBackend::Options options = engineOptions(plan, arguments);
+  options.devices = devices;
+  options.memory = memory.get();
+  options.grid = static_cast<uint32_t>(arguments.number("grid", kGrid));
+  options.lanesFor = [ranks = options.ranks, grid = options.grid](size_t bytes) {
+    return gpu::lanesFor(Collective::custom, bytes, ranks, grid);
+  };
+  return std::make_unique<EngineBackend>(std::move(options));
+}
+
+/// What stands in the way, or what there is.
+void probe(const Arguments& arguments) {
+  const auto refuse = [](const Error& error) {
+    std::printf("{\"error\":%s,\"remedy\":%s,\"exit\":%d}\n", quoted(error.message()).c_str(),
+                quoted(error.remedy()).c_str(), static_cast<int>(Exit::notImplemented));
+  };
+  const GpuReport report = reportGpus();
+  if (report.obstacle) return refuse(*report.obstacle);
+  std::string version = dfcclVersion();
+  if (arguments.text("backend", "cuda") == "nccl") {
+    try {
+      version = gpu::NcclLibrary(ncclLibrary(arguments)).versionText();
+    } catch (const Error& error) {
+      return refuse(error);
+    }
+  }
+  std::printf("{\"version\":%s,\"driver\":%s,\"devices\":[", quoted(version).c_str(),
+              quoted(report.driverModule).c_str());
+  for (const GpuDevice& device : report.devices) {
+    std::printf("%s{\"device\":%d,\"bus\":%s,\"name\":%s,\"memoryBytes\":%llu}",
+                device.number == report.devices.front().number ? "" : ",", device.number,
+                quoted(device.pciAddress).c_str(), quoted(device.name).c_str(),
+                static_cast<unsigned long long>(device.memoryBytes));
+  }
+  std::printf("]}\n");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Arguments arguments(argc, argv, kPlanOptions, "perf_gpu --test NAME --cases FILE [--backend cuda|nccl] …\n");
+  if (arguments.has("probe")) {
+    probe(arguments);
+    return 0;
+  }
+  std::unique_ptr<gpu::measure::DeviceMemory> memory;  // outlives what uses it
+  runPlan(arguments, "cuda", [&](const std::string& name, const Plan& plan, const Arguments& all) {
+    return makeBackend(name, plan, all, memory);
+  });
+}

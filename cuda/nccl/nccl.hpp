@@ -1,0 +1,29 @@
+#pragma once
+// All of a process's ranks in NCCL: a communicator and a stream each.
+#include <cstdint>
+#include <vector>
+
+#include "nccl/nccl_library.hpp"
+
+namespace dfccl::gpu {
+
+class Nccl {
+ public:
+  /// @param library see NcclLibrary. @param devices of the ranks. @throws Error
+  Nccl(const std::string& library, const std::vector<int>& devices);
+
+  const NcclLibrary& library() const { return library_; }
+  NcclCommunicator communicator(uint32_t rank) const { return communicators_[rank]; }
+  cudaStream_t stream(uint32_t rank) const { return streams_[rank]; }
+  /// float32, sum; enqueued on the rank's stream, or on the one given.
+  void allReduce(uint32_t rank, const void* send, void* recv, size_t count, cudaStream_t stream = nullptr);
+  void groupStart() { library_.check(library_.groupStart(), "ncclGroupStart"); }
+  void groupEnd() { library_.check(library_.groupEnd(), "ncclGroupEnd"); }
+
+ private:
+  NcclLibrary library_;
+  std::vector<NcclCommunicator> communicators_;
+  std::vector<cudaStream_t> streams_;
+};
+
+}  // namespace dfccl::gpu

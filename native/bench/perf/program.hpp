@@ -1,0 +1,47 @@
+#pragma once
+// What the programs of the collective tests have in common, whatever library they measure: from the arguments to the
+// last row.
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "perf/engine_backend.hpp"
+#include "perf/faulty_backend.hpp"
+#include "perf/runner.hpp"
+
+namespace dfccl::bench {
+
+inline EngineBackend::Options engineOptions(const Plan& plan, const Arguments& arguments) {
+  EngineBackend::Options options;
+  options.ranks = plan.threads * plan.ranksPerThread;
+  options.threads = plan.threads;
+  options.workers = static_cast<int32_t>(arguments.number("workers", -1));
+  options.timeoutSeconds = plan.timeoutSeconds;
+  options.programs = readPrograms(arguments.text("program", ""));
+  options.inPlacePrograms = readPrograms(arguments.text("in-place-program", ""));
+  return options;
+}
+
+using MakeBackend = std::function<std::unique_ptr<Backend>(const std::string& name, const Plan&, const Arguments&)>;
+
+/// Measures what the arguments ask for; ends the program where that can't be done.
+inline void runPlan(const Arguments& arguments, const char* defaultBackend, const MakeBackend& makeBackend) {
+  try {
+    Plan plan = parsePlan(arguments);
+    plan.cases = readCases(arguments.text("cases", ""), plan.test, plan.threads * plan.ranksPerThread);
+    const std::unique_ptr<Backend> backend = makeBackend(arguments.text("backend", defaultBackend), plan, arguments);
+    std::printf("{\"backend\":\"%s\",\"version\":%s,\"ranks\":%u}\n", backend->name(),
+                quoted(backend->version()).c_str(), backend->ranks());
+    std::fflush(stdout);
+    FaultyBackend faulty(*backend, plan.fault);
+    Runner(plan.fault.kind == FaultKind::none ? *backend : faulty, plan).run();
+  } catch (const PerfError& error) {
+    endWith(error.exit, error.what());
+  } catch (const std::bad_alloc&) {
+    endWith(Exit::internal, "Out of memory. Ask for smaller sizes: --maxbytes.");
+  } catch (const std::exception& error) {
+    endWith(Exit::internal, error.what());
+  }
+}
+
+}  // namespace dfccl::bench

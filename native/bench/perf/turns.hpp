@@ -1,0 +1,49 @@
+#pragma once
+// Which case comes next: all of them in order, so and so often; or what standard input asks for, a row's number a line,
+// so that programs which measure different libraries take turns.
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+
+#include "perf/backend.hpp"
+
+namespace dfccl::bench {
+
+struct Turn {
+  size_t row = 0;
+  uint32_t cycle = 0;
+};
+
+class Turns {
+ public:
+  /// @param cycles 0: for ever. @param isAsked whether standard input says what comes next.
+  Turns(size_t rows, uint32_t cycles, bool isAsked) : rows_(rows), cycles_(cycles), isAsked_(isAsked) {}
+
+  /// None: it is over.
+  std::optional<Turn> next() {
+    if (rows_ == 0) return std::nullopt;
+    if (isAsked_) return readTurn();
+    if (row_ == rows_) {
+      row_ = 0;
+      ++cycle_;
+    }
+    if (cycles_ != 0 && cycle_ == cycles_) return std::nullopt;
+    return Turn{row_++, cycle_};
+  }
+
+ private:
+  std::optional<Turn> readTurn() const {
+    size_t row = 0;
+    unsigned cycle = 0;
+    const int read = std::scanf("%zu %u", &row, &cycle);
+    if (read == EOF) return std::nullopt;
+    if (read == 2 && row < rows_) return Turn{row, cycle};
+    throw PerfError(Exit::invalidUsage, "Standard input must hold lines of a row and a cycle.");
+  }
+
+  size_t rows_, row_ = 0;
+  uint32_t cycles_, cycle_ = 0;
+  bool isAsked_;
+};
+
+}  // namespace dfccl::bench
