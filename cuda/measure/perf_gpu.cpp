@@ -63,8 +63,8 @@ std::unique_ptr<bench::Backend> makeBackend(const std::string& name, const Plan&
 /// What stands in the way, or what there is.
 void probe(const Arguments& arguments) {
   const auto refuse = [](const Error& error) {
-    std::printf("{\"error\":%s,\"remedy\":%s,\"exit\":%d}\n", quoted(error.message()).c_str(),
-                quoted(error.remedy()).c_str(), static_cast<int>(Exit::notImplemented));
+    std::printf("{\"error\":%s,\"remedy\":%s,\"exit\":%d}\n", jsonText(error.message()).c_str(),
+                jsonText(error.remedy()).c_str(), static_cast<int>(Exit::notImplemented));
   };
   const GpuReport report = reportGpus();
   if (report.obstacle) return refuse(*report.obstacle);
@@ -76,12 +76,12 @@ void probe(const Arguments& arguments) {
       return refuse(error);
     }
   }
-  std::printf("{\"version\":%s,\"driver\":%s,\"devices\":[", quoted(version).c_str(),
-              quoted(report.driverModule).c_str());
+  std::printf("{\"version\":%s,\"driver\":%s,\"devices\":[", jsonText(version).c_str(),
+              jsonText(report.driverModule).c_str());
   for (const GpuDevice& device : report.devices) {
     std::printf("%s{\"device\":%d,\"bus\":%s,\"name\":%s,\"memoryBytes\":%llu}",
                 device.number == report.devices.front().number ? "" : ",", device.number,
-                quoted(device.pciAddress).c_str(), quoted(device.name).c_str(),
+                jsonText(device.pciAddress).c_str(), jsonText(device.name).c_str(),
                 static_cast<unsigned long long>(device.memoryBytes));
   }
   std::printf("]}\n");

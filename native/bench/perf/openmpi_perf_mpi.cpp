@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
     plan.cases = readCases(arguments.text("cases", ""), plan.test, backend.ranks());
     if (backend.firstRank() == 0) {
       std::printf("{\"backend\":\"%s\",\"version\":%s,\"ranks\":%u}\n", backend.name(),
-                  quoted(backend.version()).c_str(), backend.ranks());
+                  jsonText(backend.version()).c_str(), backend.ranks());
       std::fflush(stdout);
     }
     if (plan.timeoutSeconds > 0) {

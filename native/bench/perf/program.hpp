@@ -31,7 +31,7 @@ inline void runPlan(const Arguments& arguments, const char* defaultBackend, cons
     plan.cases = readCases(arguments.text("cases", ""), plan.test, plan.threads * plan.ranksPerThread);
     const std::unique_ptr<Backend> backend = makeBackend(arguments.text("backend", defaultBackend), plan, arguments);
     std::printf("{\"backend\":\"%s\",\"version\":%s,\"ranks\":%u}\n", backend->name(),
-                quoted(backend->version()).c_str(), backend->ranks());
+                jsonText(backend->version()).c_str(), backend->ranks());
     std::fflush(stdout);
     FaultyBackend faulty(*backend, plan.fault);
     Runner(plan.fault.kind == FaultKind::none ? *backend : faulty, plan).run();

@@ -21,7 +21,7 @@
 
 namespace dfccl::bench {
 
-inline std::string quoted(const std::string& text) {
+inline std::string jsonText(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -32,7 +32,7 @@ inline std::string quoted(const std::string& text) {
 
 /// Ends the program: what went wrong goes out as an object, whatever the other threads wait for.
 [[noreturn]] inline void endWith(Exit code, const std::string& what) {
-  std::printf("{\"error\":%s,\"exit\":%d}\n", quoted(what).c_str(), static_cast<int>(code));
+  std::printf("{\"error\":%s,\"exit\":%d}\n", jsonText(what).c_str(), static_cast<int>(code));
   std::fflush(stdout);
   std::_Exit(static_cast<int>(code));
 }
@@ -282,7 +282,7 @@ class Runner {
       const Result& r = results[inPlace];
       std::printf(",\"%s\":{", inPlace ? "inPlace" : "outOfPlace");
       if (!r.refusal.empty()) {
-        std::printf("\"refusal\":%s}", quoted(r.refusal).c_str());
+        std::printf("\"refusal\":%s}", jsonText(r.refusal).c_str());
         continue;
       }
       std::printf("\"us\":%.4f,\"cpuUs\":%.4f,\"wrong\":", r.micros, r.cpuMicros);
