@@ -1,4 +1,4 @@
-import { type BackendChoice, type Launch, readLaunch } from "@dfccl/core";
+import { type BackendChoice, type Launch, openWorld, readLaunch } from "@dfccl/core";
 import { InvalidArgumentError } from "@dfccl/primitives";
 import { type Command, Option } from "commander";
 import { checkMemory, neededBytes } from "../disorder/memory-need.js";
@@ -98,6 +98,7 @@ async function disorder(flags: DisorderFlags): Promise<number> {
   const policy = await loadPolicy(flags.policy);
   const options: DisorderOptions = { workload, ranks, iterations, order, sync, seed, policy, backend: flags.backend };
   checkMemory(workload, ranks);
+  checkBackend(flags.backend);
   using interruption = watchForInterruption();
 
   if (!flags.json) sayWhat(options, formatCountOf(ranks, "rank"));
@@ -112,6 +113,11 @@ async function disorder(flags: DisorderFlags): Promise<number> {
     say((code === 0 ? out.green : out.red)(wrap(verdict(result, control))));
   }
   return code;
+}
+
+/** Before buffers are made: a GPU that is missing is told at once. */
+function checkBackend(backend: BackendChoice): void {
+  if (backend === "cuda") openWorld({ ranks: 1, backend })[Symbol.dispose]();
 }
 
 function sayWhat({ workload, iterations, order, seed }: Omit<DisorderOptions, "ranks">, ranks: string): void {
