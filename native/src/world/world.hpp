@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "network/proxy.hpp"
 #include "processes/peer_watch.hpp"
 #include "processes/shared_group.hpp"
 #include "world/backend.hpp"
@@ -102,7 +103,8 @@ class World : public Backend {
 
   std::shared_ptr<const BoundProgram> bind(const CollectiveSpec& spec, uint32_t member,
                                            const std::vector<uint8_t>& bytes, uint64_t& digest);
-  std::shared_ptr<Group> groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest);
+  std::shared_ptr<Group> groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest, bool spansHosts);
+  Presence presenceOf(uint32_t rank);
   Registered& registered(uint32_t rank, uint32_t index);
   void dropGroup(Group& group);
   /// Of a member of any process.
@@ -136,6 +138,7 @@ class World : public Backend {
   std::unique_ptr<DeadlockReport> deadlock_;  // kept: in order, nothing ever ends it
   uint64_t lastStamp_ = 0;
   WorkerPool pool_;  // late: its threads use everything above
+  std::optional<Proxy> proxy_;
   std::optional<PeerWatch> watch_;
 };
 
