@@ -45,6 +45,7 @@ class World : public Backend {
   void unregisterCollective(uint32_t rank, uint32_t index, uint64_t issuedRuns) override;
   void abortCollective(uint32_t rank, uint32_t index) override;
   bool isAborted(uint32_t rank, uint32_t index) override;
+  std::string whyAborted(uint32_t rank, uint32_t index) override;
   bool isQuarantineOver(uint32_t rank, uint32_t index) override;
   bool isRegistered(uint32_t rank, uint32_t index) const;
   CollectiveSpec specOf(uint32_t rank, uint32_t index) override;

@@ -23,6 +23,12 @@ std::vector<LostRank> World::lostRanks() {
   return lost;
 }
 
+std::string World::whyAborted(uint32_t rank, uint32_t index) {
+  if (!directory_) return {};
+  const std::lock_guard lock(mutex_);
+  return static_cast<SharedGroup&>(*registered(rank, index).group).mismatch();
+}
+
 Presence World::presenceOf(uint32_t rank) {
   return options_.segment->isLocal(rank) ? options_.segment->presenceOf(rank) : proxy_->presenceOf(rank);
 }
