@@ -90,6 +90,10 @@ Napi::Value readLaunch(const Napi::CallbackInfo& info) {
   });
 }
 
+Napi::Value transport(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value { return Napi::String::New(info.Env(), describeTransport()); });
+}
+
 Napi::Value joinSegment(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     const WorldOptions options = readWorldOptions(info[0].As<Napi::Object>());

@@ -21,4 +21,7 @@ Napi::Value readLaunch(const Napi::CallbackInfo& info);
 /// job's processes share, for the options of NativeWorld, and a function that gives the meeting up.
 Napi::Value joinSegment(const Napi::CallbackInfo& info);
 
+/// transport(): what would carry data between machines here, and its version; an error says what is missing.
+Napi::Value transport(const Napi::CallbackInfo& info);
+
 }  // namespace dfccl::addon

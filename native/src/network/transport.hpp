@@ -43,6 +43,9 @@ class Transport {
   virtual void close() = 0;
 };
 
+/// What would carry data between machines here, and its version. @throws Error dfcclUnavailable, as openUcxTransport().
+std::string describeTransport();
+
 /// Over UCX, which chooses the wires. @throws Error dfcclUnavailable naming what is missing, with the remedy.
 std::unique_ptr<Transport> openUcxTransport();
 

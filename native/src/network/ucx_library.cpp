@@ -52,6 +52,7 @@ UcxLibrary load() {
   find(ucp, "ucp_am_send_nbx", library.send);
   find(ucp, "ucp_request_check_status", library.statusOf);
   find(ucp, "ucp_request_free", library.freeRequest);
+  find(ucp, "ucp_get_version_string", library.version);
   find(ucs, "ucs_status_string", library.describe);
   return library;
 }

@@ -22,6 +22,7 @@ struct UcxLibrary {
   decltype(&ucp_am_send_nbx) send;
   decltype(&ucp_request_check_status) statusOf;
   decltype(&ucp_request_free) freeRequest;
+  decltype(&ucp_get_version_string) version;
   const char* (*describe)(ucs_status_t);
 
   /// @throws Error dfcclUnavailable

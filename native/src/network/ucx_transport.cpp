@@ -5,11 +5,20 @@
 
 #if !defined(DFCCL_WITH_UCX)
 
-std::unique_ptr<dfccl::Transport> dfccl::openUcxTransport() {
+namespace dfccl {
+
+std::string describeTransport() {
   throw Error(dfcclUnavailable, "Worlds on several machines need UCX, and this library was built without it.",
               "Install UCX's headers (apt-get install libucx-dev, or dnf install ucx-devel) and build again.",
               {{"library", "ucp/api/ucp.h"}});
 }
+
+std::unique_ptr<Transport> openUcxTransport() {
+  (void)describeTransport();
+  return nullptr;
+}
+
+}  // namespace dfccl
 
 #else
 
@@ -194,6 +203,8 @@ class UcxTransport final : public Transport {
 };
 
 }  // namespace
+
+std::string describeTransport() { return std::string("UCX ") + UcxLibrary::get().version(); }
 
 std::unique_ptr<Transport> openUcxTransport() { return std::make_unique<UcxTransport>(); }
 

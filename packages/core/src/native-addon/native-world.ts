@@ -207,6 +207,8 @@ export interface NativeAddon {
   /** null: no launcher has left its variables. */
   readLaunch(env: NodeJS.ProcessEnv): NativeLaunch | null;
   inspectWorlds(): NativeWorldStatus[];
+  /** What would carry data between machines, and its version. */
+  transport(): string;
   joinSegment(
     options: NativeWorldOptions,
     meeting: {

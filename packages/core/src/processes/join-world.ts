@@ -106,6 +106,14 @@ export async function joinWorld(options: JoinOptions = {}): Promise<JoinedRank> 
   return joined ?? new JoinedRank(world, rank);
 }
 
+/**
+ * What carries data between machines here, with its version: "UCX 1.13.1".
+ * @throws {EngineError} UNAVAILABLE, whose remedy says what is missing.
+ */
+export function describeTransport(): string {
+  return translated(() => nativeAddon().transport());
+}
+
 function translated<T>(call: () => T): T {
   try {
     return call();

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { describeTransport } from "../../src/index.js";
 
 const patienceMs = 50_000;
 
@@ -54,7 +54,11 @@ export const apart: Launcher = (ranks) => {
 
 /** Whether this machine has what carries data between machines. */
 export function hasUcx(): boolean {
-  return existsSync("/usr/include/ucp/api/ucp.h");
+  try {
+    return describeTransport() !== "";
+  } catch {
+    return false;
+  }
 }
 
 const each = (ranks: number, make: (rank: number) => NodeJS.ProcessEnv): NodeJS.ProcessEnv[] =>
