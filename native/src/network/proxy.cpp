@@ -312,10 +312,15 @@ void Proxy::unbind(SharedGroup& shared, uint64_t finishedRuns) {
 void Proxy::tellPoisoned(SharedGroup& shared) {
   const std::lock_guard lock(mutex_);
   RemoteGroup* const group = find(shared);
-  if (group == nullptr || std::exchange(group->hasToldPoison, true)) return;
-  tellMembers(*group,
-              encode(NoteKind::poisoned, GroupNote{group->key, shared.shared().poisonedBy.load(order::acquire)}));
+  if (group == nullptr) return;
+  tellPoison(*group);
   notify();
+}
+
+void Proxy::tellPoison(RemoteGroup& group) {
+  if (std::exchange(group.hasToldPoison, true)) return;
+  const uint32_t by = group.shared->shared().poisonedBy.load(order::acquire);
+  tellMembers(group, encode(NoteKind::poisoned, GroupNote{group.key, by}));
 }
 
 RemoteGroup* Proxy::find(const GroupKey& key) {
@@ -510,6 +515,8 @@ void Proxy::letGroupsGo() {
   const std::lock_guard own(mutex_);
   for (const GroupKey& key : over) {
     RemoteGroup& group = *groups_[key];
+    // It may have been aborted and unregistered before the watch looked.
+    if (group.shared->shared().isPoisoned()) tellPoison(group);
     tellMembers(group, encode(NoteKind::left, GroupNote{key, group.finishedRuns}));
     freeEnds(group);
     group.shared->record()->members[group.member].state.store(SharedMember::left, order::release);

@@ -109,6 +109,7 @@ class Proxy final : public Links::Receiver {
   void handleProgress(uint32_t from, const GroupNote& note);
   void apply(RemoteGroup& group, const Announcement& announcement);
   void poison(RemoteGroup& group, uint32_t rank);
+  void tellPoison(RemoteGroup& group);
   void markDead(const GroupKey& key);
   void tellProgress(uint64_t now);
   void sayGoodbyes();

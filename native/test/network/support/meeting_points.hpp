@@ -4,14 +4,30 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <cstdio>
 #include <string>
 
+#include "error.hpp"
 #include "network/host_meeting.hpp"
+#include "network/transport.hpp"
 #include "processes/descriptor.hpp"
 
 namespace dfccl::test {
 
 inline constexpr char kSecret[] = "of this test alone";
+
+/// What a program of tests ends with where the system doesn't let it do what it tests: ctest calls it skipped.
+inline constexpr int kSkipped = 77;
+
+/// Whether something here carries data between machines; else says what is missing.
+inline bool hasTransport() {
+  try {
+    return !describeTransport().empty();
+  } catch (const Error& e) {
+    std::printf("skipped: %s\n", e.what());
+    return false;
+  }
+}
 
 /// A port of loopback that nobody listens on.
 inline uint16_t freePort() {
