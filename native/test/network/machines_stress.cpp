@@ -7,9 +7,8 @@
 #include <random>
 
 #include "../bench/allreduce/tensors.hpp"
-#include "network/support/meeting_points.hpp"
+#include "network/support/machine_ranks.hpp"
 #include "network/support/namespaces.hpp"
-#include "processes/support/joined_rank.hpp"
 #include "processes/support/processes.hpp"
 
 using namespace dfccl;
@@ -18,23 +17,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr uint32_t kRanksEach = 2;
 constexpr uint32_t kMuteMillis = 800;
-
-bool isLongTier() {
-  const char* tier = std::getenv("DFCCL_TEST_TIER");
-  return tier != nullptr && std::string(tier) == "long";
-}
-
-/// A rank on its machine: nothing but addresses tells where the others are.
-JoinedRank joinOn(const Machines& machines, const std::string& job, uint32_t rank, uint32_t ranks,
-                  uint32_t muteMillis) {
-  if (!machines.enter(rank / kRanksEach)) throw std::runtime_error("the machine can't be entered");
-  // Namespaces share the system's memory, and with it the ways that UCX takes within one machine.
-  setenv("UCX_TLS", "tcp", 1);
-  const MeetingPoint point{Machines::addressOf(0), 29'500, kSecret, {}};
-  return JoinedRank(job, rank, ranks, muteMillis, 1, &point);
-}
 
 /// What the test and its processes see of one another.
 struct Board {
@@ -63,28 +46,6 @@ bool reaches(const Atomic<uint32_t>& count, uint32_t wanted, std::chrono::millis
     usleep(200);
   }
   return true;
-}
-
-std::vector<JoinedRank::AllReduce> addAll(JoinedRank& own, uint32_t firstId, const std::vector<uint32_t>& ranks) {
-  std::vector<JoinedRank::AllReduce> collectives;
-  for (const uint64_t count : {3, 2000, 60'000, 400'000}) {
-    collectives.push_back(own.add(firstId++, count, ranks));
-  }
-  return collectives;
-}
-
-/// All of them once, in a random order. @return whether all completed; then every result was right.
-bool iterate(JoinedRank& own, std::vector<JoinedRank::AllReduce>& collectives, std::mt19937& random, bool& isRight) {
-  std::shuffle(collectives.begin(), collectives.end(), random);
-  std::vector<uint32_t> slots;
-  for (auto& c : collectives) slots.push_back(own.submit(c));
-  bool isComplete = true;
-  for (size_t i = 0; i < slots.size(); ++i) {
-    const dfcclResult_t status = own.wait(slots[i]);
-    isComplete &= status == dfcclSuccess;
-    if (status == dfcclSuccess) isRight &= JoinedRank::wrong(collectives[i]) == 0;
-  }
-  return isComplete;
 }
 
 int runResnet(JoinedRank own, uint32_t ranks, unsigned seed, int iterations) {
