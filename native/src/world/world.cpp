@@ -264,6 +264,7 @@ void World::unregisterCollective(uint32_t rank, uint32_t index, uint64_t issuedR
                  {"rank", std::to_string(rank)},
                  {"inFlight", std::to_string(issuedRuns - finished)}});
   }
+  awaitDrop(rank, entry, record);
   const std::unique_ptr<Segment::Lock> segmentLock = lockSegment();
   taskTables_[rank].giveBack(record.firstTask, entry.program->header.blockCount);
   entry.group->leave(entry.member);
@@ -288,6 +289,7 @@ void World::abortCollective(uint32_t rank, uint32_t index) {
         group.shared().abortAcknowledged.fetchAdd(1, order::acqRel);
         continue;
       }
+      table_[members[m]][group.indexOf(m)].isDropped = true;
       tellDaemon(members[m], group.indexOf(m));
     }
   }
@@ -300,6 +302,14 @@ void World::tellDaemon(uint32_t rank, uint32_t index) {
   while (tail - control.head.load(order::acquire) >= ControlRing::kCapacity) pool_.helpRank(rank);
   control.collectives[tail % ControlRing::kCapacity].store(index, order::relaxed);
   control.tail.store(tail + 1, order::release);
+}
+
+/// After an abort: a daemon that hasn't come to it yet would take the next collective with this index for it.
+void World::awaitDrop(uint32_t rank, const Registered& entry, const CollectiveRecord& record) {
+  const uint32_t blocks = ranks_[rank]->memory().limits.grid;
+  while (entry.isDropped && record.blocksDropped.load(order::acquire) < blocks && !ranks_[rank]->hasExited()) {
+    if (!pool_.stepRank(rank)) cpuPause();
+  }
 }
 
 bool World::isLetGo(Group& group) {

@@ -99,7 +99,7 @@ class World : public Backend {
     std::shared_ptr<const BoundProgram> program;
     CollectiveSpec spec;
     uint32_t member = 0;
-    bool isDropped = false;  // its daemon was told to give it up, because of another process
+    bool isDropped = false;  // its daemon was told to give it up
   };
 
   std::shared_ptr<const BoundProgram> bind(const CollectiveSpec& spec, uint32_t member,
@@ -113,6 +113,7 @@ class World : public Backend {
   std::unique_ptr<Segment::Lock> lockSegment();
   void noteWaiting();
   void tellDaemon(uint32_t rank, uint32_t index);
+  void awaitDrop(uint32_t rank, const Registered& entry, const CollectiveRecord& record);
   bool isLetGo(Group& group);
   bool hasUnseenWork() const;
   bool hasUnfinishedWork() const;
