@@ -10,10 +10,10 @@
 #include "network/support/machine_ranks.hpp"
 #include "network/support/namespaces.hpp"
 #include "processes/support/processes.hpp"
+#include "processes/support/shared_count.hpp"
 
 using namespace dfccl;
 using namespace dfccl::test;
-using namespace std::chrono_literals;
 
 namespace {
 
@@ -21,10 +21,10 @@ constexpr uint32_t kMuteMillis = 800;
 
 /// What the test and its processes see of one another.
 struct Board {
-  Atomic<uint32_t> joined;
-  Atomic<uint32_t> rounds;     // that rank 0 has behind it
+  SharedCount joined;
+  SharedCount rounds;          // that rank 0 has behind it
   Atomic<uint32_t> lastRound;  // once it isn't 0: how many there are
-  Atomic<uint32_t> noticed;    // ranks that know who is gone
+  SharedCount noticed;         // ranks that know who is gone
 };
 
 class SharedBoard {
@@ -38,15 +38,6 @@ class SharedBoard {
  private:
   Board* board_;
 };
-
-bool reaches(const Atomic<uint32_t>& count, uint32_t wanted, std::chrono::milliseconds limit) {
-  const auto deadline = std::chrono::steady_clock::now() + limit;
-  while (count.load(order::acquire) < wanted) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    usleep(200);
-  }
-  return true;
-}
 
 int runResnet(JoinedRank own, uint32_t ranks, unsigned seed, int iterations) {
   std::mt19937 random(seed + own.number());
@@ -73,7 +64,7 @@ int survive(JoinedRank own, uint32_t ranks, const std::vector<uint32_t>& victims
             SharedBoard& board) {
   std::mt19937 random(seed + own.number());
   std::vector<JoinedRank::AllReduce> all = addAll(own, 0, allRanks(ranks));
-  board->joined.fetchAdd(1, order::acqRel);
+  board->joined.add(1);
   bool isRight = true;
   while (iterate(own, all, random, isRight)) {
   }
@@ -88,7 +79,7 @@ int survive(JoinedRank own, uint32_t ranks, const std::vector<uint32_t>& victims
     }
   }
   if (own.world().lostRanks().size() != victims.size()) return kWrong;
-  board->noticed.fetchAdd(1, order::acqRel);
+  board->noticed.add(1);
   std::vector<JoinedRank::AllReduce> rest = addAll(own, 100, survivors);
   for (int i = 0; i < 5; ++i) {
     if (!iterate(own, rest, random, isRight)) return kWrong;
@@ -123,18 +114,18 @@ TEST_CASE("a link that is down for less than the limit of silence is ridden out"
     for (uint32_t round = 0;
          board->lastRound.load(order::acquire) == 0 || round < board->lastRound.load(order::acquire); ++round) {
       if (!iterate(own, all, random, isRight) || !isRight) return kWrong;
-      if (rank == 0) board->rounds.store(round + 1, order::release);
+      if (rank == 0) board->rounds.add(1);
     }
     return kFine;
   });
-  REQUIRE(reaches(board->rounds, 3, 30s));
+  REQUIRE(board->rounds.await(3, std::chrono::seconds(30)));
   REQUIRE(machines.unplug(1));
   usleep(isLongTier() ? 5'000'000 : 1'000'000);
-  const uint32_t before = board->rounds.load(order::acquire);
+  const uint32_t before = board->rounds.read();
   REQUIRE(machines.plugIn(1));
-  CHECK(reaches(board->rounds, before + 3, 30s));
+  CHECK(board->rounds.await(before + 3, std::chrono::seconds(30)));
   // Nobody is two rounds ahead of rank 0.
-  board->lastRound.store(board->rounds.load(order::acquire) + 3, order::release);
+  board->lastRound.store(board->rounds.read() + 3, order::release);
   for (uint32_t r = 0; r < 6; ++r) CHECK(processes.join(r) == kFine);
 }
 
@@ -155,7 +146,7 @@ TEST_CASE("a rank that is killed or stopped, and a machine that is cut off, are 
     Processes processes(6, [&](uint32_t rank) {
       return survive(joinOn(machines, job, rank, 6, kMuteMillis), 6, victims, expected, seed, board);
     });
-    REQUIRE(reaches(board->joined, 6, 30s));
+    REQUIRE(board->joined.await(6, std::chrono::seconds(30)));
     usleep(random() % 60'000);
     if (isCutOff) {
       REQUIRE(machines.unplug(2));
@@ -163,7 +154,7 @@ TEST_CASE("a rank that is killed or stopped, and a machine that is cut off, are 
       processes.send(5, signal);
     }
     const auto survivors = static_cast<uint32_t>(6 - victims.size());
-    CHECK(reaches(board->noticed, survivors, 20s));
+    CHECK(board->noticed.await(survivors, std::chrono::seconds(20)));
     for (uint32_t r = 0; r < survivors; ++r) CHECK(processes.join(r) == kFine);
   }
 }
