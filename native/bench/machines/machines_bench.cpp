@@ -10,12 +10,12 @@
 #include <cstdio>
 #include <cstring>
 
-#include "../../test/network/support/meeting_points.hpp"
-#include "../../test/network/support/namespaces.hpp"
-#include "../../test/processes/support/joined_rank.hpp"
-#include "../../test/processes/support/processes.hpp"
 #include "arguments.hpp"
 #include "network/network.hpp"
+#include "network/support/meeting_points.hpp"
+#include "network/support/namespaces.hpp"
+#include "processes/support/joined_rank.hpp"
+#include "processes/support/processes.hpp"
 #include "world/connected_programs.hpp"
 
 using namespace dfccl;
