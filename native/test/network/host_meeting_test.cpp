@@ -248,7 +248,9 @@ TEST_CASE("malformed, replayed, truncated, unproven and slow connections neither
   CHECK(guest.join(0) == kFine);
   CHECK(host.join(0) == kFine);
   MESSAGE(messages << " connections, rank 0 grew by " << peaks[0] << " KiB");
+#if !defined(DFCCL_SANITIZED)  // AddressSanitizer keeps what was freed
   CHECK(peaks[0] < 8192);
+#endif
   munmap(peaks, 4096);
 }
 
