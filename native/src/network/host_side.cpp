@@ -141,7 +141,8 @@ class HostSide final : public HostMeeting {
     const Bytes waiting = v.stream.waiting();
     Opening opening;
     if (waiting.size() < sizeof opening) {
-      if (std::memcmp(waiting.data(), kMagic, std::min(waiting.size(), sizeof kMagic)) != 0) dismiss(v);
+      const size_t known = std::min(waiting.size(), sizeof kMagic);
+      if (!std::equal(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(known), kMagic)) dismiss(v);
       return;
     }
     std::memcpy(&opening, waiting.data(), sizeof opening);
