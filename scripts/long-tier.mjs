@@ -51,6 +51,11 @@ export const entries = [
     minutes: 20,
   },
   {
+    name: "four machines of two ranks × ResNet-50 × 200 iterations; 60 deaths and cuts; delay, loss and reordering; 10,000 strangers",
+    command: ["ctest", "--test-dir", "build/release", "--output-on-failure", "-R", "^network/"],
+    minutes: 40,
+  },
+  {
     name: "8 processes × ResNet-50 × 200 iterations in random orders, with synchronizations, under dfccl launch",
     command: ["node", "apps/bench/dist/cli.js", "launch", "-n", "8", "dfccl", "disorder", "--iterations", "200", "--json"],
     minutes: 20,

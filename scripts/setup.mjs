@@ -60,7 +60,7 @@ async function tools(purposes) {
     await aptInstall(missing);
     missing = await missingNeeds(purposes);
   }
-  const required = missing.filter((need) => need.for === "build");
+  const required = missing.filter((need) => need.for === "build" && !need.optional);
   if (required.length > 0) {
     giveUp(
       `${required.map(({ name }) => name).join(" and ")} missing. Type this, then run the same command again:\n\n    ${installCommand(required)}\n`,

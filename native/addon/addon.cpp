@@ -20,6 +20,7 @@ Napi::Object initialise(Napi::Env env, Napi::Object exports) {
   exports.Set("addressOf", Napi::Function::New(env, addressOf));
   exports.Set("readLaunch", Napi::Function::New(env, readLaunch));
   exports.Set("joinSegment", Napi::Function::New(env, joinSegment));
+  exports.Set("transport", Napi::Function::New(env, transport));
   exports.Set("inspectWorlds", Napi::Function::New(env, inspectWorlds));
   exports.Set("gpus", Napi::Function::New(env, gpus));
   exports.Set("layout", Napi::Function::New(env, engineLayout));

@@ -3,7 +3,8 @@
 
 namespace dfccl::addon {
 
-/// builtInProgram(collective, ranks, rank, root): the program that callers without JavaScript get. A test compares its
+/// builtInProgram(collective, ranks, rank, root, hosts?, lanes?): the program that callers without JavaScript get; with
+/// the ranks' machines, where those are several. A test compares its
 /// bytes with those that packages/primitives builds, so that both kinds of callers may meet in one collective.
 Napi::Value builtInProgram(const Napi::CallbackInfo& info);
 

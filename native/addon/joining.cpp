@@ -1,10 +1,12 @@
 #include "joining.hpp"
 
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <optional>
 
 #include "error_conversion.hpp"
+#include "network/network.hpp"
 #include "options.hpp"
 #include "processes/join.hpp"
 #include "processes/launch.hpp"
@@ -18,13 +20,14 @@ using Cancelled = std::shared_ptr<Atomic<uint32_t>>;
 class Meeting : public Napi::AsyncWorker {
  public:
   Meeting(Napi::Env env, WorldOptions options, std::string job, uint32_t rank, uint32_t timeoutMillis,
-          Cancelled cancelled)
+          std::optional<MeetingPoint> point, Cancelled cancelled)
       : Napi::AsyncWorker(env),
         deferred_(env),
         options_(std::move(options)),
         job_(std::move(job)),
         rank_(rank),
         timeoutMillis_(timeoutMillis),
+        point_(std::move(point)),
         cancelled_(std::move(cancelled)) {
     // An environment that ends waits for its pool: it must not wait for the other ranks too.
     napi_add_env_cleanup_hook(env, giveUp, cancelled_.get());
@@ -35,7 +38,7 @@ class Meeting : public Napi::AsyncWorker {
 
   void Execute() override {
     try {
-      join(options_, job_, rank_, timeoutMillis_, cancelled_.get());
+      join(options_, job_, rank_, timeoutMillis_, cancelled_.get(), point_ ? &*point_ : nullptr);
     } catch (const Error& e) {
       failure_ = e;
     } catch (const std::exception& e) {
@@ -46,9 +49,8 @@ class Meeting : public Napi::AsyncWorker {
   void OnOK() override {
     Napi::Env env = Env();
     if (failure_) return deferred_.Reject(toJavaScript(env, *failure_).Value());
-    auto* segment = new std::shared_ptr<Segment>(std::move(options_.segment));
-    deferred_.Resolve(Napi::External<std::shared_ptr<Segment>>::New(
-        env, segment, [](Napi::Env, std::shared_ptr<Segment>* held) { delete held; }));
+    auto* joined = new Joined{std::move(options_.segment), std::move(options_.network)};
+    deferred_.Resolve(Napi::External<Joined>::New(env, joined, [](Napi::Env, Joined* held) { delete held; }));
   }
 
  private:
@@ -59,6 +61,7 @@ class Meeting : public Napi::AsyncWorker {
   std::string job_;
   uint32_t rank_;
   uint32_t timeoutMillis_;
+  std::optional<MeetingPoint> point_;
   Cancelled cancelled_;
   std::optional<Error> failure_;
 };
@@ -81,18 +84,36 @@ Napi::Value readLaunch(const Napi::CallbackInfo& info) {
     result.Set("rank", launch.rank);
     result.Set("size", launch.size);
     result.Set("job", launch.job);
+    if (!launch.address.empty()) result.Set("address", launch.address);
+    if (!launch.hostName.empty()) result.Set("host", launch.hostName);
     return result;
   });
+}
+
+Napi::Value transport(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value { return Napi::String::New(info.Env(), describeTransport()); });
 }
 
 Napi::Value joinSegment(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     const WorldOptions options = readWorldOptions(info[0].As<Napi::Object>());
     const auto meeting = info[1].As<Napi::Object>();
+    const auto text = [&](const char* field) {
+      const Napi::Value value = meeting.Get(field);
+      return value.IsString() ? value.As<Napi::String>().Utf8Value() : std::string();
+    };
+    std::optional<MeetingPoint> point;
+    if (const std::string address = text("address"); !address.empty()) {
+      point = readAddress(address);
+      point->secret = text("secret");
+      if (point->secret.empty()) point->secret = readSecret([](const char* name) { return std::getenv(name); });
+      point->hostName = text("host");
+    }
     const auto cancelled = std::make_shared<Atomic<uint32_t>>();
-    auto* worker = new Meeting(info.Env(), options, meeting.Get("job").As<Napi::String>().Utf8Value(),
-                               meeting.Get("rank").As<Napi::Number>().Uint32Value(),
-                               meeting.Get("timeoutMillis").As<Napi::Number>().Uint32Value(), cancelled);
+    auto* worker =
+        new Meeting(info.Env(), options, meeting.Get("job").As<Napi::String>().Utf8Value(),
+                    meeting.Get("rank").As<Napi::Number>().Uint32Value(),
+                    meeting.Get("timeoutMillis").As<Napi::Number>().Uint32Value(), std::move(point), cancelled);
     Napi::Object result = Napi::Object::New(info.Env());
     result.Set("segment", worker->promise());
     result.Set("cancel", Napi::Function::New(info.Env(), [cancelled](const Napi::CallbackInfo&) {

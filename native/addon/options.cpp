@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "error.hpp"
+#include "joining.hpp"
 
 namespace dfccl::addon {
 namespace {
@@ -46,7 +47,9 @@ WorldOptions readWorldOptions(const Napi::Object& object) {
   o.workers = whole<uint32_t>(object, "workers", kMax32);
   // What joinSegment() gave: the world has that rank only.
   if (object.Get("segment").IsExternal()) {
-    o.segment = *object.Get("segment").As<Napi::External<std::shared_ptr<Segment>>>().Data();
+    const Joined& joined = *object.Get("segment").As<Napi::External<Joined>>().Data();
+    o.segment = joined.segment;
+    o.network = joined.network;
     o.muteMillis = whole<uint32_t>(object, "muteMillis", kMax32);
   }
   if (object.Get("backend").IsString() && object.Get("backend").As<Napi::String>().Utf8Value() == "cuda")

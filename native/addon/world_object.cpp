@@ -47,6 +47,8 @@ Napi::Function WorldObject::define(Napi::Env env) {
                          InstanceMethod("allocate", &WorldObject::allocate),
                          InstanceMethod("window", &WorldObject::window),
                          InstanceMethod("lostRanks", &WorldObject::lostRanks),
+                         InstanceMethod("hosts", &WorldObject::hosts),
+                         InstanceMethod("whyAborted", &WorldObject::whyAborted),
                          InstanceMethod("setWaker", &WorldObject::setWaker),
                          InstanceMethod("referenceWaker", &WorldObject::referenceWaker),
                          InstanceMethod("placements", &WorldObject::placements),

@@ -1,5 +1,8 @@
 // What a world of several processes has beyond the others.
+#include <algorithm>
+
 #include "error_conversion.hpp"
+#include "network/network.hpp"
 #include "world_object.hpp"
 
 namespace dfccl::addon {
@@ -44,6 +47,23 @@ Napi::Value WorldObject::window(Info info) {
   result.Set("begin", static_cast<double>(segment->begin()));
   result.Set("end", static_cast<double>(segment->end()));
   return result;
+}
+
+// hosts(): Uint32Array of the ranks' machines; null where all are on this one.
+Napi::Value WorldObject::hosts(Info info) {
+  const Network* network = world(info.Env()).options().network.get();
+  if (network == nullptr) return info.Env().Null();
+  Napi::Uint32Array result = Napi::Uint32Array::New(info.Env(), network->hostOf.size());
+  std::copy(network->hostOf.begin(), network->hostOf.end(), result.Data());
+  return result;
+}
+
+// whyAborted(rank, handle): how another rank registered it differently; "" where none did.
+Napi::Value WorldObject::whyAborted(Info info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const auto argument = [&](size_t at) { return info[at].As<Napi::Number>().Uint32Value(); };
+    return Napi::String::New(info.Env(), world(info.Env()).whyAborted(argument(0), argument(1)));
+  });
 }
 
 // lostRanks(): {rank, presence}[] of ranks that are gone.

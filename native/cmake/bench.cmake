@@ -12,7 +12,8 @@ function(dfccl_add_bench source)
   get_filename_component(_target "${source}" NAME_WE)
   add_executable(${_target} EXCLUDE_FROM_ALL "${source}")
   target_link_libraries(${_target} PRIVATE dfccl ${ARGN})
-  target_include_directories(${_target} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/src" "${CMAKE_CURRENT_SOURCE_DIR}/bench")
+  target_include_directories(${_target} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/src" "${CMAKE_CURRENT_SOURCE_DIR}/bench"
+    "${CMAKE_CURRENT_SOURCE_DIR}/test")  # for machines made of namespaces
   set_target_properties(${_target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bench")
   add_dependencies(bench ${_target})
   if(source MATCHES "/bench/perf/")

@@ -9,6 +9,14 @@ target_include_directories(dfccl_objects PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}/inc
 set_property(SOURCE "${CMAKE_CURRENT_SOURCE_DIR}/src/c_api/last_error.cpp" APPEND PROPERTY
   COMPILE_DEFINITIONS "DFCCL_VERSION=\"${PROJECT_VERSION}\"")
 target_link_libraries(dfccl_objects PUBLIC dfccl_flags)
+# Only UCX's headers are needed to build: its library is loaded by the first world that spans several machines.
+find_path(UCX_INCLUDE_DIR ucp/api/ucp.h)
+if(UCX_INCLUDE_DIR)
+  target_compile_definitions(dfccl_objects PRIVATE DFCCL_WITH_UCX)
+  target_include_directories(dfccl_objects SYSTEM PRIVATE "${UCX_INCLUDE_DIR}")
+else()
+  message(STATUS "No worlds on several machines: UCX's headers are missing (apt-get install libucx-dev)")
+endif()
 
 add_library(dfccl_without_gpu OBJECT "${DFCCL_WITHOUT_GPU}")
 target_include_directories(dfccl_without_gpu PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/src")

@@ -92,6 +92,7 @@ REPLACE(char, __libc_single_threaded) = 0;
 extern int __fxstat(int version, int fd, struct stat* out);
 extern int __xstat(int version, const char* path, struct stat* out);
 REPLACE(int, fstat)(int fd, struct stat* out) { return __fxstat(STAT_VERSION, fd, out); }
+REPLACE(int, fstat64)(int fd, struct stat* out) { return __fxstat(STAT_VERSION, fd, out); }  // of file streams
 REPLACE(int, stat)(const char* path, struct stat* out) { return __xstat(STAT_VERSION, path, out); }
 
 // 2.36. std::random_device calls it.

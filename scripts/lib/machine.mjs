@@ -29,7 +29,10 @@ async function hasCMake() {
   return major > 3 || (major === 3 && minor >= 22);
 }
 
-/** `packages`: the name in each distribution's package manager. `for`: "build" is needed by every command. */
+/**
+ * `packages`: the name in each distribution's package manager. `for`: "build" is wanted by every command, and needed unless
+ * `optional`: without it something is left out, which the program says when it is asked for.
+ */
 export const needs = [
   { name: "C++20 compiler", for: "build", present: hasCompiler, packages: { apt: "g++", dnf: "gcc-c++", pacman: "gcc", apk: "g++" } },
   { name: "CMake ≥ 3.22", for: "build", present: hasCMake, packages: { apt: "cmake", dnf: "cmake", pacman: "cmake", apk: "cmake" } },
@@ -38,6 +41,13 @@ export const needs = [
     for: "build",
     present: () => onPath("ninja") || onPath("make"),
     packages: { apt: "ninja-build", dnf: "ninja-build", pacman: "ninja", apk: "samurai" },
+  },
+  {
+    name: "UCX",
+    for: "build",
+    optional: true,
+    present: () => header("ucp/api/ucp.h"),
+    packages: { apt: "libucx-dev", dnf: "ucx-devel", pacman: "openucx" },
   },
   {
     name: "doctest",

@@ -117,7 +117,9 @@ typedef struct {
   { sizeof(dfcclJoinConfig_t), DFCCL_WORLD_CONFIG_INIT, NULL, 0, 0, 0 }
 
 /* Waits until all ranks of the job are here. Without a job in the config (which may be NULL), rank, number of ranks and
- * job are what mpirun, srun, torchrun or "dfccl launch" put in the environment. *rank (may be NULL): this process's.
+ * job are what mpirun, srun, torchrun or "dfccl launch" put in the environment; and where the ranks are on several
+ * machines, the address at which they meet (MASTER_ADDR and MASTER_PORT, or DFCCL_ADDRESS) and the job's secret
+ * (DFCCL_JOB_SECRET, or DFCCL_JOB_SECRET_FILE). *rank (may be NULL): this process's.
  * dfcclTimeout: names the ranks that didn't come; dfcclRegistrationMismatch: names what two ranks disagree on. */
 dfcclResult_t dfcclJoinWorld(const dfcclJoinConfig_t* config, dfcclWorld_t* world, int* rank);
 /* Zeroed memory for buffers: on a rank's GPU; in a joined world, memory that the other processes can reach, in which

@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <string>
 
 #include "c_api/last_error.hpp"
@@ -39,8 +40,15 @@ dfcclResult_t dfcclJoinWorld(const dfcclJoinConfig_t* config, dfcclWorld_t* worl
     *world = nullptr;
     dfcclJoinConfig_t c = readJoinConfig(config);
     std::string job;
+    std::optional<MeetingPoint> point;
     if (c.job == nullptr) {
-      const Launch launch = readLaunch([](const char* name) { return std::getenv(name); });
+      const Environment environment = [](const char* name) { return std::getenv(name); };
+      const Launch launch = readLaunch(environment);
+      if (!launch.address.empty()) {
+        point = readAddress(launch.address);
+        point->secret = readSecret(environment);
+        point->hostName = launch.hostName;
+      }
       job = launch.job;
       c.rank = static_cast<int>(launch.rank);
       c.world.ranks = launch.size;
@@ -58,7 +66,8 @@ dfcclResult_t dfcclJoinWorld(const dfcclJoinConfig_t* config, dfcclWorld_t* worl
     WorldOptions options = readConfig(&c.world);
     if (c.world.arenaBytes == 0) options.arenaBytes = kArenaBytes;
     options.muteMillis = c.muteMillis == 0 ? kMuteMillis : c.muteMillis;
-    join(options, job, static_cast<uint32_t>(c.rank), c.timeoutMillis == 0 ? kJoinMillis : c.timeoutMillis);
+    join(options, job, static_cast<uint32_t>(c.rank), c.timeoutMillis == 0 ? kJoinMillis : c.timeoutMillis, nullptr,
+         point ? &*point : nullptr);
     auto made = std::make_unique<std::shared_ptr<OpenWorld>>(std::make_shared<OpenWorld>(options));
     *world = static_cast<dfcclWorld_t>(worlds().insert(std::move(made)));
     if (rank != nullptr) *rank = c.rank;

@@ -37,8 +37,13 @@ CollectiveStatus statusOf(Segment& segment, const SharedGroupRecord& record, uin
                           record.count,     record.shared.isPoisoned(), {}};
   for (uint32_t m = 0; m < record.shared.members; ++m) {
     const SharedMember& member = record.members[m];
-    MemberStatus one{
-        record.ranks[m], member.state == SharedMember::joined, member.state == SharedMember::left, 0, 0, 0};
+    const uint32_t state = member.state.load(order::acquire);
+    MemberStatus one{record.ranks[m],
+                     state == SharedMember::joined,
+                     state == SharedMember::left || state == SharedMember::leaving,
+                     0,
+                     0,
+                     0};
     if (one.isRegistered) {
       const CollectiveRecord& own = segment.records(one.rank)[member.index];
       one.submittedRuns = own.submittedRuns.load(order::acquire);
@@ -46,7 +51,7 @@ CollectiveStatus statusOf(Segment& segment, const SharedGroupRecord& record, uin
       const uint64_t since = member.waitingSinceMillis.load(order::relaxed);
       if (since != 0 && since < now && one.submittedRuns > one.finishedRuns) one.waitingMillis = now - since;
     } else if (one.hasLeft) {
-      one.submittedRuns = one.finishedRuns = member.finishedRuns;
+      one.submittedRuns = one.finishedRuns = member.finishedRuns.load(order::relaxed);
     }
     status.members.push_back(one);
   }

@@ -4,6 +4,8 @@
 
 #include "dfccl/dfccl.h"
 #include "error.hpp"
+#include "network/join_hosts.hpp"
+#include "processes/rendezvous.hpp"
 
 namespace dfccl {
 
@@ -11,7 +13,7 @@ namespace dfccl {
 constexpr size_t kMostArenaBytes = size_t{1} << 39;
 
 void join(WorldOptions& options, const std::string& job, uint32_t rank, uint32_t timeoutMillis,
-          const Atomic<uint32_t>* isCancelled) {
+          const Atomic<uint32_t>* isCancelled, const MeetingPoint* point) {
   checkOptions(options);
   if (rank >= options.ranks) {
     throw Error(dfcclInvalidArgument,
@@ -37,6 +39,7 @@ void join(WorldOptions& options, const std::string& job, uint32_t rank, uint32_t
   shape.slotPayloadBytes = options.tiles.slotPayloadBytes;
   shape.directTileBytes = options.tiles.directTileBytes;
   shape.arenaBytes = options.arenaBytes;
+  if (point != nullptr) return joinHosts(options, meeting, *point);
   options.segment = meet(meeting);
 }
 

@@ -1,14 +1,15 @@
 #pragma once
 #include <string>
 
-#include "processes/rendezvous.hpp"
+#include "network/host_meeting.hpp"
 #include "world/world.hpp"
 
 namespace dfccl {
 
 /// Meets the other processes of a job, and puts what they share into `options`: the world made of them has this
-/// process's rank. @throws Error, as meet() does.
+/// process's rank. @param point where processes of several machines meet; null: all are on this one.
+/// @throws Error, as meet() and joinHosts() do.
 void join(WorldOptions& options, const std::string& job, uint32_t rank, uint32_t timeoutMillis,
-          const Atomic<uint32_t>* isCancelled = nullptr);
+          const Atomic<uint32_t>* isCancelled = nullptr, const MeetingPoint* point = nullptr);
 
 }  // namespace dfccl

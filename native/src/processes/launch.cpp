@@ -1,8 +1,12 @@
 #include "processes/launch.hpp"
 
+#include <cctype>
 #include <cerrno>
 #include <cstdlib>
+#include <fstream>
 #include <initializer_list>
+#include <iterator>
+#include <string_view>
 #include <vector>
 
 #include "error.hpp"
@@ -74,6 +78,38 @@ const Launcher* find(const Environment& environment) {
   return nullptr;
 }
 
+/// Whether a name is this machine's own, without asking anybody.
+bool isLoopbackName(const std::string& host) {
+  return host == "localhost" || host == "::1" || host.rfind("127.", 0) == 0;
+}
+
+std::string addressFor(const Environment& environment, const Launcher& launcher, uint32_t size) {
+  if (const char* address = valueOf(environment, "DFCCL_ADDRESS")) return address;
+  // Slurm writes "4(x2)" for four on each of two nodes.
+  const char* here = valueOf(environment, launcher.localSize);
+  const char* master = valueOf(environment, "MASTER_ADDR");
+  if (here != nullptr && here == std::to_string(size)) return {};
+  if (master == nullptr) {
+    if (here == nullptr) return {};
+    throw Error(
+        dfcclInvalidArgument,
+        std::string(launcher.name) + " started " + here + " of " + std::to_string(size) +
+            " ranks on this machine, and nothing tells where they meet those on others.",
+        "Set MASTER_ADDR and MASTER_PORT to rank 0's machine and a free port of it, and DFCCL_JOB_SECRET, in all "
+        "processes.",
+        {{"field", launcher.localSize}, {"value", here}});
+  }
+  // Without a word about other machines, rank 0's address may be one that means this one.
+  const bool readsMaster = std::string_view(launcher.rank) == "RANK";
+  if (here == nullptr && (!readsMaster || isLoopbackName(master))) return {};
+  uint32_t port = number(environment, "MASTER_PORT", 1, 65534);
+  // There torchrun's own agent listens.
+  const char* agent = valueOf(environment, "TORCHELASTIC_USE_AGENT_STORE");
+  if (agent != nullptr && std::string_view(agent) == "True") ++port;
+  const bool isNumeric6 = std::string_view(master).find(':') != std::string_view::npos;
+  return (isNumeric6 ? "[" + std::string(master) + "]" : std::string(master)) + ":" + std::to_string(port);
+}
+
 }  // namespace
 
 bool isLaunched(const Environment& environment) { return find(environment) != nullptr; }
@@ -87,18 +123,11 @@ Launch readLaunch(const Environment& environment) {
         "DFCCL_JOB in every process.",
         {{"field", "DFCCL_RANK"}});
   }
-  Launch launch{launcher->name, 0, 0, {}};
+  Launch launch{launcher->name, 0, 0, {}, {}, {}};
   launch.size = number(environment, launcher->size, 1, 1024);
   launch.rank = number(environment, launcher->rank, 0, launch.size - 1);
-  // Slurm writes "4(x2)" for four on each of two nodes.
-  const char* here = valueOf(environment, launcher->localSize);
-  if (here != nullptr && here != std::to_string(launch.size)) {
-    throw Error(dfcclInvalidArgument,
-                std::string(launcher->name) + " started " + here + " of " + std::to_string(launch.size) +
-                    " ranks on this machine.",
-                "Start all ranks on one machine: this version has no connection between machines.",
-                {{"field", launcher->localSize}, {"value", here}});
-  }
+  launch.address = addressFor(environment, *launcher, launch.size);
+  if (const char* host = valueOf(environment, "DFCCL_HOST")) launch.hostName = host;
   // A name given by hand goes for every launcher: of use where two jobs would have the same.
   const char* named = valueOf(environment, "DFCCL_JOB");
   if (named != nullptr) {
@@ -121,6 +150,37 @@ Launch readLaunch(const Environment& environment) {
         {{"field", launcher->job.front()}});
   }
   return launch;
+}
+
+std::string readSecret(const Environment& environment) {
+  if (const char* secret = valueOf(environment, "DFCCL_JOB_SECRET")) return secret;
+  const char* path = valueOf(environment, "DFCCL_JOB_SECRET_FILE");
+  if (path == nullptr) return {};
+  std::ifstream file(path);
+  std::string secret{std::istreambuf_iterator<char>(file), {}};
+  while (!secret.empty() && std::isspace(static_cast<unsigned char>(secret.back())) != 0) secret.pop_back();
+  if (!secret.empty()) return secret;
+  throw Error(dfcclInvalidArgument, std::string("The job's secret can't be read from ") + path + ".",
+              "Put it into that file, readable for this user (openssl rand -hex 32).",
+              {{"field", "DFCCL_JOB_SECRET_FILE"}, {"value", path}});
+}
+
+MeetingPoint readAddress(const std::string& address) {
+  const size_t colon = address.rfind(':');
+  MeetingPoint point;
+  const std::string port = colon == std::string::npos ? "" : address.substr(colon + 1);
+  point.host = address.substr(0, colon == std::string::npos ? 0 : colon);
+  if (point.host.size() > 2 && point.host.front() == '[' && point.host.back() == ']')
+    point.host = point.host.substr(1, point.host.size() - 2);
+  char* end = nullptr;
+  const unsigned long value = std::strtoul(port.c_str(), &end, 10);
+  if (point.host.empty() || port.empty() || *end != '\0' || value == 0 || value > 65535) {
+    throw Error(dfcclInvalidArgument, "The address where the ranks meet is \"" + address + "\".",
+                "Pass rank 0's machine and a free port of it, such as node-0:29500.",
+                {{"field", "DFCCL_ADDRESS"}, {"value", address}});
+  }
+  point.port = static_cast<uint16_t>(value);
+  return point;
 }
 
 }  // namespace dfccl

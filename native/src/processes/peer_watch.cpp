@@ -37,9 +37,10 @@ PeerWatch::~PeerWatch() {
   thread_.join();
 }
 
-void PeerWatch::alarm() {
-  for (uint32_t r = 0; r < segment_->ranks(); ++r) {
-    Atomic<uint32_t>& attention = segment_->area(r).attention;
+void PeerWatch::alarm(Segment& segment) {
+  for (uint32_t r = 0; r < segment.ranks(); ++r) {
+    if (!segment.isLocal(r)) continue;
+    Atomic<uint32_t>& attention = segment.area(r).attention;
     attention.fetchAdd(1, order::seqCst);
     sharedFutexWakeAll(&attention.value);
   }
@@ -63,6 +64,7 @@ bool PeerWatch::look() {
   const uint64_t now = nowMillis();
   bool isAnyGone = false;
   for (uint32_t r = 0; r < segment_->ranks(); ++r) {
+    if (!segment_->isLocal(r)) continue;
     auto presence = static_cast<uint32_t>(segment_->presenceOf(r));
     if (r != segment_->rank() && presence == static_cast<uint32_t>(Presence::joined)) {
       const bool isGone = segment_->isProcessGone(r);
@@ -70,7 +72,7 @@ bool PeerWatch::look() {
       const auto becomes = static_cast<uint32_t>(isGone ? Presence::died : Presence::mute);
       if (segment_->area(r).presence.compareExchange(presence, becomes, order::acqRel, order::acquire)) {
         segment_->stopAwaitingPeers(r);
-        alarm();
+        alarm(*segment_);
       }
       isAnyGone = true;
     } else if (presence != static_cast<uint32_t>(Presence::joined)) {

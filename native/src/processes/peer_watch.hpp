@@ -26,8 +26,8 @@ class PeerWatch {
   PeerWatch(const PeerWatch&) = delete;
   PeerWatch& operator=(const PeerWatch&) = delete;
 
-  /// All processes of the world check soon.
-  void alarm();
+  /// All processes of the world on this machine check soon.
+  static void alarm(Segment& segment);
 
  private:
   void run();

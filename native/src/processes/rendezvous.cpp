@@ -3,7 +3,6 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -18,28 +17,7 @@ namespace dfccl {
 namespace {
 
 using namespace rendezvous;
-using Clock = std::chrono::steady_clock;
-
-constexpr int kRetryMillis = 5;
-constexpr int kLookMillis = 100;                      // how often a wait looks whether it was cancelled
-constexpr auto kHelloTime = std::chrono::seconds(5);  // a connection that hasn't said who it is by then is closed
-constexpr size_t kStrangers = 16;                     // connections beyond the ranks' at a time
-
-int millisUntil(Clock::time_point deadline) {
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-  return static_cast<int>(std::clamp<int64_t>(left, 0, 1'000'000));
-}
-
-[[noreturn]] void refuseSystem(const char* what) {
-  throw Error(dfcclSystemError, std::string(what) + ": " + std::strerror(errno) + ".",
-              "See what limits this process (ulimit -n).", {{"errno", std::to_string(errno)}});
-}
-
-void checkCancelled(const MeetingOptions& options) {
-  if (options.isCancelled == nullptr || options.isCancelled->load(order::relaxed) == 0) return;
-  throw Error(dfcclAborted, "The meeting of job \"" + options.job + "\" was given up.", "Join again.",
-              {{"job", options.job}});
-}
+using namespace meetings;
 
 Descriptor openSocket() {
   Descriptor socket_(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -110,45 +88,20 @@ ssize_t receiveAnswer(int connection, Answer& answer, Descriptor& descriptor) {
   return received;
 }
 
-std::string difference(const SegmentShape& own, uint32_t rank, const SegmentShape& other) {
-  const auto say = [&](const char* what, const std::string& theirs, const std::string& mine) {
-    return std::string(what) + " is " + theirs + " on rank " + std::to_string(rank) + " and " + mine + " on rank 0.";
-  };
-  const auto text = [](const char(&version)[32]) { return std::string(version, strnlen(version, sizeof version)); };
-  if (text(own.version) != text(other.version)) return say("The library", text(other.version), text(own.version));
-  const auto number = [&](const char* what, uint64_t mine, uint64_t theirs) {
-    return mine == theirs ? std::string() : say(what, std::to_string(theirs), std::to_string(mine));
-  };
-  std::string found;
-  for (const auto& [what, mine, theirs] :
-       {std::tuple{"The number of ranks", uint64_t{own.ranks}, uint64_t{other.ranks}},
-        {"blocks (of a daemon)", own.grid, other.grid},
-        {"maxCollectives", own.collectives, other.collectives},
-        {"maxTasks", own.tasks, other.tasks},
-        {"slotPayloadBytes", own.slotPayloadBytes, other.slotPayloadBytes},
-        {"directTileBytes", own.directTileBytes, other.directTileBytes},
-        {"arenaBytes", own.arenaBytes, other.arenaBytes}}) {
-    if (found.empty()) found = number(what, mine, theirs);
-  }
-  return found;
-}
-
-/// Rank 0's side.
+/// The side of the first rank, which makes the memory.
 class Host {
  public:
   explicit Host(const MeetingOptions& options)
-      : options_(options),
-        deadline_(Clock::now() + std::chrono::milliseconds(options.timeoutMillis)),
-        state_(options.shape.ranks) {
-    state_[0] = State::ready;
+      : options_(options), members_(options.everybody()), deadline_(deadlineOf(options)), state_(options.shape.ranks) {
+    state_[options.rank] = State::ready;
   }
 
   std::shared_ptr<Segment> run() {
     listen();
-    segment_ = Segment::create(options_.shape, 0);
+    segment_ = Segment::create(options_.shape, options_.rank, members_);
     segment_->setJob(options_.job);
     segment_->join();
-    while (std::any_of(state_.begin(), state_.end(), [](State s) { return s != State::ready; })) serve();
+    while (!absent().empty()) serve();
     for (const Connection& c : connections_) {
       if (c.rank != kUnknown) sendAnswer(c.socket.get(), answerOf(Answer::go));
     }
@@ -168,7 +121,7 @@ class Host {
   void listen() {
     listener_ = openSocket();
     sockaddr_un address;
-    const socklen_t length = addressOf(options_.job, address);
+    const socklen_t length = addressOf(options_.job + options_.place, address);
     while (bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), length) != 0) {
       if (errno != EADDRINUSE) refuseSystem("The rendezvous' socket can't be bound");
       // Of a job that has just ended, it is free in a moment.
@@ -184,7 +137,7 @@ class Host {
 
   void serve() {
     checkCancelled(options_);
-    const bool mayAccept = connections_.size() < options_.shape.ranks + kStrangers;
+    const bool mayAccept = connections_.size() < members_.size() + kStrangers;
     std::vector<pollfd> polled{{listener_.get(), static_cast<short>(mayAccept ? POLLIN : 0), 0}};
     for (const Connection& c : connections_) polled.push_back({c.socket.get(), POLLIN, 0});
     poll(polled.data(), polled.size(), std::min(millisUntil(deadline_), kLookMillis));
@@ -195,7 +148,7 @@ class Host {
     }
     std::erase_if(connections_, [](const Connection& c) { return c.isOver; });
     if (polled[0].revents != 0) accept();
-    if (millisUntil(deadline_) == 0) refuseAll(dfcclTimeout, missing());
+    if (millisUntil(deadline_) == 0 && !absent().empty()) refuseAll(dfcclTimeout, missing(options_, absent()));
   }
 
   void accept() {
@@ -218,10 +171,11 @@ class Host {
       if (hello.rank == c.rank) state_[c.rank] = State::ready;
       return;
     }
-    if (const std::string text = difference(options_.shape, hello.rank, hello.shape); !text.empty()) {
+    if (const std::string text = difference(options_.shape, options_.rank, hello.shape, hello.rank); !text.empty()) {
       refuseAll(dfcclRegistrationMismatch, text, &c);
     }
-    if (hello.rank >= state_.size() || hello.rank == 0 || state_[hello.rank] != State::absent) {
+    const bool isExpected = std::binary_search(members_.begin(), members_.end(), hello.rank);
+    if (!isExpected || hello.rank == options_.rank || state_[hello.rank] != State::absent) {
       const std::string text = "Two processes claim rank " + std::to_string(hello.rank) + " of job \"" + options_.job +
                                "\": " + std::to_string(hello.pid) + " is one.";
       refuseAll(dfcclInUse, text, &c);
@@ -231,17 +185,12 @@ class Host {
     sendAnswer(c.socket.get(), answerOf(Answer::segment), segment_->descriptor());
   }
 
-  std::string missing() const {
-    std::string list;
-    uint32_t count = 0;
-    for (uint32_t r = 0; r < state_.size(); ++r) {
-      if (state_[r] == State::ready || ++count > 16) continue;
-      list += (list.empty() ? "" : ", ") + std::to_string(r);
+  std::vector<uint32_t> absent() const {
+    std::vector<uint32_t> ranks;
+    for (const uint32_t r : members_) {
+      if (state_[r] != State::ready) ranks.push_back(r);
     }
-    if (count > 16) list += " and " + std::to_string(count - 16) + " more";
-    return (count == 1 ? "Rank " : "Ranks ") + list + " of " + std::to_string(state_.size()) +
-           " did not come to job \"" + options_.job + "\" within " +
-           std::to_string(options_.timeoutMillis / 1000.0).substr(0, 5) + " s.";
+    return ranks;
   }
 
   [[noreturn]] void refuseAll(dfcclResult_t status, const std::string& text, const Connection* also = nullptr) {
@@ -252,19 +201,10 @@ class Host {
     throwRefused(status, text);
   }
 
- public:
-  [[noreturn]] static void throwRefused(dfcclResult_t status, const std::string& text) {
-    throw Error(
-        status, text,
-        status == dfcclTimeout ? "See why those processes didn't start, or allow more time (DFCCL_JOIN_TIMEOUT)."
-        : status == dfcclInUse ? "Give every process a rank of its own, and each job a name of its own (DFCCL_JOB)."
-                               : "Start all processes with the same version and the same options.");
-  }
-
- private:
   const MeetingOptions& options_;
+  const std::vector<uint32_t> members_;
   const Clock::time_point deadline_;
-  std::vector<State> state_;
+  std::vector<State> state_;  // [rank]
   std::vector<Connection> connections_;
   std::shared_ptr<Segment> segment_;
   Descriptor listener_;
@@ -274,13 +214,15 @@ class Host {
 class Guest {
  public:
   explicit Guest(const MeetingOptions& options)
-      : options_(options), deadline_(Clock::now() + std::chrono::milliseconds(options.timeoutMillis)) {}
+      : options_(options),
+        deadline_(deadlineOf(options)),
+        leader_("Rank " + std::to_string(options.everybody().front()) + " of job \"" + options.job + "\"") {}
 
   std::shared_ptr<Segment> run() {
     connect();
     sayHello();
     Descriptor descriptor = await(Answer::segment);
-    if (descriptor.get() < 0) refuseSystem("Rank 0 sent no memory");
+    if (descriptor.get() < 0) refuseSystem(leader_ + " sent no memory");
     std::shared_ptr<Segment> segment = Segment::attach(descriptor.release(), options_.shape, options_.rank);
     segment->join();
     sayHello();
@@ -291,21 +233,20 @@ class Guest {
  private:
   void connect() {
     sockaddr_un address;
-    const socklen_t length = addressOf(options_.job, address);
+    const socklen_t length = addressOf(options_.job + options_.place, address);
     for (;;) {
       socket_ = openSocket();
       if (::connect(socket_.get(), reinterpret_cast<sockaddr*>(&address), length) == 0) break;
-      if (errno != ECONNREFUSED && errno != EAGAIN && errno != EINTR) refuseSystem("Rank 0 can't be reached");
+      if (errno != ECONNREFUSED && errno != EAGAIN && errno != EINTR) refuseSystem(leader_ + " can't be reached");
       if (millisUntil(deadline_) == 0) {
-        Host::throwRefused(dfcclTimeout, "Rank 0 of job \"" + options_.job + "\" did not come within " +
-                                             std::to_string(options_.timeoutMillis / 1000.0).substr(0, 5) + " s.");
+        throwRefused(dfcclTimeout, leader_ + " did not come within " + secondsOf(options_) + ".");
       }
       checkCancelled(options_);
       poll(nullptr, 0, kRetryMillis);
     }
     if (isOwnUser(socket_.get())) return;
-    throw Error(dfcclInUse, "Rank 0 of job \"" + options_.job + "\" is another user's process.",
-                "Give the job a name of its own (DFCCL_JOB).", {{"job", options_.job}});
+    throw Error(dfcclInUse, leader_ + " is another user's process.", "Give the job a name of its own (DFCCL_JOB).",
+                {{"job", options_.job}});
   }
 
   void sayHello() {
@@ -320,28 +261,29 @@ class Guest {
   Descriptor await(Answer::Kind wanted) {
     for (;;) {
       checkCancelled(options_);
-      // Rank 0 says why, shortly after its own limit.
+      // The first rank says why, shortly after its own limit.
       const int left = millisUntil(deadline_ + kHelloTime);
       pollfd polled{socket_.get(), POLLIN, 0};
       if (poll(&polled, 1, std::min(left, kLookMillis)) == 0 && left == 0) {
-        Host::throwRefused(dfcclTimeout, "Rank 0 of job \"" + options_.job + "\" gave no answer.");
+        throwRefused(dfcclTimeout, leader_ + " gave no answer.");
       }
       Answer answer{};
       Descriptor descriptor;
       const ssize_t received = receiveAnswer(socket_.get(), answer, descriptor);
       if (received < 0 && (errno == EAGAIN || errno == EINTR)) continue;
       if (received != sizeof answer || std::memcmp(answer.magic, kMagic, sizeof kMagic) != 0) {
-        throw Error(dfcclSystemError, "Rank 0 of job \"" + options_.job + "\" ended before all ranks had come.",
-                    "See what its process says.", {{"job", options_.job}});
+        throw Error(dfcclSystemError, leader_ + " ended before all ranks had come.", "See what its process says.",
+                    {{"job", options_.job}});
       }
       answer.text[sizeof answer.text - 1] = '\0';
-      if (answer.kind == Answer::refused) Host::throwRefused(static_cast<dfcclResult_t>(answer.status), answer.text);
+      if (answer.kind == Answer::refused) throwRefused(static_cast<dfcclResult_t>(answer.status), answer.text);
       if (answer.kind == wanted) return descriptor;
     }
   }
 
   const MeetingOptions& options_;
   const Clock::time_point deadline_;
+  const std::string leader_;
   Descriptor socket_;
 };
 
@@ -356,7 +298,7 @@ std::string rendezvous::socketName(const std::string& job) {
 }
 
 std::shared_ptr<Segment> meet(const MeetingOptions& options) {
-  return options.rank == 0 ? Host(options).run() : Guest(options).run();
+  return options.rank == options.everybody().front() ? Host(options).run() : Guest(options).run();
 }
 
 }  // namespace dfccl

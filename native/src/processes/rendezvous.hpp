@@ -1,7 +1,7 @@
 #pragma once
-// How the processes of a world find each other on one machine: rank 0 listens on a Unix socket whose name all of them
-// derive from the job's, the others connect, say who they are and get the segment's descriptor. When all have mapped
-// it, rank 0 lets them go and the socket is gone.
+// How the processes of a world find each other on one machine: the first of them, rank 0 unless some are on other
+// machines, listens on a Unix socket whose name all of them derive from the job's, the others connect, say who they are
+// and get the segment's descriptor. When all have mapped it, it lets them go and the socket is gone.
 //
 //   rank r                                   rank 0
 //     Hello {rank, pid, shape}        -->      same user? known rank? same shape? else refused, by name
@@ -15,19 +15,11 @@
 #include <memory>
 #include <string>
 
-#include "processes/segment.hpp"
+#include "processes/meeting.hpp"
 
 namespace dfccl {
 
-struct MeetingOptions {
-  std::string job;  // the same in all processes of the job, and in no other's
-  uint32_t rank = 0;
-  uint32_t timeoutMillis = 60'000;
-  SegmentShape shape{};
-  const Atomic<uint32_t>* isCancelled = nullptr;  // once it isn't 0, the meeting ends soon
-};
-
-/// Waits until all ranks are here. @return the memory that they share, joined.
+/// Waits until all members are here. @return the memory that they share, joined.
 /// @throws Error dfcclTimeout naming the ranks that are missing; dfcclRegistrationMismatch naming what two ranks
 /// disagree on; dfcclAborted where it was cancelled; dfcclInUse where two processes claim one rank or one job;
 /// dfcclSystemError, dfcclOutOfMemory.

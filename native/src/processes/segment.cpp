@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
@@ -70,12 +71,14 @@ struct Segment::Header {
   SharedGroupRecord* firstGroup;
   alignas(
       64) Atomic<uint64_t> awaiting[kMaxRanks / kWordBits];  // one bit a rank: its threads sleep and wait for others
+  uint64_t remote[kMaxRanks / kWordBits];                    // one bit a rank: it is on another machine
 };
 
-std::shared_ptr<Segment> Segment::create(const SegmentShape& shape, uint32_t rank) {
+std::shared_ptr<Segment> Segment::create(const SegmentShape& shape, uint32_t rank,
+                                         const std::vector<uint32_t>& locals) {
   const int descriptor = memfd_create("dfccl", MFD_CLOEXEC);
   if (descriptor < 0) refuseSystem("The system refused memory to share", errno, "Raise the limit on open files.");
-  return std::shared_ptr<Segment>(new Segment(descriptor, shape, rank, true));
+  return std::shared_ptr<Segment>(new Segment(descriptor, shape, rank, true, locals));
 }
 
 std::shared_ptr<Segment> Segment::attach(int descriptor, const SegmentShape& shape, uint32_t rank) {
@@ -102,7 +105,8 @@ std::string Segment::job() const { return {header_->job, strnlen(header_->job, s
 
 void Segment::setJob(const std::string& job) { job.copy(header_->job, sizeof header_->job - 1); }
 
-Segment::Segment(int descriptor, const SegmentShape& shape, uint32_t rank, bool isNew)
+Segment::Segment(int descriptor, const SegmentShape& shape, uint32_t rank, bool isNew,
+                 const std::vector<uint32_t>& locals)
     : descriptor_(descriptor), shape_(shape), rank_(rank) {
   const size_t headerBytes = roundUp(sizeof(Header));
   const size_t arenaAt = headerBytes + shape.ranks * areaBytes(shape);
@@ -137,6 +141,10 @@ Segment::Segment(int descriptor, const SegmentShape& shape, uint32_t rank, bool 
   if (!isNew) return;
   header_->base = base;
   header_->shape = shape;
+  for (uint32_t r = 0; r < shape.ranks && !locals.empty(); ++r) {
+    if (std::find(locals.begin(), locals.end(), r) == locals.end())
+      header_->remote[r / kWordBits] |= uint64_t{1} << r % kWordBits;
+  }
   header_->arena.base = memory_ + arenaAt;
   header_->arena.capacity = bytes_ - arenaAt;
   pthread_mutexattr_t attributes;
@@ -165,6 +173,8 @@ Segment::~Segment() {
   close(descriptor_);
 }
 
+bool Segment::isLocal(uint32_t rank) const { return (header_->remote[rank / kWordBits] >> rank % kWordBits & 1) == 0; }
+
 CollectiveRecord* Segment::records(uint32_t rank) {
   return reinterpret_cast<CollectiveRecord*>(reinterpret_cast<uint8_t*>(areas_[rank]) + roundUp(sizeof(RankArea)));
 }
@@ -173,22 +183,33 @@ Segment::Lock::Lock(Segment& segment) : segment_(segment) {
   timespec until;
   clock_gettime(CLOCK_REALTIME, &until);
   until.tv_sec += kLockSeconds;
-  Header& h = *segment.header_;
-  const int result = pthread_mutex_timedlock(&h.mutex, &until);
-  if (result == EOWNERDEAD) {
-    segment.arena().recover();
-    pthread_mutex_consistent(&h.mutex);
-  } else if (result != 0) {
-    const uint32_t holder = h.holder.load(order::relaxed);
+  const int result = pthread_mutex_timedlock(&segment.header_->mutex, &until);
+  if (result != 0 && result != EOWNERDEAD) {
+    const uint32_t holder = segment.header_->holder.load(order::relaxed);
     const std::string who = holder == 0 ? "another rank" : "rank " + std::to_string(holder - 1);
     throw Error(dfcclTimeout,
                 "The world's lock was not to be had for " + std::to_string(kLockSeconds) + " s: " + who + " holds it.",
                 "That process is stopped; let it go on or end it.", {{"holder", std::to_string(holder)}});
   }
-  h.holder.store(segment.rank_ + 1, order::relaxed);
+  taken(result);
+}
+
+Segment::Lock::Lock(Segment& segment, std::try_to_lock_t) : segment_(segment) {
+  const int result = pthread_mutex_trylock(&segment.header_->mutex);
+  isHeld_ = result == 0 || result == EOWNERDEAD;
+  if (isHeld_) taken(result);
+}
+
+void Segment::Lock::taken(int result) {
+  if (result == EOWNERDEAD) {
+    segment_.arena().recover();
+    pthread_mutex_consistent(&segment_.header_->mutex);
+  }
+  segment_.header_->holder.store(segment_.rank_ + 1, order::relaxed);
 }
 
 Segment::Lock::~Lock() {
+  if (!isHeld_) return;
   segment_.header_->holder.store(0, order::relaxed);
   pthread_mutex_unlock(&segment_.header_->mutex);
 }

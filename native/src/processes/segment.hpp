@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -57,7 +58,9 @@ struct alignas(4096) RankArea {
 class Segment {
  public:
   /// Makes the memory; this process is its first. @throws Error dfcclSystemError, dfcclOutOfMemory
-  static std::shared_ptr<Segment> create(const SegmentShape& shape, uint32_t rank);
+  /// @param locals the ranks that will map it; the world's others are on other machines. Empty: all.
+  static std::shared_ptr<Segment> create(const SegmentShape& shape, uint32_t rank,
+                                         const std::vector<uint32_t>& locals = {});
   /// Maps memory that another process has made. Takes `descriptor` over. @throws Error dfcclSystemError
   static std::shared_ptr<Segment> attach(int descriptor, const SegmentShape& shape, uint32_t rank);
   /// Maps the memory of a world that this process is not in, to look at it. Takes `descriptor` over.
@@ -74,6 +77,8 @@ class Segment {
   static constexpr uint32_t kObserver = 0xffffffff;  // the rank of a process that only looks
   RankArea& area(uint32_t rank) { return *areas_[rank]; }
   CollectiveRecord* records(uint32_t rank);
+  /// Whether a rank's process is on this machine and has mapped this memory.
+  bool isLocal(uint32_t rank) const;
 
   /// Whether another process can reach this memory too.
   bool contains(const void* begin, size_t bytes) const {
@@ -88,12 +93,18 @@ class Segment {
    public:
     /// @throws Error dfcclTimeout naming the rank that holds it and doesn't give it back.
     explicit Lock(Segment& segment);
+    /// Only if it is to be had at once.
+    Lock(Segment& segment, std::try_to_lock_t);
     ~Lock();
+    bool isHeld() const { return isHeld_; }
     Lock(const Lock&) = delete;
     Lock& operator=(const Lock&) = delete;
 
    private:
+    void taken(int result);
+
     Segment& segment_;
+    bool isHeld_ = true;
   };
 
   /// The job's name, for those who look at the world from outside; cut to what fits.
@@ -116,7 +127,7 @@ class Segment {
   void tellPeers();
 
   Presence presenceOf(uint32_t rank) { return static_cast<Presence>(area(rank).presence.load(order::acquire)); }
-  /// Whether the process of a rank that has joined is gone, whatever its presence says.
+  /// Whether the process of a local rank that has joined is gone, whatever its presence says.
   bool isProcessGone(uint32_t rank) const;
   /// Says that this rank is there, and holds the lock by which the others see it.
   /// @throws Error dfcclSystemError
@@ -126,7 +137,8 @@ class Segment {
 
  private:
   struct Header;
-  Segment(int descriptor, const SegmentShape& shape, uint32_t rank, bool isNew);
+  Segment(int descriptor, const SegmentShape& shape, uint32_t rank, bool isNew,
+          const std::vector<uint32_t>& locals = {});
   void* map(uintptr_t base) const;
   void holdLife();
 

@@ -113,13 +113,16 @@ CollectiveRecord& SharedGroup::recordOf(uint32_t member) const {
 }
 
 uint64_t SharedGroup::finishedRunsOf(uint32_t member) const {
-  const SharedMember& m = record_->members[member];
-  if (m.state == SharedMember::absent) return 0;
-  return m.state == SharedMember::left ? m.finishedRuns : recordOf(member).finishedRuns.load(order::acquire);
+  const uint32_t state = stateOf(member);
+  if (state == SharedMember::absent) return 0;
+  if (state != SharedMember::joined) return record_->members[member].finishedRuns.load(order::acquire);
+  // Of a rank on another machine that is gone nobody knows whether its data had left it.
+  return isLocal(member) ? recordOf(member).finishedRuns.load(order::acquire) : 0;
 }
 
 bool SharedGroup::hasLetGo(uint32_t member) const {
-  if (!isMember(member)) return true;
+  // From another machine nobody touches buffers here.
+  if (!isMember(member) || !isLocal(member)) return true;
   if (recordOf(member).blocksDropped.load(order::acquire) == segment_->shape().grid) return true;
   const uint32_t rank = record_->ranks[member];
   return segment_->presenceOf(rank) != Presence::joined && segment_->isProcessGone(rank);
@@ -199,10 +202,10 @@ void SharedGroup::join(uint32_t member, const BoundProgram& program, std::span<c
   CollectiveShared& shared = record_->shared;
   const uint64_t togetherBytes = shared.togetherBytes.load(order::relaxed) + program.togetherBytes;
   const bool isLast = shared.registered.load(order::relaxed) + 1 == shared.members;
-  if (isLast && togetherBytes <= kMostJointBytes) joinAllMoves();
+  if (isLast && !record_->spansHosts && togetherBytes <= kMostJointBytes) joinAllMoves();
   blockProgress_ = std::vector<Atomic<uint64_t, Scope::device>>(program.header.blockCount);
   record_->scales[member] = scale;
-  shared.togetherBytes.store(togetherBytes, order::relaxed);
+  shared.togetherBytes.store(record_->spansHosts ? kNeverTogether : togetherBytes, order::relaxed);
   mine.index = record.index;
   record.connections = ends_.data();
   record.scratch = record_->scratch[member];
@@ -210,21 +213,33 @@ void SharedGroup::join(uint32_t member, const BoundProgram& program, std::span<c
   record.places = &shared;
   record.place(program);
   record.blockProgress = blockProgress_.data();
-  mine.state = SharedMember::joined;
+  mine.state.store(SharedMember::joined, order::release);
   shared.registered.fetchAdd(1, order::acqRel);
 }
 
 void SharedGroup::leave(uint32_t member) {
   SharedMember& m = record_->members[member];
-  m.finishedRuns = recordOf(member).finishedRuns.load(order::acquire);
-  m.state = SharedMember::left;
+  m.finishedRuns.store(recordOf(member).finishedRuns.load(order::acquire), order::relaxed);
+  m.state.store(record_->spansHosts ? SharedMember::leaving : SharedMember::left, order::release);
 }
 
 bool SharedGroup::isAbandoned() const {
   for (uint32_t m = 0; m < record_->shared.members; ++m) {
-    if (isMember(m) && !segment_->isProcessGone(record_->ranks[m])) return false;
+    const uint32_t state = stateOf(m);
+    const bool isIn = state == SharedMember::joined || state == SharedMember::leaving;
+    if (isIn && isLocal(m) && !segment_->isProcessGone(record_->ranks[m])) return false;
   }
   return true;
+}
+
+void SharedGroup::noteMismatch(const std::string& text) {
+  const std::lock_guard lock(mismatchMutex_);
+  if (mismatch_.empty()) mismatch_ = text;
+}
+
+std::string SharedGroup::mismatch() const {
+  const std::lock_guard lock(mismatchMutex_);
+  return mismatch_;
 }
 
 size_t SharedGroup::connectorBytes() const {
@@ -239,13 +254,19 @@ size_t SharedGroup::jointBytes() const {
   return joint.moves.size() * sizeof(JointMove) + joint.refs.size() * sizeof(JointRef);
 }
 
-std::shared_ptr<SharedGroup> SharedDirectory::groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest) {
+std::shared_ptr<SharedGroup> SharedDirectory::groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest,
+                                                       std::optional<uint32_t> generation) {
   for (SharedGroupRecord* r = segment_->firstGroup(); r != nullptr; r = r->next) {
     if (r->shared.id != spec.id) continue;
     auto group = std::make_shared<SharedGroup>(segment_, r, tiles_);
+    // Of another registration of the same ranks; this rank is in at most one of them.
+    const bool isOther = generation && group->spec().ranks == spec.ranks && r->generation != *generation;
+    if (isOther && !group->isMember(member)) continue;
     if (isToJoin(*group, spec, member, digest)) return group;
   }
   SharedGroupRecord* record = makeRecord(*segment_, spec, digest);
+  record->generation = generation.value_or(0);
+  record->spansHosts = generation.has_value();
   record->next = segment_->firstGroup();
   segment_->setFirstGroup(record);
   return std::make_shared<SharedGroup>(segment_, record, tiles_);

@@ -4,6 +4,9 @@
 // the segment's lock; what daemons read is complete before `registered` says so.
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "processes/segment.hpp"
@@ -19,10 +22,11 @@ struct SharedConnection {
 };
 
 struct SharedMember {
-  enum State : uint32_t { absent, joined, left };
-  State state;
+  // leaving: unregistered, and what it sent to other machines may still lie in its connectors.
+  enum State : uint32_t { absent, joined, leaving, left };
+  Atomic<uint32_t> state;
   uint32_t index;
-  uint64_t finishedRuns;  // when it left
+  Atomic<uint64_t> finishedRuns;  // when it left
   // Since when this rank has had the same run unfinished, as its watch has seen it; 0: none. For whoever looks on.
   Atomic<uint64_t> waitingSinceMillis;
   Atomic<uint64_t> waitingRun;
@@ -40,6 +44,8 @@ struct SharedGroupRecord {
   ReduceOp op;
   uint64_t count;
   uint32_t root;
+  uint32_t generation;  // where members are on other machines: which registration of these ranks it is
+  bool spansHosts;
   uint64_t programDigest;
   Mailbox* mailboxes;
   Atomic<uint64_t>* finishedAccess;
@@ -70,8 +76,9 @@ class SharedGroup final : public Group {
   void join(uint32_t member, const BoundProgram& program, std::span<const uint8_t> bytes, double scale,
             CollectiveRecord& record) override;
   void leave(uint32_t member) override;
-  bool hasJoined(uint32_t member) const override { return record_->members[member].state != SharedMember::absent; }
-  bool isMember(uint32_t member) const override { return record_->members[member].state == SharedMember::joined; }
+  bool hasJoined(uint32_t member) const override { return stateOf(member) != SharedMember::absent; }
+  bool isMember(uint32_t member) const override { return stateOf(member) == SharedMember::joined; }
+  bool spansHosts() const { return record_->spansHosts; }
   bool isAbandoned() const override;
   const CollectiveSpec& spec() const override { return spec_; }
   CollectiveShared& shared() override { return record_->shared; }
@@ -80,7 +87,13 @@ class SharedGroup final : public Group {
   size_t jointBytes() const override;
   size_t ownBytes() const override { return sizeof *record_; }
 
+  /// Another machine has registered it differently, which shows only after both have: why its runs end.
+  void noteMismatch(const std::string& text);
+  std::string mismatch() const;
+
  private:
+  uint32_t stateOf(uint32_t member) const { return record_->members[member].state.load(order::acquire); }
+  bool isLocal(uint32_t member) const { return segment_->isLocal(record_->ranks[member]); }
   Connector connectionTo(uint32_t source, uint32_t destination, uint32_t channel, uint32_t slotCount,
                          uint32_t slotBytes);
   void joinAllMoves();
@@ -89,6 +102,8 @@ class SharedGroup final : public Group {
   SharedGroupRecord* record_;
   TileSizes tiles_;
   CollectiveSpec spec_;  // as agreed
+  mutable std::mutex mismatchMutex_;
+  std::string mismatch_;
   std::vector<Connector> ends_;
   std::vector<Atomic<uint64_t, Scope::device>> blockProgress_;
 };
@@ -100,8 +115,10 @@ class SharedDirectory {
       : segment_(std::move(segment)), tiles_(tiles) {}
 
   /// The group that a rank belongs to which registers `spec` now; a new one, if need be.
+  /// @param generation where members are on other machines: which registration of these ranks it is.
   /// @throws Error dfcclAlreadyRegistered, dfcclRegistrationMismatch, dfcclOutOfMemory
-  std::shared_ptr<SharedGroup> groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest);
+  std::shared_ptr<SharedGroup> groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest,
+                                        std::optional<uint32_t> generation = {});
   /// @pre group.isAbandoned()
   void drop(SharedGroup& group);
 

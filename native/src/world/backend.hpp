@@ -66,6 +66,8 @@ class Backend {
   /// until it is registered again. @throws Error dfcclUnknownCollective
   virtual void abortCollective(uint32_t rank, uint32_t index) = 0;
   virtual bool isAborted(uint32_t rank, uint32_t index) = 0;
+  /// How another rank registered it differently, where that showed only after both had; else "".
+  virtual std::string whyAborted(uint32_t /*rank*/, uint32_t /*index*/) { return {}; }
   /// Whether no rank touches the buffers of an aborted id any more: only now may they be freed.
   virtual bool isQuarantineOver(uint32_t rank, uint32_t index) = 0;
   virtual CollectiveSpec specOf(uint32_t rank, uint32_t index) = 0;

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "dfccl/program.hpp"
+#include "world/program_encoding.hpp"
 
 namespace dfccl {
 namespace {
@@ -33,7 +34,6 @@ struct Facts {
 
 constexpr auto kInput = BufferKind::input;
 constexpr auto kOutput = BufferKind::output;
-constexpr uint32_t kSimpleSlotCount = 4;
 
 /// `rank(i)`'s chunk for every rank i.
 std::vector<Ref> ofEvery(uint32_t ranks, BufferKind buffer, uint32_t chunk) {
@@ -99,19 +99,6 @@ Facts factsOf(Collective collective, uint32_t n, uint32_t root) {
       break;
   }
   return f;
-}
-
-template <class T>
-void append(std::vector<uint8_t>& bytes, const T& record) {
-  const auto* from = reinterpret_cast<const uint8_t*>(&record);
-  bytes.insert(bytes.end(), from, from + sizeof record);
-}
-
-StepRecord emptyStep() {
-  StepRecord s{};
-  s.srcBuffer = s.dstBuffer = s.remoteBuffer = s.landingBuffer = static_cast<uint8_t>(BufferKind::none);
-  s.sendConnection = s.recvConnection = kNone;
-  return s;
 }
 
 /// The same steps for each of several blocks, every chunk cut into as many.
@@ -200,51 +187,15 @@ std::vector<uint8_t> encodeCopy(Collective collective) {
   return bytes;
 }
 
-class Fnv64 {
- public:
-  void update(const std::vector<uint8_t>& bytes) {
-    for (const uint8_t byte : bytes) hash_ = (hash_ ^ byte) * 0x100000001b3;
-  }
-  uint64_t digest() const { return hash_; }
-
- private:
-  uint64_t hash_ = 0xcbf29ce484222325;
-};
-
-}  // namespace
-
-namespace {
-
-void setDigest(std::vector<uint8_t>& program, uint64_t digest) {
-  std::memcpy(program.data() + offsetof(ProgramHeader, digest), &digest, sizeof digest);
-}
-
-/// One rank's program, with the digest of all ranks'.
-std::vector<uint8_t> encodeFor(uint32_t rank, Collective collective, const Facts& facts, uint32_t rankCount,
-                               uint32_t root, uint32_t lanes) {
-  Fnv64 fnv;
-  std::vector<uint8_t> mine;
-  for (uint32_t r = 0; r < rankCount; ++r) {
-    std::vector<uint8_t> bytes = encode(collective, facts, rankCount, r, root, lanes);
-    fnv.update(bytes);
-    if (r == rank) mine = std::move(bytes);
-  }
-  setDigest(mine, fnv.digest());
-  return mine;
-}
-
 }  // namespace
 
 std::vector<uint8_t> buildDirectProgram(Collective collective, uint32_t rankCount, uint32_t rank, uint32_t root,
                                         uint32_t lanes) {
   if (rankCount == 1 && collective != Collective::barrier) {
-    std::vector<uint8_t> bytes = encodeCopy(collective);
-    Fnv64 fnv;
-    fnv.update(bytes);
-    setDigest(bytes, fnv.digest());
-    return bytes;
+    return encodeOneOf(1, 0, [&](uint32_t) { return encodeCopy(collective); });
   }
-  return encodeFor(rank, collective, factsOf(collective, rankCount, root), rankCount, root, lanes);
+  const Facts facts = factsOf(collective, rankCount, root);
+  return encodeOneOf(rankCount, rank, [&](uint32_t r) { return encode(collective, facts, rankCount, r, root, lanes); });
 }
 
 std::vector<uint8_t> buildExchangeProgram(uint32_t rankCount, uint32_t rank, uint32_t lanes) {
@@ -252,7 +203,8 @@ std::vector<uint8_t> buildExchangeProgram(uint32_t rankCount, uint32_t rank, uin
   facts.protocol = Protocol::ll;
   facts.finishes = true;
   facts.steps = [=](uint32_t r) { return std::vector<Step>{{ofEvery(rankCount, kInput, 0), {{r, kOutput, 0}}}}; };
-  return encodeFor(rank, Collective::allReduce, facts, rankCount, 0, lanes);
+  return encodeOneOf(rankCount, rank,
+                     [&](uint32_t r) { return encode(Collective::allReduce, facts, rankCount, r, 0, lanes); });
 }
 
 }  // namespace dfccl

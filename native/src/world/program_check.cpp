@@ -13,6 +13,14 @@ void checkHasProgram(const CollectiveSpec& spec) {
               "Pass the program that computes it.", {{"id", std::to_string(spec.id)}, {"field", "program"}});
 }
 
+void checkIsConnected(const BoundProgram& program, const CollectiveSpec& spec) {
+  if (!program.usesDirect() && !program.exchanges) return;
+  throw Error(dfcclInvalidProgram,
+              "Collective " + std::to_string(spec.id) +
+                  ": the program reads or writes other ranks' memory, and its ranks are on several machines.",
+              "Use one that moves everything through connections, such as a ring.", {{"id", std::to_string(spec.id)}});
+}
+
 void checkProgram(const ProgramHeader& h, const CollectiveSpec& spec, uint32_t member) {
   const auto mismatch = [&](const char* what, uint64_t has, uint64_t needs) {
     throw Error(dfcclInvalidProgram,

@@ -1,4 +1,5 @@
 #pragma once
+#include "dfccl/daemon/bound_program.hpp"
 #include "dfccl/program.hpp"
 #include "world/collective_spec.hpp"
 
@@ -7,6 +8,8 @@ namespace dfccl {
 /// @throws Error dfcclInvalidArgument where a collective of the caller's own has no program, or a count that it can't
 /// be for; dfcclInvalidProgram where a program is another collective's, rank's or root's.
 void checkProgram(const ProgramHeader& program, const CollectiveSpec& spec, uint32_t member);
+/// @throws Error dfcclInvalidProgram where it reads or writes other ranks' memory: for ranks on several machines.
+void checkIsConnected(const BoundProgram& program, const CollectiveSpec& spec);
 void checkHasProgram(const CollectiveSpec& spec);
 
 }  // namespace dfccl

@@ -105,6 +105,8 @@ bool WorkerPool::helpRank(uint32_t rank) {
   return any;
 }
 
+bool WorkerPool::stepRank(uint32_t rank) { return world_.rank(rank).step(threadPlatform()); }
+
 void WorkerPool::wake() {
   bell_->fetchAdd(1, order::seqCst);
   if (sleepers_.load(order::seqCst) != 0) wakeSleepers();

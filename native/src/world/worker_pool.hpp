@@ -23,6 +23,8 @@ class WorkerPool {
   /// A caller steps every rank once, or every one that has work: those without need steps only to end their stay.
   bool help(bool stepsIdle = true);
   bool helpRank(uint32_t rank);
+  /// The same, without what follows a step: for a caller who holds the world's lock. Callbacks come from others.
+  bool stepRank(uint32_t rank);
   /// There are new entries in a submission queue. A thread that goes to sleep says so and then looks at the queues; a
   /// submitter stores its entry and then looks here: with both in one order over all threads, one sees the other.
   void ring() {

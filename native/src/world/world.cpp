@@ -6,6 +6,7 @@
 #include "cpu/pause.hpp"
 #include "error.hpp"
 #include "world/builtin_programs.hpp"
+#include "world/connected_programs.hpp"
 #include "world/program_check.hpp"
 
 namespace dfccl {
@@ -50,6 +51,10 @@ World::World(const WorldOptions& options)
   }
   if (segment != nullptr) directory_.emplace(options.segment, options.tiles);
   sleepers_ = &pool_.sleepers();
+  if (options.network) {
+    const Proxy::Hooks hooks{[this] { pool_.wake(); }, [segment] { PeerWatch::alarm(*segment); }};
+    proxy_.emplace(options.network, options.segment, options.tiles, options.muteMillis, hooks);
+  }
   pool_.start(options.workers);
   if (segment != nullptr)
     watch_.emplace(
@@ -61,15 +66,27 @@ World::~World() { stop(); }
 void World::stop() {
   watch_.reset();
   pool_.stop();
+  if (proxy_) proxy_->stop();
   if (options_.segment) options_.segment->leave();
 }
 
 namespace {
 
+/// Blocks that work side by side between machines: while one waits for the wire, another has something for it.
+uint32_t lanesBetween(const CollectiveSpec& spec) {
+  constexpr uint64_t kWorthLanes = 1 << 20;
+  return spec.count * sizeOf(spec.type) >= kWorthLanes ? 4 : 1;
+}
+
 /// The program that a registration brings with it, or the built-in one.
-std::vector<uint8_t> programOf(const CollectiveSpec& spec, uint32_t member) {
+std::vector<uint8_t> programOf(const CollectiveSpec& spec, uint32_t member, const Network* network) {
   checkHasProgram(spec);
   if (!spec.program.empty()) return spec.program;
+  if (network != nullptr) {
+    std::vector<uint32_t> hostOf;
+    for (const uint32_t rank : spec.ranks) hostOf.push_back(network->hostOf[rank]);
+    return buildConnectedProgram(spec.collective, hostOf, member, spec.root, lanesBetween(spec));
+  }
   return buildDirectProgram(spec.collective, static_cast<uint32_t>(spec.ranks.size()), member, spec.root);
 }
 
@@ -93,7 +110,8 @@ std::shared_ptr<const BoundProgram> World::bind(const CollectiveSpec& spec, uint
   return program;
 }
 
-std::shared_ptr<Group> World::groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest) {
+std::shared_ptr<Group> World::groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest, bool spansHosts) {
+  if (spansHosts) return directory_->groupFor(spec, member, digest, proxy_->generationFor(spec, digest));
   if (directory_) return directory_->groupFor(spec, member, digest);
   const auto [first, last] = groups_.equal_range(spec.id);
   for (auto it = first; it != last; ++it) {
@@ -116,11 +134,13 @@ uint32_t World::registerCollective(uint32_t rank, const CollectiveSpec& spec) {
   checkSpec(spec, rank, size());
   const auto member = static_cast<uint32_t>(std::find(spec.ranks.begin(), spec.ranks.end(), rank) - spec.ranks.begin());
   const std::lock_guard lock(mutex_);
-  const std::vector<uint8_t> bytes = programOf(spec, member);
+  const bool spansHosts = proxy_ && proxy_->spans(spec.ranks);
+  const std::vector<uint8_t> bytes = programOf(spec, member, spansHosts ? options_.network.get() : nullptr);
   uint64_t digest = 0;
   std::shared_ptr<const BoundProgram> program = bind(spec, member, bytes, digest);
+  if (spansHosts) checkIsConnected(*program, spec);
   const std::unique_ptr<Segment::Lock> segmentLock = lockSegment();
-  std::shared_ptr<Group> group = groupFor(spec, member, digest);
+  std::shared_ptr<Group> group = groupFor(spec, member, digest, spansHosts);
 
   std::vector<uint32_t>& freeIndices = freeIndices_[rank];
   uint32_t index;
@@ -163,6 +183,10 @@ uint32_t World::registerCollective(uint32_t rank, const CollectiveSpec& spec) {
   }
   try {
     group->join(member, *program, bytes, spec.scale, record);
+    if (spansHosts) {
+      const auto shared = std::static_pointer_cast<SharedGroup>(group);
+      proxy_->bind(shared, shared->record()->generation, spec, digest, *program, record);
+    }
   } catch (...) {
     taskTables_[rank].giveBack(*firstTask, blockCount);
     if (group->isAbandoned()) dropGroup(*group);
@@ -240,9 +264,11 @@ void World::unregisterCollective(uint32_t rank, uint32_t index, uint64_t issuedR
                  {"rank", std::to_string(rank)},
                  {"inFlight", std::to_string(issuedRuns - finished)}});
   }
+  awaitDrop(rank, entry, record);
   const std::unique_ptr<Segment::Lock> segmentLock = lockSegment();
   taskTables_[rank].giveBack(record.firstTask, entry.program->header.blockCount);
   entry.group->leave(entry.member);
+  if (proxy_) proxy_->unbind(static_cast<SharedGroup&>(*entry.group), finished);
   if (entry.group->isAbandoned()) dropGroup(*entry.group);
   entry = Registered{};
   freeIndices_[rank].push_back(index);
@@ -256,13 +282,14 @@ void World::abortCollective(uint32_t rank, uint32_t index) {
     if (!group.shared().poisonedBy.compareExchange(nobody, rank, order::acqRel, order::relaxed)) return;
     const std::vector<uint32_t>& members = group.spec().ranks;
     // Each process tells its own daemon.
-    if (watch_) return watch_->alarm();
+    if (watch_) return PeerWatch::alarm(*options_.segment);
     for (uint32_t m = 0; m < members.size(); ++m) {
       if (!group.isMember(m)) {
         // It never registered, or has left: it touches nothing.
         group.shared().abortAcknowledged.fetchAdd(1, order::acqRel);
         continue;
       }
+      table_[members[m]][group.indexOf(m)].isDropped = true;
       tellDaemon(members[m], group.indexOf(m));
     }
   }
@@ -275,6 +302,14 @@ void World::tellDaemon(uint32_t rank, uint32_t index) {
   while (tail - control.head.load(order::acquire) >= ControlRing::kCapacity) pool_.helpRank(rank);
   control.collectives[tail % ControlRing::kCapacity].store(index, order::relaxed);
   control.tail.store(tail + 1, order::release);
+}
+
+/// After an abort: a daemon that hasn't come to it yet would take the next collective with this index for it.
+void World::awaitDrop(uint32_t rank, const Registered& entry, const CollectiveRecord& record) {
+  const uint32_t blocks = ranks_[rank]->memory().limits.grid;
+  while (entry.isDropped && record.blocksDropped.load(order::acquire) < blocks && !ranks_[rank]->hasExited()) {
+    if (!pool_.stepRank(rank)) cpuPause();
+  }
 }
 
 bool World::isLetGo(Group& group) {
@@ -336,6 +371,7 @@ void World::setWaker(std::function<void(uint32_t)> waker) {
 
 void World::afterStep(bool hasMoved) {
   if (hasMoved && options_.segment) options_.segment->tellPeers();
+  if (hasMoved && proxy_) proxy_->notify();
   for (Rank* rank : locals_) {
     RankMemory& memory = rank->memory();
     if (memory.wakePending.load(order::relaxed) != 0 && memory.wakePending.exchange(0, order::acqRel) != 0) {

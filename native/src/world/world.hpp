@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "network/proxy.hpp"
 #include "processes/peer_watch.hpp"
 #include "processes/shared_group.hpp"
 #include "world/backend.hpp"
@@ -44,6 +45,7 @@ class World : public Backend {
   void unregisterCollective(uint32_t rank, uint32_t index, uint64_t issuedRuns) override;
   void abortCollective(uint32_t rank, uint32_t index) override;
   bool isAborted(uint32_t rank, uint32_t index) override;
+  std::string whyAborted(uint32_t rank, uint32_t index) override;
   bool isQuarantineOver(uint32_t rank, uint32_t index) override;
   bool isRegistered(uint32_t rank, uint32_t index) const;
   CollectiveSpec specOf(uint32_t rank, uint32_t index) override;
@@ -97,12 +99,13 @@ class World : public Backend {
     std::shared_ptr<const BoundProgram> program;
     CollectiveSpec spec;
     uint32_t member = 0;
-    bool isDropped = false;  // its daemon was told to give it up, because of another process
+    bool isDropped = false;  // its daemon was told to give it up
   };
 
   std::shared_ptr<const BoundProgram> bind(const CollectiveSpec& spec, uint32_t member,
                                            const std::vector<uint8_t>& bytes, uint64_t& digest);
-  std::shared_ptr<Group> groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest);
+  std::shared_ptr<Group> groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest, bool spansHosts);
+  Presence presenceOf(uint32_t rank);
   Registered& registered(uint32_t rank, uint32_t index);
   void dropGroup(Group& group);
   /// Of a member of any process.
@@ -110,6 +113,7 @@ class World : public Backend {
   std::unique_ptr<Segment::Lock> lockSegment();
   void noteWaiting();
   void tellDaemon(uint32_t rank, uint32_t index);
+  void awaitDrop(uint32_t rank, const Registered& entry, const CollectiveRecord& record);
   bool isLetGo(Group& group);
   bool hasUnseenWork() const;
   bool hasUnfinishedWork() const;
@@ -136,6 +140,7 @@ class World : public Backend {
   std::unique_ptr<DeadlockReport> deadlock_;  // kept: in order, nothing ever ends it
   uint64_t lastStamp_ = 0;
   WorkerPool pool_;  // late: its threads use everything above
+  std::optional<Proxy> proxy_;
   std::optional<PeerWatch> watch_;
 };
 

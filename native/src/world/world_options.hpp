@@ -10,6 +10,7 @@
 namespace dfccl {
 
 class Segment;
+struct Network;
 
 enum class BackendKind : uint8_t { cpu, cuda };
 
@@ -23,8 +24,9 @@ struct WorldOptions {
   BackendKind backend = BackendKind::cpu;
   // Where the ranks are processes: this one has the segment's rank, and the others meet it there.
   std::shared_ptr<Segment> segment;
-  uint32_t muteMillis = 10'000;  // another process without a sign of life for so long is given up
-  std::vector<int> devices;      // GPUs: of each rank; empty: the ranks take turns over all that there are
+  std::shared_ptr<Network> network;  // where some of them are on other machines
+  uint32_t muteMillis = 10'000;      // another process without a sign of life for so long is given up
+  std::vector<int> devices;          // GPUs: of each rank; empty: the ranks take turns over all that there are
 };
 
 /// The policy that a world has unless it is told otherwise.

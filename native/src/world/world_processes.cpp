@@ -17,10 +17,20 @@ std::vector<LostRank> World::lostRanks() {
   std::vector<LostRank> lost;
   if (!options_.segment) return lost;
   for (uint32_t r = 0; r < size(); ++r) {
-    const Presence presence = options_.segment->presenceOf(r);
+    const Presence presence = presenceOf(r);
     if (presence > Presence::joined) lost.push_back({r, presence});
   }
   return lost;
+}
+
+std::string World::whyAborted(uint32_t rank, uint32_t index) {
+  if (!directory_) return {};
+  const std::lock_guard lock(mutex_);
+  return static_cast<SharedGroup&>(*registered(rank, index).group).mismatch();
+}
+
+Presence World::presenceOf(uint32_t rank) {
+  return options_.segment->isLocal(rank) ? options_.segment->presenceOf(rank) : proxy_->presenceOf(rank);
 }
 
 uint32_t World::processes() const { return options_.segment ? options_.segment->ranks() : 1; }
@@ -61,13 +71,13 @@ void World::checkPeers() {
       for (uint32_t m = 0; m < shared.members && !shared.isPoisoned(); ++m) {
         const uint32_t rank = group.spec().ranks[m];
         // What it has finished completes without it.
-        if (segment.presenceOf(rank) <= Presence::joined || (rank != own && group.finishedRunsOf(m) >= submitted))
-          continue;
+        if (presenceOf(rank) <= Presence::joined || (rank != own && group.finishedRunsOf(m) >= submitted)) continue;
         uint32_t nobody = CollectiveShared::kNobody;
         shared.poisonedBy.compareExchange(nobody, rank, order::acqRel, order::relaxed);
       }
       if (!shared.isPoisoned()) continue;
       entry.isDropped = isAnyDropped = true;
+      if (group.spansHosts()) proxy_->tellPoisoned(group);
       tellDaemon(own, index);
     }
   }
@@ -76,6 +86,8 @@ void World::checkPeers() {
 
 /// For whoever looks at the world from outside: since when each collective's current run has been under way here.
 void World::noteWaiting() {
+  // The watch sees those who share memory with it; a rank that registers later with one that is gone has to know too.
+  if (proxy_ && proxy_->isAnyGone()) checkPeers();
   const uint64_t now = nowMillis();
   const uint32_t own = options_.segment->rank();
   const std::lock_guard lock(mutex_);

@@ -66,11 +66,19 @@ const became: Readonly<Record<LostRank["presence"], string>> = {
   mute: "gives no sign of life",
 };
 
-/** Why a run of the collective was given up. */
+/**
+ * Why a run of the collective was given up.
+ * @param mismatch - how a rank on another machine registered it differently; "" if none did.
+ */
 export function givenUp(
   { name, ranks }: { readonly name: string; readonly ranks: readonly number[] },
   lost: readonly LostRank[],
+  mismatch = "",
 ): CollectiveAbortedError | RankLostError {
+  if (mismatch !== "") {
+    const remedy = "Register the id with the same arguments on every rank, or give this collective an id of its own.";
+    return new CollectiveAbortedError(name, { cause: new RegistrationMismatchError("REGISTRATION_MISMATCH", mismatch, remedy, {}) });
+  }
   const members = lost.filter(({ rank }) => ranks.includes(rank));
   return members.length > 0 ? new RankLostError(name, members) : new CollectiveAbortedError(name);
 }

@@ -16,7 +16,7 @@ export {
 export { type AddonAttempt, AddonNotLoadedError } from "./native-addon/load-addon.js";
 export type { DeadlockNode, DeadlockReport, GpuDevice, GpuLink, LostRank, MemberProgress } from "./native-addon/native-world.js";
 export { inspectWorlds, type WorldStatus } from "./processes/inspect-worlds.js";
-export { type JoinOptions, joinWorld, type Launch, NotLaunchedError, readLaunch } from "./processes/join-world.js";
+export { describeTransport, type JoinOptions, joinWorld, type Launch, NotLaunchedError, readLaunch } from "./processes/join-world.js";
 export type { JoinedRank } from "./processes/joined-rank.js";
 export type { Rank } from "./rank.js";
 export type { CollectiveFacts, RegisteredCollective, RunOptions } from "./registered-collective.js";

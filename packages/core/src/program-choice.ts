@@ -28,6 +28,8 @@ interface Wanted {
   readonly dataType: DataType;
   /** Whether ranks can reach one another's buffers. */
   readonly sharedMemory: boolean;
+  /** `[member]`: its machine; undefined where all are on one. */
+  readonly hosts?: readonly number[] | undefined;
 }
 
 const built = new Map<string, EncodedProgram>();
@@ -38,15 +40,15 @@ const encoded = new WeakMap<Program, EncodedProgram>();
  * only when it is submitted, so a program that allows both is preferred.
  */
 export function chooseProgram(wanted: Wanted): EncodedProgram {
-  const { collective, ranks, root, count, dataType, sharedMemory } = wanted;
+  const { collective, ranks, root, count, dataType, sharedMemory, hosts } = wanted;
   const choice = selectProgram({
     collective,
     ranks,
     inPlace: "either",
     bytes: messageBytes(collective, ranks, count, dataType),
-    platform: { sharedMemory },
+    platform: { sharedMemory, ...(hosts && { hosts }) },
   });
-  const key = JSON.stringify([collective, ranks, root, choice]);
+  const key = JSON.stringify([collective, ranks, root, choice, hosts]);
   let program = built.get(key);
   if (program === undefined) {
     program = encode(build(wanted, choice));
@@ -69,8 +71,8 @@ export function encodeOnce(program: Program): EncodedProgram {
   return result;
 }
 
-function build({ collective, ranks, root }: Wanted, choice: SelectionChoice): Program {
-  return buildProgram({ collective, ranks, inPlace: "either", ...(takesRoot(collective) ? { root } : {}), ...choice });
+function build({ collective, ranks, root, hosts }: Wanted, choice: SelectionChoice): Program {
+  return buildProgram({ collective, ranks, hosts, inPlace: "either", ...(takesRoot(collective) ? { root } : {}), ...choice });
 }
 
 function encode(program: Program): EncodedProgram {

@@ -44,7 +44,9 @@ export class Rank<B extends Backend = "cpu"> {
   ) {
     this.queues = new RankQueues(world.native.memory(number));
     this.quarantine = new Quarantine(({ handle }) => world.native.isQuarantineOver(number, handle));
-    this.runs = new RunTable(this.queues, this.quarantine, (collective) => givenUp(collective, world.native.lostRanks()));
+    this.runs = new RunTable(this.queues, this.quarantine, (collective) =>
+      givenUp(collective, world.native.lostRanks(), world.native.whyAborted(number, collective.handle)),
+    );
     this.submitter = new Submitter(this.queues, this.runs, () => world.native.ring());
   }
 
@@ -60,6 +62,7 @@ export class Rank<B extends Backend = "cpu"> {
     const facts = completeOptions(options, this.number, this.world.size);
     const { collective, dataType, count, root, ranks } = facts;
     const member = ranks.indexOf(this.number);
+    const hosts = this.world.hostsOf(ranks);
     const program =
       options.program !== undefined
         ? encodeOnce(options.program)
@@ -67,7 +70,15 @@ export class Rank<B extends Backend = "cpu"> {
           ? missingProgram()
           : this.world.backend === "cuda"
             ? undefined // The engine's own choice, which knows how many blocks pay on a GPU.
-            : chooseProgram({ collective, ranks: ranks.length, root, count, dataType, sharedMemory: facts.buffers === "allocated" });
+            : chooseProgram({
+                collective,
+                ranks: ranks.length,
+                root,
+                count,
+                dataType,
+                sharedMemory: facts.buffers === "allocated" && hosts === undefined,
+                hosts,
+              });
     const bytes = program === undefined ? new Uint8Array(0) : program.ranks[member];
     if (bytes === undefined) {
       throw new InvalidArgumentError("program", `one for ${program?.ranks.length} ranks`, `a program for ${ranks.length} ranks`);

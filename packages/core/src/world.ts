@@ -117,6 +117,8 @@ export class World<B extends Backend = "cpu"> implements Disposable, AsyncDispos
   readonly native: NativeWorld;
   /** @internal Addresses that the other processes can reach; undefined where there is no other process. */
   readonly window: MemoryWindow | undefined;
+  /** @internal `[rank]`: its machine; undefined where all are on this one. */
+  readonly hosts: Uint32Array | undefined;
   /** @internal */
   readonly pump: CompletionPump;
   /** @internal */
@@ -130,6 +132,7 @@ export class World<B extends Backend = "cpu"> implements Disposable, AsyncDispos
     this.size = ofWorld.ranks;
     this.native = callNative(() => new (nativeAddon().NativeWorld)(joined?.native ?? ofWorld));
     this.window = this.native.window() ?? undefined;
+    this.hosts = this.native.hosts() ?? undefined;
     this.ranks = joined?.makeRanks(this) ?? Array.from({ length: this.size }, (_, number) => new Rank<B>(this, number));
     const canPark = this.backend === "cuda" || ofWorld.workers > 0;
     this.pump = new CompletionPump(this.native, () => this.ranks, { canPark, inOrder: policy.streams > 0 });
@@ -164,6 +167,13 @@ export class World<B extends Backend = "cpu"> implements Disposable, AsyncDispos
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.close();
+  }
+
+  /** @internal Machines of these ranks; undefined where all are on one. */
+  hostsOf(ranks: readonly number[]): readonly number[] | undefined {
+    const { hosts } = this;
+    const own = hosts && ranks.map((rank) => hosts[rank] ?? 0);
+    return own?.some((host) => host !== own[0]) ? own : undefined;
   }
 
   /** @internal */

@@ -1,4 +1,4 @@
-import { type BuildableCollective, buildProgram, collectiveCode, encodeProgram, takesRoot } from "@dfccl/primitives";
+import { type Algorithm, type BuildableCollective, buildProgram, collectiveCode, encodeProgram, takesRoot } from "@dfccl/primitives";
 import { describe, expect, it } from "vitest";
 import { nativeAddon } from "../src/native-addon/native-world.js";
 
@@ -27,6 +27,47 @@ describe("the engine's built-in programs are byte for byte those of @dfccl/primi
             expect(Buffer.from(native).toString("hex"), `rank ${rank} of ${ranks}, root ${root}`).toBe(
               Buffer.from(encodeProgram(program, rank)).toString("hex"),
             );
+          }
+        }
+      }
+    });
+  }
+});
+
+const apart: readonly (readonly [BuildableCollective, Algorithm])[] = [
+  ["all-reduce", "hierarchical"],
+  ["all-gather", "all-pairs"],
+  ["reduce-scatter", "all-pairs"],
+  ["reduce", "all-pairs"],
+  ["broadcast", "all-pairs"],
+  ["all-to-all", "all-pairs"],
+  ["gather", "all-pairs"],
+  ["scatter", "all-pairs"],
+  ["send-recv", "point-to-point"],
+  ["barrier", "dissemination"],
+];
+
+describe("and so are those for ranks on several machines", () => {
+  for (const [collective, algorithm] of apart) {
+    it(collective, () => {
+      for (const hosts of collective === "send-recv"
+        ? [[0, 1]]
+        : [
+            [0, 1],
+            [0, 0, 1, 1],
+            [0, 1, 0, 1, 0, 1],
+            [0, 1, 2],
+          ]) {
+        const ranks = hosts.length;
+        for (const root of takesRoot(collective) ? [0, ranks - 1] : [0]) {
+          for (const channels of collective === "barrier" ? [1] : [1, 4]) {
+            const program = buildProgram({ collective, algorithm, ranks, hosts, channels, ...(takesRoot(collective) ? { root } : {}) });
+            for (let rank = 0; rank < ranks; rank += 1) {
+              const native = nativeAddon().builtInProgram(collectiveCode(collective), ranks, rank, root, Uint32Array.from(hosts), channels);
+              expect(Buffer.from(native).toString("hex"), `rank ${rank} of ${hosts}, root ${root}, ${channels} channels`).toBe(
+                Buffer.from(encodeProgram(program, rank)).toString("hex"),
+              );
+            }
           }
         }
       }

@@ -1,5 +1,6 @@
 import { type Algorithm, buildersOf, isAlgorithm } from "./builders/algorithms.js";
 import type { Builder } from "./builders/builder.js";
+import { machinesOf } from "./builders/hierarchical.js";
 import { laneContext } from "./builders/lane-context.js";
 import { copy, input, output } from "./builders/step-factory.js";
 import { type Collective, inputSegmentsOf, isCollective, takesReduceOp, takesRoot } from "./collective.js";
@@ -27,6 +28,8 @@ export interface BuildOptions {
   readonly channels?: number | undefined;
   /** Default false. The program may allow more than it is asked for: see its `inPlace` and `outOfPlace`. */
   readonly inPlace?: Placement | undefined;
+  /** `[rank]`: its machine, as any number. For `hierarchical`, which needs as many ranks on each. */
+  readonly hosts?: readonly number[] | undefined;
   /** Slots of every connection. Default: that of the protocol. */
   readonly slotCount?: number | undefined;
 }
@@ -36,7 +39,7 @@ export class UnsupportedAlgorithmError extends DfcclError {
   override readonly code = "UNSUPPORTED_ALGORITHM";
 
   constructor(options: BuildOptions, why: string) {
-    const available = listAlgorithms(options.collective, options.ranks, options.inPlace);
+    const available = listAlgorithms(options.collective, options.ranks, options.inPlace, options.hosts);
     super(`${options.collective} with ${options.algorithm} on ${options.ranks} ranks isn't possible: ${why}.`, {
       facts: { ...options, available },
       remedy: `Choose one of: ${available.join(", ")}.`,
@@ -61,11 +64,19 @@ export function buildProgram(options: BuildOptions): Program {
   return takesReduceOp(collective) ? annotateFinish(program) : program;
 }
 
-/** Algorithms that can carry out a collective on this many ranks. */
-export function listAlgorithms(collective: BuildableCollective, ranks: number, inPlace: Placement = false): Algorithm[] {
+/**
+ * Algorithms that can carry out a collective on this many ranks.
+ * @param hosts - `[rank]`: its machine; leave out where all are on one.
+ */
+export function listAlgorithms(
+  collective: BuildableCollective,
+  ranks: number,
+  inPlace: Placement = false,
+  hosts?: readonly number[],
+): Algorithm[] {
   if (collective === "send-recv" && ranks !== 2) return [];
   return Object.entries(buildersOf[collective]).flatMap(([algorithm, builders]) =>
-    isAlgorithm(algorithm) && builders.some((builder) => allows(builder, ranks, inPlace)) ? [algorithm] : [],
+    isAlgorithm(algorithm) && builders.some((builder) => allows(builder, ranks, inPlace, hosts)) ? [algorithm] : [],
   );
 }
 
@@ -74,7 +85,8 @@ export function needsSharedMemory(collective: BuildableCollective, algorithm: Al
   return buildersOf[collective][algorithm]?.some((builder) => builder.usesDirect === true) ?? false;
 }
 
-function allows(builder: Builder, ranks: number, inPlace: Placement): boolean {
+function allows(builder: Builder, ranks: number, inPlace: Placement, hosts: readonly number[] | undefined): boolean {
+  if (builder.needsHosts === true && (hosts?.length !== ranks || machinesOf(hosts) === undefined)) return false;
   const fitsPlacement = (inPlace === false || builder.inPlace) && (inPlace === true || builder.outOfPlace);
   return fitsPlacement && ranks <= (builder.maxRanks ?? Infinity);
 }
@@ -82,8 +94,9 @@ function allows(builder: Builder, ranks: number, inPlace: Placement): boolean {
 function chooseBuilder(options: BuildOptions, channels: number): Builder {
   const builders = buildersOf[options.collective][options.algorithm];
   if (builders === undefined) throw new UnsupportedAlgorithmError(options, "the algorithm doesn't apply to it");
-  const builder = builders.find((candidate) => allows(candidate, options.ranks, options.inPlace ?? false));
-  if (builder === undefined) throw new UnsupportedAlgorithmError(options, "no form of it is for so many ranks or for this placement");
+  const builder = builders.find((candidate) => allows(candidate, options.ranks, options.inPlace ?? false, options.hosts));
+  if (builder === undefined)
+    throw new UnsupportedAlgorithmError(options, "no form of it is for so many ranks, for this placement or for these machines");
   if (channels > (builder.maxChannels ?? Infinity)) {
     throw new UnsupportedAlgorithmError(options, `it can't be cut into more than ${builder.maxChannels} channels`);
   }
@@ -96,7 +109,7 @@ function builderProgram(options: BuildOptions, builder: Builder, channels: numbe
   const connectionsPerLane = builder.connectionsPerLane ?? 1;
   const ranks = Array.from({ length: rankCount }, (_, rank) => {
     const scratchPerLane = builder.scratchPerLane?.({ rank, rankCount, root }) ?? 0;
-    const place = { rank, rankCount, root, laneCount: channels, chunksPerLane, connectionsPerLane, scratchPerLane };
+    const place = { rank, rankCount, root, hosts: options.hosts, laneCount: channels, chunksPerLane, connectionsPerLane, scratchPerLane };
     const blocks: (readonly Step[])[] = [];
     for (let lane = 0; lane < channels; lane += 1) {
       blocks.push(...builder.steps(laneContext({ ...place, lane, firstBlock: blocks.length })));

@@ -13,6 +13,8 @@ export interface SelectionChoice {
 export interface SelectionRule {
   readonly collective: BuildableCollective;
   readonly sharedMemory?: boolean;
+  /** Whether the ranks are on several machines. */
+  readonly spansHosts?: boolean;
   readonly placements?: readonly Placement[];
   readonly maxRanks?: number;
   /** Largest message, in bytes, that the rule is for. */
@@ -23,11 +25,11 @@ export interface SelectionRule {
 /** Plain data, so that it can be stored, tuned and compared. The first rule that fits decides. */
 export type SelectionTable = readonly SelectionRule[];
 
-const choose = (algorithm: SelectionChoice["algorithm"], protocol: SelectionChoice["protocol"] = "simple"): SelectionChoice => ({
-  algorithm,
-  protocol,
-  channels: 1,
-});
+const choose = (
+  algorithm: SelectionChoice["algorithm"],
+  protocol: SelectionChoice["protocol"] = "simple",
+  channels = 1,
+): SelectionChoice => ({ algorithm, protocol, channels });
 
 /** Peers' buffers within reach: every byte is moved once, without slots in between. */
 const sharedMemoryRules = sharedMemoryOnly([
@@ -79,5 +81,21 @@ const connectionRules: readonly SelectionRule[] = [
   { collective: "barrier", choice: choose("dissemination", "ll") },
 ];
 
+/**
+ * Ranks on several machines: what crosses between them, and how often it waits for the network, decides. Several channels
+ * keep a wire busy: while one waits for its next slot, another has something to send.
+ */
+const hostRules: readonly SelectionRule[] = [
+  { collective: "all-reduce", spansHosts: true, maxBytes: 16_384, choice: choose("recursive-doubling", "ll") },
+  { collective: "all-reduce", spansHosts: true, maxBytes: 1 << 20, choice: choose("hierarchical") },
+  { collective: "all-reduce", spansHosts: true, choice: choose("hierarchical", "simple", 4) },
+  { collective: "all-reduce", spansHosts: true, maxBytes: 1 << 20, choice: choose("double-binary-tree") },
+  { collective: "all-reduce", spansHosts: true, choice: choose("ring", "simple", 4) },
+  { collective: "all-gather", spansHosts: true, maxBytes: 1 << 20, choice: choose("recursive-doubling", "ll") },
+  { collective: "all-gather", spansHosts: true, choice: choose("ring", "simple", 4) },
+  { collective: "reduce-scatter", spansHosts: true, maxBytes: 1 << 20, maxRanks: 16, choice: choose("all-pairs", "ll") },
+  { collective: "reduce-scatter", spansHosts: true, choice: choose("ring", "simple", 4) },
+];
+
 /** Choices for a machine that hasn't been tuned; the sizes are starting points for the tuner. */
-export const defaultSelectionTable: SelectionTable = [...sharedMemoryRules, ...connectionRules];
+export const defaultSelectionTable: SelectionTable = [...sharedMemoryRules, ...hostRules, ...connectionRules];

@@ -17,6 +17,8 @@ export interface SelectionRequest {
 export interface PlatformFacts {
   /** Every rank can read and write every other rank's buffers. */
   readonly sharedMemory: boolean;
+  /** `[rank]`: its machine; leave out where all are on one. */
+  readonly hosts?: readonly number[];
 }
 
 /** No rule of the table fits. */
@@ -38,7 +40,7 @@ export class NoRuleFitsError extends DfcclError {
  * @throws {NoRuleFitsError} if no rule is left.
  */
 export function selectProgram(request: SelectionRequest, table: SelectionTable = defaultSelectionTable): SelectionChoice {
-  const possible = new Set(listAlgorithms(request.collective, request.ranks, request.inPlace));
+  const possible = new Set(listAlgorithms(request.collective, request.ranks, request.inPlace, request.platform.hosts));
   const rule = table.find((candidate) => fits(candidate, request) && possible.has(candidate.choice.algorithm));
   if (rule === undefined) throw new NoRuleFitsError(request);
   return rule.choice;
@@ -57,6 +59,7 @@ function fits(rule: SelectionRule, { collective, ranks, inPlace, bytes, platform
   return (
     rule.collective === collective &&
     (rule.sharedMemory === undefined || rule.sharedMemory === platform.sharedMemory) &&
+    (rule.spansHosts === undefined || rule.spansHosts === new Set(platform.hosts).size > 1) &&
     (platform.sharedMemory || !needsSharedMemory(collective, rule.choice.algorithm)) &&
     (rule.placements === undefined || rule.placements.includes(inPlace)) &&
     ranks <= (rule.maxRanks ?? Infinity) &&

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import os from "node:os";
-import { AddonNotLoadedError, type GpuDevice, type GpuLink, type GpuReport, openWorld, reportGpus } from "@dfccl/core";
+import { AddonNotLoadedError, describeTransport, type GpuDevice, type GpuLink, type GpuReport, openWorld, reportGpus } from "@dfccl/core";
 import type { DfcclError } from "@dfccl/primitives";
 import type { Command } from "commander";
 import { out } from "../terminal/colors.js";
@@ -37,7 +37,7 @@ Exit codes:
   2  usage`,
     )
     .action(async (flags: { json?: boolean }) => {
-      const findings = [machine(), node(), await engine(), ...(await gpus()), ...tools()];
+      const findings = [machine(), node(), await engine(), network(), ...(await gpus()), ...tools()];
       const works = findings.every(({ required, state }) => !required || state === "ok");
       if (flags.json) process.stdout.write(`${JSON.stringify({ works, findings })}\n`);
       else process.stdout.write(`${findings.map(describe).join("\n")}\n\n${summary(works)}\n`);
@@ -82,6 +82,17 @@ async function engine(): Promise<Finding> {
     const message = error instanceof Error ? error.message : String(error);
     const remedy = error instanceof AddonNotLoadedError ? error.remedy : "see the message";
     return { what, state: "failed", detail: message, remedy, required: true };
+  }
+}
+
+/** What worlds on several machines need. */
+function network(): Finding {
+  const what = "network";
+  try {
+    return { what, state: "ok", detail: `${describeTransport()}, between machines` };
+  } catch (error) {
+    const { message, remedy } = error as DfcclError;
+    return { what, state: "missing", detail: message.replace(remedy, "").trim(), remedy };
   }
 }
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
-import { parse } from "yaml";
+import { parse, parseAllDocuments } from "yaml";
 import { commandPath, runCommand } from "../command/run-command.js";
 
 const deploy = fileURLToPath(new URL("../../../../deploy/", import.meta.url));
@@ -37,8 +37,22 @@ wait
     expect(JSON.parse(stdout)).toMatchObject({ launcher: "srun", ranks: 3, completed: 966, expected: 966, wrong: 0 });
   });
 
-  it("asks for one node, as all ranks have to be on one", () => {
+  it("asks for one node, and tells ranks on several where they meet and what they prove", async () => {
     expect(read("dfccl.sbatch")).toMatch(/^#SBATCH --nodes=1$/m);
+    const bin = mkdtempSync(join(folder, "bin-"));
+    writeFileSync(join(bin, "srun"), '#!/bin/sh\necho "$MASTER_ADDR $MASTER_PORT $DFCCL_JOB_SECRET"\n');
+    writeFileSync(join(bin, "scontrol"), "#!/bin/sh\nprintf 'node-3\\nnode-4\\n'\n");
+    for (const program of ["srun", "scontrol"]) chmodSync(join(bin, program), 0o755);
+    const tell = (nodes: string): Promise<string> => {
+      const env = { ...process.env, PATH: `${bin}:${process.env.PATH}`, SLURM_JOB_NUM_NODES: nodes, SLURM_JOB_NODELIST: "node-[3-4]" };
+      return new Promise((resolve, reject) => {
+        execFile("sh", [join(deploy, "dfccl.sbatch"), "true"], { env }, (error, out) => (error ? reject(error) : resolve(out.trim())));
+      });
+    };
+    expect(await tell("1")).toBe("");
+    const [first, second] = [await tell("2"), await tell("2")];
+    expect(first).toMatch(/^node-3 29500 [0-9a-f]{64}$/);
+    expect(second).not.toBe(first);
   });
 });
 
@@ -60,6 +74,41 @@ describe("deploy/job.yaml", () => {
     const { code, stdout } = await runCommand([...shorter, ...small], { env });
     expect(JSON.parse(stdout)).toMatchObject({ launcher: "dfccl launch", ranks: 8, wrong: 0, partial: false });
     expect(code).toBe(0);
+  });
+});
+
+describe("deploy/job-machines.yaml", () => {
+  const [service, job] = parseAllDocuments(read("job-machines.yaml")).map((document) => document.toJS());
+  const [container] = job.spec.template.spec.containers;
+  const value = (name: string): string => container.env.find((one: { name: string }) => one.name === name)?.value ?? "";
+
+  it("is an indexed Job, whose ranks meet at its first pod by the name that the service gives it", () => {
+    const pods = Number(value("WORLD_SIZE")) / Number(value("LOCAL_WORLD_SIZE"));
+    expect(job.spec).toMatchObject({ completionMode: "Indexed", completions: pods, parallelism: pods });
+    expect(service.spec).toMatchObject({ clusterIP: "None", publishNotReadyAddresses: true });
+    expect(service.spec.selector).toEqual({ "job-name": job.metadata.name });
+    expect(job.spec.template.spec.subdomain).toBe(service.metadata.name);
+    expect(value("MASTER_ADDR")).toBe(`${job.metadata.name}-0.${service.metadata.name}`);
+  });
+
+  it("takes the job's secret from a Secret, and names no other", () => {
+    const secret = container.env.find(({ name }: { name: string }) => name === "DFCCL_JOB_SECRET");
+    expect(secret).toEqual({ name: "DFCCL_JOB_SECRET", valueFrom: { secretKeyRef: { name: "dfccl", key: "secret" } } });
+  });
+
+  it("starts ranks that know who they are, and fails with any of them", async () => {
+    const bin = mkdtempSync(join(folder, "npx-"));
+    writeFileSync(join(bin, "npx"), '#!/bin/sh\necho "$RANK"\n[ "$RANK" != "$FAILS" ]\n');
+    chmodSync(join(bin, "npx"), 0o755);
+    const start = (fails: string): Promise<{ failed: boolean; ranks: string[] }> =>
+      new Promise((resolve) => {
+        const env = { ...process.env, PATH: `${bin}:${process.env.PATH}`, JOB_COMPLETION_INDEX: "1", FAILS: fails };
+        execFile("sh", ["-c", container.args[0]], { env }, (error, out) =>
+          resolve({ failed: error !== null, ranks: out.trim().split("\n").sort() }),
+        );
+      });
+    expect(await start("none")).toEqual({ failed: false, ranks: ["4", "5", "6", "7"] });
+    expect(await start("6")).toMatchObject({ failed: true });
   });
 });
 

@@ -32,12 +32,12 @@ inline WorldOptions smallWorld(uint32_t ranks) {
 
 class JoinedRank {
  public:
-  JoinedRank(const std::string& job, uint32_t rank, uint32_t ranks, uint32_t muteMillis = 10'000,
-             uint32_t workers = 0) {
+  JoinedRank(const std::string& job, uint32_t rank, uint32_t ranks, uint32_t muteMillis = 10'000, uint32_t workers = 0,
+             const MeetingPoint* point = nullptr) {
     WorldOptions options = smallWorld(ranks);
     options.muteMillis = muteMillis;
     options.workers = workers;
-    join(options, job, rank, 30'000);
+    join(options, job, rank, 30'000, nullptr, point);
     world_ = std::make_unique<World>(options);
     number_ = rank;
   }

@@ -39,6 +39,10 @@ export interface NativeLaunch {
   readonly rank: number;
   readonly size: number;
   readonly job: string;
+  /** "host:port" of rank 0, where the ranks are on several machines. */
+  readonly address?: string;
+  /** This machine's name, if somebody has given it one. */
+  readonly host?: string;
 }
 
 /** One rank's part in a collective, as others see it. */
@@ -137,6 +141,10 @@ export interface NativeWorld {
   /** null: no other process is in this world. */
   window(): MemoryWindow | null;
   lostRanks(): LostRank[];
+  /** `[rank]`: its machine; null where all are on this one. */
+  hosts(): Uint32Array | null;
+  /** How another rank registered it differently, where that showed only afterwards; else "". */
+  whyAborted(rank: number, handle: number): string;
   /** How the buffers of a collective's runs may lie. */
   placements(rank: number, handle: number): { readonly inPlace: boolean; readonly outOfPlace: boolean };
   /** The rank's GPU, or -1. */
@@ -199,13 +207,22 @@ export interface NativeAddon {
   /** null: no launcher has left its variables. */
   readLaunch(env: NodeJS.ProcessEnv): NativeLaunch | null;
   inspectWorlds(): NativeWorldStatus[];
+  /** What would carry data between machines, and its version. */
+  transport(): string;
   joinSegment(
     options: NativeWorldOptions,
-    meeting: { readonly job: string; readonly rank: number; readonly timeoutMillis: number },
+    meeting: {
+      readonly job: string;
+      readonly rank: number;
+      readonly timeoutMillis: number;
+      readonly address?: string | undefined;
+      readonly secret?: string | undefined;
+      readonly host?: string | undefined;
+    },
   ): { readonly segment: Promise<NativeSegment>; readonly cancel: () => void };
   addressOf(memory: ArrayBuffer | ArrayBufferView): number;
   /** What a C caller of this collective (by code) runs on this rank. */
-  builtInProgram(collective: number, ranks: number, rank: number, root: number): Uint8Array;
+  builtInProgram(collective: number, ranks: number, rank: number, root: number, hosts?: Uint32Array, lanes?: number): Uint8Array;
   /** Offsets and sizes of shared records, by record and field; in `codes`, the codes of every enumeration by name. */
   layout(): { readonly codes: EngineRecord<EngineRecord<number>> } & EngineRecord<EngineRecord<number>>;
   readonly reduceCopyKernel: string;

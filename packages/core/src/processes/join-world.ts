@@ -26,12 +26,21 @@ export interface Launch {
   readonly size: number;
   /** The job's name, the same in all its processes and in no other's of this user. */
   readonly job: string;
+  /**
+   * Where ranks of several machines meet: "host:port" of rank 0. Left out, all are on this machine. Every process needs the
+   * job's secret too, unless the address is loopback's.
+   */
+  readonly address?: string;
+  /** This machine's name, the same for all ranks that share its memory. Default: what the system says. */
+  readonly host?: string;
 }
 
 /** The same in every process of the job, but for `rank`, `workers`, and what concerns this process's patience. */
 export interface JoinOptions extends Omit<WorldOptions, "ranks" | "streams"> {
   /** Who this process is. Default: what the launcher put in the environment. */
   readonly launch?: Omit<Launch, "launcher">;
+  /** What the processes prove to one another that they are of one job; default: DFCCL_JOB_SECRET, or what is in DFCCL_JOB_SECRET_FILE. */
+  readonly secret?: string;
   /** For all ranks to come; default 60,000, or DFCCL_JOIN_TIMEOUT in seconds. */
   readonly timeoutMs?: number;
   /** Another process without a sign of life for so long is given up; default 10,000, or DFCCL_SILENCE in seconds. */
@@ -44,7 +53,7 @@ export interface JoinOptions extends Omit<WorldOptions, "ranks" | "streams"> {
  * What a launcher tells this process: `dfccl launch` (or whoever sets DFCCL_RANK, DFCCL_WORLD_SIZE and DFCCL_JOB), mpirun, srun,
  * PMI, torchrun.
  * @returns undefined where none has started it.
- * @throws {EngineError} INVALID_ARGUMENT naming the variable that is missing or wrong, or that tells of several machines.
+ * @throws {EngineError} INVALID_ARGUMENT naming the variable that is missing or wrong.
  */
 export function readLaunch(env: NodeJS.ProcessEnv = process.env): Launch | undefined {
   const named: NativeLaunch | null = translated(() => nativeAddon().readLaunch(env));
@@ -52,7 +61,8 @@ export function readLaunch(env: NodeJS.ProcessEnv = process.env): Launch | undef
 }
 
 /**
- * Joins the other processes of a job, one rank each, on this machine. Every process calls it once; it waits until all are there.
+ * Joins the other processes of a job, one rank each, on one machine or several. Every process calls it once; it waits until all
+ * are there.
  * @throws {NotLaunchedError}; {@link EngineError} TIMEOUT naming the ranks that didn't come, REGISTRATION_MISMATCH naming what two
  *   ranks disagree on, IN_USE where two processes claim one rank, ABORTED by `signal`; InvalidArgumentError.
  */
@@ -62,7 +72,7 @@ export async function joinWorld(options: JoinOptions = {}): Promise<JoinedRank> 
   if (options.policy === "in-order") {
     throw new InvalidArgumentError("policy", options.policy, "a preemptive one: in order, processes would deadlock");
   }
-  const { rank, size, job } = launch;
+  const { rank, size, job, address, host } = launch;
   const { timeoutMs = secondsOf("DFCCL_JOIN_TIMEOUT", 60), silenceMs = secondsOf("DFCCL_SILENCE", 10), signal } = options;
   checkMillis("timeoutMs", timeoutMs);
   checkMillis("silenceMs", silenceMs);
@@ -71,7 +81,9 @@ export async function joinWorld(options: JoinOptions = {}): Promise<JoinedRank> 
   }
   const worldOptions: WorldOptions<"cpu"> = { arenaBytes: 2 ** 36, workers: 1, ...options, backend: "cpu", ranks: size };
   const native = nativeOptions(worldOptions);
-  const meeting = translated(() => nativeAddon().joinSegment(native.options, { job, rank, timeoutMillis: timeoutMs }));
+  const meeting = translated(() =>
+    nativeAddon().joinSegment(native.options, { job, rank, timeoutMillis: timeoutMs, address, host, secret: options.secret }),
+  );
   const giveUp = (): void => meeting.cancel();
   signal?.addEventListener("abort", giveUp, { once: true });
   if (signal?.aborted) giveUp();
@@ -92,6 +104,14 @@ export async function joinWorld(options: JoinOptions = {}): Promise<JoinedRank> 
     },
   });
   return joined ?? new JoinedRank(world, rank);
+}
+
+/**
+ * What carries data between machines here, with its version: "UCX 1.13.1".
+ * @throws {EngineError} UNAVAILABLE, whose remedy says what is missing.
+ */
+export function describeTransport(): string {
+  return translated(() => nativeAddon().transport());
 }
 
 function translated<T>(call: () => T): T {

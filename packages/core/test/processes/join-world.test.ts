@@ -2,7 +2,7 @@ import { InvalidArgumentError } from "@dfccl/primitives";
 import { describe, expect, it } from "vitest";
 import { EngineError, joinWorld, NotLaunchedError, readLaunch } from "../../src/index.js";
 import { failureOf } from "../support/open.js";
-import { launchers, start } from "./processes.js";
+import { apart, hasUcx, launchers, start } from "./processes.js";
 
 const ranks = 3;
 const limit = 60_000;
@@ -17,6 +17,20 @@ describe("one rank a process", () => {
         const { code, stderr } = await process.ended();
         expect(stderr).toBe("");
         expect(await process.told(1)).toEqual([{ rank, size: ranks, wrong: 0, runs: 30 }]);
+        expect(code).toBe(0);
+      }
+    },
+  );
+
+  it.skipIf(!hasUcx())(
+    "runs every collective in any order, on machines that share no memory, bit for bit",
+    { timeout: limit },
+    async () => {
+      const processes = start("collectives", apart(4));
+      for (const [rank, process] of processes.entries()) {
+        const { code, stderr } = await process.ended();
+        expect(stderr).toBe("");
+        expect(await process.told(1)).toEqual([{ rank, size: 4, wrong: 0, runs: 30 }]);
         expect(code).toBe(0);
       }
     },
@@ -48,6 +62,18 @@ describe("one rank a process", () => {
 
 describe("joinWorld", () => {
   const alone = { rank: 0, size: 2, job: `nobody-else-${process.pid}` };
+
+  it("wants a secret where strangers could come", async () => {
+    const failure = await failureOf(joinWorld({ launch: { ...alone, address: "192.0.2.1:29500" }, timeoutMs: 100 }));
+    expect(failure).toMatchObject({ code: "INVALID_ARGUMENT", facts: { field: "DFCCL_JOB_SECRET" } });
+  });
+
+  it("names the rank that doesn't come to the address, too", async () => {
+    const launch = { ...alone, address: "127.0.0.1:29817" };
+    const failure = await failureOf(joinWorld({ launch, timeoutMs: 100 }));
+    expect(failure).toHaveProperty("code", "TIMEOUT");
+    expect(String(failure)).toContain("Rank 1 of 2 did not come");
+  });
 
   it("names the rank that doesn't come within its time", async () => {
     const failure = await failureOf(joinWorld({ launch: alone, timeoutMs: 100 }));
@@ -88,6 +114,18 @@ describe("readLaunch", () => {
     const mpirun = { OMPI_COMM_WORLD_RANK: "1", OMPI_COMM_WORLD_SIZE: "4", OMPI_COMM_WORLD_LOCAL_SIZE: "4", PMIX_NAMESPACE: "ns1" };
     expect(readLaunch({ ...mpirun, RANK: "0", WORLD_SIZE: "2" })).toEqual({ launcher: "mpirun", rank: 1, size: 4, job: "mpirun-ns1" });
     expect(readLaunch({ ...mpirun, DFCCL_JOB: "mine" })).toHaveProperty("job", "mine");
+  });
+
+  it("tells where ranks of several machines meet", () => {
+    const two = { RANK: "1", WORLD_SIZE: "4", LOCAL_WORLD_SIZE: "2", MASTER_ADDR: "node-0", MASTER_PORT: "29500" };
+    expect(readLaunch(two)).toHaveProperty("address", "node-0:29500");
+    expect(readLaunch({ ...two, TORCHELASTIC_USE_AGENT_STORE: "True" })).toHaveProperty("address", "node-0:29501");
+    expect(readLaunch({ ...two, MASTER_ADDR: "fd00::1" })).toHaveProperty("address", "[fd00::1]:29500");
+    expect(readLaunch({ ...two, DFCCL_ADDRESS: "other:1" })).toHaveProperty("address", "other:1");
+    expect(readLaunch({ ...two, LOCAL_WORLD_SIZE: "4" })).not.toHaveProperty("address");
+    expect(readLaunch({ ...two, LOCAL_WORLD_SIZE: undefined })).toHaveProperty("address", "node-0:29500");
+    expect(readLaunch({ ...two, LOCAL_WORLD_SIZE: undefined, MASTER_ADDR: "localhost" })).not.toHaveProperty("address");
+    expect(readLaunch({ ...two, DFCCL_HOST: "blade 7" })).toHaveProperty("host", "blade 7");
   });
 
   it.each([

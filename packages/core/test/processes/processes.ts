@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
+import { describeTransport } from "../../src/index.js";
 
 const patienceMs = 50_000;
 
@@ -36,6 +37,29 @@ export const launchers = {
     return each(ranks, (rank) => ({ SLURM_PROCID: `${rank}`, SLURM_STEP_NUM_TASKS: `${ranks}`, SLURM_JOB_ID: job, SLURM_STEP_ID: "0" }));
   },
 } satisfies Record<string, Launcher>;
+
+/** As on machines with two ranks each, which meet on loopback. */
+export const apart: Launcher = (ranks) => {
+  const job = randomUUID();
+  const address = `127.0.0.1:${20_000 + Math.floor(Math.random() * 10_000)}`;
+  return each(ranks, (rank) => ({
+    DFCCL_RANK: `${rank}`,
+    DFCCL_WORLD_SIZE: `${ranks}`,
+    DFCCL_JOB: job,
+    DFCCL_ADDRESS: address,
+    DFCCL_HOST: `machine ${Math.floor(rank / 2)}`,
+    UCX_TLS: "tcp",
+  }));
+};
+
+/** Whether this machine has what carries data between machines. */
+export function hasUcx(): boolean {
+  try {
+    return describeTransport() !== "";
+  } catch {
+    return false;
+  }
+}
 
 const each = (ranks: number, make: (rank: number) => NodeJS.ProcessEnv): NodeJS.ProcessEnv[] =>
   Array.from({ length: ranks }, (_, rank) => make(rank));

@@ -6,6 +6,7 @@ import type { Builder } from "./builder.js";
 import * as direct from "./direct.js";
 import * as staged from "./direct-staged.js";
 import { doubleBinaryTreeAllReduce } from "./double-binary-tree.js";
+import { hierarchicalAllReduce } from "./hierarchical.js";
 import * as recursiveDoubling from "./recursive-doubling.js";
 import * as ring from "./ring.js";
 import * as directRing from "./ring-direct.js";
@@ -18,6 +19,7 @@ import * as signals from "./signals.js";
  * - `direct-one-shot`, `direct-two-shot`: all-reduce by reading everything, or by reducing a shard for everybody.
  * - `direct-ring`: a ring that writes results straight into the next rank's output.
  * - `ring`: through both neighbours; best bandwidth, latency grows with the ranks.
+ * - `hierarchical`: within machines, then in rings between them, then within machines again; needs `hosts`.
  * - `binomial-tree`: few rounds around a root.
  * - `double-binary-tree`: two trees that share the load; logarithmic latency, nearly full bandwidth.
  * - `recursive-doubling`: partners at doubling distance; fewest rounds. `direct-recursive-doubling`: into each other's outputs.
@@ -30,6 +32,7 @@ export const algorithms = [
   "direct-two-shot",
   "direct-ring",
   "ring",
+  "hierarchical",
   "binomial-tree",
   "double-binary-tree",
   "recursive-doubling",
@@ -52,6 +55,7 @@ export const buildersOf: Readonly<Record<Exclude<Collective, "custom">, BuilderT
     "direct-two-shot": [direct.directTwoShotAllReduce],
     "direct-ring": [directRing.directRingAllReduce],
     ring: [ring.ringAllReduce],
+    hierarchical: [hierarchicalAllReduce],
     "binomial-tree": [binomial.binomialAllReduce],
     "double-binary-tree": [doubleBinaryTreeAllReduce],
     "recursive-doubling": [recursiveDoubling.recursiveDoublingAllReduce],

@@ -11,6 +11,8 @@ export interface LaneContext {
   /** 0 where the collective has no root. */
   readonly root: number;
   readonly lane: number;
+  /** `[rank]`: its machine, where that was said. */
+  readonly hosts: readonly number[] | undefined;
   /** Index of the lane's first block, for dependencies between its blocks. */
   readonly firstBlock: number;
   /** Every rank, in order. */
@@ -41,6 +43,8 @@ export interface Builder {
   readonly outOfPlace: boolean;
   /** Reads or writes other ranks' buffers, so the ranks must share memory. */
   readonly usesDirect?: boolean;
+  /** Is of use only where the ranks are on several machines, and as many on each. */
+  readonly needsHosts?: boolean;
   /** Most ranks that it is for; default: any number. */
   readonly maxRanks?: number;
   /** Most lanes that it can be cut into; default: any number. */

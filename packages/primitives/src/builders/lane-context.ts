@@ -5,6 +5,7 @@ export interface LanePlace {
   readonly rankCount: number;
   readonly root: number;
   readonly lane: number;
+  readonly hosts: readonly number[] | undefined;
   readonly laneCount: number;
   readonly firstBlock: number;
   readonly chunksPerLane: number;
@@ -13,7 +14,7 @@ export interface LanePlace {
 }
 
 export function laneContext(place: LanePlace): LaneContext {
-  const { rank, rankCount, root, lane, firstBlock } = place;
+  const { rank, rankCount, root, lane, hosts, firstBlock } = place;
   const everyRank = Array.from({ length: rankCount }, (_, index) => index);
   const chunksPerSegment = place.laneCount * place.chunksPerLane;
   return {
@@ -21,6 +22,7 @@ export function laneContext(place: LanePlace): LaneContext {
     rankCount,
     root,
     lane,
+    hosts,
     firstBlock,
     everyRank,
     peers: everyRank.filter((other) => other !== rank),

@@ -1,0 +1,81 @@
+#include "network/announcement.hpp"
+
+#include "network/message.hpp"
+
+namespace dfccl {
+namespace {
+
+void putRanks(MessageWriter& message, const std::vector<uint32_t>& ranks) {
+  message.put(static_cast<uint32_t>(ranks.size()));
+  for (const uint32_t rank : ranks) message.put(rank);
+}
+
+std::vector<uint32_t> getRanks(MessageReader& message) {
+  std::vector<uint32_t> ranks(message.getCount(sizeof(uint32_t)));
+  for (uint32_t& rank : ranks) rank = message.get<uint32_t>();
+  return ranks;
+}
+
+}  // namespace
+
+std::vector<uint8_t> encode(const Announcement& a) {
+  MessageWriter message;
+  message.put(NoteKind::registered).put(a.generation).put(a.index).put(a.digest);
+  message.put(a.spec.id).put(a.spec.collective).put(a.spec.type).put(a.spec.op).put(a.spec.count).put(a.spec.root);
+  putRanks(message, a.spec.ranks);
+  message.put(static_cast<uint32_t>(a.ends.size()));
+  for (const AnnouncedEnd& end : a.ends) message.put(end);
+  return message.take();
+}
+
+std::vector<uint8_t> encode(NoteKind kind, const GroupNote& note) {
+  MessageWriter message;
+  message.put(kind).put(note.key.id).put(note.key.generation).put(note.value);
+  putRanks(message, note.key.ranks);
+  return message.take();
+}
+
+std::vector<uint8_t> encode(NoteKind kind, uint64_t value) { return MessageWriter().put(kind).put(value).take(); }
+
+std::optional<Note> decodeNote(std::span<const uint8_t> bytes, uint32_t from) {
+  MessageReader message(bytes);
+  Note note;
+  note.kind = message.get<NoteKind>();
+  switch (note.kind) {
+    case NoteKind::registered: {
+      Announcement& a = note.announcement;
+      a.from = from;
+      a.generation = message.get<uint32_t>();
+      a.index = message.get<uint32_t>();
+      a.digest = message.get<uint64_t>();
+      a.spec.id = message.get<uint32_t>();
+      a.spec.collective = message.get<Collective>();
+      a.spec.type = message.get<DataType>();
+      a.spec.op = message.get<ReduceOp>();
+      a.spec.count = message.get<uint64_t>();
+      a.spec.root = message.get<uint32_t>();
+      a.spec.ranks = getRanks(message);
+      a.ends.resize(message.getCount(sizeof(AnnouncedEnd)));
+      for (AnnouncedEnd& end : a.ends) end = message.get<AnnouncedEnd>();
+      break;
+    }
+    case NoteKind::poisoned:
+    case NoteKind::left:
+    case NoteKind::progress:
+      note.group.key.id = message.get<uint32_t>();
+      note.group.key.generation = message.get<uint32_t>();
+      note.group.value = message.get<uint64_t>();
+      note.group.key.ranks = getRanks(message);
+      break;
+    case NoteKind::goodbye:
+    case NoteKind::farewell:
+      note.value = message.get<uint64_t>();
+      break;
+    default:
+      return std::nullopt;
+  }
+  if (!message.isWhole()) return std::nullopt;
+  return note;
+}
+
+}  // namespace dfccl

@@ -1,0 +1,68 @@
+#pragma once
+// What a rank tells the members of a collective on other machines when it registers.
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "network/links.hpp"
+#include "world/collective_spec.hpp"
+
+namespace dfccl {
+
+/// A registration of an id by these ranks. The same ranks may register an id again and again; each rank counts how
+/// often it has, so that all mean the same one.
+struct GroupKey {
+  uint32_t id = 0;
+  uint32_t generation = 0;
+  std::vector<uint32_t> ranks;
+
+  auto operator<=>(const GroupKey&) const = default;
+};
+
+struct AnnouncedEnd {
+  uint32_t rank;  // of the other end
+  uint32_t channel;
+  uint32_t isSend;
+  EndName name;
+};
+
+struct Announcement {
+  uint32_t from = 0;
+  uint32_t generation = 0;
+  uint32_t index = 0;  // in its rank's tables
+  CollectiveSpec spec;
+  uint64_t digest = 0;
+  std::vector<AnnouncedEnd> ends;
+
+  GroupKey key() const { return {spec.id, generation, spec.ranks}; }
+};
+
+/// What else a note may say.
+struct GroupNote {
+  GroupKey key;
+  uint64_t value = 0;
+};
+
+enum class NoteKind : uint32_t {
+  registered,  // Announcement
+  poisoned,    // GroupNote; value: by which rank
+  left,        // GroupNote; value: runs finished
+  progress,    // GroupNote; value: runs submitted
+  goodbye,     // slots that were sent over this link
+  farewell,    // a goodbye was heard, and all those slots have come
+};
+
+std::vector<uint8_t> encode(const Announcement& announcement);
+std::vector<uint8_t> encode(NoteKind kind, const GroupNote& note);
+std::vector<uint8_t> encode(NoteKind kind, uint64_t value);
+
+struct Note {
+  NoteKind kind{};
+  Announcement announcement;
+  GroupNote group;
+  uint64_t value = 0;
+};
+/// @return nothing where it is malformed.
+std::optional<Note> decodeNote(std::span<const uint8_t> bytes, uint32_t from);
+
+}  // namespace dfccl

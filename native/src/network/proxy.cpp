@@ -1,0 +1,194 @@
+#include "network/proxy.hpp"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "error.hpp"
+#include "processes/peer_watch.hpp"
+
+namespace dfccl {
+namespace {
+
+constexpr uint64_t kGoodbyeMillis = 5000;
+constexpr int kRetryMillis = 1;    // where the segment's lock is taken
+constexpr int kMostProgress = 64;  // of what comes in, before looking what is to go out
+
+}  // namespace
+
+Proxy::Proxy(std::shared_ptr<Network> network, std::shared_ptr<Segment> segment, const TileSizes& tiles,
+             uint32_t muteMillis, Hooks hooks)
+    : network_(std::move(network)),
+      segment_(std::move(segment)),
+      directory_(segment_, tiles),
+      rank_(segment_->rank()),
+      muteMillis_(muteMillis),
+      hooks_(std::move(hooks)),
+      presence_(segment_->ranks()),
+      farewells_(segment_->ranks()) {
+  for (auto& presence : presence_) presence.store(static_cast<uint32_t>(Presence::joined), order::relaxed);
+  bell_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (bell_ < 0) {
+    throw Error(dfcclSystemError, std::string("No descriptor to wait on: ") + std::strerror(errno) + ".",
+                "Raise the limit on open files (ulimit -n).", {{"errno", std::to_string(errno)}});
+  }
+  links_ = std::make_unique<Links>(*network_, rank_, muteMillis, *this);
+  for (const uint32_t rank : links_->peers()) {
+    // For whoever looks at this machine's memory from outside.
+    segment_->area(rank).presence.store(static_cast<uint32_t>(Presence::joined), order::relaxed);
+  }
+  thread_ = std::thread([this] { run(); });
+}
+
+Proxy::~Proxy() {
+  stop();
+  links_.reset();
+  ::close(bell_);
+}
+
+void Proxy::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (isStopping_) return;
+    isStopping_ = true;
+    stopBy_ = nowMillis() + std::min<uint64_t>(kGoodbyeMillis, muteMillis_);
+    for (auto& [key, group] : groups_) {
+      if (!group->isLeaving) group->finishedRuns = group->record->finishedRuns.load(order::acquire);
+    }
+  }
+  notify();
+  thread_.join();
+}
+
+bool Proxy::spans(const std::vector<uint32_t>& ranks) const {
+  return std::any_of(ranks.begin(), ranks.end(), [&](uint32_t r) { return !segment_->isLocal(r); });
+}
+
+// The daemon's stores come before this exchange, and the proxy looks for them after its own: whichever is first in the
+// order of the two, nothing is missed.
+void Proxy::notify() {
+  if (state_.exchange(State::notified, order::acqRel) != State::asleep) return;
+  const uint64_t one = 1;
+  (void)!write(bell_, &one, sizeof one);
+}
+
+void Proxy::run() {
+  lastLoop_ = nowMillis();
+  for (;;) {
+    state_.exchange(State::looking, order::acqRel);
+    const uint64_t now = nowMillis();
+    const bool hasMoved = work(now);
+    {
+      const std::lock_guard lock(mutex_);
+      if (isStopped_) return;
+    }
+    if (!hasMoved) sleep(now);
+  }
+}
+
+bool Proxy::work(uint64_t now) {
+  bool hasMoved = false;
+  {
+    const std::lock_guard lock(mutex_);
+    for (int i = 0; i < kMostProgress && links_->transport().progress(); ++i) hasMoved = true;
+    // Whoever has been stopped himself can't tell how long the others have been silent.
+    links_->judge(now, now - lastLoop_ < std::max<uint64_t>(muteMillis_ / 2, 2 * links_->beatMillis()));
+    lastLoop_ = now;
+  }
+  hasMoved |= handleNotes();
+  letGroupsGo();
+  {
+    const std::lock_guard lock(mutex_);
+    hasMoved |= moveSlots();
+    tellProgress(now);
+    for (auto& [rank, note] : std::exchange(outbox_, {})) links_->sendNote(rank, std::move(note));
+    if (isStopping_) sayGoodbyes();
+    answerGoodbyes();
+    links_->flush(now);
+    if (isStopping_ && (isFarewellOver() || now >= stopBy_)) isStopped_ = true;
+  }
+  if (std::exchange(hasDelivered_, false)) {
+    hooks_.wake();
+    hasMoved = true;
+  }
+  return hasMoved;
+}
+
+void Proxy::sleep(uint64_t) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!links_->transport().arm()) return;
+  }
+  auto looking = static_cast<uint32_t>(State::looking);
+  if (!state_.compareExchange(looking, State::asleep, order::acqRel, order::relaxed)) return;
+  pollfd polled[2] = {{links_->transport().descriptor(), POLLIN, 0}, {bell_, POLLIN, 0}};
+  poll(polled, 2, inbox_.empty() ? static_cast<int>(links_->beatMillis()) : kRetryMillis);
+  uint64_t count;
+  if (polled[1].revents != 0) (void)!read(bell_, &count, sizeof count);
+}
+
+bool Proxy::moveSlots() {
+  bool hasMoved = false;
+  for (auto& end : ends_) {
+    if (!end || !end->isKnown) continue;
+    hasMoved |= end->isSend ? send(*end) : giveCredit(*end);
+  }
+  return hasMoved;
+}
+
+bool Proxy::send(RemoteEnd& end) {
+  const uint64_t tail = end.connector.memory->tail.load(order::acquire);
+  if (end.moved == tail) return false;
+  while (end.moved < tail) {
+    const uint64_t position = end.moved++;
+    const std::span<const uint8_t> payload(end.connector.slotAt(position), end.bytes.at(position, end.connector));
+    ++end.underWay;
+    links_->sendSlot(end.rank, end.theirs, position, payload, end.own);
+  }
+  return true;
+}
+
+bool Proxy::giveCredit(RemoteEnd& end) {
+  const uint64_t head = end.connector.memory->head.load(order::acquire);
+  if (end.moved == head) return false;
+  end.moved = head;
+  links_->sendCredit(end.rank, end.theirs, head);
+  return true;
+}
+
+RemoteEnd* Proxy::endOf(EndName name) {
+  if (name.number >= ends_.size() || !ends_[name.number]) return nullptr;
+  RemoteEnd* const end = ends_[name.number].get();
+  return end->own.tag == name.tag ? end : nullptr;
+}
+
+void Proxy::receivedSlot(uint32_t from, EndName name, uint64_t position, std::span<const uint8_t> payload) {
+  RemoteEnd* const end = endOf(name);
+  // None: of a collective that was aborted here, or isn't registered any more.
+  if (end != nullptr && end->rank == from && end->put(position, payload)) hasDelivered_ = true;
+}
+
+void Proxy::receivedCredit(uint32_t from, EndName name, uint64_t freed) {
+  RemoteEnd* const end = endOf(name);
+  if (end == nullptr || end->rank != from || !end->isSend || freed > end->moved || freed <= end->freed) return;
+  end->freed = freed;
+  end->free();
+  hasDelivered_ = true;
+}
+
+void Proxy::sentSlot(EndName own, uint64_t position) {
+  if (own.number >= ends_.size() || !ends_[own.number]) return;
+  RemoteEnd& end = *ends_[own.number];
+  --end.underWay;
+  // The cookie has the position's low bits: it is one of those not yet done.
+  const uint64_t base = end.done.end();
+  const uint64_t whole = base + ((position - base) & ((uint64_t{1} << 20) - 1));
+  if (end.done.isAhead(whole)) end.done.mark(whole);
+  end.free();
+  hasDelivered_ = true;
+}
+
+}  // namespace dfccl

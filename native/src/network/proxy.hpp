@@ -1,0 +1,164 @@
+#pragma once
+// Stands in, on this machine, for the ranks on others: a thread that moves what this process's daemon publishes for
+// them to their processes, and puts in what comes from there. The daemon, its connectors and its programs know nothing
+// of it.
+//
+// It also carries what ranks of one machine find in shared memory: who has registered what, who has aborted or left,
+// and who is gone. A message never waits for another collective's: every slot that comes has a free place, because its
+// sender had a credit for it. So a collective that is stuck here holds up nobody else.
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "network/announcement.hpp"
+#include "network/remote_end.hpp"
+#include "processes/shared_group.hpp"
+
+namespace dfccl {
+
+/// A registration of this process's rank whose members are not all on this machine.
+struct RemoteGroup {
+  GroupKey key;
+  std::shared_ptr<SharedGroup> shared;
+  CollectiveSpec spec;
+  uint64_t digest = 0;
+  uint32_t member = 0;
+  std::vector<uint32_t> remotes;  // members on other machines
+  std::vector<uint32_t> ends;     // numbers
+  const CollectiveRecord* record = nullptr;
+  uint64_t toldSubmitted = 0;
+  uint64_t finishedRuns = 0;  // when this rank unregistered it
+  bool isLeaving = false;     // it has, and what it sent may still be on its way
+  bool hasToldPoison = false;
+  bool hasToldLeft = false;
+};
+
+class Proxy final : public Links::Receiver {
+ public:
+  struct Hooks {
+    std::function<void()> wake;   // the daemon has something to look at
+    std::function<void()> alarm;  // some rank is gone, or something was aborted; must not wait for anything
+  };
+
+  Proxy(std::shared_ptr<Network> network, std::shared_ptr<Segment> segment, const TileSizes& tiles, uint32_t muteMillis,
+        Hooks hooks);
+  ~Proxy() override;
+  Proxy(const Proxy&) = delete;
+  Proxy& operator=(const Proxy&) = delete;
+
+  bool spans(const std::vector<uint32_t>& ranks) const;
+  /// As this process sees it. @pre rank is on another machine.
+  Presence presenceOf(uint32_t rank) const { return static_cast<Presence>(presence_[rank].load(order::acquire)); }
+  bool isAnyGone() const { return isAnyGone_.load(order::acquire) != 0; }
+
+  /// Something has been published or freed.
+  void notify();
+
+  /// Which registration of these ranks this one is. @throws Error dfcclRegistrationMismatch where a rank on another
+  /// machine has registered the id differently.
+  uint32_t generationFor(const CollectiveSpec& spec, uint64_t digest);
+  /// This rank has joined the group; under the segment's lock. @param record this rank's.
+  void bind(const std::shared_ptr<SharedGroup>& group, uint32_t generation, const CollectiveSpec& spec, uint64_t digest,
+            const BoundProgram& program, const CollectiveRecord& record);
+  /// This rank unregisters it; under the segment's lock. The group stays until all that was sent is on its way.
+  void unbind(SharedGroup& group, uint64_t finishedRuns);
+  /// Tells the other machines, once.
+  void tellPoisoned(SharedGroup& group);
+  /// Says goodbye, and waits for a while until everybody has what was sent to him.
+  void stop();
+
+ private:
+  using Lists = std::pair<uint32_t, std::vector<uint32_t>>;  // an id and its ranks
+  /// A note, or that a link is lost: in the order in which they came.
+  struct Incoming {
+    uint32_t from;
+    std::optional<Presence> lost;
+    Note note;
+  };
+  struct Farewell {
+    bool isSaid = false;       // our goodbye
+    bool isAnswered = false;   // by them
+    bool isAsked = false;      // their goodbye
+    bool isGiven = false;      // our answer
+    uint64_t slotsToCome = 0;  // as they say
+  };
+
+  void receivedSlot(uint32_t from, EndName end, uint64_t position, std::span<const uint8_t> payload) override;
+  void receivedCredit(uint32_t from, EndName end, uint64_t freed) override;
+  void receivedNote(uint32_t from, std::span<const uint8_t> note) override;
+  void sentSlot(EndName own, uint64_t position) override;
+  void lostLink(uint32_t rank, Presence presence) override;
+
+  void run();
+  bool work(uint64_t now);
+  void sleep(uint64_t now);
+  bool moveSlots();
+  bool send(RemoteEnd& end);
+  bool giveCredit(RemoteEnd& end);
+  bool handleNotes();
+  /// @return false where it needs the segment's lock and that is taken.
+  bool handle(const Incoming& incoming);
+  bool handleRegistered(const Announcement& announcement);
+  bool handleLeft(uint32_t from, const GroupNote& note);
+  void handlePoisoned(uint32_t from, const GroupNote& note);
+  void handleProgress(uint32_t from, const GroupNote& note);
+  void apply(RemoteGroup& group, const Announcement& announcement);
+  void poison(RemoteGroup& group, uint32_t rank);
+  void tellPoison(RemoteGroup& group);
+  void markDead(const GroupKey& key);
+  void tellProgress(uint64_t now);
+  void sayGoodbyes();
+  void answerGoodbyes();
+  bool isFarewellOver() const;
+  void letGroupsGo();
+  bool isDrained(const RemoteGroup& group) const;
+  void freeEnds(RemoteGroup& group);
+  void lose(uint32_t rank, Presence presence);
+  void queueNote(uint32_t rank, std::vector<uint8_t> note) { outbox_.emplace_back(rank, std::move(note)); }
+  void tellMembers(const RemoteGroup& group, const std::vector<uint8_t>& note);
+  RemoteGroup* find(const GroupKey& key);
+  RemoteGroup* find(SharedGroup& group);
+  RemoteEnd* endOf(EndName name);
+
+  std::shared_ptr<Network> network_;
+  std::shared_ptr<Segment> segment_;
+  SharedDirectory directory_;
+  const uint32_t rank_;
+  const uint32_t muteMillis_;
+  Hooks hooks_;
+  std::vector<Atomic<uint32_t>> presence_;  // [rank]
+  Atomic<uint32_t> isAnyGone_;
+
+  mutable std::mutex mutex_;  // of all that follows; taken after the segment's lock, never before it
+  std::map<GroupKey, std::unique_ptr<RemoteGroup>> groups_;
+  std::vector<std::unique_ptr<RemoteEnd>> ends_;  // [number]
+  std::vector<uint32_t> freeNumbers_;
+  uint32_t nextTag_ = 1;
+  std::map<uint32_t, std::vector<Announcement>> announced_;  // [id]: by ranks on other machines, that still hold
+  std::map<Lists, uint32_t> nextGeneration_;
+  std::map<Lists, uint32_t> deadGenerations_;  // all below are over
+  std::vector<std::pair<uint32_t, std::vector<uint8_t>>> outbox_;
+  bool isStopping_ = false;
+  bool isStopped_ = false;
+
+  // The thread's own.
+  std::deque<Incoming> inbox_;
+  std::vector<Farewell> farewells_;  // [rank]
+  std::unique_ptr<Links> links_;
+  bool hasDelivered_ = false;
+  uint64_t lastTold_ = 0;
+  uint64_t lastLoop_ = 0;
+  uint64_t stopBy_ = 0;
+
+  enum State : uint32_t { looking, notified, asleep };
+  alignas(64) Atomic<uint32_t> state_;
+  int bell_ = -1;
+  std::thread thread_;
+};
+
+}  // namespace dfccl

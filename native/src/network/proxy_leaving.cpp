@@ -1,0 +1,100 @@
+// How a proxy lets collectives, ranks and at last the world go, with nothing left on the way.
+#include <algorithm>
+#include <utility>
+
+#include "network/proxy.hpp"
+
+namespace dfccl {
+
+void Proxy::lose(uint32_t rank, Presence presence) {
+  auto joined = static_cast<uint32_t>(Presence::joined);
+  if (!presence_[rank].compareExchange(joined, static_cast<uint32_t>(presence), order::acqRel, order::relaxed)) return;
+  isAnyGone_.store(1, order::release);
+  joined = static_cast<uint32_t>(Presence::joined);
+  segment_->area(rank).presence.compareExchange(joined, static_cast<uint32_t>(presence), order::acqRel, order::relaxed);
+  hooks_.alarm();
+}
+
+bool Proxy::isDrained(const RemoteGroup& group) const {
+  const bool isOver = group.shared->shared().isPoisoned();
+  return std::all_of(group.ends.begin(), group.ends.end(), [&](uint32_t number) {
+    const RemoteEnd& end = *ends_[number];
+    if (!end.isSend) return true;
+    const bool isSent = end.moved == end.connector.memory->tail.load(order::acquire);
+    return end.underWay == 0 && (isSent || isOver || !end.isKnown || !links_->isUp(end.rank));
+  });
+}
+
+void Proxy::freeEnds(RemoteGroup& group) {
+  for (const uint32_t number : group.ends) {
+    ends_[number].reset();
+    freeNumbers_.push_back(number);
+  }
+  group.ends.clear();
+}
+
+void Proxy::letGroupsGo() {
+  std::vector<GroupKey> over;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [key, group] : groups_) {
+      if (group->isLeaving && isDrained(*group)) over.push_back(key);
+    }
+  }
+  if (over.empty()) return;
+  const Segment::Lock lock(*segment_, std::try_to_lock);
+  if (!lock.isHeld()) return;
+  const std::lock_guard own(mutex_);
+  for (const GroupKey& key : over) {
+    RemoteGroup& group = *groups_[key];
+    // It may have been aborted and unregistered before the watch looked.
+    if (group.shared->shared().isPoisoned()) tellPoison(group);
+    tellMembers(group, encode(NoteKind::left, GroupNote{key, group.finishedRuns}));
+    freeEnds(group);
+    group.shared->record()->members[group.member].state.store(SharedMember::left, order::release);
+    if (group.shared->isAbandoned()) directory_.drop(*group.shared);
+    groups_.erase(key);
+  }
+}
+
+void Proxy::sayGoodbyes() {
+  for (auto& [key, group] : groups_) {
+    if (group->isLeaving) continue;
+    const bool isThrough =
+        group->record->finishedRuns.load(order::acquire) >= group->record->submittedRuns.load(order::acquire);
+    if (isThrough && !isDrained(*group)) return;
+  }
+  for (const auto& [key, group] : groups_) {
+    if (group->isLeaving) return;  // it will be gone soon
+  }
+  for (auto& [key, group] : groups_) {
+    if (std::exchange(group->hasToldLeft, true)) continue;
+    const std::vector<uint8_t> note = encode(NoteKind::left, GroupNote{key, group->finishedRuns});
+    for (const uint32_t member : group->remotes) links_->sendNote(key.ranks[member], note);
+  }
+  for (const uint32_t rank : links_->peers()) {
+    Farewell& farewell = farewells_[rank];
+    if (!std::exchange(farewell.isSaid, true))
+      links_->sendNote(rank, encode(NoteKind::goodbye, links_->slotsSentTo(rank)));
+  }
+}
+
+/// So that nothing is on its way any more when a process ends: its system would throw it away.
+void Proxy::answerGoodbyes() {
+  for (const uint32_t rank : links_->peers()) {
+    Farewell& farewell = farewells_[rank];
+    if (!farewell.isAsked || farewell.isGiven || links_->slotsFrom(rank) < farewell.slotsToCome) continue;
+    farewell.isGiven = true;
+    links_->sendNote(rank, encode(NoteKind::farewell, uint64_t{0}));
+  }
+}
+
+bool Proxy::isFarewellOver() const {
+  return std::all_of(links_->peers().begin(), links_->peers().end(), [&](uint32_t rank) {
+    const Farewell& farewell = farewells_[rank];
+    if (!links_->isUp(rank)) return true;
+    return farewell.isSaid && farewell.isAnswered && (!farewell.isAsked || farewell.isGiven);
+  });
+}
+
+}  // namespace dfccl

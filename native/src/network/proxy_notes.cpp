@@ -1,0 +1,145 @@
+// What a proxy learns from the ranks on other machines, and tells them now and then.
+#include <algorithm>
+#include <utility>
+
+#include "error.hpp"
+#include "network/proxy.hpp"
+
+namespace dfccl {
+
+void Proxy::receivedNote(uint32_t from, std::span<const uint8_t> bytes) {
+  if (std::optional<Note> note = decodeNote(bytes, from)) inbox_.push_back({from, std::nullopt, std::move(*note)});
+}
+
+void Proxy::lostLink(uint32_t rank, Presence presence) { inbox_.push_back({rank, presence, {}}); }
+
+bool Proxy::handleNotes() {
+  bool hasHandled = false;
+  while (!inbox_.empty()) {
+    if (!handle(inbox_.front())) break;
+    inbox_.pop_front();
+    hasHandled = true;
+  }
+  return hasHandled;
+}
+
+bool Proxy::handle(const Incoming& incoming) {
+  const auto& [from, lost, note] = incoming;
+  if (lost) {
+    lose(from, *lost);
+    return true;
+  }
+  switch (note.kind) {
+    case NoteKind::registered:
+      return handleRegistered(note.announcement);
+    case NoteKind::left:
+      return handleLeft(from, note.group);
+    case NoteKind::poisoned:
+      handlePoisoned(from, note.group);
+      return true;
+    case NoteKind::progress:
+      handleProgress(from, note.group);
+      return true;
+    case NoteKind::goodbye:
+      farewells_[from].isAsked = true;
+      farewells_[from].slotsToCome = note.value;
+      lose(from, Presence::left);
+      return true;
+    case NoteKind::farewell:
+      farewells_[from].isAnswered = true;
+      return true;
+  }
+  return true;
+}
+
+bool Proxy::handleRegistered(const Announcement& a) {
+  const Segment::Lock lock(*segment_, std::try_to_lock);
+  if (!lock.isHeld()) return false;
+  const std::lock_guard own(mutex_);
+  const auto& ranks = a.spec.ranks;
+  const bool isForUs = std::find(ranks.begin(), ranks.end(), rank_) != ranks.end() &&
+                       std::find(ranks.begin(), ranks.end(), a.from) != ranks.end();
+  const auto dead = deadGenerations_.find({a.spec.id, ranks});
+  if (!isForUs || (dead != deadGenerations_.end() && a.generation < dead->second)) return true;
+  announced_[a.spec.id].push_back(a);
+  for (auto& [key, group] : groups_) {
+    if (key.id != a.spec.id || group->isLeaving || group->shared->shared().isPoisoned()) continue;
+    const auto at = std::find(key.ranks.begin(), key.ranks.end(), a.from);
+    if (at == key.ranks.end()) continue;
+    const bool isSame = key == a.key();
+    const auto member = static_cast<uint32_t>(at - key.ranks.begin());
+    if (!isSame && (key.ranks == ranks || group->shared->hasJoined(member))) continue;
+    try {
+      checkAgreement(group->spec, group->digest, a.spec, a.digest, a.from);
+      apply(*group, a);
+      hasDelivered_ = true;
+    } catch (const Error& e) {
+      // Both have registered before either knew: what the second would have been told, both runs end with.
+      group->shared->noteMismatch(e.message());
+      poison(*group, a.from);
+    }
+  }
+  return true;
+}
+
+void Proxy::markDead(const GroupKey& key) {
+  uint32_t& dead = deadGenerations_[{key.id, key.ranks}];
+  dead = std::max(dead, key.generation + 1);
+}
+
+void Proxy::poison(RemoteGroup& group, uint32_t rank) {
+  uint32_t nobody = CollectiveShared::kNobody;
+  group.shared->shared().poisonedBy.compareExchange(nobody, rank, order::acqRel, order::relaxed);
+  hooks_.alarm();
+}
+
+void Proxy::handlePoisoned(uint32_t from, const GroupNote& note) {
+  const std::lock_guard lock(mutex_);
+  markDead(note.key);
+  std::erase_if(announced_[note.key.id], [&](const Announcement& a) { return a.from == from && a.key() == note.key; });
+  RemoteGroup* const group = find(note.key);
+  if (group != nullptr) poison(*group, static_cast<uint32_t>(note.value));
+}
+
+bool Proxy::handleLeft(uint32_t from, const GroupNote& note) {
+  const Segment::Lock lock(*segment_, std::try_to_lock);
+  if (!lock.isHeld()) return false;
+  const std::lock_guard own(mutex_);
+  markDead(note.key);
+  std::erase_if(announced_[note.key.id], [&](const Announcement& a) { return a.from == from && a.key() == note.key; });
+  RemoteGroup* const group = find(note.key);
+  if (group == nullptr) return true;
+  SharedGroupRecord& record = *group->shared->record();
+  const auto member =
+      static_cast<uint32_t>(std::find(note.key.ranks.begin(), note.key.ranks.end(), from) - note.key.ranks.begin());
+  if (member == note.key.ranks.size()) return true;
+  record.members[member].finishedRuns.store(note.value, order::relaxed);
+  record.members[member].state.store(SharedMember::left, order::release);
+  // Not all had come: nobody can make up for it.
+  if (!record.shared.isComplete()) poison(*group, from);
+  return true;
+}
+
+void Proxy::handleProgress(uint32_t from, const GroupNote& note) {
+  const std::lock_guard lock(mutex_);
+  RemoteGroup* const group = find(note.key);
+  if (group == nullptr) return;
+  const auto member =
+      static_cast<uint32_t>(std::find(note.key.ranks.begin(), note.key.ranks.end(), from) - note.key.ranks.begin());
+  if (member == note.key.ranks.size() || !group->shared->isMember(member)) return;
+  group->shared->recordOf(member).submittedRuns.store(note.value, order::release);
+}
+
+/// Now and then, for diagnosis: who has submitted how much.
+void Proxy::tellProgress(uint64_t now) {
+  if (now - lastTold_ < links_->beatMillis()) return;
+  lastTold_ = now;
+  for (auto& [key, group] : groups_) {
+    if (group->isLeaving) continue;
+    const uint64_t submitted = group->record->submittedRuns.load(order::acquire);
+    if (std::exchange(group->toldSubmitted, submitted) == submitted) continue;
+    tellMembers(*group, encode(NoteKind::progress, GroupNote{key, submitted}));
+  }
+}
+
+}  // namespace dfccl

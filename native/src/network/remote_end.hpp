@@ -1,0 +1,75 @@
+#pragma once
+// This machine's end of a connector whose other end is on another machine. The daemon has a connector like any other,
+// in local memory; the proxy plays the missing rank: it takes away what a sender published and puts in what came for a
+// receiver, and the two counters mean what they always mean.
+//
+//   sender's machine                                      receiver's machine
+//     tail: daemon's   ---- slots ---->   proxies ---->     tail: proxy's
+//     head: proxy's    <--- credits ---   proxies <----     head: daemon's
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "dfccl/daemon/bound_program.hpp"
+#include "dfccl/daemon/connector.hpp"
+#include "network/links.hpp"
+
+namespace dfccl {
+
+/// Positions that are done, in any order; how far all are.
+class DoneWindow {
+ public:
+  explicit DoneWindow(uint32_t slots) : isDone_(slots, 0) {}
+
+  uint64_t end() const { return end_; }
+  bool isAhead(uint64_t position) const {
+    return position >= end_ && position - end_ < isDone_.size() && isDone_[position % isDone_.size()] == 0;
+  }
+  /// @pre isAhead(position)
+  void mark(uint64_t position) {
+    isDone_[position % isDone_.size()] = 1;
+    while (isDone_[end_ % isDone_.size()] != 0) isDone_[end_++ % isDone_.size()] = 0;
+  }
+
+ private:
+  std::vector<uint8_t> isDone_;
+  uint64_t end_ = 0;
+};
+
+/// How many bytes of a slot carry something, by its position: what a program sends over a connection is the same in
+/// every run.
+class SlotBytes {
+ public:
+  SlotBytes(const BoundProgram& program, uint32_t connection);
+  size_t at(uint64_t position, const Connector& connector) const;
+
+ private:
+  Protocol protocol_;
+  std::vector<uint64_t> perRun_;  // wire bytes of a run's slots, in order
+};
+
+struct RemoteGroup;
+
+struct RemoteEnd {
+  RemoteGroup* group;
+  Connector connector;
+  Protocol protocol;
+  bool isSend;
+  uint32_t rank;  // of the other end
+  uint32_t channel;
+  SlotBytes bytes;
+  EndName own;
+  EndName theirs;
+  bool isKnown = false;   // the other end's name
+  uint64_t moved = 0;     // slots handed to the link, or credits given
+  uint64_t freed = 0;     // as the receiver says
+  uint32_t underWay = 0;  // slots that the link still reads
+  DoneWindow done;        // of a sender: slots that the link has let go; of a receiver: those that came
+
+  /// What has come for this receiver. @return whether it belongs there.
+  bool put(uint64_t position, std::span<const uint8_t> payload);
+  /// Passes on to the sender what is free here and there.
+  void free();
+};
+
+}  // namespace dfccl

@@ -1,0 +1,278 @@
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "network/host_meeting.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include <cstring>
+#include <random>
+
+#include "error.hpp"
+#include "network/frame_channel.hpp"
+#include "network/message.hpp"
+#include "network/support/meeting_points.hpp"
+#include "network/tcp.hpp"
+#include "processes/support/processes.hpp"
+
+using namespace dfccl;
+using namespace dfccl::test;
+
+namespace {
+
+bool isLongTier() {
+  const char* tier = std::getenv("DFCCL_TEST_TIER");
+  return tier != nullptr && std::strcmp(tier, "long") == 0;
+}
+
+MeetingOptions optionsOf(const std::string& job, uint32_t rank, uint32_t ranks, uint32_t timeoutMillis = 20'000) {
+  MeetingOptions options;
+  options.job = job;
+  options.rank = rank;
+  options.timeoutMillis = timeoutMillis;
+  options.shape = {"1.0", ranks, 1, 64, 128, 32 << 10, 64 << 10, size_t{1} << 28};
+  return options;
+}
+
+/// Two rounds, in which everybody says who he is. @return whether all heard all.
+bool meetsAll(const MeetingOptions& options, const MeetingPoint& point) {
+  const auto meeting = openHostMeeting(options, point);
+  bool isRight = true;
+  for (uint32_t round = 0; round < 2; ++round) {
+    const auto all = meeting->exchange(MessageWriter().put(options.rank).put(round).take());
+    for (uint32_t r = 0; r < all.size(); ++r) isRight &= all[r] == MessageWriter().put(r).put(round).take();
+    isRight &= all.size() == options.shape.ranks;
+  }
+  return isRight;
+}
+
+/// The message with which the meeting is refused; "" if it isn't.
+std::string refusalOf(const MeetingOptions& options, const MeetingPoint& point) {
+  try {
+    return meetsAll(options, point) ? "" : "wrong contributions";
+  } catch (const Error& e) {
+    return e.message();
+  }
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  if (text.find(part) != std::string::npos) return true;
+  std::fprintf(stderr, "\"%s\" doesn't say \"%s\"\n", text.c_str(), part.c_str());
+  return false;
+}
+
+Descriptor reach(uint16_t port) {
+  const SocketAddress address = resolve("127.0.0.1", port).front();
+  for (int i = 0; i < 5000; ++i) {
+    // Where the system drops one because too many wait, it tries again only after a second.
+    Descriptor connection = connectTo(address, 20);
+    if (connection.get() >= 0) return connection;
+    usleep(1000);
+  }
+  return {};
+}
+
+/// What an honest guest would send, recorded for the other random number of some other meeting.
+std::vector<uint8_t> recordedConversation(const std::string& job, const std::string& secret) {
+  int ends[2];
+  REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0);
+  ByteStream stream{Descriptor(ends[0])};
+  const Descriptor other(ends[1]);
+  host_meeting::Opening opening{};
+  std::memcpy(opening.magic, host_meeting::kMagic, sizeof opening.magic);
+  opening.random = randomDigest();
+  stream.put(bytesOfObject(opening));
+  FrameChannel channel(stream, FrameChannel::Side::guest, host_meeting::keyOf(secret, randomDigest(), opening.random));
+  host_meeting::Hello hello{};
+  hello.shape = optionsOf(job, 1, 2).shape;
+  hello.rank = 1;
+  job.copy(hello.job, sizeof hello.job - 1);
+  channel.send(host_meeting::hello, bytesOfObject(hello));
+  channel.send(host_meeting::contribution, MessageWriter().put(0u).putText("of a stranger").take());
+  REQUIRE(stream.flush());
+  std::vector<uint8_t> bytes(4096);
+  const ssize_t got = recv(other.get(), bytes.data(), bytes.size(), 0);
+  bytes.resize(static_cast<size_t>(std::max<ssize_t>(0, got)));
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("everybody's contribution reaches everybody, round after round, with and without a secret on loopback") {
+  for (const char* secret : {kSecret, ""}) {
+    const std::string job = newJob();
+    MeetingPoint point = pointOn(freePort(), 0);
+    point.secret = secret;
+    Processes processes(5, [&](uint32_t rank) { return meetsAll(optionsOf(job, rank, 5), point) ? kFine : kWrong; });
+    for (uint32_t r = 0; r < 5; ++r) CHECK(processes.join(r) == kFine);
+  }
+}
+
+TEST_CASE("a rank that doesn't come is named, to all who came, when the time is over") {
+  const std::string job = newJob();
+  const MeetingPoint point = pointOn(freePort(), 0);
+  Processes processes(3, [&](uint32_t rank) {
+    const std::string text = refusalOf(optionsOf(job, rank == 2 ? 3 : rank, 4, 400), point);
+    return contains(text, "Rank 2 of 4 did not come") ? kFine : kWrong;
+  });
+  for (uint32_t r = 0; r < 3; ++r) CHECK(processes.join(r) == kFine);
+}
+
+TEST_CASE("without rank 0 the others give up in time and say where they looked") {
+  const MeetingPoint point = pointOn(freePort(), 0);
+  CHECK(contains(refusalOf(optionsOf(newJob(), 1, 2, 200), point), "at 127.0.0.1:"));
+}
+
+TEST_CASE("another version, configuration and job are named on both sides before anything else is told") {
+  for (const int difference : {0, 1, 2}) {
+    const std::string job = newJob();
+    const MeetingPoint point = pointOn(freePort(), 0);
+    Processes processes(2, [&](uint32_t rank) {
+      MeetingOptions options = optionsOf(job, rank, 2);
+      if (rank == 1 && difference == 0) std::strcpy(options.shape.version, "0.9");
+      if (rank == 1 && difference == 1) options.shape.slotPayloadBytes = 1024;
+      if (rank == 1 && difference == 2) options.job = "another";
+      const char* const told[] = {"The library is 0.9 on rank 1 and 1.0 on rank 0.",
+                                  "slotPayloadBytes is 1024 on rank 1 and 32768 on rank 0.",
+                                  "The job is \"another\" on rank 1"};
+      return contains(refusalOf(options, point), told[difference]) ? kFine : kWrong;
+    });
+    CHECK(processes.join(0) == kFine);
+    CHECK(processes.join(1) == kFine);
+  }
+}
+
+TEST_CASE("two processes that claim one rank are both refused") {
+  const std::string job = newJob();
+  const MeetingPoint point = pointOn(freePort(), 0);
+  Processes processes(3, [&](uint32_t process) {
+    const std::string text = refusalOf(optionsOf(job, process == 0 ? 0 : 1, 3, 5000), point);
+    return contains(text, "Two processes claim rank 1") ? kFine : kWrong;
+  });
+  for (uint32_t p = 0; p < 3; ++p) CHECK(processes.join(p) == kFine);
+}
+
+TEST_CASE("what goes wrong on one rank after the first round is told to all") {
+  const std::string job = newJob();
+  const MeetingPoint point = pointOn(freePort(), 0);
+  Processes processes(3, [&](uint32_t rank) {
+    try {
+      const auto meeting = openHostMeeting(optionsOf(job, rank, 3), point);
+      (void)meeting->exchange({});
+      if (rank == 1) {
+        meeting->fail(dfcclUnavailable, "Rank 1: no wire.");
+        return kFine;
+      }
+      (void)meeting->exchange({});
+    } catch (const Error& e) {
+      return contains(e.message(), "Rank 1: no wire.") && e.status() == dfcclUnavailable ? kFine : kWrong;
+    }
+    return kWrong;
+  });
+  for (uint32_t r = 0; r < 3; ++r) CHECK(processes.join(r) == kFine);
+}
+
+TEST_CASE("an address that strangers reach needs a secret, and another secret is told apart from a missing rank") {
+  MeetingPoint open{"192.0.2.1", 29'500, "", {}};
+  CHECK(contains(refusalOf(optionsOf(newJob(), 1, 2, 100), open), "could be reached by strangers"));
+  const std::string job = newJob();
+  const MeetingPoint point = pointOn(freePort(), 0);
+  Processes processes(2, [&](uint32_t rank) {
+    MeetingPoint own = point;
+    if (rank == 1) own.secret = "another";
+    const std::string text = refusalOf(optionsOf(job, rank, 2, 1000), own);
+    return contains(text, rank == 1 ? "secrets differ" : "1 connections didn't prove to be of this job") ? kFine
+                                                                                                         : kWrong;
+  });
+  CHECK(processes.join(0) == kFine);
+  CHECK(processes.join(1) == kFine);
+}
+
+TEST_CASE("malformed, replayed, truncated, unproven and slow connections neither join nor cost memory") {
+  const std::string job = newJob();
+  const uint16_t port = freePort();
+  const int messages = isLongTier() ? 10'000 : 1'000;
+  // Rank 0's largest size, in KiB, before and after the strangers.
+  auto* peaks = static_cast<long*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  Processes host(1, [&](uint32_t) {
+    rusage before{}, after{};
+    const auto meeting = openHostMeeting(optionsOf(job, 0, 2, 300'000), pointOn(port, 0));
+    getrusage(RUSAGE_SELF, &before);
+    const auto all = meeting->exchange({});
+    getrusage(RUSAGE_SELF, &after);
+    peaks[0] = after.ru_maxrss - before.ru_maxrss;
+    return all[1] == MessageWriter().putText("of the rank itself").take() ? kFine : kWrong;
+  });
+  const uint64_t seed = std::random_device{}();
+  CAPTURE(seed);
+  std::mt19937_64 random(seed);
+  const std::vector<uint8_t> genuine = recordedConversation(job, kSecret);
+  const std::vector<uint8_t> unproven = recordedConversation(job, "guessed");
+  REQUIRE(genuine.size() > sizeof(host_meeting::Opening) + sizeof(FrameHeader));
+  std::vector<Descriptor> slow;
+  for (int i = 0; i < messages; ++i) {
+    Descriptor stranger = reach(port);
+    REQUIRE(stranger.get() >= 0);
+    std::vector<uint8_t> bytes(random() % 4096);
+    for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random());
+    switch (i % 5) {
+      case 1:  // replayed: proven once, to another random number
+        bytes = genuine;
+        break;
+      case 2:  // proven with a guess
+        bytes = unproven;
+        break;
+      case 3:  // truncated, and a bit of it changed
+        bytes = genuine;
+        bytes.resize(random() % genuine.size());
+        if (!bytes.empty()) bytes[random() % bytes.size()] ^= static_cast<uint8_t>(1 << random() % 8);
+        break;
+      case 4: {  // a frame that promises more than it may
+        bytes = genuine;
+        const uint32_t huge = 0xffff'ff00;
+        std::memcpy(bytes.data() + sizeof(host_meeting::Opening) + offsetof(FrameHeader, bytes), &huge, sizeof huge);
+        break;
+      }
+      default:
+        break;
+    }
+    (void)send(stranger.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    // Some say nothing more, and stay for as long as they are let.
+    if (i % 7 == 0 && slow.size() < 400) slow.push_back(std::move(stranger));
+  }
+  Processes guest(1, [&](uint32_t) {
+    const auto meeting = openHostMeeting(optionsOf(job, 1, 2), pointOn(port, 0));
+    (void)meeting->exchange(MessageWriter().putText("of the rank itself").take());
+    return kFine;
+  });
+  CHECK(guest.join(0) == kFine);
+  CHECK(host.join(0) == kFine);
+  MESSAGE(messages << " connections, rank 0 grew by " << peaks[0] << " KiB");
+#if !defined(DFCCL_SANITIZED)  // AddressSanitizer keeps what was freed
+  CHECK(peaks[0] < 8192);
+#endif
+  munmap(peaks, 4096);
+}
+
+TEST_CASE("a proof holds for its conversation and its place in it alone; control: there it does") {
+  int ends[2];
+  REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0);
+  ByteStream host{Descriptor(ends[0])}, guest{Descriptor(ends[1])};
+  const Digest hostRandom = randomDigest(), guestRandom = randomDigest();
+  FrameChannel sender(guest, FrameChannel::Side::guest, host_meeting::keyOf(kSecret, hostRandom, guestRandom));
+  sender.send(host_meeting::hello, bytesOf(std::string("hello")));
+  REQUIRE(guest.flush());
+  REQUIRE(host.fill(4096));
+  Frame frame;
+  FrameChannel same(host, FrameChannel::Side::host, host_meeting::keyOf(kSecret, hostRandom, guestRandom));
+  FrameChannel other(host, FrameChannel::Side::host, host_meeting::keyOf(kSecret, randomDigest(), guestRandom));
+  CHECK(other.read(frame, 4096) == FrameChannel::Reading::broken);
+  CHECK(same.read(frame, 4096) == FrameChannel::Reading::frame);
+  // A second time it is the wrong number in the conversation.
+  sender.send(host_meeting::hello, bytesOf(std::string("hello")));
+  REQUIRE(guest.flush());
+  REQUIRE(host.fill(4096));
+  FrameChannel fresh(host, FrameChannel::Side::host, host_meeting::keyOf(kSecret, hostRandom, guestRandom));
+  CHECK(fresh.read(frame, 4096) == FrameChannel::Reading::broken);
+  CHECK(same.read(frame, 4096) == FrameChannel::Reading::frame);
+}

@@ -1,0 +1,194 @@
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "network/links.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "network/remote_end.hpp"
+#include "processes/peer_watch.hpp"
+
+using namespace dfccl;
+
+namespace {
+
+/// Carries messages to another one of its kind, when it is told to and in whatever order.
+class FakeTransport final : public Transport {
+ public:
+  struct Message {
+    std::vector<uint8_t> header, payload;
+    uint64_t cookie;
+  };
+
+  std::vector<uint8_t> address() override { return {}; }
+  void connect(const std::vector<std::vector<uint8_t>>&, Events& events) override { events_ = &events; }
+  void send(uint32_t, std::span<const uint8_t> header, std::span<const uint8_t> payload, uint64_t cookie) override {
+    sent.push_back({{header.begin(), header.end()}, {payload.begin(), payload.end()}, cookie});
+  }
+  bool progress() override { return false; }
+  int descriptor() const override { return -1; }
+  bool arm() override { return true; }
+  void close() override {}
+
+  void deliverTo(FakeTransport& other) {
+    for (const Message& m : std::exchange(sent, {})) {
+      other.events_->received(m.header, m.payload);
+      events_->sent(m.cookie);
+    }
+  }
+  void lose(uint32_t rank) { events_->lost(rank, "cut"); }
+
+  std::vector<Message> sent;
+
+ private:
+  Events* events_ = nullptr;
+};
+
+struct Heard final : Links::Receiver {
+  void receivedSlot(uint32_t, EndName end, uint64_t position, std::span<const uint8_t> payload) override {
+    slots.push_back({end.number, position, payload.size()});
+  }
+  void receivedCredit(uint32_t, EndName end, uint64_t freed) override { credits.push_back({end.number, freed}); }
+  void receivedNote(uint32_t, std::span<const uint8_t> note) override { notes.push_back(note[0]); }
+  void sentSlot(EndName own, uint64_t position) override { sent.push_back({own.number, position}); }
+  void lostLink(uint32_t rank, Presence presence) override { lost.push_back({rank, presence}); }
+
+  std::vector<std::tuple<uint32_t, uint64_t, size_t>> slots;
+  std::vector<std::pair<uint32_t, uint64_t>> credits, sent;
+  std::vector<uint8_t> notes;
+  std::vector<std::pair<uint32_t, Presence>> lost;
+};
+
+/// One of two processes, each on a machine of its own.
+struct Side {
+  explicit Side(uint32_t rank, const Digest& key, uint32_t muteMillis = 1000) {
+    network.hostOf = {0, 1};
+    network.addresses.resize(2);
+    network.key = key;
+    auto made = std::make_unique<FakeTransport>();
+    transport = made.get();
+    network.transport = std::move(made);
+    links.emplace(network, rank, muteMillis, heard);
+  }
+  Network network;
+  FakeTransport* transport;
+  Heard heard;
+  std::optional<Links> links;
+};
+
+}  // namespace
+
+TEST_CASE(
+    "notes arrive in the order in which they were sent, whatever becomes of the messages; control: messages don't") {
+  const Digest key = randomDigest();
+  Side a(0, key), b(1, key);
+  std::vector<uint8_t> expected;
+  for (uint8_t i = 0; i < 100; ++i) {
+    a.links->sendNote(1, {i});
+    expected.push_back(i);
+  }
+  const auto seed = static_cast<unsigned>(std::random_device{}());
+  CAPTURE(seed);
+  std::shuffle(a.transport->sent.begin(), a.transport->sent.end(), std::mt19937(seed));
+  std::vector<uint8_t> asSent;
+  for (const auto& message : a.transport->sent) asSent.push_back(message.payload[0]);
+  a.transport->deliverTo(*b.transport);
+  CHECK(b.heard.notes == expected);
+  CHECK(asSent != expected);
+}
+
+TEST_CASE(
+    "a message of who doesn't know the world's key, or sent back to its sender, is none; control: a rank's is one") {
+  const Digest key = randomDigest();
+  Side a(0, key), b(1, key), stranger(0, randomDigest());
+  stranger.links->sendNote(1, {7});
+  stranger.links->sendSlot(1, {0, 1}, 0, {}, {0, 1});
+  stranger.transport->deliverTo(*b.transport);
+  b.links->sendNote(0, {8});
+  b.transport->deliverTo(*b.transport);
+  CHECK(b.heard.notes.empty());
+  CHECK(b.heard.slots.empty());
+  a.links->sendNote(1, {9});
+  a.transport->deliverTo(*b.transport);
+  CHECK(b.heard.notes == std::vector<uint8_t>{9});
+}
+
+TEST_CASE("who says nothing for longer than the limit is mute, unless it is we who were stopped") {
+  const Digest key = randomDigest();
+  Side a(0, key, 1000);
+  const uint64_t now = nowMillis();
+  a.links->judge(now + 900, true);
+  CHECK(a.heard.lost.empty());
+  a.links->judge(now + 5000, false);
+  CHECK(a.heard.lost.empty());
+  a.links->judge(now + 5900, true);
+  CHECK(a.heard.lost.empty());
+  a.links->judge(now + 6100, true);
+  CHECK(a.heard.lost == std::vector<std::pair<uint32_t, Presence>>{{1, Presence::mute}});
+  CHECK_FALSE(a.links->isUp(1));
+}
+
+TEST_CASE("a broken connection is a rank that died, and is told once") {
+  const Digest key = randomDigest();
+  Side a(0, key);
+  a.transport->lose(1);
+  a.transport->lose(1);
+  CHECK(a.heard.lost == std::vector<std::pair<uint32_t, Presence>>{{1, Presence::died}});
+}
+
+TEST_CASE("what a slow link holds back stays bounded: one message of credits and one beat at a time") {
+  const Digest key = randomDigest();
+  Side a(0, key), b(1, key);
+  const uint64_t now = nowMillis();
+  for (uint64_t i = 1; i <= 1000; ++i) {
+    a.links->sendCredit(1, {3, 1}, i);
+    a.links->flush(now + 2000 * i);
+  }
+  CHECK(a.transport->sent.size() <= 2);
+  a.transport->deliverTo(*b.transport);
+  a.links->flush(now);
+  a.transport->deliverTo(*b.transport);
+  REQUIRE(b.heard.credits.size() == 1000);
+  CHECK(b.heard.credits.back() == std::pair<uint32_t, uint64_t>{3, 1000});
+}
+
+TEST_CASE("slots that come in any order are published in theirs, and none where there is no room for it") {
+  constexpr uint32_t kSlots = 4, kBytes = 128;
+  std::vector<uint8_t> memory(kSlots * kBytes);
+  ConnectorMemory counters{};
+  BoundProgram program{};
+  const ConnectionRecord connection{0, 0, 0, 0};
+  const BlockRecord block{0, 0, {}};
+  program.connections = {&connection, 1};
+  program.blocks = {&block, 1};
+  RemoteEnd end{nullptr,
+                {&counters, memory.data(), kSlots, kBytes, &counters},
+                Protocol::simple,
+                false,
+                1,
+                0,
+                SlotBytes(program, 0),
+                {},
+                {},
+                true,
+                0,
+                0,
+                0,
+                DoneWindow(kSlots)};
+  const std::vector<uint8_t> payload(kBytes, 42);
+  CHECK(end.put(2, payload));
+  CHECK(end.put(1, payload));
+  CHECK(counters.tail.load(order::relaxed) == 0);
+  CHECK(end.put(0, payload));
+  CHECK(counters.tail.load(order::relaxed) == 3);
+  CHECK_FALSE(end.put(1, payload));                           // again
+  CHECK_FALSE(end.put(4, payload));                           // its place is still another's
+  CHECK_FALSE(end.put(3, std::vector<uint8_t>(kBytes + 1)));  // more than a slot holds
+  CHECK_FALSE(end.put(uint64_t{1} << 63, payload));           // nonsense
+  counters.head.store(1, order::relaxed);
+  CHECK(end.put(4, payload));
+  CHECK(end.put(3, payload));
+  CHECK(counters.tail.load(order::relaxed) == 5);
+  CHECK(memory[0] == 42);
+}

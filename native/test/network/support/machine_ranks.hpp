@@ -1,0 +1,56 @@
+#pragma once
+// Ranks on machines of a test, and what they do there.
+#include <algorithm>
+#include <cstdlib>
+#include <random>
+#include <stdexcept>
+#include <string>
+
+#include "network/support/meeting_points.hpp"
+#include "network/support/namespaces.hpp"
+#include "processes/support/joined_rank.hpp"
+
+namespace dfccl::test {
+
+inline constexpr uint32_t kRanksEach = 2;
+
+inline bool isLongTier() {
+  const char* tier = std::getenv("DFCCL_TEST_TIER");
+  return tier != nullptr && std::string(tier) == "long";
+}
+
+/// A rank on its machine: nothing but addresses tells where the others are.
+template <class Network>
+JoinedRank joinOn(const Network& machines, const std::string& job, uint32_t rank, uint32_t ranks, uint32_t muteMillis) {
+  if (!machines.enter(rank / kRanksEach)) throw std::runtime_error("the machine can't be entered");
+  // Namespaces share the system's memory, and with it the ways that UCX takes within one machine.
+  setenv("UCX_TLS", "tcp", 1);
+  const MeetingPoint point{Machines::addressOf(0), 29'500, kSecret, {}};
+  return JoinedRank(job, rank, ranks, muteMillis, 1, &point);
+}
+
+inline std::vector<JoinedRank::AllReduce> addAll(JoinedRank& own, uint32_t firstId,
+                                                 const std::vector<uint32_t>& ranks) {
+  std::vector<JoinedRank::AllReduce> collectives;
+  for (const uint64_t count : {3, 2000, 60'000, 400'000}) {
+    collectives.push_back(own.add(firstId++, count, ranks));
+  }
+  return collectives;
+}
+
+/// All of them once, in a random order. @return whether all completed; then every result was right.
+inline bool iterate(JoinedRank& own, std::vector<JoinedRank::AllReduce>& collectives, std::mt19937& random,
+                    bool& isRight) {
+  std::shuffle(collectives.begin(), collectives.end(), random);
+  std::vector<uint32_t> slots;
+  for (auto& c : collectives) slots.push_back(own.submit(c));
+  bool isComplete = true;
+  for (size_t i = 0; i < slots.size(); ++i) {
+    const dfcclResult_t status = own.wait(slots[i]);
+    isComplete &= status == dfcclSuccess;
+    if (status == dfcclSuccess) isRight &= JoinedRank::wrong(collectives[i]) == 0;
+  }
+  return isComplete;
+}
+
+}  // namespace dfccl::test
