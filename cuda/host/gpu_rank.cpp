@@ -153,8 +153,15 @@ IndexTable::Place GpuRank::takePlace(uint32_t blockCount) {
 // A block keeps at hand what it has looked up of a collective until its stay ends, and notes which are aborted for
 // longer: so a place is given to another collective between two stays.
 void GpuRank::recyclePlaces() {
-  const std::lock_guard keepsOut(launching_);
+  std::unique_lock keepsOut(launching_);
   leave();
+  // A request to drop an index, not taken in yet, would find another collective there: one more stay, then.
+  while (hasRequests() && !isLost()) {
+    keepsOut.unlock();
+    cpuPause();
+    keepsOut.lock();
+    leave();
+  }
   places_.recycle([this](uint32_t index) {
     for (uint32_t block = 0; block < limits().grid; ++block) {
       arena_.clear(arguments_.dropped + size_t{block} * kMostCollectives + index, 1);
@@ -174,7 +181,11 @@ void GpuRank::askToDrop(uint32_t index) {
 bool GpuRank::needsStart() const {
   return Residency::hasUnseen(memory_->submissions) ||
          report_->submissionsTaken.load(order::relaxed) != report_->completionsPosted.load(order::relaxed) ||
-         memory_->control.tail.load(order::acquire) != memory_->control.head.load(order::acquire);
+         hasRequests();
+}
+
+bool GpuRank::hasRequests() const {
+  return memory_->control.tail.load(order::acquire) != memory_->control.head.load(order::acquire);
 }
 
 void GpuRank::launch() {

@@ -79,6 +79,7 @@ class GpuRank {
   void keep();
   void launch();
   bool needsStart() const;
+  bool hasRequests() const;
   void lookForFaults();
   void lose(const std::string& reason);
   void recyclePlaces();
