@@ -1,11 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { WorldStatus } from "@dfccl/core";
+import { inspectWorlds, type WorldStatus } from "@dfccl/core";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import type { FlightRecord } from "../../src/status/flight-record.js";
+import { serveMetrics } from "../../src/status/serve-metrics.js";
 import { runCommand } from "./run-command.js";
 
 // Rank 1 submits nothing of the second collective, so rank 0 waits for it.
@@ -68,6 +70,35 @@ it("gives the same as metrics", { timeout: 40_000 }, async () => {
   expect(stdout).toContain(`dfccl_rank_up{job_name="${job}",rank="1"} 1\n`);
   expect(stdout).toContain(`dfccl_runs_in_flight{job_name="${job}",rank="0"} 1\n`);
   expect(stdout).toContain(`dfccl_runs_finished_total{job_name="${job}",rank="1"} 1\n`);
+});
+
+it("serves the metrics on request, to this machine only", { timeout: 40_000 }, async () => {
+  await using server = await serveMetrics(inspectWorlds, "127.0.0.1", 0);
+  expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
+  expect(await (await fetch(server.url)).text()).toContain(`dfccl_rank_up{job_name="${job}",rank="1"} 1\n`);
+  expect((await fetch(server.url.replace("metrics", "secrets"))).status).toBe(404);
+  const { port } = new URL(server.url);
+  await expect(serveMetrics(inspectWorlds, "127.0.0.1", Number(port))).rejects.toThrow(
+    /can't be served on 127\.0\.0\.1:\d+ .*Name a free port/s,
+  );
+  const { code, stderr } = await runCommand(["status", "--listen", "nowhere"]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("It must be a port")]);
+});
+
+it("records each rank's runs as PyTorch's flight recorder does", { timeout: 40_000 }, async () => {
+  const records = join(folder, "records");
+  const { stdout } = await runCommand(["status", "--flight-record", records]);
+  expect(stdout).toContain(`Wrote ${join(records, job)}\n`);
+  const [waiting, missing] = [0, 1].map((rank) => JSON.parse(readFileSync(join(records, job, `rank_${rank}`), "utf8")) as FlightRecord);
+  const seen = (record?: FlightRecord): unknown => record?.entries.map((e) => [e.process_group[0], e.collective_seq_id, e.state]).sort();
+  expect(seen(waiting)).toEqual([
+    ["id 4", 1, "completed"],
+    ["id 5", 1, "started"],
+  ]);
+  expect(seen(missing)).toEqual([["id 4", 1, "completed"]]);
+  expect(missing?.pg_config["id 5"]).toEqual({ name: "id 5", desc: "all-reduce", ranks: "[0,1]" });
+  expect(waiting?.entries[0]).toMatchObject({ profiling_name: "nccl:all_reduce", input_sizes: [[10]], output_dtypes: ["Float"] });
+  expect(waiting?.pg_status["id 5"]).toEqual({ last_enqueued_collective: 1, last_started_collective: 1, last_completed_collective: 0 });
 });
 
 it("names a rank that has died, and ends with 1; and has nothing to say of a world that nobody is in", { timeout: 40_000 }, async () => {
