@@ -23,6 +23,7 @@ class CudaPlatform {
   // A small collective moves nothing on the other GPUs faster than they do it themselves.
   static constexpr bool kRunsTogether = false;
   static constexpr bool kTriesAtOnce = true;
+  static constexpr bool kSpreads = true;
   static constexpr uint64_t kTogetherBytes = 0;
   // Nothing that the caller wrote is published with a mailbox: it was complete before the host submitted.
   static constexpr Order kPublishOrder = order::relaxed;

@@ -30,6 +30,9 @@ class CpuPlatform {
   static constexpr bool kRunsTogether = true;
   // What comes alone goes through the queue all the same: that is cheap here.
   static constexpr bool kTriesAtOnce = false;
+  // Any thread steps any block, so nothing is gained by giving a run to another one, and in one block runs keep their
+  // order.
+  static constexpr bool kSpreads = false;
   // Up to this much moved by all ranks together, whoever comes last does it for everybody.
   static constexpr uint64_t kTogetherBytes = 64 << 10;
 

@@ -111,8 +111,8 @@ class Leader {
   /// A run, to the blocks that have a part in it. @pre hasRoom()
   DFCCL_HD DFCCL_HOT void passOn(P& platform, BlockDaemon<P>& own, const Sqe& sqe) {
     CollectiveHead& c = P::headOf(m_, sqe.id);
-    const bool isAlone = P::completionsPosted(m_) == submissionsTaken_;
-    if (c.isMovable != 0 && isAlone == (c.firstBlock != 0)) move(sqe.id, c, isAlone);
+    const bool isAlone = P::kSpreads && P::completionsPosted(m_) == submissionsTaken_;
+    if (P::kSpreads && c.isMovable != 0 && isAlone == (c.firstBlock != 0)) move(sqe.id, c, isAlone);
     // The leader numbers the runs of an id, so that any number of threads may submit it.
     const RunAddresses addresses{c.submittedRuns.load(order::relaxed), sqe.sendAddress, sqe.recvAddress};
     const FeedEntry entry{FeedEntry::run,     static_cast<uint16_t>(c.blockCount),

@@ -37,6 +37,7 @@ class TestPlatform : public CpuPlatform<RulesType> {
   static constexpr int kVisitsPerStep = 1;
   static constexpr uint32_t kStepsPerDecision = 1;
   static constexpr bool kTriesAtOnce = true;
+  static constexpr bool kSpreads = true;
   static inline int64_t& kStepBudgetBytes = Surroundings::stepBudgetBytes;
   static inline uint64_t& kTogetherBytes = Surroundings::togetherBytes;
 
