@@ -24,7 +24,12 @@ const runners = [
   { name: "c++ format", what: "clang-format", run: cppFormat, requires: "clang-format 14" },
   { name: "addon symbols", what: "the addon's glibc floor", run: () => addonSymbols() },
   { name: "typescript", what: "vitest", run: typescriptTests },
-  { name: "c++", what: "ctest, release", run: () => nativeTests("release", { without: "relacy" }), requires: "doctest" },
+  {
+    name: "c++",
+    what: "ctest, release",
+    run: () => nativeTests("release", { without: "relacy", target: ["native_tests", "bench"] }),
+    requires: "doctest",
+  },
   {
     name: "c++ relacy",
     what: "relaxed-memory verifier",

@@ -16,7 +16,7 @@ const sanitizerOptions = {
 
 /**
  * @param options.labels - ctest's regular expression over the labels of native/cmake/tests.cmake.
- * @param options.target - what to build: all tests, or those of one label.
+ * @param options.target - what to build, a target or several: all tests, or those of one label.
  * @param options.without - labels left out.
  * @param options.repeat - how often each test must pass.
  */
@@ -27,7 +27,10 @@ export async function nativeTests(
   const native = join(root, "native");
   const addon = preset === "release" ? [] : ["-DDFCCL_BUILD_ADDON=OFF"];
   const started = performance.now();
-  for (const command of [configureCommand(preset, ...addon), ["cmake", "--build", "--preset", preset, "--target", target, "-j", "2"]]) {
+  for (const command of [
+    configureCommand(preset, ...addon),
+    ["cmake", "--build", "--preset", preset, "--target", ...[target].flat(), "-j", "2"],
+  ]) {
     const { code, output } = await run(command, { cwd: native, log: `${log}-build`, timeoutMs: 900_000 });
     if (code !== 0) return { failed: 1, details: output };
   }

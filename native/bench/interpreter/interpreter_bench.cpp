@@ -113,7 +113,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    const RankPrograms programs = readPrograms(arguments.text("program", ""));
+    const RankPrograms programs = readRankPrograms(arguments.text("program", ""));
     if (arguments.text("probe", "yes") == "yes") printMachineProbe();
     for (const uint64_t bytes : parseSizes(arguments.text("bytes", "256K,1M,4M,16M,64M"))) {
       compare(programs, bytes, arguments.number("budget", 0.1), static_cast<int>(arguments.number("turns", 7)));
