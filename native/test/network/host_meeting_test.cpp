@@ -2,9 +2,11 @@
 #include "network/host_meeting.hpp"
 
 #include <doctest/doctest.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include <chrono>
 #include <cstring>
 #include <random>
 
@@ -13,17 +15,14 @@
 #include "network/message.hpp"
 #include "network/support/meeting_points.hpp"
 #include "network/tcp.hpp"
+#include "processes/support/contains.hpp"
 #include "processes/support/processes.hpp"
+#include "processes/support/tier.hpp"
 
 using namespace dfccl;
 using namespace dfccl::test;
 
 namespace {
-
-bool isLongTier() {
-  const char* tier = std::getenv("DFCCL_TEST_TIER");
-  return tier != nullptr && std::strcmp(tier, "long") == 0;
-}
 
 MeetingOptions optionsOf(const std::string& job, uint32_t rank, uint32_t ranks, uint32_t timeoutMillis = 20'000) {
   MeetingOptions options;
@@ -55,19 +54,15 @@ std::string refusalOf(const MeetingOptions& options, const MeetingPoint& point) 
   }
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  if (text.find(part) != std::string::npos) return true;
-  std::fprintf(stderr, "\"%s\" doesn't say \"%s\"\n", text.c_str(), part.c_str());
-  return false;
-}
-
 Descriptor reach(uint16_t port) {
   const SocketAddress address = resolve("127.0.0.1", port).front();
-  for (int i = 0; i < 5000; ++i) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  // Nobody tells that a port is listened at but the connection itself.
+  while (std::chrono::steady_clock::now() < deadline) {
     // Where the system drops one because too many wait, it tries again only after a second.
     Descriptor connection = connectTo(address, 20);
     if (connection.get() >= 0) return connection;
-    usleep(1000);
+    sched_yield();
   }
   return {};
 }

@@ -7,6 +7,7 @@
 
 #include "error.hpp"
 #include "network/support/meeting_points.hpp"
+#include "processes/support/disorder.hpp"
 #include "processes/support/joined_rank.hpp"
 #include "processes/support/processes.hpp"
 #include "world/builtin_programs.hpp"
@@ -23,37 +24,13 @@ struct Layout {
   uint32_t hostOf(uint32_t rank) const { return rank / ranksEach; }
 };
 
-int runDisorder(const std::string& job, uint16_t port, uint32_t rank, const Layout& layout, unsigned seed,
-                int iterations) {
+// Some in one slot, some in many; some within a machine, some across.
+constexpr uint64_t kCounts[] = {1, 100, 5000, 40'000, 150'000, 400'000};
+
+int runDisorderOn(const std::string& job, uint16_t port, uint32_t rank, const Layout& layout, unsigned seed) {
   const MeetingPoint point = pointOn(port, layout.hostOf(rank));
-  JoinedRank own(job, rank, layout.ranks(), 30'000, layout.workers, &point);
-  std::mt19937 random(seed + rank);
-  std::vector<JoinedRank::AllReduce> collectives;
-  // Some in one slot, some in many; some within a machine, some across.
-  const uint64_t counts[] = {1, 100, 5000, 40'000, 150'000, 400'000};
-  for (uint32_t id = 0; id < 12; ++id) {
-    std::vector<uint32_t> members = allRanks(layout.ranks());
-    if (id % 3 == 2 && members.size() > 2) members.erase(members.begin() + id / 3 % layout.ranks());
-    if (std::find(members.begin(), members.end(), rank) == members.end()) continue;
-    collectives.push_back(own.add(id, counts[id % 6], members));
-  }
-  std::vector<size_t> order(collectives.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  for (int iteration = 0; iteration < iterations; ++iteration) {
-    std::shuffle(order.begin(), order.end(), random);
-    std::vector<uint32_t> slots;
-    for (const size_t c : order) {
-      slots.push_back(own.submit(collectives[c]));
-      if (random() % 10 == 0 && !own.world().synchronize(rank, 60'000'000)) return kWrong;
-    }
-    for (const uint32_t slot : slots) {
-      if (own.wait(slot) != dfcclSuccess) return kWrong;
-    }
-    for (const auto& c : collectives) {
-      if (JoinedRank::wrong(c) != 0) return kWrong;
-    }
-  }
-  return kFine;
+  return runDisorder(JoinedRank(job, rank, layout.ranks(), 30'000, layout.workers, &point), layout.ranks(), 2, 12,
+                     kCounts, seed, 5);
 }
 
 }  // namespace
@@ -67,7 +44,7 @@ TEST_CASE("ranks that share no memory complete in orders of their own, bit for b
     CAPTURE(layout.workers);
     const std::string job = newJob();
     const uint16_t port = freePort();
-    Processes processes(layout.ranks(), [&](uint32_t rank) { return runDisorder(job, port, rank, layout, seed, 5); });
+    Processes processes(layout.ranks(), [&](uint32_t rank) { return runDisorderOn(job, port, rank, layout, seed); });
     for (uint32_t r = 0; r < layout.ranks(); ++r) CHECK(processes.join(r) == kFine);
   }
 }

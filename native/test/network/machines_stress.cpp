@@ -18,10 +18,12 @@ using namespace dfccl::test;
 namespace {
 
 constexpr uint32_t kMuteMillis = 800;
+constexpr uint32_t kMostCompleted = 400;  // by all ranks, before one is lost: some 16 iterations
 
 /// What the test and its processes see of one another.
 struct Board {
   SharedCount joined;
+  SharedCount completed;       // collectives, of all ranks
   SharedCount rounds;          // that rank 0 has behind it
   Atomic<uint32_t> lastRound;  // once it isn't 0: how many there are
   SharedCount noticed;         // ranks that know who is gone
@@ -69,12 +71,12 @@ int survive(JoinedRank own, uint32_t ranks, const std::vector<uint32_t>& victims
   std::vector<JoinedRank::AllReduce> all = addAll(own, 0, allRanks(ranks));
   board->joined.add(1);
   bool isRight = true;
-  while (iterate(own, all, random, isRight)) {
+  while (iterate(own, all, random, isRight, &board->completed)) {
   }
   std::vector<uint32_t> survivors = allRanks(ranks);
   std::erase_if(survivors, [&](uint32_t r) { return std::find(victims.begin(), victims.end(), r) != victims.end(); });
   // All of a machine that is gone, one after the other.
-  for (int i = 0; i < 50'000 && own.world().lostRanks().size() < victims.size(); ++i) usleep(100);
+  if (!own.awaitLost(victims.size())) return kWrong;
   for (const LostRank& lost : own.world().lostRanks()) {
     if (std::find(victims.begin(), victims.end(), lost.rank) == victims.end() || lost.presence != expected) {
       std::fprintf(stderr, "rank %u: rank %u is %s\n", own.number(), lost.rank, nameOf(lost.presence));
@@ -123,7 +125,7 @@ TEST_CASE("a link that is down for less than the limit of silence is ridden out"
   });
   REQUIRE(board->rounds.await(3, std::chrono::seconds(30)));
   REQUIRE(machines.unplug(1));
-  usleep(isLongTier() ? 5'000'000 : 1'000'000);
+  usleep(isLongTier() ? 5'000'000 : 1'000'000);  // the outage itself: how long it lasts is what is ridden out
   const uint32_t before = board->rounds.read();
   REQUIRE(machines.plugIn(1));
   CHECK(board->rounds.await(before + 3, std::chrono::seconds(30)));
@@ -150,7 +152,8 @@ TEST_CASE("a rank that is killed or stopped, and a machine that is cut off, are 
       return survive(joinOn(machines, job, rank, 6, kMuteMillis), 6, victims, expected, seed, board);
     });
     REQUIRE(board->joined.await(6, std::chrono::seconds(30)));
-    usleep(random() % 60'000);
+    // A moment is a place in the work, wherever the ranks are by the time that they lose one.
+    REQUIRE(board->completed.await(random() % kMostCompleted));
     if (isCutOff) {
       REQUIRE(machines.unplug(2));
     } else {

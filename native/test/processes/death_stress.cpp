@@ -3,13 +3,14 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <random>
 
+#include "processes/support/iterate.hpp"
 #include "processes/support/joined_rank.hpp"
 #include "processes/support/leaks.hpp"
 #include "processes/support/processes.hpp"
 #include "processes/support/shared_count.hpp"
+#include "processes/support/tier.hpp"
 
 using namespace dfccl;
 using namespace dfccl::test;
@@ -39,30 +40,13 @@ std::vector<JoinedRank::AllReduce> addAll(JoinedRank& own, uint32_t firstId, con
   return collectives;
 }
 
-/// All of them once, in a random order. @return whether all completed; then every result was right.
-bool iterate(JoinedRank& own, std::vector<JoinedRank::AllReduce>& collectives, std::mt19937& random, bool& isRight,
-             SharedCount& completed) {
-  std::shuffle(collectives.begin(), collectives.end(), random);
-  std::vector<uint32_t> slots;
-  for (auto& c : collectives) slots.push_back(own.submit(c));
-  bool isComplete = true;
-  for (size_t i = 0; i < slots.size(); ++i) {
-    const dfcclResult_t status = own.wait(slots[i]);
-    isComplete &= status == dfcclSuccess;
-    if (status != dfcclSuccess) continue;
-    isRight &= JoinedRank::wrong(collectives[i]) == 0;
-    completed.add(1);
-  }
-  return isComplete;
-}
-
 int survive(const std::string& job, uint32_t rank, uint32_t victim, unsigned seed, Board& board) {
   JoinedRank own(job, rank, kRanks, kMuteMillis);
   std::mt19937 random(seed + rank);
   std::vector<JoinedRank::AllReduce> all = addAll(own, 0, allRanks(kRanks));
   board.joined.add(1);
   bool isRight = true;
-  while (iterate(own, all, random, isRight, board.completed)) {
+  while (iterate(own, all, random, isRight, &board.completed)) {
   }
   const auto lost = own.world().lostRanks();
   if (rank == victim) {
@@ -80,15 +64,12 @@ int survive(const std::string& job, uint32_t rank, uint32_t victim, unsigned see
   survivors.erase(survivors.begin() + victim);
   std::vector<JoinedRank::AllReduce> rest = addAll(own, 100, survivors);
   for (int i = 0; i < 5; ++i) {
-    if (!iterate(own, rest, random, isRight, board.completed)) return kWrong;
+    if (!iterate(own, rest, random, isRight, &board.completed)) return kWrong;
   }
   return isRight ? kFine : kWrong;
 }
 
-int moments() {
-  const char* tier = std::getenv("DFCCL_TEST_TIER");
-  return tier != nullptr && std::string(tier) == "long" ? 200 : 10;
-}
+int moments() { return isLongTier() ? 200 : 10; }
 
 }  // namespace
 
@@ -141,7 +122,7 @@ TEST_CASE("control: where silence has no limit, a stopped rank is waited for") {
     std::vector<JoinedRank::AllReduce> all = addAll(own, 0, allRanks(2));
     board->joined.add(1);
     bool isRight = true;
-    while (iterate(own, all, random, isRight, board->completed)) {
+    while (iterate(own, all, random, isRight, &board->completed)) {
     }
     return kFine;
   });

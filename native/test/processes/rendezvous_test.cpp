@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <chrono>
 #include <cstring>
 #include <random>
 #include <thread>
@@ -14,8 +15,10 @@
 #include "cpu/futex.hpp"
 #include "error.hpp"
 #include "processes/descriptor.hpp"
+#include "processes/support/contains.hpp"
 #include "processes/support/leaks.hpp"
 #include "processes/support/processes.hpp"
+#include "processes/support/tier.hpp"
 
 using namespace dfccl;
 using namespace dfccl::test;
@@ -41,12 +44,6 @@ std::string refusalOf(const MeetingOptions& options) {
   }
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  if (text.find(part) != std::string::npos) return true;
-  std::fprintf(stderr, "\"%s\" doesn't say \"%s\"\n", text.c_str(), part.c_str());
-  return false;
-}
-
 Descriptor connectTo(const std::string& job) {
   const std::string name = rendezvous::socketName(job);
   sockaddr_un address{};
@@ -54,16 +51,12 @@ Descriptor connectTo(const std::string& job) {
   std::memcpy(address.sun_path + 1, name.data(), name.size());
   const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
   Descriptor socket_(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-  for (int i = 0; i < 5000; ++i) {
-    if (connect(socket_.get(), reinterpret_cast<sockaddr*>(&address), length) == 0) return socket_;
-    usleep(1000);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  // Refused until rank 0 listens.
+  while (connect(socket_.get(), reinterpret_cast<sockaddr*>(&address), length) != 0) {
+    if (!awaitSockets(job, 1) || std::chrono::steady_clock::now() > deadline) return Descriptor();
   }
-  return Descriptor();
-}
-
-bool isLongTier() {
-  const char* tier = std::getenv("DFCCL_TEST_TIER");
-  return tier != nullptr && std::strcmp(tier, "long") == 0;
+  return socket_;
 }
 
 }  // namespace

@@ -1,23 +1,18 @@
 #pragma once
 // Ranks on machines of a test, and what they do there.
-#include <algorithm>
 #include <cstdlib>
-#include <random>
 #include <stdexcept>
 #include <string>
 
 #include "network/support/meeting_points.hpp"
 #include "network/support/namespaces.hpp"
+#include "processes/support/iterate.hpp"
 #include "processes/support/joined_rank.hpp"
+#include "processes/support/tier.hpp"
 
 namespace dfccl::test {
 
 inline constexpr uint32_t kRanksEach = 2;
-
-inline bool isLongTier() {
-  const char* tier = std::getenv("DFCCL_TEST_TIER");
-  return tier != nullptr && std::string(tier) == "long";
-}
 
 /// A rank on its machine: nothing but addresses tells where the others are.
 template <class Network>
@@ -36,21 +31,6 @@ inline std::vector<JoinedRank::AllReduce> addAll(JoinedRank& own, uint32_t first
     collectives.push_back(own.add(firstId++, count, ranks));
   }
   return collectives;
-}
-
-/// All of them once, in a random order. @return whether all completed; then every result was right.
-inline bool iterate(JoinedRank& own, std::vector<JoinedRank::AllReduce>& collectives, std::mt19937& random,
-                    bool& isRight) {
-  std::shuffle(collectives.begin(), collectives.end(), random);
-  std::vector<uint32_t> slots;
-  for (auto& c : collectives) slots.push_back(own.submit(c));
-  bool isComplete = true;
-  for (size_t i = 0; i < slots.size(); ++i) {
-    const dfcclResult_t status = own.wait(slots[i]);
-    isComplete &= status == dfcclSuccess;
-    if (status == dfcclSuccess) isRight &= JoinedRank::wrong(collectives[i]) == 0;
-  }
-  return isComplete;
 }
 
 }  // namespace dfccl::test

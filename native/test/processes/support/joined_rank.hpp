@@ -86,6 +86,16 @@ class JoinedRank {
     return status;
   }
 
+  /// Goes on until so many ranks are known to be gone. @return false when the limit is over.
+  bool awaitLost(size_t atLeast, std::chrono::seconds limit = std::chrono::seconds(60)) {
+    const auto deadline = std::chrono::steady_clock::now() + limit;
+    while (world_->lostRanks().size() < atLeast) {
+      if (std::chrono::steady_clock::now() > deadline) return false;
+      step();
+    }
+    return true;
+  }
+
   void step() {
     if (!world_->drive()) sched_yield();
   }
