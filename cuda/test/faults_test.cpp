@@ -2,8 +2,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <thread>
-
 #include "processes/support/child_end.hpp"
 #include "support.hpp"
 
@@ -125,10 +123,12 @@ TEST_CASE("ranks that disagree about an id are told in which field") {
 
 TEST_CASE("an abort ends a stuck run at once, and later ones, until the id is registered again") {
   const GpuRanks ranks;
-  std::vector<DeviceArray<int32_t>> x;
+  std::vector<DeviceArray<int32_t>> x, zeros;
   for (int r = 0; r < ranks.size(); ++r) {
     x.emplace_back(ranks.device(r), 100'000);
     x.back().set(std::vector<int32_t>(100'000, r + 1));
+    zeros.emplace_back(ranks.device(r), 100'000);
+    zeros.back().set(std::vector<int32_t>(100'000));
     for (const int id : {5, 6}) {
       CHECK_OK(dfcclRegisterAllReduce(100'000, dfcclInt32, dfcclSum, id, dfcclAllRanks(), 0, ranks[r]));
     }
@@ -139,7 +139,15 @@ TEST_CASE("an abort ends a stuck run at once, and later ones, until the id is re
       static_cast<std::vector<dfcclResult_t>*>(list)->push_back(status);
     };
     CHECK_OK(dfcclRun(x[0].data(), x[0].data(), 5, note, &statuses, ranks[0]));
-    std::this_thread::sleep_for(std::chrono::microseconds(round * 50));  // in a stay, between two, after the last
+    // At once; in a stay, when the daemon has done other things meanwhile; when a stay has just ended.
+    for (int run = 0; run < round % 8; ++run) {
+      for (int r = 0; r < ranks.size(); ++r) {
+        int32_t* const data = zeros[static_cast<size_t>(r)].data();
+        CHECK_OK(dfcclRun(data, data, 6, nullptr, nullptr, ranks[r]));
+      }
+      for (int r = 1; r < ranks.size(); ++r) CHECK_OK(dfcclWait(ranks[r]));
+    }
+    if (round % 16 >= 8) CHECK_OK(dfcclSynchronize(ranks[0]));
     const auto begin = std::chrono::steady_clock::now();
     CHECK_OK(dfcclAbort(5, ranks[0]));
     const double called = microsSince(begin);
