@@ -7,6 +7,7 @@
 #include "host/lanes.hpp"
 #include "world/builtin_programs.hpp"
 #include "world/group.hpp"
+#include "world/large_programs.hpp"
 #include "world/program_check.hpp"
 
 namespace dfccl::gpu {
@@ -40,6 +41,9 @@ WorldOptions inCommon(const GpuWorldOptions& options) {
   o.limits = options.rank.limits;
   o.policy = options.rank.policy;
   o.tiles = options.tiles;
+  // A part of no more than this is one move, as a rule the only one, and prepared: nothing waits for its end but the
+  // end of the run.
+  o.tiles.wholeChunkBytes = 4 * o.tiles.directTileBytes;
   o.arenaBytes = options.rank.arenaBytes;
   o.backend = BackendKind::cuda;
   o.devices = options.devices;
@@ -99,6 +103,16 @@ std::shared_ptr<GpuGroup> GpuWorld::groupFor(const CollectiveSpec& spec, uint32_
   return groups_.emplace(spec.id, std::make_shared<GpuGroup>(spec, digest, std::move(arenas)))->second;
 }
 
+std::vector<uint8_t> GpuWorld::builtInProgram(const CollectiveSpec& spec, uint32_t member, uint32_t lanes) const {
+  const auto ranks = static_cast<uint32_t>(spec.ranks.size());
+  const size_t bytes = spec.count * sizeOf(spec.type);
+  if (isExchanged(spec.collective, bytes, ranks)) return buildExchangeProgram(ranks, member, lanes);
+  if (isLarge(spec.collective, bytes, ranks)) {
+    return buildLargeProgram(spec.collective, ranks, member, spec.root, lanes);
+  }
+  return buildDirectProgram(spec.collective, ranks, member, spec.root, lanes);
+}
+
 uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec, uint32_t lanes) {
   checkSpec(spec, rank, size());
   checkHasProgram(spec);
@@ -107,12 +121,8 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
   const auto ranks = static_cast<uint32_t>(spec.ranks.size());
   const auto member = static_cast<uint32_t>(std::find(spec.ranks.begin(), spec.ranks.end(), rank) - spec.ranks.begin());
   const uint32_t grid = options_.limits.grid;
-  const size_t size = spec.count * sizeOf(spec.type);
-  const bool exchanges = isExchanged(spec.collective, size, ranks);
-  if (lanes == 0) lanes = lanesFor(spec.collective, size, ranks, grid);
-  const std::vector<uint8_t> bytes = !spec.program.empty() ? spec.program
-                                     : exchanges           ? buildExchangeProgram(ranks, member, lanes)
-                                                 : buildDirectProgram(spec.collective, ranks, member, spec.root, lanes);
+  if (lanes == 0) lanes = lanesFor(spec.collective, spec.count * sizeOf(spec.type), ranks, grid);
+  const std::vector<uint8_t> bytes = spec.program.empty() ? builtInProgram(spec, member, lanes) : spec.program;
   const std::shared_ptr<const BoundProgram> program = loadProgram(bytes, spec.type, spec.count, options_.tiles);
   checkProgram(program->header, spec, member);
   const std::shared_ptr<GpuGroup> group = groupFor(spec, member, program->header.digest);

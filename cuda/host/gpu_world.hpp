@@ -84,6 +84,7 @@ class GpuWorld : public Backend {
   };
 
   const BoundProgram* upload(ArenaBlocks& blocks, const BoundProgram& program);
+  std::vector<uint8_t> builtInProgram(const CollectiveSpec& spec, uint32_t member, uint32_t lanes) const;
   std::shared_ptr<GpuGroup> groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest);
   void dropIfAbandoned(const GpuGroup& group);
   Registered& registered(uint32_t rank, uint32_t index);

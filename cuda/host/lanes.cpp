@@ -4,26 +4,33 @@
 #include <bit>
 #include <limits>
 
+#include "world/large_programs.hpp"
+
 namespace dfccl::gpu {
 namespace {
 
 uint32_t exchangeLanesFor(size_t bytes) {
-  // So much a block's workers keep in their registers from the look at it to the reduction.
-  constexpr size_t kPerLane = 7168;
+  // A line for each of a block's workers, because a block sends no faster than they do; but telling others costs as
+  // much as a second line.
+  constexpr size_t kPerLane = 3584;
   constexpr uint32_t kMost = 32;
-  uint32_t lanes = 1;
+  if (bytes <= 2 * kPerLane) return 1;
+  uint32_t lanes = 4;
   while (lanes * kPerLane < bytes && lanes < kMost) lanes *= 2;
   return lanes;
 }
 
-/// From where on 64 blocks move more than 32. A rank that only reads its peers' memory waits for each of its reads;
-/// where it writes theirs, too, 32 blocks fill the link.
-size_t leastForMost(Collective collective) {
+/// From where on 64 blocks move more than 32, by measurement: of two ranks where one only reads its peer's memory and
+/// waits for each of its reads; of more where all write to all.
+size_t leastForMost(Collective collective, uint32_t ranks) {
+  const bool isPair = ranks == 2;
   switch (collective) {
     case Collective::reduceScatter:
-      return size_t{2} << 20;
+      return isPair ? size_t{2} << 20 : std::numeric_limits<size_t>::max();
     case Collective::reduce:
       return size_t{8} << 20;
+    case Collective::allGather:
+      return isPair ? std::numeric_limits<size_t>::max() : size_t{16} << 20;
     case Collective::allToAll:
       return size_t{16} << 20;
     default:
@@ -33,10 +40,10 @@ size_t leastForMost(Collective collective) {
 
 // Measured on two H200, every collective on 1, 4, 8, 16, 32 and 64 blocks at 8 KiB to 1 GiB: below 32 KiB a second
 // block costs more than it moves, and from there on 32 are as good as any fewer.
-uint32_t directLanesFor(Collective collective, size_t bytes) {
+uint32_t directLanesFor(Collective collective, size_t bytes, uint32_t ranks) {
   constexpr size_t kOneLane = 32 << 10;
   if (bytes < kOneLane) return 1;
-  return bytes < leastForMost(collective) ? 32 : 64;
+  return bytes < leastForMost(collective, ranks) ? 32 : 64;
 }
 
 }  // namespace
@@ -46,9 +53,16 @@ bool isExchanged(Collective collective, size_t bytes, uint32_t ranks) {
   return collective == Collective::allReduce && ranks > 1 && bytes * (ranks - 1) <= kMostSent;
 }
 
+bool isLarge(Collective collective, size_t bytes, uint32_t ranks) {
+  constexpr size_t kLeast = 16 << 20;
+  return ranks > 1 && bytes >= kLeast && hasLargeProgram(collective);
+}
+
 uint32_t lanesFor(Collective collective, size_t bytes, uint32_t ranks, uint32_t grid) {
-  const uint32_t lanes =
-      isExchanged(collective, bytes, ranks) ? exchangeLanesFor(bytes) : directLanesFor(collective, bytes);
+  constexpr uint32_t kLargeLanes = 32;
+  const uint32_t lanes = isExchanged(collective, bytes, ranks) ? exchangeLanesFor(bytes)
+                         : isLarge(collective, bytes, ranks)   ? kLargeLanes
+                                                               : directLanesFor(collective, bytes, ranks);
   // Powers of two only: on 31 blocks large ones take a fifth longer than on 32. What is left of the grid is the
   // leader's.
   return std::min(lanes, std::bit_floor(grid));

@@ -12,6 +12,9 @@ namespace dfccl::gpu {
 /// @param bytes of a rank's smaller buffer, here and below.
 bool isExchanged(Collective collective, size_t bytes, uint32_t ranks);
 
+/// Whether it has a program for large buffers, and that is the faster one.
+bool isLarge(Collective collective, size_t bytes, uint32_t ranks);
+
 /// Blocks that the program uses.
 uint32_t lanesFor(Collective collective, size_t bytes, uint32_t ranks, uint32_t grid);
 

@@ -17,6 +17,8 @@
 //
 // Loop. Every chunk is cut into tiles; the whole step list runs once for each tile index, so a step of `count` chunks
 // moves tile t of each of its chunks, and takes exactly one slot of its connection a tile (even where it is empty).
+// With kStepByStep, which only programs without connections and dependencies may have, each step runs for all tiles
+// before the next one begins.
 #include <cstdint>
 
 namespace dfccl {
@@ -52,6 +54,7 @@ inline constexpr uint8_t kFinish = 4;  // the reduced value is complete here: av
 inline constexpr uint32_t kInPlace = 1;     // written for input and output being the same memory (as NCCL defines it)
 inline constexpr uint32_t kUsesDirect = 2;  // some step touches another rank's buffers
 inline constexpr uint32_t kOutOfPlace = 4;  // may run out of place. A program may carry both kInPlace and kOutOfPlace
+inline constexpr uint32_t kStepByStep = 8;  // see "Loop"
 
 struct ProgramHeader {
   uint32_t magic;

@@ -184,6 +184,9 @@ void checkHeader(const ProgramHeader& h, size_t bytes) {
       uint64_t{h.outputSegments} * h.chunksPerSegment > kMaxRecords || h.scratchChunks > kMaxRecords) {
     refuse("too many chunks", 52);
   }
+  if ((h.flags & kStepByStep) && (h.connectionCount != 0 || h.dependencyCount != 0)) {
+    refuse("step by step, but its steps wait for others", 12);
+  }
   if (h.connectionCount != 0 && (h.slotCount == 0 || h.slotCount > 1024)) refuse("1 to 1024 slots are allowed", 68);
   if (h.maxStepCount > kMaxRecords) refuse("a step of too many chunks", 72);
 }
@@ -204,6 +207,7 @@ void cutIntoTiles(OwnedProgram& p, const TileSizes& sizes) {
   p.chunkElements = (p.count + perSegment - 1) / perSegment;
   const uint64_t slotted = p.header.maxStepCount;
   uint64_t tileBytes = sizes.directTileBytes;
+  if (p.chunkElements * bytes <= sizes.wholeChunkBytes) tileBytes = std::max(tileBytes, sizes.wholeChunkBytes);
   if (slotted != 0) tileBytes = std::min(tileBytes, sizes.slotPayloadBytes / slotted);
   uint64_t tile = tileBytes / bytes;
   // Tiles of whole 64-byte lines keep vector accesses aligned where the buffer is.

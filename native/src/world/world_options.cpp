@@ -21,6 +21,7 @@ scheduling::SchedulePolicy defaultGpuPolicy() {
   SchedulePolicy policy = defaultPolicy();
   policy.stickiness = {StickinessKind::adaptive, {}, 2, 1, 32, 0, 512};
   policy.quit.idleVisits = 64;
+  policy.quit.residencyTicks = 4'000'000;
   // What finds an empty queue is over soonest, so a queue is emptied first, unless all in it are stuck.
   policy.order.fetchEveryVisits = 64;
   return policy;
@@ -68,8 +69,8 @@ WorldOptions defaultOptions(BackendKind backend) {
   // bounds the tables.
   o.limits = {.grid = 17, .submissionSlots = 1024, .completionSlots = 1024, .collectives = 1024, .tasks = 8192};
   // Longer slices than on a CPU: a block moves tens of gigabytes a second, and a slice costs it a microsecond of
-  // thought.
-  o.tiles = {32 << 10, 1 << 20};
+  // thought. But at the end of a stay all blocks wait for the one whose slice is over last.
+  o.tiles.directTileBytes = 256 << 10;
   return o;
 }
 

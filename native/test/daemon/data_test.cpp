@@ -66,6 +66,25 @@ Plan exchanges(Random& random) {
   return plan;
 }
 
+/// Several slices to a step, in chunks of which some are empty.
+Plan large(Random& random) {
+  Plan plan = emptyPlan(random, 2 + random.below(3));
+  const uint32_t n = plan.shape.ranks;
+  plan.shape.tiles.directTileBytes = random.among({8u, 16u});
+  for (uint32_t id = 0; id < 3; ++id) {
+    const uint32_t lanes = 1 + random.below(2), root = random.below(n);
+    PlannedCollective c = broadcastOf(id, n, random.among({uint64_t{3}, uint64_t{41}}), root);
+    c.spec.collective = random.among({Collective::allReduce, Collective::broadcast, Collective::reduce});
+    c.program = [=, which = c.spec.collective](uint32_t member) {
+      return buildLargeProgram(which, n, member, root, lanes);
+    };
+    c.isInPlace = random.oneIn(2);
+    plan.collectives.push_back(std::move(c));
+  }
+  addThreads(plan, random, 3, random.among({0u, 2u}));
+  return plan;
+}
+
 Plan together(Random& random) {
   Plan plan = directs(random);
   plan.togetherBytes = 1 << 20;
@@ -121,6 +140,12 @@ TEST_CASE("a sender that nobody holds back never overwrites a slot that is still
 TEST_CASE("a peer's buffer is touched for the run only that the peer published") {
   everySeedHolds(800, directs);
   someSeedFails<AnonymousMailbox>("a mailbox names its run", 800, directs);
+}
+
+TEST_CASE("programs for large buffers go step by step, and whoever waits for a peer's buffers keeps its place") {
+  everySeedHolds(800, large);
+  someSeedFails<AnonymousMailbox>("a mailbox names its run, large buffers", 800, large);
+  someSeedFails<NoAcknowledgement>("complete after acknowledgement, large buffers", 800, large);
 }
 
 TEST_CASE("a rank completes only after everybody is done with its buffers") {

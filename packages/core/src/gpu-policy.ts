@@ -6,6 +6,6 @@ export function gpuPolicy(name: PolicyName): PolicyOverrides {
   return {
     order: { fetchBatch: 256, fetchEveryVisits: 64 },
     stickiness: { initialThreshold: 2, minimumThreshold: 1, maximumThreshold: 32, perPositionDecrement: 0 },
-    quit: { idleVisits: 64, idleTicks: 200_000, residencyTicks: 3_000_000 },
+    quit: { idleVisits: 64, idleTicks: 200_000, residencyTicks: 4_000_000 },
   };
 }

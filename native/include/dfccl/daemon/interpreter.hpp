@@ -49,15 +49,11 @@ class Interpreter {
     if (d_.phase == Phase::running) {
       const BlockRecord& block = program_.blocks[block_];
       const StepRecord* steps = program_.steps.data() + block.firstStep;
-      for (;;) {
-        if (d_.step == block.stepCount) {
-          d_.step = 0;
-          if (++d_.tile >= program_.tiles || block.stepCount == 0) break;
-        }
+      while (!isOver(block.stepCount)) {
         if (!runSlice(steps[d_.step], budgetBytes, block.stepCount, progressed)) return Outcome::stuck;
-        ++d_.step;
+        moveOn(block.stepCount);
         progressed = true;
-        if (budgetBytes <= 0 && !(d_.step == block.stepCount && d_.tile + 1 >= program_.tiles)) return Outcome::paused;
+        if (budgetBytes <= 0 && !isOver(block.stepCount)) return Outcome::paused;
       }
       progressed = true;
       const RunProgress run = record_.blocksDone.count(1, program_.header.blockCount);
@@ -144,6 +140,21 @@ class Interpreter {
     // `step` counts the members whose buffers are known while the task is starting, so that a retry goes on there.
     d_.step = platform_.lookForMailboxes(places_, run_.run, d_.step);
     return d_.step == places_.members;
+  }
+
+  DFCCL_HD bool isStepByStep() const { return (program_.header.flags & kStepByStep) != 0; }
+
+  /// Whether the slices of this block are all done.
+  DFCCL_HD bool isOver(uint32_t stepCount) const {
+    return stepCount == 0 || (isStepByStep() ? d_.step >= stepCount : d_.tile >= program_.tiles);
+  }
+
+  DFCCL_HD void moveOn(uint32_t stepCount) {
+    uint32_t& inner = isStepByStep() ? d_.tile : d_.step;
+    uint32_t& outer = isStepByStep() ? d_.step : d_.tile;
+    if (++inner < (isStepByStep() ? program_.tiles : stepCount)) return;
+    inner = 0;
+    ++outer;
   }
 
   DFCCL_HD bool dependenciesMet(const StepRecord& step) const {

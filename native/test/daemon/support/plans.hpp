@@ -68,7 +68,7 @@ inline PlannedCollective anyCollective(Random& random, uint32_t id, uint32_t wor
   const Protocol protocol = random.among({Protocol::simple, Protocol::ll, Protocol::ll128});
   const ReduceOp op =
       random.among({ReduceOp::sum, ReduceOp::prod, ReduceOp::min, ReduceOp::max, ReduceOp::avg, ReduceOp::scaledSum});
-  switch (random.below(9)) {
+  switch (random.below(10)) {
     case 0:
       s.op = op;
       c.program = ringAllReduce(protocol, n, 1 + random.below(5), 2 + random.below(3));
@@ -97,6 +97,19 @@ inline PlannedCollective anyCollective(Random& random, uint32_t id, uint32_t wor
       }
       c.isInPlace = random.oneIn(2);
       break;
+    case 9: {
+      if (n > 1) {
+        s.collective = random.among({Collective::allReduce, Collective::broadcast, Collective::reduce});
+        s.root = random.below(n);
+        const uint32_t lanes = 1 + random.below(3);
+        c.program = [=, which = s.collective, root = s.root](uint32_t member) {
+          return buildLargeProgram(which, n, member, root, lanes);
+        };
+      }
+      if (s.collective != Collective::broadcast) s.op = op;
+      c.isInPlace = random.oneIn(2);
+      break;
+    }
     case 4:
       s.collective = Collective::allGather;
       c.program = pushAllGather(n);

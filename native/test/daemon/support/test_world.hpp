@@ -14,6 +14,7 @@
 #include "test_platform.hpp"
 #include "world/builtin_programs.hpp"
 #include "world/collective_group.hpp"
+#include "world/large_programs.hpp"
 #include "world/task_table.hpp"
 
 namespace dfccl::test {
