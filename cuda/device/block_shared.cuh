@@ -17,7 +17,7 @@ inline constexpr uint32_t kStagedEntries = 16;
 /// the most that one takes. What is larger is read where it lies.
 inline constexpr uint32_t kNearContexts = 128;
 inline constexpr uint32_t kNearImages = 8;
-inline constexpr uint32_t kImageBytes = 8704;
+inline constexpr uint32_t kImageBytes = 12288;
 inline constexpr uint32_t kNobodysImage = 0xffffffff;
 inline constexpr uint32_t kMaxGrid = 65;
 
@@ -34,7 +34,18 @@ struct CollectiveImage {
   BoundProgram program;
 };
 
-enum class Work : uint32_t { leave, reduceCopy, hasArrived, unpack, pack, exchange, loadImage, saveTables };
+enum class Work : uint32_t {
+  leave,
+  reduceCopy,
+  preparedMove,
+  hasArrived,
+  unpack,
+  pack,
+  exchange,
+  preparedExchange,
+  loadImage,
+  saveTables,
+};
 
 /// An entry of the feed; see device_feed.cuh.
 inline constexpr uint32_t kFeedWords = sizeof(FeedEntry) / 4;
@@ -49,8 +60,11 @@ struct TeamOrder {
   ReduceOp op;
   Protocol protocol;
   ReduceCopyArgs args;
-  Exchange exchange;        // where the exchange is no other's in shared memory
-  uint32_t exchangeOffset;  // of the one to do, in shared memory
+  const PreparedMove* move;
+  const CollectiveRecord* view;  // for it
+  RunAddresses run;              // ... too
+  Exchange exchange;             // where the exchange is no other's in shared memory
+  uint32_t exchangeOffset;       // of the one to do, in shared memory
   uint8_t* slot;
   uint8_t* payload;
   uint64_t bytes;
@@ -112,6 +126,7 @@ inline constexpr uint32_t kLeaderBytes = 512;
 /// What the daemon looks up by index.
 struct BlockTables {
   uint32_t nextRun[kMostRuns];
+  uint32_t partsAtEnd[kMostRuns];  // the leader's
   uint32_t lastRun[kMostCollectives];
   uint8_t isDropped[kMostCollectives];  // aborted, and this block has let go of it: later runs of it abort at once
   uint8_t isActive[kMostTasks];

@@ -19,6 +19,8 @@ __device__ inline void loadTables() {
   BlockShared& shared = blockShared();
   BlockMemory& block = shared.block.get();
   BlockTables& tables = shared.tables;
+  const Array<uint32_t>& partsAtEnd = shared.memory.get().partsAtEnd;
+  if (blockIdx.x == 0) detail::copyTable(tables.partsAtEnd, partsAtEnd.data(), partsAtEnd.size(), kBlockThreads);
   detail::copyTable(tables.nextRun, block.nextRun.data(), block.nextRun.size(), kBlockThreads);
   detail::copyTable(tables.lastRun, block.lastRun.data(), block.lastRun.size(), kBlockThreads);
   detail::copyTable(tables.isDropped, shared.launch.dropped + blockIdx.x * kMostCollectives, kMostCollectives,
@@ -37,6 +39,8 @@ __device__ inline void saveTables() {
   BlockShared& shared = blockShared();
   BlockMemory& near = shared.block.get();
   BlockMemory& far = shared.memory.get().blocks[blockIdx.x];
+  const Array<uint32_t>& partsAtEnd = shared.memory.get().partsAtEnd;
+  if (blockIdx.x == 0) detail::copyTable(partsAtEnd.data(), shared.tables.partsAtEnd, partsAtEnd.size(), kWorkers);
   detail::copyTable(far.nextRun.data(), shared.tables.nextRun, far.nextRun.size(), kWorkers);
   detail::copyTable(far.lastRun.data(), shared.tables.lastRun, far.lastRun.size(), kWorkers);
   detail::copyTable(shared.launch.dropped + blockIdx.x * kMostCollectives, shared.tables.isDropped, kMostCollectives,

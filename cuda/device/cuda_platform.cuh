@@ -6,6 +6,7 @@
 #include "dfccl/daemon/leader.hpp"
 #include "dfccl/daemon/rules.hpp"
 #include "dfccl/daemon/trace_point.hpp"
+#include "fences.cuh"
 #include "host_queue.cuh"
 #include "team.cuh"
 
@@ -16,7 +17,8 @@ class CudaPlatform {
  public:
   using Rules = RulesType;
   using Submissions = StagedSubmissions;
-  static constexpr int64_t kStepBudgetBytes = 16 << 20;
+  // A slice of any size uses it up: between two slices a block looks whether the stay is over.
+  static constexpr int64_t kStepBudgetBytes = 64 << 10;
   static constexpr int kVisitsPerStep = 4;
   static constexpr uint32_t kContextSlots = kNearContexts;
   static constexpr uint32_t kStepsPerDecision = 16;
@@ -38,8 +40,13 @@ class CudaPlatform {
   /// the team. Whoever wrote it has seen it arrive before he said so.
   template <class Word>
   __device__ static void foundTurn(const Word&) {}
-  /// What the leader wrote before a feed's entry: none of it may come from this block's first-level cache.
-  __device__ static void acquireEntry() { __threadfence(); }
+  /// What was written before a feed's entry that is no run, or before a run's collective was registered: none of it may
+  /// come from this block's first-level cache.
+  __device__ static void acquireEntry() { fenceDevice(); }
+  __device__ static void releaseEntry() { fenceDevice(); }
+  __device__ static uint32_t& partsAtEnd(const RankMemory&, uint32_t slot) {
+    return blockShared().tables.partsAtEnd[slot];
+  }
   using FeedLeader = DeviceFeedLeader;
   using FeedReader = DeviceFeedReader;
   // Looks before a task counts as stuck. What a peer answers takes a microsecond or two, so fewer only cost visits.
@@ -185,6 +192,24 @@ class CudaPlatform {
     mark(TracePoint::moveDone, static_cast<uint64_t>(Work::reduceCopy));
   }
 
+  /// As reduceCopy, with operands that the workers look up themselves: the control thread would take one after another.
+  __device__ static void movePrepared(const CollectiveRecord& view, const RunAddresses& run, const PreparedMove& move) {
+    TeamOrder& order = blockShared().order;
+    MoveOperands& operands = blockShared().operands;
+    order.work = Work::preparedMove;
+    order.type = view.type;
+    order.op = view.op;
+    order.move = &move;
+    order.view = &view;
+    order.run = run;
+    order.args = {operands.sources, static_cast<int>(move.sourceCount), operands.destinations,
+                  static_cast<int>(move.destinationCount), move.elements};
+    order.args.divisor = move.divisor;
+    mark(TracePoint::moveOrdered, static_cast<uint64_t>(Work::reduceCopy));
+    carryOut();
+    mark(TracePoint::moveDone, static_cast<uint64_t>(Work::reduceCopy));
+  }
+
   __device__ static bool hasArrived(Protocol protocol, const Connector& from, size_t bytes) {
     TeamOrder& order = blockShared().order;
     const uint64_t position = from.receivePosition();
@@ -227,13 +252,8 @@ class CudaPlatform {
     return endExchange();
   }
   /// @param e in shared memory. The workers are at it until endExchange.
-  __device__ static void beginExchange(const Exchange& e) {
-    TeamOrder& order = blockShared().order;
-    order.work = Work::exchange;
-    order.exchangeOffset = static_cast<uint32_t>(reinterpret_cast<const unsigned char*>(&e) - dynamicShared);
-    mark(TracePoint::moveOrdered, static_cast<uint64_t>(Work::exchange));
-    meetAt<kBeginBarrier>();
-  }
+  __device__ static void beginExchange(const Exchange& e) { orderExchange(Work::exchange, e); }
+  __device__ static void beginExchange(const PreparedExchange& e) { orderExchange(Work::preparedExchange, e); }
   __device__ static bool endExchange() {
     TeamOrder& order = blockShared().order;
     meetAt<kEndBarrier>();
@@ -241,13 +261,23 @@ class CudaPlatform {
     return *static_cast<volatile uint32_t*>(&order.isUnanimous) != 0;
   }
 
+ private:
+  __device__ static void orderExchange(Work work, const Exchange& e) {
+    TeamOrder& order = blockShared().order;
+    order.work = work;
+    order.exchangeOffset = static_cast<uint32_t>(reinterpret_cast<const unsigned char*>(&e) - dynamicShared);
+    mark(TracePoint::moveOrdered, static_cast<uint64_t>(Work::exchange));
+    meetAt<kBeginBarrier>();
+  }
+
+ public:
   __device__ uint8_t* receiveStaging(size_t) { return blockShared().staging; }
   __device__ uint8_t* sendStaging(size_t) { return blockShared().staging + kStagingBytes; }
 
   /// This member will not touch another's buffers in its run again: one fence for what it wrote there, then a message
   /// to everybody's own counter.
   __device__ static void finishAccess(const MeetingPlaces& places) {
-    __threadfence_system();
+    fenceSystem();
     for (uint32_t copy = 0; copy < places.copyCount; ++copy) {
       places.finishedAccessCopies[copy]->fetchAdd(1, order::relaxed);
     }
@@ -256,7 +286,7 @@ class CudaPlatform {
   /// The one store to the host. The results lie in this GPU's memory, where only this GPU's later work reads them, or
   /// in a peer's that has acknowledged: device scope reaches them.
   __device__ static void postCompletion(RankMemory& memory, uint32_t slot, uint64_t cqe, bool isOrdered) {
-    if (!isOrdered) __threadfence();
+    if (!isOrdered) fenceDevice();
     memory.completions.slots[slot].store(cqe, order::relaxed);
     mark(TracePoint::completionPosted, slot);
     memory.counters.completionsPosted.value.fetchAdd(1, order::relaxed);
@@ -274,7 +304,7 @@ class CudaPlatform {
     mark(TracePoint::left, nanos());
     blockShared().order.work = Work::saveTables;
     carryOut();
-    __threadfence();
+    fenceDevice();
     DaemonGate& gate = *blockShared().launch.gate;
     if (gate.blocksLeft.fetchAdd(1, order::acqRel) + 1 < memory.limits.grid) return;
     gate.blocksLeft.store(0, order::relaxed);

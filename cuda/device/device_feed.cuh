@@ -25,9 +25,7 @@ class DeviceFeedLeader {
     uint32_t payload[kFeedWords];
     static_assert(sizeof payload == sizeof entry);
     __builtin_memcpy(payload, &entry, sizeof entry);
-    // The run's record, and its count, are there before the entry is.
-    __threadfence();
-    FeedLine& line = blockShared().launch.feedLines[tail_ % feed_.capacity];
+    FeedLine& line = blockShared().launch.feedLines[tail_ & (feed_.capacity - 1)];
 #pragma unroll
     for (uint32_t i = 0; i < kFeedWords; ++i) line.words[i].store(feedWord(payload[i], tail_), order::relaxed);
     ++tail_;
@@ -86,7 +84,7 @@ __device__ inline void pollFeed() {
   BlockShared& shared = blockShared();
   StagedEntries& staged = shared.staged;
   const FeedLine* const lines = shared.launch.feedLines;
-  const uint32_t capacity = shared.memory.get().feed.capacity;
+  const uint32_t mask = shared.memory.get().feed.capacity - 1;
   const uint32_t lane = threadIdx.x % 32;
   const uint32_t word = lane % kLanes;
   const uint32_t mine = lane / kLanes;
@@ -94,7 +92,7 @@ __device__ inline void pollFeed() {
   while (staged.isOver.load(order::relaxed) == 0) {
     if (position + kAtOnce - staged.taken.load(order::acquire) > kStagedEntries) continue;
     uint64_t value = 0;
-    if (word < kFeedWords) value = lines[(position + mine) % capacity].words[word].load(order::relaxed);
+    if (word < kFeedWords) value = lines[(position + mine) & mask].words[word].load(order::relaxed);
     const bool isThere = word < kFeedWords && value >> 32 == feedWord(0, position + mine) >> 32;
     const uint32_t there = __ballot_sync(kAll, isThere);
     uint32_t found = 0;

@@ -27,21 +27,53 @@ __device__ inline bool loadLine(const uint8_t* from, uint32_t flag, uint64_t& pa
   return static_cast<uint32_t>(low >> 32) == flag && static_cast<uint32_t>(high >> 32) == flag;
 }
 
-/// Line `index` of a caller's buffer of `bytes`. At device scope: the caller may have written it since this block last
-/// read it.
-__device__ inline uint64_t loadPayload(const void* buffer, uint64_t index, uint64_t bytes) {
-  const uint8_t* from = static_cast<const uint8_t*>(buffer) + index * kLinePayload;
+/// What is not a whole aligned line, byte by byte. Out of line, as all that is seldom needed: where a run takes
+/// microseconds, the instructions between those that it does need are waited for, too.
+__device__ __noinline__ inline uint64_t loadBytes(const uint8_t* from, uint32_t count) {
   uint64_t payload = 0;
-  if ((reinterpret_cast<uint64_t>(from) & 7) == 0 && (index + 1) * kLinePayload <= bytes) {
-    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(payload) : "l"(from));
-    return payload;
-  }
-  for (uint32_t i = 0; i < kLinePayload && index * kLinePayload + i < bytes; ++i) {
+#pragma unroll 1
+  for (uint32_t i = 0; i < count; ++i) {
     uint32_t byte;
     asm volatile("ld.volatile.global.u8 %0, [%1];" : "=r"(byte) : "l"(from + i));
     payload |= uint64_t{byte} << (8 * i);
   }
   return payload;
+}
+
+__device__ __noinline__ inline void storeBytes(uint8_t* to, uint32_t count, uint64_t payload) {
+#pragma unroll 1
+  for (uint32_t i = 0; i < count; ++i) to[i] = static_cast<uint8_t>(payload >> (8 * i));
+}
+
+/// Bytes of line `index` of a buffer of `bytes`.
+__device__ inline uint32_t bytesOfLine(uint64_t index, uint64_t bytes) {
+  const uint64_t left = bytes - index * kLinePayload;
+  return left < kLinePayload ? static_cast<uint32_t>(left) : kLinePayload;
+}
+
+/// At device scope: the caller may have written it since this block last read it.
+__device__ inline uint64_t loadWholeLine(const uint8_t* from) {
+  uint64_t payload;
+  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(payload) : "l"(from));
+  return payload;
+}
+
+/// Line `index` of a caller's buffer of `bytes`.
+__device__ inline uint64_t loadPayload(const void* buffer, uint64_t index, uint64_t bytes) {
+  const uint8_t* from = static_cast<const uint8_t*>(buffer) + index * kLinePayload;
+  const uint32_t count = bytesOfLine(index, bytes);
+  if ((reinterpret_cast<uint64_t>(from) & 7) != 0 || count != kLinePayload) [[unlikely]]
+    return loadBytes(from, count);
+  return loadWholeLine(from);
+}
+
+/// Its counterpart, with an ordinary store.
+__device__ inline void storePayload(void* buffer, uint64_t index, uint64_t bytes, uint64_t payload) {
+  uint8_t* const to = static_cast<uint8_t*>(buffer) + index * kLinePayload;
+  const uint32_t count = bytesOfLine(index, bytes);
+  if ((reinterpret_cast<uint64_t>(to) & 7) != 0 || count != kLinePayload) [[unlikely]]
+    return storeBytes(to, count, payload);
+  *reinterpret_cast<uint64_t*>(to) = payload;
 }
 
 __device__ inline uint64_t linesOf(uint64_t bytes) { return (bytes + kLinePayload - 1) / kLinePayload; }

@@ -3,14 +3,18 @@
 #include "device/block_tables.cuh"
 #include "device/exchange_held.cuh"
 #include "device/exchange_lines.cuh"
+#include "device/exchange_short.cuh"
 #include "device/framed_slots.cuh"
+#include "device/plain_moves.cuh"
 #include "device/typed_moves.cuh"
 #include "device/with_type.cuh"
 
 namespace dfccl::gpu {
 namespace {
 
-__device__ void reduceCopyInTeam(const TeamOrder& order) {
+// What is seldom done, or takes long, is out of line: what the short moves need lies together.
+
+__device__ __noinline__ void reduceCopyAny(const TeamOrder& order) {
   const ReduceCopyArgs& args = order.args;
   const bool isScaled = order.op == ReduceOp::scaledSum && args.scales != nullptr;
   const bool isDivided = order.op == ReduceOp::avg && args.divisor > 1;
@@ -18,12 +22,58 @@ __device__ void reduceCopyInTeam(const TeamOrder& order) {
   withType(order.type, [&]<class T>() { TypedMoves<T>::reduceCopy(order.op, args); });
 }
 
+/// A worker for each operand of a prepared move. @return whether it begins and ends at 16-byte boundaries.
+__device__ bool placeOperand(const TeamOrder& order) {
+  const PreparedMove& move = *order.move;
+  const uint32_t worker = threadIdx.x;
+  if (worker >= move.sourceCount + move.destinationCount) return true;
+  const MemberBuffers buffers{*order.view, *order.view->places, order.run};
+  const PreparedMove::Operand operand = move.operands[worker];
+  uint8_t* const place = buffers.userBuffer(operand.member, operand.isInput) + move.offsetOf(operand);
+  MoveOperands& operands = blockShared().operands;
+  if (worker < move.sourceCount) {
+    operands.sources[worker] = place;
+  } else {
+    operands.destinations[worker - move.sourceCount] = place;
+  }
+  return (reinterpret_cast<uint64_t>(place) | move.elements * sizeOf(order.type)) % 16 == 0;
+}
+
 /// @return whether the parts were there.
-__device__ bool exchangeInTeam(const Exchange& e) {
-  if (isHeld(e)) return exchangeHeldInTeam(e);
+__device__ __noinline__ bool exchangeAny(const Exchange& e) {
+  if (isHeld(e)) return exchangeHeld(e);
   if (!e.isSent) sendPartsInTeam(e, e.count * sizeOf(e.type));
   if (e.isSendOnly) return false;
   return withType(e.type, [&]<class T>() { return TypedMoves<T>::reduceParts(e.op, e); });
+}
+
+/// @return false if the workers are dismissed.
+__device__ __noinline__ bool carryOutOther(TeamOrder& order) {
+  switch (order.work) {
+    case Work::exchange:
+    case Work::preparedExchange:
+    case Work::reduceCopy:
+    case Work::preparedMove:
+      break;
+    case Work::leave:
+      return false;
+    case Work::hasArrived:
+      if (!hasArrivedInTeam(order)) order.isUnanimous = 0;
+      break;
+    case Work::unpack:
+      unpackInTeam(order);
+      break;
+    case Work::pack:
+      packInTeam(order);
+      break;
+    case Work::saveTables:
+      saveTables();
+      break;
+    case Work::loadImage:
+      for (uint64_t i = threadIdx.x; i < order.bytes / 16; i += kWorkers) order.nearImage[i] = order.image[i];
+      break;
+  }
+  return true;
 }
 
 }  // namespace
@@ -32,33 +82,21 @@ __device__ void workInTeam() {
   TeamOrder& order = blockShared().order;
   for (;;) {
     meetAt<kBeginBarrier>();
-    switch (order.work) {
-      case Work::leave:
-        return;
-      case Work::reduceCopy:
-        reduceCopyInTeam(order);
-        break;
-      case Work::hasArrived:
-        if (!hasArrivedInTeam(order)) order.isUnanimous = 0;
-        break;
-      case Work::unpack:
-        unpackInTeam(order);
-        break;
-      case Work::pack:
-        packInTeam(order);
-        break;
-      case Work::exchange: {
-        const auto& e = *reinterpret_cast<const Exchange*>(dynamicShared + order.exchangeOffset);
-        const bool isThere = exchangeInTeam(e);
-        if (threadIdx.x == 0) order.isUnanimous = isThere;
-        break;
-      }
-      case Work::saveTables:
-        saveTables();
-        break;
-      case Work::loadImage:
-        for (uint64_t i = threadIdx.x; i < order.bytes / 16; i += kWorkers) order.nearImage[i] = order.image[i];
-        break;
+    const Work work = order.work;
+    if (work == Work::preparedExchange || work == Work::exchange) {
+      const auto& e = *reinterpret_cast<const PreparedExchange*>(dynamicShared + order.exchangeOffset);
+      const bool isThere = work == Work::preparedExchange && isShort(e) ? exchangeShort(e)
+                           : isPlain(e)                                 ? exchangePlain(e)
+                                                                        : exchangeAny(e);
+      if (threadIdx.x == 0) order.isUnanimous = isThere;
+    } else if (work == Work::preparedMove) {
+      const bool isWhole = isUnanimous(placeOperand(order));
+      if (!isWhole || !movePlainly(order.type, order.op, order.args)) reduceCopyAny(order);
+    } else if (work == Work::reduceCopy) {
+      const bool isWhole = plain::isWhole(order.args, sizeOf(order.type));
+      if (!isWhole || !movePlainly(order.type, order.op, order.args)) reduceCopyAny(order);
+    } else if (!carryOutOther(order)) {
+      return;
     }
     meetAt<kEndBarrier>();
   }

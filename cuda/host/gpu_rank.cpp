@@ -67,6 +67,7 @@ GpuRank::GpuRank(uint32_t number, int device, const GpuRankOptions& options, Bel
     array = {reinterpret_cast<T*>(arena_.allocate(count * sizeof(T))), count};
   };
   table(m.runs, limits.completionSlots);
+  table(m.partsAtEnd, limits.completionSlots);
   table(m.collectives, limits.collectives);
   table(m.contexts, limits.tasks);
   table(m.isActive, limits.tasks);
@@ -74,6 +75,7 @@ GpuRank::GpuRank(uint32_t number, int device, const GpuRankOptions& options, Bel
   std::vector<BlockMemory> blocks(limits.grid);
   for (BlockMemory& block : blocks) {
     table(block.savedQueue, kSharedTasks);
+    table(block.takenRuns, limits.completionSlots);
     table(block.nextRun, limits.completionSlots);
     table(block.lastRun, limits.collectives);
   }

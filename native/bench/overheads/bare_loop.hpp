@@ -28,7 +28,8 @@ inline CollectiveSpec allReduceSpec(uint32_t id, uint32_t ranks, uint64_t bytes)
 
 class BareLoop {
  public:
-  BareLoop(uint32_t ranks, uint64_t bytes) : world_(worldOptions(ranks)), runs_(ranks), contexts_(ranks) {
+  BareLoop(uint32_t ranks, uint64_t bytes)
+      : world_(worldOptions(ranks)), runs_(ranks), addresses_(ranks), contexts_(ranks) {
     for (uint32_t r = 0; r < ranks; ++r) {
       const uint32_t index = world_.registerCollective(r, allReduceSpec(1, ranks, bytes));
       collectives_.push_back(&world_.rank(r).memory().collectives[index]);
@@ -41,11 +42,8 @@ class BareLoop {
   void run() {
     const auto ranks = static_cast<uint32_t>(collectives_.size());
     for (uint32_t r = 0; r < ranks; ++r) {
-      RunRecord& run = runs_[r];
-      run.run = run_;
-      run.sendAddress = reinterpret_cast<uint64_t>(in_[r].data.get());
-      run.recvAddress = reinterpret_cast<uint64_t>(out_[r].data.get());
-      run.blocksDone.reset();
+      addresses_[r] = {run_, reinterpret_cast<uint64_t>(in_[r].data.get()),
+                       reinterpret_cast<uint64_t>(out_[r].data.get()), 0};
       contexts_[r] = DynamicContext{};
     }
     uint32_t running = ranks;
@@ -55,8 +53,8 @@ class BareLoop {
         if (c.finishedRuns.load(order::relaxed) > run_) continue;
         int64_t budget = Platform::kStepBudgetBytes;
         bool progressed = false;
-        if (Interpreter<Platform>(platform_, c, c, runs_[r], runs_[r], 0, contexts_[r]).advance(budget, progressed) ==
-            Outcome::completed) {
+        if (Interpreter<Platform>(platform_, c, c, addresses_[r], runs_[r], 0, contexts_[r])
+                .advance(budget, progressed) == Outcome::completed) {
           c.finishedRuns.store(run_ + 1, order::release);
           --running;
         }
@@ -76,6 +74,7 @@ class BareLoop {
   Platform platform_;
   std::vector<CollectiveRecord*> collectives_;
   std::vector<RunRecord> runs_;
+  std::vector<RunAddresses> addresses_;
   std::vector<DynamicContext> contexts_;
   std::vector<Tensor> in_, out_;
   uint64_t run_ = 0;

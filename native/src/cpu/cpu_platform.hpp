@@ -8,6 +8,7 @@
 #include "cpu/tick_clock.hpp"
 #include "dfccl/daemon/connector.hpp"
 #include "dfccl/daemon/interpreter.hpp"
+#include "dfccl/daemon/prepared_move.hpp"
 #include "dfccl/daemon/rank_memory.hpp"
 #include "dfccl/daemon/rules.hpp"
 #include "dfccl/daemon/trace_point.hpp"
@@ -48,6 +49,8 @@ class CpuPlatform {
   static void foundTurn(const Word&) {}
   /// What the leader wrote before an entry came with the entry.
   static void acquireEntry() {}
+  static void releaseEntry() {}
+  static uint32_t& partsAtEnd(const RankMemory& memory, uint32_t slot) { return memory.partsAtEnd[slot]; }
   // Of a store that only this block's next holder and the host look for.
   static constexpr Order kOwnOrder = order::release;
   struct FeedLeader : BroadcastLeader<FeedEntry> {
@@ -98,7 +101,7 @@ class CpuPlatform {
   static CollectiveHead& headOf(RankMemory& memory, uint32_t collective) { return memory.collectives[collective]; }
   static void placeChanged(RankMemory&, uint32_t, const CollectiveHead&) {}
   static uint64_t completionsPosted(const RankMemory& memory) {
-    return memory.counters.completionsPosted.value.load(order::relaxed);
+    return memory.counters.completionsPosted.value.load(order::acquire);
   }
   static void countSubmitted(RankMemory&, uint32_t, CollectiveHead& head) { increment(head.submittedRuns); }
   /// Of a counter that this block alone writes.
@@ -132,6 +135,10 @@ class CpuPlatform {
   static void reduceCopy(DataType type, ReduceOp op, ReduceCopyArgs args, uint64_t workingSetBytes) {
     args.workingSetBytes = workingSetBytes;
     dfccl::reduceCopy(type, op, args);
+  }
+
+  void movePrepared(const CollectiveRecord& view, const RunAddresses& run, const PreparedMove& move) {
+    dfccl::movePrepared(*this, view, run, move);
   }
 
   static bool hasArrived(Protocol protocol, const Connector& from, size_t bytes) {

@@ -31,6 +31,7 @@ void CpuRankTables::FreeAligned::operator()(void* p) const { std::free(p); }
 
 CpuRankTables::CpuRankTables(const RankLimits& limits, const SharedTables& shared)
     : runTable(limits.completionSlots),
+      partsTable(limits.completionSlots),
       collectiveTable(shared.collectives == nullptr ? limits.collectives : 0),
       contextTable(limits.tasks),
       activeTable(limits.tasks, 0),
@@ -43,10 +44,12 @@ CpuRankTables::CpuRankTables(const RankLimits& limits, const SharedTables& share
     Block& tables = blockTables[b];
     tables.queue.resize(limits.tasks);
     tables.savedQueue.resize(limits.tasks);
+    tables.takenRuns.resize(limits.completionSlots);
     tables.nextRun.assign(limits.completionSlots, kNoRun);
     tables.lastRun.assign(limits.collectives, kNoRun);
     blockTable[b].queue = arrayOf(tables.queue);
     blockTable[b].savedQueue = arrayOf(tables.savedQueue);
+    blockTable[b].takenRuns = arrayOf(tables.takenRuns);
     blockTable[b].nextRun = arrayOf(tables.nextRun);
     blockTable[b].lastRun = arrayOf(tables.lastRun);
   }
@@ -66,6 +69,7 @@ CpuRankMemory::CpuRankMemory(uint32_t rankNumber, const RankLimits& rankLimits,
   submissions = SubmissionRing::create(submissionMemory.get(), limits.submissionSlots);
   completions = CompletionOwnedSlots<>::create(completionMemory.get(), limits.completionSlots);
   runs = arrayOf(runTable);
+  partsAtEnd = arrayOf(partsTable);
   collectives =
       shared.collectives == nullptr ? arrayOf(collectiveTable) : Array{shared.collectives, limits.collectives};
   contexts = arrayOf(contextTable);

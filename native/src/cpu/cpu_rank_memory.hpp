@@ -20,6 +20,7 @@ struct CpuRankTables {
 
   struct Block {
     std::vector<QueueEntry> queue, savedQueue;
+    std::vector<RunAddresses> takenRuns;
     std::vector<uint32_t> nextRun, lastRun;
   };
   struct FreeAligned {
@@ -31,6 +32,7 @@ struct CpuRankTables {
   ControlRing controlMemory{};
   RankCounters counterMemory{};
   std::vector<RunRecord> runTable;
+  std::vector<uint32_t> partsTable;
   std::vector<CollectiveRecord> collectiveTable;
   std::vector<TaskContext> contextTable;
   std::vector<uint8_t> activeTable;

@@ -40,10 +40,10 @@ class Attempts {
   /// @param part of block `index`, whose context is in `slot`. Once it is under way, end() is to follow.
   DFCCL_HD DFCCL_HOT static void begin(P& platform, ContextSlot& slot, PreparedPart& part, const FeedEntry& run,
                                        uint32_t index, Attempt& attempt) {
-    // With a single block there is nobody to wait for.
-    const uint64_t finished = run.blockCount != 1 ? slot.collective->finishedRuns.load(P::kLook) : run.addresses.run;
     if (part.isExchange) part.exchange.aimAt(run.addresses);
-    if (Rules::runsInOrder && finished != run.addresses.run) return;
+    // With a single block there is nobody to wait for.
+    const bool isTurn = run.blockCount == 1 || run.isTurn != 0 || !Rules::runsInOrder;
+    if (!isTurn && slot.collective->finishedRuns.load(P::kLook) != run.addresses.run) return;
     P::mark(TracePoint::runTaken, run.collective);
     attempt.isUnderWay = true;
     attempt.phase = Phase::meeting;
@@ -63,7 +63,7 @@ class Attempts {
                                      RunRecord& record, BlockCounters& counters, Attempt& attempt) {
     const bool isExchange = part.isExchange;
     if (isExchange ? !platform.endExchange() : !moves(platform, *slot.view, part.move, run, attempt)) return;
-    const RunProgress progress = record.blocksDone.count(1, run.blockCount);
+    const RunProgress progress = record.blocksDone.count(1, run.blockCount, run.addresses.partsAtEnd);
     P::mark(TracePoint::partDone, run.collective);
     if (progress == RunProgress::finished && !isExchange && Rules::completeAfterAcknowledge) {
       // This member is done with the others' buffers; are they with its own?
@@ -93,18 +93,7 @@ class Attempts {
       attempt.knownMembers = 0;
       P::mark(TracePoint::peersKnown, run.collective);
     }
-    const MemberBuffers buffers{view, places, run.addresses};
-    const auto place = [&](const PreparedMove::Operand& operand) {
-      return buffers.userBuffer(operand.member, operand.isInput) + move.offsetOf(operand);
-    };
-    auto& operands = platform.operands();
-    const PreparedMove::Operand* const destinations = move.operands + move.sourceCount;
-    for (uint32_t i = 0; i < move.sourceCount; ++i) operands.sources[i] = place(move.operands[i]);
-    for (uint32_t i = 0; i < move.destinationCount; ++i) operands.destinations[i] = place(destinations[i]);
-    ReduceCopyArgs args{operands.sources, static_cast<int>(move.sourceCount), operands.destinations,
-                        static_cast<int>(move.destinationCount), move.elements};
-    args.divisor = move.divisor;
-    platform.reduceCopy(view.type, view.op, args, view.workingSetBytes);
+    platform.movePrepared(view, run.addresses, move);
     return true;
   }
 };

@@ -165,6 +165,7 @@ class BlockDaemon {
   /// @pre This block has a part in it. @param attempt how far that is already.
   DFCCL_HD void takeRun(P& platform, const FeedEntry& run, const Attempt& attempt) {
     const uint32_t slot = run.value;
+    view_.block().takenRuns[slot] = run.addresses;
     P::mark(TracePoint::runTaken, run.collective);
     view_.counters().tasksTaken.add(1);
     if (P::isAborted(view_.rank(), index_, run.collective)) [[unlikely]] {
@@ -261,7 +262,7 @@ class BlockDaemon {
       view_.counters().visits.add(1);
       view_.counters().queueLengthSum.add(schedule_.length);
       const QueueEntry entry = view_.queued(schedule_.cursor);
-      ContextSlot& slot = slots_.load(view_.rank(), view_.counters(), entry.task, entry.collective);
+      ContextSlot& slot = slots_.load(view_.rank(), view_.block(), view_.counters(), entry.task, entry.collective);
       bool progressed = false;
       const int64_t before = budget;
       const Outcome outcome = isPreparedExchange(slot) ? preparedTask(platform, slot).advance(budget, progressed)
@@ -336,7 +337,7 @@ class BlockDaemon {
       view_.isActive(entry.task) = 0;
       return;
     }
-    begin(platform, again, next, view_.rank().runs[next]);
+    begin(platform, again, next, view_.block().takenRuns[next]);
     if (!isInOrder()) enqueue(entry);
   }
 
@@ -344,16 +345,15 @@ class BlockDaemon {
   DFCCL_HD DFCCL_COLD void abortRun(const FeedEntry& run) {
     uint32_t parts = 0;
     for (uint32_t block = firstPartOf(run); block < run.blockCount; block += grid_) ++parts;
-    countAborted(run.value, view_.rank().collectives[run.collective], parts);
+    countAborted(run.value, run.addresses, view_.rank().collectives[run.collective], parts);
   }
 
   /// Counts parts of a run whose buffers this block will not touch any more. The last block tells the host.
-  DFCCL_HD void countAborted(uint32_t slot, CollectiveRecord& c, uint32_t parts) {
-    RunRecord& run = view_.rank().runs[slot];
-    const uint64_t number = run.run;
-    if (run.blocksDone.count(parts, c.blockCount, true) == RunProgress::blocksLeft) return;
+  DFCCL_HD void countAborted(uint32_t slot, const RunAddresses& run, CollectiveRecord& c, uint32_t parts) {
+    RunCount& count = view_.rank().runs[slot].blocksDone;
+    if (count.count(parts, c.blockCount, run.partsAtEnd, true) == RunProgress::blocksLeft) return;
     countFinished(c, c.blockCount);
-    P::postCompletion(view_.rank(), slot, packCqe(c.index, CqeStatus::aborted, number), false);
+    P::postCompletion(view_.rank(), slot, packCqe(c.index, CqeStatus::aborted, run.run), false);
   }
 
   /// An id was aborted: drops its runs. Peers may free what this rank could have touched once every block did this.
@@ -369,11 +369,11 @@ class BlockDaemon {
         erase<scheduling::EventKind::removed>(position);
         continue;
       }
-      ContextSlot& slot = slots_.load(view_.rank(), view_.counters(), task, collective);
+      ContextSlot& slot = slots_.load(view_.rank(), view_.block(), view_.counters(), task, collective);
       const bool isDraining = slot.dynamic.phase == Phase::draining;  // it has counted itself already
       for (uint32_t run = slot.dynamic.slot, first = 1; run != kNoRun; first = 0) {
         const uint32_t next = view_.nextRun(run);
-        countAborted(run, c, first && isDraining ? 0 : 1);
+        countAborted(run, view_.block().takenRuns[run], c, first && isDraining ? 0 : 1);
         run = next;
       }
       ContextSlots<P>::end(slot);

@@ -17,15 +17,15 @@ struct FeedEntry {
     quit,   // all blocks stop here
   };
   Kind kind;
-  // Of a run: its program blocks. A block of the daemon that has none of them must not look at the run's record: the
-  // others may be done by the time it comes here, and the record another run's.
-  uint16_t blockCount = 0;
+  uint16_t blockCount = 0;  // of a run: its program blocks
   uint32_t value = 0;
-  // Of a run, all that a block needs to take it in: what it had to look up would cost it a trip to memory each.
+  // Of a run, all that a block needs to take it in: what it had to look up would cost it a trip to memory each, and the
+  // leader, who would have to see to it that it is there, another.
   uint32_t collective = 0;  // index
   uint32_t firstTask = 0;
   int32_t priority = 0;
-  uint32_t firstBlock = 0;  // see CollectiveHead
+  uint16_t firstBlock = 0;  // see CollectiveHead
+  uint16_t isTurn = 0;      // all runs before it are over on this rank: no block need look
   RunAddresses addresses{};
 };
 

@@ -37,13 +37,15 @@ class ContextSlots {
   static constexpr uint32_t kSlots = P::kContextSlots;
 
   /// The context of a task of `collective`, loaded if another's is in its place.
-  DFCCL_HD ContextSlot& load(RankMemory& memory, BlockCounters& counters, uint32_t task, uint32_t collective) {
+  /// @param block whose task it is.
+  DFCCL_HD ContextSlot& load(RankMemory& memory, const BlockMemory& block, BlockCounters& counters, uint32_t task,
+                             uint32_t collective) {
     ContextSlot& slot = slots_[collective % kSlots];
     if (slot.task == task) return slot;
     save(memory, counters, slot);
     const TaskContext context = memory.contexts[task];
-    fill(memory, slot, {task, collective, context.programBlock, context.blockCount}, memory.runs[context.dynamic.slot],
-         context.dynamic);
+    fill(memory, slot, {task, collective, context.programBlock, context.blockCount},
+         block.takenRuns[context.dynamic.slot], context.dynamic);
     counters.contextLoads.add(1);
     return slot;
   }

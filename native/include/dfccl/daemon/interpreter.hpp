@@ -56,7 +56,7 @@ class Interpreter {
         if (budgetBytes <= 0 && !isOver(block.stepCount)) return Outcome::paused;
       }
       progressed = true;
-      const RunProgress run = record_.blocksDone.count(1, program_.header.blockCount);
+      const RunProgress run = record_.blocksDone.count(1, program_.header.blockCount, run_.partsAtEnd);
       if (run == RunProgress::blocksLeft) return Outcome::blockDone;
       // Another block gave its part up, so the result is not complete, here or at the peers.
       if (run == RunProgress::aborted) return Outcome::aborted;
@@ -129,7 +129,6 @@ class Interpreter {
       return Outcome::stuck;
     }
     progressed = true;
-    record_.blocksDone.count(1, 1);
     return Outcome::completed;
   }
 

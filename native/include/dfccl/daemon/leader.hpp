@@ -38,15 +38,23 @@ class Leader {
 
   /// Before the leader's own block steps. @return whether anything was passed on.
   DFCCL_HD bool fetch(P& platform, BlockDaemon<P>& own) {
+    // All that the way to an entry depends on is looked up before the first decision: one after the other, each look
+    // would wait for the one before.
+    const bool isAsked = P::controlTail(m_) != controlHead_;
+    const bool isOpen = hasRoom() & !isDraining_ & !isLeaving_;
+    const bool hasLooked = hasLooked_;
+    const uint32_t most = m_.policy.order.fetchBatch;
     if (isLeaving_) return false;
-    bool any = P::controlTail(m_) != controlHead_ && passControlOn(platform, own);
+    bool any = false;
+    if (isAsked) [[unlikely]]
+      any = passControlOn(platform, own);
     // The first look of a stay doesn't ask the policy: one that waits until all are stuck would never look again if
     // every stay ended before that, and what the others wait for might be in the queue.
-    if (isDraining_ || (hasLooked_ && !own.shouldFetch())) return any;
+    if (!isOpen || (hasLooked && !own.shouldFetch())) return any;
     hasLooked_ = true;
     uint32_t taken = 0;
     Sqe sqe;
-    while (taken < m_.policy.order.fetchBatch && hasRoom() && submissions_.peek(sqe)) {
+    while (taken < most && (taken == 0 || hasRoom()) && submissions_.peek(sqe)) {
       submissions_.pop();
       ++taken;
       if (sqe.flags & kSqeExit) {
@@ -103,6 +111,8 @@ class Leader {
 
   /// To all blocks, in one order.
   DFCCL_HD DFCCL_COLD bool tell(P& platform, BlockDaemon<P>& own, const FeedEntry& entry) {
+    // What the host wrote before it asked: a run needs no more than its entry.
+    P::releaseEntry();
     if (m_.limits.grid != 1 && !feed_.tryPublish(entry)) return false;
     own.queue(platform, entry, Attempt{});
     return true;
@@ -114,21 +124,20 @@ class Leader {
     const bool isAlone = P::kSpreads && P::completionsPosted(m_) == submissionsTaken_;
     if (P::kSpreads && c.isMovable != 0 && isAlone == (c.firstBlock != 0)) move(sqe.id, c, isAlone);
     // The leader numbers the runs of an id, so that any number of threads may submit it.
-    const RunAddresses addresses{c.submittedRuns.load(order::relaxed), sqe.sendAddress, sqe.recvAddress};
+    uint32_t& partsAtEnd = P::partsAtEnd(m_, sqe.completionSlot);
+    partsAtEnd += RunCount::counted(c.blockCount);
+    const RunAddresses addresses{c.submittedRuns.load(order::relaxed), sqe.sendAddress, sqe.recvAddress, partsAtEnd};
     const FeedEntry entry{FeedEntry::run,     static_cast<uint16_t>(c.blockCount),
                           sqe.completionSlot, sqe.id,
                           c.firstTask,        c.priority,
-                          c.firstBlock,       addresses};
+                          c.firstBlock,       isAlone,
+                          addresses};
     const bool isShared = c.blockCount != 1 || c.firstBlock != 0;
-    if (isShared) {
-      record(entry);
-      if (m_.limits.grid != 1) feed_.tryPublish(entry);
-    }
+    if (isShared && m_.limits.grid != 1) feed_.tryPublish(entry);
     Attempt attempt;
     const bool isOwnToo = entry.firstBlock == 0 || own.hasPart(entry);
     if (isOwnToo) own.beginAttempt(platform, entry, attempt);
     // While that is under way, all that has to be written down before the host can know that it is over.
-    if (!isShared) record(entry);
     ++submissionsTaken_;
     P::countSubmitted(m_, sqe.id, c);
     if (P::kTriesAtOnce) letGo();
@@ -146,13 +155,6 @@ class Leader {
     P::found(finished);
     c.firstBlock = static_cast<uint16_t>(wanted);
     P::placeChanged(m_, collective, c);
-  }
-
-  DFCCL_HD DFCCL_HOT void record(const FeedEntry& entry) {
-    RunRecord& run = m_.runs[entry.value];
-    static_cast<RunAddresses&>(run) = entry.addresses;
-    run.collective = entry.collective;
-    if (entry.blockCount != 1) run.blocksDone.reset();
   }
 
   /// Gives the places of entries that were taken back to the producers, and says how many runs there were.

@@ -40,6 +40,10 @@ struct PreparePart {
     prepared.byteOffset = reinterpret_cast<uint64_t>(e.own) - slice.run.sendAddress;
     prepared.halfBytes = P::Rules::landsByParity ? slice.places.members * e.memberStride : 0;
     prepared.evenSlotOffset = e.slotOffset - (slice.run.run % 2 != 0 ? prepared.halfBytes : 0);
+    for (uint32_t m = 0; m < e.members; ++m) {
+      prepared.evenOutgoing[m] = e.landings[m] + prepared.evenSlotOffset + e.member * e.memberStride;
+    }
+    prepared.evenIncoming = e.landings[e.member] + prepared.evenSlotOffset;
     return e.count != 0;
   }
 

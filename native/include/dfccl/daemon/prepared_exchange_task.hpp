@@ -35,7 +35,7 @@ class PreparedExchangeTask {
     }
     progressed = true;
     budgetBytes -= static_cast<int64_t>(exchange_.count * sizeOf(exchange_.type)) * (2 * exchange_.members);
-    switch (record_.blocksDone.count(1, blockCount_)) {
+    switch (record_.blocksDone.count(1, blockCount_, run_.partsAtEnd)) {
       case RunProgress::blocksLeft:
         return Outcome::blockDone;
       case RunProgress::aborted:

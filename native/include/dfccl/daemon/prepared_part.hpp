@@ -18,6 +18,9 @@ struct PreparedExchange : Exchange {
   uint64_t halfBytes;       // from there to that of the others
   uint8_t* ownLandings[kMostMembers];
   double ownScales[kMostMembers];
+  // In runs with even numbers: where this member's part goes, and where member 0's comes in.
+  uint8_t* evenOutgoing[kMostMembers];
+  const uint8_t* evenIncoming;
 
   DFCCL_HD void aimAt(const RunAddresses& addresses) {
     run = addresses.run;

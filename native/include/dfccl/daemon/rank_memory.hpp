@@ -70,8 +70,9 @@ struct alignas(64) BlockMemory {
   Array<QueueEntry> savedQueue;
   uint32_t savedLength = 0;
   uint32_t savedCursor = 0;
-  Array<uint32_t> nextRun;  // [run record]: the next run of the same collective that this block has taken in
-  Array<uint32_t> lastRun;  // [collective]: the last one taken in
+  Array<RunAddresses> takenRuns;  // [run record]: of the runs that this block has taken in and not finished
+  Array<uint32_t> nextRun;        // [run record]: the next run of the same collective that this block has taken in
+  Array<uint32_t> lastRun;        // [collective]: the last one taken in
 };
 
 using EngineSubmissionProducer = SubmissionProducer<EngineSubmissionOrders>;
@@ -95,8 +96,9 @@ struct RankMemory {
   CompletionOwnedSlots<> completions{};
 
   Atomic<uint32_t>
-      wakePending{};        // a completion was posted for somebody who sleeps; whoever steps wakes him afterwards
-  Array<RunRecord> runs{};  // [completion slot]
+      wakePending{};             // a completion was posted for somebody who sleeps; whoever steps wakes him afterwards
+  Array<RunRecord> runs{};       // [completion slot]
+  Array<uint32_t> partsAtEnd{};  // [completion slot]: of the last run there; the leader's, see RunCount
   Array<CollectiveRecord> collectives{};  // [index]
   Array<TaskContext> contexts{};          // [task]
   Array<uint8_t> isActive{};              // [task]: some run of it is in its block's queue; its block's own

@@ -118,10 +118,9 @@ struct CollectiveRecord : CollectiveHead {
   Atomic<uint64_t, Scope::device> finishedRuns;  // complete on every block of this rank: the next run may start
 };
 
-/// One run of a collective on this rank: its own addresses and its own count (correctness.md, "Names, runs,
-/// completions"). Its index is the completion slot, which the producer claimed for this run alone.
-struct alignas(64) RunRecord : RunAddresses {
-  uint32_t collective;  // index
+/// What the blocks of a rank have in common of one run: its count (correctness.md, "Names, runs, completions"). Its
+/// index is the completion slot, which the producer claimed for this run alone. Its addresses every block keeps itself.
+struct alignas(64) RunRecord {
   RunCount blocksDone;
 };
 

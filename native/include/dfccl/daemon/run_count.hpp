@@ -20,23 +20,26 @@ enum class RunProgress : uint8_t {
   aborted,     // this was the last block, and some gave theirs up
 };
 
+/// It belongs to a completion slot and only grows, from one run to the next: so nobody has to set it back before the
+/// blocks hear of a run, which would have to be ordered before they do.
 template <class Orders>
 struct BasicRunCount {
-  static constexpr uint32_t kMaxParts = 0xffff;
-  static constexpr uint32_t kAborted = kMaxParts + 1;  // added once for each block that gives up
+  Atomic<uint32_t, Scope::device> done;     // parts, of all runs ever; wraps
+  Atomic<uint64_t, Scope::device> aborted;  // which run was given up by some block, or 0
 
-  Atomic<uint32_t, Scope::device> done;  // low half: parts; high half: aborts
+  /// The run that ends when `done` says `partsAtEnd`.
+  DFCCL_HD static constexpr uint64_t markOf(uint32_t partsAtEnd) { return uint64_t{1} << 32 | partsAtEnd; }
+  /// What the leader adds to `partsAtEnd` for a run of `total` parts: a single part has a single block that counts,
+  /// once, so nothing is counted.
+  DFCCL_HD static constexpr uint32_t counted(uint32_t total) { return total == 1 ? 0 : total; }
 
-  /// @pre No block has a part of the run yet.
-  DFCCL_HD void reset() { done.store(0, order::relaxed); }
   /// Counts `parts` program blocks of `total`, done, or given up because the id was aborted.
-  DFCCL_HD RunProgress count(uint32_t parts, uint32_t total, bool isAborted = false) {
-    const uint32_t added = parts + (isAborted ? kAborted : 0);
-    // A run of a single part has a single block that counts, once.
+  /// @param partsAtEnd of this run: that of the run before in this slot, plus counted(total).
+  DFCCL_HD RunProgress count(uint32_t parts, uint32_t total, uint32_t partsAtEnd, bool isAborted = false) {
     if (total == 1) return isAborted ? RunProgress::aborted : RunProgress::finished;
-    const uint32_t sum = done.fetchAdd(added, Orders::count) + added;
-    if ((sum & kMaxParts) < total) return RunProgress::blocksLeft;
-    return sum > kMaxParts ? RunProgress::aborted : RunProgress::finished;
+    if (isAborted) aborted.store(markOf(partsAtEnd), order::relaxed);
+    if (done.fetchAdd(parts, Orders::count) + parts != partsAtEnd) return RunProgress::blocksLeft;
+    return aborted.load(order::relaxed) == markOf(partsAtEnd) ? RunProgress::aborted : RunProgress::finished;
   }
 };
 

@@ -58,6 +58,18 @@ class TestPlatform : public CpuPlatform<RulesType> {
     CpuPlatform<RulesType>::reduceCopy(type, op, args, workingSetBytes);
   }
 
+  void movePrepared(const CollectiveRecord& view, const RunAddresses& run, const PreparedMove& move) {
+    dfccl::movePrepared(*this, view, run, move);
+  }
+
+  bool exchange(const Exchange& e) {
+    const size_t bytes = e.count * sizeOf(e.type);
+    if (!mayTouch(e.own, bytes, "reads") || !mayTouch(e.result, bytes, "writes")) return false;
+    return CpuPlatform<RulesType>::exchange(e);
+  }
+  void beginExchange(const Exchange& e) { begun_ = &e; }
+  bool endExchange() { return exchange(*begun_); }
+
  private:
   static bool mayTouch(const void* at, size_t bytes, const char* what) {
     if (Surroundings::memory->mayTouch(at, bytes)) return true;
@@ -66,6 +78,8 @@ class TestPlatform : public CpuPlatform<RulesType> {
     }
     return false;
   }
+
+  const Exchange* begun_ = nullptr;
 };
 
 }  // namespace dfccl::test

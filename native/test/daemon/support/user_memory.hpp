@@ -35,9 +35,12 @@ class UserMemory {
     for (size_t i = 0; i < bytes; ++i) buffer[i] = static_cast<uint8_t>(random.next());
   }
 
-  /// Whether the library may touch these bytes now. Memory that isn't the application's is the library's own.
+  /// Whether the library may touch these bytes now. Memory that isn't the application's is the library's own, but an
+  /// offset from no address at all is nobody's.
   bool mayTouch(const void* at, size_t bytes) const {
+    constexpr uintptr_t kNobodys = 1 << 16;
     const auto address = reinterpret_cast<uintptr_t>(at);
+    if (address < kNobodys) return bytes == 0;
     const auto begin = reinterpret_cast<uintptr_t>(bytes_.data());
     if (address < begin || address >= begin + bytes_.size()) return true;
     const size_t offset = address - begin;

@@ -1,0 +1,31 @@
+#pragma once
+#include <cstdint>
+
+#include "dfccl/daemon/member_buffers.hpp"
+#include "dfccl/daemon/prepared_part.hpp"
+#include "dfccl/reduce_copy.hpp"
+
+namespace dfccl {
+
+/// Carries a prepared move out, its operands looked up one after the other. @pre All peers' buffers are known.
+template <class P>
+void movePrepared(P& platform, const CollectiveRecord& view, const RunAddresses& run, const PreparedMove& move) {
+  const MemberBuffers buffers{view, *view.places, run};
+  const void* sources[PreparedMove::kMostOperands];
+  void* destinations[PreparedMove::kMostOperands];
+  for (uint32_t i = 0; i < move.sourceCount + move.destinationCount; ++i) {
+    const PreparedMove::Operand& operand = move.operands[i];
+    uint8_t* const place = buffers.userBuffer(operand.member, operand.isInput) + move.offsetOf(operand);
+    if (i < move.sourceCount) {
+      sources[i] = place;
+    } else {
+      destinations[i - move.sourceCount] = place;
+    }
+  }
+  ReduceCopyArgs args{sources, static_cast<int>(move.sourceCount), destinations,
+                      static_cast<int>(move.destinationCount), move.elements};
+  args.divisor = move.divisor;
+  platform.reduceCopy(view.type, view.op, args, view.workingSetBytes);
+}
+
+}  // namespace dfccl
