@@ -38,6 +38,12 @@ run 60 pipeline pipeline --grid 33
 run 30 phases phases --grid 17
 run 30 late burst --grid 33 --late-us 2000
 run 30 late-fixed burst --grid 33 --late-us 2000 --sticky off
+run 60 overheads overheads --ranks 2
+run 60 overheads-without-host-atomics overheads --ranks 2 --without-host-atomics 1
+run 30 memory-direct memory --form direct
+run 30 memory-exchange memory --form exchange --arena-mb 1024
+run 60 streams streams --grid 33 ${nccl:+--nccl "$nccl"}
+run 30 trace trace --out "$out/trace.json"
 if [ -n "$nccl" ]; then
   run 150 compare compare --nccl "$nccl" --grid 33
   run 60 burst burst --nccl "$nccl" --grid 33
@@ -48,5 +54,9 @@ if command -v compute-sanitizer >/dev/null; then
   for check in memcheck racecheck synccheck; do
     tool="compute-sanitizer --tool $check" run 60 "sanitizer-$check" orders --ranks 2 --grid 2 --iterations 2 \
       --watchdog-ms 30000 --deadline-ms 40000
+  done
+  # What racecheck makes of the daemon's two kinds of hand-over, of barriers that it follows, and of a race.
+  for kind in atomics atomics-barrier lone-lane whole-warp race; do
+    tool="compute-sanitizer --tool racecheck" run 30 "racecheck-$kind" hazards --kind "$kind"
   done
 fi

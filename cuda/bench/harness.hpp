@@ -110,6 +110,11 @@ int runPipeline(const Arguments& arguments);
 int runBurst(const Arguments& arguments);
 int runPhases(const Arguments& arguments);
 int runCompare(const Arguments& arguments);
+int runStreams(const Arguments& arguments);
+int runOverheads(const Arguments& arguments);
+int runMemory(const Arguments& arguments);
+int runTrace(const Arguments& arguments);
+int runHazards(const Arguments& arguments);
 int runNcclOrders(const Arguments& arguments);
 
 }  // namespace dfccl::gpu::bench

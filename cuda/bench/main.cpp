@@ -11,9 +11,11 @@ int main(int argc, char** argv) {
   const struct {
     const char* name;
     int (*run)(const Arguments&);
-  } commands[] = {{"types", runTypes},     {"orders", runOrders},     {"synchronize", runSynchronize},
-                  {"latency", runLatency}, {"pipeline", runPipeline}, {"compare", runCompare},
-                  {"phases", runPhases},   {"burst", runBurst},       {"nccl-orders", runNcclOrders}};
+  } commands[] = {{"types", runTypes},     {"orders", runOrders},       {"synchronize", runSynchronize},
+                  {"latency", runLatency}, {"pipeline", runPipeline},   {"compare", runCompare},
+                  {"phases", runPhases},   {"burst", runBurst},         {"nccl-orders", runNcclOrders},
+                  {"streams", runStreams}, {"overheads", runOverheads}, {"memory", runMemory},
+                  {"trace", runTrace},     {"hazards", runHazards}};
   const Arguments arguments(argc, argv);
   for (const auto& command : commands) {
     if (argc < 2 || std::strcmp(argv[1], command.name) != 0) continue;
@@ -25,9 +27,8 @@ int main(int argc, char** argv) {
       _exit(2);
     }
   }
-  std::fprintf(stderr,
-               "usage: %s types|orders|synchronize|latency|pipeline|phases|burst|compare|nccl-orders [--ranks N] "
-               "[--grid N] ...\n",
-               argv[0]);
+  std::fprintf(stderr, "usage: %s", argv[0]);
+  for (const auto& command : commands) std::fprintf(stderr, "%c%s", &command == commands ? ' ' : '|', command.name);
+  std::fprintf(stderr, " [--ranks N] [--grid N] ...\n");
   return 2;
 }

@@ -84,6 +84,7 @@ struct StagedEntries {
   Atomic<uint64_t, Scope::block> taken;   // position behind the last one that the leader let go of
   Atomic<uint64_t, Scope::block> controlTail;
   Atomic<uint64_t, Scope::block> completionsPosted;
+  Atomic<uint64_t, Scope::block> noticeTail;
   Atomic<uint64_t, Scope::block> facts[kMaxGrid];  // of every block, as the polling warp last saw them
   Atomic<uint32_t, Scope::block> isOver;           // the polling warp may leave
 };
@@ -99,6 +100,8 @@ struct DaemonGate {
 struct StayReport {
   Atomic<uint64_t> submissionsTaken;
   Atomic<uint64_t> completionsPosted;
+  Atomic<uint64_t> noticesTaken;    // of streams that have come to their runs
+  Atomic<uint64_t> hasMoreNotices;  // ... and whether others were there, too late for this stay
 };
 
 struct LaunchArguments {
@@ -108,7 +111,9 @@ struct LaunchArguments {
   uint8_t* staging;     // [block]: kStagingBytes to receive, as many to send
   uint8_t* dropped;     // [block][kMostCollectives]: BlockTables::isDropped between stays
   FeedLine* feedLines;  // [feed.capacity]
-  TraceRing* traces;    // [block], and behind them the polling warp's
+  // [collective's index]: runs that are over, since the rank was made. What a stream waits for.
+  Atomic<uint32_t, Scope::device>* completedRuns;
+  TraceRing* traces;  // [block], and behind them the polling warp's
   uint64_t watchdogNanos;
 };
 

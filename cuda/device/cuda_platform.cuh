@@ -26,6 +26,7 @@ class CudaPlatform {
   static constexpr bool kRunsTogether = false;
   static constexpr bool kTriesAtOnce = true;
   static constexpr bool kSpreads = true;
+  static constexpr bool kHasStreams = true;
   static constexpr uint64_t kTogetherBytes = 0;
   // Nothing that the caller wrote is published with a mailbox: it was complete before the host submitted.
   static constexpr Order kPublishOrder = order::relaxed;
@@ -100,6 +101,10 @@ class CudaPlatform {
   }
   __device__ static uint64_t controlTail(const RankMemory&) {
     return blockShared().staged.controlTail.load(order::relaxed);
+  }
+
+  __device__ static uint64_t noticeTail(const RankMemory&) {
+    return blockShared().staged.noticeTail.load(order::relaxed);
   }
 
   __device__ static CollectiveHead& headOf(RankMemory& memory, uint32_t collective) {
@@ -289,6 +294,8 @@ class CudaPlatform {
     if (!isOrdered) fenceDevice();
     memory.completions.slots[slot].store(cqe, order::relaxed);
     mark(TracePoint::completionPosted, slot);
+    // Streams that wait for it read the results on this GPU, so what has ordered them for the host has for these too.
+    blockShared().launch.completedRuns[static_cast<uint32_t>(cqe)].fetchAdd(1, order::relaxed);
     memory.counters.completionsPosted.value.fetchAdd(1, order::relaxed);
   }
 
@@ -311,6 +318,8 @@ class CudaPlatform {
     StayReport& report = *blockShared().launch.report;
     report.submissionsTaken.store(memory.counters.submissionsTaken.read(), order::relaxed);
     report.completionsPosted.store(memory.counters.completionsPosted.read(), order::relaxed);
+    report.noticesTaken.store(memory.pending.notices.header->head.load(order::relaxed), order::relaxed);
+    report.hasMoreNotices.store(memory.pending.hasWork(), order::relaxed);
     memory.residency.leave();
   }
 

@@ -55,6 +55,7 @@ __device__ inline void pollHostQueue() {
   const uint32_t word = lane % kSqeWords;
   uint64_t position = staged.filled.load(order::relaxed);
   uint64_t posted = staged.completionsPosted.load(order::relaxed);
+  uint64_t notices = staged.noticeTail.load(order::relaxed);
   uint32_t entries = 1;  // read at once; more while they come in quick succession
   for (uint32_t look = 0; staged.isOver.load(order::relaxed) == 0; ++look) {
     const uint32_t mine = lane / kSqeWords;
@@ -63,8 +64,12 @@ __device__ inline void pollHostQueue() {
     uint64_t value = 0;
     if (hasRoom && mine < entries) value = memory.submissions.slot(position + mine).words[word].load(order::relaxed);
     // What the look before read, which has come meanwhile.
-    if (lane == 0) staged.completionsPosted.store(posted, order::relaxed);
+    if (lane == 0) {
+      staged.completionsPosted.store(posted, order::relaxed);
+      staged.noticeTail.store(notices, order::relaxed);
+    }
     posted = memory.counters.completionsPosted.value.load(order::relaxed);
+    notices = memory.pending.notices.header->tail.load(order::relaxed);
     if (look % kLooksPerControl == 0 && lane == 0) {
       staged.controlTail.store(memory.control.tail.load(order::relaxed), order::relaxed);
     }

@@ -11,6 +11,9 @@ namespace {
 
 // How long the thread that starts daemons looks for work after the last, before it sleeps: a wake costs 10 us or more.
 constexpr double kSpinMicros = 1000;
+// A stream that comes to its run wakes nobody, so while one is awaited the thread looks for it, later at intervals.
+constexpr double kAwaitSpinMicros = 20'000;
+constexpr uint64_t kAwaitNapMicros = 50;
 // A fault on the device ends the daemon without a word, and asking CUDA costs a microsecond.
 constexpr double kFaultLookMicros = 2000;
 
@@ -18,7 +21,7 @@ uint64_t ticks(double micros) { return static_cast<uint64_t>(micros * ticksPerMi
 
 size_t pinnedBytes(const RankLimits& limits) {
   return SubmissionRing::bytes(limits.submissionSlots) + CompletionOwnedSlots<>::bytes(limits.completionSlots) +
-         sizeof(Residency) + sizeof(ControlRing) + sizeof(StayReport) + 1024;
+         sizeof(Residency) + sizeof(ControlRing) + sizeof(StayReport) + sizeof(Atomic<uint64_t>) + 1024;
 }
 
 void checkLimits(const RankLimits& limits) {
@@ -45,6 +48,7 @@ GpuRank::GpuRank(uint32_t number, int device, const GpuRankOptions& options, Bel
       options_((checkLimits(options.limits), options)),
       arena_(device, options.arenaBytes),
       pinned_(pinnedBytes(options.limits)),
+      streams_(arena_, pinned_, options.limits),
       places_(options.limits.collectives, options.limits.tasks),
       bell_(bell) {
   const OnDevice here(device);
@@ -96,6 +100,7 @@ GpuRank::GpuRank(uint32_t number, int device, const GpuRankOptions& options, Bel
       reinterpret_cast<BroadcastCursor*>(feed + sizeof(LeaderBroadcastHeader)),
       reinterpret_cast<Plain<FeedEntry>*>(feed + sizeof(LeaderBroadcastHeader) + readers * sizeof(BroadcastCursor)),
       capacity, readers};
+  m.pending = streams_.pending();
   deviceMemory_ = arena_.put(memory_.get(), 1);
   arguments_.memory = deviceMemory_;
   arguments_.gate = reinterpret_cast<DaemonGate*>(arena_.allocate(sizeof(DaemonGate)));
@@ -103,6 +108,7 @@ GpuRank::GpuRank(uint32_t number, int device, const GpuRankOptions& options, Bel
   arguments_.staging = arena_.allocate(size_t{limits.grid} * 2 * kStagingBytes);
   arguments_.dropped = arena_.allocate(size_t{limits.grid} * kMostCollectives);
   arguments_.feedLines = reinterpret_cast<FeedLine*>(arena_.allocate(capacity * sizeof(FeedLine)));
+  arguments_.completedRuns = streams_.completedRuns();
   arguments_.traces = reinterpret_cast<TraceRing*>(arena_.allocate((size_t{limits.grid} + 1) * sizeof(TraceRing)));
   arguments_.watchdogNanos = options.watchdogNanos;
 
@@ -112,6 +118,7 @@ GpuRank::GpuRank(uint32_t number, int device, const GpuRankOptions& options, Bel
   DFCCL_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
   DFCCL_CUDA(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, greatest));
   DFCCL_CUDA(prepareDaemon());
+  DFCCL_CUDA(prepareArrive());
   keeper_ = std::thread([this] { keep(); });
 }
 
@@ -129,6 +136,22 @@ void GpuRank::stop() {
   cudaSetDevice(device());
   cudaStreamSynchronize(stream_);  // the stay is bounded, and the watchdog bounds it again
   cudaSetDevice(former);
+}
+
+uint32_t GpuRank::submitOnStream(uint32_t index, const void* send, void* recv, cudaStream_t stream,
+                                 RunCallback callback, void* argument) {
+  streams_.checkStream(stream);
+  streams_.willArrive();
+  // The entry goes first: whatever the stream still has to do, nobody waits for this thread any more.
+  const uint32_t slot = queues_->submit(index, send, recv, callback, argument, kSqeBehindStream);
+  if (slot == kFull) {
+    streams_.wasRefused();
+    return kFull;
+  }
+  const cudaError_t error = streams_.arrive(stream, slot);
+  if (error != cudaSuccess) lose(std::string("CUDA refused to launch into a stream: ") + cudaGetErrorString(error));
+  bell_.ring();
+  return slot;
 }
 
 void GpuRank::leave() {
@@ -183,7 +206,7 @@ void GpuRank::askToDrop(uint32_t index) {
 bool GpuRank::needsStart() const {
   return Residency::hasUnseen(memory_->submissions) ||
          report_->submissionsTaken.load(order::relaxed) != report_->completionsPosted.load(order::relaxed) ||
-         hasRequests();
+         hasRequests() || streams_.hasRung() || report_->hasMoreNotices.load(order::relaxed) != 0;
 }
 
 bool GpuRank::hasRequests() const {
@@ -193,6 +216,7 @@ bool GpuRank::hasRequests() const {
 void GpuRank::launch() {
   const std::lock_guard lock(launching_);
   memory_->residency.enter();
+  streams_.noteLaunch();
   launches_.store(launches_.load(order::relaxed) + 1, order::relaxed);
   memory_->residency.launches.store(launches_.load(order::relaxed), order::seqCst);
   const cudaError_t error = launchDaemon(arguments_, options_.limits.grid, stream_);
@@ -200,6 +224,7 @@ void GpuRank::launch() {
 }
 
 void GpuRank::lose(const std::string& reason) {
+  const std::lock_guard lock(losing_);
   if (isLost()) return;
   lostBecause_ = reason;
   isLost_.store(1, order::release);
@@ -226,11 +251,14 @@ void GpuRank::keep() {
       lookForFaults();
     } else if (memory_->residency.exited.load(order::acquire) != 0) {
       lose("its daemon made no progress for so long that the watchdog ended it");
+      streams_.release([this](uint32_t index) { return queues_->issuedOf(index); });
     } else if (needsStart()) {
       launch();
       lastLook = readTicks();
-    } else if (readTicks() - idleSince < ticks(kSpinMicros)) {
+    } else if (readTicks() - idleSince < ticks(awaitsStream() ? kAwaitSpinMicros : kSpinMicros)) {
       cpuPause();
+    } else if (awaitsStream()) {
+      bell_.sleep(seen, kAwaitNapMicros, [this] { return needsStart() || stopping_.load(order::seqCst) != 0; });
     } else {
       bell_.sleep(seen, 0, [this] { return needsStart() || stopping_.load(order::seqCst) != 0; });
       idleSince = readTicks();

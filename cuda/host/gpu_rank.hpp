@@ -11,6 +11,7 @@
 #include "device/daemon_kernel.cuh"
 #include "host/index_table.hpp"
 #include "host/memory.hpp"
+#include "host/rank_streams.hpp"
 #include "world/backend.hpp"
 
 namespace dfccl::gpu {
@@ -47,6 +48,12 @@ class GpuRank {
     bell_.ring();
     return slot;
   }
+  /// Queues a run that begins when the stream comes to where it is now. @return its completion slot, or kFull.
+  /// @throws Error dfcclInvalidArgument: no such stream.
+  uint32_t submitOnStream(uint32_t index, const void* send, void* recv, cudaStream_t stream, RunCallback callback,
+                          void* argument);
+  /// Lets a stream wait for all runs of a collective that are queued. @throws Error
+  void waitOnStream(uint32_t index, cudaStream_t stream) { streams_.wait(stream, index, queues_->issuedOf(index)); }
   /// Has the run that claimed `slot` completed? Frees the slot if so.
   bool takeCompletion(uint32_t slot, dfcclResult_t& status) { return queues_->takeCompletion(slot, status); }
   uint64_t inFlight() const { return queues_->inFlight(); }
@@ -54,7 +61,11 @@ class GpuRank {
   /// A number for a collective, and as many in a row for its tasks as its program has blocks. May wait for the end of a
   /// stay, some milliseconds. @throws Error dfcclOutOfMemory.
   IndexTable::Place takePlace(uint32_t blockCount);
-  void giveBack(const IndexTable::Place& place) { places_.retire(place); }
+  /// @param issued runs of it, all of them over.
+  void giveBack(const IndexTable::Place& place, uint64_t issued) {
+    streams_.retire(place.index, issued);
+    places_.retire(place);
+  }
   /// Asks the daemon to drop an aborted collective.
   void askToDrop(uint32_t index);
 
@@ -80,6 +91,7 @@ class GpuRank {
   void launch();
   bool needsStart() const;
   bool hasRequests() const;
+  bool awaitsStream() const { return streams_.isAwaited(report_->noticesTaken.load(order::relaxed)); }
   void lookForFaults();
   void lose(const std::string& reason);
   void recyclePlaces();
@@ -88,6 +100,7 @@ class GpuRank {
   const GpuRankOptions options_;
   DeviceArena arena_;
   PinnedMemory pinned_;
+  RankStreams streams_;
   std::unique_ptr<RankMemory> memory_;
   RankMemory* deviceMemory_ = nullptr;
   LaunchArguments arguments_{};
@@ -98,6 +111,7 @@ class GpuRank {
   cudaStream_t stream_ = nullptr;
   std::mutex launching_;  // held to launch, or to keep the daemon out
   Atomic<uint64_t> launches_;
+  std::mutex losing_;
   std::string lostBecause_;  // written before isLost_
   Atomic<uint32_t> isLost_;
   Atomic<uint32_t> stopping_;

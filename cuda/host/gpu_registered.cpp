@@ -47,7 +47,7 @@ void GpuWorld::unregisterCollective(uint32_t rank, uint32_t index, uint64_t issu
                  {"rank", std::to_string(rank)},
                  {"inFlight", std::to_string(issuedRuns - finished)}});
   }
-  mine.giveBack(entry.place);
+  mine.giveBack(entry.place, issuedRuns);
   tasksPerBlock_[rank] -= tasksPerBlock(entry.place.blockCount);
   const std::shared_ptr<GpuGroup> group = entry.group;
   group->leave(entry.member);

@@ -160,7 +160,7 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
     arena.write(&mine.memory().contexts[place.firstTask], contexts.data(), contexts.size() * sizeof(TaskContext));
     group->join(member, program, spec.scale, record, &mine.memory().collectives[place.index]);
   } catch (...) {
-    mine.giveBack(place);
+    mine.giveBack(place, 0);
     throw;
   }
   tasksPerBlock_[rank] += tasksPerBlock(blockCount);

@@ -52,6 +52,15 @@ class GpuWorld : public Backend {
   void copyIn(uint32_t rank, void* to, const void* from, size_t bytes) override;
   void copyOut(uint32_t rank, void* to, const void* from, size_t bytes) override;
 
+  uint32_t submitOnStream(uint32_t rank, uint32_t index, const void* send, void* recv, void* stream,
+                          RunCallback callback, void* argument) override {
+    return ranks_[rank]->submitOnStream(index, send, recv, static_cast<cudaStream_t>(stream), callback, argument);
+  }
+  void waitOnStream(uint32_t rank, uint32_t index, void* stream) override {
+    checkHealth(rank);
+    ranks_[rank]->waitOnStream(index, static_cast<cudaStream_t>(stream));
+  }
+
   bool drive(bool) override { return false; }
   bool driveRank(uint32_t) override { return false; }
   uint32_t activeRanks() const override { return 0; }
@@ -66,6 +75,7 @@ class GpuWorld : public Backend {
   void deliverInBackground(uint32_t rank) override { watcher_.deliverInBackground(rank); }
 
   CounterReading readCounters(uint32_t rank) override;
+  std::vector<TraceTrack> readTrace(uint32_t rank) override;
   size_t arenaUsedBytes() const override;
   size_t memoryBytesOf(uint32_t rank, uint32_t index) override;
 

@@ -212,6 +212,18 @@ dfcclResult_t dfcclRunScatter(const void* sendbuff, void* recvbuff, int collId, 
 dfcclResult_t dfcclRunSendRecv(const void* sendbuff, void* recvbuff, int collId, dfcclCallback_t callback,
                                void* callbackArgs, dfcclRankCtx_t ctx);
 dfcclResult_t dfcclRunBarrier(int collId, dfcclCallback_t callback, void* callbackArgs, dfcclRankCtx_t ctx);
+/* Streams of CUDA: a cudaStream_t or CUstream is one. */
+typedef struct CUstream_st* dfcclStream_t;
+/* On a GPU: queues one run, as dfcclRun, and returns at once; the run begins when the stream, one of the rank's device
+ * that captures nothing, has done all that it was given before this call (which may be to wait for an event). The host
+ * takes no part in that. Until then other ids go on, and later runs of this id wait behind it. An aborted run ends when
+ * the stream comes to it. dfcclUnavailable on a CPU. */
+dfcclResult_t dfcclRunOnStream(const void* sendbuff, void* recvbuff, int collId, dfcclStream_t stream,
+                               dfcclCallback_t callback, void* callbackArgs, dfcclRankCtx_t ctx);
+/* Lets the stream do what it is given from now on only when all runs of the id that this rank has queued so far are
+ * over: the results are then there. The host doesn't wait. Which of them were aborted, their callbacks tell. Like any
+ * wait, it must not be for what another rank's wait keeps from being submitted. */
+dfcclResult_t dfcclWaitOnStream(int collId, dfcclStream_t stream, dfcclRankCtx_t ctx);
 /* For ids of dfcclRegisterProgram. */
 dfcclResult_t dfcclRunProgram(const void* sendbuff, void* recvbuff, int collId, dfcclCallback_t callback,
                               void* callbackArgs, dfcclRankCtx_t ctx);
@@ -257,6 +269,11 @@ typedef struct {
 } dfcclCounters_t;
 
 dfcclResult_t dfcclGetCounters(dfcclCounters_t* counters, dfcclRankCtx_t ctx);
+
+/* Writes what the daemons of these ranks did last to a file, for ui.perfetto.dev: a track a block, with its stays, the
+ * work of its threads, the moments of its runs and its counters. It is always recorded; a few milliseconds of it are
+ * kept. dfcclUnavailable on a CPU. */
+dfcclResult_t dfcclWriteTrace(const char* path, const dfcclRankCtx_t* ctxs, int count);
 
 /* What went wrong in this thread's last call that failed; "" if none did. Valid until the thread's next failure. */
 const char* dfcclGetLastError(void);

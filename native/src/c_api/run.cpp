@@ -54,14 +54,21 @@ void ignoreCompletion(void*, dfcclResult_t) {}
   });
 }
 
-inline dfcclResult_t queue(RankContext& context, const Registration& registration, const void* send, void* recv, int id,
-                           dfcclCallback_t callback, void* args, dfcclRankCtx_t ctx) {
+/// Whether a run may be queued with these buffers. Asks about memory that is not known yet.
+inline dfcclResult_t check(RankContext& context, const Registration& registration, const void* send, void* recv, int id,
+                           dfcclRankCtx_t ctx) {
   if (!isAllowed(registration.shape, send, recv)) [[unlikely]]
     return refuseRun(send, recv, id, ctx);
-  if (context.checksMemory() && !registration.knows(send, recv)) [[unlikely]] {
-    const dfcclResult_t result = checkMemory(context, registration, send, recv);
-    if (result != dfcclSuccess) return result;
-  }
+  if (context.checksMemory() && !registration.knows(send, recv)) [[unlikely]]
+    return checkMemory(context, registration, send, recv);
+  return dfcclSuccess;
+}
+
+inline dfcclResult_t queue(RankContext& context, const Registration& registration, const void* send, void* recv, int id,
+                           dfcclCallback_t callback, void* args, dfcclRankCtx_t ctx) {
+  const dfcclResult_t result = check(context, registration, send, recv, id, ctx);
+  if (result != dfcclSuccess) [[unlikely]]
+    return result;
   const uint32_t slot =
       context.queues().submit(registration.index, send, recv, callback != nullptr ? callback : ignoreCompletion, args);
   if (slot == RankQueues::kFull) [[unlikely]]
@@ -140,6 +147,28 @@ dfcclResult_t dfcclRunSendRecv(const void* sendbuff, void* recvbuff, int collId,
 
 dfcclResult_t dfcclRunBarrier(int collId, dfcclCallback_t callback, void* callbackArgs, dfcclRankCtx_t ctx) {
   return run(Collective::barrier, nullptr, nullptr, collId, callback, callbackArgs, ctx);
+}
+
+dfcclResult_t dfcclRunOnStream(const void* sendbuff, void* recvbuff, int collId, dfcclStream_t stream,
+                               dfcclCallback_t callback, void* callbackArgs, dfcclRankCtx_t ctx) {
+  return guarded([&] {
+    RankContext& context = contextOf(ctx);
+    const Registration& registration = context.get(collId);
+    const dfcclResult_t result = check(context, registration, sendbuff, recvbuff, collId, ctx);
+    if (result != dfcclSuccess) return result;
+    const uint32_t slot =
+        context.backend().submitOnStream(context.number(), registration.index, sendbuff, recvbuff, stream,
+                                         callback != nullptr ? callback : ignoreCompletion, callbackArgs);
+    return slot == RankQueues::kFull ? refuseFull(context) : dfcclSuccess;
+  });
+}
+
+dfcclResult_t dfcclWaitOnStream(int collId, dfcclStream_t stream, dfcclRankCtx_t ctx) {
+  return guarded([&] {
+    RankContext& context = contextOf(ctx);
+    context.backend().waitOnStream(context.number(), context.get(collId).index, stream);
+    return dfcclSuccess;
+  });
 }
 
 dfcclResult_t dfcclRunProgram(const void* sendbuff, void* recvbuff, int collId, dfcclCallback_t callback,

@@ -44,7 +44,11 @@ std::string explain(RankContext& context) {
     for (const auto& member : members) {
       if (member.registered && member.submitted > run) continue;
       missing.append(missing.empty() ? "rank " : ", rank ").append(std::to_string(member.rank));
-      missing += member.registered ? " has not submitted it" : " has not registered it";
+      // This rank has, but on a GPU the daemon hears of it only behind the stream.
+      const bool isBehindStream = member.rank == context.number() && context.checksMemory();
+      missing += !member.registered ? " has not registered it"
+                 : isBehindStream   ? " waits for its stream"
+                                    : " has not submitted it";
     }
     if (text.size() > 400) return;  // the first few say enough
     text.append(" ").append(nameOf(registration.collective)).append(" ").append(std::to_string(id));

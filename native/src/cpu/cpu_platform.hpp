@@ -34,6 +34,8 @@ class CpuPlatform {
   // Any thread steps any block, so nothing is gained by giving a run to another one, and in one block runs keep their
   // order.
   static constexpr bool kSpreads = false;
+  // A CPU has no streams that a run could wait for.
+  static constexpr bool kHasStreams = false;
   // Up to this much moved by all ranks together, whoever comes last does it for everybody.
   static constexpr uint64_t kTogetherBytes = 64 << 10;
 
@@ -97,6 +99,9 @@ class CpuPlatform {
     return memory.blocks[block].facts.load(order::relaxed);
   }
   static uint64_t controlTail(const RankMemory& memory) { return memory.control.tail.load(order::acquire); }
+
+  /// Of the notices of streams that have come to their runs, as far as known.
+  static uint64_t noticeTail(const RankMemory&) { return 0; }
 
   static CollectiveHead& headOf(RankMemory& memory, uint32_t collective) { return memory.collectives[collective]; }
   static void placeChanged(RankMemory&, uint32_t, const CollectiveHead&) {}

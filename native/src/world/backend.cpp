@@ -1,7 +1,9 @@
 #include "world/backend.hpp"
 
 #include <cstring>
+#include <string>
 
+#include "error.hpp"
 #include "world/gpu_backend.hpp"
 #include "world/world.hpp"
 
@@ -19,6 +21,19 @@ bool Backend::isStayOver(uint32_t rank, uint64_t stay) {
 
 void Backend::copyIn(uint32_t, void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); }
 void Backend::copyOut(uint32_t, void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); }
+
+namespace {
+[[noreturn]] void refuseStream(uint32_t rank) {
+  throw Error(dfcclUnavailable, "Rank " + std::to_string(rank) + " is on a CPU, where there are no streams.",
+              "Open the world with the backend of GPUs, or run and wait without a stream.",
+              {{"rank", std::to_string(rank)}});
+}
+}  // namespace
+
+uint32_t Backend::submitOnStream(uint32_t rank, uint32_t, const void*, void*, void*, RunCallback, void*) {
+  refuseStream(rank);
+}
+void Backend::waitOnStream(uint32_t rank, uint32_t, void*) { refuseStream(rank); }
 
 std::unique_ptr<Backend> openBackend(const WorldOptions& options) {
   if (options.backend == BackendKind::cuda) return openGpuBackend(options);

@@ -8,6 +8,7 @@
 
 #include "dfccl/daemon/counters.hpp"
 #include "processes/segment.hpp"
+#include "trace/trace_track.hpp"
 #include "world/collective_spec.hpp"
 #include "world/known_memory.hpp"
 #include "world/rank_queues.hpp"
@@ -87,6 +88,13 @@ class Backend {
     return {};
   }
 
+  /// Queues a run that begins only when everything is done that a stream of the rank's GPU has been given.
+  /// @return as RankQueues::submit(). @throws Error dfcclUnavailable where there are no streams, dfcclInvalidArgument
+  virtual uint32_t submitOnStream(uint32_t rank, uint32_t index, const void* send, void* recv, void* stream,
+                                  RunCallback callback, void* argument);
+  /// Lets a stream go on only when all runs of a collective are over that this rank has queued. @throws Error the same
+  virtual void waitOnStream(uint32_t rank, uint32_t index, void* stream);
+
   /// Zeroed memory that this rank's runs may use. @throws Error dfcclOutOfMemory
   virtual void* allocate(uint32_t rank, size_t bytes) = 0;
   /// @param bytes as allocated. @throws Error dfcclInvalidArgument where the memory is known not to be of allocate().
@@ -144,6 +152,8 @@ class Backend {
   virtual void deliverInBackground(uint32_t rank) = 0;
 
   virtual CounterReading readCounters(uint32_t rank) = 0;
+  /// The last moments of the rank's daemon; nothing where daemons write no trace. @throws Error
+  virtual std::vector<TraceTrack> readTrace(uint32_t /*rank*/) { return {}; }
   virtual size_t arenaUsedBytes() const = 0;
   virtual size_t memoryBytesOf(uint32_t rank, uint32_t index) = 0;
 

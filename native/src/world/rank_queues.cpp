@@ -12,7 +12,8 @@ RankQueues::RankQueues(RankMemory& memory, const Atomic<uint64_t, Scope::device>
       pending_(memory.limits.completionSlots),
       issuedRuns_(memory.limits.collectives) {}
 
-uint32_t RankQueues::submit(uint32_t index, const void* send, void* recv, RunCallback callback, void* argument) {
+uint32_t RankQueues::submit(uint32_t index, const void* send, void* recv, RunCallback callback, void* argument,
+                            uint32_t flags) {
   Reserve reserved;
   while ((reserved = producer_.tryReserve(1)) == Reserve::busy) cpuPause();  // another thread, or JavaScript
   if (reserved == Reserve::full) return kFull;
@@ -26,6 +27,7 @@ uint32_t RankQueues::submit(uint32_t index, const void* send, void* recv, RunCal
   tally_.noteIssued();
   Sqe sqe{};
   sqe.id = index;
+  sqe.flags = flags;
   sqe.completionSlot = slot;
   sqe.sendAddress = reinterpret_cast<uint64_t>(send);
   sqe.recvAddress = reinterpret_cast<uint64_t>(recv);

@@ -27,7 +27,9 @@ class RankQueues {
   /// Queues one run. Any thread; nothing is waited for but the other submitters' few nanoseconds.
   /// @param callback nullptr: somebody will call takeCompletion().
   /// @return The run's completion slot, or kFull: no entry or no slot is free now, nothing was queued.
-  uint32_t submit(uint32_t index, const void* send, void* recv, RunCallback callback, void* argument);
+  /// @param flags of the entry (kSqe...).
+  uint32_t submit(uint32_t index, const void* send, void* recv, RunCallback callback, void* argument,
+                  uint32_t flags = 0);
   /// The entry after which the daemon leaves for good.
   bool submitExit();
 

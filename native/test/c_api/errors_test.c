@@ -237,6 +237,20 @@ static void backends(void) {
   CHECK_OK(dfcclWorldDestroy(world));
 }
 
+/* What only GPUs have. */
+static void gpus_only(void) {
+  CHECK_OK(register_with(kCount, dfcclFloat32, dfcclSum, 0, dfcclAllRanks(), ctx[0]));
+  EXPECT(dfcclUnavailable, "on a CPU, where there are no streams", dfcclRunOnStream(a, b, 0, NULL, NULL, NULL, ctx[0]));
+  EXPECT(dfcclUnavailable, "on a CPU, where there are no streams", dfcclWaitOnStream(0, NULL, ctx[0]));
+  EXPECT(dfcclUnknownCollective, "12345", dfcclRunOnStream(a, b, 12345, NULL, NULL, NULL, ctx[0]));
+  EXPECT(dfcclUnknownCollective, "12345", dfcclWaitOnStream(12345, NULL, ctx[0]));
+  EXPECT(dfcclInvalidArgument, "context is null", dfcclWaitOnStream(0, NULL, NULL));
+  EXPECT(dfcclUnavailable, "writes no trace", dfcclWriteTrace("/dev/null", ctx, 2));
+  EXPECT(dfcclInvalidArgument, "path or the list", dfcclWriteTrace(NULL, ctx, 2));
+  EXPECT(dfcclInvalidArgument, "length is 0", dfcclWriteTrace("/dev/null", ctx, 0));
+  CHECK_OK(dfcclUnregister(0, ctx[0]));
+}
+
 int main(void) {
   on_threads(1, first_error_of_a_thread, NULL);
   world = open_world(2, 1);
@@ -245,6 +259,7 @@ int main(void) {
   runs();
   queues();
   worlds();
+  gpus_only();
   tables_fill();
   strings();
   on_threads(1, first_error_of_a_thread, NULL); /* this thread's errors are not another's */

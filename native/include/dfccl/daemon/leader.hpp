@@ -2,6 +2,7 @@
 // The leader's work beside its own block: it alone reads the host's queue, passes runs on to all blocks, and decides
 // when the daemon leaves, for all of them at one position of the sequence (dfccl.txt section 4.4).
 #include <cstdint>
+#include <type_traits>
 
 #include "dfccl/daemon/block_daemon.hpp"
 
@@ -16,6 +17,7 @@ class Leader {
       : m_(memory),
         submissions_(memory),
         feed_(memory),
+        pending_(memory.pending),
         controlHead_(memory.control.head.load(order::relaxed)),
         submissionsTaken_(memory.counters.submissionsTaken.read()),
         stepsPerDecision_(stepsPerDecision(memory.policy.quit.idleVisits)) {}
@@ -32,6 +34,9 @@ class Leader {
 
   /// Something of the host's that no block knows yet. Any thread asks, so only what is shared is looked at.
   bool hasWork() const {
+    if constexpr (P::kHasStreams) {
+      if (m_.pending.hasWork()) return true;
+    }
     return Residency::hasUnseen(m_.submissions) ||
            m_.control.tail.load(order::acquire) != m_.control.head.load(order::relaxed);
   }
@@ -54,14 +59,30 @@ class Leader {
     hasLooked_ = true;
     uint32_t taken = 0;
     Sqe sqe;
-    while (taken < most && (taken == 0 || hasRoom()) && submissions_.peek(sqe)) {
-      submissions_.pop();
-      ++taken;
-      if (sqe.flags & kSqeExit) {
-        m_.residency.exited.store(1, order::seqCst);
-        leave(platform, own);
-        break;
+    bool mayHavePending = pending_.mayHaveNext(P::noticeTail(m_));
+    while (taken < most && (taken == 0 || hasRoom())) {
+      // First what has waited, so that of one id it comes before what is in the queue.
+      if (mayHavePending) mayHavePending = pending_.next(sqe);
+      if (!mayHavePending) {
+        if (!submissions_.peek(sqe)) break;
+        const bool waits = pending_.mustWait(sqe);
+        if (!Rules::waitsApart && waits && !pending_.isOpen(sqe)) break;
+        submissions_.pop();
+        if (sqe.flags & kSqeExit) {
+          ++taken;
+          m_.residency.exited.store(1, order::seqCst);
+          leave(platform, own);
+          break;
+        }
+        if (waits) [[unlikely]] {
+          ++taken;
+          pending_.hold(sqe);
+          letGo();
+          mayHavePending = pending_.mayHaveNext(P::noticeTail(m_));
+          continue;
+        }
       }
+      ++taken;
       passOn(platform, own, sqe);
     }
     if (taken == 0) {
@@ -202,6 +223,7 @@ class Leader {
   RankMemory& m_;
   typename P::Submissions submissions_;
   typename P::FeedLeader feed_;
+  std::conditional_t<P::kHasStreams, PendingRuns<Rules>, NoPendingRuns> pending_;
   scheduling::QuitState quit_{};
   uint64_t seenProgress_ = 0;
   uint64_t controlHead_;       // requests passed on

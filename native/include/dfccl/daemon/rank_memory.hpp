@@ -8,6 +8,7 @@
 #include "dfccl/array.hpp"
 #include "dfccl/daemon/block_feed.hpp"
 #include "dfccl/daemon/counters.hpp"
+#include "dfccl/daemon/pending_runs.hpp"
 #include "dfccl/daemon/records.hpp"
 #include "dfccl/daemon/residency.hpp"
 #include "dfccl/daemon/trace_point.hpp"
@@ -104,6 +105,7 @@ struct RankMemory {
   Array<uint8_t> isActive{};              // [task]: some run of it is in its block's queue; its block's own
   Array<BlockMemory> blocks{};            // [grid]
   BlockFeed feed{};
+  PendingMemory pending{};  // where the platform has streams
 };
 
 /// Entries of the feed for these limits: every run in flight and every control request fits, so the leader waits for a

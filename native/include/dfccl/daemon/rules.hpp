@@ -33,6 +33,12 @@ struct AllRules {
   static constexpr bool movesBetweenRuns = true;
   /// A run waits until every member has registered.
   static constexpr bool holdUntilRegistered = true;
+  /// A run that was submitted behind a stream begins only when the stream has come to it.
+  static constexpr bool waitsForStreams = true;
+  /// Runs of an id begin in the order of their submission, whichever of them waits for a stream.
+  static constexpr bool waitsBehindItsId = true;
+  /// What waits for a stream keeps no other id from beginning.
+  static constexpr bool waitsApart = true;
   /// Whoever sees the daemon out looks at the submission queue once more.
   static constexpr bool secondLookAfterExit = true;
 };

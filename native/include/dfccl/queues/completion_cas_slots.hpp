@@ -6,7 +6,7 @@
 //        | slotCount     | slots[slotCount] (u64)        slotCount a power of two, at least 8
 //          constant        producers, poller
 #include <cstddef>
-#include <new>
+#include <memory>
 
 #include "dfccl/queues/completion_queue.hpp"
 
@@ -42,9 +42,9 @@ struct CompletionCasSlots {
   /// Makes an empty queue in `memory` (bytes() of it, 64-byte aligned) before anyone else sees it.
   /// @pre slotCount is a power of two.
   static CompletionCasSlots create(void* memory, uint32_t slotCount) {
-    new (memory) CasSlotsHeader{};
+    std::construct_at(static_cast<CasSlotsHeader*>(memory));
     const CompletionCasSlots queue = at(memory, slotCount);
-    for (uint32_t i = 0; i < slotCount; ++i) new (&queue.slots[i]) Atomic<uint64_t>{};
+    for (uint32_t i = 0; i < slotCount; ++i) std::construct_at(&queue.slots[i]);
     queue.header->slotCount.store(slotCount, order::relaxed);
     return queue;
   }
@@ -55,10 +55,10 @@ struct CompletionCasSlots {
 
   class Producer {
    public:
-    explicit Producer(CompletionCasSlots queue) : queue_(queue) {}
+    DFCCL_HD explicit Producer(CompletionCasSlots queue) : queue_(queue) {}
 
     /// @return False: every slot was taken when it was tried.
-    bool post(uint32_t, uint64_t cqe) {
+    DFCCL_HD bool post(uint32_t, uint64_t cqe) {
       // Producers start apart, by collective, so that they seldom try the same slot.
       const uint32_t first = static_cast<uint32_t>(cqe) * 2654435769u >> 7;
       for (uint32_t i = 0; i < queue_.slotCount; ++i) {

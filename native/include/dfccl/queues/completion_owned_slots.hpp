@@ -118,10 +118,10 @@ struct CompletionOwnedSlots {
   /// The daemon's end; as many as it has blocks.
   class Producer {
    public:
-    explicit Producer(CompletionOwnedSlots queue) : queue_(queue) {}
+    DFCCL_HD explicit Producer(CompletionOwnedSlots queue) : queue_(queue) {}
 
     /// @pre `slot` is the one that the run's SQE carried; nothing was posted there for this run. Never refused.
-    bool post(uint32_t slot, uint64_t cqe) {
+    DFCCL_HD bool post(uint32_t slot, uint64_t cqe) {
       queue_.slots[slot].store(cqe, Orders::post);  // R1
       return true;
     }

@@ -12,7 +12,7 @@
 // Four accesses to host memory: reserved, head, compare-and-swap of reserved, entry. The poller goes in order, so a
 // producer that dies between the last two holds up what was posted after it, and overwrites nothing.
 #include <cstddef>
-#include <new>
+#include <memory>
 
 #include "dfccl/queues/completion_queue.hpp"
 
@@ -54,9 +54,9 @@ struct CompletionPackedRing {
   /// Makes an empty ring in `memory` (bytes() of it, 64-byte aligned) before anyone else sees it.
   /// @pre capacity is a power of two.
   static CompletionPackedRing create(void* memory, uint32_t capacity, uint64_t firstPosition = 0) {
-    new (memory) PackedRingHeader{};
+    std::construct_at(static_cast<PackedRingHeader*>(memory));
     const CompletionPackedRing ring = at(memory, capacity);
-    for (uint32_t i = 0; i < capacity; ++i) new (&ring.entries[i]) Atomic<uint64_t>{};
+    for (uint32_t i = 0; i < capacity; ++i) std::construct_at(&ring.entries[i]);
     ring.reset(firstPosition);
     return ring;
   }
@@ -78,10 +78,10 @@ struct CompletionPackedRing {
 
   class Producer {
    public:
-    explicit Producer(CompletionPackedRing ring) : ring_(ring) {}
+    DFCCL_HD explicit Producer(CompletionPackedRing ring) : ring_(ring) {}
 
     /// @return False: full. Turns only while other producers get ahead of it.
-    bool post(uint32_t, uint64_t cqe) {
+    DFCCL_HD bool post(uint32_t, uint64_t cqe) {
       PackedRingHeader& header = *ring_.header;
       uint64_t position = header.reserved.load(order::relaxed);
       do {
@@ -116,8 +116,8 @@ struct CompletionPackedRing {
   };
 
  private:
-  Atomic<uint64_t>& slot(uint64_t position) const { return entries[position & (capacity - 1)]; }
-  uint64_t lapBits(uint64_t position) const { return ((position / capacity + 1) << kLapShift) & kLapMask; }
+  DFCCL_HD Atomic<uint64_t>& slot(uint64_t position) const { return entries[position & (capacity - 1)]; }
+  DFCCL_HD uint64_t lapBits(uint64_t position) const { return ((position / capacity + 1) << kLapShift) & kLapMask; }
 
   static CompletionPackedRing at(void* memory, uint32_t capacity) {
     auto* bytes = static_cast<std::byte*>(memory);

@@ -9,7 +9,7 @@
 // Six accesses to host memory: lock, tail, head, entry, tail, unlock. The mutual exclusion is a try-lock, so a producer
 // that dies inside makes the others answer "not now"; it can't damage an entry.
 #include <cstddef>
-#include <new>
+#include <memory>
 
 #include "dfccl/queues/completion_queue.hpp"
 
@@ -51,9 +51,9 @@ struct CompletionVanillaRing {
   /// Makes an empty ring in `memory` (bytes() of it, 64-byte aligned) before anyone else sees it.
   /// @pre capacity is a power of two.
   static CompletionVanillaRing create(void* memory, uint32_t capacity, uint64_t firstPosition = 0) {
-    new (memory) VanillaRingHeader{};
+    std::construct_at(static_cast<VanillaRingHeader*>(memory));
     const CompletionVanillaRing ring = at(memory, capacity);
-    for (uint32_t i = 0; i < capacity; ++i) new (&ring.entries[i]) Plain<uint64_t>{};
+    for (uint32_t i = 0; i < capacity; ++i) std::construct_at(&ring.entries[i]);
     ring.reset(firstPosition);
     return ring;
   }
@@ -72,10 +72,10 @@ struct CompletionVanillaRing {
 
   class Producer {
    public:
-    explicit Producer(CompletionVanillaRing ring) : ring_(ring) {}
+    DFCCL_HD explicit Producer(CompletionVanillaRing ring) : ring_(ring) {}
 
     /// @return False: full, or another producer is at work.
-    bool post(uint32_t, uint64_t cqe) {
+    DFCCL_HD bool post(uint32_t, uint64_t cqe) {
       VanillaRingHeader& header = *ring_.header;
       uint32_t unlocked = 0;
       if (!header.lock.compareExchange(unlocked, 1, Orders::lock, order::relaxed)) return false;  // A3

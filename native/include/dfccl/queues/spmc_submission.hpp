@@ -17,7 +17,7 @@
 //
 // A turn has 32 bits and wraps; a slot only ever holds one of those three.
 #include <cstddef>
-#include <new>
+#include <memory>
 
 #include "dfccl/queues/sqe_words.hpp"
 
@@ -45,16 +45,16 @@ struct SpmcSubmission {
   uint32_t capacity;
   uint32_t blockCount;
 
-  SpmcEntry& slot(uint64_t position) const { return entries[position & (capacity - 1)]; }
+  DFCCL_HD SpmcEntry& slot(uint64_t position) const { return entries[position & (capacity - 1)]; }
 
   static constexpr size_t bytes(uint32_t capacity) { return sizeof(SpmcHeader) + size_t{capacity} * sizeof(SpmcEntry); }
 
   /// Makes an empty ring in `memory` (bytes() of it, 64-byte aligned) before anyone else sees it.
   /// @pre capacity is a power of two, at least 2; blockCount >= 1.
   static SpmcSubmission create(void* memory, uint32_t capacity, uint32_t blockCount, uint64_t firstPosition = 0) {
-    new (memory) SpmcHeader{};
+    std::construct_at(static_cast<SpmcHeader*>(memory));
     const SpmcSubmission ring = at(memory, capacity, blockCount);
-    for (uint32_t i = 0; i < capacity; ++i) new (&ring.entries[i]) SpmcEntry{};
+    for (uint32_t i = 0; i < capacity; ++i) std::construct_at(&ring.entries[i]);
     ring.reset(firstPosition);
     return ring;
   }
@@ -122,10 +122,10 @@ template <class Orders = SpmcOrders>
 class SpmcConsumer {
  public:
   /// @param position Where this block's last consumer stopped.
-  explicit SpmcConsumer(SpmcSubmission ring, uint64_t position = 0) : ring_(ring), position_(position) {}
+  DFCCL_HD explicit SpmcConsumer(SpmcSubmission ring, uint64_t position = 0) : ring_(ring), position_(position) {}
 
   /// @return False: nothing new.
-  bool take(Sqe& out) {
+  DFCCL_HD bool take(Sqe& out) {
     SpmcEntry& entry = ring_.slot(position_);
     if (entry.turn.load(Orders::readTurn) != static_cast<uint32_t>(position_ + 1)) return false;  // A1
     uint64_t words[kSqeWords];

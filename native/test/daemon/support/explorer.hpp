@@ -75,6 +75,7 @@ class Explorer {
     std::vector<uint64_t> registrations;
     std::deque<Run> inFlight;
     std::deque<Run> quarantined;
+    std::deque<Run> awaitingStream;
     uint32_t speed = 1;
   };
   struct ThreadState {
@@ -143,6 +144,8 @@ class Explorer {
   void actSome() {
     ThreadState& t = threads_[random_.below(static_cast<uint32_t>(threads_.size()))];
     const uint32_t rank = t.thread->rank;
+    const auto awaiting = static_cast<uint32_t>(ranks_[rank].awaitingStream.size());
+    if (plan_.streamsArrive && awaiting != 0 && random_.oneIn(3)) return arrive(rank, random_.below(awaiting));
     if (t.mustLook) {
       t.mustLook = false;
       world_.lookForDaemon(rank);
@@ -175,6 +178,11 @@ class Explorer {
         return world_.isComplete(rank, side.index[c]);
       case Action::submit:
         return submit(t, rank, c);
+      case Action::submitBehind:
+        return submit(t, rank, c, kSqeBehindStream);
+      case Action::arrive:
+        arrive(rank, 0);
+        return true;
       case Action::synchronize:
         if (!t.isSynchronizing) {
           t.stay = world_.residentStay(rank);
@@ -209,7 +217,7 @@ class Explorer {
     return true;
   }
 
-  bool submit(ThreadState& t, uint32_t rank, uint32_t c) {
+  bool submit(ThreadState& t, uint32_t rank, uint32_t c, uint32_t flags = 0) {
     Side& side = ranks_[rank];
     if (side.index[c] == kNobody) return false;  // another thread of the process is about to register it
     const PlannedCollective& planned = plan_.collectives[c];
@@ -231,13 +239,8 @@ class Explorer {
       fail("the test has no memory left for buffers");
       return false;
     }
-    UserMemory::scribble(run.recv, run.recvBytes, random_);
-    for (uint64_t i = 0; i < sizes.send; ++i) {
-      storeElement(spec.type, run.send + i * element, contribution(spec, member, run.dataNumber, i));
-    }
-    memory_.lend(run.send, run.sendBytes);
-    memory_.lend(run.recv, run.recvBytes);
-    const std::optional<uint32_t> slot = world_.submit(rank, side.index[c], run.send, run.recv);
+    if (flags == 0) fillAndLend(rank, run);
+    const std::optional<uint32_t> slot = world_.submit(rank, side.index[c], run.send, run.recv, flags);
     if (!slot) {
       takeBack(run);
       return false;
@@ -245,8 +248,31 @@ class Explorer {
     run.slot = *slot;
     ++side.runs[c];
     side.inFlight.push_back(run);
+    if (flags != 0) side.awaitingStream.push_back(run);
     t.mustLook = true;
     return true;
+  }
+
+  void fillAndLend(uint32_t rank, const Run& run) {
+    const CollectiveSpec& spec = plan_.collectives[run.collective].spec;
+    const size_t element = sizeOf(spec.type);
+    UserMemory::scribble(run.recv, run.recvBytes, random_);
+    for (uint64_t i = 0; i * element < run.sendBytes; ++i) {
+      storeElement(spec.type, run.send + i * element, contribution(spec, memberOf(spec, rank), run.dataNumber, i));
+    }
+    memory_.lend(run.send, run.sendBytes);
+    memory_.lend(run.recv, run.recvBytes);
+  }
+
+  /// A stream comes to a run that waits for it. Until now the buffers were the stream's.
+  void arrive(uint32_t rank, uint32_t which) {
+    std::deque<Run>& awaiting = ranks_[rank].awaitingStream;
+    const Run run = awaiting[which];
+    awaiting.erase(awaiting.begin() + which);
+    fillAndLend(rank, run);
+    world_.arrive(rank, run.slot);
+    note("arrive", rank, run.collective);
+    lastEvent_ = verdict_.picks;
   }
 
   void complete(uint32_t rank, const typename TestWorld<Rules>::Completion& completion) {

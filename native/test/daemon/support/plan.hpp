@@ -19,6 +19,8 @@ struct Action {
     enroll,           // register the collective
     awaitRegistered,  // until all its ranks have
     submit,           // one run of it
+    submitBehind,     // ... that begins only when a stream has come to it, which fills its buffers
+    arrive,           // the rank's stream that was behind longest comes to its run
     synchronize,      // wait until the daemon that is there now has left
     await,            // wait for this rank's runs of it
     awaitAll,         // wait for all runs of this rank
@@ -31,8 +33,9 @@ struct Action {
   uint32_t collective = 0;
 };
 inline const char* nameOf(Action::Kind kind) {
-  static const char* const names[] = {"register",  "await registered", "submit", "synchronize",      "await",
-                                      "await all", "unregister",       "abort",  "await quarantine", "keep submitting"};
+  static const char* const names[] = {
+      "register", "await registered", "submit",     "submit behind", "arrive",           "synchronize",
+      "await",    "await all",        "unregister", "abort",         "await quarantine", "keep submitting"};
   return names[kind];
 }
 
@@ -48,6 +51,7 @@ struct Plan {
   std::vector<AppThread> threads;
   uint32_t maxPicks = 400'000;         // scheduling decisions; more means that it will never end
   uint32_t patience = 60'000;          // picks without a completion or an action of the application
+  bool streamsArrive = true;           // on their own, in any order; else by Action::arrive only
   bool quarantineEndsAtAbort = false;  // mistake: an aborted run's buffers are reused at once
   int64_t stepBudgetBytes = 0;
   uint64_t togetherBytes = 0;  // up to which the last to arrive executes for all

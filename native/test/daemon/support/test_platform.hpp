@@ -38,10 +38,15 @@ class TestPlatform : public CpuPlatform<RulesType> {
   static constexpr uint32_t kStepsPerDecision = 1;
   static constexpr bool kTriesAtOnce = true;
   static constexpr bool kSpreads = true;
+  static constexpr bool kHasStreams = true;
   static inline int64_t& kStepBudgetBytes = Surroundings::stepBudgetBytes;
   static inline uint64_t& kTogetherBytes = Surroundings::togetherBytes;
 
   uint64_t now() const { return Surroundings::now; }
+
+  static uint64_t noticeTail(const RankMemory& memory) {
+    return memory.pending.notices.header->tail.load(order::relaxed);
+  }
 
   static const CollectiveRecord* nearView(uint32_t, const CollectiveRecord& record, const CollectiveRecord*, bool) {
     return NearPlace::bring(record);

@@ -10,6 +10,7 @@
 
 #include "cpu/cpu_rank_memory.hpp"
 #include "dfccl/daemon/rank_daemon.hpp"
+#include "pending_tables.hpp"
 #include "program/program_loader.hpp"
 #include "test_platform.hpp"
 #include "world/builtin_programs.hpp"
@@ -153,8 +154,8 @@ class TestWorld {
     return sides_[rank]->memory.collectives[index].blocksDropped.load(order::acquire) == shape_.limits.grid;
   }
 
-  /// @return the run's completion slot, or nothing: full.
-  std::optional<uint32_t> submit(uint32_t rank, uint32_t index, const void* send, void* recv) {
+  /// @param flags kSqeBehindStream: it begins after arrive(). @return the run's completion slot, or nothing: full.
+  std::optional<uint32_t> submit(uint32_t rank, uint32_t index, const void* send, void* recv, uint32_t flags = 0) {
     Side& side = *sides_[rank];
     if (side.producer.tryReserve(1) != Reserve::ok) return std::nullopt;
     const std::optional<uint32_t> slot = claimSlot(side, index);
@@ -165,6 +166,7 @@ class TestWorld {
     ++side.entries[index].issued;
     Sqe sqe{};
     sqe.id = index;
+    sqe.flags = flags;
     sqe.completionSlot = *slot;
     sqe.sendAddress = reinterpret_cast<uint64_t>(send);
     sqe.recvAddress = reinterpret_cast<uint64_t>(recv);
@@ -172,6 +174,8 @@ class TestWorld {
     side.producer.publish(1);
     return slot;
   }
+  /// A stream has come to the run that has this slot.
+  void arrive(uint32_t rank, uint32_t slot) { sides_[rank]->memory.pending.notices.add(slot); }
   /// What a submitter does after submit(), separately: it may lose the processor in between.
   void lookForDaemon(uint32_t rank) {
     RankMemory& m = sides_[rank]->memory;
@@ -211,6 +215,7 @@ class TestWorld {
   struct Side {
     Side(uint32_t rank, const WorldShape& shape)
         : memory(rank, shape.limits, shape.policy),
+          pending(memory),
           daemon(memory),
           producer(memory.submissions, 1),
           claimer(memory.completions),
@@ -223,6 +228,7 @@ class TestWorld {
       }
     }
     CpuRankMemory memory;
+    PendingTables pending;
     RankDaemon<Platform> daemon;
     EngineSubmissionProducer producer;
     CompletionOwnedSlots<>::Claimer claimer;

@@ -1,0 +1,64 @@
+#pragma once
+// The caller's streams and a rank's runs: a run that begins when a stream comes to it, and a stream that goes on when
+// runs are over (decision 14). No thread of the host takes part in either.
+#include <cstdint>
+#include <vector>
+
+#include "device/arrive.cuh"
+#include "device/block_shared.cuh"
+#include "host/memory.hpp"
+
+namespace dfccl::gpu {
+
+class RankStreams {
+ public:
+  /// Makes the tables in the device's memory and the doorbell in the host's.
+  RankStreams(DeviceArena& arena, PinnedMemory& pinned, const RankLimits& limits);
+
+  /// What the daemon sees of it.
+  const PendingMemory& pending() const { return pending_; }
+  Atomic<uint32_t, Scope::device>* completedRuns() const { return completedRuns_; }
+
+  /// @throws Error dfcclInvalidArgument where no run can be put behind this stream.
+  void checkStream(cudaStream_t stream) const;
+  /// Before the run is submitted, and what became of that.
+  void willArrive() { announced_.fetchAdd(1, order::seqCst); }
+  void wasRefused() { announced_.fetchSub(1, order::seqCst); }
+  /// Puts the arrival at a run that was submitted into the stream.
+  cudaError_t arrive(cudaStream_t stream, uint32_t slot);
+
+  /// Lets the stream wait until `issued` runs of a collective are over, counted from its registration.
+  /// @throws Error dfcclInvalidArgument, dfcclSystemError
+  void wait(cudaStream_t stream, uint32_t index, uint64_t issued) const;
+  /// The place will have another collective, and counts on.
+  void retire(uint32_t index, uint64_t issued);
+  /// Nothing will complete any more: lets all streams that wait go on. @param issued of each place.
+  template <class IssuedOf>
+  void release(const IssuedOf& issued) {
+    std::vector<uint32_t> all(before_.size());
+    for (uint32_t i = 0; i < all.size(); ++i) all[i] = targetOf(i, issued(i));
+    arena_.write(completedRuns_, all.data(), all.size() * sizeof all[0]);
+  }
+
+  // For the thread that starts daemons. A notice may come at any time; its bell rings after it. So what rang before a
+  // launch is seen in that stay, and what rings after it asks for another.
+  void noteLaunch() { rungAtLaunch_ = doorbell_->load(order::acquire); }
+  bool hasRung() const { return doorbell_->load(order::acquire) != rungAtLaunch_; }
+  /// Whether a stream is still to come to a run. @param taken notices that the daemon has taken.
+  bool isAwaited(uint64_t taken) const { return announced_.load(order::seqCst) != taken; }
+
+ private:
+  uint32_t targetOf(uint32_t index, uint64_t issued) const {
+    return before_[index].load(order::relaxed) + static_cast<uint32_t>(issued);
+  }
+
+  DeviceArena& arena_;
+  PendingMemory pending_;
+  Atomic<uint32_t, Scope::device>* completedRuns_;
+  Atomic<uint64_t>* doorbell_;
+  uint64_t rungAtLaunch_ = 0;
+  Atomic<uint64_t> announced_;            // runs behind streams
+  std::vector<Atomic<uint32_t>> before_;  // [index]: runs of the place's former collectives
+};
+
+}  // namespace dfccl::gpu
