@@ -36,6 +36,7 @@ export {
   typedArrayOf,
 } from "./data-type.js";
 export { DfcclError, type DfcclErrorOptions, type ErrorFacts, InvalidArgumentError } from "./errors.js";
+export { isExchange } from "./exchange.js";
 export { inPlaceShift } from "./in-place.js";
 export { type Field, programLayout, type RecordLayout } from "./layout.js";
 export { limits as programLimits } from "./limits.js";
