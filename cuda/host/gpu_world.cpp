@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "device/daemon_kernel.cuh"
 #include "host/lanes.hpp"
 #include "world/builtin_programs.hpp"
 #include "world/group.hpp"
@@ -40,6 +41,7 @@ WorldOptions inCommon(const GpuWorldOptions& options) {
   o.limits = options.rank.limits;
   o.policy = options.rank.policy;
   o.tiles = options.tiles;
+  o.tiles.framedPayloadBytes = kStagingBytes;
   o.arenaBytes = options.rank.arenaBytes;
   o.backend = BackendKind::cuda;
   o.devices = options.devices;

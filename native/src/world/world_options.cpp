@@ -69,7 +69,7 @@ WorldOptions defaultOptions(BackendKind backend) {
   o.limits = {.grid = 17, .submissionSlots = 1024, .completionSlots = 1024, .collectives = 1024, .tasks = 8192};
   // Longer slices than on a CPU: a block moves tens of gigabytes a second, and a slice costs it a microsecond of
   // thought.
-  o.tiles = {32 << 10, 1 << 20};
+  o.tiles = {.slotPayloadBytes = 128 << 10, .directTileBytes = 1 << 20};
   return o;
 }
 
