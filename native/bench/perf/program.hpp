@@ -19,6 +19,8 @@ inline EngineBackend::Options engineOptions(const Plan& plan, const Arguments& a
   options.timeoutSeconds = plan.timeoutSeconds;
   options.programs = readPrograms(arguments.text("program", ""));
   options.inPlacePrograms = readPrograms(arguments.text("in-place-program", ""));
+  options.slotPayloadBytes = static_cast<size_t>(arguments.number("slot-bytes", 0));
+  options.choices = readChoices(arguments.text("programs", ""));
   return options;
 }
 

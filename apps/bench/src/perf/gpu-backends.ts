@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type OpenBackend, type PerfDevice, PerfError, type PerfOptions, ranksOf } from "@dfccl/collective-tests";
+import type { Program } from "@dfccl/primitives";
 import { jsonLines, runProgram } from "../peers/run-program.js";
 import type { FindPrograms } from "./find-programs.js";
 import { openNative, ranksOn } from "./native-backend.js";
@@ -13,6 +14,10 @@ export interface GpuRequest {
   readonly findPrograms: FindPrograms;
   /** GPU of rank 0. */
   readonly firstDevice: number;
+  /** Programs that cases name by their number, from 1. */
+  readonly choices: readonly Program[];
+  /** More arguments of the native loop. */
+  readonly engineArguments: readonly string[];
   readonly signal: AbortSignal | undefined;
 }
 
@@ -33,7 +38,10 @@ interface Obstacle {
 const lanes = [1, 32];
 
 /** This engine's daemons on GPUs, or NCCL: a GPU for each rank, all in one process, which stays for the whole run. */
-export async function openGpu(name: GpuBackendName, { options, findPrograms, firstDevice, signal }: GpuRequest): Promise<OpenBackend> {
+export async function openGpu(
+  name: GpuBackendName,
+  { options, findPrograms, firstDevice, choices, engineArguments, signal }: GpuRequest,
+): Promise<OpenBackend> {
   const missing = ({ error, remedy }: Obstacle): PerfError =>
     new PerfError("BACKEND_MISSING", `The backend ${name} is missing: ${error}`, remedy, { backend: name });
   const folder = await findPrograms("perf_gpu", signal);
@@ -67,9 +75,14 @@ export async function openGpu(name: GpuBackendName, { options, findPrograms, fir
     devices: ranksOn(used.map(({ device, bus, name: model }) => ({ device, bus: bus.toLowerCase().replace(/\.\d$/, ""), name: model }))),
     memoryBytes: Math.min(...used.map(({ memoryBytes }) => memoryBytes)) / sharers,
     command,
-    args: ["--backend", name, "--device", String(firstDevice)],
-    prepare: name === "cuda" ? programArguments(lanes) : () => [],
+    args: ["--backend", name, "--device", String(firstDevice), ...engineArguments],
+    prepare: name === "cuda" ? programArguments(lanes, choices) : () => [],
     probe: { driver: answer.driver },
     stays: true,
   });
+}
+
+/** How many of which, and their driver. */
+export function describeGpus({ devices, machine }: OpenBackend): string {
+  return `${devices.length} × ${devices[0]?.name ?? "GPU"}, driver ${String(machine.driver ?? "unknown")}`;
 }
