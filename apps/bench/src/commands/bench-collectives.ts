@@ -9,6 +9,7 @@ import { runProgram } from "../peers/run-program.js";
 import { type ReportFlags, writeReports } from "../peers/write-reports.js";
 import { perfBackends } from "../perf/backends.js";
 import { nativePrograms } from "../perf/find-programs.js";
+import { describeGpus } from "../perf/gpu-backends.js";
 import { out } from "../terminal/colors.js";
 import { withProgress } from "../terminal/progress.js";
 import { wrap } from "../terminal/wrap.js";
@@ -135,7 +136,7 @@ async function measureAll(
       const sides = { ours: await open(place.ours, options), peer: await open(place.peer, options) };
       if (place.peer === "mpi") facts.openmpi = sides.peer.version;
       else facts.nccl = sides.peer.version;
-      if (place.ours === "cuda") facts.gpus = gpusText(sides.ours);
+      if (place.ours === "cuda") facts.gpus = describeGpus(sides.ours);
       const how = { mode, repetitions, quicken: place.haste * (flags.quick ? 10 : 1) };
       for (const collective of namesOf(ranks)) {
         progress.update(done, `${collective} on ${ranks} ranks, ${mode}`);
@@ -145,8 +146,4 @@ async function measureAll(
     }
   });
   return facts;
-}
-
-function gpusText({ devices, machine }: OpenBackend): string {
-  return `${devices.length} × ${devices[0]?.name ?? "GPU"}, driver ${String(machine.driver ?? "unknown")}`;
 }
