@@ -1,5 +1,5 @@
 import type { Backend } from "@dfccl/core";
-import { byteSizeOf, verifyProgram } from "@dfccl/primitives";
+import { byteSizeOf, leastCommonMultiple, verifyProgram } from "@dfccl/primitives";
 import { type Command, Option } from "commander";
 import { loadProgram } from "../programs/load-program.js";
 import { runOnEngine } from "../programs/run-on-engine.js";
@@ -75,9 +75,4 @@ async function run(files: readonly string[], flags: RunFlags): Promise<number> {
       `${formatBytes(4 * count)} a segment on ${ranks}${backend === "cuda" ? " on GPUs" : ""}, in random orders, in ${seconds} s.\n`,
   );
   return 0;
-}
-
-function leastCommonMultiple(a: number, b: number): number {
-  const divisor = (x: number, y: number): number => (y === 0 ? x : divisor(y, x % y));
-  return (a / divisor(a, b)) * b;
 }
