@@ -1,4 +1,4 @@
-import { type BackendName, collectiveNames, isPowerOfTwo, type OpenBackend, type PerfOptions } from "@dfccl/collective-tests";
+import { type BackendName, collectiveNames, isPowerOfTwo, type OpenBackend, openBackend, type PerfOptions } from "@dfccl/collective-tests";
 import type { Command } from "commander";
 import { type CollectiveRow, type Mode, measureCollective, modes, optionsFor } from "../collectives/measure.js";
 import { collectivesMarkdown, collectivesVerdict, describeCollectives, type PeerName } from "../collectives/report.js";
@@ -24,7 +24,17 @@ interface CollectivesFlags extends ReportFlags {
 }
 
 /** Where the ranks are: what is measured beside what, how long, and at which sizes. */
-const places = {
+interface Place {
+  readonly ours: BackendName;
+  readonly peer: BackendName;
+  readonly peerName: PeerName;
+  readonly hasThreads: readonly boolean[];
+  readonly modes: readonly Mode[];
+  readonly haste: number;
+  readonly sizes: string;
+}
+
+const places: Readonly<Record<"cpus" | "gpus", Place>> = {
   cpus: {
     ours: "cpu",
     peer: "mpi",
@@ -43,17 +53,7 @@ const places = {
     haste: 1 / 2,
     sizes: "8,512,4K,64K,256K,1M,4M,16M,64M,256M,1G",
   },
-} as const satisfies Record<string, Place>;
-
-interface Place {
-  readonly ours: BackendName;
-  readonly peer: BackendName;
-  readonly peerName: PeerName;
-  readonly hasThreads: readonly boolean[];
-  readonly modes: readonly Mode[];
-  readonly haste: number;
-  readonly sizes: string;
-}
+};
 
 export function addBenchCollectivesCommand(bench: Command): void {
   bench
@@ -90,7 +90,7 @@ Exit codes:
 }
 
 async function benchCollectives(flags: CollectivesFlags): Promise<number> {
-  const place: Place = flags.gpus ? places.gpus : places.cpus;
+  const place = flags.gpus ? places.gpus : places.cpus;
   const rows: CollectiveRow[] = [];
   const repetitions = flags.repetitions ?? (flags.quick ? 1 : 3);
   const machine = machineFacts();
@@ -117,11 +117,7 @@ async function measureAll(
   signal: AbortSignal,
 ): Promise<PeerFacts> {
   const backends = perfBackends(nativePrograms);
-  const open = (name: BackendName, options: PerfOptions): Promise<OpenBackend> => {
-    const backend = backends.find((candidate) => candidate.name === name);
-    if (backend === undefined) throw new Error(`There is no backend ${name}.`);
-    return backend.open(options, signal);
-  };
+  const open = (name: BackendName, options: PerfOptions): Promise<OpenBackend> => openBackend(backends, name, options, signal);
   const tables = place.modes.flatMap((mode) =>
     place.hasThreads.flatMap((hasThreads) => flags.ranks.map((ranks) => ({ mode, hasThreads, ranks }))),
   );

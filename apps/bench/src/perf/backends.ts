@@ -7,6 +7,7 @@ import type { Program } from "@dfccl/primitives";
 import { mpirunFlags } from "../peers/measure-peers.js";
 import { findCommand } from "../peers/native-programs.js";
 import { jsonLines, runProgram } from "../peers/run-program.js";
+import type { EngineRequest } from "./engine-request.js";
 import type { FindPrograms } from "./find-programs.js";
 import { openGpu } from "./gpu-backends.js";
 import { cpuRanks, openNative } from "./native-backend.js";
@@ -28,24 +29,15 @@ export function perfBackends(
   findPrograms: FindPrograms,
   { firstDevice = 0, choices = [], engineArguments = [] }: PerfBackendOptions = {},
 ): PerfBackend[] {
+  const engine = { findPrograms, choices, engineArguments, firstDevice };
+  const other = { ...engine, choices: [], engineArguments: [] };
   return [
-    { name: "cpu", open: (options, signal) => openEngine("cpu", { options, findPrograms, choices, engineArguments, signal }) },
-    { name: "noop", open: (options, signal) => openEngine("noop", { options, findPrograms, choices, engineArguments, signal }) },
+    { name: "cpu", open: (options, signal) => openEngine("cpu", { ...engine, options, signal }) },
+    { name: "noop", open: (options, signal) => openEngine("noop", { ...other, options, signal }) },
     { name: "mpi", open: (options, signal) => openMpi(options, findPrograms, signal) },
-    { name: "cuda", open: (options, signal) => openGpu("cuda", { options, findPrograms, firstDevice, choices, engineArguments, signal }) },
-    {
-      name: "nccl",
-      open: (options, signal) => openGpu("nccl", { options, findPrograms, firstDevice, choices: [], engineArguments: [], signal }),
-    },
+    { name: "cuda", open: (options, signal) => openGpu("cuda", { ...engine, options, signal }) },
+    { name: "nccl", open: (options, signal) => openGpu("nccl", { ...other, options, signal }) },
   ];
-}
-
-interface EngineRequest {
-  readonly options: PerfOptions;
-  readonly findPrograms: FindPrograms;
-  readonly choices: readonly Program[];
-  readonly engineArguments: readonly string[];
-  readonly signal: AbortSignal | undefined;
 }
 
 async function openEngine(

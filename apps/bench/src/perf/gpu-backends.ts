@@ -1,24 +1,16 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type OpenBackend, type PerfDevice, PerfError, type PerfOptions, ranksOf } from "@dfccl/collective-tests";
-import type { Program } from "@dfccl/primitives";
+import { type OpenBackend, type PerfDevice, PerfError, ranksOf } from "@dfccl/collective-tests";
 import { jsonLines, runProgram } from "../peers/run-program.js";
-import type { FindPrograms } from "./find-programs.js";
+import type { EngineRequest } from "./engine-request.js";
 import { openNative, ranksOn } from "./native-backend.js";
 import { programArguments } from "./program-arguments.js";
 
 export type GpuBackendName = "cuda" | "nccl";
 
-export interface GpuRequest {
-  readonly options: PerfOptions;
-  readonly findPrograms: FindPrograms;
+export interface GpuRequest extends EngineRequest {
   /** GPU of rank 0. */
   readonly firstDevice: number;
-  /** Programs that cases name by their number, from 1. */
-  readonly choices: readonly Program[];
-  /** More arguments of the native loop. */
-  readonly engineArguments: readonly string[];
-  readonly signal: AbortSignal | undefined;
 }
 
 /** What the native program says that there is. */

@@ -1,4 +1,4 @@
-import { type BackendName, type OpenBackend, PerfError } from "@dfccl/collective-tests";
+import { type BackendName, type OpenBackend, openBackend, PerfError } from "@dfccl/collective-tests";
 import { type Mode, optionsFor } from "../collectives/measure.js";
 import type { PeerFacts } from "../peers/report-header.js";
 import { perfBackends } from "../perf/backends.js";
@@ -47,11 +47,8 @@ export async function compareNatively(
     choices: able.map(({ program }) => program),
     engineArguments: slotBytes === undefined ? [] : ["--slot-bytes", String(slotBytes)],
   });
-  const open = async (name: BackendName): Promise<OpenBackend> => {
-    const backend = backends.find((candidate) => candidate.name === name);
-    if (backend === undefined) throw new Error(`There is no backend ${name}.`);
-    return await backend.open(optionsFor(ranks, options.mode, true), options.signal);
-  };
+  const open = (name: BackendName): Promise<OpenBackend> =>
+    openBackend(backends, name, optionsFor(ranks, options.mode, true), options.signal);
   const engine = await open(place.engine);
   const peer = place.peer && (await open(place.peer).catch(orMissing));
   const contenders: NativeContender[] = [
