@@ -28,7 +28,7 @@ using MakeBackend = std::function<std::unique_ptr<Backend>(const std::string& na
 
 /// Measures what the arguments ask for; ends the program where that can't be done.
 inline void runPlan(const Arguments& arguments, const char* defaultBackend, const MakeBackend& makeBackend) {
-  try {
+  orEnd([&] {
     Plan plan = parsePlan(arguments);
     plan.cases = readCases(arguments.text("cases", ""), plan.test, plan.threads * plan.ranksPerThread);
     const std::unique_ptr<Backend> backend = makeBackend(arguments.text("backend", defaultBackend), plan, arguments);
@@ -37,13 +37,7 @@ inline void runPlan(const Arguments& arguments, const char* defaultBackend, cons
     std::fflush(stdout);
     FaultyBackend faulty(*backend, plan.fault);
     Runner(plan.fault.kind == FaultKind::none ? *backend : faulty, plan).run();
-  } catch (const PerfError& error) {
-    endWith(error.exit, error.what());
-  } catch (const std::bad_alloc&) {
-    endWith(Exit::internal, "Out of memory. Ask for smaller sizes: --maxbytes.");
-  } catch (const std::exception& error) {
-    endWith(Exit::internal, error.what());
-  }
+  });
 }
 
 }  // namespace dfccl::bench
