@@ -1,6 +1,6 @@
-import { isExchange, protocols } from "@dfccl/primitives";
+import { isExchange, programLimits, protocols } from "@dfccl/primitives";
 import { describe, expect, it } from "vitest";
-import { allPairsOneShotAllReduce, allPairsTwoShotAllReduce } from "../src/algorithms/index.js";
+import { allPairsAllGather, allPairsOneShotAllReduce, allPairsTwoShotAllReduce } from "../src/algorithms/index.js";
 import { allReduce, type CompiledProgram, compile, defineProgram, NotDirectError, type ProgramDefinition } from "../src/index.js";
 import { checkOutputs } from "./support/check-outputs.js";
 import { everyAlgorithm } from "./support/every-algorithm.js";
@@ -52,6 +52,15 @@ describe.each([2, 3, 4, 5, 8])("on %i ranks, direct", (ranks) => {
     }
     expect([isExchange(twoShot.program), isExchange(oneShot.program)]).toEqual([false, true]);
   });
+});
+
+it("a move writes to as many ranks as the engine can, and to more than that is refused", () => {
+  const { report } = compile(allPairsAllGather({ ranks: 100, direct: true }));
+  expect(report.connections).toBe(0);
+  const tooMany = programLimits.references + 1;
+  expect(() => compile(allPairsAllGather({ ranks: tooMany, direct: true }))).toThrow(
+    /all-gather\.ts:.*one step writes to 256 places at most/,
+  );
 });
 
 it("random programs are refused, or mean what they mean with messages", () => {

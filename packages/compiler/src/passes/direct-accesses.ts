@@ -1,11 +1,8 @@
-import type { ChunkRef, LocalChunk } from "@dfccl/primitives";
+import { type ChunkRef, type LocalChunk, programLimits } from "@dfccl/primitives";
 import { NotDirectError } from "../language/errors.js";
 import type { BlockAssignment, BlockPlan } from "./assign-blocks.js";
 import { type Instruction, type InstructionGraph, messageEndsOf } from "./instruction-graph.js";
 import type { ReplicatedTrace } from "./replicate.js";
-
-/** What one multiReduceCopy may write. */
-const mostDestinations = 64;
 
 export interface DirectGraph {
   /** Without messages. */
@@ -110,7 +107,10 @@ class DirectAccesses {
     const maker = src.buffer === "input" ? this.rawMove(send, src) : this.graph.uses[send.id]?.forwards;
     const move = maker === undefined ? undefined : this.moves.get(maker);
     const isAll = maker !== undefined && this.graph.instructions[maker]?.count === send.count;
-    if (!isAll || move === undefined || move.destinations.length === mostDestinations) return undefined;
+    if (!isAll || move === undefined) return undefined;
+    if (move.destinations.length === programLimits.references) {
+      throw this.refusal(send, `one step writes to ${programLimits.references} places at most`);
+    }
     const isWritten = move.destinations.some(
       ({ rank, buffer, chunk }) => rank === receive.rank && buffer === dst.buffer && Math.abs(chunk - dst.chunk) < send.count,
     );
