@@ -74,6 +74,7 @@ const binaries = ["dfccl.node", "bin"];
 await must("binaries", ["sh", "-c", `tar -C '${folder}' -cf - ${binaries.join(" ")} | xz -9 -c > '${join(folder, "binaries.tar.xz")}'`]);
 for (const name of binaries) rmSync(join(folder, name), { recursive: true });
 cpSync(join(root, "cuda", "run.sh"), join(folder, "measure.sh"));
+cpSync(join(root, "cuda", "run-programs.sh"), join(folder, "measure-programs.sh"));
 cpSync(join(root, "cuda", "run-packed.sh"), join(folder, "run.sh"));
 cpSync(join(root, "LICENSE"), join(folder, "LICENSE"));
 // Compressed once for each version: that takes a minute.

@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "device/daemon_kernel.cuh"
 #include "host/lanes.hpp"
 #include "world/builtin_programs.hpp"
 #include "world/group.hpp"
@@ -44,6 +45,7 @@ WorldOptions inCommon(const GpuWorldOptions& options) {
   // A part of no more than this is one move, as a rule the only one, and prepared: nothing waits for its end but the
   // end of the run.
   o.tiles.wholeChunkBytes = 4 * o.tiles.directTileBytes;
+  o.tiles.framedPayloadBytes = kStagingBytes;
   o.arenaBytes = options.rank.arenaBytes;
   o.backend = BackendKind::cuda;
   o.devices = options.devices;

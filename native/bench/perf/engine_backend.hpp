@@ -2,11 +2,13 @@
 // This project's engine through its C API, all ranks in this process: on the CPU, or on a GPU each.
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <functional>
 #include <thread>
 #include <vector>
 
 #include "dfccl/dfccl.h"
+#include "dfccl/program.hpp"
 #include "perf/backend.hpp"
 #include "perf/program_file.hpp"
 
@@ -16,11 +18,13 @@ class EngineBackend : public Backend {
  public:
   struct Options {
     uint32_t ranks = 1;
-    uint32_t threads = 1;       // that drive ranks; the cores left over step them all
-    int32_t workers = -1;       // -1: the cores left over
-    double timeoutSeconds = 0;  // 0: none
-    ProgramsByLanes programs;   // for tests that aren't collectives of the engine's own
+    uint32_t threads = 1;         // that drive ranks; the cores left over step them all
+    int32_t workers = -1;         // -1: the cores left over
+    size_t slotPayloadBytes = 0;  // of programs' connections; 0: by default
+    double timeoutSeconds = 0;    // 0: none
+    ProgramsByLanes programs;     // for tests that aren't collectives of the engine's own
     ProgramsByLanes inPlacePrograms;
+    std::vector<RankPrograms> choices;  // among which cases choose
     // On GPUs:
     std::vector<int> devices;  // of the ranks; none: the CPU
     uint32_t grid = 0;         // blocks of each daemon; 0: as many as by default
@@ -33,6 +37,7 @@ class EngineBackend : public Backend {
     dfcclWorldConfig_t config = DFCCL_WORLD_CONFIG_INIT;
     config.ranks = options_.ranks;
     config.grid = options_.grid;
+    config.slotPayloadBytes = options_.slotPayloadBytes;
     if (onGpus()) {
       config.backend = dfcclCuda;
       config.devices = options_.devices.data();
@@ -60,6 +65,7 @@ class EngineBackend : public Backend {
   Memory& memory() override { return options_.memory != nullptr ? *options_.memory : hostMemory(); }
 
   std::string refusal(const Case& shape, bool inPlace) const override {
+    if (shape.program != 0) return refusalOfChoice(shape, inPlace);
     if (inPlace && (shape.test == Test::allToAllV || shape.test == Test::sendRecv)) {
       return "the engine runs programs of one's own out of place only";
     }
@@ -133,12 +139,31 @@ class EngineBackend : public Backend {
 
   bool onGpus() const { return !options_.devices.empty(); }
 
+  const RankPrograms& choiceOf(const Case& shape) const {
+    if (shape.program > options_.choices.size() || options_.choices[shape.program - 1].size() != options_.ranks) {
+      throw PerfError(Exit::invalidUsage, "A case names program " + std::to_string(shape.program) +
+                                              ", which isn't there for these ranks: --programs FILE,FILE,…");
+    }
+    return options_.choices[shape.program - 1];
+  }
+  std::string refusalOfChoice(const Case& shape, bool inPlace) const {
+    ProgramHeader header{};
+    const std::vector<uint8_t>& bytes = choiceOf(shape).front();
+    std::memcpy(&header, bytes.data(), std::min(bytes.size(), sizeof header));
+    if ((header.flags & (inPlace ? kInPlace : kOutOfPlace)) != 0) return {};
+    return inPlace ? "the program can't run in place" : "the program can run in place only";
+  }
+
   void registerOne(const Case& shape, bool inPlace, uint32_t rank, int id) {
     const auto type = static_cast<dfcclDataType_t>(shape.type);
     const auto op = static_cast<dfcclRedOp_t>(shape.op);
     const auto root = static_cast<int>(shape.root);
     const dfcclDevSet_t all = dfcclAllRanks();
     const dfcclRankCtx_t ctx = ctx_[rank];
+    if (shape.program != 0) {
+      const std::vector<uint8_t>& program = choiceOf(shape)[rank];
+      return check(dfcclRegisterProgram(program.data(), program.size(), shape.count, type, op, id, all, 0, ctx));
+    }
     const ProgramsByLanes& programs = inPlace ? options_.inPlacePrograms : options_.programs;
     if (!programs.empty()) {
       const uint64_t count = shape.test == Test::allToAllV ? shape.unit() : shape.count;

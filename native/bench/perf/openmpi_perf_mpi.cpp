@@ -11,7 +11,7 @@ int main(int argc, char** argv) {
   int provided = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   const Arguments arguments(argc, argv, kPlanOptions, "openmpi_perf_mpi --test NAME --cases FILE …\n");
-  try {
+  orEnd([&] {
     MpiBackend backend;
     Plan plan = parsePlan(arguments);
     plan.threads = plan.ranksPerThread = 1;
@@ -26,8 +26,6 @@ int main(int argc, char** argv) {
     }
     FaultyBackend faulty(backend, plan.fault);
     Runner(plan.fault.kind == FaultKind::none ? static_cast<Backend&>(backend) : faulty, plan).run();
-  } catch (const PerfError& error) {
-    endWith(error.exit, error.what());
-  }
+  });
   MPI_Finalize();
 }

@@ -46,35 +46,17 @@ struct Plan {
 };
 
 inline const std::vector<std::string> kPlanOptions = {
-    "test",
-    "threads",
-    "ranks-per-thread",
-    "iterations",
-    "aggregated",
-    "warm-ups",
-    "cycles",
-    "checks",
-    "blocking",
-    "average",
-    "per-iteration",
-    "skipped",
-    "unaligned",
-    "concurrent",
-    "order",
-    "seed",
-    "delay",
-    "timeout",
-    "fault",
-    "cases",
-    "backend",
-    "program",
-    "in-place-program",
-    "workers",
-    "probe",
-    "turns",
-    "device",
-    "nccl",
-    "grid",
+    "test",       "threads",       "ranks-per-thread",
+    "iterations", "aggregated",    "warm-ups",
+    "cycles",     "checks",        "blocking",
+    "average",    "per-iteration", "skipped",
+    "unaligned",  "concurrent",    "order",
+    "seed",       "delay",         "timeout",
+    "fault",      "cases",         "backend",
+    "program",    "programs",      "in-place-program",
+    "workers",    "probe",         "turns",
+    "device",     "nccl",          "grid",
+    "slot-bytes",
 };
 
 inline Test parseTest(const std::string& name) {
@@ -96,7 +78,7 @@ inline Fault parseFault(const std::string& text) {
   throw PerfError(Exit::invalidUsage, "There is no fault " + parts[0] + ".");
 }
 
-/// Lines of "count type op root [iterations]", types and operators as numbers; "w" before it: a warm-up.
+/// Lines of "count type op root [iterations [program]]", types and operators as numbers; "w" before it: a warm-up.
 inline std::vector<Case> readCases(const std::string& path, Test test, uint32_t ranks) {
   std::ifstream file(path);
   if (!file) throw PerfError(Exit::invalidUsage, path + " can't be read. Look at the path.");
@@ -113,6 +95,7 @@ inline std::vector<Case> readCases(const std::string& path, Test test, uint32_t 
       throw PerfError(Exit::invalidUsage, path + " has a line that is no case: " + line);
     }
     if (!(words >> c.iterations)) c.iterations = 0;
+    if (!(words >> c.program)) c.program = 0;
     c.type = static_cast<DataType>(type);
     c.op = static_cast<ReduceOp>(op);
     cases.push_back(c);

@@ -19,6 +19,8 @@ inline EngineBackend::Options engineOptions(const Plan& plan, const Arguments& a
   options.timeoutSeconds = plan.timeoutSeconds;
   options.programs = readPrograms(arguments.text("program", ""));
   options.inPlacePrograms = readPrograms(arguments.text("in-place-program", ""));
+  options.slotPayloadBytes = static_cast<size_t>(arguments.number("slot-bytes", 0));
+  options.choices = readChoices(arguments.text("programs", ""));
   return options;
 }
 
@@ -26,7 +28,7 @@ using MakeBackend = std::function<std::unique_ptr<Backend>(const std::string& na
 
 /// Measures what the arguments ask for; ends the program where that can't be done.
 inline void runPlan(const Arguments& arguments, const char* defaultBackend, const MakeBackend& makeBackend) {
-  try {
+  orEnd([&] {
     Plan plan = parsePlan(arguments);
     plan.cases = readCases(arguments.text("cases", ""), plan.test, plan.threads * plan.ranksPerThread);
     const std::unique_ptr<Backend> backend = makeBackend(arguments.text("backend", defaultBackend), plan, arguments);
@@ -35,13 +37,7 @@ inline void runPlan(const Arguments& arguments, const char* defaultBackend, cons
     std::fflush(stdout);
     FaultyBackend faulty(*backend, plan.fault);
     Runner(plan.fault.kind == FaultKind::none ? *backend : faulty, plan).run();
-  } catch (const PerfError& error) {
-    endWith(error.exit, error.what());
-  } catch (const std::bad_alloc&) {
-    endWith(Exit::internal, "Out of memory. Ask for smaller sizes: --maxbytes.");
-  } catch (const std::exception& error) {
-    endWith(Exit::internal, error.what());
-  }
+  });
 }
 
 }  // namespace dfccl::bench

@@ -40,6 +40,13 @@ inline RankPrograms readRankPrograms(const std::string& path) {
   return programs;
 }
 
+/// "PATH,PATH".
+inline std::vector<RankPrograms> readChoices(const std::string& list) {
+  std::vector<RankPrograms> choices;
+  for (const std::string& path : split(list, ',')) choices.push_back(readRankPrograms(path));
+  return choices;
+}
+
 /// "LANES:PATH,LANES:PATH"; none for an empty text.
 inline ProgramsByLanes readPrograms(const std::string& list) {
   ProgramsByLanes programs;

@@ -6,7 +6,6 @@
 #include <barrier>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -16,26 +15,11 @@
 
 #include "measurement.hpp"
 #include "perf/buffers.hpp"
+#include "perf/ending.hpp"
 #include "perf/plan.hpp"
 #include "perf/turns.hpp"
 
 namespace dfccl::bench {
-
-inline std::string jsonText(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c == '\n' ? ' ' : c;
-  }
-  return out + "\"";
-}
-
-/// Ends the program: what went wrong goes out as an object, whatever the other threads wait for.
-[[noreturn]] inline void endWith(Exit code, const std::string& what) {
-  std::printf("{\"error\":%s,\"exit\":%d}\n", jsonText(what).c_str(), static_cast<int>(code));
-  std::fflush(stdout);
-  std::_Exit(static_cast<int>(code));
-}
 
 class Runner {
  public:
@@ -80,7 +64,7 @@ class Runner {
   };
 
   void guarded(uint32_t thread) {
-    try {
+    orEnd([&] {
       backend_.attachThread(backend_.firstRank() + firstLocal(thread));
       for (;;) {
         meet();
@@ -89,13 +73,7 @@ class Runner {
         if (!turn_) return;
         runCase(thread, turn_->row, turn_->cycle);
       }
-    } catch (const PerfError& error) {
-      endWith(error.exit, error.what());
-    } catch (const std::bad_alloc&) {
-      endWith(Exit::internal, "Out of memory. Ask for smaller sizes: --maxbytes.");
-    } catch (const std::exception& error) {
-      endWith(Exit::internal, error.what());
-    }
+    });
   }
 
   void meet() { meeting_.arrive_and_wait(); }

@@ -43,6 +43,7 @@ struct Case {
   uint32_t root = 0;
   bool isWarmUp = false;
   uint32_t iterations = 0;  // 0: as many as all others
+  uint32_t program = 0;     // of those that the cases choose among, from 1; 0: what the library chooses
 
   size_t elementBytes() const { return sizeOf(type); }
 

@@ -85,6 +85,7 @@ typedef struct {
                                GPU: as much of each rank's device, taken at once */
   uint32_t backend;         /* dfcclBackend_t; default the CPU */
   const int* devices;       /* GPU of each rank; default: rank r has GPU r, again from 0 where there are no more */
+  size_t slotPayloadBytes;  /* most that a slot of a program's connection carries; default 32 KiB, on GPUs 128 KiB */
 } dfcclWorldConfig_t;
 
 /* A GPU's ranks have room for 1024 collectives, 1024 runs in flight and 8192 program blocks; that many, and a grid of
@@ -97,7 +98,7 @@ typedef enum DFCCL_ANY_INT {
 
 #define DFCCL_NO_WORKERS (-1)
 #define DFCCL_WORLD_CONFIG_INIT \
-  { sizeof(dfcclWorldConfig_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL }
+  { sizeof(dfcclWorldConfig_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0 }
 
 dfcclResult_t dfcclWorldCreate(const dfcclWorldConfig_t* config, dfcclWorld_t* world);
 /* dfcclInUse while ranks of it are open. */

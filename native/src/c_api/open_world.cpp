@@ -104,6 +104,7 @@ WorldOptions readConfig(const dfcclWorldConfig_t* config) {
   if (c.streams != 0) o.policy = inOrderPolicy(c.streams);
   if (c.devices != nullptr && c.ranks <= kMostRanks) o.devices.assign(c.devices, c.devices + c.ranks);
   if (c.arenaBytes != 0) o.arenaBytes = c.arenaBytes;
+  if (c.slotPayloadBytes != 0) o.tiles.slotPayloadBytes = c.slotPayloadBytes;
   return o;
 }
 

@@ -208,13 +208,21 @@ void cutIntoTiles(OwnedProgram& p, const TileSizes& sizes) {
   const uint64_t slotted = p.header.maxStepCount;
   uint64_t tileBytes = sizes.directTileBytes;
   if (p.chunkElements * bytes <= sizes.wholeChunkBytes) tileBytes = std::max(tileBytes, sizes.wholeChunkBytes);
-  if (slotted != 0) tileBytes = std::min(tileBytes, sizes.slotPayloadBytes / slotted);
+  const bool isFramed = static_cast<Protocol>(p.header.protocol) != Protocol::simple;
+  const uint64_t slotBytes =
+      isFramed ? std::min(sizes.slotPayloadBytes, sizes.framedPayloadBytes) : sizes.slotPayloadBytes;
+  if (slotted != 0) tileBytes = std::min(tileBytes, slotBytes / slotted);
   uint64_t tile = tileBytes / bytes;
   // Tiles of whole 64-byte lines keep vector accesses aligned where the buffer is.
   if (tile > 64) tile -= tile % 64;
   p.tileElements = std::max<uint64_t>(1, std::min(tile, p.chunkElements));
   p.tiles = static_cast<uint32_t>(std::max<uint64_t>(1, (p.chunkElements + p.tileElements - 1) / p.tileElements));
   p.slotPayloadBytes = p.tileElements * bytes * slotted;
+  if (isFramed && p.slotPayloadBytes > sizes.framedPayloadBytes) {
+    refuse("one element of each of its " + std::to_string(slotted) + " chunks is more than the " +
+               std::to_string(sizes.framedPayloadBytes) + " bytes that a message of its protocol may have here",
+           offsetof(ProgramHeader, maxStepCount));
+  }
   p.scratchBytes = p.header.scratchChunks * p.chunkElements * bytes;
   const uint64_t segments = std::max(p.header.inputSegments, p.header.outputSegments);
   p.chunkTable.resize(segments * perSegment);

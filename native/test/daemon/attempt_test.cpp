@@ -102,15 +102,15 @@ void everyRunButTheFirstSkipsTheQueueOnTheLastRank(const PlannedCollective& c, u
   CHECK(runs.movedByTasks(ranks - 1) == ofFirst);
 }
 
-}  // namespace
-
-TEST_CASE("a lone run of one reduce-copy gives what its task would give, for every operation") {
+/// @param programOf(ranks, blocks) a program for each member. @param inPlace the operation that runs in place.
+template <class ProgramOf>
+void everyOperationGivesWhatItsTaskWouldGive(const ProgramOf& programOf, ReduceOp inPlace) {
   for (uint32_t ranks = 2; ranks <= 4; ++ranks) {
     for (const uint32_t blocks : {1u, 2u}) {
       for (const ReduceOp op : kOps) {
-        PlannedCollective c = allReduceOf(0, ranks, 24, directAllReduce(ranks, blocks));
+        PlannedCollective c = allReduceOf(0, ranks, 24, programOf(ranks, blocks));
         c.spec.op = op;
-        c.isInPlace = op == ReduceOp::max;
+        c.isInPlace = op == inPlace;
         CAPTURE(ranks);
         CAPTURE(blocks);
         CAPTURE(static_cast<int>(op));
@@ -120,21 +120,17 @@ TEST_CASE("a lone run of one reduce-copy gives what its task would give, for eve
   }
 }
 
+}  // namespace
+
+TEST_CASE("a lone run of one reduce-copy gives what its task would give, for every operation") {
+  everyOperationGivesWhatItsTaskWouldGive(directAllReduce, ReduceOp::max);
+}
+
 TEST_CASE("a lone run of one exchange gives what its task would give, for every operation") {
-  for (uint32_t ranks = 2; ranks <= 4; ++ranks) {
-    for (const uint32_t lanes : {1u, 2u}) {
-      for (const ReduceOp op : kOps) {
-        PlannedCollective c =
-            allReduceOf(0, ranks, 24, [=](uint32_t member) { return buildExchangeProgram(ranks, member, lanes); });
-        c.spec.op = op;
-        c.isInPlace = op == ReduceOp::min;
-        CAPTURE(ranks);
-        CAPTURE(lanes);
-        CAPTURE(static_cast<int>(op));
-        everyRunButTheFirstSkipsTheQueueOnTheLastRank(c, ranks, lanes);
-      }
-    }
-  }
+  const auto exchange = [](uint32_t ranks, uint32_t lanes) {
+    return [=](uint32_t member) { return buildExchangeProgram(ranks, member, lanes); };
+  };
+  everyOperationGivesWhatItsTaskWouldGive(exchange, ReduceOp::min);
 }
 
 TEST_CASE("a sum with a factor for each rank is prepared as an exchange, and not as a move") {

@@ -52,6 +52,18 @@ export interface Turns {
   stop(): void;
 }
 
+/** The one of that name. @throws {PerfError} as PerfBackend.open */
+export async function openBackend(
+  backends: readonly PerfBackend[],
+  name: BackendName,
+  options: PerfOptions,
+  signal?: AbortSignal,
+): Promise<OpenBackend> {
+  const backend = backends.find((candidate) => candidate.name === name);
+  if (backend === undefined) throw new PerfError("BACKEND_MISSING", `There is no backend ${name} here.`, "Leave it out.");
+  return await backend.open(options, signal);
+}
+
 /** The same of any backend: one that doesn't stay is started anew for each row. */
 export function turnsOf(backend: OpenBackend, measurement: Measurement): Turns {
   if (backend.startTurns) return backend.startTurns(measurement);

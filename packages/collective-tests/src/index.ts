@@ -1,4 +1,4 @@
-export type { Measurement, OpenBackend, PerfBackend, Turns } from "./backend.js";
+export { type Measurement, type OpenBackend, openBackend, type PerfBackend, type Turns, turnsOf } from "./backend.js";
 export { casesOf, isPowerOfTwo } from "./cases.js";
 export {
   type Bandwidth,

@@ -15,6 +15,8 @@ export interface PerfCase {
   readonly root: number;
   /** Instead of --iters. */
   readonly iterations?: number;
+  /** Which of the programs that the backend was given, from 1. Default: what the library chooses. */
+  readonly program?: number;
 }
 
 /** What a preemptive engine counted while one measurement was timed, sums over its ranks. */

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { checkApplicability } from "./applicability.js";
-import { type Measurement, type OpenBackend, type PerfBackend, type Turns, turnsOf } from "./backend.js";
+import { type Measurement, type OpenBackend, openBackend, type PerfBackend, type Turns, turnsOf } from "./backend.js";
 import { casesOf, isPowerOfTwo } from "./cases.js";
 import type { PerfEnvironment } from "./environment.js";
 import { PerfError } from "./errors.js";
@@ -52,7 +52,7 @@ export async function runTest(run: PerfRun, context: RunContext): Promise<number
     return verdict;
   };
   try {
-    for (const name of run.options.backend) opened.push(await open(name, run.options, context));
+    for (const name of run.options.backend) opened.push(await openBackend(context.backends, name, run.options, context.signal));
     for (const line of headerLines(program, run.options)) print(line);
     for (const device of opened[0]?.devices ?? []) print(deviceLine(device));
     const capped = { ...run, options: withinMemory(run.options, opened, print) };
@@ -72,12 +72,6 @@ function openReport({ output_file }: PerfOptions, print: (line: string) => void)
   // nccl-tests measures all the same.
   print(file ? `# Writing JSON output to ${file.path}` : `# skipping json output; ${output_file} not accessible`);
   return file;
-}
-
-async function open(name: string, options: PerfOptions, { backends, signal }: RunContext): Promise<OpenBackend> {
-  const backend = backends.find((candidate) => candidate.name === name);
-  if (backend === undefined) throw new PerfError("BACKEND_MISSING", `There is no backend ${name} here.`, "Leave it out.");
-  return await backend.open(options, signal);
 }
 
 function withinMemory(options: PerfOptions, opened: readonly OpenBackend[], print: (line: string) => void): PerfOptions {

@@ -2,9 +2,11 @@ import {
   annotateFinish,
   type BufferKind,
   InvalidArgumentError,
+  isExchange,
   isProtocol,
   type Postcondition,
   type Program,
+  ProgramError,
   programLimits,
   protocolFactsOf,
   protocols,
@@ -13,12 +15,14 @@ import {
   verifyProgram,
 } from "@dfccl/primitives";
 import type { ProgramDefinition } from "./language/define-program.js";
+import { NotDirectError } from "./language/errors.js";
 import type { Trace } from "./language/trace.js";
 import { traceProgram } from "./language/trace-program.js";
 import { absorbReceives } from "./passes/absorb-receives.js";
 import { assignBlocks, type BlockAssignment } from "./passes/assign-blocks.js";
 import { assignChannels, defaultChannelLimit } from "./passes/assign-channels.js";
 import { buildChunkDag, type ChunkDag } from "./passes/chunk-dag.js";
+import { type DirectGraph, directAccesses } from "./passes/direct-accesses.js";
 import { emit } from "./passes/emit.js";
 import { type FusedGraph, type FusedPair, fuse, unfused } from "./passes/fuse.js";
 import { generateInstructions } from "./passes/generate-instructions.js";
@@ -79,14 +83,21 @@ export function compile<W extends BufferKind>(definition: ProgramDefinition<W>, 
   const trace = traceProgram(definition);
   const replicated = replicate(trace, { instances, replication });
   const instructions = generateInstructions(replicated);
-  const lowered = lower(instructions, slotCount, channelLimit);
+  const direct = definition.direct === true ? directAccesses(mergeReductions(instructions), replicated) : undefined;
+  const lowered = direct === undefined ? lower(instructions, slotCount, channelLimit) : lowerDirect(direct, slotCount);
   const awaits = synchronize(lowered.fused, lowered.order, lowered.placements);
-  const { signature, scratchChunks } = replicated;
+  const { signature } = replicated;
+  const { scratchChunks } = direct ?? replicated;
   const emitted = emit({ signature, scratchChunks, protocol, slotCount, graph: lowered.fused, awaits, ...lowered });
-  const program = takesReduceOp(signature.collective) ? annotateFinish(emitted) : emitted;
-  const isStandard = signature.collective !== "custom";
+  const [overwrite] = direct?.overwrites ?? [];
+  if (overwrite !== undefined && !isExchange(emitted)) throw overwrite;
   // A standard collective is held to the verifier's own idea of it, not to the one that the tracer used.
-  const report = verifyProgram(program, isStandard ? {} : { postcondition: signature.postcondition });
+  const proof = signature.collective === "custom" ? { postcondition: signature.postcondition } : {};
+  const prove = () => {
+    const program = takesReduceOp(signature.collective) ? annotateFinish(emitted) : emitted;
+    return { program, report: verifyProgram(program, proof) };
+  };
+  const { program, report } = direct === undefined ? prove() : provenOr(prove, (error) => new NotDirectError(name, error.message, error));
   return {
     name,
     program,
@@ -99,6 +110,15 @@ export function compile<W extends BufferKind>(definition: ProgramDefinition<W>, 
 /** The chunk DAG of a compiled program; only looking at it needs one. */
 export function chunkDagOf({ stages }: CompiledProgram): ChunkDag {
   return buildChunkDag(stages.replicated);
+}
+
+/** Messages order what accesses alone leave to chance; of programs that need that, this is said. */
+function provenOr<T>(prove: () => T, refusal: (error: ProgramError) => Error): T {
+  try {
+    return prove();
+  } catch (error) {
+    throw error instanceof ProgramError ? refusal(error) : error;
+  }
 }
 
 type Lowered = Omit<Stages, "trace" | "replicated" | "instructions">;
@@ -125,6 +145,12 @@ function lower(instructions: InstructionGraph, slotCount: number, channelLimit: 
     }
     for (const pair of pairs) keptApart.add(pair);
   }
+}
+
+function lowerDirect({ graph, blocks }: DirectGraph, slotCount: number): Lowered {
+  const scheduled = schedule(graph, [], blocks, { slotCount, order: "depth" });
+  if (!scheduled.ok) throw new Error("without connections nothing can be stuck: a fault of the compiler");
+  return { simplified: graph, fused: unfused(graph), channels: [], blocks, ...scheduled, keptApart: [] };
 }
 
 function lowerInOrder(instructions: InstructionGraph, slotCount: number, keptApart: readonly FusedPair[]): Lowered {

@@ -1,4 +1,4 @@
-import { type LocalChunk, type Program, protocolFactsOf, type Step } from "@dfccl/primitives";
+import { type ChunkRef, type LocalChunk, type Program, protocolFactsOf, type Step } from "@dfccl/primitives";
 import { type CompiledProgram, chunkDagOf } from "./compile.js";
 import { formatSpan } from "./language/span.js";
 import type { Instruction, InstructionGraph } from "./passes/instruction-graph.js";
@@ -95,7 +95,9 @@ function graphLines(graph: InstructionGraph): string[] {
 }
 
 /** "recvReduceSend input[2] from 1 (message 4) to 3 (message 5)". */
-export function describeInstruction({ op, src, dst, sources, count: chunks, recv, send }: Instruction, graph: InstructionGraph): string {
+export function describeInstruction(instruction: Instruction, graph: InstructionGraph): string {
+  const { op, src, dst, sources, direct, count: chunks, recv, send } = instruction;
+  if (direct !== undefined) return `${op} ${describeOperands(direct.sources, direct.destinations, chunks)}`;
   const from = recv === undefined ? "" : ` from ${graph.messages[recv]?.from} (message ${recv})`;
   const to = send === undefined ? "" : ` to ${graph.messages[send]?.to} (message ${send})`;
   return `${op} ${describeOperands(sources ?? (src ? [src] : []), dst ? [dst] : [], chunks)}${from}${to}`;
@@ -109,7 +111,14 @@ function describeStep({ op, count: chunks, src, dst, sources, destinations, recv
   return `${op} ${operands}${from}${to}${finish ? ", finished" : ""}${waits === "" ? "" : `, after ${waits}`}`;
 }
 
-function describeOperands(sources: readonly LocalChunk[], destinations: readonly LocalChunk[], chunks: number): string {
-  const name = ({ buffer, chunk }: LocalChunk): string => `${buffer}[${chunks === 1 ? chunk : `${chunk}..${chunk + chunks - 1}`}]`;
+function describeOperands(
+  sources: readonly (LocalChunk | ChunkRef)[],
+  destinations: readonly (LocalChunk | ChunkRef)[],
+  chunks: number,
+): string {
+  const name = (place: LocalChunk | ChunkRef): string => {
+    const { buffer, chunk } = place;
+    return `${buffer}[${chunks === 1 ? chunk : `${chunk}..${chunk + chunks - 1}`}]${"rank" in place ? ` of ${place.rank}` : ""}`;
+  };
   return [...(sources.length > 0 ? [sources.map(name).join(" + ")] : []), ...destinations.map((chunk) => `→ ${name(chunk)}`)].join(" ");
 }

@@ -16,6 +16,7 @@ export {
   MisplacedDataError,
   MixedSpanError,
   NoSuchRankError,
+  NotDirectError,
   SpanMismatchError,
   StaleReferenceError,
   UninitialisedChunkError,

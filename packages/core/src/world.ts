@@ -32,7 +32,7 @@ export interface WorldOptions<Choice extends BackendChoice = BackendChoice> {
   readonly streams?: number;
   /** Engine threads; default one less than there are cores, at least 1. 0: only callers step. */
   readonly workers?: number;
-  /** Blocks of each rank's daemon; default on a CPU as many as cores per rank, at least 1; on a GPU 16. */
+  /** Blocks of each rank's daemon; default on a CPU as many as cores per rank, at least 1; on a GPU 17. */
   readonly blocks?: number;
   /** Entries of each submission queue: a power of two up to 32768, default 4096 (GPU: 1024). */
   readonly submissionSlots?: number;
@@ -47,7 +47,7 @@ export interface WorldOptions<Choice extends BackendChoice = BackendChoice> {
    * GPUs of each rank, and taken at start.
    */
   readonly arenaBytes?: number;
-  /** Payload of a connector's slot in bytes, default 32 KiB. */
+  /** Payload of a connector's slot in bytes, default 32 KiB (GPU: 128 KiB; protocols with flags take 64 KiB at most there). */
   readonly slotPayloadBytes?: number;
   /** Slice of direct programs in bytes, default 64 KiB (GPU: 256 KiB, but up to four such at once where that is all). */
   readonly directTileBytes?: number;
@@ -95,7 +95,7 @@ export function nativeOptions(options: WorldOptions): { readonly options: Native
       completionSlots: options.completionSlots ?? slots,
       collectives: maxCollectives,
       tasks: options.maxTasks ?? (onGpu ? 8192 : 2 * maxCollectives),
-      slotPayloadBytes: options.slotPayloadBytes ?? 32 << 10,
+      slotPayloadBytes: options.slotPayloadBytes ?? (onGpu ? 128 << 10 : 32 << 10),
       directTileBytes: options.directTileBytes ?? (onGpu ? 256 << 10 : 64 << 10),
       arenaBytes: options.arenaBytes ?? 2 ** 30,
       workers: options.workers ?? Math.max(1, cores - 1),

@@ -36,8 +36,10 @@ export {
   typedArrayOf,
 } from "./data-type.js";
 export { DfcclError, type DfcclErrorOptions, type ErrorFacts, InvalidArgumentError } from "./errors.js";
+export { isExchange } from "./exchange.js";
 export { inPlaceShift } from "./in-place.js";
 export { type Field, programLayout, type RecordLayout } from "./layout.js";
+export { leastCommonMultiple } from "./least-common-multiple.js";
 export { limits as programLimits } from "./limits.js";
 export { type Op, type OpShape, opCode, opShapeOf, ops } from "./op.js";
 export {

@@ -1,5 +1,6 @@
 import { type ChunkGeometry, chunkCapacity, chunkLength, chunkOffset, scratchOffset, tileCount } from "./chunk-geometry.js";
 import { InvalidArgumentError } from "./errors.js";
+import { isExchange } from "./exchange.js";
 import { inPlaceShift } from "./in-place.js";
 import { opShapeOf } from "./op.js";
 import type { BufferKind, ChunkRef, Program, Step } from "./program.js";
@@ -60,6 +61,8 @@ class Interpreter {
   private readonly slots = new Map<string, (readonly Float64Array[])[]>();
   private readonly submitted: boolean[];
   private readonly outputs: (readonly number[] | undefined)[];
+  /** By rank: what an exchange has sent, which is all of the input as it was at submission. */
+  private readonly sent: readonly Float64Array[] | undefined;
   private executed = 0;
 
   constructor(
@@ -73,6 +76,7 @@ class Interpreter {
     this.tiles = tileCount(this.geometry, this.tileElements);
     this.random = new SeededRandom(options.seed ?? 0);
     this.memory = program.ranks.map((_, rank) => this.allocate(rank));
+    this.sent = isExchange(program) ? this.memory.map(({ input }) => input.slice()) : undefined;
     this.submitted = program.ranks.map(() => false);
     this.outputs = program.ranks.map(() => undefined);
     this.blocks = program.ranks.flatMap(({ blocks }, rank) =>
@@ -162,7 +166,7 @@ class Interpreter {
    * the rest of it being garbage, here NaN.
    */
   private moveChunk(rank: number, tile: number, step: Step, chunk: number, message: Float64Array | undefined): Float64Array {
-    const read = (ref: ChunkRef): Float64Array => this.scaled(ref, this.view(ref, chunk, tile));
+    const read = (ref: ChunkRef): Float64Array => this.scaled(ref, this.view(ref, chunk, tile, ref.rank === rank ? undefined : this.sent));
     const operands = (step.sources ?? []).map(read);
     if (step.op === "reduce" && step.dst) operands.push(read({ rank, ...step.dst }));
     if (step.src) operands.push(read({ rank, ...step.src }));
@@ -205,14 +209,15 @@ class Interpreter {
   }
 
   /** One tile of one chunk, in place in its buffer. */
-  private view(first: ChunkRef, offset: number, tile: number): Float64Array {
+  private view(first: ChunkRef, offset: number, tile: number, sent?: readonly Float64Array[]): Float64Array {
     const chunk = first.chunk + offset;
     const isScratch = first.buffer === "scratch";
     const start = isScratch ? scratchOffset(this.geometry, chunk) : chunkOffset(this.geometry, chunk);
     const length = isScratch ? chunkCapacity(this.geometry) : chunkLength(this.geometry, chunk);
     const from = Math.min(length, tile * this.tileElements);
     const to = Math.min(length, from + this.tileElements);
-    return this.memory[first.rank]?.[first.buffer].subarray(start + from, start + to) ?? new Float64Array(0);
+    const memory = sent?.[first.rank] ?? this.memory[first.rank]?.[first.buffer];
+    return memory?.subarray(start + from, start + to) ?? new Float64Array(0);
   }
 
   private slotsOf(source: number, destination: number, channel: number): (readonly Float64Array[])[] {

@@ -7,6 +7,7 @@ import {
   type MeasuredRow,
   type Measurement,
   type OpenBackend,
+  type PerfCase,
   type PerfOptions,
   parseArguments,
   ranksOf,
@@ -86,14 +87,7 @@ export async function measureCollective(
   signal?: AbortSignal,
 ): Promise<CollectiveRow[]> {
   const ranks = ranksOf(options);
-  const cases = sizes.flatMap((wanted) => {
-    // A rank's share is whole 16 bytes: less would be nothing.
-    const bytes = collectiveFacts(collective).isShared ? Math.max(wanted, 16 * ranks) : wanted;
-    return casesOf(collective, { ...options, minbytes: bytes, maxbytes: bytes }).map((one) => ({
-      ...one,
-      iterations: iterationsOf(bytes, quicken),
-    }));
-  });
+  const cases = sizes.flatMap((bytes) => casesOfSize(collective, options, bytes, quicken));
   const measurement = { run: { collective, options, args: [] }, cases, warmUps: cases, cycles: 1, signal };
   const ours = startSide(sides.ours, measurement);
   const peer = startSide(sides.peer, measurement);
@@ -129,6 +123,19 @@ export async function measureCollective(
       runs: each,
     };
   });
+}
+
+/**
+ * @param bytes - wanted, of a rank's larger buffer.
+ * @param quicken - divides how often each is repeated.
+ */
+export function casesOfSize(collective: CollectiveName, options: PerfOptions, bytes: number, quicken: number): PerfCase[] {
+  // A rank's share is whole 16 bytes: less would be nothing.
+  const least = collectiveFacts(collective).isShared ? Math.max(bytes, 16 * ranksOf(options)) : bytes;
+  return casesOf(collective, { ...options, minbytes: least, maxbytes: least }).map((one) => ({
+    ...one,
+    iterations: iterationsOf(least, quicken),
+  }));
 }
 
 /** Long enough for the clock, short enough for patience: some tens of milliseconds. */
@@ -169,11 +176,16 @@ function startSide(backend: OpenBackend, measurement: Measurement): Side {
   };
 }
 
-function timeOf({ backend, outOfPlace, case: { bytes } }: MeasuredRow, collective: CollectiveName): number {
+/**
+ * Microseconds an operation out of place.
+ * @throws {BenchError} WRONG_RESULTS, also of what was right out of place only.
+ */
+export function timeOf({ backend, outOfPlace, inPlace, case: { bytes } }: MeasuredRow, what: string): number {
   if (!isMeasured(outOfPlace)) throw new Error(outOfPlace.refusal);
-  if (outOfPlace.wrong !== 0) {
-    const what = `${outOfPlace.wrong} elements of ${backend}'s ${collective} of ${bytes} bytes are wrong.`;
-    throw new BenchError("WRONG_RESULTS", what, "Its time says nothing; find out why first.");
+  for (const [where, side] of [["out of place", outOfPlace] as const, ["in place", inPlace] as const]) {
+    if (!isMeasured(side) || side.wrong === 0 || (side.wrong === null && side === inPlace)) continue;
+    const wrong = `${side.wrong ?? "Unchecked"} elements of ${backend}'s ${what} of ${bytes} bytes, ${where}, are wrong.`;
+    throw new BenchError("WRONG_RESULTS", wrong, "Its time says nothing; find out why first.");
   }
   return outOfPlace.us;
 }

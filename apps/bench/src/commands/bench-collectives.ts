@@ -1,4 +1,4 @@
-import { type BackendName, collectiveNames, isPowerOfTwo, type OpenBackend, type PerfOptions } from "@dfccl/collective-tests";
+import { type BackendName, collectiveNames, isPowerOfTwo, type OpenBackend, openBackend, type PerfOptions } from "@dfccl/collective-tests";
 import type { Command } from "commander";
 import { type CollectiveRow, type Mode, measureCollective, modes, optionsFor } from "../collectives/measure.js";
 import { collectivesMarkdown, collectivesVerdict, describeCollectives, type PeerName } from "../collectives/report.js";
@@ -9,6 +9,7 @@ import { runProgram } from "../peers/run-program.js";
 import { type ReportFlags, writeReports } from "../peers/write-reports.js";
 import { perfBackends } from "../perf/backends.js";
 import { nativePrograms } from "../perf/find-programs.js";
+import { describeGpus } from "../perf/gpu-backends.js";
 import { out } from "../terminal/colors.js";
 import { withProgress } from "../terminal/progress.js";
 import { wrap } from "../terminal/wrap.js";
@@ -23,7 +24,17 @@ interface CollectivesFlags extends ReportFlags {
 }
 
 /** Where the ranks are: what is measured beside what, how long, and at which sizes. */
-const places = {
+interface Place {
+  readonly ours: BackendName;
+  readonly peer: BackendName;
+  readonly peerName: PeerName;
+  readonly hasThreads: readonly boolean[];
+  readonly modes: readonly Mode[];
+  readonly haste: number;
+  readonly sizes: string;
+}
+
+const places: Readonly<Record<"cpus" | "gpus", Place>> = {
   cpus: {
     ours: "cpu",
     peer: "mpi",
@@ -42,17 +53,7 @@ const places = {
     haste: 1 / 2,
     sizes: "8,512,4K,64K,256K,1M,4M,16M,64M,256M,1G",
   },
-} as const satisfies Record<string, Place>;
-
-interface Place {
-  readonly ours: BackendName;
-  readonly peer: BackendName;
-  readonly peerName: PeerName;
-  readonly hasThreads: readonly boolean[];
-  readonly modes: readonly Mode[];
-  readonly haste: number;
-  readonly sizes: string;
-}
+};
 
 export function addBenchCollectivesCommand(bench: Command): void {
   bench
@@ -89,7 +90,7 @@ Exit codes:
 }
 
 async function benchCollectives(flags: CollectivesFlags): Promise<number> {
-  const place: Place = flags.gpus ? places.gpus : places.cpus;
+  const place = flags.gpus ? places.gpus : places.cpus;
   const rows: CollectiveRow[] = [];
   const repetitions = flags.repetitions ?? (flags.quick ? 1 : 3);
   const machine = machineFacts();
@@ -116,11 +117,7 @@ async function measureAll(
   signal: AbortSignal,
 ): Promise<PeerFacts> {
   const backends = perfBackends(nativePrograms);
-  const open = (name: BackendName, options: PerfOptions): Promise<OpenBackend> => {
-    const backend = backends.find((candidate) => candidate.name === name);
-    if (backend === undefined) throw new Error(`There is no backend ${name}.`);
-    return backend.open(options, signal);
-  };
+  const open = (name: BackendName, options: PerfOptions): Promise<OpenBackend> => openBackend(backends, name, options, signal);
   const tables = place.modes.flatMap((mode) =>
     place.hasThreads.flatMap((hasThreads) => flags.ranks.map((ranks) => ({ mode, hasThreads, ranks }))),
   );
@@ -135,7 +132,7 @@ async function measureAll(
       const sides = { ours: await open(place.ours, options), peer: await open(place.peer, options) };
       if (place.peer === "mpi") facts.openmpi = sides.peer.version;
       else facts.nccl = sides.peer.version;
-      if (place.ours === "cuda") facts.gpus = gpusText(sides.ours);
+      if (place.ours === "cuda") facts.gpus = describeGpus(sides.ours);
       const how = { mode, repetitions, quicken: place.haste * (flags.quick ? 10 : 1) };
       for (const collective of namesOf(ranks)) {
         progress.update(done, `${collective} on ${ranks} ranks, ${mode}`);
@@ -145,8 +142,4 @@ async function measureAll(
     }
   });
   return facts;
-}
-
-function gpusText({ devices, machine }: OpenBackend): string {
-  return `${devices.length} × ${devices[0]?.name ?? "GPU"}, driver ${String(machine.driver ?? "unknown")}`;
 }

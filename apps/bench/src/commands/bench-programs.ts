@@ -1,24 +1,24 @@
 import type { Command } from "commander";
 import { markdownTable } from "../peers/markdown.js";
-import { busyWarning, type MachineFacts } from "../peers/report-header.js";
-import { sayer, writeReports } from "../peers/write-reports.js";
+import { findRoot } from "../peers/native-programs.js";
+import { busyWarning, type PeerFacts, type ReportHeader, reportHeader } from "../peers/report-header.js";
+import { reportPage } from "../peers/report-page.js";
+import { type MeasurementTools, runMeasurement } from "../peers/run-measurement.js";
+import { type ReportFlags, writeReports } from "../peers/write-reports.js";
+import { engineChoice } from "../programs/compare-natively.js";
 import { fastestOf, type SizeResult } from "../programs/program-table.js";
 import { out } from "../terminal/colors.js";
-import { watchForInterruption } from "../terminal/interruption.js";
 import { formatBytes, formatSeconds } from "../terminal/table.js";
 import { wrap } from "../terminal/wrap.js";
-import { addCompareOptions, type CompareFlags, comparePrograms, describeComparison } from "./compare-programs.js";
+import { addCompareOptions, type CompareFlags, comparePrograms, describeComparison, namesOf } from "./compare-programs.js";
 import { outputFile, outputFileOrDash } from "./options.js";
 
-interface BenchProgramsFlags extends CompareFlags {
-  readonly json?: string;
-  readonly markdown?: string;
-}
+interface BenchProgramsFlags extends CompareFlags, ReportFlags {}
 
 interface Report {
-  readonly command: string;
-  readonly date: string;
-  readonly machine: MachineFacts;
+  readonly header: ReportHeader;
+  /** How often each took its turn, on which kind of device, and whether each operation was waited for. */
+  readonly how: string;
   readonly results: readonly SizeResult[];
 }
 
@@ -26,10 +26,10 @@ export function addBenchProgramsCommand(bench: Command): void {
   addCompareOptions(bench.command("programs"))
     .summary("programs of your own beside the built-in ones, in one run")
     .description(
-      "Measures programs on the engine, all ranks in this process, beside each other and the built-in algorithms for the same collective. " +
-        "They take turns. Keep the machine quiet meanwhile.",
+      "Measures programs on the engine, all ranks in this process, beside each other and the built-in algorithms for the same collective; " +
+        "with --gpus on GPUs, beside what the engine chooses there and NCCL. They take turns. Keep the machine quiet meanwhile.",
     )
-    .option("--json <file>", "write machine and results; - for standard output, instead of text", outputFileOrDash)
+    .option("--json <file>", "write header and results, every turn of them; - for standard output, instead of text", outputFileOrDash)
     .option("--markdown <file>", "write the page for docs/benchmarks", outputFile)
     .addHelpText(
       "after",
@@ -37,51 +37,58 @@ export function addBenchProgramsCommand(bench: Command): void {
 Examples:
   $ dfccl bench programs ring.ts --quick
   $ dfccl bench programs ring.ts tree.ts all-pairs.xml -b 1K,64K,4M --json compared.json
+  $ dfccl bench programs --gpus --ranks 4 --instances 1,8,32 ring-all-reduce all-pairs-two-shot-all-reduce:direct
 
 Exit codes:
   0    measured
-  1    failed, or a program was refused
+  1    failed, a program was refused, or a result was wrong
   2    usage
   130  interrupted`,
     )
     .action(async (files: string[], flags: BenchProgramsFlags) => {
-      process.exitCode = await benchPrograms(files, flags);
+      process.exitCode = await runMeasurement(flags, (tools) => benchPrograms(files, flags, tools));
     });
 }
 
-async function benchPrograms(files: readonly string[], flags: BenchProgramsFlags): Promise<number> {
-  const say = sayer(flags);
-  using interruption = watchForInterruption();
-  try {
-    const { results, machine } = await comparePrograms(files, flags, interruption.signal);
-    const warning = busyWarning(machine);
-    if (warning) say(`${out.yellow(wrap(warning))}\n`);
-    say(`Median time of a run; * is the fastest.\n\n${describeComparison(results)}`);
-    const report = { command: ["npx", "dfccl", ...process.argv.slice(2)].join(" "), date: new Date().toISOString(), machine, results };
-    await writeReports(flags, report, markdown);
-    return 0;
-  } catch (error) {
-    if (!interruption.signal.aborted) throw error;
-    say(out.red("Interrupted."));
-    return interruption.exitCode() ?? 1;
-  }
+async function benchPrograms(files: readonly string[], flags: BenchProgramsFlags, { signal, say }: MeasurementTools): Promise<void> {
+  const { results, machine, peers } = await comparePrograms(files, flags, signal);
+  const header = reportHeader(findRoot(), machine, "", peers);
+  const warning = busyWarning(machine);
+  if (warning) say(`${out.yellow(wrap(warning))}\n`);
+  const how = describeHow(flags, peers);
+  say(`${how} * is the fastest.\n\n${describeComparison(results)}`);
+  await writeReports(flags, { header, how, results }, markdown);
 }
 
-function markdown({ command, date, machine, results }: Report): string {
-  const names = results[0]?.measured.map(({ name }) => name) ?? [];
-  const cell = ({ measured }: SizeResult, name: string): string => {
-    const text = formatSeconds(measured.find((one) => one.name === name)?.seconds ?? Number.NaN);
-    return fastestOf(measured) === name ? `**${text}**` : text;
-  };
-  const rows = names.map((name) => [name, ...results.map((result) => cell(result, name))]);
-  return `# Programs beside each other
+function describeHow({ gpus, backToBack }: CompareFlags, peers: PeerFacts = {}): string {
+  if (!gpus) return "Median time of a run, from submission on all ranks to the last completion; all ranks in one process, on the CPU.";
+  const nccl = peers.nccl === undefined ? "NCCL wasn't found" : "a thread a GPU on both sides";
+  const begins = backToBack ? "all waited for together" : "each waited for before the next begins";
+  return `Median time of a run over all turns, out of place, ${begins}; every result is compared to the bit; ${nccl}.`;
+}
 
-\`\`\`sh
-${command}
-\`\`\`
-${machine.cpu}, ${machine.cores} cores, ${machine.kernel}, Node ${machine.node}, ${date.slice(0, 10)}; load before: ${machine.loadBefore.toFixed(1)}.
-All ranks in one process, on the CPU. Median time of a run, from submission on all ranks to the last completion; the fastest of a size is bold.
-
-${markdownTable(["", ...results.map(({ bytes }) => formatBytes(bytes))], rows)}
-`;
+function markdown({ header, how, results }: Report): string {
+  const names = namesOf(results);
+  const secondsOf = ({ measured }: SizeResult, name: string): number => measured.find((one) => one.name === name)?.seconds ?? Number.NaN;
+  const table = (rows: readonly string[], cell: (result: SizeResult, name: string) => string): string =>
+    markdownTable(
+      ["", ...results.map(({ bytes }) => formatBytes(bytes))],
+      rows.map((name) => [name, ...results.map((result) => cell(result, name))]),
+    );
+  const times = table(names, (result, name) => {
+    const seconds = secondsOf(result, name);
+    if (Number.isNaN(seconds)) return "";
+    const text = formatSeconds(seconds);
+    return fastestOf(result.measured) === name ? `**${text}**` : text;
+  });
+  const ratios = ["NCCL", engineChoice].flatMap((rival) => {
+    if (!names.includes(rival)) return [];
+    const ratio = (result: SizeResult, name: string): string => {
+      const times = secondsOf(result, rival) / secondsOf(result, name);
+      return Number.isNaN(times) ? "" : times.toFixed(2);
+    };
+    const others = names.filter((name) => name !== rival);
+    return [`\nHow many times faster than ${rival === "NCCL" ? rival : "what the engine chooses"}:\n\n${table(others, ratio)}\n`];
+  });
+  return reportPage("Programs beside each other", header, [how], `The fastest of a size is bold.\n\n${times}\n${ratios.join("")}`);
 }

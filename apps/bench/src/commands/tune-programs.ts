@@ -16,7 +16,7 @@ export function addTuneProgramsCommand(tune: Command): void {
     .summary("which program is the fastest for which size, by measuring")
     .description(
       "Measures programs beside the built-in ones at several sizes and writes the table of the fastest: rules for selectAmongPrograms() of " +
-        "@dfccl/primitives, with the programs themselves. Keep the machine quiet meanwhile.",
+        "@dfccl/primitives, with the programs themselves; where no rule is, the engine chooses. Keep the machine quiet meanwhile.",
     )
     .option("-o, --output <file>", "where to write the table", outputFile, "programs.json")
     .addHelpText(
@@ -25,6 +25,7 @@ export function addTuneProgramsCommand(tune: Command): void {
 Examples:
   $ dfccl tune programs ring.ts all-pairs.ts
   $ dfccl tune programs *.xml -b 4K,64K,1M,16M -o all-reduce.json
+  $ dfccl tune programs --gpus --instances 1,8,32 ring-all-reduce all-pairs-two-shot-all-reduce:direct
 
 Exit codes:
   0    measured and written
@@ -40,7 +41,7 @@ Exit codes:
 async function tunePrograms(files: readonly string[], flags: TuneProgramsFlags): Promise<number> {
   using interruption = watchForInterruption();
   try {
-    const { contenders, results } = await comparePrograms(files, flags, interruption.signal);
+    const { contenders, results } = await comparePrograms(files, flags, interruption.signal, false);
     const rules = rulesOf(results, contenders);
     await saveProgramTable(flags.output, { machine: machineFingerprint(), savedAt: new Date().toISOString(), rules });
     const rows = rules.map(({ name, minBytes = 0, maxBytes = 0 }) => [

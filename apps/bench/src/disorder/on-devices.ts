@@ -1,5 +1,5 @@
 import type { DeviceBuffer, Rank } from "@dfccl/core";
-import type { Buffers, Operands } from "./setting.js";
+import type { Buffers, Operands } from "./buffers.js";
 
 /** One rank's buffers on its GPU: the same pattern to read from, and all its outputs in one piece. */
 interface OnDevice {

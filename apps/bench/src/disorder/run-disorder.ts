@@ -1,9 +1,10 @@
 import { type Backend, type BackendChoice, openWorld, type World, type WorldOptions } from "@dfccl/core";
 import { noProgress, type Progress } from "../terminal/progress.js";
 import { elementsOf, type Workload } from "../workloads/workload.js";
+import type { Buffers } from "./buffers.js";
 import { countWrong, runIteration } from "./iteration.js";
 import { Latencies } from "./latencies.js";
-import { type Buffers, makeBuffers, prepare } from "./setting.js";
+import { makeBuffers, prepare } from "./setting.js";
 import { type Action, actionsOf, type OrderOptions } from "./submission-order.js";
 
 export interface DisorderOptions extends Omit<OrderOptions, "tensors"> {

@@ -1,22 +1,8 @@
-import {
-  type Backend,
-  type CollectiveBuffer,
-  type JoinedRank,
-  openWorld,
-  type Rank,
-  type RegisteredCollective,
-  type World,
-} from "@dfccl/core";
+import { type Backend, type JoinedRank, openWorld, type Rank, type RegisteredCollective, type World } from "@dfccl/core";
 import { longestOf, type Workload } from "../workloads/workload.js";
+import type { Buffers, Operands } from "./buffers.js";
 import { ExactData } from "./exact-data.js";
 import { placeOnDevices } from "./on-devices.js";
-
-/** Memory of a workload on all ranks: inputs and what they sum up to, and an output for each tensor of each rank. */
-export interface Buffers {
-  readonly data: ExactData;
-  /** `[rank][tensor]` */
-  readonly outputs: readonly (readonly Float32Array[])[];
-}
 
 /** One rank, everything registered, with a buffer for every result. Positions are the workload's tensors. */
 export interface Member {
@@ -24,13 +10,6 @@ export interface Member {
   readonly collectives: readonly RegisteredCollective[];
   readonly outputs: readonly Float32Array[];
 }
-
-/** The buffers of one rank's run: input and output. */
-export type Operands = (
-  rank: number,
-  tensor: number,
-  iteration: number,
-) => readonly [CollectiveBuffer | undefined, CollectiveBuffer | undefined];
 
 export interface Setting {
   readonly data: ExactData;

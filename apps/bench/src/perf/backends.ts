@@ -3,9 +3,11 @@ import { createRequire } from "node:module";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { type OpenBackend, type PerfBackend, PerfError, type PerfOptions, ranksOf } from "@dfccl/collective-tests";
+import type { Program } from "@dfccl/primitives";
 import { mpirunFlags } from "../peers/measure-peers.js";
 import { findCommand } from "../peers/native-programs.js";
 import { jsonLines, runProgram } from "../peers/run-program.js";
+import type { EngineRequest } from "./engine-request.js";
 import type { FindPrograms } from "./find-programs.js";
 import { openGpu } from "./gpu-backends.js";
 import { cpuRanks, openNative } from "./native-backend.js";
@@ -14,29 +16,40 @@ import { programArguments } from "./program-arguments.js";
 const mostRanks = 1024;
 const { version } = createRequire(import.meta.url)("dfccl/package.json") as { version: string };
 
-/** @param firstDevice - GPU of rank 0; default: 0. */
-export function perfBackends(findPrograms: FindPrograms, firstDevice = 0): PerfBackend[] {
+interface PerfBackendOptions {
+  /** GPU of rank 0; default: 0. */
+  readonly firstDevice?: number | undefined;
+  /** Programs that cases of this engine name by their number, from 1. */
+  readonly choices?: readonly Program[];
+  /** More arguments of this engine's native loop. */
+  readonly engineArguments?: readonly string[];
+}
+
+export function perfBackends(
+  findPrograms: FindPrograms,
+  { firstDevice = 0, choices = [], engineArguments = [] }: PerfBackendOptions = {},
+): PerfBackend[] {
+  const engine = { findPrograms, choices, engineArguments, firstDevice };
+  const other = { ...engine, choices: [], engineArguments: [] };
   return [
-    { name: "cpu", open: (options, signal) => openEngine("cpu", options, findPrograms, signal) },
-    { name: "noop", open: (options, signal) => openEngine("noop", options, findPrograms, signal) },
+    { name: "cpu", open: (options, signal) => openEngine("cpu", { ...engine, options, signal }) },
+    { name: "noop", open: (options, signal) => openEngine("noop", { ...other, options, signal }) },
     { name: "mpi", open: (options, signal) => openMpi(options, findPrograms, signal) },
-    { name: "cuda", open: (options, signal) => openGpu("cuda", { options, findPrograms, firstDevice, signal }) },
-    { name: "nccl", open: (options, signal) => openGpu("nccl", { options, findPrograms, firstDevice, signal }) },
+    { name: "cuda", open: (options, signal) => openGpu("cuda", { ...engine, options, signal }) },
+    { name: "nccl", open: (options, signal) => openGpu("nccl", { ...other, options, signal }) },
   ];
 }
 
 async function openEngine(
   name: "cpu" | "noop",
-  options: PerfOptions,
-  findPrograms: FindPrograms,
-  signal: AbortSignal | undefined,
+  { options, findPrograms, choices, engineArguments, signal }: EngineRequest,
 ): Promise<OpenBackend> {
   const ranks = ranksOf(options);
   checkRanks(ranks);
   const command = join(await findPrograms("perf", signal), "perf_bench");
-  const prepare = name === "cpu" ? programArguments([1]) : () => [];
+  const prepare = name === "cpu" ? programArguments([1], choices) : () => [];
   const probe = options.output_file === "" ? {} : await probeMachine(command, signal);
-  return openNative({ name, version, ...cpuRanks(ranks), command, args: ["--backend", name], prepare, probe });
+  return openNative({ name, version, ...cpuRanks(ranks), command, args: ["--backend", name, ...engineArguments], prepare, probe });
 }
 
 /** What cores and memory can do at this moment: it stands beside every figure that is kept. */

@@ -4,7 +4,9 @@ import { dataTypeCode, reduceOpCode } from "@dfccl/primitives";
 
 /** What the native loop measures: a line a case, warm-ups with a "w" before them. */
 export function writeCases(path: string, warmUps: readonly PerfCase[], cases: readonly PerfCase[]): void {
-  const line = ({ count, type, op, root, iterations }: PerfCase): string =>
-    `${count} ${dataTypeCode(dataTypeOf(type))} ${reduceOpCode(reduceOpOf(op === "none" ? "sum" : op))} ${Math.max(root, 0)}${iterations === undefined ? "" : ` ${iterations}`}\n`;
+  const line = ({ count, type, op, root, iterations = 0, program = 0 }: PerfCase): string => {
+    const codes = [dataTypeCode(dataTypeOf(type)), reduceOpCode(reduceOpOf(op === "none" ? "sum" : op))];
+    return `${[count, ...codes, Math.max(root, 0), iterations, program].join(" ")}\n`;
+  };
   writeFileSync(path, warmUps.map((one) => `w${line(one)}`).join("") + cases.map(line).join(""));
 }

@@ -1,19 +1,16 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type OpenBackend, type PerfDevice, PerfError, type PerfOptions, ranksOf } from "@dfccl/collective-tests";
+import { type OpenBackend, type PerfDevice, PerfError, ranksOf } from "@dfccl/collective-tests";
 import { jsonLines, runProgram } from "../peers/run-program.js";
-import type { FindPrograms } from "./find-programs.js";
+import type { EngineRequest } from "./engine-request.js";
 import { openNative, ranksOn } from "./native-backend.js";
 import { programArguments } from "./program-arguments.js";
 
 export type GpuBackendName = "cuda" | "nccl";
 
-export interface GpuRequest {
-  readonly options: PerfOptions;
-  readonly findPrograms: FindPrograms;
+export interface GpuRequest extends EngineRequest {
   /** GPU of rank 0. */
   readonly firstDevice: number;
-  readonly signal: AbortSignal | undefined;
 }
 
 /** What the native program says that there is. */
@@ -33,7 +30,10 @@ interface Obstacle {
 const lanes = [1, 32];
 
 /** This engine's daemons on GPUs, or NCCL: a GPU for each rank, all in one process, which stays for the whole run. */
-export async function openGpu(name: GpuBackendName, { options, findPrograms, firstDevice, signal }: GpuRequest): Promise<OpenBackend> {
+export async function openGpu(
+  name: GpuBackendName,
+  { options, findPrograms, firstDevice, choices, engineArguments, signal }: GpuRequest,
+): Promise<OpenBackend> {
   const missing = ({ error, remedy }: Obstacle): PerfError =>
     new PerfError("BACKEND_MISSING", `The backend ${name} is missing: ${error}`, remedy, { backend: name });
   const folder = await findPrograms("perf_gpu", signal);
@@ -67,9 +67,14 @@ export async function openGpu(name: GpuBackendName, { options, findPrograms, fir
     devices: ranksOn(used.map(({ device, bus, name: model }) => ({ device, bus: bus.toLowerCase().replace(/\.\d$/, ""), name: model }))),
     memoryBytes: Math.min(...used.map(({ memoryBytes }) => memoryBytes)) / sharers,
     command,
-    args: ["--backend", name, "--device", String(firstDevice)],
-    prepare: name === "cuda" ? programArguments(lanes) : () => [],
+    args: ["--backend", name, "--device", String(firstDevice), ...engineArguments],
+    prepare: name === "cuda" ? programArguments(lanes, choices) : () => [],
     probe: { driver: answer.driver },
     stays: true,
   });
+}
+
+/** How many of which, and their driver. */
+export function describeGpus({ devices, machine }: OpenBackend): string {
+  return `${devices.length} × ${devices[0]?.name ?? "GPU"}, driver ${String(machine.driver ?? "unknown")}`;
 }

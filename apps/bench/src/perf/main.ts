@@ -37,7 +37,7 @@ export async function perfMain(collective: CollectiveName, args: readonly string
     const run: PerfRun = { collective, options: parsed.options, args: [program, ...args] };
     const environment = readEnvironment(process.env);
     return await runTest(run, {
-      backends: perfBackends(nativePrograms, environment.firstDevice),
+      backends: perfBackends(nativePrograms, { firstDevice: environment.firstDevice }),
       environment,
       environmentLines: Object.entries(process.env).flatMap(([name, value]) => (toldVariables.test(name) ? [`${name}=${value}`] : [])),
       print: (line) => process.stdout.write(`${line}\n`),

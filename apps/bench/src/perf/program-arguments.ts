@@ -1,12 +1,17 @@
 import { join } from "node:path";
 import { type Measurement, ranksOf } from "@dfccl/collective-tests";
+import type { Program } from "@dfccl/primitives";
 import { enginePrograms, writePrograms } from "./engine-programs.js";
 
 /**
  * Files of the programs that the engine doesn't have, and the arguments that name them.
  * @param lanes - numbers of blocks; the native loop chooses by size.
+ * @param choices - programs that cases name by their number, from 1.
  */
-export function programArguments(lanes: readonly number[]): (measurement: Measurement, folder: string) => string[] {
+export function programArguments(
+  lanes: readonly number[],
+  choices: readonly Program[] = [],
+): (measurement: Measurement, folder: string) => string[] {
   return ({ run }, folder) => {
     const found: Record<"program" | "in-place-program", string[]> = { program: [], "in-place-program": [] };
     for (const count of lanes) {
@@ -18,6 +23,13 @@ export function programArguments(lanes: readonly number[]): (measurement: Measur
         found[option].push(`${count}:${path}`);
       }
     }
-    return Object.entries(found).flatMap(([option, files]) => (files.length > 0 ? [`--${option}`, files.join(",")] : []));
+    const chosen = choices.map((program, index) => {
+      const path = join(folder, `choice-${index + 1}`);
+      writePrograms(path, program);
+      return path;
+    });
+    return Object.entries({ ...found, programs: chosen }).flatMap(([option, files]) =>
+      files.length > 0 ? [`--${option}`, files.join(",")] : [],
+    );
   };
 }

@@ -17,13 +17,14 @@ export interface Contender {
   readonly largestBytes: number;
 }
 
-const largestOfLl = 1 << 16;
+/** On CPUs; on GPUs it may take some more, because there a flag in each word costs less than an order between two. */
+const largestOfLl = { cpus: 1 << 16, gpus: 1 << 20 };
 
 /**
- * Programs to compare, with the built-in algorithms for the same collective on as many ranks.
- * @throws {InvalidArgumentError} if the programs aren't for the same collective on the same ranks.
+ * Programs to compare.
+ * @throws {InvalidArgumentError} if they aren't for the same collective on the same ranks.
  */
-export function contendersOf(programs: readonly RunnableProgram[]): Contender[] {
+export function contendersOf(programs: readonly RunnableProgram[], place: keyof typeof largestOfLl = "cpus"): Contender[] {
   const [first] = programs;
   if (first === undefined) throw new InvalidArgumentError("programs", programs, "at least one program");
   const { collective, root, inputSegments, outputSegments } = first.program;
@@ -36,8 +37,15 @@ export function contendersOf(programs: readonly RunnableProgram[]): Contender[] 
       (collective !== "custom" || (program.inputSegments === inputSegments && program.outputSegments === outputSegments));
     if (!isAlike) throw new InvalidArgumentError("programs", name, `programs for ${collective} on ${ranks} ranks, as ${first.name} is`);
   }
-  const own = programs.map(({ name, program }): Contender => ({ name, program, largestBytes: Infinity }));
-  return collective === "custom" ? own : [...own, ...builtIns(collective, ranks, root)];
+  return programs.map(({ name, program }): Contender => {
+    const isSmall = place === "gpus" && program.protocol === "ll";
+    return { name, program, largestBytes: isSmall ? largestOfLl.gpus : Infinity };
+  });
+}
+
+/** The built-in algorithms for a contender's collective on as many ranks; none for a custom one. */
+export function builtInsBeside({ program: { collective, ranks, root } }: Contender): Contender[] {
+  return collective === "custom" ? [] : builtIns(collective, ranks.length, root);
 }
 
 function builtIns(collective: BuildableCollective, ranks: number, root: number | undefined): Contender[] {
@@ -47,7 +55,7 @@ function builtIns(collective: BuildableCollective, ranks: number, root: number |
       return {
         name: `built-in ${algorithm}${protocol === "simple" ? "" : ` ${protocol}`}`,
         program,
-        largestBytes: protocol === "ll" ? largestOfLl : Infinity,
+        largestBytes: protocol === "ll" ? largestOfLl.cpus : Infinity,
       };
     }),
   );

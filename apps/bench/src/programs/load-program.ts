@@ -1,8 +1,19 @@
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { extname, resolve } from "node:path";
+import { basename, extname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type CompiledProgram, compile, isProgramDefinition, type ProgramDefinition, readXml, type Stages } from "@dfccl/compiler";
-import { DfcclError, type Postcondition, type Program, type Protocol, postconditionOf } from "@dfccl/primitives";
+import {
+  DfcclError,
+  type Postcondition,
+  type Program,
+  ProgramError,
+  type Protocol,
+  postconditionOf,
+  verifyProgram,
+} from "@dfccl/primitives";
+import { algorithmNames, namedAlgorithm, type RankShape } from "./named-algorithm.js";
+import { parseVariant } from "./program-variant.js";
 
 /** A program from a file: written in the language, with everything that compiling it made, or an MSCCL file. */
 export interface LoadedProgram {
@@ -22,6 +33,10 @@ export interface LoadOptions {
   readonly export?: string | undefined;
   readonly instances?: number | undefined;
   readonly protocol?: Protocol | undefined;
+  /** See ProgramOptions of @dfccl/compiler. */
+  readonly direct?: boolean | undefined;
+  /** Of an algorithm that is named. */
+  readonly ranks?: RankShape | undefined;
 }
 
 /** There is no program in a file. */
@@ -34,30 +49,63 @@ export class ProgramFileError extends DfcclError {
 }
 
 /**
- * Loads and compiles, or reads, a program. What is compiled is proven; an MSCCL file isn't yet.
+ * Loads and compiles, or reads, a program: a file, or an algorithm's name, with or without a variant (see parseVariant). What is compiled is proven; an MSCCL file isn't yet.
  * @throws {ProgramFileError} if there is none in the file.
  * @throws {DfcclError} for what is wrong with it.
  */
-export async function loadProgram(path: string, options: LoadOptions = {}): Promise<LoadedProgram> {
-  if (extname(path) === ".xml") return loadXml(path);
-  const definition = await loadDefinition(path, options.export);
-  const { instances = definition.instances, protocol = definition.protocol } = options;
-  const compiled = compile({ ...definition, instances, protocol });
-  return { ...compiled, compiled };
+export async function loadProgram(text: string, options: LoadOptions = {}): Promise<LoadedProgram> {
+  const { path, label, channels, ...variant } = parseVariant(text);
+  const extension = extname(path);
+  if (extension === ".xml" || extension === ".json") {
+    refuseChoices(path, { ...options, ...variant });
+    return extension === ".xml" ? loadXml(path) : loadJson(path);
+  }
+  const definition = namedAlgorithm(path, options.ranks, channels) ?? (await loadDefinition(path, options));
+  const chosen = { ...options, ...variant };
+  const { instances = definition.instances, protocol = definition.protocol, direct = definition.direct } = chosen;
+  const compiled = compile({ ...definition, instances, protocol, direct });
+  return { ...compiled, name: label === "" ? compiled.name : `${compiled.name} (${label})`, compiled };
 }
 
-async function loadXml(path: string): Promise<LoadedProgram> {
-  let text: string;
+/** What has been compiled is as it is. */
+function refuseChoices(path: string, options: LoadOptions): void {
+  const names = ["export", "instances", "protocol", "direct", "ranks"] as const;
+  const chosen = names.find((name) => options[name] !== undefined);
+  if (chosen === undefined) return;
+  throw new ProgramFileError(path, `it is compiled already, so --${chosen} comes too late`, "Leave that out, or give the source.");
+}
+
+async function readProgramFile(path: string): Promise<string> {
   try {
-    text = await readFile(path, "utf8");
+    return await readFile(path, "utf8");
   } catch (error) {
     throw new ProgramFileError(path, "it can't be read", "Look at the path.", error);
   }
-  const { name, program, minBytes, maxBytes } = readXml(text);
+}
+
+async function loadXml(path: string): Promise<LoadedProgram> {
+  const { name, program, minBytes, maxBytes } = readXml(await readProgramFile(path));
   return { name, program, minBytes, maxBytes, postcondition: postconditionOf(program) };
 }
 
-async function loadDefinition(path: string, wanted: string | undefined): Promise<ProgramDefinition> {
+async function loadJson(path: string): Promise<LoadedProgram> {
+  const text = await readProgramFile(path);
+  try {
+    const program = JSON.parse(text) as Program;
+    verifyProgram(program);
+    return { name: basename(path, ".json"), program, postcondition: postconditionOf(program) };
+  } catch (error) {
+    if (error instanceof ProgramError) throw error;
+    const remedy = "Write it with dfccl compile PROGRAM -o FILE.json.";
+    throw new ProgramFileError(path, "it holds no program", remedy, error);
+  }
+}
+
+async function loadDefinition(path: string, { export: wanted, ranks }: LoadOptions): Promise<ProgramDefinition> {
+  if (extname(path) === "" && !existsSync(path)) {
+    throw new ProgramFileError(path, "there is no such file, and no algorithm of that name", `Algorithms: ${algorithmNames.join(", ")}.`);
+  }
+  if (ranks !== undefined) throw new ProgramFileError(path, "it says itself how many ranks it has", "Leave --ranks out.");
   const module = await importFile(path);
   const found = Object.entries(module).filter(([, value]) => isProgramDefinition(value));
   const named =

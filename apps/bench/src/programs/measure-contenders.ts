@@ -15,6 +15,8 @@ export interface Measured {
   readonly name: string;
   /** Median time of a run, from submission on all ranks to the last completion. */
   readonly seconds: number;
+  /** Of each turn. */
+  readonly samples: readonly number[];
 }
 
 /** A turn lasts about so long. */
@@ -38,7 +40,7 @@ export async function measureContenders(contenders: readonly Contender[], option
     }
     options.onRound?.();
   }
-  return entries.map(({ name, samples }) => ({ name, seconds: median(samples) }));
+  return entries.map(({ name, samples }) => ({ name, seconds: median(samples), samples }));
 }
 
 class Entry {

@@ -1,5 +1,5 @@
 import type { CompiledProgram } from "@dfccl/compiler";
-import { openWorld, type Rank, type RegisteredCollective, type World } from "@dfccl/core";
+import { type Backend, type DeviceBuffer, openWorld, type Rank, type RegisteredCollective, type World } from "@dfccl/core";
 import { bufferChunks, type Postcondition, type Program, postconditionOf } from "@dfccl/primitives";
 import { Random } from "../disorder/random.js";
 
@@ -14,6 +14,8 @@ export interface RunOptions {
   /** Device synchronizations between submissions, at random. */
   readonly synchronize: boolean;
   readonly seed: number;
+  /** Default "cpu". */
+  readonly backend?: Backend;
 }
 
 export interface Difference {
@@ -24,10 +26,10 @@ export interface Difference {
   readonly expected: number;
 }
 
-/** Buffers of one rank for one program. */
-interface Buffers {
-  readonly send: Float32Array;
-  readonly recv: Float32Array;
+/** Buffers of one rank for one program, in memory of any kind. */
+interface Buffers<Memory = Float32Array> {
+  readonly send: Memory;
+  readonly recv: Memory;
 }
 
 /**
@@ -37,33 +39,57 @@ interface Buffers {
  */
 export async function runOnEngine(programs: readonly RunnableProgram[], options: RunOptions): Promise<Difference[]> {
   const ranks = Math.max(1, ...programs.map(({ program }) => program.ranks.length));
-  using world = openWorld({ ranks });
+  using world: World<Backend> = openWorld({ ranks, backend: options.backend ?? "cpu" });
   return await runInWorld(world, programs, options);
 }
 
-async function runInWorld(world: World, programs: readonly RunnableProgram[], options: RunOptions): Promise<Difference[]> {
+async function runInWorld(world: World<Backend>, programs: readonly RunnableProgram[], options: RunOptions): Promise<Difference[]> {
   const cases = programs.map((runnable, id) => new Case(runnable, id, options));
   const random = new Random(options.seed);
   const differences: Difference[] = [];
   const registered = world.ranks.map((rank) =>
     cases.flatMap((one) => (rank.number < one.ranks ? [{ one, collective: one.register(rank) }] : [])),
   );
+  const onDevices = isOnGpus(world) ? cases.map((one) => one.place(world.ranks)) : undefined;
   for (let iteration = 0; iteration < options.iterations; iteration += 1) {
     const buffers = cases.map((one) => one.fill(iteration));
+    await forEachPlaced(onDevices, buffers, (device, host) => device.send.copyFrom(host.send));
     await Promise.all(
       world.ranks.map(async (rank) => {
         const runs: PromiseLike<unknown>[] = [];
         for (const { one, collective } of random.shuffle([...(registered[rank.number] ?? [])])) {
-          const own = buffers[one.id]?.[rank.number];
+          const own = (onDevices ?? buffers)[one.id]?.[rank.number];
           if (own !== undefined) runs.push(rank.submit([[collective, own.send, own.recv]]));
           if (options.synchronize && random.fraction() < 0.2) await rank.synchronize();
         }
         await Promise.all(runs);
       }),
     );
+    await forEachPlaced(onDevices, buffers, (device, host) => device.recv.copyTo(host.recv));
     for (const one of cases) differences.push(...one.compare(iteration, buffers[one.id] ?? []));
   }
   return differences;
+}
+
+function isOnGpus(world: World<Backend>): world is World<"cuda"> {
+  return world.backend === "cuda";
+}
+
+type OnDevice = Buffers<DeviceBuffer<"float32">>;
+
+/** Moves data between a rank's buffers on its GPU, where it has some, and those on the host. */
+async function forEachPlaced(
+  onDevices: readonly (readonly OnDevice[])[] | undefined,
+  buffers: readonly (readonly Buffers[])[],
+  move: (device: OnDevice, host: Buffers) => Promise<void>,
+): Promise<void> {
+  const moves = (onDevices ?? []).flatMap((ranks, id) =>
+    ranks.map(async (device, rank) => {
+      const host = buffers[id]?.[rank];
+      if (host !== undefined) await move(device, host);
+    }),
+  );
+  await Promise.all(moves);
 }
 
 class Case {
@@ -86,7 +112,7 @@ class Case {
     this.expected = isCustom ? postcondition : postconditionOf({ ...program, chunksPerSegment: 1 });
   }
 
-  register(rank: Rank): RegisteredCollective {
+  register(rank: Rank<Backend>): RegisteredCollective {
     const { program } = this;
     const ranks = program.ranks.map((_, number) => number);
     const root = program.root === undefined ? {} : { root: program.root };
@@ -101,19 +127,31 @@ class Case {
     });
   }
 
+  /** Every rank's buffers on its GPU. */
+  place(ranks: readonly Rank<"cuda">[]): OnDevice[] {
+    return ranks.slice(0, this.ranks).map((rank) => this.cut(rank.number, (length) => rank.allocate("float32", length)));
+  }
+
   fill(iteration: number): Buffers[] {
-    const { program } = this;
-    const { count } = this.options;
-    return program.ranks.map((_, rank) => {
-      const elements = (buffer: "input" | "output"): number => (bufferChunks(program, rank, buffer) / program.chunksPerSegment) * count;
-      const sizes = { input: elements("input"), output: elements("output") };
-      const whole = new Float32Array(Math.max(sizes.input, sizes.output));
-      const part = (size: number): Float32Array => whole.subarray(size === whole.length ? 0 : rank * count).subarray(0, size);
-      const send = this.options.inPlace ? part(sizes.input) : new Float32Array(sizes.input);
-      const recv = this.options.inPlace ? part(sizes.output) : new Float32Array(sizes.output);
+    return this.program.ranks.map((_, rank) => {
+      const { send, recv } = this.cut(rank, (length) => new Float32Array(length));
       for (let i = 0; i < send.length; i += 1) send[i] = elementAt(iteration, rank, i);
       return { send, recv };
     });
+  }
+
+  private cut<Memory extends { readonly length: number; subarray(begin: number, end?: number): Memory }>(
+    rank: number,
+    allocate: (length: number) => Memory,
+  ): Buffers<Memory> {
+    const { program } = this;
+    const { count, inPlace } = this.options;
+    const elements = (buffer: "input" | "output"): number => (bufferChunks(program, rank, buffer) / program.chunksPerSegment) * count;
+    const sizes = { input: elements("input"), output: elements("output") };
+    if (!inPlace) return { send: allocate(sizes.input), recv: allocate(sizes.output) };
+    const whole = allocate(Math.max(sizes.input, sizes.output));
+    const part = (size: number): Memory => whole.subarray(size === whole.length ? 0 : rank * count).subarray(0, size);
+    return { send: part(sizes.input), recv: part(sizes.output) };
   }
 
   compare(iteration: number, buffers: readonly Buffers[]): Difference[] {

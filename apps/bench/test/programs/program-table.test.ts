@@ -3,19 +3,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildProgram, selectAmongPrograms } from "@dfccl/primitives";
 import { afterAll, describe, expect, it } from "vitest";
-import { contendersOf, countFor } from "../../src/programs/contenders.js";
+import { builtInsBeside, contendersOf, countFor } from "../../src/programs/contenders.js";
 import { loadProgramTable, rulesOf, type SizeResult, saveProgramTable } from "../../src/programs/program-table.js";
 
 const folder = mkdtempSync(join(tmpdir(), "dfccl-table-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const ring = buildProgram({ collective: "all-reduce", algorithm: "ring", ranks: 4, inPlace: "either" });
-const contenders = contendersOf([{ name: "mine", program: ring, postcondition: () => undefined }]);
+const mine = contendersOf([{ name: "mine", program: ring, postcondition: () => undefined }]);
+const contenders = [...mine, ...mine.flatMap(builtInsBeside)];
 const result = (bytes: number, mine: number, tree: number): SizeResult => ({
   bytes,
   measured: [
-    { name: "mine", seconds: mine },
-    { name: "built-in binomial-tree", seconds: tree },
+    { name: "mine", seconds: mine, samples: [mine] },
+    { name: "built-in binomial-tree", seconds: tree, samples: [tree] },
   ],
 });
 const rules = rulesOf([result(1024, 3, 2), result(4096, 3, 2), result(16384, 2, 3), result(65536, 3, 2)], contenders);

@@ -6,6 +6,8 @@ export interface AlgorithmOptions {
   readonly instances?: number | undefined;
   /** Default "simple". */
   readonly protocol?: Protocol | undefined;
+  /** The ranks share memory, so messages become accesses to each other's buffers; see ProgramOptions. Default false. */
+  readonly direct?: boolean | undefined;
 }
 
 /** Machines of `gpus` ranks each: rank = node × gpus + gpu. */

@@ -29,6 +29,12 @@ export interface ProgramOptions<W extends BufferKind> {
    * wherever they are. "blocked": the segment is cut as a whole, and each instance works within its part of it.
    */
   readonly replication?: "interleaved" | "blocked" | undefined;
+  /**
+   * The ranks share memory: in place of messages, reductions read what lies on other ranks and write results to where they
+   * are wanted, so that each byte crosses once. With protocol "ll", where everybody reduces everything for itself, each
+   * rank sends its data to all at once. Refused at the line of a copy that must stay a message. Default false.
+   */
+  readonly direct?: boolean | undefined;
   /** Slots of every connection; default: the protocol's. */
   readonly slotCount?: number | undefined;
 }

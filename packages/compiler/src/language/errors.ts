@@ -7,8 +7,8 @@ export abstract class LanguageError extends DfcclError {
   /** `file:line:column` in the user's program. */
   readonly line: string;
 
-  constructor(line: SourceLine | string, what: string, remedy: string, facts: ErrorFacts = {}) {
-    super(`${line}: ${what}`, { facts: { line: String(line), ...facts }, remedy });
+  constructor(line: SourceLine | string, what: string, remedy: string, facts: ErrorFacts = {}, cause?: unknown) {
+    super(`${line}: ${what}`, { facts: { line: String(line), ...facts }, remedy, ...(cause === undefined ? {} : { cause }) });
     this.line = String(line);
   }
 }
@@ -113,6 +113,21 @@ export class BadDirectiveError extends LanguageError {
 
   constructor(line: SourceLine | string, name: string, value: unknown, expected: string) {
     super(line, `${name} is ${String(value)}.`, `Give ${expected}.`, { name, value, expected });
+  }
+}
+
+/** An operation of a program that is to be direct, but must wait for another rank's. */
+export class NotDirectError extends LanguageError {
+  override readonly code = "NOT_DIRECT";
+
+  constructor(line: SourceLine | string, why: string, cause?: unknown) {
+    super(
+      line,
+      `this can't become an access to another rank's memory: ${why.replace(/\.$/, "")}.`,
+      "Leave `direct` out, or let each rank reduce raw inputs only and hand its result on once.",
+      { why },
+      cause,
+    );
   }
 }
 

@@ -43,7 +43,7 @@ export function emit(input: EmitInput): Program {
 }
 
 function stepOf(instruction: Instruction, { graph, channels, awaits }: EmitInput): Step {
-  const { id, rank, op, count, src, dst, sources } = instruction;
+  const { id, rank, op, count, src, dst, sources, direct } = instruction;
   const sent = graph.messages[instruction.send ?? -1];
   const received = graph.messages[instruction.recv ?? -1];
   const dependsOn = awaits[id] ?? [];
@@ -54,6 +54,7 @@ function stepOf(instruction: Instruction, { graph, channels, awaits }: EmitInput
     ...(src && { src }),
     ...(dst && (sources ? { destinations: [here(dst)] } : { dst })),
     ...(sources && { sources: sources.map(here) }),
+    ...direct,
     ...(received && { recv: { peer: received.from, channel: channels[received.id] ?? 0 } }),
     ...(sent && { send: { peer: sent.to, channel: channels[sent.id] ?? 0 } }),
     ...(dependsOn.length > 0 && { dependsOn }),

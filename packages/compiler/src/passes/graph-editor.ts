@@ -1,8 +1,8 @@
 import { allWaits, type Instruction, type InstructionGraph, type ResultUse, reversed } from "./instruction-graph.js";
 
 /**
- * Works on a copy of a graph: replaces instructions, and lets one take the place of an earlier one that nothing but it waits
- * for. That never makes a circle, and numbers stay in an order in which everyone comes after all that it waits for.
+ * Works on a copy of a graph: replaces instructions, and lets one take the place of an earlier one that only it, and
+ * those that come after it, wait for. That never makes a circle, and numbers stay in an order in which everyone comes after all that it waits for.
  */
 export class GraphEditor {
   private readonly instructions: (Instruction | undefined)[];
@@ -26,11 +26,12 @@ export class GraphEditor {
     return this.uses[id];
   }
 
-  /** Whether only `later` waits for `earlier`, and only it reads what that made. */
+  /** Whether only `later`, and those that wait for it anyway, wait for `earlier`, and only it reads what that made. */
   isOnlyStepTo(earlier: number, later: number): boolean {
     const use = this.uses[earlier];
     const waits = (this.waiters[earlier] ?? []).map((id) => this.movedTo.get(id) ?? id);
-    return use !== undefined && !use.isFinal && waits.every((id) => id === later) && [...use.readers].every((id) => this.now(id) === later);
+    const isAfterLater = waits.every((id) => id === later || this.awaits(id, later));
+    return use !== undefined && !use.isFinal && isAfterLater && [...use.readers].every((id) => this.now(id) === later);
   }
 
   /** `merged` stands for both, under the number of the later one. */
@@ -41,7 +42,7 @@ export class GraphEditor {
     this.movedTo.set(earlier, later);
     const waits = this.before[later];
     for (const awaited of this.before[earlier] ?? []) waits?.add(awaited);
-    waits?.delete(earlier);
+    for (const waiter of this.waiters[earlier] ?? []) this.before[this.now(waiter)]?.delete(earlier);
     this.before[earlier]?.clear();
     for (const awaited of waits ?? []) {
       const readers = this.uses[awaited]?.readers;
@@ -51,6 +52,22 @@ export class GraphEditor {
 
   finish(): InstructionGraph {
     return { ...this.graph, instructions: this.instructions, before: this.before, uses: this.uses };
+  }
+
+  /** Whether one waits for another of its rank, be it through others. */
+  private awaits(id: number, other: number): boolean {
+    const seen = new Set<number>();
+    const open = [id];
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      for (const awaited of this.before[next] ?? []) {
+        if (awaited === other) return true;
+        // Numbers are in an order in which everyone comes after all that it waits for.
+        if (awaited < other || seen.has(awaited)) continue;
+        seen.add(awaited);
+        open.push(awaited);
+      }
+    }
+    return false;
   }
 
   private now(id: number): number {

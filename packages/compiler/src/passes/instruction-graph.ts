@@ -1,4 +1,4 @@
-import type { LocalChunk, Op } from "@dfccl/primitives";
+import type { ChunkRef, LocalChunk, Op } from "@dfccl/primitives";
 
 /** A message from one rank to another; its two ends are instructions. */
 export interface Message {
@@ -21,6 +21,8 @@ export interface Instruction {
   readonly dst?: LocalChunk | undefined;
   /** Of multiReduceCopy, all on this rank. */
   readonly sources?: readonly LocalChunk[] | undefined;
+  /** Of a direct multiReduceCopy: places of any rank, in place of `sources` and `dst`. */
+  readonly direct?: { readonly sources: readonly ChunkRef[]; readonly destinations: readonly ChunkRef[] } | undefined;
   /** Message that it receives. */
   readonly recv?: number | undefined;
   /** Message that it sends. */

@@ -1,4 +1,4 @@
-import { type Postcondition, programLimits } from "@dfccl/primitives";
+import { leastCommonMultiple, type Postcondition, programLimits } from "@dfccl/primitives";
 import { BadDirectiveError } from "../language/errors.js";
 import type { Signature } from "../language/signature.js";
 import type { SourceLine } from "../language/source-line.js";
@@ -139,9 +139,4 @@ function finerPostcondition(postcondition: Postcondition, cut: Cut, segment: num
 
 function scratchSize(chunks: number, segment: number, cut: Cut, pieces: number, replication: string): number {
   return replication === "blocked" ? cut.finerOf(chunks - 1, pieces - 1, segment) + 1 : chunks * pieces;
-}
-
-function leastCommonMultiple(a: number, b: number): number {
-  const divisor = (x: number, y: number): number => (y === 0 ? x : divisor(y, x % y));
-  return (a / divisor(a, b)) * b;
 }

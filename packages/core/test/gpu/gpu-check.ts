@@ -1,12 +1,14 @@
 // What holds of GPUs from TypeScript, in a program without a test framework: `npm run pack:gpu` bundles it for hosts that
 // have neither npm nor a network. Prints a line for each; exits with 1 if one doesn't hold.
 import assert from "node:assert/strict";
+import { buildProgram, protocols } from "@dfccl/primitives";
 import { DeviceBuffer, openWorld, type Rank, type RegisteredCollective, reportGpus, type World } from "../../src/index.js";
 
 const checks: readonly (readonly [name: string, holds: () => Promise<void>])[] = [
   ["auto takes the GPU where one works", autoTakesTheGpu],
   ["an all-reduce adds up device buffers, in place and out of place", addsUp],
   ["runs in any order, with device synchronizations between, all complete and are exact", anyOrder],
+  ["programs give the sum: rings of every protocol, and direct ones, in place and out of place", programsAddUp],
   ["callbacks come once each, and a batch of many is one publication", batches],
   ["a JavaScript thread that sleeps is woken", wakes],
   ["buffers that don't fit are refused with a typed error", refuses],
@@ -85,6 +87,30 @@ async function anyOrder(): Promise<void> {
   }
   const counters = world.ranks[0]?.counters();
   assert.ok(counters && counters.launches > 0 && counters.blocks.length === 8);
+}
+
+async function programsAddUp(): Promise<void> {
+  using world = open();
+  const ranks = world.ranks.length;
+  const rings = protocols.map((protocol) => ({ algorithm: "ring", protocol, channels: 4 }) as const);
+  const built = [...rings, { algorithm: "direct-two-shot", channels: 4 } as const].map((options) =>
+    buildProgram({ collective: "all-reduce", ranks, inPlace: "either", ...options }),
+  );
+  const expected = world.ranks.reduce((total, { number }) => total + number + 1, 0);
+  const counts = [1, 1000, 300_001];
+  await Promise.all(
+    built.flatMap((program, kind) =>
+      counts.map(async (count, size) => {
+        const id = kind * counts.length + size;
+        const sums = world.ranks.map((rank) => rank.register({ id, collective: "all-reduce", dataType: "float32", count, program }));
+        const x = await Promise.all(world.ranks.map((rank) => filled(rank, count, rank.number + 1)));
+        const y = world.ranks.map((rank) => rank.allocate("float32", count));
+        await Promise.all(sums.map((sum, r) => sum.run(x[r], y[r])));
+        await Promise.all(sums.map((sum, r) => sum.run(x[r], x[r])));
+        for (const buffer of [...x, ...y]) assert.ok((await buffer.read()).every((value) => value === expected));
+      }),
+    ),
+  );
 }
 
 async function batches(): Promise<void> {

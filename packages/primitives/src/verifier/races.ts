@@ -1,3 +1,4 @@
+import { isExchange } from "../exchange.js";
 import type { ChunkRef, Program } from "../program.js";
 import { BadStepError, DataRaceError, formatChunk } from "../program-errors.js";
 import type { StepGraph, StepNode } from "./graph.js";
@@ -21,9 +22,12 @@ interface CellHistory {
  */
 export function checkRaces(program: Program, graph: StepGraph, order: Int32Array, mode: Mode): void {
   const memory = new MemoryMap(program, mode);
+  const exchanges = isExchange(program);
   const cells = new Map<number, CellHistory>();
   new HappensBefore(graph).walk(order, (index, node, isBefore) => {
-    const { reads, writes } = operandsOf(node.rank, node.content);
+    const { reads: all, writes } = operandsOf(node.rank, node.content);
+    // What an exchange takes from others has been sent, not read from their buffers.
+    const reads = exchanges ? all.filter(({ rank }) => rank === node.rank) : all;
     checkOverlap(memory, node, reads, writes);
     const access = (refs: readonly ChunkRef[], isWrite: boolean): void => {
       for (const first of refs) {

@@ -1,3 +1,4 @@
+import { isExchange } from "../exchange.js";
 import { opShapeOf } from "../op.js";
 import { bufferChunks, type ChunkRef, type Program, type Step } from "../program.js";
 import { BadFinishError, formatChunk, MisplacedChunkError, OverwrittenInputError, UninitialisedReadError } from "../program-errors.js";
@@ -28,6 +29,7 @@ export class SymbolicExecution {
   private readonly cells = new Map<number, Cell>();
   /** By sending node: the values in the slot, or nothing where they were written directly. */
   private readonly inFlight = new Map<number, readonly Value[]>();
+  private readonly exchanges: boolean;
 
   constructor(
     private readonly program: Program,
@@ -38,6 +40,7 @@ export class SymbolicExecution {
     const termsPerRank = Math.max(1, program.inputSegments * program.chunksPerSegment);
     this.values = new ValueFactory(program.ranks.length, termsPerRank, program.chunksPerSegment);
     this.memory = new MemoryMap(program, mode);
+    this.exchanges = isExchange(program);
   }
 
   /** @param order - every node after all that it waits for. */
@@ -112,6 +115,7 @@ export class SymbolicExecution {
   }
 
   private read(node: StepNode, ref: ChunkRef): Value {
+    if (this.exchanges && ref.rank !== node.rank) return this.values.input(ref.rank, ref.chunk);
     const cell = this.cells.get(this.memory.cellOf(ref));
     if (ref.buffer === "input") {
       if (cell === undefined) return this.values.input(ref.rank, ref.chunk);

@@ -71,7 +71,7 @@ describe("skipping to disorder", () => {
       { numRuns: 500 },
     );
     // Both outcomes were compared, often.
-    expect(deadlocks).toBeGreaterThan(50);
+    expect(deadlocks).toBeGreaterThan(10); // 70 on average
     expect(rounds - deadlocks).toBeGreaterThan(100);
   });
 

@@ -1,0 +1,35 @@
+import { isProtocol, type Protocol } from "@dfccl/primitives";
+
+/** What stands behind a program's name on the command line. */
+export interface ProgramVariant {
+  /** The program alone: a file or the name of an algorithm. */
+  readonly path: string;
+  /** As typed: "ll, direct, x8"; empty where nothing was, or only what the program's name tells. */
+  readonly label: string;
+  readonly direct?: true;
+  readonly protocol?: Protocol;
+  readonly instances?: number;
+  readonly channels?: number;
+}
+
+/**
+ * Takes apart "ring-all-reduce:c4:x8" (over 4 channels, in 8 instances) or "two-shot.ts:direct:ll": variants of one program
+ * that are compared in one run. What is none of these belongs to the path.
+ */
+export function parseVariant(text: string): ProgramVariant {
+  const [, path = text, suffix = ""] = /^(.*?)((?::(?:direct|simple|ll|ll128|[cx]\d{1,3}))*)$/.exec(text) ?? [];
+  const words = suffix.split(":").slice(1);
+  const numberOf = (letter: string): number | undefined => {
+    const word = words.find((one) => one.startsWith(letter) && /\d$/.test(one) && !isProtocol(one));
+    return word === undefined ? undefined : Number(word.slice(1));
+  };
+  const [protocol, instances, channels] = [words.find(isProtocol), numberOf("x"), numberOf("c")];
+  return {
+    path,
+    label: words.filter((word) => !/^c\d/.test(word)).join(", "),
+    ...(words.includes("direct") ? { direct: true } : {}),
+    ...(protocol === undefined ? {} : { protocol }),
+    ...(instances === undefined ? {} : { instances }),
+    ...(channels === undefined ? {} : { channels }),
+  };
+}

@@ -1,0 +1,64 @@
+// How a world gives a collective up: what its daemons are told, and when nobody touches it any more.
+#include "cpu/pause.hpp"
+#include "world/world.hpp"
+
+namespace dfccl {
+
+void World::abortCollective(uint32_t rank, uint32_t index) {
+  {
+    const std::lock_guard lock(mutex_);
+    Group& group = *registered(rank, index).group;
+    uint32_t nobody = CollectiveShared::kNobody;
+    if (!group.shared().poisonedBy.compareExchange(nobody, rank, order::acqRel, order::relaxed)) return;
+    const std::vector<uint32_t>& members = group.spec().ranks;
+    // Each process tells its own daemon.
+    if (watch_) return PeerWatch::alarm(*options_.segment);
+    for (uint32_t m = 0; m < members.size(); ++m) {
+      if (!group.isMember(m)) {
+        // It never registered, or has left: it touches nothing.
+        group.shared().abortAcknowledged.fetchAdd(1, order::acqRel);
+        continue;
+      }
+      table_[members[m]][group.indexOf(m)].isDropped = true;
+      tellDaemon(members[m], group.indexOf(m));
+    }
+  }
+  pool_.wake();
+}
+
+bool World::isAborted(uint32_t rank, uint32_t index) {
+  const std::lock_guard lock(mutex_);
+  return registered(rank, index).group->shared().isPoisoned();
+}
+
+void World::tellDaemon(uint32_t rank, uint32_t index) {
+  ControlRing& control = ranks_[rank]->memory().control;
+  const uint64_t tail = control.tail.load(order::relaxed);
+  while (tail - control.head.load(order::acquire) >= ControlRing::kCapacity) pool_.helpRank(rank);
+  control.collectives[tail % ControlRing::kCapacity].store(index, order::relaxed);
+  control.tail.store(tail + 1, order::release);
+}
+
+/// After an abort: a daemon that hasn't come to it yet would take the next collective with this index for it.
+void World::awaitDrop(uint32_t rank, const Registered& entry, const CollectiveRecord& record) {
+  const uint32_t blocks = ranks_[rank]->memory().limits.grid;
+  while (entry.isDropped && record.blocksDropped.load(order::acquire) < blocks && !ranks_[rank]->hasExited()) {
+    if (!pool_.stepRank(rank)) cpuPause();
+  }
+}
+
+bool World::isLetGo(Group& group) {
+  if (!directory_) return group.shared().abortAcknowledged.load(order::acquire) >= group.shared().members;
+  for (uint32_t m = 0; m < group.shared().members; ++m) {
+    if (!static_cast<SharedGroup&>(group).hasLetGo(m)) return false;
+  }
+  return true;
+}
+
+bool World::isQuarantineOver(uint32_t rank, uint32_t index) {
+  const std::lock_guard lock(mutex_);
+  Group& group = *registered(rank, index).group;
+  return group.shared().isPoisoned() && isLetGo(group);
+}
+
+}  // namespace dfccl

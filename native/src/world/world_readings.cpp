@@ -1,0 +1,69 @@
+// What a world tells of its collectives, its members' progress, its counters and its memory.
+#include "world/world.hpp"
+
+namespace dfccl {
+
+CollectiveRecord& World::recordOf(const Group& group, uint32_t member) {
+  const uint32_t rank = group.spec().ranks[member];
+  const uint32_t index = group.indexOf(member);
+  return options_.segment ? options_.segment->records(rank)[index] : ranks_[rank]->memory().collectives[index];
+}
+
+RunShape World::shapeOf(uint32_t rank, uint32_t index) {
+  const std::lock_guard lock(mutex_);
+  const Registered& entry = registered(rank, index);
+  RunShape shape = runShapeOf(entry.spec, entry.member, entry.program->header);
+  if (options_.segment && entry.program->usesDirect()) {
+    shape.windowBegin = options_.segment->begin();
+    shape.windowEnd = options_.segment->end();
+  }
+  return shape;
+}
+
+CollectiveSpec World::specOf(uint32_t rank, uint32_t index) {
+  const std::lock_guard lock(mutex_);
+  return registered(rank, index).spec;
+}
+
+std::vector<MemberProgress> World::explain(uint32_t rank, uint32_t index) {
+  const std::lock_guard lock(mutex_);
+  Group& group = *registered(rank, index).group;
+  std::vector<MemberProgress> members;
+  for (uint32_t m = 0; m < group.spec().ranks.size(); ++m) {
+    const uint32_t r = group.spec().ranks[m];
+    if (!group.isMember(m)) {
+      members.push_back({r, false, 0, 0});
+      continue;
+    }
+    const CollectiveRecord& record = recordOf(group, m);
+    members.push_back({r, true, record.submittedRuns.load(order::acquire), record.finishedRuns.load(order::acquire)});
+  }
+  return members;
+}
+
+CounterReading World::readCounters(uint32_t rank) {
+  const RankMemory& memory = ranks_[rank]->memory();
+  CounterReading reading{memory.counters, {}};
+  for (const BlockMemory& block : memory.blocks) reading.blocks.push_back(block.counters);
+  return reading;
+}
+
+size_t World::arenaUsedBytes() const {
+  const std::lock_guard lock(mutex_);
+  if (!options_.segment) return arena_.usedBytes();
+  const Segment::Lock segmentLock(*options_.segment);
+  return options_.segment->arena().usedBytes();
+}
+
+size_t World::memoryBytesOf(uint32_t rank, uint32_t index) {
+  const std::lock_guard lock(mutex_);
+  Registered& entry = registered(rank, index);
+  return sizeof(CollectiveRecord) +
+         entry.program->header.blockCount * (sizeof(TaskContext) + sizeof(Atomic<uint64_t>)) + sizeof(Registered) +
+         (entry.program->memoryBytes() + entry.group->ownBytes() + entry.group->jointBytes()) /
+             entry.program->header.rankCount +
+         sizeof(Mailbox) + entry.program->scratchBytes +
+         entry.group->connectorBytes() / entry.program->header.rankCount;
+}
+
+}  // namespace dfccl

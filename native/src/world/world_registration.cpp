@@ -1,0 +1,189 @@
+// How a world's ranks register collectives, and unregister them.
+#include <algorithm>
+#include <cstring>
+
+#include "error.hpp"
+#include "world/builtin_programs.hpp"
+#include "world/connected_programs.hpp"
+#include "world/program_check.hpp"
+#include "world/world.hpp"
+
+namespace dfccl {
+namespace {
+
+/// Blocks that work side by side between machines: while one waits for the wire, another has something for it.
+uint32_t lanesBetween(const CollectiveSpec& spec) {
+  constexpr uint64_t kWorthLanes = 1 << 20;
+  return spec.count * sizeOf(spec.type) >= kWorthLanes ? 4 : 1;
+}
+
+/// The program that a registration brings with it, or the built-in one.
+std::vector<uint8_t> programOf(const CollectiveSpec& spec, uint32_t member, const Network* network) {
+  checkHasProgram(spec);
+  if (!spec.program.empty()) return spec.program;
+  if (network != nullptr) {
+    std::vector<uint32_t> hostOf;
+    for (const uint32_t rank : spec.ranks) hostOf.push_back(network->hostOf[rank]);
+    return buildConnectedProgram(spec.collective, hostOf, member, spec.root, lanesBetween(spec));
+  }
+  return buildDirectProgram(spec.collective, static_cast<uint32_t>(spec.ranks.size()), member, spec.root);
+}
+
+}  // namespace
+
+std::shared_ptr<const BoundProgram> World::bind(const CollectiveSpec& spec, uint32_t member,
+                                                const std::vector<uint8_t>& bytes, uint64_t& digest) {
+  ProgramHeader header{};
+  if (bytes.size() >= sizeof header) std::memcpy(&header, bytes.data(), sizeof header);
+  digest = header.digest;
+  // The digest is what the program says of itself, so the bytes are part of the key.
+  std::string key(bytes.begin(), bytes.end());
+  key += "|" + std::to_string(static_cast<int>(spec.type)) + "|" + std::to_string(spec.count);
+  std::weak_ptr<const BoundProgram>& cached = programs_[key];
+  std::shared_ptr<const BoundProgram> program = cached.lock();
+  if (!program) {
+    program = loadProgram(bytes, spec.type, spec.count, options_.tiles);
+    cached = program;
+  }
+  checkProgram(program->header, spec, member);
+  return program;
+}
+
+std::shared_ptr<Group> World::groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest, bool spansHosts) {
+  if (spansHosts) return directory_->groupFor(spec, member, digest, proxy_->generationFor(spec, digest));
+  if (directory_) return directory_->groupFor(spec, member, digest);
+  const auto [first, last] = groups_.equal_range(spec.id);
+  for (auto it = first; it != last; ++it) {
+    if (isToJoin(*it->second, spec, member, digest)) return it->second;
+  }
+  return groups_.emplace(spec.id, std::make_shared<CollectiveGroup>(spec, digest, arena_, connectors_))->second;
+}
+
+std::unique_ptr<Segment::Lock> World::lockSegment() {
+  return options_.segment ? std::make_unique<Segment::Lock>(*options_.segment) : nullptr;
+}
+
+uint32_t World::registerCollective(uint32_t rank, const CollectiveSpec& spec) {
+  checkSpec(spec, rank, size());
+  const auto member = static_cast<uint32_t>(std::find(spec.ranks.begin(), spec.ranks.end(), rank) - spec.ranks.begin());
+  const std::lock_guard lock(mutex_);
+  const bool spansHosts = proxy_ && proxy_->spans(spec.ranks);
+  const std::vector<uint8_t> bytes = programOf(spec, member, spansHosts ? options_.network.get() : nullptr);
+  uint64_t digest = 0;
+  std::shared_ptr<const BoundProgram> program = bind(spec, member, bytes, digest);
+  if (spansHosts) checkIsConnected(*program, spec);
+  const std::unique_ptr<Segment::Lock> segmentLock = lockSegment();
+  std::shared_ptr<Group> group = groupFor(spec, member, digest, spansHosts);
+
+  std::vector<uint32_t>& freeIndices = freeIndices_[rank];
+  uint32_t index;
+  if (!freeIndices.empty()) {
+    index = freeIndices.back();
+  } else {
+    index = 0;
+    while (index < table_[rank].size() && table_[rank][index].group) ++index;
+  }
+  const uint32_t blockCount = program->header.blockCount;
+  const std::optional<uint32_t> firstTask =
+      index < table_[rank].size() ? taskTables_[rank].take(blockCount) : std::nullopt;
+  if (!firstTask) {
+    if (group->isAbandoned()) dropGroup(*group);
+    throw Error(dfcclOutOfMemory,
+                "Rank " + std::to_string(rank) + " holds as many collectives as its tables allow (" +
+                    std::to_string(options_.limits.collectives) + " collectives, " +
+                    std::to_string(options_.limits.tasks) + " program blocks).",
+                "Unregister collectives that are done, or open the world with larger limits.",
+                {{"rank", std::to_string(rank)},
+                 {"collectives", std::to_string(options_.limits.collectives)},
+                 {"tasks", std::to_string(options_.limits.tasks)}});
+  }
+  RankMemory& memory = ranks_[rank]->memory();
+  CollectiveRecord& record = memory.collectives[index];
+  record = CollectiveRecord{};
+  record.id = spec.id;
+  record.index = index;
+  record.member = member;
+  record.priority = spec.priority;
+  record.type = spec.type;
+  record.op = spec.op;
+  record.firstTask = *firstTask;
+  record.program = program.get();
+  const BufferSizes sizes = bufferSizes(spec, member);
+  record.workingSetBytes = std::max(sizes.send, sizes.recv) * sizeOf(spec.type) * 2 * spec.ranks.size();
+  for (uint32_t block = 0; block < blockCount; ++block) {
+    memory.contexts[*firstTask + block] = TaskContext{{}, index, block, blockCount, 0};
+    memory.isActive[*firstTask + block] = 0;
+  }
+  try {
+    group->join(member, *program, bytes, spec.scale, record);
+    if (spansHosts) {
+      const auto shared = std::static_pointer_cast<SharedGroup>(group);
+      proxy_->bind(shared, shared->record()->generation, spec, digest, *program, record);
+    }
+  } catch (...) {
+    taskTables_[rank].giveBack(*firstTask, blockCount);
+    if (group->isAbandoned()) dropGroup(*group);
+    throw;
+  }
+  if (!freeIndices.empty()) freeIndices.pop_back();
+  CollectiveSpec kept = spec;
+  kept.program.clear();
+  table_[rank][index] = {group, std::move(program), std::move(kept), member};
+  ranks_[rank]->resetIssued(index);
+  const uint32_t position = options_.segment ? 0 : rank;
+  if (position >= activeRanks_.load(order::relaxed)) activeRanks_.store(position + 1, order::release);
+  // Runs that were submitted elsewhere and held until now may start.
+  pool_.wake();
+  return index;
+}
+
+void World::dropGroup(Group& group) {
+  if (directory_) return directory_->drop(static_cast<SharedGroup&>(group));
+  const auto [first, last] = groups_.equal_range(group.spec().id);
+  for (auto it = first; it != last; ++it) {
+    if (it->second.get() != &group) continue;
+    groups_.erase(it);
+    return;
+  }
+}
+
+World::Registered& World::registered(uint32_t rank, uint32_t index) {
+  if (index >= table_[rank].size() || !table_[rank][index].group) {
+    throw Error(dfcclUnknownCollective,
+                "Rank " + std::to_string(rank) + " has no collective with handle " + std::to_string(index) + ".",
+                "Register it first; a handle is void after it is unregistered.",
+                {{"rank", std::to_string(rank)}, {"handle", std::to_string(index)}});
+  }
+  return table_[rank][index];
+}
+
+bool World::isRegistered(uint32_t rank, uint32_t index) const {
+  const std::lock_guard lock(mutex_);
+  return index < table_[rank].size() && table_[rank][index].group != nullptr;
+}
+
+void World::unregisterCollective(uint32_t rank, uint32_t index, uint64_t issuedRuns) {
+  const std::lock_guard lock(mutex_);
+  Registered& entry = registered(rank, index);
+  const CollectiveRecord& record = ranks_[rank]->memory().collectives[index];
+  const uint64_t finished = record.finishedRuns.load(order::acquire);
+  if (finished != issuedRuns) {
+    throw Error(dfcclInUse,
+                "Collective " + std::to_string(record.id) + " has " + std::to_string(issuedRuns - finished) +
+                    " runs in flight on rank " + std::to_string(rank) + ".",
+                "Wait for them, or abort the collective, before you unregister it.",
+                {{"id", std::to_string(record.id)},
+                 {"rank", std::to_string(rank)},
+                 {"inFlight", std::to_string(issuedRuns - finished)}});
+  }
+  awaitDrop(rank, entry, record);
+  const std::unique_ptr<Segment::Lock> segmentLock = lockSegment();
+  taskTables_[rank].giveBack(record.firstTask, entry.program->header.blockCount);
+  entry.group->leave(entry.member);
+  if (proxy_) proxy_->unbind(static_cast<SharedGroup&>(*entry.group), finished);
+  if (entry.group->isAbandoned()) dropGroup(*entry.group);
+  entry = Registered{};
+  freeIndices_[rank].push_back(index);
+}
+
+}  // namespace dfccl

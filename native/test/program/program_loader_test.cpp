@@ -1,0 +1,48 @@
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+// How programs are cut into tiles, where memory bounds the messages of protocols that are packed.
+#include "program/program_loader.hpp"
+
+#include <doctest/doctest.h>
+
+#include "../daemon/support/programs.hpp"
+#include "error.hpp"
+
+using namespace dfccl;
+using namespace dfccl::test;
+
+namespace {
+
+constexpr TileSizes kBounded{.slotPayloadBytes = 128 << 10, .framedPayloadBytes = 64 << 10, .directTileBytes = 1 << 20};
+
+/// Rank 0 of two sends its input, in steps of so many chunks.
+std::vector<uint8_t> sender(Protocol protocol, uint32_t chunks) {
+  ProgramWriter w(Collective::custom, protocol, 2, 0, 1);
+  w.header.chunksPerSegment = w.header.maxStepCount = chunks;
+  StepRecord step = ProgramWriter::step(Op::send);
+  ProgramWriter::from(step, BufferKind::input, 0);
+  step.count = chunks;
+  step.sendConnection = w.sendTo(0, 1);
+  w.add(0, step);
+  return w.encode();
+}
+
+uint64_t payloadOf(Protocol protocol, uint32_t chunks) {
+  return loadProgram(sender(protocol, chunks), DataType::float32, uint64_t{chunks} << 20, kBounded)->slotPayloadBytes;
+}
+
+}  // namespace
+
+TEST_CASE("a slot of a packed protocol carries no more than what it is packed from holds") {
+  CHECK(payloadOf(Protocol::simple, 1) == kBounded.slotPayloadBytes);
+  for (const Protocol protocol : {Protocol::ll, Protocol::ll128}) {
+    CHECK(payloadOf(protocol, 1) == kBounded.framedPayloadBytes);
+    CHECK(payloadOf(protocol, 3) <= kBounded.framedPayloadBytes);
+  }
+}
+
+TEST_CASE("a message of more chunks than that has room for, at an element each, is refused") {
+  constexpr uint32_t kMost = kBounded.framedPayloadBytes / sizeof(float);
+  CHECK(payloadOf(Protocol::ll, kMost) == kBounded.framedPayloadBytes);
+  CHECK_THROWS_AS(payloadOf(Protocol::ll, kMost + 1), Error);
+  CHECK(payloadOf(Protocol::simple, kMost + 1) > kBounded.framedPayloadBytes);
+}

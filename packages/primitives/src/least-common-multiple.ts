@@ -1,0 +1,5 @@
+/** @param a - @param b - whole, at least 1. */
+export function leastCommonMultiple(a: number, b: number): number {
+  const divisor = (x: number, y: number): number => (y === 0 ? x : divisor(y, x % y));
+  return (a / divisor(a, b)) * b;
+}
