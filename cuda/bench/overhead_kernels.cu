@@ -91,7 +91,7 @@ __global__ void contextKernel(const RankMemory* memory, uint32_t count, bool isD
   counters = BlockCounters{};
   for (uint32_t task = 0; task < count; ++task) {
     const uint64_t begin = clockNow();
-    ContextSlot& slot = contexts.load(rank, counters, task, task);
+    ContextSlot& slot = contexts.load(rank, rank.blocks[0], counters, task, task);
     const uint32_t used = slot.dynamic.slot;  // has come
     const uint64_t end = clockNow() + (used == kNoRun);
     cycles[task] = static_cast<uint32_t>(end - begin);

@@ -200,6 +200,8 @@ class BlockDaemon {
       if (schedule_.length != 0) preparedTask(platform, context).sendEarly();
       return context;
     }
+    // Of a prepared move only the first block has anything to say yet; the others needn't look at the program.
+    if (run.programBlock != 0 && isPrepared(context)) return context;
     const BoundProgram& program = *slots_.viewOf(context).program;
     bool progressed = false;
     if (run.programBlock == 0 && program.usesDirect()) {
@@ -217,8 +219,11 @@ class BlockDaemon {
             *slot.run, slot.programBlock, slot.dynamic};
   }
 
+  DFCCL_HD bool isPrepared(const ContextSlot& slot) {
+    return P::kTriesAtOnce && slots_.preparedOf(slot).isOf(slot.task);
+  }
   DFCCL_HD bool isPreparedExchange(const ContextSlot& slot) {
-    return P::kTriesAtOnce && slots_.preparedOf(slot).isExchange && slots_.preparedOf(slot).isOf(slot.task);
+    return isPrepared(slot) && slots_.preparedOf(slot).isExchange;
   }
   DFCCL_HD PreparedExchangeTask<P> preparedTask(P& platform, ContextSlot& slot) {
     return {platform,    slots_.preparedOf(slot).exchange, *slot.collective, slot.blockCount, slot.addresses, *slot.run,
@@ -248,6 +253,25 @@ class BlockDaemon {
     note<why>(position);
   }
 
+  /// What a task's turn came to. By value, because what a function writes through a reference lies in memory.
+  struct Advance {
+    Outcome outcome;
+    bool progressed;
+    int64_t budgetLeft;
+  };
+
+  DFCCL_HD Advance advancePrepared(P& platform, ContextSlot& slot, int64_t budget) {
+    bool progressed = false;
+    const Outcome outcome = preparedTask(platform, slot).advance(budget, progressed);
+    return {outcome, progressed, budget};
+  }
+
+  DFCCL_HD DFCCL_COLD Advance interpret(P& platform, ContextSlot& slot, int64_t budget) {
+    bool progressed = false;
+    const Outcome outcome = interpreter(platform, slot).advance(budget, progressed);
+    return {outcome, progressed, budget};
+  }
+
   /// Polls tasks until one of them has used the step's budget up, sticks below its threshold, or all are stuck.
   DFCCL_HD DFCCL_COLD bool visit(P& platform) {
     if (schedule_.length == 0) {
@@ -263,25 +287,23 @@ class BlockDaemon {
       view_.counters().queueLengthSum.add(schedule_.length);
       const QueueEntry entry = view_.queued(schedule_.cursor);
       ContextSlot& slot = slots_.load(view_.rank(), view_.block(), view_.counters(), entry.task, entry.collective);
-      bool progressed = false;
-      const int64_t before = budget;
-      const Outcome outcome = isPreparedExchange(slot) ? preparedTask(platform, slot).advance(budget, progressed)
-                                                       : interpreter(platform, slot).advance(budget, progressed);
+      const Advance advance = isPreparedExchange(slot) ? advancePrepared(platform, slot, budget)
+                                                       : interpret(platform, slot, budget);
+      const bool progressed = advance.progressed;
       if (progressed) {
         slot.isDirty = true;
         view_.counters().slices.add(1);
-        if (before != budget) view_.counters().bytesMoved.add(static_cast<uint64_t>(before - budget));
+        if (advance.budgetLeft != budget) {
+          view_.counters().bytesMoved.add(static_cast<uint64_t>(budget - advance.budgetLeft));
+        }
       }
+      budget = advance.budgetLeft;
       any |= progressed;
-      switch (outcome) {
+      switch (advance.outcome) {
         case Outcome::completed:
-          finish(platform, slot, entry, CqeStatus::completed);
-          break;
         case Outcome::aborted:
-          finish(platform, slot, entry, CqeStatus::aborted);
-          break;
         case Outcome::blockDone:
-          advanceToNextRun(platform, slot, entry);
+          finish(platform, slot, entry, advance.outcome);
           break;
         case Outcome::paused:
           note<scheduling::EventKind::progressed>();
@@ -302,15 +324,21 @@ class BlockDaemon {
     return any;
   }
 
-  /// The last block of a run: the next run may start, and the host is told. Nothing of the run is touched after that.
-  DFCCL_HD void finish(P& platform, ContextSlot& slot, const QueueEntry& entry, CqeStatus status) {
-    P::mark(TracePoint::runFinished, entry.collective);
+  /// This block's part of a run is over; if it was the last block, the next run may start, and the host is told. Nothing
+  /// of the run is touched after that.
+  DFCCL_HD void finish(P& platform, ContextSlot& slot, const QueueEntry& entry, Outcome outcome) {
     const uint64_t run = slot.addresses.run;
     const uint32_t completionSlot = slot.dynamic.slot;
     // A count of several blocks, or of members, has ordered what they wrote before it.
     const bool isOrdered = slot.blockCount != 1 || slot.dynamic.phase == Phase::draining;
-    countFinished(*slot.collective, slot.blockCount);
+    const bool isLast = outcome != Outcome::blockDone;
+    if (isLast) {
+      P::mark(TracePoint::runFinished, entry.collective);
+      countFinished(*slot.collective, slot.blockCount);
+    }
     advanceToNextRun(platform, slot, entry);
+    if (!isLast) return;
+    const CqeStatus status = outcome == Outcome::aborted ? CqeStatus::aborted : CqeStatus::completed;
     P::postCompletion(view_.rank(), completionSlot, packCqe(entry.collective, status, run), isOrdered);
   }
 
