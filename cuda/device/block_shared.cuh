@@ -16,8 +16,8 @@ inline constexpr uint32_t kStagedEntries = 16;
 /// Contexts kept at hand, and constant parts of collectives (the record, the program's tables, the meeting places) with
 /// the most that one takes. What is larger is read where it lies.
 inline constexpr uint32_t kNearContexts = 128;
-inline constexpr uint32_t kNearImages = 8;
-inline constexpr uint32_t kImageBytes = 12288;
+inline constexpr uint32_t kNearImages = 4;
+inline constexpr uint32_t kImageBytes = 24576;
 inline constexpr uint32_t kNobodysImage = 0xffffffff;
 inline constexpr uint32_t kMaxGrid = 65;
 

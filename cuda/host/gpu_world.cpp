@@ -42,9 +42,6 @@ WorldOptions inCommon(const GpuWorldOptions& options) {
   o.limits = options.rank.limits;
   o.policy = options.rank.policy;
   o.tiles = options.tiles;
-  // A part of no more than this is one move, as a rule the only one, and prepared: nothing waits for its end but the
-  // end of the run.
-  o.tiles.wholeChunkBytes = 4 * o.tiles.directTileBytes;
   o.tiles.framedPayloadBytes = kStagingBytes;
   o.arenaBytes = options.rank.arenaBytes;
   o.backend = BackendKind::cuda;

@@ -32,7 +32,8 @@ size_t leastForMost(Collective collective, uint32_t ranks) {
     case Collective::allGather:
       return isPair ? std::numeric_limits<size_t>::max() : size_t{16} << 20;
     case Collective::allToAll:
-      return size_t{16} << 20;
+      // Of more ranks the tables of 64 blocks' steps don't fit near a block.
+      return isPair ? size_t{16} << 20 : std::numeric_limits<size_t>::max();
     default:
       return std::numeric_limits<size_t>::max();
   }

@@ -6,9 +6,26 @@ namespace {
 
 constexpr int kPieces = 8;
 
+/// Element by element: also what lies differently in source and destination, so as many at once as of pieces.
 template <class T>
 __device__ void copyElements(const ReduceCopyArgs& args, uint64_t begin, uint64_t end) {
-  for (uint64_t i = begin + threadIdx.x; i < end; i += kWorkers) {
+  constexpr int kAtOnce = 16;
+  uint64_t i = begin + threadIdx.x;
+#pragma unroll 1
+  for (; i + (kAtOnce - 1) * kWorkers < end; i += uint64_t{kAtOnce} * kWorkers) {
+    T loaded[kAtOnce];
+    const T* const from = static_cast<const T*>(args.sources[0]) + i;
+#pragma unroll
+    for (int p = 0; p < kAtOnce; ++p) loaded[p] = loadElement(from + p * kWorkers);
+#pragma unroll 1
+    for (int d = 0; d < args.destinationCount; ++d) {
+      T* const to = static_cast<T*>(args.destinations[d]) + i;
+#pragma unroll
+      for (int p = 0; p < kAtOnce; ++p) to[p * kWorkers] = loaded[p];
+    }
+  }
+#pragma unroll 1
+  for (; i < end; i += kWorkers) {
     const T value = loadElement(static_cast<const T*>(args.sources[0]) + i);
     for (int d = 0; d < args.destinationCount; ++d) static_cast<T*>(args.destinations[d])[i] = value;
   }

@@ -29,6 +29,7 @@ inline constexpr uint64_t kSqeVoid = 1;
 // Flags of word 0, bits 32-47.
 inline constexpr uint32_t kSqeExit = 1;          // the daemon leaves for good after this entry
 inline constexpr uint32_t kSqeBehindStream = 2;  // the run begins once a stream has come to it: see pending_runs.hpp
+inline constexpr uint32_t kSqeAfterControl = 4;  // the host had asked something of the daemon before: that comes first
 
 struct alignas(64) SqeMemory {
   Atomic<uint64_t> words[kSqeWords];

@@ -207,7 +207,6 @@ void cutIntoTiles(OwnedProgram& p, const TileSizes& sizes) {
   p.chunkElements = (p.count + perSegment - 1) / perSegment;
   const uint64_t slotted = p.header.maxStepCount;
   uint64_t tileBytes = sizes.directTileBytes;
-  if (p.chunkElements * bytes <= sizes.wholeChunkBytes) tileBytes = std::max(tileBytes, sizes.wholeChunkBytes);
   const bool isFramed = static_cast<Protocol>(p.header.protocol) != Protocol::simple;
   const uint64_t slotBytes =
       isFramed ? std::min(sizes.slotPayloadBytes, sizes.framedPayloadBytes) : sizes.slotPayloadBytes;

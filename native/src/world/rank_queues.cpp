@@ -5,6 +5,7 @@ namespace dfccl {
 RankQueues::RankQueues(RankMemory& memory, const Atomic<uint64_t, Scope::device>* posted)
     : submissions_(memory.submissions),
       completions_(memory.completions),
+      control_(memory.control),
       posted_(posted),
       producer_(memory.submissions, kOwner),
       claimer_(memory.completions),
@@ -28,6 +29,8 @@ uint32_t RankQueues::submit(uint32_t index, const void* send, void* recv, RunCal
   Sqe sqe{};
   sqe.id = index;
   sqe.flags = flags;
+  // A daemon that looks for requests less often than for entries must not begin a run whose id was aborted before.
+  if (control_.tail.load(order::relaxed) != control_.head.load(order::relaxed)) sqe.flags |= kSqeAfterControl;
   sqe.completionSlot = slot;
   sqe.sendAddress = reinterpret_cast<uint64_t>(send);
   sqe.recvAddress = reinterpret_cast<uint64_t>(recv);

@@ -71,6 +71,7 @@ class RankQueues {
 
   SubmissionRing submissions_;
   CompletionOwnedSlots<> completions_;
+  const ControlRing& control_;
   const Atomic<uint64_t, Scope::device>* posted_;
   EngineSubmissionProducer producer_;  // its fields, and what submit() writes, are guarded by the queue's lock
   CompletionOwnedSlots<>::Claimer claimer_;

@@ -69,8 +69,8 @@ WorldOptions defaultOptions(BackendKind backend) {
   // bounds the tables.
   o.limits = {.grid = 17, .submissionSlots = 1024, .completionSlots = 1024, .collectives = 1024, .tasks = 8192};
   // Longer slices than on a CPU: a block moves tens of gigabytes a second, and a slice costs it a microsecond of
-  // thought. But at the end of a stay all blocks wait for the one whose slice is over last.
-  o.tiles = {.slotPayloadBytes = 128 << 10, .directTileBytes = 256 << 10};
+  // thought.
+  o.tiles = {.slotPayloadBytes = 128 << 10, .directTileBytes = 1 << 20};
   return o;
 }
 

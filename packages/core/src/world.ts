@@ -49,7 +49,7 @@ export interface WorldOptions<Choice extends BackendChoice = BackendChoice> {
   readonly arenaBytes?: number;
   /** Payload of a connector's slot in bytes, default 32 KiB (GPU: 128 KiB; protocols with flags take 64 KiB at most there). */
   readonly slotPayloadBytes?: number;
-  /** Slice of direct programs in bytes, default 64 KiB (GPU: 256 KiB, but up to four such at once where that is all). */
+  /** Slice of direct programs in bytes, default 64 KiB (GPU: 1 MiB). */
   readonly directTileBytes?: number;
 }
 
@@ -96,7 +96,7 @@ export function nativeOptions(options: WorldOptions): { readonly options: Native
       collectives: maxCollectives,
       tasks: options.maxTasks ?? (onGpu ? 8192 : 2 * maxCollectives),
       slotPayloadBytes: options.slotPayloadBytes ?? (onGpu ? 128 << 10 : 32 << 10),
-      directTileBytes: options.directTileBytes ?? (onGpu ? 256 << 10 : 64 << 10),
+      directTileBytes: options.directTileBytes ?? (onGpu ? 1 << 20 : 64 << 10),
       arenaBytes: options.arenaBytes ?? 2 ** 30,
       workers: options.workers ?? Math.max(1, cores - 1),
       policy: encodePolicy(policy),

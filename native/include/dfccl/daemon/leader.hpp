@@ -62,27 +62,30 @@ class Leader {
     bool mayHavePending = pending_.mayHaveNext(P::noticeTail(m_));
     while (taken < most && (taken == 0 || hasRoom())) {
       // First what has waited, so that of one id it comes before what is in the queue.
-      if (mayHavePending) mayHavePending = pending_.next(sqe);
-      if (!mayHavePending) {
-        if (!submissions_.peek(sqe)) break;
-        const bool waits = pending_.mustWait(sqe);
-        if (!Rules::waitsApart && waits && !pending_.isOpen(sqe)) break;
-        submissions_.pop();
-        if (sqe.flags & kSqeExit) {
-          ++taken;
-          m_.residency.exited.store(1, order::seqCst);
-          leave(platform, own);
-          break;
-        }
-        if (waits) [[unlikely]] {
-          ++taken;
-          pending_.hold(sqe);
-          letGo();
-          mayHavePending = pending_.mayHaveNext(P::noticeTail(m_));
-          continue;
-        }
+      if (mayHavePending) [[unlikely]] {
+        mayHavePending = passWaitedOn(platform, own);
+        taken += mayHavePending;
+        continue;
       }
+      if (!submissions_.peek(sqe)) break;
+      if (sqe.flags & kSqeAfterControl) [[unlikely]]
+        catchUpWithControl(platform, own);
+      const bool waits = pending_.mustWait(sqe);
+      if (!Rules::waitsApart && waits && !pending_.isOpen(sqe)) break;
+      submissions_.pop();
       ++taken;
+      if (sqe.flags & kSqeExit) [[unlikely]] {
+        m_.residency.exited.store(1, order::seqCst);
+        leave(platform, own);
+        break;
+      }
+      if (waits) [[unlikely]] {
+        const Sqe held = sqe;  // a copy lies in memory where it is looked up by reference, not the entry itself
+        pending_.hold(held);
+        letGo();
+        mayHavePending = pending_.mayHaveNext(P::noticeTail(m_));
+        continue;
+      }
       passOn(platform, own, sqe);
     }
     if (taken == 0) {
@@ -165,6 +168,14 @@ class Leader {
     if (isOwnToo) own.accept(platform, entry, attempt);
   }
 
+  /// A run that has waited, if there is one that may begin. @pre hasRoom()
+  DFCCL_HD DFCCL_COLD bool passWaitedOn(P& platform, BlockDaemon<P>& own) {
+    Sqe sqe;
+    if (!pending_.next(sqe)) return false;
+    passOn(platform, own, sqe);
+    return true;
+  }
+
   /// A run that comes alone is soonest over where the leader's own block takes part; where several are under way, the
   /// others share them, and the leader's is there for what comes in. Only between two runs of an id.
   DFCCL_HD DFCCL_COLD void move(uint32_t collective, CollectiveHead& c, bool isAlone) {
@@ -182,6 +193,12 @@ class Leader {
   DFCCL_HD void letGo() {
     submissions_.release();
     m_.counters.submissionsTaken.value.store(submissionsTaken_, order::relaxed);
+  }
+
+  /// As far as the host was when it submitted the entry at hand.
+  DFCCL_HD DFCCL_COLD void catchUpWithControl(P& platform, BlockDaemon<P>& own) {
+    while (m_.control.tail.load(order::acquire) != controlHead_ && passControlOn(platform, own)) {
+    }
   }
 
   DFCCL_HD DFCCL_COLD bool passControlOn(P& platform, BlockDaemon<P>& own) {
