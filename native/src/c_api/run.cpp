@@ -54,6 +54,14 @@ void ignoreCompletion(void*, dfcclResult_t) {}
   });
 }
 
+[[gnu::cold, gnu::noinline]] dfcclResult_t nameWindows(RankContext& context, const Registration& registration,
+                                                       const void* send, const void* recv, RunWindows& windows) {
+  return guarded([&] {
+    windows = context.backend().windowsOf(context.number(), registration.shape, send, recv);
+    return dfcclSuccess;
+  });
+}
+
 inline dfcclResult_t queue(RankContext& context, const Registration& registration, const void* send, void* recv, int id,
                            dfcclCallback_t callback, void* args, dfcclRankCtx_t ctx) {
   if (!isAllowed(registration.shape, send, recv)) [[unlikely]]
@@ -62,8 +70,16 @@ inline dfcclResult_t queue(RankContext& context, const Registration& registratio
     const dfcclResult_t result = checkMemory(context, registration, send, recv);
     if (result != dfcclSuccess) return result;
   }
-  const uint32_t slot =
-      context.queues().submit(registration.index, send, recv, callback != nullptr ? callback : ignoreCompletion, args);
+  RunWindows windows;
+  if (registration.shape.namesWindows) [[unlikely]] {
+    const dfcclResult_t result = nameWindows(context, registration, send, recv, windows);
+    if (result != dfcclSuccess) return result;
+    // What nobody looks at has no window, so its address must say nothing either.
+    if (windows.send == 0) send = nullptr;
+    if (windows.recv == 0) recv = nullptr;
+  }
+  const uint32_t slot = context.queues().submit(
+      registration.index, send, recv, callback != nullptr ? callback : ignoreCompletion, args, windows);
   if (slot == RankQueues::kFull) [[unlikely]]
     return refuseFull(context);
   context.backend().ring();

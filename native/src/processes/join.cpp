@@ -32,6 +32,7 @@ void join(WorldOptions& options, const std::string& job, uint32_t rank, uint32_t
   meeting.isCancelled = isCancelled;
   SegmentShape& shape = meeting.shape;
   std::strncpy(shape.version, dfcclVersion(), sizeof shape.version - 1);
+  shape.backend = static_cast<uint32_t>(options.backend);
   shape.ranks = options.ranks;
   shape.grid = options.limits.grid;
   shape.collectives = options.limits.collectives;

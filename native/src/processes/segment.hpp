@@ -26,6 +26,7 @@ struct SharedGroupRecord;
 /// What all processes of a world must have in common; compared at the rendezvous, field by field.
 struct SegmentShape {
   char version[32];  // of the library: no two versions share a layout
+  uint32_t backend;  // BackendKind
   uint32_t ranks;
   uint32_t grid;
   uint32_t collectives;
@@ -52,6 +53,7 @@ struct alignas(4096) RankArea {
   alignas(64) Atomic<uint32_t> presence;
   Atomic<uint32_t> pid;
   alignas(64) Atomic<uint64_t> heartbeat;  // grows while the process runs
+  Atomic<uint64_t> windowNotes;            // where its WindowNotes are; 0: it has none (yet)
   alignas(64) ControlRing control;
 };
 

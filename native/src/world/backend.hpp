@@ -87,6 +87,13 @@ class Backend {
     return {};
   }
 
+  /// The windows of a run's buffers, which other processes are told of where they don't know them yet. Doesn't wait.
+  /// @pre shape.namesWindows, and checkMemory() has passed. @throws Error dfcclInvalidArgument where the memory is none
+  /// that another process can map, dfcclQueueFull.
+  virtual RunWindows windowsOf(uint32_t /*rank*/, const RunShape&, const void* /*send*/, const void* /*recv*/) {
+    return {};
+  }
+
   /// Zeroed memory that this rank's runs may use. @throws Error dfcclOutOfMemory
   virtual void* allocate(uint32_t rank, size_t bytes) = 0;
   /// @param bytes as allocated. @throws Error dfcclInvalidArgument where the memory is known not to be of allocate().
