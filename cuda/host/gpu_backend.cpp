@@ -2,7 +2,7 @@
 #include "world/gpu_backend.hpp"
 
 #include "host/check.hpp"
-#include "host/gpu_world.hpp"
+#include "host/joined_gpu_world.hpp"
 #include "host/nvml.hpp"
 
 namespace dfccl {
@@ -76,7 +76,10 @@ std::vector<int> devicesOf(const WorldOptions& options, int there) {
                     std::to_string(options.ranks) + " ranks.",
                 "Name one for each rank, or none.", {{"field", "devices"}});
   }
-  for (const int device : devices) {
+  for (uint32_t r = 0; r < options.ranks; ++r) {
+    const int device = devices[r];
+    // Another process may see other devices.
+    if (options.segment && r != options.segment->rank()) continue;
     if (device >= 0 && device < there) continue;
     throw Error(dfcclInvalidArgument, "World option devices names GPU " + std::to_string(device) + ".",
                 "Allowed: 0 to " + std::to_string(there - 1) + ".",
@@ -125,7 +128,13 @@ std::unique_ptr<Backend> openGpuBackend(const WorldOptions& options) {
   o.rank.policy = options.policy;
   o.rank.arenaBytes = options.arenaBytes;
   o.tiles = options.tiles;
-  return std::make_unique<gpu::GpuWorld>(o);
+  if (!options.segment) return std::make_unique<gpu::GpuWorld>(o);
+  o.segment = options.segment;
+  o.muteMillis = options.muteMillis;
+  for (uint32_t r = 0; r < options.ranks; ++r) {
+    if (r != options.segment->rank()) o.devices[r] = gpu::GpuWorldOptions::kElsewhere;
+  }
+  return std::make_unique<gpu::JoinedGpuWorld>(o);
 }
 
 }  // namespace dfccl

@@ -40,6 +40,10 @@ void join(WorldOptions& options, const std::string& job, uint32_t rank, uint32_t
   shape.slotPayloadBytes = options.tiles.slotPayloadBytes;
   shape.directTileBytes = options.tiles.directTileBytes;
   shape.arenaBytes = options.arenaBytes;
+  if (options.backend != BackendKind::cpu && point != nullptr) {
+    throw Error(dfcclUnavailable, "Ranks on GPUs of several machines can't meet yet.",
+                "Join with processes of one machine, or with the CPU backend.", {{"backend", "cuda"}});
+  }
   if (point != nullptr) return joinHosts(options, meeting, *point);
   options.segment = meet(meeting);
 }

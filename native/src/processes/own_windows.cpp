@@ -80,10 +80,12 @@ OwnWindows::Table::iterator OwnWindows::close(Table::iterator opened) {
   return opened_.erase(opened);
 }
 
-void OwnWindows::forget(uint64_t first) {
+std::optional<uint64_t> OwnWindows::forget(uint64_t first) {
   const std::lock_guard lock(mutex_);
   const auto found = opened_.find(first);
-  if (found != opened_.end()) close(found);
+  if (found == opened_.end()) return std::nullopt;
+  close(found);
+  return notes_->tail.load(order::relaxed) - 1;
 }
 
 void OwnWindows::sweep() {

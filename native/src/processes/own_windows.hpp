@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "processes/segment.hpp"
@@ -36,8 +37,11 @@ class OwnWindows {
   /// The window in which `address` lies. The first time that its allocation is asked about, the others are told.
   /// Any thread. @throws Error dfcclQueueFull where they don't keep up; as exportMemory.
   uint16_t windowOf(uint64_t address);
-  /// The allocation that begins here is about to be freed.
-  void forget(uint64_t first);
+  /// The allocation that begins here is about to be freed. @return after which note nobody has it mapped: isTaken();
+  /// nothing: nobody ever could. @throws Error dfcclQueueFull
+  std::optional<uint64_t> forget(uint64_t first);
+  /// Whether all others that are there are done with a note.
+  bool isTaken(uint64_t position) const;
   /// Tells the others about allocations that were freed without a word, so that theirs is not the last hold on them.
   void sweep();
   /// Allocations that the others may map.
@@ -60,7 +64,6 @@ class OwnWindows {
   Table::iterator close(Table::iterator opened);
   void closeOverlapping(const OwnMemory& memory);
   uint16_t takeWindows(uint32_t pieces);
-  bool isTaken(uint64_t position) const;
   void publish(const WindowNote& note);
 
   std::shared_ptr<Segment> segment_;
