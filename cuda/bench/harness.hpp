@@ -111,5 +111,7 @@ int runBurst(const Arguments& arguments);
 int runPhases(const Arguments& arguments);
 int runCompare(const Arguments& arguments);
 int runNcclOrders(const Arguments& arguments);
+int runRanks(const Arguments& arguments);
+int runIpcProbe(const Arguments& arguments);
 
 }  // namespace dfccl::gpu::bench

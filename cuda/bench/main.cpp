@@ -13,7 +13,8 @@ int main(int argc, char** argv) {
     int (*run)(const Arguments&);
   } commands[] = {{"types", runTypes},     {"orders", runOrders},     {"synchronize", runSynchronize},
                   {"latency", runLatency}, {"pipeline", runPipeline}, {"compare", runCompare},
-                  {"phases", runPhases},   {"burst", runBurst},       {"nccl-orders", runNcclOrders}};
+                  {"phases", runPhases},   {"burst", runBurst},       {"nccl-orders", runNcclOrders},
+                  {"ranks", runRanks},     {"ipc-probe", runIpcProbe}};
   const Arguments arguments(argc, argv);
   for (const auto& command : commands) {
     if (argc < 2 || std::strcmp(argv[1], command.name) != 0) continue;
@@ -26,7 +27,7 @@ int main(int argc, char** argv) {
     }
   }
   std::fprintf(stderr,
-               "usage: %s types|orders|synchronize|latency|pipeline|phases|burst|compare|nccl-orders [--ranks N] "
+               "usage: %s types|orders|synchronize|latency|pipeline|phases|burst|compare|nccl-orders|ranks|ipc-probe [--ranks N] "
                "[--grid N] ...\n",
                argv[0]);
   return 2;

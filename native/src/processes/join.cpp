@@ -6,6 +6,7 @@
 #include "error.hpp"
 #include "network/join_hosts.hpp"
 #include "processes/rendezvous.hpp"
+#include "world/gpu_backend.hpp"
 
 namespace dfccl {
 
@@ -44,6 +45,7 @@ void join(WorldOptions& options, const std::string& job, uint32_t rank, uint32_t
     throw Error(dfcclUnavailable, "Ranks on GPUs of several machines can't meet yet.",
                 "Join with processes of one machine, or with the CPU backend.", {{"backend", "cuda"}});
   }
+  if (options.backend != BackendKind::cpu) prepareGpu(options, rank);
   if (point != nullptr) return joinHosts(options, meeting, *point);
   options.segment = meet(meeting);
 }

@@ -26,7 +26,6 @@ struct SharedGroupRecord;
 /// What all processes of a world must have in common; compared at the rendezvous, field by field.
 struct SegmentShape {
   char version[32];  // of the library: no two versions share a layout
-  uint32_t backend;  // BackendKind
   uint32_t ranks;
   uint32_t grid;
   uint32_t collectives;
@@ -34,6 +33,7 @@ struct SegmentShape {
   uint64_t slotPayloadBytes;
   uint64_t directTileBytes;
   uint64_t arenaBytes;
+  uint32_t backend;  // BackendKind
 };
 
 /// How a rank of the world is doing, as the others see it.
