@@ -71,6 +71,7 @@ RunMemory GpuWorld::checkMemory(uint32_t rank, const CollectiveSpec& spec, const
 }
 
 void GpuWorld::checkHealth(uint32_t rank) {
+  if (!isLocal(rank)) return;
   const GpuRank& mine = *ranks_[rank];
   if (!mine.isLost()) return;
   throw Error(dfcclSystemError,
