@@ -79,8 +79,8 @@ int look(Board& board, int owner) {
   const uint64_t middle = nowNanos();
   const cudaError_t second =
       cudaIpcOpenMemHandle(reinterpret_cast<void**>(&small), board.small, cudaIpcMemLazyEnablePeerAccess);
-  std::printf("{\"probe\":\"open\",\"devices\":%d,\"large\":\"%s\",\"us\":%.0f,\"small\":\"%s\",\"us2\":%.0f}\n", devices,
-              cudaGetErrorName(first), static_cast<double>(middle - begin) * 1e-3, cudaGetErrorName(second),
+  std::printf("{\"probe\":\"open\",\"devices\":%d,\"large\":\"%s\",\"us\":%.0f,\"small\":\"%s\",\"us2\":%.0f}\n",
+              devices, cudaGetErrorName(first), static_cast<double>(middle - begin) * 1e-3, cudaGetErrorName(second),
               static_cast<double>(nowNanos() - middle) * 1e-3);
   std::fflush(stdout);
   if (first != cudaSuccess) return 1;
@@ -92,7 +92,8 @@ int look(Board& board, int owner) {
   kill(owner, SIGKILL);
   usleep(500'000);
   read("large, its owner killed: 7", large);
-  std::printf("{\"probe\":\"write after the owner's death\",\"cuda\":\"%s\"", cudaGetErrorName(cudaMemset(large, 3, kLarge)));
+  std::printf("{\"probe\":\"write after the owner's death\",\"cuda\":\"%s\"",
+              cudaGetErrorName(cudaMemset(large, 3, kLarge)));
   std::printf(",\"synchronize\":\"%s\"", cudaGetErrorName(cudaDeviceSynchronize()));
   std::printf(",\"close\":\"%s\"}\n", cudaGetErrorName(cudaIpcCloseMemHandle(large)));
   std::fflush(stdout);

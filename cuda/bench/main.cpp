@@ -27,7 +27,8 @@ int main(int argc, char** argv) {
     }
   }
   std::fprintf(stderr,
-               "usage: %s types|orders|synchronize|latency|pipeline|phases|burst|compare|nccl-orders|ranks|ipc-probe [--ranks N] "
+               "usage: %s types|orders|synchronize|latency|pipeline|phases|burst|compare|nccl-orders|ranks|ipc-probe "
+               "[--ranks N] "
                "[--grid N] ...\n",
                argv[0]);
   return 2;

@@ -58,8 +58,8 @@ void registerSum(const Seat& seat, uint64_t count, int id) {
 }
 
 void say(const Seat& seat, const char* check, const char* what, unsigned wrong, double value = 0) {
-  std::printf("{\"as\":\"%s\",\"check\":\"%s\",\"rank\":%u,\"what\":\"%s\",\"wrong\":%u,\"value\":%.3f}\n", kindOf(seat),
-              check, seat.rank, what, wrong, value);
+  std::printf("{\"as\":\"%s\",\"check\":\"%s\",\"rank\":%u,\"what\":\"%s\",\"wrong\":%u,\"value\":%.3f}\n",
+              kindOf(seat), check, seat.rank, what, wrong, value);
   std::fflush(stdout);
 }
 

@@ -37,9 +37,11 @@ int sit(const SeatOptions& options, uint32_t rank, dfcclWorld_t world, SeatBarri
     dfcclCounters_t counters{};
     counters.structSize = sizeof counters;
     if (context != nullptr) dfcclGetCounters(&counters, context);
-    std::printf("{\"rank\":%u,\"error\":\"%s\",\"cuda\":\"%s\",\"runsTaken\":%lu,\"runsCompleted\":%lu,\"launches\":%lu,\"stuckVisits\":%lu}\n",
-                rank, error.what(), cudaGetErrorName(cudaGetLastError()), counters.runsTaken,
-                counters.runsCompleted, counters.launches, counters.stuckVisits);
+    std::printf(
+        "{\"rank\":%u,\"error\":\"%s\",\"cuda\":\"%s\",\"runsTaken\":%lu,\"runsCompleted\":%lu,\"launches\":%lu,"
+        "\"stuckVisits\":%lu}\n",
+        rank, error.what(), cudaGetErrorName(cudaGetLastError()), counters.runsTaken, counters.runsCompleted,
+        counters.launches, counters.stuckVisits);
     std::fflush(stdout);
     return 1;
   }

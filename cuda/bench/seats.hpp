@@ -54,8 +54,8 @@ struct SeatOptions {
   uint32_t muteMillis = 10'000;
 };
 
-/// Runs `work` on every rank; a rank's end is 0 where it returned, 1 where it threw (and said what), minus a signal that
-/// ended its process, 124 where it didn't end in time. @param during with the processes' numbers, while they work.
+/// Runs `work` on every rank; a rank's end is 0 where it returned, 1 where it threw (and said what), minus a signal
+/// that ended its process, 124 where it didn't end in time. @param during with the processes' numbers, while they work.
 std::vector<int> onSeats(const SeatOptions& options, const std::function<void(Seat&)>& work,
                          const std::function<void(SeatBarrier&, const std::vector<int>& processes)>& during = {});
 

@@ -130,8 +130,7 @@ void GpuMember::takeEnds() {
   for (const ConnectionRecord& c : program_->connections) {
     const uint32_t source = c.isSend ? member_ : c.peer;
     const uint32_t destination = c.isSend ? c.peer : member_;
-    MemberFacts::End end{source,           destination, c.channel, c.isSend ? 1u : 0u,
-                         MemberFacts::kNone, MemberFacts::kNone};
+    MemberFacts::End end{source, destination, c.channel, c.isSend ? 1u : 0u, MemberFacts::kNone, MemberFacts::kNone};
     end.counters = placeOf(takeArray<ConnectorMemory>(1));
     if (!c.isSend) end.slots = placeOf(take(size_t{program_->header.slotCount} * slotBytesOf(*program_)));
     facts_.ends.push_back(end);
@@ -197,7 +196,8 @@ void GpuMember::storeConnections(const std::vector<MemberView>& members) {
       continue;
     }
     uint8_t* slots = mine.isSend != 0 ? peer.at<uint8_t>(theirs->slots) : self.at<uint8_t>(mine.slots);
-    ends.push_back({counters, slots, program_->header.slotCount, slotBytes, peer.at<ConnectorMemory>(theirs->counters)});
+    ends.push_back(
+        {counters, slots, program_->header.slotCount, slotBytes, peer.at<ConnectorMemory>(theirs->counters)});
   }
   arena_.write(connections_, ends.data(), ends.size() * sizeof(Connector));
 }

@@ -116,7 +116,7 @@ class GpuWorld : public Backend {
   Bell bell_;
   std::vector<std::unique_ptr<GpuRank>> ranks_;
   std::vector<std::unique_ptr<DeviceCopies>> copies_;  // [rank]
-  std::map<void*, uint32_t> allocated_;  // rank of what allocate() gave
+  std::map<void*, uint32_t> allocated_;                // rank of what allocate() gave
   std::mutex allocatedMutex_;
   std::vector<uint32_t> tasksPerBlock_;  // [rank]: at most, in one block's queue
   std::unordered_multimap<uint32_t, std::shared_ptr<GpuGroup>> groups_;

@@ -35,15 +35,16 @@ ExportingDriver ipcExporter(int device) {
             const cudaError_t error = cudaIpcGetMemHandle(&made, pointer(memory.first));
             if (error != cudaSuccess) {
               cudaGetLastError();
-              throw Error(dfcclInvalidArgument,
-                          "A buffer lies in memory that other processes can't map (cudaIpcGetMemHandle: " +
-                              std::string(cudaGetErrorString(error)) + ").",
-                          "Allocate it with cudaMalloc or dfcclAllocate, not from a pool (cudaMallocAsync) or as virtual "
-                          "memory (in PyTorch: expandable_segments:False), or register a program that moves everything "
-                          "through connectors.",
-                          {{"device", std::to_string(device)},
-                           {"bytes", std::to_string(memory.bytes)},
-                           {"cuda", cudaGetErrorName(error)}});
+              throw Error(
+                  dfcclInvalidArgument,
+                  "A buffer lies in memory that other processes can't map (cudaIpcGetMemHandle: " +
+                      std::string(cudaGetErrorString(error)) + ").",
+                  "Allocate it with cudaMalloc or dfcclAllocate, not from a pool (cudaMallocAsync) or as virtual "
+                  "memory (in PyTorch: expandable_segments:False), or register a program that moves everything "
+                  "through connectors.",
+                  {{"device", std::to_string(device)},
+                   {"bytes", std::to_string(memory.bytes)},
+                   {"cuda", cudaGetErrorName(error)}});
             }
             std::memcpy(handle, &made, sizeof made);
           },
@@ -74,7 +75,8 @@ ImportingDriver ipcImporter(
       .unmap =
           [device](uint32_t, uint64_t seenAt) {
             const OnDevice here(device);
-            if (cudaIpcCloseMemHandle(pointer(seenAt)) != cudaSuccess) cudaGetLastError();  // nothing to be done about it
+            if (cudaIpcCloseMemHandle(pointer(seenAt)) != cudaSuccess)
+              cudaGetLastError();  // nothing to be done about it
           },
       .setBases = std::move(setBases),
   };

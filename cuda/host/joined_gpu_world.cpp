@@ -28,16 +28,17 @@ JoinedGpuWorld::JoinedGpuWorld(const GpuWorldOptions& options)
       failures_(segment_->ranks()) {
   DeviceArena& arena = rank(own_).arena();
   for (uint32_t r = 0; r < segment_->ranks(); ++r) {
-    tables_.push_back(r == own_ ? nullptr
-                                : reinterpret_cast<Atomic<uint64_t>*>(
-                                      arena.allocate(windows::kCount * sizeof(Atomic<uint64_t>))));
+    tables_.push_back(
+        r == own_ ? nullptr
+                  : reinterpret_cast<Atomic<uint64_t>*>(arena.allocate(windows::kCount * sizeof(Atomic<uint64_t>))));
     if (r != own_) arena.write(tables_[r], &windows::kUnused, sizeof windows::kUnused);
   }
   // First, so that the others know it for the arena.
   ownWindows_.windowOf(reinterpret_cast<uint64_t>(arena.base()));
   server_ = std::thread([this] { serve(); });
   // It only sees who is gone and says that this process lives: what asks the device may take long.
-  watch_.emplace(segment_, options.muteMillis, [] {}, [] {});
+  watch_.emplace(
+      segment_, options.muteMillis, [] {}, [] {});
 }
 
 JoinedGpuWorld::~JoinedGpuWorld() { stop(); }

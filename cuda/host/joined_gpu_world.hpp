@@ -54,11 +54,11 @@ class JoinedGpuWorld final : public GpuWorld {
   SharedDirectory directory_;
   std::vector<Atomic<uint64_t>*> tables_;  // [rank], on the device: where the others' windows are seen
   OwnWindows ownWindows_;
-  PeerWindows peerWindows_;                                 // the serving thread's
-  std::vector<std::shared_ptr<JoinedGroup>> incomplete_;    // under mutex()
-  std::vector<std::shared_ptr<JoinedGroup>> departed_;      // under mutex()
-  std::vector<std::string> failures_;                       // [rank]: why its memory can't be mapped; under mutex()
-  std::vector<Freed> freed_;                                // under mutex()
+  PeerWindows peerWindows_;                               // the serving thread's
+  std::vector<std::shared_ptr<JoinedGroup>> incomplete_;  // under mutex()
+  std::vector<std::shared_ptr<JoinedGroup>> departed_;    // under mutex()
+  std::vector<std::string> failures_;                     // [rank]: why its memory can't be mapped; under mutex()
+  std::vector<Freed> freed_;                              // under mutex()
   Atomic<uint32_t> stopping_;
   std::thread server_;
   std::optional<PeerWatch> watch_;

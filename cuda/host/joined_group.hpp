@@ -43,7 +43,8 @@ class JoinedGroup final : public DeviceGroup {
         continue;
       }
       const CollectiveRecord& record = shared_->recordOf(m);
-      members.push_back({rank, true, record.submittedRuns.load(order::acquire), record.finishedRuns.load(order::acquire)});
+      members.push_back(
+          {rank, true, record.submittedRuns.load(order::acquire), record.finishedRuns.load(order::acquire)});
     }
     return members;
   }

@@ -16,12 +16,12 @@ using namespace dfccl::test;
 
 namespace {
 
-#define OK(call)                                                                                       \
-  do {                                                                                                 \
-    if ((call) != dfcclSuccess) {                                                                      \
-      std::fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, dfcclGetLastError());         \
-      return kWrong;                                                                                   \
-    }                                                                                                  \
+#define OK(call)                                                                               \
+  do {                                                                                         \
+    if ((call) != dfcclSuccess) {                                                              \
+      std::fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, dfcclGetLastError()); \
+      return kWrong;                                                                           \
+    }                                                                                          \
   } while (false)
 #define EXPECT(condition)                                                               \
   do {                                                                                  \
@@ -66,7 +66,9 @@ int32_t* allocate(size_t count) {
   return static_cast<int32_t*>(memory);
 }
 
-int32_t valueOf(size_t i, int rank, int k) { return static_cast<int32_t>(i * 3 + static_cast<size_t>(rank) * 7 + static_cast<size_t>(k) * 11); }
+int32_t valueOf(size_t i, int rank, int k) {
+  return static_cast<int32_t>(i * 3 + static_cast<size_t>(rank) * 7 + static_cast<size_t>(k) * 11);
+}
 void fill(int32_t* data, size_t count, int rank, int k) {
   for (size_t i = 0; i < count; ++i) data[i] = valueOf(i, rank, k);
 }
@@ -166,14 +168,16 @@ TEST_CASE("memory of dfcclAllocate, buffers that a rank doesn't use, and other c
       OK(dfcclAllocate(kCount * 4 * 3, &all, me.context));
       auto* const data = static_cast<int32_t*>(one);
       fill(data, kCount, me.rank, k);
-      OK(dfcclRun(me.rank == 1 ? one : reinterpret_cast<void*>(0x1234), me.rank == 1 ? one : all, 1, nullptr, nullptr, me.context));
+      OK(dfcclRun(me.rank == 1 ? one : reinterpret_cast<void*>(0x1234), me.rank == 1 ? one : all, 1, nullptr, nullptr,
+                  me.context));
       OK(dfcclWaitFor(kLimitMicros, me.context));
       const auto* const got = static_cast<int32_t*>(me.rank == 1 ? one : all);
       for (size_t i = 0; i < kCount; ++i) EXPECT(got[i] == valueOf(i, 1, k));
       OK(dfcclRun(one, all, 2, nullptr, nullptr, me.context));
       OK(dfcclWaitFor(kLimitMicros, me.context));
       for (int r = 0; r < 3; ++r) {
-        for (size_t i = 0; i < kCount; ++i) EXPECT(static_cast<int32_t*>(all)[static_cast<size_t>(r) * kCount + i] == valueOf(i, r, k));
+        for (size_t i = 0; i < kCount; ++i)
+          EXPECT(static_cast<int32_t*>(all)[static_cast<size_t>(r) * kCount + i] == valueOf(i, r, k));
       }
       OK(dfcclFree(one, kCount * 4, me.context));
       OK(dfcclFree(all, kCount * 4 * 3, me.context));

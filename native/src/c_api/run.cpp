@@ -78,8 +78,8 @@ inline dfcclResult_t queue(RankContext& context, const Registration& registratio
     if (windows.send == 0) send = nullptr;
     if (windows.recv == 0) recv = nullptr;
   }
-  const uint32_t slot = context.queues().submit(
-      registration.index, send, recv, callback != nullptr ? callback : ignoreCompletion, args, windows);
+  const uint32_t slot = context.queues().submit(registration.index, send, recv,
+                                                callback != nullptr ? callback : ignoreCompletion, args, windows);
   if (slot == RankQueues::kFull) [[unlikely]]
     return refuseFull(context);
   context.backend().ring();

@@ -57,7 +57,9 @@ std::string difference(const SegmentShape& own, uint32_t leader, const SegmentSh
   const auto text = [](const char(&version)[32]) { return std::string(version, strnlen(version, sizeof version)); };
   if (text(own.version) != text(other.version)) return say("The library", text(other.version), text(own.version));
   if (own.backend != other.backend) {
-    const auto name = [](uint32_t backend) { return backend == static_cast<uint32_t>(BackendKind::cpu) ? "cpu" : "cuda"; };
+    const auto name = [](uint32_t backend) {
+      return backend == static_cast<uint32_t>(BackendKind::cpu) ? "cpu" : "cuda";
+    };
     return say("The backend", name(other.backend), name(own.backend));
   }
   const auto number = [&](const char* what, uint64_t mine, uint64_t theirs) {

@@ -22,8 +22,8 @@ struct WindowNotes {
   static constexpr uint32_t kCapacity = 1024;
   static constexpr uint32_t kMostRanks = 1024;
 
-  alignas(64) Atomic<uint64_t> tail;                // notes so far; the owner's
-  alignas(64) Atomic<uint64_t> taken[kMostRanks];   // [rank]: notes that it is done with; that rank's
+  alignas(64) Atomic<uint64_t> tail;               // notes so far; the owner's
+  alignas(64) Atomic<uint64_t> taken[kMostRanks];  // [rank]: notes that it is done with; that rank's
   WindowNote notes[kCapacity];
 };
 

@@ -88,12 +88,12 @@ class Turns {
   Atomic<uint32_t>& word_;
 };
 
-#define EXPECT(condition)                                                             \
-  do {                                                                                \
-    if (!(condition)) {                                                               \
+#define EXPECT(condition)                                                               \
+  do {                                                                                  \
+    if (!(condition)) {                                                                 \
       std::fprintf(stderr, "%s:%d: %s doesn't hold\n", __FILE__, __LINE__, #condition); \
-      return kWrong;                                                                  \
-    }                                                                                 \
+      return kWrong;                                                                    \
+    }                                                                                   \
   } while (false)
 
 /// What a test's rank 0 names, for its rank 1.
@@ -116,7 +116,8 @@ TEST_CASE("memory is seen where it is mapped, in all of its pieces, and made ane
       memory.allocate(0x7f00'c000'0000, 10 * kGiB);  // in four pieces
       memory.allocate(0x7f80'0000'0200, 512);
       OwnWindows own(segment, memory.driver());
-      const uint64_t addresses[] = {0x7f00'c000'0000, 0x7f00'ffff'ffff, 0x7f01'0000'0000, 0x7f03'3fff'ffff, 0x7f80'0000'0300};
+      const uint64_t addresses[] = {0x7f00'c000'0000, 0x7f00'ffff'ffff, 0x7f01'0000'0000, 0x7f03'3fff'ffff,
+                                    0x7f80'0000'0300};
       for (size_t i = 0; i < 5; ++i) {
         shared.names[i] = windows::named(addresses[i], own.windowOf(addresses[i]));
         shared.identities[i] = memory.at(addresses[i]).identity;

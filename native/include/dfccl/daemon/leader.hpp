@@ -114,8 +114,8 @@ class Leader {
     const bool isAlone = P::kSpreads && P::completionsPosted(m_) == submissionsTaken_;
     if (P::kSpreads && c.isMovable != 0 && isAlone == (c.firstBlock != 0)) move(sqe.id, c, isAlone);
     // The leader numbers the runs of an id, so that any number of threads may submit it.
-    const RunAddresses addresses{c.submittedRuns.load(order::relaxed), sqe.sendAddress, sqe.recvAddress,
-                                 sqe.sendWindow, sqe.recvWindow};
+    const RunAddresses addresses{c.submittedRuns.load(order::relaxed), sqe.sendAddress, sqe.recvAddress, sqe.sendWindow,
+                                 sqe.recvWindow};
     const FeedEntry entry{FeedEntry::run,     static_cast<uint16_t>(c.blockCount),
                           sqe.completionSlot, sqe.id,
                           c.firstTask,        c.priority,

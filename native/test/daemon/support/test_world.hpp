@@ -153,8 +153,8 @@ class TestWorld {
   }
 
   /// @return the run's completion slot, or nothing: full.
-  std::optional<uint32_t> submit(uint32_t rank, uint32_t index, const void* send, void* recv,
-                                 uint16_t sendWindow = 0, uint16_t recvWindow = 0) {
+  std::optional<uint32_t> submit(uint32_t rank, uint32_t index, const void* send, void* recv, uint16_t sendWindow = 0,
+                                 uint16_t recvWindow = 0) {
     Side& side = *sides_[rank];
     if (side.producer.tryReserve(1) != Reserve::ok) return std::nullopt;
     const std::optional<uint32_t> slot = claimSlot(side, index);

@@ -1,7 +1,7 @@
 import { DfcclError, InvalidArgumentError } from "@dfccl/primitives";
+import { type BackendChoice, type ChosenBackend, chooseBackend } from "../backend.js";
 import { typedError } from "../native-addon/native-error.js";
 import { type NativeLaunch, type NativeSegment, nativeAddon } from "../native-addon/native-world.js";
-import { type BackendChoice, type ChosenBackend, chooseBackend } from "../backend.js";
 import { nativeOptions, World, type WorldOptions } from "../world.js";
 import { JoinedRank } from "./joined-rank.js";
 
