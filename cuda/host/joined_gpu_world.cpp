@@ -122,21 +122,31 @@ void JoinedGpuWorld::serve() {
   uint64_t sweptAt = nowMillis();
   while (stopping_.load(order::seqCst) == 0) {
     const uint32_t seen = attention.load(order::seqCst);
-    peerWindows_.take();
-    completeGroups();
-    checkPeers();
-    freeDeparted();
-    freeForgotten();
-    if (nowMillis() - sweptAt > kSweepMillis) {
-      try {
+    try {
+      peerWindows_.take();
+      completeGroups();
+      checkPeers();
+      freeDeparted();
+      freeForgotten();
+      if (nowMillis() - sweptAt > kSweepMillis) {
+        sweptAt = nowMillis();
         ownWindows_.sweep();
-      } catch (const Error&) {
-        // The others are behind; later, then.
       }
-      sweptAt = nowMillis();
+    } catch (const Error& error) {
+      // That the others are behind passes; what CUDA has against this process doesn't.
+      if (error.status() != dfcclQueueFull) giveUp(error.what());
     }
+    if (isLost(own_)) giveUp(rank(own_).lostBecause());
     sharedFutexWait(&attention.value, seen, kPeriodMillis * 1000);
   }
+}
+
+/// This rank's device does nothing more, and the others are not to wait for it.
+void JoinedGpuWorld::giveUp(const std::string& why) {
+  const std::lock_guard lock(mutex());
+  if (!failures_[own_].empty()) return;
+  failures_[own_] = why;
+  for (auto& [index, entry] : registeredOn(own_)) poison(own_, entry);
 }
 
 void JoinedGpuWorld::completeGroups() {

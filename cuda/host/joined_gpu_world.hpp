@@ -42,6 +42,7 @@ class JoinedGpuWorld final : public GpuWorld {
   };
 
   void serve();
+  void giveUp(const std::string& why);
   void completeGroups();
   bool complete(JoinedGroup& group);
   void freeDeparted();

@@ -120,6 +120,30 @@ TEST_CASE("sums of every size are right, also in buffers that are made anew at t
   checkAllFine(processes, 3);
 }
 
+TEST_CASE("control: where the driver doesn't tell one allocation from the next, old memory is summed up") {
+  const std::string job = newJob();
+  Processes processes(2, [&](uint32_t rank) -> int {
+    setenv("SIMULATED_ALIKE", "1", 1);
+    Joined me;
+    EXPECT(join(me, job, rank, 2) == kFine);
+    constexpr size_t kCount = 400'000;
+    OK(dfcclRegisterAllReduce(kCount, dfcclInt32, dfcclSum, 1, dfcclAllRanks(), 0, me.context));
+    int wrong = 0;
+    for (int k = 0; k < 6; ++k) {
+      int32_t *in = allocate(kCount), *out = allocate(kCount);
+      fill(in, kCount, me.rank, k);
+      OK(dfcclRun(in, out, 1, nullptr, nullptr, me.context));
+      OK(dfcclWaitFor(kLimitMicros, me.context));
+      wrong += !isSum(out, kCount, firstRanks(2), k);
+      cudaFree(in);
+      cudaFree(out);
+    }
+    EXPECT(wrong > 0);
+    return leave(me);
+  });
+  checkAllFine(processes, 2);
+}
+
 TEST_CASE("many collectives in any order, registered and unregistered while others run") {
   const std::string job = newJob();
   Processes processes(2, [&](uint32_t rank) -> int {
