@@ -17,7 +17,11 @@ export async function tryGpuProcesses(): Promise<string | undefined> {
 
 function runRank(rank: number, name: string): Promise<string | undefined> {
   const env = { ...process.env, DFCCL_RANK: `${rank}`, DFCCL_WORLD_SIZE: "2", DFCCL_JOB: name, DFCCL_SILENCE: "10" };
-  const child = spawn(process.execPath, [process.argv[1] ?? "dfccl", ...job], { env, stdio: ["ignore", "ignore", "pipe"], timeout: limitMs });
+  const child = spawn(process.execPath, [process.argv[1] ?? "dfccl", ...job], {
+    env,
+    stdio: ["ignore", "ignore", "pipe"],
+    timeout: limitMs,
+  });
   let said = "";
   child.stderr.on("data", (text: Buffer) => {
     said += text.toString();
