@@ -2,6 +2,7 @@
 // the owner frees it or dies?
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -106,7 +107,10 @@ int runIpcProbe(const Arguments&) {
   void* shared = mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   auto& board = *new (shared) Board{};
   const int owner = fork();
-  if (owner == 0) _exit(own(board));
+  if (owner == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    _exit(own(board));
+  }
   const int looker = fork();
   if (looker == 0) _exit(look(board, owner));
   int status = 0;

@@ -381,7 +381,7 @@ int runRanks(const Arguments& arguments) {
       options, [&](Seat& seat) { workUntilStruck(seat, isLarge); },
       [&](SeatBarrier& barrier, const std::vector<int>& processes) {
         const uint64_t begin = nowNanos();
-        while (barrier.words[0].load(order::relaxed) < 100 && nowNanos() - begin < 60'000'000'000) usleep(1000);
+        while (barrier.words[0].load(order::relaxed) < 100 && nowNanos() - begin < 20'000'000'000) usleep(1000);
         kill(processes[1], kills ? SIGKILL : SIGSTOP);
         if (kills) return;
         usleep(8'000'000);

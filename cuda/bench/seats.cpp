@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -124,6 +125,7 @@ std::vector<int> onSeats(const SeatOptions& options, const std::function<void(Se
     for (uint32_t r = 0; r < options.ranks; ++r) {
       const int child = fork();
       if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);  // a step whose time is over leaves nobody on the GPUs
         const int end = sitInProcess(options, r, job, barrier, work);
         std::fflush(stdout);
         _exit(end);
@@ -137,6 +139,7 @@ std::vector<int> onSeats(const SeatOptions& options, const std::function<void(Se
     // In a child too, so that this process can go on to make others.
     const int child = fork();
     if (child == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
       dfcclWorldConfig_t config = DFCCL_WORLD_CONFIG_INIT;
       config.ranks = options.ranks;
       config.grid = options.grid;
