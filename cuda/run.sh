@@ -44,6 +44,23 @@ run 30 memory-direct memory --form direct
 run 30 memory-exchange memory --form exchange --arena-mb 1024
 run 60 streams streams --grid 33 ${nccl:+--nccl "$nccl"}
 run 30 trace trace --out "$out/trace.json"
+run 60 ipc-probe ipc-probe
+for as in processes threads; do
+  run 90 "ranks-$as-checks" ranks --as $as --task checks
+  run 60 "ranks-$as-orders" ranks --as $as --task orders --iterations 40
+  run 90 "ranks-$as-times" ranks --as $as --task times
+done
+run 60 ranks-kill ranks --task kill
+run 60 ranks-kill-large ranks --task kill --large 1
+run 60 ranks-stop ranks --task stop
+if [ "$gpus" -ge 4 ]; then
+  for as in processes threads; do
+    run 60 "ranks4-$as-checks" ranks --as $as --task checks --ranks 4
+    run 60 "ranks4-$as-orders" ranks --as $as --task orders --ranks 4
+    run 90 "ranks4-$as-times" ranks --as $as --task times --ranks 4
+  done
+  run 60 ranks4-kill ranks --task kill --ranks 4
+fi
 if [ -n "$nccl" ]; then
   run 150 compare compare --nccl "$nccl" --grid 33
   run 60 burst burst --nccl "$nccl" --grid 33

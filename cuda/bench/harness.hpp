@@ -116,5 +116,7 @@ int runMemory(const Arguments& arguments);
 int runTrace(const Arguments& arguments);
 int runHazards(const Arguments& arguments);
 int runNcclOrders(const Arguments& arguments);
+int runRanks(const Arguments& arguments);
+int runIpcProbe(const Arguments& arguments);
 
 }  // namespace dfccl::gpu::bench

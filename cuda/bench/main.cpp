@@ -11,11 +11,12 @@ int main(int argc, char** argv) {
   const struct {
     const char* name;
     int (*run)(const Arguments&);
-  } commands[] = {{"types", runTypes},     {"orders", runOrders},       {"synchronize", runSynchronize},
-                  {"latency", runLatency}, {"pipeline", runPipeline},   {"compare", runCompare},
-                  {"phases", runPhases},   {"burst", runBurst},         {"nccl-orders", runNcclOrders},
-                  {"streams", runStreams}, {"overheads", runOverheads}, {"memory", runMemory},
-                  {"trace", runTrace},     {"hazards", runHazards}};
+  } commands[] = {{"types", runTypes},       {"orders", runOrders},       {"synchronize", runSynchronize},
+                  {"latency", runLatency},   {"pipeline", runPipeline},   {"compare", runCompare},
+                  {"phases", runPhases},     {"burst", runBurst},         {"nccl-orders", runNcclOrders},
+                  {"streams", runStreams},   {"overheads", runOverheads}, {"memory", runMemory},
+                  {"trace", runTrace},       {"hazards", runHazards},     {"ranks", runRanks},
+                  {"ipc-probe", runIpcProbe}};
   const Arguments arguments(argc, argv);
   for (const auto& command : commands) {
     if (argc < 2 || std::strcmp(argv[1], command.name) != 0) continue;

@@ -4,6 +4,7 @@
 #include "block_shared.cuh"
 #include "device_feed.cuh"
 #include "dfccl/daemon/leader.hpp"
+#include "dfccl/daemon/named_mailboxes.hpp"
 #include "dfccl/daemon/rules.hpp"
 #include "dfccl/daemon/trace_point.hpp"
 #include "fences.cuh"
@@ -161,6 +162,7 @@ class CudaPlatform {
   }
 
   __device__ static uint32_t lookForMailboxes(const MeetingPlaces& places, uint64_t run, uint32_t known) {
+    if (places.windows != nullptr) return lookForNamed(places, run, known);
     constexpr uint32_t kAtOnce = 4;
     for (int look = 0; look < kLooks && known < places.members; ++look) {
       uint64_t input[kAtOnce], output[kAtOnce];
@@ -341,7 +343,16 @@ class CudaPlatform {
     return true;
   }
 
+  /// Out of line: where all members are of one process, none of it is needed.
+  __device__ DFCCL_COLD static uint32_t lookForNamed(const MeetingPlaces& places, uint64_t run, uint32_t known) {
+    for (int look = 0; look < kLooks && known < places.members; ++look) {
+      known = NamedMailboxes::look(places, run, known, kLook);
+    }
+    return known;
+  }
+
   __device__ DFCCL_COLD static void recallMailboxes(const MeetingPlaces& places) {
+    if (places.windows != nullptr) return NamedMailboxes::recall(places);
     for (uint32_t m = 0; m < places.members; ++m) {
       places.knownMailboxes[m].input.store(places.mailboxes[m].input.load(order::relaxed), order::relaxed);
       places.knownMailboxes[m].output.store(places.mailboxes[m].output.load(order::relaxed), order::relaxed);
@@ -363,6 +374,7 @@ class CudaPlatform {
     move(image.places.scratch);
     move(image.places.landings);
     move(image.places.scales);
+    if (image.places.windows != nullptr) move(image.places.windows);
     move(image.program.blocks.items);
     move(image.program.connections.items);
     move(image.program.steps.items);

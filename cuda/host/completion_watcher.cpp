@@ -61,7 +61,7 @@ void CompletionWatcher::freeGarbage() {
 
 bool CompletionWatcher::anyInFlight() const {
   for (const auto& rank : ranks_) {
-    if (rank->queues().hasClaimed()) return true;
+    if (rank && rank->queues().hasClaimed()) return true;
   }
   return false;
 }
@@ -83,7 +83,7 @@ void CompletionWatcher::run() {
   while (stopping_.load(order::relaxed) == 0) {
     const uint32_t seen = bell_.seen();
     bool isBusy = false;
-    for (const auto& rank : ranks_) isBusy |= lookAt(*rank);
+    for (const auto& rank : ranks_) isBusy |= rank && lookAt(*rank);
     freeGarbage();
     if (isBusy) busyAt = readTicks();
     if (readTicks() - busyAt < static_cast<uint64_t>(kLingerMicros * ticksPerMicrosecond())) {

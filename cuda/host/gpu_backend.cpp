@@ -2,7 +2,7 @@
 #include "world/gpu_backend.hpp"
 
 #include "host/check.hpp"
-#include "host/gpu_world.hpp"
+#include "host/joined_gpu_world.hpp"
 #include "host/nvml.hpp"
 
 namespace dfccl {
@@ -64,8 +64,19 @@ GpuLink describeLink(const GpuDevice& from, const GpuDevice& to, const gpu::Nvml
   return {from.number, to.number, access != 0, atomics != 0, nvml.linksTo(from.pciAddress, to.pciAddress).value_or(-1)};
 }
 
-/// Devices of the ranks, as asked for or by turns.
-std::vector<int> devicesOf(const WorldOptions& options, int there) {
+/// Throws what stands in the way of using GPUs. @return how many there are.
+int requireDevices() {
+  int driver = 0, runtime = 0, count = 0;
+  cudaRuntimeGetVersion(&runtime);
+  cudaDriverGetVersion(&driver);
+  const cudaError_t error = cudaGetDeviceCount(&count);
+  cudaGetLastError();
+  if (const std::optional<Error> obstacle = obstacleOf(error, count, driver, runtime)) throw *obstacle;
+  return count;
+}
+
+/// Devices of the ranks, as asked for or by turns. @param own the one that is this process's; else all are.
+std::vector<int> devicesOf(const WorldOptions& options, int there, std::optional<uint32_t> own) {
   std::vector<int> devices = options.devices;
   if (devices.empty()) {
     for (uint32_t r = 0; r < options.ranks; ++r) devices.push_back(static_cast<int>(r) % there);
@@ -76,7 +87,10 @@ std::vector<int> devicesOf(const WorldOptions& options, int there) {
                     std::to_string(options.ranks) + " ranks.",
                 "Name one for each rank, or none.", {{"field", "devices"}});
   }
-  for (const int device : devices) {
+  for (uint32_t r = 0; r < options.ranks; ++r) {
+    const int device = devices[r];
+    // Another process may see other devices.
+    if (own && r != *own) continue;
     if (device >= 0 && device < there) continue;
     throw Error(dfcclInvalidArgument, "World option devices names GPU " + std::to_string(device) + ".",
                 "Allowed: 0 to " + std::to_string(there - 1) + ".",
@@ -112,20 +126,27 @@ GpuReport reportGpus() {
   return report;
 }
 
+void prepareGpu(const WorldOptions& options, uint32_t rank) {
+  const std::vector<int> devices = devicesOf(options, requireDevices(), rank);
+  const gpu::OnDevice here(devices[rank]);
+  gpu::check(cudaFree(nullptr), "cudaFree");
+}
+
 std::unique_ptr<Backend> openGpuBackend(const WorldOptions& options) {
-  int driver = 0, runtime = 0, count = 0;
-  cudaRuntimeGetVersion(&runtime);
-  cudaDriverGetVersion(&driver);
-  const cudaError_t error = cudaGetDeviceCount(&count);
-  cudaGetLastError();
-  if (const std::optional<Error> obstacle = obstacleOf(error, count, driver, runtime)) throw *obstacle;
+  const std::optional<uint32_t> own = options.segment ? std::optional(options.segment->rank()) : std::nullopt;
   gpu::GpuWorldOptions o;
-  o.devices = devicesOf(options, count);
+  o.devices = devicesOf(options, requireDevices(), own);
   o.rank.limits = options.limits;
   o.rank.policy = options.policy;
   o.rank.arenaBytes = options.arenaBytes;
   o.tiles = options.tiles;
-  return std::make_unique<gpu::GpuWorld>(o);
+  if (!own) return std::make_unique<gpu::GpuWorld>(o);
+  o.segment = options.segment;
+  o.muteMillis = options.muteMillis;
+  for (uint32_t r = 0; r < options.ranks; ++r) {
+    if (r != *own) o.devices[r] = gpu::GpuWorldOptions::kElsewhere;
+  }
+  return std::make_unique<gpu::JoinedGpuWorld>(o);
 }
 
 }  // namespace dfccl

@@ -1,6 +1,4 @@
 // Memory that collectives work on: the user's, and what is taken for him.
-#include <cuda.h>
-
 #include <cinttypes>
 #include <cstdio>
 #include <string>
@@ -8,6 +6,7 @@
 #include "cpu/pause.hpp"
 #include "cpu/tick_clock.hpp"
 #include "host/gpu_world.hpp"
+#include "host/pointer_attributes.hpp"
 
 namespace dfccl::gpu {
 namespace {
@@ -16,31 +15,6 @@ std::string hex(const void* address) {
   char text[24];
   std::snprintf(text, sizeof text, "0x%" PRIxPTR, reinterpret_cast<uintptr_t>(address));
   return text;
-}
-
-/// The allocation that device memory lies in; nothing where the driver doesn't tell.
-MemoryRange rangeOf(const void* address) {
-  using GetAttribute = CUresult (*)(void*, CUpointer_attribute, CUdeviceptr);
-  // The runtime doesn't ask for it, and a program that links the driver's library doesn't start without one.
-  static const GetAttribute getAttribute = [] {
-    void* found = nullptr;
-    constexpr unsigned kSince = 4000;
-    cudaDriverEntryPointQueryResult result{};
-    const cudaError_t error =
-        cudaGetDriverEntryPointByVersion("cuPointerGetAttribute", &found, kSince, cudaEnableDefault, &result);
-    return error == cudaSuccess && result == cudaDriverEntryPointSuccess ? reinterpret_cast<GetAttribute>(found)
-                                                                         : nullptr;
-  }();
-  MemoryRange range;
-  const auto at = reinterpret_cast<CUdeviceptr>(address);
-  size_t bytes = 0;
-  CUdeviceptr first = 0;
-  if (getAttribute == nullptr || getAttribute(&first, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, at) != CUDA_SUCCESS ||
-      getAttribute(&bytes, CU_POINTER_ATTRIBUTE_RANGE_SIZE, at) != CUDA_SUCCESS) {
-    return range;
-  }
-  range = {first, bytes};
-  return range;
 }
 
 }  // namespace
@@ -97,6 +71,7 @@ RunMemory GpuWorld::checkMemory(uint32_t rank, const CollectiveSpec& spec, const
 }
 
 void GpuWorld::checkHealth(uint32_t rank) {
+  if (!isLocal(rank)) return;
   const GpuRank& mine = *ranks_[rank];
   if (!mine.isLost()) return;
   throw Error(dfcclSystemError,
@@ -122,25 +97,29 @@ bool GpuWorld::synchronize(uint32_t rank, uint64_t timeoutMicros) {
 }
 
 void* GpuWorld::allocate(uint32_t rank, size_t bytes) {
-  void* memory = copies_[rank].allocateZeroed(bytes);
+  void* memory = copies_[rank]->allocateZeroed(bytes);
   const std::lock_guard lock(allocatedMutex_);
   allocated_.emplace(memory, rank);
   return memory;
 }
 
 void GpuWorld::free(uint32_t rank, void* memory, size_t) {
-  {
-    const std::lock_guard lock(allocatedMutex_);
-    const auto found = allocated_.find(memory);
-    if (found == allocated_.end() || found->second != rank) {
-      throw Error(dfcclInvalidArgument,
-                  "The memory at " + hex(memory) + " was not allocated for rank " + std::to_string(rank) + ".",
-                  "Pass what dfcclAllocate gave, once.", {{"rank", std::to_string(rank)}});
-    }
-    allocated_.erase(found);
-  }
-  watcher_.freeLater(deviceOf(rank), memory);
+  forgetAllocated(rank, memory);
+  freeLater(rank, memory);
 }
+
+void GpuWorld::forgetAllocated(uint32_t rank, void* memory) {
+  const std::lock_guard lock(allocatedMutex_);
+  const auto found = allocated_.find(memory);
+  if (found == allocated_.end() || found->second != rank) {
+    throw Error(dfcclInvalidArgument,
+                "The memory at " + hex(memory) + " was not allocated for rank " + std::to_string(rank) + ".",
+                "Pass what dfcclAllocate gave, once.", {{"rank", std::to_string(rank)}});
+  }
+  allocated_.erase(found);
+}
+
+void GpuWorld::freeLater(uint32_t rank, void* memory) { watcher_.freeLater(deviceOf(rank), memory); }
 
 void GpuWorld::freeAllocated() {
   const std::lock_guard lock(allocatedMutex_);
@@ -149,11 +128,11 @@ void GpuWorld::freeAllocated() {
 }
 
 void GpuWorld::copyIn(uint32_t rank, void* to, const void* from, size_t bytes) {
-  copies_[rank].copy(to, from, bytes, cudaMemcpyHostToDevice);
+  copies_[rank]->copy(to, from, bytes, cudaMemcpyHostToDevice);
 }
 
 void GpuWorld::copyOut(uint32_t rank, void* to, const void* from, size_t bytes) {
-  copies_[rank].copy(to, from, bytes, cudaMemcpyDeviceToHost);
+  copies_[rank]->copy(to, from, bytes, cudaMemcpyDeviceToHost);
 }
 
 }  // namespace dfccl::gpu

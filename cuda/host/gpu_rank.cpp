@@ -139,11 +139,11 @@ void GpuRank::stop() {
 }
 
 uint32_t GpuRank::submitOnStream(uint32_t index, const void* send, void* recv, cudaStream_t stream,
-                                 RunCallback callback, void* argument) {
+                                 RunCallback callback, void* argument, RunWindows windows) {
   streams_.checkStream(stream);
   streams_.willArrive();
   // The entry goes first: whatever the stream still has to do, nobody waits for this thread any more.
-  const uint32_t slot = queues_->submit(index, send, recv, callback, argument, kSqeBehindStream);
+  const uint32_t slot = queues_->submit(index, send, recv, callback, argument, windows, kSqeBehindStream);
   if (slot == kFull) {
     streams_.wasRefused();
     return kFull;

@@ -49,20 +49,33 @@ void GpuWorld::unregisterCollective(uint32_t rank, uint32_t index, uint64_t issu
   }
   mine.giveBack(entry.place, issuedRuns);
   tasksPerBlock_[rank] -= tasksPerBlock(entry.place.blockCount);
-  const std::shared_ptr<GpuGroup> group = entry.group;
-  group->leave(entry.member);
+  depart(rank, entry);
   table_[rank].erase(index);
+}
+
+void GpuWorld::depart(uint32_t, Registered& entry) {
+  const auto group = std::static_pointer_cast<GpuGroup>(entry.group);
+  group->leave(entry.member);
   dropIfAbandoned(*group);
 }
 
 void GpuWorld::abortCollective(uint32_t rank, uint32_t index) {
   const std::lock_guard lock(mutex_);
-  GpuGroup& group = *registered(rank, index).group;
+  poison(rank, registered(rank, index));
+}
+
+void GpuWorld::poison(uint32_t rank, Registered& entry) {
+  auto& group = static_cast<GpuGroup&>(*entry.group);
   if (!group.poison(rank)) return;
   const std::vector<uint32_t>& members = group.spec().ranks;
   for (uint32_t m = 0; m < members.size(); ++m) {
-    if (group.isMember(m)) ranks_[members[m]]->askToDrop(group.indexOf(m));
+    if (group.isMember(m)) askToDrop(members[m], group.indexOf(m));
   }
+}
+
+void GpuWorld::askToDrop(uint32_t rank, uint32_t index) {
+  table_[rank].at(index).isDropped = true;
+  ranks_[rank]->askToDrop(index);
 }
 
 bool GpuWorld::isAborted(uint32_t rank, uint32_t index) {
@@ -72,7 +85,7 @@ bool GpuWorld::isAborted(uint32_t rank, uint32_t index) {
 
 bool GpuWorld::isQuarantineOver(uint32_t rank, uint32_t index) {
   const std::lock_guard lock(mutex_);
-  const GpuGroup& group = *registered(rank, index).group;
+  DeviceGroup& group = *registered(rank, index).group;
   return group.isPoisoned() && group.isQuarantineOver();
 }
 
@@ -88,10 +101,7 @@ RunShape GpuWorld::shapeOf(uint32_t rank, uint32_t index) {
 
 std::vector<MemberProgress> GpuWorld::explain(uint32_t rank, uint32_t index) {
   const std::lock_guard lock(mutex_);
-  const GpuGroup& group = *registered(rank, index).group;
-  std::vector<MemberProgress> members;
-  for (uint32_t m = 0; m < group.spec().ranks.size(); ++m) members.push_back(group.progressOf(m));
-  return members;
+  return registered(rank, index).group->progress();
 }
 
 size_t GpuWorld::memoryBytesOf(uint32_t rank, uint32_t index) {
@@ -104,7 +114,7 @@ size_t GpuWorld::memoryBytesOf(uint32_t rank, uint32_t index) {
 size_t GpuWorld::arenaUsedBytes() const {
   const std::lock_guard lock(mutex_);
   size_t bytes = 0;
-  for (const auto& rank : ranks_) bytes += rank->arena().usedBytes();
+  for (const auto& rank : ranks_) bytes += rank ? rank->arena().usedBytes() : 0;
   return bytes;
 }
 

@@ -16,7 +16,8 @@ namespace {
 
 /// Lets every device of the world read and write every other's memory.
 void connectDevices(const std::vector<int>& devices) {
-  const std::set<int> distinct(devices.begin(), devices.end());
+  std::set<int> distinct(devices.begin(), devices.end());
+  distinct.erase(GpuWorldOptions::kElsewhere);
   for (const int from : distinct) {
     const OnDevice here(from);
     for (const int to : distinct) {
@@ -46,6 +47,8 @@ WorldOptions inCommon(const GpuWorldOptions& options) {
   o.arenaBytes = options.rank.arenaBytes;
   o.backend = BackendKind::cuda;
   o.devices = options.devices;
+  o.segment = options.segment;
+  o.muteMillis = options.muteMillis;
   checkOptions(o);
   return o;
 }
@@ -55,6 +58,7 @@ WorldOptions inCommon(const GpuWorldOptions& options) {
 GpuWorld::GpuWorld(const GpuWorldOptions& options)
     : Backend(inCommon(options)),
       gpuOptions_(options),
+      namesWindows_(std::count(options.devices.begin(), options.devices.end(), GpuWorldOptions::kElsewhere) != 0),
       tasksPerBlock_(options.devices.size(), 0),
       table_(options.devices.size()),
       watcher_(bell_, ranks_) {
@@ -65,9 +69,15 @@ GpuWorld::GpuWorld(const GpuWorldOptions& options)
   connectDevices(options.devices);
   sleepers_ = &bell_.sleepers();
   for (uint32_t r = 0; r < options.devices.size(); ++r) {
+    if (options.devices[r] == GpuWorldOptions::kElsewhere) {
+      ranks_.push_back(nullptr);
+      queues_.push_back(nullptr);
+      copies_.push_back(nullptr);
+      continue;
+    }
     ranks_.push_back(std::make_unique<GpuRank>(r, options.devices[r], options.rank, bell_));
     queues_.push_back(&ranks_.back()->queues());
-    copies_.emplace_back(options.devices[r]);
+    copies_.push_back(std::make_unique<DeviceCopies>(options.devices[r]));
   }
   watcher_.start();
 }
@@ -76,7 +86,9 @@ GpuWorld::~GpuWorld() { stop(); }
 
 void GpuWorld::stop() {
   watcher_.stop();
-  for (const auto& rank : ranks_) rank->stop();
+  for (const auto& rank : ranks_) {
+    if (rank) rank->stop();
+  }
   freeAllocated();
 }
 
@@ -124,13 +136,6 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
   const std::vector<uint8_t> bytes = spec.program.empty() ? builtInProgram(spec, member, lanes) : spec.program;
   const std::shared_ptr<const BoundProgram> program = loadProgram(bytes, spec.type, spec.count, options_.tiles);
   checkProgram(program->header, spec, member);
-  const std::shared_ptr<GpuGroup> group = groupFor(spec, member, program->header.digest);
-  struct DropUnlessJoined {
-    GpuWorld& world;
-    const GpuGroup& group;
-    ~DropUnlessJoined() { world.dropIfAbandoned(group); }
-  } dropUnlessJoined{*this, *group};
-
   GpuRank& mine = *ranks_[rank];
   const uint32_t blockCount = program->header.blockCount;
   if (tasksPerBlock_[rank] + tasksPerBlock(blockCount) > kSharedTasks) {
@@ -142,6 +147,7 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
   }
   const IndexTable::Place place = mine.takePlace(blockCount);
   ArenaBlocks tables(mine.arena());
+  std::shared_ptr<DeviceGroup> group;
   try {
     CollectiveRecord record{};
     record.id = spec.id;
@@ -157,7 +163,9 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
     for (uint32_t block = 0; block < blockCount; ++block) contexts.push_back({{}, place.index, block, blockCount, 0});
     DeviceArena& arena = mine.arena();
     arena.write(&mine.memory().contexts[place.firstTask], contexts.data(), contexts.size() * sizeof(TaskContext));
-    group->join(member, program, spec.scale, record, &mine.memory().collectives[place.index]);
+    group = enter(spec, member, program->header.digest,
+                  std::make_unique<GpuMember>(arena, spec, member, program, record,
+                                              &mine.memory().collectives[place.index], namesWindows_));
   } catch (...) {
     mine.giveBack(place, 0);
     throw;
@@ -165,10 +173,18 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
   tasksPerBlock_[rank] += tasksPerBlock(blockCount);
   CollectiveSpec kept = spec;
   kept.program.clear();
-  const RunShape shape = runShapeOf(spec, member, program->header);
+  RunShape shape = runShapeOf(spec, member, program->header);
+  shape.namesWindows = namesWindows_ && program->usesDirect();
   table_[rank].emplace(place.index, Registered{group, std::move(tables), std::move(kept), member, shape, place});
   mine.queues().resetIssued(place.index);
   return place.index;
+}
+
+std::shared_ptr<DeviceGroup> GpuWorld::enter(const CollectiveSpec& spec, uint32_t member, uint64_t digest,
+                                             std::unique_ptr<GpuMember> own) {
+  std::shared_ptr<GpuGroup> group = groupFor(spec, member, digest);
+  group->join(member, std::move(own));
+  return group;
 }
 
 uint32_t GpuWorld::tasksPerBlock(uint32_t blockCount) const {

@@ -16,9 +16,12 @@
 namespace dfccl::gpu {
 
 struct GpuWorldOptions {
-  std::vector<int> devices;  // of each rank
+  static constexpr int kElsewhere = -1;
+  std::vector<int> devices;  // of each rank; kElsewhere: it is another process's
   GpuRankOptions rank;
   TileSizes tiles = defaultOptions(BackendKind::cuda).tiles;
+  std::shared_ptr<Segment> segment;  // where some ranks are other processes
+  uint32_t muteMillis = 10'000;
 };
 
 /// The backend of GPUs.
@@ -53,8 +56,9 @@ class GpuWorld : public Backend {
   void copyOut(uint32_t rank, void* to, const void* from, size_t bytes) override;
 
   uint32_t submitOnStream(uint32_t rank, uint32_t index, const void* send, void* recv, void* stream,
-                          RunCallback callback, void* argument) override {
-    return ranks_[rank]->submitOnStream(index, send, recv, static_cast<cudaStream_t>(stream), callback, argument);
+                          RunCallback callback, void* argument, RunWindows windows) override {
+    return ranks_[rank]->submitOnStream(index, send, recv, static_cast<cudaStream_t>(stream), callback, argument,
+                                        windows);
   }
   void waitOnStream(uint32_t rank, uint32_t index, void* stream) override {
     checkHealth(rank);
@@ -80,32 +84,51 @@ class GpuWorld : public Backend {
   size_t memoryBytesOf(uint32_t rank, uint32_t index) override;
 
  protected:
-  void wake() override { bell_.wake(); }
-
- private:
   /// A collective on one rank.
   struct Registered {
-    std::shared_ptr<GpuGroup> group;
+    std::shared_ptr<DeviceGroup> group;
     ArenaBlocks tables;  // the program's, on the device
     CollectiveSpec spec;
     uint32_t member;
     RunShape shape;
     IndexTable::Place place;
+    bool isDropped = false;  // its daemon was told to give it up
+    static constexpr uint64_t kUnchecked = ~uint64_t{0};
+    uint64_t finishedAtCheck = kUnchecked;  // where ranks are gone: runs that it had finished at the last look
   };
 
+  void wake() override { bell_.wake(); }
+  Registered& registered(uint32_t rank, uint32_t index);
+  std::unordered_map<uint32_t, Registered>& registeredOn(uint32_t rank) { return table_[rank]; }
+  void askToDrop(uint32_t rank, uint32_t index);
+  /// Memory of allocate()'s is about to be freed. @throws Error dfcclInvalidArgument
+  void forgetAllocated(uint32_t rank, void* memory);
+  /// Frees it soon.
+  void freeLater(uint32_t rank, void* memory);
+
+  // What differs where ranks are processes. All are called under mutex().
+  /// Puts a rank into the group that its registration belongs to; a new one, if need be.
+  /// @throws Error dfcclAlreadyRegistered, dfcclRegistrationMismatch
+  virtual std::shared_ptr<DeviceGroup> enter(const CollectiveSpec& spec, uint32_t member, uint64_t digest,
+                                             std::unique_ptr<GpuMember> own);
+  virtual void depart(uint32_t rank, Registered& entry);
+  virtual void poison(uint32_t rank, Registered& entry);
+  std::mutex& mutex() const { return mutex_; }
+
+ private:
   const BoundProgram* upload(ArenaBlocks& blocks, const BoundProgram& program);
   std::vector<uint8_t> builtInProgram(const CollectiveSpec& spec, uint32_t member, uint32_t lanes) const;
   std::shared_ptr<GpuGroup> groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest);
   void dropIfAbandoned(const GpuGroup& group);
-  Registered& registered(uint32_t rank, uint32_t index);
   uint32_t tasksPerBlock(uint32_t blockCount) const;
   void freeAllocated();
 
   const GpuWorldOptions gpuOptions_;
+  const bool namesWindows_;  // some ranks are other processes
   Bell bell_;
   std::vector<std::unique_ptr<GpuRank>> ranks_;
-  std::vector<DeviceCopies> copies_;     // [rank]
-  std::map<void*, uint32_t> allocated_;  // rank of what allocate() gave
+  std::vector<std::unique_ptr<DeviceCopies>> copies_;  // [rank]
+  std::map<void*, uint32_t> allocated_;                // rank of what allocate() gave
   std::mutex allocatedMutex_;
   std::vector<uint32_t> tasksPerBlock_;  // [rank]: at most, in one block's queue
   std::unordered_multimap<uint32_t, std::shared_ptr<GpuGroup>> groups_;

@@ -56,6 +56,7 @@ class DeviceArena {
   }
 
   int device() const { return device_; }
+  uint8_t* base() const { return base_; }
   size_t capacity() const { return capacity_; }
   size_t usedBytes() const { return used_; }
 

@@ -54,6 +54,7 @@ Napi::Function WorldObject::define(Napi::Env env) {
                          InstanceMethod("placements", &WorldObject::placements),
                          InstanceMethod("deviceOf", &WorldObject::deviceOf),
                          InstanceMethod("allocateOnDevice", &WorldObject::allocateOnDevice),
+                         InstanceMethod("windowOf", &WorldObject::windowOf),
                          InstanceMethod("freeOnDevice", &WorldObject::freeOnDevice),
                          InstanceMethod("copyIn", &WorldObject::copyIn),
                          InstanceMethod("copyOut", &WorldObject::copyOut),
@@ -336,6 +337,16 @@ Napi::Value WorldObject::allocateOnDevice(Info info) {
     const auto bytes = static_cast<size_t>(info[1].As<Napi::Number>().DoubleValue());
     return Napi::Number::New(info.Env(),
                              static_cast<double>(reinterpret_cast<uintptr_t>(world_->allocate(rank, bytes))));
+  });
+}
+
+// windowOf(rank, address): the number by which other processes are told of device memory.
+Napi::Value WorldObject::windowOf(Info info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const uint32_t rank = rankOf(info);
+    RunShape shape;
+    shape.sendBytes = 1;
+    return Napi::Number::New(info.Env(), world_->windowsOf(rank, shape, addressArgument(info, 1), nullptr).send);
   });
 }
 

@@ -44,6 +44,7 @@ class WorldObject : public Napi::ObjectWrap<WorldObject> {
   Napi::Value placements(Info info);
   Napi::Value deviceOf(Info info);
   Napi::Value allocateOnDevice(Info info);
+  Napi::Value windowOf(Info info);
   Napi::Value freeOnDevice(Info info);
   Napi::Value copyIn(Info info);
   Napi::Value copyOut(Info info);

@@ -39,10 +39,11 @@ Napi::Value WorldObject::allocate(Info info) {
   });
 }
 
-// window(): {begin, end} of the memory that the other processes can reach; null where there is no other process.
+// window(): {begin, end} of the memory that the other processes can reach; null where there is no other process, or
+// where they map memory wherever it lies.
 Napi::Value WorldObject::window(Info info) {
   const Segment* segment = world(info.Env()).options().segment.get();
-  if (segment == nullptr) return info.Env().Null();
+  if (segment == nullptr || world(info.Env()).options().backend != BackendKind::cpu) return info.Env().Null();
   Napi::Object result = Napi::Object::New(info.Env());
   result.Set("begin", static_cast<double>(segment->begin()));
   result.Set("end", static_cast<double>(segment->end()));

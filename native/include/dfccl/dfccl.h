@@ -123,8 +123,8 @@ typedef struct {
  * (DFCCL_JOB_SECRET, or DFCCL_JOB_SECRET_FILE). *rank (may be NULL): this process's.
  * dfcclTimeout: names the ranks that didn't come; dfcclRegistrationMismatch: names what two ranks disagree on. */
 dfcclResult_t dfcclJoinWorld(const dfcclJoinConfig_t* config, dfcclWorld_t* world, int* rank);
-/* Zeroed memory for buffers: on a rank's GPU; in a joined world, memory that the other processes can reach, in which
- * the buffers of runs must lie, unless the collective's program moves everything through connectors; else any memory.
+/* Zeroed memory for buffers: on a rank's GPU; in a joined world on a CPU, memory that the other processes can reach, in
+ * which the buffers of runs must lie, unless the collective's program moves everything through connectors; else any.
  * NULL is freed as no memory; bytes: as allocated. */
 dfcclResult_t dfcclAllocate(size_t bytes, void** memory, dfcclRankCtx_t ctx);
 dfcclResult_t dfcclFree(void* memory, size_t bytes, dfcclRankCtx_t ctx);

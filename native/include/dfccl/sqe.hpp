@@ -19,7 +19,8 @@ namespace dfccl {
 //   word 4  receive address (bytes)
 //   word 5  position of the entry in the queue (48 bits)
 //   word 6  scalar handle of scaledSum, 0 otherwise
-//   word 7  0, or kSqeVoid: a producer died while it wrote the entry, and readers step over it
+//   word 7  kSqeVoid: a producer died while it wrote the entry, and readers step over it; else bit 0 is clear, and the
+//           windows of the send buffer (bits 16-31) and of the receive buffer (bits 32-47), 0 where they have none
 inline constexpr int kSqeWords = 8;
 inline constexpr uint64_t kSqePayloadMask = (uint64_t{1} << 48) - 1;
 inline constexpr int kSqeSequenceShift = 48;
@@ -46,6 +47,8 @@ struct Sqe {
   uint64_t sendAddress;
   uint64_t recvAddress;
   uint64_t scalarHandle = 0;
+  uint16_t sendWindow = 0;  // see daemon/windows.hpp
+  uint16_t recvWindow = 0;
 };
 
 // A completion entry is one 64-bit word: the low half is the collective id, the high half is the status (bits 32-47,

@@ -57,14 +57,8 @@ dfcclResult_t dfcclJoinWorld(const dfcclJoinConfig_t* config, dfcclWorld_t* worl
     }
     if (c.rank < 0)
       refuseArgument("Rank is " + std::to_string(c.rank) + ".", "Ranks count from 0.", {{"field", "rank"}});
-    if (c.world.backend == dfcclCuda) {
-      throw Error(dfcclUnavailable, "Ranks on GPUs can't be processes of their own yet.",
-                  "Open one world with a rank for each GPU (dfcclWorldCreate), or join with the CPU backend.",
-                  {{"backend", "cuda"}});
-    }
-    c.world.backend = dfcclCpu;
     WorldOptions options = readConfig(&c.world);
-    if (c.world.arenaBytes == 0) options.arenaBytes = kArenaBytes;
+    if (c.world.arenaBytes == 0 && options.backend == BackendKind::cpu) options.arenaBytes = kArenaBytes;
     options.muteMillis = c.muteMillis == 0 ? kMuteMillis : c.muteMillis;
     join(options, job, static_cast<uint32_t>(c.rank), c.timeoutMillis == 0 ? kJoinMillis : c.timeoutMillis, nullptr,
          point ? &*point : nullptr);

@@ -54,23 +54,42 @@ void ignoreCompletion(void*, dfcclResult_t) {}
   });
 }
 
+[[gnu::cold, gnu::noinline]] dfcclResult_t nameWindows(RankContext& context, const Registration& registration,
+                                                       const void* send, const void* recv, RunWindows& windows) {
+  return guarded([&] {
+    windows = context.backend().windowsOf(context.number(), registration.shape, send, recv);
+    return dfcclSuccess;
+  });
+}
+
 /// Whether a run may be queued with these buffers. Asks about memory that is not known yet.
-inline dfcclResult_t check(RankContext& context, const Registration& registration, const void* send, void* recv, int id,
-                           dfcclRankCtx_t ctx) {
+/// @param windows of the buffers, where members are processes with addresses of their own: what nobody looks at has
+/// none, so its address says nothing either.
+inline dfcclResult_t check(RankContext& context, const Registration& registration, const void*& send, void*& recv,
+                           RunWindows& windows, int id, dfcclRankCtx_t ctx) {
   if (!isAllowed(registration.shape, send, recv)) [[unlikely]]
     return refuseRun(send, recv, id, ctx);
-  if (context.checksMemory() && !registration.knows(send, recv)) [[unlikely]]
-    return checkMemory(context, registration, send, recv);
+  if (context.checksMemory() && !registration.knows(send, recv)) [[unlikely]] {
+    const dfcclResult_t result = checkMemory(context, registration, send, recv);
+    if (result != dfcclSuccess) return result;
+  }
+  if (registration.shape.namesWindows) [[unlikely]] {
+    const dfcclResult_t result = nameWindows(context, registration, send, recv, windows);
+    if (result != dfcclSuccess) return result;
+    if (windows.send == 0) send = nullptr;
+    if (windows.recv == 0) recv = nullptr;
+  }
   return dfcclSuccess;
 }
 
 inline dfcclResult_t queue(RankContext& context, const Registration& registration, const void* send, void* recv, int id,
                            dfcclCallback_t callback, void* args, dfcclRankCtx_t ctx) {
-  const dfcclResult_t result = check(context, registration, send, recv, id, ctx);
+  RunWindows windows;
+  const dfcclResult_t result = check(context, registration, send, recv, windows, id, ctx);
   if (result != dfcclSuccess) [[unlikely]]
     return result;
-  const uint32_t slot =
-      context.queues().submit(registration.index, send, recv, callback != nullptr ? callback : ignoreCompletion, args);
+  const uint32_t slot = context.queues().submit(registration.index, send, recv,
+                                                callback != nullptr ? callback : ignoreCompletion, args, windows);
   if (slot == RankQueues::kFull) [[unlikely]]
     return refuseFull(context);
   context.backend().ring();
@@ -154,11 +173,12 @@ dfcclResult_t dfcclRunOnStream(const void* sendbuff, void* recvbuff, int collId,
   return guarded([&] {
     RankContext& context = contextOf(ctx);
     const Registration& registration = context.get(collId);
-    const dfcclResult_t result = check(context, registration, sendbuff, recvbuff, collId, ctx);
+    RunWindows windows;
+    const dfcclResult_t result = check(context, registration, sendbuff, recvbuff, windows, collId, ctx);
     if (result != dfcclSuccess) return result;
     const uint32_t slot =
         context.backend().submitOnStream(context.number(), registration.index, sendbuff, recvbuff, stream,
-                                         callback != nullptr ? callback : ignoreCompletion, callbackArgs);
+                                         callback != nullptr ? callback : ignoreCompletion, callbackArgs, windows);
     return slot == RankQueues::kFull ? refuseFull(context) : dfcclSuccess;
   });
 }

@@ -6,6 +6,7 @@
 #include "error.hpp"
 #include "network/join_hosts.hpp"
 #include "processes/rendezvous.hpp"
+#include "world/gpu_backend.hpp"
 
 namespace dfccl {
 
@@ -32,6 +33,7 @@ void join(WorldOptions& options, const std::string& job, uint32_t rank, uint32_t
   meeting.isCancelled = isCancelled;
   SegmentShape& shape = meeting.shape;
   std::strncpy(shape.version, dfcclVersion(), sizeof shape.version - 1);
+  shape.backend = static_cast<uint32_t>(options.backend);
   shape.ranks = options.ranks;
   shape.grid = options.limits.grid;
   shape.collectives = options.limits.collectives;
@@ -39,6 +41,11 @@ void join(WorldOptions& options, const std::string& job, uint32_t rank, uint32_t
   shape.slotPayloadBytes = options.tiles.slotPayloadBytes;
   shape.directTileBytes = options.tiles.directTileBytes;
   shape.arenaBytes = options.arenaBytes;
+  if (options.backend != BackendKind::cpu && point != nullptr) {
+    throw Error(dfcclUnavailable, "Ranks on GPUs of several machines can't meet yet.",
+                "Join with processes of one machine, or with the CPU backend.", {{"backend", "cuda"}});
+  }
+  if (options.backend != BackendKind::cpu) prepareGpu(options, rank);
   if (point != nullptr) return joinHosts(options, meeting, *point);
   options.segment = meet(meeting);
 }

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "error.hpp"
+#include "world/world_options.hpp"
 
 namespace dfccl {
 
@@ -55,6 +56,12 @@ std::string difference(const SegmentShape& own, uint32_t leader, const SegmentSh
   };
   const auto text = [](const char(&version)[32]) { return std::string(version, strnlen(version, sizeof version)); };
   if (text(own.version) != text(other.version)) return say("The library", text(other.version), text(own.version));
+  if (own.backend != other.backend) {
+    const auto name = [](uint32_t backend) {
+      return backend == static_cast<uint32_t>(BackendKind::cpu) ? "cpu" : "cuda";
+    };
+    return say("The backend", name(other.backend), name(own.backend));
+  }
   const auto number = [&](const char* what, uint64_t mine, uint64_t theirs) {
     return mine == theirs ? std::string() : say(what, std::to_string(theirs), std::to_string(mine));
   };

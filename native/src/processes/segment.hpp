@@ -33,6 +33,7 @@ struct SegmentShape {
   uint64_t slotPayloadBytes;
   uint64_t directTileBytes;
   uint64_t arenaBytes;
+  uint32_t backend;  // BackendKind
 };
 
 /// How a rank of the world is doing, as the others see it.
@@ -52,6 +53,7 @@ struct alignas(4096) RankArea {
   alignas(64) Atomic<uint32_t> presence;
   Atomic<uint32_t> pid;
   alignas(64) Atomic<uint64_t> heartbeat;  // grows while the process runs
+  Atomic<uint64_t> windowNotes;            // where its WindowNotes are; 0: it has none (yet)
   alignas(64) ControlRing control;
 };
 

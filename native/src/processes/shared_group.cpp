@@ -220,7 +220,26 @@ void SharedGroup::join(uint32_t member, const BoundProgram& program, std::span<c
 void SharedGroup::leave(uint32_t member) {
   SharedMember& m = record_->members[member];
   m.finishedRuns.store(recordOf(member).finishedRuns.load(order::acquire), order::relaxed);
-  m.state.store(record_->spansHosts ? SharedMember::leaving : SharedMember::left, order::release);
+  const bool isReached = record_->spansHosts || record_->isOnDevices;
+  m.state.store(isReached ? SharedMember::leaving : SharedMember::left, order::release);
+}
+
+void SharedGroup::joinOnDevice(uint32_t member, uint32_t index, std::span<const uint8_t> facts) {
+  SharedMember& mine = record_->members[member];
+  auto* kept = make<uint8_t>(segment_->arena(), facts.size());
+  std::memcpy(kept, facts.data(), facts.size());
+  mine.program = kept;
+  mine.programBytes = facts.size();
+  mine.index = index;
+  record_->isOnDevices = true;
+  mine.state.store(SharedMember::joined, order::release);
+  record_->shared.registered.fetchAdd(1, order::acqRel);
+}
+
+std::span<const uint8_t> SharedGroup::factsOf(uint32_t member) const {
+  const SharedMember& m = record_->members[member];
+  if (stateOf(member) == SharedMember::absent) return {};
+  return {m.program, m.programBytes};
 }
 
 bool SharedGroup::isAbandoned() const {

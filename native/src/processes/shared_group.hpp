@@ -22,7 +22,8 @@ struct SharedConnection {
 };
 
 struct SharedMember {
-  // leaving: unregistered, and what it sent to other machines may still lie in its connectors.
+  // leaving: unregistered, and what it sent to other machines may still lie in its connectors; or its memory, which
+  // isn't the segment's, is still in reach of others.
   enum State : uint32_t { absent, joined, leaving, left };
   Atomic<uint32_t> state;
   uint32_t index;
@@ -31,7 +32,8 @@ struct SharedMember {
   Atomic<uint64_t> waitingSinceMillis;
   Atomic<uint64_t> waitingRun;
   uint64_t scratchBytes, landingBytes;
-  const uint8_t* program;  // until all have joined: whoever comes last joins all programs' moves
+  // What the others need of it: its program, as whoever comes last joins all programs' moves; on devices, where it is.
+  const uint8_t* program;
   uint64_t programBytes;
 };
 
@@ -46,6 +48,7 @@ struct SharedGroupRecord {
   uint32_t root;
   uint32_t generation;  // where members are on other machines: which registration of these ranks it is
   bool spansHosts;
+  bool isOnDevices;
   uint64_t programDigest;
   Mailbox* mailboxes;
   Atomic<uint64_t>* finishedAccess;
@@ -76,6 +79,14 @@ class SharedGroup final : public Group {
   void join(uint32_t member, const BoundProgram& program, std::span<const uint8_t> bytes, double scale,
             CollectiveRecord& record) override;
   void leave(uint32_t member) override;
+  /// In place of join() where each member's memory is its own device's: tells the others what they need to know of it.
+  /// @throws Error dfcclOutOfMemory
+  void joinOnDevice(uint32_t member, uint32_t index, std::span<const uint8_t> facts);
+  /// What a member told when it joined; any thread, while this rank is a member or leaving. Empty: it hasn't yet.
+  std::span<const uint8_t> factsOf(uint32_t member) const;
+  /// @pre this member is leaving.
+  void finishLeaving(uint32_t member) { record_->members[member].state.store(SharedMember::left, order::release); }
+  bool hasLeft(uint32_t member) const { return stateOf(member) == SharedMember::left; }
   bool hasJoined(uint32_t member) const override { return stateOf(member) != SharedMember::absent; }
   bool isMember(uint32_t member) const override { return stateOf(member) == SharedMember::joined; }
   bool spansHosts() const { return record_->spansHosts; }

@@ -30,7 +30,7 @@ namespace {
 }
 }  // namespace
 
-uint32_t Backend::submitOnStream(uint32_t rank, uint32_t, const void*, void*, void*, RunCallback, void*) {
+uint32_t Backend::submitOnStream(uint32_t rank, uint32_t, const void*, void*, void*, RunCallback, void*, RunWindows) {
   refuseStream(rank);
 }
 void Backend::waitOnStream(uint32_t rank, uint32_t, void*) { refuseStream(rank); }

@@ -91,9 +91,15 @@ class Backend {
   /// Queues a run that begins only when everything is done that a stream of the rank's GPU has been given.
   /// @return as RankQueues::submit(). @throws Error dfcclUnavailable where there are no streams, dfcclInvalidArgument
   virtual uint32_t submitOnStream(uint32_t rank, uint32_t index, const void* send, void* recv, void* stream,
-                                  RunCallback callback, void* argument);
+                                  RunCallback callback, void* argument, RunWindows windows = {});
   /// Lets a stream go on only when all runs of a collective are over that this rank has queued. @throws Error the same
   virtual void waitOnStream(uint32_t rank, uint32_t index, void* stream);
+  /// The windows of a run's buffers, which other processes are told of where they don't know them yet. Doesn't wait.
+  /// @pre shape.namesWindows, and checkMemory() has passed. @throws Error dfcclInvalidArgument where the memory is none
+  /// that another process can map, dfcclQueueFull.
+  virtual RunWindows windowsOf(uint32_t /*rank*/, const RunShape&, const void* /*send*/, const void* /*recv*/) {
+    return {};
+  }
 
   /// Zeroed memory that this rank's runs may use. @throws Error dfcclOutOfMemory
   virtual void* allocate(uint32_t rank, size_t bytes) = 0;

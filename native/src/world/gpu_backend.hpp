@@ -43,6 +43,9 @@ struct GpuReport {
 
 /// Never fails: what goes wrong is the obstacle.
 GpuReport reportGpus();
+/// Before a rank meets those of other processes: makes its GPU ready, which takes as long as all else, and the others
+/// would wait for a sign of life meanwhile. @throws Error as openGpuBackend().
+void prepareGpu(const WorldOptions& options, uint32_t rank);
 /// @throws Error dfcclUnavailable: no driver, no device, a driver that is too old, a binary without the GPU engine.
 std::unique_ptr<Backend> openGpuBackend(const WorldOptions& options);
 

@@ -14,7 +14,7 @@ RankQueues::RankQueues(RankMemory& memory, const Atomic<uint64_t, Scope::device>
       issuedRuns_(memory.limits.collectives) {}
 
 uint32_t RankQueues::submit(uint32_t index, const void* send, void* recv, RunCallback callback, void* argument,
-                            uint32_t flags) {
+                            RunWindows windows, uint32_t flags) {
   Reserve reserved;
   while ((reserved = producer_.tryReserve(1)) == Reserve::busy) cpuPause();  // another thread, or JavaScript
   if (reserved == Reserve::full) return kFull;
@@ -34,6 +34,8 @@ uint32_t RankQueues::submit(uint32_t index, const void* send, void* recv, RunCal
   sqe.completionSlot = slot;
   sqe.sendAddress = reinterpret_cast<uint64_t>(send);
   sqe.recvAddress = reinterpret_cast<uint64_t>(recv);
+  sqe.sendWindow = windows.send;
+  sqe.recvWindow = windows.recv;
   producer_.write(0, sqe);
   producer_.publish(1);
   return slot;

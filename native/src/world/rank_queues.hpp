@@ -14,6 +14,12 @@ namespace dfccl {
 /// Called on completion with the user's argument; `status` is dfcclSuccess or dfcclAborted.
 using RunCallback = void (*)(void* argument, dfcclResult_t status);
 
+/// The windows that a run's buffers lie in (daemon/windows.hpp); 0: none, addresses mean the same to all members.
+struct RunWindows {
+  uint16_t send = 0;
+  uint16_t recv = 0;
+};
+
 class RankQueues {
  public:
   static constexpr uint32_t kFull = kNoCompletionSlot;
@@ -29,7 +35,7 @@ class RankQueues {
   /// @return The run's completion slot, or kFull: no entry or no slot is free now, nothing was queued.
   /// @param flags of the entry (kSqe...).
   uint32_t submit(uint32_t index, const void* send, void* recv, RunCallback callback, void* argument,
-                  uint32_t flags = 0);
+                  RunWindows windows = {}, uint32_t flags = 0);
   /// The entry after which the daemon leaves for good.
   bool submitExit();
 

@@ -18,6 +18,8 @@ struct RunShape {
   // Where other ranks touch the buffers and are other processes: the memory that they can reach.
   uint64_t windowBegin = 0;
   uint64_t windowEnd = uint64_t{1} << 48;
+  // Or they map it where it lies, and runs say which of it: Backend::windowsOf().
+  bool namesWindows = false;
 };
 
 RunShape runShapeOf(const CollectiveSpec& spec, uint32_t member, const ProgramHeader& program);

@@ -29,7 +29,7 @@ MeetingOptions optionsOf(const std::string& job, uint32_t rank, uint32_t ranks, 
   options.job = job;
   options.rank = rank;
   options.timeoutMillis = timeoutMillis;
-  options.shape = {"1.0", ranks, 1, 64, 128, 32 << 10, 64 << 10, size_t{1} << 28};
+  options.shape = {"1.0", ranks, 1, 64, 128, 32 << 10, 64 << 10, size_t{1} << 28, 0};
   return options;
 }
 

@@ -40,7 +40,9 @@ void printSampleEntry() {
                 .completionSlot = 0xfedcba98,
                 .sendAddress = 0x7fffdeadbee8,
                 .recvAddress = 0xffffffffffff,
-                .scalarHandle = 0x0badcafe1234};
+                .scalarHandle = 0x0badcafe1234,
+                .sendWindow = 0xfedc,
+                .recvWindow = 0x9876};
   const uint64_t position = (uint64_t{5} << 32) + 65534;
   uint64_t payload[kSqeWords];
   packSqe(sqe, position, payload);

@@ -36,7 +36,7 @@ export async function queueRoleRows(): Promise<Row[]> {
   const merged = (): number => {
     const begin = performance.now();
     if (queues.begin(batchSize) !== batchSize) throw new Error("there is room for a batch");
-    for (let i = 0; i < batchSize; i += 1) inFlight[i] = queues.write(5, address + i, address);
+    for (let i = 0; i < batchSize; i += 1) inFlight[i] = queues.write(5, address + i, address, 0);
     queues.publish();
     const milliseconds = performance.now() - begin;
     postAll();
@@ -49,7 +49,17 @@ export async function queueRoleRows(): Promise<Row[]> {
   const producer = new SubmissionProducer(ring, 3);
   const claimer = slots.claimer();
   const poller = slots.poller();
-  const sqe = { id: 5, flags: 0, run: 0, completionSlot: 0, sendAddress: 0, recvAddress: address, scalarHandle: 0 };
+  const sqe = {
+    id: 5,
+    flags: 0,
+    run: 0,
+    completionSlot: 0,
+    sendAddress: 0,
+    recvAddress: address,
+    scalarHandle: 0,
+    sendWindow: 0,
+    recvWindow: 0,
+  };
   const roles = (): number => {
     const begin = performance.now();
     if (!producer.tryReserve(batchSize).ok) throw new Error("there is room for a batch");

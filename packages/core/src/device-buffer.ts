@@ -9,7 +9,7 @@ export type HostElements = ArrayBufferView & { readonly length: number };
 /** What a buffer needs of its rank. */
 export interface DeviceOwner {
   readonly number: number;
-  readonly world: { readonly native: NativeWorld; readonly isOpen: boolean };
+  readonly world: { readonly native: NativeWorld; readonly isOpen: boolean; readonly isJoined: boolean };
   /** Whether a run in flight, or in quarantine, uses memory of an allocation. */
   uses(root: DeviceBuffer): boolean;
 }
@@ -34,6 +34,7 @@ export class DeviceBuffer<T extends DataType = DataType> implements Disposable {
   /** @internal What was allocated: this buffer, or the one that it is a part of. */
   readonly root: DeviceBuffer<T>;
   private isFreed = false;
+  private ownWindow: number | undefined;
 
   /** @internal */
   constructor(
@@ -61,6 +62,14 @@ export class DeviceBuffer<T extends DataType = DataType> implements Disposable {
   /** The device's number, as CUDA counts. */
   get device(): number {
     return this.owner.world.native.deviceOf(this.owner.number);
+  }
+
+  /** @internal How a run names it to other processes; 0 where there are none. */
+  get window(): number {
+    const { owner, address, length } = this;
+    if (!owner.world.isJoined || length === 0) return 0;
+    this.ownWindow ??= callNative(() => owner.world.native.windowOf(owner.number, address));
+    return this.ownWindow;
   }
 
   /** Elements `begin` to `end` of the same memory, as a typed array's subarray() gives them. */

@@ -84,16 +84,17 @@ export class RankQueues {
 
   /**
    * Claims a completion slot and writes the next entry. Addresses are Numbers below 2^48.
+   * @param windows - on GPUs: of the send buffer, plus 2^16 times that of the receive buffer.
    * @returns the slot.
    */
-  write(handle: number, send: number, recv: number): number {
+  write(handle: number, send: number, recv: number, windows: number): number {
     const { sq, position } = this;
     const slot = this.claim();
     this.position = (position + 1) | 0;
     const at = ENTRIES + (position & this.entryMask) * ENTRY_WORDS;
     const sequence = (position + 1) << 16;
     if (this.posted === undefined) {
-      this.writeForDevice(at, position, sequence, handle, slot, send, recv);
+      this.writeForDevice(at, position, sequence, handle, slot, send, recv, windows);
       return slot;
     }
     sq[at] = handle;
@@ -115,7 +116,16 @@ export class RankQueues {
     return slot;
   }
 
-  private writeForDevice(at: number, position: number, sequence: number, handle: number, slot: number, send: number, recv: number): void {
+  private writeForDevice(
+    at: number,
+    position: number,
+    sequence: number,
+    handle: number,
+    slot: number,
+    send: number,
+    recv: number,
+    windows: number,
+  ): void {
     const { sq } = this;
     const lows = this.lows;
     lows[0] = handle;
@@ -123,9 +133,10 @@ export class RankQueues {
     lows[3] = send;
     lows[4] = recv;
     lows[5] = position;
+    lows[7] = (windows % 0x10000) * 0x10000;
     for (let word = 0; word < 8; word += 1) sq[at + 2 * word] = lows[word] ?? 0;
     for (let word = 0; word < 8; word += 1) {
-      const high = word === 3 ? send / TWO_TO_32 : word === 4 ? recv / TWO_TO_32 : 0;
+      const high = word === 3 ? send / TWO_TO_32 : word === 4 ? recv / TWO_TO_32 : word === 7 ? windows / 0x10000 : 0;
       Atomics.store(sq, at + 2 * word + 1, sequence | high);
     }
   }

@@ -1,5 +1,6 @@
 import { byteSizeOf, type Collective, type DataType, type ReduceOp } from "@dfccl/primitives";
 import type { Backend, CollectiveBuffer } from "./backend.js";
+import { DeviceBuffer } from "./device-buffer.js";
 import { ClosedError, CollectiveAbortedError, CollectiveTimeoutError, EngineError } from "./errors.js";
 import { callNative } from "./native-addon/native-error.js";
 import type { MemberProgress } from "./native-addon/native-world.js";
@@ -51,6 +52,8 @@ export class RegisteredCollective implements CollectiveFacts, Disposable {
   sendAddress = 0;
   /** @internal */
   recvAddress = 0;
+  /** @internal As RankQueues.write() takes them. */
+  windows = 0;
   // The buffers that were checked last; none before the first run and after unregister().
   private isChecked = false;
   private lastSend: CollectiveBuffer | undefined | null;
@@ -216,6 +219,8 @@ export class RegisteredCollective implements CollectiveFacts, Disposable {
     );
     this.sendAddress = sendAddress;
     this.recvAddress = recvAddress;
+    this.windows = lengths.send === 0 ? 0 : windowOf(send);
+    if (lengths.recv !== 0) this.windows += windowOf(recv) * 0x10000;
   }
 
   private isQuarantineOver(): boolean {
@@ -226,6 +231,10 @@ export class RegisteredCollective implements CollectiveFacts, Disposable {
     this.rank.world.requireOpen();
     if (!this.isOpen) throw new ClosedError(this.name);
   }
+}
+
+function windowOf(buffer: CollectiveBuffer | undefined | null): number {
+  return buffer instanceof DeviceBuffer ? buffer.window : 0;
 }
 
 function bytesOf(view: CollectiveBuffer | undefined | null): number {

@@ -26,6 +26,7 @@ export class Submitter {
   private readonly backlog: Pending[] = [];
   // Addresses of the runs being submitted, two each. Kept between calls, so that a submission makes no objects.
   private addresses = new Float64Array(128);
+  private windows = new Float64Array(64); // the same, one each
 
   constructor(
     private readonly queues: RankQueues,
@@ -41,8 +42,11 @@ export class Submitter {
   /** @throws {InvalidArgumentError}, {BufferError}, {ClosedError} before anything is submitted. */
   check(requests: readonly RunRequest[], isOurs: (collective: RegisteredCollective) => boolean): void {
     const count = requests.length;
-    if (2 * count > this.addresses.length) this.addresses = new Float64Array(4 * count);
-    const { addresses } = this;
+    if (2 * count > this.addresses.length) {
+      this.addresses = new Float64Array(4 * count);
+      this.windows = new Float64Array(2 * count);
+    }
+    const { addresses, windows } = this;
     for (let i = 0; i < count; i += 1) {
       const request = requests[i];
       const collective = request?.[0];
@@ -52,6 +56,7 @@ export class Submitter {
       collective.prepare(request[1], request[2]);
       addresses[2 * i] = collective.sendAddress;
       addresses[2 * i + 1] = collective.recvAddress;
+      windows[i] = collective.windows;
     }
   }
 
@@ -86,14 +91,14 @@ export class Submitter {
 
   /** Writes up to `count` runs whose addresses lie in `addresses`. */
   private write(pending: Pending, count: number): void {
-    const { queues, runs, addresses } = this;
+    const { queues, runs, addresses, windows } = this;
     const { batch, requests, offset, next } = pending;
     const written = queues.begin(count);
     for (let i = 0; i < written; i += 1) {
       const request = requests[next + i];
       if (request === undefined) break;
       const collective = request[0];
-      const slot = queues.write(collective.handle, addresses[2 * i] ?? 0, addresses[2 * i + 1] ?? 0);
+      const slot = queues.write(collective.handle, addresses[2 * i] ?? 0, addresses[2 * i + 1] ?? 0, windows[i] ?? 0);
       runs.add(slot, collective, batch, offset + next + i, request[1], request[2]);
     }
     queues.publish();
@@ -114,6 +119,7 @@ export class Submitter {
       }
       this.addresses[2 * i] = collective.sendAddress;
       this.addresses[2 * i + 1] = collective.recvAddress;
+      this.windows[i] = collective.windows;
     }
     return { ready: limit, failure: undefined };
   }

@@ -117,6 +117,8 @@ export class World<B extends Backend = "cpu"> implements Disposable, AsyncDispos
   readonly native: NativeWorld;
   /** @internal Addresses that the other processes can reach; undefined where there is no other process. */
   readonly window: MemoryWindow | undefined;
+  /** @internal Whether some ranks are other processes. */
+  readonly isJoined: boolean;
   /** @internal `[rank]`: its machine; undefined where all are on this one. */
   readonly hosts: Uint32Array | undefined;
   /** @internal */
@@ -132,6 +134,7 @@ export class World<B extends Backend = "cpu"> implements Disposable, AsyncDispos
     this.size = ofWorld.ranks;
     this.native = callNative(() => new (nativeAddon().NativeWorld)(joined?.native ?? ofWorld));
     this.window = this.native.window() ?? undefined;
+    this.isJoined = joined !== undefined;
     this.hosts = this.native.hosts() ?? undefined;
     this.ranks = joined?.makeRanks(this) ?? Array.from({ length: this.size }, (_, number) => new Rank<B>(this, number));
     const canPark = this.backend === "cuda" || ofWorld.workers > 0;

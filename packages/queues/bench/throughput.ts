@@ -43,6 +43,8 @@ const entries: readonly Sqe[] = Array.from({ length: 64 }, (_, i) => ({
   sendAddress: 0x7fff00000000 + i * 4096,
   recvAddress: 0x7ffe00000000 + i * 4096,
   scalarHandle: 0,
+  sendWindow: 0,
+  recvWindow: 0,
 }));
 const one = entries.slice(0, 1);
 const completions: readonly Completion[] = entries.map(({ id }) => ({ id, status: CompletionStatus.completed, run: 3 }));

@@ -19,6 +19,9 @@ export interface Sqe {
   readonly recvAddress: number;
   /** 0, or the scalar of a scaled sum; 48 bits. */
   readonly scalarHandle: number;
+  /** Windows of the buffers, 16 bits; 0 where they have none. */
+  readonly sendWindow: number;
+  readonly recvWindow: number;
 }
 
 /** Flag: the daemon leaves for good after this entry. */
@@ -56,7 +59,7 @@ export function writeEntry(words: SharedWords, at: number, position: number, sqe
   words.plainStore(at + 8, sqe.recvAddress | 0);
   words.plainStore(at + 10, position | 0);
   words.plainStore(at + 12, sqe.scalarHandle | 0);
-  words.plainStore(at + 14, 0);
+  words.plainStore(at + 14, sqe.sendWindow << 16);
   words.store(at + 1, sequence | (sqe.flags & 0xffff));
   words.plainStore(at + 3, sequence | (highHalf(sqe.run) & 0xffff));
   words.plainStore(at + 5, sequence);
@@ -64,7 +67,7 @@ export function writeEntry(words: SharedWords, at: number, position: number, sqe
   words.plainStore(at + 9, sequence | (highHalf(sqe.recvAddress) & 0xffff));
   words.plainStore(at + 11, sequence | (highHalf(position) & 0xffff));
   words.plainStore(at + 13, sequence | (highHalf(sqe.scalarHandle) & 0xffff));
-  words.store(at + 15, sequence);
+  words.store(at + 15, sequence | (sqe.recvWindow & 0xffff));
 }
 
 /** Reads an entry that has been published. */
@@ -77,6 +80,8 @@ export function readEntry(words: SharedWords, at: number): Sqe {
     sendAddress: readPayload(words, at + 6),
     recvAddress: readPayload(words, at + 8),
     scalarHandle: readPayload(words, at + 12),
+    sendWindow: words.plainLoad(at + 14) >>> 16,
+    recvWindow: words.plainLoad(at + 15) & 0xffff,
   };
 }
 

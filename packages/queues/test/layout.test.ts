@@ -65,6 +65,8 @@ describe("the layouts are the native ones, byte for byte", () => {
       sendAddress: 0x7fffdeadbee8,
       recvAddress: 0xffffffffffff,
       scalarHandle: 0x0badcafe1234,
+      sendWindow: 0xfedc,
+      recvWindow: 0x9876,
     };
     const words = sharedWords(new ArrayBuffer(64));
     writeEntry(words, 0, 5 * 2 ** 32 + 65534, sqe);

@@ -73,6 +73,7 @@ Examples:
   One rank a process, as training jobs run:
     $ dfccl launch -n 8 dfccl disorder
     $ mpirun -n 8 npx dfccl disorder
+    $ dfccl launch -n 4 dfccl disorder --backend cuda
 
 A workload of your own is a JSON file:
   {"name": "mine", "tensors": [{"name": "w", "elements": 1000}]}
@@ -131,7 +132,8 @@ async function disorderOfOne(launch: Launch, flags: DisorderFlags, workload: Wor
   if (flags.control) throw new InvalidArgumentError("control", true, "left out where each rank is a process");
   // The seed must be the same in all processes, which have only the job's name in common.
   const seed = flags.seed ?? seedOf(launch.job);
-  const options = { workload, iterations, order, sync, seed, policy: await loadPolicy(flags.policy) };
+  const { backend } = flags;
+  const options = { workload, iterations, order, sync, seed, policy: await loadPolicy(flags.policy), backend };
   const isSpeaker = launch.rank === 0;
   const ranks = `${launch.size} processes, started by ${launch.launcher}`;
   if (isSpeaker && !flags.json) sayWhat(options, ranks);

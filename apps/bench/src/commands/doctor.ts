@@ -3,6 +3,7 @@ import os from "node:os";
 import { AddonNotLoadedError, describeTransport, type GpuDevice, type GpuLink, type GpuReport, openWorld, reportGpus } from "@dfccl/core";
 import type { DfcclError } from "@dfccl/primitives";
 import type { Command } from "commander";
+import { tryGpuProcesses } from "../launch/try-gpu-processes.js";
 import { out } from "../terminal/colors.js";
 import { formatBytes } from "../terminal/table.js";
 
@@ -121,6 +122,7 @@ async function gpus(): Promise<Finding[]> {
     ...(devices.length > 1 ? [{ what: "GPU links", state: linksState(links), detail: describeLinks(devices, links) }] : []),
     { what: "host atomics", state: "ok", detail: describeAtomics(devices) },
     await gpuEngine(versions),
+    await gpuProcesses(),
   ];
 }
 
@@ -173,6 +175,15 @@ async function gpuEngine(versions: string): Promise<Finding> {
   } catch (error) {
     return { what, state: "failed", detail: error instanceof Error ? error.message : String(error) };
   }
+}
+
+/** Whether processes map one another's device memory here: containers may be in the way. */
+async function gpuProcesses(): Promise<Finding> {
+  const what = "GPU processes";
+  const failure = await tryGpuProcesses();
+  if (failure === undefined) return { what, state: "ok", detail: "one rank a process: two share device memory through CUDA IPC" };
+  const remedy = "in containers, let the ranks share PID and IPC namespaces; else open all ranks in one process (openWorld)";
+  return { what, state: "failed", detail: failure, remedy };
 }
 
 /** What building from source and comparing need; the published packages need none of it. */

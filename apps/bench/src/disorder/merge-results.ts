@@ -1,4 +1,4 @@
-import type { JoinedRank } from "@dfccl/core";
+import { type Backend, DeviceBuffer, type JoinedRank } from "@dfccl/core";
 import type { DisorderResult } from "./run-disorder.js";
 
 // What is added up over all ranks, what is averaged, and of what the largest counts.
@@ -10,13 +10,16 @@ const most = ["maxQueueLength", "latencyP99Ms", "seconds"] as const;
 const resultsId = 0xffff_0001;
 
 /** One result of all processes' results, on every rank. Every rank calls it. */
-export async function mergeResults(rank: JoinedRank, result: DisorderResult): Promise<DisorderResult> {
+export async function mergeResults(rank: JoinedRank<Backend>, result: DisorderResult): Promise<DisorderResult> {
   const fields = [...sums, ...means, ...most];
   using gather = rank.register({ id: resultsId, collective: "all-gather", dataType: "float64", count: fields.length });
+  const values = Float64Array.from(fields, (field) => result[field]);
   const own = rank.allocate("float64", fields.length);
-  own.set(fields.map((field) => result[field]));
-  const all = rank.allocate("float64", fields.length * rank.size);
-  await gather.run(own, all);
+  const gathered = rank.allocate("float64", fields.length * rank.size);
+  if (own instanceof DeviceBuffer) await own.copyFrom(values);
+  else own.set(values);
+  await gather.run(own, gathered);
+  const all = gathered instanceof DeviceBuffer ? await gathered.read() : gathered;
   const column = (field: (typeof fields)[number]): number[] =>
     Array.from({ length: rank.size }, (_, r) => all[r * fields.length + fields.indexOf(field)] ?? 0);
   const added = (field: (typeof fields)[number]): number => column(field).reduce((sum, value) => sum + value, 0);

@@ -17,24 +17,28 @@ export interface DevicePlacement {
 }
 
 export async function placeOnDevices(ranks: readonly Rank<"cuda">[], { data, outputs }: Buffers): Promise<DevicePlacement> {
-  const placed: OnDevice[] = await Promise.all(
+  // By rank: where each is a process, this one's only.
+  const placed = new Map<number, OnDevice>();
+  await Promise.all(
     ranks.map(async (rank) => {
       const input = data.pattern(rank.number);
       const pattern = rank.allocate("float32", input.length);
       await pattern.copyFrom(input);
       const host = wholeOf(outputs[rank.number] ?? []);
       const results = rank.allocate("float32", host.length);
-      return { pattern, results, outputs: (outputs[rank.number] ?? []).map((output) => partOf(results, host, output)) };
+      const parts = (outputs[rank.number] ?? []).map((output) => partOf(results, host, output));
+      placed.set(rank.number, { pattern, results, outputs: parts });
     }),
   );
   return {
     operands: (rank, tensor, iteration) => {
-      const output = placed[rank]?.outputs[tensor];
+      const own = placed.get(rank);
+      const output = own?.outputs[tensor];
       const from = data.offset(tensor, iteration);
-      return [placed[rank]?.pattern.subarray(from, from + (output?.length ?? 0)), output];
+      return [own?.pattern.subarray(from, from + (output?.length ?? 0)), output];
     },
     fetch: async () => {
-      await Promise.all(placed.map(({ results }, rank) => results.copyTo(wholeOf(outputs[rank] ?? []))));
+      await Promise.all([...placed].map(([rank, { results }]) => results.copyTo(wholeOf(outputs[rank] ?? []))));
     },
   };
 }

@@ -23,7 +23,7 @@ export interface RunContext {
   /** From an earlier run of the same options, which saves the time to make them. */
   readonly buffers?: Buffers;
   /** Run in this world, of which this process has one rank, instead of one made for it. With its own buffers. */
-  readonly world?: World;
+  readonly world?: World<Backend>;
 }
 
 export interface DisorderResult {

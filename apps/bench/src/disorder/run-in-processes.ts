@@ -13,8 +13,8 @@ export interface ProcessOutcome {
 
 /** The same run with one rank a process: this process's part of it, in the world of all that the launcher has started. */
 export async function runInProcesses(launch: Launch, options: Omit<DisorderOptions, "ranks">): Promise<ProcessOutcome> {
-  const { workload, iterations, seed, policy = "default" } = options;
-  await using rank = await joinWorld({ launch, policy });
+  const { workload, iterations, seed, policy = "default", backend = "cpu" } = options;
+  await using rank = await joinWorld({ launch, policy, backend });
   const context = { world: rank.world, buffers: makeOwnBuffers(rank, workload, seed) };
   const run = (): Promise<DisorderResult> => runDisorder({ ...options, ranks: rank.size }, context);
   // One bar is enough.

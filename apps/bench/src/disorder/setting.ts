@@ -34,9 +34,12 @@ export function makeBuffers(workload: Workload, ranks: number, seed: number): Bu
   return { data, outputs };
 }
 
-/** The same for one rank of many processes: its own buffers, where the others can reach them. */
-export function makeOwnBuffers(rank: JoinedRank, workload: Workload, seed: number): Buffers {
-  const allocate = (elements: number): Float32Array => rank.allocate("float32", elements);
+/** The same for one rank of many processes: its own buffers, where the others can reach them; on GPUs, the host's copies. */
+export function makeOwnBuffers(rank: JoinedRank<Backend>, workload: Workload, seed: number): Buffers {
+  const allocate = (elements: number): Float32Array => {
+    const memory = rank.world.backend === "cpu" ? rank.allocate("float32", elements) : undefined;
+    return memory instanceof Float32Array ? memory : new Float32Array(elements);
+  };
   const data = new ExactData(rank.size, longestOf(workload), seed, allocate, rank.number);
   return { data, outputs: Array.from({ length: rank.size }, (_, r) => (r === rank.number ? carve(workload, allocate) : [])) };
 }

@@ -287,8 +287,8 @@ class BlockDaemon {
       view_.counters().queueLengthSum.add(schedule_.length);
       const QueueEntry entry = view_.queued(schedule_.cursor);
       ContextSlot& slot = slots_.load(view_.rank(), view_.block(), view_.counters(), entry.task, entry.collective);
-      const Advance advance = isPreparedExchange(slot) ? advancePrepared(platform, slot, budget)
-                                                       : interpret(platform, slot, budget);
+      const Advance advance =
+          isPreparedExchange(slot) ? advancePrepared(platform, slot, budget) : interpret(platform, slot, budget);
       const bool progressed = advance.progressed;
       if (progressed) {
         slot.isDirty = true;
@@ -324,8 +324,8 @@ class BlockDaemon {
     return any;
   }
 
-  /// This block's part of a run is over; if it was the last block, the next run may start, and the host is told. Nothing
-  /// of the run is touched after that.
+  /// This block's part of a run is over; if it was the last block, the next run may start, and the host is told.
+  /// Nothing of the run is touched after that.
   DFCCL_HD void finish(P& platform, ContextSlot& slot, const QueueEntry& entry, Outcome outcome) {
     const uint64_t run = slot.addresses.run;
     const uint32_t completionSlot = slot.dynamic.slot;

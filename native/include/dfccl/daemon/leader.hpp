@@ -150,7 +150,12 @@ class Leader {
     // The leader numbers the runs of an id, so that any number of threads may submit it.
     uint32_t& partsAtEnd = P::partsAtEnd(m_, sqe.completionSlot);
     partsAtEnd += RunCount::counted(c.blockCount);
-    const RunAddresses addresses{c.submittedRuns.load(order::relaxed), sqe.sendAddress, sqe.recvAddress, partsAtEnd};
+    const RunAddresses addresses{c.submittedRuns.load(order::relaxed),
+                                 sqe.sendAddress,
+                                 sqe.recvAddress,
+                                 partsAtEnd,
+                                 sqe.sendWindow,
+                                 sqe.recvWindow};
     const FeedEntry entry{FeedEntry::run,     static_cast<uint16_t>(c.blockCount),
                           sqe.completionSlot, sqe.id,
                           c.firstTask,        c.priority,

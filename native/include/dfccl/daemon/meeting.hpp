@@ -11,7 +11,7 @@ template <class P>
 struct Meeting {
   DFCCL_HD DFCCL_HOT static void publishBuffers(const MeetingPlaces& places, uint32_t member, const RunAddresses& run) {
     for (uint32_t copy = 0; copy < places.copyCount; ++copy) {
-      places.mailboxCopies[copy][member].publish(run.sendAddress, run.recvAddress, run.run, P::kPublishOrder);
+      places.mailboxCopies[copy][member].publish(run.publishedSend(), run.publishedRecv(), run.run, P::kPublishOrder);
     }
   }
 

@@ -46,6 +46,8 @@ struct NoticeRing {
 struct PendingRun {
   uint64_t sendAddress;
   uint64_t recvAddress;
+  uint16_t sendWindow;
+  uint16_t recvWindow;
   uint32_t collective;
   uint32_t next;    // the run of the same id that waits behind it, or kNoPending
   uint8_t isHeld;   // the leader has read its entry
@@ -93,6 +95,8 @@ class PendingRuns {
     uint32_t& last = m_.lastOfId[sqe.id];
     run.sendAddress = sqe.sendAddress;
     run.recvAddress = sqe.recvAddress;
+    run.sendWindow = sqe.sendWindow;
+    run.recvWindow = sqe.recvWindow;
     run.collective = sqe.id;
     run.next = kNoPending;
     run.isHeld = 1;
@@ -117,6 +121,8 @@ class PendingRuns {
     out.completionSlot = slot;
     out.sendAddress = run.sendAddress;
     out.recvAddress = run.recvAddress;
+    out.sendWindow = run.sendWindow;
+    out.recvWindow = run.recvWindow;
     const uint32_t behind = run.next;
     run.isHeld = run.isOpen = run.isFirst = 0;
     ready_ = kNoPending;

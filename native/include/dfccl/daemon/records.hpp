@@ -26,6 +26,8 @@ struct alignas(64) Mailbox {
   DFCCL_HD static constexpr bool isOfRun(uint64_t word, uint64_t run) {
     return word >> kRunShift == ((run + 1) & 0xffff);
   }
+  /// The run that a word is of, or one that any word of it can't be told from.
+  DFCCL_HD static constexpr uint64_t runOf(uint64_t word) { return (word >> kRunShift) - 1; }
   DFCCL_HD static constexpr uint64_t address(uint64_t word) { return word & kAddressMask; }
 
   DFCCL_HD void publish(uint64_t inputAddress, uint64_t outputAddress, uint64_t run, Order o) {
@@ -72,6 +74,9 @@ struct MeetingPlaces {
   uint8_t** scratch;                        // [member]
   uint8_t** landings;                       // [member]: where the others' parts of an exchange land; see Exchange
   double* scales;                           // [member], of scaledSum
+  // [member]: where that member is another process with addresses of its own, what its words in `mailboxes` mean here;
+  // then `knownMailboxes` is a table of this member's own. Null: addresses mean the same to all.
+  const windows::Table* windows;
 };
 
 /// What all members of a collective share. Made by the first rank that registers, freed when the last has left.

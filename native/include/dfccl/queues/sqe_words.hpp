@@ -21,7 +21,7 @@ constexpr void packSqe(const Sqe& sqe, uint64_t position, uint64_t (&payload)[kS
   payload[4] = sqe.recvAddress & kSqePayloadMask;
   payload[5] = position & kSqePayloadMask;
   payload[6] = sqe.scalarHandle & kSqePayloadMask;
-  payload[7] = 0;
+  payload[7] = uint64_t{sqe.sendWindow} << 16 | uint64_t{sqe.recvWindow} << 32;
 }
 
 /// Sequence bits of the words are ignored.
@@ -34,6 +34,8 @@ constexpr Sqe unpackSqe(const uint64_t (&word)[kSqeWords]) {
       .sendAddress = word[3] & kSqePayloadMask,
       .recvAddress = word[4] & kSqePayloadMask,
       .scalarHandle = word[6] & kSqePayloadMask,
+      .sendWindow = static_cast<uint16_t>(word[7] >> 16),
+      .recvWindow = static_cast<uint16_t>(word[7] >> 32),
   };
 }
 

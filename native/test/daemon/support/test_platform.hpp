@@ -3,6 +3,7 @@
 #include <string>
 
 #include "cpu/cpu_platform.hpp"
+#include "dfccl/daemon/named_mailboxes.hpp"
 #include "near_place.hpp"
 #include "user_memory.hpp"
 
@@ -50,6 +51,11 @@ class TestPlatform : public CpuPlatform<RulesType> {
 
   static const CollectiveRecord* nearView(uint32_t, const CollectiveRecord& record, const CollectiveRecord*, bool) {
     return NearPlace::bring(record);
+  }
+
+  static uint32_t lookForMailboxes(const MeetingPlaces& places, uint64_t run, uint32_t known) {
+    if (places.windows != nullptr) return NamedMailboxes::look(places, run, known, order::acquire);
+    return CpuPlatform<RulesType>::lookForMailboxes(places, run, known);
   }
 
   static void reduceCopy(DataType type, ReduceOp op, const ReduceCopyArgs& args, uint64_t workingSetBytes) {

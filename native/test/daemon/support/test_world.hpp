@@ -155,7 +155,8 @@ class TestWorld {
   }
 
   /// @param flags kSqeBehindStream: it begins after arrive(). @return the run's completion slot, or nothing: full.
-  std::optional<uint32_t> submit(uint32_t rank, uint32_t index, const void* send, void* recv, uint32_t flags = 0) {
+  std::optional<uint32_t> submit(uint32_t rank, uint32_t index, const void* send, void* recv, uint32_t flags = 0,
+                                 uint16_t sendWindow = 0, uint16_t recvWindow = 0) {
     Side& side = *sides_[rank];
     if (side.producer.tryReserve(1) != Reserve::ok) return std::nullopt;
     const std::optional<uint32_t> slot = claimSlot(side, index);
@@ -170,6 +171,8 @@ class TestWorld {
     sqe.completionSlot = *slot;
     sqe.sendAddress = reinterpret_cast<uint64_t>(send);
     sqe.recvAddress = reinterpret_cast<uint64_t>(recv);
+    sqe.sendWindow = sendWindow;
+    sqe.recvWindow = recvWindow;
     side.producer.write(0, sqe);
     side.producer.publish(1);
     return slot;

@@ -151,6 +151,8 @@ export interface NativeWorld {
   deviceOf(rank: number): number;
   /** Zeroed memory on the rank's GPU. @returns its address. */
   allocateOnDevice(rank: number, bytes: number): number;
+  /** In a world of processes on GPUs: the window by which the others are told of memory, from now on. */
+  windowOf(rank: number, address: number): number;
   freeOnDevice(rank: number, address: number, bytes: number): void;
   copyIn(rank: number, address: number, from: Uint8Array): Promise<void>;
   copyOut(rank: number, to: Uint8Array, address: number): Promise<void>;

@@ -1,4 +1,5 @@
 import { DfcclError, InvalidArgumentError } from "@dfccl/primitives";
+import { type BackendChoice, type ChosenBackend, chooseBackend } from "../backend.js";
 import { typedError } from "../native-addon/native-error.js";
 import { type NativeLaunch, type NativeSegment, nativeAddon } from "../native-addon/native-world.js";
 import { nativeOptions, World, type WorldOptions } from "../world.js";
@@ -36,7 +37,7 @@ export interface Launch {
 }
 
 /** The same in every process of the job, but for `rank`, `workers`, and what concerns this process's patience. */
-export interface JoinOptions extends Omit<WorldOptions, "ranks" | "streams"> {
+export interface JoinOptions<Choice extends BackendChoice = BackendChoice> extends Omit<WorldOptions<Choice>, "ranks" | "streams"> {
   /** Who this process is. Default: what the launcher put in the environment. */
   readonly launch?: Omit<Launch, "launcher">;
   /** What the processes prove to one another that they are of one job; default: DFCCL_JOB_SECRET, or what is in DFCCL_JOB_SECRET_FILE. */
@@ -66,7 +67,9 @@ export function readLaunch(env: NodeJS.ProcessEnv = process.env): Launch | undef
  * @throws {NotLaunchedError}; {@link EngineError} TIMEOUT naming the ranks that didn't come, REGISTRATION_MISMATCH naming what two
  *   ranks disagree on, IN_USE where two processes claim one rank, ABORTED by `signal`; InvalidArgumentError.
  */
-export async function joinWorld(options: JoinOptions = {}): Promise<JoinedRank> {
+export async function joinWorld<const Choice extends BackendChoice = "cpu">(
+  options: JoinOptions<Choice> = {},
+): Promise<JoinedRank<ChosenBackend<Choice>>> {
   const launch = options.launch ?? readLaunch();
   if (launch === undefined) throw new NotLaunchedError();
   if (options.policy === "in-order") {
@@ -76,10 +79,10 @@ export async function joinWorld(options: JoinOptions = {}): Promise<JoinedRank> 
   const { timeoutMs = secondsOf("DFCCL_JOIN_TIMEOUT", 60), silenceMs = secondsOf("DFCCL_SILENCE", 10), signal } = options;
   checkMillis("timeoutMs", timeoutMs);
   checkMillis("silenceMs", silenceMs);
-  if (options.backend === "cuda") {
-    throw new InvalidArgumentError("backend", "cuda", '"cpu": ranks on GPUs are all in one process yet, see openWorld()');
-  }
-  const worldOptions: WorldOptions<"cpu"> = { arenaBytes: 2 ** 36, workers: 1, ...options, backend: "cpu", ranks: size };
+  const backend = chooseBackend(options.backend ?? "cpu");
+  // On a CPU it is address space only.
+  const arena = backend === "cpu" ? { arenaBytes: 2 ** 36 } : {};
+  const worldOptions: WorldOptions = { ...arena, workers: 1, ...options, backend, ranks: size };
   const native = nativeOptions(worldOptions);
   const meeting = translated(() =>
     nativeAddon().joinSegment(native.options, { job, rank, timeoutMillis: timeoutMs, address, host, secret: options.secret }),
@@ -95,8 +98,8 @@ export async function joinWorld(options: JoinOptions = {}): Promise<JoinedRank> 
   } finally {
     signal?.removeEventListener("abort", giveUp);
   }
-  let joined: JoinedRank | undefined;
-  const world = new World(worldOptions, {
+  let joined: JoinedRank<ChosenBackend<Choice>> | undefined;
+  const world = new World<ChosenBackend<Choice>>(worldOptions, {
     native: { ...native.options, segment, muteMillis: silenceMs },
     makeRanks: (self) => {
       joined = new JoinedRank(self, rank);

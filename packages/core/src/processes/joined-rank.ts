@@ -1,11 +1,12 @@
-import { type DataType, InvalidArgumentError, isDataType, type TypedArrayOf, typedArrayOf } from "@dfccl/primitives";
+import { type DataType, InvalidArgumentError, isDataType, typedArrayOf } from "@dfccl/primitives";
+import type { Backend, BufferOf } from "../backend.js";
 import { noteAllocated } from "../buffer-address.js";
 import { callNative } from "../native-addon/native-error.js";
 import type { LostRank } from "../native-addon/native-world.js";
 import { Rank } from "../rank.js";
 
 /** This process's rank in a world of processes; made by `joinWorld()`. Closing it leaves the world. */
-export class JoinedRank extends Rank implements Disposable, AsyncDisposable {
+export class JoinedRank<B extends Backend = "cpu"> extends Rank<B> implements Disposable, AsyncDisposable {
   /** Ranks of the world, those that are gone included. */
   get size(): number {
     return this.world.size;
@@ -24,14 +25,15 @@ export class JoinedRank extends Rank implements Disposable, AsyncDisposable {
   }
 
   /** Zeroed memory that the other processes can reach: what their part of a collective reads and writes directly. */
-  override allocate<T extends DataType>(dataType: T, length: number): TypedArrayOf<T> {
+  override allocate<T extends DataType>(dataType: T, length: number): BufferOf<B, T> {
+    if (this.world.backend === "cuda") return super.allocate(dataType, length);
     this.world.requireOpen();
     if (!isDataType(dataType)) throw new InvalidArgumentError("dataType", dataType, 'a data type such as "float32"');
     if (!Number.isInteger(length) || length < 0) throw new InvalidArgumentError("length", length, "a whole number of elements");
     const ArrayOfType = typedArrayOf(dataType);
     const buffer = callNative(() => this.world.native.allocate(length * ArrayOfType.BYTES_PER_ELEMENT));
     noteAllocated(buffer);
-    return new ArrayOfType(buffer, 0, length) as TypedArrayOf<T>;
+    return new ArrayOfType(buffer, 0, length) as BufferOf<B, T>;
   }
 
   /** Leaves the world and fails what is in flight. The other ranks' collectives with this one end with an error there. */

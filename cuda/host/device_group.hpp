@@ -1,0 +1,29 @@
+#pragma once
+// One registration of an id by all its ranks, on their devices, as a world sees it: GpuGroup where they are of one
+// process, JoinedGroup where each is one.
+#include <cstdint>
+#include <vector>
+
+#include "world/backend.hpp"
+#include "world/collective_spec.hpp"
+
+namespace dfccl::gpu {
+
+class DeviceGroup {
+ public:
+  virtual ~DeviceGroup() = default;
+
+  virtual const CollectiveSpec& spec() const = 0;
+  virtual bool isPoisoned() const = 0;
+  /// @pre isPoisoned(), and the daemons of its members then were asked to drop it. @return whether nobody touches the
+  /// buffers any more.
+  virtual bool isQuarantineOver() = 0;
+  /// Of each member: what its daemon took in, and what it finished.
+  virtual std::vector<MemberProgress> progress() = 0;
+  /// Of a member of this process. Reads the device.
+  virtual uint64_t finishedRunsOf(uint32_t member) const = 0;
+  /// Device memory of a member of this process.
+  virtual size_t bytesOf(uint32_t member) const = 0;
+};
+
+}  // namespace dfccl::gpu

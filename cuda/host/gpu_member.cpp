@@ -1,0 +1,285 @@
+#include "host/gpu_member.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+#include "device/daemon_kernel.cuh"
+
+namespace dfccl::gpu {
+namespace {
+
+struct PackedFacts {
+  uint64_t shared, mailboxes, landing, scratch;
+  double scale;
+  uint64_t ends;
+};
+
+uint32_t slotBytesOf(const BoundProgram& program) {
+  const size_t wire = wireBytes(static_cast<Protocol>(program.header.protocol), program.slotPayloadBytes);
+  const auto bytes = static_cast<uint32_t>((wire + 127) / 128 * 128);
+  return bytes < 128 ? 128 : bytes;
+}
+
+}  // namespace
+
+std::vector<uint8_t> MemberFacts::packed() const {
+  const PackedFacts head{shared, mailboxes, landing, scratch, scale, ends.size()};
+  std::vector<uint8_t> bytes(sizeof head + ends.size() * sizeof(End));
+  std::memcpy(bytes.data(), &head, sizeof head);
+  if (!ends.empty()) std::memcpy(bytes.data() + sizeof head, ends.data(), ends.size() * sizeof(End));
+  return bytes;
+}
+
+MemberFacts MemberFacts::of(std::span<const uint8_t> packed) {
+  PackedFacts head{};
+  std::memcpy(&head, packed.data(), sizeof head);
+  MemberFacts facts{head.shared, head.mailboxes, head.landing, head.scratch, head.scale, {}};
+  facts.ends.resize(head.ends);
+  if (head.ends != 0) std::memcpy(facts.ends.data(), packed.data() + sizeof head, head.ends * sizeof(End));
+  return facts;
+}
+
+struct GpuMember::Others {
+  std::vector<Mailbox*> mailboxes;
+  std::vector<Atomic<uint64_t>*> finished;
+  std::vector<uint8_t*> scratch, landings;
+  std::vector<double> scales;
+  std::vector<windows::Table> windows;
+
+  /// Before anything is known of them.
+  explicit Others(uint32_t members)
+      : mailboxes(members), finished(members), scratch(members), landings(members), scales(members), windows(members) {}
+  explicit Others(const std::vector<MemberView>& members) {
+    for (const MemberView& view : members) {
+      mailboxes.push_back(view.at<Mailbox>(view.facts.mailboxes));
+      finished.push_back(&view.at<CollectiveShared>(view.facts.shared)->finishedAccess);
+      scratch.push_back(view.at<uint8_t>(view.facts.scratch));
+      landings.push_back(view.at<uint8_t>(view.facts.landing));
+      scales.push_back(view.facts.scale);
+      windows.push_back(view.windows);
+    }
+  }
+};
+
+GpuMember::GpuMember(DeviceArena& arena, const CollectiveSpec& spec, uint32_t member,
+                     std::shared_ptr<const BoundProgram> program, const CollectiveRecord& begun,
+                     CollectiveRecord* place, bool namesWindows)
+    : arena_(arena),
+      member_(member),
+      members_(static_cast<uint32_t>(spec.ranks.size())),
+      program_(std::move(program)),
+      record_(begun),
+      place_(place) {
+  try {
+    auto* shared = takeArray<CollectiveShared>(1);
+    auto* mailboxes = takeArray<Mailbox>(members_);
+    // What it has to translate it keeps elsewhere than where the others write.
+    auto* known = namesWindows ? takeArray<Mailbox>(members_) : mailboxes;
+    copy_ = {shared,
+             mailboxes,
+             known,
+             takeArray<Mailbox*>(members_),
+             takeArray<Atomic<uint64_t>*>(members_),
+             takeArray<uint8_t*>(members_),
+             takeArray<uint8_t*>(members_),
+             takeArray<double>(members_),
+             takeArray<uint32_t>(members_),
+             namesWindows ? takeArray<windows::Table>(members_) : nullptr};
+    takeEnds();
+    record_.scratch = program_->scratchBytes == 0 ? nullptr : take(program_->scratchBytes);
+    uint8_t* landing = program_->exchanges ? take(program_->landingBytes()) : nullptr;
+    facts_.shared = placeOf(copy_.shared);
+    facts_.mailboxes = placeOf(copy_.mailboxes);
+    facts_.landing = placeOf(landing);
+    facts_.scratch = placeOf(record_.scratch);
+    facts_.scale = spec.scale;
+    record_.connections = connections_;
+    record_.shared = copy_.shared;
+    record_.places = copy_.shared;
+    record_.blockProgress = takeArray<Atomic<uint64_t, Scope::device>>(program_->header.blockCount);
+    imageBytes_ = imageOf(Others(members_)).size();
+    image_ = take(imageBytes_);
+    storeShared(spec);
+    arena_.write(place_, &record_, sizeof record_);
+  } catch (...) {
+    for (const Taken& taken : taken_) arena_.free(taken.block, taken.bytes);
+    throw;
+  }
+}
+
+GpuMember::~GpuMember() {
+  for (const Taken& taken : taken_) arena_.free(taken.block, taken.bytes);
+}
+
+uint8_t* GpuMember::take(size_t bytes) {
+  uint8_t* block = arena_.allocate(bytes);
+  taken_.push_back({block, bytes});
+  bytes_ += bytes;
+  return block;
+}
+
+uint64_t GpuMember::placeOf(const void* memory) const {
+  return memory == nullptr ? MemberFacts::kNone
+                           : static_cast<uint64_t>(static_cast<const uint8_t*>(memory) - arena_.base());
+}
+
+/// Each end of a connection has counters of its own, and the receiver the slots. The ends are in the order of the
+/// program's connections.
+void GpuMember::takeEnds() {
+  for (const ConnectionRecord& c : program_->connections) {
+    const uint32_t source = c.isSend ? member_ : c.peer;
+    const uint32_t destination = c.isSend ? c.peer : member_;
+    MemberFacts::End end{source, destination, c.channel, c.isSend ? 1u : 0u, MemberFacts::kNone, MemberFacts::kNone};
+    end.counters = placeOf(takeArray<ConnectorMemory>(1));
+    if (!c.isSend) end.slots = placeOf(take(size_t{program_->header.slotCount} * slotBytesOf(*program_)));
+    facts_.ends.push_back(end);
+  }
+  connections_ = takeArray<Connector>(facts_.ends.size());
+}
+
+void GpuMember::storeShared(const CollectiveSpec& spec) {
+  CollectiveShared shared{};
+  shared.id = spec.id;
+  shared.members = members_;
+  shared.mailboxes = copy_.mailboxes;
+  shared.knownMailboxes = copy_.knownMailboxes;
+  shared.copyCount = members_;
+  shared.mailboxCopies = copy_.mailboxCopies;
+  shared.finishedAccessCopies = copy_.finishedAccessCopies;
+  shared.scratch = copy_.scratch;
+  shared.landings = copy_.landings;
+  shared.scales = copy_.scales;
+  shared.windows = copy_.windows;
+  shared.ranks = copy_.ranks;
+  shared.poisonedBy.store(CollectiveShared::kNobody, order::relaxed);
+  arena_.write(copy_.ranks, spec.ranks.data(), members_ * sizeof(uint32_t));
+  arena_.write(copy_.shared, &shared, sizeof shared);
+}
+
+void GpuMember::complete(const std::vector<MemberView>& members) {
+  const Others others(members);
+  const auto store = [&](auto* to, const auto& values) {
+    arena_.write(to, values.data(), values.size() * sizeof values[0]);
+  };
+  store(copy_.mailboxCopies, others.mailboxes);
+  store(copy_.finishedAccessCopies, others.finished);
+  store(copy_.scratch, others.scratch);
+  store(copy_.landings, others.landings);
+  store(copy_.scales, others.scales);
+  if (copy_.windows != nullptr) store(copy_.windows, others.windows);
+  storeConnections(members);
+  const std::vector<uint8_t> image = imageOf(others);
+  arena_.write(image_, image.data(), image.size());
+  // A block that sees the image sees how long it is.
+  arena_.write(&place_->imageBytes, &imageBytes_, sizeof imageBytes_);
+  arena_.write(&place_->image, &image_, sizeof image_);
+  // Last: a copy that says that all are there must hold what they brought.
+  arena_.write(&copy_.shared->registered, &members_, sizeof members_);
+}
+
+void GpuMember::storeConnections(const std::vector<MemberView>& members) {
+  std::vector<Connector> ends;
+  const uint32_t slotBytes = slotBytesOf(*program_);
+  for (const MemberFacts::End& mine : facts_.ends) {
+    const MemberView& self = members[member_];
+    const MemberView& peer = members[mine.isSend != 0 ? mine.destination : mine.source];
+    const auto theirs = std::find_if(peer.facts.ends.begin(), peer.facts.ends.end(), [&](const MemberFacts::End& end) {
+      return end.source == mine.source && end.destination == mine.destination && end.channel == mine.channel &&
+             end.isSend != mine.isSend;
+    });
+    auto* counters = self.at<ConnectorMemory>(mine.counters);
+    if (theirs == peer.facts.ends.end()) {
+      // No program that was verified has such an end; it never gets anywhere.
+      ends.push_back({counters, self.at<uint8_t>(mine.slots), mine.isSend != 0 ? 0 : program_->header.slotCount,
+                      slotBytes, counters});
+      continue;
+    }
+    uint8_t* slots = mine.isSend != 0 ? peer.at<uint8_t>(theirs->slots) : self.at<uint8_t>(mine.slots);
+    ends.push_back(
+        {counters, slots, program_->header.slotCount, slotBytes, peer.at<ConnectorMemory>(theirs->counters)});
+  }
+  arena_.write(connections_, ends.data(), ends.size() * sizeof(Connector));
+}
+
+namespace {
+
+/// Lays records out behind one another, and knows where they will be on the device.
+class ImageWriter {
+ public:
+  template <class T>
+  size_t append(const T* items, size_t count) {
+    const size_t at = (bytes_.size() + 15) / 16 * 16;
+    bytes_.resize(at + count * sizeof(T));
+    if (items != nullptr && count != 0) std::memcpy(bytes_.data() + at, items, count * sizeof(T));
+    return at;
+  }
+  template <class T>
+  size_t append(const std::vector<T>& items) {
+    return append(items.data(), items.size());
+  }
+  std::vector<uint8_t>& bytes() { return bytes_; }
+
+ private:
+  std::vector<uint8_t> bytes_;
+};
+
+}  // namespace
+
+std::vector<uint8_t> GpuMember::imageOf(const Others& others) const {
+  CollectiveRecord record = record_;
+  MeetingPlaces places{};
+  BoundProgram program = *program_;
+  ImageWriter writer;
+  const CollectiveImage empty{};
+  writer.append(&empty, 1);
+  const size_t knownAt = writer.append(std::vector<Mailbox>(members_));
+  const size_t mailboxCopiesAt = writer.append(others.mailboxes);
+  const size_t finishedCopiesAt = writer.append(others.finished);
+  const size_t scratchAt = writer.append(others.scratch);
+  const size_t landingsAt = writer.append(others.landings);
+  const size_t scalesAt = writer.append(others.scales);
+  const size_t windowsAt = copy_.windows == nullptr ? 0 : writer.append(others.windows);
+  const size_t blocksAt = writer.append(program.blocks.data(), program.blocks.size());
+  const size_t connectionsAt = writer.append(program.connections.data(), program.connections.size());
+  const size_t stepsAt = writer.append(program.steps.data(), program.steps.size());
+  const size_t refsAt = writer.append(program.refs.data(), program.refs.size());
+  const size_t dependenciesAt = writer.append(program.dependencies.data(), program.dependencies.size());
+  const size_t chunksAt = writer.append(program.chunks.data(), program.chunks.size());
+  const size_t bytes = (writer.bytes().size() + 15) / 16 * 16;
+  writer.bytes().resize(bytes);
+  const auto point = [&](auto*& pointer, size_t at) {
+    pointer = reinterpret_cast<std::remove_reference_t<decltype(pointer)>>(image_ + at);
+  };
+  places.members = places.copyCount = members_;
+  places.mailboxes = copy_.mailboxes;
+  point(places.knownMailboxes, knownAt);
+  point(places.mailboxCopies, mailboxCopiesAt);
+  point(places.finishedAccessCopies, finishedCopiesAt);
+  point(places.scratch, scratchAt);
+  point(places.landings, landingsAt);
+  point(places.scales, scalesAt);
+  if (copy_.windows != nullptr) point(places.windows, windowsAt);
+  point(program.blocks.items, blocksAt);
+  point(program.connections.items, connectionsAt);
+  point(program.steps.items, stepsAt);
+  point(program.refs.items, refsAt);
+  point(program.dependencies.items, dependenciesAt);
+  point(program.chunks.items, chunksAt);
+  auto* const there = reinterpret_cast<CollectiveImage*>(image_);
+  record.places = &there->places;
+  record.program = &there->program;
+  auto* image = reinterpret_cast<CollectiveImage*>(writer.bytes().data());
+  std::memcpy(static_cast<void*>(&image->record), &record, sizeof record);
+  std::memcpy(static_cast<void*>(&image->places), &places, sizeof places);
+  std::memcpy(static_cast<void*>(&image->program), &program, sizeof program);
+  return std::move(writer.bytes());
+}
+
+uint64_t GpuMember::submittedRuns() const { return arena_.readOne(&place_->submittedRuns).load(order::relaxed); }
+uint64_t GpuMember::finishedRuns() const { return arena_.readOne(&place_->finishedRuns).load(order::relaxed); }
+bool GpuMember::hasDropped() const {
+  return arena_.readOne(&copy_.shared->abortAcknowledged).load(order::relaxed) != 0;
+}
+
+}  // namespace dfccl::gpu

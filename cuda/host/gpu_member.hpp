@@ -1,0 +1,118 @@
+#pragma once
+// One member of a collective, with all that it keeps in its own GPU's memory: its copy of what the members share, its
+// ends of the connections, its landing area. What the others have to know of that fits in a few bytes, as places in the
+// rank's arena, so it may come from this process or another one.
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "dfccl/daemon/records.hpp"
+#include "host/memory.hpp"
+#include "world/collective_spec.hpp"
+
+namespace dfccl::gpu {
+
+/// What the others know of a member. Places are distances from its arena's beginning.
+struct MemberFacts {
+  static constexpr uint64_t kNone = ~uint64_t{0};
+  struct End {
+    uint32_t source, destination, channel;
+    uint32_t isSend;
+    uint64_t counters;
+    uint64_t slots;  // the receiver's; else kNone
+  };
+
+  uint64_t shared, mailboxes;
+  uint64_t landing, scratch;  // or kNone
+  double scale;
+  std::vector<End> ends;
+
+  std::vector<uint8_t> packed() const;
+  static MemberFacts of(std::span<const uint8_t> packed);
+};
+
+/// A member as another one sees it.
+struct MemberView {
+  MemberFacts facts;
+  uint8_t* arena;          // where its rank's arena is seen
+  windows::Table windows;  // on the device: what its addresses mean here; null: the same
+
+  template <class T>
+  T* at(uint64_t place) const {
+    return place == MemberFacts::kNone ? nullptr : reinterpret_cast<T*>(arena + place);
+  }
+};
+
+class GpuMember {
+ public:
+  /// Takes all of its memory and stores its record. Nobody's daemon starts a run of it before complete().
+  /// @param begun the record but for what lies in this memory. @param place where the daemon has it.
+  /// @param namesWindows some members are other processes.
+  /// @throws Error dfcclOutOfMemory
+  GpuMember(DeviceArena& arena, const CollectiveSpec& spec, uint32_t member,
+            std::shared_ptr<const BoundProgram> program, const CollectiveRecord& begun, CollectiveRecord* place,
+            bool namesWindows);
+  ~GpuMember();
+  GpuMember(const GpuMember&) = delete;
+  GpuMember& operator=(const GpuMember&) = delete;
+
+  const MemberFacts& facts() const { return facts_; }
+  /// Stores where the others are, and then that all are there. Takes no memory.
+  /// @param members all of them, this one included, as this one sees them.
+  void complete(const std::vector<MemberView>& members);
+
+  uint32_t index() const { return record_.index; }
+  /// All three read the device.
+  uint64_t submittedRuns() const;
+  uint64_t finishedRuns() const;
+  bool hasDropped() const;
+  size_t bytes() const { return bytes_; }
+
+ private:
+  struct Taken {
+    uint8_t* block;
+    size_t bytes;
+  };
+  struct Copy {
+    CollectiveShared* shared;
+    Mailbox* mailboxes;
+    Mailbox* knownMailboxes;
+    Mailbox** mailboxCopies;
+    Atomic<uint64_t>** finishedAccessCopies;
+    uint8_t** scratch;
+    uint8_t** landings;
+    double* scales;
+    uint32_t* ranks;
+    windows::Table* windows;  // or null
+  };
+
+  struct Others;  // tables of what the members have, for the daemon
+
+  uint8_t* take(size_t bytes);
+  template <class T>
+  T* takeArray(size_t count) {
+    return reinterpret_cast<T*>(take(count * sizeof(T)));
+  }
+  uint64_t placeOf(const void* memory) const;
+  void takeEnds();
+  void storeShared(const CollectiveSpec& spec);
+  void storeConnections(const std::vector<MemberView>& members);
+  std::vector<uint8_t> imageOf(const Others& others) const;
+
+  DeviceArena& arena_;
+  const uint32_t member_;
+  const uint32_t members_;
+  const std::shared_ptr<const BoundProgram> program_;
+  CollectiveRecord record_;
+  CollectiveRecord* const place_;  // on the device
+  MemberFacts facts_;
+  Copy copy_{};
+  Connector* connections_ = nullptr;
+  uint8_t* image_ = nullptr;
+  uint64_t imageBytes_ = 0;
+  std::vector<Taken> taken_;
+  size_t bytes_ = 0;
+};
+
+}  // namespace dfccl::gpu

@@ -1,0 +1,68 @@
+#pragma once
+// One rank on a GPU whose peers are other processes of this machine. They meet in the segment; their devices' memory is
+// mapped through CUDA IPC, each allocation once, by a thread that holds no lock meanwhile.
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "host/gpu_world.hpp"
+#include "host/joined_group.hpp"
+#include "processes/own_windows.hpp"
+#include "processes/peer_watch.hpp"
+#include "processes/peer_windows.hpp"
+
+namespace dfccl::gpu {
+
+class JoinedGpuWorld final : public GpuWorld {
+ public:
+  /// @pre options.segment. @throws Error
+  explicit JoinedGpuWorld(const GpuWorldOptions& options);
+  ~JoinedGpuWorld() override;
+
+  uint32_t processes() const override { return segment_->ranks(); }
+  RunWindows windowsOf(uint32_t rank, const RunShape& shape, const void* send, const void* recv) override;
+  void free(uint32_t rank, void* memory, size_t bytes) override;
+  std::vector<LostRank> lostRanks() override;
+  std::string whyAborted(uint32_t rank, uint32_t index) override;
+  void stop() override;
+
+ protected:
+  std::shared_ptr<DeviceGroup> enter(const CollectiveSpec& spec, uint32_t member, uint64_t digest,
+                                     std::unique_ptr<GpuMember> own) override;
+  void depart(uint32_t rank, Registered& entry) override;
+  void poison(uint32_t rank, Registered& entry) override;
+
+ private:
+  struct Freed {
+    void* memory;
+    uint64_t position;  // of the note that says so
+  };
+
+  void serve();
+  void giveUp(const std::string& why);
+  void completeGroups();
+  bool complete(JoinedGroup& group);
+  void freeDeparted();
+  void freeForgotten();
+  void checkPeers();
+  void mirror();
+
+  const std::shared_ptr<Segment> segment_;
+  const uint32_t own_;
+  SharedDirectory directory_;
+  std::vector<Atomic<uint64_t>*> tables_;  // [rank], on the device: where the others' windows are seen
+  OwnWindows ownWindows_;
+  PeerWindows peerWindows_;                               // the serving thread's
+  std::vector<std::shared_ptr<JoinedGroup>> incomplete_;  // under mutex()
+  std::vector<std::shared_ptr<JoinedGroup>> departed_;    // under mutex()
+  std::vector<std::string> failures_;                     // [rank]: why its memory can't be mapped; under mutex()
+  std::vector<Freed> freed_;                              // under mutex()
+  Atomic<uint32_t> stopping_;
+  std::thread server_;
+  std::optional<PeerWatch> watch_;
+};
+
+}  // namespace dfccl::gpu

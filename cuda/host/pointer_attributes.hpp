@@ -1,0 +1,13 @@
+#pragma once
+#include <cstdint>
+
+#include "world/known_memory.hpp"
+
+namespace dfccl::gpu {
+
+/// The allocation that device memory lies in; nothing where the driver doesn't tell.
+MemoryRange rangeOf(const void* address);
+/// Of the allocation: no two of a process have the same, even one after the other at one address. 0: there is none.
+uint64_t identityOf(const void* address);
+
+}  // namespace dfccl::gpu

@@ -1,0 +1,79 @@
+#pragma once
+// This process's memory, as it lets the others map it: which windows an allocation has, and what the others are told.
+// Telling them never waits for them: a run that names a window which they haven't opened waits in their daemons.
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "processes/segment.hpp"
+#include "processes/window_notes.hpp"
+
+namespace dfccl {
+
+/// What the driver says of the allocation that an address lies in.
+struct OwnMemory {
+  uint64_t first = 0;
+  uint64_t bytes = 0;     // 0: it knows of none
+  uint64_t identity = 0;  // of no two allocations of a process, even at the same address
+};
+
+/// Whose memory it is: CUDA's, or a test's.
+struct ExportingDriver {
+  std::function<OwnMemory(uint64_t address)> memoryAt;
+  std::function<uint64_t(uint64_t address)> identityAt;  // 0: there is no memory
+  /// @throws Error where other processes can't map it.
+  std::function<void(const OwnMemory&, uint8_t (&handle)[WindowNote::kHandleBytes])> exportMemory;
+};
+
+class OwnWindows {
+ public:
+  /// Takes the ring from the segment and lets the others see it. @throws Error dfcclOutOfMemory
+  OwnWindows(std::shared_ptr<Segment> segment, ExportingDriver driver);
+
+  /// The window in which `address` lies. The first time that its allocation is asked about, the others are told.
+  /// Any thread. @throws Error dfcclQueueFull where they don't keep up; as exportMemory.
+  uint16_t windowOf(uint64_t address);
+  /// The allocation that begins here is about to be freed. @return after which note nobody has it mapped: isTaken();
+  /// nothing: nobody ever could. @throws Error dfcclQueueFull
+  std::optional<uint64_t> forget(uint64_t first);
+  /// Whether all others that are there are done with a note.
+  bool isTaken(uint64_t position) const;
+  /// Tells the others about allocations that were freed without a word, so that theirs is not the last hold on them.
+  void sweep();
+  /// Allocations that the others may map.
+  size_t size() const;
+
+ private:
+  struct Opened {
+    uint64_t bytes;
+    uint64_t identity;
+    uint16_t window;
+  };
+  struct Retired {
+    uint16_t window;
+    uint32_t pieces;
+    uint64_t position;  // of the note
+  };
+  using Table = std::map<uint64_t, Opened>;  // by first address
+
+  uint16_t open(uint64_t address);
+  Table::iterator close(Table::iterator opened);
+  void closeOverlapping(const OwnMemory& memory);
+  uint16_t takeWindows(uint32_t pieces);
+  void publish(const WindowNote& note);
+
+  std::shared_ptr<Segment> segment_;
+  ExportingDriver driver_;
+  WindowNotes* notes_;
+  mutable std::mutex mutex_;
+  Table opened_;
+  std::map<uint32_t, uint32_t> used_;  // pieces, by first window
+  std::vector<Retired> retired_;
+  uint32_t next_ = 1;  // where the search for free windows goes on
+};
+
+}  // namespace dfccl

@@ -1,0 +1,60 @@
+#include "processes/peer_windows.hpp"
+
+#include "dfccl/daemon/windows.hpp"
+#include "error.hpp"
+
+namespace dfccl {
+
+PeerWindows::PeerWindows(std::shared_ptr<Segment> segment, ImportingDriver driver)
+    : segment_(std::move(segment)), driver_(std::move(driver)), owners_(segment_->ranks()) {}
+
+void PeerWindows::take() {
+  for (uint32_t rank = 0; rank < owners_.size(); ++rank) {
+    if (rank == segment_->rank()) continue;
+    auto* const notes = reinterpret_cast<WindowNotes*>(segment_->area(rank).windowNotes.load(order::acquire));
+    if (notes == nullptr) continue;
+    Owner& owner = owners_[rank];
+    for (const uint64_t tail = notes->tail.load(order::acquire); owner.taken != tail;) {
+      take(rank, notes->notes[owner.taken % WindowNotes::kCapacity]);
+      // From here on the owner may use the note's place again, and of a closed window its number.
+      notes->taken[segment_->rank()].store(++owner.taken, order::release);
+    }
+  }
+}
+
+void PeerWindows::take(uint32_t rank, const WindowNote& note) {
+  Owner& owner = owners_[rank];
+  if (note.kind == WindowNote::closed) {
+    const auto found = owner.mapped.find(note.window);
+    if (found == owner.mapped.end()) return;
+    const Mapped mapped = found->second;
+    owner.mapped.erase(found);
+    driver_.setBases(rank, note.window, std::vector<uint64_t>(mapped.pieces));
+    driver_.unmap(rank, mapped.seenAt);
+    return;
+  }
+  try {
+    const uint64_t seenAt = driver_.map(rank, note);
+    std::vector<uint64_t> bases;
+    uint64_t address = note.first;
+    const uint64_t end = note.first + note.bytes;
+    while (address < end) {
+      bases.push_back(windows::baseOf(address, seenAt + (address - note.first)));
+      address = (address & ~windows::kOffsetMask) + windows::kOffsetMask + 1;
+    }
+    owner.mapped[note.window] = {seenAt, bases.size()};
+    if (owner.firstSeen.first == 0) owner.firstSeen = {note.first, seenAt};
+    driver_.setBases(rank, note.window, bases);
+  } catch (const Error& error) {
+    if (owner.failure.empty()) owner.failure = error.what();
+  }
+}
+
+void PeerWindows::close() {
+  for (uint32_t rank = 0; rank < owners_.size(); ++rank) {
+    for (const auto& [window, mapped] : owners_[rank].mapped) driver_.unmap(rank, mapped.seenAt);
+    owners_[rank].mapped.clear();
+  }
+}
+
+}  // namespace dfccl

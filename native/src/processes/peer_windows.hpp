@@ -1,0 +1,60 @@
+#pragma once
+// The others' memory, as this process sees it: it maps what they announce, and knows where.
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "processes/segment.hpp"
+#include "processes/window_notes.hpp"
+
+namespace dfccl {
+
+/// Who maps it: CUDA, or a test.
+struct ImportingDriver {
+  /// @return where the memory is seen here. @throws Error
+  std::function<uint64_t(uint32_t owner, const WindowNote&)> map;
+  std::function<void(uint32_t owner, uint64_t seenAt)> unmap;
+  /// Stores into the table of `owner` (daemon/windows.hpp), from `window` on.
+  std::function<void(uint32_t owner, uint16_t window, const std::vector<uint64_t>& bases)> setBases;
+};
+
+class PeerWindows {
+ public:
+  PeerWindows(std::shared_ptr<Segment> segment, ImportingDriver driver);
+
+  /// Does what the others have announced since the last time. One thread.
+  void take();
+  /// What a rank has announced first, and where it is seen here: {0, 0} if that is not known yet. That thread.
+  struct FirstSeen {
+    uint64_t first;
+    uint64_t seenAt;
+  };
+  FirstSeen firstOf(uint32_t owner) const { return owners_[owner].firstSeen; }
+  /// Why memory of a rank couldn't be mapped; "" where all could. That thread.
+  const std::string& failureOf(uint32_t owner) const { return owners_[owner].failure; }
+  /// Unmaps everything. That thread, or any after it.
+  void close();
+
+ private:
+  struct Mapped {
+    uint64_t seenAt;
+    size_t pieces;
+  };
+  struct Owner {
+    uint64_t taken = 0;
+    FirstSeen firstSeen{0, 0};
+    std::map<uint16_t, Mapped> mapped;  // by first window
+    std::string failure;
+  };
+
+  void take(uint32_t owner, const WindowNote& note);
+
+  std::shared_ptr<Segment> segment_;
+  ImportingDriver driver_;
+  std::vector<Owner> owners_;  // [rank]
+};
+
+}  // namespace dfccl
