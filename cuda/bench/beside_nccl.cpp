@@ -1,4 +1,9 @@
 // This engine and NCCL in one process, by turns; and NCCL in the orders that it can't do.
+//
+// `dfccl perf --backend cuda,nccl` (cuda/measure) measures the same two as nccl-tests does, through the C API, each in
+// a process of its own, as users would. `compare` is the engine beneath that, timed an operation at a time by the
+// harness of the other benchmarks here: what it shows beside their figures is what the C API and the loop around it
+// cost, and its series goes back to before there was a `perf`.
 #include <algorithm>
 
 #include "bench/timing.hpp"

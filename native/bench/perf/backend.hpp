@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "perf/average.hpp"
 #include "perf/memory.hpp"
 #include "perf/shape.hpp"
 
@@ -27,8 +28,6 @@ struct PerfCounters {
   uint64_t queueLengthMaximum = 0;
   uint64_t memoryBytes = 0;
 };
-
-enum class Average : uint8_t { rank0, mean, least, most };
 
 class Backend {
  public:

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "measurement.hpp"
+#include "perf/average.hpp"
 #include "perf/buffers.hpp"
 #include "perf/ending.hpp"
 #include "perf/plan.hpp"
@@ -181,23 +182,9 @@ class Runner {
     cpuMicros_[thread] = (begun - start) / operations;
     meet();
     if (thread != 0) return;
-    result.micros = backend_.combine(overThreads(micros_), plan_.average);
-    result.cpuMicros = backend_.combine(overThreads(cpuMicros_), plan_.average);
+    result.micros = backend_.combine(averageOf(micros_, plan_.average), plan_.average);
+    result.cpuMicros = backend_.combine(averageOf(cpuMicros_, plan_.average), plan_.average);
     result.counters = difference(backend_.counters(), before);
-  }
-
-  double overThreads(const std::vector<double>& values) const {
-    switch (plan_.average) {
-      case Average::rank0:
-        return values.front();
-      case Average::least:
-        return *std::min_element(values.begin(), values.end());
-      case Average::most:
-        return *std::max_element(values.begin(), values.end());
-      case Average::mean:
-        break;
-    }
-    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
   }
 
   static PerfCounters difference(const PerfCounters& after, const PerfCounters& before) {

@@ -271,3 +271,35 @@ TEST_CASE("a proof holds for its conversation and its place in it alone; control
   CHECK(fresh.read(frame, 4096) == FrameChannel::Reading::broken);
   CHECK(same.read(frame, 4096) == FrameChannel::Reading::frame);
 }
+
+TEST_CASE("a proof holds for its direction, kind and contents alone; control: as it was sent it does") {
+  const Digest key = host_meeting::keyOf(kSecret, randomDigest(), randomDigest());
+  using Side = FrameChannel::Side;
+  const auto wire = [] {
+    std::array<int, 2> ends{};
+    REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) == 0);
+    return std::pair{ByteStream(Descriptor(ends[0])), ByteStream(Descriptor(ends[1]))};
+  };
+  auto [guest, host] = wire();
+  FrameChannel(guest, Side::guest, key).send(host_meeting::contribution, bytesOf(std::string("mine")));
+  REQUIRE(guest.flush());
+  REQUIRE(host.fill(4096));
+  const std::vector<uint8_t> sent(host.waiting().begin(), host.waiting().end());
+  const auto readAs = [&](Side reader, const std::vector<uint8_t>& bytes) {
+    auto [from, to] = wire();
+    from.put(bytes);
+    REQUIRE(from.flush());
+    REQUIRE(to.fill(4096));
+    Frame frame;
+    return FrameChannel(to, reader, key).read(frame, 4096);
+  };
+  CHECK(readAs(Side::host, sent) == FrameChannel::Reading::frame);
+  CHECK(readAs(Side::guest, sent) == FrameChannel::Reading::broken);
+  for (size_t at = 0; at < sent.size(); ++at) {
+    if (at >= offsetof(FrameHeader, bytes) && at < offsetof(FrameHeader, proof)) continue;  // then more has to come
+    CAPTURE(at);
+    std::vector<uint8_t> changed = sent;
+    changed[at] ^= 1;
+    CHECK(readAs(Side::host, changed) == FrameChannel::Reading::broken);
+  }
+}

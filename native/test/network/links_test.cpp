@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <random>
 
+#include "daemon/support/programs.hpp"
 #include "network/remote_end.hpp"
 #include "processes/peer_watch.hpp"
+#include "program/program_loader.hpp"
 
 using namespace dfccl;
 
@@ -191,4 +193,22 @@ TEST_CASE("slots that come in any order are published in theirs, and none where 
   CHECK(end.put(3, payload));
   CHECK(counters.tail.load(order::relaxed) == 5);
   CHECK(memory[0] == 42);
+}
+
+TEST_CASE("of a slot travels what the program puts in, of LL once in 2^30 positions all of it") {
+  const TileSizes tiles{4096, 4096};
+  for (const Protocol protocol : {Protocol::simple, Protocol::ll, Protocol::ll128}) {
+    CAPTURE(static_cast<int>(protocol));
+    const auto program = loadProgram(test::ringAllReduce(protocol, 2)(0), DataType::float32, 200, tiles);
+    const Connector connector{nullptr, nullptr, 2, 8192, nullptr};
+    const SlotBytes bytes(*program, 0);
+    const size_t chunk = wireBytes(protocol, 400);
+    constexpr uint64_t kRound = uint64_t{1} << 30;
+    for (const uint64_t position : {uint64_t{0}, uint64_t{1}, kRound - 1, kRound + 2}) {
+      CHECK(bytes.at(position, connector) == chunk);
+    }
+    for (const uint64_t position : {kRound, kRound + 1, 3 * kRound}) {
+      CHECK(bytes.at(position, connector) == (protocol == Protocol::ll ? connector.slotBytes : chunk));
+    }
+  }
 }

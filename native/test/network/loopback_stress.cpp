@@ -2,9 +2,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <random>
 
+#include "daemon/support/programs.hpp"
 #include "error.hpp"
 #include "network/support/meeting_points.hpp"
 #include "processes/support/disorder.hpp"
@@ -156,6 +158,54 @@ TEST_CASE("an id can be registered again and again, also after an abort, and the
     }
     return kFine;
   }));
+}
+
+TEST_CASE("a registration that one rank gave up before the other came is over for both, and the next one is the same") {
+  CHECK(onTwoMachines([](JoinedRank& own) {
+    World& world = own.world();
+    auto* buffer = world.segment()->allocateBuffer(4000);
+    const auto runOnce = [&](uint32_t id) {
+      const uint32_t index = world.registerCollective(own.number(), allReduceOf(id, 1000));
+      const uint32_t slot = world.rank(own.number()).submit(index, buffer, buffer, nullptr, nullptr);
+      world.ring();
+      const dfcclResult_t status = own.wait(slot);
+      if (status == dfcclSuccess) world.unregisterCollective(own.number(), index, 1);
+      return status;
+    };
+    if (own.number() == 0) world.unregisterCollective(0, world.registerCollective(0, allReduceOf(3, 1000)), 0);
+    // Meanwhile the other rank hears of that.
+    for (int round = 0; round < 20; ++round) {
+      if (runOnce(4) != dfcclSuccess) return kWrong;
+    }
+    return runOnce(3) == dfcclSuccess ? kFine : kWrong;
+  }));
+}
+
+TEST_CASE("programs of every protocol cross machines, bit for bit") {
+  for (const Protocol protocol : {Protocol::simple, Protocol::ll, Protocol::ll128}) {
+    CAPTURE(static_cast<int>(protocol));
+    CHECK(onTwoMachines([&](JoinedRank& own) {
+      World& world = own.world();
+      for (uint32_t id = 0; id < 4; ++id) {
+        // Whole messages, and ones that end within a word, a line and a chunk.
+        CollectiveSpec spec = allReduceOf(id, std::array{1u, 999u, 4096u, 60'001u}[id]);
+        spec.program = ringAllReduce(protocol, 2, 1 + id % 2)(own.number());
+        const uint32_t index = world.registerCollective(own.number(), spec);
+        auto* in = reinterpret_cast<float*>(world.segment()->allocateBuffer(spec.count * sizeof(float)));
+        auto* out = reinterpret_cast<float*>(world.segment()->allocateBuffer(spec.count * sizeof(float)));
+        for (uint64_t run = 0; run < 5; ++run) {
+          for (uint64_t i = 0; i < spec.count; ++i) in[i] = inputAt(own.number(), id, run, i);
+          const uint32_t slot = world.rank(own.number()).submit(index, in, out, nullptr, nullptr);
+          world.ring();
+          if (own.wait(slot) != dfcclSuccess) return kWrong;
+          for (uint64_t i = 0; i < spec.count; ++i) {
+            if (out[i] != inputAt(0, id, run, i) + inputAt(1, id, run, i)) return kWrong;
+          }
+        }
+      }
+      return kFine;
+    }));
+  }
 }
 
 TEST_CASE("a program that reads other ranks' memory is refused where they are on several machines") {

@@ -29,6 +29,10 @@ struct Board {
   Atomic<int64_t> lastNoticed;  // when the last survivor knew, in milliseconds
 };
 
+Board* makeBoard() {
+  return static_cast<Board*>(mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+}
+
 int64_t clockMillis() {
   using namespace std::chrono;
   return duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count();
@@ -81,8 +85,7 @@ TEST_CASE("after kill -9 or SIGSTOP of a rank at any moment the others name it i
   int64_t slowest = 0;
   for (int moment = 0; moment < moments(); ++moment) {
     CAPTURE(moment);
-    auto* board =
-        static_cast<Board*>(mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    Board* const board = makeBoard();
     const std::string job = newJob();
     const uint32_t victim = random() % kRanks;
     const int signal = moment % 2 == 0 ? SIGKILL : SIGSTOP;
@@ -110,10 +113,61 @@ TEST_CASE("after kill -9 or SIGSTOP of a rank at any moment the others name it i
   CHECK(filesIn("/dev/shm") == before);
 }
 
+TEST_CASE("what a stopped rank may still touch isn't let go before its process has ended") {
+  Board* const board = makeBoard();
+  const std::string job = newJob();
+  Processes processes(2, [&](uint32_t rank) {
+    JoinedRank own(job, rank, 2, kMuteMillis);
+    JoinedRank::AllReduce c = own.add(0, 60'000, allRanks(2));
+    board->joined.add(1);
+    while (rank == 1) pause();
+    if (own.wait(own.submit(c)) != dfcclAborted) return kWrong;
+    for (int i = 0; i < 100; ++i) {
+      own.step();
+      if (own.world().isQuarantineOver(rank, c.index)) return kWrong;
+    }
+    board->completed.add(1);
+    while (!own.world().isQuarantineOver(rank, c.index)) own.step();
+    return kFine;
+  });
+  REQUIRE(board->joined.await(2));
+  processes.send(1, SIGSTOP);
+  CHECK(board->completed.await(1));
+  processes.send(1, SIGKILL);
+  CHECK(processes.join(0) == kFine);
+  CHECK(processes.join(1) == -SIGKILL);
+  munmap(board, sizeof(Board));
+}
+
+TEST_CASE("a run that a rank has done its part of completes without it; control: one that it hasn't is aborted") {
+  Board* const board = makeBoard();
+  const std::string job = newJob();
+  Processes processes(2, [&](uint32_t rank) {
+    JoinedRank own(job, rank, 2, kMuteMillis);
+    JoinedRank::AllReduce done = own.add(0, 3, allRanks(2)), missing = own.add(1, 3, allRanks(2));
+    board->joined.add(1);
+    if (rank == 1) {
+      // Whoever comes last does the work of all.
+      if (!board->completed.await(1) || own.wait(own.submit(done)) != dfcclSuccess) return kWrong;
+      raise(SIGKILL);
+    }
+    if (!board->joined.await(2)) return kWrong;
+    const uint32_t slot = own.submit(done), never = own.submit(missing);
+    for (int i = 0; i < 100; ++i) own.step();
+    board->completed.add(1);
+    // From here on this rank's daemon stands still until the watch has judged both.
+    while (!own.world().isAborted(rank, missing.index)) sched_yield();
+    if (own.wait(never) != dfcclAborted || own.wait(slot) != dfcclSuccess) return kWrong;
+    return JoinedRank::wrong(done) == 0 ? kFine : kWrong;
+  });
+  CHECK(processes.join(0) == kFine);
+  CHECK(processes.join(1) == -SIGKILL);
+  munmap(board, sizeof(Board));
+}
+
 TEST_CASE("control: where silence has no limit, a stopped rank is waited for") {
   const std::string job = newJob();
-  auto* board =
-      static_cast<Board*>(mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  Board* const board = makeBoard();
   Processes processes(2, [&](uint32_t rank) {
     JoinedRank own(job, rank, 2, 3'600'000);
     std::mt19937 random(rank);

@@ -195,3 +195,39 @@ TEST_CASE("malformed, truncated, replayed and silent connections neither join no
   CHECK(peaks[0] < 4096);
   munmap(peaks, 4096);
 }
+
+TEST_CASE("as many as are let in, and say nothing, make way for a rank") {
+  const std::string job = newJob();
+  Processes host(1, [&](uint32_t) {
+    meet(meeting(job, 0, 2, 100'000));
+    return kFine;
+  });
+  std::vector<Descriptor> silent;
+  for (size_t i = 0; i < meetings::kStrangers + 2; ++i) {
+    silent.push_back(connectTo(job));
+    REQUIRE(silent.back().get() >= 0);
+  }
+  Processes guest(1, [&](uint32_t) {
+    meet(meeting(job, 1, 2, 100'000));
+    return kFine;
+  });
+  CHECK(guest.join(0) == kFine);
+  CHECK(host.join(0) == kFine);
+}
+
+TEST_CASE("each option that ranks must share is named where it differs, and the rest isn't") {
+  const SegmentShape own = meeting("any", 0, 2).shape;
+  CHECK(meetings::difference(own, 0, own, 1).empty());
+  const auto named = [&](auto SegmentShape::*field) {
+    SegmentShape other = own;
+    other.*field = 7;
+    return meetings::difference(own, 0, other, 1);
+  };
+  CHECK(contains(named(&SegmentShape::ranks), "The number of ranks is 7 on rank 1 and 2 on rank 0."));
+  CHECK(contains(named(&SegmentShape::grid), "blocks (of a daemon) is 7"));
+  CHECK(contains(named(&SegmentShape::collectives), "maxCollectives is 7"));
+  CHECK(contains(named(&SegmentShape::tasks), "maxTasks is 7"));
+  CHECK(contains(named(&SegmentShape::slotPayloadBytes), "slotPayloadBytes is 7"));
+  CHECK(contains(named(&SegmentShape::directTileBytes), "directTileBytes is 7"));
+  CHECK(contains(named(&SegmentShape::arenaBytes), "arenaBytes is 7"));
+}

@@ -4,7 +4,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "../daemon/support/programs.hpp"
+#include "dfccl/daemon/task_slice.hpp"
 #include "error.hpp"
 
 using namespace dfccl;
@@ -45,4 +48,20 @@ TEST_CASE("a message of more chunks than that has room for, at an element each, 
   CHECK(payloadOf(Protocol::ll, kMost) == kBounded.framedPayloadBytes);
   CHECK_THROWS_AS(payloadOf(Protocol::ll, kMost + 1), Error);
   CHECK(payloadOf(Protocol::simple, kMost + 1) > kBounded.framedPayloadBytes);
+}
+
+TEST_CASE("a step of as many sources or destinations as the engine has room for is loaded, and of one more refused") {
+  const auto load = [](uint32_t sources, uint32_t destinations) {
+    ProgramWriter w(Collective::custom, Protocol::simple, std::max(sources, destinations), 0, 1);
+    w.header.flags |= kUsesDirect;
+    w.header.chunksPerSegment = 1;
+    std::vector<ChunkRefRecord> from, to;
+    for (uint32_t r = 0; r < sources; ++r) from.push_back({r, static_cast<uint32_t>(BufferKind::input), 0, 0});
+    for (uint32_t r = 0; r < destinations; ++r) to.push_back({r, static_cast<uint32_t>(BufferKind::output), 0, 0});
+    w.addMulti(0, ProgramWriter::step(Op::multiReduceCopy), from, to);
+    return loadProgram(w.encode(), DataType::float32, 16, kBounded);
+  };
+  CHECK_NOTHROW(load(kMaxStepRefs, kMaxStepRefs));
+  CHECK_THROWS_AS(load(kMaxStepRefs + 1, 1), Error);
+  CHECK_THROWS_AS(load(1, kMaxStepRefs + 1), Error);
 }

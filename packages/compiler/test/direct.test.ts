@@ -1,7 +1,7 @@
 import { isExchange, programLimits, protocols } from "@dfccl/primitives";
 import { describe, expect, it } from "vitest";
 import { allPairsAllGather, allPairsOneShotAllReduce, allPairsTwoShotAllReduce } from "../src/algorithms/index.js";
-import { allReduce, type CompiledProgram, compile, defineProgram, NotDirectError, type ProgramDefinition } from "../src/index.js";
+import { allReduce, type CompiledProgram, compile, custom, defineProgram, NotDirectError, type ProgramDefinition } from "../src/index.js";
 import { checkOutputs } from "./support/check-outputs.js";
 import { everyAlgorithm } from "./support/every-algorithm.js";
 import { randomCustomProgram } from "./support/random-program.js";
@@ -54,9 +54,10 @@ describe.each([2, 3, 4, 5, 8])("on %i ranks, direct", (ranks) => {
   });
 });
 
-it("a move writes to as many ranks as the engine can, and to more than that is refused", () => {
-  const { report } = compile(allPairsAllGather({ ranks: 100, direct: true }));
-  expect(report.connections).toBe(0);
+it("a move reads from and writes to as many ranks as the engine can, and to more than that is refused", () => {
+  for (const algorithm of [allPairsAllGather, allPairsTwoShotAllReduce]) {
+    expect(compile(algorithm({ ranks: 66, direct: true })).report.connections).toBe(0);
+  }
   const tooMany = programLimits.references + 1;
   expect(() => compile(allPairsAllGather({ ranks: tooMany, direct: true }))).toThrow(
     /all-gather\.ts:.*one step writes to 256 places at most/,
@@ -87,6 +88,29 @@ describe("what can't be direct is refused at its line", () => {
 
   it("in place, reading what its owner overwrites, unless it is sent first as protocol ll does", () => {
     expect(whyNot(allPairsOneShotAllReduce({ ranks: 2 }))).toMatch(/all-reduce\.ts:\d+:\d+: .*overwrites what others may still read/);
+  });
+
+  it.each(["scratch", "output"] as const)("what arrives in %s for a reduction, and is wanted once more", (buffer) => {
+    const collective = custom({
+      name: "twice",
+      ranks: 2,
+      inputChunks: 1,
+      outputChunks: 2,
+      postcondition: (rank, output) =>
+        rank === 1
+          ? undefined
+          : [
+              { rank: 1, chunk: 0 },
+              { rank: 0, chunk: 0 },
+            ].slice(0, 2 - output),
+    });
+    const twice = defineProgram({ collective }, ({ chunk }) => {
+      const sent = chunk(1, "input").copy(0, buffer, 1);
+      chunk(0, "input").copy(0, "scratch", 0).reduce(sent).copy(0, "output", 0);
+      if (buffer === "scratch") sent.copy(0, "output", 1);
+    });
+    expect(compile(twice).report.connections).toBe(1);
+    expect(whyNot(twice as ProgramDefinition)).toMatch(/direct\.test\.ts:\d+:\d+: .*it needs what another rank makes/);
   });
 
   it("a sum that goes from rank to rank", () => {

@@ -96,6 +96,8 @@ async function benchCollectives(flags: CollectivesFlags): Promise<number> {
   const machine = machineFacts();
   const describe = (): string => describeCollectives(rows, place.peerName);
   const measure = async ({ signal, say }: MeasurementTools): Promise<void> => {
+    // Before anything is built for nothing.
+    if (flags.gpus) await nativePrograms("perf_gpu", signal);
     const probe = await runProgram({ command: `${await nativePrograms("perf", signal)}/perf_bench`, args: ["--probe", "yes"], signal });
     const warning = busyWarning(machine);
     if (warning) say(`${out.yellow(wrap(warning))}\n`);

@@ -42,6 +42,11 @@ export function addCompareOptions(command: Command): Command {
     .option("-g, --gpus", "on GPUs, beside what the engine chooses there and, where it is installed, NCCL")
     .option("--back-to-back", "on GPUs: wait for all operations of a turn together, not for each before the next")
     .option("--slot-bytes <n>", "on GPUs: most that a slot of a connection carries, instead of the engine's default", byteSize);
+  compared.hook("preAction", () => {
+    const { gpus, backToBack, slotBytes }: Partial<CompareFlags> = compared.opts();
+    if (!gpus && backToBack) compared.error("--back-to-back is for --gpus.");
+    if (!gpus && slotBytes !== undefined) compared.error("--slot-bytes is for --gpus.");
+  });
   return addProgramChoices(compared, (option) =>
     option(
       "-i, --instances <list>",

@@ -50,7 +50,9 @@ export async function launchProcesses(name: string, args: readonly string[], opt
         }
         resolve();
       };
-      child.on("error", (error) => end(`could not be started: ${error.message}`));
+      child.on("error", (error) =>
+        end(`could not be started: ${error.message}. Look at the program's path, and whether it may be executed`),
+      );
       child.on("close", (code, signal) =>
         end(signal === null ? (code === 0 ? undefined : `ended with ${code}`) : `was ended by ${signal} (${os.constants.signals[signal]})`),
       );

@@ -34,7 +34,7 @@ function checkGpuTools(): void {
   const missing = (what: string, remedy: string): PerfError =>
     new PerfError("BACKEND_MISSING", `Backends on GPUs are missing: ${what}.`, remedy);
   if (!["/dev/nvidiactl", "/dev/dxg"].some((path) => existsSync(path))) {
-    throw missing("this machine has no NVIDIA driver", "Install it, or measure --backend cpu,mpi.");
+    throw missing("this machine has no NVIDIA driver", "Install it, or measure on CPUs.");
   }
   if (findCommand("nvcc") === undefined) {
     throw missing(

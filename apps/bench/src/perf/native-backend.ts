@@ -94,12 +94,16 @@ function startTurns(native: NativeCommand, measurement: Measurement): Turns {
   };
   for (const row of warmUps.keys()) program.ask(`${row} 0`);
   return {
-    measure(row, cycle) {
+    async measure(row, cycle) {
       const measured = new Promise<MeasuredRow>((resolve) => {
         onRow = resolve;
       });
       program.ask(`${warmUps.length + row} ${cycle}`);
-      return Promise.race([measured, failed()]);
+      const got = await Promise.race([measured, failed()]);
+      if (got.case !== cases[row]) {
+        throw new PerfError("BACKEND_FAILED", `${native.name} measured something else than it was asked for.`, "Report this.");
+      }
+      return got;
     },
     async end() {
       program.endInput();

@@ -21,7 +21,7 @@ export interface Contender {
 const largestOfLl = { cpus: 1 << 16, gpus: 1 << 20 };
 
 /**
- * Programs to compare.
+ * Programs to compare, each under a name of its own.
  * @throws {InvalidArgumentError} if they aren't for the same collective on the same ranks.
  */
 export function contendersOf(programs: readonly RunnableProgram[], place: keyof typeof largestOfLl = "cpus"): Contender[] {
@@ -37,9 +37,12 @@ export function contendersOf(programs: readonly RunnableProgram[], place: keyof 
       (collective !== "custom" || (program.inputSegments === inputSegments && program.outputSegments === outputSegments));
     if (!isAlike) throw new InvalidArgumentError("programs", name, `programs for ${collective} on ${ranks} ranks, as ${first.name} is`);
   }
+  const known = new Map<string, number>();
   return programs.map(({ name, program }): Contender => {
+    const count = (known.get(name) ?? 0) + 1;
+    known.set(name, count);
     const isSmall = place === "gpus" && program.protocol === "ll";
-    return { name, program, largestBytes: isSmall ? largestOfLl.gpus : Infinity };
+    return { name: count === 1 ? name : `${name} (${count})`, program, largestBytes: isSmall ? largestOfLl.gpus : Infinity };
   });
 }
 

@@ -57,10 +57,11 @@ export async function loadProgram(text: string, options: LoadOptions = {}): Prom
   const { path, label, channels, ...variant } = parseVariant(text);
   const extension = extname(path);
   if (extension === ".xml" || extension === ".json") {
+    refuseChannels(path, channels);
     refuseChoices(path, { ...options, ...variant });
     return extension === ".xml" ? loadXml(path) : loadJson(path);
   }
-  const definition = namedAlgorithm(path, options.ranks, channels) ?? (await loadDefinition(path, options));
+  const definition = namedAlgorithm(path, options.ranks, channels) ?? (await loadDefinition(path, options, channels));
   const chosen = { ...options, ...variant };
   const { instances = definition.instances, protocol = definition.protocol, direct = definition.direct } = chosen;
   const compiled = compile({ ...definition, instances, protocol, direct });
@@ -73,6 +74,19 @@ function refuseChoices(path: string, options: LoadOptions): void {
   const chosen = names.find((name) => options[name] !== undefined);
   if (chosen === undefined) return;
   throw new ProgramFileError(path, `it is compiled already, so --${chosen} comes too late`, "Leave that out, or give the source.");
+}
+
+function refuseChannels(path: string, channels: number | undefined): void {
+  if (channels === undefined) return;
+  throw new ProgramFileError(path, "it says itself over which channels it goes", `Leave :c${channels} out; ring-all-reduce takes it.`);
+}
+
+/** A colon and what isn't known behind it, after what is. */
+function refuseVariant(path: string): void {
+  const [program = "", unknown] = path.split(":");
+  if (unknown === undefined || existsSync(path) || !(algorithmNames.includes(program) || existsSync(program))) return;
+  const remedy = "Variants: :direct, :simple, :ll, :ll128, :x8 (instances), :c4 (channels of ring-all-reduce).";
+  throw new ProgramFileError(program, `:${unknown} is no variant`, remedy);
 }
 
 async function readProgramFile(path: string): Promise<string> {
@@ -101,7 +115,13 @@ async function loadJson(path: string): Promise<LoadedProgram> {
   }
 }
 
-async function loadDefinition(path: string, { export: wanted, ranks }: LoadOptions): Promise<ProgramDefinition> {
+async function loadDefinition(
+  path: string,
+  { export: wanted, ranks }: LoadOptions,
+  channels: number | undefined,
+): Promise<ProgramDefinition> {
+  refuseVariant(path);
+  refuseChannels(path, channels);
   if (extname(path) === "" && !existsSync(path)) {
     throw new ProgramFileError(path, "there is no such file, and no algorithm of that name", `Algorithms: ${algorithmNames.join(", ")}.`);
   }

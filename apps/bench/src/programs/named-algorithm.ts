@@ -18,6 +18,9 @@ const byName: ReadonlyMap<string, (request: Request) => ProgramDefinition> = new
   Object.entries(algorithms).map(([name, define]) => [name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`), define]),
 );
 
+/** Those that may go over several channels. */
+const withChannels: ReadonlySet<string> = new Set(["ring-all-reduce"]);
+
 /** As they are typed: ring-all-reduce, … */
 export const algorithmNames: readonly string[] = [...byName.keys()];
 
@@ -25,12 +28,13 @@ export const algorithmNames: readonly string[] = [...byName.keys()];
  * An algorithm of `@dfccl/compiler/algorithms` by its name.
  * @param name - "ring-all-reduce", …
  * @param channels - of a ring.
- * @returns undefined if there is none of that name.
+ * @returns undefined if there is none of that name, or none that goes over channels where some are asked for.
  */
 export function namedAlgorithm(
   name: string,
   shape: RankShape = { nodes: 1, gpus: 4 },
   channels: number | undefined = undefined,
 ): ProgramDefinition | undefined {
+  if (channels !== undefined && !withChannels.has(name)) return undefined;
   return byName.get(name)?.({ ...shape, ranks: shape.nodes * shape.gpus, ...(channels === undefined ? {} : { channels }) });
 }

@@ -1,4 +1,4 @@
-import { isProtocol, type Protocol } from "@dfccl/primitives";
+import { InvalidArgumentError, isProtocol, type Protocol } from "@dfccl/primitives";
 
 /** What stands behind a program's name on the command line. */
 export interface ProgramVariant {
@@ -15,15 +15,20 @@ export interface ProgramVariant {
 /**
  * Takes apart "ring-all-reduce:c4:x8" (over 4 channels, in 8 instances) or "two-shot.ts:direct:ll": variants of one program
  * that are compared in one run. What is none of these belongs to the path.
+ * @throws {InvalidArgumentError} where two contradict each other.
  */
 export function parseVariant(text: string): ProgramVariant {
   const [, path = text, suffix = ""] = /^(.*?)((?::(?:direct|simple|ll|ll128|[cx]\d{1,3}))*)$/.exec(text) ?? [];
   const words = suffix.split(":").slice(1);
+  const only = <T extends string>(found: readonly T[]): T | undefined => {
+    if (found.length > 1) throw new InvalidArgumentError("program", text, `one of :${found.join(", :")}`);
+    return found[0];
+  };
   const numberOf = (letter: string): number | undefined => {
-    const word = words.find((one) => one.startsWith(letter) && /\d$/.test(one) && !isProtocol(one));
+    const word = only(words.filter((one) => one.startsWith(letter)));
     return word === undefined ? undefined : Number(word.slice(1));
   };
-  const [protocol, instances, channels] = [words.find(isProtocol), numberOf("x"), numberOf("c")];
+  const [protocol, instances, channels] = [only(words.filter(isProtocol)), numberOf("x"), numberOf("c")];
   return {
     path,
     label: words.filter((word) => !/^c\d/.test(word)).join(", "),

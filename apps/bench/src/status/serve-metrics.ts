@@ -33,7 +33,9 @@ export async function serveMetrics(inspect: () => readonly WorldStatus[], host: 
       return;
     }
     try {
-      response.writeHead(200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" }).end(metricsOf(inspect()));
+      // Before the head, after which there is no other answer.
+      const metrics = metricsOf(inspect());
+      response.writeHead(200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" }).end(metrics);
     } catch (error) {
       response.writeHead(503, { "content-type": "text/plain" }).end(`${String(error)}\n`);
     }

@@ -27,5 +27,8 @@ describe("programs in the native loop", () => {
   it("can be of any collective that the collective tests have", async () => {
     const { results } = await compare(["all-pairs-all-gather:direct", "ring-all-gather:x2"]);
     expect(results[1]?.measured).toHaveLength(3);
+    // One that can't run in place.
+    const { results: exchanged } = await compare(["all-pairs-all-to-all"]);
+    expect(exchanged[1]?.measured).toHaveLength(2);
   });
 });

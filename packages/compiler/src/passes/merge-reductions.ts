@@ -1,9 +1,6 @@
-import type { LocalChunk } from "@dfccl/primitives";
+import { type LocalChunk, programLimits } from "@dfccl/primitives";
 import { GraphEditor } from "./graph-editor.js";
 import type { Instruction, InstructionGraph } from "./instruction-graph.js";
-
-/** What one multiReduceCopy may read. */
-const mostSources = 64;
 
 /**
  * A row of reductions into the same chunks, and the copy that takes the sum away, become one multiReduceCopy: every operand
@@ -21,7 +18,7 @@ export function mergeReductions(graph: InstructionGraph): InstructionGraph {
       if (earlier === undefined || sources === undefined || earlier.count !== later.count || !isSame(earlier.dst, continued)) continue;
       if (!editor.isOnlyStepTo(awaited, later.id)) continue;
       const all = later.op === "reduce" && later.src ? [...sources, later.src] : sources;
-      if (all.length > mostSources) continue;
+      if (all.length > programLimits.references) continue;
       const { id, rank, count, dst } = later;
       editor.take(awaited, {
         id,
