@@ -51,7 +51,7 @@ class GpuRank {
   /// Queues a run that begins when the stream comes to where it is now. @return its completion slot, or kFull.
   /// @throws Error dfcclInvalidArgument: no such stream.
   uint32_t submitOnStream(uint32_t index, const void* send, void* recv, cudaStream_t stream, RunCallback callback,
-                          void* argument, RunWindows windows);
+                          void* argument, RunWindows windows = {});
   /// Lets a stream wait for all runs of a collective that are queued. @throws Error
   void waitOnStream(uint32_t index, cudaStream_t stream) { streams_.wait(stream, index, queues_->issuedOf(index)); }
   /// Has the run that claimed `slot` completed? Frees the slot if so.
