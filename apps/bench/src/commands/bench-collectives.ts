@@ -123,8 +123,12 @@ async function measureAll(
   const tables = place.modes.flatMap((mode) =>
     place.hasThreads.flatMap((hasThreads) => flags.ranks.map((ranks) => ({ mode, hasThreads, ranks }))),
   );
-  const namesOf = (ranks: number) => collectiveNames.filter((name) => name !== "hypercube" || isPowerOfTwo(ranks));
-  const total = tables.reduce((sum, { ranks }) => sum + namesOf(ranks).length, 0);
+  // A hypercube needs a power of two; and of more than two ranks that one thread drives, NCCL would merge its steps.
+  const hasHypercube = ({ ranks, hasThreads }: { ranks: number; hasThreads: boolean }): boolean =>
+    isPowerOfTwo(ranks) && (place.peer !== "nccl" || hasThreads || ranks === 2);
+  const namesOf = (table: { ranks: number; hasThreads: boolean }) =>
+    collectiveNames.filter((name) => name !== "hypercube" || hasHypercube(table));
+  const total = tables.reduce((sum, table) => sum + namesOf(table).length, 0);
   const sizes = flags.bytes ?? listOf(byteSize)(place.sizes);
   const facts: { -readonly [name in keyof PeerFacts]: PeerFacts[name] } = {};
   let done = 0;
@@ -136,7 +140,7 @@ async function measureAll(
       else facts.nccl = sides.peer.version;
       if (place.ours === "cuda") facts.gpus = describeGpus(sides.ours);
       const how = { mode, repetitions, quicken: place.haste * (flags.quick ? 10 : 1) };
-      for (const collective of namesOf(ranks)) {
+      for (const collective of namesOf({ ranks, hasThreads })) {
         progress.update(done, `${collective} on ${ranks} ranks, ${mode}`);
         rows.push(...(await measureCollective(collective, options, sizes, how, sides, signal)));
         done += 1;
