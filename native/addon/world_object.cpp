@@ -47,6 +47,7 @@ Napi::Function WorldObject::define(Napi::Env env) {
                          InstanceMethod("allocate", &WorldObject::allocate),
                          InstanceMethod("window", &WorldObject::window),
                          InstanceMethod("lostRanks", &WorldObject::lostRanks),
+                         InstanceMethod("inspect", &WorldObject::inspect),
                          InstanceMethod("hosts", &WorldObject::hosts),
                          InstanceMethod("whyAborted", &WorldObject::whyAborted),
                          InstanceMethod("setWaker", &WorldObject::setWaker),

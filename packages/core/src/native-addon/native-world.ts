@@ -141,6 +141,8 @@ export interface NativeWorld {
   /** null: no other process is in this world. */
   window(): MemoryWindow | null;
   lostRanks(): LostRank[];
+  /** null: the ranks are no processes. */
+  inspect(): NativeWorldStatus | null;
   /** `[rank]`: its machine; null where all are on this one. */
   hosts(): Uint32Array | null;
   /** How another rank registered it differently, where that showed only afterwards; else "". */

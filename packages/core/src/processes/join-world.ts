@@ -45,6 +45,11 @@ export interface JoinOptions extends Omit<WorldOptions, "ranks" | "streams"> {
   readonly timeoutMs?: number;
   /** Another process without a sign of life for so long is given up; default 10,000, or DFCCL_SILENCE in seconds. */
   readonly silenceMs?: number;
+  /**
+   * Beginning of a file's name: this rank's flight record is written there, with the rank's number after it, when a run times out
+   * for the first time, and on every SIGUSR2. Default: DFCCL_FLIGHT_RECORD; without it none is written.
+   */
+  readonly flightRecord?: string;
   /** Gives the meeting up. */
   readonly signal?: AbortSignal;
 }
@@ -95,9 +100,11 @@ export async function joinWorld(options: JoinOptions = {}): Promise<JoinedRank> 
   } finally {
     signal?.removeEventListener("abort", giveUp);
   }
+  const prefix = options.flightRecord ?? process.env.DFCCL_FLIGHT_RECORD ?? "";
   let joined: JoinedRank | undefined;
   const world = new World(worldOptions, {
     native: { ...native.options, segment, muteMillis: silenceMs },
+    flightRecord: prefix === "" ? undefined : { prefix, rank },
     makeRanks: (self) => {
       joined = new JoinedRank(self, rank);
       return [joined];

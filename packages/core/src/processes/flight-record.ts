@@ -1,4 +1,4 @@
-import type { WorldStatus } from "@dfccl/core";
+import type { WorldStatus } from "./inspect-worlds.js";
 
 type Collective = WorldStatus["collectives"][number];
 
@@ -23,6 +23,8 @@ interface Entry {
   readonly retired: boolean;
   readonly timeout_ms: null;
   readonly is_p2p: boolean;
+  /** Not PyTorch's, which reads past it: members that haven't submitted this run. */
+  readonly missing_ranks: readonly number[];
 }
 
 /** What PyTorch's analyzer of flight recorders reads of one rank: version 2.10 of its dump. */
@@ -123,6 +125,7 @@ function entryOf(one: Collective, group: number, member: Collective["members"][n
     retired: state === "completed",
     timeout_ms: null,
     is_p2p: false,
+    missing_ranks: one.members.filter(({ submitted }) => submitted <= run).map(({ rank }) => rank),
   };
 }
 
