@@ -47,6 +47,8 @@ Napi::Function WorldObject::define(Napi::Env env) {
                          InstanceMethod("allocate", &WorldObject::allocate),
                          InstanceMethod("window", &WorldObject::window),
                          InstanceMethod("lostRanks", &WorldObject::lostRanks),
+                         InstanceMethod("agreeOnSurvivors", &WorldObject::agreeOnSurvivors),
+                         InstanceMethod("awaitedByAgreement", &WorldObject::awaitedByAgreement),
                          InstanceMethod("inspect", &WorldObject::inspect),
                          InstanceMethod("hosts", &WorldObject::hosts),
                          InstanceMethod("whyAborted", &WorldObject::whyAborted),

@@ -55,7 +55,7 @@ export class RankLostError extends DfcclError {
   constructor(collective: string, lost: readonly LostRank[]) {
     super(`${collective} can't complete: ${lost.map(({ rank, presence }) => `rank ${rank} ${became[presence]}`).join(", ")}.`, {
       facts: { collective, lost },
-      remedy: "See what ended that process; the others may go on: register again with ranks: rank.survivors().",
+      remedy: "See what ended that process; the others may go on: register again with ranks: await rank.agreeOnSurvivors().",
     });
   }
 }
