@@ -5,6 +5,7 @@
 #include <array>
 #include <random>
 
+#include "dfccl/dfccl.h"
 #include "error.hpp"
 #include "processes/support/iterate.hpp"
 #include "processes/support/joined_rank.hpp"
@@ -178,6 +179,36 @@ TEST_CASE("the others agree without a rank that is stopped, which learns that wh
   for (const uint32_t rank : {0u, 1u}) CHECK(processes.join(rank) == kFine);
   processes.send(2, SIGCONT);
   CHECK(processes.join(2) == kFine);
+}
+
+TEST_CASE("from C: an agreement whose time is over names who didn't come, and can be asked again") {
+  struct Board {
+    SharedCount timedOut;
+  };
+  const SharedBoard<Board> board;
+  const std::string job = newJob();
+  Processes processes(2, [&](uint32_t rank) {
+    dfcclJoinConfig_t config = DFCCL_JOIN_CONFIG_INIT;
+    config.world.ranks = 2;
+    config.job = job.c_str();
+    config.rank = static_cast<int>(rank);
+    dfcclWorld_t world = nullptr;
+    dfcclRankCtx_t ctx = nullptr;
+    if (dfcclJoinWorld(&config, &world, nullptr) != dfcclSuccess) return kThrew;
+    if (dfcclInitRank(world, config.rank, &ctx) != dfcclSuccess) return kThrew;
+    int ranks[2]{}, count = 0;
+    if (rank == 0) {
+      if (dfcclAgreeOnSurvivors(1, ranks, 2, &count, ctx) != dfcclTimeout) return kWrong;
+      if (std::string(dfcclGetLastError()).find("rank 1 didn't come") == std::string::npos) return kWrong;
+      board->timedOut.add(1);
+    } else if (!board->timedOut.await(1)) {
+      return kWrong;
+    }
+    if (dfcclAgreeOnSurvivors(0, ranks, 2, &count, ctx) != dfcclSuccess) return kWrong;
+    const bool isRight = count == 2 && ranks[0] == 0 && ranks[1] == 1;
+    return dfcclDestroy(ctx) == dfcclSuccess && dfcclWorldDestroy(world) == dfcclSuccess && isRight ? kFine : kWrong;
+  });
+  for (const uint32_t rank : {0u, 1u}) CHECK(processes.join(rank) == kFine);
 }
 
 TEST_CASE("after two deaths at random moments, together or one in the agreement on the other, all agree and go on") {

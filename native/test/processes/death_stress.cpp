@@ -1,6 +1,5 @@
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <random>
@@ -9,6 +8,7 @@
 #include "processes/support/joined_rank.hpp"
 #include "processes/support/leaks.hpp"
 #include "processes/support/processes.hpp"
+#include "processes/support/shared_board.hpp"
 #include "processes/support/shared_count.hpp"
 #include "processes/support/tier.hpp"
 
@@ -81,8 +81,7 @@ TEST_CASE("after kill -9 or SIGSTOP of a rank at any moment the others name it i
   int64_t slowest = 0;
   for (int moment = 0; moment < moments(); ++moment) {
     CAPTURE(moment);
-    auto* board =
-        static_cast<Board*>(mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    const SharedBoard<Board> board;
     const std::string job = newJob();
     const uint32_t victim = random() % kRanks;
     const int signal = moment % 2 == 0 ? SIGKILL : SIGSTOP;
@@ -103,7 +102,6 @@ TEST_CASE("after kill -9 or SIGSTOP of a rank at any moment the others name it i
       CHECK(processes.join(victim) == (signal == SIGKILL ? -SIGKILL : kFine));
     }
     CHECK(openRendezvous(job).empty());
-    munmap(board, sizeof(Board));
   }
   MESSAGE("the last survivor knew after " << slowest << " ms at most; the limit of silence is " << kMuteMillis
                                           << " ms");
@@ -112,8 +110,7 @@ TEST_CASE("after kill -9 or SIGSTOP of a rank at any moment the others name it i
 
 TEST_CASE("control: where silence has no limit, a stopped rank is waited for") {
   const std::string job = newJob();
-  auto* board =
-      static_cast<Board*>(mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  const SharedBoard<Board> board;
   Processes processes(2, [&](uint32_t rank) {
     JoinedRank own(job, rank, 2, 3'600'000);
     std::mt19937 random(rank);
@@ -127,5 +124,4 @@ TEST_CASE("control: where silence has no limit, a stopped rank is waited for") {
   REQUIRE(board->joined.await(2));
   processes.send(1, SIGSTOP);
   CHECK(processes.join(0, std::chrono::seconds(2)) == kNeverEnded);
-  munmap(board, sizeof(Board));
 }
