@@ -46,7 +46,7 @@ export const entries = [
     minutes: 60,
   },
   {
-    name: "kill -9 and SIGSTOP of a rank's process at 200 random moments; 10,000 strangers at the rendezvous",
+    name: "kill -9 and SIGSTOP of a rank's process at 200 random moments, and two deaths at 200 more; 10,000 strangers at the rendezvous",
     command: ["ctest", "--test-dir", "build/release", "--output-on-failure", "-R", "^processes/"],
     minutes: 20,
   },

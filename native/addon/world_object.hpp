@@ -37,6 +37,9 @@ class WorldObject : public Napi::ObjectWrap<WorldObject> {
   Napi::Value allocate(Info info);
   Napi::Value window(Info info);
   Napi::Value lostRanks(Info info);
+  Napi::Value agreeOnSurvivors(Info info);
+  Napi::Value awaitedByAgreement(Info info);
+  Napi::Value inspect(Info info);
   Napi::Value hosts(Info info);
   Napi::Value whyAborted(Info info);
   Napi::Value setWaker(Info info);

@@ -13,6 +13,12 @@ struct SharedBuffer {
   size_t bytes;
 };
 
+Napi::Array arrayOf(Napi::Env env, const std::vector<uint32_t>& numbers) {
+  Napi::Array array = Napi::Array::New(env, numbers.size());
+  for (uint32_t i = 0; i < numbers.size(); ++i) array.Set(i, numbers[i]);
+  return array;
+}
+
 }  // namespace
 
 // allocate(bytes): memory that the other processes can reach.
@@ -78,6 +84,20 @@ Napi::Value WorldObject::lostRanks(Info info) {
     result.Set(i, entry);
   }
   return result;
+}
+
+// agreeOnSurvivors(): the ranks that go on; null while a rank that lives hasn't come.
+Napi::Value WorldObject::agreeOnSurvivors(Info info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const auto survivors = world(info.Env()).agreeOnSurvivors();
+    return survivors ? arrayOf(info.Env(), *survivors) : info.Env().Null();
+  });
+}
+
+// awaitedByAgreement(): the ranks that haven't come.
+Napi::Value WorldObject::awaitedByAgreement(Info info) {
+  return guarded(info.Env(),
+                 [&]() -> Napi::Value { return arrayOf(info.Env(), world(info.Env()).awaitedByAgreement()); });
 }
 
 }  // namespace dfccl::addon

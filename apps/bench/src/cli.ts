@@ -21,6 +21,7 @@ import { addStickinessCommand } from "./commands/stickiness.js";
 import { addTrainCommand } from "./commands/train.js";
 import { addTuneCommand } from "./commands/tune.js";
 import { addVerifyCommand } from "./commands/verify.js";
+import { runAsLaunch } from "./launch/run-as-launch.js";
 import { endOnBrokenPipe } from "./terminal/broken-pipe.js";
 import { err } from "./terminal/colors.js";
 import { textWidth, wrap } from "./terminal/wrap.js";
@@ -76,7 +77,7 @@ addPipelineCommand(program);
 addDoctorCommand(program);
 
 try {
-  await program.parseAsync();
+  await program.parseAsync(runAsLaunch(process.argv.slice(2)), { from: "user" });
 } catch (error) {
   process.exitCode = report(error);
 }

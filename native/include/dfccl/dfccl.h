@@ -130,6 +130,12 @@ dfcclResult_t dfcclAllocate(size_t bytes, void** memory, dfcclRankCtx_t ctx);
 dfcclResult_t dfcclFree(void* memory, size_t bytes, dfcclRankCtx_t ctx);
 /* Ranks of a joined world that are gone. *count: how many there are; ranks[] gets as many as capacity allows. */
 dfcclResult_t dfcclGetLostRanks(int* ranks, int capacity, int* count, dfcclRankCtx_t ctx);
+/* The ranks to go on with, ascending, the same list on each of them: what a rank has seen lost by now need not be what
+ * another has. Every rank that lives calls it, as often as the others do; it waits for them, and works meanwhile. Who
+ * ends before all have come is not in the list. *count and ranks[] as above.
+ * dfcclTimeout after so many microseconds (0: never), naming the ranks that didn't come: call it again, or end them.
+ * dfcclAborted: the others have given this rank up. dfcclUnavailable: the ranks are on several machines. */
+dfcclResult_t dfcclAgreeOnSurvivors(uint64_t timeoutMicros, int* ranks, int capacity, int* count, dfcclRankCtx_t ctx);
 
 /* Opens a rank of this process's default world, which the first call makes and the last dfcclDestroy ends. The
  * environment says what it is: DFCCL_BACKEND (cpu, cuda, auto; default cpu), DFCCL_RANKS (default 64, or as many as

@@ -7,6 +7,7 @@
 
 #include "c_api/last_error.hpp"
 #include "c_api/rank_context.hpp"
+#include "c_api/waiting.hpp"
 #include "processes/join.hpp"
 #include "processes/launch.hpp"
 
@@ -28,6 +29,17 @@ dfcclJoinConfig_t readJoinConfig(const dfcclJoinConfig_t* config) {
                    "Begin with DFCCL_JOIN_CONFIG_INIT.", {{"field", "structSize"}});
   }
   return *config;
+}
+
+void checkRankList(const int* ranks, int capacity, const int* count) {
+  if (count == nullptr || (ranks == nullptr && capacity > 0)) {
+    refuseArgument("An address for the ranks is null.", "Pass where to store them.");
+  }
+}
+
+void giveRanks(const std::vector<uint32_t>& list, int* ranks, int capacity, int* count) {
+  *count = static_cast<int>(list.size());
+  for (int i = 0; i < capacity && i < *count; ++i) ranks[i] = static_cast<int>(list[static_cast<size_t>(i)]);
 }
 
 }  // namespace
@@ -89,12 +101,18 @@ dfcclResult_t dfcclFree(void* memory, size_t bytes, dfcclRankCtx_t ctx) {
 
 dfcclResult_t dfcclGetLostRanks(int* ranks, int capacity, int* count, dfcclRankCtx_t ctx) {
   return guarded([&] {
-    if (count == nullptr || (ranks == nullptr && capacity > 0)) {
-      refuseArgument("An address for the ranks is null.", "Pass where to store them.");
-    }
-    const auto lost = contextOf(ctx).backend().lostRanks();
-    *count = static_cast<int>(lost.size());
-    for (int i = 0; i < capacity && i < *count; ++i) ranks[i] = static_cast<int>(lost[static_cast<size_t>(i)].rank);
+    checkRankList(ranks, capacity, count);
+    std::vector<uint32_t> lost;
+    for (const LostRank& one : contextOf(ctx).backend().lostRanks()) lost.push_back(one.rank);
+    giveRanks(lost, ranks, capacity, count);
+    return dfcclSuccess;
+  });
+}
+
+dfcclResult_t dfcclAgreeOnSurvivors(uint64_t timeoutMicros, int* ranks, int capacity, int* count, dfcclRankCtx_t ctx) {
+  return guarded([&] {
+    checkRankList(ranks, capacity, count);
+    giveRanks(agreeOnSurvivors(contextOf(ctx), timeoutMicros), ranks, capacity, count);
     return dfcclSuccess;
   });
 }

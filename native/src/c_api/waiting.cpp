@@ -152,6 +152,29 @@ void waitForRuns(std::span<RankContext* const> mine, uint64_t timeoutMicros) {
   }
 }
 
+std::vector<uint32_t> agreeOnSurvivors(RankContext& context, uint64_t timeoutMicros) {
+  Backend& backend = context.backend();
+  RankContext* const mine[] = {&context};
+  Waiting waiting(mine, 0);
+  const uint64_t begin = readTicks();
+  const auto limit = static_cast<uint64_t>(static_cast<double>(timeoutMicros) * ticksPerMicrosecond());
+  for (;;) {
+    if (auto survivors = backend.agreeOnSurvivors()) return *survivors;
+    const std::vector<uint32_t> awaited = backend.awaitedByAgreement();
+    if (timeoutMicros != 0 && readTicks() - begin > limit && !awaited.empty()) {
+      std::string ranks;
+      for (const uint32_t rank : awaited) ranks.append(ranks.empty() ? "" : ", ").append(std::to_string(rank));
+      throw Error(dfcclTimeout, "The agreement's time is over: rank " + ranks + " didn't come to it, and lives.",
+                  "See what they do; call it again, or end those processes.", {{"ranks", ranks}});
+    }
+    if (waiting.help(false)) {
+      waiting.noteProgress();
+    } else {
+      waiting.pause();
+    }
+  }
+}
+
 void synchronize(RankContext& context) {
   Backend& backend = context.backend();
   const uint32_t rank = context.number();

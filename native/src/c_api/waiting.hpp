@@ -2,6 +2,7 @@
 // A thread that waits works meanwhile; when there is nothing to do it spins, then yields, then sleeps.
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "c_api/rank_context.hpp"
 
@@ -39,6 +40,10 @@ class Waiting {
 /// Steps until all that these ranks have queued has completed and its callbacks have returned.
 /// @pre All of one world. @throws Error dfcclTimeout, dfcclDeadlock, dfcclInUse (from a callback of theirs).
 void waitForRuns(std::span<RankContext* const> mine, uint64_t timeoutMicros);
+
+/// Steps until all ranks that live have come to the next agreement. @return the ranks that go on.
+/// @throws Error dfcclTimeout naming those that didn't come; as Backend::agreeOnSurvivors().
+std::vector<uint32_t> agreeOnSurvivors(RankContext& context, uint64_t timeoutMicros);
 
 /// Steps until the daemon that is resident now has left. @throws Error dfcclDeadlock
 void synchronize(RankContext& context);

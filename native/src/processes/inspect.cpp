@@ -58,7 +58,9 @@ CollectiveStatus statusOf(Segment& segment, const SharedGroupRecord& record, uin
   return status;
 }
 
-WorldStatus statusOf(Segment& segment) {
+}  // namespace
+
+WorldStatus inspectWorld(Segment& segment) {
   WorldStatus status{segment.job(), segment.shape().version, 0, {}, {}};
   for (uint32_t r = 0; r < segment.ranks(); ++r) {
     status.ranks.push_back({r, segment.area(r).pid.load(order::relaxed), segment.presenceOf(r)});
@@ -72,8 +74,6 @@ WorldStatus statusOf(Segment& segment) {
   return status;
 }
 
-}  // namespace
-
 std::vector<WorldStatus> inspectWorlds() {
   std::vector<WorldStatus> worlds;
   std::set<ino_t> seen;
@@ -86,7 +86,7 @@ std::vector<WorldStatus> inspectWorlds() {
       const int opened = open(link.c_str(), O_RDWR | O_CLOEXEC);
       if (opened < 0) continue;
       const std::shared_ptr<Segment> segment = Segment::observe(opened);
-      if (segment) worlds.push_back(statusOf(*segment));
+      if (segment) worlds.push_back(inspectWorld(*segment));
     }
   }
   return worlds;

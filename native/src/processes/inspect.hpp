@@ -41,6 +41,8 @@ struct WorldStatus {
   std::vector<CollectiveStatus> collectives;
 };
 
+/// One world, by the memory that its processes share. @throws Error dfcclTimeout as Segment::Lock does.
+WorldStatus inspectWorld(Segment& segment);
 /// The worlds of all processes that this user may look into. Disturbs them for as long as one registration would.
 std::vector<WorldStatus> inspectWorlds();
 

@@ -30,7 +30,6 @@ constexpr uintptr_t kBaseStep = uintptr_t{1} << 40;
 constexpr uint32_t kBases = 7;
 constexpr size_t kPage = 4096;
 constexpr uint32_t kWordBits = 64;
-constexpr uint32_t kMaxRanks = 1024;
 constexpr long kLockSeconds = 10;
 
 size_t roundUp(size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
@@ -69,9 +68,10 @@ struct Segment::Header {
   Atomic<uint32_t> holder;  // rank that has the lock, plus one; for messages
   SharedArenaHeader arena;
   SharedGroupRecord* firstGroup;
-  alignas(
-      64) Atomic<uint64_t> awaiting[kMaxRanks / kWordBits];  // one bit a rank: its threads sleep and wait for others
-  uint64_t remote[kMaxRanks / kWordBits];                    // one bit a rank: it is on another machine
+  SharedDecision decision;
+  alignas(64)
+      Atomic<uint64_t> awaiting[kMaxProcesses / kWordBits];  // one bit a rank: its threads sleep and wait for others
+  uint64_t remote[kMaxProcesses / kWordBits];                // one bit a rank: it is on another machine
 };
 
 std::shared_ptr<Segment> Segment::create(const SegmentShape& shape, uint32_t rank,
@@ -90,7 +90,7 @@ std::shared_ptr<Segment> Segment::observe(int descriptor) {
   char version[sizeof shape.version]{};
   std::strncpy(version, dfcclVersion(), sizeof version - 1);
   const bool isRead = pread(descriptor, &shape, sizeof shape, offsetof(Header, shape)) == sizeof shape;
-  if (!isRead || std::memcmp(shape.version, version, sizeof version) != 0 || shape.ranks > kMaxRanks) {
+  if (!isRead || std::memcmp(shape.version, version, sizeof version) != 0 || shape.ranks > kMaxProcesses) {
     close(descriptor);
     return nullptr;
   }
@@ -215,6 +215,7 @@ Segment::Lock::~Lock() {
 }
 
 SharedArena Segment::arena() { return SharedArena(header_->arena); }
+SharedDecision& Segment::decision() { return header_->decision; }
 SharedGroupRecord* Segment::firstGroup() const { return header_->firstGroup; }
 void Segment::setFirstGroup(SharedGroupRecord* group) { header_->firstGroup = group; }
 

@@ -52,9 +52,18 @@ struct alignas(4096) RankArea {
   Atomic<uint32_t> attention;         // its watch sleeps on it
   alignas(64) Atomic<uint32_t> presence;
   Atomic<uint32_t> pid;
+  Atomic<uint64_t> agreement;              // the last one that it has come to (agreement.hpp)
   alignas(64) Atomic<uint64_t> heartbeat;  // grows while the process runs
   Atomic<uint64_t> windowNotes;            // where its WindowNotes are; 0: it has none (yet)
   alignas(64) ControlRing control;
+};
+
+inline constexpr uint32_t kMaxProcesses = 1024;
+
+/// The last answer of an agreement; written and read under the lock, the number last and first.
+struct SharedDecision {
+  Atomic<uint64_t> number;
+  uint64_t survivors[kMaxProcesses / 64];  // one bit a rank
 };
 
 class Segment {
@@ -113,7 +122,8 @@ class Segment {
   std::string job() const;
   void setJob(const std::string& job);
 
-  /// All three: under the lock.
+  /// All four: under the lock.
+  SharedDecision& decision();
   SharedArena arena();
   SharedGroupRecord* firstGroup() const;
   void setFirstGroup(SharedGroupRecord* group);

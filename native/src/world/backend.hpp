@@ -3,6 +3,7 @@
 // cuda/). The C API and the addon see no more of either than this, and the queues, which are the same for both.
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -133,6 +134,12 @@ class Backend {
 
   /// Ranks of other processes that are gone.
   virtual std::vector<LostRank> lostRanks() { return {}; }
+  /// Comes to the next agreement of all ranks that live on who they are, or looks at it again.
+  /// @return the same ranks in every process; nothing while one that lives hasn't come.
+  /// @throws Error dfcclAborted where the others have given this rank up, dfcclUnavailable between machines.
+  virtual std::optional<std::vector<uint32_t>> agreeOnSurvivors();
+  /// The ranks that live and haven't come to it.
+  virtual std::vector<uint32_t> awaitedByAgreement() { return {}; }
 
   /// Lets the daemon of a rank leave until reopen(). @pre nothing of it is in flight.
   virtual void leave(uint32_t rank) = 0;

@@ -44,7 +44,10 @@ World::World(const WorldOptions& options)
     queues_.push_back(ranks_.back().get());
     table_[r].resize(options.limits.collectives);
   }
-  if (segment != nullptr) directory_.emplace(options.segment, options.tiles);
+  if (segment != nullptr) {
+    directory_.emplace(options.segment, options.tiles);
+    agreement_.emplace(options.segment);
+  }
   sleepers_ = &pool_.sleepers();
   if (options.network) {
     const Proxy::Hooks hooks{[this] { pool_.wake(); }, [segment] { PeerWatch::alarm(*segment); }};

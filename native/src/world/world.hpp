@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "network/proxy.hpp"
+#include "processes/agreement.hpp"
 #include "processes/peer_watch.hpp"
 #include "processes/shared_group.hpp"
 #include "world/backend.hpp"
@@ -77,6 +78,8 @@ class World : public Backend {
   std::unique_ptr<DeadlockReport> deadlock() override;
 
   std::vector<LostRank> lostRanks() override;
+  std::optional<std::vector<uint32_t>> agreeOnSurvivors() override;
+  std::vector<uint32_t> awaitedByAgreement() override;
   /// Another process has come to an end, or aborted something: gives up what can't complete any more. The watch calls
   /// it now and then.
   void checkPeers();
@@ -128,6 +131,7 @@ class World : public Backend {
   std::vector<std::vector<Registered>> table_;  // [rank][index]
   std::vector<std::vector<uint32_t>> freeIndices_;
   std::unordered_multimap<uint32_t, std::shared_ptr<Group>> groups_;
+  std::optional<Agreement> agreement_;        // where ranks are processes
   std::optional<SharedDirectory> directory_;  // in place of it, where ranks are processes
   std::unordered_map<std::string, std::weak_ptr<const BoundProgram>> programs_;
   Atomic<uint32_t> activeRanks_;

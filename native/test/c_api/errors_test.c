@@ -233,6 +233,13 @@ static void backends(void) {
   CHECK_OK(dfcclGetDevice(&device, ctx));
   CHECK(device == -1);
   CHECK(dfcclGetDevice(NULL, ctx) == dfcclInvalidArgument);
+  /* Ranks of one process end together, so they agree at once. */
+  int survivors[1] = {-1};
+  int count = 0;
+  CHECK_OK(dfcclAgreeOnSurvivors(0, survivors, 1, &count, ctx));
+  CHECK(count >= 1 && survivors[0] == 0);
+  CHECK(dfcclAgreeOnSurvivors(0, NULL, 1, &count, ctx) == dfcclInvalidArgument);
+  CHECK(dfcclAgreeOnSurvivors(0, NULL, 0, NULL, ctx) == dfcclInvalidArgument);
   CHECK_OK(dfcclDestroy(ctx));
   CHECK_OK(dfcclWorldDestroy(world));
 }

@@ -1,7 +1,6 @@
 #define DOCTEST_CONFIG_IMPLEMENT
 // Ranks on several machines, which the test makes as network namespaces with links between them: over UCX and TCP.
 #include <doctest/doctest.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <random>
@@ -10,6 +9,7 @@
 #include "network/support/machine_ranks.hpp"
 #include "network/support/namespaces.hpp"
 #include "processes/support/processes.hpp"
+#include "processes/support/shared_board.hpp"
 #include "processes/support/shared_count.hpp"
 
 using namespace dfccl;
@@ -27,18 +27,6 @@ struct Board {
   SharedCount rounds;          // that rank 0 has behind it
   Atomic<uint32_t> lastRound;  // once it isn't 0: how many there are
   SharedCount noticed;         // ranks that know who is gone
-};
-
-class SharedBoard {
- public:
-  SharedBoard()
-      : board_(static_cast<Board*>(
-            mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0))) {}
-  ~SharedBoard() { munmap(board_, sizeof(Board)); }
-  Board* operator->() const { return board_; }
-
- private:
-  Board* board_;
 };
 
 int runResnet(JoinedRank own, uint32_t ranks, unsigned seed, int iterations) {
@@ -66,7 +54,7 @@ int runResnet(JoinedRank own, uint32_t ranks, unsigned seed, int iterations) {
 
 /// Runs until a rank is gone, which must be one of those expected; then without them.
 int survive(JoinedRank own, uint32_t ranks, const std::vector<uint32_t>& victims, Presence expected, unsigned seed,
-            SharedBoard& board) {
+            SharedBoard<Board>& board) {
   std::mt19937 random(seed + own.number());
   std::vector<JoinedRank::AllReduce> all = addAll(own, 0, allRanks(ranks));
   board->joined.add(1);
@@ -110,7 +98,7 @@ TEST_CASE("a link that is down for less than the limit of silence is ridden out"
   const Machines machines(3);
   REQUIRE(machines.areThere());
   const std::string job = newJob();
-  SharedBoard board;
+  SharedBoard<Board> board;
   Processes processes(6, [&](uint32_t rank) {
     JoinedRank own = joinOn(machines, job, rank, 6, 20'000);
     std::mt19937 random(seed + rank);
@@ -143,7 +131,7 @@ TEST_CASE("a rank that is killed or stopped, and a machine that is cut off, are 
     const Machines machines(3);
     REQUIRE(machines.areThere());
     const std::string job = newJob();
-    SharedBoard board;
+    SharedBoard<Board> board;
     const bool isCutOff = moment % 3 == 2;
     const int signal = moment % 3 == 0 ? SIGKILL : SIGSTOP;
     const std::vector<uint32_t> victims = isCutOff ? std::vector<uint32_t>{4, 5} : std::vector<uint32_t>{5};

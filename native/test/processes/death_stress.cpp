@@ -1,6 +1,5 @@
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <random>
@@ -9,6 +8,7 @@
 #include "processes/support/joined_rank.hpp"
 #include "processes/support/leaks.hpp"
 #include "processes/support/processes.hpp"
+#include "processes/support/shared_board.hpp"
 #include "processes/support/shared_count.hpp"
 #include "processes/support/tier.hpp"
 
@@ -28,10 +28,6 @@ struct Board {
   SharedCount completed;        // collectives, of all ranks
   Atomic<int64_t> lastNoticed;  // when the last survivor knew, in milliseconds
 };
-
-Board* makeBoard() {
-  return static_cast<Board*>(mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
-}
 
 int64_t clockMillis() {
   using namespace std::chrono;
@@ -85,7 +81,7 @@ TEST_CASE("after kill -9 or SIGSTOP of a rank at any moment the others name it i
   int64_t slowest = 0;
   for (int moment = 0; moment < moments(); ++moment) {
     CAPTURE(moment);
-    Board* const board = makeBoard();
+    const SharedBoard<Board> board;
     const std::string job = newJob();
     const uint32_t victim = random() % kRanks;
     const int signal = moment % 2 == 0 ? SIGKILL : SIGSTOP;
@@ -106,7 +102,6 @@ TEST_CASE("after kill -9 or SIGSTOP of a rank at any moment the others name it i
       CHECK(processes.join(victim) == (signal == SIGKILL ? -SIGKILL : kFine));
     }
     CHECK(openRendezvous(job).empty());
-    munmap(board, sizeof(Board));
   }
   MESSAGE("the last survivor knew after " << slowest << " ms at most; the limit of silence is " << kMuteMillis
                                           << " ms");
@@ -114,7 +109,7 @@ TEST_CASE("after kill -9 or SIGSTOP of a rank at any moment the others name it i
 }
 
 TEST_CASE("what a stopped rank may still touch isn't let go before its process has ended") {
-  Board* const board = makeBoard();
+  const SharedBoard<Board> board;
   const std::string job = newJob();
   Processes processes(2, [&](uint32_t rank) {
     JoinedRank own(job, rank, 2, kMuteMillis);
@@ -136,11 +131,10 @@ TEST_CASE("what a stopped rank may still touch isn't let go before its process h
   processes.send(1, SIGKILL);
   CHECK(processes.join(0) == kFine);
   CHECK(processes.join(1) == -SIGKILL);
-  munmap(board, sizeof(Board));
 }
 
 TEST_CASE("a run that a rank has done its part of completes without it; control: one that it hasn't is aborted") {
-  Board* const board = makeBoard();
+  const SharedBoard<Board> board;
   const std::string job = newJob();
   Processes processes(2, [&](uint32_t rank) {
     JoinedRank own(job, rank, 2, kMuteMillis);
@@ -162,12 +156,11 @@ TEST_CASE("a run that a rank has done its part of completes without it; control:
   });
   CHECK(processes.join(0) == kFine);
   CHECK(processes.join(1) == -SIGKILL);
-  munmap(board, sizeof(Board));
 }
 
 TEST_CASE("control: where silence has no limit, a stopped rank is waited for") {
   const std::string job = newJob();
-  Board* const board = makeBoard();
+  const SharedBoard<Board> board;
   Processes processes(2, [&](uint32_t rank) {
     JoinedRank own(job, rank, 2, 3'600'000);
     std::mt19937 random(rank);
@@ -181,5 +174,4 @@ TEST_CASE("control: where silence has no limit, a stopped rank is waited for") {
   REQUIRE(board->joined.await(2));
   processes.send(1, SIGSTOP);
   CHECK(processes.join(0, std::chrono::seconds(2)) == kNeverEnded);
-  munmap(board, sizeof(Board));
 }

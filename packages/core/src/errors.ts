@@ -55,7 +55,7 @@ export class RankLostError extends DfcclError {
   constructor(collective: string, lost: readonly LostRank[]) {
     super(`${collective} can't complete: ${lost.map(({ rank, presence }) => `rank ${rank} ${became[presence]}`).join(", ")}.`, {
       facts: { collective, lost },
-      remedy: "See what ended that process; the others may go on: register again with ranks: rank.survivors().",
+      remedy: "See what ended that process; the others may go on: register again with ranks: await rank.agreeOnSurvivors().",
     });
   }
 }
@@ -85,16 +85,17 @@ export function givenUp(
 
 /**
  * A run did not complete in its time. `facts.missing` names ranks that have not submitted it (or not registered it); where
- * that is empty, all ranks have come, and the run is being executed or preempted because the order differs.
+ * that is empty, all ranks have come, and the run is being executed or preempted because the order differs. `facts.flightRecord`
+ * is the file that this rank's record was written to, where DFCCL_FLIGHT_RECORD asks for one and this is the first timeout.
  */
 export class CollectiveTimeoutError extends DfcclError {
   override readonly code = "TIMEOUT";
 
-  constructor(collective: string, timeoutMs: number, run: number, members: readonly MemberProgress[]) {
+  constructor(collective: string, timeoutMs: number, run: number, members: readonly MemberProgress[], flightRecord?: string) {
     const unregistered = members.filter(({ registered }) => !registered).map(({ rank }) => rank);
     const missing = members.filter(({ registered, submitted }) => registered && submitted <= run).map(({ rank }) => rank);
     super(`${collective} waited ${(timeoutMs / 1000).toFixed(timeoutMs < 1000 ? 3 : 1)} s: ${reason(unregistered, missing)}.`, {
-      facts: { collective, timeoutMs, run, unregistered, missing, members },
+      facts: { collective, timeoutMs, run, unregistered, missing, members, ...(flightRecord === undefined ? {} : { flightRecord }) },
       remedy:
         unregistered.length + missing.length > 0
           ? "See why those ranks didn't come; the run stays in flight and completes when they do, or abort() it."

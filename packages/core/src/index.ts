@@ -15,9 +15,12 @@ export {
 } from "./errors.js";
 export { type AddonAttempt, AddonNotLoadedError } from "./native-addon/load-addon.js";
 export type { DeadlockNode, DeadlockReport, GpuDevice, GpuLink, LostRank, MemberProgress } from "./native-addon/native-world.js";
+export { type FlightRecord, flightRecordOf } from "./processes/flight-record.js";
+export { FlightRecordError } from "./processes/flight-recorder.js";
 export { inspectWorlds, type WorldStatus } from "./processes/inspect-worlds.js";
 export { describeTransport, type JoinOptions, joinWorld, type Launch, NotLaunchedError, readLaunch } from "./processes/join-world.js";
 export type { JoinedRank } from "./processes/joined-rank.js";
+export { writeFlightRecord } from "./processes/write-flight-record.js";
 export type { Rank } from "./rank.js";
 export type { CollectiveFacts, RegisteredCollective, RunOptions } from "./registered-collective.js";
 export type { RunRequest } from "./submitter.js";

@@ -112,7 +112,9 @@ export class RegisteredCollective implements CollectiveFacts, Disposable {
         if (timeoutMs === undefined) return;
         timer = setTimeout(() => {
           // Without completions of its own, the world may have closed meanwhile; the batch has then been told.
-          if (this.isOpen && this.rank.world.isOpen) reject(new CollectiveTimeoutError(this.name, timeoutMs, run, this.explain()));
+          if (!this.isOpen || !this.rank.world.isOpen) return;
+          const record = this.rank.world.flightRecorder?.recordTimeout();
+          reject(new CollectiveTimeoutError(this.name, timeoutMs, run, this.explain(), record));
         }, timeoutMs);
       });
     } catch (error) {

@@ -14,6 +14,7 @@ import {
   type NativeWorldOptions,
   nativeAddon,
 } from "./native-addon/native-world.js";
+import { FlightRecorder } from "./processes/flight-recorder.js";
 import { Rank } from "./rank.js";
 
 export interface WorldOptions<Choice extends BackendChoice = BackendChoice> {
@@ -66,6 +67,8 @@ export function openWorld<const Choice extends BackendChoice = "cpu">(options: W
 export interface JoinedPart<B extends Backend> {
   readonly native: NativeWorldOptions;
   readonly makeRanks: (world: World<B>) => readonly Rank<B>[];
+  /** Where this rank's flight record goes. */
+  readonly flightRecord?: { readonly prefix: string; readonly rank: number } | undefined;
 }
 
 /**
@@ -124,6 +127,8 @@ export class World<B extends Backend = "cpu"> implements Disposable, AsyncDispos
   /** @internal */
   readonly pump: CompletionPump;
   /** @internal */
+  readonly flightRecorder: FlightRecorder | undefined;
+  /** @internal */
   isOpen = true;
 
   /** @internal */
@@ -139,6 +144,8 @@ export class World<B extends Backend = "cpu"> implements Disposable, AsyncDispos
     this.ranks = joined?.makeRanks(this) ?? Array.from({ length: this.size }, (_, number) => new Rank<B>(this, number));
     const canPark = this.backend === "cuda" || ofWorld.workers > 0;
     this.pump = new CompletionPump(this.native, () => this.ranks, { canPark, inOrder: policy.streams > 0 });
+    const record = joined?.flightRecord;
+    this.flightRecorder = record && new FlightRecorder(record.prefix, record.rank, this);
   }
 
   /** In-order worlds: the cycle that the engine's watchdog found, or undefined. */
@@ -160,6 +167,7 @@ export class World<B extends Backend = "cpu"> implements Disposable, AsyncDispos
   close(): void {
     if (!this.isOpen) return;
     this.isOpen = false;
+    this.flightRecorder?.stop();
     this.native.close();
     this.pump.stop(new ClosedError("The world"));
   }

@@ -15,7 +15,7 @@ export function addLaunchCommand(program: Command): void {
     .summary("start a program once a rank, on this machine")
     .description(
       "Starts a program N times and tells each process its rank, in DFCCL_RANK, DFCCL_WORLD_SIZE and DFCCL_JOB; joinWorld() reads " +
-        "them. When one fails, the others are ended too.",
+        "them. When one fails, the others are ended too. dfccl run -n N is the same.",
     )
     .argument("<program...>", "the program and its arguments, as they are; dfccl stands for this command itself")
     .option("-n, --ranks <n>", "processes", wholeNumber(1, 1024), 2)

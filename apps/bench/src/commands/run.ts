@@ -9,6 +9,7 @@ import { byteSize, wholeNumber } from "./options.js";
 import { addProgramChoices, type LoadFlags, programFile } from "./program-options.js";
 
 interface RunFlags extends LoadFlags {
+  readonly n?: string;
   readonly bytes: number;
   readonly iterations: number;
   readonly copies: number;
@@ -18,13 +19,15 @@ interface RunFlags extends LoadFlags {
 
 export function addRunCommand(program: Command): void {
   addProgramChoices(program.command("run").argument("<programs...>", programFile))
-    .summary("run programs on the engine and check every bit")
+    .summary("run programs on the engine and check every bit; with -n, start a program once a rank")
     .description(
       "Runs programs on the engine, all ranks in this process, and compares every output with what its collective promises. Several copies " +
-        "of each are registered at once; each rank submits them in random orders of its own, with device synchronizations between.",
+        "of each are registered at once; each rank submits them in random orders of its own, with device synchronizations between.\n\n" +
+        "With -n before everything else it is dfccl launch: it starts any program once a rank, one process each.",
     )
     .option("-b, --bytes <n>", "size of a segment of float32, such as 4K or 1M, rounded up to whole chunks of all", byteSize, 1 << 16)
-    .option("-n, --iterations <n>", "how often", wholeNumber(1, 1_000_000), 10)
+    .option("-n <ranks>", "first: start a program once a rank, as dfccl launch does, with its options")
+    .option("--iterations <n>", "how often", wholeNumber(1, 1_000_000), 10)
     .option("--copies <n>", "how many collectives of each are in flight at once", wholeNumber(1, 64), 4)
     .option("--seed <n>", "seed of the orders", wholeNumber(0, 2 ** 31 - 1), 1)
     .addOption(new Option("--backend <name>", "cpu, or cuda (NVIDIA GPUs)").choices(["cpu", "cuda"]).default("cpu"))
@@ -32,16 +35,18 @@ export function addRunCommand(program: Command): void {
       "after",
       `
 Examples:
+  $ dfccl run -n 8 node train.js --epochs 3
   $ dfccl run ring.ts
   $ dfccl run ring.ts --bytes 4M --iterations 100 --copies 8
   $ dfccl run ring-all-reduce:ll all-pairs-one-shot-all-reduce:ll:direct --ranks 2 --backend cuda
 
 Exit codes:
   0  every bit is right
-  1  refused, or a result was wrong
+  1  refused, or a result was wrong; with -n, a process failed
   2  usage, or no program in the file`,
     )
-    .action(async (files: string[], flags: RunFlags) => {
+    .action(async (files: string[], flags: RunFlags, command: Command) => {
+      if (flags.n !== undefined) command.error(`Write -n before everything else: dfccl run -n ${flags.n} ${files.join(" ")}`);
       process.exitCode = await run(files, flags);
     });
 }

@@ -63,6 +63,21 @@ describe("dfccl launch", () => {
     expect(code).toBe(0);
   });
 
+  it("is what dfccl run does with -n, whose arguments the program gets as they are", { timeout: limit }, async () => {
+    const script = "const e = process.env; console.log(e.DFCCL_RANK, e.DFCCL_WORLD_SIZE, e.DFCCL_JOB, process.argv.slice(1).join(' '))";
+    for (const options of [
+      ["-n", "2", "--job", "mine"],
+      ["--job=mine", "--keep-going", "-n2"],
+    ]) {
+      const { code, stdout } = await runCommand(["run", ...options, ...node(script), "--", "--iterations", "7", "-n", "3"]);
+      expect(stdout.trimEnd().split("\n").sort()).toEqual(["0 2 mine --iterations 7 -n 3", "1 2 mine --iterations 7 -n 3"]);
+      expect(code).toBe(0);
+    }
+    const eight = await runCommand(["run", "-n", "8", "dfccl", ...disorder]);
+    expect(JSON.parse(eight.stdout)).toMatchObject({ ...exact, expected: 3864, completed: 3864, ranks: 8, launcher: "dfccl launch" });
+    expect(eight.code).toBe(0);
+  });
+
   it("names the rank that failed, and ends those that would wait for it", { timeout: limit }, async () => {
     const script = "process.env.DFCCL_RANK === '1' ? process.exit(3) : setInterval(() => {}, 1000)";
     const { code, stderr } = await runCommand(["launch", "-n", "3", ...node(script)]);

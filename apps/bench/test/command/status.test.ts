@@ -4,9 +4,8 @@ import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { inspectWorlds, type WorldStatus } from "@dfccl/core";
+import { type FlightRecord, inspectWorlds, type WorldStatus } from "@dfccl/core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { FlightRecord } from "../../src/status/flight-record.js";
 import { serveMetrics } from "../../src/status/serve-metrics.js";
 import { runCommand } from "./run-command.js";
 

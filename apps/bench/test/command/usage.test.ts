@@ -44,6 +44,12 @@ describe("a value that can't be", () => {
     ["an unknown mode", ["bench", "mpi", "--mode", "gpu"], /caller, threads, workers/],
     ["a folder instead of a file", ["bench", "mpi", "--json", folder], /must be a file/],
     ["an unknown benchmark", ["bench", "disk"], /unknown command 'disk'/],
+    [
+      "processes behind the program",
+      ["run", "ring-all-reduce", "-n", "8"],
+      /Write -n before everything else: dfccl run -n 8 ring-all-reduce/,
+    ],
+    ["no processes", ["run", "-n", "0", "node"], /whole number from 1 to 1024/],
     ["a doctor's option that isn't there", ["doctor", "--fix"], /unknown option/],
   ])("ends with 2 and says what is possible: %s", async (_, args, message) => {
     const { code, stdout, stderr } = await runCommand(args, { env: { XDG_CONFIG_HOME: folder } });

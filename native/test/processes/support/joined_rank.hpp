@@ -96,6 +96,14 @@ class JoinedRank {
     return true;
   }
 
+  /// Goes on until all that live have agreed on who they are.
+  std::vector<uint32_t> agree() {
+    for (;;) {
+      if (const auto survivors = world_->agreeOnSurvivors()) return *survivors;
+      step();
+    }
+  }
+
   void step() {
     if (!world_->drive()) sched_yield();
   }

@@ -141,6 +141,12 @@ export interface NativeWorld {
   /** null: no other process is in this world. */
   window(): MemoryWindow | null;
   lostRanks(): LostRank[];
+  /** The ranks that go on; null while one that lives hasn't come to the agreement. */
+  agreeOnSurvivors(): number[] | null;
+  /** The ranks that haven't come to it. */
+  awaitedByAgreement(): number[];
+  /** null: the ranks are no processes. */
+  inspect(): NativeWorldStatus | null;
   /** `[rank]`: its machine; null where all are on this one. */
   hosts(): Uint32Array | null;
   /** How another rank registered it differently, where that showed only afterwards; else "". */

@@ -46,6 +46,11 @@ export interface JoinOptions<Choice extends BackendChoice = BackendChoice> exten
   readonly timeoutMs?: number;
   /** Another process without a sign of life for so long is given up; default 10,000, or DFCCL_SILENCE in seconds. */
   readonly silenceMs?: number;
+  /**
+   * Beginning of a file's name: this rank's flight record is written there, with the rank's number after it, when a run times out
+   * for the first time, and on every SIGUSR2. Default: DFCCL_FLIGHT_RECORD; without it none is written.
+   */
+  readonly flightRecord?: string;
   /** Gives the meeting up. */
   readonly signal?: AbortSignal;
 }
@@ -98,9 +103,11 @@ export async function joinWorld<const Choice extends BackendChoice = "cpu">(
   } finally {
     signal?.removeEventListener("abort", giveUp);
   }
+  const prefix = options.flightRecord ?? process.env.DFCCL_FLIGHT_RECORD ?? "";
   let joined: JoinedRank<ChosenBackend<Choice>> | undefined;
   const world = new World<ChosenBackend<Choice>>(worldOptions, {
     native: { ...native.options, segment, muteMillis: silenceMs },
+    flightRecord: prefix === "" ? undefined : { prefix, rank },
     makeRanks: (self) => {
       joined = new JoinedRank(self, rank);
       return [joined];

@@ -1,12 +1,16 @@
 import { type DataType, InvalidArgumentError, isDataType, typedArrayOf } from "@dfccl/primitives";
 import type { Backend, BufferOf } from "../backend.js";
 import { noteAllocated } from "../buffer-address.js";
+import { EngineError } from "../errors.js";
 import { callNative } from "../native-addon/native-error.js";
 import type { LostRank } from "../native-addon/native-world.js";
 import { Rank } from "../rank.js";
+import { checkTimeout } from "../timeout.js";
 
 /** This process's rank in a world of processes; made by `joinWorld()`. Closing it leaves the world. */
 export class JoinedRank<B extends Backend = "cpu"> extends Rank<B> implements Disposable, AsyncDisposable {
+  private agreement: Promise<number[]> | undefined;
+
   /** Ranks of the world, those that are gone included. */
   get size(): number {
     return this.world.size;
@@ -18,10 +22,41 @@ export class JoinedRank<B extends Backend = "cpu"> extends Rank<B> implements Di
     return this.world.native.lostRanks();
   }
 
-  /** The ranks that are still there: a list for `register({ ranks })`, to go on without the others. */
+  /** The ranks that are still there, as this process sees it now. Another may see it otherwise: {@link agreeOnSurvivors}. */
   survivors(): number[] {
     const lost = new Set(this.lostRanks().map(({ rank }) => rank));
     return Array.from({ length: this.size }, (_, rank) => rank).filter((rank) => !lost.has(rank));
+  }
+
+  /**
+   * The ranks to go on with, ascending: a list for `register({ ranks })`, the same on all of them, whoever has died or dies
+   * meanwhile. Every rank that lives calls it, as often as the others do; it waits for them. Calls of one rank that overlap get
+   * one answer.
+   * @param timeoutMs - for the others to come; default 60,000.
+   * @throws {EngineError} TIMEOUT with the ranks that didn't come in `facts.missing`: call it again, or end them; ABORTED where the
+   *   others have given this rank up; UNAVAILABLE where the ranks are on several machines.
+   */
+  agreeOnSurvivors({ timeoutMs = 60_000 }: { readonly timeoutMs?: number } = {}): Promise<number[]> {
+    this.agreement ??= this.agree(timeoutMs).finally(() => {
+      this.agreement = undefined;
+    });
+    return this.agreement;
+  }
+
+  private async agree(timeoutMs: number): Promise<number[]> {
+    this.world.requireOpen();
+    checkTimeout(timeoutMs);
+    const { native, pump } = this.world;
+    const deadline = performance.now() + timeoutMs;
+    const found: number[] = [];
+    await pump.until(() => {
+      const survivors = callNative(() => native.agreeOnSurvivors());
+      if (survivors !== null) found.push(...survivors);
+      // Nobody looks after the deadline, so no answer is lost to a caller who has gone.
+      else if (performance.now() > deadline) throw agreementTimeout(timeoutMs, native.awaitedByAgreement());
+      return survivors !== null;
+    });
+    return found;
   }
 
   /** Zeroed memory that the other processes can reach: what their part of a collective reads and writes directly. */
@@ -48,4 +83,13 @@ export class JoinedRank<B extends Backend = "cpu"> extends Rank<B> implements Di
   async [Symbol.asyncDispose](): Promise<void> {
     this.close();
   }
+}
+
+function agreementTimeout(timeoutMs: number, missing: readonly number[]): EngineError {
+  return new EngineError(
+    "TIMEOUT",
+    `The agreement on the survivors waited ${timeoutMs / 1000} s for ranks that live: ${missing.join(", ")}.`,
+    "Every rank has to call agreeOnSurvivors(): see what those do, then call it again, or end their processes.",
+    { timeoutMs, missing },
+  );
 }

@@ -60,6 +60,31 @@ describe("one rank a process", () => {
   });
 });
 
+describe("agreeOnSurvivors", () => {
+  it("gives all survivors of two deaths at once the same list", { timeout: limit }, async () => {
+    const processes = start("shrinking", launchers.dfccl(4));
+    for (const process of processes) await process.told(1);
+    for (const rank of [1, 3]) processes[rank]?.child.kill("SIGKILL");
+    for (const rank of [0, 2]) {
+      const [, told] = (await processes[rank]?.told(2)) ?? [];
+      expect(told).toEqual({ ranks: [0, 2], sum: 2 });
+      expect(await processes[rank]?.ended()).toEqual({ code: 0, signal: null, stderr: "" });
+    }
+  });
+
+  it("names the ranks that don't come in time, and can be asked again", { timeout: limit }, async () => {
+    const processes = start("unheard", launchers.dfccl(2));
+    expect(await processes[0]?.told(1)).toEqual([{ code: "TIMEOUT", facts: { timeoutMs: 1, missing: [1] } }]);
+    await processes[1]?.told(1);
+    processes[1]?.child.stdin?.write("come\n");
+    for (const process of processes) {
+      const [, told] = await process.told(2);
+      expect(told).toEqual({ survivors: [0, 1], again: [0, 1] });
+      expect((await process.ended()).code).toBe(0);
+    }
+  });
+});
+
 describe("joinWorld", () => {
   const alone = { rank: 0, size: 2, job: `nobody-else-${process.pid}` };
 

@@ -71,7 +71,7 @@ export function start(fixture: string, environments: readonly NodeJS.ProcessEnv[
 
 function startOne(fixture: string, env: NodeJS.ProcessEnv): RankProcess {
   const file = fileURLToPath(new URL(`./fixtures/${fixture}.ts`, import.meta.url));
-  const child = spawn(process.execPath, ["--import", "tsx", file], { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, ["--import", "tsx", file], { env: { ...process.env, ...env }, stdio: ["pipe", "pipe", "pipe"] });
   const [lines, watchers]: [unknown[], Set<() => void>] = [[], new Set()];
   let [rest, stderr] = ["", ""];
   child.stdout.setEncoding("utf8").on("data", (text: string) => {

@@ -1,4 +1,4 @@
-import type { WorldStatus } from "@dfccl/core";
+import type { WorldStatus } from "./inspect-worlds.js";
 
 type Collective = WorldStatus["collectives"][number];
 
@@ -23,6 +23,8 @@ interface Entry {
   readonly retired: boolean;
   readonly timeout_ms: null;
   readonly is_p2p: boolean;
+  /** Not PyTorch's, which reads past it: members that haven't submitted this run. */
+  readonly missing_ranks: readonly number[];
 }
 
 /** What PyTorch's analyzer of flight recorders reads of one rank: version 2.10 of its dump. */
@@ -44,6 +46,10 @@ const mostRuns = 64;
 const operations: Readonly<Record<string, string>> = {
   "all-gather": "_all_gather_base",
   "reduce-scatter": "_reduce_scatter_base",
+  barrier: "all_reduce_barrier",
+  // The analyzer stops at a name that it doesn't know, and holds no rank's sizes of this one against another's.
+  "send-recv": "all_to_all",
+  custom: "all_to_all",
 };
 const types: Readonly<Record<string, string>> = {
   int8: "Char",
@@ -123,6 +129,7 @@ function entryOf(one: Collective, group: number, member: Collective["members"][n
     retired: state === "completed",
     timeout_ms: null,
     is_p2p: false,
+    missing_ranks: one.members.filter(({ submitted }) => submitted <= run).map(({ rank }) => rank),
   };
 }
 
