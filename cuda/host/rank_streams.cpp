@@ -65,6 +65,17 @@ void RankStreams::checkStream(cudaStream_t stream) const {
          "Pass a stream that was made after cudaSetDevice(" + std::to_string(mine) + ").", mine);
 }
 
+/// The daemon's own stream has the greatest priority. One of the same that waits may keep it from starting: seen on
+/// H200s, where a test with 64 such streams hung.
+void RankStreams::checkPriority(cudaStream_t stream) const {
+  int least = 0, greatest = 0, own = 0;
+  DFCCL_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+  DFCCL_CUDA(cudaStreamGetPriority(stream, &own));
+  if (own != greatest || least == greatest) return;
+  refuse("has the greatest priority, which is the daemon's own: the daemon might have to start behind it",
+         "Make it with a lower one: cudaStreamCreateWithPriority.", arena_.device());
+}
+
 cudaError_t RankStreams::arrive(cudaStream_t stream, uint32_t slot) {
   const OnDevice here(arena_.device());
   return launchArrive(pending_.notices, slot, doorbell_, stream);
@@ -73,6 +84,7 @@ cudaError_t RankStreams::arrive(cudaStream_t stream, uint32_t slot) {
 void RankStreams::wait(cudaStream_t stream, uint32_t index, uint64_t issued) const {
   checkStream(stream);
   const OnDevice here(arena_.device());
+  checkPriority(stream);
   static const WaitValue32 waitValue = findWaitValue32();
   if (waitValue == nullptr) {
     throw Error(dfcclUnavailable, "The driver lets no stream wait for a value in memory.",

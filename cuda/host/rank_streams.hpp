@@ -48,6 +48,7 @@ class RankStreams {
   bool isAwaited(uint64_t taken) const { return announced_.load(order::seqCst) != taken; }
 
  private:
+  void checkPriority(cudaStream_t stream) const;
   uint32_t targetOf(uint32_t index, uint64_t issued) const {
     return before_[index].load(order::relaxed) + static_cast<uint32_t>(issued);
   }

