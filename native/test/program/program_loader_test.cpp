@@ -30,6 +30,21 @@ uint64_t payloadOf(Protocol protocol, uint32_t chunks) {
   return loadProgram(sender(protocol, chunks), DataType::float32, uint64_t{chunks} << 20, kBounded)->slotPayloadBytes;
 }
 
+/// Rank 0 of one copies its input, half of it in each of two blocks.
+ProgramWriter copier() {
+  ProgramWriter w(Collective::custom, Protocol::simple, 1, 0, 2);
+  w.header.chunksPerSegment = 2;
+  for (uint32_t block = 0; block < 2; ++block) {
+    StepRecord step = ProgramWriter::step(Op::copy);
+    ProgramWriter::from(step, BufferKind::input, block);
+    ProgramWriter::to(step, BufferKind::output, block);
+    w.add(block, step);
+  }
+  return w;
+}
+
+void load(const std::vector<uint8_t>& program) { loadProgram(program, DataType::float32, 1 << 20, kBounded); }
+
 }  // namespace
 
 TEST_CASE("a slot of a packed protocol carries no more than what it is packed from holds") {
@@ -45,4 +60,21 @@ TEST_CASE("a message of more chunks than that has room for, at an element each, 
   CHECK(payloadOf(Protocol::ll, kMost) == kBounded.framedPayloadBytes);
   CHECK_THROWS_AS(payloadOf(Protocol::ll, kMost + 1), Error);
   CHECK(payloadOf(Protocol::simple, kMost + 1) > kBounded.framedPayloadBytes);
+}
+
+TEST_CASE("what goes step by step waits for nobody: with connections or dependencies it is refused") {
+  ProgramWriter free = copier();
+  free.header.flags |= kStepByStep;
+  CHECK_NOTHROW(load(free.encode()));
+
+  std::vector<uint8_t> connected = sender(Protocol::simple, 1);
+  CHECK_NOTHROW(load(connected));
+  reinterpret_cast<ProgramHeader*>(connected.data())->flags |= kStepByStep;
+  CHECK_THROWS_AS(load(connected), Error);
+
+  ProgramWriter dependent = copier();
+  dependent.await(1, 0, 0);
+  CHECK_NOTHROW(load(dependent.encode()));
+  dependent.header.flags |= kStepByStep;
+  CHECK_THROWS_AS(load(dependent.encode()), Error);
 }
