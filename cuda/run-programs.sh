@@ -26,7 +26,7 @@ step() {
 
 # Right: algorithms, protocols and forms all at once, small and over many tiles.
 mixed=(ring-all-reduce{,:ll,:ll128,:x8,:c4:x8} all-pairs-one-shot-all-reduce{:ll,:ll:direct,:ll:direct:x4}
-  all-pairs-two-shot-all-reduce{,:ll,:direct,:direct:x32} recursive-halving-doubling-all-reduce double-binary-tree-all-reduce:ll
+  all-pairs-two-shot-all-reduce{,:ll,:direct,:direct:x32,:direct:phases:x32} recursive-halving-doubling-all-reduce double-binary-tree-all-reduce:ll
   ring-all-gather:x4 all-pairs-all-gather:direct ring-reduce-scatter all-pairs-all-to-all)
 for bytes in 4K 1M; do
   step 60 "right-$bytes" run "${mixed[@]}" --ranks "$ranks" --backend cuda --bytes $bytes --iterations 10 --copies 2
@@ -34,7 +34,7 @@ done
 
 exchange=all-pairs-one-shot-all-reduce:ll:direct
 twoShot=all-pairs-two-shot-all-reduce
-contenders=($exchange{,:x4,:x16,:x32} $twoShot:direct{,:x32} ring-all-reduce{,:c4,:x8,:c4:x8,:ll,:ll:x8}
+contenders=($exchange{,:x4,:x16,:x32} $twoShot:direct{,:x32,:phases:x32} ring-all-reduce{,:c4,:x8,:c4:x8,:ll,:ll:x8}
   all-pairs-one-shot-all-reduce:ll $twoShot:ll)
 bench=(bench programs --gpus --ranks "$ranks" "${contenders[@]}")
 step 120 quick "${bench[@]}" --quick --json "$out/quick.json"
@@ -44,5 +44,5 @@ for slot in 32K 512K; do
     --json "$out/slots-$slot.json"
 done
 step 200 backToBack "${bench[@]}" --back-to-back -n 5 --json "$out/back-to-back.json" --markdown "$out/back-to-back.md"
-step 120 tune tune programs --gpus --ranks "$ranks" $exchange{,:x4,:x16,:x32} $twoShot:direct{,:x32} ring-all-reduce:{x8,c4:x8} \
+step 120 tune tune programs --gpus --ranks "$ranks" $exchange{,:x4,:x16,:x32} $twoShot:direct{,:x32,:phases:x32} ring-all-reduce:{x8,c4:x8} \
   -n 5 -b 8,512,4K,16K,32K,64K,128K,256K,512K,1M,4M,16M,64M -o "$out/table.json"

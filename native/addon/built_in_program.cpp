@@ -5,6 +5,7 @@
 
 #include "world/builtin_programs.hpp"
 #include "world/connected_programs.hpp"
+#include "world/large_programs.hpp"
 
 namespace dfccl::addon {
 
@@ -16,6 +17,8 @@ Napi::Value builtInProgram(const Napi::CallbackInfo& info) {
     const auto hosts = info[4].As<Napi::Uint32Array>();
     bytes = buildConnectedProgram(collective, {hosts.Data(), hosts.Data() + hosts.ElementLength()}, argument(2),
                                   argument(3), argument(5));
+  } else if (info[5].IsNumber()) {
+    bytes = buildLargeProgram(collective, argument(1), argument(2), argument(3), argument(5));
   } else {
     bytes = buildDirectProgram(collective, argument(1), argument(2), argument(3));
   }

@@ -33,6 +33,21 @@ uint64_t payloadOf(Protocol protocol, uint32_t chunks) {
   return loadProgram(sender(protocol, chunks), DataType::float32, uint64_t{chunks} << 20, kBounded)->slotPayloadBytes;
 }
 
+/// Rank 0 of one copies its input, half of it in each of two blocks.
+ProgramWriter copier() {
+  ProgramWriter w(Collective::custom, Protocol::simple, 1, 0, 2);
+  w.header.chunksPerSegment = 2;
+  for (uint32_t block = 0; block < 2; ++block) {
+    StepRecord step = ProgramWriter::step(Op::copy);
+    ProgramWriter::from(step, BufferKind::input, block);
+    ProgramWriter::to(step, BufferKind::output, block);
+    w.add(block, step);
+  }
+  return w;
+}
+
+void load(const std::vector<uint8_t>& program) { loadProgram(program, DataType::float32, 1 << 20, kBounded); }
+
 }  // namespace
 
 TEST_CASE("a slot of a packed protocol carries no more than what it is packed from holds") {
@@ -64,4 +79,21 @@ TEST_CASE("a step of as many sources or destinations as the engine has room for 
   CHECK_NOTHROW(load(kMaxStepRefs, kMaxStepRefs));
   CHECK_THROWS_AS(load(kMaxStepRefs + 1, 1), Error);
   CHECK_THROWS_AS(load(1, kMaxStepRefs + 1), Error);
+}
+
+TEST_CASE("what goes step by step waits for nobody: with connections or dependencies it is refused") {
+  ProgramWriter free = copier();
+  free.header.flags |= kStepByStep;
+  CHECK_NOTHROW(load(free.encode()));
+
+  std::vector<uint8_t> connected = sender(Protocol::simple, 1);
+  CHECK_NOTHROW(load(connected));
+  reinterpret_cast<ProgramHeader*>(connected.data())->flags |= kStepByStep;
+  CHECK_THROWS_AS(load(connected), Error);
+
+  ProgramWriter dependent = copier();
+  dependent.await(1, 0, 0);
+  CHECK_NOTHROW(load(dependent.encode()));
+  dependent.header.flags |= kStepByStep;
+  CHECK_THROWS_AS(load(dependent.encode()), Error);
 }

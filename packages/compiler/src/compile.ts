@@ -14,7 +14,7 @@ import {
   type VerificationReport,
   verifyProgram,
 } from "@dfccl/primitives";
-import type { ProgramDefinition } from "./language/define-program.js";
+import type { DirectForm, ProgramDefinition } from "./language/define-program.js";
 import { NotDirectError } from "./language/errors.js";
 import type { Trace } from "./language/trace.js";
 import { traceProgram } from "./language/trace-program.js";
@@ -23,6 +23,7 @@ import { assignBlocks, type BlockAssignment } from "./passes/assign-blocks.js";
 import { assignChannels, defaultChannelLimit } from "./passes/assign-channels.js";
 import { buildChunkDag, type ChunkDag } from "./passes/chunk-dag.js";
 import { type DirectGraph, directAccesses } from "./passes/direct-accesses.js";
+import { directPhases } from "./passes/direct-phases.js";
 import { emit } from "./passes/emit.js";
 import { type FusedGraph, type FusedPair, fuse, unfused } from "./passes/fuse.js";
 import { generateInstructions } from "./passes/generate-instructions.js";
@@ -83,12 +84,21 @@ export function compile<W extends BufferKind>(definition: ProgramDefinition<W>, 
   const trace = traceProgram(definition);
   const replicated = replicate(trace, { instances, replication });
   const instructions = generateInstructions(replicated);
-  const direct = definition.direct === true ? directAccesses(mergeReductions(instructions), replicated) : undefined;
+  const direct = directGraph(definition.direct ?? false, instructions, replicated);
   const lowered = direct === undefined ? lower(instructions, slotCount, channelLimit) : lowerDirect(direct, slotCount);
   const awaits = synchronize(lowered.fused, lowered.order, lowered.placements);
   const { signature } = replicated;
   const { scratchChunks } = direct ?? replicated;
-  const emitted = emit({ signature, scratchChunks, protocol, slotCount, graph: lowered.fused, awaits, ...lowered });
+  const emitted = emit({
+    signature,
+    scratchChunks,
+    protocol,
+    slotCount,
+    stepByStep: definition.direct === "in phases",
+    graph: lowered.fused,
+    awaits,
+    ...lowered,
+  });
   const [overwrite] = direct?.overwrites ?? [];
   if (overwrite !== undefined && !isExchange(emitted)) throw overwrite;
   // A standard collective is held to the verifier's own idea of it, not to the one that the tracer used.
@@ -110,6 +120,13 @@ export function compile<W extends BufferKind>(definition: ProgramDefinition<W>, 
 /** The chunk DAG of a compiled program; only looking at it needs one. */
 export function chunkDagOf({ stages }: CompiledProgram): ChunkDag {
   return buildChunkDag(stages.replicated);
+}
+
+/** Undefined where there are to be messages. */
+function directGraph(form: DirectForm, instructions: InstructionGraph, replicated: ReplicatedTrace): DirectGraph | undefined {
+  if (form === false) return undefined;
+  const direct = directAccesses(mergeReductions(instructions), replicated);
+  return form === "in phases" ? directPhases(direct, replicated) : direct;
 }
 
 /** Messages order what accesses alone leave to chance; of programs that need that, this is said. */

@@ -2,6 +2,7 @@ export { type CompiledProgram, type CompileOptions, chunkDagOf, compile, type St
 export { describeInstruction, type FormattedStage, formatStages, programLines } from "./format-stages.js";
 export type { ChunkReference, Directive } from "./language/chunk-reference.js";
 export {
+  type DirectForm,
   defineProgram,
   isProgramDefinition,
   type Language,
@@ -17,6 +18,7 @@ export {
   MixedSpanError,
   NoSuchRankError,
   NotDirectError,
+  NotInPhasesError,
   SpanMismatchError,
   StaleReferenceError,
   UninitialisedChunkError,

@@ -1,7 +1,17 @@
-import { isExchange, programLimits, protocols } from "@dfccl/primitives";
+import { buildProgram, encodeAllRanks, isExchange, programLimits, protocols } from "@dfccl/primitives";
 import { describe, expect, it } from "vitest";
-import { allPairsAllGather, allPairsOneShotAllReduce, allPairsTwoShotAllReduce } from "../src/algorithms/index.js";
-import { allReduce, type CompiledProgram, compile, custom, defineProgram, NotDirectError, type ProgramDefinition } from "../src/index.js";
+import { allPairsAllGather, allPairsOneShotAllReduce, allPairsTwoShotAllReduce, ringAllReduce } from "../src/algorithms/index.js";
+import {
+  allReduce,
+  type CompiledProgram,
+  compile,
+  custom,
+  defineProgram,
+  LanguageError,
+  NotDirectError,
+  type ProgramDefinition,
+  reduce,
+} from "../src/index.js";
 import { checkOutputs } from "./support/check-outputs.js";
 import { everyAlgorithm } from "./support/every-algorithm.js";
 import { randomCustomProgram } from "./support/random-program.js";
@@ -120,5 +130,122 @@ describe("what can't be direct is refused at its line", () => {
       sum.copy(0, "output", 0).copy(1, "output", 0);
     });
     expect(whyNot(chain as ProgramDefinition)).toMatch(/direct\.test\.ts:\d+:\d+: .*adds to what came before/);
+  });
+});
+
+describe("in phases", () => {
+  const inPhases = (definition: ProgramDefinition) => compile({ ...definition, direct: "in phases" });
+
+  it.each([2, 3, 4, 5, 6, 7, 8])("%i ranks reduce into their own outputs, and only then write to the others'", (ranks) => {
+    for (const instances of [1, 4]) {
+      const compiled = inPhases(allPairsTwoShotAllReduce({ ranks, instances }));
+      const { program, report } = compiled;
+      expect([report.connections, program.stepByStep, program.inPlace, program.outOfPlace]).toEqual([0, true, true, true]);
+      program.ranks.forEach(({ blocks, scratchChunks }, rank) => {
+        expect([blocks.length, scratchChunks]).toEqual([instances, 0]);
+        for (const { steps } of blocks) {
+          expect(steps.map(({ sources = [] }) => sources.length)).toEqual([ranks, 1]);
+          expect(steps[0]?.destinations?.map((place) => place.rank)).toEqual([rank]);
+          expect(steps[1]?.sources).toEqual(steps[0]?.destinations);
+          expect(steps[1]?.destinations?.map((place) => place.rank)).not.toContain(rank);
+          expect(steps[1]?.destinations).toHaveLength(ranks - 1);
+        }
+      });
+      checkOutputs(compiled, 40 * ranks + 3, ranks);
+    }
+  });
+
+  it.each([2, 3, 4, 5, 8])("on %i ranks, the two-shot that reduces in the order of ranks is byte for byte the built-in one", (ranks) => {
+    const all = Array.from({ length: ranks }, (_, rank) => rank);
+    const collective = allReduce({ ranks, chunks: ranks, inPlace: "either" });
+    const twoShot = defineProgram({ collective }, ({ chunk }) => {
+      for (const shard of all) for (const rank of all) if (rank !== shard) chunk(rank, "input", shard).copy(shard, "scratch", rank);
+      for (const shard of all) {
+        const from = (rank: number) => chunk(shard, rank === shard ? "input" : "scratch", rank);
+        const sum = all.slice(1).reduce((partial, rank) => partial.reduce(from(rank)), from(0));
+        const result = sum.copy(shard, "output", shard);
+        for (const distance of all.slice(1)) result.copy((shard + distance) % ranks);
+      }
+    });
+    for (const channels of [1, 4, 32]) {
+      const { program } = inPhases({ ...twoShot, instances: channels } as ProgramDefinition);
+      const builtIn = buildProgram({ collective: "all-reduce", algorithm: "direct-two-shot-in-phases", ranks, channels });
+      expect(encodeAllRanks(program)).toEqual(encodeAllRanks(builtIn));
+    }
+  });
+
+  it("each block reduces all that it reduces before it copies", () => {
+    const collective = allReduce({ ranks: 2, chunks: 4, inPlace: "either" });
+    const compiled = inPhases(
+      defineProgram({ collective }, ({ chunk }) => {
+        for (const index of [0, 1, 2, 3]) {
+          const [mine, other] = [index % 2, 1 - (index % 2)];
+          chunk(mine, "input", index).reduce(chunk(other, "input", index).copy(mine, "scratch", index));
+          chunk(mine, "output", index).copy(other);
+        }
+      }) as ProgramDefinition,
+    );
+    for (const { blocks } of compiled.program.ranks) {
+      expect(blocks.map(({ steps }) => steps.map(({ sources = [] }) => sources.length))).toEqual([[2, 2, 1, 1]]);
+    }
+    checkOutputs(compiled, 33, 1);
+  });
+
+  it("what its own rank doesn't want is reduced into scratch memory", () => {
+    const compiled = inPhases(
+      defineProgram({ collective: reduce({ ranks: 2, root: 0 }) }, ({ chunk }) => {
+        chunk(0, "input").copy(1, "scratch", 0).reduce(chunk(1, "input")).copy(1, "scratch", 1).copy(0, "output", 0);
+      }) as ProgramDefinition,
+    );
+    expect(compiled.program.ranks.map(({ scratchChunks }) => scratchChunks)).toEqual([0, 2]);
+  });
+
+  describe("is refused at its line", () => {
+    const whyNot = (definition: ProgramDefinition): string => {
+      try {
+        inPhases(definition);
+      } catch (error) {
+        if (error instanceof LanguageError) return `${error.code} ${error.message}`;
+        throw error;
+      }
+      throw new Error("it was not refused");
+    };
+
+    it("where messages would stay", () => {
+      expect(whyNot(ringAllReduce({ ranks: 3 }))).toMatch(/^NOT_DIRECT .*:\d+:\d+: /);
+    });
+
+    it("where nothing is both reduced and handed on", () => {
+      expect(whyNot(allPairsAllGather({ ranks: 3 }))).toMatch(/^NOT_IN_PHASES .*no reduction's result goes to other ranks/);
+    });
+
+    it("where a reduction takes the place of one that is still to be copied", () => {
+      const collective = allReduce({ ranks: 2, chunks: 2 });
+      const again = defineProgram({ collective }, ({ chunk }) => {
+        for (const index of [0, 1]) {
+          const sum = chunk(0, "input", index)
+            .copy(1, "scratch", 0)
+            .reduce(chunk(1, "input", index))
+            .copy(1, "scratch", 1);
+          sum.copy(0, "output", index);
+          sum.copy(1, "output", index);
+        }
+      });
+      expect(whyNot(again as ProgramDefinition)).toMatch(
+        /^NOT_IN_PHASES .*direct\.test\.ts:\d+:\d+: .*must come after a copy to other ranks/,
+      );
+    });
+
+    it("where blocks would wait for each other", () => {
+      const collective = allReduce({ ranks: 2, inPlace: "either" });
+      const acrossBlocks = defineProgram({ collective }, ({ chunk, parallelize }) => {
+        parallelize(2, () => {
+          chunk(0, "input").reduce(chunk(1, "input").copy(0, "scratch", 0));
+          chunk(0, "output").copy(1);
+        });
+        chunk(0, "output").copy(0, "scratch", 1);
+      });
+      expect(whyNot(acrossBlocks as ProgramDefinition)).toMatch(/^NOT_IN_PHASES .*direct\.test\.ts:\d+:\d+: .*another block/);
+    });
   });
 });

@@ -74,3 +74,17 @@ describe("and so are those for ranks on several machines", () => {
     });
   }
 });
+
+it("and so is GPUs' all-reduce for large buffers", () => {
+  for (const ranks of [2, 3, 5, 8]) {
+    for (const channels of [1, 4, 32]) {
+      const program = buildProgram({ collective: "all-reduce", algorithm: "direct-two-shot-in-phases", ranks, channels });
+      for (let rank = 0; rank < ranks; rank += 1) {
+        const native = nativeAddon().builtInProgram(collectiveCode("all-reduce"), ranks, rank, 0, undefined, channels);
+        expect(Buffer.from(native).toString("hex"), `rank ${rank} of ${ranks}, ${channels} channels`).toBe(
+          Buffer.from(encodeProgram(program, rank)).toString("hex"),
+        );
+      }
+    }
+  }
+});

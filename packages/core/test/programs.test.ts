@@ -29,6 +29,26 @@ describe("a program of the caller's own", () => {
     },
   );
 
+  it.each([2, 3, 4, 5, 6, 7, 8])(
+    "all-reduce in phases on %i ranks: all is reduced before anything is copied, over many tiles",
+    async (ranks) => {
+      for (const channels of [1, 4]) {
+        const program = buildProgram({ collective: "all-reduce", algorithm: "direct-two-shot-in-phases", ranks, channels });
+        for (const blocks of [1, 2]) {
+          using world = openWorld({ ranks, blocks, directTileBytes: 2048 });
+          // Three tiles of each chunk and a bit; then less than a chunk for each.
+          for (const count of [3 * 512 * ranks * channels + 17, 5]) {
+            for (const inPlace of [false, true]) {
+              const test = { op: "avg", count, root: 0, inputs: inputs(ranks, count), scales: [], inPlace } as const;
+              const difference = await findDifference(world, { ...test, collective: "all-reduce", dataType: "float32", program });
+              expect(difference, `${count} elements, ${channels} channels, ${blocks} blocks, in place ${inPlace}`).toBeUndefined();
+            }
+          }
+        }
+      }
+    },
+  );
+
   it("may compute what no standard collective does: each rank's data moves on by one", async () => {
     const ranks = 3;
     const rotate = createProgram({

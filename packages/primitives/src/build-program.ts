@@ -125,6 +125,7 @@ function builderProgram(options: BuildOptions, builder: Builder, channels: numbe
     inPlace: builder.inPlace,
     outOfPlace: builder.outOfPlace,
     usesDirect: builder.usesDirect,
+    stepByStep: builder.stepByStep,
     ranks,
   });
 }

@@ -31,7 +31,7 @@ export const none32 = 0xffff_ffff;
 export const noBuffer = 3;
 
 export const stepFlags = { directSend: 1, directRecv: 2, finish: 4 } as const;
-export const programFlags = { inPlace: 1, usesDirect: 2, outOfPlace: 4 } as const;
+export const programFlags = { inPlace: 1, usesDirect: 2, outOfPlace: 4, stepByStep: 8 } as const;
 
 export const programHeaderLayout = record(
   ["magic", 4],

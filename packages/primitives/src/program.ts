@@ -74,7 +74,7 @@ export interface RankProgram {
 
 /**
  * What all ranks of a collective execute, the program of rank r in `ranks[r]`. A program doesn't depend on the number or
- * type of the elements: chunks are cut to fit, and the whole step list runs once for each tile of a chunk. Programs are
+ * type of the elements: chunks are cut to fit, and the whole step list runs once for each tile of a chunk, unless they go step by step. Programs are
  * plain data and never change.
  */
 export interface Program {
@@ -96,6 +96,11 @@ export interface Program {
   readonly outOfPlace: boolean;
   /** Some step touches another rank's buffers, or the program wants the barrier that the engine then ends a run with. */
   readonly usesDirect: boolean;
+  /**
+   * Each step of a block runs for all tiles before the next one begins; otherwise the whole step list runs for each tile.
+   * Only without connections and dependencies: those order steps within a tile.
+   */
+  readonly stepByStep: boolean;
   readonly ranks: readonly RankProgram[];
 }
 
@@ -116,6 +121,8 @@ export interface ProgramSpec {
   readonly outOfPlace: boolean;
   /** Default: whether some step touches another rank's buffers. */
   readonly usesDirect?: boolean | undefined;
+  /** Default false. */
+  readonly stepByStep?: boolean | undefined;
   /** `ranks[rank].blocks[block][step]`; no scratch unless stated. */
   readonly ranks: readonly { readonly blocks: readonly (readonly Step[])[]; readonly scratchChunks?: number | undefined }[];
 }
@@ -141,6 +148,7 @@ export function createProgram(spec: ProgramSpec): Program {
     inPlace: spec.inPlace,
     outOfPlace: spec.outOfPlace,
     usesDirect: spec.usesDirect ?? ranks.some((rank, index) => touchesOtherRanks(rank, index)),
+    stepByStep: spec.stepByStep ?? false,
     ranks,
   };
 }

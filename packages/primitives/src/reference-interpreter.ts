@@ -153,12 +153,23 @@ class Interpreter {
     if (step.send && opShapeOf(step.op).sends) {
       this.slotsOf(rank, step.send.peer, step.send.channel).push(step.send.remote ? [] : payload);
     }
-    state.step += 1;
-    if (state.step === steps.length) {
-      state.step = 0;
-      state.tile += 1;
-    }
+    this.moveOn(state);
     this.executed += 1;
+  }
+
+  /** A block is over when its `tile` is beyond the last one. */
+  private moveOn(state: BlockState): void {
+    if (this.program.stepByStep) {
+      state.tile += 1;
+      if (state.tile < this.tiles || state.step === state.steps.length - 1) return;
+      state.tile = 0;
+      state.step += 1;
+      return;
+    }
+    state.step += 1;
+    if (state.step < state.steps.length) return;
+    state.step = 0;
+    state.tile += 1;
   }
 
   /**

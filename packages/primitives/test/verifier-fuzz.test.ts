@@ -62,6 +62,7 @@ const program: fc.Arbitrary<Program> = fc
     inPlace: fc.boolean(),
     outOfPlace: fc.boolean(),
     usesDirect: fc.boolean(),
+    stepByStep: fc.boolean(),
     ranks: fc.array(
       fc.record({ scratchChunks: whole, blocks: fc.array(fc.record({ steps: fc.array(step, { maxLength: 4 }) }), { maxLength: 3 }) }),
       { maxLength: 4 },

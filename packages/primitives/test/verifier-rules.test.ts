@@ -66,6 +66,12 @@ const passMessage: (readonly Step[])[][] = [[[copy(out0, in0), send(in0, to(1))]
 const broadcast = (ranks: (readonly Step[])[][], spec: Partial<ProgramSpec> = {}): Program =>
   program("broadcast", ranks, { root: 0, ...spec });
 
+/** Rank 0 writes to rank 1's output; from what it has written to its own, if that comes first. */
+const passDirectly = (afterOwn: boolean): (readonly Step[])[][] => {
+  const toOther = multiReduceCopy([on(1, out0)], [on(0, afterOwn ? out0 : in0)]);
+  return [[[copy(out0, in0)], [afterOwn ? { ...toOther, dependsOn: [{ block: 0, step: 0 }] } : toOther]], [[]]];
+};
+
 const rules: Rule[] = [
   {
     code: "BAD_PROGRAM",
@@ -97,6 +103,20 @@ const rules: Rule[] = [
     accepted: broadcast(passMessage),
     refused: broadcast([[[copy(out0, in0), { op: "send", src: in0, count: 1 }]], [[recv(out0, to(0))]]]),
     facts: { rank: 0, block: 0, step: 1 },
+  },
+  {
+    code: "BAD_STEP",
+    says: "what goes step by step has no messages",
+    accepted: broadcast(passMessage),
+    refused: broadcast(passMessage, { stepByStep: true }),
+    facts: { rank: 0, block: 0, step: 1, op: "send" },
+  },
+  {
+    code: "BAD_STEP",
+    says: "what goes step by step has no dependencies",
+    accepted: broadcast(passDirectly(false), { stepByStep: true }),
+    refused: broadcast(passDirectly(true), { stepByStep: true }),
+    facts: { rank: 0, block: 1, step: 0, op: "multiReduceCopy" },
   },
   {
     code: "BAD_STEP",

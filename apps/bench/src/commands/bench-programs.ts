@@ -37,7 +37,7 @@ export function addBenchProgramsCommand(bench: Command): void {
 Examples:
   $ dfccl bench programs ring.ts --quick
   $ dfccl bench programs ring.ts tree.ts all-pairs.xml -b 1K,64K,4M --json compared.json
-  $ dfccl bench programs --gpus --ranks 4 --instances 1,8,32 ring-all-reduce all-pairs-two-shot-all-reduce:direct
+  $ dfccl bench programs --gpus --ranks 4 --instances 1,8,32 ring-all-reduce all-pairs-two-shot-all-reduce:direct{,:phases}
 
 Exit codes:
   0    measured

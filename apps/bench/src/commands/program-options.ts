@@ -7,7 +7,7 @@ import { wholeNumber } from "./options.js";
 export const programFile =
   "a module that exports a program of @dfccl/compiler (.ts, .js, .mjs), what dfccl compile wrote (.json), an MSCCL file (.xml), " +
   "or the name of an algorithm of @dfccl/compiler/algorithms, such as ring-all-reduce; with what is to be different behind it, such as " +
-  ":ll, :direct, :x8 (instances), :c4 (channels of a ring)";
+  ":ll, :direct, :direct:phases, :x8 (instances), :c4 (channels of a ring)";
 
 export type LoadFlags = LoadOptions;
 
@@ -30,7 +30,9 @@ export function addProgramChoices(
     .option("-e, --export <name>", "which export (default: the default export, or the only one)")
     .option("-r, --ranks <n>", "of an algorithm that is named: 4, or nodes × GPUs such as 2x4 (default: 4)", rankShape);
   addInstances((flags, description, parse) => command.option(flags, description, parse));
-  command.option("-d, --direct", "ranks share memory: accesses to each other's buffers instead of messages");
+  command
+    .option("-d, --direct", "ranks share memory: accesses to each other's buffers instead of messages")
+    .option("--phases", "as --direct, but every reduction into the rank's own memory comes before the copies to others");
   return command.addOption(new Option("-p, --protocol <protocol>", "instead of what the program says").choices([...protocols]));
 }
 

@@ -25,7 +25,7 @@ export function addTuneProgramsCommand(tune: Command): void {
 Examples:
   $ dfccl tune programs ring.ts all-pairs.ts
   $ dfccl tune programs *.xml -b 4K,64K,1M,16M -o all-reduce.json
-  $ dfccl tune programs --gpus --instances 1,8,32 ring-all-reduce all-pairs-two-shot-all-reduce:direct
+  $ dfccl tune programs --gpus --instances 1,8,32 ring-all-reduce all-pairs-two-shot-all-reduce:direct{,:phases}
 
 Exit codes:
   0    measured and written

@@ -2,7 +2,15 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, extname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { type CompiledProgram, compile, isProgramDefinition, type ProgramDefinition, readXml, type Stages } from "@dfccl/compiler";
+import {
+  type CompiledProgram,
+  compile,
+  type DirectForm,
+  isProgramDefinition,
+  type ProgramDefinition,
+  readXml,
+  type Stages,
+} from "@dfccl/compiler";
 import {
   DfcclError,
   type Postcondition,
@@ -34,7 +42,9 @@ export interface LoadOptions {
   readonly instances?: number | undefined;
   readonly protocol?: Protocol | undefined;
   /** See ProgramOptions of @dfccl/compiler. */
-  readonly direct?: boolean | undefined;
+  readonly direct?: DirectForm | undefined;
+  /** Direct in phases. */
+  readonly phases?: boolean | undefined;
   /** Of an algorithm that is named. */
   readonly ranks?: RankShape | undefined;
 }
@@ -62,7 +72,7 @@ export async function loadProgram(text: string, options: LoadOptions = {}): Prom
     return extension === ".xml" ? loadXml(path) : loadJson(path);
   }
   const definition = namedAlgorithm(path, options.ranks, channels) ?? (await loadDefinition(path, options, channels));
-  const chosen = { ...options, ...variant };
+  const chosen = { ...options, ...(options.phases === true ? { direct: "in phases" as const } : {}), ...variant };
   const { instances = definition.instances, protocol = definition.protocol, direct = definition.direct } = chosen;
   const compiled = compile({ ...definition, instances, protocol, direct });
   return { ...compiled, name: label === "" ? compiled.name : `${compiled.name} (${label})`, compiled };
@@ -70,7 +80,7 @@ export async function loadProgram(text: string, options: LoadOptions = {}): Prom
 
 /** What has been compiled is as it is. */
 function refuseChoices(path: string, options: LoadOptions): void {
-  const names = ["export", "instances", "protocol", "direct", "ranks"] as const;
+  const names = ["export", "instances", "protocol", "direct", "phases", "ranks"] as const;
   const chosen = names.find((name) => options[name] !== undefined);
   if (chosen === undefined) return;
   throw new ProgramFileError(path, `it is compiled already, so --${chosen} comes too late`, "Leave that out, or give the source.");

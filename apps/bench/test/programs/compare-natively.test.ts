@@ -31,4 +31,9 @@ describe("programs in the native loop", () => {
     const { results: exchanged } = await compare(["all-pairs-all-to-all"]);
     expect(exchanged[1]?.measured).toHaveLength(2);
   });
+
+  it("can be direct in phases", async () => {
+    const { results } = await compare(["all-pairs-two-shot-all-reduce:direct:phases:x2"]);
+    expect(results[1]?.measured[0]?.name).toBe("all-reduce all-pairs two-shot (direct, phases, x2)");
+  });
 });

@@ -50,6 +50,15 @@ describe.each(rankCounts)("on %i ranks", (ranks) => {
   });
 });
 
+it.each([2, 3, 4, 5, 6, 7, 8])("on %i ranks, a direct program in phases gives the right bits over many tiles", async (ranks) => {
+  const programs = [1, 4].map((instances) => compile(algorithms.allPairsTwoShotAllReduce({ ranks, instances, direct: "in phases" })));
+  for (const inPlace of [false, true]) {
+    for (const count of [7, 200_003]) {
+      expect(await runOnEngine(programs, { count, inPlace, iterations: 2, synchronize: true, seed: ranks })).toEqual([]);
+    }
+  }
+});
+
 it("runs sizes that aren't a multiple of the chunks, over many tiles", async () => {
   const programs = everyAlgorithm(4, { instances: 2, protocol: "ll" })
     .map((definition) => compile(definition))

@@ -1,4 +1,5 @@
 import { InvalidArgumentError, type Protocol } from "@dfccl/primitives";
+import type { DirectForm } from "../language/define-program.js";
 
 export interface AlgorithmOptions {
   readonly ranks: number;
@@ -7,7 +8,7 @@ export interface AlgorithmOptions {
   /** Default "simple". */
   readonly protocol?: Protocol | undefined;
   /** The ranks share memory, so messages become accesses to each other's buffers; see ProgramOptions. Default false. */
-  readonly direct?: boolean | undefined;
+  readonly direct?: DirectForm | undefined;
 }
 
 /** Machines of `gpus` ranks each: rank = node × gpus + gpu. */

@@ -16,6 +16,9 @@ export interface Language<W extends BufferKind = BufferKind> {
   parallelize(factor: number, body: () => void): void;
 }
 
+/** Whether and how a program does without messages. */
+export type DirectForm = boolean | "in phases";
+
 export interface ProgramOptions<W extends BufferKind> {
   /** Default: the collective's. */
   readonly name?: string | undefined;
@@ -32,9 +35,11 @@ export interface ProgramOptions<W extends BufferKind> {
   /**
    * The ranks share memory: in place of messages, reductions read what lies on other ranks and write results to where they
    * are wanted, so that each byte crosses once. With protocol "ll", where everybody reduces everything for itself, each
-   * rank sends its data to all at once. Refused at the line of a copy that must stay a message. Default false.
+   * rank sends its data to all at once. Refused at the line of a copy that must stay a message. "in phases": what is reduced
+   * and then goes to other ranks is first reduced into its own rank's memory, all of it, and then copied out, so that reads
+   * and writes of others' memory don't mix: for large data on GPUs. Default false.
    */
-  readonly direct?: boolean | undefined;
+  readonly direct?: DirectForm | undefined;
   /** Slots of every connection; default: the protocol's. */
   readonly slotCount?: number | undefined;
 }

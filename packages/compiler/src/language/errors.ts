@@ -131,6 +131,20 @@ export class NotDirectError extends LanguageError {
   }
 }
 
+/** An operation of a direct program whose reductions can't all come before its copies to other ranks. */
+export class NotInPhasesError extends LanguageError {
+  override readonly code = "NOT_IN_PHASES";
+
+  constructor(line: SourceLine | string, why: string) {
+    super(
+      line,
+      `reductions and copies to other ranks can't be kept apart here: ${why}.`,
+      "Say `direct: true`, or take places of their own for what is copied to other ranks.",
+      { why },
+    );
+  }
+}
+
 /** At its end, the program hasn't done what its collective promises. */
 export class WrongResultError extends LanguageError {
   override readonly code = "WRONG_RESULT";

@@ -9,6 +9,7 @@ export interface EmitInput {
   readonly scratchChunks: readonly number[];
   readonly protocol: Protocol;
   readonly slotCount: number;
+  readonly stepByStep: boolean;
   readonly graph: InstructionGraph;
   readonly channels: readonly number[];
   readonly blocks: BlockAssignment;
@@ -36,6 +37,7 @@ export function emit(input: EmitInput): Program {
     inputSegments: signature.inputSegments,
     outputSegments: signature.outputSegments,
     slotCount: input.slotCount,
+    stepByStep: input.stepByStep,
     inPlace: signature.inPlace !== false,
     outOfPlace: signature.inPlace !== true,
     ranks,

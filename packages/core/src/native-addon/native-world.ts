@@ -229,7 +229,7 @@ export interface NativeAddon {
     },
   ): { readonly segment: Promise<NativeSegment>; readonly cancel: () => void };
   addressOf(memory: ArrayBuffer | ArrayBufferView): number;
-  /** What a C caller of this collective (by code) runs on this rank. */
+  /** What a C caller of this collective (by code) runs on this rank; with `lanes` and no `hosts`, on GPUs with large buffers. */
   builtInProgram(collective: number, ranks: number, rank: number, root: number, hosts?: Uint32Array, lanes?: number): Uint8Array;
   /** Offsets and sizes of shared records, by record and field; in `codes`, the codes of every enumeration by name. */
   layout(): { readonly codes: EngineRecord<EngineRecord<number>> } & EngineRecord<EngineRecord<number>>;

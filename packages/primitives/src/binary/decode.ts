@@ -75,6 +75,7 @@ export function decodeRankImage(bytes: Uint8Array): RankImage {
     inPlace: (flags & programFlags.inPlace) !== 0,
     outOfPlace: (flags & programFlags.outOfPlace) !== 0,
     usesDirect: (flags & programFlags.usesDirect) !== 0,
+    stepByStep: (flags & programFlags.stepByStep) !== 0,
     digest: header.getBigint("digest"),
     program: { blocks, scratchChunks: header.get("scratchChunks") },
   };

@@ -44,7 +44,8 @@ export function encodeRankImage(image: RankImage): Uint8Array {
     flags:
       (image.inPlace ? programFlags.inPlace : 0) |
       (image.usesDirect ? programFlags.usesDirect : 0) |
-      (image.outOfPlace ? programFlags.outOfPlace : 0),
+      (image.outOfPlace ? programFlags.outOfPlace : 0) |
+      (image.stepByStep ? programFlags.stepByStep : 0),
     rankCount: image.rankCount,
     rank: image.rank,
     collective: collectiveCode(image.collective),

@@ -17,6 +17,7 @@ import * as signals from "./signals.js";
  *
  * - `direct`: reads and writes peers' buffers, every byte once.
  * - `direct-one-shot`, `direct-two-shot`: all-reduce by reading everything, or by reducing a shard for everybody.
+ * - `direct-two-shot-in-phases`: the two-shot that reads first, all of it, and then writes.
  * - `direct-ring`: a ring that writes results straight into the next rank's output.
  * - `ring`: through both neighbours; best bandwidth, latency grows with the ranks.
  * - `hierarchical`: within machines, then in rings between them, then within machines again; needs `hosts`.
@@ -30,6 +31,7 @@ export const algorithms = [
   "direct",
   "direct-one-shot",
   "direct-two-shot",
+  "direct-two-shot-in-phases",
   "direct-ring",
   "ring",
   "hierarchical",
@@ -53,6 +55,7 @@ export const buildersOf: Readonly<Record<Exclude<Collective, "custom">, BuilderT
   "all-reduce": {
     "direct-one-shot": [direct.directOneShotAllReduce, staged.stagedOneShotAllReduce],
     "direct-two-shot": [direct.directTwoShotAllReduce],
+    "direct-two-shot-in-phases": [direct.directTwoShotAllReduceInPhases],
     "direct-ring": [directRing.directRingAllReduce],
     ring: [ring.ringAllReduce],
     hierarchical: [hierarchicalAllReduce],

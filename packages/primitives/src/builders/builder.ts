@@ -11,6 +11,7 @@ export interface LaneContext {
   /** 0 where the collective has no root. */
   readonly root: number;
   readonly lane: number;
+  readonly laneCount: number;
   /** `[rank]`: its machine, where that was said. */
   readonly hosts: readonly number[] | undefined;
   /** Index of the lane's first block, for dependencies between its blocks. */
@@ -43,6 +44,8 @@ export interface Builder {
   readonly outOfPlace: boolean;
   /** Reads or writes other ranks' buffers, so the ranks must share memory. */
   readonly usesDirect?: boolean;
+  /** See Program. */
+  readonly stepByStep?: boolean;
   /** Is of use only where the ranks are on several machines, and as many on each. */
   readonly needsHosts?: boolean;
   /** Most ranks that it is for; default: any number. */

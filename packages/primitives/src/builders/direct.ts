@@ -42,6 +42,26 @@ export const directTwoShotAllReduce: Builder = {
   ],
 };
 
+/**
+ * The same in two phases, for links that carry less where reads and writes mix: shard r goes into rank r's own output, and
+ * from there to all others. A shard is contiguous, whatever the lanes.
+ */
+export const directTwoShotAllReduceInPhases: Builder = {
+  chunksPerLane: (rankCount) => rankCount,
+  inPlace: true,
+  outOfPlace: true,
+  usesDirect: true,
+  stepByStep: true,
+  maxRanks: limits.references,
+  steps: ({ rank, everyRank, peers, lane, laneCount, neighbour }) => {
+    const share = rank * laneCount + lane;
+    const own = on(rank, output(share));
+    const others = peers.map((_, index) => on(neighbour(index + 1), output(share)));
+    const inputs = everyRank.map((from) => on(from, input(share)));
+    return [[multiReduceCopy([own], inputs), multiReduceCopy(others, [own])]];
+  },
+};
+
 /** Each rank writes its segment to every output. */
 export const directAllGather: Builder = {
   inPlace: true,

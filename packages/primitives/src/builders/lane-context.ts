@@ -14,14 +14,15 @@ export interface LanePlace {
 }
 
 export function laneContext(place: LanePlace): LaneContext {
-  const { rank, rankCount, root, lane, hosts, firstBlock } = place;
+  const { rank, rankCount, root, lane, laneCount, hosts, firstBlock } = place;
   const everyRank = Array.from({ length: rankCount }, (_, index) => index);
-  const chunksPerSegment = place.laneCount * place.chunksPerLane;
+  const chunksPerSegment = laneCount * place.chunksPerLane;
   return {
     rank,
     rankCount,
     root,
     lane,
+    laneCount,
     hosts,
     firstBlock,
     everyRank,

@@ -15,6 +15,7 @@ export function checkStructure(program: Program): void {
   let accesses = 0;
   forEachStep(program, (step, position) => {
     checkOperands(program, step, position);
+    checkFreedom(program, step, position);
     checkReferences(program, step, position);
     const { reads, writes } = operandsOf(position.rank, step);
     for (const { rank, buffer, chunk } of [...reads, ...writes]) {
@@ -117,6 +118,20 @@ function checkOperands(program: Program, step: Step, position: StepPosition): vo
   }
   for (const { buffer } of operandsOf(position.rank, step).writes) {
     if (buffer === "input") fail("writes an input buffer", "Write to `output`: in place it is the same memory.");
+  }
+}
+
+/** Steps that run for all tiles at once can't wait for others tile by tile. */
+function checkFreedom(program: Program, step: Step, position: StepPosition): void {
+  if (!program.stepByStep) return;
+  const waits = step.send !== undefined || step.recv !== undefined || (step.dependsOn ?? []).length > 0;
+  if (waits) {
+    throw new BadStepError(
+      position,
+      `${step.op} waits for other steps, in a program that goes step by step.`,
+      "Leave stepByStep out, or the connections and dependencies.",
+      { op: step.op },
+    );
   }
 }
 
