@@ -111,6 +111,10 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   *least = *greatest = 0;
   return cudaSuccess;
 }
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
+  *value = 1'000'000;  // of the clock, in kilohertz: a nanosecond a cycle
+  return cudaSuccess;
+}
 cudaError_t cudaGetLastError() { return cudaSuccess; }
 const char* cudaGetErrorName(cudaError_t error) { return error == cudaSuccess ? "cudaSuccess" : "a simulated error"; }
 const char* cudaGetErrorString(cudaError_t error) { return cudaGetErrorName(error); }
@@ -155,6 +159,10 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return cudaSuccess;
 }
 cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
+// Streams of a user's are not simulated: whoever asks about one is told so.
+cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus*) { return cudaErrorNotSupported; }
+cudaError_t cudaStreamGetDevice(cudaStream_t, int*) { return cudaErrorNotSupported; }
+cudaError_t cudaStreamGetPriority(cudaStream_t, int*) { return cudaErrorNotSupported; }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   dfccl::gpu::simulated::awaitStay(stream);
   return cudaSuccess;

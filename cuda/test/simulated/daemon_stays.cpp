@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cpu/cpu_platform.hpp"
+#include "device/arrive.cuh"
 #include "device/daemon_kernel.cuh"
 #include "dfccl/daemon/leader.hpp"
 #include "dfccl/daemon/named_mailboxes.hpp"
@@ -135,6 +136,8 @@ std::map<cudaStream_t, std::thread> stays;
 }  // namespace
 
 cudaError_t prepareDaemon() { return cudaSuccess; }
+cudaError_t prepareArrive() { return cudaSuccess; }
+cudaError_t launchArrive(const NoticeRing&, uint32_t, Atomic<uint64_t>*, cudaStream_t) { return cudaErrorNotSupported; }
 
 cudaError_t launchDaemon(const LaunchArguments& arguments, uint32_t grid, cudaStream_t stream) {
   simulated::awaitStay(stream);

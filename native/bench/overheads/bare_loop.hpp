@@ -42,8 +42,8 @@ class BareLoop {
   void run() {
     const auto ranks = static_cast<uint32_t>(collectives_.size());
     for (uint32_t r = 0; r < ranks; ++r) {
-      addresses_[r] = {run_, reinterpret_cast<uint64_t>(in_[r].data.get()),
-                       reinterpret_cast<uint64_t>(out_[r].data.get()), 0};
+      addresses_[r] = {
+          run_, reinterpret_cast<uint64_t>(in_[r].data.get()), reinterpret_cast<uint64_t>(out_[r].data.get()), 0, 0, 0};
       contexts_[r] = DynamicContext{};
     }
     uint32_t running = ranks;

@@ -166,7 +166,7 @@ void measureContexts() {
     return [&, changes](int n) {
       for (int i = 0; i < n; ++i) {
         for (uint32_t task = 0; task < 2 * slots.kSlots; ++task) {
-          slots.load(memory, counters, task, memory.contexts[task].collective).isDirty = changes;
+          slots.load(memory, memory.blocks[0], counters, task, memory.contexts[task].collective).isDirty = changes;
         }
       }
     };
