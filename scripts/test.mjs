@@ -92,7 +92,12 @@ async function outcome({ run, requires }) {
 }
 
 function selectRunners(args) {
-  const only = args[args.indexOf("--only") + 1]?.split(",");
+  const isUnderstood = args.length === 0 || (args[0] === "--only" && args.length === 2) || (args[0] === "--list" && args.length === 1);
+  if (!isUnderstood) {
+    line("usage: npm test [-- --only NAME,NAME | --list]; without an option, everything, in 10 to 20 minutes");
+    process.exit(2);
+  }
+  const only = args[1]?.split(",");
   if (args.includes("--list")) {
     for (const { name, what } of runners) line(`${name.padEnd(16)} ${what}`);
     process.exit(0);
