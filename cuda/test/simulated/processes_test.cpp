@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "dfccl/dfccl.h"
+#include "processes/support/expect.hpp"
 #include "processes/support/processes.hpp"
 
 using namespace dfccl::test;
@@ -23,14 +24,6 @@ namespace {
       return kWrong;                                                                           \
     }                                                                                          \
   } while (false)
-#define EXPECT(condition)                                                               \
-  do {                                                                                  \
-    if (!(condition)) {                                                                 \
-      std::fprintf(stderr, "%s:%d: %s doesn't hold\n", __FILE__, __LINE__, #condition); \
-      return kWrong;                                                                    \
-    }                                                                                   \
-  } while (false)
-
 constexpr uint64_t kLimitMicros = 30'000'000;
 
 struct Joined {

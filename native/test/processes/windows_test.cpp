@@ -12,7 +12,10 @@
 #include "processes/peer_windows.hpp"
 #include "processes/rendezvous.hpp"
 #include "processes/support/contains.hpp"
+#include "processes/support/expect.hpp"
 #include "processes/support/processes.hpp"
+#include "processes/support/shared_board.hpp"
+#include "processes/support/shared_count.hpp"
 
 using namespace dfccl;
 using namespace dfccl::test;
@@ -75,42 +78,33 @@ struct FakeView {
   }
 };
 
-/// The children of a test take turns: each word is one of rank 0's area that only one of them writes.
-class Turns {
- public:
-  explicit Turns(Segment& segment) : word_(segment.area(0).bell) {}
-  void reach(uint32_t turn) { word_.store(turn, order::release); }
-  void await(uint32_t turn) const {
-    while (word_.load(order::acquire) < turn) usleep(200);
-  }
-
- private:
-  Atomic<uint32_t>& word_;
-};
-
-#define EXPECT(condition)                                                               \
-  do {                                                                                  \
-    if (!(condition)) {                                                                 \
-      std::fprintf(stderr, "%s:%d: %s doesn't hold\n", __FILE__, __LINE__, #condition); \
-      return kWrong;                                                                    \
-    }                                                                                   \
-  } while (false)
-
-/// What a test's rank 0 names, for its rank 1.
-struct Names {
+/// What a test's rank 0 names for its rank 1, and whose turn it is: they take turns, and sleep until theirs comes.
+struct Board {
   uint64_t names[8];
   uint64_t identities[8];
+  SharedCount turn;
+  SharedCount peerEnded;
+
+  void reach(uint32_t number) { turn.add(number - turn.read()); }  // only one of them is at it
+  bool await(uint32_t number) { return turn.await(number); }
 };
-Names* namesIn(Segment& segment) { return reinterpret_cast<Names*>(&segment.area(0).control); }
+
+/// Two processes of a job, and the board that both see.
+struct Pair {
+  using Task = std::function<int(uint32_t rank, const std::shared_ptr<Segment>& segment, Board& board)>;
+
+  explicit Pair(const Task& task)
+      : processes(2, [&](uint32_t rank) { return task(rank, meetAs(job, rank, 2), *board); }) {}
+
+  const std::string job = newJob();
+  SharedBoard<Board> board;
+  Processes processes;
+};
 
 }  // namespace
 
 TEST_CASE("memory is seen where it is mapped, in all of its pieces, and made anew only under another name") {
-  const std::string job = newJob();
-  Processes processes(2, [&](uint32_t rank) -> int {
-    const auto segment = meetAs(job, rank, 2);
-    Turns turns(*segment);
-    Names& shared = *namesIn(*segment);
+  Pair pair([](uint32_t rank, const std::shared_ptr<Segment>& segment, Board& shared) -> int {
     if (rank == 0) {
       FakeMemory memory;
       memory.allocate(0x7f00'c000'0000, 10 * kGiB);  // in four pieces
@@ -124,27 +118,27 @@ TEST_CASE("memory is seen where it is mapped, in all of its pieces, and made ane
       }
       EXPECT(own.size() == 2);
       EXPECT(windows::named(0x7f80'0000'0300, own.windowOf(0x7f80'0000'0300)) == shared.names[4]);
-      turns.reach(1);
-      turns.await(2);
+      shared.reach(1);
+      EXPECT(shared.await(2));
       // Freed, and made anew at the same address, smaller, without a word.
       memory.free(0x7f80'0000'0200);
       memory.allocate(0x7f80'0000'0200, 256);
       shared.names[5] = windows::named(0x7f80'0000'0210, own.windowOf(0x7f80'0000'0210));
       shared.identities[5] = memory.at(0x7f80'0000'0210).identity;
       EXPECT(shared.names[5] >> 32 != shared.names[4] >> 32);
-      turns.reach(3);
-      turns.await(4);
+      shared.reach(3);
+      EXPECT(shared.await(4));
       // Freed, and nothing is there any more.
       memory.free(0x7f80'0000'0200);
       own.sweep();
       EXPECT(own.size() == 1);
-      turns.reach(5);
-      turns.await(6);
+      shared.reach(5);
+      EXPECT(shared.await(6));
       return kFine;
     }
     FakeView view;
     PeerWindows peers(segment, view.driver());
-    turns.await(1);
+    EXPECT(shared.await(1));
     EXPECT(windows::seen(view.table.data(), shared.names[0]) == 0);
     peers.take();
     const uint64_t first = 0x7f00'c000'0000;
@@ -156,39 +150,36 @@ TEST_CASE("memory is seen where it is mapped, in all of its pieces, and made ane
     EXPECT(windows::seen(view.table.data(), shared.names[4]) == small + 0x100);
     EXPECT(peers.firstOf(0).seenAt == large);
     EXPECT(peers.failureOf(0).empty());
-    turns.reach(2);
-    turns.await(3);
+    shared.reach(2);
+    EXPECT(shared.await(3));
     EXPECT(windows::seen(view.table.data(), shared.names[5]) == 0);
     peers.take();
     EXPECT(windows::seen(view.table.data(), shared.names[4]) == 0);
     EXPECT(windows::seen(view.table.data(), shared.names[5]) == FakeView::placeOf(shared.identities[5]) + 0x10);
     EXPECT(view.mapped.size() == 2);
-    turns.reach(4);
-    turns.await(5);
+    shared.reach(4);
+    EXPECT(shared.await(5));
     peers.take();
     EXPECT(windows::seen(view.table.data(), shared.names[5]) == 0);
     EXPECT(view.mapped.size() == 1);
     peers.close();
     EXPECT(view.mapped.empty());
-    turns.reach(6);
+    shared.reach(6);
     return kFine;
   });
-  CHECK(processes.join(0) == kFine);
-  CHECK(processes.join(1) == kFine);
+  CHECK(pair.processes.join(0) == kFine);
+  CHECK(pair.processes.join(1) == kFine);
 }
 
 TEST_CASE("who is told more than the others take note of is told so, and goes on when they do or are gone") {
-  const std::string job = newJob();
-  Processes processes(2, [&](uint32_t rank) -> int {
-    const auto segment = meetAs(job, rank, 2);
-    Turns turns(*segment);
+  Pair pair([](uint32_t rank, const std::shared_ptr<Segment>& segment, Board& shared) -> int {
     if (rank == 1) {
       FakeView view;
       PeerWindows peers(segment, view.driver());
-      turns.await(1);
+      EXPECT(shared.await(1));
       peers.take();
-      turns.reach(2);
-      turns.await(3);
+      shared.reach(2);
+      EXPECT(shared.await(3));
       kill(getpid(), SIGKILL);
     }
     FakeMemory memory;
@@ -205,37 +196,36 @@ TEST_CASE("who is told more than the others take note of is told so, and goes on
       return 0u;
     };
     EXPECT(fill() > 0);
-    turns.reach(1);
-    turns.await(2);
+    shared.reach(1);
+    EXPECT(shared.await(2));
     // What failed comes through now, and the numbers of what was closed may be used again.
     memory.allocate(4096, 64);
     own.windowOf(4096);
     EXPECT(own.size() == 1);
     EXPECT(fill() > 0);
-    turns.reach(3);
-    while (!segment->isProcessGone(1)) usleep(1000);
+    shared.reach(3);
+    EXPECT(shared.peerEnded.await(1));
+    EXPECT(segment->isProcessGone(1));
     segment->area(1).presence.store(static_cast<uint32_t>(Presence::died), order::release);
     EXPECT(fill() == 0);
     return kFine;
   });
-  CHECK(processes.join(0) == kFine);
-  CHECK(processes.join(1) == -SIGKILL);
+  CHECK(pair.processes.join(1) == -SIGKILL);
+  pair.board->peerEnded.add(1);
+  CHECK(pair.processes.join(0) == kFine);
 }
 
 TEST_CASE("memory that can't be shared is refused before anybody is told, and what can't be mapped is remembered") {
-  const std::string job = newJob();
-  Processes processes(2, [&](uint32_t rank) -> int {
-    const auto segment = meetAs(job, rank, 2);
-    Turns turns(*segment);
+  Pair pair([](uint32_t rank, const std::shared_ptr<Segment>& segment, Board& shared) -> int {
     if (rank == 1) {
       FakeView view;
       view.fails = true;
       PeerWindows peers(segment, view.driver());
-      turns.await(1);
+      EXPECT(shared.await(1));
       peers.take();
       EXPECT(contains(peers.failureOf(0), "It can't be mapped."));
       EXPECT(view.mapped.empty());
-      turns.reach(2);
+      shared.reach(2);
       return kFine;
     }
     FakeMemory memory;
@@ -253,28 +243,25 @@ TEST_CASE("memory that can't be shared is refused before anybody is told, and wh
     EXPECT(own.size() == 0);
     memory.isPool = false;
     own.windowOf(4096);
-    turns.reach(1);
-    turns.await(2);
+    shared.reach(1);
+    EXPECT(shared.await(2));
     return kFine;
   });
-  CHECK(processes.join(0) == kFine);
-  CHECK(processes.join(1) == kFine);
+  CHECK(pair.processes.join(0) == kFine);
+  CHECK(pair.processes.join(1) == kFine);
 }
 
 TEST_CASE("numbers of windows come again only after everybody has let go of them") {
-  const std::string job = newJob();
-  Processes processes(2, [&](uint32_t rank) -> int {
-    const auto segment = meetAs(job, rank, 2);
-    Turns turns(*segment);
+  Pair pair([](uint32_t rank, const std::shared_ptr<Segment>& segment, Board& shared) -> int {
     FakeView view;
     FakeMemory memory;
     if (rank == 1) {
       PeerWindows peers(segment, view.driver());
       for (uint32_t turn = 1; turn <= 400; turn += 2) {
-        turns.await(turn);
+        EXPECT(shared.await(turn));
         peers.take();
         EXPECT(view.mapped.size() <= 1);
-        turns.reach(turn + 1);
+        shared.reach(turn + 1);
       }
       for (;;) pause();
     }
@@ -283,8 +270,8 @@ TEST_CASE("numbers of windows come again only after everybody has let go of them
     for (uint32_t turn = 1; turn <= 400; turn += 2) {
       memory.allocate(0x10'0000'0000, 999 * 4 * kGiB + 1);
       own.windowOf(0x10'0000'0000);
-      turns.reach(turn);
-      turns.await(turn + 1);
+      shared.reach(turn);
+      EXPECT(shared.await(turn + 1));
     }
     // Without an answer they run out.
     uint32_t more = 0;
@@ -300,5 +287,5 @@ TEST_CASE("numbers of windows come again only after everybody has let go of them
     EXPECT(more < 70);
     return kFine;
   });
-  CHECK(processes.join(0) == kFine);
+  CHECK(pair.processes.join(0) == kFine);
 }
