@@ -7,6 +7,7 @@
 #include "device/daemon_kernel.cuh"
 #include "host/lanes.hpp"
 #include "world/builtin_programs.hpp"
+#include "world/collective_record.hpp"
 #include "world/group.hpp"
 #include "world/large_programs.hpp"
 #include "world/program_check.hpp"
@@ -149,14 +150,7 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
   ArenaBlocks tables(mine.arena());
   std::shared_ptr<DeviceGroup> group;
   try {
-    CollectiveRecord record{};
-    record.id = spec.id;
-    record.index = place.index;
-    record.member = member;
-    record.priority = spec.priority;
-    record.type = spec.type;
-    record.op = spec.op;
-    record.firstTask = place.firstTask;
+    CollectiveRecord record = describedRecord(spec, place.index, member, place.firstTask);
     record.place(*program);
     record.program = upload(tables, *program);
     std::vector<TaskContext> contexts;

@@ -28,9 +28,7 @@ uint32_t RankQueues::submit(uint32_t index, const void* send, void* recv, RunCal
   tally_.noteIssued();
   Sqe sqe{};
   sqe.id = index;
-  sqe.flags = flags;
-  // A daemon that looks for requests less often than for entries must not begin a run whose id was aborted before.
-  if (control_.tail.load(order::relaxed) != control_.head.load(order::relaxed)) sqe.flags |= kSqeAfterControl;
+  sqe.flags = flags | control_.flagsOfEntry();
   sqe.completionSlot = slot;
   sqe.sendAddress = reinterpret_cast<uint64_t>(send);
   sqe.recvAddress = reinterpret_cast<uint64_t>(recv);

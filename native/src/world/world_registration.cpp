@@ -4,6 +4,7 @@
 
 #include "error.hpp"
 #include "world/builtin_programs.hpp"
+#include "world/collective_record.hpp"
 #include "world/connected_programs.hpp"
 #include "world/program_check.hpp"
 #include "world/world.hpp"
@@ -99,14 +100,7 @@ uint32_t World::registerCollective(uint32_t rank, const CollectiveSpec& spec) {
   }
   RankMemory& memory = ranks_[rank]->memory();
   CollectiveRecord& record = memory.collectives[index];
-  record = CollectiveRecord{};
-  record.id = spec.id;
-  record.index = index;
-  record.member = member;
-  record.priority = spec.priority;
-  record.type = spec.type;
-  record.op = spec.op;
-  record.firstTask = *firstTask;
+  record = describedRecord(spec, index, member, *firstTask);
   record.program = program.get();
   const BufferSizes sizes = bufferSizes(spec, member);
   record.workingSetBytes = std::max(sizes.send, sizes.recv) * sizeOf(spec.type) * 2 * spec.ranks.size();

@@ -37,7 +37,55 @@ Plan abortAndReuse(Random& random) {
   return plan;
 }
 
+/// The first of two members sends its part of an exchange, and gives the id up; the second comes late. Its leader has
+/// looked at the requests before the abort, and not since. @return what became of the late run.
+CqeStatus lateRunAfterAbort(bool forgetsControl) {
+  Random random(1);
+  WorldShape shape;
+  shape.policy = anyPolicy(random);
+  shape.policy.quit.kind = scheduling::QuitKind::never;
+  shape.mistakes.forgetsControl = forgetsControl;
+  shape.tiles = {1 << 10, 1 << 10};
+  Surroundings::stepBudgetBytes = 1 << 20;
+  Surroundings::togetherBytes = 0;
+  UserMemory memory(1 << 16);
+  const MemoryWatch watch(memory);
+  TestWorld<AllRules> world(shape);
+  const PlannedCollective c = allReduceOf(0, 2, 4, [](uint32_t member) { return buildExchangeProgram(2, member, 1); });
+  uint32_t index[2];
+  uint8_t* buffers[2];
+  for (uint32_t r = 0; r < 2; ++r) {
+    index[r] = world.registerCollective(r, c.spec, c.program(r));
+    buffers[r] = memory.allocate(16);
+    memory.lend(buffers[r], 16);
+  }
+  const auto stepUntil = [&](uint32_t rank, const auto& isThere) {
+    while (!isThere()) {
+      world.tryStart(rank);
+      world.stepBlock(rank, 0);
+    }
+  };
+  REQUIRE(world.submit(0, index[0], buffers[0], buffers[0]).has_value());
+  stepUntil(0, [&] { return world.memory(0).blocks[0].counters.stuckVisits.read() > 2; });
+  Surroundings::seesNoControl = true;
+  world.abort(0, index[0]);
+  REQUIRE(world.submit(1, index[1], buffers[1], buffers[1]).has_value());
+  std::optional<CqeStatus> status;
+  stepUntil(1, [&] {
+    if (const auto completion = world.poll(1)) status = completion->status;
+    return status.has_value();
+  });
+  Surroundings::seesNoControl = false;
+  return *status;
+}
+
 }  // namespace
+
+TEST_CASE("a run that is submitted after an abort is aborted, also where the leader hasn't seen the request") {
+  CHECK(lateRunAfterAbort(false) == CqeStatus::aborted);
+  // The control: an entry that doesn't say so completes from what the other had sent.
+  CHECK(lateRunAfterAbort(true) == CqeStatus::completed);
+}
 
 TEST_CASE("after an abort every run ends, every buffer comes back, and the id can be used anew") {
   everySeedHolds(1500, abortAndReuse);

@@ -34,6 +34,12 @@ struct ControlRing {
   alignas(64) Atomic<uint64_t> tail;
   Atomic<uint64_t> head;
   Atomic<uint32_t> collectives[kCapacity];
+
+  /// What an entry says that is submitted now: a daemon that looks for requests less often than for entries must not
+  /// begin a run whose id was aborted before.
+  uint32_t flagsOfEntry() const {
+    return tail.load(order::relaxed) != head.load(order::relaxed) ? kSqeAfterControl : 0;
+  }
 };
 
 struct alignas(16) QueueEntry {

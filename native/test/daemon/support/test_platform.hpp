@@ -15,6 +15,9 @@ struct Surroundings {
   static inline int64_t stepBudgetBytes = 0;
   static inline uint64_t togetherBytes = 0;
   static inline const UserMemory* memory = nullptr;
+  // As on a GPU: a leader that looks for requests too seldom to have seen one, and blocks that know what they were
+  // told.
+  static inline bool seesNoControl = false;
   static inline std::string violation;  // the first thing that the library must not have done
 };
 
@@ -47,6 +50,16 @@ class TestPlatform : public CpuPlatform<RulesType> {
 
   static uint64_t noticeTail(const RankMemory& memory) {
     return memory.pending.notices.header->tail.load(order::relaxed);
+  }
+
+  static uint64_t controlTail(const RankMemory& memory) {
+    return Surroundings::seesNoControl ? memory.control.head.load(order::relaxed)
+                                       : CpuPlatform<RulesType>::controlTail(memory);
+  }
+
+  static bool isAborted(const RankMemory& memory, uint32_t block, uint32_t collective) {
+    return Surroundings::seesNoControl ? memory.collectives[collective].blocksDropped.load(order::acquire) != 0
+                                       : CpuPlatform<RulesType>::isAborted(memory, block, collective);
   }
 
   static const CollectiveRecord* nearView(uint32_t, const CollectiveRecord& record, const CollectiveRecord*, bool) {

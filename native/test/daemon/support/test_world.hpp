@@ -15,6 +15,7 @@
 #include "test_platform.hpp"
 #include "world/builtin_programs.hpp"
 #include "world/collective_group.hpp"
+#include "world/collective_record.hpp"
 #include "world/large_programs.hpp"
 #include "world/task_table.hpp"
 
@@ -28,6 +29,7 @@ struct HostMistakes {
   bool lendsConnectorsEarly = false;    // the first rank that leaves gives its connectors to the next collective
   bool reRegistersIntoAborted = false;  // an id that is registered again is the same group as before
   bool ignoresDisagreement = false;     // no look at what the other ranks registered
+  bool forgetsControl = false;          // an entry doesn't say that something was asked before it
   bool unregistersInUse = false;        // ... although runs are in flight
 };
 
@@ -80,14 +82,7 @@ class TestWorld {
     while (side.entries[index].group) ++index;
     const uint32_t blockCount = entry.program->header.blockCount;
     CollectiveRecord& record = side.memory.collectives[index];
-    record = CollectiveRecord{};
-    record.id = spec.id;
-    record.index = index;
-    record.member = member;
-    record.priority = spec.priority;
-    record.type = spec.type;
-    record.op = spec.op;
-    record.firstTask = side.tasks.take(blockCount).value();
+    record = describedRecord(spec, index, member, side.tasks.take(blockCount).value());
     record.program = entry.program.get();
     for (uint32_t block = 0; block < blockCount; ++block) {
       side.memory.contexts[record.firstTask + block] = TaskContext{{}, index, block, blockCount, 0};
@@ -167,7 +162,7 @@ class TestWorld {
     ++side.entries[index].issued;
     Sqe sqe{};
     sqe.id = index;
-    sqe.flags = flags;
+    sqe.flags = flags | (shape_.mistakes.forgetsControl ? 0 : side.memory.control.flagsOfEntry());
     sqe.completionSlot = *slot;
     sqe.sendAddress = reinterpret_cast<uint64_t>(send);
     sqe.recvAddress = reinterpret_cast<uint64_t>(recv);
