@@ -47,7 +47,8 @@ export function machineFacts(): MachineFacts {
 }
 
 /**
- * @param root - of the clone; undefined where there is none: the commit is then what DFCCL_COMMIT says.
+ * The commit is what DFCCL_COMMIT says, which a packed folder sets: it may be run inside of some other clone.
+ * @param root - of the clone, if this is one; without DFCCL_COMMIT, its commit.
  * @param output - of a native benchmark, in which it says what it found the machine to be capable of.
  */
 export function reportHeader(root: string | undefined, machine: MachineFacts, output: string, peers: PeerFacts = {}): ReportHeader {
@@ -55,7 +56,7 @@ export function reportHeader(root: string | undefined, machine: MachineFacts, ou
   return {
     command: ["npx", "dfccl", ...process.argv.slice(2)].join(" "),
     date: new Date().toISOString(),
-    commit: root === undefined ? process.env.DFCCL_COMMIT : commitOf(root),
+    commit: process.env.DFCCL_COMMIT ?? (root === undefined ? undefined : commitOf(root)),
     machine,
     probe: Object.fromEntries(probe.filter((entry): entry is [string, number] => typeof entry[1] === "number")),
     ...peers,
