@@ -142,3 +142,28 @@ TEST_CASE("a sum with a factor for each rank is prepared as an exchange, and not
   LoneRuns exchanges(c, shapeOf(3, 1));
   for (int run = 0; run < 4; ++run) CHECK(exchanges.run() == 0);
 }
+
+TEST_CASE("step by step, a step is over for all of its slices before the next one begins; control: slice by slice") {
+  for (const bool isStepByStep : {true, false}) {
+    CAPTURE(isStepByStep);
+    PlannedCollective c = allReduceOf(0, 2, 32, [=](uint32_t member) {
+      std::vector<uint8_t> program = buildLargeProgram(Collective::allReduce, 2, member, kNone, 1);
+      if (!isStepByStep) reinterpret_cast<ProgramHeader*>(program.data())->flags &= ~kStepByStep;
+      return program;
+    });
+    WorldShape shape = shapeOf(2, 1);
+    shape.tiles.directTileBytes = 16;  // four slices of each rank's 64 bytes
+    LoneRuns runs(c, shape);
+    Surroundings::stepBudgetBytes = 1 << 20;  // a rank's slices all in one turn
+    std::vector<int> moves;
+    Surroundings::moves = &moves;
+    CHECK(runs.run() == 0);
+    Surroundings::moves = nullptr;
+    // A reduction has two sources, the copy out of what it gave has one.
+    std::vector<int> once =
+        isStepByStep ? std::vector<int>{2, 2, 2, 2, 1, 1, 1, 1} : std::vector<int>{2, 1, 2, 1, 2, 1, 2, 1};
+    std::vector<int> both = once;
+    both.insert(both.end(), once.begin(), once.end());
+    CHECK(moves == both);
+  }
+}

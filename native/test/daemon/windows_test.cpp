@@ -29,8 +29,7 @@ WorldShape shapeOf(uint32_t grid) {
 /// a window's base is where the memory is.
 class NamedRuns {
  public:
-  /// @param translates no: the control, in which members take a name for an address.
-  NamedRuns(uint32_t grid, bool translates)
+  explicit NamedRuns(uint32_t grid)
       : shape_(shapeOf(grid)), memory_(1 << 16), watch_(memory_), world_(shape_), random_(1), known_(kRanks) {
     Surroundings::violation.clear();
     Surroundings::stepBudgetBytes = 1 << 20;
@@ -41,14 +40,14 @@ class NamedRuns {
       indices_.push_back(world_.registerCollective(r, c_.spec, c_.program(r)));
       views_.push_back(tables_[r].data());
     }
-    if (!translates) return;
     CollectiveShared& shared = *world_.memory(0).collectives[indices_[0]].shared;
     shared.windows = views_.data();
     shared.knownMailboxes = known_.data();
   }
 
   /// A run of all ranks, with buffers that lie in `window`, of which nobody knows.
-  void submit(uint16_t window) {
+  /// @param isBehindStream it waits for a stream, which comes at once.
+  void submit(uint16_t window, bool isBehindStream = false) {
     in_.clear();
     out_.clear();
     const size_t bytes = kCount * sizeof(int32_t);
@@ -59,7 +58,10 @@ class NamedRuns {
       for (uint64_t i = 0; i < kCount; ++i) {
         storeElement(c_.spec.type, in_[r] + i * sizeof(int32_t), contribution(c_.spec, r, runs_, i));
       }
-      REQUIRE(world_.submit(r, indices_[r], in_[r], out_[r], 0, window, window).has_value());
+      const uint32_t flags = isBehindStream ? kSqeBehindStream : 0;
+      const auto slot = world_.submit(r, indices_[r], in_[r], out_[r], flags, window, window);
+      REQUIRE(slot.has_value());
+      if (isBehindStream) world_.arrive(r, *slot);
     }
   }
   void know(uint32_t rank, uint16_t window) {
@@ -115,7 +117,7 @@ class NamedRuns {
 TEST_CASE("a run waits until every member's windows are known, and then completes") {
   for (const uint32_t grid : {1u, 2u}) {
     CAPTURE(grid);
-    NamedRuns runs(grid, true);
+    NamedRuns runs(grid);
     // From the second run on a block's part is prepared, and tried before a task is made of it.
     for (uint16_t window = 7; window < 12; ++window) {
       CAPTURE(window);
@@ -133,10 +135,10 @@ TEST_CASE("a run waits until every member's windows are known, and then complete
   }
 }
 
-TEST_CASE("windows that are known before the run cost it no wait") {
-  NamedRuns runs(2, true);
-  for (int run = 0; run < 5; ++run) {
-    runs.submit(9);
+TEST_CASE("windows that are known before the run cost it no wait, also where it waits for a stream") {
+  NamedRuns runs(2);
+  for (int run = 0; run < 10; ++run) {
+    runs.submit(9, run % 2 != 0);
     for (uint32_t r = 0; r < kRanks; ++r) runs.know(r, 9);
     CHECK(runs.step(300) == kRanks);
     CHECK(runs.wrong() == 0);
@@ -144,7 +146,7 @@ TEST_CASE("windows that are known before the run cost it no wait") {
   CHECK(Surroundings::violation == "");
 }
 
-TEST_CASE("control: whoever takes a name for an address looks elsewhere") {
+TEST_CASE("a name is not the address that it stands for") {
   const uint64_t name = windows::named(0x7f12'3456'7890, 7);
   CHECK(name != 0x7f12'3456'7890);
   std::vector<Atomic<uint64_t>> table(windows::kCount);

@@ -1,6 +1,7 @@
 #pragma once
 // The CPU platform with every slice made a preemption point, a clock that the test sets, and an eye on what is touched.
 #include <string>
+#include <vector>
 
 #include "cpu/cpu_platform.hpp"
 #include "dfccl/daemon/named_mailboxes.hpp"
@@ -18,7 +19,8 @@ struct Surroundings {
   // As on a GPU: a leader that looks for requests too seldom to have seen one, and blocks that know what they were
   // told.
   static inline bool seesNoControl = false;
-  static inline std::string violation;  // the first thing that the library must not have done
+  static inline std::vector<int>* moves = nullptr;  // if anybody wants them: sources of each move, in their order
+  static inline std::string violation;              // the first thing that the library must not have done
 };
 
 /// Lets all platforms look at `memory` as long as this lives.
@@ -79,6 +81,7 @@ class TestPlatform : public CpuPlatform<RulesType> {
     for (int i = 0; i < args.destinationCount; ++i) {
       if (!mayTouch(args.destinations[i], bytes, "writes")) return;
     }
+    if (Surroundings::moves != nullptr) Surroundings::moves->push_back(args.sourceCount);
     CpuPlatform<RulesType>::reduceCopy(type, op, args, workingSetBytes);
   }
 
