@@ -136,7 +136,7 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
   if (lanes == 0) lanes = lanesFor(spec.collective, spec.count * sizeOf(spec.type), ranks, grid);
   const std::vector<uint8_t> bytes = spec.program.empty() ? builtInProgram(spec, member, lanes) : spec.program;
   const std::shared_ptr<const BoundProgram> program = loadProgram(bytes, spec.type, spec.count, options_.tiles);
-  checkProgram(program->header, spec, member);
+  checkProgram(*program, spec, member);
   GpuRank& mine = *ranks_[rank];
   const uint32_t blockCount = program->header.blockCount;
   if (tasksPerBlock_[rank] + tasksPerBlock(blockCount) > kSharedTasks) {

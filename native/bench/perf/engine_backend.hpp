@@ -168,7 +168,7 @@ class EngineBackend : public Backend {
     if (!programs.empty()) {
       const uint64_t count = shape.test == Test::allToAllV ? shape.unit() : shape.count;
       const uint32_t lanes = options_.lanesFor(shape.count * shape.elementBytes());
-      const std::vector<uint8_t>& program = choosePrograms(programs, lanes, count).at(rank);
+      const std::vector<uint8_t>& program = choosePrograms(programs, lanes).at(rank);
       return check(dfcclRegisterProgram(program.data(), program.size(), count, type, op, id, all, 0, ctx));
     }
     switch (shape.test) {

@@ -5,6 +5,25 @@
 #include "error.hpp"
 
 namespace dfccl {
+namespace {
+
+/// Whether every chunk goes only to places where its segment's chunks are as long: so all of them arrive whole, also
+/// where the last ones of a segment are shorter. Of what goes through connections or scratch, one rank's program
+/// doesn't tell.
+bool keepsPlaces(const BoundProgram& program) {
+  const uint32_t perSegment = program.header.chunksPerSegment;
+  for (const StepRecord& step : program.steps) {
+    if (static_cast<Op>(step.op) != Op::multiReduceCopy) return false;
+    const BoundRef* const refs = program.refs.data() + step.firstRef;
+    for (uint32_t i = 0; i < uint32_t{step.sourceCount} + step.destinationCount; ++i) {
+      if (static_cast<BufferKind>(refs[i].buffer) == BufferKind::scratch) return false;
+      if (refs[i].chunk % perSegment != refs[0].chunk % perSegment) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
 
 void checkHasProgram(const CollectiveSpec& spec) {
   if (!spec.program.empty() || spec.collective != Collective::custom) return;
@@ -21,7 +40,8 @@ void checkIsConnected(const BoundProgram& program, const CollectiveSpec& spec) {
               "Use one that moves everything through connections, such as a ring.", {{"id", std::to_string(spec.id)}});
 }
 
-void checkProgram(const ProgramHeader& h, const CollectiveSpec& spec, uint32_t member) {
+void checkProgram(const BoundProgram& program, const CollectiveSpec& spec, uint32_t member) {
+  const ProgramHeader& h = program.header;
   const auto mismatch = [&](const char* what, uint64_t has, uint64_t needs) {
     throw Error(dfcclInvalidProgram,
                 "Collective " + std::to_string(spec.id) + ": the program is for " + what + " " + std::to_string(has) +
@@ -34,12 +54,14 @@ void checkProgram(const ProgramHeader& h, const CollectiveSpec& spec, uint32_t m
   if (h.collective != static_cast<uint32_t>(spec.collective))
     mismatch("collective", h.collective, static_cast<uint32_t>(spec.collective));
   if (hasRoot(spec.collective) && h.root != spec.root) mismatch("root", h.root, spec.root);
-  if (spec.collective == Collective::custom && spec.count % h.chunksPerSegment != 0) {
-    throw Error(dfcclInvalidArgument,
-                "Collective " + std::to_string(spec.id) + ": count " + std::to_string(spec.count) +
-                    " isn't a multiple of the program's " + std::to_string(h.chunksPerSegment) + " chunks.",
-                "Custom programs may move any chunk anywhere, so all chunks must be equal: pad the buffers.",
-                {{"id", std::to_string(spec.id)}, {"field", "count"}});
+  if (spec.collective == Collective::custom && spec.count % h.chunksPerSegment != 0 && !keepsPlaces(program)) {
+    throw Error(
+        dfcclInvalidArgument,
+        "Collective " + std::to_string(spec.id) + ": count " + std::to_string(spec.count) +
+            " isn't a multiple of the program's " + std::to_string(h.chunksPerSegment) + " chunks.",
+        "It moves chunks through connections, scratch or to other places in their segments, so all must be equally "
+        "long: pad the buffers.",
+        {{"id", std::to_string(spec.id)}, {"field", "count"}});
   }
 }
 

@@ -46,7 +46,7 @@ std::shared_ptr<const BoundProgram> World::bind(const CollectiveSpec& spec, uint
     program = loadProgram(bytes, spec.type, spec.count, options_.tiles);
     cached = program;
   }
-  checkProgram(program->header, spec, member);
+  checkProgram(*program, spec, member);
   return program;
 }
 

@@ -16,6 +16,7 @@ function optionsOf(size: string): PerfOptions {
 describe.each(["alltoallv", "sendrecv", "alltoall"] as const)("programs for %s that are cut for 32 blocks", (collective) => {
   it.each([
     ["a size that they divide", "98304"],
+    ["a size that they don't", "98316"],
     ["no elements at all", "0"],
   ])("move the same as others: %s", async (_, size) => {
     const options = optionsOf(size);
