@@ -38,6 +38,7 @@ enum class Work : uint32_t {
   leave,
   reduceCopy,
   preparedMove,
+  preparedCopies,
   hasArrived,
   unpack,
   pack,
@@ -61,7 +62,8 @@ struct TeamOrder {
   Protocol protocol;
   ReduceCopyArgs args;
   const PreparedMove* move;
-  const CollectiveRecord* view;  // for it
+  const PreparedCopies* copies;
+  const CollectiveRecord* view;  // for either
   RunAddresses run;              // ... too
   Exchange exchange;             // where the exchange is no other's in shared memory
   uint32_t exchangeOffset;       // of the one to do, in shared memory

@@ -203,18 +203,17 @@ class CudaPlatform {
   __device__ static void movePrepared(const CollectiveRecord& view, const RunAddresses& run, const PreparedMove& move) {
     TeamOrder& order = blockShared().order;
     MoveOperands& operands = blockShared().operands;
-    order.work = Work::preparedMove;
-    order.type = view.type;
     order.op = view.op;
     order.move = &move;
-    order.view = &view;
-    order.run = run;
     order.args = {operands.sources, static_cast<int>(move.sourceCount), operands.destinations,
                   static_cast<int>(move.destinationCount), move.elements};
     order.args.divisor = move.divisor;
-    mark(TracePoint::moveOrdered, static_cast<uint64_t>(Work::reduceCopy));
-    carryOut();
-    mark(TracePoint::moveDone, static_cast<uint64_t>(Work::reduceCopy));
+    orderPrepared(Work::preparedMove, view, run);
+  }
+  __device__ static void copyPrepared(const CollectiveRecord& view, const RunAddresses& run,
+                                      const PreparedCopies& copies) {
+    blockShared().order.copies = &copies;
+    orderPrepared(Work::preparedCopies, view, run);
   }
 
   __device__ static bool hasArrived(Protocol protocol, const Connector& from, size_t bytes) {
@@ -269,6 +268,17 @@ class CudaPlatform {
   }
 
  private:
+  __device__ static void orderPrepared(Work work, const CollectiveRecord& view, const RunAddresses& run) {
+    TeamOrder& order = blockShared().order;
+    order.work = work;
+    order.type = view.type;
+    order.view = &view;
+    order.run = run;
+    mark(TracePoint::moveOrdered, static_cast<uint64_t>(Work::reduceCopy));
+    carryOut();
+    mark(TracePoint::moveDone, static_cast<uint64_t>(Work::reduceCopy));
+  }
+
   __device__ static void orderExchange(Work work, const Exchange& e) {
     TeamOrder& order = blockShared().order;
     order.work = work;

@@ -6,6 +6,7 @@
 #include "device/exchange_short.cuh"
 #include "device/framed_slots.cuh"
 #include "device/plain_moves.cuh"
+#include "device/prepared_copies.cuh"
 #include "device/typed_moves.cuh"
 #include "device/with_type.cuh"
 
@@ -54,6 +55,9 @@ __device__ __noinline__ bool carryOutOther(TeamOrder& order) {
     case Work::preparedExchange:
     case Work::reduceCopy:
     case Work::preparedMove:
+      break;
+    case Work::preparedCopies:
+      carryOutCopies(order);
       break;
     case Work::leave:
       return false;

@@ -8,7 +8,7 @@
 #include "cpu/tick_clock.hpp"
 #include "dfccl/daemon/connector.hpp"
 #include "dfccl/daemon/interpreter.hpp"
-#include "dfccl/daemon/prepared_move.hpp"
+#include "dfccl/daemon/prepared_moves.hpp"
 #include "dfccl/daemon/rank_memory.hpp"
 #include "dfccl/daemon/rules.hpp"
 #include "dfccl/daemon/trace_point.hpp"
@@ -144,6 +144,9 @@ class CpuPlatform {
 
   void movePrepared(const CollectiveRecord& view, const RunAddresses& run, const PreparedMove& move) {
     dfccl::movePrepared(*this, view, run, move);
+  }
+  void copyPrepared(const CollectiveRecord& view, const RunAddresses& run, const PreparedCopies& copies) {
+    dfccl::copyPrepared(*this, view, run, copies);
   }
 
   static bool hasArrived(Protocol protocol, const Connector& from, size_t bytes) {

@@ -31,14 +31,16 @@ class LoneRuns {
 
   /// @return elements of all ranks' results that are wrong.
   uint64_t run() {
-    const size_t bytes = c_.spec.count * sizeOf(c_.spec.type);
+    const size_t element = sizeOf(c_.spec.type);
+    const auto [sent, received] = bufferSizes(c_.spec, 0);  // elements, of every member
     std::vector<uint8_t*> in, out;
     for (uint32_t r = 0; r < shape_.ranks; ++r) {
-      in.push_back(memory_.allocate(bytes));
-      out.push_back(c_.isInPlace ? in[r] : memory_.allocate(bytes));
-      for (uint8_t* buffer : {in[r], out[r]}) memory_.lend(buffer, bytes);
-      for (uint64_t i = 0; i < c_.spec.count; ++i) {
-        storeElement(c_.spec.type, in[r] + i * sizeOf(c_.spec.type), contribution(c_.spec, r, runs_, i));
+      in.push_back(memory_.allocate(sent * element));
+      out.push_back(c_.isInPlace ? in[r] : memory_.allocate(received * element));
+      memory_.lend(in[r], sent * element);
+      memory_.lend(out[r], received * element);
+      for (uint64_t i = 0; i < sent; ++i) {
+        storeElement(c_.spec.type, in[r] + i * element, contribution(c_.spec, r, runs_, i));
       }
       REQUIRE(world_.submit(r, indices_[r], in[r], out[r]).has_value());
     }
@@ -53,10 +55,11 @@ class LoneRuns {
     REQUIRE(completed == shape_.ranks);
     uint64_t wrong = 0;
     for (uint32_t r = 0; r < shape_.ranks; ++r) {
-      for (uint64_t i = 0; i < c_.spec.count; ++i) {
-        wrong += !isElement(c_.spec.type, out[r] + i * sizeOf(c_.spec.type), expected(c_.spec, r, runs_, i));
+      for (uint64_t i = 0; i < received; ++i) {
+        wrong += !isElement(c_.spec.type, out[r] + i * element, expected(c_.spec, r, runs_, i));
       }
-      for (uint8_t* buffer : {in[r], out[r]}) memory_.takeBack(buffer, bytes, random_);
+      memory_.takeBack(in[r], sent * element, random_);
+      memory_.takeBack(out[r], received * element, random_);
     }
     ++runs_;
     CHECK(Surroundings::violation == "");
@@ -102,6 +105,41 @@ void everyRunButTheFirstSkipsTheQueueOnTheLastRank(const PlannedCollective& c, u
   CHECK(runs.movedByTasks(ranks - 1) == ofFirst);
 }
 
+void everyRunIsATask(const PlannedCollective& c, uint32_t ranks) {
+  LoneRuns runs(c, shapeOf(ranks, 1));
+  uint64_t moved = 0;
+  for (int run = 0; run < 4; ++run) {
+    CHECK(runs.run() == 0);
+    CHECK(runs.movedByTasks(ranks - 1) > moved);
+    moved = runs.movedByTasks(ranks - 1);
+  }
+}
+
+PlannedCollective allToAllOf(uint32_t ranks, uint64_t count, const ProgramOf& program) {
+  PlannedCollective c = allReduceOf(0, ranks, count, program);
+  c.spec.collective = Collective::allToAll;
+  return c;
+}
+
+/// An all-to-all of two ranks, of which each first writes what is wrong.
+ProgramOf allToAllThatWritesTwice() {
+  return [](uint32_t rank) {
+    ProgramWriter w(Collective::allToAll, Protocol::simple, 2, rank, 1);
+    w.header.flags = kUsesDirect | kOutOfPlace;
+    w.header.inputSegments = w.header.outputSegments = 2;
+    w.header.maxStepCount = 0;
+    const auto copy = [&](uint32_t chunk, uint32_t to) {
+      w.addMulti(0, ProgramWriter::step(Op::multiReduceCopy),
+                 {{rank, static_cast<uint32_t>(BufferKind::input), chunk, 0}},
+                 {{to, static_cast<uint32_t>(BufferKind::output), rank, 0}});
+    };
+    copy(1 - rank, rank);
+    copy(rank, rank);
+    copy(1 - rank, 1 - rank);
+    return w.encode();
+  };
+}
+
 /// @param programOf(ranks, blocks) a program for each member. @param inPlace the operation that runs in place.
 template <class ProgramOf>
 void everyOperationGivesWhatItsTaskWouldGive(const ProgramOf& programOf, ReduceOp inPlace) {
@@ -131,6 +169,45 @@ TEST_CASE("a lone run of one exchange gives what its task would give, for every 
     return [=](uint32_t member) { return buildExchangeProgram(ranks, member, lanes); };
   };
   everyOperationGivesWhatItsTaskWouldGive(exchange, ReduceOp::min);
+}
+
+TEST_CASE("a lone run of several copies gives what its task would give") {
+  for (uint32_t ranks = 2; ranks <= 4; ++ranks) {
+    for (const uint32_t lanes : {1u, 2u}) {
+      for (const uint64_t count : {1, 7, 24}) {
+        CAPTURE(ranks);
+        CAPTURE(lanes);
+        CAPTURE(count);
+        const auto program = [=](uint32_t member) {
+          return buildDirectProgram(Collective::allToAll, ranks, member, kNone, lanes);
+        };
+        everyRunButTheFirstSkipsTheQueueOnTheLastRank(allToAllOf(ranks, count, program), ranks, lanes);
+      }
+    }
+  }
+}
+
+TEST_CASE("copies are prepared only where their order doesn't matter, and no more than there is room for") {
+  SUBCASE("one writes where another one has written") {
+    everyRunIsATask(allToAllOf(2, 24, allToAllThatWritesTwice()), 2);
+  }
+  SUBCASE("the program may run in place, where one may write what another one reads") {
+    everyRunIsATask(allToAllOf(2, 24,
+                               [](uint32_t member) {
+                                 std::vector<uint8_t> program =
+                                     buildDirectProgram(Collective::allToAll, 2, member, kNone, 1);
+                                 reinterpret_cast<ProgramHeader*>(program.data())->flags |= kInPlace;
+                                 return program;
+                               }),
+                    2);
+  }
+  SUBCASE("more than a part has room for") {
+    constexpr uint32_t kRanks = PreparedCopies::kMost + 1;
+    everyRunIsATask(
+        allToAllOf(kRanks, 4,
+                   [](uint32_t member) { return buildDirectProgram(Collective::allToAll, kRanks, member, kNone, 1); }),
+        kRanks);
+  }
 }
 
 TEST_CASE("a sum with a factor for each rank is prepared as an exchange, and not as a move") {

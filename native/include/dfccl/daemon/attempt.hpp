@@ -40,14 +40,14 @@ class Attempts {
   /// @param part of block `index`, whose context is in `slot`. Once it is under way, end() is to follow.
   DFCCL_HD DFCCL_HOT static void begin(P& platform, ContextSlot& slot, PreparedPart& part, const FeedEntry& run,
                                        uint32_t index, Attempt& attempt) {
-    if (part.isExchange) part.exchange.aimAt(run.addresses);
+    if (part.isExchange()) part.exchange.aimAt(run.addresses);
     // With a single block there is nobody to wait for.
     const bool isTurn = run.blockCount == 1 || run.isTurn != 0 || !Rules::runsInOrder;
     if (!isTurn && slot.collective->finishedRuns.load(P::kLook) != run.addresses.run) return;
     P::mark(TracePoint::runTaken, run.collective);
     attempt.isUnderWay = true;
     attempt.phase = Phase::meeting;
-    if (part.isExchange) {
+    if (part.isExchange()) {
       attempt.isSent = true;
       platform.beginExchange(part.exchange);
       return;
@@ -61,8 +61,8 @@ class Attempts {
 
   DFCCL_HD DFCCL_HOT static void end(P& platform, ContextSlot& slot, const PreparedPart& part, const FeedEntry& run,
                                      RunRecord& record, BlockCounters& counters, Attempt& attempt) {
-    const bool isExchange = part.isExchange;
-    if (isExchange ? !platform.endExchange() : !moves(platform, *slot.view, part.move, run, attempt)) return;
+    const bool isExchange = part.isExchange();
+    if (isExchange ? !platform.endExchange() : !moves(platform, *slot.view, part, run, attempt)) return;
     const RunProgress progress = record.blocksDone.count(1, run.blockCount, run.addresses.partsAtEnd);
     P::mark(TracePoint::partDone, run.collective);
     if (progress == RunProgress::finished && !isExchange && Rules::completeAfterAcknowledge) {
@@ -84,7 +84,7 @@ class Attempts {
   }
 
  private:
-  DFCCL_HD DFCCL_HOT static bool moves(P& platform, const CollectiveRecord& view, const PreparedMove& move,
+  DFCCL_HD DFCCL_HOT static bool moves(P& platform, const CollectiveRecord& view, const PreparedPart& part,
                                        const FeedEntry& run, Attempt& attempt) {
     const MeetingPlaces& places = *view.places;
     if (Rules::mailboxNamesRun) {
@@ -93,7 +93,11 @@ class Attempts {
       attempt.knownMembers = 0;
       P::mark(TracePoint::peersKnown, run.collective);
     }
-    platform.movePrepared(view, run.addresses, move);
+    if (part.kind == PreparedPart::Kind::copies) {
+      platform.copyPrepared(view, run.addresses, part.copies);
+    } else {
+      platform.movePrepared(view, run.addresses, part.move);
+    }
     return true;
   }
 };

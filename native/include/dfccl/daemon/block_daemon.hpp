@@ -158,7 +158,7 @@ class BlockDaemon {
     countFinished(c, run.blockCount);
     const CqeStatus status = isAborted ? CqeStatus::aborted : CqeStatus::completed;
     // A count of several blocks has ordered what they wrote before it, and so have the members' acknowledgements.
-    const bool isOrdered = run.blockCount != 1 || !slots_.preparedAt(run.collective).isExchange;
+    const bool isOrdered = run.blockCount != 1 || !slots_.preparedAt(run.collective).isExchange();
     P::postCompletion(view_.rank(), run.value, packCqe(run.collective, status, run.addresses.run), isOrdered);
   }
 
@@ -223,7 +223,7 @@ class BlockDaemon {
     return P::kTriesAtOnce && slots_.preparedOf(slot).isOf(slot.task);
   }
   DFCCL_HD bool isPreparedExchange(const ContextSlot& slot) {
-    return isPrepared(slot) && slots_.preparedOf(slot).isExchange;
+    return isPrepared(slot) && slots_.preparedOf(slot).isExchange();
   }
   DFCCL_HD PreparedExchangeTask<P> preparedTask(P& platform, ContextSlot& slot) {
     return {platform,    slots_.preparedOf(slot).exchange, *slot.collective, slot.blockCount, slot.addresses, *slot.run,

@@ -1,5 +1,5 @@
 #pragma once
-// Makes ready what every run of a block's part repeats, if that part is a single step.
+// Makes ready what every run of a block's part repeats, if that part is a single step, or a few copies.
 #include <cstdint>
 
 #include "dfccl/daemon/exchange_step.hpp"
@@ -15,13 +15,21 @@ struct PreparePart {
                                           uint32_t task, PreparedPart& part) {
     const BoundProgram& program = slice.program;
     const BlockRecord& block = program.blocks[programBlock];
-    if (program.tiles != 1 || block.stepCount != 1) return;
-    const StepRecord& step = program.steps[block.firstStep];
-    if (step.dependencyCount != 0 || step.isAwaited) return;
+    if (program.tiles != 1 || block.stepCount == 0) return;
+    const StepRecord* const steps = program.steps.data() + block.firstStep;
+    for (uint32_t i = 0; i < block.stepCount; ++i) {
+      if (steps[i].dependencyCount != 0 || steps[i].isAwaited) return;
+    }
     slice.context.tile = 0;
-    part.isExchange = program.exchanges;
-    const bool isReady = program.exchanges ? prepareExchange(slice, step, part.exchange)
-                                           : !runsTogether && prepareMove(slice, step, part.move);
+    const bool isSingle = block.stepCount == 1;
+    bool isReady = false;
+    if (program.exchanges) {
+      part.kind = PreparedPart::Kind::exchange;
+      isReady = isSingle && prepareExchange(slice, *steps, part.exchange);
+    } else if (program.usesDirect() && slice.collective.op != ReduceOp::scaledSum && !runsTogether) {
+      part.kind = isSingle ? PreparedPart::Kind::move : PreparedPart::Kind::copies;
+      isReady = isSingle ? prepareMove(slice, *steps, part.move) : prepareCopies(slice, steps, block, part.copies);
+    }
     if (isReady) part.task = task;
   }
 
@@ -51,8 +59,8 @@ struct PreparePart {
     const BoundProgram& program = slice.program;
     const ReduceOp op = slice.collective.op;
     const uint32_t operands = uint32_t{step.sourceCount} + step.destinationCount;
-    if (static_cast<Op>(step.op) != Op::multiReduceCopy || step.count != 1 || op == ReduceOp::scaledSum) return false;
-    if (!program.usesDirect() || operands > PreparedMove::kMostOperands) return false;
+    if (static_cast<Op>(step.op) != Op::multiReduceCopy || step.count != 1) return false;
+    if (operands > PreparedMove::kMostOperands) return false;
     move.sourceCount = step.sourceCount;
     move.destinationCount = step.destinationCount;
     move.elements = program.tileElements;
@@ -72,6 +80,46 @@ struct PreparePart {
       move.operands[i] = {static_cast<uint16_t>(refs[i].rank), isInput};
     }
     return move.elements != 0 && step.destinationCount != 0;
+  }
+
+  /// Copies of one chunk each, none of which needs another to be done before it.
+  DFCCL_HD static bool prepareCopies(const TaskSlice<P>& slice, const StepRecord* steps, const BlockRecord& block,
+                                     PreparedCopies& prepared) {
+    // In place, what one copy writes may be what another one reads.
+    if ((slice.program.header.flags & kInPlace) != 0 || block.stepCount > PreparedCopies::kMost) return false;
+    prepared.count = 0;
+    for (uint32_t i = 0; i < block.stepCount; ++i) {
+      PreparedCopies::Copy& copy = prepared.copies[prepared.count];
+      if (!describeCopy(slice, steps[i], copy)) return false;
+      if (copy.elements == 0) continue;
+      for (uint32_t j = 0; j < prepared.count; ++j) {
+        if (prepared.copies[j].to == copy.to && prepared.copies[j].outputOffset == copy.outputOffset) return false;
+      }
+      ++prepared.count;
+    }
+    return true;
+  }
+
+  /// @return whether it is one from an input to an output.
+  DFCCL_HD static bool describeCopy(const TaskSlice<P>& slice, const StepRecord& step, PreparedCopies::Copy& copy) {
+    const BoundProgram& program = slice.program;
+    if (static_cast<Op>(step.op) != Op::multiReduceCopy || step.count != 1) return false;
+    if (step.sourceCount != 1 || step.destinationCount != 1) return false;
+    if (slice.collective.op == ReduceOp::avg && (step.flags & kFinish) != 0) return false;
+    const BoundRef& from = program.refs[step.firstRef];
+    const BoundRef& to = program.refs[step.firstRef + 1];
+    if (static_cast<BufferKind>(from.buffer) != BufferKind::input) return false;
+    if (static_cast<BufferKind>(to.buffer) != BufferKind::output) return false;
+    const ChunkRange source = program.range(BufferKind::input, from.chunk);
+    const ChunkRange destination = program.range(BufferKind::output, to.chunk);
+    copy.inputOffset = source.byteOffset;
+    copy.outputOffset = destination.byteOffset;
+    // A tile's, so few enough.
+    copy.elements =
+        static_cast<uint32_t>(source.elements < destination.elements ? source.elements : destination.elements);
+    copy.from = static_cast<uint16_t>(from.rank);
+    copy.to = static_cast<uint16_t>(to.rank);
+    return true;
   }
 };
 

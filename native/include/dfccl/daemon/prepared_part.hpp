@@ -1,6 +1,6 @@
 #pragma once
-// A block's part in a collective where it is a single step, which every run repeats: complete but for what a run
-// brings.
+// A block's part in a collective where it is a single step, or copies only, which every run repeats: complete but for
+// what a run brings.
 #include <cstdint>
 
 #include "dfccl/daemon/exchange.hpp"
@@ -49,17 +49,36 @@ struct PreparedMove {
   DFCCL_HD uint64_t offsetOf(const Operand& operand) const { return operand.isInput ? inputOffset : outputOffset; }
 };
 
+/// Copies from members' inputs to members' outputs, which may be done in any order, and at once: nothing is copied
+/// twice to the same place, and no input lies in an output.
+struct PreparedCopies {
+  static constexpr uint32_t kMost = 8;
+  struct Copy {
+    uint64_t inputOffset;
+    uint64_t outputOffset;
+    uint32_t elements;
+    uint16_t from;  // members
+    uint16_t to;
+  };
+
+  uint32_t count;
+  Copy copies[kMost];
+};
+
 struct PreparedPart {
   static constexpr uint32_t kNoTask = 0xffffffff;
+  enum class Kind : uint8_t { exchange, move, copies };
 
   uint32_t task = kNoTask;  // whose it is
-  bool isExchange = false;
+  Kind kind = Kind::move;
   union {
     PreparedExchange exchange;
     PreparedMove move;
+    PreparedCopies copies;
   };
 
   DFCCL_HD PreparedPart() {}
+  DFCCL_HD bool isExchange() const { return kind == Kind::exchange; }
   DFCCL_HD bool isOf(uint32_t aTask) const { return task == aTask; }
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 // The CPU platform with every slice made a preemption point, a clock that the test sets, and an eye on what is touched.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -87,6 +88,12 @@ class TestPlatform : public CpuPlatform<RulesType> {
 
   void movePrepared(const CollectiveRecord& view, const RunAddresses& run, const PreparedMove& move) {
     dfccl::movePrepared(*this, view, run, move);
+  }
+  /// As on a GPU, in no particular order: here, the last one first.
+  void copyPrepared(const CollectiveRecord& view, const RunAddresses& run, const PreparedCopies& copies) {
+    PreparedCopies reversed = copies;
+    std::reverse(reversed.copies, reversed.copies + reversed.count);
+    dfccl::copyPrepared(*this, view, run, reversed);
   }
 
   bool exchange(const Exchange& e) {

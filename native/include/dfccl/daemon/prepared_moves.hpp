@@ -28,4 +28,16 @@ void movePrepared(P& platform, const CollectiveRecord& view, const RunAddresses&
   platform.reduceCopy(view.type, view.op, args, view.workingSetBytes);
 }
 
+/// Carries prepared copies out, one after the other. @pre All peers' buffers are known.
+template <class P>
+void copyPrepared(P& platform, const CollectiveRecord& view, const RunAddresses& run, const PreparedCopies& prepared) {
+  const MemberBuffers buffers{view, *view.places, run};
+  for (uint32_t i = 0; i < prepared.count; ++i) {
+    const PreparedCopies::Copy& copy = prepared.copies[i];
+    const void* source = buffers.userBuffer(copy.from, true) + copy.inputOffset;
+    void* destination = buffers.userBuffer(copy.to, false) + copy.outputOffset;
+    platform.reduceCopy(view.type, view.op, {&source, 1, &destination, 1, copy.elements}, view.workingSetBytes);
+  }
+}
+
 }  // namespace dfccl
