@@ -60,7 +60,8 @@ class Leader {
     uint32_t taken = 0;
     Sqe sqe;
     bool mayHavePending = pending_.mayHaveNext(P::noticeTail(m_));
-    while (taken < most && (taken == 0 || hasRoom())) {
+    // What was passed on since the first look may have taken the last place.
+    while (taken < most && ((taken == 0 && !any) || hasRoom())) {
       // First what has waited, so that of one id it comes before what is in the queue.
       if (mayHavePending) [[unlikely]] {
         mayHavePending = passWaitedOn(platform, own);
@@ -68,8 +69,8 @@ class Leader {
         continue;
       }
       if (!submissions_.peek(sqe)) break;
-      if (sqe.flags & kSqeAfterControl) [[unlikely]]
-        catchUpWithControl(platform, own);
+      if ((sqe.flags & kSqeAfterControl) && !catchUpWithControl(platform, own)) [[unlikely]]
+        break;
       const bool waits = pending_.mustWait(sqe);
       if (!Rules::waitsApart && waits && !pending_.isOpen(sqe)) break;
       submissions_.pop();
@@ -200,10 +201,12 @@ class Leader {
     m_.counters.submissionsTaken.value.store(submissionsTaken_, order::relaxed);
   }
 
-  /// As far as the host was when it submitted the entry at hand.
-  DFCCL_HD DFCCL_COLD void catchUpWithControl(P& platform, BlockDaemon<P>& own) {
-    while (m_.control.tail.load(order::acquire) != controlHead_ && passControlOn(platform, own)) {
+  /// As far as the host was when it submitted the entry at hand. @return whether there is room for that too.
+  DFCCL_HD DFCCL_COLD bool catchUpWithControl(P& platform, BlockDaemon<P>& own) {
+    while (m_.control.tail.load(order::acquire) != controlHead_) {
+      if (!passControlOn(platform, own)) return false;
     }
+    return hasRoom();
   }
 
   DFCCL_HD DFCCL_COLD bool passControlOn(P& platform, BlockDaemon<P>& own) {
