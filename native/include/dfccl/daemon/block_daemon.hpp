@@ -158,7 +158,7 @@ class BlockDaemon {
     countFinished(c, run.blockCount);
     const CqeStatus status = isAborted ? CqeStatus::aborted : CqeStatus::completed;
     // A count of several blocks has ordered what they wrote before it, and so have the members' acknowledgements.
-    const bool isOrdered = run.blockCount != 1 || !slots_.preparedAt(run.collective).isExchange();
+    const bool isOrdered = !isAborted && (run.blockCount != 1 || !slots_.preparedAt(run.collective).isExchange());
     P::postCompletion(view_.rank(), run.value, packCqe(run.collective, status, run.addresses.run), isOrdered);
   }
 
@@ -330,7 +330,8 @@ class BlockDaemon {
     const uint64_t run = slot.addresses.run;
     const uint32_t completionSlot = slot.dynamic.slot;
     // A count of several blocks, or of members, has ordered what they wrote before it.
-    const bool isOrdered = slot.blockCount != 1 || slot.dynamic.phase == Phase::draining;
+    const bool isOrdered =
+        outcome != Outcome::aborted && (slot.blockCount != 1 || slot.dynamic.phase == Phase::draining);
     const bool isLast = outcome != Outcome::blockDone;
     if (isLast) {
       P::mark(TracePoint::runFinished, entry.collective);

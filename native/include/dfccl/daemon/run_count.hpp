@@ -39,7 +39,10 @@ struct BasicRunCount {
     if (total == 1) return isAborted ? RunProgress::aborted : RunProgress::finished;
     if (isAborted) aborted.store(markOf(partsAtEnd), order::relaxed);
     if (done.fetchAdd(parts, Orders::count) + parts != partsAtEnd) return RunProgress::blocksLeft;
-    return aborted.load(order::relaxed) == markOf(partsAtEnd) ? RunProgress::aborted : RunProgress::finished;
+    if (aborted.load(order::relaxed) != markOf(partsAtEnd)) return RunProgress::finished;
+    // Once the count has wrapped, the same sum comes again.
+    aborted.store(0, order::relaxed);
+    return RunProgress::aborted;
   }
 };
 
