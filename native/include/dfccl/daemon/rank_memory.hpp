@@ -26,6 +26,7 @@ struct RankLimits {
   uint32_t completionSlots = 4096;  // runs in flight
   uint32_t collectives = 4096;      // registered at the same time
   uint32_t tasks = 8192;            // program blocks of them, together
+  uint32_t feedEntries = 0;         // of what the leader tells all blocks, a power of two; 0: see feedCapacity()
 };
 
 /// A request of the host that is no run: an abort. Written under the world's lock, read by the leader.
@@ -117,6 +118,7 @@ struct RankMemory {
 /// Entries of the feed for these limits: every run in flight and every control request fits, so the leader waits for a
 /// slow block only when it would lap it.
 constexpr uint32_t feedCapacity(const RankLimits& limits) {
+  if (limits.feedEntries != 0) return limits.feedEntries;
   return std::bit_ceil(limits.completionSlots + ControlRing::kCapacity + 2);
 }
 

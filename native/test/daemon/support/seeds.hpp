@@ -30,7 +30,9 @@ Totals everySeedHolds(uint64_t seeds, const MakePlan& makePlan) {
   Totals totals;
   for (uint64_t seed = 1; seed <= seedCount(seeds); ++seed) {
     Random random(seed);
-    const Plan plan = makePlan(random);
+    Plan plan = makePlan(random);
+    // Where the leader has hardly any room to tell the blocks anything, it waits for the slowest all the time.
+    if (seed % 4 == 0) plan.shape.limits.feedEntries = 1u << (seed / 4 % 3);
     const Verdict verdict = explore<AllRules>(plan, seed);
     INFO("seed ", seed, ": ", verdict.why, "; at the end:", verdict.tail);
     REQUIRE(verdict.ok);
