@@ -16,9 +16,8 @@ export function enginePrograms(collective: CollectiveName, ranks: number, lanes:
   if (ranks < 2) return {};
   switch (collective) {
     case "hypercube": {
-      // With two ranks there is one round, in which each gives all that it has. More rounds are of one block only.
+      // With two ranks there is one round, in which each gives all that it has.
       const algorithm = ranks === 2 ? "direct" : "direct-recursive-doubling";
-      if (algorithm !== "direct" && lanes > 1) return {};
       const program = buildProgram({ collective: "all-gather", algorithm, ranks, inPlace: "either", channels: lanes });
       return { outOfPlace: program, inPlace: program };
     }

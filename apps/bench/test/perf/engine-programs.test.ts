@@ -5,7 +5,7 @@ import { nativePrograms } from "../../src/perf/find-programs.js";
 import { cpuRanks, openNative } from "../../src/perf/native-backend.js";
 import { programArguments } from "../../src/perf/program-arguments.js";
 
-const ranks = 3;
+const ranks = 4;
 
 function optionsOf(size: string): PerfOptions {
   const parsed = parseArguments(["-g", `${ranks}`, "-b", size, "-e", size, "-n", "3", "-T", "20"]);
@@ -13,7 +13,7 @@ function optionsOf(size: string): PerfOptions {
   return parsed.options;
 }
 
-describe.each(["alltoallv", "sendrecv", "alltoall"] as const)("programs for %s that are cut for 32 blocks", (collective) => {
+describe.each(["alltoallv", "sendrecv", "alltoall", "hypercube"] as const)("programs for %s that are cut for 32 blocks", (collective) => {
   it.each([
     ["a size that they divide", "98304"],
     ["a size that they don't", "98316"],

@@ -57,9 +57,8 @@ export const recursiveDoublingAllReduce: Builder = {
   },
 };
 
-/** Exchanges ranges of neighbouring segments that double in every round; one channel, so that a range is one message. */
+/** Exchanges ranges of neighbouring segments that double in every round. With one channel a range is one message. */
 export const recursiveDoublingAllGather: Builder = {
-  maxChannels: 1,
   inPlace: true,
   outOfPlace: true,
   steps: (context) => [allGatherSteps(context, throughSlots, throughSlots)],
@@ -67,7 +66,6 @@ export const recursiveDoublingAllGather: Builder = {
 
 /** The same, written straight into the partner's output; the connections then carry flags only. */
 export const directRecursiveDoublingAllGather: Builder = {
-  maxChannels: 1,
   inPlace: true,
   outOfPlace: true,
   usesDirect: true,
@@ -83,29 +81,37 @@ export const directRecursiveDoublingAllGather: Builder = {
 const throughSlots = <End>(end: End): End => end;
 
 function allGatherSteps(
-  { rank, rankCount, chunk, to }: LaneContext,
+  { rank, rankCount, laneCount, chunk, to }: LaneContext,
   sending: (end: SendEnd, place: LocalChunk) => SendEnd,
   receiving: (end: RecvEnd, place: LocalChunk) => RecvEnd,
 ): readonly Step[] {
   const { player, playerCount, companion, rankOf } = roleOf(rank, rankCount);
   const segment = (first: number) => output(chunk(0, first));
-  const sendRange = ([first, count]: Range, peer: number): Step => send(segment(first), sending(to(peer), segment(first)), count);
-  const recvRange = ([first, count]: Range, peer: number): Step => recv(segment(first), receiving(to(peer), segment(first)), count);
+  // A lane's shares of neighbouring segments lie together only where there is no other lane.
+  const messages = ([first, count]: Range): readonly Range[] =>
+    laneCount === 1 ? [[first, count]] : Array.from({ length: count }, (_, i) => [first + i, 1] as const);
+  const sendRange = (range: Range, peer: number): Step[] =>
+    messages(range).map(([first, count]) => send(segment(first), sending(to(peer), segment(first)), count));
+  const recvRange = (range: Range, peer: number): Step[] =>
+    messages(range).map(([first, count]) => recv(segment(first), receiving(to(peer), segment(first)), count));
   const steps: Step[] = [copy(segment(rank), input(chunk(0)))];
   if (player === undefined) {
     const host = companion ?? 0;
-    return [...steps, sendRange([rank, 1], host), ...rangesWithout(rank, rankCount).map((range) => recvRange(range, host))];
+    return [...steps, ...sendRange([rank, 1], host), ...rangesWithout(rank, rankCount).flatMap((range) => recvRange(range, host))];
   }
-  if (companion !== undefined) steps.push(recvRange([companion, 1], companion));
+  if (companion !== undefined) steps.push(...recvRange([companion, 1], companion));
   const rangeOf = (other: number, distance: number): Range => {
     const first = other - (other % distance);
     return [rankOf(first), rankOf(first + distance) - rankOf(first)];
   };
   for (let distance = 1; distance < playerCount; distance *= 2) {
     const partner = player ^ distance;
-    steps.push(sendRange(rangeOf(player, distance), rankOf(partner)), recvRange(rangeOf(partner, distance), rankOf(partner)));
+    const sends = sendRange(rangeOf(player, distance), rankOf(partner));
+    const receives = recvRange(rangeOf(partner, distance), rankOf(partner));
+    // By turns, so that no connection has to hold more than a message or two.
+    for (let i = 0; i < Math.max(sends.length, receives.length); ++i) steps.push(...sends.slice(i, i + 1), ...receives.slice(i, i + 1));
   }
-  if (companion !== undefined) steps.push(...rangesWithout(companion, rankCount).map((range) => sendRange(range, companion)));
+  if (companion !== undefined) steps.push(...rangesWithout(companion, rankCount).flatMap((range) => sendRange(range, companion)));
   return steps;
 }
 
