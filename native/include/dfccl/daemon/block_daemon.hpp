@@ -7,6 +7,7 @@
 #include "dfccl/daemon/context_slots.hpp"
 #include "dfccl/daemon/interpreter.hpp"
 #include "dfccl/daemon/prepared_exchange_task.hpp"
+#include "dfccl/daemon/prepared_move_task.hpp"
 #include "dfccl/daemon/rank_memory.hpp"
 
 namespace dfccl {
@@ -197,13 +198,15 @@ class BlockDaemon {
     ContextSlot& context = slots_.begin(view_.rank(), view_.counters(), run, addresses, slot);
     if (!view_.rank().publishesEarly()) return context;
     if (isPreparedExchange(context)) {
-      if (schedule_.length != 0) preparedTask(platform, context).sendEarly();
+      if (schedule_.length != 0) preparedExchange(platform, context).sendEarly();
       return context;
     }
-    // Of a prepared move only the first block has anything to say yet; the others needn't look at the program.
-    if (run.programBlock != 0 && isPrepared(context)) return context;
-    const BoundProgram& program = *slots_.viewOf(context).program;
     bool progressed = false;
+    if (isPrepared(context)) {
+      preparedMove(platform, context).publishBuffers(progressed);
+      return context;
+    }
+    const BoundProgram& program = *slots_.viewOf(context).program;
     if (run.programBlock == 0 && program.usesDirect()) {
       interpreter(platform, context).publishBuffers(progressed);
       hasReady_ |= context.dynamic.isLast != 0;
@@ -225,7 +228,10 @@ class BlockDaemon {
   DFCCL_HD bool isPreparedExchange(const ContextSlot& slot) {
     return isPrepared(slot) && slots_.preparedOf(slot).isExchange();
   }
-  DFCCL_HD PreparedExchangeTask<P> preparedTask(P& platform, ContextSlot& slot) {
+  DFCCL_HD PreparedMoveTask<P> preparedMove(P& platform, ContextSlot& slot) {
+    return {platform, slots_.preparedOf(slot), slot};
+  }
+  DFCCL_HD PreparedExchangeTask<P> preparedExchange(P& platform, ContextSlot& slot) {
     return {platform,    slots_.preparedOf(slot).exchange, *slot.collective, slot.blockCount, slot.addresses, *slot.run,
             slot.dynamic};
   }
@@ -260,9 +266,19 @@ class BlockDaemon {
     int64_t budgetLeft;
   };
 
-  DFCCL_HD Advance advancePrepared(P& platform, ContextSlot& slot, int64_t budget) {
+  DFCCL_HD Advance advance(P& platform, ContextSlot& slot, int64_t budget) {
+    if (!isPrepared(slot)) return interpret(platform, slot, budget);
+    if (!slots_.preparedOf(slot).isExchange()) return advanceMove(platform, slot, budget);
     bool progressed = false;
-    const Outcome outcome = preparedTask(platform, slot).advance(budget, progressed);
+    const Outcome outcome = preparedExchange(platform, slot).advance(budget, progressed);
+    return {outcome, progressed, budget};
+  }
+
+  DFCCL_HD DFCCL_COLD Advance advanceMove(P& platform, ContextSlot& slot, int64_t budget) {
+    bool progressed = false;
+    PreparedMoveTask<P> task = preparedMove(platform, slot);
+    if (!task.isMine()) return interpret(platform, slot, budget);
+    const Outcome outcome = task.advance(budget, progressed);
     return {outcome, progressed, budget};
   }
 
@@ -287,23 +303,22 @@ class BlockDaemon {
       view_.counters().queueLengthSum.add(schedule_.length);
       const QueueEntry entry = view_.queued(schedule_.cursor);
       ContextSlot& slot = slots_.load(view_.rank(), view_.block(), view_.counters(), entry.task, entry.collective);
-      const Advance advance =
-          isPreparedExchange(slot) ? advancePrepared(platform, slot, budget) : interpret(platform, slot, budget);
-      const bool progressed = advance.progressed;
+      const Advance turn = advance(platform, slot, budget);
+      const bool progressed = turn.progressed;
       if (progressed) {
         slot.isDirty = true;
         view_.counters().slices.add(1);
-        if (advance.budgetLeft != budget) {
-          view_.counters().bytesMoved.add(static_cast<uint64_t>(budget - advance.budgetLeft));
+        if (turn.budgetLeft != budget) {
+          view_.counters().bytesMoved.add(static_cast<uint64_t>(budget - turn.budgetLeft));
         }
       }
-      budget = advance.budgetLeft;
+      budget = turn.budgetLeft;
       any |= progressed;
-      switch (advance.outcome) {
+      switch (turn.outcome) {
         case Outcome::completed:
         case Outcome::aborted:
         case Outcome::blockDone:
-          finish(platform, slot, entry, advance.outcome);
+          finish(platform, slot, entry, turn.outcome);
           break;
         case Outcome::paused:
           note<scheduling::EventKind::progressed>();

@@ -26,7 +26,8 @@ struct PreparePart {
     if (program.exchanges) {
       part.kind = PreparedPart::Kind::exchange;
       isReady = isSingle && prepareExchange(slice, *steps, part.exchange);
-    } else if (program.usesDirect() && slice.collective.op != ReduceOp::scaledSum && !runsTogether) {
+    } else if (program.usesDirect() && program.touchesPeers && slice.collective.op != ReduceOp::scaledSum &&
+               !runsTogether) {
       part.kind = isSingle ? PreparedPart::Kind::move : PreparedPart::Kind::copies;
       isReady = isSingle ? prepareMove(slice, *steps, part.move) : prepareCopies(slice, steps, block, part.copies);
     }
