@@ -1,6 +1,6 @@
 // Which program of one's own the collective tests register: as wide as wanted, unless its chunks would differ.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
-#include "../../bench/perf/rank_programs.hpp"
+#include "perf/rank_programs.hpp"
 
 #include <doctest/doctest.h>
 
