@@ -54,8 +54,8 @@ std::string refusalOf(const MeetingOptions& options, const MeetingPoint& point) 
   }
 }
 
-Descriptor reach(uint16_t port) {
-  const SocketAddress address = resolve("127.0.0.1", port).front();
+Descriptor reach(const OwnPort& port) {
+  const SocketAddress address = resolve("127.0.0.1", port.number()).front();
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   // Nobody tells that a port is listened at but the connection itself.
   while (std::chrono::steady_clock::now() < deadline) {
@@ -96,7 +96,8 @@ std::vector<uint8_t> recordedConversation(const std::string& job, const std::str
 TEST_CASE("everybody's contribution reaches everybody, round after round, with and without a secret on loopback") {
   for (const char* secret : {kSecret, ""}) {
     const std::string job = newJob();
-    MeetingPoint point = pointOn(freePort(), 0);
+    const OwnPort port;
+    MeetingPoint point = pointOn(port, 0);
     point.secret = secret;
     Processes processes(5, [&](uint32_t rank) { return meetsAll(optionsOf(job, rank, 5), point) ? kFine : kWrong; });
     for (uint32_t r = 0; r < 5; ++r) CHECK(processes.join(r) == kFine);
@@ -105,7 +106,8 @@ TEST_CASE("everybody's contribution reaches everybody, round after round, with a
 
 TEST_CASE("a rank that doesn't come is named, to all who came, when the time is over") {
   const std::string job = newJob();
-  const MeetingPoint point = pointOn(freePort(), 0);
+  const OwnPort port;
+  const MeetingPoint point = pointOn(port, 0);
   Processes processes(3, [&](uint32_t rank) {
     const std::string text = refusalOf(optionsOf(job, rank == 2 ? 3 : rank, 4, 400), point);
     return contains(text, "Rank 2 of 4 did not come") ? kFine : kWrong;
@@ -114,14 +116,16 @@ TEST_CASE("a rank that doesn't come is named, to all who came, when the time is 
 }
 
 TEST_CASE("without rank 0 the others give up in time and say where they looked") {
-  const MeetingPoint point = pointOn(freePort(), 0);
+  const OwnPort port;
+  const MeetingPoint point = pointOn(port, 0);
   CHECK(contains(refusalOf(optionsOf(newJob(), 1, 2, 200), point), "at 127.0.0.1:"));
 }
 
 TEST_CASE("another version, configuration and job are named on both sides before anything else is told") {
   for (const int difference : {0, 1, 2}) {
     const std::string job = newJob();
-    const MeetingPoint point = pointOn(freePort(), 0);
+    const OwnPort port;
+    const MeetingPoint point = pointOn(port, 0);
     Processes processes(2, [&](uint32_t rank) {
       MeetingOptions options = optionsOf(job, rank, 2);
       if (rank == 1 && difference == 0) std::strcpy(options.shape.version, "0.9");
@@ -139,7 +143,8 @@ TEST_CASE("another version, configuration and job are named on both sides before
 
 TEST_CASE("two processes that claim one rank are both refused") {
   const std::string job = newJob();
-  const MeetingPoint point = pointOn(freePort(), 0);
+  const OwnPort port;
+  const MeetingPoint point = pointOn(port, 0);
   Processes processes(3, [&](uint32_t process) {
     const std::string text = refusalOf(optionsOf(job, process == 0 ? 0 : 1, 3, 5000), point);
     return contains(text, "Two processes claim rank 1") ? kFine : kWrong;
@@ -149,7 +154,8 @@ TEST_CASE("two processes that claim one rank are both refused") {
 
 TEST_CASE("what goes wrong on one rank after the first round is told to all") {
   const std::string job = newJob();
-  const MeetingPoint point = pointOn(freePort(), 0);
+  const OwnPort port;
+  const MeetingPoint point = pointOn(port, 0);
   Processes processes(3, [&](uint32_t rank) {
     try {
       const auto meeting = openHostMeeting(optionsOf(job, rank, 3), point);
@@ -171,7 +177,8 @@ TEST_CASE("an address that strangers reach needs a secret, and another secret is
   MeetingPoint open{"192.0.2.1", 29'500, "", {}};
   CHECK(contains(refusalOf(optionsOf(newJob(), 1, 2, 100), open), "could be reached by strangers"));
   const std::string job = newJob();
-  const MeetingPoint point = pointOn(freePort(), 0);
+  const OwnPort port;
+  const MeetingPoint point = pointOn(port, 0);
   Processes processes(2, [&](uint32_t rank) {
     MeetingPoint own = point;
     if (rank == 1) own.secret = "another";
@@ -185,7 +192,7 @@ TEST_CASE("an address that strangers reach needs a secret, and another secret is
 
 TEST_CASE("malformed, replayed, truncated, unproven and slow connections neither join nor cost memory") {
   const std::string job = newJob();
-  const uint16_t port = freePort();
+  const OwnPort port;
   const int messages = isLongTier() ? 10'000 : 1'000;
   // Rank 0's largest size, in KiB, before and after the strangers.
   auto* peaks = static_cast<long*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));

@@ -29,7 +29,7 @@ struct Layout {
 // Some in one slot, some in many; some within a machine, some across.
 constexpr uint64_t kCounts[] = {1, 100, 5000, 40'000, 150'000, 400'000};
 
-int runDisorderOn(const std::string& job, uint16_t port, uint32_t rank, const Layout& layout, unsigned seed) {
+int runDisorderOn(const std::string& job, const OwnPort& port, uint32_t rank, const Layout& layout, unsigned seed) {
   const MeetingPoint point = pointOn(port, layout.hostOf(rank));
   return runDisorder(JoinedRank(job, rank, layout.ranks(), 30'000, layout.workers, &point), layout.ranks(), 2, 12,
                      kCounts, seed, 5);
@@ -45,7 +45,7 @@ TEST_CASE("ranks that share no memory complete in orders of their own, bit for b
     CAPTURE(layout.ranksEach);
     CAPTURE(layout.workers);
     const std::string job = newJob();
-    const uint16_t port = freePort();
+    const OwnPort port;
     Processes processes(layout.ranks(), [&](uint32_t rank) { return runDisorderOn(job, port, rank, layout, seed); });
     for (uint32_t r = 0; r < layout.ranks(); ++r) CHECK(processes.join(r) == kFine);
   }
@@ -58,7 +58,7 @@ constexpr Layout kPair{2, 1, 1};
 /// Each of two ranks, on machines of their own. @return whether both ended well.
 bool onTwoMachines(const std::function<int(JoinedRank&)>& task) {
   const std::string job = newJob();
-  const uint16_t port = freePort();
+  const OwnPort port;
   Processes processes(2, [&](uint32_t rank) {
     const MeetingPoint point = pointOn(port, kPair.hostOf(rank));
     JoinedRank own(job, rank, 2, 30'000, kPair.workers, &point);
