@@ -38,15 +38,7 @@ std::shared_ptr<const BoundProgram> World::bind(const CollectiveSpec& spec, uint
   ProgramHeader header{};
   if (bytes.size() >= sizeof header) std::memcpy(&header, bytes.data(), sizeof header);
   digest = header.digest;
-  // The digest is what the program says of itself, so the bytes are part of the key.
-  std::string key(bytes.begin(), bytes.end());
-  key += "|" + std::to_string(static_cast<int>(spec.type)) + "|" + std::to_string(spec.count);
-  std::weak_ptr<const BoundProgram>& cached = programs_[key];
-  std::shared_ptr<const BoundProgram> program = cached.lock();
-  if (!program) {
-    program = loadProgram(bytes, spec.type, spec.count, options_.tiles);
-    cached = program;
-  }
+  std::shared_ptr<const BoundProgram> program = programs_.get(bytes, spec.type, spec.count);
   checkProgram(program->header, spec, member);
   return program;
 }
