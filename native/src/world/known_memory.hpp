@@ -4,9 +4,8 @@
 // Nobody tells when a user frees an allocation, and another may then have its addresses. Where that is as the first
 // was, on the rank's GPU and as long as a run needs, what is known of the first is true of it. Where it isn't, a run is
 // let through that would have been refused: passing such memory is the caller's mistake, which is told best where it
-// can be. To notice it at every run would take a call of the driver's for each buffer, as long as all of a submission.
-// What other processes know of memory is not looked up here: they see by the allocation's identity, at every run, that
-// it is new.
+// can be. To notice it would take a call of the driver's for each buffer of every run. What other processes know of
+// memory is not looked up here: they see by the allocation's identity, at every run, that it is new.
 #include <algorithm>
 #include <cstdint>
 
