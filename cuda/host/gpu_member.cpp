@@ -9,12 +9,6 @@
 namespace dfccl::gpu {
 namespace {
 
-struct PackedFacts {
-  uint64_t shared, mailboxes, landing, scratch;
-  double scale;
-  uint64_t ends;
-};
-
 uint32_t slotBytesOf(const BoundProgram& program) {
   const size_t wire = wireBytes(static_cast<Protocol>(program.header.protocol), program.slotPayloadBytes);
   const auto bytes = static_cast<uint32_t>((wire + 127) / 128 * 128);
@@ -24,19 +18,19 @@ uint32_t slotBytesOf(const BoundProgram& program) {
 }  // namespace
 
 std::vector<uint8_t> MemberFacts::packed() const {
-  const PackedFacts head{shared, mailboxes, landing, scratch, scale, ends.size()};
-  std::vector<uint8_t> bytes(sizeof head + ends.size() * sizeof(End));
-  std::memcpy(bytes.data(), &head, sizeof head);
-  if (!ends.empty()) std::memcpy(bytes.data() + sizeof head, ends.data(), ends.size() * sizeof(End));
+  const MemberPlaces& places = *this;
+  std::vector<uint8_t> bytes(sizeof places + ends.size() * sizeof(End));
+  std::memcpy(bytes.data(), &places, sizeof places);
+  if (!ends.empty()) std::memcpy(bytes.data() + sizeof places, ends.data(), ends.size() * sizeof(End));
   return bytes;
 }
 
 MemberFacts MemberFacts::of(std::span<const uint8_t> packed) {
-  PackedFacts head{};
-  std::memcpy(&head, packed.data(), sizeof head);
-  MemberFacts facts{head.shared, head.mailboxes, head.landing, head.scratch, head.scale, {}};
-  facts.ends.resize(head.ends);
-  if (head.ends != 0) std::memcpy(facts.ends.data(), packed.data() + sizeof head, head.ends * sizeof(End));
+  MemberPlaces places{};
+  std::memcpy(&places, packed.data(), sizeof places);
+  const std::span<const uint8_t> rest = packed.subspan(sizeof places);
+  MemberFacts facts{places, std::vector<End>(rest.size() / sizeof(End))};
+  if (!rest.empty()) std::memcpy(facts.ends.data(), rest.data(), rest.size());
   return facts;
 }
 
@@ -72,25 +66,12 @@ GpuMember::GpuMember(DeviceArena& arena, const CollectiveSpec& spec, uint32_t me
       record_(begun),
       place_(place) {
   try {
-    auto* shared = takeArray<CollectiveShared>(1);
-    auto* mailboxes = takeArray<Mailbox>(members_);
-    // What it has to translate it keeps elsewhere than where the others write.
-    auto* known = namesWindows ? takeArray<Mailbox>(members_) : mailboxes;
-    copy_ = {shared,
-             mailboxes,
-             known,
-             takeArray<Mailbox*>(members_),
-             takeArray<Atomic<uint64_t>*>(members_),
-             takeArray<uint8_t*>(members_),
-             takeArray<uint8_t*>(members_),
-             takeArray<double>(members_),
-             takeArray<uint32_t>(members_),
-             namesWindows ? takeArray<windows::Table>(members_) : nullptr};
+    takeShared(namesWindows);
     takeEnds();
     record_.scratch = program_->scratchBytes == 0 ? nullptr : take(program_->scratchBytes);
     uint8_t* landing = program_->exchanges ? take(program_->landingBytes()) : nullptr;
     facts_.shared = placeOf(copy_.shared);
-    facts_.mailboxes = placeOf(copy_.mailboxes);
+    facts_.mailboxes = placeOf(copy_.places.mailboxes);
     facts_.landing = placeOf(landing);
     facts_.scratch = placeOf(record_.scratch);
     facts_.scale = spec.scale;
@@ -124,6 +105,23 @@ uint64_t GpuMember::placeOf(const void* memory) const {
                            : static_cast<uint64_t>(static_cast<const uint8_t*>(memory) - arena_.base());
 }
 
+void GpuMember::takeShared(bool namesWindows) {
+  copy_.shared = takeArray<CollectiveShared>(1);
+  copy_.ranks = takeArray<uint32_t>(members_);
+  copy_.windows = namesWindows ? takeArray<windows::Table>(members_) : nullptr;
+  MeetingPlaces& places = copy_.places;
+  places.members = places.copyCount = members_;
+  places.mailboxes = takeArray<Mailbox>(members_);
+  // What it has to translate it keeps elsewhere than where the others write.
+  places.knownMailboxes = namesWindows ? takeArray<Mailbox>(members_) : places.mailboxes;
+  places.mailboxCopies = takeArray<Mailbox*>(members_);
+  places.finishedAccessCopies = takeArray<Atomic<uint64_t>*>(members_);
+  places.scratch = takeArray<uint8_t*>(members_);
+  places.landings = takeArray<uint8_t*>(members_);
+  places.scales = takeArray<double>(members_);
+  places.windows = copy_.windows;
+}
+
 /// Each end of a connection has counters of its own, and the receiver the slots. The ends are in the order of the
 /// program's connections.
 void GpuMember::takeEnds() {
@@ -140,17 +138,8 @@ void GpuMember::takeEnds() {
 
 void GpuMember::storeShared(const CollectiveSpec& spec) {
   CollectiveShared shared{};
+  static_cast<MeetingPlaces&>(shared) = copy_.places;
   shared.id = spec.id;
-  shared.members = members_;
-  shared.mailboxes = copy_.mailboxes;
-  shared.knownMailboxes = copy_.knownMailboxes;
-  shared.copyCount = members_;
-  shared.mailboxCopies = copy_.mailboxCopies;
-  shared.finishedAccessCopies = copy_.finishedAccessCopies;
-  shared.scratch = copy_.scratch;
-  shared.landings = copy_.landings;
-  shared.scales = copy_.scales;
-  shared.windows = copy_.windows;
   shared.ranks = copy_.ranks;
   shared.poisonedBy.store(CollectiveShared::kNobody, order::relaxed);
   arena_.write(copy_.ranks, spec.ranks.data(), members_ * sizeof(uint32_t));
@@ -162,11 +151,11 @@ void GpuMember::complete(const std::vector<MemberView>& members) {
   const auto store = [&](auto* to, const auto& values) {
     arena_.write(to, values.data(), values.size() * sizeof values[0]);
   };
-  store(copy_.mailboxCopies, others.mailboxes);
-  store(copy_.finishedAccessCopies, others.finished);
-  store(copy_.scratch, others.scratch);
-  store(copy_.landings, others.landings);
-  store(copy_.scales, others.scales);
+  store(copy_.places.mailboxCopies, others.mailboxes);
+  store(copy_.places.finishedAccessCopies, others.finished);
+  store(copy_.places.scratch, others.scratch);
+  store(copy_.places.landings, others.landings);
+  store(copy_.places.scales, others.scales);
   if (copy_.windows != nullptr) store(copy_.windows, others.windows);
   storeConnections(members);
   const std::vector<uint8_t> image = imageOf(others);
@@ -228,7 +217,7 @@ class ImageWriter {
 
 std::vector<uint8_t> GpuMember::imageOf(const Others& others) const {
   CollectiveRecord record = record_;
-  MeetingPlaces places{};
+  MeetingPlaces places = copy_.places;
   BoundProgram program = *program_;
   ImageWriter writer;
   const CollectiveImage empty{};
@@ -251,8 +240,6 @@ std::vector<uint8_t> GpuMember::imageOf(const Others& others) const {
   const auto point = [&](auto*& pointer, size_t at) {
     pointer = reinterpret_cast<std::remove_reference_t<decltype(pointer)>>(image_ + at);
   };
-  places.members = places.copyCount = members_;
-  places.mailboxes = copy_.mailboxes;
   point(places.knownMailboxes, knownAt);
   point(places.mailboxCopies, mailboxCopiesAt);
   point(places.finishedAccessCopies, finishedCopiesAt);

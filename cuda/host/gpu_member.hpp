@@ -13,19 +13,23 @@
 
 namespace dfccl::gpu {
 
-/// What the others know of a member. Places are distances from its arena's beginning.
-struct MemberFacts {
+/// Places are distances from the beginning of a member's arena.
+struct MemberPlaces {
   static constexpr uint64_t kNone = ~uint64_t{0};
+
+  uint64_t shared, mailboxes;
+  uint64_t landing, scratch;  // or kNone
+  double scale;
+};
+
+/// What the others know of a member.
+struct MemberFacts : MemberPlaces {
   struct End {
     uint32_t source, destination, channel;
     uint32_t isSend;
     uint64_t counters;
     uint64_t slots;  // the receiver's; else kNone
   };
-
-  uint64_t shared, mailboxes;
-  uint64_t landing, scratch;  // or kNone
-  double scale;
   std::vector<End> ends;
 
   std::vector<uint8_t> packed() const;
@@ -74,17 +78,12 @@ class GpuMember {
     uint8_t* block;
     size_t bytes;
   };
+  /// What the members share, as this one has it on its device.
   struct Copy {
     CollectiveShared* shared;
-    Mailbox* mailboxes;
-    Mailbox* knownMailboxes;
-    Mailbox** mailboxCopies;
-    Atomic<uint64_t>** finishedAccessCopies;
-    uint8_t** scratch;
-    uint8_t** landings;
-    double* scales;
+    MeetingPlaces places;
+    windows::Table* windows;  // those of `places`; or null
     uint32_t* ranks;
-    windows::Table* windows;  // or null
   };
 
   struct Others;  // tables of what the members have, for the daemon
@@ -95,6 +94,7 @@ class GpuMember {
     return reinterpret_cast<T*>(take(count * sizeof(T)));
   }
   uint64_t placeOf(const void* memory) const;
+  void takeShared(bool namesWindows);
   void takeEnds();
   void storeShared(const CollectiveSpec& spec);
   void storeConnections(const std::vector<MemberView>& members);

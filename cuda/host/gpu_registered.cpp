@@ -1,8 +1,7 @@
 // What becomes of a registered collective: looked at, aborted, unregistered.
-#include <string>
-
 #include "cpu/tick_clock.hpp"
 #include "host/gpu_world.hpp"
+#include "world/refusals.hpp"
 
 namespace dfccl::gpu {
 namespace {
@@ -15,10 +14,7 @@ constexpr double kCountMicros = 1000;
 GpuWorld::Registered& GpuWorld::registered(uint32_t rank, uint32_t index) {
   const auto found = table_[rank].find(index);
   if (found != table_[rank].end()) return found->second;
-  throw Error(dfcclUnknownCollective,
-              "Rank " + std::to_string(rank) + " has no collective with handle " + std::to_string(index) + ".",
-              "Register it first; a handle is void after it is unregistered.",
-              {{"rank", std::to_string(rank)}, {"handle", std::to_string(index)}});
+  refuseHandle(rank, index);
 }
 
 void GpuWorld::dropIfAbandoned(const GpuGroup& group) {
@@ -39,13 +35,7 @@ void GpuWorld::unregisterCollective(uint32_t rank, uint32_t index, uint64_t issu
   uint64_t finished = 0;
   while (!mine.isLost() && (finished = entry.group->finishedRunsOf(entry.member)) != issuedRuns) {
     if (readTicks() - begin < static_cast<uint64_t>(kCountMicros * ticksPerMicrosecond())) continue;
-    throw Error(dfcclInUse,
-                "Collective " + std::to_string(entry.spec.id) + " has " + std::to_string(issuedRuns - finished) +
-                    " runs in flight on rank " + std::to_string(rank) + ".",
-                "Wait for them, or abort the collective, before you unregister it.",
-                {{"id", std::to_string(entry.spec.id)},
-                 {"rank", std::to_string(rank)},
-                 {"inFlight", std::to_string(issuedRuns - finished)}});
+    refuseInFlight(rank, entry.spec.id, issuedRuns - finished);
   }
   mine.giveBack(entry.place, issuedRuns);
   tasksPerBlock_[rank] -= tasksPerBlock(entry.place.blockCount);

@@ -229,14 +229,7 @@ void JoinedGpuWorld::mirror() {
     if (entry.isDropped && group.own().hasDropped()) {
       mirrored.blocksDropped.store(options_.limits.grid, order::release);
     }
-    SharedMember& member = group.shared().record()->members[group.member()];
-    const uint64_t since = member.waitingSinceMillis.load(order::relaxed);
-    if (submitted == finished) {
-      if (since != 0) member.waitingSinceMillis.store(0, order::relaxed);
-    } else if (since == 0 || member.waitingRun.load(order::relaxed) != finished) {
-      member.waitingRun.store(finished, order::relaxed);
-      member.waitingSinceMillis.store(now, order::relaxed);
-    }
+    group.shared().record()->members[group.member()].noteRuns(submitted, finished, now);
   }
 }
 

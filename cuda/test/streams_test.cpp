@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <numeric>
 #include <random>
 #include <thread>
 
@@ -129,6 +130,22 @@ std::vector<Member> membersOf(const GpuRanks& ranks, int id, size_t count, int p
   return members;
 }
 
+/// A run of every rank from `first` on, behind nothing.
+void runAll(const GpuRanks& ranks, const std::vector<Member>& members, int id, int first = 0,
+            dfcclCallback_t callback = nullptr, void* arguments = nullptr) {
+  for (int r = first; r < ranks.size(); ++r) {
+    const Member& m = members[static_cast<size_t>(r)];
+    CHECK_OK(dfcclRun(m.send.data(), m.recv.data(), id, callback, arguments, ranks[r]));
+  }
+}
+
+std::vector<int> shuffledIds(int count, std::mt19937& random) {
+  std::vector<int> ids(static_cast<size_t>(count));
+  std::iota(ids.begin(), ids.end(), 0);
+  std::shuffle(ids.begin(), ids.end(), random);
+  return ids;
+}
+
 int32_t sumOfInputs(const GpuRanks& ranks) { return ranks.size() * (ranks.size() + 1) / 2; }
 
 /// Other ids go on while the streams are held; then these are let go. @return whether all results are right.
@@ -151,17 +168,9 @@ bool runsSeeWhatTheirStreamsWrote(bool isBehindStream) {
     CHECK_OK(dfcclWaitOnStream(1, m.stream, ranks[r]));
     m.read();
   }
-  for (int i = 0; i < 50; ++i) {
-    for (int r = 0; r < ranks.size(); ++r) {
-      const Member& m = free[static_cast<size_t>(r)];
-      CHECK_OK(dfcclRun(m.send.data(), m.recv.data(), 2, countCompletion, &freeDone, ranks[r]));
-    }
-  }
+  for (int i = 0; i < 50; ++i) runAll(ranks, free, 2, 0, countCompletion, &freeDone);
   // A later run of the held id, which waits behind the first.
-  for (int r = 0; r < ranks.size(); ++r) {
-    const Member& m = free[static_cast<size_t>(r)];
-    CHECK_OK(dfcclRun(m.send.data(), m.recv.data(), 1, countCompletion, &heldDone, ranks[r]));
-  }
+  runAll(ranks, free, 1, 0, countCompletion, &heldDone);
   pollUntil(ranks, freeDone, 50 * ranks.size());
   if (isBehindStream) {
     CHECK(heldDone == 0);
@@ -201,9 +210,7 @@ TEST_CASE("control, hangs: each collective on a waiting stream of its own, in an
   size_t wrong = 0;
   for (int i = 0; i < kIterations; ++i) {
     for (int r = 0; r < ranks.size(); ++r) {
-      std::vector<int> order(kIds);
-      for (int id = 0; id < kIds; ++id) order[static_cast<size_t>(id)] = id;
-      std::shuffle(order.begin(), order.end(), random);
+      const std::vector<int> order = shuffledIds(kIds, random);
       cudaSetDevice(ranks.device(r));
       for (const int id : order) {
         const Member& m = members[static_cast<size_t>(id)][static_cast<size_t>(r)];
@@ -237,9 +244,7 @@ TEST_CASE("many runs behind one stream, in another order on each rank, begin tog
   std::mt19937 random(3);
   for (int i = 0; i < 50; ++i) {
     for (int r = 0; r < ranks.size(); ++r) {
-      std::vector<int> order(kIds);
-      for (int id = 0; id < kIds; ++id) order[static_cast<size_t>(id)] = id;
-      std::shuffle(order.begin(), order.end(), random);
+      const std::vector<int> order = shuffledIds(kIds, random);
       const cudaStream_t stream = members[0][static_cast<size_t>(r)].stream;
       for (const int id : order) {
         const Member& m = members[static_cast<size_t>(id)][static_cast<size_t>(r)];
@@ -337,10 +342,7 @@ void daemonsStartBesideWaitingStreams(int priority) {
   for (const Stream& stream : streams) CHECK_OK(dfcclWaitOnStream(1, stream, ranks[0]));
   const uint64_t before = countersOf(ranks[0]).launches;
   while (countersOf(ranks[0]).launches < before + kStays) std::this_thread::yield();
-  for (int r = 1; r < ranks.size(); ++r) {
-    const Member& m = members[static_cast<size_t>(r)];
-    CHECK_OK(dfcclRun(m.send.data(), m.recv.data(), 1, nullptr, nullptr, ranks[r]));
-  }
+  runAll(ranks, members, 1, 1);
   CHECK_OK(ranks.waitAll());
   for (const Stream& stream : streams) CHECK(stream.synchronize());
 }
@@ -368,10 +370,7 @@ TEST_CASE("memory is freed while a stream waits for a run that a peer has not su
       cudaFree(memory);
     });
     while (!isAboutToFree) std::this_thread::yield();
-    for (int r = 1; r < ranks.size(); ++r) {
-      const Member& m = members[static_cast<size_t>(r)];
-      CHECK_OK(dfcclRun(m.send.data(), m.recv.data(), 1, nullptr, nullptr, ranks[r]));
-    }
+    runAll(ranks, members, 1, 1);
     CHECK_OK(ranks.waitAll());
     other.join();
   }
@@ -382,10 +381,7 @@ TEST_CASE("the trace of the last runs is a file that names every block of every 
   const std::vector<Member> members = membersOf(ranks, 1, 1000);
   std::vector<dfcclRankCtx_t> contexts;
   for (int i = 0; i < 5; ++i) {
-    for (int r = 0; r < ranks.size(); ++r) {
-      const Member& m = members[static_cast<size_t>(r)];
-      CHECK_OK(dfcclRun(m.send.data(), m.recv.data(), 1, nullptr, nullptr, ranks[r]));
-    }
+    runAll(ranks, members, 1);
     CHECK_OK(ranks.waitAll());
   }
   for (int r = 0; r < ranks.size(); ++r) {

@@ -102,6 +102,7 @@ Napi::Value engineLayout(const Napi::CallbackInfo& info) {
   record("OwnedSlotsHeader", sizeof(OwnedSlotsHeader),
          {FIELD(OwnedSlotsHeader, freed), FIELD(OwnedSlotsHeader, slotCount), FIELD(OwnedSlotsHeader, claimed),
           FIELD(OwnedSlotsHeader, used)});
+  record("ControlRing", sizeof(ControlRing), {FIELD(ControlRing, tail), FIELD(ControlRing, head)});
   record("BlockCounters", sizeof(BlockCounters),
          {FIELD(BlockCounters, visits), FIELD(BlockCounters, stuckVisits), FIELD(BlockCounters, slices),
           FIELD(BlockCounters, preemptions), FIELD(BlockCounters, contextLoads), FIELD(BlockCounters, contextSaves),

@@ -126,6 +126,7 @@ Napi::Value WorldObject::memory(Info info) {
     // A GPU's lie in its own memory.
     if (world_->options().backend == BackendKind::cpu)
       result.Set("counters", show(info.Env(), world_, &m.counters, sizeof m.counters));
+    result.Set("control", show(info.Env(), world_, &m.control, sizeof m.control));
     result.Set("sleepers", show(info.Env(), world_, &world_->sleepers(), sizeof(uint32_t)));
     return result;
   });

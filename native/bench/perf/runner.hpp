@@ -27,7 +27,7 @@ class Runner {
   Runner(Backend& backend, const Plan& plan)
       : backend_(backend),
         plan_(plan),
-        turns_(plan.cases.size(), plan.cycles, plan.takesTurns),
+        turns_(plan.cases.size(), plan.cycles, plan.takesTurns ? stdin : nullptr),
         meeting_(plan.threads),
         micros_(plan.threads),
         cpuMicros_(plan.threads) {

@@ -1,6 +1,6 @@
 #pragma once
-// Which case comes next: all of them in order, so and so often; or what standard input asks for, a row's number a line,
-// so that programs which measure different libraries take turns.
+// Which case comes next: all of them in order, so and so often; or what a stream (standard input) asks for, a row's
+// number a line, so that programs which measure different libraries take turns.
 #include <cstdint>
 #include <cstdio>
 #include <optional>
@@ -16,13 +16,13 @@ struct Turn {
 
 class Turns {
  public:
-  /// @param cycles 0: for ever. @param isAsked whether standard input says what comes next.
-  Turns(size_t rows, uint32_t cycles, bool isAsked) : rows_(rows), cycles_(cycles), isAsked_(isAsked) {}
+  /// @param cycles 0: for ever. @param asked says what comes next; null: nothing does.
+  Turns(size_t rows, uint32_t cycles, std::FILE* asked) : rows_(rows), cycles_(cycles), asked_(asked) {}
 
-  /// None: it is over.
+  /// None: it is over. @throws PerfError where what is asked for is no row.
   std::optional<Turn> next() {
     if (rows_ == 0) return std::nullopt;
-    if (isAsked_) return readTurn();
+    if (asked_ != nullptr) return readTurn();
     if (row_ == rows_) {
       row_ = 0;
       ++cycle_;
@@ -35,7 +35,7 @@ class Turns {
   std::optional<Turn> readTurn() const {
     size_t row = 0;
     unsigned cycle = 0;
-    const int read = std::scanf("%zu %u", &row, &cycle);
+    const int read = std::fscanf(asked_, "%zu %u", &row, &cycle);
     if (read == EOF) return std::nullopt;
     if (read == 2 && row < rows_) return Turn{row, cycle};
     throw PerfError(Exit::invalidUsage, "Standard input must hold lines of a row and a cycle.");
@@ -43,7 +43,7 @@ class Turns {
 
   size_t rows_, row_ = 0;
   uint32_t cycles_, cycle_ = 0;
-  bool isAsked_;
+  std::FILE* asked_;
 };
 
 }  // namespace dfccl::bench

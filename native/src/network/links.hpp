@@ -56,6 +56,7 @@ class Links final : private Transport::Events {
   uint64_t slotsSentTo(uint32_t rank) const { return links_[rank]->slotsSent; }
   uint64_t slotsFrom(uint32_t rank) const { return links_[rank]->slotsReceived; }
   const std::vector<uint32_t>& peers() const { return peers_; }
+  uint32_t ranks() const { return static_cast<uint32_t>(links_.size()); }
   uint32_t beatMillis() const { return beatMillis_; }
   Transport& transport() { return *network_.transport; }
 

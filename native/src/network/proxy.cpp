@@ -27,8 +27,7 @@ Proxy::Proxy(std::shared_ptr<Network> network, std::shared_ptr<Segment> segment,
       rank_(segment_->rank()),
       muteMillis_(muteMillis),
       hooks_(std::move(hooks)),
-      presence_(segment_->ranks()),
-      farewells_(segment_->ranks()) {
+      presence_(segment_->ranks()) {
   for (auto& presence : presence_) presence.store(static_cast<uint32_t>(Presence::joined), order::relaxed);
   bell_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (bell_ < 0) {
@@ -36,6 +35,7 @@ Proxy::Proxy(std::shared_ptr<Network> network, std::shared_ptr<Segment> segment,
                 "Raise the limit on open files (ulimit -n).", {{"errno", std::to_string(errno)}});
   }
   links_ = std::make_unique<Links>(*network_, rank_, muteMillis, *this);
+  farewells_.emplace(*links_);
   for (const uint32_t rank : links_->peers()) {
     // For whoever looks at this machine's memory from outside.
     segment_->area(rank).presence.store(static_cast<uint32_t>(Presence::joined), order::relaxed);
@@ -45,6 +45,7 @@ Proxy::Proxy(std::shared_ptr<Network> network, std::shared_ptr<Segment> segment,
 
 Proxy::~Proxy() {
   stop();
+  farewells_.reset();
   links_.reset();
   ::close(bell_);
 }
@@ -106,9 +107,9 @@ bool Proxy::work(uint64_t now) {
     tellProgress(now);
     for (auto& [rank, note] : std::exchange(outbox_, {})) links_->sendNote(rank, std::move(note));
     if (isStopping_) sayGoodbyes();
-    answerGoodbyes();
+    farewells_->answer();
     links_->flush(now);
-    if (isStopping_ && (isFarewellOver() || now >= stopBy_)) isStopped_ = true;
+    if (isStopping_ && (farewells_->areOver() || now >= stopBy_)) isStopped_ = true;
   }
   if (std::exchange(hasDelivered_, false)) {
     hooks_.wake();

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "network/announcement.hpp"
+#include "network/farewells.hpp"
 #include "network/remote_end.hpp"
 #include "processes/shared_group.hpp"
 
@@ -80,13 +81,6 @@ class Proxy final : public Links::Receiver {
     std::optional<Presence> lost;
     Note note;
   };
-  struct Farewell {
-    bool isSaid = false;       // our goodbye
-    bool isAnswered = false;   // by them
-    bool isAsked = false;      // their goodbye
-    bool isGiven = false;      // our answer
-    uint64_t slotsToCome = 0;  // as they say
-  };
 
   void receivedSlot(uint32_t from, EndName end, uint64_t position, std::span<const uint8_t> payload) override;
   void receivedCredit(uint32_t from, EndName end, uint64_t freed) override;
@@ -113,8 +107,6 @@ class Proxy final : public Links::Receiver {
   void markDead(const GroupKey& key);
   void tellProgress(uint64_t now);
   void sayGoodbyes();
-  void answerGoodbyes();
-  bool isFarewellOver() const;
   void letGroupsGo();
   bool isDrained(const RemoteGroup& group) const;
   void freeEnds(RemoteGroup& group);
@@ -148,8 +140,8 @@ class Proxy final : public Links::Receiver {
 
   // The thread's own.
   std::deque<Incoming> inbox_;
-  std::vector<Farewell> farewells_;  // [rank]
   std::unique_ptr<Links> links_;
+  std::optional<Farewells> farewells_;
   bool hasDelivered_ = false;
   uint64_t lastTold_ = 0;
   uint64_t lastLoop_ = 0;

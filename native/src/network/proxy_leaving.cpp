@@ -72,29 +72,7 @@ void Proxy::sayGoodbyes() {
     const std::vector<uint8_t> note = encode(NoteKind::left, GroupNote{key, group->finishedRuns});
     for (const uint32_t member : group->remotes) links_->sendNote(key.ranks[member], note);
   }
-  for (const uint32_t rank : links_->peers()) {
-    Farewell& farewell = farewells_[rank];
-    if (!std::exchange(farewell.isSaid, true))
-      links_->sendNote(rank, encode(NoteKind::goodbye, links_->slotsSentTo(rank)));
-  }
-}
-
-/// So that nothing is on its way any more when a process ends: its system would throw it away.
-void Proxy::answerGoodbyes() {
-  for (const uint32_t rank : links_->peers()) {
-    Farewell& farewell = farewells_[rank];
-    if (!farewell.isAsked || farewell.isGiven || links_->slotsFrom(rank) < farewell.slotsToCome) continue;
-    farewell.isGiven = true;
-    links_->sendNote(rank, encode(NoteKind::farewell, uint64_t{0}));
-  }
-}
-
-bool Proxy::isFarewellOver() const {
-  return std::all_of(links_->peers().begin(), links_->peers().end(), [&](uint32_t rank) {
-    const Farewell& farewell = farewells_[rank];
-    if (!links_->isUp(rank)) return true;
-    return farewell.isSaid && farewell.isAnswered && (!farewell.isAsked || farewell.isGiven);
-  });
+  farewells_->say();
 }
 
 }  // namespace dfccl

@@ -41,12 +41,11 @@ bool Proxy::handle(const Incoming& incoming) {
       handleProgress(from, note.group);
       return true;
     case NoteKind::goodbye:
-      farewells_[from].isAsked = true;
-      farewells_[from].slotsToCome = note.value;
+      farewells_->heardGoodbye(from, note.value);
       lose(from, Presence::left);
       return true;
     case NoteKind::farewell:
-      farewells_[from].isAnswered = true;
+      farewells_->heardAnswer(from);
       return true;
   }
   return true;

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace dfccl {
 namespace {
@@ -16,6 +17,21 @@ Descriptor openSocket(int family) { return Descriptor(socket(family, SOCK_STREAM
 void setOption(int socket_, int level, int option) {
   const int one = 1;
   (void)setsockopt(socket_, level, option, &one, sizeof one);
+}
+
+/// Where nobody listens, a connection may be given the very port that it goes to, and then it meets itself.
+bool isToItself(int connection) {
+  sockaddr_storage own{}, other{};
+  socklen_t ownBytes = sizeof own, otherBytes = sizeof other;
+  return getsockname(connection, reinterpret_cast<sockaddr*>(&own), &ownBytes) == 0 &&
+         getpeername(connection, reinterpret_cast<sockaddr*>(&other), &otherBytes) == 0 && ownBytes == otherBytes &&
+         std::memcmp(&own, &other, ownBytes) == 0;
+}
+
+/// The port is free at once, instead of after a minute.
+void reset(Descriptor connection) {
+  const linger none{1, 0};
+  (void)setsockopt(connection.get(), SOL_SOCKET, SO_LINGER, &none, sizeof none);
 }
 
 }  // namespace
@@ -71,14 +87,17 @@ Descriptor connectTo(const SocketAddress& address, int millis) {
   Descriptor connection = openSocket(address.family());
   if (connection.get() < 0) return connection;
   setOption(connection.get(), IPPROTO_TCP, TCP_NODELAY);
-  if (connect(connection.get(), address.get(), address.bytes) == 0) return connection;
-  if (errno != EINPROGRESS) return Descriptor();
-  pollfd polled{connection.get(), POLLOUT, 0};
-  int error = 0;
-  socklen_t size = sizeof error;
-  if (poll(&polled, 1, millis) != 1) return Descriptor();
-  if (getsockopt(connection.get(), SOL_SOCKET, SO_ERROR, &error, &size) != 0 || error != 0) return Descriptor();
-  return connection;
+  if (connect(connection.get(), address.get(), address.bytes) != 0) {
+    if (errno != EINPROGRESS) return Descriptor();
+    pollfd polled{connection.get(), POLLOUT, 0};
+    int error = 0;
+    socklen_t size = sizeof error;
+    if (poll(&polled, 1, millis) != 1) return Descriptor();
+    if (getsockopt(connection.get(), SOL_SOCKET, SO_ERROR, &error, &size) != 0 || error != 0) return Descriptor();
+  }
+  if (!isToItself(connection.get())) return connection;
+  reset(std::move(connection));
+  return Descriptor();
 }
 
 Descriptor acceptFrom(int listener) {

@@ -105,6 +105,16 @@ SharedGroupRecord* makeRecord(Segment& segment, const CollectiveSpec& spec, uint
 
 }  // namespace
 
+void SharedMember::noteRuns(uint64_t submitted, uint64_t finished, uint64_t nowMillis) {
+  const uint64_t since = waitingSinceMillis.load(order::relaxed);
+  if (submitted <= finished) {
+    if (since != 0) waitingSinceMillis.store(0, order::relaxed);
+  } else if (since == 0 || waitingRun.load(order::relaxed) != finished) {
+    waitingRun.store(finished, order::relaxed);
+    waitingSinceMillis.store(nowMillis, order::relaxed);
+  }
+}
+
 SharedGroup::SharedGroup(std::shared_ptr<Segment> segment, SharedGroupRecord* record, const TileSizes& tiles)
     : segment_(std::move(segment)), record_(record), tiles_(tiles), spec_(specOf(*record)) {}
 

@@ -35,6 +35,9 @@ struct SharedMember {
   // What the others need of it: its program, as whoever comes last joins all programs' moves; on devices, where it is.
   const uint8_t* program;
   uint64_t programBytes;
+
+  /// By this rank's watch: which run is under way, and since when. @param submitted, finished so many runs.
+  void noteRuns(uint64_t submitted, uint64_t finished, uint64_t nowMillis);
 };
 
 /// In the segment. Each array has one entry a member.

@@ -1,5 +1,11 @@
 #pragma once
 // Memory that was asked about once, so that a buffer which walks through an allocation isn't asked about at every run.
+//
+// Nobody tells when a user frees an allocation, and another may then have its addresses. Where that is as the first
+// was, on the rank's GPU and as long as a run needs, what is known of the first is true of it. Where it isn't, a run is
+// let through that would have been refused: passing such memory is the caller's mistake, which is told best where it
+// can be. To notice it would take a call of the driver's for each buffer of every run. What other processes know of
+// memory is not looked up here: they see by the allocation's identity, at every run, that it is new.
 #include <algorithm>
 #include <cstdint>
 
@@ -27,7 +33,8 @@ class KnownMemory {
   void remember(const MemoryRange& range) {
     const uint64_t first = (range.first + kUnit - 1) / kUnit;
     const uint64_t end = (range.first + range.bytes) / kUnit;
-    const uint64_t units = end > first ? std::min(end - first, kMostUnits) : 0;
+    const bool fits = first <= kMostFirst;  // else a lower address would be taken for it
+    const uint64_t units = fits && end > first ? std::min(end - first, kMostUnits) : 0;
     word_.store(first << kSizeBits | units, order::relaxed);
   }
 
@@ -35,6 +42,7 @@ class KnownMemory {
   static constexpr uint64_t kUnit = 512;  // to which cudaMalloc aligns; less at either end isn't remembered
   static constexpr uint64_t kSizeBits = 26;
   static constexpr uint64_t kMostUnits = (uint64_t{1} << kSizeBits) - 1;
+  static constexpr uint64_t kMostFirst = ~uint64_t{0} >> kSizeBits;
   Atomic<uint64_t> word_;
 };
 

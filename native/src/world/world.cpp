@@ -25,6 +25,7 @@ World::World(const WorldOptions& options)
       connectors_(arena_),
       table_(options.ranks),
       freeIndices_(options.ranks),
+      programs_(options.tiles),
       synchronizing_(options.ranks),
       backgroundDelivery_(options.ranks),
       pool_(*this) {

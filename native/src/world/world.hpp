@@ -18,6 +18,7 @@
 #include "processes/shared_group.hpp"
 #include "world/backend.hpp"
 #include "world/collective_group.hpp"
+#include "world/program_cache.hpp"
 #include "world/rank.hpp"
 #include "world/task_table.hpp"
 #include "world/worker_pool.hpp"
@@ -133,7 +134,7 @@ class World : public Backend {
   std::unordered_multimap<uint32_t, std::shared_ptr<Group>> groups_;
   std::optional<Agreement> agreement_;        // where ranks are processes
   std::optional<SharedDirectory> directory_;  // in place of it, where ranks are processes
-  std::unordered_map<std::string, std::weak_ptr<const BoundProgram>> programs_;
+  ProgramCache programs_;
   Atomic<uint32_t> activeRanks_;
   mutable std::mutex mutex_;  // of registration; never taken by a stepping thread inside a step
   std::vector<Atomic<uint32_t>> synchronizing_;

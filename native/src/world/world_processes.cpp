@@ -113,14 +113,7 @@ void World::noteWaiting() {
     const CollectiveRecord& record = options_.segment->records(own)[index];
     SharedMember& member = static_cast<SharedGroup&>(*entry.group).record()->members[entry.member];
     const uint64_t finished = record.finishedRuns.load(order::relaxed);
-    const bool isUnderWay = record.submittedRuns.load(order::relaxed) > finished;
-    const uint64_t since = member.waitingSinceMillis.load(order::relaxed);
-    if (!isUnderWay) {
-      if (since != 0) member.waitingSinceMillis.store(0, order::relaxed);
-    } else if (since == 0 || member.waitingRun.load(order::relaxed) != finished) {
-      member.waitingRun.store(finished, order::relaxed);
-      member.waitingSinceMillis.store(now, order::relaxed);
-    }
+    member.noteRuns(record.submittedRuns.load(order::relaxed), finished, now);
   }
 }
 

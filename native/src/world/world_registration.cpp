@@ -7,6 +7,7 @@
 #include "world/collective_record.hpp"
 #include "world/connected_programs.hpp"
 #include "world/program_check.hpp"
+#include "world/refusals.hpp"
 #include "world/world.hpp"
 
 namespace dfccl {
@@ -37,15 +38,7 @@ std::shared_ptr<const BoundProgram> World::bind(const CollectiveSpec& spec, uint
   ProgramHeader header{};
   if (bytes.size() >= sizeof header) std::memcpy(&header, bytes.data(), sizeof header);
   digest = header.digest;
-  // The digest is what the program says of itself, so the bytes are part of the key.
-  std::string key(bytes.begin(), bytes.end());
-  key += "|" + std::to_string(static_cast<int>(spec.type)) + "|" + std::to_string(spec.count);
-  std::weak_ptr<const BoundProgram>& cached = programs_[key];
-  std::shared_ptr<const BoundProgram> program = cached.lock();
-  if (!program) {
-    program = loadProgram(bytes, spec.type, spec.count, options_.tiles);
-    cached = program;
-  }
+  std::shared_ptr<const BoundProgram> program = programs_.get(bytes, spec.type, spec.count);
   checkProgram(*program, spec, member);
   return program;
 }
@@ -142,12 +135,7 @@ void World::dropGroup(Group& group) {
 }
 
 World::Registered& World::registered(uint32_t rank, uint32_t index) {
-  if (index >= table_[rank].size() || !table_[rank][index].group) {
-    throw Error(dfcclUnknownCollective,
-                "Rank " + std::to_string(rank) + " has no collective with handle " + std::to_string(index) + ".",
-                "Register it first; a handle is void after it is unregistered.",
-                {{"rank", std::to_string(rank)}, {"handle", std::to_string(index)}});
-  }
+  if (index >= table_[rank].size() || !table_[rank][index].group) refuseHandle(rank, index);
   return table_[rank][index];
 }
 
@@ -161,15 +149,7 @@ void World::unregisterCollective(uint32_t rank, uint32_t index, uint64_t issuedR
   Registered& entry = registered(rank, index);
   const CollectiveRecord& record = ranks_[rank]->memory().collectives[index];
   const uint64_t finished = record.finishedRuns.load(order::acquire);
-  if (finished != issuedRuns) {
-    throw Error(dfcclInUse,
-                "Collective " + std::to_string(record.id) + " has " + std::to_string(issuedRuns - finished) +
-                    " runs in flight on rank " + std::to_string(rank) + ".",
-                "Wait for them, or abort the collective, before you unregister it.",
-                {{"id", std::to_string(record.id)},
-                 {"rank", std::to_string(rank)},
-                 {"inFlight", std::to_string(issuedRuns - finished)}});
-  }
+  if (finished != issuedRuns) refuseInFlight(rank, record.id, issuedRuns - finished);
   awaitDrop(rank, entry, record);
   const std::unique_ptr<Segment::Lock> segmentLock = lockSegment();
   taskTables_[rank].giveBack(record.firstTask, entry.program->header.blockCount);

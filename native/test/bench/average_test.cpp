@@ -1,6 +1,6 @@
 // The collective tests' -a.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
-#include "../../bench/perf/average.hpp"
+#include "perf/average.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // The collective tests' data: whatever the order of reduction, the bits are the same, and every rank leaves its mark.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
-#include "../../bench/perf/exact_data.hpp"
+#include "perf/exact_data.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // Which program of one's own the collective tests register: the widest that is wanted.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
-#include "../../bench/perf/rank_programs.hpp"
+#include "perf/rank_programs.hpp"
 
 #include <doctest/doctest.h>
 

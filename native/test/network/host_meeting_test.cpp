@@ -16,6 +16,7 @@
 #include "network/support/meeting_points.hpp"
 #include "network/tcp.hpp"
 #include "processes/support/contains.hpp"
+#include "processes/support/meeting_options.hpp"
 #include "processes/support/processes.hpp"
 #include "processes/support/tier.hpp"
 
@@ -23,15 +24,6 @@ using namespace dfccl;
 using namespace dfccl::test;
 
 namespace {
-
-MeetingOptions optionsOf(const std::string& job, uint32_t rank, uint32_t ranks, uint32_t timeoutMillis = 20'000) {
-  MeetingOptions options;
-  options.job = job;
-  options.rank = rank;
-  options.timeoutMillis = timeoutMillis;
-  options.shape = {"1.0", ranks, 1, 64, 128, 32 << 10, 64 << 10, size_t{1} << 28, 0};
-  return options;
-}
 
 /// Two rounds, in which everybody says who he is. @return whether all heard all.
 bool meetsAll(const MeetingOptions& options, const MeetingPoint& point) {
@@ -54,8 +46,8 @@ std::string refusalOf(const MeetingOptions& options, const MeetingPoint& point) 
   }
 }
 
-Descriptor reach(uint16_t port) {
-  const SocketAddress address = resolve("127.0.0.1", port).front();
+Descriptor reach(const OwnPort& port) {
+  const SocketAddress address = resolve("127.0.0.1", port.number()).front();
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   // Nobody tells that a port is listened at but the connection itself.
   while (std::chrono::steady_clock::now() < deadline) {
@@ -79,7 +71,7 @@ std::vector<uint8_t> recordedConversation(const std::string& job, const std::str
   stream.put(bytesOfObject(opening));
   FrameChannel channel(stream, FrameChannel::Side::guest, host_meeting::keyOf(secret, randomDigest(), opening.random));
   host_meeting::Hello hello{};
-  hello.shape = optionsOf(job, 1, 2).shape;
+  hello.shape = meetingOf(job, 1, 2).shape;
   hello.rank = 1;
   job.copy(hello.job, sizeof hello.job - 1);
   channel.send(host_meeting::hello, bytesOfObject(hello));
@@ -96,34 +88,38 @@ std::vector<uint8_t> recordedConversation(const std::string& job, const std::str
 TEST_CASE("everybody's contribution reaches everybody, round after round, with and without a secret on loopback") {
   for (const char* secret : {kSecret, ""}) {
     const std::string job = newJob();
-    MeetingPoint point = pointOn(freePort(), 0);
+    const OwnPort port;
+    MeetingPoint point = pointOn(port, 0);
     point.secret = secret;
-    Processes processes(5, [&](uint32_t rank) { return meetsAll(optionsOf(job, rank, 5), point) ? kFine : kWrong; });
+    Processes processes(5, [&](uint32_t rank) { return meetsAll(meetingOf(job, rank, 5), point) ? kFine : kWrong; });
     for (uint32_t r = 0; r < 5; ++r) CHECK(processes.join(r) == kFine);
   }
 }
 
 TEST_CASE("a rank that doesn't come is named, to all who came, when the time is over") {
   const std::string job = newJob();
-  const MeetingPoint point = pointOn(freePort(), 0);
+  const OwnPort port;
+  const MeetingPoint point = pointOn(port, 0);
   Processes processes(3, [&](uint32_t rank) {
-    const std::string text = refusalOf(optionsOf(job, rank == 2 ? 3 : rank, 4, 400), point);
+    const std::string text = refusalOf(meetingOf(job, rank == 2 ? 3 : rank, 4, 400), point);
     return contains(text, "Rank 2 of 4 did not come") ? kFine : kWrong;
   });
   for (uint32_t r = 0; r < 3; ++r) CHECK(processes.join(r) == kFine);
 }
 
 TEST_CASE("without rank 0 the others give up in time and say where they looked") {
-  const MeetingPoint point = pointOn(freePort(), 0);
-  CHECK(contains(refusalOf(optionsOf(newJob(), 1, 2, 200), point), "at 127.0.0.1:"));
+  const OwnPort port;
+  const MeetingPoint point = pointOn(port, 0);
+  CHECK(contains(refusalOf(meetingOf(newJob(), 1, 2, 200), point), "at 127.0.0.1:"));
 }
 
 TEST_CASE("another version, configuration and job are named on both sides before anything else is told") {
   for (const int difference : {0, 1, 2}) {
     const std::string job = newJob();
-    const MeetingPoint point = pointOn(freePort(), 0);
+    const OwnPort port;
+    const MeetingPoint point = pointOn(port, 0);
     Processes processes(2, [&](uint32_t rank) {
-      MeetingOptions options = optionsOf(job, rank, 2);
+      MeetingOptions options = meetingOf(job, rank, 2);
       if (rank == 1 && difference == 0) std::strcpy(options.shape.version, "0.9");
       if (rank == 1 && difference == 1) options.shape.slotPayloadBytes = 1024;
       if (rank == 1 && difference == 2) options.job = "another";
@@ -139,9 +135,10 @@ TEST_CASE("another version, configuration and job are named on both sides before
 
 TEST_CASE("two processes that claim one rank are both refused") {
   const std::string job = newJob();
-  const MeetingPoint point = pointOn(freePort(), 0);
+  const OwnPort port;
+  const MeetingPoint point = pointOn(port, 0);
   Processes processes(3, [&](uint32_t process) {
-    const std::string text = refusalOf(optionsOf(job, process == 0 ? 0 : 1, 3, 5000), point);
+    const std::string text = refusalOf(meetingOf(job, process == 0 ? 0 : 1, 3, 5000), point);
     return contains(text, "Two processes claim rank 1") ? kFine : kWrong;
   });
   for (uint32_t p = 0; p < 3; ++p) CHECK(processes.join(p) == kFine);
@@ -149,10 +146,11 @@ TEST_CASE("two processes that claim one rank are both refused") {
 
 TEST_CASE("what goes wrong on one rank after the first round is told to all") {
   const std::string job = newJob();
-  const MeetingPoint point = pointOn(freePort(), 0);
+  const OwnPort port;
+  const MeetingPoint point = pointOn(port, 0);
   Processes processes(3, [&](uint32_t rank) {
     try {
-      const auto meeting = openHostMeeting(optionsOf(job, rank, 3), point);
+      const auto meeting = openHostMeeting(meetingOf(job, rank, 3), point);
       (void)meeting->exchange({});
       if (rank == 1) {
         meeting->fail(dfcclUnavailable, "Rank 1: no wire.");
@@ -169,13 +167,14 @@ TEST_CASE("what goes wrong on one rank after the first round is told to all") {
 
 TEST_CASE("an address that strangers reach needs a secret, and another secret is told apart from a missing rank") {
   MeetingPoint open{"192.0.2.1", 29'500, "", {}};
-  CHECK(contains(refusalOf(optionsOf(newJob(), 1, 2, 100), open), "could be reached by strangers"));
+  CHECK(contains(refusalOf(meetingOf(newJob(), 1, 2, 100), open), "could be reached by strangers"));
   const std::string job = newJob();
-  const MeetingPoint point = pointOn(freePort(), 0);
+  const OwnPort port;
+  const MeetingPoint point = pointOn(port, 0);
   Processes processes(2, [&](uint32_t rank) {
     MeetingPoint own = point;
     if (rank == 1) own.secret = "another";
-    const std::string text = refusalOf(optionsOf(job, rank, 2, 1000), own);
+    const std::string text = refusalOf(meetingOf(job, rank, 2, 1000), own);
     return contains(text, rank == 1 ? "secrets differ" : "1 connections didn't prove to be of this job") ? kFine
                                                                                                          : kWrong;
   });
@@ -185,13 +184,13 @@ TEST_CASE("an address that strangers reach needs a secret, and another secret is
 
 TEST_CASE("malformed, replayed, truncated, unproven and slow connections neither join nor cost memory") {
   const std::string job = newJob();
-  const uint16_t port = freePort();
+  const OwnPort port;
   const int messages = isLongTier() ? 10'000 : 1'000;
   // Rank 0's largest size, in KiB, before and after the strangers.
   auto* peaks = static_cast<long*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   Processes host(1, [&](uint32_t) {
     rusage before{}, after{};
-    const auto meeting = openHostMeeting(optionsOf(job, 0, 2, 300'000), pointOn(port, 0));
+    const auto meeting = openHostMeeting(meetingOf(job, 0, 2, 300'000), pointOn(port, 0));
     getrusage(RUSAGE_SELF, &before);
     const auto all = meeting->exchange({});
     getrusage(RUSAGE_SELF, &after);
@@ -236,7 +235,7 @@ TEST_CASE("malformed, replayed, truncated, unproven and slow connections neither
     if (i % 7 == 0 && slow.size() < 400) slow.push_back(std::move(stranger));
   }
   Processes guest(1, [&](uint32_t) {
-    const auto meeting = openHostMeeting(optionsOf(job, 1, 2), pointOn(port, 0));
+    const auto meeting = openHostMeeting(meetingOf(job, 1, 2), pointOn(port, 0));
     (void)meeting->exchange(MessageWriter().putText("of the rank itself").take());
     return kFine;
   });

@@ -8,44 +8,14 @@
 
 #include "daemon/support/programs.hpp"
 #include "network/remote_end.hpp"
+#include "network/support/fake_transport.hpp"
 #include "processes/peer_watch.hpp"
 #include "program/program_loader.hpp"
 
 using namespace dfccl;
+using namespace dfccl::test;
 
 namespace {
-
-/// Carries messages to another one of its kind, when it is told to and in whatever order.
-class FakeTransport final : public Transport {
- public:
-  struct Message {
-    std::vector<uint8_t> header, payload;
-    uint64_t cookie;
-  };
-
-  std::vector<uint8_t> address() override { return {}; }
-  void connect(const std::vector<std::vector<uint8_t>>&, Events& events) override { events_ = &events; }
-  void send(uint32_t, std::span<const uint8_t> header, std::span<const uint8_t> payload, uint64_t cookie) override {
-    sent.push_back({{header.begin(), header.end()}, {payload.begin(), payload.end()}, cookie});
-  }
-  bool progress() override { return false; }
-  int descriptor() const override { return -1; }
-  bool arm() override { return true; }
-  void close() override {}
-
-  void deliverTo(FakeTransport& other) {
-    for (const Message& m : std::exchange(sent, {})) {
-      other.events_->received(m.header, m.payload);
-      events_->sent(m.cookie);
-    }
-  }
-  void lose(uint32_t rank) { events_->lost(rank, "cut"); }
-
-  std::vector<Message> sent;
-
- private:
-  Events* events_ = nullptr;
-};
 
 struct Heard final : Links::Receiver {
   void receivedSlot(uint32_t, EndName end, uint64_t position, std::span<const uint8_t> payload) override {
@@ -62,21 +32,11 @@ struct Heard final : Links::Receiver {
   std::vector<std::pair<uint32_t, Presence>> lost;
 };
 
-/// One of two processes, each on a machine of its own.
-struct Side {
-  explicit Side(uint32_t rank, const Digest& key, uint32_t muteMillis = 1000) {
-    network.hostOf = {0, 1};
-    network.addresses.resize(2);
-    network.key = key;
-    auto made = std::make_unique<FakeTransport>();
-    transport = made.get();
-    network.transport = std::move(made);
-    links.emplace(network, rank, muteMillis, heard);
-  }
-  Network network;
-  FakeTransport* transport;
+/// A side whose receiver notes what it is told.
+struct HearingSide : Side {
+  explicit HearingSide(uint32_t rank, const Digest& key, uint32_t muteMillis = 1000)
+      : Side(rank, key, heard, muteMillis) {}
   Heard heard;
-  std::optional<Links> links;
 };
 
 }  // namespace
@@ -84,7 +44,7 @@ struct Side {
 TEST_CASE(
     "notes arrive in the order in which they were sent, whatever becomes of the messages; control: messages don't") {
   const Digest key = randomDigest();
-  Side a(0, key), b(1, key);
+  HearingSide a(0, key), b(1, key);
   std::vector<uint8_t> expected;
   for (uint8_t i = 0; i < 100; ++i) {
     a.links->sendNote(1, {i});
@@ -103,7 +63,7 @@ TEST_CASE(
 TEST_CASE(
     "a message of who doesn't know the world's key, or sent back to its sender, is none; control: a rank's is one") {
   const Digest key = randomDigest();
-  Side a(0, key), b(1, key), stranger(0, randomDigest());
+  HearingSide a(0, key), b(1, key), stranger(0, randomDigest());
   stranger.links->sendNote(1, {7});
   stranger.links->sendSlot(1, {0, 1}, 0, {}, {0, 1});
   stranger.transport->deliverTo(*b.transport);
@@ -118,7 +78,7 @@ TEST_CASE(
 
 TEST_CASE("who says nothing for longer than the limit is mute, unless it is we who were stopped") {
   const Digest key = randomDigest();
-  Side a(0, key, 1000);
+  HearingSide a(0, key, 1000);
   const uint64_t now = nowMillis();
   a.links->judge(now + 900, true);
   CHECK(a.heard.lost.empty());
@@ -133,7 +93,7 @@ TEST_CASE("who says nothing for longer than the limit is mute, unless it is we w
 
 TEST_CASE("a broken connection is a rank that died, and is told once") {
   const Digest key = randomDigest();
-  Side a(0, key);
+  HearingSide a(0, key);
   a.transport->lose(1);
   a.transport->lose(1);
   CHECK(a.heard.lost == std::vector<std::pair<uint32_t, Presence>>{{1, Presence::died}});
@@ -141,7 +101,7 @@ TEST_CASE("a broken connection is a rank that died, and is told once") {
 
 TEST_CASE("what a slow link holds back stays bounded: one message of credits and one beat at a time") {
   const Digest key = randomDigest();
-  Side a(0, key), b(1, key);
+  HearingSide a(0, key), b(1, key);
   const uint64_t now = nowMillis();
   for (uint64_t i = 1; i <= 1000; ++i) {
     a.links->sendCredit(1, {3, 1}, i);
@@ -199,7 +159,7 @@ TEST_CASE("of a slot travels what the program puts in, of LL once in 2^30 positi
   const TileSizes tiles{4096, 4096};
   for (const Protocol protocol : {Protocol::simple, Protocol::ll, Protocol::ll128}) {
     CAPTURE(static_cast<int>(protocol));
-    const auto program = loadProgram(test::ringAllReduce(protocol, 2)(0), DataType::float32, 200, tiles);
+    const auto program = loadProgram(ringAllReduce(protocol, 2)(0), DataType::float32, 200, tiles);
     const Connector connector{nullptr, nullptr, 2, 8192, nullptr};
     const SlotBytes bytes(*program, 0);
     const size_t chunk = wireBytes(protocol, 400);

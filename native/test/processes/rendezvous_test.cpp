@@ -17,6 +17,7 @@
 #include "processes/descriptor.hpp"
 #include "processes/support/contains.hpp"
 #include "processes/support/leaks.hpp"
+#include "processes/support/meeting_options.hpp"
 #include "processes/support/processes.hpp"
 #include "processes/support/tier.hpp"
 
@@ -24,15 +25,6 @@ using namespace dfccl;
 using namespace dfccl::test;
 
 namespace {
-
-MeetingOptions meeting(const std::string& job, uint32_t rank, uint32_t ranks, uint32_t timeoutMillis = 20'000) {
-  MeetingOptions options;
-  options.job = job;
-  options.rank = rank;
-  options.timeoutMillis = timeoutMillis;
-  options.shape = {"1.0", ranks, 1, 64, 128, 32 << 10, 64 << 10, size_t{1} << 28, 0};
-  return options;
-}
 
 /// @return the message with which a meeting is refused; "" if it isn't.
 std::string refusalOf(const MeetingOptions& options) {
@@ -64,7 +56,7 @@ Descriptor connectTo(const std::string& job) {
 TEST_CASE("every rank gets the same memory, and nothing is left of the meeting") {
   const std::string job = newJob();
   Processes processes(4, [&](uint32_t rank) {
-    const std::shared_ptr<Segment> segment = meet(meeting(job, rank, 4));
+    const std::shared_ptr<Segment> segment = meet(meetingOf(job, rank, 4));
     // Each adds to a word in rank 0's area, at the same address in every process.
     Atomic<uint32_t>& bell = segment->area(0).bell;
     bell.fetchAdd(1u << (8 * rank), order::acqRel);
@@ -79,7 +71,7 @@ TEST_CASE("every rank gets the same memory, and nothing is left of the meeting")
 TEST_CASE("a rank that doesn't come is named, to all who came, when the time is over") {
   const std::string job = newJob();
   Processes processes(3, [&](uint32_t rank) {
-    const std::string text = refusalOf(meeting(job, rank == 2 ? 3 : rank, 4, 300));
+    const std::string text = refusalOf(meetingOf(job, rank == 2 ? 3 : rank, 4, 300));
     return contains(text, "Rank 2 of 4 did not come") ? kFine : kWrong;
   });
   for (uint32_t r = 0; r < 3; ++r) CHECK(processes.join(r) == kFine);
@@ -88,7 +80,7 @@ TEST_CASE("a rank that doesn't come is named, to all who came, when the time is 
 TEST_CASE("without rank 0 the others give up in time and say so") {
   const std::string job = newJob();
   Processes processes(
-      1, [&](uint32_t) { return contains(refusalOf(meeting(job, 1, 2, 200)), "Rank 0 of job") ? kFine : kWrong; });
+      1, [&](uint32_t) { return contains(refusalOf(meetingOf(job, 1, 2, 200)), "Rank 0 of job") ? kFine : kWrong; });
   CHECK(processes.join(0) == kFine);
 }
 
@@ -96,7 +88,7 @@ TEST_CASE("another version, and another configuration, are named on both sides")
   for (const bool isVersion : {true, false}) {
     const std::string job = newJob();
     Processes processes(3, [&](uint32_t rank) {
-      MeetingOptions options = meeting(job, rank, 3);
+      MeetingOptions options = meetingOf(job, rank, 3);
       if (rank == 1 && isVersion) std::strcpy(options.shape.version, "0.9");
       if (rank == 1 && !isVersion) options.shape.collectives = 32;
       const std::string text = refusalOf(options);
@@ -115,7 +107,7 @@ TEST_CASE("another version, and another configuration, are named on both sides")
 TEST_CASE("two processes that claim one rank are both refused") {
   const std::string job = newJob();
   Processes processes(3, [&](uint32_t process) {
-    const std::string text = refusalOf(meeting(job, process == 0 ? 0 : 1, 3, 5000));
+    const std::string text = refusalOf(meetingOf(job, process == 0 ? 0 : 1, 3, 5000));
     return contains(text, "Two processes claim rank 1") ? kFine : kWrong;
   });
   for (uint32_t p = 0; p < 3; ++p) CHECK(processes.join(p) == kFine);
@@ -124,11 +116,11 @@ TEST_CASE("two processes that claim one rank are both refused") {
 TEST_CASE("a rank that ends while the others are awaited can be started again") {
   const std::string job = newJob();
   Processes first(1, [&](uint32_t) {
-    meet(meeting(job, 0, 3));
+    meet(meetingOf(job, 0, 3));
     return kFine;
   });
   {
-    Processes early(1, [&](uint32_t) { return refusalOf(meeting(job, 1, 3)).empty() ? kFine : kWrong; });
+    Processes early(1, [&](uint32_t) { return refusalOf(meetingOf(job, 1, 3)).empty() ? kFine : kWrong; });
     // Rank 0 listens, and rank 1 has come: a listening socket and one for each who is there.
     const Descriptor stranger = connectTo(job);
     REQUIRE(awaitSockets(job, 3));
@@ -136,7 +128,7 @@ TEST_CASE("a rank that ends while the others are awaited can be started again") 
     CHECK(early.join(0) == -SIGKILL);
   }
   Processes rest(2, [&](uint32_t process) {
-    meet(meeting(job, process + 1, 3));
+    meet(meetingOf(job, process + 1, 3));
     return kFine;
   });
   CHECK(first.join(0) == kFine);
@@ -152,7 +144,7 @@ TEST_CASE("malformed, truncated, replayed and silent connections neither join no
   Processes host(1, [&](uint32_t) {
     rusage before{}, after{};
     getrusage(RUSAGE_SELF, &before);
-    const std::shared_ptr<Segment> segment = meet(meeting(job, 0, 2, 200'000));
+    const std::shared_ptr<Segment> segment = meet(meetingOf(job, 0, 2, 200'000));
     getrusage(RUSAGE_SELF, &after);
     peaks[0] = after.ru_maxrss - before.ru_maxrss;
     return kFine;
@@ -163,7 +155,7 @@ TEST_CASE("malformed, truncated, replayed and silent connections neither join no
   rendezvous::Hello genuine{};
   std::memcpy(genuine.magic, rendezvous::kMagic, sizeof genuine.magic);
   genuine.rank = 1;
-  genuine.shape = meeting(job, 1, 2).shape;
+  genuine.shape = meetingOf(job, 1, 2).shape;
   std::vector<Descriptor> silent;
   for (int i = 0; i < messages; ++i) {
     Descriptor socket_ = connectTo(job);
@@ -186,7 +178,7 @@ TEST_CASE("malformed, truncated, replayed and silent connections neither join no
     if (i % 5 == 0) (void)send(socket_.get(), bytes, size, MSG_NOSIGNAL);
   }
   Processes guest(1, [&](uint32_t) {
-    meet(meeting(job, 1, 2));
+    meet(meetingOf(job, 1, 2));
     return kFine;
   });
   CHECK(guest.join(0) == kFine);
@@ -199,7 +191,7 @@ TEST_CASE("malformed, truncated, replayed and silent connections neither join no
 TEST_CASE("as many as are let in, and say nothing, make way for a rank") {
   const std::string job = newJob();
   Processes host(1, [&](uint32_t) {
-    meet(meeting(job, 0, 2, 100'000));
+    meet(meetingOf(job, 0, 2, 100'000));
     return kFine;
   });
   std::vector<Descriptor> silent;
@@ -208,7 +200,7 @@ TEST_CASE("as many as are let in, and say nothing, make way for a rank") {
     REQUIRE(silent.back().get() >= 0);
   }
   Processes guest(1, [&](uint32_t) {
-    meet(meeting(job, 1, 2, 100'000));
+    meet(meetingOf(job, 1, 2, 100'000));
     return kFine;
   });
   CHECK(guest.join(0) == kFine);
@@ -216,7 +208,7 @@ TEST_CASE("as many as are let in, and say nothing, make way for a rank") {
 }
 
 TEST_CASE("each option that ranks must share is named where it differs, and the rest isn't") {
-  const SegmentShape own = meeting("any", 0, 2).shape;
+  const SegmentShape own = meetingOf("any", 0, 2).shape;
   CHECK(meetings::difference(own, 0, own, 1).empty());
   const auto named = [&](auto SegmentShape::*field) {
     SegmentShape other = own;

@@ -109,7 +109,7 @@ int main() {
   print("wave", {{"control", offsetof(Wave, control)}, {"counter", offsetof(Wave, counter)}, {"bytes", sizeof(Wave)}});
   print("paddedWord", {{"value", offsetof(WavePaddedWord, value)}, {"bytes", sizeof(WavePaddedWord)}});
   printSampleEntry();
-  print("sqe", {{"words", kSqeWords}, {"exit", kSqeExit}, {"void", kSqeVoid}});
+  print("sqe", {{"words", kSqeWords}, {"exit", kSqeExit}, {"afterControl", kSqeAfterControl}, {"void", kSqeVoid}});
   std::printf("  \"sampleCompletion\": \"%016llx\",\n",
               static_cast<unsigned long long>(packCqe(0x89abcdef, CqeStatus::aborted, 0x123456)));
   print("status",

@@ -46,3 +46,13 @@ TEST_CASE("less than an allocation may be remembered, never more") {
   known.remember({});
   CHECK_FALSE(known.holds(512, 4));
 }
+
+TEST_CASE("an allocation too high for the word isn't taken for a lower one") {
+  constexpr uint64_t kHigh = uint64_t{1} << 47, kLow = 0x1234'5600;
+  KnownMemory known;
+  known.remember({kHigh + kLow, 4096});
+  CHECK_FALSE(known.holds(kLow, 4));
+  CHECK_FALSE(known.holds(kHigh + kLow, 4));
+  known.remember({kHigh - 4096, 4096});
+  CHECK(known.holds(kHigh - 4096, 4096));
+}

@@ -25,7 +25,13 @@ export async function queueRoleRows(): Promise<Row[]> {
   const counters = new BigUint64Array(8);
   const inFlight = new Int32Array(batchSize);
 
-  const queues = new RankQueues({ submissions, completions, counters: counters.buffer, sleepers: new ArrayBuffer(4) });
+  const queues = new RankQueues({
+    submissions,
+    completions,
+    counters: counters.buffer,
+    control: new ArrayBuffer(16),
+    sleepers: new ArrayBuffer(4),
+  });
   const postAll = (): void => {
     const post = slots.producer();
     for (const slot of inFlight) post.post(slot, { id: 5, status: 1, run: 0 });

@@ -1,4 +1,4 @@
-import { ownedSlotsLayout, submissionRingLayout, wordAt } from "@dfccl/queues";
+import { ownedSlotsLayout, SQE_AFTER_CONTROL, submissionRingLayout, wordAt } from "@dfccl/queues";
 import { rankCounterNames } from "./counters.js";
 import type { NativeQueueMemory } from "./native-addon/native-world.js";
 
@@ -14,6 +14,10 @@ const SLOT_COUNT = wordAt(ownedSlotsLayout.slotCount);
 const CLAIMED = wordAt(ownedSlotsLayout.claimed);
 const USED = wordAt(ownedSlotsLayout.used);
 const SLOTS = wordAt(ownedSlotsLayout.slots);
+/** Requests that the host has made of the daemon, aborts, and that the daemon has heard: two counters of 64 bits. */
+export const controlRingLayout = { tail: 0, head: 8 } as const;
+const ASKED = wordAt(controlRingLayout.tail);
+const HEARD = wordAt(controlRingLayout.head);
 const COMPLETIONS_POSTED = wordAt(8 * rankCounterNames.indexOf("completionsPosted"));
 
 /** Names this producer in the lock; native threads use other numbers. */
@@ -34,11 +38,14 @@ export class RankQueues {
   private readonly sq: Int32Array;
   private readonly cq: Int32Array;
   private readonly posted: Int32Array | undefined;
+  private readonly control: Int32Array;
   private readonly sleepers: Int32Array;
   private readonly entryMask: number;
   private readonly slotMask: number;
   private readonly freeList: number;
-  // While the lock is held: the position to be written next and the next claims, of free slots and of unused ones.
+  // While the lock is held: the flags of the entries, the position to be written next and the next claims, of free slots
+  // and of unused ones.
+  private flags = 0;
   private position = 0;
   private claimed = 0;
   private used = 0;
@@ -51,6 +58,7 @@ export class RankQueues {
     this.sq = new Int32Array(memory.submissions);
     this.cq = new Int32Array(memory.completions);
     this.posted = memory.counters && new Int32Array(memory.counters).subarray(COMPLETIONS_POSTED, COMPLETIONS_POSTED + 1);
+    this.control = new Int32Array(memory.control);
     this.sleepers = new Int32Array(memory.sleepers);
     this.entryMask = Atomics.load(this.sq, CAPACITY) - 1;
     this.completionSlots = Atomics.load(this.cq, SLOT_COUNT);
@@ -68,10 +76,21 @@ export class RankQueues {
     while (Atomics.compareExchange(sq, LOCK, 0, OWNER) !== 0) {
       // A native thread is publishing: some nanoseconds.
     }
+    this.flags = this.flagsOfEntries();
     this.position = Atomics.load(sq, TAIL);
     this.claimed = Atomics.load(cq, CLAIMED);
     this.used = Atomics.load(cq, USED);
     return this.room(wanted);
+  }
+
+  /**
+   * A daemon that looks for requests less often than for entries must not begin a run whose id was aborted before. There
+   * are never so many unheard that the low halves would be the same. Plain loads: whoever knows that the abort came before
+   * sees it through what told him, the lock at the latest.
+   */
+  private flagsOfEntries(): number {
+    const { control } = this;
+    return control[ASKED] === control[HEARD] ? 0 : SQE_AFTER_CONTROL;
   }
 
   /** How many of `wanted` entries could be written now; exact while the lock is held. */
@@ -98,7 +117,7 @@ export class RankQueues {
       return slot;
     }
     sq[at] = handle;
-    sq[at + 1] = sequence;
+    sq[at + 1] = sequence | this.flags;
     sq[at + 2] = 0;
     sq[at + 3] = sequence;
     sq[at + 4] = slot;
@@ -136,7 +155,8 @@ export class RankQueues {
     lows[7] = (windows % 0x10000) * 0x10000;
     for (let word = 0; word < 8; word += 1) sq[at + 2 * word] = lows[word] ?? 0;
     for (let word = 0; word < 8; word += 1) {
-      const high = word === 3 ? send / TWO_TO_32 : word === 4 ? recv / TWO_TO_32 : word === 7 ? windows / 0x10000 : 0;
+      const high =
+        word === 0 ? this.flags : word === 3 ? send / TWO_TO_32 : word === 4 ? recv / TWO_TO_32 : word === 7 ? windows / 0x10000 : 0;
       Atomics.store(sq, at + 2 * word + 1, sequence | high);
     }
   }

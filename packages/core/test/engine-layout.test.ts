@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { blockCounterNames, rankCounterNames } from "../src/counters.js";
 import { statusCodes } from "../src/native-addon/native-error.js";
 import { nativeAddon } from "../src/native-addon/native-world.js";
-import { cqeCompleted } from "../src/rank-queues.js";
+import { controlRingLayout, cqeCompleted } from "../src/rank-queues.js";
 
 const { codes, ...records } = nativeAddon().layout();
 const word = 8;
@@ -35,6 +35,11 @@ describe("the engine's memory", () => {
     expect(engineRecord("SqeMemory")).toEqual({ size: entryBytes });
     const { slots, ...slotFields } = ownedSlotsLayout;
     expect(engineRecord("OwnedSlotsHeader")).toEqual({ size: slots, ...slotFields });
+  });
+
+  it("has the requests of the host where its queues look for them", () => {
+    const { size: _, ...fields } = engineRecord("ControlRing");
+    expect(fields).toEqual(controlRingLayout);
   });
 
   it("has the schedule policy where @dfccl/scheduler writes it", () => {

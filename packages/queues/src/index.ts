@@ -39,7 +39,7 @@ export {
   type SpmcSubmission,
   spmcSubmissionBytes,
 } from "./spmc-submission.js";
-export { SQE_EXIT, type Sqe } from "./sqe.js";
+export { SQE_AFTER_CONTROL, SQE_EXIT, type Sqe } from "./sqe.js";
 export { type ReadMode, SubmissionConsumer } from "./submission-consumer.js";
 export { SubmissionProducer } from "./submission-producer.js";
 export { attachSubmissionRing, createSubmissionRing, type SubmissionRing, submissionRingBytes } from "./submission-ring.js";

@@ -8,7 +8,7 @@ import type { SharedWords } from "./shared-words.js";
 export interface Sqe {
   /** Collective id, 32 bits. */
   readonly id: number;
-  /** {@link SQE_EXIT} or 0; 16 bits. */
+  /** {@link SQE_EXIT}, {@link SQE_AFTER_CONTROL} or 0; 16 bits. */
   readonly flags: number;
   /** Run number of this id on this rank, 48 bits. */
   readonly run: number;
@@ -26,6 +26,9 @@ export interface Sqe {
 
 /** Flag: the daemon leaves for good after this entry. */
 export const SQE_EXIT = 1;
+
+/** Flag: the host had asked something of the daemon before, an abort, which comes first. */
+export const SQE_AFTER_CONTROL = 4;
 
 /** 32-bit words of an entry. Its eight 64-bit words hold 48 bits of payload each below 16 bits of sequence. */
 export const ENTRY_WORDS = 16;

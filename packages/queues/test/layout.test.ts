@@ -10,7 +10,7 @@ import * as layout from "../src/layout.js";
 import { leaderBroadcastBytes } from "../src/leader-broadcast.js";
 import { sharedWords } from "../src/shared-words.js";
 import { spmcSubmissionBytes } from "../src/spmc-submission.js";
-import { ENTRY_WORDS, readEntry, SQE_EXIT, VOID_ENTRY, writeEntry } from "../src/sqe.js";
+import { ENTRY_WORDS, readEntry, SQE_AFTER_CONTROL, SQE_EXIT, VOID_ENTRY, writeEntry } from "../src/sqe.js";
 import { submissionRingBytes } from "../src/submission-ring.js";
 
 const nativeFolder = fileURLToPath(new URL("../../../native/", import.meta.url));
@@ -50,7 +50,7 @@ describe("the layouts are the native ones, byte for byte", () => {
     ["flipFlop", layout.flipFlopLayout],
     ["wave", layout.waveLayout],
     ["paddedWord", layout.paddedWordLayout],
-    ["sqe", { words: ENTRY_WORDS / 2, exit: SQE_EXIT, void: VOID_ENTRY }],
+    ["sqe", { words: ENTRY_WORDS / 2, exit: SQE_EXIT, afterControl: SQE_AFTER_CONTROL, void: VOID_ENTRY }],
     ["status", { free: 0, ...CompletionStatus }],
   ])("%s", (name, here) => {
     expect(here).toEqual(native[name]);

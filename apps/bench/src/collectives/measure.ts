@@ -19,13 +19,17 @@ import { median } from "../peers/median.js";
 export const modes = ["one at a time", "back to back"] as const;
 export type Mode = (typeof modes)[number];
 
-/** One collective of one size on both sides. */
-export interface CollectiveRow {
-  readonly collective: CollectiveName;
+/** Which ranks run all collectives, and how. */
+export interface RankSetting {
   readonly ranks: number;
   readonly mode: Mode;
   /** Whether a thread drives each rank, or one all. */
   readonly hasThreads: boolean;
+}
+
+/** One collective of one size on both sides. */
+export interface CollectiveRow extends RankSetting {
+  readonly collective: CollectiveName;
   /** Of the larger buffer of a rank. */
   readonly bytes: number;
   /** Medians over the repetitions, microseconds an operation. */
@@ -45,18 +49,14 @@ export interface Sides {
   readonly peer: OpenBackend;
 }
 
-export interface How {
-  readonly mode: Mode;
+export interface HowOften {
   readonly repetitions: number;
   /** Divides how often each is repeated. */
   readonly quicken: number;
 }
 
-/**
- * What nccl-tests would be asked: float32 sums.
- * @param hasThreads - whether a thread drives each rank, or one all.
- */
-export function optionsFor(ranks: number, mode: Mode, hasThreads: boolean): PerfOptions {
+/** What nccl-tests would be asked: float32 sums. */
+export function optionsFor({ ranks, mode, hasThreads }: RankSetting): PerfOptions {
   const parsed = parseArguments([
     hasThreads ? "-t" : "-g",
     `${ranks}`,
@@ -80,13 +80,13 @@ export function optionsFor(ranks: number, mode: Mode, hasThreads: boolean): Perf
  */
 export async function measureCollective(
   collective: CollectiveName,
-  options: PerfOptions,
+  setting: RankSetting,
   sizes: readonly number[],
-  { mode, repetitions, quicken }: How,
+  { repetitions, quicken }: HowOften,
   sides: Sides,
   signal?: AbortSignal,
 ): Promise<CollectiveRow[]> {
-  const ranks = ranksOf(options);
+  const options = optionsFor(setting);
   const cases = sizes.flatMap((bytes) => casesOfSize(collective, options, bytes, quicken));
   const measurement = { run: { collective, options, args: [] }, cases, warmUps: cases, cycles: 1, signal };
   const ours = startSide(sides.ours, measurement);
@@ -107,13 +107,11 @@ export async function measureCollective(
     const each = runs.map(({ ours, peer }) => ({ oursUs: ours[i] ?? Number.NaN, peerUs: peer[i] ?? Number.NaN }));
     const oursUs = median(each.map((run) => run.oursUs));
     const peerUs = median(each.map((run) => run.peerUs));
-    const busOf = (us: number): number => bandwidthOf(collective, one, ranks, us).bus;
+    const busOf = (us: number): number => bandwidthOf(collective, one, setting.ranks, us).bus;
     const ratio = peerUs / oursUs;
     return {
+      ...setting,
       collective,
-      ranks,
-      mode,
-      hasThreads: options.nthreads > 1,
       bytes: one.bytes,
       oursUs,
       peerUs,

@@ -1,6 +1,6 @@
 import { type BackendName, collectiveNames, isPowerOfTwo, type OpenBackend, openBackend, type PerfOptions } from "@dfccl/collective-tests";
 import type { Command } from "commander";
-import { type CollectiveRow, type Mode, measureCollective, modes, optionsFor } from "../collectives/measure.js";
+import { type CollectiveRow, type Mode, measureCollective, modes, optionsFor, type RankSetting } from "../collectives/measure.js";
 import { collectivesMarkdown, collectivesVerdict, describeCollectives, type PeerName } from "../collectives/report.js";
 import { findRoot } from "../peers/native-programs.js";
 import { busyWarning, describeHeader, machineFacts, type PeerFacts, reportHeader } from "../peers/report-header.js";
@@ -120,29 +120,28 @@ async function measureAll(
 ): Promise<PeerFacts> {
   const backends = perfBackends(nativePrograms);
   const open = (name: BackendName, options: PerfOptions): Promise<OpenBackend> => openBackend(backends, name, options, signal);
-  const tables = place.modes.flatMap((mode) =>
+  const settings: RankSetting[] = place.modes.flatMap((mode) =>
     place.hasThreads.flatMap((hasThreads) => flags.ranks.map((ranks) => ({ mode, hasThreads, ranks }))),
   );
   // A hypercube needs a power of two; and of more than two ranks that one thread drives, NCCL would merge its steps.
-  const hasHypercube = ({ ranks, hasThreads }: { ranks: number; hasThreads: boolean }): boolean =>
+  const hasHypercube = ({ ranks, hasThreads }: RankSetting): boolean =>
     isPowerOfTwo(ranks) && (place.peer !== "nccl" || hasThreads || ranks === 2);
-  const namesOf = (table: { ranks: number; hasThreads: boolean }) =>
-    collectiveNames.filter((name) => name !== "hypercube" || hasHypercube(table));
-  const total = tables.reduce((sum, table) => sum + namesOf(table).length, 0);
+  const namesOf = (setting: RankSetting) => collectiveNames.filter((name) => name !== "hypercube" || hasHypercube(setting));
+  const total = settings.reduce((sum, setting) => sum + namesOf(setting).length, 0);
   const sizes = flags.bytes ?? listOf(byteSize)(place.sizes);
   const facts: { -readonly [name in keyof PeerFacts]: PeerFacts[name] } = {};
   let done = 0;
   await withProgress("Measuring", total, async (progress) => {
-    for (const { mode, hasThreads, ranks } of tables) {
-      const options = optionsFor(ranks, mode, hasThreads);
+    for (const setting of settings) {
+      const options = optionsFor(setting);
       const sides = { ours: await open(place.ours, options), peer: await open(place.peer, options) };
       if (place.peer === "mpi") facts.openmpi = sides.peer.version;
       else facts.nccl = sides.peer.version;
       if (place.ours === "cuda") facts.gpus = describeGpus(sides.ours);
-      const how = { mode, repetitions, quicken: place.haste * (flags.quick ? 10 : 1) };
-      for (const collective of namesOf({ ranks, hasThreads })) {
-        progress.update(done, `${collective} on ${ranks} ranks, ${mode}`);
-        rows.push(...(await measureCollective(collective, options, sizes, how, sides, signal)));
+      const how = { repetitions, quicken: place.haste * (flags.quick ? 10 : 1) };
+      for (const collective of namesOf(setting)) {
+        progress.update(done, `${collective} on ${setting.ranks} ranks, ${setting.mode}`);
+        rows.push(...(await measureCollective(collective, setting, sizes, how, sides, signal)));
         done += 1;
       }
     }

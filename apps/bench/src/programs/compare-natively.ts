@@ -48,7 +48,7 @@ export async function compareNatively(
     engineArguments: slotBytes === undefined ? [] : ["--slot-bytes", String(slotBytes)],
   });
   const open = (name: BackendName): Promise<OpenBackend> =>
-    openBackend(backends, name, optionsFor(ranks, options.mode, true), options.signal);
+    openBackend(backends, name, optionsFor({ ranks, mode: options.mode, hasThreads: true }), options.signal);
   const engine = await open(place.engine);
   const peer = place.peer && (await open(place.peer).catch(orMissing));
   const contenders: NativeContender[] = [

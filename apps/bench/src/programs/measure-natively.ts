@@ -54,7 +54,7 @@ export function testFor(collective: Collective): CollectiveName {
  */
 export async function measureNatively(contenders: readonly NativeContender[], options: NativeMeasureOptions): Promise<SizeResult[]> {
   const { collective, ranks, root = 0, mode, quicken, rounds, signal } = options;
-  const perfOptions = { ...optionsFor(ranks, mode, true), root };
+  const perfOptions = { ...optionsFor({ ranks, mode, hasThreads: true }), root };
   const sides = new Map<OpenBackend, { readonly cases: PerfCase[]; turns?: Turns }>();
   const results = options.sizes.map((wanted) => {
     const entries = contenders.flatMap((contender) => {

@@ -1,6 +1,6 @@
 import type { Measurement, OpenBackend } from "@dfccl/collective-tests";
 import { describe, expect, it } from "vitest";
-import { type CollectiveRow, type How, measureCollective, optionsFor, type Sides } from "../../src/collectives/measure.js";
+import { type CollectiveRow, type HowOften, measureCollective, type RankSetting, type Sides } from "../../src/collectives/measure.js";
 import { collectivesMarkdown, collectivesVerdict } from "../../src/collectives/report.js";
 
 const seen: { readonly name: string; readonly measurement: Measurement }[] = [];
@@ -26,11 +26,11 @@ function sides(ours: number, peer: number, wrong = 0): Sides {
   return { ours: library("cpu", ours, wrong), peer: library("mpi", peer) };
 }
 
-function how(repetitions: number): How {
-  return { mode: "one at a time", repetitions, quicken: 1 };
+function how(repetitions: number): HowOften {
+  return { repetitions, quicken: 1 };
 }
 
-const onTwo = optionsFor(2, "one at a time", false);
+const onTwo: RankSetting = { ranks: 2, mode: "one at a time", hasThreads: false };
 
 describe("every collective beside OpenMPI", () => {
   it("takes turns, and takes medians", async () => {
@@ -69,7 +69,8 @@ describe("every collective beside OpenMPI", () => {
   });
 
   it("asks for something even where a rank's share would be nothing", async () => {
-    const [row] = await measureCollective("all_gather", optionsFor(4, "back to back", true), [8], how(1), sides(1, 1));
+    const onFour: RankSetting = { ranks: 4, mode: "back to back", hasThreads: true };
+    const [row] = await measureCollective("all_gather", onFour, [8], how(1), sides(1, 1));
     expect(row?.bytes).toBe(64);
   });
 

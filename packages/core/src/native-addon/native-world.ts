@@ -6,6 +6,8 @@ export interface NativeQueueMemory {
   readonly completions: ArrayBuffer;
   /** Missing where they lie in a device's memory. */
   readonly counters?: ArrayBuffer;
+  /** What the host asks of the rank's daemon. */
+  readonly control: ArrayBuffer;
   /** One u32: engine threads that sleep. */
   readonly sleepers: ArrayBuffer;
 }
