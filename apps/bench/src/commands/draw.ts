@@ -2,7 +2,8 @@ import { writeFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import { drawSchedule } from "../drawing/draw-schedule.js";
 import { drawChunkDag, drawInstructionDag } from "../drawing/draw-stages.js";
-import { type LoadedProgram, loadProgram, ProgramFileError } from "../programs/load-program.js";
+import { type LoadedProgram, loadProgram } from "../programs/load-program.js";
+import { ProgramFileError } from "../programs/program-file-error.js";
 import { outputFile, wholeNumber } from "./options.js";
 import { addLoadOptions, type LoadFlags } from "./program-options.js";
 

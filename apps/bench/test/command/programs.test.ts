@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -41,6 +41,34 @@ describe("dfccl verify", () => {
     expect(outcomes.map(({ code }) => code)).toEqual([2, 2, 2, 2, 2]);
     expect(outcomes[2]?.stderr).toContain("it exports no program");
     expect(outcomes[3]?.stderr.replace(/\s+/g, " ")).toContain("Choose with --export: default");
+  });
+});
+
+describe("a program's file", () => {
+  const project = join(folder, "project");
+  const inProject = (name: string): string => join(project, name);
+  mkdirSync(inProject("node_modules/@dfccl"), { recursive: true });
+  symlinkSync(fileURLToPath(new URL("../../../../packages/compiler", import.meta.url)), inProject("node_modules/@dfccl/compiler"));
+
+  it.each(["{}", '{ "type": "module" }'])("is found, and its line named, beside a package.json of %s", async (manifest) => {
+    writeFileSync(inProject("package.json"), manifest);
+    for (const name of ["ring", "mistaken"]) copyFileSync(example(name), inProject(`${name}.ts`));
+    copyFileSync(example("ring"), inProject("ring.js"));
+    const [ring, inJavaScript, mistaken] = await Promise.all(
+      ["ring.ts", "ring.js", "mistaken.ts"].map((name) => runCommand(["verify", inProject(name)])),
+    );
+    for (const one of [ring, inJavaScript]) expect([one?.stdout, one?.stderr]).toEqual(["Verified: ring, 28 steps on 4 ranks.\n", ""]);
+    expect(mistaken?.stderr).toContain(`${inProject("mistaken.ts")}:7:33: `);
+  });
+
+  it.each(["{}", '{ "type": "module" }'])("that refuses itself is told with its own remedy, beside %s", async (manifest) => {
+    writeFileSync(inProject("package.json"), manifest);
+    writeFileSync(inProject("bad.ts"), 'import { allGather } from "@dfccl/compiler";\nallGather({ ranks: -2 });\n');
+    const { code, stderr } = await runCommand(["verify", inProject("bad.ts")]);
+    expect([code, stderr.replaceAll("\n", " ").trim()]).toEqual([
+      2,
+      `${inProject("bad.ts")}: ranks is -2. Give a whole number from 1 to 4096.`,
+    ]);
   });
 });
 
