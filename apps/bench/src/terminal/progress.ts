@@ -27,7 +27,7 @@ export async function withProgress<T>(title: string, total: number, work: (progr
 const noteWidth = 36;
 
 function barProgress(title: string, total: number, stream: NodeJS.WriteStream): Progress {
-  const room = (stream.columns ?? 80) - title.length - noteWidth - 10;
+  const room = (stream.columns || 80) - title.length - noteWidth - 10;
   const blue = wantsColors(stream) ? err.cyan : String;
   const bar = new SingleBar({
     stream,
