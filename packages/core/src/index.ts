@@ -20,6 +20,7 @@ export { FlightRecordError } from "./processes/flight-recorder.js";
 export { inspectWorlds, type WorldStatus } from "./processes/inspect-worlds.js";
 export { describeTransport, type JoinOptions, joinWorld, type Launch, NotLaunchedError, readLaunch } from "./processes/join-world.js";
 export type { JoinedRank } from "./processes/joined-rank.js";
+export { makeFolder } from "./processes/make-folder.js";
 export { writeFlightRecord } from "./processes/write-flight-record.js";
 export type { Rank } from "./rank.js";
 export type { CollectiveFacts, RegisteredCollective, RunOptions } from "./registered-collective.js";
