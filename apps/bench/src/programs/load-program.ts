@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, extname } from "node:path";
 import {
@@ -119,6 +119,9 @@ async function loadDefinition(
   if (extname(path) === "" && !existsSync(path)) {
     throw new ProgramFileError(path, "there is no such file, and no algorithm of that name", `Algorithms: ${algorithmNames.join(", ")}.`);
   }
+  const file = statSync(path, { throwIfNoEntry: false });
+  if (file === undefined) throw new ProgramFileError(path, "there is no such file", "Look at the path.");
+  if (file.isDirectory()) throw new ProgramFileError(path, "it is a folder", "Name the file in it.");
   if (ranks !== undefined) throw new ProgramFileError(path, "it says itself how many ranks it has", "Leave --ranks out.");
   const module = await importFile(path);
   const found = Object.entries(module).filter(([, value]) => isProgramDefinition(value));

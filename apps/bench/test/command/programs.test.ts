@@ -37,8 +37,11 @@ describe("dfccl verify", () => {
       runCommand(["verify", empty]),
       runCommand(["verify", example("ring"), "--export", "other"]),
       runCommand(["verify"]),
+      runCommand(["verify", folder]),
     ]);
-    expect(outcomes.map(({ code }) => code)).toEqual([2, 2, 2, 2, 2]);
+    expect(outcomes.map(({ code }) => code)).toEqual([2, 2, 2, 2, 2, 2]);
+    expect(outcomes[0]?.stderr.replace(/\s+/g, " ")).toContain("none.ts: there is no such file.");
+    expect(outcomes[5]?.stderr.replace(/\s+/g, " ")).toContain(`${folder}: it is a folder.`);
     expect(outcomes[2]?.stderr).toContain("it exports no program");
     expect(outcomes[3]?.stderr.replace(/\s+/g, " ")).toContain("Choose with --export: default");
   });
@@ -70,6 +73,21 @@ describe("a program's file", () => {
       `${inProject("bad.ts")}: ranks is -2. Give a whole number from 1 to 4096.`,
     ]);
   });
+});
+
+it("says in a sentence that a disk is full", async () => {
+  const outcomes = await Promise.all(["compile", "draw"].map((command) => runCommand([command, example("ring"), "-o", "/dev/full"])));
+  for (const { code, stderr } of outcomes) expect([code, stderr]).toEqual([1, "ENOSPC: no space left on device, write.\n"]);
+});
+
+it("refuses to draw a chunk that nothing writes", async () => {
+  const outcomes = await Promise.all(
+    ["chunks", "instructions"].map((what) => runCommand(["draw", example("ring"), "--what", what, "--chunk", "999"])),
+  );
+  for (const { code, stdout, stderr } of outcomes) {
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr.replace(/\s+/g, " ")).toContain("nothing writes a chunk 999.");
+  }
 });
 
 describe("dfccl compile", () => {
