@@ -195,3 +195,17 @@ describe("the language", () => {
     expect(sends.map(({ count }) => count)).toEqual([4, 4]);
   });
 });
+
+describe("what JavaScript may pass although TypeScript wouldn't let it", () => {
+  const untyped = (value: unknown): never => value as never;
+  const collective = allReduce({ ranks: 2 });
+
+  it.each([
+    ["no definition", () => compile(untyped({ collective })), "definition"],
+    ["no options", () => defineProgram(untyped(undefined), () => undefined), "options"],
+    ["no collective", () => defineProgram(untyped({}), () => undefined), "collective"],
+    ["no body", () => defineProgram({ collective }, untyped(undefined)), "body"],
+  ])("is refused by name: %s", (_, act, argument) => {
+    expect(act).toThrow(expect.objectContaining({ code: "INVALID_ARGUMENT", facts: expect.objectContaining({ argument }) }));
+  });
+});
