@@ -170,6 +170,8 @@ TEST_CASE("what goes wrong on one rank after the first round is told to all") {
 TEST_CASE("an address that strangers reach needs a secret, and another secret is told apart from a missing rank") {
   MeetingPoint open{"192.0.2.1", 29'500, "", {}};
   CHECK(contains(refusalOf(optionsOf(newJob(), 1, 2, 100), open), "could be reached by strangers"));
+  open.secret = "fifteen letters";
+  CHECK(contains(refusalOf(optionsOf(newJob(), 1, 2, 100), open), "of 15 bytes could be guessed"));
   const std::string job = newJob();
   const MeetingPoint point = pointOn(freePort(), 0);
   Processes processes(2, [&](uint32_t rank) {
