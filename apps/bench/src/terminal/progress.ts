@@ -54,7 +54,7 @@ function lineProgress(title: string, total: number, stream: NodeJS.WriteStream):
       const now = Math.floor((10 * done) / total);
       if (now === tenth) return;
       tenth = now;
-      stream.write(`${title} ${Math.floor((100 * done) / total)}%  ${note}\n`);
+      stream.write(`${`${title} ${Math.floor((100 * done) / total)}%  ${note}`.trimEnd()}\n`);
     },
     stop: () => undefined,
   };
