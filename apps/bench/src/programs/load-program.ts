@@ -99,7 +99,8 @@ async function loadXml(path: string): Promise<LoadedProgram> {
 async function loadJson(path: string): Promise<LoadedProgram> {
   const text = await readProgramFile(path);
   try {
-    const program = JSON.parse(text) as Program;
+    const program = JSON.parse(text) as Program | null;
+    if (!Array.isArray(program?.ranks)) throw new SyntaxError("no ranks");
     verifyProgram(program);
     return { name: basename(path, ".json"), program, postcondition: postconditionOf(program) };
   } catch (error) {

@@ -31,6 +31,8 @@ describe("dfccl verify", () => {
   it("ends with 2 where there is no program", async () => {
     const empty = join(folder, "empty.ts");
     writeFileSync(empty, "export const nothing = 1;\n");
+    const other = join(folder, "other.json");
+    writeFileSync(other, '{ "name": "something-else" }\n');
     const outcomes = await Promise.all([
       runCommand(["verify", join(folder, "none.ts")]),
       runCommand(["verify", join(folder, "none.xml")]),
@@ -38,9 +40,11 @@ describe("dfccl verify", () => {
       runCommand(["verify", example("ring"), "--export", "other"]),
       runCommand(["verify"]),
       runCommand(["verify", folder]),
+      runCommand(["verify", other]),
     ]);
-    expect(outcomes.map(({ code }) => code)).toEqual([2, 2, 2, 2, 2, 2]);
+    expect(outcomes.map(({ code }) => code)).toEqual([2, 2, 2, 2, 2, 2, 2]);
     expect(outcomes[0]?.stderr.replace(/\s+/g, " ")).toContain("none.ts: there is no such file.");
+    expect(outcomes[6]?.stderr).toContain("it holds no program");
     expect(outcomes[5]?.stderr.replace(/\s+/g, " ")).toContain(`${folder}: it is a folder.`);
     expect(outcomes[2]?.stderr).toContain("it exports no program");
     expect(outcomes[3]?.stderr.replace(/\s+/g, " ")).toContain("Choose with --export: default");
