@@ -54,7 +54,9 @@ const targets = (exports) => (typeof exports === "string" ? [exports] : exports 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   const folder = process.argv[2] ?? join(root, "build", "packages");
   try {
-    for (const { name, tarball } of await packAll(folder)) step(name, tarball);
+    const packed = await packAll(folder);
+    const width = Math.max(...packed.map(({ name }) => name.length));
+    for (const { name, tarball } of packed) step(name.padEnd(width), tarball);
   } catch (error) {
     giveUp(error.message);
   }

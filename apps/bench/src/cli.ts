@@ -93,6 +93,16 @@ function report(error: unknown): number {
     process.stderr.write(`${err.red(wrap(message, textWidth(process.stderr)))}\n`);
     return usageCodes.has(error.code) ? usageError : 1;
   }
-  process.stderr.write(`${err.red(error instanceof Error ? (error.stack ?? error.message) : String(error))}\n`);
+  process.stderr.write(`${err.red(isOfTheSystem(error) ? wrap(`${error.message}.`, textWidth(process.stderr)) : stackOf(error))}\n`);
   return 1;
+}
+
+/** A file that can't be written, a disk that is full: no stack makes that any clearer. */
+function isOfTheSystem(error: unknown): error is NodeJS.ErrnoException {
+  const { errno, syscall } = error as NodeJS.ErrnoException;
+  return error instanceof Error && typeof errno === "number" && typeof syscall === "string";
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -27,6 +27,8 @@ Digest host_meeting::keyOf(const std::string& secret, const Digest& hostRandom, 
   return hmac(bytesOf(secret), {bytesOf("dfccl meeting of hosts 1"), hostRandom, guestRandom});
 }
 
+constexpr size_t kFewestSecretBytes = 16;
+
 std::unique_ptr<HostMeeting> openHostMeeting(const MeetingOptions& options, const MeetingPoint& point) {
   (void)hmac({}, {});  // says now if it can't be computed
   const std::vector<SocketAddress> addresses = resolve(point.host, point.port);
@@ -37,6 +39,13 @@ std::unique_ptr<HostMeeting> openHostMeeting(const MeetingOptions& options, cons
                 "The meeting at " + point.host + ":" + std::to_string(point.port) + " could be reached by strangers.",
                 "Give all processes of the job the same secret: DFCCL_JOB_SECRET, or DFCCL_JOB_SECRET_FILE for a file "
                 "with it (openssl rand -hex 32).",
+                {{"field", "DFCCL_JOB_SECRET"}, {"address", point.host}});
+  }
+  if (point.secret.size() < kFewestSecretBytes && !isLoopback) {
+    throw Error(dfcclInvalidArgument,
+                "The job's secret of " + std::to_string(point.secret.size()) + " bytes could be guessed by strangers.",
+                "Give all processes of the job one of at least " + std::to_string(kFewestSecretBytes) +
+                    " random bytes (openssl rand -hex 32).",
                 {{"field", "DFCCL_JOB_SECRET"}, {"address", point.host}});
   }
   if (options.rank == 0) return host_meeting::openHostSide(options, point);

@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <fstream>
 #include <initializer_list>
-#include <iterator>
 #include <string_view>
 #include <vector>
 
@@ -13,6 +12,8 @@
 
 namespace dfccl {
 namespace {
+
+constexpr size_t kMostSecretBytes = 4096;
 
 struct Launcher {
   const char* name;
@@ -143,11 +144,12 @@ Launch readLaunch(const Environment& environment) {
     isNamed = true;
   }
   if (!isNamed) {
-    throw Error(
-        dfcclInvalidArgument,
-        std::string("The environment tells this process its rank (") + launcher->rank + "), but not its job.",
-        std::string("Set ") + launcher->job.front() + ", or DFCCL_JOB, to the same in all processes of the job.",
-        {{"field", launcher->job.front()}});
+    const bool byHand = std::string_view(launcher->job.front()) == "DFCCL_JOB";
+    throw Error(dfcclInvalidArgument,
+                std::string("The environment tells this process its rank (") + launcher->rank + "), but not its job.",
+                "Set " + (byHand ? "DFCCL_JOB" : std::string(launcher->job.front()) + ", or DFCCL_JOB,") +
+                    " to the same in all processes of the job.",
+                {{"field", launcher->job.front()}});
   }
   return launch;
 }
@@ -156,12 +158,16 @@ std::string readSecret(const Environment& environment) {
   if (const char* secret = valueOf(environment, "DFCCL_JOB_SECRET")) return secret;
   const char* path = valueOf(environment, "DFCCL_JOB_SECRET_FILE");
   if (path == nullptr) return {};
+  // So much, because a device may have no end; by read(), because an iterator throws at a folder.
+  std::string secret(kMostSecretBytes + 1, '\0');
   std::ifstream file(path);
-  std::string secret{std::istreambuf_iterator<char>(file), {}};
+  file.read(secret.data(), static_cast<std::streamsize>(secret.size()));
+  secret.resize(static_cast<size_t>(file.gcount()));
+  if (secret.size() > kMostSecretBytes) secret.clear();
   while (!secret.empty() && std::isspace(static_cast<unsigned char>(secret.back())) != 0) secret.pop_back();
   if (!secret.empty()) return secret;
   throw Error(dfcclInvalidArgument, std::string("The job's secret can't be read from ") + path + ".",
-              "Put it into that file, readable for this user (openssl rand -hex 32).",
+              "Put it into that file, readable for this user, in up to 4096 bytes (openssl rand -hex 32).",
               {{"field", "DFCCL_JOB_SECRET_FILE"}, {"value", path}});
 }
 

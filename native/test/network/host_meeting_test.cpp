@@ -168,6 +168,8 @@ TEST_CASE("what goes wrong on one rank after the first round is told to all") {
 TEST_CASE("an address that strangers reach needs a secret, and another secret is told apart from a missing rank") {
   MeetingPoint open{"192.0.2.1", 29'500, "", {}};
   CHECK(contains(refusalOf(meetingOf(newJob(), 1, 2, 100), open), "could be reached by strangers"));
+  open.secret = "fifteen letters";
+  CHECK(contains(refusalOf(meetingOf(newJob(), 1, 2, 100), open), "of 15 bytes could be guessed"));
   const std::string job = newJob();
   const OwnPort port;
   const MeetingPoint point = pointOn(port, 0);

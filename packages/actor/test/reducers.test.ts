@@ -122,3 +122,13 @@ describe("gradient reducers", () => {
     await expect(reducer.endStep()).rejects.toMatchObject({ code: "CLOSED" });
   });
 });
+
+it.each([undefined, 5, {}, [], [null]])("tensors that are %o are refused", (wrong) => {
+  expect(() => openAll(1, { tensors: wrong as never })).toThrow(
+    expect.objectContaining({ code: "INVALID_ARGUMENT", facts: expect.objectContaining({ argument: "tensors" }) }),
+  );
+});
+
+it("no messages are made for more ranks than there can be", () => {
+  for (const size of [0, 65_537, 2 ** 53]) expect(() => inProcessTransports(size)).toThrow("from 1 to 65536");
+});

@@ -14,7 +14,7 @@ import {
   type VerificationReport,
   verifyProgram,
 } from "@dfccl/primitives";
-import type { DirectForm, ProgramDefinition } from "./language/define-program.js";
+import { type DirectForm, isProgramDefinition, type ProgramDefinition } from "./language/define-program.js";
 import { NotDirectError } from "./language/errors.js";
 import type { Trace } from "./language/trace.js";
 import { traceProgram } from "./language/trace-program.js";
@@ -73,6 +73,7 @@ export interface CompiledProgram {
  * @see GC3, sections 4 and 5
  */
 export function compile<W extends BufferKind>(definition: ProgramDefinition<W>, options: CompileOptions = {}): CompiledProgram {
+  if (!isProgramDefinition(definition)) throw new InvalidArgumentError("definition", definition, "what defineProgram() returns");
   const { name = definition.collective.name, protocol = "simple", instances = 1, replication = "interleaved" } = definition;
   if (!isProtocol(protocol)) throw new InvalidArgumentError("protocol", protocol, `one of ${protocols.join(", ")}`);
   const slotCount = definition.slotCount ?? protocolFactsOf(protocol).slotCount;

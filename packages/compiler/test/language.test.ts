@@ -195,3 +195,29 @@ describe("the language", () => {
     expect(sends.map(({ count }) => count)).toEqual([4, 4]);
   });
 });
+
+describe("what JavaScript may pass although TypeScript wouldn't let it", () => {
+  const untyped = (value: unknown): never => value as never;
+  const collective = allReduce({ ranks: 2 });
+
+  it.each([
+    ["no definition", () => compile(untyped({ collective })), "definition"],
+    ["no options", () => defineProgram(untyped(undefined), () => undefined), "options"],
+    ["no collective", () => defineProgram(untyped({}), () => undefined), "collective"],
+    ["no options of a collective", () => allReduce(untyped(undefined)), "options"],
+    ["a place that is none", () => allReduce({ ranks: 2, inPlace: untyped("ether") }), "inPlace"],
+    [
+      "fewer chunks than none",
+      () => custom({ name: "c", ranks: 2, inputChunks: -1, outputChunks: 1, postcondition: () => undefined }),
+      "inputChunks",
+    ],
+    [
+      "no postcondition",
+      () => custom({ name: "c", ranks: 2, inputChunks: 1, outputChunks: 1, postcondition: untyped(5) }),
+      "postcondition",
+    ],
+    ["no body", () => defineProgram({ collective }, untyped(undefined)), "body"],
+  ])("is refused by name: %s", (_, act, argument) => {
+    expect(act).toThrow(expect.objectContaining({ code: "INVALID_ARGUMENT", facts: expect.objectContaining({ argument }) }));
+  });
+});

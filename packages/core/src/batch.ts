@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from "@dfccl/primitives";
 import { CollectiveAbortedError, RankLostError } from "./errors.js";
 import type { RegisteredCollective } from "./registered-collective.js";
 
@@ -38,6 +39,8 @@ export class Batch implements PromiseLike<void> {
     readonly size: number,
     private readonly onComplete: ((run: CompletedRun) => void) | undefined,
   ) {
+    if (onComplete !== undefined && typeof onComplete !== "function")
+      throw new InvalidArgumentError("onComplete", onComplete, "a function");
     this.outstanding = size;
   }
 

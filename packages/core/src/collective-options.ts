@@ -1,5 +1,6 @@
 import {
   type Collective,
+  checkObject,
   type DataType,
   InvalidArgumentError,
   isCollective,
@@ -42,6 +43,7 @@ export type CompleteOptions = Required<Omit<CollectiveOptions, "program">>;
 
 /** @throws {InvalidArgumentError} naming the option, its value and what is allowed. */
 export function completeOptions(options: CollectiveOptions, rank: number, worldSize: number): CompleteOptions {
+  checkObject("options", options, 'an object such as { id: 7, collective: "all-reduce", dataType: "float32", count: 1000 }');
   const { id, collective, dataType, count, op = "sum", root = 0, priority = 0, scale = 1, buffers = "allocated" } = options;
   const ranks = options.ranks ?? Array.from({ length: worldSize }, (_, number) => number);
   if (!isCollective(collective)) throw new InvalidArgumentError("collective", collective, 'a collective such as "all-reduce"');

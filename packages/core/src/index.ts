@@ -1,3 +1,5 @@
+// What every error here is, and can be told by without another package.
+export { DfcclError, InvalidArgumentError } from "@dfccl/primitives";
 export { type Backend, type BackendChoice, type BufferOf, type CollectiveBuffer, type GpuReport, reportGpus } from "./backend.js";
 export { Batch, type BatchOptions, type CompletedRun } from "./batch.js";
 export type { CollectiveOptions } from "./collective-options.js";
@@ -20,6 +22,7 @@ export { FlightRecordError } from "./processes/flight-recorder.js";
 export { inspectWorlds, type WorldStatus } from "./processes/inspect-worlds.js";
 export { describeTransport, type JoinOptions, joinWorld, type Launch, NotLaunchedError, readLaunch } from "./processes/join-world.js";
 export type { JoinedRank } from "./processes/joined-rank.js";
+export { makeFolder } from "./processes/make-folder.js";
 export { writeFlightRecord } from "./processes/write-flight-record.js";
 export type { Rank } from "./rank.js";
 export type { CollectiveFacts, RegisteredCollective, RunOptions } from "./registered-collective.js";

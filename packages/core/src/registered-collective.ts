@@ -1,4 +1,4 @@
-import { byteSizeOf, type Collective, type DataType, type ReduceOp } from "@dfccl/primitives";
+import { byteSizeOf, type Collective, checkObject, type DataType, type ReduceOp } from "@dfccl/primitives";
 import type { Backend, CollectiveBuffer } from "./backend.js";
 import { DeviceBuffer } from "./device-buffer.js";
 import { ClosedError, CollectiveAbortedError, CollectiveTimeoutError, EngineError } from "./errors.js";
@@ -94,6 +94,7 @@ export class RegisteredCollective implements CollectiveFacts, Disposable {
    * @throws {BufferError} at once; {@link CollectiveTimeoutError}, {@link CollectiveAbortedError}, DeadlockError later.
    */
   async run(send?: CollectiveBuffer | null, recv?: CollectiveBuffer | null, options: RunOptions = {}): Promise<void> {
+    checkObject("options", options, "an object such as { timeoutMs: 5000 }");
     const { timeoutMs, signal } = options;
     checkTimeout(timeoutMs);
     if (signal?.aborted) throw new CollectiveAbortedError(this.name, { cause: signal.reason });

@@ -41,6 +41,8 @@ export class Submitter {
 
   /** @throws {InvalidArgumentError}, {BufferError}, {ClosedError} before anything is submitted. */
   check(requests: readonly RunRequest[], isOurs: (collective: RegisteredCollective) => boolean): void {
+    // A number has no length, and a batch of so many runs would never end.
+    if (!Array.isArray(requests)) throw new InvalidArgumentError("requests", requests, "a list of [collective, send, recv]");
     const count = requests.length;
     if (2 * count > this.addresses.length) {
       this.addresses = new Float64Array(4 * count);
@@ -50,7 +52,7 @@ export class Submitter {
     for (let i = 0; i < count; i += 1) {
       const request = requests[i];
       const collective = request?.[0];
-      if (request === undefined || collective === undefined || !isOurs(collective)) {
+      if (!request || !collective || !isOurs(collective)) {
         throw new InvalidArgumentError("collective", collective?.name ?? collective, "a collective that this rank registered");
       }
       collective.prepare(request[1], request[2]);

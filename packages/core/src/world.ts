@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import { InvalidArgumentError } from "@dfccl/primitives";
+import { checkObject, InvalidArgumentError } from "@dfccl/primitives";
 import { encodePolicy, type PolicyName, policyByName, type SchedulePolicy } from "@dfccl/scheduler";
 import { type Backend, type BackendChoice, type ChosenBackend, chooseBackend } from "./backend.js";
 import { CompletionPump } from "./completion-pump.js";
@@ -76,11 +76,15 @@ export interface JoinedPart<B extends Backend> {
  * @throws {InvalidArgumentError}
  */
 export function nativeOptions(options: WorldOptions): { readonly options: NativeWorldOptions; readonly policy: SchedulePolicy } {
-  const { ranks, backend = "cpu" } = options;
+  checkObject("options", options, "an object such as { ranks: 4 }");
+  const { ranks, devices, backend = "cpu" } = options;
   if (!Number.isInteger(ranks) || ranks < 1 || ranks > 1024) {
     throw new InvalidArgumentError("ranks", ranks, "a whole number from 1 to 1024");
   }
   if (!["cpu", "cuda", "auto"].includes(backend)) throw new InvalidArgumentError("backend", backend, '"cpu", "cuda" or "auto"');
+  if (devices !== undefined && !(Array.isArray(devices) && devices.every((device) => Number.isInteger(device) && device >= 0))) {
+    throw new InvalidArgumentError("devices", devices, "a list of GPUs, each a whole number from 0");
+  }
   const chosen = chooseBackend(backend);
   const onGpu = chosen === "cuda";
   const policy = policyOf(options, chosen);
@@ -91,7 +95,7 @@ export function nativeOptions(options: WorldOptions): { readonly options: Native
     policy,
     options: {
       backend: chosen,
-      ...(options.devices === undefined ? {} : { devices: Int32Array.from(options.devices) }),
+      ...(devices === undefined ? {} : { devices: Int32Array.from(devices) }),
       ranks,
       grid: options.blocks ?? (onGpu ? 17 : Math.max(1, Math.floor(cores / ranks))),
       submissionSlots: options.submissionSlots ?? slots,

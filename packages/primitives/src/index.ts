@@ -8,6 +8,7 @@ export {
   UnsupportedAlgorithmError,
 } from "./build-program.js";
 export { type Algorithm, algorithms, isAlgorithm } from "./builders/algorithms.js";
+export { checkObject } from "./check-object.js";
 export { type ChunkGeometry, chunkCapacity, chunkLength, chunkOffset, scratchOffset, tileCount } from "./chunk-geometry.js";
 export {
   type Collective,

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from "@dfccl/primitives";
+import { checkObject, InvalidArgumentError } from "@dfccl/primitives";
 import { SATURATED } from "./saturating.js";
 import type { SchedulePolicy } from "./scheduler.js";
 
@@ -6,7 +6,10 @@ import type { SchedulePolicy } from "./scheduler.js";
  * Refuses a policy that the engine would refuse, naming the field.
  * @throws {InvalidArgumentError}
  */
-export function checkPolicy({ order, stickiness, quit, streams }: SchedulePolicy): void {
+export function checkPolicy(policy: SchedulePolicy): void {
+  checkObject("policy", policy, "what policyByName() returns, or an object like it");
+  const { order, stickiness, quit, streams } = policy;
+  for (const [name, part] of Object.entries({ order, stickiness, quit })) checkObject(name, part, "an object as policyByName() has it");
   checkKind("order.kind", order.kind, ["fifo", "lifo", "priority"]);
   checkWithin("order.fetchEveryVisits", order.fetchEveryVisits, 0, SATURATED);
   checkWithin("order.fetchWhenStuckVisits", order.fetchWhenStuckVisits, 0, SATURATED);

@@ -114,7 +114,7 @@ async function gpus(): Promise<Finding[]> {
   ].join(", ");
   if (obstacle !== undefined) {
     const { message, remedy } = obstacle as DfcclError;
-    const detail = `${message.replace(remedy, "").trim()} (${versions}); the CPU is used for backend "auto"`;
+    const detail = `${message.replace(remedy, "").trim().replace(/\.$/, "")} (${versions}); the CPU is used for backend "auto"`;
     return [{ what: "engine (GPU)", state: "missing", detail, remedy }];
   }
   return [

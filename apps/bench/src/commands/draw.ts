@@ -1,8 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import { drawSchedule } from "../drawing/draw-schedule.js";
-import { drawChunkDag, drawInstructionDag } from "../drawing/draw-stages.js";
-import { type LoadedProgram, loadProgram, ProgramFileError } from "../programs/load-program.js";
+import { drawChunkDag, drawInstructionDag, writesChunk } from "../drawing/draw-stages.js";
+import { type LoadedProgram, loadProgram } from "../programs/load-program.js";
+import { ProgramFileError } from "../programs/program-file-error.js";
 import { outputFile, wholeNumber } from "./options.js";
 import { addLoadOptions, type LoadFlags } from "./program-options.js";
 
@@ -41,5 +42,7 @@ Exit codes:
 function draw(file: string, { name, program, compiled }: LoadedProgram, { what, chunk }: DrawFlags): string {
   if (what === "schedule") return drawSchedule(name, program);
   if (compiled === undefined) throw new ProgramFileError(file, "an MSCCL file has no DAGs", "Draw its schedule: --what schedule.");
+  if (chunk !== undefined && !writesChunk(compiled, chunk))
+    throw new ProgramFileError(file, `nothing writes a chunk ${chunk}`, "Chunks of a buffer count from 0.");
   return what === "chunks" ? drawChunkDag(compiled, chunk) : drawInstructionDag(compiled, chunk);
 }

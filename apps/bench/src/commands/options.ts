@@ -1,5 +1,6 @@
-import { accessSync, constants, mkdirSync, statSync } from "node:fs";
+import { accessSync, constants, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { makeFolder } from "@dfccl/core";
 import { type Command, InvalidArgumentError as InvalidOption, Option } from "commander";
 
 /** Parser of a whole number in a range, for commander. */
@@ -67,7 +68,7 @@ export function outputFileOrDash(path: string): string {
 /** Parser of a folder to write into, for commander; it is made where it isn't there. */
 export function outputFolder(path: string): string {
   try {
-    mkdirSync(path, { recursive: true });
+    makeFolder(path);
     accessSync(path, constants.W_OK);
   } catch {
     throw new InvalidOption(`It must be a folder that can be written into.`);

@@ -57,7 +57,7 @@ async function showPipelines({ stages, microBatches, forwardMs, backwardMs, outp
 }
 
 function describeLane({ title, passes }: PipelineLane): string {
-  const end = Math.max(...passes.flat().map(({ endedAt }) => endedAt));
+  const end = passes.flat().reduce((latest, { endedAt }) => Math.max(latest, endedAt), 0);
   const rows = passes.map((own, stage) => [`stage ${stage}`, own.map(nameOf).join(" "), `${mostOutstanding(own)}`]);
   const widest = Math.max(...rows.map(([, order = ""]) => order.length));
   const padded = rows.map(([stage = "", order = "", most = ""]) => [stage, order.padEnd(widest), most]);

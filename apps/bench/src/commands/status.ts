@@ -6,7 +6,7 @@ import { metricsOf } from "../status/metrics.js";
 import { serveMetrics } from "../status/serve-metrics.js";
 import { writeFlightRecords } from "../status/write-flight-records.js";
 import { watchForInterruption } from "../terminal/interruption.js";
-import { outputFile } from "./options.js";
+import { outputFolder } from "./options.js";
 
 interface Place {
   readonly host: string;
@@ -29,7 +29,9 @@ export function addStatusCommand(program: Command): void {
         "long, and which ranks a collective waits for. The processes need not answer, so it works on those that hang.",
     )
     .option("--json", "print one JSON array instead of text")
-    .option("--metrics", "print metrics for Prometheus instead, as its node exporter's text files have them")
+    .addOption(
+      new Option("--metrics", "print metrics for Prometheus instead, as its node exporter's text files have them").conflicts("json"),
+    )
     .addOption(
       new Option(
         "--listen <[host:]port>",
@@ -38,10 +40,10 @@ export function addStatusCommand(program: Command): void {
         .argParser(place)
         .conflicts(["json", "metrics", "flightRecord"]),
     )
-    .option(
-      "--flight-record <folder>",
-      "write what each rank has in flight to FOLDER/JOB/rank_N, as PyTorch's flight recorder does",
-      outputFile,
+    .addOption(
+      new Option("--flight-record <folder>", "write what each rank has in flight to FOLDER/JOB/rank_N, as PyTorch's flight recorder does")
+        .argParser(outputFolder)
+        .conflicts(["json", "metrics"]),
     )
     .addHelpText(
       "after",

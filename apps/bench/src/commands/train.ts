@@ -28,7 +28,7 @@ export function addTrainCommand(program: Command): void {
   program
     .command("train")
     .argument("[model]", "mnist, gpt, or synthetic: a model's gradients without the model")
-    .summary("trains a model with TensorFlow.js on several ranks, whose gradients need no order")
+    .summary("train a model with TensorFlow.js on several ranks, whose gradients need no order")
     .description(
       "Trains with TensorFlow.js, a thread a rank: handwritten digits by a convolutional net, or a small GPT on Shakespeare's " +
         "sonnets. Each gradient is averaged over the ranks as soon as the backward pass has computed it, in whatever order that " +

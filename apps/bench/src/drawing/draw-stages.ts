@@ -59,6 +59,11 @@ function rankLegend(ranks: number) {
   return Array.from({ length: ranks }, (_, rank) => ({ text: `rank ${rank}`, color: rankColor(rank, ranks), kind: "box" as const }));
 }
 
+/** Whether any operation writes this chunk, of whatever rank and buffer. */
+export function writesChunk({ stages }: CompiledProgram, chunk: number): boolean {
+  return stages.replicated.operations.some(({ dst }) => covers(dst, chunk));
+}
+
 function covers(span: Span | undefined, chunk: number): boolean {
   return span !== undefined && span.index <= chunk && chunk < span.index + span.count;
 }

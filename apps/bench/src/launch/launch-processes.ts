@@ -45,7 +45,7 @@ export async function launchProcesses(name: string, args: readonly string[], opt
     return new Promise<void>((resolve) => {
       const end = (how: string | undefined): void => {
         if (how !== undefined && !interrupted) {
-          if (!failed) process.stderr.write(err.red(`Rank ${rank} (process ${child.pid ?? "not started"}) ${how}.\n`));
+          if (!failed) process.stderr.write(err.red(`Rank ${rank}${child.pid === undefined ? "" : ` (process ${child.pid})`} ${how}.\n`));
           onFailure();
         }
         resolve();

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -51,11 +51,15 @@ export async function buildNativeTarget(root: string, target: string, signal?: A
     throw new BenchError("NO_CMAKE", "CMake is missing, which builds the native benchmarks.", "Type: apt-get install cmake g++");
   }
   const jobs = String(availableParallelism());
+  // Two commands that are started at once would configure one folder together.
+  const lock = join(root, "build", "release.lock");
+  mkdirSync(dirname(lock), { recursive: true });
+  const [command, ...first] = findCommand("flock") === undefined ? ["cmake"] : ["flock", lock, "cmake"];
   for (const args of [
     ["--preset", "release"],
     ["--build", "--preset", "release", "--target", target, "-j", jobs],
   ]) {
-    const run: ProgramRun = { command: "cmake", args, cwd: join(root, "native"), timeoutMs: 1_800_000, signal };
+    const run: ProgramRun = { command, args: [...first, ...args], cwd: join(root, "native"), timeoutMs: 1_800_000, signal };
     try {
       await runProgram(run);
     } catch (error) {

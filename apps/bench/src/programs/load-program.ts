@@ -1,7 +1,6 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { basename, extname, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
+import { basename, extname } from "node:path";
 import {
   type CompiledProgram,
   compile,
@@ -11,16 +10,10 @@ import {
   readXml,
   type Stages,
 } from "@dfccl/compiler";
-import {
-  DfcclError,
-  type Postcondition,
-  type Program,
-  ProgramError,
-  type Protocol,
-  postconditionOf,
-  verifyProgram,
-} from "@dfccl/primitives";
+import { type Postcondition, type Program, ProgramError, type Protocol, postconditionOf, verifyProgram } from "@dfccl/primitives";
+import { importFile } from "./import-file.js";
 import { algorithmNames, namedAlgorithm, type RankShape } from "./named-algorithm.js";
+import { ProgramFileError } from "./program-file-error.js";
 import { parseVariant } from "./program-variant.js";
 
 /** A program from a file: written in the language, with everything that compiling it made, or an MSCCL file. */
@@ -47,15 +40,6 @@ export interface LoadOptions {
   readonly phases?: boolean | undefined;
   /** Of an algorithm that is named. */
   readonly ranks?: RankShape | undefined;
-}
-
-/** There is no program in a file. */
-export class ProgramFileError extends DfcclError {
-  override readonly code = "PROGRAM_FILE";
-
-  constructor(path: string, what: string, remedy: string, cause?: unknown) {
-    super(`${path}: ${what}.`, { facts: { path }, remedy, ...(cause === undefined ? {} : { cause }) });
-  }
 }
 
 /**
@@ -115,7 +99,8 @@ async function loadXml(path: string): Promise<LoadedProgram> {
 async function loadJson(path: string): Promise<LoadedProgram> {
   const text = await readProgramFile(path);
   try {
-    const program = JSON.parse(text) as Program;
+    const program = JSON.parse(text) as Program | null;
+    if (!Array.isArray(program?.ranks)) throw new SyntaxError("no ranks");
     verifyProgram(program);
     return { name: basename(path, ".json"), program, postcondition: postconditionOf(program) };
   } catch (error) {
@@ -135,6 +120,9 @@ async function loadDefinition(
   if (extname(path) === "" && !existsSync(path)) {
     throw new ProgramFileError(path, "there is no such file, and no algorithm of that name", `Algorithms: ${algorithmNames.join(", ")}.`);
   }
+  const file = statSync(path, { throwIfNoEntry: false });
+  if (file === undefined) throw new ProgramFileError(path, "there is no such file", "Look at the path.");
+  if (file.isDirectory()) throw new ProgramFileError(path, "it is a folder", "Name the file in it.");
   if (ranks !== undefined) throw new ProgramFileError(path, "it says itself how many ranks it has", "Leave --ranks out.");
   const module = await importFile(path);
   const found = Object.entries(module).filter(([, value]) => isProgramDefinition(value));
@@ -150,25 +138,4 @@ async function loadDefinition(
     wanted === undefined ? "it exports several programs" : `it exports no program ${wanted}`,
     `Choose with --export: ${names.join(", ")}.`,
   );
-}
-
-async function importFile(path: string): Promise<Readonly<Record<string, unknown>>> {
-  // So that errors name the line of the file, and not that of what was made of it.
-  process.setSourceMapsEnabled(true);
-  const url = pathToFileURL(resolve(path)).href;
-  try {
-    if (/\.[mc]?js$/.test(path)) return (await import(url)) as Record<string, unknown>;
-    // Loaded only here, because that takes a while.
-    const { tsImport } = await import("tsx/esm/api");
-    return (await tsImport(url, import.meta.url)) as Record<string, unknown>;
-  } catch (error) {
-    if (error instanceof DfcclError) throw error;
-    const why = error instanceof Error ? error.message : String(error);
-    throw new ProgramFileError(
-      path,
-      `it can't be loaded (${why})`,
-      "Look at the path, and install what the file imports beside it.",
-      error,
-    );
-  }
 }

@@ -1,4 +1,5 @@
 import type { WorldStatus } from "@dfccl/core";
+import { ranksOfJobs } from "./ranks-of-jobs.js";
 
 interface Metric {
   readonly name: string;
@@ -7,12 +8,13 @@ interface Metric {
   readonly samples: readonly { readonly labels: Readonly<Record<string, string>>; readonly value: number }[];
 }
 
-/** Worlds in Prometheus' text format, version 0.0.4. */
+/** Worlds in Prometheus' text format, version 0.0.4, which takes no two samples with the same labels. */
 export function metricsOf(worlds: readonly WorldStatus[]): string {
+  const ranks = ranksOfJobs(worlds);
+  const bytes = new Map<string, number>();
+  for (const { job, memoryBytes } of worlds) bytes.set(job, (bytes.get(job) ?? 0) + memoryBytes);
   const ofRanks = (value: (world: WorldStatus, rank: number) => number): Metric["samples"] =>
-    worlds.flatMap((world) =>
-      world.ranks.map(({ rank }) => ({ labels: { job_name: world.job, rank: String(rank) }, value: value(world, rank) })),
-    );
+    ranks.map(({ world, rank }) => ({ labels: { job_name: world.job, rank: String(rank) }, value: value(world, rank) }));
   const membersOf = ({ collectives }: WorldStatus, rank: number): { submitted: number; finished: number; waitingMs: number }[] =>
     collectives.flatMap(({ members }) => members.filter((member) => member.rank === rank));
   const metrics: Metric[] = [
@@ -44,7 +46,7 @@ export function metricsOf(worlds: readonly WorldStatus[]): string {
       name: "dfccl_shared_memory_bytes",
       help: "Memory that the world's processes share, in use.",
       type: "gauge",
-      samples: worlds.map(({ job, memoryBytes }) => ({ labels: { job_name: job }, value: memoryBytes })),
+      samples: [...bytes].map(([job_name, value]) => ({ labels: { job_name }, value })),
     },
   ];
   return metrics.map(text).join("");

@@ -27,7 +27,7 @@ export async function withProgress<T>(title: string, total: number, work: (progr
 const noteWidth = 36;
 
 function barProgress(title: string, total: number, stream: NodeJS.WriteStream): Progress {
-  const room = (stream.columns ?? 80) - title.length - noteWidth - 10;
+  const room = (stream.columns || 80) - title.length - noteWidth - 10;
   const blue = wantsColors(stream) ? err.cyan : String;
   const bar = new SingleBar({
     stream,
@@ -54,7 +54,7 @@ function lineProgress(title: string, total: number, stream: NodeJS.WriteStream):
       const now = Math.floor((10 * done) / total);
       if (now === tenth) return;
       tenth = now;
-      stream.write(`${title} ${Math.floor((100 * done) / total)}%  ${note}\n`);
+      stream.write(`${`${title} ${Math.floor((100 * done) / total)}%  ${note}`.trimEnd()}\n`);
     },
     stop: () => undefined,
   };

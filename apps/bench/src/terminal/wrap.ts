@@ -1,9 +1,9 @@
 const narrowest = 40;
 const widest = 100;
 
-/** Columns that text may take: the terminal's, within reason; 100 in a pipe, whose reader has no width. */
+/** Columns that text may take: the terminal's, within reason; 100 in a pipe, whose reader has no width, and in mpirun's terminals, of 0. */
 export function textWidth(stream: { readonly columns?: number } = process.stdout): number {
-  return Math.min(Math.max(stream.columns ?? widest, narrowest), widest);
+  return Math.min(Math.max(stream.columns || widest, narrowest), widest);
 }
 
 /**

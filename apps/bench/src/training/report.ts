@@ -4,7 +4,7 @@ import { formatCount, formatSeconds, formatTable } from "../terminal/table.js";
 /** What stands beside the progress bar. */
 export function stepNote({ step, steps, loss, samplesPerSecond, globalBatch }: TrainingStep & { readonly globalBatch: number }): string {
   const left = ((steps - step) * globalBatch) / samplesPerSecond;
-  const eta = samplesPerSecond > 0 ? ` · ${formatCount(samplesPerSecond)}/s · ${formatSeconds(left)} left` : "";
+  const eta = samplesPerSecond > 0 ? ` · ${formatCount(samplesPerSecond)}/s${left > 0 ? ` · ${formatSeconds(left)} left` : ""}` : "";
   return `loss ${loss.toFixed(4)}${eta}`;
 }
 

@@ -34,8 +34,8 @@ export function loadWorkload(nameOrFile: string): Workload {
   try {
     text = readFileSync(nameOrFile, "utf8");
   } catch (error) {
-    const missing = (error as NodeJS.ErrnoException).code === "ENOENT";
-    throw new WorkloadError(nameOrFile, missing ? "there is no built-in workload and no file of that name" : String(error), error);
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new WorkloadError(nameOrFile, code === "ENOENT" ? "there is no built-in workload and no file of that name" : message, error);
   }
   return parseWorkload(nameOrFile, text);
 }

@@ -95,7 +95,7 @@ describe("dfccl launch", () => {
 
   it("says what could not be started", { timeout: limit }, async () => {
     const { code, stderr } = await runCommand(["launch", "-n", "1", "no-such-program-anywhere"]);
-    expect(stderr).toContain("could not be started");
+    expect(stderr).toContain("Rank 0 could not be started");
     expect(code).toBe(1);
   });
 });

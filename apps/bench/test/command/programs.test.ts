@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -31,17 +31,67 @@ describe("dfccl verify", () => {
   it("ends with 2 where there is no program", async () => {
     const empty = join(folder, "empty.ts");
     writeFileSync(empty, "export const nothing = 1;\n");
+    const other = join(folder, "other.json");
+    writeFileSync(other, '{ "name": "something-else" }\n');
     const outcomes = await Promise.all([
       runCommand(["verify", join(folder, "none.ts")]),
       runCommand(["verify", join(folder, "none.xml")]),
       runCommand(["verify", empty]),
       runCommand(["verify", example("ring"), "--export", "other"]),
       runCommand(["verify"]),
+      runCommand(["verify", folder]),
+      runCommand(["verify", other]),
     ]);
-    expect(outcomes.map(({ code }) => code)).toEqual([2, 2, 2, 2, 2]);
+    expect(outcomes.map(({ code }) => code)).toEqual([2, 2, 2, 2, 2, 2, 2]);
+    expect(outcomes[0]?.stderr.replace(/\s+/g, " ")).toContain("none.ts: there is no such file.");
+    expect(outcomes[6]?.stderr).toContain("it holds no program");
+    expect(outcomes[5]?.stderr.replace(/\s+/g, " ")).toContain(`${folder}: it is a folder.`);
     expect(outcomes[2]?.stderr).toContain("it exports no program");
     expect(outcomes[3]?.stderr.replace(/\s+/g, " ")).toContain("Choose with --export: default");
   });
+});
+
+describe("a program's file", () => {
+  const project = join(folder, "project");
+  const inProject = (name: string): string => join(project, name);
+  mkdirSync(inProject("node_modules/@dfccl"), { recursive: true });
+  symlinkSync(fileURLToPath(new URL("../../../../packages/compiler", import.meta.url)), inProject("node_modules/@dfccl/compiler"));
+
+  it.each(["{}", '{ "type": "module" }'])("is found, and its line named, beside a package.json of %s", async (manifest) => {
+    writeFileSync(inProject("package.json"), manifest);
+    for (const name of ["ring", "mistaken"]) copyFileSync(example(name), inProject(`${name}.ts`));
+    copyFileSync(example("ring"), inProject("ring.js"));
+    const [ring, inJavaScript, mistaken] = await Promise.all(
+      ["ring.ts", "ring.js", "mistaken.ts"].map((name) => runCommand(["verify", inProject(name)])),
+    );
+    for (const one of [ring, inJavaScript]) expect([one?.stdout, one?.stderr]).toEqual(["Verified: ring, 28 steps on 4 ranks.\n", ""]);
+    expect(mistaken?.stderr).toContain(`${inProject("mistaken.ts")}:7:33: `);
+  });
+
+  it.each(["{}", '{ "type": "module" }'])("that refuses itself is told with its own remedy, beside %s", async (manifest) => {
+    writeFileSync(inProject("package.json"), manifest);
+    writeFileSync(inProject("bad.ts"), 'import { allGather } from "@dfccl/compiler";\nallGather({ ranks: -2 });\n');
+    const { code, stderr } = await runCommand(["verify", inProject("bad.ts")]);
+    expect([code, stderr.replaceAll("\n", " ").trim()]).toEqual([
+      2,
+      `${inProject("bad.ts")}: ranks is -2. Give a whole number from 1 to 4096.`,
+    ]);
+  });
+});
+
+it("says in a sentence that a disk is full", async () => {
+  const outcomes = await Promise.all(["compile", "draw"].map((command) => runCommand([command, example("ring"), "-o", "/dev/full"])));
+  for (const { code, stderr } of outcomes) expect([code, stderr]).toEqual([1, "ENOSPC: no space left on device, write.\n"]);
+});
+
+it("refuses to draw a chunk that nothing writes", async () => {
+  const outcomes = await Promise.all(
+    ["chunks", "instructions"].map((what) => runCommand(["draw", example("ring"), "--what", what, "--chunk", "999"])),
+  );
+  for (const { code, stdout, stderr } of outcomes) {
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr.replace(/\s+/g, " ")).toContain("nothing writes a chunk 999.");
+  }
 });
 
 describe("dfccl compile", () => {

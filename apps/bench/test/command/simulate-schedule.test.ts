@@ -76,6 +76,12 @@ describe("dfccl simulate schedule", () => {
     ["nothing", [], /Give a workload file or --preset/],
     ["a key that isn't known", [file("bad.json", { ...workload, speed: 1 })], /speed is 1: no such key/],
     ["a folder that is a file", ["--preset", "scale", "--svg", file("taken", 1)], /It must be a folder/],
+    ["a folder where there can be none", ["--preset", "scale", "--svg", "/proc/nothing/here"], /It must be a folder/],
+    [
+      "a file of something else",
+      ["--preset", "calibrate", "--measured", file("other.json", { a: 1 })],
+      /rows is .*dfccl bench mpi --json wrote/,
+    ],
     ["more GPUs than are simulated", ["--preset", "scale", "--gpus", "1000000"], /whole number from 8 to 100000/],
     ["measurements that are none", ["--preset", "calibrate", "--measured", file("rows.json", { rows: [{}] })], /must have ranks, bytes/],
   ])("refuses %s", async (_, args, message) => {

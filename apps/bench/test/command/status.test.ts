@@ -84,6 +84,15 @@ it("serves the metrics on request, to this machine only", { timeout: 40_000 }, a
   expect([code, stderr]).toEqual([2, expect.stringContaining("It must be a port")]);
 });
 
+it("refuses to write records and print something else instead of saying so", async () => {
+  const records = join(folder, "not-written");
+  for (const instead of ["--json", "--metrics"]) {
+    const { code, stdout, stderr } = await runCommand(["status", instead, "--flight-record", records]);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain("cannot be used with option");
+  }
+});
+
 it("records each rank's runs as PyTorch's flight recorder does", { timeout: 40_000 }, async () => {
   const records = join(folder, "records");
   const { stdout } = await runCommand(["status", "--flight-record", records]);

@@ -1,17 +1,23 @@
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { expect, it } from "vitest";
-import { findCommand, repositoryRoot } from "../../src/peers/native-programs.js";
+import { join } from "node:path";
+import { afterEach, expect, it, vi } from "vitest";
+import { buildNativeTarget } from "../../src/peers/native-programs.js";
 
-it("finds the clone that it lies in", () => {
-  expect(new URL(`file://${repositoryRoot()}/apps/bench/test/peers/native-programs.test.ts`).href).toBe(import.meta.url);
+const root = mkdtempSync(join(tmpdir(), "dfccl-builds-"));
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(root, { recursive: true });
 });
 
-it("says what to do outside of a clone", () => {
-  expect(() => repositoryRoot(tmpdir())).toThrow(/not part of the published package. Clone the repository/);
-});
-
-it("looks a command up on the PATH", () => {
-  expect(findCommand("sh", { PATH: "/nowhere:/bin" })).toBe("/bin/sh");
-  expect(findCommand("sh", { PATH: "/nowhere" })).toBeUndefined();
-  expect(findCommand("sh", {})).toBeUndefined();
+it("builds one after the other where two commands are started at once", async () => {
+  for (const folder of ["bin", "native"]) mkdirSync(join(root, folder));
+  const cmake = join(root, "bin", "cmake");
+  // Fails where another one is under way.
+  writeFileSync(cmake, `#!/bin/sh\nmkdir ${root}/busy || exit 1\necho "$@" >> ${root}/calls\nsleep 0.1\nrmdir ${root}/busy\n`);
+  chmodSync(cmake, 0o755);
+  vi.stubEnv("PATH", `${join(root, "bin")}:${process.env.PATH}`);
+  const folders = await Promise.all(["perf", "bench", "perf"].map((target) => buildNativeTarget(root, target)));
+  expect(new Set(folders)).toEqual(new Set([join(root, "build", "release", "bench")]));
+  expect(readFileSync(join(root, "calls"), "utf8").trimEnd().split("\n")).toHaveLength(6);
 });

@@ -27,7 +27,7 @@ it("shows what its commands print", async () => {
   const commands = blocks.filter(({ language, output }) => language === "sh" && output !== undefined);
   expect(commands).toHaveLength(3);
   for (const { body, output } of commands) {
-    const [, ...args] = body.trim().split(" ");
+    const [, , ...args] = body.trim().split(" "); // npx dfccl
     const { stdout, stderr } = await runCommand(args.map((arg) => (arg.endsWith(".ts") ? `${programs}${arg}` : arg)));
     const printed = `${stdout}${stderr}`.replace(/\s+/g, " ").replaceAll(programs, "").trim();
     expect(printed).toBe(output?.trim());

@@ -18,3 +18,9 @@ it("writes plain lines into a pipe: at the beginning and at every tenth", () => 
   expect(lines[1]).toBe("Running 10%  all exact");
   expect(lines.at(-1)).toBe("Running 100%  all exact");
 });
+
+it("ends no line with spaces", () => {
+  const { stream, text } = recorder();
+  startProgress("Rounds", 2, stream).update(1);
+  expect(text()).toBe("Rounds 50%\n");
+});

@@ -23,6 +23,10 @@ describe("wrap", () => {
   it("takes a terminal's width within reason", () => {
     expect([textWidth({ columns: 80 }), textWidth({ columns: 400 }), textWidth({ columns: 5 }), textWidth({})]).toEqual([80, 100, 40, 100]);
   });
+
+  it("takes a terminal that says 0, as mpirun's do, for one of unknown width", () => {
+    expect(textWidth({ columns: 0 })).toBe(100);
+  });
 });
 
 describe("tables", () => {

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from "@dfccl/primitives";
+import { checkObject, InvalidArgumentError } from "@dfccl/primitives";
 import { type Clock, systemClock } from "../clock.js";
 import type { Communicator } from "./communicator.js";
 import { type CoordinatorOptions, CoordinatorReducer } from "./coordinator-reducer.js";
@@ -32,11 +32,14 @@ export interface ReducerOptions {
  * @throws {InvalidArgumentError} for an unknown schedule, a wrong tensor, or a transport that is missing or of other ranks.
  */
 export function openReducer(options: ReducerOptions): GradientReducer {
+  checkObject("options", options, "an object such as { communicator, tensors }");
   const { communicator, tensors, schedule = "preemptive", negotiation = "none", clock = systemClock } = options;
   if (!scheduleNames.includes(schedule)) throw new InvalidArgumentError("schedule", schedule, `one of ${scheduleNames.join(", ")}`);
   if (!["none", "star", "chain"].includes(negotiation))
     throw new InvalidArgumentError("negotiation", negotiation, "one of none, star, chain");
-  if (tensors.length === 0) throw new InvalidArgumentError("tensors", tensors, "at least one");
+  checkObject("communicator", communicator, "what coreCommunicator(rank) returns, or one like it");
+  if (!Array.isArray(tensors) || tensors.length === 0) throw new InvalidArgumentError("tensors", tensors, "a list of at least one");
+  for (const tensor of tensors) checkObject("tensors", tensor, "a list of { id, elements }");
   const needsTransport = schedule === "coordinator" || schedule === "learned" || negotiation !== "none";
   const transport = needsTransport ? checkedTransport(options) : undefined;
   const launcher = new Launcher(communicator, tensors);

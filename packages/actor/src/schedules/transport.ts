@@ -14,6 +14,8 @@ export interface Transport<Message = unknown> {
   close(): void;
 }
 
+const mostRanks = 65_536;
+
 /** A transport for each of `size` ranks in one thread; messages arrive as microtasks do. */
 export function inProcessTransports<Message = unknown>(
   size: number,
@@ -22,7 +24,8 @@ export function inProcessTransports<Message = unknown>(
     readonly defer?: (deliver: () => void, from: number, to: number) => void;
   } = {},
 ): readonly Transport<Message>[] {
-  if (!Number.isInteger(size) || size < 1) throw new InvalidArgumentError("size", size, "a whole number of ranks, at least 1");
+  if (!Number.isInteger(size) || size < 1 || size > mostRanks)
+    throw new InvalidArgumentError("size", size, `a whole number of ranks from 1 to ${mostRanks}`);
   const { defer = queueMicrotask } = options;
   const ends: InProcessTransport<Message>[] = [];
   for (let rank = 0; rank < size; rank += 1) ends.push(new InProcessTransport(rank, ends, size, defer));

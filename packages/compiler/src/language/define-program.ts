@@ -1,4 +1,4 @@
-import type { BufferKind, Protocol } from "@dfccl/primitives";
+import { type BufferKind, checkObject, InvalidArgumentError, type Protocol } from "@dfccl/primitives";
 import type { ChunkReference } from "./chunk-reference.js";
 import type { Signature } from "./signature.js";
 
@@ -56,11 +56,15 @@ export interface ProgramDefinition<W extends BufferKind = BufferKind> extends Pr
 /**
  * Defines a collective, or another way to carry one out.
  * @param body - runs once, at compile time, and says which chunk goes where.
+ * @throws {InvalidArgumentError} where that isn't what was given.
  */
 export function defineProgram<W extends BufferKind>(
   options: ProgramOptions<W>,
   body: (language: Language<W>) => void,
 ): ProgramDefinition<W> {
+  checkObject("options", options, "an object such as { collective: allReduce({ ranks: 4 }) }");
+  checkObject("collective", options.collective, "what allReduce(), custom() and so on return");
+  if (typeof body !== "function") throw new InvalidArgumentError("body", body, "a function such as ({ chunk }) => { … }");
   return { ...options, kind: brand, body };
 }
 

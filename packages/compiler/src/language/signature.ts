@@ -2,6 +2,7 @@ import {
   type BufferKind,
   bufferChunks,
   type Collective,
+  checkObject,
   createProgram,
   InvalidArgumentError,
   inPlaceShift,
@@ -49,8 +50,10 @@ export interface RootedOptions<P extends Placement> extends SignatureOptions<P> 
 type Standard = Exclude<Collective, "custom" | "barrier">;
 
 function standard<P extends Placement>(collective: Standard, options: RootedOptions<P>, hasRoot = false): Signature<WritableBuffer<P>> {
+  checkObject("options", options, "an object such as { ranks: 4 }");
   const { ranks, chunks = 1, inPlace = false, root = 0 } = options;
   checkSizes(ranks, chunks);
+  if (typeof inPlace !== "boolean" && inPlace !== "either") throw new InvalidArgumentError("inPlace", inPlace, 'true, false or "either"');
   if (hasRoot && (!Number.isInteger(root) || root < 0 || root >= ranks)) {
     throw new InvalidArgumentError("root", root, `a rank from 0 to ${ranks - 1}`);
   }
@@ -109,9 +112,13 @@ export interface CustomOptions {
  * share memory.
  */
 export function custom(options: CustomOptions): Signature<WritableBuffer<false>> {
+  checkObject("options", options, "an object such as { name, ranks, inputChunks, outputChunks, postcondition }");
   const { name, ranks, inputChunks, outputChunks, postcondition } = options;
-  checkSizes(ranks, Math.max(1, inputChunks));
-  checkSizes(ranks, Math.max(1, outputChunks));
+  for (const [argument, chunks] of Object.entries({ inputChunks, outputChunks })) {
+    // Ranks may have no input, or no output.
+    checkSizes(ranks, chunks === 0 ? 1 : chunks, argument);
+  }
+  if (typeof postcondition !== "function") throw new InvalidArgumentError("postcondition", postcondition, "a function of rank and chunk");
   return {
     name,
     collective: "custom",
@@ -126,11 +133,11 @@ export function custom(options: CustomOptions): Signature<WritableBuffer<false>>
   };
 }
 
-function checkSizes(ranks: number, chunks: number): void {
+function checkSizes(ranks: number, chunks: number, argument = "chunks"): void {
   if (!Number.isInteger(ranks) || ranks < 1 || ranks > 4096)
     throw new InvalidArgumentError("ranks", ranks, "a whole number from 1 to 4096");
   if (!Number.isInteger(chunks) || chunks < 1 || chunks > programLimits.bufferChunks) {
-    throw new InvalidArgumentError("chunks", chunks, `a whole number from 1 to ${programLimits.bufferChunks}`);
+    throw new InvalidArgumentError(argument, chunks, `a whole number from 1 to ${programLimits.bufferChunks}`);
   }
 }
 

@@ -1,4 +1,4 @@
-import { DfcclError, InvalidArgumentError } from "@dfccl/primitives";
+import { checkObject, DfcclError, InvalidArgumentError } from "@dfccl/primitives";
 import { type BackendChoice, type ChosenBackend, chooseBackend } from "../backend.js";
 import { typedError } from "../native-addon/native-error.js";
 import { type NativeLaunch, type NativeSegment, nativeAddon } from "../native-addon/native-world.js";
@@ -75,12 +75,16 @@ export function readLaunch(env: NodeJS.ProcessEnv = process.env): Launch | undef
 export async function joinWorld<const Choice extends BackendChoice = "cpu">(
   options: JoinOptions<Choice> = {},
 ): Promise<JoinedRank<ChosenBackend<Choice>>> {
+  checkObject("options", options, "an object such as { timeoutMs: 5000 }");
   const launch = options.launch ?? readLaunch();
   if (launch === undefined) throw new NotLaunchedError();
   if (options.policy === "in-order") {
     throw new InvalidArgumentError("policy", options.policy, "a preemptive one: in order, processes would deadlock");
   }
   const { rank, size, job, address, host } = launch;
+  for (const [name, text] of Object.entries({ job, address, host, secret: options.secret })) {
+    if (typeof text !== "string" && (name === "job" || text !== undefined)) throw new InvalidArgumentError(name, text, "a text");
+  }
   const { timeoutMs = secondsOf("DFCCL_JOIN_TIMEOUT", 60), silenceMs = secondsOf("DFCCL_SILENCE", 10), signal } = options;
   checkMillis("timeoutMs", timeoutMs);
   checkMillis("silenceMs", silenceMs);

@@ -19,6 +19,9 @@ describe("opening a world", () => {
     ["no collectives", { ranks: 1, maxCollectives: 0 }, "INVALID_ARGUMENT"],
     ["fewer tasks than collectives", { ranks: 1, maxCollectives: 8, maxTasks: 4 }, "INVALID_ARGUMENT"],
     ["a number that is a string", { ranks: 1, blocks: untyped("2") }, "INVALID_ARGUMENT"],
+    ["no options", untyped(undefined), "INVALID_ARGUMENT"],
+    ["a policy that is none", { ranks: 1, policy: untyped({ order: { kind: "fifo" } }) }, "INVALID_ARGUMENT"],
+    ["GPUs that are no numbers", { ranks: 1, devices: untyped(["x"]) }, "INVALID_ARGUMENT"],
     ["more memory than there are addresses", { ranks: 1, arenaBytes: 2 ** 50 }, "OUT_OF_MEMORY"],
   ];
   it.each(faults)("with %s is refused", (_, options, code) => {

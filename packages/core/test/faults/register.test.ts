@@ -137,6 +137,26 @@ describe("registering", () => {
     }
   });
 
+  it.each([undefined, null, 5])("options that are %s are refused", (options) => {
+    using world = openWorld({ ranks: 1 });
+    expectFault(
+      thrownBy(() => rankOf(world, 0).register(untyped(options))),
+      "INVALID_ARGUMENT",
+      { argument: "options" },
+    );
+  });
+
+  it.each([null, 5, {}, { ranks: [null] }, { ranks: [{ blocks: [{}] }] }, { ranks: [{ blocks: [{ steps: [1] }] }] }])(
+    "a program that is %o is refused",
+    (program) => {
+      using world = openWorld({ ranks: 1 });
+      expectFault(
+        thrownBy(() => rankOf(world, 0).register({ ...base, program: untyped(program) })),
+        "BAD_PROGRAM",
+      );
+    },
+  );
+
   it("a handle that doesn't exist is refused by the engine", () => {
     using world = openWorld({ ranks: 1 });
     for (const handle of [0, 5, 4_000_000_000]) {

@@ -97,13 +97,33 @@ describe("running", () => {
   it("another rank's collective, or none at all, is refused", () => {
     using world = openWorld({ ranks: 2 });
     const theirs = rankOf(world, 1).register(base);
-    for (const collective of [theirs, undefined, {}]) {
+    for (const collective of [theirs, undefined, null, {}]) {
       expectFault(
         thrownBy(() => rankOf(world, 0).submit([[untyped(collective), four(), four()]])),
         "INVALID_ARGUMENT",
         { argument: "collective" },
       );
     }
+  });
+
+  it.each([undefined, null, 5, {}, [null]])("in a list that is %o is refused, where it would never end", (requests) => {
+    using world = openWorld({ ranks: 1 });
+    expectFault(
+      thrownBy(() => rankOf(world, 0).submit(untyped(requests))),
+      "INVALID_ARGUMENT",
+    );
+  });
+
+  it("with a callback that is no function, or options that are no object, is refused before anything is submitted", async () => {
+    using world = openWorld({ ranks: 1 });
+    const collective = rankOf(world, 0).register(base);
+    expectFault(
+      thrownBy(() => rankOf(world, 0).submit([[collective, four(), four()]], { onComplete: untyped(5) })),
+      "INVALID_ARGUMENT",
+      { argument: "onComplete" },
+    );
+    expectFault(await failureOf(collective.run(four(), four(), untyped(null))), "INVALID_ARGUMENT", { argument: "options" });
+    expect(collective.explain()[0]?.submitted).toBe(0);
   });
 
   it.each([-1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31])("with a timeout of %s is refused", async (timeoutMs) => {

@@ -121,6 +121,9 @@ describe("joinWorld", () => {
     expect(await failureOf(joinWorld({ launch: alone, policy: "in-order" }))).toBeInstanceOf(InvalidArgumentError);
     expect(await failureOf(joinWorld({ launch: alone, timeoutMs: 0 }))).toBeInstanceOf(InvalidArgumentError);
     expect(await failureOf(joinWorld({ launch: { ...alone, rank: 2 } }))).toHaveProperty("code", "INVALID_ARGUMENT");
+    for (const wrong of [null, 5, { launch: { ...alone, job: 5 } }, { launch: alone, secret: 5 }]) {
+      expect(await failureOf(joinWorld(wrong as never))).toBeInstanceOf(InvalidArgumentError);
+    }
   });
 
   it("is a world of its own for a single rank, and joins again after it has closed", async () => {

@@ -1,6 +1,5 @@
-import { DfcclError } from "@dfccl/primitives";
 import { expect } from "vitest";
-import type { CollectiveOptions } from "../../src/index.js";
+import { type CollectiveOptions, DfcclError } from "../../src/index.js";
 
 /** What most of these tests register. */
 export const base: CollectiveOptions = { id: 7, collective: "all-reduce", dataType: "float32", count: 4 };

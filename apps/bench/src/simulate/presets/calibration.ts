@@ -54,7 +54,11 @@ export function calibrationChart(predictions: readonly Prediction[]): Chart {
 
 function measuredCases(report: unknown): readonly MeasuredCase[] {
   const { rows } = (report ?? {}) as { rows?: unknown };
-  const cases = Array.isArray(rows) ? rows.map((row) => row as { ranks?: unknown; bytes?: unknown; oursUs?: unknown } | null) : [];
+  if (!Array.isArray(rows))
+    throw new SimulationConfigError("of measurements", [
+      { key: "rows", value: rows, problem: "must be what dfccl bench mpi --json wrote" },
+    ]);
+  const cases = rows.map((row) => row as { ranks?: unknown; bytes?: unknown; oursUs?: unknown } | null);
   return cases.map((row, i) => {
     const [ranks, bytes, microseconds] = [row?.ranks, row?.bytes, row?.oursUs];
     if (typeof ranks === "number" && typeof bytes === "number" && typeof microseconds === "number") return { ranks, bytes, microseconds };
