@@ -13,7 +13,7 @@ interface ReportFlags {
 export function addReportCommand(program: Command): void {
   program
     .command("report")
-    .argument("<files...>", "what perf -J, overheads, stickiness or train --json wrote")
+    .argument("<files...>", "what perf -J, overheads, stickiness or train --json wrote, or dfccl_gpu in *.jsonl")
     .summary("results as one HTML file to look at, print and pass on")
     .description(
       "Draws results: latency and bandwidth over size, preemptions and queue lengths, overheads, with machine and command. One " +

@@ -3,6 +3,7 @@ import { basename } from "node:path";
 import { PerfError, readReport } from "@dfccl/collective-tests";
 import type { OverheadsReport } from "../overheads/report.js";
 import type { StickinessReport } from "../stickiness/report.js";
+import { gpuSection, readGpuRows } from "./gpu-section.js";
 import type { Section } from "./model.js";
 import { overheadsSection } from "./overheads-section.js";
 import { perfSection } from "./perf-section.js";
@@ -20,6 +21,8 @@ export function readSection(path: string, id: string): Section {
   } catch (error) {
     throw new PerfError("BAD_REPORT", `${path} can't be read (${(error as NodeJS.ErrnoException).code}).`, "Look at the path.", { path });
   }
+  const gpuRows = readGpuRows(text);
+  if (gpuRows !== undefined) return gpuSection(gpuRows, id, basename(path));
   const parsed = parse(text);
   if (isKind(parsed, "stickiness")) return stickinessSection(parsed as unknown as StickinessReport, id);
   if (isKind(parsed, "training")) return trainingSection(parsed as unknown as TrainingReport, id);
