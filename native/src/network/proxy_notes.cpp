@@ -48,6 +48,8 @@ bool Proxy::handle(const Incoming& incoming) {
     case NoteKind::farewell:
       farewells_[from].isAnswered = true;
       return true;
+    case NoteKind::vote:
+      return handleVote(from, note.vote);
   }
   return true;
 }
