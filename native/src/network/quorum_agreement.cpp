@@ -104,6 +104,8 @@ void QuorumAgreement::hear(uint32_t from, const Vote& vote, uint64_t now) {
 }
 
 void QuorumAgreement::hearAnswer(uint32_t host, const Vote& answer, uint64_t now) {
+  // Decided meanwhile: those who vote now aren't those whom it was proposed to.
+  if (acceptor_.decided() + 1 != proposal_.agreement) phase_ = Phase::none;
   if (phase_ == Phase::none || answer.agreement != proposal_.agreement || answer.kind == VoteKind::decided) return;
   if (answer.ballot > proposal_.ballot) {
     highestRound_ = std::max(highestRound_, roundOf(answer.ballot));

@@ -188,6 +188,7 @@ std::vector<List> listsWhereOneIsFirst(Without without) {
     world.deliver(rank, 0);
   };
   for (const uint32_t r : {1u, 2u, 3u, 5u}) tellFirst(r);
+  world.deliver(2, 4);
   world.kill(2);
   world.notice(4, 2);
   tellFirst(4);
@@ -246,6 +247,30 @@ TEST_CASE(
   CHECK(acceptor.answer(vote)->kind == VoteKind::decided);
   CHECK(acceptor.answer(vote)->ranks == RankSet::of({1}));
   CHECK(acceptor.voters() == RankSet::of({1}));
+}
+
+TEST_CASE("what was decided while it was proposed isn't proposed any more; control: what wasn't is") {
+  for (const bool isDecided : {true, false}) {
+    CAPTURE(isDecided);
+    SharedDecision decision{};
+    SharedBallots ballots{};
+    std::vector<Vote> sent;
+    const auto record = [&](uint32_t, const Vote& vote) { sent.push_back(vote); };
+    QuorumAgreement agreement(0, {0, 1, 2}, Acceptor(decision, ballots, 3), record, {});
+    Vote came;
+    came.agreement = 1;
+    for (const uint32_t r : {1u, 2u}) agreement.hear(r, came, 1);
+    agreement.report(0, {1, {}});
+    agreement.step(1);
+    REQUIRE(sent.back().kind == VoteKind::prepare);
+    Vote promise = sent.back();
+    promise.kind = VoteKind::promise;
+    // Of another machine's proposal. Its only survivor would now be a majority by itself.
+    if (isDecided) Acceptor(decision, ballots, 3).adopt(1, RankSet::of({0}));
+    agreement.hear(1, promise, 1);
+    const auto isAccept = [](const Vote& vote) { return vote.kind == VoteKind::accept; };
+    CHECK(std::any_of(sent.begin(), sent.end(), isAccept) == !isDecided);
+  }
 }
 
 TEST_CASE("votes on ranks that the world doesn't have are none") {
