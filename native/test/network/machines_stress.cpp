@@ -7,6 +7,7 @@
 
 #include "../bench/allreduce/tensors.hpp"
 #include "error.hpp"
+#include "network/support/connect_all.hpp"
 #include "network/support/machine_ranks.hpp"
 #include "network/support/namespaces.hpp"
 #include "processes/support/processes.hpp"
@@ -58,6 +59,7 @@ int runResnet(JoinedRank own, uint32_t ranks, unsigned seed, int iterations) {
 int beCutOff(JoinedRank own, uint32_t ranks, unsigned seed, SharedBoard<Board>& board) {
   std::mt19937 random(seed + own.number());
   std::vector<JoinedRank::AllReduce> all = addAll(own, 0, allRanks(ranks));
+  connectAll(own, ranks);
   board->joined.add(1);
   bool isRight = true;
   while (iterate(own, all, random, isRight, &board->completed)) {
@@ -77,6 +79,7 @@ int survive(JoinedRank own, uint32_t ranks, const std::vector<uint32_t>& victims
             SharedBoard<Board>& board) {
   std::mt19937 random(seed + own.number());
   std::vector<JoinedRank::AllReduce> all = addAll(own, 0, allRanks(ranks));
+  connectAll(own, ranks);
   board->joined.add(1);
   bool isRight = true;
   while (iterate(own, all, random, isRight, &board->completed)) {

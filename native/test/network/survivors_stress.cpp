@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "error.hpp"
+#include "network/support/connect_all.hpp"
 #include "network/support/meeting_points.hpp"
 #include "processes/support/agree_from_c.hpp"
 #include "processes/support/contains.hpp"
@@ -31,7 +32,9 @@ NewWorld onMachines(uint32_t hosts, uint32_t muteMillis = 10'000) {
       // As between machines: a connection that breaks when its process ends.
       setenv("UCX_TLS", "tcp", 1);
       const MeetingPoint point = pointOn(port, rank % hosts);
-      return JoinedRank(job, rank, ranks, muteMillis, 0, &point);
+      JoinedRank own(job, rank, ranks, muteMillis, 0, &point);
+      connectAll(own, ranks);
+      return own;
     };
   };
 }
