@@ -134,7 +134,8 @@ dfcclResult_t dfcclGetLostRanks(int* ranks, int capacity, int* count, dfcclRankC
  * another has. Every rank that lives calls it, as often as the others do; it waits for them, and works meanwhile. Who
  * ends before all have come is not in the list. *count and ranks[] as above.
  * dfcclTimeout after so many microseconds (0: never), naming the ranks that didn't come: call it again, or end them.
- * dfcclAborted: the others have given this rank up. dfcclUnavailable: the ranks are on several machines. */
+ * dfcclAborted: the others have given this rank up; on several machines also: those that it reaches are too few to go
+ * on, as the rest may have done so. */
 dfcclResult_t dfcclAgreeOnSurvivors(uint64_t timeoutMicros, int* ranks, int capacity, int* count, dfcclRankCtx_t ctx);
 
 /* Opens a rank of this process's default world, which the first call makes and the last dfcclDestroy ends. The

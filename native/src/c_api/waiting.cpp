@@ -160,8 +160,9 @@ std::vector<uint32_t> agreeOnSurvivors(RankContext& context, uint64_t timeoutMic
   const auto limit = static_cast<uint64_t>(static_cast<double>(timeoutMicros) * ticksPerMicrosecond());
   for (;;) {
     if (auto survivors = backend.agreeOnSurvivors()) return *survivors;
-    const std::vector<uint32_t> awaited = backend.awaitedByAgreement();
-    if (timeoutMicros != 0 && readTicks() - begin > limit && !awaited.empty()) {
+    const bool isTimeOver = timeoutMicros != 0 && readTicks() - begin > limit;
+    const std::vector<uint32_t> awaited = isTimeOver ? backend.awaitedByAgreement() : std::vector<uint32_t>{};
+    if (!awaited.empty()) {
       std::string ranks;
       for (const uint32_t rank : awaited) ranks.append(ranks.empty() ? "" : ", ").append(std::to_string(rank));
       throw Error(dfcclTimeout, "The agreement's time is over: rank " + ranks + " didn't come to it, and lives.",

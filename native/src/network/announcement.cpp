@@ -37,6 +37,8 @@ std::vector<uint8_t> encode(NoteKind kind, const GroupNote& note) {
 
 std::vector<uint8_t> encode(NoteKind kind, uint64_t value) { return MessageWriter().put(kind).put(value).take(); }
 
+std::vector<uint8_t> encode(const Vote& vote) { return MessageWriter().put(NoteKind::vote).put(vote).take(); }
+
 std::optional<Note> decodeNote(std::span<const uint8_t> bytes, uint32_t from) {
   MessageReader message(bytes);
   Note note;
@@ -70,6 +72,9 @@ std::optional<Note> decodeNote(std::span<const uint8_t> bytes, uint32_t from) {
     case NoteKind::goodbye:
     case NoteKind::farewell:
       note.value = message.get<uint64_t>();
+      break;
+    case NoteKind::vote:
+      note.vote = message.get<Vote>();
       break;
     default:
       return std::nullopt;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "network/links.hpp"
+#include "network/vote.hpp"
 #include "world/collective_spec.hpp"
 
 namespace dfccl {
@@ -50,16 +51,19 @@ enum class NoteKind : uint32_t {
   progress,    // GroupNote; value: runs submitted
   goodbye,     // slots that were sent over this link
   farewell,    // a goodbye was heard, and all those slots have come
+  vote,        // Vote
 };
 
 std::vector<uint8_t> encode(const Announcement& announcement);
 std::vector<uint8_t> encode(NoteKind kind, const GroupNote& note);
 std::vector<uint8_t> encode(NoteKind kind, uint64_t value);
+std::vector<uint8_t> encode(const Vote& vote);
 
 struct Note {
   NoteKind kind{};
   Announcement announcement;
   GroupNote group;
+  Vote vote;
   uint64_t value = 0;
 };
 /// @return nothing where it is malformed.

@@ -14,8 +14,9 @@ namespace dfccl {
 namespace {
 
 constexpr uint64_t kGoodbyeMillis = 5000;
-constexpr int kRetryMillis = 1;    // where the segment's lock is taken
-constexpr int kMostProgress = 64;  // of what comes in, before looking what is to go out
+constexpr int kRetryMillis = 1;      // where the segment's lock is taken
+constexpr int kAgreeingMillis = 10;  // what ranks of this machine do in an agreement shows in memory only
+constexpr int kMostProgress = 64;    // of what comes in, before looking what is to go out
 
 }  // namespace
 
@@ -27,7 +28,11 @@ Proxy::Proxy(std::shared_ptr<Network> network, std::shared_ptr<Segment> segment,
       rank_(segment_->rank()),
       muteMillis_(muteMillis),
       hooks_(std::move(hooks)),
-      presence_(segment_->ranks()) {
+      presence_(segment_->ranks()),
+      agreement_(rank_, network_->hostOf, Acceptor(segment_->decision(), segment_->ballots(), segment_->ranks()),
+                 [this](uint32_t rank, const Vote& vote) { queueNote(rank, encode(vote)); },
+                 // A silence is noticed at most a beat later.
+                 {.noticeMillis = muteMillis_ + muteMillis_ / 4, .seed = std::random_device{}()}) {
   for (auto& presence : presence_) presence.store(static_cast<uint32_t>(Presence::joined), order::relaxed);
   bell_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (bell_ < 0) {
@@ -101,6 +106,7 @@ bool Proxy::work(uint64_t now) {
   }
   hasMoved |= handleNotes();
   letGroupsGo();
+  agree(now);
   {
     const std::lock_guard lock(mutex_);
     hasMoved |= moveSlots();
@@ -126,7 +132,8 @@ void Proxy::sleep(uint64_t) {
   auto looking = static_cast<uint32_t>(State::looking);
   if (!state_.compareExchange(looking, State::asleep, order::acqRel, order::relaxed)) return;
   pollfd polled[2] = {{links_->transport().descriptor(), POLLIN, 0}, {bell_, POLLIN, 0}};
-  poll(polled, 2, inbox_.empty() ? static_cast<int>(links_->beatMillis()) : kRetryMillis);
+  const int most = isAgreeing() ? kAgreeingMillis : static_cast<int>(links_->beatMillis());
+  poll(polled, 2, inbox_.empty() ? most : kRetryMillis);
   uint64_t count;
   if (polled[1].revents != 0) (void)!read(bell_, &count, sizeof count);
 }

@@ -17,6 +17,7 @@
 
 #include "network/announcement.hpp"
 #include "network/farewells.hpp"
+#include "network/quorum_agreement.hpp"
 #include "network/remote_end.hpp"
 #include "processes/shared_group.hpp"
 
@@ -56,6 +57,12 @@ class Proxy final : public Links::Receiver {
   /// As this process sees it. @pre rank is on another machine.
   Presence presenceOf(uint32_t rank) const { return static_cast<Presence>(presence_[rank].load(order::acquire)); }
   bool isAnyGone() const { return isAnyGone_.load(order::acquire) != 0; }
+
+  /// This rank has come to an agreement, as its part of the segment says.
+  /// @throws Error dfcclAborted where those that it reaches are too few to decide.
+  void joinAgreement();
+  /// Who that waits for; nobody: it is over. @throws Error dfcclTimeout as Segment::Lock does.
+  std::vector<uint32_t> awaitedByAgreement();
 
   /// Something has been published or freed.
   void notify();
@@ -97,6 +104,7 @@ class Proxy final : public Links::Receiver {
   bool handleNotes();
   /// @return false where it needs the segment's lock and that is taken.
   bool handle(const Incoming& incoming);
+  bool handleVote(uint32_t from, const Vote& vote);
   bool handleRegistered(const Announcement& announcement);
   bool handleLeft(uint32_t from, const GroupNote& note);
   void handlePoisoned(uint32_t from, const GroupNote& note);
@@ -106,6 +114,9 @@ class Proxy final : public Links::Receiver {
   void tellPoison(RemoteGroup& group);
   void markDead(const GroupKey& key);
   void tellProgress(uint64_t now);
+  bool isAgreeing() const;
+  void agree(uint64_t now);
+  void reportToAgreement();
   void sayGoodbyes();
   void letGroupsGo();
   bool isDrained(const RemoteGroup& group) const;
@@ -125,8 +136,11 @@ class Proxy final : public Links::Receiver {
   Hooks hooks_;
   std::vector<Atomic<uint32_t>> presence_;  // [rank]
   Atomic<uint32_t> isAnyGone_;
+  Atomic<uint64_t> joinedAgreement_;  // that the thread was told of
+  Atomic<uint64_t> cutOffFrom_;       // the agreement that too few can be reached for
 
-  mutable std::mutex mutex_;  // of all that follows; taken after the segment's lock, never before it
+  mutable std::mutex mutex_;   // of all that follows; taken after the segment's lock, never before it
+  QuorumAgreement agreement_;  // under the segment's lock, too
   std::map<GroupKey, std::unique_ptr<RemoteGroup>> groups_;
   std::vector<std::unique_ptr<RemoteEnd>> ends_;  // [number]
   std::vector<uint32_t> freeNumbers_;
@@ -143,6 +157,7 @@ class Proxy final : public Links::Receiver {
   std::unique_ptr<Links> links_;
   std::optional<Farewells> farewells_;
   bool hasDelivered_ = false;
+  uint64_t agreedTo_ = 0;  // the last decision that it has passed on
   uint64_t lastTold_ = 0;
   uint64_t lastLoop_ = 0;
   uint64_t stopBy_ = 0;

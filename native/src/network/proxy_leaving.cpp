@@ -10,6 +10,8 @@ void Proxy::lose(uint32_t rank, Presence presence) {
   auto joined = static_cast<uint32_t>(Presence::joined);
   if (!presence_[rank].compareExchange(joined, static_cast<uint32_t>(presence), order::acqRel, order::relaxed)) return;
   isAnyGone_.store(1, order::release);
+  segment_->area(rank_).lostLinks[rank / RankSet::kWordBits].fetchOr(uint64_t{1} << rank % RankSet::kWordBits,
+                                                                     order::acqRel);
   joined = static_cast<uint32_t>(Presence::joined);
   segment_->area(rank).presence.compareExchange(joined, static_cast<uint32_t>(presence), order::acqRel, order::relaxed);
   hooks_.alarm();

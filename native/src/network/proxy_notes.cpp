@@ -47,6 +47,8 @@ bool Proxy::handle(const Incoming& incoming) {
     case NoteKind::farewell:
       farewells_->heardAnswer(from);
       return true;
+    case NoteKind::vote:
+      return handleVote(from, note.vote);
   }
   return true;
 }

@@ -69,6 +69,7 @@ struct Segment::Header {
   SharedArenaHeader arena;
   SharedGroupRecord* firstGroup;
   SharedDecision decision;
+  SharedBallots ballots;
   alignas(64)
       Atomic<uint64_t> awaiting[kMaxProcesses / kWordBits];  // one bit a rank: its threads sleep and wait for others
   uint64_t remote[kMaxProcesses / kWordBits];                // one bit a rank: it is on another machine
@@ -216,6 +217,7 @@ Segment::Lock::~Lock() {
 
 SharedArena Segment::arena() { return SharedArena(header_->arena); }
 SharedDecision& Segment::decision() { return header_->decision; }
+SharedBallots& Segment::ballots() { return header_->ballots; }
 SharedGroupRecord* Segment::firstGroup() const { return header_->firstGroup; }
 void Segment::setFirstGroup(SharedGroupRecord* group) { header_->firstGroup = group; }
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "dfccl/daemon/rank_memory.hpp"
+#include "processes/rank_set.hpp"
 #include "processes/shared_arena.hpp"
 
 namespace dfccl {
@@ -52,18 +53,31 @@ struct alignas(4096) RankArea {
   Atomic<uint32_t> attention;         // its watch sleeps on it
   alignas(64) Atomic<uint32_t> presence;
   Atomic<uint32_t> pid;
-  Atomic<uint64_t> agreement;              // the last one that it has come to (agreement.hpp)
-  alignas(64) Atomic<uint64_t> heartbeat;  // grows while the process runs
-  Atomic<uint64_t> windowNotes;            // where its WindowNotes are; 0: it has none (yet)
+  Atomic<uint64_t> agreement;  // the last one that it has come to (agreement.hpp)
+  Atomic<uint64_t>
+      lostLinks[kMaxProcesses / RankSet::kWordBits];  // one bit a rank of another machine, out of its reach
+  alignas(64) Atomic<uint64_t> heartbeat;             // grows while the process runs
+  Atomic<uint64_t> windowNotes;                       // where its WindowNotes are; 0: it has none (yet)
   alignas(64) ControlRing control;
 };
-
-inline constexpr uint32_t kMaxProcesses = 1024;
 
 /// The last answer of an agreement; written and read under the lock, the number last and first.
 struct SharedDecision {
   Atomic<uint64_t> number;
-  uint64_t survivors[kMaxProcesses / 64];  // one bit a rank
+  RankSet survivors[2];  // [number % 2]: whoever dies writing one leaves the last one whole
+
+  RankSet& of(uint64_t agreement) { return survivors[agreement % 2]; }
+};
+
+/// What this machine has promised the others and accepted of them (network/acceptor.hpp); under the lock.
+struct SharedBallots {
+  struct Accepted {
+    uint64_t ballot;
+    RankSet survivors;
+  };
+  Atomic<uint64_t> promised;
+  Atomic<uint32_t> last;  // which of the two counts; stored last
+  Accepted accepted[2];
 };
 
 class Segment {
@@ -122,8 +136,9 @@ class Segment {
   std::string job() const;
   void setJob(const std::string& job);
 
-  /// All four: under the lock.
+  /// All five: under the lock.
   SharedDecision& decision();
+  SharedBallots& ballots();
   SharedArena arena();
   SharedGroupRecord* firstGroup() const;
   void setFirstGroup(SharedGroupRecord* group);

@@ -136,7 +136,8 @@ class Backend {
   virtual std::vector<LostRank> lostRanks() { return {}; }
   /// Comes to the next agreement of all ranks that live on who they are, or looks at it again.
   /// @return the same ranks in every process; nothing while one that lives hasn't come.
-  /// @throws Error dfcclAborted where the others have given this rank up, dfcclUnavailable between machines.
+  /// @throws Error dfcclAborted where the others have given this rank up, or where those on the machines that it
+  /// reaches are too few to decide.
   virtual std::optional<std::vector<uint32_t>> agreeOnSurvivors();
   /// The ranks that live and haven't come to it.
   virtual std::vector<uint32_t> awaitedByAgreement() { return {}; }

@@ -47,7 +47,7 @@ World::World(const WorldOptions& options)
   }
   if (segment != nullptr) {
     directory_.emplace(options.segment, options.tiles);
-    agreement_.emplace(options.segment);
+    agreement_.emplace(options.segment, options.network != nullptr);
   }
   sleepers_ = &pool_.sleepers();
   if (options.network) {

@@ -24,19 +24,17 @@ std::vector<LostRank> World::lostRanks() {
 }
 
 std::optional<std::vector<uint32_t>> World::agreeOnSurvivors() {
-  if (proxy_) {
-    throw Error(dfcclUnavailable, "Ranks on several machines can't agree on the survivors yet.",
-                "Give all of them one list by other means, such as a file, or start the job again.");
-  }
   if (!agreement_) return Backend::agreeOnSurvivors();
   const std::lock_guard lock(mutex_);
-  return agreement_->look();
+  auto survivors = agreement_->look();
+  if (!survivors && proxy_) proxy_->joinAgreement();
+  return survivors;
 }
 
 std::vector<uint32_t> World::awaitedByAgreement() {
   if (!agreement_) return {};
   const std::lock_guard lock(mutex_);
-  return agreement_->awaited();
+  return proxy_ ? proxy_->awaitedByAgreement() : agreement_->awaited();
 }
 
 std::string World::whyAborted(uint32_t rank, uint32_t index) {

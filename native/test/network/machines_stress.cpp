@@ -6,6 +6,8 @@
 #include <random>
 
 #include "../bench/allreduce/tensors.hpp"
+#include "error.hpp"
+#include "network/support/connect_all.hpp"
 #include "network/support/machine_ranks.hpp"
 #include "network/support/namespaces.hpp"
 #include "processes/support/processes.hpp"
@@ -27,6 +29,7 @@ struct Board {
   SharedCount rounds;          // that rank 0 has behind it
   Atomic<uint32_t> lastRound;  // once it isn't 0: how many there are
   SharedCount noticed;         // ranks that know who is gone
+  SharedCount toldOfCut;       // ranks of a machine that was cut off, which know that
 };
 
 int runResnet(JoinedRank own, uint32_t ranks, unsigned seed, int iterations) {
@@ -52,17 +55,35 @@ int runResnet(JoinedRank own, uint32_t ranks, unsigned seed, int iterations) {
   return isRight ? kFine : kWrong;
 }
 
+/// Runs until the rest of the world is out of reach, and learns that it can't go on.
+int beCutOff(JoinedRank own, uint32_t ranks, unsigned seed, SharedBoard<Board>& board) {
+  std::mt19937 random(seed + own.number());
+  std::vector<JoinedRank::AllReduce> all = addAll(own, 0, allRanks(ranks));
+  connectAll(own, ranks);
+  board->joined.add(1);
+  bool isRight = true;
+  while (iterate(own, all, random, isRight, &board->completed)) {
+  }
+  try {
+    (void)own.agree();
+  } catch (const Error& e) {
+    // Whoever leaves is gone, too.
+    board->toldOfCut.add(1);
+    return e.status() == dfcclAborted && board->toldOfCut.await(kRanksEach) && isRight ? kFine : kWrong;
+  }
+  return kWrong;
+}
+
 /// Runs until a rank is gone, which must be one of those expected; then without them.
 int survive(JoinedRank own, uint32_t ranks, const std::vector<uint32_t>& victims, Presence expected, unsigned seed,
             SharedBoard<Board>& board) {
   std::mt19937 random(seed + own.number());
   std::vector<JoinedRank::AllReduce> all = addAll(own, 0, allRanks(ranks));
+  connectAll(own, ranks);
   board->joined.add(1);
   bool isRight = true;
   while (iterate(own, all, random, isRight, &board->completed)) {
   }
-  std::vector<uint32_t> survivors = allRanks(ranks);
-  std::erase_if(survivors, [&](uint32_t r) { return std::find(victims.begin(), victims.end(), r) != victims.end(); });
   // All of a machine that is gone, one after the other.
   if (!own.awaitLost(victims.size())) return kWrong;
   for (const LostRank& lost : own.world().lostRanks()) {
@@ -73,6 +94,11 @@ int survive(JoinedRank own, uint32_t ranks, const std::vector<uint32_t>& victims
   }
   if (own.world().lostRanks().size() != victims.size()) return kWrong;
   board->noticed.add(1);
+  const std::vector<uint32_t> survivors = own.agree();
+  for (const uint32_t victim : victims) {
+    if (std::find(survivors.begin(), survivors.end(), victim) != survivors.end()) return kWrong;
+  }
+  if (survivors.size() != ranks - victims.size()) return kWrong;
   std::vector<JoinedRank::AllReduce> rest = addAll(own, 100, survivors);
   for (int i = 0; i < 5; ++i) {
     if (!iterate(own, rest, random, isRight)) return kWrong;
@@ -122,7 +148,8 @@ TEST_CASE("a link that is down for less than the limit of silence is ridden out"
   for (uint32_t r = 0; r < 6; ++r) CHECK(processes.join(r) == kFine);
 }
 
-TEST_CASE("a rank that is killed or stopped, and a machine that is cut off, are named, and the others go on") {
+TEST_CASE(
+    "a rank that is killed or stopped, and a machine that is cut off, are named, and the others agree and go on") {
   const auto seed = static_cast<unsigned>(std::random_device{}());
   CAPTURE(seed);
   std::mt19937 random(seed);
@@ -137,6 +164,7 @@ TEST_CASE("a rank that is killed or stopped, and a machine that is cut off, are 
     const std::vector<uint32_t> victims = isCutOff ? std::vector<uint32_t>{4, 5} : std::vector<uint32_t>{5};
     const Presence expected = moment % 3 == 0 ? Presence::died : Presence::mute;
     Processes processes(6, [&](uint32_t rank) {
+      if (isCutOff && rank >= 4) return beCutOff(joinOn(machines, job, rank, 6, kMuteMillis), 6, seed, board);
       return survive(joinOn(machines, job, rank, 6, kMuteMillis), 6, victims, expected, seed, board);
     });
     REQUIRE(board->joined.await(6, std::chrono::seconds(30)));
@@ -149,7 +177,7 @@ TEST_CASE("a rank that is killed or stopped, and a machine that is cut off, are 
     }
     const auto survivors = static_cast<uint32_t>(6 - victims.size());
     CHECK(board->noticed.await(survivors, std::chrono::seconds(20)));
-    for (uint32_t r = 0; r < survivors; ++r) CHECK(processes.join(r) == kFine);
+    for (uint32_t r = 0; r < (isCutOff ? 6 : survivors); ++r) CHECK(processes.join(r) == kFine);
   }
 }
 

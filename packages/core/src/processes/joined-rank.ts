@@ -34,7 +34,7 @@ export class JoinedRank<B extends Backend = "cpu"> extends Rank<B> implements Di
    * one answer.
    * @param timeoutMs - for the others to come; default 60,000.
    * @throws {EngineError} TIMEOUT with the ranks that didn't come in `facts.missing`: call it again, or end them; ABORTED where the
-   *   others have given this rank up; UNAVAILABLE where the ranks are on several machines.
+   *   others have given this rank up, or, on several machines, where those that it reaches are too few to go on.
    */
   agreeOnSurvivors({ timeoutMs = 60_000 }: { readonly timeoutMs?: number } = {}): Promise<number[]> {
     this.agreement ??= this.agree(timeoutMs).finally(() => {
@@ -53,7 +53,11 @@ export class JoinedRank<B extends Backend = "cpu"> extends Rank<B> implements Di
       const survivors = callNative(() => native.agreeOnSurvivors());
       if (survivors !== null) found.push(...survivors);
       // Nobody looks after the deadline, so no answer is lost to a caller who has gone.
-      else if (performance.now() > deadline) throw agreementTimeout(timeoutMs, native.awaitedByAgreement());
+      else if (performance.now() > deadline) {
+        const missing = callNative(() => native.awaitedByAgreement());
+        // None: they have come by now, and the next look has the answer.
+        if (missing.length > 0) throw agreementTimeout(timeoutMs, missing);
+      }
       return survivors !== null;
     });
     return found;

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from "@dfccl/primitives";
 import { describe, expect, it } from "vitest";
 import { EngineError, joinWorld, NotLaunchedError, readLaunch } from "../../src/index.js";
 import { failureOf } from "../support/open.js";
-import { apart, hasUcx, launchers, start } from "./processes.js";
+import { apart, hasUcx, type Launcher, launchers, start } from "./processes.js";
 
 const ranks = 3;
 const limit = 60_000;
@@ -61,8 +61,8 @@ describe("one rank a process", () => {
 });
 
 describe("agreeOnSurvivors", () => {
-  it("gives all survivors of two deaths at once the same list", { timeout: limit }, async () => {
-    const processes = start("shrinking", launchers.dfccl(4));
+  const shrinkToTwo = async (launcher: Launcher) => {
+    const processes = start("shrinking", launcher(4));
     for (const process of processes) await process.told(1);
     for (const rank of [1, 3]) processes[rank]?.child.kill("SIGKILL");
     for (const rank of [0, 2]) {
@@ -70,6 +70,19 @@ describe("agreeOnSurvivors", () => {
       expect(told).toEqual({ ranks: [0, 2], sum: 2 });
       expect(await processes[rank]?.ended()).toEqual({ code: 0, signal: null, stderr: "" });
     }
+  };
+
+  it("gives all survivors of two deaths at once the same list", { timeout: limit }, () => shrinkToTwo(launchers.dfccl));
+
+  it.skipIf(!hasUcx())("does so on machines that share no memory", { timeout: limit }, () => shrinkToTwo(apart));
+
+  it.skipIf(!hasUcx())("tells the machine that reaches too few others that it can't go on", { timeout: limit }, async () => {
+    const processes = start("survivor", apart(2, 1));
+    for (const process of processes) await process.told(1);
+    processes[0]?.child.kill("SIGKILL");
+    const { code, stderr } = (await processes[1]?.ended()) ?? {};
+    expect(code).toBe(1);
+    expect(stderr).toContain("Rank 1 reaches ranks 1, too few to go on");
   });
 
   it("names the ranks that don't come in time, and can be asked again", { timeout: limit }, async () => {

@@ -38,8 +38,8 @@ export const launchers = {
   },
 } satisfies Record<string, Launcher>;
 
-/** As on machines with two ranks each, which meet on loopback. */
-export const apart: Launcher = (ranks) => {
+/** As on machines with so many ranks each, which meet on loopback. */
+export const apart = (ranks: number, ranksEach = 2): NodeJS.ProcessEnv[] => {
   const job = randomUUID();
   const address = `127.0.0.1:${20_000 + Math.floor(Math.random() * 10_000)}`;
   return each(ranks, (rank) => ({
@@ -47,7 +47,7 @@ export const apart: Launcher = (ranks) => {
     DFCCL_WORLD_SIZE: `${ranks}`,
     DFCCL_JOB: job,
     DFCCL_ADDRESS: address,
-    DFCCL_HOST: `machine ${Math.floor(rank / 2)}`,
+    DFCCL_HOST: `machine ${Math.floor(rank / ranksEach)}`,
     UCX_TLS: "tcp",
   }));
 };
