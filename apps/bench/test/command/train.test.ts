@@ -19,7 +19,7 @@ describe("dfccl train", () => {
 
   it("shows loss, speed and time left, and sums up", async () => {
     const { code, stdout, stderr } = await runCommand(["train", "mnist", "--ranks", "1", "--steps", "10"]);
-    expect(stderr).toMatch(/Training 100% {2}loss \d\.\d{4} · [\d,]+\/s · /);
+    expect(stderr).toMatch(/Training 100% {2}loss \d\.\d{4} · [\d,]+\/s\n/);
     expect(stdout).toMatch(/mnist: 1 rank \(dp=1 tp=1 pp=1\), 10 steps of 32 records, preemptive/);
     expect(stdout).toMatch(/right on the test part +\d+\.\d\d %\n/);
     expect(code).toBe(0);
