@@ -73,9 +73,12 @@ Napi::Value WorldObject::whyAborted(Info info) {
   });
 }
 
-// lostRanks(): {rank, presence}[] of ranks that are gone.
+// lostRanks(rank?, handle?): {rank, presence}[] of ranks that are gone; those, too, of whom only others know yet and
+// for whom this collective was given up.
 Napi::Value WorldObject::lostRanks(Info info) {
-  const auto lost = world(info.Env()).lostRanks();
+  const auto argument = [&](size_t at) { return info[at].As<Napi::Number>().Uint32Value(); };
+  auto& ofProcess = world(info.Env());
+  const auto lost = info.Length() < 2 ? ofProcess.lostRanks() : ofProcess.lostFor(argument(0), argument(1));
   Napi::Array result = Napi::Array::New(info.Env(), lost.size());
   for (uint32_t i = 0; i < lost.size(); ++i) {
     Napi::Object entry = Napi::Object::New(info.Env());

@@ -46,7 +46,7 @@ struct GroupNote {
 
 enum class NoteKind : uint32_t {
   registered,  // Announcement
-  poisoned,    // GroupNote; value: by which rank
+  poisoned,    // GroupNote; value: by which rank, above it what became of that rank, if it is gone
   left,        // GroupNote; value: runs finished
   progress,    // GroupNote; value: runs submitted
   goodbye,     // slots that were sent over this link

@@ -6,6 +6,11 @@
 #include "network/proxy.hpp"
 
 namespace dfccl {
+namespace {
+
+constexpr auto kLastPresence = static_cast<uint64_t>(Presence::mute);
+
+}  // namespace
 
 void Proxy::receivedNote(uint32_t from, std::span<const uint8_t> bytes) {
   if (std::optional<Note> note = decodeNote(bytes, from)) inbox_.push_back({from, std::nullopt, std::move(*note)});
@@ -99,7 +104,12 @@ void Proxy::handlePoisoned(uint32_t from, const GroupNote& note) {
   markDead(note.key);
   std::erase_if(announced_[note.key.id], [&](const Announcement& a) { return a.from == from && a.key() == note.key; });
   RemoteGroup* const group = find(note.key);
-  if (group != nullptr) poison(*group, static_cast<uint32_t>(note.value));
+  if (group == nullptr) return;
+  const auto rank = static_cast<uint32_t>(note.value);
+  const uint64_t presence = note.value >> 32;
+  const bool isGone = presence > static_cast<uint64_t>(Presence::joined) && presence <= kLastPresence;
+  if (isGone && rank < presence_.size()) group->shared->noteLost(rank, static_cast<Presence>(presence));
+  poison(*group, rank);
 }
 
 bool Proxy::handleLeft(uint32_t from, const GroupNote& note) {

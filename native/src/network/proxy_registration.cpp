@@ -131,7 +131,9 @@ void Proxy::tellPoisoned(SharedGroup& shared) {
 void Proxy::tellPoison(RemoteGroup& group) {
   if (std::exchange(group.hasToldPoison, true)) return;
   const uint32_t by = group.shared->shared().poisonedBy.load(order::acquire);
-  tellMembers(group, encode(NoteKind::poisoned, GroupNote{group.key, by}));
+  const auto [rank, presence] = group.shared->lost();
+  const uint64_t why = presence == Presence::joined ? by : rank | static_cast<uint64_t>(presence) << 32;
+  tellMembers(group, encode(NoteKind::poisoned, GroupNote{group.key, why}));
 }
 
 RemoteGroup* Proxy::find(const GroupKey& key) {

@@ -261,6 +261,17 @@ bool SharedGroup::isAbandoned() const {
   return true;
 }
 
+void SharedGroup::noteLost(uint32_t rank, Presence presence) {
+  uint64_t nobody = 0;
+  const uint64_t lost = rank | static_cast<uint64_t>(presence) << 32;
+  record_->lost.compareExchange(nobody, lost, order::acqRel, order::relaxed);
+}
+
+std::pair<uint32_t, Presence> SharedGroup::lost() const {
+  const uint64_t lost = record_->lost.load(order::acquire);
+  return {static_cast<uint32_t>(lost), lost == 0 ? Presence::joined : static_cast<Presence>(lost >> 32)};
+}
+
 void SharedGroup::noteMismatch(const std::string& text) {
   const std::lock_guard lock(mismatchMutex_);
   if (mismatch_.empty()) mismatch_ = text;

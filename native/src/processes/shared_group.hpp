@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "processes/segment.hpp"
@@ -52,6 +53,7 @@ struct SharedGroupRecord {
   uint32_t generation;  // where members are on other machines: which registration of these ranks it is
   bool spansHosts;
   bool isOnDevices;
+  Atomic<uint64_t> lost;  // see SharedGroup::noteLost; the presence above the rank
   uint64_t programDigest;
   Mailbox* mailboxes;
   Atomic<uint64_t>* finishedAccess;
@@ -103,6 +105,11 @@ class SharedGroup final : public Group {
 
   /// Another machine has registered it differently, which shows only after both have: why its runs end.
   void noteMismatch(const std::string& text);
+  /// That it is given up because a member is gone. Before it is poisoned: who sees that can name the member, though he
+  /// may not have noticed himself.
+  void noteLost(uint32_t rank, Presence presence);
+  /// The first that was noted; `presence` is joined where none was.
+  std::pair<uint32_t, Presence> lost() const;
   std::string mismatch() const;
 
  private:

@@ -134,6 +134,8 @@ class Backend {
 
   /// Ranks of other processes that are gone.
   virtual std::vector<LostRank> lostRanks() { return {}; }
+  /// These, and who is gone as others say for whom a rank's collective was given up: this process may notice later.
+  virtual std::vector<LostRank> lostFor(uint32_t /*rank*/, uint32_t /*index*/) { return lostRanks(); }
   /// Comes to the next agreement of all ranks that live on who they are, or looks at it again.
   /// @return the same ranks in every process; nothing while one that lives hasn't come.
   /// @throws Error dfcclAborted where the others have given this rank up, or where those on the machines that it

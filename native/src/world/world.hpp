@@ -79,6 +79,7 @@ class World : public Backend {
   std::unique_ptr<DeadlockReport> deadlock() override;
 
   std::vector<LostRank> lostRanks() override;
+  std::vector<LostRank> lostFor(uint32_t rank, uint32_t index) override;
   std::optional<std::vector<uint32_t>> agreeOnSurvivors() override;
   std::vector<uint32_t> awaitedByAgreement() override;
   /// Another process has come to an end, or aborted something: gives up what can't complete any more. The watch calls

@@ -1,4 +1,5 @@
 // What a world does about ranks that are other processes.
+#include <algorithm>
 #include <cstring>
 #include <new>
 #include <string>
@@ -20,6 +21,16 @@ std::vector<LostRank> World::lostRanks() {
     const Presence presence = presenceOf(r);
     if (presence > Presence::joined) lost.push_back({r, presence});
   }
+  return lost;
+}
+
+std::vector<LostRank> World::lostFor(uint32_t rank, uint32_t index) {
+  std::vector<LostRank> lost = lostRanks();
+  if (!directory_) return lost;
+  const std::lock_guard lock(mutex_);
+  const auto [member, presence] = static_cast<SharedGroup&>(*registered(rank, index).group).lost();
+  const bool isKnown = std::any_of(lost.begin(), lost.end(), [&](const LostRank& one) { return one.rank == member; });
+  if (presence != Presence::joined && !isKnown) lost.push_back({member, presence});
   return lost;
 }
 
@@ -86,6 +97,7 @@ void World::checkPeers() {
         const uint32_t rank = group.spec().ranks[m];
         // What it has finished completes without it.
         if (presenceOf(rank) <= Presence::joined || (rank != own && group.finishedRunsOf(m) >= submitted)) continue;
+        group.noteLost(rank, presenceOf(rank));
         uint32_t nobody = CollectiveShared::kNobody;
         shared.poisonedBy.compareExchange(nobody, rank, order::acqRel, order::relaxed);
       }

@@ -45,7 +45,7 @@ export class Rank<B extends Backend = "cpu"> {
     this.queues = new RankQueues(world.native.memory(number));
     this.quarantine = new Quarantine(({ handle }) => world.native.isQuarantineOver(number, handle));
     this.runs = new RunTable(this.queues, this.quarantine, (collective) =>
-      givenUp(collective, world.native.lostRanks(), world.native.whyAborted(number, collective.handle)),
+      givenUp(collective, world.native.lostRanks(number, collective.handle), world.native.whyAborted(number, collective.handle)),
     );
     this.submitter = new Submitter(this.queues, this.runs, () => world.native.ring());
   }

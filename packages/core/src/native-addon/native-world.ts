@@ -142,7 +142,8 @@ export interface NativeWorld {
   allocate(bytes: number): ArrayBuffer;
   /** null: no other process is in this world. */
   window(): MemoryWindow | null;
-  lostRanks(): LostRank[];
+  /** With a collective: those, too, of whom only others know yet and for whom it was given up. */
+  lostRanks(rank?: number, handle?: number): LostRank[];
   /** The ranks that go on; null while one that lives hasn't come to the agreement. */
   agreeOnSurvivors(): number[] | null;
   /** The ranks that haven't come to it. */
