@@ -55,15 +55,21 @@ int runResnet(JoinedRank own, uint32_t ranks, unsigned seed, int iterations) {
   return isRight ? kFine : kWrong;
 }
 
-/// Runs until the rest of the world is out of reach, and learns that it can't go on.
-int beCutOff(JoinedRank own, uint32_t ranks, unsigned seed, SharedBoard<Board>& board) {
-  std::mt19937 random(seed + own.number());
+/// Runs until a rank is gone. @return whether all that completed was right.
+bool runUntilGone(JoinedRank& own, uint32_t ranks, std::mt19937& random, SharedBoard<Board>& board) {
   std::vector<JoinedRank::AllReduce> all = addAll(own, 0, allRanks(ranks));
   connectAll(own, ranks);
   board->joined.add(1);
   bool isRight = true;
   while (iterate(own, all, random, isRight, &board->completed)) {
   }
+  return isRight;
+}
+
+/// Runs until the rest of the world is out of reach, and learns that it can't go on.
+int beCutOff(JoinedRank own, uint32_t ranks, unsigned seed, SharedBoard<Board>& board) {
+  std::mt19937 random(seed + own.number());
+  const bool isRight = runUntilGone(own, ranks, random, board);
   try {
     (void)own.agree();
   } catch (const Error& e) {
@@ -78,12 +84,7 @@ int beCutOff(JoinedRank own, uint32_t ranks, unsigned seed, SharedBoard<Board>& 
 int survive(JoinedRank own, uint32_t ranks, const std::vector<uint32_t>& victims, Presence expected, unsigned seed,
             SharedBoard<Board>& board) {
   std::mt19937 random(seed + own.number());
-  std::vector<JoinedRank::AllReduce> all = addAll(own, 0, allRanks(ranks));
-  connectAll(own, ranks);
-  board->joined.add(1);
-  bool isRight = true;
-  while (iterate(own, all, random, isRight, &board->completed)) {
-  }
+  bool isRight = runUntilGone(own, ranks, random, board);
   // All of a machine that is gone, one after the other.
   if (!own.awaitLost(victims.size())) return kWrong;
   for (const LostRank& lost : own.world().lostRanks()) {
