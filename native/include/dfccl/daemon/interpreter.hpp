@@ -9,6 +9,7 @@
 #include "dfccl/daemon/meeting.hpp"
 #include "dfccl/daemon/outcome.hpp"
 #include "dfccl/daemon/prepare_part.hpp"
+#include "dfccl/daemon/run_turn.hpp"
 #include "dfccl/daemon/task_slice.hpp"
 
 namespace dfccl {
@@ -96,11 +97,7 @@ class Interpreter {
  private:
   DFCCL_HD bool isMyTurn() const {
     if (Rules::holdUntilRegistered && !platform_.isComplete(c_)) return false;
-    // With a single block there is nobody to wait for: it begins a run when it has ended the one before.
-    if (!Rules::runsInOrder || program_.header.blockCount == 1) return true;
-    if (live_.finishedRuns.load(P::kLook) != run_.run) return false;
-    P::foundTurn(live_.finishedRuns);
-    return true;
+    return isTurnOf<P>(live_, program_.header.blockCount, run_.run);
   }
 
   /// Little to move, in steps that any rank could execute: whoever comes last does it for everybody, which spares the

@@ -6,14 +6,13 @@
 #include "dfccl/daemon/outcome.hpp"
 #include "dfccl/daemon/prepared_part.hpp"
 #include "dfccl/daemon/records.hpp"
+#include "dfccl/daemon/run_turn.hpp"
 
 namespace dfccl {
 
 template <class P>
 class PreparedExchangeTask {
  public:
-  using Rules = typename P::Rules;
-
   DFCCL_HD PreparedExchangeTask(P& platform, PreparedExchange& exchange, CollectiveRecord& collective,
                                 uint32_t blockCount, const RunAddresses& run, RunRecord& record,
                                 DynamicContext& context)
@@ -56,10 +55,7 @@ class PreparedExchangeTask {
  private:
   DFCCL_HD bool isMyTurn() {
     if (context_.phase != Phase::starting) return true;
-    if (Rules::runsInOrder && blockCount_ != 1) {
-      if (collective_.finishedRuns.load(P::kLook) != run_.run) return false;
-      P::foundTurn(collective_.finishedRuns);
-    }
+    if (!isTurnOf<P>(collective_, blockCount_, run_.run)) return false;
     context_.phase = Phase::running;
     return true;
   }

@@ -8,6 +8,7 @@
 #include "dfccl/daemon/meeting.hpp"
 #include "dfccl/daemon/outcome.hpp"
 #include "dfccl/daemon/prepared_part.hpp"
+#include "dfccl/daemon/run_turn.hpp"
 
 namespace dfccl {
 
@@ -54,12 +55,7 @@ class PreparedMoveTask {
   }
 
  private:
-  DFCCL_HD bool isMyTurn() const {
-    if (!Rules::runsInOrder || slot_.blockCount == 1) return true;
-    if (slot_.collective->finishedRuns.load(P::kLook) != slot_.addresses.run) return false;
-    P::foundTurn(slot_.collective->finishedRuns);
-    return true;
-  }
+  DFCCL_HD bool isMyTurn() const { return isTurnOf<P>(*slot_.collective, slot_.blockCount, slot_.addresses.run); }
 
   /// @pre It is this run's turn.
   DFCCL_HD void meet(const CollectiveRecord& view, bool& progressed) {
