@@ -5,10 +5,8 @@
 
 #include "dfccl/daemon/attempt.hpp"
 #include "dfccl/daemon/context_slots.hpp"
-#include "dfccl/daemon/interpreter.hpp"
-#include "dfccl/daemon/prepared_exchange_task.hpp"
-#include "dfccl/daemon/prepared_move_task.hpp"
 #include "dfccl/daemon/rank_memory.hpp"
+#include "dfccl/daemon/task_turns.hpp"
 
 namespace dfccl {
 
@@ -197,43 +195,8 @@ class BlockDaemon {
                                          const RunAddresses& addresses) {
     ContextSlot& context = slots_.begin(view_.rank(), view_.counters(), run, addresses, slot);
     if (!view_.rank().publishesEarly()) return context;
-    if (isPreparedExchange(context)) {
-      if (schedule_.length != 0) preparedExchange(platform, context).sendEarly();
-      return context;
-    }
-    bool progressed = false;
-    if (isPrepared(context)) {
-      preparedMove(platform, context).publishBuffers(progressed);
-      return context;
-    }
-    const BoundProgram& program = *slots_.viewOf(context).program;
-    if (run.programBlock == 0 && program.usesDirect()) {
-      interpreter(platform, context).publishBuffers(progressed);
-      hasReady_ |= context.dynamic.isLast != 0;
-    } else if (program.exchanges && schedule_.length != 0) {
-      // While others have their turns before it, this member's part can be on its way.
-      interpreter(platform, context).sendEarly();
-    }
+    hasReady_ |= TaskTurns<P>::beginEarly(platform, slots_, context, schedule_.length != 0);
     return context;
-  }
-
-  DFCCL_HD Interpreter<P> interpreter(P& platform, ContextSlot& slot) const {
-    return {platform,  *slot.collective,  slots_.viewOf(slot), slot.addresses,
-            *slot.run, slot.programBlock, slot.dynamic};
-  }
-
-  DFCCL_HD bool isPrepared(const ContextSlot& slot) {
-    return P::kTriesAtOnce && slots_.preparedOf(slot).isOf(slot.task);
-  }
-  DFCCL_HD bool isPreparedExchange(const ContextSlot& slot) {
-    return isPrepared(slot) && slots_.preparedOf(slot).isExchange();
-  }
-  DFCCL_HD PreparedMoveTask<P> preparedMove(P& platform, ContextSlot& slot) {
-    return {platform, slots_.preparedOf(slot), slot};
-  }
-  DFCCL_HD PreparedExchangeTask<P> preparedExchange(P& platform, ContextSlot& slot) {
-    return {platform,    slots_.preparedOf(slot).exchange, *slot.collective, slot.blockCount, slot.addresses, *slot.run,
-            slot.dynamic};
   }
 
   // In order, a run that follows another of its id has its place from the beginning, as it would have in NCCL's queue.
@@ -259,35 +222,6 @@ class BlockDaemon {
     note<why>(position);
   }
 
-  /// What a task's turn came to. By value, because what a function writes through a reference lies in memory.
-  struct Advance {
-    Outcome outcome;
-    bool progressed;
-    int64_t budgetLeft;
-  };
-
-  DFCCL_HD Advance advance(P& platform, ContextSlot& slot, int64_t budget) {
-    if (!isPrepared(slot)) return interpret(platform, slot, budget);
-    if (!slots_.preparedOf(slot).isExchange()) return advanceMove(platform, slot, budget);
-    bool progressed = false;
-    const Outcome outcome = preparedExchange(platform, slot).advance(budget, progressed);
-    return {outcome, progressed, budget};
-  }
-
-  DFCCL_HD DFCCL_COLD Advance advanceMove(P& platform, ContextSlot& slot, int64_t budget) {
-    bool progressed = false;
-    PreparedMoveTask<P> task = preparedMove(platform, slot);
-    if (!task.isMine()) return interpret(platform, slot, budget);
-    const Outcome outcome = task.advance(budget, progressed);
-    return {outcome, progressed, budget};
-  }
-
-  DFCCL_HD DFCCL_COLD Advance interpret(P& platform, ContextSlot& slot, int64_t budget) {
-    bool progressed = false;
-    const Outcome outcome = interpreter(platform, slot).advance(budget, progressed);
-    return {outcome, progressed, budget};
-  }
-
   /// Polls tasks until one of them has used the step's budget up, sticks below its threshold, or all are stuck.
   DFCCL_HD DFCCL_COLD bool visit(P& platform) {
     if (schedule_.length == 0) {
@@ -303,7 +237,7 @@ class BlockDaemon {
       view_.counters().queueLengthSum.add(schedule_.length);
       const QueueEntry entry = view_.queued(schedule_.cursor);
       ContextSlot& slot = slots_.load(view_.rank(), view_.block(), view_.counters(), entry.task, entry.collective);
-      const Advance turn = advance(platform, slot, budget);
+      const auto turn = TaskTurns<P>::advance(platform, slots_, slot, budget);
       const bool progressed = turn.progressed;
       if (progressed) {
         slot.isDirty = true;
@@ -370,9 +304,7 @@ class BlockDaemon {
 
   DFCCL_HD void advanceToNextRun(P& platform, ContextSlot& slot, const QueueEntry& entry) {
     view_.counters().tasksCompleted.add(1);
-    if (P::kTriesAtOnce && !slots_.preparedOf(slot).isOf(entry.task)) {
-      interpreter(platform, slot).prepare(entry.task, slots_.preparedOf(slot));
-    }
+    if (P::kTriesAtOnce) TaskTurns<P>::prepare(platform, slots_, slot, entry.task);
     const TaskRun again{entry.task, entry.collective, slot.programBlock, slot.blockCount};
     const uint32_t next = view_.nextRun(slot.dynamic.slot);
     ContextSlots<P>::end(slot);
