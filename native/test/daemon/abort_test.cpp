@@ -67,7 +67,7 @@ CqeStatus lateRunAfterAbort(bool forgetsControl) {
   };
   REQUIRE(world.submit(0, index[0], buffers[0], buffers[0]).has_value());
   stepUntil(0, [&] { return world.memory(0).blocks[0].counters.stuckVisits.read() > 2; });
-  Surroundings::seesNoControl = true;
+  Surroundings::seenControl = 0;
   world.abort(0, index[0]);
   REQUIRE(world.submit(1, index[1], buffers[1], buffers[1]).has_value());
   std::optional<CqeStatus> status;
@@ -75,7 +75,11 @@ CqeStatus lateRunAfterAbort(bool forgetsControl) {
     if (const auto completion = world.poll(1)) status = completion->status;
     return status.has_value();
   });
-  Surroundings::seesNoControl = false;
+  // It has passed the request on by now, and what it has seen is older than that.
+  for (int step = 0; step < 10; ++step) world.stepBlock(1, 0);
+  Surroundings::seenControl.reset();
+  const ControlRing& control = world.memory(1).control;
+  CHECK(control.head.load(order::relaxed) == (forgetsControl ? 0 : control.tail.load(order::relaxed)));
   return *status;
 }
 

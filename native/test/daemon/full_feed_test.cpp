@@ -77,11 +77,11 @@ std::optional<CqeStatus> runBehindAborts(uint32_t room, uint32_t aborts, bool se
   const uint32_t index = block.enroll(10, kGrid);
   std::vector<uint32_t> aborted;
   for (uint32_t i = 0; i < aborts; ++i) aborted.push_back(block.enroll(1 + i, 1));
-  Surroundings::seesNoControl = seesNoControl;
+  if (seesNoControl) Surroundings::seenControl = 0;
   for (const uint32_t other : aborted) block.abort(other);
   block.submit(index);
   CHECK(block.outcome(kGrid - 1) == std::nullopt);
-  Surroundings::seesNoControl = false;
+  Surroundings::seenControl.reset();
   const std::optional<CqeStatus> outcome = block.outcome(kGrid);
   for (const uint32_t other : aborted) CHECK(block.hasDropped(other));
   return outcome;

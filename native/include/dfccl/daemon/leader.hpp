@@ -45,7 +45,8 @@ class Leader {
   DFCCL_HD bool fetch(P& platform, BlockDaemon<P>& own) {
     // All that the way to an entry depends on is looked up before the first decision: one after the other, each look
     // would wait for the one before.
-    const bool isAsked = P::controlTail(m_) != controlHead_;
+    // What is known of the requests may be older than those that an entry has asked to catch up with.
+    const bool isAsked = static_cast<int64_t>(P::controlTail(m_) - controlHead_) > 0;
     const bool isOpen = hasRoom() & !isDraining_ & !isLeaving_;
     const bool hasLooked = hasLooked_;
     const uint32_t most = m_.policy.order.fetchBatch;

@@ -1,6 +1,7 @@
 #pragma once
 // The CPU platform with every slice made a preemption point, a clock that the test sets, and an eye on what is touched.
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,9 +18,9 @@ struct Surroundings {
   static inline int64_t stepBudgetBytes = 0;
   static inline uint64_t togetherBytes = 0;
   static inline const UserMemory* memory = nullptr;
-  // As on a GPU: a leader that looks for requests too seldom to have seen one, and blocks that know what they were
-  // told.
-  static inline bool seesNoControl = false;
+  // As on a GPU: a leader that looks for requests seldom, and has seen so many of them; and blocks that know what they
+  // were told.
+  static inline std::optional<uint64_t> seenControl;
   static inline std::vector<int>* moves = nullptr;  // if anybody wants them: sources of each move, in their order
   static inline std::string violation;              // the first thing that the library must not have done
 };
@@ -56,13 +57,12 @@ class TestPlatform : public CpuPlatform<RulesType> {
   }
 
   static uint64_t controlTail(const RankMemory& memory) {
-    return Surroundings::seesNoControl ? memory.control.head.load(order::relaxed)
-                                       : CpuPlatform<RulesType>::controlTail(memory);
+    return Surroundings::seenControl ? *Surroundings::seenControl : CpuPlatform<RulesType>::controlTail(memory);
   }
 
   static bool isAborted(const RankMemory& memory, uint32_t block, uint32_t collective) {
-    return Surroundings::seesNoControl ? memory.collectives[collective].blocksDropped.load(order::acquire) != 0
-                                       : CpuPlatform<RulesType>::isAborted(memory, block, collective);
+    return Surroundings::seenControl ? memory.collectives[collective].blocksDropped.load(order::acquire) != 0
+                                     : CpuPlatform<RulesType>::isAborted(memory, block, collective);
   }
 
   static const CollectiveRecord* nearView(uint32_t, const CollectiveRecord& record, const CollectiveRecord*, bool) {
