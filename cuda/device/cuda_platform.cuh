@@ -353,16 +353,18 @@ class CudaPlatform {
     return true;
   }
 
+  __device__ static bool isNear(const MeetingPlaces& places) { return __isShared(places.knownMailboxes); }
+
   /// Out of line: where all members are of one process, none of it is needed.
   __device__ DFCCL_COLD static uint32_t lookForNamed(const MeetingPlaces& places, uint64_t run, uint32_t known) {
     for (int look = 0; look < kLooks && known < places.members; ++look) {
-      known = NamedMailboxes::look(places, run, known, kLook);
+      known = NamedMailboxes::look(places, run, known, kLook, isNear(places));
     }
     return known;
   }
 
   __device__ DFCCL_COLD static void recallMailboxes(const MeetingPlaces& places) {
-    if (places.windows != nullptr) return NamedMailboxes::recall(places);
+    if (places.windows != nullptr) return NamedMailboxes::recall(places, isNear(places));
     for (uint32_t m = 0; m < places.members; ++m) {
       places.knownMailboxes[m].input.store(places.mailboxes[m].input.load(order::relaxed), order::relaxed);
       places.knownMailboxes[m].output.store(places.mailboxes[m].output.load(order::relaxed), order::relaxed);

@@ -75,12 +75,12 @@ class SimulatedPlatform : public CpuPlatform<> {
     if (record.image == nullptr) return &record;
     auto* image = static_cast<CollectiveImage*>(const_cast<void*>(record.image));
     if (previous != &image->record && isStarted && image->places.windows != nullptr) {
-      NamedMailboxes::recall(image->places);
+      NamedMailboxes::recall(image->places, true);
     }
     return &image->record;
   }
   static uint32_t lookForMailboxes(const MeetingPlaces& places, uint64_t run, uint32_t known) {
-    if (places.windows != nullptr) return NamedMailboxes::look(places, run, known, order::acquire);
+    if (places.windows != nullptr) return NamedMailboxes::look(places, run, known, order::acquire, true);
     for (; known < places.members && places.mailboxes[known].carries(run); ++known) {
       const Mailbox& box = places.mailboxes[known];
       places.knownMailboxes[known].input.store(box.input.load(order::relaxed), order::relaxed);

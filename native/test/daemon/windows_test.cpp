@@ -64,6 +64,12 @@ class NamedRuns {
       if (isBehindStream) world_.arrive(r, *slot);
     }
   }
+  /// Once more, with the same buffers.
+  void repeat(uint16_t window) {
+    for (uint32_t r = 0; r < kRanks; ++r) {
+      REQUIRE(world_.submit(r, indices_[r], in_[r], out_[r], 0, window, window).has_value());
+    }
+  }
   void know(uint32_t rank, uint16_t window) {
     const auto address = reinterpret_cast<uint64_t>(in_[rank]);
     tables_[rank][window].store(windows::baseOf(address, address), order::release);
@@ -144,6 +150,27 @@ TEST_CASE("windows that are known before the run cost it no wait, also where it 
     CHECK(runs.wrong() == 0);
   }
   CHECK(Surroundings::violation == "");
+}
+
+TEST_CASE("where buffers are that the run before had isn't looked up anew") {
+  for (const uint32_t grid : {1u, 2u}) {
+    NamedRuns runs(grid);
+    runs.submit(9);
+    for (uint32_t r = 0; r < kRanks; ++r) runs.know(r, 9);
+    CHECK(runs.step(300) == kRanks);
+    for (uint32_t r = 0; r < kRanks; ++r) runs.forget(r, 9);
+    for (int again = 0; again < 3; ++again) {
+      runs.repeat(9);
+      CHECK(runs.step(300) == kRanks);
+    }
+    CHECK(runs.wrong() == 0);
+    // Others are.
+    runs.submit(9);
+    CHECK(runs.step(300) == 0);
+    for (uint32_t r = 0; r < kRanks; ++r) runs.know(r, 9);
+    CHECK(runs.step(300) == kRanks);
+    CHECK(runs.wrong() == 0);
+  }
 }
 
 TEST_CASE("a name is not the address that it stands for") {

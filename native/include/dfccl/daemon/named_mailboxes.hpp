@@ -10,51 +10,67 @@ namespace dfccl {
 class NamedMailboxes {
  public:
   /// As a platform's lookForMailboxes. @pre places.windows
-  DFCCL_HD static uint32_t look(const MeetingPlaces& places, uint64_t run, uint32_t known, Order o) {
-    // Several members at once: what each has published, and then where that is seen, are trips to memory.
+  /// @param isOwn nobody else writes to the copy of what is known, so that it can be gone by from run to run.
+  DFCCL_HD static uint32_t look(const MeetingPlaces& places, uint64_t run, uint32_t known, Order o, bool isOwn) {
+    // Several members at once, because a look is a trip to memory. The counts are fixed, so that what was read can stay
+    // in registers.
     while (known < places.members) {
-      Seen seen[kAtOnce];
-      uint32_t words = 0;
-      for (; words < kAtOnce && known + words < places.members; ++words) {
-        const Mailbox& box = places.mailboxes[known + words];
-        seen[words] = {box.input.load(o), box.output.load(o)};
+      Words words[kAtOnce];
+      for (uint32_t i = 0; i < kAtOnce; ++i) {
+        const uint32_t member = known + i < places.members ? known + i : places.members - 1;
+        words[i] = {places.mailboxes[member].input.load(o), places.mailboxes[member].output.load(o)};
       }
-      for (uint32_t i = 0; i < words; ++i) seen[i] = seenBy(places.windows[known + i], run, seen[i]);
-      for (uint32_t i = 0; i < words; ++i, ++known) {
-        if (seen[i].input == 0 || seen[i].output == 0) return known;
-        places.knownMailboxes[known].input.store(seen[i].input, order::relaxed);
-        places.knownMailboxes[known].output.store(seen[i].output, order::relaxed);
+      const uint32_t first = known;
+      for (uint32_t i = 0; i < kAtOnce; ++i) {
+        if (known != first + i || known == places.members) continue;
+        if (!Mailbox::isOfRun(words[i].input, run) || !Mailbox::isOfRun(words[i].output, run)) continue;
+        if (translate(places, known, words[i], run, isOwn)) ++known;
       }
+      if (known != first + kAtOnce) return known;
     }
     return known;
   }
 
   /// After the nearer copy was lost: what look() has found before.
-  DFCCL_HD static void recall(const MeetingPlaces& places) {
+  DFCCL_HD static void recall(const MeetingPlaces& places, bool isOwn) {
     for (uint32_t m = 0; m < places.members; ++m) {
       const Mailbox& box = places.mailboxes[m];
-      const Seen seen{box.input.load(order::relaxed), box.output.load(order::relaxed)};
-      const Seen here = seenBy(places.windows[m], Mailbox::runOf(seen.input), seen);
-      places.knownMailboxes[m].input.store(here.input, order::relaxed);
-      places.knownMailboxes[m].output.store(here.output, order::relaxed);
+      const Words words{box.input.load(order::relaxed), box.output.load(order::relaxed)};
+      translate(places, m, words, Mailbox::runOf(words.input), isOwn);
     }
   }
 
  private:
   static constexpr uint32_t kAtOnce = 4;
 
-  struct Seen {
+  struct Words {
     uint64_t input, output;
   };
 
-  /// @return words with addresses of this process; 0 where one isn't of this run, or not known here yet.
-  DFCCL_HD static Seen seenBy(windows::Table table, uint64_t run, const Seen& named) {
-    return {seenBy(table, run, named.input), seenBy(table, run, named.output)};
-  }
-  DFCCL_HD static uint64_t seenBy(windows::Table table, uint64_t run, uint64_t word) {
-    if (!Mailbox::isOfRun(word, run) || table == nullptr) return Mailbox::isOfRun(word, run) ? word : 0;
-    const uint64_t address = windows::seen(table, Mailbox::address(word));
-    return address == 0 ? 0 : Mailbox::pack(address, run);
+  /// Puts what a member has published into the nearer copy, with addresses of this process. Buffers are mostly those of
+  /// the run before, and their names never mean anything else, so the tables need not be asked again.
+  /// @return false if this process doesn't know where it sees them yet.
+  DFCCL_HD static bool translate(const MeetingPlaces& places, uint32_t member, const Words& words, uint64_t run,
+                                 bool isOwn) {
+    Mailbox& known = places.knownMailboxes[member];
+    const Words names{Mailbox::address(words.input), Mailbox::address(words.output)};
+    uint64_t input = Mailbox::address(known.input.load(order::relaxed));
+    uint64_t output = Mailbox::address(known.output.load(order::relaxed));
+    const bool isSame =
+        known.inputName.load(order::relaxed) == names.input && known.outputName.load(order::relaxed) == names.output;
+    if (!isOwn || !isSame) {
+      const windows::Table table = places.windows[member];
+      // Both at once: each is a trip to memory. A member of this process has no table.
+      const uint64_t inputBase = table == nullptr ? windows::kUnused : windows::baseSeen(table, names.input);
+      const uint64_t outputBase = table == nullptr ? windows::kUnused : windows::baseSeen(table, names.output);
+      if (inputBase == 0 || outputBase == 0) return false;
+      input = table == nullptr ? names.input : windows::seenAt(inputBase, names.input);
+      output = table == nullptr ? names.output : windows::seenAt(outputBase, names.output);
+      known.inputName.store(names.input, order::relaxed);
+      known.outputName.store(names.output, order::relaxed);
+    }
+    known.publish(input, output, run, order::relaxed);
+    return true;
   }
 };
 

@@ -19,6 +19,9 @@ namespace dfccl {
 struct alignas(64) Mailbox {
   Atomic<uint64_t> input;
   Atomic<uint64_t> output;
+  // In a copy with addresses of this process: by which names the member knows them, see NamedMailboxes.
+  Atomic<uint64_t> inputName;
+  Atomic<uint64_t> outputName;
 
   DFCCL_HD static constexpr uint64_t pack(uint64_t address, uint64_t run) {
     return (address & kAddressMask) | (run + 1) << kRunShift;

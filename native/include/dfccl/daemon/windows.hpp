@@ -28,10 +28,16 @@ DFCCL_HD constexpr uint64_t named(uint64_t address, uint16_t window) {
   return window == 0 ? address : uint64_t{window} << kPageShift | (address & kOffsetMask);
 }
 
+/// Where this process sees the beginning of the window that another has named an address by. @return 0: it hasn't
+/// mapped it yet.
+DFCCL_HD inline uint64_t baseSeen(Table table, uint64_t name) { return table[name >> kPageShift].load(order::relaxed); }
+/// @param base what baseSeen returned for it.
+DFCCL_HD constexpr uint64_t seenAt(uint64_t base, uint64_t name) { return base + (name & kOffsetMask); }
+
 /// Where this process sees what another has named. @return 0: it hasn't mapped it yet.
 DFCCL_HD inline uint64_t seen(Table table, uint64_t name) {
-  const uint64_t base = table[name >> kPageShift].load(order::relaxed);
-  return base == 0 ? 0 : base + (name & kOffsetMask);
+  const uint64_t base = baseSeen(table, name);
+  return base == 0 ? 0 : seenAt(base, name);
 }
 
 /// What belongs into the table for the piece of an allocation that begins at or before `address`.

@@ -70,7 +70,7 @@ class TestPlatform : public CpuPlatform<RulesType> {
   }
 
   static uint32_t lookForMailboxes(const MeetingPlaces& places, uint64_t run, uint32_t known) {
-    if (places.windows != nullptr) return NamedMailboxes::look(places, run, known, order::acquire);
+    if (places.windows != nullptr) return NamedMailboxes::look(places, run, known, order::acquire, true);
     return CpuPlatform<RulesType>::lookForMailboxes(places, run, known);
   }
 
