@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "dfccl/daemon/attempt.hpp"
+#include "dfccl/daemon/block_placement.hpp"
 #include "dfccl/daemon/context_slots.hpp"
 #include "dfccl/daemon/rank_memory.hpp"
 #include "dfccl/daemon/task_turns.hpp"
@@ -122,8 +123,7 @@ class BlockDaemon {
  private:
   /// The first of a run's program blocks that may be this block's; its others follow in steps of the grid.
   DFCCL_HD uint32_t firstPartOf(const FeedEntry& run) const {
-    if (run.firstBlock == 0) return index_;
-    return index_ >= run.firstBlock ? index_ - run.firstBlock : index_ + grid_ - run.firstBlock;
+    return dfccl::firstPartOf(index_, grid_, run.firstBlock, run.blockCount);
   }
 
   template <scheduling::EventKind kind>

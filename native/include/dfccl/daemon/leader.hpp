@@ -186,8 +186,7 @@ class Leader {
   /// A run that comes alone is soonest over where the leader's own block takes part; where several are under way, the
   /// others share them, and the leader's is there for what comes in. Only between two runs of an id.
   DFCCL_HD DFCCL_COLD void move(uint32_t collective, CollectiveHead& c, bool isAlone) {
-    const uint32_t others = m_.limits.grid > c.blockCount ? m_.limits.grid - c.blockCount : 0;
-    const uint32_t wanted = isAlone || others == 0 ? 0 : 1 + collective % others;
+    const uint32_t wanted = isAlone ? 0 : firstBlockOf(collective, m_.limits.grid, c.blockCount);
     if (wanted == c.firstBlock) return;
     const Atomic<uint64_t, Scope::device>& finished = m_.collectives[collective].finishedRuns;
     if (Rules::movesBetweenRuns && finished.load(P::kLook) != c.submittedRuns.load(order::relaxed)) return;

@@ -153,8 +153,8 @@ static_assert(sizeof(DynamicContext) == 16);
 
 inline constexpr uint32_t kNoRun = 0xffffffff;
 
-/// A task is (collective, program block): it maps to grid block `(firstBlock + programBlock) % grid`, so any program
-/// runs on any grid.
+/// A task is (collective, program block): see block_placement.hpp for the block of the grid that it maps to: any
+/// program runs on any grid.
 struct TaskContext {
   DynamicContext dynamic;
   uint32_t collective;
