@@ -16,13 +16,25 @@ namespace {
 
 const char* kindOf(const Seat& seat) { return seat.isProcess ? "processes" : "threads"; }
 
-/// Floats on the seat's device.
+/// Floats on the seat's device: the user's own, or the library's, of which it needn't ask at every run whether they are
+/// still the same.
 class Floats {
  public:
-  explicit Floats(uint64_t count) : count_(count) {
-    DFCCL_CUDA(cudaMalloc(reinterpret_cast<void**>(&data_), count * sizeof(float)));
+  explicit Floats(uint64_t count, dfcclRankCtx_t allocator = nullptr) : count_(count), allocator_(allocator) {
+    const size_t bytes = count * sizeof(float);
+    if (allocator_ == nullptr) {
+      DFCCL_CUDA(cudaMalloc(reinterpret_cast<void**>(&data_), bytes));
+    } else {
+      DFCCL_EXPECT(dfcclAllocate(bytes, reinterpret_cast<void**>(&data_), allocator_));
+    }
   }
-  ~Floats() { cudaFree(data_); }
+  ~Floats() {
+    if (allocator_ == nullptr) {
+      cudaFree(data_);
+    } else {
+      dfcclFree(data_, count_ * sizeof(float), allocator_);
+    }
+  }
   Floats(const Floats&) = delete;
   Floats& operator=(const Floats&) = delete;
   float* data() const { return data_; }
@@ -30,6 +42,7 @@ class Floats {
 
  private:
   uint64_t count_;
+  dfcclRankCtx_t allocator_;
   float* data_ = nullptr;
 };
 
@@ -231,13 +244,15 @@ void checkOrders(Seat& seat, const std::string& list, uint64_t iterations) {
 }
 
 /// Times of `outstanding` all-reduces of one size at a time, each of an id of its own.
-void timeSums(Seat& seat, uint64_t bytes, uint32_t outstanding) {
+/// @param isAllocated in memory of the library's.
+void timeSums(Seat& seat, uint64_t bytes, uint32_t outstanding, bool isAllocated) {
   constexpr int kFirst = 800;
   const uint64_t count = bytes / 4;
   const uint64_t rounds = bytes >= (64u << 20) ? 20 : bytes >= (4u << 20) ? 60 : 300;
   const uint64_t warmUps = rounds / 4;
   const uint64_t stride = (count + 63) / 64 * 64;
-  const Floats in(stride * outstanding), out(stride * outstanding);
+  const dfcclRankCtx_t allocator = isAllocated ? seat.context : nullptr;
+  const Floats in(stride * outstanding, allocator), out(stride * outstanding, allocator);
   const Wrong wrong;
   for (uint32_t k = 0; k < outstanding; ++k) {
     registerSum(seat, count, kFirst + static_cast<int>(k));
@@ -345,7 +360,8 @@ int worst(const std::vector<int>& ends) {
 
 }  // namespace
 
-/// --as processes|threads, --task checks|orders|times|kill|stop, --ranks, --grid, --list, --iterations, --most-mb
+/// --as processes|threads, --task checks|orders|times|kill|stop, --ranks, --grid, --list, --iterations, --most-mb,
+/// --memory cuda|dfccl
 int runRanks(const Arguments& arguments) {
   SeatOptions options;
   options.ranks = static_cast<uint32_t>(arguments.number("--ranks", 2));
@@ -367,9 +383,10 @@ int runRanks(const Arguments& arguments) {
   }
   if (task == "times") {
     const uint64_t most = arguments.number("--most-mb", 256) << 20;
+    const bool isAllocated = arguments.text("--memory", "cuda") == "dfccl";
     return worst(onSeats(options, [&](Seat& seat) {
-      for (uint64_t bytes = 8; bytes <= most; bytes *= bytes < 4096 ? 512 : 4) timeSums(seat, bytes, 1);
-      for (const uint64_t bytes : {8ul, 4096ul, 65536ul, 262144ul, 1048576ul}) timeSums(seat, bytes, 16);
+      for (uint64_t bytes = 8; bytes <= most; bytes *= bytes < 4096 ? 512 : 4) timeSums(seat, bytes, 1, isAllocated);
+      for (const uint64_t bytes : {8ul, 4096ul, 65536ul, 262144ul, 1048576ul}) timeSums(seat, bytes, 16, isAllocated);
     }));
   }
   const bool kills = task == "kill";

@@ -64,6 +64,12 @@ RunWindows JoinedGpuWorld::windowsOf(uint32_t, const RunShape& shape, const void
   return windows;
 }
 
+void* JoinedGpuWorld::allocate(uint32_t rank, size_t bytes) {
+  void* const memory = GpuWorld::allocate(rank, bytes);
+  ownWindows_.keep(reinterpret_cast<uint64_t>(memory));
+  return memory;
+}
+
 void JoinedGpuWorld::free(uint32_t rank, void* memory, size_t) {
   forgetAllocated(rank, memory);
   const std::optional<uint64_t> position = ownWindows_.forget(reinterpret_cast<uint64_t>(memory));

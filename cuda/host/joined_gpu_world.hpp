@@ -24,6 +24,7 @@ class JoinedGpuWorld final : public GpuWorld {
 
   uint32_t processes() const override { return segment_->ranks(); }
   RunWindows windowsOf(uint32_t rank, const RunShape& shape, const void* send, const void* recv) override;
+  void* allocate(uint32_t rank, size_t bytes) override;
   void free(uint32_t rank, void* memory, size_t bytes) override;
   std::vector<LostRank> lostRanks() override;
   std::string whyAborted(uint32_t rank, uint32_t index) override;

@@ -33,7 +33,8 @@ uint16_t OwnWindows::windowOf(uint64_t address) {
   if (found != opened_.begin()) {
     --found;
     const auto& [first, opened] = *found;
-    if (address - first < opened.bytes && driver_.identityAt(address) == opened.identity) {
+    const bool isIn = address - first < opened.bytes;
+    if (isIn && (opened.isKept || driver_.identityAt(address) == opened.identity)) {
       return windowAt(first, opened.window, address);
     }
   }
@@ -56,7 +57,7 @@ uint16_t OwnWindows::open(uint64_t address) {
   note.window = takeWindows(pieces);
   publish(note);
   used_.emplace(note.window, pieces);
-  opened_[memory.first] = {memory.bytes, memory.identity, note.window};
+  opened_[memory.first] = {memory.bytes, memory.identity, note.window, kept_.contains(memory.first)};
   return windowAt(memory.first, note.window, address);
 }
 
@@ -80,8 +81,14 @@ OwnWindows::Table::iterator OwnWindows::close(Table::iterator opened) {
   return opened_.erase(opened);
 }
 
+void OwnWindows::keep(uint64_t first) {
+  const std::lock_guard lock(mutex_);
+  kept_.insert(first);
+}
+
 std::optional<uint64_t> OwnWindows::forget(uint64_t first) {
   const std::lock_guard lock(mutex_);
+  kept_.erase(first);
   const auto found = opened_.find(first);
   if (found == opened_.end()) return std::nullopt;
   close(found);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "processes/segment.hpp"
@@ -37,6 +38,9 @@ class OwnWindows {
   /// The window in which `address` lies. The first time that its allocation is asked about, the others are told.
   /// Any thread. @throws Error dfcclQueueFull where they don't keep up; as exportMemory.
   uint16_t windowOf(uint64_t address);
+  /// The allocation that begins here stays until forget(): whether it is still the same need not be asked at every run,
+  /// which costs a driver's call, most of a microsecond on a GPU.
+  void keep(uint64_t first);
   /// The allocation that begins here is about to be freed. @return after which note nobody has it mapped: isTaken();
   /// nothing: nobody ever could. @throws Error dfcclQueueFull
   std::optional<uint64_t> forget(uint64_t first);
@@ -52,6 +56,7 @@ class OwnWindows {
     uint64_t bytes;
     uint64_t identity;
     uint16_t window;
+    bool isKept;
   };
   struct Retired {
     uint16_t window;
@@ -71,6 +76,7 @@ class OwnWindows {
   WindowNotes* notes_;
   mutable std::mutex mutex_;
   Table opened_;
+  std::set<uint64_t> kept_;            // first addresses
   std::map<uint32_t, uint32_t> used_;  // pieces, by first window
   std::vector<Retired> retired_;
   uint32_t next_ = 1;  // where the search for free windows goes on

@@ -37,6 +37,7 @@ std::shared_ptr<Segment> meetAs(const std::string& job, uint32_t rank, uint32_t 
 struct FakeMemory {
   std::map<uint64_t, OwnMemory> allocations;
   uint64_t identities = 0;
+  mutable uint64_t questions = 0;  // whether an allocation is still the same
   bool isPool = false;
 
   void allocate(uint64_t first, uint64_t bytes) { allocations[first] = {first, bytes, ++identities}; }
@@ -48,7 +49,11 @@ struct FakeMemory {
     return address - found->first < found->second.bytes ? found->second : OwnMemory{};
   }
   ExportingDriver driver() {
-    return {[this](uint64_t address) { return at(address); }, [this](uint64_t address) { return at(address).identity; },
+    return {[this](uint64_t address) { return at(address); },
+            [this](uint64_t address) {
+              ++questions;
+              return at(address).identity;
+            },
             [this](const OwnMemory& memory, uint8_t(&handle)[WindowNote::kHandleBytes]) {
               if (isPool) throw Error(dfcclInvalidArgument, "A pool's.", "Use another.");
               std::memcpy(handle, &memory.identity, sizeof memory.identity);
@@ -102,6 +107,37 @@ struct Pair {
 };
 
 }  // namespace
+
+TEST_CASE("of memory that is kept nobody asks whether it is still the same, until it is forgotten") {
+  Pair pair([](uint32_t rank, const std::shared_ptr<Segment>& segment, Board& shared) -> int {
+    if (rank == 0) {
+      FakeMemory memory;
+      memory.allocate(kGiB, 1024);
+      memory.allocate(2 * kGiB, 1024);
+      OwnWindows own(segment, memory.driver());
+      own.keep(kGiB);
+      const uint16_t kept = own.windowOf(kGiB + 8), other = own.windowOf(2 * kGiB);
+      const uint64_t before = memory.questions;
+      for (int again = 0; again < 3; ++again) EXPECT(own.windowOf(kGiB + 16) == kept);
+      EXPECT(memory.questions == before);
+      EXPECT(own.windowOf(2 * kGiB) == other);
+      EXPECT(memory.questions == before + 1);
+      EXPECT(own.forget(kGiB).has_value());
+      memory.free(kGiB);
+      memory.allocate(kGiB, 1024);
+      const uint16_t anew = own.windowOf(kGiB);
+      EXPECT(anew != kept);
+      EXPECT(own.windowOf(kGiB) == anew);
+      EXPECT(memory.questions == before + 2);
+    }
+    // The other one is there to be told.
+    if (rank == 0) shared.reach(1);
+    EXPECT(shared.await(1));
+    return kFine;
+  });
+  CHECK(pair.processes.join(0) == kFine);
+  CHECK(pair.processes.join(1) == kFine);
+}
 
 TEST_CASE("memory is seen where it is mapped, in all of its pieces, and made anew only under another name") {
   Pair pair([](uint32_t rank, const std::shared_ptr<Segment>& segment, Board& shared) -> int {
