@@ -74,6 +74,7 @@ struct OneContext {
   using Rules = AllRules;
   static constexpr uint32_t kContextSlots = 1;
   static constexpr bool kTriesAtOnce = false;
+  using TaskPlaces = OwnTaskPlaces<1, 1>;
   DFCCL_HD static void mark(TracePoint, uint64_t) {}
   DFCCL_HD static const CollectiveRecord* nearView(uint32_t, const CollectiveRecord& record, const CollectiveRecord*,
                                                    bool) {
@@ -86,8 +87,8 @@ __global__ void contextKernel(const RankMemory* memory, uint32_t count, bool isD
   __shared__ __align__(16) unsigned char near[sizeof(RankMemory)];
   __shared__ BlockCounters counters;
   for (uint32_t i = 0; i < sizeof(RankMemory); ++i) near[i] = reinterpret_cast<const unsigned char*>(memory)[i];
-  auto& contexts = *new (slots) ContextSlots<OneContext>();
   auto& rank = reinterpret_cast<RankMemory&>(near);
+  auto& contexts = *new (slots) ContextSlots<OneContext>(rank, 0);
   counters = BlockCounters{};
   for (uint32_t task = 0; task < count; ++task) {
     const uint64_t begin = clockNow();

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "dfccl/daemon/leader.hpp"
+#include "dfccl/daemon/turn_round.hpp"
 #include "dfccl/program.hpp"
 #include "threads.cuh"
 #include "trace.cuh"
@@ -15,8 +16,8 @@ inline constexpr uint32_t kStagedEntries = 16;
 
 /// Contexts kept at hand, and constant parts of collectives (the record, the program's tables, the meeting places) with
 /// the most that one takes. What is larger is read where it lies.
-inline constexpr uint32_t kNearContexts = 128;
-inline constexpr uint32_t kNearImages = 4;
+inline constexpr uint32_t kNearContexts = 176;
+inline constexpr uint32_t kNearImages = 3;
 inline constexpr uint32_t kImageBytes = 24576;
 inline constexpr uint32_t kNobodysImage = 0xffffffff;
 inline constexpr uint32_t kMaxGrid = 65;
@@ -46,6 +47,28 @@ enum class Work : uint32_t {
   preparedExchange,
   loadImage,
   saveTables,
+  round,
+};
+
+/// A look at so many tasks at once, see turn_round.cuh.
+inline constexpr uint32_t kRoundTurns = 28;
+struct RoundOrder {
+  void* slots;  // ContextSlots of the platform
+  uint32_t first;
+  uint32_t length;  // of the queue, behind whose end it begins again
+  uint32_t count;
+};
+/// What the workers have found out about one of them.
+struct RoundPlan {
+  const PreparedPart* part;
+  bool moves;
+  bool ends;
+  bool isWhole;
+  void* operands[PreparedMove::kMostOperands];
+};
+struct RoundShared {
+  RoundPlan plans[kRoundTurns];
+  RoundTurn turns[kRoundTurns];
 };
 
 /// An entry of the feed; see device_feed.cuh.
@@ -76,6 +99,7 @@ struct TeamOrder {
   uint32_t isUnanimous;  // the answer of a vote
   const uint4* image;
   uint4* nearImage;
+  RoundOrder round;
 };
 
 /// Entries that the polling warp has read, of the host's queue or of the feed, and the control thread has not yet
@@ -106,12 +130,26 @@ struct StayReport {
   Atomic<uint64_t> hasMoreNotices;  // ... and whether others were there, too late for this stay
 };
 
+/// What a block has at hand of its tasks.
+struct alignas(16) KeptTasks {
+  ContextSlot contexts[kNearContexts];
+  PreparedPart prepared[kNearContexts];
+
+  /// The index is given to another collective.
+  void forget(uint32_t collective) {
+    const uint32_t place = collective % kNearContexts;
+    if (contexts[place].task != kNoRun && contexts[place].index == collective) contexts[place] = ContextSlot{};
+    prepared[place].task = PreparedPart::kNoTask;
+  }
+};
+
 struct LaunchArguments {
   const RankMemory* memory;
   DaemonGate* gate;
   StayReport* report;
   uint8_t* staging;     // [block]: kStagingBytes to receive, as many to send
   uint8_t* dropped;     // [block][kMostCollectives]: BlockTables::isDropped between stays
+  KeptTasks* kept;      // [block]: BlockShared::kept between stays
   FeedLine* feedLines;  // [feed.capacity]
   // [collective's index]: runs that are over, since the rank was made. What a stream waits for.
   Atomic<uint32_t, Scope::device>* completedRuns;
@@ -127,7 +165,7 @@ struct alignas(16) Storage {
   __device__ T& get() { return *reinterpret_cast<T*>(bytes); }
 };
 
-inline constexpr uint32_t kDaemonBytes = 53248;
+inline constexpr uint32_t kDaemonBytes = 1024;
 inline constexpr uint32_t kLeaderBytes = 512;
 
 /// What the daemon looks up by index.
@@ -158,8 +196,12 @@ struct BlockShared {
   alignas(128) unsigned char images[kNearImages][kImageBytes];
   uint32_t imageOwners[kNearImages];  // indices of collectives
   MoveOperands operands;
+  RoundShared round;
   QueueEntry queue[kSharedTasks];
+  KeptTasks kept;
 };
+
+static_assert(sizeof(BlockShared) <= 227 << 10, "a block has no more shared memory");
 
 extern __shared__ __align__(128) unsigned char dynamicShared[];
 

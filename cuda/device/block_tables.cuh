@@ -11,6 +11,10 @@ __device__ inline void copyTable(T* to, const T* from, uint64_t count, uint32_t 
   for (uint64_t i = threadIdx.x; i < count; i += threads) to[i] = from[i];
 }
 
+__device__ inline void copyKept(KeptTasks& to, const KeptTasks& from, uint32_t threads) {
+  copyTable(reinterpret_cast<uint4*>(&to), reinterpret_cast<const uint4*>(&from), sizeof to / sizeof(uint4), threads);
+}
+
 }  // namespace detail
 
 /// All threads of the block, which synchronize before anyone uses the tables and afterwards.
@@ -25,9 +29,12 @@ __device__ inline void loadTables() {
   detail::copyTable(tables.lastRun, block.lastRun.data(), block.lastRun.size(), kBlockThreads);
   detail::copyTable(tables.isDropped, shared.launch.dropped + blockIdx.x * kMostCollectives, kMostCollectives,
                     kBlockThreads);
+  detail::copyKept(shared.kept, shared.launch.kept[blockIdx.x], kBlockThreads);
   for (uint32_t i = threadIdx.x; i < kMostTasks; i += kBlockThreads) tables.isActive[i] = 0;
   for (uint32_t i = threadIdx.x; i < kMostCollectives; i += kBlockThreads) tables.heads[i].blockCount = 0;
   __syncthreads();
+  // Near images don't last.
+  for (uint32_t i = threadIdx.x; i < kNearContexts; i += kBlockThreads) shared.kept.contexts[i].view = nullptr;
   // A task is active while it is in its block's queue.
   for (uint32_t i = threadIdx.x; i < block.savedLength; i += kBlockThreads) {
     tables.isActive[block.savedQueue[i].task] = 1;
@@ -45,6 +52,7 @@ __device__ inline void saveTables() {
   detail::copyTable(far.lastRun.data(), shared.tables.lastRun, far.lastRun.size(), kWorkers);
   detail::copyTable(shared.launch.dropped + blockIdx.x * kMostCollectives, shared.tables.isDropped, kMostCollectives,
                     kWorkers);
+  detail::copyKept(shared.launch.kept[blockIdx.x], shared.kept, kWorkers);
   if (threadIdx.x != 0) return;
   far.counters = shared.counters;
   far.savedLength = near.savedLength;

@@ -22,6 +22,7 @@ class CudaPlatform {
   static constexpr int64_t kStepBudgetBytes = 64 << 10;
   static constexpr int kVisitsPerStep = 4;
   static constexpr uint32_t kContextSlots = kNearContexts;
+  static constexpr uint32_t kRoundTurns = gpu::kRoundTurns;
   static constexpr uint32_t kStepsPerDecision = 16;
   // A small collective moves nothing on the other GPUs faster than they do it themselves.
   static constexpr bool kRunsTogether = false;
@@ -95,6 +96,15 @@ class CudaPlatform {
     __device__ static uint8_t& isActive(uint32_t task) { return blockShared().tables.isActive[task]; }
     __device__ static uint32_t& nextRun(uint32_t slot) { return blockShared().tables.nextRun[slot]; }
     __device__ static uint32_t& lastRun(uint32_t collective) { return blockShared().tables.lastRun[collective]; }
+  };
+
+  /// They come with the block and go with it, see block_tables.cuh.
+  class TaskPlaces {
+   public:
+    static constexpr bool kLasts = true;
+    __device__ TaskPlaces(const RankMemory&, uint32_t) {}
+    __device__ static ContextSlot& context(uint32_t place) { return blockShared().kept.contexts[place]; }
+    __device__ static PreparedPart& prepared(uint32_t place) { return blockShared().kept.prepared[place]; }
   };
 
   __device__ static uint64_t facts(const RankMemory&, uint32_t block) {
@@ -209,6 +219,18 @@ class CudaPlatform {
                   static_cast<int>(move.destinationCount), move.elements};
     order.args.divisor = move.divisor;
     orderPrepared(Work::preparedMove, view, run);
+  }
+  /// @param queued not needed: the workers know where the queue is.
+  template <class Queued>
+  __device__ static const RoundTurn* takeRound(ContextSlots<CudaPlatform>& slots, const Queued&, uint32_t first,
+                                               uint32_t length, uint32_t count) {
+    BlockShared& shared = blockShared();
+    shared.order.work = Work::round;
+    shared.order.round = {&slots, first, length, count};
+    mark(TracePoint::moveOrdered, static_cast<uint64_t>(Work::round));
+    carryOut();
+    mark(TracePoint::moveDone, static_cast<uint64_t>(Work::round));
+    return shared.round.turns;
   }
   __device__ static void copyPrepared(const CollectiveRecord& view, const RunAddresses& run,
                                       const PreparedCopies& copies) {

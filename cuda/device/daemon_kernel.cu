@@ -53,7 +53,8 @@ __device__ void control() {
     while (daemon.isInside()) {
       if (daemon.queueLength() == 0) awaitStaged();
       const bool fetched = leader.fetch(platform, daemon);
-      const bool progressed = daemon.step(platform);
+      // The others wait for what has come in; there is only so much of it until something completes.
+      const bool progressed = fetched && leader.hasMore() ? false : daemon.step(platform);
       leader.decide(platform, daemon, fetched, progressed);
       if (daemon.isInside() && isWatchdogDue(platform, startedAt, steps)) {
         giveUp();

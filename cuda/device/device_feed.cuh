@@ -55,6 +55,8 @@ class DeviceFeedReader {
   __device__ DeviceFeedReader(RankMemory& memory, uint32_t block)
       : cursor_(memory.feed.cursors[feedReader(block)]), position_(blockShared().staged.taken.load(order::relaxed)) {}
 
+  __device__ bool hasMore() const { return blockShared().staged.filled.load(order::relaxed) != position_; }
+
   __device__ bool take(FeedEntry& out) {
     StagedEntries& staged = blockShared().staged;
     if (staged.filled.load(order::acquire) == position_) return false;

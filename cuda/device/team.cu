@@ -7,6 +7,7 @@
 #include "device/framed_slots.cuh"
 #include "device/plain_moves.cuh"
 #include "device/prepared_copies.cuh"
+#include "device/turn_round.cuh"
 #include "device/typed_moves.cuh"
 #include "device/with_type.cuh"
 
@@ -15,12 +16,21 @@ namespace {
 
 // What is seldom done, or takes long, is out of line: what the short moves need lies together.
 
-__device__ __noinline__ void reduceCopyAny(const TeamOrder& order) {
-  const ReduceCopyArgs& args = order.args;
-  const bool isScaled = order.op == ReduceOp::scaledSum && args.scales != nullptr;
-  const bool isDivided = order.op == ReduceOp::avg && args.divisor > 1;
-  if (args.sourceCount == 1 && !isScaled && !isDivided) return copyBytes(args, sizeOf(order.type));
-  withType(order.type, [&]<class T>() { TypedMoves<T>::reduceCopy(order.op, args); });
+__device__ __noinline__ void reduceCopyAny(DataType type, ReduceOp op, const ReduceCopyArgs& args) {
+  const bool isScaled = op == ReduceOp::scaledSum && args.scales != nullptr;
+  const bool isDivided = op == ReduceOp::avg && args.divisor > 1;
+  if (args.sourceCount == 1 && !isScaled && !isDivided) return copyBytes(args, sizeOf(type));
+  withType(type, [&]<class T>() { TypedMoves<T>::reduceCopy(op, args); });
+}
+
+/// The workers.
+__device__ __noinline__ void carryOutRound(const RoundOrder& order) {
+  round::look(order);
+  isUnanimous(true);  // everybody has looked
+  const uint32_t moved =
+      round::move(order, [](DataType type, ReduceOp op, const ReduceCopyArgs& args) { reduceCopyAny(type, op, args); });
+  isUnanimous(true);  // everything is moved
+  round::count(order, moved);
 }
 
 /// A worker for each operand of a prepared move. @return whether it begins and ends at 16-byte boundaries.
@@ -73,6 +83,9 @@ __device__ __noinline__ bool carryOutOther(TeamOrder& order) {
     case Work::saveTables:
       saveTables();
       break;
+    case Work::round:
+      carryOutRound(order.round);
+      break;
     case Work::loadImage:
       for (uint64_t i = threadIdx.x; i < order.bytes / 16; i += kWorkers) order.nearImage[i] = order.image[i];
       break;
@@ -95,10 +108,10 @@ __device__ void workInTeam() {
       if (threadIdx.x == 0) order.isUnanimous = isThere;
     } else if (work == Work::preparedMove) {
       const bool isWhole = isUnanimous(placeOperand(order));
-      if (!isWhole || !movePlainly(order.type, order.op, order.args)) reduceCopyAny(order);
+      if (!isWhole || !movePlainly(order.type, order.op, order.args)) reduceCopyAny(order.type, order.op, order.args);
     } else if (work == Work::reduceCopy) {
       const bool isWhole = plain::isWhole(order.args, sizeOf(order.type));
-      if (!isWhole || !movePlainly(order.type, order.op, order.args)) reduceCopyAny(order);
+      if (!isWhole || !movePlainly(order.type, order.op, order.args)) reduceCopyAny(order.type, order.op, order.args);
     } else if (!carryOutOther(order)) {
       return;
     }

@@ -107,6 +107,9 @@ GpuRank::GpuRank(uint32_t number, int device, const GpuRankOptions& options, Bel
   arguments_.report = report_ = new (pinned_.take(sizeof(StayReport))) StayReport{};
   arguments_.staging = arena_.allocate(size_t{limits.grid} * 2 * kStagingBytes);
   arguments_.dropped = arena_.allocate(size_t{limits.grid} * kMostCollectives);
+  arguments_.kept = reinterpret_cast<KeptTasks*>(arena_.allocate(limits.grid * sizeof(KeptTasks)));
+  const std::vector<KeptTasks> nothing(limits.grid);
+  arena_.write(arguments_.kept, nothing.data(), nothing.size() * sizeof(KeptTasks));
   arguments_.feedLines = reinterpret_cast<FeedLine*>(arena_.allocate(capacity * sizeof(FeedLine)));
   arguments_.completedRuns = streams_.completedRuns();
   arguments_.traces = reinterpret_cast<TraceRing*>(arena_.allocate((size_t{limits.grid} + 1) * sizeof(TraceRing)));
@@ -187,11 +190,15 @@ void GpuRank::recyclePlaces() {
     keepsOut.lock();
     leave();
   }
-  places_.recycle([this](uint32_t index) {
+  std::vector<KeptTasks> kept(limits().grid);
+  arena_.read(kept.data(), arguments_.kept, kept.size() * sizeof(KeptTasks));
+  places_.recycle([this, &kept](uint32_t index) {
     for (uint32_t block = 0; block < limits().grid; ++block) {
       arena_.clear(arguments_.dropped + size_t{block} * kMostCollectives + index, 1);
+      kept[block].forget(index);
     }
   });
+  arena_.write(arguments_.kept, kept.data(), kept.size() * sizeof(KeptTasks));
 }
 
 void GpuRank::askToDrop(uint32_t index) {

@@ -14,6 +14,7 @@
 #include "device/daemon_kernel.cuh"
 #include "dfccl/daemon/leader.hpp"
 #include "dfccl/daemon/named_mailboxes.hpp"
+#include "dfccl/daemon/turn_round.hpp"
 
 namespace dfccl::gpu {
 namespace {
@@ -32,6 +33,7 @@ class SimulatedPlatform : public CpuPlatform<> {
  public:
   static constexpr bool kRunsTogether = false;
   static constexpr bool kTriesAtOnce = true;
+  static constexpr uint32_t kRoundTurns = 3;
   static constexpr bool kSpreads = true;
   static constexpr uint64_t kTogetherBytes = 0;
 
@@ -56,6 +58,18 @@ class SimulatedPlatform : public CpuPlatform<> {
     RankMemory& memory_;
     BlockMemory& block_;
     std::vector<QueueEntry>& queue_;
+  };
+
+  /// In the device's memory, so that they last from one stay to the next.
+  class TaskPlaces {
+   public:
+    static constexpr bool kLasts = true;
+    TaskPlaces(const RankMemory&, uint32_t block) : kept_(stay->launch->kept[block]) {}
+    ContextSlot& context(uint32_t place) { return kept_.contexts[place]; }
+    PreparedPart& prepared(uint32_t place) { return kept_.prepared[place]; }
+
+   private:
+    KeptTasks& kept_;
   };
 
   uint64_t now() const {
@@ -88,6 +102,12 @@ class SimulatedPlatform : public CpuPlatform<> {
     }
     return known;
   }
+  template <class Queued>
+  const RoundTurn* takeRound(ContextSlots<SimulatedPlatform>& slots, const Queued& queued, uint32_t, uint32_t,
+                             uint32_t count) {
+    RoundInSequence<SimulatedPlatform>::take(*this, slots, queued, count, round_);
+    return round_;
+  }
   static void finishAccess(const MeetingPlaces& places) {
     for (uint32_t copy = 0; copy < places.copyCount; ++copy) {
       places.finishedAccessCopies[copy]->fetchAdd(1, order::acqRel);
@@ -98,6 +118,9 @@ class SimulatedPlatform : public CpuPlatform<> {
     memory.counters.completionsPosted.value.fetchAdd(1, order::seqCst);
   }
   static void blockLeft(RankMemory&, uint32_t) { ++stay->left; }
+
+ private:
+  RoundTurn round_[kRoundTurns];
 };
 
 void run(const LaunchArguments& launch, uint32_t grid) {

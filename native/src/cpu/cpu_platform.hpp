@@ -7,6 +7,7 @@
 #include "cpu/cpu_rank_memory.hpp"
 #include "cpu/tick_clock.hpp"
 #include "dfccl/daemon/connector.hpp"
+#include "dfccl/daemon/context_slots.hpp"
 #include "dfccl/daemon/interpreter.hpp"
 #include "dfccl/daemon/prepared_moves.hpp"
 #include "dfccl/daemon/rank_memory.hpp"
@@ -31,6 +32,8 @@ class CpuPlatform {
   static constexpr bool kRunsTogether = true;
   // What comes alone goes through the queue all the same: that is cheap here.
   static constexpr bool kTriesAtOnce = false;
+  using TaskPlaces = OwnTaskPlaces<kContextSlots, 1>;
+  static constexpr uint32_t kRoundTurns = 0;
   // Any thread steps any block, so nothing is gained by giving a run to another one, and in one block runs keep their
   // order.
   static constexpr bool kSpreads = false;

@@ -8,6 +8,7 @@
 #include "dfccl/daemon/context_slots.hpp"
 #include "dfccl/daemon/rank_memory.hpp"
 #include "dfccl/daemon/task_turns.hpp"
+#include "dfccl/daemon/turn_round.hpp"
 
 namespace dfccl {
 
@@ -21,7 +22,8 @@ class BlockDaemon {
         feed_(memory, index),
         index_(index),
         grid_(memory.limits.grid),
-        progress_(BlockFacts::of(memory.blocks[index].facts.load(order::relaxed)).progress) {}
+        progress_(BlockFacts::of(memory.blocks[index].facts.load(order::relaxed)).progress),
+        slots_(memory, index) {}
 
   DFCCL_HD uint32_t index() const { return index_; }
   DFCCL_HD bool hasPart(const FeedEntry& run) const { return firstPartOf(run) < run.blockCount; }
@@ -79,11 +81,15 @@ class BlockDaemon {
   /// @pre This block has a part in the run.
   DFCCL_HD DFCCL_HOT void beginAttempt(P& platform, const FeedEntry& run, Attempt& attempt) {
     if (!P::kTriesAtOnce || schedule_.length != 0) return;
-    ContextSlot& slot = slots_.at(run.collective);
     PreparedPart& part = slots_.preparedAt(run.collective);
     const uint32_t programBlock = firstPartOf(run);
     const bool isPrepared = part.isOf(run.firstTask + programBlock) && run.blockCount <= grid_;
+    // Of several moves that have come together, a round does more than an attempt at each.
+    if (P::kRoundTurns != 0 && !part.isExchange() && index_ != 0 && feed_.hasMore()) return;
     if (!isPrepared || isInOrder() || P::isAborted(view_.rank(), index_, run.collective)) return;
+    // What is prepared stays when another's context takes the place, and when a stay ends.
+    ContextSlot& slot = slots_.claim(view_.rank(), view_.counters(),
+                                     {run.firstTask + programBlock, run.collective, programBlock, run.blockCount});
     Attempts<P>::begin(platform, slot, part, run, programBlock, attempt);
   }
 
@@ -117,6 +123,9 @@ class BlockDaemon {
   /// The task at a position of the queue, for diagnosis; the caller holds the block.
   DFCCL_HD uint32_t taskAt(uint32_t position) const { return view_.queued(position).task; }
 
+  /// The index is given to another collective. @pre Nobody steps.
+  void forgetPrepared(uint32_t collective) { slots_.preparedAt(collective).task = PreparedPart::kNoTask; }
+
   /// Control only: a block that leaves on its own.
   DFCCL_HD void leaveAlone(P& platform) { persist(platform); }
 
@@ -147,7 +156,7 @@ class BlockDaemon {
   DFCCL_HD bool takeIn(P& platform) {
     bool any = false;
     FeedEntry entry;
-    if (P::kTriesAtOnce && !schedule_.isDraining && !shouldFetch()) return false;
+    if (P::kTriesAtOnce && !schedule_.isDraining && !gathers() && !shouldFetch()) return false;
     const uint32_t most = view_.rank().policy.order.fetchBatch;
     for (uint32_t taken = 0; taken < most && isInside_ && feed_.take(entry); ++taken) any |= accept(platform, entry);
     return any;
@@ -236,6 +245,9 @@ class BlockDaemon {
       view_.counters().visits.add(1);
       view_.counters().queueLengthSum.add(schedule_.length);
       const QueueEntry entry = view_.queued(schedule_.cursor);
+      if constexpr (P::kRoundTurns != 0) {
+        if (schedule_.length != 1 && takesRound(entry)) return takeRound(platform, entry) || any;
+      }
       ContextSlot& slot = slots_.load(view_.rank(), view_.block(), view_.counters(), entry.task, entry.collective);
       const auto turn = TaskTurns<P>::advance(platform, slots_, slot, budget);
       const bool progressed = turn.progressed;
@@ -252,17 +264,13 @@ class BlockDaemon {
         case Outcome::completed:
         case Outcome::aborted:
         case Outcome::blockDone:
-          finish(platform, slot, entry, turn.outcome);
+          finish(platform, slot, entry, turn.outcome, schedule_.cursor);
           break;
         case Outcome::paused:
           note<scheduling::EventKind::progressed>();
           return true;
         case Outcome::stuck: {
-          if (!progressed) view_.counters().stuckVisits.add(1);
-          const scheduling::Change change =
-              progressed ? note<scheduling::EventKind::progressed>() : note<scheduling::EventKind::stuck>();
-          P::mark(change.preempted ? TracePoint::preempted : TracePoint::visitStuck, entry.collective);
-          if (change.preempted) view_.counters().preemptions.add(1);
+          const scheduling::Change change = noteStuck(entry, progressed);
           // A task that is alone gains nothing from being polled again at once.
           if (schedule_.length == 1) return any;
           if (!progressed && (!change.turnEnded || scheduling::isAllStuck(schedule_))) return any;
@@ -273,9 +281,76 @@ class BlockDaemon {
     return any;
   }
 
+  /// The current task's turn came to nothing, or to something but not to its end.
+  DFCCL_HD scheduling::Change noteStuck(const QueueEntry& entry, bool progressed) {
+    if (!progressed) view_.counters().stuckVisits.add(1);
+    const scheduling::Change change =
+        progressed ? note<scheduling::EventKind::progressed>() : note<scheduling::EventKind::stuck>();
+    P::mark(change.preempted ? TracePoint::preempted : TracePoint::visitStuck, entry.collective);
+    if (change.preempted) view_.counters().preemptions.add(1);
+    return change;
+  }
+
+  /// The more tasks there are, the more a round can do.
+  DFCCL_HD bool gathers() {
+    if constexpr (P::kRoundTurns == 0) return false;
+    return schedule_.length != 0 && takesRound(view_.queued(schedule_.cursor));
+  }
+
+  // In order, a task may be in the queue more than once.
+  DFCCL_HD bool takesRound(const QueueEntry& current) {
+    using Round = TurnRound<P>;
+    if (isInOrder()) return false;
+    const ContextSlot& slot = slots_.at(current.collective);
+    return Round::awaits(current.task, slot, slots_.preparedAt(current.collective)) != Round::Awaits::nothing;
+  }
+
+  /// Turns for the current task and those behind it. @return whether any of them went on.
+  DFCCL_HD DFCCL_COLD bool takeRound(P& platform, const QueueEntry& current) {
+    const uint32_t first = schedule_.cursor;
+    const uint32_t behind = schedule_.length - first;
+    const uint32_t count = schedule_.length < P::kRoundTurns ? schedule_.length : P::kRoundTurns;
+    const auto positionOf = [first, behind](uint32_t turn) { return turn < behind ? first + turn : turn - behind; };
+    const RoundTurn* const turns = platform.takeRound(
+        slots_, [&](uint32_t turn) { return view_.queued(positionOf(turn)); }, first, schedule_.length, count);
+    const RoundTurn own = turns[0];
+    bool any = false;
+    // From the last position to the first, so that those still to come stay where they are, unless what a task goes on
+    // with enters ahead of all others.
+    const bool isLifo = view_.rank().policy.order.kind == scheduling::OrderKind::lifo;
+    uint32_t entered = 0;
+    const uint32_t tail = behind < count ? behind : count;
+    for (uint32_t done = 0; done < count; ++done) {
+      const uint32_t turn = done < tail ? tail - 1 - done : count - 1 - (done - tail);
+      const RoundTurn came = turns[turn];
+      if (came.kind == RoundTurn::Kind::passed) continue;
+      any = true;
+      const uint32_t length = schedule_.length;
+      endRoundTurn(platform, positionOf(turn) + entered, came);
+      if (isLifo && came.outcome != Outcome::stuck && schedule_.length == length) ++entered;
+    }
+    // The current task is still in the queue: where the others were does not matter to its turn.
+    if (own.outcome == Outcome::stuck) noteStuck(current, own.kind == RoundTurn::Kind::moved);
+    return any;
+  }
+
+  DFCCL_HD void endRoundTurn(P& platform, uint32_t position, const RoundTurn& came) {
+    const QueueEntry entry = view_.queued(position);
+    ContextSlot& slot = slots_.at(entry.collective);
+    view_.counters().slices.add(1);
+    if (came.kind == RoundTurn::Kind::moved) {
+      const PreparedMove& move = slots_.preparedAt(entry.collective).move;
+      view_.counters().bytesMoved.add(move.elements * (move.sourceCount + move.destinationCount) *
+                                      sizeOf(slots_.preparedAt(entry.collective).meeting.type));
+    }
+    if (came.outcome != Outcome::stuck) return finish(platform, slot, entry, came.outcome, position);
+    slot.dynamic.phase = Phase::draining;
+    slot.isDirty = true;
+  }
+
   /// This block's part of a run is over; if it was the last block, the next run may start, and the host is told.
   /// Nothing of the run is touched after that.
-  DFCCL_HD void finish(P& platform, ContextSlot& slot, const QueueEntry& entry, Outcome outcome) {
+  DFCCL_HD void finish(P& platform, ContextSlot& slot, const QueueEntry& entry, Outcome outcome, uint32_t position) {
     const uint64_t run = slot.addresses.run;
     const uint32_t completionSlot = slot.dynamic.slot;
     // A count of several blocks, or of members, has ordered what they wrote before it.
@@ -286,7 +361,7 @@ class BlockDaemon {
       P::mark(TracePoint::runFinished, entry.collective);
       countFinished(*slot.collective, slot.blockCount);
     }
-    advanceToNextRun(platform, slot, entry);
+    advanceToNextRun(platform, slot, entry, position);
     if (!isLast) return;
     const CqeStatus status = outcome == Outcome::aborted ? CqeStatus::aborted : CqeStatus::completed;
     P::postCompletion(view_.rank(), completionSlot, packCqe(entry.collective, status, run), isOrdered);
@@ -302,13 +377,17 @@ class BlockDaemon {
     }
   }
 
-  DFCCL_HD void advanceToNextRun(P& platform, ContextSlot& slot, const QueueEntry& entry) {
+  DFCCL_HD void advanceToNextRun(P& platform, ContextSlot& slot, const QueueEntry& entry, uint32_t position) {
     view_.counters().tasksCompleted.add(1);
     if (P::kTriesAtOnce) TaskTurns<P>::prepare(platform, slots_, slot, entry.task);
     const TaskRun again{entry.task, entry.collective, slot.programBlock, slot.blockCount};
     const uint32_t next = view_.nextRun(slot.dynamic.slot);
     ContextSlots<P>::end(slot);
-    erase<scheduling::EventKind::completed>(schedule_.cursor);
+    if (position == schedule_.cursor) {
+      erase<scheduling::EventKind::completed>(position);
+    } else {
+      erase<scheduling::EventKind::removed>(position);
+    }
     if (next == kNoRun) {
       view_.isActive(entry.task) = 0;
       return;

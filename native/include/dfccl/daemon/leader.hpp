@@ -56,7 +56,7 @@ class Leader {
       any = passControlOn(platform, own);
     // The first look of a stay doesn't ask the policy: one that waits until all are stuck would never look again if
     // every stay ended before that, and what the others wait for might be in the queue.
-    if (!isOpen || (hasLooked && !own.shouldFetch())) return any;
+    if (!isOpen || (hasLooked && !looksAlways() && !own.shouldFetch())) return any;
     hasLooked_ = true;
     uint32_t taken = 0;
     Sqe sqe;
@@ -98,6 +98,9 @@ class Leader {
     return true;
   }
 
+  /// Whether another entry of the host's is known to be there.
+  DFCCL_HD bool hasMore() const { return submissions_.hasMore(); }
+
   /// After the leader's own block stepped. Facts are gathered over a few steps, because a look at the clock costs as
   /// much as a small collective, and only so many quiet visits can lead to a decision.
   DFCCL_HD void decide(P& platform, BlockDaemon<P>& own, bool fetched, bool progressed) {
@@ -132,6 +135,9 @@ class Leader {
     if (idleVisits == 0) return 1;
     return idleVisits < kMost ? idleVisits : kMost;
   }
+
+  /// Where other blocks wait for what it passes on, what its own block still has to do is no reason not to look.
+  DFCCL_HD bool looksAlways() const { return P::kRoundTurns != 0 && m_.limits.grid != 1; }
 
   DFCCL_HD bool hasRoom() { return m_.limits.grid == 1 || feed_.hasRoom(); }
 

@@ -23,13 +23,17 @@ struct PreparePart {
     slice.context.tile = 0;
     const bool isSingle = block.stepCount == 1;
     bool isReady = false;
+    // From here on it is no other task's any more.
+    part.task = PreparedPart::kNoTask;
     if (program.exchanges) {
       part.kind = PreparedPart::Kind::exchange;
       isReady = isSingle && prepareExchange(slice, *steps, part.exchange);
     } else if (program.usesDirect() && program.touchesPeers && slice.collective.op != ReduceOp::scaledSum &&
                !runsTogether) {
       part.kind = isSingle ? PreparedPart::Kind::move : PreparedPart::Kind::copies;
-      isReady = isSingle ? prepareMove(slice, *steps, part.move) : prepareCopies(slice, steps, block, part.copies);
+      PreparedNotice& notice = isSingle ? part.move.notice : part.copies.notice;
+      isReady = (isSingle ? prepareMove(slice, *steps, part.move) : prepareCopies(slice, steps, block, part.copies)) &&
+                notice.aimAt(slice.places, slice.collective.member);
     }
     if (isReady) part.task = task;
   }

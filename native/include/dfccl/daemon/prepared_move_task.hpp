@@ -30,7 +30,7 @@ class PreparedMoveTask {
     const MeetingPlaces& places = *view.places;
     const RunAddresses& run = slot_.addresses;
     if (d_.phase != Phase::draining) {
-      meet(view, progressed);
+      meet(progressed);
       if (Rules::mailboxNamesRun) {
         d_.step = platform_.lookForMailboxes(places, run.run, d_.step);
         if (d_.step != places.members) return Outcome::stuck;
@@ -51,18 +51,18 @@ class PreparedMoveTask {
   DFCCL_HD void publishBuffers(bool& progressed) {
     if (d_.published || slot_.programBlock != 0) return;
     if (d_.phase == Phase::starting && !isMyTurn()) return;
-    meet(ContextSlots<P>::viewOf(slot_), progressed);
+    meet(progressed);
   }
 
  private:
   DFCCL_HD bool isMyTurn() const { return isTurnOf<P>(*slot_.collective, slot_.blockCount, slot_.addresses.run); }
 
   /// @pre It is this run's turn.
-  DFCCL_HD void meet(const CollectiveRecord& view, bool& progressed) {
+  DFCCL_HD void meet(bool& progressed) {
     progressed |= d_.phase == Phase::starting;
     d_.phase = Phase::meeting;
     if (d_.published || slot_.programBlock != 0) return;
-    Meeting<P>::publishBuffers(*view.places, view.member, slot_.addresses);
+    part_.notice().publish(slot_.addresses, P::kPublishOrder);
     d_.published = 1;
     progressed = true;
   }

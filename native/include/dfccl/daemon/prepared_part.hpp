@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "dfccl/daemon/exchange.hpp"
+#include "dfccl/daemon/records.hpp"
 #include "dfccl/daemon/run_addresses.hpp"
 #include "dfccl/program.hpp"
 
@@ -30,6 +31,27 @@ struct PreparedExchange : Exchange {
   }
 };
 
+/// Where this member tells the others, and itself, where its buffers are in a run.
+struct PreparedNotice {
+  static constexpr uint32_t kMost = 8;
+
+  uint32_t copies;
+  Mailbox* mailboxes[kMost];
+
+  /// @return whether there are few enough.
+  DFCCL_HD bool aimAt(const MeetingPlaces& places, uint32_t member) {
+    if (places.copyCount > kMost) return false;
+    copies = places.copyCount;
+    for (uint32_t i = 0; i < copies; ++i) mailboxes[i] = places.mailboxCopies[i] + member;
+    return true;
+  }
+  DFCCL_HD void publish(const RunAddresses& run, Order o) const {
+    for (uint32_t i = 0; i < copies; ++i) {
+      mailboxes[i]->publish(run.publishedSend(), run.publishedRecv(), run.run, o);
+    }
+  }
+};
+
 /// One reduce-copy between members' buffers: the same place in all inputs, and one in all outputs.
 struct PreparedMove {
   static constexpr uint32_t kMostOperands = 16;
@@ -45,6 +67,7 @@ struct PreparedMove {
   uint64_t outputOffset;
   uint32_t divisor;                 // of avg
   Operand operands[kMostOperands];  // sources, then destinations
+  PreparedNotice notice;
 
   DFCCL_HD uint64_t offsetOf(const Operand& operand) const { return operand.isInput ? inputOffset : outputOffset; }
 };
@@ -63,6 +86,25 @@ struct PreparedCopies {
 
   uint32_t count;
   Copy copies[kMost];
+  PreparedNotice notice;
+};
+
+/// What else a prepared move needs of its collective, so that nothing of that has to be near.
+struct PreparedMeeting {
+  uint32_t members;
+  uint32_t member;
+  DataType type;
+  ReduceOp op;
+  const Mailbox* mailboxes;                // where this member looks
+  const Atomic<uint64_t>* finishedAccess;  // this member's
+  const MeetingPlaces* places;             // where they lie, not a nearer copy
+
+  DFCCL_HD static PreparedMeeting of(const CollectiveRecord& collective) {
+    const MeetingPlaces& places = *collective.places;
+    return {places.members, collective.member, collective.type,
+            collective.op,  places.mailboxes,  &collective.shared->finishedAccess,
+            &places};
+  }
 };
 
 struct PreparedPart {
@@ -71,6 +113,7 @@ struct PreparedPart {
 
   uint32_t task = kNoTask;  // whose it is
   Kind kind = Kind::move;
+  PreparedMeeting meeting;
   union {
     PreparedExchange exchange;
     PreparedMove move;
@@ -78,6 +121,7 @@ struct PreparedPart {
   };
 
   DFCCL_HD PreparedPart() {}
+  DFCCL_HD const PreparedNotice& notice() const { return kind == Kind::copies ? copies.notice : move.notice; }
   DFCCL_HD bool isExchange() const { return kind == Kind::exchange; }
   DFCCL_HD bool isOf(uint32_t aTask) const { return task == aTask; }
 };

@@ -53,7 +53,9 @@ struct TaskTurns {
   /// Makes ready what every run of the task repeats. @pre A run has ended.
   DFCCL_HD static void prepare(P& platform, ContextSlots<P>& slots, ContextSlot& slot, uint32_t task) {
     PreparedPart& part = slots.preparedOf(slot);
-    if (!part.isOf(task)) interpreter(platform, slot).prepare(task, part);
+    if (part.isOf(task)) return;
+    interpreter(platform, slot).prepare(task, part);
+    if (part.isOf(task)) part.meeting = PreparedMeeting::of(*slot.collective);
   }
 
  private:

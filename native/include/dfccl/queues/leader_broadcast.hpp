@@ -151,6 +151,9 @@ class BroadcastReader {
     return true;
   }
 
+  /// Whether there is another one now.
+  DFCCL_HD bool hasMore() const { return ring_.header->tail.load(order::relaxed) != position_; }
+
   DFCCL_HD uint64_t position() const { return position_; }
 
  private:

@@ -7,6 +7,7 @@
 
 #include "cpu/cpu_platform.hpp"
 #include "dfccl/daemon/named_mailboxes.hpp"
+#include "dfccl/daemon/turn_round.hpp"
 #include "near_place.hpp"
 #include "user_memory.hpp"
 
@@ -45,6 +46,8 @@ class TestPlatform : public CpuPlatform<RulesType> {
   static constexpr int kVisitsPerStep = 1;
   static constexpr uint32_t kStepsPerDecision = 1;
   static constexpr bool kTriesAtOnce = true;
+  using TaskPlaces = OwnTaskPlaces<CpuPlatform<RulesType>::kContextSlots, CpuPlatform<RulesType>::kContextSlots>;
+  static constexpr uint32_t kRoundTurns = 3;
   static constexpr bool kSpreads = true;
   static constexpr bool kHasStreams = true;
   static inline int64_t& kStepBudgetBytes = Surroundings::stepBudgetBytes;
@@ -96,6 +99,13 @@ class TestPlatform : public CpuPlatform<RulesType> {
     dfccl::copyPrepared(*this, view, run, reversed);
   }
 
+  template <class Queued>
+  const RoundTurn* takeRound(ContextSlots<TestPlatform>& slots, const Queued& queued, uint32_t, uint32_t,
+                             uint32_t count) {
+    RoundInSequence<TestPlatform>::take(*this, slots, queued, count, round_);
+    return round_;
+  }
+
   bool exchange(const Exchange& e) {
     const size_t bytes = e.count * sizeOf(e.type);
     if (!mayTouch(e.own, bytes, "reads") || !mayTouch(e.result, bytes, "writes")) return false;
@@ -114,6 +124,7 @@ class TestPlatform : public CpuPlatform<RulesType> {
   }
 
   const Exchange* begun_ = nullptr;
+  RoundTurn round_[kRoundTurns];
 };
 
 }  // namespace dfccl::test

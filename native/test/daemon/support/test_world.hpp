@@ -88,6 +88,7 @@ class TestWorld {
       side.memory.contexts[record.firstTask + block] = TaskContext{{}, index, block, blockCount, 0};
     }
     entry.group->join(member, *entry.program, {}, spec.scale, record);
+    for (uint32_t b = 0; b < shape_.limits.grid; ++b) side.daemon.block(b).forgetPrepared(index);
     if (record.isMovable == 0) record.firstBlock = static_cast<uint16_t>(index % shape_.limits.grid);
     entry.issued = 0;
     Mailbox& box = entry.group->shared().mailboxes[member];

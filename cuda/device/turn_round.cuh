@@ -1,0 +1,128 @@
+#pragma once
+// A round of turns, see dfccl/daemon/turn_round.hpp: the workers look at one task in each half of a warp, a lane a
+// member; then all of them move what can be moved, one task behind the other, each worker at its own pace; and then a
+// lane a task counts. So a look, a fence and a count are waited for once, not once a task.
+#include "block_shared.cuh"
+#include "cuda_platform.cuh"
+#include "dfccl/daemon/turn_round.hpp"
+#include "reduce_copy.cuh"
+#include "team_vote.cuh"
+
+namespace dfccl::gpu::round {
+
+using Platform = CudaPlatform<>;
+using Round = TurnRound<Platform>;
+
+inline constexpr uint32_t kLanes = 16;
+static_assert(kRoundTurns == kWorkers / kLanes && kRoundTurns <= 32);
+static_assert(PreparedMove::kMostOperands == kLanes);
+// Of all operands: what is behind it waits for the next round, before which the block looks for what has come in.
+inline constexpr uint64_t kMostBytes = 1 << 20;
+
+__device__ inline const QueueEntry& entryOf(const RoundOrder& order, uint32_t turn) {
+  const uint32_t position = order.first + turn;
+  return blockShared().queue[position < order.length ? position : position - order.length];
+}
+
+struct Seen {
+  bool isThere;
+  uint64_t input, output;
+};
+
+/// What the member of this lane has published for a run.
+__device__ inline Seen lookAtMember(const PreparedMeeting& meeting, const RunAddresses& run, uint32_t member) {
+  const Mailbox& box = meeting.mailboxes[member];
+  const uint64_t input = box.input.load(order::relaxed), output = box.output.load(order::relaxed);
+  const bool isOfRun = Mailbox::isOfRun(input, run.run) && Mailbox::isOfRun(output, run.run);
+  if (member == meeting.member) return {isOfRun, run.sendAddress, run.recvAddress};
+  const uint64_t in = Mailbox::address(input), out = Mailbox::address(output);
+  if (!isOfRun || meeting.places->windows == nullptr) return {isOfRun, in, out};
+  const windows::Table table = meeting.places->windows[member];
+  const uint64_t inBase = windows::baseSeen(table, in), outBase = windows::baseSeen(table, out);
+  return {inBase != 0 && outBase != 0, windows::seenAt(inBase, in), windows::seenAt(outBase, out)};
+}
+
+/// Half a warp for each turn.
+__device__ inline void look(const RoundOrder& order) {
+  constexpr uint32_t kAll = 0xffffffff;
+  const uint32_t turn = threadIdx.x / kLanes, lane = threadIdx.x % kLanes;
+  const uint32_t firstLane = threadIdx.x % 32 / kLanes * kLanes;
+  RoundPlan& plan = blockShared().round.plans[turn];
+  auto awaits = Round::Awaits::nothing;
+  const PreparedPart* part = nullptr;
+  Seen seen{true, 0, 0};
+  if (turn < order.count) {
+    const QueueEntry& entry = entryOf(order, turn);
+    ContextSlots<Platform>& slots = *static_cast<ContextSlots<Platform>*>(order.slots);
+    const ContextSlot& slot = slots.at(entry.collective);
+    part = &slots.preparedAt(entry.collective);
+    awaits = Round::awaits(entry.task, slot, *part);
+    if (part->meeting.members > kLanes) awaits = Round::Awaits::nothing;
+    if (awaits == Round::Awaits::acknowledgements) {
+      if (lane == 0) seen.isThere = Round::isAccessOver(slot, part->meeting);
+    } else if (awaits == Round::Awaits::buffers && lane < part->meeting.members) {
+      seen = lookAtMember(part->meeting, slot.addresses, lane);
+    }
+  }
+  const auto areAll = [&](bool mine) {
+    return ((__ballot_sync(kAll, mine) >> firstLane) & ((1u << kLanes) - 1)) == (1u << kLanes) - 1;
+  };
+  const bool canGoOn = areAll(seen.isThere) && awaits != Round::Awaits::nothing;
+  const bool moves = canGoOn && awaits == Round::Awaits::buffers;
+  // Each operand from the lane that has seen its member.
+  const bool isOperand = moves && lane < part->move.sourceCount + part->move.destinationCount;
+  const PreparedMove::Operand operand = isOperand ? part->move.operands[lane] : PreparedMove::Operand{};
+  const uint64_t input = __shfl_sync(kAll, seen.input, firstLane + operand.member);
+  const uint64_t output = __shfl_sync(kAll, seen.output, firstLane + operand.member);
+  bool isWhole = true;
+  if (isOperand) {
+    const uint64_t place = (operand.isInput ? input : output) + part->move.offsetOf(operand);
+    plan.operands[lane] = reinterpret_cast<void*>(place);
+    isWhole = (place | part->move.elements * sizeOf(part->meeting.type)) % 16 == 0;
+  }
+  isWhole = areAll(isWhole);
+  if (lane == 0) {
+    plan.part = part;
+    plan.isWhole = isWhole;
+    plan.moves = moves;
+    plan.ends = canGoOn && !moves;
+  }
+}
+
+/// @return which turns have moved, a bit each: the same for all workers. @param moveAny what is seldom done.
+template <class MoveAny>
+__device__ inline uint32_t move(const RoundOrder& order, const MoveAny& moveAny) {
+  uint64_t bytes = 0;
+  uint32_t moved = 0;
+#pragma unroll 1
+  for (uint32_t turn = 0; turn < order.count && bytes < kMostBytes; ++turn) {
+    const RoundPlan& plan = blockShared().round.plans[turn];
+    if (!plan.moves) continue;
+    const PreparedMove& move = plan.part->move;
+    const PreparedMeeting& meeting = plan.part->meeting;
+    ReduceCopyArgs args{plan.operands, static_cast<int>(move.sourceCount), plan.operands + move.sourceCount,
+                        static_cast<int>(move.destinationCount), move.elements};
+    args.divisor = move.divisor;
+    if (!plan.isWhole || !movePlainly(meeting.type, meeting.op, args)) moveAny(meeting.type, meeting.op, args);
+    bytes += move.elements * (move.sourceCount + move.destinationCount) * sizeOf(meeting.type);
+    moved |= 1u << turn;
+  }
+  return moved;
+}
+
+/// A lane for each turn.
+__device__ inline void count(const RoundOrder& order, uint32_t moved) {
+  const uint32_t turn = threadIdx.x;
+  if (turn >= order.count) return;
+  const RoundPlan& plan = blockShared().round.plans[turn];
+  RoundTurn came;
+  if ((moved >> turn & 1) != 0) {
+    ContextSlots<Platform>& slots = *static_cast<ContextSlots<Platform>*>(order.slots);
+    came = Round::count(slots.at(entryOf(order, turn).collective), plan.part->meeting);
+  } else if (plan.ends) {
+    came = Round::end(plan.part->meeting);
+  }
+  blockShared().round.turns[turn] = came;
+}
+
+}  // namespace dfccl::gpu::round

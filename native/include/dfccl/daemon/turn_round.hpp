@@ -1,0 +1,107 @@
+#pragma once
+// A round: turns for several tasks of a block's queue at once, each of which is a prepared move. One look says which of
+// them can go on; those do, one behind the other; and then all of them are counted. In a burst a task of its own would
+// wait for each of these, and for what its collective has in memory.
+#include <cstdint>
+
+#include "dfccl/daemon/context_slots.hpp"
+#include "dfccl/daemon/outcome.hpp"
+
+namespace dfccl {
+
+/// What a round came to for one task.
+struct RoundTurn {
+  enum class Kind : uint8_t {
+    passed,  // nothing: it can't go on, or it is no task for a round
+    moved,   // its move is done and counted; the outcome says how that ended, stuck: the peers are to acknowledge
+    ended,   // all peers have acknowledged
+  };
+  Kind kind = Kind::passed;
+  Outcome outcome = Outcome::stuck;
+};
+
+template <class P>
+struct TurnRound {
+  using Rules = typename P::Rules;
+
+  /// What a task waits for, that a round could find.
+  enum class Awaits : uint8_t { nothing, buffers, acknowledgements };
+
+  /// @param slot, part of the task's collective, whosever they are now.
+  DFCCL_HD static Awaits awaits(uint32_t task, const ContextSlot& slot, const PreparedPart& part) {
+    // Controls change what these would be.
+    if (!Rules::mailboxNamesRun || !Rules::completeAfterAcknowledge || !Rules::runsInOrder) return Awaits::nothing;
+    if (slot.task != task || !part.isOf(task) || part.kind != PreparedPart::Kind::move) return Awaits::nothing;
+    if (slot.dynamic.phase == Phase::draining) return Awaits::acknowledgements;
+    if (slot.dynamic.phase == Phase::running) return Awaits::nothing;
+    // A member's own mailbox is one of those that are looked at, so when they carry the run, it is this run's turn. But
+    // the block that fills it has to do so first.
+    if (slot.programBlock == 0 && slot.dynamic.published == 0) return Awaits::nothing;
+    return Awaits::buffers;
+  }
+
+  DFCCL_HD static bool isAccessOver(const ContextSlot& slot, const PreparedMeeting& meeting) {
+    return meeting.finishedAccess->load(P::kLook) >= (slot.addresses.run + 1) * meeting.members;
+  }
+
+  /// After the move.
+  DFCCL_HD static RoundTurn count(ContextSlot& slot, const PreparedMeeting& meeting) {
+    switch (slot.run->blocksDone.count(1, slot.blockCount, slot.addresses.partsAtEnd)) {
+      case RunProgress::blocksLeft:
+        return {RoundTurn::Kind::moved, Outcome::blockDone};
+      case RunProgress::aborted:
+        return {RoundTurn::Kind::moved, Outcome::aborted};
+      case RunProgress::finished:
+        break;
+    }
+    P::finishAccess(*meeting.places);
+    return {RoundTurn::Kind::moved, Outcome::stuck};
+  }
+
+  /// After isAccessOver().
+  DFCCL_HD static RoundTurn end(const PreparedMeeting& meeting) {
+    P::found(*meeting.finishedAccess);
+    return {RoundTurn::Kind::ended, Outcome::completed};
+  }
+};
+
+/// A round without workers: one task after the other.
+template <class P>
+class RoundInSequence {
+ public:
+  using Round = TurnRound<P>;
+
+  /// @param queued [turn]: the entry. @param turns what becomes of each.
+  template <class Queued>
+  static void take(P& platform, ContextSlots<P>& slots, const Queued& queued, uint32_t count, RoundTurn* turns) {
+    bool moves[P::kRoundTurns] = {};
+    // As where it is done at once, nothing is counted before everything has moved.
+    for (uint32_t i = 0; i < count; ++i) {
+      const QueueEntry entry = queued(i);
+      ContextSlot& slot = slots.at(entry.collective);
+      const PreparedPart& part = slots.preparedAt(entry.collective);
+      const auto awaits = Round::awaits(entry.task, slot, part);
+      turns[i] = RoundTurn{};
+      if (awaits == Round::Awaits::acknowledgements && Round::isAccessOver(slot, part.meeting)) {
+        turns[i] = Round::end(part.meeting);
+      } else if (awaits == Round::Awaits::buffers) {
+        moves[i] = move(platform, slot, part);
+      }
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+      const uint32_t collective = queued(i).collective;
+      if (moves[i]) turns[i] = Round::count(slots.at(collective), slots.preparedAt(collective).meeting);
+    }
+  }
+
+ private:
+  static bool move(P& platform, ContextSlot& slot, const PreparedPart& part) {
+    const CollectiveRecord& view = ContextSlots<P>::viewOf(slot);
+    const MeetingPlaces& places = *view.places;
+    if (platform.lookForMailboxes(places, slot.addresses.run, 0) != places.members) return false;
+    platform.movePrepared(view, slot.addresses, part.move);
+    return true;
+  }
+};
+
+}  // namespace dfccl
