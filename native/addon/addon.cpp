@@ -24,6 +24,7 @@ Napi::Object initialise(Napi::Env env, Napi::Object exports) {
   exports.Set("transport", Napi::Function::New(env, transport));
   exports.Set("inspectWorlds", Napi::Function::New(env, inspectWorlds));
   exports.Set("flightRecord", Napi::Function::New(env, flightRecord));
+  exports.Set("writeFlightRecord", Napi::Function::New(env, writeFlightRecord));
   exports.Set("gpus", Napi::Function::New(env, gpus));
   exports.Set("layout", Napi::Function::New(env, engineLayout));
   exports.Set("reduceCopyKernel", Napi::String::New(env, reduceCopyKernelName()));

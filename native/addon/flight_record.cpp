@@ -2,6 +2,7 @@
 
 #include "error_conversion.hpp"
 #include "processes/flight_record.hpp"
+#include "processes/write_flight_record.hpp"
 #include "world/collective_spec.hpp"
 
 namespace dfccl::addon {
@@ -56,6 +57,13 @@ Napi::Value flightRecord(const Napi::CallbackInfo& info) {
     world.collectives = listOf<CollectiveStatus>(info[0].ToObject().Get("collectives"), collectiveOf);
     return Napi::String::New(info.Env(),
                              flightRecordOf(world, info[1].ToNumber().Uint32Value(), info[2].ToNumber().Int64Value()));
+  });
+}
+
+Napi::Value writeFlightRecord(const Napi::CallbackInfo& info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    dfccl::writeFlightRecord(info[0].ToString(), info[1].ToString());
+    return info.Env().Undefined();
   });
 }
 
