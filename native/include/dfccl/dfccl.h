@@ -283,6 +283,17 @@ dfcclResult_t dfcclGetCounters(dfcclCounters_t* counters, dfcclRankCtx_t ctx);
  * kept. dfcclUnavailable on a CPU. */
 dfcclResult_t dfcclWriteTrace(const char* path, const dfcclRankCtx_t* ctxs, int count);
 
+/* Writes this rank's flight record to a file: JSON in the form of PyTorch's flight recorder, whose analyzer reads it
+ * (docs/processes/missing-rank.md). For each collective, how many runs this rank's daemon has taken in, begun and
+ * finished; for each run from the slowest rank's last on (the last 64 at most) its state, since when it is under way
+ * (nanoseconds since 1970, to a tenth of a second), and in missing_ranks whose daemon hasn't taken it in yet, as
+ * daemons do while a worker thread, or one that waits or polls, steps them. The file is there whole or not at all; its
+ * folder is made where there is none. Any thread may call this at any time. dfcclInvalidArgument: the path is NULL or
+ * empty. dfcclUnavailable: the world was not joined with dfcclJoinWorld. dfcclSystemError: the file can't be written,
+ * with its path and the system's reason. dfcclTimeout: a stopped process has held the world's lock for 10 s, with its
+ * rank. */
+dfcclResult_t dfcclWriteFlightRecord(const char* path, dfcclRankCtx_t ctx);
+
 /* What went wrong in this thread's last call that failed; "" if none did. Valid until the thread's next failure. */
 const char* dfcclGetLastError(void);
 const char* dfcclGetErrorString(dfcclResult_t result);
