@@ -1,4 +1,7 @@
 /* What is in flight can be read from outside, of ranks that are processes and have no more than the C API. */
+#include <sched.h>
+#include <time.h>
+
 #include "c_api/processes.h"
 
 enum { kCount = 10, kDone = 4, kMissed = 5 };
@@ -19,6 +22,14 @@ static const char* content_of(const char* path) {
   text[fread(text, 1, sizeof text - 1, file)] = '\0';
   fclose(file);
   return text;
+}
+
+/* Looks until a file is there; NULL after a minute. The system tells nobody who renames into a folder. */
+static const char* await_content(const char* path) {
+  const time_t end = time(NULL) + 60;
+  const char* content;
+  while ((content = content_of(path)) == NULL && time(NULL) < end) sched_yield();
+  return content;
 }
 
 static int says(const char* text, const char* part) {
@@ -100,10 +111,121 @@ static void a_rank_writes_its_record_when_asked(void) {
   end_ranks(ranks);
 }
 
+static void rank_that_runs_out_of_time(dfcclRankCtx_t ctx, int rank, struct line line) {
+  void* memory = NULL;
+  leave_one_alone(ctx, rank, &memory);
+  if (rank == 0) {
+    const char* path = in_folder("timeout/rank_0");
+    CHECK(dfcclWaitFor(1000, ctx) == dfcclTimeout);
+    CHECK(says(dfcclGetLastError(), "rank 1 has not submitted it. The flight record is in /"));
+    CHECK(says(dfcclGetLastError(), path));
+    check_record_of_waiting(content_of(path));
+    /* The first one alone: it says best how it began. */
+    CHECK(unlink(path) == 0);
+    CHECK(dfcclWaitFor(1, ctx) == dfcclTimeout);
+    CHECK(strstr(dfcclGetLastError(), "flight record") == NULL);
+    CHECK(content_of(path) == NULL);
+    say(line);
+  }
+  hear(line);
+  go_on(ctx, rank, memory);
+}
+
+static void the_first_timeout_writes_a_record(void) {
+  setenv("DFCCL_FLIGHT_RECORD", in_folder("timeout/rank_"), 1);
+  struct rank_process ranks[2];
+  begin_ranks(ranks, rank_that_runs_out_of_time);
+  hear(ranks[0].parent);
+  for (int rank = 0; rank < 2; rank++) say(ranks[rank].parent);
+  end_ranks(ranks);
+  CHECK(content_of(in_folder("timeout/rank_1")) == NULL);
+}
+
+/* Hangs in its own code, as far as the library can tell: no thread of its own waits, polls or runs anything. */
+static void rank_that_hangs(dfcclRankCtx_t ctx, int rank, struct line line) {
+  void* memory = NULL;
+  leave_one_alone(ctx, rank, &memory);
+  say(line);
+  hear(line);
+  go_on(ctx, rank, memory);
+}
+
+static void a_signal_writes_a_record_and_ends_nothing(void) {
+  setenv("DFCCL_FLIGHT_RECORD", in_folder("signal/rank_"), 1);
+  struct rank_process ranks[2];
+  begin_ranks(ranks, rank_that_hangs);
+  for (int rank = 0; rank < 2; rank++) hear(ranks[rank].parent);
+  CHECK(kill(ranks[0].pid, SIGUSR2) == 0);
+  check_record_of_waiting(await_content(in_folder("signal/rank_0")));
+  CHECK(content_of(in_folder("signal/rank_1")) == NULL);
+  CHECK(kill(ranks[1].pid, SIGUSR2) == 0);
+  const char* missing = await_content(in_folder("signal/rank_1"));
+  CHECK(says(missing, "\"id 5\":{\"last_enqueued_collective\":0,"));
+  CHECK(says(missing, "\"process_group\":[\"id 4\",\"all-reduce\"]"));
+  CHECK(missing == NULL || strstr(missing, "\"process_group\":[\"id 5\"") == NULL);
+  /* Again and again. */
+  CHECK(unlink(in_folder("signal/rank_1")) == 0);
+  CHECK(kill(ranks[1].pid, SIGUSR2) == 0);
+  CHECK(await_content(in_folder("signal/rank_1")) != NULL);
+  for (int rank = 0; rank < 2; rank++) say(ranks[rank].parent);
+  end_ranks(ranks);
+}
+
+static void rank_that_cannot_write(dfcclRankCtx_t ctx, int rank, struct line line) {
+  void* memory = NULL;
+  leave_one_alone(ctx, rank, &memory);
+  if (rank == 0) {
+    CHECK(dfcclWaitFor(1000, ctx) == dfcclTimeout);
+    CHECK(says(dfcclGetLastError(), "rank 1 has not submitted it. The flight record /"));
+    CHECK(says(dfcclGetLastError(), "/file/rank_0 can't be written: Not a directory."));
+    CHECK(dfcclWaitFor(1, ctx) == dfcclTimeout);
+    CHECK(strstr(dfcclGetLastError(), "flight record") == NULL);
+  } else {
+    CHECK(freopen(in_folder("warnings"), "w", stderr) != NULL);
+    setvbuf(stderr, NULL, _IONBF, 0);
+  }
+  say(line);
+  hear(line);
+  go_on(ctx, rank, memory);
+}
+
+static void a_record_that_cannot_be_written_is_told_of_and_changes_nothing(void) {
+  fclose(fopen(in_folder("file"), "w"));
+  setenv("DFCCL_FLIGHT_RECORD", in_folder("file/rank_"), 1);
+  struct rank_process ranks[2];
+  begin_ranks(ranks, rank_that_cannot_write);
+  for (int rank = 0; rank < 2; rank++) hear(ranks[rank].parent);
+  CHECK(kill(ranks[1].pid, SIGUSR2) == 0);
+  const time_t end = time(NULL) + 60;
+  while (strchr(content_of(in_folder("warnings")), '\n') == NULL && time(NULL) < end) sched_yield();
+  CHECK(says(content_of(in_folder("warnings")), "dfccl: The flight record /"));
+  CHECK(says(content_of(in_folder("warnings")), "/file/rank_1 can't be written: Not a directory. Name a file in"));
+  for (int rank = 0; rank < 2; rank++) say(ranks[rank].parent);
+  end_ranks(ranks);
+}
+
+/* The control: nobody has asked for records, so the signal is as the system and the program have it. */
+static void without_the_variable_the_signal_is_left_alone(void) {
+  unsetenv("DFCCL_FLIGHT_RECORD");
+  struct rank_process ranks[2];
+  begin_ranks(ranks, rank_that_hangs);
+  for (int rank = 0; rank < 2; rank++) hear(ranks[rank].parent);
+  for (int rank = 0; rank < 2; rank++) {
+    int status = 0;
+    CHECK(kill(ranks[rank].pid, SIGUSR2) == 0);
+    CHECK(waitpid(ranks[rank].pid, &status, 0) == ranks[rank].pid);
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGUSR2);
+  }
+}
+
 int main(void) {
   CHECK(mkdtemp(folder) != NULL);
   unsetenv("DFCCL_FLIGHT_RECORD");
   a_rank_writes_its_record_when_asked();
+  the_first_timeout_writes_a_record();
+  a_signal_writes_a_record_and_ends_nothing();
+  a_record_that_cannot_be_written_is_told_of_and_changes_nothing();
+  without_the_variable_the_signal_is_left_alone();
   char command[64];
   snprintf(command, sizeof command, "rm -r %s", folder);
   CHECK(system(command) == 0);
