@@ -4,6 +4,7 @@
 #include "built_in_program.hpp"
 #include "dfccl/reduce_copy.hpp"
 #include "engine_layout.hpp"
+#include "flight_record.hpp"
 #include "gpus.hpp"
 #include "inspect.hpp"
 #include "joining.hpp"
@@ -22,6 +23,8 @@ Napi::Object initialise(Napi::Env env, Napi::Object exports) {
   exports.Set("joinSegment", Napi::Function::New(env, joinSegment));
   exports.Set("transport", Napi::Function::New(env, transport));
   exports.Set("inspectWorlds", Napi::Function::New(env, inspectWorlds));
+  exports.Set("flightRecord", Napi::Function::New(env, flightRecord));
+  exports.Set("writeFlightRecord", Napi::Function::New(env, writeFlightRecord));
   exports.Set("gpus", Napi::Function::New(env, gpus));
   exports.Set("layout", Napi::Function::New(env, engineLayout));
   exports.Set("reduceCopyKernel", Napi::String::New(env, reduceCopyKernelName()));

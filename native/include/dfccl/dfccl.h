@@ -121,7 +121,13 @@ typedef struct {
  * job are what mpirun, srun, torchrun or "dfccl launch" put in the environment; and where the ranks are on several
  * machines, the address at which they meet (MASTER_ADDR and MASTER_PORT, or DFCCL_ADDRESS) and the job's secret
  * (DFCCL_JOB_SECRET, or DFCCL_JOB_SECRET_FILE). *rank (may be NULL): this process's.
- * dfcclTimeout: names the ranks that didn't come; dfcclRegistrationMismatch: names what two ranks disagree on. */
+ * dfcclTimeout: names the ranks that didn't come; dfcclRegistrationMismatch: names what two ranks disagree on.
+ * Where DFCCL_FLIGHT_RECORD is set, to the beginning of a file's name, this process writes its flight record there,
+ * with the rank's number after it (see dfcclWriteFlightRecord): when dfcclWaitFor runs out of time for the first time,
+ * and whenever the process gets SIGUSR2, until the world is destroyed. A thread of the library's own serves the signal,
+ * so it does while the program's threads hang. A handler that the program had for it is called too; one that is
+ * installed later takes its place. What can't be written is told of, in dfcclWaitFor's error or on stderr, and changes
+ * nothing. */
 dfcclResult_t dfcclJoinWorld(const dfcclJoinConfig_t* config, dfcclWorld_t* world, int* rank);
 /* Zeroed memory for buffers: on a rank's GPU; in a joined world on a CPU, memory that the other processes can reach, in
  * which the buffers of runs must lie, unless the collective's program moves everything through connectors; else any.
@@ -242,7 +248,8 @@ dfcclResult_t dfcclRunProgram(const void* sendbuff, void* recvbuff, int collId, 
  * meanwhile: for its own rank, and for ranks that nobody waits for. Not from a callback: dfcclInUse.
  * In order (config.streams): dfcclDeadlock, naming the cycle, where it would never end. */
 dfcclResult_t dfcclWait(dfcclRankCtx_t ctx);
-/* dfcclTimeout after so many microseconds, naming the ranks that are missing; nothing is given up. */
+/* dfcclTimeout after so many microseconds (0: never), naming the ranks that are missing, and, the first time, the
+ * flight record that was written where one is asked for (dfcclJoinWorld); nothing is given up. */
 dfcclResult_t dfcclWaitFor(uint64_t timeoutMicros, dfcclRankCtx_t ctx);
 /* Waits for several ranks of one world: for a thread that drives them all. */
 dfcclResult_t dfcclWaitAll(const dfcclRankCtx_t* ctxs, int count);
@@ -282,6 +289,17 @@ dfcclResult_t dfcclGetCounters(dfcclCounters_t* counters, dfcclRankCtx_t ctx);
  * work of its threads, the moments of its runs and its counters. It is always recorded; a few milliseconds of it are
  * kept. dfcclUnavailable on a CPU. */
 dfcclResult_t dfcclWriteTrace(const char* path, const dfcclRankCtx_t* ctxs, int count);
+
+/* Writes this rank's flight record to a file: JSON in the form of PyTorch's flight recorder, whose analyzer reads it
+ * (docs/processes/missing-rank.md). For each collective, how many runs this rank's daemon has taken in, begun and
+ * finished; for each run from the slowest rank's last on (the last 64 at most) its state, since when it is under way
+ * (nanoseconds since 1970, to a tenth of a second), and in missing_ranks whose daemon hasn't taken it in yet, as
+ * daemons do while a worker thread, or one that waits or polls, steps them. The file is there whole or not at all; its
+ * folder is made where there is none. Any thread may call this at any time. dfcclInvalidArgument: the path is NULL or
+ * empty. dfcclUnavailable: the world was not joined with dfcclJoinWorld. dfcclSystemError: the file can't be written,
+ * with its path and the system's reason. dfcclTimeout: a stopped process has held the world's lock for 10 s, with its
+ * rank. */
+dfcclResult_t dfcclWriteFlightRecord(const char* path, dfcclRankCtx_t ctx);
 
 /* What went wrong in this thread's last call that failed; "" if none did. Valid until the thread's next failure. */
 const char* dfcclGetLastError(void);

@@ -75,6 +75,8 @@ dfcclResult_t dfcclJoinWorld(const dfcclJoinConfig_t* config, dfcclWorld_t* worl
     join(options, job, static_cast<uint32_t>(c.rank), c.timeoutMillis == 0 ? kJoinMillis : c.timeoutMillis, nullptr,
          point ? &*point : nullptr);
     auto made = std::make_unique<std::shared_ptr<OpenWorld>>(std::make_shared<OpenWorld>(options));
+    const char* const prefix = std::getenv("DFCCL_FLIGHT_RECORD");
+    if (prefix != nullptr && *prefix != '\0') (*made)->recordFlights(prefix);
     *world = static_cast<dfcclWorld_t>(worlds().insert(std::move(made)));
     if (rank != nullptr) *rank = c.rank;
     return dfcclSuccess;

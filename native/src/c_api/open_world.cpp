@@ -45,6 +45,8 @@ uint32_t OpenWorld::openRanks() {
   return count;
 }
 
+void OpenWorld::recordFlights(const std::string& prefix) { recorder_.emplace(backend_->options().segment, prefix); }
+
 WorldTable& worlds() {
   static WorldTable table;
   return table;

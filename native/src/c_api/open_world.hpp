@@ -3,10 +3,13 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "c_api/handle_table.hpp"
 #include "dfccl/dfccl.h"
+#include "processes/flight_recorder.hpp"
 #include "world/backend.hpp"
 
 namespace dfccl::c_api {
@@ -23,6 +26,11 @@ class OpenWorld {
   void close(uint32_t rank);
   uint32_t openRanks();
 
+  /// From now on, where the ranks are processes. @param prefix as FlightRecorder takes it.
+  void recordFlights(const std::string& prefix);
+  /// @return as FlightRecorder::recordTimeout(); "" where nothing is recorded.
+  std::string recordTimeout() { return recorder_ ? recorder_->recordTimeout() : std::string(); }
+
   /// A thread begins (+1) or ends (-1) to wait for something on a rank.
   void noteWaiting(uint32_t rank, int change) {
     waiting_[rank].fetchAdd(static_cast<uint32_t>(change), order::relaxed);
@@ -33,6 +41,7 @@ class OpenWorld {
 
  private:
   std::unique_ptr<Backend> backend_;
+  std::optional<FlightRecorder> recorder_;
   std::mutex mutex_;
   std::vector<bool> isOpen_;
   std::vector<Atomic<uint32_t>> waiting_;  // [rank]: threads

@@ -103,6 +103,7 @@ void Waiting::pause() {
   if (limitTicks_ != 0 && readTicks() - begin_ > limitTicks_) {
     std::string text;
     for (RankContext* context : mine_) text += explain(*context);
+    if (const std::string record = world_.recordTimeout(); !record.empty()) text += " " + record;
     throw Error(dfcclTimeout, "The wait's time is over." + text,
                 "Wait again, or give the collective up with dfcclAbort.");
   }

@@ -255,6 +255,9 @@ static void gpus_only(void) {
   EXPECT(dfcclUnavailable, "writes no trace", dfcclWriteTrace("/dev/null", ctx, 2));
   EXPECT(dfcclInvalidArgument, "path or the list", dfcclWriteTrace(NULL, ctx, 2));
   EXPECT(dfcclInvalidArgument, "length is 0", dfcclWriteTrace("/dev/null", ctx, 0));
+  EXPECT(dfcclUnavailable, "no processes", dfcclWriteFlightRecord("/dev/null", ctx[0]));
+  EXPECT(dfcclInvalidArgument, "path is null", dfcclWriteFlightRecord(NULL, ctx[0]));
+  EXPECT(dfcclInvalidArgument, "context is null", dfcclWriteFlightRecord("/dev/null", NULL));
   CHECK_OK(dfcclUnregister(0, ctx[0]));
 }
 

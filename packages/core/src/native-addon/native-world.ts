@@ -218,6 +218,10 @@ export interface NativeAddon {
   /** null: no launcher has left its variables. */
   readLaunch(env: NodeJS.ProcessEnv): NativeLaunch | null;
   inspectWorlds(): NativeWorldStatus[];
+  /** One rank's flight record: a line of JSON. */
+  flightRecord(world: NativeWorldStatus, rank: number, nowMillis: number): string;
+  /** Whole or not at all, in a folder that is made where there is none. */
+  writeFlightRecord(path: string, record: string): void;
   /** What would carry data between machines, and its version. */
   transport(): string;
   joinSegment(

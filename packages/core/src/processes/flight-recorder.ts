@@ -1,4 +1,5 @@
 import { DfcclError } from "@dfccl/primitives";
+import { EngineError } from "../errors.js";
 import { flightRecordOf } from "./flight-record.js";
 import type { WorldStatus } from "./inspect-worlds.js";
 import { writeFlightRecord } from "./write-flight-record.js";
@@ -8,12 +9,18 @@ export class FlightRecordError extends DfcclError {
   override readonly code = "FLIGHT_RECORD";
 
   constructor(path: string, cause: unknown) {
-    super(`The flight record ${path} can't be written: ${cause instanceof Error ? cause.message : String(cause)}.`, {
+    super(`The flight record ${path} can't be written: ${reasonOf(cause)}.`, {
       facts: { path },
       remedy: "Set DFCCL_FLIGHT_RECORD to the beginning of a file's name in a folder that this process may write to.",
       cause,
     });
   }
+}
+
+/** The system's reason alone, where that is the cause. */
+function reasonOf(cause: unknown): unknown {
+  if (cause instanceof EngineError && cause.facts.reason !== undefined) return cause.facts.reason;
+  return cause instanceof Error ? cause.message : cause;
 }
 
 /** What is recorded: a world, for as long as it is open. */

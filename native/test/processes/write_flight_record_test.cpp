@@ -1,0 +1,69 @@
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "processes/write_flight_record.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "error.hpp"
+#include "processes/support/leaks.hpp"
+#include "processes/support/temporary_folder.hpp"
+
+using namespace dfccl;
+using namespace dfccl::test;
+
+namespace {
+
+/// What the system says; "" where it takes the record.
+std::string reasonOf(const std::string& path) {
+  try {
+    writeFlightRecord(path, "{}");
+  } catch (const Error& error) {
+    CHECK(error.status() == dfcclSystemError);
+    CHECK(error.facts().at(0) == std::pair<std::string, std::string>{"path", path});
+    CHECK(error.message() == "The flight record " + path + " can't be written: " + error.facts().at(1).second + ".");
+    return error.facts().at(1).second;
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("a record is written into a folder that wasn't there, and in the place of an older one") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a/b/rank_0";
+  writeFlightRecord(path, "an older and longer one");
+  writeFlightRecord(path, "{}");
+  CHECK(contentOf(path) == "{}\n");
+  CHECK(filesIn((folder / "a/b").c_str()) == std::set<std::string>{".", "..", "rank_0"});
+}
+
+TEST_CASE("a record that can't be written says why, and leaves nothing behind") {
+  const TemporaryFolder folder;
+  writeFlightRecord(folder / "file", "");
+  CHECK(reasonOf(folder / "file/rank_0") == "Not a directory");
+  CHECK(reasonOf(folder / "file/below/rank_0") == "Not a directory");
+  writeFlightRecord(folder / "below/file", "");
+  CHECK(reasonOf(folder / "below") == "Is a directory");
+  CHECK(reasonOf("/proc/nothing/here") == "No such file or directory");
+  CHECK(reasonOf(folder / std::string(300, 'x')) == "File name too long");
+  CHECK(filesIn(folder.path().c_str()) == std::set<std::string>{".", "..", "below", "file"});
+}
+
+TEST_CASE("threads that write one path at a time leave a whole record") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "rank_0";
+  std::vector<std::thread> threads;
+  for (const char letter : {'a', 'b', 'c'}) {
+    threads.emplace_back([&path, letter] {
+      for (int i = 0; i < 20; ++i) writeFlightRecord(path, std::string(100'000, letter));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const std::string content = contentOf(path);
+  REQUIRE(content.size() == 100'001);
+  CHECK(content == std::string(100'000, content[0]) + "\n");
+  CHECK(filesIn(folder.path().c_str()) == std::set<std::string>{".", "..", "rank_0"});
+}
