@@ -40,12 +40,14 @@ bool isOwnUser(int connection) {
   return getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
 }
 
-Answer answerOf(Answer::Kind kind, dfcclResult_t status = dfcclSuccess, const std::string& text = {}) {
+Answer answerOf(Answer::Kind kind, dfcclResult_t status = dfcclSuccess, const std::string& text = {},
+                const std::vector<uint32_t>& ranks = {}) {
   Answer answer{};
   std::memcpy(answer.magic, kMagic, sizeof kMagic);
   answer.kind = kind;
   answer.status = status;
   std::memcpy(answer.text, text.data(), std::min(text.size(), sizeof answer.text - 1));
+  answer.ranks = RankSet::of(ranks);
   return answer;
 }
 
@@ -148,7 +150,8 @@ class Host {
     }
     std::erase_if(connections_, [](const Connection& c) { return c.isOver; });
     if (polled[0].revents != 0) accept();
-    if (millisUntil(deadline_) == 0 && !absent().empty()) refuseAll(dfcclTimeout, missing(options_, absent()));
+    if (millisUntil(deadline_) == 0 && !absent().empty())
+      refuseAll(dfcclTimeout, missing(options_, absent()), absent());
   }
 
   void accept() {
@@ -172,13 +175,13 @@ class Host {
       return;
     }
     if (const std::string text = difference(options_.shape, options_.rank, hello.shape, hello.rank); !text.empty()) {
-      refuseAll(dfcclRegistrationMismatch, text, &c);
+      refuseAll(dfcclRegistrationMismatch, text, {}, &c);
     }
     const bool isExpected = std::binary_search(members_.begin(), members_.end(), hello.rank);
     if (!isExpected || hello.rank == options_.rank || state_[hello.rank] != State::absent) {
       const std::string text = "Two processes claim rank " + std::to_string(hello.rank) + " of job \"" + options_.job +
                                "\": " + std::to_string(hello.pid) + " is one.";
-      refuseAll(dfcclInUse, text, &c);
+      refuseAll(dfcclInUse, text, {}, &c);
     }
     c.rank = hello.rank;
     state_[c.rank] = State::invited;
@@ -193,12 +196,13 @@ class Host {
     return ranks;
   }
 
-  [[noreturn]] void refuseAll(dfcclResult_t status, const std::string& text, const Connection* also = nullptr) {
-    const Answer answer = answerOf(Answer::refused, status, text);
+  [[noreturn]] void refuseAll(dfcclResult_t status, const std::string& text, const std::vector<uint32_t>& ranks,
+                              const Connection* also = nullptr) {
+    const Answer answer = answerOf(Answer::refused, status, text, ranks);
     for (const Connection& c : connections_) {
       if (c.rank != kUnknown || &c == also) sendAnswer(c.socket.get(), answer);
     }
-    throwRefused(status, text);
+    throwRefused(status, text, ranks);
   }
 
   const MeetingOptions& options_;
@@ -239,7 +243,8 @@ class Guest {
       if (::connect(socket_.get(), reinterpret_cast<sockaddr*>(&address), length) == 0) break;
       if (errno != ECONNREFUSED && errno != EAGAIN && errno != EINTR) refuseSystem(leader_ + " can't be reached");
       if (millisUntil(deadline_) == 0) {
-        throwRefused(dfcclTimeout, leader_ + " did not come within " + secondsOf(options_) + ".");
+        throwRefused(dfcclTimeout, leader_ + " did not come within " + secondsOf(options_) + ".",
+                     {options_.everybody().front()});
       }
       checkCancelled(options_);
       poll(nullptr, 0, kRetryMillis);
@@ -276,7 +281,9 @@ class Guest {
                     {{"job", options_.job}});
       }
       answer.text[sizeof answer.text - 1] = '\0';
-      if (answer.kind == Answer::refused) throwRefused(static_cast<dfcclResult_t>(answer.status), answer.text);
+      if (answer.kind == Answer::refused) {
+        throwRefused(static_cast<dfcclResult_t>(answer.status), answer.text, answer.ranks.list());
+      }
       if (answer.kind == wanted) return descriptor;
     }
   }

@@ -36,6 +36,18 @@ std::string refusalOf(const MeetingOptions& options) {
   }
 }
 
+/// The ranks that a refusal names as missing among its facts.
+std::string missingOf(const MeetingOptions& options) {
+  try {
+    meet(options);
+  } catch (const Error& e) {
+    for (const auto& [name, value] : e.facts()) {
+      if (name == "missing") return value;
+    }
+  }
+  return "";
+}
+
 Descriptor connectTo(const std::string& job) {
   const std::string name = rendezvous::socketName(job);
   sockaddr_un address{};
@@ -75,6 +87,14 @@ TEST_CASE("a rank that doesn't come is named, to all who came, when the time is 
     return contains(text, "Rank 2 of 4 did not come") ? kFine : kWrong;
   });
   for (uint32_t r = 0; r < 3; ++r) CHECK(processes.join(r) == kFine);
+}
+
+TEST_CASE("the facts of a timeout name the ranks that didn't come, to all who came") {
+  const std::string job = newJob();
+  Processes processes(
+      2, [&](uint32_t rank) { return missingOf(meetingOf(job, 2 * rank, 4, 300)) == "1,3" ? kFine : kWrong; });
+  for (uint32_t p = 0; p < 2; ++p) CHECK(processes.join(p) == kFine);
+  CHECK(missingOf(meetingOf(newJob(), 1, 2, 50)) == "0");
 }
 
 TEST_CASE("without rank 0 the others give up in time and say so") {

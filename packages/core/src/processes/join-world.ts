@@ -1,8 +1,9 @@
 import { checkObject, DfcclError, InvalidArgumentError } from "@dfccl/primitives";
 import { type BackendChoice, type ChosenBackend, chooseBackend } from "../backend.js";
-import { typedError } from "../native-addon/native-error.js";
+import { callNative } from "../native-addon/native-error.js";
 import { type NativeLaunch, type NativeSegment, nativeAddon } from "../native-addon/native-world.js";
 import { nativeOptions, World, type WorldOptions } from "../world.js";
+import { joinFailure } from "./join-failure.js";
 import { JoinedRank } from "./joined-rank.js";
 
 /** No launcher has told this process which rank it is, and the options don't either. */
@@ -62,14 +63,14 @@ export interface JoinOptions<Choice extends BackendChoice = BackendChoice> exten
  * @throws {EngineError} INVALID_ARGUMENT naming the variable that is missing or wrong.
  */
 export function readLaunch(env: NodeJS.ProcessEnv = process.env): Launch | undefined {
-  const named: NativeLaunch | null = translated(() => nativeAddon().readLaunch(env));
+  const named: NativeLaunch | null = callNative(() => nativeAddon().readLaunch(env));
   return named ?? undefined;
 }
 
 /**
  * Joins the other processes of a job, one rank each, on one machine or several. Every process calls it once; it waits until all
  * are there.
- * @throws {NotLaunchedError}; {@link EngineError} TIMEOUT naming the ranks that didn't come, REGISTRATION_MISMATCH naming what two
+ * @throws {NotLaunchedError}; {@link EngineError} TIMEOUT naming the ranks that didn't come (`facts.missing`), REGISTRATION_MISMATCH naming what two
  *   ranks disagree on, IN_USE where two processes claim one rank, ABORTED by `signal`; InvalidArgumentError.
  */
 export async function joinWorld<const Choice extends BackendChoice = "cpu">(
@@ -93,7 +94,7 @@ export async function joinWorld<const Choice extends BackendChoice = "cpu">(
   const arena = backend === "cpu" ? { arenaBytes: 2 ** 36 } : {};
   const worldOptions: WorldOptions = { ...arena, workers: 1, ...options, backend, ranks: size };
   const native = nativeOptions(worldOptions);
-  const meeting = translated(() =>
+  const meeting = callNative(() =>
     nativeAddon().joinSegment(native.options, { job, rank, timeoutMillis: timeoutMs, address, host, secret: options.secret }),
   );
   const giveUp = (): void => meeting.cancel();
@@ -103,7 +104,7 @@ export async function joinWorld<const Choice extends BackendChoice = "cpu">(
   try {
     segment = await meeting.segment;
   } catch (error) {
-    throw typedError(error);
+    throw joinFailure(error, { job, rank, worldSize: size, timeoutMs });
   } finally {
     signal?.removeEventListener("abort", giveUp);
   }
@@ -125,15 +126,7 @@ export async function joinWorld<const Choice extends BackendChoice = "cpu">(
  * @throws {EngineError} UNAVAILABLE, whose remedy says what is missing.
  */
 export function describeTransport(): string {
-  return translated(() => nativeAddon().transport());
-}
-
-function translated<T>(call: () => T): T {
-  try {
-    return call();
-  } catch (error) {
-    throw typedError(error);
-  }
+  return callNative(() => nativeAddon().transport());
 }
 
 function secondsOf(variable: string, byDefault: number): number {

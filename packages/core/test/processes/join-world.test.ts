@@ -100,6 +100,7 @@ describe("agreeOnSurvivors", () => {
 
 describe("joinWorld", () => {
   const alone = { rank: 0, size: 2, job: `nobody-else-${process.pid}` };
+  const factsOfAlone = { job: alone.job, rank: 0, worldSize: 2, timeoutMs: 100 };
 
   it("wants a secret where strangers could come", async () => {
     const failure = await failureOf(joinWorld({ launch: { ...alone, address: "192.0.2.1:29500" }, timeoutMs: 100 }));
@@ -109,15 +110,20 @@ describe("joinWorld", () => {
   it("names the rank that doesn't come to the address, too", async () => {
     const launch = { ...alone, address: "127.0.0.1:29817" };
     const failure = await failureOf(joinWorld({ launch, timeoutMs: 100 }));
-    expect(failure).toHaveProperty("code", "TIMEOUT");
+    expect(failure).toMatchObject({ code: "TIMEOUT", facts: { ...factsOfAlone, missing: [1] } });
     expect(String(failure)).toContain("Rank 1 of 2 did not come");
   });
 
   it("names the rank that doesn't come within its time", async () => {
     const failure = await failureOf(joinWorld({ launch: alone, timeoutMs: 100 }));
     expect(failure).toBeInstanceOf(EngineError);
-    expect(failure).toHaveProperty("code", "TIMEOUT");
+    expect(failure).toMatchObject({ code: "TIMEOUT", facts: { ...factsOfAlone, missing: [1] } });
     expect(String(failure)).toContain("Rank 1 of 2 did not come");
+  });
+
+  it("says that rank 0 is missing where it doesn't come", async () => {
+    const failure = await failureOf(joinWorld({ launch: { ...alone, rank: 1 }, timeoutMs: 100 }));
+    expect(failure).toMatchObject({ code: "TIMEOUT", facts: { ...factsOfAlone, rank: 1, missing: [0] } });
   });
 
   it("gives up when the signal says so", async () => {
