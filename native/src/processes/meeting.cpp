@@ -44,7 +44,7 @@ void throwRefused(dfcclResult_t status, const std::string& text, const std::vect
   std::string list;
   for (const uint32_t rank : ranks) list += (list.empty() ? "" : ",") + std::to_string(rank);
   Error::Facts facts;
-  if (status == dfcclTimeout && !list.empty()) facts.emplace_back("missing", list);
+  if (!list.empty()) facts.emplace_back(status == dfcclTimeout ? "missing" : "claimed", list);
   throw Error(status, text,
               status == dfcclTimeout ? "See why those processes didn't start, or allow more time (DFCCL_JOIN_TIMEOUT)."
               : status == dfcclInUse

@@ -133,6 +133,19 @@ TEST_CASE("two processes that claim one rank are both refused") {
   for (uint32_t p = 0; p < 3; ++p) CHECK(processes.join(p) == kFine);
 }
 
+TEST_CASE("two processes that claim rank 0 are both refused, whatever their options") {
+  for (const uint32_t collectives : {64u, 32u}) {
+    const std::string job = newJob();
+    Processes processes(2, [&](uint32_t process) {
+      MeetingOptions options = meetingOf(job, 0, 3);
+      if (process == 1) options.shape.collectives = collectives;
+      return contains(refusalOf(options), "Two processes claim rank 0") ? kFine : kWrong;
+    });
+    CHECK(processes.join(0) == kFine);
+    CHECK(processes.join(1) == kFine);
+  }
+}
+
 TEST_CASE("a rank that ends while the others are awaited can be started again") {
   const std::string job = newJob();
   Processes first(1, [&](uint32_t) {

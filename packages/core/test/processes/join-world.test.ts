@@ -126,6 +126,28 @@ describe("joinWorld", () => {
     expect(failure).toMatchObject({ code: "TIMEOUT", facts: { ...factsOfAlone, rank: 1, missing: [0] } });
   });
 
+  it("tells two processes that are rank 0 of one job so, and which these are", { timeout: limit }, async () => {
+    const [first = {}] = launchers.dfccl(2);
+    const processes = start("claim", [first, first]);
+    for (const process of processes) {
+      const [told] = await process.told(1);
+      expect(told).toMatchObject({ code: "IN_USE", facts: { rank: 0, claimed: 0 } });
+      for (const { child } of processes) expect(told).toHaveProperty("message", expect.stringContaining(`${child.pid}`));
+    }
+  });
+
+  it("tells a process whose rank another one has in a job that has met", { timeout: limit }, async () => {
+    const environments = launchers.dfccl(2);
+    const processes = start("claim", environments);
+    for (const process of processes) await process.told(1);
+    for (const [rank, env] of environments.entries()) {
+      const [late] = start("claim", [{ ...env, DFCCL_JOIN_TIMEOUT: "0.3" }]);
+      const [told] = (await late?.told(1)) ?? [];
+      expect(told).toMatchObject({ code: "IN_USE", facts: { claimed: rank, holder: processes[rank]?.child.pid } });
+    }
+    for (const process of processes) process.child.kill("SIGKILL");
+  });
+
   it("gives up when the signal says so", async () => {
     const failure = await failureOf(joinWorld({ launch: alone, signal: AbortSignal.abort() }));
     expect(failure).toHaveProperty("code", "ABORTED");
