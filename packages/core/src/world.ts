@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import { checkObject, InvalidArgumentError } from "@dfccl/primitives";
+import { checkObject, checkOptions, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
 import { encodePolicy, type PolicyName, policyByName, type SchedulePolicy } from "@dfccl/scheduler";
 import { type Backend, type BackendChoice, type ChosenBackend, chooseBackend } from "./backend.js";
 import { CompletionPump } from "./completion-pump.js";
@@ -54,12 +54,31 @@ export interface WorldOptions<Choice extends BackendChoice = BackendChoice> {
   readonly directTileBytes?: number;
 }
 
+/** Those that joinWorld() has too. */
+export const sharedOptionNames = {
+  backend: true,
+  devices: true,
+  policy: true,
+  workers: true,
+  blocks: true,
+  submissionSlots: true,
+  completionSlots: true,
+  maxCollectives: true,
+  maxTasks: true,
+  arenaBytes: true,
+  slotPayloadBytes: true,
+  directTileBytes: true,
+} as const;
+const example = "an object such as { ranks: 4 }";
+const optionNames: OptionNames<WorldOptions> = { ranks: true, streams: true, ...sharedOptionNames };
+
 /**
  * All ranks of this process.
- * @throws {InvalidArgumentError} for a value out of range; {@link EngineError} OUT_OF_MEMORY, SYSTEM, and UNAVAILABLE where
+ * @throws {InvalidArgumentError} for a value out of range, UnknownOptionError; {@link EngineError} OUT_OF_MEMORY, SYSTEM, and UNAVAILABLE where
  *   GPUs are asked for and can't be used; AddonNotLoadedError.
  */
 export function openWorld<const Choice extends BackendChoice = "cpu">(options: WorldOptions<Choice>): World<ChosenBackend<Choice>> {
+  checkOptions<WorldOptions>("options", options, optionNames, example);
   return new World<ChosenBackend<Choice>>(options);
 }
 
@@ -76,7 +95,7 @@ export interface JoinedPart<B extends Backend> {
  * @throws {InvalidArgumentError}
  */
 export function nativeOptions(options: WorldOptions): { readonly options: NativeWorldOptions; readonly policy: SchedulePolicy } {
-  checkObject("options", options, "an object such as { ranks: 4 }");
+  checkObject("options", options, example);
   const { ranks, devices, backend = "cpu" } = options;
   if (!Number.isInteger(ranks) || ranks < 1 || ranks > 1024) {
     throw new InvalidArgumentError("ranks", ranks, "a whole number from 1 to 1024");

@@ -1,8 +1,8 @@
-import { checkObject, DfcclError, InvalidArgumentError } from "@dfccl/primitives";
+import { checkOptions, DfcclError, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
 import { type BackendChoice, type ChosenBackend, chooseBackend } from "../backend.js";
 import { callNative } from "../native-addon/native-error.js";
 import { type NativeLaunch, type NativeSegment, nativeAddon } from "../native-addon/native-world.js";
-import { nativeOptions, World, type WorldOptions } from "../world.js";
+import { nativeOptions, sharedOptionNames, World, type WorldOptions } from "../world.js";
 import { joinFailure } from "./join-failure.js";
 import { JoinedRank } from "./joined-rank.js";
 
@@ -56,6 +56,17 @@ export interface JoinOptions<Choice extends BackendChoice = BackendChoice> exten
   readonly signal?: AbortSignal;
 }
 
+const optionNames: OptionNames<JoinOptions> = {
+  ...sharedOptionNames,
+  launch: true,
+  secret: true,
+  timeoutMs: true,
+  silenceMs: true,
+  flightRecord: true,
+  signal: true,
+};
+const launchNames: OptionNames<Launch> = { launcher: true, rank: true, size: true, job: true, address: true, host: true };
+
 /**
  * What a launcher tells this process: `dfccl launch` (or whoever sets DFCCL_RANK, DFCCL_WORLD_SIZE and DFCCL_JOB), mpirun, srun,
  * PMI, torchrun.
@@ -76,12 +87,13 @@ export function readLaunch(env: NodeJS.ProcessEnv = process.env): Launch | undef
 export async function joinWorld<const Choice extends BackendChoice = "cpu">(
   options: JoinOptions<Choice> = {},
 ): Promise<JoinedRank<ChosenBackend<Choice>>> {
-  checkObject("options", options, "an object such as { timeoutMs: 5000 }");
+  checkOptions<JoinOptions>("options", options, optionNames, "an object such as { timeoutMs: 5000 }");
   const launch = options.launch ?? readLaunch();
   if (launch === undefined) throw new NotLaunchedError();
   if (options.policy === "in-order") {
     throw new InvalidArgumentError("policy", options.policy, "a preemptive one: in order, processes would deadlock");
   }
+  checkOptions<Partial<Launch>>("launch", launch, launchNames, 'an object such as { rank: 0, size: 4, job: "mine" }');
   const { rank, size, job, address, host } = launch;
   for (const [name, text] of Object.entries({ job, address, host, secret: options.secret })) {
     if (typeof text !== "string" && (name === "job" || text !== undefined)) throw new InvalidArgumentError(name, text, "a text");
