@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkOptions, InvalidArgumentError, UnknownOptionError } from "../src/index.js";
+import { buildProgram, checkOptions, InvalidArgumentError, UnknownOptionError } from "../src/index.js";
 
 interface Options {
   readonly ranks: number;
@@ -30,6 +30,12 @@ describe("checkOptions", () => {
   ])("refuses %s, and names %s", (option, nearest) => {
     const facts = { option, nearest, known: Object.keys(known) };
     expect(() => check({ ranks: 4, [option]: 1 })).toThrowError(expect.objectContaining({ code: "UNKNOWN_OPTION", facts }));
+  });
+
+  it("does so in buildProgram", () => {
+    const options = { collective: "all-reduce", algorithm: "ring", ranks: 4, channel: 2 };
+    expect(() => buildProgram(options as never)).toThrow("channel is not an option here. Write channels, or leave it out.");
+    expect(() => buildProgram(null as never)).toThrow(InvalidArgumentError);
   });
 
   it("says whose option it is, and which there are where none is like it", () => {
