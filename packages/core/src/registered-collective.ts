@@ -1,4 +1,5 @@
 import { byteSizeOf, type Collective, checkOptions, type DataType, type OptionNames, type ReduceOp } from "@dfccl/primitives";
+import { checkSignal } from "./abort-signal.js";
 import type { Backend, CollectiveBuffer } from "./backend.js";
 import { DeviceBuffer } from "./device-buffer.js";
 import { ClosedError, CollectiveAbortedError, CollectiveTimeoutError, EngineError } from "./errors.js";
@@ -99,6 +100,7 @@ export class RegisteredCollective implements CollectiveFacts, Disposable {
     checkOptions("options", options, runOptionNames, "an object such as { timeoutMs: 5000 }");
     const { timeoutMs, signal } = options;
     checkTimeout(timeoutMs);
+    checkSignal(signal);
     if (signal?.aborted) throw new CollectiveAbortedError(this.name, { cause: signal.reason });
     const run = this.issuedRuns;
     const batch = this.rank.submit([[this, send, recv]]);

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { checkObject, checkOptions, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
-import { encodePolicy, type PolicyName, policyByName, type SchedulePolicy } from "@dfccl/scheduler";
+import { encodePolicy, type PolicyName, policyByName, policyNames, type SchedulePolicy } from "@dfccl/scheduler";
 import { type Backend, type BackendChoice, type ChosenBackend, chooseBackend } from "./backend.js";
 import { CompletionPump } from "./completion-pump.js";
 import { cpuPolicy } from "./cpu-policy.js";
@@ -82,6 +82,19 @@ export function openWorld<const Choice extends BackendChoice = "cpu">(options: W
   return new World<ChosenBackend<Choice>>(options);
 }
 
+/** Options that are whole numbers, and the least that each may be. */
+const numbers = {
+  workers: 0,
+  blocks: 1,
+  submissionSlots: 1,
+  completionSlots: 8,
+  maxCollectives: 1,
+  maxTasks: 1,
+  arenaBytes: 0,
+  slotPayloadBytes: 1,
+  directTileBytes: 1,
+} as const;
+
 /** Where the ranks are processes: this one's part of the world. */
 export interface JoinedPart<B extends Backend> {
   readonly native: NativeWorldOptions;
@@ -103,6 +116,12 @@ export function nativeOptions(options: WorldOptions): { readonly options: Native
   if (!["cpu", "cuda", "auto"].includes(backend)) throw new InvalidArgumentError("backend", backend, '"cpu", "cuda" or "auto"');
   if (devices !== undefined && !(Array.isArray(devices) && devices.every((device) => Number.isInteger(device) && device >= 0))) {
     throw new InvalidArgumentError("devices", devices, "a list of GPUs, each a whole number from 0");
+  }
+  for (const [name, least] of Object.entries(numbers)) {
+    const value = options[name as keyof typeof numbers];
+    // How large each may be, the engine knows.
+    if (value === undefined || (Number.isSafeInteger(value) && value >= least)) continue;
+    throw new InvalidArgumentError(name, value, `a whole number from ${least}`);
   }
   const chosen = chooseBackend(backend);
   const onGpu = chosen === "cuda";
@@ -218,6 +237,9 @@ export class World<B extends Backend = "cpu"> implements Disposable, AsyncDispos
 
 function policyOf({ policy = "default", streams }: WorldOptions, backend: Backend): SchedulePolicy {
   if (typeof policy !== "string") return policy;
+  if (!policyNames.includes(policy)) {
+    throw new InvalidArgumentError("policy", policy, `one of ${policyNames.join(", ")}, or plain data as policyByName() returns it`);
+  }
   const overrides = backend === "cuda" ? gpuPolicy(policy) : cpuPolicy(policy);
   return policyByName(policy, { ...overrides, ...(streams === undefined ? {} : { streams }) });
 }

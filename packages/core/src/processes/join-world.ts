@@ -1,4 +1,5 @@
 import { checkOptions, DfcclError, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
+import { checkSignal } from "../abort-signal.js";
 import { type BackendChoice, type ChosenBackend, chooseBackend } from "../backend.js";
 import { callNative } from "../native-addon/native-error.js";
 import { type NativeLaunch, type NativeSegment, nativeAddon } from "../native-addon/native-world.js";
@@ -101,6 +102,7 @@ export async function joinWorld<const Choice extends BackendChoice = "cpu">(
   const { timeoutMs = secondsOf("DFCCL_JOIN_TIMEOUT", 60), silenceMs = secondsOf("DFCCL_SILENCE", 10), signal } = options;
   checkMillis("timeoutMs", timeoutMs);
   checkMillis("silenceMs", silenceMs);
+  checkSignal(signal);
   const backend = chooseBackend(options.backend ?? "cpu");
   // On a CPU it is address space only.
   const arena = backend === "cpu" ? { arenaBytes: 2 ** 36 } : {};
