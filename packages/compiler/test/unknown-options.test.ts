@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import * as algorithms from "../src/algorithms/index.js";
 import { allReduce, broadcast, compile, custom, defineProgram } from "../src/index.js";
 
 const unknown = (option: string, nearest?: string) =>
@@ -11,6 +12,15 @@ describe("an option that isn't one is refused, and the nearest is named", () => 
     expect(() => broadcast({ ranks: 2, roots: 1 } as never)).toThrow(unknown("roots", "root"));
     const options = { name: "mine", ranks: 2, inputChunks: 1, outputChunks: 1, postcondition: () => undefined };
     expect(() => custom({ ...options, post: 1 } as never)).toThrow(unknown("post", "postcondition"));
+  });
+
+  it("by defineProgram, and by the algorithms that there are", () => {
+    const options = { collective: allReduce({ ranks: 2 }), instance: 2 };
+    expect(() => defineProgram(options, () => {})).toThrow(unknown("instance", "instances"));
+    const wrong = { ranks: 2, nodes: 1, gpus: 2, protocoll: "ll" };
+    for (const define of Object.values(algorithms)) expect(() => define(wrong)).toThrow(unknown("protocoll", "protocol"));
+    expect(() => algorithms.allPairsAllGather({ ranks: 2, channels: 2 } as never)).toThrow(unknown("channels"));
+    expect(algorithms.ringAllReduce({ ranks: 2, channels: 2 }).name).toContain("2 channels");
   });
 
   it("by compile", () => {
