@@ -1,6 +1,7 @@
 // `node scripts/bench.mjs mpi|collectives|overheads [ARGUMENTS]`: set up, build the native benchmarks, run `dfccl bench …`.
 import { join } from "node:path";
 import { bold, giveUp, line, step } from "./lib/console.mjs";
+import { locked } from "./lib/locked.mjs";
 import { installCommand } from "./lib/machine.mjs";
 import { root } from "./lib/paths.mjs";
 import { run, runInForeground, tail } from "./lib/run.mjs";
@@ -16,7 +17,11 @@ if (which !== "overheads" && mpi) giveUp(`OpenMPI is missing. Type: ${installCom
 
 const build = ["cmake", "--build", "--preset", "release", "--target", "bench", "-j", "2"];
 for (const command of [["cmake", "--preset", "release"], build]) {
-  const { code, output, seconds } = await run(command, { cwd: join(root, "native"), timeoutMs: 900_000, log: "bench-build" });
+  const { code, output, seconds } = await run(locked(command, "release"), {
+    cwd: join(root, "native"),
+    timeoutMs: 1_800_000,
+    log: "bench-build",
+  });
   if (code !== 0) giveUp(`${command.join(" ")} failed:\n${tail(output)}`);
   if (command === build) step("native benchmarks", "built", seconds);
 }

@@ -1,6 +1,7 @@
 // The lifecycle tests of @dfccl/core with an addon built under AddressSanitizer and UBSan: each starts Node processes of its
 // own, into which the sanitizer's runtime is preloaded. By hand: node scripts/lifecycle-asan.mjs
 import { join } from "node:path";
+import { locked } from "./lib/locked.mjs";
 import { buildDirectory, root } from "./lib/paths.mjs";
 import { run } from "./lib/run.mjs";
 import { configureCommand } from "./setup.mjs";
@@ -11,7 +12,7 @@ for (const command of [
   configureCommand(preset, "-DDFCCL_BUILD_ADDON=ON"),
   ["cmake", "--build", "--preset", preset, "--target", "dfccl_addon", "-j", "2"],
 ]) {
-  await must(run(command, { cwd: native, log: "lifecycle-asan-build", timeoutMs: 2_400_000 }));
+  await must(run(locked(command, preset), { cwd: native, log: "lifecycle-asan-build", timeoutMs: 2_400_000 }));
 }
 const runtime = await must(run(["c++", "-print-file-name=libasan.so"], { timeoutMs: 20_000 }));
 await must(

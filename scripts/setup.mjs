@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { bold, giveUp, line, step, yellow } from "./lib/console.mjs";
 import { linkCommands } from "./lib/link-commands.mjs";
+import { locked } from "./lib/locked.mjs";
 import { aptInstall, cmakeGenerator, installCommand, mayInstall, missingNeeds } from "./lib/machine.mjs";
 import { buildDirectory, pnpmVersion, root } from "./lib/paths.mjs";
 import { run, tail } from "./lib/run.mjs";
@@ -86,8 +87,10 @@ async function stage(name, print, isThere, commands) {
   rmSync(join(root, ".cache", "logs", `${slug(name)}.log`), { force: true });
   const started = performance.now();
   for (const command of commands) {
-    const cwd = command[0] === "cmake" ? join(root, "native") : root;
-    const { code, output } = await run(command, { cwd, timeoutMs: 900_000, log: slug(name), env: { CI: "true" } });
+    const isNative = command[0] === "cmake";
+    const [cwd, lock] = isNative ? [join(root, "native"), "release"] : [root, "packages"];
+    // Twice as long as it takes at most: another one may go first.
+    const { code, output } = await run(locked(command, lock), { cwd, timeoutMs: 1_800_000, log: slug(name), env: { CI: "true" } });
     if (code !== 0) {
       line(tail(output));
       giveUp(`${name} failed (${command.join(" ")}). The whole log: .cache/logs/${slug(name)}.log`);

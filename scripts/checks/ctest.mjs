@@ -3,6 +3,7 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { locked } from "../lib/locked.mjs";
 import { onPath } from "../lib/machine.mjs";
 import { buildDirectory, cacheDirectory, root } from "../lib/paths.mjs";
 import { run } from "../lib/run.mjs";
@@ -31,7 +32,7 @@ export async function nativeTests(
     configureCommand(preset, ...addon),
     ["cmake", "--build", "--preset", preset, "--target", ...[target].flat(), "-j", "2"],
   ]) {
-    const { code, output } = await run(command, { cwd: native, log: `${log}-build`, timeoutMs: 900_000 });
+    const { code, output } = await run(locked(command, preset), { cwd: native, log: `${log}-build`, timeoutMs: 1_800_000 });
     if (code !== 0) return { failed: 1, details: output };
   }
   const buildSeconds = (performance.now() - started) / 1000;

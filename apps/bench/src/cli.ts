@@ -24,6 +24,7 @@ import { addVerifyCommand } from "./commands/verify.js";
 import { runAsLaunch } from "./launch/run-as-launch.js";
 import { endOnBrokenPipe } from "./terminal/broken-pipe.js";
 import { err } from "./terminal/colors.js";
+import { fromHere } from "./terminal/from-here.js";
 import { textWidth, wrap } from "./terminal/wrap.js";
 
 const usageError = 2;
@@ -89,7 +90,7 @@ function report(error: unknown): number {
   if (typeof code === "string" && code.startsWith("commander.")) return exitCode === 0 ? 0 : usageError;
   if (error instanceof DfcclError) {
     // The remedy follows after a space, where the text before it may have ended with a line of its own.
-    const message = error.message.replaceAll(/\n (?=\S)/g, "\n");
+    const message = fromHere(error.message.replaceAll(/\n (?=\S)/g, "\n"));
     process.stderr.write(`${err.red(wrap(message, textWidth(process.stderr)))}\n`);
     return usageCodes.has(error.code) ? usageError : 1;
   }

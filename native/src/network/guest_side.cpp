@@ -11,6 +11,7 @@
 #include "network/host_meeting_sides.hpp"
 #include "network/message.hpp"
 #include "network/tcp.hpp"
+#include "processes/rank_set.hpp"
 
 namespace dfccl::host_meeting {
 namespace {
@@ -74,7 +75,7 @@ class GuestSide final : public HostMeeting {
   void open() {
     while (!tryOpen()) {
       if (millisUntil(deadline_) == 0)
-        throwRefused(dfcclTimeout, host_ + " did not come within " + secondsOf(options_) + ".");
+        throwRefused(dfcclTimeout, host_ + " did not come within " + secondsOf(options_) + ".", {0});
       checkCancelled(options_);
       poll(nullptr, 0, kRetryMillis);
     }
@@ -135,7 +136,8 @@ class GuestSide final : public HostMeeting {
         if (frame.kind != Kind::refused) return frame;
         MessageReader message(frame.contents);
         const auto status = static_cast<dfcclResult_t>(message.get<int32_t>());
-        throwRefused(status, message.getText());
+        const std::string text = message.getText();
+        throwRefused(status, text, message.get<RankSet>().list());
       }
       if (!isThere) {
         if (isNotProven()) refuseProof();

@@ -12,6 +12,7 @@
 #include "network/host_meeting_sides.hpp"
 #include "network/message.hpp"
 #include "network/tcp.hpp"
+#include "processes/rank_set.hpp"
 
 namespace dfccl::host_meeting {
 namespace {
@@ -58,7 +59,7 @@ class HostSide final : public HostMeeting {
     return all;
   }
 
-  void fail(dfcclResult_t status, const std::string& text) override { tellAll(status, text); }
+  void fail(dfcclResult_t status, const std::string& text) override { tellAll(status, text, {}); }
 
  private:
   void listen() {
@@ -89,9 +90,10 @@ class HostSide final : public HostMeeting {
     checkCancelled(options_);
     waitForVisitors(std::min(millisUntil(deadline_), kLookMillis), true);
     if (millisUntil(deadline_) != 0) return;
-    std::string text = missing(options_, absent());
+    const std::vector<uint32_t> ranks = absent();
+    std::string text = missing(options_, ranks);
     if (strangers_ != 0) text += " " + std::to_string(strangers_) + " connections didn't prove to be of this job.";
-    refuseAll(dfcclTimeout, text);
+    refuseAll(dfcclTimeout, text, ranks);
   }
 
   void waitForVisitors(int millis, bool listens) {
@@ -244,17 +246,18 @@ class HostSide final : public HostMeeting {
     }
   }
 
-  void tellAll(dfcclResult_t status, const std::string& text) {
-    const std::vector<uint8_t> refusal = MessageWriter().put(static_cast<int32_t>(status)).putText(text).take();
+  void tellAll(dfcclResult_t status, const std::string& text, const std::vector<uint32_t>& ranks) {
+    const std::vector<uint8_t> refusal =
+        MessageWriter().put(static_cast<int32_t>(status)).putText(text).put(RankSet::of(ranks)).take();
     for (Visitor& v : visitors_) {
       if (v.rank != kUnknown) v.channel->send(Kind::refused, refusal);
     }
     deliver();
   }
 
-  [[noreturn]] void refuseAll(dfcclResult_t status, const std::string& text) {
-    tellAll(status, text);
-    throwRefused(status, text);
+  [[noreturn]] void refuseAll(dfcclResult_t status, const std::string& text, const std::vector<uint32_t>& ranks = {}) {
+    tellAll(status, text, ranks);
+    throwRefused(status, text, ranks);
   }
 
   const MeetingOptions options_;

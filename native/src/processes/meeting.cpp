@@ -40,13 +40,18 @@ void refuseSystem(const std::string& what) {
               {{"errno", std::to_string(errno)}});
 }
 
-void throwRefused(dfcclResult_t status, const std::string& text) {
+void throwRefused(dfcclResult_t status, const std::string& text, const std::vector<uint32_t>& ranks) {
+  std::string list;
+  for (const uint32_t rank : ranks) list += (list.empty() ? "" : ",") + std::to_string(rank);
+  Error::Facts facts;
+  if (!list.empty()) facts.emplace_back(status == dfcclTimeout ? "missing" : "claimed", list);
   throw Error(status, text,
               status == dfcclTimeout ? "See why those processes didn't start, or allow more time (DFCCL_JOIN_TIMEOUT)."
               : status == dfcclInUse
                   ? "Give every process a rank of its own, and each job a name of its own (DFCCL_JOB)."
               : status == dfcclRegistrationMismatch ? "Start all processes with the same version and the same options."
-                                                    : "See what that process says.");
+                                                    : "See what that process says.",
+              std::move(facts));
 }
 
 std::string difference(const SegmentShape& own, uint32_t leader, const SegmentShape& other, uint32_t rank) {

@@ -41,8 +41,9 @@ std::string secondsOf(const MeetingOptions& options);
 /// @throws Error dfcclAborted
 void checkCancelled(const MeetingOptions& options);
 [[noreturn]] void refuseSystem(const std::string& what);
-/// @throws Error with the remedy that goes with the status.
-[[noreturn]] void throwRefused(dfcclResult_t status, const std::string& text);
+/// @throws Error with the remedy that goes with the status, and `ranks` among its facts: who is missing, or claimed
+/// twice.
+[[noreturn]] void throwRefused(dfcclResult_t status, const std::string& text, const std::vector<uint32_t>& ranks = {});
 /// The first thing in which another rank's world differs from the leader's; "" if nothing does.
 std::string difference(const SegmentShape& own, uint32_t leader, const SegmentShape& other, uint32_t rank);
 /// That these ranks didn't come in time.

@@ -40,12 +40,14 @@ bool isOwnUser(int connection) {
   return getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
 }
 
-Answer answerOf(Answer::Kind kind, dfcclResult_t status = dfcclSuccess, const std::string& text = {}) {
+Answer answerOf(Answer::Kind kind, dfcclResult_t status = dfcclSuccess, const std::string& text = {},
+                const std::vector<uint32_t>& ranks = {}) {
   Answer answer{};
   std::memcpy(answer.magic, kMagic, sizeof kMagic);
   answer.kind = kind;
   answer.status = status;
   std::memcpy(answer.text, text.data(), std::min(text.size(), sizeof answer.text - 1));
+  answer.ranks = RankSet::of(ranks);
   return answer;
 }
 
@@ -68,6 +70,15 @@ void sendAnswer(int connection, const Answer& answer, int descriptor = -1) {
   (void)sendmsg(connection, &message, MSG_NOSIGNAL);
 }
 
+void sendHello(int connection, const MeetingOptions& options) {
+  Hello hello{};
+  std::memcpy(hello.magic, kMagic, sizeof kMagic);
+  hello.rank = options.rank;
+  hello.pid = static_cast<uint32_t>(getpid());
+  hello.shape = options.shape;
+  (void)send(connection, &hello, sizeof hello, MSG_NOSIGNAL);
+}
+
 /// @return bytes of the message, 0 at the end, -1 if there is none now.
 ssize_t receiveAnswer(int connection, Answer& answer, Descriptor& descriptor) {
   iovec part{&answer, sizeof answer};
@@ -87,6 +98,50 @@ ssize_t receiveAnswer(int connection, Answer& answer, Descriptor& descriptor) {
   }
   return received;
 }
+
+bool isAnswer(ssize_t received, const Answer& answer) {
+  return received == sizeof answer && std::memcmp(answer.magic, kMagic, sizeof kMagic) == 0;
+}
+
+/// @throws Error as the first rank says, where it refuses.
+void checkRefused(Answer& answer) {
+  if (answer.kind != Answer::refused) return;
+  answer.text[sizeof answer.text - 1] = '\0';
+  throwRefused(static_cast<dfcclResult_t>(answer.status), answer.text, answer.ranks.list());
+}
+
+/// Asks who has the address that the first rank wants to listen at. Another first rank of the job refuses both at once;
+/// one whose meeting is over, or that ends, says nothing, and the address will be free.
+class Rival {
+ public:
+  explicit Rival(const MeetingOptions& options) : options_(options) {}
+
+  void ask(const sockaddr_un& address, socklen_t length) {
+    if (connection_.get() < 0) {
+      Descriptor connection = openSocket();
+      if (::connect(connection.get(), reinterpret_cast<const sockaddr*>(&address), length) != 0) return;
+      if (!isOwnUser(connection.get())) return;
+      connection_ = std::move(connection);
+      sendHello(connection_.get(), options_);
+    }
+    hear();
+  }
+
+  /// @throws Error as the other first rank says.
+  void hear() {
+    if (connection_.get() < 0) return;
+    Answer answer{};
+    Descriptor none;
+    const ssize_t received = receiveAnswer(connection_.get(), answer, none);
+    if (received < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (isAnswer(received, answer)) checkRefused(answer);
+    connection_ = Descriptor();
+  }
+
+ private:
+  const MeetingOptions& options_;
+  Descriptor connection_;
+};
 
 /// The side of the first rank, which makes the memory.
 class Host {
@@ -115,6 +170,7 @@ class Host {
     Descriptor socket;
     Clock::time_point since;
     uint32_t rank = kUnknown;
+    uint32_t process = 0;
     bool isOver = false;
   };
 
@@ -122,6 +178,7 @@ class Host {
     listener_ = openSocket();
     sockaddr_un address;
     const socklen_t length = addressOf(options_.job + options_.place, address);
+    Rival rival(options_);
     while (bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), length) != 0) {
       if (errno != EADDRINUSE) refuseSystem("The rendezvous' socket can't be bound");
       // Of a job that has just ended, it is free in a moment.
@@ -130,8 +187,10 @@ class Host {
                     "Give each job a name of its own (DFCCL_JOB), and each rank one process.", {{"job", options_.job}});
       }
       checkCancelled(options_);
+      rival.ask(address, length);
       poll(nullptr, 0, kRetryMillis);
     }
+    rival.hear();  // it may have refused both and gone: it answers before the address is free
     if (::listen(listener_.get(), 128) != 0) refuseSystem("The rendezvous' socket can't listen");
   }
 
@@ -148,7 +207,8 @@ class Host {
     }
     std::erase_if(connections_, [](const Connection& c) { return c.isOver; });
     if (polled[0].revents != 0) accept();
-    if (millisUntil(deadline_) == 0 && !absent().empty()) refuseAll(dfcclTimeout, missing(options_, absent()));
+    if (millisUntil(deadline_) == 0 && !absent().empty())
+      refuseAll(dfcclTimeout, missing(options_, absent()), absent());
   }
 
   void accept() {
@@ -171,18 +231,34 @@ class Host {
       if (hello.rank == c.rank) state_[c.rank] = State::ready;
       return;
     }
-    if (const std::string text = difference(options_.shape, options_.rank, hello.shape, hello.rank); !text.empty()) {
-      refuseAll(dfcclRegistrationMismatch, text, &c);
-    }
     const bool isExpected = std::binary_search(members_.begin(), members_.end(), hello.rank);
-    if (!isExpected || hello.rank == options_.rank || state_[hello.rank] != State::absent) {
+    // Before their options are compared: those of two jobs of one name may differ too, and that is not what is wrong.
+    if (isExpected && state_[hello.rank] != State::absent) {
       const std::string text = "Two processes claim rank " + std::to_string(hello.rank) + " of job \"" + options_.job +
-                               "\": " + std::to_string(hello.pid) + " is one.";
-      refuseAll(dfcclInUse, text, &c);
+                               "\": " + std::to_string(processOf(hello.rank)) + " and " + std::to_string(hello.pid) +
+                               ".";
+      refuseAll(dfcclInUse, text, {hello.rank}, &c);
+    }
+    if (const std::string text = difference(options_.shape, options_.rank, hello.shape, hello.rank); !text.empty()) {
+      refuseAll(dfcclRegistrationMismatch, text, {}, &c);
+    }
+    if (!isExpected) {
+      const std::string text = "Rank " + std::to_string(hello.rank) + " of job \"" + options_.job +
+                               "\" is not awaited on this machine: process " + std::to_string(hello.pid) +
+                               " claims it.";
+      refuseAll(dfcclInUse, text, {hello.rank}, &c);
     }
     c.rank = hello.rank;
+    c.process = hello.pid;
     state_[c.rank] = State::invited;
     sendAnswer(c.socket.get(), answerOf(Answer::segment), segment_->descriptor());
+  }
+
+  uint32_t processOf(uint32_t rank) const {
+    for (const Connection& c : connections_) {
+      if (c.rank == rank) return c.process;
+    }
+    return static_cast<uint32_t>(getpid());
   }
 
   std::vector<uint32_t> absent() const {
@@ -193,12 +269,13 @@ class Host {
     return ranks;
   }
 
-  [[noreturn]] void refuseAll(dfcclResult_t status, const std::string& text, const Connection* also = nullptr) {
-    const Answer answer = answerOf(Answer::refused, status, text);
+  [[noreturn]] void refuseAll(dfcclResult_t status, const std::string& text, const std::vector<uint32_t>& ranks,
+                              const Connection* also = nullptr) {
+    const Answer answer = answerOf(Answer::refused, status, text, ranks);
     for (const Connection& c : connections_) {
       if (c.rank != kUnknown || &c == also) sendAnswer(c.socket.get(), answer);
     }
-    throwRefused(status, text);
+    throwRefused(status, text, ranks);
   }
 
   const MeetingOptions& options_;
@@ -220,12 +297,12 @@ class Guest {
 
   std::shared_ptr<Segment> run() {
     connect();
-    sayHello();
+    sendHello(socket_.get(), options_);
     Descriptor descriptor = await(Answer::segment);
     if (descriptor.get() < 0) refuseSystem(leader_ + " sent no memory");
     std::shared_ptr<Segment> segment = Segment::attach(descriptor.release(), options_.shape, options_.rank);
     segment->join();
-    sayHello();
+    sendHello(socket_.get(), options_);
     await(Answer::go);
     return segment;
   }
@@ -239,7 +316,8 @@ class Guest {
       if (::connect(socket_.get(), reinterpret_cast<sockaddr*>(&address), length) == 0) break;
       if (errno != ECONNREFUSED && errno != EAGAIN && errno != EINTR) refuseSystem(leader_ + " can't be reached");
       if (millisUntil(deadline_) == 0) {
-        throwRefused(dfcclTimeout, leader_ + " did not come within " + secondsOf(options_) + ".");
+        throwRefused(dfcclTimeout, leader_ + " did not come within " + secondsOf(options_) + ".",
+                     {options_.everybody().front()});
       }
       checkCancelled(options_);
       poll(nullptr, 0, kRetryMillis);
@@ -247,15 +325,6 @@ class Guest {
     if (isOwnUser(socket_.get())) return;
     throw Error(dfcclInUse, leader_ + " is another user's process.", "Give the job a name of its own (DFCCL_JOB).",
                 {{"job", options_.job}});
-  }
-
-  void sayHello() {
-    Hello hello{};
-    std::memcpy(hello.magic, kMagic, sizeof kMagic);
-    hello.rank = options_.rank;
-    hello.pid = static_cast<uint32_t>(getpid());
-    hello.shape = options_.shape;
-    (void)send(socket_.get(), &hello, sizeof hello, MSG_NOSIGNAL);
   }
 
   Descriptor await(Answer::Kind wanted) {
@@ -271,12 +340,11 @@ class Guest {
       Descriptor descriptor;
       const ssize_t received = receiveAnswer(socket_.get(), answer, descriptor);
       if (received < 0 && (errno == EAGAIN || errno == EINTR)) continue;
-      if (received != sizeof answer || std::memcmp(answer.magic, kMagic, sizeof kMagic) != 0) {
+      if (!isAnswer(received, answer)) {
         throw Error(dfcclSystemError, leader_ + " ended before all ranks had come.", "See what its process says.",
                     {{"job", options_.job}});
       }
-      answer.text[sizeof answer.text - 1] = '\0';
-      if (answer.kind == Answer::refused) throwRefused(static_cast<dfcclResult_t>(answer.status), answer.text);
+      checkRefused(answer);
       if (answer.kind == wanted) return descriptor;
     }
   }

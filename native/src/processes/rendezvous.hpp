@@ -16,6 +16,7 @@
 #include <string>
 
 #include "processes/meeting.hpp"
+#include "processes/rank_set.hpp"
 
 namespace dfccl {
 
@@ -40,6 +41,7 @@ struct Answer {
   Kind kind;
   int32_t status;  // dfcclResult_t, where refused
   char text[240];
+  RankSet ranks;  // that a refusal is about: who didn't come, or is claimed twice
 };
 inline constexpr char kMagic[8] = {'d', 'f', 'c', 'c', 'l', 'J', '0', '1'};
 

@@ -46,6 +46,18 @@ std::string refusalOf(const MeetingOptions& options, const MeetingPoint& point) 
   }
 }
 
+/// The ranks that a refusal names as missing among its facts.
+std::string missingOf(const MeetingOptions& options, const MeetingPoint& point) {
+  try {
+    meetsAll(options, point);
+  } catch (const Error& e) {
+    for (const auto& [name, value] : e.facts()) {
+      if (name == "missing") return value;
+    }
+  }
+  return "";
+}
+
 Descriptor reach(const OwnPort& port) {
   const SocketAddress address = resolve("127.0.0.1", port.number()).front();
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
@@ -105,6 +117,16 @@ TEST_CASE("a rank that doesn't come is named, to all who came, when the time is 
     return contains(text, "Rank 2 of 4 did not come") ? kFine : kWrong;
   });
   for (uint32_t r = 0; r < 3; ++r) CHECK(processes.join(r) == kFine);
+}
+
+TEST_CASE("the facts of a timeout name the ranks that didn't come, to all who came") {
+  const std::string job = newJob();
+  const OwnPort port;
+  const MeetingPoint point = pointOn(port, 0);
+  Processes processes(
+      2, [&](uint32_t rank) { return missingOf(meetingOf(job, 2 * rank, 4, 400), point) == "1,3" ? kFine : kWrong; });
+  for (uint32_t p = 0; p < 2; ++p) CHECK(processes.join(p) == kFine);
+  CHECK(missingOf(meetingOf(newJob(), 1, 2, 50), point) == "0");
 }
 
 TEST_CASE("without rank 0 the others give up in time and say where they looked") {

@@ -36,6 +36,18 @@ std::string refusalOf(const MeetingOptions& options) {
   }
 }
 
+/// The ranks that a refusal names as missing among its facts.
+std::string missingOf(const MeetingOptions& options) {
+  try {
+    meet(options);
+  } catch (const Error& e) {
+    for (const auto& [name, value] : e.facts()) {
+      if (name == "missing") return value;
+    }
+  }
+  return "";
+}
+
 Descriptor connectTo(const std::string& job) {
   const std::string name = rendezvous::socketName(job);
   sockaddr_un address{};
@@ -77,6 +89,14 @@ TEST_CASE("a rank that doesn't come is named, to all who came, when the time is 
   for (uint32_t r = 0; r < 3; ++r) CHECK(processes.join(r) == kFine);
 }
 
+TEST_CASE("the facts of a timeout name the ranks that didn't come, to all who came") {
+  const std::string job = newJob();
+  Processes processes(
+      2, [&](uint32_t rank) { return missingOf(meetingOf(job, 2 * rank, 4, 300)) == "1,3" ? kFine : kWrong; });
+  for (uint32_t p = 0; p < 2; ++p) CHECK(processes.join(p) == kFine);
+  CHECK(missingOf(meetingOf(newJob(), 1, 2, 50)) == "0");
+}
+
 TEST_CASE("without rank 0 the others give up in time and say so") {
   const std::string job = newJob();
   Processes processes(
@@ -111,6 +131,19 @@ TEST_CASE("two processes that claim one rank are both refused") {
     return contains(text, "Two processes claim rank 1") ? kFine : kWrong;
   });
   for (uint32_t p = 0; p < 3; ++p) CHECK(processes.join(p) == kFine);
+}
+
+TEST_CASE("two processes that claim rank 0 are both refused, whatever their options") {
+  for (const uint32_t collectives : {64u, 32u}) {
+    const std::string job = newJob();
+    Processes processes(2, [&](uint32_t process) {
+      MeetingOptions options = meetingOf(job, 0, 3);
+      if (process == 1) options.shape.collectives = collectives;
+      return contains(refusalOf(options), "Two processes claim rank 0") ? kFine : kWrong;
+    });
+    CHECK(processes.join(0) == kFine);
+    CHECK(processes.join(1) == kFine);
+  }
 }
 
 TEST_CASE("a rank that ends while the others are awaited can be started again") {

@@ -1,6 +1,7 @@
 import {
   annotateFinish,
   type BufferKind,
+  checkOptions,
   InvalidArgumentError,
   isExchange,
   isProtocol,
@@ -69,11 +70,12 @@ export interface CompiledProgram {
 /**
  * Compiles a program of the language and proves the result: the same definition always gives the same program.
  * @throws {LanguageError} at the line of the definition that is wrong.
- * @throws {InvalidArgumentError} for an option out of range.
+ * @throws {InvalidArgumentError} for an option out of range; UnknownOptionError.
  * @see GC3, sections 4 and 5
  */
 export function compile<W extends BufferKind>(definition: ProgramDefinition<W>, options: CompileOptions = {}): CompiledProgram {
   if (!isProgramDefinition(definition)) throw new InvalidArgumentError("definition", definition, "what defineProgram() returns");
+  checkOptions("options", options, { channelLimit: true }, "an object such as { channelLimit: 8 }");
   const { name = definition.collective.name, protocol = "simple", instances = 1, replication = "interleaved" } = definition;
   if (!isProtocol(protocol)) throw new InvalidArgumentError("protocol", protocol, `one of ${protocols.join(", ")}`);
   const slotCount = definition.slotCount ?? protocolFactsOf(protocol).slotCount;

@@ -110,6 +110,26 @@ describe("a program that the format can't say is refused", () => {
   });
 });
 
+it("errors name the file, where it is known, and its line", () => {
+  const refusal = (xml: string, options = {}): unknown => {
+    try {
+      return readXml(xml, options);
+    } catch (error) {
+      return error;
+    }
+  };
+  const file = "all/ring.xml";
+  const begins = (text: string) => ({ message: expect.stringMatching(new RegExp(`^${text}`)) });
+  expect(refusal("<algo/>", { file })).toMatchObject({ facts: { file, line: 1 }, ...begins("all/ring.xml:1: <algo>") });
+  expect(refusal("<algo/>")).toMatchObject(begins("Line 1: <algo>"));
+  expect(refusal("<algo/><algo/>", { file })).toMatchObject(begins("all/ring.xml:?1?: "));
+  // What is well written and can't be carried out.
+  const waits = ring.replace('depid="-1" deps="-1"', 'depid="-1" deps="5"');
+  expect(refusal(waits, { file })).toMatchObject({ code: "UNSUPPORTED_XML", ...begins("all/ring.xml:\\d+: it names a block") });
+  expect(refusal("<algo/>", { files: file })).toHaveProperty("code", "UNKNOWN_OPTION");
+  expect(refusal(undefined as never)).toHaveProperty("code", "INVALID_ARGUMENT");
+});
+
 describe("hostile XML is refused, with the line where there is one:", () => {
   const small = `<algo name="a" proto="Simple" nchannels="1" nchunksperloop="1" ngpus="1" coll="allreduce" inplace="0">
 <gpu id="0" i_chunks="1" o_chunks="1" s_chunks="0">

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from "@dfccl/primitives";
+import { checkOptions, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
 import { CollectiveAbortedError, RankLostError } from "./errors.js";
 import type { RegisteredCollective } from "./registered-collective.js";
 
@@ -21,6 +21,13 @@ export interface BatchOptions {
    * the order of submission. Runs that a closed or deadlocked world leaves behind don't end; awaiting the batch tells of those.
    */
   readonly onComplete?: (run: CompletedRun) => void;
+}
+
+const optionNames: OptionNames<BatchOptions> = { onComplete: true };
+
+/** @throws {InvalidArgumentError}, {@link UnknownOptionError} */
+export function checkBatchOptions(options: BatchOptions): void {
+  checkOptions("options", options, optionNames, "an object such as { onComplete: (run) => {} }");
 }
 
 /**

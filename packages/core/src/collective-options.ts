@@ -1,11 +1,12 @@
 import {
   type Collective,
-  checkObject,
+  checkOptions,
   type DataType,
   InvalidArgumentError,
   isCollective,
   isDataType,
   isReduceOp,
+  type OptionNames,
   type Program,
   type ReduceOp,
   takesReduceOp,
@@ -41,9 +42,23 @@ export interface CollectiveOptions {
 /** Options with every default filled in. */
 export type CompleteOptions = Required<Omit<CollectiveOptions, "program">>;
 
-/** @throws {InvalidArgumentError} naming the option, its value and what is allowed. */
+const optionNames: OptionNames<CollectiveOptions> = {
+  id: true,
+  collective: true,
+  dataType: true,
+  count: true,
+  op: true,
+  ranks: true,
+  root: true,
+  priority: true,
+  scale: true,
+  buffers: true,
+  program: true,
+};
+
+/** @throws {UnknownOptionError}; {InvalidArgumentError} naming the option, its value and what is allowed. */
 export function completeOptions(options: CollectiveOptions, rank: number, worldSize: number): CompleteOptions {
-  checkObject("options", options, 'an object such as { id: 7, collective: "all-reduce", dataType: "float32", count: 1000 }');
+  checkOptions("options", options, optionNames, 'an object such as { id: 7, collective: "all-reduce", dataType: "float32", count: 1000 }');
   const { id, collective, dataType, count, op = "sum", root = 0, priority = 0, scale = 1, buffers = "allocated" } = options;
   const ranks = options.ranks ?? Array.from({ length: worldSize }, (_, number) => number);
   if (!isCollective(collective)) throw new InvalidArgumentError("collective", collective, 'a collective such as "all-reduce"');

@@ -5,8 +5,8 @@ import type { DeadlockReport, LostRank, MemberProgress } from "./native-addon/na
 export class EngineError extends DfcclError {
   override readonly code: string;
 
-  constructor(code: string, what: string, remedy: string, facts: ErrorFacts) {
-    super(what, { facts, remedy });
+  constructor(code: string, what: string, remedy: string, facts: ErrorFacts, options: { cause?: unknown } = {}) {
+    super(what, { facts, remedy, ...options });
     this.code = code;
   }
 }

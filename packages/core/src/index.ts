@@ -1,5 +1,5 @@
 // What every error here is, and can be told by without another package.
-export { DfcclError, InvalidArgumentError } from "@dfccl/primitives";
+export { DfcclError, InvalidArgumentError, UnknownOptionError } from "@dfccl/primitives";
 export { type Backend, type BackendChoice, type BufferOf, type CollectiveBuffer, type GpuReport, reportGpus } from "./backend.js";
 export { Batch, type BatchOptions, type CompletedRun } from "./batch.js";
 export type { CollectiveOptions } from "./collective-options.js";

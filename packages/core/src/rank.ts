@@ -8,7 +8,7 @@ import {
   typedArrayOf,
 } from "@dfccl/primitives";
 import type { Backend, BufferOf } from "./backend.js";
-import { Batch, type BatchOptions } from "./batch.js";
+import { Batch, type BatchOptions, checkBatchOptions } from "./batch.js";
 import { noteAllocated } from "./buffer-address.js";
 import { type CollectiveOptions, completeOptions } from "./collective-options.js";
 import { type RankCounters, readCounters } from "./counters.js";
@@ -25,6 +25,8 @@ import { RunTable } from "./run-table.js";
 import { type RunRequest, Submitter } from "./submitter.js";
 import { checkTimeout } from "./timeout.js";
 import type { World } from "./world.js";
+
+const noOptions: BatchOptions = {};
 
 /** One rank of a world, which lives in this process. */
 export class Rank<B extends Backend = "cpu"> {
@@ -130,8 +132,9 @@ export class Rank<B extends Backend = "cpu"> {
    * @returns the batch: `await` it, or pass `onComplete`.
    * @throws {InvalidArgumentError}, {@link BufferError}, {@link ClosedError} before anything is submitted.
    */
-  submit(requests: readonly RunRequest[], options: BatchOptions = {}): Batch {
+  submit(requests: readonly RunRequest[], options: BatchOptions = noOptions): Batch {
     this.world.requireOpen();
+    if (options !== noOptions) checkBatchOptions(options);
     this.submitter.check(requests, this.isOurs);
     const batch = new Batch(requests.length, options.onComplete);
     if (requests.length > 0) {

@@ -1,4 +1,5 @@
-import { byteSizeOf, type Collective, checkObject, type DataType, type ReduceOp } from "@dfccl/primitives";
+import { byteSizeOf, type Collective, checkOptions, type DataType, type OptionNames, type ReduceOp } from "@dfccl/primitives";
+import { checkSignal } from "./abort-signal.js";
 import type { Backend, CollectiveBuffer } from "./backend.js";
 import { DeviceBuffer } from "./device-buffer.js";
 import { ClosedError, CollectiveAbortedError, CollectiveTimeoutError, EngineError } from "./errors.js";
@@ -16,6 +17,8 @@ export interface RunOptions {
   /** Aborting the signal aborts the collective on all ranks. */
   readonly signal?: AbortSignal;
 }
+
+const runOptionNames: OptionNames<RunOptions> = { timeoutMs: true, signal: true };
 
 /** What was registered, with defaults filled in. */
 export interface CollectiveFacts {
@@ -94,9 +97,10 @@ export class RegisteredCollective implements CollectiveFacts, Disposable {
    * @throws {BufferError} at once; {@link CollectiveTimeoutError}, {@link CollectiveAbortedError}, DeadlockError later.
    */
   async run(send?: CollectiveBuffer | null, recv?: CollectiveBuffer | null, options: RunOptions = {}): Promise<void> {
-    checkObject("options", options, "an object such as { timeoutMs: 5000 }");
+    checkOptions("options", options, runOptionNames, "an object such as { timeoutMs: 5000 }");
     const { timeoutMs, signal } = options;
     checkTimeout(timeoutMs);
+    checkSignal(signal);
     if (signal?.aborted) throw new CollectiveAbortedError(this.name, { cause: signal.reason });
     const run = this.issuedRuns;
     const batch = this.rank.submit([[this, send, recv]]);

@@ -5,7 +5,7 @@ const longestTimeoutMs = 2 ** 31 - 1;
 
 /** @throws {InvalidArgumentError} for a timeout that no timer can keep. */
 export function checkTimeout(timeoutMs: number | undefined): void {
-  if (timeoutMs === undefined || (timeoutMs >= 0 && timeoutMs <= longestTimeoutMs)) return;
+  if (timeoutMs === undefined || (typeof timeoutMs === "number" && timeoutMs >= 0 && timeoutMs <= longestTimeoutMs)) return;
   throw new InvalidArgumentError(
     "timeoutMs",
     timeoutMs,

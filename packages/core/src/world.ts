@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
-import { checkObject, InvalidArgumentError } from "@dfccl/primitives";
-import { encodePolicy, type PolicyName, policyByName, type SchedulePolicy } from "@dfccl/scheduler";
+import { checkObject, checkOptions, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
+import { encodePolicy, type PolicyName, policyByName, policyNames, type SchedulePolicy } from "@dfccl/scheduler";
 import { type Backend, type BackendChoice, type ChosenBackend, chooseBackend } from "./backend.js";
 import { CompletionPump } from "./completion-pump.js";
 import { cpuPolicy } from "./cpu-policy.js";
@@ -54,14 +54,46 @@ export interface WorldOptions<Choice extends BackendChoice = BackendChoice> {
   readonly directTileBytes?: number;
 }
 
+/** Those that joinWorld() has too. */
+export const sharedOptionNames = {
+  backend: true,
+  devices: true,
+  policy: true,
+  workers: true,
+  blocks: true,
+  submissionSlots: true,
+  completionSlots: true,
+  maxCollectives: true,
+  maxTasks: true,
+  arenaBytes: true,
+  slotPayloadBytes: true,
+  directTileBytes: true,
+} as const;
+const example = "an object such as { ranks: 4 }";
+const optionNames: OptionNames<WorldOptions> = { ranks: true, streams: true, ...sharedOptionNames };
+
 /**
  * All ranks of this process.
- * @throws {InvalidArgumentError} for a value out of range; {@link EngineError} OUT_OF_MEMORY, SYSTEM, and UNAVAILABLE where
+ * @throws {InvalidArgumentError} for a value out of range, UnknownOptionError; {@link EngineError} OUT_OF_MEMORY, SYSTEM, and UNAVAILABLE where
  *   GPUs are asked for and can't be used; AddonNotLoadedError.
  */
 export function openWorld<const Choice extends BackendChoice = "cpu">(options: WorldOptions<Choice>): World<ChosenBackend<Choice>> {
+  checkOptions<WorldOptions>("options", options, optionNames, example);
   return new World<ChosenBackend<Choice>>(options);
 }
+
+/** Options that are whole numbers, and the least that each may be. */
+const numbers = {
+  workers: 0,
+  blocks: 1,
+  submissionSlots: 1,
+  completionSlots: 8,
+  maxCollectives: 1,
+  maxTasks: 1,
+  arenaBytes: 0,
+  slotPayloadBytes: 1,
+  directTileBytes: 1,
+} as const;
 
 /** Where the ranks are processes: this one's part of the world. */
 export interface JoinedPart<B extends Backend> {
@@ -76,7 +108,7 @@ export interface JoinedPart<B extends Backend> {
  * @throws {InvalidArgumentError}
  */
 export function nativeOptions(options: WorldOptions): { readonly options: NativeWorldOptions; readonly policy: SchedulePolicy } {
-  checkObject("options", options, "an object such as { ranks: 4 }");
+  checkObject("options", options, example);
   const { ranks, devices, backend = "cpu" } = options;
   if (!Number.isInteger(ranks) || ranks < 1 || ranks > 1024) {
     throw new InvalidArgumentError("ranks", ranks, "a whole number from 1 to 1024");
@@ -84,6 +116,12 @@ export function nativeOptions(options: WorldOptions): { readonly options: Native
   if (!["cpu", "cuda", "auto"].includes(backend)) throw new InvalidArgumentError("backend", backend, '"cpu", "cuda" or "auto"');
   if (devices !== undefined && !(Array.isArray(devices) && devices.every((device) => Number.isInteger(device) && device >= 0))) {
     throw new InvalidArgumentError("devices", devices, "a list of GPUs, each a whole number from 0");
+  }
+  for (const [name, least] of Object.entries(numbers)) {
+    const value = options[name as keyof typeof numbers];
+    // How large each may be, the engine knows.
+    if (value === undefined || (Number.isSafeInteger(value) && value >= least)) continue;
+    throw new InvalidArgumentError(name, value, `a whole number from ${least}`);
   }
   const chosen = chooseBackend(backend);
   const onGpu = chosen === "cuda";
@@ -199,6 +237,9 @@ export class World<B extends Backend = "cpu"> implements Disposable, AsyncDispos
 
 function policyOf({ policy = "default", streams }: WorldOptions, backend: Backend): SchedulePolicy {
   if (typeof policy !== "string") return policy;
+  if (!policyNames.includes(policy)) {
+    throw new InvalidArgumentError("policy", policy, `one of ${policyNames.join(", ")}, or plain data as policyByName() returns it`);
+  }
   const overrides = backend === "cuda" ? gpuPolicy(policy) : cpuPolicy(policy);
   return policyByName(policy, { ...overrides, ...(streams === undefined ? {} : { streams }) });
 }

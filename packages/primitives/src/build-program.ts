@@ -3,6 +3,7 @@ import type { Builder } from "./builders/builder.js";
 import { machinesOf } from "./builders/hierarchical.js";
 import { laneContext } from "./builders/lane-context.js";
 import { copy, input, output } from "./builders/step-factory.js";
+import { checkOptions, type OptionNames } from "./check-options.js";
 import { type Collective, inputSegmentsOf, isCollective, takesReduceOp, takesRoot } from "./collective.js";
 import { DfcclError, InvalidArgumentError } from "./errors.js";
 import { limits } from "./limits.js";
@@ -34,6 +35,18 @@ export interface BuildOptions {
   readonly slotCount?: number | undefined;
 }
 
+const optionNames: OptionNames<BuildOptions> = {
+  collective: true,
+  algorithm: true,
+  ranks: true,
+  root: true,
+  protocol: true,
+  channels: true,
+  inPlace: true,
+  hosts: true,
+  slotCount: true,
+};
+
 /** No builder carries out the collective in the way that was asked for. `facts.available` lists what there is. */
 export class UnsupportedAlgorithmError extends DfcclError {
   override readonly code = "UNSUPPORTED_ALGORITHM";
@@ -50,14 +63,15 @@ export class UnsupportedAlgorithmError extends DfcclError {
 /**
  * Builds a program. The same options give the same program, on every machine.
  * @returns a program that doesn't depend on count and type; `finish` is marked, so it serves every reduction operator.
- * @throws {InvalidArgumentError} for a rank count, root, channel or slot count out of range.
+ * @throws {UnknownOptionError}; {InvalidArgumentError} for a rank count, root, channel or slot count out of range.
  * @throws {UnsupportedAlgorithmError} where the algorithm doesn't apply.
  */
 export function buildProgram(options: BuildOptions): Program {
+  checkOptions("options", options, optionNames, 'an object such as { collective: "all-reduce", algorithm: "ring", ranks: 4 }');
   const { collective, ranks: rankCount } = options;
   const channels = options.channels ?? 1;
   const root = options.root ?? 0;
-  checkOptions(options, channels, root);
+  checkValues(options, channels, root);
   const builder = chooseBuilder(options, channels);
   const program =
     rankCount === 1 && collective !== "barrier" ? copyProgram(options, channels) : builderProgram(options, builder, channels, root);
@@ -146,7 +160,7 @@ function copyProgram(options: BuildOptions, channels: number): Program {
   });
 }
 
-function checkOptions(options: BuildOptions, channels: number, root: number): void {
+function checkValues(options: BuildOptions, channels: number, root: number): void {
   const { collective, algorithm, ranks, protocol, slotCount } = options;
   const wholeNumber = (name: string, value: number, least: number, most: number): void => {
     if (!Number.isInteger(value) || value < least || value > most) {

@@ -9,6 +9,7 @@ export {
 } from "./build-program.js";
 export { type Algorithm, algorithms, isAlgorithm } from "./builders/algorithms.js";
 export { checkObject } from "./check-object.js";
+export { checkOptions, type OptionNames, UnknownOptionError } from "./check-options.js";
 export { type ChunkGeometry, chunkCapacity, chunkLength, chunkOffset, scratchOffset, tileCount } from "./chunk-geometry.js";
 export {
   type Collective,

@@ -1,15 +1,50 @@
-import { checkObject, InvalidArgumentError } from "@dfccl/primitives";
+import { checkObject, checkOptions, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
+import type { OrderPolicy } from "./order-policy.js";
+import type { QuitPolicy } from "./quit-policy.js";
 import { SATURATED } from "./saturating.js";
 import type { SchedulePolicy } from "./scheduler.js";
+import type { StickinessPolicy } from "./stickiness-policy.js";
+
+const policyFields: OptionNames<SchedulePolicy> = { order: true, stickiness: true, quit: true, streams: true };
+const orderFields: OptionNames<OrderPolicy> = {
+  kind: true,
+  fetchEveryVisits: true,
+  fetchWhenStuckVisits: true,
+  fetchBatch: true,
+  fetchesPerLap: true,
+};
+const stickinessFields: OptionNames<StickinessPolicy> = {
+  kind: true,
+  initialThreshold: true,
+  minimumThreshold: true,
+  maximumThreshold: true,
+  perPositionDecrement: true,
+  raiseFactor: true,
+};
+const ofPart = "an object as policyByName() has it";
+const quitFields: OptionNames<QuitPolicy> = { kind: true, idleVisits: true, idleTicks: true, residencyTicks: true };
+
+/**
+ * Refuses fields that no policy has, which would have no effect.
+ * @throws {InvalidArgumentError}, UnknownOptionError
+ */
+export function checkFields(argument: string, policy: { readonly [Part in keyof SchedulePolicy]?: unknown }, example: string): void {
+  checkOptions(argument, policy, policyFields, example);
+  const { order = {}, stickiness = {}, quit = {} } = policy as Partial<SchedulePolicy>;
+  const prefix = argument === "policy" ? "" : `${argument}.`;
+  checkOptions(`${prefix}order`, order as OrderPolicy, orderFields, ofPart);
+  checkOptions(`${prefix}stickiness`, stickiness as StickinessPolicy, stickinessFields, ofPart);
+  checkOptions(`${prefix}quit`, quit as QuitPolicy, quitFields, ofPart);
+}
 
 /**
  * Refuses a policy that the engine would refuse, naming the field.
  * @throws {InvalidArgumentError}
  */
 export function checkPolicy(policy: SchedulePolicy): void {
-  checkObject("policy", policy, "what policyByName() returns, or an object like it");
+  checkFields("policy", policy, "what policyByName() returns, or an object like it");
   const { order, stickiness, quit, streams } = policy;
-  for (const [name, part] of Object.entries({ order, stickiness, quit })) checkObject(name, part, "an object as policyByName() has it");
+  for (const [name, part] of Object.entries({ order, stickiness, quit })) checkObject(name, part, ofPart);
   checkKind("order.kind", order.kind, ["fifo", "lifo", "priority"]);
   checkWithin("order.fetchEveryVisits", order.fetchEveryVisits, 0, SATURATED);
   checkWithin("order.fetchWhenStuckVisits", order.fetchWhenStuckVisits, 0, SATURATED);

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from "@dfccl/primitives";
-import { checkPolicy } from "./check-policy.js";
+import { checkFields, checkPolicy } from "./check-policy.js";
 import type { OrderPolicy } from "./order-policy.js";
 import type { QuitPolicy } from "./quit-policy.js";
 import type { SchedulePolicy } from "./scheduler.js";
@@ -58,12 +58,13 @@ const presets: Readonly<Record<PolicyName, SchedulePolicy>> = {
  *
  * `in-order` never preempts and never leaves with work in its queue, which is what libraries without preemption do. It
  * exists to show their deadlocks; `streams` says how many collectives it runs at once.
- * @throws {InvalidArgumentError} for an unknown name, or where the result is no valid policy.
+ * @throws {InvalidArgumentError} for an unknown name, UnknownOptionError for an unknown field, or where the result is no valid policy.
  * @example
  * const policy = policyByName("adaptive", { stickiness: { initialThreshold: 256 } });
  */
 export function policyByName(name: PolicyName, overrides: PolicyOverrides = {}): SchedulePolicy {
   if (!policyNames.includes(name)) throw new InvalidArgumentError("name", name, `one of ${policyNames.join(", ")}`);
+  checkFields("overrides", overrides, "an object such as { stickiness: { initialThreshold: 256 } }");
   const preset = presets[name];
   const streams = overrides.streams ?? preset.streams;
   if ((name === "in-order") !== streams > 0) {

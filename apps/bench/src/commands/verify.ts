@@ -1,6 +1,7 @@
 import { verifyProgram } from "@dfccl/primitives";
 import type { Command } from "commander";
 import { loadProgram } from "../programs/load-program.js";
+import { inFile } from "../programs/program-file-error.js";
 import { out } from "../terminal/colors.js";
 import { formatCountOf } from "../terminal/table.js";
 import { addLoadOptions, type LoadFlags } from "./program-options.js";
@@ -26,7 +27,8 @@ Exit codes:
     )
     .action(async (file: string, flags: LoadFlags) => {
       const { name, program, postcondition, compiled } = await loadProgram(file, flags);
-      const report = verifyProgram(program, program.collective === "custom" && compiled ? { postcondition } : {});
+      const proof = program.collective === "custom" && compiled ? { postcondition } : {};
+      const report = inFile(file, () => verifyProgram(program, proof));
       const nothing =
         program.collective === "custom" && !compiled ? " A custom collective from a file promises nothing about its outputs." : "";
       process.stdout.write(

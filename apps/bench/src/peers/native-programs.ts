@@ -51,7 +51,7 @@ export async function buildNativeTarget(root: string, target: string, signal?: A
     throw new BenchError("NO_CMAKE", "CMake is missing, which builds the native benchmarks.", "Type: apt-get install cmake g++");
   }
   const jobs = String(availableParallelism());
-  // Two commands that are started at once would configure one folder together.
+  // Two commands that are started at once would configure one folder together. scripts/lib/locked.mjs takes the same lock.
   const lock = join(root, "build", "release.lock");
   mkdirSync(dirname(lock), { recursive: true });
   const [command, ...first] = findCommand("flock") === undefined ? ["cmake"] : ["flock", lock, "cmake"];

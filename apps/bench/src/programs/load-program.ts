@@ -10,10 +10,10 @@ import {
   readXml,
   type Stages,
 } from "@dfccl/compiler";
-import { type Postcondition, type Program, ProgramError, type Protocol, postconditionOf, verifyProgram } from "@dfccl/primitives";
+import { DfcclError, type Postcondition, type Program, type Protocol, postconditionOf, verifyProgram } from "@dfccl/primitives";
 import { importFile } from "./import-file.js";
 import { algorithmNames, namedAlgorithm, type RankShape } from "./named-algorithm.js";
-import { ProgramFileError } from "./program-file-error.js";
+import { inFile, ProgramFileError } from "./program-file-error.js";
 import { parseVariant } from "./program-variant.js";
 
 /** A program from a file: written in the language, with everything that compiling it made, or an MSCCL file. */
@@ -92,7 +92,8 @@ async function readProgramFile(path: string): Promise<string> {
 }
 
 async function loadXml(path: string): Promise<LoadedProgram> {
-  const { name, program, minBytes, maxBytes } = readXml(await readProgramFile(path));
+  const text = await readProgramFile(path);
+  const { name, program, minBytes, maxBytes } = inFile(path, () => readXml(text, { file: path }));
   return { name, program, minBytes, maxBytes, postcondition: postconditionOf(program) };
 }
 
@@ -101,10 +102,10 @@ async function loadJson(path: string): Promise<LoadedProgram> {
   try {
     const program = JSON.parse(text) as Program | null;
     if (!Array.isArray(program?.ranks)) throw new SyntaxError("no ranks");
-    verifyProgram(program);
+    inFile(path, () => verifyProgram(program));
     return { name: basename(path, ".json"), program, postcondition: postconditionOf(program) };
   } catch (error) {
-    if (error instanceof ProgramError) throw error;
+    if (error instanceof DfcclError) throw error;
     const remedy = "Write it with dfccl compile PROGRAM -o FILE.json.";
     throw new ProgramFileError(path, "it holds no program", remedy, error);
   }

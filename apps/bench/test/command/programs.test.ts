@@ -28,6 +28,30 @@ describe("dfccl verify", () => {
     expect(text).toContain("output[0] of rank 0 holds input 0 of rank 1 and should hold input 0 of rank 0");
   });
 
+  it("names files as from where it is called, also where it knows them by their whole paths", async () => {
+    const there = join(folder, "there");
+    mkdirSync(there);
+    symlinkSync(fileURLToPath(new URL("../../../../examples/node_modules", import.meta.url)), join(folder, "node_modules"));
+    writeFileSync(join(there, "package.json"), '{ "type": "module" }');
+    copyFileSync(example("mistaken"), join(there, "mistaken.ts"));
+    writeFileSync(join(there, "broken.ts"), "export default (;\n");
+    writeFileSync(join(there, "bad.xml"), "<algo/>\n");
+    // Two blocks of one rank that wait for each other.
+    const block = (id: number) => `<tb id="${id}" send="-1" recv="-1" chan="0">
+<step s="0" type="nop" srcbuf="i" srcoff="0" dstbuf="o" dstoff="0" cnt="0" depid="${1 - id}" deps="0" hasdep="1"/></tb>`;
+    const algo = 'name="a" proto="Simple" nchannels="1" nchunksperloop="1" ngpus="1" coll="allreduce" inplace="0"';
+    const gpu = 'id="0" i_chunks="1" o_chunks="1" s_chunks="0"';
+    writeFileSync(join(there, "circle.xml"), `<algo ${algo}><gpu ${gpu}>${block(0)}${block(1)}</gpu></algo>`);
+    writeFileSync(join(there, "empty.json"), '{ "ranks": [] }\n');
+    const names = ["mistaken.ts", "broken.ts", "bad.xml", "circle.xml", "empty.json"];
+    const outcomes = await Promise.all(names.map((name) => runCommand(["verify", name], { cwd: there })));
+    expect(outcomes.map(({ code }) => code)).toEqual([1, 2, 1, 1, 1]);
+    for (const [index, { stderr }] of outcomes.entries()) {
+      expect(stderr).toMatch(new RegExp(`^${names[index]}:`));
+      expect(stderr).not.toContain(folder);
+    }
+  });
+
   it("ends with 2 where there is no program", async () => {
     const empty = join(folder, "empty.ts");
     writeFileSync(empty, "export const nothing = 1;\n");

@@ -13,6 +13,8 @@ export interface Finished {
 
 export interface CommandOptions {
   readonly env?: Readonly<Record<string, string>>;
+  /** Default: this process's. */
+  readonly cwd?: string;
   /** The command's file instead of {@link commandPath}. */
   readonly command?: string;
   /** Does something to the process once it has written this, to either stream. */
@@ -22,7 +24,7 @@ export interface CommandOptions {
 /** Runs `dfccl` in a process of its own, in pipes. */
 export function runCommand(args: readonly string[], options: CommandOptions = {}): Promise<Finished> {
   const env = { ...process.env, ...options.env };
-  const child = spawn(process.execPath, [options.command ?? commandPath, ...args], { env });
+  const child = spawn(process.execPath, [options.command ?? commandPath, ...args], { env, cwd: options.cwd });
   let [stdout, stderr] = ["", ""];
   let { when } = options;
   const look = (): void => {

@@ -28,8 +28,8 @@ it("shows what its commands print", async () => {
   expect(commands).toHaveLength(3);
   for (const { body, output } of commands) {
     const [, , ...args] = body.trim().split(" "); // npx dfccl
-    const { stdout, stderr } = await runCommand(args.map((arg) => (arg.endsWith(".ts") ? `${programs}${arg}` : arg)));
-    const printed = `${stdout}${stderr}`.replace(/\s+/g, " ").replaceAll(programs, "").trim();
+    const { stdout, stderr } = await runCommand(args, { cwd: programs });
+    const printed = `${stdout}${stderr}`.replace(/\s+/g, " ").trim();
     expect(printed).toBe(output?.trim());
   }
 });

@@ -1,12 +1,16 @@
+import { checkObject, InvalidArgumentError } from "@dfccl/primitives";
+import { checkFunction, checkList, checkText } from "../check-argument.js";
 import { PlanError } from "./errors.js";
 import type { ActorPlan, RegisterSpec, TaskSpec } from "./plan.js";
 import type { TaskId } from "./task-id.js";
 
 /**
  * Checks a plan before anything starts.
- * @throws {PlanError} naming tasks and registers.
+ * @throws {PlanError} naming tasks and registers; InvalidArgumentError for what is no plan.
  */
-export function checkPlan({ tasks, registers }: ActorPlan): void {
+export function checkPlan(plan: ActorPlan): void {
+  checkTypes(plan);
+  const { tasks, registers } = plan;
   const taskOf = new Map<TaskId, TaskSpec>();
   for (const task of tasks) {
     if (taskOf.has(task.id)) throw duplicate(`Task id ${task.id}`, task.name);
@@ -34,6 +38,26 @@ export function checkPlan({ tasks, registers }: ActorPlan): void {
     }
   }
   checkAcyclic(tasks, registerOf, taskOf);
+}
+
+function checkTypes(plan: ActorPlan): void {
+  checkObject("plan", plan, "what compileGraph() returns as its plan, or one like it");
+  checkList("plan.tasks", plan.tasks, "a list of tasks");
+  checkList("plan.registers", plan.registers, "a list of registers");
+  plan.tasks.forEach((task, index) => {
+    const argument = `plan.tasks[${index}]`;
+    checkObject(argument, task, "a task: { id, name, consumes, produces, kernel }");
+    if (typeof task.id !== "bigint") throw new InvalidArgumentError(`${argument}.id`, task.id, "what encodeTaskId() returns");
+    checkText(`${argument}.name`, task.name, "a name");
+    checkList(`${argument}.consumes`, task.consumes, "a list of registers' ids");
+    checkList(`${argument}.produces`, task.produces, "a list of registers' ids");
+    checkFunction(`${argument}.kernel`, task.kernel, "a function of an act and done");
+  });
+  plan.registers.forEach((register, index) => {
+    const argument = `plan.registers[${index}]`;
+    checkObject(argument, register, "a register: { id, producer, consumers }");
+    checkList(`${argument}.consumers`, register.consumers, "a list of tasks' ids");
+  });
 }
 
 function duplicate(what: string, name: string): PlanError {

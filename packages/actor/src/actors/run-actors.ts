@@ -1,3 +1,5 @@
+import { checkObject, checkOptions, type OptionNames } from "@dfccl/primitives";
+import { checkFunction } from "../check-argument.js";
 import { type Clock, systemClock } from "../clock.js";
 import { Actor } from "./actor.js";
 import { ActorThread, earliestTask, type PickActor } from "./actor-thread.js";
@@ -32,6 +34,8 @@ export interface RunActorsOptions {
   readonly isOrderKept?: boolean;
 }
 
+const optionNames: OptionNames<RunActorsOptions> = { clock: true, bus: true, pick: true, allocate: true, onAct: true, isOrderKept: true };
+
 /** A run of a plan, under way. */
 export interface ActorRun {
   /**
@@ -46,13 +50,23 @@ export interface ActorRun {
 /**
  * Executes a plan: an actor for each task, a thread for each stream, messages over the bus. All ranks of the plan are actors of
  * this thread of JavaScript. Given the clock, the bus and the choice of actors, runs are the same each time.
- * @throws {PlanError} before anything starts.
+ * @throws {PlanError}, InvalidArgumentError, UnknownOptionError before anything starts.
  */
 export function runActors(plan: ActorPlan, options: RunActorsOptions = {}): ActorRun {
   checkPlan(plan);
+  checkRunOptions(options);
   const system = new ActorSystem(plan, options);
   system.start();
   return system;
+}
+
+function checkRunOptions(options: RunActorsOptions): void {
+  checkOptions("options", options, optionNames, "an object such as { onAct: (act) => {} }");
+  const { clock, bus, pick, allocate, onAct } = options;
+  for (const [name, part] of Object.entries({ clock, bus })) if (part !== undefined) checkObject(name, part, `a ${name}`);
+  if (clock !== undefined) checkFunction("clock.now", clock.now, "a function that returns milliseconds");
+  if (bus !== undefined) checkFunction("bus.send", bus.send, "a function that delivers a message");
+  for (const [name, call] of Object.entries({ pick, allocate, onAct })) if (call !== undefined) checkFunction(name, call, "a function");
 }
 
 class ActorSystem implements ActorRun {

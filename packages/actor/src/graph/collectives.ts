@@ -1,4 +1,5 @@
 import type { World } from "@dfccl/core";
+import { InvalidArgumentError } from "@dfccl/primitives";
 import type { BoxingCollective } from "../boxing/boxing.js";
 
 /** A collective of a compiled graph, as one of its ranks registers it. */
@@ -25,7 +26,7 @@ export function coreCollectives(world: World): CollectiveLibrary {
   return {
     open(rankNumber, { id, collective, ranks, count, priority }) {
       const rank = world.ranks[rankNumber];
-      if (rank === undefined) throw new RangeError(`The world has no rank ${rankNumber}.`);
+      if (rank === undefined) throw new InvalidArgumentError("rank", rankNumber, `a rank of the world, which has ${world.ranks.length}`);
       const registered = rank.register({ id, collective, dataType: "float32", count, ranks, priority });
       return (send, recv, done) => {
         rank.submit([[registered, send, recv]]).then(

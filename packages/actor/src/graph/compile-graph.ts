@@ -1,6 +1,8 @@
+import { checkObject, checkOptions, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
 import type { ActorPlan, Kernel } from "../actors/plan.js";
 import type { Boxing } from "../boxing/boxing.js";
 import { chooseBoxing } from "../boxing/choose-boxing.js";
+import { checkFunction } from "../check-argument.js";
 import { type Box, copyBox, shapeOf, volumeOf, wholeBox } from "../sbp/box.js";
 import { boxOf, elementsOf, isSameLayout, type Layout } from "../sbp/layout.js";
 import { formatSbp } from "../sbp/sbp.js";
@@ -35,6 +37,16 @@ export interface CompileOptions {
   readonly firstCollectiveId?: number;
 }
 
+const optionNames: OptionNames<CompileOptions> = {
+  steps: true,
+  collectives: true,
+  feeds: true,
+  initial: true,
+  onOutput: true,
+  counts: true,
+  firstCollectiveId: true,
+};
+
 export interface CompiledGraph {
   /** Tasks of all ranks, for `runActors`. */
   readonly plan: ActorPlan;
@@ -48,10 +60,27 @@ export interface CompiledGraph {
 /**
  * Compiles a logical graph to tasks and registers: signatures are chosen, boxing is put between layouts that differ, buffers
  * stand where a pipeline needs them, and variables are updated only when everybody has read them.
- * @throws {GraphError}, PlacementError, ShapeError, SignatureError before anything is registered.
+ * @throws {GraphError}, PlacementError, ShapeError, SignatureError, InvalidArgumentError, UnknownOptionError before anything is registered.
  */
 export function compileGraph(graph: LogicalGraph, options: CompileOptions): CompiledGraph {
+  checkCompileOptions(options);
   return new Compilation(resolveGraph(graph), options).compile();
+}
+
+function checkCompileOptions(options: CompileOptions): void {
+  checkOptions("options", options, optionNames, "an object such as { steps: 1, collectives, feeds: {}, initial: {} }");
+  const { steps, collectives, feeds, initial, onOutput, counts, firstCollectiveId = 0 } = options;
+  if (!Number.isInteger(steps) || steps < 0) throw new InvalidArgumentError("steps", steps, "a whole number from 0");
+  if (!Number.isInteger(firstCollectiveId) || firstCollectiveId < 0) {
+    throw new InvalidArgumentError("firstCollectiveId", firstCollectiveId, "a whole number from 0");
+  }
+  checkObject("collectives", collectives, "what coreCollectives(world) returns, or one like it");
+  checkFunction("collectives.open", collectives.open, "what coreCollectives(world) returns, or one like it");
+  checkObject("feeds", feeds, "an object such as { x: (step) => data }");
+  for (const [name, feed] of Object.entries(feeds)) checkFunction(`feeds.${name}`, feed, "a function of the step");
+  checkObject("initial", initial, "an object such as { w: data }");
+  if (onOutput !== undefined) checkFunction("onOutput", onOutput, "a function");
+  if (counts !== undefined) checkFunction("counts", counts, "a function such as pipelineCounts");
 }
 
 class Compilation {

@@ -1,4 +1,6 @@
+import { checkObject } from "@dfccl/primitives";
 import { chooseBoxing } from "../boxing/choose-boxing.js";
+import { checkList, checkText } from "../check-argument.js";
 import { PlacementError } from "../sbp/errors.js";
 import { type Layout, layout } from "../sbp/layout.js";
 import { isSamePlacement, type Placement } from "../sbp/placement.js";
@@ -26,9 +28,11 @@ export interface ResolvedOp {
 /**
  * Checks a graph and chooses a signature for each operation, in an order that comes after its inputs: the one for which
  * boxing its inputs costs least.
- * @throws {GraphError}, {@link PlacementError}, ShapeError, SignatureError.
+ * @throws {GraphError}, {@link PlacementError}, ShapeError, SignatureError; InvalidArgumentError for what is no graph.
  */
 export function resolveGraph(graph: LogicalGraph): ResolvedOp[] {
+  checkList("graph", graph, "a list of operations, each { name, op, … }");
+  graph.forEach(checkOp);
   const byName = new Map<string, LogicalOp>();
   for (const op of graph) {
     if (byName.has(op.name)) throw new GraphError("DUPLICATE_NAME", op.name, "is there twice", "Give each operation a name of its own.");
@@ -60,6 +64,15 @@ export function resolveGraph(graph: LogicalGraph): ResolvedOp[] {
   };
   for (const op of graph) visit(op);
   return [...resolved.values()];
+}
+
+function checkOp(op: LogicalOp, index: number): void {
+  const argument = `graph[${index}]`;
+  checkObject(argument, op, 'an operation such as { name: "y", op: "relu", inputs: ["x"] }');
+  checkText(`${argument}.name`, op.name, "a name of its own");
+  checkText(`${argument}.op`, op.op, 'a kind of operation such as "relu"');
+  if (op.inputs !== undefined) checkList(`${argument}.inputs`, op.inputs, "a list of names");
+  if (op.attributes !== undefined) checkObject(`${argument}.attributes`, op.attributes, "an object such as { times: 2 }");
 }
 
 function resolveOp(op: LogicalOp, inputs: readonly ResolvedOp[]): ResolvedOp {

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from "@dfccl/primitives";
+import { checkOptions, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
 import type { ActorPlan, Kernel } from "../actors/plan.js";
 import { runActors } from "../actors/run-actors.js";
 import { VirtualClock } from "../actors/virtual-clock.js";
@@ -40,6 +40,8 @@ export interface PipelineOptions {
   readonly backwardMs?: number;
 }
 
+const optionNames: OptionNames<PipelineOptions> = { stages: true, microBatches: true, counts: true, forwardMs: true, backwardMs: true };
+
 /** One pass of a micro-batch through a stage. */
 export interface Pass {
   readonly stage: number;
@@ -56,6 +58,7 @@ export interface Pass {
  * @throws {InvalidArgumentError}, PlanError; rejects with ActorsStuckError where the counts don't suffice.
  */
 export async function simulatePipeline(options: PipelineOptions): Promise<readonly (readonly Pass[])[]> {
+  checkOptions("options", options, optionNames, "an object such as { stages: 4, microBatches: 8, counts: oneFlowCounts(4) }");
   const { stages, microBatches } = options;
   for (const [name, value] of Object.entries({ stages, microBatches })) {
     if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError(name, value, "a whole number from 1");

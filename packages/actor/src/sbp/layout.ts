@@ -1,3 +1,5 @@
+import { checkObject } from "@dfccl/primitives";
+import { checkList } from "../check-argument.js";
 import { type Box, partOf, type Range, volumeOf, wholeBox } from "./box.js";
 import { ShapeError, SignatureError } from "./errors.js";
 import { coordinatesOf, isSamePlacement, type Placement } from "./placement.js";
@@ -10,8 +12,13 @@ export interface Layout {
   readonly placement: Placement;
 }
 
-/** @throws {ShapeError}, {@link SignatureError} naming what doesn't fit. */
+/** @throws {ShapeError}, {@link SignatureError} naming what doesn't fit; InvalidArgumentError for what is none of the three. */
 export function layout(shape: readonly number[], sbp: NdSbp, placement: Placement): Layout {
+  checkList("shape", shape, "a list of extents such as [4, 8]");
+  checkList("sbp", sbp, 'what parseSbp("S0") returns');
+  for (const one of sbp) checkObject("sbp", one, 'what parseSbp("S0") returns');
+  checkObject("placement", placement, "what placement([0, 1]) returns");
+  for (const list of [placement.ranks, placement.hierarchy]) checkList("placement", list, "what placement([0, 1]) returns");
   const wrong = shape.find((extent) => !Number.isInteger(extent) || extent < 1);
   if (wrong !== undefined)
     throw new ShapeError(`The shape [${shape.join(", ")}] has an extent of ${wrong}.`, "Give whole numbers from 1.", { shape });

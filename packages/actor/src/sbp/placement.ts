@@ -1,3 +1,4 @@
+import { checkList } from "../check-argument.js";
 import { PlacementError } from "./errors.js";
 
 /** The ranks that a tensor lies on, as a grid of one or more dimensions: the last one's ranks are neighbours. */
@@ -9,9 +10,12 @@ export interface Placement {
 
 /**
  * @param hierarchy - default: one dimension.
- * @throws {PlacementError} for ranks given twice or a hierarchy of another size.
+ * @throws {InvalidArgumentError} for what are no lists; {@link PlacementError} for ranks given twice or a hierarchy of another size.
  */
-export function placement(ranks: readonly number[], hierarchy: readonly number[] = [ranks.length]): Placement {
+export function placement(ranks: readonly number[], hierarchy?: readonly number[]): Placement {
+  checkList("ranks", ranks, "a list of ranks such as [0, 1]");
+  if (hierarchy === undefined) return placement(ranks, [ranks.length]);
+  checkList("hierarchy", hierarchy, "the sizes of a grid, such as [2, 4]");
   const wrongRank = ranks.find((rank) => !Number.isInteger(rank) || rank < 0);
   if (ranks.length === 0 || wrongRank !== undefined || new Set(ranks).size !== ranks.length) {
     throw new PlacementError(

@@ -35,6 +35,7 @@ export function formatSbp(sbp: NdSbp): string {
 
 /** Reads what {@link formatSbp} writes. @throws {InvalidArgumentError} */
 export function parseSbp(text: string): NdSbp {
+  if (typeof text !== "string") throw new InvalidArgumentError("sbp", text, 'signatures such as "S0", "B", "P" or "(S0, B)"');
   const parts = text.replace(/^\((.*)\)$/s, "$1").split(",");
   return parts.map((part) => {
     const [, axis] = /^S\(?(\d+)\)?$/.exec(part.trim()) ?? [];

@@ -1,5 +1,6 @@
 import type { Rank, RegisteredCollective } from "@dfccl/core";
-import { InvalidArgumentError } from "@dfccl/primitives";
+import { checkObject, checkOptions, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
+import { checkList } from "../check-argument.js";
 
 /** An all-reduce that one rank has registered. What it holds is the communicator's own business. */
 export interface RegisteredReduction {
@@ -42,12 +43,20 @@ export interface CoreCommunicatorOptions {
   readonly op?: "avg" | "sum";
 }
 
+const optionNames: OptionNames<CoreCommunicatorOptions> = { ranks: true, op: true };
+
 /**
  * A communicator over one rank of a world.
- * @throws {InvalidArgumentError} where the rank isn't among `ranks`.
+ * @throws {InvalidArgumentError} where the rank isn't among `ranks`; UnknownOptionError.
  */
 export function coreCommunicator(rank: Rank, options: CoreCommunicatorOptions = {}): Communicator {
+  const aRank = "a rank of a world: one of openWorld()'s ranks, or what joinWorld() gives";
+  checkObject("rank", rank, aRank);
+  checkObject("rank", rank.world, aRank);
+  checkOptions("options", options, optionNames, 'an object such as { op: "sum" }');
   const { ranks = rank.world.ranks.map(({ number }) => number), op = "avg" } = options;
+  checkList("ranks", ranks, "a list of ranks");
+  if (op !== "avg" && op !== "sum") throw new InvalidArgumentError("op", op, '"avg" or "sum"');
   const position = ranks.indexOf(rank.number);
   if (position < 0) throw new InvalidArgumentError("ranks", ranks, `a list with rank ${rank.number}, whose communicator this is`);
   return new CoreCommunicator(rank, ranks, position, op);

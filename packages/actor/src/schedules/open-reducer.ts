@@ -1,4 +1,4 @@
-import { checkObject, InvalidArgumentError } from "@dfccl/primitives";
+import { checkObject, checkOptions, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
 import { type Clock, systemClock } from "../clock.js";
 import type { Communicator } from "./communicator.js";
 import { type CoordinatorOptions, CoordinatorReducer } from "./coordinator-reducer.js";
@@ -27,12 +27,23 @@ export interface ReducerOptions {
   readonly clock?: Clock;
 }
 
+const optionNames: OptionNames<ReducerOptions> = {
+  communicator: true,
+  tensors: true,
+  schedule: true,
+  transport: true,
+  negotiation: true,
+  static: true,
+  coordinator: true,
+  clock: true,
+};
+
 /**
  * Opens one rank's reducer of gradients. Never waits for other ranks.
- * @throws {InvalidArgumentError} for an unknown schedule, a wrong tensor, or a transport that is missing or of other ranks.
+ * @throws {UnknownOptionError}; {InvalidArgumentError} for an unknown schedule, a wrong tensor, or a transport that is missing or of other ranks.
  */
 export function openReducer(options: ReducerOptions): GradientReducer {
-  checkObject("options", options, "an object such as { communicator, tensors }");
+  checkOptions("options", options, optionNames, "an object such as { communicator, tensors }");
   const { communicator, tensors, schedule = "preemptive", negotiation = "none", clock = systemClock } = options;
   if (!scheduleNames.includes(schedule)) throw new InvalidArgumentError("schedule", schedule, `one of ${scheduleNames.join(", ")}`);
   if (!["none", "star", "chain"].includes(negotiation))

@@ -1,13 +1,13 @@
 import type { ChunkReference } from "../language/chunk-reference.js";
 import { defineProgram, type ProgramDefinition } from "../language/define-program.js";
 import { allGather } from "../language/signature.js";
-import { type AlgorithmOptions, powersOfTwoBelow, range } from "./options.js";
+import { type AlgorithmOptions, powersOfTwoBelow, programPart, range } from "./options.js";
 
 /** Each rank's data goes round the ring. Every link carries every byte once: best for large data, slow for many ranks. */
 export function ringAllGather(options: AlgorithmOptions): ProgramDefinition {
   const { ranks } = options;
   const collective = allGather({ ranks, inPlace: "either" });
-  return defineProgram({ ...options, name: "all-gather ring", collective }, ({ chunk }) => {
+  return defineProgram({ ...programPart(options), name: "all-gather ring", collective }, ({ chunk }) => {
     for (const rank of range(ranks)) {
       let c: ChunkReference = chunk(rank, "input");
       c.copy(rank, "output", rank);
@@ -20,7 +20,7 @@ export function ringAllGather(options: AlgorithmOptions): ProgramDefinition {
 export function allPairsAllGather(options: AlgorithmOptions): ProgramDefinition {
   const { ranks } = options;
   const collective = allGather({ ranks, inPlace: "either" });
-  return defineProgram({ ...options, name: "all-gather all-pairs", collective }, ({ chunk }) => {
+  return defineProgram({ ...programPart(options), name: "all-gather all-pairs", collective }, ({ chunk }) => {
     for (const rank of range(ranks))
       for (const distance of range(ranks)) chunk(rank, "input").copy((rank + distance) % ranks, "output", rank);
   });
@@ -30,7 +30,7 @@ export function allPairsAllGather(options: AlgorithmOptions): ProgramDefinition 
 export function recursiveDoublingAllGather(options: AlgorithmOptions): ProgramDefinition {
   const { ranks } = options;
   const collective = allGather({ ranks, inPlace: "either" });
-  return defineProgram({ ...options, name: "all-gather recursive doubling", collective }, ({ chunk }) => {
+  return defineProgram({ ...programPart(options), name: "all-gather recursive doubling", collective }, ({ chunk }) => {
     for (const rank of range(ranks)) chunk(rank, "input").copy(rank, "output", rank);
     for (const distance of powersOfTwoBelow(ranks)) {
       const count = Math.min(distance, ranks - distance);

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from "@dfccl/primitives";
 import { defineProgram, type ProgramDefinition } from "../language/define-program.js";
 import { allReduce } from "../language/signature.js";
-import { type AlgorithmOptions, powersOfTwoBelow, range } from "./options.js";
+import { type AlgorithmOptions, powersOfTwoBelow, programPart, range } from "./options.js";
 import { ringAllGather, ringReduceScatter } from "./ring-phases.js";
 
 export interface RingOptions extends AlgorithmOptions {
@@ -18,7 +18,7 @@ export function ringAllReduce(options: RingOptions): ProgramDefinition {
   if (!Number.isInteger(channels) || channels < 1) throw new InvalidArgumentError("channels", channels, "a whole number of at least 1");
   const collective = allReduce({ ranks, chunks: ranks, inPlace: "either" });
   const name = channels === 1 ? "all-reduce ring" : `all-reduce ring over ${channels} channels`;
-  return defineProgram({ ...options, name, collective }, (language) => {
+  return defineProgram({ ...programPart(options, { channels: true }), name, collective }, (language) => {
     const directive = (position: number) => ({ channel: position % channels });
     ringReduceScatter(language, range(ranks), 0, 1, directive);
     ringAllGather(language, range(ranks), 0, 1, directive);
@@ -29,7 +29,7 @@ export function ringAllReduce(options: RingOptions): ProgramDefinition {
 export function allPairsOneShotAllReduce(options: AlgorithmOptions): ProgramDefinition {
   const { ranks } = options;
   const collective = allReduce({ ranks, inPlace: "either" });
-  return defineProgram({ ...options, name: "all-reduce all-pairs one-shot", collective }, ({ chunk }) => {
+  return defineProgram({ ...programPart(options), name: "all-reduce all-pairs one-shot", collective }, ({ chunk }) => {
     for (const rank of range(ranks)) {
       for (const distance of range(ranks - 1)) chunk(rank, "input").copy((rank + distance + 1) % ranks, "scratch", rank);
     }
@@ -48,7 +48,7 @@ export function allPairsOneShotAllReduce(options: AlgorithmOptions): ProgramDefi
 export function allPairsTwoShotAllReduce(options: AlgorithmOptions): ProgramDefinition {
   const { ranks } = options;
   const collective = allReduce({ ranks, chunks: ranks, inPlace: "either" });
-  return defineProgram({ ...options, name: "all-reduce all-pairs two-shot", collective }, ({ chunk }) => {
+  return defineProgram({ ...programPart(options), name: "all-reduce all-pairs two-shot", collective }, ({ chunk }) => {
     const others = (rank: number): number[] => range(ranks - 1).map((distance) => (rank + distance + 1) % ranks);
     for (const shard of range(ranks)) for (const rank of others(shard)) chunk(rank, "input", shard).copy(shard, "scratch", rank);
     for (const shard of range(ranks)) {
@@ -67,7 +67,7 @@ export function recursiveHalvingDoublingAllReduce(options: AlgorithmOptions): Pr
   const distances = powersOfTwoBelow(ranks / 2 + 0.5);
   const core = 2 ** distances.length;
   const collective = allReduce({ ranks, chunks: core, inPlace: "either" });
-  return defineProgram({ ...options, name: "all-reduce recursive halving-doubling", collective }, ({ chunk }) => {
+  return defineProgram({ ...programPart(options), name: "all-reduce recursive halving-doubling", collective }, ({ chunk }) => {
     const shareOf = (rank: number, size: number): number => Math.floor(rank / size) * size;
     for (const rank of range(ranks - core)) chunk(rank, "input", 0, core).reduce(chunk(core + rank, "input", 0, core));
     for (const distance of distances.toReversed()) {

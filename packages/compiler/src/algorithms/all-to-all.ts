@@ -1,13 +1,13 @@
 import { defineProgram, type ProgramDefinition } from "../language/define-program.js";
 import { allToAll, custom } from "../language/signature.js";
-import { type AlgorithmOptions, checkTwoLevels, range, type TwoLevelOptions } from "./options.js";
+import { type AlgorithmOptions, checkTwoLevels, programPart, range, type TwoLevelOptions } from "./options.js";
 
 /** Everybody sends everybody its share: one round. In place, one of two partners keeps what comes in until its own is out. */
 export function allPairsAllToAll(options: AlgorithmOptions & { readonly inPlace?: boolean | undefined }): ProgramDefinition {
-  const { inPlace = false, ...others } = options;
+  const { inPlace = false } = options;
   const { ranks } = options;
   const collective = allToAll({ ranks, inPlace: inPlace ? "either" : false });
-  return defineProgram({ ...others, name: "all-to-all all-pairs", collective }, ({ chunk }) => {
+  return defineProgram({ ...programPart(options, { inPlace: true }), name: "all-to-all all-pairs", collective }, ({ chunk }) => {
     for (const distance of range(ranks)) {
       for (const rank of range(ranks)) {
         const peer = (rank + distance) % ranks;
@@ -31,7 +31,7 @@ export function twoStepAllToAll(options: TwoLevelOptions): ProgramDefinition {
   const { nodes, gpus } = options;
   checkTwoLevels(options);
   const collective = allToAll({ ranks: nodes * gpus });
-  return defineProgram({ ...options, name: `all-to-all two-step ${nodes} × ${gpus}`, collective }, ({ chunk }) => {
+  return defineProgram({ ...programPart(options), name: `all-to-all two-step ${nodes} × ${gpus}`, collective }, ({ chunk }) => {
     for (const n of range(nodes)) {
       for (const m of range(nodes)) {
         for (const g of range(gpus)) {
@@ -55,7 +55,7 @@ export function threeStepAllToAll(options: TwoLevelOptions): ProgramDefinition {
   const { nodes, gpus } = options;
   checkTwoLevels(options);
   const collective = allToAll({ ranks: nodes * gpus });
-  return defineProgram({ ...options, name: `all-to-all three-step ${nodes} × ${gpus}`, collective }, ({ chunk }) => {
+  return defineProgram({ ...programPart(options), name: `all-to-all three-step ${nodes} × ${gpus}`, collective }, ({ chunk }) => {
     const all = gpus * gpus;
     for (const n of range(nodes)) {
       for (const g of range(gpus))
@@ -83,16 +83,19 @@ export function allToNext(options: TwoLevelOptions): ProgramDefinition {
   const ranks = nodes * gpus;
   const postcondition = (rank: number, chunk: number) => (rank === 0 ? undefined : [{ rank: rank - 1, chunk }]);
   const collective = custom({ name: "all-to-next", ranks, inputChunks: gpus, outputChunks: gpus, postcondition });
-  return defineProgram<"output" | "scratch">({ ...options, name: `all-to-next ${nodes} × ${gpus}`, collective }, ({ chunk }) => {
-    for (const rank of range(ranks - 1)) {
-      const isLastOfNode = rank % gpus === gpus - 1;
-      if (!isLastOfNode) chunk(rank, "input", 0, gpus).copy(rank + 1, "output");
-      for (const g of range(isLastOfNode ? gpus : 0)) {
-        const near = rank - gpus + 1 + g;
-        const outgoing = near === rank ? chunk(rank, "input", g) : chunk(rank, "input", g).copy(near, "scratch", 0);
-        if (g === 0) outgoing.copy(rank + 1, "output", 0);
-        else outgoing.copy(near + gpus, "scratch", 1).copy(rank + 1, "output", g);
+  return defineProgram<"output" | "scratch">(
+    { ...programPart(options), name: `all-to-next ${nodes} × ${gpus}`, collective },
+    ({ chunk }) => {
+      for (const rank of range(ranks - 1)) {
+        const isLastOfNode = rank % gpus === gpus - 1;
+        if (!isLastOfNode) chunk(rank, "input", 0, gpus).copy(rank + 1, "output");
+        for (const g of range(isLastOfNode ? gpus : 0)) {
+          const near = rank - gpus + 1 + g;
+          const outgoing = near === rank ? chunk(rank, "input", g) : chunk(rank, "input", g).copy(near, "scratch", 0);
+          if (g === 0) outgoing.copy(rank + 1, "output", 0);
+          else outgoing.copy(near + gpus, "scratch", 1).copy(rank + 1, "output", g);
+        }
       }
-    }
-  });
+    },
+  );
 }

@@ -1,6 +1,6 @@
 import { defineProgram, type ProgramDefinition } from "../language/define-program.js";
 import { allReduce } from "../language/signature.js";
-import { checkTwoLevels, range, type TwoLevelOptions } from "./options.js";
+import { checkTwoLevels, programPart, range, type TwoLevelOptions } from "./options.js";
 import { ringAllGather, ringReduceScatter } from "./ring-phases.js";
 
 export interface HierarchicalOptions extends TwoLevelOptions {
@@ -17,17 +17,20 @@ export function hierarchicalAllReduce(options: HierarchicalOptions): ProgramDefi
   const { nodes, gpus, parallel = 1 } = options;
   checkTwoLevels(options);
   const collective = allReduce({ ranks: nodes * gpus, chunks: nodes * gpus, inPlace: "either" });
-  return defineProgram({ ...options, name: `all-reduce hierarchical ${nodes} × ${gpus}`, collective }, (language) => {
-    const node = (n: number): number[] => range(gpus).map((g) => n * gpus + g);
-    const across = (g: number): number[] => range(nodes).map((n) => n * gpus + g);
-    const channel = (number: number) => () => ({ channel: number });
-    language.parallelize(parallel, () => {
-      for (const n of range(nodes)) ringReduceScatter(language, node(n), 0, nodes, channel(0));
-    });
-    for (const g of range(gpus)) ringReduceScatter(language, across(g), g * nodes, 1, channel(1));
-    for (const g of range(gpus)) ringAllGather(language, across(g), g * nodes, 1, channel(1));
-    language.parallelize(parallel, () => {
-      for (const n of range(nodes)) ringAllGather(language, node(n), 0, nodes, channel(2));
-    });
-  });
+  return defineProgram(
+    { ...programPart(options, { parallel: true }), name: `all-reduce hierarchical ${nodes} × ${gpus}`, collective },
+    (language) => {
+      const node = (n: number): number[] => range(gpus).map((g) => n * gpus + g);
+      const across = (g: number): number[] => range(nodes).map((n) => n * gpus + g);
+      const channel = (number: number) => () => ({ channel: number });
+      language.parallelize(parallel, () => {
+        for (const n of range(nodes)) ringReduceScatter(language, node(n), 0, nodes, channel(0));
+      });
+      for (const g of range(gpus)) ringReduceScatter(language, across(g), g * nodes, 1, channel(1));
+      for (const g of range(gpus)) ringAllGather(language, across(g), g * nodes, 1, channel(1));
+      language.parallelize(parallel, () => {
+        for (const n of range(nodes)) ringAllGather(language, node(n), 0, nodes, channel(2));
+      });
+    },
+  );
 }

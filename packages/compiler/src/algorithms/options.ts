@@ -1,4 +1,4 @@
-import { InvalidArgumentError, type Protocol } from "@dfccl/primitives";
+import { checkOptions, InvalidArgumentError, type OptionNames, type Protocol } from "@dfccl/primitives";
 import type { DirectForm } from "../language/define-program.js";
 
 export interface AlgorithmOptions {
@@ -15,6 +15,27 @@ export interface AlgorithmOptions {
 export interface TwoLevelOptions extends Omit<AlgorithmOptions, "ranks"> {
   readonly nodes: number;
   readonly gpus: number;
+}
+
+/** Of one level and of two: whoever takes an algorithm by its name gives the ranks in both ways. */
+const sharedNames: OptionNames<AlgorithmOptions & TwoLevelOptions> = {
+  ranks: true,
+  nodes: true,
+  gpus: true,
+  instances: true,
+  protocol: true,
+  direct: true,
+};
+
+/**
+ * Those of an algorithm's options that its program has too.
+ * @param own - names of those that this algorithm has besides.
+ * @throws {UnknownOptionError}
+ */
+export function programPart(options: Omit<AlgorithmOptions, "ranks">, own: Readonly<Record<string, true>> = {}) {
+  checkOptions<Omit<AlgorithmOptions, "ranks">>("options", options, { ...sharedNames, ...own }, "an object such as { ranks: 4 }");
+  const { instances, protocol, direct } = options;
+  return { instances, protocol, direct };
 }
 
 /** 0 … count - 1. */

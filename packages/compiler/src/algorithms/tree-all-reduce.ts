@@ -1,6 +1,6 @@
 import { defineProgram, type Language, type ProgramDefinition } from "../language/define-program.js";
 import { allReduce } from "../language/signature.js";
-import { type AlgorithmOptions, powersOfTwoBelow, range } from "./options.js";
+import { type AlgorithmOptions, powersOfTwoBelow, programPart, range } from "./options.js";
 
 type Link = readonly [child: number, parent: number];
 
@@ -19,7 +19,9 @@ export function binomialTreeAllReduce(options: AlgorithmOptions): ProgramDefinit
       .map((rank): Link => [rank, rank - distance]),
   );
   const collective = allReduce({ ranks, inPlace: "either" });
-  return defineProgram({ ...options, name: "all-reduce binomial tree", collective }, (language) => upAndDown(language, links, 0));
+  return defineProgram({ ...programPart(options), name: "all-reduce binomial tree", collective }, (language) =>
+    upAndDown(language, links, 0),
+  );
 }
 
 /**
@@ -41,7 +43,7 @@ export function doubleBinaryTreeAllReduce(options: AlgorithmOptions): ProgramDef
   // Even becomes odd: mirrored if the number of ranks is even, moved on by one if it is odd.
   const other = (rank: number): number => (ranks % 2 === 0 ? ranks - 1 - rank : (rank + 1) % ranks);
   const collective = allReduce({ ranks, chunks: 2, inPlace: "either" });
-  return defineProgram({ ...options, name: "all-reduce double binary tree", collective }, (language) => {
+  return defineProgram({ ...programPart(options), name: "all-reduce double binary tree", collective }, (language) => {
     upAndDown(language, links, 0);
     upAndDown(
       language,

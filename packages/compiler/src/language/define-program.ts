@@ -1,4 +1,4 @@
-import { type BufferKind, checkObject, InvalidArgumentError, type Protocol } from "@dfccl/primitives";
+import { type BufferKind, checkObject, checkOptions, InvalidArgumentError, type OptionNames, type Protocol } from "@dfccl/primitives";
 import type { ChunkReference } from "./chunk-reference.js";
 import type { Signature } from "./signature.js";
 
@@ -44,6 +44,16 @@ export interface ProgramOptions<W extends BufferKind> {
   readonly slotCount?: number | undefined;
 }
 
+const optionNames: OptionNames<ProgramOptions<BufferKind>> = {
+  name: true,
+  collective: true,
+  protocol: true,
+  instances: true,
+  replication: true,
+  direct: true,
+  slotCount: true,
+};
+
 /** Marks definitions, whichever copy of this package made them. */
 const brand = "dfccl.program-definition";
 
@@ -56,13 +66,13 @@ export interface ProgramDefinition<W extends BufferKind = BufferKind> extends Pr
 /**
  * Defines a collective, or another way to carry one out.
  * @param body - runs once, at compile time, and says which chunk goes where.
- * @throws {InvalidArgumentError} where that isn't what was given.
+ * @throws {UnknownOptionError}; {@link InvalidArgumentError} where that isn't what was given.
  */
 export function defineProgram<W extends BufferKind>(
   options: ProgramOptions<W>,
   body: (language: Language<W>) => void,
 ): ProgramDefinition<W> {
-  checkObject("options", options, "an object such as { collective: allReduce({ ranks: 4 }) }");
+  checkOptions<ProgramOptions<W>>("options", options, optionNames, "an object such as { collective: allReduce({ ranks: 4 }) }");
   checkObject("collective", options.collective, "what allReduce(), custom() and so on return");
   if (typeof body !== "function") throw new InvalidArgumentError("body", body, "a function such as ({ chunk }) => { … }");
   return { ...options, kind: brand, body };

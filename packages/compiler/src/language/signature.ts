@@ -2,10 +2,11 @@ import {
   type BufferKind,
   bufferChunks,
   type Collective,
-  checkObject,
+  checkOptions,
   createProgram,
   InvalidArgumentError,
   inPlaceShift,
+  type OptionNames,
   type Placement,
   type Postcondition,
   type Program,
@@ -47,10 +48,13 @@ export interface RootedOptions<P extends Placement> extends SignatureOptions<P> 
   readonly root?: number | undefined;
 }
 
+const signatureNames: OptionNames<SignatureOptions<Placement>> = { ranks: true, chunks: true, inPlace: true };
+const rootedNames: OptionNames<RootedOptions<Placement>> = { ...signatureNames, root: true };
+
 type Standard = Exclude<Collective, "custom" | "barrier">;
 
 function standard<P extends Placement>(collective: Standard, options: RootedOptions<P>, hasRoot = false): Signature<WritableBuffer<P>> {
-  checkObject("options", options, "an object such as { ranks: 4 }");
+  checkOptions<SignatureOptions<P>>("options", options, hasRoot ? rootedNames : signatureNames, "an object such as { ranks: 4 }");
   const { ranks, chunks = 1, inPlace = false, root = 0 } = options;
   checkSizes(ranks, chunks);
   if (typeof inPlace !== "boolean" && inPlace !== "either") throw new InvalidArgumentError("inPlace", inPlace, 'true, false or "either"');
@@ -107,12 +111,14 @@ export interface CustomOptions {
   readonly postcondition: Postcondition;
 }
 
+const customNames: OptionNames<CustomOptions> = { name: true, ranks: true, inputChunks: true, outputChunks: true, postcondition: true };
+
 /**
  * A collective of one's own. Its count, at registration, is the number of elements of one chunk, and its buffers never
  * share memory.
  */
 export function custom(options: CustomOptions): Signature<WritableBuffer<false>> {
-  checkObject("options", options, "an object such as { name, ranks, inputChunks, outputChunks, postcondition }");
+  checkOptions("options", options, customNames, "an object such as { name, ranks, inputChunks, outputChunks, postcondition }");
   const { name, ranks, inputChunks, outputChunks, postcondition } = options;
   for (const [argument, chunks] of Object.entries({ inputChunks, outputChunks })) {
     // Ranks may have no input, or no output.

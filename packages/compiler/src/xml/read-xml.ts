@@ -1,8 +1,10 @@
 import {
   annotateFinish,
   type BufferKind,
+  checkOptions,
   createProgram,
   type Dependency,
+  InvalidArgumentError,
   type LocalChunk,
   type Op,
   opShapeOf,
@@ -12,7 +14,7 @@ import {
   type Step,
   takesReduceOp,
 } from "@dfccl/primitives";
-import { UnsupportedXmlError } from "./errors.js";
+import { MalformedXmlError, UnsupportedXmlError } from "./errors.js";
 import { nameRawData, type WrittenStep } from "./name-raw-data.js";
 import { bufferOf, collectiveOf, opOf, originalSlots, protocolOf, type XmlCollective } from "./names.js";
 import { parseElements, type XmlElement } from "./parse-elements.js";
@@ -30,17 +32,31 @@ export interface XmlAlgorithm {
 export interface ReadXmlOptions {
   /** Slots that a connection is proven for. Default: those of MSCCL's runtime, 2 for Simple and 8 for LL and LL128. */
   readonly slotCount?: number;
+  /** Where the text comes from, for errors to name. */
+  readonly file?: string;
 }
 
 /**
  * Reads an algorithm in MSCCL's XML. Its operands of rrc, rrs and rrcs are those that the runtime uses: the local source. In
  * place, `i` and `o` are the same memory there; which of the two names a step gets here follows from whether the program
  * has written the chunk before.
- * @throws {MalformedXmlError} with the line of the file.
+ * @throws {MalformedXmlError} with the file, where `options` names it, and the line.
  * @throws {UnsupportedXmlError} for what can't be carried out, and why.
  * @throws {ProgramError} where steps wait in a circle or lack partners, so that no order of them exists.
  */
 export function readXml(xml: string, options: ReadXmlOptions = {}): XmlAlgorithm {
+  checkOptions("options", options, { slotCount: true, file: true }, 'an object such as { file: "ring.xml" }');
+  const { file } = options;
+  try {
+    return readAlgorithm(xml, options);
+  } catch (error) {
+    const isOfFile = error instanceof MalformedXmlError || error instanceof UnsupportedXmlError;
+    throw isOfFile && file !== undefined ? error.inFile(file) : error;
+  }
+}
+
+function readAlgorithm(xml: string, options: ReadXmlOptions): XmlAlgorithm {
+  if (typeof xml !== "string") throw new InvalidArgumentError("xml", xml, "the text of an algorithm file");
   const algo = parseElements(xml);
   if (algo.name !== "algo") throw algo.error(`the root is <${algo.name}>, not <algo>`);
   const facts = readFacts(algo);

@@ -1,3 +1,4 @@
+import type { ErrorFacts } from "@dfccl/primitives";
 import { ClosedError, EngineError, RegistrationMismatchError } from "../errors.js";
 
 /** In the order of dfcclResult_t (native/include/dfccl/status.h). */
@@ -19,21 +20,27 @@ export const statusCodes = [
   "UNAVAILABLE",
 ] as const;
 
+type AddonFacts = Readonly<Record<string, string>>;
+
 interface ThrownByAddon extends Error {
   status?: number;
   remedy?: string;
-  facts?: Record<string, string>;
+  facts?: AddonFacts;
 }
 
-/** Turns what the addon throws into the typed family; other errors pass as they are. */
-export function typedError(error: unknown): unknown {
+/**
+ * Turns what the addon throws into the typed family; other errors pass as they are.
+ * @param complete - makes of the addon's facts, which are texts, those of the error.
+ */
+export function typedError(error: unknown, complete: (facts: AddonFacts) => ErrorFacts = (facts) => facts): unknown {
   if (!(error instanceof Error)) return error;
-  const { status, remedy, facts, message } = error as ThrownByAddon;
+  const { status, remedy, message } = error as ThrownByAddon;
   if (status === undefined || remedy === undefined) return error;
   const code = statusCodes[status] ?? "UNKNOWN";
+  const facts = complete((error as ThrownByAddon).facts ?? {});
   if (code === "CLOSED") return new ClosedError("The world");
-  if (code === "REGISTRATION_MISMATCH") return new RegistrationMismatchError(code, message, remedy, facts ?? {});
-  return new EngineError(code, message, remedy, facts ?? {});
+  if (code === "REGISTRATION_MISMATCH") return new RegistrationMismatchError(code, message, remedy, facts);
+  return new EngineError(code, message, remedy, facts);
 }
 
 /** Calls the addon; what it throws is typed. */

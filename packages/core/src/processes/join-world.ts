@@ -1,8 +1,10 @@
-import { checkObject, DfcclError, InvalidArgumentError } from "@dfccl/primitives";
+import { checkOptions, DfcclError, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
+import { checkSignal } from "../abort-signal.js";
 import { type BackendChoice, type ChosenBackend, chooseBackend } from "../backend.js";
-import { typedError } from "../native-addon/native-error.js";
+import { callNative } from "../native-addon/native-error.js";
 import { type NativeLaunch, type NativeSegment, nativeAddon } from "../native-addon/native-world.js";
-import { nativeOptions, World, type WorldOptions } from "../world.js";
+import { nativeOptions, sharedOptionNames, World, type WorldOptions } from "../world.js";
+import { joinFailure } from "./join-failure.js";
 import { JoinedRank } from "./joined-rank.js";
 
 /** No launcher has told this process which rank it is, and the options don't either. */
@@ -55,6 +57,17 @@ export interface JoinOptions<Choice extends BackendChoice = BackendChoice> exten
   readonly signal?: AbortSignal;
 }
 
+const optionNames: OptionNames<JoinOptions> = {
+  ...sharedOptionNames,
+  launch: true,
+  secret: true,
+  timeoutMs: true,
+  silenceMs: true,
+  flightRecord: true,
+  signal: true,
+};
+const launchNames: OptionNames<Launch> = { launcher: true, rank: true, size: true, job: true, address: true, host: true };
+
 /**
  * What a launcher tells this process: `dfccl launch` (or whoever sets DFCCL_RANK, DFCCL_WORLD_SIZE and DFCCL_JOB), mpirun, srun,
  * PMI, torchrun.
@@ -62,25 +75,26 @@ export interface JoinOptions<Choice extends BackendChoice = BackendChoice> exten
  * @throws {EngineError} INVALID_ARGUMENT naming the variable that is missing or wrong.
  */
 export function readLaunch(env: NodeJS.ProcessEnv = process.env): Launch | undefined {
-  const named: NativeLaunch | null = translated(() => nativeAddon().readLaunch(env));
+  const named: NativeLaunch | null = callNative(() => nativeAddon().readLaunch(env));
   return named ?? undefined;
 }
 
 /**
  * Joins the other processes of a job, one rank each, on one machine or several. Every process calls it once; it waits until all
  * are there.
- * @throws {NotLaunchedError}; {@link EngineError} TIMEOUT naming the ranks that didn't come, REGISTRATION_MISMATCH naming what two
+ * @throws {NotLaunchedError}; {@link EngineError} TIMEOUT naming the ranks that didn't come (`facts.missing`), REGISTRATION_MISMATCH naming what two
  *   ranks disagree on, IN_USE where two processes claim one rank, ABORTED by `signal`; InvalidArgumentError.
  */
 export async function joinWorld<const Choice extends BackendChoice = "cpu">(
   options: JoinOptions<Choice> = {},
 ): Promise<JoinedRank<ChosenBackend<Choice>>> {
-  checkObject("options", options, "an object such as { timeoutMs: 5000 }");
+  checkOptions<JoinOptions>("options", options, optionNames, "an object such as { timeoutMs: 5000 }");
   const launch = options.launch ?? readLaunch();
   if (launch === undefined) throw new NotLaunchedError();
   if (options.policy === "in-order") {
     throw new InvalidArgumentError("policy", options.policy, "a preemptive one: in order, processes would deadlock");
   }
+  checkOptions<Partial<Launch>>("launch", launch, launchNames, 'an object such as { rank: 0, size: 4, job: "mine" }');
   const { rank, size, job, address, host } = launch;
   for (const [name, text] of Object.entries({ job, address, host, secret: options.secret })) {
     if (typeof text !== "string" && (name === "job" || text !== undefined)) throw new InvalidArgumentError(name, text, "a text");
@@ -88,12 +102,13 @@ export async function joinWorld<const Choice extends BackendChoice = "cpu">(
   const { timeoutMs = secondsOf("DFCCL_JOIN_TIMEOUT", 60), silenceMs = secondsOf("DFCCL_SILENCE", 10), signal } = options;
   checkMillis("timeoutMs", timeoutMs);
   checkMillis("silenceMs", silenceMs);
+  checkSignal(signal);
   const backend = chooseBackend(options.backend ?? "cpu");
   // On a CPU it is address space only.
   const arena = backend === "cpu" ? { arenaBytes: 2 ** 36 } : {};
   const worldOptions: WorldOptions = { ...arena, workers: 1, ...options, backend, ranks: size };
   const native = nativeOptions(worldOptions);
-  const meeting = translated(() =>
+  const meeting = callNative(() =>
     nativeAddon().joinSegment(native.options, { job, rank, timeoutMillis: timeoutMs, address, host, secret: options.secret }),
   );
   const giveUp = (): void => meeting.cancel();
@@ -103,7 +118,7 @@ export async function joinWorld<const Choice extends BackendChoice = "cpu">(
   try {
     segment = await meeting.segment;
   } catch (error) {
-    throw typedError(error);
+    throw joinFailure(error, { job, rank, worldSize: size, timeoutMs });
   } finally {
     signal?.removeEventListener("abort", giveUp);
   }
@@ -125,15 +140,7 @@ export async function joinWorld<const Choice extends BackendChoice = "cpu">(
  * @throws {EngineError} UNAVAILABLE, whose remedy says what is missing.
  */
 export function describeTransport(): string {
-  return translated(() => nativeAddon().transport());
-}
-
-function translated<T>(call: () => T): T {
-  try {
-    return call();
-  } catch (error) {
-    throw typedError(error);
-  }
+  return callNative(() => nativeAddon().transport());
 }
 
 function secondsOf(variable: string, byDefault: number): number {

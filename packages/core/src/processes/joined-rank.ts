@@ -1,4 +1,4 @@
-import { type DataType, InvalidArgumentError, isDataType, typedArrayOf } from "@dfccl/primitives";
+import { checkOptions, type DataType, InvalidArgumentError, isDataType, typedArrayOf } from "@dfccl/primitives";
 import type { Backend, BufferOf } from "../backend.js";
 import { noteAllocated } from "../buffer-address.js";
 import { EngineError } from "../errors.js";
@@ -36,7 +36,9 @@ export class JoinedRank<B extends Backend = "cpu"> extends Rank<B> implements Di
    * @throws {EngineError} TIMEOUT with the ranks that didn't come in `facts.missing`: call it again, or end them; ABORTED where the
    *   others have given this rank up, or, on several machines, where those that it reaches are too few to go on.
    */
-  agreeOnSurvivors({ timeoutMs = 60_000 }: { readonly timeoutMs?: number } = {}): Promise<number[]> {
+  async agreeOnSurvivors(options: { readonly timeoutMs?: number } = {}): Promise<number[]> {
+    checkOptions("options", options, { timeoutMs: true }, "an object such as { timeoutMs: 5000 }");
+    const { timeoutMs = 60_000 } = options;
     this.agreement ??= this.agree(timeoutMs).finally(() => {
       this.agreement = undefined;
     });

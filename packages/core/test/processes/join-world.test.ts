@@ -100,6 +100,7 @@ describe("agreeOnSurvivors", () => {
 
 describe("joinWorld", () => {
   const alone = { rank: 0, size: 2, job: `nobody-else-${process.pid}` };
+  const factsOfAlone = { job: alone.job, rank: 0, worldSize: 2, timeoutMs: 100 };
 
   it("wants a secret where strangers could come", async () => {
     const failure = await failureOf(joinWorld({ launch: { ...alone, address: "192.0.2.1:29500" }, timeoutMs: 100 }));
@@ -109,15 +110,42 @@ describe("joinWorld", () => {
   it("names the rank that doesn't come to the address, too", async () => {
     const launch = { ...alone, address: "127.0.0.1:29817" };
     const failure = await failureOf(joinWorld({ launch, timeoutMs: 100 }));
-    expect(failure).toHaveProperty("code", "TIMEOUT");
+    expect(failure).toMatchObject({ code: "TIMEOUT", facts: { ...factsOfAlone, missing: [1] } });
     expect(String(failure)).toContain("Rank 1 of 2 did not come");
   });
 
   it("names the rank that doesn't come within its time", async () => {
     const failure = await failureOf(joinWorld({ launch: alone, timeoutMs: 100 }));
     expect(failure).toBeInstanceOf(EngineError);
-    expect(failure).toHaveProperty("code", "TIMEOUT");
+    expect(failure).toMatchObject({ code: "TIMEOUT", facts: { ...factsOfAlone, missing: [1] } });
     expect(String(failure)).toContain("Rank 1 of 2 did not come");
+  });
+
+  it("says that rank 0 is missing where it doesn't come", async () => {
+    const failure = await failureOf(joinWorld({ launch: { ...alone, rank: 1 }, timeoutMs: 100 }));
+    expect(failure).toMatchObject({ code: "TIMEOUT", facts: { ...factsOfAlone, rank: 1, missing: [0] } });
+  });
+
+  it("tells two processes that are rank 0 of one job so, and which these are", { timeout: limit }, async () => {
+    const [first = {}] = launchers.dfccl(2);
+    const processes = start("claim", [first, first]);
+    for (const process of processes) {
+      const [told] = await process.told(1);
+      expect(told).toMatchObject({ code: "IN_USE", facts: { rank: 0, claimed: 0 } });
+      for (const { child } of processes) expect(told).toHaveProperty("message", expect.stringContaining(`${child.pid}`));
+    }
+  });
+
+  it("tells a process whose rank another one has in a job that has met", { timeout: limit }, async () => {
+    const environments = launchers.dfccl(2);
+    const processes = start("claim", environments);
+    for (const process of processes) await process.told(1);
+    for (const [rank, env] of environments.entries()) {
+      const [late] = start("claim", [{ ...env, DFCCL_JOIN_TIMEOUT: "0.3" }]);
+      const [told] = (await late?.told(1)) ?? [];
+      expect(told).toMatchObject({ code: "IN_USE", facts: { claimed: rank, holder: processes[rank]?.child.pid } });
+    }
+    for (const process of processes) process.child.kill("SIGKILL");
   });
 
   it("gives up when the signal says so", async () => {

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from "@dfccl/primitives";
+import { checkOptions, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
 import { type Candidate, checkRanges, type Parameter, type Ranges, roundParameter } from "./candidate.js";
 import { type CurveFit, type CurvePoint, fitCurve } from "./fit-curve.js";
 import { type Comparison, type Measure, measureInterleaved, type RecordedSample } from "./rounds.js";
@@ -43,6 +43,18 @@ export interface TuneResult {
   readonly samples: readonly RecordedSample[];
 }
 
+const optionNames: OptionNames<TuneOptions> = {
+  measure: true,
+  start: true,
+  ranges: true,
+  gridPoints: true,
+  zooms: true,
+  rounds: true,
+  seed: true,
+  signal: true,
+  onProgress: true,
+};
+
 const zoomPoints = 5;
 // How many times the rounds of a look the last one has, which compares the best value with the reference only.
 const confirmationFactor = 3;
@@ -58,6 +70,7 @@ const sureness = 2.5;
  * @see DFCCL, sections 4.3 and 4.5
  */
 export async function tune(options: TuneOptions): Promise<TuneResult> {
+  checkOptions("options", options, optionNames, "an object such as { measure, start, ranges }");
   checkRanges(options.ranges);
   checkAtLeast("gridPoints", options.gridPoints, 3);
   checkAtLeast("zooms", options.zooms, 0);

@@ -147,7 +147,10 @@ function problemsOf(issue: z.core.$ZodIssue, root: unknown): ConfigProblem[] {
       return { key: keyOf(path), value: valueAt(root, path), problem: "no such key is known" };
     });
   }
-  const problem = issue.message.replace(/^Invalid input: /, "").replace(/^Too (?:small|big): expected \w+ to be /, "must be ");
+  const problem = issue.message
+    .replace(/^Invalid input: /, "")
+    .replace(/, received undefined$/, "")
+    .replace(/^Too (?:small|big): expected \w+ to be /, "must be ");
   return [{ key: keyOf(issue.path), value: valueAt(root, issue.path), problem }];
 }
 

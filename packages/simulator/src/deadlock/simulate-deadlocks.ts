@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from "@dfccl/primitives";
+import { checkOptions, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
 import { type ChunkRunner, startRunner } from "./chunk-runner.js";
 import { type DeadlockConfig, gpusOf, groupsOf, parseDeadlockConfig, submissionsOf } from "./config.js";
 import { confidenceInterval } from "./interval.js";
@@ -22,6 +22,17 @@ export interface DeadlockOptions {
   /** @param share - of the work, from 0 to 1. */
   readonly onProgress?: (share: number) => void;
 }
+
+const optionNames: OptionNames<DeadlockOptions> = {
+  rounds: true,
+  seed: true,
+  workers: true,
+  shortcutRounds: true,
+  replays: true,
+  wholeReplays: true,
+  signal: true,
+  onProgress: true,
+};
 
 export interface RatioEstimate {
   readonly rounds: number;
@@ -59,6 +70,7 @@ const shortcutChunkSubmissions = 2_000_000;
  * @see DFCCL, section 2.4
  */
 export async function simulateDeadlocks(config: DeadlockConfig, options: DeadlockOptions): Promise<DeadlockResult> {
+  checkOptions("options", options, optionNames, "an object such as { rounds: 1000, seed: 1 }");
   await using runner = startRunner(options.workers);
   return await simulateOn(runner, config, options);
 }

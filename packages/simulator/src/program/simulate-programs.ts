@@ -1,4 +1,4 @@
-import { InvalidArgumentError, wireBytes } from "@dfccl/primitives";
+import { checkOptions, InvalidArgumentError, type OptionNames, wireBytes } from "@dfccl/primitives";
 import { EventQueue } from "../schedule/event-queue.js";
 import { type BlockCosts, type Cluster, h200BlockCosts } from "./cluster.js";
 import { type PlacedProgram, placePrograms } from "./place-programs.js";
@@ -12,6 +12,8 @@ export interface ProgramSimulationOptions {
   /** Bytes of one chunk's tile; default: as many as fit into a slot of the protocol. */
   readonly tileBytes?: number;
 }
+
+const optionNames: OptionNames<ProgramSimulationOptions> = { cluster: true, costs: true, tileBytes: true };
 
 export interface ProgramTimes {
   /** From the start of all programs to the end of the last step. */
@@ -28,6 +30,7 @@ export interface ProgramTimes {
  * @throws {InvalidArgumentError} for a program that needs shared memory, ranks that don't fit, or one that can't end.
  */
 export function simulatePrograms(placed: readonly PlacedProgram[], options: ProgramSimulationOptions): ProgramTimes {
+  checkOptions("options", options, optionNames, "an object such as { cluster }");
   return new ProgramSimulation(placed, options).run();
 }
 

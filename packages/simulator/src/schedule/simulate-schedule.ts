@@ -1,3 +1,4 @@
+import { checkOptions, type OptionNames } from "@dfccl/primitives";
 import { EventQueue } from "./event-queue.js";
 import { RunningCollective } from "./running-collective.js";
 import type { ScheduleScenario } from "./scenario.js";
@@ -32,8 +33,12 @@ export interface ScheduleOptions {
   readonly onQueueLength?: (rank: number, atNs: number, length: number) => void;
 }
 
+const scheduleNames: OptionNames<ScheduleOptions> = { everyPoll: true, onQueueLength: true };
+const example = "an object such as { everyPoll: true }";
+
 /** Simulates daemons on ranks, event by event, with the very policies of packages/scheduler. */
 export function simulateSchedule(scenario: ScheduleScenario, options: ScheduleOptions = {}): ScheduleResult {
+  checkOptions("options", options, scheduleNames, example);
   const simulation = new ScheduleSimulation(scenario, options);
   while (!simulation.advance(eventsAtOnce));
   return simulation.result();
@@ -45,11 +50,14 @@ export interface LongScheduleOptions extends ScheduleOptions {
   readonly onProgress?: (share: number) => void;
 }
 
+const longNames: OptionNames<LongScheduleOptions> = { ...scheduleNames, signal: true, onProgress: true };
+
 /**
  * The same for what takes long: it lets others have the thread now and then.
  * @returns undefined after an interruption.
  */
 export async function simulateLongSchedule(scenario: ScheduleScenario, options: LongScheduleOptions): Promise<ScheduleResult | undefined> {
+  checkOptions("options", options, longNames, example);
   const simulation = new ScheduleSimulation(scenario, options);
   while (!simulation.advance(eventsAtOnce)) {
     await new Promise(setImmediate);

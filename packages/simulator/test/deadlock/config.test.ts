@@ -36,6 +36,7 @@ describe("parseDeadlockConfig", () => {
     ["half a GPU", { ...valid, grouping: { ...grouping, tp: 2.5 } }, /grouping\.tp is 2\.5/],
     ["an unknown model", { ...valid, model: "sync" }, /model is "sync"/],
     ["synchronizations in a single queue", { ...valid, model: "single-queue" }, /must be 0 or absent in the single-queue model/],
+    ["a missing key", { ...valid, disorderProbability: undefined }, /disorderProbability is missing: expected number\. docs/],
     ["a list", [], /the configuration is \[\]/],
     ["nothing", null, /the configuration is null/],
   ])("names key, value and what is allowed: %s", (_, config, message) => {

@@ -1,0 +1,17 @@
+// Callers in JavaScript have no compiler that refuses what can't be: these name the argument.
+import { InvalidArgumentError } from "@dfccl/primitives";
+
+/** @throws {InvalidArgumentError} */
+export function checkList(argument: string, value: unknown, expected: string): void {
+  if (!Array.isArray(value)) throw new InvalidArgumentError(argument, value, expected);
+}
+
+/** @throws {InvalidArgumentError} */
+export function checkText(argument: string, value: unknown, expected: string): void {
+  if (typeof value !== "string") throw new InvalidArgumentError(argument, value, expected);
+}
+
+/** @throws {InvalidArgumentError} */
+export function checkFunction(argument: string, value: unknown, expected: string): void {
+  if (typeof value !== "function") throw new InvalidArgumentError(argument, value, expected);
+}

@@ -1,0 +1,32 @@
+import { describe, expect, it } from "vitest";
+import { encodePolicy, policyByName } from "../src/index.js";
+import { tune } from "../src/tuner/index.js";
+
+const unknown = (option: string, nearest: string) =>
+  expect.objectContaining({ code: "UNKNOWN_OPTION", facts: expect.objectContaining({ option, nearest }) });
+
+describe("a field that no policy has is refused, and the nearest is named", () => {
+  it.each([
+    [{ sticky: {} }, "overrides.sticky", "stickiness"],
+    [{ stickiness: { threshold: 5 } }, "overrides.stickiness.threshold", "initialThreshold"],
+    [{ quit: { idleVisit: 5 } }, "overrides.quit.idleVisit", "idleVisits"],
+    [{ order: { fetchbatch: 5 } }, "overrides.order.fetchbatch", "fetchBatch"],
+  ])("among overrides: %j", (overrides, option, nearest) => {
+    expect(() => policyByName("adaptive", overrides as never)).toThrow(unknown(option, nearest));
+  });
+
+  it("in plain data", () => {
+    const policy = policyByName("fixed");
+    const wrong = { ...policy, stickiness: { ...policy.stickiness, initial: 5 } };
+    expect(() => encodePolicy(wrong)).toThrow(unknown("stickiness.initial", "initialThreshold"));
+    expect(() => encodePolicy({ ...policy, stream: 1 } as never)).toThrow(unknown("policy.stream", "streams"));
+  });
+
+  it("and a missing part is missed", () => {
+    expect(() => encodePolicy({} as never)).toThrow("order is undefined. Give an object as policyByName() has it.");
+  });
+
+  it("by the tuner", async () => {
+    await expect(tune({ round: 5 } as never)).rejects.toThrow(unknown("round", "rounds"));
+  });
+});
