@@ -21,12 +21,13 @@ void printBlock(const RankLimits& limits) {
   const size_t tables = sizeof(BlockTables);
   const size_t saved = queue + limits.completionSlots * sizeof(uint32_t) + limits.collectives * sizeof(uint32_t) +
                        kMostCollectives + sizeof(BlockMemory);
+  const size_t kept = sizeof(KeptTasks);
   std::printf(
       "{\"bench\":\"memory\",\"what\":\"a block\",\"sharedBytes\":{\"all\":%zu,\"taskQueue\":%zu,\"daemon\":%u,"
-      "\"ofThemContexts\":%zu,\"ofThemPreparedParts\":%zu,\"indexTables\":%zu,\"nearImages\":%u},"
-      "\"globalBytes\":{\"savedQueueAndTables\":%zu,\"staging\":%zu,\"trace\":%zu}}\n",
+      "\"contexts\":%zu,\"preparedParts\":%zu,\"indexTables\":%zu,\"nearImages\":%u},"
+      "\"globalBytes\":{\"savedQueueAndTables\":%zu,\"keptTasks\":%zu,\"staging\":%zu,\"trace\":%zu}}\n",
       sizeof(BlockShared), queue, kDaemonBytes, kNearContexts * sizeof(ContextSlot),
-      kNearContexts * sizeof(PreparedPart), tables, kNearImages * kImageBytes, saved, size_t{2 * kStagingBytes},
+      kNearContexts * sizeof(PreparedPart), tables, kNearImages * kImageBytes, saved, kept, size_t{2 * kStagingBytes},
       sizeof(TraceRing));
   std::printf(
       "{\"bench\":\"memory\",\"what\":\"a rank's tables, for all blocks\",\"globalBytes\":{\"records\":%zu,"
