@@ -9,7 +9,7 @@ export async function typescriptTests() {
   rmSync(report, { force: true });
   const { code, output } = await run(["vitest", "run", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`], {
     log: "vitest",
-    timeoutMs: 600_000,
+    timeoutMs: 1_500_000,
     env: { NO_COLOR: "1" },
   });
   const result = readReport(report);
