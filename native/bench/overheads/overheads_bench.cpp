@@ -161,7 +161,7 @@ void measureContexts() {
   WholeLoop loop(1, 8, 64);
   RankMemory& memory = loop.rank(0).memory();
   BlockCounters counters{};
-  ContextSlots<Platform> slots;
+  ContextSlots<Platform> slots(memory, 0);
   const auto visit = [&](bool changes) {
     return [&, changes](int n) {
       for (int i = 0; i < n; ++i) {
