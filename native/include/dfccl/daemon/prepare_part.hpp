@@ -15,7 +15,7 @@ struct PreparePart {
                                           uint32_t task, PreparedPart& part) {
     const BoundProgram& program = slice.program;
     const BlockRecord& block = program.blocks[programBlock];
-    if (program.tiles != 1 || block.stepCount == 0) return;
+    if (program.tiles != 1) return;
     const StepRecord* const steps = program.steps.data() + block.firstStep;
     for (uint32_t i = 0; i < block.stepCount; ++i) {
       if (steps[i].dependencyCount != 0 || steps[i].isAwaited) return;
@@ -28,8 +28,7 @@ struct PreparePart {
     if (program.exchanges) {
       part.kind = PreparedPart::Kind::exchange;
       isReady = isSingle && prepareExchange(slice, *steps, part.exchange);
-    } else if (program.usesDirect() && program.touchesPeers && slice.collective.op != ReduceOp::scaledSum &&
-               !runsTogether) {
+    } else if (program.usesDirect() && slice.collective.op != ReduceOp::scaledSum && !runsTogether) {
       part.kind = isSingle ? PreparedPart::Kind::move : PreparedPart::Kind::copies;
       PreparedNotice& notice = isSingle ? part.move.notice : part.copies.notice;
       isReady = (isSingle ? prepareMove(slice, *steps, part.move) : prepareCopies(slice, steps, block, part.copies)) &&
@@ -90,9 +89,11 @@ struct PreparePart {
   /// Copies of one chunk each, none of which needs another to be done before it.
   DFCCL_HD static bool prepareCopies(const TaskSlice<P>& slice, const StepRecord* steps, const BlockRecord& block,
                                      PreparedCopies& prepared) {
+    // A rank that has nothing to do waits for the others like one that has, and is done when they are.
+    prepared.count = 0;
+    if (block.stepCount == 0) return true;
     // In place, what one copy writes may be what another one reads.
     if ((slice.program.header.flags & kInPlace) != 0 || block.stepCount > PreparedCopies::kMost) return false;
-    prepared.count = 0;
     for (uint32_t i = 0; i < block.stepCount; ++i) {
       PreparedCopies::Copy& copy = prepared.copies[prepared.count];
       if (!describeCopy(slice, steps[i], copy)) return false;
