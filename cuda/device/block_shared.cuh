@@ -54,9 +54,7 @@ enum class Work : uint32_t {
 inline constexpr uint32_t kRoundTurns = 28;
 struct RoundOrder {
   void* slots;  // ContextSlots of the platform
-  uint32_t first;
-  uint32_t length;  // of the queue, behind whose end it begins again
-  uint32_t count;
+  RoundPositions positions;
 };
 /// What the workers have found out about one of them.
 struct RoundPlan {

@@ -220,13 +220,12 @@ class CudaPlatform {
     order.args.divisor = move.divisor;
     orderPrepared(Work::preparedMove, view, run);
   }
-  /// @param queued not needed: the workers know where the queue is.
-  template <class Queued>
-  __device__ static const RoundTurn* takeRound(ContextSlots<CudaPlatform>& slots, const Queued&, uint32_t first,
-                                               uint32_t length, uint32_t count) {
+  /// The workers know where the queue is.
+  __device__ static const RoundTurn* takeRound(ContextSlots<CudaPlatform>& slots, const TaskQueue<CudaPlatform>&,
+                                               const RoundPositions& positions) {
     BlockShared& shared = blockShared();
     shared.order.work = Work::round;
-    shared.order.round = {&slots, first, length, count};
+    shared.order.round = {&slots, positions};
     mark(TracePoint::moveOrdered, static_cast<uint64_t>(Work::round));
     carryOut();
     mark(TracePoint::moveDone, static_cast<uint64_t>(Work::round));

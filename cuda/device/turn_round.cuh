@@ -20,8 +20,7 @@ static_assert(PreparedMove::kMostOperands == kLanes);
 inline constexpr uint64_t kMostBytes = 1 << 20;
 
 __device__ inline const QueueEntry& entryOf(const RoundOrder& order, uint32_t turn) {
-  const uint32_t position = order.first + turn;
-  return blockShared().queue[position < order.length ? position : position - order.length];
+  return blockShared().queue[order.positions.of(turn)];
 }
 
 struct Seen {
@@ -51,7 +50,7 @@ __device__ inline void look(const RoundOrder& order) {
   auto awaits = Round::Awaits::nothing;
   const PreparedPart* part = nullptr;
   Seen seen{true, 0, 0};
-  if (turn < order.count) {
+  if (turn < order.positions.count) {
     const QueueEntry& entry = entryOf(order, turn);
     ContextSlots<Platform>& slots = *static_cast<ContextSlots<Platform>*>(order.slots);
     const ContextSlot& slot = slots.at(entry.collective);
@@ -95,7 +94,7 @@ __device__ inline uint32_t move(const RoundOrder& order, const MoveAny& moveAny)
   uint64_t bytes = 0;
   uint32_t moved = 0;
 #pragma unroll 1
-  for (uint32_t turn = 0; turn < order.count && bytes < kMostBytes; ++turn) {
+  for (uint32_t turn = 0; turn < order.positions.count && bytes < kMostBytes; ++turn) {
     const RoundPlan& plan = blockShared().round.plans[turn];
     if (!plan.moves) continue;
     const PreparedMove& move = plan.part->move;
@@ -113,7 +112,7 @@ __device__ inline uint32_t move(const RoundOrder& order, const MoveAny& moveAny)
 /// A lane for each turn.
 __device__ inline void count(const RoundOrder& order, uint32_t moved) {
   const uint32_t turn = threadIdx.x;
-  if (turn >= order.count) return;
+  if (turn >= order.positions.count) return;
   const RoundPlan& plan = blockShared().round.plans[turn];
   RoundTurn came;
   if ((moved >> turn & 1) != 0) {

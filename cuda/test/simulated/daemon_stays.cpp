@@ -102,10 +102,9 @@ class SimulatedPlatform : public CpuPlatform<> {
     }
     return known;
   }
-  template <class Queued>
-  const RoundTurn* takeRound(ContextSlots<SimulatedPlatform>& slots, const Queued& queued, uint32_t, uint32_t,
-                             uint32_t count) {
-    RoundInSequence<SimulatedPlatform>::take(*this, slots, queued, count, round_);
+  const RoundTurn* takeRound(ContextSlots<SimulatedPlatform>& slots, const TaskQueue<SimulatedPlatform>& tasks,
+                             const RoundPositions& positions) {
+    RoundInSequence<SimulatedPlatform>::take(*this, slots, tasks, positions, round_);
     return round_;
   }
   static void finishAccess(const MeetingPlaces& places) {

@@ -1,12 +1,14 @@
 #pragma once
 // The daemon of one block, the same source on every platform: `while (!exited) step()`, and every step is bounded. It
-// takes runs in, keeps its task queue, executes programs slice by slice, preempts what is stuck (dfccl.txt section 4).
+// takes runs in, gives its tasks their turns, executes programs slice by slice, preempts what is stuck (dfccl.txt
+// section 4).
 #include <cstdint>
 
 #include "dfccl/daemon/attempt.hpp"
 #include "dfccl/daemon/block_placement.hpp"
 #include "dfccl/daemon/context_slots.hpp"
 #include "dfccl/daemon/rank_memory.hpp"
+#include "dfccl/daemon/task_queue.hpp"
 #include "dfccl/daemon/task_turns.hpp"
 #include "dfccl/daemon/turn_round.hpp"
 
@@ -23,6 +25,7 @@ class BlockDaemon {
         index_(index),
         grid_(memory.limits.grid),
         progress_(BlockFacts::of(memory.blocks[index].facts.load(order::relaxed)).progress),
+        tasks_(memory, index),
         slots_(memory, index) {}
 
   DFCCL_HD uint32_t index() const { return index_; }
@@ -31,9 +34,7 @@ class BlockDaemon {
 
   /// Restores what the last stay saved. The launcher calls it for every block before the daemon counts as resident.
   DFCCL_HD void enter() {
-    if (!Rules::saveQueue) view_.block().savedLength = 0;
-    for (uint32_t i = 0; i < view_.block().savedLength; ++i) view_.queued(i) = view_.block().savedQueue[i];
-    schedule_ = scheduling::started(view_.rank().policy, view_.block().savedLength, view_.block().savedCursor);
+    tasks_.restore();
     if (!Rules::quitAsAWhole && index_ != 0) skipFeed();
     isInside_ = true;
     reportFacts(false);
@@ -46,7 +47,7 @@ class BlockDaemon {
     if (index_ == 0) return visit(platform);
     bool progressed = takeIn(platform);
     // Before a visit that may take long: the leader must not think meanwhile that there is nothing to do.
-    if (isInside_ && progressed && schedule_.length != 0) reportFacts(true);
+    if (isInside_ && progressed && !tasks_.isEmpty()) reportFacts(true);
     if (isInside_) progressed |= visit(platform);
     if (isInside_) reportFacts(progressed);
     return progressed;
@@ -80,13 +81,13 @@ class BlockDaemon {
 
   /// @pre This block has a part in the run.
   DFCCL_HD DFCCL_HOT void beginAttempt(P& platform, const FeedEntry& run, Attempt& attempt) {
-    if (!P::kTriesAtOnce || schedule_.length != 0) return;
+    if (!P::kTriesAtOnce || !tasks_.isEmpty()) return;
     PreparedPart& part = slots_.preparedAt(run.collective);
     const uint32_t programBlock = firstPartOf(run);
     const bool isPrepared = part.isOf(run.firstTask + programBlock) && run.blockCount <= grid_;
     // Of several moves that have come together, a round does more than an attempt at each.
     if (P::kRoundTurns != 0 && !part.isExchange() && index_ != 0 && feed_.hasMore()) return;
-    if (!isPrepared || isInOrder() || P::isAborted(view_.rank(), index_, run.collective)) return;
+    if (!isPrepared || tasks_.isInOrder() || P::isAborted(view_.rank(), index_, run.collective)) return;
     // What is prepared stays when another's context takes the place, and when a stay ends.
     ContextSlot& slot = slots_.claim(view_.rank(), view_.counters(),
                                      {run.firstTask + programBlock, run.collective, programBlock, run.blockCount});
@@ -103,7 +104,7 @@ class BlockDaemon {
         dropCollective(entry.value);
         return true;
       case FeedEntry::drain:
-        note<scheduling::EventKind::drain>();
+        tasks_.template note<scheduling::EventKind::drain>();
         return false;
       case FeedEntry::quit:
         persist(platform);
@@ -113,15 +114,15 @@ class BlockDaemon {
   }
 
   /// Leader facts for its decision to leave; see LeaderDaemon.
-  DFCCL_HD void noteFetchedNothing() { note<scheduling::EventKind::fetchedNothing>(); }
-  DFCCL_HD bool shouldFetch() const { return scheduling::shouldFetch(view_.rank().policy.order, schedule_); }
-  DFCCL_HD bool isAllStuck() const { return schedule_.length == 0 || scheduling::isAllStuck(schedule_); }
-  DFCCL_HD bool isTriedAll() const { return schedule_.length == 0 || scheduling::isTriedAll(schedule_); }
-  DFCCL_HD uint32_t queueLength() const { return schedule_.length; }
+  DFCCL_HD void noteFetchedNothing() { tasks_.template note<scheduling::EventKind::fetchedNothing>(); }
+  DFCCL_HD bool shouldFetch() const { return tasks_.shouldFetch(); }
+  DFCCL_HD bool isAllStuck() const { return tasks_.isAllStuck(); }
+  DFCCL_HD bool isTriedAll() const { return tasks_.isTriedAll(); }
+  DFCCL_HD uint32_t queueLength() const { return tasks_.length(); }
   /// Something has come in since the last visit that needs nobody else to go on.
   DFCCL_HD bool hasReady() const { return hasReady_; }
   /// The task at a position of the queue, for diagnosis; the caller holds the block.
-  DFCCL_HD uint32_t taskAt(uint32_t position) const { return view_.queued(position).task; }
+  DFCCL_HD uint32_t taskAt(uint32_t position) const { return tasks_.at(position).task; }
 
   /// The index is given to another collective. @pre Nobody steps.
   void forgetPrepared(uint32_t collective) { slots_.preparedAt(collective).task = PreparedPart::kNoTask; }
@@ -135,28 +136,23 @@ class BlockDaemon {
     return dfccl::firstPartOf(index_, grid_, run.firstBlock, run.blockCount);
   }
 
-  template <scheduling::EventKind kind>
-  DFCCL_HD scheduling::Change note(uint32_t position = 0) {
-    return scheduling::apply(view_.rank().policy, schedule_, {kind, position});
-  }
-
   /// Relaxed: the leader may see them late, which at worst ends a stay that a submission begins again.
   DFCCL_HD void reportFacts(bool progressed) {
     if (progressed) ++progress_;
-    const BlockFacts facts{progress_, schedule_.length, isAllStuck(), isTriedAll()};
+    const BlockFacts facts{progress_, tasks_.length(), isAllStuck(), isTriedAll()};
     view_.rank().blocks[index_].facts.store(facts.packed(), order::relaxed);
   }
 
   /// What is under way is in no queue yet.
   DFCCL_HD void reportBusy() {
-    view_.rank().blocks[index_].facts.store(BlockFacts{progress_, schedule_.length + 1, false, true}.packed(),
+    view_.rank().blocks[index_].facts.store(BlockFacts{progress_, tasks_.length() + 1, false, true}.packed(),
                                             order::relaxed);
   }
 
   DFCCL_HD bool takeIn(P& platform) {
     bool any = false;
     FeedEntry entry;
-    if (P::kTriesAtOnce && !schedule_.isDraining && !gathers() && !shouldFetch()) return false;
+    if (P::kTriesAtOnce && !tasks_.isDraining() && !gathers() && !shouldFetch()) return false;
     const uint32_t most = view_.rank().policy.order.fetchBatch;
     for (uint32_t taken = 0; taken < most && isInside_ && feed_.take(entry); ++taken) any |= accept(platform, entry);
     return any;
@@ -186,13 +182,13 @@ class BlockDaemon {
       const QueueEntry entry{run.firstTask + block, run.collective, run.priority};
       if (view_.isActive(entry.task)) {
         isChained = true;
-        if (isInOrder()) enqueue(entry);
+        if (tasks_.isInOrder()) tasks_.enqueue(entry);
         continue;
       }
       view_.isActive(entry.task) = 1;
       attempt.applyTo(
           begin(platform, {entry.task, run.collective, block, run.blockCount}, slot, run.addresses).dynamic);
-      enqueue(entry);
+      tasks_.enqueue(entry);
     }
     view_.nextRun(slot) = kNoRun;
     if (isChained) view_.nextRun(view_.lastRun(run.collective)) = slot;
@@ -204,49 +200,26 @@ class BlockDaemon {
                                          const RunAddresses& addresses) {
     ContextSlot& context = slots_.begin(view_.rank(), view_.counters(), run, addresses, slot);
     if (!view_.rank().publishesEarly()) return context;
-    hasReady_ |= TaskTurns<P>::beginEarly(platform, slots_, context, schedule_.length != 0);
+    hasReady_ |= TaskTurns<P>::beginEarly(platform, slots_, context, !tasks_.isEmpty());
     return context;
-  }
-
-  // In order, a run that follows another of its id has its place from the beginning, as it would have in NCCL's queue.
-  // Whichever of a task's entries is polled, it is the task's current run that advances.
-  DFCCL_HD bool isInOrder() const { return view_.rank().policy.streams != 0; }
-
-  DFCCL_HD void enqueue(const QueueEntry& entry) {
-    const uint32_t length = schedule_.length;
-    // In order only: else each task is in it once.
-    if (length == view_.queueCapacity()) [[unlikely]]
-      view_.growQueue();
-    const uint32_t position = scheduling::insertPosition(
-        view_.rank().policy.order, [this](uint32_t i) { return view_.queued(i).priority; }, entry.priority, length);
-    for (uint32_t i = length; i > position; --i) view_.queued(i) = view_.queued(i - 1);
-    view_.queued(position) = entry;
-    note<scheduling::EventKind::fetched>(position);
-    view_.counters().queueLengthMax.raiseTo(length + 1);
-  }
-
-  template <scheduling::EventKind why>
-  DFCCL_HD void erase(uint32_t position) {
-    view_.closeGap(position, schedule_.length);
-    note<why>(position);
   }
 
   /// Polls tasks until one of them has used the step's budget up, sticks below its threshold, or all are stuck.
   DFCCL_HD DFCCL_COLD bool visit(P& platform) {
-    if (schedule_.length == 0) {
-      note<scheduling::EventKind::idle>();
+    if (tasks_.isEmpty()) {
+      tasks_.template note<scheduling::EventKind::idle>();
       return false;
     }
     bool any = false;
     hasReady_ = false;
     int64_t budget = P::kStepBudgetBytes;
     // Bounds the step where small tasks complete one after another.
-    for (int visits = 0; visits < P::kVisitsPerStep && schedule_.length != 0; ++visits) {
+    for (int visits = 0; visits < P::kVisitsPerStep && !tasks_.isEmpty(); ++visits) {
       view_.counters().visits.add(1);
-      view_.counters().queueLengthSum.add(schedule_.length);
-      const QueueEntry entry = view_.queued(schedule_.cursor);
+      view_.counters().queueLengthSum.add(tasks_.length());
+      const QueueEntry entry = tasks_.current();
       if constexpr (P::kRoundTurns != 0) {
-        if (schedule_.length != 1 && takesRound(entry)) return takeRound(platform, entry) || any;
+        if (tasks_.length() != 1 && takesRound(entry)) return takeRound(platform) || any;
       }
       ContextSlot& slot = slots_.load(view_.rank(), view_.block(), view_.counters(), entry.task, entry.collective);
       const auto turn = TaskTurns<P>::advance(platform, slots_, slot, budget);
@@ -264,16 +237,16 @@ class BlockDaemon {
         case Outcome::completed:
         case Outcome::aborted:
         case Outcome::blockDone:
-          finish(platform, slot, entry, turn.outcome, schedule_.cursor);
+          finish(platform, slot, entry, turn.outcome, tasks_.cursor());
           break;
         case Outcome::paused:
-          note<scheduling::EventKind::progressed>();
+          tasks_.template note<scheduling::EventKind::progressed>();
           return true;
         case Outcome::stuck: {
-          const scheduling::Change change = noteStuck(entry, progressed);
+          const scheduling::Change change = tasks_.noteStuck(progressed);
           // A task that is alone gains nothing from being polled again at once.
-          if (schedule_.length == 1) return any;
-          if (!progressed && (!change.turnEnded || scheduling::isAllStuck(schedule_))) return any;
+          if (tasks_.length() == 1) return any;
+          if (!progressed && (!change.turnEnded || tasks_.isAllStuck())) return any;
           break;
         }
       }
@@ -281,61 +254,45 @@ class BlockDaemon {
     return any;
   }
 
-  /// The current task's turn came to nothing, or to something but not to its end.
-  DFCCL_HD scheduling::Change noteStuck(const QueueEntry& entry, bool progressed) {
-    if (!progressed) view_.counters().stuckVisits.add(1);
-    const scheduling::Change change =
-        progressed ? note<scheduling::EventKind::progressed>() : note<scheduling::EventKind::stuck>();
-    P::mark(change.preempted ? TracePoint::preempted : TracePoint::visitStuck, entry.collective);
-    if (change.preempted) view_.counters().preemptions.add(1);
-    return change;
-  }
-
   /// The more tasks there are, the more a round can do.
   DFCCL_HD bool gathers() {
     if constexpr (P::kRoundTurns == 0) return false;
-    return schedule_.length != 0 && takesRound(view_.queued(schedule_.cursor));
+    return !tasks_.isEmpty() && takesRound(tasks_.current());
   }
 
   // In order, a task may be in the queue more than once.
   DFCCL_HD bool takesRound(const QueueEntry& current) {
     using Round = TurnRound<P>;
-    if (isInOrder()) return false;
+    if (tasks_.isInOrder()) return false;
     const ContextSlot& slot = slots_.at(current.collective);
     return Round::awaits(current.task, slot, slots_.preparedAt(current.collective)) != Round::Awaits::nothing;
   }
 
   /// Turns for the current task and those behind it. @return whether any of them went on.
-  DFCCL_HD DFCCL_COLD bool takeRound(P& platform, const QueueEntry& current) {
-    const uint32_t first = schedule_.cursor;
-    const uint32_t behind = schedule_.length - first;
-    const uint32_t count = schedule_.length < P::kRoundTurns ? schedule_.length : P::kRoundTurns;
-    const auto positionOf = [first, behind](uint32_t turn) { return turn < behind ? first + turn : turn - behind; };
-    const RoundTurn* const turns = platform.takeRound(
-        slots_, [&](uint32_t turn) { return view_.queued(positionOf(turn)); }, first, schedule_.length, count);
+  DFCCL_HD DFCCL_COLD bool takeRound(P& platform) {
+    const RoundPositions positions = RoundPositions::from(tasks_.cursor(), tasks_.length(), P::kRoundTurns);
+    const RoundTurn* const turns = platform.takeRound(slots_, tasks_, positions);
     const RoundTurn own = turns[0];
     bool any = false;
     // From the last position to the first, so that those still to come stay where they are, unless what a task goes on
     // with enters ahead of all others.
-    const bool isLifo = view_.rank().policy.order.kind == scheduling::OrderKind::lifo;
     uint32_t entered = 0;
-    const uint32_t tail = behind < count ? behind : count;
-    for (uint32_t done = 0; done < count; ++done) {
-      const uint32_t turn = done < tail ? tail - 1 - done : count - 1 - (done - tail);
+    for (uint32_t done = 0; done < positions.count; ++done) {
+      const uint32_t turn = positions.turnFromBehind(done);
       const RoundTurn came = turns[turn];
       if (came.kind == RoundTurn::Kind::passed) continue;
       any = true;
-      const uint32_t length = schedule_.length;
-      endRoundTurn(platform, positionOf(turn) + entered, came);
-      if (isLifo && came.outcome != Outcome::stuck && schedule_.length == length) ++entered;
+      const uint32_t length = tasks_.length();
+      endRoundTurn(platform, positions.of(turn) + entered, came);
+      if (tasks_.isLifo() && came.outcome != Outcome::stuck && tasks_.length() == length) ++entered;
     }
     // The current task is still in the queue: where the others were does not matter to its turn.
-    if (own.outcome == Outcome::stuck) noteStuck(current, own.kind == RoundTurn::Kind::moved);
+    if (own.outcome == Outcome::stuck) tasks_.noteStuck(own.kind == RoundTurn::Kind::moved);
     return any;
   }
 
   DFCCL_HD void endRoundTurn(P& platform, uint32_t position, const RoundTurn& came) {
-    const QueueEntry entry = view_.queued(position);
+    const QueueEntry entry = tasks_.at(position);
     ContextSlot& slot = slots_.at(entry.collective);
     view_.counters().slices.add(1);
     if (came.kind == RoundTurn::Kind::moved) {
@@ -383,17 +340,13 @@ class BlockDaemon {
     const TaskRun again{entry.task, entry.collective, slot.programBlock, slot.blockCount};
     const uint32_t next = view_.nextRun(slot.dynamic.slot);
     ContextSlots<P>::end(slot);
-    if (position == schedule_.cursor) {
-      erase<scheduling::EventKind::completed>(position);
-    } else {
-      erase<scheduling::EventKind::removed>(position);
-    }
+    tasks_.complete(position);
     if (next == kNoRun) {
       view_.isActive(entry.task) = 0;
       return;
     }
     begin(platform, again, next, view_.block().takenRuns[next]);
-    if (!isInOrder()) enqueue(entry);
+    if (!tasks_.isInOrder()) tasks_.enqueue(entry);
   }
 
   /// A run that came in after its id was aborted.
@@ -414,14 +367,14 @@ class BlockDaemon {
   /// An id was aborted: drops its runs. Peers may free what this rank could have touched once every block did this.
   DFCCL_HD DFCCL_COLD void dropCollective(uint32_t collective) {
     CollectiveRecord& c = view_.rank().collectives[collective];
-    for (uint32_t position = 0; position < schedule_.length;) {
-      const uint32_t task = view_.queued(position).task;
-      if (view_.queued(position).collective != collective) {
+    for (uint32_t position = 0; position < tasks_.length();) {
+      const uint32_t task = tasks_.at(position).task;
+      if (tasks_.at(position).collective != collective) {
         ++position;
         continue;
       }
       if (!view_.isActive(task)) {  // dropped with an entry before this one
-        erase<scheduling::EventKind::removed>(position);
+        tasks_.remove(position);
         continue;
       }
       ContextSlot& slot = slots_.load(view_.rank(), view_.block(), view_.counters(), task, collective);
@@ -433,7 +386,7 @@ class BlockDaemon {
       }
       ContextSlots<P>::end(slot);
       view_.isActive(task) = 0;
-      erase<scheduling::EventKind::removed>(position);
+      tasks_.remove(position);
     }
     P::acknowledgeAbort(view_.rank(), index_, c);
   }
@@ -447,11 +400,9 @@ class BlockDaemon {
 
   DFCCL_HD DFCCL_COLD void persist(P&) {
     slots_.saveAll(view_.rank(), view_.counters());
-    view_.block().savedLength = schedule_.length;
-    view_.block().savedCursor = schedule_.cursor;
-    for (uint32_t i = 0; i < schedule_.length; ++i) view_.block().savedQueue[i] = view_.queued(i);
+    tasks_.save();
     // Until this block is back, the leader of the next stay must not think that its tasks were tried.
-    view_.rank().blocks[index_].facts.store(BlockFacts{progress_, schedule_.length, false, false}.packed(),
+    view_.rank().blocks[index_].facts.store(BlockFacts{progress_, tasks_.length(), false, false}.packed(),
                                             order::relaxed);
     isInside_ = false;
     P::blockLeft(view_.rank(), index_);
@@ -464,7 +415,7 @@ class BlockDaemon {
   bool isInside_ = false;
   bool hasReady_ = false;
   uint64_t progress_;
-  scheduling::ScheduleState schedule_{};
+  TaskQueue<P> tasks_;
   ContextSlots<P> slots_;
 };
 

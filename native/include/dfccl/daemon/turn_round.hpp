@@ -6,6 +6,7 @@
 
 #include "dfccl/daemon/context_slots.hpp"
 #include "dfccl/daemon/outcome.hpp"
+#include "dfccl/daemon/task_queue.hpp"
 
 namespace dfccl {
 
@@ -18,6 +19,26 @@ struct RoundTurn {
   };
   Kind kind = Kind::passed;
   Outcome outcome = Outcome::stuck;
+};
+
+/// Which places in the queue a round looks at: the current task's, and those behind it; behind the last one it goes on
+/// with the first. Each once.
+struct RoundPositions {
+  uint32_t first;
+  uint32_t length;  // of the queue
+  uint32_t count;   // turns
+
+  DFCCL_HD static constexpr RoundPositions from(uint32_t cursor, uint32_t length, uint32_t most) {
+    return {cursor, length, length < most ? length : most};
+  }
+  DFCCL_HD constexpr uint32_t of(uint32_t turn) const {
+    return first + turn < length ? first + turn : first + turn - length;
+  }
+  /// Turns by their positions, the last one first.
+  DFCCL_HD constexpr uint32_t turnFromBehind(uint32_t number) const {
+    const uint32_t toTheEnd = length - first < count ? length - first : count;
+    return number < toTheEnd ? toTheEnd - 1 - number : count - 1 - (number - toTheEnd);
+  }
 };
 
 template <class P>
@@ -71,13 +92,13 @@ class RoundInSequence {
  public:
   using Round = TurnRound<P>;
 
-  /// @param queued [turn]: the entry. @param turns what becomes of each.
-  template <class Queued>
-  static void take(P& platform, ContextSlots<P>& slots, const Queued& queued, uint32_t count, RoundTurn* turns) {
+  /// @param turns [turn]: what becomes of each.
+  static void take(P& platform, ContextSlots<P>& slots, const TaskQueue<P>& tasks, const RoundPositions& positions,
+                   RoundTurn* turns) {
     bool moves[P::kRoundTurns] = {};
     // As where it is done at once, nothing is counted before everything has moved.
-    for (uint32_t i = 0; i < count; ++i) {
-      const QueueEntry entry = queued(i);
+    for (uint32_t i = 0; i < positions.count; ++i) {
+      const QueueEntry& entry = tasks.at(positions.of(i));
       ContextSlot& slot = slots.at(entry.collective);
       const PreparedPart& part = slots.preparedAt(entry.collective);
       const auto awaits = Round::awaits(entry.task, slot, part);
@@ -88,8 +109,8 @@ class RoundInSequence {
         moves[i] = move(platform, slot, part);
       }
     }
-    for (uint32_t i = 0; i < count; ++i) {
-      const uint32_t collective = queued(i).collective;
+    for (uint32_t i = 0; i < positions.count; ++i) {
+      const uint32_t collective = tasks.at(positions.of(i)).collective;
       if (moves[i]) turns[i] = Round::count(slots.at(collective), slots.preparedAt(collective).meeting);
     }
   }

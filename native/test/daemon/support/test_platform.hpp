@@ -99,10 +99,9 @@ class TestPlatform : public CpuPlatform<RulesType> {
     dfccl::copyPrepared(*this, view, run, reversed);
   }
 
-  template <class Queued>
-  const RoundTurn* takeRound(ContextSlots<TestPlatform>& slots, const Queued& queued, uint32_t, uint32_t,
-                             uint32_t count) {
-    RoundInSequence<TestPlatform>::take(*this, slots, queued, count, round_);
+  const RoundTurn* takeRound(ContextSlots<TestPlatform>& slots, const TaskQueue<TestPlatform>& tasks,
+                             const RoundPositions& positions) {
+    RoundInSequence<TestPlatform>::take(*this, slots, tasks, positions, round_);
     return round_;
   }
 
