@@ -14,35 +14,45 @@ namespace {
 
 constexpr ReduceOp kOps[] = {ReduceOp::sum, ReduceOp::prod, ReduceOp::min, ReduceOp::max, ReduceOp::avg};
 
-/// One collective, each run submitted by all ranks when the run before is over; ranks take their turns in order.
+/// Collectives, each run submitted by all ranks when the run before is over; ranks take their turns in order.
 class LoneRuns {
  public:
   LoneRuns(const PlannedCollective& c, const WorldShape& shape)
-      : c_(c), shape_(shape), memory_(1 << 16), watch_(memory_), world_(shape), random_(1) {
+      : shape_(shape), memory_(1 << 16), watch_(memory_), world_(shape), random_(1) {
     Surroundings::violation.clear();
     Surroundings::stepBudgetBytes = 1 << 20;
     Surroundings::togetherBytes = 0;
-    for (uint32_t r = 0; r < shape.ranks; ++r) {
+    add(c);
+  }
+
+  /// Another collective. @return its index on every rank.
+  uint32_t add(const PlannedCollective& c) {
+    indices_.emplace_back();
+    for (uint32_t r = 0; r < shape_.ranks; ++r) {
       CollectiveSpec spec = c.spec;
+      spec.id = static_cast<uint32_t>(all_.size());
       if (spec.op == ReduceOp::scaledSum) spec.scale = scaleOf(r);
-      indices_.push_back(world_.registerCollective(r, spec, c.program(r)));
+      indices_.back().push_back(world_.registerCollective(r, spec, c.program(r)));
     }
+    all_.push_back(c);
+    return indices_.back()[0];
   }
 
   /// @return elements of all ranks' results that are wrong.
-  uint64_t run() {
-    const size_t element = sizeOf(c_.spec.type);
-    const auto [sent, received] = bufferSizes(c_.spec, 0);  // elements, of every member
+  uint64_t run(uint32_t which = 0) {
+    const PlannedCollective& c = all_[which];
+    const size_t element = sizeOf(c.spec.type);
+    const auto [sent, received] = bufferSizes(c.spec, 0);  // elements, of every member
     std::vector<uint8_t*> in, out;
     for (uint32_t r = 0; r < shape_.ranks; ++r) {
       in.push_back(memory_.allocate(sent * element));
-      out.push_back(c_.isInPlace ? in[r] : memory_.allocate(received * element));
+      out.push_back(c.isInPlace ? in[r] : memory_.allocate(received * element));
       memory_.lend(in[r], sent * element);
       memory_.lend(out[r], received * element);
       for (uint64_t i = 0; i < sent; ++i) {
-        storeElement(c_.spec.type, in[r] + i * element, contribution(c_.spec, r, runs_, i));
+        storeElement(c.spec.type, in[r] + i * element, contribution(c.spec, r, runs_, i));
       }
-      REQUIRE(world_.submit(r, indices_[r], in[r], out[r]).has_value());
+      REQUIRE(world_.submit(r, indices_[which][r], in[r], out[r]).has_value());
     }
     uint32_t completed = 0;
     for (int turn = 0; turn < 10'000 && completed < shape_.ranks; ++turn) {
@@ -56,7 +66,7 @@ class LoneRuns {
     uint64_t wrong = 0;
     for (uint32_t r = 0; r < shape_.ranks; ++r) {
       for (uint64_t i = 0; i < received; ++i) {
-        wrong += !isElement(c_.spec.type, out[r] + i * element, expected(c_.spec, r, runs_, i));
+        wrong += !isElement(c.spec.type, out[r] + i * element, expected(c.spec, r, runs_, i));
       }
       memory_.takeBack(in[r], sent * element, random_);
       memory_.takeBack(out[r], received * element, random_);
@@ -74,13 +84,13 @@ class LoneRuns {
   }
 
  private:
-  const PlannedCollective c_;
+  std::vector<PlannedCollective> all_;
   const WorldShape shape_;
   UserMemory memory_;
   const MemoryWatch watch_;
   TestWorld<AllRules> world_;
   Random random_;
-  std::vector<uint32_t> indices_;
+  std::vector<std::vector<uint32_t>> indices_;  // [collective][rank]
   uint64_t runs_ = 0;
 };
 
@@ -243,4 +253,20 @@ TEST_CASE("step by step, a step is over for all of its slices before the next on
     both.insert(both.end(), once.begin(), once.end());
     CHECK(moves == both);
   }
+}
+
+TEST_CASE("what is prepared outlasts that another's context takes the place, and is tried in a context of its own") {
+  using Platform = TestPlatform<AllRules>;
+  LoneRuns runs(allReduceOf(0, 2, 24, directAllReduce(2, 1)), shapeOf(2, 1));
+  // Nothing of it can be prepared. Those between only take indices.
+  const PlannedCollective ring = allReduceOf(0, 2, 24, ringAllReduce(Protocol::ll, 2));
+  uint32_t neighbour = 0;
+  while (neighbour % Platform::kContextSlots != 0 || neighbour == 0) neighbour = runs.add(ring);
+  for (int i = 0; i < 3; ++i) CHECK(runs.run() == 0);
+  const uint64_t before = runs.movedByTasks(1);
+  CHECK(runs.run(neighbour) == 0);
+  const uint64_t ofNeighbour = runs.movedByTasks(1);
+  CHECK(ofNeighbour > before);
+  CHECK(runs.run() == 0);
+  CHECK(runs.movedByTasks(1) == ofNeighbour);
 }

@@ -22,13 +22,15 @@ struct PreparePart {
     }
     slice.context.tile = 0;
     const bool isSingle = block.stepCount == 1;
-    bool isReady = false;
+    const bool moves = program.usesDirect() && slice.collective.op != ReduceOp::scaledSum && !runsTogether;
+    if (!program.exchanges && !moves) return;
     // From here on it is no other task's any more.
     part.task = PreparedPart::kNoTask;
+    bool isReady = false;
     if (program.exchanges) {
       part.kind = PreparedPart::Kind::exchange;
       isReady = isSingle && prepareExchange(slice, *steps, part.exchange);
-    } else if (program.usesDirect() && slice.collective.op != ReduceOp::scaledSum && !runsTogether) {
+    } else {
       part.kind = isSingle ? PreparedPart::Kind::move : PreparedPart::Kind::copies;
       PreparedNotice& notice = isSingle ? part.move.notice : part.copies.notice;
       isReady = (isSingle ? prepareMove(slice, *steps, part.move) : prepareCopies(slice, steps, block, part.copies)) &&
