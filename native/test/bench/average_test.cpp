@@ -1,5 +1,4 @@
 // The collective tests' -a.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "perf/average.hpp"
 
 #include <doctest/doctest.h>

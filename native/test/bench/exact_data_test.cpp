@@ -1,5 +1,4 @@
 // The collective tests' data: whatever the order of reduction, the bits are the same, and every rank leaves its mark.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "perf/exact_data.hpp"
 
 #include <doctest/doctest.h>

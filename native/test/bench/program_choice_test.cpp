@@ -1,5 +1,4 @@
 // Which program of one's own the collective tests register: the widest that is wanted.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "perf/rank_programs.hpp"
 
 #include <doctest/doctest.h>

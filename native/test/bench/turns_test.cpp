@@ -1,5 +1,4 @@
 // In which order the collective tests run their cases.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "perf/turns.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,3 @@
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 // Giving an id up, and using it again.
 #include "support/plans.hpp"
 #include "support/seeds.hpp"

@@ -1,4 +1,3 @@
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 // Who finds a block taken goes on.
 #include "support/plans.hpp"
 

@@ -1,4 +1,3 @@
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 // Data: what is written when, and whose memory it is.
 #include "support/plans.hpp"
 #include "support/seeds.hpp"

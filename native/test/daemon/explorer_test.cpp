@@ -1,4 +1,3 @@
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 // The promise as a whole: whatever is submitted in whatever order by whom, with synchronizations between, under any
 // policy and any schedule, every run completes, bit for bit, in a bounded number of steps.
 #include "support/plans.hpp"

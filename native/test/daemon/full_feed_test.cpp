@@ -1,4 +1,3 @@
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 // A block that reads nothing of what the leader tells all blocks, until there is room for a single entry.
 #include <doctest/doctest.h>
 

@@ -1,4 +1,3 @@
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 // Connector memory: from one owner to the next, and round the wrap of its counters.
 #include "support/plans.hpp"
 #include "support/seeds.hpp"

@@ -1,4 +1,3 @@
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 // What policies may and may not change: the order and the cost, never the result.
 #include "support/plans.hpp"
 #include "support/seeds.hpp"

@@ -1,4 +1,3 @@
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 // Leaving and coming back.
 #include "support/plans.hpp"
 #include "support/seeds.hpp"

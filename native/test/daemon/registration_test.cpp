@@ -1,4 +1,3 @@
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 // Registration: what ranks agree on, when a run may begin, and programs of any size on daemons of any size.
 #include "error.hpp"
 #include "support/plans.hpp"

@@ -1,4 +1,3 @@
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 // A run's count goes on for as long as its slot is used, so that its sums come again.
 #include "dfccl/daemon/run_count.hpp"
 

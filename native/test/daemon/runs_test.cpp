@@ -1,4 +1,3 @@
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 // Names, runs and completions: several runs of one id are in flight, in several blocks.
 #include "support/plans.hpp"
 #include "support/seeds.hpp"

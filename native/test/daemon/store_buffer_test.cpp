@@ -1,4 +1,3 @@
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 // Two threads that each store first and then look at what the other stored: the submitter and the daemon that leaves
 // (residency.hpp), the submitter and the worker that falls asleep (worker_pool.hpp). On x86 a store waits in its
 // thread's buffer while later loads go ahead; a sequentially consistent store empties the buffer first. Here every

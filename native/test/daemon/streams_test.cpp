@@ -1,4 +1,3 @@
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 // Runs behind streams: none begins before its stream has come to it, runs of an id keep their order, and nobody else
 // waits for it.
 #include "support/plans.hpp"

@@ -1,4 +1,3 @@
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 // Members that are processes with addresses of their own: a mailbox names a window, and its run waits for it.
 #include <doctest/doctest.h>
 

@@ -1,4 +1,3 @@
-#define DOCTEST_CONFIG_IMPLEMENT
 // Ranks on several machines whose network delays, drops and reorders.
 #include <doctest/doctest.h>
 

@@ -1,4 +1,3 @@
-#define DOCTEST_CONFIG_IMPLEMENT
 // Ranks on several machines, which the test makes as network namespaces with links between them: over UCX and TCP.
 #include <doctest/doctest.h>
 

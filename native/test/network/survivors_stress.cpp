@@ -1,4 +1,3 @@
-#define DOCTEST_CONFIG_IMPLEMENT
 // Ranks that share no memory, as on several machines, and agree on who goes on: over UCX and loopback.
 #include <doctest/doctest.h>
 

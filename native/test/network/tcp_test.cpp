@@ -1,4 +1,3 @@
-#define DOCTEST_CONFIG_IMPLEMENT
 #include "network/tcp.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,3 @@
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "processes/flight_recorder.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,4 @@
 // What the environment tells a process of its job.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "processes/launch.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,3 @@
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 // What processes tell one another of memory that they may map, with drivers of the test's in place of CUDA's.
 #include <doctest/doctest.h>
 

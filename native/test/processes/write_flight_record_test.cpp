@@ -1,4 +1,3 @@
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "processes/write_flight_record.hpp"
 
 #include <doctest/doctest.h>

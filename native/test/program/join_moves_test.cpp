@@ -1,4 +1,3 @@
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 // Joined moves must do what the members' steps do one after the other, in whatever order a kernel goes through the
 // elements of one move.
 #include "program/join_moves.hpp"

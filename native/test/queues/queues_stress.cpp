@@ -1,6 +1,5 @@
 // Every queue with several threads on each end that may have several, small capacities and counters about to wrap.
 // Meant for ThreadSanitizer; DFCCL_STRESS=N makes it N times as long.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <algorithm>

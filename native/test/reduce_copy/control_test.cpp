@@ -1,6 +1,5 @@
 // The comparison of kernels_test.cpp catches the mistakes that kernels make: each is built here on purpose, and
 // refused.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <algorithm>

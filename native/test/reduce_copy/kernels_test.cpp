@@ -1,5 +1,4 @@
 // Every kernel of this CPU gives the reference's bits, whatever the type, operator, operands, alignment and content.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include "comparison.hpp"

@@ -1,5 +1,4 @@
 // float16, bfloat16 and float8 against a slow conversion of their own: every value, and every boundary between two.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "dfccl/numeric/small_float.hpp"
 
 #include <doctest/doctest.h>

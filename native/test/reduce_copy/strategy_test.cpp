@@ -1,5 +1,4 @@
 // How a reduce-copy is written depends on its operands and their size; 0 bytes of working set mean unknown.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "../../src/reduce_copy/strategy.hpp"
 
 #include <doctest/doctest.h>

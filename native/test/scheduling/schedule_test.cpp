@@ -1,7 +1,6 @@
 // The scheduling policies as the engine calls them. Their equality with the TypeScript policies, and properties over
 // random sequences, are tested from packages/scheduler; here: that they are constant expressions over plain data, and
 // that bytes from outside can't break them.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <cstring>

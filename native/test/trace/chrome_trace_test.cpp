@@ -1,4 +1,3 @@
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 // A daemon's trace as a file for ui.perfetto.dev.
 #include "trace/chrome_trace.hpp"
 

@@ -1,5 +1,4 @@
 // Memory that was asked about once: what it holds, to the byte, and that nothing of another allocation slips in.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "world/known_memory.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,3 @@
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 // Counts that a program of the caller's own can be registered with: of unequal chunks, none may go where there is less
 // room.
 #include "world/program_check.hpp"

@@ -1,4 +1,3 @@
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 // The main job with a thread for each rank, for ThreadSanitizer: 8 ranks, ResNet-50's 161 tensors, an order of each
 // rank's own in each iteration, and device synchronizations in between. Tensors are a 1024th of their size, or a 64th
 // in the long tier, and every element of every result is checked.
