@@ -11,6 +11,10 @@
 #include <cstring>
 #include <new>
 
+#if defined(__SANITIZE_THREAD__)
+#include <sanitizer/tsan_interface.h>
+#endif
+
 #include "cpu/futex.hpp"
 #include "dfccl/dfccl.h"
 #include "error.hpp"
@@ -22,8 +26,11 @@ namespace {
 // stacks below 0x8000'0000'0000. ThreadSanitizer has shadow memory there, and leaves the top to programs.
 #if defined(__SANITIZE_THREAD__)
 constexpr uintptr_t kBase = 0x7eb0'0000'0000;
+// It takes a timed lock whose last holder died for one that was not had, and its unlocking for a mistake.
+void noteInherited(pthread_mutex_t& mutex) { __tsan_mutex_post_lock(&mutex, 0, 0); }
 #else
 constexpr uintptr_t kBase = 0x4800'0000'0000;
+void noteInherited(pthread_mutex_t&) {}
 #endif
 // Several places, because memory of a world that was closed stays for as long as somebody holds a buffer in it.
 constexpr uintptr_t kBaseStep = uintptr_t{1} << 40;
@@ -192,6 +199,7 @@ Segment::Lock::Lock(Segment& segment) : segment_(segment) {
                 "The world's lock was not to be had for " + std::to_string(kLockSeconds) + " s: " + who + " holds it.",
                 "That process is stopped; let it go on or end it.", {{"holder", std::to_string(holder)}});
   }
+  if (result == EOWNERDEAD) noteInherited(segment.header_->mutex);
   taken(result);
 }
 
