@@ -127,6 +127,7 @@ class CudaPlatform {
   /// In device memory for the next stay.
   __device__ static void placeChanged(RankMemory& memory, uint32_t collective, const CollectiveHead& head) {
     memory.collectives[collective].firstBlock = head.firstBlock;
+    memory.collectives[collective].wasAlone = head.wasAlone;
   }
   /// As the polling warp saw it a look or two ago: before the host can have answered a completion, it is counted.
   __device__ static uint64_t completionsPosted(const RankMemory&) {

@@ -154,7 +154,9 @@ class Leader {
   DFCCL_HD DFCCL_HOT void passOn(P& platform, BlockDaemon<P>& own, const Sqe& sqe) {
     CollectiveHead& c = P::headOf(m_, sqe.id);
     const bool isAlone = P::kSpreads && P::completionsPosted(m_) == submissionsTaken_;
-    if (P::kSpreads && c.isMovable != 0 && isAlone == (c.firstBlock != 0)) move(sqe.id, c, isAlone);
+    if (P::kSpreads && c.isMovable != 0 && (isAlone == (c.firstBlock != 0) || isAlone != (c.wasAlone != 0))) {
+      move(sqe.id, c, isAlone);
+    }
     // The leader numbers the runs of an id, so that any number of threads may submit it.
     uint32_t& partsAtEnd = P::partsAtEnd(m_, sqe.completionSlot);
     partsAtEnd += RunCount::counted(c.blockCount);
@@ -190,8 +192,12 @@ class Leader {
   }
 
   /// A run that comes alone is soonest over where the leader's own block takes part; where several are under way, the
-  /// others share them, and the leader's is there for what comes in. Only between two runs of an id.
+  /// others share them, and the leader's is there for what comes in. Only between two runs of an id, and only once two
+  /// came in the same way: the first of a burst comes alone too, and blocks that have not had a part before are slow.
   DFCCL_HD DFCCL_COLD void move(uint32_t collective, CollectiveHead& c, bool isAlone) {
+    const bool isFirst = isAlone != (c.wasAlone != 0);
+    c.wasAlone = isAlone;
+    if (isFirst) return P::placeChanged(m_, collective, c);
     const uint32_t wanted = isAlone ? 0 : firstBlockOf(collective, m_.limits.grid, c.blockCount);
     if (wanted == c.firstBlock) return;
     const Atomic<uint64_t, Scope::device>& finished = m_.collectives[collective].finishedRuns;

@@ -54,7 +54,8 @@ struct CollectiveHead {
   // The block of the daemon that has the first of them; the others follow, modulo the grid.
   uint16_t firstBlock;
   // Nothing of it stays in its blocks between two runs, so the leader may give each run to others.
-  uint16_t isMovable;
+  uint8_t isMovable;
+  uint8_t wasAlone;                               // its last run came alone
   Atomic<uint64_t, Scope::device> submittedRuns;  // taken in by the leader
 
   /// @pre Before any run.
@@ -62,6 +63,7 @@ struct CollectiveHead {
     blockCount = program.header.blockCount;
     firstBlock = 0;
     isMovable = program.connections.empty() && program.dependencies.empty() && program.scratchBytes == 0;
+    wasAlone = 0;
   }
 };
 
