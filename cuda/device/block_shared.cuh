@@ -58,15 +58,18 @@ struct RoundOrder {
 };
 /// What the workers have found out about one of them.
 struct RoundPlan {
-  const PreparedPart* part;
+  PreparedPart* part;
   bool moves;
-  bool ends;
   bool isWhole;
+  bool ends;
+  bool sends;  // of an exchange
+  bool receives;
   void* operands[PreparedMove::kMostOperands];
 };
 struct RoundShared {
   RoundPlan plans[kRoundTurns];
   RoundTurn turns[kRoundTurns];
+  Atomic<uint32_t, Scope::block> isOver;  // as soon as the workers know it
 };
 
 /// An entry of the feed; see device_feed.cuh.

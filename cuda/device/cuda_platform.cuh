@@ -221,16 +221,24 @@ class CudaPlatform {
     order.args.divisor = move.divisor;
     orderPrepared(Work::preparedMove, view, run);
   }
-  /// The workers know where the queue is.
-  __device__ static const RoundTurn* takeRound(ContextSlots<CudaPlatform>& slots, const TaskQueue<CudaPlatform>&,
-                                               const RoundPositions& positions) {
+  /// The workers know where the queue is. Until endRound() they are at it, and nothing else may be asked of them.
+  __device__ static void beginRound(ContextSlots<CudaPlatform>& slots, const TaskQueue<CudaPlatform>&,
+                                    const RoundPositions& positions) {
     BlockShared& shared = blockShared();
     shared.order.work = Work::round;
     shared.order.round = {&slots, positions};
+    shared.round.isOver.store(0, order::relaxed);
     mark(TracePoint::moveOrdered, static_cast<uint64_t>(Work::round));
-    carryOut();
+    meetAt<kBeginBarrier>();
+  }
+  __device__ static bool isRoundOver() { return blockShared().round.isOver.load(order::relaxed) != 0; }
+  __device__ static const RoundTurn* endRound() {
+    // A barrier's wait may begin behind a look at the clock, so this is for the trace.
+    while (!isRoundOver()) {
+    }
+    meetAt<kEndBarrier>();
     mark(TracePoint::moveDone, static_cast<uint64_t>(Work::round));
-    return shared.round.turns;
+    return blockShared().round.turns;
   }
   __device__ static void copyPrepared(const CollectiveRecord& view, const RunAddresses& run,
                                       const PreparedCopies& copies) {

@@ -57,17 +57,24 @@ class DeviceFeedReader {
 
   __device__ bool hasMore() const { return blockShared().staged.filled.load(order::relaxed) != position_; }
 
-  __device__ bool take(FeedEntry& out) {
-    StagedEntries& staged = blockShared().staged;
+  __device__ bool peek(FeedEntry& out) const {
+    const StagedEntries& staged = blockShared().staged;
     if (staged.filled.load(order::acquire) == position_) return false;
     uint32_t payload[kFeedWords];
     const uint64_t(&words)[kSqeWords] = staged.words[position_ % kStagedEntries];
     __builtin_memcpy(payload, words, sizeof payload);
     __builtin_memcpy(&out, payload, sizeof payload);
+    return true;
+  }
+  __device__ void pop() {
     ++position_;
-    staged.taken.store(position_, order::release);
+    blockShared().staged.taken.store(position_, order::release);
     // What was read has arrived, so the leader may overwrite it.
     cursor_.position.store(position_, order::relaxed);
+  }
+  __device__ bool take(FeedEntry& out) {
+    if (!peek(out)) return false;
+    pop();
     return true;
   }
 

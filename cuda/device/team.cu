@@ -23,16 +23,6 @@ __device__ __noinline__ void reduceCopyAny(DataType type, ReduceOp op, const Red
   withType(type, [&]<class T>() { TypedMoves<T>::reduceCopy(op, args); });
 }
 
-/// The workers.
-__device__ __noinline__ void carryOutRound(const RoundOrder& order) {
-  round::look(order);
-  isUnanimous(true);  // everybody has looked
-  const uint32_t moved =
-      round::move(order, [](DataType type, ReduceOp op, const ReduceCopyArgs& args) { reduceCopyAny(type, op, args); });
-  isUnanimous(true);  // everything is moved
-  round::count(order, moved);
-}
-
 /// A worker for each operand of a prepared move. @return whether it begins and ends at 16-byte boundaries.
 __device__ bool placeOperand(const TeamOrder& order) {
   const PreparedMove& move = *order.move;
@@ -56,6 +46,18 @@ __device__ __noinline__ bool exchangeAny(const Exchange& e) {
   if (!e.isSent) sendPartsInTeam(e, e.count * sizeOf(e.type));
   if (e.isSendOnly) return false;
   return withType(e.type, [&]<class T>() { return TypedMoves<T>::reduceParts(e.op, e); });
+}
+
+/// The workers.
+__device__ __noinline__ void carryOutRound(const RoundOrder& order) {
+  round::look(order);
+  isUnanimous(true);  // everybody has looked
+  round::send(order);
+  const uint32_t moved = round::move(
+      order, [](DataType type, ReduceOp op, const ReduceCopyArgs& args) { reduceCopyAny(type, op, args); },
+      [](const Exchange& e) { return isPlain(e) ? exchangePlain(e) : exchangeAny(e); });
+  isUnanimous(true);  // everything is moved
+  round::count(order, moved);
 }
 
 /// @return false if the workers are dismissed.

@@ -1,10 +1,11 @@
 #pragma once
 // A round of turns, see dfccl/daemon/turn_round.hpp: the workers look at one task in each half of a warp, a lane a
-// member; then all of them move what can be moved, one task behind the other, each worker at its own pace; and then a
-// lane a task counts. So a look, a fence and a count are waited for once, not once a task.
+// member; then all of them send, and move what can be moved, one task behind the other, each worker at its own pace;
+// and then a lane a task counts. So a look, a fence and a count are waited for once, not once a task.
 #include "block_shared.cuh"
 #include "cuda_platform.cuh"
 #include "dfccl/daemon/turn_round.hpp"
+#include "exchange_lines.cuh"
 #include "reduce_copy.cuh"
 #include "team_vote.cuh"
 
@@ -17,7 +18,7 @@ inline constexpr uint32_t kLanes = 16;
 static_assert(kRoundTurns == kWorkers / kLanes && kRoundTurns <= 32);
 static_assert(PreparedMove::kMostOperands == kLanes);
 // Of all operands: what is behind it waits for the next round, before which the block looks for what has come in.
-inline constexpr uint64_t kMostBytes = 1 << 20;
+inline constexpr uint64_t kMostBytes = 2 << 20;
 
 __device__ inline const QueueEntry& entryOf(const RoundOrder& order, uint32_t turn) {
   return blockShared().queue[order.positions.of(turn)];
@@ -41,6 +42,14 @@ __device__ inline Seen lookAtMember(const PreparedMeeting& meeting, const RunAdd
   return {inBase != 0 && outBase != 0, windows::seenAt(inBase, in), windows::seenAt(outBase, out)};
 }
 
+/// Whether the last that a member sends of an exchange has come: the rest will have, or is about to.
+__device__ inline bool hasSent(const PreparedExchange& e, uint64_t run, uint32_t member) {
+  const uint64_t lastLine = linesOf(e.count * sizeOf(e.type)) - 1;
+  const uint8_t* const from = e.evenIncoming + (run % 2 != 0 ? e.halfBytes : 0) + member * e.memberStride;
+  uint64_t payload;
+  return loadLine(from + lastLine * kLineBytes, ll::flagOf(run), payload);
+}
+
 /// Half a warp for each turn.
 __device__ inline void look(const RoundOrder& order) {
   constexpr uint32_t kAll = 0xffffffff;
@@ -48,8 +57,9 @@ __device__ inline void look(const RoundOrder& order) {
   const uint32_t firstLane = threadIdx.x % 32 / kLanes * kLanes;
   RoundPlan& plan = blockShared().round.plans[turn];
   auto awaits = Round::Awaits::nothing;
-  const PreparedPart* part = nullptr;
+  PreparedPart* part = nullptr;
   Seen seen{true, 0, 0};
+  bool isTurn = true, isSent = false;
   if (turn < order.positions.count) {
     const QueueEntry& entry = entryOf(order, turn);
     ContextSlots<Platform>& slots = *static_cast<ContextSlots<Platform>*>(order.slots);
@@ -61,12 +71,24 @@ __device__ inline void look(const RoundOrder& order) {
       if (lane == 0) seen.isThere = Round::isAccessOver(slot, part->meeting);
     } else if (awaits == Round::Awaits::buffers && lane < part->meeting.members) {
       seen = lookAtMember(part->meeting, slot.addresses, lane);
+    } else if (awaits == Round::Awaits::parts) {
+      PreparedExchange& exchange = part->exchange;
+      isSent = slot.dynamic.isSent != 0;
+      if (lane == 0) {
+        isTurn = Round::isTurn(slot);
+        exchange.aimAt(slot.addresses);
+        exchange.isSent = 1;  // when it is received
+      }
+      if (lane < exchange.members && lane != exchange.member) {
+        seen.isThere = hasSent(exchange, slot.addresses.run, lane);
+      }
     }
   }
   const auto areAll = [&](bool mine) {
     return ((__ballot_sync(kAll, mine) >> firstLane) & ((1u << kLanes) - 1)) == (1u << kLanes) - 1;
   };
   const bool canGoOn = areAll(seen.isThere) && awaits != Round::Awaits::nothing;
+  const bool exchanges = areAll(isTurn) && awaits == Round::Awaits::parts;
   const bool moves = canGoOn && awaits == Round::Awaits::buffers;
   // Each operand from the lane that has seen its member.
   const bool isOperand = moves && lane < part->move.sourceCount + part->move.destinationCount;
@@ -84,18 +106,36 @@ __device__ inline void look(const RoundOrder& order) {
     plan.part = part;
     plan.isWhole = isWhole;
     plan.moves = moves;
-    plan.ends = canGoOn && !moves;
+    plan.ends = canGoOn && awaits == Round::Awaits::acknowledgements;
+    plan.sends = exchanges && !isSent;
+    plan.receives = exchanges && canGoOn;
   }
 }
 
-/// @return which turns have moved, a bit each: the same for all workers. @param moveAny what is seldom done.
-template <class MoveAny>
-__device__ inline uint32_t move(const RoundOrder& order, const MoveAny& moveAny) {
+/// What the peers wait for comes first.
+__device__ __noinline__ inline void send(const RoundOrder& order) {
+#pragma unroll 1
+  for (uint32_t turn = 0; turn < order.positions.count; ++turn) {
+    const RoundPlan& plan = blockShared().round.plans[turn];
+    if (!plan.sends) continue;
+    const PreparedExchange& exchange = plan.part->exchange;
+    sendPartsInTeam(exchange, exchange.count * sizeOf(exchange.type));
+  }
+}
+
+/// @return which turns have moved, a bit each: the same for all workers. @param moveAny, exchangeAny out of line.
+template <class MoveAny, class ExchangeAny>
+__device__ inline uint32_t move(const RoundOrder& order, const MoveAny& moveAny, const ExchangeAny& exchangeAny) {
   uint64_t bytes = 0;
   uint32_t moved = 0;
 #pragma unroll 1
   for (uint32_t turn = 0; turn < order.positions.count && bytes < kMostBytes; ++turn) {
     const RoundPlan& plan = blockShared().round.plans[turn];
+    if (plan.receives) {
+      bytes += plan.part->movedElements() * sizeOf(plan.part->meeting.type);
+      if (exchangeAny(plan.part->exchange)) moved |= 1u << turn;
+      continue;
+    }
     if (!plan.moves) continue;
     const PreparedMove& move = plan.part->move;
     const PreparedMeeting& meeting = plan.part->meeting;
@@ -103,7 +143,7 @@ __device__ inline uint32_t move(const RoundOrder& order, const MoveAny& moveAny)
                         static_cast<int>(move.destinationCount), move.elements};
     args.divisor = move.divisor;
     if (!plan.isWhole || !movePlainly(meeting.type, meeting.op, args)) moveAny(meeting.type, meeting.op, args);
-    bytes += move.elements * (move.sourceCount + move.destinationCount) * sizeOf(meeting.type);
+    bytes += plan.part->movedElements() * sizeOf(meeting.type);
     moved |= 1u << turn;
   }
   return moved;
@@ -114,13 +154,20 @@ __device__ inline void count(const RoundOrder& order, uint32_t moved) {
   const uint32_t turn = threadIdx.x;
   if (turn >= order.positions.count) return;
   const RoundPlan& plan = blockShared().round.plans[turn];
+  ContextSlots<Platform>& slots = *static_cast<ContextSlots<Platform>*>(order.slots);
+  const bool hasMoved = (moved >> turn & 1) != 0;
   RoundTurn came;
-  if ((moved >> turn & 1) != 0) {
-    ContextSlots<Platform>& slots = *static_cast<ContextSlots<Platform>*>(order.slots);
+  if (plan.receives && hasMoved) {
+    came = Round::countExchange(slots.at(entryOf(order, turn).collective));
+  } else if (plan.sends) {
+    came.kind = RoundTurn::Kind::sent;
+  } else if (hasMoved) {
     came = Round::count(slots.at(entryOf(order, turn).collective), plan.part->meeting);
   } else if (plan.ends) {
     came = Round::end(plan.part->meeting);
   }
+  if (plan.part != nullptr && plan.part->isExchange()) plan.part->exchange.isSent = 0;
+  if (turn == 0) blockShared().round.isOver.store(1, order::relaxed);
   blockShared().round.turns[turn] = came;
 }
 

@@ -102,11 +102,12 @@ class SimulatedPlatform : public CpuPlatform<> {
     }
     return known;
   }
-  const RoundTurn* takeRound(ContextSlots<SimulatedPlatform>& slots, const TaskQueue<SimulatedPlatform>& tasks,
-                             const RoundPositions& positions) {
-    RoundInSequence<SimulatedPlatform>::take(*this, slots, tasks, positions, round_);
-    return round_;
+  void beginRound(ContextSlots<SimulatedPlatform>& slots, const TaskQueue<SimulatedPlatform>& tasks,
+                  const RoundPositions& positions) {
+    round_.begin(*this, slots, tasks, positions);
   }
+  bool isRoundOver() const { return false; }
+  const RoundTurn* endRound() { return round_.end(*this); }
   static void finishAccess(const MeetingPlaces& places) {
     for (uint32_t copy = 0; copy < places.copyCount; ++copy) {
       places.finishedAccessCopies[copy]->fetchAdd(1, order::acqRel);
@@ -119,7 +120,7 @@ class SimulatedPlatform : public CpuPlatform<> {
   static void blockLeft(RankMemory&, uint32_t) { ++stay->left; }
 
  private:
-  RoundTurn round_[kRoundTurns];
+  RoundInSequence<SimulatedPlatform> round_;
 };
 
 void run(const LaunchArguments& launch, uint32_t grid) {

@@ -1,4 +1,3 @@
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 // Runs that come alone: from the second on, a block's part is prepared and tried before a task is made of it.
 #include <doctest/doctest.h>
 
@@ -96,20 +95,9 @@ class LoneRuns {
   uint64_t runs_ = 0;
 };
 
-WorldShape shapeOf(uint32_t ranks, uint32_t grid) {
-  Random random(1);
-  WorldShape shape;
-  shape.ranks = ranks;
-  shape.limits.grid = grid;
-  shape.policy = anyPolicy(random);
-  shape.policy.quit.kind = scheduling::QuitKind::never;
-  shape.tiles = {1 << 10, 1 << 10};
-  return shape;
-}
-
 /// Whoever takes its turn last finds the others' parts there, so that it needs no task.
 void everyRunButTheFirstSkipsTheQueueOnTheLastRank(const PlannedCollective& c, uint32_t ranks, uint32_t grid) {
-  LoneRuns runs(c, shapeOf(ranks, grid));
+  LoneRuns runs(c, steadyShape(ranks, grid));
   CHECK(runs.run() == 0);
   const uint64_t ofFirst = runs.movedByTasks(ranks - 1);
   CHECK(ofFirst != 0);
@@ -118,7 +106,7 @@ void everyRunButTheFirstSkipsTheQueueOnTheLastRank(const PlannedCollective& c, u
 }
 
 void everyRunIsATask(const PlannedCollective& c, uint32_t ranks) {
-  LoneRuns runs(c, shapeOf(ranks, 1));
+  LoneRuns runs(c, steadyShape(ranks, 1));
   uint64_t moved = 0;
   for (int run = 0; run < 4; ++run) {
     CHECK(runs.run() == 0);
@@ -225,10 +213,10 @@ TEST_CASE("copies are prepared only where their order doesn't matter, and no mor
 TEST_CASE("a sum with a factor for each rank is prepared as an exchange, and not as a move") {
   PlannedCollective c = allReduceOf(0, 3, 24, directAllReduce(3, 1));
   c.spec.op = ReduceOp::scaledSum;
-  LoneRuns moves(c, shapeOf(3, 1));
+  LoneRuns moves(c, steadyShape(3, 1));
   for (int run = 0; run < 4; ++run) CHECK(moves.run() == 0);
   c.program = [](uint32_t member) { return buildExchangeProgram(3, member, 1); };
-  LoneRuns exchanges(c, shapeOf(3, 1));
+  LoneRuns exchanges(c, steadyShape(3, 1));
   for (int run = 0; run < 4; ++run) CHECK(exchanges.run() == 0);
 }
 
@@ -240,7 +228,7 @@ TEST_CASE("step by step, a step is over for all of its slices before the next on
       if (!isStepByStep) reinterpret_cast<ProgramHeader*>(program.data())->flags &= ~kStepByStep;
       return program;
     });
-    WorldShape shape = shapeOf(2, 1);
+    WorldShape shape = steadyShape(2, 1);
     shape.tiles.directTileBytes = 16;  // four slices of each rank's 64 bytes
     LoneRuns runs(c, shape);
     Surroundings::stepBudgetBytes = 1 << 20;  // a rank's slices all in one turn
@@ -259,7 +247,7 @@ TEST_CASE("step by step, a step is over for all of its slices before the next on
 
 TEST_CASE("what is prepared outlasts that another's context takes the place, and is tried in a context of its own") {
   using Platform = TestPlatform<AllRules>;
-  LoneRuns runs(allReduceOf(0, 2, 24, directAllReduce(2, 1)), shapeOf(2, 1));
+  LoneRuns runs(allReduceOf(0, 2, 24, directAllReduce(2, 1)), steadyShape(2, 1));
   // Nothing of it can be prepared. Those between only take indices.
   const PlannedCollective ring = allReduceOf(0, 2, 24, ringAllReduce(Protocol::ll, 2));
   uint32_t neighbour = 0;

@@ -1,4 +1,3 @@
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 // Bursts: from the second one on, a block gives several of its tasks their turns in one round.
 #include <doctest/doctest.h>
 
@@ -114,16 +113,22 @@ class Bursts {
 };
 
 WorldShape shapeOf(uint32_t ranks, uint32_t grid) {
-  Random random(1);
-  WorldShape shape;
-  shape.ranks = ranks;
-  shape.limits.grid = grid;
+  WorldShape shape = steadyShape(ranks, grid);
   shape.limits.submissionSlots = shape.limits.completionSlots = 64;
-  shape.policy = anyPolicy(random);
-  shape.policy.streams = 0;
-  shape.policy.quit.kind = scheduling::QuitKind::never;
-  shape.tiles = {1 << 10, 1 << 10};
   return shape;
+}
+
+void burstsAreExactInRounds(uint32_t ranks, uint32_t grid, uint32_t collectives, const ProgramOf& program) {
+  CAPTURE(ranks);
+  CAPTURE(grid);
+  CAPTURE(collectives);
+  Bursts bursts(collectives, shapeOf(ranks, grid), program);
+  CHECK(bursts.run(1) == 0);
+  const int64_t before = bursts.slicesBeyondVisits();
+  CHECK(bursts.run(1) == 0);
+  CHECK(bursts.run(3) == 0);
+  CHECK(bursts.run(2) == 0);
+  CHECK(bursts.slicesBeyondVisits() > before);
 }
 
 }  // namespace
@@ -132,22 +137,15 @@ TEST_CASE("bursts are exact, also where several runs of an id are in them, and b
   for (uint32_t ranks = 2; ranks <= 4; ++ranks) {
     for (const uint32_t grid : {1u, 2u, 3u}) {
       for (const uint32_t collectives : {2u, 3u, 7u}) {
-        CAPTURE(ranks);
-        CAPTURE(grid);
-        CAPTURE(collectives);
-        Bursts bursts(collectives, shapeOf(ranks, grid), directAllReduce(ranks, grid));
-        CHECK(bursts.run(1) == 0);
-        const int64_t before = bursts.slicesBeyondVisits();
-        CHECK(bursts.run(1) == 0);
-        CHECK(bursts.run(3) == 0);
-        CHECK(bursts.run(2) == 0);
-        CHECK(bursts.slicesBeyondVisits() > before);
+        burstsAreExactInRounds(ranks, grid, collectives, directAllReduce(ranks, grid));
+        burstsAreExactInRounds(ranks, grid, collectives,
+                               [=](uint32_t member) { return buildExchangeProgram(ranks, member, grid); });
       }
     }
   }
 }
 
-TEST_CASE("what isn't a prepared move gets its turns alone") {
+TEST_CASE("what isn't prepared gets its turns alone") {
   Bursts bursts(5, shapeOf(2, 2), ringAllReduce(Protocol::ll, 2, 2));
   for (int i = 0; i < 3; ++i) CHECK(bursts.run(2) == 0);
   CHECK(bursts.slicesBeyondVisits() <= 0);

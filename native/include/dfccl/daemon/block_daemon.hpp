@@ -75,7 +75,7 @@ class BlockDaemon {
         return true;
       }
     }
-    if (index_ != 0) P::acquireEntry();
+    if (index_ != 0 && !hasRunBefore(entry)) P::acquireEntry();
     return queue(platform, entry, attempt);
   }
 
@@ -85,8 +85,10 @@ class BlockDaemon {
     PreparedPart& part = slots_.preparedAt(run.collective);
     const uint32_t programBlock = firstPartOf(run);
     const bool isPrepared = part.isOf(run.firstTask + programBlock) && run.blockCount <= grid_;
-    // Of several moves that have come together, a round does more than an attempt at each.
-    if (P::kRoundTurns != 0 && !part.isExchange() && index_ != 0 && feed_.hasMore()) return;
+    // Of several that have come together, a round does more than an attempt at each. But what is behind an exchange of
+    // one block is likely other blocks'.
+    const bool mayBeAlone = part.isExchange() && run.blockCount == 1;
+    if (P::kRoundTurns != 0 && !mayBeAlone && index_ != 0 && feed_.hasMore()) return;
     if (!isPrepared || tasks_.isInOrder() || P::isAborted(view_.rank(), index_, run.collective)) return;
     // What is prepared stays when another's context takes the place, and when a stay ends.
     ContextSlot& slot = slots_.claim(view_.rank(), view_.counters(),
@@ -136,6 +138,13 @@ class BlockDaemon {
     return dfccl::firstPartOf(index_, grid_, run.firstBlock, run.blockCount);
   }
 
+  /// Then this block has seen all that was written for it when it was registered.
+  DFCCL_HD bool hasRunBefore(const FeedEntry& entry) {
+    if constexpr (!P::kTriesAtOnce) return false;
+    return entry.kind == FeedEntry::run &&
+           slots_.preparedAt(entry.collective).isOf(entry.firstTask + firstPartOf(entry));
+  }
+
   /// Relaxed: the leader may see them late, which at worst ends a stay that a submission begins again.
   DFCCL_HD void reportFacts(bool progressed) {
     if (progressed) ++progress_;
@@ -153,7 +162,10 @@ class BlockDaemon {
     bool any = false;
     FeedEntry entry;
     if (P::kTriesAtOnce && !tasks_.isDraining() && !gathers() && !shouldFetch()) return false;
-    const uint32_t most = view_.rank().policy.order.fetchBatch;
+    const uint32_t batch = view_.rank().policy.order.fetchBatch;
+    // More are taken in beside the round.
+    constexpr uint32_t kBeforeRound = 8;
+    const uint32_t most = batch > kBeforeRound && gathers() ? kBeforeRound : batch;
     for (uint32_t taken = 0; taken < most && isInside_ && feed_.take(entry); ++taken) any |= accept(platform, entry);
     return any;
   }
@@ -268,10 +280,14 @@ class BlockDaemon {
     return Round::awaits(current.task, slot, slots_.preparedAt(current.collective)) != Round::Awaits::nothing;
   }
 
-  /// Turns for the current task and those behind it. @return whether any of them went on.
+  /// Turns for the current task and those behind it; where none of them went on, the next round's are for those further
+  /// behind, which would wait for the current one to be preempted. @return whether any of them went on.
   DFCCL_HD DFCCL_COLD bool takeRound(P& platform) {
-    const RoundPositions positions = RoundPositions::from(tasks_.cursor(), tasks_.length(), P::kRoundTurns);
-    const RoundTurn* const turns = platform.takeRound(slots_, tasks_, positions);
+    const uint32_t behind = tasks_.isDraining() || lookedAt_ >= tasks_.length() ? 0 : lookedAt_;
+    const auto positions = RoundPositions::from(tasks_.cursor(), behind, tasks_.length(), P::kRoundTurns);
+    platform.beginRound(slots_, tasks_, positions);
+    takeInBesideRound(platform);
+    const RoundTurn* const turns = platform.endRound();
     const RoundTurn own = turns[0];
     bool any = false;
     // From the last position to the first, so that those still to come stay where they are, unless what a task goes on
@@ -287,21 +303,43 @@ class BlockDaemon {
       if (tasks_.isLifo() && came.outcome != Outcome::stuck && tasks_.length() == length) ++entered;
     }
     // The current task is still in the queue: where the others were does not matter to its turn.
-    if (own.outcome == Outcome::stuck) tasks_.noteStuck(own.kind == RoundTurn::Kind::moved);
+    if (behind == 0 && own.outcome == Outcome::stuck) tasks_.noteStuck(own.kind != RoundTurn::Kind::passed);
+    if (behind != 0 && !any) view_.counters().stuckVisits.add(1);
+    lookedAt_ = any ? 0 : behind + positions.count;
     return any;
+  }
+
+  /// What leaves the round's tasks, and their positions, as they are.
+  DFCCL_HD void takeInBesideRound(P& platform) {
+    // The leader's block has no feed.
+    if (index_ == 0) return;
+    FeedEntry entry;
+    while (!platform.isRoundOver() && feed_.peek(entry) && isApart(entry)) {
+      feed_.pop();
+      accept(platform, entry);
+    }
+  }
+
+  /// Whether it goes behind all others, needs no context that is another task's, and nothing but this thread.
+  DFCCL_HD bool isApart(const FeedEntry& entry) {
+    if (entry.kind != FeedEntry::run) return false;
+    if (!hasPart(entry)) return true;
+    return hasRunBefore(entry) && tasks_.goesLast(entry.priority) &&
+           slots_.at(entry.collective).task == entry.firstTask + firstPartOf(entry);
   }
 
   DFCCL_HD void endRoundTurn(P& platform, uint32_t position, const RoundTurn& came) {
     const QueueEntry entry = tasks_.at(position);
     ContextSlot& slot = slots_.at(entry.collective);
+    const PreparedPart& part = slots_.preparedAt(entry.collective);
+    const bool hasMoved =
+        came.kind == RoundTurn::Kind::moved || (came.kind == RoundTurn::Kind::ended && part.isExchange());
     view_.counters().slices.add(1);
-    if (came.kind == RoundTurn::Kind::moved) {
-      const PreparedMove& move = slots_.preparedAt(entry.collective).move;
-      view_.counters().bytesMoved.add(move.elements * (move.sourceCount + move.destinationCount) *
-                                      sizeOf(slots_.preparedAt(entry.collective).meeting.type));
-    }
+    if (hasMoved) view_.counters().bytesMoved.add(part.movedElements() * sizeOf(part.meeting.type));
     if (came.outcome != Outcome::stuck) return finish(platform, slot, entry, came.outcome, position);
-    slot.dynamic.phase = Phase::draining;
+    const bool isSent = came.kind == RoundTurn::Kind::sent;
+    slot.dynamic.isSent |= isSent;
+    slot.dynamic.phase = isSent ? Phase::running : Phase::draining;
     slot.isDirty = true;
   }
 
@@ -414,6 +452,7 @@ class BlockDaemon {
   const uint32_t grid_;
   bool isInside_ = false;
   bool hasReady_ = false;
+  uint32_t lookedAt_ = 0;  // tasks from the current one on that rounds have looked at in vain
   uint64_t progress_;
   TaskQueue<P> tasks_;
   ContextSlots<P> slots_;

@@ -27,7 +27,7 @@ class PreparedExchangeTask {
   /// As Interpreter::advance.
   DFCCL_HD Outcome advance(int64_t& budgetBytes, bool& progressed) {
     if (!isMyTurn()) return Outcome::stuck;
-    if (!carryOut(false)) {
+    if (!carryOut(platform_, exchange_, run_, context_.isSent != 0, false)) {
       progressed |= context_.isSent == 0;
       context_.isSent = 1;
       return Outcome::stuck;
@@ -48,8 +48,20 @@ class PreparedExchangeTask {
   /// As Interpreter::sendEarly.
   DFCCL_HD void sendEarly() {
     if (!isMyTurn()) return;
-    carryOut(true);
+    carryOut(platform_, exchange_, run_, context_.isSent != 0, true);
     context_.isSent = 1;
+  }
+
+  /// @return whether all parts were there.
+  DFCCL_HD static bool carryOut(P& platform, PreparedExchange& exchange, const RunAddresses& run, bool isSent,
+                                bool isSendOnly) {
+    exchange.aimAt(run);
+    exchange.isSent = isSent;
+    exchange.isSendOnly = isSendOnly;
+    platform.beginExchange(exchange);
+    const bool isThere = platform.endExchange();
+    exchange.isSent = exchange.isSendOnly = 0;
+    return isThere;
   }
 
  private:
@@ -58,17 +70,6 @@ class PreparedExchangeTask {
     if (!isTurnOf<P>(collective_, blockCount_, run_.run)) return false;
     context_.phase = Phase::running;
     return true;
-  }
-
-  /// @return whether all parts were there.
-  DFCCL_HD bool carryOut(bool isSendOnly) {
-    exchange_.aimAt(run_);
-    exchange_.isSent = context_.isSent;
-    exchange_.isSendOnly = isSendOnly;
-    platform_.beginExchange(exchange_);
-    const bool isThere = platform_.endExchange();
-    exchange_.isSent = exchange_.isSendOnly = 0;
-    return isThere;
   }
 
   P& platform_;

@@ -123,6 +123,11 @@ struct PreparedPart {
   DFCCL_HD PreparedPart() {}
   DFCCL_HD const PreparedNotice& notice() const { return kind == Kind::copies ? copies.notice : move.notice; }
   DFCCL_HD bool isExchange() const { return kind == Kind::exchange; }
+  /// What an exchange or a move reads and writes.
+  DFCCL_HD uint64_t movedElements() const {
+    if (isExchange()) return exchange.count * 2 * exchange.members;
+    return move.elements * (move.sourceCount + move.destinationCount);
+  }
   DFCCL_HD bool isOf(uint32_t aTask) const { return task == aTask; }
 };
 

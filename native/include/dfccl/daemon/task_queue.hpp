@@ -42,6 +42,8 @@ class TaskQueue {
   // In order, a run that follows another of its id has its place from the beginning, as it would have in NCCL's queue.
   // Whichever of a task's entries is polled, it is the task's current run that advances.
   DFCCL_HD bool isInOrder() const { return policy().streams != 0; }
+  /// Whether a task of this priority would come in behind all others.
+  DFCCL_HD bool goesLast(int32_t priority) const { return positionFor(priority) == length(); }
   DFCCL_HD bool isLifo() const { return policy().order.kind == scheduling::OrderKind::lifo; }
 
   /// What happened to the current task, or to none.
@@ -55,8 +57,7 @@ class TaskQueue {
     // In order only: else each task is in it once.
     if (length == view_.queueCapacity()) [[unlikely]]
       view_.growQueue();
-    const uint32_t position = scheduling::insertPosition(
-        policy().order, [this](uint32_t i) { return view_.queued(i).priority; }, entry.priority, length);
+    const uint32_t position = positionFor(entry.priority);
     for (uint32_t i = length; i > position; --i) view_.queued(i) = view_.queued(i - 1);
     view_.queued(position) = entry;
     apply<EventKind::fetched>(position);
@@ -86,6 +87,10 @@ class TaskQueue {
 
  private:
   DFCCL_HD const scheduling::SchedulePolicy& policy() const { return view_.rank().policy; }
+  DFCCL_HD uint32_t positionFor(int32_t priority) const {
+    return scheduling::insertPosition(
+        policy().order, [this](uint32_t i) { return view_.queued(i).priority; }, priority, length());
+  }
 
   template <EventKind kind>
   DFCCL_HD scheduling::Change apply(uint32_t position) {

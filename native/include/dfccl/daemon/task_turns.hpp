@@ -36,7 +36,8 @@ struct TaskTurns {
       PreparedPart& part = slots.preparedOf(slot);
       if (!part.isExchange()) {
         PreparedMoveTask<P>(platform, part, slot).publishBuffers(progressed);
-      } else if (isWaiting) {
+      } else if (isWaiting && P::kRoundTurns == 0) {
+        // The next round does so for all that have come in.
         preparedExchange(platform, part, slot).sendEarly();
       }
       return false;

@@ -1,11 +1,13 @@
 #pragma once
-// A round: turns for several tasks of a block's queue at once, each of which is a prepared move. One look says which of
-// them can go on; those do, one behind the other; and then all of them are counted. In a burst a task of its own would
-// wait for each of these, and for what its collective has in memory.
+// A round: turns for several tasks of a block's queue at once, each of which is a prepared move or exchange. One look
+// says which of them can go on; those do, one behind the other; and then all of them are counted. In a burst a task of
+// its own would wait for each of these, and for what its collective has in memory.
 #include <cstdint>
 
 #include "dfccl/daemon/context_slots.hpp"
 #include "dfccl/daemon/outcome.hpp"
+#include "dfccl/daemon/prepared_exchange_task.hpp"
+#include "dfccl/daemon/run_turn.hpp"
 #include "dfccl/daemon/task_queue.hpp"
 
 namespace dfccl {
@@ -14,22 +16,27 @@ namespace dfccl {
 struct RoundTurn {
   enum class Kind : uint8_t {
     passed,  // nothing: it can't go on, or it is no task for a round
+    sent,    // an exchange's part is on its way; those of the others are not all there
     moved,   // its move is done and counted; the outcome says how that ended, stuck: the peers are to acknowledge
-    ended,   // all peers have acknowledged
+    ended,   // all peers have acknowledged, or an exchange is done and counted
   };
   Kind kind = Kind::passed;
   Outcome outcome = Outcome::stuck;
 };
 
-/// Which places in the queue a round looks at: the current task's, and those behind it; behind the last one it goes on
-/// with the first. Each once.
+/// Which places in the queue a round looks at: some behind one another; behind the last one it goes on with the first.
+/// Each once.
 struct RoundPositions {
   uint32_t first;
   uint32_t length;  // of the queue
   uint32_t count;   // turns
 
-  DFCCL_HD static constexpr RoundPositions from(uint32_t cursor, uint32_t length, uint32_t most) {
-    return {cursor, length, length < most ? length : most};
+  /// The current task's and those behind it, or of a queue that is longer than a round, those behind `behind` others.
+  /// @pre behind < length
+  DFCCL_HD static constexpr RoundPositions from(uint32_t cursor, uint32_t behind, uint32_t length, uint32_t most) {
+    const uint32_t first = cursor + behind < length ? cursor + behind : cursor + behind - length;
+    const uint32_t left = length - behind;
+    return {first, length, left < most ? left : most};
   }
   DFCCL_HD constexpr uint32_t of(uint32_t turn) const {
     return first + turn < length ? first + turn : first + turn - length;
@@ -46,13 +53,15 @@ struct TurnRound {
   using Rules = typename P::Rules;
 
   /// What a task waits for, that a round could find.
-  enum class Awaits : uint8_t { nothing, buffers, acknowledgements };
+  enum class Awaits : uint8_t { nothing, buffers, acknowledgements, parts };
 
   /// @param slot, part of the task's collective, whosever they are now.
   DFCCL_HD static Awaits awaits(uint32_t task, const ContextSlot& slot, const PreparedPart& part) {
     // Controls change what these would be.
     if (!Rules::mailboxNamesRun || !Rules::completeAfterAcknowledge || !Rules::runsInOrder) return Awaits::nothing;
-    if (slot.task != task || !part.isOf(task) || part.kind != PreparedPart::Kind::move) return Awaits::nothing;
+    if (slot.task != task || !part.isOf(task)) return Awaits::nothing;
+    if (part.isExchange()) return Awaits::parts;
+    if (part.kind != PreparedPart::Kind::move) return Awaits::nothing;
     if (slot.dynamic.phase == Phase::draining) return Awaits::acknowledgements;
     if (slot.dynamic.phase == Phase::running) return Awaits::nothing;
     // A member's own mailbox is one of those that are looked at, so when they carry the run, it is this run's turn. But
@@ -63,6 +72,11 @@ struct TurnRound {
 
   DFCCL_HD static bool isAccessOver(const ContextSlot& slot, const PreparedMeeting& meeting) {
     return meeting.finishedAccess->load(P::kLook) >= (slot.addresses.run + 1) * meeting.members;
+  }
+
+  /// Of an exchange: whether this member's part may be sent, and the others' may have come.
+  DFCCL_HD static bool isTurn(const ContextSlot& slot) {
+    return slot.dynamic.phase != Phase::starting || isTurnOf<P>(*slot.collective, slot.blockCount, slot.addresses.run);
   }
 
   /// After the move.
@@ -79,6 +93,19 @@ struct TurnRound {
     return {RoundTurn::Kind::moved, Outcome::stuck};
   }
 
+  /// After an exchange.
+  DFCCL_HD static RoundTurn countExchange(ContextSlot& slot) {
+    switch (slot.run->blocksDone.count(1, slot.blockCount, slot.addresses.partsAtEnd)) {
+      case RunProgress::blocksLeft:
+        return {RoundTurn::Kind::ended, Outcome::blockDone};
+      case RunProgress::aborted:
+        return {RoundTurn::Kind::ended, Outcome::aborted};
+      case RunProgress::finished:
+        break;
+    }
+    return {RoundTurn::Kind::ended, Outcome::completed};
+  }
+
   /// After isAccessOver().
   DFCCL_HD static RoundTurn end(const PreparedMeeting& meeting) {
     P::found(*meeting.finishedAccess);
@@ -86,36 +113,51 @@ struct TurnRound {
   }
 };
 
-/// A round without workers: one task after the other.
+/// A round without workers: one task after the other, by turns before and after what is done beside it.
 template <class P>
 class RoundInSequence {
  public:
   using Round = TurnRound<P>;
 
-  /// @param turns [turn]: what becomes of each.
+  void begin(P& platform, ContextSlots<P>& slots, const TaskQueue<P>& tasks, const RoundPositions& positions) {
+    slots_ = &slots;
+    tasks_ = &tasks;
+    positions_ = positions;
+    isEarly_ = !isEarly_;
+    if (isEarly_) take(platform, slots, tasks, positions, turns_);
+  }
+  const RoundTurn* end(P& platform) {
+    if (!isEarly_) take(platform, *slots_, *tasks_, positions_, turns_);
+    return turns_;
+  }
+
+ private:
   static void take(P& platform, ContextSlots<P>& slots, const TaskQueue<P>& tasks, const RoundPositions& positions,
                    RoundTurn* turns) {
     bool moves[P::kRoundTurns] = {};
+    bool exchanges[P::kRoundTurns] = {};
     // As where it is done at once, nothing is counted before everything has moved.
     for (uint32_t i = 0; i < positions.count; ++i) {
       const QueueEntry& entry = tasks.at(positions.of(i));
       ContextSlot& slot = slots.at(entry.collective);
-      const PreparedPart& part = slots.preparedAt(entry.collective);
+      PreparedPart& part = slots.preparedAt(entry.collective);
       const auto awaits = Round::awaits(entry.task, slot, part);
       turns[i] = RoundTurn{};
       if (awaits == Round::Awaits::acknowledgements && Round::isAccessOver(slot, part.meeting)) {
         turns[i] = Round::end(part.meeting);
       } else if (awaits == Round::Awaits::buffers) {
         moves[i] = move(platform, slot, part);
+      } else if (awaits == Round::Awaits::parts && Round::isTurn(slot)) {
+        exchanges[i] = exchange(platform, slot, part.exchange, turns[i]);
       }
     }
     for (uint32_t i = 0; i < positions.count; ++i) {
       const uint32_t collective = tasks.at(positions.of(i)).collective;
       if (moves[i]) turns[i] = Round::count(slots.at(collective), slots.preparedAt(collective).meeting);
+      if (exchanges[i]) turns[i] = Round::countExchange(slots.at(collective));
     }
   }
 
- private:
   static bool move(P& platform, ContextSlot& slot, const PreparedPart& part) {
     const CollectiveRecord& view = ContextSlots<P>::viewOf(slot);
     const MeetingPlaces& places = *view.places;
@@ -123,6 +165,20 @@ class RoundInSequence {
     platform.movePrepared(view, slot.addresses, part.move);
     return true;
   }
+
+  /// @return whether all parts were there.
+  static bool exchange(P& platform, ContextSlot& slot, PreparedExchange& exchange, RoundTurn& turn) {
+    const bool sends = slot.dynamic.isSent == 0;
+    if (PreparedExchangeTask<P>::carryOut(platform, exchange, slot.addresses, !sends, false)) return true;
+    if (sends) turn.kind = RoundTurn::Kind::sent;
+    return false;
+  }
+
+  ContextSlots<P>* slots_ = nullptr;
+  const TaskQueue<P>* tasks_ = nullptr;
+  RoundPositions positions_{};
+  RoundTurn turns_[P::kRoundTurns];
+  bool isEarly_ = false;
 };
 
 }  // namespace dfccl

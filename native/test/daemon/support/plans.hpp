@@ -29,6 +29,19 @@ inline scheduling::SchedulePolicy anyPolicy(Random& random) {
   return p;
 }
 
+/// A world whose daemons don't leave, and with no in-order mode.
+inline WorldShape steadyShape(uint32_t ranks, uint32_t grid) {
+  Random random(1);
+  WorldShape shape;
+  shape.ranks = ranks;
+  shape.limits.grid = grid;
+  shape.policy = anyPolicy(random);
+  shape.policy.streams = 0;
+  shape.policy.quit.kind = scheduling::QuitKind::never;
+  shape.tiles = {1 << 10, 1 << 10};
+  return shape;
+}
+
 inline std::vector<uint32_t> firstRanks(uint32_t n) {
   std::vector<uint32_t> ranks(n);
   std::iota(ranks.begin(), ranks.end(), 0u);

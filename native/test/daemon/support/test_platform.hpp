@@ -99,11 +99,12 @@ class TestPlatform : public CpuPlatform<RulesType> {
     dfccl::copyPrepared(*this, view, run, reversed);
   }
 
-  const RoundTurn* takeRound(ContextSlots<TestPlatform>& slots, const TaskQueue<TestPlatform>& tasks,
-                             const RoundPositions& positions) {
-    RoundInSequence<TestPlatform>::take(*this, slots, tasks, positions, round_);
-    return round_;
+  void beginRound(ContextSlots<TestPlatform>& slots, const TaskQueue<TestPlatform>& tasks,
+                  const RoundPositions& positions) {
+    round_.begin(*this, slots, tasks, positions);
   }
+  bool isRoundOver() const { return false; }
+  const RoundTurn* endRound() { return round_.end(*this); }
 
   bool exchange(const Exchange& e) {
     const size_t bytes = e.count * sizeOf(e.type);
@@ -123,7 +124,7 @@ class TestPlatform : public CpuPlatform<RulesType> {
   }
 
   const Exchange* begun_ = nullptr;
-  RoundTurn round_[kRoundTurns];
+  RoundInSequence<TestPlatform> round_;
 };
 
 }  // namespace dfccl::test
