@@ -20,20 +20,14 @@ uint32_t exchangeLanesFor(size_t bytes) {
   return lanes;
 }
 
-/// From where on 64 blocks move more than 32, by measurement: of two ranks where one only reads its peer's memory and
-/// waits for each of its reads; of more where all write to all.
+/// From where on 64 blocks move more than 32, by measurement.
 size_t leastForMost(Collective collective, uint32_t ranks) {
-  const bool isPair = ranks == 2;
+  if (ranks == 2) return collective == Collective::reduceScatter ? size_t{2} << 20 : size_t{8} << 20;
   switch (collective) {
-    case Collective::reduceScatter:
-      return isPair ? size_t{2} << 20 : std::numeric_limits<size_t>::max();
     case Collective::reduce:
       return size_t{8} << 20;
     case Collective::allGather:
-      return isPair ? std::numeric_limits<size_t>::max() : size_t{16} << 20;
-    case Collective::allToAll:
-      // Of more ranks the tables of 64 blocks' steps don't fit near a block.
-      return isPair ? size_t{16} << 20 : std::numeric_limits<size_t>::max();
+      return size_t{16} << 20;
     default:
       return std::numeric_limits<size_t>::max();
   }
@@ -62,9 +56,9 @@ bool isLarge(Collective collective, size_t bytes, uint32_t ranks) {
 }
 
 uint32_t lanesFor(Collective collective, size_t bytes, uint32_t ranks, uint32_t grid) {
-  constexpr uint32_t kLargeLanes = 32;
+  const uint32_t largeLanes = ranks == 2 ? 64 : 32;
   const uint32_t lanes = isExchanged(collective, bytes, ranks) ? exchangeLanesFor(bytes)
-                         : isLarge(collective, bytes, ranks)   ? kLargeLanes
+                         : isLarge(collective, bytes, ranks)   ? largeLanes
                                                                : directLanesFor(collective, bytes, ranks);
   // Powers of two only: on 31 blocks large ones take a fifth longer than on 32. What is left of the grid is the
   // leader's.

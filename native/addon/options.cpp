@@ -52,8 +52,10 @@ WorldOptions readWorldOptions(const Napi::Object& object) {
     o.network = joined.network;
     o.muteMillis = whole<uint32_t>(object, "muteMillis", kMax32);
   }
-  if (object.Get("backend").IsString() && object.Get("backend").As<Napi::String>().Utf8Value() == "cuda")
+  if (object.Get("backend").IsString() && object.Get("backend").As<Napi::String>().Utf8Value() == "cuda") {
     o.backend = BackendKind::cuda;
+    o.tiles.directTurnBytes = defaultOptions(o.backend).tiles.directTurnBytes;
+  }
   if (object.Get("devices").IsTypedArray()) {
     const auto devices = object.Get("devices").As<Napi::Int32Array>();
     o.devices.assign(devices.Data(), devices.Data() + devices.ElementLength());

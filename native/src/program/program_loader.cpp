@@ -201,12 +201,21 @@ struct OwnedProgram : BoundProgram {
   std::vector<ChunkRange> chunkTable;
 };
 
+/// Whether each block is done with one thing before it begins another. One that does several by turns uses their links
+/// by turns, and others may wait for its tiles.
+bool isOneThing(const OwnedProgram& p) {
+  if (p.header.connectionCount != 0 || p.header.dependencyCount != 0) return false;
+  if ((p.header.flags & kStepByStep) != 0) return true;
+  return std::all_of(p.blockTable.begin(), p.blockTable.end(), [](const BlockRecord& b) { return b.stepCount <= 1; });
+}
+
 void cutIntoTiles(OwnedProgram& p, const TileSizes& sizes) {
   const uint64_t perSegment = p.header.chunksPerSegment;
   const uint64_t bytes = p.elementBytes();
   p.chunkElements = (p.count + perSegment - 1) / perSegment;
   const uint64_t slotted = p.header.maxStepCount;
   uint64_t tileBytes = sizes.directTileBytes;
+  if (!isOneThing(p)) tileBytes = std::min(tileBytes, sizes.directTurnBytes);
   const bool isFramed = static_cast<Protocol>(p.header.protocol) != Protocol::simple;
   const uint64_t slotBytes =
       isFramed ? std::min(sizes.slotPayloadBytes, sizes.framedPayloadBytes) : sizes.slotPayloadBytes;

@@ -13,6 +13,7 @@ struct TileSizes {
   uint64_t slotPayloadBytes = 32 << 10;        // most that one slot of a connector carries
   uint64_t framedPayloadBytes = ~uint64_t{0};  // ... of the protocols that pack it, from memory that may be bounded
   uint64_t directTileBytes = 64 << 10;         // slice of a program that moves data without slots
+  uint64_t directTurnBytes = ~uint64_t{0};     // ... at most, where a block does several things by turns
 };
 
 /// Checks one rank's program byte by byte (it may come from anywhere) and binds it to a count and a type. What needs

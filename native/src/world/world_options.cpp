@@ -68,9 +68,10 @@ WorldOptions defaultOptions(BackendKind backend) {
   // 16 that move data, and the one that takes requests in. What a block looks up lies in its shared memory, which
   // bounds the tables.
   o.limits = {.grid = 17, .submissionSlots = 1024, .completionSlots = 1024, .collectives = 1024, .tasks = 8192};
-  // Longer slices than on a CPU: a block moves tens of gigabytes a second, and a slice costs it a microsecond of
-  // thought.
-  o.tiles = {.slotPayloadBytes = 128 << 10, .directTileBytes = 1 << 20};
+  // Longer slices than on a CPU: a block moves ten gigabytes a second, and between two slices nothing. All workers have
+  // the same number of pieces of one, as many at once as they read (cuda/device/plain_moves.cuh).
+  constexpr uint64_t kAtOnce = uint64_t{448} * 8 * 16;
+  o.tiles = {.slotPayloadBytes = 128 << 10, .directTileBytes = 73 * kAtOnce, .directTurnBytes = 1 << 20};
   return o;
 }
 

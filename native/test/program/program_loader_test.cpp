@@ -1,4 +1,3 @@
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 // How programs are cut into tiles, where memory bounds the messages of protocols that are packed.
 #include "program/program_loader.hpp"
 
@@ -9,6 +8,8 @@
 #include "../daemon/support/programs.hpp"
 #include "dfccl/daemon/task_slice.hpp"
 #include "error.hpp"
+#include "world/builtin_programs.hpp"
+#include "world/large_programs.hpp"
 
 using namespace dfccl;
 using namespace dfccl::test;
@@ -56,6 +57,17 @@ TEST_CASE("a slot of a packed protocol carries no more than what it is packed fr
     CHECK(payloadOf(protocol, 1) == kBounded.framedPayloadBytes);
     CHECK(payloadOf(protocol, 3) <= kBounded.framedPayloadBytes);
   }
+}
+
+TEST_CASE("a block that does several things by turns has shorter slices") {
+  constexpr TileSizes kSizes{.directTileBytes = 4096, .directTurnBytes = 1024};
+  const auto tileOf = [&](const std::vector<uint8_t>& program) {
+    return loadProgram(program, DataType::int8, 1 << 20, kSizes)->tileElements;
+  };
+  CHECK(tileOf(buildDirectProgram(Collective::allGather, 3, 0, kNone, 2)) == 4096);
+  CHECK(tileOf(buildDirectProgram(Collective::allToAll, 3, 0, kNone, 2)) == 1024);
+  // One step after the other.
+  CHECK(tileOf(buildLargeProgram(Collective::allReduce, 3, 0, kNone, 2)) == 4096);
 }
 
 TEST_CASE("a message of more chunks than that has room for, at an element each, is refused") {

@@ -5,7 +5,7 @@ import { type Backend, type BackendChoice, type ChosenBackend, chooseBackend } f
 import { CompletionPump } from "./completion-pump.js";
 import { cpuPolicy } from "./cpu-policy.js";
 import { ClosedError } from "./errors.js";
-import { gpuPolicy } from "./gpu-policy.js";
+import { gpuPolicy, gpuTileBytes } from "./gpu-policy.js";
 import { callNative } from "./native-addon/native-error.js";
 import {
   type DeadlockReport,
@@ -50,7 +50,10 @@ export interface WorldOptions<Choice extends BackendChoice = BackendChoice> {
   readonly arenaBytes?: number;
   /** Payload of a connector's slot in bytes, default 32 KiB (GPU: 128 KiB; protocols with flags take 64 KiB at most there). */
   readonly slotPayloadBytes?: number;
-  /** Slice of direct programs in bytes, default 64 KiB (GPU: 1 MiB). */
+  /**
+   * Slice of direct programs in bytes, default 64 KiB (GPU: 3.99 MiB, of which all threads have the same share; at most
+   * 1 MiB where a block does several things by turns).
+   */
   readonly directTileBytes?: number;
 }
 
@@ -141,7 +144,7 @@ export function nativeOptions(options: WorldOptions): { readonly options: Native
       collectives: maxCollectives,
       tasks: options.maxTasks ?? (onGpu ? 8192 : 2 * maxCollectives),
       slotPayloadBytes: options.slotPayloadBytes ?? (onGpu ? 128 << 10 : 32 << 10),
-      directTileBytes: options.directTileBytes ?? (onGpu ? 1 << 20 : 64 << 10),
+      directTileBytes: options.directTileBytes ?? (onGpu ? gpuTileBytes : 64 << 10),
       arenaBytes: options.arenaBytes ?? 2 ** 30,
       workers: options.workers ?? Math.max(1, cores - 1),
       policy: encodePolicy(policy),
