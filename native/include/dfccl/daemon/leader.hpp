@@ -153,7 +153,13 @@ class Leader {
   /// A run, to the blocks that have a part in it. @pre hasRoom()
   DFCCL_HD DFCCL_HOT void passOn(P& platform, BlockDaemon<P>& own, const Sqe& sqe) {
     CollectiveHead& c = P::headOf(m_, sqe.id);
-    const bool isAlone = P::kSpreads && P::completionsPosted(m_) == submissionsTaken_;
+    const uint64_t posted = P::kSpreads ? P::completionsPosted(m_) : 0;
+    const bool isTurn = P::kSpreads && posted == submissionsTaken_;
+    if (P::kSpreads && sqe.id != lastCollective_) {
+      lastCollective_ = sqe.id;
+      otherRunsTaken_ = submissionsTaken_;
+    }
+    const bool isAlone = posted >= otherRunsTaken_;
     if (P::kSpreads && c.isMovable != 0 && (isAlone == (c.firstBlock != 0) || isAlone != (c.wasAlone != 0))) {
       move(sqe.id, c, isAlone);
     }
@@ -169,7 +175,7 @@ class Leader {
     const FeedEntry entry{FeedEntry::run,     static_cast<uint16_t>(c.blockCount),
                           sqe.completionSlot, sqe.id,
                           c.firstTask,        c.priority,
-                          c.firstBlock,       isAlone,
+                          c.firstBlock,       isTurn,
                           addresses};
     const bool isShared = c.blockCount != 1 || c.firstBlock != 0;
     if (isShared && m_.limits.grid != 1) feed_.tryPublish(entry);
@@ -191,9 +197,10 @@ class Leader {
     return true;
   }
 
-  /// A run that comes alone is soonest over where the leader's own block takes part; where several are under way, the
-  /// others share them, and the leader's is there for what comes in. Only between two runs of an id, and only once two
-  /// came in the same way: the first of a burst comes alone too, and blocks that have not had a part before are slow.
+  /// A run that comes alone, or behind others of its id only, is soonest over where the leader's own block takes part;
+  /// where several collectives are under way, the others share them, and the leader's is there for what comes in. Only
+  /// between two runs of an id, and only once two came in the same way: the first of a burst comes alone too, and
+  /// blocks that have not had a part before are slow.
   DFCCL_HD DFCCL_COLD void move(uint32_t collective, CollectiveHead& c, bool isAlone) {
     const bool isFirst = isAlone != (c.wasAlone != 0);
     c.wasAlone = isAlone;
@@ -263,8 +270,10 @@ class Leader {
   std::conditional_t<P::kHasStreams, PendingRuns<Rules>, NoPendingRuns> pending_;
   scheduling::QuitState quit_{};
   uint64_t seenProgress_ = 0;
-  uint64_t controlHead_;       // requests passed on
-  uint64_t submissionsTaken_;  // runs passed on
+  uint64_t controlHead_;           // requests passed on
+  uint64_t submissionsTaken_;      // runs passed on
+  uint32_t lastCollective_ = ~0u;  // the last one of which a run was passed on, in this stay
+  uint64_t otherRunsTaken_ = 0;    // ... and runs before its first one since others
   bool isDraining_ = false;
   bool isLeaving_ = false;
   bool hasLooked_ = false;  // in this stay
