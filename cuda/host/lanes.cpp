@@ -52,8 +52,6 @@ bool isLarge(Collective collective, size_t bytes, uint32_t ranks) {
   constexpr size_t kLeast = 16 << 20;
   // A pair's links are as quick when both read and write at once, and so there is nothing to wait for in between.
   if (collective == Collective::allReduce && ranks == 2) return false;
-  // Reads are quicker than writes, but of more ranks' not measured.
-  if (collective == Collective::gather && ranks != 2) return false;
   return ranks > 1 && bytes >= kLeast && hasLargeProgram(collective);
 }
 

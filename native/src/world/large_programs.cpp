@@ -49,21 +49,11 @@ std::vector<Step> reduceByOthers(uint32_t n, uint32_t rank, uint32_t root) {
   return {{ofEvery(n, kInput, share), {{root, kOutput, share}}, true}};
 }
 
-/// The root fetches them all.
-std::vector<Step> gatherByRoot(uint32_t n, uint32_t rank, uint32_t root) {
-  std::vector<Step> steps;
-  for (uint32_t distance = 0; distance < n && rank == root; ++distance) {
-    const uint32_t from = (root + distance) % n;
-    steps.push_back({{{from, kInput, 0}}, {{root, kOutput, from}}});
-  }
-  return steps;
-}
-
 }  // namespace
 
 bool hasLargeProgram(Collective collective) {
   return collective == Collective::allReduce || collective == Collective::broadcast ||
-         collective == Collective::reduce || collective == Collective::gather || collective == Collective::sendRecv;
+         collective == Collective::reduce || collective == Collective::sendRecv;
 }
 
 std::vector<uint8_t> buildLargeProgram(Collective collective, uint32_t n, uint32_t rank, uint32_t root,
@@ -82,10 +72,6 @@ std::vector<uint8_t> buildLargeProgram(Collective collective, uint32_t n, uint32
     case Collective::reduce:
       facts.chunksPerSegment = n - 1;
       facts.steps = [=](uint32_t r) { return reduceByOthers(n, r, root); };
-      break;
-    case Collective::gather:
-      facts.outputSegments = n;
-      facts.steps = [=](uint32_t r) { return gatherByRoot(n, r, root); };
       break;
     default:  // a send, which its receiver fetches
       facts.steps = [=](uint32_t r) {

@@ -73,8 +73,7 @@ Plan large(Random& random) {
   for (uint32_t id = 0; id < 3; ++id) {
     const uint32_t lanes = 1 + random.below(2), root = random.below(n);
     PlannedCollective c = broadcastOf(id, n, random.among({uint64_t{3}, uint64_t{41}}), root);
-    c.spec.collective =
-        random.among({Collective::allReduce, Collective::broadcast, Collective::reduce, Collective::gather});
+    c.spec.collective = random.among({Collective::allReduce, Collective::broadcast, Collective::reduce});
     c.program = [=, which = c.spec.collective](uint32_t member) {
       return buildLargeProgram(which, n, member, root, lanes);
     };
