@@ -159,7 +159,7 @@ class Leader {
       lastCollective_ = sqe.id;
       otherRunsTaken_ = submissionsTaken_;
     }
-    const bool isAlone = posted >= otherRunsTaken_;
+    const bool isAlone = c.blockCount == 1 ? posted >= otherRunsTaken_ : isTurn;
     if (P::kSpreads && c.isMovable != 0 && (isAlone == (c.firstBlock != 0) || isAlone != (c.wasAlone != 0))) {
       move(sqe.id, c, isAlone);
     }
@@ -197,10 +197,10 @@ class Leader {
     return true;
   }
 
-  /// A run that comes alone, or behind others of its id only, is soonest over where the leader's own block takes part;
-  /// where several collectives are under way, the others share them, and the leader's is there for what comes in. Only
-  /// between two runs of an id, and only once two came in the same way: the first of a burst comes alone too, and
-  /// blocks that have not had a part before are slow.
+  /// A run that comes alone is soonest over where the leader's own block takes part, and so are those of a single block
+  /// that follow others of their id only; where several are under way, the others share them, and the leader's is there
+  /// for what comes in. Only between two runs of an id, and only once two came in the same way: the first of a burst
+  /// comes alone too, and blocks that have not had a part before are slow.
   DFCCL_HD DFCCL_COLD void move(uint32_t collective, CollectiveHead& c, bool isAlone) {
     const bool isFirst = isAlone != (c.wasAlone != 0);
     c.wasAlone = isAlone;
