@@ -27,7 +27,10 @@ namespace {
 #if defined(__SANITIZE_THREAD__)
 constexpr uintptr_t kBase = 0x7eb0'0000'0000;
 // It takes a timed lock whose last holder died for one that was not had, and its unlocking for a mistake.
-void noteInherited(pthread_mutex_t& mutex) { __tsan_mutex_post_lock(&mutex, 0, 0); }
+void noteInherited(pthread_mutex_t& mutex) {
+  __tsan_mutex_pre_lock(&mutex, 0);
+  __tsan_mutex_post_lock(&mutex, 0, 0);
+}
 #else
 constexpr uintptr_t kBase = 0x4800'0000'0000;
 void noteInherited(pthread_mutex_t&) {}
