@@ -324,7 +324,8 @@ class BlockDaemon {
   DFCCL_HD bool isApart(const FeedEntry& entry) {
     if (entry.kind != FeedEntry::run) return false;
     if (!hasPart(entry)) return true;
-    return hasRunBefore(entry) && tasks_.goesLast(entry.priority) &&
+    // Of several parts only one is prepared.
+    return entry.blockCount <= grid_ && hasRunBefore(entry) && tasks_.goesLast(entry.priority) &&
            slots_.at(entry.collective).task == entry.firstTask + firstPartOf(entry);
   }
 

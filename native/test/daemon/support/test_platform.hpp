@@ -69,6 +69,7 @@ class TestPlatform : public CpuPlatform<RulesType> {
   }
 
   static const CollectiveRecord* nearView(uint32_t, const CollectiveRecord& record, const CollectiveRecord*, bool) {
+    if (isBesideRound) Surroundings::violation = "the engine asks something of workers that are at a round";
     return NearPlace::bring(record);
   }
 
@@ -102,9 +103,13 @@ class TestPlatform : public CpuPlatform<RulesType> {
   void beginRound(ContextSlots<TestPlatform>& slots, const TaskQueue<TestPlatform>& tasks,
                   const RoundPositions& positions) {
     round_.begin(*this, slots, tasks, positions);
+    isBesideRound = true;
   }
   bool isRoundOver() const { return false; }
-  const RoundTurn* endRound() { return round_.end(*this); }
+  const RoundTurn* endRound() {
+    isBesideRound = false;
+    return round_.end(*this);
+  }
 
   bool exchange(const Exchange& e) {
     const size_t bytes = e.count * sizeOf(e.type);
@@ -115,6 +120,8 @@ class TestPlatform : public CpuPlatform<RulesType> {
   bool endExchange() { return exchange(*begun_); }
 
  private:
+  static inline bool isBesideRound = false;
+
   static bool mayTouch(const void* at, size_t bytes, const char* what) {
     if (Surroundings::memory->mayTouch(at, bytes)) return true;
     if (Surroundings::violation.empty()) {
