@@ -155,14 +155,11 @@ __device__ inline void count(const RoundOrder& order, uint32_t moved) {
   if (turn >= order.positions.count) return;
   const RoundPlan& plan = blockShared().round.plans[turn];
   ContextSlots<Platform>& slots = *static_cast<ContextSlots<Platform>*>(order.slots);
-  const bool hasMoved = (moved >> turn & 1) != 0;
   RoundTurn came;
-  if (plan.receives && hasMoved) {
-    came = Round::countExchange(slots.at(entryOf(order, turn).collective));
+  if ((moved >> turn & 1) != 0) {
+    came = Round::count(slots.at(entryOf(order, turn).collective), *plan.part);
   } else if (plan.sends) {
     came.kind = RoundTurn::Kind::sent;
-  } else if (hasMoved) {
-    came = Round::count(slots.at(entryOf(order, turn).collective), plan.part->meeting);
   } else if (plan.ends) {
     came = Round::end(plan.part->meeting);
   }

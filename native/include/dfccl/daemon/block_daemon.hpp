@@ -8,6 +8,7 @@
 #include "dfccl/daemon/block_placement.hpp"
 #include "dfccl/daemon/context_slots.hpp"
 #include "dfccl/daemon/rank_memory.hpp"
+#include "dfccl/daemon/run_ends.hpp"
 #include "dfccl/daemon/task_queue.hpp"
 #include "dfccl/daemon/task_turns.hpp"
 #include "dfccl/daemon/turn_round.hpp"
@@ -26,7 +27,8 @@ class BlockDaemon {
         grid_(memory.limits.grid),
         progress_(BlockFacts::of(memory.blocks[index].facts.load(order::relaxed)).progress),
         tasks_(memory, index),
-        slots_(memory, index) {}
+        slots_(memory, index),
+        ends_(memory, index) {}
 
   DFCCL_HD uint32_t index() const { return index_; }
   DFCCL_HD bool hasPart(const FeedEntry& run) const { return firstPartOf(run) < run.blockCount; }
@@ -161,21 +163,21 @@ class BlockDaemon {
   DFCCL_HD bool takeIn(P& platform) {
     bool any = false;
     FeedEntry entry;
-    if (P::kTriesAtOnce && !tasks_.isDraining() && !gathers() && !shouldFetch()) return false;
+    const bool isForRound = gathers();
+    if (P::kTriesAtOnce && !tasks_.isDraining() && !isForRound && !shouldFetch()) return false;
     const uint32_t batch = view_.rank().policy.order.fetchBatch;
     // More are taken in beside the round.
     constexpr uint32_t kBeforeRound = 8;
-    const uint32_t most = batch > kBeforeRound && gathers() ? kBeforeRound : batch;
+    const uint32_t most = isForRound && batch > kBeforeRound ? kBeforeRound : batch;
     for (uint32_t taken = 0; taken < most && isInside_ && feed_.take(entry); ++taken) any |= accept(platform, entry);
     return any;
   }
 
   DFCCL_HD DFCCL_HOT void endAttempt(CollectiveRecord& c, const FeedEntry& run, bool isAborted) {
-    countFinished(c, run.blockCount);
-    const CqeStatus status = isAborted ? CqeStatus::aborted : CqeStatus::completed;
+    ends_.countFinished(c, run.blockCount);
     // A count of several blocks has ordered what they wrote before it, and so have the members' acknowledgements.
     const bool isOrdered = !isAborted && (run.blockCount != 1 || !slots_.preparedAt(run.collective).isExchange());
-    P::postCompletion(view_.rank(), run.value, packCqe(run.collective, status, run.addresses.run), isOrdered);
+    ends_.tellHost(run.value, run.collective, run.addresses.run, isAborted, isOrdered);
   }
 
   /// @pre This block has a part in it. @param attempt how far that is already.
@@ -332,11 +334,11 @@ class BlockDaemon {
   DFCCL_HD void endRoundTurn(P& platform, uint32_t position, const RoundTurn& came) {
     const QueueEntry entry = tasks_.at(position);
     ContextSlot& slot = slots_.at(entry.collective);
-    const PreparedPart& part = slots_.preparedAt(entry.collective);
-    const bool hasMoved =
-        came.kind == RoundTurn::Kind::moved || (came.kind == RoundTurn::Kind::ended && part.isExchange());
     view_.counters().slices.add(1);
-    if (hasMoved) view_.counters().bytesMoved.add(part.movedElements() * sizeOf(part.meeting.type));
+    if (came.kind == RoundTurn::Kind::moved) {
+      const PreparedPart& part = slots_.preparedAt(entry.collective);
+      view_.counters().bytesMoved.add(part.movedElements() * sizeOf(part.meeting.type));
+    }
     if (came.outcome != Outcome::stuck) return finish(platform, slot, entry, came.outcome, position);
     const bool isSent = came.kind == RoundTurn::Kind::sent;
     slot.dynamic.isSent |= isSent;
@@ -355,22 +357,10 @@ class BlockDaemon {
     const bool isLast = outcome != Outcome::blockDone;
     if (isLast) {
       P::mark(TracePoint::runFinished, entry.collective);
-      countFinished(*slot.collective, slot.blockCount);
+      ends_.countFinished(*slot.collective, slot.blockCount);
     }
     advanceToNextRun(platform, slot, entry, position);
-    if (!isLast) return;
-    const CqeStatus status = outcome == Outcome::aborted ? CqeStatus::aborted : CqeStatus::completed;
-    P::postCompletion(view_.rank(), completionSlot, packCqe(entry.collective, status, run), isOrdered);
-  }
-
-  // Added, not stored: once an id is aborted, a run that came in late can end before one that was in flight. Blocks may
-  // do so at the same time, where there are several.
-  DFCCL_HD void countFinished(CollectiveRecord& c, uint32_t blockCount) {
-    if (grid_ == 1 || blockCount == 1) {
-      P::increment(c.finishedRuns);
-    } else {
-      c.finishedRuns.fetchAdd(1, order::release);
-    }
+    if (isLast) ends_.tellHost(completionSlot, entry.collective, run, outcome == Outcome::aborted, isOrdered);
   }
 
   DFCCL_HD void advanceToNextRun(P& platform, ContextSlot& slot, const QueueEntry& entry, uint32_t position) {
@@ -392,15 +382,7 @@ class BlockDaemon {
   DFCCL_HD DFCCL_COLD void abortRun(const FeedEntry& run) {
     uint32_t parts = 0;
     for (uint32_t block = firstPartOf(run); block < run.blockCount; block += grid_) ++parts;
-    countAborted(run.value, run.addresses, view_.rank().collectives[run.collective], parts);
-  }
-
-  /// Counts parts of a run whose buffers this block will not touch any more. The last block tells the host.
-  DFCCL_HD void countAborted(uint32_t slot, const RunAddresses& run, CollectiveRecord& c, uint32_t parts) {
-    RunCount& count = view_.rank().runs[slot].blocksDone;
-    if (count.count(parts, c.blockCount, run.partsAtEnd, true) == RunProgress::blocksLeft) return;
-    countFinished(c, c.blockCount);
-    P::postCompletion(view_.rank(), slot, packCqe(c.index, CqeStatus::aborted, run.run), false);
+    ends_.countAborted(run.value, run.addresses, view_.rank().collectives[run.collective], parts);
   }
 
   /// An id was aborted: drops its runs. Peers may free what this rank could have touched once every block did this.
@@ -420,7 +402,7 @@ class BlockDaemon {
       const bool isDraining = slot.dynamic.phase == Phase::draining;  // it has counted itself already
       for (uint32_t run = slot.dynamic.slot, first = 1; run != kNoRun; first = 0) {
         const uint32_t next = view_.nextRun(run);
-        countAborted(run, view_.block().takenRuns[run], c, first && isDraining ? 0 : 1);
+        ends_.countAborted(run, view_.block().takenRuns[run], c, first && isDraining ? 0 : 1);
         run = next;
       }
       ContextSlots<P>::end(slot);
@@ -457,6 +439,7 @@ class BlockDaemon {
   uint64_t progress_;
   TaskQueue<P> tasks_;
   ContextSlots<P> slots_;
+  RunEnds<P> ends_;
 };
 
 }  // namespace dfccl

@@ -17,8 +17,8 @@ struct RoundTurn {
   enum class Kind : uint8_t {
     passed,  // nothing: it can't go on, or it is no task for a round
     sent,    // an exchange's part is on its way; those of the others are not all there
-    moved,   // its move is done and counted; the outcome says how that ended, stuck: the peers are to acknowledge
-    ended,   // all peers have acknowledged, or an exchange is done and counted
+    moved,   // done and counted; the outcome says how that ended, of a move stuck: the peers are to acknowledge
+    ended,   // all peers have acknowledged
   };
   Kind kind = Kind::passed;
   Outcome outcome = Outcome::stuck;
@@ -79,8 +79,8 @@ struct TurnRound {
     return slot.dynamic.phase != Phase::starting || isTurnOf<P>(*slot.collective, slot.blockCount, slot.addresses.run);
   }
 
-  /// After the move.
-  DFCCL_HD static RoundTurn count(ContextSlot& slot, const PreparedMeeting& meeting) {
+  /// After the move or the exchange.
+  DFCCL_HD static RoundTurn count(ContextSlot& slot, const PreparedPart& part) {
     switch (slot.run->blocksDone.count(1, slot.blockCount, slot.addresses.partsAtEnd)) {
       case RunProgress::blocksLeft:
         return {RoundTurn::Kind::moved, Outcome::blockDone};
@@ -89,21 +89,9 @@ struct TurnRound {
       case RunProgress::finished:
         break;
     }
-    P::finishAccess(*meeting.places);
+    if (part.isExchange()) return {RoundTurn::Kind::moved, Outcome::completed};
+    P::finishAccess(*part.meeting.places);
     return {RoundTurn::Kind::moved, Outcome::stuck};
-  }
-
-  /// After an exchange.
-  DFCCL_HD static RoundTurn countExchange(ContextSlot& slot) {
-    switch (slot.run->blocksDone.count(1, slot.blockCount, slot.addresses.partsAtEnd)) {
-      case RunProgress::blocksLeft:
-        return {RoundTurn::Kind::ended, Outcome::blockDone};
-      case RunProgress::aborted:
-        return {RoundTurn::Kind::ended, Outcome::aborted};
-      case RunProgress::finished:
-        break;
-    }
-    return {RoundTurn::Kind::ended, Outcome::completed};
   }
 
   /// After isAccessOver().
@@ -135,7 +123,6 @@ class RoundInSequence {
   static void take(P& platform, ContextSlots<P>& slots, const TaskQueue<P>& tasks, const RoundPositions& positions,
                    RoundTurn* turns) {
     bool moves[P::kRoundTurns] = {};
-    bool exchanges[P::kRoundTurns] = {};
     // As where it is done at once, nothing is counted before everything has moved.
     for (uint32_t i = 0; i < positions.count; ++i) {
       const QueueEntry& entry = tasks.at(positions.of(i));
@@ -148,13 +135,12 @@ class RoundInSequence {
       } else if (awaits == Round::Awaits::buffers) {
         moves[i] = move(platform, slot, part);
       } else if (awaits == Round::Awaits::parts && Round::isTurn(slot)) {
-        exchanges[i] = exchange(platform, slot, part.exchange, turns[i]);
+        moves[i] = exchange(platform, slot, part.exchange, turns[i]);
       }
     }
     for (uint32_t i = 0; i < positions.count; ++i) {
       const uint32_t collective = tasks.at(positions.of(i)).collective;
-      if (moves[i]) turns[i] = Round::count(slots.at(collective), slots.preparedAt(collective).meeting);
-      if (exchanges[i]) turns[i] = Round::countExchange(slots.at(collective));
+      if (moves[i]) turns[i] = Round::count(slots.at(collective), slots.preparedAt(collective));
     }
   }
 
