@@ -20,6 +20,7 @@ class Bursts {
     Surroundings::violation.clear();
     Surroundings::stepBudgetBytes = 1 << 20;
     Surroundings::togetherBytes = 0;
+    begun_.assign(shape.ranks, std::vector<uint64_t>(collectives));
     for (uint32_t r = 0; r < shape.ranks; ++r) {
       indices_.emplace_back();
       for (uint32_t i = 0; i < collectives; ++i) {
@@ -36,29 +37,22 @@ class Bursts {
     const auto collectives = static_cast<uint32_t>(indices_[0].size());
     std::vector<std::vector<Run>> submitted(shape_.ranks);
     for (uint32_t r = 0; r < shape_.ranks; ++r) {
-      for (uint32_t i = 0; i < collectives * runs; ++i) {
-        const uint32_t which = (r + i) % collectives;
-        submitted[r].push_back(begin(r, which, ended_ + i / collectives));
-      }
+      for (uint32_t i = 0; i < collectives * runs; ++i) submitted[r].push_back(begin(r, (r + i) % collectives));
     }
-    uint32_t missing = shape_.ranks * collectives * runs;
-    for (int turn = 0; turn < 10'000 && missing != 0; ++turn) {
-      for (uint32_t r = 0; r < shape_.ranks; ++r) {
-        world_.tryStart(r);
-        for (uint32_t block = 0; block < shape_.limits.grid; ++block) world_.stepBlock(r, block);
-        while (world_.poll(r).has_value()) --missing;
-      }
-    }
-    REQUIRE(missing == 0);
-    uint64_t wrong = 0;
-    for (uint32_t r = 0; r < shape_.ranks; ++r) {
-      for (const Run& each : submitted[r]) wrong += wrongOf(r, each);
-    }
-    ended_ += runs;
-    CHECK(Surroundings::violation == "");
-    return wrong;
+    return finish(submitted);
   }
-
+  /// @param runs of one of them.
+  uint64_t runOne(uint32_t which, uint32_t runs = 1) {
+    std::vector<std::vector<Run>> submitted(shape_.ranks);
+    for (uint32_t r = 0; r < shape_.ranks; ++r) {
+      for (uint32_t i = 0; i < runs; ++i) submitted[r].push_back(begin(r, which));
+    }
+    return finish(submitted);
+  }
+  /// Where a rank's blocks of a collective begin.
+  uint32_t firstBlock(uint32_t rank, uint32_t which) {
+    return world_.memory(rank).collectives[indices_[rank][which]].firstBlock;
+  }
   /// Without rounds, a visit comes to a slice or to nothing.
   int64_t slicesBeyondVisits() {
     int64_t beyond = 0;
@@ -78,10 +72,30 @@ class Bursts {
     uint64_t number;
   };
 
+  uint64_t finish(const std::vector<std::vector<Run>>& submitted) {
+    size_t missing = 0;
+    for (const std::vector<Run>& each : submitted) missing += each.size();
+    for (int turn = 0; turn < 10'000 && missing != 0; ++turn) {
+      for (uint32_t r = 0; r < shape_.ranks; ++r) {
+        world_.tryStart(r);
+        for (uint32_t block = 0; block < shape_.limits.grid; ++block) world_.stepBlock(r, block);
+        while (world_.poll(r).has_value()) --missing;
+      }
+    }
+    REQUIRE(missing == 0);
+    uint64_t wrong = 0;
+    for (uint32_t r = 0; r < shape_.ranks; ++r) {
+      for (const Run& each : submitted[r]) wrong += wrongOf(r, each);
+    }
+    CHECK(Surroundings::violation == "");
+    return wrong;
+  }
+
   size_t bytes() const { return c_.spec.count * sizeOf(c_.spec.type); }
 
-  Run begin(uint32_t rank, uint32_t which, uint64_t number) {
+  Run begin(uint32_t rank, uint32_t which) {
     const size_t element = sizeOf(c_.spec.type);
+    const uint64_t number = begun_[rank][which]++;
     const Run run{memory_.allocate(bytes()), memory_.allocate(bytes()), number};
     memory_.lend(run.in, bytes());
     memory_.lend(run.out, bytes());
@@ -111,7 +125,7 @@ class Bursts {
   TestWorld<AllRules> world_;
   Random random_{1};
   std::vector<std::vector<uint32_t>> indices_;  // [rank][collective]
-  uint64_t ended_ = 0;
+  std::vector<std::vector<uint64_t>> begun_;    // [rank][collective]: runs
 };
 
 WorldShape shapeOf(uint32_t ranks, uint32_t grid) {
@@ -159,6 +173,29 @@ TEST_CASE("where a collective has several parts in a block, nothing is asked of 
     // Every other one has more blocks than the daemon.
     Bursts bursts(collectives, shape, directAllReduce(2, grid), directAllReduce(2, 2 * grid));
     for (int i = 0; i < 8; ++i) CHECK(bursts.run(1 + i % 3) == 0);
+  }
+}
+
+TEST_CASE("a collective goes to other blocks, and comes back, once two of its runs came in the same way") {
+  for (const uint32_t lanes : {1u, 2u}) {
+    CAPTURE(lanes);
+    Bursts bursts(3, shapeOf(2, 3), directAllReduce(2, lanes));
+    // Rank 0 begins its bursts with collective 0, which comes alone.
+    for (int i = 0; i < 2; ++i) CHECK(bursts.run(1) == 0);
+    CHECK(bursts.firstBlock(0, 0) == 0);
+    CHECK(bursts.firstBlock(0, 1) != 0);
+    CHECK(bursts.runOne(1) == 0);
+    CHECK(bursts.firstBlock(0, 1) != 0);
+    CHECK(bursts.runOne(1) == 0);
+    CHECK(bursts.firstBlock(0, 1) == 0);
+    // ... and not for one that didn't.
+    CHECK(bursts.run(1) == 0);
+    CHECK(bursts.firstBlock(0, 1) == 0);
+    CHECK(bursts.run(1) == 0);
+    CHECK(bursts.firstBlock(0, 1) != 0);
+    // Behind others of their id, those of a single block come back too.
+    for (int i = 0; i < 2; ++i) CHECK(bursts.runOne(1, 4) == 0);
+    CHECK((bursts.firstBlock(0, 1) == 0) == (lanes == 1));
   }
 }
 
