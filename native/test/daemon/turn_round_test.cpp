@@ -16,7 +16,7 @@ class Bursts {
  public:
   /// @param other program of every other one.
   Bursts(uint32_t collectives, const WorldShape& shape, const ProgramOf& program, const ProgramOf& other = {})
-      : shape_(shape), c_(allReduceOf(0, shape.ranks, 24, program)), memory_(1 << 16), watch_(memory_), world_(shape) {
+      : shape_(shape), c_(allReduceOf(0, shape.ranks, 24, program)), memory_(1 << 17), watch_(memory_), world_(shape) {
     Surroundings::violation.clear();
     Surroundings::stepBudgetBytes = 1 << 20;
     Surroundings::togetherBytes = 0;
@@ -131,6 +131,8 @@ class Bursts {
 WorldShape shapeOf(uint32_t ranks, uint32_t grid) {
   WorldShape shape = steadyShape(ranks, grid);
   shape.limits.submissionSlots = shape.limits.completionSlots = 64;
+  shape.limits.collectives = 32;
+  shape.limits.tasks = 128;
   return shape;
 }
 
@@ -157,6 +159,18 @@ TEST_CASE("bursts are exact, also where several runs of an id are in them, and b
         burstsAreExactInRounds(ranks, grid, collectives,
                                [=](uint32_t member) { return buildExchangeProgram(ranks, member, grid); });
       }
+    }
+  }
+}
+
+TEST_CASE("bursts of more collectives than a block has places for are exact") {
+  for (uint32_t ranks = 2; ranks <= 4; ++ranks) {
+    for (const uint32_t grid : {1u, 2u, 3u}) {
+      CAPTURE(ranks);
+      CAPTURE(grid);
+      Bursts bursts(19, shapeOf(ranks, grid), directAllReduce(ranks, grid),
+                    [=](uint32_t member) { return buildExchangeProgram(ranks, member, grid); });
+      for (int i = 0; i < 4; ++i) CHECK(bursts.run(1 + i % 2) == 0);
     }
   }
 }

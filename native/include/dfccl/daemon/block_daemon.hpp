@@ -322,13 +322,13 @@ class BlockDaemon {
     }
   }
 
-  /// Whether it goes behind all others, needs no context that is another task's, and nothing but this thread.
+  /// Whether it goes behind all others, and needs nothing but this thread. It takes no context of the round's tasks:
+  /// what is prepared in that place is its own, and theirs are prepared.
   DFCCL_HD bool isApart(const FeedEntry& entry) {
     if (entry.kind != FeedEntry::run) return false;
     if (!hasPart(entry)) return true;
     // Of several parts only one is prepared.
-    return entry.blockCount <= grid_ && hasRunBefore(entry) && tasks_.goesLast(entry.priority) &&
-           slots_.at(entry.collective).task == entry.firstTask + firstPartOf(entry);
+    return entry.blockCount <= grid_ && hasRunBefore(entry) && tasks_.goesLast(entry.priority);
   }
 
   DFCCL_HD void endRoundTurn(P& platform, uint32_t position, const RoundTurn& came) {
