@@ -87,9 +87,9 @@ class BlockDaemon {
     PreparedPart& part = slots_.preparedAt(run.collective);
     const uint32_t programBlock = firstPartOf(run);
     const bool isPrepared = part.isOf(run.firstTask + programBlock) && run.blockCount <= grid_;
-    // Of several that have come together, a round does more than an attempt at each. But what is behind an exchange of
-    // one block is likely other blocks'.
-    const bool mayBeAlone = part.isExchange() && run.blockCount == 1;
+    // Of several that have come together, a round does more than an attempt at each. But an exchange that is tried at
+    // once is over, or has sent what its peers wait for, before the next is looked at.
+    const bool mayBeAlone = part.isExchange();
     if (P::kRoundTurns != 0 && !mayBeAlone && index_ != 0 && feed_.hasMore()) return;
     if (!isPrepared || tasks_.isInOrder() || P::isAborted(view_.rank(), index_, run.collective)) return;
     // What is prepared stays when another's context takes the place, and when a stay ends.
