@@ -45,6 +45,9 @@ run 30 memory-exchange memory --form exchange --arena-mb 1024
 run 60 streams streams --grid 33 ${nccl:+--nccl "$nccl"}
 run 30 trace trace --out "$out/trace.json"
 run 60 ipc-probe ipc-probe
+run 120 blocked-calls blocked-calls
+run 30 hardware-queues hardware-queues
+tool="env CUDA_DEVICE_MAX_CONNECTIONS=1" run 30 hardware-queues hardware-queues
 for as in processes threads; do
   run 90 "ranks-$as-checks" ranks --as $as --task checks
   run 60 "ranks-$as-orders" ranks --as $as --task orders --iterations 40

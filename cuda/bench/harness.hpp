@@ -118,5 +118,7 @@ int runHazards(const Arguments& arguments);
 int runNcclOrders(const Arguments& arguments);
 int runRanks(const Arguments& arguments);
 int runIpcProbe(const Arguments& arguments);
+int runBlockedCalls(const Arguments& arguments);
+int runHardwareQueues(const Arguments& arguments);
 
 }  // namespace dfccl::gpu::bench

@@ -11,12 +11,24 @@ int main(int argc, char** argv) {
   const struct {
     const char* name;
     int (*run)(const Arguments&);
-  } commands[] = {{"types", runTypes},       {"orders", runOrders},       {"synchronize", runSynchronize},
-                  {"latency", runLatency},   {"pipeline", runPipeline},   {"compare", runCompare},
-                  {"phases", runPhases},     {"burst", runBurst},         {"nccl-orders", runNcclOrders},
-                  {"streams", runStreams},   {"overheads", runOverheads}, {"memory", runMemory},
-                  {"trace", runTrace},       {"hazards", runHazards},     {"ranks", runRanks},
-                  {"ipc-probe", runIpcProbe}};
+  } commands[] = {{"types", runTypes},
+                  {"orders", runOrders},
+                  {"synchronize", runSynchronize},
+                  {"latency", runLatency},
+                  {"pipeline", runPipeline},
+                  {"compare", runCompare},
+                  {"phases", runPhases},
+                  {"burst", runBurst},
+                  {"nccl-orders", runNcclOrders},
+                  {"streams", runStreams},
+                  {"overheads", runOverheads},
+                  {"memory", runMemory},
+                  {"trace", runTrace},
+                  {"hazards", runHazards},
+                  {"ranks", runRanks},
+                  {"ipc-probe", runIpcProbe},
+                  {"blocked-calls", runBlockedCalls},
+                  {"hardware-queues", runHardwareQueues}};
   const Arguments arguments(argc, argv);
   for (const auto& command : commands) {
     if (argc < 2 || std::strcmp(argv[1], command.name) != 0) continue;

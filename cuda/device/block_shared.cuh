@@ -119,12 +119,15 @@ struct StagedEntries {
 /// What a daemon keeps between its stays beside RankMemory.
 struct DaemonGate {
   Atomic<uint32_t, Scope::device> blocksLeft;
-  uint64_t head;                           // of the host's queue
-  Atomic<uint32_t, Scope::device> gaveUp;  // the watchdog's: blocks that left because a stay went on for too long
+  uint64_t head;                               // of the host's queue
+  Atomic<uint64_t, Scope::device> stayedOnAt;  // when a stay last went on as if it had only begun
+  Atomic<uint32_t, Scope::device> gaveUp;      // the watchdog's: blocks that left because a stay went on for too long
 };
 
 /// What a stay leaves behind in the host's memory: a daemon with runs unfinished is to be started again.
 struct StayReport {
+  Atomic<uint64_t> begun;   // number of the last stay that has begun, before it looks at the host's queue
+  Atomic<uint32_t> isHeld;  // it would have left, but for a stream that waits
   Atomic<uint64_t> submissionsTaken;
   Atomic<uint64_t> completionsPosted;
   Atomic<uint64_t> noticesTaken;    // of streams that have come to their runs
@@ -152,10 +155,9 @@ struct LaunchArguments {
   uint8_t* dropped;     // [block][kMostCollectives]: BlockTables::isDropped between stays
   KeptTasks* kept;      // [block]: BlockShared::kept between stays
   FeedLine* feedLines;  // [feed.capacity]
-  // [collective's index]: runs that are over, since the rank was made. What a stream waits for.
-  Atomic<uint32_t, Scope::device>* completedRuns;
-  TraceRing* traces;  // [block], and behind them the polling warp's
+  TraceRing* traces;    // [block], and behind them the polling warp's
   uint64_t watchdogNanos;
+  uint64_t stay;  // its number, from 1
 };
 
 inline constexpr uint64_t kStagingBytes = 64 << 10;

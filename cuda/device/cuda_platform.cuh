@@ -337,7 +337,7 @@ class CudaPlatform {
     memory.completions.slots[slot].store(cqe, order::relaxed);
     mark(TracePoint::completionPosted, slot);
     // Streams that wait for it read the results on this GPU, so what has ordered them for the host has for these too.
-    blockShared().launch.completedRuns[static_cast<uint32_t>(cqe)].fetchAdd(1, order::relaxed);
+    memory.waiting.completed[static_cast<uint32_t>(cqe)].fetchAdd(1, order::relaxed);
     memory.counters.completionsPosted.value.fetchAdd(1, order::relaxed);
   }
 
@@ -347,6 +347,12 @@ class CudaPlatform {
     if (collective.blocksDropped.fetchAdd(1, order::acqRel) + 1 == memory.limits.grid) {
       collective.shared->abortAcknowledged.fetchAdd(1, order::acqRel);
     }
+  }
+
+  /// The watchdogs of all blocks begin anew.
+  __device__ static void stayedOn(uint64_t now) {
+    blockShared().launch.gate->stayedOnAt.store(now, order::relaxed);
+    blockShared().launch.report->isHeld.store(1, order::relaxed);
   }
 
   __device__ static void blockLeft(RankMemory& memory, uint32_t) {

@@ -33,7 +33,12 @@ __device__ void giveUp() {
 
 __device__ bool isWatchdogDue(const Platform& platform, uint64_t startedAt, uint32_t& steps) {
   constexpr uint32_t kStepsPerLook = 256;
-  return ++steps % kStepsPerLook == 0 && platform.now() - startedAt > blockShared().launch.watchdogNanos;
+  if (++steps % kStepsPerLook != 0) return false;
+  const LaunchArguments& launch = blockShared().launch;
+  const uint64_t now = platform.now();
+  if (now - startedAt <= launch.watchdogNanos) return false;
+  const uint64_t stayedOnAt = launch.gate->stayedOnAt.load(order::relaxed);
+  return now > stayedOnAt && now - stayedOnAt > launch.watchdogNanos;
 }
 
 __device__ void control() {
@@ -99,6 +104,12 @@ __global__ void __launch_bounds__(kBlockThreads, 1) daemonKernel(const __grid_co
     for (uint32_t& owner : shared.imageOwners) owner = kNobodysImage;
     // Until the polling warp has looked, no block is known to have tried its tasks.
     for (auto& facts : shared.staged.facts) facts.store(0, order::relaxed);
+  }
+  if (blockIdx.x == 0 && threadIdx.x == kFirstPoller) {
+    launch.report->isHeld.store(0, order::relaxed);
+    launch.report->begun.store(launch.stay, order::relaxed);
+    // Whoever doesn't see that it has begun, its leader sees his entry.
+    __threadfence_system();
   }
   __syncthreads();
   loadTables();

@@ -1,5 +1,6 @@
 #include "host/gpu_rank.hpp"
 
+#include <array>
 #include <new>
 #include <optional>
 
@@ -17,11 +18,21 @@ constexpr uint64_t kAwaitNapMicros = 50;
 // A fault on the device ends the daemon without a word, and asking CUDA costs a microsecond.
 constexpr double kFaultLookMicros = 2000;
 
+// Places that were given back, from which on they are cleared whenever the daemon happens to be out.
+constexpr size_t kRecycledAtOnce = 64;
+
+/// Ranks that this process has on a device.
+Atomic<uint32_t>& ranksOn(int device) {
+  static std::array<Atomic<uint32_t>, 256> counts;
+  return counts[static_cast<size_t>(device) % counts.size()];
+}
+
 uint64_t ticks(double micros) { return static_cast<uint64_t>(micros * ticksPerMicrosecond()); }
 
 size_t pinnedBytes(const RankLimits& limits) {
   return SubmissionRing::bytes(limits.submissionSlots) + CompletionOwnedSlots<>::bytes(limits.completionSlots) +
-         sizeof(Residency) + sizeof(ControlRing) + sizeof(StayReport) + sizeof(Atomic<uint64_t>) + 1024;
+         sizeof(Residency) + sizeof(ControlRing) + sizeof(StayReport) + sizeof(Atomic<uint64_t>) +
+         sizeof(Atomic<uint32_t>) + 1024;
 }
 
 void checkLimits(const RankLimits& limits) {
@@ -101,6 +112,7 @@ GpuRank::GpuRank(uint32_t number, int device, const GpuRankOptions& options, Bel
       reinterpret_cast<Plain<FeedEntry>*>(feed + sizeof(LeaderBroadcastHeader) + readers * sizeof(BroadcastCursor)),
       capacity, readers};
   m.pending = streams_.pending();
+  m.waiting = streams_.waiting();
   deviceMemory_ = arena_.put(memory_.get(), 1);
   arguments_.memory = deviceMemory_;
   arguments_.gate = reinterpret_cast<DaemonGate*>(arena_.allocate(sizeof(DaemonGate)));
@@ -111,7 +123,6 @@ GpuRank::GpuRank(uint32_t number, int device, const GpuRankOptions& options, Bel
   const std::vector<KeptTasks> nothing(limits.grid);
   arena_.write(arguments_.kept, nothing.data(), nothing.size() * sizeof(KeptTasks));
   arguments_.feedLines = reinterpret_cast<FeedLine*>(arena_.allocate(capacity * sizeof(FeedLine)));
-  arguments_.completedRuns = streams_.completedRuns();
   arguments_.traces = reinterpret_cast<TraceRing*>(arena_.allocate((size_t{limits.grid} + 1) * sizeof(TraceRing)));
   arguments_.watchdogNanos = options.watchdogNanos;
 
@@ -122,22 +133,26 @@ GpuRank::GpuRank(uint32_t number, int device, const GpuRankOptions& options, Bel
   DFCCL_CUDA(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, greatest));
   DFCCL_CUDA(prepareDaemon());
   DFCCL_CUDA(prepareArrive());
+  ranksOn(device).fetchAdd(1, order::seqCst);
   keeper_ = std::thread([this] { keep(); });
 }
 
 GpuRank::~GpuRank() {
   stop();
+  ranksOn(device()).fetchSub(1, order::seqCst);
   cudaStreamDestroy(stream_);
 }
 
 void GpuRank::stop() {
   stopping_.store(1, order::seqCst);
+  streams_.letDaemonLeave();
   bell_.wake();
   if (keeper_.joinable()) keeper_.join();
   int former = 0;
   cudaGetDevice(&former);
   cudaSetDevice(device());
   cudaStreamSynchronize(stream_);  // the stay is bounded, and the watchdog bounds it again
+  releaseStreams();
   cudaSetDevice(former);
 }
 
@@ -157,6 +172,35 @@ uint32_t GpuRank::submitOnStream(uint32_t index, const void* send, void* recv, c
   return slot;
 }
 
+void GpuRank::waitOnStream(uint32_t index, cudaStream_t stream) {
+  streams_.checkWaiting(stream);
+  const uint32_t target = streams_.targetOf(index, queues_->issuedOf(index));
+  // Of several ranks on a device each would have to be there before any may stay.
+  const bool mayStay = ranksOn(device()).load(order::relaxed) == 1;
+  if (mayStay && !streams_.isAnnounced(index, target)) announceWait(index, target);
+  streams_.wait(stream, index, target);
+}
+
+void GpuRank::announceWait(uint32_t index, uint32_t target) {
+  uint64_t position = 0;
+  while (!queues_->submitAwait(index, target, position)) {
+    if (isLost()) return;
+    cpuPause();
+  }
+  bell_.ring();
+  // A stay that has not begun looks at the queue before it may leave.
+  const auto isComing = [this] { return launched_.load(order::seqCst) > report_->begun.load(order::seqCst); };
+  while (!queues_->isTaken(position) && !isComing() && !isLost()) cpuPause();
+  streams_.noteAnnounced(index, target);
+}
+
+void GpuRank::releaseStreams() {
+  try {
+    streams_.release([this](uint32_t index) { return queues_->issuedOf(index); });
+  } catch (const Error&) {  // a device that is broken has let them go, with its error
+  }
+}
+
 void GpuRank::leave() {
   while (memory_->residency.isResident() && !isLost()) cpuPause();
 }
@@ -166,6 +210,8 @@ IndexTable::Place GpuRank::takePlace(uint32_t blockCount) {
   if (!place && places_.hasRetired()) {
     recyclePlaces();
     place = places_.take(blockCount);
+  } else if (places_.retiredCount() >= kRecycledAtOnce) {
+    tryRecycle();
   }
   if (place) return *place;
   throw Error(dfcclOutOfMemory,
@@ -182,14 +228,41 @@ IndexTable::Place GpuRank::takePlace(uint32_t blockCount) {
 // longer: so a place is given to another collective between two stays.
 void GpuRank::recyclePlaces() {
   std::unique_lock keepsOut(launching_);
-  leave();
+  leaveUnlessHeld();
   // A request to drop an index, not taken in yet, would find another collective there: one more stay, then.
   while (hasRequests() && !isLost()) {
     keepsOut.unlock();
     cpuPause();
     keepsOut.lock();
-    leave();
+    leaveUnlessHeld();
   }
+  recycleOut();
+}
+
+/// Where nobody has to be waited for.
+bool GpuRank::tryRecycle() {
+  const std::lock_guard keepsOut(launching_);
+  if (memory_->residency.isResident() || hasRequests() || isLost()) return false;
+  recycleOut();
+  return true;
+}
+
+void GpuRank::leaveUnlessHeld() {
+  while (memory_->residency.isResident() && !isLost()) {
+    if (report_->isHeld.load(order::relaxed) != 0) {
+      throw Error(dfcclOutOfMemory,
+                  "Rank " + std::to_string(number_) +
+                      " has no free place for a collective, and can't clear those that were unregistered: its daemon "
+                      "stays for a stream that waits.",
+                  "Register when no stream waits for a run, or open the world with larger limits.",
+                  {{"rank", std::to_string(number_)}});
+    }
+    cpuPause();
+  }
+}
+
+/// @pre The daemon is out, and launching_ keeps it there.
+void GpuRank::recycleOut() {
   std::vector<KeptTasks> kept(limits().grid);
   arena_.read(kept.data(), arguments_.kept, kept.size() * sizeof(KeptTasks));
   places_.recycle([this, &kept](uint32_t index) {
@@ -226,8 +299,10 @@ void GpuRank::launch() {
   streams_.noteLaunch();
   launches_.store(launches_.load(order::relaxed) + 1, order::relaxed);
   memory_->residency.launches.store(launches_.load(order::relaxed), order::seqCst);
+  arguments_.stay = launches_.load(order::relaxed);
   const cudaError_t error = launchDaemon(arguments_, options_.limits.grid, stream_);
-  if (error != cudaSuccess) lose(std::string("CUDA refused to start its daemon: ") + cudaGetErrorString(error));
+  if (error != cudaSuccess) return lose(std::string("CUDA refused to start its daemon: ") + cudaGetErrorString(error));
+  launched_.store(arguments_.stay, order::seqCst);
 }
 
 void GpuRank::lose(const std::string& reason) {
@@ -258,7 +333,7 @@ void GpuRank::keep() {
       lookForFaults();
     } else if (memory_->residency.exited.load(order::acquire) != 0) {
       lose("its daemon made no progress for so long that the watchdog ended it");
-      streams_.release([this](uint32_t index) { return queues_->issuedOf(index); });
+      releaseStreams();
     } else if (needsStart()) {
       launch();
       lastLook = readTicks();

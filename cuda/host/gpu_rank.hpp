@@ -52,14 +52,16 @@ class GpuRank {
   /// @throws Error dfcclInvalidArgument: no such stream.
   uint32_t submitOnStream(uint32_t index, const void* send, void* recv, cudaStream_t stream, RunCallback callback,
                           void* argument, RunWindows windows = {});
-  /// Lets a stream wait for all runs of a collective that are queued. @throws Error
-  void waitOnStream(uint32_t index, cudaStream_t stream) { streams_.wait(stream, index, queues_->issuedOf(index)); }
+  /// Lets a stream wait for all runs of a collective that are queued. Where this is the process's only rank on the
+  /// device, the daemon stays until then; waits for the daemon to know, or for its start to be on its way.
+  /// @throws Error dfcclInvalidArgument, dfcclUnavailable, dfcclSystemError
+  void waitOnStream(uint32_t index, cudaStream_t stream);
   /// Has the run that claimed `slot` completed? Frees the slot if so.
   bool takeCompletion(uint32_t slot, dfcclResult_t& status) { return queues_->takeCompletion(slot, status); }
   uint64_t inFlight() const { return queues_->inFlight(); }
 
   /// A number for a collective, and as many in a row for its tasks as its program has blocks. May wait for the end of a
-  /// stay, some milliseconds. @throws Error dfcclOutOfMemory.
+  /// stay, some milliseconds. @throws Error dfcclOutOfMemory; also where the wait would be for streams that wait.
   IndexTable::Place takePlace(uint32_t blockCount);
   /// @param issued runs of it, all of them over.
   void giveBack(const IndexTable::Place& place, uint64_t issued) {
@@ -95,6 +97,11 @@ class GpuRank {
   void lookForFaults();
   void lose(const std::string& reason);
   void recyclePlaces();
+  void recycleOut();
+  void leaveUnlessHeld();
+  void releaseStreams();
+  bool tryRecycle();
+  void announceWait(uint32_t index, uint32_t target);
 
   const uint32_t number_;
   const GpuRankOptions options_;
@@ -111,6 +118,7 @@ class GpuRank {
   cudaStream_t stream_ = nullptr;
   std::mutex launching_;  // held to launch, or to keep the daemon out
   Atomic<uint64_t> launches_;
+  Atomic<uint64_t> launched_;  // the last launch that CUDA has accepted
   std::mutex losing_;
   std::string lostBecause_;  // written before isLost_
   Atomic<uint32_t> isLost_;

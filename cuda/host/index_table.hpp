@@ -30,6 +30,7 @@ class IndexTable {
   }
   void retire(const Place& place) { retired_.push_back(place); }
   bool hasRetired() const { return !retired_.empty(); }
+  size_t retiredCount() const { return retired_.size(); }
 
   /// clean(index) makes each fit for another collective.
   template <class Clean>

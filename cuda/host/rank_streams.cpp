@@ -25,10 +25,16 @@ WaitValue32 findWaitValue32() {
   return isThere ? reinterpret_cast<WaitValue32>(found) : nullptr;
 }
 
+/// nullptr where the driver has none.
+WaitValue32 waitValue32() {
+  static const WaitValue32 function = findWaitValue32();
+  return function;
+}
+
 }  // namespace
 
 RankStreams::RankStreams(DeviceArena& arena, PinnedMemory& pinned, const RankLimits& limits)
-    : arena_(arena), before_(limits.collectives) {
+    : arena_(arena), before_(limits.collectives), announcedTargets_(limits.collectives) {
   const uint32_t capacity = NoticeRing::capacityFor(limits.completionSlots);
   NoticeRing::Header header;
   header.ready.store(kNoPending, order::relaxed);
@@ -39,8 +45,14 @@ RankStreams::RankStreams(DeviceArena& arena, PinnedMemory& pinned, const RankLim
   pending_.runs = {reinterpret_cast<PendingRun*>(arena.allocate(limits.completionSlots * sizeof(PendingRun))),
                    limits.completionSlots};
   pending_.lastOfId = {arena.put(lastOfId.data(), lastOfId.size()), lastOfId.size()};
-  completedRuns_ = reinterpret_cast<Atomic<uint32_t, Scope::device>*>(
-      arena.allocate(limits.collectives * sizeof(Atomic<uint32_t, Scope::device>)));
+  const auto table = [&]<class T>(Array<T>& array) {
+    array = {reinterpret_cast<T*>(arena.allocate(limits.collectives * sizeof(T))), limits.collectives};
+  };
+  table(waiting_.completed);
+  table(waiting_.awaited);
+  table(waiting_.listed);
+  waiting_.listedCount = reinterpret_cast<uint32_t*>(arena.allocate(sizeof(uint32_t)));
+  waiting_.mustLeave = new (pinned.take(sizeof(Atomic<uint32_t>))) Atomic<uint32_t>{};
   doorbell_ = new (pinned.take(sizeof(Atomic<uint64_t>))) Atomic<uint64_t>{};
 }
 
@@ -81,17 +93,19 @@ cudaError_t RankStreams::arrive(cudaStream_t stream, uint32_t slot) {
   return launchArrive(pending_.notices, slot, doorbell_, stream);
 }
 
-void RankStreams::wait(cudaStream_t stream, uint32_t index, uint64_t issued) const {
+void RankStreams::checkWaiting(cudaStream_t stream) const {
   checkStream(stream);
   const OnDevice here(arena_.device());
   checkPriority(stream);
-  static const WaitValue32 waitValue = findWaitValue32();
-  if (waitValue == nullptr) {
-    throw Error(dfcclUnavailable, "The driver lets no stream wait for a value in memory.",
-                "Update the driver, or wait on the host.");
-  }
-  const CUresult result = waitValue(stream, reinterpret_cast<CUdeviceptr>(&completedRuns_[index]),
-                                    targetOf(index, issued), CU_STREAM_WAIT_VALUE_GEQ);
+  if (waitValue32() != nullptr) return;
+  throw Error(dfcclUnavailable, "The driver lets no stream wait for a value in memory.",
+              "Update the driver, or wait on the host.");
+}
+
+void RankStreams::wait(cudaStream_t stream, uint32_t index, uint32_t target) const {
+  const OnDevice here(arena_.device());
+  const CUresult result = waitValue32()(stream, reinterpret_cast<CUdeviceptr>(&waiting_.completed[index]), target,
+                                        CU_STREAM_WAIT_VALUE_GEQ);
   if (result == CUDA_SUCCESS) return;
   throw Error(dfcclSystemError, "CUDA refused cuStreamWaitValue32, error " + std::to_string(result) + ".",
               "Look at what the stream did before: an earlier error stays with it.", {{"call", "cuStreamWaitValue32"}});

@@ -17,7 +17,7 @@ class RankStreams {
 
   /// What the daemon sees of it.
   const PendingMemory& pending() const { return pending_; }
-  Atomic<uint32_t, Scope::device>* completedRuns() const { return completedRuns_; }
+  const WaitingMemory& waiting() const { return waiting_; }
 
   /// @throws Error dfcclInvalidArgument where no run can be put behind this stream.
   void checkStream(cudaStream_t stream) const;
@@ -27,9 +27,21 @@ class RankStreams {
   /// Puts the arrival at a run that was submitted into the stream.
   cudaError_t arrive(cudaStream_t stream, uint32_t slot);
 
-  /// Lets the stream wait until `issued` runs of a collective are over, counted from its registration.
-  /// @throws Error dfcclInvalidArgument, dfcclSystemError
-  void wait(cudaStream_t stream, uint32_t index, uint64_t issued) const;
+  /// @throws Error dfcclInvalidArgument, dfcclUnavailable: no run can keep this stream waiting.
+  void checkWaiting(cudaStream_t stream) const;
+  /// What a collective's count is once `issued` runs are over, counted from its registration.
+  uint32_t targetOf(uint32_t index, uint64_t issued) const {
+    return before_[index].load(order::relaxed) + static_cast<uint32_t>(issued);
+  }
+  /// Whether a daemon knows that a stream waits for this, or has waited.
+  bool isAnnounced(uint32_t index, uint32_t target) const {
+    return announcedTargets_[index].load(order::acquire) == target;
+  }
+  void noteAnnounced(uint32_t index, uint32_t target) { announcedTargets_[index].store(target, order::release); }
+  /// Lets the stream wait until a collective's count is `target`. @pre checkWaiting() @throws Error dfcclSystemError
+  void wait(cudaStream_t stream, uint32_t index, uint32_t target) const;
+  /// The daemon is to leave whatever waits.
+  void letDaemonLeave() { waiting_.mustLeave->store(1, order::seqCst); }
   /// The place will have another collective, and counts on.
   void retire(uint32_t index, uint64_t issued);
   /// Nothing will complete any more: lets all streams that wait go on. @param issued of each place.
@@ -37,7 +49,7 @@ class RankStreams {
   void release(const IssuedOf& issued) {
     std::vector<uint32_t> all(before_.size());
     for (uint32_t i = 0; i < all.size(); ++i) all[i] = targetOf(i, issued(i));
-    arena_.write(completedRuns_, all.data(), all.size() * sizeof all[0]);
+    arena_.write(waiting_.completed.data(), all.data(), all.size() * sizeof all[0]);
   }
 
   // For the thread that starts daemons. A notice may come at any time; its bell rings after it. So what rang before a
@@ -49,17 +61,15 @@ class RankStreams {
 
  private:
   void checkPriority(cudaStream_t stream) const;
-  uint32_t targetOf(uint32_t index, uint64_t issued) const {
-    return before_[index].load(order::relaxed) + static_cast<uint32_t>(issued);
-  }
 
   DeviceArena& arena_;
   PendingMemory pending_;
-  Atomic<uint32_t, Scope::device>* completedRuns_;
+  WaitingMemory waiting_;
   Atomic<uint64_t>* doorbell_;
   uint64_t rungAtLaunch_ = 0;
-  Atomic<uint64_t> announced_;            // runs behind streams
-  std::vector<Atomic<uint32_t>> before_;  // [index]: runs of the place's former collectives
+  Atomic<uint64_t> announced_;                      // runs behind streams
+  std::vector<Atomic<uint32_t>> before_;            // [index]: runs of the place's former collectives
+  std::vector<Atomic<uint32_t>> announcedTargets_;  // [index]
 };
 
 }  // namespace dfccl::gpu

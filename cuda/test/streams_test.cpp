@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <numeric>
 #include <random>
 #include <thread>
@@ -145,6 +146,16 @@ std::vector<int> shuffledIds(int count, std::mt19937& random) {
   std::shuffle(ids.begin(), ids.end(), random);
   return ids;
 }
+
+/// Daemons stay for streams where the process has one rank on a device.
+bool hasGpuForEach() {
+  if (deviceCount() >= 2) return true;
+  MESSAGE("not run: needs a GPU for each rank");
+  return false;
+}
+
+/// Longer than a daemon stays that has nothing to do, and than any stay may be that nothing holds.
+void outwaitStays() { std::this_thread::sleep_for(std::chrono::milliseconds(10)); }
 
 int32_t sumOfInputs(const GpuRanks& ranks) { return ranks.size() * (ranks.size() + 1) / 2; }
 
@@ -329,54 +340,117 @@ TEST_CASE("an id that is registered anew is not waited for in vain") {
   }
 }
 
-namespace {
-
-/// Streams of a priority wait, more than a device has hardware queues, while the daemon leaves and comes back.
-void daemonsStartBesideWaitingStreams(int priority) {
-  constexpr int kStreams = 64, kStays = 5;
+// A daemon that had left could not be started: CUDA has no hardware queue left for it.
+TEST_CASE("more streams wait than a device has hardware queues") {
+  if (!hasGpuForEach()) return;
+  constexpr int kStreams = 64;
   const GpuRanks ranks;
   const std::vector<Member> members = membersOf(ranks, 1, 100);
   std::vector<Stream> streams;
-  for (int i = 0; i < kStreams; ++i) streams.emplace_back(ranks.device(0), priority);
-  CHECK_OK(dfcclRun(members[0].send.data(), members[0].recv.data(), 1, nullptr, nullptr, ranks[0]));
-  for (const Stream& stream : streams) CHECK_OK(dfcclWaitOnStream(1, stream, ranks[0]));
-  const uint64_t before = countersOf(ranks[0]).launches;
-  while (countersOf(ranks[0]).launches < before + kStays) std::this_thread::yield();
-  runAll(ranks, members, 1, 1);
-  CHECK_OK(ranks.waitAll());
-  for (const Stream& stream : streams) CHECK(stream.synchronize());
+  for (int i = 0; i < kStreams; ++i) streams.emplace_back(ranks.device(0));
+  for (int i = 0; i < 10; ++i) {
+    CHECK_OK(dfcclRun(members[0].send.data(), members[0].recv.data(), 1, nullptr, nullptr, ranks[0]));
+    for (const Stream& stream : streams) CHECK_OK(dfcclWaitOnStream(1, stream, ranks[0]));
+    outwaitStays();
+    runAll(ranks, members, 1, 1);
+    CHECK_OK(ranks.waitAll());
+    for (const Stream& stream : streams) CHECK(stream.synchronize());
+  }
 }
+
+namespace {
+
+/// Another thread that frees memory of a device, which takes until the device is idle.
+class Freeing {
+ public:
+  explicit Freeing(int device)
+      : thread_([this, device] {
+          cudaSetDevice(device);
+          void* memory = nullptr;
+          cudaMalloc(&memory, 4 << 20);
+          isAboutToFree_ = true;
+          cudaFree(memory);
+        }) {
+    while (!isAboutToFree_) std::this_thread::yield();
+  }
+  ~Freeing() { thread_.join(); }
+
+ private:
+  std::atomic<bool> isAboutToFree_{false};
+  std::thread thread_;
+};
 
 }  // namespace
 
-// The same limit: with CUDA_DEVICE_MAX_CONNECTIONS=1 it hung.
-TEST_CASE("control, hangs: daemons start while more streams wait than a device has hardware queues" * doctest::skip()) {
-  daemonsStartBesideWaitingStreams(0);
-}
-
-// A mistake of this library's: cudaFree keeps the driver to itself until the device is idle, so where a stay ends just
-// then, the daemon can't be started again, and without it the stream waits for ever. In about one of seven runs.
-TEST_CASE("hangs now and then: memory is freed while a stream waits for a run that a peer has not submitted yet" *
-          doctest::skip()) {
+// cudaFree lets nothing be launched on the device meanwhile, so a daemon that had left could not be started again.
+TEST_CASE("memory is freed while a stream waits for a run that a peer has not submitted yet") {
+  if (!hasGpuForEach()) return;
   const GpuRanks ranks;
   const std::vector<Member> members = membersOf(ranks, 1, 1000);
-  for (int i = 0; i < 20; ++i) {
+  for (int i = 0; i < 40; ++i) {
     CHECK_OK(dfcclRunOnStream(members[0].send.data(), members[0].recv.data(), 1, members[0].stream, nullptr, nullptr,
                               ranks[0]));
     CHECK_OK(dfcclWaitOnStream(1, members[0].stream, ranks[0]));
-    std::atomic<bool> isAboutToFree{false};
-    std::thread other([&] {
-      cudaSetDevice(ranks.device(0));
-      void* memory = nullptr;
-      cudaMalloc(&memory, 4 << 20);
-      isAboutToFree = true;
-      cudaFree(memory);
-    });
-    while (!isAboutToFree) std::this_thread::yield();
+    const Freeing freeing(ranks.device(0));
+    if (i % 2 != 0) outwaitStays();
     runAll(ranks, members, 1, 1);
     CHECK_OK(ranks.waitAll());
-    other.join();
   }
+}
+
+TEST_CASE("memory is freed while streams have yet to come to their runs, for which they then wait") {
+  if (!hasGpuForEach()) return;
+  const GpuRanks ranks;
+  std::vector<std::vector<Member>> members;
+  for (int id = 0; id < 3; ++id) members.push_back(membersOf(ranks, id, 1000));
+  for (int i = 0; i < 20; ++i) {
+    Barrier barrier;
+    for (int r = 0; r < ranks.size(); ++r) {
+      cudaSetDevice(ranks.device(r));
+      const Stream& stream = members[0][static_cast<size_t>(r)].stream;
+      barrier.hold(stream);
+      for (int id = 0; id < 3; ++id) {
+        const Member& m = members[static_cast<size_t>(id)][static_cast<size_t>(r)];
+        CHECK_OK(dfcclRunOnStream(m.send.data(), m.recv.data(), id, stream, nullptr, nullptr, ranks[r]));
+        CHECK_OK(dfcclWaitOnStream(id, stream, ranks[r]));
+      }
+    }
+    std::vector<std::unique_ptr<Freeing>> freeing;
+    for (int r = 0; r < ranks.size(); ++r) freeing.push_back(std::make_unique<Freeing>(ranks.device(r)));
+    outwaitStays();
+    barrier.open();
+    CHECK_OK(ranks.waitAll());
+  }
+}
+
+TEST_CASE("a daemon leaves once no stream waits any more, and not before") {
+  if (!hasGpuForEach()) return;
+  const GpuRanks ranks;
+  const std::vector<Member> members = membersOf(ranks, 1, 1000);
+  CHECK_OK(dfcclRun(members[0].send.data(), members[0].recv.data(), 1, nullptr, nullptr, ranks[0]));
+  CHECK_OK(dfcclWaitOnStream(1, members[0].stream, ranks[0]));
+  const uint64_t launches = countersOf(ranks[0]).launches;
+  outwaitStays();
+  CHECK(countersOf(ranks[0]).launches <= launches + 1);
+  runAll(ranks, members, 1, 1);
+  CHECK_OK(ranks.waitAll());
+  // Else this would wait for ever.
+  for (int r = 0; r < ranks.size(); ++r) {
+    cudaSetDevice(ranks.device(r));
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+  }
+}
+
+TEST_CASE("a stream that waits longer than a stay may take is no fault") {
+  if (!hasGpuForEach()) return;
+  const GpuRanks ranks;
+  const std::vector<Member> members = membersOf(ranks, 1, 1000);
+  CHECK_OK(dfcclRun(members[0].send.data(), members[0].recv.data(), 1, nullptr, nullptr, ranks[0]));
+  CHECK_OK(dfcclWaitOnStream(1, members[0].stream, ranks[0]));
+  std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+  runAll(ranks, members, 1, 1);
+  CHECK_OK(ranks.waitAll());
+  CHECK(members[0].stream.synchronize());
 }
 
 TEST_CASE("the trace of the last runs is a file that names every block of every rank") {

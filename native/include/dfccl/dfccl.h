@@ -235,8 +235,9 @@ typedef struct CUstream_st* dfcclStream_t;
 dfcclResult_t dfcclRunOnStream(const void* sendbuff, void* recvbuff, int collId, dfcclStream_t stream,
                                dfcclCallback_t callback, void* callbackArgs, dfcclRankCtx_t ctx);
 /* Lets the stream do what it is given from now on only when all runs of the id that this rank has queued so far are
- * over: the results are then there. The host doesn't wait. Which of them were aborted, their callbacks tell. Like any
- * wait, it must not be for what another rank's wait keeps from being submitted. */
+ * over: the results are then there. The host waits at most until the daemon knows of it, some microseconds; while the
+ * stream waits, the daemon stays (docs/gpus.md). Which of them were aborted, their callbacks tell. Like any wait, it
+ * must not be for what another rank's wait keeps from being submitted. */
 dfcclResult_t dfcclWaitOnStream(int collId, dfcclStream_t stream, dfcclRankCtx_t ctx);
 /* For ids of dfcclRegisterProgram. */
 dfcclResult_t dfcclRunProgram(const void* sendbuff, void* recvbuff, int collId, dfcclCallback_t callback,

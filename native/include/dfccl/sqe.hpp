@@ -31,6 +31,9 @@ inline constexpr uint64_t kSqeVoid = 1;
 inline constexpr uint32_t kSqeExit = 1;          // the daemon leaves for good after this entry
 inline constexpr uint32_t kSqeBehindStream = 2;  // the run begins once a stream has come to it: see pending_runs.hpp
 inline constexpr uint32_t kSqeAfterControl = 4;  // the host had asked something of the daemon before: that comes first
+// No run, but a stream that is about to wait until so many runs of the id are over as the receive address says: see
+// daemon/waiting_streams.hpp.
+inline constexpr uint32_t kSqeAwait = 8;
 
 struct alignas(64) SqeMemory {
   Atomic<uint64_t> words[kSqeWords];

@@ -103,6 +103,9 @@ class CpuPlatform {
   }
   static uint64_t controlTail(const RankMemory& memory) { return memory.control.tail.load(order::acquire); }
 
+  /// The stay is as if it had only begun.
+  static void stayedOn(uint64_t) {}
+
   /// Of the notices of streams that have come to their runs, as far as known.
   static uint64_t noticeTail(const RankMemory&) { return 0; }
 

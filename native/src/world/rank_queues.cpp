@@ -50,6 +50,20 @@ bool RankQueues::submitExit() {
   return true;
 }
 
+bool RankQueues::submitAwait(uint32_t index, uint32_t target, uint64_t& position) {
+  Reserve reserved;
+  while ((reserved = producer_.tryReserve(1)) == Reserve::busy) cpuPause();
+  if (reserved == Reserve::full) return false;
+  Sqe sqe{};
+  sqe.id = index;
+  sqe.flags = kSqeAwait;
+  sqe.recvAddress = target;
+  position = producer_.position();
+  producer_.write(0, sqe);
+  producer_.publish(1);
+  return true;
+}
+
 namespace {
 dfcclResult_t statusOf(uint64_t cqe) {
   return static_cast<CqeStatus>((cqe >> 32) & 0xffff) == CqeStatus::completed ? dfcclSuccess : dfcclAborted;

@@ -38,6 +38,11 @@ class RankQueues {
                   RunWindows windows = {}, uint32_t flags = 0);
   /// The entry after which the daemon leaves for good.
   bool submitExit();
+  /// The entry that a stream is about to wait until `target` runs are over, see kSqeAwait.
+  /// @param position gets the entry's. @return whether there was room.
+  bool submitAwait(uint32_t index, uint32_t target, uint64_t& position);
+  /// Whether the leader has taken the entry at a position.
+  bool isTaken(uint64_t position) const { return submissions_.header->head.load(order::acquire) > position; }
 
   /// Has the run that claimed `slot` completed? Frees the slot if so. For callers without a callback.
   bool takeCompletion(uint32_t slot, dfcclResult_t& status);

@@ -85,6 +85,40 @@ Plan aborted(Random& random) {
   return plan;
 }
 
+/// Streams wait for runs, and other threads free memory meanwhile.
+Plan streamsWait(Random& random) {
+  Plan plan;
+  plan.shape.ranks = 2 + random.below(3);
+  plan.shape.limits.grid = 1 + random.below(3);
+  plan.shape.policy = anyPolicy(random);
+  const uint32_t n = plan.shape.ranks;
+  for (uint32_t id = 0; id < 3; ++id) plan.collectives.push_back(allReduceOf(id, n, 7, directAllReduce(n, 1)));
+  addThreads(plan, random, 3, 0);
+  putBehindStreams(plan, random);
+  for (AppThread& thread : plan.threads) {
+    std::vector<Action> actions;
+    for (const Action& action : thread.actions) {
+      actions.push_back(action);
+      if (action.kind != Action::enroll && random.oneIn(2))
+        actions.push_back({Action::letStreamWait, action.collective});
+    }
+    thread.actions = actions;
+  }
+  for (uint32_t rank = 0; rank < n; ++rank) {
+    plan.threads.push_back({rank, std::vector<Action>(4, {Action::freeMemory})});
+  }
+  return plan;
+}
+
+Plan streamsWaitUnannounced(Random& random) {
+  Plan plan = streamsWait(random);
+  plan.shape.mistakes.waitsUnannounced = true;
+  return plan;
+}
+
+struct LeavesWhileStreamsWait : AllRules {
+  static constexpr bool staysForStreams = false;
+};
 struct BeginsAnyway : AllRules {
   static constexpr bool waitsForStreams = false;
 };
@@ -114,3 +148,9 @@ TEST_CASE("what waits for a stream keeps nothing else from beginning, and a daem
 }
 
 TEST_CASE("an abort ends runs that wait for streams when these come") { everySeedHolds(600, aborted); }
+
+TEST_CASE("memory is freed while streams wait for runs: no daemon is out that would have to be started") {
+  everySeedHolds(600, streamsWait);
+  someSeedFails<LeavesWhileStreamsWait>("daemons stay while streams wait", 600, streamsWait);
+  someSeedFails<AllRules>("a stream waits only once the daemon knows", 600, streamsWaitUnannounced);
+}

@@ -18,6 +18,7 @@ class Leader {
         submissions_(memory),
         feed_(memory),
         pending_(memory.pending),
+        waiting_(memory.waiting),
         controlHead_(memory.control.head.load(order::relaxed)),
         submissionsTaken_(memory.counters.submissionsTaken.read()),
         stepsPerDecision_(stepsPerDecision(memory.policy.quit.idleVisits)) {}
@@ -76,7 +77,12 @@ class Leader {
       if (!Rules::waitsApart && waits && !pending_.isOpen(sqe)) break;
       submissions_.pop();
       ++taken;
-      if (sqe.flags & kSqeExit) [[unlikely]] {
+      if (sqe.flags & (kSqeExit | kSqeAwait)) [[unlikely]] {
+        if (sqe.flags & kSqeAwait) {
+          waiting_.note(sqe.id, sqe.recvAddress);
+          letGo();
+          continue;
+        }
         m_.residency.exited.store(1, order::seqCst);
         leave(platform, own);
         break;
@@ -125,6 +131,8 @@ class Leader {
     quit_ = decision.state;
     stepsSinceDecision_ = 0;
     hasFetched_ = hasProgressed_ = false;
+    // Nothing was fetched since the drain, so then nobody has come to wait.
+    if ((decision.drain || decision.quit) && !isDraining_ && waiting_.mustStay()) return stayOn(event.now);
     if (decision.drain && !isDraining_ && tell(platform, own, {FeedEntry::drain})) isDraining_ = true;
     if (decision.quit) leave(platform, own);
   }
@@ -244,6 +252,12 @@ class Leader {
     tell(platform, own, {FeedEntry::quit});
   }
 
+  /// As if the stay had only begun.
+  DFCCL_HD DFCCL_COLD void stayOn(uint64_t now) {
+    quit_ = scheduling::startedAt(now);
+    P::stayedOn(now);
+  }
+
   DFCCL_HD uint64_t otherBlocksProgress() const {
     uint64_t sum = 0;
     for (uint32_t b = 1; b < m_.limits.grid; ++b) sum += BlockFacts::of(P::facts(m_, b)).progress;
@@ -268,6 +282,7 @@ class Leader {
   typename P::Submissions submissions_;
   typename P::FeedLeader feed_;
   std::conditional_t<P::kHasStreams, PendingRuns<Rules>, NoPendingRuns> pending_;
+  std::conditional_t<P::kHasStreams, WaitingStreams<Rules>, NoWaitingStreams> waiting_;
   scheduling::QuitState quit_{};
   uint64_t seenProgress_ = 0;
   uint64_t controlHead_;           // requests passed on

@@ -12,6 +12,7 @@
 #include "dfccl/daemon/records.hpp"
 #include "dfccl/daemon/residency.hpp"
 #include "dfccl/daemon/trace_point.hpp"
+#include "dfccl/daemon/waiting_streams.hpp"
 #include "dfccl/queues/completion_owned_slots.hpp"
 #include "dfccl/queues/submission_consumer.hpp"
 #include "dfccl/queues/submission_producer.hpp"
@@ -112,7 +113,8 @@ struct RankMemory {
   Array<uint8_t> isActive{};              // [task]: some run of it is in its block's queue; its block's own
   Array<BlockMemory> blocks{};            // [grid]
   BlockFeed feed{};
-  PendingMemory pending{};  // where the platform has streams
+  PendingMemory pending{};  // where the platform has streams, and so is
+  WaitingMemory waiting{};
 };
 
 /// Entries of the feed for these limits: every run in flight and every control request fits, so the leader waits for a

@@ -39,6 +39,8 @@ struct AllRules {
   static constexpr bool waitsBehindItsId = true;
   /// What waits for a stream keeps no other id from beginning.
   static constexpr bool waitsApart = true;
+  /// While a stream waits for a run, the daemon doesn't leave.
+  static constexpr bool staysForStreams = true;
   /// Whoever sees the daemon out looks at the submission queue once more.
   static constexpr bool secondLookAfterExit = true;
 };

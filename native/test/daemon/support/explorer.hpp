@@ -2,8 +2,10 @@
 // Runs one plan under one schedule. A seeded random choice decides at every point who goes next: which block of which
 // rank takes a step, which thread of the application acts, who starts a daemon, who looks for completions, how the
 // clock runs. A schedule can be run again from its seed.
+#include <algorithm>
 #include <array>
 #include <deque>
+#include <optional>
 #include <sstream>
 #include <string>
 
@@ -76,6 +78,7 @@ class Explorer {
     std::deque<Run> inFlight;
     std::deque<Run> quarantined;
     std::deque<Run> awaitingStream;
+    std::vector<typename TestWorld<Rules>::Wait> waits;  // of its streams
     uint32_t speed = 1;
   };
   struct ThreadState {
@@ -83,6 +86,8 @@ class Explorer {
     size_t next = 0;
     bool isSynchronizing = false;
     uint64_t stay = 0;
+    std::optional<typename TestWorld<Rules>::Wait> wait = std::nullopt;  // what a stream is about to wait for
+    bool isFreeing = false;
     bool mustLook = false;  // has published, and not yet looked whether the daemon is there
   };
   struct Event {
@@ -104,7 +109,7 @@ class Explorer {
       actSome();
     } else if (dice < 90) {
       const uint32_t r = random_.below(world_.size());
-      if (world_.tryStart(r)) note("start", r);
+      if (!isFreeing(r) && world_.tryStart(r)) note("start", r);
     } else if (dice < 98) {
       pollSome();
     } else {
@@ -209,12 +214,35 @@ class Explorer {
         }
         std::erase_if(side.quarantined, [c](const Run& run) { return run.collective == c; });
         return true;
+      case Action::letStreamWait:
+        if (side.index[c] == kNobody) return false;
+        if (!t.wait) t.wait = world_.announce(rank, side.index[c]);
+        if (!t.wait || !world_.isAnnounced(rank, *t.wait)) return false;
+        side.waits.push_back(*t.wait);
+        t.wait.reset();
+        return true;
+      case Action::freeMemory:
+        t.isFreeing = true;
+        if (!isIdle(rank)) return false;
+        t.isFreeing = false;
+        return true;
       case Action::keepSubmitting:
         if (threads_[c].next == threads_[c].thread->actions.size()) return true;
         if (submit(t, rank, 0)) lastEvent_ = verdict_.picks;
         return false;
     }
     return true;
+  }
+
+  bool isFreeing(uint32_t rank) const {
+    return std::any_of(threads_.begin(), threads_.end(),
+                       [rank](const ThreadState& t) { return t.isFreeing && t.thread->rank == rank; });
+  }
+  /// Whether the rank's device has nothing to do: no daemon is there, and no stream waits.
+  bool isIdle(uint32_t rank) const {
+    if (world_.isResident(rank)) return false;
+    const auto& waits = ranks_[rank].waits;
+    return std::all_of(waits.begin(), waits.end(), [&](const auto& wait) { return world_.isOver(rank, wait); });
   }
 
   bool submit(ThreadState& t, uint32_t rank, uint32_t c, uint32_t flags = 0) {

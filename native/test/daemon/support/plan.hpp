@@ -27,6 +27,8 @@ struct Action {
     unregister,       // wait until that is allowed, and do it
     abort,            // give it up, on all ranks
     awaitQuarantine,  // until the aborted runs' buffers are the application's again
+    letStreamWait,    // for this rank's runs of it so far
+    freeMemory,       // wait until the device is idle, and keep all daemons there from being started until then
     keepSubmitting,   // until thread `collective` is done, one run of collective 0 after another
   };
   Kind kind;
@@ -34,8 +36,9 @@ struct Action {
 };
 inline const char* nameOf(Action::Kind kind) {
   static const char* const names[] = {
-      "register", "await registered", "submit",     "submit behind", "arrive",           "synchronize",
-      "await",    "await all",        "unregister", "abort",         "await quarantine", "keep submitting"};
+      "register",    "await registered", "submit",     "submit behind", "arrive",           "synchronize",
+      "await",       "await all",        "unregister", "abort",         "await quarantine", "let stream wait",
+      "free memory", "keep submitting"};
   return names[kind];
 }
 

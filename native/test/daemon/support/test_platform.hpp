@@ -90,6 +90,11 @@ class TestPlatform : public CpuPlatform<RulesType> {
     CpuPlatform<RulesType>::reduceCopy(type, op, args, workingSetBytes);
   }
 
+  static void postCompletion(RankMemory& memory, uint32_t slot, uint64_t cqe, bool isOrdered) {
+    memory.waiting.completed[static_cast<uint32_t>(cqe)].fetchAdd(1, order::relaxed);
+    CpuPlatform<RulesType>::postCompletion(memory, slot, cqe, isOrdered);
+  }
+
   void movePrepared(const CollectiveRecord& view, const RunAddresses& run, const PreparedMove& move) {
     dfccl::movePrepared(*this, view, run, move);
   }

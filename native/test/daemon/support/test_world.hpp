@@ -13,6 +13,7 @@
 #include "pending_tables.hpp"
 #include "program/program_loader.hpp"
 #include "test_platform.hpp"
+#include "waiting_tables.hpp"
 #include "world/builtin_programs.hpp"
 #include "world/collective_group.hpp"
 #include "world/collective_record.hpp"
@@ -31,6 +32,7 @@ struct HostMistakes {
   bool ignoresDisagreement = false;     // no look at what the other ranks registered
   bool forgetsControl = false;          // an entry doesn't say that something was asked before it
   bool unregistersInUse = false;        // ... although runs are in flight
+  bool waitsUnannounced = false;        // a stream waits before the daemon knows of it
 };
 
 struct WorldShape {
@@ -161,6 +163,7 @@ class TestWorld {
       return std::nullopt;
     }
     ++side.entries[index].issued;
+    ++side.issuedEver[index];
     Sqe sqe{};
     sqe.id = index;
     sqe.flags = flags | (shape_.mistakes.forgetsControl ? 0 : side.memory.control.flagsOfEntry());
@@ -175,6 +178,33 @@ class TestWorld {
   }
   /// A stream has come to the run that has this slot.
   void arrive(uint32_t rank, uint32_t slot) { sides_[rank]->memory.pending.notices.add(slot); }
+  /// A stream that is about to wait for all runs of a collective that are queued.
+  struct Wait {
+    uint32_t index;
+    uint32_t target;
+    uint64_t position;  // of the entry that says so
+  };
+  /// @return nothing: the queue is full.
+  std::optional<Wait> announce(uint32_t rank, uint32_t index) {
+    Side& side = *sides_[rank];
+    if (side.producer.tryReserve(1) != Reserve::ok) return std::nullopt;
+    const Wait wait{index, static_cast<uint32_t>(side.issuedEver[index]), side.producer.position()};
+    Sqe sqe{};
+    sqe.id = index;
+    sqe.flags = kSqeAwait;
+    sqe.recvAddress = wait.target;
+    side.producer.write(0, sqe);
+    side.producer.publish(1);
+    return wait;
+  }
+  /// Whether the stream may be made to wait.
+  bool isAnnounced(uint32_t rank, const Wait& wait) const {
+    return shape_.mistakes.waitsUnannounced ||
+           sides_[rank]->memory.submissions.header->head.load(order::acquire) > wait.position;
+  }
+  bool isOver(uint32_t rank, const Wait& wait) const {
+    return !isBefore(sides_[rank]->memory.waiting.completed[wait.index].load(order::relaxed), wait.target);
+  }
   /// What a submitter does after submit(), separately: it may lose the processor in between.
   void lookForDaemon(uint32_t rank) {
     RankMemory& m = sides_[rank]->memory;
@@ -215,12 +245,14 @@ class TestWorld {
     Side(uint32_t rank, const WorldShape& shape)
         : memory(rank, shape.limits, shape.policy),
           pending(memory),
+          waiting(memory),
           daemon(memory),
           producer(memory.submissions, 1),
           claimer(memory.completions),
           poller(memory.completions),
           tasks(shape.limits.tasks),
-          entries(shape.limits.collectives) {
+          entries(shape.limits.collectives),
+          issuedEver(shape.limits.collectives) {
       // A block that looks where it has had no run finds the wrong one, as on a GPU, and not the end of a table.
       for (BlockMemory& block : memory.blocks) {
         for (uint32_t& run : block.lastRun) run = 0;
@@ -228,12 +260,14 @@ class TestWorld {
     }
     CpuRankMemory memory;
     PendingTables pending;
+    WaitingTables waiting;
     RankDaemon<Platform> daemon;
     EngineSubmissionProducer producer;
     CompletionOwnedSlots<>::Claimer claimer;
     CompletionOwnedSlots<>::Poller poller;
     TaskTable tasks;
-    std::vector<Entry> entries;  // [index]
+    std::vector<Entry> entries;        // [index]
+    std::vector<uint64_t> issuedEver;  // [index]
   };
 
   const CollectiveShared& shared(uint32_t rank, uint32_t index) const {
