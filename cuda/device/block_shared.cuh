@@ -113,6 +113,8 @@ struct StagedEntries {
   Atomic<uint64_t, Scope::block> completionsPosted;
   Atomic<uint64_t, Scope::block> noticeTail;
   Atomic<uint64_t, Scope::block> facts[kMaxGrid];  // of every block, as the polling warp last saw them
+  Atomic<uint32_t, Scope::block> waits;            // of streams, among the entries of this stay
+  Atomic<uint32_t, Scope::block> isLeaving;        // the host may not be told of any more of these
   Atomic<uint32_t, Scope::block> isOver;           // the polling warp may leave
 };
 
@@ -126,8 +128,9 @@ struct DaemonGate {
 
 /// What a stay leaves behind in the host's memory: a daemon with runs unfinished is to be started again.
 struct StayReport {
-  Atomic<uint64_t> begun;   // number of the last stay that has begun, before it looks at the host's queue
-  Atomic<uint32_t> isHeld;  // it would have left, but for a stream that waits
+  Atomic<uint64_t> begun;      // number of the last stay that has begun, before it looks at the host's queue
+  Atomic<uint32_t> isHeld;     // it would have left, but for a stream that waits
+  Atomic<uint64_t> waitsSeen;  // position behind the entries among which it has seen all streams that wait
   Atomic<uint64_t> submissionsTaken;
   Atomic<uint64_t> completionsPosted;
   Atomic<uint64_t> noticesTaken;    // of streams that have come to their runs

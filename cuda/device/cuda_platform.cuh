@@ -349,8 +349,16 @@ class CudaPlatform {
     }
   }
 
+  // The polling warp says what it has seen, and then looks whether the daemon is leaving; the leader does it the other
+  // way round.
+  __device__ static void willLeave(const RankMemory&) {
+    blockShared().staged.isLeaving.store(1, order::relaxed);
+    __threadfence_block();
+  }
+  __device__ static uint32_t waitsSeen(const RankMemory&) { return blockShared().staged.waits.load(order::relaxed); }
   /// The watchdogs of all blocks begin anew.
-  __device__ static void stayedOn(uint64_t now) {
+  __device__ static void stayedOn(const RankMemory&, uint64_t now) {
+    blockShared().staged.isLeaving.store(0, order::relaxed);
     blockShared().launch.gate->stayedOnAt.store(now, order::relaxed);
     blockShared().launch.report->isHeld.store(1, order::relaxed);
   }

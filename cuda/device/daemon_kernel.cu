@@ -100,6 +100,8 @@ __global__ void __launch_bounds__(kBlockThreads, 1) daemonKernel(const __grid_co
     shared.staged.controlTail.store(launch.memory->control.head.load(order::relaxed), order::relaxed);
     shared.staged.completionsPosted.store(launch.memory->counters.completionsPosted.read(), order::relaxed);
     shared.staged.noticeTail.store(launch.memory->pending.notices.header->tail.load(order::relaxed), order::relaxed);
+    shared.staged.waits.store(0, order::relaxed);
+    shared.staged.isLeaving.store(0, order::relaxed);
     shared.staged.isOver.store(0, order::relaxed);
     for (uint32_t& owner : shared.imageOwners) owner = kNobodysImage;
     // Until the polling warp has looked, no block is known to have tried its tasks.

@@ -43,6 +43,16 @@ class StagedSubmissions {
   uint64_t released_;
 };
 
+/// The host learns at once that the daemon knows of a stream that is about to wait: the leader may be at a large move.
+__device__ DFCCL_COLD inline void tellWaits(uint32_t waits, uint64_t position) {
+  StagedEntries& staged = blockShared().staged;
+  staged.waits.store(staged.waits.load(order::relaxed) + waits, order::relaxed);
+  __threadfence_block();
+  if (staged.isLeaving.load(order::relaxed) == 0) {
+    blockShared().launch.report->waitsSeen.store(position, order::relaxed);
+  }
+}
+
 /// What the polling warp does until the daemon leaves.
 __device__ inline void pollHostQueue() {
   constexpr uint32_t kAll = 0xffffffff;
@@ -93,6 +103,8 @@ __device__ inline void pollHostQueue() {
       staged.filled.store(position, order::release);
       writeTrace(shared.pollerTrace, TracePoint::submissionSeen, position - 1);
     }
+    const uint32_t waits = __ballot_sync(kAll, mine < found && word == 0 && ((value >> 32) & kSqeAwait) != 0);
+    if (waits != 0 && lane == 0) tellWaits(static_cast<uint32_t>(__popc(waits)), position);
     entries = 4;
   }
   if (lane == 0) shared.pollerTrace.ring->count = shared.pollerTrace.count;

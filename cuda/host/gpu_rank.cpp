@@ -190,7 +190,8 @@ void GpuRank::announceWait(uint32_t index, uint32_t target) {
   bell_.ring();
   // A stay that has not begun looks at the queue before it may leave.
   const auto isComing = [this] { return launched_.load(order::seqCst) > report_->begun.load(order::seqCst); };
-  while (!queues_->isTaken(position) && !isComing() && !isLost()) cpuPause();
+  const auto isSeen = [&] { return report_->waitsSeen.load(order::relaxed) > position; };
+  while (!isSeen() && !queues_->isTaken(position) && !isComing() && !isLost()) cpuPause();
   streams_.noteAnnounced(index, target);
 }
 

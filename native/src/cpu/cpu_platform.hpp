@@ -103,8 +103,12 @@ class CpuPlatform {
   }
   static uint64_t controlTail(const RankMemory& memory) { return memory.control.tail.load(order::acquire); }
 
-  /// The stay is as if it had only begun.
-  static void stayedOn(uint64_t) {}
+  // Where the platform has streams: from willLeave() on nobody who reads the host's entries ahead of the leader may
+  // tell the host of a stream that is about to wait, but of waitsSeen() in this stay he may have. After stayedOn() he
+  // may again, and the stay is as if it had only begun.
+  static void willLeave(const RankMemory&) {}
+  static uint32_t waitsSeen(const RankMemory&) { return 0; }
+  static void stayedOn(const RankMemory&, uint64_t) {}
 
   /// Of the notices of streams that have come to their runs, as far as known.
   static uint64_t noticeTail(const RankMemory&) { return 0; }

@@ -116,6 +116,12 @@ Plan streamsWaitUnannounced(Random& random) {
   return plan;
 }
 
+Plan daemonTellsWhileItLeaves(Random& random) {
+  Plan plan = streamsWait(random);
+  plan.shape.mistakes.tellsWhileLeaving = true;
+  return plan;
+}
+
 struct LeavesWhileStreamsWait : AllRules {
   static constexpr bool staysForStreams = false;
 };
@@ -153,4 +159,5 @@ TEST_CASE("memory is freed while streams wait for runs: no daemon is out that wo
   everySeedHolds(600, streamsWait);
   someSeedFails<LeavesWhileStreamsWait>("daemons stay while streams wait", 600, streamsWait);
   someSeedFails<AllRules>("a stream waits only once the daemon knows", 600, streamsWaitUnannounced);
+  someSeedFails<AllRules>("a daemon that leaves tells of nobody any more", 600, daemonTellsWhileItLeaves);
 }

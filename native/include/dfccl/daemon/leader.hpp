@@ -28,6 +28,7 @@ class Leader {
     isDraining_ = false;
     isLeaving_ = false;
     hasLooked_ = false;
+    waitsNoted_ = 0;
     hasFetched_ = hasProgressed_ = false;
     stepsSinceDecision_ = 0;
     seenProgress_ = otherBlocksProgress();
@@ -80,6 +81,7 @@ class Leader {
       if (sqe.flags & (kSqeExit | kSqeAwait)) [[unlikely]] {
         if (sqe.flags & kSqeAwait) {
           waiting_.note(sqe.id, sqe.recvAddress);
+          ++waitsNoted_;
           letGo();
           continue;
         }
@@ -131,8 +133,8 @@ class Leader {
     quit_ = decision.state;
     stepsSinceDecision_ = 0;
     hasFetched_ = hasProgressed_ = false;
-    // Nothing was fetched since the drain, so then nobody has come to wait.
-    if ((decision.drain || decision.quit) && !isDraining_ && waiting_.mustStay()) return stayOn(event.now);
+    // Nothing is fetched after the drain, so then nobody has come to wait.
+    if ((decision.drain || decision.quit) && !isDraining_ && mustStay()) return stayOn(event.now);
     if (decision.drain && !isDraining_ && tell(platform, own, {FeedEntry::drain})) isDraining_ = true;
     if (decision.quit) leave(platform, own);
   }
@@ -252,10 +254,17 @@ class Leader {
     tell(platform, own, {FeedEntry::quit});
   }
 
+  /// Whether a stream waits, or is about to: whoever has read the entry that says so may have told the host already.
+  DFCCL_HD DFCCL_COLD bool mustStay() {
+    if constexpr (!P::kHasStreams) return false;
+    P::willLeave(m_);
+    return P::waitsSeen(m_) != waitsNoted_ || waiting_.mustStay();
+  }
+
   /// As if the stay had only begun.
   DFCCL_HD DFCCL_COLD void stayOn(uint64_t now) {
     quit_ = scheduling::startedAt(now);
-    P::stayedOn(now);
+    P::stayedOn(m_, now);
   }
 
   DFCCL_HD uint64_t otherBlocksProgress() const {
@@ -291,7 +300,8 @@ class Leader {
   uint64_t otherRunsTaken_ = 0;    // ... and runs before its first one since others
   bool isDraining_ = false;
   bool isLeaving_ = false;
-  bool hasLooked_ = false;  // in this stay
+  bool hasLooked_ = false;   // in this stay
+  uint32_t waitsNoted_ = 0;  // ... of streams
   const uint32_t stepsPerDecision_;
   uint32_t stepsSinceDecision_ = 0;
   bool hasFetched_ = false;  // since the last decision

@@ -30,6 +30,7 @@ class Explorer {
     Surroundings::stepBudgetBytes = plan.stepBudgetBytes;
     Surroundings::togetherBytes = plan.togetherBytes;
     Surroundings::violation.clear();
+    Surroundings::pollers.clear();
     for (Side& side : ranks_) {
       side.index.assign(plan.collectives.size(), kNobody);
       side.runs.assign(plan.collectives.size(), 0);
@@ -118,6 +119,7 @@ class Explorer {
   }
 
   void stepSome() {
+    if (random_.oneIn(16)) world_.readAhead(random_.below(world_.size()));
     uint32_t total = 0;
     for (const Side& side : ranks_) total += side.speed;
     uint32_t r = random_.below(world_.size());

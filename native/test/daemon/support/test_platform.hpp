@@ -1,6 +1,7 @@
 #pragma once
 // The CPU platform with every slice made a preemption point, a clock that the test sets, and an eye on what is touched.
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,13 @@
 
 namespace dfccl::test {
 
+/// Who reads a rank's entries ahead of its leader, and tells the host of streams that are about to wait.
+struct Poller {
+  uint64_t seen = 0;   // entries that it has read
+  uint32_t waits = 0;  // among those of this stay
+  bool isLeaving = false;
+};
+
 /// What all platforms of a run look at. One run at a time, in one thread.
 struct Surroundings {
   static inline uint64_t now = 0;
@@ -22,6 +30,7 @@ struct Surroundings {
   // As on a GPU: a leader that looks for requests seldom, and has seen so many of them; and blocks that know what they
   // were told.
   static inline std::optional<uint64_t> seenControl;
+  static inline std::map<const RankMemory*, Poller> pollers;
   static inline std::vector<int>* moves = nullptr;  // if anybody wants them: sources of each move, in their order
   static inline std::string violation;              // the first thing that the library must not have done
 };
@@ -89,6 +98,10 @@ class TestPlatform : public CpuPlatform<RulesType> {
     if (Surroundings::moves != nullptr) Surroundings::moves->push_back(args.sourceCount);
     CpuPlatform<RulesType>::reduceCopy(type, op, args, workingSetBytes);
   }
+
+  static void willLeave(const RankMemory& memory) { Surroundings::pollers[&memory].isLeaving = true; }
+  static uint32_t waitsSeen(const RankMemory& memory) { return Surroundings::pollers[&memory].waits; }
+  static void stayedOn(const RankMemory& memory, uint64_t) { Surroundings::pollers[&memory].isLeaving = false; }
 
   static void postCompletion(RankMemory& memory, uint32_t slot, uint64_t cqe, bool isOrdered) {
     memory.waiting.completed[static_cast<uint32_t>(cqe)].fetchAdd(1, order::relaxed);

@@ -2,6 +2,7 @@
 // Several ranks and their daemons under any set of rules, with no thread of its own: the test decides who takes the
 // next step. What World does for an application, in the few lines that these tests need, with the mistakes that a host
 // could make as switches.
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -33,6 +34,7 @@ struct HostMistakes {
   bool forgetsControl = false;          // an entry doesn't say that something was asked before it
   bool unregistersInUse = false;        // ... although runs are in flight
   bool waitsUnannounced = false;        // a stream waits before the daemon knows of it
+  bool tellsWhileLeaving = false;       // ... or knows only when it has decided to leave
 };
 
 struct WorldShape {
@@ -60,7 +62,24 @@ class TestWorld {
   ConnectorPool& pool() { return pool_; }
 
   bool stepBlock(uint32_t rank, uint32_t block) { return sides_[rank]->daemon.stepBlock(platform_, block); }
-  bool tryStart(uint32_t rank) { return sides_[rank]->daemon.tryStart(platform_); }
+  bool tryStart(uint32_t rank) {
+    if (!sides_[rank]->daemon.tryStart(platform_)) return false;
+    const uint64_t head = memory(rank).submissions.header->head.load(order::relaxed);
+    Surroundings::pollers[&memory(rank)] = {head};
+    return true;
+  }
+  /// The rank's poller reads what has come.
+  void readAhead(uint32_t rank) {
+    if (!isResident(rank)) return;
+    Side& side = *sides_[rank];
+    Poller& poller = Surroundings::pollers[&side.memory];
+    const uint64_t tail = side.memory.submissions.header->tail.load(order::relaxed);
+    poller.waits += static_cast<uint32_t>(std::count_if(side.waits.begin(), side.waits.end(), [&](uint64_t position) {
+      return position >= poller.seen && position < tail;
+    }));
+    poller.seen = tail;
+    if (!poller.isLeaving || shape_.mistakes.tellsWhileLeaving) side.waitsSeen = tail;
+  }
   bool isResident(uint32_t rank) const { return sides_[rank]->memory.residency.isResident(); }
   uint64_t residentStay(uint32_t rank) const {
     return isResident(rank) ? sides_[rank]->memory.residency.launches.load(order::relaxed) : 0;
@@ -195,11 +214,12 @@ class TestWorld {
     sqe.recvAddress = wait.target;
     side.producer.write(0, sqe);
     side.producer.publish(1);
+    side.waits.push_back(wait.position);
     return wait;
   }
   /// Whether the stream may be made to wait.
   bool isAnnounced(uint32_t rank, const Wait& wait) const {
-    return shape_.mistakes.waitsUnannounced ||
+    return shape_.mistakes.waitsUnannounced || sides_[rank]->waitsSeen > wait.position ||
            sides_[rank]->memory.submissions.header->head.load(order::acquire) > wait.position;
   }
   bool isOver(uint32_t rank, const Wait& wait) const {
@@ -268,6 +288,8 @@ class TestWorld {
     TaskTable tasks;
     std::vector<Entry> entries;        // [index]
     std::vector<uint64_t> issuedEver;  // [index]
+    std::vector<uint64_t> waits;       // positions of entries that say that a stream waits
+    uint64_t waitsSeen = 0;            // ... which the poller has told up to here
   };
 
   const CollectiveShared& shared(uint32_t rank, uint32_t index) const {
