@@ -5,6 +5,9 @@ namespace {
 
 __global__ void arriveKernel(NoticeRing notices, uint32_t slot, Atomic<uint64_t>* doorbell) {
   const uint64_t position = notices.add(slot);
+  // A daemon that leaves says so first, and then looks whether there are notices.
+  __threadfence();
+  if (notices.header->isRead.load(order::relaxed) != 0) return;
   // Whoever sees the bell and starts a daemon, its leader finds the notice.
   __threadfence_system();
   doorbell->store(position + 1, order::relaxed);

@@ -9,7 +9,8 @@ namespace dfccl::gpu {
 cudaError_t prepareArrive();
 
 /// Puts into `stream` that it has come to the run that has this completion slot.
-/// @param doorbell in the host's memory; gets a value that it had not before, once the notice is there.
+/// @param doorbell in the host's memory; where no daemon is there to see the notice, it gets a value that it had not
+/// before, once the notice is there.
 cudaError_t launchArrive(const NoticeRing& notices, uint32_t slot, Atomic<uint64_t>* doorbell, cudaStream_t stream);
 
 }  // namespace dfccl::gpu

@@ -371,6 +371,8 @@ class CudaPlatform {
     DaemonGate& gate = *blockShared().launch.gate;
     if (gate.blocksLeft.fetchAdd(1, order::acqRel) + 1 < memory.limits.grid) return;
     gate.blocksLeft.store(0, order::relaxed);
+    memory.pending.notices.header->isRead.store(0, order::relaxed);
+    __threadfence();
     StayReport& report = *blockShared().launch.report;
     report.submissionsTaken.store(memory.counters.submissionsTaken.read(), order::relaxed);
     report.completionsPosted.store(memory.counters.completionsPosted.read(), order::relaxed);

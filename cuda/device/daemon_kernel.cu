@@ -56,7 +56,7 @@ __device__ void control() {
     leader.enter(startedAt);
     daemon.enter();
     while (daemon.isInside()) {
-      if (daemon.queueLength() == 0) awaitStaged();
+      if (daemon.queueLength() == 0) awaitStaged(leader.noticesTaken());
       const bool fetched = leader.fetch(platform, daemon);
       // The others wait for what has come in; there is only so much of it until something completes.
       const bool progressed = fetched && leader.hasMore() ? false : daemon.step(platform);
@@ -68,8 +68,9 @@ __device__ void control() {
     }
   } else {
     daemon.enter();
+    const uint64_t notices = shared.staged.noticeTail.load(order::relaxed);  // which are the leader's
     while (daemon.isInside()) {
-      if (daemon.queueLength() == 0) awaitStaged();
+      if (daemon.queueLength() == 0) awaitStaged(notices);
       daemon.step(platform);
       if (daemon.isInside() && isWatchdogDue(platform, startedAt, steps)) {
         giveUp();
@@ -108,6 +109,7 @@ __global__ void __launch_bounds__(kBlockThreads, 1) daemonKernel(const __grid_co
     for (auto& facts : shared.staged.facts) facts.store(0, order::relaxed);
   }
   if (blockIdx.x == 0 && threadIdx.x == kFirstPoller) {
+    launch.memory->pending.notices.header->isRead.store(1, order::relaxed);
     launch.report->isHeld.store(0, order::relaxed);
     launch.report->begun.store(launch.stay, order::relaxed);
     // Whoever doesn't see that it has begun, its leader sees his entry.

@@ -25,6 +25,7 @@ inline constexpr uint32_t kNoPending = 0xffffffff;
 struct NoticeRing {
   struct Header {
     alignas(64) Atomic<uint64_t, Scope::device> tail;  // notices begun, by any number of streams
+    Atomic<uint32_t, Scope::device> isRead;            // a daemon is inside, which looks here before it has left
     alignas(64) Atomic<uint64_t, Scope::device> head;  // notices taken; the leader's, like all below
     Atomic<uint32_t, Scope::device> ready;             // a run that may begin, or kNoPending
     uint32_t held;                                     // runs that wait
@@ -77,6 +78,8 @@ class PendingRuns {
         head_(memory.notices.header->head.load(order::relaxed)),
         held_(memory.notices.header->held),
         ready_(memory.notices.header->ready.load(order::relaxed)) {}
+
+  DFCCL_HD uint64_t noticesTaken() const { return head_; }
 
   /// Whether next() may have something. @param tail of the notices, as far as known.
   DFCCL_HD bool mayHaveNext(uint64_t tail) const { return tail != head_ || ready_ != kNoPending; }
