@@ -33,25 +33,28 @@ Plan successors(Random& random, Protocol protocol) {
   return plan;
 }
 
-/// The root is done with a broadcast, and begins the next, while those down the chain are still in the first.
+/// The root is done with a broadcast, and begins the next, while those down the chain are still in an earlier one.
 Plan earlyLeaver(Random& random) {
+  constexpr uint32_t kRanks = 3, kBroadcasts = 12;
   Plan plan;
-  plan.shape.ranks = 3;
+  plan.shape.ranks = kRanks;
   plan.shape.policy = anyPolicy(random);
-  for (uint32_t id = 0; id < 2; ++id) {
-    plan.collectives.push_back(broadcastOf(id, 3, 8, 0, chainBroadcast(Protocol::simple, 3, 0, 2)));
+  AppThread root{0, {}};
+  std::vector<Action> enrolls, submits;
+  for (uint32_t id = 0; id < kBroadcasts; ++id) {
+    plan.collectives.push_back(broadcastOf(id, kRanks, 8, 0, chainBroadcast(Protocol::simple, kRanks, 0, 2)));
+    for (const Action::Kind kind : {Action::enroll, Action::submit, Action::await, Action::unregister}) {
+      root.actions.push_back({kind, id});
+    }
+    enrolls.push_back({Action::enroll, id});
+    submits.push_back({Action::submit, id});
   }
-  plan.threads.push_back({0,
-                          {{Action::enroll, 0},
-                           {Action::submit, 0},
-                           {Action::await, 0},
-                           {Action::unregister, 0},
-                           {Action::enroll, 1},
-                           {Action::submit, 1}}});
-  for (uint32_t rank = 1; rank < 3; ++rank) {
-    std::vector<Action> actions{{Action::enroll, 0}, {Action::enroll, 1}, {Action::submit, 0}, {Action::submit, 1}};
-    if (random.oneIn(2)) std::swap(actions[2], actions[3]);
-    plan.threads.push_back({rank, std::move(actions)});
+  plan.threads.push_back(std::move(root));
+  for (uint32_t rank = 1; rank < kRanks; ++rank) {
+    AppThread thread{rank, enrolls};
+    for (uint32_t left = kBroadcasts; left > 1; --left) std::swap(submits[left - 1], submits[random.below(left)]);
+    thread.actions.insert(thread.actions.end(), submits.begin(), submits.end());
+    plan.threads.push_back(std::move(thread));
   }
   return plan;
 }
