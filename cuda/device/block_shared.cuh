@@ -142,11 +142,11 @@ struct alignas(16) KeptTasks {
   ContextSlot contexts[kNearContexts];
   PreparedPart prepared[kNearContexts];
 
-  /// The index is given to another collective.
-  void forget(uint32_t collective) {
+  /// Index and tasks are given to another collective. What is there of others stays.
+  void forget(uint32_t collective, uint32_t firstTask, uint32_t blockCount) {
     const uint32_t place = collective % kNearContexts;
-    if (contexts[place].task != kNoRun && contexts[place].index == collective) contexts[place] = ContextSlot{};
-    prepared[place].task = PreparedPart::kNoTask;
+    if (contexts[place].task - firstTask < blockCount) contexts[place] = ContextSlot{};
+    if (prepared[place].task - firstTask < blockCount) prepared[place].task = PreparedPart::kNoTask;
   }
 };
 

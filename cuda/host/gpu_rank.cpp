@@ -266,10 +266,10 @@ void GpuRank::leaveUnlessHeld() {
 void GpuRank::recycleOut() {
   std::vector<KeptTasks> kept(limits().grid);
   arena_.read(kept.data(), arguments_.kept, kept.size() * sizeof(KeptTasks));
-  places_.recycle([this, &kept](uint32_t index) {
+  places_.recycle([this, &kept](const IndexTable::Place& place) {
     for (uint32_t block = 0; block < limits().grid; ++block) {
-      arena_.clear(arguments_.dropped + size_t{block} * kMostCollectives + index, 1);
-      kept[block].forget(index);
+      arena_.clear(arguments_.dropped + size_t{block} * kMostCollectives + place.index, 1);
+      kept[block].forget(place.index, place.firstTask, place.blockCount);
     }
   });
   arena_.write(arguments_.kept, kept.data(), kept.size() * sizeof(KeptTasks));

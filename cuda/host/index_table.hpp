@@ -32,11 +32,11 @@ class IndexTable {
   bool hasRetired() const { return !retired_.empty(); }
   size_t retiredCount() const { return retired_.size(); }
 
-  /// clean(index) makes each fit for another collective.
+  /// clean(place) makes each fit for another collective.
   template <class Clean>
   void recycle(Clean&& clean) {
     for (const Place& place : retired_) {
-      clean(place.index);
+      clean(place);
       idle_.push_back(place.index);
       tasks_.giveBack(place.firstTask, place.blockCount);
     }

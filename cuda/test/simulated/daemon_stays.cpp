@@ -31,6 +31,7 @@ thread_local Stay* stay = nullptr;
 /// aborts that every block is told of.
 class SimulatedPlatform : public CpuPlatform<> {
  public:
+  static constexpr uint32_t kContextSlots = kNearContexts;
   static constexpr bool kRunsTogether = false;
   static constexpr bool kTriesAtOnce = true;
   static constexpr uint32_t kRoundTurns = 3;

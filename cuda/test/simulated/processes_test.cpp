@@ -4,9 +4,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "dfccl/dfccl.h"
@@ -166,6 +168,39 @@ TEST_CASE("many collectives in any order, registered and unregistered while othe
         cudaFree(in[static_cast<size_t>(id)]);
         cudaFree(out[static_cast<size_t>(id)]);
       }
+    }
+    return leave(me);
+  });
+  checkAllFine(processes, 2);
+}
+
+TEST_CASE("collectives that get the places of others begin with nothing of theirs") {
+  const std::string job = newJob();
+  Processes processes(2, [&](uint32_t rank) -> int {
+    Joined me;
+    EXPECT(join(me, job, rank, 2) == kFine);
+    // More than a rank lets rest before it clears their places, which it does while its daemon is out.
+    constexpr int kAtOnce = 100;
+    for (int round = 0; round < 4; ++round) {
+      const size_t count = 10 + static_cast<size_t>(round) * 7;
+      int32_t *in = allocate(count), *out = allocate(count * kAtOnce);
+      for (int id = 0; id < kAtOnce; ++id) {
+        OK(dfcclRegisterAllReduce(count, dfcclInt32, dfcclSum, id, dfcclAllRanks(), 0, me.context));
+      }
+      for (int k = 0; k < 2; ++k) {
+        fill(in, count, me.rank, k);
+        for (int id = 0; id < kAtOnce; ++id) {
+          OK(dfcclRun(in, out + static_cast<size_t>(id) * count, id, nullptr, nullptr, me.context));
+        }
+        OK(dfcclWaitFor(kLimitMicros, me.context));
+        for (int id = 0; id < kAtOnce; ++id) {
+          EXPECT(isSum(out + static_cast<size_t>(id) * count, count, firstRanks(2), k));
+        }
+      }
+      for (int id = 0; id < kAtOnce; ++id) OK(dfcclUnregister(id, me.context));
+      cudaFree(in);
+      cudaFree(out);
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
     return leave(me);
   });
