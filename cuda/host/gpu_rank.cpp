@@ -1,8 +1,6 @@
 #include "host/gpu_rank.hpp"
 
-#include <array>
 #include <new>
-#include <optional>
 
 #include "cpu/pause.hpp"
 #include "cpu/tick_clock.hpp"
@@ -17,15 +15,6 @@ constexpr double kAwaitSpinMicros = 20'000;
 constexpr uint64_t kAwaitNapMicros = 50;
 // A fault on the device ends the daemon without a word, and asking CUDA costs a microsecond.
 constexpr double kFaultLookMicros = 2000;
-
-// Places that were given back, from which on they are cleared whenever the daemon happens to be out.
-constexpr size_t kRecycledAtOnce = 64;
-
-/// Ranks that this process has on a device.
-Atomic<uint32_t>& ranksOn(int device) {
-  static std::array<Atomic<uint32_t>, 256> counts;
-  return counts[static_cast<size_t>(device) % counts.size()];
-}
 
 uint64_t ticks(double micros) { return static_cast<uint64_t>(micros * ticksPerMicrosecond()); }
 
@@ -57,6 +46,7 @@ void checkLimits(const RankLimits& limits) {
 GpuRank::GpuRank(uint32_t number, int device, const GpuRankOptions& options, Bell& bell)
     : number_(number),
       options_((checkLimits(options.limits), options)),
+      onDevice_(device),
       arena_(device, options.arenaBytes),
       pinned_(pinnedBytes(options.limits)),
       streams_(arena_, pinned_, options.limits),
@@ -133,13 +123,11 @@ GpuRank::GpuRank(uint32_t number, int device, const GpuRankOptions& options, Bel
   DFCCL_CUDA(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, greatest));
   DFCCL_CUDA(prepareDaemon());
   DFCCL_CUDA(prepareArrive());
-  ranksOn(device).fetchAdd(1, order::seqCst);
   keeper_ = std::thread([this] { keep(); });
 }
 
 GpuRank::~GpuRank() {
   stop();
-  ranksOn(device()).fetchSub(1, order::seqCst);
   cudaStreamDestroy(stream_);
 }
 
@@ -156,123 +144,8 @@ void GpuRank::stop() {
   cudaSetDevice(former);
 }
 
-uint32_t GpuRank::submitOnStream(uint32_t index, const void* send, void* recv, cudaStream_t stream,
-                                 RunCallback callback, void* argument, RunWindows windows) {
-  streams_.checkStream(stream);
-  streams_.willArrive();
-  // The entry goes first: whatever the stream still has to do, nobody waits for this thread any more.
-  const uint32_t slot = queues_->submit(index, send, recv, callback, argument, windows, kSqeBehindStream);
-  if (slot == kFull) {
-    streams_.wasRefused();
-    return kFull;
-  }
-  const cudaError_t error = streams_.arrive(stream, slot);
-  if (error != cudaSuccess) lose(std::string("CUDA refused to launch into a stream: ") + cudaGetErrorString(error));
-  bell_.ring();
-  return slot;
-}
-
-void GpuRank::waitOnStream(uint32_t index, cudaStream_t stream) {
-  streams_.checkWaiting(stream);
-  const uint32_t target = streams_.targetOf(index, queues_->issuedOf(index));
-  // Of several ranks on a device each would have to be there before any may stay.
-  const bool mayStay = ranksOn(device()).load(order::relaxed) == 1;
-  if (mayStay && !streams_.isAnnounced(index, target)) announceWait(index, target);
-  streams_.wait(stream, index, target);
-}
-
-void GpuRank::announceWait(uint32_t index, uint32_t target) {
-  uint64_t position = 0;
-  while (!queues_->submitAwait(index, target, position)) {
-    if (isLost()) return;
-    cpuPause();
-  }
-  bell_.ring();
-  // A stay that has not begun looks at the queue before it may leave.
-  const auto isComing = [this] { return launched_.load(order::seqCst) > report_->begun.load(order::seqCst); };
-  const auto isSeen = [&] { return report_->waitsSeen.load(order::relaxed) > position; };
-  while (!isSeen() && !queues_->isTaken(position) && !isComing() && !isLost()) cpuPause();
-  streams_.noteAnnounced(index, target);
-}
-
-void GpuRank::releaseStreams() {
-  try {
-    streams_.release([this](uint32_t index) { return queues_->issuedOf(index); });
-  } catch (const Error&) {  // a device that is broken has let them go, with its error
-  }
-}
-
 void GpuRank::leave() {
   while (memory_->residency.isResident() && !isLost()) cpuPause();
-}
-
-IndexTable::Place GpuRank::takePlace(uint32_t blockCount) {
-  std::optional<IndexTable::Place> place = places_.take(blockCount);
-  if (!place && places_.hasRetired()) {
-    recyclePlaces();
-    place = places_.take(blockCount);
-  } else if (places_.retiredCount() >= kRecycledAtOnce) {
-    tryRecycle();
-  }
-  if (place) return *place;
-  throw Error(dfcclOutOfMemory,
-              "Rank " + std::to_string(number_) + " holds as many collectives as its tables allow (" +
-                  std::to_string(limits().collectives) + " collectives, " + std::to_string(limits().tasks) +
-                  " program blocks).",
-              "Unregister collectives that are done, or open the world with larger limits.",
-              {{"rank", std::to_string(number_)},
-               {"collectives", std::to_string(limits().collectives)},
-               {"tasks", std::to_string(limits().tasks)}});
-}
-
-// A block keeps at hand what it has looked up of a collective until its stay ends, and notes which are aborted for
-// longer: so a place is given to another collective between two stays.
-void GpuRank::recyclePlaces() {
-  std::unique_lock keepsOut(launching_);
-  leaveUnlessHeld();
-  // A request to drop an index, not taken in yet, would find another collective there: one more stay, then.
-  while (hasRequests() && !isLost()) {
-    keepsOut.unlock();
-    cpuPause();
-    keepsOut.lock();
-    leaveUnlessHeld();
-  }
-  recycleOut();
-}
-
-/// Where nobody has to be waited for.
-bool GpuRank::tryRecycle() {
-  const std::lock_guard keepsOut(launching_);
-  if (memory_->residency.isResident() || hasRequests() || isLost()) return false;
-  recycleOut();
-  return true;
-}
-
-void GpuRank::leaveUnlessHeld() {
-  while (memory_->residency.isResident() && !isLost()) {
-    if (report_->isHeld.load(order::relaxed) != 0) {
-      throw Error(dfcclOutOfMemory,
-                  "Rank " + std::to_string(number_) +
-                      " has no free place for a collective, and can't clear those that were unregistered: its daemon "
-                      "stays for a stream that waits.",
-                  "Register when no stream waits for a run, or open the world with larger limits.",
-                  {{"rank", std::to_string(number_)}});
-    }
-    cpuPause();
-  }
-}
-
-/// @pre The daemon is out, and launching_ keeps it there.
-void GpuRank::recycleOut() {
-  std::vector<KeptTasks> kept(limits().grid);
-  arena_.read(kept.data(), arguments_.kept, kept.size() * sizeof(KeptTasks));
-  places_.recycle([this, &kept](const IndexTable::Place& place) {
-    for (uint32_t block = 0; block < limits().grid; ++block) {
-      arena_.clear(arguments_.dropped + size_t{block} * kMostCollectives + place.index, 1);
-      kept[block].forget(place.index, place.firstTask, place.blockCount);
-    }
-  });
-  arena_.write(arguments_.kept, kept.data(), kept.size() * sizeof(KeptTasks));
 }
 
 void GpuRank::askToDrop(uint32_t index) {

@@ -11,6 +11,7 @@
 #include "device/daemon_kernel.cuh"
 #include "host/index_table.hpp"
 #include "host/memory.hpp"
+#include "host/rank_on_device.hpp"
 #include "host/rank_streams.hpp"
 #include "world/backend.hpp"
 
@@ -96,15 +97,16 @@ class GpuRank {
   bool awaitsStream() const { return streams_.isAwaited(report_->noticesTaken.load(order::relaxed)); }
   void lookForFaults();
   void lose(const std::string& reason);
-  void recyclePlaces();
-  void recycleOut();
-  void leaveUnlessHeld();
-  void releaseStreams();
-  bool tryRecycle();
   void announceWait(uint32_t index, uint32_t target);
+  void releaseStreams();
+  void recyclePlaces();
+  bool tryRecycle();
+  void leaveUnlessHeld();
+  void recycleOut();
 
   const uint32_t number_;
   const GpuRankOptions options_;
+  const RankOnDevice onDevice_;
   DeviceArena arena_;
   PinnedMemory pinned_;
   RankStreams streams_;
