@@ -1,4 +1,5 @@
 import { checkInteger } from "./errors.js";
+import { requireMemory } from "./queue-memory.js";
 import type { SharedWords } from "./shared-words.js";
 
 /** Bytes of the status words of a pool. */
@@ -18,6 +19,7 @@ export class BlockPool {
   /** @param status - one word a block, zeroed at first, shared with the trainer. */
   constructor(status: SharedWords, blockCount: number) {
     checkInteger("blockCount", blockCount, 1, 2 ** 24);
+    requireMemory(status, blockPoolBytes(blockCount));
     this.#status = status;
     this.#blockCount = blockCount;
   }
@@ -41,6 +43,7 @@ export class BlockHolder {
   #held: number | undefined;
 
   constructor(status: SharedWords) {
+    requireMemory(status, 0);
     this.#status = status;
   }
 

@@ -3,6 +3,7 @@ import type { CompletionClaimer, CompletionGuarantees, CompletionPoller, Complet
 import { checkPowerOfTwo } from "./errors.js";
 import { casSlotsLayout as layout, wordAt } from "./layout.js";
 import { DONE, FULL, type Outcome } from "./outcome.js";
+import { capacityIn, requireMemory } from "./queue-memory.js";
 import type { SharedWords } from "./shared-words.js";
 
 const SLOT_COUNT = wordAt(layout.slotCount);
@@ -21,13 +22,14 @@ export function casSlotsBytes(slotCount: number): number {
 
 export function createCasSlots(words: SharedWords, slotCount: number): CompletionQueue {
   checkPowerOfTwo("capacity", slotCount, 1, 2 ** 28);
+  requireMemory(words, casSlotsBytes(slotCount));
   words.store(SLOT_COUNT, slotCount);
   for (let slot = 0; slot < slotCount; slot++) words.store64(SLOTS + slot * 2, 0n);
   return new CasSlots(words, slotCount);
 }
 
 export function attachCasSlots(words: SharedWords): CompletionQueue {
-  return new CasSlots(words, words.load(SLOT_COUNT));
+  return new CasSlots(words, capacityIn(words, SLOT_COUNT, 1, 2 ** 28));
 }
 
 /** No ring: a producer swaps its completion into any slot that is 0, the poller looks at all of them and writes 0 back. */

@@ -3,6 +3,7 @@ import type { CompletionClaimer, CompletionGuarantees, CompletionPoller, Complet
 import { checkPowerOfTwo } from "./errors.js";
 import { ownedSlotsLayout as layout, wordAt } from "./layout.js";
 import { DONE, type Outcome } from "./outcome.js";
+import { capacityIn, requireMemory } from "./queue-memory.js";
 import type { SharedWords } from "./shared-words.js";
 
 const FREED = wordAt(layout.freed);
@@ -25,6 +26,7 @@ export function ownedSlotsBytes(slotCount: number): number {
 /** @param firstClaim - the counters' first value, for tests of their wrap. */
 export function createOwnedSlots(words: SharedWords, slotCount: number, firstClaim = 0): OwnedSlots {
   checkPowerOfTwo("capacity", slotCount, 8, 2 ** 28);
+  requireMemory(words, ownedSlotsBytes(slotCount));
   const queue = new OwnedSlots(words, slotCount);
   for (let i = 0; i < slotCount; i++) words.store64(SLOTS + i * 2, 0n);
   words.store(SLOT_COUNT, slotCount);
@@ -35,7 +37,7 @@ export function createOwnedSlots(words: SharedWords, slotCount: number, firstCla
 }
 
 export function attachOwnedSlots(words: SharedWords): OwnedSlots {
-  return new OwnedSlots(words, words.load(SLOT_COUNT));
+  return new OwnedSlots(words, capacityIn(words, SLOT_COUNT, 8, 2 ** 28));
 }
 
 /**

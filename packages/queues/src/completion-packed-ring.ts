@@ -4,6 +4,7 @@ import { checkPowerOfTwo } from "./errors.js";
 import { packedRingLayout as layout, wordAt } from "./layout.js";
 import { DONE, FULL, type Outcome } from "./outcome.js";
 import { readPosition, readPositionNear, writePosition } from "./positions.js";
+import { capacityIn, requireMemory } from "./queue-memory.js";
 import type { SharedWords } from "./shared-words.js";
 
 const RESERVED = wordAt(layout.reserved);
@@ -31,6 +32,7 @@ export function packedRingBytes(capacity: number): number {
 
 export function createPackedRing(words: SharedWords, capacity: number, firstPosition: number): CompletionQueue {
   checkPowerOfTwo("capacity", capacity, 1, 2 ** 28);
+  requireMemory(words, packedRingBytes(capacity));
   for (let i = 0; i < capacity; i++) {
     const position = firstPosition + i;
     const at = ENTRIES + (position & (capacity - 1)) * 2;
@@ -44,7 +46,7 @@ export function createPackedRing(words: SharedWords, capacity: number, firstPosi
 }
 
 export function attachPackedRing(words: SharedWords): CompletionQueue {
-  return new PackedRing(words, words.load(CAPACITY));
+  return new PackedRing(words, capacityIn(words, CAPACITY, 1, 2 ** 28));
 }
 
 /**

@@ -4,6 +4,7 @@ import { checkPowerOfTwo } from "./errors.js";
 import { vanillaRingLayout as layout, wordAt } from "./layout.js";
 import { BUSY, DONE, FULL, type Outcome } from "./outcome.js";
 import { readPosition, readPositionNear, readSettledPosition, writePosition } from "./positions.js";
+import { capacityIn, requireMemory } from "./queue-memory.js";
 import type { SharedWords } from "./shared-words.js";
 
 const TAIL = wordAt(layout.tail);
@@ -25,6 +26,7 @@ export function vanillaRingBytes(capacity: number): number {
 
 export function createVanillaRing(words: SharedWords, capacity: number, firstPosition: number): CompletionQueue {
   checkPowerOfTwo("capacity", capacity, 1, 2 ** 28);
+  requireMemory(words, vanillaRingBytes(capacity));
   words.store(CAPACITY, capacity);
   words.store(LOCK, 0);
   words.store64(HEAD, BigInt(firstPosition));
@@ -33,7 +35,7 @@ export function createVanillaRing(words: SharedWords, capacity: number, firstPos
 }
 
 export function attachVanillaRing(words: SharedWords): CompletionQueue {
-  return new VanillaRing(words, words.load(CAPACITY));
+  return new VanillaRing(words, capacityIn(words, CAPACITY, 1, 2 ** 28));
 }
 
 /** The textbook ring: producers exclude each other, fill the entry at the tail and move the tail. */

@@ -15,10 +15,13 @@ export class QueueMisuseError extends Error {
   }
 }
 
+export function isPowerOfTwo(value: number): boolean {
+  return Number.isInteger(value) && value > 0 && value <= 2 ** 31 && Number.isInteger(Math.log2(value));
+}
+
 /** @throws {QueueMisuseError} unless `value` is a power of two from `least` to `most`. */
 export function checkPowerOfTwo(name: string, value: number, least: number, most: number): void {
-  const isPowerOfTwo = Number.isInteger(value) && value > 0 && value <= 2 ** 31 && Number.isInteger(Math.log2(value));
-  if (isPowerOfTwo && value >= least && value <= most) return;
+  if (isPowerOfTwo(value) && value >= least && value <= most) return;
   throw new QueueMisuseError(`${name} is ${value}.`, { [name]: value, least, most }, `Give a power of two from ${least} to ${most}.`);
 }
 

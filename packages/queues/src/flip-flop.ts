@@ -1,5 +1,6 @@
 import { checkInteger } from "./errors.js";
 import { flipFlopLayout as layout, wordAt } from "./layout.js";
+import { requireMemory } from "./queue-memory.js";
 import type { SharedWords } from "./shared-words.js";
 
 const VALUE = wordAt(layout.value);
@@ -16,6 +17,7 @@ export class FlipFlop {
 
   /** @param words - zeroed when the first participant comes. */
   constructor(words: SharedWords) {
+    requireMemory(words, flipFlopBytes);
     this.#words = words;
   }
 

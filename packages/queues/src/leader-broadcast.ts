@@ -2,6 +2,7 @@ import { checkInteger, checkPowerOfTwo } from "./errors.js";
 import { leaderBroadcastLayout as layout, wordAt } from "./layout.js";
 import { DONE, FULL, type Outcome } from "./outcome.js";
 import { readPosition, readPositionNear, writePosition } from "./positions.js";
+import { blockCountIn, capacityIn, mostBlocks, requireMemory } from "./queue-memory.js";
 import type { SharedWords } from "./shared-words.js";
 import { ENTRY_WORDS, readEntry, type Sqe, writeEntry } from "./sqe.js";
 
@@ -40,7 +41,8 @@ export function leaderBroadcastBytes(capacity: number, blockCount: number): numb
  */
 export function createLeaderBroadcast(words: SharedWords, capacity: number, blockCount: number, firstPosition = 0): LeaderBroadcast {
   checkPowerOfTwo("capacity", capacity, 1, 2 ** 30);
-  checkInteger("blockCount", blockCount, 1, 2 ** 16);
+  checkInteger("blockCount", blockCount, 1, mostBlocks);
+  requireMemory(words, leaderBroadcastBytes(capacity, blockCount));
   words.store(CAPACITY, capacity);
   words.store(BLOCK_COUNT, blockCount);
   for (let block = 0; block < blockCount; block++) words.store64(cursorIndex(block), BigInt(firstPosition));
@@ -49,7 +51,7 @@ export function createLeaderBroadcast(words: SharedWords, capacity: number, bloc
 }
 
 export function attachLeaderBroadcast(words: SharedWords): LeaderBroadcast {
-  return { words, capacity: words.load(CAPACITY), blockCount: words.load(BLOCK_COUNT) };
+  return { words, capacity: capacityIn(words, CAPACITY, 1, 2 ** 30), blockCount: blockCountIn(words, BLOCK_COUNT) };
 }
 
 /** The leader's end. One at a time; it goes on where the last one stopped. */

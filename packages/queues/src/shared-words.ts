@@ -8,6 +8,8 @@ import { QueueMisuseError } from "./errors.js";
  * 32-bit values are signed. 64-bit accesses take the index of their low word, which must be even.
  */
 export interface SharedWords {
+  /** How much memory there is. */
+  readonly byteLength: number;
   load(index: number): number;
   store(index: number, value: number): void;
   /** @returns What was there before. */
@@ -26,8 +28,10 @@ export interface SharedWords {
 class AtomicWords implements SharedWords {
   readonly #words: Int32Array;
   readonly #doubleWords: BigUint64Array;
+  readonly byteLength: number;
 
   constructor(buffer: ArrayBufferLike, byteOffset: number, byteLength: number) {
+    this.byteLength = byteLength;
     this.#words = new Int32Array(buffer, byteOffset, byteLength / 4);
     this.#doubleWords = new BigUint64Array(buffer, byteOffset, Math.floor(byteLength / 8));
   }
@@ -70,9 +74,13 @@ const isLittleEndian = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1;
  * The words of a queue in `buffer`: a SharedArrayBuffer between workers, or an ArrayBuffer over native memory.
  * @param byteOffset - where the queue begins; a multiple of 8 (of 64 to keep its cache lines apart).
  * @param byteLength - what the queue's `...Bytes()` says; a multiple of 4. Default: all the rest.
- * @throws {QueueMisuseError} if the range is not aligned or not inside the buffer.
+ * @throws {QueueMisuseError} if the range is not aligned or not inside the buffer, or the buffer is none.
  */
-export function sharedWords(buffer: ArrayBufferLike, byteOffset = 0, byteLength = buffer.byteLength - byteOffset): SharedWords {
+export function sharedWords(buffer: ArrayBufferLike, byteOffset = 0, byteLength = buffer?.byteLength - byteOffset): SharedWords {
+  // By its tag: in another realm, a test runner's say, it is an instance of that one's class.
+  if (!["[object SharedArrayBuffer]", "[object ArrayBuffer]"].includes(Object.prototype.toString.call(buffer))) {
+    throw new QueueMisuseError("buffer is no memory.", {}, "Give a SharedArrayBuffer or an ArrayBuffer; of a typed array, its buffer.");
+  }
   if (!isLittleEndian) {
     throw new QueueMisuseError(
       "This machine is big endian.",

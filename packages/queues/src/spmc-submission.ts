@@ -1,6 +1,7 @@
 import { checkInteger, checkPowerOfTwo } from "./errors.js";
 import { spmcSubmissionLayout as layout, wordAt } from "./layout.js";
 import { DONE, FULL, type Outcome } from "./outcome.js";
+import { blockCountIn, capacityIn, mostBlocks, requireMemory } from "./queue-memory.js";
 import type { SharedWords } from "./shared-words.js";
 import { readEntry, type Sqe, writeEntry } from "./sqe.js";
 
@@ -35,7 +36,8 @@ export function spmcSubmissionBytes(capacity: number): number {
  */
 export function createSpmcSubmission(words: SharedWords, capacity: number, blockCount: number, firstPosition = 0): SpmcSubmission {
   checkPowerOfTwo("capacity", capacity, 2, 2 ** 24);
-  checkInteger("blockCount", blockCount, 1, 2 ** 16);
+  checkInteger("blockCount", blockCount, 1, mostBlocks);
+  requireMemory(words, spmcSubmissionBytes(capacity));
   const ring = { words, capacity, blockCount };
   words.store(CAPACITY, capacity);
   words.store(BLOCK_COUNT, blockCount);
@@ -48,7 +50,7 @@ export function createSpmcSubmission(words: SharedWords, capacity: number, block
 }
 
 export function attachSpmcSubmission(words: SharedWords): SpmcSubmission {
-  return { words, capacity: words.load(CAPACITY), blockCount: words.load(BLOCK_COUNT) };
+  return { words, capacity: capacityIn(words, CAPACITY, 2, 2 ** 24), blockCount: blockCountIn(words, BLOCK_COUNT) };
 }
 
 /** One at a time. */

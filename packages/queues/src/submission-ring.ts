@@ -1,5 +1,6 @@
 import { checkInteger, checkPowerOfTwo } from "./errors.js";
 import { submissionRingLayout as layout, wordAt } from "./layout.js";
+import { capacityIn, requireMemory } from "./queue-memory.js";
 import type { SharedWords } from "./shared-words.js";
 import { ENTRY_WORDS, sequenceBits } from "./sqe.js";
 
@@ -36,6 +37,7 @@ export function submissionRingBytes(capacity: number): number {
 export function createSubmissionRing(words: SharedWords, capacity: number, firstPosition = 0): SubmissionRing {
   checkPowerOfTwo("capacity", capacity, 1, layout.maxCapacity);
   checkInteger("firstPosition", firstPosition, 0, Number.MAX_SAFE_INTEGER);
+  requireMemory(words, submissionRingBytes(capacity));
   // The sequences of the lap before: zeroed memory would pass for position 65535, whose sequence is 0.
   for (let i = 0; i < capacity; i++) {
     const position = firstPosition + i;
@@ -53,7 +55,5 @@ export function createSubmissionRing(words: SharedWords, capacity: number, first
 
 /** A ring that somebody else (perhaps native code) made in this memory. */
 export function attachSubmissionRing(words: SharedWords): SubmissionRing {
-  const capacity = words.load(CAPACITY);
-  checkPowerOfTwo("capacity", capacity, 1, layout.maxCapacity);
-  return { words, capacity };
+  return { words, capacity: capacityIn(words, CAPACITY, 1, layout.maxCapacity) };
 }

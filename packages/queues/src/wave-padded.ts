@@ -1,5 +1,6 @@
 import { checkInteger } from "./errors.js";
 import { paddedWordLayout as layout, wordAt } from "./layout.js";
+import { requireMemory } from "./queue-memory.js";
 import type { SharedWords } from "./shared-words.js";
 
 const CONTROL = 0;
@@ -23,6 +24,7 @@ export class PaddedWaveCaller {
   /** @pre The wave is new (zeroed words), or its last round was collected. */
   constructor(words: SharedWords, workerCount: number) {
     checkInteger("workerCount", workerCount, 1, 2 ** 16);
+    requireMemory(words, paddedWaveBytes(workerCount));
     this.#words = words;
     this.#workerCount = workerCount;
     this.#round = words.load(CONTROL);
@@ -49,6 +51,8 @@ export class PaddedWaveWorker {
 
   /** @param worker - number of this worker, from 0. @param control - see WaveWorker. */
   constructor(words: SharedWords, worker: number, control = 0) {
+    checkInteger("worker", worker, 0, 2 ** 16 - 1);
+    requireMemory(words, paddedWaveBytes(worker + 1));
     this.#words = words;
     this.#finished = finishedIndex(worker);
     this.#target = control ^ 1;

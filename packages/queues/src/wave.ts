@@ -1,5 +1,6 @@
 import { checkInteger } from "./errors.js";
 import { waveLayout as layout, wordAt } from "./layout.js";
+import { requireMemory } from "./queue-memory.js";
 import type { SharedWords } from "./shared-words.js";
 
 const CONTROL = wordAt(layout.control);
@@ -20,6 +21,7 @@ export class WaveCaller {
   /** @pre The wave is new (zeroed words), or its last round was collected. */
   constructor(words: SharedWords, workerCount: number) {
     checkInteger("workerCount", workerCount, 1, 2 ** 16);
+    requireMemory(words, waveBytes);
     this.#words = words;
     this.#workerCount = workerCount;
     this.#control = words.load(CONTROL);
@@ -47,6 +49,7 @@ export class WaveWorker {
    * here, because by now that round may have started.
    */
   constructor(words: SharedWords, control = 0) {
+    requireMemory(words, waveBytes);
     this.#words = words;
     this.#target = control ^ 1;
   }

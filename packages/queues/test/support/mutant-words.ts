@@ -6,6 +6,7 @@ import type { SharedWords } from "../../src/shared-words.js";
  */
 export function mutantWords(words: SharedWords, replace: Partial<SharedWords>): SharedWords {
   return {
+    byteLength: words.byteLength,
     load: (index) => words.load(index),
     store: (index, value) => words.store(index, value),
     add: (index, value) => words.add(index, value),

@@ -42,6 +42,7 @@ export class ReplayedWords implements SharedWords {
   readonly #past: AccessLog;
   readonly #new: LogEntry[] = [];
   readonly #memory: Int32Array;
+  readonly byteLength: number;
   cursor = 0;
   /** While true, new accesses are made at once: nobody else is running yet. */
   isEager: boolean;
@@ -49,6 +50,7 @@ export class ReplayedWords implements SharedWords {
   constructor(log: AccessLog, memory: Int32Array, isEager: boolean) {
     this.#past = log;
     this.#memory = memory;
+    this.byteLength = memory.byteLength;
     this.isEager = isEager;
   }
 
