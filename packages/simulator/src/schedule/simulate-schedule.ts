@@ -1,4 +1,5 @@
 import { checkOptions, type OptionNames } from "@dfccl/primitives";
+import { checkScenario } from "./check-scenario.js";
 import { EventQueue } from "./event-queue.js";
 import { RunningCollective } from "./running-collective.js";
 import type { ScheduleScenario } from "./scenario.js";
@@ -36,9 +37,13 @@ export interface ScheduleOptions {
 const scheduleNames: OptionNames<ScheduleOptions> = { everyPoll: true, onQueueLength: true };
 const example = "an object such as { everyPoll: true }";
 
-/** Simulates daemons on ranks, event by event, with the very policies of packages/scheduler. */
+/**
+ * Simulates daemons on ranks, event by event, with the very policies of packages/scheduler.
+ * @throws {InvalidArgumentError} for a scenario that makes no sense, {UnknownOptionError}
+ */
 export function simulateSchedule(scenario: ScheduleScenario, options: ScheduleOptions = {}): ScheduleResult {
   checkOptions("options", options, scheduleNames, example);
+  checkScenario(scenario);
   const simulation = new ScheduleSimulation(scenario, options);
   while (!simulation.advance(eventsAtOnce));
   return simulation.result();
@@ -55,9 +60,11 @@ const longNames: OptionNames<LongScheduleOptions> = { ...scheduleNames, signal: 
 /**
  * The same for what takes long: it lets others have the thread now and then.
  * @returns undefined after an interruption.
+ * @throws {InvalidArgumentError}, UnknownOptionError
  */
 export async function simulateLongSchedule(scenario: ScheduleScenario, options: LongScheduleOptions): Promise<ScheduleResult | undefined> {
   checkOptions("options", options, longNames, example);
+  checkScenario(scenario);
   const simulation = new ScheduleSimulation(scenario, options);
   while (!simulation.advance(eventsAtOnce)) {
     await new Promise(setImmediate);
