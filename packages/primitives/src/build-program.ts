@@ -4,7 +4,7 @@ import { machinesOf } from "./builders/hierarchical.js";
 import { laneContext } from "./builders/lane-context.js";
 import { copy, input, output } from "./builders/step-factory.js";
 import { checkOptions, type OptionNames } from "./check-options.js";
-import { type Collective, inputSegmentsOf, isCollective, takesReduceOp, takesRoot } from "./collective.js";
+import { type Collective, inputSegmentsOf, takesReduceOp, takesRoot } from "./collective.js";
 import { DfcclError, InvalidArgumentError } from "./errors.js";
 import { limits } from "./limits.js";
 import { createProgram, type Program, type Step } from "./program.js";
@@ -81,6 +81,7 @@ export function buildProgram(options: BuildOptions): Program {
 /**
  * Algorithms that can carry out a collective on this many ranks.
  * @param hosts - `[rank]`: its machine; leave out where all are on one.
+ * @throws {InvalidArgumentError} for a collective that there isn't.
  */
 export function listAlgorithms(
   collective: BuildableCollective,
@@ -88,6 +89,7 @@ export function listAlgorithms(
   inPlace: Placement = false,
   hosts?: readonly number[],
 ): Algorithm[] {
+  checkCollective(collective);
   if (collective === "send-recv" && ranks !== 2) return [];
   return Object.entries(buildersOf[collective]).flatMap(([algorithm, builders]) =>
     isAlgorithm(algorithm) && builders.some((builder) => allows(builder, ranks, inPlace, hosts)) ? [algorithm] : [],
@@ -160,6 +162,11 @@ function copyProgram(options: BuildOptions, channels: number): Program {
   });
 }
 
+function checkCollective(collective: BuildableCollective): void {
+  if (Object.hasOwn(buildersOf, collective)) return;
+  throw new InvalidArgumentError("collective", collective, `one of ${Object.keys(buildersOf).join(", ")}`);
+}
+
 function checkValues(options: BuildOptions, channels: number, root: number): void {
   const { collective, algorithm, ranks, protocol, slotCount } = options;
   const wholeNumber = (name: string, value: number, least: number, most: number): void => {
@@ -167,9 +174,7 @@ function checkValues(options: BuildOptions, channels: number, root: number): voi
       throw new InvalidArgumentError(name, value, `a whole number from ${least} to ${most}`);
     }
   };
-  if (!isCollective(collective) || (collective as Collective) === "custom") {
-    throw new InvalidArgumentError("collective", collective, `one of ${Object.keys(buildersOf).join(", ")}`);
-  }
+  checkCollective(collective);
   if (!isAlgorithm(algorithm)) throw new InvalidArgumentError("algorithm", algorithm, "an algorithm of listAlgorithms");
   if (protocol !== undefined && !isProtocol(protocol)) throw new InvalidArgumentError("protocol", protocol, "a protocol");
   wholeNumber("ranks", ranks, 1, 4096);

@@ -41,9 +41,11 @@ export function encodeAllRanks(program: Program): Uint8Array[] {
 /**
  * Reads one rank's binary program from bytes that need not be trusted. `encodeRank(decodeProgram(bytes))` gives the
  * same bytes again.
- * @throws {MalformedProgramError} with the offset where the bytes stop making sense; never anything else.
+ * @throws {MalformedProgramError} with the offset where the bytes stop making sense; for bytes never anything else.
+ * @throws {InvalidArgumentError} for what are no bytes.
  */
 export function decodeProgram(bytes: Uint8Array): RankImage {
+  if (!ArrayBuffer.isView(bytes)) throw new InvalidArgumentError("bytes", bytes, "a Uint8Array, as encodeProgram() returns it");
   return decodeRankImage(bytes);
 }
 

@@ -1,4 +1,5 @@
 import { type BuildableCollective, listAlgorithms, needsSharedMemory, type Placement } from "./build-program.js";
+import { checkObject } from "./check-object.js";
 import { inputSegmentsOf, outputSegmentsOf } from "./collective.js";
 import { byteSizeOf, type DataType } from "./data-type.js";
 import { DfcclError } from "./errors.js";
@@ -37,9 +38,11 @@ export class NoRuleFitsError extends DfcclError {
 /**
  * Chooses how to carry out a collective. Pure: ranks that pass equal requests and tables get equal choices. Rules whose
  * algorithm doesn't apply here (rank count, placement, no shared memory) are passed over.
- * @throws {NoRuleFitsError} if no rule is left.
+ * @throws {NoRuleFitsError} if no rule is left; {InvalidArgumentError} for no request, or of a collective that there isn't.
  */
 export function selectProgram(request: SelectionRequest, table: SelectionTable = defaultSelectionTable): SelectionChoice {
+  checkObject("request", request, 'an object such as { collective: "all-reduce", ranks: 4, inPlace: false, bytes: 1024, platform }');
+  checkObject("request.platform", request.platform, "an object such as { sharedMemory: true }");
   const possible = new Set(listAlgorithms(request.collective, request.ranks, request.inPlace, request.platform.hosts));
   const rule = table.find((candidate) => fits(candidate, request) && possible.has(candidate.choice.algorithm));
   if (rule === undefined) throw new NoRuleFitsError(request);

@@ -193,6 +193,12 @@ describe("decoding hostile bytes", () => {
     }
   });
 
+  it("refuses what are no bytes", () => {
+    for (const nothing of [undefined, null, "dfccl", 5, [1, 2]]) {
+      expect(() => decodeProgram(nothing as never)).toThrow(expect.objectContaining({ code: "INVALID_ARGUMENT" }));
+    }
+  });
+
   it("reads bytes that begin in the middle of a larger buffer", () => {
     const bytes = encodeProgram(someProgram(), 1);
     const larger = new Uint8Array(bytes.length + 7);

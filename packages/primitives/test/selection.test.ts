@@ -86,6 +86,21 @@ describe("selectProgram", () => {
     expect(() => selectProgram(request({ collective: "barrier" }), table)).toThrow(NoRuleFitsError);
   });
 
+  it("refuses what is no request, and a collective that there isn't", () => {
+    const platform = { sharedMemory: true };
+    const wrong: readonly [string, unknown][] = [
+      ["request", undefined],
+      ["request.platform", { collective: "all-reduce", ranks: 2, inPlace: false, bytes: 8 }],
+      ["collective", { collective: "allreduce", ranks: 2, inPlace: false, bytes: 8, platform }],
+      ["collective", { collective: "custom", ranks: 2, inPlace: false, bytes: 8, platform }],
+    ];
+    for (const [argument, request] of wrong) {
+      expect(() => selectProgram(request as SelectionRequest)).toThrow(
+        expect.objectContaining({ code: "INVALID_ARGUMENT", facts: expect.objectContaining({ argument }) }),
+      );
+    }
+  });
+
   it("measures a message by the larger buffer of a rank", () => {
     expect(messageBytes("all-reduce", 4, 10, "float32")).toBe(40);
     expect(messageBytes("all-gather", 4, 10, "float64")).toBe(320);

@@ -1,3 +1,4 @@
+import { checkPolicy } from "./check-policy.js";
 import { afterFailedPolls } from "./failed-polls.js";
 import { insertPosition } from "./order-policy.js";
 import { type QuitState, quitTransition, startedAt } from "./quit-policy.js";
@@ -47,6 +48,7 @@ export class DaemonModel {
     readonly policy: SchedulePolicy,
     readonly work: DaemonWork,
   ) {
+    checkPolicy(policy);
     this.#schedule = started(policy);
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { encodePolicy, policyByName } from "../src/index.js";
+import { DaemonModel, encodePolicy, policyByName } from "../src/index.js";
 import { tune } from "../src/tuner/index.js";
 
 const unknown = (option: string, nearest: string) =>
@@ -24,6 +24,12 @@ describe("a field that no policy has is refused, and the nearest is named", () =
 
   it("and a missing part is missed", () => {
     expect(() => encodePolicy({} as never)).toThrow("order is undefined. Give an object as policyByName() has it.");
+  });
+
+  it("by a model of a daemon", () => {
+    const work = { next: () => undefined, poll: () => "stuck" as const };
+    expect(() => new DaemonModel({ ...policyByName("fixed"), stream: 1 } as never, work)).toThrow(unknown("policy.stream", "streams"));
+    expect(() => new DaemonModel(undefined as never, work)).toThrow("policy is undefined. Give what policyByName() returns");
   });
 
   it("by the tuner", async () => {
