@@ -1,6 +1,8 @@
+import { type InspectOptions, inspect } from "node:util";
 import { checkOptions, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
 import { CollectiveAbortedError, RankLostError } from "./errors.js";
 import type { RegisteredCollective } from "./registered-collective.js";
+import { summary } from "./summary.js";
 
 /** One completed run, as an `onComplete` callback sees it. */
 export interface CompletedRun {
@@ -49,6 +51,12 @@ export class Batch implements PromiseLike<void> {
     if (onComplete !== undefined && typeof onComplete !== "function")
       throw new InvalidArgumentError("onComplete", onComplete, "a function");
     this.outstanding = size;
+  }
+
+  /** What console.log() shows. */
+  [inspect.custom](_depth: number, options: InspectOptions): string {
+    const { size, pending } = this;
+    return summary("Batch", { size, pending }, options);
   }
 
   /** Runs that have not completed yet. */

@@ -1,7 +1,9 @@
+import { type InspectOptions, inspect } from "node:util";
 import { byteSizeOf, type DataType, InvalidArgumentError, type TypedArrayOf, typedArrayOf } from "@dfccl/primitives";
 import { ClosedError, EngineError } from "./errors.js";
 import { callNative, typedError } from "./native-addon/native-error.js";
 import type { NativeWorld } from "./native-addon/native-world.js";
+import { summary } from "./summary.js";
 
 /** A typed array of the buffer's data type, over any memory of the host. */
 export type HostElements = ArrayBufferView & { readonly length: number };
@@ -57,6 +59,12 @@ export class DeviceBuffer<T extends DataType = DataType> implements Disposable {
     const buffer = new DeviceBuffer(owner, dataType, length, address);
     forgotten.register(buffer, { owner, address, bytes }, buffer);
     return buffer;
+  }
+
+  /** What console.log() shows. */
+  [inspect.custom](_depth: number, options: InspectOptions): string {
+    const { dataType, length, address, owner } = this;
+    return summary("DeviceBuffer", { dataType, length, address: `0x${address.toString(16)}`, rank: owner.number }, options);
   }
 
   /** The device's number, as CUDA counts. */

@@ -1,3 +1,4 @@
+import { type InspectOptions, inspect } from "node:util";
 import {
   collectiveCode,
   type DataType,
@@ -23,6 +24,7 @@ import { RegisteredCollective } from "./registered-collective.js";
 import { bufferLengths } from "./run-check.js";
 import { RunTable } from "./run-table.js";
 import { type RunRequest, Submitter } from "./submitter.js";
+import { summary } from "./summary.js";
 import { checkTimeout } from "./timeout.js";
 import type { World } from "./world.js";
 
@@ -198,6 +200,12 @@ export class Rank<B extends Backend = "cpu"> {
   /** Runs in flight or waiting to be submitted. */
   get pendingRuns(): number {
     return this.runs.size + this.submitter.waiting;
+  }
+
+  /** What console.log() shows. */
+  [inspect.custom](_depth: number, options: InspectOptions): string {
+    const { number, world, pendingRuns } = this;
+    return summary(world.isJoined ? "JoinedRank" : "Rank", { number, size: world.size, backend: world.backend, pendingRuns }, options);
   }
 
   /** @internal Whether a run in flight, or in quarantine, uses memory of an allocation. */

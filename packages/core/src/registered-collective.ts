@@ -1,3 +1,4 @@
+import { type InspectOptions, inspect } from "node:util";
 import { byteSizeOf, type Collective, checkOptions, type DataType, type OptionNames, type ReduceOp } from "@dfccl/primitives";
 import { checkSignal } from "./abort-signal.js";
 import type { Backend, CollectiveBuffer } from "./backend.js";
@@ -7,6 +8,7 @@ import { callNative } from "./native-addon/native-error.js";
 import type { MemberProgress } from "./native-addon/native-world.js";
 import type { Rank } from "./rank.js";
 import { type BufferLengths, checkBuffer, checkDeviceBuffer, checkPlacement, checkReach } from "./run-check.js";
+import { summary } from "./summary.js";
 import { checkTimeout } from "./timeout.js";
 
 const driveMicros = 50;
@@ -87,6 +89,12 @@ export class RegisteredCollective implements CollectiveFacts, Disposable {
   /** "all-reduce 7 on rank 0", for messages. */
   get name(): string {
     return `${this.collective} ${this.id} on rank ${this.rank.number}`;
+  }
+
+  /** What console.log() shows. */
+  [inspect.custom](_depth: number, options: InspectOptions): string {
+    const { id, collective, dataType, op, count, root, ranks, priority, rank } = this;
+    return summary("RegisteredCollective", { id, collective, dataType, op, count, root, ranks, priority, rank: rank.number }, options);
   }
 
   /**

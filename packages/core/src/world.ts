@@ -1,4 +1,5 @@
 import { availableParallelism } from "node:os";
+import { type InspectOptions, inspect } from "node:util";
 import { checkObject, checkOptions, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
 import { encodePolicy, type PolicyName, policyByName, policyNames, type SchedulePolicy } from "@dfccl/scheduler";
 import { type Backend, type BackendChoice, type ChosenBackend, chooseBackend } from "./backend.js";
@@ -16,6 +17,7 @@ import {
 } from "./native-addon/native-world.js";
 import { FlightRecorder } from "./processes/flight-recorder.js";
 import { Rank } from "./rank.js";
+import { summary } from "./summary.js";
 
 export interface WorldOptions<Choice extends BackendChoice = BackendChoice> {
   /** Ranks in this process, 1 to 1024. */
@@ -230,6 +232,12 @@ export class World<B extends Backend = "cpu"> implements Disposable, AsyncDispos
     const { hosts } = this;
     const own = hosts && ranks.map((rank) => hosts[rank] ?? 0);
     return own?.some((host) => host !== own[0]) ? own : undefined;
+  }
+
+  /** What console.log() shows. */
+  [inspect.custom](_depth: number, options: InspectOptions): string {
+    const { size, backend, policy, isOpen, isJoined } = this;
+    return summary("World", { size, backend, order: policy.order.kind, stickiness: policy.stickiness.kind, isJoined, isOpen }, options);
   }
 
   /** @internal */
