@@ -1,8 +1,7 @@
 // Bad input, ranks that never come, aborts: what the C API says of each on GPUs, and that nothing hangs.
-#include <sys/wait.h>
-#include <unistd.h>
+#include <cstdlib>
 
-#include "processes/support/child_end.hpp"
+#include "child.hpp"
 #include "support.hpp"
 
 using namespace dfccl::gpu::test;
@@ -178,29 +177,6 @@ TEST_CASE("an abort ends a stuck run at once, and later ones, until the id is re
   CHECK(x[1].get() == std::vector<int32_t>(100'000, sum));
 }
 
-// In processes of their own, started before this one has used CUDA would be too early to know: the child opens its own.
-TEST_CASE("a process may exit with daemons running") {
-  char self[4096];
-  const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-  REQUIRE(length > 0);
-  self[length] = '\0';
-  for (const char* name : {"child: returns with a run in flight", "child: exits with a run in flight"}) {
-    const std::string only = std::string("--test-case=") + name;
-    const pid_t child = fork();
-    if (child == 0) {
-      execl(self, self, only.c_str(), "--no-skip", nullptr);
-      _exit(127);
-    }
-    int status = 0;
-    const bool hasEnded = dfccl::test::awaitEnd(child, std::chrono::seconds(20), status);
-    INFO(name);
-    CHECK(hasEnded);
-    CHECK(WIFEXITED(status));
-    CHECK(WEXITSTATUS(status) == 0);
-    if (!hasEnded) kill(child, SIGKILL);
-  }
-}
-
 namespace {
 
 /// Leaks a world in which rank 0 waits for the others.
@@ -214,10 +190,19 @@ void leaveRunInFlight() {
   CHECK(dfcclWaitFor(10'000, (*ranks)[0]) == dfcclTimeout);
 }
 
-}  // namespace
-
-TEST_CASE("child: returns with a run in flight" * doctest::skip()) { leaveRunInFlight(); }
-TEST_CASE("child: exits with a run in flight" * doctest::skip()) {
+const Child returnsWithRun("returns with a run in flight", leaveRunInFlight);
+const Child exitsWithRun("exits with a run in flight", [] {
   leaveRunInFlight();
   exit(0);
+});
+
+}  // namespace
+
+TEST_CASE("a process may exit with daemons running") {
+  for (const char* name : {"returns with a run in flight", "exits with a run in flight"}) {
+    const ChildEnd end = runSelf({}, {{"DFCCL_TEST_CHILD", name}}, std::chrono::seconds(20));
+    INFO(name);
+    CHECK(end.hasEnded);
+    CHECK(end.code == 0);
+  }
 }

@@ -12,6 +12,12 @@
 
 namespace dfccl::gpu::test {
 
+#if defined(DFCCL_SIMULATED_GPU)
+inline constexpr bool kIsSimulated = true;  // on a CPU
+#else
+inline constexpr bool kIsSimulated = false;
+#endif
+
 #define CHECK_OK(call)                      \
   do {                                      \
     const dfcclResult_t result = (call);    \

@@ -7,17 +7,22 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
 
-#include "simulated/daemon_stays.hpp"
+#include "simulated/current_device.hpp"
+#include "simulated/device.hpp"
+#include "simulated/memory_kind.hpp"
+
+using namespace dfccl::gpu;
+using simulated::currentDevice;
 
 namespace {
 
-constexpr int kDevices = 4;
 constexpr size_t kPage = 4096;
 
 struct Piece {
@@ -31,8 +36,8 @@ struct Piece {
 std::mutex mutex;
 std::map<uintptr_t, Piece> pieces;   // of this process
 std::map<uintptr_t, size_t> opened;  // of others'
+std::map<uintptr_t, size_t> pinned;
 unsigned long long identities = 0;
-thread_local int currentDevice = 0;
 
 size_t rounded(size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
@@ -58,6 +63,15 @@ std::map<uintptr_t, Piece>::const_iterator pieceAt(const void* address) {
   if (found == pieces.begin()) return pieces.end();
   --found;
   return at - found->first < found->second.bytes ? found : pieces.end();
+}
+
+/// A stream waits until a word in memory has come to a value, counted round its wrap.
+CUresult streamWaitValue32(CUstream handle, CUdeviceptr address, cuuint32_t value, unsigned) {
+  auto& word = *reinterpret_cast<std::atomic<uint32_t>*>(address);
+  simulated::Device::streamOf(handle, currentDevice).put([&word, value] {
+    while (static_cast<int32_t>(word.load(std::memory_order_acquire) - value) < 0) usleep(20);
+  });
+  return CUDA_SUCCESS;
 }
 
 struct Handle {
@@ -88,6 +102,16 @@ CUresult pointerGetAttribute(void* value, CUpointer_attribute attribute, CUdevic
 
 }  // namespace
 
+bool simulated::isPageable(const void* address) {
+  const std::lock_guard lock(mutex);
+  if (pieceAt(address) != pieces.end()) return false;
+  const auto at = reinterpret_cast<uintptr_t>(address);
+  const auto above = pinned.upper_bound(at);
+  if (above == pinned.begin()) return true;
+  const auto& [begin, bytes] = *std::prev(above);
+  return at - begin >= bytes;
+}
+
 extern "C" {
 
 cudaError_t cudaGetDevice(int* device) {
@@ -98,8 +122,26 @@ cudaError_t cudaSetDevice(int device) {
   currentDevice = device;
   return cudaSuccess;
 }
+cudaError_t cudaRuntimeGetVersion(int* version) {
+  *version = CUDART_VERSION;
+  return cudaSuccess;
+}
+cudaError_t cudaDriverGetVersion(int* version) { return cudaRuntimeGetVersion(version); }
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
+  *properties = {};
+  std::strcpy(properties->name, "simulated GPU");
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetPCIBusId(char* address, int bytes, int device) {
+  std::snprintf(address, static_cast<size_t>(bytes), "0000:%02x:00.0", device);
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr, int, int) {
+  *value = 1;
+  return cudaSuccess;
+}
 cudaError_t cudaGetDeviceCount(int* count) {
-  *count = kDevices;
+  *count = simulated::Device::count();
   return cudaSuccess;
 }
 cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) {
@@ -107,10 +149,6 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) {
   return cudaSuccess;
 }
 cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) { return cudaSuccess; }
-cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
-  *least = *greatest = 0;
-  return cudaSuccess;
-}
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
   *value = 1'000'000;  // of the clock, in kilohertz: a nanosecond a cycle
   return cudaSuccess;
@@ -123,9 +161,13 @@ cudaError_t cudaMalloc(void** memory, size_t bytes) { return allocate(memory, by
 cudaError_t cudaMallocAsync(void** memory, size_t bytes, cudaStream_t) { return allocate(memory, bytes, true); }
 cudaError_t cudaFree(void* memory) {
   if (memory == nullptr) return cudaSuccess;
-  const std::lock_guard lock(mutex);
+  std::unique_lock lock(mutex);
   const auto found = pieces.find(reinterpret_cast<uintptr_t>(memory));
   if (found == pieces.end()) return cudaErrorInvalidValue;
+  const int device = found->second.device;
+  lock.unlock();
+  simulated::Device::at(device).awaitIdle(true);
+  lock.lock();
   munmap(memory, rounded(found->second.bytes));
   close(found->second.descriptor);
   pieces.erase(found);
@@ -133,42 +175,20 @@ cudaError_t cudaFree(void* memory) {
 }
 cudaError_t cudaHostAlloc(void** memory, size_t bytes, unsigned) {
   *memory = std::aligned_alloc(kPage, rounded(bytes));
-  return *memory == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
+  if (*memory == nullptr) return cudaErrorMemoryAllocation;
+  const std::lock_guard lock(mutex);
+  pinned[reinterpret_cast<uintptr_t>(*memory)] = bytes;
+  return cudaSuccess;
 }
+cudaError_t cudaMallocHost(void** memory, size_t bytes) { return cudaHostAlloc(memory, bytes, 0); }
 cudaError_t cudaFreeHost(void* memory) {
+  if (memory == nullptr) return cudaSuccess;
+  simulated::Device::at(currentDevice).awaitIdle(true);
+  const std::lock_guard lock(mutex);
+  pinned.erase(reinterpret_cast<uintptr_t>(memory));
   std::free(memory);
   return cudaSuccess;
 }
-cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind, cudaStream_t) {
-  std::memcpy(to, from, bytes);
-  return cudaSuccess;
-}
-cudaError_t cudaMemsetAsync(void* memory, int value, size_t bytes, cudaStream_t) {
-  std::memset(memory, value, bytes);
-  return cudaSuccess;
-}
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
-  *stream = reinterpret_cast<cudaStream_t>(new char);
-  return cudaSuccess;
-}
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) {
-  return cudaStreamCreateWithFlags(stream, 0);
-}
-cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  delete reinterpret_cast<char*>(stream);
-  return cudaSuccess;
-}
-cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
-// Streams of a user's are not simulated: whoever asks about one is told so.
-cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus*) { return cudaErrorNotSupported; }
-cudaError_t cudaStreamGetDevice(cudaStream_t, int*) { return cudaErrorNotSupported; }
-cudaError_t cudaStreamGetPriority(cudaStream_t, int*) { return cudaErrorNotSupported; }
-cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  dfccl::gpu::simulated::awaitStay(stream);
-  return cudaSuccess;
-}
-cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
-
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* address) {
   const std::lock_guard lock(mutex);
   const auto found = pieceAt(address);
@@ -180,8 +200,13 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
 
 cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned, unsigned long long,
                                              cudaDriverEntryPointQueryResult* result) {
-  if (std::strcmp(name, "cuPointerGetAttribute") != 0) return cudaErrorInvalidValue;
-  *function = reinterpret_cast<void*>(&pointerGetAttribute);
+  if (std::strcmp(name, "cuPointerGetAttribute") == 0) {
+    *function = reinterpret_cast<void*>(&pointerGetAttribute);
+  } else if (std::strcmp(name, "cuStreamWaitValue32") == 0) {
+    *function = reinterpret_cast<void*>(&streamWaitValue32);
+  } else {
+    return cudaErrorInvalidValue;
+  }
   *result = cudaDriverEntryPointSuccess;
   return cudaSuccess;
 }

@@ -1,11 +1,11 @@
 // The daemon's kernel where there is no GPU: a stay is a thread that steps all blocks in turn, over the memory that the
 // host has prepared for a device.
-#include "simulated/daemon_stays.hpp"
-
+#include <algorithm>
+#include <atomic>
 #include <chrono>
-#include <map>
+#include <cstdlib>
+#include <functional>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -15,6 +15,8 @@
 #include "dfccl/daemon/leader.hpp"
 #include "dfccl/daemon/named_mailboxes.hpp"
 #include "dfccl/daemon/turn_round.hpp"
+#include "simulated/current_device.hpp"
+#include "simulated/device.hpp"
 
 namespace dfccl::gpu {
 namespace {
@@ -24,13 +26,41 @@ struct Stay {
   const LaunchArguments* launch;
   std::vector<std::vector<QueueEntry>> queues;  // [block]
   uint32_t left = 0;
+  uint32_t block = 0;  // whose step it is
+  // Of whoever reads the host's entries ahead of the leader:
+  uint64_t seen = 0;       // position behind the last one read
+  uint32_t waits = 0;      // of streams, among them
+  bool isLeaving = false;  // the host may not be told of any more of these
 };
 thread_local Stay* stay = nullptr;
 
+uint64_t nanos() {
+  return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
+}
+
+void write(TraceRing& ring, TracePoint point, uint64_t value) {
+  ring.events[ring.count++ % kTraceEvents] = {nanos(), static_cast<uint8_t>(point) | value << 8};
+}
+
+/// The host learns of streams that are about to wait before the leader comes to their entries.
+void readAhead(const RankMemory& memory) {
+  const uint64_t tail = memory.submissions.header->tail.load(order::acquire);
+  uint32_t waits = 0;
+  for (; stay->seen != tail; ++stay->seen) {
+    const uint64_t first = memory.submissions.slot(stay->seen).words[0].load(order::relaxed);
+    waits += ((first >> 32) & kSqeAwait) != 0;
+    write(stay->launch->traces[stay->queues.size()], TracePoint::submissionSeen, stay->seen);
+  }
+  stay->waits += waits;
+  if (waits != 0 && !stay->isLeaving) stay->launch->report->waitsSeen.store(stay->seen, order::seqCst);
+}
+
 /// The CPU's platform with what is peculiar to a GPU's host side: members without common memory, images of collectives,
 /// aborts that every block is told of.
-class SimulatedPlatform : public CpuPlatform<> {
+template <class RulesType>
+class SimulatedPlatform : public CpuPlatform<RulesType> {
  public:
+  static constexpr bool kHasStreams = true;
   static constexpr uint32_t kContextSlots = kNearContexts;
   static constexpr bool kRunsTogether = false;
   static constexpr bool kTriesAtOnce = true;
@@ -73,16 +103,15 @@ class SimulatedPlatform : public CpuPlatform<> {
     KeptTasks& kept_;
   };
 
-  uint64_t now() const {
-    return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
-  }
+  uint64_t now() const { return nanos(); }
+  static void mark(TracePoint point, uint64_t value) { write(stay->launch->traces[stay->block], point, value); }
 
   static bool isAborted(const RankMemory&, uint32_t block, uint32_t collective) {
     return stay->launch->dropped[size_t{block} * kMostCollectives + collective] != 0;
   }
   static void acknowledgeAbort(RankMemory& memory, uint32_t block, CollectiveRecord& collective) {
     stay->launch->dropped[size_t{block} * kMostCollectives + collective.index] = 1;
-    CpuPlatform::acknowledgeAbort(memory, block, collective);
+    CpuPlatform<RulesType>::acknowledgeAbort(memory, block, collective);
   }
 
   static const CollectiveRecord* nearView(uint32_t, const CollectiveRecord& record, const CollectiveRecord* previous,
@@ -116,70 +145,116 @@ class SimulatedPlatform : public CpuPlatform<> {
   }
   static void postCompletion(RankMemory& memory, uint32_t slot, uint64_t cqe, bool) {
     memory.completions.slots[slot].store(cqe, order::release);
+    mark(TracePoint::completionPosted, slot);
+    memory.waiting.completed[static_cast<uint32_t>(cqe)].fetchAdd(1, order::acqRel);
     memory.counters.completionsPosted.value.fetchAdd(1, order::seqCst);
   }
-  static void blockLeft(RankMemory&, uint32_t) { ++stay->left; }
+  static uint64_t noticeTail(const RankMemory& memory) {
+    return memory.pending.notices.header->tail.load(order::acquire);
+  }
+  static void willLeave(const RankMemory&) { stay->isLeaving = true; }
+  static uint32_t waitsSeen(const RankMemory&) { return stay->waits; }
+  static void stayedOn(const RankMemory&, uint64_t now) {
+    stay->isLeaving = false;
+    stay->launch->gate->stayedOnAt.store(now, order::relaxed);
+    stay->launch->report->isHeld.store(1, order::relaxed);
+  }
+  static void blockLeft(RankMemory&, uint32_t) {
+    mark(TracePoint::left, nanos());
+    ++stay->left;
+  }
 
  private:
   RoundInSequence<SimulatedPlatform> round_;
 };
 
+/// A stay that goes on for too long: the host gives the rank up.
+bool isWatchdogDue(const LaunchArguments& launch, uint64_t startedAt, uint64_t now) {
+  const uint64_t since = std::max(startedAt, launch.gate->stayedOnAt.load(order::relaxed));
+  return now > since && now - since > launch.watchdogNanos;
+}
+
+template <class Rules>
 void run(const LaunchArguments& launch, uint32_t grid) {
-  Stay mine{&launch, std::vector<std::vector<QueueEntry>>(grid, std::vector<QueueEntry>(kSharedTasks)), 0};
-  stay = &mine;
+  using Platform = SimulatedPlatform<Rules>;
   auto& memory = *const_cast<RankMemory*>(launch.memory);
-  SimulatedPlatform platform;
-  std::vector<std::unique_ptr<BlockDaemon<SimulatedPlatform>>> blocks;
+  NoticeRing::Header& notices = *memory.pending.notices.header;
+  StayReport& report = *launch.report;
+  Stay mine{&launch, std::vector<std::vector<QueueEntry>>(grid, std::vector<QueueEntry>(kSharedTasks))};
+  mine.seen = memory.submissions.header->head.load(order::relaxed);
+  stay = &mine;
+  notices.isRead.store(1, order::seqCst);
+  report.isHeld.store(0, order::relaxed);
+  report.begun.store(launch.stay, order::seqCst);
+  Platform platform;
+  std::vector<std::unique_ptr<BlockDaemon<Platform>>> blocks;
+  const uint64_t startedAt = platform.now();
   for (uint32_t b = 0; b < grid; ++b) {
-    blocks.push_back(std::make_unique<BlockDaemon<SimulatedPlatform>>(memory, b));
+    mine.block = b;
+    Platform::mark(TracePoint::entered, startedAt);
+    blocks.push_back(std::make_unique<BlockDaemon<Platform>>(memory, b));
     blocks.back()->enter();
   }
-  Leader<SimulatedPlatform> leader(memory);
-  leader.enter(platform.now());
+  Leader<Platform> leader(memory);
+  leader.enter(startedAt);
   while (mine.left != grid) {
-    BlockDaemon<SimulatedPlatform>& first = *blocks[0];
+    BlockDaemon<Platform>& first = *blocks[0];
     bool any = false;
+    mine.block = 0;
+    readAhead(memory);
     if (first.isInside()) {
       const bool fetched = leader.fetch(platform, first);
       const bool progressed = first.step(platform);
       leader.decide(platform, first, fetched, progressed);
       any = fetched || progressed;
     }
-    for (uint32_t b = 1; b < grid; ++b) any |= blocks[b]->isInside() && blocks[b]->step(platform);
-    if (!any) std::this_thread::yield();
+    for (uint32_t b = 1; b < grid; ++b) {
+      mine.block = b;
+      any |= blocks[b]->isInside() && blocks[b]->step(platform);
+    }
+    if (any) continue;
+    if (isWatchdogDue(launch, startedAt, platform.now())) {
+      memory.residency.exited.store(1, order::seqCst);
+      break;
+    }
+    std::this_thread::yield();
   }
-  launch.report->submissionsTaken.store(memory.counters.submissionsTaken.read(), order::relaxed);
-  launch.report->completionsPosted.store(memory.counters.completionsPosted.read(), order::relaxed);
+  notices.isRead.store(0, order::seqCst);
+  report.submissionsTaken.store(memory.counters.submissionsTaken.read(), order::relaxed);
+  report.completionsPosted.store(memory.counters.completionsPosted.read(), order::relaxed);
+  report.noticesTaken.store(notices.head.load(order::relaxed), order::relaxed);
+  report.hasMoreNotices.store(memory.pending.hasWork(), order::relaxed);
   memory.residency.leave();
   stay = nullptr;
 }
 
-std::mutex mutex;
-std::map<cudaStream_t, std::thread> stays;
+/// The control: as if nobody waited.
+struct LeavesStreams : AllRules {
+  static constexpr bool staysForStreams = false;
+};
 
 }  // namespace
 
 cudaError_t prepareDaemon() { return cudaSuccess; }
 cudaError_t prepareArrive() { return cudaSuccess; }
-cudaError_t launchArrive(const NoticeRing&, uint32_t, Atomic<uint64_t>*, cudaStream_t) { return cudaErrorNotSupported; }
 
-cudaError_t launchDaemon(const LaunchArguments& arguments, uint32_t grid, cudaStream_t stream) {
-  simulated::awaitStay(stream);
-  const std::lock_guard lock(mutex);
-  stays[stream] = std::thread([arguments, grid] { run(arguments, grid); });
+cudaError_t launchArrive(const NoticeRing& notices, uint32_t slot, Atomic<uint64_t>* doorbell, cudaStream_t handle) {
+  simulated::Stream& stream = simulated::Device::streamOf(handle, simulated::currentDevice);
+  const auto arrive = [=] {
+    const uint64_t position = notices.add(slot);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (notices.header->isRead.load(order::seqCst) == 0) doorbell->store(position + 1, order::seqCst);
+  };
+  simulated::Device::at(stream.device()).launch(stream, arrive, true);
   return cudaSuccess;
 }
 
-void simulated::awaitStay(cudaStream_t stream) {
-  std::thread last;
-  {
-    const std::lock_guard lock(mutex);
-    const auto found = stays.find(stream);
-    if (found == stays.end()) return;
-    last = std::move(found->second);
-    stays.erase(found);
-  }
-  if (last.joinable()) last.join();
+cudaError_t launchDaemon(const LaunchArguments& arguments, uint32_t grid, cudaStream_t handle) {
+  auto& stream = *reinterpret_cast<simulated::Stream*>(handle);
+  const bool leaves = std::getenv("SIMULATED_LEAVES") != nullptr;
+  const auto daemon = [=] { leaves ? run<LeavesStreams>(arguments, grid) : run<AllRules>(arguments, grid); };
+  simulated::Device::at(stream.device()).launch(stream, daemon);
+  return cudaSuccess;
 }
 
 }  // namespace dfccl::gpu

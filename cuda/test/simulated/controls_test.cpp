@@ -1,0 +1,27 @@
+// What hangs, and that it does: the cases of streams_test.cpp where daemons leave although streams wait, and streams
+// that keep each other waiting in the hardware's queues.
+#include <doctest/doctest.h>
+
+#include "child.hpp"
+
+using namespace dfccl::gpu::test;
+
+namespace {
+
+// A case that ends does so in a second, or a few where much else goes on.
+constexpr std::chrono::seconds kHangs{4}, kEnds{60};
+
+}  // namespace
+
+TEST_CASE("control: where daemons leave although streams wait, nobody can start them again") {
+  for (const char* name : {"memory is freed while a stream waits*", "more streams wait than*"}) {
+    CAPTURE(name);
+    const std::string only = std::string("--test-case=") + name;
+    CHECK(runSelf({only}, {}, kEnds).code == 0);
+    CHECK_FALSE(runSelf({only}, {{"SIMULATED_LEAVES", "1"}}, kHangs).hasEnded);
+  }
+}
+
+TEST_CASE("control: streams that wait keep others of their hardware queues waiting, and so other ranks") {
+  CHECK_FALSE(runSelf({}, {{"DFCCL_TEST_CHILD", "waiting streams in any order"}}, kHangs).hasEnded);
+}
