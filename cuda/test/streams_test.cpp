@@ -13,34 +13,12 @@
 #include <thread>
 
 #include "child.hpp"
+#include "streams.hpp"
 #include "support.hpp"
 
 using namespace dfccl::gpu::test;
 
 namespace {
-
-/// A stream of a rank's device.
-class Stream {
- public:
-  explicit Stream(int device, int priority = 0) : device_(device) {
-    cudaSetDevice(device);
-    REQUIRE(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, priority) == cudaSuccess);
-  }
-  ~Stream() {
-    if (stream_ == nullptr) return;
-    cudaSetDevice(device_);
-    cudaStreamDestroy(stream_);
-  }
-  Stream(Stream&& other) noexcept : device_(other.device_), stream_(other.stream_) { other.stream_ = nullptr; }
-  Stream& operator=(Stream&&) = delete;
-
-  operator cudaStream_t() const { return stream_; }
-  bool synchronize() const { return cudaStreamSynchronize(stream_) == cudaSuccess; }
-
- private:
-  int device_;
-  cudaStream_t stream_ = nullptr;
-};
 
 /// Holds streams until it is opened.
 class Barrier {
@@ -151,24 +129,6 @@ std::vector<int> shuffledIds(int count, std::mt19937& random) {
   std::shuffle(ids.begin(), ids.end(), random);
   return ids;
 }
-
-/// Tries again while the queue is full, which a simulated daemon takes long to empty.
-template <class Submit>
-dfcclResult_t untilRoom(const Submit& submit) {
-  dfcclResult_t result;
-  while ((result = submit()) == dfcclQueueFull) std::this_thread::yield();
-  return result;
-}
-
-/// Daemons stay for streams where the process has one rank on a device.
-bool hasGpuForEach() {
-  if (deviceCount() >= 2) return true;
-  MESSAGE("not run: needs a GPU for each rank");
-  return false;
-}
-
-/// Longer than a daemon stays that has nothing to do, and than any stay may be that nothing holds.
-void outwaitStays() { std::this_thread::sleep_for(std::chrono::milliseconds(10)); }
 
 int32_t sumOfInputs(const GpuRanks& ranks) { return ranks.size() * (ranks.size() + 1) / 2; }
 
@@ -377,30 +337,6 @@ TEST_CASE("more streams wait than a device has hardware queues") {
     for (const Stream& stream : streams) CHECK(stream.synchronize());
   }
 }
-
-namespace {
-
-/// Another thread that frees memory of a device, which takes until the device is idle.
-class Freeing {
- public:
-  explicit Freeing(int device)
-      : thread_([this, device] {
-          cudaSetDevice(device);
-          void* memory = nullptr;
-          cudaMalloc(&memory, 4 << 20);
-          isAboutToFree_ = true;
-          cudaFree(memory);
-        }) {
-    while (!isAboutToFree_) std::this_thread::yield();
-  }
-  ~Freeing() { thread_.join(); }
-
- private:
-  std::atomic<bool> isAboutToFree_{false};
-  std::thread thread_;
-};
-
-}  // namespace
 
 // cudaFree lets nothing be launched on the device meanwhile, so a daemon that had left could not be started again.
 TEST_CASE("memory is freed while a stream waits for a run that a peer has not submitted yet") {
