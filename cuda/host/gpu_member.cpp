@@ -253,10 +253,12 @@ std::vector<uint8_t> GpuMember::imageOf(const Others& others) const {
   point(program.refs.items, refsAt);
   point(program.dependencies.items, dependenciesAt);
   point(program.chunks.items, chunksAt);
-  auto* const there = reinterpret_cast<CollectiveImage*>(image_);
-  record.places = &there->places;
-  record.program = &there->program;
   auto* image = reinterpret_cast<CollectiveImage*>(writer.bytes().data());
+  const auto offsetOf = [&](const auto& part) {
+    return static_cast<size_t>(reinterpret_cast<const uint8_t*>(&part) - writer.bytes().data());
+  };
+  point(record.places, offsetOf(image->places));
+  point(record.program, offsetOf(image->program));
   std::memcpy(static_cast<void*>(&image->record), &record, sizeof record);
   std::memcpy(static_cast<void*>(&image->places), &places, sizeof places);
   std::memcpy(static_cast<void*>(&image->program), &program, sizeof program);

@@ -14,8 +14,7 @@ constexpr std::chrono::seconds kHangs{4}, kEnds{60};
 }  // namespace
 
 TEST_CASE("control: where daemons leave although streams wait, nobody can start them again") {
-  for (const char* name :
-       {"memory is freed while a stream waits*", "more streams wait than*", "runs before*"}) {
+  for (const char* name : {"memory is freed while a stream waits*", "more streams wait than*", "runs before*"}) {
     CAPTURE(name);
     const std::string only = std::string("--test-case=") + name;
     CHECK(runSelf({only}, {}, kEnds).code == 0);
