@@ -113,6 +113,7 @@ struct StagedEntries {
   Atomic<uint64_t, Scope::block> completionsPosted;
   Atomic<uint64_t, Scope::block> noticeTail;
   Atomic<uint64_t, Scope::block> facts[kMaxGrid];  // of every block, as the polling warp last saw them
+  Atomic<uint32_t, Scope::block> news;             // times that the leader's polling warp has told of anything new
   Atomic<uint32_t, Scope::block> waits;            // of streams, among the entries of this stay
   Atomic<uint32_t, Scope::block> isLeaving;        // the host may not be told of any more of these
   Atomic<uint32_t, Scope::block> isOver;           // the polling warp may leave

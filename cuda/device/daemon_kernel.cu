@@ -55,8 +55,10 @@ __device__ void control() {
     Leader<Platform>& leader = *new (shared.leader) Leader<Platform>(memory);
     leader.enter(startedAt);
     daemon.enter();
+    uint32_t news = 0;
     while (daemon.isInside()) {
-      if (daemon.queueLength() == 0) awaitStaged(leader.noticesTaken());
+      if (daemon.queueLength() == 0) awaitNews(news);
+      news = shared.staged.news.load(order::relaxed);
       const bool fetched = leader.fetch(platform, daemon);
       // The others wait for what has come in; there is only so much of it until something completes.
       const bool progressed = fetched && leader.hasMore() ? false : daemon.step(platform);
@@ -68,9 +70,8 @@ __device__ void control() {
     }
   } else {
     daemon.enter();
-    const uint64_t notices = shared.staged.noticeTail.load(order::relaxed);  // which are the leader's
     while (daemon.isInside()) {
-      if (daemon.queueLength() == 0) awaitStaged(notices);
+      if (daemon.queueLength() == 0) awaitStaged();
       daemon.step(platform);
       if (daemon.isInside() && isWatchdogDue(platform, startedAt, steps)) {
         giveUp();
@@ -101,6 +102,7 @@ __global__ void __launch_bounds__(kBlockThreads, 1) daemonKernel(const __grid_co
     shared.staged.controlTail.store(launch.memory->control.head.load(order::relaxed), order::relaxed);
     shared.staged.completionsPosted.store(launch.memory->counters.completionsPosted.read(), order::relaxed);
     shared.staged.noticeTail.store(launch.memory->pending.notices.header->tail.load(order::relaxed), order::relaxed);
+    shared.staged.news.store(0, order::relaxed);
     shared.staged.waits.store(0, order::relaxed);
     shared.staged.isLeaving.store(0, order::relaxed);
     shared.staged.isOver.store(0, order::relaxed);

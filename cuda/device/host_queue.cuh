@@ -65,7 +65,8 @@ __device__ inline void pollHostQueue() {
   const uint32_t word = lane % kSqeWords;
   uint64_t position = staged.filled.load(order::relaxed);
   uint64_t posted = staged.completionsPosted.load(order::relaxed);
-  uint64_t notices = staged.noticeTail.load(order::relaxed);
+  uint64_t notices = staged.noticeTail.load(order::relaxed), toldNotices = notices;
+  uint32_t news = 0;
   uint32_t entries = 1;  // read at once; more while they come in quick succession
   for (uint32_t look = 0; staged.isOver.load(order::relaxed) == 0; ++look) {
     const uint32_t mine = lane / kSqeWords;
@@ -76,7 +77,11 @@ __device__ inline void pollHostQueue() {
     // What the look before read, which has come meanwhile.
     if (lane == 0) {
       staged.completionsPosted.store(posted, order::relaxed);
-      staged.noticeTail.store(notices, order::relaxed);
+      if (notices != toldNotices) [[unlikely]] {
+        toldNotices = notices;
+        staged.noticeTail.store(notices, order::relaxed);
+        staged.news.store(++news, order::relaxed);
+      }
     }
     posted = memory.counters.completionsPosted.value.load(order::relaxed);
     notices = memory.pending.notices.header->tail.load(order::relaxed);
@@ -101,6 +106,7 @@ __device__ inline void pollHostQueue() {
     __syncwarp();
     if (lane == 0) {
       staged.filled.store(position, order::release);
+      staged.news.store(++news, order::relaxed);
       writeTrace(shared.pollerTrace, TracePoint::submissionSeen, position - 1);
     }
     const uint32_t waits = __ballot_sync(kAll, mine < found && word == 0 && ((value >> 32) & kSqeAwait) != 0);

@@ -3,18 +3,25 @@
 
 namespace dfccl::gpu {
 
-/// For a control thread without tasks: waits a little for an entry, or for a notice behind the first `notices`. Its
-/// whole step takes long to say that there is nothing.
-__device__ inline void awaitStaged(uint64_t notices) {
-  constexpr int kLooks = 64, kLooksPerNotice = 4;
+// For a control thread without tasks: waits a little for something to do. Its whole step takes long to say that there
+// is nothing.
+inline constexpr int kLooksForWork = 256;
+
+/// An entry.
+__device__ inline void awaitStaged() {
   StagedEntries& staged = blockShared().staged;
   const uint64_t taken = staged.taken.load(order::relaxed);
 #pragma unroll 1
-  for (int i = 0; i < kLooks && staged.noticeTail.load(order::relaxed) == notices; ++i) {
+  for (int look = 0; look < kLooksForWork && staged.filled.load(order::relaxed) == taken; ++look) {
+  }
+}
+
+/// The leader: anything that its polling warp has not told by the `seen`-th time. One word says it, because two would
+/// take longer to look at.
+__device__ inline void awaitNews(uint32_t seen) {
+  StagedEntries& staged = blockShared().staged;
 #pragma unroll 1
-    for (int look = 0; look < kLooksPerNotice; ++look) {
-      if (staged.filled.load(order::relaxed) != taken) return;
-    }
+  for (int look = 0; look < kLooksForWork && staged.news.load(order::relaxed) == seen; ++look) {
   }
 }
 

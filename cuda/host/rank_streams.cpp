@@ -14,6 +14,12 @@ namespace {
 
 using WaitValue32 = CUresult (*)(CUstream, CUdeviceptr, cuuint32_t, unsigned);
 
+/// In the host's memory, in one line.
+struct HostWords {
+  Atomic<uint64_t> doorbell;
+  Atomic<uint32_t> mustLeave;
+};
+
 /// The runtime has no call for it, and a program that links the driver's library doesn't start without one.
 WaitValue32 findWaitValue32() {
   void* found = nullptr;
@@ -52,8 +58,9 @@ RankStreams::RankStreams(DeviceArena& arena, PinnedMemory& pinned, const RankLim
   table(waiting_.awaited);
   table(waiting_.listed);
   waiting_.listedCount = reinterpret_cast<uint32_t*>(arena.allocate(sizeof(uint32_t)));
-  waiting_.mustLeave = new (pinned.take(sizeof(Atomic<uint32_t>))) Atomic<uint32_t>{};
-  doorbell_ = new (pinned.take(sizeof(Atomic<uint64_t>))) Atomic<uint64_t>{};
+  auto& words = *new (pinned.take(sizeof(HostWords))) HostWords{};
+  waiting_.mustLeave = &words.mustLeave;
+  doorbell_ = &words.doorbell;
 }
 
 void RankStreams::checkStream(cudaStream_t stream) const {

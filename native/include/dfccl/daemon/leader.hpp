@@ -106,9 +106,6 @@ class Leader {
     return true;
   }
 
-  /// Of streams that have come to their runs.
-  DFCCL_HD uint64_t noticesTaken() const { return pending_.noticesTaken(); }
-
   /// Whether another entry of the host's is known to be there.
   DFCCL_HD bool hasMore() const { return submissions_.hasMore(); }
 

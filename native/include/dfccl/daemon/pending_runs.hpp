@@ -79,8 +79,6 @@ class PendingRuns {
         held_(memory.notices.header->held),
         ready_(memory.notices.header->ready.load(order::relaxed)) {}
 
-  DFCCL_HD uint64_t noticesTaken() const { return head_; }
-
   /// Whether next() may have something. @param tail of the notices, as far as known.
   DFCCL_HD bool mayHaveNext(uint64_t tail) const { return tail != head_ || ready_ != kNoPending; }
 
