@@ -35,6 +35,7 @@ run 90 gpt2 orders --list gpt2 --iterations 200 --disturb 1 --deadline-ms 20000
 run 90 vit orders --list vit --iterations 200 --disturb 1 --deadline-ms 20000
 run 120 latency latency --grid 33 --sweep 1 --iterations 200
 run 60 pipeline pipeline --grid 33
+run 60 pipeline-one-id pipeline --grid 33 --ids 1 --factor 4
 run 30 phases phases --grid 17
 run 30 late burst --grid 33 --late-us 2000
 run 30 late-fixed burst --grid 33 --late-us 2000 --sticky off

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "bench/timing.hpp"
+#include "bench/trace_gaps.hpp"
 #include "host/lanes.hpp"
 
 namespace dfccl::gpu::bench {
@@ -37,30 +38,41 @@ int runLatency(const Arguments& arguments) {
   return wrong == 0 ? 0 : 1;
 }
 
-/// --depth collectives of distinct ids outstanding at any time.
+/// --depth collectives outstanding at any time: of distinct ids, or with --ids 1 all of one, as where a program runs
+/// the same one back to back. --factor from one size to the next.
 int runPipeline(const Arguments& arguments) {
   Bed bed(arguments);
   const auto depth = static_cast<uint32_t>(arguments.number("--depth", 16));
+  const auto ids = static_cast<uint32_t>(arguments.number("--ids", depth));
   const uint64_t operations = arguments.number("--operations", 5000);
   const size_t largest = size_t{1} << 20;
   RankBuffers send = buffersOf(bed, largest), recv = buffersOf(bed, largest * depth);
   uint32_t id = 1000;
-  for (size_t bytes = 8; bytes <= largest; bytes = bytes == 8 ? 4096 : bytes * 16) {
+  for (size_t bytes = 8; bytes <= largest; bytes = bytes == 8 ? 4096 : bytes * arguments.number("--factor", 16)) {
     std::vector<Prepared> prepared;
-    for (uint32_t d = 0; d < depth; ++d) prepared.push_back(prepareSum(bed, send, id++, bytes));
+    for (uint32_t i = 0; i < ids; ++i) prepared.push_back(prepareSum(bed, send, id++, bytes));
     std::vector<std::vector<uint32_t>> slots(depth, std::vector<uint32_t>(bed.ranks()));
     const uint64_t begin = nowNanos();
     for (uint64_t i = 0; i < operations + depth; ++i) {
       const uint32_t d = static_cast<uint32_t>(i % depth);
       for (uint32_t r = 0; i >= depth && r < bed.ranks(); ++r) bed.await(r, slots[d][r]);
       for (uint32_t r = 0; i < operations && r < bed.ranks(); ++r) {
-        slots[d][r] = bed.submit(r, prepared[d].indices[r], send[r]->at(0), recv[r]->at(largest * d));
+        slots[d][r] = bed.submit(r, prepared[i % ids].indices[r], send[r]->at(0), recv[r]->at(largest * d));
       }
     }
     const double micros = static_cast<double>(nowNanos() - begin) * 1e-3 / static_cast<double>(operations);
-    std::printf("{\"bench\":\"dfccl outstanding\",\"bytes\":%zu,\"depth\":%u,\"usPerOperation\":%.2f}\n", bytes, depth,
-                micros);
+    const unsigned wrong = wrongOf(bed, recv, prepared.back());
+    std::printf(
+        "{\"bench\":\"dfccl "
+        "outstanding\",\"bytes\":%zu,\"depth\":%u,\"ids\":%u,\"usPerOperation\":%.2f,\"wrong\":%u}\n",
+        bytes, depth, ids, micros, wrong);
     std::fflush(stdout);
+    if (wrong != 0) return 1;
+    if (arguments.number("--gaps", 0) == 0) continue;
+    for (uint32_t block = 0; block < 2; ++block) {
+      std::printf("{\"bench\":\"gaps\",\"bytes\":%zu,\"block\":%u,\"gapsNs\":%s}\n", bytes, block,
+                  gapsJson(bed.world().rank(0), nanosPerCycleOf(bed.device(0)), block).c_str());
+    }
   }
   return 0;
 }
