@@ -84,11 +84,12 @@ function byLanes(rows: readonly Row[]): Series[] {
 }
 
 function byDepth(rows: readonly Row[]): Series[] {
-  return [...new Set(rows.map(({ depth }) => Number(depth)))].map((depth) =>
+  const nameOf = ({ depth, ids }: Row): string => `${depth} outstanding${ids === 1 ? ", all of one id" : ""}`;
+  return [...new Set(rows.map(nameOf))].map((name) =>
     line(
-      `${depth} outstanding`,
+      name,
       "dfccl",
-      rows.filter((row) => row.depth === depth),
+      rows.filter((row) => nameOf(row) === name),
       "usPerOperation",
     ),
   );

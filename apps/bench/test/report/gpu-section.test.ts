@@ -35,6 +35,15 @@ describe("a section of what dfccl_gpu wrote", () => {
     expect(outstanding?.series.map(({ name, points }) => [name, points.length])).toEqual([["16 outstanding", 4]]);
   });
 
+  it("tells runs of one id from runs of many", () => {
+    const rows = [1, 16].map((ids) => ({ bench: "dfccl outstanding", bytes: 8, depth: 16, ids, usPerOperation: ids === 1 ? 8.5 : 1.6 }));
+    const [outstanding] = gpuSection(rows, "gpu", "pipeline").charts;
+    expect(outstanding?.series.map(({ name, points }) => [name, points])).toEqual([
+      ["16 outstanding, all of one id", [[8, 8.5]]],
+      ["16 outstanding", [[8, 1.6]]],
+    ]);
+  });
+
   it("refuses what holds no times over sizes, and leaves other files to others", () => {
     expect(() => readSection(pathOf("burst"), "gpu")).toThrowError(PerfError);
     expect(() => readSection(pathOf("burst"), "gpu")).toThrowError("burst.jsonl holds no times over sizes.");
