@@ -199,16 +199,19 @@ class CudaPlatform {
 
   __device__ MoveOperands& operands() { return blockShared().operands; }
 
-  __device__ static void reduceCopy(DataType type, ReduceOp op, const ReduceCopyArgs& args, uint64_t) {
+  __device__ static void reduceCopy(const CollectiveRecord& view, const ReduceCopyArgs& args, const RunAddresses&) {
     TeamOrder& order = blockShared().order;
     order.work = Work::reduceCopy;
-    order.type = type;
-    order.op = op;
+    order.type = view.type;
+    order.op = view.op;
     order.args = args;
     mark(TracePoint::moveOrdered, static_cast<uint64_t>(Work::reduceCopy));
     carryOut();
     mark(TracePoint::moveDone, static_cast<uint64_t>(Work::reduceCopy));
   }
+
+  __device__ static void beginSeries() {}
+  __device__ static void endSeries() {}
 
   /// As reduceCopy, with operands that the workers look up themselves: the control thread would take one after another.
   __device__ static void movePrepared(const CollectiveRecord& view, const RunAddresses& run, const PreparedMove& move) {

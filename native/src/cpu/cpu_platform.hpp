@@ -14,6 +14,7 @@
 #include "dfccl/daemon/rules.hpp"
 #include "dfccl/daemon/trace_point.hpp"
 #include "dfccl/reduce_copy.hpp"
+#include "reduce_copy/result_stores.hpp"
 
 namespace dfccl {
 
@@ -147,9 +148,28 @@ class CpuPlatform {
     return known;
   }
 
-  static void reduceCopy(DataType type, ReduceOp op, ReduceCopyArgs args, uint64_t workingSetBytes) {
-    args.workingSetBytes = workingSetBytes;
-    dfccl::reduceCopy(type, op, args);
+  void reduceCopy(const CollectiveRecord& collective, ReduceCopyArgs args, const RunAddresses& run) {
+    args.workingSetBytes = collective.workingSetBytes;
+    const size_t bytes = args.count * sizeOf(collective.type);
+    Stores stores = Stores::byWorkingSet;
+    // Measured: where something is reduced, what is saved is spent on the way through the buffer. And in place the
+    // lines have just been read.
+    if (args.sourceCount == 1 && bytes >= ResultStores::kLeastBytes && collective.stores != nullptr &&
+        run.sendAddress != run.recvAddress) {
+      stores = collective.stores->of(run.run, run.recvAddress, collective.workingSetBytes);
+      if (stores == Stores::around && isInSeries_) {
+        stores = Stores::aroundUnordered;
+        isUnordered_ = true;
+      }
+    }
+    dfccl::reduceCopy(collective.type, collective.op, args, stores);
+  }
+
+  /// Between these nobody is told of any result: so what orders them is done once.
+  void beginSeries() { isInSeries_ = true; }
+  void endSeries() {
+    if (isUnordered_) orderStores();
+    isInSeries_ = isUnordered_ = false;
   }
 
   void movePrepared(const CollectiveRecord& view, const RunAddresses& run, const PreparedMove& move) {
@@ -242,6 +262,7 @@ class CpuPlatform {
   }
   MoveOperands operands_;
   const Exchange* begun_ = nullptr;
+  bool isInSeries_ = false, isUnordered_ = false;
   std::vector<uint8_t> receiveStaging_, sendStaging_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <string>
 
 #include "error.hpp"
@@ -33,6 +34,7 @@ CpuRankTables::CpuRankTables(const RankLimits& limits, const SharedTables& share
     : runTable(limits.completionSlots),
       partsTable(limits.completionSlots),
       collectiveTable(shared.collectives == nullptr ? limits.collectives : 0),
+      resultStores(limits.collectives),
       contextTable(limits.tasks),
       activeTable(limits.tasks, 0),
       blockTable(limits.grid),
@@ -77,6 +79,8 @@ CpuRankMemory::CpuRankMemory(uint32_t rankNumber, const RankLimits& rankLimits,
   blocks = arrayOf(blockTable);
   feed = BlockFeed::create(feedMemory.get(), feedCapacity(limits), feedReaders(limits.grid));
 }
+
+ResultStores* CpuRankMemory::renewStores(uint32_t index) { return std::construct_at(&resultStores[index]); }
 
 Array<QueueEntry> CpuRankMemory::growTaskQueue(uint32_t block) {
   Block& tables = blockTables[block];

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "dfccl/daemon/rank_memory.hpp"
+#include "reduce_copy/result_stores.hpp"
 
 namespace dfccl {
 
@@ -34,6 +35,7 @@ struct CpuRankTables {
   std::vector<RunRecord> runTable;
   std::vector<uint32_t> partsTable;
   std::vector<CollectiveRecord> collectiveTable;
+  std::vector<ResultStores> resultStores;
   std::vector<TaskContext> contextTable;
   std::vector<uint8_t> activeTable;
   std::vector<BlockMemory> blockTable;
@@ -50,6 +52,9 @@ class CpuRankMemory : private detail::CpuRankTables, public RankMemory {
                 const SharedTables& shared = {});
   CpuRankMemory(const CpuRankMemory&) = delete;
   CpuRankMemory& operator=(const CpuRankMemory&) = delete;
+
+  /// Of the collective that gets this index: as if it had never run.
+  ResultStores* renewStores(uint32_t index);
 
   /// Doubles a block's task queue. @return the new one, with the former's entries. @pre the caller steps the block.
   Array<QueueEntry> growTaskQueue(uint32_t block);

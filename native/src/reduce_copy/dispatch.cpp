@@ -3,6 +3,7 @@
 //   dispatch.cpp   takes the best family that this CPU runs, once
 //   execute.cpp    copies, or reduces with the family's kernel, directly or by way of a small buffer
 //   strategy.cpp   which of these, by the number of operands and their size
+//   result_stores  how a collective stores its results, by when their buffers were last written
 //   kernels_*.cpp  one family each: the same kernels.hpp and vector_lanes.hpp, compiled for one set of instructions
 //   reference.cpp  what every kernel must equal, bit for bit
 //
@@ -40,8 +41,13 @@ std::span<const KernelFamily* const> availableFamilies() {
 
 }  // namespace reduce_copy
 
-void reduceCopy(DataType type, ReduceOp op, const ReduceCopyArgs& args) {
-  reduce_copy::executeWith(reduce_copy::bestFamily(), type, op, args);
+void reduceCopy(DataType type, ReduceOp op, const ReduceCopyArgs& args, Stores stores) {
+  reduce_copy::executeWith(reduce_copy::bestFamily(), type, op, args, stores);
+}
+
+void orderStores() {
+  const reduce_copy::KernelFamily& family = reduce_copy::bestFamily();
+  if (family.stream != nullptr) family.streamFence();
 }
 
 const char* reduceCopyKernelName() { return reduce_copy::bestFamily().name; }

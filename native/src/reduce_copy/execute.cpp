@@ -55,10 +55,8 @@ void reduceStaged(ReduceKernel reduce, DivideKernel divide, StreamKernel stream,
   }
 }
 
-}  // namespace
-
-void executeWith(const KernelFamily& family, Strategy strategy, DataType type, ReduceOp op,
-                 const ReduceCopyArgs& args) {
+/// Without a fence behind stores that go around the caches.
+void carryOut(const KernelFamily& family, Strategy strategy, DataType type, ReduceOp op, const ReduceCopyArgs& args) {
   if (args.count == 0) return;
   const StreamKernel stream = strategy == Strategy::streamed ? family.stream : nullptr;
   if (isCopy(op, args)) {
@@ -83,15 +81,24 @@ void executeWith(const KernelFamily& family, Strategy strategy, DataType type, R
       reduceStaged(reduce, divide, stream, call, sizeOf(type), divisor);
     }
   }
-  if (stream != nullptr) family.streamFence();
 }
 
-void executeWith(const KernelFamily& family, DataType type, ReduceOp op, const ReduceCopyArgs& args) {
+}  // namespace
+
+void executeWith(const KernelFamily& family, Strategy strategy, DataType type, ReduceOp op,
+                 const ReduceCopyArgs& args) {
+  carryOut(family, strategy, type, op, args);
+  if (strategy == Strategy::streamed && family.stream != nullptr) family.streamFence();
+}
+
+void executeWith(const KernelFamily& family, DataType type, ReduceOp op, const ReduceCopyArgs& args, Stores stores) {
   const Strategy strategy = chooseStrategy({.sourceCount = args.sourceCount,
                                             .destinationCount = args.destinationCount,
                                             .operandBytes = args.count * sizeOf(type),
                                             .workingSetBytes = args.workingSetBytes,
+                                            .stores = stores,
                                             .canStream = family.stream != nullptr});
+  if (stores == Stores::aroundUnordered) return carryOut(family, strategy, type, op, args);
   executeWith(family, strategy, type, op, args);
 }
 

@@ -6,7 +6,8 @@
 namespace dfccl::reduce_copy {
 
 /// Chooses a strategy from the arguments.
-void executeWith(const KernelFamily& family, DataType type, ReduceOp op, const ReduceCopyArgs& args);
+void executeWith(const KernelFamily& family, DataType type, ReduceOp op, const ReduceCopyArgs& args,
+                 Stores stores = Stores::byWorkingSet);
 
 /// @param strategy Streamed becomes staged where the family can't stream. Copies are staged in their own way, and
 ///   averages of integers always, because they are divided there.

@@ -1,7 +1,8 @@
 #include "strategy.hpp"
 
 #include <algorithm>
-#include <cstdio>
+
+#include "cache_size.hpp"
 
 namespace dfccl::reduce_copy {
 namespace {
@@ -19,34 +20,16 @@ constexpr size_t stagedThreshold(size_t cacheBytes) { return cacheBytes / 4; }
 // Too little for any of this to pay.
 constexpr size_t kAlwaysDirectBytes = 2 << 10;
 
-constexpr size_t kAssumedCacheBytes = 32 << 20;
-
-// From sysfs, as "32768K": sysconf() multiplies by the number of caches on some virtual machines.
-size_t readLastLevelCacheBytes() {
-  std::FILE* file = std::fopen("/sys/devices/system/cpu/cpu0/cache/index3/size", "r");
-  if (file == nullptr) return kAssumedCacheBytes;
-  unsigned long number = 0;
-  char unit = 'B';
-  const bool isRead = std::fscanf(file, "%lu%c", &number, &unit) >= 1 && number > 0;
-  std::fclose(file);
-  if (!isRead) return kAssumedCacheBytes;
-  const int shift = unit == 'K' ? 10 : unit == 'M' ? 20 : 0;
-  return size_t{number} << shift;
-}
-
 }  // namespace
-
-size_t lastLevelCacheBytes() {
-  static const size_t bytes = readLastLevelCacheBytes();
-  return bytes;
-}
 
 Strategy chooseStrategy(const StrategyFacts& facts) {
   const int operandCount = facts.sourceCount + facts.destinationCount;
   const size_t callBytes = facts.operandBytes * static_cast<size_t>(operandCount);
   if (callBytes <= kAlwaysDirectBytes) return Strategy::direct;
-  const size_t cacheBytes = lastLevelCacheBytes();
-  if (facts.canStream && facts.workingSetBytes > streamingThreshold(cacheBytes)) return Strategy::streamed;
+  const size_t cacheBytes = expectedCacheBytes();
+  const bool isTooMuch = facts.workingSetBytes > streamingThreshold(cacheBytes);
+  const bool isAround = facts.stores == Stores::byWorkingSet ? isTooMuch : facts.stores != Stores::cached;
+  if (facts.canStream && isAround) return Strategy::streamed;
   const bool isCached = std::max(facts.workingSetBytes, callBytes) <= stagedThreshold(cacheBytes);
   const bool isWide = operandCount >= kStagedFromOperands && facts.destinationCount > 1;
   return isWide && isCached ? Strategy::staged : Strategy::direct;

@@ -2,6 +2,8 @@
 // How the result reaches its destinations.
 #include <cstddef>
 
+#include "dfccl/reduce_copy.hpp"
+
 namespace dfccl::reduce_copy {
 
 enum class Strategy {
@@ -16,12 +18,10 @@ struct StrategyFacts {
   int destinationCount;
   size_t operandBytes;
   size_t workingSetBytes;  // of the whole collective, 0 = unknown
+  Stores stores;
   bool canStream;
 };
 
 Strategy chooseStrategy(const StrategyFacts& facts);
-
-/// Size of this machine's last-level cache; 32 MiB where the system doesn't say.
-size_t lastLevelCacheBytes();
 
 }  // namespace dfccl::reduce_copy

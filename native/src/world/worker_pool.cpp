@@ -7,6 +7,7 @@
 
 #include "cpu/futex.hpp"
 #include "error.hpp"
+#include "reduce_copy/result_stores.hpp"
 #include "world/world.hpp"
 
 namespace dfccl {
@@ -24,6 +25,19 @@ constexpr int kMaxHoldOffs = 4;  // of a caller's pass over all ranks, before it
 constexpr uint64_t kNapMicros = 1000;
 constexpr uint32_t kMostNapDoublings = 5;
 constexpr uint64_t kWatchMicros = 20'000;  // how often a world without progress looks for a deadlock
+
+/// Waits for `pauses`, unless the caller has begun what takes long enough to share. @param seen such runs so far.
+bool isInvited(int pauses, uint32_t& seen) {
+  for (int i = 0; i < pauses; ++i) {
+    const uint32_t now = ResultStores::slowRuns().load(order::relaxed);
+    if (now != seen) {
+      seen = now;
+      return true;
+    }
+    cpuPause();
+  }
+  return false;
+}
 
 Platform& threadPlatform() {
   thread_local Platform platform;
@@ -121,6 +135,7 @@ void WorkerPool::run(uint32_t firstRank) {
   int holdOffPauses = kHoldOffPauses;
   uint32_t pauses = 0;
   uint32_t naps = 0;  // in a row, while other processes have to move on
+  uint32_t seenSlowRuns = ResultStores::slowRuns().load(order::relaxed);
   while (stopping_.load(order::relaxed) == 0) {
     const uint32_t seenBell = bell_->load(order::seqCst);
     const uint64_t helps = helps_.load(order::relaxed);
@@ -132,9 +147,8 @@ void WorkerPool::run(uint32_t firstRank) {
     if (holdOffs < kMaxHoldOffs && (helps % 2 != 0 || holdOffs == 0)) {
       const int hold = holdOffs == 0 ? holdOffPauses : kHoldOffPauses;
       ++holdOffs;
-      for (int i = 0; i < hold; ++i) cpuPause();
       idleSince = readTicks();
-      continue;
+      if (!isInvited(hold, seenSlowRuns)) continue;
     }
     const bool any = stepAll(platform, firstRank, true);
     world_.afterStep(any);

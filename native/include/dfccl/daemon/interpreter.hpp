@@ -118,9 +118,11 @@ class Interpreter {
     publishBuffers(progressed);
     CollectiveShared& shared = *c_.shared;
     if (d_.isLast) {
+      platform_.beginSeries();
       for (const JointMove& move : shared.joint.moves) {
         DirectMoves<P>::moveJointly(slice(), shared.joint, move, budgetBytes);
       }
+      platform_.endSeries();
       shared.executedRuns.store(run_.run + 1, order::release);
     } else if (shared.executedRuns.load(order::acquire) <= run_.run && Rules::completeAfterAcknowledge) {
       return Outcome::stuck;

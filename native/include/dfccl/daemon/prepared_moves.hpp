@@ -25,7 +25,7 @@ void movePrepared(P& platform, const CollectiveRecord& view, const RunAddresses&
   ReduceCopyArgs args{sources, static_cast<int>(move.sourceCount), destinations,
                       static_cast<int>(move.destinationCount), move.elements};
   args.divisor = move.divisor;
-  platform.reduceCopy(view.type, view.op, args, view.workingSetBytes);
+  platform.reduceCopy(view, args, run);
 }
 
 /// Carries prepared copies out, one after the other. @pre All peers' buffers are known.
@@ -36,7 +36,7 @@ void copyPrepared(P& platform, const CollectiveRecord& view, const RunAddresses&
     const PreparedCopies::Copy& copy = prepared.copies[i];
     const void* source = buffers.userBuffer(copy.from, true) + copy.inputOffset;
     void* destination = buffers.userBuffer(copy.to, false) + copy.outputOffset;
-    platform.reduceCopy(view.type, view.op, {&source, 1, &destination, 1, copy.elements}, view.workingSetBytes);
+    platform.reduceCopy(view, {&source, 1, &destination, 1, copy.elements}, run);
   }
 }
 

@@ -13,6 +13,8 @@
 
 namespace dfccl {
 
+class ResultStores;
+
 /// Where the other ranks of a collective find this rank's buffers, for one run. Each word vouches for itself: a 48-bit
 /// address below 16 bits of the run's number plus one, so nothing has to be ordered between them. No member is ever two
 /// runs ahead of another, so 16 bits can't be mistaken.
@@ -124,6 +126,7 @@ struct CollectiveRecord : CollectiveHead {
   Atomic<uint64_t, Scope::device>*
       blockProgress;         // [program block]: steps finished since registration, for dependencies between blocks
   uint64_t workingSetBytes;  // of all members together: chooses streaming stores
+  ResultStores* stores;      // what they are like; null where nobody keeps that
   alignas(64) Atomic<uint32_t, Scope::device> blocksDropped;  // blocks that let go of it after an abort
   Atomic<uint64_t, Scope::device> finishedRuns;  // complete on every block of this rank: the next run may start
 };

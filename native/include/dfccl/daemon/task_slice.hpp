@@ -49,7 +49,7 @@ struct TaskSlice {
     ReduceCopyArgs args{operands.sources, sourceCount, operands.destinations, destinationCount, elements};
     if (collective.op == ReduceOp::scaledSum) args.scales = operands.scales;
     if (collective.op == ReduceOp::avg && finishes) args.divisor = places.members;
-    platform.reduceCopy(collective.type, collective.op, args, collective.workingSetBytes);
+    platform.reduceCopy(collective, args, run);
     budgetBytes -= static_cast<int64_t>(elements * program.elementBytes()) * (sourceCount + destinationCount);
   }
 };

@@ -87,8 +87,8 @@ class TestPlatform : public CpuPlatform<RulesType> {
     return CpuPlatform<RulesType>::lookForMailboxes(places, run, known);
   }
 
-  static void reduceCopy(DataType type, ReduceOp op, const ReduceCopyArgs& args, uint64_t workingSetBytes) {
-    const size_t bytes = args.count * sizeOf(type);
+  void reduceCopy(const CollectiveRecord& collective, const ReduceCopyArgs& args, const RunAddresses& run) {
+    const size_t bytes = args.count * sizeOf(collective.type);
     for (int i = 0; i < args.sourceCount; ++i) {
       if (!mayTouch(args.sources[i], bytes, "reads")) return;
     }
@@ -96,7 +96,7 @@ class TestPlatform : public CpuPlatform<RulesType> {
       if (!mayTouch(args.destinations[i], bytes, "writes")) return;
     }
     if (Surroundings::moves != nullptr) Surroundings::moves->push_back(args.sourceCount);
-    CpuPlatform<RulesType>::reduceCopy(type, op, args, workingSetBytes);
+    CpuPlatform<RulesType>::reduceCopy(collective, args, run);
   }
 
   static void willLeave(const RankMemory& memory) { Surroundings::pollers[&memory].isLeaving = true; }
