@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "../../src/reduce_copy/cache_size.hpp"
 #include "../../src/reduce_copy/execute.hpp"
 #include "dfccl/reduce_copy.hpp"
 
