@@ -96,7 +96,9 @@ uint32_t World::registerCollective(uint32_t rank, const CollectiveSpec& spec) {
   record = describedRecord(spec, index, member, *firstTask);
   record.program = program.get();
   const BufferSizes sizes = bufferSizes(spec, member);
-  record.stores = static_cast<CpuRankMemory&>(memory).renewStores(index);
+  // What goes into slots or scratch memory is read at once.
+  const bool writesResultsOnly = program->connections.empty() && program->scratchBytes == 0;
+  if (writesResultsOnly) record.stores = static_cast<CpuRankMemory&>(memory).renewStores(index);
   record.workingSetBytes = std::max(sizes.send, sizes.recv) * sizeOf(spec.type) * 2 * spec.ranks.size();
   for (uint32_t block = 0; block < blockCount; ++block) {
     memory.contexts[*firstTask + block] = TaskContext{{}, index, block, blockCount, 0};

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <random>
 
+#include "daemon/support/programs.hpp"
+
 using namespace dfccl;
 
 namespace {
@@ -121,6 +123,19 @@ TEST_CASE("runs of one id are executed in the order of submission") {
   }
   CHECK(a[3] == 1024);
   CHECK(b[0] == 1024);
+}
+
+TEST_CASE("only results are stored around the caches, not what is read from slots at once") {
+  World world(options(2, 0));
+  const auto remembersStores = [&](uint32_t id, const std::vector<uint8_t>& program) {
+    CollectiveSpec spec = allReduce(id, 2, 100'000);
+    spec.program = program;
+    const uint32_t index = world.registerCollective(0, spec);
+    return world.rank(0).memory().collectives[index].stores != nullptr;
+  };
+  CHECK(remembersStores(1, {}));
+  CHECK_FALSE(remembersStores(2, test::ringAllReduce(Protocol::simple, 2)(0)));
+  CHECK_FALSE(remembersStores(3, test::stagedRingAllReduce(Protocol::ll, 2)(0)));
 }
 
 TEST_CASE("in order, opposite orders deadlock and the watchdog prints the cycle; preempting, they complete") {
