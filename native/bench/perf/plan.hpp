@@ -78,7 +78,8 @@ inline Fault parseFault(const std::string& text) {
   throw PerfError(Exit::invalidUsage, "There is no fault " + parts[0] + ".");
 }
 
-/// Lines of "count type op root [iterations [program]]", types and operators as numbers; "w" before it: a warm-up.
+/// Lines of "count type op root [iterations [program]]", types and operators as numbers; "w" before it: a warm-up; "b":
+/// what is not measured, but the buffers are to hold.
 inline std::vector<Case> readCases(const std::string& path, Test test, uint32_t ranks) {
   std::ifstream file(path);
   if (!file) throw PerfError(Exit::invalidUsage, path + " can't be read. Look at the path.");
@@ -88,7 +89,8 @@ inline std::vector<Case> readCases(const std::string& path, Test test, uint32_t 
     c.test = test;
     c.ranks = ranks;
     c.isWarmUp = line.starts_with("w");
-    std::istringstream words(c.isWarmUp ? line.substr(1) : line);
+    c.isForBuffers = line.starts_with("b");
+    std::istringstream words(c.isWarmUp || c.isForBuffers ? line.substr(1) : line);
     uint32_t type = 0, op = 0;
     if (!(words >> c.count >> type >> op >> c.root) || type >= kDataTypeCount || op >= kReduceOpCount ||
         c.root >= ranks) {

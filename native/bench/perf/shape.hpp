@@ -42,8 +42,9 @@ struct Case {
   ReduceOp op = ReduceOp::sum;
   uint32_t root = 0;
   bool isWarmUp = false;
-  uint32_t iterations = 0;  // 0: as many as all others
-  uint32_t program = 0;     // of those that the cases choose among, from 1; 0: what the library chooses
+  bool isForBuffers = false;  // not measured: the buffers are large enough for it, too
+  uint32_t iterations = 0;    // 0: as many as all others
+  uint32_t program = 0;       // of those that the cases choose among, from 1; 0: what the library chooses
 
   size_t elementBytes() const { return sizeOf(type); }
 

@@ -9,6 +9,8 @@ export interface Measurement {
   /** Measured first, and thrown away. */
   readonly warmUps: readonly PerfCase[];
   readonly cycles: number;
+  /** Not measured now, but buffers are as large as for these: each operation takes the next part of them, so that a cache isn't measured. */
+  readonly buffersFor?: readonly PerfCase[];
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -72,7 +74,7 @@ export function turnsOf(backend: OpenBackend, measurement: Measurement): Turns {
       const cases = measurement.cases.slice(row, row + 1);
       let measured: MeasuredRow | undefined;
       const warmUps = measurement.warmUps.length > 0 ? cases : [];
-      await backend.measure({ ...measurement, cases, warmUps, cycles: 1 }, (one) => {
+      await backend.measure({ ...measurement, cases, warmUps, cycles: 1, buffersFor: measurement.cases }, (one) => {
         measured = one;
       });
       if (measured === undefined) throw new PerfError("BACKEND_FAILED", "A backend has measured nothing.", "Report this.");

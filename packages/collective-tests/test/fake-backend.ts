@@ -1,4 +1,4 @@
-import type { BackendName, Measured, OpenBackend, PerfBackend, Side } from "@dfccl/collective-tests";
+import type { BackendName, Measured, Measurement, OpenBackend, PerfBackend, Side } from "@dfccl/collective-tests";
 
 export interface FakeOptions {
   readonly name?: BackendName;
@@ -7,10 +7,20 @@ export interface FakeOptions {
   readonly inPlace?: Side;
   readonly memoryBytes?: number;
   readonly fails?: Error;
+  /** Told of each measurement. */
+  readonly onMeasure?: (measurement: Measurement) => void;
 }
 
 /** A library whose every operation takes as long as it is told. */
-export function fakeBackend({ name = "cpu", us = 1000, side = {}, inPlace, memoryBytes = 2 ** 40, fails }: FakeOptions = {}): PerfBackend {
+export function fakeBackend({
+  name = "cpu",
+  us = 1000,
+  side = {},
+  inPlace,
+  memoryBytes = 2 ** 40,
+  fails,
+  onMeasure,
+}: FakeOptions = {}): PerfBackend {
   const opened: OpenBackend = {
     version: "1.2.3",
     devices: [
@@ -19,8 +29,10 @@ export function fakeBackend({ name = "cpu", us = 1000, side = {}, inPlace, memor
     ],
     memoryBytes,
     machine: { cpu: "Machine" },
-    measure: async ({ cases }, onRow) => {
+    measure: async (measurement, onRow) => {
       if (fails) throw fails;
+      onMeasure?.(measurement);
+      const { cases } = measurement;
       const at = new Date(2026, 0, 2, 3, 4, 5);
       const measured: Measured = { us, cpuUs: us / 10, wrong: 0, ...side };
       for (const one of cases) onRow({ backend: name, case: one, outOfPlace: measured, inPlace: inPlace ?? measured, at });

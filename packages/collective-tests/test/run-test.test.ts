@@ -1,7 +1,15 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type CollectiveName, type PerfBackend, PerfError, parseArguments, readEnvironment, runTest } from "@dfccl/collective-tests";
+import {
+  type CollectiveName,
+  type Measurement,
+  type PerfBackend,
+  PerfError,
+  parseArguments,
+  readEnvironment,
+  runTest,
+} from "@dfccl/collective-tests";
 import { afterAll, describe, expect, it } from "vitest";
 import { fakeBackend } from "./fake-backend.js";
 
@@ -80,6 +88,17 @@ describe("the text", () => {
     const { code, lines } = await run(["-g", "3", "-b", "8", "-e", "8"], undefined, {}, "hypercube");
     expect(lines).toContain("nRanks 3 is not a power of 2, skipping");
     expect(code).toBe(0);
+  });
+
+  it("gives backends that are started for each size buffers for the largest, so that no cache is measured", async () => {
+    const asked: Measurement[] = [];
+    const onMeasure = (measurement: Measurement): void => void asked.push(measurement);
+    await run(
+      ["-b", "8", "-e", "1M", "-f", "131072", "--backend", "cpu,mpi"],
+      [fakeBackend({ onMeasure }), fakeBackend({ name: "mpi", onMeasure })],
+    );
+    expect(asked.map(({ cases }) => cases.map(({ bytes }) => bytes))).toEqual([[8], [8], [1048576], [1048576]]);
+    for (const { buffersFor } of asked) expect(buffersFor?.map(({ bytes }) => bytes)).toEqual([8, 1048576]);
   });
 
   it("shows backends beside each other, and how many times faster the first one is", async () => {

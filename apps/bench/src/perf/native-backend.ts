@@ -49,10 +49,10 @@ export function openNative(native: NativeCommand): OpenBackend {
 
 /** A folder of its own for what the native loop reads, and the command line that names it. */
 function prepare(native: NativeCommand, measurement: Measurement): { readonly folder: string; readonly args: string[] } {
-  const { run, cases, warmUps, cycles } = measurement;
+  const { run, cases, warmUps, cycles, buffersFor } = measurement;
   const folder = mkdtempSync(join(tmpdir(), "dfccl-perf-"));
   const file = join(folder, "cases");
-  writeCases(file, warmUps, cases);
+  writeCases(file, warmUps, cases, buffersFor);
   const prepared = native.prepare ? native.prepare(measurement, folder) : [];
   return { folder, args: [...native.args, ...nativeArguments(run, cycles), "--cases", file, ...prepared] };
 }
