@@ -76,7 +76,7 @@ TEST_CASE("after kill -9 or SIGSTOP of a rank at any moment the others name it i
   const auto seed = static_cast<unsigned>(std::random_device{}());
   CAPTURE(seed);
   std::mt19937 random(seed);
-  const std::set<std::string> before = filesIn("/dev/shm");
+  const std::set<std::string> before = sharedMemories();
   int64_t slowest = 0;
   for (int moment = 0; moment < moments(); ++moment) {
     CAPTURE(moment);
@@ -104,7 +104,7 @@ TEST_CASE("after kill -9 or SIGSTOP of a rank at any moment the others name it i
   }
   MESSAGE("the last survivor knew after " << slowest << " ms at most; the limit of silence is " << kMuteMillis
                                           << " ms");
-  CHECK(filesIn("/dev/shm") == before);
+  CHECK(sharedMemories() == before);
 }
 
 TEST_CASE("what a stopped rank may still touch isn't let go before its process has ended") {

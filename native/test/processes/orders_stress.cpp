@@ -21,7 +21,7 @@ constexpr uint64_t kCounts[] = {1, 100, 1000, 5000, 40'000, 150'000};
 TEST_CASE("processes that submit in orders of their own complete, bit for bit") {
   const auto seed = static_cast<unsigned>(std::random_device{}());
   CAPTURE(seed);
-  const std::set<std::string> before = filesIn("/dev/shm");
+  const std::set<std::string> before = sharedMemories();
   for (const auto& [ranks, workers] : {std::pair{2u, 0u}, {3u, 1u}, {8u, 0u}, {8u, 1u}}) {
     CAPTURE(ranks);
     CAPTURE(workers);
@@ -31,5 +31,5 @@ TEST_CASE("processes that submit in orders of their own complete, bit for bit") 
     });
     for (uint32_t r = 0; r < ranks; ++r) CHECK(processes.join(r) == kFine);
   }
-  CHECK(filesIn("/dev/shm") == before);
+  CHECK(sharedMemories() == before);
 }

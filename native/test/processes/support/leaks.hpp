@@ -21,6 +21,13 @@ inline std::set<std::string> filesIn(const char* folder) {
   return names;
 }
 
+/// Shared memory with a name of this library's; other programs of the machine come and go with theirs.
+inline std::set<std::string> sharedMemories() {
+  std::set<std::string> names = filesIn("/dev/shm");
+  std::erase_if(names, [](const std::string& name) { return name.find("dfccl") == std::string::npos; });
+  return names;
+}
+
 /// Sockets of this machine that are, or were accepted at, the rendezvous of a job.
 inline int socketsOf(const std::string& job) {
   const std::string name = "@" + rendezvous::socketName(job);
