@@ -65,7 +65,8 @@ std::map<uintptr_t, Piece>::const_iterator pieceAt(const void* address) {
   return at - found->first < found->second.bytes ? found : pieces.end();
 }
 
-/// A stream waits until a word in memory has come to a value, counted round its wrap.
+/// A stream waits until a word in memory has come to a value, counted round its wrap. It looks again and again, as a
+/// device's does: whoever writes the word wakes nobody.
 CUresult streamWaitValue32(CUstream handle, CUdeviceptr address, cuuint32_t value, unsigned) {
   auto& word = *reinterpret_cast<std::atomic<uint32_t>*>(address);
   simulated::Device::streamOf(handle, currentDevice).put([&word, value] {

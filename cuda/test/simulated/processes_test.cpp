@@ -200,7 +200,7 @@ TEST_CASE("collectives that get the places of others begin with nothing of their
       for (int id = 0; id < kAtOnce; ++id) OK(dfcclUnregister(id, me.context));
       cudaFree(in);
       cudaFree(out);
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      OK(dfcclSynchronize(me.context));  // the daemon is out, then
     }
     return leave(me);
   });
