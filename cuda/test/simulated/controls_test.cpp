@@ -1,5 +1,5 @@
-// What hangs, and that it does: the cases of streams_test.cpp where daemons leave although streams wait, and streams
-// that keep each other waiting in the hardware's queues.
+// What hangs, and that it does: the cases of waiting_streams_test.cpp where daemons leave although streams wait, and
+// streams that keep each other waiting in the hardware's queues.
 #include <doctest/doctest.h>
 
 #include <string>
