@@ -34,7 +34,7 @@ size_t checkType(Bed& bed, std::vector<std::unique_ptr<Buffers>>& buffers, uint3
     scales.push_back(0.5 + r);
     spec.scale = scales.back();
     indices.push_back(bed.world().registerCollective(r, spec, lanes));
-    bed.world().rank(r).arena().write(buffers[r]->at(0), inputs[r].data(), bytes);
+    bed.world().copyIn(r, buffers[r]->at(0), inputs[r].data(), bytes);
   }
   std::vector<uint8_t> expected(bytes), actual(bytes);
   void* destination = expected.data();
@@ -47,14 +47,14 @@ size_t checkType(Bed& bed, std::vector<std::unique_ptr<Buffers>>& buffers, uint3
   const std::vector<uint8_t> nothing(bytes, 0xff);
   for (int run = 0; run < 3; ++run) {
     for (uint32_t r = 0; r < bed.ranks(); ++r)
-      bed.world().rank(r).arena().write(buffers[r]->at(half), nothing.data(), bytes);
+      bed.world().copyIn(r, buffers[r]->at(half), nothing.data(), bytes);
     slots.clear();
     for (uint32_t r = 0; r < bed.ranks(); ++r) {
       slots.push_back(bed.submit(r, indices[r], buffers[r]->at(0), buffers[r]->at(half)));
     }
     for (uint32_t r = 0; r < bed.ranks(); ++r) {
       bed.await(r, slots[r]);
-      bed.world().rank(r).arena().read(actual.data(), buffers[r]->at(half), bytes);
+      bed.world().copyOut(r, actual.data(), buffers[r]->at(half), bytes);
       for (size_t i = 0; i < bytes; ++i) wrong += actual[i] != expected[i];
     }
   }

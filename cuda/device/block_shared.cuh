@@ -27,6 +27,8 @@ inline constexpr uint32_t kMaxGrid = 65;
 inline constexpr uint32_t kMostRuns = 1024;
 inline constexpr uint32_t kMostCollectives = 1024;
 inline constexpr uint32_t kMostTasks = 8192;
+/// Streams with runs on their way, at a time.
+inline constexpr uint32_t kMostLines = 256;
 
 /// How the constant part of a collective begins, in one piece with everything that its pointers name.
 struct CollectiveImage {
@@ -47,6 +49,9 @@ enum class Work : uint32_t {
   preparedExchange,
   loadImage,
   saveTables,
+  postProgress,
+  lookAtWaits,
+  request,
   round,
 };
 
@@ -101,6 +106,7 @@ struct TeamOrder {
   const uint4* image;
   uint4* nearImage;
   RoundOrder round;
+  ControlRequest request;
 };
 
 /// Entries that the polling warp has read, of the host's queue or of the feed, and the control thread has not yet
@@ -111,11 +117,10 @@ struct StagedEntries {
   Atomic<uint64_t, Scope::block> taken;   // position behind the last one that the leader let go of
   Atomic<uint64_t, Scope::block> controlTail;
   Atomic<uint64_t, Scope::block> completionsPosted;
-  Atomic<uint64_t, Scope::block> noticeTail;
+  Atomic<uint32_t, Scope::block> arrivals;         // counts up with whatever comes on a stream's line
+  Atomic<uint32_t, Scope::block> awaitedLines;     // the leader's: lines to look at
   Atomic<uint64_t, Scope::block> facts[kMaxGrid];  // of every block, as the polling warp last saw them
   Atomic<uint32_t, Scope::block> news;             // times that the leader's polling warp has told of anything new
-  Atomic<uint32_t, Scope::block> waits;            // of streams, among the entries of this stay
-  Atomic<uint32_t, Scope::block> isLeaving;        // the host may not be told of any more of these
   Atomic<uint32_t, Scope::block> isOver;           // the polling warp may leave
 };
 
@@ -129,26 +134,22 @@ struct DaemonGate {
 
 /// What a stay leaves behind in the host's memory: a daemon with runs unfinished is to be started again.
 struct StayReport {
-  Atomic<uint64_t> begun;      // number of the last stay that has begun, before it looks at the host's queue
-  Atomic<uint32_t> isHeld;     // it would have left, but for a stream that waits
-  Atomic<uint64_t> waitsSeen;  // position behind the entries among which it has seen all streams that wait
+  Atomic<uint32_t> leaving;  // it is about to leave, see waiting_streams.hpp; the host sets it back
   Atomic<uint64_t> submissionsTaken;
   Atomic<uint64_t> completionsPosted;
-  Atomic<uint64_t> noticesTaken;    // of streams that have come to their runs
-  Atomic<uint64_t> hasMoreNotices;  // ... and whether others were there, too late for this stay
+  Atomic<uint32_t> hasMoreArrivals;  // streams had come to runs that it did not take any more
+};
+
+/// Counters, in the host's memory: of the last stay's end, or some milliseconds old.
+struct PostedCounters {
+  RankCounters* rank = nullptr;
+  BlockCounters* blocks = nullptr;  // [block]
 };
 
 /// What a block has at hand of its tasks.
 struct alignas(16) KeptTasks {
   ContextSlot contexts[kNearContexts];
   PreparedPart prepared[kNearContexts];
-
-  /// Index and tasks are given to another collective. What is there of others stays.
-  void forget(uint32_t collective, uint32_t firstTask, uint32_t blockCount) {
-    const uint32_t place = collective % kNearContexts;
-    if (contexts[place].task - firstTask < blockCount) contexts[place] = ContextSlot{};
-    if (prepared[place].task - firstTask < blockCount) prepared[place].task = PreparedPart::kNoTask;
-  }
 };
 
 struct LaunchArguments {
@@ -160,8 +161,8 @@ struct LaunchArguments {
   KeptTasks* kept;      // [block]: BlockShared::kept between stays
   FeedLine* feedLines;  // [feed.capacity]
   TraceRing* traces;    // [block], and behind them the polling warp's
+  PostedCounters posted;
   uint64_t watchdogNanos;
-  uint64_t stay;  // its number, from 1
 };
 
 inline constexpr uint64_t kStagingBytes = 64 << 10;
@@ -190,6 +191,7 @@ struct BlockShared {
   Storage<BlockMemory> block;
   BlockTables tables;
   BlockCounters counters;
+  Atomic<uint32_t, Scope::block> arrivedOn[kMostLines];  // [line]: as the leader's polling warp last saw it
   TeamOrder order;
   StagedEntries staged;
   LaunchArguments launch;

@@ -30,6 +30,10 @@ __device__ inline void loadTables() {
   detail::copyTable(tables.isDropped, shared.launch.dropped + blockIdx.x * kMostCollectives, kMostCollectives,
                     kBlockThreads);
   detail::copyKept(shared.kept, shared.launch.kept[blockIdx.x], kBlockThreads);
+  const auto& arrived = shared.memory.get().pending.arrived;
+  for (uint32_t i = threadIdx.x; blockIdx.x == 0 && i < arrived.size(); i += kBlockThreads) {
+    shared.arrivedOn[i].store(arrived[i].load(order::relaxed), order::relaxed);
+  }
   for (uint32_t i = threadIdx.x; i < kMostTasks; i += kBlockThreads) tables.isActive[i] = 0;
   for (uint32_t i = threadIdx.x; i < kMostCollectives; i += kBlockThreads) tables.heads[i].blockCount = 0;
   __syncthreads();
@@ -54,6 +58,7 @@ __device__ inline void saveTables() {
                     kWorkers);
   detail::copyKept(shared.launch.kept[blockIdx.x], shared.kept, kWorkers);
   if (threadIdx.x != 0) return;
+  shared.launch.posted.blocks[blockIdx.x] = shared.counters;
   far.counters = shared.counters;
   far.savedLength = near.savedLength;
   far.savedCursor = near.savedCursor;

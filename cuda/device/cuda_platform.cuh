@@ -114,8 +114,30 @@ class CudaPlatform {
     return blockShared().staged.controlTail.load(order::relaxed);
   }
 
-  __device__ static uint64_t noticeTail(const RankMemory&) {
-    return blockShared().staged.noticeTail.load(order::relaxed);
+  __device__ static uint32_t arrivals(const RankMemory&) { return blockShared().staged.arrivals.load(order::relaxed); }
+  /// What the stream did before it came is in this device's memory: the store that says so is behind a fence of the
+  /// device's, and what the workers read of anybody's buffers, they read past the first-level cache.
+  __device__ static uint32_t arrivedOn(const PendingMemory&, uint32_t line) {
+    return blockShared().arrivedOn[line].load(order::relaxed);
+  }
+  __device__ static void awaitLines(const RankMemory&, uint32_t lines) {
+    blockShared().staged.awaitedLines.store(lines, order::relaxed);
+  }
+
+  static constexpr bool kIsRemote = true;
+  /// The workers copy; other blocks see it in device memory from here on.
+  __device__ DFCCL_COLD static void carryOut(const RankMemory&, const ControlRequest& request) {
+    blockShared().order.work = Work::request;
+    blockShared().order.request = request;
+    gpu::carryOut();
+    fenceSystem();
+  }
+  __device__ static void forgetPlace(RankMemory&, uint32_t block, uint32_t collective) {
+    BlockShared& shared = blockShared();
+    shared.tables.isDropped[collective] = 0;
+    if (block == 0) shared.tables.heads[collective].blockCount = 0;
+    uint32_t& owner = shared.imageOwners[collective % kNearImages];
+    if (owner == collective) owner = kNobodysImage;
   }
 
   __device__ static CollectiveHead& headOf(RankMemory& memory, uint32_t collective) {
@@ -206,7 +228,7 @@ class CudaPlatform {
     order.op = view.op;
     order.args = args;
     mark(TracePoint::moveOrdered, static_cast<uint64_t>(Work::reduceCopy));
-    carryOut();
+    gpu::carryOut();
     mark(TracePoint::moveDone, static_cast<uint64_t>(Work::reduceCopy));
   }
 
@@ -258,7 +280,7 @@ class CudaPlatform {
     order.bytes = bytes;
     order.position = position;
     order.isUnanimous = 1;
-    carryOut();
+    gpu::carryOut();
     return *static_cast<volatile uint32_t*>(&order.isUnanimous) != 0;
   }
   __device__ static void unpack(Protocol protocol, uint8_t* payload, uint8_t* slot, size_t bytes) {
@@ -268,7 +290,7 @@ class CudaPlatform {
     order.slot = slot;
     order.payload = payload;
     order.bytes = bytes;
-    carryOut();
+    gpu::carryOut();
   }
   __device__ static void pack(Protocol protocol, const Connector& to, const uint8_t* payload, size_t bytes) {
     TeamOrder& order = blockShared().order;
@@ -281,7 +303,7 @@ class CudaPlatform {
     order.position = position;
     order.slotBytes = to.slotBytes;
     order.fill = ll::mustFill(position, to.slotCount);
-    carryOut();
+    gpu::carryOut();
   }
 
   __device__ static bool exchange(const Exchange& e) {
@@ -308,7 +330,7 @@ class CudaPlatform {
     order.view = &view;
     order.run = run;
     mark(TracePoint::moveOrdered, static_cast<uint64_t>(Work::reduceCopy));
-    carryOut();
+    gpu::carryOut();
     mark(TracePoint::moveDone, static_cast<uint64_t>(Work::reduceCopy));
   }
 
@@ -352,35 +374,42 @@ class CudaPlatform {
     }
   }
 
-  // The polling warp says what it has seen, and then looks whether the daemon is leaving; the leader does it the other
-  // way round.
-  __device__ static void willLeave(const RankMemory&) {
-    blockShared().staged.isLeaving.store(1, order::relaxed);
-    __threadfence_block();
+  /// All workers look: each count is in the host's memory.
+  __device__ DFCCL_COLD static bool isAnybodyWaiting(const RankMemory& memory) {
+    if (memory.waiting.mustLeave->load(order::relaxed) != 0) return false;
+    if (memory.waiting.device->intents.load(order::relaxed) != 0) return true;
+    TeamOrder& order = blockShared().order;
+    order.work = Work::lookAtWaits;
+    order.isUnanimous = 1;
+    gpu::carryOut();
+    return *static_cast<volatile uint32_t*>(&order.isUnanimous) == 0;
   }
-  __device__ static uint32_t waitsSeen(const RankMemory&) { return blockShared().staged.waits.load(order::relaxed); }
+  /// In one order with the look that follows: the host counts a wait and then looks here.
+  __device__ static void willLeave(const RankMemory&) {
+    blockShared().launch.report->leaving.store(1, order::relaxed);
+    __threadfence_system();
+  }
   /// The watchdogs of all blocks begin anew.
   __device__ static void stayedOn(const RankMemory&, uint64_t now) {
-    blockShared().staged.isLeaving.store(0, order::relaxed);
+    blockShared().launch.report->leaving.store(0, order::relaxed);
     blockShared().launch.gate->stayedOnAt.store(now, order::relaxed);
-    blockShared().launch.report->isHeld.store(1, order::relaxed);
   }
 
   __device__ static void blockLeft(RankMemory& memory, uint32_t) {
     mark(TracePoint::left, nanos());
     blockShared().order.work = Work::saveTables;
-    carryOut();
+    gpu::carryOut();
     fenceDevice();
     DaemonGate& gate = *blockShared().launch.gate;
     if (gate.blocksLeft.fetchAdd(1, order::acqRel) + 1 < memory.limits.grid) return;
     gate.blocksLeft.store(0, order::relaxed);
-    memory.pending.notices.header->isRead.store(0, order::relaxed);
-    __threadfence();
+    blockShared().order.work = Work::postProgress;
+    gpu::carryOut();
     StayReport& report = *blockShared().launch.report;
     report.submissionsTaken.store(memory.counters.submissionsTaken.read(), order::relaxed);
     report.completionsPosted.store(memory.counters.completionsPosted.read(), order::relaxed);
-    report.noticesTaken.store(memory.pending.notices.header->head.load(order::relaxed), order::relaxed);
-    report.hasMoreNotices.store(memory.pending.hasWork(), order::relaxed);
+    report.hasMoreArrivals.store(memory.pending.hasArrivals(), order::relaxed);
+    __threadfence_system();
     memory.residency.leave();
   }
 
@@ -395,7 +424,7 @@ class CudaPlatform {
     order.image = static_cast<const uint4*>(record.image);
     order.nearImage = reinterpret_cast<uint4*>(&image);
     order.bytes = record.imageBytes;
-    carryOut();
+    gpu::carryOut();
     relocate(image, reinterpret_cast<const unsigned char*>(record.image));
     blockShared().imageOwners[collective % kNearImages] = collective;
     mark(TracePoint::contextLoaded, collective);

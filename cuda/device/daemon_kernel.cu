@@ -101,21 +101,14 @@ __global__ void __launch_bounds__(kBlockThreads, 1) daemonKernel(const __grid_co
     shared.staged.taken.store(head, order::relaxed);
     shared.staged.controlTail.store(launch.memory->control.head.load(order::relaxed), order::relaxed);
     shared.staged.completionsPosted.store(launch.memory->counters.completionsPosted.read(), order::relaxed);
-    shared.staged.noticeTail.store(launch.memory->pending.notices.header->tail.load(order::relaxed), order::relaxed);
+    shared.staged.arrivals.store(0, order::relaxed);
+    const PendingMemory::Header& pending = *launch.memory->pending.header;
+    shared.staged.awaitedLines.store(pending.onLines == 0 ? 0 : pending.lineCount, order::relaxed);
     shared.staged.news.store(0, order::relaxed);
-    shared.staged.waits.store(0, order::relaxed);
-    shared.staged.isLeaving.store(0, order::relaxed);
     shared.staged.isOver.store(0, order::relaxed);
     for (uint32_t& owner : shared.imageOwners) owner = kNobodysImage;
     // Until the polling warp has looked, no block is known to have tried its tasks.
     for (auto& facts : shared.staged.facts) facts.store(0, order::relaxed);
-  }
-  if (blockIdx.x == 0 && threadIdx.x == kFirstPoller) {
-    launch.memory->pending.notices.header->isRead.store(1, order::relaxed);
-    launch.report->isHeld.store(0, order::relaxed);
-    launch.report->begun.store(launch.stay, order::relaxed);
-    // Whoever doesn't see that it has begun, its leader sees his entry.
-    __threadfence_system();
   }
   __syncthreads();
   loadTables();

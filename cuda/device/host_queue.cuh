@@ -3,6 +3,7 @@
 // and stages what it finds in shared memory. So the leader never waits for the bus, and nobody else ever asks it.
 #include "block_shared.cuh"
 #include "dfccl/queues/sqe_words.hpp"
+#include "posted.cuh"
 
 namespace dfccl::gpu {
 
@@ -43,14 +44,25 @@ class StagedSubmissions {
   uint64_t released_;
 };
 
-/// The host learns at once that the daemon knows of a stream that is about to wait: the leader may be at a large move.
-__device__ DFCCL_COLD inline void tellWaits(uint32_t waits, uint64_t position) {
-  StagedEntries& staged = blockShared().staged;
-  staged.waits.store(staged.waits.load(order::relaxed) + waits, order::relaxed);
-  __threadfence_block();
-  if (staged.isLeaving.load(order::relaxed) == 0) {
-    blockShared().launch.report->waitsSeen.store(position, order::relaxed);
+/// Lines of streams on which runs are awaited, so many at a time.
+__device__ inline void lookAtLines(uint32_t lines, uint32_t look, uint32_t& news) {
+  constexpr uint32_t kAll = 0xffffffff;
+  BlockShared& shared = blockShared();
+  const uint32_t lane = threadIdx.x % 32;
+  const uint32_t batches = (lines + 31) / 32;
+  const uint32_t line = (batches == 1 ? 0 : look % batches * 32) + lane;
+  bool isNew = false;
+  if (line < lines) {
+    const uint32_t arrived = shared.memory.get().pending.arrived[line].load(order::relaxed);
+    isNew = arrived != shared.arrivedOn[line].load(order::relaxed);
+    if (isNew) shared.arrivedOn[line].store(arrived, order::relaxed);
   }
+  if (__ballot_sync(kAll, isNew) == 0) return;
+  __syncwarp();
+  if (lane != 0) return;
+  StagedEntries& staged = shared.staged;
+  staged.arrivals.store(staged.arrivals.load(order::relaxed) + 1, order::relaxed);
+  staged.news.store(++news, order::relaxed);
 }
 
 /// What the polling warp does until the daemon leaves.
@@ -58,6 +70,7 @@ __device__ inline void pollHostQueue() {
   constexpr uint32_t kAll = 0xffffffff;
   constexpr uint32_t kLooksPerControl = 64;
   constexpr uint32_t kLooksPerFacts = 8;
+  constexpr uint32_t kLooksPerPost = 64;
   BlockShared& shared = blockShared();
   StagedEntries& staged = shared.staged;
   RankMemory& memory = shared.memory.get();
@@ -65,7 +78,6 @@ __device__ inline void pollHostQueue() {
   const uint32_t word = lane % kSqeWords;
   uint64_t position = staged.filled.load(order::relaxed);
   uint64_t posted = staged.completionsPosted.load(order::relaxed);
-  uint64_t notices = staged.noticeTail.load(order::relaxed), toldNotices = notices;
   uint32_t news = 0;
   uint32_t entries = 1;  // read at once; more while they come in quick succession
   for (uint32_t look = 0; staged.isOver.load(order::relaxed) == 0; ++look) {
@@ -75,16 +87,10 @@ __device__ inline void pollHostQueue() {
     uint64_t value = 0;
     if (hasRoom && mine < entries) value = memory.submissions.slot(position + mine).words[word].load(order::relaxed);
     // What the look before read, which has come meanwhile.
-    if (lane == 0) {
-      staged.completionsPosted.store(posted, order::relaxed);
-      if (notices != toldNotices) [[unlikely]] {
-        toldNotices = notices;
-        staged.noticeTail.store(notices, order::relaxed);
-        staged.news.store(++news, order::relaxed);
-      }
-    }
+    if (lane == 0) staged.completionsPosted.store(posted, order::relaxed);
     posted = memory.counters.completionsPosted.value.load(order::relaxed);
-    notices = memory.pending.notices.header->tail.load(order::relaxed);
+    const uint32_t lines = staged.awaitedLines.load(order::relaxed);
+    if (lines != 0) lookAtLines(lines, look, news);
     if (look % kLooksPerControl == 0 && lane == 0) {
       staged.controlTail.store(memory.control.tail.load(order::relaxed), order::relaxed);
     }
@@ -93,6 +99,7 @@ __device__ inline void pollHostQueue() {
         staged.facts[b].store(memory.blocks[b].facts.load(order::relaxed), order::relaxed);
       }
     }
+    if (look % kLooksPerPost == 0) postSome(look / kLooksPerPost);
     if (!hasRoom) continue;
     const uint32_t whole = __ballot_sync(kAll, mine < entries && hasSqeSequence(value, position + mine));
     uint32_t found = 0;
@@ -109,8 +116,6 @@ __device__ inline void pollHostQueue() {
       staged.news.store(++news, order::relaxed);
       writeTrace(shared.pollerTrace, TracePoint::submissionSeen, position - 1);
     }
-    const uint32_t waits = __ballot_sync(kAll, mine < found && word == 0 && ((value >> 32) & kSqeAwait) != 0);
-    if (waits != 0 && lane == 0) tellWaits(static_cast<uint32_t>(__popc(waits)), position);
     entries = 4;
   }
   if (lane == 0) shared.pollerTrace.ring->count = shared.pollerTrace.count;

@@ -1,14 +1,17 @@
 #include "device/team.cuh"
 
 #include "device/block_tables.cuh"
+#include "device/control_requests.cuh"
 #include "device/exchange_held.cuh"
 #include "device/exchange_lines.cuh"
 #include "device/exchange_short.cuh"
 #include "device/framed_slots.cuh"
 #include "device/plain_moves.cuh"
+#include "device/posted.cuh"
 #include "device/prepared_copies.cuh"
 #include "device/turn_round.cuh"
 #include "device/typed_moves.cuh"
+#include "device/waiting_streams.cuh"
 #include "device/with_type.cuh"
 
 namespace dfccl::gpu {
@@ -84,6 +87,15 @@ __device__ __noinline__ bool carryOutOther(TeamOrder& order) {
       break;
     case Work::saveTables:
       saveTables();
+      break;
+    case Work::postProgress:
+      postProgress();
+      break;
+    case Work::lookAtWaits:
+      if (isAnyAwaited()) order.isUnanimous = 0;
+      break;
+    case Work::request:
+      carryOutRequest(order.request);
       break;
     case Work::round:
       carryOutRound(order.round);

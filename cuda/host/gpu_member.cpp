@@ -1,6 +1,7 @@
 #include "host/gpu_member.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <type_traits>
 
@@ -57,14 +58,14 @@ struct GpuMember::Others {
 };
 
 GpuMember::GpuMember(DeviceArena& arena, const CollectiveSpec& spec, uint32_t member,
-                     std::shared_ptr<const BoundProgram> program, const CollectiveRecord& begun,
-                     CollectiveRecord* place, bool namesWindows)
+                     std::shared_ptr<const BoundProgram> program, const CollectiveRecord& begun, const MemberHome& home,
+                     bool namesWindows)
     : arena_(arena),
       member_(member),
       members_(static_cast<uint32_t>(spec.ranks.size())),
       program_(std::move(program)),
       record_(begun),
-      place_(place) {
+      home_(home) {
   try {
     takeShared(namesWindows);
     takeEnds();
@@ -82,7 +83,7 @@ GpuMember::GpuMember(DeviceArena& arena, const CollectiveSpec& spec, uint32_t me
     imageBytes_ = imageOf(Others(members_)).size();
     image_ = take(imageBytes_);
     storeShared(spec);
-    arena_.write(place_, &record_, sizeof record_);
+    arena_.store(home_.place, &record_, sizeof record_);
   } catch (...) {
     for (const Taken& taken : taken_) arena_.free(taken.block, taken.bytes);
     throw;
@@ -142,14 +143,15 @@ void GpuMember::storeShared(const CollectiveSpec& spec) {
   shared.id = spec.id;
   shared.ranks = copy_.ranks;
   shared.poisonedBy.store(CollectiveShared::kNobody, order::relaxed);
-  arena_.write(copy_.ranks, spec.ranks.data(), members_ * sizeof(uint32_t));
-  arena_.write(copy_.shared, &shared, sizeof shared);
+  arena_.store(copy_.ranks, spec.ranks.data(), members_ * sizeof(uint32_t));
+  // Not what the others write: they may have come first.
+  arena_.store(copy_.shared, &shared, offsetof(CollectiveShared, finishedAccess));
 }
 
 void GpuMember::complete(const std::vector<MemberView>& members) {
   const Others others(members);
   const auto store = [&](auto* to, const auto& values) {
-    arena_.write(to, values.data(), values.size() * sizeof values[0]);
+    arena_.store(to, values.data(), values.size() * sizeof values[0]);
   };
   store(copy_.places.mailboxCopies, others.mailboxes);
   store(copy_.places.finishedAccessCopies, others.finished);
@@ -159,12 +161,12 @@ void GpuMember::complete(const std::vector<MemberView>& members) {
   if (copy_.windows != nullptr) store(copy_.windows, others.windows);
   storeConnections(members);
   const std::vector<uint8_t> image = imageOf(others);
-  arena_.write(image_, image.data(), image.size());
+  arena_.store(image_, image.data(), image.size());
   // A block that sees the image sees how long it is.
-  arena_.write(&place_->imageBytes, &imageBytes_, sizeof imageBytes_);
-  arena_.write(&place_->image, &image_, sizeof image_);
+  arena_.store(&home_.place->imageBytes, &imageBytes_, sizeof imageBytes_);
+  arena_.store(&home_.place->image, &image_, sizeof image_);
   // Last: a copy that says that all are there must hold what they brought.
-  arena_.write(&copy_.shared->registered, &members_, sizeof members_);
+  arena_.store(&copy_.shared->registered, &members_, sizeof members_);
 }
 
 void GpuMember::storeConnections(const std::vector<MemberView>& members) {
@@ -188,7 +190,7 @@ void GpuMember::storeConnections(const std::vector<MemberView>& members) {
     ends.push_back(
         {counters, slots, program_->header.slotCount, slotBytes, peer.at<ConnectorMemory>(theirs->counters)});
   }
-  arena_.write(connections_, ends.data(), ends.size() * sizeof(Connector));
+  arena_.store(connections_, ends.data(), ends.size() * sizeof(Connector));
 }
 
 namespace {
@@ -265,10 +267,14 @@ std::vector<uint8_t> GpuMember::imageOf(const Others& others) const {
   return std::move(writer.bytes());
 }
 
-uint64_t GpuMember::submittedRuns() const { return arena_.readOne(&place_->submittedRuns).load(order::relaxed); }
-uint64_t GpuMember::finishedRuns() const { return arena_.readOne(&place_->finishedRuns).load(order::relaxed); }
+uint64_t GpuMember::submittedRuns() const {
+  return PostedProgress::countOf(home_.posted->submitted, record_.registration);
+}
+uint64_t GpuMember::finishedRuns() const {
+  return PostedProgress::countOf(home_.posted->finished, record_.registration);
+}
 bool GpuMember::hasDropped() const {
-  return arena_.readOne(&copy_.shared->abortAcknowledged).load(order::relaxed) != 0;
+  return PostedProgress::countOf(home_.posted->dropped, record_.registration) == home_.grid;
 }
 
 }  // namespace dfccl::gpu

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "dfccl/daemon/records.hpp"
+#include "dfccl/daemon/rank_memory.hpp"
 #include "host/memory.hpp"
 #include "world/collective_spec.hpp"
 
@@ -48,14 +48,21 @@ struct MemberView {
   }
 };
 
+/// Where a member's rank keeps it.
+struct MemberHome {
+  CollectiveRecord* place;       // on the device
+  const PostedProgress* posted;  // in the host's memory
+  uint32_t grid;
+};
+
 class GpuMember {
  public:
   /// Takes all of its memory and stores its record. Nobody's daemon starts a run of it before complete().
-  /// @param begun the record but for what lies in this memory. @param place where the daemon has it.
+  /// @param begun the record but for what lies in this memory.
   /// @param namesWindows some members are other processes.
   /// @throws Error dfcclOutOfMemory
   GpuMember(DeviceArena& arena, const CollectiveSpec& spec, uint32_t member,
-            std::shared_ptr<const BoundProgram> program, const CollectiveRecord& begun, CollectiveRecord* place,
+            std::shared_ptr<const BoundProgram> program, const CollectiveRecord& begun, const MemberHome& home,
             bool namesWindows);
   ~GpuMember();
   GpuMember(const GpuMember&) = delete;
@@ -67,7 +74,7 @@ class GpuMember {
   void complete(const std::vector<MemberView>& members);
 
   uint32_t index() const { return record_.index; }
-  /// All three read the device.
+  // As the daemon posts it now and then, and whenever it leaves.
   uint64_t submittedRuns() const;
   uint64_t finishedRuns() const;
   bool hasDropped() const;
@@ -105,7 +112,7 @@ class GpuMember {
   const uint32_t members_;
   const std::shared_ptr<const BoundProgram> program_;
   CollectiveRecord record_;
-  CollectiveRecord* const place_;  // on the device
+  const MemberHome home_;
   MemberFacts facts_;
   Copy copy_{};
   Connector* connections_ = nullptr;

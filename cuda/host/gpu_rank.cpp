@@ -20,8 +20,9 @@ uint64_t ticks(double micros) { return static_cast<uint64_t>(micros * ticksPerMi
 
 size_t pinnedBytes(const RankLimits& limits) {
   return SubmissionRing::bytes(limits.submissionSlots) + CompletionOwnedSlots<>::bytes(limits.completionSlots) +
-         sizeof(Residency) + sizeof(ControlRing) + sizeof(StayReport) + sizeof(Atomic<uint64_t>) +
-         sizeof(Atomic<uint32_t>) + 1024;
+         RankStreams::pinnedBytes(limits) + RankRequests::kBytes + sizeof(Residency) + sizeof(ControlRing) +
+         sizeof(StayReport) + sizeof(RankCounters) + limits.grid * sizeof(BlockCounters) +
+         limits.collectives * sizeof(PostedProgress) + 2048;
 }
 
 void checkLimits(const RankLimits& limits) {
@@ -46,22 +47,25 @@ void checkLimits(const RankLimits& limits) {
 GpuRank::GpuRank(uint32_t number, int device, const GpuRankOptions& options, Bell& bell)
     : number_(number),
       options_((checkLimits(options.limits), options)),
-      onDevice_(device),
+      waits_(DeviceWaits::of(device)),
+      place_(waits_->add(*this)),
       arena_(device, options.arenaBytes),
       pinned_(pinnedBytes(options.limits)),
-      streams_(arena_, pinned_, options.limits),
+      control_(*new (pinned_.take(sizeof(ControlRing))) ControlRing{}),
+      requests_(
+          pinned_, control_, [&bell] { bell.wake(); }, [this] { return isOver(); }),
+      streams_(arena_, pinned_, options.limits, *waits_, place_),
       places_(options.limits.collectives, options.limits.tasks),
       bell_(bell) {
   const OnDevice here(device);
   const RankLimits& limits = options.limits;
   auto& residency = *new (pinned_.take(sizeof(Residency))) Residency{};
-  auto& control = *new (pinned_.take(sizeof(ControlRing))) ControlRing{};
   auto* counters = reinterpret_cast<RankCounters*>(arena_.allocate(sizeof(RankCounters)));
   memory_.reset(new RankMemory{.rank = number,
                                .limits = limits,
                                .policy = options.policy,
                                .residency = residency,
-                               .control = control,
+                               .control = control_,
                                .counters = *counters});
   RankMemory& m = *memory_;
   m.submissions =
@@ -103,6 +107,8 @@ GpuRank::GpuRank(uint32_t number, int device, const GpuRankOptions& options, Bel
       capacity, readers};
   m.pending = streams_.pending();
   m.waiting = streams_.waiting();
+  m.posted = {reinterpret_cast<PostedProgress*>(pinned_.take(limits.collectives * sizeof(PostedProgress))),
+              limits.collectives};
   deviceMemory_ = arena_.put(memory_.get(), 1);
   arguments_.memory = deviceMemory_;
   arguments_.gate = reinterpret_cast<DaemonGate*>(arena_.allocate(sizeof(DaemonGate)));
@@ -115,19 +121,33 @@ GpuRank::GpuRank(uint32_t number, int device, const GpuRankOptions& options, Bel
   arguments_.feedLines = reinterpret_cast<FeedLine*>(arena_.allocate(capacity * sizeof(FeedLine)));
   arguments_.traces = reinterpret_cast<TraceRing*>(arena_.allocate((size_t{limits.grid} + 1) * sizeof(TraceRing)));
   arguments_.watchdogNanos = options.watchdogNanos;
+  posted_.rank = reinterpret_cast<RankCounters*>(pinned_.take(sizeof(RankCounters)));
+  posted_.blocks = reinterpret_cast<BlockCounters*>(pinned_.take(limits.grid * sizeof(BlockCounters)));
+  arguments_.posted = posted_;
 
   queues_ = std::make_unique<RankQueues>(m, nullptr);
   // Higher than the default's, so that a daemon gets its few blocks before a compute kernel's many.
   int least = 0, greatest = 0;
   DFCCL_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
   DFCCL_CUDA(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, greatest));
-  DFCCL_CUDA(prepareDaemon());
-  DFCCL_CUDA(prepareArrive());
+  loadKernels();
+  arena_.seal(requests_);
   keeper_ = std::thread([this] { keep(); });
+  isOpen_.store(1, order::seqCst);
+}
+
+/// Under lazy loading the first launch of a kernel may wait until the device is idle: so each is launched here, where
+/// nothing waits for it.
+void GpuRank::loadKernels() {
+  DFCCL_CUDA(prepareDaemon());
+  launch();
+  if (isLost()) throw Error(dfcclSystemError, lostBecause_ + ".", "Run `dfccl doctor`.", {});
+  DFCCL_CUDA(cudaStreamSynchronize(stream_));
 }
 
 GpuRank::~GpuRank() {
   stop();
+  waits_->remove(*this, place_);
   cudaStreamDestroy(stream_);
 }
 
@@ -140,7 +160,8 @@ void GpuRank::stop() {
   cudaGetDevice(&former);
   cudaSetDevice(device());
   cudaStreamSynchronize(stream_);  // the stay is bounded, and the watchdog bounds it again
-  releaseStreams();
+  streams_.letStreamsGo(stream_);
+  cudaStreamSynchronize(stream_);
   cudaSetDevice(former);
 }
 
@@ -148,35 +169,33 @@ void GpuRank::leave() {
   while (memory_->residency.isResident() && !isLost()) cpuPause();
 }
 
-void GpuRank::askToDrop(uint32_t index) {
-  ControlRing& control = memory_->control;
-  const uint64_t tail = control.tail.load(order::relaxed);
-  while (tail - control.head.load(order::acquire) >= ControlRing::kCapacity && !isLost()) cpuPause();
-  control.collectives[tail % ControlRing::kCapacity].store(index, order::relaxed);
-  control.tail.store(tail + 1, order::seqCst);
-  bell_.ring();
-}
-
 bool GpuRank::needsStart() const {
   return Residency::hasUnseen(memory_->submissions) ||
          report_->submissionsTaken.load(order::relaxed) != report_->completionsPosted.load(order::relaxed) ||
-         hasRequests() || streams_.hasRung() || report_->hasMoreNotices.load(order::relaxed) != 0;
-}
-
-bool GpuRank::hasRequests() const {
-  return memory_->control.tail.load(order::acquire) != memory_->control.head.load(order::acquire);
+         requests_.areLeft() || streams_.hasArrivals() || report_->hasMoreArrivals.load(order::relaxed) != 0;
 }
 
 void GpuRank::launch() {
   const std::lock_guard lock(launching_);
+  if (memory_->residency.isResident()) return;
+  report_->leaving.store(0, order::seqCst);
   memory_->residency.enter();
-  streams_.noteLaunch();
-  launches_.store(launches_.load(order::relaxed) + 1, order::relaxed);
+  launches_.store(launches_.load(order::relaxed) + 1, order::seqCst);
   memory_->residency.launches.store(launches_.load(order::relaxed), order::seqCst);
-  arguments_.stay = launches_.load(order::relaxed);
   const cudaError_t error = launchDaemon(arguments_, options_.limits.grid, stream_);
   if (error != cudaSuccess) return lose(std::string("CUDA refused to start its daemon: ") + cudaGetErrorString(error));
-  launched_.store(arguments_.stay, order::seqCst);
+  launched_.store(launches_.load(order::relaxed), order::seqCst);
+}
+
+void GpuRank::startIfOut() {
+  if (isOver() || memory_->residency.isResident()) return;
+  const OnDevice here(device());
+  launch();
+}
+
+bool GpuRank::isOut() const {
+  if (isOver()) return false;
+  return !memory_->residency.isResident() || launched_.load(order::seqCst) != launches_.load(order::seqCst);
 }
 
 void GpuRank::lose(const std::string& reason) {
@@ -207,13 +226,13 @@ void GpuRank::keep() {
       lookForFaults();
     } else if (memory_->residency.exited.load(order::acquire) != 0) {
       lose("its daemon made no progress for so long that the watchdog ended it");
-      releaseStreams();
+      streams_.letStreamsGo(stream_);
     } else if (needsStart()) {
       launch();
       lastLook = readTicks();
-    } else if (readTicks() - idleSince < ticks(awaitsStream() ? kAwaitSpinMicros : kSpinMicros)) {
+    } else if (readTicks() - idleSince < ticks(streams_.isAwaited() ? kAwaitSpinMicros : kSpinMicros)) {
       cpuPause();
-    } else if (awaitsStream()) {
+    } else if (streams_.isAwaited()) {
       bell_.sleep(seen, kAwaitNapMicros, [this] { return needsStart() || stopping_.load(order::seqCst) != 0; });
     } else {
       bell_.sleep(seen, 0, [this] { return needsStart() || stopping_.load(order::seqCst) != 0; });
@@ -222,17 +241,15 @@ void GpuRank::keep() {
   }
 }
 
-std::vector<BlockCounters> GpuRank::readCounters() {
-  std::vector<BlockMemory> blocks(options_.limits.grid);
-  arena_.read(blocks.data(), memory_->blocks.data(), blocks.size() * sizeof(BlockMemory));
-  std::vector<BlockCounters> counters;
-  for (const BlockMemory& block : blocks) counters.push_back(block.counters);
-  return counters;
+std::vector<BlockCounters> GpuRank::readCounters() const {
+  return std::vector<BlockCounters>(posted_.blocks, posted_.blocks + limits().grid);
 }
+
+RankCounters GpuRank::readRankCounters() const { return *posted_.rank; }
 
 std::vector<uint32_t> GpuRank::readSavedLengths() {
   std::vector<BlockMemory> blocks(options_.limits.grid);
-  arena_.read(blocks.data(), memory_->blocks.data(), blocks.size() * sizeof(BlockMemory));
+  requests_.show(blocks.data(), memory_->blocks.data(), blocks.size() * sizeof(BlockMemory));
   std::vector<uint32_t> lengths;
   for (const BlockMemory& block : blocks) lengths.push_back(block.savedLength);
   return lengths;
@@ -240,7 +257,7 @@ std::vector<uint32_t> GpuRank::readSavedLengths() {
 
 std::vector<TraceRing> GpuRank::readTraces() {
   std::vector<TraceRing> rings(options_.limits.grid + 1);
-  arena_.read(rings.data(), arguments_.traces, rings.size() * sizeof(TraceRing));
+  requests_.show(rings.data(), arguments_.traces, rings.size() * sizeof(TraceRing));
   return rings;
 }
 

@@ -9,9 +9,11 @@
 
 #include "cpu/bell.hpp"
 #include "device/daemon_kernel.cuh"
+#include "host/device_waits.hpp"
+#include "host/gpu_member.hpp"
 #include "host/index_table.hpp"
 #include "host/memory.hpp"
-#include "host/rank_on_device.hpp"
+#include "host/rank_requests.hpp"
 #include "host/rank_streams.hpp"
 #include "world/backend.hpp"
 
@@ -53,24 +55,33 @@ class GpuRank {
   /// @throws Error dfcclInvalidArgument: no such stream.
   uint32_t submitOnStream(uint32_t index, const void* send, void* recv, cudaStream_t stream, RunCallback callback,
                           void* argument, RunWindows windows = {});
-  /// Lets a stream wait for all runs of a collective that are queued. Where this is the process's only rank on the
-  /// device, the daemon stays until then; waits for the daemon to know, or for its start to be on its way.
-  /// @throws Error dfcclInvalidArgument, dfcclUnavailable, dfcclSystemError
+  /// Lets a stream wait for all runs of a collective that are queued. Until then the daemons of all ranks that the
+  /// process has on the device stay; those that are out are launched before the stream gets its wait. Where streams
+  /// can't wait, the caller does. @throws Error dfcclInvalidArgument, dfcclUnavailable, dfcclSystemError
   void waitOnStream(uint32_t index, cudaStream_t stream);
   /// Has the run that claimed `slot` completed? Frees the slot if so.
   bool takeCompletion(uint32_t slot, dfcclResult_t& status) { return queues_->takeCompletion(slot, status); }
   uint64_t inFlight() const { return queues_->inFlight(); }
 
-  /// A number for a collective, and as many in a row for its tasks as its program has blocks. May wait for the end of a
-  /// stay, some milliseconds. @throws Error dfcclOutOfMemory; also where the wait would be for streams that wait.
+  /// A number for a collective, and as many in a row for its tasks as its program has blocks.
+  /// @throws Error dfcclOutOfMemory
   IndexTable::Place takePlace(uint32_t blockCount);
   /// @param issued runs of it, all of them over.
   void giveBack(const IndexTable::Place& place, uint64_t issued) {
     streams_.retire(place.index, issued);
     places_.retire(place);
   }
+  MemberHome homeOf(uint32_t index) { return {&memory_->collectives[index], &memory_->posted[index], limits().grid}; }
   /// Asks the daemon to drop an aborted collective.
-  void askToDrop(uint32_t index);
+  void askToDrop(uint32_t index) { requests_.abort(index); }
+
+  // For streams that are about to wait, see DeviceWaits. A rank that is lost, or ends, is as if it were inside.
+  /// Launches the daemon where there is none.
+  void startIfOut();
+  /// No daemon is there, or none whose launch CUDA has accepted.
+  bool isOut() const;
+  /// The daemon has said that it is about to leave.
+  bool isLeaving() const { return !isOver() && report_->leaving.load(order::seqCst) != 0; }
 
   /// Starts no more daemons, and waits for the one that is there: at most as long as a stay.
   void stop();
@@ -82,7 +93,8 @@ class GpuRank {
   const std::string& lostBecause() const { return lostBecause_; }
   /// Stays so far.
   uint64_t launches() const { return launches_.load(order::relaxed); }
-  std::vector<BlockCounters> readCounters();
+  std::vector<BlockCounters> readCounters() const;
+  RankCounters readRankCounters() const;
   /// The last moments of every block, and behind them those of the leader's polling warp. While a daemon is resident, a
   /// ring's count is that of its last stay.
   std::vector<TraceRing> readTraces();
@@ -92,39 +104,39 @@ class GpuRank {
  private:
   void keep();
   void launch();
+  void loadKernels();
   bool needsStart() const;
-  bool hasRequests() const;
-  bool awaitsStream() const { return streams_.isAwaited(report_->noticesTaken.load(order::relaxed)); }
+  bool isOver() const { return isOpen_.load(order::seqCst) == 0 || isLost() || stopping_.load(order::seqCst) != 0; }
   void lookForFaults();
   void lose(const std::string& reason);
-  void announceWait(uint32_t index, uint32_t target);
-  void releaseStreams();
-  void recyclePlaces();
-  bool tryRecycle();
-  void leaveUnlessHeld();
-  void recycleOut();
+  void waitOnHost(uint32_t index, const char* why);
 
   const uint32_t number_;
   const GpuRankOptions options_;
-  const RankOnDevice onDevice_;
+  const std::shared_ptr<DeviceWaits> waits_;
+  const uint32_t place_;  // there
   DeviceArena arena_;
   PinnedMemory pinned_;
+  ControlRing& control_;
+  RankRequests requests_;
   RankStreams streams_;
   std::unique_ptr<RankMemory> memory_;
   RankMemory* deviceMemory_ = nullptr;
   LaunchArguments arguments_{};
   StayReport* report_ = nullptr;
+  PostedCounters posted_{};
   IndexTable places_;
   Bell& bell_;
   std::unique_ptr<RankQueues> queues_;
   cudaStream_t stream_ = nullptr;
-  std::mutex launching_;  // held to launch, or to keep the daemon out
+  std::mutex launching_;
   Atomic<uint64_t> launches_;
   Atomic<uint64_t> launched_;  // the last launch that CUDA has accepted
   std::mutex losing_;
   std::string lostBecause_;  // written before isLost_
   Atomic<uint32_t> isLost_;
   Atomic<uint32_t> stopping_;
+  Atomic<uint32_t> isOpen_;
   std::thread keeper_;
 };
 

@@ -1,4 +1,6 @@
 // What becomes of a registered collective: looked at, aborted, unregistered.
+#include <algorithm>
+
 #include "cpu/tick_clock.hpp"
 #include "host/gpu_world.hpp"
 #include "world/refusals.hpp"
@@ -6,8 +8,8 @@
 namespace dfccl::gpu {
 namespace {
 
-/// A block counts a run before it tells the host, but the host may hear of it first: by less than this.
-constexpr double kCountMicros = 1000;
+/// A daemon tells the host of a run before it posts how many there were: by less than this, where nobody stops it.
+constexpr double kCountMicros = 200'000;
 
 }  // namespace
 
@@ -33,7 +35,11 @@ void GpuWorld::unregisterCollective(uint32_t rank, uint32_t index, uint64_t issu
   GpuRank& mine = *ranks_[rank];
   const uint64_t begin = readTicks();
   uint64_t finished = 0;
-  while (!mine.isLost() && (finished = entry.group->finishedRunsOf(entry.member)) != issuedRuns) {
+  // The host's own count comes first, but knows nothing of what JavaScript has taken by itself.
+  const auto countFinished = [&] {
+    return std::max(mine.queues().overOf(index), entry.group->finishedRunsOf(entry.member));
+  };
+  while (!mine.isLost() && (finished = countFinished()) < issuedRuns) {
     if (readTicks() - begin < static_cast<uint64_t>(kCountMicros * ticksPerMicrosecond())) continue;
     refuseInFlight(rank, entry.spec.id, issuedRuns - finished);
   }
@@ -111,7 +117,7 @@ size_t GpuWorld::arenaUsedBytes() const {
 CounterReading GpuWorld::readCounters(uint32_t rank) {
   const std::lock_guard lock(mutex_);
   GpuRank& mine = *ranks_[rank];
-  CounterReading reading{mine.arena().readOne(&mine.memory().counters), mine.readCounters()};
+  CounterReading reading{mine.readRankCounters(), mine.readCounters()};
   reading.rank.launches.value.store(mine.launches(), order::relaxed);
   return reading;
 }

@@ -152,14 +152,15 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
   try {
     CollectiveRecord record = describedRecord(spec, place.index, member, place.firstTask);
     record.place(*program);
+    record.registration = place.registration;
     record.program = upload(tables, *program);
     std::vector<TaskContext> contexts;
     for (uint32_t block = 0; block < blockCount; ++block) contexts.push_back({{}, place.index, block, blockCount, 0});
     DeviceArena& arena = mine.arena();
-    arena.write(&mine.memory().contexts[place.firstTask], contexts.data(), contexts.size() * sizeof(TaskContext));
-    group = enter(spec, member, program->header.digest,
-                  std::make_unique<GpuMember>(arena, spec, member, program, record,
-                                              &mine.memory().collectives[place.index], namesWindows_));
+    arena.store(&mine.memory().contexts[place.firstTask], contexts.data(), contexts.size() * sizeof(TaskContext));
+    group = enter(
+        spec, member, program->header.digest,
+        std::make_unique<GpuMember>(arena, spec, member, program, record, mine.homeOf(place.index), namesWindows_));
   } catch (...) {
     mine.giveBack(place, 0);
     throw;

@@ -14,19 +14,23 @@ class IndexTable {
     uint32_t index;
     uint32_t firstTask;
     uint32_t blockCount;
+    uint32_t registration;  // how many had this index before
   };
 
-  IndexTable(uint32_t collectives, uint32_t tasks) : capacity_(collectives), tasks_(tasks) {}
+  IndexTable(uint32_t collectives, uint32_t tasks)
+      : capacity_(collectives), tasks_(tasks), registrations_(collectives) {}
 
   /// @return nothing if no index is free, or not so many tasks in a row.
   std::optional<Place> take(uint32_t blockCount) {
     if (idle_.empty() && next_ == capacity_) return std::nullopt;
     const std::optional<uint32_t> firstTask = tasks_.take(blockCount);
     if (!firstTask) return std::nullopt;
-    if (idle_.empty()) return Place{next_++, *firstTask, blockCount};
+    if (idle_.empty()) {
+      idle_.push_back(next_++);
+    }
     const uint32_t index = idle_.back();
     idle_.pop_back();
-    return Place{index, *firstTask, blockCount};
+    return Place{index, *firstTask, blockCount, ++registrations_[index]};
   }
   void retire(const Place& place) { retired_.push_back(place); }
   bool hasRetired() const { return !retired_.empty(); }
@@ -46,6 +50,7 @@ class IndexTable {
  private:
   const uint32_t capacity_;
   TaskTable tasks_;
+  std::vector<uint32_t> registrations_;  // [index]
   uint32_t next_ = 0;
   std::vector<uint32_t> idle_;
   std::vector<Place> retired_;

@@ -22,7 +22,7 @@ JoinedGpuWorld::JoinedGpuWorld(const GpuWorldOptions& options)
       ownWindows_(segment_, ipcExporter(deviceOf(own_))),
       peerWindows_(segment_, ipcImporter(deviceOf(own_),
                                          [this](uint32_t owner, uint16_t window, const std::vector<uint64_t>& bases) {
-                                           rank(own_).arena().write(tables_[owner] + window, bases.data(),
+                                           rank(own_).arena().store(tables_[owner] + window, bases.data(),
                                                                     bases.size() * sizeof(uint64_t));
                                          })),
       failures_(segment_->ranks()) {
@@ -31,7 +31,7 @@ JoinedGpuWorld::JoinedGpuWorld(const GpuWorldOptions& options)
     tables_.push_back(
         r == own_ ? nullptr
                   : reinterpret_cast<Atomic<uint64_t>*>(arena.allocate(windows::kCount * sizeof(Atomic<uint64_t>))));
-    if (r != own_) arena.write(tables_[r], &windows::kUnused, sizeof windows::kUnused);
+    if (r != own_) arena.store(tables_[r], &windows::kUnused, sizeof windows::kUnused);
   }
   // First, so that the others know it for the arena.
   ownWindows_.windowOf(reinterpret_cast<uint64_t>(arena.base()));
@@ -217,19 +217,13 @@ void JoinedGpuWorld::freeForgotten() {
 
 /// Shows the others how far this rank's daemon is: they can't ask its device. Under mutex().
 void JoinedGpuWorld::mirror() {
-  auto& table = registeredOn(own_);
-  if (table.empty() || isLost(own_)) return;
-  uint32_t count = 0;
-  for (const auto& [index, entry] : table) count = std::max(count, index + 1);
-  std::vector<CollectiveRecord> records(count);
-  GpuRank& mine = rank(own_);
-  mine.arena().read(records.data(), mine.memory().collectives.data(), count * sizeof(CollectiveRecord));
+  if (isLost(own_)) return;
   const uint64_t now = nowMillis();
-  for (auto& [index, entry] : table) {
+  for (auto& [index, entry] : registeredOn(own_)) {
     auto& group = static_cast<JoinedGroup&>(*entry.group);
     CollectiveRecord& mirrored = segment_->records(own_)[index];
-    const uint64_t submitted = records[index].submittedRuns.load(order::relaxed);
-    const uint64_t finished = records[index].finishedRuns.load(order::relaxed);
+    const uint64_t submitted = group.own().submittedRuns();
+    const uint64_t finished = group.own().finishedRuns();
     mirrored.submittedRuns.store(submitted, order::release);
     mirrored.finishedRuns.store(finished, order::release);
     if (entry.isDropped && group.own().hasDropped()) {

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <string>
 
+#include "host/rank_requests.hpp"
+
 namespace dfccl::gpu {
 namespace {
 
@@ -50,13 +52,13 @@ DeviceArena::~DeviceArena() {
 
 uint8_t* DeviceArena::allocate(size_t bytes) {
   const size_t size = sizeClass(bytes);
-  std::vector<uint8_t*>& idle = idle_[size];
-  if (!idle.empty()) {
-    uint8_t* block = idle.back();
-    idle.pop_back();
-    const OnDevice here(device_);
-    DFCCL_CUDA(cudaMemsetAsync(block, 0, size, stream_));
-    DFCCL_CUDA(cudaStreamSynchronize(stream_));
+  std::deque<Idle>& idle = idle_[size];
+  // What the daemon has yet to clear is not waited for, unless there is nothing else.
+  const bool isCleared = !idle.empty() && (requests_ == nullptr || requests_->isDone(idle.front().cleared));
+  if (isCleared || (!idle.empty() && capacity_ - top_ < size && requests_->awaitDone(idle.front().cleared))) {
+    uint8_t* block = idle.front().block;
+    idle.pop_front();
+    if (requests_ == nullptr) clear(block, size);
     used_ += size;
     return block;
   }
@@ -77,11 +79,29 @@ uint8_t* DeviceArena::allocate(size_t bytes) {
 void DeviceArena::free(uint8_t* block, size_t bytes) {
   if (block == nullptr) return;
   const size_t size = sizeClass(bytes);
-  idle_[size].push_back(block);
+  idle_[size].push_back({block, requests_ == nullptr ? 0 : requests_->clear(block, size)});
   used_ -= size;
 }
 
+void DeviceArena::store(void* to, const void* from, size_t bytes) {
+  requests_ != nullptr ? requests_->copy(to, from, bytes) : write(to, from, bytes);
+}
+
+void DeviceArena::clear(void* memory, size_t bytes) {
+  const OnDevice here(device_);
+  DFCCL_CUDA(cudaMemsetAsync(memory, 0, bytes, stream_));
+  DFCCL_CUDA(cudaStreamSynchronize(stream_));
+}
+
+void DeviceArena::checkOpen() const {
+  if (requests_ == nullptr) return;
+  throw Error(
+      dfcclSystemError, "A rank's memory on its device is not read or written through CUDA once the rank is open.",
+      "Report this: what the host tells the daemon goes through its requests.", {{"device", std::to_string(device_)}});
+}
+
 void DeviceArena::write(void* to, const void* from, size_t bytes) {
+  checkOpen();
   if (bytes == 0) return;
   const OnDevice here(device_);
   DFCCL_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_));
@@ -89,15 +109,10 @@ void DeviceArena::write(void* to, const void* from, size_t bytes) {
 }
 
 void DeviceArena::read(void* to, const void* from, size_t bytes) {
+  checkOpen();
   if (bytes == 0) return;
   const OnDevice here(device_);
   DFCCL_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_));
-  DFCCL_CUDA(cudaStreamSynchronize(stream_));
-}
-
-void DeviceArena::clear(void* memory, size_t bytes) {
-  const OnDevice here(device_);
-  DFCCL_CUDA(cudaMemsetAsync(memory, 0, bytes, stream_));
   DFCCL_CUDA(cudaStreamSynchronize(stream_));
 }
 

@@ -2,6 +2,7 @@
 // Memory of a rank's, taken at start: nothing is allocated, freed or pinned while a daemon may run.
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <vector>
 
@@ -25,7 +26,12 @@ class PinnedMemory {
   size_t used_ = 0;
 };
 
-/// A device's memory, given out in powers of two of at least 128 bytes. Blocks come zeroed.
+class RankRequests;
+
+/// A device's memory, given out in powers of two of at least 128 bytes. Blocks come zeroed: from then on a peer may
+/// write to them, which nothing that is still to be done here may undo. Until seal() the host writes to it through
+/// CUDA, and from then on through the daemon alone: a call of CUDA's may wait until the device is idle, which waits for
+/// what was to be written.
 class DeviceArena {
  public:
   DeviceArena(int device, size_t bytes);
@@ -37,21 +43,17 @@ class DeviceArena {
   uint8_t* allocate(size_t bytes);
   /// @pre `bytes` is what was asked for.
   void free(uint8_t* block, size_t bytes);
-  /// Copies from the host while daemons may run, and returns when it is there.
+  /// From here on nothing calls CUDA.
+  void seal(RankRequests& requests) { requests_ = &requests; }
+  /// Copies to the device: at once, or once sealed, before any run that is submitted afterwards.
+  void store(void* to, const void* from, size_t bytes);
+  /// Copies through CUDA, and returns when it is there. @throws Error dfcclSystemError: sealed.
   void write(void* to, const void* from, size_t bytes);
   void read(void* to, const void* from, size_t bytes);
-  void clear(void* memory, size_t bytes);
-  /// One trivially copyable value of the device's memory, atomics included.
-  template <class T>
-  T readOne(const T* from) {
-    T value{};
-    read(&value, from, sizeof value);
-    return value;
-  }
   template <class T>
   T* put(const T* items, size_t count) {
     T* memory = reinterpret_cast<T*>(allocate(count * sizeof(T)));
-    write(memory, items, count * sizeof(T));
+    store(memory, items, count * sizeof(T));
     return memory;
   }
 
@@ -66,8 +68,16 @@ class DeviceArena {
   size_t capacity_;
   size_t top_ = 0;
   size_t used_ = 0;
-  std::map<size_t, std::vector<uint8_t*>> idle_;
+  void checkOpen() const;
+  void clear(void* memory, size_t bytes);
+
+  struct Idle {
+    uint8_t* block;
+    uint64_t cleared;  // once this request is done
+  };
+  std::map<size_t, std::deque<Idle>> idle_;  // in the order in which they were freed
   cudaStream_t stream_ = nullptr;
+  RankRequests* requests_ = nullptr;
 };
 
 /// Blocks of an arena that belong to one owner.

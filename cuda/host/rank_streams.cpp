@@ -1,9 +1,11 @@
 #include "host/rank_streams.hpp"
 
-#include <cuda.h>
-
+#include <algorithm>
 #include <new>
 #include <string>
+
+#include "device/daemon_kernel.cuh"
+#include "host/stream_memory.hpp"
 
 namespace dfccl::gpu {
 namespace {
@@ -12,55 +14,47 @@ namespace {
   throw Error(dfcclInvalidArgument, "The stream " + what + ".", remedy, {{"device", std::to_string(device)}});
 }
 
-using WaitValue32 = CUresult (*)(CUstream, CUdeviceptr, cuuint32_t, unsigned);
+/// The polling warp reads so many lines at once.
+constexpr uint32_t kLinesAtOnce = 32;
+constexpr uint32_t kNoLine = 0xffffffff;
 
-/// In the host's memory, in one line.
-struct HostWords {
-  Atomic<uint64_t> doorbell;
-  Atomic<uint32_t> mustLeave;
-};
-
-/// The runtime has no call for it, and a program that links the driver's library doesn't start without one.
-WaitValue32 findWaitValue32() {
-  void* found = nullptr;
-  constexpr unsigned kSince = 12000;
-  cudaDriverEntryPointQueryResult result{};
-  const cudaError_t error =
-      cudaGetDriverEntryPointByVersion("cuStreamWaitValue32", &found, kSince, cudaEnableDefault, &result);
-  const bool isThere = error == cudaSuccess && result == cudaDriverEntryPointSuccess;
-  return isThere ? reinterpret_cast<WaitValue32>(found) : nullptr;
-}
-
-/// nullptr where the driver has none.
-WaitValue32 waitValue32() {
-  static const WaitValue32 function = findWaitValue32();
-  return function;
-}
+uint32_t linesOf(const RankLimits& limits) { return std::min(limits.completionSlots, kMostLines); }
 
 }  // namespace
 
-RankStreams::RankStreams(DeviceArena& arena, PinnedMemory& pinned, const RankLimits& limits)
-    : arena_(arena), before_(limits.collectives), announcedTargets_(limits.collectives) {
-  const uint32_t capacity = NoticeRing::capacityFor(limits.completionSlots);
-  NoticeRing::Header header;
-  header.ready.store(kNoPending, order::relaxed);
+size_t RankStreams::pinnedBytes(const RankLimits& limits) {
+  return sizeof(Atomic<uint32_t>) + 2 * linesOf(limits) * sizeof(Atomic<uint32_t>) + 512;
+}
+
+RankStreams::RankStreams(DeviceArena& arena, PinnedMemory& pinned, const RankLimits& limits, DeviceWaits& waits,
+                         uint32_t place)
+    : arena_(arena),
+      waits_(waits),
+      place_(place),
+      mustLeave_(*new (pinned.take(sizeof(Atomic<uint32_t>))) Atomic<uint32_t>{}),
+      lines_(linesOf(limits)),
+      before_(limits.collectives) {
+  const uint32_t lines = linesOf(limits);
+  const PendingMemory::Header header{kNoPending, 0, 0, 0};
   const std::vector<uint32_t> lastOfId(limits.collectives, kNoPending);
-  pending_.notices = {arena.put(&header, 1),
-                      reinterpret_cast<Atomic<uint64_t, Scope::device>*>(arena.allocate(capacity * sizeof(uint64_t))),
-                      capacity};
+  const std::vector<StreamLine> nothing(lines, StreamLine{kNoPending, kNoPending});
+  pending_.header = arena.put(&header, 1);
   pending_.runs = {reinterpret_cast<PendingRun*>(arena.allocate(limits.completionSlots * sizeof(PendingRun))),
                    limits.completionSlots};
   pending_.lastOfId = {arena.put(lastOfId.data(), lastOfId.size()), lastOfId.size()};
-  const auto table = [&]<class T>(Array<T>& array) {
-    array = {reinterpret_cast<T*>(arena.allocate(limits.collectives * sizeof(T))), limits.collectives};
-  };
-  table(waiting_.completed);
-  table(waiting_.awaited);
-  table(waiting_.listed);
-  waiting_.listedCount = reinterpret_cast<uint32_t*>(arena.allocate(sizeof(uint32_t)));
-  auto& words = *new (pinned.take(sizeof(HostWords))) HostWords{};
-  waiting_.mustLeave = &words.mustLeave;
-  doorbell_ = &words.doorbell;
+  pending_.lines = {arena.put(nothing.data(), nothing.size()), nothing.size()};
+  pending_.arrived = {
+      reinterpret_cast<Atomic<uint32_t, Scope::device>*>(arena.allocate(lines * sizeof(Atomic<uint32_t>))), lines};
+  pending_.opened = {reinterpret_cast<Atomic<uint32_t>*>(pinned.take(lines * sizeof(Atomic<uint32_t>))), lines};
+  rung_ = {reinterpret_cast<Atomic<uint32_t>*>(pinned.take(lines * sizeof(Atomic<uint32_t>))), lines};
+  const bool isAlone = place == DeviceWaits::kNoPlace;  // no stream waits for its runs
+  waiting_.completed = {isAlone ? reinterpret_cast<Atomic<uint32_t, Scope::device>*>(
+                                      arena.allocate(limits.collectives * sizeof(Atomic<uint32_t>)))
+                                : waits.completedOf(place),
+                        limits.collectives};
+  waiting_.device = waits.awaited();
+  waiting_.ranks = waits.ranks();
+  waiting_.mustLeave = &mustLeave_;
 }
 
 void RankStreams::checkStream(cudaStream_t stream) const {
@@ -84,42 +78,100 @@ void RankStreams::checkStream(cudaStream_t stream) const {
          "Pass a stream that was made after cudaSetDevice(" + std::to_string(mine) + ").", mine);
 }
 
-/// The daemon's own stream has the greatest priority. One of the same that waits may keep it from starting: seen on
-/// H200s, where a test with 64 such streams hung.
-void RankStreams::checkPriority(cudaStream_t stream) const {
-  int least = 0, greatest = 0, own = 0;
-  DFCCL_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
-  DFCCL_CUDA(cudaStreamGetPriority(stream, &own));
-  if (own != greatest || least == greatest) return;
-  refuse("has the greatest priority, which is the daemon's own: the daemon might have to start behind it",
-         "Make it with a lower one: cudaStreamCreateWithPriority.", arena_.device());
+RankStreams::Entered::Entered(RankStreams& streams, uint32_t line)
+    : streams_(streams), line_(line), lock_(streams.lines_[line].mutex) {}
+
+PlaceOnLine RankStreams::Entered::next() const {
+  return {line_, streams_.lines_[line_].asked.load(order::relaxed) + 1};
 }
 
-cudaError_t RankStreams::arrive(cudaStream_t stream, uint32_t slot) {
-  const OnDevice here(arena_.device());
-  return launchArrive(pending_.notices, slot, doorbell_, stream);
+// The device's word first: whoever starts a daemon because of the host's finds the device's.
+void RankStreams::Entered::arrive(cudaStream_t stream) {
+  const PlaceOnLine place = next();
+  streams_.lines_[line_].asked.store(place.number, order::release);
+  const OnDevice here(streams_.arena_.device());
+  storeOnStream(stream, &streams_.pending_.arrived[line_], place.number);
+  storeOnStream(stream, &streams_.rung_[line_], place.number);
 }
 
-void RankStreams::checkWaiting(cudaStream_t stream) const {
-  checkStream(stream);
-  const OnDevice here(arena_.device());
-  checkPriority(stream);
-  if (waitValue32() != nullptr) return;
-  throw Error(dfcclUnavailable, "The driver lets no stream wait for a value in memory.",
-              "Update the driver, or wait on the host.");
+std::unique_ptr<RankStreams::Entered> RankStreams::enter(cudaStream_t stream) {
+  unsigned long long id = 0;
+  {
+    const OnDevice here(arena_.device());
+    DFCCL_CUDA(cudaStreamGetId(stream, &id));
+  }
+  for (;;) {
+    const uint32_t line = lineOf(id);
+    if (line == kNoLine) return nullptr;
+    std::unique_ptr<Entered> entered(new Entered(*this, line));
+    // Until it was entered, it may have been given to another stream.
+    const std::lock_guard lock(linesMutex_);
+    if (lines_[line].streamId == id) return entered;
+  }
+}
+
+/// Nothing of its stream's is on its way.
+bool RankStreams::isIdle(uint32_t line) const {
+  const uint32_t asked = lines_[line].asked.load(order::acquire);
+  return rung_[line].load(order::acquire) == asked && pending_.opened[line].load(order::acquire) == asked;
+}
+
+/// The stream's, or one that is no other stream's, or no more.
+uint32_t RankStreams::lineOf(uint64_t streamId) {
+  const std::lock_guard lock(linesMutex_);
+  const auto found = lineOfStream_.find(streamId);
+  if (found != lineOfStream_.end()) return found->second;
+  const uint32_t count = lineCount_.load(order::relaxed);
+  uint32_t line = kNoLine;
+  for (uint32_t i = 0; count >= kLinesAtOnce && i < count && line == kNoLine; ++i) {
+    // Whoever has entered it is about to put something on it.
+    if (!isIdle(i) || !lines_[i].mutex.try_lock()) continue;
+    lines_[i].mutex.unlock();
+    lineOfStream_.erase(lines_[i].streamId);
+    line = i;
+  }
+  if (line == kNoLine) {
+    if (count == lines_.size()) return kNoLine;
+    line = count;
+    lineCount_.store(count + 1, order::release);
+  }
+  lines_[line].streamId = streamId;
+  lineOfStream_[streamId] = line;
+  return line;
 }
 
 void RankStreams::wait(cudaStream_t stream, uint32_t index, uint32_t target) const {
   const OnDevice here(arena_.device());
-  const CUresult result = waitValue32()(stream, reinterpret_cast<CUdeviceptr>(&waiting_.completed[index]), target,
-                                        CU_STREAM_WAIT_VALUE_GEQ);
-  if (result == CUDA_SUCCESS) return;
-  throw Error(dfcclSystemError, "CUDA refused cuStreamWaitValue32, error " + std::to_string(result) + ".",
-              "Look at what the stream did before: an earlier error stays with it.", {{"call", "cuStreamWaitValue32"}});
+  waits_.await(place_, index, target);
+  waitOnStreamFor(stream, &waiting_.completed[index], target);
 }
 
-void RankStreams::retire(uint32_t index, uint64_t issued) {
-  before_[index].store(targetOf(index, issued), order::relaxed);
+void RankStreams::letStreamsGo(cudaStream_t through) {
+  if (place_ == DeviceWaits::kNoPlace) return;
+  for (uint32_t index = 0; index < before_.size(); ++index) {
+    const uint32_t awaited = waits_.awaitedOf(place_, index);
+    if (awaited == 0) continue;
+    try {
+      storeOnStream(through, &waiting_.completed[index], awaited);
+    } catch (const Error&) {  // a device that is broken has let them go, with its error
+    }
+  }
+}
+
+bool RankStreams::hasArrivals() const {
+  const uint32_t count = lineCount_.load(order::acquire);
+  for (uint32_t line = 0; line < count; ++line) {
+    if (rung_[line].load(order::acquire) != pending_.opened[line].load(order::acquire)) return true;
+  }
+  return false;
+}
+
+bool RankStreams::isAwaited() const {
+  const uint32_t count = lineCount_.load(order::acquire);
+  for (uint32_t line = 0; line < count; ++line) {
+    if (lines_[line].asked.load(order::acquire) != pending_.opened[line].load(order::acquire)) return true;
+  }
+  return false;
 }
 
 }  // namespace dfccl::gpu

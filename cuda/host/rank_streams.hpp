@@ -1,75 +1,91 @@
 #pragma once
 // The caller's streams and a rank's runs: a run that begins when a stream comes to it, and a stream that goes on when
-// runs are over (decision 14). No thread of the host takes part in either.
+// runs are over (decisions 14 and 23). No thread of the host takes part in either.
 #include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
 #include <vector>
 
-#include "device/arrive.cuh"
-#include "device/block_shared.cuh"
+#include "dfccl/daemon/rank_memory.hpp"
+#include "host/device_waits.hpp"
 #include "host/memory.hpp"
+#include "world/rank_queues.hpp"
 
 namespace dfccl::gpu {
 
 class RankStreams {
  public:
-  /// Makes the tables in the device's memory and the doorbell in the host's.
-  RankStreams(DeviceArena& arena, PinnedMemory& pinned, const RankLimits& limits);
+  static size_t pinnedBytes(const RankLimits& limits);
+
+  /// Makes the tables in the device's memory and in the host's.
+  RankStreams(DeviceArena& arena, PinnedMemory& pinned, const RankLimits& limits, DeviceWaits& waits, uint32_t place);
 
   /// What the daemon sees of it.
   const PendingMemory& pending() const { return pending_; }
   const WaitingMemory& waiting() const { return waiting_; }
 
-  /// @throws Error dfcclInvalidArgument where no run can be put behind this stream.
+  /// @throws Error dfcclInvalidArgument: no run can be put behind this stream, and it can't wait for any.
   void checkStream(cudaStream_t stream) const;
-  /// Before the run is submitted, and what became of that.
-  void willArrive() { announced_.fetchAdd(1, order::seqCst); }
-  void wasRefused() { announced_.fetchSub(1, order::seqCst); }
-  /// Puts the arrival at a run that was submitted into the stream.
-  cudaError_t arrive(cudaStream_t stream, uint32_t slot);
 
-  /// @throws Error dfcclInvalidArgument, dfcclUnavailable: no run can keep this stream waiting.
-  void checkWaiting(cudaStream_t stream) const;
+  /// A stream's line. Whoever has entered it is alone with it: runs come on it in the order of their numbers.
+  class Entered {
+   public:
+    PlaceOnLine next() const;
+    /// The run with that number was submitted: the stream will come to it. @throws as storeOnStream
+    void arrive(cudaStream_t stream);
+
+   private:
+    friend class RankStreams;
+    Entered(RankStreams& streams, uint32_t line);
+    RankStreams& streams_;
+    const uint32_t line_;
+    std::unique_lock<std::mutex> lock_;
+  };
+  /// @return nothing: as many streams as there can be runs have runs on their way.
+  std::unique_ptr<Entered> enter(cudaStream_t stream);
+
   /// What a collective's count is once `issued` runs are over, counted from its registration.
   uint32_t targetOf(uint32_t index, uint64_t issued) const {
     return before_[index].load(order::relaxed) + static_cast<uint32_t>(issued);
   }
-  /// Whether a daemon knows that a stream waits for this, or has waited.
-  bool isAnnounced(uint32_t index, uint32_t target) const {
-    return announcedTargets_[index].load(order::acquire) == target;
-  }
-  void noteAnnounced(uint32_t index, uint32_t target) { announcedTargets_[index].store(target, order::release); }
-  /// Lets the stream wait until a collective's count is `target`. @pre checkWaiting() @throws Error dfcclSystemError
+  /// Lets the stream wait until a collective's count is `target`. @pre DeviceWaits::begin() @throws as waitOnStreamFor
   void wait(cudaStream_t stream, uint32_t index, uint32_t target) const;
   /// The daemon is to leave whatever waits.
-  void letDaemonLeave() { waiting_.mustLeave->store(1, order::seqCst); }
+  void letDaemonLeave() { mustLeave_.store(1, order::seqCst); }
+  /// Nothing will complete any more: lets all streams that wait go on. @param through any stream that waits for
+  /// nothing.
+  void letStreamsGo(cudaStream_t through);
   /// The place will have another collective, and counts on.
-  void retire(uint32_t index, uint64_t issued);
-  /// Nothing will complete any more: lets all streams that wait go on. @param issued of each place.
-  template <class IssuedOf>
-  void release(const IssuedOf& issued) {
-    std::vector<uint32_t> all(before_.size());
-    for (uint32_t i = 0; i < all.size(); ++i) all[i] = targetOf(i, issued(i));
-    arena_.write(waiting_.completed.data(), all.data(), all.size() * sizeof all[0]);
-  }
+  void retire(uint32_t index, uint64_t issued) { before_[index].store(targetOf(index, issued), order::relaxed); }
 
-  // For the thread that starts daemons. A notice may come at any time; its bell rings after it. So what rang before a
-  // launch is seen in that stay, and what rings after it asks for another.
-  void noteLaunch() { rungAtLaunch_ = doorbell_->load(order::acquire); }
-  bool hasRung() const { return doorbell_->load(order::acquire) != rungAtLaunch_; }
-  /// Whether a stream is still to come to a run. @param taken notices that the daemon has taken.
-  bool isAwaited(uint64_t taken) const { return announced_.load(order::seqCst) != taken; }
+  /// Whether a stream has come to a run that no daemon has taken: asked for by whoever starts daemons.
+  bool hasArrivals() const;
+  /// Whether a stream is still to come to a run.
+  bool isAwaited() const;
 
  private:
-  void checkPriority(cudaStream_t stream) const;
+  struct Line {
+    std::mutex mutex;
+    Atomic<uint32_t> asked;  // number of the last run behind its stream
+    uint64_t streamId = 0;   // whose it is; under linesMutex_
+  };
+
+  bool isIdle(uint32_t line) const;
+  uint32_t lineOf(uint64_t streamId);
 
   DeviceArena& arena_;
+  DeviceWaits& waits_;
+  const uint32_t place_;  // there
   PendingMemory pending_;
   WaitingMemory waiting_;
-  Atomic<uint64_t>* doorbell_;
-  uint64_t rungAtLaunch_ = 0;
-  Atomic<uint64_t> announced_;                      // runs behind streams
-  std::vector<Atomic<uint32_t>> before_;            // [index]: runs of the place's former collectives
-  std::vector<Atomic<uint32_t>> announcedTargets_;  // [index]
+  Atomic<uint32_t>& mustLeave_;
+  Array<Atomic<uint32_t>> rung_;  // [line], the host's memory: as PendingMemory::arrived, behind it
+  std::vector<Line> lines_;
+  Atomic<uint32_t> lineCount_;  // ever used
+  std::mutex linesMutex_;
+  std::unordered_map<uint64_t, uint32_t> lineOfStream_;
+  std::vector<Atomic<uint32_t>> before_;  // [index]: runs of the place's former collectives
 };
 
 }  // namespace dfccl::gpu

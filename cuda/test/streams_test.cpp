@@ -189,7 +189,8 @@ TEST_CASE("streams that can't be used are refused with the reason") {
   int least = 0, greatest = 0;
   cudaDeviceGetStreamPriorityRange(&least, &greatest);
   const Stream urgent(ranks.device(0), greatest);
-  says(dfcclWaitOnStream(1, urgent, ranks[0]), dfcclInvalidArgument, "greatest priority");
+  // Nothing is started any more while a stream waits, so its priority doesn't matter.
+  CHECK_OK(dfcclWaitOnStream(1, urgent, ranks[0]));
   if (deviceCount() > 1) {
     says(dfcclRunOnStream(m.send.data(), m.recv.data(), 1, members[1].stream, nullptr, nullptr, ranks[0]),
          dfcclInvalidArgument, "is one of device");

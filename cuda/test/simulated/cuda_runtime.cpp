@@ -75,6 +75,14 @@ CUresult streamWaitValue32(CUstream handle, CUdeviceptr address, cuuint32_t valu
   return CUDA_SUCCESS;
 }
 
+CUresult streamWriteValue32(CUstream handle, CUdeviceptr address, cuuint32_t value, unsigned) {
+  auto& word = *reinterpret_cast<std::atomic<uint32_t>*>(address);
+  simulated::Device::streamOf(handle, currentDevice).put([&word, value] {
+    word.store(value, std::memory_order_seq_cst);
+  });
+  return CUDA_SUCCESS;
+}
+
 struct Handle {
   pid_t process;
   int descriptor;
@@ -205,6 +213,8 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, 
     *function = reinterpret_cast<void*>(&pointerGetAttribute);
   } else if (std::strcmp(name, "cuStreamWaitValue32") == 0) {
     *function = reinterpret_cast<void*>(&streamWaitValue32);
+  } else if (std::strcmp(name, "cuStreamWriteValue32") == 0) {
+    *function = reinterpret_cast<void*>(&streamWriteValue32);
   } else {
     return cudaErrorInvalidValue;
   }

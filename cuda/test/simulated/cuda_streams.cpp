@@ -59,6 +59,10 @@ cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
   *priority = of(stream).priority();
   return cudaSuccess;
 }
+cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
+  *id = of(stream).id;
+  return cudaSuccess;
+}
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   of(stream).synchronize();
   return cudaSuccess;

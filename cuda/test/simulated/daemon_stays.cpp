@@ -4,13 +4,13 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <thread>
 #include <vector>
 
 #include "cpu/cpu_platform.hpp"
-#include "device/arrive.cuh"
 #include "device/daemon_kernel.cuh"
 #include "dfccl/daemon/leader.hpp"
 #include "dfccl/daemon/named_mailboxes.hpp"
@@ -27,10 +27,7 @@ struct Stay {
   std::vector<std::vector<QueueEntry>> queues;  // [block]
   uint32_t left = 0;
   uint32_t block = 0;  // whose step it is
-  // Of whoever reads the host's entries ahead of the leader:
-  uint64_t seen = 0;       // position behind the last one read
-  uint32_t waits = 0;      // of streams, among them
-  bool isLeaving = false;  // the host may not be told of any more of these
+  uint32_t looks = 0;  // at lines
 };
 thread_local Stay* stay = nullptr;
 
@@ -38,21 +35,27 @@ uint64_t nanos() {
   return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
 }
 
+/// Counters, which the host may read meanwhile.
+template <class Counters>
+void copyWords(Counters* to, const Counters& from) {
+  auto* const words = reinterpret_cast<Atomic<uint64_t>*>(to);
+  const auto* const values = reinterpret_cast<const Atomic<uint64_t>*>(&from);
+  for (size_t i = 0; i < sizeof from / sizeof *words; ++i)
+    words[i].store(values[i].load(order::relaxed), order::relaxed);
+}
+
 void write(TraceRing& ring, TracePoint point, uint64_t value) {
   ring.events[ring.count++ % kTraceEvents] = {nanos(), static_cast<uint8_t>(point) | value << 8};
 }
 
-/// The host learns of streams that are about to wait before the leader comes to their entries.
-void readAhead(const RankMemory& memory) {
-  const uint64_t tail = memory.submissions.header->tail.load(order::acquire);
-  uint32_t waits = 0;
-  for (; stay->seen != tail; ++stay->seen) {
-    const uint64_t first = memory.submissions.slot(stay->seen).words[0].load(order::relaxed);
-    waits += ((first >> 32) & kSqeAwait) != 0;
-    write(stay->launch->traces[stay->queues.size()], TracePoint::submissionSeen, stay->seen);
+/// Of all collectives, as the device's polling warp does now and then.
+void post(const RankMemory& memory) {
+  for (uint32_t i = 0; i < memory.collectives.size(); ++i) {
+    if (memory.collectives[i].registration != 0) memory.posted[i].post(memory.collectives[i]);
   }
-  stay->waits += waits;
-  if (waits != 0 && !stay->isLeaving) stay->launch->report->waitsSeen.store(stay->seen, order::seqCst);
+  const PostedCounters& posted = stay->launch->posted;
+  copyWords(posted.rank, memory.counters);
+  for (uint32_t b = 0; b < memory.blocks.size(); ++b) copyWords(&posted.blocks[b], memory.blocks[b].counters);
 }
 
 /// The CPU's platform with what is peculiar to a GPU's host side: members without common memory, images of collectives,
@@ -149,15 +152,26 @@ class SimulatedPlatform : public CpuPlatform<RulesType> {
     memory.waiting.completed[static_cast<uint32_t>(cqe)].fetchAdd(1, order::acqRel);
     memory.counters.completionsPosted.value.fetchAdd(1, order::seqCst);
   }
-  static uint64_t noticeTail(const RankMemory& memory) {
-    return memory.pending.notices.header->tail.load(order::acquire);
-  }
-  static void willLeave(const RankMemory&) { stay->isLeaving = true; }
-  static uint32_t waitsSeen(const RankMemory&) { return stay->waits; }
+  static uint32_t arrivals(const RankMemory&) { return ++stay->looks; }
+  static bool hasArrivals(const RankMemory& memory) { return memory.pending.hasArrivals(); }
+  static bool isAnybodyWaiting(const RankMemory& memory) { return memory.waiting.isAnybodyWaiting(); }
+  static void willLeave(const RankMemory&) { stay->launch->report->leaving.store(1, order::seqCst); }
   static void stayedOn(const RankMemory&, uint64_t now) {
-    stay->isLeaving = false;
+    stay->launch->report->leaving.store(0, order::seqCst);
     stay->launch->gate->stayedOnAt.store(now, order::relaxed);
-    stay->launch->report->isHeld.store(1, order::relaxed);
+  }
+
+  static constexpr bool kIsRemote = true;
+  static void carryOut(const RankMemory&, const ControlRequest& request) {
+    auto* const to = reinterpret_cast<void*>(request.to);
+    if (request.kind == ControlRequest::clear) {
+      std::memset(to, 0, request.bytes);
+    } else {
+      std::memcpy(to, reinterpret_cast<const void*>(request.from), request.bytes);
+    }
+  }
+  static void forgetPlace(RankMemory&, uint32_t block, uint32_t collective) {
+    stay->launch->dropped[size_t{block} * kMostCollectives + collective] = 0;
   }
   static void blockLeft(RankMemory&, uint32_t) {
     mark(TracePoint::left, nanos());
@@ -178,14 +192,9 @@ template <class Rules>
 void run(const LaunchArguments& launch, uint32_t grid) {
   using Platform = SimulatedPlatform<Rules>;
   auto& memory = *const_cast<RankMemory*>(launch.memory);
-  NoticeRing::Header& notices = *memory.pending.notices.header;
   StayReport& report = *launch.report;
   Stay mine{&launch, std::vector<std::vector<QueueEntry>>(grid, std::vector<QueueEntry>(kSharedTasks))};
-  mine.seen = memory.submissions.header->head.load(order::relaxed);
   stay = &mine;
-  notices.isRead.store(1, order::seqCst);
-  report.isHeld.store(0, order::relaxed);
-  report.begun.store(launch.stay, order::seqCst);
   Platform platform;
   std::vector<std::unique_ptr<BlockDaemon<Platform>>> blocks;
   const uint64_t startedAt = platform.now();
@@ -197,11 +206,13 @@ void run(const LaunchArguments& launch, uint32_t grid) {
   }
   Leader<Platform> leader(memory);
   leader.enter(startedAt);
+  constexpr uint32_t kRoundsPerPost = 256;
+  uint32_t rounds = 0;
   while (mine.left != grid) {
     BlockDaemon<Platform>& first = *blocks[0];
     bool any = false;
     mine.block = 0;
-    readAhead(memory);
+    if (++rounds % kRoundsPerPost == 0) post(memory);
     if (first.isInside()) {
       const bool fetched = leader.fetch(platform, first);
       const bool progressed = first.step(platform);
@@ -219,11 +230,10 @@ void run(const LaunchArguments& launch, uint32_t grid) {
     }
     std::this_thread::yield();
   }
-  notices.isRead.store(0, order::seqCst);
+  post(memory);
   report.submissionsTaken.store(memory.counters.submissionsTaken.read(), order::relaxed);
   report.completionsPosted.store(memory.counters.completionsPosted.read(), order::relaxed);
-  report.noticesTaken.store(notices.head.load(order::relaxed), order::relaxed);
-  report.hasMoreNotices.store(memory.pending.hasWork(), order::relaxed);
+  report.hasMoreArrivals.store(memory.pending.hasArrivals(), order::relaxed);
   memory.residency.leave();
   stay = nullptr;
 }
@@ -236,19 +246,6 @@ struct LeavesStreams : AllRules {
 }  // namespace
 
 cudaError_t prepareDaemon() { return cudaSuccess; }
-cudaError_t prepareArrive() { return cudaSuccess; }
-
-cudaError_t launchArrive(const NoticeRing& notices, uint32_t slot, Atomic<uint64_t>* doorbell, cudaStream_t handle) {
-  simulated::Stream& stream = simulated::Device::streamOf(handle, simulated::currentDevice);
-  const auto arrive = [=] {
-    const uint64_t position = notices.add(slot);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    if (notices.header->isRead.load(order::seqCst) == 0) doorbell->store(position + 1, order::seqCst);
-  };
-  simulated::Device::at(stream.device()).launch(stream, arrive, true);
-  return cudaSuccess;
-}
-
 cudaError_t launchDaemon(const LaunchArguments& arguments, uint32_t grid, cudaStream_t handle) {
   auto& stream = *reinterpret_cast<simulated::Stream*>(handle);
   const bool leaves = std::getenv("SIMULATED_LEAVES") != nullptr;

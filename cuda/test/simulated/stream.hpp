@@ -26,9 +26,13 @@ class Stream {
   void synchronize() const;
 
   std::atomic<bool> isCapturing{false};
+  /// Of no other stream, also after this one is gone.
+  const unsigned long long id = ++made;
 
  private:
   void put(std::function<void()> work, bool isKernel);
+
+  static inline std::atomic<unsigned long long> made{0};
 
   const int device_;
   const int priority_;

@@ -13,7 +13,8 @@ namespace dfccl {
 // the same CPU goes by the queue's tail instead. Capacity <= 32768, so a sequence never repeats within two laps.
 //
 //   word 0  collective id (32 bits) and flags (bits 32-47)
-//   word 1  run number of that id on this rank (48 bits)
+//   word 1  run number of that id on this rank (48 bits); of a run behind a stream: its number on the stream's line (32
+//           bits) and the line (bits 32-47), see daemon/pending_runs.hpp
 //   word 2  completion slot (32 bits)
 //   word 3  send address (bytes)
 //   word 4  receive address (bytes)
@@ -31,9 +32,6 @@ inline constexpr uint64_t kSqeVoid = 1;
 inline constexpr uint32_t kSqeExit = 1;          // the daemon leaves for good after this entry
 inline constexpr uint32_t kSqeBehindStream = 2;  // the run begins once a stream has come to it: see pending_runs.hpp
 inline constexpr uint32_t kSqeAfterControl = 4;  // the host had asked something of the daemon before: that comes first
-// No run, but a stream that is about to wait until so many runs of the id are over as the receive address says: see
-// daemon/waiting_streams.hpp.
-inline constexpr uint32_t kSqeAwait = 8;
 
 struct alignas(64) SqeMemory {
   Atomic<uint64_t> words[kSqeWords];
@@ -53,6 +51,11 @@ struct Sqe {
   uint16_t sendWindow = 0;  // see daemon/windows.hpp
   uint16_t recvWindow = 0;
 };
+
+/// Of a run behind a stream.
+constexpr uint64_t sqeRunOfLine(uint32_t line, uint32_t number) { return uint64_t{line} << 32 | number; }
+constexpr uint32_t sqeLine(const Sqe& sqe) { return static_cast<uint32_t>(sqe.run >> 32); }
+constexpr uint32_t sqeNumber(const Sqe& sqe) { return static_cast<uint32_t>(sqe.run); }
 
 // A completion entry is one 64-bit word: the low half is the collective id, the high half is the status (bits 32-47,
 // 0 = free, 1 = completed, 2 = aborted) and the low 16 bits of the run number (bits 48-63).

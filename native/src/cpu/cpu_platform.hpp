@@ -104,15 +104,23 @@ class CpuPlatform {
   }
   static uint64_t controlTail(const RankMemory& memory) { return memory.control.tail.load(order::acquire); }
 
-  // Where the platform has streams: from willLeave() on nobody who reads the host's entries ahead of the leader may
-  // tell the host of a stream that is about to wait, but of waitsSeen() in this stay he may have. After stayedOn() he
-  // may again, and the stay is as if it had only begun.
+  // Where the platform has streams: the host is told that the daemon is about to leave; after stayedOn() it isn't any
+  // more, and the stay is as if it had only begun.
   static void willLeave(const RankMemory&) {}
-  static uint32_t waitsSeen(const RankMemory&) { return 0; }
+  static bool isAnybodyWaiting(const RankMemory&) { return false; }
   static void stayedOn(const RankMemory&, uint64_t) {}
+  // ... and of lines on which streams come to their runs (pending_runs.hpp): a count that changes when something may
+  // have come, as far as known; how far a stream is; on which lines somebody is awaited.
+  static uint32_t arrivals(const RankMemory&) { return 0; }
+  static uint32_t arrivedOn(const PendingMemory& pending, uint32_t line) {
+    return pending.arrived[line].load(order::acquire);
+  }
+  static void awaitLines(const RankMemory&, uint32_t) {}
 
-  /// Of the notices of streams that have come to their runs, as far as known.
-  static uint64_t noticeTail(const RankMemory&) { return 0; }
+  // Whether the host writes to this memory through the daemon alone.
+  static constexpr bool kIsRemote = false;
+  /// What a platform keeps of a place beside its context.
+  static void forgetPlace(RankMemory&, uint32_t, uint32_t) {}
 
   static CollectiveHead& headOf(RankMemory& memory, uint32_t collective) { return memory.collectives[collective]; }
   static void placeChanged(RankMemory&, uint32_t, const CollectiveHead&) {}

@@ -11,10 +11,11 @@ RankQueues::RankQueues(RankMemory& memory, const Atomic<uint64_t, Scope::device>
       claimer_(memory.completions),
       poller_(memory.completions),
       pending_(memory.limits.completionSlots),
-      issuedRuns_(memory.limits.collectives) {}
+      issuedRuns_(memory.limits.collectives),
+      takenRuns_(memory.limits.collectives) {}
 
 uint32_t RankQueues::submit(uint32_t index, const void* send, void* recv, RunCallback callback, void* argument,
-                            RunWindows windows, uint32_t flags) {
+                            RunWindows windows, std::optional<PlaceOnLine> behind) {
   Reserve reserved;
   while ((reserved = producer_.tryReserve(1)) == Reserve::busy) cpuPause();  // another thread, or JavaScript
   if (reserved == Reserve::full) return kFull;
@@ -28,7 +29,8 @@ uint32_t RankQueues::submit(uint32_t index, const void* send, void* recv, RunCal
   tally_.noteIssued();
   Sqe sqe{};
   sqe.id = index;
-  sqe.flags = flags | control_.flagsOfEntry();
+  sqe.flags = (behind ? kSqeBehindStream : 0) | control_.flagsOfEntry();
+  if (behind) sqe.run = sqeRunOfLine(behind->line, behind->number);
   sqe.completionSlot = slot;
   sqe.sendAddress = reinterpret_cast<uint64_t>(send);
   sqe.recvAddress = reinterpret_cast<uint64_t>(recv);
@@ -50,18 +52,16 @@ bool RankQueues::submitExit() {
   return true;
 }
 
-bool RankQueues::submitAwait(uint32_t index, uint32_t target, uint64_t& position) {
-  Reserve reserved;
-  while ((reserved = producer_.tryReserve(1)) == Reserve::busy) cpuPause();
-  if (reserved == Reserve::full) return false;
-  Sqe sqe{};
-  sqe.id = index;
-  sqe.flags = kSqeAwait;
-  sqe.recvAddress = target;
-  position = producer_.position();
-  producer_.write(0, sqe);
-  producer_.publish(1);
-  return true;
+uint64_t RankQueues::overOf(uint32_t index) {
+  while (!pollLock_.tryLock()) cpuPause();
+  uint64_t over = takenRuns_[index].load(order::relaxed);
+  const uint32_t used = completions_.header->used.load(order::relaxed);
+  for (uint32_t slot = 0; slot < used; ++slot) {
+    const uint64_t cqe = completions_.slots[slot].load(order::acquire);
+    over += cqe != 0 && static_cast<uint32_t>(cqe) == index;
+  }
+  pollLock_.unlock();
+  return over;
 }
 
 namespace {
@@ -78,6 +78,7 @@ bool RankQueues::takeCompletion(uint32_t slot, dfcclResult_t& status) {
   word.store(0, order::relaxed);
   pending_[slot].isWaited = false;
   poller_.free(slot);
+  noteTaken(cqe);
   taken_.store(taken_.load(order::relaxed) + 1, order::relaxed);
   pollLock_.unlock();
   tally_.noteDelivered(1);
@@ -142,6 +143,7 @@ uint32_t RankQueues::deliverBatch() {
     batch[count++] = {pending_[slot].callback, pending_[slot].argument, statusOf(cqe)};
     word.store(0, order::relaxed);
     poller_.free(slot);
+    noteTaken(cqe);
     taken_.store(taken_.load(order::relaxed) + 1, order::relaxed);
   }
   pollLock_.unlock();

@@ -1,6 +1,7 @@
 #pragma once
 // The host's ends of a rank's queues, whatever executes behind them: a daemon of this process or one on a GPU.
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "cpu/pause.hpp"
@@ -20,6 +21,12 @@ struct RunWindows {
   uint16_t recv = 0;
 };
 
+/// A stream's line and a run's number on it, see daemon/pending_runs.hpp.
+struct PlaceOnLine {
+  uint32_t line;
+  uint32_t number;
+};
+
 class RankQueues {
  public:
   static constexpr uint32_t kFull = kNoCompletionSlot;
@@ -33,16 +40,11 @@ class RankQueues {
   /// Queues one run. Any thread; nothing is waited for but the other submitters' few nanoseconds.
   /// @param callback nullptr: somebody will call takeCompletion().
   /// @return The run's completion slot, or kFull: no entry or no slot is free now, nothing was queued.
-  /// @param flags of the entry (kSqe...).
+  /// @param behind where the stream is that the run is to wait for; nothing: it waits for none.
   uint32_t submit(uint32_t index, const void* send, void* recv, RunCallback callback, void* argument,
-                  RunWindows windows = {}, uint32_t flags = 0);
+                  RunWindows windows = {}, std::optional<PlaceOnLine> behind = std::nullopt);
   /// The entry after which the daemon leaves for good.
   bool submitExit();
-  /// The entry that a stream is about to wait until `target` runs are over, see kSqeAwait.
-  /// @param position gets the entry's. @return whether there was room.
-  bool submitAwait(uint32_t index, uint32_t target, uint64_t& position);
-  /// Whether the leader has taken the entry at a position.
-  bool isTaken(uint64_t position) const { return submissions_.header->head.load(order::acquire) > position; }
 
   /// Has the run that claimed `slot` completed? Frees the slot if so. For callers without a callback.
   bool takeCompletion(uint32_t slot, dfcclResult_t& status);
@@ -65,11 +67,20 @@ class RankQueues {
   uint64_t inFlight() const { return tally_.inFlight(); }
   /// True in a callback of this rank's.
   bool isDelivering() const;
+  /// Runs that have completed since the index was reset, whether somebody has taken that or not.
+  uint64_t overOf(uint32_t index);
   uint64_t issuedOf(uint32_t index) const { return issuedRuns_[index].load(order::relaxed); }
-  void resetIssued(uint32_t index) { issuedRuns_[index].store(0, order::relaxed); }
+  void resetIssued(uint32_t index) {
+    issuedRuns_[index].store(0, order::relaxed);
+    takenRuns_[index].store(0, order::relaxed);
+  }
 
  private:
   uint32_t deliverBatch();
+  void noteTaken(uint64_t cqe) {
+    Atomic<uint64_t>& taken = takenRuns_[static_cast<uint32_t>(cqe)];
+    taken.store(taken.load(order::relaxed) + 1, order::relaxed);
+  }
 
   struct Pending {
     RunCallback callback = nullptr;
@@ -90,6 +101,7 @@ class RankQueues {
   TryLock pollLock_;
   std::vector<Pending> pending_;              // [completion slot]
   std::vector<Atomic<uint64_t>> issuedRuns_;  // [index], through this class
+  std::vector<Atomic<uint64_t>> takenRuns_;   // [index]: completions whose slot was freed here; under pollLock_
   RunTally tally_;
   Atomic<uint64_t> taken_;  // completions whose slot was freed; under pollLock_
   uint32_t cursor_ = 0;     // where the next scan for completions begins

@@ -33,10 +33,8 @@ bool World::isAborted(uint32_t rank, uint32_t index) {
 
 void World::tellDaemon(uint32_t rank, uint32_t index) {
   ControlRing& control = ranks_[rank]->memory().control;
-  const uint64_t tail = control.tail.load(order::relaxed);
-  while (tail - control.head.load(order::acquire) >= ControlRing::kCapacity) pool_.helpRank(rank);
-  control.collectives[tail % ControlRing::kCapacity].store(index, order::relaxed);
-  control.tail.store(tail + 1, order::release);
+  while (control.isFull()) pool_.helpRank(rank);
+  control.put({ControlRequest::abort, index}, order::release);
 }
 
 /// After an abort: a daemon that hasn't come to it yet would take the next collective with this index for it.

@@ -91,6 +91,7 @@ Plan streamsWait(Random& random) {
   plan.shape.ranks = 2 + random.below(3);
   plan.shape.limits.grid = 1 + random.below(3);
   plan.shape.policy = anyPolicy(random);
+  plan.shape.sharesDevice = random.oneIn(2);
   const uint32_t n = plan.shape.ranks;
   for (uint32_t id = 0; id < 3; ++id) plan.collectives.push_back(allReduceOf(id, n, 7, directAllReduce(n, 1)));
   addThreads(plan, random, 3, 0);
@@ -110,20 +111,31 @@ Plan streamsWait(Random& random) {
   return plan;
 }
 
-Plan streamsWaitUnannounced(Random& random) {
+Plan streamsWaitUnlooked(Random& random) {
   Plan plan = streamsWait(random);
-  plan.shape.mistakes.waitsUnannounced = true;
+  plan.shape.mistakes.waitsWithoutLooking = true;
   return plan;
 }
 
-Plan daemonTellsWhileItLeaves(Random& random) {
+Plan hostStartsWhileOthersMustStay(Random& random) {
   Plan plan = streamsWait(random);
-  plan.shape.mistakes.tellsWhileLeaving = true;
+  plan.shape.sharesDevice = true;
+  plan.shape.mistakes.startsWhileItKeeps = true;
+  return plan;
+}
+
+Plan hostLooksAfterOneRank(Random& random) {
+  Plan plan = streamsWait(random);
+  plan.shape.sharesDevice = true;
+  plan.shape.mistakes.looksAfterItsRankOnly = true;
   return plan;
 }
 
 struct LeavesWhileStreamsWait : AllRules {
   static constexpr bool staysForStreams = false;
+};
+struct LeavesWithoutAWord : AllRules {
+  static constexpr bool saysThatItLeaves = false;
 };
 struct BeginsAnyway : AllRules {
   static constexpr bool waitsForStreams = false;
@@ -158,6 +170,8 @@ TEST_CASE("an abort ends runs that wait for streams when these come") { everySee
 TEST_CASE("memory is freed while streams wait for runs: no daemon is out that would have to be started") {
   everySeedHolds(600, streamsWait);
   someSeedFails<LeavesWhileStreamsWait>("daemons stay while streams wait", 600, streamsWait);
-  someSeedFails<AllRules>("a stream waits only once the daemon knows", 600, streamsWaitUnannounced);
-  someSeedFails<AllRules>("a daemon that leaves tells of nobody any more", 600, daemonTellsWhileItLeaves);
+  someSeedFails<AllRules>("a stream waits only where daemons stay", 600, streamsWaitUnlooked);
+  someSeedFails<AllRules>("... of all ranks of its device", 600, hostLooksAfterOneRank);
+  someSeedFails<AllRules>("what is out is started before others must stay", 600, hostStartsWhileOthersMustStay);
+  someSeedFails<LeavesWithoutAWord>("a daemon says that it leaves before it looks", 600, streamsWait);
 }

@@ -107,6 +107,9 @@ class BlockDaemon {
       case FeedEntry::abort:
         dropCollective(entry.value);
         return true;
+      case FeedEntry::forget:
+        forgetPlace(entry);
+        return true;
       case FeedEntry::drain:
         tasks_.template note<scheduling::EventKind::drain>();
         return false;
@@ -410,6 +413,12 @@ class BlockDaemon {
       tasks_.remove(position);
     }
     P::acknowledgeAbort(view_.rank(), index_, c);
+  }
+
+  /// Nothing of the place's is in the queue any more. What is kept of it would be taken for the next collective's.
+  DFCCL_HD DFCCL_COLD void forgetPlace(const FeedEntry& entry) {
+    slots_.forget(entry.collective, entry.firstTask, entry.blockCount);
+    P::forgetPlace(view_.rank(), index_, entry.collective);
   }
 
   /// Control only: a block that starts again at the end of the sequence loses what came while it was out.

@@ -11,10 +11,11 @@ namespace dfccl {
 
 struct FeedEntry {
   enum Kind : uint16_t {
-    run,    // value: index of a run record
-    abort,  // value: index of a collective whose id was aborted
-    drain,  // the stay is over: every block tries what it has not tried, and takes nothing more
-    quit,   // all blocks stop here
+    run,     // value: index of a run record
+    abort,   // value: index of a collective whose id was aborted
+    forget,  // a place is given to another collective: collective, firstTask, blockCount
+    drain,   // the stay is over: every block tries what it has not tried, and takes nothing more
+    quit,    // all blocks stop here
   };
   Kind kind;
   uint16_t blockCount = 0;  // of a run: its program blocks

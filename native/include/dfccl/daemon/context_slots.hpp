@@ -85,6 +85,14 @@ class ContextSlots {
     }
     return slot;
   }
+  /// Index and tasks are given to another collective. What is there of others stays.
+  DFCCL_HD void forget(uint32_t collective, uint32_t firstTask, uint32_t blockCount) {
+    ContextSlot& slot = places_.context(collective % kSlots);
+    if (slot.task - firstTask < blockCount) slot = ContextSlot{};
+    if (!P::kTriesAtOnce) return;
+    PreparedPart& part = places_.prepared(collective % kSlots);
+    if (part.task - firstTask < blockCount) part.task = PreparedPart::kNoTask;
+  }
   /// Where contexts of a collective are kept, whosever is there.
   DFCCL_HD ContextSlot& at(uint32_t collective) { return places_.context(collective % kSlots); }
   /// The constant part of the collective of the task in this slot.

@@ -18,7 +18,6 @@ class Leader {
         submissions_(memory),
         feed_(memory),
         pending_(memory.pending),
-        waiting_(memory.waiting),
         controlHead_(memory.control.head.load(order::relaxed)),
         submissionsTaken_(memory.counters.submissionsTaken.read()),
         stepsPerDecision_(stepsPerDecision(memory.policy.quit.idleVisits)) {}
@@ -28,7 +27,6 @@ class Leader {
     isDraining_ = false;
     isLeaving_ = false;
     hasLooked_ = false;
-    waitsNoted_ = 0;
     hasFetched_ = hasProgressed_ = false;
     stepsSinceDecision_ = 0;
     seenProgress_ = otherBlocksProgress();
@@ -37,7 +35,7 @@ class Leader {
   /// Something of the host's that no block knows yet. Any thread asks, so only what is shared is looked at.
   bool hasWork() const {
     if constexpr (P::kHasStreams) {
-      if (m_.pending.hasWork()) return true;
+      if (P::hasArrivals(m_)) return true;
     }
     return Residency::hasUnseen(m_.submissions) ||
            m_.control.tail.load(order::acquire) != m_.control.head.load(order::relaxed);
@@ -62,7 +60,7 @@ class Leader {
     hasLooked_ = true;
     uint32_t taken = 0;
     Sqe sqe;
-    bool mayHavePending = pending_.mayHaveNext(P::noticeTail(m_));
+    bool mayHavePending = pending_.mayHaveNext(P::arrivals(m_));
     // What was passed on since the first look may have taken the last place.
     while (taken < most && ((taken == 0 && !any) || hasRoom())) {
       // First what has waited, so that of one id it comes before what is in the queue.
@@ -78,23 +76,20 @@ class Leader {
       if (!Rules::waitsApart && waits && !pending_.isOpen(sqe)) break;
       submissions_.pop();
       ++taken;
-      if (sqe.flags & (kSqeExit | kSqeAwait)) [[unlikely]] {
-        if (sqe.flags & kSqeAwait) {
-          waiting_.note(sqe.id, sqe.recvAddress);
-          ++waitsNoted_;
-          letGo();
-          continue;
-        }
+      if (sqe.flags & kSqeExit) [[unlikely]] {
         m_.residency.exited.store(1, order::seqCst);
         leave(platform, own);
         break;
       }
       if (waits) [[unlikely]] {
         const Sqe held = sqe;  // a copy lies in memory where it is looked up by reference, not the entry itself
-        pending_.hold(held);
-        letGo();
-        mayHavePending = pending_.mayHaveNext(P::noticeTail(m_));
-        continue;
+        if (!pending_.mayPass(held)) {
+          pending_.hold(held);
+          P::awaitLines(m_, pending_.awaitedLines());
+          letGo();
+          mayHavePending = pending_.mayHaveNext(P::arrivals(m_));
+          continue;
+        }
       }
       passOn(platform, own, sqe);
     }
@@ -203,6 +198,7 @@ class Leader {
   DFCCL_HD DFCCL_COLD bool passWaitedOn(P& platform, BlockDaemon<P>& own) {
     Sqe sqe;
     if (!pending_.next(sqe)) return false;
+    P::awaitLines(m_, pending_.awaitedLines());
     passOn(platform, own, sqe);
     return true;
   }
@@ -240,8 +236,18 @@ class Leader {
 
   DFCCL_HD DFCCL_COLD bool passControlOn(P& platform, BlockDaemon<P>& own) {
     if (!hasRoom()) return false;
-    const uint32_t collective = m_.control.collectives[controlHead_ % ControlRing::kCapacity].load(order::relaxed);
-    tell(platform, own, {FeedEntry::abort, 0, collective});
+    const ControlRequest request = m_.control.at(controlHead_);
+    switch (request.kind) {
+      case ControlRequest::abort:
+        tell(platform, own, {FeedEntry::abort, 0, request.collective});
+        break;
+      case ControlRequest::forget:
+        tell(platform, own,
+             {FeedEntry::forget, static_cast<uint16_t>(request.blockCount), 0, request.collective, request.firstTask});
+        break;
+      default:
+        if constexpr (P::kIsRemote) P::carryOut(m_, request);
+    }
     ++controlHead_;
     m_.control.head.store(controlHead_, order::release);
     return true;
@@ -254,11 +260,11 @@ class Leader {
     tell(platform, own, {FeedEntry::quit});
   }
 
-  /// Whether a stream waits, or is about to: whoever has read the entry that says so may have told the host already.
+  /// Whether a stream waits. The host looks the other way round, see waiting_streams.hpp.
   DFCCL_HD DFCCL_COLD bool mustStay() {
     if constexpr (!P::kHasStreams) return false;
-    P::willLeave(m_);
-    return P::waitsSeen(m_) != waitsNoted_ || waiting_.mustStay();
+    if (Rules::saysThatItLeaves) P::willLeave(m_);
+    return Rules::staysForStreams && P::isAnybodyWaiting(m_);
   }
 
   /// As if the stay had only begun.
@@ -290,8 +296,7 @@ class Leader {
   RankMemory& m_;
   typename P::Submissions submissions_;
   typename P::FeedLeader feed_;
-  std::conditional_t<P::kHasStreams, PendingRuns<Rules>, NoPendingRuns> pending_;
-  std::conditional_t<P::kHasStreams, WaitingStreams<Rules>, NoWaitingStreams> waiting_;
+  std::conditional_t<P::kHasStreams, PendingRuns<P>, NoPendingRuns> pending_;
   scheduling::QuitState quit_{};
   uint64_t seenProgress_ = 0;
   uint64_t controlHead_;           // requests passed on
@@ -300,8 +305,7 @@ class Leader {
   uint64_t otherRunsTaken_ = 0;    // ... and runs before its first one since others
   bool isDraining_ = false;
   bool isLeaving_ = false;
-  bool hasLooked_ = false;   // in this stay
-  uint32_t waitsNoted_ = 0;  // ... of streams
+  bool hasLooked_ = false;  // in this stay
   const uint32_t stepsPerDecision_;
   uint32_t stepsSinceDecision_ = 0;
   bool hasFetched_ = false;  // since the last decision

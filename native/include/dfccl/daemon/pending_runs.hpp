@@ -5,11 +5,10 @@
 //
 //   the host's queue  ->  hold()  ->  [id]: first, next, next, last
 //                                       ^ a run begins once it is the first of its id and open
-//   a stream          ->  notices: a ring of completion slots, in the order in which streams came to them
+//   a stream          ->  its line: a word that it counts up at each run that it comes to
 //
-// A stream may come before the leader has read the entry: the notice opens the slot all the same. A slot is claimed
-// until its run completes, which it doesn't before its notice was taken, aborted or not: so the ring never laps.
-#include <bit>
+// Every stream with runs on their way has a line of its own, in which it comes to them in the order of their numbers.
+// It may come before the leader has read the entry: the word says so all the same.
 #include <cstdint>
 
 #include "dfccl/array.hpp"
@@ -21,28 +20,8 @@ namespace dfccl {
 
 inline constexpr uint32_t kNoPending = 0xffffffff;
 
-/// What a stream writes when it comes to a run: the completion slot, and a sequence that says that it is there.
-struct NoticeRing {
-  struct Header {
-    alignas(64) Atomic<uint64_t, Scope::device> tail;  // notices begun, by any number of streams
-    Atomic<uint32_t, Scope::device> isRead;            // a daemon is inside, which looks here before it has left
-    alignas(64) Atomic<uint64_t, Scope::device> head;  // notices taken; the leader's, like all below
-    Atomic<uint32_t, Scope::device> ready;             // a run that may begin, or kNoPending
-    uint32_t held;                                     // runs that wait
-  };
-  Header* header = nullptr;
-  Atomic<uint64_t, Scope::device>* words = nullptr;
-  uint32_t capacity = 0;  // a power of two, no less than there are completion slots
-
-  static constexpr uint32_t capacityFor(uint32_t completionSlots) { return std::bit_ceil(completionSlots); }
-
-  /// By the stream. @return the notice's position.
-  DFCCL_HD uint64_t add(uint32_t slot) const {
-    const uint64_t position = header->tail.fetchAdd(1, order::relaxed);
-    words[position & (capacity - 1)].store(slot | uint64_t{static_cast<uint32_t>(position + 1)} << 32, order::release);
-    return position;
-  }
-};
+/// Counts that wrap around.
+DFCCL_HD constexpr bool isBefore(uint32_t count, uint32_t other) { return static_cast<int32_t>(count - other) < 0; }
 
 struct PendingRun {
   uint64_t sendAddress;
@@ -50,37 +29,66 @@ struct PendingRun {
   uint16_t sendWindow;
   uint16_t recvWindow;
   uint32_t collective;
+  uint32_t number;  // of its line: the stream has come to it when the word says so
   uint32_t next;    // the run of the same id that waits behind it, or kNoPending
-  uint8_t isHeld;   // the leader has read its entry
+  uint32_t behind;  // the next one of the same line, or kNoPending
   uint8_t isOpen;   // its stream has come, or it waits for none
   uint8_t isFirst;  // none of its id waits before it
 };
 
-/// Where they lie, in device memory: they outlive a stay.
-struct PendingMemory {
-  NoticeRing notices{};
-  Array<PendingRun> runs{};    // [completion slot]
-  Array<uint32_t> lastOfId{};  // [collective's index]: the run that waits last, or kNoPending
+/// A stream's line as the leader sees it.
+struct StreamLine {
+  uint32_t first;  // the run that its stream comes to next, of those that the leader has read, or kNoPending
+  uint32_t last;
+};
 
-  /// Whether a leader would find something to do here. Any thread may ask.
-  DFCCL_HD bool hasWork() const {
-    const NoticeRing::Header& h = *notices.header;
-    return h.tail.load(order::acquire) != h.head.load(order::relaxed) || h.ready.load(order::relaxed) != kNoPending;
+/// Where they lie, in device memory unless said otherwise: they outlive a stay. All but `arrived` is the leader's.
+struct PendingMemory {
+  struct Header {
+    uint32_t ready;      // a run that may begin, or kNoPending
+    uint32_t held;       // runs that wait
+    uint32_t onLines;    // of them, those whose stream has not come
+    uint32_t lineCount;  // lines that ever had one: [0, lineCount)
+  };
+  Header* header = nullptr;
+  Array<PendingRun> runs{};                          // [completion slot]
+  Array<uint32_t> lastOfId{};                        // [collective's index]: the run that waits last, or kNoPending
+  Array<StreamLine> lines{};                         // [line]
+  Array<Atomic<uint32_t, Scope::device>> arrived{};  // [line]: the stream's: the last run that it has come to
+  Array<Atomic<uint32_t>> opened{};                  // [line], the host's memory: the last one that the leader took
+
+  /// Whether a leader would find something to do here. @pre No daemon is inside.
+  DFCCL_HD bool hasArrivals() const {
+    if (header->ready != kNoPending) return true;
+    for (uint32_t line = 0; header->onLines != 0 && line < header->lineCount; ++line) {
+      const uint32_t first = lines[line].first;
+      if (first != kNoPending && !isBefore(arrived[line].load(order::acquire), runs[first].number)) return true;
+    }
+    return false;
   }
 };
 
 /// The leader's view of them.
-template <class Rules>
+template <class P>
 class PendingRuns {
  public:
+  using Rules = typename P::Rules;
+
   DFCCL_HD explicit PendingRuns(const PendingMemory& memory)
       : m_(memory),
-        head_(memory.notices.header->head.load(order::relaxed)),
-        held_(memory.notices.header->held),
-        ready_(memory.notices.header->ready.load(order::relaxed)) {}
+        held_(memory.header->held),
+        onLines_(memory.header->onLines),
+        lineCount_(memory.header->lineCount),
+        ready_(memory.header->ready),
+        seen_(0),
+        isToLook_(true) {}
 
-  /// Whether next() may have something. @param tail of the notices, as far as known.
-  DFCCL_HD bool mayHaveNext(uint64_t tail) const { return tail != head_ || ready_ != kNoPending; }
+  /// Whether next() may have something. @param arrivals counts up with whatever comes on a line, as far as known.
+  DFCCL_HD bool mayHaveNext(uint32_t arrivals) {
+    isToLook_ |= arrivals != seen_;
+    seen_ = arrivals;
+    return ready_ != kNoPending || (isToLook_ && onLines_ != 0);
+  }
 
   /// Whether an entry of the host's has to wait.
   DFCCL_HD bool mustWait(const Sqe& sqe) const {
@@ -89,31 +97,43 @@ class PendingRuns {
   }
 
   /// Whether its stream has come to a run that nothing holds.
-  DFCCL_HD bool isOpen(const Sqe& sqe) const { return m_.runs[sqe.completionSlot].isOpen != 0; }
+  DFCCL_HD bool isOpen(const Sqe& sqe) const {
+    return (sqe.flags & kSqeBehindStream) == 0 || hasArrived(sqeLine(sqe), sqeNumber(sqe));
+  }
+
+  /// Its stream has come to it already, and nothing of its id waits before it: it need not be held.
+  DFCCL_HD bool mayPass(const Sqe& sqe) const {
+    if ((sqe.flags & kSqeBehindStream) == 0 || m_.lastOfId[sqe.id] != kNoPending) return false;
+    const uint32_t line = sqeLine(sqe);
+    if (m_.lines[line].first != kNoPending || !hasArrived(line, sqeNumber(sqe))) return false;
+    m_.opened[line].store(sqeNumber(sqe), order::relaxed);
+    return true;
+  }
 
   DFCCL_HD DFCCL_COLD void hold(const Sqe& sqe) {
-    PendingRun& run = m_.runs[sqe.completionSlot];
+    const uint32_t slot = sqe.completionSlot;
+    PendingRun& run = m_.runs[slot];
     uint32_t& last = m_.lastOfId[sqe.id];
     run.sendAddress = sqe.sendAddress;
     run.recvAddress = sqe.recvAddress;
     run.sendWindow = sqe.sendWindow;
     run.recvWindow = sqe.recvWindow;
     run.collective = sqe.id;
-    run.next = kNoPending;
-    run.isHeld = 1;
-    run.isOpen |= (sqe.flags & kSqeBehindStream) == 0;
+    run.next = run.behind = kNoPending;
+    run.isOpen = (sqe.flags & kSqeBehindStream) == 0;
     run.isFirst = last == kNoPending;
-    if (last != kNoPending) m_.runs[last].next = sqe.completionSlot;
-    last = sqe.completionSlot;
+    if (last != kNoPending) m_.runs[last].next = slot;
+    last = slot;
     ++held_;
-    if (run.isFirst && run.isOpen) ready_ = sqe.completionSlot;
+    if (!run.isOpen) putOnLine(slot, sqeLine(sqe), sqeNumber(sqe));
+    if (run.isFirst && run.isOpen) ready_ = slot;
     keep();
   }
 
   /// @return whether a run may begin: then it is `out`, and waits no more.
   DFCCL_HD DFCCL_COLD bool next(Sqe& out) {
     while (ready_ == kNoPending) {
-      if (!takeNotice()) return false;
+      if (!takeArrival()) return false;
     }
     const uint32_t slot = ready_;
     PendingRun& run = m_.runs[slot];
@@ -125,7 +145,7 @@ class PendingRuns {
     out.sendWindow = run.sendWindow;
     out.recvWindow = run.recvWindow;
     const uint32_t behind = run.next;
-    run.isHeld = run.isOpen = run.isFirst = 0;
+    run.isOpen = run.isFirst = 0;
     ready_ = kNoPending;
     if (behind == kNoPending) {
       m_.lastOfId[out.id] = kNoPending;
@@ -138,41 +158,71 @@ class PendingRuns {
     return true;
   }
 
+  /// Lines on which runs are awaited: [0, this).
+  DFCCL_HD uint32_t awaitedLines() const { return onLines_ == 0 ? 0 : lineCount_; }
+
  private:
-  DFCCL_HD bool takeNotice() {
-    const NoticeRing& ring = m_.notices;
-    const uint64_t word = ring.words[head_ & (ring.capacity - 1)].load(order::acquire);
-    if (word >> 32 != static_cast<uint32_t>(head_ + 1)) return false;  // at most begun
-    const auto slot = static_cast<uint32_t>(word);
-    ++head_;
-    PendingRun& run = m_.runs[slot];
-    run.isOpen = 1;
-    if (run.isHeld && run.isFirst) ready_ = slot;
-    keep();
-    return true;
+  DFCCL_HD bool hasArrived(uint32_t line, uint32_t number) const {
+    return !isBefore(m_.arrived[line].load(P::kLook), number);
+  }
+
+  DFCCL_HD void putOnLine(uint32_t slot, uint32_t line, uint32_t number) {
+    StreamLine& mine = m_.lines[line];
+    m_.runs[slot].number = number;
+    if (mine.first == kNoPending) {
+      mine.first = slot;
+    } else {
+      m_.runs[mine.last].behind = slot;
+    }
+    mine.last = slot;
+    ++onLines_;
+    if (lineCount_ <= line) lineCount_ = line + 1;
+    isToLook_ = true;  // the stream may have come before its run was on the line
+  }
+
+  /// @return whether a stream has come to a run of its line, which is open from now on.
+  DFCCL_HD bool takeArrival() {
+    if (!isToLook_ || onLines_ == 0) return false;
+    for (uint32_t line = 0; line < lineCount_; ++line) {
+      StreamLine& mine = m_.lines[line];
+      if (mine.first == kNoPending) continue;
+      const uint32_t slot = mine.first;
+      PendingRun& run = m_.runs[slot];
+      if (isBefore(P::arrivedOn(m_, line), run.number)) continue;
+      mine.first = run.behind;
+      --onLines_;
+      run.isOpen = 1;
+      m_.opened[line].store(run.number, order::relaxed);
+      if (run.isFirst) ready_ = slot;
+      keep();
+      return true;
+    }
+    isToLook_ = false;
+    return false;
   }
 
   /// For the next stay.
-  DFCCL_HD void keep() const {
-    m_.notices.header->head.store(head_, order::relaxed);
-    m_.notices.header->ready.store(ready_, order::relaxed);
-    m_.notices.header->held = held_;
-  }
+  DFCCL_HD void keep() const { *m_.header = {ready_, held_, onLines_, lineCount_}; }
 
   const PendingMemory& m_;
-  uint64_t head_;
   uint32_t held_;
+  uint32_t onLines_;
+  uint32_t lineCount_;
   uint32_t ready_;
+  uint32_t seen_;  // arrivals
+  bool isToLook_;  // something may have come since all lines were looked at
 };
 
 /// Where there are no streams.
 struct NoPendingRuns {
   DFCCL_HD explicit NoPendingRuns(const PendingMemory&) {}
-  DFCCL_HD static constexpr bool mayHaveNext(uint64_t) { return false; }
+  DFCCL_HD static constexpr bool mayHaveNext(uint32_t) { return false; }
   DFCCL_HD static constexpr bool mustWait(const Sqe&) { return false; }
   DFCCL_HD static constexpr bool isOpen(const Sqe&) { return true; }
+  DFCCL_HD static constexpr bool mayPass(const Sqe&) { return false; }
   DFCCL_HD static constexpr bool next(Sqe&) { return false; }
   DFCCL_HD static void hold(const Sqe&) {}
+  DFCCL_HD static constexpr uint32_t awaitedLines() { return 0; }
 };
 
 }  // namespace dfccl

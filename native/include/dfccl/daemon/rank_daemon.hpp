@@ -29,8 +29,9 @@ class RankDaemon {
   }
 
   /// Starts the daemon if it is out, there is work, and nobody else is starting it.
-  bool tryStart(P& platform) {
-    if (!needsStart() || !startLock_.tryLock()) return false;
+  /// @param isWanted also where there is nothing to do.
+  bool tryStart(P& platform, bool isWanted = false) {
+    if ((!isWanted && !needsStart()) || !startLock_.tryLock()) return false;
     const bool starts = !m_.residency.isResident() && m_.residency.exited.load(order::relaxed) == 0;
     if (starts) {
       lockBlocks();

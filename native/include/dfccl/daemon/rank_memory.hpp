@@ -30,17 +30,92 @@ struct RankLimits {
   uint32_t feedEntries = 0;         // of what the leader tells all blocks, a power of two; 0: see feedCapacity()
 };
 
-/// A request of the host that is no run: an abort. Written under the world's lock, read by the leader.
+/// A request of the host that is no run.
+struct ControlRequest {
+  enum Kind : uint32_t {
+    abort,   // all blocks drop a collective
+    forget,  // all blocks forget what they keep of a place, which another collective is given
+    // Where the daemon's memory is a device's, which the host writes to through the daemon alone:
+    copy,   // `bytes` from the host's memory to the device's
+    clear,  // `bytes` of the device's
+    show,   // `bytes` from the device's memory to the host's
+  };
+  Kind kind;
+  uint32_t collective = 0;  // index
+  uint32_t firstTask = 0;   // of the place
+  uint32_t blockCount = 0;
+  uint64_t to = 0;
+  uint64_t from = 0;
+  uint64_t bytes = 0;
+};
+
+/// Requests in the order in which they were made; those that were made before an entry are done before it. Written
+/// under a lock of the host's, read by the leader.
 struct ControlRing {
-  static constexpr uint32_t kCapacity = 64;
+  static constexpr uint32_t kCapacity = 512;
   alignas(64) Atomic<uint64_t> tail;
   Atomic<uint64_t> head;
-  Atomic<uint32_t> collectives[kCapacity];
+  alignas(64) Atomic<uint64_t> words[kCapacity][4];
+
+  /// @pre There is room.
+  void put(const ControlRequest& request, Order publish) {
+    const uint64_t at = tail.load(order::relaxed);
+    Atomic<uint64_t>(&word)[4] = words[at % kCapacity];
+    word[0].store(uint64_t{request.kind} | uint64_t{request.collective} << 32, order::relaxed);
+    word[1].store(
+        isOfPlace(request.kind) ? uint64_t{request.firstTask} | uint64_t{request.blockCount} << 32 : request.to,
+        order::relaxed);
+    word[2].store(request.from, order::relaxed);
+    word[3].store(request.bytes, order::relaxed);
+    tail.store(at + 1, publish);
+  }
+  DFCCL_HD ControlRequest at(uint64_t position) const {
+    const Atomic<uint64_t>(&word)[4] = words[position % kCapacity];
+    const uint64_t first = word[0].load(order::relaxed), second = word[1].load(order::relaxed);
+    ControlRequest request;
+    request.kind = static_cast<ControlRequest::Kind>(static_cast<uint32_t>(first));
+    request.collective = static_cast<uint32_t>(first >> 32);
+    request.firstTask = static_cast<uint32_t>(second);
+    request.blockCount = static_cast<uint32_t>(second >> 32);
+    request.to = second;
+    request.from = word[2].load(order::relaxed);
+    request.bytes = word[3].load(order::relaxed);
+    return request;
+  }
+  bool isFull() const { return tail.load(order::relaxed) - head.load(order::acquire) >= kCapacity; }
 
   /// What an entry says that is submitted now: a daemon that looks for requests less often than for entries must not
   /// begin a run whose id was aborted before.
   uint32_t flagsOfEntry() const {
     return tail.load(order::relaxed) != head.load(order::relaxed) ? kSqeAfterControl : 0;
+  }
+
+ private:
+  static constexpr bool isOfPlace(ControlRequest::Kind kind) {
+    return kind == ControlRequest::abort || kind == ControlRequest::forget;
+  }
+};
+
+/// How far a collective is, posted now and then to the host's memory where it can't read the daemon's. Each word
+/// vouches for itself: a count below 16 bits of the registration's number, so nothing of a former collective is
+/// mistaken.
+struct PostedProgress {
+  static constexpr int kShift = 48;
+  Atomic<uint64_t> submitted;
+  Atomic<uint64_t> finished;
+  Atomic<uint64_t> dropped;  // blocks that let go of it after an abort
+
+  DFCCL_HD static constexpr uint64_t word(uint64_t count, uint32_t registration) {
+    return (count & ((uint64_t{1} << kShift) - 1)) | uint64_t{registration & 0xffff} << kShift;
+  }
+  static uint64_t countOf(const Atomic<uint64_t>& posted, uint32_t registration) {
+    const uint64_t word = posted.load(order::acquire);
+    return word >> kShift == (registration & 0xffff) ? word & ((uint64_t{1} << kShift) - 1) : 0;
+  }
+  DFCCL_HD void post(const CollectiveRecord& record) {
+    submitted.store(word(record.submittedRuns.load(order::relaxed), record.registration), order::relaxed);
+    finished.store(word(record.finishedRuns.load(order::relaxed), record.registration), order::relaxed);
+    dropped.store(word(record.blocksDropped.load(order::relaxed), record.registration), order::relaxed);
   }
 };
 
@@ -115,6 +190,7 @@ struct RankMemory {
   BlockFeed feed{};
   PendingMemory pending{};  // where the platform has streams, and so is
   WaitingMemory waiting{};
+  Array<PostedProgress> posted{};  // [index], the host's memory: where it can't read `collectives`
 };
 
 /// Entries of the feed for these limits: every run in flight and every control request fits, so the leader waits for a

@@ -41,6 +41,8 @@ struct AllRules {
   static constexpr bool waitsApart = true;
   /// While a stream waits for a run, the daemon doesn't leave.
   static constexpr bool staysForStreams = true;
+  /// A daemon says that it leaves before it looks whether a stream waits.
+  static constexpr bool saysThatItLeaves = true;
   /// Whoever sees the daemon out looks at the submission queue once more.
   static constexpr bool secondLookAfterExit = true;
 };

@@ -1,72 +1,60 @@
 #pragma once
-// Streams of the caller's that wait for runs. While one of them waits, the daemon stays: what keeps the driver to
-// itself until the device is idle (cudaFree, the loading of a module) waits for that stream too, nothing can be
-// launched meanwhile, and a daemon that had left could not come back for what the stream waits for (decision 20).
+// Streams of the caller's that wait for runs. While one of them waits, no daemon of its process leaves that device:
+// what keeps the driver to itself until the device is idle (cudaFree, the loading of a module) waits for that stream
+// too, nothing can be launched meanwhile, and a daemon that had left could not come back for what the stream waits for
+// (decision 23).
+//
+//   host     counts that it is about to let a stream wait, and then looks whether the daemon says that it leaves
+//   daemon   says that it leaves, and then looks at that count, and whether anything is awaited
+//
+// So one of them sees the other: the daemon stays, or the host knows that it has to start one before the stream may
+// have its wait.
 #include <cstdint>
 
 #include "dfccl/array.hpp"
 #include "dfccl/atomics.hpp"
-#include "dfccl/sqe.hpp"
+#include "dfccl/daemon/pending_runs.hpp"
 
 namespace dfccl {
 
-/// Counts of runs, which wrap around.
-DFCCL_HD constexpr bool isBefore(uint32_t count, uint32_t other) { return static_cast<int32_t>(count - other) < 0; }
-
-struct AwaitedCount {
-  uint32_t target;    // a stream goes on when so many runs are over
-  uint32_t isListed;  // the place is in WaitingMemory::listed
+/// Of one rank: counts of runs that are over, and those that streams wait for.
+struct AwaitedRuns {
+  static constexpr uint32_t kMost = 1024;
+  Atomic<uint32_t, Scope::device> completed[kMost];  // [collective's index]: since the rank was made
 };
 
-/// Where the platform has streams: in device memory, unless said otherwise, and the leader's, but for `completed`.
+/// The host's side of it, for all ranks of a process on a device.
+struct DeviceAwaited {
+  static constexpr uint32_t kMostRanks = 16;
+  Atomic<uint64_t> intents;                                  // calls that are about to let a stream wait
+  Atomic<uint32_t> isRank[kMostRanks];                       // the place is a rank's
+  Atomic<uint32_t> awaited[kMostRanks][AwaitedRuns::kMost];  // [place][index]: a stream goes on when so many are over
+};
+
+/// Where the platform has streams.
 struct WaitingMemory {
-  Array<Atomic<uint32_t, Scope::device>> completed{};  // [collective's index]: runs over since the rank was made
-  Array<AwaitedCount> awaited{};                       // [collective's index]
-  Array<uint32_t> listed{};                            // indices of those that may not be reached yet
-  uint32_t* listedCount = nullptr;
-  Atomic<uint32_t>* mustLeave = nullptr;  // the host's memory: the rank ends, whatever waits
-};
+  Array<Atomic<uint32_t, Scope::device>> completed{};  // this rank's
+  const DeviceAwaited* device = nullptr;               // the host's memory
+  const AwaitedRuns* ranks = nullptr;                  // [place], device memory
+  const Atomic<uint32_t>* mustLeave = nullptr;         // the host's memory: the rank ends, whatever waits
 
-/// The leader's view of them.
-template <class Rules>
-class WaitingStreams {
- public:
-  DFCCL_HD explicit WaitingStreams(const WaitingMemory& memory) : m_(memory) {}
-
-  /// A stream is about to wait until so many runs of a collective are over.
-  DFCCL_HD DFCCL_COLD void note(uint32_t collective, uint64_t runs) {
-    AwaitedCount& awaited = m_.awaited[collective];
-    const auto target = static_cast<uint32_t>(runs);
-    if (awaited.isListed == 0) {
-      awaited = {target, 1};
-      m_.listed[(*m_.listedCount)++] = collective;
-    } else if (isBefore(awaited.target, target)) {
-      awaited.target = target;
-    }
+  /// Whether a stream waits for index `index` of the rank at `place`.
+  DFCCL_HD bool isAwaited(uint32_t place, uint32_t index) const {
+    return isBefore(ranks[place].completed[index].load(order::relaxed),
+                    device->awaited[place][index].load(order::relaxed));
   }
-
-  /// Whether any stream waits still.
-  DFCCL_HD DFCCL_COLD bool mustStay() const {
-    if (!Rules::staysForStreams) return false;
-    while (*m_.listedCount != 0) {
-      const uint32_t last = m_.listed[*m_.listedCount - 1];
-      const uint32_t completed = m_.completed[last].load(order::relaxed);
-      if (isBefore(completed, m_.awaited[last].target)) return m_.mustLeave->load(order::relaxed) == 0;
-      m_.awaited[last].isListed = 0;
-      --*m_.listedCount;
+  /// Whether any stream waits on the device, or is about to. One look after another.
+  bool isAnybodyWaiting() const {
+    if (mustLeave->load(order::relaxed) != 0) return false;
+    if (device->intents.load(order::seqCst) != 0) return true;
+    for (uint32_t place = 0; place < DeviceAwaited::kMostRanks; ++place) {
+      if (device->isRank[place].load(order::relaxed) == 0) continue;
+      for (uint32_t index = 0; index < AwaitedRuns::kMost; ++index) {
+        if (isAwaited(place, index)) return true;
+      }
     }
     return false;
   }
-
- private:
-  const WaitingMemory& m_;
-};
-
-/// Where there are no streams.
-struct NoWaitingStreams {
-  DFCCL_HD explicit NoWaitingStreams(const WaitingMemory&) {}
-  DFCCL_HD static void note(uint32_t, uint64_t) {}
-  DFCCL_HD static constexpr bool mustStay() { return false; }
 };
 
 }  // namespace dfccl

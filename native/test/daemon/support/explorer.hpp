@@ -30,7 +30,7 @@ class Explorer {
     Surroundings::stepBudgetBytes = plan.stepBudgetBytes;
     Surroundings::togetherBytes = plan.togetherBytes;
     Surroundings::violation.clear();
-    Surroundings::pollers.clear();
+    Surroundings::isLeaving.clear();
     for (Side& side : ranks_) {
       side.index.assign(plan.collectives.size(), kNobody);
       side.runs.assign(plan.collectives.size(), 0);
@@ -119,7 +119,7 @@ class Explorer {
   }
 
   void stepSome() {
-    if (random_.oneIn(16)) world_.readAhead(random_.below(world_.size()));
+    if (random_.oneIn(16)) endWaits(random_.below(world_.size()));
     uint32_t total = 0;
     for (const Side& side : ranks_) total += side.speed;
     uint32_t r = random_.below(world_.size());
@@ -218,8 +218,22 @@ class Explorer {
         return true;
       case Action::letStreamWait:
         if (side.index[c] == kNobody) return false;
-        if (!t.wait) t.wait = world_.announce(rank, side.index[c]);
-        if (!t.wait || !world_.isAnnounced(rank, *t.wait)) return false;
+        // What has to be started is started before it is counted: the start may have to wait until daemons left.
+        if (!t.wait || plan_.shape.mistakes.startsWhileItKeeps) {
+          if (!isFreeing(rank)) world_.startBesideWait(rank);
+        }
+        if (!t.wait) {
+          t.wait = world_.beginWait(rank, side.index[c]);
+          return false;
+        }
+        if (const auto daemons = world_.daemonsOf(rank); daemons != TestWorld<Rules>::Daemons::inside) {
+          if (daemons == TestWorld<Rules>::Daemons::out && !plan_.shape.mistakes.startsWhileItKeeps) {
+            world_.retractWait(rank);
+            t.wait.reset();
+          }
+          return false;
+        }
+        world_.giveWait(rank, *t.wait);
         side.waits.push_back(*t.wait);
         t.wait.reset();
         return true;
@@ -237,14 +251,21 @@ class Explorer {
   }
 
   bool isFreeing(uint32_t rank) const {
-    return std::any_of(threads_.begin(), threads_.end(),
-                       [rank](const ThreadState& t) { return t.isFreeing && t.thread->rank == rank; });
+    return std::any_of(threads_.begin(), threads_.end(), [&](const ThreadState& t) {
+      return t.isFreeing && world_.deviceOf(t.thread->rank) == world_.deviceOf(rank);
+    });
   }
   /// Whether the rank's device has nothing to do: no daemon is there, and no stream waits.
   bool isIdle(uint32_t rank) const {
-    if (world_.isResident(rank)) return false;
-    const auto& waits = ranks_[rank].waits;
-    return std::all_of(waits.begin(), waits.end(), [&](const auto& wait) { return world_.isOver(rank, wait); });
+    for (uint32_t r = 0; r < world_.size(); ++r) {
+      if (world_.deviceOf(r) != world_.deviceOf(rank)) continue;
+      if (world_.isResident(r) || !ranks_[r].waits.empty()) return false;
+    }
+    return true;
+  }
+  /// Streams go on whose runs are over.
+  void endWaits(uint32_t rank) {
+    std::erase_if(ranks_[rank].waits, [&](const auto& wait) { return world_.isReached(rank, wait); });
   }
 
   bool submit(ThreadState& t, uint32_t rank, uint32_t c, uint32_t flags = 0) {

@@ -14,13 +14,6 @@
 
 namespace dfccl::test {
 
-/// Who reads a rank's entries ahead of its leader, and tells the host of streams that are about to wait.
-struct Poller {
-  uint64_t seen = 0;   // entries that it has read
-  uint32_t waits = 0;  // among those of this stay
-  bool isLeaving = false;
-};
-
 /// What all platforms of a run look at. One run at a time, in one thread.
 struct Surroundings {
   static inline uint64_t now = 0;
@@ -30,7 +23,8 @@ struct Surroundings {
   // As on a GPU: a leader that looks for requests seldom, and has seen so many of them; and blocks that know what they
   // were told.
   static inline std::optional<uint64_t> seenControl;
-  static inline std::map<const RankMemory*, Poller> pollers;
+  static inline std::map<const RankMemory*, bool> isLeaving;  // as a daemon has told its host
+  static inline uint32_t looks = 0;
   static inline std::vector<int>* moves = nullptr;  // if anybody wants them: sources of each move, in their order
   static inline std::string violation;              // the first thing that the library must not have done
 };
@@ -64,9 +58,8 @@ class TestPlatform : public CpuPlatform<RulesType> {
 
   uint64_t now() const { return Surroundings::now; }
 
-  static uint64_t noticeTail(const RankMemory& memory) {
-    return memory.pending.notices.header->tail.load(order::relaxed);
-  }
+  static uint32_t arrivals(const RankMemory&) { return ++Surroundings::looks; }
+  static bool hasArrivals(const RankMemory& memory) { return memory.pending.hasArrivals(); }
 
   static uint64_t controlTail(const RankMemory& memory) {
     return Surroundings::seenControl ? *Surroundings::seenControl : CpuPlatform<RulesType>::controlTail(memory);
@@ -99,9 +92,9 @@ class TestPlatform : public CpuPlatform<RulesType> {
     CpuPlatform<RulesType>::reduceCopy(collective, args, run);
   }
 
-  static void willLeave(const RankMemory& memory) { Surroundings::pollers[&memory].isLeaving = true; }
-  static uint32_t waitsSeen(const RankMemory& memory) { return Surroundings::pollers[&memory].waits; }
-  static void stayedOn(const RankMemory& memory, uint64_t) { Surroundings::pollers[&memory].isLeaving = false; }
+  static bool isAnybodyWaiting(const RankMemory& memory) { return memory.waiting.isAnybodyWaiting(); }
+  static void willLeave(const RankMemory& memory) { Surroundings::isLeaving[&memory] = true; }
+  static void stayedOn(const RankMemory& memory, uint64_t) { Surroundings::isLeaving[&memory] = false; }
 
   static void postCompletion(RankMemory& memory, uint32_t slot, uint64_t cqe, bool isOrdered) {
     memory.waiting.completed[static_cast<uint32_t>(cqe)].fetchAdd(1, order::relaxed);

@@ -33,8 +33,9 @@ struct HostMistakes {
   bool ignoresDisagreement = false;     // no look at what the other ranks registered
   bool forgetsControl = false;          // an entry doesn't say that something was asked before it
   bool unregistersInUse = false;        // ... although runs are in flight
-  bool waitsUnannounced = false;        // a stream waits before the daemon knows of it
-  bool tellsWhileLeaving = false;       // ... or knows only when it has decided to leave
+  bool waitsWithoutLooking = false;     // a stream gets its wait wherever the daemons are
+  bool looksAfterItsRankOnly = false;   // ... or where other ranks of its device are
+  bool startsWhileItKeeps = false;      // ... and starts those that are out while the others must stay
 };
 
 struct WorldShape {
@@ -45,6 +46,7 @@ struct WorldShape {
   HostMistakes mistakes{};
   uint64_t firstPosition = 0;  // of connectors, for tests of the wrap
   size_t arenaBytes = size_t{8} << 20;
+  bool sharesDevice = false;  // all ranks are one process's, on one device
 };
 
 template <class Rules>
@@ -53,7 +55,9 @@ class TestWorld {
   using Platform = TestPlatform<Rules>;
 
   explicit TestWorld(const WorldShape& shape) : shape_(shape), arena_(shape.arenaBytes), pool_(arena_) {
-    for (uint32_t r = 0; r < shape.ranks; ++r) sides_.push_back(std::make_unique<Side>(r, shape));
+    for (uint32_t r = 0; r < shape.ranks; ++r) devices_.push_back(std::make_unique<DeviceWaits>());
+    for (uint32_t r = 0; r < shape.ranks; ++r)
+      sides_.push_back(std::make_unique<Side>(r, shape, *devices_[deviceOf(r)]));
   }
 
   uint32_t size() const { return shape_.ranks; }
@@ -62,24 +66,14 @@ class TestWorld {
   ConnectorPool& pool() { return pool_; }
 
   bool stepBlock(uint32_t rank, uint32_t block) { return sides_[rank]->daemon.stepBlock(platform_, block); }
-  bool tryStart(uint32_t rank) {
-    if (!sides_[rank]->daemon.tryStart(platform_)) return false;
-    const uint64_t head = memory(rank).submissions.header->head.load(order::relaxed);
-    Surroundings::pollers[&memory(rank)] = {head};
-    return true;
+  /// @param isWanted also where there is nothing to do.
+  bool tryStart(uint32_t rank, bool isWanted = false) {
+    if (isResident(rank)) return false;
+    // Before it is there: a daemon that has nothing to do may say at once that it leaves.
+    Surroundings::isLeaving[&memory(rank)] = false;
+    return sides_[rank]->daemon.tryStart(platform_, isWanted);
   }
-  /// The rank's poller reads what has come.
-  void readAhead(uint32_t rank) {
-    if (!isResident(rank)) return;
-    Side& side = *sides_[rank];
-    Poller& poller = Surroundings::pollers[&side.memory];
-    const uint64_t tail = side.memory.submissions.header->tail.load(order::relaxed);
-    poller.waits += static_cast<uint32_t>(std::count_if(side.waits.begin(), side.waits.end(), [&](uint64_t position) {
-      return position >= poller.seen && position < tail;
-    }));
-    poller.seen = tail;
-    if (!poller.isLeaving || shape_.mistakes.tellsWhileLeaving) side.waitsSeen = tail;
-  }
+  uint32_t deviceOf(uint32_t rank) const { return shape_.sharesDevice ? 0 : rank; }
   bool isResident(uint32_t rank) const { return sides_[rank]->memory.residency.isResident(); }
   uint64_t residentStay(uint32_t rank) const {
     return isResident(rank) ? sides_[rank]->memory.residency.launches.load(order::relaxed) : 0;
@@ -155,9 +149,7 @@ class TestWorld {
         continue;
       }
       ControlRing& control = sides_[group.spec().ranks[m]]->memory.control;
-      const uint64_t tail = control.tail.load(order::relaxed);
-      control.collectives[tail % ControlRing::kCapacity].store(group.indexOf(m), order::relaxed);
-      control.tail.store(tail + 1, order::release);
+      control.put({ControlRequest::abort, group.indexOf(m)}, order::release);
     }
   }
   bool isComplete(uint32_t rank, uint32_t index) const { return shared(rank, index).isComplete(); }
@@ -191,38 +183,51 @@ class TestWorld {
     sqe.recvAddress = reinterpret_cast<uint64_t>(recv);
     sqe.sendWindow = sendWindow;
     sqe.recvWindow = recvWindow;
+    if ((flags & kSqeBehindStream) != 0) sqe.run = sqeRunOfLine(*slot, ++side.numbers[*slot]);
     side.producer.write(0, sqe);
     side.producer.publish(1);
     return slot;
   }
   /// A stream has come to the run that has this slot.
-  void arrive(uint32_t rank, uint32_t slot) { sides_[rank]->memory.pending.notices.add(slot); }
-  /// A stream that is about to wait for all runs of a collective that are queued.
+  void arrive(uint32_t rank, uint32_t slot) {
+    Side& side = *sides_[rank];
+    side.memory.pending.arrived[slot].store(side.numbers[slot], order::release);
+  }
+  /// A stream that waits, or is about to, for all runs of a collective that are queued.
   struct Wait {
     uint32_t index;
     uint32_t target;
-    uint64_t position;  // of the entry that says so
   };
-  /// @return nothing: the queue is full.
-  std::optional<Wait> announce(uint32_t rank, uint32_t index) {
-    Side& side = *sides_[rank];
-    if (side.producer.tryReserve(1) != Reserve::ok) return std::nullopt;
-    const Wait wait{index, static_cast<uint32_t>(side.issuedEver[index]), side.producer.position()};
-    Sqe sqe{};
-    sqe.id = index;
-    sqe.flags = kSqeAwait;
-    sqe.recvAddress = wait.target;
-    side.producer.write(0, sqe);
-    side.producer.publish(1);
-    side.waits.push_back(wait.position);
-    return wait;
+  Wait beginWait(uint32_t rank, uint32_t index) {
+    devices_[deviceOf(rank)]->host.intents.fetchAdd(1, order::seqCst);
+    return {index, static_cast<uint32_t>(sides_[rank]->issuedEver[index])};
   }
-  /// Whether the stream may be made to wait.
-  bool isAnnounced(uint32_t rank, const Wait& wait) const {
-    return shape_.mistakes.waitsUnannounced || sides_[rank]->waitsSeen > wait.position ||
-           sides_[rank]->memory.submissions.header->head.load(order::acquire) > wait.position;
+  /// The wait is taken back: it can't be given to the stream now.
+  void retractWait(uint32_t rank) { devices_[deviceOf(rank)]->host.intents.fetchSub(1, order::seqCst); }
+  /// The stream has it now.
+  void giveWait(uint32_t rank, const Wait& wait) {
+    Atomic<uint32_t>& awaited = devices_[deviceOf(rank)]->host.awaited[rank][wait.index];
+    if (isBefore(awaited.load(order::relaxed), wait.target)) awaited.store(wait.target, order::release);
+    retractWait(rank);
   }
-  bool isOver(uint32_t rank, const Wait& wait) const {
+  /// Of the daemons that have to be there while a stream of a rank waits: the worst of them.
+  enum class Daemons { out, leaving, inside };
+  Daemons daemonsOf(uint32_t rank) const {
+    if (shape_.mistakes.waitsWithoutLooking) return Daemons::inside;
+    Daemons worst = Daemons::inside;
+    for (uint32_t r = 0; r < size(); ++r) {
+      if (!isBesideWait(r, rank)) continue;
+      if (!isResident(r)) return Daemons::out;
+      if (Surroundings::isLeaving[&sides_[r]->memory]) worst = Daemons::leaving;
+    }
+    return worst;
+  }
+  void startBesideWait(uint32_t rank) {
+    for (uint32_t r = 0; r < size(); ++r) {
+      if (isBesideWait(r, rank)) tryStart(r, true);
+    }
+  }
+  bool isReached(uint32_t rank, const Wait& wait) const {
     return !isBefore(sides_[rank]->memory.waiting.completed[wait.index].load(order::relaxed), wait.target);
   }
   /// What a submitter does after submit(), separately: it may lose the processor in between.
@@ -253,6 +258,10 @@ class TestWorld {
   }
 
  private:
+  bool isBesideWait(uint32_t r, uint32_t rank) const {
+    return shape_.mistakes.looksAfterItsRankOnly ? r == rank : deviceOf(r) == deviceOf(rank);
+  }
+
   using ConnectionKey = std::tuple<uint32_t, uint32_t, uint32_t>;  // world ranks of source and destination, channel
 
   struct Entry {
@@ -262,17 +271,18 @@ class TestWorld {
     uint64_t issued = 0;
   };
   struct Side {
-    Side(uint32_t rank, const WorldShape& shape)
+    Side(uint32_t rank, const WorldShape& shape, DeviceWaits& device)
         : memory(rank, shape.limits, shape.policy),
           pending(memory),
-          waiting(memory),
+          waiting(memory, device, rank),
           daemon(memory),
           producer(memory.submissions, 1),
           claimer(memory.completions),
           poller(memory.completions),
           tasks(shape.limits.tasks),
           entries(shape.limits.collectives),
-          issuedEver(shape.limits.collectives) {
+          issuedEver(shape.limits.collectives),
+          numbers(shape.limits.completionSlots) {
       // A block that looks where it has had no run finds the wrong one, as on a GPU, and not the end of a table.
       for (BlockMemory& block : memory.blocks) {
         for (uint32_t& run : block.lastRun) run = 0;
@@ -288,8 +298,7 @@ class TestWorld {
     TaskTable tasks;
     std::vector<Entry> entries;        // [index]
     std::vector<uint64_t> issuedEver;  // [index]
-    std::vector<uint64_t> waits;       // positions of entries that say that a stream waits
-    uint64_t waitsSeen = 0;            // ... which the poller has told up to here
+    std::vector<uint32_t> numbers;     // [completion slot]: of the last run on the slot's line
   };
 
   const CollectiveShared& shared(uint32_t rank, uint32_t index) const {
@@ -371,6 +380,7 @@ class TestWorld {
   const WorldShape shape_;
   Arena arena_;
   ConnectorPool pool_;
+  std::vector<std::unique_ptr<DeviceWaits>> devices_;
   std::vector<std::shared_ptr<CollectiveGroup>> groups_;
   std::vector<std::unique_ptr<Side>> sides_;
   Platform platform_;

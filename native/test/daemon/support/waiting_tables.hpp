@@ -1,23 +1,23 @@
 #pragma once
-#include <vector>
-
 #include "dfccl/daemon/rank_memory.hpp"
 
 namespace dfccl::test {
 
+/// What all ranks of a process on a device have in common.
+struct DeviceWaits {
+  DeviceAwaited host{};
+  AwaitedRuns ranks[DeviceAwaited::kMostRanks]{};
+};
+
 /// Memory for streams that wait for runs, given to a rank that has none of its own.
 class WaitingTables {
  public:
-  explicit WaitingTables(RankMemory& memory)
-      : completed_(memory.limits.collectives), awaited_(memory.limits.collectives), listed_(memory.limits.collectives) {
-    memory.waiting = {arrayOf(completed_), arrayOf(awaited_), arrayOf(listed_), &listedCount_, &mustLeave_};
+  WaitingTables(RankMemory& memory, DeviceWaits& device, uint32_t place) {
+    device.host.isRank[place].store(1, order::relaxed);
+    memory.waiting = {{device.ranks[place].completed, AwaitedRuns::kMost}, &device.host, device.ranks, &mustLeave_};
   }
 
  private:
-  std::vector<Atomic<uint32_t, Scope::device>> completed_;
-  std::vector<AwaitedCount> awaited_;
-  std::vector<uint32_t> listed_;
-  uint32_t listedCount_ = 0;
   Atomic<uint32_t> mustLeave_{};
 };
 

@@ -1,0 +1,115 @@
+#include "host/device_waits.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <new>
+
+#include "cpu/pause.hpp"
+#include "host/gpu_rank.hpp"
+
+namespace dfccl::gpu {
+namespace {
+
+// Left to whatever else is on the device.
+constexpr uint32_t kOthersMultiprocessors = 4;
+
+bool hasOneConnection() {
+  const char* const connections = std::getenv("CUDA_DEVICE_MAX_CONNECTIONS");
+  return connections != nullptr && std::strcmp(connections, "1") == 0;
+}
+
+}  // namespace
+
+std::shared_ptr<DeviceWaits> DeviceWaits::of(int device) {
+  static std::mutex mutex;
+  // Never destroyed: when a process ends, CUDA may be gone before its static objects are.
+  static auto& all = *new std::map<int, std::shared_ptr<DeviceWaits>>();
+  const std::lock_guard lock(mutex);
+  std::shared_ptr<DeviceWaits>& found = all[device];
+  if (!found) found = std::make_shared<DeviceWaits>(device);
+  return found;
+}
+
+DeviceWaits::DeviceWaits(int device)
+    : device_(device),
+      pinned_(sizeof(DeviceAwaited) + 256),
+      awaited_(*new (pinned_.take(sizeof(DeviceAwaited))) DeviceAwaited{}) {
+  const OnDevice here(device);
+  DFCCL_CUDA(cudaMalloc(reinterpret_cast<void**>(&ranks_), DeviceAwaited::kMostRanks * sizeof *ranks_));
+  int count = 0;
+  DFCCL_CUDA(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
+  multiprocessors_ = static_cast<uint32_t>(count);
+}
+
+uint32_t DeviceWaits::add(GpuRank& rank) {
+  const std::unique_lock lock(mutex_);
+  present_.push_back(&rank);
+  for (uint32_t place = 0; place < DeviceAwaited::kMostRanks; ++place) {
+    if (awaited_.isRank[place].load(order::relaxed) != 0) continue;
+    for (Atomic<uint32_t>& awaited : awaited_.awaited[place]) awaited.store(0, order::relaxed);
+    const OnDevice here(device_);
+    cudaStream_t stream = nullptr;
+    DFCCL_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    DFCCL_CUDA(cudaMemsetAsync(&ranks_[place], 0, sizeof *ranks_, stream));
+    DFCCL_CUDA(cudaStreamSynchronize(stream));
+    DFCCL_CUDA(cudaStreamDestroy(stream));
+    awaited_.isRank[place].store(1, order::release);
+    return place;
+  }
+  return kNoPlace;
+}
+
+void DeviceWaits::remove(GpuRank& rank, uint32_t place) {
+  const std::unique_lock lock(mutex_);
+  std::erase(present_, &rank);
+  if (place != kNoPlace) awaited_.isRank[place].store(0, order::release);
+}
+
+const char* DeviceWaits::obstacle() const {
+  if (hasOneConnection()) return "CUDA_DEVICE_MAX_CONNECTIONS=1 puts all streams into one queue";
+  const std::shared_lock lock(mutex_);
+  if (present_.size() > DeviceAwaited::kMostRanks) return "this process has more than 16 ranks on the device";
+  uint32_t blocks = 0;
+  for (const GpuRank* rank : present_) blocks += rank->limits().grid;
+  // Where not all daemons fit on the device at once, one that has to stay may keep out another.
+  const bool doFit = present_.size() == 1 || blocks + kOthersMultiprocessors <= multiprocessors_;
+  return doFit ? nullptr : "the daemons of this process's ranks on the device don't fit on it together";
+}
+
+// A launch may have to wait until the device is idle, so what has to be launched is, before anybody must stay for this
+// wait: the explorer's control startsWhileItKeeps hangs.
+void DeviceWaits::begin() {
+  const std::shared_lock lock(mutex_);
+  for (;;) {
+    for (GpuRank* rank : present_) rank->startIfOut();
+    awaited_.intents.fetchAdd(1, order::seqCst);
+    Daemons daemons = worst();
+    while (daemons == Daemons::leaving) {
+      cpuPause();
+      daemons = worst();
+    }
+    if (daemons == Daemons::inside) return;
+    end();
+  }
+}
+
+void DeviceWaits::await(uint32_t place, uint32_t index, uint32_t target) {
+  Atomic<uint32_t>& awaited = awaited_.awaited[place][index];
+  uint32_t before = awaited.load(order::relaxed);
+  while (isBefore(before, target) && !awaited.compareExchange(before, target, order::acqRel, order::relaxed)) {
+  }
+}
+
+DeviceWaits::Daemons DeviceWaits::worst() const {
+  auto worst = Daemons::inside;
+  for (const GpuRank* rank : present_) {
+    if (rank->isOut()) return Daemons::out;
+    if (rank->isLeaving()) worst = Daemons::leaving;
+  }
+  return worst;
+}
+
+}  // namespace dfccl::gpu

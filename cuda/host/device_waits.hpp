@@ -1,0 +1,63 @@
+#pragma once
+// Streams of this process that wait on a device, whichever rank's runs they wait for, and the daemons that have to be
+// there meanwhile: those of all ranks that the process has on the device. For while a stream waits, nothing may be
+// launched any more (decision 23).
+#include <cstdint>
+#include <memory>
+#include <shared_mutex>
+#include <vector>
+
+#include "dfccl/daemon/waiting_streams.hpp"
+#include "host/memory.hpp"
+
+namespace dfccl::gpu {
+
+class GpuRank;
+
+class DeviceWaits {
+ public:
+  /// The one of a device, which lasts as long as the process. @throws Error
+  static std::shared_ptr<DeviceWaits> of(int device);
+
+  explicit DeviceWaits(int device);
+  DeviceWaits(const DeviceWaits&) = delete;
+  DeviceWaits& operator=(const DeviceWaits&) = delete;
+
+  /// @return the rank's place in the tables, or kNoPlace: streams can't wait for its runs.
+  uint32_t add(GpuRank& rank);
+  void remove(GpuRank& rank, uint32_t place);
+
+  /// Why a wait has to be the host's here; nullptr: streams may wait.
+  const char* obstacle() const;
+  /// A stream is about to be given a wait: returns once the daemons are there that stay for it. May launch them.
+  void begin();
+  /// It has it, until so many runs are over.
+  void await(uint32_t place, uint32_t index, uint32_t target);
+  /// Since begin(), the daemons have stayed for the caller.
+  void end() { awaited_.intents.fetchSub(1, order::seqCst); }
+
+  /// A place's counts of runs that are over, in the device's memory: [AwaitedRuns::kMost].
+  Atomic<uint32_t, Scope::device>* completedOf(uint32_t place) const { return ranks_[place].completed; }
+  const DeviceAwaited* awaited() const { return &awaited_; }
+  const AwaitedRuns* ranks() const { return ranks_; }
+  /// What a stream waits for at most. Whoever lets streams go asks.
+  uint32_t awaitedOf(uint32_t place, uint32_t index) const {
+    return awaited_.awaited[place][index].load(order::acquire);
+  }
+
+  static constexpr uint32_t kNoPlace = 0xffffffff;
+
+ private:
+  enum class Daemons { out, leaving, inside };
+  Daemons worst() const;
+
+  const int device_;
+  PinnedMemory pinned_;
+  DeviceAwaited& awaited_;
+  AwaitedRuns* ranks_ = nullptr;  // [DeviceAwaited::kMostRanks]
+  uint32_t multiprocessors_ = 0;
+  mutable std::shared_mutex mutex_;  // of the list; only opening and closing ranks waits for those who launch
+  std::vector<GpuRank*> present_;
+};
+
+}  // namespace dfccl::gpu
