@@ -1,4 +1,4 @@
-import { checkOptions, DfcclError, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
+import { checkOptions, checkPath, DfcclError, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
 import { checkSignal } from "../abort-signal.js";
 import { type BackendChoice, type ChosenBackend, chooseBackend } from "../backend.js";
 import { callNative } from "../native-addon/native-error.js";
@@ -103,6 +103,7 @@ export async function joinWorld<const Choice extends BackendChoice = "cpu">(
   checkMillis("timeoutMs", timeoutMs);
   checkMillis("silenceMs", silenceMs);
   checkSignal(signal);
+  if (options.flightRecord !== undefined) checkPath("flightRecord", options.flightRecord, "/tmp/flight_");
   const backend = chooseBackend(options.backend ?? "cpu");
   // On a CPU it is address space only.
   const arena = backend === "cpu" ? { arenaBytes: 2 ** 36 } : {};
