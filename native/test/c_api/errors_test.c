@@ -1,5 +1,6 @@
 /* Every misuse is a code and a string that names what, where and what to do; nothing is queued, nothing hangs. */
 #include <limits.h>
+#include <unistd.h>
 
 #include "c_api/check.h"
 
@@ -71,6 +72,7 @@ static void registration(void) {
   EXPECT(dfcclInvalidProgram, "no address",
          dfcclRegisterProgram(NULL, 0, 1, dfcclFloat32, dfcclSum, 1, all, 0, ctx[0]));
   EXPECT(dfcclInvalidProgram, "4 bytes", dfcclRegisterProgram(a, 4, 1, dfcclFloat32, dfcclSum, 1, all, 0, ctx[0]));
+  EXPECT(dfcclInvalidProgram, "bytes", dfcclRegisterProgram(a, SIZE_MAX, 1, dfcclFloat32, dfcclSum, 1, all, 0, ctx[0]));
   EXPECT(dfcclInvalidProgram, "program",
          dfcclRegisterProgram(a, sizeof a, 1, dfcclFloat32, dfcclSum, 1, all, 0, ctx[0]));
 
@@ -178,6 +180,55 @@ static void worlds(void) {
   CHECK_OK(dfcclWorldDestroy(elsewhere));
 }
 
+/* Sizes at which something would wrap or be rounded up to nothing. */
+static void sizes_of(dfcclRankCtx_t c) {
+  static const size_t sizes[] = {SIZE_MAX,         SIZE_MAX - 1, SIZE_MAX - 4095,
+                                 SIZE_MAX / 2 + 1, SIZE_MAX / 2, (size_t)1 << 50};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    void* memory = a;
+    EXPECT(dfcclOutOfMemory, "bytes was asked for", dfcclAllocate(sizes[i], &memory, c));
+    CHECK(memory == NULL);
+    EXPECT(dfcclOutOfMemory, "bytes was asked for", dfcclFree(a, sizes[i], c));
+  }
+  void* memory = NULL;
+  CHECK_OK(dfcclAllocate(0, &memory, c));
+  CHECK_OK(dfcclFree(memory, 0, c));
+  CHECK_OK(dfcclAllocate(1 << 20, &memory, c));
+  CHECK(((char*)memory)[0] == 0 && ((char*)memory)[(1 << 20) - 1] == 0);
+  CHECK_OK(dfcclFree(memory, 1 << 20, c));
+}
+
+static void sizes(void) {
+  dfcclRankCtx_t c;
+  sizes_of(ctx[0]);
+  char job[64];
+  snprintf(job, sizeof job, "sizes-%ld", (long)getpid());
+  dfcclJoinConfig_t config = DFCCL_JOIN_CONFIG_INIT;
+  config.job = job;
+  config.rank = 0;
+  config.world.ranks = 1;
+  config.world.arenaBytes = 64 << 20;
+  dfcclWorld_t alone;
+  CHECK_OK(dfcclJoinWorld(&config, &alone, NULL));
+  CHECK_OK(dfcclInitRank(alone, 0, &c));
+  sizes_of(c);
+  void* memory = a;
+  EXPECT(dfcclOutOfMemory, "asked for", dfcclAllocate((size_t)1 << 30, &memory, c));
+  CHECK_OK(dfcclDestroy(c));
+  CHECK_OK(dfcclWorldDestroy(alone));
+
+  dfcclWorldConfig_t large = DFCCL_WORLD_CONFIG_INIT;
+  large.ranks = 2;
+  large.slotPayloadBytes = SIZE_MAX;
+  EXPECT(dfcclInvalidArgument, "slotPayloadBytes is", dfcclWorldCreate(&large, &alone));
+  large.slotPayloadBytes = 0;
+  large.arenaBytes = SIZE_MAX;
+  EXPECT(dfcclOutOfMemory, "arenaBytes", dfcclWorldCreate(&large, &alone));
+  large.arenaBytes = 0;
+  large.programBlocks = UINT32_MAX;
+  EXPECT(dfcclInvalidArgument, "tasks is", dfcclWorldCreate(&large, &alone));
+}
+
 static void tables_fill(void) {
   dfcclWorldConfig_t config = DFCCL_WORLD_CONFIG_INIT;
   config.ranks = 1;
@@ -269,6 +320,7 @@ int main(void) {
   runs();
   queues();
   worlds();
+  sizes();
   gpus_only();
   tables_fill();
   strings();

@@ -1,16 +1,9 @@
 import { type InspectOptions, inspect } from "node:util";
-import {
-  collectiveCode,
-  type DataType,
-  dataTypeCode,
-  InvalidArgumentError,
-  isDataType,
-  reduceOpCode,
-  typedArrayOf,
-} from "@dfccl/primitives";
+import { collectiveCode, type DataType, dataTypeCode, InvalidArgumentError, reduceOpCode, typedArrayOf } from "@dfccl/primitives";
 import type { Backend, BufferOf } from "./backend.js";
 import { Batch, type BatchOptions, checkBatchOptions } from "./batch.js";
 import { noteAllocated } from "./buffer-address.js";
+import { bytesOfBuffer } from "./buffer-bytes.js";
 import { type CollectiveOptions, completeOptions } from "./collective-options.js";
 import { type RankCounters, readCounters } from "./counters.js";
 import { DeviceBuffer } from "./device-buffer.js";
@@ -116,14 +109,14 @@ export class Rank<B extends Backend = "cpu"> {
   /**
    * Zeroed memory for buffers. On a CPU a typed array, page-aligned and outside the JavaScript heap; on a GPU a
    * {@link DeviceBuffer}.
+   * @throws {InvalidArgumentError}; {@link EngineError} OUT_OF_MEMORY.
    */
   allocate<T extends DataType>(dataType: T, length: number): BufferOf<B, T> {
     this.world.requireOpen();
-    if (!isDataType(dataType)) throw new InvalidArgumentError("dataType", dataType, 'a data type such as "float32"');
-    if (!Number.isInteger(length) || length < 0) throw new InvalidArgumentError("length", length, "a whole number of elements");
+    const bytes = bytesOfBuffer(this.world.backend, dataType, length);
     if (this.world.backend === "cuda") return DeviceBuffer.allocate(this, dataType, length) as BufferOf<B, T>;
     const ArrayOfType = typedArrayOf(dataType);
-    const buffer = callNative(() => nativeAddon().allocate(length * ArrayOfType.BYTES_PER_ELEMENT));
+    const buffer = callNative(() => nativeAddon().allocate(bytes));
     noteAllocated(buffer);
     return new ArrayOfType(buffer, 0, length) as BufferOf<B, T>;
   }

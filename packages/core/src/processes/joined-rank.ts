@@ -1,6 +1,7 @@
-import { checkOptions, type DataType, InvalidArgumentError, isDataType, typedArrayOf } from "@dfccl/primitives";
+import { checkOptions, type DataType, typedArrayOf } from "@dfccl/primitives";
 import type { Backend, BufferOf } from "../backend.js";
 import { noteAllocated } from "../buffer-address.js";
+import { bytesOfBuffer } from "../buffer-bytes.js";
 import { EngineError } from "../errors.js";
 import { callNative } from "../native-addon/native-error.js";
 import type { LostRank } from "../native-addon/native-world.js";
@@ -69,10 +70,9 @@ export class JoinedRank<B extends Backend = "cpu"> extends Rank<B> implements Di
   override allocate<T extends DataType>(dataType: T, length: number): BufferOf<B, T> {
     if (this.world.backend === "cuda") return super.allocate(dataType, length);
     this.world.requireOpen();
-    if (!isDataType(dataType)) throw new InvalidArgumentError("dataType", dataType, 'a data type such as "float32"');
-    if (!Number.isInteger(length) || length < 0) throw new InvalidArgumentError("length", length, "a whole number of elements");
+    const bytes = bytesOfBuffer("cpu", dataType, length);
     const ArrayOfType = typedArrayOf(dataType);
-    const buffer = callNative(() => this.world.native.allocate(length * ArrayOfType.BYTES_PER_ELEMENT));
+    const buffer = callNative(() => this.world.native.allocate(bytes));
     noteAllocated(buffer);
     return new ArrayOfType(buffer, 0, length) as BufferOf<B, T>;
   }
