@@ -1,5 +1,6 @@
 /* Every misuse is a code and a string that names what, where and what to do; nothing is queued, nothing hangs. */
 #include <limits.h>
+#include <math.h>
 #include <unistd.h>
 
 #include "c_api/check.h"
@@ -229,6 +230,51 @@ static void sizes(void) {
   EXPECT(dfcclInvalidArgument, "tasks is", dfcclWorldCreate(&large, &alone));
 }
 
+/* A factor that the type cuts off, or wraps, would give wrong sums in silence. */
+static void scales(void) {
+  static const struct {
+    int type;
+    double scale;
+    const char* mentions;
+  } wrong[] = {{dfcclInt32, 0.5, "scale is 0.5, by which values of int32"},
+               {dfcclInt32, 1e30, "scale is 1e+30, by which values of int32"},
+               {dfcclInt8, 300, "scale is 300, by which values of int8"},
+               {dfcclUint8, -1, "scale is -1, by which values of uint8"},
+               {dfcclUint8, 256, "from 0 to 255"},
+               {dfcclUint32, 4294967296.0, "scale is 4294967296"},
+               {dfcclInt64, 9223372036854775808.0, "int64"},
+               {dfcclUint64, 18446744073709551616.0, "uint64"},
+               {dfcclUint64, -0.5, "uint64"},
+               {dfcclFloat32, 1e300, "scale is 1e+300, by which values of float32"},
+               {dfcclFloat16, -1e300, "float16"},
+               {dfcclFloat64, HUGE_VAL, "float64"}};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    CHECK_OK(dfcclSetScale(wrong[i].scale, ctx[0]));
+    EXPECT(dfcclInvalidArgument, wrong[i].mentions,
+           register_with(1, wrong[i].type, dfcclScaledSum, 500, dfcclAllRanks(), ctx[0]));
+  }
+  static const struct {
+    int type;
+    double scale;
+  } right[] = {{dfcclInt8, -128},
+               {dfcclUint8, 255},
+               {dfcclInt32, -2147483648.0},
+               {dfcclUint32, 4294967295.0},
+               {dfcclInt64, -9223372036854775808.0},
+               {dfcclUint64, 18446744073709549568.0},
+               {dfcclFloat16, 0.5}};
+  for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+    CHECK_OK(dfcclSetScale(right[i].scale, ctx[0]));
+    CHECK_OK(register_with(1, right[i].type, dfcclScaledSum, 500, dfcclAllRanks(), ctx[0]));
+    CHECK_OK(dfcclUnregister(500, ctx[0]));
+  }
+  /* It concerns scaled sums only. */
+  CHECK_OK(dfcclSetScale(0.5, ctx[0]));
+  CHECK_OK(register_with(1, dfcclInt32, dfcclSum, 500, dfcclAllRanks(), ctx[0]));
+  CHECK_OK(dfcclUnregister(500, ctx[0]));
+  CHECK_OK(dfcclSetScale(1, ctx[0]));
+}
+
 static void tables_fill(void) {
   dfcclWorldConfig_t config = DFCCL_WORLD_CONFIG_INIT;
   config.ranks = 1;
@@ -321,6 +367,7 @@ int main(void) {
   queues();
   worlds();
   sizes();
+  scales();
   gpus_only();
   tables_fill();
   strings();

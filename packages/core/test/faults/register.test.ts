@@ -23,6 +23,14 @@ describe("registering", () => {
     ["three ranks for send-recv", { collective: "send-recv" }, "ranks"],
     ["a priority beyond 32 bits", { priority: 2 ** 31 }, "priority"],
     ["a scale that is no number", { scale: Number.NaN }, "scale"],
+    ["half of integers", { dataType: "int32", op: "scaled-sum", scale: 0.5 }, "scale"],
+    ["a scale beyond int32", { dataType: "int32", op: "scaled-sum", scale: 1e30 }, "scale"],
+    ["a scale beyond int8", { dataType: "int8", op: "scaled-sum", scale: 300 }, "scale"],
+    ["a negative scale of uint8", { dataType: "uint8", op: "scaled-sum", scale: -1 }, "scale"],
+    ["a scale beyond int64", { dataType: "int64", op: "scaled-sum", scale: 2 ** 63 }, "scale"],
+    ["a scale beyond uint64", { dataType: "uint64", op: "scaled-sum", scale: 2 ** 64 }, "scale"],
+    ["a scale beyond float32", { op: "scaled-sum", scale: 1e300 }, "scale"],
+    ["an infinite scale", { dataType: "float64", op: "scaled-sum", scale: Number.POSITIVE_INFINITY }, "scale"],
     ["custom without a program", { collective: "custom" }, "program"],
     ["a program for fewer ranks", { program: ring("all-reduce", 2), ranks: [1, 2, 0] }, "program"],
   ];
@@ -33,6 +41,27 @@ describe("registering", () => {
       "INVALID_ARGUMENT",
       { argument },
     );
+  });
+
+  it("the ends of a type's range are scales, and sums that aren't scaled don't care", () => {
+    using world = openWorld({ ranks: 1 });
+    const ends = [
+      ["int8", -128],
+      ["uint8", 255],
+      ["int32", -(2 ** 31)],
+      ["int64", -(2 ** 63)],
+      ["uint64", 2 ** 64 - 2048],
+      ["float16", 0.5],
+    ] as const;
+    for (const [dataType, scale] of ends)
+      rankOf(world, 0)
+        .register({ ...base, dataType, op: "scaled-sum", scale })
+        .unregister();
+    rankOf(world, 0)
+      .register({ ...base, dataType: "int32", scale: 0.5 })
+      .unregister();
+    const error = thrownBy(() => rankOf(world, 0).register({ ...base, dataType: "uint8", op: "scaled-sum", scale: 256 }));
+    expect(String(error)).toContain("scale is 256. Give a whole number from 0 to 256 - 1, by which values of uint8");
   });
 
   it("a count that no memory holds is refused", () => {
