@@ -77,7 +77,7 @@ export function completeOptions(options: CollectiveOptions, rank: number, worldS
   if (buffers !== "allocated" && buffers !== "any") throw new InvalidArgumentError("buffers", buffers, '"allocated" or "any"');
   const reads = collective === "custom" || takesReduceOp(collective);
   if (reads && op === "scaled-sum") checkScale(scale, dataType);
-  return { id, collective, dataType, count, op: reads ? op : "sum", root, ranks: [...ranks], priority, scale, buffers };
+  return { id, collective, dataType, count, op: reads ? op : "sum", root, ranks: Object.freeze([...ranks]), priority, scale, buffers };
 }
 
 function checkRanks(ranks: readonly number[], rank: number, worldSize: number): void {

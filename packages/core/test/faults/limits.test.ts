@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { joinWorld, openWorld, type RegisteredCollective } from "../../src/index.js";
 import { nativeAddon } from "../../src/native-addon/native-world.js";
+import { engineOf } from "../../src/world.js";
 import { expectFault, thrownBy, untyped } from "../support/faults.js";
 import { rankOf } from "../support/open.js";
 
@@ -124,7 +125,7 @@ describe("a registration", () => {
         for (const [at, value] of changes) if (at < length) mutated[at] = value;
         const spec = { id: 1, collective: 0, dataType: 7, op: 0, count: 8, root: 0, scale: 1, priority: 0, ranks: Uint32Array.of(0, 1) };
         try {
-          world.native.unregister(0, world.native.register(0, { ...spec, program: mutated }), 0);
+          engineOf(world).native.unregister(0, engineOf(world).native.register(0, { ...spec, program: mutated }), 0);
         } catch (error) {
           expect((error as { status: number }).status).toBe(5);
         }

@@ -1,6 +1,7 @@
 import { buildProgram, createProgram, DfcclError, type Program } from "@dfccl/primitives";
 import { describe, expect, it } from "vitest";
 import { type CollectiveOptions, openWorld } from "../../src/index.js";
+import { engineOf } from "../../src/world.js";
 import { base, expectFault, thrownBy, untyped } from "../support/faults.js";
 import { rankOf } from "../support/open.js";
 
@@ -160,7 +161,7 @@ describe("registering", () => {
     using world = openWorld({ ranks: 1 });
     const spec = { id: 1, collective: 0, dataType: 7, op: 0, count: 4, root: 0, scale: 1, priority: 0, ranks: Uint32Array.of(0) };
     for (const program of [Uint8Array.of(1, 2, 3), new Uint8Array(96), new Uint8Array(4096).fill(255)]) {
-      const error = thrownBy(() => world.native.register(0, { ...spec, program })) as { status: number; remedy: string };
+      const error = thrownBy(() => engineOf(world).native.register(0, { ...spec, program })) as { status: number; remedy: string };
       expect(error.status).toBe(5);
       expect(error.remedy).not.toBe("");
     }
@@ -189,9 +190,9 @@ describe("registering", () => {
   it("a handle that doesn't exist is refused by the engine", () => {
     using world = openWorld({ ranks: 1 });
     for (const handle of [0, 5, 4_000_000_000]) {
-      expect((thrownBy(() => world.native.abort(0, handle)) as { status: number }).status).toBe(2);
-      expect((thrownBy(() => world.native.unregister(0, handle, 0)) as { status: number }).status).toBe(2);
-      expect((thrownBy(() => world.native.explain(0, handle)) as { status: number }).status).toBe(2);
+      expect((thrownBy(() => engineOf(world).native.abort(0, handle)) as { status: number }).status).toBe(2);
+      expect((thrownBy(() => engineOf(world).native.unregister(0, handle, 0)) as { status: number }).status).toBe(2);
+      expect((thrownBy(() => engineOf(world).native.explain(0, handle)) as { status: number }).status).toBe(2);
     }
   });
 });
