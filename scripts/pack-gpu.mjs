@@ -4,10 +4,11 @@
 // programs' run script, and Node, compressed. On the host: FOLDER/run.sh
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { build } from "tsup";
 import { giveUp, line, step } from "./lib/console.mjs";
+import { installCommand, onPath } from "./lib/machine.mjs";
 import { root } from "./lib/paths.mjs";
 import { run } from "./lib/run.mjs";
+import { setup } from "./setup.mjs";
 
 const mostBytes = 48 * 2 ** 20;
 const buildMinutes = 40;
@@ -19,6 +20,15 @@ async function must(name, command, options = {}) {
   const { code, output, seconds } = await run(command, { log: "pack-gpu", ...options });
   if (code !== 0) giveUp(`${name} failed:\n${output.split("\n").slice(-25).join("\n")}`);
   step(name, "done", seconds);
+}
+
+if (!onPath("nvcc")) {
+  giveUp("nvcc is missing, which compiles for GPUs: install the CUDA toolkit 13, and put its bin/ into PATH. No GPU is needed here.");
+}
+const missing = (await setup({ for: "pack" })).filter((need) => !need.optional);
+if (missing.length > 0) {
+  const names = missing.map(({ name }) => name).join(" and ");
+  giveUp(`${names} missing. Type this, then run the same command again:\n\n    ${installCommand(missing)}\n`);
 }
 
 await must("configure", [
@@ -46,7 +56,8 @@ for (const [from, to] of [
   await must(to, ["strip", "--strip-unneeded", "-o", join(folder, to), join(native, from)]);
 }
 
-// tsup takes what is installed here into the file, and leaves out only what Node itself has.
+// Imported late: the set-up installs it. It takes what is installed here into the file, and leaves out only what Node itself has.
+const { build } = await import("tsup");
 await build({
   config: false,
   silent: true,

@@ -16,7 +16,7 @@ const workspaceFolders = ["packages", "apps"].flatMap((parent) =>
 );
 
 /**
- * @param options.for - what else than the build is wanted: "test", "bench".
+ * @param options.for - what else than the build is wanted: "test", "bench", "pack".
  * @returns The needs of those purposes that are missing here; a missing need of the build ends the program.
  */
 export async function setup(options = {}) {

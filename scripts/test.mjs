@@ -2,6 +2,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { addonSymbols } from "./checks/addon-symbols.mjs";
+import { watchTree } from "./checks/clean-tree.mjs";
 import { arrows, cppFormat, style, types, unusedExports } from "./checks/commands.mjs";
 import { nativeTests } from "./checks/ctest.mjs";
 import { cudaFiles } from "./checks/cuda.mjs";
@@ -46,12 +47,15 @@ const runners = [
   { name: "cuda", what: "nvcc on every file of cuda/", run: cudaFiles },
   { name: "packages", what: "version, publish, install, Node 20–26", run: packages, requires: "git" },
   { name: "examples", what: "examples/ run to their end", run: examples },
+  // After whichever others ran.
+  { name: "clean tree", what: "nothing is left beside the sources", run: () => tree.check() },
 ];
 
 const selected = selectRunners(process.argv.slice(2));
 rmSync(join(cacheDirectory, "logs"), { recursive: true, force: true });
 const missing = await setup({ for: "test" });
 const started = performance.now();
+const tree = await watchTree();
 const total = { passed: 0, failed: 0, skipped: 0 };
 
 line(bold("Testing"));
@@ -59,6 +63,7 @@ for (const runner of selected) {
   const before = performance.now();
   if (process.stdout.isTTY) process.stdout.write(`  ${runner.name.padEnd(16)} ${dim(`${runner.what} …`)}`);
   const { passed = 0, failed = 0, skipped = 0, note, details } = await outcome(runner);
+  await tree.look(runner.name);
   total.passed += passed;
   total.failed += failed;
   total.skipped += skipped;
@@ -108,5 +113,5 @@ function selectRunners(args) {
     line(`no runner is called ${unknown.map((name) => `"${name}"`).join(", ")}; see: npm test -- --list`);
     process.exit(2);
   }
-  return runners.filter(({ name }) => only.includes(name));
+  return runners.filter(({ name }) => only.includes(name) || name === "clean tree");
 }

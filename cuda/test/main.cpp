@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "child.hpp"
+#include "outcomes.hpp"
 
 namespace {
 
@@ -19,7 +20,12 @@ void endWithoutCase(const doctest::AssertData& data) {
 int main(int argc, char** argv) {
   doctest::Context context(argc, argv);
   const char* child = std::getenv("DFCCL_TEST_CHILD");
-  if (child == nullptr) return context.run();
+  if (child == nullptr) {
+    const int code = context.run();
+    const auto& [passed, failed, skipped] = dfccl::gpu::test::outcomes();
+    if (passed + failed + skipped != 0) std::printf("%d passed, %d failed, %d skipped\n", passed, failed, skipped);
+    return code;
+  }
   context.setAsDefaultForAssertsOutOfTestCases();
   context.setAssertHandler(endWithoutCase);
   return dfccl::gpu::test::Child::run(child) ? 0 : 2;

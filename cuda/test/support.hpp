@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dfccl/dfccl.h"
+#include "outcomes.hpp"
 
 namespace dfccl::gpu::test {
 
@@ -31,7 +32,14 @@ inline int deviceCount() {
   return count;
 }
 
-/// Ranks on all GPUs, at least two ranks; closed at the end.
+/// Whether there is more than one GPU; else the test case counts as skipped.
+inline bool hasTwoGpus() {
+  if (deviceCount() >= 2) return true;
+  skip("needs two GPUs");
+  return false;
+}
+
+/// Ranks on all GPUs, at least two ranks, which share a GPU where there is one only; closed at the end.
 class GpuRanks {
  public:
   explicit GpuRanks(uint32_t ranks = 0, int32_t workers = 1, uint32_t grid = 8) {

@@ -2,18 +2,32 @@
 
 #include <sys/mman.h>
 
+#include "arguments.hpp"
 #include "error_conversion.hpp"
+#include "world/refusals.hpp"
 
 namespace dfccl::addon {
 
+namespace {
+
+/// Of an ArrayBuffer over memory that isn't JavaScript's: buffer.constants.MAX_LENGTH.
+size_t mostBufferBytes(Napi::Env env) {
+  const napi_node_version* version = nullptr;
+  napi_get_node_version(env, &version);
+  return version->major <= 20 ? size_t{1} << 32 : kMostBytes;
+}
+
+}  // namespace
+
+size_t bytesOfBuffer(const Napi::CallbackInfo& info, size_t at) {
+  const uint64_t bytes = wholeArgument(info, at, "bytes");
+  checkAllocation(bytes, mostBufferBytes(info.Env()));
+  return bytes;
+}
+
 Napi::Value allocate(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
-    const double asked = info.Length() > 0 && info[0].IsNumber() ? info[0].As<Napi::Number>().DoubleValue() : -1;
-    if (!(asked >= 0 && asked <= 9007199254740991.0)) {
-      throw Error(dfcclInvalidArgument, "The number of bytes is not a whole number.", "Pass 0 or more.",
-                  {{"field", "bytes"}});
-    }
-    const auto bytes = static_cast<size_t>(asked);
+    const size_t bytes = bytesOfBuffer(info, 0);
     if (bytes == 0) return Napi::ArrayBuffer::New(info.Env(), 0);
     void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) {

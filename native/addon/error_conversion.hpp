@@ -1,6 +1,7 @@
 #pragma once
 #include <napi.h>
 
+#include <new>
 #include <utility>
 
 #include "error.hpp"
@@ -17,6 +18,9 @@ Napi::Value guarded(Napi::Env env, Body&& body) {
     return std::forward<Body>(body)();
   } catch (const Error& error) {
     throw toJavaScript(env, error);
+  } catch (const std::bad_alloc&) {
+    throw toJavaScript(env,
+                       Error(dfcclOutOfMemory, "The process is out of memory.", "Free some, or use smaller worlds."));
   }
 }
 

@@ -62,6 +62,8 @@ Napi::Value flightRecord(const Napi::CallbackInfo& info) {
 
 Napi::Value writeFlightRecord(const Napi::CallbackInfo& info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
+    if (!info[0].IsString() || !info[1].IsString())
+      throw Error(dfcclInvalidArgument, "The path, or the record, is no text.", "Pass a path, and the record as JSON.");
     dfccl::writeFlightRecord(info[0].ToString(), info[1].ToString());
     return info.Env().Undefined();
   });

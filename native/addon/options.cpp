@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "arguments.hpp"
 #include "error.hpp"
 #include "joining.hpp"
 
@@ -28,8 +29,16 @@ T whole(const Napi::Object& object, const char* field, double most) {
   return static_cast<T>(value);
 }
 
-constexpr double kMax32 = 4294967295.0;
-constexpr double kMax53 = 9007199254740991.0;
+/// A typed array of these elements. @throws Error dfcclInvalidArgument
+template <class Array>
+Array elements(const Napi::Object& object, const char* field, napi_typedarray_type type) {
+  const Napi::Value value = object.Get(field);
+  if (!value.IsTypedArray() || value.As<Napi::TypedArray>().TypedArrayType() != type) {
+    throw Error(dfcclInvalidArgument, std::string("Field ") + field + " is not the typed array that it has to be.",
+                "Pass a typed array of the right elements.", {{"field", field}});
+  }
+  return value.As<Array>();
+}
 
 }  // namespace
 
@@ -56,11 +65,11 @@ WorldOptions readWorldOptions(const Napi::Object& object) {
     o.backend = BackendKind::cuda;
     o.tiles.directTurnBytes = defaultOptions(o.backend).tiles.directTurnBytes;
   }
-  if (object.Get("devices").IsTypedArray()) {
-    const auto devices = object.Get("devices").As<Napi::Int32Array>();
+  if (!object.Get("devices").IsUndefined()) {
+    const auto devices = elements<Napi::Int32Array>(object, "devices", napi_int32_array);
     o.devices.assign(devices.Data(), devices.Data() + devices.ElementLength());
   }
-  const auto policy = object.Get("policy").As<Napi::Uint8Array>();
+  const auto policy = elements<Napi::Uint8Array>(object, "policy", napi_uint8_array);
   if (policy.ByteLength() != sizeof o.policy) {
     throw Error(dfcclInvalidArgument,
                 "The policy has " + std::to_string(policy.ByteLength()) + " bytes instead of " +
@@ -80,10 +89,15 @@ CollectiveSpec readCollectiveSpec(const Napi::Object& object) {
   spec.count = whole<uint64_t>(object, "count", kMax53);
   spec.root = whole<uint32_t>(object, "root", kMax32);
   spec.scale = number(object, "scale");
-  spec.priority = static_cast<int32_t>(number(object, "priority"));
-  const auto ranks = object.Get("ranks").As<Napi::Uint32Array>();
+  const double priority = number(object, "priority");
+  if (!(priority >= -2147483648.0 && priority <= 2147483647.0)) {
+    throw Error(dfcclInvalidArgument, "Field priority is " + std::to_string(priority) + ".",
+                "Pass a whole number of 32 bits.", {{"field", "priority"}});
+  }
+  spec.priority = static_cast<int32_t>(priority);
+  const auto ranks = elements<Napi::Uint32Array>(object, "ranks", napi_uint32_array);
   spec.ranks.assign(ranks.Data(), ranks.Data() + ranks.ElementLength());
-  const auto program = object.Get("program").As<Napi::Uint8Array>();
+  const auto program = elements<Napi::Uint8Array>(object, "program", napi_uint8_array);
   spec.program.assign(program.Data(), program.Data() + program.ByteLength());
   return spec;
 }

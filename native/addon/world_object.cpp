@@ -1,9 +1,13 @@
 #include "world_object.hpp"
 
+#include <algorithm>
+
+#include "arguments.hpp"
 #include "cpu/tick_clock.hpp"
 #include "error_conversion.hpp"
 #include "later.hpp"
 #include "options.hpp"
+#include "world/refusals.hpp"
 
 namespace dfccl::addon {
 namespace {
@@ -15,13 +19,19 @@ Napi::ArrayBuffer show(Napi::Env env, const std::shared_ptr<Backend>& owner, voi
       env, memory, bytes, [](Napi::Env, void*, std::shared_ptr<Backend>* held) { delete held; }, kept);
 }
 
-uint32_t wholeArgument(const Napi::CallbackInfo& info, size_t at, const char* name) {
-  const double value = info.Length() > at && info[at].IsNumber() ? info[at].As<Napi::Number>().DoubleValue() : -1;
-  if (!(value >= 0 && value <= 4294967295.0)) {
-    throw Error(dfcclInvalidArgument, std::string(name) + " is not a whole number.",
-                "Pass a number from 0 to 4294967295.", {{"field", name}});
-  }
-  return static_cast<uint32_t>(value);
+/// A rank, or a collective's handle.
+uint32_t numberArgument(const Napi::CallbackInfo& info, size_t at, const char* name) {
+  return static_cast<uint32_t>(wholeArgument(info, at, name, kMax32));
+}
+
+Napi::Object objectArgument(const Napi::CallbackInfo& info, size_t at) {
+  if (info.Length() > at && info[at].IsObject()) return info[at].As<Napi::Object>();
+  throw Error(dfcclInvalidArgument, "The options are missing.", "Pass an object.", {{"field", "options"}});
+}
+
+Napi::Function functionArgument(const Napi::CallbackInfo& info, size_t at) {
+  if (info.Length() > at && info[at].IsFunction()) return info[at].As<Napi::Function>();
+  throw Error(dfcclInvalidArgument, "The waker is no function.", "Pass a function.", {{"field", "waker"}});
 }
 
 }  // namespace
@@ -68,8 +78,7 @@ Napi::Function WorldObject::define(Napi::Env env) {
 
 WorldObject::WorldObject(const Napi::CallbackInfo& info) : Napi::ObjectWrap<WorldObject>(info) {
   guarded(info.Env(), [&]() -> Napi::Value {
-    if (!info[0].IsObject()) throw Error(dfcclInvalidArgument, "The options are missing.", "Pass an object.");
-    world_ = openBackend(readWorldOptions(info[0].As<Napi::Object>()));
+    world_ = openBackend(readWorldOptions(objectArgument(info, 0)));
     return info.Env().Undefined();
   });
   // Runs before the environment frees what its buffers point to, so no daemon writes into freed memory.
@@ -103,7 +112,7 @@ Backend& WorldObject::world(Napi::Env env) {
 
 uint32_t WorldObject::rankOf(Info info) {
   Backend& w = world(info.Env());
-  const uint32_t rank = wholeArgument(info, 0, "rank");
+  const uint32_t rank = numberArgument(info, 0, "rank");
   if (!w.isLocal(rank)) {
     const std::string allowed = w.options().segment == nullptr ? "0 to " + std::to_string(w.size() - 1)
                                                                : std::to_string(w.options().segment->rank());
@@ -135,16 +144,14 @@ Napi::Value WorldObject::memory(Info info) {
 Napi::Value WorldObject::registerCollective(Info info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     const uint32_t rank = rankOf(info);
-    return Napi::Number::New(info.Env(),
-                             world_->registerCollective(rank, readCollectiveSpec(info[1].As<Napi::Object>())));
+    return Napi::Number::New(info.Env(), world_->registerCollective(rank, readCollectiveSpec(objectArgument(info, 1))));
   });
 }
 
 Napi::Value WorldObject::unregisterCollective(Info info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     const uint32_t rank = rankOf(info);
-    world_->unregisterCollective(rank, wholeArgument(info, 1, "index"),
-                                 static_cast<uint64_t>(info[2].As<Napi::Number>().Int64Value()));
+    world_->unregisterCollective(rank, numberArgument(info, 1, "index"), wholeArgument(info, 2, "issuedRuns"));
     return info.Env().Undefined();
   });
 }
@@ -152,7 +159,7 @@ Napi::Value WorldObject::unregisterCollective(Info info) {
 Napi::Value WorldObject::abortCollective(Info info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     const uint32_t rank = rankOf(info);
-    world_->abortCollective(rank, wholeArgument(info, 1, "index"));
+    world_->abortCollective(rank, numberArgument(info, 1, "index"));
     return info.Env().Undefined();
   });
 }
@@ -160,14 +167,14 @@ Napi::Value WorldObject::abortCollective(Info info) {
 Napi::Value WorldObject::isQuarantineOver(Info info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     const uint32_t rank = rankOf(info);
-    return Napi::Boolean::New(info.Env(), world_->isQuarantineOver(rank, wholeArgument(info, 1, "index")));
+    return Napi::Boolean::New(info.Env(), world_->isQuarantineOver(rank, numberArgument(info, 1, "index")));
   });
 }
 
 Napi::Value WorldObject::explain(Info info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     const uint32_t rank = rankOf(info);
-    const auto members = world_->explain(rank, wholeArgument(info, 1, "index"));
+    const auto members = world_->explain(rank, numberArgument(info, 1, "index"));
     Napi::Array result = Napi::Array::New(info.Env(), members.size());
     for (uint32_t i = 0; i < members.size(); ++i) {
       Napi::Object member = Napi::Object::New(info.Env());
@@ -188,9 +195,9 @@ Napi::Value WorldObject::drive(Info info) {
     for (uint32_t r = 0; r < w.size(); ++r) w.checkHealth(r);
     return info.Env().Undefined();
   });
-  const double micros = info[0].As<Napi::Number>().DoubleValue();
+  const double micros = info[0].IsNumber() ? info[0].As<Napi::Number>().DoubleValue() : 0;
   const uint64_t begin = readTicks();
-  const auto limit = static_cast<uint64_t>(micros * ticksPerMicrosecond());
+  const auto limit = static_cast<uint64_t>(std::clamp(micros, 0.0, 1e9) * ticksPerMicrosecond());
   bool any = false;
   while (w.drive()) {
     any = true;
@@ -213,15 +220,17 @@ Napi::Value WorldObject::residentStay(Info info) {
 Napi::Value WorldObject::isStayOver(Info info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     const uint32_t rank = rankOf(info);
-    return Napi::Boolean::New(info.Env(),
-                              world_->isStayOver(rank, static_cast<uint64_t>(info[1].As<Napi::Number>().Int64Value())));
+    return Napi::Boolean::New(info.Env(), world_->isStayOver(rank, wholeArgument(info, 1, "stay")));
   });
 }
 
 Napi::Value WorldObject::noteSynchronizing(Info info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     const uint32_t rank = rankOf(info);
-    world_->noteSynchronizing(rank, info[1].As<Napi::Number>().Int32Value());
+    const int32_t delta = info[1].IsNumber() ? info[1].As<Napi::Number>().Int32Value() : 0;
+    if (delta != 1 && delta != -1)
+      throw Error(dfcclInvalidArgument, "delta is neither 1 nor -1.", "Pass either.", {{"field", "delta"}});
+    world_->noteSynchronizing(rank, delta);
     return info.Env().Undefined();
   });
 }
@@ -230,8 +239,7 @@ Napi::Value WorldObject::noteSynchronizing(Info info) {
 Napi::Value WorldObject::synchronize(Info info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     const uint32_t rank = rankOf(info);
-    return Napi::Boolean::New(
-        info.Env(), world_->synchronize(rank, static_cast<uint64_t>(info[1].As<Napi::Number>().Int64Value())));
+    return Napi::Boolean::New(info.Env(), world_->synchronize(rank, wholeArgument(info, 1, "timeoutMicros")));
   });
 }
 
@@ -262,7 +270,7 @@ Napi::Value WorldObject::memoryUse(Info info) {
       return Napi::Number::New(info.Env(), static_cast<double>(world(info.Env()).arenaUsedBytes()));
     const uint32_t rank = rankOf(info);
     return Napi::Number::New(info.Env(),
-                             static_cast<double>(world_->memoryBytesOf(rank, wholeArgument(info, 1, "index"))));
+                             static_cast<double>(world_->memoryBytesOf(rank, numberArgument(info, 1, "index"))));
   });
 }
 
@@ -285,14 +293,19 @@ Napi::Value WorldObject::deadlock(Info info) {
 }
 
 Napi::Value WorldObject::setWaker(Info info) {
-  Backend& w = world(info.Env());
-  waker_ = std::make_unique<Waker>(info.Env(), info[0].As<Napi::Function>());
-  w.setWaker([waker = waker_.get()](uint32_t) { waker->wake(); });
-  return info.Env().Undefined();
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    Backend& w = world(info.Env());
+    const Napi::Function wake = functionArgument(info, 0);
+    w.setWaker(nullptr);
+    if (waker_) waker_->close();
+    waker_ = std::make_unique<Waker>(info.Env(), wake);
+    w.setWaker([waker = waker_.get()](uint32_t) { waker->wake(); });
+    return info.Env().Undefined();
+  });
 }
 
 Napi::Value WorldObject::referenceWaker(Info info) {
-  if (waker_) waker_->reference(info[0].As<Napi::Boolean>().Value());
+  if (waker_) waker_->reference(info[0].ToBoolean());
   return info.Env().Undefined();
 }
 
@@ -300,7 +313,7 @@ Napi::Value WorldObject::referenceWaker(Info info) {
 Napi::Value WorldObject::placements(Info info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     const uint32_t rank = rankOf(info);
-    const RunShape shape = world_->shapeOf(rank, wholeArgument(info, 1, "index"));
+    const RunShape shape = world_->shapeOf(rank, numberArgument(info, 1, "index"));
     Napi::Object result = Napi::Object::New(info.Env());
     result.Set("inPlace", shape.mayBeInPlace);
     result.Set("outOfPlace", shape.mayBeOutOfPlace);
@@ -316,29 +329,12 @@ Napi::Value WorldObject::deviceOf(Info info) {
   });
 }
 
-namespace {
-
-void* addressArgument(const Napi::CallbackInfo& info, size_t at) {
-  return reinterpret_cast<void*>(static_cast<uintptr_t>(info[at].As<Napi::Number>().DoubleValue()));
-}
-
-struct Bytes {
-  void* data;
-  size_t length;
-};
-
-Bytes bytesArgument(const Napi::CallbackInfo& info, size_t at) {
-  auto view = info[at].As<Napi::Uint8Array>();
-  return {view.Data(), view.ByteLength()};
-}
-
-}  // namespace
-
 // allocateOnDevice(rank, bytes): the address of zeroed memory on the rank's GPU.
 Napi::Value WorldObject::allocateOnDevice(Info info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     const uint32_t rank = rankOf(info);
-    const auto bytes = static_cast<size_t>(info[1].As<Napi::Number>().DoubleValue());
+    const size_t bytes = wholeArgument(info, 1, "bytes");
+    checkAllocation(bytes);
     return Napi::Number::New(info.Env(),
                              static_cast<double>(reinterpret_cast<uintptr_t>(world_->allocate(rank, bytes))));
   });
@@ -357,7 +353,7 @@ Napi::Value WorldObject::windowOf(Info info) {
 Napi::Value WorldObject::freeOnDevice(Info info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     const uint32_t rank = rankOf(info);
-    world_->free(rank, addressArgument(info, 1), static_cast<size_t>(info[2].As<Napi::Number>().DoubleValue()));
+    world_->free(rank, addressArgument(info, 1), wholeArgument(info, 2, "bytes"));
     return info.Env().Undefined();
   });
 }

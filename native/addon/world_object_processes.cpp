@@ -1,8 +1,11 @@
 // What a world of several processes has beyond the others.
 #include <algorithm>
 
+#include "allocate.hpp"
+#include "arguments.hpp"
 #include "error_conversion.hpp"
 #include "network/network.hpp"
+#include "world/refusals.hpp"
 #include "world_object.hpp"
 
 namespace dfccl::addon {
@@ -25,13 +28,12 @@ Napi::Array arrayOf(Napi::Env env, const std::vector<uint32_t>& numbers) {
 Napi::Value WorldObject::allocate(Info info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     const std::shared_ptr<Segment>& segment = world(info.Env()).options().segment;
-    const double asked = info[0].As<Napi::Number>().DoubleValue();
-    if (!segment || !(asked >= 0 && asked <= 9007199254740991.0)) {
-      throw Error(dfcclInvalidArgument, "The number of bytes is not a whole number, or the world not one of processes.",
-                  "Pass 0 or more, to a joined world.", {{"field", "bytes"}});
+    if (!segment) {
+      throw Error(dfcclInvalidArgument, "The world is not one of processes.", "Pass the bytes to a joined world.");
     }
-    const auto bytes = static_cast<size_t>(asked);
+    const size_t bytes = bytesOfBuffer(info, 0);
     if (bytes == 0) return Napi::ArrayBuffer::New(info.Env(), 0);
+    checkAllocation(bytes, segment->end() - segment->begin());
     uint8_t* memory = segment->allocateBuffer(bytes);
     Napi::MemoryManagement::AdjustExternalMemory(info.Env(), static_cast<int64_t>(bytes));
     return Napi::ArrayBuffer::New(
@@ -68,7 +70,9 @@ Napi::Value WorldObject::hosts(Info info) {
 // whyAborted(rank, handle): how another rank registered it differently; "" where none did.
 Napi::Value WorldObject::whyAborted(Info info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
-    const auto argument = [&](size_t at) { return info[at].As<Napi::Number>().Uint32Value(); };
+    const auto argument = [&](size_t at) {
+      return static_cast<uint32_t>(wholeArgument(info, at, "rank or index", kMax32));
+    };
     return Napi::String::New(info.Env(), world(info.Env()).whyAborted(argument(0), argument(1)));
   });
 }
@@ -76,17 +80,21 @@ Napi::Value WorldObject::whyAborted(Info info) {
 // lostRanks(rank?, handle?): {rank, presence}[] of ranks that are gone; those, too, of whom only others know yet and
 // for whom this collective was given up.
 Napi::Value WorldObject::lostRanks(Info info) {
-  const auto argument = [&](size_t at) { return info[at].As<Napi::Number>().Uint32Value(); };
-  auto& ofProcess = world(info.Env());
-  const auto lost = info.Length() < 2 ? ofProcess.lostRanks() : ofProcess.lostFor(argument(0), argument(1));
-  Napi::Array result = Napi::Array::New(info.Env(), lost.size());
-  for (uint32_t i = 0; i < lost.size(); ++i) {
-    Napi::Object entry = Napi::Object::New(info.Env());
-    entry.Set("rank", lost[i].rank);
-    entry.Set("presence", nameOf(lost[i].presence));
-    result.Set(i, entry);
-  }
-  return result;
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const auto argument = [&](size_t at) {
+      return static_cast<uint32_t>(wholeArgument(info, at, "rank or index", kMax32));
+    };
+    auto& ofProcess = world(info.Env());
+    const auto lost = info.Length() < 2 ? ofProcess.lostRanks() : ofProcess.lostFor(argument(0), argument(1));
+    Napi::Array result = Napi::Array::New(info.Env(), lost.size());
+    for (uint32_t i = 0; i < lost.size(); ++i) {
+      Napi::Object entry = Napi::Object::New(info.Env());
+      entry.Set("rank", lost[i].rank);
+      entry.Set("presence", nameOf(lost[i].presence));
+      result.Set(i, entry);
+    }
+    return result;
+  });
 }
 
 // agreeOnSurvivors(): the ranks that go on; null while a rank that lives hasn't come.

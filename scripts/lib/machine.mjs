@@ -30,8 +30,8 @@ async function hasCMake() {
 }
 
 /**
- * `packages`: the name in each distribution's package manager. `for`: "build" is wanted by every command, and needed unless
- * `optional`: without it something is left out, which the program says when it is asked for.
+ * `packages`: the name in each distribution's package manager. `for`: what wants it, one purpose or several; "build" is wanted by
+ * every command, and needed unless `optional`: without it something is left out, which the program says when it is asked for.
  */
 export const needs = [
   { name: "C++20 compiler", for: "build", present: hasCompiler, packages: { apt: "g++", dnf: "gcc-c++", pacman: "gcc", apk: "g++" } },
@@ -51,7 +51,7 @@ export const needs = [
   },
   {
     name: "doctest",
-    for: "test",
+    for: ["test", "pack"], // The tests of GPUs are packed, too.
     present: () => header("doctest/doctest.h"),
     packages: { apt: "doctest-dev", dnf: "doctest-devel", pacman: "doctest", apk: "doctest-dev" },
   },
@@ -63,6 +63,7 @@ export const needs = [
     present: () => onPath("chromium") || onPath("google-chrome"),
     packages: { apt: "chromium", dnf: "chromium", pacman: "chromium", apk: "chromium" },
   },
+  { name: "xz", for: "pack", present: () => onPath("xz"), packages: { apt: "xz-utils", dnf: "xz", pacman: "xz", apk: "xz" } },
   { name: "git", for: "test", present: () => onPath("git"), packages: { apt: "git", dnf: "git", pacman: "git", apk: "git" } },
   {
     name: "OpenMPI",
@@ -91,7 +92,8 @@ export function installCommand(missing) {
 
 export async function missingNeeds(purposes) {
   const missing = [];
-  for (const need of needs) if (purposes.includes(need.for) && !(await need.present())) missing.push(need);
+  for (const need of needs)
+    if ([need.for].flat().some((purpose) => purposes.includes(purpose)) && !(await need.present())) missing.push(need);
   return missing;
 }
 

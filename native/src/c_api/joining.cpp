@@ -10,6 +10,7 @@
 #include "c_api/waiting.hpp"
 #include "processes/join.hpp"
 #include "processes/launch.hpp"
+#include "world/refusals.hpp"
 
 using namespace dfccl;
 using namespace dfccl::c_api;
@@ -88,6 +89,7 @@ dfcclResult_t dfcclAllocate(size_t bytes, void** memory, dfcclRankCtx_t ctx) {
     if (memory == nullptr) refuseArgument("The address for the memory is null.", "Pass where to store it.");
     *memory = nullptr;
     RankContext& context = contextOf(ctx);
+    checkAllocation(bytes);
     *memory = context.backend().allocate(context.number(), bytes);
     return dfcclSuccess;
   });
@@ -96,6 +98,7 @@ dfcclResult_t dfcclAllocate(size_t bytes, void** memory, dfcclRankCtx_t ctx) {
 dfcclResult_t dfcclFree(void* memory, size_t bytes, dfcclRankCtx_t ctx) {
   return guarded([&] {
     RankContext& context = contextOf(ctx);
+    checkAllocation(bytes);
     if (memory != nullptr) context.backend().free(context.number(), memory, bytes);
     return dfcclSuccess;
   });

@@ -116,7 +116,8 @@ dfcclResult_t dfcclRegisterProgram(const void* program, size_t programBytes, siz
   return guarded([&] {
     RankContext& context = contextOf(ctx);
     ProgramHeader header{};
-    if (program == nullptr || programBytes < sizeof header) {
+    constexpr size_t kMostProgramBytes = size_t{1} << 30;  // more than any program that can be checked
+    if (program == nullptr || programBytes < sizeof header || programBytes > kMostProgramBytes) {
       throw Error(dfcclInvalidProgram,
                   "Collective " + std::to_string(collId) + ": the program has " +
                       (program == nullptr ? "no address." : std::to_string(programBytes) + " bytes."),

@@ -25,6 +25,7 @@ Arena::~Arena() { munmap(base_, capacity_); }
 size_t Arena::sizeClass(size_t bytes) { return std::bit_ceil(std::max<size_t>(bytes, 128)); }
 
 uint8_t* Arena::allocate(size_t bytes) {
+  if (bytes > capacity_) refuse(bytes);  // before it is rounded up: there may be no such power of two
   const size_t size = sizeClass(bytes);
   std::vector<uint8_t*>& list = free_[std::countr_zero(size)];
   if (!list.empty()) {
@@ -34,18 +35,20 @@ uint8_t* Arena::allocate(size_t bytes) {
     std::memset(block, 0, size);
     return block;
   }
-  if (capacity_ - top_ < size) {
-    throw Error(
-        dfcclOutOfMemory,
-        "The arena is full: " + std::to_string(size) + " bytes asked for, " + std::to_string(used_) + " of " +
-            std::to_string(capacity_) + " in use.",
-        "Unregister collectives that are done, or open the world with a larger arenaBytes.",
-        {{"bytes", std::to_string(size)}, {"used", std::to_string(used_)}, {"capacity", std::to_string(capacity_)}});
-  }
+  if (capacity_ - top_ < size) refuse(size);
   uint8_t* block = base_ + top_;
   top_ += size;
   used_ += size;
   return block;
+}
+
+void Arena::refuse(size_t bytes) const {
+  throw Error(
+      dfcclOutOfMemory,
+      "The arena is full: " + std::to_string(bytes) + " bytes asked for, " + std::to_string(used_) + " of " +
+          std::to_string(capacity_) + " in use.",
+      "Unregister collectives that are done, or open the world with a larger arenaBytes.",
+      {{"bytes", std::to_string(bytes)}, {"used", std::to_string(used_)}, {"capacity", std::to_string(capacity_)}});
 }
 
 void Arena::free(uint8_t* block, size_t bytes) {

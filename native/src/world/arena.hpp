@@ -26,6 +26,7 @@ class Arena {
 
  private:
   static size_t sizeClass(size_t bytes);
+  [[noreturn]] void refuse(size_t bytes) const;
 
   uint8_t* base_;
   size_t capacity_;

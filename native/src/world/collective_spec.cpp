@@ -1,8 +1,12 @@
 #include "world/collective_spec.hpp"
 
 #include <algorithm>
+#include <cfloat>
 #include <cinttypes>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <limits>
 
 #include "error.hpp"
 
@@ -40,6 +44,58 @@ namespace {
               "Allowed: " + allowed + ".", {{"id", std::to_string(spec.id)}, {"field", field}, {"value", value}});
 }
 
+struct ScaleRange {
+  double least, most;
+  bool isWhole;
+};
+
+template <class T>
+constexpr ScaleRange wholeNumbersOf() {
+  // The most of 64 bits is no double; the largest double below it is.
+  const auto most =
+      static_cast<double>(std::numeric_limits<T>::max() - (sizeof(T) == 8 ? std::numeric_limits<T>::max() >> 53 : 0));
+  return {static_cast<double>(std::numeric_limits<T>::min()), most, true};
+}
+
+/// Scalars that a type's values are multiplied by without being cut off.
+ScaleRange scalesOf(DataType type) {
+  switch (type) {
+    case DataType::int8:
+      return wholeNumbersOf<int8_t>();
+    case DataType::uint8:
+      return wholeNumbersOf<uint8_t>();
+    case DataType::int32:
+      return wholeNumbersOf<int32_t>();
+    case DataType::uint32:
+      return wholeNumbersOf<uint32_t>();
+    case DataType::int64:
+      return wholeNumbersOf<int64_t>();
+    case DataType::uint64:
+      return wholeNumbersOf<uint64_t>();
+    case DataType::float64:
+      return {-DBL_MAX, DBL_MAX, false};
+    default:  // The smaller floats are multiplied as float32.
+      return {-double{FLT_MAX}, FLT_MAX, false};
+  }
+}
+
+std::string shortest(double value) {
+  char text[32];
+  for (int digits = 6; digits <= 17; ++digits) {
+    std::snprintf(text, sizeof text, "%.*g", digits, value);
+    if (std::strtod(text, nullptr) == value) break;
+  }
+  return text;
+}
+
+/// A factor that is cut off would give a wrong sum in silence: 0.5 of integers is 0.
+void checkScale(const CollectiveSpec& spec) {
+  const auto [least, most, isWhole] = scalesOf(spec.type);
+  if (spec.scale >= least && spec.scale <= most && (!isWhole || spec.scale == std::trunc(spec.scale))) return;
+  refuse(spec, "scale", shortest(spec.scale) + ", by which values of " + nameOf(spec.type) + " can't be multiplied",
+         (isWhole ? "whole numbers from " : "numbers from ") + shortest(least) + " to " + shortest(most));
+}
+
 }  // namespace
 
 void checkSpec(const CollectiveSpec& spec, uint32_t rank, uint32_t worldSize) {
@@ -67,6 +123,7 @@ void checkSpec(const CollectiveSpec& spec, uint32_t rank, uint32_t worldSize) {
     refuse(spec, "root", std::to_string(spec.root), "0 to " + std::to_string(spec.ranks.size() - 1));
   if (spec.collective == Collective::sendRecv && spec.ranks.size() != 2)
     refuse(spec, "ranks", std::to_string(spec.ranks.size()) + " ranks", "exactly 2 for send-recv");
+  if (spec.op == ReduceOp::scaledSum) checkScale(spec);
   constexpr uint64_t kMaxBytes = uint64_t{1} << 46;
   if (spec.count > kMaxBytes / sizeOf(spec.type) / spec.ranks.size())
     refuse(spec, "count", std::to_string(spec.count), "buffers below 64 TiB");

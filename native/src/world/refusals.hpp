@@ -1,10 +1,25 @@
 #pragma once
 // What every world answers to a handle that it can't do as asked with.
+#include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "error.hpp"
 
 namespace dfccl {
+
+/// More bytes than a process has addresses for. Sizes below can be rounded up and multiplied by small numbers.
+inline constexpr size_t kMostBytes = size_t{1} << 47;
+
+/// Before a size from outside is rounded up, or added to an address. @throws Error dfcclOutOfMemory
+inline void checkAllocation(size_t bytes, size_t most = kMostBytes) {
+  if (bytes <= most) return;
+  throw Error(dfcclOutOfMemory,
+              "A buffer of " + std::to_string(bytes) + " bytes was asked for, and there are never more than " +
+                  std::to_string(most) + ".",
+              "Use smaller buffers, or join with a larger arenaBytes where the ranks are processes.",
+              {{"bytes", std::to_string(bytes)}, {"most", std::to_string(most)}});
+}
 
 /// @throws Error dfcclUnknownCollective
 [[noreturn]] inline void refuseHandle(uint32_t rank, uint32_t index) {

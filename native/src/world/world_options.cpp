@@ -5,6 +5,11 @@
 #include "error.hpp"
 
 namespace dfccl {
+namespace {
+
+constexpr uint64_t kMostTileBytes = uint64_t{1} << 40;
+
+}  // namespace
 
 scheduling::SchedulePolicy defaultPolicy() {
   using namespace scheduling;
@@ -52,9 +57,20 @@ void checkOptions(const WorldOptions& o) {
   if (o.limits.collectives == 0 || o.limits.collectives > (1u << 20))
     refuse("collectives", o.limits.collectives, "1 to 1048576");
   if (o.limits.tasks < o.limits.collectives) refuse("tasks", o.limits.tasks, "at least as many as collectives");
+  if (o.limits.tasks > (1u << 24)) refuse("tasks", o.limits.tasks, "up to 16777216");
+  // So that none of them wraps where it is rounded up, or multiplied by a number of slots.
+  if (o.tiles.slotPayloadBytes == 0 || o.tiles.slotPayloadBytes > kMostTileBytes)
+    refuse("slotPayloadBytes", o.tiles.slotPayloadBytes, "1 to " + std::to_string(kMostTileBytes));
+  if (o.tiles.directTileBytes == 0 || o.tiles.directTileBytes > kMostTileBytes)
+    refuse("directTileBytes", o.tiles.directTileBytes, "1 to " + std::to_string(kMostTileBytes));
   if (o.workers > 256) refuse("workers", o.workers, "0 to 256");
   if (o.segment && o.policy.streams != 0) refuse("policy streams", o.policy.streams, "0, where ranks are processes");
   if (!scheduling::isValid(o.policy)) refuse("policy version", o.policy.version, "a policy made by @dfccl/scheduler");
+  // Before anything is added to it; what there really is, the system knows.
+  if (o.arenaBytes > (uint64_t{1} << 60)) {
+    throw Error(dfcclOutOfMemory, "No system has " + std::to_string(o.arenaBytes) + " bytes for connectors.",
+                "Open the world with a smaller arenaBytes.", {{"bytes", std::to_string(o.arenaBytes)}});
+  }
 }
 
 WorldOptions defaultOptions(BackendKind backend) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "error.hpp"
+#include "world/refusals.hpp"
 #include "world/world.hpp"
 
 namespace dfccl {
@@ -61,7 +62,11 @@ Presence World::presenceOf(uint32_t rank) {
 uint32_t World::processes() const { return options_.segment ? options_.segment->ranks() : 1; }
 
 void* World::allocate(uint32_t, size_t bytes) {
-  if (options_.segment) return options_.segment->allocateBuffer(bytes);
+  if (options_.segment) {
+    checkAllocation(bytes, options_.segment->end() - options_.segment->begin());
+    return options_.segment->allocateBuffer(bytes);
+  }
+  checkAllocation(bytes);
   void* memory = ::operator new(bytes, kPage, std::nothrow);
   if (memory == nullptr) {
     throw Error(dfcclOutOfMemory, "The system refused " + std::to_string(bytes) + " bytes.", "Use smaller buffers.",

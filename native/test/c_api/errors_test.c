@@ -1,5 +1,7 @@
 /* Every misuse is a code and a string that names what, where and what to do; nothing is queued, nothing hangs. */
 #include <limits.h>
+#include <math.h>
+#include <unistd.h>
 
 #include "c_api/check.h"
 
@@ -71,6 +73,7 @@ static void registration(void) {
   EXPECT(dfcclInvalidProgram, "no address",
          dfcclRegisterProgram(NULL, 0, 1, dfcclFloat32, dfcclSum, 1, all, 0, ctx[0]));
   EXPECT(dfcclInvalidProgram, "4 bytes", dfcclRegisterProgram(a, 4, 1, dfcclFloat32, dfcclSum, 1, all, 0, ctx[0]));
+  EXPECT(dfcclInvalidProgram, "bytes", dfcclRegisterProgram(a, SIZE_MAX, 1, dfcclFloat32, dfcclSum, 1, all, 0, ctx[0]));
   EXPECT(dfcclInvalidProgram, "program",
          dfcclRegisterProgram(a, sizeof a, 1, dfcclFloat32, dfcclSum, 1, all, 0, ctx[0]));
 
@@ -178,6 +181,100 @@ static void worlds(void) {
   CHECK_OK(dfcclWorldDestroy(elsewhere));
 }
 
+/* Sizes at which something would wrap or be rounded up to nothing. */
+static void sizes_of(dfcclRankCtx_t c) {
+  static const size_t sizes[] = {SIZE_MAX,         SIZE_MAX - 1, SIZE_MAX - 4095,
+                                 SIZE_MAX / 2 + 1, SIZE_MAX / 2, (size_t)1 << 50};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    void* memory = a;
+    EXPECT(dfcclOutOfMemory, "bytes was asked for", dfcclAllocate(sizes[i], &memory, c));
+    CHECK(memory == NULL);
+    EXPECT(dfcclOutOfMemory, "bytes was asked for", dfcclFree(a, sizes[i], c));
+  }
+  void* memory = NULL;
+  CHECK_OK(dfcclAllocate(0, &memory, c));
+  CHECK_OK(dfcclFree(memory, 0, c));
+  CHECK_OK(dfcclAllocate(1 << 20, &memory, c));
+  CHECK(((char*)memory)[0] == 0 && ((char*)memory)[(1 << 20) - 1] == 0);
+  CHECK_OK(dfcclFree(memory, 1 << 20, c));
+}
+
+static void sizes(void) {
+  dfcclRankCtx_t c;
+  sizes_of(ctx[0]);
+  char job[64];
+  snprintf(job, sizeof job, "sizes-%ld", (long)getpid());
+  dfcclJoinConfig_t config = DFCCL_JOIN_CONFIG_INIT;
+  config.job = job;
+  config.rank = 0;
+  config.world.ranks = 1;
+  config.world.arenaBytes = 64 << 20;
+  dfcclWorld_t alone;
+  CHECK_OK(dfcclJoinWorld(&config, &alone, NULL));
+  CHECK_OK(dfcclInitRank(alone, 0, &c));
+  sizes_of(c);
+  void* memory = a;
+  EXPECT(dfcclOutOfMemory, "asked for", dfcclAllocate((size_t)1 << 30, &memory, c));
+  CHECK_OK(dfcclDestroy(c));
+  CHECK_OK(dfcclWorldDestroy(alone));
+
+  dfcclWorldConfig_t large = DFCCL_WORLD_CONFIG_INIT;
+  large.ranks = 2;
+  large.slotPayloadBytes = SIZE_MAX;
+  EXPECT(dfcclInvalidArgument, "slotPayloadBytes is", dfcclWorldCreate(&large, &alone));
+  large.slotPayloadBytes = 0;
+  large.arenaBytes = SIZE_MAX;
+  EXPECT(dfcclOutOfMemory, "arenaBytes", dfcclWorldCreate(&large, &alone));
+  large.arenaBytes = 0;
+  large.programBlocks = UINT32_MAX;
+  EXPECT(dfcclInvalidArgument, "tasks is", dfcclWorldCreate(&large, &alone));
+}
+
+/* A factor that the type cuts off, or wraps, would give wrong sums in silence. */
+static void scales(void) {
+  static const struct {
+    int type;
+    double scale;
+    const char* mentions;
+  } wrong[] = {{dfcclInt32, 0.5, "scale is 0.5, by which values of int32"},
+               {dfcclInt32, 1e30, "scale is 1e+30, by which values of int32"},
+               {dfcclInt8, 300, "scale is 300, by which values of int8"},
+               {dfcclUint8, -1, "scale is -1, by which values of uint8"},
+               {dfcclUint8, 256, "from 0 to 255"},
+               {dfcclUint32, 4294967296.0, "scale is 4294967296"},
+               {dfcclInt64, 9223372036854775808.0, "int64"},
+               {dfcclUint64, 18446744073709551616.0, "uint64"},
+               {dfcclUint64, -0.5, "uint64"},
+               {dfcclFloat32, 1e300, "scale is 1e+300, by which values of float32"},
+               {dfcclFloat16, -1e300, "float16"},
+               {dfcclFloat64, HUGE_VAL, "float64"}};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    CHECK_OK(dfcclSetScale(wrong[i].scale, ctx[0]));
+    EXPECT(dfcclInvalidArgument, wrong[i].mentions,
+           register_with(1, wrong[i].type, dfcclScaledSum, 500, dfcclAllRanks(), ctx[0]));
+  }
+  static const struct {
+    int type;
+    double scale;
+  } right[] = {{dfcclInt8, -128},
+               {dfcclUint8, 255},
+               {dfcclInt32, -2147483648.0},
+               {dfcclUint32, 4294967295.0},
+               {dfcclInt64, -9223372036854775808.0},
+               {dfcclUint64, 18446744073709549568.0},
+               {dfcclFloat16, 0.5}};
+  for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+    CHECK_OK(dfcclSetScale(right[i].scale, ctx[0]));
+    CHECK_OK(register_with(1, right[i].type, dfcclScaledSum, 500, dfcclAllRanks(), ctx[0]));
+    CHECK_OK(dfcclUnregister(500, ctx[0]));
+  }
+  /* It concerns scaled sums only. */
+  CHECK_OK(dfcclSetScale(0.5, ctx[0]));
+  CHECK_OK(register_with(1, dfcclInt32, dfcclSum, 500, dfcclAllRanks(), ctx[0]));
+  CHECK_OK(dfcclUnregister(500, ctx[0]));
+  CHECK_OK(dfcclSetScale(1, ctx[0]));
+}
+
 static void tables_fill(void) {
   dfcclWorldConfig_t config = DFCCL_WORLD_CONFIG_INIT;
   config.ranks = 1;
@@ -269,6 +366,8 @@ int main(void) {
   runs();
   queues();
   worlds();
+  sizes();
+  scales();
   gpus_only();
   tables_fill();
   strings();

@@ -68,9 +68,21 @@ export async function runTest(run: PerfRun, context: RunContext): Promise<number
 
 function openReport({ output_file }: PerfOptions, print: (line: string) => void): ExclusiveFile | undefined {
   if (output_file === "") return undefined;
-  const file = openExclusively(output_file);
-  // nccl-tests measures all the same.
-  print(file ? `# Writing JSON output to ${file.path}` : `# skipping json output; ${output_file} not accessible`);
+  let file: ExclusiveFile;
+  try {
+    file = openExclusively(output_file);
+  } catch (error) {
+    // nccl-tests measures all the same, for minutes, and ends with 0.
+    const reason = (error as NodeJS.ErrnoException).code ?? String(error);
+    const facts = { path: output_file, reason };
+    throw new PerfError(
+      "BAD_ARGUMENT",
+      `Nothing can be written to ${output_file} (${reason}).`,
+      "Give a file in a folder that is there.",
+      facts,
+    );
+  }
+  print(`# Writing JSON output to ${file.path}`);
   return file;
 }
 

@@ -32,25 +32,37 @@ export function checkBatchOptions(options: BatchOptions): void {
   checkOptions("options", options, optionNames, "an object such as { onComplete: (run) => {} }");
 }
 
+/** @internal A run of the batch has completed, or (with a failure) never will. */
+export let completeRun: (batch: Batch, collective: RegisteredCollective, position: number, failure: unknown) => void;
+/** @internal Nothing more will come: the world was closed, or deadlocked in order. */
+export let failBatch: (batch: Batch, error: unknown) => void;
+
 /**
  * Runs that were submitted together. `await` it, or use the callbacks: a Promise is made only if somebody asks. It settles
  * when the last run has ended, and rejects with the first failure.
  */
 export class Batch implements PromiseLike<void> {
-  private outstanding: number;
-  private failure: unknown;
-  private promise: Promise<void> | undefined;
-  private settle: { resolve: () => void; reject: (error: unknown) => void } | undefined;
+  #outstanding: number;
+  #failure: unknown;
+  #promise: Promise<void> | undefined;
+  #settle: { resolve: () => void; reject: (error: unknown) => void } | undefined;
+  readonly #onComplete: ((run: CompletedRun) => void) | undefined;
+
+  static {
+    completeRun = (batch, collective, position, failure) => batch.#complete(collective, position, failure);
+    failBatch = (batch, error) => batch.#fail(error);
+  }
 
   /** @internal */
   constructor(
     /** Number of runs. */
     readonly size: number,
-    private readonly onComplete: ((run: CompletedRun) => void) | undefined,
+    onComplete: ((run: CompletedRun) => void) | undefined,
   ) {
     if (onComplete !== undefined && typeof onComplete !== "function")
       throw new InvalidArgumentError("onComplete", onComplete, "a function");
-    this.outstanding = size;
+    this.#onComplete = onComplete;
+    this.#outstanding = size;
   }
 
   /** What console.log() shows. */
@@ -61,24 +73,22 @@ export class Batch implements PromiseLike<void> {
 
   /** Runs that have not completed yet. */
   get pending(): number {
-    return this.outstanding;
+    return this.#outstanding;
   }
 
-  /** @internal A run of the batch has completed, or (with a failure) never will. */
-  complete(collective: RegisteredCollective, position: number, failure: unknown): void {
-    if (this.outstanding === 0) return; // It has failed as a whole.
-    if (failure !== undefined) this.failure ??= failure;
-    this.outstanding -= 1;
-    if (this.onComplete !== undefined) this.callBack(this.onComplete, collective, position, failure);
-    if (this.outstanding === 0) this.finish();
+  #complete(collective: RegisteredCollective, position: number, failure: unknown): void {
+    if (this.#outstanding === 0) return; // It has failed as a whole.
+    if (failure !== undefined) this.#failure ??= failure;
+    this.#outstanding -= 1;
+    if (this.#onComplete !== undefined) this.#callBack(this.#onComplete, collective, position, failure);
+    if (this.#outstanding === 0) this.#finish();
   }
 
-  /** @internal Nothing more will come: the world was closed, or deadlocked in order. */
-  fail(error: unknown): void {
-    if (this.outstanding === 0) return;
-    this.outstanding = 0;
-    this.failure = error;
-    this.finish();
+  #fail(error: unknown): void {
+    if (this.#outstanding === 0) return;
+    this.#outstanding = 0;
+    this.#failure = error;
+    this.#finish();
   }
 
   // biome-ignore lint/suspicious/noThenProperty: a batch is awaited as it is
@@ -87,14 +97,14 @@ export class Batch implements PromiseLike<void> {
     onFulfilled?: ((value: void) => T | PromiseLike<T>) | null,
     onRejected?: ((reason: unknown) => E | PromiseLike<E>) | null,
   ): Promise<T | E> {
-    this.promise ??= new Promise<void>((resolve, reject) => {
-      this.settle = { resolve, reject };
-      if (this.outstanding === 0) this.finish();
+    this.#promise ??= new Promise<void>((resolve, reject) => {
+      this.#settle = { resolve, reject };
+      if (this.#outstanding === 0) this.#finish();
     });
-    return this.promise.then(onFulfilled, onRejected);
+    return this.#promise.then(onFulfilled, onRejected);
   }
 
-  private callBack(onComplete: (run: CompletedRun) => void, collective: RegisteredCollective, position: number, failure: unknown): void {
+  #callBack(onComplete: (run: CompletedRun) => void, collective: RegisteredCollective, position: number, failure: unknown): void {
     try {
       onComplete({ collective, position, status: statusOf(failure) });
     } catch (error) {
@@ -105,10 +115,10 @@ export class Batch implements PromiseLike<void> {
     }
   }
 
-  private finish(): void {
-    if (!this.settle) return;
-    if (this.failure === undefined) this.settle.resolve();
-    else this.settle.reject(this.failure);
+  #finish(): void {
+    if (!this.#settle) return;
+    if (this.#failure === undefined) this.#settle.resolve();
+    else this.#settle.reject(this.#failure);
   }
 }
 

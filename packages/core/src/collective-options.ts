@@ -11,6 +11,7 @@ import {
   type ReduceOp,
   takesReduceOp,
 } from "@dfccl/primitives";
+import { checkScale } from "./scale.js";
 
 export interface CollectiveOptions {
   /** Names the collective on all its ranks: a whole number below 2^32. */
@@ -27,7 +28,7 @@ export interface CollectiveOptions {
   readonly root?: number;
   /** Larger is more urgent on this rank; default 0. Takes effect under a policy that orders by priority. */
   readonly priority?: number;
-  /** This rank's scalar for op "scaled-sum"; default 1. */
+  /** This rank's scalar for op "scaled-sum", one that values of the data type can be multiplied by: 0.5 of integers is refused. Default 1. */
   readonly scale?: number;
   /**
    * In a world of processes: "allocated" (the default) where every rank's buffers come from `rank.allocate()`, which the other
@@ -75,7 +76,8 @@ export function completeOptions(options: CollectiveOptions, rank: number, worldS
   if (typeof scale !== "number" || Number.isNaN(scale)) throw new InvalidArgumentError("scale", scale, "a number");
   if (buffers !== "allocated" && buffers !== "any") throw new InvalidArgumentError("buffers", buffers, '"allocated" or "any"');
   const reads = collective === "custom" || takesReduceOp(collective);
-  return { id, collective, dataType, count, op: reads ? op : "sum", root, ranks: [...ranks], priority, scale, buffers };
+  if (reads && op === "scaled-sum") checkScale(scale, dataType);
+  return { id, collective, dataType, count, op: reads ? op : "sum", root, ranks: Object.freeze([...ranks]), priority, scale, buffers };
 }
 
 function checkRanks(ranks: readonly number[], rank: number, worldSize: number): void {

@@ -11,7 +11,7 @@ export type HostElements = ArrayBufferView & { readonly length: number };
 /** What a buffer needs of its rank. */
 export interface DeviceOwner {
   readonly number: number;
-  readonly world: { readonly native: NativeWorld; readonly isOpen: boolean; readonly isJoined: boolean };
+  readonly engine: { readonly native: NativeWorld; readonly isOpen: boolean; readonly isJoined: boolean };
   /** Whether a run in flight, or in quarantine, uses memory of an allocation. */
   uses(root: DeviceBuffer): boolean;
 }
@@ -24,8 +24,17 @@ interface Allocation {
 
 // Nobody holds the buffer any more, so no run does. Memory of a closed world is free already.
 const forgotten = new FinalizationRegistry<Allocation>(({ owner, address, bytes }) => {
-  if (owner.world.isOpen) owner.world.native.freeOnDevice(owner.number, address, bytes);
+  if (owner.engine.isOpen) owner.engine.native.freeOnDevice(owner.number, address, bytes);
 });
+
+/** @internal */
+export let ownerOf: (buffer: DeviceBuffer) => DeviceOwner;
+/** @internal What was allocated: this buffer, or the one that it is a part of. */
+export let rootOf: (buffer: DeviceBuffer) => DeviceBuffer;
+/** @internal How a run names it to other processes; 0 where there are none. */
+export let windowOf: (buffer: DeviceBuffer) => number;
+/** @internal */
+export let allocateOnDevice: <T extends DataType>(owner: DeviceOwner, dataType: T, length: number, bytes: number) => DeviceBuffer<T>;
 
 /**
  * Elements in the memory of a rank's GPU. `rank.allocate` makes them, zeroed; they are freed by free(), or when nobody holds
@@ -33,15 +42,26 @@ const forgotten = new FinalizationRegistry<Allocation>(({ owner, address, bytes 
  */
 export class DeviceBuffer<T extends DataType = DataType> implements Disposable {
   readonly byteLength: number;
-  /** @internal What was allocated: this buffer, or the one that it is a part of. */
-  readonly root: DeviceBuffer<T>;
-  private isFreed = false;
-  private ownWindow: number | undefined;
+  readonly #owner: DeviceOwner;
+  readonly #root: DeviceBuffer<T>;
+  #isFreed = false;
+  #window: number | undefined;
+
+  static {
+    ownerOf = (buffer) => buffer.#owner;
+    rootOf = (buffer) => buffer.#root;
+    windowOf = (buffer) => buffer.#windowNumber();
+    allocateOnDevice = (owner, dataType, length, bytes) => {
+      const address = callNative(() => owner.engine.native.allocateOnDevice(owner.number, bytes));
+      const buffer = new DeviceBuffer(owner, dataType, length, address);
+      forgotten.register(buffer, { owner, address, bytes }, buffer);
+      return buffer;
+    };
+  }
 
   /** @internal */
   constructor(
-    /** @internal */
-    readonly owner: DeviceOwner,
+    owner: DeviceOwner,
     readonly dataType: T,
     readonly length: number,
     /** Address on the device, for other libraries. */
@@ -49,42 +69,35 @@ export class DeviceBuffer<T extends DataType = DataType> implements Disposable {
     root?: DeviceBuffer<T>,
   ) {
     this.byteLength = length * byteSizeOf(dataType);
-    this.root = root ?? this;
-  }
-
-  /** @internal */
-  static allocate<T extends DataType>(owner: DeviceOwner, dataType: T, length: number): DeviceBuffer<T> {
-    const bytes = length * byteSizeOf(dataType);
-    const address = callNative(() => owner.world.native.allocateOnDevice(owner.number, bytes));
-    const buffer = new DeviceBuffer(owner, dataType, length, address);
-    forgotten.register(buffer, { owner, address, bytes }, buffer);
-    return buffer;
+    this.#owner = owner;
+    this.#root = root ?? this;
+    // Where copies go is computed from them.
+    Object.freeze(this);
   }
 
   /** What console.log() shows. */
   [inspect.custom](_depth: number, options: InspectOptions): string {
-    const { dataType, length, address, owner } = this;
-    return summary("DeviceBuffer", { dataType, length, address: `0x${address.toString(16)}`, rank: owner.number }, options);
+    const { dataType, length, address } = this;
+    return summary("DeviceBuffer", { dataType, length, address: `0x${address.toString(16)}`, rank: this.#owner.number }, options);
   }
 
   /** The device's number, as CUDA counts. */
   get device(): number {
-    return this.owner.world.native.deviceOf(this.owner.number);
+    return this.#owner.engine.native.deviceOf(this.#owner.number);
   }
 
-  /** @internal How a run names it to other processes; 0 where there are none. */
-  get window(): number {
-    const { owner, address, length } = this;
-    if (!owner.world.isJoined || length === 0) return 0;
-    this.ownWindow ??= callNative(() => owner.world.native.windowOf(owner.number, address));
-    return this.ownWindow;
+  #windowNumber(): number {
+    const { engine, number } = this.#owner;
+    if (!engine.isJoined || this.length === 0) return 0;
+    this.#window ??= callNative(() => engine.native.windowOf(number, this.address));
+    return this.#window;
   }
 
   /** Elements `begin` to `end` of the same memory, as a typed array's subarray() gives them. */
   subarray(begin = 0, end = this.length): DeviceBuffer<T> {
-    const first = Math.max(0, Math.min(begin, this.length));
-    const length = Math.max(0, Math.min(end, this.length) - first);
-    return new DeviceBuffer(this.owner, this.dataType, length, this.address + first * byteSizeOf(this.dataType), this.root);
+    const first = indexWithin(begin, this.length);
+    const length = Math.max(0, indexWithin(end, this.length) - first);
+    return new DeviceBuffer(this.#owner, this.dataType, length, this.address + first * byteSizeOf(this.dataType), this.#root);
   }
 
   /**
@@ -94,15 +107,15 @@ export class DeviceBuffer<T extends DataType = DataType> implements Disposable {
    */
   async copyFrom(source: HostElements, at = 0): Promise<void> {
     this.check(source, at);
-    const { native } = this.owner.world;
-    await typed(native.copyIn(this.owner.number, this.address + at * byteSizeOf(this.dataType), bytesOf(source)));
+    const { engine, number } = this.#owner;
+    await typed(engine.native.copyIn(number, this.address + at * byteSizeOf(this.dataType), bytesOf(source)));
   }
 
   /** Copies elements to the host: as many as the target holds, from element `at` on. */
   async copyTo(target: HostElements, at = 0): Promise<void> {
     this.check(target, at);
-    const { native } = this.owner.world;
-    await typed(native.copyOut(this.owner.number, bytesOf(target), this.address + at * byteSizeOf(this.dataType)));
+    const { engine, number } = this.#owner;
+    await typed(engine.native.copyOut(number, bytesOf(target), this.address + at * byteSizeOf(this.dataType)));
   }
 
   /** All elements, in a new array. */
@@ -114,7 +127,7 @@ export class DeviceBuffer<T extends DataType = DataType> implements Disposable {
   }
 
   get isOpen(): boolean {
-    return !this.root.isFreed && this.owner.world.isOpen;
+    return !this.#root.#isFreed && this.#owner.engine.isOpen;
   }
 
   /**
@@ -122,7 +135,8 @@ export class DeviceBuffer<T extends DataType = DataType> implements Disposable {
    * @throws {EngineError} IN_USE while a run of it is in flight or in quarantine.
    */
   free(): void {
-    const { root, owner } = this;
+    const root = this.#root;
+    const owner = this.#owner;
     if (!this.isOpen) return;
     if (owner.uses(root)) {
       throw new EngineError(
@@ -132,9 +146,9 @@ export class DeviceBuffer<T extends DataType = DataType> implements Disposable {
         { rank: owner.number, elements: root.length },
       );
     }
-    root.isFreed = true;
+    root.#isFreed = true;
     forgotten.unregister(root);
-    callNative(() => owner.world.native.freeOnDevice(owner.number, root.address, root.byteLength));
+    callNative(() => owner.engine.native.freeOnDevice(owner.number, root.address, root.byteLength));
   }
 
   [Symbol.dispose](): void {
@@ -152,6 +166,12 @@ export class DeviceBuffer<T extends DataType = DataType> implements Disposable {
       throw new InvalidArgumentError("at", at, `elements from 0 to ${room}: the buffer has ${this.length}, the view ${view.length}`);
     }
   }
+}
+
+/** An index as Array.prototype.slice() takes them: whole, and from the end where it is negative. */
+function indexWithin(index: number, length: number): number {
+  const whole = Math.trunc(index) || 0;
+  return Math.max(0, Math.min(length, whole < 0 ? whole + length : whole));
 }
 
 function bytesOf(view: ArrayBufferView): Uint8Array {

@@ -1,57 +1,46 @@
 import { type InspectOptions, inspect } from "node:util";
-import {
-  collectiveCode,
-  type DataType,
-  dataTypeCode,
-  InvalidArgumentError,
-  isDataType,
-  reduceOpCode,
-  typedArrayOf,
-} from "@dfccl/primitives";
+import { collectiveCode, type DataType, dataTypeCode, InvalidArgumentError, reduceOpCode, typedArrayOf } from "@dfccl/primitives";
 import type { Backend, BufferOf } from "./backend.js";
 import { Batch, type BatchOptions, checkBatchOptions } from "./batch.js";
 import { noteAllocated } from "./buffer-address.js";
+import { bytesOfBuffer } from "./buffer-bytes.js";
 import { type CollectiveOptions, completeOptions } from "./collective-options.js";
 import { type RankCounters, readCounters } from "./counters.js";
-import { DeviceBuffer } from "./device-buffer.js";
-import { DeadlockError, givenUp } from "./errors.js";
+import { allocateOnDevice } from "./device-buffer.js";
+import type { Engine } from "./engine.js";
+import { DeadlockError } from "./errors.js";
 import { callNative, typedError } from "./native-addon/native-error.js";
 import { nativeAddon } from "./native-addon/native-world.js";
 import { chooseProgram, encodeOnce } from "./program-choice.js";
-import { Quarantine } from "./quarantine.js";
-import { RankQueues } from "./rank-queues.js";
+import { RankEngine } from "./rank-engine.js";
 import { RegisteredCollective } from "./registered-collective.js";
+import { Registration } from "./registration.js";
 import { bufferLengths } from "./run-check.js";
-import { RunTable } from "./run-table.js";
-import { type RunRequest, Submitter } from "./submitter.js";
+import type { RunRequest } from "./submitter.js";
 import { summary } from "./summary.js";
 import { checkTimeout } from "./timeout.js";
 import type { World } from "./world.js";
 
 const noOptions: BatchOptions = {};
 
+/** @internal */
+export let engineOfRank: (rank: Rank<Backend>) => RankEngine;
+
 /** One rank of a world, which lives in this process. */
 export class Rank<B extends Backend = "cpu"> {
-  /** @internal */
-  readonly queues: RankQueues;
-  /** @internal */
-  readonly runs: RunTable;
-  /** @internal */
-  readonly quarantine: Quarantine;
-  private readonly submitter: Submitter;
-  private readonly isOurs = (collective: RegisteredCollective): boolean => (collective.rank as unknown) === this;
+  readonly #own: RankEngine;
+
+  static {
+    engineOfRank = (rank) => rank.#own;
+  }
 
   /** @internal */
   constructor(
     readonly world: World<B>,
+    engine: Engine,
     readonly number: number,
   ) {
-    this.queues = new RankQueues(world.native.memory(number));
-    this.quarantine = new Quarantine(({ handle }) => world.native.isQuarantineOver(number, handle));
-    this.runs = new RunTable(this.queues, this.quarantine, (collective) =>
-      givenUp(collective, world.native.lostRanks(number, collective.handle), world.native.whyAborted(number, collective.handle)),
-    );
-    this.submitter = new Submitter(this.queues, this.runs, () => world.native.ring());
+    this.#own = new RankEngine(engine, number);
   }
 
   /**
@@ -62,17 +51,18 @@ export class Rank<B extends Backend = "cpu"> {
    *   the caller's own that can't be proven.
    */
   register(options: CollectiveOptions): RegisteredCollective {
-    this.world.requireOpen();
-    const facts = completeOptions(options, this.number, this.world.size);
+    const { engine, number } = this.#own;
+    engine.requireOpen();
+    const facts = completeOptions(options, number, engine.size);
     const { collective, dataType, count, root, ranks } = facts;
-    const member = ranks.indexOf(this.number);
-    const hosts = this.world.hostsOf(ranks);
+    const member = ranks.indexOf(number);
+    const hosts = engine.hostsOf(ranks);
     const program =
       options.program !== undefined
         ? encodeOnce(options.program)
         : collective === "custom"
           ? missingProgram()
-          : this.world.backend === "cuda"
+          : engine.backend === "cuda"
             ? undefined // The engine's own choice, which knows how many blocks pay on a GPU.
             : chooseProgram({
                 collective,
@@ -88,7 +78,7 @@ export class Rank<B extends Backend = "cpu"> {
       throw new InvalidArgumentError("program", `one for ${program?.ranks.length} ranks`, `a program for ${ranks.length} ranks`);
     }
     const handle = callNative(() =>
-      this.world.native.register(this.number, {
+      engine.native.register(number, {
         id: facts.id,
         collective: collectiveCode(collective),
         dataType: dataTypeCode(dataType),
@@ -103,29 +93,25 @@ export class Rank<B extends Backend = "cpu"> {
     );
     const customSegments = { input: options.program?.inputSegments ?? 1, output: options.program?.outputSegments ?? 1 };
     const lengths = bufferLengths(collective, count, ranks.length, member, root, customSegments);
-    this.world.pump.kick();
-    return new RegisteredCollective(
-      this,
-      handle,
-      facts,
-      lengths,
-      program ?? { ...this.world.native.placements(this.number, handle), usesDirect: true },
-    );
+    engine.pump.kick();
+    const placements = program ?? { ...engine.native.placements(number, handle), usesDirect: true };
+    return new RegisteredCollective(this, new Registration(this.#own, handle, facts, lengths, placements));
   }
 
   /**
-   * Zeroed memory for buffers. On a CPU a typed array, page-aligned and outside the JavaScript heap; on a GPU a
-   * {@link DeviceBuffer}.
+   * Zeroed memory for buffers, which other processes of the world can reach. On a CPU a typed array, page-aligned and outside the
+   * JavaScript heap; on a GPU a {@link DeviceBuffer}.
+   * @throws {InvalidArgumentError}; {@link EngineError} OUT_OF_MEMORY.
    */
   allocate<T extends DataType>(dataType: T, length: number): BufferOf<B, T> {
-    this.world.requireOpen();
-    if (!isDataType(dataType)) throw new InvalidArgumentError("dataType", dataType, 'a data type such as "float32"');
-    if (!Number.isInteger(length) || length < 0) throw new InvalidArgumentError("length", length, "a whole number of elements");
-    if (this.world.backend === "cuda") return DeviceBuffer.allocate(this, dataType, length) as BufferOf<B, T>;
-    const ArrayOfType = typedArrayOf(dataType);
-    const buffer = callNative(() => nativeAddon().allocate(length * ArrayOfType.BYTES_PER_ELEMENT));
+    const { engine } = this.#own;
+    engine.requireOpen();
+    const bytes = bytesOfBuffer(engine.backend, dataType, length);
+    if (engine.backend === "cuda") return allocateOnDevice(this.#own, dataType, length, bytes) as BufferOf<B, T>;
+    // In a world of processes it is memory that the others can reach, too.
+    const buffer = callNative(() => (engine.isJoined ? engine.native : nativeAddon()).allocate(bytes));
     noteAllocated(buffer);
-    return new ArrayOfType(buffer, 0, length) as BufferOf<B, T>;
+    return new (typedArrayOf(dataType))(buffer, 0, length) as BufferOf<B, T>;
   }
 
   /**
@@ -135,14 +121,11 @@ export class Rank<B extends Backend = "cpu"> {
    * @throws {InvalidArgumentError}, {@link BufferError}, {@link ClosedError} before anything is submitted.
    */
   submit(requests: readonly RunRequest[], options: BatchOptions = noOptions): Batch {
-    this.world.requireOpen();
+    this.#own.engine.requireOpen();
     if (options !== noOptions) checkBatchOptions(options);
-    this.submitter.check(requests, this.isOurs);
+    this.#own.check(requests);
     const batch = new Batch(requests.length, options.onComplete);
-    if (requests.length > 0) {
-      this.submitter.submit(batch, requests);
-      this.world.pump.kick();
-    }
+    if (requests.length > 0) this.#own.submit(batch, requests);
     return batch;
   }
 
@@ -151,16 +134,17 @@ export class Rank<B extends Backend = "cpu"> {
    * anywhere, because a daemon that is stuck leaves of its own accord; the collectives that it held go on afterwards.
    */
   async synchronize(): Promise<void> {
-    this.world.requireOpen();
-    const { native, pump } = this.world;
-    if (this.world.backend === "cuda") return this.synchronizeDevice();
-    const stay = native.residentStay(this.number);
+    const { engine, number } = this.#own;
+    engine.requireOpen();
+    const { native, pump } = engine;
+    if (engine.backend === "cuda") return this.#synchronizeDevice();
+    const stay = native.residentStay(number);
     if (stay === 0) return;
-    native.noteSynchronizing(this.number, 1);
+    native.noteSynchronizing(number, 1);
     try {
-      await pump.until(() => native.isStayOver(this.number, stay));
+      await pump.until(() => native.isStayOver(number, stay));
     } finally {
-      if (this.world.isOpen) native.noteSynchronizing(this.number, -1);
+      if (engine.isOpen) native.noteSynchronizing(number, -1);
     }
   }
 
@@ -171,21 +155,23 @@ export class Rank<B extends Backend = "cpu"> {
    * @throws {DeadlockError} in an in-order world that can't go on.
    */
   synchronizeBlocking(timeoutMs?: number): boolean {
-    this.world.requireOpen();
+    const { engine, number } = this.#own;
+    engine.requireOpen();
     checkTimeout(timeoutMs);
-    const { native, pump } = this.world;
+    const { native, pump } = engine;
     // 0 means none to the engine.
     const timeoutMicros = timeoutMs === undefined ? 0 : Math.max(1, Math.ceil(timeoutMs * 1000));
-    const isOver = callNative(() => native.synchronize(this.number, timeoutMicros));
+    const isOver = callNative(() => native.synchronize(number, timeoutMicros));
     pump.kick();
     const report = isOver ? null : native.deadlock();
     if (report !== null) throw new DeadlockError(report);
     return isOver;
   }
 
-  private async synchronizeDevice(): Promise<void> {
+  async #synchronizeDevice(): Promise<void> {
+    const { engine, number } = this.#own;
     try {
-      await this.world.native.synchronizeLater(this.number);
+      await engine.native.synchronizeLater(number);
     } catch (error) {
       throw typedError(error);
     }
@@ -193,47 +179,21 @@ export class Rank<B extends Backend = "cpu"> {
 
   /** On a GPU, of each block as it was at the end of its last stay. */
   counters(): RankCounters {
-    this.world.requireOpen();
-    return readCounters(this.world.native, this.number);
+    const { engine, number } = this.#own;
+    engine.requireOpen();
+    return readCounters(engine.native, number);
   }
 
   /** Runs in flight or waiting to be submitted. */
   get pendingRuns(): number {
-    return this.runs.size + this.submitter.waiting;
+    return this.#own.pendingRuns;
   }
 
   /** What console.log() shows. */
   [inspect.custom](_depth: number, options: InspectOptions): string {
-    const { number, world, pendingRuns } = this;
-    return summary(world.isJoined ? "JoinedRank" : "Rank", { number, size: world.size, backend: world.backend, pendingRuns }, options);
-  }
-
-  /** @internal Whether a run in flight, or in quarantine, uses memory of an allocation. */
-  uses(root: DeviceBuffer): boolean {
-    const isOfIt = (buffer: unknown): boolean => buffer instanceof DeviceBuffer && buffer.root === root;
-    return this.runs.someBuffer(isOfIt) || this.quarantine.someBuffer(isOfIt);
-  }
-
-  /** @internal Something is under way whose end no completion announces. */
-  get isWatching(): boolean {
-    return !this.quarantine.isEmpty;
-  }
-
-  /** @internal Delivers completions and submits what waited for the room that they made. @returns how many. */
-  deliver(): number {
-    const delivered = this.runs.deliver();
-    // A callback may have closed the world.
-    if (!this.world.isOpen) return delivered;
-    if (!this.quarantine.isEmpty) this.quarantine.release();
-    this.submitter.flush();
-    return delivered;
-  }
-
-  /** @internal */
-  failAll(error: unknown, isEngineStopped: boolean): void {
-    this.runs.failAll(error, isEngineStopped);
-    this.submitter.failAll(error);
-    if (isEngineStopped) this.quarantine.clear();
+    const { number, pendingRuns } = this;
+    const { isJoined, size, backend } = this.#own.engine;
+    return summary(isJoined ? "JoinedRank" : "Rank", { number, size, backend, pendingRuns }, options);
   }
 }
 

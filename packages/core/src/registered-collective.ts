@@ -1,13 +1,12 @@
 import { type InspectOptions, inspect } from "node:util";
-import { byteSizeOf, type Collective, checkOptions, type DataType, type OptionNames, type ReduceOp } from "@dfccl/primitives";
+import { type Collective, checkOptions, type DataType, type OptionNames, type ReduceOp } from "@dfccl/primitives";
 import { checkSignal } from "./abort-signal.js";
 import type { Backend, CollectiveBuffer } from "./backend.js";
-import { DeviceBuffer } from "./device-buffer.js";
-import { ClosedError, CollectiveAbortedError, CollectiveTimeoutError, EngineError } from "./errors.js";
+import { CollectiveAbortedError, CollectiveTimeoutError, EngineError } from "./errors.js";
 import { callNative } from "./native-addon/native-error.js";
-import type { MemberProgress } from "./native-addon/native-world.js";
+import type { MemberProgress, NativeWorld } from "./native-addon/native-world.js";
 import type { Rank } from "./rank.js";
-import { type BufferLengths, checkBuffer, checkDeviceBuffer, checkPlacement, checkReach } from "./run-check.js";
+import type { Registration } from "./registration.js";
 import { summary } from "./summary.js";
 import { checkTimeout } from "./timeout.js";
 
@@ -35,6 +34,11 @@ export interface CollectiveFacts {
   readonly priority: number;
 }
 
+/** @internal What the engine knows a collective by; whatever else stands for one throws. */
+export let registrationOf: (collective: RegisteredCollective) => Registration;
+/** @internal */
+export let isRegisteredCollective: (value: unknown) => value is RegisteredCollective;
+
 /** A collective that one rank has registered; made by `rank.register()`. Runs of it execute in the order of submission. */
 export class RegisteredCollective implements CollectiveFacts, Disposable {
   readonly id: number;
@@ -47,34 +51,20 @@ export class RegisteredCollective implements CollectiveFacts, Disposable {
   readonly priority: number;
   /** This rank's position in `ranks`. */
   readonly member: number;
-  /** @internal Runs submitted so far, waiting for room or not. */
-  issuedRuns = 0;
-  /** @internal Of them, those that have ended and been delivered. */
-  deliveredRuns = 0;
-  /** @internal */
-  isOpen = true;
-  /** @internal Addresses of the run being submitted: set by prepare(), so that the hot path makes no objects. */
-  sendAddress = 0;
-  /** @internal */
-  recvAddress = 0;
-  /** @internal As RankQueues.write() takes them. */
-  windows = 0;
-  // The buffers that were checked last; none before the first run and after unregister().
-  private isChecked = false;
-  private lastSend: CollectiveBuffer | undefined | null;
-  private lastRecv: CollectiveBuffer | undefined | null;
-  private lastSendBytes = 0;
-  private lastRecvBytes = 0;
+  readonly #own: Registration;
+
+  static {
+    registrationOf = (collective) => collective.#own;
+    isRegisteredCollective = (value): value is RegisteredCollective => typeof value === "object" && value !== null && #own in value;
+  }
 
   /** @internal */
   constructor(
     readonly rank: Rank<Backend>,
-    /** @internal The engine's number for it. */
-    readonly handle: number,
-    facts: CollectiveFacts,
-    private readonly lengths: BufferLengths,
-    private readonly program: { readonly inPlace: boolean; readonly outOfPlace: boolean; readonly usesDirect: boolean },
+    registration: Registration,
   ) {
+    const { facts } = registration;
+    this.#own = registration;
     this.id = facts.id;
     this.collective = facts.collective;
     this.dataType = facts.dataType;
@@ -83,12 +73,12 @@ export class RegisteredCollective implements CollectiveFacts, Disposable {
     this.root = facts.root;
     this.ranks = facts.ranks;
     this.priority = facts.priority;
-    this.member = facts.ranks.indexOf(rank.number);
+    this.member = registration.member;
   }
 
   /** "all-reduce 7 on rank 0", for messages. */
   get name(): string {
-    return `${this.collective} ${this.id} on rank ${this.rank.number}`;
+    return this.#own.name;
   }
 
   /** What console.log() shows. */
@@ -110,13 +100,15 @@ export class RegisteredCollective implements CollectiveFacts, Disposable {
     checkTimeout(timeoutMs);
     checkSignal(signal);
     if (signal?.aborted) throw new CollectiveAbortedError(this.name, { cause: signal.reason });
-    const run = this.issuedRuns;
+    const registration = this.#own;
+    const { flightRecorder } = registration.rank.engine;
+    const run = registration.issuedRuns;
     const batch = this.rank.submit([[this, send, recv]]);
     if (timeoutMs === undefined && signal === undefined) return batch;
 
     let timer: NodeJS.Timeout | undefined;
     const onAbort = (): void => {
-      if (this.isOpen && this.rank.world.isOpen) this.abort();
+      if (registration.isOpen) this.abort();
     };
     signal?.addEventListener("abort", onAbort, { once: true });
     try {
@@ -125,8 +117,8 @@ export class RegisteredCollective implements CollectiveFacts, Disposable {
         if (timeoutMs === undefined) return;
         timer = setTimeout(() => {
           // Without completions of its own, the world may have closed meanwhile; the batch has then been told.
-          if (!this.isOpen || !this.rank.world.isOpen) return;
-          const record = this.rank.world.flightRecorder?.recordTimeout();
+          if (!registration.isOpen) return;
+          const record = flightRecorder?.recordTimeout();
           reject(new CollectiveTimeoutError(this.name, timeoutMs, run, this.explain(), record));
         }, timeoutMs);
       });
@@ -142,8 +134,7 @@ export class RegisteredCollective implements CollectiveFacts, Disposable {
 
   /** Which ranks have registered it, and how many runs each has submitted and finished. */
   explain(): readonly MemberProgress[] {
-    this.requireOpen();
-    return callNative(() => this.rank.world.native.explain(this.rank.number, this.handle));
+    return this.#ask((native, rank, handle) => native.explain(rank, handle));
   }
 
   /**
@@ -151,21 +142,19 @@ export class RegisteredCollective implements CollectiveFacts, Disposable {
    * until every rank has unregistered and registered it again. Buffers stay in use until {@link quarantine} resolves.
    */
   abort(): void {
-    this.requireOpen();
-    callNative(() => this.rank.world.native.abort(this.rank.number, this.handle));
-    this.rank.world.pump.kick();
+    this.#ask((native, rank, handle) => native.abort(rank, handle));
+    this.#own.rank.engine.pump.kick();
   }
 
   /** Resolves when, after an abort, no rank touches the buffers any more. */
   async quarantine(): Promise<void> {
-    this.requireOpen();
-    await this.rank.world.pump.until(() => this.isQuarantineOver());
+    this.#own.requireOpen();
+    await this.#own.rank.engine.pump.until(() => this.#own.isQuarantineOver());
   }
 
   /** Bytes that the registration takes on this rank, connectors and scratch memory included. */
   memoryBytes(): number {
-    this.requireOpen();
-    return callNative(() => this.rank.world.native.memoryUse(this.rank.number, this.handle));
+    return this.#ask((native, rank, handle) => native.memoryUse(rank, handle));
   }
 
   /**
@@ -173,85 +162,31 @@ export class RegisteredCollective implements CollectiveFacts, Disposable {
    * @throws {EngineError} IN_USE while runs are in flight or their completions aren't delivered.
    */
   unregister(): void {
-    if (!this.isOpen || !this.rank.world.isOpen) return;
-    const inFlight = this.issuedRuns - this.deliveredRuns;
+    const registration = this.#own;
+    if (!registration.isOpen) return;
+    const { rank, handle, issuedRuns, deliveredRuns, name } = registration;
+    const inFlight = issuedRuns - deliveredRuns;
     if (inFlight > 0) {
-      throw new EngineError(
-        "IN_USE",
-        `${this.name} has ${inFlight} runs in flight.`,
-        "Await them, or abort the collective and await that.",
-        {
-          id: this.id,
-          rank: this.rank.number,
-          inFlight,
-        },
-      );
+      throw new EngineError("IN_USE", `${name} has ${inFlight} runs in flight.`, "Await them, or abort the collective and await that.", {
+        id: registration.facts.id,
+        rank: rank.number,
+        inFlight,
+      });
     }
     // Afterwards nobody could tell when the buffers of aborted runs are free. The engine needs some microseconds for it.
-    while (this.rank.quarantine.has(this) && !this.isQuarantineOver()) this.rank.world.native.drive(driveMicros);
-    this.rank.quarantine.release();
-    callNative(() => this.rank.world.native.unregister(this.rank.number, this.handle, this.issuedRuns));
-    this.isOpen = false;
-    this.isChecked = false;
-    this.lastSend = undefined;
-    this.lastRecv = undefined;
+    while (rank.quarantine.has(this) && !registration.isQuarantineOver()) rank.engine.native.drive(driveMicros);
+    rank.quarantine.release();
+    callNative(() => rank.engine.native.unregister(rank.number, handle, issuedRuns));
+    registration.close();
   }
 
   [Symbol.dispose](): void {
     this.unregister();
   }
 
-  /** @internal Checks the buffers of one run; their addresses are then in sendAddress and recvAddress. */
-  prepare(send: CollectiveBuffer | undefined | null, recv: CollectiveBuffer | undefined | null): void {
-    // The same buffers again, as in a training loop. A detached one has no bytes left, so it doesn't pass for the same.
-    const isKnown = this.isChecked && send === this.lastSend && recv === this.lastRecv;
-    if (isKnown && bytesOf(send) === this.lastSendBytes && bytesOf(recv) === this.lastRecvBytes) return;
-    this.check(send, recv);
-    this.isChecked = true;
-    this.lastSend = send;
-    this.lastRecv = recv;
-    this.lastSendBytes = bytesOf(send);
-    this.lastRecvBytes = bytesOf(recv);
+  #ask<T>(question: (native: NativeWorld, rank: number, handle: number) => T): T {
+    const { rank, handle } = this.#own;
+    this.#own.requireOpen();
+    return callNative(() => question(rank.engine.native, rank.number, handle));
   }
-
-  private check(send: CollectiveBuffer | undefined | null, recv: CollectiveBuffer | undefined | null): void {
-    this.requireOpen();
-    const { name, dataType, lengths } = this;
-    const check = this.rank.world.backend === "cuda" ? checkDeviceBuffer : checkBuffer;
-    const sendAddress = check(name, "send", send, dataType, lengths.send, this.rank);
-    const recvAddress = check(name, "recv", recv, dataType, lengths.recv, this.rank);
-    const elementBytes = byteSizeOf(dataType);
-    if (this.program.usesDirect && this.rank.world.window !== undefined) {
-      checkReach(name, "send", sendAddress, lengths.send * elementBytes, this.rank.world.window);
-      checkReach(name, "recv", recvAddress, lengths.recv * elementBytes, this.rank.world.window);
-    }
-    checkPlacement(
-      name,
-      { address: sendAddress, bytes: lengths.send * elementBytes },
-      { address: recvAddress, bytes: lengths.recv * elementBytes },
-      this.member,
-      this.program,
-    );
-    this.sendAddress = sendAddress;
-    this.recvAddress = recvAddress;
-    this.windows = lengths.send === 0 ? 0 : windowOf(send);
-    if (lengths.recv !== 0) this.windows += windowOf(recv) * 0x10000;
-  }
-
-  private isQuarantineOver(): boolean {
-    return callNative(() => this.rank.world.native.isQuarantineOver(this.rank.number, this.handle));
-  }
-
-  private requireOpen(): void {
-    this.rank.world.requireOpen();
-    if (!this.isOpen) throw new ClosedError(this.name);
-  }
-}
-
-function windowOf(buffer: CollectiveBuffer | undefined | null): number {
-  return buffer instanceof DeviceBuffer ? buffer.window : 0;
-}
-
-function bytesOf(view: CollectiveBuffer | undefined | null): number {
-  return view === undefined || view === null ? 0 : view.byteLength;
 }

@@ -1,7 +1,7 @@
 import { type Collective, type DataType, hasInput, hasOutput, inputSegmentsOf, outputSegmentsOf, typedArrayOf } from "@dfccl/primitives";
 import type { CollectiveBuffer } from "./backend.js";
 import { addressOf } from "./buffer-address.js";
-import { DeviceBuffer, type DeviceOwner } from "./device-buffer.js";
+import { DeviceBuffer, type DeviceOwner, ownerOf } from "./device-buffer.js";
 import { BufferError } from "./errors.js";
 import type { MemoryWindow } from "./native-addon/native-world.js";
 
@@ -100,7 +100,8 @@ export function checkDeviceBuffer(
   };
   if (buffer === undefined || buffer === null) return refuse("is missing");
   if (!(buffer instanceof DeviceBuffer)) return refuse(`is a ${(buffer as object).constructor?.name ?? typeof buffer}, not device memory`);
-  if (buffer.owner !== rank) return refuse(`is rank ${buffer.owner.number}'s, on device ${buffer.device}`);
+  const owner = ownerOf(buffer);
+  if (owner !== rank) return refuse(`is rank ${owner.number}'s, on device ${buffer.device}`);
   if (!buffer.isOpen) return refuse("has been freed");
   if (buffer.dataType !== dataType) return refuse(`holds ${buffer.dataType}`);
   if (buffer.length < elements) return refuse(`has ${buffer.length} elements`);

@@ -1,8 +1,8 @@
 import type { CollectiveBuffer } from "./backend.js";
-import type { Batch } from "./batch.js";
+import { type Batch, completeRun, failBatch } from "./batch.js";
 import type { Quarantine } from "./quarantine.js";
 import { cqeCompleted, type RankQueues } from "./rank-queues.js";
-import type { RegisteredCollective } from "./registered-collective.js";
+import { type RegisteredCollective, registrationOf } from "./registered-collective.js";
 
 type Buffer = CollectiveBuffer | null | undefined;
 
@@ -81,8 +81,8 @@ export class RunTable {
       }
       this.clear(slot);
       queues.freeSlot(slot);
-      collective.deliveredRuns += 1;
-      batch.complete(collective, this.positions[slot] ?? 0, failure);
+      registrationOf(collective).deliveredRuns += 1;
+      completeRun(batch, collective, this.positions[slot] ?? 0, failure);
     }
     queues.publishFreed();
     return count;
@@ -97,7 +97,7 @@ export class RunTable {
       const slot = this.inFlight[i] ?? 0;
       const batch = this.batches[slot];
       if (isEngineStopped) this.clear(slot);
-      batch?.fail(error);
+      if (batch !== undefined) failBatch(batch, error);
     }
     if (isEngineStopped) this.first = this.end;
   }

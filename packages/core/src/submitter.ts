@@ -1,8 +1,8 @@
 import { InvalidArgumentError } from "@dfccl/primitives";
 import type { CollectiveBuffer } from "./backend.js";
-import type { Batch } from "./batch.js";
+import { type Batch, completeRun, failBatch } from "./batch.js";
 import type { RankQueues } from "./rank-queues.js";
-import type { RegisteredCollective } from "./registered-collective.js";
+import { isRegisteredCollective, type RegisteredCollective, registrationOf } from "./registered-collective.js";
 import type { RunTable } from "./run-table.js";
 
 /** One run: the collective, its send buffer and its receive buffer (either may be missing where the rank has none). */
@@ -52,19 +52,20 @@ export class Submitter {
     for (let i = 0; i < count; i += 1) {
       const request = requests[i];
       const collective = request?.[0];
-      if (!request || !collective || !isOurs(collective)) {
+      if (!request || !isRegisteredCollective(collective) || !isOurs(collective)) {
         throw new InvalidArgumentError("collective", collective?.name ?? collective, "a collective that this rank registered");
       }
-      collective.prepare(request[1], request[2]);
-      addresses[2 * i] = collective.sendAddress;
-      addresses[2 * i + 1] = collective.recvAddress;
-      windows[i] = collective.windows;
+      const registration = registrationOf(collective);
+      registration.prepare(request[1], request[2]);
+      addresses[2 * i] = registration.sendAddress;
+      addresses[2 * i + 1] = registration.recvAddress;
+      windows[i] = registration.windows;
     }
   }
 
   /** @pre check(requests) has just passed. */
   submit(batch: Batch, requests: readonly RunRequest[]): void {
-    for (const [collective] of requests) collective.issuedRuns += 1;
+    for (const [collective] of requests) registrationOf(collective).issuedRuns += 1;
     const pending = { batch, requests, offset: 0, next: 0 };
     if (this.backlog.length === 0) this.write(pending, requests.length);
     if (pending.next === requests.length) return;
@@ -88,7 +89,7 @@ export class Submitter {
 
   /** Fails what waits. */
   failAll(error: unknown): void {
-    for (const { batch } of this.backlog.splice(0)) batch.fail(error);
+    for (const { batch } of this.backlog.splice(0)) failBatch(batch, error);
   }
 
   /** Writes up to `count` runs whose addresses lie in `addresses`. */
@@ -100,7 +101,7 @@ export class Submitter {
       const request = requests[next + i];
       if (request === undefined) break;
       const collective = request[0];
-      const slot = queues.write(collective.handle, addresses[2 * i] ?? 0, addresses[2 * i + 1] ?? 0, windows[i] ?? 0);
+      const slot = queues.write(registrationOf(collective).handle, addresses[2 * i] ?? 0, addresses[2 * i + 1] ?? 0, windows[i] ?? 0);
       runs.add(slot, collective, batch, offset + next + i, request[1], request[2]);
     }
     queues.publish();
@@ -114,14 +115,15 @@ export class Submitter {
       const request = requests[next + i];
       if (request === undefined) return { ready: i, failure: undefined };
       const [collective, send, recv] = request;
+      const registration = registrationOf(collective);
       try {
-        collective.prepare(send, recv);
+        registration.prepare(send, recv);
       } catch (failure) {
         return { ready: i, failure };
       }
-      this.addresses[2 * i] = collective.sendAddress;
-      this.addresses[2 * i + 1] = collective.recvAddress;
-      this.windows[i] = collective.windows;
+      this.addresses[2 * i] = registration.sendAddress;
+      this.addresses[2 * i + 1] = registration.recvAddress;
+      this.windows[i] = registration.windows;
     }
     return { ready: limit, failure: undefined };
   }
@@ -131,7 +133,7 @@ export class Submitter {
     if (request === undefined) return;
     const position = pending.offset + pending.next;
     pending.next += 1;
-    request[0].issuedRuns -= 1;
-    pending.batch.complete(request[0], position, failure);
+    registrationOf(request[0]).issuedRuns -= 1;
+    completeRun(pending.batch, request[0], position, failure);
   }
 }

@@ -3,19 +3,10 @@ import { type InspectOptions, inspect } from "node:util";
 import { checkObject, checkOptions, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
 import { encodePolicy, type PolicyName, policyByName, policyNames, type SchedulePolicy } from "@dfccl/scheduler";
 import { type Backend, type BackendChoice, type ChosenBackend, chooseBackend } from "./backend.js";
-import { CompletionPump } from "./completion-pump.js";
 import { cpuPolicy } from "./cpu-policy.js";
-import { ClosedError } from "./errors.js";
+import { Engine } from "./engine.js";
 import { gpuPolicy, gpuTileBytes } from "./gpu-policy.js";
-import { callNative } from "./native-addon/native-error.js";
-import {
-  type DeadlockReport,
-  type MemoryWindow,
-  type NativeWorld,
-  type NativeWorldOptions,
-  nativeAddon,
-} from "./native-addon/native-world.js";
-import { FlightRecorder } from "./processes/flight-recorder.js";
+import type { DeadlockReport, NativeWorldOptions } from "./native-addon/native-world.js";
 import { Rank } from "./rank.js";
 import { summary } from "./summary.js";
 
@@ -84,7 +75,11 @@ const optionNames: OptionNames<WorldOptions> = { ranks: true, streams: true, ...
  */
 export function openWorld<const Choice extends BackendChoice = "cpu">(options: WorldOptions<Choice>): World<ChosenBackend<Choice>> {
   checkOptions<WorldOptions>("options", options, optionNames, example);
-  return new World<ChosenBackend<Choice>>(options);
+  const { options: ofEngine, policy } = nativeOptions(options);
+  const engine = new Engine(ofEngine, { inOrder: policy.streams > 0, isJoined: false });
+  return new World<ChosenBackend<Choice>>(engine, policy, (world) =>
+    Array.from({ length: engine.size }, (_, number) => new Rank<ChosenBackend<Choice>>(world, engine, number)),
+  );
 }
 
 /** Options that are whole numbers, and the least that each may be. */
@@ -99,14 +94,6 @@ const numbers = {
   slotPayloadBytes: 1,
   directTileBytes: 1,
 } as const;
-
-/** Where the ranks are processes: this one's part of the world. */
-export interface JoinedPart<B extends Backend> {
-  readonly native: NativeWorldOptions;
-  readonly makeRanks: (world: World<B>) => readonly Rank<B>[];
-  /** Where this rank's flight record goes. */
-  readonly flightRecord?: { readonly prefix: string; readonly rank: number } | undefined;
-}
 
 /**
  * Options as the engine takes them.
@@ -154,6 +141,9 @@ export function nativeOptions(options: WorldOptions): { readonly options: Native
   };
 }
 
+/** @internal */
+export let engineOf: (world: World<Backend>) => Engine;
+
 /** Ranks that live in this process; made by {@link openWorld}, or by `joinWorld()` around one rank of many processes. */
 export class World<B extends Backend = "cpu"> implements Disposable, AsyncDisposable {
   /** This process's ranks. */
@@ -163,48 +153,37 @@ export class World<B extends Backend = "cpu"> implements Disposable, AsyncDispos
   /** The policy in force. */
   readonly policy: SchedulePolicy;
   readonly backend: B;
-  /** @internal */
-  readonly native: NativeWorld;
-  /** @internal Addresses that the other processes can reach; undefined where there is no other process. */
-  readonly window: MemoryWindow | undefined;
-  /** @internal Whether some ranks are other processes. */
-  readonly isJoined: boolean;
-  /** @internal `[rank]`: its machine; undefined where all are on this one. */
-  readonly hosts: Uint32Array | undefined;
-  /** @internal */
-  readonly pump: CompletionPump;
-  /** @internal */
-  readonly flightRecorder: FlightRecorder | undefined;
-  /** @internal */
-  isOpen = true;
+  readonly #engine: Engine;
+
+  static {
+    engineOf = (world) => world.#engine;
+  }
 
   /** @internal */
-  constructor(options: WorldOptions, joined?: JoinedPart<B>) {
-    const { options: ofWorld, policy } = nativeOptions(options);
+  constructor(engine: Engine, policy: SchedulePolicy, makeRanks: (world: World<B>) => readonly Rank<B>[]) {
+    if (!(engine instanceof Engine)) throw new InvalidArgumentError("engine", engine, "worlds of openWorld() or joinWorld() instead");
+    this.#engine = engine;
     this.policy = policy;
-    this.backend = ofWorld.backend as B;
-    this.size = ofWorld.ranks;
-    this.native = callNative(() => new (nativeAddon().NativeWorld)(joined?.native ?? ofWorld));
-    this.window = this.native.window() ?? undefined;
-    this.isJoined = joined !== undefined;
-    this.hosts = this.native.hosts() ?? undefined;
-    this.ranks = joined?.makeRanks(this) ?? Array.from({ length: this.size }, (_, number) => new Rank<B>(this, number));
-    const canPark = this.backend === "cuda" || ofWorld.workers > 0;
-    this.pump = new CompletionPump(this.native, () => this.ranks, { canPark, inOrder: policy.streams > 0 });
-    const record = joined?.flightRecord;
-    this.flightRecorder = record && new FlightRecorder(record.prefix, record.rank, this);
+    this.backend = engine.backend as B;
+    this.size = engine.size;
+    this.ranks = makeRanks(this);
+  }
+
+  /** Until close(). */
+  get isOpen(): boolean {
+    return this.#engine.isOpen;
   }
 
   /** In-order worlds: the cycle that the engine's watchdog found, or undefined. */
   deadlock(): DeadlockReport | undefined {
-    this.requireOpen();
-    return this.native.deadlock() ?? undefined;
+    this.#engine.requireOpen();
+    return this.#engine.native.deadlock() ?? undefined;
   }
 
   /** Bytes of connectors and scratch memory: of what is registered, and of what it may take over from former registrations. */
   arenaBytesInUse(): number {
-    this.requireOpen();
-    return this.native.memoryUse();
+    this.#engine.requireOpen();
+    return this.#engine.native.memoryUse();
   }
 
   /**
@@ -212,11 +191,7 @@ export class World<B extends Backend = "cpu"> implements Disposable, AsyncDispos
    * once: nothing steps any more.
    */
   close(): void {
-    if (!this.isOpen) return;
-    this.isOpen = false;
-    this.flightRecorder?.stop();
-    this.native.close();
-    this.pump.stop(new ClosedError("The world"));
+    this.#engine.close();
   }
 
   [Symbol.dispose](): void {
@@ -227,22 +202,11 @@ export class World<B extends Backend = "cpu"> implements Disposable, AsyncDispos
     this.close();
   }
 
-  /** @internal Machines of these ranks; undefined where all are on one. */
-  hostsOf(ranks: readonly number[]): readonly number[] | undefined {
-    const { hosts } = this;
-    const own = hosts && ranks.map((rank) => hosts[rank] ?? 0);
-    return own?.some((host) => host !== own[0]) ? own : undefined;
-  }
-
   /** What console.log() shows. */
   [inspect.custom](_depth: number, options: InspectOptions): string {
-    const { size, backend, policy, isOpen, isJoined } = this;
+    const { size, backend, policy, isOpen } = this;
+    const { isJoined } = this.#engine;
     return summary("World", { size, backend, order: policy.order.kind, stickiness: policy.stickiness.kind, isJoined, isOpen }, options);
-  }
-
-  /** @internal */
-  requireOpen(): void {
-    if (!this.isOpen) throw new ClosedError("The world");
   }
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { type Backend, type DeviceBuffer, openWorld, type Rank, reportGpus, type World } from "../src/index.js";
 import { nativeAddon } from "../src/native-addon/native-world.js";
+import { engineOf } from "../src/world.js";
 import { expectFault, thrownBy, untyped } from "./support/faults.js";
 import { rankOf } from "./support/open.js";
 
@@ -39,10 +40,10 @@ describe("the choice of a backend", () => {
     using world = openWorld({ ranks: 1 });
     const there = rankOf(world, 0).allocate("uint8", 100);
     const address = nativeAddon().addressOf(there);
-    await world.native.copyIn(0, address, new Uint8Array(100).fill(7));
+    await engineOf(world).native.copyIn(0, address, new Uint8Array(100).fill(7));
     expect(there).toEqual(new Uint8Array(100).fill(7));
     const back = new Uint8Array(100);
-    await world.native.copyOut(0, back, address);
+    await engineOf(world).native.copyOut(0, back, address);
     expect(back).toEqual(there);
   });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { CompletionPump, type PumpedEngine, type PumpedRank } from "../src/completion-pump.js";
 import { openWorld } from "../src/index.js";
+import { engineOf } from "../src/world.js";
 import { failureOf, rankOf, turns } from "./support/open.js";
 
 /** An engine in which nothing moves, and that wakes nobody unless the test does. */
@@ -174,7 +175,7 @@ describe("a parked event loop", () => {
     using world = openWorld({ ranks: 1, workers: 1 });
     let parks = 0;
     // This thread steps nothing, so that every completion is another thread's.
-    const { native } = world;
+    const { native } = engineOf(world);
     const referenceWaker = native.referenceWaker.bind(native);
     const countParks = (on: boolean): void => {
       if (on) parks += 1;

@@ -1,6 +1,8 @@
 import { expect, it } from "vitest";
 import { openWorld } from "../src/index.js";
 import { Quarantine } from "../src/quarantine.js";
+import { engineOfRank } from "../src/rank.js";
+import { engineOf } from "../src/world.js";
 import { base } from "./support/faults.js";
 import { failureOf, rankOf } from "./support/open.js";
 
@@ -24,14 +26,14 @@ it("holds the buffers of aborted runs until no rank touches them, for each colle
 
 it("begins with an aborted run, and is over before its collective is unregistered", async () => {
   using world = openWorld({ ranks: 3, workers: 0 });
-  const rank = rankOf(world, 0);
+  const rank = engineOfRank(rankOf(world, 0));
   const collectives = world.ranks.map((each) => each.register(base));
   const run = collectives[0]?.run(new Float32Array(4), new Float32Array(4));
   // Nobody's daemon tells that it has let go.
-  const isQuarantineOver = world.native.isQuarantineOver.bind(world.native);
+  const isQuarantineOver = engineOf(world).native.isQuarantineOver.bind(engineOf(world).native);
   let isHeldUp = true;
   const heldUp = (number: number, handle: number): boolean => !isHeldUp && isQuarantineOver(number, handle);
-  Object.defineProperty(world.native, "isQuarantineOver", { value: heldUp });
+  Object.defineProperty(engineOf(world).native, "isQuarantineOver", { value: heldUp });
   collectives[1]?.abort();
   await failureOf(run ?? Promise.resolve());
   expect(rank.quarantine.isEmpty).toBe(false);

@@ -11,6 +11,7 @@ import {
 import { describe, expect, it } from "vitest";
 import { openWorld } from "../src/index.js";
 import { RankQueues } from "../src/rank-queues.js";
+import { engineOf } from "../src/world.js";
 import { base } from "./support/faults.js";
 import { rankOf } from "./support/open.js";
 
@@ -73,7 +74,7 @@ describe("a run that is submitted after an abort", () => {
   it("says so until the daemon has heard of the abort; control: those submitted before and afterwards don't", async () => {
     using world = openWorld({ ranks: 2, workers: 0 });
     const [zero, one] = [rankOf(world, 0), rankOf(world, 1)];
-    const ring = attachSubmissionRing(sharedWords(world.native.memory(0).submissions));
+    const ring = attachSubmissionRing(sharedWords(engineOf(world).native.memory(0).submissions));
     /** Of the entries that the engine, which nobody drives between two statements here, hasn't read yet. */
     const flagsInQueue = (): number[] => {
       const reader = new SubmissionConsumer(ring);

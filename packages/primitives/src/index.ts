@@ -10,6 +10,7 @@ export {
 export { type Algorithm, algorithms, isAlgorithm } from "./builders/algorithms.js";
 export { checkObject } from "./check-object.js";
 export { checkOptions, type OptionNames, UnknownOptionError } from "./check-options.js";
+export { checkPath } from "./check-path.js";
 export { type ChunkGeometry, chunkCapacity, chunkLength, chunkOffset, scratchOffset, tileCount } from "./chunk-geometry.js";
 export {
   type Collective,

@@ -1,7 +1,8 @@
-import { accessSync, constants, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { makeFolder } from "@dfccl/core";
 import { type Command, InvalidArgumentError as InvalidOption, Option } from "commander";
+import { tryToWrite } from "../outputs/try-to-write.js";
 
 /** Parser of a whole number in a range, for commander. */
 export function wholeNumber(least: number, most: number): (text: string) => number {
@@ -50,13 +51,12 @@ export function sizesOption(description: string, byDefault: string): Option {
 
 /** Parser of a file to write, for commander: it is refused before the work whose result it should take, not after it. */
 export function outputFile(path: string): string {
-  const folder = dirname(path);
-  try {
-    accessSync(folder, constants.W_OK);
-  } catch {
-    throw new InvalidOption(`Nothing can be written into ${folder}.`);
-  }
   if (path === "" || statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw new InvalidOption("It must be a file.");
+  try {
+    tryToWrite(path);
+  } catch {
+    throw new InvalidOption(`Nothing can be written into ${dirname(path)}.`);
+  }
   return path;
 }
 
@@ -69,7 +69,7 @@ export function outputFileOrDash(path: string): string {
 export function outputFolder(path: string): string {
   try {
     makeFolder(path);
-    accessSync(path, constants.W_OK);
+    tryToWrite(join(path, `.dfccl-${process.pid}`));
   } catch {
     throw new InvalidOption(`It must be a folder that can be written into.`);
   }

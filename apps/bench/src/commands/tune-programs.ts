@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { requireOutput } from "../outputs/require-output.js";
 import { rulesOf, saveProgramTable } from "../programs/program-table.js";
 import { out } from "../terminal/colors.js";
 import { watchForInterruption } from "../terminal/interruption.js";
@@ -39,6 +40,7 @@ Exit codes:
 }
 
 async function tunePrograms(files: readonly string[], flags: TuneProgramsFlags): Promise<number> {
+  requireOutput(flags.output, "Give another file with --output.");
   using interruption = watchForInterruption();
   try {
     const { contenders, results } = await comparePrograms(files, flags, interruption.signal, false);

@@ -1,9 +1,8 @@
-import { mkdir } from "node:fs/promises";
-import { dirname } from "node:path";
 import type { SchedulePolicy } from "@dfccl/scheduler";
 import { type Candidate, candidateOf, type Ranges, saveTuning, type TuneOptions, type TuneResult, tune } from "@dfccl/scheduler/tuner";
 import type { Command } from "commander";
 import { checkMemory } from "../disorder/memory-need.js";
+import { requireOutput } from "../outputs/require-output.js";
 import { out, wantsColors } from "../terminal/colors.js";
 import { watchForInterruption } from "../terminal/interruption.js";
 import { withProgress } from "../terminal/progress.js";
@@ -82,7 +81,7 @@ async function runTune(flags: TuneFlags): Promise<number> {
   checkMemory(workload, ranks);
   const path = flags.output ?? defaultTuningPath();
   // Before the minutes of measuring, not after them.
-  await mkdir(dirname(path), { recursive: true });
+  requireOutput(path, "Give --output, or set XDG_CONFIG_HOME to a folder that can be written into.");
   const base = tunablePolicy();
   const start = startWithin(candidateOf(base));
   const work: TunedWork = { workload, ranks, sync, seed, iterations: flags.quick ? 3 : 5 };

@@ -11,6 +11,8 @@ export interface LaunchOptions {
 // What the survivors have to say about a rank that failed is worth a moment.
 const graceMs = 2_000;
 const killMs = 5_000;
+// The terminal was closed, too: the ranks would go on without anybody to end them.
+const endingSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
  * Starts a program once a rank and waits for all. When one fails, the others are told to end, and after a while made to.
@@ -37,7 +39,7 @@ export async function launchProcesses(name: string, args: readonly string[], opt
     if (keepGoing || timers.length > 0) return;
     timers.push(setTimeout(endAll, graceMs, "SIGTERM"), setTimeout(endAll, graceMs + killMs, "SIGKILL"));
   };
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, onSignal);
+  for (const signal of endingSignals) process.on(signal, onSignal);
   const ends = Array.from({ length: ranks }, (_, rank) => {
     const env = { ...process.env, DFCCL_RANK: `${rank}`, DFCCL_WORLD_SIZE: `${ranks}`, DFCCL_JOB: job };
     const child = spawn(command ?? name, [...first, ...args], { env, stdio: [rank === 0 ? "inherit" : "ignore", "inherit", "inherit"] });
@@ -60,7 +62,7 @@ export async function launchProcesses(name: string, args: readonly string[], opt
   });
   await Promise.all(ends);
   for (const timer of timers) clearTimeout(timer);
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, onSignal);
+  for (const signal of endingSignals) process.off(signal, onSignal);
   if (interrupted) return 130;
   return failed ? 1 : 0;
 }

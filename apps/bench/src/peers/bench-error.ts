@@ -5,6 +5,7 @@ export type BenchProblem =
   | "NO_SOURCES" // installed from a registry, without the native benchmarks
   | "NO_CMAKE"
   | "NO_OPENMPI"
+  | "NO_OUTPUT" // the result could not be kept
   | "BUILD_FAILED"
   | "PROGRAM_FAILED"
   | "WRONG_RESULTS";
@@ -13,8 +14,8 @@ export type BenchProblem =
 export class BenchError extends DfcclError {
   override readonly code: BenchProblem;
 
-  constructor(problem: BenchProblem, what: string, remedy: string, facts: Readonly<Record<string, unknown>> = {}) {
-    super(what, { facts, remedy });
+  constructor(problem: BenchProblem, what: string, remedy: string, facts: Readonly<Record<string, unknown>> = {}, cause?: unknown) {
+    super(what, { facts, remedy, cause });
     this.code = problem;
   }
 }

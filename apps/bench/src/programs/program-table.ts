@@ -1,5 +1,5 @@
 import { readFile, rename, writeFile } from "node:fs/promises";
-import { DfcclError, type Program, type ProgramRule, verifyProgram } from "@dfccl/primitives";
+import { checkPath, DfcclError, type Program, type ProgramRule, verifyProgram } from "@dfccl/primitives";
 import type { MachineFingerprint } from "@dfccl/scheduler/tuner";
 import type { Contender } from "./contenders.js";
 import type { Measured } from "./measure-contenders.js";
@@ -50,8 +50,12 @@ export function rulesOf(results: readonly SizeResult[], contenders: readonly Con
 
 const schemaVersion = 1;
 
-/** Writes a table, whole or not at all. */
+/**
+ * Writes a table, whole or not at all.
+ * @throws {InvalidArgumentError} for what is no path.
+ */
 export async function saveProgramTable(path: string, table: ProgramTable): Promise<void> {
+  checkPath("path", path, "programs.json");
   const unfinished = `${path}.${process.pid}.tmp`;
   await writeFile(unfinished, `${JSON.stringify({ schemaVersion, ...table })}\n`);
   await rename(unfinished, path);
@@ -59,9 +63,10 @@ export async function saveProgramTable(path: string, table: ProgramTable): Promi
 
 /**
  * Reads a table and proves every program in it.
- * @throws {ProgramTableError} for a file that can't be read or holds anything else.
+ * @throws {InvalidArgumentError} for what is no path; {@link ProgramTableError} for a file that can't be read or holds anything else.
  */
 export async function loadProgramTable(path: string): Promise<ProgramTable> {
+  checkPath("path", path, "programs.json");
   let parsed: Partial<ProgramTable & { schemaVersion: number }>;
   try {
     parsed = JSON.parse(await readFile(path, "utf8")) as typeof parsed;

@@ -1,5 +1,6 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { makeFolder } from "@dfccl/core";
 import type { Chart } from "../charts/chart.js";
 import type { Report } from "../charts/html-report.js";
 
@@ -26,7 +27,7 @@ export async function writeDrawings(
   }
   if (svg !== undefined) {
     const { renderSvg } = await import("../charts/render-svg.js");
-    mkdirSync(svg, { recursive: true });
+    makeFolder(svg);
     const charts = content.sections.flatMap(({ chart }) => chart ?? []);
     for (const drawing of [...charts.map((chart: Chart): Drawing => ({ name: chart.name, svg: renderSvg(chart) })), ...drawings]) {
       const path = join(svg, `${drawing.name}.svg`);

@@ -1,6 +1,6 @@
 import { constants } from "node:os";
 
-/** Ctrl-C, or the SIGTERM of whoever started the program. */
+/** Ctrl-C, the SIGTERM of whoever started the program, or its terminal being closed. */
 export interface Interruption extends Disposable {
   /** Aborted at the first one. */
   readonly signal: AbortSignal;
@@ -14,7 +14,7 @@ const sameMs = 500;
 /** The first signal asks what runs to stop and tell what it has; a later one ends the process, as without us. */
 export function watchForInterruption(): Interruption {
   const controller = new AbortController();
-  const signals = ["SIGINT", "SIGTERM"] as const;
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
   let first: { readonly exitCode: number; readonly at: number } | undefined;
   const stop = (): void => {
     for (const name of signals) process.off(name, onSignal);

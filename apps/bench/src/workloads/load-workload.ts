@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { DfcclError } from "@dfccl/primitives";
+import { checkPath, DfcclError } from "@dfccl/primitives";
 import { resnet50 } from "./resnet50.js";
 import { gpt2, vitB16 } from "./transformers.js";
 import type { Tensor, Workload } from "./workload.js";
@@ -25,9 +25,10 @@ export const workloadNames = Object.keys(builtIn);
 
 /**
  * A built-in workload by name, or one from a JSON file.
- * @throws {WorkloadError} naming what is wrong and where.
+ * @throws {InvalidArgumentError} for what is neither a name nor a path; {@link WorkloadError} naming what is wrong and where.
  */
 export function loadWorkload(nameOrFile: string): Workload {
+  checkPath("workload", nameOrFile, "workload.json");
   const known = Object.hasOwn(builtIn, nameOrFile) ? builtIn[nameOrFile] : undefined;
   if (known) return known();
   let text: string;

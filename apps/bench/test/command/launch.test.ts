@@ -85,12 +85,13 @@ describe("dfccl launch", () => {
     expect(code).toBe(1);
   });
 
-  it("hands an interruption on", { timeout: limit }, async () => {
-    const script = "console.log('there'); setInterval(() => {}, 1000)";
-    const { code, stderr } = await runCommand(["launch", "-n", "2", ...node(script)], {
-      when: ["there\nthere", (child) => child.kill("SIGINT")],
+  it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("hands a %s on", { timeout: limit }, async (signal) => {
+    const script = "console.log('there', process.pid); setInterval(() => {}, 1000)";
+    const { code, stdout, stderr } = await runCommand(["launch", "-n", "2", ...node(script)], {
+      when: [/there \d+\n(.|\n)*there \d+\n/, (child) => child.kill(signal)],
     });
     expect({ code, stderr }).toEqual({ code: 130, stderr: "" });
+    for (const [, pid] of stdout.matchAll(/there (\d+)/g)) expect(() => process.kill(Number(pid), 0)).toThrow("ESRCH");
   });
 
   it("says what could not be started", { timeout: limit }, async () => {

@@ -18,7 +18,7 @@ export interface CommandOptions {
   /** The command's file instead of {@link commandPath}. */
   readonly command?: string;
   /** Does something to the process once it has written this, to either stream. */
-  readonly when?: readonly [text: string, act: (child: ChildProcessWithoutNullStreams) => void];
+  readonly when?: readonly [text: string | RegExp, act: (child: ChildProcessWithoutNullStreams) => void];
 }
 
 /** Runs `dfccl` in a process of its own, in pipes. */
@@ -28,8 +28,9 @@ export function runCommand(args: readonly string[], options: CommandOptions = {}
   let [stdout, stderr] = ["", ""];
   let { when } = options;
   const look = (): void => {
-    if (!when || !(stdout + stderr).includes(when[0])) return;
-    const [, act] = when;
+    if (!when) return;
+    const [text, act] = when;
+    if (typeof text === "string" ? !(stdout + stderr).includes(text) : !text.test(stdout + stderr)) return;
     when = undefined;
     act(child);
   };

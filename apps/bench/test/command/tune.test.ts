@@ -42,6 +42,16 @@ describe("dfccl tune", () => {
     expect(code).toBe(2);
   });
 
+  it("says where nothing can be stored before it measures", async () => {
+    const { code, stdout, stderr } = await runCommand(small, { env: { XDG_CONFIG_HOME: "/proc/nope" } });
+    expect(stderr.replaceAll("\n", " ")).toContain("Nothing can be written to /proc/nope/dfccl/tuning.json (ENOENT).");
+    expect(stderr).toContain("XDG_CONFIG_HOME");
+    expect([code, stdout]).toEqual([1, ""]);
+    for (const path of ["/proc/x.json", "/nosuch/x.json", folder]) {
+      expect((await runCommand([...small, "--output", path], { env })).code).toBe(2);
+    }
+  });
+
   it("stores nothing when it is interrupted", async () => {
     const path = join(folder, "interrupted.json");
     const { code, stderr } = await runCommand([...small, "--output", path], {

@@ -1,5 +1,6 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { makeFolder } from "@dfccl/core";
 import { CheckpointError } from "../errors.js";
 import { type Checkpoint, decodeCheckpoint, encodeCheckpoint } from "./format.js";
 
@@ -16,7 +17,7 @@ export interface CheckpointFiles {
 }
 
 export const nodeFiles: CheckpointFiles = {
-  makeFolder: (path) => mkdirSync(path, { recursive: true }),
+  makeFolder,
   list(folder) {
     try {
       return readdirSync(folder);

@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { makeFolder } from "@dfccl/core";
 import { DataMissingError } from "../errors.js";
 import { digitSide } from "./decode.js";
 import type { RecordFile } from "./record-file.js";
@@ -21,7 +22,7 @@ const digits = 10_000;
 export function prepareDigits(folder: string): RecordFile {
   const path = join(folder, "mnist-digits-1.bin");
   if (!existsSync(path) || statSync(path).size !== digits * recordBytes) {
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
     // Under another name first: whoever finds the file finds it whole.
     const partial = `${path}.${process.pid}`;
     writeFileSync(partial, readAll());

@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { checkPath } from "@dfccl/primitives";
 import type { Checkpoint } from "../checkpoint/format.js";
 import { CheckpointStore } from "../checkpoint/store.js";
 import { CheckpointError, InterruptedError, RankLostError } from "../errors.js";
@@ -61,12 +62,15 @@ export interface TrainResult extends TrainPlan {
 
 /**
  * Trains a model. All that can be checked is checked before a rank starts.
- * @throws {ModelError}, {PlanError}, {DataMissingError}, {CheckpointError}; {@link RankLostError} when a rank fails and
+ * @throws {InvalidArgumentError} for a folder that is none; {ModelError}, {PlanError}, {DataMissingError}, {CheckpointError}; {@link RankLostError} when a rank fails and
  *   {@link InterruptedError} after the signal, both with the checkpoint from which to go on.
  */
 export async function train(options: TrainOptions): Promise<TrainResult> {
   const plan = planTraining(options);
-  const file = taskByName(plan.model).prepare(options.cacheFolder ?? join(homedir(), ".cache", "dfccl"));
+  const { cacheFolder = join(homedir(), ".cache", "dfccl"), checkpoint: kept } = options;
+  checkPath("cacheFolder", cacheFolder, "/tmp/cache");
+  if (kept !== undefined) checkPath("checkpoint.folder", kept.folder, "/tmp/checkpoints");
+  const file = taskByName(plan.model).prepare(cacheFolder);
   const run = new TrainingRun(plan, options);
   const start = run.resumed?.state;
   const args: TrainingArgs = { plan, file, start, checkpointEvery: run.checkpointEvery, savedStep: run.savedStep };

@@ -8,15 +8,15 @@ export interface ExclusiveFile {
 
 /**
  * Makes a file that wasn't there: `path`, or the first of `path`.0, `path`.1 … that is free.
- * @returns undefined where nothing can be written there.
+ * @throws {Error} of the system, where nothing can be written there.
  */
-export function openExclusively(path: string): ExclusiveFile | undefined {
+export function openExclusively(path: string): ExclusiveFile {
   for (let attempt = -1; ; attempt += 1) {
     const candidate = attempt < 0 ? path : `${path}.${attempt}`;
     try {
       return { path: candidate, descriptor: openSync(candidate, "wx") };
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") return undefined;
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     }
   }
 }

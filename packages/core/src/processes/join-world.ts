@@ -1,6 +1,7 @@
-import { checkOptions, DfcclError, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
+import { checkOptions, checkPath, DfcclError, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
 import { checkSignal } from "../abort-signal.js";
 import { type BackendChoice, type ChosenBackend, chooseBackend } from "../backend.js";
+import { Engine } from "../engine.js";
 import { callNative } from "../native-addon/native-error.js";
 import { type NativeLaunch, type NativeSegment, nativeAddon } from "../native-addon/native-world.js";
 import { nativeOptions, sharedOptionNames, World, type WorldOptions } from "../world.js";
@@ -103,6 +104,7 @@ export async function joinWorld<const Choice extends BackendChoice = "cpu">(
   checkMillis("timeoutMs", timeoutMs);
   checkMillis("silenceMs", silenceMs);
   checkSignal(signal);
+  if (options.flightRecord !== undefined) checkPath("flightRecord", options.flightRecord, "/tmp/flight_");
   const backend = chooseBackend(options.backend ?? "cpu");
   // On a CPU it is address space only.
   const arena = backend === "cpu" ? { arenaBytes: 2 ** 36 } : {};
@@ -123,16 +125,16 @@ export async function joinWorld<const Choice extends BackendChoice = "cpu">(
     signal?.removeEventListener("abort", giveUp);
   }
   const prefix = options.flightRecord ?? process.env.DFCCL_FLIGHT_RECORD ?? "";
+  const engine = new Engine(
+    { ...native.options, segment, muteMillis: silenceMs },
+    { inOrder: false, isJoined: true, flightRecord: prefix === "" ? undefined : { prefix, rank } },
+  );
   let joined: JoinedRank<ChosenBackend<Choice>> | undefined;
-  const world = new World<ChosenBackend<Choice>>(worldOptions, {
-    native: { ...native.options, segment, muteMillis: silenceMs },
-    flightRecord: prefix === "" ? undefined : { prefix, rank },
-    makeRanks: (self) => {
-      joined = new JoinedRank(self, rank);
-      return [joined];
-    },
+  const world = new World<ChosenBackend<Choice>>(engine, native.policy, (self) => {
+    joined = new JoinedRank(self, engine, rank);
+    return [joined];
   });
-  return joined ?? new JoinedRank(world, rank);
+  return joined ?? new JoinedRank(world, engine, rank);
 }
 
 /**

@@ -1,25 +1,33 @@
-import { checkOptions, type DataType, InvalidArgumentError, isDataType, typedArrayOf } from "@dfccl/primitives";
-import type { Backend, BufferOf } from "../backend.js";
-import { noteAllocated } from "../buffer-address.js";
+import { checkOptions } from "@dfccl/primitives";
+import type { Backend } from "../backend.js";
+import type { Engine } from "../engine.js";
 import { EngineError } from "../errors.js";
 import { callNative } from "../native-addon/native-error.js";
 import type { LostRank } from "../native-addon/native-world.js";
 import { Rank } from "../rank.js";
 import { checkTimeout } from "../timeout.js";
+import type { World } from "../world.js";
 
 /** This process's rank in a world of processes; made by `joinWorld()`. Closing it leaves the world. */
 export class JoinedRank<B extends Backend = "cpu"> extends Rank<B> implements Disposable, AsyncDisposable {
-  private agreement: Promise<number[]> | undefined;
+  readonly #engine: Engine;
+  #agreement: Promise<number[]> | undefined;
+
+  /** @internal */
+  constructor(world: World<B>, engine: Engine, number: number) {
+    super(world, engine, number);
+    this.#engine = engine;
+  }
 
   /** Ranks of the world, those that are gone included. */
   get size(): number {
-    return this.world.size;
+    return this.#engine.size;
   }
 
   /** Ranks that are gone: their processes ended, closed their world, or gave no sign of life for too long. */
   lostRanks(): readonly LostRank[] {
-    this.world.requireOpen();
-    return this.world.native.lostRanks();
+    this.#engine.requireOpen();
+    return this.#engine.native.lostRanks();
   }
 
   /** The ranks that are still there, as this process sees it now. Another may see it otherwise: {@link agreeOnSurvivors}. */
@@ -39,16 +47,16 @@ export class JoinedRank<B extends Backend = "cpu"> extends Rank<B> implements Di
   async agreeOnSurvivors(options: { readonly timeoutMs?: number } = {}): Promise<number[]> {
     checkOptions("options", options, { timeoutMs: true }, "an object such as { timeoutMs: 5000 }");
     const { timeoutMs = 60_000 } = options;
-    this.agreement ??= this.agree(timeoutMs).finally(() => {
-      this.agreement = undefined;
+    this.#agreement ??= this.#agree(timeoutMs).finally(() => {
+      this.#agreement = undefined;
     });
-    return this.agreement;
+    return this.#agreement;
   }
 
-  private async agree(timeoutMs: number): Promise<number[]> {
-    this.world.requireOpen();
+  async #agree(timeoutMs: number): Promise<number[]> {
+    this.#engine.requireOpen();
     checkTimeout(timeoutMs);
-    const { native, pump } = this.world;
+    const { native, pump } = this.#engine;
     const deadline = performance.now() + timeoutMs;
     const found: number[] = [];
     await pump.until(() => {
@@ -65,21 +73,9 @@ export class JoinedRank<B extends Backend = "cpu"> extends Rank<B> implements Di
     return found;
   }
 
-  /** Zeroed memory that the other processes can reach: what their part of a collective reads and writes directly. */
-  override allocate<T extends DataType>(dataType: T, length: number): BufferOf<B, T> {
-    if (this.world.backend === "cuda") return super.allocate(dataType, length);
-    this.world.requireOpen();
-    if (!isDataType(dataType)) throw new InvalidArgumentError("dataType", dataType, 'a data type such as "float32"');
-    if (!Number.isInteger(length) || length < 0) throw new InvalidArgumentError("length", length, "a whole number of elements");
-    const ArrayOfType = typedArrayOf(dataType);
-    const buffer = callNative(() => this.world.native.allocate(length * ArrayOfType.BYTES_PER_ELEMENT));
-    noteAllocated(buffer);
-    return new ArrayOfType(buffer, 0, length) as BufferOf<B, T>;
-  }
-
   /** Leaves the world and fails what is in flight. The other ranks' collectives with this one end with an error there. */
   close(): void {
-    this.world.close();
+    this.#engine.close();
   }
 
   [Symbol.dispose](): void {

@@ -1,11 +1,14 @@
+import { checkObject, checkPath } from "@dfccl/primitives";
 import { callNative } from "../native-addon/native-error.js";
 import { nativeAddon } from "../native-addon/native-world.js";
 import type { FlightRecord } from "./flight-record.js";
 
 /**
  * Writes a record as JSON: whole or not at all, whoever reads or dies meanwhile. Makes the folder where there is none.
- * @throws {EngineError} SYSTEM, with the path and the system's reason in its facts.
+ * @throws {InvalidArgumentError} for a path or a record that is none; {@link EngineError} SYSTEM, with the path and the system's reason in its facts.
  */
 export function writeFlightRecord(path: string, record: FlightRecord): void {
+  checkPath("path", path, "/tmp/flight_0");
+  checkObject("record", record, "a record such as flightRecordOf() gives");
   callNative(() => nativeAddon().writeFlightRecord(path, JSON.stringify(record)));
 }

@@ -1,8 +1,11 @@
+import { constants } from "node:buffer";
 import { buildProgram, encodeProgram } from "@dfccl/primitives";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { openWorld, type RegisteredCollective } from "../../src/index.js";
-import { expectFault, thrownBy } from "../support/faults.js";
+import { joinWorld, openWorld, type RegisteredCollective } from "../../src/index.js";
+import { nativeAddon } from "../../src/native-addon/native-world.js";
+import { engineOf } from "../../src/world.js";
+import { expectFault, thrownBy, untyped } from "../support/faults.js";
 import { rankOf } from "../support/open.js";
 
 const barrier = { collective: "barrier", dataType: "int8", count: 0 } as const;
@@ -77,6 +80,23 @@ describe("out of room", () => {
     );
     expect(rankOf(world, 0).allocate("float64", 0)).toHaveLength(0);
   });
+
+  // Node gives memory back that it has no buffer for, and the addon did so too.
+  it("for a buffer larger than Node has, allocating fails, alone and joined", async () => {
+    using world = openWorld({ ranks: 1 });
+    await using joined = await joinWorld({ launch: { rank: 0, size: 1, job: `limits-${process.pid}` } });
+    for (const rank of [rankOf(world, 0), joined]) {
+      const lengths = [constants.MAX_LENGTH + 1, 2 ** 45, 2 ** 53, 1e300, Number.NaN, Number.POSITIVE_INFINITY, 0.5, untyped("5")];
+      for (const length of lengths) {
+        const { code } = thrownBy(() => rank.allocate("uint8", length)) as { code: string };
+        expect(code, String(length)).toBe(length > 2 ** 32 && length < 2 ** 53 ? "OUT_OF_MEMORY" : "INVALID_ARGUMENT");
+      }
+      expect(rank.allocate("uint8", 5)).toHaveLength(5);
+    }
+    for (const bytes of [constants.MAX_LENGTH + 1, 2 ** 53, -1, 0.5, Number.NaN, untyped("5"), untyped(undefined)]) {
+      expect(() => nativeAddon().allocate(bytes)).toThrow();
+    }
+  });
 });
 
 describe("a registration", () => {
@@ -105,7 +125,7 @@ describe("a registration", () => {
         for (const [at, value] of changes) if (at < length) mutated[at] = value;
         const spec = { id: 1, collective: 0, dataType: 7, op: 0, count: 8, root: 0, scale: 1, priority: 0, ranks: Uint32Array.of(0, 1) };
         try {
-          world.native.unregister(0, world.native.register(0, { ...spec, program: mutated }), 0);
+          engineOf(world).native.unregister(0, engineOf(world).native.register(0, { ...spec, program: mutated }), 0);
         } catch (error) {
           expect((error as { status: number }).status).toBe(5);
         }

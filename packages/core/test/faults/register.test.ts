@@ -1,6 +1,7 @@
 import { buildProgram, createProgram, DfcclError, type Program } from "@dfccl/primitives";
 import { describe, expect, it } from "vitest";
 import { type CollectiveOptions, openWorld } from "../../src/index.js";
+import { engineOf } from "../../src/world.js";
 import { base, expectFault, thrownBy, untyped } from "../support/faults.js";
 import { rankOf } from "../support/open.js";
 
@@ -23,6 +24,14 @@ describe("registering", () => {
     ["three ranks for send-recv", { collective: "send-recv" }, "ranks"],
     ["a priority beyond 32 bits", { priority: 2 ** 31 }, "priority"],
     ["a scale that is no number", { scale: Number.NaN }, "scale"],
+    ["half of integers", { dataType: "int32", op: "scaled-sum", scale: 0.5 }, "scale"],
+    ["a scale beyond int32", { dataType: "int32", op: "scaled-sum", scale: 1e30 }, "scale"],
+    ["a scale beyond int8", { dataType: "int8", op: "scaled-sum", scale: 300 }, "scale"],
+    ["a negative scale of uint8", { dataType: "uint8", op: "scaled-sum", scale: -1 }, "scale"],
+    ["a scale beyond int64", { dataType: "int64", op: "scaled-sum", scale: 2 ** 63 }, "scale"],
+    ["a scale beyond uint64", { dataType: "uint64", op: "scaled-sum", scale: 2 ** 64 }, "scale"],
+    ["a scale beyond float32", { op: "scaled-sum", scale: 1e300 }, "scale"],
+    ["an infinite scale", { dataType: "float64", op: "scaled-sum", scale: Number.POSITIVE_INFINITY }, "scale"],
     ["custom without a program", { collective: "custom" }, "program"],
     ["a program for fewer ranks", { program: ring("all-reduce", 2), ranks: [1, 2, 0] }, "program"],
   ];
@@ -33,6 +42,27 @@ describe("registering", () => {
       "INVALID_ARGUMENT",
       { argument },
     );
+  });
+
+  it("the ends of a type's range are scales, and sums that aren't scaled don't care", () => {
+    using world = openWorld({ ranks: 1 });
+    const ends = [
+      ["int8", -128],
+      ["uint8", 255],
+      ["int32", -(2 ** 31)],
+      ["int64", -(2 ** 63)],
+      ["uint64", 2 ** 64 - 2048],
+      ["float16", 0.5],
+    ] as const;
+    for (const [dataType, scale] of ends)
+      rankOf(world, 0)
+        .register({ ...base, dataType, op: "scaled-sum", scale })
+        .unregister();
+    rankOf(world, 0)
+      .register({ ...base, dataType: "int32", scale: 0.5 })
+      .unregister();
+    const error = thrownBy(() => rankOf(world, 0).register({ ...base, dataType: "uint8", op: "scaled-sum", scale: 256 }));
+    expect(String(error)).toContain("scale is 256. Give a whole number from 0 to 256 - 1, by which values of uint8");
   });
 
   it("a count that no memory holds is refused", () => {
@@ -131,7 +161,7 @@ describe("registering", () => {
     using world = openWorld({ ranks: 1 });
     const spec = { id: 1, collective: 0, dataType: 7, op: 0, count: 4, root: 0, scale: 1, priority: 0, ranks: Uint32Array.of(0) };
     for (const program of [Uint8Array.of(1, 2, 3), new Uint8Array(96), new Uint8Array(4096).fill(255)]) {
-      const error = thrownBy(() => world.native.register(0, { ...spec, program })) as { status: number; remedy: string };
+      const error = thrownBy(() => engineOf(world).native.register(0, { ...spec, program })) as { status: number; remedy: string };
       expect(error.status).toBe(5);
       expect(error.remedy).not.toBe("");
     }
@@ -160,9 +190,9 @@ describe("registering", () => {
   it("a handle that doesn't exist is refused by the engine", () => {
     using world = openWorld({ ranks: 1 });
     for (const handle of [0, 5, 4_000_000_000]) {
-      expect((thrownBy(() => world.native.abort(0, handle)) as { status: number }).status).toBe(2);
-      expect((thrownBy(() => world.native.unregister(0, handle, 0)) as { status: number }).status).toBe(2);
-      expect((thrownBy(() => world.native.explain(0, handle)) as { status: number }).status).toBe(2);
+      expect((thrownBy(() => engineOf(world).native.abort(0, handle)) as { status: number }).status).toBe(2);
+      expect((thrownBy(() => engineOf(world).native.unregister(0, handle, 0)) as { status: number }).status).toBe(2);
+      expect((thrownBy(() => engineOf(world).native.explain(0, handle)) as { status: number }).status).toBe(2);
     }
   });
 });

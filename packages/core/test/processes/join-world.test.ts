@@ -162,7 +162,7 @@ describe("joinWorld", () => {
     expect(await failureOf(joinWorld({ launch: alone, policy: "in-order" }))).toBeInstanceOf(InvalidArgumentError);
     expect(await failureOf(joinWorld({ launch: alone, timeoutMs: 0 }))).toBeInstanceOf(InvalidArgumentError);
     expect(await failureOf(joinWorld({ launch: { ...alone, rank: 2 } }))).toHaveProperty("code", "INVALID_ARGUMENT");
-    for (const wrong of [null, 5, { launch: { ...alone, job: 5 } }, { launch: alone, secret: 5 }]) {
+    for (const wrong of [null, 5, { launch: { ...alone, job: 5 } }, { launch: alone, secret: 5 }, { launch: alone, flightRecord: 5 }]) {
       expect(await failureOf(joinWorld(wrong as never))).toBeInstanceOf(InvalidArgumentError);
     }
   });

@@ -1,5 +1,5 @@
 import { readFile, rename, writeFile } from "node:fs/promises";
-import { DfcclError } from "@dfccl/primitives";
+import { checkPath, DfcclError } from "@dfccl/primitives";
 import type { Candidate } from "./candidate.js";
 import type { CurveFit } from "./fit-curve.js";
 import type { MeasuredPoint, TuneResult } from "./tune.js";
@@ -38,8 +38,12 @@ export class TuningFileError extends DfcclError {
 
 const schemaVersion = 1;
 
-/** Writes a result to `path`, whole or not at all. */
+/**
+ * Writes a result to `path`, whole or not at all.
+ * @throws {InvalidArgumentError} for what is no path.
+ */
 export async function saveTuning(path: string, result: TuneResult, machine: MachineFingerprint, savedAt: Date): Promise<void> {
+  checkPath("path", path, "tuning.json");
   const { best, gain, curve, fit } = result;
   const tuning: StoredTuning = { machine, savedAt: savedAt.toISOString(), best, gain, curve, fit };
   const unfinished = `${path}.${process.pid}.tmp`;
@@ -49,9 +53,10 @@ export async function saveTuning(path: string, result: TuneResult, machine: Mach
 
 /**
  * Reads what `saveTuning` wrote. A missing file and one of another machine are values: the caller uses its defaults.
- * @throws {TuningFileError} for a file that can't be read, isn't JSON, or holds anything else.
+ * @throws {InvalidArgumentError} for what is no path; {@link TuningFileError} for a file that can't be read, isn't JSON, or holds anything else.
  */
 export async function loadTuning(path: string, machine: MachineFingerprint): Promise<LoadedTuning> {
+  checkPath("path", path, "tuning.json");
   let text: string;
   try {
     text = await readFile(path, "utf8");

@@ -33,6 +33,12 @@ describe("a tuning file", () => {
     expect(await readdir(folder)).toEqual(["tuning.json"]);
   });
 
+  it.each([5, null, undefined, {}, "", "a\0b"])("is not %j", async (nothing) => {
+    const refused = expect.objectContaining({ code: "INVALID_ARGUMENT", facts: expect.objectContaining({ argument: "path" }) });
+    await expect(saveTuning(nothing as never, result, machine, savedAt)).rejects.toEqual(refused);
+    await expect(loadTuning(nothing as never, machine)).rejects.toEqual(refused);
+  });
+
   it("keeps a fit without an optimum", async () => {
     await saveTuning(path, { ...result, fit: { ...result.fit, optimum: undefined } }, machine, savedAt);
     expect(await loadTuning(path, machine)).toMatchObject({ ok: true, tuning: { fit: { optimum: undefined } } });

@@ -1,0 +1,75 @@
+import type { Batch } from "./batch.js";
+import type { PumpedRank } from "./completion-pump.js";
+import { DeviceBuffer, type DeviceOwner, rootOf } from "./device-buffer.js";
+import type { Engine } from "./engine.js";
+import { givenUp } from "./errors.js";
+import { Quarantine } from "./quarantine.js";
+import { RankQueues } from "./rank-queues.js";
+import { type RegisteredCollective, registrationOf } from "./registered-collective.js";
+import { RunTable } from "./run-table.js";
+import { type RunRequest, Submitter } from "./submitter.js";
+
+/** One rank's side of the engine: its queues, and the runs in them. */
+export class RankEngine implements PumpedRank, DeviceOwner {
+  readonly queues: RankQueues;
+  readonly quarantine: Quarantine;
+  private readonly runs: RunTable;
+  private readonly submitter: Submitter;
+
+  constructor(
+    readonly engine: Engine,
+    readonly number: number,
+  ) {
+    const { native } = engine;
+    this.queues = new RankQueues(native.memory(number));
+    this.quarantine = new Quarantine((collective) => native.isQuarantineOver(number, registrationOf(collective).handle));
+    this.runs = new RunTable(this.queues, this.quarantine, (collective) => {
+      const { handle } = registrationOf(collective);
+      return givenUp(collective, native.lostRanks(number, handle), native.whyAborted(number, handle));
+    });
+    this.submitter = new Submitter(this.queues, this.runs, () => native.ring());
+    engine.ranks.push(this);
+  }
+
+  private readonly isOurs = (collective: RegisteredCollective): boolean => registrationOf(collective).rank === this;
+
+  /** @throws {InvalidArgumentError}, {BufferError}, {ClosedError} before anything is submitted. */
+  check(requests: readonly RunRequest[]): void {
+    this.submitter.check(requests, this.isOurs);
+  }
+
+  /** @pre check(requests) has just passed. */
+  submit(batch: Batch, requests: readonly RunRequest[]): void {
+    this.submitter.submit(batch, requests);
+    this.engine.pump.kick();
+  }
+
+  get pendingRuns(): number {
+    return this.runs.size + this.submitter.waiting;
+  }
+
+  uses(root: DeviceBuffer): boolean {
+    const isOfIt = (buffer: unknown): boolean => buffer instanceof DeviceBuffer && rootOf(buffer) === root;
+    return this.runs.someBuffer(isOfIt) || this.quarantine.someBuffer(isOfIt);
+  }
+
+  get isWatching(): boolean {
+    return !this.quarantine.isEmpty;
+  }
+
+  /** Delivers completions and submits what waited for the room that they made. @returns how many. */
+  deliver(): number {
+    const delivered = this.runs.deliver();
+    // A callback may have closed the world.
+    if (!this.engine.isOpen) return delivered;
+    if (!this.quarantine.isEmpty) this.quarantine.release();
+    this.submitter.flush();
+    return delivered;
+  }
+
+  failAll(error: unknown, isEngineStopped: boolean): void {
+    this.runs.failAll(error, isEngineStopped);
+    this.submitter.failAll(error);
+    if (isEngineStopped) this.quarantine.clear();
+  }
+}

@@ -1,0 +1,112 @@
+import { byteSizeOf } from "@dfccl/primitives";
+import type { CollectiveBuffer } from "./backend.js";
+import { DeviceBuffer, windowOf } from "./device-buffer.js";
+import { ClosedError } from "./errors.js";
+import { callNative } from "./native-addon/native-error.js";
+import type { RankEngine } from "./rank-engine.js";
+import type { CollectiveFacts } from "./registered-collective.js";
+import { type BufferLengths, checkBuffer, checkDeviceBuffer, checkPlacement, checkReach } from "./run-check.js";
+
+/** What the engine needs of a registered collective: its number there, its runs, and where their buffers lie. */
+export class Registration {
+  /** "all-reduce 7 on rank 0", for messages. */
+  readonly name: string;
+  readonly member: number;
+  /** Runs submitted so far, waiting for room or not. */
+  issuedRuns = 0;
+  /** Of them, those that have ended and been delivered. */
+  deliveredRuns = 0;
+  /** Addresses of the run being submitted: set by prepare(), so that the hot path makes no objects. */
+  sendAddress = 0;
+  recvAddress = 0;
+  /** As RankQueues.write() takes them. */
+  windows = 0;
+  private isRegistered = true;
+  // The buffers that were checked last; none before the first run and after close().
+  private isChecked = false;
+  private lastSend: CollectiveBuffer | undefined | null;
+  private lastRecv: CollectiveBuffer | undefined | null;
+  private lastSendBytes = 0;
+  private lastRecvBytes = 0;
+
+  constructor(
+    readonly rank: RankEngine,
+    /** The engine's number for it. */
+    readonly handle: number,
+    readonly facts: CollectiveFacts,
+    private readonly lengths: BufferLengths,
+    private readonly program: { readonly inPlace: boolean; readonly outOfPlace: boolean; readonly usesDirect: boolean },
+  ) {
+    this.name = `${facts.collective} ${facts.id} on rank ${rank.number}`;
+    this.member = facts.ranks.indexOf(rank.number);
+  }
+
+  /** Whether it is registered, in a world that is open. */
+  get isOpen(): boolean {
+    return this.isRegistered && this.rank.engine.isOpen;
+  }
+
+  requireOpen(): void {
+    this.rank.engine.requireOpen();
+    if (!this.isRegistered) throw new ClosedError(this.name);
+  }
+
+  /** It has been unregistered. */
+  close(): void {
+    this.isRegistered = false;
+    this.isChecked = false;
+    this.lastSend = undefined;
+    this.lastRecv = undefined;
+  }
+
+  isQuarantineOver(): boolean {
+    return callNative(() => this.rank.engine.native.isQuarantineOver(this.rank.number, this.handle));
+  }
+
+  /** Checks the buffers of one run; their addresses are then in sendAddress and recvAddress. */
+  prepare(send: CollectiveBuffer | undefined | null, recv: CollectiveBuffer | undefined | null): void {
+    // The same buffers again, as in a training loop. A detached one has no bytes left, so it doesn't pass for the same.
+    const isKnown = this.isChecked && send === this.lastSend && recv === this.lastRecv;
+    if (isKnown && bytesOf(send) === this.lastSendBytes && bytesOf(recv) === this.lastRecvBytes) return;
+    this.check(send, recv);
+    this.isChecked = true;
+    this.lastSend = send;
+    this.lastRecv = recv;
+    this.lastSendBytes = bytesOf(send);
+    this.lastRecvBytes = bytesOf(recv);
+  }
+
+  private check(send: CollectiveBuffer | undefined | null, recv: CollectiveBuffer | undefined | null): void {
+    this.requireOpen();
+    const { name, lengths, rank } = this;
+    const { dataType } = this.facts;
+    const { window, backend } = rank.engine;
+    const check = backend === "cuda" ? checkDeviceBuffer : checkBuffer;
+    const sendAddress = check(name, "send", send, dataType, lengths.send, rank);
+    const recvAddress = check(name, "recv", recv, dataType, lengths.recv, rank);
+    const elementBytes = byteSizeOf(dataType);
+    if (this.program.usesDirect && window !== undefined) {
+      checkReach(name, "send", sendAddress, lengths.send * elementBytes, window);
+      checkReach(name, "recv", recvAddress, lengths.recv * elementBytes, window);
+    }
+    checkPlacement(
+      name,
+      { address: sendAddress, bytes: lengths.send * elementBytes },
+      { address: recvAddress, bytes: lengths.recv * elementBytes },
+      this.member,
+      this.program,
+    );
+    this.sendAddress = sendAddress;
+    this.recvAddress = recvAddress;
+    this.windows = lengths.send === 0 ? 0 : windowOfBuffer(send);
+    if (lengths.recv !== 0) this.windows += windowOfBuffer(recv) * 0x10000;
+  }
+}
+
+function windowOfBuffer(buffer: CollectiveBuffer | undefined | null): number {
+  return buffer instanceof DeviceBuffer ? windowOf(buffer) : 0;
+}
+
+function bytesOf(view: CollectiveBuffer | undefined | null): number {
+  return view === undefined || view === null ? 0 : view.byteLength;
+}

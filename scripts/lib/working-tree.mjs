@@ -1,0 +1,22 @@
+// What git sees of the working tree, so that tests which leave something there are noticed.
+import { realpathSync } from "node:fs";
+import { root } from "./paths.mjs";
+import { run } from "./run.mjs";
+
+/**
+ * @returns {entries}: a line for each file that is changed or unknown to git, as `git status --porcelain` prints it; or {obstacle}:
+ *   why git can't say, such as in an unpacked archive.
+ */
+export async function readWorkingTree(folder = root) {
+  const git = (...args) => run(["git", ...args], { cwd: folder, timeoutMs: 60_000 });
+  const top = await git("rev-parse", "--show-toplevel");
+  if (top.code !== 0) return { obstacle: `not a git checkout (${top.output.trim()})` };
+  // An archive may be unpacked within some other project's checkout.
+  if (top.output.trim() !== realpathSync(folder)) return { obstacle: `not a git checkout, but within that of ${top.output.trim()}` };
+  const status = await git("status", "--porcelain", "--untracked-files=all");
+  if (status.code !== 0) return { obstacle: `git status failed (${status.output.trim()})` };
+  return { entries: status.output.split("\n").filter((line) => line !== "") };
+}
+
+/** What came into the tree from one reading to the next. */
+export const entriesSince = (before, after) => after.entries.filter((line) => !before.entries.includes(line));
