@@ -17,6 +17,8 @@
 #include "dfccl/daemon/turn_round.hpp"
 #include "simulated/current_device.hpp"
 #include "simulated/device.hpp"
+#include "simulated/modules.hpp"
+#include "simulated/slices.hpp"
 
 namespace dfccl::gpu {
 namespace {
@@ -198,6 +200,7 @@ void run(const LaunchArguments& launch, uint32_t grid) {
   Leader<Platform> leader(memory);
   leader.enter(startedAt);
   while (mine.left != grid) {
+    simulated::step();
     BlockDaemon<Platform>& first = *blocks[0];
     bool any = false;
     mine.block = 0;
@@ -235,8 +238,8 @@ struct LeavesStreams : AllRules {
 
 }  // namespace
 
-cudaError_t prepareDaemon() { return cudaSuccess; }
-cudaError_t prepareArrive() { return cudaSuccess; }
+cudaError_t prepareDaemon() { return simulated::loadModule(simulated::kEngineModule); }
+cudaError_t prepareArrive() { return simulated::loadModule(simulated::kEngineModule); }
 
 cudaError_t launchArrive(const NoticeRing& notices, uint32_t slot, Atomic<uint64_t>* doorbell, cudaStream_t handle) {
   simulated::Stream& stream = simulated::Device::streamOf(handle, simulated::currentDevice);
@@ -245,16 +248,14 @@ cudaError_t launchArrive(const NoticeRing& notices, uint32_t slot, Atomic<uint64
     std::atomic_thread_fence(std::memory_order_seq_cst);
     if (notices.header->isRead.load(order::seqCst) == 0) doorbell->store(position + 1, order::seqCst);
   };
-  simulated::Device::at(stream.device()).launch(stream, arrive, true);
-  return cudaSuccess;
+  return simulated::Device::at(stream.device()).launch(stream, arrive, true);
 }
 
 cudaError_t launchDaemon(const LaunchArguments& arguments, uint32_t grid, cudaStream_t handle) {
-  auto& stream = *reinterpret_cast<simulated::Stream*>(handle);
+  simulated::Stream& stream = simulated::Device::streamOf(handle, simulated::currentDevice);
   const bool leaves = std::getenv("SIMULATED_LEAVES") != nullptr;
   const auto daemon = [=] { leaves ? run<LeavesStreams>(arguments, grid) : run<AllRules>(arguments, grid); };
-  simulated::Device::at(stream.device()).launch(stream, daemon);
-  return cudaSuccess;
+  return simulated::Device::at(stream.device()).launch(stream, daemon);
 }
 
 }  // namespace dfccl::gpu
