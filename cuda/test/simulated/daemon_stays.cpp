@@ -216,7 +216,7 @@ void run(const LaunchArguments& launch, uint32_t grid) {
       any |= blocks[b]->isInside() && blocks[b]->step(platform);
     }
     if (any) continue;
-    if (isWatchdogDue(launch, startedAt, platform.now())) {
+    if (isWatchdogDue(launch, startedAt, platform.now() - simulated::pausedNanos())) {
       memory.residency.exited.store(1, order::seqCst);
       break;
     }

@@ -109,9 +109,23 @@ void awaitTurn(int device) {
 
 thread_local int steppedDevice = -1;
 
+/// When this thread's kernel stepped last, and what it has missed.
+struct Steps {
+  uint64_t last = 0, paused = 0;
+
+  void note() {
+    constexpr uint64_t kPause = 10'000'000;  // no step takes so long
+    const uint64_t now = nanos();
+    if (last != 0 && now - last > kPause) paused += now - last;
+    last = now;
+  }
+};
+thread_local Steps steps;
+
 }  // namespace
 
 AtWork::AtWork(int device) : device_(device) {
+  steps = {};
   Board* const board = boardOf(device);
   if (board == nullptr) return;
   board->seats[mySeat(device, *board)].working.fetch_add(1);
@@ -129,7 +143,10 @@ AtWork::~AtWork() {
 bool isSliced() { return boardOf(0) != nullptr; }
 
 void step() {
+  steps.note();
   if (steppedDevice >= 0) awaitTurn(steppedDevice);
 }
+
+uint64_t pausedNanos() { return steps.paused; }
 
 }  // namespace dfccl::gpu::simulated

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 
 namespace dfccl::gpu::simulated {
 
@@ -23,5 +24,9 @@ bool isSliced();
 /// A step of a kernel: returns when this process has the device. Kernels that go on for long call it again and again.
 /// Outside of kernels it does nothing.
 void step();
+
+/// For how long the kernel on this thread has not been stepping, because its thread had no processor or its process not
+/// the device. On a busy machine that is seconds, which a watchdog must not count.
+uint64_t pausedNanos();
 
 }  // namespace dfccl::gpu::simulated
