@@ -94,17 +94,22 @@ TEST_CASE("a kernel that runs leaves its queue to other streams, until its own s
 }
 
 TEST_CASE("a kernel that has not begun keeps its queue") {
-  Word word;
+  Word word, behind;
   Seen seen(word);
   REQUIRE(loadModule(kModule) == cudaSuccess);
   {
     const KernelsHeld held(0);
-    REQUIRE(launchUserKernel(newStream(), kModule, seen.note()) == cudaSuccess);
-    CHECK(cudaStreamQuery(nullptr) == cudaSuccess);
+    for (const cudaStream_t stream : newStreams(kQueues)) {
+      REQUIRE(launchUserKernel(stream, kModule, seen.note()) == cudaSuccess);
+    }
+    behind.letOpen(newStream());
+    CHECK_FALSE(comesToHold([&] { return behind.isOpen(); }, std::chrono::milliseconds(100)));
     word.open();
   }
   CHECK(seen.runs());
   CHECK(seen.wasOpen);
+  CHECK(cudaDeviceSynchronize() == cudaSuccess);
+  CHECK(behind.isOpen());
 }
 
 TEST_CASE("CUDA_DEVICE_MAX_CONNECTIONS says how many hardware queues there are") {
