@@ -5,15 +5,22 @@
 #include <cstdint>
 #include <cstring>
 
+#include "simulated/call.hpp"
 #include "simulated/current_device.hpp"
-#include "simulated/device.hpp"
-#include "simulated/memory_kind.hpp"
+#include "simulated/memory_table.hpp"
 
 using namespace dfccl::gpu::simulated;
 
 namespace {
 
-Stream& of(cudaStream_t stream) { return Device::streamOf(stream, currentDevice); }
+/// A call about a stream: refused where it is none, or one that was destroyed.
+template <class Act>
+cudaError_t onStream(cudaStream_t handle, const Act& act) {
+  Stream* const stream = Device::findStream(handle, currentDevice);
+  if (stream == nullptr) return answer(errorOfMissing(handle));
+  Call call(Device::at(stream->device()), unkindness().lockedCalls);
+  return answer(act(*stream, call));
+}
 
 /// Pages of an arena that nobody has written to needn't be touched to be zero.
 bool isGivenBack(void* memory, size_t bytes) {
@@ -23,10 +30,15 @@ bool isGivenBack(void* memory, size_t bytes) {
 }
 
 /// Copies of pageable memory are over when the call returns.
-void putCopy(cudaStream_t handle, bool isPageable, const std::function<void()>& copy) {
-  Stream& stream = of(handle);
-  Device::at(stream.device()).copy(stream, copy);
-  if (isPageable) stream.synchronize();
+cudaError_t putCopy(cudaStream_t handle, bool isPageable, const std::function<void()>& copy) {
+  Stream* const stream = Device::findStream(handle, currentDevice);
+  if (stream == nullptr) return answer(errorOfMissing(handle));
+  Device& device = Device::at(stream->device());
+  Call call(device);
+  device.copy(*stream, copy);
+  call.release();
+  if (isPageable) stream->synchronize();
+  return cudaSuccess;
 }
 
 }  // namespace
@@ -38,71 +50,98 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   *greatest = Device::kGreatestPriority;
   return cudaSuccess;
 }
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int priority) {
-  *stream = reinterpret_cast<cudaStream_t>(&Device::at(currentDevice).makeStream(priority));
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
+  const Call call(currentOne(), unkindness().lockedCalls);
+  const auto order = (flags & cudaStreamNonBlocking) != 0 ? Stream::Order::free : Stream::Order::withLegacy;
+  *stream = reinterpret_cast<cudaStream_t>(&currentOne().makeStream(priority, order));
   return cudaSuccess;
 }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
   return cudaStreamCreateWithPriority(stream, flags, Device::kLeastPriority);
 }
-cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  if (stream == nullptr) return cudaErrorInvalidResourceHandle;
-  Device::at(of(stream).device()).destroyStream(of(stream));
-  return cudaSuccess;
+cudaError_t cudaStreamCreate(cudaStream_t* stream) { return cudaStreamCreateWithFlags(stream, cudaStreamDefault); }
+cudaError_t cudaStreamDestroy(cudaStream_t handle) {
+  if (handle == nullptr || handle == cudaStreamLegacy || handle == cudaStreamPerThread) {
+    return answer(cudaErrorInvalidResourceHandle);
+  }
+  return onStream(handle, [](Stream& stream, Call&) {
+    Device::at(stream.device()).destroyStream(stream);
+    return cudaSuccess;
+  });
 }
-cudaError_t cudaStreamQuery(cudaStream_t stream) { return of(stream).isIdle() ? cudaSuccess : cudaErrorNotReady; }
-cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
-  *device = of(stream).device();
-  return cudaSuccess;
+cudaError_t cudaStreamQuery(cudaStream_t handle) {
+  return onStream(handle, [](Stream& stream, Call&) { return stream.isIdle() ? cudaSuccess : cudaErrorNotReady; });
 }
-cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
-  *priority = of(stream).priority();
-  return cudaSuccess;
+cudaError_t cudaStreamGetDevice(cudaStream_t handle, int* device) {
+  return onStream(handle, [=](Stream& stream, Call&) {
+    *device = stream.device();
+    return cudaSuccess;
+  });
 }
-cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
-  *id = of(stream).id;
-  return cudaSuccess;
+cudaError_t cudaStreamGetId(cudaStream_t handle, unsigned long long* id) {
+  return onStream(handle, [=](Stream& stream, Call&) {
+    *id = stream.id;
+    return cudaSuccess;
+  });
 }
-cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  of(stream).synchronize();
-  return cudaSuccess;
+cudaError_t cudaStreamGetPriority(cudaStream_t handle, int* priority) {
+  return onStream(handle, [=](Stream& stream, Call&) {
+    *priority = stream.priority();
+    return cudaSuccess;
+  });
 }
-cudaError_t cudaDeviceSynchronize() {
-  Device::at(currentDevice).awaitIdle(false);
-  return cudaSuccess;
+cudaError_t cudaStreamGetFlags(cudaStream_t handle, unsigned* flags) {
+  return onStream(handle, [=](Stream& stream, Call&) {
+    *flags = stream.order() == Stream::Order::free ? cudaStreamNonBlocking : cudaStreamDefault;
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
+  return onStream(handle, [](Stream& stream, Call& call) {
+    call.release();
+    stream.synchronize();
+    return cudaSuccess;
+  });
 }
 
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
-  *status = of(stream).isCapturing ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
-  return cudaSuccess;
+cudaError_t cudaStreamIsCapturing(cudaStream_t handle, cudaStreamCaptureStatus* status) {
+  return onStream(handle, [=](Stream& stream, Call&) {
+    *status = stream.isCapturing ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+    return cudaSuccess;
+  });
 }
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
-  of(stream).isCapturing = true;
-  return cudaSuccess;
+cudaError_t cudaStreamBeginCapture(cudaStream_t handle, cudaStreamCaptureMode) {
+  return onStream(handle, [](Stream& stream, Call&) {
+    stream.isCapturing = true;
+    return cudaSuccess;
+  });
 }
-cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
-  of(stream).isCapturing = false;
-  *graph = nullptr;
-  return cudaSuccess;
+cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* graph) {
+  return onStream(handle, [=](Stream& stream, Call&) {
+    stream.isCapturing = false;
+    *graph = nullptr;
+    return cudaSuccess;
+  });
 }
 cudaError_t cudaGraphDestroy(cudaGraph_t) { return cudaSuccess; }
 
-cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
-  of(stream).put([=] { function(data); });
-  return cudaSuccess;
+cudaError_t cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t function, void* data) {
+  return onStream(handle, [=](Stream& stream, Call&) {
+    Device::at(stream.device()).order(stream);
+    stream.put([=] { function(data); });
+    return cudaSuccess;
+  });
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind, cudaStream_t stream) {
-  putCopy(stream, isPageable(to) || isPageable(from), [=] { std::memcpy(to, from, bytes); });
-  return cudaSuccess;
+  return putCopy(stream, isPageable(to) || isPageable(from), [=] { std::memcpy(to, from, bytes); });
 }
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind) {
-  if (bytes != 0) putCopy(nullptr, true, [=] { std::memcpy(to, from, bytes); });
-  return cudaSuccess;
+  return bytes == 0 ? cudaSuccess : putCopy(nullptr, true, [=] { std::memcpy(to, from, bytes); });
 }
 cudaError_t cudaMemsetAsync(void* memory, int value, size_t bytes, cudaStream_t stream) {
-  putCopy(stream, false, [=] {
+  return putCopy(stream, false, [=] {
     if (value != 0 || !isGivenBack(memory, bytes)) std::memset(memory, value, bytes);
   });
-  return cudaSuccess;
 }
+cudaError_t cudaMemset(void* memory, int value, size_t bytes) { return cudaMemsetAsync(memory, value, bytes, nullptr); }
 }

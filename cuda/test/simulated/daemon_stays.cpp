@@ -17,6 +17,8 @@
 #include "dfccl/daemon/turn_round.hpp"
 #include "simulated/current_device.hpp"
 #include "simulated/device.hpp"
+#include "simulated/modules.hpp"
+#include "simulated/slices.hpp"
 
 namespace dfccl::gpu {
 namespace {
@@ -209,6 +211,7 @@ void run(const LaunchArguments& launch, uint32_t grid) {
   constexpr uint32_t kRoundsPerPost = 256;
   uint32_t rounds = 0;
   while (mine.left != grid) {
+    simulated::step();
     BlockDaemon<Platform>& first = *blocks[0];
     bool any = false;
     mine.block = 0;
@@ -224,7 +227,7 @@ void run(const LaunchArguments& launch, uint32_t grid) {
       any |= blocks[b]->isInside() && blocks[b]->step(platform);
     }
     if (any) continue;
-    if (isWatchdogDue(launch, startedAt, platform.now())) {
+    if (isWatchdogDue(launch, startedAt, platform.now() - simulated::pausedNanos())) {
       memory.residency.exited.store(1, order::seqCst);
       break;
     }
@@ -245,13 +248,13 @@ struct LeavesStreams : AllRules {
 
 }  // namespace
 
-cudaError_t prepareDaemon() { return cudaSuccess; }
+cudaError_t prepareDaemon() { return simulated::loadModule(simulated::kEngineModule); }
+
 cudaError_t launchDaemon(const LaunchArguments& arguments, uint32_t grid, cudaStream_t handle) {
-  auto& stream = *reinterpret_cast<simulated::Stream*>(handle);
+  simulated::Stream& stream = simulated::Device::streamOf(handle, simulated::currentDevice);
   const bool leaves = std::getenv("SIMULATED_LEAVES") != nullptr;
   const auto daemon = [=] { leaves ? run<LeavesStreams>(arguments, grid) : run<AllRules>(arguments, grid); };
-  simulated::Device::at(stream.device()).launch(stream, daemon);
-  return cudaSuccess;
+  return simulated::Device::at(stream.device()).launch(stream, daemon);
 }
 
 }  // namespace dfccl::gpu

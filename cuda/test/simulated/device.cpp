@@ -2,8 +2,42 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
+#include <shared_mutex>
+
+#include "simulated/call.hpp"
+#include "simulated/modules.hpp"
+#include "simulated/slices.hpp"
+#include "simulated/unkindness.hpp"
 
 namespace dfccl::gpu::simulated {
+namespace {
+
+/// All streams that were ever made, so that a handle is never another one's: what a program does with a handle that it
+/// has destroyed is then always the same.
+struct Handles {
+  std::shared_mutex mutex;
+  std::map<const void*, std::shared_ptr<Stream>> streams;
+};
+Handles& handles() {
+  static auto& only = *new Handles;
+  return only;
+}
+
+Stream* madeStream(const void* handle) {
+  Handles& all = handles();
+  const std::shared_lock lock(all.mutex);
+  const auto found = all.streams.find(handle);
+  return found != all.streams.end() ? found->second.get() : nullptr;
+}
+
+/// CUDA's number, unless CUDA_DEVICE_MAX_CONNECTIONS says another.
+size_t hardwareQueues() {
+  const char* const wanted = std::getenv("CUDA_DEVICE_MAX_CONNECTIONS");
+  return wanted != nullptr ? static_cast<size_t>(std::clamp(std::atoi(wanted), 1, 32)) : 8;
+}
+
+}  // namespace
 
 int Device::count() {
   const char* wanted = std::getenv("SIMULATED_DEVICES");
@@ -20,42 +54,102 @@ Device& Device::at(int number) {
   return *all.at(static_cast<size_t>(number));
 }
 
-Stream& Device::streamOf(void* handle, int currentDevice) {
-  return handle != nullptr ? *static_cast<Stream*>(handle) : *at(currentDevice).own_;
+Device::Device(int number)
+    : number_(number),
+      own_(std::make_shared<Stream>(number, kLeastPriority, Stream::Order::legacy, nextQueue())),
+      streams_{own_} {}
+
+HardwareQueue& Device::nextQueue() {
+  const bool isShared = unkindness().sharedQueues.isOn();
+  if (isShared && queues_.size() >= hardwareQueues()) return *queues_[nextQueue_++ % hardwareQueues()];
+  ++nextQueue_;
+  queues_.push_back(std::make_unique<HardwareQueue>(number_, gate_));
+  return *queues_.back();
 }
 
-Stream& Device::makeStream(int priority) {
+Stream* Device::findStream(const void* handle, int currentDevice) {
+  if (handle == nullptr || handle == cudaStreamLegacy) return at(currentDevice).own_.get();
+  if (handle == cudaStreamPerThread) return &at(currentDevice).streamOfThread();
+  Stream* const made = madeStream(handle);
+  return made != nullptr && !made->isDestroyed ? made : nullptr;
+}
+
+bool Device::hadStream(const void* handle) {
+  const Stream* const made = madeStream(handle);
+  return made != nullptr && made->isDestroyed;
+}
+
+Stream& Device::streamOf(const void* handle, int currentDevice) {
+  Stream* const found = findStream(handle, currentDevice);
+  if (found != nullptr) return *found;
+  Stream* const made = madeStream(handle);
+  if (made == nullptr) std::abort();  // was never one
+  return *made;
+}
+
+Stream& Device::makeStream(int priority, Stream::Order order) {
   const int bounded = std::clamp(priority, kGreatestPriority, kLeastPriority);
   const std::lock_guard lock(listing_);
-  HardwareQueue& queue = queues_[nextQueue_++ % kHardwareQueues];
-  streams_.push_back(std::make_shared<Stream>(number_, bounded, queue));
-  return *streams_.back();
+  // Here, where they are made, and not in each call: else programs that make streams all the time list all of them.
+  std::erase_if(streams_, [](const auto& known) { return known->isDestroyed && known->isIdle(); });
+  const auto made = std::make_shared<Stream>(number_, bounded, order, nextQueue());
+  streams_.push_back(made);
+  const std::lock_guard handlesLock(handles().mutex);
+  handles().streams[made.get()] = made;
+  return *made;
 }
 
-void Device::destroyStream(Stream& stream) {
-  const std::lock_guard lock(listing_);
-  std::erase_if(streams_, [&](const auto& known) { return known.get() == &stream; });
+void Device::destroyStream(Stream& stream) { stream.isDestroyed = true; }
+
+Stream& Device::streamOfThread() {
+  thread_local std::map<int, Stream*> mine;
+  Stream*& stream = mine[number_];
+  if (stream == nullptr) stream = &makeStream(kLeastPriority, Stream::Order::withLegacy);
+  return *stream;
 }
 
-void Device::launch(Stream& stream, std::function<void()> kernel, bool isShort) {
-  const std::lock_guard lock(launching_);
-  isShort ? stream.put(std::move(kernel)) : stream.putKernel(std::move(kernel));
+cudaError_t Device::launchOf(int module, Stream& stream, std::function<void()> kernel, bool isShort) {
+  const Call call(*this);
+  if (stream.isDestroyed) return answer(cudaErrorContextIsDestroyed);
+  load(module);
+  order(stream);
+  isShort ? stream.putBrief(std::move(kernel)) : stream.putKernel(std::move(kernel));
+  return cudaSuccess;
 }
 
 void Device::copy(Stream& stream, const std::function<void()>& work) {
-  const std::lock_guard lock(launching_);
-  stream.putShort(work);
+  order(stream);
+  const bool isQueued = unkindness().queuedCopies.isOn() || isSliced();
+  isQueued ? stream.putBrief(work) : stream.putShort(work);
 }
 
-void Device::awaitIdle(bool keepsLaunchesOut) {
-  std::unique_lock<std::mutex> keepsOut(launching_, std::defer_lock);
-  if (keepsLaunchesOut) keepsOut.lock();
-  std::vector<std::shared_ptr<Stream>> all{own_};
-  {
-    const std::lock_guard lock(listing_);
-    all.insert(all.end(), streams_.begin(), streams_.end());
+void Device::load(int module) {
+  if (!modules_.insert(module).second) return;
+  noteModuleLoad(module);
+  if (unkindness().modules.isOn()) awaitIdle();
+}
+
+void Device::order(Stream& stream) {
+  if (stream.order() == Stream::Order::free || !unkindness().legacyOrder.isOn()) return;
+  const auto waitsFor = [&](const Stream& other) {
+    const Place place = other.last();
+    if (!place.isReached()) stream.put([place] { place.await(); });
+  };
+  if (stream.order() == Stream::Order::withLegacy) return waitsFor(*own_);
+  for (const auto& other : allStreams()) {
+    if (other->order() == Stream::Order::withLegacy) waitsFor(*other);
   }
-  for (const auto& stream : all) stream->synchronize();
+}
+
+std::vector<std::shared_ptr<Stream>> Device::allStreams() {
+  const std::lock_guard lock(listing_);
+  return streams_;
+}
+
+void Device::awaitIdle() {
+  ++idleWaiters_;
+  for (const auto& stream : allStreams()) stream->synchronize();
+  --idleWaiters_;
 }
 
 }  // namespace dfccl::gpu::simulated

@@ -1,14 +1,22 @@
 #pragma once
-#include <array>
+#include <driver_types.h>
+
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <vector>
 
+#include "simulated/context_lock.hpp"
 #include "simulated/stream.hpp"
 
 namespace dfccl::gpu::simulated {
 
-/// A simulated device with its streams, which share hardware queues in turn.
+/// The one that holds the engine's kernels. Those of tests have numbers from 0 on.
+inline constexpr int kEngineModule = -1;
+
+/// A simulated device as one process has it: its context, with a lock, modules, and streams that share hardware queues
+/// in turn.
 class Device {
  public:
   static constexpr int kLeastPriority = 0, kGreatestPriority = -5;
@@ -17,34 +25,54 @@ class Device {
   static int count();
   /// @pre 0 <= number < count()
   static Device& at(int number);
-  /// The stream that a handle stands for: of this thread's device where it is null.
-  static Stream& streamOf(void* handle, int currentDevice);
+  /// The stream that a handle stands for: of this thread's device where it is one of CUDA's own.
+  /// @return nullptr where there is none, or not any more.
+  static Stream* findStream(const void* handle, int currentDevice);
+  /// Whether there was one that has been destroyed.
+  static bool hadStream(const void* handle);
+  /// As findStream(), but a stream that was destroyed is found too: launches into it are refused.
+  static Stream& streamOf(const void* handle, int currentDevice);
 
-  Stream& makeStream(int priority);
+  Stream& makeStream(int priority, Stream::Order order = Stream::Order::free);
   void destroyStream(Stream& stream);
+  /// CUDA's own for the thread that asks.
+  Stream& streamOfThread();
 
-  /// As CUDA does it on H200s (decision 20): while one thread waits for the device, no other launches anything there.
-  /// What streams were given before goes on, and so do waits for values.
-  void launch(Stream& stream, std::function<void()> kernel, bool isShort = false);
-  /// Copies are launched too.
+  /// One of the engine's kernels. As CUDA does it on H200s (decision 20): while one thread waits for the device, no
+  /// other launches anything there. What streams were given before goes on, and so do waits for values.
+  cudaError_t launch(Stream& stream, std::function<void()> kernel, bool isShort = false) {
+    return launchOf(kEngineModule, stream, std::move(kernel), isShort);
+  }
+  cudaError_t launchOf(int module, Stream& stream, std::function<void()> kernel, bool isShort);
+  /// Copies are launched too. @pre the caller holds the context's lock, for these two as well:
   void copy(Stream& stream, const std::function<void()>& work);
-  /// Until it has nothing to do. @param keepsLaunchesOut as cudaFree does, and cudaDeviceSynchronize doesn't.
-  void awaitIdle(bool keepsLaunchesOut);
+  void load(int module);
+  /// What a stream waits for without being told to, before it gets what the caller puts into it next.
+  void order(Stream& stream);
+
+  /// Until it has nothing to do that it had been given. Who holds the context's lock keeps more from coming.
+  void awaitIdle();
+
+  ContextLock& context() { return context_; }
+  KernelGate& gate() { return gate_; }
+  /// How many threads wait for it to be idle.
+  uint32_t idleWaiters() const { return idleWaiters_; }
 
  private:
-  /// CUDA's number, unless CUDA_DEVICE_MAX_CONNECTIONS says another.
-  static constexpr size_t kHardwareQueues = 8;
-
-  explicit Device(int number) : number_(number), own_(std::make_shared<Stream>(number, kLeastPriority, ownQueue_)) {}
+  explicit Device(int number);
+  HardwareQueue& nextQueue();
+  std::vector<std::shared_ptr<Stream>> allStreams();
 
   const int number_;
-  HardwareQueue ownQueue_;
-  std::array<HardwareQueue, kHardwareQueues> queues_;
+  KernelGate gate_;
+  std::vector<std::unique_ptr<HardwareQueue>> queues_;
   size_t nextQueue_ = 0;
   const std::shared_ptr<Stream> own_;  // the one that nobody made
-  std::mutex launching_;
+  ContextLock context_;
+  std::set<int> modules_;  // loaded ones; under the context's lock
   std::mutex listing_;
-  std::vector<std::shared_ptr<Stream>> streams_;
+  std::vector<std::shared_ptr<Stream>> streams_;  // also destroyed ones, while they have something to do
+  std::atomic<uint32_t> idleWaiters_{0};
 };
 
 }  // namespace dfccl::gpu::simulated

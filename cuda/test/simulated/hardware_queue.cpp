@@ -2,17 +2,41 @@
 
 #include <thread>
 
+#include "simulated/chance.hpp"
+#include "simulated/slices.hpp"
+
 namespace dfccl::gpu::simulated {
 namespace {
 
 void noteDone(StreamProgress& stream, bool wasKernel) {
   const std::lock_guard lock(stream.mutex);
   if (wasKernel) stream.hasKernel = false;
-  --stream.pending;
+  ++stream.done;
   stream.changed.notify_all();
 }
 
+void actOn(int device, const std::function<void()>& act) {
+  const AtWork atWork(device);
+  act();
+}
+
 }  // namespace
+
+void StreamProgress::await(uint64_t count) {
+  std::unique_lock lock(mutex);
+  changed.wait(lock, [&] { return done >= count; });
+}
+
+void KernelGate::set(int change) {
+  const std::lock_guard lock(mutex_);
+  closed_ += change;
+  changed_.notify_all();
+}
+
+void KernelGate::pass() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return closed_ == 0; });
+}
 
 void HardwareQueue::put(Work work) {
   const std::lock_guard lock(mutex_);
@@ -37,17 +61,24 @@ void HardwareQueue::workOff() {
 
 void HardwareQueue::perform(const Work& work) {
   StreamProgress& stream = *work.stream;
+  const bool isKernel = work.kind == Kind::kernel;
   {
     std::unique_lock lock(stream.mutex);
     stream.changed.wait(lock, [&] { return !stream.hasKernel; });
-    stream.hasKernel = work.isKernel;
   }
-  if (!work.isKernel) {
-    work.act();
+  if (!isKernel) {
+    work.kind == Kind::wait ? work.act() : actOn(device_, work.act);
     return noteDone(stream, false);
   }
-  std::thread([work] {
-    work.act();
+  // What has not begun has not left the queue.
+  gate_.pass();
+  mayBeLate();
+  {
+    const std::lock_guard lock(stream.mutex);
+    stream.hasKernel = true;
+  }
+  std::thread([device = device_, work] {
+    actOn(device, work.act);
     noteDone(*work.stream, true);
   }).detach();
 }

@@ -1,5 +1,6 @@
 #pragma once
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -7,12 +8,30 @@
 
 namespace dfccl::gpu::simulated {
 
-/// What a stream has been given and not done.
+/// What a stream has been given and what of it is done. In order, so two counts say which.
 struct StreamProgress {
   std::mutex mutex;
   std::condition_variable changed;
-  size_t pending = 0;
+  uint64_t given = 0, done = 0;
   bool hasKernel = false;  // one is running
+
+  /// Until as much as that is done.
+  void await(uint64_t count);
+};
+
+/// Keeps kernels from beginning, while a test wants it so.
+class KernelGate {
+ public:
+  void close() { set(+1); }
+  void open() { set(-1); }
+  void pass();
+
+ private:
+  void set(int change);
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int closed_ = 0;
 };
 
 /// What a device's streams are given goes through few of these, one piece of work after the other: a stream that waits
@@ -20,18 +39,27 @@ struct StreamProgress {
 /// at the head for its end. Lives as long as the process.
 class HardwareQueue {
  public:
+  enum class Kind {
+    brief,   // a copy, a store: done at the head
+    kernel,  // leaves the head when it begins
+    wait     // stays at the head, and is no work of the device's
+  };
   struct Work {
     std::function<void()> act;
-    bool isKernel;
+    Kind kind;
     std::shared_ptr<StreamProgress> stream;
   };
+
+  HardwareQueue(int device, KernelGate& gate) : device_(device), gate_(gate) {}
 
   void put(Work work);
 
  private:
   void workOff();
-  static void perform(const Work& work);
+  void perform(const Work& work);
 
+  const int device_;
+  KernelGate& gate_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Work> waiting_;

@@ -1,33 +1,31 @@
 #include "simulated/stream.hpp"
 
+#include "simulated/unkindness.hpp"
+
 namespace dfccl::gpu::simulated {
 
-void Stream::put(std::function<void()> work, bool isKernel) {
-  {
-    const std::lock_guard lock(progress_->mutex);
-    ++progress_->pending;
-  }
-  queue_.put({std::move(work), isKernel, progress_});
+void Stream::put(std::function<void()> work, HardwareQueue::Kind kind) {
+  const auto room = static_cast<uint64_t>(unkindness().launchQueue.value());
+  StreamProgress& progress = *progress_;
+  std::unique_lock lock(progress.mutex);
+  if (room != 0) progress.changed.wait(lock, [&] { return progress.given - progress.done < room; });
+  ++progress.given;
+  // Under the lock: what another stream waits for stands before that wait, if both go through one queue.
+  queue_.put({std::move(work), kind, progress_});
 }
 
 void Stream::putShort(const std::function<void()>& work) {
   {
     // Whoever else gives the stream something comes behind.
     const std::lock_guard lock(progress_->mutex);
-    if (progress_->pending == 0) return work();
+    if (progress_->given == progress_->done) return work();
   }
-  put(work);
+  putBrief(work);
 }
 
-bool Stream::isIdle() const {
+Place Stream::last() const {
   const std::lock_guard lock(progress_->mutex);
-  return progress_->pending == 0;
-}
-
-void Stream::synchronize() const {
-  const std::shared_ptr<StreamProgress> progress = progress_;
-  std::unique_lock lock(progress->mutex);
-  progress->changed.wait(lock, [&] { return progress->pending == 0; });
+  return {progress_, progress_->given};
 }
 
 }  // namespace dfccl::gpu::simulated

@@ -7,35 +7,62 @@
 
 namespace dfccl::gpu::simulated {
 
+/// A place in what a stream was given: up to there, it is done or it isn't.
+struct Place {
+  std::shared_ptr<StreamProgress> stream;
+  uint64_t count = 0;
+
+  bool isReached() const {
+    if (stream == nullptr) return true;
+    const std::lock_guard lock(stream->mutex);
+    return stream->done >= count;
+  }
+  void await() const {
+    if (stream != nullptr) stream->await(count);
+  }
+};
+
 /// A stream of a simulated device. What it was given is done also when it is gone.
 class Stream {
  public:
-  Stream(int device, int priority, HardwareQueue& queue) : device_(device), priority_(priority), queue_(queue) {}
+  /// Who waits for whom without being told to.
+  enum class Order { legacy, withLegacy, free };
+
+  Stream(int device, int priority, Order order, HardwareQueue& queue)
+      : device_(device), priority_(priority), order_(order), queue_(queue) {}
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
   int device() const { return device_; }
   int priority() const { return priority_; }
+  Order order() const { return order_; }
 
-  void put(std::function<void()> work) { put(std::move(work), false); }
+  /// What waits, or acts on the host: it keeps the queue's head, and is no work of the device's.
+  void put(std::function<void()> work) { put(std::move(work), HardwareQueue::Kind::wait); }
+  /// What the device does, and is soon done.
+  void putBrief(std::function<void()> work) { put(std::move(work), HardwareQueue::Kind::brief); }
   /// What goes on for long without keeping other streams waiting.
-  void putKernel(std::function<void()> kernel) { put(std::move(kernel), true); }
-  /// What is soon done: on the caller's thread, if nothing is before it.
+  void putKernel(std::function<void()> kernel) { put(std::move(kernel), HardwareQueue::Kind::kernel); }
+  /// As putBrief(), but on the caller's thread, if nothing is before it.
   void putShort(const std::function<void()>& work);
-  bool isIdle() const;
-  void synchronize() const;
+  bool isIdle() const { return last().isReached(); }
+  void synchronize() const { last().await(); }
+  /// Behind everything that it has been given.
+  Place last() const;
 
   std::atomic<bool> isCapturing{false};
+  std::atomic<bool> isDestroyed{false};
   /// Of no other stream, also after this one is gone.
   const unsigned long long id = ++made;
 
  private:
-  void put(std::function<void()> work, bool isKernel);
+  void put(std::function<void()> work, HardwareQueue::Kind kind);
 
   static inline std::atomic<unsigned long long> made{0};
 
   const int device_;
   const int priority_;
+  const Order order_;
   HardwareQueue& queue_;
   const std::shared_ptr<StreamProgress> progress_ = std::make_shared<StreamProgress>();
 };

@@ -1,0 +1,72 @@
+#pragma once
+#include <atomic>
+#include <cstdint>
+
+namespace dfccl::gpu::simulated {
+
+/// One way in which CUDA is unkind to its callers, or a number that goes with it: from an environment variable when the
+/// process first uses one, or as a test sets it. README.md has the table.
+class Switch {
+ public:
+  Switch(const char* variable, int64_t otherwise);
+  Switch(const Switch&) = delete;
+  Switch& operator=(const Switch&) = delete;
+
+  int64_t value() const { return value_.load(std::memory_order_relaxed); }
+  bool isOn() const { return value() != 0; }
+  void set(int64_t value) { value_.store(value, std::memory_order_relaxed); }
+
+ private:
+  std::atomic<int64_t> value_;
+};
+
+struct Unkindness {
+  /// SIMULATED_LOCKED_CALLS: not only launches and copies wait for the context's lock, but every call that allocates,
+  /// frees, exports, maps, makes, asks or synchronizes.
+  Switch lockedCalls{"SIMULATED_LOCKED_CALLS", 1};
+  /// SIMULATED_LOCKED_ATTRIBUTES: questions about a pointer too.
+  Switch lockedAttributes{"SIMULATED_LOCKED_ATTRIBUTES", 0};
+  /// SIMULATED_LOCKED_MEMORY_OPERATIONS: cuStreamWaitValue32 and cuStreamWriteValue32 too.
+  Switch lockedMemoryOperations{"SIMULATED_LOCKED_MEMORY_OPERATIONS", 0};
+  /// SIMULATED_IDLE_FREES: whoever frees memory, lets go of the host's, or sets the stack's limit, holds the lock until
+  /// the device is idle.
+  Switch idleFrees{"SIMULATED_IDLE_FREES", 1};
+  /// SIMULATED_IDLE_IPC: whoever maps another process's memory, or unmaps it, does so too.
+  Switch idleIpc{"SIMULATED_IDLE_IPC", 0};
+  /// SIMULATED_MODULES: the first launch of a kernel loads its module, and holds the lock until the device is idle.
+  Switch modules{"SIMULATED_MODULES", 1};
+  /// SIMULATED_SHARED_QUEUES: streams share the hardware's queues. Off: each has one of its own.
+  Switch sharedQueues{"SIMULATED_SHARED_QUEUES", 1};
+  /// SIMULATED_QUEUED_COPIES: a copy goes through its stream's hardware queue also where its stream has nothing before.
+  Switch queuedCopies{"SIMULATED_QUEUED_COPIES", 0};
+  /// SIMULATED_LEGACY_ORDER: the default stream and those that were made without cudaStreamNonBlocking wait for each
+  /// other.
+  Switch legacyOrder{"SIMULATED_LEGACY_ORDER", 1};
+  /// SIMULATED_LAUNCH_QUEUE: how much a stream takes before it blocks its caller; 0: any number.
+  Switch launchQueue{"SIMULATED_LAUNCH_QUEUE", 1024};
+  /// SIMULATED_LATE_LAUNCHES: a seed; kernels begin late, by chance. 0: at once.
+  Switch lateLaunches{"SIMULATED_LATE_LAUNCHES", 0};
+  /// SIMULATED_PREEMPTIONS: a seed; threads lose their processor before, in and after calls, by chance. 0: they don't.
+  Switch preemptions{"SIMULATED_PREEMPTIONS", 0};
+  /// SIMULATED_SLICE_MICROS: how long a process has a device for itself, where SIMULATED_SLICES names the file that the
+  /// processes share.
+  Switch sliceMicros{"SIMULATED_SLICE_MICROS", 2000};
+};
+
+/// This process's.
+Unkindness& unkindness();
+
+/// A switch in another position for a while.
+class Switched {
+ public:
+  Switched(Switch& which, int64_t value) : which_(which), former_(which.value()) { which.set(value); }
+  ~Switched() { which_.set(former_); }
+  Switched(const Switched&) = delete;
+  Switched& operator=(const Switched&) = delete;
+
+ private:
+  Switch& which_;
+  const int64_t former_;
+};
+
+}  // namespace dfccl::gpu::simulated
