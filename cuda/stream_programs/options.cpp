@@ -75,7 +75,8 @@ const std::vector<Entry>& entries() {
   constexpr double kMany = 1e15;
   static const std::vector<Entry> all{
       number("--seed", &Options::seed, 0, kMany, "of the first program; default 1"),
-      number("--programs", &Options::programs, 1, kMany, "how many; default 500"),
+      number("--programs", &Options::programs, 1, kMany,
+             "how many; default 500, and 50,000 where DFCCL_TEST_TIER=long"),
       number("--collectives-total", &Options::collectives, 1, kMany, "stop behind so many runs"),
       number("--minutes", &Options::minutes, 0, 1e6, "stop behind so long"),
       number("--ranks", &Options::ranks, 2, 4, "default: 2 to 4, drawn for each world"),

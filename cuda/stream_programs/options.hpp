@@ -9,7 +9,7 @@ namespace dfccl::gpu::programs {
 
 struct Options {
   uint64_t seed = 1;            // of the first program; the next has the next
-  uint64_t programs = 500;      // at most
+  uint64_t programs = 0;        // at most; 0: the default of the tier of tests
   uint64_t collectives = 0;     // stop behind so many runs; 0: don't
   double minutes = 0;           // ... minutes; 0: don't
   uint32_t ranks = 0;           // 0: drawn for each world

@@ -61,7 +61,7 @@ RunPatterns patternsOf(const Program& program, int collective, uint32_t run, int
   };
   const auto receive = [&](int32_t value, int32_t factor) { made.output = {c.count, 1, factor, {value}}; };
   const auto receiveReduced = [&](uint32_t block) {
-    int32_t values[kMostRanks];
+    int32_t values[kMostRanks] = {};
     for (uint32_t p = 0; p < n; ++p) values[p] = base(p, block);
     receive(combined(c.op, values, n), c.op == Operator::sum ? static_cast<int32_t>(n) : 1);
   };

@@ -4,11 +4,25 @@
 
 #include "stream_programs/user_kernels.hpp"
 
+#if __has_include("simulated/modules.hpp")
+#include "simulated/modules.hpp"
+#define PROGRAMS_HAS_MODULES
+#endif
+
 namespace dfccl::gpu::programs {
 namespace {
 
+/// Modules of this process, as many as kernels here have files on a GPU; behind them, those of launchOfModule().
+enum Module : int { kFilling, kChecking, kComputing, kFirstOfPrograms };
+
+#if defined(PROGRAMS_HAS_MODULES)
 template <class Function>
-cudaError_t put(Function function, cudaStream_t stream) {
+cudaError_t put(Module module, Function function, cudaStream_t stream) {
+  return simulated::launchUserKernel(stream, module, std::move(function));
+}
+#else
+template <class Function>
+cudaError_t put(Module, Function function, cudaStream_t stream) {
   auto* const kept = new Function(std::move(function));
   return cudaLaunchHostFunc(
       stream,
@@ -19,6 +33,7 @@ cudaError_t put(Function function, cudaStream_t stream) {
       },
       kept);
 }
+#endif
 
 template <class T>
 void fill(void* memory, const Pattern& pattern) {
@@ -51,12 +66,14 @@ void withType(ElementType type, const Function& function) {
 }  // namespace
 
 cudaError_t launchFill(void* memory, ElementType type, const Pattern& pattern, cudaStream_t stream) {
-  return put([=] { withType(type, [&](auto zero) { fill<decltype(zero)>(memory, pattern); }); }, stream);
+  return put(
+      kFilling, [=] { withType(type, [&](auto zero) { fill<decltype(zero)>(memory, pattern); }); }, stream);
 }
 
 cudaError_t launchCheck(const void* memory, ElementType type, const Pattern& pattern, Verdict* verdict, uint32_t check,
                         cudaStream_t stream) {
   return put(
+      kChecking,
       [=] {
         withType(type, [&](auto zero) {
           const uint32_t wrong = wrongOf<decltype(zero)>(memory, pattern);
@@ -69,11 +86,14 @@ cudaError_t launchCheck(const void* memory, ElementType type, const Pattern& pat
 }
 
 cudaError_t launchCompute(uint32_t micros, cudaStream_t stream) {
-  return put([=] { std::this_thread::sleep_for(std::chrono::microseconds(micros)); }, stream);
+  return put(
+      kComputing, [=] { std::this_thread::sleep_for(std::chrono::microseconds(micros)); }, stream);
 }
 
-cudaError_t launchOfModule(uint32_t, uint32_t* counter, cudaStream_t stream) {
-  return put([=] { __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED); }, stream);
+cudaError_t launchOfModule(uint32_t number, uint32_t* counter, cudaStream_t stream) {
+  return put(
+      static_cast<Module>(kFirstOfPrograms + number), [=] { __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED); },
+      stream);
 }
 
 Features leftOutHere(Features features) {

@@ -10,6 +10,7 @@
 #include <cstdlib>
 
 #include "stream_programs/cuda_calls.hpp"
+#include "stream_programs/perfect_library.hpp"
 
 namespace dfccl::gpu::programs {
 namespace {
@@ -102,6 +103,7 @@ void WatchedWorld::tellOfHang() const {
     const size_t at = place.step;
     std::printf("rank %u, seed %llu, step %zu of %zu: %s\n", r, static_cast<unsigned long long>(program.seed), at,
                 steps.size(), at < steps.size() ? describe(steps[at]).c_str() : "the end of the program");
+    if (!endsWithPerfectLibrary(program, plan_.shape, 1)) std::printf("the program itself can't end: report it\n");
     if (!options_.prints) continue;
     for (size_t c = 0; c < program.collectives.size() && r == 0; ++c) {
       std::printf("collective %zu: %s\n", c, describe(program.collectives[c]).c_str());
