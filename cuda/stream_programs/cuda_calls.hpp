@@ -28,6 +28,7 @@ inline Features leftOutByRuntime(Features features) {
   if (cudaFreeAsync == nullptr) features.leaveOut(Feature::pools);
   if (cudaEventCreateWithFlags == nullptr || cudaEventRecord == nullptr || cudaStreamWaitEvent == nullptr) {
     features.leaveOut(Feature::events);
+    features.leaveOut(Feature::streams);  // nothing else would tell when a destroyed one is done
   }
   return features;
 }

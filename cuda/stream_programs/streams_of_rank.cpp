@@ -11,7 +11,10 @@ bool isDefault(StreamKind kind) { return kind == StreamKind::legacy || kind == S
 
 }  // namespace
 
-StreamsOfRank::StreamsOfRank() { PROGRAMS_CUDA(cudaDeviceGetStreamPriorityRange(&least_, &greatest_)); }
+StreamsOfRank::StreamsOfRank() {
+  PROGRAMS_CUDA(cudaDeviceGetStreamPriorityRange(&least_, &greatest_));
+  PROGRAMS_CUDA(cudaStreamCreateWithFlags(&behindDestroyed_, cudaStreamNonBlocking));
+}
 
 void StreamsOfRank::begin(const std::vector<StreamPlan>& plans) {
   for (size_t i = 0; i < plans_.size(); ++i) {
@@ -33,12 +36,18 @@ void StreamsOfRank::begin(const std::vector<StreamPlan>& plans) {
 void StreamsOfRank::renew(int number) {
   const auto at = static_cast<size_t>(number);
   if (isDefault(plans_[at].kind)) return;
+  cudaEvent_t done = nullptr;
+  PROGRAMS_CUDA(cudaEventCreateWithFlags(&done, cudaEventDisableTiming));
+  PROGRAMS_CUDA(cudaEventRecord(done, streams_[at]));
+  PROGRAMS_CUDA(cudaStreamWaitEvent(behindDestroyed_, done, 0));
+  PROGRAMS_CUDA(cudaEventDestroy(done));
   PROGRAMS_CUDA(cudaStreamDestroy(streams_[at]));
   streams_[at] = make(plans_[at]);
 }
 
 void StreamsOfRank::synchronizeAll() const {
   for (const cudaStream_t stream : streams_) PROGRAMS_CUDA(cudaStreamSynchronize(stream));
+  PROGRAMS_CUDA(cudaStreamSynchronize(behindDestroyed_));
 }
 
 cudaStream_t StreamsOfRank::make(const StreamPlan& plan) const {

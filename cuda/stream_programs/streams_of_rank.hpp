@@ -18,12 +18,14 @@ class StreamsOfRank {
   cudaStream_t operator[](int number) const { return streams_[static_cast<size_t>(number)]; }
   /// Destroys a stream with what it has to do, and makes another one like it. Default streams are what they are.
   void renew(int number);
+  /// Those that were destroyed, too.
   void synchronizeAll() const;
 
  private:
   cudaStream_t make(const StreamPlan& plan) const;
 
-  int greatest_ = 0, least_ = 0;  // priorities
+  int greatest_ = 0, least_ = 0;            // priorities
+  cudaStream_t behindDestroyed_ = nullptr;  // what they had to do is done before what this one does
   std::vector<StreamPlan> plans_;
   std::vector<cudaStream_t> streams_;
   std::map<std::pair<StreamKind, uint32_t>, std::vector<cudaStream_t>> idle_;
