@@ -25,8 +25,9 @@
 // one.
 //
 // An id that is aborted changes nothing: its runs complete, too, and nobody looks at their results. What follows the
-// last phase (a wait of the host, unregistering) waits for no rank that waits for it; only where ids were aborted do
-// all ranks meet there, by shared memory, since quarantine ends when all have given the id up.
+// last phase (a wait of the host, unregistering) waits for no rank that waits for it. Only where ids are aborted do all
+// ranks meet, by shared memory: at the beginning, since the API doesn't say what it is to abort an id that another rank
+// has yet to register, and at the end, since quarantine ends when all have given the id up.
 //
 // This forbids what NCCL's users can't do either: a stream that waits for A before B is submitted behind it, while
 // another rank has it the other way round. Chains (submit, wait, submit behind it) are phases of one run.

@@ -40,6 +40,8 @@ std::string RankRunner::run(const Program& program, int firstId) {
     const Collective& c = program.collectives[i];
     if (positionOf(c, rank_) >= 0) registerCollective(c, idOf(static_cast<int>(i)), static_cast<int>(i % 3), context_);
   }
+  // Aborting what another rank has yet to register is nothing that the API speaks of.
+  if (program.aborts) meet();
   const std::vector<Step>& steps = program.steps[static_cast<size_t>(rank_)];
   place_.step = 0;
   place_.seed = program.seed;
