@@ -21,7 +21,6 @@ enum class Feature : uint32_t {
   legacy,          ///< the legacy default stream, and streams that synchronize with it
   perThread,       ///< the per-thread default stream
   synchronize,     ///< of the device and of streams
-  copies,          ///< between host and device, within a stream
   hostWaits,       ///< dfcclWaitFor amid a program
   polls,           ///< dfcclPoll amid a program
   aborts,          ///< of an id, by any rank at any moment

@@ -91,7 +91,7 @@ const std::vector<Entry>& entries() {
       {"--without", "A,B", "leave these out",
        [](Options& options, const std::string& list) { options.features = without(options.features, list); }},
       flag("--spread", &Options::isSpread, "ranks of one process on devices of their own"),
-      flag("--unkind", &Options::isUnkind, "simulated devices do whatever CUDA may do (SIMULATED_UNKIND=1)"),
+      flag("--unkind", &Options::isUnkind, "simulated devices are late, preempt, and lock more than by default"),
       flag("--print", &Options::prints, "list a program that hangs or goes wrong"),
       flag("--list", &Options::lists, "only list the programs"),
       flag("--go-on", &Options::goesOn, "with the next world after a hang"),

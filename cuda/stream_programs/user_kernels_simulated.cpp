@@ -97,7 +97,9 @@ cudaError_t launchOfModule(uint32_t number, uint32_t* counter, cudaStream_t stre
 }
 
 Features leftOutHere(Features features) {
-  features.leaveOut(Feature::perThread);  // simulated devices don't know that handle
+#if !defined(PROGRAMS_HAS_MODULES)
+  features.leaveOut(Feature::perThread);  // such devices don't know that handle
+#endif
   return features;
 }
 

@@ -16,6 +16,10 @@ namespace dfccl::gpu::programs {
 namespace {
 
 constexpr std::chrono::seconds kPatience{kIsSimulated ? 60 : 20};
+/// What simulated devices do on demand only (../test/simulated/README.md); 1 is a seed, too.
+constexpr const char* kUnkindnesses[] = {"SIMULATED_LATE_LAUNCHES", "SIMULATED_PREEMPTIONS",
+                                         "SIMULATED_LOCKED_ATTRIBUTES", "SIMULATED_IDLE_IPC",
+                                         "SIMULATED_QUEUED_COPIES"};
 constexpr useconds_t kLookMicros = 5000;
 
 }  // namespace
@@ -40,7 +44,9 @@ void WatchedWorld::start(uint32_t process) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(kError);
   if (options_.queues != 0) setenv("CUDA_DEVICE_MAX_CONNECTIONS", std::to_string(options_.queues).c_str(), 1);
-  if (options_.isUnkind) setenv("SIMULATED_UNKIND", "1", 1);
+  if (options_.isUnkind) {
+    for (const char* name : kUnkindnesses) setenv(name, "1", 0);
+  }
   const int code = runProcess(plan_, options_, process, page_);
   std::fflush(nullptr);
   _exit(code);
