@@ -62,6 +62,11 @@ export const entries = [
     minutes: 30,
   },
   {
+    name: "50,000 random stream programs beside all that CUDA makes wait, on simulated devices",
+    command: ["build/release/bench/dfccl_simulated_stream_programs"],
+    minutes: 120,
+  },
+  {
     name: "8 processes × ResNet-50 × 200 iterations in random orders, with synchronizations, under dfccl launch",
     command: ["node", "apps/bench/dist/cli.js", "launch", "-n", "8", "dfccl", "disorder", "--iterations", "200", "--json"],
     minutes: 20,

@@ -42,7 +42,8 @@ await must("configure", [
   "-DDFCCL_CUDA=ON",
   ...(architectures ? [`-DDFCCL_CUDA_ARCHITECTURES=${architectures}`] : []),
 ]);
-const targets = ["dfccl_cuda_product", "dfccl_gpu", "dfccl_gpu_test", "perf_gpu", "perf_bench"];
+const programs = ["dfccl_gpu", "dfccl_gpu_test", "stream_programs", "perf_gpu", "perf_bench"];
+const targets = ["dfccl_cuda_product", ...programs];
 await must("native", ["cmake", "--build", native, "--target", ...targets, "-j", "2"], { timeoutMs: buildMinutes * 60_000 });
 await must("packages", ["npx", "turbo", "run", "build", "--filter=dfccl"]);
 
@@ -51,7 +52,7 @@ mkdirSync(join(folder, "bin"), { recursive: true });
 for (const [from, to] of [
   ["with-gpu/dfccl.node", "dfccl.node"],
   ["with-gpu/libdfccl.so.0", "bin/libdfccl.so.0"],
-  ...["dfccl_gpu", "dfccl_gpu_test", "perf_gpu", "perf_bench"].map((name) => [`bench/${name}`, `bin/${name}`]),
+  ...programs.map((name) => [`bench/${name}`, `bin/${name}`]),
 ]) {
   await must(to, ["strip", "--strip-unneeded", "-o", join(folder, to), join(native, from)]);
 }
@@ -86,7 +87,9 @@ await must("binaries", ["sh", "-c", `tar -C '${folder}' -cf - ${binaries.join(" 
 for (const name of binaries) rmSync(join(folder, name), { recursive: true });
 cpSync(join(root, "cuda", "run.sh"), join(folder, "measure.sh"));
 cpSync(join(root, "cuda", "run-programs.sh"), join(folder, "measure-programs.sh"));
+cpSync(join(root, "cuda", "run-streams.sh"), join(folder, "measure-streams.sh"));
 cpSync(join(root, "cuda", "run-packed.sh"), join(folder, "run.sh"));
+cpSync(join(root, "cuda", "training"), join(folder, "training"), { recursive: true, filter: (path) => !path.includes("__pycache__") });
 cpSync(join(root, "LICENSE"), join(folder, "LICENSE"));
 // Compressed once for each version: that takes a minute.
 const node = join(root, "build", `node-${process.version}.xz`);
