@@ -46,8 +46,7 @@ size_t checkType(Bed& bed, std::vector<std::unique_ptr<Buffers>>& buffers, uint3
   // More than once: a first run goes another way than those after it.
   const std::vector<uint8_t> nothing(bytes, 0xff);
   for (int run = 0; run < 3; ++run) {
-    for (uint32_t r = 0; r < bed.ranks(); ++r)
-      bed.world().copyIn(r, buffers[r]->at(half), nothing.data(), bytes);
+    for (uint32_t r = 0; r < bed.ranks(); ++r) bed.world().copyIn(r, buffers[r]->at(half), nothing.data(), bytes);
     slots.clear();
     for (uint32_t r = 0; r < bed.ranks(); ++r) {
       slots.push_back(bed.submit(r, indices[r], buffers[r]->at(0), buffers[r]->at(half)));

@@ -20,12 +20,18 @@ CompletionWatcher::CompletionWatcher(Bell& bell, std::vector<std::unique_ptr<Gpu
 void CompletionWatcher::start() {
   delivers_ = std::vector<Atomic<uint32_t>>(ranks_.size());
   thread_ = std::thread([this] { run(); });
+  freer_ = std::thread([this] { freeAsItComes(); });
 }
 
 void CompletionWatcher::stop() {
-  stopping_.store(1, order::seqCst);
+  {
+    const std::lock_guard lock(garbageMutex_);
+    stopping_.store(1, order::seqCst);
+  }
+  garbageCame_.notify_all();
   bell_.wake();
   if (thread_.joinable()) thread_.join();
+  if (freer_.joinable()) freer_.join();
   freeGarbage();
 }
 
@@ -40,7 +46,7 @@ void CompletionWatcher::freeLater(int device, void* memory) {
     garbage_.push_back({device, memory});
   }
   if (stopping_.load(order::seqCst) != 0) return freeGarbage();
-  bell_.wake();
+  garbageCame_.notify_all();
 }
 
 void CompletionWatcher::freeGarbage() {
@@ -78,13 +84,23 @@ bool CompletionWatcher::lookAt(GpuRank& rank) {
   return true;
 }
 
+void CompletionWatcher::freeAsItComes() {
+  while (true) {
+    {
+      std::unique_lock lock(garbageMutex_);
+      garbageCame_.wait(lock, [this] { return !garbage_.empty() || stopping_.load(order::seqCst) != 0; });
+      if (stopping_.load(order::seqCst) != 0) return;
+    }
+    freeGarbage();
+  }
+}
+
 void CompletionWatcher::run() {
   uint64_t busyAt = readTicks();
   while (stopping_.load(order::relaxed) == 0) {
     const uint32_t seen = bell_.seen();
     bool isBusy = false;
     for (const auto& rank : ranks_) isBusy |= rank && lookAt(*rank);
-    freeGarbage();
     if (isBusy) busyAt = readTicks();
     if (readTicks() - busyAt < static_cast<uint64_t>(kLingerMicros * ticksPerMicrosecond())) {
       const timespec time{0, kPauseNanos};

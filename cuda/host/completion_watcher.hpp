@@ -1,6 +1,8 @@
 #pragma once
 // A thread that looks for completions on behalf of those who don't: callbacks while nobody waits, and JavaScript that
-// sleeps. It also gives device memory back, which may take as long as a daemon's stay.
+// sleeps. Beside it, one that gives device memory back, which may take as long as a stream of the device waits: until
+// then no callback has to wait with it.
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <mutex>
@@ -35,6 +37,7 @@ class CompletionWatcher {
   };
 
   void run();
+  void freeAsItComes();
   bool lookAt(GpuRank& rank);
   bool anyInFlight() const;
   void freeGarbage();
@@ -45,9 +48,11 @@ class CompletionWatcher {
   std::mutex wakerMutex_;
   std::function<void(uint32_t)> waker_;
   std::mutex garbageMutex_;
+  std::condition_variable garbageCame_;
   std::vector<Garbage> garbage_;
   Atomic<uint32_t> stopping_;
   std::thread thread_;
+  std::thread freer_;
 };
 
 }  // namespace dfccl::gpu

@@ -1,6 +1,8 @@
 #include "host/gpu_world.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <set>
 #include <string>
 
@@ -8,6 +10,7 @@
 #include "host/lanes.hpp"
 #include "world/builtin_programs.hpp"
 #include "world/collective_record.hpp"
+#include "world/connected_programs.hpp"
 #include "world/group.hpp"
 #include "world/large_programs.hpp"
 #include "world/program_check.hpp"
@@ -38,6 +41,25 @@ void connectDevices(const std::vector<int>& devices) {
   }
 }
 
+bool isElsewhere(int device) { return device == GpuWorldOptions::kElsewhere; }
+
+/// Whether whoever started the job says that its buffers may be mapped by peers while it runs.
+bool mayMapBuffers() {
+  const char* const said = std::getenv("DFCCL_MAP_BUFFERS");
+  return said != nullptr && std::strcmp(said, "1") == 0;
+}
+
+/// Each lane has slots of its own in the arena.
+uint32_t connectedLanes(size_t bytes) {
+  constexpr size_t kOne = size_t{1} << 20, kTwo = size_t{4} << 20;
+  if (bytes <= kOne) return 1;
+  return bytes <= kTwo ? 2 : 4;
+}
+
+/// Of slots between processes: a collective of a framework's has some hundred kilobytes of them, and there are
+/// hundreds.
+constexpr size_t kConnectedSlotBytes = 32 << 10;
+
 WorldOptions inCommon(const GpuWorldOptions& options) {
   WorldOptions o;
   o.ranks = static_cast<uint32_t>(options.devices.size());
@@ -45,6 +67,9 @@ WorldOptions inCommon(const GpuWorldOptions& options) {
   o.policy = options.rank.policy;
   o.tiles = options.tiles;
   o.tiles.framedPayloadBytes = kStagingBytes;
+  if (std::any_of(options.devices.begin(), options.devices.end(), isElsewhere) && !mayMapBuffers()) {
+    o.tiles.slotPayloadBytes = std::min(o.tiles.slotPayloadBytes, kConnectedSlotBytes);
+  }
   o.arenaBytes = options.rank.arenaBytes;
   o.backend = BackendKind::cuda;
   o.devices = options.devices;
@@ -119,6 +144,12 @@ std::vector<uint8_t> GpuWorld::builtInProgram(const CollectiveSpec& spec, uint32
   const auto ranks = static_cast<uint32_t>(spec.ranks.size());
   const size_t bytes = spec.count * sizeOf(spec.type);
   if (isExchanged(spec.collective, bytes, ranks)) return buildExchangeProgram(ranks, member, lanes);
+  // A run must not wait until peers have mapped its buffers: that takes calls of CUDA's, and they may take until the
+  // run is over (decision 24). Connectors lie in memory that was mapped when the ranks met.
+  if (namesWindows_ && !mayMapBuffers()) {
+    return buildConnectedProgram(spec.collective, std::vector<uint32_t>(ranks), member, spec.root,
+                                 connectedLanes(bytes));
+  }
   if (isLarge(spec.collective, bytes, ranks)) {
     return buildLargeProgram(spec.collective, ranks, member, spec.root, lanes);
   }

@@ -1,6 +1,7 @@
 #include "host/joined_gpu_world.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 #include "cpu/futex.hpp"
 #include "dfccl/daemon/windows.hpp"
@@ -11,6 +12,8 @@ namespace {
 
 constexpr uint32_t kPeriodMillis = 50;
 constexpr uint64_t kSweepMillis = 1000;
+// Until then all ranks have come, or somebody is late, whom the runs that need him name.
+constexpr uint64_t kArenaMillis = 5000;
 
 }  // namespace
 
@@ -25,6 +28,7 @@ JoinedGpuWorld::JoinedGpuWorld(const GpuWorldOptions& options)
                                            rank(own_).arena().store(tables_[owner] + window, bases.data(),
                                                                     bases.size() * sizeof(uint64_t));
                                          })),
+      arenasSeen_(segment_->ranks()),
       failures_(segment_->ranks()) {
   DeviceArena& arena = rank(own_).arena();
   for (uint32_t r = 0; r < segment_->ranks(); ++r) {
@@ -35,6 +39,8 @@ JoinedGpuWorld::JoinedGpuWorld(const GpuWorldOptions& options)
   }
   // First, so that the others know it for the arena.
   ownWindows_.windowOf(reinterpret_cast<uint64_t>(arena.base()));
+  mapper_ = std::thread([this] { mapPeers(); });
+  awaitArenas();
   server_ = std::thread([this] { serve(); });
   // It only sees who is gone and says that this process lives: what asks the device may take long.
   watch_.emplace(
@@ -45,11 +51,10 @@ JoinedGpuWorld::~JoinedGpuWorld() { stop(); }
 
 void JoinedGpuWorld::stop() {
   watch_.reset();
-  if (server_.joinable()) {
-    stopping_.store(1, order::seqCst);
-    PeerWatch::alarm(*segment_);
-    server_.join();
-  }
+  stopping_.store(1, order::seqCst);
+  PeerWatch::alarm(*segment_);
+  if (server_.joinable()) server_.join();
+  if (mapper_.joinable()) mapper_.join();
   for (const Freed& freed : freed_) freeLater(own_, freed.memory);
   freed_.clear();
   GpuWorld::stop();
@@ -121,15 +126,62 @@ void JoinedGpuWorld::poison(uint32_t rank, Registered& entry) {
   PeerWatch::alarm(*segment_);  // the others tell their own daemons
 }
 
-/// What may take long, on a thread that nobody waits for: mapping, and what follows from it.
-void JoinedGpuWorld::serve() {
+/// Maps what the others announce, on a thread of its own that nobody waits for: its calls of CUDA's take as long as
+/// another thread keeps the driver to itself.
+void JoinedGpuWorld::mapPeers() {
   cudaSetDevice(deviceOf(own_));
+  Atomic<uint32_t>& attention = segment_->area(own_).attention;
+  while (stopping_.load(order::seqCst) == 0) {
+    const uint32_t seen = attention.load(order::seqCst);
+    try {
+      peerWindows_.take();
+    } catch (const Error& error) {
+      giveUp(error.what());
+    }
+    noteMapped();
+    sharedFutexWait(&attention.value, seen, kPeriodMillis * 1000);
+  }
+}
+
+/// What the other threads have to know of that.
+void JoinedGpuWorld::noteMapped() {
+  bool isAnyFailed = false;
+  {
+    const std::lock_guard lock(mutex());
+    for (uint32_t r = 0; r < segment_->ranks(); ++r) {
+      if (r == own_) continue;
+      if (arenasSeen_[r] == 0) arenasSeen_[r] = peerWindows_.firstOf(r).seenAt;
+      if (peerWindows_.failureOf(r).empty() || !failures_[r].empty()) continue;
+      failures_[r] = peerWindows_.failureOf(r);
+      isAnyFailed = true;
+    }
+  }
+  if (isAnyFailed) PeerWatch::alarm(*segment_);
+}
+
+/// From here on the ranks can reach each other's arenas, and whatever goes through them needs no mapping.
+void JoinedGpuWorld::awaitArenas() {
+  const auto isSeen = [this](uint32_t r) {
+    const std::lock_guard lock(mutex());
+    return r == own_ || arenasSeen_[r] != 0 || !failures_[r].empty() || !failures_[own_].empty();
+  };
+  const uint64_t begin = nowMillis();
+  for (uint32_t r = 0; r < segment_->ranks(); ++r) {
+    // Who never comes is named where a run waits for him.
+    while (!isSeen(r) && segment_->presenceOf(r) <= Presence::joined && nowMillis() - begin < kArenaMillis) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+}
+
+/// Tells the daemon and the peers what they wait for. It calls nothing of CUDA's, so it goes on while another thread
+/// keeps the driver to itself.
+void JoinedGpuWorld::serve() {
   Atomic<uint32_t>& attention = segment_->area(own_).attention;
   uint64_t sweptAt = nowMillis();
   while (stopping_.load(order::seqCst) == 0) {
     const uint32_t seen = attention.load(order::seqCst);
     try {
-      peerWindows_.take();
       completeGroups();
       checkPeers();
       freeDeparted();
@@ -156,15 +208,8 @@ void JoinedGpuWorld::giveUp(const std::string& why) {
 }
 
 void JoinedGpuWorld::completeGroups() {
-  bool isAnyFailed = false;
   const std::lock_guard lock(mutex());
-  for (uint32_t r = 0; r < segment_->ranks(); ++r) {
-    if (r == own_ || peerWindows_.failureOf(r).empty() || !failures_[r].empty()) continue;
-    failures_[r] = peerWindows_.failureOf(r);
-    isAnyFailed = true;
-  }
   std::erase_if(incomplete_, [this](const std::shared_ptr<JoinedGroup>& group) { return complete(*group); });
-  if (isAnyFailed) PeerWatch::alarm(*segment_);
 }
 
 /// @return whether all are there.
@@ -179,9 +224,9 @@ bool JoinedGpuWorld::complete(JoinedGroup& group) {
       views.push_back({group.own().facts(), rank(own_).arena().base(), nullptr});
       continue;
     }
-    const PeerWindows::FirstSeen seen = peerWindows_.firstOf(ranks[m]);
-    if (seen.seenAt == 0) return false;
-    views.push_back({MemberFacts::of(facts), reinterpret_cast<uint8_t*>(seen.seenAt), tables_[ranks[m]]});
+    const uint64_t seenAt = arenasSeen_[ranks[m]];
+    if (seenAt == 0) return false;
+    views.push_back({MemberFacts::of(facts), reinterpret_cast<uint8_t*>(seenAt), tables_[ranks[m]]});
   }
   group.own().complete(views);
   return true;

@@ -43,6 +43,9 @@ class JoinedGpuWorld final : public GpuWorld {
   };
 
   void serve();
+  void mapPeers();
+  void noteMapped();
+  void awaitArenas();
   void giveUp(const std::string& why);
   void completeGroups();
   bool complete(JoinedGroup& group);
@@ -56,13 +59,15 @@ class JoinedGpuWorld final : public GpuWorld {
   SharedDirectory directory_;
   std::vector<Atomic<uint64_t>*> tables_;  // [rank], on the device: where the others' windows are seen
   OwnWindows ownWindows_;
-  PeerWindows peerWindows_;                               // the serving thread's
+  PeerWindows peerWindows_;                               // the mapping thread's
+  std::vector<uint64_t> arenasSeen_;                      // [rank]: where its arena is mapped; under mutex()
   std::vector<std::shared_ptr<JoinedGroup>> incomplete_;  // under mutex()
   std::vector<std::shared_ptr<JoinedGroup>> departed_;    // under mutex()
   std::vector<std::string> failures_;                     // [rank]: why its memory can't be mapped; under mutex()
   std::vector<Freed> freed_;                              // under mutex()
   Atomic<uint32_t> stopping_;
   std::thread server_;
+  std::thread mapper_;
   std::optional<PeerWatch> watch_;
 };
 

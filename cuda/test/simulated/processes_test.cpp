@@ -91,6 +91,7 @@ void checkAllFine(Processes& processes, uint32_t count) {
 TEST_CASE("sums of every size are right, also in buffers that are made anew at the same address") {
   const std::string job = newJob();
   Processes processes(3, [&](uint32_t rank) -> int {
+    setenv("DFCCL_MAP_BUFFERS", "1", 1);
     Joined me;
     EXPECT(join(me, job, rank, 3) == kFine);
     int id = 0, sameAddress = 0;
@@ -120,6 +121,7 @@ TEST_CASE("control: where the driver doesn't tell one allocation from the next, 
   const std::string job = newJob();
   Processes processes(2, [&](uint32_t rank) -> int {
     setenv("SIMULATED_ALIKE", "1", 1);
+    setenv("DFCCL_MAP_BUFFERS", "1", 1);
     Joined me;
     EXPECT(join(me, job, rank, 2) == kFine);
     constexpr size_t kCount = 400'000;
@@ -177,6 +179,7 @@ TEST_CASE("many collectives in any order, registered and unregistered while othe
 TEST_CASE("collectives that get the places of others begin with nothing of theirs") {
   const std::string job = newJob();
   Processes processes(2, [&](uint32_t rank) -> int {
+    setenv("DFCCL_MAP_BUFFERS", "1", 1);
     Joined me;
     EXPECT(join(me, job, rank, 2) == kFine);
     // More than a rank lets rest before it clears their places, which it does while its daemon is out.
@@ -210,6 +213,7 @@ TEST_CASE("collectives that get the places of others begin with nothing of their
 TEST_CASE("memory of dfcclAllocate, buffers that a rank doesn't use, and other collectives") {
   const std::string job = newJob();
   Processes processes(3, [&](uint32_t rank) -> int {
+    setenv("DFCCL_MAP_BUFFERS", "1", 1);
     Joined me;
     EXPECT(join(me, job, rank, 3) == kFine);
     constexpr size_t kCount = 5000;
@@ -240,9 +244,33 @@ TEST_CASE("memory of dfcclAllocate, buffers that a rank doesn't use, and other c
   checkAllFine(processes, 3);
 }
 
+TEST_CASE("large sums are right in memory that no other process could map, and in buffers that are new for every run") {
+  const std::string job = newJob();
+  Processes processes(2, [&](uint32_t rank) -> int {
+    Joined me;
+    EXPECT(join(me, job, rank, 2) == kFine);
+    constexpr size_t kCount = 400'001;
+    OK(dfcclRegisterAllReduce(kCount, dfcclInt32, dfcclSum, 1, dfcclAllRanks(), 0, me.context));
+    for (int run = 0; run < 4; ++run) {
+      int32_t *in = nullptr, *out = nullptr;
+      EXPECT(cudaMallocAsync(reinterpret_cast<void**>(&in), kCount * sizeof(int32_t), nullptr) == cudaSuccess);
+      EXPECT(cudaMallocAsync(reinterpret_cast<void**>(&out), kCount * sizeof(int32_t), nullptr) == cudaSuccess);
+      fill(in, kCount, me.rank, run);
+      OK(dfcclRun(in, out, 1, nullptr, nullptr, me.context));
+      OK(dfcclWaitFor(kLimitMicros, me.context));
+      EXPECT(isSum(out, kCount, firstRanks(2), run));
+      cudaFree(in);
+      cudaFree(out);
+    }
+    return leave(me);
+  });
+  checkAllFine(processes, 2);
+}
+
 TEST_CASE("memory that other processes can't map is refused with what to do") {
   const std::string job = newJob();
   Processes processes(2, [&](uint32_t rank) -> int {
+    setenv("DFCCL_MAP_BUFFERS", "1", 1);
     Joined me;
     EXPECT(join(me, job, rank, 2) == kFine);
     constexpr size_t kCount = 400'000;
