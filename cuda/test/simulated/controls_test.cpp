@@ -35,5 +35,7 @@ TEST_CASE("control: of random orders with streams, too, some hang where daemons 
 }
 
 TEST_CASE("control: streams that wait keep others of their hardware queues waiting, and so other ranks") {
-  CHECK_FALSE(runSelf({}, {{"DFCCL_TEST_CHILD", "waiting streams in any order"}}, kHangs).hasEnded);
+  CHECK_FALSE(
+      runSelf({}, {{"DFCCL_TEST_CHILD", "waiting streams in any order"}, {"CUDA_DEVICE_MAX_CONNECTIONS", "4"}}, kHangs)
+          .hasEnded);
 }
