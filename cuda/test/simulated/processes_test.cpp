@@ -39,7 +39,7 @@ int join(Joined& joined, const std::string& job, uint32_t rank, uint32_t ranks, 
   config.world.ranks = ranks;
   config.world.backend = dfcclCuda;
   config.world.grid = 3;
-  config.world.arenaBytes = size_t{64} << 20;
+  config.world.arenaBytes = size_t{256} << 20;
   config.job = job.c_str();
   config.rank = static_cast<int>(rank);
   config.muteMillis = muteMillis;
