@@ -236,8 +236,9 @@ dfcclResult_t dfcclRunOnStream(const void* sendbuff, void* recvbuff, int collId,
                                dfcclCallback_t callback, void* callbackArgs, dfcclRankCtx_t ctx);
 /* Lets the stream do what it is given from now on only when all runs of the id that this rank has queued so far are
  * over: the results are then there. While the stream waits, the daemons of this process's ranks on its device stay; one
- * that is out is launched first (docs/gpus.md). Where streams can't wait, the caller does, which is said once. Which of them were aborted, their callbacks tell. Like any wait, it
- * must not be for what another rank's wait keeps from being submitted. */
+ * that is out is launched first (docs/gpus.md). Where streams can't wait, the caller does, which is said once. Which of
+ * them were aborted, their callbacks tell. Like any wait, it must not be for what another rank's wait keeps from being
+ * submitted. */
 dfcclResult_t dfcclWaitOnStream(int collId, dfcclStream_t stream, dfcclRankCtx_t ctx);
 /* For ids of dfcclRegisterProgram. */
 dfcclResult_t dfcclRunProgram(const void* sendbuff, void* recvbuff, int collId, dfcclCallback_t callback,
