@@ -8,6 +8,7 @@
 #include <new>
 
 #include "cpu/pause.hpp"
+#include "cpu/tick_clock.hpp"
 #include "host/gpu_rank.hpp"
 
 namespace dfccl::gpu {
@@ -15,6 +16,9 @@ namespace {
 
 // Left to whatever else is on the device.
 constexpr uint32_t kOthersMultiprocessors = 4;
+// Daemons that nobody relies on leave within milliseconds. Where they don't, streams wait for them already, and the
+// probe may be in a queue of CUDA's behind one of those.
+constexpr double kMostDoubtMicros = 200'000;
 
 bool hasOneConnection() {
   const char* const connections = std::getenv("CUDA_DEVICE_MAX_CONNECTIONS");
@@ -36,7 +40,8 @@ std::shared_ptr<DeviceWaits> DeviceWaits::of(int device) {
 DeviceWaits::DeviceWaits(int device)
     : device_(device),
       pinned_(sizeof(DeviceAwaited) + 256),
-      awaited_(*new (pinned_.take(sizeof(DeviceAwaited))) DeviceAwaited{}) {
+      awaited_(*new (pinned_.take(sizeof(DeviceAwaited))) DeviceAwaited{}),
+      probe_(device) {
   const OnDevice here(device);
   DFCCL_CUDA(cudaMalloc(reinterpret_cast<void**>(&ranks_), DeviceAwaited::kMostRanks * sizeof *ranks_));
   int count = 0;
@@ -80,20 +85,51 @@ const char* DeviceWaits::obstacle() const {
 }
 
 // A launch may have to wait until the device is idle, so what has to be launched is, before anybody must stay for this
-// wait: the explorer's control startsWhileItKeeps hangs.
+// wait: the explorer's control startsWhileItKeeps hangs. And a daemon is relied on only if streams go on beside it: one
+// that they wait for must go before it has to stay.
 void DeviceWaits::begin() {
   const std::shared_lock lock(mutex_);
+  const uint64_t until = readTicks() + static_cast<uint64_t>(kMostDoubtMicros * ticksPerMicrosecond());
   for (;;) {
-    for (GpuRank* rank : present_) rank->startIfOut();
+    const uint64_t before = stays_.load(order::seqCst);
+    uint32_t started = 0;
+    bool isAnyLate = false;
+    for (GpuRank* rank : present_) {
+      const GpuRank::Start start = rank->startIfOut();
+      started += start == GpuRank::Start::atOnce;
+      isAnyLate |= start == GpuRank::Start::late;
+    }
     awaited_.intents.fetchAdd(1, order::seqCst);
     Daemons daemons = worst();
     while (daemons == Daemons::leaving) {
       cpuPause();
       daemons = worst();
     }
-    if (daemons == Daemons::inside) return;
+    const uint64_t stays = stays_.load(order::seqCst);
+    const bool isDoubtful = isAnyLate || !isReliable(before, started);
+    if (daemons == Daemons::inside && (!isDoubtful || readTicks() > until)) return;
     end();
+    if (daemons == Daemons::inside) awaitOtherStay(stays, until);
   }
+}
+
+/// Whether what this thread has given to streams, and will, goes on beside the daemons that are there.
+/// @param staysBefore when it began to look. @param started by this thread since then.
+bool DeviceWaits::isReliable(uint64_t staysBefore, uint32_t started) {
+  thread_local std::map<const DeviceWaits*, uint64_t> relied;
+  uint64_t& mine = relied[this];
+  const uint64_t stays = stays_.load(order::seqCst);
+  if (mine == stays || BarrierProbe::isLeftOut()) return true;
+  // Whatever this thread has loaded came before what it has launched.
+  const bool areOwn = stays == staysBefore + started && (mine == staysBefore || started == present_.size());
+  if (!areOwn && !probe_.isPassable()) return false;
+  mine = stays;
+  return true;
+}
+
+/// Where nobody relies on the daemons that are there, they leave soon.
+void DeviceWaits::awaitOtherStay(uint64_t stays, uint64_t until) const {
+  while (stays_.load(order::seqCst) == stays && worst() == Daemons::inside && readTicks() < until) cpuPause();
 }
 
 void DeviceWaits::await(uint32_t place, uint32_t index, uint32_t target) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dfccl/daemon/waiting_streams.hpp"
+#include "host/barrier_probe.hpp"
 #include "host/memory.hpp"
 
 namespace dfccl::gpu {
@@ -31,6 +32,8 @@ class DeviceWaits {
   const char* obstacle() const;
   /// A stream is about to be given a wait: returns once the daemons are there that stay for it. May launch them.
   void begin();
+  /// A daemon was launched, of whichever rank on the device.
+  void noteLaunch() { stays_.fetchAdd(1, order::seqCst); }
   /// It has it, until so many runs are over.
   void await(uint32_t place, uint32_t index, uint32_t target);
   /// Since begin(), the daemons have stayed for the caller.
@@ -50,12 +53,16 @@ class DeviceWaits {
  private:
   enum class Daemons { out, leaving, inside };
   Daemons worst() const;
+  bool isReliable(uint64_t staysBefore, uint32_t started);
+  void awaitOtherStay(uint64_t stays, uint64_t until) const;
 
   const int device_;
   PinnedMemory pinned_;
   DeviceAwaited& awaited_;
   AwaitedRuns* ranks_ = nullptr;  // [DeviceAwaited::kMostRanks]
   uint32_t multiprocessors_ = 0;
+  BarrierProbe probe_;
+  Atomic<uint64_t> stays_;  // daemons launched so far
   mutable std::shared_mutex mutex_;  // of the list; only opening and closing ranks waits for those who launch
   std::vector<GpuRank*> present_;
 };

@@ -1,5 +1,6 @@
 #include "host/gpu_rank.hpp"
 
+#include <chrono>
 #include <new>
 
 #include "cpu/pause.hpp"
@@ -15,6 +16,8 @@ constexpr double kAwaitSpinMicros = 20'000;
 constexpr uint64_t kAwaitNapMicros = 50;
 // A fault on the device ends the daemon without a word, and asking CUDA costs a microsecond.
 constexpr double kFaultLookMicros = 2000;
+// A launch takes 3 us, and where another thread keeps the driver to itself, much longer than this.
+constexpr double kLateMicros = 200;
 
 uint64_t ticks(double micros) { return static_cast<uint64_t>(micros * ticksPerMicrosecond()); }
 
@@ -130,6 +133,7 @@ GpuRank::GpuRank(uint32_t number, int device, const GpuRankOptions& options, Bel
   int least = 0, greatest = 0;
   DFCCL_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
   DFCCL_CUDA(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, greatest));
+  DFCCL_CUDA(cudaEventCreateWithFlags(&probe_, cudaEventDisableTiming));
   loadKernels();
   arena_.seal(requests_);
   keeper_ = std::thread([this] { keep(); });
@@ -148,6 +152,7 @@ void GpuRank::loadKernels() {
 GpuRank::~GpuRank() {
   stop();
   waits_->remove(*this, place_);
+  cudaEventDestroy(probe_);
   cudaStreamDestroy(stream_);
 }
 
@@ -175,22 +180,40 @@ bool GpuRank::needsStart() const {
          requests_.areLeft() || streams_.hasArrivals() || report_->hasMoreArrivals.load(order::relaxed) != 0;
 }
 
-void GpuRank::launch() {
+GpuRank::Start GpuRank::launch() {
   const std::lock_guard lock(launching_);
-  if (memory_->residency.isResident()) return;
+  if (memory_->residency.isResident()) return Start::none;
+  letLoadsPass();
   report_->leaving.store(0, order::seqCst);
   memory_->residency.enter();
   launches_.store(launches_.load(order::relaxed) + 1, order::seqCst);
   memory_->residency.launches.store(launches_.load(order::relaxed), order::seqCst);
+  waits_->noteLaunch();
+  const uint64_t began = readTicks();
   const cudaError_t error = launchDaemon(arguments_, options_.limits.grid, stream_);
-  if (error != cudaSuccess) return lose(std::string("CUDA refused to start its daemon: ") + cudaGetErrorString(error));
-  launched_.store(launches_.load(order::relaxed), order::seqCst);
+  const bool isLate = readTicks() - began > ticks(kLateMicros);
+  if (error != cudaSuccess) lose(std::string("CUDA refused to start its daemon: ") + cudaGetErrorString(error));
+  if (error == cudaSuccess) launched_.store(launches_.load(order::relaxed), order::seqCst);
+  return isLate ? Start::late : Start::atOnce;
 }
 
-void GpuRank::startIfOut() {
-  if (isOver() || memory_->residency.isResident()) return;
+/// Whoever has waited for the driver while a module was loaded gets in before the kernel that needs it, and a daemon
+/// that does so keeps all streams of the process waiting. So something else waits first.
+void GpuRank::letLoadsPass() {
+  constexpr int kMostTimes = 20;
+  if (BarrierProbe::isLeftOut()) return;
+  for (int time = 0; time < kMostTimes; ++time) {
+    const uint64_t began = readTicks();
+    if (cudaEventRecord(probe_, stream_) != cudaSuccess) return;  // the launch will say so too
+    if (readTicks() - began < ticks(kLateMicros)) return;
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+}
+
+GpuRank::Start GpuRank::startIfOut() {
+  if (isOver() || memory_->residency.isResident()) return Start::none;
   const OnDevice here(device());
-  launch();
+  return launch();
 }
 
 bool GpuRank::isOut() const {

@@ -76,8 +76,9 @@ class GpuRank {
   void askToDrop(uint32_t index) { requests_.abort(index); }
 
   // For streams that are about to wait, see DeviceWaits. A rank that is lost, or ends, is as if it were inside.
-  /// Launches the daemon where there is none.
-  void startIfOut();
+  /// Launches the daemon where there is none. Late: CUDA has kept the caller waiting, see BarrierProbe.
+  enum class Start { none, atOnce, late };
+  Start startIfOut();
   /// No daemon is there, or none whose launch CUDA has accepted.
   bool isOut() const;
   /// The daemon has said that it is about to leave.
@@ -103,7 +104,8 @@ class GpuRank {
 
  private:
   void keep();
-  void launch();
+  Start launch();
+  void letLoadsPass();
   void loadKernels();
   bool needsStart() const;
   bool isOver() const { return isOpen_.load(order::seqCst) == 0 || isLost() || stopping_.load(order::seqCst) != 0; }
@@ -129,6 +131,7 @@ class GpuRank {
   Bell& bell_;
   std::unique_ptr<RankQueues> queues_;
   cudaStream_t stream_ = nullptr;
+  cudaEvent_t probe_ = nullptr;
   std::mutex launching_;
   Atomic<uint64_t> launches_;
   Atomic<uint64_t> launched_;  // the last launch that CUDA has accepted
