@@ -27,6 +27,15 @@ Call::~Call() {
   mayBePreempted();
 }
 
+void Call::letOthersIn() {
+  const ContextLock& context = *lock_.mutex();
+  const uint64_t turns = context.turnsToCome();
+  lock_.unlock();
+  mayBePreempted();
+  context.awaitTurns(turns);
+  lock_.lock();
+}
+
 Device& currentOne() { return Device::at(currentDevice); }
 
 cudaError_t answer(cudaError_t error) {

@@ -21,6 +21,8 @@ class Call {
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
+  /// Lets go of the lock and takes it again, when those who wait for it have had it.
+  void letOthersIn();
   /// For what waits without the lock.
   void release() {
     if (lock_.owns_lock()) lock_.unlock();

@@ -56,7 +56,7 @@ Device& Device::at(int number) {
 
 Device::Device(int number)
     : number_(number),
-      own_(std::make_shared<Stream>(number, kLeastPriority, Stream::Order::legacy, nextQueue())),
+      own_(std::make_shared<Stream>(number, kLeastPriority, Stream::Order::legacy, nextQueue(), barrier_)),
       streams_{own_} {}
 
 HardwareQueue& Device::nextQueue() {
@@ -92,7 +92,7 @@ Stream& Device::makeStream(int priority, Stream::Order order) {
   const std::lock_guard lock(listing_);
   // Here, where they are made, and not in each call: else programs that make streams all the time list all of them.
   std::erase_if(streams_, [](const auto& known) { return known->isDestroyed && known->isIdle(); });
-  const auto made = std::make_shared<Stream>(number_, bounded, order, nextQueue());
+  const auto made = std::make_shared<Stream>(number_, bounded, order, nextQueue(), barrier_);
   streams_.push_back(made);
   const std::lock_guard handlesLock(handles().mutex);
   handles().streams[made.get()] = made;
@@ -109,9 +109,13 @@ Stream& Device::streamOfThread() {
 }
 
 cudaError_t Device::launchOf(int module, Stream& stream, std::function<void()> kernel, bool isShort) {
-  const Call call(*this);
+  Call call(*this);
   if (stream.isDestroyed) return answer(cudaErrorContextIsDestroyed);
-  load(module);
+  const bool hasLoaded = load(module);
+  if (hasLoaded && unkindness().modules.isOn() && unkindness().loadBarrier.isOn()) {
+    call.letOthersIn();
+    raiseBarrier();
+  }
   order(stream);
   isShort ? stream.putBrief(std::move(kernel)) : stream.putKernel(std::move(kernel));
   return cudaSuccess;
@@ -123,10 +127,19 @@ void Device::copy(Stream& stream, const std::function<void()>& work) {
   isQueued ? stream.putBrief(work) : stream.putShort(work);
 }
 
-void Device::load(int module) {
-  if (!modules_.insert(module).second) return;
+bool Device::load(int module) {
+  if (!modules_.insert(module).second) return false;
   noteModuleLoad(module);
   if (unkindness().modules.isOn()) awaitIdle();
+  return true;
+}
+
+void Device::raiseBarrier() {
+  barrier_.raise([this] {
+    std::vector<Place> places;
+    for (const auto& stream : allStreams()) places.push_back(stream->last());
+    return places;
+  });
 }
 
 void Device::order(Stream& stream) {

@@ -46,7 +46,8 @@ class Device {
   cudaError_t launchOf(int module, Stream& stream, std::function<void()> kernel, bool isShort);
   /// Copies are launched too. @pre the caller holds the context's lock, for these two as well:
   void copy(Stream& stream, const std::function<void()>& work);
-  void load(int module);
+  /// @return whether it wasn't loaded yet.
+  bool load(int module);
   /// What a stream waits for without being told to, before it gets what the caller puts into it next.
   void order(Stream& stream);
 
@@ -61,10 +62,12 @@ class Device {
  private:
   explicit Device(int number);
   HardwareQueue& nextQueue();
+  void raiseBarrier();
   std::vector<std::shared_ptr<Stream>> allStreams();
 
   const int number_;
   KernelGate gate_;
+  LoadBarrier barrier_;
   std::vector<std::unique_ptr<HardwareQueue>> queues_;
   size_t nextQueue_ = 0;
   const std::shared_ptr<Stream> own_;  // the one that nobody made

@@ -61,6 +61,8 @@ void HardwareQueue::workOff() {
 
 void HardwareQueue::perform(const Work& work) {
   StreamProgress& stream = *work.stream;
+  // Of that, what is in this queue was before it there.
+  if (work.behind != nullptr) work.behind->await();
   const bool isKernel = work.kind == Kind::kernel;
   {
     std::unique_lock lock(stream.mutex);

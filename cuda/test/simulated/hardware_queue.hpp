@@ -1,23 +1,14 @@
 #pragma once
 #include <condition_variable>
-#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
 
+#include "simulated/load_barrier.hpp"
+#include "simulated/stream_progress.hpp"
+
 namespace dfccl::gpu::simulated {
-
-/// What a stream has been given and what of it is done. In order, so two counts say which.
-struct StreamProgress {
-  std::mutex mutex;
-  std::condition_variable changed;
-  uint64_t given = 0, done = 0;
-  bool hasKernel = false;  // one is running
-
-  /// Until as much as that is done.
-  void await(uint64_t count);
-};
 
 /// Keeps kernels from beginning, while a test wants it so.
 class KernelGate {
@@ -48,6 +39,7 @@ class HardwareQueue {
     std::function<void()> act;
     Kind kind;
     std::shared_ptr<StreamProgress> stream;
+    std::shared_ptr<const GivenBefore> behind;  // what it waits for at the head; nullptr: nothing
   };
 
   HardwareQueue(int device, KernelGate& gate) : device_(device), gate_(gate) {}

@@ -7,18 +7,30 @@ namespace dfccl::gpu::simulated {
 void Stream::put(std::function<void()> work, HardwareQueue::Kind kind) {
   const auto room = static_cast<uint64_t>(unkindness().launchQueue.value());
   StreamProgress& progress = *progress_;
-  std::unique_lock lock(progress.mutex);
-  if (room != 0) progress.changed.wait(lock, [&] { return progress.given - progress.done < room; });
-  ++progress.given;
-  // Under the lock: what another stream waits for stands before that wait, if both go through one queue.
-  queue_.put({std::move(work), kind, progress_});
+  const auto hasRoom = [&] { return room == 0 || progress.given - progress.done < room; };
+  while (true) {
+    {
+      // Before Giving, which keeps barriers from being raised.
+      std::unique_lock lock(progress.mutex);
+      progress.changed.wait(lock, hasRoom);
+    }
+    const LoadBarrier::Giving giving(barrier_);
+    auto behind = giving.behind();
+    const std::lock_guard lock(progress.mutex);
+    if (!hasRoom()) continue;
+    ++progress.given;
+    // Under the lock: what another stream waits for stands before that wait, if both go through one queue.
+    return queue_.put({std::move(work), kind, progress_, std::move(behind)});
+  }
 }
 
 void Stream::putShort(const std::function<void()>& work) {
   {
+    const LoadBarrier::Giving giving(barrier_);
+    const bool isBehind = giving.behind() != nullptr;
     // Whoever else gives the stream something comes behind.
     const std::lock_guard lock(progress_->mutex);
-    if (progress_->given == progress_->done) return work();
+    if (!isBehind && progress_->given == progress_->done) return work();
   }
   putBrief(work);
 }

@@ -7,29 +7,14 @@
 
 namespace dfccl::gpu::simulated {
 
-/// A place in what a stream was given: up to there, it is done or it isn't.
-struct Place {
-  std::shared_ptr<StreamProgress> stream;
-  uint64_t count = 0;
-
-  bool isReached() const {
-    if (stream == nullptr) return true;
-    const std::lock_guard lock(stream->mutex);
-    return stream->done >= count;
-  }
-  void await() const {
-    if (stream != nullptr) stream->await(count);
-  }
-};
-
 /// A stream of a simulated device. What it was given is done also when it is gone.
 class Stream {
  public:
   /// Who waits for whom without being told to.
   enum class Order { legacy, withLegacy, free };
 
-  Stream(int device, int priority, Order order, HardwareQueue& queue)
-      : device_(device), priority_(priority), order_(order), queue_(queue) {}
+  Stream(int device, int priority, Order order, HardwareQueue& queue, LoadBarrier& barrier)
+      : device_(device), priority_(priority), order_(order), queue_(queue), barrier_(barrier) {}
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
@@ -64,6 +49,7 @@ class Stream {
   const int priority_;
   const Order order_;
   HardwareQueue& queue_;
+  LoadBarrier& barrier_;  // the device's
   const std::shared_ptr<StreamProgress> progress_ = std::make_shared<StreamProgress>();
 };
 

@@ -198,9 +198,10 @@ TEST_CASE("training programs end beside modules that are loaded late, memory tha
   }
 }
 
-TEST_CASE("control: they hang where runs wait for buffers to be mapped, or daemons leave although streams wait") {
+// The third brings what hung ResNet-50 between two processes (decision 25): 6 of 6 seeds.
+TEST_CASE("control: they hang where runs wait for buffers to be mapped, daemons leave, or all streams wait for one") {
   constexpr std::chrono::seconds kHangs{8};
-  for (const char* const mistake : {"DFCCL_MAP_BUFFERS", "SIMULATED_LEAVES"}) {
+  for (const char* const mistake : {"DFCCL_MAP_BUFFERS", "SIMULATED_LEAVES", "DFCCL_TRUST_DAEMONS"}) {
     CAPTURE(mistake);
     bool hasHung = false;
     for (int seed = 1; seed <= 6 && !hasHung; ++seed) {
