@@ -120,5 +120,6 @@ int runRanks(const Arguments& arguments);
 int runIpcProbe(const Arguments& arguments);
 int runBlockedCalls(const Arguments& arguments);
 int runHardwareQueues(const Arguments& arguments);
+int runLoadBarrier(const Arguments& arguments);
 
 }  // namespace dfccl::gpu::bench

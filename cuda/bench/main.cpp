@@ -28,7 +28,8 @@ int main(int argc, char** argv) {
                   {"ranks", runRanks},
                   {"ipc-probe", runIpcProbe},
                   {"blocked-calls", runBlockedCalls},
-                  {"hardware-queues", runHardwareQueues}};
+                  {"hardware-queues", runHardwareQueues},
+                  {"load-barrier", runLoadBarrier}};
   const Arguments arguments(argc, argv);
   for (const auto& command : commands) {
     if (argc < 2 || std::strcmp(argv[1], command.name) != 0) continue;

@@ -4,6 +4,7 @@
 
 #include "bench/pattern.cuh"
 #include "bench/timing.hpp"
+#include "bench/trace_gaps.hpp"
 #include "nccl/nccl.hpp"
 
 namespace dfccl::gpu::bench {
@@ -11,9 +12,15 @@ namespace {
 
 void ignore(void*, dfcclResult_t) {}
 
+/// What the host's calls take of rank 0, microseconds each.
+struct HostTimes {
+  double submit = 0, wait = 0;
+};
+
 /// @return microseconds an operation, of `rounds` chains.
 std::vector<double> timeChains(Bed& bed, const Prepared& prepared, RankBuffers& send, RankBuffers& recv,
-                               uint64_t length, uint64_t rounds) {
+                               uint64_t length, uint64_t rounds, HostTimes& host) {
+  std::vector<double> submits, waits;  // rank 0's
   std::vector<double> times = timeTogether(bed, rounds, 2, [&](uint32_t rank, uint64_t) {
     GpuRank& mine = bed.world().rank(rank);
     const cudaStream_t stream = recv[rank]->stream();
@@ -22,19 +29,25 @@ std::vector<double> timeChains(Bed& bed, const Prepared& prepared, RankBuffers& 
         return mine.submitOnStream(prepared.indices[rank], send[rank]->at(0), recv[rank]->at(0), stream, ignore,
                                    nullptr);
       };
+      const uint64_t begin = nowNanos();
       while (submit() == GpuRank::kFull) mine.queues().deliver();
+      const uint64_t submitted = nowNanos();
       mine.waitOnStream(prepared.indices[rank], stream);
+      if (rank != 0) continue;
+      submits.push_back(static_cast<double>(submitted - begin) / 1e3);
+      waits.push_back(static_cast<double>(nowNanos() - submitted) / 1e3);
     }
     DFCCL_CUDA(cudaStreamSynchronize(stream));
     while (mine.inFlight() != 0) mine.queues().deliver();
   });
   for (double& time : times) time /= static_cast<double>(length);
+  host = {median(submits), median(waits)};
   return times;
 }
 
 }  // namespace
 
-/// --max-bytes, --length of a chain, --rounds; --nccl PATH compares.
+/// --max-bytes, --length of a chain, --rounds; --gaps 1 shows where the time of a chain goes; --nccl PATH compares.
 int runStreams(const Arguments& arguments) {
   Bed bed(arguments);
   const size_t largest = arguments.number("--max-bytes", size_t{4} << 20);
@@ -51,14 +64,19 @@ int runStreams(const Arguments& arguments) {
   unsigned allWrong = 0;
   for (size_t bytes = 8; bytes <= largest; bytes *= 8) {
     const Prepared prepared = prepareSum(bed, send, ++id, bytes);
-    const double chained = median(timeChains(bed, prepared, send, recv, length, rounds));
-    const double single = median(timeChains(bed, prepared, send, recv, 1, rounds * 5));
+    HostTimes host, alone;
+    const double chained = median(timeChains(bed, prepared, send, recv, length, rounds, host));
+    for (uint32_t block = 0; arguments.number("--gaps", 0) != 0 && block < 2; ++block) {
+      std::printf("{\"bench\":\"gaps\",\"bytes\":%zu,\"block\":%u,\"gapsNs\":%s}\n", bytes, block,
+                  gapsJson(bed.world().rank(0), nanosPerCycleOf(bed.device(0)), block).c_str());
+    }
+    const double single = median(timeChains(bed, prepared, send, recv, 1, rounds * 5, alone));
     const unsigned wrong = wrongOf(bed, recv, prepared);
     allWrong += wrong;
     std::printf(
         "{\"bench\":\"streams\",\"bytes\":%zu,\"ranks\":%u,\"length\":%lu,\"chainedUs\":%.2f,\"singleUs\":%.2f,"
-        "\"wrong\":%u",
-        bytes, bed.ranks(), length, chained, single, wrong);
+        "\"submitUs\":%.2f,\"waitUs\":%.2f,\"wrong\":%u",
+        bytes, bed.ranks(), length, chained, single, host.submit, host.wait, wrong);
     if (nccl) {
       const auto theirs = [&](uint64_t count) {
         return median(timeTogether(bed, rounds, 2,

@@ -32,4 +32,11 @@ inline void letWait(cudaStream_t stream, volatile uint32_t* word) {
   wait(stream, reinterpret_cast<CUdeviceptr>(word), 1, CU_STREAM_WAIT_VALUE_GEQ);
 }
 
+/// Lets the stream store 1 into the word.
+inline void letStore(cudaStream_t stream, volatile uint32_t* word) {
+  static const auto store =
+      driverFunction<CUresult (*)(CUstream, CUdeviceptr, cuuint32_t, unsigned)>("cuStreamWriteValue32");
+  store(stream, reinterpret_cast<CUdeviceptr>(word), 1, CU_STREAM_WRITE_VALUE_DEFAULT);
+}
+
 }  // namespace dfccl::gpu::bench
