@@ -106,25 +106,30 @@ void DeviceWaits::begin() {
       daemons = worst();
     }
     const uint64_t stays = stays_.load(order::seqCst);
-    const bool isDoubtful = isAnyLate || !isReliable(before, started);
-    if (daemons == Daemons::inside && (!isDoubtful || readTicks() > until)) return;
+    const bool isReliable = daemons == Daemons::inside && !isAnyLate && goesOnBeside(before, started);
+    if (isReliable || (daemons == Daemons::inside && readTicks() > until)) {
+      reliedStays() = stays;
+      return;
+    }
     end();
     if (daemons == Daemons::inside) awaitOtherStay(stays, until);
   }
 }
 
+/// As many daemons had been launched when this thread last relied on them.
+uint64_t& DeviceWaits::reliedStays() const {
+  thread_local std::map<const DeviceWaits*, uint64_t> relied;
+  return relied[this];
+}
+
 /// Whether what this thread has given to streams, and will, goes on beside the daemons that are there.
 /// @param staysBefore when it began to look. @param started by this thread since then.
-bool DeviceWaits::isReliable(uint64_t staysBefore, uint32_t started) {
-  thread_local std::map<const DeviceWaits*, uint64_t> relied;
-  uint64_t& mine = relied[this];
-  const uint64_t stays = stays_.load(order::seqCst);
-  if (mine == stays || BarrierProbe::isLeftOut()) return true;
+bool DeviceWaits::goesOnBeside(uint64_t staysBefore, uint32_t started) {
+  const uint64_t stays = stays_.load(order::seqCst), relied = reliedStays();
+  if (relied == stays || BarrierProbe::isLeftOut()) return true;
   // Whatever this thread has loaded came before what it has launched.
-  const bool areOwn = stays == staysBefore + started && (mine == staysBefore || started == present_.size());
-  if (!areOwn && !probe_.isPassable()) return false;
-  mine = stays;
-  return true;
+  const bool areOwn = stays == staysBefore + started && (relied == staysBefore || started == present_.size());
+  return areOwn || probe_.isPassable();
 }
 
 /// Where nobody relies on the daemons that are there, they leave soon.

@@ -53,7 +53,8 @@ class DeviceWaits {
  private:
   enum class Daemons { out, leaving, inside };
   Daemons worst() const;
-  bool isReliable(uint64_t staysBefore, uint32_t started);
+  uint64_t& reliedStays() const;
+  bool goesOnBeside(uint64_t staysBefore, uint32_t started);
   void awaitOtherStay(uint64_t stays, uint64_t until) const;
 
   const int device_;
