@@ -63,7 +63,7 @@ class DeviceWaits {
   AwaitedRuns* ranks_ = nullptr;  // [DeviceAwaited::kMostRanks]
   uint32_t multiprocessors_ = 0;
   BarrierProbe probe_;
-  Atomic<uint64_t> stays_;  // daemons launched so far
+  Atomic<uint64_t> stays_;           // daemons launched so far
   mutable std::shared_mutex mutex_;  // of the list; only opening and closing ranks waits for those who launch
   std::vector<GpuRank*> present_;
 };

@@ -35,8 +35,8 @@ struct Unkindness {
   Switch idleIpc{"SIMULATED_IDLE_IPC", 0};
   /// SIMULATED_MODULES: the first launch of a kernel loads its module, and holds the lock until the device is idle.
   Switch modules{"SIMULATED_MODULES", 1};
-  /// SIMULATED_LOAD_BARRIER: such a launch then lets those in who wait for the lock, and keeps back all that streams are
-  /// given behind it until all that they were given before is done.
+  /// SIMULATED_LOAD_BARRIER: such a launch then lets those in who wait for the lock, and keeps back all that streams
+  /// are given behind it until all that they were given before is done.
   Switch loadBarrier{"SIMULATED_LOAD_BARRIER", 1};
   /// SIMULATED_SHARED_QUEUES: streams share the hardware's queues. Off: each has one of its own.
   Switch sharedQueues{"SIMULATED_SHARED_QUEUES", 1};
