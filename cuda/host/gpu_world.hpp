@@ -130,8 +130,8 @@ class GpuWorld : public Backend {
   std::vector<std::unique_ptr<DeviceCopies>> copies_;  // [rank]
   std::map<void*, uint32_t> allocated_;                // rank of what allocate() gave
   std::mutex allocatedMutex_;
-  std::vector<uint32_t> tasksPerBlock_;  // [rank]: at most, in one block's queue
-  std::unordered_multimap<uint32_t, std::shared_ptr<GpuGroup>> groups_;
+  std::vector<uint32_t> tasksPerBlock_;                          // [rank]: at most, in one block's queue
+  std::multimap<uint32_t, std::shared_ptr<GpuGroup>> groups_;    // of an id, in the order of their making
   std::vector<std::unordered_map<uint32_t, Registered>> table_;  // [rank], by index
   mutable std::mutex mutex_;                                     // of registration
   CompletionWatcher watcher_;                                    // last: its thread uses the ranks

@@ -307,9 +307,16 @@ std::shared_ptr<SharedGroup> SharedDirectory::groupFor(const CollectiveSpec& spe
   SharedGroupRecord* record = makeRecord(*segment_, spec, digest);
   record->generation = generation.value_or(0);
   record->spansHosts = generation.has_value();
-  record->next = segment_->firstGroup();
-  segment_->setFirstGroup(record);
+  append(*record);
   return std::make_shared<SharedGroup>(segment_, record, tiles_);
+}
+
+/// Behind those that are there: a rank joins the oldest that it has not been in.
+void SharedDirectory::append(SharedGroupRecord& record) {
+  SharedGroupRecord* last = segment_->firstGroup();
+  while (last != nullptr && last->next != nullptr) last = last->next;
+  if (last == nullptr) return segment_->setFirstGroup(&record);
+  last->next = &record;
 }
 
 void SharedDirectory::drop(SharedGroup& group) {

@@ -144,6 +144,8 @@ class SharedDirectory {
   void drop(SharedGroup& group);
 
  private:
+  void append(SharedGroupRecord& record);
+
   std::shared_ptr<Segment> segment_;
   TileSizes tiles_;
 };

@@ -45,7 +45,8 @@ class Group {
 [[noreturn]] void refuseSecondRegistration(uint32_t id, uint32_t rank);
 
 /// Whether a rank that registers `spec` belongs into `group`, which has the same id. A rank that has been in it and
-/// left begins a new one. @tparam AnyGroup a Group, or one on GPUs.
+/// left begins a new one. Of several it is the oldest: each rank's registrations of an id go with the others' in their
+/// order, however far a rank is behind. @tparam AnyGroup a Group, or one on GPUs.
 /// @throws Error dfcclAlreadyRegistered, dfcclRegistrationMismatch
 template <class AnyGroup>
 bool isToJoin(AnyGroup& group, const CollectiveSpec& spec, uint32_t member, uint64_t digest) {

@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <functional>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
-#include <unordered_map>
 #include <vector>
 
 #include "network/proxy.hpp"
@@ -132,9 +132,9 @@ class World : public Backend {
   std::vector<TaskTable> taskTables_;
   std::vector<std::vector<Registered>> table_;  // [rank][index]
   std::vector<std::vector<uint32_t>> freeIndices_;
-  std::unordered_multimap<uint32_t, std::shared_ptr<Group>> groups_;
-  std::optional<Agreement> agreement_;        // where ranks are processes
-  std::optional<SharedDirectory> directory_;  // in place of it, where ranks are processes
+  std::multimap<uint32_t, std::shared_ptr<Group>> groups_;  // of an id, in the order of their making
+  std::optional<Agreement> agreement_;                      // where ranks are processes
+  std::optional<SharedDirectory> directory_;                // in place of it, where ranks are processes
   ProgramCache programs_;
   Atomic<uint32_t> activeRanks_;
   mutable std::mutex mutex_;  // of registration; never taken by a stepping thread inside a step
