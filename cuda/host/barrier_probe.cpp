@@ -12,7 +12,7 @@
 namespace dfccl::gpu {
 namespace {
 
-// A store on an idle stream is seen within 5 us.
+// A store takes a stream 2 us.
 constexpr double kPatienceMicros = 200;
 
 }  // namespace
