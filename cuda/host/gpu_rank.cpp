@@ -192,8 +192,11 @@ GpuRank::Start GpuRank::launch() {
   const uint64_t began = readTicks();
   const cudaError_t error = launchDaemon(arguments_, options_.limits.grid, stream_);
   const bool isLate = readTicks() - began > ticks(kLateMicros);
-  if (error != cudaSuccess) lose(std::string("CUDA refused to start its daemon: ") + cudaGetErrorString(error));
-  if (error == cudaSuccess) launched_.store(launches_.load(order::relaxed), order::seqCst);
+  if (error == cudaSuccess) {
+    launched_.store(launches_.load(order::relaxed), order::seqCst);
+  } else {
+    lose(std::string("CUDA refused to start its daemon: ") + cudaGetErrorString(error));
+  }
   return isLate ? Start::late : Start::atOnce;
 }
 

@@ -167,6 +167,35 @@ TEST_CASE("a device synchronization between all-reduces in opposite orders ends,
   CHECK(failures == 0);
 }
 
+TEST_CASE("a rank that is behind joins the oldest registration of an id that it has not been in") {
+  const GpuRanks ranks(3);
+  constexpr int kId = 4;
+  constexpr size_t kCount = 8;
+  const auto add = [&](int r) {
+    CHECK_OK(dfcclRegisterAllReduce(kCount, dfcclFloat32, dfcclSum, kId, dfcclAllRanks(), 0, ranks[r]));
+  };
+  const auto addAnew = [&](int r) {
+    CHECK_OK(dfcclUnregister(kId, ranks[r]));
+    add(r);
+  };
+  add(1);
+  add(0);
+  addAnew(0);
+  add(2);  // two registrations are open to it
+  addAnew(1);
+  addAnew(2);
+  std::vector<DeviceArray<float>> data;
+  for (int r = 0; r < 3; ++r) {
+    data.emplace_back(ranks.device(r), kCount);
+    data.back().set(std::vector<float>(kCount, static_cast<float>(r + 1)));
+    CHECK_OK(dfcclRun(data.back().data(), data.back().data(), kId, nullptr, nullptr, ranks[r]));
+  }
+  for (int r = 0; r < 3; ++r) {
+    CHECK_OK(dfcclWaitFor(10'000'000, ranks[r]));
+    CHECK(data[static_cast<size_t>(r)].get() == std::vector<float>(kCount, 6.0f));
+  }
+}
+
 TEST_CASE("callbacks come while nobody waits, each once") {
   const GpuRanks ranks(0, 1);
   std::atomic<int> calls{0};

@@ -198,6 +198,13 @@ TEST_CASE("training programs end beside modules that are loaded late, memory tha
   }
 }
 
+TEST_CASE("training programs end where a launch that loads its module lets nobody in and keeps nothing back") {
+  for (int seed = 1; seed <= 3; ++seed) {
+    CAPTURE(seed);
+    CHECK(ends(seed, {{"SIMULATED_LOAD_BARRIER", "0"}}));
+  }
+}
+
 // The third brings what hung ResNet-50 between two processes (decision 25): 6 of 6 seeds.
 TEST_CASE("control: they hang where runs wait for buffers to be mapped, daemons leave, or all streams wait for one") {
   constexpr std::chrono::seconds kHangs{8};
