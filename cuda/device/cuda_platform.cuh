@@ -366,12 +366,9 @@ class CudaPlatform {
     memory.counters.completionsPosted.value.fetchAdd(1, order::relaxed);
   }
 
-  /// Each member's copy counts that member only; the host adds them up.
-  __device__ static void acknowledgeAbort(RankMemory& memory, uint32_t, CollectiveRecord& collective) {
+  __device__ static void acknowledgeAbort(RankMemory&, uint32_t, CollectiveRecord& collective) {
     blockShared().tables.isDropped[collective.index] = 1;
-    if (collective.blocksDropped.fetchAdd(1, order::acqRel) + 1 == memory.limits.grid) {
-      collective.shared->abortAcknowledged.fetchAdd(1, order::acqRel);
-    }
+    collective.blocksDropped.fetchAdd(1, order::acqRel);
   }
 
   /// All workers look: each count is in the host's memory.

@@ -250,11 +250,9 @@ class CpuPlatform {
     if (memory.submissions.header->waiters.load(order::seqCst) != 0) memory.wakePending.store(1, order::release);
   }
 
-  /// One block has let go of an aborted collective; the last one of the rank tells the peers.
-  static void acknowledgeAbort(RankMemory& memory, uint32_t, CollectiveRecord& collective) {
-    if (collective.blocksDropped.fetchAdd(1, order::acqRel) + 1 == memory.limits.grid) {
-      collective.shared->abortAcknowledged.fetchAdd(1, order::acqRel);
-    }
+  /// One block has let go of an aborted collective, the record itself too: when all have, the rank may give it another.
+  static void acknowledgeAbort(RankMemory&, uint32_t, CollectiveRecord& collective) {
+    collective.blocksDropped.fetchAdd(1, order::acqRel);
   }
 
   static void blockLeft(RankMemory& memory, uint32_t) {

@@ -120,6 +120,7 @@ class World : public Backend {
   void tellDaemon(uint32_t rank, uint32_t index);
   void awaitDrop(uint32_t rank, const Registered& entry, const CollectiveRecord& record);
   bool isLetGo(Group& group);
+  bool hasLetGo(const Group& group, uint32_t member) const;
   bool hasUnseenWork() const;
   bool hasUnfinishedWork() const;
   void afterStep(bool hasMoved);

@@ -14,11 +14,7 @@ void World::abortCollective(uint32_t rank, uint32_t index) {
     // Each process tells its own daemon.
     if (watch_) return PeerWatch::alarm(*options_.segment);
     for (uint32_t m = 0; m < members.size(); ++m) {
-      if (!group.isMember(m)) {
-        // It never registered, or has left: it touches nothing.
-        group.shared().abortAcknowledged.fetchAdd(1, order::acqRel);
-        continue;
-      }
+      if (!group.isMember(m)) continue;
       table_[members[m]][group.indexOf(m)].isDropped = true;
       tellDaemon(members[m], group.indexOf(m));
     }
@@ -46,11 +42,18 @@ void World::awaitDrop(uint32_t rank, const Registered& entry, const CollectiveRe
 }
 
 bool World::isLetGo(Group& group) {
-  if (!directory_) return group.shared().abortAcknowledged.load(order::acquire) >= group.shared().members;
-  for (uint32_t m = 0; m < group.shared().members; ++m) {
-    if (!static_cast<SharedGroup&>(group).hasLetGo(m)) return false;
+  const std::vector<uint32_t>& ranks = group.spec().ranks;
+  for (uint32_t m = 0; m < ranks.size(); ++m) {
+    if (!(directory_ ? static_cast<SharedGroup&>(group).hasLetGo(m) : hasLetGo(group, m))) return false;
   }
   return true;
+}
+
+/// A member that never registered, or has left, touches nothing.
+bool World::hasLetGo(const Group& group, uint32_t member) const {
+  if (!group.isMember(member)) return true;
+  const RankMemory& memory = ranks_[group.spec().ranks[member]]->memory();
+  return memory.collectives[group.indexOf(member)].blocksDropped.load(order::acquire) == memory.limits.grid;
 }
 
 bool World::isQuarantineOver(uint32_t rank, uint32_t index) {

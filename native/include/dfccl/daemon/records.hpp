@@ -96,7 +96,6 @@ struct CollectiveShared : MeetingPlaces {
   JointMoves joint;                         // complete when all members have registered; empty where there is too much
   alignas(64) Atomic<uint32_t> registered;  // members that have registered; all of them = complete
   Atomic<uint32_t> poisonedBy;              // rank that aborted the id, or kNobody
-  Atomic<uint32_t> abortAcknowledged;       // members that hold none of the buffers any more
   alignas(64)
       Atomic<uint64_t> finishedAccess;  // += 1 by each member that will not touch another's buffers in its run again
 

@@ -144,10 +144,7 @@ class TestWorld {
     uint32_t nobody = CollectiveShared::kNobody;
     if (!group.shared().poisonedBy.compareExchange(nobody, rank, order::acqRel, order::relaxed)) return;
     for (uint32_t m = 0; m < group.spec().ranks.size(); ++m) {
-      if (!group.isMember(m)) {
-        group.shared().abortAcknowledged.fetchAdd(1, order::acqRel);
-        continue;
-      }
+      if (!group.isMember(m)) continue;
       ControlRing& control = sides_[group.spec().ranks[m]]->memory.control;
       control.put({ControlRequest::abort, group.indexOf(m)}, order::release);
     }
@@ -155,8 +152,12 @@ class TestWorld {
   bool isComplete(uint32_t rank, uint32_t index) const { return shared(rank, index).isComplete(); }
   bool isPoisoned(uint32_t rank, uint32_t index) const { return shared(rank, index).isPoisoned(); }
   bool isQuarantineOver(uint32_t rank, uint32_t index) const {
-    const CollectiveShared& s = shared(rank, index);
-    return s.isPoisoned() && s.abortAcknowledged.load(order::acquire) >= s.members;
+    const CollectiveGroup& group = *sides_[rank]->entries[index].group;
+    for (uint32_t m = 0; m < group.spec().ranks.size(); ++m) {
+      // Who never registered, or has left, touches nothing.
+      if (group.isMember(m) && !hasDropped(group.spec().ranks[m], group.indexOf(m))) return false;
+    }
+    return shared(rank, index).isPoisoned();
   }
   /// Whether every block of this rank has let go of an aborted collective.
   bool hasDropped(uint32_t rank, uint32_t index) const {
@@ -311,7 +312,6 @@ class TestWorld {
       CollectiveShared& s = group->shared();
       if (s.isPoisoned() && shape_.mistakes.reRegistersIntoAborted) {
         s.poisonedBy.store(CollectiveShared::kNobody, order::relaxed);
-        s.abortAcknowledged.store(0, order::relaxed);
         s.registered.store(0, order::relaxed);
         return group;
       }
