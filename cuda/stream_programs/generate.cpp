@@ -75,7 +75,7 @@ Program generate(uint64_t seed, const Shape& shape) {
 
   // What the ranks have in common: the runs of each phase, and the ids that are registered again behind it.
   std::vector<Phase> phases(1 + draw.below(6));
-  std::vector<uint32_t> runs(ids, 0);
+  std::vector<uint32_t> runs(ids, 0), runsBefore(ids, 0);  // ... in former registrations
   for (Phase& phase : phases) {
     // Chains are phases of one run.
     const size_t count = draw.hits(30) ? 1 : 1 + draw.below(14);
@@ -86,7 +86,9 @@ Program generate(uint64_t seed, const Shape& shape) {
     program.runs += count;
     if (!shape.features.has(Feature::renewals) || !draw.hits(15)) continue;
     const size_t renewed = draw.below(ids);
-    if (!program.collectives[renewed].isAborted) phase.renewed = static_cast<int>(renewed);
+    if (program.collectives[renewed].isAborted || runs[renewed] == runsBefore[renewed]) continue;
+    phase.renewed = static_cast<int>(renewed);
+    runsBefore[renewed] = runs[renewed];
   }
   for (uint32_t rank = 0; rank < shape.ranks; ++rank) {
     Draw own(seed, rank + 1);

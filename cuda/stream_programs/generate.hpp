@@ -29,6 +29,9 @@
 // ranks meet, by shared memory: at the beginning, since the API doesn't say what it is to abort an id that another rank
 // has yet to register, and at the end, since quarantine ends when all have given the id up.
 //
+// An id is registered anew only after runs of it: a registration that a rank gives up before the others have come is
+// over for all of them, so their first would go with its second.
+//
 // This forbids what NCCL's users can't do either: a stream that waits for A before B is submitted behind it, while
 // another rank has it the other way round. Chains (submit, wait, submit behind it) are phases of one run.
 #include "stream_programs/options.hpp"

@@ -190,7 +190,9 @@ dfcclResult_t dfcclRegisterProgram(const void* program, size_t programBytes, siz
 /* The scalar of this rank's input in every dfcclScaledSum that it registers from now on; 1 at first. */
 dfcclResult_t dfcclSetScale(double scale, dfcclRankCtx_t ctx);
 
-/* Gives the id back; dfcclInUse while runs of it are in flight. */
+/* Gives the id back; dfcclInUse while runs of it are in flight. Once a run of it has completed here, all ranks have
+ * registered it, and each may register it anew when it likes. A registration that is given back before the others have
+ * registered the id is as if it had not been: theirs will go with this rank's next. */
 dfcclResult_t dfcclUnregister(int collId, dfcclRankCtx_t ctx);
 /* Gives up every run of the id, on all ranks, at once and without waiting: they complete as dfcclAborted, later ones
  * too, until every rank has unregistered it. */

@@ -158,7 +158,9 @@ export class RegisteredCollective implements CollectiveFacts, Disposable {
   }
 
   /**
-   * Frees what the registration holds on this rank. Twice is fine.
+   * Frees what the registration holds on this rank. Twice is fine. Once a run of it has completed here, all ranks have
+   * registered the id, and each may register it anew when it likes. A registration that is given back before the others
+   * have come is as if it had not been: theirs will go with this rank's next.
    * @throws {EngineError} IN_USE while runs are in flight or their completions aren't delivered.
    */
   unregister(): void {
