@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { addonSymbols } from "./checks/addon-symbols.mjs";
 import { watchTree } from "./checks/clean-tree.mjs";
 import { arrows, cppFormat, style, types, unusedExports } from "./checks/commands.mjs";
-import { nativeTests } from "./checks/ctest.mjs";
+import { buildTests, nativeTests } from "./checks/ctest.mjs";
 import { cudaFiles } from "./checks/cuda.mjs";
 import { examples } from "./checks/examples.mjs";
 import { packageShape } from "./checks/package-shape.mjs";
@@ -15,7 +15,13 @@ import { cacheDirectory } from "./lib/paths.mjs";
 import { tail } from "./lib/run.mjs";
 import { setup } from "./setup.mjs";
 
-/** `requires`: a need of scripts/lib/machine.mjs without which the runner is skipped. */
+const stressTests = { labels: "^stress$", target: "native_tests_stress", timeoutMs: 1_500_000 };
+
+/**
+ * `requires`: a need of scripts/lib/machine.mjs without which the runner is skipped.
+ * `leavesACore`: while it runs, what runners can do ahead is done beside it, at the lowest priority; what that gives
+ * is handed to their `run`.
+ */
 const runners = [
   { name: "style", what: "biome: format and lint", run: style },
   { name: "types", what: "tsc on every package", run: types },
@@ -24,7 +30,7 @@ const runners = [
   { name: "shape", what: "publint and are-the-types-wrong", run: packageShape },
   { name: "c++ format", what: "clang-format", run: cppFormat, requires: "clang-format 14" },
   { name: "addon symbols", what: "the addon's glibc floor", run: () => addonSymbols() },
-  { name: "typescript", what: "vitest", run: typescriptTests },
+  { name: "typescript", what: "vitest", run: typescriptTests, leavesACore: true },
   {
     name: "c++",
     what: "ctest, release",
@@ -41,10 +47,16 @@ const runners = [
     // The long tier runs the unit tests and the C API under every sanitizer.
     name: "c++ tsan",
     what: "stress tests",
-    run: () => nativeTests("tsan", { labels: "^stress$", target: "native_tests_stress", timeoutMs: 1_500_000 }),
+    ahead: () => buildTests("tsan", { ...stressTests, inBackground: true }),
+    run: () => nativeTests("tsan", stressTests),
     requires: "doctest",
   },
-  { name: "cuda", what: "nvcc on every file of cuda/", run: cudaFiles },
+  {
+    name: "cuda",
+    what: "nvcc on every file of cuda/",
+    ahead: () => cudaFiles({ inBackground: true }),
+    run: (result) => result ?? cudaFiles(),
+  },
   { name: "packages", what: "version, publish, install, Node 20–26", run: packages, requires: "git" },
   { name: "examples", what: "examples/ run to their end", run: examples },
   // After whichever others ran.
@@ -58,8 +70,10 @@ const started = performance.now();
 const tree = await watchTree();
 const total = { passed: 0, failed: 0, skipped: 0 };
 
+const ahead = new Map();
 line(bold("Testing"));
 for (const runner of selected) {
+  if (runner.leavesACore) beginAhead();
   const before = performance.now();
   if (process.stdout.isTTY) process.stdout.write(`  ${runner.name.padEnd(16)} ${dim(`${runner.what} …`)}`);
   const { passed = 0, failed = 0, skipped = 0, note, details } = await outcome(runner);
@@ -86,11 +100,24 @@ async function packages() {
   return testPackages();
 }
 
-async function outcome({ run, requires }) {
-  const need = missing.find(({ name }) => name === requires);
+/** One after the other. Where that fails, the runner itself fails at its turn, or does the work. */
+function beginAhead() {
+  let previous = Promise.resolve();
+  for (const runner of selected.filter((candidate) => candidate.ahead && !needOf(candidate))) {
+    previous = previous.then(runner.ahead).catch(() => undefined);
+    ahead.set(runner, previous);
+  }
+}
+
+function needOf({ requires }) {
+  return missing.find(({ name }) => name === requires);
+}
+
+async function outcome(runner) {
+  const need = needOf(runner);
   if (need) return { skipped: 1, details: `${need.name} is missing. Type: ${installCommand([need])}` };
   try {
-    return await run();
+    return await runner.run(await ahead.get(runner));
   } catch (error) {
     return { failed: 1, details: error.stack ?? String(error) };
   }

@@ -9,6 +9,7 @@ import { buildDirectory, cacheDirectory, root } from "../lib/paths.mjs";
 import { run } from "../lib/run.mjs";
 import { configureCommand } from "../setup.mjs";
 
+const nativeFolder = join(root, "native");
 const sanitizerOptions = {
   ASAN_OPTIONS: "detect_stack_use_after_return=1:strict_string_checks=1",
   UBSAN_OPTIONS: "print_stacktrace=1",
@@ -25,16 +26,9 @@ export async function nativeTests(
   preset,
   { labels, target = "native_tests", without, repeat = 1, timeoutMs = 480_000, log = `ctest-${preset}` } = {},
 ) {
-  const native = join(root, "native");
-  const addon = preset === "release" ? [] : ["-DDFCCL_BUILD_ADDON=OFF"];
   const started = performance.now();
-  for (const command of [
-    configureCommand(preset, ...addon),
-    ["cmake", "--build", "--preset", preset, "--target", ...[target].flat(), "-j", "2"],
-  ]) {
-    const { code, output } = await run(locked(command, preset), { cwd: native, log: `${log}-build`, timeoutMs: 1_800_000 });
-    if (code !== 0) return { failed: 1, details: output };
-  }
+  const built = await buildTests(preset, { target, log });
+  if (built.code !== 0) return { failed: 1, details: built.output };
   const buildSeconds = (performance.now() - started) / 1000;
 
   const report = join(cacheDirectory, `${log}.xml`);
@@ -44,7 +38,7 @@ export async function nativeTests(
   const sizes = ["--test-output-size-passed", "1000000", "--test-output-size-failed", "1000000"];
   const repeated = repeat > 1 ? ["--repeat", `until-fail:${repeat}`] : [];
   const { code, output } = await run([...fixedAddresses(preset), ...ctest, ...sizes, ...selection, ...repeated], {
-    cwd: native,
+    cwd: nativeFolder,
     log,
     timeoutMs,
     env: sanitizerOptions,
@@ -52,6 +46,25 @@ export async function nativeTests(
   const counts = existsSync(report) ? countReport(readFileSync(report, "utf8")) : { passed: 0, failed: 1, skipped: 0 };
   const failed = code !== 0 && counts.failed === 0 ? 1 : counts.failed;
   return { ...counts, failed, details: output, note: `built in ${buildSeconds.toFixed(0)} s` };
+}
+
+/**
+ * @param options.inBackground - beside other tests: one job, which yields to whatever else wants to run.
+ * @returns the code and output of the command that failed, or of the last one.
+ */
+export async function buildTests(preset, { target = "native_tests", log = `ctest-${preset}`, inBackground = false } = {}) {
+  const addon = preset === "release" ? [] : ["-DDFCCL_BUILD_ADDON=OFF"];
+  const jobs = inBackground ? "1" : "2";
+  let result;
+  for (const command of [
+    configureCommand(preset, ...addon),
+    ["cmake", "--build", "--preset", preset, "--target", ...[target].flat(), "-j", jobs],
+  ]) {
+    const polite = inBackground ? ["nice", "-n", "19", ...command] : command;
+    result = await run(locked(polite, preset), { cwd: nativeFolder, log: `${log}-build`, timeoutMs: 1_800_000 });
+    if (result.code !== 0) break;
+  }
+  return result;
 }
 
 /** ThreadSanitizer of older compilers can't start where the kernel scatters addresses too widely. */
