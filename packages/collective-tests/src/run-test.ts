@@ -1,12 +1,11 @@
-import { writeFileSync } from "node:fs";
 import { checkApplicability } from "./applicability.js";
 import { type Measurement, type OpenBackend, openBackend, type PerfBackend, type Turns, turnsOf } from "./backend.js";
 import { casesOf, isPowerOfTwo } from "./cases.js";
 import type { PerfEnvironment } from "./environment.js";
 import { PerfError } from "./errors.js";
 import { exitCodes } from "./exit-code.js";
-import { close, type ExclusiveFile, openExclusively } from "./json/open-exclusively.js";
 import { jsonReport } from "./json/report.js";
+import { openReportFile, type ReportFile } from "./json/report-file.js";
 import { type PerfOptions, type PerfRun, ranksOf } from "./options.js";
 import { isMeasured, type MeasuredRow, type PerfCase } from "./results.js";
 import { memoryCap, warmUpSizes } from "./sizes.js";
@@ -46,8 +45,7 @@ export async function runTest(run: PerfRun, context: RunContext): Promise<number
       const devices = opened[0]?.devices ?? [];
       const machine = opened[0]?.machine ?? {};
       const input = { run, started, ended: new Date(), environment: context.environmentLines, devices, backends, machine, rows };
-      writeFileSync(file.descriptor, `${JSON.stringify(jsonReport({ ...input, verdict, errors }), undefined, 1)}\n`);
-      close(file);
+      file.write(`${JSON.stringify(jsonReport({ ...input, verdict, errors }), undefined, 1)}\n`);
     }
     return verdict;
   };
@@ -66,11 +64,11 @@ export async function runTest(run: PerfRun, context: RunContext): Promise<number
   return exitCodeOf(verdict);
 }
 
-function openReport({ output_file }: PerfOptions, print: (line: string) => void): ExclusiveFile | undefined {
+function openReport({ output_file }: PerfOptions, print: (line: string) => void): ReportFile | undefined {
   if (output_file === "") return undefined;
-  let file: ExclusiveFile;
+  let file: ReportFile;
   try {
-    file = openExclusively(output_file);
+    file = openReportFile(output_file);
   } catch (error) {
     // nccl-tests measures all the same, for minutes, and ends with 0.
     const reason = (error as NodeJS.ErrnoException).code ?? String(error);
@@ -82,7 +80,7 @@ function openReport({ output_file }: PerfOptions, print: (line: string) => void)
       facts,
     );
   }
-  print(`# Writing JSON output to ${file.path}`);
+  print(`# Writing JSON output to ${output_file}`);
   return file;
 }
 

@@ -1,6 +1,6 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import {
   type CollectiveName,
   type Measurement,
@@ -113,7 +113,7 @@ describe("the text", () => {
 });
 
 describe("the JSON", () => {
-  it("has the keys of version 3, in their order, and a file of its own for each run", async () => {
+  it("has the keys of version 3, in their order, and a run that is repeated replaces it", async () => {
     const path = join(folder, "out.json");
     const { lines } = await run(["-b", "1M", "-e", "1M", "-J", path, "-I", "1"], [fakeBackend({ side: { timesUs: [1, 2, 3] } })]);
     expect(lines[0]).toBe(`# Writing JSON output to ${path}`);
@@ -153,11 +153,32 @@ describe("the JSON", () => {
       average_bus_bandwidth: { bandwidth: 1.048576, okay: "unchecked" },
     });
     const again = await run(["-b", "8", "-e", "8", "-f", "2", "-J", path, "-C", "1"]);
-    expect(again.lines[0]).toBe(`# Writing JSON output to ${path}.0`);
-    const second = JSON.parse(readFileSync(`${path}.0`, "utf8"));
+    expect(again.lines[0]).toBe(`# Writing JSON output to ${path}`);
+    const second = JSON.parse(readFileSync(path, "utf8"));
     expect(second.config).toMatchObject({ step_factor: 2 });
     expect(second.results[0].out_of_place).toMatchObject({ cpu_time: 100 });
-    expect((await run(["-b", "8", "-e", "8", "-J", path])).lines[0]).toBe(`# Writing JSON output to ${path}.1`);
+    expect(readdirSync(folder)).toEqual(["out.json"]);
+  });
+
+  it("of two runs at a time is the last one's, and whole", async () => {
+    const path = join(mkdtempSync(join(folder, "two-")), "out.json");
+    await Promise.all([1, 2].map(() => run(["-b", "8", "-e", "1M", "-f", "8", "-J", path])));
+    expect(JSON.parse(readFileSync(path, "utf8")).results).toHaveLength(6);
+    expect(readdirSync(dirname(path))).toEqual(["out.json"]);
+  });
+
+  it("goes where a symbolic link leads, and the link stays", async () => {
+    const linked = mkdtempSync(join(folder, "linked-"));
+    symlinkSync(join(linked, "real.json"), join(linked, "link.json"));
+    writeFileSync(join(linked, "real.json"), "old");
+    await run(["-b", "8", "-e", "8", "-J", join(linked, "link.json")]);
+    expect(lstatSync(join(linked, "link.json")).isSymbolicLink()).toBe(true);
+    expect(JSON.parse(readFileSync(join(linked, "real.json"), "utf8")).version).toBe(3);
+  });
+
+  it("goes into a device, which nothing replaces", async () => {
+    expect((await run(["-b", "8", "-e", "8", "-J", "/dev/null"])).code).toBe(0);
+    expect(lstatSync("/dev/null").isCharacterDevice()).toBe(true);
   });
 
   it("that can't be written is refused before anything is measured", async () => {
