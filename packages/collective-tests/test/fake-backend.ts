@@ -4,6 +4,7 @@ export interface FakeOptions {
   readonly name?: BackendName;
   readonly us?: number;
   readonly side?: Partial<Measured>;
+  readonly outOfPlace?: Side;
   readonly inPlace?: Side;
   readonly memoryBytes?: number;
   readonly fails?: Error;
@@ -16,6 +17,7 @@ export function fakeBackend({
   name = "cpu",
   us = 1000,
   side = {},
+  outOfPlace,
   inPlace,
   memoryBytes = 2 ** 40,
   fails,
@@ -35,7 +37,7 @@ export function fakeBackend({
       const { cases } = measurement;
       const at = new Date(2026, 0, 2, 3, 4, 5);
       const measured: Measured = { us, cpuUs: us / 10, wrong: 0, ...side };
-      for (const one of cases) onRow({ backend: name, case: one, outOfPlace: measured, inPlace: inPlace ?? measured, at });
+      for (const one of cases) onRow({ backend: name, case: one, outOfPlace: outOfPlace ?? measured, inPlace: inPlace ?? measured, at });
     },
   };
   return { name, open: async () => opened };

@@ -112,6 +112,34 @@ describe("the text", () => {
   });
 });
 
+describe("the average of several backends", () => {
+  const backends = [fakeBackend(), fakeBackend({ name: "mpi", us: 4000 })];
+  const args = ["-b", "1M", "-e", "1M", "--backend", "cpu,mpi"];
+
+  it("is one for each, and JSON's is the first one's", async () => {
+    const path = join(folder, "averages.json");
+    const { lines } = await run([...args, "-J", path], backends);
+    const averages = lines.filter((line) => line.startsWith("# Avg bus bandwidth"));
+    expect(averages).toEqual(["# Avg bus bandwidth    : 1.04858 cpu ", "# Avg bus bandwidth    : 0.262144 mpi "]);
+    const { average_bus_bandwidth, dfccl } = JSON.parse(readFileSync(path, "utf8"));
+    rmSync(path);
+    expect(average_bus_bandwidth.bandwidth).toBe(1.048576);
+    expect(dfccl.backends).toMatchObject([{ average_bus_bandwidth: 1.048576 }, { average_bus_bandwidth: 0.262144 }]);
+  });
+
+  it("is nan for one that measures nothing", async () => {
+    const nothing = fakeBackend({ name: "mpi", outOfPlace: { refusal: "no" }, inPlace: { refusal: "no" } });
+    expect((await run(args, [fakeBackend(), nothing])).lines).toContain("# Avg bus bandwidth    : nan mpi ");
+  });
+
+  it("must be what NCCL_TESTS_MIN_BW demands for the first one", async () => {
+    const { code, lines } = await run(args, backends, { NCCL_TESTS_MIN_BW: "1" });
+    expect(lines).toContain("# Avg bus bandwidth    : 1.04858 cpu OK");
+    expect(code).toBe(0);
+    expect((await run(["-b", "1M", "-e", "1M", "--backend", "mpi,cpu"], backends, { NCCL_TESTS_MIN_BW: "1" })).code).toBe(7);
+  });
+});
+
 describe("the JSON", () => {
   it("has the keys of version 3, in their order, and a run that is repeated replaces it", async () => {
     const path = join(folder, "out.json");

@@ -118,7 +118,7 @@ function counterCharts(report: ReadReport, id: string): Chart[] {
 }
 
 function factsOf(report: ReadReport, file: string): string[] {
-  const { dfccl, average_bus_bandwidth: bandwidth, out_of_bounds: bounds } = report;
+  const { dfccl, out_of_bounds: bounds } = report;
   const machine = dfccl?.machine ?? {};
   const text = (key: string): string => String(machine[key] ?? "–");
   return [
@@ -131,8 +131,18 @@ function factsOf(report: ReadReport, file: string): string[] {
             `${dfccl.concurrent} at a time in ${dfccl.order} order${dfccl.delay ? `, rank ${dfccl.delay.rank} ${dfccl.delay.micros} µs late` : ""}`,
         ]
       : []),
-    `from ${report.start_time} to ${report.end_time}: ${bounds.count} wrong, ${String(bandwidth.bandwidth)} GB/s on average (${file})`,
+    `from ${report.start_time} to ${report.end_time}: ${bounds.count} wrong${averagesText(report)} (${file})`,
     ...(dfccl?.refusals ?? []).map((reason) => `not measured: ${reason}`),
     ...(report.errors ?? []).map((error) => `error: ${error}`),
   ];
+}
+
+/** Each backend's own; reports of old have one over several of them, which says nothing. */
+function averagesText({ dfccl, average_bus_bandwidth: { bandwidth } }: ReadReport): string {
+  const backends = dfccl?.backends ?? [];
+  if (backends.length < 2) return `, ${String(bandwidth)} GB/s on average`;
+  const own = backends.flatMap(({ name, average_bus_bandwidth }) =>
+    average_bus_bandwidth === undefined ? [] : [`, ${name} ${String(average_bus_bandwidth)} GB/s`],
+  );
+  return own.length > 0 ? `${own.join("")} on average` : "";
 }

@@ -26,3 +26,14 @@ it("draws this engine on GPUs and NCCL, of several cycles the median", () => {
     if (name === "nccl, out of place") expect(points[0]).toEqual([8, median(times)]);
   }
 });
+
+it("says each backend's own average, and of reports with one over all of them none", () => {
+  const report = readReport(readFileSync(path, "utf8"), path);
+  const average = (one: typeof report): string | undefined =>
+    perfSection(one, "section", "FILE").facts.find((fact) => fact.endsWith("(FILE)"));
+  expect(average(report)).toMatch(/: 0 wrong \(FILE\)$/);
+  const { dfccl } = report;
+  if (dfccl === undefined) throw new Error("no report of these programs");
+  const backends = dfccl.backends.map((backend, i) => ({ ...backend, average_bus_bandwidth: i + 1 }));
+  expect(average({ ...report, dfccl: { ...dfccl, backends } })).toMatch(/: 0 wrong, cuda 1 GB\/s, nccl 2 GB\/s on average \(FILE\)$/);
+});

@@ -9,6 +9,9 @@ export const jsonVersion = 3;
 /** nccl-tests writes truth values as text. */
 type TextualBoolean = "true" | "false";
 
+/** GB/s; JSON has no NaN. */
+type JsonBandwidth = number | "nan";
+
 export interface JsonSide {
   readonly time?: number;
   readonly cpu_time?: number;
@@ -52,7 +55,12 @@ export interface JsonExtras {
   readonly kind: "perf";
   readonly program: string;
   readonly ranks: number;
-  readonly backends: readonly { readonly name: BackendName; readonly version: string }[];
+  readonly backends: readonly {
+    readonly name: BackendName;
+    readonly version: string;
+    /** Absent from reports of old. */
+    readonly average_bus_bandwidth?: JsonBandwidth;
+  }[];
   readonly order: string;
   readonly concurrent: number;
   readonly delay: { readonly rank: number; readonly micros: number } | null;
@@ -72,7 +80,8 @@ export interface JsonReport {
   readonly config: Readonly<Record<string, unknown>>;
   readonly results: readonly JsonResult[];
   readonly out_of_bounds: { readonly count: number; readonly okay: TextualBoolean };
-  readonly average_bus_bandwidth: { readonly bandwidth: number | "nan"; readonly okay: TextualBoolean | "unchecked" };
+  /** Of the first backend. */
+  readonly average_bus_bandwidth: { readonly bandwidth: JsonBandwidth; readonly okay: TextualBoolean | "unchecked" };
   readonly errors: readonly string[];
   readonly end_time: string;
   readonly dfccl: JsonExtras;
@@ -95,7 +104,7 @@ export interface JsonInput {
 /** A run in nccl-tests' JSON, version 3. */
 export function jsonReport(input: JsonInput): JsonReport {
   const { run, verdict, rows } = input;
-  const { isFastEnough, averageBusBandwidth } = verdict;
+  const { isFastEnough, averages } = verdict;
   const sides = rows.flatMap(({ outOfPlace, inPlace }) => [outOfPlace, inPlace]);
   return {
     version: jsonVersion,
@@ -107,7 +116,7 @@ export function jsonReport(input: JsonInput): JsonReport {
     results: rows.map((row) => result(row, run)),
     out_of_bounds: { count: verdict.wrong, okay: textual(verdict.wrong === 0) },
     average_bus_bandwidth: {
-      bandwidth: Number.isNaN(averageBusBandwidth) ? "nan" : rounded(averageBusBandwidth),
+      bandwidth: jsonBandwidth(averages[0]?.gigabytes ?? Number.NaN),
       okay: isFastEnough === undefined ? "unchecked" : textual(isFastEnough),
     },
     errors: input.errors,
@@ -116,7 +125,10 @@ export function jsonReport(input: JsonInput): JsonReport {
       kind: "perf",
       program: run.collective,
       ranks: ranksOf(run.options),
-      backends: input.backends,
+      backends: input.backends.map((backend, i) => ({
+        ...backend,
+        average_bus_bandwidth: jsonBandwidth(averages[i]?.gigabytes ?? Number.NaN),
+      })),
       order: run.options.order,
       concurrent: run.options.concurrent,
       delay: run.options.delay ?? null,
@@ -212,6 +224,10 @@ function ncclVersion(backends: JsonInput["backends"]): number {
 
 function textual(value: boolean): TextualBoolean {
   return value ? "true" : "false";
+}
+
+function jsonBandwidth(bandwidth: number): JsonBandwidth {
+  return Number.isNaN(bandwidth) ? "nan" : rounded(bandwidth);
 }
 
 /** C's %lf has six decimals. */

@@ -1,5 +1,5 @@
 import type { Bandwidth } from "../collectives.js";
-import type { PerfOptions } from "../options.js";
+import type { BackendName, PerfOptions } from "../options.js";
 import { isMeasured, type PerfCase, type PerfDevice, type Side } from "../results.js";
 import { iterationStatistics } from "../statistics.js";
 import { fitNumber, general } from "./number.js";
@@ -92,17 +92,21 @@ export function timeText(date: Date): string {
 
 export interface Verdict {
   readonly wrong: number;
-  /** GB/s, over all rows and both sides. */
-  readonly averageBusBandwidth: number;
+  /** Bus bandwidth over all rows and both sides, of each backend in its order. */
+  readonly averages: readonly { readonly backend: BackendName; readonly gigabytes: number }[];
   /** undefined: nothing was demanded. */
   readonly isFastEnough: boolean | undefined;
 }
 
-export function footerLines(program: string, { wrong, averageBusBandwidth, isFastEnough }: Verdict): string[] {
+export function footerLines(program: string, { wrong, averages, isFastEnough }: Verdict): string[] {
   const verdict = isFastEnough === undefined ? "" : isFastEnough ? "OK" : "FAILED";
   return [
     `# ${"Out of bounds values".padEnd(20)} : ${wrong} ${wrong > 0 ? "FAILED" : "OK"}`,
-    `# ${"Avg bus bandwidth".padEnd(20)} : ${general(averageBusBandwidth)} ${verdict}`,
+    ...averages.map(({ backend, gigabytes }, i) => {
+      // nccl-tests' own line begins the same, for what reads it.
+      const whose = averages.length > 1 ? ` ${backend}` : "";
+      return `# ${"Avg bus bandwidth".padEnd(20)} : ${general(gigabytes)}${whose} ${i === 0 ? verdict : ""}`;
+    }),
     "#",
     `# Collective test concluded: ${program}`,
     "",
