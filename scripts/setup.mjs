@@ -25,7 +25,7 @@ export async function setup(options = {}) {
   checkNode();
   const missing = await tools(purposes);
   await stage("npm packages", dependencyPrint(), () => existsSync(join(root, "node_modules", ".bin", "turbo")), installDependencies);
-  await stage("TypeScript build", fingerprint([...workspaceFolders, "tsconfig.base.json", "turbo.json", "pnpm-lock.yaml"]), isBuilt, [
+  await stage("TypeScript build", fingerprint([...workspaceFolders, ...typescriptInputs]), isBuilt, [
     ["turbo", "run", "build", "--output-logs=errors-only", "--no-update-notifier"],
   ]);
   linkCommands();
@@ -36,6 +36,9 @@ export async function setup(options = {}) {
   line();
   return missing;
 }
+
+/** What all of the packages are built with. */
+const typescriptInputs = ["tsconfig.base.json", "turbo.json", "pnpm-lock.yaml", "scripts/mark-types.mjs"];
 
 /** Reads only what ships; tests and benchmarks don't make the product stale. */
 const nativeInputs = ["include", "src", "addon", "cmake", "CMakeLists.txt", "CMakePresets.json", "package.json"].map(

@@ -7,6 +7,7 @@ import { arrows, cppFormat, style, types, unusedExports } from "./checks/command
 import { buildTests, nativeTests } from "./checks/ctest.mjs";
 import { cudaFiles } from "./checks/cuda.mjs";
 import { examples } from "./checks/examples.mjs";
+import { exportedValues } from "./checks/exported-values.mjs";
 import { packageShape } from "./checks/package-shape.mjs";
 import { typescriptTests } from "./checks/vitest.mjs";
 import { bold, dim, green, line, red, yellow } from "./lib/console.mjs";
@@ -28,6 +29,7 @@ const runners = [
   { name: "arrows", what: "imports between packages, cycles", run: arrows },
   { name: "unused", what: "knip: unused exports and dependencies", run: unusedExports },
   { name: "shape", what: "publint and are-the-types-wrong", run: packageShape },
+  { name: "exports", what: "what types promise is there at run time", run: exportedValues },
   { name: "c++ format", what: "clang-format", run: cppFormat, requires: "clang-format 14" },
   { name: "addon symbols", what: "the addon's glibc floor", run: () => addonSymbols() },
   { name: "typescript", what: "vitest", run: typescriptTests, leavesACore: true },
