@@ -25,6 +25,7 @@ import { runAsLaunch } from "./launch/run-as-launch.js";
 import { endOnBrokenPipe } from "./terminal/broken-pipe.js";
 import { err } from "./terminal/colors.js";
 import { fromHere } from "./terminal/from-here.js";
+import { failUnfinished } from "./terminal/unfinished.js";
 import { textWidth, wrap } from "./terminal/wrap.js";
 
 const usageError = 2;
@@ -77,10 +78,13 @@ addBoxingCommand(program);
 addPipelineCommand(program);
 addDoctorCommand(program);
 
+const finished = failUnfinished();
 try {
   await program.parseAsync(runAsLaunch(process.argv.slice(2)), { from: "user" });
 } catch (error) {
   process.exitCode = report(error);
+} finally {
+  finished();
 }
 
 /** Says what went wrong. @returns the exit code. */

@@ -15,6 +15,7 @@ import { importFile } from "./import-file.js";
 import { algorithmNames, namedAlgorithm, type RankShape } from "./named-algorithm.js";
 import { inFile, ProgramFileError } from "./program-file-error.js";
 import { parseVariant } from "./program-variant.js";
+import { refuseExit } from "./refuse-exit.js";
 
 /** A program from a file: written in the language, with everything that compiling it made, or an MSCCL file. */
 export interface LoadedProgram {
@@ -55,9 +56,16 @@ export async function loadProgram(text: string, options: LoadOptions = {}): Prom
     refuseChoices(path, { ...options, ...variant });
     return extension === ".xml" ? loadXml(path) : loadJson(path);
   }
-  const definition = namedAlgorithm(path, options.ranks, channels) ?? (await loadDefinition(path, options, channels));
   const chosen = { ...options, ...(options.phases === true ? { direct: "in phases" as const } : {}), ...variant };
-  const { instances = definition.instances, protocol = definition.protocol, direct = definition.direct } = chosen;
+  const named = namedAlgorithm(path, options.ranks, channels);
+  if (named !== undefined) return compileAs(named, label, chosen);
+  // What defines a program is the file's own code, too.
+  return refuseExit(path, async () => compileAs(await loadDefinition(path, options, channels), label, chosen));
+}
+
+/** @param label - of the variant, or "". */
+function compileAs(definition: ProgramDefinition, label: string, options: LoadOptions): LoadedProgram {
+  const { instances = definition.instances, protocol = definition.protocol, direct = definition.direct } = options;
   const compiled = compile({ ...definition, instances, protocol, direct });
   return { ...compiled, name: label === "" ? compiled.name : `${compiled.name} (${label})`, compiled };
 }

@@ -92,6 +92,31 @@ describe("a program's file", () => {
     expect(mistaken?.stderr).toContain(`${inProject("mistaken.ts")}:7:33: `);
   });
 
+  // 0 means proven.
+  it.each([
+    ["at once", "process.exit(0);"],
+    ["while its program is defined", "export default defineProgram({ collective: allGather({ ranks: 2 }) }, () => process.exit(0));"],
+    ["by waiting for nothing", "await new Promise(() => {});"],
+  ])("that ends the process %s is no program", async (when, code) => {
+    writeFileSync(inProject("package.json"), '{ "type": "module" }');
+    // Of TypeScript, what waits for nothing waits for ever.
+    const file = inProject(`ends-${when.replaceAll(" ", "-")}.mjs`);
+    writeFileSync(file, `import { allGather, defineProgram } from "@dfccl/compiler";\n${code}\n`);
+    const outcomes = await Promise.all(["verify", "compile", "run"].map((command) => runCommand([command, file])));
+    for (const { code, stdout, stderr } of outcomes) {
+      expect(stderr.replace(/\s+/g, " ")).toContain(`${file}: it ended the process while it was loaded.`);
+      expect([code, stdout]).toEqual([2, ""]);
+    }
+  });
+
+  it("that ends the process later fails the command", async () => {
+    copyFileSync(example("ring"), inProject("later.ts"));
+    writeFileSync(inProject("later.ts"), `${readFileSync(inProject("later.ts"), "utf8")}\nsetTimeout(() => process.exit(0));\n`);
+    const { code, stdout, stderr } = await runCommand(["run", inProject("later.ts"), "--iterations", "100000"]);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(/^Ended before the command was done: a file that it loaded has called process\.exit\(\)/);
+  });
+
   it.each(["{}", '{ "type": "module" }'])("that refuses itself is told with its own remedy, beside %s", async (manifest) => {
     writeFileSync(inProject("package.json"), manifest);
     writeFileSync(inProject("bad.ts"), 'import { allGather } from "@dfccl/compiler";\nallGather({ ranks: -2 });\n');
