@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
-import { type ComparedRow, compareReports, fewestSamples, isRegression, PerfError, readReport } from "@dfccl/collective-tests";
+import { type ComparedRow, compareReports, fewestSamples, isRegression, readReport } from "@dfccl/collective-tests";
 import type { Command } from "commander";
+import { readReportText } from "../inputs/read-report-text.js";
 import { out } from "../terminal/colors.js";
 import { formatBytes, formatCountOf, formatSeconds, formatTable } from "../terminal/table.js";
 import { wrap } from "../terminal/wrap.js";
@@ -45,7 +45,7 @@ Exit codes:
 }
 
 function compare(before: string, after: string, { tolerance, json }: CompareFlags): number {
-  const [a, b] = [before, after].map((path) => readReport(textOf(path), path));
+  const [a, b] = [before, after].map((path) => readReport(readReportText(path), path));
   if (a === undefined || b === undefined) return 1;
   const rows = compareReports(a, b, tolerance / 100);
   const worse = rows.filter(isRegression);
@@ -57,14 +57,6 @@ function compare(before: string, after: string, { tolerance, json }: CompareFlag
     process.stdout.write(`${formatTable(rows.map(cells), columns)}\n\n${verdict(rows, worse, isJudged)}\n`);
   }
   return worse.length > 0 ? 1 : isJudged ? 0 : nothingJudged;
-}
-
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    throw new PerfError("BAD_REPORT", `${path} can't be read (${(error as NodeJS.ErrnoException).code}).`, "Look at the path.", { path });
-  }
 }
 
 function cells({ size, type, redop, backend, place, aUs, bUs, ratio, interval, verdict: is }: ComparedRow): string[] {

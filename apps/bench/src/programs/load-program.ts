@@ -1,5 +1,4 @@
-import { existsSync, statSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import { basename, extname } from "node:path";
 import {
   type CompiledProgram,
@@ -11,6 +10,7 @@ import {
   type Stages,
 } from "@dfccl/compiler";
 import { DfcclError, type Postcondition, type Program, type Protocol, postconditionOf, verifyProgram } from "@dfccl/primitives";
+import { readText, whyNoFile } from "../inputs/read-text.js";
 import { importFile } from "./import-file.js";
 import { algorithmNames, namedAlgorithm, type RankShape } from "./named-algorithm.js";
 import { inFile, ProgramFileError } from "./program-file-error.js";
@@ -91,22 +91,18 @@ function refuseVariant(path: string): void {
   throw new ProgramFileError(program, `:${unknown} is no variant`, remedy);
 }
 
-async function readProgramFile(path: string): Promise<string> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    throw new ProgramFileError(path, "it can't be read", "Look at the path.", error);
-  }
+function readProgramFile(path: string): string {
+  return readText(path, (why, cause) => new ProgramFileError(path, why, "Look at the path.", cause));
 }
 
-async function loadXml(path: string): Promise<LoadedProgram> {
-  const text = await readProgramFile(path);
+function loadXml(path: string): LoadedProgram {
+  const text = readProgramFile(path);
   const { name, program, minBytes, maxBytes } = inFile(path, () => readXml(text, { file: path }));
   return { name, program, minBytes, maxBytes, postcondition: postconditionOf(program) };
 }
 
-async function loadJson(path: string): Promise<LoadedProgram> {
-  const text = await readProgramFile(path);
+function loadJson(path: string): LoadedProgram {
+  const text = readProgramFile(path);
   try {
     const program = JSON.parse(text) as Program | null;
     if (!Array.isArray(program?.ranks)) throw new SyntaxError("no ranks");
@@ -129,9 +125,8 @@ async function loadDefinition(
   if (extname(path) === "" && !existsSync(path)) {
     throw new ProgramFileError(path, "there is no such file, and no algorithm of that name", `Algorithms: ${algorithmNames.join(", ")}.`);
   }
-  const file = statSync(path, { throwIfNoEntry: false });
-  if (file === undefined) throw new ProgramFileError(path, "there is no such file", "Look at the path.");
-  if (file.isDirectory()) throw new ProgramFileError(path, "it is a folder", "Name the file in it.");
+  const why = whyNoFile(path);
+  if (why !== undefined) throw new ProgramFileError(path, why, why === "it is a folder" ? "Name the file in it." : "Look at the path.");
   if (ranks !== undefined) throw new ProgramFileError(path, "it says itself how many ranks it has", "Leave --ranks out.");
   const module = await importFile(path);
   const found = Object.entries(module).filter(([, value]) => isProgramDefinition(value));

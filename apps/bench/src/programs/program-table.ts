@@ -1,6 +1,7 @@
-import { readFile, rename, writeFile } from "node:fs/promises";
+import { rename, writeFile } from "node:fs/promises";
 import { checkPath, DfcclError, type Program, type ProgramRule, verifyProgram } from "@dfccl/primitives";
 import type { MachineFingerprint } from "@dfccl/scheduler/tuner";
+import { readText } from "../inputs/read-text.js";
 import type { Contender } from "./contenders.js";
 import type { Measured } from "./measure-contenders.js";
 
@@ -67,11 +68,12 @@ export async function saveProgramTable(path: string, table: ProgramTable): Promi
  */
 export async function loadProgramTable(path: string): Promise<ProgramTable> {
   checkPath("path", path, "programs.json");
+  const text = readText(path, (why, cause) => new ProgramTableError(path, why, cause));
   let parsed: Partial<ProgramTable & { schemaVersion: number }>;
   try {
-    parsed = JSON.parse(await readFile(path, "utf8")) as typeof parsed;
+    parsed = JSON.parse(text) as typeof parsed;
   } catch (cause) {
-    throw new ProgramTableError(path, cause instanceof SyntaxError ? "it isn't JSON" : "it can't be read", cause);
+    throw new ProgramTableError(path, "it isn't JSON", cause);
   }
   const { machine = {}, savedAt = "", rules } = parsed ?? {};
   if (parsed?.schemaVersion !== schemaVersion || !Array.isArray(rules)) throw new ProgramTableError(path, "it is no table of this version");

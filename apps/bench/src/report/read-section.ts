@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import { basename } from "node:path";
-import { PerfError, readReport } from "@dfccl/collective-tests";
+import { readReport } from "@dfccl/collective-tests";
+import { readReportText } from "../inputs/read-report-text.js";
 import type { OverheadsReport } from "../overheads/report.js";
 import type { StickinessReport } from "../stickiness/report.js";
 import { gpuSection, readGpuRows } from "./gpu-section.js";
@@ -15,12 +15,7 @@ import { type SyntheticReport, syntheticSection, type TrainingReport, trainingCo
  * @throws {PerfError} BAD_REPORT
  */
 export function readSection(path: string, id: string): Section {
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (error) {
-    throw new PerfError("BAD_REPORT", `${path} can't be read (${(error as NodeJS.ErrnoException).code}).`, "Look at the path.", { path });
-  }
+  const text = readReportText(path);
   const gpuRows = readGpuRows(text);
   if (gpuRows !== undefined) return gpuSection(gpuRows, id, basename(path));
   const parsed = parse(text);
@@ -34,7 +29,7 @@ export function readSection(path: string, id: string): Section {
 /** What several files of one kind say together; those of single files come after. */
 export function compareFiles(paths: readonly string[]): Section[] {
   const runs = paths.flatMap((path) => {
-    const parsed = parse(readFileSync(path, "utf8"));
+    const parsed = parse(readReportText(path));
     return isKind(parsed, "training") ? [parsed as unknown as TrainingReport] : [];
   });
   const comparison = trainingComparison(runs, "training-runs");

@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { DfcclError } from "@dfccl/primitives";
+import { readText } from "../inputs/read-text.js";
 
 /** A file that a simulation was given isn't there, or isn't JSON. */
 export class UnreadableFileError extends DfcclError {
@@ -12,13 +12,7 @@ export class UnreadableFileError extends DfcclError {
 
 /** @throws {UnreadableFileError} */
 export function readJson(path: string): unknown {
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (error) {
-    const { code = "", message } = error as NodeJS.ErrnoException;
-    throw new UnreadableFileError(path, code === "ENOENT" ? "there is no such file" : message, "Look at the path.", error);
-  }
+  const text = readText(path, (why, cause) => new UnreadableFileError(path, why, "Look at the path.", cause));
   try {
     return JSON.parse(text);
   } catch (error) {

@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { checkPath, DfcclError } from "@dfccl/primitives";
+import { readText } from "../inputs/read-text.js";
 import { resnet50 } from "./resnet50.js";
 import { gpt2, vitB16 } from "./transformers.js";
 import type { Tensor, Workload } from "./workload.js";
@@ -31,13 +31,10 @@ export function loadWorkload(nameOrFile: string): Workload {
   checkPath("workload", nameOrFile, "workload.json");
   const known = Object.hasOwn(builtIn, nameOrFile) ? builtIn[nameOrFile] : undefined;
   if (known) return known();
-  let text: string;
-  try {
-    text = readFileSync(nameOrFile, "utf8");
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    throw new WorkloadError(nameOrFile, code === "ENOENT" ? "there is no built-in workload and no file of that name" : message, error);
-  }
+  const text = readText(nameOrFile, (why, cause) => {
+    const isNothing = why === "there is no such file";
+    return new WorkloadError(nameOrFile, isNothing ? "there is no built-in workload and no file of that name" : why, cause);
+  });
   return parseWorkload(nameOrFile, text);
 }
 

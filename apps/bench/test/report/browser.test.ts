@@ -129,7 +129,7 @@ describe("a report in a browser", () => {
 
 describe("dfccl report", () => {
   it.each([
-    ["no file", ["/nowhere.json"], /can't be read \(ENOENT\)/],
+    ["no file", ["/nowhere.json"], /can't be read: there is no such file/],
     ["something else", [html], /isn't JSON/],
     ["an output that can't be", [join(folder, "perf.json"), "-o", "/nowhere/report.html"], /Nothing can be written into/],
   ])("ends with 2 for %s", async (_, args, message) => {

@@ -1,4 +1,4 @@
-import { readFile, rename, writeFile } from "node:fs/promises";
+import { readFile, rename, stat, writeFile } from "node:fs/promises";
 import { checkPath, DfcclError } from "@dfccl/primitives";
 import type { Candidate } from "./candidate.js";
 import type { CurveFit } from "./fit-curve.js";
@@ -59,8 +59,11 @@ export async function loadTuning(path: string, machine: MachineFingerprint): Pro
   checkPath("path", path, "tuning.json");
   let text: string;
   try {
+    const there = await stat(path);
+    if (!there.isFile() && !there.isDirectory()) throw new TuningFileError(path, "a pipe or a device might never end");
     text = await readFile(path, "utf8");
   } catch (cause) {
+    if (cause instanceof TuningFileError) throw cause;
     if (isRecord(cause) && cause.code === "ENOENT") return { ok: false, reason: "missing" };
     throw new TuningFileError(path, "it can't be read", cause);
   }

@@ -73,6 +73,10 @@ describe("a tuning file", () => {
     expect(error).toMatchObject({ code: "TUNING_FILE", facts: { path, problem: expect.stringContaining(problem) } });
   });
 
+  it("that might never end is refused", async () => {
+    await expect(loadTuning("/dev/zero", machine)).rejects.toMatchObject({ code: "TUNING_FILE", facts: { path: "/dev/zero" } });
+  });
+
   it("that can't be read is refused with the cause", async () => {
     await expect(loadTuning(folder, machine)).rejects.toMatchObject({ code: "TUNING_FILE", cause: { code: "EISDIR" } });
   });
