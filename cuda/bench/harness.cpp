@@ -1,4 +1,5 @@
 #include "bench/harness.hpp"
+#include "world/defaults.hpp"
 
 #include <unistd.h>
 
@@ -21,7 +22,7 @@ Bed::Bed(const Arguments& arguments) {
   options.rank.limits.completionSlots = 1024;
   options.rank.limits.collectives = 1024;
   options.rank.limits.tasks = static_cast<uint32_t>(arguments.number("--tasks", 8192));
-  options.rank.policy = defaultGpuPolicy();
+  options.rank.policy = defaultPolicy(BackendKind::cuda);
   scheduling::OrderPolicy& order = options.rank.policy.order;
   order.fetchEveryVisits = static_cast<uint32_t>(arguments.number("--fetch-every", order.fetchEveryVisits));
   order.fetchBatch = static_cast<uint32_t>(arguments.number("--fetch-batch", order.fetchBatch));

@@ -12,6 +12,7 @@
 #include "host/gpu_group.hpp"
 #include "host/gpu_rank.hpp"
 #include "world/backend.hpp"
+#include "world/defaults.hpp"
 
 namespace dfccl::gpu {
 

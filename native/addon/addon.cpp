@@ -2,6 +2,7 @@
 
 #include "allocate.hpp"
 #include "built_in_program.hpp"
+#include "defaults.hpp"
 #include "dfccl/reduce_copy.hpp"
 #include "engine_layout.hpp"
 #include "flight_record.hpp"
@@ -25,6 +26,7 @@ Napi::Object initialise(Napi::Env env, Napi::Object exports) {
   exports.Set("inspectWorlds", Napi::Function::New(env, inspectWorlds));
   exports.Set("flightRecord", Napi::Function::New(env, flightRecord));
   exports.Set("writeFlightRecord", Napi::Function::New(env, writeFlightRecord));
+  exports.Set("defaultOptions", Napi::Function::New(env, defaultOptions));
   exports.Set("gpus", Napi::Function::New(env, gpus));
   exports.Set("layout", Napi::Function::New(env, engineLayout));
   exports.Set("reduceCopyKernel", Napi::String::New(env, reduceCopyKernelName()));

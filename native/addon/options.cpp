@@ -5,6 +5,7 @@
 #include "arguments.hpp"
 #include "error.hpp"
 #include "joining.hpp"
+#include "world/defaults.hpp"
 
 namespace dfccl::addon {
 namespace {
@@ -63,7 +64,7 @@ WorldOptions readWorldOptions(const Napi::Object& object) {
   }
   if (object.Get("backend").IsString() && object.Get("backend").As<Napi::String>().Utf8Value() == "cuda") {
     o.backend = BackendKind::cuda;
-    o.tiles.directTurnBytes = defaultOptions(o.backend).tiles.directTurnBytes;
+    o.tiles.directTurnBytes = dfccl::defaultOptions(o.backend).tiles.directTurnBytes;
   }
   if (!object.Get("devices").IsUndefined()) {
     const auto devices = elements<Napi::Int32Array>(object, "devices", napi_int32_array);

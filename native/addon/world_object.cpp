@@ -4,6 +4,7 @@
 
 #include "arguments.hpp"
 #include "cpu/tick_clock.hpp"
+#include "defaults.hpp"
 #include "error_conversion.hpp"
 #include "later.hpp"
 #include "options.hpp"
@@ -72,6 +73,7 @@ Napi::Function WorldObject::define(Napi::Env env) {
                          InstanceMethod("copyIn", &WorldObject::copyIn),
                          InstanceMethod("copyOut", &WorldObject::copyOut),
                          InstanceMethod("synchronizeLater", &WorldObject::synchronizeLater),
+                         InstanceMethod("options", &WorldObject::options),
                          InstanceMethod("close", &WorldObject::close),
                      });
 }
@@ -120,6 +122,11 @@ uint32_t WorldObject::rankOf(Info info) {
                 {{"field", "rank"}, {"value", std::to_string(rank)}});
   }
   return rank;
+}
+
+// options(): those in force.
+Napi::Value WorldObject::options(Info info) {
+  return guarded(info.Env(), [&]() -> Napi::Value { return showOptions(info.Env(), world(info.Env()).options()); });
 }
 
 // memory(rank): the buffers that JavaScript reads and writes without a call.

@@ -19,6 +19,7 @@ class WorldObject : public Napi::ObjectWrap<WorldObject> {
  private:
   using Info = const Napi::CallbackInfo&;
 
+  Napi::Value options(Info info);
   Napi::Value memory(Info info);
   Napi::Value registerCollective(Info info);
   Napi::Value unregisterCollective(Info info);

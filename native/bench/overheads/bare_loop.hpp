@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "allreduce/tensors.hpp"
+#include "world/defaults.hpp"
 #include "world/world.hpp"
 
 namespace dfccl::bench {
@@ -13,7 +14,7 @@ inline WorldOptions worldOptions(uint32_t ranks) {
   WorldOptions options;
   options.ranks = ranks;
   options.workers = 0;
-  options.policy = defaultPolicy();
+  options.policy = defaultPolicy(BackendKind::cpu);
   return options;
 }
 
@@ -51,9 +52,9 @@ class BareLoop {
       for (uint32_t r = 0; r < ranks; ++r) {
         CollectiveRecord& c = *collectives_[r];
         if (c.finishedRuns.load(order::relaxed) > run_) continue;
-        int64_t budget = Platform::kStepBudgetBytes;
+        int64_t budget = CpuPlatform<>::kStepBudgetBytes;
         bool progressed = false;
-        if (Interpreter<Platform>(platform_, c, c, addresses_[r], runs_[r], 0, contexts_[r])
+        if (Interpreter<CpuPlatform<>>(platform_, c, c, addresses_[r], runs_[r], 0, contexts_[r])
                 .advance(budget, progressed) == Outcome::completed) {
           c.finishedRuns.store(run_ + 1, order::release);
           --running;
@@ -71,7 +72,7 @@ class BareLoop {
 
  private:
   World world_;
-  Platform platform_;
+  CpuPlatform<> platform_;
   std::vector<CollectiveRecord*> collectives_;
   std::vector<RunRecord> runs_;
   std::vector<RunAddresses> addresses_;

@@ -135,7 +135,7 @@ void measureFeed() {
 // 256 collectives that the peer has not submitted: the daemon takes them in, and can't go on.
 void measureTakingIn() {
   WholeLoop loop(2, 8, kEntries);
-  Platform platform;
+  CpuPlatform<> platform;
   std::vector<double> submits, takes, stucks;
   const double end = nowMicros() + budgetSeconds * 1e6;
   while (nowMicros() < end) {
@@ -161,7 +161,7 @@ void measureContexts() {
   WholeLoop loop(1, 8, 64);
   RankMemory& memory = loop.rank(0).memory();
   BlockCounters counters{};
-  ContextSlots<Platform> slots(memory, 0);
+  ContextSlots<CpuPlatform<>> slots(memory, 0);
   const auto visit = [&](bool changes) {
     return [&, changes](int n) {
       for (int i = 0; i < n; ++i) {

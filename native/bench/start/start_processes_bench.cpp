@@ -14,6 +14,7 @@
 #include "../arguments.hpp"
 #include "measurement.hpp"
 #include "processes/join.hpp"
+#include "world/defaults.hpp"
 
 namespace {
 
@@ -43,7 +44,7 @@ Report runRank(const std::string& job, uint32_t rank, uint32_t ranks, double beg
   const uint64_t before = privateBytes();
   WorldOptions options;
   options.ranks = ranks;
-  options.policy = defaultPolicy();
+  options.policy = defaultPolicy(BackendKind::cpu);
   options.workers = 1;
   options.arenaBytes = size_t{64} << 30;
   join(options, job, rank, 60'000);

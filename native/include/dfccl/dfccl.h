@@ -69,13 +69,14 @@ typedef void (*dfcclCallback_t)(void* callbackArgs, dfcclResult_t status);
 
 /* ---- Worlds and ranks ---------------------------------------------------------------------------------------- */
 
-/* A field left at 0 takes its default. Set it up with DFCCL_WORLD_CONFIG_INIT: structSize tells the library which
- * fields its caller knows. */
+/* A field left at 0 takes its default (docs/defaults.md). Set it up with DFCCL_WORLD_CONFIG_INIT: structSize tells the
+ * library which fields its caller knows. */
 typedef struct {
   size_t structSize;
   uint32_t ranks;           /* 1 to 1024; no default */
-  int32_t workers;          /* threads that step every rank; default 1; DFCCL_NO_WORKERS: only callers step */
-  uint32_t grid;            /* blocks of each rank's daemon; default 1 */
+  int32_t workers;          /* threads that step every rank; DFCCL_NO_WORKERS: only callers step. Default: one less
+                               than cores, at least 1; 1 in a process that joins */
+  uint32_t grid;            /* blocks of each rank's daemon; default: cores for each rank; 1 between machines */
   uint32_t submissionSlots; /* runs queued on a rank before its daemon takes them in; default 4096 */
   uint32_t completionSlots; /* runs in flight on a rank; default 4096 */
   uint32_t collectives;     /* registered at a time on a rank; default 4096 */
@@ -146,7 +147,7 @@ dfcclResult_t dfcclAgreeOnSurvivors(uint64_t timeoutMicros, int* ranks, int capa
 
 /* Opens a rank of this process's default world, which the first call makes and the last dfcclDestroy ends. The
  * environment says what it is: DFCCL_BACKEND (cpu, cuda, auto; default cpu), DFCCL_RANKS (default 64, or as many as
- * GPUs), DFCCL_WORKERS (default 1). */
+ * GPUs), DFCCL_WORKERS. */
 dfcclResult_t dfcclInit(dfcclRankCtx_t* ctx, int rank);
 /* Opens a rank of a world; dfcclInUse where it is open already. */
 dfcclResult_t dfcclInitRank(dfcclWorld_t world, int rank, dfcclRankCtx_t* ctx);

@@ -19,8 +19,6 @@ namespace {
 
 constexpr uint32_t kJoinMillis = 60'000;
 constexpr uint32_t kMuteMillis = 10'000;
-// Address space only, touched as it is used.
-constexpr size_t kArenaBytes = size_t{64} << 30;
 
 dfcclJoinConfig_t readJoinConfig(const dfcclJoinConfig_t* config) {
   dfcclJoinConfig_t c = DFCCL_JOIN_CONFIG_INIT;
@@ -70,8 +68,7 @@ dfcclResult_t dfcclJoinWorld(const dfcclJoinConfig_t* config, dfcclWorld_t* worl
     }
     if (c.rank < 0)
       refuseArgument("Rank is " + std::to_string(c.rank) + ".", "Ranks count from 0.", {{"field", "rank"}});
-    WorldOptions options = readConfig(&c.world);
-    if (c.world.arenaBytes == 0 && options.backend == BackendKind::cpu) options.arenaBytes = kArenaBytes;
+    WorldOptions options = readConfig(&c.world, point ? Span::machines : Span::machine);
     options.muteMillis = c.muteMillis == 0 ? kMuteMillis : c.muteMillis;
     join(options, job, static_cast<uint32_t>(c.rank), c.timeoutMillis == 0 ? kJoinMillis : c.timeoutMillis, nullptr,
          point ? &*point : nullptr);

@@ -45,7 +45,8 @@ extern "C" {
 dfcclResult_t dfcclWorldCreate(const dfcclWorldConfig_t* config, dfcclWorld_t* world) {
   return guarded([&] {
     checkOut(world, "world");
-    auto made = std::make_unique<std::shared_ptr<OpenWorld>>(std::make_shared<OpenWorld>(readConfig(config)));
+    auto made =
+        std::make_unique<std::shared_ptr<OpenWorld>>(std::make_shared<OpenWorld>(readConfig(config, Span::process)));
     *world = static_cast<dfcclWorld_t>(worlds().insert(std::move(made)));
     return dfcclSuccess;
   });

@@ -71,7 +71,7 @@ BackendKind chooseBackend(uint32_t wanted) {
 
 }  // namespace
 
-WorldOptions readConfig(const dfcclWorldConfig_t* config) {
+WorldOptions readConfig(const dfcclWorldConfig_t* config, Span span) {
   if (config == nullptr) refuseArgument("The config is null.", "Pass one that begins as DFCCL_WORLD_CONFIG_INIT.");
   constexpr size_t kKnown = sizeof(dfcclWorldConfig_t);
   const size_t size = config->structSize;
@@ -94,16 +94,15 @@ WorldOptions readConfig(const dfcclWorldConfig_t* config) {
                    {{"field", "workers"}});
   }
   const auto orDefault = [](uint32_t value, uint32_t byDefault) { return value == 0 ? byDefault : value; };
-  WorldOptions o = defaultOptions(chooseBackend(c.backend));
+  WorldOptions o = defaultOptions(chooseBackend(c.backend), c.ranks, span);
   o.ranks = c.ranks;
-  o.workers = c.workers == DFCCL_NO_WORKERS ? 0 : orDefault(static_cast<uint32_t>(c.workers), 1);
+  o.workers = c.workers == DFCCL_NO_WORKERS ? 0 : orDefault(static_cast<uint32_t>(c.workers), o.workers);
   o.limits.grid = orDefault(c.grid, o.limits.grid);
   o.limits.submissionSlots = orDefault(c.submissionSlots, o.limits.submissionSlots);
   o.limits.completionSlots = orDefault(c.completionSlots, o.limits.completionSlots);
   o.limits.collectives = orDefault(c.collectives, o.limits.collectives);
-  o.limits.tasks =
-      orDefault(c.programBlocks, o.backend == BackendKind::cpu ? o.limits.collectives * 2 : o.limits.tasks);
-  if (c.streams != 0) o.policy = inOrderPolicy(c.streams);
+  o.limits.tasks = orDefault(c.programBlocks, defaultTasks(o.backend, o.limits.collectives));
+  if (c.streams != 0) o.policy = inOrderPolicy(o.backend, c.streams);
   if (c.devices != nullptr && c.ranks <= kMostRanks) o.devices.assign(c.devices, c.devices + c.ranks);
   if (c.arenaBytes != 0) o.arenaBytes = c.arenaBytes;
   if (c.slotPayloadBytes != 0) o.tiles.slotPayloadBytes = c.slotPayloadBytes;
@@ -142,16 +141,16 @@ std::shared_ptr<OpenWorld> defaultWorld() {
   const std::lock_guard lock(mutex);
   std::shared_ptr<OpenWorld> world = open.lock();
   if (!world) {
-    WorldOptions o = defaultOptions(backendFromEnvironment());
-    const bool isCpu = o.backend == BackendKind::cpu;
+    const BackendKind backend = backendFromEnvironment();
+    const bool isCpu = backend == BackendKind::cpu;
     const auto gpus = isCpu ? 0 : static_cast<uint32_t>(reportGpus().devices.size());
-    o.ranks = fromEnvironment("DFCCL_RANKS", isCpu ? 64 : std::max(1u, gpus), 1, kMostRanks);
-    o.workers = fromEnvironment("DFCCL_WORKERS", 1, 0, 256);
-    if (isCpu) {
-      // Most of these ranks are never opened, and every one has memory of its own.
-      o.limits.submissionSlots = o.limits.completionSlots = o.limits.collectives = 1024;
-      o.limits.tasks = 2048;
-    }
+    const uint32_t ranks = fromEnvironment("DFCCL_RANKS", isCpu ? 64 : std::max(1u, gpus), 1, kMostRanks);
+    WorldOptions o = defaultOptions(backend, ranks, Span::process);
+    o.ranks = ranks;
+    o.workers = fromEnvironment("DFCCL_WORKERS", o.workers, 0, 256);
+    // Most of these ranks are never opened, and every one has memory of its own.
+    o.limits.submissionSlots = o.limits.completionSlots = o.limits.collectives = 1024;
+    o.limits.tasks = defaultTasks(backend, o.limits.collectives);
     open = world = std::make_shared<OpenWorld>(o);
   }
   return world;

@@ -11,6 +11,7 @@
 #include "dfccl/dfccl.h"
 #include "processes/flight_recorder.hpp"
 #include "world/backend.hpp"
+#include "world/defaults.hpp"
 
 namespace dfccl::c_api {
 
@@ -53,7 +54,7 @@ using WorldTable = HandleTable<std::shared_ptr<OpenWorld>, kMaxWorlds>;
 WorldTable& worlds();
 
 /// @throws Error dfcclInvalidArgument
-WorldOptions readConfig(const dfcclWorldConfig_t* config);
+WorldOptions readConfig(const dfcclWorldConfig_t* config, Span span);
 
 /// The process's default world, made if nobody has it open.
 std::shared_ptr<OpenWorld> defaultWorld();

@@ -11,37 +11,6 @@ constexpr uint64_t kMostTileBytes = uint64_t{1} << 40;
 
 }  // namespace
 
-scheduling::SchedulePolicy defaultPolicy() {
-  using namespace scheduling;
-  SchedulePolicy policy{};
-  policy.version = kSchedulePolicyVersion;
-  policy.order = {OrderKind::priority, {}, 1, 1, 256, 4096};
-  policy.stickiness = {StickinessKind::adaptive, {}, 1, 1, 8, 0, 512};
-  policy.quit = {QuitKind::voluntary, {}, 16, 200'000, 3'000'000};
-  return policy;
-}
-
-scheduling::SchedulePolicy defaultGpuPolicy() {
-  using namespace scheduling;
-  SchedulePolicy policy = defaultPolicy();
-  policy.stickiness = {StickinessKind::adaptive, {}, 2, 1, 32, 0, 512};
-  policy.quit.idleVisits = 64;
-  policy.quit.residencyTicks = 4'000'000;
-  // What finds an empty queue is over soonest, so a queue is emptied first, unless all in it are stuck.
-  policy.order.fetchEveryVisits = 64;
-  return policy;
-}
-
-scheduling::SchedulePolicy inOrderPolicy(uint32_t streams) {
-  using namespace scheduling;
-  SchedulePolicy policy = defaultPolicy();
-  policy.order.kind = OrderKind::fifo;
-  policy.stickiness.kind = StickinessKind::fixed;
-  policy.quit = {QuitKind::whenEmpty, {}, 16, 0, 0};
-  policy.streams = streams;
-  return policy;
-}
-
 void checkOptions(const WorldOptions& o) {
   const auto refuse = [](const std::string& field, uint64_t value, const std::string& allowed) {
     throw Error(dfcclInvalidArgument, "World option " + field + " is " + std::to_string(value) + ".",
@@ -71,24 +40,6 @@ void checkOptions(const WorldOptions& o) {
     throw Error(dfcclOutOfMemory, "No system has " + std::to_string(o.arenaBytes) + " bytes for connectors.",
                 "Open the world with a smaller arenaBytes.", {{"bytes", std::to_string(o.arenaBytes)}});
   }
-}
-
-WorldOptions defaultOptions(BackendKind backend) {
-  WorldOptions o;
-  o.backend = backend;
-  if (backend == BackendKind::cpu) {
-    o.policy = defaultPolicy();
-    return o;
-  }
-  o.policy = defaultGpuPolicy();
-  // 16 that move data, and the one that takes requests in. What a block looks up lies in its shared memory, which
-  // bounds the tables.
-  o.limits = {.grid = 17, .submissionSlots = 1024, .completionSlots = 1024, .collectives = 1024, .tasks = 8192};
-  // Longer slices than on a CPU: a block moves ten gigabytes a second, and between two slices nothing. All workers have
-  // the same number of pieces of one, as many at once as they read (cuda/device/plain_moves.cuh).
-  constexpr uint64_t kAtOnce = uint64_t{448} * 8 * 16;
-  o.tiles = {.slotPayloadBytes = 128 << 10, .directTileBytes = 73 * kAtOnce, .directTurnBytes = 1 << 20};
-  return o;
 }
 
 }  // namespace dfccl

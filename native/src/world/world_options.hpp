@@ -29,17 +29,7 @@ struct WorldOptions {
   std::vector<int> devices;          // GPUs: of each rank; empty: the ranks take turns over all that there are
 };
 
-/// The policy that a world has unless it is told otherwise.
-scheduling::SchedulePolicy defaultPolicy();
-/// The same for GPUs, where a look costs less than a visit of another task.
-scheduling::SchedulePolicy defaultGpuPolicy();
-/// NCCL's behaviour: `streams` collectives at once, in the order of submission, none preempted, no voluntary quit.
-scheduling::SchedulePolicy inOrderPolicy(uint32_t streams);
-
 /// @throws Error dfcclInvalidArgument that names the first option out of range, and what is allowed.
 void checkOptions(const WorldOptions& options);
-
-/// Everything but `ranks`, as a world of this kind has it unless it is told otherwise.
-WorldOptions defaultOptions(BackendKind backend);
 
 }  // namespace dfccl

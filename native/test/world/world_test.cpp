@@ -6,6 +6,7 @@
 #include <random>
 
 #include "daemon/support/programs.hpp"
+#include "world/defaults.hpp"
 
 using namespace dfccl;
 
@@ -20,7 +21,7 @@ WorldOptions options(uint32_t ranks, uint32_t workers, uint32_t grid = 1) {
   o.limits.completionSlots = 1024;
   o.limits.collectives = 256;
   o.limits.tasks = 512;
-  o.policy = defaultPolicy();
+  o.policy = defaultPolicy(BackendKind::cpu);
   o.arenaBytes = size_t{64} << 20;
   return o;
 }
@@ -141,7 +142,7 @@ TEST_CASE("only results are stored around the caches, not what is read from slot
 TEST_CASE("in order, opposite orders deadlock and the watchdog prints the cycle; preempting, they complete") {
   for (const bool inOrder : {true, false}) {
     WorldOptions o = options(2, 1);
-    if (inOrder) o.policy = inOrderPolicy(1);
+    if (inOrder) o.policy = inOrderPolicy(BackendKind::cpu, 1);
     World world(o);
     std::vector<float> x(4, 1), y(4, 1), u(4, 1), v(4, 1);
     uint32_t index[2][2];

@@ -27,4 +27,5 @@ export { writeFlightRecord } from "./processes/write-flight-record.js";
 export type { Rank } from "./rank.js";
 export type { CollectiveFacts, RegisteredCollective, RunOptions } from "./registered-collective.js";
 export type { RunRequest } from "./submitter.js";
-export { openWorld, World, type WorldOptions } from "./world.js";
+export { openWorld, World } from "./world.js";
+export type { WorldOptions } from "./world-options.js";

@@ -1,72 +1,13 @@
-import { availableParallelism } from "node:os";
 import { type InspectOptions, inspect } from "node:util";
-import { checkObject, checkOptions, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
-import { encodePolicy, type PolicyName, policyByName, policyNames, type SchedulePolicy } from "@dfccl/scheduler";
-import { type Backend, type BackendChoice, type ChosenBackend, chooseBackend } from "./backend.js";
-import { cpuPolicy } from "./cpu-policy.js";
+import { checkOptions, InvalidArgumentError } from "@dfccl/primitives";
+import type { SchedulePolicy } from "@dfccl/scheduler";
+import type { Backend, BackendChoice, ChosenBackend } from "./backend.js";
 import { Engine } from "./engine.js";
-import { gpuPolicy, gpuTileBytes } from "./gpu-policy.js";
-import type { DeadlockReport, NativeWorldOptions } from "./native-addon/native-world.js";
+import type { DeadlockReport } from "./native-addon/native-world.js";
+import { nativeOptions } from "./native-options.js";
 import { Rank } from "./rank.js";
 import { summary } from "./summary.js";
-
-export interface WorldOptions<Choice extends BackendChoice = BackendChoice> {
-  /** Ranks in this process, 1 to 1024. */
-  readonly ranks: number;
-  /**
-   * Where collectives execute: "cpu" (the default), "cuda", or "auto", which takes GPUs where they can be used. Asked for
-   * explicitly, because what `rank.allocate` gives differs.
-   */
-  readonly backend?: Choice;
-  /** GPU of each rank; default: rank r has GPU r, again from 0 where there are no more. */
-  readonly devices?: readonly number[];
-  /** How each rank schedules: a name, or plain data from `@dfccl/scheduler`. Default "default". */
-  readonly policy?: PolicyName | SchedulePolicy;
-  /** For policy "in-order": collectives that run at once. Default 1. */
-  readonly streams?: number;
-  /** Engine threads; default one less than there are cores, at least 1. 0: only callers step. */
-  readonly workers?: number;
-  /** Blocks of each rank's daemon; default on a CPU as many as cores per rank, at least 1; on a GPU 17. */
-  readonly blocks?: number;
-  /** Entries of each submission queue: a power of two up to 32768, default 4096 (GPU: 1024). */
-  readonly submissionSlots?: number;
-  /** Runs in flight on a rank: a power of two from 8, default 4096 (GPU: 1024, which is the most there). */
-  readonly completionSlots?: number;
-  /** Collectives registered at once on a rank, default 4096 (GPU: 1024, which is the most there). */
-  readonly maxCollectives?: number;
-  /** Program blocks of them together, default twice as many (GPU: 8192, which is the most there). */
-  readonly maxTasks?: number;
-  /**
-   * Bound on connector and scratch memory in bytes, default 1 GiB: of the world, reserved but not touched at start; on
-   * GPUs of each rank, and taken at start.
-   */
-  readonly arenaBytes?: number;
-  /** Payload of a connector's slot in bytes, default 32 KiB (GPU: 128 KiB; protocols with flags take 64 KiB at most there). */
-  readonly slotPayloadBytes?: number;
-  /**
-   * Slice of direct programs in bytes, default 64 KiB (GPU: 3.99 MiB, of which all threads have the same share; at most
-   * 1 MiB where a block does several things by turns).
-   */
-  readonly directTileBytes?: number;
-}
-
-/** Those that joinWorld() has too. */
-export const sharedOptionNames = {
-  backend: true,
-  devices: true,
-  policy: true,
-  workers: true,
-  blocks: true,
-  submissionSlots: true,
-  completionSlots: true,
-  maxCollectives: true,
-  maxTasks: true,
-  arenaBytes: true,
-  slotPayloadBytes: true,
-  directTileBytes: true,
-} as const;
-const example = "an object such as { ranks: 4 }";
-const optionNames: OptionNames<WorldOptions> = { ranks: true, streams: true, ...sharedOptionNames };
+import { type WorldOptions, worldOptionNames, worldOptionsExample } from "./world-options.js";
 
 /**
  * All ranks of this process.
@@ -74,71 +15,12 @@ const optionNames: OptionNames<WorldOptions> = { ranks: true, streams: true, ...
  *   GPUs are asked for and can't be used; AddonNotLoadedError.
  */
 export function openWorld<const Choice extends BackendChoice = "cpu">(options: WorldOptions<Choice>): World<ChosenBackend<Choice>> {
-  checkOptions<WorldOptions>("options", options, optionNames, example);
-  const { options: ofEngine, policy } = nativeOptions(options);
+  checkOptions<WorldOptions>("options", options, worldOptionNames, worldOptionsExample);
+  const { options: ofEngine, policy } = nativeOptions(options, "process");
   const engine = new Engine(ofEngine, { inOrder: policy.streams > 0, isJoined: false });
   return new World<ChosenBackend<Choice>>(engine, policy, (world) =>
     Array.from({ length: engine.size }, (_, number) => new Rank<ChosenBackend<Choice>>(world, engine, number)),
   );
-}
-
-/** Options that are whole numbers, and the least that each may be. */
-const numbers = {
-  workers: 0,
-  blocks: 1,
-  submissionSlots: 1,
-  completionSlots: 8,
-  maxCollectives: 1,
-  maxTasks: 1,
-  arenaBytes: 0,
-  slotPayloadBytes: 1,
-  directTileBytes: 1,
-} as const;
-
-/**
- * Options as the engine takes them.
- * @throws {InvalidArgumentError}
- */
-export function nativeOptions(options: WorldOptions): { readonly options: NativeWorldOptions; readonly policy: SchedulePolicy } {
-  checkObject("options", options, example);
-  const { ranks, devices, backend = "cpu" } = options;
-  if (!Number.isInteger(ranks) || ranks < 1 || ranks > 1024) {
-    throw new InvalidArgumentError("ranks", ranks, "a whole number from 1 to 1024");
-  }
-  if (!["cpu", "cuda", "auto"].includes(backend)) throw new InvalidArgumentError("backend", backend, '"cpu", "cuda" or "auto"');
-  if (devices !== undefined && !(Array.isArray(devices) && devices.every((device) => Number.isInteger(device) && device >= 0))) {
-    throw new InvalidArgumentError("devices", devices, "a list of GPUs, each a whole number from 0");
-  }
-  for (const [name, least] of Object.entries(numbers)) {
-    const value = options[name as keyof typeof numbers];
-    // How large each may be, the engine knows.
-    if (value === undefined || (Number.isSafeInteger(value) && value >= least)) continue;
-    throw new InvalidArgumentError(name, value, `a whole number from ${least}`);
-  }
-  const chosen = chooseBackend(backend);
-  const onGpu = chosen === "cuda";
-  const policy = policyOf(options, chosen);
-  const cores = availableParallelism();
-  const slots = onGpu ? 1024 : 4096;
-  const maxCollectives = options.maxCollectives ?? slots;
-  return {
-    policy,
-    options: {
-      backend: chosen,
-      ...(devices === undefined ? {} : { devices: Int32Array.from(devices) }),
-      ranks,
-      grid: options.blocks ?? (onGpu ? 17 : Math.max(1, Math.floor(cores / ranks))),
-      submissionSlots: options.submissionSlots ?? slots,
-      completionSlots: options.completionSlots ?? slots,
-      collectives: maxCollectives,
-      tasks: options.maxTasks ?? (onGpu ? 8192 : 2 * maxCollectives),
-      slotPayloadBytes: options.slotPayloadBytes ?? (onGpu ? 128 << 10 : 32 << 10),
-      directTileBytes: options.directTileBytes ?? (onGpu ? gpuTileBytes : 64 << 10),
-      arenaBytes: options.arenaBytes ?? 2 ** 30,
-      workers: options.workers ?? Math.max(1, cores - 1),
-      policy: encodePolicy(policy),
-    },
-  };
 }
 
 /** @internal */
@@ -208,13 +90,4 @@ export class World<B extends Backend = "cpu"> implements Disposable, AsyncDispos
     const { isJoined } = this.#engine;
     return summary("World", { size, backend, order: policy.order.kind, stickiness: policy.stickiness.kind, isJoined, isOpen }, options);
   }
-}
-
-function policyOf({ policy = "default", streams }: WorldOptions, backend: Backend): SchedulePolicy {
-  if (typeof policy !== "string") return policy;
-  if (!policyNames.includes(policy)) {
-    throw new InvalidArgumentError("policy", policy, `one of ${policyNames.join(", ")}, or plain data as policyByName() returns it`);
-  }
-  const overrides = backend === "cuda" ? gpuPolicy(policy) : cpuPolicy(policy);
-  return policyByName(policy, { ...overrides, ...(streams === undefined ? {} : { streams }) });
 }

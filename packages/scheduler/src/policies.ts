@@ -5,7 +5,10 @@ import type { QuitPolicy } from "./quit-policy.js";
 import type { SchedulePolicy } from "./scheduler.js";
 import type { StickinessPolicy } from "./stickiness-policy.js";
 
-/** The policies that have a name. `default` is adaptive stickiness with FIFO order. */
+/**
+ * The policies that have a name. `default` is adaptive stickiness, and more urgent collectives first; those of equal
+ * priority in the order in which they came. Worlds of `@dfccl/core` have the engine's numbers in place of these.
+ */
 export const policyNames = ["default", "fixed", "decreasing", "adaptive", "priority", "in-order"] as const;
 export type PolicyName = (typeof policyNames)[number];
 
@@ -40,7 +43,7 @@ const adaptive: StickinessPolicy = {
 const voluntary: QuitPolicy = { kind: "voluntary", idleVisits: 20_000, idleTicks: 0, residencyTicks: 2_000_000 };
 
 const presets: Readonly<Record<PolicyName, SchedulePolicy>> = {
-  default: { order: eagerFifo, stickiness: adaptive, quit: voluntary, streams: 0 },
+  default: { order: { ...eagerFifo, kind: "priority" }, stickiness: adaptive, quit: voluntary, streams: 0 },
   fixed: { order: eagerFifo, stickiness: { ...adaptive, kind: "fixed" }, quit: voluntary, streams: 0 },
   decreasing: { order: eagerFifo, stickiness: { ...adaptive, kind: "decreasing" }, quit: voluntary, streams: 0 },
   adaptive: { order: eagerFifo, stickiness: adaptive, quit: voluntary, streams: 0 },

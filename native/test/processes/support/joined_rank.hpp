@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "processes/join.hpp"
+#include "world/defaults.hpp"
 #include "world/world.hpp"
 
 namespace dfccl::test {
@@ -24,7 +25,7 @@ inline WorldOptions smallWorld(uint32_t ranks) {
   options.limits.collectives = 256;
   options.limits.tasks = 512;
   options.limits.submissionSlots = options.limits.completionSlots = 256;
-  options.policy = defaultPolicy();
+  options.policy = defaultPolicy(BackendKind::cpu);
   options.arenaBytes = size_t{1} << 30;
   options.workers = 0;
   return options;

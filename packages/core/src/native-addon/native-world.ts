@@ -33,6 +33,29 @@ export interface NativeWorldOptions {
   readonly muteMillis?: number;
 }
 
+/** Where the ranks of a world are: in this process, in processes of this machine, or of several. */
+export type Span = "process" | "machine" | "machines";
+
+/** The options in force, or by default; `policy` is encoded. */
+export type NativeOptions = Pick<
+  NativeWorldOptions,
+  | "grid"
+  | "submissionSlots"
+  | "completionSlots"
+  | "collectives"
+  | "tasks"
+  | "slotPayloadBytes"
+  | "directTileBytes"
+  | "arenaBytes"
+  | "workers"
+  | "policy"
+>;
+
+export interface NativeDefaults extends NativeOptions {
+  /** One collective at a time, as NCCL does. */
+  readonly inOrderPolicy: Uint8Array;
+}
+
 /** Memory that the processes of a job share; opaque. */
 export type NativeSegment = { readonly nativeSegment: unique symbol };
 
@@ -122,6 +145,7 @@ export interface DeadlockReport {
 
 /** The addon's world, 1:1 with the C++ class (native/addon/world_object.hpp). Ranks and handles are numbers. */
 export interface NativeWorld {
+  options(): NativeOptions;
   memory(rank: number): NativeQueueMemory;
   register(rank: number, spec: NativeCollectiveSpec): number;
   unregister(rank: number, handle: number, issuedRuns: number): void;
@@ -211,6 +235,7 @@ export interface NativeGpuReport {
 }
 
 export interface NativeAddon {
+  defaultOptions(backend: "cpu" | "cuda", ranks: number, span: Span): NativeDefaults;
   gpus(): NativeGpuReport;
   readonly NativeWorld: new (options: NativeWorldOptions) => NativeWorld;
   /** Page-aligned, zeroed memory. */

@@ -4,7 +4,9 @@ import { type BackendChoice, type ChosenBackend, chooseBackend } from "../backen
 import { Engine } from "../engine.js";
 import { callNative } from "../native-addon/native-error.js";
 import { type NativeLaunch, type NativeSegment, nativeAddon } from "../native-addon/native-world.js";
-import { nativeOptions, sharedOptionNames, World, type WorldOptions } from "../world.js";
+import { nativeOptions } from "../native-options.js";
+import { World } from "../world.js";
+import { sharedOptionNames, type WorldOptions } from "../world-options.js";
 import { joinFailure } from "./join-failure.js";
 import { JoinedRank } from "./joined-rank.js";
 
@@ -106,10 +108,7 @@ export async function joinWorld<const Choice extends BackendChoice = "cpu">(
   checkSignal(signal);
   if (options.flightRecord !== undefined) checkPath("flightRecord", options.flightRecord, "/tmp/flight_");
   const backend = chooseBackend(options.backend ?? "cpu");
-  // On a CPU it is address space only.
-  const arena = backend === "cpu" ? { arenaBytes: 2 ** 36 } : {};
-  const worldOptions: WorldOptions = { ...arena, workers: 1, ...options, backend, ranks: size };
-  const native = nativeOptions(worldOptions);
+  const native = nativeOptions({ ...options, backend, ranks: size }, address === undefined ? "machine" : "machines");
   const meeting = callNative(() =>
     nativeAddon().joinSegment(native.options, { job, rank, timeoutMillis: timeoutMs, address, host, secret: options.secret }),
   );
