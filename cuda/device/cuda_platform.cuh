@@ -5,6 +5,7 @@
 #include "device_feed.cuh"
 #include "dfccl/daemon/leader.hpp"
 #include "dfccl/daemon/named_mailboxes.hpp"
+#include "dfccl/daemon/platform.hpp"
 #include "dfccl/daemon/rules.hpp"
 #include "dfccl/daemon/trace_point.hpp"
 #include "fences.cuh"
@@ -470,5 +471,6 @@ class CudaPlatform {
     move(image.program.chunks.items);
   }
 };
+static_assert(Platform<CudaPlatform<>>);
 
 }  // namespace dfccl::gpu

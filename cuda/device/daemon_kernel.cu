@@ -9,8 +9,6 @@
 namespace dfccl::gpu {
 namespace {
 
-using Platform = CudaPlatform<>;
-
 __device__ void copyToShared(void* to, const void* from, uint32_t bytes) {
   auto* words = static_cast<uint64_t*>(to);
   const auto* source = static_cast<const uint64_t*>(from);
@@ -31,7 +29,7 @@ __device__ void giveUp() {
   }
 }
 
-__device__ bool isWatchdogDue(const Platform& platform, uint64_t startedAt, uint32_t& steps) {
+__device__ bool isWatchdogDue(const CudaPlatform<>& platform, uint64_t startedAt, uint32_t& steps) {
   constexpr uint32_t kStepsPerLook = 256;
   if (++steps % kStepsPerLook != 0) return false;
   const LaunchArguments& launch = blockShared().launch;
@@ -44,15 +42,15 @@ __device__ bool isWatchdogDue(const Platform& platform, uint64_t startedAt, uint
 __device__ void control() {
   BlockShared& shared = blockShared();
   RankMemory& memory = shared.memory.get();
-  using Daemon = BlockDaemon<Platform>;
-  static_assert(sizeof(Daemon) <= kDaemonBytes && sizeof(Leader<Platform>) <= kLeaderBytes);
-  Platform platform;
+  using Daemon = BlockDaemon<CudaPlatform<>>;
+  static_assert(sizeof(Daemon) <= kDaemonBytes && sizeof(Leader<CudaPlatform<>>) <= kLeaderBytes);
+  CudaPlatform<> platform;
   Daemon& daemon = *new (shared.daemon) Daemon(memory, blockIdx.x);
   const uint64_t startedAt = platform.now();
-  Platform::mark(TracePoint::entered, startedAt);
+  CudaPlatform<>::mark(TracePoint::entered, startedAt);
   uint32_t steps = 0;
   if (blockIdx.x == 0) {
-    Leader<Platform>& leader = *new (shared.leader) Leader<Platform>(memory);
+    Leader<CudaPlatform<>>& leader = *new (shared.leader) Leader<CudaPlatform<>>(memory);
     leader.enter(startedAt);
     daemon.enter();
     uint32_t news = 0;

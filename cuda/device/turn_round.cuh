@@ -11,8 +11,7 @@
 
 namespace dfccl::gpu::round {
 
-using Platform = CudaPlatform<>;
-using Round = TurnRound<Platform>;
+using Round = TurnRound<CudaPlatform<>>;
 
 inline constexpr uint32_t kLanes = 16;
 static_assert(kRoundTurns == kWorkers / kLanes && kRoundTurns <= 32);
@@ -62,7 +61,7 @@ __device__ inline void look(const RoundOrder& order) {
   bool isTurn = true, isSent = false;
   if (turn < order.positions.count) {
     const QueueEntry& entry = entryOf(order, turn);
-    ContextSlots<Platform>& slots = *static_cast<ContextSlots<Platform>*>(order.slots);
+    ContextSlots<CudaPlatform<>>& slots = *static_cast<ContextSlots<CudaPlatform<>>*>(order.slots);
     const ContextSlot& slot = slots.at(entry.collective);
     part = &slots.preparedAt(entry.collective);
     awaits = Round::awaits(entry.task, slot, *part);
@@ -154,7 +153,7 @@ __device__ inline void count(const RoundOrder& order, uint32_t moved) {
   const uint32_t turn = threadIdx.x;
   if (turn >= order.positions.count) return;
   const RoundPlan& plan = blockShared().round.plans[turn];
-  ContextSlots<Platform>& slots = *static_cast<ContextSlots<Platform>*>(order.slots);
+  ContextSlots<CudaPlatform<>>& slots = *static_cast<ContextSlots<CudaPlatform<>>*>(order.slots);
   RoundTurn came;
   if ((moved >> turn & 1) != 0) {
     came = Round::count(slots.at(entryOf(order, turn).collective), *plan.part);

@@ -51,6 +51,10 @@ if(DOCTEST_INCLUDE_DIR)
   foreach(_source IN LISTS _stress)
     dfccl_add_test("${_source}" stress 600 dfccl doctest_main)
   endforeach()
+  add_test(NAME "daemon/platform_errors"
+    COMMAND "${CMAKE_COMMAND}" "-DCOMPILER=${CMAKE_CXX_COMPILER}" "-DSOURCE_DIR=${CMAKE_CURRENT_SOURCE_DIR}"
+      "-DWORK_DIR=${CMAKE_BINARY_DIR}/test" -P "${_test_dir}/daemon/platform_errors.cmake")
+  set_tests_properties("daemon/platform_errors" PROPERTIES LABELS unit TIMEOUT 300)
 else()
   message(STATUS "No unit and stress tests: doctest is missing (apt-get install doctest-dev)")
 endif()

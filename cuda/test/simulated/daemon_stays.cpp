@@ -183,6 +183,7 @@ class SimulatedPlatform : public CpuPlatform<RulesType> {
  private:
   RoundInSequence<SimulatedPlatform> round_;
 };
+static_assert(Platform<SimulatedPlatform<AllRules>>);
 
 /// A stay that goes on for too long: the host gives the rank up.
 bool isWatchdogDue(const LaunchArguments& launch, uint64_t startedAt, uint64_t now) {
@@ -192,27 +193,27 @@ bool isWatchdogDue(const LaunchArguments& launch, uint64_t startedAt, uint64_t n
 
 template <class Rules>
 void run(const LaunchArguments& launch, uint32_t grid) {
-  using Platform = SimulatedPlatform<Rules>;
+  using Stepping = SimulatedPlatform<Rules>;
   auto& memory = *const_cast<RankMemory*>(launch.memory);
   StayReport& report = *launch.report;
   Stay mine{&launch, std::vector<std::vector<QueueEntry>>(grid, std::vector<QueueEntry>(kSharedTasks))};
   stay = &mine;
-  Platform platform;
-  std::vector<std::unique_ptr<BlockDaemon<Platform>>> blocks;
+  Stepping platform;
+  std::vector<std::unique_ptr<BlockDaemon<Stepping>>> blocks;
   const uint64_t startedAt = platform.now();
   for (uint32_t b = 0; b < grid; ++b) {
     mine.block = b;
-    Platform::mark(TracePoint::entered, startedAt);
-    blocks.push_back(std::make_unique<BlockDaemon<Platform>>(memory, b));
+    Stepping::mark(TracePoint::entered, startedAt);
+    blocks.push_back(std::make_unique<BlockDaemon<Stepping>>(memory, b));
     blocks.back()->enter();
   }
-  Leader<Platform> leader(memory);
+  Leader<Stepping> leader(memory);
   leader.enter(startedAt);
   constexpr uint32_t kRoundsPerPost = 256;
   uint32_t rounds = 0;
   while (mine.left != grid) {
     simulated::step();
-    BlockDaemon<Platform>& first = *blocks[0];
+    BlockDaemon<Stepping>& first = *blocks[0];
     bool any = false;
     mine.block = 0;
     if (++rounds % kRoundsPerPost == 0) post(memory);

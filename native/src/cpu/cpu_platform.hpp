@@ -9,6 +9,7 @@
 #include "dfccl/daemon/connector.hpp"
 #include "dfccl/daemon/context_slots.hpp"
 #include "dfccl/daemon/interpreter.hpp"
+#include "dfccl/daemon/platform.hpp"
 #include "dfccl/daemon/prepared_moves.hpp"
 #include "dfccl/daemon/rank_memory.hpp"
 #include "dfccl/daemon/rules.hpp"
@@ -271,5 +272,6 @@ class CpuPlatform {
   bool isInSeries_ = false, isUnordered_ = false;
   std::vector<uint8_t> receiveStaging_, sendStaging_;
 };
+static_assert(Platform<CpuPlatform<>>);
 
 }  // namespace dfccl

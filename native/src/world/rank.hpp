@@ -9,8 +9,6 @@
 
 namespace dfccl {
 
-using Platform = CpuPlatform<AllRules>;
-
 namespace detail {
 /// The queues refer to it, so it comes first.
 struct RankStorage {
@@ -26,7 +24,7 @@ class Rank : private detail::RankStorage, public RankQueues {
   uint32_t number() const { return memory_.rank; }
   RankMemory& memory() { return memory_; }
   const RankMemory& memory() const { return memory_; }
-  RankDaemon<Platform>& daemon() { return daemon_; }
+  RankDaemon<CpuPlatform<>>& daemon() { return daemon_; }
 
   /// After submitExit(): the daemon has left, and won't come back before reopen().
   bool hasExited() const {
@@ -35,12 +33,12 @@ class Rank : private detail::RankStorage, public RankQueues {
   /// @pre hasExited(), or the daemon was never told to exit.
   void reopen() { memory_.residency.exited.store(0, order::release); }
 
-  bool step(Platform& platform) { return daemon_.step(platform); }
+  bool step(CpuPlatform<>& platform) { return daemon_.step(platform); }
   /// Entries that the daemon has not seen, or runs that it has not finished.
   bool hasWork() const { return daemon_.needsStart(); }
 
  private:
-  RankDaemon<Platform> daemon_;
+  RankDaemon<CpuPlatform<>> daemon_;
 };
 
 }  // namespace dfccl

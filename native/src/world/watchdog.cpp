@@ -12,7 +12,7 @@ RankSituation situationOf(Rank& rank, uint32_t streams, bool isSynchronizing) {
   situation.isSynchronizing = isSynchronizing;
   RankMemory& memory = rank.memory();
   for (uint32_t b = 0; b < memory.limits.grid; ++b) {
-    BlockDaemon<Platform>& block = rank.daemon().block(b);
+    BlockDaemon<CpuPlatform<>>& block = rank.daemon().block(b);
     std::map<uint32_t, uint64_t> runsBefore;  // [task]: a task that is there again stands for its next run
     for (uint32_t i = 0; i < block.queueLength(); ++i) {
       const uint32_t task = block.taskAt(i);

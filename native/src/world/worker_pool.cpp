@@ -39,8 +39,8 @@ bool isInvited(int pauses, uint32_t& seen) {
   return false;
 }
 
-Platform& threadPlatform() {
-  thread_local Platform platform;
+CpuPlatform<>& threadPlatform() {
+  thread_local CpuPlatform<> platform;
   return platform;
 }
 
@@ -73,7 +73,7 @@ void WorkerPool::stop() {
 #ifndef DFCCL_SANITIZED
 [[gnu::flatten]]
 #endif
-bool WorkerPool::stepAll(Platform& platform, uint32_t first, bool stepsIdle) {
+bool WorkerPool::stepAll(CpuPlatform<>& platform, uint32_t first, bool stepsIdle) {
   bool any = false;
   const uint32_t count = world_.activeRanks();
   if (first >= count) first = 0;
@@ -85,7 +85,7 @@ bool WorkerPool::stepAll(Platform& platform, uint32_t first, bool stepsIdle) {
 }
 
 bool WorkerPool::help(bool stepsIdle) {
-  Platform& platform = threadPlatform();
+  CpuPlatform<>& platform = threadPlatform();
   noteHelp();
   const bool any = stepAll(platform, 0, stepsIdle);
   // What the first ranks waited for has often come from the last ones.
@@ -127,7 +127,7 @@ void WorkerPool::wake() {
 }
 
 void WorkerPool::run(uint32_t firstRank) {
-  Platform& platform = threadPlatform();
+  CpuPlatform<>& platform = threadPlatform();
   const auto spinTicks = static_cast<uint64_t>(kSpinMicros * ticksPerMicrosecond());
   uint64_t idleSince = readTicks();
   uint64_t seenHelps = 0;

@@ -38,7 +38,7 @@ class WorkerPool {
 
  private:
   void run(uint32_t firstRank);
-  bool stepAll(Platform& platform, uint32_t first, bool stepsIdle);
+  bool stepAll(CpuPlatform<>& platform, uint32_t first, bool stepsIdle);
   void sleep(uint32_t seenBell, uint64_t& idleSince, uint32_t& naps);
   void wakeSleepers();
   void noteHelp();

@@ -132,7 +132,9 @@ class BlockDaemon {
   DFCCL_HD uint32_t taskAt(uint32_t position) const { return tasks_.at(position).task; }
 
   /// The index is given to another collective. @pre Nobody steps.
-  void forgetPrepared(uint32_t collective) { slots_.preparedAt(collective).task = PreparedPart::kNoTask; }
+  void forgetPrepared(uint32_t collective) {
+    if constexpr (P::kTriesAtOnce) slots_.preparedAt(collective).task = PreparedPart::kNoTask;
+  }
 
   /// Control only: a block that leaves on its own.
   DFCCL_HD void leaveAlone(P& platform) { persist(platform); }

@@ -21,9 +21,11 @@ struct Verdict {
   uint64_t picks = 0, completions = 0, preemptions = 0, launches = 0, contextSaves = 0;
 };
 
-template <class Rules>
+template <class Rules, template <class> class PlatformOf = TestPlatform>
 class Explorer {
  public:
+  using World = TestWorld<Rules, PlatformOf>;
+
   Explorer(const Plan& plan, uint64_t seed)
       : plan_(plan), random_(seed), memory_(kUserBytes), world_(plan.shape), ranks_(plan.shape.ranks) {
     Surroundings::now = 1;
@@ -39,7 +41,7 @@ class Explorer {
     for (const AppThread& thread : plan.threads) threads_.push_back({&thread});
   }
 
-  TestWorld<Rules>& world() { return world_; }
+  World& world() { return world_; }
 
   Verdict run() {
     while (verdict_.ok && !isOver()) {
@@ -79,7 +81,7 @@ class Explorer {
     std::deque<Run> inFlight;
     std::deque<Run> quarantined;
     std::deque<Run> awaitingStream;
-    std::vector<typename TestWorld<Rules>::Wait> waits;  // of its streams
+    std::vector<typename World::Wait> waits;  // of its streams
     uint32_t speed = 1;
   };
   struct ThreadState {
@@ -87,7 +89,7 @@ class Explorer {
     size_t next = 0;
     bool isSynchronizing = false;
     uint64_t stay = 0;
-    std::optional<typename TestWorld<Rules>::Wait> wait = std::nullopt;  // what a stream is about to wait for
+    std::optional<typename World::Wait> wait = std::nullopt;  // what a stream is about to wait for
     bool isFreeing = false;
     bool mustLook = false;  // has published, and not yet looked whether the daemon is there
   };
@@ -226,8 +228,8 @@ class Explorer {
           t.wait = world_.beginWait(rank, side.index[c]);
           return false;
         }
-        if (const auto daemons = world_.daemonsOf(rank); daemons != TestWorld<Rules>::Daemons::inside) {
-          if (daemons == TestWorld<Rules>::Daemons::out && !plan_.shape.mistakes.startsWhileItKeeps) {
+        if (const auto daemons = world_.daemonsOf(rank); daemons != World::Daemons::inside) {
+          if (daemons == World::Daemons::out && !plan_.shape.mistakes.startsWhileItKeeps) {
             world_.retractWait(rank);
             t.wait.reset();
           }
@@ -326,7 +328,7 @@ class Explorer {
     lastEvent_ = verdict_.picks;
   }
 
-  void complete(uint32_t rank, const typename TestWorld<Rules>::Completion& completion) {
+  void complete(uint32_t rank, const typename World::Completion& completion) {
     Side& side = ranks_[rank];
     lastEvent_ = verdict_.picks;
     ++verdict_.completions;
@@ -425,7 +427,7 @@ class Explorer {
   Random random_;
   UserMemory memory_;
   MemoryWatch watch_{memory_};
-  TestWorld<Rules> world_;
+  World world_;
   std::vector<Side> ranks_;
   std::vector<ThreadState> threads_;
   Verdict verdict_;
@@ -436,9 +438,9 @@ class Explorer {
   size_t eventCount_ = 0;
 };
 
-template <class Rules>
+template <class Rules, template <class> class PlatformOf = TestPlatform>
 Verdict explore(const Plan& plan, uint64_t seed) {
-  return Explorer<Rules>(plan, seed).run();
+  return Explorer<Rules, PlatformOf>(plan, seed).run();
 }
 
 }  // namespace dfccl::test

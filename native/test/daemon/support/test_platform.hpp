@@ -144,5 +144,6 @@ class TestPlatform : public CpuPlatform<RulesType> {
   const Exchange* begun_ = nullptr;
   RoundInSequence<TestPlatform> round_;
 };
+static_assert(Platform<TestPlatform<AllRules>>);
 
 }  // namespace dfccl::test

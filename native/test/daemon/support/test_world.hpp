@@ -49,10 +49,10 @@ struct WorldShape {
   bool sharesDevice = false;  // all ranks are one process's, on one device
 };
 
-template <class Rules>
+template <class Rules, template <class> class PlatformOf = TestPlatform>
 class TestWorld {
  public:
-  using Platform = TestPlatform<Rules>;
+  using Platform = PlatformOf<Rules>;
 
   explicit TestWorld(const WorldShape& shape) : shape_(shape), arena_(shape.arenaBytes), pool_(arena_) {
     for (uint32_t r = 0; r < shape.ranks; ++r) devices_.push_back(std::make_unique<DeviceWaits>());
