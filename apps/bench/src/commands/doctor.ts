@@ -3,21 +3,11 @@ import os from "node:os";
 import { AddonNotLoadedError, describeTransport, type GpuDevice, type GpuLink, type GpuReport, openWorld, reportGpus } from "@dfccl/core";
 import type { DfcclError } from "@dfccl/primitives";
 import type { Command } from "commander";
+import type { Finding, State } from "../doctor/finding.js";
+import { streamFacts, streamFindings } from "../doctor/streams.js";
 import { tryGpuProcesses } from "../launch/try-gpu-processes.js";
 import { out } from "../terminal/colors.js";
 import { formatBytes } from "../terminal/table.js";
-
-type State = "ok" | "missing" | "failed";
-
-interface Finding {
-  readonly what: string;
-  readonly state: State;
-  readonly detail: string;
-  /** How to get it, where something is missing. */
-  readonly remedy?: string;
-  /** Nothing works without it. */
-  readonly required?: boolean;
-}
 
 export function addDoctorCommand(program: Command): void {
   program
@@ -123,6 +113,7 @@ async function gpus(): Promise<Finding[]> {
     { what: "host atomics", state: "ok", detail: describeAtomics(devices) },
     await gpuEngine(versions),
     await gpuProcesses(),
+    ...streamFindings(streamFacts()),
   ];
 }
 
