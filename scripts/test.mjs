@@ -8,6 +8,7 @@ import { buildTests, nativeTests } from "./checks/ctest.mjs";
 import { cudaFiles } from "./checks/cuda.mjs";
 import { examples } from "./checks/examples.mjs";
 import { exportedValues } from "./checks/exported-values.mjs";
+import { nativeIncludes } from "./checks/native-includes.mjs";
 import { packageShape } from "./checks/package-shape.mjs";
 import { typescriptTests } from "./checks/vitest.mjs";
 import { bold, dim, green, line, red, yellow } from "./lib/console.mjs";
@@ -27,6 +28,7 @@ const runners = [
   { name: "style", what: "biome: format and lint", run: style },
   { name: "types", what: "tsc on every package", run: types },
   { name: "arrows", what: "imports between packages, cycles", run: arrows },
+  { name: "c++ arrows", what: "includes between folders, circles", run: () => nativeIncludes() },
   { name: "unused", what: "knip: unused exports and dependencies", run: unusedExports },
   { name: "shape", what: "publint and are-the-types-wrong", run: packageShape },
   { name: "exports", what: "what types promise is there at run time", run: exportedValues },

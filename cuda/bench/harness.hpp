@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "cpu/pause.hpp"
 #include "host/gpu_world.hpp"
+#include "os/pause.hpp"
 
 namespace dfccl::gpu::bench {
 

@@ -4,10 +4,10 @@
 #include <cstring>
 #include <new>
 
-#include "cpu/pause.hpp"
-#include "cpu/tick_clock.hpp"
 #include "dfccl/daemon/pending_runs.hpp"
 #include "host/stream_memory.hpp"
+#include "os/pause.hpp"
+#include "os/tick_clock.hpp"
 
 namespace dfccl::gpu {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <time.h>
 
-#include "cpu/tick_clock.hpp"
+#include "os/tick_clock.hpp"
 
 namespace dfccl::gpu {
 namespace {

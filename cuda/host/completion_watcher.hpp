@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "cpu/bell.hpp"
 #include "host/gpu_rank.hpp"
+#include "os/bell.hpp"
 
 namespace dfccl::gpu {
 

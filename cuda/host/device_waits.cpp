@@ -7,9 +7,9 @@
 #include <mutex>
 #include <new>
 
-#include "cpu/pause.hpp"
-#include "cpu/tick_clock.hpp"
 #include "host/gpu_rank.hpp"
+#include "os/pause.hpp"
+#include "os/tick_clock.hpp"
 
 namespace dfccl::gpu {
 namespace {

@@ -3,10 +3,10 @@
 #include <cstdio>
 #include <string>
 
-#include "cpu/pause.hpp"
-#include "cpu/tick_clock.hpp"
 #include "host/gpu_world.hpp"
 #include "host/pointer_attributes.hpp"
+#include "os/pause.hpp"
+#include "os/tick_clock.hpp"
 
 namespace dfccl::gpu {
 namespace {

@@ -3,8 +3,8 @@
 #include <chrono>
 #include <new>
 
-#include "cpu/pause.hpp"
-#include "cpu/tick_clock.hpp"
+#include "os/pause.hpp"
+#include "os/tick_clock.hpp"
 
 namespace dfccl::gpu {
 namespace {

@@ -7,7 +7,6 @@
 #include <thread>
 #include <vector>
 
-#include "cpu/bell.hpp"
 #include "device/daemon_kernel.cuh"
 #include "host/device_waits.hpp"
 #include "host/gpu_member.hpp"
@@ -15,6 +14,7 @@
 #include "host/memory.hpp"
 #include "host/rank_requests.hpp"
 #include "host/rank_streams.hpp"
+#include "os/bell.hpp"
 #include "world/backend.hpp"
 
 namespace dfccl::gpu {

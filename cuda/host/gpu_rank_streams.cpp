@@ -3,8 +3,8 @@
 #include <mutex>
 #include <thread>
 
-#include "cpu/pause.hpp"
 #include "host/gpu_rank.hpp"
+#include "os/pause.hpp"
 
 namespace dfccl::gpu {
 namespace {

@@ -1,8 +1,8 @@
 // What becomes of a registered collective: looked at, aborted, unregistered.
 #include <algorithm>
 
-#include "cpu/tick_clock.hpp"
 #include "host/gpu_world.hpp"
+#include "os/tick_clock.hpp"
 #include "world/refusals.hpp"
 
 namespace dfccl::gpu {

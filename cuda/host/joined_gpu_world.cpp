@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <chrono>
 
-#include "cpu/futex.hpp"
 #include "dfccl/daemon/windows.hpp"
 #include "host/ipc.hpp"
+#include "os/futex.hpp"
 
 namespace dfccl::gpu {
 namespace {

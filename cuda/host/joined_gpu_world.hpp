@@ -13,6 +13,7 @@
 #include "processes/own_windows.hpp"
 #include "processes/peer_watch.hpp"
 #include "processes/peer_windows.hpp"
+#include "processes/shared_directory.hpp"
 
 namespace dfccl::gpu {
 

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <thread>
 
-#include "cpu/pause.hpp"
 #include "host/memory.hpp"
+#include "os/pause.hpp"
 
 namespace dfccl::gpu {
 namespace {

@@ -16,6 +16,10 @@ uint64_t wholeArgument(const Napi::CallbackInfo& info, size_t at, const char* na
   return static_cast<uint64_t>(value);
 }
 
+uint32_t numberArgument(const Napi::CallbackInfo& info, size_t at, const char* name) {
+  return static_cast<uint32_t>(wholeArgument(info, at, name, kMax32));
+}
+
 void* addressArgument(const Napi::CallbackInfo& info, size_t at) {
   constexpr double kMostAddress = 281474976710655.0;  // 48 bits
   const uint64_t address = wholeArgument(info, at, "address", kMostAddress);

@@ -7,9 +7,9 @@
 
 #include "error_conversion.hpp"
 #include "network/network.hpp"
+#include "opening/join.hpp"
+#include "opening/launch.hpp"
 #include "options.hpp"
-#include "processes/join.hpp"
-#include "processes/launch.hpp"
 
 namespace dfccl::addon {
 namespace {

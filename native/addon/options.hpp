@@ -1,7 +1,8 @@
 #pragma once
 #include <napi.h>
 
-#include "world/world.hpp"
+#include "world/collective_spec.hpp"
+#include "world/world_options.hpp"
 
 namespace dfccl::addon {
 

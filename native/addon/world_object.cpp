@@ -3,12 +3,13 @@
 #include <algorithm>
 
 #include "arguments.hpp"
-#include "cpu/tick_clock.hpp"
 #include "defaults.hpp"
 #include "error_conversion.hpp"
 #include "later.hpp"
+#include "opening/open_backend.hpp"
 #include "options.hpp"
-#include "world/refusals.hpp"
+#include "os/tick_clock.hpp"
+#include "processes/segment.hpp"
 
 namespace dfccl::addon {
 namespace {
@@ -18,11 +19,6 @@ Napi::ArrayBuffer show(Napi::Env env, const std::shared_ptr<Backend>& owner, voi
   auto* kept = new std::shared_ptr<Backend>(owner);
   return Napi::ArrayBuffer::New(
       env, memory, bytes, [](Napi::Env, void*, std::shared_ptr<Backend>* held) { delete held; }, kept);
-}
-
-/// A rank, or a collective's handle.
-uint32_t numberArgument(const Napi::CallbackInfo& info, size_t at, const char* name) {
-  return static_cast<uint32_t>(wholeArgument(info, at, name, kMax32));
 }
 
 Napi::Object objectArgument(const Napi::CallbackInfo& info, size_t at) {
@@ -178,23 +174,6 @@ Napi::Value WorldObject::isQuarantineOver(Info info) {
   });
 }
 
-Napi::Value WorldObject::explain(Info info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    const uint32_t rank = rankOf(info);
-    const auto members = world_->explain(rank, numberArgument(info, 1, "index"));
-    Napi::Array result = Napi::Array::New(info.Env(), members.size());
-    for (uint32_t i = 0; i < members.size(); ++i) {
-      Napi::Object member = Napi::Object::New(info.Env());
-      member.Set("rank", members[i].rank);
-      member.Set("registered", members[i].registered);
-      member.Set("submitted", static_cast<double>(members[i].submitted));
-      member.Set("finished", static_cast<double>(members[i].finished));
-      result.Set(i, member);
-    }
-    return result;
-  });
-}
-
 // drive(micros): steps until nothing moves or the time is over. @return whether anything moved.
 Napi::Value WorldObject::drive(Info info) {
   Backend& w = world(info.Env());
@@ -250,55 +229,6 @@ Napi::Value WorldObject::synchronize(Info info) {
   });
 }
 
-// counters(rank): {rank: number[8], blocks: number[][16]} in the order of dfccl/daemon/counters.hpp.
-Napi::Value WorldObject::counters(Info info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    const CounterReading reading = world(info.Env()).readCounters(rankOf(info));
-    const auto words = [&](const void* memory, uint32_t count) {
-      const auto* counter = static_cast<const Counter*>(memory);
-      Napi::Array array = Napi::Array::New(info.Env(), count);
-      for (uint32_t i = 0; i < count; ++i) array.Set(i, static_cast<double>(counter[i].read()));
-      return array;
-    };
-    Napi::Object result = Napi::Object::New(info.Env());
-    result.Set("rank", words(&reading.rank, sizeof reading.rank / sizeof(Counter)));
-    Napi::Array blocks = Napi::Array::New(info.Env(), reading.blocks.size());
-    for (uint32_t b = 0; b < reading.blocks.size(); ++b)
-      blocks.Set(b, words(&reading.blocks[b], sizeof(BlockCounters) / sizeof(Counter)));
-    result.Set("blocks", blocks);
-    return result;
-  });
-}
-
-// memoryUse(rank, index): bytes that a collective takes on a rank; without arguments, of the arena.
-Napi::Value WorldObject::memoryUse(Info info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    if (info.Length() == 0)
-      return Napi::Number::New(info.Env(), static_cast<double>(world(info.Env()).arenaUsedBytes()));
-    const uint32_t rank = rankOf(info);
-    return Napi::Number::New(info.Env(),
-                             static_cast<double>(world_->memoryBytesOf(rank, numberArgument(info, 1, "index"))));
-  });
-}
-
-Napi::Value WorldObject::deadlock(Info info) {
-  const std::unique_ptr<DeadlockReport> report = world(info.Env()).deadlock();
-  if (!report) return info.Env().Null();
-  Napi::Object result = Napi::Object::New(info.Env());
-  result.Set("text", report->text);
-  Napi::Array cycle = Napi::Array::New(info.Env(), report->cycle.size());
-  for (uint32_t i = 0; i < report->cycle.size(); ++i) {
-    Napi::Object node = Napi::Object::New(info.Env());
-    node.Set("rank", report->cycle[i].rank);
-    node.Set("id", report->cycle[i].id);
-    node.Set("run", static_cast<double>(report->cycle[i].run));
-    node.Set("state", report->cycle[i].state);
-    cycle.Set(i, node);
-  }
-  result.Set("cycle", cycle);
-  return result;
-}
-
 Napi::Value WorldObject::setWaker(Info info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     Backend& w = world(info.Env());
@@ -314,85 +244,6 @@ Napi::Value WorldObject::setWaker(Info info) {
 Napi::Value WorldObject::referenceWaker(Info info) {
   if (waker_) waker_->reference(info[0].ToBoolean());
   return info.Env().Undefined();
-}
-
-// placements(rank, index): how the buffers of its runs may lie.
-Napi::Value WorldObject::placements(Info info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    const uint32_t rank = rankOf(info);
-    const RunShape shape = world_->shapeOf(rank, numberArgument(info, 1, "index"));
-    Napi::Object result = Napi::Object::New(info.Env());
-    result.Set("inPlace", shape.mayBeInPlace);
-    result.Set("outOfPlace", shape.mayBeOutOfPlace);
-    return result;
-  });
-}
-
-// deviceOf(rank): its GPU, or -1.
-Napi::Value WorldObject::deviceOf(Info info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    const uint32_t rank = rankOf(info);
-    return Napi::Number::New(info.Env(), world_->deviceOf(rank));
-  });
-}
-
-// allocateOnDevice(rank, bytes): the address of zeroed memory on the rank's GPU.
-Napi::Value WorldObject::allocateOnDevice(Info info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    const uint32_t rank = rankOf(info);
-    const size_t bytes = wholeArgument(info, 1, "bytes");
-    checkAllocation(bytes);
-    return Napi::Number::New(info.Env(),
-                             static_cast<double>(reinterpret_cast<uintptr_t>(world_->allocate(rank, bytes))));
-  });
-}
-
-// windowOf(rank, address): the number by which other processes are told of device memory.
-Napi::Value WorldObject::windowOf(Info info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    const uint32_t rank = rankOf(info);
-    RunShape shape;
-    shape.sendBytes = 1;
-    return Napi::Number::New(info.Env(), world_->windowsOf(rank, shape, addressArgument(info, 1), nullptr).send);
-  });
-}
-
-Napi::Value WorldObject::freeOnDevice(Info info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    const uint32_t rank = rankOf(info);
-    world_->free(rank, addressArgument(info, 1), wholeArgument(info, 2, "bytes"));
-    return info.Env().Undefined();
-  });
-}
-
-// copyIn(rank, address, bytes): a promise.
-Napi::Value WorldObject::copyIn(Info info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    const uint32_t rank = rankOf(info);
-    const Bytes from = bytesArgument(info, 2);
-    return later(info.Env(), info[2].As<Napi::Object>(), [world = world_, rank, to = addressArgument(info, 1), from] {
-      world->copyIn(rank, to, from.data, from.length);
-    });
-  });
-}
-
-// copyOut(rank, bytes, address): a promise.
-Napi::Value WorldObject::copyOut(Info info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    const uint32_t rank = rankOf(info);
-    const Bytes to = bytesArgument(info, 1);
-    return later(info.Env(), info[1].As<Napi::Object>(), [world = world_, rank, to, from = addressArgument(info, 2)] {
-      world->copyOut(rank, to.data, from, to.length);
-    });
-  });
-}
-
-// synchronizeLater(rank): a promise of the end of a device synchronization.
-Napi::Value WorldObject::synchronizeLater(Info info) {
-  return guarded(info.Env(), [&]() -> Napi::Value {
-    const uint32_t rank = rankOf(info);
-    return later(info.Env(), Napi::Object(), [world = world_, rank] { world->synchronize(rank, 0); });
-  });
 }
 
 Napi::Value WorldObject::close(Info info) {

@@ -5,6 +5,7 @@
 #include "arguments.hpp"
 #include "error_conversion.hpp"
 #include "network/network.hpp"
+#include "processes/segment.hpp"
 #include "world/refusals.hpp"
 #include "world_object.hpp"
 

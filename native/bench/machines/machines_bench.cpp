@@ -87,7 +87,7 @@ class Bench {
   }
 
   double run(uint32_t index, float* in, float* out) {
-    World& world = own_.world();
+    CpuWorld& world = own_.world();
     const auto begin = std::chrono::steady_clock::now();
     const uint32_t slot = world.rank(own_.number()).submit(index, in, out, nullptr, nullptr);
     world.ring();

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "allreduce/tensors.hpp"
+#include "cpu/cpu_world.hpp"
 #include "world/defaults.hpp"
-#include "world/world.hpp"
 
 namespace dfccl::bench {
 
@@ -71,7 +71,7 @@ class BareLoop {
   }
 
  private:
-  World world_;
+  CpuWorld world_;
   CpuPlatform<> platform_;
   std::vector<CollectiveRecord*> collectives_;
   std::vector<RunRecord> runs_;

@@ -179,11 +179,11 @@ void measureContexts() {
 
 // A barrier of one rank has no step: what is left is the way through the queues.
 void measureNoop() {
-  World world(worldOptions(1));
+  CpuWorld world(worldOptions(1));
   CollectiveSpec spec = allReduceSpec(1, 1, 0);
   spec.collective = Collective::barrier;
   const uint32_t index = world.registerCollective(0, spec);
-  Rank& rank = world.rank(0);
+  CpuRank& rank = world.rank(0);
   uint64_t completed = 0;
   const auto count = [](void* argument, dfcclResult_t) { ++*static_cast<uint64_t*>(argument); };
   const auto repeat = [&](int n) {
@@ -248,7 +248,7 @@ size_t residentBytes() {
 
 void measureMemory() {
   constexpr uint32_t kRanks = 8, kCollectives = 1000;
-  World world(worldOptions(kRanks));
+  CpuWorld world(worldOptions(kRanks));
   const size_t before = residentBytes();
   size_t accounted = 0;
   for (uint32_t c = 0; c < kCollectives; ++c) {

@@ -15,8 +15,8 @@ class WholeLoop {
     }
   }
 
-  World& world() { return world_; }
-  Rank& rank(uint32_t r) { return world_.rank(r); }
+  CpuWorld& world() { return world_; }
+  CpuRank& rank(uint32_t r) { return world_.rank(r); }
   uint32_t ranks() const { return static_cast<uint32_t>(in_.size()); }
 
   void submit(uint32_t r, uint32_t collective = 0) {
@@ -40,7 +40,7 @@ class WholeLoop {
   }
 
  private:
-  World world_;
+  CpuWorld world_;
   std::vector<Tensor> in_, out_;
 };
 

@@ -12,8 +12,9 @@
 #include <string>
 
 #include "../arguments.hpp"
+#include "cpu/cpu_world.hpp"
 #include "measurement.hpp"
-#include "processes/join.hpp"
+#include "opening/join.hpp"
 #include "world/defaults.hpp"
 
 namespace {
@@ -49,7 +50,7 @@ Report runRank(const std::string& job, uint32_t rank, uint32_t ranks, double beg
   options.arenaBytes = size_t{64} << 30;
   join(options, job, rank, 60'000);
   const double joined = nowMicros() - begin;
-  World world(options);
+  CpuWorld world(options);
   CollectiveSpec spec;
   spec.count = 1024;
   for (uint32_t r = 0; r < ranks; ++r) spec.ranks.push_back(r);

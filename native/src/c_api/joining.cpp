@@ -8,8 +8,8 @@
 #include "c_api/last_error.hpp"
 #include "c_api/rank_context.hpp"
 #include "c_api/waiting.hpp"
-#include "processes/join.hpp"
-#include "processes/launch.hpp"
+#include "opening/join.hpp"
+#include "opening/launch.hpp"
 #include "world/refusals.hpp"
 
 using namespace dfccl;

@@ -9,8 +9,8 @@
 
 #include "c_api/handle_table.hpp"
 #include "dfccl/dfccl.h"
+#include "opening/open_backend.hpp"
 #include "processes/flight_recorder.hpp"
-#include "world/backend.hpp"
 #include "world/defaults.hpp"
 
 namespace dfccl::c_api {

@@ -6,9 +6,9 @@
 #include <string>
 #include <thread>
 
-#include "cpu/pause.hpp"
-#include "cpu/tick_clock.hpp"
 #include "error.hpp"
+#include "os/pause.hpp"
+#include "os/tick_clock.hpp"
 
 namespace dfccl::c_api {
 namespace {

@@ -1,4 +1,4 @@
-#include "world/arena.hpp"
+#include "cpu/arena.hpp"
 
 #include <sys/mman.h>
 

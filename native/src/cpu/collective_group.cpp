@@ -1,4 +1,4 @@
-#include "world/collective_group.hpp"
+#include "cpu/collective_group.hpp"
 
 #include <cstring>
 

@@ -7,10 +7,10 @@
 #include <tuple>
 #include <vector>
 
+#include "cpu/connector_pool.hpp"
 #include "dfccl/daemon/records.hpp"
 #include "program/join_moves.hpp"
 #include "world/collective_spec.hpp"
-#include "world/connector_pool.hpp"
 #include "world/group.hpp"
 
 namespace dfccl {

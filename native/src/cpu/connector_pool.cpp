@@ -1,4 +1,4 @@
-#include "world/connector_pool.hpp"
+#include "cpu/connector_pool.hpp"
 
 #include <cstring>
 #include <new>

@@ -5,8 +5,8 @@
 #include <map>
 #include <vector>
 
+#include "cpu/arena.hpp"
 #include "dfccl/daemon/connector.hpp"
-#include "world/arena.hpp"
 
 namespace dfccl {
 

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "cpu/cpu_rank_memory.hpp"
-#include "cpu/tick_clock.hpp"
 #include "dfccl/daemon/connector.hpp"
 #include "dfccl/daemon/context_slots.hpp"
 #include "dfccl/daemon/interpreter.hpp"
@@ -15,6 +14,7 @@
 #include "dfccl/daemon/rules.hpp"
 #include "dfccl/daemon/trace_point.hpp"
 #include "dfccl/reduce_copy.hpp"
+#include "os/tick_clock.hpp"
 #include "reduce_copy/result_stores.hpp"
 
 namespace dfccl {

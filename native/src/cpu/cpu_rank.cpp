@@ -1,9 +1,9 @@
-#include "world/rank.hpp"
+#include "cpu/cpu_rank.hpp"
 
 namespace dfccl {
 
-Rank::Rank(uint32_t number, const RankLimits& limits, const scheduling::SchedulePolicy& policy,
-           const SharedTables& shared)
+CpuRank::CpuRank(uint32_t number, const RankLimits& limits, const scheduling::SchedulePolicy& policy,
+                 const SharedTables& shared)
     : detail::RankStorage{{number, limits, policy, shared}},
       RankQueues(memory_, &memory_.counters.completionsPosted.value),
       daemon_(memory_) {}

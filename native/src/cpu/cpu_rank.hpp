@@ -16,10 +16,10 @@ struct RankStorage {
 };
 }  // namespace detail
 
-class Rank : private detail::RankStorage, public RankQueues {
+class CpuRank : private detail::RankStorage, public RankQueues {
  public:
-  Rank(uint32_t number, const RankLimits& limits, const scheduling::SchedulePolicy& policy,
-       const SharedTables& shared = {});
+  CpuRank(uint32_t number, const RankLimits& limits, const scheduling::SchedulePolicy& policy,
+          const SharedTables& shared = {});
 
   uint32_t number() const { return memory_.rank; }
   RankMemory& memory() { return memory_; }

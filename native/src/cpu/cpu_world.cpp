@@ -1,8 +1,8 @@
-#include "world/world.hpp"
+#include "cpu/cpu_world.hpp"
 
 #include <algorithm>
 
-#include "cpu/pause.hpp"
+#include "os/pause.hpp"
 
 namespace dfccl {
 namespace {
@@ -19,7 +19,7 @@ scheduling::SchedulePolicy inTicks(scheduling::SchedulePolicy policy) {
 
 }  // namespace
 
-World::World(const WorldOptions& options)
+CpuWorld::CpuWorld(const WorldOptions& options)
     : Backend((checkOptions(options), options)),
       arena_(options.segment ? kLeastArenaBytes : options.arenaBytes),
       connectors_(arena_),
@@ -40,7 +40,7 @@ World::World(const WorldOptions& options)
     }
     const SharedTables shared =
         segment == nullptr ? SharedTables{} : SharedTables{&segment->area(r).control, segment->records(r)};
-    ranks_.push_back(std::make_unique<Rank>(r, options.limits, policy, shared));
+    ranks_.push_back(std::make_unique<CpuRank>(r, options.limits, policy, shared));
     locals_.push_back(ranks_.back().get());
     queues_.push_back(ranks_.back().get());
     table_[r].resize(options.limits.collectives);
@@ -60,21 +60,21 @@ World::World(const WorldOptions& options)
         options.segment, options.muteMillis, [this] { checkPeers(); }, [this] { noteWaiting(); });
 }
 
-World::~World() { stop(); }
+CpuWorld::~CpuWorld() { stop(); }
 
-void World::stop() {
+void CpuWorld::stop() {
   watch_.reset();
   pool_.stop();
   if (proxy_) proxy_->stop();
   if (options_.segment) options_.segment->leave();
 }
 
-void World::leave(uint32_t rank) {
+void CpuWorld::leave(uint32_t rank) {
   while (!ranks_[rank]->submitExit()) driveRank(rank);
   while (!ranks_[rank]->hasExited()) driveRank(rank);
 }
 
-bool World::synchronize(uint32_t rank, uint64_t timeoutMicros) {
+bool CpuWorld::synchronize(uint32_t rank, uint64_t timeoutMicros) {
   const uint64_t stay = residentStay(rank);
   if (stay == 0) return true;
   noteSynchronizing(rank, 1);
@@ -91,15 +91,15 @@ bool World::synchronize(uint32_t rank, uint64_t timeoutMicros) {
   return isOver;
 }
 
-void World::setWaker(std::function<void(uint32_t)> waker) {
+void CpuWorld::setWaker(std::function<void(uint32_t)> waker) {
   const std::lock_guard lock(wakerMutex_);
   waker_ = std::move(waker);
 }
 
-void World::afterStep(bool hasMoved) {
+void CpuWorld::afterStep(bool hasMoved) {
   if (hasMoved && options_.segment) options_.segment->tellPeers();
   if (hasMoved && proxy_) proxy_->notify();
-  for (Rank* rank : locals_) {
+  for (CpuRank* rank : locals_) {
     RankMemory& memory = rank->memory();
     if (memory.wakePending.load(order::relaxed) != 0 && memory.wakePending.exchange(0, order::acqRel) != 0) {
       const std::lock_guard lock(wakerMutex_);
@@ -109,16 +109,16 @@ void World::afterStep(bool hasMoved) {
   }
 }
 
-bool World::hasUnseenWork() const {
-  for (const Rank* rank : locals_) {
+bool CpuWorld::hasUnseenWork() const {
+  for (const CpuRank* rank : locals_) {
     const SubmissionRing& ring = rank->memory().submissions;
     if (ring.header->tail.load(order::seqCst) != ring.header->head.load(order::seqCst)) return true;
   }
   return false;
 }
 
-bool World::hasUnfinishedWork() const {
-  return std::any_of(locals_.begin(), locals_.end(), [](const Rank* rank) { return rank->hasWork(); });
+bool CpuWorld::hasUnfinishedWork() const {
+  return std::any_of(locals_.begin(), locals_.end(), [](const CpuRank* rank) { return rank->hasWork(); });
 }
 
 }  // namespace dfccl

@@ -12,33 +12,33 @@
 #include <thread>
 #include <vector>
 
+#include "cpu/collective_group.hpp"
+#include "cpu/cpu_rank.hpp"
+#include "cpu/worker_pool.hpp"
 #include "network/proxy.hpp"
 #include "processes/agreement.hpp"
 #include "processes/peer_watch.hpp"
-#include "processes/shared_group.hpp"
+#include "processes/shared_directory.hpp"
 #include "world/backend.hpp"
-#include "world/collective_group.hpp"
 #include "world/program_cache.hpp"
-#include "world/rank.hpp"
 #include "world/task_table.hpp"
-#include "world/worker_pool.hpp"
 
 namespace dfccl {
 
 /// The backend of a CPU.
-class World : public Backend {
+class CpuWorld : public Backend {
  public:
   /// @throws Error dfcclInvalidArgument, dfcclOutOfMemory, dfcclSystemError.
-  explicit World(const WorldOptions& options);
-  ~World() override;
-  World(const World&) = delete;
-  World& operator=(const World&) = delete;
+  explicit CpuWorld(const WorldOptions& options);
+  ~CpuWorld() override;
+  CpuWorld(const CpuWorld&) = delete;
+  CpuWorld& operator=(const CpuWorld&) = delete;
 
   /// @pre isLocal(number)
-  Rank& rank(uint32_t number) { return *ranks_[number]; }
+  CpuRank& rank(uint32_t number) { return *ranks_[number]; }
   RankMemory& memory(uint32_t rank) override { return ranks_[rank]->memory(); }
   /// This process's ranks, by position.
-  Rank& local(uint32_t position) { return *locals_[position]; }
+  CpuRank& local(uint32_t position) { return *locals_[position]; }
   /// The memory that the processes share, or null.
   Segment* segment() { return options_.segment.get(); }
   uint32_t processes() const override;
@@ -128,8 +128,8 @@ class World : public Backend {
 
   Arena arena_;
   ConnectorPool connectors_;
-  std::vector<std::unique_ptr<Rank>> ranks_;  // null: another process's
-  std::vector<Rank*> locals_;
+  std::vector<std::unique_ptr<CpuRank>> ranks_;  // null: another process's
+  std::vector<CpuRank*> locals_;
   std::vector<TaskTable> taskTables_;
   std::vector<std::vector<Registered>> table_;  // [rank][index]
   std::vector<std::vector<uint32_t>> freeIndices_;

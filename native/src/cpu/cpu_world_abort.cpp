@@ -1,10 +1,10 @@
 // How a world gives a collective up: what its daemons are told, and when nobody touches it any more.
-#include "cpu/pause.hpp"
-#include "world/world.hpp"
+#include "cpu/cpu_world.hpp"
+#include "os/pause.hpp"
 
 namespace dfccl {
 
-void World::abortCollective(uint32_t rank, uint32_t index) {
+void CpuWorld::abortCollective(uint32_t rank, uint32_t index) {
   {
     const std::lock_guard lock(mutex_);
     Group& group = *registered(rank, index).group;
@@ -22,26 +22,26 @@ void World::abortCollective(uint32_t rank, uint32_t index) {
   pool_.wake();
 }
 
-bool World::isAborted(uint32_t rank, uint32_t index) {
+bool CpuWorld::isAborted(uint32_t rank, uint32_t index) {
   const std::lock_guard lock(mutex_);
   return registered(rank, index).group->shared().isPoisoned();
 }
 
-void World::tellDaemon(uint32_t rank, uint32_t index) {
+void CpuWorld::tellDaemon(uint32_t rank, uint32_t index) {
   ControlRing& control = ranks_[rank]->memory().control;
   while (control.isFull()) pool_.helpRank(rank);
   control.put({ControlRequest::abort, index}, order::release);
 }
 
 /// After an abort: a daemon that hasn't come to it yet would take the next collective with this index for it.
-void World::awaitDrop(uint32_t rank, const Registered& entry, const CollectiveRecord& record) {
+void CpuWorld::awaitDrop(uint32_t rank, const Registered& entry, const CollectiveRecord& record) {
   const uint32_t blocks = ranks_[rank]->memory().limits.grid;
   while (entry.isDropped && record.blocksDropped.load(order::acquire) < blocks && !ranks_[rank]->hasExited()) {
     if (!pool_.stepRank(rank)) cpuPause();
   }
 }
 
-bool World::isLetGo(Group& group) {
+bool CpuWorld::isLetGo(Group& group) {
   const std::vector<uint32_t>& ranks = group.spec().ranks;
   for (uint32_t m = 0; m < ranks.size(); ++m) {
     if (!(directory_ ? static_cast<SharedGroup&>(group).hasLetGo(m) : hasLetGo(group, m))) return false;
@@ -50,13 +50,13 @@ bool World::isLetGo(Group& group) {
 }
 
 /// A member that never registered, or has left, touches nothing.
-bool World::hasLetGo(const Group& group, uint32_t member) const {
+bool CpuWorld::hasLetGo(const Group& group, uint32_t member) const {
   if (!group.isMember(member)) return true;
   const RankMemory& memory = ranks_[group.spec().ranks[member]]->memory();
   return memory.collectives[group.indexOf(member)].blocksDropped.load(order::acquire) == memory.limits.grid;
 }
 
-bool World::isQuarantineOver(uint32_t rank, uint32_t index) {
+bool CpuWorld::isQuarantineOver(uint32_t rank, uint32_t index) {
   const std::lock_guard lock(mutex_);
   Group& group = *registered(rank, index).group;
   return group.shared().isPoisoned() && isLetGo(group);

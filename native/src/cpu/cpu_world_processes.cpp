@@ -4,9 +4,9 @@
 #include <new>
 #include <string>
 
+#include "cpu/cpu_world.hpp"
 #include "error.hpp"
 #include "world/refusals.hpp"
-#include "world/world.hpp"
 
 namespace dfccl {
 namespace {
@@ -15,7 +15,7 @@ constexpr std::align_val_t kPage{4096};
 
 }  // namespace
 
-std::vector<LostRank> World::lostRanks() {
+std::vector<LostRank> CpuWorld::lostRanks() {
   std::vector<LostRank> lost;
   if (!options_.segment) return lost;
   for (uint32_t r = 0; r < size(); ++r) {
@@ -25,7 +25,7 @@ std::vector<LostRank> World::lostRanks() {
   return lost;
 }
 
-std::vector<LostRank> World::lostFor(uint32_t rank, uint32_t index) {
+std::vector<LostRank> CpuWorld::lostFor(uint32_t rank, uint32_t index) {
   std::vector<LostRank> lost = lostRanks();
   if (!directory_) return lost;
   const std::lock_guard lock(mutex_);
@@ -35,7 +35,7 @@ std::vector<LostRank> World::lostFor(uint32_t rank, uint32_t index) {
   return lost;
 }
 
-std::optional<std::vector<uint32_t>> World::agreeOnSurvivors() {
+std::optional<std::vector<uint32_t>> CpuWorld::agreeOnSurvivors() {
   if (!agreement_) return Backend::agreeOnSurvivors();
   const std::lock_guard lock(mutex_);
   auto survivors = agreement_->look();
@@ -43,25 +43,25 @@ std::optional<std::vector<uint32_t>> World::agreeOnSurvivors() {
   return survivors;
 }
 
-std::vector<uint32_t> World::awaitedByAgreement() {
+std::vector<uint32_t> CpuWorld::awaitedByAgreement() {
   if (!agreement_) return {};
   const std::lock_guard lock(mutex_);
   return proxy_ ? proxy_->awaitedByAgreement() : agreement_->awaited();
 }
 
-std::string World::whyAborted(uint32_t rank, uint32_t index) {
+std::string CpuWorld::whyAborted(uint32_t rank, uint32_t index) {
   if (!directory_) return {};
   const std::lock_guard lock(mutex_);
   return static_cast<SharedGroup&>(*registered(rank, index).group).mismatch();
 }
 
-Presence World::presenceOf(uint32_t rank) {
+Presence CpuWorld::presenceOf(uint32_t rank) {
   return options_.segment->isLocal(rank) ? options_.segment->presenceOf(rank) : proxy_->presenceOf(rank);
 }
 
-uint32_t World::processes() const { return options_.segment ? options_.segment->ranks() : 1; }
+uint32_t CpuWorld::processes() const { return options_.segment ? options_.segment->ranks() : 1; }
 
-void* World::allocate(uint32_t, size_t bytes) {
+void* CpuWorld::allocate(uint32_t, size_t bytes) {
   if (options_.segment) {
     checkAllocation(bytes, options_.segment->end() - options_.segment->begin());
     return options_.segment->allocateBuffer(bytes);
@@ -75,7 +75,7 @@ void* World::allocate(uint32_t, size_t bytes) {
   return std::memset(memory, 0, bytes);
 }
 
-void World::free(uint32_t, void* memory, size_t bytes) {
+void CpuWorld::free(uint32_t, void* memory, size_t bytes) {
   if (!options_.segment) {
     ::operator delete(memory, kPage);
     return;
@@ -86,7 +86,7 @@ void World::free(uint32_t, void* memory, size_t bytes) {
   options_.segment->freeBuffer(static_cast<uint8_t*>(memory), bytes);
 }
 
-void World::checkPeers() {
+void CpuWorld::checkPeers() {
   Segment& segment = *options_.segment;
   const uint32_t own = segment.rank();
   bool isAnyDropped = false;
@@ -116,7 +116,7 @@ void World::checkPeers() {
 }
 
 /// For whoever looks at the world from outside: since when each collective's current run has been under way here.
-void World::noteWaiting() {
+void CpuWorld::noteWaiting() {
   // The watch sees those who share memory with it; a rank that registers later with one that is gone has to know too.
   if (proxy_ && proxy_->isAnyGone()) checkPeers();
   const uint64_t now = nowMillis();

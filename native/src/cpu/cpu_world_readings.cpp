@@ -1,15 +1,15 @@
 // What a world tells of its collectives, its members' progress, its counters and its memory.
-#include "world/world.hpp"
+#include "cpu/cpu_world.hpp"
 
 namespace dfccl {
 
-CollectiveRecord& World::recordOf(const Group& group, uint32_t member) {
+CollectiveRecord& CpuWorld::recordOf(const Group& group, uint32_t member) {
   const uint32_t rank = group.spec().ranks[member];
   const uint32_t index = group.indexOf(member);
   return options_.segment ? options_.segment->records(rank)[index] : ranks_[rank]->memory().collectives[index];
 }
 
-RunShape World::shapeOf(uint32_t rank, uint32_t index) {
+RunShape CpuWorld::shapeOf(uint32_t rank, uint32_t index) {
   const std::lock_guard lock(mutex_);
   const Registered& entry = registered(rank, index);
   RunShape shape = runShapeOf(entry.spec, entry.member, entry.program->header);
@@ -20,12 +20,12 @@ RunShape World::shapeOf(uint32_t rank, uint32_t index) {
   return shape;
 }
 
-CollectiveSpec World::specOf(uint32_t rank, uint32_t index) {
+CollectiveSpec CpuWorld::specOf(uint32_t rank, uint32_t index) {
   const std::lock_guard lock(mutex_);
   return registered(rank, index).spec;
 }
 
-std::vector<MemberProgress> World::explain(uint32_t rank, uint32_t index) {
+std::vector<MemberProgress> CpuWorld::explain(uint32_t rank, uint32_t index) {
   const std::lock_guard lock(mutex_);
   Group& group = *registered(rank, index).group;
   std::vector<MemberProgress> members;
@@ -41,21 +41,21 @@ std::vector<MemberProgress> World::explain(uint32_t rank, uint32_t index) {
   return members;
 }
 
-CounterReading World::readCounters(uint32_t rank) {
+CounterReading CpuWorld::readCounters(uint32_t rank) {
   const RankMemory& memory = ranks_[rank]->memory();
   CounterReading reading{memory.counters, {}};
   for (const BlockMemory& block : memory.blocks) reading.blocks.push_back(block.counters);
   return reading;
 }
 
-size_t World::arenaUsedBytes() const {
+size_t CpuWorld::arenaUsedBytes() const {
   const std::lock_guard lock(mutex_);
   if (!options_.segment) return arena_.usedBytes();
   const Segment::Lock segmentLock(*options_.segment);
   return options_.segment->arena().usedBytes();
 }
 
-size_t World::memoryBytesOf(uint32_t rank, uint32_t index) {
+size_t CpuWorld::memoryBytesOf(uint32_t rank, uint32_t index) {
   const std::lock_guard lock(mutex_);
   Registered& entry = registered(rank, index);
   return sizeof(CollectiveRecord) +

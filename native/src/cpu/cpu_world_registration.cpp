@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cpu/cpu_world.hpp"
 #include "error.hpp"
 #include "world/builtin_programs.hpp"
 #include "world/collective_record.hpp"
 #include "world/connected_programs.hpp"
 #include "world/program_check.hpp"
 #include "world/refusals.hpp"
-#include "world/world.hpp"
 
 namespace dfccl {
 namespace {
@@ -33,8 +33,8 @@ std::vector<uint8_t> programOf(const CollectiveSpec& spec, uint32_t member, cons
 
 }  // namespace
 
-std::shared_ptr<const BoundProgram> World::bind(const CollectiveSpec& spec, uint32_t member,
-                                                const std::vector<uint8_t>& bytes, uint64_t& digest) {
+std::shared_ptr<const BoundProgram> CpuWorld::bind(const CollectiveSpec& spec, uint32_t member,
+                                                   const std::vector<uint8_t>& bytes, uint64_t& digest) {
   ProgramHeader header{};
   if (bytes.size() >= sizeof header) std::memcpy(&header, bytes.data(), sizeof header);
   digest = header.digest;
@@ -43,7 +43,8 @@ std::shared_ptr<const BoundProgram> World::bind(const CollectiveSpec& spec, uint
   return program;
 }
 
-std::shared_ptr<Group> World::groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest, bool spansHosts) {
+std::shared_ptr<Group> CpuWorld::groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest,
+                                          bool spansHosts) {
   if (spansHosts) return directory_->groupFor(spec, member, digest, proxy_->generationFor(spec, digest));
   if (directory_) return directory_->groupFor(spec, member, digest);
   const auto [first, last] = groups_.equal_range(spec.id);
@@ -53,11 +54,11 @@ std::shared_ptr<Group> World::groupFor(const CollectiveSpec& spec, uint32_t memb
   return groups_.emplace(spec.id, std::make_shared<CollectiveGroup>(spec, digest, arena_, connectors_))->second;
 }
 
-std::unique_ptr<Segment::Lock> World::lockSegment() {
+std::unique_ptr<Segment::Lock> CpuWorld::lockSegment() {
   return options_.segment ? std::make_unique<Segment::Lock>(*options_.segment) : nullptr;
 }
 
-uint32_t World::registerCollective(uint32_t rank, const CollectiveSpec& spec) {
+uint32_t CpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec) {
   checkSpec(spec, rank, size());
   const auto member = static_cast<uint32_t>(std::find(spec.ranks.begin(), spec.ranks.end(), rank) - spec.ranks.begin());
   const std::lock_guard lock(mutex_);
@@ -127,7 +128,7 @@ uint32_t World::registerCollective(uint32_t rank, const CollectiveSpec& spec) {
   return index;
 }
 
-void World::dropGroup(Group& group) {
+void CpuWorld::dropGroup(Group& group) {
   if (directory_) return directory_->drop(static_cast<SharedGroup&>(group));
   const auto [first, last] = groups_.equal_range(group.spec().id);
   for (auto it = first; it != last; ++it) {
@@ -137,17 +138,17 @@ void World::dropGroup(Group& group) {
   }
 }
 
-World::Registered& World::registered(uint32_t rank, uint32_t index) {
+CpuWorld::Registered& CpuWorld::registered(uint32_t rank, uint32_t index) {
   if (index >= table_[rank].size() || !table_[rank][index].group) refuseHandle(rank, index);
   return table_[rank][index];
 }
 
-bool World::isRegistered(uint32_t rank, uint32_t index) const {
+bool CpuWorld::isRegistered(uint32_t rank, uint32_t index) const {
   const std::lock_guard lock(mutex_);
   return index < table_[rank].size() && table_[rank][index].group != nullptr;
 }
 
-void World::unregisterCollective(uint32_t rank, uint32_t index, uint64_t issuedRuns) {
+void CpuWorld::unregisterCollective(uint32_t rank, uint32_t index, uint64_t issuedRuns) {
   const std::lock_guard lock(mutex_);
   Registered& entry = registered(rank, index);
   const CollectiveRecord& record = ranks_[rank]->memory().collectives[index];

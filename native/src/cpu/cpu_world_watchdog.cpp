@@ -1,13 +1,13 @@
 // The watchdog of in-order worlds. It is native because JavaScript may itself be what waits.
 #include <map>
 
-#include "world/world.hpp"
+#include "cpu/cpu_world.hpp"
 
 namespace dfccl {
 namespace {
 
 /// Every task of a rank, in queue order. @pre the caller holds the rank's blocks.
-RankSituation situationOf(Rank& rank, uint32_t streams, bool isSynchronizing) {
+RankSituation situationOf(CpuRank& rank, uint32_t streams, bool isSynchronizing) {
   RankSituation situation;
   situation.isSynchronizing = isSynchronizing;
   RankMemory& memory = rank.memory();
@@ -27,9 +27,9 @@ RankSituation situationOf(Rank& rank, uint32_t streams, bool isSynchronizing) {
 
 }  // namespace
 
-uint64_t World::progressStamp() {
+uint64_t CpuWorld::progressStamp() {
   uint64_t stamp = 0;
-  for (Rank* rank : locals_) {
+  for (CpuRank* rank : locals_) {
     const RankMemory& memory = rank->memory();
     stamp += memory.counters.submissionsTaken.read() + memory.counters.completionsPosted.value.load(order::relaxed);
     for (const BlockMemory& block : memory.blocks) stamp += block.counters.slices.read();
@@ -37,7 +37,7 @@ uint64_t World::progressStamp() {
   return stamp;
 }
 
-void World::watch() {
+void CpuWorld::watch() {
   if (options_.policy.streams == 0) return;
   const uint64_t stamp = progressStamp();
   {
@@ -50,8 +50,8 @@ void World::watch() {
   std::map<std::pair<uint32_t, uint64_t>, RunMembers> runs;
   {
     const std::lock_guard registration(mutex_);
-    for (Rank* rank : locals_) rank->daemon().lockBlocks();
-    for (Rank* rank : locals_) {
+    for (CpuRank* rank : locals_) rank->daemon().lockBlocks();
+    for (CpuRank* rank : locals_) {
       situations.push_back(
           situationOf(*rank, options_.policy.streams, synchronizing_[rank->number()].load(order::acquire) != 0));
     }
@@ -67,7 +67,7 @@ void World::watch() {
         }
       }
     }
-    for (Rank* rank : locals_) rank->daemon().unlockBlocks();
+    for (CpuRank* rank : locals_) rank->daemon().unlockBlocks();
   }
   std::vector<RunMembers> list;
   for (const auto& [key, members] : runs) list.push_back(members);
@@ -81,7 +81,7 @@ void World::watch() {
   if (waker_) waker_(0);
 }
 
-std::unique_ptr<DeadlockReport> World::deadlock() {
+std::unique_ptr<DeadlockReport> CpuWorld::deadlock() {
   const std::lock_guard lock(deadlockMutex_);
   return deadlock_ ? std::make_unique<DeadlockReport>(*deadlock_) : nullptr;
 }

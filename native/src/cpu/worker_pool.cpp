@@ -1,14 +1,14 @@
-#include "world/worker_pool.hpp"
+#include "cpu/worker_pool.hpp"
 
 #include <sched.h>
 
 #include <algorithm>
 #include <system_error>
 
-#include "cpu/futex.hpp"
+#include "cpu/cpu_world.hpp"
 #include "error.hpp"
+#include "os/futex.hpp"
 #include "reduce_copy/result_stores.hpp"
-#include "world/world.hpp"
 
 namespace dfccl {
 namespace {

@@ -5,15 +5,15 @@
 #include <thread>
 #include <vector>
 
-#include "world/rank.hpp"
+#include "cpu/cpu_rank.hpp"
 
 namespace dfccl {
 
-class World;
+class CpuWorld;
 
 class WorkerPool {
  public:
-  explicit WorkerPool(World& world) : world_(world) {}
+  explicit WorkerPool(CpuWorld& world) : world_(world) {}
   ~WorkerPool() { stop(); }
 
   /// @throws Error dfcclSystemError if a thread can't be made; those made are stopped.
@@ -44,7 +44,7 @@ class WorkerPool {
   void noteHelp();
   void watchNowAndThen();
 
-  World& world_;
+  CpuWorld& world_;
   std::vector<std::thread> threads_;
   alignas(64) Atomic<uint32_t> ownBell_;
   Atomic<uint32_t>* bell_ = &ownBell_;  // where ranks are processes: the one in the segment, which others ring too

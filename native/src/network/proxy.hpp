@@ -19,7 +19,7 @@
 #include "network/farewells.hpp"
 #include "network/quorum_agreement.hpp"
 #include "network/remote_end.hpp"
-#include "processes/shared_group.hpp"
+#include "processes/shared_directory.hpp"
 
 namespace dfccl {
 

@@ -1,4 +1,4 @@
-#include "processes/join.hpp"
+#include "opening/join.hpp"
 
 #include <cstring>
 

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "network/host_meeting.hpp"
-#include "world/world.hpp"
+#include "world/world_options.hpp"
 
 namespace dfccl {
 

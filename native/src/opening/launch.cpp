@@ -1,4 +1,4 @@
-#include "processes/launch.hpp"
+#include "opening/launch.hpp"
 
 #include <cctype>
 #include <cerrno>

@@ -2,8 +2,8 @@
 // Threads of the engine that sleep while there is nothing to do.
 #include <cstdint>
 
-#include "cpu/futex.hpp"
 #include "dfccl/atomics.hpp"
+#include "os/futex.hpp"
 
 namespace dfccl {
 

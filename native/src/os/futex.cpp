@@ -1,4 +1,4 @@
-#include "cpu/futex.hpp"
+#include "os/futex.hpp"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>

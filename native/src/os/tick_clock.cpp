@@ -1,4 +1,4 @@
-#include "cpu/tick_clock.hpp"
+#include "os/tick_clock.hpp"
 
 namespace dfccl {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "cpu/futex.hpp"
+#include "os/futex.hpp"
 
 namespace dfccl {
 namespace {

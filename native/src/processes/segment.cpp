@@ -15,9 +15,9 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
-#include "cpu/futex.hpp"
 #include "dfccl/dfccl.h"
 #include "error.hpp"
+#include "os/futex.hpp"
 
 namespace dfccl {
 namespace {
@@ -53,22 +53,6 @@ size_t areaBytes(const SegmentShape& shape) {
 }
 
 }  // namespace
-
-const char* nameOf(Presence presence) {
-  switch (presence) {
-    case Presence::absent:
-      return "absent";
-    case Presence::joined:
-      return "joined";
-    case Presence::left:
-      return "left";
-    case Presence::died:
-      return "died";
-    case Presence::mute:
-      return "mute";
-  }
-  return "unknown";
-}
 
 struct Segment::Header {
   uintptr_t base;  // where the first process has mapped it, and all others must

@@ -19,6 +19,7 @@
 #include "dfccl/daemon/rank_memory.hpp"
 #include "processes/rank_set.hpp"
 #include "processes/shared_arena.hpp"
+#include "world/presence.hpp"
 
 namespace dfccl {
 
@@ -36,16 +37,6 @@ struct SegmentShape {
   uint64_t arenaBytes;
   uint32_t backend;  // BackendKind
 };
-
-/// How a rank of the world is doing, as the others see it.
-enum class Presence : uint32_t {
-  absent,  // not there yet
-  joined,
-  left,  // it closed its world
-  died,  // its process ended without that
-  mute,  // it lives, but has given no sign for longer than the limit: stopped, or starved
-};
-const char* nameOf(Presence presence);
 
 /// One rank's part of the segment.
 struct alignas(4096) RankArea {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <new>
 
+#include "processes/shared_pieces.hpp"
 #include "program/join_moves.hpp"
 
 namespace dfccl {
@@ -11,16 +12,6 @@ namespace {
 
 // More than any platform executes jointly.
 constexpr uint64_t kMostJointBytes = 1 << 20;
-
-template <class T>
-T* make(SharedArena arena, size_t count) {
-  return reinterpret_cast<T*>(arena.allocate(count * sizeof(T)));
-}
-
-template <class T>
-void drop(SharedArena arena, T* array, size_t count) {
-  arena.free(reinterpret_cast<uint8_t*>(const_cast<std::remove_const_t<T>*>(array)), count * sizeof(T));
-}
 
 CollectiveSpec specOf(const SharedGroupRecord& record) {
   CollectiveSpec spec;
@@ -32,75 +23,6 @@ CollectiveSpec specOf(const SharedGroupRecord& record) {
   spec.root = record.root;
   spec.ranks.assign(record.ranks, record.ranks + record.shared.members);
   return spec;
-}
-
-size_t connectionBytes(const Connector& c) { return sizeof(ConnectorMemory) + size_t{c.slotCount} * c.slotBytes; }
-
-// Of the record and its arrays, in one piece: those with the strictest alignment come first.
-constexpr size_t recordBytes(uint32_t members) {
-  return sizeof(SharedGroupRecord) +
-         members * (sizeof(Mailbox) + sizeof(SharedMember) + 2 * sizeof(uint8_t*) + sizeof(double) + sizeof(uint32_t));
-}
-
-void freeRecord(Segment& segment, SharedGroupRecord* record) {
-  SharedArena arena = segment.arena();
-  const uint32_t members = record->shared.members;
-  for (uint32_t m = 0; m < members; ++m) {
-    const SharedMember& member = record->members[m];
-    drop(arena, record->scratch[m], member.scratchBytes);
-    drop(arena, record->landings[m], member.landingBytes);
-    drop(arena, member.program, member.programBytes);
-  }
-  for (SharedConnection* c = record->connections; c != nullptr;) {
-    SharedConnection* next = c->next;
-    drop(arena, reinterpret_cast<uint8_t*>(c->connector.memory), connectionBytes(c->connector));
-    drop(arena, c, 1);
-    c = next;
-  }
-  drop(arena, record->jointMoves, record->shared.joint.moves.size());
-  drop(arena, record->jointRefs, record->shared.joint.refs.size());
-  arena.free(reinterpret_cast<uint8_t*>(record), recordBytes(members));
-}
-
-SharedGroupRecord* makeRecord(Segment& segment, const CollectiveSpec& spec, uint64_t digest) {
-  const auto members = static_cast<uint32_t>(spec.ranks.size());
-  uint8_t* next = segment.arena().allocate(recordBytes(members));
-  const auto carve = [&](auto*& array, size_t count) {
-    array = reinterpret_cast<std::remove_reference_t<decltype(array)>>(next);
-    next += count * sizeof *array;
-  };
-  SharedGroupRecord* record;
-  carve(record, 1);
-  new (record) SharedGroupRecord{};
-  carve(record->mailboxes, members);
-  carve(record->members, members);
-  carve(record->scratch, members);
-  carve(record->landings, members);
-  carve(record->scales, members);
-  carve(record->ranks, members);
-  record->collective = spec.collective;
-  record->type = spec.type;
-  record->op = spec.op;
-  record->count = spec.count;
-  record->root = spec.root;
-  record->programDigest = digest;
-  record->shared.id = spec.id;
-  record->shared.members = members;
-  record->shared.poisonedBy.store(CollectiveShared::kNobody, order::relaxed);
-  std::copy(spec.ranks.begin(), spec.ranks.end(), record->ranks);
-  std::fill(record->scales, record->scales + members, 1.0);
-  record->finishedAccess = &record->shared.finishedAccess;
-  CollectiveShared& shared = record->shared;
-  shared.mailboxes = record->mailboxes;
-  shared.knownMailboxes = record->mailboxes;
-  shared.copyCount = 1;
-  shared.mailboxCopies = &shared.mailboxes;
-  shared.finishedAccessCopies = &record->finishedAccess;
-  shared.scratch = record->scratch;
-  shared.landings = record->landings;
-  shared.scales = record->scales;
-  shared.ranks = record->ranks;
-  return record;
 }
 
 }  // namespace
@@ -148,12 +70,12 @@ Connector SharedGroup::connectionTo(uint32_t source, uint32_t destination, uint3
     if (c->source == source && c->destination == destination && c->channel == channel) return c->connector;
   }
   SharedArena arena = segment_->arena();
-  auto* connection = make<SharedConnection>(arena, 1);
+  auto* connection = makeShared<SharedConnection>(arena, 1);
   uint8_t* memory;
   try {
-    memory = make<uint8_t>(arena, sizeof(ConnectorMemory) + size_t{slotCount} * slotBytes);
+    memory = makeShared<uint8_t>(arena, sizeof(ConnectorMemory) + size_t{slotCount} * slotBytes);
   } catch (...) {
-    drop(arena, connection, 1);
+    dropShared(arena, connection, 1);
     throw;
   }
   auto* counters = new (memory) ConnectorMemory{};
@@ -173,8 +95,8 @@ void SharedGroup::joinAllMoves() {
   }
   const OwnedJointMoves joint = joinMoves(programs);
   SharedArena arena = segment_->arena();
-  record_->jointMoves = make<JointMove>(arena, joint.moves.size());
-  record_->jointRefs = make<JointRef>(arena, joint.refs.size());
+  record_->jointMoves = makeShared<JointMove>(arena, joint.moves.size());
+  record_->jointRefs = makeShared<JointRef>(arena, joint.refs.size());
   std::copy(joint.moves.begin(), joint.moves.end(), record_->jointMoves);
   std::copy(joint.refs.begin(), joint.refs.end(), record_->jointRefs);
   record_->shared.joint = {{record_->jointMoves, joint.moves.size()}, {record_->jointRefs, joint.refs.size()}};
@@ -186,15 +108,15 @@ void SharedGroup::join(uint32_t member, const BoundProgram& program, std::span<c
   SharedArena arena = segment_->arena();
   SharedMember& mine = record_->members[member];
   if (program.scratchBytes != 0 && mine.scratchBytes == 0) {
-    record_->scratch[member] = make<uint8_t>(arena, program.scratchBytes);
+    record_->scratch[member] = makeShared<uint8_t>(arena, program.scratchBytes);
     mine.scratchBytes = program.scratchBytes;
   }
   if (program.exchanges && mine.landingBytes == 0) {
-    record_->landings[member] = make<uint8_t>(arena, program.landingBytes());
+    record_->landings[member] = makeShared<uint8_t>(arena, program.landingBytes());
     mine.landingBytes = program.landingBytes();
   }
   if (mine.program == nullptr) {
-    auto* kept = make<uint8_t>(arena, bytes.size());
+    auto* kept = makeShared<uint8_t>(arena, bytes.size());
     std::memcpy(kept, bytes.data(), bytes.size());
     mine.program = kept;
     mine.programBytes = bytes.size();
@@ -236,7 +158,7 @@ void SharedGroup::leave(uint32_t member) {
 
 void SharedGroup::joinOnDevice(uint32_t member, uint32_t index, std::span<const uint8_t> facts) {
   SharedMember& mine = record_->members[member];
-  auto* kept = make<uint8_t>(segment_->arena(), facts.size());
+  auto* kept = makeShared<uint8_t>(segment_->arena(), facts.size());
   std::memcpy(kept, facts.data(), facts.size());
   mine.program = kept;
   mine.programBytes = facts.size();
@@ -292,45 +214,6 @@ size_t SharedGroup::connectorBytes() const {
 size_t SharedGroup::jointBytes() const {
   const JointMoves& joint = record_->shared.joint;
   return joint.moves.size() * sizeof(JointMove) + joint.refs.size() * sizeof(JointRef);
-}
-
-std::shared_ptr<SharedGroup> SharedDirectory::groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest,
-                                                       std::optional<uint32_t> generation) {
-  for (SharedGroupRecord* r = segment_->firstGroup(); r != nullptr; r = r->next) {
-    if (r->shared.id != spec.id) continue;
-    auto group = std::make_shared<SharedGroup>(segment_, r, tiles_);
-    // Of another registration of the same ranks; this rank is in at most one of them.
-    const bool isOther = generation && group->spec().ranks == spec.ranks && r->generation != *generation;
-    if (isOther && !group->isMember(member)) continue;
-    if (isToJoin(*group, spec, member, digest)) return group;
-  }
-  SharedGroupRecord* record = makeRecord(*segment_, spec, digest);
-  record->generation = generation.value_or(0);
-  record->spansHosts = generation.has_value();
-  append(*record);
-  return std::make_shared<SharedGroup>(segment_, record, tiles_);
-}
-
-/// Behind those that are there: a rank joins the oldest that it has not been in.
-void SharedDirectory::append(SharedGroupRecord& record) {
-  SharedGroupRecord* last = segment_->firstGroup();
-  while (last != nullptr && last->next != nullptr) last = last->next;
-  if (last == nullptr) return segment_->setFirstGroup(&record);
-  last->next = &record;
-}
-
-void SharedDirectory::drop(SharedGroup& group) {
-  SharedGroupRecord* const dropped = group.record();
-  if (segment_->firstGroup() == dropped) {
-    segment_->setFirstGroup(dropped->next);
-  } else {
-    for (SharedGroupRecord* r = segment_->firstGroup(); r != nullptr; r = r->next) {
-      if (r->next != dropped) continue;
-      r->next = dropped->next;
-      break;
-    }
-  }
-  freeRecord(*segment_, dropped);
 }
 
 }  // namespace dfccl

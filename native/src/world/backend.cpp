@@ -5,8 +5,6 @@
 #include <string>
 
 #include "error.hpp"
-#include "world/gpu_backend.hpp"
-#include "world/world.hpp"
 
 namespace dfccl {
 
@@ -42,10 +40,5 @@ uint32_t Backend::submitOnStream(uint32_t rank, uint32_t, const void*, void*, vo
   refuseStream(rank);
 }
 void Backend::waitOnStream(uint32_t rank, uint32_t, void*) { refuseStream(rank); }
-
-std::unique_ptr<Backend> openBackend(const WorldOptions& options) {
-  if (options.backend == BackendKind::cuda) return openGpuBackend(options);
-  return std::make_unique<World>(options);
-}
 
 }  // namespace dfccl

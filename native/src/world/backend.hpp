@@ -1,6 +1,7 @@
 #pragma once
-// What carries out the collectives of a world: threads of this process (World), or daemons on GPUs (gpu::GpuWorld, in
-// cuda/). The C API and the addon see no more of either than this, and the queues, which are the same for both.
+// What carries out the collectives of a world: threads of this process (CpuWorld, in cpu/), or daemons on GPUs
+// (gpu::GpuWorld, in cuda/). The C API and the addon see no more of either than this, and the queues, which are the
+// same for both.
 #include <functional>
 #include <memory>
 #include <optional>
@@ -8,10 +9,10 @@
 #include <vector>
 
 #include "dfccl/daemon/counters.hpp"
-#include "processes/segment.hpp"
 #include "trace/trace_track.hpp"
 #include "world/collective_spec.hpp"
 #include "world/known_memory.hpp"
+#include "world/presence.hpp"
 #include "world/rank_queues.hpp"
 #include "world/run_check.hpp"
 #include "world/wait_graph.hpp"
@@ -181,8 +182,5 @@ class Backend {
   std::vector<RankQueues*> queues_;  // [rank], by whoever derives from this; null: another process's
   Atomic<uint32_t>* sleepers_ = nullptr;
 };
-
-/// Opens a world of the kind that its options name. @throws Error
-std::unique_ptr<Backend> openBackend(const WorldOptions& options);
 
 }  // namespace dfccl

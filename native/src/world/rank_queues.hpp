@@ -4,10 +4,10 @@
 #include <optional>
 #include <vector>
 
-#include "cpu/pause.hpp"
 #include "dfccl/daemon/rank_memory.hpp"
 #include "dfccl/daemon/try_lock.hpp"
 #include "dfccl/status.h"
+#include "os/pause.hpp"
 #include "world/run_tally.hpp"
 
 namespace dfccl {

@@ -142,7 +142,7 @@ TEST_CASE("an id can be registered again and again, also after an abort, and the
     Segment& segment = *own.world().segment();
     auto* in = reinterpret_cast<float*>(segment.allocateBuffer(4000));
     auto* out = reinterpret_cast<float*>(segment.allocateBuffer(4000));
-    World& world = own.world();
+    CpuWorld& world = own.world();
     for (int round = 0; round < 60; ++round) {
       const uint32_t index = world.registerCollective(own.number(), allReduceOf(3, 1000));
       for (int i = 0; i < 1000; ++i) in[i] = static_cast<float>(round + i);
@@ -165,7 +165,7 @@ TEST_CASE("an id can be registered again and again, also after an abort, and the
 
 TEST_CASE("a registration that one rank gave up before the other came is over for both, and the next one is the same") {
   CHECK(onTwoMachines([](JoinedRank& own) {
-    World& world = own.world();
+    CpuWorld& world = own.world();
     auto* buffer = world.segment()->allocateBuffer(4000);
     const auto runOnce = [&](uint32_t id) {
       const uint32_t index = world.registerCollective(own.number(), allReduceOf(id, 1000));
@@ -188,7 +188,7 @@ TEST_CASE("programs of every protocol cross machines, bit for bit") {
   for (const Protocol protocol : {Protocol::simple, Protocol::ll, Protocol::ll128}) {
     CAPTURE(static_cast<int>(protocol));
     CHECK(onTwoMachines([&](JoinedRank& own) {
-      World& world = own.world();
+      CpuWorld& world = own.world();
       for (uint32_t id = 0; id < 4; ++id) {
         // Whole messages, and ones that end within a word, a line and a chunk.
         CollectiveSpec spec = allReduceOf(id, std::array{1u, 999u, 4096u, 60'001u}[id]);

@@ -1,5 +1,5 @@
 // What the environment tells a process of its job.
-#include "processes/launch.hpp"
+#include "opening/launch.hpp"
 
 #include <doctest/doctest.h>
 #include <unistd.h>

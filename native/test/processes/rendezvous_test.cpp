@@ -11,8 +11,8 @@
 #include <random>
 #include <thread>
 
-#include "cpu/futex.hpp"
 #include "error.hpp"
+#include "os/futex.hpp"
 #include "processes/descriptor.hpp"
 #include "processes/support/contains.hpp"
 #include "processes/support/leaks.hpp"

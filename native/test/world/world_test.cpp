@@ -1,4 +1,4 @@
-#include "world/world.hpp"
+#include "cpu/cpu_world.hpp"
 
 #include <doctest/doctest.h>
 
@@ -35,7 +35,7 @@ CollectiveSpec allReduce(uint32_t id, uint32_t ranks, uint64_t count) {
   return spec;
 }
 
-void waitFor(World& world, uint32_t rank, uint32_t slot) {
+void waitFor(CpuWorld& world, uint32_t rank, uint32_t slot) {
   dfcclResult_t status;
   while (!world.rank(rank).takeCompletion(slot, status)) world.drive();
   CHECK(status == dfcclSuccess);
@@ -46,7 +46,7 @@ void waitFor(World& world, uint32_t rank, uint32_t slot) {
 TEST_CASE("an all-reduce over any number of ranks and any count is the sum on every rank") {
   for (const uint32_t ranks : {1u, 2u, 3u, 8u}) {
     for (const uint64_t count : {0ul, 1ul, 5ul, 1000ul, 300'001ul}) {
-      World world(options(ranks, 0));
+      CpuWorld world(options(ranks, 0));
       std::vector<std::vector<float>> in(ranks), out(ranks);
       std::vector<uint32_t> index(ranks), slot(ranks);
       for (uint32_t r = 0; r < ranks; ++r) {
@@ -69,7 +69,7 @@ TEST_CASE("many collectives in an order of each rank's own all complete, again a
   const uint32_t ranks = 4, collectives = 30;
   for (const uint32_t workers : {0u, 1u, 2u}) {
     for (const uint32_t grid : {1u, 3u}) {
-      World world(options(ranks, workers, grid));
+      CpuWorld world(options(ranks, workers, grid));
       std::vector<std::vector<uint32_t>> index(ranks, std::vector<uint32_t>(collectives));
       std::vector<std::vector<std::vector<float>>> data(ranks, std::vector<std::vector<float>>(collectives));
       for (uint32_t r = 0; r < ranks; ++r) {
@@ -108,7 +108,7 @@ TEST_CASE("many collectives in an order of each rank's own all complete, again a
 }
 
 TEST_CASE("runs of one id are executed in the order of submission") {
-  World world(options(2, 0));
+  CpuWorld world(options(2, 0));
   std::vector<uint32_t> index(2);
   for (uint32_t r = 0; r < 2; ++r) index[r] = world.registerCollective(r, allReduce(1, 2, 4));
   std::vector<float> a(4, 1), b(4, 1);
@@ -127,7 +127,7 @@ TEST_CASE("runs of one id are executed in the order of submission") {
 }
 
 TEST_CASE("only results are stored around the caches, not what is read from slots at once") {
-  World world(options(2, 0));
+  CpuWorld world(options(2, 0));
   const auto remembersStores = [&](uint32_t id, const std::vector<uint8_t>& program) {
     CollectiveSpec spec = allReduce(id, 2, 100'000);
     spec.program = program;
@@ -143,7 +143,7 @@ TEST_CASE("in order, opposite orders deadlock and the watchdog prints the cycle;
   for (const bool inOrder : {true, false}) {
     WorldOptions o = options(2, 1);
     if (inOrder) o.policy = inOrderPolicy(BackendKind::cpu, 1);
-    World world(o);
+    CpuWorld world(o);
     std::vector<float> x(4, 1), y(4, 1), u(4, 1), v(4, 1);
     uint32_t index[2][2];
     for (uint32_t r = 0; r < 2; ++r) {

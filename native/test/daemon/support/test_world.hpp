@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "cpu/collective_group.hpp"
 #include "cpu/cpu_rank_memory.hpp"
 #include "dfccl/daemon/rank_daemon.hpp"
 #include "pending_tables.hpp"
@@ -16,7 +17,6 @@
 #include "test_platform.hpp"
 #include "waiting_tables.hpp"
 #include "world/builtin_programs.hpp"
-#include "world/collective_group.hpp"
 #include "world/collective_record.hpp"
 #include "world/large_programs.hpp"
 #include "world/task_table.hpp"

@@ -9,9 +9,9 @@
 #include <span>
 #include <vector>
 
-#include "processes/join.hpp"
+#include "cpu/cpu_world.hpp"
+#include "opening/join.hpp"
 #include "world/defaults.hpp"
-#include "world/world.hpp"
 
 namespace dfccl::test {
 
@@ -39,11 +39,11 @@ class JoinedRank {
     options.muteMillis = muteMillis;
     options.workers = workers;
     join(options, job, rank, 30'000, nullptr, point);
-    world_ = std::make_unique<World>(options);
+    world_ = std::make_unique<CpuWorld>(options);
     number_ = rank;
   }
 
-  World& world() { return *world_; }
+  CpuWorld& world() { return *world_; }
   uint32_t number() const { return number_; }
 
   struct AllReduce {
@@ -76,7 +76,7 @@ class JoinedRank {
     for (uint64_t i = 0; i < c.count; ++i) c.in[i] = inputAt(number_, c.id, c.runs, i);
     ++c.runs;
     uint32_t slot;
-    while ((slot = world_->rank(number_).submit(c.index, c.in, c.out, nullptr, nullptr)) == Rank::kFull) step();
+    while ((slot = world_->rank(number_).submit(c.index, c.in, c.out, nullptr, nullptr)) == CpuRank::kFull) step();
     world_->ring();
     return slot;
   }
@@ -121,7 +121,7 @@ class JoinedRank {
   }
 
  private:
-  std::unique_ptr<World> world_;
+  std::unique_ptr<CpuWorld> world_;
   uint32_t number_ = 0;
 };
 

@@ -2,8 +2,8 @@
 #include <chrono>
 #include <cstdint>
 
-#include "cpu/futex.hpp"
 #include "dfccl/atomics.hpp"
+#include "os/futex.hpp"
 
 namespace dfccl::test {
 

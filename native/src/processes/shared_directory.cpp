@@ -1,0 +1,119 @@
+#include "processes/shared_directory.hpp"
+
+#include <algorithm>
+#include <new>
+
+#include "processes/shared_pieces.hpp"
+
+namespace dfccl {
+namespace {
+
+// Of the record and its arrays, in one piece: those with the strictest alignment come first.
+constexpr size_t recordBytes(uint32_t members) {
+  return sizeof(SharedGroupRecord) +
+         members * (sizeof(Mailbox) + sizeof(SharedMember) + 2 * sizeof(uint8_t*) + sizeof(double) + sizeof(uint32_t));
+}
+
+void freeRecord(Segment& segment, SharedGroupRecord* record) {
+  SharedArena arena = segment.arena();
+  const uint32_t members = record->shared.members;
+  for (uint32_t m = 0; m < members; ++m) {
+    const SharedMember& member = record->members[m];
+    dropShared(arena, record->scratch[m], member.scratchBytes);
+    dropShared(arena, record->landings[m], member.landingBytes);
+    dropShared(arena, member.program, member.programBytes);
+  }
+  for (SharedConnection* c = record->connections; c != nullptr;) {
+    SharedConnection* next = c->next;
+    dropShared(arena, reinterpret_cast<uint8_t*>(c->connector.memory), connectionBytes(c->connector));
+    dropShared(arena, c, 1);
+    c = next;
+  }
+  dropShared(arena, record->jointMoves, record->shared.joint.moves.size());
+  dropShared(arena, record->jointRefs, record->shared.joint.refs.size());
+  arena.free(reinterpret_cast<uint8_t*>(record), recordBytes(members));
+}
+
+SharedGroupRecord* makeRecord(Segment& segment, const CollectiveSpec& spec, uint64_t digest) {
+  const auto members = static_cast<uint32_t>(spec.ranks.size());
+  uint8_t* next = segment.arena().allocate(recordBytes(members));
+  const auto carve = [&](auto*& array, size_t count) {
+    array = reinterpret_cast<std::remove_reference_t<decltype(array)>>(next);
+    next += count * sizeof *array;
+  };
+  SharedGroupRecord* record;
+  carve(record, 1);
+  new (record) SharedGroupRecord{};
+  carve(record->mailboxes, members);
+  carve(record->members, members);
+  carve(record->scratch, members);
+  carve(record->landings, members);
+  carve(record->scales, members);
+  carve(record->ranks, members);
+  record->collective = spec.collective;
+  record->type = spec.type;
+  record->op = spec.op;
+  record->count = spec.count;
+  record->root = spec.root;
+  record->programDigest = digest;
+  record->shared.id = spec.id;
+  record->shared.members = members;
+  record->shared.poisonedBy.store(CollectiveShared::kNobody, order::relaxed);
+  std::copy(spec.ranks.begin(), spec.ranks.end(), record->ranks);
+  std::fill(record->scales, record->scales + members, 1.0);
+  record->finishedAccess = &record->shared.finishedAccess;
+  CollectiveShared& shared = record->shared;
+  shared.mailboxes = record->mailboxes;
+  shared.knownMailboxes = record->mailboxes;
+  shared.copyCount = 1;
+  shared.mailboxCopies = &shared.mailboxes;
+  shared.finishedAccessCopies = &record->finishedAccess;
+  shared.scratch = record->scratch;
+  shared.landings = record->landings;
+  shared.scales = record->scales;
+  shared.ranks = record->ranks;
+  return record;
+}
+
+}  // namespace
+
+std::shared_ptr<SharedGroup> SharedDirectory::groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest,
+                                                       std::optional<uint32_t> generation) {
+  for (SharedGroupRecord* r = segment_->firstGroup(); r != nullptr; r = r->next) {
+    if (r->shared.id != spec.id) continue;
+    auto group = std::make_shared<SharedGroup>(segment_, r, tiles_);
+    // Of another registration of the same ranks; this rank is in at most one of them.
+    const bool isOther = generation && group->spec().ranks == spec.ranks && r->generation != *generation;
+    if (isOther && !group->isMember(member)) continue;
+    if (isToJoin(*group, spec, member, digest)) return group;
+  }
+  SharedGroupRecord* record = makeRecord(*segment_, spec, digest);
+  record->generation = generation.value_or(0);
+  record->spansHosts = generation.has_value();
+  append(*record);
+  return std::make_shared<SharedGroup>(segment_, record, tiles_);
+}
+
+/// Behind those that are there: a rank joins the oldest that it has not been in.
+void SharedDirectory::append(SharedGroupRecord& record) {
+  SharedGroupRecord* last = segment_->firstGroup();
+  while (last != nullptr && last->next != nullptr) last = last->next;
+  if (last == nullptr) return segment_->setFirstGroup(&record);
+  last->next = &record;
+}
+
+void SharedDirectory::drop(SharedGroup& group) {
+  SharedGroupRecord* const dropped = group.record();
+  if (segment_->firstGroup() == dropped) {
+    segment_->setFirstGroup(dropped->next);
+  } else {
+    for (SharedGroupRecord* r = segment_->firstGroup(); r != nullptr; r = r->next) {
+      if (r->next != dropped) continue;
+      r->next = dropped->next;
+      break;
+    }
+  }
+  freeRecord(*segment_, dropped);
+}
+
+}  // namespace dfccl
