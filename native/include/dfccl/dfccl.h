@@ -20,6 +20,13 @@
 
 #include "dfccl/status.h"
 
+/* What this header belongs to; what the library is that a program runs with, dfcclGetVersion says. Within one major
+ * version a program runs with any library that isn't older than its header (docs/c.md). */
+#define DFCCL_MAJOR 0
+#define DFCCL_MINOR 0
+#define DFCCL_PATCH 0
+#define DFCCL_VERSION_CODE (DFCCL_MAJOR * 10000 + DFCCL_MINOR * 100 + DFCCL_PATCH)
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -308,8 +315,9 @@ dfcclResult_t dfcclWriteFlightRecord(const char* path, dfcclRankCtx_t ctx);
 /* What went wrong in this thread's last call that failed; "" if none did. Valid until the thread's next failure. */
 const char* dfcclGetLastError(void);
 const char* dfcclGetErrorString(dfcclResult_t result);
-/* "major.minor.patch" */
+/* Of the library: "major.minor.patch", and as DFCCL_VERSION_CODE would have it. */
 const char* dfcclVersion(void);
+dfcclResult_t dfcclGetVersion(int* version);
 
 #ifdef __cplusplus
 }
