@@ -159,6 +159,16 @@ dfcclResult_t dfcclInit(dfcclRankCtx_t* ctx, int rank);
 dfcclResult_t dfcclInitRank(dfcclWorld_t world, int rank, dfcclRankCtx_t* ctx);
 /* The GPU on which the rank's buffers must lie; -1: the CPU. */
 dfcclResult_t dfcclGetDevice(int* device, dfcclRankCtx_t ctx);
+/* Who this rank is: its number, and how many ranks its world has, however many of them have ended since. */
+dfcclResult_t dfcclGetRank(int* rank, dfcclRankCtx_t ctx);
+dfcclResult_t dfcclGetRankCount(int* count, dfcclRankCtx_t ctx);
+/* The same among the ranks of its machine, in their ascending order: to choose a core or a device by. */
+dfcclResult_t dfcclGetLocalRank(int* localRank, dfcclRankCtx_t ctx);
+dfcclResult_t dfcclGetLocalRankCount(int* count, dfcclRankCtx_t ctx);
+/* Its machine, numbered from 0 by its lowest rank, and how many machines the world's ranks are on: 1, but for a world
+ * that was joined from several. */
+dfcclResult_t dfcclGetHost(int* host, dfcclRankCtx_t ctx);
+dfcclResult_t dfcclGetHostCount(int* count, dfcclRankCtx_t ctx);
 /* Lets the rank's daemon leave for good, and frees what the rank has registered. It never waits for a peer: while runs
  * are in flight, or peers may still touch the buffers of an aborted one, it returns dfcclInUse and changes nothing.
  * NULL is no error. */
