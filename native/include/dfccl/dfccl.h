@@ -138,7 +138,8 @@ typedef struct {
 dfcclResult_t dfcclJoinWorld(const dfcclJoinConfig_t* config, dfcclWorld_t* world, int* rank);
 /* Zeroed memory for buffers: on a rank's GPU; in a joined world on a CPU, memory that the other processes can reach, in
  * which the buffers of runs must lie, unless the collective's program moves everything through connectors; else any.
- * NULL is freed as no memory; bytes: as allocated. */
+ * NULL is freed as no memory; bytes: as allocated. dfcclInvalidArgument: dfcclAllocate gave no such memory in this
+ * process and world, or has it back already, or gave another number of bytes. */
 dfcclResult_t dfcclAllocate(size_t bytes, void** memory, dfcclRankCtx_t ctx);
 dfcclResult_t dfcclFree(void* memory, size_t bytes, dfcclRankCtx_t ctx);
 /* Ranks of a joined world that are gone. *count: how many there are; ranks[] gets as many as capacity allows. */
