@@ -2,6 +2,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { addonSymbols } from "./checks/addon-symbols.mjs";
+import { cLibrary } from "./checks/c-library.mjs";
 import { watchTree } from "./checks/clean-tree.mjs";
 import { arrows, cppFormat, style, types, unusedExports } from "./checks/commands.mjs";
 import { buildTests, nativeTests } from "./checks/ctest.mjs";
@@ -63,6 +64,7 @@ const runners = [
   },
   { name: "packages", what: "version, publish, install, Node 20–26", run: packages, requires: "git" },
   { name: "examples", what: "examples/ run to their end", run: examples },
+  { name: "c library", what: "installed, linked, packed", run: cLibrary, requires: "pkg-config" },
   // After whichever others ran.
   { name: "clean tree", what: "nothing is left beside the sources", run: () => tree.check() },
 ];

@@ -6,7 +6,7 @@ set(DFCCL_WITHOUT_GPU "${CMAKE_CURRENT_SOURCE_DIR}/src/without_gpu/without_gpu.c
 list(REMOVE_ITEM DFCCL_SOURCES "${DFCCL_WITHOUT_GPU}")
 add_library(dfccl_objects OBJECT ${DFCCL_SOURCES})
 target_include_directories(dfccl_objects PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}/include" PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/src")
-set_property(SOURCE "${CMAKE_CURRENT_SOURCE_DIR}/src/c_api/last_error.cpp" APPEND PROPERTY
+set_property(SOURCE "${CMAKE_CURRENT_SOURCE_DIR}/src/c_api/version.cpp" APPEND PROPERTY
   COMPILE_DEFINITIONS "DFCCL_VERSION=\"${PROJECT_VERSION}\"")
 target_link_libraries(dfccl_objects PUBLIC dfccl_flags)
 # Only UCX's headers are needed to build: its library is loaded by the first world that spans several machines.

@@ -64,6 +64,12 @@ export const needs = [
     packages: { apt: "chromium", dnf: "chromium", pacman: "chromium", apk: "chromium" },
   },
   { name: "xz", for: "pack", present: () => onPath("xz"), packages: { apt: "xz-utils", dnf: "xz", pacman: "xz", apk: "xz" } },
+  {
+    name: "pkg-config",
+    for: "test",
+    present: () => onPath("pkg-config"),
+    packages: { apt: "pkg-config", dnf: "pkgconf-pkg-config", pacman: "pkgconf", apk: "pkgconf" },
+  },
   { name: "git", for: "test", present: () => onPath("git"), packages: { apt: "git", dnf: "git", pacman: "git", apk: "git" } },
   {
     name: "OpenMPI",

@@ -20,6 +20,13 @@
 
 #include "dfccl/status.h"
 
+/* What this header belongs to; what the library is that a program runs with, dfcclGetVersion says. Within one major
+ * version a program runs with any library that isn't older than its header (docs/c.md). */
+#define DFCCL_MAJOR 0
+#define DFCCL_MINOR 0
+#define DFCCL_PATCH 0
+#define DFCCL_VERSION_CODE (DFCCL_MAJOR * 10000 + DFCCL_MINOR * 100 + DFCCL_PATCH)
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -132,7 +139,8 @@ typedef struct {
 dfcclResult_t dfcclJoinWorld(const dfcclJoinConfig_t* config, dfcclWorld_t* world, int* rank);
 /* Zeroed memory for buffers: on a rank's GPU; in a joined world on a CPU, memory that the other processes can reach, in
  * which the buffers of runs must lie, unless the collective's program moves everything through connectors; else any.
- * NULL is freed as no memory; bytes: as allocated. */
+ * NULL is freed as no memory; bytes: as allocated. dfcclInvalidArgument: dfcclAllocate gave no such memory in this
+ * process and world, or has it back already, or gave another number of bytes. */
 dfcclResult_t dfcclAllocate(size_t bytes, void** memory, dfcclRankCtx_t ctx);
 dfcclResult_t dfcclFree(void* memory, size_t bytes, dfcclRankCtx_t ctx);
 /* Ranks of a joined world that are gone. *count: how many there are; ranks[] gets as many as capacity allows. */
@@ -153,6 +161,16 @@ dfcclResult_t dfcclInit(dfcclRankCtx_t* ctx, int rank);
 dfcclResult_t dfcclInitRank(dfcclWorld_t world, int rank, dfcclRankCtx_t* ctx);
 /* The GPU on which the rank's buffers must lie; -1: the CPU. */
 dfcclResult_t dfcclGetDevice(int* device, dfcclRankCtx_t ctx);
+/* Who this rank is: its number, and how many ranks its world has, however many of them have ended since. */
+dfcclResult_t dfcclGetRank(int* rank, dfcclRankCtx_t ctx);
+dfcclResult_t dfcclGetRankCount(int* count, dfcclRankCtx_t ctx);
+/* The same among the ranks of its machine, in their ascending order: to choose a core or a device by. */
+dfcclResult_t dfcclGetLocalRank(int* localRank, dfcclRankCtx_t ctx);
+dfcclResult_t dfcclGetLocalRankCount(int* count, dfcclRankCtx_t ctx);
+/* Its machine, numbered from 0 by its lowest rank, and how many machines the world's ranks are on: 1, but for a world
+ * that was joined from several. */
+dfcclResult_t dfcclGetHost(int* host, dfcclRankCtx_t ctx);
+dfcclResult_t dfcclGetHostCount(int* count, dfcclRankCtx_t ctx);
 /* Lets the rank's daemon leave for good, and frees what the rank has registered. It never waits for a peer: while runs
  * are in flight, or peers may still touch the buffers of an aborted one, it returns dfcclInUse and changes nothing.
  * NULL is no error. */
@@ -309,8 +327,9 @@ dfcclResult_t dfcclWriteFlightRecord(const char* path, dfcclRankCtx_t ctx);
 /* What went wrong in this thread's last call that failed; "" if none did. Valid until the thread's next failure. */
 const char* dfcclGetLastError(void);
 const char* dfcclGetErrorString(dfcclResult_t result);
-/* "major.minor.patch" */
+/* Of the library: "major.minor.patch", and as DFCCL_VERSION_CODE would have it. */
 const char* dfcclVersion(void);
+dfcclResult_t dfcclGetVersion(int* version);
 
 #ifdef __cplusplus
 }

@@ -23,10 +23,7 @@ dfcclResult_t dfcclWaitFor(uint64_t timeoutMicros, dfcclRankCtx_t ctx) {
 
 dfcclResult_t dfcclWaitAll(const dfcclRankCtx_t* ctxs, int count) {
   return guarded([&] {
-    if (count < 0 || (ctxs == nullptr && count != 0)) {
-      refuseArgument("The list of contexts is null, or its length is " + std::to_string(count) + ".",
-                     "Pass as many contexts as you say.");
-    }
+    checkContextList(ctxs, count);
     if (count == 0) return dfcclSuccess;
     constexpr size_t kFew = 64;
     RankContext* few[kFew];

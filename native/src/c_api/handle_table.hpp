@@ -1,6 +1,6 @@
 #pragma once
 // Handles of the C API: {generation, place + 1} in the bits of a pointer, so that one which was destroyed, or never
-// made, is recognised instead of followed.
+// made, is recognised instead of followed. Each table has places of its own, so a handle of another kind is too.
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -10,9 +10,9 @@
 
 namespace dfccl::c_api {
 
-template <class T, uint32_t kCapacity>
+template <class T, uint32_t kCapacity, uint32_t kFirstPlace>
 class HandleTable {
-  static_assert(kCapacity < 0xffff);
+  static_assert(kFirstPlace + kCapacity < 0xffff);
 
  public:
   /// @throws Error dfcclOutOfMemory if `kCapacity` are open.
@@ -24,7 +24,7 @@ class HandleTable {
       if (entry.object != nullptr) continue;
       next_ = place + 1;
       entry.object = object.release();
-      const uint64_t handle = (++generations_ << kPlaceBits) | (place + 1);
+      const uint64_t handle = (++generations_ << kPlaceBits) | (kFirstPlace + place + 1);
       entry.handle.store(handle, order::release);
       return reinterpret_cast<void*>(handle);
     }
@@ -35,7 +35,7 @@ class HandleTable {
   /// @return nullptr: not a handle, or not any more.
   T* find(const void* handle) const {
     const auto bits = reinterpret_cast<uint64_t>(handle);
-    const uint64_t place = (bits & kPlaceMask) - 1;
+    const uint64_t place = placeOf(bits);
     if (place >= kCapacity || entries_[place].handle.load(order::acquire) != bits) return nullptr;
     return entries_[place].object;
   }
@@ -43,7 +43,7 @@ class HandleTable {
   /// @pre find() gave the object, and nobody else uses it.
   std::unique_ptr<T> remove(const void* handle) {
     const std::lock_guard lock(mutex_);
-    Entry& entry = entries_[(reinterpret_cast<uint64_t>(handle) & kPlaceMask) - 1];
+    Entry& entry = entries_[placeOf(reinterpret_cast<uint64_t>(handle))];
     entry.handle.store(0, order::release);
     std::unique_ptr<T> object(entry.object);
     entry.object = nullptr;
@@ -53,6 +53,9 @@ class HandleTable {
  private:
   static constexpr int kPlaceBits = 16;
   static constexpr uint64_t kPlaceMask = 0xffff;
+
+  /// Beyond the capacity for all that is no handle of this table.
+  static uint64_t placeOf(uint64_t handle) { return (handle & kPlaceMask) - kFirstPlace - 1; }
 
   struct Entry {
     Atomic<uint64_t> handle;

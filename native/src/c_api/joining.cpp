@@ -27,12 +27,21 @@ dfcclJoinConfig_t readJoinConfig(const dfcclJoinConfig_t* config) {
     refuseArgument("The config's structSize is " + std::to_string(config->structSize) + ".",
                    "Begin with DFCCL_JOIN_CONFIG_INIT.", {{"field", "structSize"}});
   }
+  // What lies behind it are this config's own fields.
+  if (config->world.structSize > sizeof c.world) {
+    refuseArgument("The config's world.structSize is " + std::to_string(config->world.structSize) + ".",
+                   "Begin with DFCCL_JOIN_CONFIG_INIT.", {{"field", "world.structSize"}});
+  }
   return *config;
 }
 
 void checkRankList(const int* ranks, int capacity, const int* count) {
   if (count == nullptr || (ranks == nullptr && capacity > 0)) {
     refuseArgument("An address for the ranks is null.", "Pass where to store them.");
+  }
+  if (capacity < 0) {
+    refuseArgument("The capacity for ranks is " + std::to_string(capacity) + ".", "Allowed: 0 or more.",
+                   {{"field", "capacity"}});
   }
 }
 
@@ -87,7 +96,7 @@ dfcclResult_t dfcclAllocate(size_t bytes, void** memory, dfcclRankCtx_t ctx) {
     *memory = nullptr;
     RankContext& context = contextOf(ctx);
     checkAllocation(bytes);
-    *memory = context.backend().allocate(context.number(), bytes);
+    *memory = context.openWorld().allocate(context.number(), bytes);
     return dfcclSuccess;
   });
 }
@@ -96,7 +105,7 @@ dfcclResult_t dfcclFree(void* memory, size_t bytes, dfcclRankCtx_t ctx) {
   return guarded([&] {
     RankContext& context = contextOf(ctx);
     checkAllocation(bytes);
-    if (memory != nullptr) context.backend().free(context.number(), memory, bytes);
+    if (memory != nullptr) context.openWorld().free(context.number(), memory, bytes);
     return dfcclSuccess;
   });
 }

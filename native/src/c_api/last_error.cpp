@@ -57,6 +57,4 @@ const char* dfcclGetErrorString(dfcclResult_t result) {
   }
   return "unknown result";
 }
-
-const char* dfcclVersion(void) { return DFCCL_VERSION; }
 }

@@ -45,6 +45,44 @@ uint32_t OpenWorld::openRanks() {
   return count;
 }
 
+void* OpenWorld::allocate(uint32_t rank, size_t bytes) {
+  void* const memory = backend_->allocate(rank, bytes);
+  try {
+    const std::lock_guard lock(mutex_);
+    if (memory != nullptr) allocated_.emplace(memory, bytes);
+  } catch (...) {
+    backend_->free(rank, memory, bytes);
+    throw;
+  }
+  return memory;
+}
+
+void OpenWorld::free(uint32_t rank, void* memory, size_t bytes) {
+  // Taken out before it is free: another thread may be given the same address at once.
+  std::map<void*, size_t>::node_type taken;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = allocated_.find(memory);
+    if (found == allocated_.end()) {
+      refuseArgument("The memory was not made by dfcclAllocate, or is free already.",
+                     "Pass what dfcclAllocate gave in this process for this world, once.");
+    }
+    if (found->second != bytes) {
+      refuseArgument("The memory has " + std::to_string(found->second) + " bytes, not " + std::to_string(bytes) + ".",
+                     "Pass as many as were given to dfcclAllocate.",
+                     {{"bytes", std::to_string(bytes)}, {"allocated", std::to_string(found->second)}});
+    }
+    taken = allocated_.extract(found);
+  }
+  try {
+    backend_->free(rank, memory, bytes);
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    allocated_.insert(std::move(taken));
+    throw;
+  }
+}
+
 void OpenWorld::recordFlights(const std::string& prefix) { recorder_.emplace(backend_->options().segment, prefix); }
 
 WorldTable& worlds() {
@@ -55,6 +93,8 @@ WorldTable& worlds() {
 namespace {
 
 constexpr uint32_t kMostRanks = 1024;
+// More than the config of any version: what says more was never set.
+constexpr size_t kMostConfigBytes = 4096;
 
 BackendKind chooseBackend(uint32_t wanted) {
   switch (wanted) {
@@ -75,7 +115,7 @@ WorldOptions readConfig(const dfcclWorldConfig_t* config, Span span) {
   if (config == nullptr) refuseArgument("The config is null.", "Pass one that begins as DFCCL_WORLD_CONFIG_INIT.");
   constexpr size_t kKnown = sizeof(dfcclWorldConfig_t);
   const size_t size = config->structSize;
-  if (size < offsetof(dfcclWorldConfig_t, workers)) {
+  if (size < offsetof(dfcclWorldConfig_t, workers) || size > kMostConfigBytes) {
     refuseArgument("The config's structSize is " + std::to_string(size) + ".", "Begin with DFCCL_WORLD_CONFIG_INIT.",
                    {{"field", "structSize"}});
   }

@@ -1,6 +1,7 @@
 #pragma once
 // A world as C callers have it: who has opened which rank, and who waits.
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -27,6 +28,11 @@ class OpenWorld {
   void close(uint32_t rank);
   uint32_t openRanks();
 
+  /// Memory for a rank's buffers, noted until it is freed. @throws Error dfcclOutOfMemory
+  void* allocate(uint32_t rank, size_t bytes);
+  /// @throws Error dfcclInvalidArgument for what allocate() didn't give, or has back, or of another size.
+  void free(uint32_t rank, void* memory, size_t bytes);
+
   /// From now on, where the ranks are processes. @param prefix as FlightRecorder takes it.
   void recordFlights(const std::string& prefix);
   /// @return as FlightRecorder::recordTimeout(); "" where nothing is recorded.
@@ -45,12 +51,13 @@ class OpenWorld {
   std::optional<FlightRecorder> recorder_;
   std::mutex mutex_;
   std::vector<bool> isOpen_;
+  std::map<void*, size_t> allocated_;      // bytes
   std::vector<Atomic<uint32_t>> waiting_;  // [rank]: threads
   alignas(64) Atomic<uint32_t> waiters_;   // threads
 };
 
 inline constexpr uint32_t kMaxWorlds = 256;
-using WorldTable = HandleTable<std::shared_ptr<OpenWorld>, kMaxWorlds>;
+using WorldTable = HandleTable<std::shared_ptr<OpenWorld>, kMaxWorlds, 0>;
 WorldTable& worlds();
 
 /// @throws Error dfcclInvalidArgument

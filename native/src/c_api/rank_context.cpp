@@ -19,6 +19,12 @@ RankContext& contextOf(dfcclRankCtx_t ctx) {
               "Pass one that dfcclInit or dfcclInitRank has made, and destroy it last.");
 }
 
+void checkContextList(const dfcclRankCtx_t* ctxs, int count) {
+  if (count >= 0 && static_cast<uint32_t>(count) <= kMaxContexts && (ctxs != nullptr || count == 0)) return;
+  refuseArgument("The list of contexts is null, or its length is " + std::to_string(count) + ".",
+                 "Pass as many contexts as you say; " + std::to_string(kMaxContexts) + " can be open.");
+}
+
 RankContext::RankContext(std::shared_ptr<OpenWorld> world, uint32_t rank)
     : world_((world->open(rank), std::move(world))),
       number_(rank),

@@ -84,10 +84,13 @@ class RankContext {
 };
 
 inline constexpr uint32_t kMaxContexts = 4096;
-using ContextTable = HandleTable<RankContext, kMaxContexts>;
+using ContextTable = HandleTable<RankContext, kMaxContexts, kMaxWorlds>;
 ContextTable& contexts();
 
 /// @throws Error dfcclInvalidArgument (null), dfcclClosed.
 RankContext& contextOf(dfcclRankCtx_t ctx);
+
+/// Before a list is read whose length may be anything. @throws Error dfcclInvalidArgument
+void checkContextList(const dfcclRankCtx_t* ctxs, int count);
 
 }  // namespace dfccl::c_api

@@ -37,6 +37,11 @@ CollectiveSpec describe(Collective collective, size_t count, dfcclDataType_t typ
   if (devSet.count < 0) refuse(id, "devSet.count", std::to_string(devSet.count), "0 (all ranks) or more");
   if (devSet.ranks == nullptr && devSet.count != 0)
     refuse(id, "devSet.ranks", "null", "devSet.count ranks, or dfcclAllRanks()");
+  // Before they are read.
+  if (static_cast<uint32_t>(devSet.count) > context.worldSize()) {
+    refuse(id, "devSet.count", std::to_string(devSet.count),
+           "0 (all ranks) to " + std::to_string(context.worldSize()) + ", as many as the world has");
+  }
   if (devSet.count == 0) {
     for (uint32_t r = 0; r < context.worldSize(); ++r) spec.ranks.push_back(r);
   }
@@ -125,6 +130,17 @@ dfcclResult_t dfcclRegisterProgram(const void* program, size_t programBytes, siz
                   {{"id", std::to_string(collId)}});
     }
     std::memcpy(&header, program, sizeof header);
+    // Before more is read: a size that isn't the program's may lead beyond the caller's memory.
+    const bool isProgram = header.magic == kProgramMagic;
+    if (!isProgram || header.totalBytes != programBytes) {
+      throw Error(dfcclInvalidProgram,
+                  "Collective " + std::to_string(collId) + ": the program " +
+                      (isProgram ? "says that it has " + std::to_string(header.totalBytes) + " bytes, and " +
+                                       std::to_string(programBytes) + " were passed."
+                                 : "doesn't begin with DFCP."),
+                  "Pass the bytes that encodeProgram() of @dfccl/primitives gives for this rank.",
+                  {{"id", std::to_string(collId)}});
+    }
     if (header.collective >= static_cast<uint32_t>(kCollectiveCount))
       refuse(collId, "the program's collective", std::to_string(header.collective), "0 to 10");
     const auto collective = static_cast<Collective>(header.collective);

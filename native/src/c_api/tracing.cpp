@@ -17,6 +17,7 @@ dfcclResult_t dfcclWriteTrace(const char* path, const dfcclRankCtx_t* ctxs, int 
       refuseArgument("The path or the list of contexts is null, or the list's length is " + std::to_string(count) + ".",
                      "Pass a file's path, and at least one context.");
     }
+    checkContextList(ctxs, count);
     std::vector<TraceTrack> tracks;
     for (int i = 0; i < count; ++i) {
       RankContext& context = contextOf(ctxs[i]);
