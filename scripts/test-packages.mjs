@@ -105,10 +105,12 @@ async function copyWorkspace(workspace, env) {
       symlinkSync(join(workspace, target.folder), link);
     }
   }
-  // What isn't built here would be published without its engine.
   const built = new Set(publishablePackages(workspace).map(({ name }) => name));
-  for (const { folder, manifest } of packages.filter(({ name }) => !built.has(name))) {
-    writeFileSync(join(workspace, folder, "package.json"), `${JSON.stringify({ ...manifest, private: true }, null, 2)}\n`);
+  for (const { folder, name, manifest } of packages) {
+    const { provenance: _, ...publishConfig } = manifest.publishConfig;
+    // Only a workflow can sign where a package comes from. And what isn't built here would be published without its engine.
+    const changed = { ...manifest, publishConfig, ...(built.has(name) ? {} : { private: true }) };
+    writeFileSync(join(workspace, folder, "package.json"), `${JSON.stringify(changed, null, 2)}\n`);
   }
   const git = (...args) => succeed(["git", ...args], { cwd: workspace, env });
   await git("init", "--quiet", "--initial-branch=main");

@@ -8,6 +8,7 @@ import { buildTests, nativeTests } from "./checks/ctest.mjs";
 import { cudaFiles } from "./checks/cuda.mjs";
 import { examples } from "./checks/examples.mjs";
 import { exportedValues } from "./checks/exported-values.mjs";
+import { publishedManifests } from "./checks/manifests.mjs";
 import { packageShape } from "./checks/package-shape.mjs";
 import { typescriptTests } from "./checks/vitest.mjs";
 import { bold, dim, green, line, red, yellow } from "./lib/console.mjs";
@@ -29,6 +30,7 @@ const runners = [
   { name: "arrows", what: "imports between packages, cycles", run: arrows },
   { name: "unused", what: "knip: unused exports and dependencies", run: unusedExports },
   { name: "shape", what: "publint and are-the-types-wrong", run: packageShape },
+  { name: "manifests", what: "package.json of what is published", run: () => publishedManifests() },
   { name: "exports", what: "what types promise is there at run time", run: exportedValues },
   { name: "c++ format", what: "clang-format", run: cppFormat, requires: "clang-format 14" },
   { name: "addon symbols", what: "the addon's glibc floor", run: () => addonSymbols() },
