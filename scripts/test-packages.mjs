@@ -11,8 +11,9 @@ import { root } from "./lib/paths.mjs";
 import { run } from "./lib/run.mjs";
 import { copyForPublishing, thirdPartyPackages } from "./lib/third-party.mjs";
 import { publicPackages, publishablePackages } from "./pack-all.mjs";
+import { writeVersions } from "./version.mjs";
 
-const changelogText = "Proof that a change reaches the changelog.";
+const changelogText = "It reaches the changelog.";
 
 /** @param report - called with each check's name, and with its failure where it failed. */
 export async function testPackages(report = () => {}) {
@@ -133,15 +134,19 @@ async function publishThirdParty(folder, env) {
 async function versionPackages(workspace, env) {
   const before = publishablePackages(workspace);
   const first = before[0];
-  writeFileSync(join(workspace, ".changeset", "proof.md"), `---\n"${first.name}": minor\n---\n\n${changelogText}\n`);
-  await succeed(["changeset", "version"], { cwd: workspace, env });
+  writeFileSync(join(workspace, ".changeset", "proof.md"), `---\n"${first.name}": minor\n---\n\nFixed: ${changelogText}\n`);
+  await writeVersions(workspace, { env });
 
   const after = publishablePackages(workspace);
-  const unchanged = after.filter(({ manifest }, index) => manifest.version === before[index].manifest.version);
-  if (unchanged.length > 0) throw new Error(`no new version for ${unchanged.map(({ name }) => name).join(", ")}`);
-  if (new Set(after.map(({ manifest }) => manifest.version)).size !== 1) throw new Error("the packages' versions differ");
+  const [major, minor] = first.manifest.version.split(".").map(Number);
+  const wrong = after.filter(({ manifest }) => manifest.version !== `${major}.${minor + 1}.0`);
+  if (wrong.length > 0)
+    throw new Error(`not the next minor version: ${wrong.map((entry) => `${entry.name} ${entry.manifest.version}`).join(", ")}`);
+  const lost = after.filter(({ manifest }, index) => Object.keys(manifest).join() !== Object.keys(before[index].manifest).join());
+  if (lost.length > 0) throw new Error(`fields came, went or moved in ${lost.map(({ folder }) => folder).join(", ")}`);
   const changelog = readFileSync(join(workspace, first.folder, "CHANGELOG.md"), "utf8");
-  if (!changelog.includes(changelogText)) throw new Error("the changelog doesn't mention the change");
+  if (!changelog.includes(`\n### Fixed\n\n`) || !changelog.includes(`\n- ${changelogText}\n`))
+    throw new Error(`the changelog doesn't mention the change:\n${changelog}`);
 }
 
 async function publish(workspace, env, registryUrl) {

@@ -10,6 +10,7 @@ import { examples } from "./checks/examples.mjs";
 import { exportedValues } from "./checks/exported-values.mjs";
 import { publishedManifests } from "./checks/manifests.mjs";
 import { packageShape } from "./checks/package-shape.mjs";
+import { releaseNotes } from "./checks/release-notes.mjs";
 import { typescriptTests } from "./checks/vitest.mjs";
 import { bold, dim, green, line, red, yellow } from "./lib/console.mjs";
 import { installCommand } from "./lib/machine.mjs";
@@ -31,6 +32,7 @@ const runners = [
   { name: "unused", what: "knip: unused exports and dependencies", run: unusedExports },
   { name: "shape", what: "publint and are-the-types-wrong", run: packageShape },
   { name: "manifests", what: "package.json of what is published", run: () => publishedManifests() },
+  { name: "notes", what: "what .changeset tells of the next release", run: () => releaseNotes() },
   { name: "exports", what: "what types promise is there at run time", run: exportedValues },
   { name: "c++ format", what: "clang-format", run: cppFormat, requires: "clang-format 14" },
   { name: "addon symbols", what: "the addon's glibc floor", run: () => addonSymbols() },
