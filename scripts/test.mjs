@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { addonSymbols } from "./checks/addon-symbols.mjs";
 import { watchTree } from "./checks/clean-tree.mjs";
 import { arrows, cppFormat, style, types, unusedExports } from "./checks/commands.mjs";
+import { commitSubjects } from "./checks/commit-subjects.mjs";
 import { buildTests, nativeTests } from "./checks/ctest.mjs";
 import { cudaFiles } from "./checks/cuda.mjs";
 import { examples } from "./checks/examples.mjs";
@@ -33,6 +34,7 @@ const runners = [
   { name: "shape", what: "publint and are-the-types-wrong", run: packageShape },
   { name: "manifests", what: "package.json of what is published", run: () => publishedManifests() },
   { name: "notes", what: "what .changeset tells of the next release", run: () => releaseNotes() },
+  { name: "commits", what: "subjects of at most 72 characters", run: () => commitSubjects(), requires: "git" },
   { name: "exports", what: "what types promise is there at run time", run: exportedValues },
   { name: "c++ format", what: "clang-format", run: cppFormat, requires: "clang-format 14" },
   { name: "addon symbols", what: "the addon's glibc floor", run: () => addonSymbols() },
