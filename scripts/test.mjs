@@ -9,6 +9,7 @@ import { buildTests, nativeTests } from "./checks/ctest.mjs";
 import { cudaFiles } from "./checks/cuda.mjs";
 import { examples } from "./checks/examples.mjs";
 import { exportedValues } from "./checks/exported-values.mjs";
+import { links } from "./checks/links.mjs";
 import { publishedManifests } from "./checks/manifests.mjs";
 import { packageShape } from "./checks/package-shape.mjs";
 import { releaseNotes } from "./checks/release-notes.mjs";
@@ -35,6 +36,7 @@ const runners = [
   { name: "manifests", what: "package.json of what is published", run: () => publishedManifests() },
   { name: "notes", what: "what .changeset tells of the next release", run: () => releaseNotes() },
   { name: "commits", what: "subjects of at most 72 characters", run: () => commitSubjects(), requires: "git" },
+  { name: "links", what: "between pages, and on npm's", run: () => links() },
   { name: "exports", what: "what types promise is there at run time", run: exportedValues },
   { name: "c++ format", what: "clang-format", run: cppFormat, requires: "clang-format 14" },
   { name: "addon symbols", what: "the addon's glibc floor", run: () => addonSymbols() },
