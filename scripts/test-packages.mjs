@@ -11,6 +11,7 @@ import { root } from "./lib/paths.mjs";
 import { run } from "./lib/run.mjs";
 import { copyForPublishing, thirdPartyPackages } from "./lib/third-party.mjs";
 import { publicPackages, publishablePackages } from "./pack-all.mjs";
+import { publish } from "./publish.mjs";
 import { writeVersions } from "./version.mjs";
 
 const changelogText = "It reaches the changelog.";
@@ -43,7 +44,7 @@ export async function testPackages(report = () => {}) {
     await publishThirdParty(join(folder, "third-party"), env);
     const ready =
       (await check("changesets write versions and changelogs", () => versionPackages(workspace, env))) &&
-      (await check("every package is published", () => publish(workspace, env, registry.url))) &&
+      (await check("every package is published", () => publishAll(workspace, env, registry.url))) &&
       (await check("an empty project installs them", () => installInto(join(folder, "project"), workspace, env)));
     if (ready) {
       for (const { version, binary } of nodes) {
@@ -106,12 +107,10 @@ async function copyWorkspace(workspace, env) {
       symlinkSync(join(workspace, target.folder), link);
     }
   }
-  const built = new Set(publishablePackages(workspace).map(({ name }) => name));
-  for (const { folder, name, manifest } of packages) {
+  // Only a workflow can sign where a package comes from.
+  for (const { folder, manifest } of packages) {
     const { provenance: _, ...publishConfig } = manifest.publishConfig;
-    // Only a workflow can sign where a package comes from. And what isn't built here would be published without its engine.
-    const changed = { ...manifest, publishConfig, ...(built.has(name) ? {} : { private: true }) };
-    writeFileSync(join(workspace, folder, "package.json"), `${JSON.stringify(changed, null, 2)}\n`);
+    writeFileSync(join(workspace, folder, "package.json"), `${JSON.stringify({ ...manifest, publishConfig }, null, 2)}\n`);
   }
   const git = (...args) => succeed(["git", ...args], { cwd: workspace, env });
   await git("init", "--quiet", "--initial-branch=main");
@@ -149,8 +148,8 @@ async function versionPackages(workspace, env) {
     throw new Error(`the changelog doesn't mention the change:\n${changelog}`);
 }
 
-async function publish(workspace, env, registryUrl) {
-  await succeed(["changeset", "publish", "--no-git-tag"], { cwd: workspace, env, timeoutMs: 300_000 });
+async function publishAll(workspace, env, registryUrl) {
+  await publish(["--no-git-tag"], workspace, { env, timeoutMs: 300_000 });
   for (const { name, manifest } of publishablePackages(workspace)) {
     const response = await fetch(`${registryUrl}${name.replace("/", "%2f")}`);
     const published = response.ok ? (await response.json()).versions?.[manifest.version] : undefined;
