@@ -6,6 +6,7 @@ export default defineConfig({
   test: {
     name: "scripts",
     include: ["test/**/*.test.mjs"],
+    testTimeout: 120_000,
     // It imports JSON in a way that Node refuses and bundlers take.
     server: { deps: { inline: ["@actions/workflow-parser", "@actions/expressions"] } },
   },
