@@ -1,5 +1,5 @@
 // `node ../../scripts/mark-types.mjs`, in a package's folder, after tsup: it bundles `export type { Rank }` of a class as a class, which
-// whoever imports it finds missing at run time.
+// whoever imports it finds missing at run time; and it keeps types of Node's that a user may not have.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -21,6 +21,18 @@ export function markTypes(declarations, javascript) {
   });
 }
 
+/**
+ * @returns the declarations with nothing in them that a project without @types/node lacks: how Node's console shows an object, which
+ *   nobody calls, is left out, and what `using` needs of TypeScript's own library is named.
+ */
+export function withoutNode(declarations) {
+  const rest = declarations
+    .replaceAll(/^(?: +\/\*\*[^\n]*\*\/\n)? +\[inspect\.custom\]\([^\n]*\): string;\n/gm, "")
+    .replace(/^import \{ inspect, InspectOptions \} from 'node:util';\n/m, "");
+  const disposable = '/// <reference lib="esnext.disposable" />\n';
+  return /\bSymbol\.(?:asyncD|d)ispose\b/.test(rest) && !rest.startsWith(disposable) ? disposable + rest : rest;
+}
+
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   const folder = "dist";
   for (const name of readdirSync(folder).filter((file) => file.endsWith(".d.ts"))) {
@@ -29,7 +41,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
     if (!existsSync(module)) continue;
     const path = join(folder, name);
     const declarations = readFileSync(path, "utf8");
-    const marked = markTypes(declarations, readFileSync(module, "utf8"));
+    const marked = withoutNode(markTypes(declarations, readFileSync(module, "utf8")));
     if (marked !== declarations) writeFileSync(path, marked);
   }
 }

@@ -7,6 +7,7 @@ import { bold, giveUp, line, step, yellow } from "./lib/console.mjs";
 import { linkCommands } from "./lib/link-commands.mjs";
 import { locked } from "./lib/locked.mjs";
 import { aptInstall, cmakeGenerator, installCommand, mayInstall, missingNeeds } from "./lib/machine.mjs";
+import { isNodeNewEnough } from "./lib/node-range.mjs";
 import { buildDirectory, pnpmVersion, root } from "./lib/paths.mjs";
 import { run, tail } from "./lib/run.mjs";
 import { fingerprint, isFresh, remember } from "./lib/stamps.mjs";
@@ -52,8 +53,8 @@ export function configureCommand(preset, ...definitions) {
 }
 
 function checkNode() {
-  const major = Number.parseInt(process.versions.node, 10);
-  if (major < 20) giveUp(`Node ${process.versions.node} is too old: dfccl needs 20 or newer. With nvm: nvm install 22`);
+  if (!isNodeNewEnough(process.versions.node))
+    giveUp(`dfccl needs Node 20.19, 22.12 or newer, and this is ${process.versions.node}. With nvm: nvm install 24`);
   step("Node", process.version);
 }
 

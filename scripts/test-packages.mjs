@@ -1,18 +1,34 @@
 // Proves the way from a change to a user: changesets give versions and changelogs, every package is published to a
 // registry on loopback, an empty project outside the workspace installs them, and a small program runs on every Node.
-import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { line, step } from "./lib/console.mjs";
+import { typeFaults } from "./lib/consumer-types.mjs";
 import { startRegistry } from "./lib/loopback-registry.mjs";
 import { nodeBinaries } from "./lib/node-versions.mjs";
 import { root } from "./lib/paths.mjs";
 import { run } from "./lib/run.mjs";
 import { copyForPublishing, thirdPartyPackages } from "./lib/third-party.mjs";
-import { publicPackages, publishablePackages } from "./pack-all.mjs";
+import { packAll, publicPackages, publishablePackages } from "./pack-all.mjs";
+import { publish } from "./publish.mjs";
+import { writeVersions } from "./version.mjs";
 
-const changelogText = "Proof that a change reaches the changelog.";
+const smoke = join(root, "scripts", "package-smoke");
+const changelogText = "It reaches the changelog.";
 
 /** @param report - called with each check's name, and with its failure where it failed. */
 export async function testPackages(report = () => {}) {
@@ -40,9 +56,11 @@ export async function testPackages(report = () => {}) {
     const workspace = join(folder, "workspace");
     await copyWorkspace(workspace, env);
     await publishThirdParty(join(folder, "third-party"), env);
+    // Before any of ours is in the registry: this is the README's way while nothing is published.
+    await check("a project installs what the clone packs", () => installPacked(folder, env));
     const ready =
       (await check("changesets write versions and changelogs", () => versionPackages(workspace, env))) &&
-      (await check("every package is published", () => publish(workspace, env, registry.url))) &&
+      (await check("every package is published", () => publishAll(workspace, env, registry.url))) &&
       (await check("an empty project installs them", () => installInto(join(folder, "project"), workspace, env)));
     if (ready) {
       for (const { version, binary } of nodes) {
@@ -50,6 +68,14 @@ export async function testPackages(report = () => {}) {
           await succeed([binary, "main.mjs"], { cwd: join(folder, "project"), env, timeoutMs: 60_000 });
         });
       }
+      for (const { version, binary } of nodes) {
+        await check(`a program in CommonJS requires every module on Node ${version}`, async () => {
+          await succeed([binary, "require.cjs", ...modulesOf(workspace)], { cwd: join(folder, "project"), env, timeoutMs: 120_000 });
+        });
+      }
+      await check("TypeScript finds the types, strictly, without @types/node and with it", () =>
+        checkTypes(join(folder, "project"), workspace),
+      );
       await check("control: without the platform's package it names what was tried", () => failWithoutAddon(join(folder, "project"), env));
     }
   } finally {
@@ -105,10 +131,10 @@ async function copyWorkspace(workspace, env) {
       symlinkSync(join(workspace, target.folder), link);
     }
   }
-  // What isn't built here would be published without its engine.
-  const built = new Set(publishablePackages(workspace).map(({ name }) => name));
-  for (const { folder, manifest } of packages.filter(({ name }) => !built.has(name))) {
-    writeFileSync(join(workspace, folder, "package.json"), `${JSON.stringify({ ...manifest, private: true }, null, 2)}\n`);
+  // Only a workflow can sign where a package comes from.
+  for (const { folder, manifest } of packages) {
+    const { provenance: _, ...publishConfig } = manifest.publishConfig;
+    writeFileSync(join(workspace, folder, "package.json"), `${JSON.stringify({ ...manifest, publishConfig }, null, 2)}\n`);
   }
   const git = (...args) => succeed(["git", ...args], { cwd: workspace, env });
   await git("init", "--quiet", "--initial-branch=main");
@@ -131,19 +157,23 @@ async function publishThirdParty(folder, env) {
 async function versionPackages(workspace, env) {
   const before = publishablePackages(workspace);
   const first = before[0];
-  writeFileSync(join(workspace, ".changeset", "proof.md"), `---\n"${first.name}": minor\n---\n\n${changelogText}\n`);
-  await succeed(["changeset", "version"], { cwd: workspace, env });
+  writeFileSync(join(workspace, ".changeset", "proof.md"), `---\n"${first.name}": minor\n---\n\nFixed: ${changelogText}\n`);
+  await writeVersions(workspace, { env });
 
   const after = publishablePackages(workspace);
-  const unchanged = after.filter(({ manifest }, index) => manifest.version === before[index].manifest.version);
-  if (unchanged.length > 0) throw new Error(`no new version for ${unchanged.map(({ name }) => name).join(", ")}`);
-  if (new Set(after.map(({ manifest }) => manifest.version)).size !== 1) throw new Error("the packages' versions differ");
+  const [major, minor] = first.manifest.version.split(".").map(Number);
+  const wrong = after.filter(({ manifest }) => manifest.version !== `${major}.${minor + 1}.0`);
+  if (wrong.length > 0)
+    throw new Error(`not the next minor version: ${wrong.map((entry) => `${entry.name} ${entry.manifest.version}`).join(", ")}`);
+  const lost = after.filter(({ manifest }, index) => Object.keys(manifest).join() !== Object.keys(before[index].manifest).join());
+  if (lost.length > 0) throw new Error(`fields came, went or moved in ${lost.map(({ folder }) => folder).join(", ")}`);
   const changelog = readFileSync(join(workspace, first.folder, "CHANGELOG.md"), "utf8");
-  if (!changelog.includes(changelogText)) throw new Error("the changelog doesn't mention the change");
+  if (!changelog.includes(`\n### Fixed\n\n`) || !changelog.includes(`\n- ${changelogText}\n`))
+    throw new Error(`the changelog doesn't mention the change:\n${changelog}`);
 }
 
-async function publish(workspace, env, registryUrl) {
-  await succeed(["changeset", "publish", "--no-git-tag"], { cwd: workspace, env, timeoutMs: 300_000 });
+async function publishAll(workspace, env, registryUrl) {
+  await publish(["--no-git-tag"], workspace, { env, timeoutMs: 300_000 });
   for (const { name, manifest } of publishablePackages(workspace)) {
     const response = await fetch(`${registryUrl}${name.replace("/", "%2f")}`);
     const published = response.ok ? (await response.json()).versions?.[manifest.version] : undefined;
@@ -156,10 +186,42 @@ async function publish(workspace, env, registryUrl) {
 async function installInto(project, workspace, env) {
   mkdirSync(project, { recursive: true });
   writeFileSync(join(project, "package.json"), '{ "name": "a-user", "private": true, "type": "module" }\n');
-  copyFileSync(join(root, "scripts", "package-smoke", "main.mjs"), join(project, "main.mjs"));
+  for (const name of readdirSync(smoke)) copyFileSync(join(smoke, name), join(project, name));
   // The platform packages are left to optionalDependencies: choosing among them is part of what is tested.
   const names = publishablePackages(workspace).filter(({ isNative }) => !isNative);
   await succeed(["npm", "install", "--no-audit", "--no-fund", ...names.map(({ name }) => name)], { cwd: project, env });
+}
+
+async function installPacked(folder, env) {
+  const packed = await packAll(join(folder, "packed"));
+  const project = join(folder, "from-files");
+  mkdirSync(project);
+  writeFileSync(join(project, "package.json"), '{ "name": "a-neighbour", "private": true, "type": "module" }\n');
+  await succeed(["npm", "install", "--no-audit", "--no-fund", ...packed.map(({ tarball }) => tarball)], { cwd: project, env });
+  copyFileSync(join(smoke, "main.mjs"), join(project, "main.mjs"));
+  await succeed([process.execPath, "main.mjs"], { cwd: project, env, timeoutMs: 60_000 });
+}
+
+/** Everything that can be imported: `@dfccl/core`, `@dfccl/compiler/algorithms`, and so on. */
+function modulesOf(workspace) {
+  return publishablePackages(workspace)
+    .filter(({ isNative }) => !isNative)
+    .flatMap(({ name, manifest }) =>
+      Object.entries(manifest.exports)
+        .filter(([, target]) => target?.types !== undefined)
+        .map(([path]) => join(name, path)),
+    );
+}
+
+function checkTypes(project, workspace) {
+  const imports = modulesOf(workspace).map((name, i) => `import * as module${i} from "${name}";\nexport { module${i} };\n`);
+  writeFileSync(join(project, "all.mts"), imports.join(""));
+  const faults = ["types.mts", "all.mts"].flatMap((file) => typeFaults(project, file, { types: [] }));
+  mkdirSync(join(project, "node_modules", "@types"), { recursive: true });
+  const types = realpathSync(join(root, "node_modules", "@types", "node"));
+  symlinkSync(types, join(project, "node_modules", "@types", "node"));
+  faults.push(...["types.mts", "all.mts"].flatMap((file) => typeFaults(project, file, { types: ["node"] })));
+  if (faults.length > 0) throw new Error(faults.join("\n"));
 }
 
 /** What a user of an unsupported platform sees: the same project, its addon taken away. */

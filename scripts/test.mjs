@@ -5,12 +5,16 @@ import { addonSymbols } from "./checks/addon-symbols.mjs";
 import { cLibrary } from "./checks/c-library.mjs";
 import { watchTree } from "./checks/clean-tree.mjs";
 import { arrows, cppFormat, style, types, unusedExports } from "./checks/commands.mjs";
+import { commitSubjects } from "./checks/commit-subjects.mjs";
 import { buildTests, nativeTests } from "./checks/ctest.mjs";
 import { cudaFiles } from "./checks/cuda.mjs";
 import { examples } from "./checks/examples.mjs";
 import { exportedValues } from "./checks/exported-values.mjs";
+import { links } from "./checks/links.mjs";
+import { publishedManifests } from "./checks/manifests.mjs";
 import { nativeIncludes } from "./checks/native-includes.mjs";
 import { packageShape } from "./checks/package-shape.mjs";
+import { releaseNotes } from "./checks/release-notes.mjs";
 import { typescriptTests } from "./checks/vitest.mjs";
 import { bold, dim, green, line, red, yellow } from "./lib/console.mjs";
 import { installCommand } from "./lib/machine.mjs";
@@ -32,6 +36,10 @@ const runners = [
   { name: "c++ arrows", what: "includes between folders, circles", run: () => nativeIncludes() },
   { name: "unused", what: "knip: unused exports and dependencies", run: unusedExports },
   { name: "shape", what: "publint and are-the-types-wrong", run: packageShape },
+  { name: "manifests", what: "package.json of what is published", run: () => publishedManifests() },
+  { name: "notes", what: "what .changeset tells of the next release", run: () => releaseNotes() },
+  { name: "commits", what: "subjects of at most 72 characters", run: () => commitSubjects(), requires: "git" },
+  { name: "links", what: "between pages, and on npm's", run: () => links() },
   { name: "exports", what: "what types promise is there at run time", run: exportedValues },
   { name: "c++ format", what: "clang-format", run: cppFormat, requires: "clang-format 14" },
   { name: "addon symbols", what: "the addon's glibc floor", run: () => addonSymbols() },

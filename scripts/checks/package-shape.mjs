@@ -11,7 +11,7 @@ export async function packageShape() {
     const sum = { passed: 0, failed: 0, details: "" };
     for (const { name, tarball, isNative } of await packAll(folder)) {
       const checks = [["publint", "run", tarball, "--strict"]];
-      // ESM only, so CommonJS and the resolution of Node 10 are not promised. An addon has no types to be wrong.
+      // ESM only: Node can require() that, and TypeScript says so with "nodenext", not with "node16". Node 10's resolution is not promised. An addon has no types to be wrong.
       if (!isNative) checks.push(["attw", tarball, "--profile", "esm-only", "--no-emoji"]);
       for (const command of checks) {
         const { code, output } = await run(command, { log: "package-shape", timeoutMs: 240_000, env: { NO_COLOR: "1" } });

@@ -63,7 +63,7 @@ export class DistributedOptimizer extends Optimizer {
     return this.inner.setWeights(weights);
   }
 
-  override getConfig() {
+  override getConfig(): ReturnType<Optimizer["getConfig"]> {
     return this.inner.getConfig();
   }
 

@@ -241,7 +241,7 @@ export interface NativeAddon {
   /** Page-aligned, zeroed memory. */
   allocate(bytes: number): ArrayBuffer;
   /** null: no launcher has left its variables. */
-  readLaunch(env: NodeJS.ProcessEnv): NativeLaunch | null;
+  readLaunch(env: Readonly<Record<string, string | undefined>>): NativeLaunch | null;
   inspectWorlds(): NativeWorldStatus[];
   /** One rank's flight record: a line of JSON. */
   flightRecord(world: NativeWorldStatus, rank: number, nowMillis: number): string;

@@ -77,7 +77,7 @@ const launchNames: OptionNames<Launch> = { launcher: true, rank: true, size: tru
  * @returns undefined where none has started it.
  * @throws {EngineError} INVALID_ARGUMENT naming the variable that is missing or wrong.
  */
-export function readLaunch(env: NodeJS.ProcessEnv = process.env): Launch | undefined {
+export function readLaunch(env: Readonly<Record<string, string | undefined>> = process.env): Launch | undefined {
   const named: NativeLaunch | null = callNative(() => nativeAddon().readLaunch(env));
   return named ?? undefined;
 }
