@@ -70,7 +70,7 @@ async function openMpi(options: PerfOptions, findPrograms: FindPrograms, signal:
   }
   const version = /\d+\.\d+\.\d+/.exec(await runProgram({ command: mpirun, args: ["--version"], signal }))?.[0] ?? "";
   const args = [...mpirunFlags(userInfo().uid === 0), "-np", String(ranks), program];
-  return openNative({ name: "mpi", version, ...cpuRanks(ranks), command: mpirun, args });
+  return openNative({ name: "mpi", version, ...cpuRanks(ranks), command: mpirun, args, startsOthers: true });
 }
 
 function checkRanks(ranks: number): void {
