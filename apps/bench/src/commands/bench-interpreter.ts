@@ -12,6 +12,7 @@ import { runProgram } from "../peers/run-program.js";
 import { type ReportFlags, writeReports } from "../peers/write-reports.js";
 import { writePrograms } from "../perf/engine-programs.js";
 import { out } from "../terminal/colors.js";
+import { exitCodesText } from "../terminal/exit-codes.js";
 import { withNote } from "../terminal/note.js";
 import { withProgress } from "../terminal/progress.js";
 import { wrap } from "../terminal/wrap.js";
@@ -43,11 +44,7 @@ Examples:
   $ dfccl bench interpreter --ranks 4 --bytes 1M --turns 3
   $ dfccl bench interpreter --markdown docs/benchmarks/interpreter.md
 
-Exit codes:
-  0    measured
-  1    failed, or a result was wrong
-  2    usage
-  130  interrupted; no file is written`,
+${exitCodesText({ 0: "measured", 1: "failed, or a result was wrong", 2: "usage" }, "no file is written")}`,
     )
     .action(async (flags: InterpreterFlags) => {
       process.exitCode = await benchInterpreter(flags);

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
 import { launchProcesses } from "../launch/launch-processes.js";
+import { exitCodesText } from "../terminal/exit-codes.js";
 import { wholeNumber } from "./options.js";
 
 interface LaunchFlags {
@@ -29,11 +30,7 @@ Examples:
   $ dfccl launch -n 8 dfccl disorder
   $ dfccl launch -n 4 node train.js --epochs 3
 
-Exit codes:
-  0    every process ended with 0
-  1    one did not; which, is told
-  2    usage
-  130  interrupted`,
+${exitCodesText({ 0: "every process ended with 0", 1: "one did not; which, is told", 2: "usage" })}`,
     )
     .action(async ([name = "", ...args]: string[], flags: LaunchFlags) => {
       process.exitCode = await launchProcesses(name, args, flags);

@@ -17,20 +17,20 @@ const endingSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 /**
  * Starts a program once a rank and waits for all. When one fails, the others are told to end, and after a while made to.
  * Signals that would end this process end them.
- * @returns the exit code: 0 where every process ended with it.
+ * @returns the exit code: 0 where every process ended with it; 128 and its number after a signal.
  */
 export async function launchProcesses(name: string, args: readonly string[], options: LaunchOptions): Promise<number> {
   const { ranks, job, keepGoing = false } = options;
   const [command, ...first] = name === "dfccl" ? [process.execPath, process.argv[1] ?? "dfccl"] : [name];
   const children: ChildProcess[] = [];
   const timers: NodeJS.Timeout[] = [];
-  let interrupted = false;
+  let interrupted: number | undefined;
   let failed = false;
   const endAll = (signal: NodeJS.Signals): void => {
     for (const child of children) if (child.exitCode === null && child.signalCode === null) child.kill(signal);
   };
   const onSignal = (signal: NodeJS.Signals): void => {
-    interrupted = true;
+    interrupted ??= 128 + os.constants.signals[signal];
     endAll(signal);
     timers.push(setTimeout(endAll, killMs, "SIGKILL"));
   };
@@ -46,7 +46,7 @@ export async function launchProcesses(name: string, args: readonly string[], opt
     children.push(child);
     return new Promise<void>((resolve) => {
       const end = (how: string | undefined): void => {
-        if (how !== undefined && !interrupted) {
+        if (how !== undefined && interrupted === undefined) {
           if (!failed) process.stderr.write(err.red(`Rank ${rank}${child.pid === undefined ? "" : ` (process ${child.pid})`} ${how}.\n`));
           onFailure();
         }
@@ -63,6 +63,6 @@ export async function launchProcesses(name: string, args: readonly string[], opt
   await Promise.all(ends);
   for (const timer of timers) clearTimeout(timer);
   for (const signal of endingSignals) process.off(signal, onSignal);
-  if (interrupted) return 130;
+  if (interrupted !== undefined) return interrupted;
   return failed ? 1 : 0;
 }

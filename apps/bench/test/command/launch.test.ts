@@ -85,12 +85,16 @@ describe("dfccl launch", () => {
     expect(code).toBe(1);
   });
 
-  it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("hands a %s on", { timeout: limit }, async (signal) => {
+  it.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+    ["SIGHUP", 129],
+  ] as const)("hands a %s on, and ends with %d", { timeout: limit }, async (signal, expected) => {
     const script = "console.log('there', process.pid); setInterval(() => {}, 1000)";
     const { code, stdout, stderr } = await runCommand(["launch", "-n", "2", ...node(script)], {
       when: [/there \d+\n(.|\n)*there \d+\n/, (child) => child.kill(signal)],
     });
-    expect({ code, stderr }).toEqual({ code: 130, stderr: "" });
+    expect({ code, stderr }).toEqual({ code: expected, stderr: "" });
     for (const [, pid] of stdout.matchAll(/there (\d+)/g)) expect(() => process.kill(Number(pid), 0)).toThrow("ESRCH");
   });
 
