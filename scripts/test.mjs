@@ -31,7 +31,7 @@ const runners = [
   { name: "shape", what: "publint and are-the-types-wrong", run: packageShape },
   { name: "exports", what: "what types promise is there at run time", run: exportedValues },
   { name: "c++ format", what: "clang-format", run: cppFormat, requires: "clang-format 14" },
-  { name: "addon symbols", what: "the addon's glibc floor", run: () => addonSymbols() },
+  { name: "addon symbols", what: "glibc floor of what ships prebuilt", run: () => addonSymbols() },
   { name: "typescript", what: "vitest", run: typescriptTests, leavesACore: true },
   {
     name: "c++",

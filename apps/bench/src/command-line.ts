@@ -21,6 +21,7 @@ import { addTrainCommand } from "./commands/train.js";
 import { addTuneCommand } from "./commands/tune.js";
 import { addVerifyCommand } from "./commands/verify.js";
 import { runAsLaunch } from "./launch/run-as-launch.js";
+import { findRoot, inCloneOnly } from "./peers/native-programs.js";
 import { err } from "./terminal/colors.js";
 import { exitTableText } from "./terminal/exit-codes.js";
 import { fromHere } from "./terminal/from-here.js";
@@ -72,11 +73,14 @@ export function makeProgram(): Command {
   addCompareCommand(program);
   addReportCommand(program);
   addStickinessCommand(program);
-  addOverheadsCommand(program);
   addSimulateCommand(program);
   addBoxingCommand(program);
   addPipelineCommand(program);
   addDoctorCommand(program);
+  if (findRoot() !== undefined) {
+    program.commandsGroup(`${inCloneOnly}:`);
+    addOverheadsCommand(program);
+  }
   return program;
 }
 
