@@ -86,9 +86,10 @@ export function makeProgram(): Command {
 
 /** Runs what was typed after dfccl; the exit code is in process.exitCode then. */
 export async function runCommandLine(args: readonly string[], program = makeProgram()): Promise<void> {
+  const launch = program.commands.find((command) => command.name() === "launch");
   const finished = failUnfinished();
   try {
-    await program.parseAsync(runAsLaunch(args), { from: "user" });
+    await program.parseAsync(runAsLaunch(args, launch?.options ?? []), { from: "user" });
   } catch (error) {
     process.exitCode = report(error);
   } finally {
