@@ -33,7 +33,8 @@ export async function packAll(folder) {
   mkdirSync(folder, { recursive: true });
   const packed = [];
   for (const entry of publishablePackages()) {
-    const missing = [entry.manifest.main, ...targets(entry.manifest.exports)].filter(
+    const programs = entry.manifest.publishConfig?.executableFiles ?? [];
+    const missing = [entry.manifest.main, ...programs, ...targets(entry.manifest.exports)].filter(
       (file) => file && !existsSync(join(root, entry.folder, file)),
     );
     if (missing.length > 0) throw new Error(`${entry.name} lacks ${missing.join(", ")}; run: node scripts/setup.mjs`);

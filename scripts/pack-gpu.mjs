@@ -62,7 +62,11 @@ const { build } = await import("tsup");
 await build({
   config: false,
   silent: true,
-  entry: { dfccl: join(root, "apps/bench/src/cli.ts"), "gpu-check": join(root, "packages/core/test/gpu/gpu-check.ts") },
+  entry: {
+    dfccl: join(root, "apps/bench/src/cli.ts"),
+    "launch-watcher": join(root, "apps/bench/src/launch-watcher.ts"),
+    "gpu-check": join(root, "packages/core/test/gpu/gpu-check.ts"),
+  },
   outDir: join(folder, "dist"),
   format: ["esm"],
   outExtension: () => ({ js: ".mjs" }),

@@ -41,10 +41,20 @@ export async function setup(options = {}) {
 /** What all of the packages are built with. */
 const typescriptInputs = ["tsconfig.base.json", "turbo.json", "pnpm-lock.yaml", "scripts/mark-types.mjs"];
 
-/** Reads only what ships; tests and benchmarks don't make the product stale. */
-const nativeInputs = ["include", "src", "addon", "cmake", "CMakeLists.txt", "CMakePresets.json", "package.json"].map(
-  (path) => `native/${path}`,
-);
+const benchHeaders = ["arguments", "machine_probe", "measurement"].map((name) => `bench/${name}.hpp`);
+
+/** Reads only what ships; tests and the other benchmarks don't make the product stale. */
+const nativeInputs = [
+  "include",
+  "src",
+  "addon",
+  "bench/perf",
+  ...benchHeaders,
+  "cmake",
+  "CMakeLists.txt",
+  "CMakePresets.json",
+  "package.json",
+].map((path) => `native/${path}`);
 
 /** Configures a preset; the generator is chosen once and stays with the build folder. */
 export function configureCommand(preset, ...definitions) {

@@ -67,6 +67,8 @@ export async function testPackages(report = () => {}) {
         await check(`the program runs on Node ${version}`, async () => {
           await succeed([binary, "main.mjs"], { cwd: join(folder, "project"), env, timeoutMs: 60_000 });
         });
+        await check(`perf measures on Node ${version}`, () => measureWith(binary, join(folder, "project"), env));
+        await check(`every installed program runs on Node ${version}`, () => runPrograms(binary, join(folder, "project"), env));
       }
       for (const { version, binary } of nodes) {
         await check(`a program in CommonJS requires every module on Node ${version}`, async () => {
@@ -76,6 +78,7 @@ export async function testPackages(report = () => {}) {
       await check("TypeScript finds the types, strictly, without @types/node and with it", () =>
         checkTypes(join(folder, "project"), workspace),
       );
+      await check("the command has nothing in it that needs a clone", () => findNoCloneCommands(join(folder, "project"), env));
       await check("control: without the platform's package it names what was tried", () => failWithoutAddon(join(folder, "project"), env));
     }
   } finally {
@@ -118,7 +121,7 @@ async function copyWorkspace(workspace, env) {
   symlinkSync(join(root, "node_modules"), join(workspace, "node_modules"));
   const packages = publicPackages(workspace);
   for (const { folder, manifest } of packages) {
-    for (const built of ["dist", "dfccl.node"]) {
+    for (const built of ["dist", "dfccl.node", "bin"]) {
       const from = join(root, folder, built);
       if (existsSync(from)) cpSync(from, join(workspace, folder, built), { recursive: true });
     }
@@ -224,6 +227,52 @@ function checkTypes(project, workspace) {
   if (faults.length > 0) throw new Error(faults.join("\n"));
 }
 
+const installed = (project, name) => join(project, "node_modules", ".bin", name);
+
+/** Figures, a file of them and a page of that; of a run that failed no page. */
+async function measureWith(binary, project, env) {
+  const dfccl = (...args) => run([binary, installed(project, "dfccl"), ...args], { cwd: project, env, log: "packages", timeoutMs: 60_000 });
+  const perf = await dfccl("perf", "all_reduce", "-g", "2", "-b", "8", "-e", "64K", "-f", "8", "-n", "5", "-w", "1", "-J", "measured.json");
+  if (perf.code !== 0 || !perf.output.includes("# Out of bounds values : 0 OK"))
+    throw new Error(`perf ended with ${perf.code}\n${perf.output}`);
+  const page = await dfccl("report", "measured.json", "-o", "measured.html");
+  if (page.code !== 0 || !existsSync(join(project, "measured.html"))) throw new Error(`report ended with ${page.code}\n${page.output}`);
+
+  const failed = await dfccl("perf", "all_reduce", "--backend", "mpi", "-J", "failed.json");
+  if (failed.code !== 5 || !/Clone\s+the\s+repository/.test(failed.output))
+    throw new Error(`mpi ended with ${failed.code}\n${failed.output}`);
+  const empty = await dfccl("report", "failed.json", "-o", "failed.html");
+  if (empty.code !== 2 || existsSync(join(project, "failed.html"))) throw new Error(`a page of nothing: ${empty.code}\n${empty.output}`);
+}
+
+async function runPrograms(binary, project, env) {
+  const { bin } = JSON.parse(readFileSync(join(project, "node_modules", "dfccl", "package.json"), "utf8"));
+  const names = Object.keys(bin);
+  if (names.length !== 12) throw new Error(`twelve programs are promised, and there are ${names.length}`);
+  for (const name of names) {
+    const args = name === "dfccl" ? ["doctor"] : ["-g", "2", "-b", "64", "-e", "64", "-n", "2", "-w", "1"];
+    const said = name === "dfccl" ? "Collectives run here." : "# Out of bounds values : 0 OK";
+    const { output } = await succeed([binary, installed(project, name), ...args], { cwd: project, env, timeoutMs: 60_000 });
+    if (!output.includes(said)) throw new Error(`${name} doesn't say "${said}":\n${output}`);
+  }
+}
+
+async function findNoCloneCommands(project, env) {
+  const dfccl = (...args) => run([process.execPath, installed(project, "dfccl"), ...args], { cwd: project, env, log: "packages" });
+  for (const [args, hidden] of [
+    [[], ["overheads"]],
+    [["bench"], ["mpi", "collectives", "interpreter", "overheads"]],
+  ]) {
+    const { output } = await dfccl(...args, "--help");
+    for (const name of hidden) {
+      if (output.includes(`  ${name} `)) throw new Error(`dfccl ${args.join(" ")} --help lists ${name}:\n${output}`);
+      const { code } = await dfccl(...args, name);
+      if (code !== 2) throw new Error(`dfccl ${[...args, name].join(" ")} ended with ${code}`);
+    }
+    if (/clone/i.test(output)) throw new Error(`dfccl ${args.join(" ")} --help speaks of a clone:\n${output}`);
+  }
+}
+
 /** What a user of an unsupported platform sees: the same project, its addon taken away. */
 async function failWithoutAddon(project, env) {
   rmSync(join(project, "node_modules", "@dfccl", `native-linux-${process.arch}-gnu`), { recursive: true });
@@ -232,6 +281,8 @@ async function failWithoutAddon(project, env) {
   for (const part of ["platform package", "not installed", "workspace build", "--include=optional"]) {
     if (!output.includes(part)) throw new Error(`the message doesn't say "${part}":\n${output}`);
   }
+  const perf = await run([process.execPath, installed(project, "all_reduce_perf"), "-g", "2"], { cwd: project, env, log: "packages" });
+  if (perf.code !== 5 || !perf.output.includes("--include=optional")) throw new Error(`perf ended with ${perf.code}\n${perf.output}`);
 }
 
 async function succeed(command, options) {

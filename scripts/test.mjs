@@ -42,7 +42,7 @@ const runners = [
   { name: "links", what: "between pages, and on npm's", run: () => links() },
   { name: "exports", what: "what types promise is there at run time", run: exportedValues },
   { name: "c++ format", what: "clang-format", run: cppFormat, requires: "clang-format 14" },
-  { name: "addon symbols", what: "the addon's glibc floor", run: () => addonSymbols() },
+  { name: "addon symbols", what: "glibc floor of what ships prebuilt", run: () => addonSymbols() },
   { name: "typescript", what: "vitest", run: typescriptTests, leavesACore: true },
   {
     name: "c++",

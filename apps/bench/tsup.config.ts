@@ -2,7 +2,7 @@ import { defineConfig } from "tsup";
 
 export default defineConfig([
   {
-    entry: ["src/cli.ts", "src/index.ts", "src/bins/*.ts"],
+    entry: ["src/cli.ts", "src/index.ts", "src/launch-watcher.ts", "src/bins/*.ts"],
     format: ["esm"],
     dts: { entry: "src/index.ts" },
     sourcemap: true,

@@ -22,10 +22,6 @@ target_compile_definitions(dfccl_addon_objects PRIVATE NAPI_VERSION=8 NAPI_CPP_E
   NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS BUILDING_NODE_EXTENSION)
 target_link_libraries(dfccl_addon_objects PUBLIC dfccl_flags)
 
-if(NOT DFCCL_SANITIZE AND CMAKE_SYSTEM_NAME STREQUAL "Linux" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  include(cmake/glibc_floor.cmake)
-endif()
-
 # From what is linked in: the engine of the CPU alone (dfccl), or both (dfccl_objects and dfccl_cuda).
 function(dfccl_add_addon target directory)
   add_library(${target} MODULE)
@@ -39,17 +35,4 @@ function(dfccl_add_addon target directory)
 endfunction()
 dfccl_add_addon(dfccl_addon "${CMAKE_BINARY_DIR}" dfccl)
 add_dependencies(dfccl_product dfccl_addon)
-
-# The release build is what the platform's npm packages carry; copied there, so that they are never older than the build, and
-# without the debug information that is three quarters of it.
-get_filename_component(_repository "${CMAKE_CURRENT_SOURCE_DIR}/.." ABSOLUTE)
-string(REPLACE "x86_64" "x64" _cpu "${CMAKE_SYSTEM_PROCESSOR}")
-string(REPLACE "aarch64" "arm64" _cpu "${_cpu}")
-set(_platform_package "${_repository}/packages/native-linux-${_cpu}-gnu")
-function(dfccl_put_into_package target package)
-  if(CMAKE_BINARY_DIR STREQUAL "${_repository}/build/release" AND IS_DIRECTORY "${package}")
-    add_custom_command(TARGET ${target} POST_BUILD
-      COMMAND "${CMAKE_STRIP}" --strip-unneeded -o "${package}/dfccl.node" "$<TARGET_FILE:${target}>" VERBATIM)
-  endif()
-endfunction()
-dfccl_put_into_package(dfccl_addon "${_platform_package}")
+dfccl_put_into_package(dfccl_addon "${DFCCL_PLATFORM_PACKAGE}" dfccl.node)

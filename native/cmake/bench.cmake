@@ -18,14 +18,25 @@ function(dfccl_add_bench source)
   add_dependencies(bench ${_target})
   if(source MATCHES "/bench/perf/")
     add_dependencies(perf ${_target})
-    # Packed for GPU hosts, some of which have an older C++ library than the builder's.
-    target_link_options(${_target} PRIVATE -static-libstdc++ -static-libgcc)
+    # Runs on hosts with an older C++ library than the builder's.
+    target_link_options(${_target} PRIVATE -static-libstdc++)
   endif()
 endfunction()
 
 foreach(_source IN LISTS _bench)
-  dfccl_add_bench("${_source}" $<TARGET_NAME_IF_EXISTS:benchmark::benchmark>)
+  if(_source MATCHES "/bench/perf/")
+    dfccl_add_bench("${_source}")
+  else()
+    dfccl_add_bench("${_source}" $<TARGET_NAME_IF_EXISTS:benchmark::benchmark>)
+  endif()
 endforeach()
+
+# `dfccl perf` of the published packages runs this one. What is compared with MPI is built where that MPI is.
+if(COMMAND dfccl_keep_glibc_floor)
+  dfccl_keep_glibc_floor(perf_bench)
+endif()
+dfccl_put_into_package(perf_bench "${DFCCL_PLATFORM_PACKAGE}" bin/perf_bench)
+add_dependencies(dfccl_product perf_bench)
 
 if(_mpi)
   find_package(MPI COMPONENTS CXX)

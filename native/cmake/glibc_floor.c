@@ -1,8 +1,8 @@
-// Lets an addon that was linked against a new glibc load on glibc 2.28 (x86-64 and arm64). See glibc_floor.cmake.
+// Lets what was linked against a new glibc load on glibc 2.28 (x86-64 and arm64). See glibc_floor.cmake.
 //
 // WRAP(f, x86, arm) sends every call of f to the oldest version of f, by the version names that each machine's glibc
-// gave it. TWIN(f) sends calls of f's C23 twin to f. REPLACE(type, f) stands for what 2.28 has not got at all. What the
-// addon doesn't use is dropped by --gc-sections. CMake reads the names from the starts of these lines.
+// gave it. TWIN(f) sends calls of f's C23 twin to f. REPLACE(type, f) stands for what 2.28 has not got at all. What
+// isn't used is dropped by --gc-sections. CMake reads the names from the starts of these lines.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -128,4 +128,22 @@ REPLACE(int, pthread_cond_clockwait)
   wall.tv_sec += nanoseconds / second;
   wall.tv_nsec = nanoseconds % second;
   return pthread_cond_timedwait(cond, mutex, &wall);
+}
+
+// 2.34. Of programs: their constructors, which its start file doesn't hand over any more.
+typedef int (*Main)(int, char**, char**);
+typedef void (*Constructor)(int, char**, char**);
+extern Constructor __init_array_start[] __attribute__((visibility("hidden"), weak));
+extern Constructor __init_array_end[] __attribute__((visibility("hidden"), weak));
+int oldest_libc_start_main(Main, int, char**, Constructor, void (*)(void), void (*)(void), void*);
+__asm__(".symver oldest_libc_start_main,__libc_start_main@" OLDEST("GLIBC_2.2.5", "GLIBC_2.17"));
+static void runConstructors(int argc, char** argv, char** environment) {
+  const size_t count = (size_t)(__init_array_end - __init_array_start);
+  for (size_t i = 0; i < count; i += 1) __init_array_start[i](argc, argv, environment);
+}
+REPLACE(int, __libc_start_main)
+(Main main, int argc, char** argv, Constructor init, void (*fini)(void), void (*loader_fini)(void), void* stack_end) {
+  (void)init;
+  (void)fini;
+  return oldest_libc_start_main(main, argc, argv, runConstructors, 0, loader_fini, stack_end);
 }

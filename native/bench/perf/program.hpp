@@ -1,6 +1,9 @@
 #pragma once
 // What the programs of the collective tests have in common, whatever library they measure: from the arguments to the
 // last row.
+#include <signal.h>
+#include <sys/prctl.h>
+
 #include <functional>
 #include <memory>
 #include <string>
@@ -28,6 +31,8 @@ using MakeBackend = std::function<std::unique_ptr<Backend>(const std::string& na
 
 /// Measures what the arguments ask for; ends the program where that can't be done.
 inline void runPlan(const Arguments& arguments, const char* defaultBackend, const MakeBackend& makeBackend) {
+  // Whoever reads the rows has started this; where that was killed, nobody else would end it.
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
   orEnd([&] {
     Plan plan = parsePlan(arguments);
     plan.cases = readCases(arguments.text("cases", ""), plan.test, plan.threads * plan.ranksPerThread);

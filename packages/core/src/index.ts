@@ -15,6 +15,7 @@ export {
   RankLostError,
   RegistrationMismatchError,
 } from "./errors.js";
+export { findNativeProgram, type ProgramLookup } from "./native-addon/find-native-program.js";
 export { type AddonAttempt, AddonNotLoadedError } from "./native-addon/load-addon.js";
 export type { DeadlockNode, DeadlockReport, GpuDevice, GpuLink, LostRank, MemberProgress } from "./native-addon/native-world.js";
 export { type FlightRecord, flightRecordOf } from "./processes/flight-record.js";

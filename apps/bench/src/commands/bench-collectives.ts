@@ -11,6 +11,7 @@ import { perfBackends } from "../perf/backends.js";
 import { nativePrograms } from "../perf/find-programs.js";
 import { describeGpus } from "../perf/gpu-backends.js";
 import { out } from "../terminal/colors.js";
+import { exitCodesText } from "../terminal/exit-codes.js";
 import { withProgress } from "../terminal/progress.js";
 import { wrap } from "../terminal/wrap.js";
 import { byteSize, listOf, outputFile, outputFileOrDash, wholeNumber } from "./options.js";
@@ -78,11 +79,7 @@ Examples:
   $ dfccl bench collectives --markdown docs/benchmarks/collectives.md
   $ dfccl bench collectives --gpus -r 4 -b 8,1M,1G
 
-Exit codes:
-  0    measured
-  1    failed, or a result was wrong
-  2    usage
-  130  interrupted; what was measured until then is printed, no file is written`,
+${exitCodesText({ 0: "measured", 1: "failed, or a result was wrong", 2: "usage" }, "what was measured until then is printed, no file is written")}`,
     )
     .action(async (flags: CollectivesFlags) => {
       process.exitCode = await benchCollectives(flags);

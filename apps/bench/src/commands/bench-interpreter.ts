@@ -1,11 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { compile } from "@dfccl/compiler";
 import { ringAllReduce } from "@dfccl/compiler/algorithms";
 import type { Command } from "commander";
 import { readInterpreterRows } from "../interpreter/read-rows.js";
 import { describeInterpreter, type InterpreterReport, type InterpreterRow, interpreterMarkdown } from "../interpreter/report.js";
+import { temporaryFolder } from "../outputs/temporary-folder.js";
 import { buildNativeTarget, repositoryRoot } from "../peers/native-programs.js";
 import { busyWarning, describeHeader, machineFacts, reportHeader } from "../peers/report-header.js";
 import { runMeasurement } from "../peers/run-measurement.js";
@@ -13,6 +12,7 @@ import { runProgram } from "../peers/run-program.js";
 import { type ReportFlags, writeReports } from "../peers/write-reports.js";
 import { writePrograms } from "../perf/engine-programs.js";
 import { out } from "../terminal/colors.js";
+import { exitCodesText } from "../terminal/exit-codes.js";
 import { withNote } from "../terminal/note.js";
 import { withProgress } from "../terminal/progress.js";
 import { wrap } from "../terminal/wrap.js";
@@ -44,11 +44,7 @@ Examples:
   $ dfccl bench interpreter --ranks 4 --bytes 1M --turns 3
   $ dfccl bench interpreter --markdown docs/benchmarks/interpreter.md
 
-Exit codes:
-  0    measured
-  1    failed, or a result was wrong
-  2    usage
-  130  interrupted; no file is written`,
+${exitCodesText({ 0: "measured", 1: "failed, or a result was wrong", 2: "usage" }, "no file is written")}`,
     )
     .action(async (flags: InterpreterFlags) => {
       process.exitCode = await benchInterpreter(flags);
@@ -58,33 +54,29 @@ Exit codes:
 async function benchInterpreter(flags: InterpreterFlags): Promise<number> {
   const root = repositoryRoot();
   const machine = machineFacts();
-  const folder = mkdtempSync(join(tmpdir(), "dfccl-interpreter-"));
-  try {
-    return await runMeasurement(flags, async ({ signal, say }) => {
-      const programs = await withNote("Building the native benchmark", () => buildNativeTarget(root, "interpreter_bench", signal));
-      const warning = busyWarning(machine);
-      if (warning) say(`${out.yellow(wrap(warning))}\n`);
-      const outputs: string[] = [];
-      const rows = await withProgress("Measuring", flags.ranks.length * flags.bytes.length, async (progress) => {
-        const measured: InterpreterRow[] = [];
-        for (const ranks of flags.ranks) {
-          const program = join(folder, `ring-${ranks}`);
-          writePrograms(program, compile(ringAllReduce({ ranks })).program);
-          for (const bytes of flags.bytes) {
-            progress.update(measured.length, `${ranks} ranks`);
-            const args = ["--program", program, "--bytes", String(bytes), "--turns", String(flags.turns), "--budget", "0.05"];
-            const probe = ["--probe", outputs.length === 0 ? "yes" : "no"];
-            outputs.push(await runProgram({ command: join(programs, "interpreter_bench"), args: [...args, ...probe], signal }));
-            measured.push(...readInterpreterRows(outputs.at(-1) ?? ""));
-          }
+  using folder = temporaryFolder("dfccl-interpreter");
+  return await runMeasurement(flags, async ({ signal, say }) => {
+    const programs = await withNote("Building the native benchmark", () => buildNativeTarget(root, "interpreter_bench", signal));
+    const warning = busyWarning(machine);
+    if (warning) say(`${out.yellow(wrap(warning))}\n`);
+    const outputs: string[] = [];
+    const rows = await withProgress("Measuring", flags.ranks.length * flags.bytes.length, async (progress) => {
+      const measured: InterpreterRow[] = [];
+      for (const ranks of flags.ranks) {
+        const program = join(folder.path, `ring-${ranks}`);
+        writePrograms(program, compile(ringAllReduce({ ranks })).program);
+        for (const bytes of flags.bytes) {
+          progress.update(measured.length, `${ranks} ranks`);
+          const args = ["--program", program, "--bytes", String(bytes), "--turns", String(flags.turns), "--budget", "0.05"];
+          const probe = ["--probe", outputs.length === 0 ? "yes" : "no"];
+          outputs.push(await runProgram({ command: join(programs, "interpreter_bench"), args: [...args, ...probe], signal }));
+          measured.push(...readInterpreterRows(outputs.at(-1) ?? ""));
         }
-        return measured;
-      });
-      const report: InterpreterReport = { header: reportHeader(root, machine, outputs[0] ?? ""), rows };
-      say(`${describeHeader(report.header).join("\n")}\n\n${describeInterpreter(rows)}`);
-      await writeReports(flags, report, interpreterMarkdown);
+      }
+      return measured;
     });
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+    const report: InterpreterReport = { header: reportHeader(root, machine, outputs[0] ?? ""), rows };
+    say(`${describeHeader(report.header).join("\n")}\n\n${describeInterpreter(rows)}`);
+    await writeReports(flags, report, interpreterMarkdown);
+  });
 }

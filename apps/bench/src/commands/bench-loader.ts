@@ -1,9 +1,10 @@
 import type { HandOffFigures } from "@dfccl/train";
 import type { Command } from "commander";
-import { repositoryRoot } from "../peers/native-programs.js";
+import { findRoot } from "../peers/native-programs.js";
 import { busyWarning, describeHeader, machineFacts, type ReportHeader, reportHeader } from "../peers/report-header.js";
 import { type ReportFlags, sayer, writeReports } from "../peers/write-reports.js";
 import { out } from "../terminal/colors.js";
+import { exitCodesText } from "../terminal/exit-codes.js";
 import { withProgress } from "../terminal/progress.js";
 import { formatTable } from "../terminal/table.js";
 import { wrap } from "../terminal/wrap.js";
@@ -33,6 +34,14 @@ export function addBenchLoaderCommand(parent: Command): void {
     .option("-n, --count <n>", "hand-offs, and rounds", wholeNumber(10, 1_000_000), 20_000)
     .option("--json <file>", "write header and figures; - for standard output, instead of text", outputFileOrDash)
     .option("--markdown <file>", "write the page for docs/benchmarks", outputFile)
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ dfccl bench loader --loaders 2
+
+${exitCodesText({ 0: "measured", 1: "failed", 2: "usage" })}`,
+    )
     .action(async (flags: LoaderFlags) => {
       const { measureHandOffs } = await loadTrain();
       const machine = machineFacts();
@@ -43,7 +52,7 @@ export function addBenchLoaderCommand(parent: Command): void {
       const figures = await withProgress("Measuring", 6, (progress) =>
         measureHandOffs({ ...options, onProgress: (done) => progress.update(done) }),
       );
-      const report: LoaderReport = { kind: "loader", header: reportHeader(repositoryRoot(), machine, ""), figures };
+      const report: LoaderReport = { kind: "loader", header: reportHeader(findRoot(), machine, ""), figures };
       say(describe(figures));
       await writeReports(flags, report, markdown);
     });

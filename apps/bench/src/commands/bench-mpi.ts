@@ -8,6 +8,7 @@ import { type MeasurementTools, runMeasurement } from "../peers/run-measurement.
 import { runProgram } from "../peers/run-program.js";
 import { writeReports } from "../peers/write-reports.js";
 import { out } from "../terminal/colors.js";
+import { exitCodesText } from "../terminal/exit-codes.js";
 import { withNote } from "../terminal/note.js";
 import { withProgress } from "../terminal/progress.js";
 import { formatBytes, formatCountOf } from "../terminal/table.js";
@@ -60,11 +61,7 @@ Examples:
   $ dfccl bench mpi --json mpi.json --markdown docs/benchmarks/mpi.md
   $ dfccl bench mpi -r 4 -b 8,1M -n 9
 
-Exit codes:
-  0    measured
-  1    failed, or a result was wrong
-  2    usage
-  130  interrupted; what was measured until then is printed, no file is written`,
+${exitCodesText({ 0: "measured", 1: "failed, or a result was wrong", 2: "usage" }, "what was measured until then is printed, no file is written")}`,
     )
     .action(async (flags: MpiFlags) => {
       process.exitCode = await benchMpi(flags);

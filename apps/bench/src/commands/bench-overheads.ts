@@ -8,6 +8,7 @@ import { runMeasurement } from "../peers/run-measurement.js";
 import { runProgram } from "../peers/run-program.js";
 import { type ReportFlags, writeReports } from "../peers/write-reports.js";
 import { out } from "../terminal/colors.js";
+import { exitCodesText } from "../terminal/exit-codes.js";
 import { withNote } from "../terminal/note.js";
 import { withProgress } from "../terminal/progress.js";
 import { wrap } from "../terminal/wrap.js";
@@ -40,11 +41,7 @@ Examples:
   $ dfccl overheads --json overheads.json
   $ dfccl report overheads.json
 
-Exit codes:
-  0    measured
-  1    failed, or a result was wrong
-  2    usage
-  130  interrupted; no file is written`,
+${exitCodesText({ 0: "measured", 1: "failed, or a result was wrong", 2: "usage" }, "no file is written")}`,
     )
     .action(async (flags: OverheadsFlags) => {
       process.exitCode = await benchOverheads(flags);

@@ -8,6 +8,7 @@ import { type ReportFlags, writeReports } from "../peers/write-reports.js";
 import { engineChoice } from "../programs/compare-natively.js";
 import { fastestOf, type SizeResult } from "../programs/program-table.js";
 import { out } from "../terminal/colors.js";
+import { exitCodesText } from "../terminal/exit-codes.js";
 import { formatBytes, formatSeconds } from "../terminal/table.js";
 import { wrap } from "../terminal/wrap.js";
 import { addCompareOptions, type CompareFlags, comparePrograms, describeComparison, namesOf } from "./compare-programs.js";
@@ -39,11 +40,7 @@ Examples:
   $ dfccl bench programs ring.ts tree.ts all-pairs.xml -b 1K,64K,4M --json compared.json
   $ dfccl bench programs --gpus --ranks 4 --instances 1,8,32 ring-all-reduce all-pairs-two-shot-all-reduce:direct{,:phases}
 
-Exit codes:
-  0    measured
-  1    failed, a program was refused, or a result was wrong
-  2    usage
-  130  interrupted`,
+${exitCodesText({ 0: "measured", 1: "failed, a program was refused, or a result was wrong", 2: "usage" })}`,
     )
     .action(async (files: string[], flags: BenchProgramsFlags) => {
       process.exitCode = await runMeasurement(flags, (tools) => benchPrograms(files, flags, tools));

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError as InvalidOption } from "commander";
 import { checkMemory } from "../disorder/memory-need.js";
-import { repositoryRoot } from "../peers/native-programs.js";
+import { findRoot } from "../peers/native-programs.js";
 import { busyWarning, machineFacts, reportHeader } from "../peers/report-header.js";
 import { runMeasurement } from "../peers/run-measurement.js";
 import { type ReportFlags, writeReports } from "../peers/write-reports.js";
@@ -9,6 +9,7 @@ import { measureHybrid } from "../schedules/hybrid.js";
 import { type HybridSetting, hybridSettings } from "../schedules/hybrid-settings.js";
 import { type DataParallelResult, describeSchedules, type HybridResult, schedulesMarkdown } from "../schedules/report.js";
 import { out } from "../terminal/colors.js";
+import { exitCodesText } from "../terminal/exit-codes.js";
 import { withProgress } from "../terminal/progress.js";
 import { wrap } from "../terminal/wrap.js";
 import { loadWorkload, workloadNames } from "../workloads/load-workload.js";
@@ -60,11 +61,7 @@ Examples:
   $ dfccl bench schedules -w resnet50,vit-b16,gpt2 --scale 0.25
   $ dfccl bench schedules -w none --hybrid all
 
-Exit codes:
-  0    measured
-  1    failed, or a result was wrong
-  2    usage
-  130  interrupted; no file is written`,
+${exitCodesText({ 0: "measured", 1: "failed, or a result was wrong", 2: "usage" }, "no file is written")}`,
     )
     .action(async (flags: SchedulesFlags) => {
       process.exitCode = await benchSchedules(flags);
@@ -97,7 +94,7 @@ async function benchSchedules(flags: SchedulesFlags): Promise<number> {
       }
       for (const setting of settings) hybrid.push(await measureSetting(setting, flags, { ...shared, onStep: count(setting.name) }));
     });
-    const header = { ...reportHeader(repositoryRoot(), machine, ""), rounds, steps, jitter, seed };
+    const header = { ...reportHeader(findRoot(), machine, ""), rounds, steps, jitter, seed };
     const report = { kind: "schedules" as const, header, dataParallel, hybrid };
     say(describeSchedules(report));
     await writeReports(flags, report, schedulesMarkdown);

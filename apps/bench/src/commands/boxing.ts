@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { chooseBoxing, describeBoxing, layout, type NdSbp, parseSbp, placement } from "@dfccl/actor";
 import { type Command, InvalidArgumentError as InvalidOption } from "commander";
 import { drawBoxing } from "../drawing/draw-boxing.js";
+import { exitCodesText } from "../terminal/exit-codes.js";
 import { outputFile, wholeNumber } from "./options.js";
 
 interface BoxingFlags {
@@ -36,10 +37,7 @@ Examples:
   $ dfccl boxing "(P, S0)" "(B, B)" --hierarchy 2x2 -o boxing.svg
   $ dfccl boxing P S0 --shape 5x3 --ranks 0,1 --to-ranks 2,3,4
 
-Exit codes:
-  0  chosen
-  1  failed
-  2  usage, or a layout that is impossible`,
+${exitCodesText({ 0: "chosen", 1: "failed", 2: "usage, or a layout that is impossible" })}`,
     )
     .action(async (from: NdSbp, to: NdSbp, flags: BoxingFlags) => {
       const { shape, ranks, hierarchy, toRanks, toHierarchy = toRanks === undefined ? hierarchy : undefined } = flags;

@@ -2,6 +2,7 @@ import { type ComparedRow, compareReports, fewestSamples, isRegression, readRepo
 import type { Command } from "commander";
 import { readReportText } from "../inputs/read-report-text.js";
 import { out } from "../terminal/colors.js";
+import { exitCodesText } from "../terminal/exit-codes.js";
 import { formatBytes, formatCountOf, formatSeconds, formatTable } from "../terminal/table.js";
 import { wrap } from "../terminal/wrap.js";
 import { numberBetween } from "./options.js";
@@ -33,11 +34,7 @@ Examples:
   $ dfccl compare before.json after.json
   $ dfccl compare before.json after.json --tolerance 10 --json
 
-Exit codes:
-  0  nothing is slower
-  1  something is slower, wrong, or was not measured any more
-  2  usage, or a file that is no report
-  3  nothing could be judged: too few samples`,
+${exitCodesText({ 0: "nothing is slower", 1: "something is slower, wrong, or was not measured any more", 2: "usage, or a file that is no report", 3: "nothing could be judged: too few samples" })}`,
     )
     .action((before: string, after: string, flags: CompareFlags) => {
       process.exitCode = compare(before, after, flags);

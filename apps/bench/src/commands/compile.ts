@@ -5,6 +5,7 @@ import type { Command } from "commander";
 import { describeProgram } from "../programs/describe-program.js";
 import { type LoadedProgram, loadProgram } from "../programs/load-program.js";
 import { out } from "../terminal/colors.js";
+import { exitCodesText } from "../terminal/exit-codes.js";
 import { outputFile } from "./options.js";
 import { addLoadOptions, type LoadFlags } from "./program-options.js";
 
@@ -31,10 +32,7 @@ Examples:
   $ dfccl compile ring.ts --stages
   $ dfccl compile ring.ts --instances 4 --protocol ll -o ring.xml
 
-Exit codes:
-  0  compiled and proven
-  1  refused: the message says why, and at which line
-  2  usage, or no program in the file`,
+${exitCodesText({ 0: "compiled and proven", 1: "refused: the message says why, and at which line", 2: "usage, or no program in the file" })}`,
     )
     .action(async (file: string, flags: CompileFlags) => {
       await runCompile(await loadProgram(file, flags), flags);

@@ -9,6 +9,7 @@ import { runInProcesses } from "../disorder/run-in-processes.js";
 import { makeBuffers } from "../disorder/setting.js";
 import { type OrderKind, orderKinds } from "../disorder/submission-order.js";
 import { out } from "../terminal/colors.js";
+import { exitCodesText } from "../terminal/exit-codes.js";
 import { type Interruption, watchForInterruption } from "../terminal/interruption.js";
 import { withNote } from "../terminal/note.js";
 import { withProgress } from "../terminal/progress.js";
@@ -78,12 +79,7 @@ Examples:
 A workload of your own is a JSON file:
   {"name": "mine", "tensors": [{"name": "w", "elements": 1000}]}
 
-Exit codes:
-  0    everything completed bit for bit (and, with --control, the control
-       deadlocked)
-  1    something did not
-  2    usage
-  130  interrupted; what was done until then is printed`,
+${exitCodesText({ 0: "everything completed bit for bit (and, with --control, the control deadlocked)", 1: "something did not", 2: "usage" }, "what was done until then is printed")}`,
     )
     .action(async (flags: DisorderFlags) => {
       process.exitCode = await disorder(flags);

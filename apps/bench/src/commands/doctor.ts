@@ -7,6 +7,7 @@ import type { Finding, State } from "../doctor/finding.js";
 import { streamFacts, streamFindings } from "../doctor/streams.js";
 import { tryGpuProcesses } from "../launch/try-gpu-processes.js";
 import { out } from "../terminal/colors.js";
+import { exitCodesText } from "../terminal/exit-codes.js";
 import { formatBytes } from "../terminal/table.js";
 
 export function addDoctorCommand(program: Command): void {
@@ -22,10 +23,7 @@ Examples:
   $ dfccl doctor            a table with a line for each thing
   $ dfccl doctor --json     the same for a script
 
-Exit codes:
-  0  collectives run here
-  1  something required is missing; its line says how to get it
-  2  usage`,
+${exitCodesText({ 0: "collectives run here", 1: "something required is missing; its line says how to get it", 2: "usage" })}`,
     )
     .action(async (flags: { json?: boolean }) => {
       const findings = [machine(), node(), await engine(), network(), ...(await gpus()), ...tools()];

@@ -4,6 +4,7 @@ import { drawSchedule } from "../drawing/draw-schedule.js";
 import { drawChunkDag, drawInstructionDag, writesChunk } from "../drawing/draw-stages.js";
 import { type LoadedProgram, loadProgram } from "../programs/load-program.js";
 import { ProgramFileError } from "../programs/program-file-error.js";
+import { exitCodesText } from "../terminal/exit-codes.js";
 import { outputFile, wholeNumber } from "./options.js";
 import { addLoadOptions, type LoadFlags } from "./program-options.js";
 
@@ -27,10 +28,7 @@ Examples:
   $ dfccl draw ring.ts -o ring.svg
   $ dfccl draw hierarchical.ts --what instructions --chunk 0 -o chunk-0.svg
 
-Exit codes:
-  0  drawn
-  1  refused: it isn't right
-  2  usage, or no program in the file`,
+${exitCodesText({ 0: "drawn", 1: "refused: it isn't right", 2: "usage, or no program in the file" })}`,
     )
     .action(async (file: string, flags: DrawFlags) => {
       const svg = draw(file, await loadProgram(file, flags), flags);

@@ -1,12 +1,15 @@
 import { randomUUID } from "node:crypto";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { launchProcesses } from "../launch/launch-processes.js";
+import { exitCodesText } from "../terminal/exit-codes.js";
 import { wholeNumber } from "./options.js";
 
 interface LaunchFlags {
   readonly ranks: number;
   readonly job: string;
   readonly keepGoing?: boolean;
+  readonly prefix?: boolean;
+  readonly restarts: number;
 }
 
 export function addLaunchCommand(program: Command): void {
@@ -15,12 +18,20 @@ export function addLaunchCommand(program: Command): void {
     .summary("start a program once a rank, on this machine")
     .description(
       "Starts a program N times and tells each process its rank, in DFCCL_RANK, DFCCL_WORLD_SIZE and DFCCL_JOB; joinWorld() reads " +
-        "them. When one fails, the others are ended too. dfccl run -n N is the same.",
+        "them. When one fails, the others are ended too, and so are all, and what they have started, when this command ends or is killed. " +
+        "dfccl run -n N is the same.",
     )
     .argument("<program...>", "the program and its arguments, as they are; dfccl stands for this command itself")
     .option("-n, --ranks <n>", "processes", wholeNumber(1, 1024), 2)
-    .option("--job <name>", "the job's name (default: a new one)", randomUUID())
+    .addOption(new Option("--job <name>", "the job's name").default(randomUUID(), "a new one"))
     .option("--keep-going", "let the others run on when one fails")
+    .option("--prefix", "begin each line of output with its rank, as mpirun --tag-output does: [3] …")
+    .addOption(
+      new Option("--restarts <n>", "start all ranks again when one fails, at most so often, as torchrun's --max-restarts does")
+        .argParser(wholeNumber(0, 1000))
+        .default(0)
+        .conflicts("keepGoing"),
+    )
     .passThroughOptions()
     .addHelpText(
       "after",
@@ -28,12 +39,9 @@ export function addLaunchCommand(program: Command): void {
 Examples:
   $ dfccl launch -n 8 dfccl disorder
   $ dfccl launch -n 4 node train.js --epochs 3
+  $ dfccl launch -n 4 --prefix --restarts 3 node train.js
 
-Exit codes:
-  0    every process ended with 0
-  1    one did not; which, is told
-  2    usage
-  130  interrupted`,
+${exitCodesText({ 0: "every process ended with 0", 1: "one did not; which, is told", 2: "usage" })}`,
     )
     .action(async ([name = "", ...args]: string[], flags: LaunchFlags) => {
       process.exitCode = await launchProcesses(name, args, flags);

@@ -1,6 +1,19 @@
 import { collectiveNames, isCollectiveName } from "@dfccl/collective-tests";
 import type { Command } from "commander";
 import { perfMain } from "../perf/main.js";
+import { exitCodesText } from "../terminal/exit-codes.js";
+
+const ends = {
+  0: "ran, and every result is right",
+  1: "failed, or a rank died",
+  2: "CUDA failed",
+  3: "NCCL failed",
+  4: "a wait took longer than --timeout",
+  5: "a backend is not there, or does not do what was asked of it",
+  6: "invalid usage",
+  7: "a result was wrong, or too slow for NCCL_TESTS_MIN_BW",
+  255: "bad arguments",
+};
 
 export function addPerfCommand(program: Command): void {
   program
@@ -21,15 +34,7 @@ Examples:
   $ dfccl perf alltoall -b 4K -e 4M -f 4 -g 4 --backend cpu,mpi -J alltoall.json
   $ dfccl perf all_reduce -g 4 --concurrent 16 --order random --delay 1:500
 
-Exit codes:
-  0    ran, and every result is right
-  1    failed, or a rank died
-  2    CUDA failed, 3: NCCL failed
-  4    a wait took longer than --timeout
-  5    a backend is not there, or does not do what was asked of it
-  6    invalid usage
-  7    a result was wrong, or too slow for NCCL_TESTS_MIN_BW
-  255  bad arguments`,
+${exitCodesText(ends)}`,
     )
     .action(async (name: string, args: string[], _, command: Command) => {
       const collective = name.replace(/_perf$/, "");

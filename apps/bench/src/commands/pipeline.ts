@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { gpipeCounts, leastCounts, oneFlowCounts, type Pass, type PipelineCounts, simulatePipeline } from "@dfccl/actor";
 import type { Command } from "commander";
 import { drawPipelines, type PipelineLane } from "../drawing/draw-pipeline.js";
+import { exitCodesText } from "../terminal/exit-codes.js";
 import { formatTable } from "../terminal/table.js";
 import { numberBetween, outputFile, wholeNumber } from "./options.js";
 
@@ -33,10 +34,7 @@ Examples:
   $ dfccl pipeline
   $ dfccl pipeline --stages 8 --micro-batches 32 -o pipeline.svg
 
-Exit codes:
-  0  shown
-  1  failed
-  2  usage`,
+${exitCodesText({ 0: "shown", 1: "failed", 2: "usage" })}`,
     )
     .action(showPipelines);
 }

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import type { Command } from "commander";
 import { reportPage } from "../report/page.js";
 import { compareFiles, readSection } from "../report/read-section.js";
+import { exitCodesText } from "../terminal/exit-codes.js";
 import { formatBytes, formatCountOf } from "../terminal/table.js";
 import { outputFile } from "./options.js";
 
@@ -29,10 +30,7 @@ Examples:
   $ dfccl report ar.json -o report.html
   $ dfccl report *.json --title "Before the release"
 
-Exit codes:
-  0  written
-  1  failed
-  2  usage, or a file that is no result`,
+${exitCodesText({ 0: "written", 1: "failed", 2: "usage, or a file that is no result" })}`,
     )
     .action((files: readonly string[], { output, title }: ReportFlags) => {
       const single = files.map((file, i) => readSection(file, `section-${i + 1}`));

@@ -4,6 +4,7 @@ import { type Command, Option } from "commander";
 import { loadProgram } from "../programs/load-program.js";
 import { runOnEngine } from "../programs/run-on-engine.js";
 import { out } from "../terminal/colors.js";
+import { exitCodesText } from "../terminal/exit-codes.js";
 import { formatBytes, formatCountOf } from "../terminal/table.js";
 import { byteSize, wholeNumber } from "./options.js";
 import { addProgramChoices, type LoadFlags, programFile } from "./program-options.js";
@@ -40,10 +41,7 @@ Examples:
   $ dfccl run ring.ts --bytes 4M --iterations 100 --copies 8
   $ dfccl run ring-all-reduce:ll all-pairs-one-shot-all-reduce:ll:direct --ranks 2 --backend cuda
 
-Exit codes:
-  0  every bit is right
-  1  refused, or a result was wrong; with -n, a process failed
-  2  usage, or no program in the file`,
+${exitCodesText({ 0: "every bit is right", 1: "refused, or a result was wrong; with -n, a process failed", 2: "usage, or no program in the file" })}`,
     )
     .action(async (files: string[], flags: RunFlags, command: Command) => {
       if (flags.n !== undefined) command.error(`Write -n before everything else: dfccl run -n ${flags.n} ${files.join(" ")}`);

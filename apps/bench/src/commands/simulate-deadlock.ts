@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import { deadlockPresetNames } from "../simulate/deadlock-preset-names.js";
 import type { SimulateDeadlockFlags } from "../simulate/run-deadlock.js";
+import { exitCodesText } from "../terminal/exit-codes.js";
 import { addDrawingOptions } from "./drawing-options.js";
 import { outputFile, requireFileOrPreset, wholeNumber } from "./options.js";
 
@@ -51,11 +52,7 @@ Examples:
   $ dfccl simulate deadlock --preset figures --svg charts
   $ dfccl simulate deadlock --preset table1 --rounds 2000 --json
 
-Exit codes:
-  0    simulated, and everything that deadlocked completes with preemption
-  1    something did not complete
-  2    usage
-  130  interrupted; the rounds finished by then are printed, as partial`,
+${exitCodesText({ 0: "simulated, and everything that deadlocked completes with preemption", 1: "something did not complete", 2: "usage" }, "the rounds finished by then are printed, as partial")}`,
     )
     .action(async (path: string | undefined, flags: SimulateDeadlockFlags) => {
       requireFileOrPreset(command, "a configuration file", path, flags.preset);

@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import { programPresetNames } from "../simulate/program-preset-names.js";
 import type { SimulateProgramFlags } from "../simulate/run-program.js";
+import { exitCodesText } from "../terminal/exit-codes.js";
 import { addDrawingOptions } from "./drawing-options.js";
 import { byteSize, requireFileOrPreset, sizesOption, wholeNumber } from "./options.js";
 import { addProgramChoices, programFile } from "./program-options.js";
@@ -32,11 +33,7 @@ Examples:
   $ dfccl simulate program mine.ts --gpus 8 --cards 4 --bytes 1M,64M --tile 128K
   $ dfccl simulate program --preset two-level --report two-level.html
 
-Exit codes:
-  0    simulated
-  1    failed
-  2    usage, or there is no such program
-  130  interrupted`,
+${exitCodesText({ 0: "simulated", 1: "failed", 2: "usage, or there is no such program" })}`,
     )
     .action(async (path: string | undefined, flags: SimulateProgramFlags) => {
       requireFileOrPreset(command, "a program's file", path, flags.preset);

@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import type { SimulateScheduleFlags } from "../simulate/run-schedule.js";
 import { schedulePresetNames } from "../simulate/schedule-preset-names.js";
+import { exitCodesText } from "../terminal/exit-codes.js";
 import { addDrawingOptions } from "./drawing-options.js";
 import { requireFileOrPreset, wholeNumber } from "./options.js";
 
@@ -44,11 +45,7 @@ Examples:
   $ dfccl simulate schedule --preset late-rank --report late-rank.html
   $ dfccl simulate schedule --preset scale --gpus 80000 --json
 
-Exit codes:
-  0    everything completed
-  1    something did not: a deadlock, as with the policy in-order
-  2    usage
-  130  interrupted; of --preset scale, what was finished is printed, as partial`,
+${exitCodesText({ 0: "everything completed", 1: "something did not: a deadlock, as with the policy in-order", 2: "usage" }, "of --preset scale, what was finished is printed, as partial")}`,
     )
     .action(async (path: string | undefined, flags: SimulateScheduleFlags) => {
       requireFileOrPreset(command, "a workload file", path, flags.preset);

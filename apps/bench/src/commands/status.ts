@@ -5,6 +5,7 @@ import { describeWorld, isStuck } from "../status/describe-world.js";
 import { metricsOf } from "../status/metrics.js";
 import { serveMetrics } from "../status/serve-metrics.js";
 import { writeFlightRecords } from "../status/write-flight-records.js";
+import { exitCodesText } from "../terminal/exit-codes.js";
 import { watchForInterruption } from "../terminal/interruption.js";
 import { outputFolder } from "./options.js";
 
@@ -54,11 +55,7 @@ Examples:
   $ dfccl status --listen 9464
   $ dfccl status --flight-record records
 
-Exit codes:
-  0  all is well, or there is no world
-  1  a rank is gone, or something has waited for more than 10 s
-  2  usage
-  130, 143  interrupted while it served metrics`,
+${exitCodesText({ 0: "all is well, or there is no world", 1: "a rank is gone, or something has waited for more than 10 s", 2: "usage" }, "while it served metrics")}`,
     )
     .action(async (flags: StatusFlags) => {
       process.exitCode = flags.listen === undefined ? status(flags) : await listen(flags.listen);

@@ -7,6 +7,7 @@ import { describeStickiness } from "../stickiness/describe.js";
 import type { StickinessReport, StickinessRun } from "../stickiness/report.js";
 import { runStickiness } from "../stickiness/run-stickiness.js";
 import { out } from "../terminal/colors.js";
+import { exitCodesText } from "../terminal/exit-codes.js";
 import { withProgress } from "../terminal/progress.js";
 import { wrap } from "../terminal/wrap.js";
 import { byteSize, numberBetween, outputFileOrDash, wholeNumber } from "./options.js";
@@ -46,11 +47,7 @@ Examples:
   $ dfccl stickiness --late 20 --json stickiness.json
   $ dfccl report stickiness.json
 
-Exit codes:
-  0    measured
-  1    failed, or a result was wrong
-  2    usage
-  130  interrupted; no file is written`,
+${exitCodesText({ 0: "measured", 1: "failed, or a result was wrong", 2: "usage" }, "no file is written")}`,
     )
     .action(async (flags: StickinessFlags, command: Command) => {
       const { lateRank = flags.ranks - 1 } = flags;

@@ -2,6 +2,7 @@ import type { TrainOptions, TrainResult } from "@dfccl/train";
 import { type Command, Option } from "commander";
 import { checkMemory } from "../disorder/memory-need.js";
 import { err, out } from "../terminal/colors.js";
+import { exitCodesText } from "../terminal/exit-codes.js";
 import { type Interruption, watchForInterruption } from "../terminal/interruption.js";
 import { withProgress } from "../terminal/progress.js";
 import { formatBytes, formatCountOf } from "../terminal/table.js";
@@ -70,11 +71,7 @@ Examples:
     $ dfccl train gpt --checkpoint gpt-run
     $ dfccl train gpt --checkpoint gpt-run --resume
 
-Exit codes:
-  0    trained
-  1    failed, or a rank was lost
-  2    usage, or a plan that is impossible
-  130  interrupted; the checkpoint says where`,
+${exitCodesText({ 0: "trained", 1: "failed, or a rank was lost", 2: "usage, or a plan that is impossible" }, "the checkpoint says where")}`,
     )
     .action(async (named: string | undefined, flags: TrainFlags, command: Command) => {
       const { synthetic } = flags;

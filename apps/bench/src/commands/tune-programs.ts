@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { requireOutput } from "../outputs/require-output.js";
 import { rulesOf, saveProgramTable } from "../programs/program-table.js";
 import { out } from "../terminal/colors.js";
+import { exitCodesText } from "../terminal/exit-codes.js";
 import { watchForInterruption } from "../terminal/interruption.js";
 import { formatBytes, formatTable } from "../terminal/table.js";
 import { machineFingerprint } from "../tuning/machine-fingerprint.js";
@@ -28,11 +29,7 @@ Examples:
   $ dfccl tune programs *.xml -b 4K,64K,1M,16M -o all-reduce.json
   $ dfccl tune programs --gpus --instances 1,8,32 ring-all-reduce all-pairs-two-shot-all-reduce:direct{,:phases}
 
-Exit codes:
-  0    measured and written
-  1    failed, or a program was refused; nothing is written
-  2    usage
-  130  interrupted; nothing is written`,
+${exitCodesText({ 0: "measured and written", 1: "failed, or a program was refused; nothing is written", 2: "usage" }, "nothing is written")}`,
     )
     .action(async (files: string[], flags: TuneProgramsFlags) => {
       process.exitCode = await tunePrograms(files, flags);

@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import { checkMemory } from "../disorder/memory-need.js";
 import { requireOutput } from "../outputs/require-output.js";
 import { out, wantsColors } from "../terminal/colors.js";
+import { exitCodesText } from "../terminal/exit-codes.js";
 import { watchForInterruption } from "../terminal/interruption.js";
 import { withProgress } from "../terminal/progress.js";
 import { formatCountOf } from "../terminal/table.js";
@@ -63,11 +64,7 @@ Examples:
     $ dfccl tune -r 16 --output sixteen.json
     $ dfccl disorder -r 16 --policy ./sixteen.json
 
-Exit codes:
-  0    measured and stored
-  1    failed; nothing is stored
-  2    usage
-  130  interrupted; nothing is stored`,
+${exitCodesText({ 0: "measured and stored", 1: "failed; nothing is stored", 2: "usage" }, "nothing is stored")}`,
     )
     .action(async (flags: TuneFlags) => {
       process.exitCode = await runTune(flags);

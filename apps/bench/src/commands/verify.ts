@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { loadProgram } from "../programs/load-program.js";
 import { inFile } from "../programs/program-file-error.js";
 import { out } from "../terminal/colors.js";
+import { exitCodesText } from "../terminal/exit-codes.js";
 import { formatCountOf } from "../terminal/table.js";
 import { addLoadOptions, type LoadFlags } from "./program-options.js";
 
@@ -20,10 +21,7 @@ Examples:
   $ dfccl verify ring.ts
   $ dfccl verify allreduce.xml
 
-Exit codes:
-  0  verified
-  1  refused: the message has the counterexample
-  2  usage, or no program in the file`,
+${exitCodesText({ 0: "verified", 1: "refused: the message has the counterexample", 2: "usage, or no program in the file" })}`,
     )
     .action(async (file: string, flags: LoadFlags) => {
       const { name, program, postcondition, compiled } = await loadProgram(file, flags);

@@ -1,68 +1,42 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import os from "node:os";
-import { err } from "../terminal/colors.js";
+import { randomUUID } from "node:crypto";
+import { killMs } from "./ending-times.js";
+import { endMarkedProcesses } from "./marked-processes.js";
+import { relaySignals } from "./relay-signals.js";
+import { type RunningRanks, runRanks } from "./run-ranks.js";
+import { watchLaunch } from "./watcher.js";
 
 export interface LaunchOptions {
   readonly ranks: number;
   readonly job: string;
   readonly keepGoing?: boolean;
+  readonly prefix?: boolean;
+  /** How often all ranks are started anew after one has failed. */
+  readonly restarts?: number;
 }
 
-// What the survivors have to say about a rank that failed is worth a moment.
-const graceMs = 2_000;
-const killMs = 5_000;
-// The terminal was closed, too: the ranks would go on without anybody to end them.
-const endingSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-
 /**
- * Starts a program once a rank and waits for all. When one fails, the others are told to end, and after a while made to.
- * Signals that would end this process end them.
- * @returns the exit code: 0 where every process ended with it.
+ * Starts a program once a rank and waits for all. When one fails, the others are ended, and all started anew where that was asked
+ * for. Signals that would end this process end them; so does the end of this process, whatever ends it.
+ * @returns the exit code: 0 where every process ended with it; 128 and its number after a signal.
  */
 export async function launchProcesses(name: string, args: readonly string[], options: LaunchOptions): Promise<number> {
-  const { ranks, job, keepGoing = false } = options;
+  const { restarts = 0, ...world } = options;
   const [command, ...first] = name === "dfccl" ? [process.execPath, process.argv[1] ?? "dfccl"] : [name];
-  const children: ChildProcess[] = [];
-  const timers: NodeJS.Timeout[] = [];
-  let interrupted = false;
-  let failed = false;
-  const endAll = (signal: NodeJS.Signals): void => {
-    for (const child of children) if (child.exitCode === null && child.signalCode === null) child.kill(signal);
-  };
-  const onSignal = (signal: NodeJS.Signals): void => {
-    interrupted = true;
-    endAll(signal);
-    timers.push(setTimeout(endAll, killMs, "SIGKILL"));
-  };
-  const onFailure = (): void => {
-    failed = true;
-    if (keepGoing || timers.length > 0) return;
-    timers.push(setTimeout(endAll, graceMs, "SIGTERM"), setTimeout(endAll, graceMs + killMs, "SIGKILL"));
-  };
-  for (const signal of endingSignals) process.on(signal, onSignal);
-  const ends = Array.from({ length: ranks }, (_, rank) => {
-    const env = { ...process.env, DFCCL_RANK: `${rank}`, DFCCL_WORLD_SIZE: `${ranks}`, DFCCL_JOB: job };
-    const child = spawn(command ?? name, [...first, ...args], { env, stdio: [rank === 0 ? "inherit" : "ignore", "inherit", "inherit"] });
-    children.push(child);
-    return new Promise<void>((resolve) => {
-      const end = (how: string | undefined): void => {
-        if (how !== undefined && !interrupted) {
-          if (!failed) process.stderr.write(err.red(`Rank ${rank}${child.pid === undefined ? "" : ` (process ${child.pid})`} ${how}.\n`));
-          onFailure();
-        }
-        resolve();
-      };
-      child.on("error", (error) =>
-        end(`could not be started: ${error.message}. Look at the program's path, and whether it may be executed`),
-      );
-      child.on("close", (code, signal) =>
-        end(signal === null ? (code === 0 ? undefined : `ended with ${code}`) : `was ended by ${signal} (${os.constants.signals[signal]})`),
-      );
-    });
-  });
-  await Promise.all(ends);
-  for (const timer of timers) clearTimeout(timer);
-  for (const signal of endingSignals) process.off(signal, onSignal);
-  if (interrupted) return 130;
-  return failed ? 1 : 0;
+  const mark = randomUUID();
+  // A pipe each for 1,024 ranks.
+  if (world.prefix) for (const stream of [process.stdout, process.stderr]) stream.setMaxListeners(0);
+  let running: RunningRanks | undefined;
+  using _ = watchLaunch(mark);
+  using signals = relaySignals((signal) => running?.end(signal));
+  for (let restart = 0; ; restart += 1) {
+    running = runRanks(command ?? name, [...first, ...args], { ...world, mark, restart });
+    const outcome = await running.ended;
+    if (outcome === "completed" && signals.exitCode() === undefined) return 0;
+    // What a rank has started may have outlived it, and would be in the way of the next one.
+    if (!world.keepGoing) await endMarkedProcesses(mark, { graceMs: killMs });
+    const interrupted = signals.exitCode();
+    if (interrupted !== undefined) return interrupted;
+    if (outcome === "not started" || restart === restarts) return 1;
+    process.stderr.write(`Starting all ranks again: restart ${restart + 1} of ${restarts}.\n`);
+  }
 }

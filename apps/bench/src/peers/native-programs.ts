@@ -13,16 +13,17 @@ export function findRoot(from: string = dirname(fileURLToPath(import.meta.url)))
   }
 }
 
+/** What stands above commands that compile what they measure; the published package hasn't got them. */
+export const inCloneOnly = "In a clone of the repository only; what measures is built on demand";
+
+/** What to do about what only a clone has. */
+export const cloneRemedy = "Clone the repository, run npm run build in it, and there the same command as node apps/bench/dist/cli.js.";
+
 /** The same, where one is needed. @throws {BenchError} NO_SOURCES */
 export function repositoryRoot(from?: string): string {
   const root = findRoot(from);
   if (root === undefined) {
-    throw new BenchError(
-      "NO_SOURCES",
-      "The native benchmarks are not part of the published package.",
-      "Clone the repository, run npm run build in it, and there the same command as node apps/bench/dist/cli.js.",
-      { from },
-    );
+    throw new BenchError("NO_SOURCES", "The native benchmarks are not part of the published package.", cloneRemedy, { from });
   }
   return root;
 }

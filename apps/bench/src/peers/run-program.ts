@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { BenchError } from "./bench-error.js";
+import { endGroup, endWithUs } from "./end-with-us.js";
 
 export interface ProgramRun {
   readonly command: string;
@@ -35,13 +36,8 @@ export const runProgram: RunProgram = ({ command, args, cwd, env, timeoutMs = 60
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       stderr += text;
     });
-    const stop = (): void => {
-      try {
-        if (child.pid !== undefined) process.kill(-child.pid, "SIGTERM");
-      } catch {
-        // It has ended in this moment.
-      }
-    };
+    endWithUs(child);
+    const stop = (): void => endGroup(child);
     let isLate = false;
     const timer = setTimeout(() => {
       isLate = true;

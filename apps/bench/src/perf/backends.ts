@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type OpenBackend, type PerfBackend, PerfError, type PerfOptions, ranksOf } from "@dfccl/collective-tests";
 import type { Program } from "@dfccl/primitives";
 import { mpirunFlags } from "../peers/measure-peers.js";
-import { findCommand } from "../peers/native-programs.js";
+import { cloneRemedy, findCommand, findRoot } from "../peers/native-programs.js";
 import { jsonLines, runProgram } from "../peers/run-program.js";
 import type { EngineRequest } from "./engine-request.js";
 import type { FindPrograms } from "./find-programs.js";
@@ -64,13 +64,16 @@ async function openMpi(options: PerfOptions, findPrograms: FindPrograms, signal:
   checkRanks(ranks);
   const mpirun = findCommand("mpirun");
   const program = join(await findPrograms("perf", signal), "openmpi_perf_mpi");
+  if (!existsSync(program) && findRoot() === undefined) {
+    throw new PerfError("BACKEND_MISSING", "The backend mpi is missing: it is built against the MPI that it measures.", cloneRemedy);
+  }
   if (mpirun === undefined || !existsSync(program)) {
     const what = mpirun === undefined ? "mpirun is not on the PATH" : "its headers were not found when the programs were built";
     throw new PerfError("BACKEND_MISSING", `The backend mpi is missing: ${what}.`, "Type: apt-get install openmpi-bin libopenmpi-dev");
   }
   const version = /\d+\.\d+\.\d+/.exec(await runProgram({ command: mpirun, args: ["--version"], signal }))?.[0] ?? "";
   const args = [...mpirunFlags(userInfo().uid === 0), "-np", String(ranks), program];
-  return openNative({ name: "mpi", version, ...cpuRanks(ranks), command: mpirun, args });
+  return openNative({ name: "mpi", version, ...cpuRanks(ranks), command: mpirun, args, startsOthers: true });
 }
 
 function checkRanks(ranks: number): void {

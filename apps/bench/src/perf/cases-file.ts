@@ -1,10 +1,10 @@
-import { writeFileSync } from "node:fs";
+import { type PathOrFileDescriptor, writeFileSync } from "node:fs";
 import { dataTypeOf, type PerfCase, reduceOpOf } from "@dfccl/collective-tests";
 import { dataTypeCode, reduceOpCode } from "@dfccl/primitives";
 
 /** What the native loop measures: a line a case, warm-ups with a "w" before them, and what only buffers must hold with a "b". */
 export function writeCases(
-  path: string,
+  to: PathOrFileDescriptor,
   warmUps: readonly PerfCase[],
   cases: readonly PerfCase[],
   buffersFor: readonly PerfCase[] = [],
@@ -14,5 +14,5 @@ export function writeCases(
     return `${[count, ...codes, Math.max(root, 0), iterations, program].join(" ")}\n`;
   };
   const lines = [...warmUps.map((one) => `w${line(one)}`), ...cases.map(line), ...buffersFor.map((one) => `b${line(one)}`)];
-  writeFileSync(path, lines.join(""));
+  writeFileSync(to, lines.join(""));
 }

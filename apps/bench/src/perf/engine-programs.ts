@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { type PathOrFileDescriptor, writeFileSync } from "node:fs";
 import type { CollectiveName } from "@dfccl/collective-tests";
 import { buildProgram, createProgram, encodeAllRanks, type InputTerm, type Program, type Step, verifyProgram } from "@dfccl/primitives";
 
@@ -81,11 +81,11 @@ function exchange(ranks: number, lanes: number, chunks: (from: number, to: numbe
 }
 
 /** Every rank's bytes, each after its length: what the native loop reads. */
-export function writePrograms(path: string, program: Program): void {
+export function writePrograms(to: PathOrFileDescriptor, program: Program): void {
   const parts = encodeAllRanks(program).flatMap((bytes) => {
     const length = new Uint8Array(4);
     new DataView(length.buffer).setUint32(0, bytes.byteLength, true);
     return [length, bytes];
   });
-  writeFileSync(path, Buffer.concat(parts));
+  writeFileSync(to, Buffer.concat(parts));
 }

@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
+import { dirname } from "node:path";
 import { PerfError } from "@dfccl/collective-tests";
-import { buildNativeTarget, findCommand, repositoryRoot } from "../peers/native-programs.js";
+import { findNativeProgram } from "@dfccl/core";
+import { buildNativeTarget, findCommand, findRoot } from "../peers/native-programs.js";
 import { withNote } from "../terminal/note.js";
 
 /** Programs that belong together, as CMake calls them: those for CPUs, and the one for GPUs. */
@@ -12,34 +14,58 @@ export type FindPrograms = (programs: ProgramSet, signal?: AbortSignal) => Promi
 const built = new Map<ProgramSet, Promise<string>>();
 
 /**
- * The folder of the native loops: what DFCCL_PERF_PROGRAMS names, or this clone's, built where something has changed.
- * @throws {BenchError} NO_SOURCES, NO_CMAKE, BUILD_FAILED
+ * The folder of the native loops: what DFCCL_PERF_PROGRAMS names; in a clone what is built there, where something has changed; else
+ * the platform's package, which has them prebuilt.
+ * @throws {BenchError} NO_CMAKE, BUILD_FAILED
  * @throws {PerfError} BACKEND_MISSING
  */
-export const nativePrograms: FindPrograms = (programs, signal) => {
+export const nativePrograms: FindPrograms = async (programs, signal) => {
   const { DFCCL_PERF_PROGRAMS: stated } = process.env;
-  if (stated) return Promise.resolve(stated);
+  if (stated) return stated;
+  if (programs === "perf_gpu") checkDriver();
+  const root = findRoot();
+  if (root === undefined) return packagedPrograms(programs);
   const known = built.get(programs);
   if (known) return known;
-  const root = repositoryRoot();
-  if (programs === "perf_gpu") checkGpuTools();
+  if (programs === "perf_gpu") checkCompiler();
   const note = programs === "perf" ? "Building the native loop" : "Building the engine for GPUs, which takes minutes";
   const building = withNote(note, () => buildNativeTarget(root, programs, signal));
   built.set(programs, building);
   return building;
 };
 
-/** Whether it is worth building anything for GPUs. */
-function checkGpuTools(): void {
-  const missing = (what: string, remedy: string): PerfError =>
-    new PerfError("BACKEND_MISSING", `Backends on GPUs are missing: ${what}.`, remedy);
-  if (!["/dev/nvidiactl", "/dev/dxg"].some((path) => existsSync(path))) {
-    throw missing("this machine has no NVIDIA driver", "Install it, or measure on CPUs.");
-  }
-  if (findCommand("nvcc") === undefined) {
-    throw missing(
-      "nvcc is not on the PATH, which builds what measures them",
-      "Install the CUDA toolkit, or use the folder of npm run pack:gpu.",
-    );
-  }
+/** Whether backends on GPUs have their loop here without a compiler. */
+export function hasPackagedGpuPrograms(): boolean {
+  return Boolean(process.env.DFCCL_PERF_PROGRAMS) || findNativeProgram("perf_gpu") !== undefined;
+}
+
+function packagedPrograms(programs: ProgramSet): string {
+  const program = findNativeProgram(programs === "perf" ? "perf_bench" : programs);
+  if (program !== undefined) return dirname(program);
+  if (programs === "perf_gpu")
+    throw missingGpu("the package with the GPU engine isn't installed", "Type: npm install @dfccl/native-linux-x64-gnu-cuda");
+  throw new PerfError(
+    "BACKEND_MISSING",
+    "The native loop is missing: the package of this platform isn't installed.",
+    "Install again with optional dependencies: npm install --include=optional dfccl",
+  );
+}
+
+/** Whether it is worth looking for anything for GPUs. */
+function checkDriver(): void {
+  if (["/dev/nvidiactl", "/dev/dxg"].some((path) => existsSync(path))) return;
+  throw missingGpu("this machine has no NVIDIA driver", "Install it, or measure on CPUs.");
+}
+
+/** And building it. */
+function checkCompiler(): void {
+  if (findCommand("nvcc") !== undefined) return;
+  throw missingGpu(
+    "nvcc is not on the PATH, which builds what measures them",
+    "Install the CUDA toolkit, or use the folder of npm run pack:gpu.",
+  );
+}
+
+function missingGpu(what: string, remedy: string): PerfError {
+  return new PerfError("BACKEND_MISSING", `Backends on GPUs are missing: ${what}.`, remedy);
 }

@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { hostname, tmpdir } from "node:os";
-import { join } from "node:path";
+import { hostname } from "node:os";
 import {
   type BackendName,
   exitCodes,
@@ -13,6 +11,7 @@ import {
 } from "@dfccl/collective-tests";
 import { machineFacts } from "../peers/report-header.js";
 import { writeCases } from "./cases-file.js";
+import { type InputFiles, inheritedFiles, namedFiles } from "./input-files.js";
 import { nativeArguments } from "./native-arguments.js";
 import { type NativeFailure, readNativeLine } from "./native-rows.js";
 import { type Ended, startProgram, streamProgram } from "./stream-program.js";
@@ -27,8 +26,10 @@ export interface NativeCommand {
   readonly memoryBytes: number;
   readonly command: string;
   readonly args: readonly string[];
-  /** More arguments, for files of which are made in `folder`. */
-  readonly prepare?: (measurement: Measurement, folder: string) => readonly string[];
+  /** More arguments, with the files that they name. */
+  readonly prepare?: (measurement: Measurement, files: InputFiles) => readonly string[];
+  /** Whether the command starts what reads the files, and so can't hand on what it inherits. */
+  readonly startsOthers?: boolean;
   /** Figures of the machine, where they have been asked for. */
   readonly probe?: Readonly<Record<string, unknown>>;
   /** Whether it is started once and stays while other backends measure. */
@@ -47,37 +48,33 @@ export function openNative(native: NativeCommand): OpenBackend {
   };
 }
 
-/** A folder of its own for what the native loop reads, and the command line that names it. */
-function prepare(native: NativeCommand, measurement: Measurement): { readonly folder: string; readonly args: string[] } {
+/** What the native loop reads, and the command line that names it. */
+function prepare(native: NativeCommand, measurement: Measurement): { readonly files: InputFiles; readonly args: string[] } {
   const { run, cases, warmUps, cycles, buffersFor } = measurement;
-  const folder = mkdtempSync(join(tmpdir(), "dfccl-perf-"));
-  const file = join(folder, "cases");
-  writeCases(file, warmUps, cases, buffersFor);
-  const prepared = native.prepare ? native.prepare(measurement, folder) : [];
-  return { folder, args: [...native.args, ...nativeArguments(run, cycles), "--cases", file, ...prepared] };
+  const files = native.startsOthers ? namedFiles() : inheritedFiles();
+  const path = files.add("cases", (to) => writeCases(to, warmUps, cases, buffersFor));
+  const prepared = native.prepare ? native.prepare(measurement, files) : [];
+  return { files, args: [...native.args, ...nativeArguments(run, cycles), "--cases", path, ...prepared] };
 }
 
 async function measure(native: NativeCommand, measurement: Measurement, onRow: (row: MeasuredRow) => void): Promise<void> {
   const { cases, warmUps, signal } = measurement;
-  const { folder, args } = prepare(native, measurement);
+  const { files, args } = prepare(native, measurement);
+  using _ = files;
   let failure: NativeFailure | undefined;
-  try {
-    const onLine = (text: string): void => {
-      const line = readNativeLine(text, native.name, warmUps.length, cases);
-      if (line.kind === "row") onRow(line.row);
-      if (line.kind === "failure") failure ??= line.failure;
-    };
-    const ended = await streamProgram(native.command, args, onLine, signal);
-    if (failure !== undefined || ended.code !== 0) throw whyItEnded(native.name, ended, failure);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const onLine = (text: string): void => {
+    const line = readNativeLine(text, native.name, warmUps.length, cases);
+    if (line.kind === "row") onRow(line.row);
+    if (line.kind === "failure") failure ??= line.failure;
+  };
+  const ended = await streamProgram({ command: native.command, args, descriptors: files.descriptors }, onLine, signal);
+  if (failure !== undefined || ended.code !== 0) throw whyItEnded(native.name, ended, failure);
 }
 
 function startTurns(native: NativeCommand, measurement: Measurement): Turns {
   const { cases, warmUps, signal } = measurement;
   signal?.throwIfAborted();
-  const { folder, args } = prepare(native, measurement);
+  const { files, args } = prepare(native, measurement);
   let failure: NativeFailure | undefined;
   let onRow: ((row: MeasuredRow) => void) | undefined;
   const onLine = (text: string): void => {
@@ -85,8 +82,12 @@ function startTurns(native: NativeCommand, measurement: Measurement): Turns {
     if (line.kind === "row") onRow?.(line.row);
     if (line.kind === "failure") failure ??= line.failure;
   };
-  const program = startProgram(native.command, [...args, "--turns", "1"], onLine, signal);
-  const ended = program.ended.finally(() => rmSync(folder, { recursive: true, force: true }));
+  const program = startProgram(
+    { command: native.command, args: [...args, "--turns", "1"], descriptors: files.descriptors },
+    onLine,
+    signal,
+  );
+  const ended = program.ended.finally(() => files[Symbol.dispose]());
   // Looked at when the next row is wanted.
   ended.catch(() => {});
   const failed = async (): Promise<never> => {

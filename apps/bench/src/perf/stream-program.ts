@@ -1,5 +1,7 @@
-import { spawn } from "node:child_process";
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
+import { PerfError } from "@dfccl/collective-tests";
+import { endGroup, endWithUs } from "../peers/end-with-us.js";
 
 export interface Ended {
   readonly code: number | null;
@@ -9,6 +11,13 @@ export interface Ended {
 }
 
 const keptErrorBytes = 4096;
+
+export interface ProgramToStart {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** That it inherits, from number 3 on. */
+  readonly descriptors: readonly number[];
+}
 
 export interface RunningProgram {
   readonly ended: Promise<Ended>;
@@ -22,20 +31,17 @@ export interface RunningProgram {
 
 /** Starts a program and hands on each line of its output as it comes. Ends all that it started when aborted. */
 export function startProgram(
-  command: string,
-  args: readonly string[],
+  { command, args, descriptors }: ProgramToStart,
   onLine: (line: string) => void,
   signal?: AbortSignal,
 ): RunningProgram {
   // A group of its own, so that a stop reaches what mpirun has started too, and the terminal's Ctrl-C comes through us.
-  const child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"], detached: true });
-  const stop = (): void => {
-    try {
-      if (child.pid !== undefined) process.kill(-child.pid, "SIGTERM");
-    } catch {
-      // It has ended in this moment.
-    }
-  };
+  const child = spawn(command, args, {
+    stdio: ["pipe", "pipe", "pipe", ...descriptors],
+    detached: true,
+  }) as ChildProcessWithoutNullStreams; // the types only know it of exactly three
+  endWithUs(child);
+  const stop = (): void => endGroup(child);
   // What it doesn't read any more is of no use: `ended` tells why.
   child.stdin.on("error", () => {});
   let stderr = "";
@@ -48,7 +54,8 @@ export function startProgram(
   const ended = new Promise<Ended>((resolve, reject) => {
     child.on("error", (error) => {
       signal?.removeEventListener("abort", stop);
-      reject(error);
+      const remedy = "Look whether it is there, and may be executed.";
+      reject(new PerfError("BACKEND_FAILED", `${command} can't be started (${error.message}).`, remedy, { command }));
     });
     child.on("close", async (code, killedBy) => {
       await linesRead;
@@ -61,14 +68,9 @@ export function startProgram(
 }
 
 /** The same for a program that is asked nothing. */
-export async function streamProgram(
-  command: string,
-  args: readonly string[],
-  onLine: (line: string) => void,
-  signal?: AbortSignal,
-): Promise<Ended> {
+export async function streamProgram(program: ProgramToStart, onLine: (line: string) => void, signal?: AbortSignal): Promise<Ended> {
   signal?.throwIfAborted();
-  const program = startProgram(command, args, onLine, signal);
-  program.endInput();
-  return await program.ended;
+  const running = startProgram(program, onLine, signal);
+  running.endInput();
+  return await running.ended;
 }

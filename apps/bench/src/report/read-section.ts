@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { readReport } from "@dfccl/collective-tests";
+import { PerfError, readReport } from "@dfccl/collective-tests";
 import { readReportText } from "../inputs/read-report-text.js";
 import type { OverheadsReport } from "../overheads/report.js";
 import type { StickinessReport } from "../stickiness/report.js";
@@ -12,9 +12,18 @@ import { type SyntheticReport, syntheticSection, type TrainingReport, trainingCo
 
 /**
  * A result file of any kind, as a section of a report. What kind it is, it says itself; those of nccl-tests itself don't.
- * @throws {PerfError} BAD_REPORT
+ * @throws {PerfError} BAD_REPORT, also of a file in which nothing was measured: its page would be empty.
  */
 export function readSection(path: string, id: string): Section {
+  const section = sectionOf(path, id);
+  if (section.charts.some(({ series }) => series.length > 0)) return section;
+  const why = ["error: ", "not measured: "].flatMap((kind) => section.facts.filter((fact) => fact.startsWith(kind)))[0];
+  throw new PerfError("BAD_REPORT", `${path} has no result${why === undefined ? "" : `: ${why.replace(/\.$/, "")}`}.`, "Measure again.", {
+    path,
+  });
+}
+
+function sectionOf(path: string, id: string): Section {
   const text = readReportText(path);
   const gpuRows = readGpuRows(text);
   if (gpuRows !== undefined) return gpuSection(gpuRows, id, basename(path));

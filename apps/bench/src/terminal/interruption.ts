@@ -1,4 +1,5 @@
 import { constants } from "node:os";
+import { undoNow } from "./undo-at-exit.js";
 
 /** Ctrl-C, the SIGTERM of whoever started the program, or its terminal being closed. */
 export interface Interruption extends Disposable {
@@ -25,6 +26,7 @@ export function watchForInterruption(): Interruption {
       controller.abort();
     } else if (performance.now() - first.at > sameMs) {
       stop();
+      undoNow();
       process.kill(process.pid, name);
     }
   };

@@ -85,13 +85,43 @@ describe("dfccl launch", () => {
     expect(code).toBe(1);
   });
 
-  it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("hands a %s on", { timeout: limit }, async (signal) => {
+  it.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+    ["SIGHUP", 129],
+  ] as const)("hands a %s on, and ends with %d", { timeout: limit }, async (signal, expected) => {
     const script = "console.log('there', process.pid); setInterval(() => {}, 1000)";
     const { code, stdout, stderr } = await runCommand(["launch", "-n", "2", ...node(script)], {
       when: [/there \d+\n(.|\n)*there \d+\n/, (child) => child.kill(signal)],
     });
-    expect({ code, stderr }).toEqual({ code: 130, stderr: "" });
+    expect({ code, stderr }).toEqual({ code: expected, stderr: "" });
     for (const [, pid] of stdout.matchAll(/there (\d+)/g)) expect(() => process.kill(Number(pid), 0)).toThrow("ESRCH");
+  });
+
+  it("begins each line with its rank when asked to, a last one without an end, too", { timeout: limit }, async () => {
+    const script = "const r = process.env.DFCCL_RANK; console.log('one'); console.error('wrong'); process.stdout.write('ü' + r)";
+    const { code, stdout, stderr } = await runCommand(["launch", "-n", "2", "--prefix", ...node(script)]);
+    expect(stdout.split("\n").sort()).toEqual(["", "[0] one", "[0] ü0", "[1] one", "[1] ü1"]);
+    expect(stderr.split("\n").sort()).toEqual(["", "[0] wrong", "[1] wrong"]);
+    expect(code).toBe(0);
+  });
+
+  it("starts all ranks again after one has failed, as often as it may", { timeout: limit }, async () => {
+    const script =
+      "const { DFCCL_RANK: rank, DFCCL_RESTART: restart } = process.env; console.log(rank, restart); process.exit(rank === '1' && restart < 2 ? 3 : 0)";
+    const { code, stdout, stderr } = await runCommand(["launch", "-n", "2", "--restarts", "2", ...node(script)]);
+    expect(stdout.trimEnd().split("\n").sort()).toEqual(["0 0", "0 1", "0 2", "1 0", "1 1", "1 2"]);
+    expect(stderr.match(/restart \d of 2/g)).toEqual(["restart 1 of 2", "restart 2 of 2"]);
+    expect(code).toBe(0);
+    const failed = await runCommand(["launch", "-n", "2", "--restarts", "1", ...node(script)]);
+    expect(failed.stderr.match(/Rank 1 .* ended with 3/g)).toHaveLength(2);
+    expect(failed.code).toBe(1);
+  });
+
+  it("starts nothing again that can't be started", { timeout: limit }, async () => {
+    const { code, stderr } = await runCommand(["launch", "-n", "1", "--restarts", "5", "no-such-program-anywhere"]);
+    expect(stderr).not.toContain("restart");
+    expect(code).toBe(1);
   });
 
   it("says what could not be started", { timeout: limit }, async () => {

@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { DfcclError } from "@dfccl/primitives";
+import { currentPlatform, platformPackages } from "./platform.js";
 
 /** One place where the addon was looked for, and why it wasn't taken from there. */
 export interface AddonAttempt {
@@ -69,7 +70,7 @@ export function loadAddon(lookup: AddonLookup = {}): unknown {
     throw new AddonNotLoadedError(platform, attempts, "Correct DFCCL_ADDON, or unset it.", cause);
   }
 
-  for (const name of [`@dfccl/native-${platform}-cuda`, `@dfccl/native-${platform}`]) {
+  for (const name of platformPackages(platform)) {
     const packaged = attempt("platform package", name);
     if (packaged) return packaged.addon;
   }
@@ -100,25 +101,6 @@ function explain(error: unknown, location: string): string {
     return location.startsWith("@") ? "not installed" : "no such file";
   }
   return message?.split("\n")[0] ?? String(error);
-}
-
-/** Names this process's platform as the npm packages do. */
-function currentPlatform(): string {
-  const libc = process.platform === "linux" ? (usesGlibc() ? "-gnu" : "-musl") : "";
-  return `${process.platform}-${process.arch}${libc}`;
-}
-
-function usesGlibc(): boolean {
-  // The report lists network interfaces too, and asking for their names can take seconds.
-  const reporting = process.report as NodeJS.ProcessReport & { excludeNetwork?: boolean };
-  const before = reporting.excludeNetwork;
-  reporting.excludeNetwork = true;
-  try {
-    const { header } = reporting.getReport() as { header?: { glibcVersionRuntime?: string } };
-    return header?.glibcVersionRuntime !== undefined;
-  } finally {
-    reporting.excludeNetwork = before ?? false;
-  }
 }
 
 function findBuild(from: string): string | undefined {

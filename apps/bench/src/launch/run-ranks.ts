@@ -1,0 +1,106 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import os from "node:os";
+import type { Readable, Writable } from "node:stream";
+import { err } from "../terminal/colors.js";
+import { graceMs, killMs } from "./ending-times.js";
+import { markName } from "./marked-processes.js";
+import { prefixLines } from "./prefix-lines.js";
+
+export interface RanksOptions {
+  readonly ranks: number;
+  readonly job: string;
+  readonly keepGoing?: boolean;
+  /** Whether each line of output begins with its rank. */
+  readonly prefix?: boolean;
+  readonly mark: string;
+  /** How often all of them have been started before. */
+  readonly restart: number;
+}
+
+/** How a world ended: well, because a rank failed, or before one was there. */
+export type RanksEnd = "completed" | "failed" | "not started";
+
+/** A world of processes that runs. */
+export interface RunningRanks {
+  readonly ended: Promise<RanksEnd>;
+  /** Hands a signal on, and makes those end that don't. What ends then is no failure. */
+  end(signal: NodeJS.Signals): void;
+}
+
+/** Starts a program once a rank. When one fails, the others are told to end, and after a while made to. */
+export function runRanks(command: string, args: readonly string[], options: RanksOptions): RunningRanks {
+  const { ranks, job, keepGoing = false, prefix = false, mark, restart } = options;
+  const children: ChildProcess[] = [];
+  const timers: NodeJS.Timeout[] = [];
+  let isEnding = false;
+  let outcome: RanksEnd = "completed";
+  const endAll = (signal: NodeJS.Signals): void => {
+    for (const child of children) if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+  };
+  const onFailure = (): void => {
+    if (keepGoing || timers.length > 0) return;
+    timers.push(setTimeout(endAll, graceMs, "SIGTERM"), setTimeout(endAll, graceMs + killMs, "SIGKILL"));
+  };
+  const ends = Array.from({ length: ranks }, (_, rank) => {
+    const env = {
+      ...process.env,
+      DFCCL_RANK: `${rank}`,
+      DFCCL_WORLD_SIZE: `${ranks}`,
+      DFCCL_JOB: job,
+      DFCCL_RESTART: `${restart}`,
+      [markName]: mark,
+    };
+    const output = prefix ? "pipe" : "inherit";
+    const child = spawn(command, args, { env, stdio: [rank === 0 ? "inherit" : "ignore", output, output] });
+    children.push(child);
+    const shown = [show(child.stdout, process.stdout, rank), show(child.stderr, process.stderr, rank)];
+    return new Promise<void>((resolve) => {
+      const end = (how: string | undefined, what: RanksEnd = "failed"): void => {
+        if (how !== undefined && !isEnding) {
+          const who = `Rank ${rank}${child.pid === undefined ? "" : ` (process ${child.pid})`}`;
+          if (outcome === "completed") process.stderr.write(err.red(`${who} ${how}.\n`));
+          if (outcome !== "not started") outcome = what;
+          onFailure();
+        }
+        resolve();
+      };
+      child.on("error", (error) =>
+        end(`could not be started: ${error.message}. Look at the program's path, and whether it may be executed`, "not started"),
+      );
+      child.on("exit", async (code, signal) => {
+        // What it has left running may hold its output open for ever.
+        await within(graceMs, Promise.all(shown));
+        end(signal === null ? (code === 0 ? undefined : `ended with ${code}`) : `was ended by ${signal} (${os.constants.signals[signal]})`);
+      });
+    });
+  });
+  const ended = Promise.all(ends).then(() => {
+    for (const timer of timers) clearTimeout(timer);
+    return outcome;
+  });
+  return {
+    ended,
+    end: (signal) => {
+      isEnding = true;
+      endAll(signal);
+      timers.push(setTimeout(endAll, killMs, "SIGKILL"));
+    },
+  };
+}
+
+/** Writes the lines of a rank, its number before each. Resolves at their end. */
+function show(from: Readable | null, to: Writable, rank: number): Promise<void> {
+  if (from === null) return Promise.resolve();
+  const lines = from.pipe(prefixLines(`[${rank}] `));
+  lines.pipe(to, { end: false });
+  return new Promise((resolve) => lines.once("end", resolve));
+}
+
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([work, late]);
+  clearTimeout(timer);
+}
