@@ -1,8 +1,7 @@
-import { checkObject, checkOptions, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
+import { checkFunction, checkObject, checkOptions, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
 import type { ActorPlan, Kernel } from "../actors/plan.js";
 import type { Boxing } from "../boxing/boxing.js";
 import { chooseBoxing } from "../boxing/choose-boxing.js";
-import { checkFunction } from "../check-argument.js";
 import { type Box, copyBox, shapeOf, volumeOf, wholeBox } from "../sbp/box.js";
 import { boxOf, elementsOf, isSameLayout, type Layout } from "../sbp/layout.js";
 import { formatSbp } from "../sbp/sbp.js";
