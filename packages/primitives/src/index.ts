@@ -13,6 +13,7 @@ export { checkInteger, checkNumber } from "./check-number.js";
 export { checkObject } from "./check-object.js";
 export { checkOptions, type OptionNames, UnknownOptionError } from "./check-options.js";
 export { checkPath } from "./check-path.js";
+export { checkProgram } from "./check-program.js";
 export { type ChunkGeometry, chunkCapacity, chunkLength, chunkOffset, scratchOffset, tileCount } from "./chunk-geometry.js";
 export {
   type Collective,

@@ -52,6 +52,7 @@ testHostileValues(
     formatValue: () => ["x"],
     checkObject: () => ["options", {}, "an object"],
     checkPath: () => ["file", "/tmp/record.json", "/tmp/record.json"],
+    checkProgram: () => [ring()],
     chunkCapacity: () => [geometry],
     chunkLength: () => [geometry, 2],
     chunkOffset: () => [geometry, 2],
