@@ -38,6 +38,11 @@ export class InvalidArgumentError extends DfcclError {
   }
 }
 
+const functionKinds: Readonly<Record<string, string>> = {
+  "[object AsyncFunction]": "an async function",
+  "[object GeneratorFunction]": "a generator function",
+  "[object AsyncGeneratorFunction]": "an async generator function",
+};
 const [mostEntries, mostLetters] = [16, 200];
 
 /**
@@ -47,7 +52,7 @@ const [mostEntries, mostLetters] = [16, 200];
 export function formatValue(value: unknown, depth = 0): string {
   if (typeof value === "string") return `${isNumeral(value) ? "the string " : ""}"${shortened(value)}"`;
   if (typeof value === "bigint") return `the bigint ${shortened(String(value))}n`;
-  if (typeof value === "function") return "a function";
+  if (typeof value === "function") return functionKinds[Object.prototype.toString.call(value)] ?? "a function";
   if (!Array.isArray(value)) return typeof value === "object" && value !== null ? "an object" : String(value);
   if (depth > 1) return "a list";
   const entries = value.slice(0, mostEntries).map((entry) => formatValue(entry, depth + 1));
