@@ -29,6 +29,9 @@ export function checkProgramFacts(program: Program): void {
   for (const field of ["chunksPerSegment", "inputSegments", "outputSegments", "slotCount"] as const) {
     if (typeof program[field] !== "number") throw new BadProgramError(`Its ${field} is ${formatValue(program[field])}.`, remedy);
   }
+  for (const field of ["inPlace", "outOfPlace"] as const) {
+    if (typeof program[field] !== "boolean") throw new BadProgramError(`Its ${field} is ${formatValue(program[field])}.`, remedy);
+  }
   if (root !== undefined && typeof root !== "number") throw new BadProgramError(`Its root is ${formatValue(root)}.`, remedy);
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { buildProgram, formatValue } from "../src/index.js";
+import { buildProgram, collectiveShape, formatValue, InvalidArgumentError, opShapeOf, protocolFactsOf, takesRoot } from "../src/index.js";
 
 describe("a value in a message", () => {
   it.each<readonly [unknown, string]>([
@@ -9,6 +9,7 @@ describe("a value in a message", () => {
     [4, "4"],
     [Symbol("ranks"), "Symbol(ranks)"],
     [() => 4, "a function"],
+    [async () => 4, "an async function"],
     [null, "null"],
     [{ ranks: 4 }, "an object"],
     [[0, "1", [2, [3]]], '[0, the string "1", [2, a list]]'],
@@ -23,4 +24,11 @@ describe("a value in a message", () => {
     expect(build("4")).toThrow('ranks is the string "4". Give a whole number from 1 to 4096.');
     expect(build(2n)).toThrow("ranks is the bigint 2n. Give a whole number from 1 to 4096.");
   });
+});
+
+// Every object knows these names, and a table is one.
+it.each(["__proto__", "constructor", "toString"])("%s names nothing", (name) => {
+  for (const find of [collectiveShape, takesRoot, opShapeOf, protocolFactsOf]) {
+    expect(() => find(name as never)).toThrow(InvalidArgumentError);
+  }
 });
