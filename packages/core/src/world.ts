@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { type InspectOptions, inspect } from "node:util";
-import { checkObject, checkOptions, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
+import { checkInteger, checkObject, checkOptions, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
 import { encodePolicy, type PolicyName, policyByName, policyNames, type SchedulePolicy } from "@dfccl/scheduler";
 import { type Backend, type BackendChoice, type ChosenBackend, chooseBackend } from "./backend.js";
 import { cpuPolicy } from "./cpu-policy.js";
@@ -82,18 +82,25 @@ export function openWorld<const Choice extends BackendChoice = "cpu">(options: W
   );
 }
 
-/** Options that are whole numbers, and the least that each may be. */
-const numbers = {
-  workers: 0,
-  blocks: 1,
-  submissionSlots: 1,
-  completionSlots: 8,
-  maxCollectives: 1,
-  maxTasks: 1,
-  arenaBytes: 0,
-  slotPayloadBytes: 1,
-  directTileBytes: 1,
-} as const;
+// What an engine's tables hold: native/src/world/world_options.cpp, cuda/device/block_shared.cuh.
+const mostCollectives: Readonly<Record<Backend, number>> = { cpu: 2 ** 20, cuda: 1024 };
+const mostTasks: Readonly<Record<Backend, number>> = { cpu: 2 ** 24, cuda: 8192 };
+
+/**
+ * Options that are whole numbers, and the least that each may be. How large, the engine knows, and says; of those that it calls
+ * by another name, it is said here.
+ */
+const numbers: Readonly<Record<string, readonly [least: number, most?: number]>> = {
+  workers: [0],
+  blocks: [1, 65],
+  submissionSlots: [1],
+  completionSlots: [8],
+  maxCollectives: [1, mostCollectives.cpu],
+  maxTasks: [1, mostTasks.cpu],
+  arenaBytes: [0],
+  slotPayloadBytes: [1],
+  directTileBytes: [1],
+} satisfies Partial<Record<keyof WorldOptions, readonly [number, number?]>>;
 
 /**
  * Options as the engine takes them.
@@ -102,18 +109,14 @@ const numbers = {
 export function nativeOptions(options: WorldOptions): { readonly options: NativeWorldOptions; readonly policy: SchedulePolicy } {
   checkObject("options", options, example);
   const { ranks, devices, backend = "cpu" } = options;
-  if (!Number.isInteger(ranks) || ranks < 1 || ranks > 1024) {
-    throw new InvalidArgumentError("ranks", ranks, "a whole number from 1 to 1024");
-  }
+  checkInteger("ranks", ranks, 1, 1024);
   if (!["cpu", "cuda", "auto"].includes(backend)) throw new InvalidArgumentError("backend", backend, '"cpu", "cuda" or "auto"');
   if (devices !== undefined && !(Array.isArray(devices) && devices.every((device) => Number.isInteger(device) && device >= 0))) {
     throw new InvalidArgumentError("devices", devices, "a list of GPUs, each a whole number from 0");
   }
-  for (const [name, least] of Object.entries(numbers)) {
-    const value = options[name as keyof typeof numbers];
-    // How large each may be, the engine knows.
-    if (value === undefined || (Number.isSafeInteger(value) && value >= least)) continue;
-    throw new InvalidArgumentError(name, value, `a whole number from ${least}`);
+  for (const [name, [least, most]] of Object.entries(numbers)) {
+    const value = options[name as keyof WorldOptions];
+    if (value !== undefined) checkInteger(name, value, least, most);
   }
   const chosen = chooseBackend(backend);
   const onGpu = chosen === "cuda";
@@ -121,6 +124,12 @@ export function nativeOptions(options: WorldOptions): { readonly options: Native
   const cores = availableParallelism();
   const slots = onGpu ? 1024 : 4096;
   const maxCollectives = options.maxCollectives ?? slots;
+  const maxTasks = options.maxTasks ?? (onGpu ? 8192 : 2 * maxCollectives);
+  checkInteger("maxCollectives", maxCollectives, 1, mostCollectives[chosen]);
+  checkInteger("maxTasks", maxTasks, 1, mostTasks[chosen]);
+  if (maxTasks < maxCollectives) {
+    throw new InvalidArgumentError("maxTasks", maxTasks, `a whole number from maxCollectives, which is ${maxCollectives}`);
+  }
   return {
     policy,
     options: {
@@ -131,7 +140,7 @@ export function nativeOptions(options: WorldOptions): { readonly options: Native
       submissionSlots: options.submissionSlots ?? slots,
       completionSlots: options.completionSlots ?? slots,
       collectives: maxCollectives,
-      tasks: options.maxTasks ?? (onGpu ? 8192 : 2 * maxCollectives),
+      tasks: maxTasks,
       slotPayloadBytes: options.slotPayloadBytes ?? (onGpu ? 128 << 10 : 32 << 10),
       directTileBytes: options.directTileBytes ?? (onGpu ? gpuTileBytes : 64 << 10),
       arenaBytes: options.arenaBytes ?? 2 ** 30,
