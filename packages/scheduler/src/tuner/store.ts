@@ -78,7 +78,8 @@ export async function loadTuning(path: string, machine: MachineFingerprint): Pro
   try {
     const there = await stat(path);
     if (!there.isFile() && !there.isDirectory()) throw new TuningFileError(path, "a pipe or a device might never end");
-    text = await readFile(path, "utf8");
+    // Editors on Windows begin a file with a byte order mark.
+    text = (await readFile(path, "utf8")).replace(/^\uFEFF/, "");
   } catch (cause) {
     if (cause instanceof TuningFileError) throw cause;
     if (isRecord(cause) && cause.code === "ENOENT") return { ok: false, reason: "missing" };
