@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import { deadlockPresetNames } from "../simulate/deadlock-preset-names.js";
 import type { SimulateDeadlockFlags } from "../simulate/run-deadlock.js";
 import { addDrawingOptions } from "./drawing-options.js";
-import { outputFile, requireFileOrPreset, wholeNumber } from "./options.js";
+import { outputFileOf, refuseIdle, requireFileOrPreset, wholeNumber } from "./options.js";
 
 export function addSimulateDeadlockCommand(simulate: Command): void {
   const command = simulate
@@ -29,7 +29,7 @@ export function addSimulateDeadlockCommand(simulate: Command): void {
       wholeNumber(0, 1e4),
       1,
     )
-    .option("--explain <file.svg>", "draw the first deadlock", outputFile);
+    .option("--explain <file.svg>", "draw the first deadlock", outputFileOf(".svg"));
   addDrawingOptions(command, "write each chart as an SVG file; of a configuration, the timeline of its first deadlock")
     .addHelpText(
       "after",
@@ -60,6 +60,9 @@ Exit codes:
     .action(async (path: string | undefined, flags: SimulateDeadlockFlags) => {
       requireFileOrPreset(command, "a configuration file", path, flags.preset);
       if (path === undefined && flags.explain !== undefined) command.error("--explain draws the deadlock of a configuration file.");
+      if (flags.preset !== "table1") refuseIdle(command, ["draws"], "is for --preset table1");
+      if (flags.preset === "figures")
+        refuseIdle(command, ["shortcut", "replays", "whole"], "isn't for --preset figures, which counts only");
       // Loaded late, because the simulator takes a while to load.
       const { simulateDeadlockPreset, simulateConfig } = await import("../simulate/run-deadlock.js");
       if (flags.preset !== undefined) process.exitCode = await simulateDeadlockPreset(flags.preset, flags);
