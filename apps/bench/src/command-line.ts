@@ -26,7 +26,7 @@ import { err } from "./terminal/colors.js";
 import { exitTableText } from "./terminal/exit-codes.js";
 import { fromHere } from "./terminal/from-here.js";
 import { failUnfinished } from "./terminal/unfinished.js";
-import { textWidth, wrap } from "./terminal/wrap.js";
+import { wrapOnTerminal } from "./terminal/wrap.js";
 
 const usageError = 2;
 // Errors of what was typed, not of what ran.
@@ -105,10 +105,10 @@ function report(error: unknown): number {
   if (error instanceof DfcclError) {
     // The remedy follows after a space, where the text before it may have ended with a line of its own.
     const message = fromHere(error.message.replaceAll(/\n (?=\S)/g, "\n"));
-    process.stderr.write(`${err.red(wrap(message, textWidth(process.stderr)))}\n`);
+    process.stderr.write(`${err.red(wrapOnTerminal(message))}\n`);
     return usageCodes.has(error.code) ? usageError : 1;
   }
-  process.stderr.write(`${err.red(isOfTheSystem(error) ? wrap(`${error.message}.`, textWidth(process.stderr)) : stackOf(error))}\n`);
+  process.stderr.write(`${err.red(isOfTheSystem(error) ? wrapOnTerminal(`${error.message}.`) : stackOf(error))}\n`);
   return 1;
 }
 

@@ -1,3 +1,4 @@
+import { checkInteger, checkList, checkNumber } from "@dfccl/primitives";
 import { type CollectiveName, collectiveFacts, extentOf } from "./collectives.js";
 import { type PerfOptions, ranksOf } from "./options.js";
 import type { PerfCase } from "./results.js";
@@ -9,6 +10,9 @@ import { sweep } from "./sizes.js";
  */
 export function casesOf(collective: CollectiveName, options: PerfOptions): PerfCase[] {
   const ranks = ranksOf(options);
+  checkInteger("ranks", ranks, 1, 65_536);
+  checkInteger("options.root", options.root, -1, ranks - 1);
+  for (const list of ["op", "datatype"] as const) checkList(`options.${list}`, options[list], "a list, as parseArguments() reads it");
   if (collective === "hypercube" && !isPowerOfTwo(ranks)) return [];
   const { reduces, hasRoot } = collectiveFacts(collective);
   const ops = reduces ? options.op : (["none"] as const);
@@ -25,5 +29,6 @@ export function casesOf(collective: CollectiveName, options: PerfOptions): PerfC
 }
 
 export function isPowerOfTwo(n: number): boolean {
+  checkNumber("n", n);
   return n > 0 && (n & (n - 1)) === 0;
 }

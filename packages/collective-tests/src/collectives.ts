@@ -1,4 +1,4 @@
-import { byteSizeOf } from "@dfccl/primitives";
+import { byteSizeOf, checkNumber, checkObject, lookUp } from "@dfccl/primitives";
 import { dataTypeOf, type TypeName } from "./type-names.js";
 
 /** The programs, as nccl-tests calls them, less "_perf". */
@@ -62,7 +62,7 @@ function shared(title: string, send: (ranks: number) => number, recv: (ranks: nu
 }
 
 export function collectiveFacts(name: CollectiveName): CollectiveFacts {
-  return facts[name];
+  return lookUp(facts, "collective", name);
 }
 
 /** What one row measures. */
@@ -80,9 +80,11 @@ export interface Extent {
  * @param bytes - as asked for with --minbytes and its like.
  */
 export function extentOf(name: CollectiveName, bytes: number, ranks: number, type: TypeName): Extent {
+  checkNumber("bytes", bytes);
+  checkNumber("ranks", ranks);
   const elementBytes = byteSizeOf(dataTypeOf(type));
   const elements = Math.floor(bytes / elementBytes);
-  const { isShared, send, recv, moved } = facts[name];
+  const { isShared, send, recv, moved } = collectiveFacts(name);
   const count = !isShared ? elements : name === "hypercube" ? wholeOf(elements / ranks, 4) : wholeOf(elements / ranks, 16 / elementBytes);
   if (name === "alltoallv" && ranks > 1) {
     // Rank i sends rank j (i + j) mod n units: n (n - 1) / 2 of them in all, which is what the largest rank sends.
@@ -108,6 +110,10 @@ export interface Bandwidth {
 }
 
 export function bandwidthOf(name: CollectiveName, extent: Extent, ranks: number, micros: number): Bandwidth {
+  checkObject("extent", extent, "what extentOf() returns");
+  checkNumber("extent.movedBytes", extent.movedBytes);
+  checkNumber("ranks", ranks);
+  checkNumber("micros", micros);
   const algorithm = extent.movedBytes / 1e9 / (micros / 1e6);
-  return { algorithm, bus: algorithm * facts[name].busFactor(ranks) };
+  return { algorithm, bus: algorithm * collectiveFacts(name).busFactor(ranks) };
 }

@@ -1,3 +1,4 @@
+import { checkObject } from "@dfccl/primitives";
 import { PerfError } from "./errors.js";
 
 export interface PerfEnvironment {
@@ -14,6 +15,7 @@ export interface PerfEnvironment {
  * @throws {PerfError} BAD_ARGUMENT for one that says nothing.
  */
 export function readEnvironment(variables: Readonly<Record<string, string | undefined>>): PerfEnvironment {
+  checkObject("variables", variables, "an object such as process.env");
   return {
     firstDevice: numberIn(variables, "NCCL_TESTS_DEVICE", /^\d+$/),
     minBandwidth: numberIn(variables, "NCCL_TESTS_MIN_BW", /^\d+(\.\d+)?$/),

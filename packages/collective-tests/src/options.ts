@@ -1,3 +1,4 @@
+import { checkNumber, checkObject } from "@dfccl/primitives";
 import type { CollectiveName } from "./collectives.js";
 import type { OpName, TypeName } from "./type-names.js";
 
@@ -53,7 +54,11 @@ export const backendNames = ["cpu", "cuda", "nccl", "mpi", "noop"] as const;
 export type BackendName = (typeof backendNames)[number];
 
 /** Ranks of a run in one process. */
-export function ranksOf({ nthreads, ngpus }: Pick<PerfOptions, "nthreads" | "ngpus">): number {
+export function ranksOf(options: Pick<PerfOptions, "nthreads" | "ngpus">): number {
+  checkObject("options", options, "an object such as { nthreads: 1, ngpus: 2 }");
+  const { nthreads, ngpus } = options;
+  checkNumber("nthreads", nthreads);
+  checkNumber("ngpus", ngpus);
   return nthreads * ngpus;
 }
 

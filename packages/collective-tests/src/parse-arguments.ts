@@ -1,3 +1,4 @@
+import { checkList, checkText } from "@dfccl/primitives";
 import { PerfError } from "./errors.js";
 import { type OptionRow, optionTable } from "./option-table.js";
 import type { PerfOptions } from "./options.js";
@@ -11,6 +12,8 @@ export type ParsedArguments = { readonly kind: "help" } | { readonly kind: "run"
  * @throws {PerfError} BAD_ARGUMENT naming the option and what it expects.
  */
 export function parseArguments(args: readonly string[]): ParsedArguments {
+  checkList("args", args, "a list of words");
+  for (const word of args) checkText("a word of args", word, "a text");
   const values: Record<string, unknown> = Object.fromEntries(optionTable.map(({ long, byDefault }) => [long, byDefault]));
   const rest = [...args];
   for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
@@ -75,6 +78,7 @@ function bad(what: string, remedy: string): PerfError {
 
 /** The usage text of a program. */
 export function usage(program: string): string {
+  checkText("program", program, "its name");
   const lines = optionTable.map(({ short, long, value, meaning, byDefault }) => {
     const name = `${short ? `-${short},` : ""}--${long}`;
     const shown = value.length > 24 ? "name" : value;

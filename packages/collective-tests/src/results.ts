@@ -1,3 +1,4 @@
+import { checkObject } from "@dfccl/primitives";
 import type { BackendName } from "./options.js";
 import type { OpName, TypeName } from "./type-names.js";
 
@@ -62,6 +63,7 @@ export interface MeasuredRow {
 }
 
 export function isMeasured(side: Side): side is Measured {
+  checkObject("side", side, "what was measured, or why it wasn't");
   return "us" in side;
 }
 

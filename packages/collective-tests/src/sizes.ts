@@ -1,8 +1,11 @@
+import { checkInteger, checkNumber, checkObject, checkText, InvalidArgumentError } from "@dfccl/primitives";
+
 /**
  * A number of bytes as nccl-tests reads it: decimal, with K, M or G for powers of 1024.
  * @returns undefined for anything else.
  */
 export function parseSize(text: string): number | undefined {
+  checkText("size", text, "a text such as 8K");
   const [, digits, unit = ""] = /^(\d+(?:\.\d+)?)([KMG]?)$/i.exec(text.trim()) ?? [];
   if (digits === undefined) return undefined;
   const bytes = Math.floor(Number(digits) * ({ "": 1, K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 }[unit.toUpperCase()] ?? Number.NaN));
@@ -17,10 +20,20 @@ export interface Sweep {
   readonly stepFactor: number;
 }
 
-/** The sizes of a run, in order. */
-export function sweep({ minBytes, maxBytes, stepBytes, stepFactor }: Sweep): number[] {
+const mostSizes = 1_000_000;
+
+/**
+ * The sizes of a run, in order.
+ * @throws {InvalidArgumentError}
+ */
+export function sweep(of: Sweep): number[] {
+  checkObject("sweep", of, "an object such as { minBytes: 8, maxBytes: 1024, stepBytes: 0, stepFactor: 2 }");
+  const { minBytes, maxBytes, stepBytes, stepFactor } = of;
+  for (const [name, value] of Object.entries({ minBytes, maxBytes, stepBytes })) checkInteger(name, value, 0);
+  checkNumber("stepFactor", stepFactor);
   const sizes: number[] = [];
   for (let size = minBytes; size <= maxBytes; size = stepFactor > 1 ? size * stepFactor : size + stepBytes) {
+    if (sizes.length === mostSizes) throw new InvalidArgumentError("stepBytes", stepBytes, `steps that make ${mostSizes} sizes at most`);
     sizes.push(size);
     // Nothing comes after 0 by multiplication, nor after anything by steps of 0.
     if (stepFactor > 1 ? size === 0 : stepBytes === 0) break;

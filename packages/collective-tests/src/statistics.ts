@@ -1,3 +1,5 @@
+import { checkList, checkNumber } from "@dfccl/primitives";
+
 /** Figures over the iterations of one measurement, microseconds. */
 export interface IterationStatistics {
   readonly min: number;
@@ -14,6 +16,7 @@ export interface IterationStatistics {
 
 /** As nccl-tests defines them: percentiles by nearest rank. undefined of none. */
 export function iterationStatistics(times: readonly number[]): IterationStatistics | undefined {
+  checkTimes("times", times);
   const sorted = times.toSorted((a, b) => a - b);
   const [min, max] = [sorted[0], sorted.at(-1)];
   if (min === undefined || max === undefined) return undefined;
@@ -23,4 +26,10 @@ export function iterationStatistics(times: readonly number[]): IterationStatisti
   const stdev = Math.sqrt(sorted.reduce((sum, time) => sum + (time - avg) ** 2, 0) / n);
   const p50 = sorted[Math.floor(n / 2)] ?? max;
   return { min, max, avg, p50, p95: percentile(95), p99: percentile(99), stdev, cv: avg > 0 ? (stdev / avg) * 100 : 0 };
+}
+
+/** @throws {InvalidArgumentError} */
+export function checkTimes(argument: string, times: readonly number[]): void {
+  checkList(argument, times, "a list of microseconds");
+  for (const time of times) checkNumber(`a time of ${argument}`, time);
 }

@@ -1,4 +1,4 @@
-import type { DataType, ReduceOp } from "@dfccl/primitives";
+import { type DataType, InvalidArgumentError, lookUp, type ReduceOp } from "@dfccl/primitives";
 
 /** nccl-tests' names of types, in the order in which "all" runs them. */
 export const typeNames = [
@@ -34,7 +34,7 @@ const dataTypes: Readonly<Record<TypeName, DataType>> = {
 };
 
 export function dataTypeOf(name: TypeName): DataType {
-  return dataTypes[name];
+  return lookUp(dataTypes, "type", name);
 }
 
 /** nccl-tests' names of operators, in the order in which "all" runs them. mulsum scales rank r's input by 1 or 2. */
@@ -43,5 +43,6 @@ export const opNames = ["sum", "prod", "max", "min", "avg", "mulsum"] as const;
 export type OpName = (typeof opNames)[number];
 
 export function reduceOpOf(name: OpName): ReduceOp {
+  if (!opNames.includes(name)) throw new InvalidArgumentError("op", name, `one of ${opNames.join(", ")}`);
   return name === "mulsum" ? "scaled-sum" : name;
 }

@@ -17,6 +17,10 @@ function report(sides: readonly { size?: number; times?: number[]; time?: number
   return readReport(JSON.stringify({ version: 3, config: {}, results }), "test.json");
 }
 
+it("a report may begin with a byte order mark", () => {
+  expect(readReport(`\uFEFF${JSON.stringify({ version: 3, config: {}, results: [] })}`, "test.json").results).toEqual([]);
+});
+
 describe("an interval", () => {
   it("holds the true ratio, is narrow for many samples, and the same every time", () => {
     const interval = ratioOfMedians(times(100), times(120, 60));

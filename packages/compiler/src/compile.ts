@@ -1,7 +1,9 @@
 import {
   annotateFinish,
   type BufferKind,
+  checkInteger,
   checkOptions,
+  checkText,
   InvalidArgumentError,
   isExchange,
   isProtocol,
@@ -15,8 +17,11 @@ import {
   type VerificationReport,
   verifyProgram,
 } from "@dfccl/primitives";
+import { checkCompiled } from "./check-compiled.js";
+import { checkBody } from "./language/check-body.js";
 import { type DirectForm, isProgramDefinition, type ProgramDefinition } from "./language/define-program.js";
 import { NotDirectError } from "./language/errors.js";
+import { checkSignature } from "./language/signature.js";
 import type { Trace } from "./language/trace.js";
 import { traceProgram } from "./language/trace-program.js";
 import { absorbReceives } from "./passes/absorb-receives.js";
@@ -75,14 +80,17 @@ export interface CompiledProgram {
  */
 export function compile<W extends BufferKind>(definition: ProgramDefinition<W>, options: CompileOptions = {}): CompiledProgram {
   if (!isProgramDefinition(definition)) throw new InvalidArgumentError("definition", definition, "what defineProgram() returns");
+  checkSignature(definition.collective);
+  checkBody("definition.body", definition.body);
   checkOptions("options", options, { channelLimit: true }, "an object such as { channelLimit: 8 }");
+  if (definition.name !== undefined) checkText("definition.name", definition.name, "a name");
   const { name = definition.collective.name, protocol = "simple", instances = 1, replication = "interleaved" } = definition;
   if (!isProtocol(protocol)) throw new InvalidArgumentError("protocol", protocol, `one of ${protocols.join(", ")}`);
   const slotCount = definition.slotCount ?? protocolFactsOf(protocol).slotCount;
-  checkWhole("slotCount", slotCount, programLimits.slots);
-  checkWhole("instances", instances, 256);
+  checkInteger("slotCount", slotCount, 1, programLimits.slots);
+  checkInteger("instances", instances, 1, 256);
   const channelLimit = options.channelLimit ?? defaultChannelLimit;
-  checkWhole("channelLimit", channelLimit, 256);
+  checkInteger("channelLimit", channelLimit, 1, 256);
 
   const trace = traceProgram(definition);
   const replicated = replicate(trace, { instances, replication });
@@ -121,8 +129,9 @@ export function compile<W extends BufferKind>(definition: ProgramDefinition<W>, 
 }
 
 /** The chunk DAG of a compiled program; only looking at it needs one. */
-export function chunkDagOf({ stages }: CompiledProgram): ChunkDag {
-  return buildChunkDag(stages.replicated);
+export function chunkDagOf(compiled: CompiledProgram): ChunkDag {
+  checkCompiled(compiled);
+  return buildChunkDag(compiled.stages.replicated);
 }
 
 /** Undefined where there are to be messages. */
@@ -189,10 +198,4 @@ function pairsAmong(fused: FusedGraph, among?: readonly number[]): FusedPair[] {
     const [receive, send] = instruction?.fusedFrom ?? [];
     return receive === undefined || send === undefined ? [] : [`${receive} ${send}` as const];
   });
-}
-
-function checkWhole(name: string, value: number, most: number): void {
-  if (!Number.isInteger(value) || value < 1 || value > most) {
-    throw new InvalidArgumentError(name, value, `a whole number from 1 to ${most}`);
-  }
 }

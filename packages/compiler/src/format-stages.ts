@@ -1,4 +1,14 @@
-import { type ChunkRef, type LocalChunk, type Program, protocolFactsOf, type Step } from "@dfccl/primitives";
+import {
+  type ChunkRef,
+  checkObject,
+  checkProgram,
+  InvalidArgumentError,
+  type LocalChunk,
+  type Program,
+  protocolFactsOf,
+  type Step,
+} from "@dfccl/primitives";
+import { checkCompiled, checkGraph } from "./check-compiled.js";
 import { type CompiledProgram, chunkDagOf } from "./compile.js";
 import { formatSpan } from "./language/span.js";
 import type { Instruction, InstructionGraph } from "./passes/instruction-graph.js";
@@ -11,6 +21,7 @@ export interface FormattedStage {
 
 /** Every stage of a compilation, for people: one operation, instruction or step a line. */
 export function formatStages(compiled: CompiledProgram): FormattedStage[] {
+  checkCompiled(compiled);
   const { stages } = compiled;
   const { trace, replicated, instructions, simplified, fused, channels, blocks, keptApart } = stages;
   const apart = keptApart.length === 0 ? "" : `, ${keptApart.length} pairs kept apart, whose order would make a circle`;
@@ -53,6 +64,7 @@ export function formatStages(compiled: CompiledProgram): FormattedStage[] {
 
 /** The steps of every block. */
 export function programLines(program: Program): string[] {
+  checkProgram(program);
   return program.ranks.flatMap(({ blocks }, rank) =>
     blocks.flatMap(({ steps }, block) => [
       `rank ${rank} block ${block}${steps.length === 0 ? ": nothing to do" : ""}`,
@@ -96,6 +108,9 @@ function graphLines(graph: InstructionGraph): string[] {
 
 /** "recvReduceSend input[2] from 1 (message 4) to 3 (message 5)". */
 export function describeInstruction(instruction: Instruction, graph: InstructionGraph): string {
+  checkGraph("graph", graph);
+  checkObject("instruction", instruction, "one of the graph's");
+  if (!graph.instructions.includes(instruction)) throw new InvalidArgumentError("instruction", instruction, "one of the graph's");
   const { op, src, dst, sources, direct, count: chunks, recv, send } = instruction;
   if (direct !== undefined) return `${op} ${describeOperands(direct.sources, direct.destinations, chunks)}`;
   const from = recv === undefined ? "" : ` from ${graph.messages[recv]?.from} (message ${recv})`;

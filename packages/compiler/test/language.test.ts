@@ -151,6 +151,25 @@ describe("a program of the language is refused at its line", () => {
   });
 });
 
+describe("a body says at once which chunk goes where", () => {
+  const collective = allReduce({ ranks: 2 });
+  const refused = (argument: string) => expect.objectContaining({ code: "INVALID_ARGUMENT", facts: expect.objectContaining({ argument }) });
+
+  it("so what would say it later is refused", () => {
+    for (const body of [async () => {}, function* () {}, async function* () {}]) {
+      expect(() => defineProgram({ collective }, body as never)).toThrow(refused("body"));
+    }
+    expect(() => defineProgram({ collective }, (async () => {}) as never)).toThrow("body is an async function. Give a function such as");
+  });
+
+  it("also within, and where a promise only comes out", () => {
+    const within = defineProgram({ collective }, ({ parallelize }) => parallelize(2, (async () => {}) as never));
+    expect(() => compile(within)).toThrow(refused("the body of parallelize"));
+    const returning = defineProgram({ collective }, (() => Promise.reject(new Error("too late"))) as never);
+    expect(() => compile(returning)).toThrow(refused("what body returned"));
+  });
+});
+
 describe("the language", () => {
   it("takes a standard program in place, out of place, and both", () => {
     for (const placement of [true, "either"] as const) {

@@ -110,6 +110,10 @@ describe("a program that the format can't say is refused", () => {
   });
 });
 
+it("a byte order mark is passed over", () => {
+  expect(programDigest(readXml(`\uFEFF${ring}`).program)).toBe(programDigest(readXml(ring).program));
+});
+
 it("errors name the file, where it is known, and its line", () => {
   const refusal = (xml: string, options = {}): unknown => {
     try {

@@ -1,4 +1,4 @@
-import { checkObject, InvalidArgumentError } from "@dfccl/primitives";
+import { checkInteger, checkObject, InvalidArgumentError } from "@dfccl/primitives";
 import {
   decodePolicy,
   encodePolicy,
@@ -8,23 +8,30 @@ import {
   policyNames,
   type SchedulePolicy,
 } from "@dfccl/scheduler";
-import { chooseBackend } from "./backend.js";
+import { type Backend, chooseBackend } from "./backend.js";
 import { callNative } from "./native-addon/native-error.js";
 import { type NativeDefaults, type NativeWorldOptions, nativeAddon, type Span } from "./native-addon/native-world.js";
 import { type WorldOptions, worldOptionsExample } from "./world-options.js";
 
-/** Options that are whole numbers, and the least that each may be. */
-const numbers = {
-  workers: 0,
-  blocks: 1,
-  submissionSlots: 1,
-  completionSlots: 8,
-  maxCollectives: 1,
-  maxTasks: 1,
-  arenaBytes: 0,
-  slotPayloadBytes: 1,
-  directTileBytes: 1,
-} as const;
+// What an engine's tables hold: native/src/world/world_options.cpp, cuda/device/block_shared.cuh.
+const mostCollectives: Readonly<Record<Backend, number>> = { cpu: 2 ** 20, cuda: 1024 };
+const mostTasks: Readonly<Record<Backend, number>> = { cpu: 2 ** 24, cuda: 8192 };
+
+/**
+ * Options that are whole numbers, and the least that each may be. How large, the engine knows, and says; of those that it calls
+ * by another name, it is said here.
+ */
+const numbers: Readonly<Record<string, readonly [least: number, most?: number]>> = {
+  workers: [0],
+  blocks: [1, 65],
+  submissionSlots: [1],
+  completionSlots: [8],
+  maxCollectives: [1, mostCollectives.cpu],
+  maxTasks: [1, mostTasks.cpu],
+  arenaBytes: [0],
+  slotPayloadBytes: [1],
+  directTileBytes: [1],
+} satisfies Partial<Record<keyof WorldOptions, readonly [number, number?]>>;
 
 /**
  * Options as the engine takes them.
@@ -36,23 +43,26 @@ export function nativeOptions(
 ): { readonly options: NativeWorldOptions; readonly policy: SchedulePolicy } {
   checkObject("options", options, worldOptionsExample);
   const { ranks, devices, backend = "cpu" } = options;
-  if (!Number.isInteger(ranks) || ranks < 1 || ranks > 1024) {
-    throw new InvalidArgumentError("ranks", ranks, "a whole number from 1 to 1024");
-  }
+  checkInteger("ranks", ranks, 1, 1024);
   if (!["cpu", "cuda", "auto"].includes(backend)) throw new InvalidArgumentError("backend", backend, '"cpu", "cuda" or "auto"');
   if (devices !== undefined && !(Array.isArray(devices) && devices.every((device) => Number.isInteger(device) && device >= 0))) {
     throw new InvalidArgumentError("devices", devices, "a list of GPUs, each a whole number from 0");
   }
-  for (const [name, least] of Object.entries(numbers)) {
-    const value = options[name as keyof typeof numbers];
-    // How large each may be, the engine knows.
-    if (value === undefined || (Number.isSafeInteger(value) && value >= least)) continue;
-    throw new InvalidArgumentError(name, value, `a whole number from ${least}`);
+  for (const [name, [least, most]] of Object.entries(numbers)) {
+    const value = options[name as keyof WorldOptions];
+    if (value !== undefined) checkInteger(name, value, least, most);
   }
   const chosen = chooseBackend(backend);
   const { inOrderPolicy, ...defaults } = callNative(() => nativeAddon().defaultOptions(chosen, ranks, span));
   const policy = policyOf(options, { policy: defaults.policy, inOrderPolicy });
   const collectives = options.maxCollectives ?? defaults.collectives;
+  // On a GPU a table of a fixed size; see native/src/world/defaults.cpp.
+  const tasks = options.maxTasks ?? (chosen === "cuda" ? defaults.tasks : (collectives * defaults.tasks) / defaults.collectives);
+  checkInteger("maxCollectives", collectives, 1, mostCollectives[chosen]);
+  checkInteger("maxTasks", tasks, 1, mostTasks[chosen]);
+  if (tasks < collectives) {
+    throw new InvalidArgumentError("maxTasks", tasks, `a whole number from maxCollectives, which is ${collectives}`);
+  }
   return {
     policy,
     options: {
@@ -63,8 +73,7 @@ export function nativeOptions(
       submissionSlots: options.submissionSlots ?? defaults.submissionSlots,
       completionSlots: options.completionSlots ?? defaults.completionSlots,
       collectives,
-      // On a GPU a table of a fixed size; see native/src/world/defaults.cpp.
-      tasks: options.maxTasks ?? (chosen === "cuda" ? defaults.tasks : (collectives * defaults.tasks) / defaults.collectives),
+      tasks,
       slotPayloadBytes: options.slotPayloadBytes ?? defaults.slotPayloadBytes,
       directTileBytes: options.directTileBytes ?? defaults.directTileBytes,
       arenaBytes: options.arenaBytes ?? defaults.arenaBytes,

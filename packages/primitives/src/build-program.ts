@@ -3,10 +3,13 @@ import type { Builder } from "./builders/builder.js";
 import { machinesOf } from "./builders/hierarchical.js";
 import { laneContext } from "./builders/lane-context.js";
 import { copy, input, output } from "./builders/step-factory.js";
+import { checkList } from "./check-kind.js";
+import { checkInteger } from "./check-number.js";
 import { checkOptions, type OptionNames } from "./check-options.js";
 import { type Collective, inputSegmentsOf, takesReduceOp, takesRoot } from "./collective.js";
 import { DfcclError, InvalidArgumentError } from "./errors.js";
 import { limits } from "./limits.js";
+import { lookUp } from "./look-up.js";
 import { createProgram, type Program, type Step } from "./program.js";
 import { isProtocol, type Protocol } from "./protocol.js";
 import { annotateFinish } from "./verifier/annotate-finish.js";
@@ -81,7 +84,7 @@ export function buildProgram(options: BuildOptions): Program {
 /**
  * Algorithms that can carry out a collective on this many ranks.
  * @param hosts - `[rank]`: its machine; leave out where all are on one.
- * @throws {InvalidArgumentError} for a collective that there isn't.
+ * @throws {InvalidArgumentError} for a collective that there isn't, or what are no ranks or hosts.
  */
 export function listAlgorithms(
   collective: BuildableCollective,
@@ -89,16 +92,19 @@ export function listAlgorithms(
   inPlace: Placement = false,
   hosts?: readonly number[],
 ): Algorithm[] {
-  checkCollective(collective);
+  const builders = lookUp(buildersOf, "collective", collective);
+  checkInteger("ranks", ranks, 1);
+  if (hosts !== undefined) checkHosts(hosts);
   if (collective === "send-recv" && ranks !== 2) return [];
-  return Object.entries(buildersOf[collective]).flatMap(([algorithm, builders]) =>
-    isAlgorithm(algorithm) && builders.some((builder) => allows(builder, ranks, inPlace, hosts)) ? [algorithm] : [],
+  return Object.entries(builders).flatMap(([algorithm, forms]) =>
+    isAlgorithm(algorithm) && forms.some((builder) => allows(builder, ranks, inPlace, hosts)) ? [algorithm] : [],
   );
 }
 
 /** True if the algorithm reads or writes peers' buffers, so that the ranks must share memory. */
 export function needsSharedMemory(collective: BuildableCollective, algorithm: Algorithm): boolean {
-  return buildersOf[collective][algorithm]?.some((builder) => builder.usesDirect === true) ?? false;
+  const builders = lookUp(buildersOf, "collective", collective);
+  return isAlgorithm(algorithm) && (builders[algorithm]?.some((builder) => builder.usesDirect === true) ?? false);
 }
 
 function allows(builder: Builder, ranks: number, inPlace: Placement, hosts: readonly number[] | undefined): boolean {
@@ -162,27 +168,22 @@ function copyProgram(options: BuildOptions, channels: number): Program {
   });
 }
 
-function checkCollective(collective: BuildableCollective): void {
-  if (Object.hasOwn(buildersOf, collective)) return;
-  throw new InvalidArgumentError("collective", collective, `one of ${Object.keys(buildersOf).join(", ")}`);
+function checkHosts(hosts: readonly number[]): void {
+  checkList("hosts", hosts, "a list with the machine of each rank, such as [0, 0, 1, 1]");
 }
 
 function checkValues(options: BuildOptions, channels: number, root: number): void {
   const { collective, algorithm, ranks, protocol, slotCount } = options;
-  const wholeNumber = (name: string, value: number, least: number, most: number): void => {
-    if (!Number.isInteger(value) || value < least || value > most) {
-      throw new InvalidArgumentError(name, value, `a whole number from ${least} to ${most}`);
-    }
-  };
-  checkCollective(collective);
+  lookUp(buildersOf, "collective", collective);
   if (!isAlgorithm(algorithm)) throw new InvalidArgumentError("algorithm", algorithm, "an algorithm of listAlgorithms");
   if (protocol !== undefined && !isProtocol(protocol)) throw new InvalidArgumentError("protocol", protocol, "a protocol");
-  wholeNumber("ranks", ranks, 1, 4096);
-  if (collective === "send-recv") wholeNumber("ranks of send-recv", ranks, 2, 2);
+  checkInteger("ranks", ranks, 1, 4096);
+  if (collective === "send-recv") checkInteger("ranks of send-recv", ranks, 2, 2);
   if (options.root !== undefined && !takesRoot(collective)) {
     throw new InvalidArgumentError("root", root, `none: ${collective} has no root`);
   }
-  wholeNumber("root", root, 0, ranks - 1);
-  wholeNumber("channels", channels, 1, 256);
-  if (slotCount !== undefined) wholeNumber("slotCount", slotCount, 1, limits.slots);
+  checkInteger("root", root, 0, ranks - 1);
+  checkInteger("channels", channels, 1, 256);
+  if (slotCount !== undefined) checkInteger("slotCount", slotCount, 1, limits.slots);
+  if (options.hosts !== undefined) checkHosts(options.hosts);
 }

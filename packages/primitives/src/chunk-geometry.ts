@@ -1,4 +1,5 @@
-import { InvalidArgumentError } from "./errors.js";
+import { checkInteger, checkNumber } from "./check-number.js";
+import { checkObject } from "./check-object.js";
 
 /**
  * Where chunks lie. A buffer is a row of segments of `count` elements, and each segment is cut into `chunksPerSegment`
@@ -15,25 +16,33 @@ export interface ChunkGeometry {
 }
 
 /** Elements of a full chunk, which is also the size of every scratch chunk. */
-export function chunkCapacity({ count, chunksPerSegment }: ChunkGeometry): number {
+export function chunkCapacity(geometry: ChunkGeometry): number {
+  checkObject("geometry", geometry, "an object such as { count: 1024, chunksPerSegment: 4 }");
+  const { count, chunksPerSegment } = geometry;
+  checkNumber("count", count);
+  checkNumber("chunksPerSegment", chunksPerSegment);
   return Math.ceil(count / chunksPerSegment);
 }
 
 /** First element of a chunk, counted from the start of its buffer; past the end of its segment where it is empty. */
 export function chunkOffset(geometry: ChunkGeometry, chunk: number): number {
+  const capacity = chunkCapacity(geometry);
+  checkNumber("chunk", chunk);
   const segment = Math.floor(chunk / geometry.chunksPerSegment);
-  return segment * geometry.count + (chunk % geometry.chunksPerSegment) * chunkCapacity(geometry);
+  return segment * geometry.count + (chunk % geometry.chunksPerSegment) * capacity;
 }
 
 /** Elements of a chunk: its capacity, less at the end of a segment, possibly 0. */
 export function chunkLength(geometry: ChunkGeometry, chunk: number): number {
   const capacity = chunkCapacity(geometry);
+  checkNumber("chunk", chunk);
   const start = (chunk % geometry.chunksPerSegment) * capacity;
   return Math.max(0, Math.min(capacity, geometry.count - start));
 }
 
 /** First element of a scratch chunk, counted from the start of the scratch buffer. */
 export function scratchOffset(geometry: ChunkGeometry, chunk: number): number {
+  checkNumber("chunk", chunk);
   return chunk * chunkCapacity(geometry);
 }
 
@@ -42,8 +51,6 @@ export function scratchOffset(geometry: ChunkGeometry, chunk: number): number {
  * exchanged even where there is nothing to move.
  */
 export function tileCount(geometry: ChunkGeometry, tileElements: number): number {
-  if (!Number.isInteger(tileElements) || tileElements < 1) {
-    throw new InvalidArgumentError("tileElements", tileElements, "a whole number of at least 1");
-  }
+  checkInteger("tileElements", tileElements, 1);
   return Math.max(1, Math.ceil(chunkCapacity(geometry) / tileElements));
 }

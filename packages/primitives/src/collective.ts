@@ -1,4 +1,6 @@
+import { checkNumber } from "./check-number.js";
 import { InvalidArgumentError } from "./errors.js";
+import { lookUp } from "./look-up.js";
 
 /** Collectives, in the order of their codes (`Collective` in native/include/dfccl/types.hpp). */
 export const collectives = [
@@ -65,46 +67,48 @@ export function collectiveCode(collective: Collective): number {
 /** @throws {InvalidArgumentError} for a code that no collective has. */
 export function collectiveFromCode(code: number): Collective {
   const collective = collectives[code];
-  if (collective === undefined) throw new InvalidArgumentError("collective code", code, `0 to ${collectives.length - 1}`);
+  if (collective === undefined)
+    throw new InvalidArgumentError("collective code", code, `a whole number from 0 to ${collectives.length - 1}`);
   return collective;
 }
 
 /** Buffers and arguments of a collective. A custom collective has none of its own: its program states them. */
 export function collectiveShape(collective: Exclude<Collective, "custom">): CollectiveShape {
-  return shapes[collective];
+  return lookUp(shapes, "collective", collective);
 }
 
 /** True where the collective combines values and therefore takes a reduction operator. */
 export function takesReduceOp(collective: Collective): boolean {
-  return collective !== "custom" && shapes[collective].takesOp;
+  return collective !== "custom" && collectiveShape(collective).takesOp;
 }
 
 /** True where the collective has a root. send-recv has: the index of the sender. */
 export function takesRoot(collective: Collective): boolean {
-  return collective !== "custom" && shapes[collective].takesRoot;
+  return collective !== "custom" && collectiveShape(collective).takesRoot;
 }
 
 /** Segments of the input buffer: 0, 1 or the number of ranks. */
 export function inputSegmentsOf(collective: Exclude<Collective, "custom">, rankCount: number): number {
-  return segmentCount(shapes[collective].input, rankCount);
+  return segmentCount(collectiveShape(collective).input, rankCount);
 }
 
 /** Segments of the output buffer: 0, 1 or the number of ranks. */
 export function outputSegmentsOf(collective: Exclude<Collective, "custom">, rankCount: number): number {
-  return segmentCount(shapes[collective].output, rankCount);
+  return segmentCount(collectiveShape(collective).output, rankCount);
 }
 
 /** Whether a rank's input buffer exists and is read. With a root, the others may pass nothing. */
 export function hasInput(collective: Collective, rank: number, root: number | undefined): boolean {
-  return collective === "custom" || holds(shapes[collective].inputOn, rank, root);
+  return collective === "custom" || holds(collectiveShape(collective).inputOn, rank, root);
 }
 
 /** Whether a rank's output buffer exists and is written. With a root, the others may pass nothing. */
 export function hasOutput(collective: Collective, rank: number, root: number | undefined): boolean {
-  return collective === "custom" || holds(shapes[collective].outputOn, rank, root);
+  return collective === "custom" || holds(collectiveShape(collective).outputOn, rank, root);
 }
 
 function segmentCount(segments: Segments, rankCount: number): number {
+  checkNumber("rankCount", rankCount);
   if (segments === "none") return 0;
   return segments === "one" ? 1 : rankCount;
 }

@@ -69,7 +69,7 @@ export function dataTypeCode(type: DataType): number {
 /** @throws {InvalidArgumentError} for a code that no data type has. */
 export function dataTypeFromCode(code: number): DataType {
   const type = dataTypes[code];
-  if (type === undefined) throw new InvalidArgumentError("data type code", code, `0 to ${dataTypes.length - 1}`);
+  if (type === undefined) throw new InvalidArgumentError("data type code", code, `a whole number from 0 to ${dataTypes.length - 1}`);
   return type;
 }
 

@@ -31,15 +31,38 @@ export class InvalidArgumentError extends DfcclError {
   override readonly code = "INVALID_ARGUMENT";
 
   constructor(argument: string, value: unknown, expected: string) {
-    super(`${argument} is ${describe(value)}.`, {
+    super(`${argument} is ${formatValue(value)}.`, {
       facts: { argument, value, expected },
       remedy: `Give ${expected}.`,
     });
   }
 }
 
-function describe(value: unknown): string {
-  if (typeof value === "string") return `"${value}"`;
-  if (Array.isArray(value)) return `[${value.map(describe).join(", ")}]`;
-  return typeof value === "object" && value !== null ? "an object" : String(value);
+const functionKinds: Readonly<Record<string, string>> = {
+  "[object AsyncFunction]": "an async function",
+  "[object GeneratorFunction]": "a generator function",
+  "[object AsyncGeneratorFunction]": "an async generator function",
+};
+const [mostEntries, mostLetters] = [16, 200];
+
+/**
+ * Any value, in the words of a message. Of what looks like a number and is none, "4" or 4n, the type is said: beside a demand
+ * for a number from 1 to 8 nothing else would tell what is wrong.
+ */
+export function formatValue(value: unknown, depth = 0): string {
+  if (typeof value === "string") return `${isNumeral(value) ? "the string " : ""}"${shortened(value)}"`;
+  if (typeof value === "bigint") return `the bigint ${shortened(String(value))}n`;
+  if (typeof value === "function") return functionKinds[Object.prototype.toString.call(value)] ?? "a function";
+  if (!Array.isArray(value)) return typeof value === "object" && value !== null ? "an object" : String(value);
+  if (depth > 1) return "a list";
+  const entries = value.slice(0, mostEntries).map((entry) => formatValue(entry, depth + 1));
+  return `[${[...entries, ...(value.length > mostEntries ? [`… ${value.length - mostEntries} more`] : [])].join(", ")}]`;
+}
+
+function isNumeral(text: string): boolean {
+  return text.trim() !== "" && !Number.isNaN(Number(text));
+}
+
+function shortened(text: string): string {
+  return text.length > mostLetters ? `${text.slice(0, mostLetters)}…` : text;
 }

@@ -1,3 +1,4 @@
+import { checkProgram } from "./check-program.js";
 import type { Program, Step } from "./program.js";
 
 /**
@@ -6,7 +7,9 @@ import type { Program, Step } from "./program.js";
  * another's buffers: each rank sends its chunk to all others before it writes its own result, and reduces what it was sent.
  * So an exchange may run in place. native/include/dfccl/program.hpp says the same.
  */
-export function isExchange({ protocol, inputSegments, outputSegments, ranks }: Program): boolean {
+export function isExchange(program: Program): boolean {
+  checkProgram(program);
+  const { protocol, inputSegments, outputSegments, ranks } = program;
   if (protocol !== "ll" || inputSegments !== 1 || outputSegments !== 1) return false;
   const steps = ranks.flatMap(({ blocks }, rank) => blocks.flatMap((block) => block.steps.map((step) => ({ rank, step }))));
   return steps.length > 0 && steps.every(({ rank, step }) => isExchangeStep(step, rank, ranks.length));

@@ -1,3 +1,5 @@
+import { checkInteger } from "./check-number.js";
+import { checkProgramFacts } from "./check-program.js";
 import type { Program } from "./program.js";
 
 /**
@@ -12,6 +14,8 @@ import type { Program } from "./program.js";
  * exist), or undefined if this rank's buffers share nothing.
  */
 export function inPlaceShift(program: Program, rank: number): number | undefined {
+  checkProgramFacts(program);
+  checkInteger("rank", rank, 0);
   const ownSegment = rank * program.chunksPerSegment;
   switch (program.collective) {
     case "all-reduce":

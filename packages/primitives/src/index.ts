@@ -8,9 +8,12 @@ export {
   UnsupportedAlgorithmError,
 } from "./build-program.js";
 export { type Algorithm, algorithms, isAlgorithm } from "./builders/algorithms.js";
+export { checkFunction, checkList, checkText } from "./check-kind.js";
+export { checkInteger, checkNumber } from "./check-number.js";
 export { checkObject } from "./check-object.js";
 export { checkOptions, type OptionNames, UnknownOptionError } from "./check-options.js";
 export { checkPath } from "./check-path.js";
+export { checkProgram } from "./check-program.js";
 export { type ChunkGeometry, chunkCapacity, chunkLength, chunkOffset, scratchOffset, tileCount } from "./chunk-geometry.js";
 export {
   type Collective,
@@ -38,12 +41,13 @@ export {
   type TypedArrayOf,
   typedArrayOf,
 } from "./data-type.js";
-export { DfcclError, type DfcclErrorOptions, type ErrorFacts, InvalidArgumentError } from "./errors.js";
+export { DfcclError, type DfcclErrorOptions, type ErrorFacts, formatValue, InvalidArgumentError } from "./errors.js";
 export { isExchange } from "./exchange.js";
 export { inPlaceShift } from "./in-place.js";
 export { type Field, programLayout, type RecordLayout } from "./layout.js";
 export { leastCommonMultiple } from "./least-common-multiple.js";
 export { limits as programLimits } from "./limits.js";
+export { lookUp } from "./look-up.js";
 export { type Op, type OpShape, opCode, opShapeOf, ops } from "./op.js";
 export {
   type Block,

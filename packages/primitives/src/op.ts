@@ -1,3 +1,5 @@
+import { lookUp } from "./look-up.js";
+
 /**
  * The primitive instructions, in the order of their codes (`Op` in native/include/dfccl/program.hpp).
  * `connection` is the step's send or receive connection, `(+)` the collective's reduction operator.
@@ -53,7 +55,7 @@ function opShape(words: string): OpShape {
 
 /** Operands of an instruction. `multiReduceCopy` has reference lists instead of source and destination. */
 export function opShapeOf(op: Op): OpShape {
-  return shapes[op];
+  return lookUp(shapes, "op", op);
 }
 
 export function opCode(op: Op): number {

@@ -2,6 +2,9 @@ import { decodeRankImage } from "./binary/decode.js";
 import { encodeRankImage } from "./binary/encode.js";
 import { Fnv64 } from "./binary/fnv.js";
 import { type RankImage, rankImageOf } from "./binary/rank-image.js";
+import { checkInteger } from "./check-number.js";
+import { checkObject } from "./check-object.js";
+import { checkProgram, checkProgramFacts, checkRankProgram } from "./check-program.js";
 import { InvalidArgumentError } from "./errors.js";
 import type { Program } from "./program.js";
 
@@ -12,6 +15,7 @@ export type { RankImage } from "./binary/rank-image.js";
  * that hold the same digest hold the same program.
  */
 export function programDigest(program: Program): bigint {
+  checkProgram(program);
   const fnv = new Fnv64();
   for (let rank = 0; rank < program.ranks.length; rank += 1) fnv.update(encodeRankImage(rankImageOf(program, rank, 0n)));
   return fnv.digest();
@@ -26,16 +30,18 @@ export function programDigest(program: Program): bigint {
  * @throws {ConnectionSharedError} if two blocks use one end of a connection, which the binary form can't say.
  */
 export function encodeProgram(program: Program, rank: number, digest?: bigint): Uint8Array {
-  if (program.ranks[rank] === undefined) {
-    throw new InvalidArgumentError("rank", rank, `a rank from 0 to ${program.ranks.length - 1}`);
+  checkProgram(program);
+  if (typeof rank !== "number" || program.ranks[rank] === undefined) {
+    throw new InvalidArgumentError("rank", rank, `a rank, which is a whole number from 0 to ${program.ranks.length - 1}`);
   }
+  if (digest !== undefined && typeof digest !== "bigint") throw new InvalidArgumentError("digest", digest, "what programDigest() returns");
   return encodeRankImage(rankImageOf(program, rank, digest ?? programDigest(program)));
 }
 
 /** The binary programs of all ranks. */
 export function encodeAllRanks(program: Program): Uint8Array[] {
   const digest = programDigest(program);
-  return program.ranks.map((_, rank) => encodeProgram(program, rank, digest));
+  return program.ranks.map((_, rank) => encodeRankImage(rankImageOf(program, rank, digest)));
 }
 
 /**
@@ -51,5 +57,10 @@ export function decodeProgram(bytes: Uint8Array): RankImage {
 
 /** Encodes one decoded rank again. */
 export function encodeRank(image: RankImage): Uint8Array {
+  checkObject("image", image, "what decodeProgram() returns");
+  checkProgramFacts({ ...image, ranks: [] });
+  checkRankProgram(image.program, "program");
+  for (const field of ["rank", "rankCount", "maxStepCount"] as const) checkInteger(`image.${field}`, image[field], 0);
+  if (typeof image.digest !== "bigint") throw new InvalidArgumentError("image.digest", image.digest, "what programDigest() returns");
   return encodeRankImage(image);
 }

@@ -1,6 +1,10 @@
 import type { BuildableCollective } from "./build-program.js";
+import { checkList } from "./check-kind.js";
+import { checkInteger, checkNumber } from "./check-number.js";
+import { checkObject } from "./check-object.js";
+import { checkProgramFacts } from "./check-program.js";
 import type { Program } from "./program.js";
-import { type SelectionRequest, selectProgram } from "./selection.js";
+import { checkRequest, type SelectionRequest, selectProgram } from "./selection.js";
 import { defaultSelectionTable, type SelectionChoice, type SelectionTable } from "./selection-table.js";
 
 /** A program of one's own, and for which messages it is meant. */
@@ -44,8 +48,14 @@ export function selectAmongPrograms(
   rules: readonly ProgramRule[],
   table: SelectionTable = defaultSelectionTable,
 ): ProgramChoice {
+  checkRequest(request);
+  checkInteger("request.count", request.count, 0);
+  checkList("rules", rules, "a list such as [{ name, program }]");
   const passedOver: PassedOver[] = [];
   for (const rule of rules) {
+    checkObject("a rule", rule, "an object such as { name, program, minBytes: 0 }");
+    checkProgramFacts(rule.program);
+    for (const bytes of ["minBytes", "maxBytes"] as const) checkNumber(`a rule's ${bytes}`, rule[bytes] ?? 0);
     const why = reasonAgainst(rule, request);
     if (why === undefined) return { kind: "program", rule, passedOver };
     passedOver.push({ name: rule.name, why });

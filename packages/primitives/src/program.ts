@@ -1,11 +1,13 @@
+import { type BufferKind, bufferKinds } from "./buffer-kind.js";
+import { checkList } from "./check-kind.js";
+import { checkObject } from "./check-object.js";
+import { checkProgramFacts, checkRankProgram } from "./check-program.js";
 import { type Collective, hasInput, hasOutput, inputSegmentsOf, outputSegmentsOf, takesRoot } from "./collective.js";
+import { InvalidArgumentError } from "./errors.js";
 import { type Op, opShapeOf } from "./op.js";
 import { type Protocol, protocolFactsOf } from "./protocol.js";
 
-/** Buffers a step can name. `input` is read only: in place, too, reduced data is named `output`. */
-export const bufferKinds = ["input", "output", "scratch"] as const;
-
-export type BufferKind = (typeof bufferKinds)[number];
+export { type BufferKind, bufferKinds } from "./buffer-kind.js";
 
 /** A chunk of one of this rank's buffers; see chunk-geometry.ts for where it lies. */
 export interface LocalChunk {
@@ -127,17 +129,24 @@ export interface ProgramSpec {
   readonly ranks: readonly { readonly blocks: readonly (readonly Step[])[]; readonly scratchChunks?: number | undefined }[];
 }
 
-/** Fills in what follows from the collective, the protocol and the steps. Checks nothing: that is the verifier's task. */
+/**
+ * Fills in what follows from the collective, the protocol and the steps. Whether the program makes sense is the verifier's task.
+ * @throws {InvalidArgumentError}, {BadProgramError} for what has not the form of a program.
+ */
 export function createProgram(spec: ProgramSpec): Program {
+  checkObject("spec", spec, "an object such as { collective, chunksPerSegment: 1, inPlace: false, outOfPlace: true, ranks }");
+  checkList("spec.ranks", spec.ranks, "a list such as [{ blocks: [steps] }]");
   const protocol = spec.protocol ?? "simple";
   const rankCount = spec.ranks.length;
   const segments = (of: typeof inputSegmentsOf, stated: number | undefined): number =>
     stated ?? (spec.collective === "custom" ? 0 : of(spec.collective, rankCount));
-  const ranks = spec.ranks.map((rank) => ({
-    blocks: rank.blocks.map((steps) => ({ steps })),
-    scratchChunks: rank.scratchChunks ?? 0,
-  }));
-  return {
+  const ranks = spec.ranks.map((rank, index) => {
+    checkList(`spec.ranks[${index}].blocks`, rank?.blocks, "a list of lists of steps");
+    const program = { blocks: rank.blocks.map((steps) => ({ steps })), scratchChunks: rank.scratchChunks ?? 0 };
+    checkRankProgram(program, `ranks[${index}]`);
+    return program;
+  });
+  const program: Program = {
     collective: spec.collective,
     ...(takesRoot(spec.collective) && spec.root !== undefined ? { root: spec.root } : {}),
     protocol,
@@ -151,6 +160,8 @@ export function createProgram(spec: ProgramSpec): Program {
     stepByStep: spec.stepByStep ?? false,
     ranks,
   };
+  checkProgramFacts(program);
+  return program;
 }
 
 /** Whether some step of this rank reads or writes another rank's buffers. */
@@ -167,6 +178,7 @@ export function touchesOtherRanks(program: RankProgram, rank: number): boolean {
 
 /** Chunks of a rank's buffer; 0 where the collective gives that rank none. */
 export function bufferChunks(program: Program, rank: number, buffer: BufferKind): number {
+  checkProgramFacts(program);
   switch (buffer) {
     case "input":
       return hasInput(program.collective, rank, program.root) ? program.inputSegments * program.chunksPerSegment : 0;
@@ -174,6 +186,8 @@ export function bufferChunks(program: Program, rank: number, buffer: BufferKind)
       return hasOutput(program.collective, rank, program.root) ? program.outputSegments * program.chunksPerSegment : 0;
     case "scratch":
       return program.ranks[rank]?.scratchChunks ?? 0;
+    default:
+      throw new InvalidArgumentError("buffer", buffer, `one of ${bufferKinds.join(", ")}`);
   }
 }
 
@@ -182,6 +196,7 @@ export function bufferChunks(program: Program, rank: number, buffer: BufferKind)
  * of all ranks, so that all cut their chunks into the same tiles.
  */
 export function maxSlotChunks(rank: RankProgram): number {
+  checkRankProgram(rank, "rank");
   let largest = 0;
   for (const { steps } of rank.blocks) {
     for (const step of steps) {

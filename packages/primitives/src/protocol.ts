@@ -1,4 +1,6 @@
+import { checkNumber } from "./check-number.js";
 import { InvalidArgumentError } from "./errors.js";
+import { lookUp } from "./look-up.js";
 
 /** Protocols, in the order of their codes (`Protocol` in native/include/dfccl/types.hpp). */
 export const protocols = ["simple", "ll", "ll128"] as const;
@@ -55,13 +57,13 @@ export function protocolCode(protocol: Protocol): number {
 /** @throws {InvalidArgumentError} for a code that no protocol has. */
 export function protocolFromCode(code: number): Protocol {
   const protocol = protocols[code];
-  if (protocol === undefined) throw new InvalidArgumentError("protocol code", code, `0 to ${protocols.length - 1}`);
+  if (protocol === undefined) throw new InvalidArgumentError("protocol code", code, `a whole number from 0 to ${protocols.length - 1}`);
   return protocol;
 }
 
 /** Default slots, sizes and wire layout of a protocol. A program may ask for another slot count. */
 export function protocolFactsOf(protocol: Protocol): ProtocolFacts {
-  return facts[protocol];
+  return lookUp(facts, "protocol", protocol);
 }
 
 /**
@@ -69,6 +71,7 @@ export function protocolFactsOf(protocol: Protocol): ProtocolFacts {
  * @param payloadBytes - bytes of data, 0 or more.
  */
 export function wireBytes(protocol: Protocol, payloadBytes: number): number {
-  const { unitBytes, unitDataBytes } = facts[protocol].wire;
+  checkNumber("payloadBytes", payloadBytes);
+  const { unitBytes, unitDataBytes } = protocolFactsOf(protocol).wire;
   return unitBytes === 0 ? payloadBytes : Math.ceil(payloadBytes / unitDataBytes) * unitBytes;
 }

@@ -1,8 +1,11 @@
+import { checkNumber } from "./check-number.js";
+
 /** Small seeded generator (mulberry32): the same seed gives the same schedule anywhere. Not for secrets. */
 export class SeededRandom {
   private state: number;
 
   constructor(seed: number) {
+    checkNumber("seed", seed);
     this.state = seed >>> 0;
   }
 

@@ -22,6 +22,6 @@ export function reduceOpCode(op: ReduceOp): number {
 /** @throws {InvalidArgumentError} for a code that no operator has. */
 export function reduceOpFromCode(code: number): ReduceOp {
   const op = reduceOps[code];
-  if (op === undefined) throw new InvalidArgumentError("reduce operator code", code, `0 to ${reduceOps.length - 1}`);
+  if (op === undefined) throw new InvalidArgumentError("reduce operator code", code, `a whole number from 0 to ${reduceOps.length - 1}`);
   return op;
 }

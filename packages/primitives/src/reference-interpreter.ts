@@ -1,3 +1,7 @@
+import { checkList } from "./check-kind.js";
+import { checkInteger } from "./check-number.js";
+import { checkObject } from "./check-object.js";
+import { checkProgram } from "./check-program.js";
 import { type ChunkGeometry, chunkCapacity, chunkLength, chunkOffset, scratchOffset, tileCount } from "./chunk-geometry.js";
 import { InvalidArgumentError } from "./errors.js";
 import { isExchange } from "./exchange.js";
@@ -7,7 +11,7 @@ import type { BufferKind, ChunkRef, Program, Step } from "./program.js";
 import { bufferChunks } from "./program.js";
 import type { StepPosition } from "./program-errors.js";
 import { SeededRandom } from "./random.js";
-import type { ReduceOp } from "./reduce-op.js";
+import { isReduceOp, type ReduceOp, reduceOps } from "./reduce-op.js";
 import { operandCount } from "./verifier/operands.js";
 
 export interface InterpretOptions {
@@ -33,14 +37,23 @@ export type InterpretResult =
   /** No step can run any more; `waiting` is the step where each unfinished block stands. */
   | { readonly ok: false; readonly reason: "deadlock"; readonly waiting: readonly StepPosition[] };
 
+/** Elements of all buffers of all ranks together: half a gigabyte. */
+const mostElements = 1 << 26;
+
 /**
  * Executes a program on real numbers for all ranks, one step at a time, in a random order that a real engine could
  * produce: ranks submit at different times, blocks advance independently, connections have exactly `slotCount` slots,
  * and a rank's memory is taken away (filled with NaN) as soon as it has completed. Slow and simple: it defines what a
  * program means, and tests compare against it.
+ * @throws {BadProgramError} for what is no program; {InvalidArgumentError} for inputs of other lengths, or more than 2^26 elements in all.
  */
 export function interpretProgram(program: Program, options: InterpretOptions): InterpretResult {
   return new Interpreter(program, options).run();
+}
+
+function elementsOf({ ranks, inputSegments, outputSegments }: Program, geometry: ChunkGeometry): number {
+  const buffers = ranks.length * (inputSegments + outputSegments) * geometry.count;
+  return buffers + ranks.reduce((sum, { scratchChunks }) => sum + scratchChunks * chunkCapacity(geometry), 0);
 }
 
 interface BlockState {
@@ -69,12 +82,22 @@ class Interpreter {
     private readonly program: Program,
     private readonly options: InterpretOptions,
   ) {
-    const { count } = options;
-    if (!Number.isInteger(count) || count < 0) throw new InvalidArgumentError("count", count, "a whole number of elements");
+    checkProgram(program);
+    checkObject("options", options, "an object such as { inputs: [[1], [2]], count: 1 }");
+    const { count, op = "sum" } = options;
+    checkInteger("count", count, 0, mostElements);
+    checkList("inputs", options.inputs, "a list with the input of each rank");
+    if (!isReduceOp(op)) throw new InvalidArgumentError("op", op, `one of ${reduceOps.join(", ")}`);
+    for (const list of ["scalars", "inPlace"] as const) {
+      if (options[list] !== undefined) checkList(list, options[list], "a list with an entry for each rank");
+    }
     this.geometry = { count, chunksPerSegment: program.chunksPerSegment };
-    this.tileElements = options.tileElements ?? Math.max(1, chunkCapacity(this.geometry));
+    const capacity = Math.max(1, chunkCapacity(this.geometry));
+    if (options.tileElements !== undefined) checkInteger("tileElements", options.tileElements, 1);
+    this.tileElements = Math.min(capacity, options.tileElements ?? capacity);
     this.tiles = tileCount(this.geometry, this.tileElements);
     this.random = new SeededRandom(options.seed ?? 0);
+    checkInteger("elements of all buffers", elementsOf(program, this.geometry), 0, mostElements);
     this.memory = program.ranks.map((_, rank) => this.allocate(rank));
     this.sent = isExchange(program) ? this.memory.map(({ input }) => input.slice()) : undefined;
     this.submitted = program.ranks.map(() => false);
@@ -110,6 +133,7 @@ class Interpreter {
     const inputSize = sizeOf("input", program.inputSegments);
     const outputSize = sizeOf("output", program.outputSegments);
     const given = options.inputs[rank] ?? [];
+    checkList(`inputs[${rank}]`, given, "a list of numbers");
     if (inputSize > 0 && given.length !== inputSize) {
       throw new InvalidArgumentError(`length of the input of rank ${rank}`, given.length, `${inputSize} elements`);
     }

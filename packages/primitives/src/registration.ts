@@ -1,6 +1,9 @@
 import { Fnv64 } from "./binary/fnv.js";
+import { checkList } from "./check-kind.js";
+import { checkObject } from "./check-object.js";
 import type { Collective } from "./collective.js";
 import type { DataType } from "./data-type.js";
+import { InvalidArgumentError } from "./errors.js";
 import type { ReduceOp } from "./reduce-op.js";
 import type { SelectionChoice } from "./selection-table.js";
 
@@ -44,17 +47,22 @@ export function compareRegistrations(mine: AgreedRegistration, theirs: AgreedReg
 
 /** Always the same fields in the same order, whatever the order of the object's properties. */
 function fieldsOf(registration: AgreedRegistration): Map<string, string> {
+  checkObject("registration", registration, "an object such as { id, collective, dataType, count, ranks, program }");
+  checkList("ranks", registration.ranks, "a list of ranks");
+  if (typeof registration.program !== "bigint") {
+    throw new InvalidArgumentError("program", registration.program, "what programDigest() returns");
+  }
   const { choice } = registration;
   return new Map([
     ["id", String(registration.id)],
-    ["collective", registration.collective],
-    ["dataType", registration.dataType],
+    ["collective", String(registration.collective)],
+    ["dataType", String(registration.dataType)],
     ["count", String(registration.count)],
-    ["op", registration.op ?? "none"],
+    ["op", String(registration.op ?? "none")],
     ["root", String(registration.root ?? "none")],
-    ["ranks", registration.ranks.join(",")],
-    ["algorithm", choice?.algorithm ?? "none"],
-    ["protocol", choice?.protocol ?? "none"],
+    ["ranks", registration.ranks.map(String).join(",")],
+    ["algorithm", String(choice?.algorithm ?? "none")],
+    ["protocol", String(choice?.protocol ?? "none")],
     ["channels", String(choice?.channels ?? "none")],
     ["program", registration.program.toString(16)],
   ]);

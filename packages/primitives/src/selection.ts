@@ -1,4 +1,6 @@
 import { type BuildableCollective, listAlgorithms, needsSharedMemory, type Placement } from "./build-program.js";
+import { checkList } from "./check-kind.js";
+import { checkInteger, checkNumber } from "./check-number.js";
 import { checkObject } from "./check-object.js";
 import { inputSegmentsOf, outputSegmentsOf } from "./collective.js";
 import { byteSizeOf, type DataType } from "./data-type.js";
@@ -41,12 +43,26 @@ export class NoRuleFitsError extends DfcclError {
  * @throws {NoRuleFitsError} if no rule is left; {InvalidArgumentError} for no request, or of a collective that there isn't.
  */
 export function selectProgram(request: SelectionRequest, table: SelectionTable = defaultSelectionTable): SelectionChoice {
-  checkObject("request", request, 'an object such as { collective: "all-reduce", ranks: 4, inPlace: false, bytes: 1024, platform }');
-  checkObject("request.platform", request.platform, "an object such as { sharedMemory: true }");
+  checkRequest(request);
+  checkList("table", table, "a list of rules, as defaultSelectionTable is one");
   const possible = new Set(listAlgorithms(request.collective, request.ranks, request.inPlace, request.platform.hosts));
-  const rule = table.find((candidate) => fits(candidate, request) && possible.has(candidate.choice.algorithm));
+  const rule = table.find((candidate) => isRule(candidate) && fits(candidate, request) && possible.has(candidate.choice.algorithm));
   if (rule === undefined) throw new NoRuleFitsError(request);
   return rule.choice;
+}
+
+/** @throws {InvalidArgumentError} */
+export function checkRequest(request: SelectionRequest): void {
+  checkObject("request", request, 'an object such as { collective: "all-reduce", ranks: 4, inPlace: false, bytes: 1024, platform }');
+  checkObject("request.platform", request.platform, "an object such as { sharedMemory: true }");
+  checkNumber("request.bytes", request.bytes);
+  checkInteger("request.ranks", request.ranks, 1);
+}
+
+function isRule(rule: SelectionRule): boolean {
+  checkObject("a rule of the table", rule, "an object such as { collective, choice: { algorithm, protocol, channels } }");
+  checkObject("a rule's choice", rule.choice, "an object such as { algorithm, protocol, channels }");
+  return true;
 }
 
 /**
@@ -54,6 +70,7 @@ export function selectProgram(request: SelectionRequest, table: SelectionTable =
  * @param count - elements of a segment, as registered.
  */
 export function messageBytes(collective: BuildableCollective, ranks: number, count: number, dataType: DataType): number {
+  checkNumber("count", count);
   const segments = Math.max(inputSegmentsOf(collective, ranks), outputSegmentsOf(collective, ranks));
   return segments * count * byteSizeOf(dataType);
 }

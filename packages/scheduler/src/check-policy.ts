@@ -69,7 +69,7 @@ export function checkPolicy(policy: SchedulePolicy): void {
   );
   checkWithin("stickiness.perPositionDecrement", stickiness.perPositionDecrement, 0, SATURATED);
   const { raiseFactor } = stickiness;
-  if (!Number.isInteger(raiseFactor * 256) || raiseFactor < 1 || raiseFactor > 256) {
+  if (typeof raiseFactor !== "number" || !Number.isInteger(raiseFactor * 256) || raiseFactor < 1 || raiseFactor > 256) {
     throw new InvalidArgumentError("stickiness.raiseFactor", raiseFactor, "a multiple of 1/256 from 1 to 256");
   }
 
@@ -80,7 +80,7 @@ export function checkPolicy(policy: SchedulePolicy): void {
 }
 
 function checkKind(field: string, kind: string, known: readonly string[]): void {
-  if (!known.includes(kind)) throw new InvalidArgumentError(field, kind, `one of ${known.join(", ")}`);
+  if (typeof kind !== "string" || !known.includes(kind)) throw new InvalidArgumentError(field, kind, `one of ${known.join(", ")}`);
 }
 
 function checkWithin(field: string, value: number, least: number, most: number, why?: string): void {

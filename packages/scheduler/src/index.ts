@@ -1,34 +1,23 @@
 export { checkPolicy } from "./check-policy.js";
-export { DaemonModel, type DaemonWork, type VisitOutcome } from "./daemon-model.js";
-export { afterFailedPolls } from "./failed-polls.js";
-export { type FetchFacts, insertPosition, type OrderKind, type OrderPolicy, shouldFetch } from "./order-policy.js";
-export { type PolicyName, type PolicyOverrides, policyByName, policyNames } from "./policies.js";
-export { decodePolicy, encodePolicy, POLICY_BYTES, policyOffsets } from "./policy-binary.js";
 export {
-  type QuitDecision,
-  type QuitEvent,
-  type QuitKind,
-  type QuitPolicy,
-  type QuitState,
-  quitTransition,
-  startedAt,
-} from "./quit-policy.js";
-export {
+  afterFailedPolls,
+  initialThreshold,
+  insertPosition,
   isAllStuck,
   isTriedAll,
-  type ScheduleDecision,
-  type ScheduleEvent,
-  type SchedulePolicy,
-  type ScheduleState,
-  scheduleTransition,
-  started,
-  type TaskSchedule,
-  wantsFetch,
-} from "./scheduler.js";
-export {
-  initialThreshold,
   onPreempt,
   onSuccess,
-  type StickinessKind,
-  type StickinessPolicy,
-} from "./stickiness-policy.js";
+  quitTransition,
+  scheduleTransition,
+  shouldFetch,
+  started,
+  startedAt,
+  wantsFetch,
+} from "./checked-transitions.js";
+export { DaemonModel, type DaemonWork, type VisitOutcome } from "./daemon-model.js";
+export type { FetchFacts, OrderKind, OrderPolicy } from "./order-policy.js";
+export { type PolicyName, type PolicyOverrides, policyByName, policyNames } from "./policies.js";
+export { decodePolicy, encodePolicy, POLICY_BYTES, policyOffsets } from "./policy-binary.js";
+export type { QuitDecision, QuitEvent, QuitKind, QuitPolicy, QuitState } from "./quit-policy.js";
+export type { ScheduleDecision, ScheduleEvent, SchedulePolicy, ScheduleState, TaskSchedule } from "./scheduler.js";
+export type { StickinessKind, StickinessPolicy } from "./stickiness-policy.js";

@@ -73,6 +73,7 @@ export function encodePolicy(policy: SchedulePolicy): Uint8Array {
  * @throws {InvalidArgumentError} for bytes that hold no valid policy.
  */
 export function decodePolicy(bytes: Uint8Array): SchedulePolicy {
+  if (!ArrayBuffer.isView(bytes)) throw new InvalidArgumentError("bytes", bytes, "a Uint8Array, as encodePolicy() returns it");
   if (bytes.byteLength !== POLICY_BYTES) {
     throw new InvalidArgumentError("bytes.byteLength", bytes.byteLength, `${POLICY_BYTES} bytes`);
   }

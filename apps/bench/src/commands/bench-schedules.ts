@@ -14,7 +14,7 @@ import { withProgress } from "../terminal/progress.js";
 import { wrap } from "../terminal/wrap.js";
 import { loadWorkload, workloadNames } from "../workloads/load-workload.js";
 import { elementsOf, scaled } from "../workloads/workload.js";
-import { numberBetween, outputFile, outputFileOrDash, wholeNumber } from "./options.js";
+import { numberBetween, outputFile, outputFileOrDash, refuseIdle, wholeNumber } from "./options.js";
 
 interface SchedulesFlags extends ReportFlags {
   readonly workload: readonly string[];
@@ -63,7 +63,9 @@ Examples:
 
 ${exitCodesText({ 0: "measured", 1: "failed, or a result was wrong", 2: "usage" }, "no file is written")}`,
     )
-    .action(async (flags: SchedulesFlags) => {
+    .action(async (flags: SchedulesFlags, command: Command) => {
+      if (flags.hybrid.length === 0) refuseIdle(command, ["hybridScale"], "is for --hybrid");
+      if (flags.workload.length === 0) refuseIdle(command, ["scale", "ranks", "copies"], "is for --workload");
       process.exitCode = await benchSchedules(flags);
     });
 }

@@ -3,7 +3,7 @@ import { chooseBoxing, describeBoxing, layout, type NdSbp, parseSbp, placement }
 import { type Command, InvalidArgumentError as InvalidOption } from "commander";
 import { drawBoxing } from "../drawing/draw-boxing.js";
 import { exitCodesText } from "../terminal/exit-codes.js";
-import { outputFile, wholeNumber } from "./options.js";
+import { outputFileOf, wholeNumber } from "./options.js";
 
 interface BoxingFlags {
   readonly shape: readonly number[];
@@ -28,7 +28,7 @@ export function addBoxingCommand(program: Command): void {
     .option("--hierarchy <extents>", "their grid (default: one dimension)", extents)
     .option("--to-ranks <list>", "ranks that it is wanted on (default: the same)", rankList)
     .option("--to-hierarchy <extents>", "their grid (default: the same, or one dimension for other ranks)", extents)
-    .option("-o, --output <file>", "draw it as SVG", outputFile)
+    .option("-o, --output <file>", "draw it as SVG", outputFileOf(".svg"))
     .addHelpText(
       "after",
       `

@@ -1,4 +1,5 @@
 import { writeFile } from "node:fs/promises";
+import { extname } from "node:path";
 import { formatStages, programLines, writeXml } from "@dfccl/compiler";
 import { verifyProgram } from "@dfccl/primitives";
 import type { Command } from "commander";
@@ -6,7 +7,7 @@ import { describeProgram } from "../programs/describe-program.js";
 import { type LoadedProgram, loadProgram } from "../programs/load-program.js";
 import { out } from "../terminal/colors.js";
 import { exitCodesText } from "../terminal/exit-codes.js";
-import { outputFile } from "./options.js";
+import { outputFileOf, refuseIdle } from "./options.js";
 import { addLoadOptions, type LoadFlags } from "./program-options.js";
 
 interface CompileFlags extends LoadFlags {
@@ -21,7 +22,11 @@ export function addCompileCommand(program: Command): void {
     .summary("compile a collective of your own and prove it")
     .description("Compiles a program of the chunk-oriented language, or reads an MSCCL file, proves it, and says what came of it.")
     .option("--stages", "print every stage: operations, DAGs, fusion, channels, blocks, steps")
-    .option("-o, --output <file>", "write it: MSCCL's XML, or with .json the program as @dfccl/primitives has it", outputFile)
+    .option(
+      "-o, --output <file>",
+      "write it: MSCCL's XML, or with .json the program as @dfccl/primitives has it",
+      outputFileOf(".xml", ".json"),
+    )
     .option("--ignore-limits", "write XML also beyond what MSCCL's runtime can hold")
     .option("--json", "print the program as JSON instead of text")
     .addHelpText(
@@ -34,9 +39,15 @@ Examples:
 
 ${exitCodesText({ 0: "compiled and proven", 1: "refused: the message says why, and at which line", 2: "usage, or no program in the file" })}`,
     )
-    .action(async (file: string, flags: CompileFlags) => {
+    .action(async (file: string, flags: CompileFlags, command: Command) => {
+      if (flags.json) refuseIdle(command, ["stages"], "prints text: leave it or --json out");
+      if (flags.output === undefined || isJson(flags.output)) refuseIdle(command, ["ignoreLimits"], "is for --output FILE.xml");
       await runCompile(await loadProgram(file, flags), flags);
     });
+}
+
+function isJson(file: string): boolean {
+  return extname(file) === ".json";
 }
 
 async function runCompile(loaded: LoadedProgram, flags: CompileFlags): Promise<void> {
@@ -44,8 +55,7 @@ async function runCompile(loaded: LoadedProgram, flags: CompileFlags): Promise<v
   const report = verifyProgram(program, program.collective === "custom" && compiled ? { postcondition } : {});
   if (flags.output !== undefined) {
     const bounds = { minBytes: loaded.minBytes ?? 0, maxBytes: loaded.maxBytes ?? 0 };
-    const isJson = flags.output.endsWith(".json");
-    const text = isJson
+    const text = isJson(flags.output)
       ? `${JSON.stringify(program, null, 1)}\n`
       : writeXml(program, { name, ...bounds, ignoreLimits: flags.ignoreLimits ?? false });
     await writeFile(flags.output, text);

@@ -5,7 +5,7 @@ import { drawChunkDag, drawInstructionDag, writesChunk } from "../drawing/draw-s
 import { type LoadedProgram, loadProgram } from "../programs/load-program.js";
 import { ProgramFileError } from "../programs/program-file-error.js";
 import { exitCodesText } from "../terminal/exit-codes.js";
-import { outputFile, wholeNumber } from "./options.js";
+import { outputFileOf, refuseIdle, wholeNumber } from "./options.js";
 import { addLoadOptions, type LoadFlags } from "./program-options.js";
 
 interface DrawFlags extends LoadFlags {
@@ -20,7 +20,7 @@ export function addDrawCommand(program: Command): void {
     .description("Draws a program as SVG. An MSCCL file has a schedule only.")
     .addOption(new Option("-w, --what <what>", "what to draw").choices(["chunks", "instructions", "schedule"]).default("schedule"))
     .option("-c, --chunk <n>", "of a DAG, only what writes this chunk: large programs are easier to read so", wholeNumber(0, 2 ** 20))
-    .option("-o, --output <file>", "where to write it (default: standard output)", outputFile)
+    .option("-o, --output <file>", "where to write it (default: standard output)", outputFileOf(".svg"))
     .addHelpText(
       "after",
       `
@@ -30,7 +30,8 @@ Examples:
 
 ${exitCodesText({ 0: "drawn", 1: "refused: it isn't right", 2: "usage, or no program in the file" })}`,
     )
-    .action(async (file: string, flags: DrawFlags) => {
+    .action(async (file: string, flags: DrawFlags, command: Command) => {
+      if (flags.what === "schedule") refuseIdle(command, ["chunk"], "is for --what chunks and --what instructions");
       const svg = draw(file, await loadProgram(file, flags), flags);
       if (flags.output === undefined) process.stdout.write(svg);
       else await writeFile(flags.output, svg);

@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, extname, join } from "node:path";
 import { makeFolder } from "@dfccl/core";
 import { type Command, InvalidArgumentError as InvalidOption, Option } from "commander";
 import { tryToWrite } from "../outputs/try-to-write.js";
@@ -58,6 +58,29 @@ export function outputFile(path: string): string {
     throw new InvalidOption(`Nothing can be written into ${dirname(path)}.`);
   }
   return path;
+}
+
+/** The same, of one of these formats: the name's ending says which. A name without one is taken, such as /dev/stdout. */
+export function outputFileOf(...endings: readonly string[]): (path: string) => string {
+  return (path) => {
+    const ending = extname(path);
+    if (ending !== "" && !endings.includes(ending)) {
+      throw new InvalidOption(`It must end in ${endings.join(" or ")}: nothing is written as ${ending}.`);
+    }
+    return outputFile(path);
+  };
+}
+
+/**
+ * Ends a command that was given options which have no effect beside the others: whoever gave them believes that they have.
+ * @param names - of properties of the flags.
+ * @param why - a clause after the option's name, such as "is for --what chunks".
+ */
+export function refuseIdle(command: Command, names: readonly string[], why: string): void {
+  for (const option of command.options) {
+    const name = option.attributeName();
+    if (names.includes(name) && command.getOptionValueSource(name) === "cli") command.error(`${option.long ?? option.short} ${why}.`);
+  }
 }
 
 /** The same, or "-" for standard output. */

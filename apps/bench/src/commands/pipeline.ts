@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { drawPipelines, type PipelineLane } from "../drawing/draw-pipeline.js";
 import { exitCodesText } from "../terminal/exit-codes.js";
 import { formatTable } from "../terminal/table.js";
-import { numberBetween, outputFile, wholeNumber } from "./options.js";
+import { numberBetween, outputFileOf, wholeNumber } from "./options.js";
 
 interface PipelineFlags {
   readonly stages: number;
@@ -26,7 +26,7 @@ export function addPipelineCommand(program: Command): void {
     .option("-m, --micro-batches <n>", "micro-batches", wholeNumber(1, 1000), 8)
     .option("--forward-ms <ms>", "time of a forward pass", numberBetween(0.001, 1e6), 1)
     .option("--backward-ms <ms>", "time of a backward pass", numberBetween(0.001, 1e6), 2)
-    .option("-o, --output <file>", "draw it as SVG", outputFile)
+    .option("-o, --output <file>", "draw it as SVG", outputFileOf(".svg"))
     .addHelpText(
       "after",
       `

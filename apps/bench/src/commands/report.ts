@@ -4,7 +4,7 @@ import { reportPage } from "../report/page.js";
 import { compareFiles, readSection } from "../report/read-section.js";
 import { exitCodesText } from "../terminal/exit-codes.js";
 import { formatBytes, formatCountOf } from "../terminal/table.js";
-import { outputFile } from "./options.js";
+import { outputFileOf } from "./options.js";
 
 interface ReportFlags {
   readonly output: string;
@@ -20,7 +20,7 @@ export function addReportCommand(program: Command): void {
       "Draws results: latency and bandwidth over size, preemptions and queue lengths, overheads, with machine and command. One " +
         "file, which needs no network; for dark rooms, paper and keyboards. Files of nccl-tests itself are read, too.",
     )
-    .option("-o, --output <file>", "where to write it", outputFile, "report.html")
+    .option("-o, --output <file>", "where to write it", outputFileOf(".html", ".htm"), "report.html")
     .option("--title <text>", "what stands above", "Collectives, measured")
     .addHelpText(
       "after",

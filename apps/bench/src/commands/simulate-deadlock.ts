@@ -3,7 +3,7 @@ import { deadlockPresetNames } from "../simulate/deadlock-preset-names.js";
 import type { SimulateDeadlockFlags } from "../simulate/run-deadlock.js";
 import { exitCodesText } from "../terminal/exit-codes.js";
 import { addDrawingOptions } from "./drawing-options.js";
-import { outputFile, requireFileOrPreset, wholeNumber } from "./options.js";
+import { outputFileOf, refuseIdle, requireFileOrPreset, wholeNumber } from "./options.js";
 
 export function addSimulateDeadlockCommand(simulate: Command): void {
   const command = simulate
@@ -30,7 +30,7 @@ export function addSimulateDeadlockCommand(simulate: Command): void {
       wholeNumber(0, 1e4),
       1,
     )
-    .option("--explain <file.svg>", "draw the first deadlock", outputFile);
+    .option("--explain <file.svg>", "draw the first deadlock", outputFileOf(".svg"));
   addDrawingOptions(command, "write each chart as an SVG file; of a configuration, the timeline of its first deadlock")
     .addHelpText(
       "after",
@@ -57,6 +57,9 @@ ${exitCodesText({ 0: "simulated, and everything that deadlocked completes with p
     .action(async (path: string | undefined, flags: SimulateDeadlockFlags) => {
       requireFileOrPreset(command, "a configuration file", path, flags.preset);
       if (path === undefined && flags.explain !== undefined) command.error("--explain draws the deadlock of a configuration file.");
+      if (flags.preset !== "table1") refuseIdle(command, ["draws"], "is for --preset table1");
+      if (flags.preset === "figures")
+        refuseIdle(command, ["shortcut", "replays", "whole"], "isn't for --preset figures, which counts only");
       // Loaded late, because the simulator takes a while to load.
       const { simulateDeadlockPreset, simulateConfig } = await import("../simulate/run-deadlock.js");
       if (flags.preset !== undefined) process.exitCode = await simulateDeadlockPreset(flags.preset, flags);

@@ -3,7 +3,7 @@ import { programPresetNames } from "../simulate/program-preset-names.js";
 import type { SimulateProgramFlags } from "../simulate/run-program.js";
 import { exitCodesText } from "../terminal/exit-codes.js";
 import { addDrawingOptions } from "./drawing-options.js";
-import { byteSize, requireFileOrPreset, sizesOption, wholeNumber } from "./options.js";
+import { byteSize, refuseIdle, requireFileOrPreset, sizesOption, wholeNumber } from "./options.js";
 import { addProgramChoices, programFile } from "./program-options.js";
 
 export function addSimulateProgramCommand(simulate: Command): void {
@@ -40,6 +40,8 @@ ${exitCodesText({ 0: "simulated", 1: "failed", 2: "usage, or there is no such pr
       const { gpus, cards } = flags;
       if (gpus !== undefined && cards !== undefined && cards > gpus)
         command.error(`--cards ${cards} is more than a card for each of ${gpus} GPUs.`);
+      if (flags.preset !== undefined)
+        refuseIdle(command, ["gpus", "cards", "bytes", "tile"], "is for a program's file: a preset has its own");
       // Loaded late, because the simulator takes a while to load.
       const { simulateProgramFile, simulateProgramPreset } = await import("../simulate/run-program.js");
       if (flags.preset !== undefined) process.exitCode = await simulateProgramPreset(flags.preset, flags);

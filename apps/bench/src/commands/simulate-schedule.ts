@@ -3,7 +3,7 @@ import type { SimulateScheduleFlags } from "../simulate/run-schedule.js";
 import { schedulePresetNames } from "../simulate/schedule-preset-names.js";
 import { exitCodesText } from "../terminal/exit-codes.js";
 import { addDrawingOptions } from "./drawing-options.js";
-import { requireFileOrPreset, wholeNumber } from "./options.js";
+import { refuseIdle, requireFileOrPreset, wholeNumber } from "./options.js";
 
 export function addSimulateScheduleCommand(simulate: Command): void {
   const command = simulate
@@ -50,6 +50,8 @@ ${exitCodesText({ 0: "everything completed", 1: "something did not: a deadlock, 
     .action(async (path: string | undefined, flags: SimulateScheduleFlags) => {
       requireFileOrPreset(command, "a workload file", path, flags.preset);
       if (flags.preset === "calibrate" && flags.measured === undefined) command.error("Give what was measured with --measured.");
+      if (flags.preset !== "scale") refuseIdle(command, ["gpus"], "is for --preset scale");
+      if (flags.preset !== "calibrate") refuseIdle(command, ["measured"], "is for --preset calibrate");
       // Loaded late, because the simulator takes a while to load.
       const { simulateSchedulePreset, simulateWorkload } = await import("../simulate/run-schedule.js");
       if (flags.preset !== undefined) process.exitCode = await simulateSchedulePreset(flags.preset, flags);

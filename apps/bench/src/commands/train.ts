@@ -6,12 +6,12 @@ import { exitCodesText } from "../terminal/exit-codes.js";
 import { type Interruption, watchForInterruption } from "../terminal/interruption.js";
 import { withProgress } from "../terminal/progress.js";
 import { formatBytes, formatCountOf } from "../terminal/table.js";
-import { wrap } from "../terminal/wrap.js";
+import { wrapOnTerminal } from "../terminal/wrap.js";
 import { loadTrain } from "../training/load-train.js";
 import { describeSynthetic, describeTraining, stepNote } from "../training/report.js";
 import { loadWorkload, workloadNames } from "../workloads/load-workload.js";
 import { elementsOf, scaled } from "../workloads/workload.js";
-import { numberBetween, outputFolder, wholeNumber } from "./options.js";
+import { numberBetween, outputFolder, refuseIdle, wholeNumber } from "./options.js";
 
 interface TrainFlags
   extends Pick<TrainOptions, "ranks" | "parallel" | "steps" | "microBatches" | "optimizer" | "learningRate" | "seed" | "schedule"> {
@@ -24,6 +24,19 @@ interface TrainFlags
   readonly resume?: boolean;
   readonly json?: boolean;
 }
+
+/** Names of flags. */
+const ofModels = [
+  "parallel",
+  "batch",
+  "microBatches",
+  "optimizer",
+  "learningRate",
+  "seed",
+  "checkpoint",
+  "checkpointEvery",
+  "resume",
+] as const satisfies readonly (keyof TrainFlags)[];
 
 export function addTrainCommand(program: Command): void {
   program
@@ -78,6 +91,10 @@ ${exitCodesText({ 0: "trained", 1: "failed, or a rank was lost", 2: "usage, or a
       const model = named ?? (synthetic === undefined ? command.error("Say what to train: mnist, gpt or synthetic.") : "synthetic");
       if (synthetic !== undefined && model !== "synthetic")
         command.error(`--synthetic ${synthetic} is a model of its own: leave out ${model}.`);
+      if (model === "synthetic") refuseIdle(command, ofModels, "is for models that are trained, not for their gradients alone");
+      else refuseIdle(command, ["workload", "scale"], "is for synthetic");
+      if (synthetic !== undefined) refuseIdle(command, ["workload"], "says the same as --synthetic: leave one of them out");
+      if (flags.checkpoint === undefined) refuseIdle(command, ["checkpointEvery", "resume"], "needs --checkpoint FOLDER");
       using interruption = watchForInterruption();
       if (model === "synthetic") await reduceSynthetic({ ...flags, workload: synthetic ?? flags.workload }, interruption);
       else await trainModel(model, flags, interruption);
@@ -98,7 +115,7 @@ async function trainModel(model: string, flags: TrainFlags, interruption: Interr
     ...rest
   } = flags;
   const onCorrupt = (path: string, problem: string): void => {
-    process.stderr.write(`${err.yellow(wrap(`${path} is corrupt (${problem}); the one before it is used.`))}\n`);
+    process.stderr.write(`${err.yellow(wrapOnTerminal(`${path} is corrupt (${problem}); the one before it is used.`))}\n`);
   };
   const checkpoint = folder === undefined ? undefined : { folder, every, resume, onCorrupt };
   const options: TrainOptions = { ...rest, model, globalBatch: batch, checkpoint, signal: interruption.signal };
@@ -116,7 +133,7 @@ async function trainModel(model: string, flags: TrainFlags, interruption: Interr
     );
   } catch (error) {
     if (!(error instanceof InterruptedError)) throw error;
-    process.stderr.write(`${err.yellow(wrap(error.message))}\n`);
+    process.stderr.write(`${err.yellow(wrapOnTerminal(error.message))}\n`);
     process.exitCode = interruption.exitCode() ?? 1;
     return;
   }

@@ -7,7 +7,7 @@ import { watchForInterruption } from "../terminal/interruption.js";
 import { formatBytes, formatTable } from "../terminal/table.js";
 import { machineFingerprint } from "../tuning/machine-fingerprint.js";
 import { addCompareOptions, type CompareFlags, comparePrograms, describeComparison } from "./compare-programs.js";
-import { outputFile } from "./options.js";
+import { outputFileOf } from "./options.js";
 
 interface TuneProgramsFlags extends CompareFlags {
   readonly output: string;
@@ -20,7 +20,7 @@ export function addTuneProgramsCommand(tune: Command): void {
       "Measures programs beside the built-in ones at several sizes and writes the table of the fastest: rules for selectAmongPrograms() of " +
         "@dfccl/primitives, with the programs themselves; where no rule is, the engine chooses. Keep the machine quiet meanwhile.",
     )
-    .option("-o, --output <file>", "where to write the table", outputFile, "programs.json")
+    .option("-o, --output <file>", "where to write the table", outputFileOf(".json"), "programs.json")
     .addHelpText(
       "after",
       `

@@ -16,7 +16,7 @@ import { describeTuning, tuningVerdict } from "../tuning/report.js";
 import { defaultTuningPath } from "../tuning/tuning-path.js";
 import { loadWorkload, workloadNames } from "../workloads/load-workload.js";
 import { scaled } from "../workloads/workload.js";
-import { numberBetween, outputFile, wholeNumber } from "./options.js";
+import { numberBetween, outputFileOf, wholeNumber } from "./options.js";
 import { addTuneProgramsCommand } from "./tune-programs.js";
 
 interface TuneFlags {
@@ -51,7 +51,7 @@ export function addTuneCommand(program: Command): void {
     .option("-s, --sync <p>", "probability of a device synchronization after each submission", numberBetween(0, 1), 0.01)
     .option("--seed <n>", "seed of the orders and of the search", wholeNumber(0, 2 ** 31 - 1), 1)
     .option("-q, --quick", "fewer values and repetitions: less sure, in a fifth of the time")
-    .option("--output <file>", "where to store the result (default: tuning.json in $XDG_CONFIG_HOME/dfccl)", outputFile)
+    .option("--output <file>", "where to store the result (default: tuning.json in $XDG_CONFIG_HOME/dfccl)", outputFileOf(".json"))
     .option("--json", "print one JSON object instead of text")
     .addHelpText(
       "after",

@@ -8,7 +8,8 @@ export function readText(path: string, refuse: (why: string, cause?: unknown) =>
   const why = whyNoFile(path);
   if (why !== undefined) throw refuse(why);
   try {
-    return readFileSync(path, "utf8");
+    // Editors on Windows begin a file with a byte order mark, which neither JSON nor our XML knows.
+    return readFileSync(path, "utf8").replace(/^\uFEFF/, "");
   } catch (cause) {
     throw refuse((cause as Error).message, cause);
   }

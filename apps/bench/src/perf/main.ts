@@ -12,7 +12,7 @@ import { DfcclError } from "@dfccl/primitives";
 import { endOnBrokenPipe } from "../terminal/broken-pipe.js";
 import { err } from "../terminal/colors.js";
 import { watchForInterruption } from "../terminal/interruption.js";
-import { textWidth, wrap } from "../terminal/wrap.js";
+import { wrapOnTerminal } from "../terminal/wrap.js";
 import { perfBackends } from "./backends.js";
 import { nativePrograms } from "./find-programs.js";
 
@@ -50,7 +50,7 @@ export async function perfMain(collective: CollectiveName, args: readonly string
     }
     if (!(error instanceof DfcclError)) throw error;
     const isUsage = error instanceof PerfError && error.code === "BAD_ARGUMENT";
-    process.stderr.write(`${err.red(wrap(`${program}: ${error.message}`, textWidth(process.stderr)))}\n`);
+    process.stderr.write(`${err.red(wrapOnTerminal(`${program}: ${error.message}`))}\n`);
     if (isUsage) process.stderr.write(`(${program} -h lists all options)\n`);
     return error instanceof PerfError ? error.exitCode : exitCodes.internal;
   }

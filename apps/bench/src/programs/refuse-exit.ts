@@ -1,6 +1,6 @@
 import { err } from "../terminal/colors.js";
 import { fromHere } from "../terminal/from-here.js";
-import { textWidth, wrap } from "../terminal/wrap.js";
+import { wrapOnTerminal } from "../terminal/wrap.js";
 import { ProgramFileError } from "./program-file-error.js";
 
 const usageError = 2;
@@ -16,7 +16,7 @@ export async function refuseExit<T>(path: string, work: () => Promise<T>): Promi
       "it ended the process while it was loaded",
       "Leave process.exit() out of it, and await only what comes.",
     );
-    process.stderr.write(`${err.red(wrap(fromHere(message), textWidth(process.stderr)))}\n`);
+    process.stderr.write(`${err.red(wrapOnTerminal(fromHere(message)))}\n`);
     process.exitCode = usageError;
   };
   process.prependOnceListener("exit", onExit);

@@ -17,6 +17,11 @@ export function wrap(text: string, width: number = textWidth(), indent = 0): str
     .join("\n");
 }
 
+/** For standard error: broken for a terminal only. In a pipe a sentence stays on its line, where grep finds it. */
+export function wrapOnTerminal(text: string, stream: { readonly isTTY?: boolean; readonly columns?: number } = process.stderr): string {
+  return stream.isTTY === true ? wrap(text, textWidth(stream)) : text;
+}
+
 function wrapLine(text: string, width: number, indent: number): string {
   const hanging = " ".repeat(indent === 0 ? 0 : indent + 2);
   const lines: string[] = [];

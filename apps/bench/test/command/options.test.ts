@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { byteSize, listOf, outputFile, outputFileOrDash } from "../../src/commands/options.js";
+import { byteSize, listOf, outputFile, outputFileOf, outputFileOrDash } from "../../src/commands/options.js";
 
 it.each([
   ["8", 8],
@@ -27,4 +27,11 @@ it("refuses a file that can't be written, before any work is done for it", () =>
   expect(() => outputFile(tmpdir())).toThrow("It must be a file.");
   expect(() => outputFile("")).toThrow("It must be a file.");
   expect(outputFileOrDash("-")).toBe("-");
+});
+
+it("takes a file of the formats that it writes, and devices, which have no ending", () => {
+  const output = outputFileOf(".xml", ".json");
+  expect(output(join(tmpdir(), "new.xml"))).toBe(join(tmpdir(), "new.xml"));
+  expect(output("/dev/null")).toBe("/dev/null");
+  expect(() => output(join(tmpdir(), "new.yaml"))).toThrow("It must end in .xml or .json: nothing is written as .yaml.");
 });

@@ -20,6 +20,11 @@ describe("the text of a file", () => {
     expect(read(join(folder, "link"))).toBe("text");
   });
 
+  it("begins behind a byte order mark", () => {
+    writeFileSync(join(folder, "marked"), "\uFEFF{}");
+    expect(read(join(folder, "marked"))).toBe("{}");
+  });
+
   it.each([
     ["a pipe", pipe, "it is a pipe, not a file"],
     ["a device", "/dev/zero", "it is a device, not a file"],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { wantsColors } from "../../src/terminal/colors.js";
 import { formatBytes, formatSeconds, formatTable } from "../../src/terminal/table.js";
-import { textWidth, wrap } from "../../src/terminal/wrap.js";
+import { textWidth, wrap, wrapOnTerminal } from "../../src/terminal/wrap.js";
 
 describe("wrap", () => {
   it("breaks at spaces, within the width", () => {
@@ -22,6 +22,12 @@ describe("wrap", () => {
 
   it("takes a terminal's width within reason", () => {
     expect([textWidth({ columns: 80 }), textWidth({ columns: 400 }), textWidth({ columns: 5 }), textWidth({})]).toEqual([80, 100, 40, 100]);
+  });
+
+  it("leaves what goes into a pipe on its line, where grep finds it", () => {
+    const text = `${"word ".repeat(40)}end`;
+    expect(wrapOnTerminal(text, {})).toBe(text);
+    expect(wrapOnTerminal(text, { isTTY: true, columns: 50 }).split("\n")).toHaveLength(5);
   });
 
   it("takes a terminal that says 0, as mpirun's do, for one of unknown width", () => {

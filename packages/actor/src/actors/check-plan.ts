@@ -1,5 +1,4 @@
-import { checkObject, InvalidArgumentError } from "@dfccl/primitives";
-import { checkFunction, checkList, checkText } from "../check-argument.js";
+import { checkFunction, checkList, checkObject, checkText, InvalidArgumentError } from "@dfccl/primitives";
 import { PlanError } from "./errors.js";
 import type { ActorPlan, RegisterSpec, TaskSpec } from "./plan.js";
 import type { TaskId } from "./task-id.js";

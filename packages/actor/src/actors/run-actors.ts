@@ -1,5 +1,4 @@
-import { checkObject, checkOptions, type OptionNames } from "@dfccl/primitives";
-import { checkFunction } from "../check-argument.js";
+import { checkFunction, checkObject, checkOptions, type OptionNames } from "@dfccl/primitives";
 import { type Clock, systemClock } from "../clock.js";
 import { Actor } from "./actor.js";
 import { ActorThread, earliestTask, type PickActor } from "./actor-thread.js";

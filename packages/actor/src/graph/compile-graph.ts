@@ -1,8 +1,7 @@
-import { checkObject, checkOptions, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
+import { checkFunction, checkObject, checkOptions, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
 import type { ActorPlan, Kernel } from "../actors/plan.js";
 import type { Boxing } from "../boxing/boxing.js";
 import { chooseBoxing } from "../boxing/choose-boxing.js";
-import { checkFunction } from "../check-argument.js";
 import { type Box, copyBox, shapeOf, volumeOf, wholeBox } from "../sbp/box.js";
 import { boxOf, elementsOf, isSameLayout, type Layout } from "../sbp/layout.js";
 import { formatSbp } from "../sbp/sbp.js";
@@ -112,13 +111,13 @@ class Compilation {
 
   private checkData(kind: string, name: string, shape: readonly number[]): void {
     const { feeds, initial } = this.options;
-    if (kind === "input" && feeds[name] === undefined)
+    if (kind === "input" && ownOf(feeds, name) === undefined)
       throw new GraphError("UNKNOWN_INPUT", name, "has no data", "Name it among the feeds.");
     if (kind !== "variable") return;
     const elements = volumeOf(wholeBox(shape));
-    if (initial[name]?.length === elements) return;
-    const given =
-      initial[name] === undefined ? "has no initial value" : `begins with ${initial[name].length} elements instead of ${elements}`;
+    const data = ownOf(initial, name);
+    if (data?.length === elements) return;
+    const given = data === undefined ? "has no initial value" : `begins with ${data.length} elements instead of ${elements}`;
     throw new GraphError("SHAPE", name, given, "Give the whole tensor among the initial values.", { elements });
   }
 
@@ -190,7 +189,7 @@ class Compilation {
   private feedKernel({ op, output }: ResolvedOp, box: Box): Kernel {
     const whole = wholeBox(output.shape);
     return (act, done) => {
-      const data = this.options.feeds[op.name]?.(act.number);
+      const data = ownOf(this.options.feeds, op.name)?.(act.number);
       if (data?.length !== volumeOf(whole)) {
         done(new GraphError("SHAPE", op.name, `gets ${data?.length} elements in step ${act.number}`, `Feed ${volumeOf(whole)}.`));
         return;
@@ -205,7 +204,7 @@ class Compilation {
     const variable = this.variables.get(op.name) ?? { layout: output, parts: new Map<number, Float32Array>() };
     this.variables.set(op.name, variable);
     const part = new Float32Array(volumeOf(box));
-    copyBox(box, this.options.initial[op.name] ?? new Float32Array(0), wholeBox(output.shape), part, box);
+    copyBox(box, ownOf(this.options.initial, op.name) ?? new Float32Array(0), wholeBox(output.shape), part, box);
     variable.parts.set(rank, part);
     return (act, done) => {
       const [register] = act.outputs;
@@ -322,3 +321,8 @@ class Compilation {
 }
 
 const readAll: Kernel = (_act, done) => done();
+
+/** Names are the caller's: every object has a "constructor" that nobody gave it. */
+function ownOf<T>(entries: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(entries, name) ? entries[name] : undefined;
+}

@@ -1,6 +1,5 @@
-import { checkObject } from "@dfccl/primitives";
+import { checkList, checkObject, checkText } from "@dfccl/primitives";
 import { chooseBoxing } from "../boxing/choose-boxing.js";
-import { checkList, checkText } from "../check-argument.js";
 import { PlacementError } from "../sbp/errors.js";
 import { type Layout, layout } from "../sbp/layout.js";
 import { isSamePlacement, type Placement } from "../sbp/placement.js";

@@ -1,5 +1,4 @@
-import { checkObject } from "@dfccl/primitives";
-import { checkList } from "../check-argument.js";
+import { checkList, checkObject } from "@dfccl/primitives";
 import { type Box, partOf, type Range, volumeOf, wholeBox } from "./box.js";
 import { ShapeError, SignatureError } from "./errors.js";
 import { coordinatesOf, isSamePlacement, type Placement } from "./placement.js";

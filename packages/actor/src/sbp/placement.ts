@@ -1,4 +1,4 @@
-import { checkList } from "../check-argument.js";
+import { checkList } from "@dfccl/primitives";
 import { PlacementError } from "./errors.js";
 
 /** The ranks that a tensor lies on, as a grid of one or more dimensions: the last one's ranks are neighbours. */

@@ -1,6 +1,5 @@
 import type { Rank, RegisteredCollective } from "@dfccl/core";
-import { checkObject, checkOptions, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
-import { checkList } from "../check-argument.js";
+import { checkList, checkObject, checkOptions, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
 
 /** An all-reduce that one rank has registered. What it holds is the communicator's own business. */
 export interface RegisteredReduction {

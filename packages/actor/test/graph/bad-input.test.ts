@@ -55,6 +55,7 @@ describe("a logical graph is refused with a remedy before anything is registered
       {},
     ],
     ["no feed", "UNKNOWN_INPUT", [x], { feeds: {} }],
+    ["no feed of a name that every object knows", "UNKNOWN_INPUT", [{ ...x, name: "constructor" }], { feeds: {} }],
     ["no initial value", "SHAPE", [w], { initial: {} }],
     ["an initial value of another length", "SHAPE", [w], { initial: { w: new Float32Array(5) } }],
     ["a register count of 0", "REGISTER_COUNT", [x, relu("a", "x")], { counts: () => ({ buffer: 0 }) }],

@@ -1,3 +1,6 @@
+import { checkNumber } from "@dfccl/primitives";
+import { checkTimes } from "../statistics.js";
+
 /** How many times as long B takes as A, and between which values that lies with 95% confidence. */
 export interface RatioInterval {
   readonly ratio: number;
@@ -15,6 +18,9 @@ export const fewestSamples = 5;
  * @returns undefined with fewer than five samples on a side.
  */
 export function ratioOfMedians(a: readonly number[], b: readonly number[], seed = 1): RatioInterval | undefined {
+  checkTimes("a", a);
+  checkTimes("b", b);
+  checkNumber("seed", seed);
   if (Math.min(a.length, b.length) < fewestSamples) return undefined;
   const random = xorshift(seed);
   const [left, right] = [resampler(a, random), resampler(b, random)];

@@ -1,3 +1,4 @@
+import { checkText } from "@dfccl/primitives";
 import { PerfError } from "../errors.js";
 import type { JsonReport, JsonResult } from "../json/report.js";
 
@@ -11,10 +12,12 @@ export type ReadReport = Omit<JsonReport, "dfccl"> & Partial<Pick<JsonReport, "d
  */
 export function readReport(text: string, name: string): ReadReport {
   const bad = (why: string): PerfError =>
-    new PerfError("BAD_REPORT", `${name} is no report of the collective tests: ${why}.`, "Write one with -J FILE.", { file: name });
+    new PerfError("BAD_REPORT", `${String(name)} is no report of the collective tests: ${why}.`, "Write one with -J FILE.", { file: name });
+  checkText("text", text, "the text of a report");
   let parsed: unknown;
   try {
-    parsed = JSON.parse(text);
+    // Editors on Windows begin a file with a byte order mark.
+    parsed = JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch {
     throw bad("it isn't JSON");
   }

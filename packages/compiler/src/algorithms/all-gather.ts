@@ -1,11 +1,11 @@
 import type { ChunkReference } from "../language/chunk-reference.js";
 import { defineProgram, type ProgramDefinition } from "../language/define-program.js";
 import { allGather } from "../language/signature.js";
-import { type AlgorithmOptions, powersOfTwoBelow, programPart, range } from "./options.js";
+import { type AlgorithmOptions, powersOfTwoBelow, programPart, range, ranksOf } from "./options.js";
 
 /** Each rank's data goes round the ring. Every link carries every byte once: best for large data, slow for many ranks. */
 export function ringAllGather(options: AlgorithmOptions): ProgramDefinition {
-  const { ranks } = options;
+  const ranks = ranksOf(options);
   const collective = allGather({ ranks, inPlace: "either" });
   return defineProgram({ ...programPart(options), name: "all-gather ring", collective }, ({ chunk }) => {
     for (const rank of range(ranks)) {
@@ -18,7 +18,7 @@ export function ringAllGather(options: AlgorithmOptions): ProgramDefinition {
 
 /** Everybody sends to everybody at once: one round, for small data or where all are connected to all. */
 export function allPairsAllGather(options: AlgorithmOptions): ProgramDefinition {
-  const { ranks } = options;
+  const ranks = ranksOf(options);
   const collective = allGather({ ranks, inPlace: "either" });
   return defineProgram({ ...programPart(options), name: "all-gather all-pairs", collective }, ({ chunk }) => {
     for (const rank of range(ranks))
@@ -28,7 +28,7 @@ export function allPairsAllGather(options: AlgorithmOptions): ProgramDefinition 
 
 /** What a rank has doubles in each round: log2(ranks) rounds, for small data on many ranks. Any number of ranks. */
 export function recursiveDoublingAllGather(options: AlgorithmOptions): ProgramDefinition {
-  const { ranks } = options;
+  const ranks = ranksOf(options);
   const collective = allGather({ ranks, inPlace: "either" });
   return defineProgram({ ...programPart(options), name: "all-gather recursive doubling", collective }, ({ chunk }) => {
     for (const rank of range(ranks)) chunk(rank, "input").copy(rank, "output", rank);

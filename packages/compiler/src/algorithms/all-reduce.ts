@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from "@dfccl/primitives";
 import { defineProgram, type ProgramDefinition } from "../language/define-program.js";
 import { allReduce } from "../language/signature.js";
-import { type AlgorithmOptions, powersOfTwoBelow, programPart, range } from "./options.js";
+import { type AlgorithmOptions, powersOfTwoBelow, programPart, range, ranksOf } from "./options.js";
 import { ringAllGather, ringReduceScatter } from "./ring-phases.js";
 
 export interface RingOptions extends AlgorithmOptions {
@@ -14,7 +14,8 @@ export interface RingOptions extends AlgorithmOptions {
  * different chunks overlap, which pays at medium sizes (GC3, section 7.1.1).
  */
 export function ringAllReduce(options: RingOptions): ProgramDefinition {
-  const { ranks, channels = 1 } = options;
+  const ranks = ranksOf(options);
+  const { channels = 1 } = options;
   if (!Number.isInteger(channels) || channels < 1) throw new InvalidArgumentError("channels", channels, "a whole number of at least 1");
   const collective = allReduce({ ranks, chunks: ranks, inPlace: "either" });
   const name = channels === 1 ? "all-reduce ring" : `all-reduce ring over ${channels} channels`;
@@ -27,7 +28,7 @@ export function ringAllReduce(options: RingOptions): ProgramDefinition {
 
 /** Everybody sends everything to everybody and reduces for itself: one round, for the smallest data. */
 export function allPairsOneShotAllReduce(options: AlgorithmOptions): ProgramDefinition {
-  const { ranks } = options;
+  const ranks = ranksOf(options);
   const collective = allReduce({ ranks, inPlace: "either" });
   return defineProgram({ ...programPart(options), name: "all-reduce all-pairs one-shot", collective }, ({ chunk }) => {
     for (const rank of range(ranks)) {
@@ -46,7 +47,7 @@ export function allPairsOneShotAllReduce(options: AlgorithmOptions): ProgramDefi
 
 /** Rank r reduces shard r, then sends it to everybody: two rounds and no byte sent needlessly, for small data. */
 export function allPairsTwoShotAllReduce(options: AlgorithmOptions): ProgramDefinition {
-  const { ranks } = options;
+  const ranks = ranksOf(options);
   const collective = allReduce({ ranks, chunks: ranks, inPlace: "either" });
   return defineProgram({ ...programPart(options), name: "all-reduce all-pairs two-shot", collective }, ({ chunk }) => {
     const others = (rank: number): number[] => range(ranks - 1).map((distance) => (rank + distance + 1) % ranks);
@@ -63,7 +64,7 @@ export function allPairsTwoShotAllReduce(options: AlgorithmOptions): ProgramDefi
  * bytes, for medium sizes. Ranks beyond the last power of two send their data to a partner first and get the result last.
  */
 export function recursiveHalvingDoublingAllReduce(options: AlgorithmOptions): ProgramDefinition {
-  const { ranks } = options;
+  const ranks = ranksOf(options);
   const distances = powersOfTwoBelow(ranks / 2 + 0.5);
   const core = 2 ** distances.length;
   const collective = allReduce({ ranks, chunks: core, inPlace: "either" });

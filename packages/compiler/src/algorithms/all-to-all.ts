@@ -1,11 +1,11 @@
 import { defineProgram, type ProgramDefinition } from "../language/define-program.js";
 import { allToAll, custom } from "../language/signature.js";
-import { type AlgorithmOptions, checkTwoLevels, programPart, range, type TwoLevelOptions } from "./options.js";
+import { type AlgorithmOptions, checkTwoLevels, programPart, range, ranksOf, type TwoLevelOptions } from "./options.js";
 
 /** Everybody sends everybody its share: one round. In place, one of two partners keeps what comes in until its own is out. */
 export function allPairsAllToAll(options: AlgorithmOptions & { readonly inPlace?: boolean | undefined }): ProgramDefinition {
+  const ranks = ranksOf(options);
   const { inPlace = false } = options;
-  const { ranks } = options;
   const collective = allToAll({ ranks, inPlace: inPlace ? "either" : false });
   return defineProgram({ ...programPart(options, { inPlace: true }), name: "all-to-all all-pairs", collective }, ({ chunk }) => {
     for (const distance of range(ranks)) {
@@ -28,8 +28,8 @@ export function allPairsAllToAll(options: AlgorithmOptions & { readonly inPlace?
  * So a node sends gpus times fewer messages to others: for all-to-alls over slow networks (GC3, section 7.3).
  */
 export function twoStepAllToAll(options: TwoLevelOptions): ProgramDefinition {
-  const { nodes, gpus } = options;
   checkTwoLevels(options);
+  const { nodes, gpus } = options;
   const collective = allToAll({ ranks: nodes * gpus });
   return defineProgram({ ...programPart(options), name: `all-to-all two-step ${nodes} × ${gpus}`, collective }, ({ chunk }) => {
     for (const n of range(nodes)) {
@@ -52,8 +52,8 @@ export function twoStepAllToAll(options: TwoLevelOptions): ProgramDefinition {
  * largest messages between nodes, at the price of moving data twice within them.
  */
 export function threeStepAllToAll(options: TwoLevelOptions): ProgramDefinition {
-  const { nodes, gpus } = options;
   checkTwoLevels(options);
+  const { nodes, gpus } = options;
   const collective = allToAll({ ranks: nodes * gpus });
   return defineProgram({ ...programPart(options), name: `all-to-all three-step ${nodes} × ${gpus}`, collective }, ({ chunk }) => {
     const all = gpus * gpus;
@@ -78,8 +78,8 @@ export function threeStepAllToAll(options: TwoLevelOptions): ProgramDefinition {
  * several network cards uses them all (GC3, section 7.4). Count is the elements of one of the `gpus` chunks.
  */
 export function allToNext(options: TwoLevelOptions): ProgramDefinition {
-  const { nodes, gpus } = options;
   checkTwoLevels(options);
+  const { nodes, gpus } = options;
   const ranks = nodes * gpus;
   const postcondition = (rank: number, chunk: number) => (rank === 0 ? undefined : [{ rank: rank - 1, chunk }]);
   const collective = custom({ name: "all-to-next", ranks, inputChunks: gpus, outputChunks: gpus, postcondition });

@@ -14,8 +14,8 @@ export interface HierarchicalOptions extends TwoLevelOptions {
  * @see GC3, Figures 1 and 3
  */
 export function hierarchicalAllReduce(options: HierarchicalOptions): ProgramDefinition {
-  const { nodes, gpus, parallel = 1 } = options;
   checkTwoLevels(options);
+  const { nodes, gpus, parallel = 1 } = options;
   const collective = allReduce({ ranks: nodes * gpus, chunks: nodes * gpus, inPlace: "either" });
   return defineProgram(
     { ...programPart(options, { parallel: true }), name: `all-reduce hierarchical ${nodes} × ${gpus}`, collective },

@@ -1,5 +1,8 @@
-import { checkOptions, InvalidArgumentError, type OptionNames, type Protocol } from "@dfccl/primitives";
+import { checkInteger, checkObject, checkOptions, type OptionNames, type Protocol } from "@dfccl/primitives";
 import type { DirectForm } from "../language/define-program.js";
+
+// As many as a signature may have.
+const mostRanks = 4096;
 
 export interface AlgorithmOptions {
   readonly ranks: number;
@@ -50,8 +53,15 @@ export function powersOfTwoBelow(limit: number): number[] {
     .filter((power) => power < limit);
 }
 
-export function checkTwoLevels({ nodes, gpus }: TwoLevelOptions): void {
-  for (const [name, value] of Object.entries({ nodes, gpus })) {
-    if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError(name, value, "a whole number of at least 1");
-  }
+/** @throws {InvalidArgumentError} */
+export function ranksOf(options: AlgorithmOptions): number {
+  checkObject("options", options, "an object such as { ranks: 4 }");
+  checkInteger("ranks", options.ranks, 1, mostRanks);
+  return options.ranks;
+}
+
+/** @throws {InvalidArgumentError} */
+export function checkTwoLevels(options: TwoLevelOptions): void {
+  checkObject("options", options, "an object such as { nodes: 2, gpus: 4 }");
+  for (const name of ["nodes", "gpus"] as const) checkInteger(name, options[name], 1, mostRanks);
 }

@@ -1,11 +1,11 @@
 import type { ChunkReference } from "../language/chunk-reference.js";
 import { defineProgram, type ProgramDefinition } from "../language/define-program.js";
 import { reduceScatter } from "../language/signature.js";
-import { type AlgorithmOptions, programPart, range } from "./options.js";
+import { type AlgorithmOptions, programPart, range, ranksOf } from "./options.js";
 
 /** The share of rank r starts behind it, collects every rank's part, and ends at r. Best for large data. */
 export function ringReduceScatter(options: AlgorithmOptions): ProgramDefinition {
-  const { ranks } = options;
+  const ranks = ranksOf(options);
   const collective = reduceScatter({ ranks, inPlace: "either" });
   return defineProgram({ ...programPart(options), name: "reduce-scatter ring", collective }, ({ chunk }) => {
     for (const share of range(ranks)) {
@@ -21,7 +21,7 @@ export function ringReduceScatter(options: AlgorithmOptions): ProgramDefinition 
 
 /** Everybody sends everybody's share at once: one round, for small data. */
 export function allPairsReduceScatter(options: AlgorithmOptions): ProgramDefinition {
-  const { ranks } = options;
+  const ranks = ranksOf(options);
   const collective = reduceScatter({ ranks, inPlace: "either" });
   return defineProgram({ ...programPart(options), name: "reduce-scatter all-pairs", collective }, ({ chunk }) => {
     const others = (rank: number): number[] => range(ranks - 1).map((distance) => (rank + distance + 1) % ranks);

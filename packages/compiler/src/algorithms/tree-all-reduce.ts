@@ -1,6 +1,6 @@
 import { defineProgram, type Language, type ProgramDefinition } from "../language/define-program.js";
 import { allReduce } from "../language/signature.js";
-import { type AlgorithmOptions, powersOfTwoBelow, programPart, range } from "./options.js";
+import { type AlgorithmOptions, powersOfTwoBelow, programPart, range, ranksOf } from "./options.js";
 
 type Link = readonly [child: number, parent: number];
 
@@ -12,7 +12,7 @@ function upAndDown({ chunk }: Language, links: readonly Link[], index: number): 
 
 /** Partners at doubling distance up to rank 0, and back: 2·log2(ranks) rounds with few messages, for small data. */
 export function binomialTreeAllReduce(options: AlgorithmOptions): ProgramDefinition {
-  const { ranks } = options;
+  const ranks = ranksOf(options);
   const links = powersOfTwoBelow(ranks).flatMap((distance) =>
     range(ranks)
       .filter((rank) => rank % (2 * distance) === distance)
@@ -29,7 +29,7 @@ export function binomialTreeAllReduce(options: AlgorithmOptions): ProgramDefinit
  * with the logarithm of the ranks, at nearly full bandwidth.
  */
 export function doubleBinaryTreeAllReduce(options: AlgorithmOptions): ProgramDefinition {
-  const { ranks } = options;
+  const ranks = ranksOf(options);
   const links: Link[] = [];
   // In order, position p is a leaf exactly if it is even.
   const grow = (first: number, size: number): number => {

@@ -1,4 +1,5 @@
-import { type BufferKind, checkObject, checkOptions, InvalidArgumentError, type OptionNames, type Protocol } from "@dfccl/primitives";
+import { type BufferKind, checkObject, checkOptions, type OptionNames, type Protocol } from "@dfccl/primitives";
+import { checkBody } from "./check-body.js";
 import type { ChunkReference } from "./chunk-reference.js";
 import type { Signature } from "./signature.js";
 
@@ -66,7 +67,7 @@ export interface ProgramDefinition<W extends BufferKind = BufferKind> extends Pr
 /**
  * Defines a collective, or another way to carry one out.
  * @param body - runs once, at compile time, and says which chunk goes where.
- * @throws {UnknownOptionError}; {@link InvalidArgumentError} where that isn't what was given.
+ * @throws {UnknownOptionError}; {InvalidArgumentError} where that isn't what was given, or an async body.
  */
 export function defineProgram<W extends BufferKind>(
   options: ProgramOptions<W>,
@@ -74,7 +75,7 @@ export function defineProgram<W extends BufferKind>(
 ): ProgramDefinition<W> {
   checkOptions<ProgramOptions<W>>("options", options, optionNames, "an object such as { collective: allReduce({ ranks: 4 }) }");
   checkObject("collective", options.collective, "what allReduce(), custom() and so on return");
-  if (typeof body !== "function") throw new InvalidArgumentError("body", body, "a function such as ({ chunk }) => { … }");
+  checkBody("body", body);
   return { ...options, kind: brand, body };
 }
 

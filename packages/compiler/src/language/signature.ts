@@ -2,6 +2,10 @@ import {
   type BufferKind,
   bufferChunks,
   type Collective,
+  checkFunction,
+  checkInteger,
+  checkList,
+  checkObject,
   checkOptions,
   createProgram,
   InvalidArgumentError,
@@ -139,12 +143,19 @@ export function custom(options: CustomOptions): Signature<WritableBuffer<false>>
   };
 }
 
+/** Refuses what no function here returned. @throws {InvalidArgumentError} */
+export function checkSignature(signature: Signature): void {
+  const expected = "what allReduce(), custom() and so on return";
+  checkObject("collective", signature, expected);
+  checkSizes(signature.ranks, signature.chunksPerSegment);
+  for (const field of ["inputSegments", "outputSegments"] as const) checkInteger(`collective.${field}`, signature[field], 0);
+  checkList("collective.writable", signature.writable, expected);
+  checkFunction("collective.postcondition", signature.postcondition, expected);
+}
+
 function checkSizes(ranks: number, chunks: number, argument = "chunks"): void {
-  if (!Number.isInteger(ranks) || ranks < 1 || ranks > 4096)
-    throw new InvalidArgumentError("ranks", ranks, "a whole number from 1 to 4096");
-  if (!Number.isInteger(chunks) || chunks < 1 || chunks > programLimits.bufferChunks) {
-    throw new InvalidArgumentError(argument, chunks, `a whole number from 1 to ${programLimits.bufferChunks}`);
-  }
+  checkInteger("ranks", ranks, 1, 4096);
+  checkInteger(argument, chunks, 1, programLimits.bufferChunks);
 }
 
 /** The program without steps that has this signature's buffers; `scratch[rank]` chunks of scratch. */

@@ -1,4 +1,4 @@
-import type { BufferKind } from "@dfccl/primitives";
+import { type BufferKind, checkNumber, checkObject, checkText } from "@dfccl/primitives";
 
 /** `count` chunks of one rank's buffer, from `index` on. */
 export interface Span {
@@ -9,7 +9,11 @@ export interface Span {
 }
 
 /** "input[3] of rank 1", "scratch[0..3] of rank 2". */
-export function formatSpan({ rank, buffer, index, count }: Span): string {
+export function formatSpan(span: Span): string {
+  checkObject("span", span, 'an object such as { rank: 0, buffer: "input", index: 0, count: 1 }');
+  const { rank, buffer, index, count } = span;
+  checkText("span.buffer", buffer, "input, output or scratch");
+  for (const field of ["rank", "index", "count"] as const) checkNumber(`span.${field}`, span[field]);
   return `${buffer}[${count === 1 ? index : `${index}..${index + count - 1}`}] of rank ${rank}`;
 }
 

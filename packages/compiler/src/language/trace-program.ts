@@ -1,4 +1,5 @@
 import { type BufferKind, bufferKinds, describeTerms, takesReduceOp, type Value, ValueFactory } from "@dfccl/primitives";
+import { checkBody, runBody } from "./check-body.js";
 import { ChunkReference, type Directive, type Operations } from "./chunk-reference.js";
 import type { Language, ProgramDefinition } from "./define-program.js";
 import {
@@ -35,7 +36,7 @@ interface Cell {
  */
 export function traceProgram<W extends BufferKind>(definition: ProgramDefinition<W>): Trace {
   const tracer = new Tracer<W>(definition.collective);
-  definition.body(tracer);
+  runBody("body", () => definition.body(tracer));
   return tracer.finish();
 }
 
@@ -70,9 +71,10 @@ class Tracer<W extends BufferKind> implements Language<W>, Operations {
       const expected = `a whole number of at least 1, and at most ${mostParallel} with the blocks around it`;
       throw new BadDirectiveError(new SourceLine(this.parallelize), "the factor of parallelize", factor, expected);
     }
+    checkBody("the body of parallelize", body);
     this.parallel = outer * factor;
     try {
-      body();
+      runBody("the body of parallelize", body);
     } finally {
       this.parallel = outer;
     }

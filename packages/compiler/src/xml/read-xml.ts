@@ -57,7 +57,8 @@ export function readXml(xml: string, options: ReadXmlOptions = {}): XmlAlgorithm
 
 function readAlgorithm(xml: string, options: ReadXmlOptions): XmlAlgorithm {
   if (typeof xml !== "string") throw new InvalidArgumentError("xml", xml, "the text of an algorithm file");
-  const algo = parseElements(xml);
+  // Editors on Windows begin a file with a byte order mark.
+  const algo = parseElements(xml.replace(/^\uFEFF/, ""));
   if (algo.name !== "algo") throw algo.error(`the root is <${algo.name}>, not <algo>`);
   const facts = readFacts(algo);
   const gpus = inOrder(algo, "gpu", facts.ranks);

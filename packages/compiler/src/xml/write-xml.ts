@@ -1,4 +1,16 @@
-import { bufferChunks, type Dependency, inPlaceShift, type LocalChunk, type Program, type Step } from "@dfccl/primitives";
+import {
+  bufferChunks,
+  checkInteger,
+  checkOptions,
+  checkProgram,
+  checkText,
+  type Dependency,
+  inPlaceShift,
+  type LocalChunk,
+  type OptionNames,
+  type Program,
+  type Step,
+} from "@dfccl/primitives";
 import { XMLBuilder } from "fast-xml-parser";
 import { NotExpressibleError } from "./errors.js";
 import { bufferName, collectiveName, opName, originalLimits, protocolName } from "./names.js";
@@ -12,13 +24,20 @@ export interface WriteXmlOptions {
   readonly ignoreLimits?: boolean;
 }
 
+const optionNames: OptionNames<WriteXmlOptions> = { name: true, minBytes: true, maxBytes: true, ignoreLimits: true };
+
 type Attributes = Readonly<Record<string, string | number>>;
 
 /**
  * Writes a program as MSCCL's XML: what `readXml` makes the same program of, and MSCCL's runtime and rccl execute.
+ * @throws {BadProgramError}, {InvalidArgumentError}, {UnknownOptionError}
  * @throws {NotExpressibleError} for what the format can't say, or what the runtime can't hold.
  */
 export function writeXml(program: Program, options: WriteXmlOptions): string {
+  checkProgram(program);
+  checkOptions("options", options, optionNames, 'an object such as { name: "ring" }');
+  checkText("name", options.name, "a name");
+  for (const bytes of ["minBytes", "maxBytes"] as const) checkInteger(bytes, options[bytes] ?? 0, 0);
   const { collective, protocol, chunksPerSegment, inputSegments, outputSegments } = program;
   const coll = collectiveName(collective);
   if (coll === undefined) throw new NotExpressibleError(`MSCCL has no ${collective}`, "Write another collective.", { collective });

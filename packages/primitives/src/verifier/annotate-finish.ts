@@ -1,3 +1,4 @@
+import { checkProgram } from "../check-program.js";
 import type { Program } from "../program.js";
 import { buildGraph } from "./graph.js";
 import { modesOf } from "./memory.js";
@@ -13,6 +14,7 @@ import { SymbolicExecution } from "./symbolic.js";
  * nobody wrote.
  */
 export function annotateFinish(program: Program): Program {
+  checkProgram(program);
   const unmarked = mapSteps(program, () => false);
   checkStructure(unmarked);
   const graph = buildGraph(unmarked);

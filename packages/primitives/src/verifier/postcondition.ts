@@ -1,3 +1,5 @@
+import { checkList } from "../check-kind.js";
+import { checkProgramFacts } from "../check-program.js";
 import { takesReduceOp } from "../collective.js";
 import { bufferChunks, type Program } from "../program.js";
 import { PostconditionError } from "../program-errors.js";
@@ -17,6 +19,7 @@ export type Postcondition = (rank: number, outputChunk: number) => readonly Inpu
 
 /** What a collective promises about an output chunk. A custom one promises nothing by itself. */
 export function postconditionOf(program: Program): Postcondition {
+  checkProgramFacts(program);
   const { collective, chunksPerSegment, root = 0 } = program;
   const complete = new Map<number, readonly InputTerm[]>();
   const fromEveryRank = (chunk: number): readonly InputTerm[] => {
@@ -71,6 +74,7 @@ export function checkPostcondition(
     for (let chunk = 0; chunk < chunks; chunk += 1) {
       const expected = postcondition(rank, chunk);
       if (expected === undefined) continue;
+      checkList("the postcondition", expected, "undefined or a list such as [{ rank: 0, chunk: 0 }]");
       const held = execution.output(rank, chunk);
       const isWritten = held?.writer !== undefined;
       const isRight =

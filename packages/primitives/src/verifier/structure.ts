@@ -1,3 +1,4 @@
+import { checkProgram } from "../check-program.js";
 import { inputSegmentsOf, outputSegmentsOf, takesReduceOp, takesRoot } from "../collective.js";
 import { none32 } from "../layout.js";
 import { limits } from "../limits.js";
@@ -11,7 +12,7 @@ import { operandCount, operandsOf } from "./operands.js";
  * operands, indices and bounds.
  */
 export function checkStructure(program: Program): void {
-  checkForm(program);
+  checkProgram(program);
   checkFacts(program);
   let accesses = 0;
   forEachStep(program, (step, position) => {
@@ -30,17 +31,6 @@ export function checkStructure(program: Program): void {
       throw bad(`It makes more than ${limits.chunkAccesses} chunk accesses.`, "Use fewer, larger chunks.");
     }
   });
-}
-
-/** A program may come from a file that somebody edited, or from JavaScript. */
-function checkForm(program: Program): void {
-  const isList = (value: unknown, holds: (entry: unknown) => boolean): boolean => Array.isArray(value) && value.every(holds);
-  const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
-  const isBlock = (block: unknown): boolean => isList((block as { steps?: unknown } | null)?.steps, isObject);
-  const isRank = (rank: unknown): boolean => isList((rank as { blocks?: unknown } | null)?.blocks, isBlock);
-  if (!isList((program as { ranks?: unknown } | null | undefined)?.ranks, isRank)) {
-    throw bad("It has no ranks with blocks of steps.", "Give a program that buildProgram() or @dfccl/compiler made.");
-  }
 }
 
 function forEachStep(program: Program, visit: (step: Step, position: StepPosition) => void): void {

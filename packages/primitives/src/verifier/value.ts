@@ -1,3 +1,7 @@
+import { checkList } from "../check-kind.js";
+import { checkInteger } from "../check-number.js";
+import { checkObject } from "../check-object.js";
+
 /**
  * What a chunk holds, as a multiset: how often each rank's each input chunk has been added. A term is numbered
  * rank * termsPerRank + input chunk. Values never change, so a copy is the same object.
@@ -33,7 +37,11 @@ export class ValueFactory {
     private readonly rankCount: number,
     private readonly termsPerRank: number,
     private readonly chunksPerSegment: number,
-  ) {}
+  ) {
+    checkInteger("rankCount", rankCount, 1);
+    checkInteger("termsPerRank", termsPerRank, 0);
+    checkInteger("chunksPerSegment", chunksPerSegment, 1);
+  }
 
   /** A rank's untouched input chunk. */
   input(rank: number, chunk: number): Value {
@@ -145,6 +153,8 @@ function merge(a: Multiset, b: Multiset): Multiset {
 
 /** For messages: a reduction in words, shortened in the middle. */
 export function describeTerms(terms: readonly InputTerm[]): string {
+  checkList("terms", terms, "a list such as [{ rank: 0, chunk: 0 }]");
+  for (const term of terms) checkObject("a term", term, "an object such as { rank: 0, chunk: 0 }");
   const words = terms.map(({ rank, chunk }) => describeTerm(rank, chunk));
   return words.length <= 8
     ? words.join(" + ")

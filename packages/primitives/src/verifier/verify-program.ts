@@ -1,3 +1,5 @@
+import { checkFunction } from "../check-kind.js";
+import { checkOptions, type OptionNames } from "../check-options.js";
 import type { Program } from "../program.js";
 import { checkBarrier } from "./barrier.js";
 import { buildGraph } from "./graph.js";
@@ -12,6 +14,8 @@ export interface VerifyOptions {
   /** Replaces what the collective promises; the only way to state one for a custom collective. */
   readonly postcondition?: Postcondition;
 }
+
+const optionNames: OptionNames<VerifyOptions> = { postcondition: true };
 
 /** What the proof found on its way. */
 export interface VerificationReport {
@@ -36,9 +40,12 @@ export interface VerificationReport {
  *
  * @throws {ProgramError} naming rank, block and step, and the shortest counterexample: the cycle, or the output chunk
  * with what it holds and what it should hold.
+ * @throws {UnknownOptionError}, {InvalidArgumentError} for options that there aren't.
  * @see GC3, section 4 (the checks); correctness of preemption asks for the rest.
  */
 export function verifyProgram(program: Program, options: VerifyOptions = {}): VerificationReport {
+  checkOptions("options", options, optionNames, "an object such as { postcondition }");
+  if (options.postcondition !== undefined) checkFunction("postcondition", options.postcondition, "a function of rank and chunk");
   checkStructure(program);
   const graph = buildGraph(program);
   const order = topologicalOrder(graph, program.slotCount);

@@ -1,4 +1,5 @@
-import { type CurveFit, type CurvePoint, predict } from "./fit-curve.js";
+import { checkInteger, checkOptions, checkText, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
+import { type CurveFit, type CurvePoint, checkFit, checkPoints, predict } from "./fit-curve.js";
 
 export interface CurveTextOptions {
   /** The fitted curve, drawn with dots. */
@@ -14,6 +15,8 @@ export interface CurveTextOptions {
   readonly colors?: boolean;
 }
 
+const optionNames: OptionNames<CurveTextOptions> = { fit: true, best: true, width: true, height: true, label: true, colors: true };
+
 const marks = { fitted: ".", measured: "o", best: "X" };
 const ansi: Readonly<Record<string, string>> = {
   [marks.fitted]: "\u001b[2m",
@@ -25,9 +28,17 @@ const ansi: Readonly<Record<string, string>> = {
  * A curve as text: time upwards, the parameter to the right on a logarithmic scale. `o` is measured, `.` fitted, `X` the
  * chosen value. Lines end without spaces.
  * @param points - at least one, with values above 0, in any order.
+ * @throws {InvalidArgumentError}, UnknownOptionError
  */
 export function drawCurve(points: readonly CurvePoint[], options: CurveTextOptions = {}): string {
+  checkPoints(points);
+  if (points.length === 0) throw new InvalidArgumentError("points", points, "at least one");
+  checkOptions("options", options, optionNames, "an object such as { width: 60, height: 12 }");
   const { fit, best, width = 60, height = 12, label = "initial spin threshold (visits)", colors = false } = options;
+  if (fit !== undefined) checkFit("fit", fit);
+  checkInteger("width", width, 1, 1000);
+  checkInteger("height", height, 1, 1000);
+  checkText("label", label, "a text");
   const values = points.map((point) => point.value);
   const [least, most] = [Math.min(...values), Math.max(...values)];
   const [lowest, highest] = [Math.min(...points.map((point) => point.ns)), Math.max(...points.map((point) => point.ns))];

@@ -1,3 +1,5 @@
+import { checkList, checkNumber, checkObject } from "@dfccl/primitives";
+
 /** One value of a parameter and what it cost. */
 export interface CurvePoint {
   readonly value: number;
@@ -20,7 +22,10 @@ export interface CurveFit {
 
 type Coefficients = readonly [a: number, b: number, c: number];
 
-export function predict({ a, b, c }: Pick<CurveFit, "a" | "b" | "c">, value: number): number {
+export function predict(fit: Pick<CurveFit, "a" | "b" | "c">, value: number): number {
+  checkFit("fit", fit);
+  checkNumber("value", value);
+  const { a, b, c } = fit;
   return a * value + b / value + c;
 }
 
@@ -29,6 +34,7 @@ export function predict({ a, b, c }: Pick<CurveFit, "a" | "b" | "c">, value: num
  * @param points - values and times above 0. With fewer than three of them several curves fit, and one is returned.
  */
 export function fitCurve(points: readonly CurvePoint[]): CurveFit {
+  checkPoints(points);
   // A negative cost makes no sense. Of the eight ways to hold some coefficients at 0, one is the best without any below.
   let best: CurveFit = { a: 0, b: 0, c: 0, optimum: undefined, relativeError: 1 };
   for (let mask = 1; mask < 8; mask += 1) {
@@ -43,6 +49,21 @@ export function fitCurve(points: readonly CurvePoint[]): CurveFit {
     }
   }
   return best;
+}
+
+/** @throws {InvalidArgumentError} */
+export function checkPoints(points: readonly CurvePoint[]): void {
+  checkList("points", points, "a list such as [{ value: 64, ns: 1200 }]");
+  points.forEach((point, index) => {
+    checkObject(`points[${index}]`, point, "an object such as { value: 64, ns: 1200 }");
+    for (const field of ["value", "ns"] as const) checkNumber(`points[${index}].${field}`, point[field]);
+  });
+}
+
+/** @throws {InvalidArgumentError} */
+export function checkFit(argument: string, fit: Pick<CurveFit, "a" | "b" | "c">): void {
+  checkObject(argument, fit, "what fitCurve() returns");
+  for (const field of ["a", "b", "c"] as const) checkNumber(`${argument}.${field}`, fit[field]);
 }
 
 function errorOf(points: readonly CurvePoint[], fit: Pick<CurveFit, "a" | "b" | "c">): number {

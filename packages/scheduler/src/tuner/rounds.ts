@@ -67,7 +67,11 @@ export async function measureInterleaved(
 }
 
 function medianTime(runs: readonly TimeSample[]): number {
-  const ns = median(runs.map((run) => run.ns));
-  if (runs.length > 0 && runs.every((run) => Number.isFinite(run.ns) && run.ns > 0)) return ns;
-  throw new InvalidArgumentError("the result of measure", JSON.stringify(runs), "at least one {ns}, each a finite number above 0");
+  const times: readonly unknown[] = Array.isArray(runs) ? runs.map((run: TimeSample | null | undefined) => run?.ns) : [];
+  if (times.length > 0 && times.every((ns) => typeof ns === "number" && Number.isFinite(ns) && ns > 0)) return median(times as number[]);
+  throw new InvalidArgumentError(
+    "the result of measure",
+    Array.isArray(runs) ? times : runs,
+    "at least one {ns}, each a finite number above 0",
+  );
 }

@@ -1,5 +1,5 @@
 import { readFile, rename, stat, writeFile } from "node:fs/promises";
-import { checkPath, DfcclError } from "@dfccl/primitives";
+import { checkObject, checkPath, DfcclError, InvalidArgumentError } from "@dfccl/primitives";
 import type { Candidate } from "./candidate.js";
 import type { CurveFit } from "./fit-curve.js";
 import type { MeasuredPoint, TuneResult } from "./tune.js";
@@ -27,10 +27,10 @@ export type LoadedTuning =
 export class TuningFileError extends DfcclError {
   override readonly code = "TUNING_FILE";
 
-  constructor(path: string, problem: string, cause?: unknown) {
+  constructor(path: string, problem: string, cause?: unknown, remedy = "Delete it, or tune again to replace it.") {
     super(`The tuning file ${path} can't be used: ${problem}.`, {
       facts: { path, problem },
-      remedy: "Delete it, or tune again to replace it.",
+      remedy,
       cause,
     });
   }
@@ -40,15 +40,31 @@ const schemaVersion = 1;
 
 /**
  * Writes a result to `path`, whole or not at all.
- * @throws {InvalidArgumentError} for what is no path.
+ * @throws {InvalidArgumentError} for what is no path, result or date; {@link TuningFileError} where it can't be written.
  */
 export async function saveTuning(path: string, result: TuneResult, machine: MachineFingerprint, savedAt: Date): Promise<void> {
   checkPath("path", path, "tuning.json");
+  checkObject("result", result, "what tune() returns");
+  if (!isMachine(machine)) throw new InvalidArgumentError("machine", machine, "an object of strings and numbers");
+  if (!(savedAt instanceof Date) || Number.isNaN(savedAt.getTime())) throw new InvalidArgumentError("savedAt", savedAt, "a date");
   const { best, gain, curve, fit } = result;
+  if (typeof gain !== "number" || !isCandidate(best) || !Array.isArray(curve) || !curve.every(isPoint) || !isFit(fit)) {
+    throw new InvalidArgumentError("result", result, "what tune() returns");
+  }
   const tuning: StoredTuning = { machine, savedAt: savedAt.toISOString(), best, gain, curve, fit };
   const unfinished = `${path}.${process.pid}.tmp`;
-  await writeFile(unfinished, `${JSON.stringify({ schemaVersion, ...tuning }, null, 2)}\n`);
-  await rename(unfinished, path);
+  try {
+    await writeFile(unfinished, `${JSON.stringify({ schemaVersion, ...tuning }, null, 2)}\n`);
+    await rename(unfinished, path);
+  } catch (cause) {
+    const problem = isRecord(cause) ? String(cause.code) : String(cause);
+    throw new TuningFileError(
+      path,
+      `it can't be written (${problem})`,
+      cause,
+      "Give a path in a folder that is there and may be written to.",
+    );
+  }
 }
 
 /**
@@ -57,11 +73,13 @@ export async function saveTuning(path: string, result: TuneResult, machine: Mach
  */
 export async function loadTuning(path: string, machine: MachineFingerprint): Promise<LoadedTuning> {
   checkPath("path", path, "tuning.json");
+  checkObject("machine", machine, "an object of strings and numbers");
   let text: string;
   try {
     const there = await stat(path);
     if (!there.isFile() && !there.isDirectory()) throw new TuningFileError(path, "a pipe or a device might never end");
-    text = await readFile(path, "utf8");
+    // Editors on Windows begin a file with a byte order mark.
+    text = (await readFile(path, "utf8")).replace(/^\uFEFF/, "");
   } catch (cause) {
     if (cause instanceof TuningFileError) throw cause;
     if (isRecord(cause) && cause.code === "ENOENT") return { ok: false, reason: "missing" };

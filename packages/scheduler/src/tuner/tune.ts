@@ -1,5 +1,5 @@
-import { checkOptions, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
-import { type Candidate, checkRanges, type Parameter, type Ranges, roundParameter } from "./candidate.js";
+import { checkFunction, checkInteger, checkNumber, checkOptions, type OptionNames } from "@dfccl/primitives";
+import { type Candidate, checkCandidate, checkRanges, type Parameter, type Ranges, roundParameter } from "./candidate.js";
 import { type CurveFit, type CurvePoint, fitCurve } from "./fit-curve.js";
 import { type Comparison, type Measure, measureInterleaved, type RecordedSample } from "./rounds.js";
 import { median, medianDeviation, medianError, randomFrom } from "./statistics.js";
@@ -9,9 +9,9 @@ export interface TuneOptions {
   /** Where the search begins, and what every gain is measured against. */
   readonly start: Candidate;
   readonly ranges: Ranges;
-  /** Values of the first, coarse look at a parameter; 9 unless given, at least 3. */
+  /** Values of the first, coarse look at a parameter; 9 unless given, 3 to 1024. */
   readonly gridPoints?: number;
-  /** Finer looks around the best value; 2 unless given. */
+  /** Finer looks around the best value; 2 unless given, at most 64. */
   readonly zooms?: number;
   /** Repetitions of each look; 5 unless given. More for a noisier machine. */
   readonly rounds?: number;
@@ -72,9 +72,15 @@ const sureness = 2.5;
 export async function tune(options: TuneOptions): Promise<TuneResult> {
   checkOptions("options", options, optionNames, "an object such as { measure, start, ranges }");
   checkRanges(options.ranges);
-  checkAtLeast("gridPoints", options.gridPoints, 3);
-  checkAtLeast("zooms", options.zooms, 0);
-  checkAtLeast("rounds", options.rounds, 1);
+  const { measure, start, gridPoints, zooms, rounds, seed, signal, onProgress } = options;
+  checkFunction("measure", measure, "a function that measures a candidate");
+  checkCandidate("start", start);
+  if (gridPoints !== undefined) checkInteger("gridPoints", gridPoints, 3, 1024);
+  if (zooms !== undefined) checkInteger("zooms", zooms, 0, 64);
+  if (rounds !== undefined) checkInteger("rounds", rounds, 1, 1_000_000);
+  if (seed !== undefined) checkNumber("seed", seed);
+  if (signal !== undefined) checkFunction("signal.throwIfAborted", signal?.throwIfAborted, "the signal of an AbortController");
+  if (onProgress !== undefined) checkFunction("onProgress", onProgress, "a function");
   const random = randomFrom(options.seed ?? 1);
   const samples: RecordedSample[] = [];
   let best = options.start;
@@ -89,11 +95,6 @@ export async function tune(options: TuneOptions): Promise<TuneResult> {
   const curve = await search("initialThreshold");
   const otherCurves = { raiseFactor: await search("raiseFactor"), idleVisits: await search("idleVisits") };
   return { best, gain, curve, fit: fitCurve(curve), otherCurves, samples };
-}
-
-function checkAtLeast(name: string, value: number | undefined, least: number): void {
-  if (value === undefined || (Number.isInteger(value) && value >= least)) return;
-  throw new InvalidArgumentError(name, value, `an integer, at least ${least}`);
 }
 
 async function searchParameter(options: TuneOptions, parameter: Parameter, reference: Candidate, random: () => number) {

@@ -33,6 +33,16 @@ describe("a tuning file", () => {
     expect(await readdir(folder)).toEqual(["tuning.json"]);
   });
 
+  it("may begin with a byte order mark", async () => {
+    await saveTuning(path, result, machine, savedAt);
+    await writeFile(path, `\uFEFF${await readFile(path, "utf8")}`);
+    expect(await loadTuning(path, machine)).toMatchObject({ ok: true });
+  });
+
+  it("says where it can't be written", async () => {
+    await expect(saveTuning(join(folder, "none", "tuning.json"), result, machine, savedAt)).rejects.toThrow(TuningFileError);
+  });
+
   it.each([5, null, undefined, {}, "", "a\0b"])("is not %j", async (nothing) => {
     const refused = expect.objectContaining({ code: "INVALID_ARGUMENT", facts: expect.objectContaining({ argument: "path" }) });
     await expect(saveTuning(nothing as never, result, machine, savedAt)).rejects.toEqual(refused);

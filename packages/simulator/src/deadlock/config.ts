@@ -1,4 +1,4 @@
-import { DfcclError } from "@dfccl/primitives";
+import { DfcclError, formatValue } from "@dfccl/primitives";
 import { z } from "zod";
 
 const mostGpus = 200_000;
@@ -165,8 +165,16 @@ function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
 
 const longestShown = 60;
 
+function textOf(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? formatValue(value);
+  } catch {
+    return formatValue(value); // a bigint, or what holds itself
+  }
+}
+
 function describe(value: unknown): string {
   if (value === undefined) return "missing";
-  const text = JSON.stringify(value) ?? String(value);
+  const text = textOf(value);
   return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
 }

@@ -1,4 +1,4 @@
-import { collectiveText, type DeadlockExplanation } from "./explain.js";
+import { checkExplanation, collectiveText, type DeadlockExplanation } from "./explain.js";
 
 const column = 190;
 const [boxWidth, boxHeight] = [136, 40];
@@ -8,8 +8,10 @@ const gap = 96; // between the two boxes of a GPU
 /**
  * A drawing of a deadlock in the manner of the paper's Fig. 2: for each GPU of the cycle what executes (green), what holds up
  * the rest (red), and what is invoked (yellow); arrows point at what something waits for.
+ * @throws {InvalidArgumentError} for what isn't an explanation.
  */
 export function deadlockSvg(explanation: DeadlockExplanation): string {
+  checkExplanation(explanation);
   const { cycle, round, model } = explanation;
   const width = 2 * left + cycle.length * column - (column - boxWidth);
   const height = top + 2 * boxHeight + gap + 124;

@@ -1,7 +1,7 @@
-import { InvalidArgumentError } from "@dfccl/primitives";
+import { checkInteger, checkList, checkObject } from "@dfccl/primitives";
 import { type CollectiveName, nameOf } from "./component.js";
 import type { DeadlockConfig } from "./config.js";
-import { RoundSimulator } from "./simulate-round.js";
+import { findDeadlock } from "./find-deadlock.js";
 
 /** One GPU of a deadlock: it executes a collective, and what comes before it in the circle is invoked here and has to wait. */
 export interface ExplainedGpu {
@@ -23,8 +23,7 @@ export interface DeadlockExplanation {
  * @throws {InvalidArgumentError} if it doesn't.
  */
 export function explainDeadlock(config: DeadlockConfig, seed: number, round: number): DeadlockExplanation {
-  const found = new RoundSimulator(config, seed).simulate(round);
-  if (found === undefined) throw new InvalidArgumentError("round", round, "a round that deadlocks");
+  const found = findDeadlock(config, seed, round);
   const { component, cycle, firstGpu } = found;
   const gpu = (local: number): number => firstGpu + (component.gpus[local] ?? 0);
   return {
@@ -47,8 +46,29 @@ export function collectiveText({ group, index }: CollectiveName): string {
   return `${group} #${index}`;
 }
 
-/** A line for each GPU. */
-export function explanationText({ round, model, cycle }: DeadlockExplanation): string {
+/** @throws {InvalidArgumentError} */
+export function checkExplanation(explanation: DeadlockExplanation): void {
+  checkObject("explanation", explanation, "what explainDeadlock() returns");
+  checkInteger("explanation.round", explanation.round, 0);
+  checkList("explanation.cycle", explanation.cycle, "what explainDeadlock() returns");
+  explanation.cycle.forEach((step, i) => {
+    const name = `explanation.cycle[${i}]`;
+    checkObject(name, step, "an object with gpu, executes, invoked and waitsFor");
+    for (const gpu of ["gpu", "waitsFor"] as const) checkInteger(`${name}.${gpu}`, step[gpu], 0);
+    for (const part of ["executes", "invoked"] as const) {
+      checkObject(`${name}.${part}`, step[part], "an object such as { group, index }");
+      checkInteger(`${name}.${part}.index`, step[part].index, 0);
+    }
+  });
+}
+
+/**
+ * A line for each GPU.
+ * @throws {InvalidArgumentError} for what isn't an explanation.
+ */
+export function explanationText(explanation: DeadlockExplanation): string {
+  checkExplanation(explanation);
+  const { round, model, cycle } = explanation;
   const behind = model === "synchronization" ? "behind a synchronization, until its own are successful" : "behind what it executes";
   return [
     `Deadlock in round ${round}:`,

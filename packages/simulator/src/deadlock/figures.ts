@@ -1,6 +1,7 @@
+import { checkOptions } from "@dfccl/primitives";
 import { type ChunkRunner, startRunner } from "./chunk-runner.js";
 import { type DeadlockConfig, gpusOf, type ListOrder, parseDeadlockConfig } from "./config.js";
-import { type DeadlockOptions, type RatioEstimate, simulateOn } from "./simulate-deadlocks.js";
+import { checkDeadlockOptions, type DeadlockOptions, deadlockOptionNames, type RatioEstimate, simulateOn } from "./simulate-deadlocks.js";
 import { table1 } from "./table1.js";
 
 /** Deadlock ratio over one of the quantities that it depends on. */
@@ -121,8 +122,11 @@ function figurePlans(): readonly FigurePlan[] {
 /**
  * Deadlock ratio over probabilities, GPUs and collectives, with the paper's points for comparison.
  * @returns what is finished: after an interruption, the last curve ends early.
+ * @throws {InvalidArgumentError}, UnknownOptionError
  */
 export async function simulateFigures(options: DeadlockOptions): Promise<readonly DeadlockFigure[]> {
+  checkOptions("options", options, deadlockOptionNames, "an object such as { rounds: 1000, seed: 1 }");
+  checkDeadlockOptions(options);
   const plans = figurePlans();
   const total = plans.flatMap((plan) => plan.curves.flatMap(({ points }) => points)).length;
   await using runner = startRunner(options.workers);

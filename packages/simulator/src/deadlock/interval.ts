@@ -1,8 +1,12 @@
+import { checkInteger } from "@dfccl/primitives";
+
 // Of the standard normal distribution, two-sided 95%.
 const z = 1.959963984540054;
 
 /** Wilson's 95% interval for a probability of which `hits` of `trials` were seen. [0, 1] without trials. */
 export function confidenceInterval(hits: number, trials: number): readonly [number, number] {
+  checkInteger("trials", trials, 0);
+  checkInteger("hits", hits, 0, trials);
   if (trials === 0) return [0, 1];
   const share = hits / trials;
   const spread = (z * z) / trials;

@@ -1,6 +1,7 @@
-import { checkOptions, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
+import { checkFunction, checkInteger, checkOptions, type OptionNames } from "@dfccl/primitives";
 import { type ChunkRunner, startRunner } from "./chunk-runner.js";
 import { type DeadlockConfig, gpusOf, groupsOf, parseDeadlockConfig, submissionsOf } from "./config.js";
+import { mostRounds } from "./find-deadlock.js";
 import { confidenceInterval } from "./interval.js";
 import { addTallies, emptyTallies, type ReplayTallies } from "./replay-deadlock.js";
 import { addWholeReplays, type Chunk, type ChunkResult, emptyWholeReplays, type WholeReplays } from "./simulate-chunk.js";
@@ -23,7 +24,7 @@ export interface DeadlockOptions {
   readonly onProgress?: (share: number) => void;
 }
 
-const optionNames: OptionNames<DeadlockOptions> = {
+export const deadlockOptionNames: OptionNames<DeadlockOptions> = {
   rounds: true,
   seed: true,
   workers: true,
@@ -57,7 +58,7 @@ export interface DeadlockResult extends RatioEstimate {
   readonly partial: boolean;
 }
 
-const mostRounds = 1e9;
+const mostWorkers = 1024;
 // Small enough that an interruption is answered at once and cores finish together; the shortcut's rounds take longer each.
 const chunkSubmissions = 40_000_000;
 const shortcutChunkSubmissions = 2_000_000;
@@ -70,16 +71,29 @@ const shortcutChunkSubmissions = 2_000_000;
  * @see DFCCL, section 2.4
  */
 export async function simulateDeadlocks(config: DeadlockConfig, options: DeadlockOptions): Promise<DeadlockResult> {
-  checkOptions("options", options, optionNames, "an object such as { rounds: 1000, seed: 1 }");
+  checkOptions("options", options, deadlockOptionNames, "an object such as { rounds: 1000, seed: 1 }");
+  checkDeadlockOptions(options);
   await using runner = startRunner(options.workers);
   return await simulateOn(runner, config, options);
+}
+
+/** @throws {InvalidArgumentError} */
+export function checkDeadlockOptions(options: DeadlockOptions): void {
+  checkInteger("rounds", options.rounds, 1, mostRounds);
+  checkInteger("seed", options.seed, 0, mostRounds);
+  if (options.workers !== undefined) checkInteger("workers", options.workers, 0, mostWorkers);
+  for (const name of ["shortcutRounds", "replays", "wholeReplays"] as const) {
+    if (options[name] !== undefined) checkInteger(name, options[name], 0, mostRounds);
+  }
+  if (options.signal !== undefined)
+    checkFunction("signal.addEventListener", options.signal?.addEventListener, "the signal of an AbortController");
+  if (options.onProgress !== undefined) checkFunction("onProgress", options.onProgress, "a function of the share that is done");
 }
 
 /** The same, on threads that are there already. */
 export async function simulateOn(runner: ChunkRunner, config: DeadlockConfig, options: DeadlockOptions): Promise<DeadlockResult> {
   const checked = parseDeadlockConfig(config);
-  checkCount("rounds", options.rounds, 1);
-  checkCount("seed", options.seed, 0);
+  checkDeadlockOptions(options);
   const { rounds, seed, replays = 0, wholeReplays = 0 } = options;
   const shortcutRounds = checked.model === "synchronization" ? Math.min(options.shortcutRounds ?? 0, rounds) : 0;
   const common = { config: checked, seed };
@@ -184,11 +198,6 @@ class Sum {
     const ratio = this.rounds === 0 ? 0 : this.#deadlocks / this.rounds;
     return { rounds: this.rounds, deadlocks: this.#deadlocks, ratio, interval: confidenceInterval(this.#deadlocks, this.rounds) };
   }
-}
-
-function checkCount(name: string, value: number, least: number): void {
-  if (Number.isInteger(value) && value >= least && value <= mostRounds) return;
-  throw new InvalidArgumentError(name, value, `a whole number from ${least} to ${mostRounds}`);
 }
 
 function divide(rounds: number, submissions: number, perChunk: number): [number, number][] {

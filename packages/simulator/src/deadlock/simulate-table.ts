@@ -1,9 +1,18 @@
+import { checkFunction, checkInteger, checkList, checkObject, checkOptions, type OptionNames } from "@dfccl/primitives";
 import { type ChunkRunner, startRunner } from "./chunk-runner.js";
 import { type ListOrder, submissionsOf } from "./config.js";
+import { mostRounds } from "./find-deadlock.js";
 import { confidenceInterval } from "./interval.js";
 import { addTallies, emptyTallies, type ReplayTallies } from "./replay-deadlock.js";
 import { addWholeReplays, emptyWholeReplays, type WholeReplays } from "./simulate-chunk.js";
-import { type DeadlockOptions, type DeadlockResult, type RatioEstimate, simulateOn } from "./simulate-deadlocks.js";
+import {
+  checkDeadlockOptions,
+  type DeadlockOptions,
+  type DeadlockResult,
+  deadlockOptionNames,
+  type RatioEstimate,
+  simulateOn,
+} from "./simulate-deadlocks.js";
 import { type PublishedCount, type Table1Row, table1 } from "./table1.js";
 
 /** Ratio of a row, over all its draws. */
@@ -41,12 +50,22 @@ export interface TableOptions extends DeadlockOptions {
   readonly onRow?: (row: TableRow, index: number) => void;
 }
 
+const optionNames: OptionNames<TableOptions> = { ...deadlockOptionNames, draws: true, rows: true, onRow: true };
+
 // Submissions.
 const longestShortcutRound = 250_000;
 const listOrders: readonly ListOrder[] = ["round-robin", "concatenated"];
 
-/** The paper's Table 1, row by row, with both orders of the lists. An interruption ends it with a row that is partial. */
+/**
+ * The paper's Table 1, row by row, with both orders of the lists. An interruption ends it with a row that is partial.
+ * @throws {InvalidArgumentError}, UnknownOptionError
+ */
 export async function simulateTable(options: TableOptions): Promise<readonly TableRow[]> {
+  checkOptions("options", options, optionNames, "an object such as { rounds: 1000, seed: 1, draws: 10 }");
+  checkDeadlockOptions(options);
+  checkInteger("draws", options.draws, 1, mostRounds);
+  if (options.onRow !== undefined) checkFunction("onRow", options.onRow, "a function of a row");
+  if (options.rows !== undefined) checkRows(options.rows);
   const rows = options.rows ?? table1;
   await using runner = startRunner(options.workers);
   const finished: TableRow[] = [];
@@ -61,6 +80,14 @@ export async function simulateTable(options: TableOptions): Promise<readonly Tab
     options.onRow?.(result, index);
   }
   return finished;
+}
+
+function checkRows(rows: readonly Table1Row[]): void {
+  checkList("rows", rows, "some of table1");
+  for (const [index, row] of rows.entries()) {
+    checkObject(`rows[${index}]`, row, "one of table1");
+    checkFunction(`rows[${index}].configuration`, row.configuration, "that of a row of table1");
+  }
 }
 
 async function simulateRow(runner: ChunkRunner, row: Table1Row, options: TableOptions): Promise<TableRow | undefined> {

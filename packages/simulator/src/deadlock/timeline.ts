@@ -1,8 +1,8 @@
-import { InvalidArgumentError } from "@dfccl/primitives";
 import { type CollectiveName, nameOf } from "./component.js";
 import type { DeadlockConfig } from "./config.js";
+import { findDeadlock } from "./find-deadlock.js";
 import { SYNCHRONIZATION } from "./sequences.js";
-import { type FoundDeadlock, RoundSimulator } from "./simulate-round.js";
+import type { FoundDeadlock } from "./simulate-round.js";
 
 /** A collective on one GPU. Times are in actions of a GPU. */
 export interface TimelinePart {
@@ -48,8 +48,7 @@ const context = 3;
  * @see DFCCL, section 2.4.1 and Fig. 2
  */
 export function deadlockTimeline(config: DeadlockConfig, seed: number, round: number): DeadlockTimeline {
-  const found = new RoundSimulator(config, seed).simulate(round);
-  if (found === undefined) throw new InvalidArgumentError("round", round, "a round that deadlocks");
+  const found = findDeadlock(config, seed, round);
   const { component, cycle, firstGpu } = found;
   const locals = gpusOf(found);
   const isSingleQueue = config.model === "single-queue";

@@ -1,6 +1,22 @@
-import { chunkCapacity, InvalidArgumentError, maxSlotChunks, opShapeOf, type Program, protocolFactsOf, tileCount } from "@dfccl/primitives";
+import {
+  checkInteger,
+  checkList,
+  checkObject,
+  checkProgram,
+  chunkCapacity,
+  InvalidArgumentError,
+  maxSlotChunks,
+  opShapeOf,
+  type Program,
+  protocolFactsOf,
+  tileCount,
+} from "@dfccl/primitives";
 import { Connection } from "./connection.js";
 import type { SimulatedBlock, Tiling } from "./simulated-block.js";
+
+const mostRanks = 1 << 20;
+// A simulation takes an event or more for each.
+const mostTiles = 1e8;
 
 /** A collective on some of a cluster's ranks. */
 export interface PlacedProgram {
@@ -16,12 +32,20 @@ export interface PlacedProgram {
  * @param tileBytes - of one chunk; default: as many as fit into a slot of the protocol.
  */
 export function placePrograms(placed: readonly PlacedProgram[], tileBytes: number | undefined): SimulatedBlock[] {
+  checkList("placed", placed, "a list such as [{ program, ranks: [0, 1], segmentBytes: 1024 }]");
+  if (tileBytes !== undefined) checkInteger("tileBytes", tileBytes, 1);
   const blocks: SimulatedBlock[] = [];
   for (const each of placed) place(each, tilingOf(each, tileBytes), blocks);
   return blocks;
 }
 
-function tilingOf({ program, ranks, segmentBytes }: PlacedProgram, tileBytes: number | undefined): Tiling {
+function tilingOf(placed: PlacedProgram, tileBytes: number | undefined): Tiling {
+  checkObject("a placed program", placed, "an object such as { program, ranks: [0, 1], segmentBytes: 1024 }");
+  const { program, ranks, segmentBytes } = placed;
+  checkProgram(program);
+  checkList("ranks", ranks, "a list with the cluster's rank of each of the program's");
+  for (const rank of ranks) checkInteger("a rank", rank, 0, mostRanks);
+  checkInteger("segmentBytes", segmentBytes, 0);
   if (program.usesDirect) {
     throw new InvalidArgumentError("program", "one that reads or writes other ranks' buffers", "a program of sends and receives");
   }
@@ -32,7 +56,9 @@ function tilingOf({ program, ranks, segmentBytes }: PlacedProgram, tileBytes: nu
   const slotChunks = Math.max(1, ...program.ranks.map(maxSlotChunks));
   const fitting = Math.max(1, Math.floor(protocolFactsOf(program.protocol).slotPayloadBytes / slotChunks));
   const tileSize = Math.min(tileBytes ?? fitting, Math.max(1, chunkCapacity(geometry)));
-  return { program, geometry, tileSize, tiles: tileCount(geometry, tileSize) };
+  const tiles = tileCount(geometry, tileSize);
+  checkInteger("tiles of a chunk", tiles, 1, mostTiles);
+  return { program, geometry, tileSize, tiles };
 }
 
 function place({ program, ranks }: PlacedProgram, tiling: Tiling, blocks: SimulatedBlock[]): void {

@@ -1,4 +1,5 @@
-import { checkOptions, InvalidArgumentError, type OptionNames, wireBytes } from "@dfccl/primitives";
+import { checkInteger, checkObject, checkOptions, InvalidArgumentError, type OptionNames, wireBytes } from "@dfccl/primitives";
+import { checkAbove0, checkLink, checkTime } from "../schedule/check-scenario.js";
 import { EventQueue } from "../schedule/event-queue.js";
 import { type BlockCosts, type Cluster, h200BlockCosts } from "./cluster.js";
 import { type PlacedProgram, placePrograms } from "./place-programs.js";
@@ -13,6 +14,7 @@ export interface ProgramSimulationOptions {
   readonly tileBytes?: number;
 }
 
+const mostCards = 1024;
 const optionNames: OptionNames<ProgramSimulationOptions> = { cluster: true, costs: true, tileBytes: true };
 
 export interface ProgramTimes {
@@ -31,7 +33,19 @@ export interface ProgramTimes {
  */
 export function simulatePrograms(placed: readonly PlacedProgram[], options: ProgramSimulationOptions): ProgramTimes {
   checkOptions("options", options, optionNames, "an object such as { cluster }");
+  checkCluster(options);
   return new ProgramSimulation(placed, options).run();
+}
+
+function checkCluster({ cluster, costs = h200BlockCosts }: ProgramSimulationOptions): void {
+  checkObject("cluster", cluster, "an object such as { gpusPerNode: 8, cardsPerNode: 8, island: islands.nvlink, network: infiniband }");
+  checkInteger("cluster.gpusPerNode", cluster.gpusPerNode, 1);
+  checkInteger("cluster.cardsPerNode", cluster.cardsPerNode, 1, mostCards);
+  checkLink("cluster.island", cluster.island);
+  checkLink("cluster.network", cluster.network);
+  checkObject("costs", costs, "an object such as h200BlockCosts");
+  for (const field of ["stepNs", "messageNs", "launchNs"] as const) checkTime(`costs.${field}`, costs[field]);
+  checkAbove0("costs.blockGigabytesPerSecond", costs.blockGigabytesPerSecond);
 }
 
 class ProgramSimulation {

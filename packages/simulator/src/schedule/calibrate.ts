@@ -1,5 +1,6 @@
-import { InvalidArgumentError } from "@dfccl/primitives";
+import { checkInteger, checkList, checkObject, InvalidArgumentError } from "@dfccl/primitives";
 import { policyByName } from "@dfccl/scheduler";
+import { checkAbove0 } from "./check-scenario.js";
 import type { DaemonCosts } from "./scenario.js";
 import { simulateSchedule } from "./simulate-schedule.js";
 import type { Link } from "./topology.js";
@@ -31,6 +32,13 @@ const costs: DaemonCosts = { pollNs: 10, stepNs: 0, switchNs: 0, restartNs: 0 };
  * @throws {InvalidArgumentError} where fewer than six cases would be left to predict.
  */
 export function calibrate(cases: readonly MeasuredCase[]): Calibration {
+  checkList("cases", cases, "a list such as [{ ranks: 2, bytes: 1024, microseconds: 20 }]");
+  cases.forEach((measured, i) => {
+    checkObject(`cases[${i}]`, measured, "an object such as { ranks: 2, bytes: 1024, microseconds: 20 }");
+    checkInteger(`cases[${i}].ranks`, measured.ranks, 2, 65_536);
+    checkInteger(`cases[${i}].bytes`, measured.bytes, 1);
+    checkAbove0(`cases[${i}].microseconds`, measured.microseconds);
+  });
   const predictions = [...new Set(cases.map(({ ranks }) => ranks))].flatMap((ranks) => {
     const ofRanks = cases.filter((measured) => measured.ranks === ranks).sort((a, b) => a.bytes - b.bytes);
     const known = ofRanks.filter((_, i) => i % 2 === 0);

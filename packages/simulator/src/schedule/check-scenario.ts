@@ -30,7 +30,7 @@ export function checkScenario(scenario: ScheduleScenario): void {
   for (const [rank, actions] of hosts.entries()) checkActions(`hosts[${rank}]`, actions, rank, members);
 }
 
-function checkLink(field: string, link: Link): void {
+export function checkLink(field: string, link: Link): void {
   checkObject(field, link, "an object such as { alphaNs: 700, gigabytesPerSecond: 350 }");
   checkTime(`${field}.alphaNs`, link.alphaNs);
   checkAbove0(`${field}.gigabytesPerSecond`, link.gigabytesPerSecond);
@@ -69,7 +69,7 @@ function checkActions(field: string, actions: readonly HostAction[], rank: numbe
     const { atNs, collective } = action;
     checkTime(`${field}[${i}].atNs`, atNs);
     if (collective === undefined) continue;
-    if (!members[collective]?.has(rank)) {
+    if (typeof collective !== "number" || !members[collective]?.has(rank)) {
       throw new InvalidArgumentError(`${field}[${i}].collective`, collective, `the index of a collective that rank ${rank} is in`);
     }
     if (submitted.has(collective)) throw new InvalidArgumentError(`${field}[${i}].collective`, collective, "each collective once");
@@ -85,10 +85,16 @@ function checkWhole(field: string, value: number, least: number): void {
   if (!Number.isSafeInteger(value) || value < least) throw new InvalidArgumentError(field, value, `a whole number from ${least}`);
 }
 
-function checkTime(field: string, value: number): void {
-  if (!(Number.isFinite(value) && value >= 0)) throw new InvalidArgumentError(field, value, "a number of nanoseconds from 0");
+export function checkTime(field: string, value: number, most = Number.MAX_VALUE): void {
+  if (Number.isFinite(value) && value >= 0 && value <= most) return;
+  throw new InvalidArgumentError(field, value, `a number of nanoseconds from 0${upTo(most)}`);
 }
 
-function checkAbove0(field: string, value: number): void {
-  if (!(Number.isFinite(value) && value > 0)) throw new InvalidArgumentError(field, value, "a number above 0");
+export function checkAbove0(field: string, value: number, most = Number.MAX_VALUE): void {
+  if (Number.isFinite(value) && value > 0 && value <= most) return;
+  throw new InvalidArgumentError(field, value, `a number above 0${upTo(most)}`);
+}
+
+function upTo(most: number): string {
+  return most === Number.MAX_VALUE ? "" : ` and up to ${most}`;
 }

@@ -1,4 +1,4 @@
-import { checkOptions, type OptionNames } from "@dfccl/primitives";
+import { checkFunction, checkOptions, type OptionNames } from "@dfccl/primitives";
 import { checkScenario } from "./check-scenario.js";
 import { EventQueue } from "./event-queue.js";
 import { RunningCollective } from "./running-collective.js";
@@ -43,10 +43,16 @@ const example = "an object such as { everyPoll: true }";
  */
 export function simulateSchedule(scenario: ScheduleScenario, options: ScheduleOptions = {}): ScheduleResult {
   checkOptions("options", options, scheduleNames, example);
+  checkCallbacks(options);
   checkScenario(scenario);
   const simulation = new ScheduleSimulation(scenario, options);
   while (!simulation.advance(eventsAtOnce));
   return simulation.result();
+}
+
+function checkCallbacks({ onQueueLength, onProgress }: LongScheduleOptions): void {
+  if (onQueueLength !== undefined) checkFunction("onQueueLength", onQueueLength, "a function of rank, time and length");
+  if (onProgress !== undefined) checkFunction("onProgress", onProgress, "a function of the share that is done");
 }
 
 export interface LongScheduleOptions extends ScheduleOptions {
@@ -64,6 +70,7 @@ const longNames: OptionNames<LongScheduleOptions> = { ...scheduleNames, signal: 
  */
 export async function simulateLongSchedule(scenario: ScheduleScenario, options: LongScheduleOptions): Promise<ScheduleResult | undefined> {
   checkOptions("options", options, longNames, example);
+  checkCallbacks(options);
   checkScenario(scenario);
   const simulation = new ScheduleSimulation(scenario, options);
   while (!simulation.advance(eventsAtOnce)) {

@@ -1,3 +1,4 @@
+import { checkInteger } from "@dfccl/primitives";
 import { policyByName, policyNames } from "@dfccl/scheduler";
 import { z } from "zod";
 import { parseWith } from "../deadlock/config.js";
@@ -5,6 +6,8 @@ import { RandomStream } from "../deadlock/random-stream.js";
 import { gpuCosts, type HostAction, type ScheduleScenario } from "./scenario.js";
 
 const mostRanks = 100_000;
+// With a synchronization after each, they take about a gigabyte; the engine of Node has two to four.
+const mostSubmissions = 5_000_000;
 const time = z.number().min(0).max(1e12);
 const link = z.strictObject({ alphaNs: time, gigabytesPerSecond: z.number().positive().max(1e6) });
 
@@ -34,7 +37,12 @@ const schema = z
     /** That a rank synchronizes its device after a submission. */
     synchronizationProbability: z.number().min(0).max(1).default(0),
   })
-  .superRefine(({ late, ranks }, context) => {
+  .superRefine(({ late, ranks, collectives }, context) => {
+    const submissions = ranks * collectives.length;
+    if (submissions > mostSubmissions) {
+      const message = `has ${submissions} submissions, ${collectives.length} of each of ${ranks} ranks; at most ${mostSubmissions} are allowed`;
+      context.addIssue({ code: "custom", path: [], message });
+    }
     late.forEach(({ rank }, i) => {
       if (rank >= ranks) context.addIssue({ code: "custom", path: ["late", i, "rank"], message: `must be a rank from 0 to ${ranks - 1}` });
     });
@@ -50,8 +58,13 @@ export function parseScheduleWorkload(value: unknown, source = "given"): Schedul
   return parseWith(schema, value, source);
 }
 
-/** Every rank takes part in every collective of a workload. */
-export function scenarioOf(workload: ScheduleWorkload, seed: number): ScheduleScenario {
+/**
+ * Every rank takes part in every collective of a workload.
+ * @throws {SimulationConfigError} where the workload isn't one, or has more than 5 million submissions of all ranks together.
+ */
+export function scenarioOf(given: ScheduleWorkload, seed: number): ScheduleScenario {
+  const workload = parseScheduleWorkload(given);
+  checkInteger("seed", seed, 0, 2 ** 32 - 1);
   const everyone = Array.from({ length: workload.ranks }, (_, rank) => rank);
   const lateBy = new Map(workload.late.map(({ rank, byNs }) => [rank, byNs]));
   const random = new RandomStream();

@@ -1,5 +1,7 @@
+import { checkInteger, checkOptions, type OptionNames } from "@dfccl/primitives";
 import { policyByName, type SchedulePolicy } from "@dfccl/scheduler";
 import { RandomStream } from "../../deadlock/random-stream.js";
+import { checkAbove0, checkTime } from "../check-scenario.js";
 import { type DaemonCosts, gpuCosts, type HostAction, type ScheduleScenario } from "../scenario.js";
 import { type ScheduleOptions, type ScheduleResult, simulateSchedule } from "../simulate-schedule.js";
 import { infiniband, islands } from "../topology.js";
@@ -14,6 +16,8 @@ export interface LateRankSetting {
   readonly fetchBatch: number;
   readonly seed: number;
 }
+
+const settingNames: OptionNames<LateRankSetting> = { lateNs: true, pollNs: true, fetchBatch: true, seed: true };
 
 /** What a policy makes of a rank that submits late. */
 export interface LateRankResult {
@@ -30,6 +34,8 @@ export type QueueChange = readonly [atNs: number, length: number];
 
 export type LateRankPolicy = "fixed 10,000" | "adaptive 100,000 × 20";
 
+// A daemon that waits longer than this quits and begins again millions of times.
+const mostLateNs = 1e12;
 const ranks = [0, 1, 2, 3];
 const lateRank = 2;
 // ResNet-50's 161 gradients, in a burst; ranks are out of step by a little.
@@ -59,7 +65,11 @@ function policies(fetchBatch: number): Readonly<Record<LateRankPolicy, ScheduleP
 
 /** Four ranks go through the same list, one of them late; under both policies. @see DFCCL, Fig. 11 */
 export function simulateLateRank(given: Partial<LateRankSetting> = {}): readonly LateRankResult[] {
+  checkOptions("setting", given, settingNames, "an object such as { lateNs: 30e6 }");
   const setting = { ...lateRankSetting, ...given };
+  checkTime("lateNs", setting.lateNs, mostLateNs);
+  checkAbove0("pollNs", setting.pollNs, mostLateNs);
+  checkInteger("seed", setting.seed, 0);
   return Object.entries(policies(setting.fetchBatch)).map(([name, policy]) => {
     const queues = ranks.map((): QueueChange[] => []);
     const result = run(policy, setting, (rank, atNs, length) => queues[rank]?.push([atNs, length]));

@@ -1,5 +1,8 @@
+import { checkInteger, checkObject } from "@dfccl/primitives";
 import { policyByName, type SchedulePolicy } from "@dfccl/scheduler";
+import { checkProbability } from "../../check-probability.js";
 import { RandomStream } from "../../deadlock/random-stream.js";
+import { checkAbove0, checkTime } from "../check-scenario.js";
 import { gpuCosts, type HostAction } from "../scenario.js";
 import { simulateSchedule } from "../simulate-schedule.js";
 import { infiniband, islands } from "../topology.js";
@@ -50,6 +53,9 @@ export const orderingWorkload: OrderingWorkload = {
   synchronizationProbability: 0.02,
 };
 
+// Daemons that wait longer than this quit and begin again millions of times.
+const mostNs = 1e9;
+
 /** Horovod's default cycle is 1 ms in recent versions. */
 const coordinatorCycleNs = 1_000_000;
 // Of a control message between hosts.
@@ -68,6 +74,8 @@ interface Plan {
  * rank submit: that adds its latency to what is ready; an order that is fixed makes what is ready wait for what isn't.
  */
 export function simulateOrderings(seed: number, workload: OrderingWorkload = orderingWorkload): readonly OrderingResult[] {
+  checkInteger("seed", seed, 0);
+  checkWorkload(workload);
   const ready = readyTimes(workload, seed);
   const lastReady = Array.from({ length: workload.collectives }, (_, c) => Math.max(...ready.map((times) => times[c] ?? 0)));
   return [false, true].flatMap((hasSynchronizations) =>
@@ -144,6 +152,17 @@ function plan(ordering: Ordering, ready: readonly (readonly number[])[], lastRea
       };
     }
   }
+}
+
+function checkWorkload(workload: OrderingWorkload): void {
+  checkObject("workload", workload, "an object such as orderingWorkload");
+  checkInteger("workload.ranks", workload.ranks, 1, 1024);
+  checkInteger("workload.ranksPerIsland", workload.ranksPerIsland, 1);
+  checkInteger("workload.collectives", workload.collectives, 1, 100_000);
+  checkAbove0("workload.bytes", workload.bytes, 2 ** 40);
+  checkTime("workload.readyEveryNs", workload.readyEveryNs, mostNs);
+  checkTime("workload.jitterNs", workload.jitterNs, mostNs);
+  checkProbability("workload.synchronizationProbability", workload.synchronizationProbability);
 }
 
 function readyTimes({ ranks, collectives, readyEveryNs, jitterNs }: OrderingWorkload, seed: number): readonly (readonly number[])[] {

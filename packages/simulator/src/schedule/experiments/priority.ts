@@ -1,4 +1,6 @@
+import { checkInteger, checkList, checkObject } from "@dfccl/primitives";
 import { policyByName } from "@dfccl/scheduler";
+import { checkTime } from "../check-scenario.js";
 import { gpuCosts } from "../scenario.js";
 import { simulateSchedule } from "../simulate-schedule.js";
 import { infiniband, islands } from "../topology.js";
@@ -27,11 +29,18 @@ export const layeredModel: LayeredModel = {
   forwardNsPerLayer: 100_000,
 };
 
+const mostNsPerLayer = 1e9;
+
 /**
  * The backward pass yields the last layer's gradient first, and the next forward pass needs the first layer's first. With
  * priorities what is needed first overtakes what was submitted before. @see DFCCL, section 4.3
  */
-export function simulatePriority({ ranks, layerBytes, forwardNsPerLayer }: LayeredModel = layeredModel): readonly PriorityResult[] {
+export function simulatePriority(model: LayeredModel = layeredModel): readonly PriorityResult[] {
+  checkObject("model", model, "an object such as layeredModel");
+  const { ranks, layerBytes, forwardNsPerLayer } = model;
+  checkInteger("model.ranks", ranks, 1, 1024);
+  checkList("model.layerBytes", layerBytes, "a list with the bytes of each layer");
+  checkTime("model.forwardNsPerLayer", forwardNsPerLayer, mostNsPerLayer);
   const layers = layerBytes.length;
   const everyone = Array.from({ length: ranks }, (_, rank) => rank);
   const backwardNs = 2 * forwardNsPerLayer;

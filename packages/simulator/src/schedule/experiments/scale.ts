@@ -1,4 +1,6 @@
+import { checkFunction, checkInteger, checkList, checkOptions, type OptionNames } from "@dfccl/primitives";
 import { policyByName, type SchedulePolicy } from "@dfccl/scheduler";
+import { checkProbability } from "../../check-probability.js";
 import { RandomStream } from "../../deadlock/random-stream.js";
 import { gpuCosts, type HostAction, type ScheduleScenario, type SimulatedCollective } from "../scenario.js";
 import { type ScheduleResult, simulateLongSchedule } from "../simulate-schedule.js";
@@ -39,6 +41,8 @@ export interface ScaleOptions {
   readonly onProgress?: (share: number) => void;
 }
 
+const optionNames: OptionNames<ScaleOptions> = { seed: true, disorder: true, signal: true, onProgress: true };
+
 /** 8 to 100,000 GPUs: tensor-parallel groups of a machine, ten machines a stage, more and more stages. */
 export const scales: readonly ScaleSizes[] = [
   [8, 1, 1],
@@ -61,6 +65,7 @@ export const groupScales: readonly ScaleSizes[] = [
 export const disorders: readonly Disorder[] = [0, 0.02, 0.1, 0.2, 0.5, "random"];
 const usualDisorder = 0.2;
 
+const mostGpus = 200_000;
 const perTpGroup = 2;
 const [tpBytes, dpBytes] = [1_000_000, 400_000];
 const submitEveryNs = 50_000;
@@ -71,7 +76,12 @@ const submitEveryNs = 50_000;
  * @returns undefined after an interruption.
  */
 export async function simulateScale(sizes: ScaleSizes, options: ScaleOptions): Promise<ScaleResult | undefined> {
-  const { seed, disorder = usualDisorder, signal } = options;
+  checkOptions("options", options, optionNames, "an object such as { seed: 1 }");
+  const { seed, disorder = usualDisorder, signal, onProgress } = options;
+  checkSizes(sizes);
+  checkInteger("seed", seed, 0);
+  if (disorder !== "random") checkProbability("disorder", disorder);
+  if (onProgress !== undefined) checkFunction("onProgress", onProgress, "a function of the share that is done");
   const started = performance.now();
   const [tp, dp, pp] = sizes;
   const gpus = tp * dp * pp;
@@ -106,6 +116,12 @@ export async function simulateScale(sizes: ScaleSizes, options: ScaleOptions): P
     quitsPerGpu: swapped.quits / gpus,
     longestQueue: swapped.ranks.reduce((most, { queueLengths }) => queueLengths.reduce((a, b) => Math.max(a, b), most), 0),
   };
+}
+
+function checkSizes(sizes: ScaleSizes): void {
+  checkList("sizes", sizes, "three numbers, such as [8, 10, 10]");
+  for (let i = 0; i < 3; i += 1) checkInteger(`sizes[${i}]`, sizes[i], 1, mostGpus);
+  checkInteger("the product of sizes", sizes[0] * sizes[1] * sizes[2], 1, mostGpus);
 }
 
 function scenarioOf(

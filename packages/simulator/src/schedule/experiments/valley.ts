@@ -1,5 +1,7 @@
+import { checkList } from "@dfccl/primitives";
 import { policyByName } from "@dfccl/scheduler";
 import { RandomStream } from "../../deadlock/random-stream.js";
+import { checkTime } from "../check-scenario.js";
 import { gpuCosts } from "../scenario.js";
 import { simulateSchedule } from "../simulate-schedule.js";
 import { infiniband, islands } from "../topology.js";
@@ -17,6 +19,7 @@ const collectiveCount = 40;
 const bytes = 8_000_000;
 const seeds = 3;
 const mostLateNs = 20_000;
+const mostSwitchNs = 1e9;
 const swapProbability = 0.05;
 
 /**
@@ -25,6 +28,8 @@ const swapProbability = 0.05;
  * switch costs. @see DFCCL, expression 2: T ~ N + 1/N
  */
 export function simulateValley(thresholds: readonly number[], switchNs: number): readonly ValleyPoint[] {
+  checkList("thresholds", thresholds, "a list such as [100, 1000]");
+  checkTime("switchNs", switchNs, mostSwitchNs);
   return thresholds.map((threshold) => {
     const policy = policyByName("fixed", {
       stickiness: { initialThreshold: threshold, minimumThreshold: 1, maximumThreshold: threshold },

@@ -1,5 +1,5 @@
 // Callers in JavaScript have no compiler that refuses what can't be: these name the argument.
-import { InvalidArgumentError } from "@dfccl/primitives";
+import { InvalidArgumentError } from "./errors.js";
 
 /** @throws {InvalidArgumentError} */
 export function checkList(argument: string, value: unknown, expected: string): void {

@@ -1,0 +1,53 @@
+import * as tests from "@dfccl/collective-tests";
+import { describe, expect, it } from "vitest";
+import { testHostileValues } from "../../../scripts/lib/hostile-values.js";
+
+const { extentOf, parseArguments, readReport } = tests;
+const parsed = parseArguments(["-b", "8", "-e", "16", "-g", "2"]);
+if (parsed.kind !== "run") throw new Error("these are no options");
+const { options } = parsed;
+const report = readReport(JSON.stringify({ version: 3, config: {}, results: [] }), "test.json");
+const times = Array.from({ length: 40 }, (_, i) => 100 + (i % 7));
+
+testHostileValues(
+  tests,
+  {
+    casesOf: () => ["all_reduce", options],
+    isPowerOfTwo: () => [8],
+    bandwidthOf: () => ["all_reduce", extentOf("all_reduce", 1024, 2, "float"), 2, 10],
+    collectiveFacts: () => ["all_reduce"],
+    extentOf: () => ["all_reduce", 1024, 2, "float"],
+    isCollectiveName: () => ["all_reduce"],
+    compareReports: () => [report, report, 5],
+    isRegression: () => [{ verdict: "same" }],
+    ratioOfMedians: () => [times, times],
+    readReport: () => [JSON.stringify({ version: 3, config: {}, results: [] }), "test.json"],
+    readEnvironment: () => [{}],
+    parseArguments: () => [["-b", "8"]],
+    usage: () => ["all_reduce_perf"],
+    parseSize: () => ["8K"],
+    sweep: () => [{ minBytes: 8, maxBytes: 64, stepBytes: 1, stepFactor: 2 }],
+    iterationStatistics: () => [times],
+    dataTypeOf: () => ["float"],
+    reduceOpOf: () => ["sum"],
+    ranksOf: () => [options],
+    isMeasured: () => [{ refused: "why" }],
+  },
+  {
+    except: {
+      runTest: "runs in a process of its own, whose options parseArguments() has read",
+      openBackend: "makes a backend of the caller's own",
+      turnsOf: "is for backends, whose calls the compiler checks",
+    },
+  },
+);
+
+describe("a name that every object knows", () => {
+  it.each(["__proto__", "constructor", "toString"])("is no collective, type or operator: %s", (name) => {
+    const refused = expect.objectContaining({ code: "INVALID_ARGUMENT" });
+    expect(() => tests.collectiveFacts(name as never)).toThrow(refused);
+    expect(() => extentOf(name as never, 8, 2, "float")).toThrow(refused);
+    expect(() => tests.dataTypeOf(name as never)).toThrow(refused);
+    expect(() => tests.reduceOpOf(name as never)).toThrow(refused);
+  });
+});
