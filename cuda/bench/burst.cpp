@@ -1,5 +1,5 @@
 // All gradients of a model at once: this engine in a different random order on every GPU, NCCL in one order. And the
-// same with one rank that comes late (dfccl.txt, Fig. 11).
+// same with one rank that comes late (DFCCL, Fig. 11).
 #include <algorithm>
 #include <random>
 

@@ -1,4 +1,4 @@
-// What a run passes through on a GPU, whatever it computes (dfccl.txt, Fig. 7): reading an entry, loading and saving a
+// What a run passes through on a GPU, whatever it computes (DFCCL, Fig. 7): reading an entry, loading and saving a
 // context, posting a completion, with the engine's queues and with the papers'. What lies between, `phases` tells.
 #include <cstdio>
 #include <optional>

@@ -1,5 +1,5 @@
 #pragma once
-// The parts of a run that don't depend on what it computes (dfccl.txt, Fig. 7), each timed on the device by its clock.
+// The parts of a run that don't depend on what it computes (DFCCL, Fig. 7), each timed on the device by its clock.
 // All times are in cycles of a multiprocessor, one a sample.
 #include <cuda_runtime_api.h>
 

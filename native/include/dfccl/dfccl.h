@@ -1,4 +1,4 @@
-/* The C API (dfccl.txt, Listing 1): collectives that ranks may run in any order.
+/* The C API (DFCCL, Listing 1): collectives that ranks may run in any order.
  *
  *   dfcclRankCtx_t ctx;
  *   dfcclInit(&ctx, rank);
@@ -296,7 +296,7 @@ typedef struct {
   uint64_t stuckVisits;        /* of them, in vain */
   uint64_t slices;             /* visits that moved data */
   uint64_t preemptions;        /* collectives that gave their turn to another */
-  uint64_t contextLoads;       /* see dfccl.txt, section 4.2 */
+  uint64_t contextLoads;       /* see DFCCL, section 4.2 */
   uint64_t contextSaves;       /* of contexts that had changed */
   uint64_t queueLengthSum;     /* divided by visits: the task queue's mean length */
   uint64_t queueLengthMaximum; /* over all blocks */

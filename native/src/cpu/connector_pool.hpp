@@ -1,5 +1,5 @@
 #pragma once
-// The communicator pool (dfccl.txt section 3.2): connectors are made as collectives need them and used again after both
+// The communicator pool (DFCCL, section 3.2): connectors are made as collectives need them and used again after both
 // ranks have let go of them.
 #include <cstdint>
 #include <map>

@@ -1,5 +1,5 @@
 #pragma once
-// Who waits for whom, as dfccl.txt section 2.4.1 defines it, for the control that keeps collectives in order. A cycle
+// Who waits for whom, as DFCCL, section 2.4.1 defines it, for the control that keeps collectives in order. A cycle
 // is a deadlock: nobody on it can ever go on.
 #include <cstdint>
 #include <string>

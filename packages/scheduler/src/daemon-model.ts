@@ -33,7 +33,7 @@ export interface VisitOutcome {
 }
 
 /**
- * A daemon of one block as its policies see it (dfccl.txt sections 4.3 and 4.4), for simulators: a task queue, whose turn it
+ * A daemon of one block as its policies see it (DFCCL, section 4.3 and 4.4), for simulators: a task queue, whose turn it
  * is, and when it leaves. The queue outlives a stay. {@link visit} is a whole visit; simulators that skip visits in which
  * nothing happens call its parts.
  */

@@ -1,6 +1,6 @@
 #pragma once
 // The daemon of one block, the same source on every platform: `while (!exited) step()`, and every step is bounded. It
-// takes runs in, gives its tasks their turns, executes programs slice by slice, preempts what is stuck (dfccl.txt
+// takes runs in, gives its tasks their turns, executes programs slice by slice, preempts what is stuck (DFCCL
 // section 4).
 #include <cstdint>
 

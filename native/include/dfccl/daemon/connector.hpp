@@ -1,5 +1,5 @@
 #pragma once
-// A connector carries slots of data from one block of one rank to one block of another (dfccl.txt section 4.1). The two
+// A connector carries slots of data from one block of one rank to one block of another (DFCCL, section 4.1). The two
 // counters are the whole synchronization: what was written before `tail` moved stays visible to the receiver whenever
 // either side is preempted, which is why a collective can be suspended at any slice.
 //

@@ -1,6 +1,6 @@
 #pragma once
 // Contexts of the tasks that ran last, in the block's shared memory, direct-mapped by collective; saved lazily: only
-// what changed, and only when its slot is taken or the daemon leaves (dfccl.txt section 5).
+// what changed, and only when its slot is taken or the daemon leaves (DFCCL, section 5).
 #include <cstdint>
 
 #include "dfccl/daemon/prepared_part.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 // Executes one task's program, a slice at a time. Every wait is one look: what is not there makes the task stuck, and
-// the daemon decides whether to look again or to run something else (two-phase blocking, dfccl.txt section 4.2).
+// the daemon decides whether to look again or to run something else (two-phase blocking, DFCCL, section 4.2).
 #include <cstdint>
 
 #include "dfccl/daemon/connected_step.hpp"

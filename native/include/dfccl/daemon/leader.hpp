@@ -1,6 +1,6 @@
 #pragma once
 // The leader's work beside its own block: it alone reads the host's queue, passes runs on to all blocks, and decides
-// when the daemon leaves, for all of them at one position of the sequence (dfccl.txt section 4.4).
+// when the daemon leaves, for all of them at one position of the sequence (DFCCL, section 4.4).
 #include <cstdint>
 #include <type_traits>
 
