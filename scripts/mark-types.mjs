@@ -28,7 +28,7 @@ export function markTypes(declarations, javascript) {
 export function withoutNode(declarations) {
   const rest = declarations
     .replaceAll(/^(?: +\/\*\*[^\n]*\*\/\n)? +\[inspect\.custom\]\([^\n]*\): string;\n/gm, "")
-    .replace(/^import \{ inspect, InspectOptions \} from 'node:util';\n/m, "");
+    .replace(/^import \{ [\w, ]+ \} from 'node:util';\n/m, "");
   const disposable = '/// <reference lib="esnext.disposable" />\n';
   return /\bSymbol\.(?:asyncD|d)ispose\b/.test(rest) && !rest.startsWith(disposable) ? disposable + rest : rest;
 }

@@ -10,7 +10,7 @@ import { publicPackages, publishablePackages } from "./pack-all.mjs";
 /**
  * Leaves out, for as long as it takes, packages whose engine isn't built here: they would be published without one.
  * @param args - of `changeset publish`; options - of the command that runs it, such as `env`.
- * @returns the folders that were left out.
+ * @returns {output}: what it printed, {leftOut}: the folders that were left out.
  * @throws {Error} with what it printed, where it failed.
  */
 export async function publish(args = [], workspace = root, options = {}) {
@@ -30,16 +30,18 @@ export async function publish(args = [], workspace = root, options = {}) {
       ...options,
     });
     if (code !== 0) throw new Error(`changeset publish ended with ${code}\n${output}`);
-    line(output);
+    return { output, leftOut: leftOut.map(({ folder }) => folder) };
   } finally {
     for (const { file, text } of before) writeFileSync(file, text);
   }
-  return leftOut.map(({ folder }) => folder);
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   try {
-    for (const folder of await publish(process.argv.slice(2))) line(`Left out, as its engine isn't built here: ${folder}`);
+    const { output, leftOut } = await publish(process.argv.slice(2));
+    // Whoever runs this in a workflow reads the new tags from here.
+    line(output);
+    for (const folder of leftOut) line(`Left out, as its engine isn't built here: ${folder}`);
   } catch (error) {
     giveUp(error.message);
   }

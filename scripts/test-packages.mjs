@@ -176,7 +176,9 @@ async function versionPackages(workspace, env) {
 }
 
 async function publishAll(workspace, env, registryUrl) {
-  await publish(["--no-git-tag"], workspace, { env, timeoutMs: 300_000 });
+  const { leftOut } = await publish(["--no-git-tag"], workspace, { env, timeoutMs: 300_000 });
+  const left = leftOut.filter((folder) => JSON.parse(readFileSync(join(workspace, folder, "package.json"), "utf8")).private);
+  if (left.length > 0) throw new Error(`${left.join(", ")} stays private after it was left out`);
   for (const { name, manifest } of publishablePackages(workspace)) {
     const response = await fetch(`${registryUrl}${name.replace("/", "%2f")}`);
     const published = response.ok ? (await response.json()).versions?.[manifest.version] : undefined;

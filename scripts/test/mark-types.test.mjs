@@ -22,6 +22,7 @@ declare class World implements Disposable {
 }
 `;
   expect(withoutNode(declarations)).toBe(left);
+  expect(withoutNode(declarations.replace("inspect, InspectOptions", "InspectOptions, inspect"))).toBe(left);
   expect(withoutNode(left)).toBe(left);
   expect(withoutNode("declare const a: number;\n")).toBe("declare const a: number;\n");
 });
