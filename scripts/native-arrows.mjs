@@ -54,7 +54,16 @@ export const nativeArrows = {
   },
   "native/src/c_api": {
     what: "the C API",
-    may: ["native/src", "native/src/os", "native/src/trace", "native/src/world", "native/src/processes", "native/src/opening", include],
+    may: [
+      "native/src",
+      "native/src/os",
+      "native/src/trace",
+      "native/src/world",
+      "native/src/processes",
+      "native/src/network",
+      "native/src/opening",
+      include,
+    ],
   },
   "native/addon": {
     what: "the Node binding, one file an object",

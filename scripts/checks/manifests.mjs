@@ -20,6 +20,8 @@ export function publishedManifests(packages = publicPackages(), workspace = JSON
 }
 
 function faultsOf({ folder, manifest }, workspace) {
+  // Programs of the platform's own, which the packer would otherwise not let run.
+  const { executableFiles } = manifest.publishConfig ?? {};
   const page = workspace.repository.url.replace(/^git\+/, "").replace(/\.git$/, "");
   const expected = {
     license: workspace.license,
@@ -29,7 +31,7 @@ function faultsOf({ folder, manifest }, workspace) {
     repository: { ...workspace.repository, directory: folder },
     engines: workspace.engines,
     // Signed where it is built, which only the release's workflow can do.
-    publishConfig: { access: "public", provenance: true },
+    publishConfig: { access: "public", provenance: true, ...(executableFiles === undefined ? {} : { executableFiles }) },
   };
   const faults = Object.entries(expected)
     .filter(([field, value]) => JSON.stringify(manifest[field]) !== JSON.stringify(value))
