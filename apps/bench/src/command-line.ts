@@ -6,6 +6,7 @@ import { addOverheadsCommand } from "./commands/bench-overheads.js";
 import { addBoxingCommand } from "./commands/boxing.js";
 import { addCompareCommand } from "./commands/compare.js";
 import { addCompileCommand } from "./commands/compile.js";
+import { addCompletionCommand } from "./commands/completion.js";
 import { addDisorderCommand } from "./commands/disorder.js";
 import { addDoctorCommand } from "./commands/doctor.js";
 import { addDrawCommand } from "./commands/draw.js";
@@ -78,6 +79,7 @@ export function makeProgram(): Command {
   addBoxingCommand(program);
   addPipelineCommand(program);
   addDoctorCommand(program);
+  addCompletionCommand(program);
   if (findRoot() !== undefined) {
     program.commandsGroup(`${inCloneOnly}:`);
     addOverheadsCommand(program);
