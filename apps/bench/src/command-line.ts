@@ -33,7 +33,6 @@ import { textWidth, wrap } from "./terminal/wrap.js";
 const usageError = 2;
 // Errors of what was typed, not of what ran.
 const usageCodes: ReadonlySet<string> = new Set([
-  "INVALID_ARGUMENT",
   "WORKLOAD",
   "POLICY",
   "TUNING_FILE",
