@@ -78,7 +78,9 @@ export async function testPackages(report = () => {}) {
       await check("TypeScript finds the types, strictly, without @types/node and with it", () =>
         checkTypes(join(folder, "project"), workspace),
       );
-      await check("the command has nothing in it that needs a clone", () => findNoCloneCommands(join(folder, "project"), env));
+      await check("the command knows its commit, and has nothing in it that needs a clone", () =>
+        isPublished(join(folder, "project"), env),
+      );
       await check("control: without the platform's package it names what was tried", () => failWithoutAddon(join(folder, "project"), env));
     }
   } finally {
@@ -259,8 +261,10 @@ async function runPrograms(binary, project, env) {
   }
 }
 
-async function findNoCloneCommands(project, env) {
+async function isPublished(project, env) {
   const dfccl = (...args) => run([process.execPath, installed(project, "dfccl"), ...args], { cwd: project, env, log: "packages" });
+  const { output: version } = await dfccl("--version");
+  if (!/^\d+\.\d+\.\d+\ncommit [0-9a-f]{7,}\+?, packed \d{4}-\d\d-\d\d, /.test(version)) throw new Error(`--version prints ${version}`);
   for (const [args, hidden] of [
     [[], ["overheads"]],
     [["bench"], ["mpi", "collectives", "interpreter", "overheads"]],

@@ -1,11 +1,12 @@
 import { createRequire } from "node:module";
 import { DfcclError } from "@dfccl/primitives";
-import { Command } from "commander";
+import { Command, CommanderError } from "commander";
 import { addBenchCommand } from "./commands/bench.js";
 import { addOverheadsCommand } from "./commands/bench-overheads.js";
 import { addBoxingCommand } from "./commands/boxing.js";
 import { addCompareCommand } from "./commands/compare.js";
 import { addCompileCommand } from "./commands/compile.js";
+import { addCompletionCommand } from "./commands/completion.js";
 import { addDisorderCommand } from "./commands/disorder.js";
 import { addDoctorCommand } from "./commands/doctor.js";
 import { addDrawCommand } from "./commands/draw.js";
@@ -26,6 +27,7 @@ import { err } from "./terminal/colors.js";
 import { exitTableText } from "./terminal/exit-codes.js";
 import { fromHere } from "./terminal/from-here.js";
 import { failUnfinished } from "./terminal/unfinished.js";
+import { versionText } from "./terminal/version-text.js";
 import { wrapOnTerminal } from "./terminal/wrap.js";
 
 const usageError = 2;
@@ -51,7 +53,11 @@ const { version } = createRequire(import.meta.url)("../package.json") as { versi
 export function makeProgram(): Command {
   const program = new Command("dfccl")
     .description("Collectives that cannot deadlock: any rank, any order, device synchronizations in between.")
-    .version(version)
+    .option("-V, --version", "output the version number, and what it was built from")
+    .on("option:version", () => {
+      process.stdout.write(versionText(version));
+      throw new CommanderError(0, "commander.version", version);
+    })
     .showHelpAfterError("(dfccl --help, or dfccl COMMAND --help, shows what is possible)")
     .addHelpText("after", `\nThe first thing to try:\n  $ dfccl disorder --control\n\n${exitTableText()}`)
     // `perf` hands its options on, as they are.
@@ -77,6 +83,7 @@ export function makeProgram(): Command {
   addBoxingCommand(program);
   addPipelineCommand(program);
   addDoctorCommand(program);
+  addCompletionCommand(program);
   if (findRoot() !== undefined) {
     program.commandsGroup(`${inCloneOnly}:`);
     addOverheadsCommand(program);

@@ -7,6 +7,7 @@ import { describeProgram } from "../programs/describe-program.js";
 import { type LoadedProgram, loadProgram } from "../programs/load-program.js";
 import { out } from "../terminal/colors.js";
 import { exitCodesText } from "../terminal/exit-codes.js";
+import { withTerminalNote } from "../terminal/note.js";
 import { outputFileOf, refuseIdle } from "./options.js";
 import { addLoadOptions, type LoadFlags } from "./program-options.js";
 
@@ -42,7 +43,12 @@ ${exitCodesText({ 0: "compiled and proven", 1: "refused: the message says why, a
     .action(async (file: string, flags: CompileFlags, command: Command) => {
       if (flags.json) refuseIdle(command, ["stages"], "prints text: leave it or --json out");
       if (flags.output === undefined || isJson(flags.output)) refuseIdle(command, ["ignoreLimits"], "is for --output FILE.xml");
-      await runCompile(await loadProgram(file, flags), flags);
+      const { loaded, report } = await withTerminalNote(`Compiling ${file}`, async () => {
+        const loaded = await loadProgram(file, flags);
+        const { program, postcondition, compiled } = loaded;
+        return { loaded, report: verifyProgram(program, program.collective === "custom" && compiled ? { postcondition } : {}) };
+      });
+      await runCompile(loaded, report, flags);
     });
 }
 
@@ -50,9 +56,8 @@ function isJson(file: string): boolean {
   return extname(file) === ".json";
 }
 
-async function runCompile(loaded: LoadedProgram, flags: CompileFlags): Promise<void> {
-  const { name, program, postcondition, compiled } = loaded;
-  const report = verifyProgram(program, program.collective === "custom" && compiled ? { postcondition } : {});
+async function runCompile(loaded: LoadedProgram, report: ReturnType<typeof verifyProgram>, flags: CompileFlags): Promise<void> {
+  const { name, program, compiled } = loaded;
   if (flags.output !== undefined) {
     const bounds = { minBytes: loaded.minBytes ?? 0, maxBytes: loaded.maxBytes ?? 0 };
     const text = isJson(flags.output)

@@ -8,6 +8,7 @@ import { streamFacts, streamFindings } from "../doctor/streams.js";
 import { tryGpuProcesses } from "../launch/try-gpu-processes.js";
 import { out } from "../terminal/colors.js";
 import { exitCodesText } from "../terminal/exit-codes.js";
+import { withTerminalNote } from "../terminal/note.js";
 import { formatBytes } from "../terminal/table.js";
 
 export function addDoctorCommand(program: Command): void {
@@ -26,7 +27,14 @@ Examples:
 ${exitCodesText({ 0: "collectives run here", 1: "something required is missing; its line says how to get it", 2: "usage" })}`,
     )
     .action(async (flags: { json?: boolean }) => {
-      const findings = [machine(), node(), await engine(), network(), ...(await gpus()), ...tools()];
+      const findings = await withTerminalNote("Trying what is here", async () => [
+        machine(),
+        node(),
+        await engine(),
+        network(),
+        ...(await gpus()),
+        ...tools(),
+      ]);
       const works = findings.every(({ required, state }) => !required || state === "ok");
       if (flags.json) process.stdout.write(`${JSON.stringify({ works, findings })}\n`);
       else process.stdout.write(`${findings.map(describe).join("\n")}\n\n${summary(works)}\n`);

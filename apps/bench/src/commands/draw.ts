@@ -5,6 +5,7 @@ import { drawChunkDag, drawInstructionDag, writesChunk } from "../drawing/draw-s
 import { type LoadedProgram, loadProgram } from "../programs/load-program.js";
 import { ProgramFileError } from "../programs/program-file-error.js";
 import { exitCodesText } from "../terminal/exit-codes.js";
+import { withTerminalNote } from "../terminal/note.js";
 import { outputFileOf, refuseIdle, wholeNumber } from "./options.js";
 import { addLoadOptions, type LoadFlags } from "./program-options.js";
 
@@ -32,7 +33,7 @@ ${exitCodesText({ 0: "drawn", 1: "refused: it isn't right", 2: "usage, or no pro
     )
     .action(async (file: string, flags: DrawFlags, command: Command) => {
       if (flags.what === "schedule") refuseIdle(command, ["chunk"], "is for --what chunks and --what instructions");
-      const svg = draw(file, await loadProgram(file, flags), flags);
+      const svg = await withTerminalNote(`Drawing ${file}`, async () => draw(file, await loadProgram(file, flags), flags));
       if (flags.output === undefined) process.stdout.write(svg);
       else await writeFile(flags.output, svg);
     });

@@ -5,6 +5,7 @@ import { loadProgram } from "../programs/load-program.js";
 import { runOnEngine } from "../programs/run-on-engine.js";
 import { out } from "../terminal/colors.js";
 import { exitCodesText } from "../terminal/exit-codes.js";
+import { withTerminalProgress } from "../terminal/progress.js";
 import { formatBytes, formatCountOf } from "../terminal/table.js";
 import { byteSize, wholeNumber } from "./options.js";
 import { addProgramChoices, type LoadFlags, programFile } from "./program-options.js";
@@ -58,18 +59,27 @@ async function run(files: readonly string[], flags: RunFlags): Promise<number> {
   const count = Math.ceil(flags.bytes / byteSizeOf("float32") / chunks) * chunks;
   const { iterations, seed, backend } = flags;
   const began = performance.now();
-  let runs = 0;
-  for (const inPlace of [false, true]) {
-    const able = programs.filter(({ program }) => (inPlace ? program.inPlace : program.outOfPlace));
-    const copies = able.flatMap((one) => Array.from({ length: flags.copies }, () => one));
-    if (copies.length === 0) continue;
-    const [difference] = await runOnEngine(copies, { count, inPlace, iterations, synchronize: true, seed, backend });
-    if (difference !== undefined) {
-      const { program, rank, element, got, expected } = difference;
-      process.stdout.write(`${out.red("Wrong")}: ${program}, rank ${rank}, element ${element} is ${got} and should be ${expected}.\n`);
-      return 1;
+  const places = [false, true]
+    .map((inPlace) => ({ inPlace, able: programs.filter(({ program }) => (inPlace ? program.inPlace : program.outOfPlace)) }))
+    .filter(({ able }) => able.length > 0);
+  const { difference, runs } = await withTerminalProgress("Running", places.length * iterations, async (progress) => {
+    let [runs, done] = [0, 0];
+    for (const { inPlace, able } of places) {
+      const copies = able.flatMap((one) => Array.from({ length: flags.copies }, () => one));
+      const onIteration = (): void => {
+        progress.update(done);
+        done += 1;
+      };
+      const [difference] = await runOnEngine(copies, { count, inPlace, iterations, synchronize: true, seed, backend, onIteration });
+      if (difference !== undefined) return { difference, runs };
+      runs += iterations * copies.length;
     }
-    runs += iterations * copies.length;
+    return { difference: undefined, runs };
+  });
+  if (difference !== undefined) {
+    const { program, rank, element, got, expected } = difference;
+    process.stdout.write(`${out.red("Wrong")}: ${program}, rank ${rank}, element ${element} is ${got} and should be ${expected}.\n`);
+    return 1;
   }
   const seconds = ((performance.now() - began) / 1000).toFixed(2);
   const ranks = formatCountOf(Math.max(...programs.map(({ program }) => program.ranks.length)), "rank");

@@ -4,6 +4,7 @@ import { loadProgram } from "../programs/load-program.js";
 import { inFile } from "../programs/program-file-error.js";
 import { out } from "../terminal/colors.js";
 import { exitCodesText } from "../terminal/exit-codes.js";
+import { withTerminalNote } from "../terminal/note.js";
 import { formatCountOf } from "../terminal/table.js";
 import { addLoadOptions, type LoadFlags } from "./program-options.js";
 
@@ -24,9 +25,11 @@ Examples:
 ${exitCodesText({ 0: "verified", 1: "refused: the message has the counterexample", 2: "usage, or no program in the file" })}`,
     )
     .action(async (file: string, flags: LoadFlags) => {
-      const { name, program, postcondition, compiled } = await loadProgram(file, flags);
-      const proof = program.collective === "custom" && compiled ? { postcondition } : {};
-      const report = inFile(file, () => verifyProgram(program, proof));
+      const { name, program, compiled, report } = await withTerminalNote(`Proving ${file}`, async () => {
+        const loaded = await loadProgram(file, flags);
+        const proof = loaded.program.collective === "custom" && loaded.compiled ? { postcondition: loaded.postcondition } : {};
+        return { ...loaded, report: inFile(file, () => verifyProgram(loaded.program, proof)) };
+      });
       const nothing =
         program.collective === "custom" && !compiled ? " A custom collective from a file promises nothing about its outputs." : "";
       process.stdout.write(

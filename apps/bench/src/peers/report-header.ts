@@ -1,6 +1,6 @@
-import { spawnSync } from "node:child_process";
 import os from "node:os";
 import { formatBytes, formatCountOf } from "../terminal/table.js";
+import { commitOf } from "./commit.js";
 import { jsonLines } from "./run-program.js";
 
 export interface MachineFacts {
@@ -19,7 +19,7 @@ export interface ReportHeader extends PeerFacts {
   readonly command: string;
   /** ISO 8601. */
   readonly date: string;
-  /** Of this repository, "+" where files had changed since; undefined outside of a clone. */
+  /** Of this repository, "+" where files had changed since; undefined where nobody knows. */
   readonly commit: string | undefined;
   readonly machine: MachineFacts;
   /** What the cores and the memory could do in this very moment; virtual machines change. */
@@ -47,8 +47,7 @@ export function machineFacts(): MachineFacts {
 }
 
 /**
- * The commit is what DFCCL_COMMIT says, which a packed folder sets: it may be run inside of some other clone.
- * @param root - of the clone, if this is one; without DFCCL_COMMIT, its commit.
+ * @param root - of the clone, if this is one.
  * @param output - of a native benchmark, in which it says what it found the machine to be capable of.
  */
 export function reportHeader(root: string | undefined, machine: MachineFacts, output: string, peers: PeerFacts = {}): ReportHeader {
@@ -56,21 +55,11 @@ export function reportHeader(root: string | undefined, machine: MachineFacts, ou
   return {
     command: ["npx", "dfccl", ...process.argv.slice(2)].join(" "),
     date: new Date().toISOString(),
-    commit: process.env.DFCCL_COMMIT ?? (root === undefined ? undefined : commitOf(root)),
+    commit: commitOf(root),
     machine,
     probe: Object.fromEntries(probe.filter((entry): entry is [string, number] => typeof entry[1] === "number")),
     ...peers,
   };
-}
-
-function commitOf(root: string): string | undefined {
-  const git = (...args: string[]): string | undefined => {
-    const { status, stdout } = spawnSync("git", args, { cwd: root, encoding: "utf8" });
-    return status === 0 ? stdout.trim() : undefined;
-  };
-  const commit = git("rev-parse", "--short", "HEAD");
-  if (commit === undefined) return undefined;
-  return git("status", "--porcelain", "--untracked-files=no") === "" ? commit : `${commit}+`;
 }
 
 /** The header as lines for people. */

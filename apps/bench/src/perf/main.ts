@@ -12,6 +12,7 @@ import { DfcclError } from "@dfccl/primitives";
 import { endOnBrokenPipe } from "../terminal/broken-pipe.js";
 import { err } from "../terminal/colors.js";
 import { watchForInterruption } from "../terminal/interruption.js";
+import { type Progress, startProgress } from "../terminal/progress.js";
 import { wrapOnTerminal } from "../terminal/wrap.js";
 import { perfBackends } from "./backends.js";
 import { nativePrograms } from "./find-programs.js";
@@ -28,6 +29,7 @@ export async function perfMain(collective: CollectiveName, args: readonly string
   const program = `${collective}_perf`;
   using interruption = watchForInterruption();
   const { signal } = interruption;
+  using progress = progressOfRows(program);
   try {
     const parsed = parseArguments(args);
     if (parsed.kind === "help") {
@@ -41,9 +43,11 @@ export async function perfMain(collective: CollectiveName, args: readonly string
       environment,
       environmentLines: Object.entries(process.env).flatMap(([name, value]) => (toldVariables.test(name) ? [`${name}=${value}`] : [])),
       print: (line) => process.stdout.write(`${line}\n`),
+      onProgress: progress.onProgress,
       signal,
     });
   } catch (error) {
+    progress[Symbol.dispose]();
     if (signal.aborted) {
       process.stderr.write("Interrupted: what was measured until then stands above.\n");
       return interruption.exitCode() ?? 1;
@@ -54,6 +58,23 @@ export async function perfMain(collective: CollectiveName, args: readonly string
     if (isUsage) process.stderr.write(`(${program} -h lists all options)\n`);
     return error instanceof PerfError ? error.exitCode : exitCodes.internal;
   }
+}
+
+/** Rows that go to a terminal show by themselves how far it is; those that go elsewhere have a bar instead, where somebody may look. */
+function progressOfRows(title: string): Disposable & { readonly onProgress: (done: number, total: number) => void } {
+  const isShown = process.stderr.isTTY && !process.stdout.isTTY;
+  let progress: Progress | undefined;
+  return {
+    onProgress: (done, total) => {
+      if (!isShown || total === 0) return;
+      progress ??= startProgress(title, total);
+      progress.update(done);
+    },
+    [Symbol.dispose]: () => {
+      progress?.stop();
+      progress = undefined;
+    },
+  };
 }
 
 /** What the executables of that name are. */

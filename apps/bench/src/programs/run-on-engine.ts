@@ -16,6 +16,8 @@ export interface RunOptions {
   readonly seed: number;
   /** Default "cpu". */
   readonly backend?: Backend;
+  /** Called before each iteration. */
+  readonly onIteration?: () => void;
 }
 
 export interface Difference {
@@ -52,6 +54,7 @@ async function runInWorld(world: World<Backend>, programs: readonly RunnableProg
   );
   const onDevices = isOnGpus(world) ? cases.map((one) => one.place(world.ranks)) : undefined;
   for (let iteration = 0; iteration < options.iterations; iteration += 1) {
+    options.onIteration?.();
     const buffers = cases.map((one) => one.fill(iteration));
     await forEachPlaced(onDevices, buffers, (device, host) => device.send.copyFrom(host.send));
     await Promise.all(

@@ -7,3 +7,8 @@ export async function withNote<T>(note: string, work: () => Promise<T>, stream: 
     if (stream.isTTY) stream.write("\r\u001b[2K");
   }
 }
+
+/** The same on a terminal only, for what is short as a rule: a pipe has nobody who waits. */
+export function withTerminalNote<T>(note: string, work: () => Promise<T>, stream: NodeJS.WriteStream = process.stderr): Promise<T> {
+  return stream.isTTY ? withNote(note, work, stream) : work();
+}

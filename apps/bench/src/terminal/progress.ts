@@ -1,5 +1,6 @@
 import { SingleBar } from "cli-progress";
 import { err, wantsColors } from "./colors.js";
+import { undoAtExit } from "./undo-at-exit.js";
 
 export interface Progress {
   /** @param done - out of the total, never less than before. */
@@ -24,6 +25,11 @@ export async function withProgress<T>(title: string, total: number, work: (progr
   }
 }
 
+/** The same on a terminal only, for what is short as a rule: a pipe has nobody who waits. */
+export function withTerminalProgress<T>(title: string, total: number, work: (progress: Progress) => Promise<T>): Promise<T> {
+  return process.stderr.isTTY ? withProgress(title, total, work) : work(noProgress);
+}
+
 const noteWidth = 36;
 
 function barProgress(title: string, total: number, stream: NodeJS.WriteStream): Progress {
@@ -41,9 +47,11 @@ function barProgress(title: string, total: number, stream: NodeJS.WriteStream): 
     format: `${title} ${blue("{bar}")} {percentage}%  {note}`,
   });
   bar.start(total, 0, { note: "" });
+  // Also where the process ends in the midst: the terminal would stay without its cursor.
+  const shown = undoAtExit(() => bar.stop());
   return {
     update: (done, note = "") => bar.update(done, { note: note.slice(0, noteWidth) }),
-    stop: () => bar.stop(),
+    stop: () => shown[Symbol.dispose](),
   };
 }
 

@@ -28,6 +28,7 @@ export const workloadNames = Object.keys(builtIn);
  * @throws {InvalidArgumentError} for what is neither a name nor a path; {@link WorkloadError} naming what is wrong and where.
  */
 export function loadWorkload(nameOrFile: string): Workload {
+  if (nameOrFile === "") throw new WorkloadError('""', "there is no name and no file in it");
   checkPath("workload", nameOrFile, "workload.json");
   const known = Object.hasOwn(builtIn, nameOrFile) ? builtIn[nameOrFile] : undefined;
   if (known) return known();

@@ -133,6 +133,6 @@ describe("help", () => {
 
 it("knows its version", async () => {
   const { code, stdout } = await runCommand(["--version"]);
-  expect(stdout).toMatch(/^\d+\.\d+\.\d+\S*\n$/);
+  expect(stdout).toMatch(/^\d+\.\d+\.\d+\S*\ncommit [0-9a-f]{7,}\+?, clone \S+, linux-\w+, Node \d+\.\d+\.\d+\n$/);
   expect(code).toBe(0);
 });
