@@ -1,10 +1,10 @@
-import { checkInteger } from "./errors.js";
+import { bytesOf, checkInteger } from "./errors.js";
 import { requireMemory } from "./queue-memory.js";
 import type { SharedWords } from "./shared-words.js";
 
 /** Bytes of the status words of a pool. */
 export function blockPoolBytes(blockCount: number): number {
-  return blockCount * 4;
+  return bytesOf("blockCount", blockCount, 0, 4);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { type Completion, completionOf, highWord, lowWord, NO_COMPLETION_SLOT } from "./completion.js";
 import type { CompletionClaimer, CompletionGuarantees, CompletionPoller, CompletionProducer, CompletionQueue } from "./completion-roles.js";
-import { checkPowerOfTwo } from "./errors.js";
+import { bytesOf, checkPowerOfTwo } from "./errors.js";
 import { casSlotsLayout as layout, wordAt } from "./layout.js";
 import { DONE, FULL, type Outcome } from "./outcome.js";
 import { capacityIn, requireMemory } from "./queue-memory.js";
@@ -17,7 +17,7 @@ export const casSlotsGuarantees: CompletionGuarantees = {
 };
 
 export function casSlotsBytes(slotCount: number): number {
-  return layout.slots + slotCount * 8;
+  return bytesOf("slotCount", slotCount, layout.slots, 8);
 }
 
 export function createCasSlots(words: SharedWords, slotCount: number): CompletionQueue {

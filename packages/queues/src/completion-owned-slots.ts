@@ -1,9 +1,9 @@
 import { type Completion, highWord, lowWord } from "./completion.js";
 import type { CompletionClaimer, CompletionGuarantees, CompletionPoller, CompletionProducer, CompletionQueue } from "./completion-roles.js";
-import { checkPowerOfTwo } from "./errors.js";
+import { bytesOf, checkPowerOfTwo } from "./errors.js";
 import { ownedSlotsLayout as layout, wordAt } from "./layout.js";
 import { DONE, type Outcome } from "./outcome.js";
-import { capacityIn, requireMemory } from "./queue-memory.js";
+import { capacityIn, requireMemory, requireQueue } from "./queue-memory.js";
 import type { SharedWords } from "./shared-words.js";
 
 const FREED = wordAt(layout.freed);
@@ -20,7 +20,7 @@ export const ownedSlotsGuarantees: CompletionGuarantees = {
 };
 
 export function ownedSlotsBytes(slotCount: number): number {
-  return layout.slots + slotCount * (8 + 4);
+  return bytesOf("slotCount", slotCount, layout.slots, 8 + 4);
 }
 
 /** @param firstClaim - the counters' first value, for tests of their wrap. */
@@ -74,6 +74,7 @@ export class OwnedSlotsClaimer implements CompletionClaimer {
   readonly #queue: OwnedSlots;
 
   constructor(queue: OwnedSlots) {
+    requireQueue(queue, "slotCount");
     this.#queue = queue;
   }
 
@@ -124,6 +125,7 @@ export class OwnedSlotsPoller implements CompletionPoller {
   #cursor = 0; // where the next scan begins
 
   constructor(queue: OwnedSlots) {
+    requireQueue(queue, "slotCount");
     this.#queue = queue;
     this.#freed = queue.words.load(FREED);
   }

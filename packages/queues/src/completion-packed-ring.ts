@@ -1,6 +1,6 @@
 import { type Completion, completionOf, highWord, lowWord, NO_COMPLETION_SLOT } from "./completion.js";
 import type { CompletionClaimer, CompletionGuarantees, CompletionPoller, CompletionProducer, CompletionQueue } from "./completion-roles.js";
-import { checkPowerOfTwo } from "./errors.js";
+import { bytesOf, checkPowerOfTwo } from "./errors.js";
 import { packedRingLayout as layout, wordAt } from "./layout.js";
 import { DONE, FULL, type Outcome } from "./outcome.js";
 import { readPosition, readPositionNear, writePosition } from "./positions.js";
@@ -27,7 +27,7 @@ function lapBits(position: number, capacity: number): number {
 }
 
 export function packedRingBytes(capacity: number): number {
-  return layout.entries + capacity * 8;
+  return bytesOf("capacity", capacity, layout.entries, 8);
 }
 
 export function createPackedRing(words: SharedWords, capacity: number, firstPosition: number): CompletionQueue {

@@ -1,6 +1,6 @@
 import { type Completion, completionOf, highWord, lowWord, NO_COMPLETION_SLOT } from "./completion.js";
 import type { CompletionClaimer, CompletionGuarantees, CompletionPoller, CompletionProducer, CompletionQueue } from "./completion-roles.js";
-import { checkPowerOfTwo } from "./errors.js";
+import { bytesOf, checkPowerOfTwo } from "./errors.js";
 import { vanillaRingLayout as layout, wordAt } from "./layout.js";
 import { BUSY, DONE, FULL, type Outcome } from "./outcome.js";
 import { readPosition, readPositionNear, readSettledPosition, writePosition } from "./positions.js";
@@ -21,7 +21,7 @@ export const vanillaRingGuarantees: CompletionGuarantees = {
 };
 
 export function vanillaRingBytes(capacity: number): number {
-  return layout.entries + capacity * 8;
+  return bytesOf("capacity", capacity, layout.entries, 8);
 }
 
 export function createVanillaRing(words: SharedWords, capacity: number, firstPosition: number): CompletionQueue {

@@ -1,3 +1,4 @@
+import { checkInteger } from "./errors.js";
 // Where everything lies in shared memory: byte offsets, equal to the C++ structs in native/include/dfccl/queues (a test
 // compiles a dump of those and compares). Little endian. The one place in TypeScript that knows numbers of bytes.
 
@@ -70,5 +71,6 @@ export const paddedWordLayout = { value: 0, bytes: 64 } as const;
 
 /** Index of the 32-bit word at a byte offset. */
 export function wordAt(byteOffset: number): number {
+  checkInteger("byteOffset", byteOffset, 0, Number.MAX_SAFE_INTEGER);
   return byteOffset / 4;
 }

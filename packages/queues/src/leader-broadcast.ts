@@ -1,8 +1,8 @@
-import { checkInteger, checkPowerOfTwo } from "./errors.js";
+import { bytesOf, checkInteger, checkPowerOfTwo } from "./errors.js";
 import { leaderBroadcastLayout as layout, wordAt } from "./layout.js";
 import { DONE, FULL, type Outcome } from "./outcome.js";
 import { readPosition, readPositionNear, writePosition } from "./positions.js";
-import { blockCountIn, capacityIn, mostBlocks, requireMemory } from "./queue-memory.js";
+import { blockCountIn, capacityIn, mostBlocks, requireMemory, requireQueue } from "./queue-memory.js";
 import type { SharedWords } from "./shared-words.js";
 import { ENTRY_WORDS, readEntry, type Sqe, writeEntry } from "./sqe.js";
 
@@ -31,7 +31,7 @@ function slotIndex(ring: LeaderBroadcast, position: number): number {
 }
 
 export function leaderBroadcastBytes(capacity: number, blockCount: number): number {
-  return layout.cursors + blockCount * layout.cursorBytes + capacity * layout.entryBytes;
+  return bytesOf("blockCount", blockCount, layout.cursors, layout.cursorBytes) + bytesOf("capacity", capacity, 0, layout.entryBytes);
 }
 
 /**
@@ -61,6 +61,7 @@ export class BroadcastLeader {
   #slowest: number; // no newer than the slowest cursor
 
   constructor(ring: LeaderBroadcast) {
+    requireQueue(ring, "capacity", "blockCount");
     this.#ring = ring;
     this.#tail = readPosition(ring.words, TAIL);
     this.#slowest = this.#tail - ring.capacity;
@@ -102,6 +103,7 @@ export class BroadcastReader {
 
   /** @throws {QueueMisuseError} if there is no such block. */
   constructor(ring: LeaderBroadcast, block: number) {
+    requireQueue(ring, "capacity", "blockCount");
     checkInteger("block", block, 0, ring.blockCount - 1);
     this.#ring = ring;
     this.#cursor = cursorIndex(block);

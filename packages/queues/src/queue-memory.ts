@@ -19,6 +19,19 @@ export function requireMemory(words: SharedWords, bytes: number): void {
   );
 }
 
+/** @throws {QueueMisuseError} for what is no queue that createX() or attachX() returned. */
+export function requireQueue(queue: { readonly words: SharedWords }, ...numbers: readonly string[]): void {
+  if (typeof queue !== "object" || queue === null) {
+    throw new QueueMisuseError(
+      `The queue is ${queue === null ? "null" : typeof queue}.`,
+      {},
+      "Give what the function returns that made it.",
+    );
+  }
+  requireMemory(queue.words, 0);
+  for (const name of numbers) checkInteger(name, (queue as unknown as Readonly<Record<string, number>>)[name] ?? Number.NaN, 1, 2 ** 31);
+}
+
 /** @returns the capacity of the queue that is in this memory. @throws {QueueMisuseError} where none was made. */
 export function capacityIn(words: SharedWords, index: number, least: number, most: number): number {
   requireMemory(words, (index + 1) * 4);

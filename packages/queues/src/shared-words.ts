@@ -1,4 +1,4 @@
-import { QueueMisuseError } from "./errors.js";
+import { checkInteger, QueueMisuseError } from "./errors.js";
 
 /**
  * The memory of one queue as its algorithm sees it, in 32-bit words. Every access that another participant may notice goes
@@ -73,10 +73,10 @@ const isLittleEndian = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1;
 /**
  * The words of a queue in `buffer`: a SharedArrayBuffer between workers, or an ArrayBuffer over native memory.
  * @param byteOffset - where the queue begins; a multiple of 8 (of 64 to keep its cache lines apart).
- * @param byteLength - what the queue's `...Bytes()` says; a multiple of 4. Default: all the rest.
+ * @param length - what the queue's `...Bytes()` says; a multiple of 4. Default: all the rest.
  * @throws {QueueMisuseError} if the range is not aligned or not inside the buffer, or the buffer is none.
  */
-export function sharedWords(buffer: ArrayBufferLike, byteOffset = 0, byteLength = buffer?.byteLength - byteOffset): SharedWords {
+export function sharedWords(buffer: ArrayBufferLike, byteOffset = 0, length?: number): SharedWords {
   // By its tag: in another realm, a test runner's say, it is an instance of that one's class.
   if (!["[object SharedArrayBuffer]", "[object ArrayBuffer]"].includes(Object.prototype.toString.call(buffer))) {
     throw new QueueMisuseError("buffer is no memory.", {}, "Give a SharedArrayBuffer or an ArrayBuffer; of a typed array, its buffer.");
@@ -88,6 +88,9 @@ export function sharedWords(buffer: ArrayBufferLike, byteOffset = 0, byteLength 
       "The layouts are shared with native code on little-endian machines only.",
     );
   }
+  checkInteger("byteOffset", byteOffset, 0, Number.MAX_SAFE_INTEGER);
+  const byteLength = length ?? buffer.byteLength - byteOffset;
+  if (length !== undefined) checkInteger("byteLength", length, 0, Number.MAX_SAFE_INTEGER);
   const isInside = byteOffset >= 0 && byteLength >= 0 && byteOffset + byteLength <= buffer.byteLength;
   if (byteOffset % 8 !== 0 || byteLength % 4 !== 0 || !isInside) {
     throw new QueueMisuseError(

@@ -1,9 +1,12 @@
-import { checkInteger, checkPowerOfTwo } from "./errors.js";
+import { bytesOf, checkInteger, checkPowerOfTwo } from "./errors.js";
 import { spmcSubmissionLayout as layout, wordAt } from "./layout.js";
 import { DONE, FULL, type Outcome } from "./outcome.js";
-import { blockCountIn, capacityIn, mostBlocks, requireMemory } from "./queue-memory.js";
+import { blockCountIn, capacityIn, mostBlocks, requireMemory, requireQueue } from "./queue-memory.js";
 import type { SharedWords } from "./shared-words.js";
 import { readEntry, type Sqe, writeEntry } from "./sqe.js";
+
+const ENTRIES = wordAt(layout.entries);
+const ENTRY = wordAt(layout.entryBytes);
 
 const CAPACITY = wordAt(layout.capacity);
 const BLOCK_COUNT = wordAt(layout.blockCount);
@@ -22,11 +25,11 @@ export interface SpmcSubmission {
 }
 
 function slotIndex(ring: SpmcSubmission, position: number): number {
-  return wordAt(layout.entries) + (position & (ring.capacity - 1)) * wordAt(layout.entryBytes);
+  return ENTRIES + (position & (ring.capacity - 1)) * ENTRY;
 }
 
 export function spmcSubmissionBytes(capacity: number): number {
-  return layout.entries + capacity * layout.entryBytes;
+  return bytesOf("capacity", capacity, layout.entries, layout.entryBytes);
 }
 
 /**
@@ -60,6 +63,8 @@ export class SpmcProducer {
 
   /** @param position - where the last producer stopped. */
   constructor(ring: SpmcSubmission, position = 0) {
+    requireQueue(ring, "capacity", "blockCount");
+    checkInteger("position", position, 0, Number.MAX_SAFE_INTEGER);
     this.#ring = ring;
     this.#position = position;
   }
@@ -87,6 +92,8 @@ export class SpmcConsumer {
 
   /** @param position - where this block's last consumer stopped. */
   constructor(ring: SpmcSubmission, position = 0) {
+    requireQueue(ring, "capacity", "blockCount");
+    checkInteger("position", position, 0, Number.MAX_SAFE_INTEGER);
     this.#ring = ring;
     this.#position = position;
   }

@@ -1,4 +1,5 @@
 import { readPosition, readPositionNear, writePosition } from "./positions.js";
+import { requireQueue } from "./queue-memory.js";
 import type { SharedWords } from "./shared-words.js";
 import { ENTRY_WORDS, hasSequence, readEntry, type Sqe, VOID_ENTRY } from "./sqe.js";
 import { entryIndex, submissionRingWords as index, type SubmissionRing } from "./submission-ring.js";
@@ -19,6 +20,7 @@ export class SubmissionConsumer {
   #tail: number; // no newer than the producers'
 
   constructor(ring: SubmissionRing, mode: ReadMode = "tail") {
+    requireQueue(ring, "capacity");
     this.#words = ring.words;
     this.#capacity = ring.capacity;
     this.#mode = mode;

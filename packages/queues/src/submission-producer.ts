@@ -1,6 +1,7 @@
 import { checkInteger } from "./errors.js";
 import { BUSY, DONE, FULL, type Outcome } from "./outcome.js";
 import { readPosition, readPositionNear, readSettledPosition, writePosition } from "./positions.js";
+import { requireQueue } from "./queue-memory.js";
 import type { SharedWords } from "./shared-words.js";
 import { ENTRY_WORDS, hasSequence, type Sqe, sequenceBits, VOID_ENTRY, writeEntry } from "./sqe.js";
 import { entryIndex, submissionRingWords as index, type SubmissionRing } from "./submission-ring.js";
@@ -18,6 +19,7 @@ export class SubmissionProducer {
    * @throws {QueueMisuseError} for another owner number.
    */
   constructor(ring: SubmissionRing, owner: number) {
+    requireQueue(ring, "capacity");
     checkInteger("owner", owner, 1, 2 ** 31 - 1);
     this.#words = ring.words;
     this.#capacity = ring.capacity;

@@ -1,4 +1,4 @@
-import { checkInteger, checkPowerOfTwo } from "./errors.js";
+import { bytesOf, checkInteger, checkPowerOfTwo } from "./errors.js";
 import { submissionRingLayout as layout, wordAt } from "./layout.js";
 import { capacityIn, requireMemory } from "./queue-memory.js";
 import type { SharedWords } from "./shared-words.js";
@@ -25,7 +25,7 @@ export function entryIndex(capacity: number, position: number): number {
 
 /** Bytes that a ring of `capacity` entries takes. */
 export function submissionRingBytes(capacity: number): number {
-  return layout.entries + capacity * layout.entryBytes;
+  return bytesOf("capacity", capacity, layout.entries, layout.entryBytes);
 }
 
 /**

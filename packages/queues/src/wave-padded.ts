@@ -1,17 +1,19 @@
-import { checkInteger } from "./errors.js";
+import { bytesOf, checkInteger } from "./errors.js";
 import { paddedWordLayout as layout, wordAt } from "./layout.js";
 import { requireMemory } from "./queue-memory.js";
 import type { SharedWords } from "./shared-words.js";
+
+const WORDS_EACH = wordAt(layout.bytes);
 
 const CONTROL = 0;
 
 /** Bytes of the control word and a word for each worker, a cache line apart. */
 export function paddedWaveBytes(workerCount: number): number {
-  return (1 + workerCount) * layout.bytes;
+  return bytesOf("workerCount", workerCount, layout.bytes, layout.bytes);
 }
 
 function finishedIndex(worker: number): number {
-  return wordAt((1 + worker) * layout.bytes);
+  return (1 + worker) * WORDS_EACH;
 }
 
 /** A wave whose workers each have a word of their own: no contention on one line, N lines to look at. */

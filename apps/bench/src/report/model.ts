@@ -24,6 +24,8 @@ export interface Series {
   /** Of a line: [x, y]. Of bars: one y a category, null where there is none. */
   readonly points: readonly (readonly [number, number] | number | null)[];
   readonly isDashed?: boolean;
+  /** What its colour stands for, where that isn't the group: dashed or not, a line has one colour. */
+  readonly line?: string;
 }
 
 /** One result file, as the report shows it. */

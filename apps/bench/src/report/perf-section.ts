@@ -73,18 +73,24 @@ function overSize(
  * logarithm, and are left out.
  */
 function seriesOf(report: ReadReport, value: (result: JsonResult, place: Place, index: number) => number | undefined): Series[] {
-  const lines = new Map<string, { readonly group: string; readonly isDashed: boolean; readonly values: Map<number, number[]> }>();
+  const lines = new Map<string, Omit<Series, "name" | "points"> & { readonly values: Map<number, number[]> }>();
   const isMany = (key: "type" | "redop" | "root"): boolean => new Set(report.results.map((result) => result[key])).size > 1;
   const many = (["type", "redop", "root"] as const).filter(isMany);
+  const groupOf = (result: JsonResult): string => result.backend ?? report.dfccl?.backends[0]?.name ?? "nccl";
+  const isOneGroup = new Set(report.results.map(groupOf)).size < 2;
   for (const [place, placeName] of places) {
     for (const [index, result] of report.results.entries()) {
-      const group = result.backend ?? report.dfccl?.backends[0]?.name ?? "nccl";
-      const name = [group, ...many.map((key) => (key === "root" ? `root ${result.root.trim()}` : result[key])), placeName].join(", ");
-      const line = lines.get(name) ?? { group, isDashed: place === "in_place", values: new Map() };
+      const group = groupOf(result);
+      const what = [group, ...many.map((key) => (key === "root" ? `root ${result.root.trim()}` : result[key]))].join(", ");
+      const name = `${what}, ${placeName}`;
+      const line = lines.get(name) ?? { group, isDashed: place === "in_place", line: isOneGroup ? what : group, values: new Map() };
       lines.set(name, line);
       const y = value(result, place, index);
       if (result.size <= 0 || y === undefined) continue;
-      line.values.set(result.size, [...(line.values.get(result.size) ?? []), y]);
+      // Added to the list that is there: a report of one size has as many values of it as rows.
+      const values = line.values.get(result.size);
+      if (values === undefined) line.values.set(result.size, [y]);
+      else values.push(y);
     }
   }
   return [...lines].flatMap(([name, { values, ...line }]) => {
@@ -114,7 +120,13 @@ function counterCharts(report: ReadReport, id: string): Chart[] {
     chart("preemptions", "Preemptions an iteration", "preemptions, all ranks", anIteration("preemptions")),
     chart("queue", "Task-queue length", "mean over visits", queues),
     chart("quits", "Voluntary quits an iteration", "quits, all ranks", anIteration("quits")),
-  ].filter(({ series }) => series.some(({ points }) => points.some((point) => Array.isArray(point) && point[1] > 0)));
+  ].filter(saysSomething);
+}
+
+/** Nowhere else than 0, or than 1, is what there is to see where nothing happened. */
+function saysSomething({ series }: Chart): boolean {
+  const values = series.flatMap(({ points }) => points.flatMap((point) => (Array.isArray(point) ? [Math.round(100 * point[1])] : [])));
+  return ![0, 100].some((idle) => values.every((value) => value === idle));
 }
 
 function factsOf(report: ReadReport, file: string): string[] {

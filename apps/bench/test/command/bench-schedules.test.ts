@@ -40,7 +40,7 @@ describe("dfccl bench schedules", () => {
 
   it.each([
     ["--hybrid", "vit-4d"],
-    ["-w", "nothing"],
+    ["-w", "nothing", "--hybrid", "all"],
     ["-r", "1"],
   ])("refuses %s %s, and says what it knows", async (...flags) => {
     const { code, stderr } = await runCommand([...small, ...flags]);

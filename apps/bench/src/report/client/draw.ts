@@ -3,6 +3,7 @@ import { BarChart, LineChart } from "echarts/charts";
 import { AriaComponent, GridComponent, LegendComponent, TooltipComponent } from "echarts/components";
 import { type EChartsType, init, use } from "echarts/core";
 import { SVGRenderer } from "echarts/renderers";
+import { colorsOf } from "../colors.js";
 import type { Chart, Report } from "../model.js";
 import { chartOption } from "./option.js";
 
@@ -11,6 +12,7 @@ use([BarChart, LineChart, GridComponent, LegendComponent, TooltipComponent, Aria
 // What runs in the browser: draws every chart, and again when colours, width or what is shown change.
 const report = JSON.parse(document.getElementById("report")?.textContent ?? "{}") as Report;
 const charts = report.sections.flatMap((section) => section.charts);
+const colors = colorsOf(charts);
 const hidden = new Set<string>();
 const drawn = new Map<string, EChartsType>();
 const darkness = matchMedia("(prefers-color-scheme: dark)");
@@ -21,7 +23,7 @@ function draw(chart: Chart): void {
   if (element === null) return;
   drawn.get(chart.id)?.dispose();
   const instance = init(element, null, { renderer: "svg" });
-  instance.setOption(chartOption(chart, hidden, darkness.matches && !isPrinting));
+  instance.setOption(chartOption(chart, hidden, darkness.matches && !isPrinting, colors));
   drawn.set(chart.id, instance);
 }
 

@@ -1,21 +1,23 @@
 import type { EChartsCoreOption } from "echarts/core";
+import { meaningOf } from "../colors.js";
 import { formatValue } from "../format.js";
-import type { Axis, Chart, Series } from "../model.js";
+import type { Axis, Chart } from "../model.js";
 
-// Told apart by people who see colours differently, on light and on dark paper (Okabe and Ito).
-const palette = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a6d3b", "#7a7f8a"];
-
-/** A chart as ECharts draws it. Series of hidden groups are left out. */
-export function chartOption(chart: Chart, hidden: ReadonlySet<string>, isDark: boolean): EChartsCoreOption {
+/**
+ * A chart as ECharts draws it. Series of hidden groups are left out.
+ * @param colors - of the whole page, see colorsOf().
+ */
+export function chartOption(
+  chart: Chart,
+  hidden: ReadonlySet<string>,
+  isDark: boolean,
+  colors: ReadonlyMap<string, string>,
+): EChartsCoreOption {
   const ink = isDark ? "#c9cedb" : "#3a404c";
   const line = isDark ? "#303643" : "#d9dde5";
-  const groups = [...new Set(chart.series.map(({ group }) => group))];
-  const isManyInAGroup = groups.length === 1;
-  const colorOf = (series: Series, index: number): string =>
-    palette[(isManyInAGroup ? index : groups.indexOf(series.group)) % palette.length] ?? "#0072b2";
   const shown = chart.series
-    .map((series, index) => ({ series, color: colorOf(series, index) }))
-    .filter(({ series }) => !hidden.has(series.group));
+    .filter(({ group }) => !hidden.has(group))
+    .map((series) => ({ series, color: colors.get(meaningOf(chart, series)) }));
   const isBars = chart.kind === "bars";
   return {
     animation: false,
