@@ -56,12 +56,12 @@ export async function buildTests(preset, { target = "native_tests", log = `ctest
   const addon = preset === "release" ? [] : ["-DDFCCL_BUILD_ADDON=OFF"];
   const jobs = inBackground ? "1" : "2";
   let result;
-  for (const command of [
+  for (const plain of [
     configureCommand(preset, ...addon),
     ["cmake", "--build", "--preset", preset, "--target", ...[target].flat(), "-j", jobs],
   ]) {
-    const polite = inBackground ? ["nice", "-n", "19", ...command] : command;
-    result = await run(locked(polite, preset), { cwd: nativeFolder, log: `${log}-build`, timeoutMs: 1_800_000 });
+    const command = inBackground ? ["nice", "-n", "19", ...plain] : plain;
+    result = await run(locked(command, preset), { cwd: nativeFolder, log: `${log}-build`, timeoutMs: 1_800_000 });
     if (result.code !== 0) break;
   }
   return result;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Command, Option } from "commander";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeProgram } from "../../src/command-line.js";
-import { outputFile, outputFileOrDash, outputFolder } from "../../src/commands/options.js";
+import { outputFolder } from "../../src/commands/options.js";
 import { commandTable } from "../../src/completion/command-table.js";
 import { exitTable } from "../../src/terminal/exit-codes.js";
 import { runInProcess } from "./in-process.js";
@@ -63,8 +63,9 @@ function commandAt(path: readonly string[]): Command {
 
 /** Values that an option's parser, whatever it is, must refuse; of a file, those that aren't one. */
 function badValues(option: Option): readonly string[] {
-  if (option.parseArg === outputFile) return ["", bad.directory, bad.missing, bad.unwritable];
-  if (option.parseArg === outputFileOrDash) return ["", bad.directory, bad.missing, bad.unwritable];
+  // What is to be read has no parser: it is looked for when it is needed.
+  const isOutput = option.parseArg !== undefined && option.flags.includes("<file");
+  if (isOutput) return ["", bad.directory, bad.missing, bad.unwritable];
   if (option.parseArg === outputFolder) return [bad.empty, bad.device, bad.fifo, join(bad.unwritable, "below")];
   if (option.parseArg === undefined && option.argChoices === undefined) return [];
   return ["", "nonsense", "-1.5", "9e99"];
