@@ -62,6 +62,11 @@ export const entries = [
     minutes: 30,
   },
   {
+    name: "launches and measurements that are ended at 224 random moments: nothing is left of them",
+    command: ["vitest", "run", "--project", "bench", "test/command/killed"],
+    minutes: 30,
+  },
+  {
     name: "50,000 random stream programs beside all that CUDA makes wait, on simulated devices",
     command: ["build/release/bench/dfccl_simulated_stream_programs"],
     minutes: 120,

@@ -6,7 +6,10 @@ import { makePlace, type Place, untilNothingIsLeft } from "./left-behind.js";
 import { commandPath } from "./run-command.js";
 
 // What is left for ever fails by the test's own limit, which shows the seed.
-const limit = 100_000;
+const isLong = process.env.DFCCL_TEST_TIER === "long";
+const limit = isLong ? 3_600_000 : 100_000;
+/** Moments of each kind: before anything is there, and afterwards. */
+const moments = Array.from({ length: isLong ? 28 : 2 }, (_, i) => i % 2 === 1);
 const seed = Number(process.env.DFCCL_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const random = new Random(seed);
 
@@ -46,7 +49,7 @@ describe(`seed ${seed}: whatever ends it, nothing is left of`, () => {
     ["one that would rather stay", "trap '' TERM HUP INT; while :; do sleep 0.2; done"],
   ] as const;
   it.each(programs)("dfccl launch of %s by a SIGKILL", { timeout: limit }, async (_, script) => {
-    for (const isThere of [false, true, false, true]) {
+    for (const isThere of moments) {
       const child = start(["launch", "-n", "3", "sh", "-c", `echo there; ${script}`]);
       if (isThere) await firstLine(child);
       expect(await atSomeMoment(child, isThere ? 100 : 1_000, () => child.kill("SIGKILL"))).toBe("SIGKILL");
@@ -60,7 +63,7 @@ describe(`seed ${seed}: whatever ends it, nothing is left of`, () => {
     ["SIGHUP", [129, "SIGHUP"]],
     ["SIGINT", [130, "SIGINT"]],
   ] as const)("dfccl perf by a %s", { timeout: limit }, async (signal, ends) => {
-    for (const isThere of [false, true, false, true]) {
+    for (const isThere of moments) {
       const child = start(["perf", "alltoallv", "-g", "2", "-b", "8", "-e", "8", "-N", "0"]);
       if (isThere) await firstLine(child);
       expect(ends).toContain(await atSomeMoment(child, 2_000, () => child.kill(signal)));
@@ -69,7 +72,7 @@ describe(`seed ${seed}: whatever ends it, nothing is left of`, () => {
   });
 
   it("dfccl perf whose reader has gone", { timeout: limit }, async () => {
-    for (let round = 0; round < 3; round += 1) {
+    for (const _ of moments) {
       const child = start(["perf", "alltoallv", "-g", "2", "-b", "8", "-e", "8", "-N", "0"]);
       await firstLine(child);
       expect(await atSomeMoment(child, 500, () => child.stdout?.destroy())).toBe(141);
