@@ -5,7 +5,7 @@ import { currentPlatform, platformPackages } from "./platform.js";
 
 /** Where to look; everything has a default, and tests replace it. */
 export interface ProgramLookup {
-  readonly env?: NodeJS.ProcessEnv;
+  readonly env?: Readonly<Record<string, string | undefined>>;
   /** As in the packages' names: `linux-x64-gnu`. */
   readonly platform?: string;
   /** The file that a package's path leads to. Throws as `require.resolve` does. */
