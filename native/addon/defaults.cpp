@@ -53,7 +53,12 @@ Napi::Value defaultOptions(const Napi::CallbackInfo& info) {
     const auto ranks = static_cast<uint32_t>(wholeArgument(info, 1, "ranks", kMax32));
     const auto span = choice<Span>(
         info, 2, "span", {{"process", Span::process}, {"machine", Span::machine}, {"machines", Span::machines}});
-    Napi::Object object = showOptions(info.Env(), dfccl::defaultOptions(backend, ranks, span));
+    WorldOptions options = dfccl::defaultOptions(backend, ranks, span);
+    if (!info[3].IsUndefined()) {
+      options.limits.collectives = static_cast<uint32_t>(wholeArgument(info, 3, "collectives", kMax32));
+      options.limits.tasks = defaultTasks(backend, options.limits.collectives);
+    }
+    Napi::Object object = showOptions(info.Env(), options);
     object.Set("inOrderPolicy", bytesOf(info.Env(), inOrderPolicy(backend, 1)));
     return object;
   });

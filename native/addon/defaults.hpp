@@ -8,7 +8,7 @@ namespace dfccl::addon {
 /// As packages/core (src/native-addon/native-world.ts, NativeOptions) reads them.
 Napi::Object showOptions(Napi::Env env, const WorldOptions& options);
 
-// defaultOptions(backend, ranks, span): NativeDefaults
+// defaultOptions(backend, ranks, span, collectives?): NativeDefaults; what follows from a number of collectives does so
 Napi::Value defaultOptions(const Napi::CallbackInfo& info);
 
 }  // namespace dfccl::addon

@@ -53,11 +53,10 @@ export function nativeOptions(
     if (value !== undefined) checkInteger(name, value, least, most);
   }
   const chosen = chooseBackend(backend);
-  const { inOrderPolicy, ...defaults } = callNative(() => nativeAddon().defaultOptions(chosen, ranks, span));
+  const { inOrderPolicy, ...defaults } = callNative(() => nativeAddon().defaultOptions(chosen, ranks, span, options.maxCollectives));
   const policy = policyOf(options, { policy: defaults.policy, inOrderPolicy });
-  const collectives = options.maxCollectives ?? defaults.collectives;
-  // On a GPU a table of a fixed size; see native/src/world/defaults.cpp.
-  const tasks = options.maxTasks ?? (chosen === "cuda" ? defaults.tasks : (collectives * defaults.tasks) / defaults.collectives);
+  const { collectives } = defaults;
+  const tasks = options.maxTasks ?? defaults.tasks;
   checkInteger("maxCollectives", collectives, 1, mostCollectives[chosen]);
   checkInteger("maxTasks", tasks, 1, mostTasks[chosen]);
   if (tasks < collectives) {

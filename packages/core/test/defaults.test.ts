@@ -25,6 +25,11 @@ describe("without options a world has what the engine's table says", () => {
     expect(inForce(rank.world)).toEqual(table);
   });
 
+  it("and room for the program blocks of as many collectives as are asked for", () => {
+    using world = openWorld({ ranks: 1, maxCollectives: 100 });
+    expect(inForce(world)).toMatchObject({ collectives: 100, tasks: 200 });
+  });
+
   it("in order", () => {
     using world = openWorld({ ranks: 1, policy: "in-order" });
     expect(world.policy).toEqual(decodePolicy(nativeAddon().defaultOptions("cpu", 1, "process").inOrderPolicy));

@@ -235,7 +235,8 @@ export interface NativeGpuReport {
 }
 
 export interface NativeAddon {
-  defaultOptions(backend: "cpu" | "cuda", ranks: number, span: Span): NativeDefaults;
+  /** @param collectives - instead of the default: what follows from it does so. */
+  defaultOptions(backend: "cpu" | "cuda", ranks: number, span: Span, collectives?: number): NativeDefaults;
   gpus(): NativeGpuReport;
   readonly NativeWorld: new (options: NativeWorldOptions) => NativeWorld;
   /** Page-aligned, zeroed memory. */
