@@ -140,7 +140,7 @@ async function outcome(runner) {
 function selectRunners(args) {
   const isUnderstood = args.length === 0 || (args[0] === "--only" && args.length === 2) || (args[0] === "--list" && args.length === 1);
   if (!isUnderstood) {
-    line("usage: npm test [-- --only NAME,NAME | --list]; without an option, everything, in 10 to 20 minutes");
+    line("usage: npm test [-- --only NAME,NAME | --list]; without an option, everything, which takes over half an hour on two cores");
     process.exit(2);
   }
   const only = args[1]?.split(",");

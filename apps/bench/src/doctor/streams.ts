@@ -44,7 +44,7 @@ export function streamFindings({ env, hasMultiProcessService, worlds }: StreamFa
   ];
 }
 
-/** CUDA loads lazily unless told otherwise, since 12.2 on every system. */
+/** What this engine's CUDA does unless it is told otherwise is to load lazily. */
 function moduleLoading(mode: string | undefined): string {
   return mode?.toUpperCase() === "EAGER"
     ? "all kernels at the start (CUDA_MODULE_LOADING=EAGER)"

@@ -21,8 +21,8 @@
 
 namespace dfccl {
 
+/// Stand for what the daemon hands to a platform's templates.
 namespace on {
-// Of these, a concept says what the daemon does with them.
 using Counter = Atomic<uint64_t, Scope::device>;
 using Condition = bool (*)();
 }  // namespace on
