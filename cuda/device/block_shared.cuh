@@ -130,6 +130,7 @@ struct DaemonGate {
   uint64_t head;                               // of the host's queue
   Atomic<uint64_t, Scope::device> stayedOnAt;  // when a stay last went on as if it had only begun
   Atomic<uint32_t, Scope::device> gaveUp;      // the watchdog's: blocks that left because a stay went on for too long
+  IntentPatience intents;                      // the leader's
 };
 
 /// What a stay leaves behind in the host's memory: a daemon with runs unfinished is to be started again.

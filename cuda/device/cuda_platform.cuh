@@ -375,7 +375,8 @@ class CudaPlatform {
   /// All workers look: each count is in the host's memory.
   __device__ DFCCL_COLD static bool isAnybodyWaiting(const RankMemory& memory) {
     if (memory.waiting.mustLeave->load(order::relaxed) != 0) return false;
-    if (memory.waiting.device->intents.load(order::relaxed) != 0) return true;
+    const bool areIntents = memory.waiting.device->intents.load(order::relaxed) != 0;
+    if (blockShared().launch.gate->intents.isPatient(areIntents, nanos())) return true;
     TeamOrder& order = blockShared().order;
     order.work = Work::lookAtWaits;
     order.isUnanimous = 1;

@@ -1,11 +1,12 @@
 #pragma once
-// Whether what streams are given now goes on beside the daemons that are there. A kernel whose module had to be loaded
-// comes with a barrier: it, and whatever any stream of the process is given after it, begins only when everything that
-// was given before is over, a daemon too. A launch of another thread's that had to wait for the driver meanwhile gets
-// in between the load and that kernel. So there may be a daemon that all streams wait for (decision 25).
+// Whether what streams are given now goes on beside the daemons that are there. The first launch of a kernel comes with
+// a barrier, be its module loaded before or just now: the kernel, and whatever any stream of the process is given after
+// it, begins only when everything that was given before is over, a daemon too (decision 25, measured).
+#include <array>
 #include <cstdint>
 #include <mutex>
 
+#include "dfccl/array.hpp"
 #include "dfccl/atomics.hpp"
 #include "host/memory.hpp"
 
@@ -18,20 +19,40 @@ class BarrierProbe {
   BarrierProbe(const BarrierProbe&) = delete;
   BarrierProbe& operator=(const BarrierProbe&) = delete;
 
-  /// Gives a stream of its own a store, which needs nobody, and looks for it a little. Any thread.
-  /// @return whether it came. If not, there may be a barrier, or the device does something else just now.
-  bool isPassable();
+  static constexpr uint32_t kStreams = 4;
+
+  /// Gives streams of its own a store each, which need nobody, one after the other: the next where the first doesn't
+  /// come soon, because it may have to share a hardware queue with a stream that waits. Any thread.
+  class Question {
+   public:
+    explicit Question(BarrierProbe& probe) : probe_(probe) {}
+    /// Whether one has come: then nothing that was given before it keeps back what is given now, but what is in the
+    /// same stream, or queue.
+    bool isAnswered();
+
+   private:
+    void ask();
+
+    BarrierProbe& probe_;
+    uint64_t askedAt_ = 0;
+    uint32_t streams_ = 0;
+    std::array<uint32_t, kStreams> numbers_{};
+  };
 
   /// DFCCL_TRUST_DAEMONS=1: nobody asks, for the control that must hang.
   static bool isLeftOut();
 
  private:
+  struct Asked {
+    cudaStream_t stream = nullptr;  // lasts as long as the process
+    uint32_t count = 0;             // under mutex_
+  };
+
   const int device_;
   PinnedMemory pinned_;
-  Atomic<uint32_t>& answered_;
-  cudaStream_t stream_ = nullptr;  // lasts as long as the process
+  Array<Atomic<uint32_t>> answered_;  // [stream], the host's memory
   std::mutex mutex_;
-  uint32_t asked_ = 0;  // under mutex_
+  std::array<Asked, kStreams> asked_;
 };
 
 }  // namespace dfccl::gpu

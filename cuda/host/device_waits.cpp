@@ -16,9 +16,12 @@ namespace {
 
 // Left to whatever else is on the device.
 constexpr uint32_t kOthersMultiprocessors = 4;
-// Daemons that nobody relies on leave within milliseconds. Where they don't, streams wait for them already, and the
-// probe may be in a queue of CUDA's behind one of those.
-constexpr double kMostDoubtMicros = 200'000;
+// Daemons that nobody relies on leave within milliseconds. Where they don't, streams wait for them already; what those
+// wait for was given to streams before the barrier, if there is one, so it completes. Where there is none, all streams
+// of the probe may be in queues of CUDA's behind streams that wait.
+constexpr double kMostDoubtMicros = 5'000'000;
+// The first launch of a kernel takes 20 us and more.
+constexpr double kMostAwayMicros = 8;
 
 bool hasOneConnection() {
   const char* const connections = std::getenv("CUDA_DEVICE_MAX_CONNECTIONS");
@@ -84,11 +87,10 @@ const char* DeviceWaits::obstacle() const {
   return doFit ? nullptr : "the daemons of this process's ranks on the device don't fit on it together";
 }
 
-// A launch may have to wait until the device is idle, so what has to be launched is, before anybody must stay for this
-// wait: the explorer's control startsWhileItKeeps hangs. And a daemon is relied on only if streams go on beside it: one
-// that they wait for must go before it has to stay.
+// What has to be launched is launched before anybody must stay for this wait, because a launch may have to wait until
+// the device is idle: the explorer's control startsWhileItKeeps hangs. And a daemon is relied on only if streams go on
+// beside it: one that they wait for must go before it has to stay.
 void DeviceWaits::begin() {
-  const std::shared_lock lock(mutex_);
   const uint64_t until = readTicks() + static_cast<uint64_t>(kMostDoubtMicros * ticksPerMicrosecond());
   for (;;) {
     const uint64_t before = stays_.load(order::seqCst);
@@ -99,43 +101,73 @@ void DeviceWaits::begin() {
       started += start == GpuRank::Start::atOnce;
       isAnyLate |= start == GpuRank::Start::late;
     }
-    awaited_.intents.fetchAdd(1, order::seqCst);
-    Daemons daemons = worst();
-    while (daemons == Daemons::leaving) {
-      cpuPause();
-      daemons = worst();
-    }
     const uint64_t stays = stays_.load(order::seqCst);
-    const bool isReliable = daemons == Daemons::inside && !isAnyLate && goesOnBeside(before, started);
-    if (isReliable || (daemons == Daemons::inside && readTicks() > until)) {
-      reliedStays() = stays;
+    // Whatever this thread has loaded came before what it has launched.
+    const bool areOwn =
+        !isAnyLate && stays == before + started && (started == present_.size() || known().stays == before);
+    if (!goesOnBeside(stays, areOwn, until)) continue;
+    awaited_.intents.fetchAdd(1, order::seqCst);
+    if (areStill(stays)) {
+      known().stays = stays;
       return;
     }
     end();
-    if (daemons == Daemons::inside) awaitOtherStay(stays, until);
   }
 }
 
-/// As many daemons had been launched when this thread last relied on them.
-uint64_t& DeviceWaits::reliedStays() const {
-  thread_local std::map<const DeviceWaits*, uint64_t> relied;
-  return relied[this];
+/// Whether what this thread gives to streams now goes on beside the daemons that are there, as many as have been
+/// launched by now. @return false: there are others by now. Where none of it is seen in time, they are relied on.
+bool DeviceWaits::goesOnBeside(uint64_t stays, bool areOwn, uint64_t until) {
+  if (areOwn || known().stays == stays || BarrierProbe::isLeftOut()) return true;
+  // Daemons that nobody relies on leave soon, and a barrier with them.
+  for (BarrierProbe::Question question(probe_); !question.isAnswered(); cpuPause()) {
+    if (stays_.load(order::seqCst) != stays || worst() == Daemons::out) return false;
+    if (readTicks() > until) return true;
+  }
+  return true;
 }
 
-/// Whether what this thread has given to streams, and will, goes on beside the daemons that are there.
-/// @param staysBefore when it began to look. @param started by this thread since then.
-bool DeviceWaits::goesOnBeside(uint64_t staysBefore, uint32_t started) {
-  const uint64_t stays = stays_.load(order::seqCst), relied = reliedStays();
-  if (relied == stays || BarrierProbe::isLeftOut()) return true;
-  // Whatever this thread has loaded came before what it has launched.
-  const bool areOwn = stays == staysBefore + started && (relied == staysBefore || started == present_.size());
-  return areOwn || probe_.isPassable();
+/// Whether the daemons are inside that were when so many had been launched, and stay for whoever has said that he needs
+/// them.
+bool DeviceWaits::areStill(uint64_t stays) const {
+  Daemons daemons = worst();
+  while (daemons == Daemons::leaving) {
+    cpuPause();
+    daemons = worst();
+  }
+  return daemons == Daemons::inside && stays_.load(order::seqCst) == stays;
 }
 
-/// Where nobody relies on the daemons that are there, they leave soon.
-void DeviceWaits::awaitOtherStay(uint64_t stays, uint64_t until) const {
-  while (stays_.load(order::seqCst) == stays && worst() == Daemons::inside && readTicks() < until) cpuPause();
+void DeviceWaits::letWait(uint32_t place, uint32_t index, uint32_t target, const std::function<void()>& give) {
+  const std::shared_lock lock(mutex_);
+  begin();
+  const uint64_t stays = known().stays;
+  try {
+    give();
+  } catch (...) {
+    end();
+    throw;
+  }
+  // Only now: had the caller been kept waiting for the driver, a daemon that stays for this would keep him waiting.
+  await(place, index, target);
+  end();
+  if (areStill(stays)) return;
+  begin();
+  end();
 }
+
+DeviceWaits::Known& DeviceWaits::known() const {
+  thread_local std::map<const DeviceWaits*, Known> known;
+  return known[this];
+}
+
+DeviceWaits::Call::Call(DeviceWaits& waits) : waits_(waits) {
+  Known& known = waits.known();
+  const auto most = static_cast<uint64_t>(kMostAwayMicros * ticksPerMicrosecond());
+  if (readTicks() - known.leftAt > most) known.stays = ~uint64_t{0};
+}
+
+DeviceWaits::Call::~Call() { waits_.known().leftAt = readTicks(); }
 
 void DeviceWaits::await(uint32_t place, uint32_t index, uint32_t target) {
   Atomic<uint32_t>& awaited = awaited_.awaited[place][index];

@@ -3,6 +3,7 @@
 // there meanwhile: those of all ranks that the process has on the device. For while a stream waits, nothing may be
 // launched any more (decision 23).
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <shared_mutex>
 #include <vector>
@@ -30,14 +31,24 @@ class DeviceWaits {
 
   /// Why a wait has to be the host's here; nullptr: streams may wait.
   const char* obstacle() const;
-  /// A stream is about to be given a wait: returns once the daemons are there that stay for it. May launch them.
-  void begin();
+  /// Gives a stream a wait that lasts until so many runs are over, with the daemons there that stay for it. May launch
+  /// them. @param give does it, and may throw.
+  void letWait(uint32_t place, uint32_t index, uint32_t target, const std::function<void()>& give);
   /// A daemon was launched, of whichever rank on the device.
   void noteLaunch() { stays_.fetchAdd(1, order::seqCst); }
-  /// It has it, until so many runs are over.
-  void await(uint32_t place, uint32_t index, uint32_t target);
-  /// Since begin(), the daemons have stayed for the caller.
-  void end() { awaited_.intents.fetchSub(1, order::seqCst); }
+
+  /// A thread is in a call of the library's that is about streams. Between two calls that follow at once it can't have
+  /// launched a kernel for the first time, so what it knew of the daemons holds.
+  class Call {
+   public:
+    explicit Call(DeviceWaits& waits);
+    ~Call();
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+
+   private:
+    const DeviceWaits& waits_;
+  };
 
   /// A place's counts of runs that are over, in the device's memory: [AwaitedRuns::kMost].
   Atomic<uint32_t, Scope::device>* completedOf(uint32_t place) const { return ranks_[place].completed; }
@@ -52,10 +63,18 @@ class DeviceWaits {
 
  private:
   enum class Daemons { out, leaving, inside };
+  /// What a thread knows of the daemons.
+  struct Known {
+    uint64_t stays = ~uint64_t{0};  // it relied on them when so many had been launched
+    uint64_t leftAt = 0;            // when it last left a call, in ticks
+  };
+  Known& known() const;
   Daemons worst() const;
-  uint64_t& reliedStays() const;
-  bool goesOnBeside(uint64_t staysBefore, uint32_t started);
-  void awaitOtherStay(uint64_t stays, uint64_t until) const;
+  void begin();
+  void end() { awaited_.intents.fetchSub(1, order::seqCst); }
+  bool areStill(uint64_t stays) const;
+  bool goesOnBeside(uint64_t stays, bool areOwn, uint64_t until);
+  void await(uint32_t place, uint32_t index, uint32_t target);
 
   const int device_;
   PinnedMemory pinned_;

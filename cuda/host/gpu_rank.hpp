@@ -101,6 +101,8 @@ class GpuRank {
   std::vector<TraceRing> readTraces();
   /// Of every block, what is left in its queue: for a report when something is stuck.
   std::vector<uint32_t> readSavedLengths();
+  /// What it does, and what it waits for, from memory of the host's alone: for a report when something is stuck.
+  std::string describe() const;
 
  private:
   void keep();

@@ -22,6 +22,7 @@ void sayOnce(const char* why) {
 
 uint32_t GpuRank::submitOnStream(uint32_t index, const void* send, void* recv, cudaStream_t stream,
                                  RunCallback callback, void* argument, RunWindows windows) {
+  const DeviceWaits::Call call(*waits_);
   streams_.checkStream(stream);
   const auto entered = streams_.enter(stream);
   if (!entered) return kFull;
@@ -39,17 +40,11 @@ uint32_t GpuRank::submitOnStream(uint32_t index, const void* send, void* recv, c
 }
 
 void GpuRank::waitOnStream(uint32_t index, cudaStream_t stream) {
+  const DeviceWaits::Call call(*waits_);
   streams_.checkStream(stream);
   if (const char* const why = waits_->obstacle()) return waitOnHost(index, why);
   const uint32_t target = streams_.targetOf(index, queues_->issuedOf(index));
-  waits_->begin();
-  try {
-    streams_.wait(stream, index, target);
-  } catch (...) {
-    waits_->end();
-    throw;
-  }
-  waits_->end();
+  waits_->letWait(place_, index, target, [&] { streams_.letWait(stream, index, target); });
 }
 
 void GpuRank::waitOnHost(uint32_t index, const char* why) {

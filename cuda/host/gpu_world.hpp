@@ -72,6 +72,7 @@ class GpuWorld : public Backend {
   void stop() override;
   void checkHealth(uint32_t rank) override;
   bool isLost(uint32_t rank) override { return ranks_[rank]->isLost(); }
+  std::string describe(uint32_t rank) override { return ranks_[rank]->describe(); }
   void leave(uint32_t rank) override { ranks_[rank]->leave(); }
   void reopen(uint32_t) override {}
   bool synchronize(uint32_t rank, uint64_t timeoutMicros) override;

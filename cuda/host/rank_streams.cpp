@@ -140,9 +140,8 @@ uint32_t RankStreams::lineOf(uint64_t streamId) {
   return line;
 }
 
-void RankStreams::wait(cudaStream_t stream, uint32_t index, uint32_t target) const {
+void RankStreams::letWait(cudaStream_t stream, uint32_t index, uint32_t target) const {
   const OnDevice here(arena_.device());
-  waits_.await(place_, index, target);
   waitOnStreamFor(stream, &waiting_.completed[index], target);
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -49,8 +50,9 @@ class RankStreams {
   uint32_t targetOf(uint32_t index, uint64_t issued) const {
     return before_[index].load(order::relaxed) + static_cast<uint32_t>(issued);
   }
-  /// Lets the stream wait until a collective's count is `target`. @pre DeviceWaits::begin() @throws as waitOnStreamFor
-  void wait(cudaStream_t stream, uint32_t index, uint32_t target) const;
+  /// Lets the stream wait until a collective's count is `target`. @pre called by DeviceWaits::letWait()
+  /// @throws as waitOnStreamFor
+  void letWait(cudaStream_t stream, uint32_t index, uint32_t target) const;
   /// The daemon is to leave whatever waits.
   void letDaemonLeave() { mustLeave_.store(1, order::seqCst); }
   /// Nothing will complete any more: lets all streams that wait go on. @param through any stream that waits for
@@ -63,6 +65,8 @@ class RankStreams {
   bool hasArrivals() const;
   /// Whether a stream is still to come to a run.
   bool isAwaited() const;
+  /// The lines on which something is on its way, in words.
+  std::string describe() const;
 
  private:
   struct Line {

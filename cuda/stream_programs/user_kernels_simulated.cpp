@@ -16,13 +16,14 @@ namespace {
 enum Module : int { kFilling, kChecking, kComputing, kFirstOfPrograms };
 
 #if defined(PROGRAMS_HAS_MODULES)
+/// @param kernel of the module: as many as there are instances on a GPU.
 template <class Function>
-cudaError_t put(Module module, Function function, cudaStream_t stream) {
-  return simulated::launchUserKernel(stream, module, std::move(function));
+cudaError_t put(Module module, Function function, cudaStream_t stream, ElementType kernel = {}) {
+  return simulated::launchUserKernel(stream, module, std::move(function), static_cast<int>(kernel));
 }
 #else
 template <class Function>
-cudaError_t put(Module, Function function, cudaStream_t stream) {
+cudaError_t put(Module, Function function, cudaStream_t stream, ElementType = {}) {
   auto* const kept = new Function(std::move(function));
   return cudaLaunchHostFunc(
       stream,
@@ -67,7 +68,7 @@ void withType(ElementType type, const Function& function) {
 
 cudaError_t launchFill(void* memory, ElementType type, const Pattern& pattern, cudaStream_t stream) {
   return put(
-      kFilling, [=] { withType(type, [&](auto zero) { fill<decltype(zero)>(memory, pattern); }); }, stream);
+      kFilling, [=] { withType(type, [&](auto zero) { fill<decltype(zero)>(memory, pattern); }); }, stream, type);
 }
 
 cudaError_t launchCheck(const void* memory, ElementType type, const Pattern& pattern, Verdict* verdict, uint32_t check,
@@ -82,7 +83,7 @@ cudaError_t launchCheck(const void* memory, ElementType type, const Pattern& pat
           __atomic_store_n(&verdict->first, check + 1, __ATOMIC_RELAXED);
         });
       },
-      stream);
+      stream, type);
 }
 
 cudaError_t launchCompute(uint32_t micros, cudaStream_t stream) {

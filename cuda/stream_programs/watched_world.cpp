@@ -21,6 +21,7 @@ constexpr const char* kUnkindnesses[] = {"SIMULATED_LATE_LAUNCHES", "SIMULATED_P
                                          "SIMULATED_LOCKED_ATTRIBUTES", "SIMULATED_IDLE_IPC",
                                          "SIMULATED_QUEUED_COPIES"};
 constexpr useconds_t kLookMicros = 5000;
+constexpr useconds_t kAnswerMicros = 200'000;
 
 }  // namespace
 
@@ -117,6 +118,11 @@ void WatchedWorld::tellOfHang() const {
     std::printf("%s", listing(program, static_cast<int>(r), at).c_str());
   }
   std::fflush(stdout);
+  for (const pid_t child : children_) {
+    if (child <= 0) continue;
+    kill(child, SIGUSR1);  // see world_process.cpp
+    usleep(kAnswerMicros);
+  }
   if (std::getenv("DFCCL_FLIGHT_RECORD") == nullptr || plan_.processes == 1) return;
   for (const pid_t child : children_) {
     if (child > 0) kill(child, SIGUSR2);

@@ -1,5 +1,7 @@
 #include "stream_programs/world_process.hpp"
 
+#include <signal.h>
+
 #include <atomic>
 #include <cstdio>
 #include <thread>
@@ -40,10 +42,32 @@ dfcclWorld_t makeWorld(const WorldPlan& plan, const Options& options, uint32_t p
   return world;
 }
 
+constexpr int kStateSignal = SIGUSR1;
+std::atomic<dfcclRankCtx_t> contextsHere[kMostRanks];
+
+/// Writes what this process's ranks wait for when it is asked by a signal: a thread that hangs can't.
+/// @pre No other thread has been started, so that all of them leave the signal to this one.
+void answerAboutState() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, kStateSignal);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  std::thread([signals] {
+    static char text[64 << 10];
+    for (int signal = 0; sigwait(&signals, &signal) == 0;) {
+      for (const auto& context : contextsHere) {
+        if (context == nullptr || dfcclDescribe(text, sizeof text, context) != dfcclSuccess) continue;
+        std::fprintf(stderr, "%s\n", text);
+      }
+    }
+  }).detach();
+}
+
 /// @return whether all results were right
 bool runRank(const WorldPlan& plan, const Options& options, dfcclWorld_t world, int rank, SharedPage& page) {
   dfcclRankCtx_t context = nullptr;
   PROGRAMS_OK(dfcclInitRank(world, rank, &context));
+  contextsHere[rank] = context;
   int device = 0;
   PROGRAMS_OK(dfcclGetDevice(&device, context));
   PROGRAMS_CUDA(cudaSetDevice(device));
@@ -70,6 +94,7 @@ bool runRank(const WorldPlan& plan, const Options& options, dfcclWorld_t world, 
   }
   // A rank that goes is none of a program's troubles.
   page.meet(plan.ranks);
+  contextsHere[rank] = nullptr;
   PROGRAMS_OK(dfcclDestroy(context));
   return place.wrong == 0;
 }
@@ -78,6 +103,7 @@ bool runRank(const WorldPlan& plan, const Options& options, dfcclWorld_t world, 
 
 int runProcess(const WorldPlan& plan, const Options& options, uint32_t process, SharedPage& page) {
   try {
+    answerAboutState();
     const dfcclWorld_t world = makeWorld(plan, options, process);
     std::atomic<bool> isRight{true};
     const auto runOne = [&](uint32_t rank) {

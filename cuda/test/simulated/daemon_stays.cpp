@@ -156,7 +156,12 @@ class SimulatedPlatform : public CpuPlatform<RulesType> {
   }
   static uint32_t arrivals(const RankMemory&) { return ++stay->looks; }
   static bool hasArrivals(const RankMemory& memory) { return memory.pending.hasArrivals(); }
-  static bool isAnybodyWaiting(const RankMemory& memory) { return memory.waiting.isAnybodyWaiting(); }
+  static bool isAnybodyWaiting(const RankMemory& memory) {
+    const WaitingMemory& waiting = memory.waiting;
+    if (waiting.mustLeave->load(order::relaxed) != 0) return false;
+    const bool areIntents = waiting.device->intents.load(order::seqCst) != 0;
+    return stay->launch->gate->intents.isPatient(areIntents, nanos()) || waiting.isAnyAwaited();
+  }
   static void willLeave(const RankMemory&) { stay->launch->report->leaving.store(1, order::seqCst); }
   static void stayedOn(const RankMemory&, uint64_t now) {
     stay->launch->report->leaving.store(0, order::seqCst);

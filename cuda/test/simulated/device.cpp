@@ -108,13 +108,14 @@ Stream& Device::streamOfThread() {
   return *stream;
 }
 
-cudaError_t Device::launchOf(int module, Stream& stream, std::function<void()> kernel, bool isShort) {
+cudaError_t Device::launchOf(Kernel which, Stream& stream, std::function<void()> kernel, bool isShort) {
   Call call(*this);
   if (stream.isDestroyed) return answer(cudaErrorContextIsDestroyed);
-  const bool hasLoaded = load(module);
-  if (hasLoaded && unkindness().modules.isOn() && unkindness().loadBarrier.isOn()) {
-    call.letOthersIn();
-    raiseBarrier();
+  const bool isFirst = !kernels_.contains(which);
+  const bool hasLoaded = load(which);
+  if (unkindness().modules.isOn() && unkindness().loadBarrier.isOn()) {
+    if (hasLoaded) call.letOthersIn();
+    if (hasLoaded || (isFirst && unkindness().kernelBarrier.isOn())) raiseBarrier();
   }
   order(stream);
   isShort ? stream.putBrief(std::move(kernel)) : stream.putKernel(std::move(kernel));
@@ -127,9 +128,10 @@ void Device::copy(Stream& stream, const std::function<void()>& work) {
   isQueued ? stream.putBrief(work) : stream.putShort(work);
 }
 
-bool Device::load(int module) {
-  if (!modules_.insert(module).second) return false;
-  noteModuleLoad(module);
+bool Device::load(Kernel kernel) {
+  kernels_.insert(kernel);
+  if (!modules_.insert(kernel.module).second) return false;
+  noteModuleLoad(kernel.module);
   if (unkindness().modules.isOn()) awaitIdle();
   return true;
 }

@@ -1,6 +1,7 @@
 #pragma once
 #include <driver_types.h>
 
+#include <compare>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -14,6 +15,13 @@ namespace dfccl::gpu::simulated {
 
 /// The one that holds the engine's kernels. Those of tests have numbers from 0 on.
 inline constexpr int kEngineModule = -1;
+
+/// Of a module. CUDA brings each to the device when it is first launched.
+struct Kernel {
+  int module;
+  int number = 0;
+  friend auto operator<=>(const Kernel&, const Kernel&) = default;
+};
 
 /// A simulated device as one process has it: its context, with a lock, modules, and streams that share hardware queues
 /// in turn.
@@ -41,13 +49,13 @@ class Device {
   /// One of the engine's kernels. As CUDA does it on H200s (decision 20): while one thread waits for the device, no
   /// other launches anything there. What streams were given before goes on, and so do waits for values.
   cudaError_t launch(Stream& stream, std::function<void()> kernel, bool isShort = false) {
-    return launchOf(kEngineModule, stream, std::move(kernel), isShort);
+    return launchOf({kEngineModule}, stream, std::move(kernel), isShort);
   }
-  cudaError_t launchOf(int module, Stream& stream, std::function<void()> kernel, bool isShort);
+  cudaError_t launchOf(Kernel which, Stream& stream, std::function<void()> kernel, bool isShort);
   /// Copies are launched too. @pre the caller holds the context's lock, for these two as well:
   void copy(Stream& stream, const std::function<void()>& work);
-  /// @return whether it wasn't loaded yet.
-  bool load(int module);
+  /// @return whether its module wasn't loaded yet.
+  bool load(Kernel kernel);
   /// What a stream waits for without being told to, before it gets what the caller puts into it next.
   void order(Stream& stream);
 
@@ -72,7 +80,8 @@ class Device {
   size_t nextQueue_ = 0;
   const std::shared_ptr<Stream> own_;  // the one that nobody made
   ContextLock context_;
-  std::set<int> modules_;  // loaded ones; under the context's lock
+  std::set<int> modules_;     // loaded ones; under the context's lock
+  std::set<Kernel> kernels_;  // those that were launched, or asked about; the same
   std::mutex listing_;
   std::vector<std::shared_ptr<Stream>> streams_;  // also destroyed ones, while they have something to do
   std::atomic<uint32_t> idleWaiters_{0};

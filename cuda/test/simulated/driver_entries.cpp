@@ -30,13 +30,15 @@ bool isCome(Word found, Word wanted, unsigned flags) {
   }
 }
 
-/// A memory operation of a stream's. It goes on while another thread waits for the device with the context's lock.
+/// A memory operation of a stream's. It goes on while another thread waits for the device with the context's lock,
+/// unless the stream synchronizes with the default one.
 template <class Act>
 CUresult memoryOperation(CUstream handle, const Act& act) {
   Stream* const stream = Device::findStream(handle, currentDevice);
   if (stream == nullptr) return static_cast<CUresult>(errorOfMissing(handle));
   Device& device = Device::at(stream->device());
-  const Call call(device, unkindness().lockedMemoryOperations);
+  const bool isFree = stream->order() == Stream::Order::free;
+  const Call call(device, isFree ? unkindness().lockedMemoryOperations : unkindness().lockedLegacyOperations);
   device.order(*stream);
   act(*stream);
   return CUDA_SUCCESS;
@@ -95,7 +97,7 @@ CUresult moduleLoadData(CUmodule* module, const void*) {
   static std::atomic<int> loaded{1 << 20};
   const Call call(currentOne());
   const int number = ++loaded;
-  currentOne().load(number);
+  currentOne().load({number});
   *module = reinterpret_cast<CUmodule>(static_cast<intptr_t>(number));
   return CUDA_SUCCESS;
 }

@@ -141,6 +141,37 @@ TEST_CASE("control: with the switch off nothing is kept back") {
   launched.end();
 }
 
+TEST_CASE("the first launch of another kernel of a loaded module returns, and is kept back with all that follows") {
+  const Switched apart(unkindness().sharedQueues, 0);
+  REQUIRE(loadModule(kLoaded) == cudaSuccess);
+  static int kernel = 0;
+  for (const bool isOn : {true, false}) {
+    CAPTURE(isOn);
+    const Switched barrier(unkindness().kernelBarrier, isOn ? 1 : 0);
+    EveryKind every;
+    Flag runs{false}, again{false};
+    Word stay;
+    REQUIRE(launchUserKernel(newStream(), kLoaded, stay.spin()) == cudaSuccess);
+    REQUIRE(launchUserKernel(newStream(), kLoaded, raise(runs), ++kernel) == cudaSuccess);
+    every.give();
+    CHECK(comesToHold([&] { return runs.load(); }, isOn ? kLongEnough : std::chrono::milliseconds(20'000)) == !isOn);
+    for (const EveryKind::Kind& kind : every.kinds()) {
+      CAPTURE(kind.name);
+      if (isOn) CHECK_FALSE(kind.isDone());
+    }
+    if (!isOn) checkThatAllIsDone(every);
+    stay.open();
+    CHECK(comesToHold([&] { return runs.load(); }));
+    checkThatAllIsDone(every);
+    // From then on it is a kernel like any other.
+    Word staysAgain;
+    REQUIRE(launchUserKernel(newStream(), kLoaded, staysAgain.spin()) == cudaSuccess);
+    REQUIRE(launchUserKernel(newStream(), kLoaded, raise(again), kernel) == cudaSuccess);
+    CHECK(comesToHold([&] { return again.load(); }));
+    staysAgain.open();
+  }
+}
+
 TEST_CASE("what is launched when the launch that loads has returned keeps nothing back") {
   const Switched apart(unkindness().sharedQueues, 0);
   REQUIRE(loadModule(kLoaded) == cudaSuccess);

@@ -12,15 +12,15 @@ std::atomic<uint64_t> loads{0}, engineLoads{0};
 
 }  // namespace
 
-cudaError_t launchUserKernel(cudaStream_t handle, int module, std::function<void()> work) {
+cudaError_t launchUserKernel(cudaStream_t handle, int module, std::function<void()> work, int kernel) {
   Stream* const stream = Device::findStream(handle, currentDevice);
   if (stream == nullptr) return answer(errorOfMissing(handle));
-  return Device::at(stream->device()).launchOf(module, *stream, std::move(work), false);
+  return Device::at(stream->device()).launchOf({module, kernel}, *stream, std::move(work), false);
 }
 
 cudaError_t loadModule(int module) {
   const Call call(currentOne());
-  currentOne().load(module);
+  currentOne().load({module});
   return cudaSuccess;
 }
 

@@ -11,8 +11,9 @@
 namespace dfccl::gpu::simulated {
 
 /// Launches a kernel, of a module that is loaded first if it isn't yet. Kernels that go on for long call step().
-/// @param module from 0 on, of the current process and the stream's device.
-cudaError_t launchUserKernel(cudaStream_t stream, int module, std::function<void()> work);
+/// @param module from 0 on, of the current process and the stream's device. @param kernel which of the module's: the
+/// first launch of each raises a barrier.
+cudaError_t launchUserKernel(cudaStream_t stream, int module, std::function<void()> work, int kernel = 0);
 
 /// Loads a module on the current device as cudaFuncGetAttributes() does of one of its kernels, if it isn't loaded yet.
 cudaError_t loadModule(int module);

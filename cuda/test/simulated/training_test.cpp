@@ -87,7 +87,8 @@ class Training {
       EXPECT(doSomethingElse() == kFine);
       int32_t*& data = gradients[static_cast<size_t>(g)];
       EXPECT(cudaMalloc(reinterpret_cast<void**>(&data), countOf(g) * sizeof(int32_t)) == cudaSuccess);
-      EXPECT(launchUserKernel(stream_, someModule(), [=, this] { fill(data, countOf(g), rank_ + g + iteration); }) ==
+      EXPECT(launchUserKernel(
+                 stream_, someModule(), [=, this] { fill(data, countOf(g), rank_ + g + iteration); }, someKernel()) ==
              cudaSuccess);
       dfcclResult_t result;
       while ((result = dfcclRunOnStream(data, data, g, stream_, nullptr, nullptr, context_)) == dfcclQueueFull) {
@@ -100,7 +101,8 @@ class Training {
     for (const int g : order) {
       int32_t* const data = gradients[static_cast<size_t>(g)];
       const int sum = ranks_ * (g + iteration) + ranks_ * (ranks_ - 1) / 2;
-      EXPECT(launchUserKernel(stream_, someModule(), [=, this] { wrong_ += !isAll(data, countOf(g), sum); }) ==
+      EXPECT(launchUserKernel(
+                 stream_, someModule(), [=, this] { wrong_ += !isAll(data, countOf(g), sum); }, someKernel()) ==
              cudaSuccess);
       EXPECT(doSomethingElse() == kFine);
     }
@@ -144,6 +146,12 @@ class Training {
     return static_cast<int>(random_() % static_cast<uint32_t>(nextModule_));
   }
 
+  /// The same, of that module's.
+  int someKernel() {
+    if (random_() % 8 == 0) return ++nextKernel_;
+    return static_cast<int>(random_() % static_cast<uint32_t>(nextKernel_ + 1));
+  }
+
   static void fill(int32_t* data, size_t count, int value) { std::fill(data, data + count, value); }
   static bool isAll(const int32_t* data, size_t count, int value) {
     return std::all_of(data, data + count, [=](int32_t found) { return found == value; });
@@ -156,6 +164,7 @@ class Training {
   dfcclRankCtx_t context_ = nullptr;
   cudaStream_t stream_ = nullptr;
   int nextModule_ = 0;
+  int nextKernel_ = 0;
   std::atomic<int> wrong_{0};
 };
 

@@ -28,6 +28,8 @@ struct Unkindness {
   Switch lockedAttributes{"SIMULATED_LOCKED_ATTRIBUTES", 0};
   /// SIMULATED_LOCKED_MEMORY_OPERATIONS: cuStreamWaitValue32 and cuStreamWriteValue32 too.
   Switch lockedMemoryOperations{"SIMULATED_LOCKED_MEMORY_OPERATIONS", 0};
+  /// SIMULATED_LOCKED_LEGACY_OPERATIONS: those of the default stream, and of streams that synchronize with it.
+  Switch lockedLegacyOperations{"SIMULATED_LOCKED_LEGACY_OPERATIONS", 1};
   /// SIMULATED_IDLE_FREES: whoever frees memory, lets go of the host's, or sets the stack's limit, holds the lock until
   /// the device is idle.
   Switch idleFrees{"SIMULATED_IDLE_FREES", 1};
@@ -38,6 +40,9 @@ struct Unkindness {
   /// SIMULATED_LOAD_BARRIER: such a launch then lets those in who wait for the lock, and keeps back all that streams
   /// are given behind it until all that they were given before is done.
   Switch loadBarrier{"SIMULATED_LOAD_BARRIER", 1};
+  /// SIMULATED_KERNEL_BARRIER: the first launch of another kernel of a module that is loaded does so too; it waits for
+  /// nobody.
+  Switch kernelBarrier{"SIMULATED_KERNEL_BARRIER", 1};
   /// SIMULATED_SHARED_QUEUES: streams share the hardware's queues. Off: each has one of its own.
   Switch sharedQueues{"SIMULATED_SHARED_QUEUES", 1};
   /// SIMULATED_QUEUED_COPIES: a copy goes through its stream's hardware queue also where its stream has nothing before.

@@ -324,6 +324,12 @@ dfcclResult_t dfcclWriteTrace(const char* path, const dfcclRankCtx_t* ctxs, int 
  * rank. */
 dfcclResult_t dfcclWriteFlightRecord(const char* path, dfcclRankCtx_t ctx);
 
+/* What this rank does and waits for, in words, for whoever looks into a program that hangs: of each collective with
+ * runs that aren't over, which ranks are missing; on GPUs, besides, whether the daemon is resident, and how far the
+ * streams are that have runs on their way. At most `bytes` bytes are written, the 0 at the end included. Any thread, at
+ * any time; nothing of CUDA is called. dfcclInvalidArgument: `text` is NULL, or `bytes` is 0. */
+dfcclResult_t dfcclDescribe(char* text, size_t bytes, dfcclRankCtx_t ctx);
+
 /* What went wrong in this thread's last call that failed; "" if none did. Valid until the thread's next failure. */
 const char* dfcclGetLastError(void);
 const char* dfcclGetErrorString(dfcclResult_t result);

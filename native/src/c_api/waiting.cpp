@@ -6,6 +6,7 @@
 #include <string>
 #include <thread>
 
+#include "c_api/describing.hpp"
 #include "error.hpp"
 #include "os/pause.hpp"
 #include "os/tick_clock.hpp"
@@ -24,38 +25,6 @@ constexpr long kRestNanos = 50'000;
 uint32_t cores() {
   static const uint32_t count = std::max(1u, std::thread::hardware_concurrency());
   return count;
-}
-
-/// What a rank's unfinished collectives wait for, in words.
-std::string explain(RankContext& context) {
-  std::string text;
-  context.forEach([&](uint32_t id, const Registration& registration) {
-    const uint64_t issued = context.queues().issuedOf(registration.index);
-    std::string missing;
-    bool isUnfinished = false;
-    uint64_t run = 0;
-    const auto members = context.backend().explain(context.number(), registration.index);
-    for (const auto& member : members) {
-      if (member.rank != context.number()) continue;
-      run = member.finished;
-      isUnfinished = member.finished < issued;
-    }
-    if (!isUnfinished) return;
-    for (const auto& member : members) {
-      if (member.registered && member.submitted > run) continue;
-      missing.append(missing.empty() ? "rank " : ", rank ").append(std::to_string(member.rank));
-      // This rank has, but on a GPU the daemon hears of it only behind the stream.
-      const bool isBehindStream = member.rank == context.number() && context.checksMemory();
-      missing += !member.registered ? " has not registered it"
-                 : isBehindStream   ? " waits for its stream"
-                                    : " has not submitted it";
-    }
-    if (text.size() > 400) return;  // the first few say enough
-    text.append(" ").append(nameOf(registration.collective)).append(" ").append(std::to_string(id));
-    text.append(", run ").append(std::to_string(run)).append(": ");
-    text.append(missing.empty() ? "under way on every rank" : missing).append(".");
-  });
-  return text;
 }
 
 }  // namespace

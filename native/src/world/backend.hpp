@@ -132,6 +132,8 @@ class Backend {
   /// @throws Error dfcclSystemError if the rank's daemon is lost: nothing of it will complete any more.
   virtual void checkHealth(uint32_t /*rank*/) {}
   virtual bool isLost(uint32_t /*rank*/) { return false; }
+  /// What a rank's daemon and the streams that wait for it do, in words; calls nothing that may block.
+  virtual std::string describe(uint32_t /*rank*/) { return {}; }
 
   /// Ranks of other processes that are gone.
   virtual std::vector<LostRank> lostRanks() { return {}; }

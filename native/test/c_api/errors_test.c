@@ -355,6 +355,8 @@ static void gpus_only(void) {
   EXPECT(dfcclUnavailable, "no processes", dfcclWriteFlightRecord("/dev/null", ctx[0]));
   EXPECT(dfcclInvalidArgument, "path is null", dfcclWriteFlightRecord(NULL, ctx[0]));
   EXPECT(dfcclInvalidArgument, "context is null", dfcclWriteFlightRecord("/dev/null", NULL));
+  EXPECT(dfcclInvalidArgument, "no room", dfcclDescribe(NULL, 64, ctx[0]));
+  EXPECT(dfcclInvalidArgument, "no room", dfcclDescribe((char[64]){0}, 0, ctx[0]));
   CHECK_OK(dfcclUnregister(0, ctx[0]));
 }
 

@@ -84,6 +84,13 @@ static void abort_ends_runs_that_nobody_joins(int32_t workers) {
   CHECK_OK(dfcclRun(&x[1], &x[1], 5, note, NULL, ctx[1]));
   CHECK(dfcclWaitFor(1000, ctx[0]) == dfcclTimeout);
   CHECK(strstr(dfcclGetLastError(), "rank 2 has not submitted it") != NULL);
+  char text[512], begins[8];
+  CHECK_OK(dfcclDescribe(text, sizeof text, ctx[0]));
+  CHECK(strstr(text, "Rank 0: 1 runs in flight.") == text && strstr(text, "rank 2 has not submitted it") != NULL);
+  CHECK_OK(dfcclDescribe(begins, sizeof begins, ctx[0]));
+  CHECK(strcmp(begins, "Rank 0:") == 0);
+  CHECK_OK(dfcclDescribe(text, sizeof text, ctx[2]));
+  CHECK(strcmp(text, "Rank 2: 0 runs in flight.") == 0);
   CHECK(dfcclDestroy(ctx[0]) == dfcclInUse);
   CHECK(dfcclUnregister(5, ctx[0]) == dfcclInUse);
   CHECK_OK(dfcclAbort(5, ctx[2]));

@@ -97,7 +97,8 @@ static void expect_refused(const char* function, const char* argument, int expec
   X(Synchronize, dfcclSynchronize(c))                                                                            \
   X(GetCounters, dfcclGetCounters(&(dfcclCounters_t){.structSize = sizeof(dfcclCounters_t)}, c))                 \
   X(WriteTrace, dfcclWriteTrace("/dev/null", &c, 1))                                                             \
-  X(WriteFlightRecord, dfcclWriteFlightRecord("/dev/null", c))
+  X(WriteFlightRecord, dfcclWriteFlightRecord("/dev/null", c))                                                   \
+  X(Describe, dfcclDescribe((char[64]){0}, 64, c))
 
 #define DEFINE(function, expression) \
   static dfcclResult_t with_##function(dfcclRankCtx_t c) { return expression; }
@@ -174,6 +175,8 @@ static void worlds(dfcclRankCtx_t c) {
   X(NoTraceFor0, dfcclWriteTrace("/dev/null", &c, 0))           \
   X(NoRecord, dfcclWriteFlightRecord(NULL, c))                  \
   X(EmptyRecord, dfcclWriteFlightRecord("", c))                 \
+  X(NoText, dfcclDescribe(NULL, 64, c))                         \
+  X(NoRoomForText, dfcclDescribe((char[64]){0}, 0, c))          \
   X(NoWorld, dfcclInitRank(NULL, 0, &closed_again))             \
   X(NoContext, dfcclInitRank(world, 0, NULL))                   \
   X(NoDefault, dfcclInit(NULL, 0))

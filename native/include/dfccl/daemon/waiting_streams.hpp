@@ -8,7 +8,8 @@
 //   daemon   says that it leaves, and then looks at that count, and whether anything is awaited
 //
 // So one of them sees the other: the daemon stays, or the host knows that it has to start one before the stream may
-// have its wait.
+// have its wait. Such a call of the host's may be kept waiting for the driver by another thread that waits until the
+// device is idle, so a daemon stays for it only so long; whoever makes it looks once more when the stream has its wait.
 #include <cstdint>
 
 #include "dfccl/array.hpp"
@@ -31,6 +32,22 @@ struct DeviceAwaited {
   Atomic<uint32_t> awaited[kMostRanks][AwaitedRuns::kMost];  // [place][index]: a stream goes on when so many are over
 };
 
+/// For how long a daemon stays because of nothing but calls that are about to let a stream wait.
+struct IntentPatience {
+  static constexpr uint64_t kMostNanos = 1'000'000;
+
+  uint64_t since = 0;  // 0: there was none at the last look
+
+  DFCCL_HD bool isPatient(bool areThere, uint64_t nanos) {
+    if (!areThere) {
+      since = 0;
+      return false;
+    }
+    if (since == 0) since = nanos;
+    return nanos - since < kMostNanos;
+  }
+};
+
 /// Where the platform has streams.
 struct WaitingMemory {
   Array<Atomic<uint32_t, Scope::device>> completed{};  // this rank's
@@ -46,7 +63,9 @@ struct WaitingMemory {
   /// Whether any stream waits on the device, or is about to. One look after another.
   bool isAnybodyWaiting() const {
     if (mustLeave->load(order::relaxed) != 0) return false;
-    if (device->intents.load(order::seqCst) != 0) return true;
+    return device->intents.load(order::seqCst) != 0 || isAnyAwaited();
+  }
+  bool isAnyAwaited() const {
     for (uint32_t place = 0; place < DeviceAwaited::kMostRanks; ++place) {
       if (device->isRank[place].load(order::relaxed) == 0) continue;
       for (uint32_t index = 0; index < AwaitedRuns::kMost; ++index) {

@@ -1,0 +1,65 @@
+// What a rank waits for, in words: for errors, and for whoever looks into a program that hangs.
+#include "c_api/describing.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "c_api/last_error.hpp"
+
+namespace dfccl::c_api {
+
+std::string explain(RankContext& context) {
+  std::string text;
+  context.forEach([&](uint32_t id, const Registration& registration) {
+    const uint64_t issued = context.queues().issuedOf(registration.index);
+    std::string missing;
+    bool isUnfinished = false;
+    uint64_t run = 0;
+    const auto members = context.backend().explain(context.number(), registration.index);
+    for (const auto& member : members) {
+      if (member.rank != context.number()) continue;
+      run = member.finished;
+      isUnfinished = member.finished < issued;
+    }
+    if (!isUnfinished) return;
+    for (const auto& member : members) {
+      if (member.registered && member.submitted > run) continue;
+      missing.append(missing.empty() ? "rank " : ", rank ").append(std::to_string(member.rank));
+      // This rank has, but on a GPU the daemon hears of it only behind the stream.
+      const bool isBehindStream = member.rank == context.number() && context.checksMemory();
+      missing += !member.registered ? " has not registered it"
+                 : isBehindStream   ? " waits for its stream"
+                                    : " has not submitted it";
+    }
+    if (text.size() > 400) return;  // the first few say enough
+    text.append(" ").append(nameOf(registration.collective)).append(" ").append(std::to_string(id));
+    text.append(", run ").append(std::to_string(run)).append(": ");
+    text.append(missing.empty() ? "under way on every rank" : missing).append(".");
+  });
+  return text;
+}
+
+}  // namespace dfccl::c_api
+
+using namespace dfccl;
+using namespace dfccl::c_api;
+
+extern "C" {
+
+dfcclResult_t dfcclDescribe(char* text, size_t bytes, dfcclRankCtx_t ctx) {
+  return guarded([&] {
+    RankContext& context = contextOf(ctx);
+    if (text == nullptr || bytes == 0) {
+      refuseArgument("There is no room for a text.", "Pass a buffer of a few kilobytes, and its size.",
+                     {{"field", text == nullptr ? "text" : "bytes"}});
+    }
+    std::string words = "Rank " + std::to_string(context.number()) + ": " +
+                        std::to_string(context.queues().inFlight()) + " runs in flight." + explain(context);
+    words += context.backend().describe(context.number());
+    const size_t length = std::min(words.size(), bytes - 1);
+    std::memcpy(text, words.data(), length);
+    text[length] = '\0';
+    return dfcclSuccess;
+  });
+}
+}

@@ -1,0 +1,11 @@
+#pragma once
+#include <string>
+
+#include "c_api/rank_context.hpp"
+
+namespace dfccl::c_api {
+
+/// What a rank's unfinished collectives wait for, in words. Of many, the first few.
+std::string explain(RankContext& context);
+
+}  // namespace dfccl::c_api
