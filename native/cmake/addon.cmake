@@ -21,6 +21,7 @@ target_include_directories(dfccl_addon_objects SYSTEM PRIVATE "${NODE_ADDON_API_
 target_compile_definitions(dfccl_addon_objects PRIVATE NAPI_VERSION=8 NAPI_CPP_EXCEPTIONS
   NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS BUILDING_NODE_EXTENSION)
 target_link_libraries(dfccl_addon_objects PUBLIC dfccl_flags)
+dfccl_unite(dfccl_addon_objects)
 
 # From what is linked in: the engine of the CPU alone (dfccl), or both (dfccl_objects and dfccl_cuda).
 function(dfccl_add_addon target directory)

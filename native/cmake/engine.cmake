@@ -9,6 +9,9 @@ target_include_directories(dfccl_objects PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}/inc
 set_property(SOURCE "${CMAKE_CURRENT_SOURCE_DIR}/src/c_api/version.cpp" APPEND PROPERTY
   COMPILE_DEFINITIONS "DFCCL_VERSION=\"${PROJECT_VERSION}\"")
 target_link_libraries(dfccl_objects PUBLIC dfccl_flags)
+# What moves data is compiled by itself, so that its code doesn't hang on what lies beside it; shared_arena.cpp and
+# connected_programs.cpp have names that others of their folders have.
+dfccl_unite(dfccl_objects ALONE reduce_copy cpu/worker_pool.cpp processes/shared_arena.cpp world/connected_programs.cpp)
 # Only UCX's headers are needed to build: its library is loaded by the first world that spans several machines.
 find_path(UCX_INCLUDE_DIR ucp/api/ucp.h)
 if(UCX_INCLUDE_DIR)

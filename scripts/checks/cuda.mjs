@@ -23,7 +23,7 @@ async function configure(folder, ...flags) {
  */
 export async function cudaFiles({ inBackground = false } = {}) {
   if (!onPath("nvcc")) return skipped;
-  const { build, code, output } = await configure("cuda-check", "-DDFCCL_CUDA_ARCHITECTURES=90-real");
+  const { build, code, output } = await configure("cuda-check", "-DDFCCL_CUDA_ARCHITECTURES=90-real", "-DDFCCL_UNITY=OFF");
   if (code !== 0) return { failed: 1, details: output };
   const entries = JSON.parse(readFileSync(join(build, "compile_commands.json"), "utf8"));
   // A file of several programs is looked at once.

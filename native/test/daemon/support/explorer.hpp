@@ -443,4 +443,7 @@ Verdict explore(const Plan& plan, uint64_t seed) {
   return Explorer<Rules, PlatformOf>(plan, seed).run();
 }
 
+// All tests run this one: it is compiled once, in explore_all_rules.cpp, instead of in each of them.
+extern template Verdict explore<AllRules>(const Plan& plan, uint64_t seed);
+
 }  // namespace dfccl::test
