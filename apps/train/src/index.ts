@@ -20,5 +20,6 @@ export { type BackendName, useTensorFlow } from "./tensorflow.js";
 export type { OptimizerName } from "./training/optimizers.js";
 export type { Parallel } from "./training/parallel-layout.js";
 export { type PlanOptions, planTraining, type TrainPlan } from "./training/plan.js";
-export { type CheckpointOptions, type TrainingStep, type TrainOptions, type TrainResult, train } from "./training/train.js";
+export { type CheckpointOptions, type TrainOptions, type TrainResult, train } from "./training/train.js";
 export { type SyntheticOptions, type SyntheticResult, trainSynthetic } from "./training/train-synthetic.js";
+export type { TrainingStep } from "./training/training-step.js";

@@ -1,5 +1,5 @@
 import { checkList, checkObject, checkProgram } from "@dfccl/primitives";
-import type { CompiledProgram } from "./compile.js";
+import type { CompiledProgram } from "./compiled-program.js";
 import type { InstructionGraph } from "./passes/instruction-graph.js";
 
 const expected = "what compile() returns";

@@ -7,25 +7,22 @@ import {
   InvalidArgumentError,
   isExchange,
   isProtocol,
-  type Postcondition,
-  type Program,
   ProgramError,
   programLimits,
   protocolFactsOf,
   protocols,
   takesReduceOp,
-  type VerificationReport,
   verifyProgram,
 } from "@dfccl/primitives";
 import { checkCompiled } from "./check-compiled.js";
+import type { CompiledProgram, Stages } from "./compiled-program.js";
 import { checkBody } from "./language/check-body.js";
 import { type DirectForm, isProgramDefinition, type ProgramDefinition } from "./language/define-program.js";
 import { NotDirectError } from "./language/errors.js";
 import { checkSignature } from "./language/signature.js";
-import type { Trace } from "./language/trace.js";
 import { traceProgram } from "./language/trace-program.js";
 import { absorbReceives } from "./passes/absorb-receives.js";
-import { assignBlocks, type BlockAssignment } from "./passes/assign-blocks.js";
+import { assignBlocks } from "./passes/assign-blocks.js";
 import { assignChannels, defaultChannelLimit } from "./passes/assign-channels.js";
 import { buildChunkDag, type ChunkDag } from "./passes/chunk-dag.js";
 import { type DirectGraph, directAccesses } from "./passes/direct-accesses.js";
@@ -36,40 +33,12 @@ import { generateInstructions } from "./passes/generate-instructions.js";
 import type { InstructionGraph } from "./passes/instruction-graph.js";
 import { mergeReductions } from "./passes/merge-reductions.js";
 import { type ReplicatedTrace, replicate } from "./passes/replicate.js";
-import { type Placement, schedule } from "./passes/schedule.js";
+import { schedule } from "./passes/schedule.js";
 import { synchronize } from "./passes/synchronize.js";
 
 export interface CompileOptions {
   /** Most channels that the compiler itself spreads fused chains over. Default 32. */
   readonly channelLimit?: number;
-}
-
-/** What the compiler made on its way. */
-export interface Stages {
-  readonly trace: Trace;
-  readonly replicated: ReplicatedTrace;
-  readonly instructions: InstructionGraph;
-  /** Without receives and sums that another instruction does on its way. */
-  readonly simplified: InstructionGraph;
-  readonly fused: FusedGraph;
-  /** By message. */
-  readonly channels: readonly number[];
-  readonly blocks: BlockAssignment;
-  /** Instructions in the order in which they were scheduled. */
-  readonly order: readonly number[];
-  readonly placements: readonly (Placement | undefined)[];
-  /** Pairs that could have been fused and weren't, because the blocks' order would have made a circle. */
-  readonly keptApart: readonly FusedPair[];
-}
-
-export interface CompiledProgram {
-  readonly name: string;
-  /** To be registered: `rank.register({ …, program })`. */
-  readonly program: Program;
-  /** What the outputs hold, about the program's chunks. */
-  readonly postcondition: Postcondition;
-  readonly report: VerificationReport;
-  readonly stages: Stages;
 }
 
 /**

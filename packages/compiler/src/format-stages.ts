@@ -9,7 +9,8 @@ import {
   type Step,
 } from "@dfccl/primitives";
 import { checkCompiled, checkGraph } from "./check-compiled.js";
-import { type CompiledProgram, chunkDagOf } from "./compile.js";
+import { chunkDagOf } from "./compile.js";
+import type { CompiledProgram } from "./compiled-program.js";
 import { formatSpan } from "./language/span.js";
 import type { Instruction, InstructionGraph } from "./passes/instruction-graph.js";
 

@@ -1,4 +1,5 @@
-export { type CompiledProgram, type CompileOptions, chunkDagOf, compile, type Stages } from "./compile.js";
+export { type CompileOptions, chunkDagOf, compile } from "./compile.js";
+export type { CompiledProgram, Stages } from "./compiled-program.js";
 export { describeInstruction, type FormattedStage, formatStages, programLines } from "./format-stages.js";
 export type { ChunkReference, Directive } from "./language/chunk-reference.js";
 export {

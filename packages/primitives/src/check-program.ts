@@ -2,8 +2,8 @@ import { bufferKinds } from "./buffer-kind.js";
 import { isCollective } from "./collective.js";
 import { formatValue } from "./errors.js";
 import { ops } from "./op.js";
-import type { Program, RankProgram } from "./program.js";
 import { BadProgramError } from "./program-errors.js";
+import type { Program, RankProgram } from "./program-form.js";
 import { isProtocol } from "./protocol.js";
 
 const remedy = "Give a program that buildProgram() or @dfccl/compiler made.";

@@ -1,5 +1,5 @@
 import { DfcclError, type ErrorFacts } from "./errors.js";
-import type { LocalChunk } from "./program.js";
+import type { LocalChunk } from "./program-form.js";
 
 /** A step of one rank's program. */
 export interface StepPosition {

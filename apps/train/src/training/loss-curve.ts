@@ -1,4 +1,4 @@
-import type { TrainingStep } from "./train.js";
+import type { TrainingStep } from "./training-step.js";
 
 /** Puts the losses of the data's parts together, and tells how fast the steps follow each other. */
 export class LossCurve {

@@ -12,6 +12,7 @@ import type { StateMemory } from "../state/state-board.js";
 import type { TrainingArgs, TrainingReport } from "../training-rank.js";
 import { LossCurve } from "./loss-curve.js";
 import { type PlanOptions, planTraining, type TrainPlan } from "./plan.js";
+import type { TrainingStep } from "./training-step.js";
 
 export interface TrainOptions extends PlanOptions {
   /** Where data is kept that has to be prepared once. Default: ~/.cache/dfccl. */
@@ -34,16 +35,6 @@ export interface CheckpointOptions {
   readonly resume?: boolean | undefined;
   /** Told of each one that is passed over because it is corrupt. */
   readonly onCorrupt?: ((path: string, problem: string) => void) | undefined;
-}
-
-export interface TrainingStep {
-  /** From 1. */
-  readonly step: number;
-  readonly steps: number;
-  /** Mean over the global batch, before the step's update. */
-  readonly loss: number;
-  /** Since the first step ended. */
-  readonly samplesPerSecond: number;
 }
 
 export interface TrainResult extends TrainPlan {

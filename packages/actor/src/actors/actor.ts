@@ -1,7 +1,8 @@
 import { ActorProtocolError } from "./errors.js";
 import type { ActorMessage } from "./message.js";
-import type { Act, RegisterSpec, TaskSpec } from "./plan.js";
+import type { Act, TaskSpec } from "./plan.js";
 import { type Register, RegisterPool } from "./register.js";
+import type { RegisterSpec } from "./register-spec.js";
 
 /** Registers of one kind that came and were not given back. The first is what an act reads. */
 interface Input {

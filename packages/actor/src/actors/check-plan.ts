@@ -1,6 +1,7 @@
 import { checkFunction, checkList, checkObject, checkText, InvalidArgumentError } from "@dfccl/primitives";
 import { PlanError } from "./errors.js";
-import type { ActorPlan, RegisterSpec, TaskSpec } from "./plan.js";
+import type { ActorPlan, TaskSpec } from "./plan.js";
+import type { RegisterSpec } from "./register-spec.js";
 import type { TaskId } from "./task-id.js";
 
 /**

@@ -1,5 +1,5 @@
 import { ActorProtocolError } from "./errors.js";
-import type { RegisterSpec } from "./plan.js";
+import type { RegisterSpec } from "./register-spec.js";
 
 /** One buffer of a {@link RegisterSpec}. Its producer owns it while nobody reads. */
 export class Register {

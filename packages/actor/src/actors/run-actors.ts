@@ -6,7 +6,8 @@ import { type Bus, microtaskBus, SequencedInbox } from "./bus.js";
 import { checkPlan } from "./check-plan.js";
 import { ActorProtocolError, ActorsStuckError, KernelError, type WaitingActor } from "./errors.js";
 import { type ActorMessage, crossesRanks } from "./message.js";
-import type { ActorPlan, RegisterSpec } from "./plan.js";
+import type { ActorPlan } from "./plan.js";
+import type { RegisterSpec } from "./register-spec.js";
 import { type TaskId, threadOf } from "./task-id.js";
 
 /** One act of a task, for timelines. */

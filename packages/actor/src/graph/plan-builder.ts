@@ -1,4 +1,5 @@
-import type { ActorPlan, Kernel, RegisterSpec, Rhythm, TaskSpec } from "../actors/plan.js";
+import type { ActorPlan, Kernel, Rhythm, TaskSpec } from "../actors/plan.js";
+import type { RegisterSpec } from "../actors/register-spec.js";
 import { encodeTaskId, type TaskId } from "../actors/task-id.js";
 
 /** Streams of a rank: what computes, what communicates and what copies don't wait for each other. */

@@ -3,7 +3,7 @@ import { checkScenario } from "./check-scenario.js";
 import { EventQueue } from "./event-queue.js";
 import { RunningCollective } from "./running-collective.js";
 import type { ScheduleScenario } from "./scenario.js";
-import { SimulatedRank } from "./simulated-rank.js";
+import { SimulatedRank, type SimulatedWorld } from "./simulated-rank.js";
 import { Links } from "./topology.js";
 
 export interface ScheduleResult {
@@ -81,7 +81,7 @@ export async function simulateLongSchedule(scenario: ScheduleScenario, options: 
   return simulation.result();
 }
 
-export class ScheduleSimulation {
+class ScheduleSimulation implements SimulatedWorld {
   readonly links: Links;
   now = 0;
   readonly #events = new EventQueue();

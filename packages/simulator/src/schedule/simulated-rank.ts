@@ -1,7 +1,25 @@
 import { DaemonModel, isAllStuck } from "@dfccl/scheduler";
 import type { RunningCollective } from "./running-collective.js";
-import type { HostAction } from "./scenario.js";
-import type { ScheduleSimulation } from "./simulate-schedule.js";
+import type { HostAction, ScheduleScenario } from "./scenario.js";
+import type { Links } from "./topology.js";
+
+/** What a rank needs of the simulation that it is part of. */
+export interface SimulatedWorld {
+  readonly scenario: ScheduleScenario;
+  readonly options: {
+    readonly everyPoll?: boolean;
+    readonly onQueueLength?: (rank: number, atNs: number, length: number) => void;
+  };
+  readonly links: Links;
+  readonly now: number;
+  rank(rank: number): SimulatedRank | undefined;
+  /** Makes sure that a rank steps at a time, or before. */
+  wake(rank: SimulatedRank, time: number): void;
+  running(collective: number): RunningCollective | undefined;
+  /** A host has gone on, or a step was committed. */
+  noteProgress(): void;
+  finish(collective: number, time: number): void;
+}
 
 /**
  * One rank: its host, and its daemon while that is on the device. The daemon visits every `pollNs` while it waits; visits that
@@ -27,7 +45,7 @@ export class SimulatedRank {
   #waitingSince: number | undefined;
 
   constructor(
-    readonly world: ScheduleSimulation,
+    readonly world: SimulatedWorld,
     readonly rank: number,
     readonly actions: readonly HostAction[],
   ) {
