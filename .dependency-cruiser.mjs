@@ -14,10 +14,10 @@ export default {
     ...layers,
     {
       name: "no-cycles",
-      comment: "A circle in which one import is of types alone is none when the program runs, so two classes may name each other.",
+      comment: "Types too: what two files need of each other has a file of its own.",
       severity: "error",
       from: {},
-      to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } },
+      to: { circular: true },
     },
     { name: "resolves", severity: "error", from: {}, to: { couldNotResolve: true, pathNot: "^dfccl\\.node$" } },
     {
