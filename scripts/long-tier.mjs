@@ -27,6 +27,11 @@ export const entries = [
     minutes: 90,
   },
   {
+    name: "a million runs in opposite orders with 16 slots, of 20,000 ids and of two; 3,000 random programs of what is outstanding",
+    command: ["ctest", "--test-dir", "build/release", "--output-on-failure", "-R", "^world/outstanding"],
+    minutes: 20,
+  },
+  {
     name: "stress tests, 20 times each",
     command: ctest("release", "stress", "20"),
     minutes: 60,

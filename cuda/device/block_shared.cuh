@@ -14,9 +14,10 @@ namespace dfccl::gpu {
 inline constexpr uint32_t kSharedTasks = 1024;
 inline constexpr uint32_t kStagedEntries = 16;
 
-/// Contexts kept at hand, and constant parts of collectives (the record, the program's tables, the meeting places) with
-/// the most that one takes. What is larger is read where it lies.
-inline constexpr uint32_t kNearContexts = 176;
+/// Contexts kept at hand, as many as the tables below leave room for (bursts of 161 are usual), and constant parts of
+/// collectives (the record, the program's tables, the meeting places) with the most that one takes. What is larger is
+/// read where it lies.
+inline constexpr uint32_t kNearContexts = 163;
 inline constexpr uint32_t kNearImages = 3;
 inline constexpr uint32_t kImageBytes = 24576;
 inline constexpr uint32_t kNobodysImage = 0xffffffff;
@@ -24,8 +25,9 @@ inline constexpr uint32_t kMaxGrid = 65;
 
 /// Tables that the control thread looks things up in, which therefore lie in shared memory: the most that the host may
 /// ask for.
-inline constexpr uint32_t kMostRuns = 1024;
+inline constexpr uint32_t kMostSharedSlots = 1024;
 inline constexpr uint32_t kMostCollectives = 1024;
+inline constexpr uint32_t kMostRuns = kMostSharedSlots + kMostCollectives;  // see slotsMade()
 inline constexpr uint32_t kMostTasks = 8192;
 /// Streams with runs on their way, at a time.
 inline constexpr uint32_t kMostLines = 256;

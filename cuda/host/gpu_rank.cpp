@@ -16,13 +16,16 @@ constexpr double kAwaitSpinMicros = 20'000;
 constexpr uint64_t kAwaitNapMicros = 50;
 // A fault on the device ends the daemon without a word, and asking CUDA costs a microsecond.
 constexpr double kFaultLookMicros = 2000;
+// Where more runs were submitted than there are slots, a look for those that have become free goes through them all.
+// This thread looks because it calls nothing of the user's: what a stream waits for may be among the runs that wait.
+constexpr double kFlushMicros = 10;
 // A launch takes 3 us, and where another thread keeps the driver to itself, much longer than this.
 constexpr double kLateMicros = 200;
 
 uint64_t ticks(double micros) { return static_cast<uint64_t>(micros * ticksPerMicrosecond()); }
 
 size_t pinnedBytes(const RankLimits& limits) {
-  return SubmissionRing::bytes(limits.submissionSlots) + CompletionOwnedSlots<>::bytes(limits.completionSlots) +
+  return SubmissionRing::bytes(limits.submissionSlots) + CompletionOwnedSlots<>::bytes(slotsMade(limits)) +
          RankStreams::pinnedBytes(limits) + RankRequests::kBytes + sizeof(Residency) + sizeof(ControlRing) +
          sizeof(StayReport) + sizeof(RankCounters) + limits.grid * sizeof(BlockCounters) +
          limits.collectives * sizeof(PostedProgress) + 2048;
@@ -33,7 +36,7 @@ void checkLimits(const RankLimits& limits) {
     const char* field;
     uint32_t value, most;
   } fields[] = {{"grid", limits.grid, kMaxGrid},
-                {"completionSlots", limits.completionSlots, kMostRuns},
+                {"completionSlots", limits.completionSlots, kMostSharedSlots},
                 {"collectives", limits.collectives, kMostCollectives},
                 {"tasks", limits.tasks, kMostTasks}};
   for (const auto& [field, value, most] : fields) {
@@ -73,13 +76,13 @@ GpuRank::GpuRank(uint32_t number, int device, const GpuRankOptions& options, Bel
   RankMemory& m = *memory_;
   m.submissions =
       SubmissionRing::create(pinned_.take(SubmissionRing::bytes(limits.submissionSlots)), limits.submissionSlots);
-  m.completions = CompletionOwnedSlots<>::create(pinned_.take(CompletionOwnedSlots<>::bytes(limits.completionSlots)),
-                                                 limits.completionSlots);
+  m.completions =
+      CompletionOwnedSlots<>::create(pinned_.take(CompletionOwnedSlots<>::bytes(slotsMade(limits))), slotsMade(limits));
   const auto table = [&]<class T>(Array<T>& array, size_t count) {
     array = {reinterpret_cast<T*>(arena_.allocate(count * sizeof(T))), count};
   };
-  table(m.runs, limits.completionSlots);
-  table(m.partsAtEnd, limits.completionSlots);
+  table(m.runs, slotsMade(limits));
+  table(m.partsAtEnd, slotsMade(limits));
   table(m.collectives, limits.collectives);
   table(m.contexts, limits.tasks);
   table(m.isActive, limits.tasks);
@@ -87,8 +90,8 @@ GpuRank::GpuRank(uint32_t number, int device, const GpuRankOptions& options, Bel
   std::vector<BlockMemory> blocks(limits.grid);
   for (BlockMemory& block : blocks) {
     table(block.savedQueue, kSharedTasks);
-    table(block.takenRuns, limits.completionSlots);
-    table(block.nextRun, limits.completionSlots);
+    table(block.takenRuns, slotsMade(limits));
+    table(block.nextRun, slotsMade(limits));
     table(block.lastRun, limits.collectives);
   }
   arena_.write(m.blocks.data(), blocks.data(), blocks.size() * sizeof(BlockMemory));
@@ -128,7 +131,7 @@ GpuRank::GpuRank(uint32_t number, int device, const GpuRankOptions& options, Bel
   posted_.blocks = reinterpret_cast<BlockCounters*>(pinned_.take(limits.grid * sizeof(BlockCounters)));
   arguments_.posted = posted_;
 
-  queues_ = std::make_unique<RankQueues>(m, nullptr);
+  queues_ = std::make_unique<RankQueues>(m, nullptr, [&bell] { bell.ring(); });
   // Higher than the default's, so that a daemon gets its few blocks before a compute kernel's many.
   int least = 0, greatest = 0;
   DFCCL_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
@@ -242,8 +245,13 @@ void GpuRank::keep() {
   cudaSetDevice(device());
   uint64_t idleSince = readTicks();
   uint64_t lastLook = idleSince;
+  uint64_t lastFlush = idleSince;
   while (stopping_.load(order::relaxed) == 0 && !isLost()) {
     const uint32_t seen = bell_.seen();
+    if (readTicks() - lastFlush > ticks(kFlushMicros)) {
+      queues_->flush();
+      lastFlush = readTicks();
+    }
     if (memory_->residency.isResident()) {
       cpuPause();
       idleSince = readTicks();

@@ -25,10 +25,10 @@ uint32_t GpuRank::submitOnStream(uint32_t index, const void* send, void* recv, c
   const DeviceWaits::Call call(*waits_);
   streams_.checkStream(stream);
   const auto entered = streams_.enter(stream);
-  if (!entered) return kFull;
+  if (!entered) return RankQueues::kFull;
   // The entry goes first: whatever the stream still has to do, nobody waits for this thread any more.
   const uint32_t slot = queues_->submit(index, send, recv, callback, argument, windows, entered->next());
-  if (slot == kFull) return kFull;
+  if (!RankQueues::isTaken(slot)) return slot;
   try {
     entered->arrive(stream);
   } catch (const Error& error) {

@@ -39,8 +39,8 @@ RankStreams::RankStreams(DeviceArena& arena, PinnedMemory& pinned, const RankLim
   const std::vector<uint32_t> lastOfId(limits.collectives, kNoPending);
   const std::vector<StreamLine> nothing(lines, StreamLine{kNoPending, kNoPending});
   pending_.header = arena.put(&header, 1);
-  pending_.runs = {reinterpret_cast<PendingRun*>(arena.allocate(limits.completionSlots * sizeof(PendingRun))),
-                   limits.completionSlots};
+  pending_.runs = {reinterpret_cast<PendingRun*>(arena.allocate(slotsMade(limits) * sizeof(PendingRun))),
+                   slotsMade(limits)};
   pending_.lastOfId = {arena.put(lastOfId.data(), lastOfId.size()), lastOfId.size()};
   pending_.lines = {arena.put(nothing.data(), nothing.size()), nothing.size()};
   pending_.arrived = {

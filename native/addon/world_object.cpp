@@ -134,12 +134,15 @@ Napi::Value WorldObject::memory(Info info) {
     result.Set("submissions",
                show(info.Env(), world_, m.submissions.header, SubmissionRing::bytes(m.limits.submissionSlots)));
     result.Set("completions",
-               show(info.Env(), world_, m.completions.header, CompletionOwnedSlots<>::bytes(m.limits.completionSlots)));
+               show(info.Env(), world_, m.completions.header, CompletionOwnedSlots<>::bytes(slotsMade(m.limits))));
     // A GPU's lie in its own memory.
     if (world_->options().backend == BackendKind::cpu)
       result.Set("counters", show(info.Env(), world_, &m.counters, sizeof m.counters));
     result.Set("control", show(info.Env(), world_, &m.control, sizeof m.control));
     result.Set("sleepers", show(info.Env(), world_, &world_->sleepers(), sizeof(uint32_t)));
+    // The slots that any runs share; beside them each id has one, unless the order of submission is kept.
+    result.Set("sharedSlots", m.limits.completionSlots);
+    result.Set("ownPlaces", m.limits.ownPlaces && m.policy.streams == 0);
     return result;
   });
 }

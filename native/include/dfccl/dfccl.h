@@ -85,7 +85,7 @@ typedef struct {
                                than cores, at least 1; 1 in a process that joins */
   uint32_t grid;            /* blocks of each rank's daemon; default: cores for each rank; 1 between machines */
   uint32_t submissionSlots; /* runs queued on a rank before its daemon takes them in; default 4096 */
-  uint32_t completionSlots; /* runs in flight on a rank; default 4096 */
+  uint32_t completionSlots; /* runs in flight on a rank, beside one of each id; more wait. Default 4096 */
   uint32_t collectives;     /* registered at a time on a rank; default 4096 */
   uint32_t programBlocks;   /* of them together; default twice as many */
   uint32_t streams;         /* 0: preemptive. k: in order, k at once, as NCCL would: deadlocks where NCCL does */
@@ -223,8 +223,10 @@ dfcclResult_t dfcclIsQuarantineOver(int collId, int* isOver, dfcclRankCtx_t ctx)
 
 /* Queues one run and returns. On a GPU, what the buffers hold must be there already, and they must lie in memory of
  * cudaMalloc on the rank's device. The buffers must stay until it has completed; both may be the same where NCCL calls
- * that in place. A buffer that this rank doesn't use may be NULL. callback may be NULL. dfcclQueueFull: nothing was
- * queued, try again after a completion. Runs of one id are matched and executed in the order of their submission. */
+ * that in place. A buffer that this rank doesn't use may be NULL. callback may be NULL. Any number may be outstanding:
+ * what exceeds the slots waits in the process's memory, and dfcclOutOfMemory says that there is none left; nothing was
+ * taken then. Runs of one id are matched and executed in the order of their submission. dfcclQueueFull comes only in
+ * worlds with `streams`, and of more streams than a rank has lines for: try again after a completion. */
 dfcclResult_t dfcclRun(const void* sendbuff, void* recvbuff, int collId, dfcclCallback_t callback, void* callbackArgs,
                        dfcclRankCtx_t ctx);
 /* The same, for an id that must be of the collective in the name. */

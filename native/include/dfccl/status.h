@@ -17,7 +17,7 @@ typedef enum DFCCL_ANY_INT {
   dfcclRegistrationMismatch = 4, /* another rank registered the id differently */
   dfcclInvalidProgram = 5,       /* the program's bytes are malformed, or it doesn't fit the collective */
   dfcclOutOfMemory = 6,          /* the arena, or a table, is full */
-  dfcclQueueFull = 7,            /* submission queue or completion slots: try again after a completion */
+  dfcclQueueFull = 7,            /* in order: no slot, or too many streams: try again after a completion */
   dfcclInUse = 8,                /* runs are in flight */
   dfcclClosed = 9,               /* the world or rank has been closed */
   dfcclAborted = 10,             /* some rank aborted the id */

@@ -31,13 +31,25 @@ void ignoreCompletion(void*, dfcclResult_t) {}
   });
 }
 
-[[gnu::cold, gnu::noinline]] dfcclResult_t refuseFull(const RankContext& context) {
+/// @param slot what a submission has given instead of one.
+[[gnu::cold, gnu::noinline]] dfcclResult_t refuseSubmission(RankContext& context, uint32_t slot) {
   return guarded([&]() -> dfcclResult_t {
-    throw Error(
-        dfcclQueueFull,
-        "Rank " + std::to_string(context.number()) + " has as many runs queued or in flight as its queues hold.",
-        "Try again after a completion (dfcclPoll, dfcclWait), or open the world with more slots.",
-        {{"rank", std::to_string(context.number())}});
+    const std::string rank = std::to_string(context.number());
+    if (slot == RankQueues::kNoMemory) {
+      throw Error(dfcclOutOfMemory,
+                  "Rank " + rank + " has " + std::to_string(context.queues().waiting()) +
+                      " runs that wait for their turn, and there is no memory for another.",
+                  "Wait for some of them (dfcclWait, dfcclPoll) before you submit more.", {{"rank", rank}});
+    }
+    if (context.backend().isInOrder()) {
+      throw Error(dfcclQueueFull,
+                  "Rank " + rank + " has as many runs queued or in flight as its queues hold, in a world that keeps " +
+                      "the order of submission.",
+                  "Try again after a completion (dfcclPoll, dfcclWait), or open the world with more slots.",
+                  {{"rank", rank}});
+    }
+    throw Error(dfcclQueueFull, "Rank " + rank + " has runs on their way on as many streams as there can be.",
+                "Try again after a completion (dfcclPoll, dfcclWait), or use fewer streams.", {{"rank", rank}});
   });
 }
 
@@ -90,8 +102,8 @@ inline dfcclResult_t queue(RankContext& context, const Registration& registratio
     return result;
   const uint32_t slot = context.queues().submit(registration.index, send, recv,
                                                 callback != nullptr ? callback : ignoreCompletion, args, windows);
-  if (slot == RankQueues::kFull) [[unlikely]]
-    return refuseFull(context);
+  if (!RankQueues::isTaken(slot)) [[unlikely]]
+    return refuseSubmission(context, slot);
   context.backend().ring();
   return dfcclSuccess;
 }
@@ -179,7 +191,7 @@ dfcclResult_t dfcclRunOnStream(const void* sendbuff, void* recvbuff, int collId,
     const uint32_t slot =
         context.backend().submitOnStream(context.number(), registration.index, sendbuff, recvbuff, stream,
                                          callback != nullptr ? callback : ignoreCompletion, callbackArgs, windows);
-    return slot == RankQueues::kFull ? refuseFull(context) : dfcclSuccess;
+    return RankQueues::isTaken(slot) ? dfcclSuccess : refuseSubmission(context, slot);
   });
 }
 

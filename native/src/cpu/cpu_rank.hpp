@@ -1,6 +1,7 @@
 #pragma once
 // One rank whose daemon runs in this process.
 #include <cstdint>
+#include <functional>
 
 #include "cpu/cpu_platform.hpp"
 #include "cpu/cpu_rank_memory.hpp"
@@ -18,8 +19,9 @@ struct RankStorage {
 
 class CpuRank : private detail::RankStorage, public RankQueues {
  public:
+  /// @param ring as RankQueues'
   CpuRank(uint32_t number, const RankLimits& limits, const scheduling::SchedulePolicy& policy,
-          const SharedTables& shared = {});
+          std::function<void()> ring, const SharedTables& shared = {});
 
   uint32_t number() const { return memory_.rank; }
   RankMemory& memory() { return memory_; }

@@ -30,25 +30,26 @@ namespace detail {
 
 void CpuRankTables::FreeAligned::operator()(void* p) const { std::free(p); }
 
+CpuRankTables::Block::Block(const RankLimits& limits)
+    : queue(limits.tasks),
+      savedQueue(limits.tasks),
+      takenRuns(slotsMade(limits)),
+      nextRun(slotsMade(limits)),
+      lastRun(limits.collectives) {}
+
 CpuRankTables::CpuRankTables(const RankLimits& limits, const SharedTables& shared)
-    : runTable(limits.completionSlots),
-      partsTable(limits.completionSlots),
+    : runTable(slotsMade(limits)),
+      partsTable(slotsMade(limits)),
       collectiveTable(shared.collectives == nullptr ? limits.collectives : 0),
       resultStores(limits.collectives),
       contextTable(limits.tasks),
       activeTable(limits.tasks, 0),
       blockTable(limits.grid),
-      blockTables(limits.grid),
       submissionMemory(allocateZeroed(SubmissionRing::bytes(limits.submissionSlots))),
-      completionMemory(allocateZeroed(CompletionOwnedSlots<>::bytes(limits.completionSlots))),
+      completionMemory(allocateZeroed(CompletionOwnedSlots<>::bytes(slotsMade(limits)))),
       feedMemory(allocateZeroed(BlockFeed::bytes(feedCapacity(limits), feedReaders(limits.grid)))) {
   for (uint32_t b = 0; b < limits.grid; ++b) {
-    Block& tables = blockTables[b];
-    tables.queue.resize(limits.tasks);
-    tables.savedQueue.resize(limits.tasks);
-    tables.takenRuns.resize(limits.completionSlots);
-    tables.nextRun.assign(limits.completionSlots, kNoRun);
-    tables.lastRun.assign(limits.collectives, kNoRun);
+    Block& tables = blockTables.emplace_back(limits);
     blockTable[b].queue = arrayOf(tables.queue);
     blockTable[b].savedQueue = arrayOf(tables.savedQueue);
     blockTable[b].takenRuns = arrayOf(tables.takenRuns);
@@ -69,7 +70,7 @@ CpuRankMemory::CpuRankMemory(uint32_t rankNumber, const RankLimits& rankLimits,
                  .control = shared.control == nullptr ? controlMemory : *shared.control,
                  .counters = counterMemory} {
   submissions = SubmissionRing::create(submissionMemory.get(), limits.submissionSlots);
-  completions = CompletionOwnedSlots<>::create(completionMemory.get(), limits.completionSlots);
+  completions = CompletionOwnedSlots<>::create(completionMemory.get(), slotsMade(limits));
   runs = arrayOf(runTable);
   partsAtEnd = arrayOf(partsTable);
   collectives =

@@ -5,6 +5,7 @@
 
 #include "dfccl/daemon/rank_memory.hpp"
 #include "reduce_copy/result_stores.hpp"
+#include "world/zeroed_table.hpp"
 
 namespace dfccl {
 
@@ -20,9 +21,11 @@ struct CpuRankTables {
   CpuRankTables(const RankLimits& limits, const SharedTables& shared);
 
   struct Block {
+    explicit Block(const RankLimits& limits);
     std::vector<QueueEntry> queue, savedQueue;
-    std::vector<RunAddresses> takenRuns;
-    std::vector<uint32_t> nextRun, lastRun;
+    ZeroedTable<RunAddresses> takenRuns;
+    // A block writes both of a run before it reads them.
+    ZeroedTable<uint32_t> nextRun, lastRun;
   };
   struct FreeAligned {
     void operator()(void* p) const;
@@ -32,8 +35,8 @@ struct CpuRankTables {
   Residency residencyMemory{};
   ControlRing controlMemory{};
   RankCounters counterMemory{};
-  std::vector<RunRecord> runTable;
-  std::vector<uint32_t> partsTable;
+  ZeroedTable<RunRecord> runTable;
+  ZeroedTable<uint32_t> partsTable;
   std::vector<CollectiveRecord> collectiveTable;
   std::vector<ResultStores> resultStores;
   std::vector<TaskContext> contextTable;

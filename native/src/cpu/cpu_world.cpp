@@ -40,7 +40,8 @@ CpuWorld::CpuWorld(const WorldOptions& options)
     }
     const SharedTables shared =
         segment == nullptr ? SharedTables{} : SharedTables{&segment->area(r).control, segment->records(r)};
-    ranks_.push_back(std::make_unique<CpuRank>(r, options.limits, policy, shared));
+    ranks_.push_back(std::make_unique<CpuRank>(
+        r, options.limits, policy, [this] { ring(); }, shared));
     locals_.push_back(ranks_.back().get());
     queues_.push_back(ranks_.back().get());
     table_[r].resize(options.limits.collectives);
@@ -105,8 +106,13 @@ void CpuWorld::afterStep(bool hasMoved) {
       const std::lock_guard lock(wakerMutex_);
       if (waker_) waker_(rank->number());
     }
+    rank->flush();
     if (backgroundDelivery_[rank->number()].load(order::relaxed) != 0) rank->deliver();
   }
+}
+
+void CpuWorld::flushAll() {
+  for (CpuRank* rank : locals_) rank->flush();
 }
 
 bool CpuWorld::hasUnseenWork() const {

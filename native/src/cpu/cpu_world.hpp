@@ -124,6 +124,7 @@ class CpuWorld : public Backend {
   bool hasUnseenWork() const;
   bool hasUnfinishedWork() const;
   void afterStep(bool hasMoved);
+  void flushAll();
   uint64_t progressStamp();
 
   Arena arena_;

@@ -1,4 +1,6 @@
 // What a world tells of its collectives, its members' progress, its counters and its memory.
+#include <algorithm>
+
 #include "cpu/cpu_world.hpp"
 
 namespace dfccl {
@@ -36,7 +38,10 @@ std::vector<MemberProgress> CpuWorld::explain(uint32_t rank, uint32_t index) {
       continue;
     }
     const CollectiveRecord& record = recordOf(group, m);
-    members.push_back({r, true, record.submittedRuns.load(order::acquire), record.finishedRuns.load(order::acquire)});
+    uint64_t submitted = record.submittedRuns.load(order::acquire);
+    // Also what waits for room, which its daemon hasn't heard of.
+    if (ranks_[r]) submitted = std::max(submitted, ranks_[r]->issuedOf(group.indexOf(m)));
+    members.push_back({r, true, submitted, record.finishedRuns.load(order::acquire)});
   }
   return members;
 }

@@ -93,10 +93,12 @@ bool WorkerPool::help(bool stepsIdle) {
   noteHelp();
   if (any) {
     world_.afterStep(true);
-  } else if (world_.isInOrder()) {
-    watchNowAndThen();
+    return true;
   }
-  return any;
+  // Room may have come by a step of somebody's who doesn't look for it.
+  world_.flushAll();
+  if (world_.isInOrder()) watchNowAndThen();
+  return false;
 }
 
 void WorkerPool::noteHelp() {
@@ -115,7 +117,11 @@ void WorkerPool::watchNowAndThen() {
 bool WorkerPool::helpRank(uint32_t rank) {
   noteHelp();
   const bool any = world_.rank(rank).step(threadPlatform());
-  if (any) world_.afterStep(true);
+  if (any) {
+    world_.afterStep(true);
+  } else {
+    world_.rank(rank).flush();
+  }
   return any;
 }
 

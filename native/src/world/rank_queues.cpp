@@ -1,46 +1,129 @@
 #include "world/rank_queues.hpp"
 
+#include <new>
+#include <utility>
+
 namespace dfccl {
 
-RankQueues::RankQueues(RankMemory& memory, const Atomic<uint64_t, Scope::device>* posted)
+RankQueues::RankQueues(RankMemory& memory, const Atomic<uint64_t, Scope::device>* posted, std::function<void()> ring)
     : submissions_(memory.submissions),
       completions_(memory.completions),
       control_(memory.control),
       posted_(posted),
+      ring_(std::move(ring)),
+      sharedSlots_(memory.limits.completionSlots),
+      keepsWaiting_(memory.limits.ownPlaces && memory.policy.streams == 0),
+      limit_(sharedSlots_),
       producer_(memory.submissions, kOwner),
       claimer_(memory.completions),
       poller_(memory.completions),
-      pending_(memory.limits.completionSlots),
+      pending_(slotsMade(memory.limits)),
       issuedRuns_(memory.limits.collectives),
-      takenRuns_(memory.limits.collectives) {}
+      formerRuns_(memory.limits.collectives),
+      takenRuns_(memory.limits.collectives),
+      backlog_(memory.limits.collectives),
+      vacated_(memory.limits.collectives) {}
+
+void RankQueues::lockQueue() {
+  while (producer_.tryReserve(0) == Reserve::busy) cpuPause();
+}
+
+void RankQueues::lockPoll() {
+  while (!pollLock_.tryLock()) cpuPause();
+}
+
+/// Gives the daemon a run. @pre There are a free slot and room for the entry. @return the slot.
+inline uint32_t RankQueues::write(uint32_t entry, Sqe sqe, RunCallback callback, void* argument) {
+  const uint32_t slot = claimer_.tryClaim();
+  pending_[slot] = {callback, argument, callback == nullptr};
+  sqe.flags |= control_.flagsOfEntry();
+  sqe.completionSlot = slot;
+  producer_.write(entry, sqe);
+  return slot;
+}
 
 uint32_t RankQueues::submit(uint32_t index, const void* send, void* recv, RunCallback callback, void* argument,
                             RunWindows windows, std::optional<PlaceOnLine> behind) {
-  Reserve reserved;
-  while ((reserved = producer_.tryReserve(1)) == Reserve::busy) cpuPause();  // another thread, or JavaScript
-  if (reserved == Reserve::full) return kFull;
-  const uint32_t slot = claimer_.tryClaim();
-  if (slot == kNoCompletionSlot) {
-    producer_.publish(0);
-    return kFull;
-  }
-  pending_[slot] = {callback, argument, callback == nullptr};
-  issuedRuns_[index].store(issuedRuns_[index].load(order::relaxed) + 1, order::relaxed);
-  tally_.noteIssued();
   Sqe sqe{};
   sqe.id = index;
-  sqe.flags = (behind ? kSqeBehindStream : 0) | control_.flagsOfEntry();
+  sqe.flags = behind ? kSqeBehindStream : 0;
   if (behind) sqe.run = sqeRunOfLine(behind->line, behind->number);
-  sqe.completionSlot = slot;
   sqe.sendAddress = reinterpret_cast<uint64_t>(send);
   sqe.recvAddress = reinterpret_cast<uint64_t>(recv);
   sqe.sendWindow = windows.send;
   sqe.recvWindow = windows.recv;
-  producer_.write(0, sqe);
+  Reserve reserved;
+  while ((reserved = producer_.tryReserve(1)) == Reserve::busy) cpuPause();  // another thread, or JavaScript
+  if (reserved == Reserve::full) [[unlikely]] {
+    lockQueue();
+    return submitBeyondSlots({sqe, callback, argument});
+  }
+  if (claimer_.claimedCount() >= limit_) [[unlikely]]
+    return submitBeyondSlots({sqe, callback, argument});
+  issuedRuns_[index].store(issuedRuns_[index].load(order::relaxed) + 1, order::relaxed);
+  tally_.noteIssued();
+  const uint32_t slot = write(0, sqe, callback, argument);
   producer_.publish(1);
   return slot;
 }
 
+/// None of an id's runs is with the daemon, or completed in its slot.
+bool RankQueues::isIdle(uint32_t index) const {
+  const uint64_t given = issuedRuns_[index].load(order::relaxed) - backlog_.sizeOf(index);
+  return takenRuns_[index].load(order::acquire) == given;  // A1
+}
+
+/// Under the queue's lock, which it gives back.
+[[gnu::cold, gnu::noinline]] uint32_t RankQueues::submitBeyondSlots(const SubmittedRun& run) {
+  const uint32_t index = run.sqe.id;
+  uint32_t entries = 0;
+  admit(entries);
+  uint32_t result = kFull;
+  const bool mayBegin = claimer_.claimedCount() < limit_ || (keepsWaiting_ && isIdle(index));
+  if (mayBegin && backlog_.sizeOf(index) == 0 && producer_.hasRoom(entries + 1)) {
+    result = write(entries++, run.sqe, run.callback, run.argument);
+  } else if (keepsWaiting_ && run.callback != nullptr) {
+    try {
+      backlog_.add(run);
+      result = kWaits;
+    } catch (const std::bad_alloc&) {
+      result = kNoMemory;
+    }
+  }
+  if (isTaken(result)) {
+    issuedRuns_[index].store(issuedRuns_[index].load(order::relaxed) + 1, order::relaxed);
+    tally_.noteIssued();
+  }
+  if (result == kWaits) {
+    noteWaiting();
+    if (backlog_.size() == 1 || isIdle(index)) seeVacated(index, entries);
+  }
+  producer_.publish(entries);  // its submitter rings
+  return result;
+}
+
+/// The first run that waits, or one that only the queue's room keeps waiting. Whoever frees a slot from here on sees
+/// that runs wait, and notes whose it was; what was freed before is seen here.
+void RankQueues::seeVacated(uint32_t index, uint32_t& entries) {
+  lockPoll();
+  if (isIdle(index)) vacated_.add(index);
+  pollLock_.unlock();
+  admit(entries);
+}
+
+void RankQueues::noteWaiting() {
+  waiting_.store(backlog_.size(), order::relaxed);
+  limit_ = backlog_.isEmpty() ? sharedSlots_ : 0;
+}
+
+/// The first of an id that waits. @return false: there is no room for its entry.
+bool RankQueues::admit(uint32_t index, uint32_t& entries) {
+  if (!producer_.hasRoom(entries + 1)) return false;
+  const SubmittedRun& run = backlog_.first(index);
+  write(entries++, run.sqe, run.callback, run.argument);
+  backlog_.pop(index);
+  return true;
+}
 bool RankQueues::submitExit() {
   Reserve reserved;
   while ((reserved = producer_.tryReserve(1)) == Reserve::busy) cpuPause();
@@ -53,8 +136,8 @@ bool RankQueues::submitExit() {
 }
 
 uint64_t RankQueues::overOf(uint32_t index) {
-  while (!pollLock_.tryLock()) cpuPause();
-  uint64_t over = takenRuns_[index].load(order::relaxed);
+  lockPoll();
+  uint64_t over = takenRuns_[index].load(order::relaxed) - formerRuns_[index].load(order::relaxed);
   const uint32_t used = completions_.header->used.load(order::relaxed);
   for (uint32_t slot = 0; slot < used; ++slot) {
     const uint64_t cqe = completions_.slots[slot].load(order::acquire);
@@ -74,19 +157,21 @@ bool RankQueues::takeCompletion(uint32_t slot, dfcclResult_t& status) {
   Atomic<uint64_t>& word = completions_.slots[slot];
   const uint64_t cqe = word.load(order::acquire);
   if (cqe == 0) return false;
-  while (!pollLock_.tryLock()) cpuPause();
+  lockPoll();
   word.store(0, order::relaxed);
   pending_[slot].isWaited = false;
   poller_.free(slot);
-  noteTaken(cqe);
+  noteFreed(cqe);
   taken_.store(taken_.load(order::relaxed) + 1, order::relaxed);
   pollLock_.unlock();
   tally_.noteDelivered(1);
+  flush();
   status = statusOf(cqe);
   return true;
 }
 
 bool RankQueues::hasClaimed() const {
+  if (waiting_.load(order::relaxed) + finishedCount_.load(order::relaxed) != 0) return true;
   const OwnedSlotsHeader& header = *completions_.header;
   // Claims, of free slots and of unused ones, less what was given back; given back first, so that none looks lost.
   const uint32_t freed = header.freed.load(order::acquire);
@@ -126,13 +211,16 @@ bool RankQueues::isDelivering() const {
 
 uint32_t RankQueues::deliverBatch() {
   if (!pollLock_.tryLock()) return 0;
-  struct Finished {
-    RunCallback callback;
-    void* argument;
-    dfcclResult_t status;
-  };
   Finished batch[kDeliveryBatch];
   uint32_t count = 0;
+  for (; !finished_.empty() && count < kDeliveryBatch; ++count) {
+    batch[count] = finished_.front();
+    finished_.pop_front();
+  }
+  if (count != 0) [[unlikely]] {
+    finishedCount_.store(finished_.size(), order::relaxed);
+    taken_.store(taken_.load(order::relaxed) + count, order::relaxed);
+  }
   const uint32_t slots = completions_.header->used.load(order::relaxed);
   for (uint32_t scanned = 0; scanned < slots && count < kDeliveryBatch && hasUndelivered(); ++scanned) {
     const uint32_t slot = cursor_;
@@ -143,16 +231,89 @@ uint32_t RankQueues::deliverBatch() {
     batch[count++] = {pending_[slot].callback, pending_[slot].argument, statusOf(cqe)};
     word.store(0, order::relaxed);
     poller_.free(slot);
-    noteTaken(cqe);
+    noteFreed(cqe);
     taken_.store(taken_.load(order::relaxed) + 1, order::relaxed);
   }
   pollLock_.unlock();
+  flush();  // the daemon goes on while the callbacks run
   const Delivery delivery{this, innermostDelivery};
   innermostDelivery = &delivery;
   for (uint32_t i = 0; i < count; ++i) batch[i].callback(batch[i].argument, batch[i].status);
   innermostDelivery = delivery.outer;
   tally_.noteDelivered(count);
   return count;
+}
+
+/// Whether flushBacklog() might find room. Any thread; what it overlooks, whoever makes room sees.
+bool RankQueues::mayAdmit() const {
+  const SubmissionRingHeader& ring = *submissions_.header;
+  if (ring.tail.load(order::relaxed) - ring.head.load(order::relaxed) >= submissions_.capacity) return false;
+  if (claimer_.claimedCount() < sharedSlots_ || vacated_.isSeenFilled()) return true;
+  // Of a GPU nobody knows without a look at all slots.
+  return posted_ == nullptr ||
+         posted_->load(order::acquire) != taken_.load(order::relaxed) + finishedCount_.load(order::relaxed);
+}
+
+void RankQueues::flushBacklog() {
+  lockQueue();
+  uint32_t entries = 0;
+  admit(entries);
+  if (!backlog_.isEmpty() && claimer_.claimedCount() >= sharedSlots_) {
+    lockPoll();
+    takeOffSlots();
+    pollLock_.unlock();
+    admit(entries);
+  }
+  producer_.publish(entries);
+  if (entries != 0) ring_();
+}
+
+/// Writes entries of what may begin: the oldest while there are shared slots, and the first of each id that has nothing
+/// under way. Under the queue's lock.
+void RankQueues::admit(uint32_t& entries) {
+  while (!backlog_.isEmpty() && claimer_.claimedCount() < sharedSlots_) {
+    if (!admit(backlog_.oldest().sqe.id, entries)) break;
+  }
+  if (!backlog_.isEmpty()) {
+    lockPoll();
+    while (!vacated_.isEmpty()) {
+      const uint32_t index = vacated_.last();
+      if (backlog_.sizeOf(index) != 0 && isIdle(index) && !admit(index, entries)) break;
+      vacated_.dropLast();
+    }
+    pollLock_.unlock();
+  }
+  noteWaiting();
+}
+
+/// Callbacks of what has completed come later: the slots are needed now.
+void RankQueues::takeOffSlots() {
+  const uint32_t slots = completions_.header->used.load(order::relaxed);
+  for (uint32_t scanned = 0; scanned < slots; ++scanned) {
+    if (posted_ != nullptr && posted_->load(order::acquire) == taken_.load(order::relaxed) + finished_.size()) break;
+    const uint32_t slot = cursor_;
+    cursor_ = cursor_ + 1 < slots ? cursor_ + 1 : 0;
+    Atomic<uint64_t>& word = completions_.slots[slot];
+    const uint64_t cqe = word.load(order::acquire);
+    if (cqe == 0 || pending_[slot].isWaited) continue;
+    try {
+      finished_.push_back({pending_[slot].callback, pending_[slot].argument, statusOf(cqe)});
+    } catch (const std::bad_alloc&) {
+      break;  // whoever delivers makes room too
+    }
+    word.store(0, order::relaxed);
+    poller_.free(slot);
+    noteFreed(cqe);
+  }
+  finishedCount_.store(finished_.size(), order::relaxed);
+}
+
+void RankQueues::noteFreed(uint64_t cqe) {
+  const auto index = static_cast<uint32_t>(cqe);
+  Atomic<uint64_t>& taken = takenRuns_[index];
+  taken.store(taken.load(order::relaxed) + 1, order::release);  // R1 -> A1: with the slot, which was freed before
+  if (waiting_.load(order::relaxed) != 0) [[unlikely]]
+    vacated_.add(index);
 }
 
 }  // namespace dfccl

@@ -1,19 +1,24 @@
 #pragma once
 // The host's ends of a rank's queues, whatever executes behind them: a daemon of this process or one on a GPU.
+//
+//   submit()  ->  [backlog]  ->  entry and slot  ->  daemon  ->  its slot  ->  [finished]  ->  callback
+//
+// Both lists in brackets are for those who submit more than there are slots (decision 27): a run is given to the daemon
+// while shared slots are free, or if none of its id is there. So every daemon has the first unfinished run of every id
+// that it was given, and whatever the orders of the ranks, some run is with all of its members.
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <optional>
-#include <vector>
 
 #include "dfccl/daemon/rank_memory.hpp"
 #include "dfccl/daemon/try_lock.hpp"
 #include "dfccl/status.h"
 #include "os/pause.hpp"
+#include "world/backlog.hpp"
 #include "world/run_tally.hpp"
 
 namespace dfccl {
-
-/// Called on completion with the user's argument; `status` is dfcclSuccess or dfcclAborted.
-using RunCallback = void (*)(void* argument, dfcclResult_t status);
 
 /// The windows that a run's buffers lie in (daemon/windows.hpp); 0: none, addresses mean the same to all members.
 struct RunWindows {
@@ -30,27 +35,46 @@ struct PlaceOnLine {
 class RankQueues {
  public:
   static constexpr uint32_t kFull = kNoCompletionSlot;
+  static constexpr uint32_t kNoMemory = kFull - 1;
+  static constexpr uint32_t kWaits = kFull - 2;
 
   /// @param memory whose queues these are. @param posted where the daemon counts what it has completed, if the host can
-  /// read that as fast as its own memory; else nullptr.
-  RankQueues(RankMemory& memory, const Atomic<uint64_t, Scope::device>* posted);
+  /// read that as fast as its own memory; else nullptr. @param ring wakes whoever steps or starts the daemon, if they
+  /// sleep: after entries were written that no submitter stands behind.
+  RankQueues(RankMemory& memory, const Atomic<uint64_t, Scope::device>* posted, std::function<void()> ring);
   RankQueues(const RankQueues&) = delete;
   RankQueues& operator=(const RankQueues&) = delete;
 
-  /// Queues one run. Any thread; nothing is waited for but the other submitters' few nanoseconds.
+  /// Takes one run. Any thread; nothing is waited for but the other submitters' few nanoseconds.
   /// @param callback nullptr: somebody will call takeCompletion().
-  /// @return The run's completion slot, or kFull: no entry or no slot is free now, nothing was queued.
+  /// @return The run's completion slot, or kWaits: it begins when its turn has come; it is as good as queued. Or
+  /// nothing was taken, because there is no memory to keep it (kNoMemory), or no slot where none may wait (kFull):
+  /// without a callback, and in worlds that keep the order of submission, where the next in order is the only one to
+  /// begin.
   /// @param behind where the stream is that the run is to wait for; nothing: it waits for none.
   uint32_t submit(uint32_t index, const void* send, void* recv, RunCallback callback, void* argument,
                   RunWindows windows = {}, std::optional<PlaceOnLine> behind = std::nullopt);
+  static constexpr bool isTaken(uint32_t slot) { return slot <= kWaits; }
   /// The entry after which the daemon leaves for good.
   bool submitExit();
+
+  /// Gives the daemon what waits, as far as there is room; takes completions off their slots if that makes room. Calls
+  /// nothing of the user's. To be called whenever the daemon may have read entries, and where nothing else is to do.
+  void flush() {
+    if (waiting_.load(order::relaxed) != 0 && mayAdmit()) [[unlikely]]
+      flushBacklog();
+  }
+  /// Runs that the daemon hasn't been given yet.
+  uint64_t waiting() const { return waiting_.load(order::relaxed); }
 
   /// Has the run that claimed `slot` completed? Frees the slot if so. For callers without a callback.
   bool takeCompletion(uint32_t slot, dfcclResult_t& status);
   /// Runs callbacks of what has completed, a bounded number of them, with no lock held: they may submit, deliver and
   /// step. @return how many; 0 also where another thread is at it.
-  uint32_t deliver() { return hasUndelivered() ? deliverBatch() : 0; }
+  uint32_t deliver() {
+    flush();
+    return hasUndelivered() ? deliverBatch() : 0;
+  }
   /// Completions that nobody has taken yet. Where the host can't tell: runs that may have completed.
   bool hasUndelivered() const {
     if (posted_ != nullptr) return posted_->load(order::seqCst) != taken_.load(order::relaxed);
@@ -63,30 +87,50 @@ class RankQueues {
   /// JavaScript sleeps until a completion is posted. @return whether it did; it doesn't any more.
   bool takeSleeper();
 
-  /// Runs that are queued, or whose callback has not returned yet.
+  /// Runs that were submitted, and whose callback has not returned yet.
   uint64_t inFlight() const { return tally_.inFlight(); }
   /// True in a callback of this rank's.
   bool isDelivering() const;
   /// Runs that have completed since the index was reset, whether somebody has taken that or not.
   uint64_t overOf(uint32_t index);
-  uint64_t issuedOf(uint32_t index) const { return issuedRuns_[index].load(order::relaxed); }
+  /// Runs that were submitted since then.
+  uint64_t issuedOf(uint32_t index) const {
+    return issuedRuns_[index].load(order::relaxed) - formerRuns_[index].load(order::relaxed);
+  }
+  /// Another collective is given the index. @pre The former's runs are over.
   void resetIssued(uint32_t index) {
-    issuedRuns_[index].store(0, order::relaxed);
-    takenRuns_[index].store(0, order::relaxed);
+    formerRuns_[index].store(issuedRuns_[index].load(order::relaxed), order::relaxed);
   }
 
  private:
-  uint32_t deliverBatch();
-  void noteTaken(uint64_t cqe) {
-    Atomic<uint64_t>& taken = takenRuns_[static_cast<uint32_t>(cqe)];
-    taken.store(taken.load(order::relaxed) + 1, order::relaxed);
-  }
-
   struct Pending {
-    RunCallback callback = nullptr;
-    void* argument = nullptr;
-    bool isWaited = false;  // somebody will call takeCompletion()
+    RunCallback callback;
+    void* argument;
+    bool isWaited;  // somebody will call takeCompletion()
   };
+  struct Finished {
+    RunCallback callback;
+    void* argument;
+    dfcclResult_t status;
+  };
+
+  // Under the submission queue's lock.
+  void lockQueue();
+  uint32_t write(uint32_t entry, Sqe sqe, RunCallback callback, void* argument);
+  uint32_t submitBeyondSlots(const SubmittedRun& run);
+  void seeVacated(uint32_t index, uint32_t& entries);
+  void admit(uint32_t& entries);
+  bool admit(uint32_t index, uint32_t& entries);
+  bool isIdle(uint32_t index) const;
+  void noteWaiting();
+
+  bool mayAdmit() const;
+  void flushBacklog();
+  uint32_t deliverBatch();
+  void lockPoll();
+  // Under pollLock_.
+  void takeOffSlots();
+  void noteFreed(uint64_t cqe);
 
   static constexpr uint32_t kDeliveryBatch = 32;
   static constexpr uint32_t kOwner = 1;  // of the queue's lock: all threads that submit here; JavaScript uses others
@@ -95,16 +139,26 @@ class RankQueues {
   CompletionOwnedSlots<> completions_;
   const ControlRing& control_;
   const Atomic<uint64_t, Scope::device>* posted_;
+  const std::function<void()> ring_;
+  const uint32_t sharedSlots_;
+  const bool keepsWaiting_;            // what exceeds the slots
+  uint32_t limit_;                     // runs in flight below which one is admitted at once: 0 while others wait
   EngineSubmissionProducer producer_;  // its fields, and what submit() writes, are guarded by the queue's lock
   CompletionOwnedSlots<>::Claimer claimer_;
   CompletionOwnedSlots<>::Poller poller_;
-  TryLock pollLock_;
-  std::vector<Pending> pending_;              // [completion slot]
-  std::vector<Atomic<uint64_t>> issuedRuns_;  // [index], through this class
-  std::vector<Atomic<uint64_t>> takenRuns_;   // [index]: completions whose slot was freed here; under pollLock_
+  TryLock pollLock_;                          // taken under the queue's lock or without; never the other way round
+  ZeroedTable<Pending> pending_;              // [completion slot]
+  ZeroedTable<Atomic<uint64_t>> issuedRuns_;  // [index], ever, through this class
+  ZeroedTable<Atomic<uint64_t>> formerRuns_;  // [index]: of them, those of former collectives
+  ZeroedTable<Atomic<uint64_t>> takenRuns_;   // [index], ever: runs whose slot was freed here; under pollLock_
   RunTally tally_;
-  Atomic<uint64_t> taken_;  // completions whose slot was freed; under pollLock_
-  uint32_t cursor_ = 0;     // where the next scan for completions begins
+  Atomic<uint64_t> taken_;         // completions that were delivered; under pollLock_
+  uint32_t cursor_ = 0;            // where the next scan for completions begins
+  Backlog backlog_;                // under the queue's lock
+  Atomic<uint64_t> waiting_;       // as many as it holds, for others to see
+  VacatedIds vacated_;             // while others wait: ids whose runs came to an end; under pollLock_
+  std::deque<Finished> finished_;  // completions whose slot was freed before their callback was called; under pollLock_
+  Atomic<uint64_t> finishedCount_;
 };
 
 }  // namespace dfccl

@@ -119,23 +119,6 @@ static void runs(void) {
   CHECK_OK(dfcclWait(ctx[1]));
 }
 
-static void queues(void) {
-  int queued = 0;
-  dfcclResult_t result;
-  while ((result = dfcclRun(a, a, 1, NULL, NULL, ctx[0])) == dfcclSuccess) queued++;
-  CHECK(result == dfcclQueueFull);
-  CHECK(strstr(dfcclGetLastError(), "as its queues hold") != NULL);
-  CHECK(queued >= 256);
-  for (int i = 0; i < queued; i++) {
-    while ((result = dfcclRun(b, b, 1, NULL, NULL, ctx[1])) == dfcclQueueFull) CHECK_OK(dfcclPoll(NULL, ctx[1]));
-    CHECK(result == dfcclSuccess);
-  }
-  CHECK_OK(dfcclWaitAll(ctx, 2));
-  CHECK_OK(dfcclRun(a, a, 1, NULL, NULL, ctx[0])); /* there is room again */
-  CHECK_OK(dfcclRun(b, b, 1, NULL, NULL, ctx[1]));
-  CHECK_OK(dfcclWaitAll(ctx, 2));
-}
-
 static void worlds(void) {
   dfcclWorldConfig_t config = DFCCL_WORLD_CONFIG_INIT;
   dfcclWorld_t none;
@@ -366,7 +349,6 @@ int main(void) {
   for (int r = 0; r < 2; r++) CHECK_OK(dfcclInitRank(world, r, &ctx[r]));
   registration();
   runs();
-  queues();
   worlds();
   sizes();
   scales();

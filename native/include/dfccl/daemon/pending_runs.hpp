@@ -106,7 +106,7 @@ class PendingRuns {
     if ((sqe.flags & kSqeBehindStream) == 0 || m_.lastOfId[sqe.id] != kNoPending) return false;
     const uint32_t line = sqeLine(sqe);
     if (m_.lines[line].first != kNoPending || !hasArrived(line, sqeNumber(sqe))) return false;
-    m_.opened[line].store(sqeNumber(sqe), order::relaxed);
+    noteOpened(line, sqeNumber(sqe));
     return true;
   }
 
@@ -166,15 +166,31 @@ class PendingRuns {
     return !isBefore(m_.arrived[line].load(P::kLook), number);
   }
 
+  /// Entries of a line may come in any order: a run that had no place when it was submitted comes later than those of
+  /// other ids. What its stream has come to stays so.
+  DFCCL_HD void noteOpened(uint32_t line, uint32_t number) const {
+    Atomic<uint32_t>& opened = m_.opened[line];
+    if (isBefore(opened.load(order::relaxed), number)) opened.store(number, order::relaxed);
+  }
+
   DFCCL_HD void putOnLine(uint32_t slot, uint32_t line, uint32_t number) {
     StreamLine& mine = m_.lines[line];
-    m_.runs[slot].number = number;
+    PendingRun& run = m_.runs[slot];
+    run.number = number;
     if (mine.first == kNoPending) {
+      mine.first = mine.last = slot;
+    } else if (!Rules::ordersLines || isBefore(m_.runs[mine.last].number, number)) {
+      m_.runs[mine.last].behind = slot;
+      mine.last = slot;
+    } else if (isBefore(number, m_.runs[mine.first].number)) {
+      run.behind = mine.first;
       mine.first = slot;
     } else {
-      m_.runs[mine.last].behind = slot;
+      uint32_t before = mine.first;
+      while (isBefore(m_.runs[m_.runs[before].behind].number, number)) before = m_.runs[before].behind;
+      run.behind = m_.runs[before].behind;
+      m_.runs[before].behind = slot;
     }
-    mine.last = slot;
     ++onLines_;
     if (lineCount_ <= line) lineCount_ = line + 1;
     isToLook_ = true;  // the stream may have come before its run was on the line
@@ -192,7 +208,7 @@ class PendingRuns {
       mine.first = run.behind;
       --onLines_;
       run.isOpen = 1;
-      m_.opened[line].store(run.number, order::relaxed);
+      noteOpened(line, run.number);
       if (run.isFirst) ready_ = slot;
       keep();
       return true;

@@ -24,11 +24,18 @@ namespace dfccl {
 struct RankLimits {
   uint32_t grid = 1;                // blocks of the daemon
   uint32_t submissionSlots = 4096;  // a power of two, <= 32768
-  uint32_t completionSlots = 4096;  // runs in flight
+  uint32_t completionSlots = 4096;  // runs in flight that any ids share
   uint32_t collectives = 4096;      // registered at the same time
   uint32_t tasks = 8192;            // program blocks of them, together
   uint32_t feedEntries = 0;         // of what the leader tells all blocks, a power of two; 0: see feedCapacity()
+  bool ownPlaces = true;  // false, the control: runs are refused once the shared slots are taken (decision 27)
 };
+
+/// Slots that are made: beside those that all runs share, each id has one of its own, so that its first unfinished run
+/// can always be in flight, whatever fills the others (decision 27). As many runs have records.
+constexpr uint32_t slotsMade(const RankLimits& limits) {
+  return std::bit_ceil(limits.completionSlots + limits.collectives);
+}
 
 /// A request of the host that is no run.
 struct ControlRequest {
@@ -193,8 +200,8 @@ struct RankMemory {
   Array<PostedProgress> posted{};  // [index], the host's memory: where it can't read `collectives`
 };
 
-/// Entries of the feed for these limits: every run in flight and every control request fits, so the leader waits for a
-/// slow block only when it would lap it.
+/// Entries of the feed for these limits: all runs in the shared slots and every control request fit, so the leader
+/// seldom waits for a slow block.
 constexpr uint32_t feedCapacity(const RankLimits& limits) {
   if (limits.feedEntries != 0) return limits.feedEntries;
   return std::bit_ceil(limits.completionSlots + ControlRing::kCapacity + 2);

@@ -39,6 +39,8 @@ struct AllRules {
   static constexpr bool waitsBehindItsId = true;
   /// What waits for a stream keeps no other id from beginning.
   static constexpr bool waitsApart = true;
+  /// Runs on a stream's line are taken in the order of their numbers, whatever the order in which they came.
+  static constexpr bool ordersLines = true;
   /// While a stream waits for a run, the daemon doesn't leave.
   static constexpr bool staysForStreams = true;
   /// A daemon says that it leaves before it looks whether a stream waits.

@@ -98,6 +98,12 @@ struct CompletionOwnedSlots {
       return slot;
     }
 
+    /// Slots that are claimed now; fewer may be so.
+    uint32_t claimedCount() const {
+      return queue_.header->claimed.load(order::relaxed) + queue_.header->used.load(order::relaxed) -
+             queue_.header->freed.load(order::relaxed);
+    }
+
     /// Slots that are free now; more may become so.
     uint32_t freeCount() const {
       return queue_.header->freed.load(order::relaxed) - queue_.header->claimed.load(order::relaxed) +

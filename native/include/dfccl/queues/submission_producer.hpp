@@ -21,14 +21,16 @@ class SubmissionProducer {
       return Reserve::busy;
     }
     tail_ = ring_.header->tail.load(order::relaxed);
-    if (tail_ + count - head_ > ring_.capacity) {
-      head_ = ring_.header->head.load(Orders::readHead);  // A2
-      if (tail_ + count - head_ > ring_.capacity) {
-        unlock();
-        return Reserve::full;
-      }
-    }
-    return Reserve::ok;
+    if (hasRoom(count)) return Reserve::ok;
+    unlock();
+    return Reserve::full;
+  }
+
+  /// Whether `count` entries can be written before the next publish(). @pre Between tryReserve() and publish().
+  bool hasRoom(uint32_t count) {
+    if (tail_ + count - head_ <= ring_.capacity) return true;
+    head_ = ring_.header->head.load(Orders::readHead);  // A2
+    return tail_ + count - head_ <= ring_.capacity;
   }
 
   /// Position of the first reserved entry.

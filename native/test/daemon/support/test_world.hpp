@@ -338,6 +338,7 @@ class TestWorld {
       case HostMistakes::Slot::owned:
         break;
     }
+    if (side.claimer.claimedCount() >= shape_.limits.completionSlots) return std::nullopt;
     const uint32_t slot = side.claimer.tryClaim();
     return slot == kNoCompletionSlot ? std::nullopt : std::optional(slot);
   }
