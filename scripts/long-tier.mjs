@@ -27,7 +27,7 @@ export const entries = [
     minutes: 90,
   },
   {
-    name: "a million runs in opposite orders with 16 slots, of 20,000 ids and of two; 3,000 random programs of what is outstanding",
+    name: "a million runs in opposite orders with 16 slots, of 5,000 ids and of two; 3,000 random programs of what is outstanding",
     command: ["ctest", "--test-dir", "build/release", "--output-on-failure", "-R", "^world/outstanding"],
     minutes: 20,
   },

@@ -121,8 +121,8 @@ uint32_t idAt(uint32_t r, uint32_t i, uint32_t ids) { return r % 2 == 0 ? i : id
 TEST_CASE("ids in opposite orders complete with sixteen slots") {
   for (const uint32_t ranks : {2u, 8u}) {
     for (const uint32_t workers : {0u, 1u}) {
-      const uint32_t ids = isLong() ? 20'000 : 2'000;
-      const uint64_t rounds = isLong() && ranks == 2 ? 50 : 3;
+      const uint32_t ids = isLong() ? 5'000 : 2'000;
+      const uint64_t rounds = isLong() && ranks == 2 ? 200 : 3;
       Sums sums(options(ranks, ids, workers), ids, rounds);
       for (uint64_t round = 0; round < rounds; ++round) {
         for (uint32_t r = 0; r < ranks; ++r) {
