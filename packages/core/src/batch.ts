@@ -1,29 +1,9 @@
 import { type InspectOptions, inspect } from "node:util";
 import { checkOptions, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
+import type * as api from "./api.js";
+import type { BatchOptions, CompletedRun, RegisteredCollective } from "./api.js";
 import { CollectiveAbortedError, RankLostError } from "./errors.js";
-import type { RegisteredCollective } from "./registered-collective.js";
 import { summary } from "./summary.js";
-
-/** One completed run, as an `onComplete` callback sees it. */
-export interface CompletedRun {
-  readonly collective: RegisteredCollective;
-  /** Position in the list that was submitted. */
-  readonly position: number;
-  /**
-   * - completed: the result is there.
-   * - aborted: some rank aborted the collective, or is gone.
-   * - refused: the run was never submitted, because a buffer was detached while it waited for room in the queue.
-   */
-  readonly status: "completed" | "aborted" | "refused";
-}
-
-export interface BatchOptions {
-  /**
-   * Called once for each run that ends, never before submit() has returned; runs whose completions are found together come in
-   * the order of submission. Runs that a closed or deadlocked world leaves behind don't end; awaiting the batch tells of those.
-   */
-  readonly onComplete?: (run: CompletedRun) => void;
-}
 
 const optionNames: OptionNames<BatchOptions> = { onComplete: true };
 
@@ -33,15 +13,12 @@ export function checkBatchOptions(options: BatchOptions): void {
 }
 
 /** @internal A run of the batch has completed, or (with a failure) never will. */
-export let completeRun: (batch: Batch, collective: RegisteredCollective, position: number, failure: unknown) => void;
+export let completeRun: (batch: LocalBatch, collective: RegisteredCollective, position: number, failure: unknown) => void;
 /** @internal Nothing more will come: the world was closed, or deadlocked in order. */
-export let failBatch: (batch: Batch, error: unknown) => void;
+export let failBatch: (batch: LocalBatch, error: unknown) => void;
 
-/**
- * Runs that were submitted together. `await` it, or use the callbacks: a Promise is made only if somebody asks. It settles
- * when the last run has ended, and rejects with the first failure.
- */
-export class Batch implements PromiseLike<void> {
+/** The class behind {@link Batch}. */
+export class LocalBatch implements api.Batch {
   #outstanding: number;
   #failure: unknown;
   #promise: Promise<void> | undefined;
@@ -55,7 +32,6 @@ export class Batch implements PromiseLike<void> {
 
   /** @internal */
   constructor(
-    /** Number of runs. */
     readonly size: number,
     onComplete: ((run: CompletedRun) => void) | undefined,
   ) {
@@ -71,7 +47,6 @@ export class Batch implements PromiseLike<void> {
     return summary("Batch", { size, pending }, options);
   }
 
-  /** Runs that have not completed yet. */
   get pending(): number {
     return this.#outstanding;
   }
@@ -121,6 +96,13 @@ export class Batch implements PromiseLike<void> {
     else this.#settle.reject(this.#failure);
   }
 }
+
+/**
+ * Told from other things by `instanceof`; a batch is made by `rank.submit()`.
+ * @alias
+ */
+export const Batch = LocalBatch;
+export type Batch = api.Batch;
 
 function statusOf(failure: unknown): CompletedRun["status"] {
   if (failure === undefined) return "completed";

@@ -1,10 +1,9 @@
 import type { Backend } from "./backend.js";
-import { CompletionPump } from "./completion-pump.js";
+import { CompletionPump, type PumpedRank } from "./completion-pump.js";
 import { ClosedError } from "./errors.js";
 import { callNative } from "./native-addon/native-error.js";
 import { type MemoryWindow, type NativeWorld, type NativeWorldOptions, nativeAddon } from "./native-addon/native-world.js";
 import { FlightRecorder } from "./processes/flight-recorder.js";
-import type { RankEngine } from "./rank-engine.js";
 
 export interface EngineOptions {
   readonly inOrder: boolean;
@@ -27,7 +26,7 @@ export class Engine {
   readonly window: MemoryWindow | undefined;
   readonly isJoined: boolean;
   /** This process's ranks. */
-  readonly ranks: RankEngine[] = [];
+  readonly ranks: PumpedRank[] = [];
   readonly pump: CompletionPump;
   readonly flightRecorder: FlightRecorder | undefined;
   isOpen = true;

@@ -1,7 +1,9 @@
 // What every error here is, and can be told by without another package.
 export { DfcclError, InvalidArgumentError, UnknownOptionError } from "@dfccl/primitives";
+export type { BatchOptions, CompletedRun, Rank, RegisteredCollective, RunOptions, RunRequest } from "./api.js";
 export { type Backend, type BackendChoice, type BufferOf, type CollectiveBuffer, type GpuReport, reportGpus } from "./backend.js";
-export { Batch, type BatchOptions, type CompletedRun } from "./batch.js";
+export { Batch } from "./batch.js";
+export type { CollectiveFacts } from "./collective-facts.js";
 export type { CollectiveOptions } from "./collective-options.js";
 export type { BlockCounters, RankCounters } from "./counters.js";
 export { DeviceBuffer, type HostElements } from "./device-buffer.js";
@@ -25,8 +27,5 @@ export { describeTransport, type JoinOptions, joinWorld, type Launch, NotLaunche
 export type { JoinedRank } from "./processes/joined-rank.js";
 export { makeFolder } from "./processes/make-folder.js";
 export { writeFlightRecord } from "./processes/write-flight-record.js";
-export type { Rank } from "./rank.js";
-export type { CollectiveFacts, RegisteredCollective, RunOptions } from "./registered-collective.js";
-export type { RunRequest } from "./submitter.js";
 export { openWorld, World } from "./world.js";
 export type { WorldOptions } from "./world-options.js";

@@ -1,19 +1,21 @@
-import type { RegisteredCollective } from "./registered-collective.js";
+/** What an aborted run was one of. */
+export interface Quarantined {
+  /** Whether no rank touches its buffers any more. */
+  isQuarantineOver(): boolean;
+}
 
 /**
  * Buffers of aborted runs. An abort ends a run at once, while other ranks may still be reading or writing its buffers; they
  * must not be collected before every rank has let go of them.
  */
 export class Quarantine {
-  private readonly held = new Map<RegisteredCollective, unknown[]>();
-
-  constructor(private readonly isOver: (collective: RegisteredCollective) => boolean) {}
+  private readonly held = new Map<Quarantined, unknown[]>();
 
   get isEmpty(): boolean {
     return this.held.size === 0;
   }
 
-  has(collective: RegisteredCollective): boolean {
+  has(collective: Quarantined): boolean {
     return this.held.has(collective);
   }
 
@@ -22,7 +24,7 @@ export class Quarantine {
   }
 
   /** Holds the buffers of a run of this collective. */
-  hold(collective: RegisteredCollective, send: unknown, recv: unknown): void {
+  hold(collective: Quarantined, send: unknown, recv: unknown): void {
     const buffers = this.held.get(collective);
     if (buffers === undefined) this.held.set(collective, [send, recv]);
     else buffers.push(send, recv);
@@ -31,7 +33,7 @@ export class Quarantine {
   /** Lets go of what no rank touches any more. */
   release(): void {
     for (const collective of this.held.keys()) {
-      if (this.isOver(collective)) this.held.delete(collective);
+      if (collective.isQuarantineOver()) this.held.delete(collective);
     }
   }
 

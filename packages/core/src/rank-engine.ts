@@ -1,16 +1,17 @@
-import type { Batch } from "./batch.js";
+import type { RunRequest } from "./api.js";
+import type { LocalBatch } from "./batch.js";
 import type { PumpedRank } from "./completion-pump.js";
-import { DeviceBuffer, type DeviceOwner, rootOf } from "./device-buffer.js";
+import { DeviceBuffer, rootOf } from "./device-buffer.js";
 import type { Engine } from "./engine.js";
 import { givenUp } from "./errors.js";
 import { Quarantine } from "./quarantine.js";
 import { RankQueues } from "./rank-queues.js";
-import { type RegisteredCollective, registrationOf } from "./registered-collective.js";
+import type { RegisteringRank } from "./registration.js";
 import { RunTable } from "./run-table.js";
-import { type RunRequest, Submitter } from "./submitter.js";
+import { Submitter } from "./submitter.js";
 
 /** One rank's side of the engine: its queues, and the runs in them. */
-export class RankEngine implements PumpedRank, DeviceOwner {
+export class RankEngine implements PumpedRank, RegisteringRank {
   readonly queues: RankQueues;
   readonly quarantine: Quarantine;
   private readonly runs: RunTable;
@@ -22,24 +23,21 @@ export class RankEngine implements PumpedRank, DeviceOwner {
   ) {
     const { native } = engine;
     this.queues = new RankQueues(native.memory(number));
-    this.quarantine = new Quarantine((collective) => native.isQuarantineOver(number, registrationOf(collective).handle));
-    this.runs = new RunTable(this.queues, this.quarantine, (collective) => {
-      const { handle } = registrationOf(collective);
-      return givenUp(collective, native.lostRanks(number, handle), native.whyAborted(number, handle));
-    });
+    this.quarantine = new Quarantine();
+    this.runs = new RunTable(this.queues, this.quarantine, ({ name, facts, handle }) =>
+      givenUp({ name, ranks: facts.ranks }, native.lostRanks(number, handle), native.whyAborted(number, handle)),
+    );
     this.submitter = new Submitter(this.queues, this.runs, () => native.ring());
     engine.ranks.push(this);
   }
 
-  private readonly isOurs = (collective: RegisteredCollective): boolean => registrationOf(collective).rank === this;
-
   /** @throws {InvalidArgumentError}, {BufferError}, {ClosedError} before anything is submitted. */
   check(requests: readonly RunRequest[]): void {
-    this.submitter.check(requests, this.isOurs);
+    this.submitter.check(requests, this);
   }
 
   /** @pre check(requests) has just passed. */
-  submit(batch: Batch, requests: readonly RunRequest[]): void {
+  submit(batch: LocalBatch, requests: readonly RunRequest[]): void {
     this.submitter.submit(batch, requests);
     this.engine.pump.kick();
   }

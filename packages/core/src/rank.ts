@@ -1,7 +1,8 @@
 import { type InspectOptions, inspect } from "node:util";
 import { collectiveCode, type DataType, dataTypeCode, InvalidArgumentError, reduceOpCode, typedArrayOf } from "@dfccl/primitives";
+import type { Batch, BatchOptions, Rank, RegisteredCollective, RunRequest, World } from "./api.js";
 import type { Backend, BufferOf } from "./backend.js";
-import { Batch, type BatchOptions, checkBatchOptions } from "./batch.js";
+import { checkBatchOptions, LocalBatch } from "./batch.js";
 import { noteAllocated } from "./buffer-address.js";
 import { bytesOfBuffer } from "./buffer-bytes.js";
 import { type CollectiveOptions, completeOptions } from "./collective-options.js";
@@ -13,25 +14,23 @@ import { callNative, typedError } from "./native-addon/native-error.js";
 import { nativeAddon } from "./native-addon/native-world.js";
 import { chooseProgram, encodeOnce } from "./program-choice.js";
 import { RankEngine } from "./rank-engine.js";
-import { RegisteredCollective } from "./registered-collective.js";
+import { LocalCollective } from "./registered-collective.js";
 import { Registration } from "./registration.js";
 import { bufferLengths } from "./run-check.js";
-import type { RunRequest } from "./submitter.js";
 import { summary } from "./summary.js";
 import { checkTimeout } from "./timeout.js";
-import type { World } from "./world.js";
 
 const noOptions: BatchOptions = {};
 
 /** @internal */
 export let engineOfRank: (rank: Rank<Backend>) => RankEngine;
 
-/** One rank of a world, which lives in this process. */
-export class Rank<B extends Backend = "cpu"> {
+/** The class behind {@link Rank}. */
+export class LocalRank<B extends Backend = "cpu"> implements Rank<B> {
   readonly #own: RankEngine;
 
   static {
-    engineOfRank = (rank) => rank.#own;
+    engineOfRank = (rank) => (rank as LocalRank<Backend>).#own;
   }
 
   /** @internal */
@@ -43,13 +42,6 @@ export class Rank<B extends Backend = "cpu"> {
     this.#own = new RankEngine(engine, number);
   }
 
-  /**
-   * Registers a collective on this rank; other ranks do the same, in any order, also while collectives run. Never waits
-   * for them: a run may be submitted at once and is held until every rank has registered.
-   * @throws {InvalidArgumentError} for a value out of range; {@link RegistrationMismatchError} where another rank registered
-   *   the id differently; {@link EngineError} ALREADY_REGISTERED, INVALID_PROGRAM, OUT_OF_MEMORY; ProgramError for a program of
-   *   the caller's own that can't be proven.
-   */
   register(options: CollectiveOptions): RegisteredCollective {
     const { engine, number } = this.#own;
     engine.requireOpen();
@@ -95,14 +87,9 @@ export class Rank<B extends Backend = "cpu"> {
     const lengths = bufferLengths(collective, count, ranks.length, member, root, customSegments);
     engine.pump.kick();
     const placements = program ?? { ...engine.native.placements(number, handle), usesDirect: true };
-    return new RegisteredCollective(this, new Registration(this.#own, handle, facts, lengths, placements));
+    return new LocalCollective(this, new Registration(this.#own, handle, facts, lengths, placements));
   }
 
-  /**
-   * Zeroed memory for buffers, which other processes of the world can reach. On a CPU a typed array, page-aligned and outside the
-   * JavaScript heap; on a GPU a {@link DeviceBuffer}.
-   * @throws {InvalidArgumentError}; {@link EngineError} OUT_OF_MEMORY.
-   */
   allocate<T extends DataType>(dataType: T, length: number): BufferOf<B, T> {
     const { engine } = this.#own;
     engine.requireOpen();
@@ -114,25 +101,15 @@ export class Rank<B extends Backend = "cpu"> {
     return new (typedArrayOf(dataType))(buffer, 0, length) as BufferOf<B, T>;
   }
 
-  /**
-   * Submits many runs at once: one publication for all of them, and no call into the engine. Where the queue is full, the
-   * rest waits here and follows as completions make room; nothing is lost and nothing blocks.
-   * @returns the batch: `await` it, or pass `onComplete`.
-   * @throws {InvalidArgumentError}, {@link BufferError}, {@link ClosedError} before anything is submitted.
-   */
   submit(requests: readonly RunRequest[], options: BatchOptions = noOptions): Batch {
     this.#own.engine.requireOpen();
     if (options !== noOptions) checkBatchOptions(options);
     this.#own.check(requests);
-    const batch = new Batch(requests.length, options.onComplete);
+    const batch = new LocalBatch(requests.length, options.onComplete);
     if (requests.length > 0) this.#own.submit(batch, requests);
     return batch;
   }
 
-  /**
-   * Device synchronization, as cudaDeviceSynchronize is one: resolves when the daemon that is resident now has left. Safe
-   * anywhere, because a daemon that is stuck leaves of its own accord; the collectives that it held go on afterwards.
-   */
   async synchronize(): Promise<void> {
     const { engine, number } = this.#own;
     engine.requireOpen();
@@ -148,12 +125,6 @@ export class Rank<B extends Backend = "cpu"> {
     }
   }
 
-  /**
-   * The same, blocking this thread and stepping the engine meanwhile.
-   * @param timeoutMs - default: none.
-   * @returns false if the time ran out first.
-   * @throws {DeadlockError} in an in-order world that can't go on.
-   */
   synchronizeBlocking(timeoutMs?: number): boolean {
     const { engine, number } = this.#own;
     engine.requireOpen();
@@ -177,14 +148,12 @@ export class Rank<B extends Backend = "cpu"> {
     }
   }
 
-  /** On a GPU, of each block as it was at the end of its last stay. */
   counters(): RankCounters {
     const { engine, number } = this.#own;
     engine.requireOpen();
     return readCounters(engine.native, number);
   }
 
-  /** Runs in flight or waiting to be submitted. */
   get pendingRuns(): number {
     return this.#own.pendingRuns;
   }

@@ -1,46 +1,26 @@
 import { type InspectOptions, inspect } from "node:util";
 import { type Collective, checkOptions, type DataType, type OptionNames, type ReduceOp } from "@dfccl/primitives";
 import { checkSignal } from "./abort-signal.js";
+import type { Rank, RegisteredCollective, RunOptions } from "./api.js";
 import type { Backend, CollectiveBuffer } from "./backend.js";
 import { CollectiveAbortedError, CollectiveTimeoutError, EngineError } from "./errors.js";
 import { callNative } from "./native-addon/native-error.js";
 import type { MemberProgress, NativeWorld } from "./native-addon/native-world.js";
-import type { Rank } from "./rank.js";
 import type { Registration } from "./registration.js";
 import { summary } from "./summary.js";
 import { checkTimeout } from "./timeout.js";
 
 const driveMicros = 50;
 
-export interface RunOptions {
-  /** Reject after so many milliseconds. The run stays in flight: it completes when the missing ranks come. */
-  readonly timeoutMs?: number;
-  /** Aborting the signal aborts the collective on all ranks. */
-  readonly signal?: AbortSignal;
-}
-
 const runOptionNames: OptionNames<RunOptions> = { timeoutMs: true, signal: true };
-
-/** What was registered, with defaults filled in. */
-export interface CollectiveFacts {
-  readonly id: number;
-  readonly collective: Collective;
-  readonly dataType: DataType;
-  readonly op: ReduceOp;
-  /** Elements of a segment. */
-  readonly count: number;
-  readonly root: number;
-  readonly ranks: readonly number[];
-  readonly priority: number;
-}
 
 /** @internal What the engine knows a collective by; whatever else stands for one throws. */
 export let registrationOf: (collective: RegisteredCollective) => Registration;
 /** @internal */
 export let isRegisteredCollective: (value: unknown) => value is RegisteredCollective;
 
-/** A collective that one rank has registered; made by `rank.register()`. Runs of it execute in the order of submission. */
-export class RegisteredCollective implements CollectiveFacts, Disposable {
+/** The class behind {@link RegisteredCollective}. */
+export class LocalCollective implements RegisteredCollective {
   readonly id: number;
   readonly collective: Collective;
   readonly dataType: DataType;
@@ -49,13 +29,12 @@ export class RegisteredCollective implements CollectiveFacts, Disposable {
   readonly root: number;
   readonly ranks: readonly number[];
   readonly priority: number;
-  /** This rank's position in `ranks`. */
   readonly member: number;
   readonly #own: Registration;
 
   static {
-    registrationOf = (collective) => collective.#own;
-    isRegisteredCollective = (value): value is RegisteredCollective => typeof value === "object" && value !== null && #own in value;
+    registrationOf = (collective) => (collective as LocalCollective).#own;
+    isRegisteredCollective = (value): value is LocalCollective => typeof value === "object" && value !== null && #own in value;
   }
 
   /** @internal */
@@ -76,7 +55,6 @@ export class RegisteredCollective implements CollectiveFacts, Disposable {
     this.member = registration.member;
   }
 
-  /** "all-reduce 7 on rank 0", for messages. */
   get name(): string {
     return this.#own.name;
   }
@@ -87,13 +65,6 @@ export class RegisteredCollective implements CollectiveFacts, Disposable {
     return summary("RegisteredCollective", { id, collective, dataType, op, count, root, ranks, priority, rank: rank.number }, options);
   }
 
-  /**
-   * Submits one run.
-   * @param send - elements to send, as many as the collective takes; leave out where this rank sends none.
-   * @param recv - where the result goes; the same view again for in place.
-   * @returns when the result is there and no other rank touches these buffers any more.
-   * @throws {BufferError} at once; {@link CollectiveTimeoutError}, {@link CollectiveAbortedError}, DeadlockError later.
-   */
   async run(send?: CollectiveBuffer | null, recv?: CollectiveBuffer | null, options: RunOptions = {}): Promise<void> {
     checkOptions("options", options, runOptionNames, "an object such as { timeoutMs: 5000 }");
     const { timeoutMs, signal } = options;
@@ -132,37 +103,24 @@ export class RegisteredCollective implements CollectiveFacts, Disposable {
     }
   }
 
-  /** Which ranks have registered it, and how many runs each has submitted and finished. */
   explain(): readonly MemberProgress[] {
     return this.#ask((native, rank, handle) => native.explain(rank, handle));
   }
 
-  /**
-   * Gives the collective up on all ranks, at once: runs in flight and later ones fail with {@link CollectiveAbortedError}
-   * until every rank has unregistered and registered it again. Buffers stay in use until {@link quarantine} resolves.
-   */
   abort(): void {
     this.#ask((native, rank, handle) => native.abort(rank, handle));
     this.#own.rank.engine.pump.kick();
   }
 
-  /** Resolves when, after an abort, no rank touches the buffers any more. */
   async quarantine(): Promise<void> {
     this.#own.requireOpen();
     await this.#own.rank.engine.pump.until(() => this.#own.isQuarantineOver());
   }
 
-  /** Bytes that the registration takes on this rank, connectors and scratch memory included. */
   memoryBytes(): number {
     return this.#ask((native, rank, handle) => native.memoryUse(rank, handle));
   }
 
-  /**
-   * Frees what the registration holds on this rank. Twice is fine. Once a run of it has completed here, all ranks have
-   * registered the id, and each may register it anew when it likes. A registration that is given back before the others
-   * have come is as if it had not been: theirs will go with this rank's next.
-   * @throws {EngineError} IN_USE while runs are in flight or their completions aren't delivered.
-   */
   unregister(): void {
     const registration = this.#own;
     if (!registration.isOpen) return;
@@ -176,7 +134,7 @@ export class RegisteredCollective implements CollectiveFacts, Disposable {
       });
     }
     // Afterwards nobody could tell when the buffers of aborted runs are free. The engine needs some microseconds for it.
-    while (rank.quarantine.has(this) && !registration.isQuarantineOver()) rank.engine.native.drive(driveMicros);
+    while (rank.quarantine.has(registration) && !registration.isQuarantineOver()) rank.engine.native.drive(driveMicros);
     rank.quarantine.release();
     callNative(() => rank.engine.native.unregister(rank.number, handle, issuedRuns));
     registration.close();

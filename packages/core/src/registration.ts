@@ -1,14 +1,27 @@
 import { byteSizeOf } from "@dfccl/primitives";
 import type { CollectiveBuffer } from "./backend.js";
-import { DeviceBuffer, windowOf } from "./device-buffer.js";
+import type { CollectiveFacts } from "./collective-facts.js";
+import { DeviceBuffer, type DeviceOwner, windowOf } from "./device-buffer.js";
+import type { Engine } from "./engine.js";
 import { ClosedError } from "./errors.js";
 import { callNative } from "./native-addon/native-error.js";
-import type { RankEngine } from "./rank-engine.js";
-import type { CollectiveFacts } from "./registered-collective.js";
+import type { Quarantine, Quarantined } from "./quarantine.js";
 import { type BufferLengths, checkBuffer, checkDeviceBuffer, checkPlacement, checkReach } from "./run-check.js";
 
+/**
+ * Words that say where a run's buffers lie: the address of the one that it sends, of the one that it receives into, and their
+ * windows as RankQueues.write() takes them.
+ */
+export const runAddressWords = 3;
+
+/** What a registration needs of its rank. */
+export interface RegisteringRank extends DeviceOwner {
+  readonly engine: Engine;
+  readonly quarantine: Quarantine;
+}
+
 /** What the engine needs of a registered collective: its number there, its runs, and where their buffers lie. */
-export class Registration {
+export class Registration implements Quarantined {
   /** "all-reduce 7 on rank 0", for messages. */
   readonly name: string;
   readonly member: number;
@@ -16,11 +29,6 @@ export class Registration {
   issuedRuns = 0;
   /** Of them, those that have ended and been delivered. */
   deliveredRuns = 0;
-  /** Addresses of the run being submitted: set by prepare(), so that the hot path makes no objects. */
-  sendAddress = 0;
-  recvAddress = 0;
-  /** As RankQueues.write() takes them. */
-  windows = 0;
   private isRegistered = true;
   // The buffers that were checked last; none before the first run and after close().
   private isChecked = false;
@@ -28,9 +36,12 @@ export class Registration {
   private lastRecv: CollectiveBuffer | undefined | null;
   private lastSendBytes = 0;
   private lastRecvBytes = 0;
+  private lastSendAddress = 0;
+  private lastRecvAddress = 0;
+  private lastWindows = 0;
 
   constructor(
-    readonly rank: RankEngine,
+    readonly rank: RegisteringRank,
     /** The engine's number for it. */
     readonly handle: number,
     readonly facts: CollectiveFacts,
@@ -63,11 +74,20 @@ export class Registration {
     return callNative(() => this.rank.engine.native.isQuarantineOver(this.rank.number, this.handle));
   }
 
-  /** Checks the buffers of one run; their addresses are then in sendAddress and recvAddress. */
-  prepare(send: CollectiveBuffer | undefined | null, recv: CollectiveBuffer | undefined | null): void {
+  /**
+   * Checks the buffers of one run.
+   * @param addresses - where the run's words go, from `at` on: the caller's, so that the hot path makes no objects.
+   */
+  prepare(send: CollectiveBuffer | undefined | null, recv: CollectiveBuffer | undefined | null, addresses: Float64Array, at: number): void {
     // The same buffers again, as in a training loop. A detached one has no bytes left, so it doesn't pass for the same.
     const isKnown = this.isChecked && send === this.lastSend && recv === this.lastRecv;
-    if (isKnown && bytesOf(send) === this.lastSendBytes && bytesOf(recv) === this.lastRecvBytes) return;
+    if (!isKnown || bytesOf(send) !== this.lastSendBytes || bytesOf(recv) !== this.lastRecvBytes) this.renew(send, recv);
+    addresses[at] = this.lastSendAddress;
+    addresses[at + 1] = this.lastRecvAddress;
+    addresses[at + 2] = this.lastWindows;
+  }
+
+  private renew(send: CollectiveBuffer | undefined | null, recv: CollectiveBuffer | undefined | null): void {
     this.check(send, recv);
     this.isChecked = true;
     this.lastSend = send;
@@ -96,10 +116,10 @@ export class Registration {
       this.member,
       this.program,
     );
-    this.sendAddress = sendAddress;
-    this.recvAddress = recvAddress;
-    this.windows = lengths.send === 0 ? 0 : windowOfBuffer(send);
-    if (lengths.recv !== 0) this.windows += windowOfBuffer(recv) * 0x10000;
+    this.lastSendAddress = sendAddress;
+    this.lastRecvAddress = recvAddress;
+    this.lastWindows = lengths.send === 0 ? 0 : windowOfBuffer(send);
+    if (lengths.recv !== 0) this.lastWindows += windowOfBuffer(recv) * 0x10000;
   }
 }
 

@@ -1,8 +1,10 @@
+import type { RegisteredCollective } from "./api.js";
 import type { CollectiveBuffer } from "./backend.js";
-import { type Batch, completeRun, failBatch } from "./batch.js";
+import { completeRun, failBatch, type LocalBatch } from "./batch.js";
 import type { Quarantine } from "./quarantine.js";
 import { cqeCompleted, type RankQueues } from "./rank-queues.js";
-import { type RegisteredCollective, registrationOf } from "./registered-collective.js";
+import { registrationOf } from "./registered-collective.js";
+import type { Registration } from "./registration.js";
 
 type Buffer = CollectiveBuffer | null | undefined;
 
@@ -12,7 +14,7 @@ type Buffer = CollectiveBuffer | null | undefined;
  */
 export class RunTable {
   private readonly collectives: (RegisteredCollective | undefined)[];
-  private readonly batches: (Batch | undefined)[];
+  private readonly batches: (LocalBatch | undefined)[];
   private readonly positions: Int32Array;
   // Held so that the memory stays alive while the engine may touch it.
   private readonly sends: Buffer[];
@@ -29,11 +31,11 @@ export class RunTable {
   constructor(
     private readonly queues: RankQueues,
     private readonly quarantine: Quarantine,
-    private readonly whyGivenUp: (collective: RegisteredCollective) => unknown,
+    private readonly whyGivenUp: (registration: Registration) => unknown,
   ) {
     const count = queues.completionSlots;
     this.collectives = new Array<RegisteredCollective | undefined>(count).fill(undefined);
-    this.batches = new Array<Batch | undefined>(count).fill(undefined);
+    this.batches = new Array<LocalBatch | undefined>(count).fill(undefined);
     this.positions = new Int32Array(count);
     this.sends = new Array<Buffer>(count).fill(undefined);
     this.recvs = new Array<Buffer>(count).fill(undefined);
@@ -51,7 +53,7 @@ export class RunTable {
     return this.sends.some(holds) || this.recvs.some(holds);
   }
 
-  add(slot: number, collective: RegisteredCollective, batch: Batch, position: number, send: Buffer, recv: Buffer): void {
+  add(slot: number, collective: RegisteredCollective, batch: LocalBatch, position: number, send: Buffer, recv: Buffer): void {
     this.collectives[slot] = collective;
     this.batches[slot] = batch;
     this.positions[slot] = position;
@@ -74,14 +76,15 @@ export class RunTable {
       const collective = this.collectives[slot];
       const batch = this.batches[slot];
       if (collective === undefined || batch === undefined) continue;
+      const registration = registrationOf(collective);
       let failure: unknown;
       if (doneStatuses[i] !== cqeCompleted) {
-        failure = this.whyGivenUp(collective);
-        this.quarantine.hold(collective, this.sends[slot], this.recvs[slot]);
+        failure = this.whyGivenUp(registration);
+        this.quarantine.hold(registration, this.sends[slot], this.recvs[slot]);
       }
       this.clear(slot);
       queues.freeSlot(slot);
-      registrationOf(collective).deliveredRuns += 1;
+      registration.deliveredRuns += 1;
       completeRun(batch, collective, this.positions[slot] ?? 0, failure);
     }
     queues.publishFreed();

@@ -1,20 +1,14 @@
 import { InvalidArgumentError } from "@dfccl/primitives";
-import type { CollectiveBuffer } from "./backend.js";
-import { type Batch, completeRun, failBatch } from "./batch.js";
+import type { RegisteredCollective, RunRequest } from "./api.js";
+import { completeRun, failBatch, type LocalBatch } from "./batch.js";
 import type { RankQueues } from "./rank-queues.js";
-import { isRegisteredCollective, type RegisteredCollective, registrationOf } from "./registered-collective.js";
+import { isRegisteredCollective, registrationOf } from "./registered-collective.js";
+import { type RegisteringRank, runAddressWords } from "./registration.js";
 import type { RunTable } from "./run-table.js";
-
-/** One run: the collective, its send buffer and its receive buffer (either may be missing where the rank has none). */
-export type RunRequest = readonly [
-  collective: RegisteredCollective,
-  send?: CollectiveBuffer | null | undefined,
-  recv?: CollectiveBuffer | null | undefined,
-];
 
 /** Runs of one batch that are still to be written. */
 interface Pending {
-  readonly batch: Batch;
+  readonly batch: LocalBatch;
   readonly requests: readonly RunRequest[];
   /** What comes before this in the batch: a request's position is its index here plus this. */
   readonly offset: number;
@@ -24,9 +18,8 @@ interface Pending {
 /** Writes a rank's runs into its queue, and keeps what doesn't fit until there is room. */
 export class Submitter {
   private readonly backlog: Pending[] = [];
-  // Addresses of the runs being submitted, two each. Kept between calls, so that a submission makes no objects.
-  private addresses = new Float64Array(128);
-  private windows = new Float64Array(64); // the same, one each
+  // Where the buffers of the runs lie that are being submitted. Kept between calls, so that a submission makes no objects.
+  private addresses = new Float64Array(64 * runAddressWords);
 
   constructor(
     private readonly queues: RankQueues,
@@ -39,32 +32,28 @@ export class Submitter {
     return this.backlog.reduce((sum, { requests, next }) => sum + requests.length - next, 0);
   }
 
-  /** @throws {InvalidArgumentError}, {BufferError}, {ClosedError} before anything is submitted. */
-  check(requests: readonly RunRequest[], isOurs: (collective: RegisteredCollective) => boolean): void {
+  /**
+   * @param rank - whose collectives they have to be.
+   * @throws {InvalidArgumentError}, {BufferError}, {ClosedError} before anything is submitted.
+   */
+  check(requests: readonly RunRequest[], rank: RegisteringRank): void {
     // A number has no length, and a batch of so many runs would never end.
     if (!Array.isArray(requests)) throw new InvalidArgumentError("requests", requests, "a list of [collective, send, recv]");
     const count = requests.length;
-    if (2 * count > this.addresses.length) {
-      this.addresses = new Float64Array(4 * count);
-      this.windows = new Float64Array(2 * count);
-    }
-    const { addresses, windows } = this;
+    if (count * runAddressWords > this.addresses.length) this.addresses = new Float64Array(2 * count * runAddressWords);
+    const { addresses } = this;
     for (let i = 0; i < count; i += 1) {
       const request = requests[i];
       const collective = request?.[0];
-      if (!request || !isRegisteredCollective(collective) || !isOurs(collective)) {
-        throw new InvalidArgumentError("collective", collective?.name ?? collective, "a collective that this rank registered");
-      }
+      if (!request || !isRegisteredCollective(collective)) throw notRegistered(collective);
       const registration = registrationOf(collective);
-      registration.prepare(request[1], request[2]);
-      addresses[2 * i] = registration.sendAddress;
-      addresses[2 * i + 1] = registration.recvAddress;
-      windows[i] = registration.windows;
+      if (registration.rank !== rank) throw notRegistered(collective);
+      registration.prepare(request[1], request[2], addresses, i * runAddressWords);
     }
   }
 
   /** @pre check(requests) has just passed. */
-  submit(batch: Batch, requests: readonly RunRequest[]): void {
+  submit(batch: LocalBatch, requests: readonly RunRequest[]): void {
     for (const [collective] of requests) registrationOf(collective).issuedRuns += 1;
     const pending = { batch, requests, offset: 0, next: 0 };
     if (this.backlog.length === 0) this.write(pending, requests.length);
@@ -94,14 +83,16 @@ export class Submitter {
 
   /** Writes up to `count` runs whose addresses lie in `addresses`. */
   private write(pending: Pending, count: number): void {
-    const { queues, runs, addresses, windows } = this;
+    const { queues, runs, addresses } = this;
     const { batch, requests, offset, next } = pending;
     const written = queues.begin(count);
     for (let i = 0; i < written; i += 1) {
       const request = requests[next + i];
       if (request === undefined) break;
       const collective = request[0];
-      const slot = queues.write(registrationOf(collective).handle, addresses[2 * i] ?? 0, addresses[2 * i + 1] ?? 0, windows[i] ?? 0);
+      const at = i * runAddressWords;
+      const { handle } = registrationOf(collective);
+      const slot = queues.write(handle, addresses[at] ?? 0, addresses[at + 1] ?? 0, addresses[at + 2] ?? 0);
       runs.add(slot, collective, batch, offset + next + i, request[1], request[2]);
     }
     queues.publish();
@@ -115,15 +106,11 @@ export class Submitter {
       const request = requests[next + i];
       if (request === undefined) return { ready: i, failure: undefined };
       const [collective, send, recv] = request;
-      const registration = registrationOf(collective);
       try {
-        registration.prepare(send, recv);
+        registrationOf(collective).prepare(send, recv, this.addresses, i * runAddressWords);
       } catch (failure) {
         return { ready: i, failure };
       }
-      this.addresses[2 * i] = registration.sendAddress;
-      this.addresses[2 * i + 1] = registration.recvAddress;
-      this.windows[i] = registration.windows;
     }
     return { ready: limit, failure: undefined };
   }
@@ -136,4 +123,8 @@ export class Submitter {
     registrationOf(request[0]).issuedRuns -= 1;
     completeRun(pending.batch, request[0], position, failure);
   }
+}
+
+function notRegistered(collective: RegisteredCollective | undefined): InvalidArgumentError {
+  return new InvalidArgumentError("collective", collective?.name ?? collective, "a collective that this rank registered");
 }

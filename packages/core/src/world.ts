@@ -1,11 +1,13 @@
 import { type InspectOptions, inspect } from "node:util";
 import { checkOptions, InvalidArgumentError } from "@dfccl/primitives";
 import type { SchedulePolicy } from "@dfccl/scheduler";
+import type * as api from "./api.js";
+import type { Rank } from "./api.js";
 import type { Backend, BackendChoice, ChosenBackend } from "./backend.js";
 import { Engine } from "./engine.js";
 import type { DeadlockReport } from "./native-addon/native-world.js";
 import { nativeOptions } from "./native-options.js";
-import { Rank } from "./rank.js";
+import { LocalRank } from "./rank.js";
 import { summary } from "./summary.js";
 import { type WorldOptions, worldOptionNames, worldOptionsExample } from "./world-options.js";
 
@@ -18,27 +20,24 @@ export function openWorld<const Choice extends BackendChoice = "cpu">(options: W
   checkOptions<WorldOptions>("options", options, worldOptionNames, worldOptionsExample);
   const { options: ofEngine, policy } = nativeOptions(options, "process");
   const engine = new Engine(ofEngine, { inOrder: policy.streams > 0, isJoined: false });
-  return new World<ChosenBackend<Choice>>(engine, policy, (world) =>
-    Array.from({ length: engine.size }, (_, number) => new Rank<ChosenBackend<Choice>>(world, engine, number)),
+  return new LocalWorld<ChosenBackend<Choice>>(engine, policy, (world) =>
+    Array.from({ length: engine.size }, (_, number) => new LocalRank<ChosenBackend<Choice>>(world, engine, number)),
   );
 }
 
 /** @internal */
 export let engineOf: (world: World<Backend>) => Engine;
 
-/** Ranks that live in this process; made by {@link openWorld}, or by `joinWorld()` around one rank of many processes. */
-export class World<B extends Backend = "cpu"> implements Disposable, AsyncDisposable {
-  /** This process's ranks. */
+/** The class behind {@link World}. */
+export class LocalWorld<B extends Backend = "cpu"> implements api.World<B> {
   readonly ranks: readonly Rank<B>[];
-  /** Ranks of the world, those of other processes included. */
   readonly size: number;
-  /** The policy in force. */
   readonly policy: SchedulePolicy;
   readonly backend: B;
   readonly #engine: Engine;
 
   static {
-    engineOf = (world) => world.#engine;
+    engineOf = (world) => (world as LocalWorld<Backend>).#engine;
   }
 
   /** @internal */
@@ -51,27 +50,20 @@ export class World<B extends Backend = "cpu"> implements Disposable, AsyncDispos
     this.ranks = makeRanks(this);
   }
 
-  /** Until close(). */
   get isOpen(): boolean {
     return this.#engine.isOpen;
   }
 
-  /** In-order worlds: the cycle that the engine's watchdog found, or undefined. */
   deadlock(): DeadlockReport | undefined {
     this.#engine.requireOpen();
     return this.#engine.native.deadlock() ?? undefined;
   }
 
-  /** Bytes of connectors and scratch memory: of what is registered, and of what it may take over from former registrations. */
   arenaBytesInUse(): number {
     this.#engine.requireOpen();
     return this.#engine.native.memoryUse();
   }
 
-  /**
-   * Stops the engine's threads and fails what is in flight with {@link ClosedError}. Twice is fine. Buffers are free at
-   * once: nothing steps any more.
-   */
   close(): void {
     this.#engine.close();
   }
@@ -91,3 +83,10 @@ export class World<B extends Backend = "cpu"> implements Disposable, AsyncDispos
     return summary("World", { size, backend, order: policy.order.kind, stickiness: policy.stickiness.kind, isJoined, isOpen }, options);
   }
 }
+
+/**
+ * Told from other things by `instanceof`; a world is made by {@link openWorld} or `joinWorld()`.
+ * @alias
+ */
+export const World = LocalWorld;
+export type World<B extends Backend = "cpu"> = api.World<B>;

@@ -5,7 +5,7 @@ import { Engine } from "../engine.js";
 import { callNative } from "../native-addon/native-error.js";
 import { type NativeLaunch, type NativeSegment, nativeAddon } from "../native-addon/native-world.js";
 import { nativeOptions } from "../native-options.js";
-import { World } from "../world.js";
+import { LocalWorld } from "../world.js";
 import { sharedOptionNames, type WorldOptions } from "../world-options.js";
 import { joinFailure } from "./join-failure.js";
 import { JoinedRank } from "./joined-rank.js";
@@ -129,7 +129,7 @@ export async function joinWorld<const Choice extends BackendChoice = "cpu">(
     { inOrder: false, isJoined: true, flightRecord: prefix === "" ? undefined : { prefix, rank } },
   );
   let joined: JoinedRank<ChosenBackend<Choice>> | undefined;
-  const world = new World<ChosenBackend<Choice>>(engine, native.policy, (self) => {
+  const world = new LocalWorld<ChosenBackend<Choice>>(engine, native.policy, (self) => {
     joined = new JoinedRank(self, engine, rank);
     return [joined];
   });

@@ -1,15 +1,15 @@
 import { checkOptions } from "@dfccl/primitives";
+import type { World } from "../api.js";
 import type { Backend } from "../backend.js";
 import type { Engine } from "../engine.js";
 import { EngineError } from "../errors.js";
 import { callNative } from "../native-addon/native-error.js";
 import type { LostRank } from "../native-addon/native-world.js";
-import { Rank } from "../rank.js";
+import { LocalRank } from "../rank.js";
 import { checkTimeout } from "../timeout.js";
-import type { World } from "../world.js";
 
 /** This process's rank in a world of processes; made by `joinWorld()`. Closing it leaves the world. */
-export class JoinedRank<B extends Backend = "cpu"> extends Rank<B> implements Disposable, AsyncDisposable {
+export class JoinedRank<B extends Backend = "cpu"> extends LocalRank<B> implements Disposable, AsyncDisposable {
   readonly #engine: Engine;
   #agreement: Promise<number[]> | undefined;
 
