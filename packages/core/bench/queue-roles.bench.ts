@@ -31,6 +31,8 @@ export async function queueRoleRows(): Promise<Row[]> {
     counters: counters.buffer,
     control: new ArrayBuffer(16),
     sleepers: new ArrayBuffer(4),
+    sharedSlots: capacity,
+    ownPlaces: true,
   });
   const postAll = (): void => {
     const post = slots.producer();
@@ -41,7 +43,8 @@ export async function queueRoleRows(): Promise<Row[]> {
 
   const merged = (): number => {
     const begin = performance.now();
-    if (queues.begin(batchSize) !== batchSize) throw new Error("there is room for a batch");
+    if (queues.room(batchSize) !== batchSize) throw new Error("there is room for a batch");
+    queues.begin();
     for (let i = 0; i < batchSize; i += 1) inFlight[i] = queues.write(5, address + i, address, 0);
     queues.publish();
     const milliseconds = performance.now() - begin;

@@ -52,7 +52,7 @@ export class RankEngine implements PumpedRank, RegisteringRank {
   }
 
   get isWatching(): boolean {
-    return !this.quarantine.isEmpty;
+    return !this.quarantine.isEmpty || this.submitter.awaitsEntries;
   }
 
   /** Delivers completions and submits what waited for the room that they made. @returns how many. */

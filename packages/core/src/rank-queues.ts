@@ -34,7 +34,11 @@ export const cqeCompleted = 1;
  * word that carries the sequence is stored atomically, after the other.
  */
 export class RankQueues {
+  /** All of them. */
   readonly completionSlots: number;
+  /** Whether a run may have a slot beyond those that all ids share, if none of its id has one. */
+  readonly ownPlaces: boolean;
+  private readonly sharedSlots: number;
   private readonly sq: Int32Array;
   private readonly cq: Int32Array;
   private readonly posted: Int32Array | undefined;
@@ -63,15 +67,14 @@ export class RankQueues {
     this.entryMask = Atomics.load(this.sq, CAPACITY) - 1;
     this.completionSlots = Atomics.load(this.cq, SLOT_COUNT);
     this.slotMask = this.completionSlots - 1;
+    this.ownPlaces = memory.ownPlaces;
+    this.sharedSlots = memory.sharedSlots;
     this.freeList = SLOTS + 2 * this.completionSlots;
     this.freed = Atomics.load(this.cq, FREED);
   }
 
-  /**
-   * Takes the producers' lock. Write as many entries as it says or fewer, then publish, with no user code between.
-   * @returns how many of `wanted` entries there is room and a free slot for.
-   */
-  begin(wanted: number): number {
+  /** Takes the producers' lock. Write as many entries as there is room for, then publish, with no user code between. */
+  begin(): void {
     const { sq, cq } = this;
     while (Atomics.compareExchange(sq, LOCK, 0, OWNER) !== 0) {
       // A native thread is publishing: some nanoseconds.
@@ -80,7 +83,6 @@ export class RankQueues {
     this.position = Atomics.load(sq, TAIL);
     this.claimed = Atomics.load(cq, CLAIMED);
     this.used = Atomics.load(cq, USED);
-    return this.room(wanted);
   }
 
   /**
@@ -93,12 +95,20 @@ export class RankQueues {
     return control[ASKED] === control[HEARD] ? 0 : SQE_AFTER_CONTROL;
   }
 
-  /** How many of `wanted` entries could be written now; exact while the lock is held. */
+  /** How many of `wanted` runs could be written now in slots that all ids share. */
   room(wanted: number): number {
-    const { sq, cq } = this;
-    const entries = this.entryMask + 1 - ((Atomics.load(sq, TAIL) - Atomics.load(sq, HEAD)) | 0);
-    const slots = ((this.freed - Atomics.load(cq, CLAIMED)) | 0) + this.completionSlots - Atomics.load(cq, USED);
-    return Math.min(wanted, entries, slots);
+    return Math.min(wanted, this.freeEntries(), this.freeSharedSlots());
+  }
+
+  freeEntries(): number {
+    const { sq } = this;
+    return this.entryMask + 1 - ((Atomics.load(sq, TAIL) - Atomics.load(sq, HEAD)) | 0);
+  }
+
+  /** Slots that all ids share; as many as were claimed beyond them lack. */
+  freeSharedSlots(): number {
+    const { cq } = this;
+    return Math.max(0, ((this.freed - Atomics.load(cq, CLAIMED)) | 0) + this.sharedSlots - Atomics.load(cq, USED));
   }
 
   /**

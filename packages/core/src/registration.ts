@@ -29,6 +29,8 @@ export class Registration implements Quarantined {
   issuedRuns = 0;
   /** Of them, those that have ended and been delivered. */
   deliveredRuns = 0;
+  /** Of them, those that the engine hasn't been given yet. */
+  waitingRuns = 0;
   private isRegistered = true;
   // The buffers that were checked last; none before the first run and after close().
   private isChecked = false;

@@ -3,23 +3,22 @@ import type { RegisteredCollective, RunRequest } from "./api.js";
 import { completeRun, failBatch, type LocalBatch } from "./batch.js";
 import type { RankQueues } from "./rank-queues.js";
 import { isRegisteredCollective, registrationOf } from "./registered-collective.js";
-import { type RegisteringRank, runAddressWords } from "./registration.js";
+import { type RegisteringRank, type Registration, runAddressWords } from "./registration.js";
 import type { RunTable } from "./run-table.js";
+import { type WaitingRun, WaitingRuns } from "./waiting-runs.js";
 
-/** Runs of one batch that are still to be written. */
-interface Pending {
-  readonly batch: LocalBatch;
-  readonly requests: readonly RunRequest[];
-  /** What comes before this in the batch: a request's position is its index here plus this. */
-  readonly offset: number;
-  next: number;
-}
+/** Runs that are written at a time, of those that have waited. */
+const mostAtOnce = 64;
 
 /** Writes a rank's runs into its queue, and keeps what doesn't fit until there is room. */
 export class Submitter {
-  private readonly backlog: Pending[] = [];
+  private readonly backlog = new WaitingRuns();
+  // Of it, those that are about to be written.
+  private readonly chosen: WaitingRun[] = [];
+  /** Runs wait until the daemon has read entries, of which nobody is told. */
+  awaitsEntries = false;
   // Where the buffers of the runs lie that are being submitted. Kept between calls, so that a submission makes no objects.
-  private addresses = new Float64Array(64 * runAddressWords);
+  private addresses = new Float64Array(mostAtOnce * runAddressWords);
 
   constructor(
     private readonly queues: RankQueues,
@@ -29,7 +28,7 @@ export class Submitter {
 
   /** Runs that wait for room. */
   get waiting(): number {
-    return this.backlog.reduce((sum, { requests, next }) => sum + requests.length - next, 0);
+    return this.backlog.size;
   }
 
   /**
@@ -55,73 +54,97 @@ export class Submitter {
   /** @pre check(requests) has just passed. */
   submit(batch: LocalBatch, requests: readonly RunRequest[]): void {
     for (const [collective] of requests) registrationOf(collective).issuedRuns += 1;
-    const pending = { batch, requests, offset: 0, next: 0 };
-    if (this.backlog.length === 0) this.write(pending, requests.length);
-    if (pending.next === requests.length) return;
-    // Copied, because the caller may use the lists again for his next submission.
-    const rest = requests.slice(pending.next).map(([collective, send, recv]): RunRequest => [collective, send, recv]);
-    this.backlog.push({ batch, requests: rest, offset: pending.next, next: 0 });
+    const { queues, backlog } = this;
+    if (backlog.size === 0 && queues.room(requests.length) === requests.length) {
+      this.write(batch, requests);
+      return;
+    }
+    for (const [position, [collective, send, recv]] of requests.entries()) {
+      // Copied, because the caller may use the lists again for his next submission.
+      backlog.add({ batch, registration: registrationOf(collective), request: [collective, send, recv], position });
+    }
+    this.flush();
   }
 
-  /** Submits what waited, as far as there is room now. */
+  /**
+   * Submits what waited, as far as there is room now: the oldest while there are slots that all ids share, and the first of
+   * each id that has nothing under way.
+   */
   flush(): void {
-    for (let pending = this.backlog[0]; pending !== undefined; pending = this.backlog[0]) {
-      const { requests, next } = pending;
-      const room = this.queues.room(requests.length - next);
-      if (room === 0) return;
-      const { ready, failure } = this.prepareAgain(pending, room);
-      this.write(pending, ready);
-      if (failure !== undefined && pending.next === next + ready) this.refuse(pending, failure);
-      if (pending.next === requests.length) this.backlog.shift();
+    const failures: [run: WaitingRun, failure: unknown][] = [];
+    while (this.backlog.size !== 0 && this.choose(failures)) this.writeChosen();
+    this.awaitsEntries = this.backlog.size !== 0 && this.queues.freeEntries() === 0;
+    // The last thing, because callbacks may submit again.
+    for (const [{ batch, registration, request, position }, failure] of failures) {
+      registration.issuedRuns -= 1;
+      completeRun(batch, request[0], position, failure);
     }
   }
 
   /** Fails what waits. */
   failAll(error: unknown): void {
-    for (const { batch } of this.backlog.splice(0)) failBatch(batch, error);
+    for (const { batch } of this.backlog.takeAll()) failBatch(batch, error);
   }
 
-  /** Writes up to `count` runs whose addresses lie in `addresses`. */
-  private write(pending: Pending, count: number): void {
+  /** Writes all runs of a batch. Their addresses lie in `addresses`. */
+  private write(batch: LocalBatch, requests: readonly RunRequest[]): void {
     const { queues, runs, addresses } = this;
-    const { batch, requests, offset, next } = pending;
-    const written = queues.begin(count);
-    for (let i = 0; i < written; i += 1) {
-      const request = requests[next + i];
+    queues.begin();
+    for (let i = 0; i < requests.length; i += 1) {
+      const request = requests[i];
       if (request === undefined) break;
-      const collective = request[0];
       const at = i * runAddressWords;
-      const { handle } = registrationOf(collective);
+      const { handle } = registrationOf(request[0]);
       const slot = queues.write(handle, addresses[at] ?? 0, addresses[at + 1] ?? 0, addresses[at + 2] ?? 0);
-      runs.add(slot, collective, batch, offset + next + i, request[1], request[2]);
+      runs.add(slot, request[0], batch, i, request[1], request[2]);
     }
-    queues.publish();
-    pending.next = next + written;
-    if (written > 0 && queues.hasSleepers()) this.wakeEngine();
+    this.publish();
   }
 
-  /** Buffers may have been detached while their run waited. @returns how many are ready, and what ails the one after. */
-  private prepareAgain({ requests, next }: Pending, limit: number): { ready: number; failure: unknown } {
-    for (let i = 0; i < limit; i += 1) {
-      const request = requests[next + i];
-      if (request === undefined) return { ready: i, failure: undefined };
-      const [collective, send, recv] = request;
-      try {
-        registrationOf(collective).prepare(send, recv, this.addresses, i * runAddressWords);
-      } catch (failure) {
-        return { ready: i, failure };
-      }
+  private writeChosen(): void {
+    const { queues, runs, addresses, chosen } = this;
+    queues.begin();
+    for (let i = 0; i < chosen.length; i += 1) {
+      const run = chosen[i];
+      if (run === undefined) break;
+      const { batch, registration, request, position } = run;
+      const at = i * runAddressWords;
+      const slot = queues.write(registration.handle, addresses[at] ?? 0, addresses[at + 1] ?? 0, addresses[at + 2] ?? 0);
+      runs.add(slot, request[0], batch, position, request[1], request[2]);
     }
-    return { ready: limit, failure: undefined };
+    this.publish();
+    chosen.length = 0;
   }
 
-  private refuse(pending: Pending, failure: unknown): void {
-    const request = pending.requests[pending.next];
-    if (request === undefined) return;
-    const position = pending.offset + pending.next;
-    pending.next += 1;
-    registrationOf(request[0]).issuedRuns -= 1;
-    completeRun(pending.batch, request[0], position, failure);
+  private publish(): void {
+    this.queues.publish();
+    if (this.queues.hasSleepers()) this.wakeEngine();
+  }
+
+  /** Takes out of the backlog what may begin now. @returns whether there was any. */
+  private choose(failures: [run: WaitingRun, failure: unknown][]): boolean {
+    const { queues, backlog, chosen } = this;
+    const entries = Math.min(queues.freeEntries(), mostAtOnce);
+    const shared = Math.min(queues.freeSharedSlots(), entries);
+    while (chosen.length < shared && backlog.oldest !== undefined) this.take(backlog.oldest.registration, failures);
+    if (!queues.ownPlaces || shared === entries) return chosen.length !== 0;
+    for (const registration of backlog.registrations()) {
+      if (chosen.length === entries) break;
+      if (registration.issuedRuns === registration.deliveredRuns + registration.waitingRuns) this.take(registration, failures);
+    }
+    return chosen.length !== 0;
+  }
+
+  /** Buffers may have been detached while their run waited. */
+  private take(registration: Registration, failures: [run: WaitingRun, failure: unknown][]): void {
+    const run = this.backlog.take(registration);
+    if (run === undefined) return;
+    try {
+      registration.prepare(run.request[1], run.request[2], this.addresses, this.chosen.length * runAddressWords);
+      this.chosen.push(run);
+    } catch (failure) {
+      failures.push([run, failure]);
+    }
   }
 }
 

@@ -25,13 +25,22 @@ function ownQueues(mode: "tail" | "words") {
   const ring = createSubmissionRing(sharedWords(submissions), capacity);
   createOwnedSlots(sharedWords(completions), capacity);
   const counters = mode === "tail" ? { counters: new ArrayBuffer(64) } : {};
-  const queues = new RankQueues({ submissions, completions, control: control.buffer, sleepers: new ArrayBuffer(4), ...counters });
+  const queues = new RankQueues({
+    submissions,
+    completions,
+    control: control.buffer,
+    sleepers: new ArrayBuffer(4),
+    sharedSlots: capacity,
+    ownPlaces: true,
+    ...counters,
+  });
   return { queues, control, leader: new SubmissionConsumer(ring, mode) };
 }
 
 /** Of the entries of one batch, as the leader reads them. */
 function flagsOfBatch({ queues, leader }: ReturnType<typeof ownQueues>, count: number): (number | undefined)[] {
-  expect(queues.begin(count)).toBe(count);
+  expect(queues.room(count)).toBe(count);
+  queues.begin();
   for (let i = 0; i < count; i += 1) queues.write(5, 0x7f00_1234_5678, 0x7f00_1234_9999, 0x0102_0304);
   queues.publish();
   return Array.from({ length: count }, () => leader.take()?.flags);
@@ -58,7 +67,7 @@ describe.each(["tail", "words"] as const)("a leader that goes by the %s", (mode)
   it("reads the same buffers and windows of a run with the flag and without", () => {
     const own = ownQueues(mode);
     const read = () => {
-      own.queues.begin(1);
+      own.queues.begin();
       own.queues.write(7, 0x7f00_1234_5678, 0x7f00_1234_9999, 0x0102_0304);
       own.queues.publish();
       const { flags: _, completionSlot: __, ...rest } = own.leader.take() ?? {};

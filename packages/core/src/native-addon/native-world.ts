@@ -10,6 +10,10 @@ export interface NativeQueueMemory {
   readonly control: ArrayBuffer;
   /** One u32: engine threads that sleep. */
   readonly sleepers: ArrayBuffer;
+  /** Completion slots that all ids share. */
+  readonly sharedSlots: number;
+  /** Whether each id has one of its own beside them. */
+  readonly ownPlaces: boolean;
 }
 
 export interface NativeWorldOptions {
