@@ -72,6 +72,8 @@ def parser():
     made.add_argument("--fresh", action="store_true", help="processes of its own for every case: the default")
     made.add_argument("--new-interpreters", action="store_true", help="start Python anew for every rank; slow")
     made.add_argument("--retry", action="store_true", help="do runs again that didn't pass")
+    made.add_argument("--show-logs", type=int, default=0, metavar="N",
+                      help="print the last N lines of each rank's log where a run didn't pass")
     made.add_argument("--keep-logs", action="store_true", help="also of runs that passed")
     made.add_argument("--device", choices=("cuda", "cpu"), default="cuda", help="cpu: --modes none only")
     made.add_argument("--dry-run", action="store_true", help="say what would be run")
@@ -186,6 +188,8 @@ class Matrix:
             for (case, run), result in zip(job, results):
                 self._note({**case._asdict(), "run": run, **result, "seconds": seconds, "folder": group.options.folder,
                             "variant": self._variant})
+                if result["outcome"] != "passed" and self._options.show_logs > 0:
+                    print("\n".join(group.log_ends(self._options.show_logs)), flush=True)
             if not self._options.keep_logs and all(r["outcome"] == "passed" for r in results):
                 shutil.rmtree(group.options.folder, ignore_errors=True)
 

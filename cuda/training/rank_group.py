@@ -128,10 +128,26 @@ class RankGroup:
         for number in range(self.options.ranks):
             with open(os.path.join(self.options.folder, f"rank{number}.log"), errors="replace") as file:
                 lines = [line.strip() for line in file if line.strip()]
-            for line in reversed(lines):
-                if "HUNG" in line or "Error" in line:
-                    return f"rank {number}: {line}"[:200]
+            words = last_words(lines)
+            if words:
+                return f"rank {number}: {words}"[:200]
         return ""
+
+    def log_ends(self, count):
+        """The last lines of every rank's log."""
+        ends = []
+        for number in range(self.options.ranks):
+            with open(os.path.join(self.options.folder, f"rank{number}.log"), errors="replace") as file:
+                ends += [f"    rank {number} | {line.rstrip()[:300]}" for line in file.readlines()[-count:]]
+        return ends
+
+
+def last_words(lines):
+    """What a log says last of what went wrong. PyTorch puts a stack of C++ behind its message."""
+    for line in reversed(lines):
+        if "HUNG" in line or ("Error" in line and not line.startswith(("frame #", "Exception raised from"))):
+            return line
+    return ""
 
 
 def train_words(options):

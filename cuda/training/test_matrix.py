@@ -7,6 +7,7 @@ import tempfile
 import unittest
 
 import matrix
+import rank_group
 import summary
 import train
 
@@ -30,6 +31,13 @@ class MatrixTest(unittest.TestCase):
         self.assertEqual([len(job) for job in jobs], [6] * 27)
         self.assertEqual({(case.model, case.queues, run) for job in jobs for case, run in job[:1]},
                          {(case.model, case.queues, run) for job in jobs for case, run in job})
+
+    def test_says_what_went_wrong_and_not_where_in_pytorch(self):
+        log = ["RuntimeError: CUDA error: an illegal address", "Exception raised from check at CUDAException.cpp",
+               "frame #0: c10::Error::Error(c10::SourceLocation)", "frame #1: main"]
+        self.assertEqual(rank_group.last_words(log), log[0])
+        self.assertEqual(rank_group.last_words([*log, "HUNG at joining the world"]), "HUNG at joining the world")
+        self.assertEqual(rank_group.last_words(["nothing"]), "")
 
     def test_leaves_out_what_is_known(self):
         done = {(self.cases[0], 0), (self.cases[5], 2)}
