@@ -19,7 +19,9 @@ constexpr uint32_t kOthersMultiprocessors = 4;
 // Daemons that nobody relies on leave within milliseconds. Where they don't, streams wait for them already; what those
 // wait for was given to streams before the barrier, if there is one, so it completes. Where there is none, all streams
 // of the probe may be in queues of CUDA's behind streams that wait.
-constexpr double kMostDoubtMicros = 5'000'000;
+constexpr double kMostDoubtMicros = 2'000'000;
+// While no question is answered after one has been waited for in vain.
+constexpr double kNextDoubtMicros = 50'000;
 // The first launch of a kernel takes 20 us and more.
 constexpr double kMostAwayMicros = 8;
 
@@ -91,7 +93,8 @@ const char* DeviceWaits::obstacle() const {
 // the device is idle: the explorer's control startsWhileItKeeps hangs. And a daemon is relied on only if streams go on
 // beside it: one that they wait for must go before it has to stay.
 void DeviceWaits::begin() {
-  const uint64_t until = readTicks() + static_cast<uint64_t>(kMostDoubtMicros * ticksPerMicrosecond());
+  const double most = isUnanswered_.load(order::relaxed) != 0 ? kNextDoubtMicros : kMostDoubtMicros;
+  const uint64_t until = readTicks() + static_cast<uint64_t>(most * ticksPerMicrosecond());
   for (;;) {
     const uint64_t before = stays_.load(order::seqCst);
     uint32_t started = 0;
@@ -122,8 +125,11 @@ bool DeviceWaits::goesOnBeside(uint64_t stays, bool areOwn, uint64_t until) {
   // Daemons that nobody relies on leave soon, and a barrier with them.
   for (BarrierProbe::Question question(probe_); !question.isAnswered(); cpuPause()) {
     if (stays_.load(order::seqCst) != stays || worst() == Daemons::out) return false;
-    if (readTicks() > until) return true;
+    if (readTicks() <= until) continue;
+    isUnanswered_.store(1, order::relaxed);
+    return true;
   }
+  isUnanswered_.store(0, order::relaxed);
   return true;
 }
 

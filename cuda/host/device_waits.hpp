@@ -83,6 +83,7 @@ class DeviceWaits {
   uint32_t multiprocessors_ = 0;
   BarrierProbe probe_;
   Atomic<uint64_t> stays_;           // daemons launched so far
+  Atomic<uint32_t> isUnanswered_;    // the last question was waited for in vain
   mutable std::shared_mutex mutex_;  // of the list; only opening and closing ranks waits for those who launch
   std::vector<GpuRank*> present_;
 };

@@ -24,7 +24,7 @@ const sanitizerOptions = {
  */
 export async function nativeTests(
   preset,
-  { labels, target = "native_tests", without, repeat = 1, timeoutMs = 480_000, log = `ctest-${preset}` } = {},
+  { labels, target = "native_tests", without, repeat = 1, timeoutMs = 720_000, log = `ctest-${preset}` } = {},
 ) {
   const started = performance.now();
   const built = await buildTests(preset, { target, log });
