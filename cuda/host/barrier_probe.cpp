@@ -27,7 +27,7 @@ BarrierProbe::BarrierProbe(int device)
   int least = 0, greatest = 0;
   DFCCL_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
   for (uint32_t i = 0; i < kStreams; ++i) {
-    const int priority = std::max(greatest, greatest + static_cast<int>(i % 2));
+    const int priority = std::min(least, greatest + static_cast<int>(i % 2));
     DFCCL_CUDA(cudaStreamCreateWithPriority(&asked_[i].stream, cudaStreamNonBlocking, priority));
   }
 }

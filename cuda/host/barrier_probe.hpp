@@ -1,7 +1,7 @@
 #pragma once
 // Whether what streams are given now goes on beside the daemons that are there. The first launch of a kernel comes with
 // a barrier, be its module loaded before or just now: the kernel, and whatever any stream of the process is given after
-// it, begins only when everything that was given before is over, a daemon too (decision 25, measured).
+// it, begins only when everything that was given before is over, a daemon too (measured, decision 28).
 #include <array>
 #include <cstdint>
 #include <mutex>
