@@ -248,6 +248,10 @@ void GpuRank::keep() {
   uint64_t lastFlush = idleSince;
   while (stopping_.load(order::relaxed) == 0 && !isLost()) {
     const uint32_t seen = bell_.seen();
+    const uint64_t stays = memory_->residency.stays();
+    const auto mustWake = [&] {
+      return needsStart() || memory_->residency.hasStayedSince(stays) || stopping_.load(order::seqCst) != 0;
+    };
     if (readTicks() - lastFlush > ticks(kFlushMicros)) {
       queues_->flush();
       lastFlush = readTicks();
@@ -267,9 +271,9 @@ void GpuRank::keep() {
     } else if (readTicks() - idleSince < ticks(streams_.isAwaited() ? kAwaitSpinMicros : kSpinMicros)) {
       cpuPause();
     } else if (streams_.isAwaited()) {
-      bell_.sleep(seen, kAwaitNapMicros, [this] { return needsStart() || stopping_.load(order::seqCst) != 0; });
+      bell_.sleep(seen, kAwaitNapMicros, mustWake);
     } else {
-      bell_.sleep(seen, 0, [this] { return needsStart() || stopping_.load(order::seqCst) != 0; });
+      bell_.sleep(seen, 0, mustWake);
       idleSince = readTicks();
     }
   }

@@ -1,7 +1,7 @@
 // Submissions that meet a daemon that leaves, or a worker that falls asleep, under relaxed memory orders.
 //
 // The verifier lets a sequentially consistent load see every store that was executed before it. That is stronger than
-// the standard, so it can't tell S1 or L2 weakened alone from the whole; store_buffer_test.cpp shows S1 by itself.
+// the standard, so it can't tell S1, L2 or L3 weakened alone from the whole; store_buffer_test.cpp shows S1 by itself.
 #include "dfccl/daemon/residency.hpp"
 #include "dfccl/daemon/try_lock.hpp"
 #include "dfccl/queues/submission_consumer.hpp"
@@ -84,6 +84,45 @@ struct FallAsleep : rl::test_suite<FallAsleep<Orders, SayAsleep, SeeSleepers>, 2
   }
 };
 
+/// Thread 0 submits one entry, rings if somebody sleeps, and starts the daemon itself, as a wait of a stream does; the
+/// daemon takes the entry and leaves before the run is over. Thread 1, whose task it is to start it anew, falls asleep.
+template <class Orders, bool LooksForStays = true>
+struct FallAsleepWhileAnotherStarts : rl::test_suite<FallAsleepWhileAnotherStarts<Orders, LooksForStays>, 2> {
+  SubmissionRingHeader header;
+  SqeMemory entries[kCapacity];
+  BasicResidency<Orders> residency;
+  Atomic<uint32_t> sleepers, runsLeft;
+  Atomic<uint32_t> isAsleep, hasRung;
+
+  SubmissionRing ring() { return {&header, entries, kCapacity}; }
+  void before() { ring().reset(0); }
+
+  void thread(unsigned index) {
+    if (index == 1) return keep();
+    SubmissionProducer<BasicEngineSubmissionOrders<Orders>> producer(ring(), 1);
+    Sqe sqe{};
+    producer.submit(&sqe, 1);
+    if (sleepers.load(order::seqCst) != 0) hasRung.store(1, order::relaxed);
+    residency.enter();
+    residency.launches.store(1, order::seqCst);
+    SubmissionConsumer<ReadMode::tail, BasicEngineSubmissionOrders<Orders>> consumer(ring());
+    require(consumer.take(sqe), "the entry is there");
+    runsLeft.store(1, order::relaxed);
+    residency.leave();
+  }
+  void keep() {
+    const uint64_t stays = residency.stays();
+    if (residency.isResident() || needsStart()) return;
+    sleepers.fetchAdd(1, order::seqCst);
+    if (needsStart() || (LooksForStays && residency.hasStayedSince(stays))) return;
+    isAsleep.store(1, order::relaxed);
+  }
+  bool needsStart() { return BasicResidency<Orders>::hasUnseen(ring()) || runsLeft.load(order::relaxed) != 0; }
+  void after() {
+    require(isAsleep.load(order::relaxed) == 0 || hasRung.load(order::relaxed) == 1, "asleep, with a run left behind");
+  }
+};
+
 struct WeakL1 : ResidencyOrders {
   static constexpr Order seeResident = order::acquire;
 };
@@ -111,5 +150,7 @@ int main() {
   report.holds<FallAsleep<ResidencyOrders, order::seqCst, order::seqCst>>("a submission wakes who falls asleep");
   report.isCaught<FallAsleep<ResidencyOrders, order::release, order::seqCst>>("release when falling asleep");
   report.isCaught<FallAsleep<ResidencyOrders, order::seqCst, order::acquire>>("acquire when looking for sleepers");
+  report.holds<FallAsleepWhileAnotherStarts<ResidencyOrders>>("who falls asleep sees a stay that another has begun");
+  report.isCaught<FallAsleepWhileAnotherStarts<ResidencyOrders, false>>("no look for another's stay");
   return report.finish();
 }
