@@ -343,4 +343,6 @@ dfcclResult_t dfcclGetVersion(int* version);
 }
 #endif
 
+#include "dfccl/groups.h" /* groups of ranks, and collectives that need no registration */
+
 #endif

@@ -1,0 +1,135 @@
+/* Groups of ranks, and collectives that need no registration; part of dfccl.h.
+ *
+ *   dfcclGroup_t group;
+ *   dfcclGroupCreate(NULL, 0, 0, &group, ctx);
+ *   dfcclRequest_t request;
+ *   dfcclAllReduce(send, recv, count, dfcclFloat32, dfcclSum, group, 0, NULL, &request);
+ *   dfcclWaitRun(request, 0);
+ *
+ * Runs are matched by their signature: the group, what is computed, type, operator, root or peer, count, and the tag, a
+ * number of the caller's. Those that are equal in all of it go together in the order of their submission; all others in
+ * any order, so no rank's order of submission can make others wait for ever. The first use of a signature registers it
+ * on this rank alone and waits for nobody; what has long been unused is forgotten. */
+#ifndef DFCCL_GROUPS_H
+#define DFCCL_GROUPS_H
+
+#ifndef DFCCL_H
+#error "Include dfccl/dfccl.h, which includes this."
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Handles are values, as those of ranks are. */
+typedef struct dfcclGroup* dfcclGroup_t;     /* one rank's membership in a group */
+typedef struct dfcclRequest* dfcclRequest_t; /* a run that was submitted with one of the functions below */
+
+/* ---- Groups -------------------------------------------------------------------------------------------------- */
+
+/* A group of these ranks of the world, in this order; NULL and 0: all of them. This rank must be one. Never waits for
+ * the others: each makes and drops groups when it likes. `name` tells groups of the same ranks apart; the n-th group
+ * that a rank makes of the same ranks and name goes with the n-th of the others. */
+dfcclResult_t dfcclGroupCreate(const int* ranks, int count, uint64_t name, dfcclGroup_t* group, dfcclRankCtx_t ctx);
+/* Forgets the group; dfcclInUse while runs of it are in flight on this rank. NULL is no error. */
+dfcclResult_t dfcclGroupDestroy(dfcclGroup_t group);
+/* The group's members of the same colour, by ascending key, and among equal keys by their place in the group; a colour
+ * below 0: in none, and *part is NULL. Every member calls it, as often as the others do, and waits for them;
+ * dfcclTimeout after so many microseconds (0: never). */
+dfcclResult_t dfcclGroupSplit(dfcclGroup_t group, int colour, int key, uint64_t timeoutMicros, dfcclGroup_t* part);
+/* This rank's place in the group, and how many members it has. */
+dfcclResult_t dfcclGroupGetRank(int* rank, dfcclGroup_t group);
+dfcclResult_t dfcclGroupGetRankCount(int* count, dfcclGroup_t group);
+/* Gives up all that this rank has in flight in the group, and all that comes later, on all members of those runs:
+ * requests end as dfcclAborted. */
+dfcclResult_t dfcclGroupAbort(dfcclGroup_t group);
+
+/* ---- Collectives --------------------------------------------------------------------------------------------- */
+
+/* Each queues one run and returns. Buffers, counts and what lies where are as NCCL has them: `count` is the number of
+ * elements of a rank's smaller buffer, and in place is what NCCL calls so. Roots and peers are places in the group.
+ * A count of 0 is a run that everybody has to make, and moves nothing.
+ *
+ * Buffers may be any memory of the process; on a GPU, of the rank's device. In a joined world on a CPU, what doesn't lie
+ * in memory of dfcclAllocate is copied there before the call returns, and results are copied back when the run is over,
+ * so that a receive buffer must not be read, nor written, before that.
+ *
+ * tag: any number. stream: of CUDA; the run begins when it has done all that it was given before; NULL: begins at once
+ * (the default stream's name is cudaStreamLegacy). On a CPU it must be NULL.
+ * request: gets a handle of the run, which dfcclWaitRun and the others take, and which must be given back; NULL: none is
+ * wanted, and dfcclWait tells when it is over.
+ *
+ * dfcclInvalidArgument: the group is none, a root or peer is outside of it, a count overflows, memory is null, or
+ * buffers overlap in another way than the collective allows. */
+dfcclResult_t dfcclAllReduce(const void* sendbuff, void* recvbuff, size_t count, dfcclDataType_t type, dfcclRedOp_t op,
+                             dfcclGroup_t group, uint64_t tag, dfcclStream_t stream, dfcclRequest_t* request);
+dfcclResult_t dfcclReduce(const void* sendbuff, void* recvbuff, size_t count, dfcclDataType_t type, dfcclRedOp_t op,
+                          int root, dfcclGroup_t group, uint64_t tag, dfcclStream_t stream, dfcclRequest_t* request);
+dfcclResult_t dfcclBroadcast(const void* sendbuff, void* recvbuff, size_t count, dfcclDataType_t type, int root,
+                             dfcclGroup_t group, uint64_t tag, dfcclStream_t stream, dfcclRequest_t* request);
+dfcclResult_t dfcclAllGather(const void* sendbuff, void* recvbuff, size_t count, dfcclDataType_t type,
+                             dfcclGroup_t group, uint64_t tag, dfcclStream_t stream, dfcclRequest_t* request);
+dfcclResult_t dfcclReduceScatter(const void* sendbuff, void* recvbuff, size_t count, dfcclDataType_t type,
+                                 dfcclRedOp_t op, dfcclGroup_t group, uint64_t tag, dfcclStream_t stream,
+                                 dfcclRequest_t* request);
+dfcclResult_t dfcclAllToAll(const void* sendbuff, void* recvbuff, size_t count, dfcclDataType_t type,
+                            dfcclGroup_t group, uint64_t tag, dfcclStream_t stream, dfcclRequest_t* request);
+dfcclResult_t dfcclGather(const void* sendbuff, void* recvbuff, size_t count, dfcclDataType_t type, int root,
+                          dfcclGroup_t group, uint64_t tag, dfcclStream_t stream, dfcclRequest_t* request);
+dfcclResult_t dfcclScatter(const void* sendbuff, void* recvbuff, size_t count, dfcclDataType_t type, int root,
+                           dfcclGroup_t group, uint64_t tag, dfcclStream_t stream, dfcclRequest_t* request);
+dfcclResult_t dfcclBarrier(dfcclGroup_t group, uint64_t tag, dfcclStream_t stream, dfcclRequest_t* request);
+
+/* Point to point: the n-th send of a rank to a peer goes with the n-th receive of the peer from it that has the same
+ * type, count and tag; any number may be outstanding, in any order on both sides. To oneself works as well. */
+dfcclResult_t dfcclSend(const void* sendbuff, size_t count, dfcclDataType_t type, int peer, dfcclGroup_t group,
+                        uint64_t tag, dfcclStream_t stream, dfcclRequest_t* request);
+dfcclResult_t dfcclRecv(void* recvbuff, size_t count, dfcclDataType_t type, int peer, dfcclGroup_t group, uint64_t tag,
+                        dfcclStream_t stream, dfcclRequest_t* request);
+
+/* Uneven forms. Each array has an entry a member, in elements; displacements may be NULL: one behind the other. Buffers
+ * of send and receive must not overlap. Of an all-to-all, each rank knows its own counts only: what it sends to a
+ * member must be what that one expects of it. All members of the others know all counts. */
+dfcclResult_t dfcclAllToAllV(const void* sendbuff, const size_t* sendCounts, const size_t* sendDisplacements,
+                             void* recvbuff, const size_t* recvCounts, const size_t* recvDisplacements,
+                             dfcclDataType_t type, dfcclGroup_t group, uint64_t tag, dfcclStream_t stream,
+                             dfcclRequest_t* request);
+dfcclResult_t dfcclAllGatherV(const void* sendbuff, void* recvbuff, const size_t* counts, const size_t* displacements,
+                              dfcclDataType_t type, dfcclGroup_t group, uint64_t tag, dfcclStream_t stream,
+                              dfcclRequest_t* request);
+dfcclResult_t dfcclReduceScatterV(const void* sendbuff, void* recvbuff, const size_t* counts, dfcclDataType_t type,
+                                  dfcclRedOp_t op, dfcclGroup_t group, uint64_t tag, dfcclStream_t stream,
+                                  dfcclRequest_t* request);
+dfcclResult_t dfcclGatherV(const void* sendbuff, void* recvbuff, const size_t* counts, const size_t* displacements,
+                           dfcclDataType_t type, int root, dfcclGroup_t group, uint64_t tag, dfcclStream_t stream,
+                           dfcclRequest_t* request);
+dfcclResult_t dfcclScatterV(const void* sendbuff, const size_t* counts, const size_t* displacements, void* recvbuff,
+                            dfcclDataType_t type, int root, dfcclGroup_t group, uint64_t tag, dfcclStream_t stream,
+                            dfcclRequest_t* request);
+
+/* ---- Requests ------------------------------------------------------------------------------------------------ */
+
+/* Waits until the run is over and its results are there, and gives the request back. dfcclAborted: it was given up, and
+ * the request is given back too. dfcclTimeout after so many microseconds (0: never), naming the ranks that are missing;
+ * the request stays. The caller works meanwhile, as in dfcclWait. Any thread; not from a callback of the same rank. */
+dfcclResult_t dfcclWaitRun(dfcclRequest_t request, uint64_t timeoutMicros);
+/* The same for all of them; dfcclTimeout: some are over, and none is given back. */
+dfcclResult_t dfcclWaitRuns(const dfcclRequest_t* requests, int count, uint64_t timeoutMicros);
+/* Waits for one of them, whichever is over first: *index says which, and it is given back. NULL entries are passed
+ * over; *index is -1 where there is nothing else. */
+dfcclResult_t dfcclWaitAnyRun(const dfcclRequest_t* requests, int count, uint64_t timeoutMicros, int* index);
+/* Whether it is over; *isOver 1: dfcclSuccess or dfcclAborted is returned as dfcclWaitRun would. The request stays.
+ * Does a bounded piece of work where it isn't. */
+dfcclResult_t dfcclTestRun(dfcclRequest_t request, int* isOver);
+/* Calls back once when the run is over, at once where it is already; see dfcclCallback_t. One callback a request. */
+dfcclResult_t dfcclNotifyRun(dfcclRequest_t request, dfcclCallback_t callback, void* callbackArgs);
+/* Lets the stream do what it is given from now on only when the run is over; the caller doesn't wait. */
+dfcclResult_t dfcclWaitRunOnStream(dfcclRequest_t request, dfcclStream_t stream);
+/* Gives a request back; its run goes on, and its callback, if it has one, comes. NULL is no error. */
+dfcclResult_t dfcclFreeRequest(dfcclRequest_t request);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
