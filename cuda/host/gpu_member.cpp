@@ -140,7 +140,7 @@ void GpuMember::takeEnds() {
 void GpuMember::storeShared(const CollectiveSpec& spec) {
   CollectiveShared shared{};
   static_cast<MeetingPlaces&>(shared) = copy_.places;
-  shared.id = spec.id;
+  shared.id = spec.id.number;
   shared.ranks = copy_.ranks;
   shared.poisonedBy.store(CollectiveShared::kNobody, order::relaxed);
   arena_.store(copy_.ranks, spec.ranks.data(), members_ * sizeof(uint32_t));

@@ -34,10 +34,10 @@ RunMemory GpuWorld::checkMemory(uint32_t rank, const CollectiveSpec& spec, const
     if (bytes == 0) continue;
     const auto refuse = [&, name = name, address = address](const std::string& what, const std::string& remedy) {
       throw Error(dfcclInvalidArgument,
-                  std::string(nameOf(spec.collective)) + " " + std::to_string(spec.id) + " on rank " +
-                      std::to_string(rank) + ": the " + name + " buffer " + hex(address) + " " + what + ".",
+                  std::string(nameOf(spec.collective)) + " " + spec.id.text() + " on rank " + std::to_string(rank) +
+                      ": the " + name + " buffer " + hex(address) + " " + what + ".",
                   remedy,
-                  {{"id", std::to_string(spec.id)},
+                  {{"id", spec.id.text()},
                    {"rank", std::to_string(rank)},
                    {"buffer", name},
                    {"device", std::to_string(device)}});

@@ -58,7 +58,7 @@ class GpuRank {
   /// Lets a stream wait for all runs of a collective that are queued. Until then the daemons of all ranks that the
   /// process has on the device stay; those that are out are launched before the stream gets its wait. Where streams
   /// can't wait, the caller does. @throws Error dfcclInvalidArgument, dfcclUnavailable, dfcclSystemError
-  void waitOnStream(uint32_t index, cudaStream_t stream);
+  void waitOnStream(uint32_t index, cudaStream_t stream, uint64_t runs);
   /// Has the run that claimed `slot` completed? Frees the slot if so.
   bool takeCompletion(uint32_t slot, dfcclResult_t& status) { return queues_->takeCompletion(slot, status); }
   uint64_t inFlight() const { return queues_->inFlight(); }
@@ -113,7 +113,7 @@ class GpuRank {
   bool isOver() const { return isOpen_.load(order::seqCst) == 0 || isLost() || stopping_.load(order::seqCst) != 0; }
   void lookForFaults();
   void lose(const std::string& reason);
-  void waitOnHost(uint32_t index, const char* why);
+  void waitOnHost(uint32_t index, uint64_t runs, const char* why);
 
   const uint32_t number_;
   const GpuRankOptions options_;

@@ -1,4 +1,5 @@
 // A rank's runs behind streams, and streams that wait for its runs.
+#include <algorithm>
 #include <cstdio>
 #include <mutex>
 #include <thread>
@@ -39,19 +40,19 @@ uint32_t GpuRank::submitOnStream(uint32_t index, const void* send, void* recv, c
   return slot;
 }
 
-void GpuRank::waitOnStream(uint32_t index, cudaStream_t stream) {
+void GpuRank::waitOnStream(uint32_t index, cudaStream_t stream, uint64_t runs) {
   const DeviceWaits::Call call(*waits_);
   streams_.checkStream(stream);
-  if (const char* const why = waits_->obstacle()) return waitOnHost(index, why);
-  const uint32_t target = streams_.targetOf(index, queues_->issuedOf(index));
+  runs = std::min(runs, queues_->issuedOf(index));
+  if (const char* const why = waits_->obstacle()) return waitOnHost(index, runs, why);
+  const uint32_t target = streams_.targetOf(index, runs);
   waits_->letWait(place_, index, target, [&] { streams_.letWait(stream, index, target); });
 }
 
-void GpuRank::waitOnHost(uint32_t index, const char* why) {
+void GpuRank::waitOnHost(uint32_t index, uint64_t runs, const char* why) {
   sayOnce(why);
-  const uint64_t issued = queues_->issuedOf(index);
   constexpr uint32_t kLooksPerNap = 64;
-  for (uint32_t look = 1; queues_->overOf(index) < issued && !isOver(); ++look) {
+  for (uint32_t look = 1; queues_->overOf(index) < runs && !isOver(); ++look) {
     look % kLooksPerNap == 0 ? std::this_thread::yield() : cpuPause();
   }
 }

@@ -61,9 +61,9 @@ class GpuWorld : public Backend {
     return ranks_[rank]->submitOnStream(index, send, recv, static_cast<cudaStream_t>(stream), callback, argument,
                                         windows);
   }
-  void waitOnStream(uint32_t rank, uint32_t index, void* stream) override {
+  void waitOnStream(uint32_t rank, uint32_t index, void* stream, uint64_t runs) override {
     checkHealth(rank);
-    ranks_[rank]->waitOnStream(index, static_cast<cudaStream_t>(stream));
+    ranks_[rank]->waitOnStream(index, static_cast<cudaStream_t>(stream), runs);
   }
 
   bool drive(bool) override { return false; }
@@ -132,11 +132,11 @@ class GpuWorld : public Backend {
   std::vector<std::unique_ptr<DeviceCopies>> copies_;  // [rank]
   std::map<void*, uint32_t> allocated_;                // rank of what allocate() gave
   std::mutex allocatedMutex_;
-  std::vector<uint32_t> tasksPerBlock_;                          // [rank]: at most, in one block's queue
-  std::multimap<uint32_t, std::shared_ptr<GpuGroup>> groups_;    // of an id, in the order of their making
-  std::vector<std::unordered_map<uint32_t, Registered>> table_;  // [rank], by index
-  mutable std::mutex mutex_;                                     // of registration
-  CompletionWatcher watcher_;                                    // last: its thread uses the ranks
+  std::vector<uint32_t> tasksPerBlock_;                            // [rank]: at most, in one block's queue
+  std::multimap<CollectiveId, std::shared_ptr<GpuGroup>> groups_;  // of an id, in the order of their making
+  std::vector<std::unordered_map<uint32_t, Registered>> table_;    // [rank], by index
+  mutable std::mutex mutex_;                                       // of registration
+  CompletionWatcher watcher_;                                      // last: its thread uses the ranks
 };
 
 }  // namespace dfccl::gpu

@@ -88,7 +88,7 @@ std::shared_ptr<DeviceGroup> JoinedGpuWorld::enter(const CollectiveSpec& spec, u
   const uint32_t index = own->index();
   CollectiveRecord& mirrored = segment_->records(own_)[index];
   mirrored = CollectiveRecord{};
-  mirrored.id = spec.id;
+  mirrored.id = spec.id.number;
   mirrored.index = index;
   mirrored.member = member;
   std::shared_ptr<JoinedGroup> group;

@@ -50,14 +50,14 @@ dfcclResult_t dfcclGroupAbort(dfcclGroup_t group);
  * elements of a rank's smaller buffer, and in place is what NCCL calls so. Roots and peers are places in the group.
  * A count of 0 is a run that everybody has to make, and moves nothing.
  *
- * Buffers may be any memory of the process; on a GPU, of the rank's device. In a joined world on a CPU, what doesn't lie
- * in memory of dfcclAllocate is copied there before the call returns, and results are copied back when the run is over,
- * so that a receive buffer must not be read, nor written, before that.
+ * Buffers may be any memory of the process; on a GPU, of the rank's device. In a joined world on a CPU, what doesn't
+ * lie in memory of dfcclAllocate is copied there before the call returns, and results are copied back when the run is
+ * over, so that a receive buffer must not be read, nor written, before that.
  *
  * tag: any number. stream: of CUDA; the run begins when it has done all that it was given before; NULL: begins at once
  * (the default stream's name is cudaStreamLegacy). On a CPU it must be NULL.
- * request: gets a handle of the run, which dfcclWaitRun and the others take, and which must be given back; NULL: none is
- * wanted, and dfcclWait tells when it is over.
+ * request: gets a handle of the run, which dfcclWaitRun and the others take, and which must be given back; NULL: none
+ * is wanted, and dfcclWait tells when it is over.
  *
  * dfcclInvalidArgument: the group is none, a root or peer is outside of it, a count overflows, memory is null, or
  * buffers overlap in another way than the collective allows. */

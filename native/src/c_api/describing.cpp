@@ -10,12 +10,12 @@ namespace dfccl::c_api {
 
 std::string explain(RankContext& context) {
   std::string text;
-  context.forEach([&](uint32_t id, const Registration& registration) {
-    const uint64_t issued = context.queues().issuedOf(registration.index);
+  const auto add = [&](uint32_t index, const auto& nameIt) {
+    const uint64_t issued = context.queues().issuedOf(index);
     std::string missing;
     bool isUnfinished = false;
     uint64_t run = 0;
-    const auto members = context.backend().explain(context.number(), registration.index);
+    const auto members = context.backend().explain(context.number(), index);
     for (const auto& member : members) {
       if (member.rank != context.number()) continue;
       run = member.finished;
@@ -32,9 +32,15 @@ std::string explain(RankContext& context) {
                                     : " has not submitted it";
     }
     if (text.size() > 400) return;  // the first few say enough
-    text.append(" ").append(nameOf(registration.collective)).append(" ").append(std::to_string(id));
+    text.append(" ").append(nameIt());
     text.append(", run ").append(std::to_string(run)).append(": ");
     text.append(missing.empty() ? "under way on every rank" : missing).append(".");
+  };
+  context.forEach([&](uint32_t id, const Registration& registration) {
+    add(registration.index, [&] { return std::string(nameOf(registration.collective)) + " " + std::to_string(id); });
+  });
+  context.matching().forEach([&](const MatchedCollective& c) {
+    if (c.inFlight.load(order::relaxed) != 0) add(c.index, [&] { return c.signature.text(); });
   });
   return text;
 }

@@ -1,8 +1,10 @@
 #include "c_api/rank_context.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "c_api/last_error.hpp"
+#include "c_api/open_group.hpp"
 
 namespace dfccl::c_api {
 
@@ -29,6 +31,7 @@ RankContext::RankContext(std::shared_ptr<OpenWorld> world, uint32_t rank)
     : world_((world->open(rank), std::move(world))),
       number_(rank),
       queues_(world_->backend().queues(rank)),
+      matching_(world_->backend(), rank),
       checksMemory_(world_->backend().checksMemory()),
       ids_(world_->backend().options().limits.collectives),
       registrations_(world_->backend().options().limits.collectives) {
@@ -48,16 +51,15 @@ const Registration& RankContext::get(int id) const {
 void RankContext::add(CollectiveSpec& spec, bool isOwnProgram) {
   const std::lock_guard lock(mutex_);
   spec.scale = scale_;
-  if (ids_.find(spec.id)) {
-    throw Error(
-        dfcclAlreadyRegistered,
-        "Rank " + std::to_string(number()) + " has registered collective " + std::to_string(spec.id) + " already.",
-        "Unregister it first, or use another id.",
-        {{"id", std::to_string(spec.id)}, {"rank", std::to_string(number())}});
+  if (ids_.find(spec.id.number)) {
+    throw Error(dfcclAlreadyRegistered,
+                "Rank " + std::to_string(number()) + " has registered collective " + spec.id.text() + " already.",
+                "Unregister it first, or use another id.",
+                {{"id", spec.id.text()}, {"rank", std::to_string(number())}});
   }
   const uint32_t index = backend().registerCollective(number(), spec);
   registrations_[index] = {index, spec.collective, isOwnProgram, backend().shapeOf(number(), index), {}, {}};
-  ids_.insert(spec.id, index);
+  ids_.insert(spec.id.number, index);
 }
 
 void RankContext::remove(int id) {
@@ -65,6 +67,24 @@ void RankContext::remove(int id) {
   const uint32_t index = get(id).index;
   backend().unregisterCollective(number(), index, queues_.issuedOf(index));
   ids_.remove(static_cast<uint32_t>(id));
+}
+
+namespace {
+void endGroup(OpenGroup& group) {
+  group.group.reset();
+  groups().giveBack(group);
+}
+}  // namespace
+
+void RankContext::addGroup(OpenGroup& group) {
+  const std::lock_guard lock(mutex_);
+  groups_.push_back(&group);
+}
+
+void RankContext::removeGroup(OpenGroup& group) {
+  const std::lock_guard lock(mutex_);
+  std::erase(groups_, &group);
+  endGroup(group);
 }
 
 void RankContext::setScale(double scale) {
@@ -76,14 +96,17 @@ size_t RankContext::collectiveBytes() {
   const std::lock_guard lock(mutex_);
   size_t bytes = 0;
   ids_.forEach([&](uint32_t, uint32_t index) { bytes += backend().memoryBytesOf(number(), index); });
+  matching_.forEach([&](const MatchedCollective& c) { bytes += backend().memoryBytesOf(number(), c.index); });
   return bytes;
 }
 
 bool RankContext::isEveryQuarantineOver() {
   bool isOver = true;
-  ids_.forEach([&](uint32_t, uint32_t index) {
+  const auto look = [&](uint32_t index) {
     if (backend().isAborted(number(), index) && !backend().isQuarantineOver(number(), index)) isOver = false;
-  });
+  };
+  ids_.forEach([&](uint32_t, uint32_t index) { look(index); });
+  matching_.forEach([&](const MatchedCollective& c) { look(c.index); });
   return isOver;
 }
 
@@ -96,6 +119,11 @@ void RankContext::close() {
                 "Wait for them with dfcclWait, or give them up with dfcclAbort, before dfcclDestroy.",
                 {{"rank", std::to_string(number())}, {"inFlight", std::to_string(inFlight)}});
   }
+  if (const size_t halves = matching_.halvesLeft(); halves != 0) {
+    throw Error(dfcclInUse, name + " has " + std::to_string(halves) + " messages to itself without their other half.",
+                "Receive what was sent, or give the group up with dfcclGroupAbort, before dfcclDestroy.",
+                {{"rank", std::to_string(number())}});
+  }
   // Peers let go of an aborted collective within a step or two of their daemons, which this thread may do for them.
   constexpr int kPatience = 10'000;
   for (int i = 0; !isLost && !isEveryQuarantineOver(); ++i) {
@@ -105,6 +133,9 @@ void RankContext::close() {
     }
     backend().drive();
   }
+  matching_.clear();
+  for (OpenGroup* group : groups_) endGroup(*group);
+  groups_.clear();
   std::vector<uint32_t> ids;
   ids_.forEach([&](uint32_t id, uint32_t index) {
     backend().unregisterCollective(number(), index, queues_.issuedOf(index));

@@ -7,6 +7,7 @@
 
 #include "c_api/id_table.hpp"
 #include "c_api/open_world.hpp"
+#include "matching/matching.hpp"
 #include "world/known_memory.hpp"
 #include "world/run_check.hpp"
 
@@ -29,6 +30,8 @@ struct Registration {
   }
 };
 
+struct OpenGroup;
+
 class RankContext {
  public:
   /// @throws Error dfcclInvalidArgument, dfcclInUse
@@ -41,6 +44,7 @@ class RankContext {
   OpenWorld& openWorld() { return *world_; }
   Backend& backend() { return world_->backend(); }
   RankQueues& queues() { return queues_; }
+  Matching& matching() { return matching_; }
   uint32_t number() const { return number_; }
   uint32_t worldSize() const { return world_->backend().size(); }
 
@@ -67,6 +71,10 @@ class RankContext {
     ids_.forEach([&](uint32_t id, uint32_t index) { visit(id, registrations_[index]); });
   }
 
+  /// Groups of this rank, whose handles end with it.
+  void addGroup(OpenGroup& group);
+  void removeGroup(OpenGroup& group);
+
   /// Everything that dfcclDestroy does but freeing. @throws Error dfcclInUse, with nothing changed.
   void close();
 
@@ -76,10 +84,12 @@ class RankContext {
   std::shared_ptr<OpenWorld> world_;
   const uint32_t number_;
   RankQueues& queues_;
+  Matching matching_;
   const bool checksMemory_;
   IdTable ids_;
   std::vector<Registration> registrations_;  // [index]
   std::mutex mutex_;                         // of registration
+  std::vector<OpenGroup*> groups_;           // under mutex_
   double scale_ = 1.0;
 };
 

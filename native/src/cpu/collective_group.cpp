@@ -29,7 +29,7 @@ CollectiveGroup::CollectiveGroup(const CollectiveSpec& spec, uint64_t programDig
       blockProgress_(spec.ranks.size()) {
   spec_.program.clear();
   spec_.program.shrink_to_fit();
-  shared_.id = spec.id;
+  shared_.id = spec.id.number;
   shared_.members = static_cast<uint32_t>(spec.ranks.size());
   shared_.mailboxes = mailboxes_.data();
   shared_.knownMailboxes = mailboxes_.data();

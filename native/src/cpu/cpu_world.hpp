@@ -134,9 +134,9 @@ class CpuWorld : public Backend {
   std::vector<TaskTable> taskTables_;
   std::vector<std::vector<Registered>> table_;  // [rank][index]
   std::vector<std::vector<uint32_t>> freeIndices_;
-  std::multimap<uint32_t, std::shared_ptr<Group>> groups_;  // of an id, in the order of their making
-  std::optional<Agreement> agreement_;                      // where ranks are processes
-  std::optional<SharedDirectory> directory_;                // in place of it, where ranks are processes
+  std::multimap<CollectiveId, std::shared_ptr<Group>> groups_;  // of an id, in the order of their making
+  std::optional<Agreement> agreement_;                          // where ranks are processes
+  std::optional<SharedDirectory> directory_;                    // in place of it, where ranks are processes
   ProgramCache programs_;
   Atomic<uint32_t> activeRanks_;
   mutable std::mutex mutex_;  // of registration; never taken by a stepping thread inside a step

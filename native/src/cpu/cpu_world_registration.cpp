@@ -153,7 +153,7 @@ void CpuWorld::unregisterCollective(uint32_t rank, uint32_t index, uint64_t issu
   Registered& entry = registered(rank, index);
   const CollectiveRecord& record = ranks_[rank]->memory().collectives[index];
   const uint64_t finished = record.finishedRuns.load(order::acquire);
-  if (finished != issuedRuns) refuseInFlight(rank, record.id, issuedRuns - finished);
+  if (finished != issuedRuns) refuseInFlight(rank, entry.group->spec().id, issuedRuns - finished);
   awaitDrop(rank, entry, record);
   const std::unique_ptr<Segment::Lock> segmentLock = lockSegment();
   taskTables_[rank].giveBack(record.firstTask, entry.program->header.blockCount);

@@ -62,7 +62,8 @@ void CpuWorld::watch() {
         const uint32_t r = group->spec().ranks[m];
         const uint64_t run = recordOf(*group, m).finishedRuns.load(order::relaxed);
         for (const uint64_t unfinished : {run, run + 1}) {
-          RunMembers& members = runs.try_emplace({id, unfinished}, RunMembers{id, unfinished, {}}).first->second;
+          RunMembers& members =
+              runs.try_emplace({id.number, unfinished}, RunMembers{id.number, unfinished, {}}).first->second;
           members.ranks.push_back(r);
         }
       }

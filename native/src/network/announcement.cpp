@@ -16,12 +16,23 @@ std::vector<uint32_t> getRanks(MessageReader& message) {
   return ranks;
 }
 
+void putId(MessageWriter& message, const CollectiveId& id) { message.put(id.number).put(id.high).put(id.low); }
+
+CollectiveId getId(MessageReader& message) {
+  CollectiveId id;
+  id.number = message.get<uint32_t>();
+  id.high = message.get<uint64_t>();
+  id.low = message.get<uint64_t>();
+  return id;
+}
+
 }  // namespace
 
 std::vector<uint8_t> encode(const Announcement& a) {
   MessageWriter message;
   message.put(NoteKind::registered).put(a.generation).put(a.index).put(a.digest);
-  message.put(a.spec.id).put(a.spec.collective).put(a.spec.type).put(a.spec.op).put(a.spec.count).put(a.spec.root);
+  putId(message, a.spec.id);
+  message.put(a.spec.collective).put(a.spec.type).put(a.spec.op).put(a.spec.count).put(a.spec.root);
   putRanks(message, a.spec.ranks);
   message.put(static_cast<uint32_t>(a.ends.size()));
   for (const AnnouncedEnd& end : a.ends) message.put(end);
@@ -30,7 +41,9 @@ std::vector<uint8_t> encode(const Announcement& a) {
 
 std::vector<uint8_t> encode(NoteKind kind, const GroupNote& note) {
   MessageWriter message;
-  message.put(kind).put(note.key.id).put(note.key.generation).put(note.value);
+  message.put(kind);
+  putId(message, note.key.id);
+  message.put(note.key.generation).put(note.value);
   putRanks(message, note.key.ranks);
   return message.take();
 }
@@ -50,7 +63,7 @@ std::optional<Note> decodeNote(std::span<const uint8_t> bytes, uint32_t from) {
       a.generation = message.get<uint32_t>();
       a.index = message.get<uint32_t>();
       a.digest = message.get<uint64_t>();
-      a.spec.id = message.get<uint32_t>();
+      a.spec.id = getId(message);
       a.spec.collective = message.get<Collective>();
       a.spec.type = message.get<DataType>();
       a.spec.op = message.get<ReduceOp>();
@@ -64,7 +77,7 @@ std::optional<Note> decodeNote(std::span<const uint8_t> bytes, uint32_t from) {
     case NoteKind::poisoned:
     case NoteKind::left:
     case NoteKind::progress:
-      note.group.key.id = message.get<uint32_t>();
+      note.group.key.id = getId(message);
       note.group.key.generation = message.get<uint32_t>();
       note.group.value = message.get<uint64_t>();
       note.group.key.ranks = getRanks(message);

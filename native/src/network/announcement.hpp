@@ -13,7 +13,7 @@ namespace dfccl {
 /// A registration of an id by these ranks. The same ranks may register an id again and again; each rank counts how
 /// often it has, so that all mean the same one.
 struct GroupKey {
-  uint32_t id = 0;
+  CollectiveId id;
   uint32_t generation = 0;
   std::vector<uint32_t> ranks;
 

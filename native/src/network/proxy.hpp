@@ -81,7 +81,7 @@ class Proxy final : public Links::Receiver {
   void stop();
 
  private:
-  using Lists = std::pair<uint32_t, std::vector<uint32_t>>;  // an id and its ranks
+  using Lists = std::pair<CollectiveId, std::vector<uint32_t>>;  // an id and its ranks
   /// A note, or that a link is lost: in the order in which they came.
   struct Incoming {
     uint32_t from;
@@ -145,7 +145,7 @@ class Proxy final : public Links::Receiver {
   std::vector<std::unique_ptr<RemoteEnd>> ends_;  // [number]
   std::vector<uint32_t> freeNumbers_;
   uint32_t nextTag_ = 1;
-  std::map<uint32_t, std::vector<Announcement>> announced_;  // [id]: by ranks on other machines, that still hold
+  std::map<CollectiveId, std::vector<Announcement>> announced_;  // [id]: by ranks on other machines, that still hold
   std::map<Lists, uint32_t> nextGeneration_;
   std::map<Lists, uint32_t> deadGenerations_;  // all below are over
   std::vector<std::pair<uint32_t, std::vector<uint8_t>>> outbox_;

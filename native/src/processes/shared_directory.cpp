@@ -56,7 +56,8 @@ SharedGroupRecord* makeRecord(Segment& segment, const CollectiveSpec& spec, uint
   record->count = spec.count;
   record->root = spec.root;
   record->programDigest = digest;
-  record->shared.id = spec.id;
+  record->id = spec.id;
+  record->shared.id = spec.id.number;
   record->shared.members = members;
   record->shared.poisonedBy.store(CollectiveShared::kNobody, order::relaxed);
   std::copy(spec.ranks.begin(), spec.ranks.end(), record->ranks);
@@ -80,7 +81,7 @@ SharedGroupRecord* makeRecord(Segment& segment, const CollectiveSpec& spec, uint
 std::shared_ptr<SharedGroup> SharedDirectory::groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest,
                                                        std::optional<uint32_t> generation) {
   for (SharedGroupRecord* r = segment_->firstGroup(); r != nullptr; r = r->next) {
-    if (r->shared.id != spec.id) continue;
+    if (r->id != spec.id) continue;
     auto group = std::make_shared<SharedGroup>(segment_, r, tiles_);
     // Of another registration of the same ranks; this rank is in at most one of them.
     const bool isOther = generation && group->spec().ranks == spec.ranks && r->generation != *generation;

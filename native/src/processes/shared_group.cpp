@@ -15,7 +15,7 @@ constexpr uint64_t kMostJointBytes = 1 << 20;
 
 CollectiveSpec specOf(const SharedGroupRecord& record) {
   CollectiveSpec spec;
-  spec.id = record.shared.id;
+  spec.id = record.id;
   spec.collective = record.collective;
   spec.type = record.type;
   spec.op = record.op;

@@ -45,6 +45,7 @@ struct SharedMember {
 struct SharedGroupRecord {
   CollectiveShared shared;
   SharedGroupRecord* next;
+  CollectiveId id;
   Collective collective;
   DataType type;
   ReduceOp op;

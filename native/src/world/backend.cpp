@@ -39,6 +39,6 @@ namespace {
 uint32_t Backend::submitOnStream(uint32_t rank, uint32_t, const void*, void*, void*, RunCallback, void*, RunWindows) {
   refuseStream(rank);
 }
-void Backend::waitOnStream(uint32_t rank, uint32_t, void*) { refuseStream(rank); }
+void Backend::waitOnStream(uint32_t rank, uint32_t, void*, uint64_t) { refuseStream(rank); }
 
 }  // namespace dfccl

@@ -94,8 +94,10 @@ class Backend {
   /// @return as RankQueues::submit(). @throws Error dfcclUnavailable where there are no streams, dfcclInvalidArgument
   virtual uint32_t submitOnStream(uint32_t rank, uint32_t index, const void* send, void* recv, void* stream,
                                   RunCallback callback, void* argument, RunWindows windows = {});
-  /// Lets a stream go on only when all runs of a collective are over that this rank has queued. @throws Error the same
-  virtual void waitOnStream(uint32_t rank, uint32_t index, void* stream);
+  static constexpr uint64_t kAllRuns = ~uint64_t{0};
+  /// Lets a stream go on only when so many runs of a collective are over, of those that this rank has queued since it
+  /// registered it. @throws Error the same
+  virtual void waitOnStream(uint32_t rank, uint32_t index, void* stream, uint64_t runs = kAllRuns);
   /// The windows of a run's buffers, which other processes are told of where they don't know them yet. Doesn't wait.
   /// @pre shape.namesWindows, and checkMemory() has passed. @throws Error dfcclInvalidArgument where the memory is none
   /// that another process can map, dfcclQueueFull.

@@ -9,7 +9,7 @@ namespace dfccl {
 inline CollectiveRecord describedRecord(const CollectiveSpec& spec, uint32_t index, uint32_t member,
                                         uint32_t firstTask) {
   CollectiveRecord record{};
-  record.id = spec.id;
+  record.id = spec.id.number;
   record.index = index;
   record.member = member;
   record.priority = spec.priority;

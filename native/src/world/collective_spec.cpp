@@ -40,8 +40,8 @@ namespace {
 
 [[noreturn]] void refuse(const CollectiveSpec& spec, const std::string& field, const std::string& value,
                          const std::string& allowed) {
-  throw Error(dfcclInvalidArgument, "Collective " + std::to_string(spec.id) + ": " + field + " is " + value + ".",
-              "Allowed: " + allowed + ".", {{"id", std::to_string(spec.id)}, {"field", field}, {"value", value}});
+  throw Error(dfcclInvalidArgument, "Collective " + spec.id.text() + ": " + field + " is " + value + ".",
+              "Allowed: " + allowed + ".", {{"id", spec.id.text()}, {"field", field}, {"value", value}});
 }
 
 struct ScaleRange {
@@ -163,15 +163,12 @@ BufferSizes bufferSizes(const CollectiveSpec& spec, uint32_t member) {
 void checkAgreement(const CollectiveSpec& agreed, uint64_t agreedDigest, const CollectiveSpec& spec,
                     uint64_t programDigest, uint32_t rank) {
   const auto differ = [&](const char* field, const std::string& mine, const std::string& theirs) {
-    throw Error(dfcclRegistrationMismatch,
-                "Collective " + std::to_string(spec.id) + ": rank " + std::to_string(rank) + " registers " + field +
-                    " " + mine + ", but another rank registered " + theirs + ".",
-                "Register the id with the same arguments on every rank, or give this collective an id of its own.",
-                {{"id", std::to_string(spec.id)},
-                 {"rank", std::to_string(rank)},
-                 {"field", field},
-                 {"mine", mine},
-                 {"theirs", theirs}});
+    throw Error(
+        dfcclRegistrationMismatch,
+        "Collective " + spec.id.text() + ": rank " + std::to_string(rank) + " registers " + field + " " + mine +
+            ", but another rank registered " + theirs + ".",
+        "Register the id with the same arguments on every rank, or give this collective an id of its own.",
+        {{"id", spec.id.text()}, {"rank", std::to_string(rank)}, {"field", field}, {"mine", mine}, {"theirs", theirs}});
   };
   const auto list = [](const std::vector<uint32_t>& ranks) {
     std::string text = "[";

@@ -4,12 +4,13 @@
 #include <vector>
 
 #include "dfccl/types.hpp"
+#include "world/collective_id.hpp"
 
 namespace dfccl {
 
 /// What a rank registers. Everything but priority and scale must agree on all ranks of the collective.
 struct CollectiveSpec {
-  uint32_t id = 0;
+  CollectiveId id;
   Collective collective = Collective::allReduce;
   DataType type = DataType::float32;
   ReduceOp op = ReduceOp::sum;

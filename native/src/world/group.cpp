@@ -6,10 +6,10 @@
 
 namespace dfccl {
 
-void refuseSecondRegistration(uint32_t id, uint32_t rank) {
+void refuseSecondRegistration(const CollectiveId& id, uint32_t rank) {
   throw Error(dfcclAlreadyRegistered,
-              "Rank " + std::to_string(rank) + " has registered collective " + std::to_string(id) + " already.",
-              "Unregister it first, or use another id.", {{"id", std::to_string(id)}, {"rank", std::to_string(rank)}});
+              "Rank " + std::to_string(rank) + " has registered collective " + id.text() + " already.",
+              "Unregister it first, or use another id.", {{"id", id.text()}, {"rank", std::to_string(rank)}});
 }
 
 }  // namespace dfccl

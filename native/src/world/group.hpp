@@ -42,7 +42,7 @@ class Group {
 };
 
 /// @throws Error dfcclAlreadyRegistered
-[[noreturn]] void refuseSecondRegistration(uint32_t id, uint32_t rank);
+[[noreturn]] void refuseSecondRegistration(const CollectiveId& id, uint32_t rank);
 
 /// Whether a rank that registers `spec` belongs into `group`, which has the same id. A rank that has been in it and
 /// left begins a new one. Of several it is the oldest: each rank's registrations of an id go with the others' in their

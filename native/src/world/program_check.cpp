@@ -27,27 +27,25 @@ bool keepsPlaces(const BoundProgram& program) {
 
 void checkHasProgram(const CollectiveSpec& spec) {
   if (!spec.program.empty() || spec.collective != Collective::custom) return;
-  throw Error(dfcclInvalidArgument,
-              std::string("Collective ") + std::to_string(spec.id) + " is custom and has no program.",
-              "Pass the program that computes it.", {{"id", std::to_string(spec.id)}, {"field", "program"}});
+  throw Error(dfcclInvalidArgument, std::string("Collective ") + spec.id.text() + " is custom and has no program.",
+              "Pass the program that computes it.", {{"id", spec.id.text()}, {"field", "program"}});
 }
 
 void checkIsConnected(const BoundProgram& program, const CollectiveSpec& spec) {
   if (!program.usesDirect() && !program.exchanges) return;
   throw Error(dfcclInvalidProgram,
-              "Collective " + std::to_string(spec.id) +
+              "Collective " + spec.id.text() +
                   ": the program reads or writes other ranks' memory, and its ranks are on several machines.",
-              "Use one that moves everything through connections, such as a ring.", {{"id", std::to_string(spec.id)}});
+              "Use one that moves everything through connections, such as a ring.", {{"id", spec.id.text()}});
 }
 
 void checkProgram(const BoundProgram& program, const CollectiveSpec& spec, uint32_t member) {
   const ProgramHeader& h = program.header;
   const auto mismatch = [&](const char* what, uint64_t has, uint64_t needs) {
     throw Error(dfcclInvalidProgram,
-                "Collective " + std::to_string(spec.id) + ": the program is for " + what + " " + std::to_string(has) +
-                    ", not " + std::to_string(needs) + ".",
-                "Build it for this collective, rank list and root.",
-                {{"id", std::to_string(spec.id)}, {"field", what}});
+                "Collective " + spec.id.text() + ": the program is for " + what + " " + std::to_string(has) + ", not " +
+                    std::to_string(needs) + ".",
+                "Build it for this collective, rank list and root.", {{"id", spec.id.text()}, {"field", what}});
   };
   if (h.rankCount != spec.ranks.size()) mismatch("rank count", h.rankCount, spec.ranks.size());
   if (h.rank != member) mismatch("rank", h.rank, member);
@@ -57,11 +55,11 @@ void checkProgram(const BoundProgram& program, const CollectiveSpec& spec, uint3
   if (spec.collective == Collective::custom && spec.count % h.chunksPerSegment != 0 && !keepsPlaces(program)) {
     throw Error(
         dfcclInvalidArgument,
-        "Collective " + std::to_string(spec.id) + ": count " + std::to_string(spec.count) +
+        "Collective " + spec.id.text() + ": count " + std::to_string(spec.count) +
             " isn't a multiple of the program's " + std::to_string(h.chunksPerSegment) + " chunks.",
         "It moves chunks through connections, scratch or to other places in their segments, so all must be equally "
         "long: pad the buffers.",
-        {{"id", std::to_string(spec.id)}, {"field", "count"}});
+        {{"id", spec.id.text()}, {"field", "count"}});
   }
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "error.hpp"
+#include "world/collective_id.hpp"
 
 namespace dfccl {
 
@@ -30,12 +31,12 @@ inline void checkAllocation(size_t bytes, size_t most = kMostBytes) {
 }
 
 /// @param runs in flight, so that it can't be unregistered. @throws Error dfcclInUse
-[[noreturn]] inline void refuseInFlight(uint32_t rank, uint32_t id, uint64_t runs) {
+[[noreturn]] inline void refuseInFlight(uint32_t rank, const CollectiveId& id, uint64_t runs) {
   throw Error(dfcclInUse,
-              "Collective " + std::to_string(id) + " has " + std::to_string(runs) + " runs in flight on rank " +
+              "Collective " + id.text() + " has " + std::to_string(runs) + " runs in flight on rank " +
                   std::to_string(rank) + ".",
               "Wait for them, or abort the collective, before you unregister it.",
-              {{"id", std::to_string(id)}, {"rank", std::to_string(rank)}, {"inFlight", std::to_string(runs)}});
+              {{"id", id.text()}, {"rank", std::to_string(rank)}, {"inFlight", std::to_string(runs)}});
 }
 
 }  // namespace dfccl

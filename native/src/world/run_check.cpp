@@ -77,14 +77,14 @@ RunShape runShapeOf(const CollectiveSpec& spec, uint32_t member, const ProgramHe
 
 void checkRun(const RunShape& shape, const CollectiveSpec& spec, uint32_t rank, const void* send, const void* recv) {
   if (isAllowed(shape, send, recv)) return;
-  const Error::Facts facts = {{"id", std::to_string(spec.id)},
+  const Error::Facts facts = {{"id", spec.id.text()},
                               {"rank", std::to_string(rank)},
                               {"send", hex(send)},
                               {"recv", hex(recv)},
                               {"sendBytes", std::to_string(shape.sendBytes)},
                               {"recvBytes", std::to_string(shape.recvBytes)}};
   const std::string where =
-      std::string(nameOf(spec.collective)) + " " + std::to_string(spec.id) + " on rank " + std::to_string(rank) + ": ";
+      std::string(nameOf(spec.collective)) + " " + spec.id.text() + " on rank " + std::to_string(rank) + ": ";
   const auto refuse = [&](const std::string& what, const std::string& remedy) {
     throw Error(dfcclInvalidArgument, where + what, remedy, facts);
   };

@@ -1,0 +1,75 @@
+#include "c_api/open_group.hpp"
+
+#include "c_api/last_error.hpp"
+
+namespace dfccl::c_api {
+
+HandleSlab<OpenGroup>& groups() {
+  static HandleSlab<OpenGroup> all("Destroy groups that are done with.");
+  return all;
+}
+
+OpenGroup& groupOf(dfcclGroup_t group) {
+  OpenGroup* const found = groups().find(reinterpret_cast<uint64_t>(group));
+  if (found != nullptr) return *found;
+  if (group == nullptr) refuseArgument("The group is null.", "Pass one that dfcclGroupCreate has made.");
+  throw Error(dfcclClosed, "The group has been destroyed, or was never made.",
+              "Pass one that dfcclGroupCreate has made, and destroy it last.");
+}
+
+uint32_t placeIn(const OpenGroup& group, int place, const char* what) {
+  if (place >= 0 && static_cast<uint32_t>(place) < group.size()) return static_cast<uint32_t>(place);
+  refuseArgument("The " + std::string(what) + " is " + std::to_string(place) + ", in a group of " +
+                     std::to_string(group.size()) + " ranks.",
+                 "Allowed: 0 to " + std::to_string(group.size() - 1) + ", a place in the group.",
+                 {{"field", what}, {"value", std::to_string(place)}});
+}
+
+Signature signatureOf(const OpenGroup& group, Collective collective, size_t count, dfcclDataType_t type,
+                      dfcclRedOp_t op, uint64_t tag) {
+  const auto check = [](const char* field, int value, int most) {
+    if (value >= 0 && value <= most) return;
+    refuseArgument("The " + std::string(field) + " is " + std::to_string(value) + ".",
+                   "Allowed: 0 to " + std::to_string(most) + ".", {{"field", field}, {"value", std::to_string(value)}});
+  };
+  check("type", static_cast<int>(type), kDataTypeCount - 1);
+  check("op", static_cast<int>(op), kReduceOpCount - 1);
+  Signature signature;
+  signature.group = group.group->id;
+  signature.collective = collective;
+  signature.count = count;
+  signature.type = static_cast<DataType>(type);
+  signature.op = static_cast<ReduceOp>(op);
+  signature.tag = tag;
+  return signature;
+}
+
+namespace {
+
+/// @param give hands a request's only part to the engine, or throws.
+template <class Give>
+void withRequest(const OpenGroup& group, dfcclRequest_t* request, Give&& give) {
+  Request& made = Request::make(1, request != nullptr ? 2 : 1, group.context);
+  const uint64_t handle = made.handle.load(order::relaxed);
+  try {
+    give(made.part);
+  } catch (...) {
+    made.drop();
+    throw;
+  }
+  if (request != nullptr) *request = reinterpret_cast<dfcclRequest_t>(handle);
+}
+
+}  // namespace
+
+void submit(const OpenGroup& group, const MatchedRun& run, dfcclRequest_t* request) {
+  Matching& matching = group.matching();
+  if (request == nullptr && !matching.mayCopy()) return matching.submit(run, group.group, nullptr);
+  withRequest(group, request, [&](RequestPart& part) { matching.submit(run, group.group, &part); });
+}
+
+void submitHalf(bool isSend, const OpenGroup& group, const MatchedRun& run, dfcclRequest_t* request) {
+  withRequest(group, request, [&](RequestPart& part) { group.matching().submitHalf(isSend, run, group.group, part); });
+}
+
+}  // namespace dfccl::c_api

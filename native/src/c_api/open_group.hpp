@@ -1,0 +1,38 @@
+#pragma once
+// What a dfcclGroup_t stands for, and how the functions on groups call the engine.
+#include <memory>
+#include <string>
+
+#include "c_api/rank_context.hpp"
+#include "dfccl/dfccl.h"
+#include "matching/matching.hpp"
+
+namespace dfccl::c_api {
+
+struct OpenGroup : InSlab<OpenGroup> {
+  RankContext* context = nullptr;
+  std::shared_ptr<MatchedGroup> group;
+
+  Matching& matching() const { return context->matching(); }
+  uint32_t size() const { return group->size(); }
+  uint32_t member() const { return group->member; }
+};
+
+HandleSlab<OpenGroup>& groups();
+
+/// @throws Error dfcclInvalidArgument (null), dfcclClosed
+OpenGroup& groupOf(dfcclGroup_t group);
+
+/// @throws Error dfcclInvalidArgument unless it is a place in the group.
+uint32_t placeIn(const OpenGroup& group, int place, const char* what);
+
+/// What all runs have in common. @throws Error dfcclInvalidArgument
+Signature signatureOf(const OpenGroup& group, Collective collective, size_t count, dfcclDataType_t type,
+                      dfcclRedOp_t op, uint64_t tag);
+
+/// Submits one run. @param request may be null. @throws Error, and nothing was queued then.
+void submit(const OpenGroup& group, const MatchedRun& run, dfcclRequest_t* request);
+/// The same of a message of this rank to itself, in one of its roles.
+void submitHalf(bool isSend, const OpenGroup& group, const MatchedRun& run, dfcclRequest_t* request);
+
+}  // namespace dfccl::c_api

@@ -1,0 +1,50 @@
+// Messages between two members of a group.
+#include "c_api/last_error.hpp"
+#include "c_api/open_group.hpp"
+
+using namespace dfccl;
+using namespace dfccl::c_api;
+
+namespace {
+
+/// @param isSend this rank's role. @param buffer what is sent, or where it goes.
+dfcclResult_t message(bool isSend, void* buffer, size_t count, dfcclDataType_t type, int peer, dfcclGroup_t handle,
+                      uint64_t tag, dfcclStream_t stream, dfcclRequest_t* request) {
+  return guarded([&] {
+    if (request != nullptr) *request = nullptr;
+    const OpenGroup& group = groupOf(handle);
+    const uint32_t other = placeIn(group, peer, "peer"), self = group.member();
+    MatchedRun run;
+    run.signature = signatureOf(group, Collective::sendRecv, count, type, dfcclSum, tag);
+    run.signature.purpose = Purpose::pointToPoint;
+    run.signature.root = isSend ? self : other;
+    run.signature.receiver = isSend ? other : self;
+    if (isSend) {
+      run.send = buffer;
+    } else {
+      run.recv = buffer;
+    }
+    run.stream = stream;
+    if (other == self) {
+      submitHalf(isSend, group, run, request);
+    } else {
+      submit(group, run, request);
+    }
+    return dfcclSuccess;
+  });
+}
+
+}  // namespace
+
+extern "C" {
+
+dfcclResult_t dfcclSend(const void* sendbuff, size_t count, dfcclDataType_t type, int peer, dfcclGroup_t group,
+                        uint64_t tag, dfcclStream_t stream, dfcclRequest_t* request) {
+  return message(true, const_cast<void*>(sendbuff), count, type, peer, group, tag, stream, request);
+}
+
+dfcclResult_t dfcclRecv(void* recvbuff, size_t count, dfcclDataType_t type, int peer, dfcclGroup_t group, uint64_t tag,
+                        dfcclStream_t stream, dfcclRequest_t* request) {
+  return message(false, recvbuff, count, type, peer, group, tag, stream, request);
+}
+}

@@ -1,0 +1,211 @@
+// Requests: tested, waited for, given back.
+#include "c_api/requests.hpp"
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "c_api/last_error.hpp"
+#include "c_api/open_group.hpp"
+#include "c_api/waiting.hpp"
+#include "matching/request.hpp"
+#include "os/tick_clock.hpp"
+
+namespace dfccl::c_api {
+namespace {
+
+[[noreturn]] void refuseEnded() {
+  throw Error(dfcclClosed, "The request was given back, or was never made.",
+              "Wait for each request once; dfcclTestRun asks without giving it back.");
+}
+
+Request& requestOf(dfcclRequest_t handle) {
+  Request* const found = Request::find(reinterpret_cast<uint64_t>(handle));
+  if (found != nullptr) return *found;
+  if (handle == nullptr) refuseArgument("The request is null.", "Pass one that a run was submitted with.");
+  refuseEnded();
+}
+
+RankContext& rankOf(const Request& request) { return *static_cast<RankContext*>(request.context); }
+
+/// Gives a request back that is over. @return how it ended.
+dfcclResult_t end(Request& request, dfcclRequest_t handle) {
+  const dfcclResult_t status = request.status();
+  if (!request.endHandle(reinterpret_cast<uint64_t>(handle))) refuseEnded();
+  return status;
+}
+
+/// @return dfcclSuccess. @throws Error dfcclAborted
+dfcclResult_t endOf(dfcclResult_t status) {
+  if (status == dfcclSuccess) return dfcclSuccess;
+  throw Error(dfcclAborted, "The run was given up: by dfcclAbort, by dfcclGroupAbort, or because a rank is gone.",
+              "dfcclGetLostRanks names ranks that are gone; make another group of the others.");
+}
+
+/// The ranks that requests are of, all of one world.
+std::vector<RankContext*> contextsOf(std::span<Request* const> requests) {
+  std::vector<RankContext*> list;
+  for (const Request* request : requests) {
+    if (request == nullptr) continue;
+    RankContext& context = rankOf(*request);
+    if (!list.empty() && &context.openWorld() != &list.front()->openWorld()) {
+      refuseArgument("The requests are of different worlds.", "Wait for each world's requests by themselves.");
+    }
+    if (std::find(list.begin(), list.end(), &context) == list.end()) list.push_back(&context);
+  }
+  return list;
+}
+
+/// Helps until one of the requests is over. @return which. @pre none is null but those that are passed over.
+size_t waitForOne(std::span<Request* const> requests, uint64_t timeoutMicros) {
+  const auto over = [&]() -> size_t {
+    for (size_t i = 0; i < requests.size(); ++i) {
+      if (requests[i] != nullptr && requests[i]->isOver()) return i;
+    }
+    return requests.size();
+  };
+  if (const size_t i = over(); i != requests.size()) return i;
+  const std::vector<RankContext*> mine = contextsOf(requests);
+  for (RankContext* context : mine) {
+    if (!context->queues().isDelivering()) continue;
+    throw Error(dfcclInUse, "Rank " + std::to_string(context->number()) + " is waited for in a callback of its own.",
+                "Wait outside of it.", {{"rank", std::to_string(context->number())}});
+  }
+  Waiting waiting(mine, timeoutMicros);
+  for (;;) {
+    uint32_t delivered = 0;
+    for (RankContext* context : mine) delivered += context->queues().deliver();
+    if (const size_t i = over(); i != requests.size()) return i;
+    if (delivered != 0 || waiting.help(false)) {
+      waiting.noteProgress();
+    } else {
+      waiting.pause();
+    }
+  }
+}
+
+void waitFor(Request& request, uint64_t timeoutMicros) {
+  Request* const one[] = {&request};
+  waitForOne(one, timeoutMicros);
+}
+
+std::vector<Request*> listOf(const dfcclRequest_t* handles, int count, bool mayBeNull) {
+  if (count < 0 || (handles == nullptr && count != 0)) {
+    refuseArgument("The list of requests is null, or its length is " + std::to_string(count) + ".",
+                   "Pass as many requests as you say.");
+  }
+  std::vector<Request*> list;
+  for (int i = 0; i < count; ++i) {
+    const bool isLeftOut = mayBeNull && handles[i] == nullptr;
+    list.push_back(isLeftOut ? nullptr : &requestOf(handles[i]));
+  }
+  return list;
+}
+
+}  // namespace
+
+void waitForRequest(dfcclRequest_t handle, uint64_t timeoutMicros) {
+  Request& request = requestOf(handle);
+  waitFor(request, timeoutMicros);
+  endOf(end(request, handle));
+}
+
+void waitForEnd(dfcclRequest_t handle) {
+  Request& request = requestOf(handle);
+  waitFor(request, 0);
+  end(request, handle);
+}
+
+}  // namespace dfccl::c_api
+
+using namespace dfccl;
+using namespace dfccl::c_api;
+
+extern "C" {
+
+dfcclResult_t dfcclWaitRun(dfcclRequest_t request, uint64_t timeoutMicros) {
+  return guarded([&] {
+    waitForRequest(request, timeoutMicros);
+    return dfcclSuccess;
+  });
+}
+
+dfcclResult_t dfcclWaitRuns(const dfcclRequest_t* requests, int count, uint64_t timeoutMicros) {
+  return guarded([&] {
+    const std::vector<Request*> list = listOf(requests, count, false);
+    const uint64_t begin = readTicks();
+    for (Request* request : list) {
+      if (request->isOver()) continue;
+      uint64_t left = timeoutMicros;
+      if (timeoutMicros != 0) {
+        const auto passed = static_cast<uint64_t>(static_cast<double>(readTicks() - begin) / ticksPerMicrosecond());
+        left = passed < timeoutMicros ? timeoutMicros - passed : 1;
+      }
+      waitFor(*request, left);
+    }
+    dfcclResult_t worst = dfcclSuccess;
+    for (size_t i = 0; i < list.size(); ++i) {
+      const dfcclResult_t status = end(*list[i], requests[i]);
+      if (status != dfcclSuccess) worst = status;
+    }
+    return endOf(worst);
+  });
+}
+
+dfcclResult_t dfcclWaitAnyRun(const dfcclRequest_t* requests, int count, uint64_t timeoutMicros, int* index) {
+  return guarded([&] {
+    if (index == nullptr) refuseArgument("The address for the index is null.", "Pass where to store it.");
+    *index = -1;
+    const std::vector<Request*> list = listOf(requests, count, true);
+    bool isAny = false;
+    for (const Request* request : list) isAny |= request != nullptr;
+    if (!isAny) return dfcclSuccess;
+    const size_t over = waitForOne(list, timeoutMicros);
+    *index = static_cast<int>(over);
+    return endOf(end(*list[over], requests[over]));
+  });
+}
+
+dfcclResult_t dfcclTestRun(dfcclRequest_t handle, int* isOver) {
+  return guarded([&] {
+    if (isOver == nullptr) refuseArgument("The address for the answer is null.", "Pass where to store it.");
+    *isOver = 0;
+    Request& request = requestOf(handle);
+    if (!request.isOver()) {
+      RankContext& context = rankOf(request);
+      RankContext* const mine[] = {&context};
+      if (!context.queues().isDelivering()) Waiting(mine, 0).help();
+      context.queues().deliver();
+    }
+    if (!request.isOver()) return dfcclSuccess;
+    *isOver = 1;
+    return endOf(request.status());
+  });
+}
+
+dfcclResult_t dfcclNotifyRun(dfcclRequest_t handle, dfcclCallback_t callback, void* callbackArgs) {
+  return guarded([&] {
+    if (callback == nullptr) refuseArgument("The callback is null.", "Pass the function to call.");
+    if (!requestOf(handle).notify(callback, callbackArgs)) {
+      throw Error(dfcclInUse, "The request has a callback already.", "Give each request one callback.");
+    }
+    return dfcclSuccess;
+  });
+}
+
+dfcclResult_t dfcclWaitRunOnStream(dfcclRequest_t handle, dfcclStream_t stream) {
+  return guarded([&] {
+    Request& request = requestOf(handle);
+    if (!request.isOver()) rankOf(request).matching().waitOnStream(request, stream);
+    return dfcclSuccess;
+  });
+}
+
+dfcclResult_t dfcclFreeRequest(dfcclRequest_t handle) {
+  return guarded([&] {
+    if (handle != nullptr && !requestOf(handle).endHandle(reinterpret_cast<uint64_t>(handle))) refuseEnded();
+    return dfcclSuccess;
+  });
+}
+}

@@ -1,0 +1,37 @@
+#pragma once
+#include <cstdint>
+#include <list>
+#include <memory>
+
+#include "matching/matched_group.hpp"
+#include "matching/signature.hpp"
+#include "world/known_memory.hpp"
+#include "world/run_check.hpp"
+
+namespace dfccl {
+
+/// A signature that this rank has registered.
+struct MatchedCollective {
+  Signature signature;
+  std::shared_ptr<MatchedGroup> group;
+  uint32_t index = 0;  // of the registration
+  RunShape shape;      // without the window that its buffers must lie in:
+  uint64_t windowBegin = 0, windowEnd = 0;
+  KnownMemory knownSend, knownRecv;
+  Atomic<uint64_t> inFlight;                      // runs of it that aren't over, or whose end nobody has heard of yet
+  std::list<MatchedCollective*>::iterator place;  // in the order of use
+
+  /// Whether the other ranks reach a buffer where it is; else it is copied to where they do.
+  bool isReached(const void* buffer, uint64_t bytes) const {
+    const auto address = reinterpret_cast<uint64_t>(buffer);
+    return bytes == 0 || (address >= windowBegin && address + bytes <= windowEnd);
+  }
+  /// Whether a run's buffers need no asking.
+  bool knows(const void* send, const void* recv) const {
+    const auto from = reinterpret_cast<uint64_t>(send), to = reinterpret_cast<uint64_t>(recv);
+    return (shape.sendBytes == 0 || (from % shape.elementBytes == 0 && knownSend.holds(from, shape.sendBytes))) &&
+           (shape.recvBytes == 0 || (to % shape.elementBytes == 0 && knownRecv.holds(to, shape.recvBytes)));
+  }
+};
+
+}  // namespace dfccl

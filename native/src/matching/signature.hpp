@@ -1,0 +1,56 @@
+#pragma once
+// What makes runs of several ranks one where nobody has given them an id: all that the ranks have to agree on.
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "world/collective_id.hpp"
+#include "world/collective_spec.hpp"
+
+namespace dfccl {
+
+/// A group is its ranks, a name of the caller's, and how many of the same ranks and name a rank has made before: 128
+/// bits of it, which every member computes by itself.
+struct GroupId {
+  uint64_t high = 0, low = 0;
+
+  static GroupId of(std::span<const uint32_t> ranks, uint64_t name, uint64_t ordinal);
+  /// The name of a part of this group, by the split and the colour that it comes of.
+  uint64_t nameOfPart(uint64_t split, uint32_t colour) const;
+};
+
+/// What a run is part of. Runs of different purposes never match, whatever else they have in common.
+enum class Purpose : uint32_t {
+  collective,
+  pointToPoint,
+  split,
+  // A part of an uneven collective.
+  allToAllV,
+  allGatherV,
+  reduceScatterV,
+  gatherV,
+  scatterV,
+};
+
+struct Signature {
+  GroupId group;
+  Purpose purpose = Purpose::collective;
+  Collective collective = Collective::allReduce;
+  DataType type = DataType::float32;
+  ReduceOp op = ReduceOp::sum;
+  uint32_t root = 0;      // place in the group: of the root, or the sender
+  uint32_t receiver = 0;  // place in the group, of a send
+  uint64_t count = 0;     // as CollectiveSpec has it
+  uint64_t tag = 0;
+
+  bool operator==(const Signature& other) const = default;
+  /// For reports: "all-reduce of 1000 float32, sum, tag 7".
+  std::string text() const;
+};
+inline bool operator==(const GroupId& a, const GroupId& b) { return a.high == b.high && a.low == b.low; }
+
+/// The same on every rank for equal signatures. Of n different ones two are taken for the same with a probability of
+/// about n * n / 2^129.
+CollectiveId idOf(const Signature& signature);
+
+}  // namespace dfccl

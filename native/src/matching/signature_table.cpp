@@ -1,0 +1,127 @@
+#include "matching/signature_table.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "error.hpp"
+
+namespace dfccl {
+namespace {
+
+// Of a rank's tables: the rest is left to ids that the caller registers.
+constexpr double kShare = 0.75;
+
+CollectiveSpec specOf(const CollectiveId& id, const Signature& signature, const MatchedGroup& group) {
+  CollectiveSpec spec;
+  spec.id = id;
+  spec.collective = signature.collective;
+  spec.type = signature.type;
+  spec.op = signature.op;
+  spec.count = signature.count;
+  if (signature.collective == Collective::sendRecv && signature.root == signature.receiver) {
+    spec.collective = Collective::broadcast;  // a copy, by a rank alone
+    spec.ranks = {group.ranks[signature.root]};
+  } else if (signature.collective == Collective::sendRecv) {
+    spec.ranks = {group.ranks[signature.root], group.ranks[signature.receiver]};
+    spec.root = 0;
+  } else {
+    spec.ranks = group.ranks;
+    spec.root = signature.root;
+  }
+  return spec;
+}
+
+}  // namespace
+
+SignatureTable::SignatureTable(Backend& backend, uint32_t rank)
+    : backend_(backend),
+      rank_(rank),
+      most_(std::max<size_t>(1, static_cast<size_t>(kShare * backend.options().limits.collectives))) {}
+
+MatchedCollective& SignatureTable::get(const Signature& signature, const std::shared_ptr<MatchedGroup>& group) {
+  if (!used_.empty() && used_.front()->signature == signature) return *used_.front();
+  const CollectiveId id = idOf(signature);
+  const auto found = entries_.find(id);
+  if (found == entries_.end()) return add(id, signature, group);
+  MatchedCollective& entry = *found->second;
+  used_.splice(used_.begin(), used_, entry.place);
+  return entry;
+}
+
+MatchedCollective& SignatureTable::add(const CollectiveId& id, const Signature& signature,
+                                       const std::shared_ptr<MatchedGroup>& group) {
+  while (entries_.size() >= most_ && forgetOldest()) {
+  }
+  auto made = std::make_unique<MatchedCollective>();
+  MatchedCollective& entry = *made;
+  entry.signature = signature;
+  entry.group = group;
+  entry.index = registerOne(specOf(id, signature, *group));
+  try {
+    entry.shape = backend_.shapeOf(rank_, entry.index);
+    entry.windowBegin = std::exchange(entry.shape.windowBegin, RunShape().windowBegin);
+    entry.windowEnd = std::exchange(entry.shape.windowEnd, RunShape().windowEnd);
+    used_.push_front(&entry);
+    entry.place = used_.begin();
+    entries_.emplace(id, std::move(made));
+  } catch (...) {
+    if (!used_.empty() && used_.front() == &entry) used_.pop_front();
+    backend_.unregisterCollective(rank_, entry.index, 0);
+    throw;
+  }
+  return entry;
+}
+
+uint32_t SignatureTable::registerOne(const CollectiveSpec& spec) {
+  for (;;) {
+    try {
+      return backend_.registerCollective(rank_, spec);
+    } catch (const Error& error) {
+      if (error.status() != dfcclOutOfMemory || !forgetOldest()) throw;
+    }
+  }
+}
+
+/// @return false: every one has runs in flight.
+bool SignatureTable::forgetOldest() {
+  for (auto at = used_.rbegin(); at != used_.rend(); ++at) {
+    if (forget(**at)) return true;
+  }
+  return false;
+}
+
+/// @return whether it could be.
+bool SignatureTable::forget(MatchedCollective& entry) {
+  if (entry.inFlight.load(order::acquire) != 0) return false;
+  const bool isAborted = backend_.isAborted(rank_, entry.index);
+  if (isAborted && !backend_.isQuarantineOver(rank_, entry.index)) return false;
+  try {
+    backend_.unregisterCollective(rank_, entry.index, backend_.queues(rank_).issuedOf(entry.index));
+  } catch (const Error& error) {
+    if (error.status() == dfcclInUse) return false;  // its daemon isn't done with it
+    throw;
+  }
+  used_.erase(entry.place);
+  entries_.erase(idOf(entry.signature));
+  return true;
+}
+
+void SignatureTable::forget(const MatchedGroup& group) {
+  std::vector<MatchedCollective*> mine;
+  for (auto& [id, entry] : entries_) {
+    if (entry->group.get() == &group) mine.push_back(entry.get());
+  }
+  for (MatchedCollective* entry : mine) forget(*entry);
+}
+
+void SignatureTable::clear() {
+  while (!used_.empty()) {
+    MatchedCollective& entry = *used_.front();
+    backend_.unregisterCollective(rank_, entry.index, backend_.queues(rank_).issuedOf(entry.index));
+    used_.pop_front();
+    entries_.erase(idOf(entry.signature));
+  }
+}
+
+}  // namespace dfccl

@@ -1,0 +1,49 @@
+#pragma once
+// A rank's registrations of signatures: made at the first use, forgotten when they have long been unused and their
+// places are needed. One thread at a time.
+#include <functional>
+#include <list>
+#include <memory>
+#include <unordered_map>
+
+#include "matching/matched_collective.hpp"
+#include "world/backend.hpp"
+
+namespace dfccl {
+
+class SignatureTable {
+ public:
+  SignatureTable(Backend& backend, uint32_t rank);
+
+  /// The registration of a signature, made if there is none. Never waits for another rank.
+  /// @throws Error dfcclOutOfMemory where all places are taken by what is in flight; dfcclInvalidArgument
+  MatchedCollective& get(const Signature& signature, const std::shared_ptr<MatchedGroup>& group);
+  /// Forgets what belongs to a group, as far as nothing of it is in flight; the rest when its place is needed.
+  void forget(const MatchedGroup& group);
+  /// All of it. @pre nothing is in flight.
+  void clear();
+  size_t size() const { return entries_.size(); }
+  template <class Visit>
+  void forEach(Visit&& visit) {
+    for (auto& [id, entry] : entries_) visit(*entry);
+  }
+
+ private:
+  struct HashOfId {
+    size_t operator()(const CollectiveId& id) const { return id.low; }
+  };
+
+  MatchedCollective& add(const CollectiveId& id, const Signature& signature,
+                         const std::shared_ptr<MatchedGroup>& group);
+  uint32_t registerOne(const CollectiveSpec& spec);
+  bool forgetOldest();
+  bool forget(MatchedCollective& entry);
+
+  Backend& backend_;
+  const uint32_t rank_;
+  const size_t most_;  // kept beside one another
+  std::unordered_map<CollectiveId, std::unique_ptr<MatchedCollective>, HashOfId> entries_;
+  std::list<MatchedCollective*> used_;  // the latest first
+};
+
+}  // namespace dfccl

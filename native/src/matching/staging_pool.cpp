@@ -1,0 +1,51 @@
+#include "matching/staging_pool.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "error.hpp"
+#include "world/backend.hpp"
+
+namespace dfccl {
+namespace {
+
+constexpr uint32_t kLeastClass = 12;  // a page
+
+}  // namespace
+
+Staged StagingPool::take(uint64_t bytes) {
+  const uint32_t sizeClass = std::max(kLeastClass, static_cast<uint32_t>(std::bit_width(bytes - 1)));
+  {
+    const std::lock_guard lock(mutex_);
+    std::vector<void*>& unused = unused_[sizeClass];
+    if (!unused.empty()) {
+      const Staged piece{unused.back(), sizeClass};
+      unused.pop_back();
+      return piece;
+    }
+  }
+  try {
+    return {backend_.allocate(rank_, size_t{1} << sizeClass), sizeClass};
+  } catch (const Error& error) {
+    if (error.status() != dfcclOutOfMemory) throw;
+  }
+  freeUnused();
+  return {backend_.allocate(rank_, size_t{1} << sizeClass), sizeClass};
+}
+
+void StagingPool::giveBack(Staged& piece) {
+  if (piece.memory == nullptr) return;
+  const std::lock_guard lock(mutex_);
+  unused_[piece.sizeClass].push_back(piece.memory);
+  piece = {};
+}
+
+void StagingPool::freeUnused() {
+  const std::lock_guard lock(mutex_);
+  for (uint32_t c = 0; c < kClasses; ++c) {
+    for (void* memory : unused_[c]) backend_.free(rank_, memory, size_t{1} << c);
+    unused_[c].clear();
+  }
+}
+
+}  // namespace dfccl
