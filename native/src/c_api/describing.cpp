@@ -40,9 +40,7 @@ std::string explain(RankContext& context) {
   context.forEach([&](uint32_t id, const Registration& registration) {
     add(registration.index, [&] { return std::string(nameOf(registration.collective)) + " " + std::to_string(id); });
   });
-  context.matching().forEach([&](const MatchedCollective& c) {
-    add(c.index, [&] { return c.signature.text(); });
-  });
+  context.matching().forEach([&](const MatchedCollective& c) { add(c.index, [&] { return c.signature.text(); }); });
   return text;
 }
 

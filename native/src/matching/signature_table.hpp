@@ -47,7 +47,7 @@ class SignatureTable {
   const uint32_t rank_;
   const size_t most_;  // kept beside one another
   std::unordered_map<CollectiveId, std::unique_ptr<MatchedCollective>, HashOfId> entries_;
-  std::list<MatchedCollective*> used_;      // the latest first
+  std::list<MatchedCollective*> used_;       // the latest first
   MatchedCollective* recent_[kRecent] = {};  // found without computing an id; each at its place, or null
 };
 
