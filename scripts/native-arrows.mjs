@@ -25,6 +25,10 @@ export const nativeArrows = {
     what: "what every world has, whatever carries it out: options, collectives, built-in programs, queues, the interface of a backend",
     may: ["native/src", "native/src/os", "native/src/trace", "native/src/program", include, `${include}/daemon`],
   },
+  "native/src/matching": {
+    what: "runs that are matched by their signature, groups of ranks, requests",
+    may: ["native/src", "native/src/world", include],
+  },
   "native/src/processes": {
     what: "ranks that are processes of one machine: shared memory, rendezvous, who is gone",
     may: ["native/src", "native/src/os", "native/src/program", "native/src/world", include, `${include}/daemon`],
@@ -56,6 +60,7 @@ export const nativeArrows = {
     what: "the C API",
     may: [
       "native/src",
+      "native/src/matching",
       "native/src/os",
       "native/src/trace",
       "native/src/world",
@@ -69,6 +74,7 @@ export const nativeArrows = {
     what: "the Node binding, one file an object",
     may: [
       "native/src",
+      "native/src/matching",
       "native/src/os",
       "native/src/world",
       "native/src/processes",

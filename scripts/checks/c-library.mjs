@@ -21,6 +21,7 @@ const major = manifest.version.split(".")[0];
 const runtimeFiles = [`lib/libdfccl.so.${major}`, `lib/libdfccl.so.${manifest.version}`, "share/doc/dfccl/LICENSE"];
 const developmentFiles = [
   "include/dfccl/dfccl.h",
+  "include/dfccl/groups.h",
   "include/dfccl/status.h",
   "lib/cmake/dfccl/dfccl-config-version.cmake",
   "lib/cmake/dfccl/dfccl-config.cmake",
@@ -101,7 +102,9 @@ async function exportedFunctions() {
 }
 
 function everyFunctionMisused() {
-  const tests = ["misuse_test.c", "group_misuse_test.c", "version_test.c"].map((name) => readFileSync(join(root, "native", "test", "c_api", name), "utf8")).join();
+  const tests = ["misuse_test.c", "group_misuse_test.c", "version_test.c"]
+    .map((name) => readFileSync(join(root, "native", "test", "c_api", name), "utf8"))
+    .join();
   const takesNothing = ["dfcclGetLastError", "dfcclVersion"];
   const missing = declaredFunctions().filter((name) => !takesNothing.includes(name) && !tests.includes(`${name}(`));
   expectEqual("functions that no test of misuse calls", missing, []);

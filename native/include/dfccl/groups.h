@@ -40,8 +40,9 @@ dfcclResult_t dfcclGroupSplit(dfcclGroup_t group, int colour, int key, uint64_t 
 /* This rank's place in the group, and how many members it has. */
 dfcclResult_t dfcclGroupGetRank(int* rank, dfcclGroup_t group);
 dfcclResult_t dfcclGroupGetRankCount(int* count, dfcclGroup_t group);
-/* Gives up all that this rank has in flight in the group, and all that comes later, on all members of those runs:
- * requests end as dfcclAborted. */
+/* Gives up all that this rank has in flight in the group: requests end as dfcclAborted, on the other members of those
+ * runs too that have submitted them by now; and refuses what comes later on this rank with dfcclAborted. A member that
+ * comes to such a run only later is not told, and waits until its own limit is over. */
 dfcclResult_t dfcclGroupAbort(dfcclGroup_t group);
 
 /* ---- Collectives --------------------------------------------------------------------------------------------- */

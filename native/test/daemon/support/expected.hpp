@@ -11,7 +11,7 @@ namespace dfccl::test {
 
 /// Element `i` of what a member contributes to one run.
 inline uint32_t contribution(const CollectiveSpec& spec, uint32_t member, uint64_t run, uint64_t i) {
-  uint64_t z = (uint64_t{spec.id} << 48) ^ (uint64_t{member} << 40) ^ (run << 24) ^ i;
+  uint64_t z = (uint64_t{spec.id.number} << 48) ^ (uint64_t{member} << 40) ^ (run << 24) ^ i;
   z = (z ^ (z >> 31)) * 0x9e3779b97f4a7c15;
   z = (z ^ (z >> 29)) * 0xbf58476d1ce4e5b9;
   z ^= z >> 32;

@@ -367,7 +367,7 @@ class Explorer {
     const size_t element = sizeOf(spec.type);
     for (uint64_t i = 0; i < run.recvBytes / element; ++i) {
       if (isElement(spec.type, run.recv + i * element, expected(spec, member, run.dataNumber, i))) continue;
-      return fail("wrong data: rank " + std::to_string(rank) + ", collective " + std::to_string(spec.id) + ", run " +
+      return fail("wrong data: rank " + std::to_string(rank) + ", collective " + spec.id.text() + ", run " +
                   std::to_string(run.number) + ", element " + std::to_string(i));
     }
   }
