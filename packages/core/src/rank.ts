@@ -101,20 +101,19 @@ export class LocalRank<B extends Backend = "cpu"> implements Rank<B> {
     if (bytes === undefined) {
       throw new InvalidArgumentError("program", `one for ${program?.ranks.length} ranks`, `a program for ${ranks.length} ranks`);
     }
-    const handle = callNative(() =>
-      engine.native.register(number, {
-        id: facts.id,
-        collective: collectiveCode(collective),
-        dataType: dataTypeCode(dataType),
-        op: reduceOpCode(facts.op),
-        count,
-        root,
-        scale: facts.scale,
-        priority: facts.priority,
-        ranks: Uint32Array.from(ranks),
-        program: bytes,
-      }),
-    );
+    const spec = {
+      id: facts.id,
+      collective: collectiveCode(collective),
+      dataType: dataTypeCode(dataType),
+      op: reduceOpCode(facts.op),
+      count,
+      root,
+      scale: facts.scale,
+      priority: facts.priority,
+      ranks: Uint32Array.from(ranks),
+      program: bytes,
+    };
+    const handle = this.#matching.table.withRoom(() => callNative(() => engine.native.register(number, spec)));
     const customSegments = { input: options.program?.inputSegments ?? 1, output: options.program?.outputSegments ?? 1 };
     const lengths = bufferLengths(collective, count, ranks.length, member, root, customSegments);
     engine.pump.kick();

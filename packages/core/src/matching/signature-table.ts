@@ -44,6 +44,17 @@ export class SignatureTable {
     return entry;
   }
 
+  /** Registers something, and makes room for it where there is none. */
+  withRoom<T>(register: () => T): T {
+    for (;;) {
+      try {
+        return register();
+      } catch (error) {
+        if (!isEngineError(error, "OUT_OF_MEMORY") || !this.forgetOldest()) throw error;
+      }
+    }
+  }
+
   /** Forgets what belongs to a group, as far as nothing of it is in flight; the rest when its place is needed. */
   forget(group: MatchedGroup): void {
     for (const entry of [...group.collectives]) this.forgetOne(entry);
@@ -51,7 +62,7 @@ export class SignatureTable {
 
   private add(signature: Signature, group: MatchedGroup, hash: number): MatchedCollective {
     while (this.count >= this.most && this.forgetOldest());
-    const { collective, registration } = this.registerOne(signature, group);
+    const { collective, registration } = this.withRoom(() => this.register(signature, group));
     const entry = new MatchedCollective(signature, group, hash, collective, registration);
     entry.nextOfHash = this.byHash.get(hash);
     this.byHash.set(hash, entry);
@@ -59,16 +70,6 @@ export class SignatureTable {
     this.link(entry);
     this.count += 1;
     return entry;
-  }
-
-  private registerOne(signature: Signature, group: MatchedGroup): Registered {
-    for (;;) {
-      try {
-        return this.register(signature, group);
-      } catch (error) {
-        if (!isEngineError(error, "OUT_OF_MEMORY") || !this.forgetOldest()) throw error;
-      }
-    }
   }
 
   /** @returns false: every one has runs in flight. */
