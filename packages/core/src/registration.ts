@@ -49,7 +49,7 @@ export class Registration implements Quarantined {
     /** The engine's number for it. */
     readonly handle: number,
     readonly facts: CollectiveFacts,
-    private readonly lengths: BufferLengths,
+    readonly lengths: BufferLengths,
     private readonly program: { readonly inPlace: boolean; readonly outOfPlace: boolean; readonly usesDirect: boolean },
     /** Where the collective has no id of the caller's. */
     matched?: { readonly name: string; readonly remedy: string },
@@ -62,6 +62,11 @@ export class Registration implements Quarantined {
   /** Whether it is registered, in a world that is open. */
   get isOpen(): boolean {
     return this.isRegistered && this.rank.engine.isOpen;
+  }
+
+  /** Whether the buffers must lie where other processes reach them. */
+  get needsReach(): boolean {
+    return this.program.usesDirect && this.rank.engine.window !== undefined;
   }
 
   requireOpen(): void {

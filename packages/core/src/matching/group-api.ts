@@ -153,7 +153,7 @@ export interface Group extends Collectives, Disposable {
    * @param colour - whole; below 0: in none.
    * @param key - whole; default: by place.
    * @returns undefined with a colour below 0.
-   * @throws {CollectiveTimeoutError} naming who is missing: the split is then given up on all members.
+   * @throws {CollectiveTimeoutError} naming who is missing: the split is then given up on those that have come.
    */
   split(colour: number, key?: number, options?: { readonly timeoutMs?: number }): Promise<Group | undefined>;
   /**
@@ -162,8 +162,9 @@ export interface Group extends Collectives, Disposable {
    */
   drop(): void;
   /**
-   * Gives up all that this rank has in flight in the group, and all that comes later, on all members of those runs: promises reject with
-   * {@link CollectiveAbortedError}.
+   * Gives up all that this rank has in flight in the group, on the members that have come to those runs: promises reject with
+   * {@link CollectiveAbortedError}. What is called on this object later does so too, so that members who come later wait in vain: abort
+   * the group on each.
    */
   abort(): void;
 }

@@ -9,6 +9,7 @@ import { MatchedGroup } from "./matched-group.js";
 import { registerSignature } from "./register-signature.js";
 import type { Signature } from "./signature.js";
 import { SignatureTable } from "./signature-table.js";
+import { Staging } from "./staging.js";
 
 // Of a rank's places: the rest is left to ids that the caller registers.
 const share = 0.75;
@@ -30,6 +31,8 @@ export class Matching {
   /** By ranks and name: groups that this rank has made of them. */
   private readonly made = new Map<string, bigint>();
   private groups = 0;
+  /** Where some ranks are other processes on CPUs. */
+  private readonly staging: Staging | undefined;
 
   constructor(
     readonly rank: Rank<Backend>,
@@ -38,6 +41,7 @@ export class Matching {
     const { engine, quarantine } = own;
     const most = Math.max(1, Math.floor(share * engine.collectives));
     this.table = new SignatureTable(most, (signature, group) => registerSignature(rank, own, signature, group), quarantine);
+    this.staging = engine.window && new Staging(engine.native, engine.window);
     this.world = this.makeGroup(engine.allRanks, 0n);
   }
 
@@ -96,7 +100,8 @@ export class Matching {
   run(group: MatchedGroup, signature: Signature, send: Buffer, recv: Buffer, timeoutMs: number | undefined): PromiseLike<void> {
     this.requireUsable(group);
     const entry = this.table.get(signature, group);
-    return this.submit([entry], [[entry.collective, send, recv]], timeoutMs);
+    const requests: readonly RunRequest[] = [[entry.collective, send, recv]];
+    return timeoutMs === undefined && this.staging === undefined ? this.begin(requests) : this.submit([entry], requests, timeoutMs);
   }
 
   /** Submits runs that are over together: all of them, or none. */
@@ -152,12 +157,23 @@ export class Matching {
   }
 
   private submit(entries: readonly MatchedCollective[], requests: readonly RunRequest[], timeoutMs: number | undefined): PromiseLike<void> {
-    const { own } = this;
-    own.check(requests);
+    const runs = entries.map(({ registration }) => registration.issuedRuns);
+    const staged = this.staging?.bringIntoReach(entries, requests);
+    try {
+      const batch = this.begin(staged?.requests ?? requests);
+      const whole = staged === undefined ? batch : batch.then(() => staged.finish());
+      return timeoutMs === undefined ? whole : this.within(timeoutMs, whole, entries, runs);
+    } catch (error) {
+      staged?.giveBack();
+      throw error;
+    }
+  }
+
+  private begin(requests: readonly RunRequest[]): LocalBatch {
+    this.own.check(requests);
     const batch = new LocalBatch(requests.length, undefined);
-    const runs = timeoutMs === undefined ? [] : entries.map(({ registration }) => registration.issuedRuns);
-    if (requests.length > 0) own.submit(batch, requests);
-    return timeoutMs === undefined ? batch : this.within(timeoutMs, batch, entries, runs);
+    if (requests.length > 0) this.own.submit(batch, requests);
+    return batch;
   }
 
   /** @param runs - `[entry]`: how many of it had been submitted before. */
