@@ -1,12 +1,9 @@
 import type { NativeId } from "../native-addon/native-world.js";
-import type { MatchedCollective } from "./matched-collective.js";
 
 /** One rank's membership in a group, as the engine's side knows it. */
 export class MatchedGroup {
   /** This rank's place. */
   readonly member: number;
-  /** What this rank has registered of it. */
-  readonly collectives = new Set<MatchedCollective>();
   /** Splits that this rank has begun. */
   splits = 0;
   isDropped = false;

@@ -76,7 +76,7 @@ export class Matching {
   abortGroup(group: MatchedGroup): void {
     this.own.engine.requireOpen();
     group.isAborted = true;
-    for (const { collective, inFlight } of group.collectives) if (inFlight !== 0) collective.abort();
+    for (const { collective, inFlight } of this.table.of(group)) if (inFlight !== 0) collective.abort();
     this.own.messages.failAll(this.abortedError(group), group);
   }
 
@@ -152,7 +152,7 @@ export class Matching {
 
   private inFlightOf(group: MatchedGroup): number {
     let inFlight = this.own.messages.countOf(group);
-    for (const entry of group.collectives) inFlight += entry.inFlight;
+    for (const entry of this.table.of(group)) inFlight += entry.inFlight;
     return inFlight;
   }
 

@@ -12,6 +12,7 @@ type Registered = Pick<MatchedCollective, "collective" | "registration">;
  */
 export class SignatureTable {
   private readonly byHash = new Map<number, MatchedCollective>();
+  private readonly byGroup = new Map<MatchedGroup, Set<MatchedCollective>>();
   private latest: MatchedCollective | undefined;
   private oldest: MatchedCollective | undefined;
   private count = 0;
@@ -57,7 +58,12 @@ export class SignatureTable {
 
   /** Forgets what belongs to a group, as far as nothing of it is in flight; the rest when its place is needed. */
   forget(group: MatchedGroup): void {
-    for (const entry of [...group.collectives]) this.forgetOne(entry);
+    for (const entry of this.of(group)) this.forgetOne(entry);
+  }
+
+  /** What is registered of a group. */
+  of(group: MatchedGroup): readonly MatchedCollective[] {
+    return [...(this.byGroup.get(group) ?? [])];
   }
 
   private add(signature: Signature, group: MatchedGroup, hash: number): MatchedCollective {
@@ -66,7 +72,9 @@ export class SignatureTable {
     const entry = new MatchedCollective(signature, group, hash, collective, registration);
     entry.nextOfHash = this.byHash.get(hash);
     this.byHash.set(hash, entry);
-    group.collectives.add(entry);
+    const ofGroup = this.byGroup.get(group);
+    if (ofGroup === undefined) this.byGroup.set(group, new Set([entry]));
+    else ofGroup.add(entry);
     this.link(entry);
     this.count += 1;
     return entry;
@@ -93,7 +101,9 @@ export class SignatureTable {
     }
     this.unlink(entry);
     this.takeFromHash(entry);
-    group.collectives.delete(entry);
+    const ofGroup = this.byGroup.get(group);
+    ofGroup?.delete(entry);
+    if (ofGroup?.size === 0) this.byGroup.delete(group);
     this.count -= 1;
     return true;
   }
