@@ -5,9 +5,8 @@ await using world = openWorld({ ranks: 4 });
 
 const results = await Promise.all(
   world.ranks.map(async (rank) => {
-    const sum = rank.register({ id: 7, collective: "all-reduce", dataType: "float32", count: 1000, op: "sum" });
     const x = rank.allocate("float32", 1000).fill(rank.number + 1);
-    await sum.run(x, x); // In place: the same buffer twice.
+    await rank.allReduce(x); // In place; { into: y } for elsewhere.
     return x[0];
   }),
 );

@@ -9,6 +9,7 @@
 #include "gpus.hpp"
 #include "inspect.hpp"
 #include "joining.hpp"
+#include "signatures.hpp"
 #include "world_object.hpp"
 
 namespace dfccl::addon {
@@ -27,6 +28,9 @@ Napi::Object initialise(Napi::Env env, Napi::Object exports) {
   exports.Set("flightRecord", Napi::Function::New(env, flightRecord));
   exports.Set("writeFlightRecord", Napi::Function::New(env, writeFlightRecord));
   exports.Set("defaultOptions", Napi::Function::New(env, defaultOptions));
+  exports.Set("groupId", Napi::Function::New(env, groupId));
+  exports.Set("nameOfPart", Napi::Function::New(env, nameOfPart));
+  exports.Set("signatureId", Napi::Function::New(env, signatureId));
   exports.Set("gpus", Napi::Function::New(env, gpus));
   exports.Set("layout", Napi::Function::New(env, engineLayout));
   exports.Set("reduceCopyKernel", Napi::String::New(env, reduceCopyKernelName()));

@@ -5,6 +5,7 @@
 #include "arguments.hpp"
 #include "error.hpp"
 #include "joining.hpp"
+#include "signatures.hpp"
 #include "world/defaults.hpp"
 
 namespace dfccl::addon {
@@ -83,7 +84,7 @@ WorldOptions readWorldOptions(const Napi::Object& object) {
 
 CollectiveSpec readCollectiveSpec(const Napi::Object& object) {
   CollectiveSpec spec;
-  spec.id = whole<uint32_t>(object, "id", kMax32);
+  spec.id = readCollectiveId(object.Get("id"));
   spec.collective = static_cast<Collective>(whole<uint8_t>(object, "collective", 255));
   spec.type = static_cast<DataType>(whole<uint8_t>(object, "dataType", 255));
   spec.op = static_cast<ReduceOp>(whole<uint8_t>(object, "op", 255));

@@ -30,6 +30,8 @@ Napi::Value WorldObject::placements(Info info) {
     Napi::Object result = Napi::Object::New(info.Env());
     result.Set("inPlace", shape.mayBeInPlace);
     result.Set("outOfPlace", shape.mayBeOutOfPlace);
+    // Or its ranks reach memory of any kind.
+    result.Set("needsReach", shape.windowBegin != 0);
     return result;
   });
 }

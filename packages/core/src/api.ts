@@ -4,6 +4,7 @@ import type { Backend, BufferOf, CollectiveBuffer } from "./backend.js";
 import type { CollectiveFacts } from "./collective-facts.js";
 import type { CollectiveOptions } from "./collective-options.js";
 import type { RankCounters } from "./counters.js";
+import type { Collectives, Group, GroupOptions, InGroup } from "./matching/group-api.js";
 import type { DeadlockReport, MemberProgress } from "./native-addon/native-world.js";
 
 // What users hold. These types name each other (a world has ranks, a rank registers collectives, a collective knows its rank), so
@@ -31,8 +32,8 @@ export interface World<B extends Backend = "cpu"> extends Disposable, AsyncDispo
   close(): void;
 }
 
-/** One rank of a world, which lives in this process. */
-export interface Rank<B extends Backend = "cpu"> {
+/** One rank of a world, which lives in this process. Its collectives without registration are those of the group of all ranks. */
+export interface Rank<B extends Backend = "cpu"> extends Collectives<InGroup> {
   readonly world: World<B>;
   readonly number: number;
   /**
@@ -43,6 +44,14 @@ export interface Rank<B extends Backend = "cpu"> {
    *   the caller's own that can't be proven.
    */
   register(options: CollectiveOptions): RegisteredCollective;
+  /**
+   * A group of these ranks of the world, in this order. Never waits for the others: each makes and drops groups when it likes. The
+   * n-th group that a rank makes of the same ranks and name goes with the n-th of the others; of all ranks without a name, the rank's
+   * own methods have the first, as if it had been made with the world.
+   * @param ranks - this rank must be one; default: all.
+   * @throws {InvalidArgumentError}, {@link ClosedError}
+   */
+  group(ranks?: readonly number[], options?: GroupOptions): Group;
   /**
    * Zeroed memory for buffers, which other processes of the world can reach. On a CPU a typed array, page-aligned and outside the
    * JavaScript heap; on a GPU a {@link DeviceBuffer}.

@@ -80,7 +80,8 @@ export function completeOptions(options: CollectiveOptions, rank: number, worldS
   return { id, collective, dataType, count, op: reads ? op : "sum", root, ranks: Object.freeze([...ranks]), priority, scale, buffers };
 }
 
-function checkRanks(ranks: readonly number[], rank: number, worldSize: number): void {
+/** @throws {InvalidArgumentError} */
+export function checkRanks(ranks: readonly number[], rank: number, worldSize: number): void {
   if (!Array.isArray(ranks) || ranks.length === 0) throw new InvalidArgumentError("ranks", ranks, "a list of ranks");
   for (const member of ranks) {
     if (!Number.isInteger(member) || member < 0 || member >= worldSize) {

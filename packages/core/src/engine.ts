@@ -21,6 +21,10 @@ export class Engine {
   readonly backend: Backend;
   /** Ranks of the world, those of other processes included. */
   readonly size: number;
+  /** Of the world, ascending. */
+  readonly allRanks: readonly number[];
+  /** Collectives that a rank has places for. */
+  readonly collectives: number;
   readonly native: NativeWorld;
   /** Addresses that the other processes can reach; undefined where there is no other process. */
   readonly window: MemoryWindow | undefined;
@@ -36,6 +40,8 @@ export class Engine {
   constructor(options: NativeWorldOptions, { inOrder, isJoined, flightRecord }: EngineOptions) {
     this.backend = options.backend;
     this.size = options.ranks;
+    this.allRanks = Object.freeze(Array.from({ length: options.ranks }, (_, rank) => rank));
+    this.collectives = options.collectives;
     this.native = callNative(() => new (nativeAddon().NativeWorld)(options));
     this.window = this.native.window() ?? undefined;
     this.isJoined = isJoined;

@@ -36,11 +36,12 @@ export class BufferError extends DfcclError {
 export class CollectiveAbortedError extends DfcclError {
   override readonly code = "ABORTED";
 
-  constructor(collective: string, options: { cause?: unknown } = {}) {
+  constructor(collective: string, options: { cause?: unknown; remedy?: string | undefined } = {}) {
+    const { cause, remedy } = options;
     super(`${collective} was aborted.`, {
       facts: { collective },
-      remedy: "Unregister it on every rank and register it again; its buffers may be freed once quarantine() resolves.",
-      ...options,
+      remedy: remedy ?? "Unregister it on every rank and register it again; its buffers may be freed once quarantine() resolves.",
+      ...(cause === undefined ? {} : { cause }),
     });
   }
 }
@@ -71,16 +72,16 @@ const became: Readonly<Record<LostRank["presence"], string>> = {
  * @param mismatch - how a rank on another machine registered it differently; "" if none did.
  */
 export function givenUp(
-  { name, ranks }: { readonly name: string; readonly ranks: readonly number[] },
+  { name, ranks, remedy }: { readonly name: string; readonly ranks: readonly number[]; readonly remedy?: string | undefined },
   lost: readonly LostRank[],
   mismatch = "",
 ): CollectiveAbortedError | RankLostError {
   if (mismatch !== "") {
-    const remedy = "Register the id with the same arguments on every rank, or give this collective an id of its own.";
-    return new CollectiveAbortedError(name, { cause: new RegistrationMismatchError("REGISTRATION_MISMATCH", mismatch, remedy, {}) });
+    const advice = "Register the id with the same arguments on every rank, or give this collective an id of its own.";
+    return new CollectiveAbortedError(name, { cause: new RegistrationMismatchError("REGISTRATION_MISMATCH", mismatch, advice, {}) });
   }
   const members = lost.filter(({ rank }) => ranks.includes(rank));
-  return members.length > 0 ? new RankLostError(name, members) : new CollectiveAbortedError(name);
+  return members.length > 0 ? new RankLostError(name, members) : new CollectiveAbortedError(name, { remedy });
 }
 
 /**

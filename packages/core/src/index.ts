@@ -17,6 +17,20 @@ export {
   RankLostError,
   RegistrationMismatchError,
 } from "./errors.js";
+export type {
+  CallOptions,
+  Collectives,
+  Counts,
+  DisplacementsOption,
+  Group,
+  GroupOptions,
+  InGroup,
+  IntoOption,
+  OpOption,
+  RootOption,
+  Tag,
+  UnevenOptions,
+} from "./matching/group-api.js";
 export { findNativeProgram, type ProgramLookup } from "./native-addon/find-native-program.js";
 export { type AddonAttempt, AddonNotLoadedError } from "./native-addon/load-addon.js";
 export type { DeadlockNode, DeadlockReport, GpuDevice, GpuLink, LostRank, MemberProgress } from "./native-addon/native-world.js";

@@ -4,6 +4,7 @@ import type { PumpedRank } from "./completion-pump.js";
 import { DeviceBuffer, rootOf } from "./device-buffer.js";
 import type { Engine } from "./engine.js";
 import { givenUp } from "./errors.js";
+import { SelfMessages } from "./matching/self-messages.js";
 import { Quarantine } from "./quarantine.js";
 import { RankQueues } from "./rank-queues.js";
 import type { RegisteringRank } from "./registration.js";
@@ -14,6 +15,7 @@ import { Submitter } from "./submitter.js";
 export class RankEngine implements PumpedRank, RegisteringRank {
   readonly queues: RankQueues;
   readonly quarantine: Quarantine;
+  readonly messages = new SelfMessages();
   private readonly runs: RunTable;
   private readonly submitter: Submitter;
 
@@ -24,8 +26,8 @@ export class RankEngine implements PumpedRank, RegisteringRank {
     const { native } = engine;
     this.queues = new RankQueues(native.memory(number));
     this.quarantine = new Quarantine();
-    this.runs = new RunTable(this.queues, this.quarantine, ({ name, facts, handle }) =>
-      givenUp({ name, ranks: facts.ranks }, native.lostRanks(number, handle), native.whyAborted(number, handle)),
+    this.runs = new RunTable(this.queues, this.quarantine, ({ name, facts, handle, remedy }) =>
+      givenUp({ name, ranks: facts.ranks, remedy }, native.lostRanks(number, handle), native.whyAborted(number, handle)),
     );
     this.submitter = new Submitter(this.queues, this.runs, () => native.ring());
     engine.ranks.push(this);
@@ -68,6 +70,7 @@ export class RankEngine implements PumpedRank, RegisteringRank {
   failAll(error: unknown, isEngineStopped: boolean): void {
     this.runs.failAll(error, isEngineStopped);
     this.submitter.failAll(error);
+    this.messages.failAll(error);
     if (isEngineStopped) this.quarantine.clear();
   }
 }

@@ -1,15 +1,39 @@
 import { type InspectOptions, inspect } from "node:util";
-import { collectiveCode, type DataType, dataTypeCode, InvalidArgumentError, reduceOpCode, typedArrayOf } from "@dfccl/primitives";
+import {
+  checkOptions,
+  collectiveCode,
+  type DataType,
+  dataTypeCode,
+  InvalidArgumentError,
+  type OptionNames,
+  reduceOpCode,
+  typedArrayOf,
+} from "@dfccl/primitives";
 import type { Batch, BatchOptions, Rank, RegisteredCollective, RunRequest, World } from "./api.js";
-import type { Backend, BufferOf } from "./backend.js";
+import type { Backend, BufferOf, CollectiveBuffer } from "./backend.js";
 import { checkBatchOptions, LocalBatch } from "./batch.js";
 import { noteAllocated } from "./buffer-address.js";
 import { bytesOfBuffer } from "./buffer-bytes.js";
-import { type CollectiveOptions, completeOptions } from "./collective-options.js";
+import { type CollectiveOptions, checkRanks, completeOptions } from "./collective-options.js";
 import { type RankCounters, readCounters } from "./counters.js";
 import { allocateOnDevice } from "./device-buffer.js";
 import type { Engine } from "./engine.js";
 import { DeadlockError } from "./errors.js";
+import { tagOf } from "./matching/arguments.js";
+import type {
+  CallOptions,
+  Counts,
+  DisplacementsOption,
+  Group,
+  GroupOptions,
+  InGroup,
+  IntoOption,
+  OpOption,
+  RootOption,
+  UnevenOptions,
+} from "./matching/group-api.js";
+import { isGroup, LocalGroup, matchingOf } from "./matching/local-group.js";
+import { Matching } from "./matching/matching.js";
 import { callNative, typedError } from "./native-addon/native-error.js";
 import { nativeAddon } from "./native-addon/native-world.js";
 import { chooseProgram, encodeOnce } from "./program-choice.js";
@@ -21,6 +45,9 @@ import { summary } from "./summary.js";
 import { checkTimeout } from "./timeout.js";
 
 const noOptions: BatchOptions = {};
+const groupOptionNames: OptionNames<GroupOptions> = { name: true };
+
+type Buffer = CollectiveBuffer | null | undefined;
 
 /** @internal */
 export let engineOfRank: (rank: Rank<Backend>) => RankEngine;
@@ -28,6 +55,9 @@ export let engineOfRank: (rank: Rank<Backend>) => RankEngine;
 /** The class behind {@link Rank}. */
 export class LocalRank<B extends Backend = "cpu"> implements Rank<B> {
   readonly #own: RankEngine;
+  readonly #matching: Matching;
+  /** All ranks. */
+  readonly #all: LocalGroup;
 
   static {
     engineOfRank = (rank) => (rank as LocalRank<Backend>).#own;
@@ -40,6 +70,8 @@ export class LocalRank<B extends Backend = "cpu"> implements Rank<B> {
     readonly number: number,
   ) {
     this.#own = new RankEngine(engine, number);
+    this.#matching = new Matching(this, this.#own);
+    this.#all = new LocalGroup(this.#matching, this.#matching.world);
   }
 
   register(options: CollectiveOptions): RegisteredCollective {
@@ -69,25 +101,129 @@ export class LocalRank<B extends Backend = "cpu"> implements Rank<B> {
     if (bytes === undefined) {
       throw new InvalidArgumentError("program", `one for ${program?.ranks.length} ranks`, `a program for ${ranks.length} ranks`);
     }
-    const handle = callNative(() =>
-      engine.native.register(number, {
-        id: facts.id,
-        collective: collectiveCode(collective),
-        dataType: dataTypeCode(dataType),
-        op: reduceOpCode(facts.op),
-        count,
-        root,
-        scale: facts.scale,
-        priority: facts.priority,
-        ranks: Uint32Array.from(ranks),
-        program: bytes,
-      }),
-    );
+    const spec = {
+      id: facts.id,
+      collective: collectiveCode(collective),
+      dataType: dataTypeCode(dataType),
+      op: reduceOpCode(facts.op),
+      count,
+      root,
+      scale: facts.scale,
+      priority: facts.priority,
+      ranks: Uint32Array.from(ranks),
+      program: bytes,
+    };
+    const handle = this.#matching.table.withRoom(() => callNative(() => engine.native.register(number, spec)));
     const customSegments = { input: options.program?.inputSegments ?? 1, output: options.program?.outputSegments ?? 1 };
     const lengths = bufferLengths(collective, count, ranks.length, member, root, customSegments);
     engine.pump.kick();
     const placements = program ?? { ...engine.native.placements(number, handle), usesDirect: true };
     return new LocalCollective(this, new Registration(this.#own, handle, facts, lengths, placements));
+  }
+
+  group(ranks: readonly number[] = this.#own.engine.allRanks, options: GroupOptions = {}): Group {
+    const { engine, number } = this.#own;
+    engine.requireOpen();
+    checkOptions<GroupOptions>("options", options, groupOptionNames, "an object such as { name: 7 }");
+    checkRanks(ranks, number, engine.size);
+    const name = BigInt(tagOf("name", options.name));
+    return new LocalGroup(this.#matching, this.#matching.makeGroup(Object.freeze([...ranks]), name));
+  }
+
+  allReduce(x: CollectiveBuffer, options?: CallOptions & OpOption & IntoOption & InGroup): Promise<void> {
+    return this.#in(options).allReduce(x, options);
+  }
+
+  reduce(x: CollectiveBuffer, options?: CallOptions & OpOption & RootOption & IntoOption & InGroup): Promise<void> {
+    return this.#in(options).reduce(x, options);
+  }
+
+  broadcast(x: CollectiveBuffer, options?: CallOptions & RootOption & IntoOption & InGroup): Promise<void> {
+    return this.#in(options).broadcast(x, options);
+  }
+
+  allGather(send: CollectiveBuffer, recv: CollectiveBuffer, options?: CallOptions & InGroup): Promise<void> {
+    return this.#in(options).allGather(send, recv, options);
+  }
+
+  reduceScatter(send: CollectiveBuffer, recv: CollectiveBuffer, options?: CallOptions & OpOption & InGroup): Promise<void> {
+    return this.#in(options).reduceScatter(send, recv, options);
+  }
+
+  allToAll(send: CollectiveBuffer, recv: CollectiveBuffer, options?: CallOptions & InGroup): Promise<void> {
+    return this.#in(options).allToAll(send, recv, options);
+  }
+
+  gather(send: CollectiveBuffer, recv?: Buffer, options?: CallOptions & RootOption & InGroup): Promise<void> {
+    return this.#in(options).gather(send, recv, options);
+  }
+
+  scatter(send: Buffer, recv: CollectiveBuffer, options?: CallOptions & RootOption & InGroup): Promise<void> {
+    return this.#in(options).scatter(send, recv, options);
+  }
+
+  barrier(options?: Omit<CallOptions, "dataType" | "count"> & InGroup): Promise<void> {
+    return this.#in(options).barrier(options);
+  }
+
+  send(x: CollectiveBuffer, peer: number, options?: CallOptions & InGroup): Promise<void> {
+    return this.#in(options).send(x, peer, options);
+  }
+
+  recv(x: CollectiveBuffer, peer: number, options?: CallOptions & InGroup): Promise<void> {
+    return this.#in(options).recv(x, peer, options);
+  }
+
+  allToAllV(
+    send: CollectiveBuffer,
+    sendCounts: Counts,
+    recv: CollectiveBuffer,
+    recvCounts: Counts,
+    options?: UnevenOptions & { readonly sendDisplacements?: Counts; readonly recvDisplacements?: Counts } & InGroup,
+  ): Promise<void> {
+    return this.#in(options).allToAllV(send, sendCounts, recv, recvCounts, options);
+  }
+
+  allGatherV(
+    send: CollectiveBuffer,
+    recv: CollectiveBuffer,
+    counts: Counts,
+    options?: UnevenOptions & DisplacementsOption & InGroup,
+  ): Promise<void> {
+    return this.#in(options).allGatherV(send, recv, counts, options);
+  }
+
+  reduceScatterV(
+    send: CollectiveBuffer,
+    recv: CollectiveBuffer,
+    counts: Counts,
+    options?: UnevenOptions & OpOption & InGroup,
+  ): Promise<void> {
+    return this.#in(options).reduceScatterV(send, recv, counts, options);
+  }
+
+  gatherV(
+    send: CollectiveBuffer,
+    recv: Buffer,
+    counts: Counts,
+    options?: UnevenOptions & DisplacementsOption & RootOption & InGroup,
+  ): Promise<void> {
+    return this.#in(options).gatherV(send, recv, counts, options);
+  }
+
+  scatterV(
+    send: Buffer,
+    recv: CollectiveBuffer,
+    counts: Counts,
+    options?: UnevenOptions & DisplacementsOption & RootOption & InGroup,
+  ): Promise<void> {
+    return this.#in(options).scatterV(send, recv, counts, options);
+  }
+
+  /** The group that a call is of. Another than this rank's own is refused by the one of all ranks. */
+  #in(options: InGroup | undefined): Group {
+    const group = options?.group;
+    return isGroup(group) && matchingOf(group) === this.#matching ? group : this.#all;
   }
 
   allocate<T extends DataType>(dataType: T, length: number): BufferOf<B, T> {

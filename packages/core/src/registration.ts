@@ -24,6 +24,8 @@ export interface RegisteringRank extends DeviceOwner {
 export class Registration implements Quarantined {
   /** "all-reduce 7 on rank 0", for messages. */
   readonly name: string;
+  /** What to do after an abort, where it isn't what to do with an id. */
+  readonly remedy: string | undefined;
   readonly member: number;
   /** Runs submitted so far, waiting for room or not. */
   issuedRuns = 0;
@@ -47,16 +49,24 @@ export class Registration implements Quarantined {
     /** The engine's number for it. */
     readonly handle: number,
     readonly facts: CollectiveFacts,
-    private readonly lengths: BufferLengths,
+    readonly lengths: BufferLengths,
     private readonly program: { readonly inPlace: boolean; readonly outOfPlace: boolean; readonly usesDirect: boolean },
+    /** Where the collective has no id of the caller's. */
+    matched?: { readonly name: string; readonly remedy: string },
   ) {
-    this.name = `${facts.collective} ${facts.id} on rank ${rank.number}`;
+    this.name = matched?.name ?? `${facts.collective} ${facts.id} on rank ${rank.number}`;
+    this.remedy = matched?.remedy;
     this.member = facts.ranks.indexOf(rank.number);
   }
 
   /** Whether it is registered, in a world that is open. */
   get isOpen(): boolean {
     return this.isRegistered && this.rank.engine.isOpen;
+  }
+
+  /** Whether the buffers must lie where other processes reach them. */
+  get needsReach(): boolean {
+    return this.program.usesDirect && this.rank.engine.window !== undefined;
   }
 
   requireOpen(): void {

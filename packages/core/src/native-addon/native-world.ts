@@ -114,8 +114,27 @@ export interface MemoryWindow {
   readonly end: number;
 }
 
+/** 128 bits. */
+export interface NativeId {
+  readonly high: bigint;
+  readonly low: bigint;
+}
+
+export interface NativeSignature {
+  readonly group: NativeId;
+  readonly purpose: number;
+  readonly collective: number;
+  readonly dataType: number;
+  readonly op: number;
+  readonly root: number;
+  readonly receiver: number;
+  readonly count: number;
+  readonly tag: bigint;
+}
+
 export interface NativeCollectiveSpec {
-  readonly id: number;
+  /** A number of the caller's, or what signatureId() gave. */
+  readonly id: number | NativeId;
   readonly collective: number;
   readonly dataType: number;
   readonly op: number;
@@ -182,8 +201,8 @@ export interface NativeWorld {
   hosts(): Uint32Array | null;
   /** How another rank registered it differently, where that showed only afterwards; else "". */
   whyAborted(rank: number, handle: number): string;
-  /** How the buffers of a collective's runs may lie. */
-  placements(rank: number, handle: number): { readonly inPlace: boolean; readonly outOfPlace: boolean };
+  /** How the buffers of a collective's runs may lie, and whether it must be where other processes reach it. */
+  placements(rank: number, handle: number): { readonly inPlace: boolean; readonly outOfPlace: boolean; readonly needsReach: boolean };
   /** The rank's GPU, or -1. */
   deviceOf(rank: number): number;
   /** Zeroed memory on the rank's GPU. @returns its address. */
@@ -265,6 +284,9 @@ export interface NativeAddon {
       readonly host?: string | undefined;
     },
   ): { readonly segment: Promise<NativeSegment>; readonly cancel: () => void };
+  groupId(ranks: Uint32Array, name: bigint, ordinal: bigint): NativeId;
+  nameOfPart(group: NativeId, split: number, colour: number): bigint;
+  signatureId(signature: NativeSignature): NativeId;
   addressOf(memory: ArrayBuffer | ArrayBufferView): number;
   /** What a C caller of this collective (by code) runs on this rank; with `lanes` and no `hosts`, on GPUs with large buffers. */
   builtInProgram(collective: number, ranks: number, rank: number, root: number, hosts?: Uint32Array, lanes?: number): Uint8Array;

@@ -36,6 +36,16 @@ describe("one rank a process", () => {
     },
   );
 
+  it("runs collectives without registration, from memory of any kind", { timeout: limit }, async () => {
+    const processes = start("matching", launchers.dfccl(ranks));
+    for (const [rank, process] of processes.entries()) {
+      const { code, stderr } = await process.ended();
+      expect(stderr).toBe("");
+      expect(await process.told(1)).toEqual([{ rank, size: ranks, wrong: 0 }]);
+      expect(code).toBe(0);
+    }
+  });
+
   it.each([
     ["SIGKILL", "died"],
     ["SIGSTOP", "mute"],

@@ -1,0 +1,140 @@
+import { checkInteger, type DataType, InvalidArgumentError, isDataType, typedArrayOf } from "@dfccl/primitives";
+import type { CollectiveBuffer } from "../backend.js";
+import { DeviceBuffer } from "../device-buffer.js";
+import { BufferError } from "../errors.js";
+import type { Counts, Tag } from "./group-api.js";
+
+const typesByArray: ReadonlyMap<unknown, DataType> = new Map<unknown, DataType>([
+  [Int8Array, "int8"],
+  [Uint8Array, "uint8"],
+  [Int32Array, "int32"],
+  [Uint32Array, "uint32"],
+  [BigInt64Array, "int64"],
+  [BigUint64Array, "uint64"],
+  [Float32Array, "float32"],
+  [Float64Array, "float64"],
+]);
+
+/** What a collective's elements are, as its buffer or its caller says. @throws {InvalidArgumentError}, {@link BufferError} */
+export function elementTypeOf(
+  name: string,
+  which: "send" | "recv",
+  buffer: CollectiveBuffer | null | undefined,
+  given: DataType | undefined,
+): DataType {
+  if (given !== undefined) {
+    if (isDataType(given)) return given;
+    throw new InvalidArgumentError("dataType", given, 'a data type such as "float32"');
+  }
+  if (buffer instanceof DeviceBuffer) return buffer.dataType;
+  const known = typesByArray.get(buffer?.constructor);
+  if (known !== undefined) return known;
+  if (buffer instanceof Uint16Array) {
+    const remedy = 'Add dataType: "float16" or dataType: "bfloat16".';
+    throw new BufferError(name, which, "is a Uint16Array, which doesn't tell what it holds", remedy, { given: "Uint16Array" });
+  }
+  // A class of its own that is made of one of them, as Node's Buffer is.
+  for (const [Kind, dataType] of typesByArray) if (buffer instanceof (Kind as typeof Int8Array)) return dataType;
+  throw notElements(name, which, buffer);
+}
+
+function notElements(name: string, which: "send" | "recv", buffer: unknown): BufferError {
+  const given = buffer === undefined || buffer === null ? undefined : ((buffer as object).constructor?.name ?? typeof buffer);
+  return new BufferError(
+    name,
+    which,
+    given === undefined ? "is missing" : `is a ${given}`,
+    "Pass a typed array, such as a Float32Array, whose elements lie one behind the other; in a world on GPUs, a DeviceBuffer.",
+    { given },
+  );
+}
+
+/** Elements of a buffer. @throws {BufferError} for what has none. */
+export function lengthOf(name: string, which: "send" | "recv", buffer: CollectiveBuffer | null | undefined): number {
+  if (buffer instanceof DeviceBuffer || (ArrayBuffer.isView(buffer) && !(buffer instanceof DataView))) {
+    return (buffer as unknown as ArrayLike<unknown>).length;
+  }
+  throw notElements(name, which, buffer);
+}
+
+/**
+ * Elements `begin` to `begin + count` of a buffer.
+ * @throws {BufferError}
+ */
+export function partOf(
+  name: string,
+  which: "send" | "recv",
+  buffer: CollectiveBuffer | null | undefined,
+  dataType: DataType,
+  begin: number,
+  count: number,
+): CollectiveBuffer {
+  const length = lengthOf(name, which, buffer);
+  const expected = typedArrayOf(dataType);
+  if (buffer instanceof DeviceBuffer ? buffer.dataType !== dataType : !(buffer instanceof expected)) {
+    const given = buffer instanceof DeviceBuffer ? `DeviceBuffer of ${buffer.dataType}` : (buffer as object).constructor.name;
+    throw new BufferError(name, which, `is a ${given}`, `Pass one of ${dataType}.`, { given, dataType });
+  }
+  if (begin + count > length) {
+    throw new BufferError(name, which, `has ${length} elements`, `It needs ${begin + count}.`, { length, elements: begin + count });
+  }
+  return (buffer as Float32Array).subarray(begin, begin + count);
+}
+
+/**
+ * In the form in which tags are compared: a number wherever one holds it.
+ * @throws {InvalidArgumentError}
+ */
+export function tagOf(argument: string, tag: Tag | undefined): Tag {
+  if (tag === undefined) return 0;
+  if (typeof tag === "number" && Number.isSafeInteger(tag) && tag >= 0) return tag === 0 ? 0 : tag;
+  if (typeof tag === "bigint" && tag >= 0n && tag < 2n ** 64n) return tag <= Number.MAX_SAFE_INTEGER ? Number(tag) : tag;
+  throw new InvalidArgumentError(argument, tag, "a whole number from 0 to 2^64 - 1, as a bigint from 2^53 on");
+}
+
+/** @throws {InvalidArgumentError} */
+export function countOf(count: number | undefined, byBuffer: number): number {
+  if (count === undefined) return byBuffer;
+  checkInteger("count", count, 0);
+  return count;
+}
+
+/** @throws {InvalidArgumentError} */
+export function placeOf(argument: "root" | "peer", place: number | undefined, size: number): number {
+  if (place === undefined && argument === "root") return 0;
+  if (typeof place === "number" && Number.isInteger(place) && place >= 0 && place < size) return place;
+  throw new InvalidArgumentError(argument, place, `a place in the group, from 0 to ${size - 1}`);
+}
+
+/** Where each member's elements lie in a buffer. */
+export interface Span {
+  readonly begin: number;
+  readonly count: number;
+}
+
+/** @throws {InvalidArgumentError} for a list of another length, negative entries, and sums beyond what a number holds. */
+export function spansOf(argument: string, counts: Counts, displacements: Counts | undefined, size: number): readonly Span[] {
+  checkList(argument, counts, size);
+  if (displacements !== undefined) checkList(argument === "counts" ? "displacements" : displacementsOf(argument), displacements, size);
+  const spans: Span[] = [];
+  let next = 0;
+  for (let member = 0; member < size; member += 1) {
+    const [count, begin] = [counts[member] ?? 0, displacements?.[member] ?? next];
+    next = begin + count;
+    if (!Number.isSafeInteger(next)) throw new InvalidArgumentError(argument, counts, "counts whose sum is below 2^53");
+    spans.push({ begin, count });
+  }
+  return spans;
+}
+
+const displacementsOf = (counts: string): string => counts.replace("Counts", "Displacements");
+
+function checkList(argument: string, list: Counts, size: number): void {
+  const expected = `a list of ${size} whole numbers from 0 on, one for each member`;
+  const isList = Array.isArray(list) || (ArrayBuffer.isView(list) && !(list instanceof DataView));
+  if (!isList || list.length !== size) throw new InvalidArgumentError(argument, list, expected);
+  for (let member = 0; member < size; member += 1) {
+    const entry = list[member];
+    if (!Number.isSafeInteger(entry) || (entry ?? -1) < 0) throw new InvalidArgumentError(argument, list, expected);
+  }
+}

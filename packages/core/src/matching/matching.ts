@@ -1,0 +1,214 @@
+import type { Rank, RunRequest } from "../api.js";
+import type { Backend, CollectiveBuffer } from "../backend.js";
+import { LocalBatch } from "../batch.js";
+import { ClosedError, CollectiveAbortedError, CollectiveTimeoutError, EngineError } from "../errors.js";
+import { nativeAddon } from "../native-addon/native-world.js";
+import type { RankEngine } from "../rank-engine.js";
+import type { MatchedCollective } from "./matched-collective.js";
+import { MatchedGroup } from "./matched-group.js";
+import { registerSignature } from "./register-signature.js";
+import type { Signature } from "./signature.js";
+import { SignatureTable } from "./signature-table.js";
+import { Staging } from "./staging.js";
+
+// Of a rank's places: the rest is left to ids that the caller registers.
+const share = 0.75;
+
+type Buffer = CollectiveBuffer | null | undefined;
+
+/** One run, as a caller describes it. */
+export interface MatchedRun {
+  readonly signature: Signature;
+  readonly send: Buffer;
+  readonly recv: Buffer;
+}
+
+/** The runs of a rank that are matched by their signature: finds or makes the registration, and hands the run to the engine. */
+export class Matching {
+  /** All ranks of the world: the first group that there is of them, whenever it is used. */
+  readonly world: MatchedGroup;
+  readonly table: SignatureTable;
+  /** By ranks and name: groups that this rank has made of them. */
+  private readonly made = new Map<string, bigint>();
+  private groups = 0;
+  /** Where some ranks are other processes on CPUs. */
+  private readonly staging: Staging | undefined;
+
+  constructor(
+    readonly rank: Rank<Backend>,
+    private readonly own: RankEngine,
+  ) {
+    const { engine, quarantine } = own;
+    const most = Math.max(1, Math.floor(share * engine.collectives));
+    this.table = new SignatureTable(most, (signature, group) => registerSignature(rank, own, signature, group), quarantine);
+    this.staging = engine.window && new Staging(engine.native, engine.window);
+    this.world = this.makeGroup(engine.allRanks, 0n);
+  }
+
+  /** @param ranks - checked. */
+  makeGroup(ranks: readonly number[], name: bigint): MatchedGroup {
+    const family = `${ranks.join()} ${name}`;
+    const ordinal = (this.made.get(family) ?? 0n) + 1n;
+    const id = nativeAddon().groupId(Uint32Array.from(ranks), name, ordinal);
+    this.made.set(family, ordinal);
+    this.groups += 1;
+    return new MatchedGroup(id, ranks, this.own.number, this.groups);
+  }
+
+  /** @throws {EngineError} IN_USE */
+  dropGroup(group: MatchedGroup): void {
+    if (group.isDropped) return;
+    if (this.own.engine.isOpen) {
+      const inFlight = this.inFlightOf(group);
+      if (inFlight > 0) {
+        throw new EngineError(
+          "IN_USE",
+          `The group has ${inFlight} runs in flight on rank ${this.own.number}.`,
+          "Await them, or give them up with abort() and await that, before you drop it.",
+          { rank: this.own.number, inFlight },
+        );
+      }
+      this.table.forget(group);
+    }
+    group.isDropped = true;
+  }
+
+  abortGroup(group: MatchedGroup): void {
+    this.own.engine.requireOpen();
+    group.isAborted = true;
+    for (const { collective, inFlight } of this.table.of(group)) if (inFlight !== 0) collective.abort();
+    this.own.messages.failAll(this.abortedError(group), group);
+  }
+
+  /** Gives up what is in flight of one signature, on all its members. */
+  abortRun(group: MatchedGroup, signature: Signature): void {
+    this.table.get(signature, group).collective.abort();
+  }
+
+  /** @throws {ClosedError}, {@link CollectiveAbortedError} */
+  requireUsable(group: MatchedGroup): void {
+    this.own.engine.requireOpen();
+    if (group.isDropped) throw new ClosedError("The group");
+    if (group.isAborted) throw this.abortedError(group);
+  }
+
+  /**
+   * Submits one run.
+   * @returns when it is over.
+   * @throws {BufferError}, {@link EngineError}: nothing was submitted then.
+   */
+  run(group: MatchedGroup, signature: Signature, send: Buffer, recv: Buffer, timeoutMs: number | undefined): PromiseLike<void> {
+    this.requireUsable(group);
+    const entry = this.table.get(signature, group);
+    const requests: readonly RunRequest[] = [[entry.collective, send, recv]];
+    return timeoutMs === undefined && this.staging === undefined ? this.begin(requests) : this.submit([entry], requests, timeoutMs);
+  }
+
+  /** Submits runs that are over together: all of them, or none. */
+  runAll(group: MatchedGroup, runs: readonly MatchedRun[], timeoutMs: number | undefined): PromiseLike<void> {
+    this.requireUsable(group);
+    const entries: MatchedCollective[] = [];
+    const requests: RunRequest[] = [];
+    try {
+      for (const { signature, send, recv } of runs) {
+        const entry = this.table.get(signature, group);
+        entry.pins += 1;
+        entries.push(entry);
+        requests.push([entry.collective, send, recv]);
+      }
+      return this.submit(entries, requests, timeoutMs);
+    } finally {
+      for (const entry of entries) entry.pins -= 1;
+    }
+  }
+
+  /** A message of this rank to itself, in one of its roles; it moves when both are there. @param buffer - checked. */
+  runHalf(
+    group: MatchedGroup,
+    signature: Signature,
+    isSend: boolean,
+    buffer: CollectiveBuffer,
+    timeoutMs: number | undefined,
+  ): PromiseLike<void> {
+    this.requireUsable(group);
+    const { messages } = this.own;
+    const entry = this.table.get(signature, group);
+    const before = entry.registration.issuedRuns + messages.countOf(group, entry);
+    const run = new Promise<void>((resolve, reject) => {
+      const other = messages.meet(entry, isSend, { buffer, resolve, reject });
+      if (other === undefined) return;
+      const [send, recv] = isSend ? [buffer, other.buffer] : [other.buffer, buffer];
+      try {
+        const whole = this.submit([entry], [[entry.collective, send, recv]], undefined);
+        resolve(whole);
+        other.resolve(whole);
+      } catch (error) {
+        reject(error);
+        other.reject(error);
+      }
+    });
+    return timeoutMs === undefined ? run : this.within(timeoutMs, run, [entry], [before]);
+  }
+
+  private inFlightOf(group: MatchedGroup): number {
+    let inFlight = this.own.messages.countOf(group);
+    for (const entry of this.table.of(group)) inFlight += entry.inFlight;
+    return inFlight;
+  }
+
+  private submit(entries: readonly MatchedCollective[], requests: readonly RunRequest[], timeoutMs: number | undefined): PromiseLike<void> {
+    const runs = entries.map(({ registration }) => registration.issuedRuns);
+    const staged = this.staging?.bringIntoReach(entries, requests);
+    try {
+      const batch = this.begin(staged?.requests ?? requests);
+      const whole = staged === undefined ? batch : batch.then(() => staged.finish());
+      return timeoutMs === undefined ? whole : this.within(timeoutMs, whole, entries, runs);
+    } catch (error) {
+      staged?.giveBack();
+      throw error;
+    }
+  }
+
+  private begin(requests: readonly RunRequest[]): LocalBatch {
+    this.own.check(requests);
+    const batch = new LocalBatch(requests.length, undefined);
+    if (requests.length > 0) this.own.submit(batch, requests);
+    return batch;
+  }
+
+  /** @param runs - `[entry]`: how many of it had been submitted before. */
+  private async within(
+    timeoutMs: number,
+    batch: PromiseLike<void>,
+    entries: readonly MatchedCollective[],
+    runs: readonly number[],
+  ): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    try {
+      await new Promise<void>((resolve, reject) => {
+        batch.then(resolve, reject);
+        timer = setTimeout(() => {
+          if (this.own.engine.isOpen) reject(this.timeoutOf(timeoutMs, entries, runs));
+        }, timeoutMs);
+      });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private timeoutOf(timeoutMs: number, entries: readonly MatchedCollective[], runs: readonly number[]): CollectiveTimeoutError {
+    const record = this.own.engine.flightRecorder?.recordTimeout();
+    const errors = entries.map((entry, i) => {
+      // Who hasn't used the signature yet has submitted nothing of it.
+      const members = entry.collective.explain().map((member) => ({ ...member, registered: true }));
+      return new CollectiveTimeoutError(entry.registration.name, timeoutMs, runs[i] ?? 0, members, record);
+    });
+    const named = errors.find(({ facts }) => (facts.missing as readonly number[]).length > 0) ?? errors[0];
+    if (named === undefined) throw new Error("a timeout of no run");
+    return named;
+  }
+
+  private abortedError({ size }: MatchedGroup): CollectiveAbortedError {
+    return new CollectiveAbortedError(`The group of ${size} ranks`, { remedy: "Drop it on every rank, and make another one." });
+  }
+}
