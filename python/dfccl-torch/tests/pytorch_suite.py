@@ -1,0 +1,103 @@
+"""PyTorch's own suite for backends, torch.testing._internal.distributed.distributed_test, on two ranks.
+
+    python tests/pytorch_suite.py [--backend gloo] [--results FILE.json] [PART OF A TEST'S NAME ...]
+
+Prints each test with what became of it, and totals; ends with 1 where one failed. Takes some minutes.
+"""
+
+import argparse
+import importlib.util
+import json
+import multiprocessing
+import os
+import sys
+import tempfile
+import types
+import unittest
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("--backend", default="dfccl")
+parser.add_argument("--ranks", default="2")
+parser.add_argument("--results", help="a file for {test: {outcome, reason}}")
+parser.add_argument("parts", nargs="*")
+arguments = parser.parse_args()
+
+folder = tempfile.TemporaryDirectory()
+os.environ.update(
+    BACKEND=arguments.backend,
+    WORLD_SIZE=arguments.ranks,
+    TEMP_DIR=folder.name,
+    DISTRIBUTED_TESTS_DEFAULT_TIMEOUT="90",
+    OMP_NUM_THREADS="1",
+)
+
+if importlib.util.find_spec("expecttest") is None:
+    # torch.testing imports it for tests that write their own expectations, of which this suite has none.
+    sys.modules["expecttest"] = types.SimpleNamespace(TestCase=unittest.TestCase)
+
+import torch  # noqa: E402: the suite reads the variables when it is imported
+from torch.testing._internal import common_distributed  # noqa: E402
+
+import dfccl_torch  # noqa: E402, F401
+
+for feature in ("ddp", "subgroup"):
+    common_distributed.DistTestCases.backend_feature[feature].add("dfccl")
+common_distributed.DistTestCases.skip_collective["sendrecv anysource"].add("dfccl")
+
+from torch.testing._internal.distributed import distributed_test  # noqa: E402
+
+if arguments.backend == "dfccl":
+    from dfccl_torch.extension import load_extension
+
+    load_extension()  # before ranks wait for each other
+
+
+class TestDfccl(distributed_test.TestDistBackend, distributed_test.DistributedTest._DistTestBase):
+    def setUp(self):
+        super().setUp()
+        # Forked, so that two ranks of each of 300 tests needn't load torch.
+        self._start_processes(multiprocessing.get_context("fork").Process)
+
+
+class Result(unittest.TextTestResult):
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.outcomes = {}
+
+    def note(self, test, outcome, reason=""):
+        self.outcomes[test.id().split(".")[-1]] = {"outcome": outcome, "reason": reason}
+
+    def addSuccess(self, test):
+        super().addSuccess(test)
+        self.note(test, "passed")
+
+    def addSkip(self, test, reason):
+        super().addSkip(test, reason)
+        self.note(test, "skipped", reason)
+
+    def addFailure(self, test, err):
+        super().addFailure(test, err)
+        self.note(test, "failed", str(err[1]).strip()[-2000:])
+
+    def addError(self, test, err):
+        super().addError(test, err)
+        self.note(test, "failed", str(err[1]).strip()[-2000:])
+
+
+def selected():
+    tests = unittest.defaultTestLoader.loadTestsFromTestCase(TestDfccl)
+    wanted = [test for test in tests if not arguments.parts or any(part in test.id() for part in arguments.parts)]
+    return unittest.TestSuite(wanted)
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    result = unittest.TextTestRunner(verbosity=2, resultclass=Result).run(selected())
+    counts = {name: 0 for name in ("passed", "failed", "skipped")}
+    for outcome in result.outcomes.values():
+        counts[outcome["outcome"]] += 1
+    if arguments.results:
+        with open(arguments.results, "w", encoding="utf-8") as file:
+            json.dump(result.outcomes, file, indent=1, sort_keys=True)
+    print(", ".join(f"{count} {name}" for name, count in counts.items()))
+    sys.exit(1 if counts["failed"] else 0)
