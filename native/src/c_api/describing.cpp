@@ -12,6 +12,7 @@ std::string explain(RankContext& context) {
   std::string text;
   const auto add = [&](uint32_t index, const auto& nameIt) {
     const uint64_t issued = context.queues().issuedOf(index);
+    if (context.queues().undeliveredOf(index) == 0) return;
     std::string missing;
     bool isUnfinished = false;
     uint64_t run = 0;
@@ -39,9 +40,7 @@ std::string explain(RankContext& context) {
   context.forEach([&](uint32_t id, const Registration& registration) {
     add(registration.index, [&] { return std::string(nameOf(registration.collective)) + " " + std::to_string(id); });
   });
-  context.matching().forEach([&](const MatchedCollective& c) {
-    if (c.inFlight.load(order::relaxed) != 0) add(c.index, [&] { return c.signature.text(); });
-  });
+  context.matching().forEach([&](const MatchedCollective& c) { add(c.index, [&] { return c.signature.text(); }); });
   return text;
 }
 

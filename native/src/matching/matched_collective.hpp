@@ -18,7 +18,7 @@ struct MatchedCollective {
   RunShape shape;      // without the window that its buffers must lie in:
   uint64_t windowBegin = 0, windowEnd = 0;
   KnownMemory knownSend, knownRecv;
-  Atomic<uint64_t> inFlight;                      // runs of it that aren't over, or whose end nobody has heard of yet
+  uint32_t pins = 0;                              // by callers who are about to submit a run of it, or wait for one
   std::list<MatchedCollective*>::iterator place;  // in the order of use
 
   /// Whether the other ranks reach a buffer where it is; else it is copied to where they do.

@@ -13,7 +13,6 @@ struct MatchedGroup {
   GroupId id;
   std::vector<uint32_t> ranks;  // of the world, in the group's order
   uint32_t member;              // this rank's place in it
-  Atomic<uint64_t> inFlight;    // parts of runs of it that this rank has submitted and that aren't over
   Atomic<uint32_t> isAborted;
   uint64_t splits = 0;  // by one thread at a time
 

@@ -10,13 +10,7 @@
 namespace dfccl {
 namespace {
 
-void countDown(MatchedCollective& entry) {
-  // The group first: once the collective has nothing in flight, it may be forgotten, with its hold on the group.
-  entry.group->inFlight.fetchSub(1, order::acqRel);
-  entry.inFlight.fetchSub(1, order::acqRel);
-}
-
-void bareRunIsOver(void* entry, dfcclResult_t) { countDown(*static_cast<MatchedCollective*>(entry)); }
+void nobodyAsked(void*, dfcclResult_t) {}
 
 void partIsOver(void* argument, dfcclResult_t status) {
   RequestPart& part = *static_cast<RequestPart*>(argument);
@@ -24,7 +18,6 @@ void partIsOver(void* argument, dfcclResult_t status) {
   for (Staged& piece : part.staged) {
     if (piece.memory != nullptr) part.pool->giveBack(piece);
   }
-  countDown(*part.collective);
   Request* const requests[] = {part.requests[0], part.requests[1]};  // the part is gone with the first
   for (Request* request : requests) {
     if (request != nullptr) request->partIsOver(status);
@@ -68,7 +61,14 @@ std::shared_ptr<MatchedGroup> Matching::makeGroup(std::vector<uint32_t> ranks, u
 
 void Matching::dropGroup(MatchedGroup& group) {
   const std::lock_guard lock(mutex_);
-  if (const uint64_t inFlight = group.inFlight.load(order::acquire); inFlight != 0) {
+  uint64_t inFlight = 0;
+  table_.forEach([&](const MatchedCollective& entry) {
+    if (entry.group.get() == &group) inFlight += table_.inFlight(entry);
+  });
+  for (const auto& [key, halves] : halves_) {
+    for (const Half& half : halves.waiting) inFlight += half.group.get() == &group ? 1 : 0;
+  }
+  if (inFlight != 0) {
     throw Error(dfcclInUse,
                 "The group has " + std::to_string(inFlight) + " runs in flight on rank " + std::to_string(rank_) + ".",
                 "Wait for them, or give them up with dfcclGroupAbort, before you destroy it.",
@@ -83,7 +83,7 @@ void Matching::abortGroup(MatchedGroup& group) {
     const std::lock_guard lock(mutex_);
     group.isAborted.store(1, order::release);
     table_.forEach([&](MatchedCollective& entry) {
-      if (entry.group.get() == &group && entry.inFlight.load(order::acquire) != 0) {
+      if (entry.group.get() == &group && table_.inFlight(entry) != 0) {
         backend_.abortCollective(rank_, entry.index);
       }
     });
@@ -95,7 +95,6 @@ void Matching::abortGroup(MatchedGroup& group) {
       });
     }
     std::erase_if(halves_, [](const auto& entry) { return entry.second.waiting.empty(); });
-    group.inFlight.fetchSub(ended.size(), order::acqRel);
   }
   for (RequestPart* part : ended) part->requests[0]->partIsOver(dfcclAborted);
 }
@@ -112,13 +111,11 @@ void Matching::abortRun(const Signature& signature, const std::shared_ptr<Matche
   backend_.abortCollective(rank_, table_.get(signature, group).index);
 }
 
-/// The registration of a run's signature, which stays while the run is in flight. Under the lock.
-MatchedCollective& Matching::pin(const MatchedRun& run, const std::shared_ptr<MatchedGroup>& group) {
+/// The registration of a run's signature, if the run may be submitted. Under the lock.
+MatchedCollective& Matching::find(const MatchedRun& run, const std::shared_ptr<MatchedGroup>& group) {
   checkOpen(*group);
   MatchedCollective& entry = table_.get(run.signature, group);
   checkBuffers(entry, run.send, run.recv);
-  entry.inFlight.fetchAdd(1, order::relaxed);
-  group->inFlight.fetchAdd(1, order::relaxed);
   return entry;
 }
 
@@ -169,56 +166,57 @@ void Matching::bringIntoReach(const MatchedCollective& entry, const void*& send,
 
 /// Hands it to the engine. Under the lock.
 void Matching::queue(MatchedCollective& entry, const void* send, void* recv, void* stream, RequestPart* part) {
-  const RunCallback callback = part != nullptr ? partIsOver : bareRunIsOver;
-  void* const argument = part != nullptr ? static_cast<void*>(part) : &entry;
-  if (part != nullptr) {
-    part->collective = &entry;
-    Request* const request = part->requests[0];
-    if (request->parts == nullptr && backend_.checksMemory()) {
-      request->waitedFor = &entry;
-      request->number = backend_.queues(rank_).issuedOf(entry.index) + 1;
-    }
+  if (part != nullptr && backend_.checksMemory() && part->requests[0]->parts == nullptr) {
+    part->requests[0]->waitedFor = &entry;
+    part->requests[0]->number = backend_.queues(rank_).issuedOf(entry.index) + 1;
   }
   RunWindows windows;
-  if (entry.shape.namesWindows) {
+  if (entry.shape.namesWindows) [[unlikely]] {
     windows = backend_.windowsOf(rank_, entry.shape, send, recv);
     if (windows.send == 0) send = nullptr;
     if (windows.recv == 0) recv = nullptr;
   }
-  const uint32_t slot =
-      stream != nullptr ? backend_.submitOnStream(rank_, entry.index, send, recv, stream, callback, argument, windows)
-                        : backend_.queues(rank_).submit(entry.index, send, recv, callback, argument, windows);
-  if (!RankQueues::isTaken(slot)) refuseSubmission(rank_, slot, backend_.isInOrder());
+  const RunCallback callback = part != nullptr ? partIsOver : nobodyAsked;
+  const uint32_t slot = stream != nullptr
+                            ? backend_.submitOnStream(rank_, entry.index, send, recv, stream, callback, part, windows)
+                            : backend_.queues(rank_).submit(entry.index, send, recv, callback, part, windows);
+  if (!RankQueues::isTaken(slot)) [[unlikely]]
+    refuseSubmission(rank_, slot, backend_.isInOrder());
 }
 
 void Matching::submit(const MatchedRun& run, const std::shared_ptr<MatchedGroup>& group, RequestPart* part) {
-  std::unique_lock lock(mutex_);
-  MatchedCollective& entry = pin(run, group);
+  {
+    std::unique_lock lock(mutex_);
+    MatchedCollective& entry = find(run, group);
+    const bool isReached =
+        entry.isReached(run.send, entry.shape.sendBytes) && entry.isReached(run.recv, entry.shape.recvBytes);
+    if (isReached) [[likely]] {
+      queue(entry, run.send, run.recv, run.stream, part);
+    } else {
+      submitCopied(entry, run, *part, lock);
+    }
+  }
+  if (run.stream == nullptr) backend_.ring();
+}
+
+/// With copies of the buffers, which are made without the lock. @pre mayCopy()
+void Matching::submitCopied(MatchedCollective& entry, const MatchedRun& run, RequestPart& part,
+                            std::unique_lock<std::mutex>& lock) {
   const void* send = run.send;
   void* recv = run.recv;
+  ++entry.pins;
+  lock.unlock();
   try {
-    const bool isReached = entry.isReached(send, entry.shape.sendBytes) && entry.isReached(recv, entry.shape.recvBytes);
-    if (!isReached) {
-      if (part == nullptr) {
-        throw Error(dfcclInvalidArgument, "The run's buffers must be copied, and nothing was given to note that in.",
-                    "Submit it with a request.");
-      }
-      lock.unlock();  // what is pinned stays
-      bringIntoReach(entry, send, recv, *part);
-      lock.lock();
-    }
-    queue(entry, send, recv, run.stream, part);
+    bringIntoReach(entry, send, recv, part);
+    lock.lock();
+    queue(entry, send, recv, run.stream, &part);
   } catch (...) {
-    countDown(entry);
-    if (part != nullptr) {
-      for (Staged& piece : part->staged) {
-        if (piece.memory != nullptr) pool_.giveBack(piece);
-      }
-    }
+    if (!lock.owns_lock()) lock.lock();
+    --entry.pins;
+    for (Staged& piece : part.staged) pool_.giveBack(piece);
     throw;
   }
-  lock.unlock();
-  if (run.stream == nullptr) backend_.ring();
+  --entry.pins;
 }
 
 void Matching::submitHalf(bool isSend, const MatchedRun& run, const std::shared_ptr<MatchedGroup>& group,
@@ -232,7 +230,6 @@ void Matching::submitHalf(bool isSend, const MatchedRun& run, const std::shared_
     if (halves.waiting.empty() || halves.areSends == isSend) {
       halves.areSends = isSend;
       halves.waiting.push_back({run.send, run.recv, &part, group});
-      group->inFlight.fetchAdd(1, order::relaxed);
       return;
     }
     const Half& other = halves.waiting.front();
@@ -249,10 +246,8 @@ void Matching::submitHalf(bool isSend, const MatchedRun& run, const std::shared_
     submit(whole, group, &part);
   } catch (...) {
     std::exchange(part.requests[1], nullptr)->partIsOver(dfcclAborted);
-    group->inFlight.fetchSub(1, order::acqRel);
     throw;
   }
-  group->inFlight.fetchSub(1, order::acqRel);
 }
 
 void Matching::waitOnStream(const Request& request, void* stream) {
@@ -267,16 +262,19 @@ void Matching::waitOnStream(const Request& request, void* stream) {
     }
     entry = request.waitedFor;
     runs = request.number;
-    entry->inFlight.fetchAdd(1, order::relaxed);  // it is not forgotten meanwhile
-    entry->group->inFlight.fetchAdd(1, order::relaxed);
+    ++entry->pins;  // it is not forgotten meanwhile
   }
+  const auto unpin = [&] {
+    const std::lock_guard lock(mutex_);
+    --entry->pins;
+  };
   try {
     backend_.waitOnStream(rank_, entry->index, stream, runs);
   } catch (...) {
-    countDown(*entry);
+    unpin();
     throw;
   }
-  countDown(*entry);
+  unpin();
 }
 
 void Matching::clear() {

@@ -72,9 +72,11 @@ class Matching {
   };
 
   void checkOpen(const MatchedGroup& group) const;
-  MatchedCollective& pin(const MatchedRun& run, const std::shared_ptr<MatchedGroup>& group);
+  MatchedCollective& find(const MatchedRun& run, const std::shared_ptr<MatchedGroup>& group);
   void checkBuffers(MatchedCollective& entry, const void* send, void* recv);
   void bringIntoReach(const MatchedCollective& entry, const void*& send, void*& recv, RequestPart& part);
+  void submitCopied(MatchedCollective& entry, const MatchedRun& run, RequestPart& part,
+                    std::unique_lock<std::mutex>& lock);
   void queue(MatchedCollective& entry, const void* send, void* recv, void* stream, RequestPart* part);
 
   Backend& backend_;

@@ -16,7 +16,6 @@ struct Request;
 /// One run of the engine's that a request consists of.
 struct RequestPart {
   Request* requests[2] = {};  // that end with it: two where a rank sends to itself
-  MatchedCollective* collective = nullptr;
   StagingPool* pool = nullptr;
   Staged staged[2];        // copies of buffers, which are given back
   void* copyTo = nullptr;  // what was received into a copy goes there

@@ -40,13 +40,23 @@ SignatureTable::SignatureTable(Backend& backend, uint32_t rank)
       most_(std::max<size_t>(1, static_cast<size_t>(kShare * backend.options().limits.collectives))) {}
 
 MatchedCollective& SignatureTable::get(const Signature& signature, const std::shared_ptr<MatchedGroup>& group) {
-  if (!used_.empty() && used_.front()->signature == signature) return *used_.front();
-  const CollectiveId id = idOf(signature);
-  const auto found = entries_.find(id);
-  if (found == entries_.end()) return add(id, signature, group);
-  MatchedCollective& entry = *found->second;
-  used_.splice(used_.begin(), used_, entry.place);
-  return entry;
+  MatchedCollective*& recent = recent_[recentPlaceOf(signature)];
+  if (recent == nullptr || !(recent->signature == signature)) {
+    const CollectiveId id = idOf(signature);
+    const auto found = entries_.find(id);
+    // It may forget what lies at this place.
+    MatchedCollective* const entry = found != entries_.end() ? found->second.get() : &add(id, signature, group);
+    recent = entry;
+  }
+  used_.splice(used_.begin(), used_, recent->place);
+  return *recent;
+}
+
+uint32_t SignatureTable::recentPlaceOf(const Signature& s) {
+  const uint64_t facts =
+      s.group.low ^ s.count * 0x9e3779b97f4a7c15 ^ s.tag * 0xd1342543de82ef95 ^
+      (uint64_t{static_cast<uint32_t>(s.collective)} << 32 | s.root << 16 | s.receiver) * 0xbf58476d1ce4e5b9;
+  return static_cast<uint32_t>((facts * 0x94d049bb133111eb) >> 58);
 }
 
 MatchedCollective& SignatureTable::add(const CollectiveId& id, const Signature& signature,
@@ -83,6 +93,10 @@ uint32_t SignatureTable::registerOne(const CollectiveSpec& spec) {
   }
 }
 
+uint64_t SignatureTable::inFlight(const MatchedCollective& entry) const {
+  return entry.pins + backend_.queues(rank_).undeliveredOf(entry.index);
+}
+
 /// @return false: every one has runs in flight.
 bool SignatureTable::forgetOldest() {
   for (auto at = used_.rbegin(); at != used_.rend(); ++at) {
@@ -93,7 +107,7 @@ bool SignatureTable::forgetOldest() {
 
 /// @return whether it could be.
 bool SignatureTable::forget(MatchedCollective& entry) {
-  if (entry.inFlight.load(order::acquire) != 0) return false;
+  if (inFlight(entry) != 0) return false;
   const bool isAborted = backend_.isAborted(rank_, entry.index);
   if (isAborted && !backend_.isQuarantineOver(rank_, entry.index)) return false;
   try {
@@ -103,6 +117,7 @@ bool SignatureTable::forget(MatchedCollective& entry) {
     throw;
   }
   used_.erase(entry.place);
+  if (MatchedCollective*& recent = recent_[recentPlaceOf(entry.signature)]; recent == &entry) recent = nullptr;
   entries_.erase(idOf(entry.signature));
   return true;
 }
@@ -120,6 +135,7 @@ void SignatureTable::clear() {
     MatchedCollective& entry = *used_.front();
     backend_.unregisterCollective(rank_, entry.index, backend_.queues(rank_).issuedOf(entry.index));
     used_.pop_front();
+    recent_[recentPlaceOf(entry.signature)] = nullptr;
     entries_.erase(idOf(entry.signature));
   }
 }

@@ -22,7 +22,8 @@ class SignatureTable {
   void forget(const MatchedGroup& group);
   /// All of it. @pre nothing is in flight.
   void clear();
-  size_t size() const { return entries_.size(); }
+  /// Runs of it that this rank has submitted and that aren't over, and those about to be.
+  uint64_t inFlight(const MatchedCollective& entry) const;
   template <class Visit>
   void forEach(Visit&& visit) {
     for (auto& [id, entry] : entries_) visit(*entry);
@@ -32,6 +33,9 @@ class SignatureTable {
   struct HashOfId {
     size_t operator()(const CollectiveId& id) const { return id.low; }
   };
+
+  static constexpr uint32_t kRecent = 64;
+  static uint32_t recentPlaceOf(const Signature& signature);
 
   MatchedCollective& add(const CollectiveId& id, const Signature& signature,
                          const std::shared_ptr<MatchedGroup>& group);
@@ -43,7 +47,8 @@ class SignatureTable {
   const uint32_t rank_;
   const size_t most_;  // kept beside one another
   std::unordered_map<CollectiveId, std::unique_ptr<MatchedCollective>, HashOfId> entries_;
-  std::list<MatchedCollective*> used_;  // the latest first
+  std::list<MatchedCollective*> used_;       // the latest first
+  MatchedCollective* recent_[kRecent] = {};  // found without computing an id; each at its place, or null
 };
 
 }  // namespace dfccl

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <algorithm>
 
 #include <cctype>
 #include <set>
@@ -68,9 +69,12 @@ WorldStatus inspectWorld(Segment& segment) {
   const uint64_t now = nowMillis();
   const Segment::Lock lock(segment);
   status.memoryBytes = segment.arena().usedBytes();
-  for (const SharedGroupRecord* r = segment.firstGroup(); r != nullptr; r = r->next) {
-    status.collectives.push_back(statusOf(segment, *r, now));
+  std::vector<const SharedGroupRecord*> groups;
+  for (uint32_t list = 0; list < Segment::kGroupLists; ++list) {
+    for (const SharedGroupRecord* r = segment.groupList(list); r != nullptr; r = r->next) groups.push_back(r);
   }
+  std::sort(groups.begin(), groups.end(), [](const auto* a, const auto* b) { return a->number < b->number; });
+  for (const SharedGroupRecord* group : groups) status.collectives.push_back(statusOf(segment, *group, now));
   return status;
 }
 

@@ -61,7 +61,8 @@ struct Segment::Header {
   pthread_mutex_t mutex;
   Atomic<uint32_t> holder;  // rank that has the lock, plus one; for messages
   SharedArenaHeader arena;
-  SharedGroupRecord* firstGroup;
+  SharedGroupRecord* groupLists[Segment::kGroupLists];
+  uint64_t groupCount;  // ever
   SharedDecision decision;
   SharedBallots ballots;
   alignas(64)
@@ -213,8 +214,8 @@ Segment::Lock::~Lock() {
 SharedArena Segment::arena() { return SharedArena(header_->arena); }
 SharedDecision& Segment::decision() { return header_->decision; }
 SharedBallots& Segment::ballots() { return header_->ballots; }
-SharedGroupRecord* Segment::firstGroup() const { return header_->firstGroup; }
-void Segment::setFirstGroup(SharedGroupRecord* group) { header_->firstGroup = group; }
+SharedGroupRecord*& Segment::groupList(uint32_t list) { return header_->groupLists[list]; }
+uint64_t Segment::nextGroupNumber() { return ++header_->groupCount; }
 
 uint8_t* Segment::allocateBuffer(size_t bytes) {
   const Lock lock(*this);

@@ -127,12 +127,15 @@ class Segment {
   std::string job() const;
   void setJob(const std::string& job);
 
-  /// All five: under the lock.
+  /// All of these: under the lock.
   SharedDecision& decision();
   SharedBallots& ballots();
   SharedArena arena();
-  SharedGroupRecord* firstGroup() const;
-  void setFirstGroup(SharedGroupRecord* group);
+  /// Registrations, in lists: those of an id are all in one, the oldest first.
+  static constexpr uint32_t kGroupLists = 1024;
+  SharedGroupRecord*& groupList(uint32_t list);
+  /// A number for each registration, ascending.
+  uint64_t nextGroupNumber();
 
   /// A buffer of the user's, which the other processes can reach. Takes the lock.
   uint8_t* allocateBuffer(size_t bytes);

@@ -80,7 +80,7 @@ SharedGroupRecord* makeRecord(Segment& segment, const CollectiveSpec& spec, uint
 
 std::shared_ptr<SharedGroup> SharedDirectory::groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest,
                                                        std::optional<uint32_t> generation) {
-  for (SharedGroupRecord* r = segment_->firstGroup(); r != nullptr; r = r->next) {
+  for (SharedGroupRecord* r = listOf(spec.id); r != nullptr; r = r->next) {
     if (r->id != spec.id) continue;
     auto group = std::make_shared<SharedGroup>(segment_, r, tiles_);
     // Of another registration of the same ranks; this rank is in at most one of them.
@@ -95,24 +95,25 @@ std::shared_ptr<SharedGroup> SharedDirectory::groupFor(const CollectiveSpec& spe
   return std::make_shared<SharedGroup>(segment_, record, tiles_);
 }
 
+SharedGroupRecord*& SharedDirectory::listOf(const CollectiveId& id) {
+  const uint64_t hash = (id.low ^ id.number) * 0x9e3779b97f4a7c15;
+  return segment_->groupList(static_cast<uint32_t>(hash >> 32) % Segment::kGroupLists);
+}
+
 /// Behind those that are there: a rank joins the oldest that it has not been in.
 void SharedDirectory::append(SharedGroupRecord& record) {
-  SharedGroupRecord* last = segment_->firstGroup();
-  while (last != nullptr && last->next != nullptr) last = last->next;
-  if (last == nullptr) return segment_->setFirstGroup(&record);
-  last->next = &record;
+  record.number = segment_->nextGroupNumber();
+  SharedGroupRecord** end = &listOf(record.id);
+  while (*end != nullptr) end = &(*end)->next;
+  *end = &record;
 }
 
 void SharedDirectory::drop(SharedGroup& group) {
   SharedGroupRecord* const dropped = group.record();
-  if (segment_->firstGroup() == dropped) {
-    segment_->setFirstGroup(dropped->next);
-  } else {
-    for (SharedGroupRecord* r = segment_->firstGroup(); r != nullptr; r = r->next) {
-      if (r->next != dropped) continue;
-      r->next = dropped->next;
-      break;
-    }
+  for (SharedGroupRecord** r = &listOf(dropped->id); *r != nullptr; r = &(*r)->next) {
+    if (*r != dropped) continue;
+    *r = dropped->next;
+    break;
   }
   freeRecord(*segment_, dropped);
 }

@@ -21,6 +21,7 @@ class SharedDirectory {
   void drop(SharedGroup& group);
 
  private:
+  SharedGroupRecord*& listOf(const CollectiveId& id);
   void append(SharedGroupRecord& record);
 
   std::shared_ptr<Segment> segment_;

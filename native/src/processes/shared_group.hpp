@@ -44,7 +44,8 @@ struct SharedMember {
 /// In the segment. Each array has one entry a member.
 struct SharedGroupRecord {
   CollectiveShared shared;
-  SharedGroupRecord* next;
+  SharedGroupRecord* next;  // in its list
+  uint64_t number;          // in the order of their making
   CollectiveId id;
   Collective collective;
   DataType type;

@@ -97,6 +97,12 @@ class RankQueues {
   uint64_t issuedOf(uint32_t index) const {
     return issuedRuns_[index].load(order::relaxed) - formerRuns_[index].load(order::relaxed);
   }
+  /// Of them, those whose end nobody has taken yet.
+  uint64_t undeliveredOf(uint32_t index) const {
+    // In this order: what is taken was submitted before.
+    const uint64_t taken = takenRuns_[index].load(order::acquire);
+    return issuedRuns_[index].load(order::relaxed) - taken;
+  }
   /// Another collective is given the index. @pre The former's runs are over.
   void resetIssued(uint32_t index) {
     formerRuns_[index].store(issuedRuns_[index].load(order::relaxed), order::relaxed);
