@@ -226,6 +226,16 @@ void Matching::submitHalf(bool isSend, const MatchedRun& run, const std::shared_
   {
     const std::lock_guard lock(mutex_);
     checkOpen(*group);
+    // What can be wrong with it is told now, not when its other half comes.
+    const RunShape& shape = table_.get(run.signature, group).shape;
+    const void* const buffer = isSend ? run.send : run.recv;
+    if (shape.sendBytes != 0 && (buffer == nullptr || reinterpret_cast<uint64_t>(buffer) >> 48 != 0)) {
+      throw Error(dfcclInvalidArgument,
+                  "Rank " + std::to_string(rank_) + (isSend ? " sends to" : " receives from") +
+                      " itself, and the buffer is " + (buffer == nullptr ? "null." : "no address of this process."),
+                  "Pass a buffer of at least " + std::to_string(shape.sendBytes) + " bytes.",
+                  {{"rank", std::to_string(rank_)}, {"bytes", std::to_string(shape.sendBytes)}});
+    }
     Halves& halves = halves_[key];
     if (halves.waiting.empty() || halves.areSends == isSend) {
       halves.areSends = isSend;
