@@ -42,7 +42,7 @@ from torch.testing._internal import common_distributed  # noqa: E402
 import dfccl_torch  # noqa: E402, F401
 
 # "gpu" and "cuda" are asked for by tests that run on CPUs as well; those that need a device look for one.
-for feature in ("ddp", "subgroup", "gpu", "cuda"):
+for feature in ("ddp", "subgroup", "gpu", "cuda", "plugin"):
     common_distributed.DistTestCases.backend_feature[feature].add("dfccl")
 common_distributed.DistTestCases.skip_collective["sendrecv anysource"].add("dfccl")
 

@@ -197,14 +197,16 @@ def test_a_timeout_names_who_is_missing_and_gives_nothing_up():
 
 
 def aborted(rank, size):
-    group = dist.new_group(list(range(size)))
+    group, other = dist.new_group(list(range(size))), dist.new_group(list(range(size)))
     if rank == 0:
         work = dist.all_reduce(torch.ones(3), group=group, async_op=True)
         group._get_backend(torch.device("cpu")).abort()
         with pytest.raises(dist.DistBackendError, match="given up"):
             work.wait()
-    dist.barrier()
+    tensor = torch.ones(3)
+    dist.all_reduce(tensor, group=other)
+    assert torch.equal(tensor, torch.full((3,), float(size)))
 
 
-def test_an_abort_ends_what_is_in_flight():
+def test_an_abort_ends_what_is_in_flight_in_the_group_alone():
     run_ranks(2, aborted)

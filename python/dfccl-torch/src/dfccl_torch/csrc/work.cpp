@@ -107,7 +107,7 @@ bool DfcclWork::wait(std::chrono::milliseconds timeout) {
     if (!completed_ && isLimited && Clock::now() >= end) {
       lock.unlock();
       C10_THROW_ERROR(DistBackendError, "dfccl, " + std::string(label_.name()) + " in group " + groupName_ +
-                                            " isn't over after " + std::to_string(limit.count()) + " ms: " + missing);
+                                            ": Timed out after " + std::to_string(limit.count()) + " ms: " + missing);
     }
   }
   if (exception_) std::rethrow_exception(exception_);
