@@ -4,7 +4,7 @@ import random
 
 import torch
 import torch.distributed as dist
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from ranks import run_ranks
 
@@ -62,16 +62,23 @@ def start(operation, index, rank, group):
     return None, []
 
 
+def signature(operation):
+    """What the operation is matched by."""
+    kind, which, dtype, count, root = operation
+    has_root = kind in ("broadcast", "reduce", "gather", "scatter", "send")
+    return kind, which, dtype, count, root % len(GROUPS[which]) if has_root else None
+
+
 def drawn_order(program, mine, is_tagged, seed):
     """Of the indices, any; but those of operations that are alike keep theirs, where no tags tell them apart."""
     order = list(mine)
     random.Random(seed).shuffle(order)
     if is_tagged:
         return order
-    of_kind = {}
+    alike = {}
     for index in mine:
-        of_kind.setdefault(program[index], []).append(index)
-    return [of_kind[program[index]].pop(0) for index in order]
+        alike.setdefault(signature(program[index]), []).append(index)
+    return [alike[signature(program[index])].pop(0) for index in order]
 
 
 def run_programs(rank, size, cases):
@@ -97,7 +104,11 @@ def run_programs(rank, size, cases):
                 assert torch.equal(result, wanted), f"operation {i}, {program[i]}: {result} and not {wanted}"
 
 
-@settings(max_examples=8, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
+# Not made smaller where it fails: that starts processes hundreds of times.
+PHASES = [Phase.explicit, Phase.generate]
+
+
+@settings(max_examples=8, deadline=None, phases=PHASES, database=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(programs, min_size=5, max_size=15))
 def test_programs_in_any_order_equal_gloo(cases):
     run_ranks(SIZE, run_programs, cases)
