@@ -2,7 +2,8 @@
 
     python tests/pytorch_suite.py [--backend gloo] [--results FILE.json] [PART OF A TEST'S NAME ...]
 
-Prints each test with what became of it, and totals; ends with 1 where one failed. Takes some minutes.
+Prints each test with what became of it, and totals. Ends with 1 where one failed that isn't among EXCEPTIONS below, or one of them
+passed. Takes two minutes on two cores; --as-gloo is what covers most.
 """
 
 import argparse
@@ -82,6 +83,21 @@ if arguments.backend == "dfccl":
     load_extension()  # before ranks wait for each other
 
 
+MONITORED = "torch lets nothing but Gloo have monitored_barrier; dfccl's timeouts name the missing ranks in every operation"
+ANY_SOURCE = "messages are matched by who sends them, so there is no receive without a source"
+# With --as-gloo, of what passes with Gloo: what dfccl refuses, and why.
+EXCEPTIONS = {
+    "test_ddp_logging_data_cpu": "torch's DDP logger calls every backend from outside of torch \"custom\"",
+    "test_monitored_barrier_gloo": MONITORED,
+    "test_monitored_barrier_gloo_rank_0_timeout": MONITORED,
+    "test_monitored_barrier_gloo_subgroup": MONITORED,
+    "test_send_recv_any_source": ANY_SOURCE,
+    "test_send_recv_any_source_autograd_profiler": ANY_SOURCE,
+    "test_send_recv_any_source_torch_profiler": ANY_SOURCE,
+    "test_sparse_all_reduce_sum": "sparse tensors are refused",
+}
+
+
 class TestDfccl(distributed_test.TestDistBackend, distributed_test.DistributedTest._DistTestBase):
     def setUp(self):
         super().setUp()
@@ -129,5 +145,11 @@ if __name__ == "__main__":
     if arguments.results:
         with open(arguments.results, "w", encoding="utf-8") as file:
             json.dump(result.outcomes, file, indent=1, sort_keys=True)
-    print(", ".join(f"{count} {name}" for name, count in counts.items()))
-    sys.exit(1 if counts["failed"] else 0)
+    failed = {name for name, outcome in result.outcomes.items() if outcome["outcome"] == "failed"}
+    listed = {name for name in EXCEPTIONS if name in result.outcomes and arguments.as_gloo and arguments.backend == "dfccl"}
+    for name in sorted(failed & listed):
+        print(f"{name} fails as listed: {EXCEPTIONS[name]}")
+    for name in sorted(listed - failed):
+        print(f"{name} no longer fails: take it off the list")
+    print(", ".join(f"{count} {name}" for name, count in counts.items()) + f" ({len(failed & listed)} of them as listed)" * bool(listed))
+    sys.exit(1 if failed ^ listed else 0)
