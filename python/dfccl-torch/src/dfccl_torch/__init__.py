@@ -1,6 +1,6 @@
 """The backend "dfccl" of torch.distributed: collectives that complete in whatever order ranks issue them.
 
-    import dfccl_torch  # torch 2.14 and newer find it without this line
+    import dfccl_torch
     torch.distributed.init_process_group("dfccl")
 
 See docs/pytorch.md in the project's repository.
