@@ -14,6 +14,7 @@ import { links } from "./checks/links.mjs";
 import { publishedManifests } from "./checks/manifests.mjs";
 import { nativeIncludes } from "./checks/native-includes.mjs";
 import { packageShape } from "./checks/package-shape.mjs";
+import { pythonTests } from "./checks/python.mjs";
 import { releaseNotes } from "./checks/release-notes.mjs";
 import { typescriptTests } from "./checks/vitest.mjs";
 import { bold, dim, green, line, red, yellow } from "./lib/console.mjs";
@@ -73,6 +74,7 @@ const runners = [
   { name: "packages", what: "version, publish, install, Node 20–26", run: packages, requires: "git" },
   { name: "examples", what: "examples/ run to their end", run: examples },
   { name: "c library", what: "installed, linked, packed", run: cLibrary, requires: "pkg-config" },
+  { name: "python", what: "torch.distributed's backend", run: () => pythonTests() },
   // After whichever others ran.
   { name: "clean tree", what: "nothing is left beside the sources", run: () => tree.check() },
 ];

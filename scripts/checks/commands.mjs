@@ -34,7 +34,7 @@ export function cppFormat() {
 }
 
 /** Every C, C++ and CUDA file of the project. */
-export const cppSources = () => ["native", "cuda", "examples"].flatMap(cppSourcesIn);
+export const cppSources = () => ["native", "cuda", "examples", "python"].flatMap(cppSourcesIn);
 
 function cppSourcesIn(folder) {
   if (!existsSync(join(root, folder))) return [];

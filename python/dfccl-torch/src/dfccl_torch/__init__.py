@@ -1,0 +1,27 @@
+"""The backend "dfccl" of torch.distributed: collectives that complete in whatever order ranks issue them.
+
+    import dfccl_torch
+    torch.distributed.init_process_group("dfccl")
+
+See docs/pytorch.md in the project's repository.
+"""
+
+from .errors import DfcclError
+from .registration import register
+from .tags import tag
+
+__all__ = ["DfcclError", "explain", "register", "tag"]
+
+
+def explain() -> str:
+    """What this process's ranks do and wait for, in words: for each operation that isn't over, which ranks are missing.
+
+    May be called by any thread at any time, as by one that looks into a program that hangs. Empty outside of process
+    groups of this backend.
+    """
+    from .extension import load_extension
+
+    return load_extension().describe()
+
+
+register()

@@ -1,0 +1,96 @@
+// A rank knows its own sizes alone, and others' may be uneven where its own aren't: always the uneven form, so that
+// all ranks' calls are of one signature.
+#include <c10/util/irange.h>
+
+#include <numeric>
+
+#include "backend.hpp"
+#include "operation.hpp"
+
+namespace dfccl_torch {
+namespace {
+
+constexpr Label kAllToAll{c10d::OpType::ALLTOALL, "dfccl:all_to_all"};
+constexpr Label kAllToAllBase{c10d::OpType::ALLTOALL_BASE, "dfccl:all_to_all"};
+
+/// Into how many of dfccl's elements for each rank splits of the first dimension cut the tensor; none: evenly.
+std::vector<size_t> countsOf(const at::Tensor& tensor, const std::vector<int64_t>& splits, size_t ranks,
+                             const Elements& elements) {
+  if (splits.empty()) return std::vector<size_t>(ranks, elements.countOf(tensor) / ranks);
+  const int64_t rows = tensor.size(0);
+  const size_t perRow = rows == 0 ? 0 : elements.countOf(tensor) / static_cast<size_t>(rows);
+  std::vector<size_t> counts;
+  for (const int64_t split : splits) counts.push_back(static_cast<size_t>(split) * perRow);
+  return counts;
+}
+
+}  // namespace
+
+DfcclBackend::Handle DfcclBackend::alltoall_base(Tensor& output, Tensor& input, std::vector<int64_t>& outputSplits,
+                                                 std::vector<int64_t>& inputSplits,
+                                                 const c10d::AllToAllOptions& options) {
+  Operation operation(*this, kAllToAllBase, options.timeout);
+  Submission& submission = operation.submission();
+  operation.require(operation.checked(output).scalar_type() == operation.checked(input).scalar_type(),
+                    "takes input and output of one type.");
+  const auto checkSplits = [&](const Tensor& tensor, const std::vector<int64_t>& splits) {
+    const int64_t rows = tensor.dim() == 0 ? 1 : tensor.size(0);
+    if (splits.empty()) {
+      operation.require(rows % operation.size() == 0,
+                        "without splits takes tensors whose first dimension the group's size divides.");
+      return;
+    }
+    operation.require(static_cast<int>(splits.size()) == operation.size(), "takes a split for each rank.");
+    operation.require(std::accumulate(splits.begin(), splits.end(), int64_t{0}) == rows,
+                      "takes splits that add up to the tensor's first dimension.");
+  };
+  checkSplits(input, inputSplits);
+  checkSplits(output, outputSplits);
+  const auto ranks = static_cast<size_t>(operation.size());
+  const Elements elements = movedElements(input.scalar_type());
+  const std::vector<size_t> sendCounts = countsOf(input, inputSplits, ranks, elements);
+  const std::vector<size_t> recvCounts = countsOf(output, outputSplits, ranks, elements);
+  const Tensor from = submission.read(input);
+  const Tensor to = submission.write(output);
+  operation.add([&](dfcclRequest_t* request) {
+    return dfcclAllToAllV(from.data_ptr(), sendCounts.data(), nullptr, to.data_ptr(), recvCounts.data(), nullptr,
+                          elements.type, operation.group(), operation.tag(), nullptr, request);
+  });
+  return operation.start({{output}}, {input});
+}
+
+DfcclBackend::Handle DfcclBackend::alltoall(Tensors& outputs, Tensors& inputs, const c10d::AllToAllOptions& options) {
+  Operation operation(*this, kAllToAll, options.timeout);
+  Submission& submission = operation.submission();
+  operation.require(!inputs.empty(), "takes a tensor for each rank.");
+  operation.checkList(inputs, inputs.front().scalar_type());
+  operation.checkList(outputs, inputs.front().scalar_type());
+  const Elements elements = movedElements(inputs.front().scalar_type());
+  std::vector<size_t> sendCounts;
+  std::vector<size_t> recvCounts;
+  Tensors rows;
+  int64_t received = 0;
+  for (const auto i : c10::irange(inputs.size())) {
+    sendCounts.push_back(elements.countOf(inputs[i]));
+    recvCounts.push_back(elements.countOf(outputs[i]));
+    rows.push_back(inputs[i].detach().reshape({-1}));
+    received += outputs[i].numel();
+  }
+  const Tensor from = submission.keep(at::cat(rows));
+  const Tensor to = submission.keep(at::empty({received}, from.options()));
+  operation.add([&](dfcclRequest_t* request) {
+    return dfcclAllToAllV(from.data_ptr(), sendCounts.data(), nullptr, to.data_ptr(), recvCounts.data(), nullptr,
+                          elements.type, operation.group(), operation.tag(), nullptr, request);
+  });
+  submission.finally([to, outputs] {
+    const at::AutoDispatchBelowADInplaceOrView guard;
+    int64_t offset = 0;
+    for (const Tensor& output : outputs) {
+      output.copy_(to.narrow(0, offset, output.numel()).view(output.sizes()));
+      offset += output.numel();
+    }
+  });
+  return operation.start({outputs}, inputs);
+}
+
+}  // namespace dfccl_torch

@@ -1,0 +1,40 @@
+#include "backend.hpp"
+
+#include "coalesced_work.hpp"
+#include "error.hpp"
+
+namespace dfccl_torch {
+
+DfcclBackend::DfcclBackend(std::shared_ptr<Group> group, int rank, int size, std::chrono::milliseconds timeout)
+    : Backend(rank, size), group_(std::move(group)), options_(c10::make_intrusive<Options>("dfccl", timeout)) {
+  options_->group_name = group_->name();
+}
+
+void DfcclBackend::abort() { check(dfcclGroupAbort(group_->handle()), "aborting group " + group_->name()); }
+
+void DfcclBackend::startCoalescing() {
+  const std::lock_guard lock(mutex_);
+  coalescing_[std::this_thread::get_id()].clear();
+}
+
+DfcclBackend::Handle DfcclBackend::endCoalescing() {
+  std::vector<Handle> works;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto mine = coalescing_.find(std::this_thread::get_id());
+    if (mine == coalescing_.end()) refuse("endCoalescing has no beginning.", "Call startCoalescing first.");
+    works = std::move(mine->second);
+    coalescing_.erase(mine);
+  }
+  if (works.size() == 1) return works.front();
+  return c10::make_intrusive<CoalescedWork>(getRank(), std::move(works));
+}
+
+DfcclBackend::Handle DfcclBackend::handOut(Handle work) {
+  const std::lock_guard lock(mutex_);
+  const auto mine = coalescing_.find(std::this_thread::get_id());
+  if (mine != coalescing_.end()) mine->second.push_back(work);
+  return work;
+}
+
+}  // namespace dfccl_torch

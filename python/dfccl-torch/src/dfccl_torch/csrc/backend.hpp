@@ -1,0 +1,84 @@
+#pragma once
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+#include <unordered_map>
+#include <vector>
+
+#include "group.hpp"
+#include "work.hpp"
+
+namespace dfccl_torch {
+
+/// torch.distributed's backend "dfccl": operations on CPU tensors, matched by what they are instead of by their place.
+/// Each is queued and returns; none waits for another rank, but in wait(). Any number of threads may use a group.
+class DfcclBackend final : public c10d::Backend {
+ public:
+  using Tensor = at::Tensor;
+  using Tensors = std::vector<at::Tensor>;
+  using Handle = c10::intrusive_ptr<c10d::Work>;
+
+  DfcclBackend(std::shared_ptr<Group> group, int rank, int size, std::chrono::milliseconds timeout);
+
+  const std::string getBackendName() const override { return "dfccl"; }
+  c10::intrusive_ptr<Options> getBackendOptions() override { return options_; }
+  void setTimeout(std::chrono::milliseconds timeout) override { options_->timeout = timeout; }
+  bool supportsCoalescing() const override { return true; }
+  c10d::ErrorType getError() override { return c10d::ErrorType::SUCCESS; }
+  void setSequenceNumberForGroup() override {}  // all begin at 0
+  uint64_t getSequenceNumberForGroup() override { return sequence_; }
+  /// Gives up what is in flight in the group, on all ranks, and does not wait.
+  void abort() override;
+
+  Handle allreduce(Tensors& tensors, const c10d::AllreduceOptions& options) override;
+  Handle allreduce_sparse(Tensors& tensors, const c10d::AllreduceOptions& options) override;
+  Handle allreduce_coalesced(Tensors& tensors, const c10d::AllreduceCoalescedOptions& options) override;
+  Handle broadcast(Tensors& tensors, const c10d::BroadcastOptions& options) override;
+  Handle reduce(Tensors& tensors, const c10d::ReduceOptions& options) override;
+  Handle allgather(std::vector<Tensors>& outputs, Tensors& inputs, const c10d::AllgatherOptions& options) override;
+  Handle _allgather_base(Tensor& output, Tensor& input, const c10d::AllgatherOptions& options) override;
+  Handle allgather_coalesced(std::vector<Tensors>& outputs, Tensors& inputs,
+                             const c10d::AllgatherOptions& options) override;
+  Handle allgather_into_tensor_coalesced(Tensors& outputs, Tensors& inputs,
+                                         const c10d::AllgatherOptions& options) override;
+  Handle gather(std::vector<Tensors>& outputs, Tensors& inputs, const c10d::GatherOptions& options) override;
+  Handle scatter(Tensors& outputs, std::vector<Tensors>& inputs, const c10d::ScatterOptions& options) override;
+  Handle reduce_scatter(Tensors& outputs, std::vector<Tensors>& inputs,
+                        const c10d::ReduceScatterOptions& options) override;
+  Handle _reduce_scatter_base(Tensor& output, Tensor& input, const c10d::ReduceScatterOptions& options) override;
+  Handle reduce_scatter_tensor_coalesced(Tensors& outputs, Tensors& inputs,
+                                         const c10d::ReduceScatterOptions& options) override;
+  Handle alltoall(Tensors& outputs, Tensors& inputs, const c10d::AllToAllOptions& options) override;
+  Handle alltoall_base(Tensor& output, Tensor& input, std::vector<int64_t>& outputSplits,
+                       std::vector<int64_t>& inputSplits, const c10d::AllToAllOptions& options) override;
+  Handle send(Tensors& tensors, int peer, int tag) override;
+  Handle recv(Tensors& tensors, int peer, int tag) override;
+  Handle recvAnysource(Tensors& tensors, int tag) override;
+  Handle barrier(const c10d::BarrierOptions& options) override;
+
+  /// What this thread queues until endCoalescing() is begun at once, as ever, and waited for as one.
+  void startCoalescing() override;
+  Handle endCoalescing() override;
+
+ private:
+  class Operation;
+
+  void addAllReduce(Operation& operation, Tensor& tensor, const c10d::ReduceOp& op);
+  void addAllGather(Operation& operation, Tensors& outputs, const Tensor& input);
+  void addAllGather(Operation& operation, Tensor& output, const Tensor& input);
+  void addReduceScatter(Operation& operation, Tensor& output, const Tensor& dense, const c10d::ReduceOp& op);
+  void addReduceScatter(Operation& operation, Tensor& output, const Tensors& inputs, const c10d::ReduceOp& op);
+  Handle handOut(Handle work);
+
+  const std::shared_ptr<Group> group_;
+  const c10::intrusive_ptr<Options> options_;
+  std::atomic<uint64_t> sequence_{0};
+  std::mutex mutex_;
+  std::unordered_map<std::thread::id, std::vector<Handle>> coalescing_;
+};
+
+}  // namespace dfccl_torch

@@ -1,0 +1,23 @@
+#pragma once
+#include <ATen/ATen.h>
+#include <dfccl/dfccl.h>
+
+#include <cstddef>
+#include <optional>
+
+namespace dfccl_torch {
+
+/// How dfccl counts what a tensor holds: `width` elements of `type` for each of the tensor's.
+struct Elements {
+  dfcclDataType_t type;
+  size_t width;
+
+  size_t countOf(const at::Tensor& tensor) const { return static_cast<size_t>(tensor.numel()) * width; }
+};
+
+/// For data that is moved as it is: a type that dfccl lacks goes as bytes.
+Elements movedElements(at::ScalarType type);
+/// For data that is added; nullopt: dfccl lacks the type.
+std::optional<Elements> addedElements(at::ScalarType type);
+
+}  // namespace dfccl_torch

@@ -1,0 +1,15 @@
+#pragma once
+#include <dfccl/dfccl.h>
+
+#include <string>
+
+namespace dfccl_torch {
+
+/// Throws torch.distributed.DistBackendError with the library's own words where the call has failed.
+/// @param what the operation and its group, for the beginning of the sentence.
+void check(dfcclResult_t result, const std::string& what);
+
+/// Throws torch.distributed.DistBackendError: what is wrong, and what to do about it.
+[[noreturn]] void refuse(const std::string& what, const std::string& remedy);
+
+}  // namespace dfccl_torch

@@ -1,0 +1,69 @@
+#include "operation.hpp"
+
+#include "error.hpp"
+#include "hash.hpp"
+#include "tag.hpp"
+
+namespace dfccl_torch {
+namespace {
+
+uint64_t collectiveTag(uint64_t sequence) { return matchesByPosition() ? mixed(currentTag(), sequence) : currentTag(); }
+
+}  // namespace
+
+DfcclBackend::Operation::Operation(DfcclBackend& backend, const Label& label, std::chrono::milliseconds timeout)
+    : backend_(backend),
+      label_(label),
+      timeout_(timeout.count() < 0 ? backend.options_->timeout : timeout),
+      sequence_(++backend.sequence_),
+      tag_(collectiveTag(sequence_)),
+      submission_(backend.group_, label.name()) {}
+
+DfcclBackend::Operation::Operation(DfcclBackend& backend, const Label& label, int tag)
+    : backend_(backend),
+      label_(label),
+      timeout_(backend.options_->timeout),
+      sequence_(backend.sequence_),
+      tag_(mixed(currentTag(), static_cast<uint64_t>(tag))),
+      submission_(backend.group_, label.name()) {}
+
+void DfcclBackend::Operation::require(bool isTrue, const std::string& what) const {
+  if (!isTrue) refuse(std::string(label_.name()) + " " + what, "");
+}
+
+const at::Tensor& DfcclBackend::Operation::checked(const Tensor& tensor) const {
+  if (!tensor.device().is_cpu()) {
+    refuse(
+        std::string(label_.name()) + " was given a tensor on " + tensor.device().str() + ".",
+        "Move it to the CPU, or give that device a backend of its own: init_process_group(\"cpu:dfccl,cuda:nccl\").");
+  }
+  if (tensor.layout() != at::kStrided) {
+    refuse(std::string(label_.name()) + " was given a sparse tensor.", "Pass its values, or tensor.to_dense().");
+  }
+  return tensor;
+}
+
+at::Tensor& DfcclBackend::Operation::only(Tensors& tensors) const {
+  require(tensors.size() == 1, "takes one tensor, and got " + std::to_string(tensors.size()) + ".");
+  checked(tensors.front());
+  return tensors.front();
+}
+
+void DfcclBackend::Operation::checkList(const Tensors& tensors, at::ScalarType type) const {
+  require(static_cast<int>(tensors.size()) == size(), "takes a list of " + std::to_string(size()) +
+                                                          " tensors, one a rank, and got " +
+                                                          std::to_string(tensors.size()) + ".");
+  for (const Tensor& tensor : tensors) {
+    checked(tensor);
+    require(tensor.scalar_type() == type, std::string("takes tensors of one type, and got ") +
+                                              c10::toString(tensor.scalar_type()) + " beside " + c10::toString(type) +
+                                              ".");
+  }
+}
+
+DfcclBackend::Handle DfcclBackend::Operation::start(Outputs outputs, const Tensors& inputs) {
+  return backend_.handOut(c10::make_intrusive<DfcclWork>(backend_.getRank(), label_, inputs, std::move(outputs),
+                                                         std::move(submission_), timeout_, sequence_));
+}
+
+}  // namespace dfccl_torch

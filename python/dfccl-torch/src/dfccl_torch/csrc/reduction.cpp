@@ -1,0 +1,138 @@
+#include "reduction.hpp"
+
+#include <string>
+
+#include "error.hpp"
+
+namespace dfccl_torch {
+namespace {
+
+using c10d::ReduceOp;
+
+const char* nameOf(ReduceOp::RedOpType op) {
+  switch (op) {
+    case ReduceOp::SUM:
+      return "SUM";
+    case ReduceOp::AVG:
+      return "AVG";
+    case ReduceOp::PRODUCT:
+      return "PRODUCT";
+    case ReduceOp::MIN:
+      return "MIN";
+    case ReduceOp::MAX:
+      return "MAX";
+    case ReduceOp::BAND:
+      return "BAND";
+    case ReduceOp::BOR:
+      return "BOR";
+    case ReduceOp::BXOR:
+      return "BXOR";
+    case ReduceOp::PREMUL_SUM:
+      return "PREMUL_SUM";
+    default:
+      return "an unknown operator";
+  }
+}
+
+[[noreturn]] void refuseOperator(ReduceOp::RedOpType op, at::ScalarType type, const char* remedy) {
+  refuse(std::string(nameOf(op)) + " isn't defined for " + c10::toString(type) + ".", remedy);
+}
+
+/// As bits: what overflows a bool is still true.
+std::optional<dfcclRedOp_t> ofBools(ReduceOp::RedOpType op) {
+  switch (op) {
+    case ReduceOp::SUM:
+    case ReduceOp::MAX:
+    case ReduceOp::BOR:
+      return dfcclMax;
+    case ReduceOp::PRODUCT:
+    case ReduceOp::MIN:
+    case ReduceOp::BAND:
+      return dfcclMin;
+    case ReduceOp::BXOR:
+      return std::nullopt;
+    default:
+      refuseOperator(op, at::kBool, "Convert the tensor to a number first.");
+  }
+}
+
+std::optional<dfcclRedOp_t> ofNumbers(ReduceOp::RedOpType op, at::ScalarType type) {
+  switch (op) {
+    case ReduceOp::SUM:
+    case ReduceOp::PREMUL_SUM:
+      return dfcclSum;
+    case ReduceOp::AVG:
+      return dfcclAvg;
+    case ReduceOp::PRODUCT:
+      return dfcclProd;
+    case ReduceOp::MIN:
+      return dfcclMin;
+    case ReduceOp::MAX:
+      return dfcclMax;
+    case ReduceOp::BAND:
+    case ReduceOp::BOR:
+    case ReduceOp::BXOR:
+      if (at::isIntegralType(type, false)) return std::nullopt;
+      refuseOperator(op, type, "Take an integer type.");
+    default:
+      refuseOperator(op, type, "Take one of torch.distributed.ReduceOp.");
+  }
+}
+
+bool isOfComplexParts(ReduceOp::RedOpType op) {
+  return op == ReduceOp::SUM || op == ReduceOp::AVG || op == ReduceOp::PREMUL_SUM;
+}
+
+at::Tensor fold(const at::Tensor& a, const at::Tensor& b, ReduceOp::RedOpType op) {
+  const bool isBool = a.scalar_type() == at::kBool;
+  switch (op) {
+    case ReduceOp::SUM:
+    case ReduceOp::PREMUL_SUM:
+      return isBool ? at::logical_or(a, b) : at::add(a, b);
+    case ReduceOp::PRODUCT:
+      return at::mul(a, b);
+    case ReduceOp::MIN:
+      return at::minimum(a, b);
+    case ReduceOp::MAX:
+      return at::maximum(a, b);
+    case ReduceOp::BAND:
+      return at::bitwise_and(a, b);
+    case ReduceOp::BOR:
+      return at::bitwise_or(a, b);
+    case ReduceOp::BXOR:
+      return at::bitwise_xor(a, b);
+    default:
+      refuseOperator(op, a.scalar_type(), "Convert the tensor to int32 or float32 first.");
+  }
+}
+
+}  // namespace
+
+Reduction reductionOf(const ReduceOp& op, at::ScalarType type) {
+  const ReduceOp::RedOpType kind = op;
+  if (at::isComplexType(type) && !isOfComplexParts(kind)) {
+    refuseOperator(kind, type, "Of complex tensors there are SUM, AVG and PREMUL_SUM.");
+  }
+  const std::optional<Elements> elements = addedElements(type);
+  if (!elements) {
+    if (kind == ReduceOp::AVG) refuseOperator(kind, type, "Convert the tensor to float32 first.");
+    return {std::nullopt, movedElements(type)};
+  }
+  return {type == at::kBool ? ofBools(kind) : ofNumbers(kind, type), *elements};
+}
+
+at::Tensor contribution(const at::Tensor& input, const ReduceOp& op) {
+  if (op != ReduceOp::PREMUL_SUM) return input;
+  const auto* factor = dynamic_cast<const c10d::NCCLPreMulSumSupplement*>(op.supplement_.get());
+  if (factor == nullptr) refuse("PREMUL_SUM has no factor.", "Make the operator with _make_nccl_premul_sum.");
+  return factor->tensor_factor.defined() ? at::mul(input, factor->tensor_factor.to(input.scalar_type()))
+                                         : at::mul(input, factor->double_factor);
+}
+
+at::Tensor folded(const at::Tensor& rows, const ReduceOp& op) {
+  at::Tensor result = rows[0];
+  for (int64_t i = 1; i < rows.size(0); ++i) result = fold(result, rows[i], op);
+  return result;
+}
+
+}  // namespace dfccl_torch

@@ -1,0 +1,155 @@
+#include "submission.hpp"
+
+#include <ATen/core/LegacyTypeDispatch.h>
+
+#include <atomic>
+#include <chrono>
+
+#include "errands.hpp"
+#include "error.hpp"
+
+namespace dfccl_torch {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Parameters and inference tensors included, of which autograd allows no change.
+void copyInto(const at::Tensor& target, const at::Tensor& source) {
+  const at::AutoDispatchBelowADInplaceOrView guard;
+  target.copy_(source);
+}
+
+}  // namespace
+
+/// Counts the requests of a notification down from another thread's callbacks.
+struct Submission::Countdown {
+  std::atomic<size_t> left;
+  std::function<void()> callback;
+
+  static void onEnd(void* countdown, dfcclResult_t /* told by the request */) {
+    std::unique_ptr<std::shared_ptr<Countdown>> self(static_cast<std::shared_ptr<Countdown>*>(countdown));
+    (*self)->arrive();
+  }
+  void arrive() {
+    if (left.fetch_sub(1, std::memory_order_acq_rel) == 1) callback();
+  }
+};
+
+Submission::Submission(std::shared_ptr<Group> group, const char* name) : group_(std::move(group)), name_(name) {}
+
+Submission::Submission(Submission&& other) noexcept
+    : group_(std::move(other.group_)),
+      name_(std::move(other.name_)),
+      requests_(std::exchange(other.requests_, {})),
+      kept_(std::move(other.kept_)),
+      lastly_(std::move(other.lastly_)),
+      isAborted_(other.isAborted_),
+      abortReason_(std::move(other.abortReason_)) {}
+
+Submission::~Submission() {
+  if (requests_.empty()) return;
+  // Nobody waits any more, but the runs need the tensors, and whoever holds an output may look at it later.
+  auto orphan = std::make_shared<Submission>(std::move(*this));
+  orphan->notify([orphan]() mutable {
+    runSoon([orphan = std::move(orphan)] {
+      std::string error;
+      orphan->finish(orphan->poll(error));
+    });
+  });
+}
+
+at::Tensor Submission::keep(at::Tensor tensor) {
+  kept_.push_back(tensor);
+  return tensor;
+}
+
+at::Tensor Submission::read(const at::Tensor& tensor) {
+  const at::AutoDispatchBelowADInplaceOrView guard;
+  return keep(tensor.resolve_conj().resolve_neg().contiguous());
+}
+
+at::Tensor Submission::update(const at::Tensor& tensor) {
+  at::Tensor dense = read(tensor);
+  if (!dense.is_same(tensor)) {
+    finally([tensor, dense] { copyInto(tensor, dense); });
+  }
+  return dense;
+}
+
+at::Tensor Submission::write(const at::Tensor& tensor) {
+  if (tensor.is_contiguous() && !tensor.is_conj() && !tensor.is_neg()) return keep(tensor);
+  at::Tensor dense = keep(at::empty(tensor.sizes(), tensor.options().memory_format(at::MemoryFormat::Contiguous)));
+  finally([tensor, dense] { copyInto(tensor, dense); });
+  return dense;
+}
+
+void Submission::add(const std::function<dfcclResult_t(dfcclRequest_t*)>& queue) {
+  requests_.push_back(nullptr);
+  const dfcclResult_t result = queue(&requests_.back());
+  if (result != dfcclSuccess) requests_.pop_back();
+  check(result, name_ + " in group " + group_->name());
+}
+
+Submission::End Submission::poll(std::string& error) {
+  while (!requests_.empty()) {
+    int isOver = 0;
+    const dfcclResult_t result = dfcclTestRun(requests_.back(), &isOver);
+    if (isOver == 0) return End::pending;
+    if (result != dfcclSuccess) {
+      isAborted_ = true;
+      abortReason_ = dfcclGetLastError();
+    }
+    dfcclFreeRequest(requests_.back());
+    requests_.pop_back();
+  }
+  error = abortReason_;
+  return isAborted_ ? End::aborted : End::complete;
+}
+
+Submission::End Submission::wait(uint64_t timeoutMicros, std::string& error) {
+  const auto end = Clock::now() + std::chrono::microseconds(timeoutMicros);
+  while (!requests_.empty()) {
+    const auto left = std::chrono::duration_cast<std::chrono::microseconds>(end - Clock::now()).count();
+    const uint64_t micros = timeoutMicros == 0 ? 0 : static_cast<uint64_t>(std::max<int64_t>(left, 1));
+    const dfcclResult_t result = dfcclWaitRun(requests_.back(), micros);
+    if (result == dfcclTimeout) {
+      error = dfcclGetLastError();
+      return End::pending;
+    }
+    if (result != dfcclSuccess) {
+      isAborted_ = true;
+      abortReason_ = dfcclGetLastError();
+    }
+    requests_.pop_back();
+  }
+  error = abortReason_;
+  return isAborted_ ? End::aborted : End::complete;
+}
+
+void Submission::notify(std::function<void()> callback) {
+  auto countdown = std::make_shared<Countdown>();
+  // One more than requests, so that callbacks from within the loop don't end it.
+  countdown->left = requests_.size() + 1;
+  countdown->callback = std::move(callback);
+  const std::vector<dfcclRequest_t> requests = requests_;
+  for (const dfcclRequest_t request : requests) {
+    auto argument = std::make_unique<std::shared_ptr<Countdown>>(countdown);
+    if (dfcclNotifyRun(request, &Countdown::onEnd, argument.get()) == dfcclSuccess) {
+      argument.release();
+    } else {
+      countdown->arrive();
+    }
+  }
+  countdown->arrive();
+}
+
+void Submission::finish(End end) {
+  if (end == End::complete) {
+    for (const auto& act : lastly_) act();
+  }
+  lastly_.clear();
+  kept_.clear();
+  group_.reset();
+}
+
+}  // namespace dfccl_torch

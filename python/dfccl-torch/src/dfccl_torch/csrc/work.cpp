@@ -1,0 +1,185 @@
+#include "work.hpp"
+
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+
+#include "errands.hpp"
+
+namespace dfccl_torch {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::exception_ptr distributedError(const std::string& text) {
+  try {
+    C10_THROW_ERROR(DistBackendError, text);
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
+c10::IValue valueOf(const Outputs& outputs) {
+  if (outputs.empty()) return c10::IValue(std::vector<at::Tensor>());
+  if (outputs.size() == 1) return c10::IValue(outputs.front());
+  return c10::IValue(outputs);
+}
+
+c10::TypePtr typeOf(const Outputs& outputs) {
+  const c10::TypePtr list = c10::ListType::create(c10::TensorType::get());
+  return outputs.size() > 1 ? c10::ListType::create(list) : list;
+}
+
+}  // namespace
+
+/// The right to use the submission, given back in the end.
+class DfcclWork::Turn {
+ public:
+  /// @pre `lock` is held, and nobody has the turn. The lock is free while the turn lasts.
+  Turn(DfcclWork& work, Lock& lock) : work_(work), lock_(lock) {
+    work_.isTaken_ = true;
+    lock_.unlock();
+  }
+  ~Turn() {
+    lock_.lock();
+    // Somebody may have asked for the future while this thread waited in vain.
+    while (!work_.completed_ && work_.future_ && !work_.isWatched_) {
+      lock_.unlock();
+      work_.watchForFuture();
+      lock_.lock();
+    }
+    work_.isTaken_ = false;
+    work_.cv_.notify_all();
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  DfcclWork& work_;
+  Lock& lock_;
+};
+
+DfcclWork::DfcclWork(int rank, const Label& label, const std::vector<at::Tensor>& inputs, Outputs outputs,
+                     Submission submission, std::chrono::milliseconds timeout, uint64_t sequence)
+    : Work(rank, label.type, label.title, inputs),
+      label_(label),
+      outputs_(std::move(outputs)),
+      timeout_(timeout),
+      sequence_(sequence),
+      groupName_(submission.group().name()),
+      submission_(std::move(submission)) {}
+
+bool DfcclWork::isCompleted() {
+  Lock lock(mutex_);
+  if (completed_ || isTaken_) return completed_;
+  {
+    const Turn turn(*this, lock);
+    std::string error;
+    const Submission::End end = submission_->poll(error);
+    if (end != Submission::End::pending) settle(end, error);
+  }
+  return completed_;
+}
+
+bool DfcclWork::isSuccess() const {
+  const std::lock_guard lock(mutex_);
+  return completed_ && !exception_;
+}
+
+bool DfcclWork::wait(std::chrono::milliseconds timeout) {
+  const std::chrono::milliseconds limit = timeout == kNoTimeout ? timeout_ : timeout;
+  const bool isLimited = limit.count() > 0;
+  const auto end = Clock::now() + limit;
+  Lock lock(mutex_);
+  while (!completed_) {
+    std::string missing = "another thread waits for it too";
+    if (!isTaken_) {
+      const Turn turn(*this, lock);
+      const auto left = std::chrono::duration_cast<std::chrono::microseconds>(end - Clock::now()).count();
+      const uint64_t micros = isLimited ? static_cast<uint64_t>(std::max<int64_t>(left, 1)) : 0;
+      const Submission::End reached = submission_->wait(micros, missing);
+      if (reached != Submission::End::pending) settle(reached, missing);
+    } else if (isLimited) {
+      cv_.wait_until(lock, end, [&] { return completed_ || !isTaken_; });
+    } else {
+      cv_.wait(lock, [&] { return completed_ || !isTaken_; });
+    }
+    if (!completed_ && isLimited && Clock::now() >= end) {
+      lock.unlock();
+      C10_THROW_ERROR(DistBackendError, "dfccl, " + std::string(label_.name()) + " in group " + groupName_ +
+                                            ": Timed out after " + std::to_string(limit.count()) + " ms: " + missing);
+    }
+  }
+  if (exception_) std::rethrow_exception(exception_);
+  return true;
+}
+
+std::vector<at::Tensor> DfcclWork::result() {
+  std::vector<at::Tensor> all;
+  for (const auto& list : outputs_) all.insert(all.end(), list.begin(), list.end());
+  return all;
+}
+
+c10::intrusive_ptr<c10::ivalue::Future> DfcclWork::getFuture() {
+  Lock lock(mutex_);
+  if (future_) return future_;
+  future_ = c10::make_intrusive<c10::ivalue::Future>(typeOf(outputs_));
+  if (completed_) {
+    lock.unlock();
+    tellFuture();
+  } else if (!isTaken_) {
+    const Turn turn(*this, lock);  // which watches in the end
+  }
+  return future_;
+}
+
+void DfcclWork::settle(Submission::End end, const std::string& error) {
+  std::exception_ptr failure;
+  try {
+    submission_->finish(end);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  if (end == Submission::End::aborted) {
+    failure = distributedError("dfccl, " + std::string(label_.name()) + " in group " + groupName_ + ": " + error);
+  }
+  finish(failure);
+  submission_.reset();
+  tellFuture();
+}
+
+void DfcclWork::tellFuture() {
+  c10::intrusive_ptr<c10::ivalue::Future> future;
+  std::exception_ptr failure;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!future_ || isFutureTold_) return;
+    isFutureTold_ = true;
+    future = future_;
+    failure = exception_;
+  }
+  if (failure) {
+    future->setError(failure);
+  } else {
+    future->markCompleted(valueOf(outputs_));
+  }
+}
+
+void DfcclWork::watchForFuture() {
+  isWatched_ = true;
+  auto self = c10::intrusive_ptr<DfcclWork>::unsafe_reclaim_from_nonowning(this);
+  submission_->notify([self]() mutable { runSoon([self = std::move(self)] { self->endFromErrand(); }); });
+}
+
+void DfcclWork::endFromErrand() {
+  Lock lock(mutex_);
+  // All runs are over, so whoever has the turn gives it back at once.
+  cv_.wait(lock, [&] { return completed_ || !isTaken_; });
+  if (completed_) return;
+  const Turn turn(*this, lock);
+  std::string error;
+  const Submission::End end = submission_->poll(error);
+  if (end != Submission::End::pending) settle(end, error);
+}
+
+}  // namespace dfccl_torch

@@ -1,0 +1,63 @@
+#pragma once
+#include <chrono>
+#include <optional>
+#include <string>
+#include <torch/csrc/distributed/c10d/Work.hpp>
+#include <vector>
+
+#include "submission.hpp"
+
+namespace dfccl_torch {
+
+/// What an operation's results are: the list of each of the caller's output lists.
+using Outputs = std::vector<std::vector<at::Tensor>>;
+
+/// What the profiler shows of an operation, and what its errors begin with.
+struct Label {
+  c10d::OpType type;
+  const char* title;  // "dfccl:" and the name that torch.distributed gives the operation
+  const char* name() const { return title + sizeof "dfccl:" - 1; }
+};
+
+/// A submission that is waited for, asked, and heard of through a future.
+class DfcclWork final : public c10d::Work {
+ public:
+  /// @param timeout of a wait that names none; 0: never.
+  DfcclWork(int rank, const Label& label, const std::vector<at::Tensor>& inputs, Outputs outputs, Submission submission,
+            std::chrono::milliseconds timeout, uint64_t sequence);
+
+  bool isCompleted() override;
+  bool isSuccess() const override;
+  /// Blocks the caller. An error that tells of the timeout names the ranks that are missing, and gives nothing up: the
+  /// work may be waited for again.
+  bool wait(std::chrono::milliseconds timeout = kNoTimeout) override;
+  void synchronize() override {}  // on a CPU there is nothing that a stream would have to wait for
+  std::vector<at::Tensor> result() override;
+  c10::intrusive_ptr<c10::ivalue::Future> getFuture() override;
+  uint64_t getSequencenumber() const override { return sequence_; }
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+  class Turn;
+
+  /// @pre this thread has the turn, and all runs are over.
+  void settle(Submission::End end, const std::string& error);
+  void tellFuture();
+  /// @pre this thread has the turn.
+  void watchForFuture();
+  void endFromErrand();
+
+  const Label label_;
+  const Outputs outputs_;
+  const std::chrono::milliseconds timeout_;
+  const uint64_t sequence_;
+  const std::string groupName_;
+  /// Whose the submission is for the moment: under the base's mutex_, and announced through its cv_.
+  bool isTaken_ = false;
+  bool isWatched_ = false;
+  bool isFutureTold_ = false;
+  std::optional<Submission> submission_;
+  c10::intrusive_ptr<c10::ivalue::Future> future_;
+};
+
+}  // namespace dfccl_torch

@@ -1,0 +1,126 @@
+"""The C++ extension: compiled once for each torch, Python and libdfccl, and loaded from a cache after that.
+
+c10d's classes differ from one minor version of torch to the next, so that what was compiled for one can't be loaded by
+another: a wheel would have to exist for each. Compiling at first use takes about a minute, and fits what is installed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import importlib.util
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+import torch
+from torch.utils import cpp_extension
+
+from .errors import DfcclError
+from .library import Library, find_library
+
+_NAME = "dfccl_torch_extension"
+_SOURCES = Path(__file__).resolve().parent / "csrc"
+
+
+@cache
+def load_extension() -> ModuleType:
+    """Compiles the extension where there is none yet, and loads it.
+
+    Raises DfcclError: LIBRARY_NOT_FOUND, NO_COMPILER, COMPILATION_FAILED.
+    """
+    path = build_extension()
+    spec = importlib.util.spec_from_file_location(_NAME, path)
+    if spec is None or spec.loader is None:
+        raise DfcclError("NOT_LOADED", f"{path} can't be loaded.", "Remove it, so that it is made anew.", path=str(path))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def build_extension() -> Path:
+    """The extension's path; of processes that come here at once, one compiles it and the others wait."""
+    library = find_library()
+    folder = _cache_folder() / _key(library)
+    target = folder / f"{_NAME}.so"
+    if target.is_file():
+        return target
+    folder.mkdir(parents=True, exist_ok=True)
+    with _locked(folder / "lock"):
+        if not target.is_file():
+            _compile(library, target)
+    return target
+
+
+def _cache_folder() -> Path:
+    chosen = os.environ.get("DFCCL_TORCH_CACHE")
+    if chosen:
+        return Path(chosen)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dfccl-torch"
+
+
+def _key(library: Library) -> str:
+    """Of all that the extension's bytes depend on; the library is linked by its path, and may be built anew."""
+    digest = hashlib.sha256()
+    headers = sorted((library.include / "dfccl").glob("*.h"))
+    for path in [*sorted(_SOURCES.iterdir()), *headers]:
+        digest.update(path.read_bytes())
+    digest.update(str(library).encode())
+    python = f"{sys.implementation.cache_tag}-{platform.machine()}"
+    return f"torch-{torch.__version__}-{python}-{digest.hexdigest()[:16]}"
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """The system gives the lock back whatever becomes of its holder."""
+    with open(path, "w", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _compile(library: Library, target: Path) -> None:
+    compiler = os.environ.get("CXX") or shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
+    if compiler is None:
+        raise DfcclError(
+            "NO_COMPILER",
+            "The extension has to be compiled, and no C++ compiler is found.",
+            "Install one (apt-get install g++), or set CXX.",
+        )
+    includes = [str(library.include), sysconfig.get_path("include"), *cpp_extension.include_paths()]
+    flags = [
+        *("-std=c++20", "-O2", "-fPIC", "-fvisibility=hidden", "-w"),
+        f"-DTORCH_EXTENSION_NAME={_NAME}",
+        f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.compiled_with_cxx11_abi())}",
+        *(flag for include in includes for flag in ("-isystem", include)),
+    ]
+    libraries = [str(library.lib), *cpp_extension.library_paths()]
+    links = [flag for folder in libraries for flag in (f"-L{folder}", f"-Wl,-rpath,{folder}")]
+    links += ["-ldfccl", "-lc10", "-ltorch_cpu", "-ltorch", "-ltorch_python"]
+    with tempfile.TemporaryDirectory(dir=target.parent) as work:
+        # As one file: each alone would read torch's headers again, which take longer than what is ours.
+        whole = Path(work) / "whole.cpp"
+        whole.write_text("".join(f'#include "{source}"\n' for source in sorted(_SOURCES.glob("*.cpp"))), encoding="utf-8")
+        result = Path(work) / target.name
+        _run([compiler, *flags, "-shared", "-o", str(result), str(whole), *links])
+        result.replace(target)
+
+
+def _run(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        lines = (done.stdout + done.stderr).strip().splitlines()
+        raise DfcclError(
+            "COMPILATION_FAILED",
+            f"The extension doesn't compile: {' '.join(command[:1])} ended with {done.returncode}:\n" + "\n".join(lines[:40]) + "\n",
+            "It takes a compiler of C++20 (g++ 11 or newer, clang 14 or newer) and torch 2.9 to 2.14.",
+            command=command,
+        )

@@ -1,0 +1,66 @@
+"""What torch.distributed calls to make a process group's backend."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+from datetime import timedelta
+from typing import Any
+
+import torch.distributed as dist
+
+from .extension import load_extension
+
+NAME = "dfccl"
+
+
+def register() -> None:
+    """Makes "dfccl" known to torch.distributed, for CPU tensors; done already by importing the package."""
+    if NAME not in dist.Backend.backend_list:
+        dist.Backend.register_backend(NAME, create_backend, extended_api=True, devices=["cpu"])
+
+
+def create_backend(options: Any, _group_options: Any = None) -> dist.Backend:
+    """One process group's backend; waits for the other ranks where they have no world in common yet."""
+    extension = load_extension()
+    # A default group's list is empty, and there are no others before it.
+    global_ranks = list(options.global_ranks_in_group) or list(range(options.group_size))
+    timeout = _timedelta_of(options.timeout)
+    universe = extension.shared_universe()
+    if universe is not None:
+        world_ranks = global_ranks
+    elif _is_everybody(options):
+        job = _agree_on_job(options.store, options.group_rank, options.group_size)
+        universe = extension.Universe(job, global_ranks[options.group_rank], options.group_size, timeout)
+        extension.share_universe(universe)
+        world_ranks = global_ranks
+    else:
+        # A group of some ranks beside a default group of another backend: a world of its own.
+        job = _agree_on_job(options.store, options.group_rank, options.group_size)
+        universe = extension.Universe(job, options.group_rank, options.group_size, timeout)
+        world_ranks = list(range(options.group_size))
+    return extension.make_backend(universe, world_ranks, options.group_id, options.group_rank, timeout)
+
+
+def _is_everybody(options: Any) -> bool:
+    if not options.global_ranks_in_group:
+        return True
+    return dist.is_initialized() and options.group_size == dist.get_world_size()
+
+
+def _timedelta_of(timeout: timedelta | float) -> timedelta:
+    return timeout if isinstance(timeout, timedelta) else timedelta(seconds=timeout)
+
+
+def _agree_on_job(store: dist.Store, rank: int, size: int) -> str:
+    """A name that no other job has, made by rank 0 and told through the store.
+
+    Programs may destroy their groups and begin again with the same store, in which the last name still is: the n-th
+    coming of all ranks has the n-th name.
+    """
+    coming = (store.add("dfccl/comings", 1) - 1) // size
+    key = f"dfccl/job/{coming}"
+    if rank == 0:
+        store.set(key, f"torch-{socket.gethostname()[:32]}-{os.getpid()}-{secrets.token_hex(8)}")
+    return store.get(key).decode()

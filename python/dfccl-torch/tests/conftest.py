@@ -1,0 +1,14 @@
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def extension():
+    """Compiled before ranks wait for each other."""
+    import dfccl_torch.extension
+
+    return dfccl_torch.extension.load_extension()

@@ -1,0 +1,69 @@
+"""Runs a function in as many processes as there are ranks, each in a process group of its own backend."""
+
+import multiprocessing
+import os
+import tempfile
+import traceback
+from datetime import timedelta
+from pathlib import Path
+
+import torch
+import torch.distributed as dist
+
+# Children begin with torch loaded, which takes longer than most tests.
+_context = multiprocessing.get_context("forkserver")
+_context.set_forkserver_preload(["torch", "torch.distributed", "dfccl_torch"])
+
+
+def run_ranks(count, function, *arguments, backend="dfccl", timeout_s=20, limit_s=240):
+    """What `function(rank, count, *arguments)` returns on each rank, of whose default group it is called.
+
+    Fails with the traceback of the first rank that raises, and where one doesn't end in time or crashes.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        queue = _context.SimpleQueue()
+        begin = (backend, f"file://{Path(folder) / 'store'}", timeout_s)
+        processes = [
+            _context.Process(target=_be_rank, args=(queue, begin, rank, count, function, arguments), daemon=True)
+            for rank in range(count)
+        ]
+        for process in processes:
+            process.start()
+        results = {}
+        try:
+            _collect(queue, processes, results, limit_s)
+        finally:
+            for process in processes:
+                process.kill()
+                process.join()
+    return [results[rank] for rank in range(count)]
+
+
+def _collect(queue, processes, results, limit_s):
+    waited = 0.0
+    while len(results) < len(processes):
+        if queue._reader.poll(0.5):
+            rank, isGood, result = queue.get()
+            assert isGood, f"rank {rank}:\n{result}"
+            results[rank] = result
+            continue
+        waited += 0.5
+        assert waited < limit_s, f"ranks {sorted(set(range(len(processes))) - set(results))} don't end"
+        for rank, process in enumerate(processes):
+            isGone = rank not in results and process.exitcode is not None and not queue._reader.poll(0.5)
+            assert not isGone, f"rank {rank} ended with {process.exitcode}"
+
+
+def _be_rank(queue, begin, rank, count, function, arguments):
+    torch.set_num_threads(1)
+    os.environ["OMP_NUM_THREADS"] = "1"
+    backend, init_method, timeout_s = begin
+    try:
+        dist.init_process_group(
+            backend, init_method=init_method, rank=rank, world_size=count, timeout=timedelta(seconds=timeout_s)
+        )
+        result = function(rank, count, *arguments)
+        dist.destroy_process_group()
+        queue.put((rank, True, result))
+    except BaseException:
+        queue.put((rank, False, traceback.format_exc()))

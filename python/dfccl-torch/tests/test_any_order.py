@@ -1,0 +1,212 @@
+"""What hangs with backends that match operations by their place."""
+
+import threading
+import time
+
+import pytest
+import torch
+import torch.distributed as dist
+from ranks import run_ranks
+
+import dfccl_torch
+
+
+def opposite_groups(rank, size):
+    first, second = dist.new_group(list(range(size))), dist.new_group(list(range(size)))
+    a, b = torch.full((4,), float(rank)), torch.full((4,), 10.0 * rank)
+    works = []
+    for group, tensor in ((first, a), (second, b)) if rank % 2 == 0 else ((second, b), (first, a)):
+        works.append(dist.all_reduce(tensor, group=group, async_op=True))
+    for work in works:
+        work.wait()
+    assert torch.equal(a, torch.full((4,), float(sum(range(size)))))
+    assert torch.equal(b, torch.full((4,), 10.0 * sum(range(size))))
+
+
+def test_two_groups_of_the_same_ranks_in_opposite_orders():
+    run_ranks(2, opposite_groups)
+    run_ranks(4, opposite_groups)
+
+
+def subgroups(rank, size):
+    lists = [[0, 1], [1, 2], [2, 3], [3, 0], [0, 2], [1, 3], [3, 1, 0]]
+    groups = [dist.new_group(ranks) for ranks in lists]
+    mine = [i for i, ranks in enumerate(lists) if rank in ranks]
+    tensors = {i: torch.full((3,), float(rank + 1)) for i in mine}
+    works = [dist.all_reduce(tensors[i], group=groups[i], async_op=True) for i in (mine if rank % 2 else mine[::-1])]
+    for work in works:
+        work.wait()
+    for i in mine:
+        assert torch.equal(tensors[i], torch.full((3,), float(sum(r + 1 for r in lists[i]))))
+
+
+def test_overlapping_groups_from_different_ends():
+    run_ranks(4, subgroups)
+
+
+def sends_first_async(rank, size):
+    works = []
+    for peer in range(size):
+        if peer != rank:
+            works += [dist.isend(torch.full((7,), float(rank)), peer, tag=tag) for tag in range(5)]
+    outputs = {}
+    for peer in reversed(range(size)):
+        for tag in reversed(range(5)):
+            if peer != rank:
+                outputs[peer, tag] = torch.empty(7)
+                works.append(dist.irecv(outputs[peer, tag], peer, tag=tag))
+    for work in reversed(works):
+        work.wait()
+    for (peer, _), output in outputs.items():
+        assert torch.equal(output, torch.full((7,), float(peer)))
+
+
+def test_all_sends_before_all_receives():
+    run_ranks(2, sends_first_async)
+    run_ranks(4, sends_first_async)
+
+
+def tagged(rank, size):
+    order = ["a", "b", "c"] if rank == 0 else ["c", "a", "b"]
+    tensors = {name: torch.full((5,), float(ord(name) * (rank + 1))) for name in order}
+    works = []
+    for name in order:
+        with dfccl_torch.tag(name):
+            works.append(dist.all_reduce(tensors[name], async_op=True))
+    for work in works:
+        work.wait()
+    for name in order:
+        assert torch.equal(tensors[name], torch.full((5,), float(ord(name) * sum(range(1, size + 1)))))
+
+
+def test_tags_match_what_is_alike_in_all_else():
+    run_ranks(2, tagged)
+
+
+def two_threads(rank, size):
+    background = dist.new_group(list(range(size)))
+    failures = []
+
+    def messages():
+        try:
+            for i in range(50):
+                output = torch.empty(64)
+                works = [
+                    dist.isend(torch.full((64,), float(i)), (rank + 1) % size, background),
+                    dist.irecv(output, (rank - 1) % size, background),
+                ]
+                for work in works:
+                    work.wait()
+                assert torch.equal(output, torch.full((64,), float(i)))
+        except BaseException as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=messages)
+    thread.start()
+    for _ in range(50):
+        tensor = torch.ones(64)
+        dist.all_reduce(tensor)
+        assert torch.equal(tensor, torch.full((64,), float(size)))
+    thread.join()
+    assert not failures, failures
+
+
+def test_collectives_and_messages_from_two_threads():
+    run_ranks(4, two_threads)
+
+
+def works(rank, size):
+    tensor = torch.ones(4)
+    work = dist.all_reduce(tensor, async_op=True)
+    while not work.is_completed():
+        time.sleep(0.001)
+    assert work.is_success() and work.wait() and torch.equal(tensor, torch.full((4,), float(size)))
+
+    # A future, with nobody who waits for the work itself.
+    tensor = torch.ones(4)
+    doubled = dist.all_reduce(tensor, async_op=True).get_future().then(lambda future: future.value()[0] * 2)
+    assert torch.equal(doubled.wait(), torch.full((4,), 2.0 * size))
+
+    # One whose work was over before it was asked for.
+    work = dist.all_reduce(torch.ones(2), async_op=True)
+    work.wait()
+    assert torch.equal(work.get_future().wait()[0], torch.full((2,), float(size)))
+
+    # A work that nobody keeps goes on, and so does its tensor.
+    kept = torch.zeros(3, 2).t()
+    dist.all_reduce(kept.add_(1), async_op=True)
+    dist.all_reduce(torch.ones(1 << 16), async_op=True)
+    dist.barrier()
+    for _ in range(2000):
+        if kept[0, 0] == size:
+            break
+        time.sleep(0.005)
+    assert torch.equal(kept, torch.full((2, 3), float(size)))
+
+    # Several threads wait for one work.
+    work = dist.all_reduce(torch.ones(1 << 18), async_op=True)
+    threads = [threading.Thread(target=work.wait) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert work.is_completed()
+
+    reqs = dist.batch_isend_irecv(
+        [
+            dist.P2POp(dist.isend, torch.full((3,), float(rank)), (rank + 1) % size),
+            dist.P2POp(dist.irecv, kept2 := torch.empty(3), (rank - 1) % size),
+        ]
+    )
+    for req in reqs:
+        req.wait()
+    assert torch.equal(kept2, torch.full((3,), float((rank - 1) % size)))
+
+    with dist._coalescing_manager(async_ops=True) as manager:
+        tensors = [torch.full((2,), float(i)) for i in range(3)]
+        for tensor in tensors:
+            dist.all_reduce(tensor)
+    manager.wait()
+    assert [t[0].item() for t in tensors] == [0.0, float(size), 2.0 * size]
+
+
+def test_works_and_futures():
+    run_ranks(2, works)
+
+
+def late(rank, size):
+    from datetime import timedelta
+
+    tensor = torch.ones(3)
+    if rank == 0:
+        work = dist.all_reduce(tensor, async_op=True)
+        with pytest.raises(dist.DistBackendError, match=r"all_reduce.*ms.*1"):
+            work.wait(timedelta(milliseconds=300))
+        text = dfccl_torch.explain()
+        assert "all" in text and "1" in text, text
+        dist.barrier()
+        work.wait()  # nothing was given up
+    else:
+        dist.barrier()
+        dist.all_reduce(tensor)
+    assert torch.equal(tensor, torch.full((3,), float(size)))
+
+
+def test_a_timeout_names_who_is_missing_and_gives_nothing_up():
+    run_ranks(2, late)
+
+
+def aborted(rank, size):
+    group, other = dist.new_group(list(range(size))), dist.new_group(list(range(size)))
+    if rank == 0:
+        work = dist.all_reduce(torch.ones(3), group=group, async_op=True)
+        group._get_backend(torch.device("cpu")).abort()
+        with pytest.raises(dist.DistBackendError, match="given up"):
+            work.wait()
+    tensor = torch.ones(3)
+    dist.all_reduce(tensor, group=other)
+    assert torch.equal(tensor, torch.full((3,), float(size)))
+
+
+def test_an_abort_ends_what_is_in_flight_in_the_group_alone():
+    run_ranks(2, aborted)

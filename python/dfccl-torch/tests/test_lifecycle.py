@@ -1,0 +1,115 @@
+"""Process groups that come and go."""
+
+import os
+import subprocess
+import sys
+
+import torch
+import torch.distributed as dist
+from ranks import run_ranks
+
+
+def begin_again(rank, size, folder):
+    dist.destroy_process_group()
+    for i in range(20):
+        # One store for all of them, in which the names of those before still are.
+        store = dist.FileStore(f"{folder}/again", size)
+        dist.init_process_group("dfccl", store=dist.PrefixStore("same", store), rank=rank, world_size=size)
+        tensor = torch.full((3,), float(i))
+        dist.all_reduce(tensor)
+        assert torch.equal(tensor, torch.full((3,), float(i * size)))
+        group = dist.new_group([1, 0]) if i % 2 else None
+        if group:
+            dist.all_reduce(tensor, group=group)
+        dist.destroy_process_group()
+    dist.init_process_group("gloo", init_method=f"file://{folder}/last", rank=rank, world_size=size)
+    # A group of its own beside a default group of another backend, of some ranks and of all.
+    alone = dist.new_group([rank], backend="dfccl", use_local_synchronization=True)
+    tensor = torch.ones(2)
+    dist.all_reduce(tensor, group=alone)
+    assert torch.equal(tensor, torch.ones(2))
+    everybody = dist.new_group(backend="dfccl")
+    dist.all_reduce(tensor, group=everybody)
+    assert torch.equal(tensor, torch.full((2,), float(size)))
+
+
+def test_groups_end_and_begin_again_twenty_times(tmp_path):
+    run_ranks(2, begin_again, str(tmp_path))
+
+
+def many_groups(rank, size):
+    for i in range(50):
+        group = dist.new_group(list(range(size)))
+        tensor = torch.ones(8)
+        dist.all_reduce(tensor, group=group)
+        if i % 2:
+            dist.destroy_process_group(group)
+        assert torch.equal(tensor, torch.full((8,), float(size)))
+
+
+def test_a_world_has_room_for_many_groups():
+    run_ranks(2, many_groups)
+
+
+EXIT = """
+import sys, torch, torch.distributed as dist, dfccl_torch
+dist.init_process_group("dfccl", init_method=sys.argv[1], rank=int(sys.argv[2]), world_size=2)
+tensor = torch.ones(2)
+dist.all_reduce(tensor)
+dist.barrier()
+if int(sys.argv[2]) == 0:
+    work = dist.all_reduce(torch.ones(5), async_op=True)  # which nobody else makes
+print(tensor.tolist())
+"""
+
+
+def test_a_process_may_exit_without_an_end(tmp_path):
+    ranks = [
+        subprocess.Popen(
+            [sys.executable, "-c", EXIT, f"file://{tmp_path}/store", str(rank)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for rank in range(2)
+    ]
+    for rank in ranks:
+        output, errors = rank.communicate(timeout=120)
+        assert rank.returncode == 0 and output == "[2.0, 2.0]\n", errors
+
+
+def be_forked(folder, rank):
+    dist.init_process_group("dfccl", init_method=f"file://{folder}/forked", rank=rank, world_size=2)
+    tensor = torch.ones(2)
+    dist.all_reduce(tensor)
+    dist.destroy_process_group()
+    os._exit(0 if torch.equal(tensor, torch.full((2,), 2.0)) else 1)
+
+
+def fork_beside(rank, size, folder):
+    """The parent's groups stay its own, and a child makes others."""
+    tensor = torch.ones(2)
+    dist.all_reduce(tensor)
+    child = os.fork()
+    if child == 0:
+        from torch.distributed import distributed_c10d
+
+        distributed_c10d._world.default_pg = None
+        distributed_c10d._world.pg_map.clear()
+        distributed_c10d._world.pg_names.clear()
+        distributed_c10d._world.pg_group_ranks.clear()
+        be_forked(folder, rank)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    dist.all_reduce(tensor)
+    assert torch.equal(tensor, torch.full((2,), 4.0))
+
+
+def test_forked_children_make_groups_of_their_own(tmp_path):
+    run_ranks(2, fork_beside, str(tmp_path))
+
+
+def test_the_backend_is_registered_once():
+    import dfccl_torch
+
+    dfccl_torch.register()
+    assert dist.is_backend_available("dfccl")
