@@ -15,7 +15,8 @@ import { packLibrary } from "../pack-c.mjs";
 
 const build = buildDirectory("release");
 const manifest = JSON.parse(readFileSync(join(root, "native", "package.json"), "utf8"));
-const headerPath = join(root, "native", "include", "dfccl", "dfccl.h");
+const headerFolder = join(root, "native", "include", "dfccl");
+const headers = () => ["dfccl.h", "groups.h"].map((name) => readFileSync(join(headerFolder, name), "utf8")).join();
 const major = manifest.version.split(".")[0];
 
 const runtimeFiles = [`lib/libdfccl.so.${major}`, `lib/libdfccl.so.${manifest.version}`, "share/doc/dfccl/LICENSE"];
@@ -83,14 +84,13 @@ function expectEqual(what, actual, expected) {
 }
 
 function headerVersion() {
-  const header = readFileSync(headerPath, "utf8");
+  const header = readFileSync(join(headerFolder, "dfccl.h"), "utf8");
   if (withVersion(header, manifest.version) !== header)
     throw new Error(`dfccl.h is of another version than native/package.json, ${manifest.version}: node scripts/header-version.mjs`);
 }
 
 /** Inline functions aside, which the library hasn't got. */
-const declaredFunctions = () =>
-  [...readFileSync(headerPath, "utf8").matchAll(/^(?:dfcclResult_t|const char\*) (dfccl\w+)\(/gm)].map(([, name]) => name).sort();
+const declaredFunctions = () => [...headers().matchAll(/^(?:dfcclResult_t|const char\*) (dfccl\w+)\(/gm)].map(([, name]) => name).sort();
 
 async function exportedFunctions() {
   const output = await must(["nm", "-D", "--defined-only", "--format=posix", join(build, "libdfccl.so")]);
