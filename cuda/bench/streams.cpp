@@ -32,7 +32,7 @@ std::vector<double> timeChains(Bed& bed, const Prepared& prepared, RankBuffers& 
       const uint64_t begin = nowNanos();
       while (submit() == GpuRank::kFull) mine.queues().deliver();
       const uint64_t submitted = nowNanos();
-      mine.waitOnStream(prepared.indices[rank], stream);
+      mine.waitOnStream(prepared.indices[rank], stream, Backend::kAllRuns);
       if (rank != 0) continue;
       submits.push_back(static_cast<double>(submitted - begin) / 1e3);
       waits.push_back(static_cast<double>(nowNanos() - submitted) / 1e3);
