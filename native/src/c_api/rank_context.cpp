@@ -58,7 +58,7 @@ void RankContext::add(CollectiveSpec& spec, bool isOwnProgram) {
                 {{"id", spec.id.text()}, {"rank", std::to_string(number())}});
   }
   const uint32_t index = backend().registerCollective(number(), spec);
-  registrations_[index] = {index, spec.collective, isOwnProgram, backend().shapeOf(number(), index), {}, {}};
+  registrations_[index] = {index, spec.collective, isOwnProgram, backend().shapeOf(number(), index), {}};
   ids_.insert(spec.id.number, index);
 }
 

@@ -19,15 +19,7 @@ struct Registration {
   Collective collective;
   bool isOwnProgram;
   RunShape shape;
-  // Allocations that the rank's daemon was found to reach, so that a training loop asks once.
-  mutable KnownMemory knownSend, knownRecv;
-
-  /// Whether a run's buffers need no asking.
-  bool knows(const void* send, const void* recv) const {
-    const auto from = reinterpret_cast<uint64_t>(send), to = reinterpret_cast<uint64_t>(recv);
-    return (shape.sendBytes == 0 || (from % shape.elementBytes == 0 && knownSend.holds(from, shape.sendBytes))) &&
-           (shape.recvBytes == 0 || (to % shape.elementBytes == 0 && knownRecv.holds(to, shape.recvBytes)));
-  }
+  mutable KnownBuffers known;
 };
 
 struct OpenGroup;

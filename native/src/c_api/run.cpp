@@ -3,6 +3,7 @@
 
 #include "c_api/last_error.hpp"
 #include "c_api/rank_context.hpp"
+#include "world/submitting.hpp"
 
 using namespace dfccl;
 using namespace dfccl::c_api;
@@ -31,66 +32,39 @@ void ignoreCompletion(void*, dfcclResult_t) {}
   });
 }
 
-/// @param slot what a submission has given instead of one.
-[[gnu::cold, gnu::noinline]] dfcclResult_t refuseSubmission(RankContext& context, uint32_t slot) {
-  return guarded([&]() -> dfcclResult_t {
-    const std::string rank = std::to_string(context.number());
-    if (slot == RankQueues::kNoMemory) {
-      throw Error(dfcclOutOfMemory,
-                  "Rank " + rank + " has " + std::to_string(context.queues().waiting()) +
-                      " runs that wait for their turn, and there is no memory for another.",
-                  "Wait for some of them (dfcclWait, dfcclPoll) before you submit more.", {{"rank", rank}});
-    }
-    if (context.backend().isInOrder()) {
-      throw Error(dfcclQueueFull,
-                  "Rank " + rank + " has as many runs queued or in flight as its queues hold, in a world that keeps " +
-                      "the order of submission.",
-                  "Try again after a completion (dfcclPoll, dfcclWait), or open the world with more slots.",
-                  {{"rank", rank}});
-    }
-    throw Error(dfcclQueueFull, "Rank " + rank + " has runs on their way on as many streams as there can be.",
-                "Try again after a completion (dfcclPoll, dfcclWait), or use fewer streams.", {{"rank", rank}});
-  });
+[[gnu::cold, gnu::noinline]] dfcclResult_t refuse(RankContext& context, uint32_t slot) {
+  return guarded([&]() -> dfcclResult_t { refuseSubmission(context.backend(), context.number(), slot); });
 }
 
-[[gnu::cold, gnu::noinline]] dfcclResult_t checkMemory(RankContext& context, const Registration& registration,
-                                                       const void* send, const void* recv) {
+[[gnu::cold, gnu::noinline]] dfcclResult_t ask(RankContext& context, const Registration& registration, const void* send,
+                                               const void* recv) {
   return guarded([&] {
-    Backend& backend = context.backend();
-    backend.checkHealth(context.number());
-    const CollectiveSpec spec = backend.specOf(context.number(), registration.index);
-    const RunMemory memory = backend.checkMemory(context.number(), spec, registration.shape, send, recv);
-    registration.knownSend.remember(memory.send);
-    registration.knownRecv.remember(memory.recv);
+    askAboutMemory(context.backend(), context.number(), registration.index, registration.shape, registration.known,
+                   send, recv);
     return dfcclSuccess;
   });
 }
 
-[[gnu::cold, gnu::noinline]] dfcclResult_t nameWindows(RankContext& context, const Registration& registration,
-                                                       const void* send, const void* recv, RunWindows& windows) {
+[[gnu::cold, gnu::noinline]] dfcclResult_t name(RankContext& context, const Registration& registration,
+                                                const void*& send, void*& recv, RunWindows& windows) {
   return guarded([&] {
-    windows = context.backend().windowsOf(context.number(), registration.shape, send, recv);
+    windows = nameWindows(context.backend(), context.number(), registration.shape, send, recv);
     return dfcclSuccess;
   });
 }
 
 /// Whether a run may be queued with these buffers. Asks about memory that is not known yet.
-/// @param windows of the buffers, where members are processes with addresses of their own: what nobody looks at has
-/// none, so its address says nothing either.
+/// @param windows of the buffers, where they have some, see nameWindows().
 inline dfcclResult_t check(RankContext& context, const Registration& registration, const void*& send, void*& recv,
                            RunWindows& windows, int id, dfcclRankCtx_t ctx) {
   if (!isAllowed(registration.shape, send, recv)) [[unlikely]]
     return refuseRun(send, recv, id, ctx);
-  if (context.checksMemory() && !registration.knows(send, recv)) [[unlikely]] {
-    const dfcclResult_t result = checkMemory(context, registration, send, recv);
+  if (context.checksMemory() && !registration.known.hold(registration.shape, send, recv)) [[unlikely]] {
+    const dfcclResult_t result = ask(context, registration, send, recv);
     if (result != dfcclSuccess) return result;
   }
-  if (registration.shape.namesWindows) [[unlikely]] {
-    const dfcclResult_t result = nameWindows(context, registration, send, recv, windows);
-    if (result != dfcclSuccess) return result;
-    if (windows.send == 0) send = nullptr;
-    if (windows.recv == 0) recv = nullptr;
-  }
+  if (registration.shape.namesWindows) [[unlikely]]
+    return name(context, registration, send, recv, windows);
   return dfcclSuccess;
 }
 
@@ -103,7 +77,7 @@ inline dfcclResult_t queue(RankContext& context, const Registration& registratio
   const uint32_t slot = context.queues().submit(registration.index, send, recv,
                                                 callback != nullptr ? callback : ignoreCompletion, args, windows);
   if (!RankQueues::isTaken(slot)) [[unlikely]]
-    return refuseSubmission(context, slot);
+    return refuse(context, slot);
   context.backend().ring();
   return dfcclSuccess;
 }
@@ -191,7 +165,7 @@ dfcclResult_t dfcclRunOnStream(const void* sendbuff, void* recvbuff, int collId,
     const uint32_t slot =
         context.backend().submitOnStream(context.number(), registration.index, sendbuff, recvbuff, stream,
                                          callback != nullptr ? callback : ignoreCompletion, callbackArgs, windows);
-    return RankQueues::isTaken(slot) ? dfcclSuccess : refuseSubmission(context, slot);
+    return RankQueues::isTaken(slot) ? dfcclSuccess : refuse(context, slot);
   });
 }
 

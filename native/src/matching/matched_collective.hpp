@@ -17,7 +17,7 @@ struct MatchedCollective {
   uint32_t index = 0;  // of the registration
   RunShape shape;      // without the window that its buffers must lie in:
   uint64_t windowBegin = 0, windowEnd = 0;
-  KnownMemory knownSend, knownRecv;
+  KnownBuffers known;
   uint32_t pins = 0;                              // by callers who are about to submit a run of it, or wait for one
   std::list<MatchedCollective*>::iterator place;  // in the order of use
 
@@ -25,12 +25,6 @@ struct MatchedCollective {
   bool isReached(const void* buffer, uint64_t bytes) const {
     const auto address = reinterpret_cast<uint64_t>(buffer);
     return bytes == 0 || (address >= windowBegin && address + bytes <= windowEnd);
-  }
-  /// Whether a run's buffers need no asking.
-  bool knows(const void* send, const void* recv) const {
-    const auto from = reinterpret_cast<uint64_t>(send), to = reinterpret_cast<uint64_t>(recv);
-    return (shape.sendBytes == 0 || (from % shape.elementBytes == 0 && knownSend.holds(from, shape.sendBytes))) &&
-           (shape.recvBytes == 0 || (to % shape.elementBytes == 0 && knownRecv.holds(to, shape.recvBytes)));
   }
 };
 

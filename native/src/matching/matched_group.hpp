@@ -1,9 +1,7 @@
 #pragma once
 #include <cstdint>
-#include <memory>
 #include <vector>
 
-#include "dfccl/atomics.hpp"
 #include "matching/signature.hpp"
 
 namespace dfccl {
@@ -13,7 +11,7 @@ struct MatchedGroup {
   GroupId id;
   std::vector<uint32_t> ranks;  // of the world, in the group's order
   uint32_t member;              // this rank's place in it
-  Atomic<uint32_t> isAborted;
+  bool isAborted = false;
   uint64_t splits = 0;  // by one thread at a time
 
   uint32_t size() const { return static_cast<uint32_t>(ranks.size()); }

@@ -6,34 +6,46 @@
 #include <utility>
 
 #include "error.hpp"
+#include "world/submitting.hpp"
 
 namespace dfccl {
 namespace {
+
+/// The lock is open meanwhile, and the collective is not forgotten.
+class Unlocked {
+ public:
+  Unlocked(std::unique_lock<std::mutex>& lock, MatchedCollective& entry) : lock_(lock), entry_(entry) {
+    ++entry_.pins;
+    lock_.unlock();
+  }
+  ~Unlocked() {
+    lock_.lock();
+    --entry_.pins;
+  }
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+
+ private:
+  std::unique_lock<std::mutex>& lock_;
+  MatchedCollective& entry_;
+};
+
+void giveBackCopies(RequestPart& part) {
+  for (Staged& piece : part.staged) {
+    if (piece.memory != nullptr) part.pool->giveBack(piece);
+  }
+}
 
 void nobodyAsked(void*, dfcclResult_t) {}
 
 void partIsOver(void* argument, dfcclResult_t status) {
   RequestPart& part = *static_cast<RequestPart*>(argument);
   if (status == dfcclSuccess && part.copyBytes != 0) std::memcpy(part.copyTo, part.copyFrom, part.copyBytes);
-  for (Staged& piece : part.staged) {
-    if (piece.memory != nullptr) part.pool->giveBack(piece);
-  }
+  giveBackCopies(part);
   Request* const requests[] = {part.requests[0], part.requests[1]};  // the part is gone with the first
   for (Request* request : requests) {
     if (request != nullptr) request->partIsOver(status);
   }
-}
-
-[[noreturn]] void refuseSubmission(uint32_t rank, uint32_t slot, bool isInOrder) {
-  const std::string name = "Rank " + std::to_string(rank);
-  if (slot == RankQueues::kNoMemory) {
-    throw Error(dfcclOutOfMemory, name + " has no memory for another run that waits for its turn.",
-                "Wait for some of them before you submit more.", {{"rank", std::to_string(rank)}});
-  }
-  throw Error(dfcclQueueFull,
-              isInOrder ? name + " has as many runs in flight as its queues hold, in a world that keeps their order."
-                        : name + " has runs on their way on as many streams as there can be.",
-              "Try again after a completion (dfcclPoll, dfcclWait).", {{"rank", std::to_string(rank)}});
 }
 
 }  // namespace
@@ -81,7 +93,7 @@ void Matching::abortGroup(MatchedGroup& group) {
   std::vector<RequestPart*> ended;
   {
     const std::lock_guard lock(mutex_);
-    group.isAborted.store(1, order::release);
+    group.isAborted = true;
     table_.forEach([&](MatchedCollective& entry) {
       if (entry.group.get() == &group && table_.inFlight(entry) != 0) {
         backend_.abortCollective(rank_, entry.index);
@@ -100,7 +112,7 @@ void Matching::abortGroup(MatchedGroup& group) {
 }
 
 void Matching::checkOpen(const MatchedGroup& group) const {
-  if (group.isAborted.load(order::acquire) == 0) [[likely]]
+  if (!group.isAborted) [[likely]]
     return;
   throw Error(dfcclAborted, "The group was given up on rank " + std::to_string(rank_) + ".",
               "Destroy it, and make another one.", {{"rank", std::to_string(rank_)}});
@@ -123,12 +135,8 @@ void Matching::checkBuffers(MatchedCollective& entry, const void* send, void* re
   if (!isAllowed(entry.shape, send, recv)) [[unlikely]] {
     checkRun(entry.shape, backend_.specOf(rank_, entry.index), rank_, send, recv);
   }
-  if (!backend_.checksMemory() || entry.knows(send, recv)) return;
-  backend_.checkHealth(rank_);
-  const CollectiveSpec spec = backend_.specOf(rank_, entry.index);
-  const RunMemory memory = backend_.checkMemory(rank_, spec, entry.shape, send, recv);
-  entry.knownSend.remember(memory.send);
-  entry.knownRecv.remember(memory.recv);
+  if (!backend_.checksMemory() || entry.known.hold(entry.shape, send, recv)) return;
+  askAboutMemory(backend_, rank_, entry.index, entry.shape, entry.known, send, recv);
 }
 
 /// Copies what other ranks can't reach. In place, both stay where they are to each other.
@@ -171,17 +179,14 @@ void Matching::queue(MatchedCollective& entry, const void* send, void* recv, voi
     part->requests[0]->number = backend_.queues(rank_).issuedOf(entry.index) + 1;
   }
   RunWindows windows;
-  if (entry.shape.namesWindows) [[unlikely]] {
-    windows = backend_.windowsOf(rank_, entry.shape, send, recv);
-    if (windows.send == 0) send = nullptr;
-    if (windows.recv == 0) recv = nullptr;
-  }
+  if (entry.shape.namesWindows) [[unlikely]]
+    windows = nameWindows(backend_, rank_, entry.shape, send, recv);
   const RunCallback callback = part != nullptr ? partIsOver : nobodyAsked;
   const uint32_t slot = stream != nullptr
                             ? backend_.submitOnStream(rank_, entry.index, send, recv, stream, callback, part, windows)
                             : backend_.queues(rank_).submit(entry.index, send, recv, callback, part, windows);
   if (!RankQueues::isTaken(slot)) [[unlikely]]
-    refuseSubmission(rank_, slot, backend_.isInOrder());
+    refuseSubmission(backend_, rank_, slot);
 }
 
 void Matching::submit(const MatchedRun& run, const std::shared_ptr<MatchedGroup>& group, RequestPart* part) {
@@ -204,25 +209,23 @@ void Matching::submitCopied(MatchedCollective& entry, const MatchedRun& run, Req
                             std::unique_lock<std::mutex>& lock) {
   const void* send = run.send;
   void* recv = run.recv;
-  ++entry.pins;
-  lock.unlock();
   try {
-    bringIntoReach(entry, send, recv, part);
-    lock.lock();
+    {
+      const Unlocked unlocked(lock, entry);
+      bringIntoReach(entry, send, recv, part);
+    }
+    checkOpen(*entry.group);  // it may have been given up meanwhile
     queue(entry, send, recv, run.stream, &part);
   } catch (...) {
-    if (!lock.owns_lock()) lock.lock();
-    --entry.pins;
-    for (Staged& piece : part.staged) pool_.giveBack(piece);
+    giveBackCopies(part);
     throw;
   }
-  --entry.pins;
 }
 
 void Matching::submitHalf(bool isSend, const MatchedRun& run, const std::shared_ptr<MatchedGroup>& group,
                           RequestPart& part) {
   MatchedRun whole = run;
-  const uint64_t key = idOf(run.signature).low;
+  const CollectiveId key = idOf(run.signature);
   {
     const std::lock_guard lock(mutex_);
     checkOpen(*group);
@@ -261,30 +264,16 @@ void Matching::submitHalf(bool isSend, const MatchedRun& run, const std::shared_
 }
 
 void Matching::waitOnStream(const Request& request, void* stream) {
-  MatchedCollective* entry = nullptr;
-  uint64_t runs = 0;
-  {
-    const std::lock_guard lock(mutex_);
-    if (request.isOver()) return;
-    if (request.waitedFor == nullptr) {
-      throw Error(dfcclUnavailable, "A stream can't wait for this request, which is on a CPU, or of several runs.",
-                  "Wait for it with dfcclWaitRun.");
-    }
-    entry = request.waitedFor;
-    runs = request.number;
-    ++entry->pins;  // it is not forgotten meanwhile
+  std::unique_lock lock(mutex_);
+  if (request.isOver()) return;
+  if (request.waitedFor == nullptr) {
+    throw Error(dfcclUnavailable, "A stream can't wait for this request, which is on a CPU, or of several runs.",
+                "Wait for it with dfcclWaitRun.");
   }
-  const auto unpin = [&] {
-    const std::lock_guard lock(mutex_);
-    --entry->pins;
-  };
-  try {
-    backend_.waitOnStream(rank_, entry->index, stream, runs);
-  } catch (...) {
-    unpin();
-    throw;
-  }
-  unpin();
+  MatchedCollective& entry = *request.waitedFor;
+  const uint64_t runs = request.number;
+  const Unlocked unlocked(lock, entry);
+  backend_.waitOnStream(rank_, entry.index, stream, runs);
 }
 
 void Matching::clear() {

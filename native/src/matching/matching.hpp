@@ -5,7 +5,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <unordered_map>
 
 #include "matching/matched_group.hpp"
 #include "matching/request.hpp"
@@ -86,7 +85,7 @@ class Matching {
   SignatureTable table_;
   StagingPool pool_;
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> made_;  // groups of the same ranks and name
-  std::unordered_map<uint64_t, Halves> halves_;             // [low bits of the signature's id]
+  std::map<CollectiveId, Halves> halves_;                   // [the signature's id]
 };
 
 }  // namespace dfccl

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "dfccl/atomics.hpp"
+#include "world/run_check.hpp"
 
 namespace dfccl {
 
@@ -44,6 +45,22 @@ class KnownMemory {
   static constexpr uint64_t kMostUnits = (uint64_t{1} << kSizeBits) - 1;
   static constexpr uint64_t kMostFirst = ~uint64_t{0} >> kSizeBits;
   Atomic<uint64_t> word_;
+};
+
+/// The allocations that a collective's runs have used last, so that a training loop asks once.
+struct KnownBuffers {
+  KnownMemory send, recv;
+
+  /// Whether a run's buffers need no asking.
+  bool hold(const RunShape& shape, const void* sendBuffer, const void* recvBuffer) const {
+    return isKnown(send, sendBuffer, shape.sendBytes, shape) && isKnown(recv, recvBuffer, shape.recvBytes, shape);
+  }
+
+ private:
+  static bool isKnown(const KnownMemory& known, const void* buffer, uint64_t bytes, const RunShape& shape) {
+    const auto address = reinterpret_cast<uint64_t>(buffer);
+    return bytes == 0 || (address % shape.elementBytes == 0 && known.holds(address, bytes));
+  }
 };
 
 }  // namespace dfccl
