@@ -1,8 +1,5 @@
-/* Every function on groups and requests with every kind of wrong argument, as misuse_test.c has it for the others. */
-#include <limits.h>
-#include <stdint.h>
-
-#include "c_api/check.h"
+/* Every function on groups and requests with every kind of wrong argument. */
+#include "c_api/misuse.h"
 
 enum { kCount = 4, kRanks = 2 };
 
@@ -13,22 +10,6 @@ static dfcclRequest_t closed_request, request;
 static float in[2 * kCount], out[2 * kCount];
 static const size_t counts[] = {1, 1};
 static int number;
-
-static void expect_refused(const char* function, const char* argument, int expected, dfcclResult_t result) {
-  if ((int)result == expected && strlen(dfcclGetLastError()) > 20) {
-    CHECK(1);
-    return;
-  }
-  fprintf(stderr, "%s with %s: %s (%s)\n", function, argument, dfcclGetErrorString(result), dfcclGetLastError());
-  CHECK(!"it is refused with a message, as expected");
-}
-
-#define NAMED(function, call) {#function, with_##function},
-#define TABLE(list, type, table) \
-  static const struct {          \
-    const char* name;            \
-    dfcclResult_t (*call)(type); \
-  } table[] = {list(NAMED)};
 
 /* Right but for the group `g`, the tag `t` and the request `r`, which are the caller's. */
 #define WITH_GROUP(X)                                                                                   \
@@ -71,12 +52,14 @@ static void groups(void) {
   for (size_t f = 0; f < sizeof of_groups / sizeof *of_groups; f++) {
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
       request = closed_request;
+      mark();
       const dfcclResult_t result = of_groups[f].call((dfcclGroup_t)(uintptr_t)wrong[i].value);
       expect_refused(of_groups[f].name, wrong[i].name, wrong[i].expected, result);
     }
   }
   CHECK_OK(dfcclGroupDestroy(NULL));
   for (size_t i = 1; i < sizeof wrong / sizeof *wrong; i++) {
+    mark();
     const dfcclResult_t result = dfcclGroupDestroy((dfcclGroup_t)(uintptr_t)wrong[i].value);
     expect_refused("GroupDestroy", wrong[i].name, dfcclClosed, result);
   }
@@ -110,6 +93,7 @@ static void requests(void) {
                {"the last address", (const void*)UINTPTR_MAX, dfcclClosed}};
   for (size_t f = 0; f < sizeof of_requests / sizeof *of_requests; f++) {
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+      mark();
       const dfcclResult_t result = of_requests[f].call((dfcclRequest_t)(uintptr_t)wrong[i].value);
       expect_refused(of_requests[f].name, wrong[i].name, wrong[i].expected, result);
     }
@@ -117,7 +101,9 @@ static void requests(void) {
   CHECK_OK(dfcclFreeRequest(NULL));
   for (size_t i = 1; i < sizeof wrong / sizeof *wrong; i++) {
     dfcclRequest_t one = (dfcclRequest_t)(uintptr_t)wrong[i].value;
+    mark();
     expect_refused("FreeRequest", wrong[i].name, dfcclClosed, dfcclFreeRequest(one));
+    mark();
     expect_refused("WaitAnyRun", wrong[i].name, dfcclClosed, dfcclWaitAnyRun(&one, 1, 1, &number));
   }
 }
@@ -173,6 +159,7 @@ static void arguments(dfcclGroup_t group) {
   for (size_t f = 0; f < sizeof of_arguments / sizeof *of_arguments; f++) {
     made = closed_group;
     request = closed_request;
+    mark();
     expect_refused(of_arguments[f].name, "it", dfcclInvalidArgument, of_arguments[f].call(group));
     CHECK(made == NULL || made == closed_group);
     CHECK(request == NULL || request == closed_request);

@@ -1,0 +1,70 @@
+/* What requests say before, at and after the end of their runs. */
+#include "c_api/check.h"
+
+static void add_one(void* count, dfcclResult_t status) {
+  if (status == dfcclSuccess) atomic_fetch_add((atomic_int*)count, 1);
+}
+
+/* One thread drives two ranks: what requests say before, at and after the end. */
+static void requests(dfcclWorld_t world) {
+  dfcclRankCtx_t ctx[2];
+  dfcclGroup_t group[2];
+  dfcclRequest_t first[2], second[2];
+  float in[2] = {3, 4}, out[2] = {0, 0};
+  const int both[] = {0, 1};
+  for (int r = 0; r < 2; r++) {
+    CHECK_OK(dfcclInitRank(world, r, &ctx[r]));
+    CHECK_OK(dfcclGroupCreate(both, 2, 0, &group[r], ctx[r]));
+  }
+  atomic_int called = 0;
+  int isOver = -1, index = -1;
+  CHECK_OK(dfcclAllReduce(&in[0], &out[0], 1, dfcclFloat32, dfcclSum, group[0], 1, NULL, &first[0]));
+  CHECK_OK(dfcclTestRun(first[0], &isOver));
+  CHECK(isOver == 0);
+  CHECK(dfcclGroupDestroy(group[0]) == dfcclInUse);
+  CHECK(dfcclWaitRun(first[0], 20000) == dfcclTimeout);
+  CHECK(strstr(dfcclGetLastError(), "all-reduce of 1 float32, sum, tag 1") != NULL);
+  CHECK(strstr(dfcclGetLastError(), "rank 1 has not registered it") != NULL);
+  CHECK_OK(dfcclNotifyRun(first[0], add_one, &called));
+  CHECK(dfcclNotifyRun(first[0], add_one, &called) == dfcclInUse);
+  CHECK_OK(dfcclAllReduce(&in[1], &out[1], 1, dfcclFloat32, dfcclSum, group[1], 1, NULL, &first[1]));
+  CHECK_OK(dfcclWaitRuns(first, 2, 0));
+  CHECK(out[0] == 7 && out[1] == 7 && atomic_load(&called) == 1);
+  CHECK(dfcclNotifyRun(first[0], add_one, &called) == dfcclClosed);
+  CHECK(dfcclWaitRun(first[0], 0) == dfcclClosed);
+  CHECK(dfcclFreeRequest(first[1]) == dfcclClosed);
+  /* To itself: sent twice before it receives. */
+  float to_itself[2] = {5, 6}, from_itself[2] = {0, 0};
+  for (int i = 0; i < 2; i++) CHECK_OK(dfcclSend(&to_itself[i], 1, dfcclFloat32, 0, group[0], 4, NULL, &first[i]));
+  for (int i = 0; i < 2; i++) CHECK_OK(dfcclRecv(&from_itself[i], 1, dfcclFloat32, 0, group[0], 4, NULL, &second[i]));
+  CHECK_OK(dfcclWaitRuns(second, 2, 0));
+  CHECK_OK(dfcclWaitRuns(first, 2, 0));
+  CHECK(from_itself[0] == 5 && from_itself[1] == 6);
+  /* The second is over first. */
+  for (int r = 0; r < 2; r++)
+    CHECK_OK(dfcclAllReduce(&in[r], &out[r], 1, dfcclFloat32, dfcclMax, group[r], 2, NULL, &second[r]));
+  CHECK_OK(dfcclAllReduce(&in[0], &out[0], 1, dfcclFloat32, dfcclMin, group[0], 3, NULL, &first[0]));
+  const dfcclRequest_t any[] = {NULL, first[0], second[0]};
+  CHECK_OK(dfcclWaitAnyRun(any, 3, 0, &index));
+  CHECK(index == 2);
+  CHECK_OK(dfcclWaitAnyRun(any, 1, 0, &index));
+  CHECK(index == -1);
+  CHECK_OK(dfcclTestRun(second[1], &isOver));
+  CHECK(isOver == 1);
+  CHECK_OK(dfcclNotifyRun(second[1], add_one, &called)); /* over already: at once */
+  CHECK(atomic_load(&called) == 2);
+  CHECK_OK(dfcclFreeRequest(second[1]));
+  CHECK_OK(dfcclFreeRequest(first[0])); /* its run goes on */
+  CHECK(dfcclFreeRequest(first[0]) == dfcclClosed);
+  CHECK_OK(dfcclAllReduce(&in[1], &out[1], 1, dfcclFloat32, dfcclMin, group[1], 3, NULL, NULL));
+  CHECK_OK(dfcclWaitAll(ctx, 2));
+  CHECK(out[0] == 3 && out[1] == 3);
+  for (int r = 0; r < 2; r++) CHECK_OK(dfcclDestroy(ctx[r]));
+}
+
+int main(void) {
+  dfcclWorld_t world = open_world(2, 1);
+  requests(world);
+  CHECK_OK(dfcclWorldDestroy(world));
+  return report();
+}
