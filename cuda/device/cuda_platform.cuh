@@ -2,20 +2,21 @@
 // The daemon's platform on a GPU: the control thread decides, the workers move. Everything that differs from a CPU is a
 // function here.
 #include "block_shared.cuh"
+#include "block_view.cuh"
 #include "device_feed.cuh"
 #include "dfccl/daemon/leader.hpp"
-#include "dfccl/daemon/named_mailboxes.hpp"
 #include "dfccl/daemon/platform.hpp"
 #include "dfccl/daemon/rules.hpp"
 #include "dfccl/daemon/trace_point.hpp"
 #include "fences.cuh"
 #include "host_queue.cuh"
+#include "near_images.cuh"
 #include "team.cuh"
 
 namespace dfccl::gpu {
 
 template <class RulesType = AllRules>
-class CudaPlatform {
+class CudaPlatform : public NearImages {
  public:
   using Rules = RulesType;
   using Submissions = StagedSubmissions;
@@ -53,8 +54,6 @@ class CudaPlatform {
   }
   using FeedLeader = DeviceFeedLeader;
   using FeedReader = DeviceFeedReader;
-  // Looks before a task counts as stuck. What a peer answers takes a microsecond or two, so fewer only cost visits.
-  static constexpr int kLooks = 16;
 
   __device__ static uint64_t nanos() {
     uint64_t nanos;
@@ -65,48 +64,8 @@ class CudaPlatform {
 
   __device__ static void mark(TracePoint point, uint64_t value) { writeTrace(blockShared().trace, point, value); }
 
-  /// All of it at fixed places in shared memory, so that no pointer has to be looked up first.
-  class BlockView {
-   public:
-    __device__ BlockView(RankMemory&, uint32_t) {}
-
-    __device__ static RankMemory& rank() { return blockShared().memory.get(); }
-    __device__ static BlockMemory& block() { return blockShared().block.get(); }
-    __device__ static BlockCounters& counters() { return blockShared().counters; }
-    __device__ static QueueEntry& queued(uint32_t position) { return blockShared().queue[position]; }
-    __device__ static uint32_t queueCapacity() { return kSharedTasks; }
-    /// Moves the entries behind `position` one place forward: several at once, for each trip to shared memory is as
-    /// long as twenty instructions.
-    __device__ static void closeGap(uint32_t position, uint32_t length) {
-      constexpr uint32_t kAtOnce = 8;
-      QueueEntry* const queue = blockShared().queue;
-      uint32_t i = position;
-#pragma unroll 1
-      for (; i + kAtOnce < length; i += kAtOnce) {
-        QueueEntry moved[kAtOnce];
-#pragma unroll
-        for (uint32_t j = 0; j < kAtOnce; ++j) moved[j] = queue[i + j + 1];
-#pragma unroll
-        for (uint32_t j = 0; j < kAtOnce; ++j) queue[i + j] = moved[j];
-      }
-#pragma unroll 1
-      for (; i + 1 < length; ++i) queue[i] = queue[i + 1];
-    }
-    /// The host registers no more tasks than the queue holds, and a GPU has no in-order mode, which needs more.
-    __device__ static void growQueue() { __trap(); }
-    __device__ static uint8_t& isActive(uint32_t task) { return blockShared().tables.isActive[task]; }
-    __device__ static uint32_t& nextRun(uint32_t slot) { return blockShared().tables.nextRun[slot]; }
-    __device__ static uint32_t& lastRun(uint32_t collective) { return blockShared().tables.lastRun[collective]; }
-  };
-
-  /// They come with the block and go with it, see block_tables.cuh.
-  class TaskPlaces {
-   public:
-    static constexpr bool kLasts = true;
-    __device__ TaskPlaces(const RankMemory&, uint32_t) {}
-    __device__ static ContextSlot& context(uint32_t place) { return blockShared().kept.contexts[place]; }
-    __device__ static PreparedPart& prepared(uint32_t place) { return blockShared().kept.prepared[place]; }
-  };
+  using BlockView = DeviceBlockView;
+  using TaskPlaces = DeviceTaskPlaces;
 
   __device__ static uint64_t facts(const RankMemory&, uint32_t block) {
     return blockShared().staged.facts[block].load(order::relaxed);
@@ -180,44 +139,6 @@ class CudaPlatform {
       if (condition()) return true;
     }
     return false;
-  }
-
-  /// A copy of the record and of everything constant behind it, in shared memory. @param previous what this returned
-  /// for the same task and run before, if anything. @param isStarted whether mailboxes of peers are known already.
-  __device__ static const CollectiveRecord* nearView(uint32_t collective, const CollectiveRecord& record,
-                                                     const CollectiveRecord* previous, bool isStarted) {
-    const uint32_t place = collective % kNearImages;
-    auto* image = reinterpret_cast<CollectiveImage*>(blockShared().images[place]);
-    const bool isNear = blockShared().imageOwners[place] == collective;
-    if (isNear && previous == &image->record) return previous;
-    if (!isNear && !bringNear(collective, record, *image)) return &record;
-    if (isStarted) recallMailboxes(image->places);
-    return &image->record;
-  }
-
-  __device__ static uint32_t lookForMailboxes(const MeetingPlaces& places, uint64_t run, uint32_t known) {
-    if (places.windows != nullptr) return lookForNamed(places, run, known);
-    constexpr uint32_t kAtOnce = 4;
-    for (int look = 0; look < kLooks && known < places.members; ++look) {
-      uint64_t input[kAtOnce], output[kAtOnce];
-#pragma unroll
-      for (uint32_t i = 0; i < kAtOnce; ++i) {
-        const Mailbox& box = places.mailboxes[known + i < places.members ? known + i : places.members - 1];
-        input[i] = box.input.load(order::relaxed);
-        output[i] = box.output.load(order::relaxed);
-      }
-      const uint32_t first = known;
-#pragma unroll
-      for (uint32_t i = 0; i < kAtOnce; ++i) {
-        const bool isNext = known == first + i && known < places.members;
-        if (!isNext || !Mailbox::isOfRun(input[i], run) || !Mailbox::isOfRun(output[i], run)) continue;
-        places.knownMailboxes[known].input.store(input[i], order::relaxed);
-        places.knownMailboxes[known].output.store(output[i], order::relaxed);
-        ++known;
-      }
-    }
-    if (known == places.members) foundTurn(places.mailboxes[known - 1].output);
-    return known;
   }
 
   __device__ MoveOperands& operands() { return blockShared().operands; }
@@ -410,66 +331,6 @@ class CudaPlatform {
     report.hasMoreArrivals.store(memory.pending.hasArrivals(), order::relaxed);
     __threadfence_system();
     memory.residency.leave();
-  }
-
- private:
-  /// @return whether it has an image, and that has room.
-  __device__ DFCCL_COLD static bool bringNear(uint32_t collective, const CollectiveRecord& record,
-                                              CollectiveImage& image) {
-    if (record.image == nullptr || record.imageBytes > kImageBytes) return false;
-    mark(TracePoint::contextLoading, collective);
-    TeamOrder& order = blockShared().order;
-    order.work = Work::loadImage;
-    order.image = static_cast<const uint4*>(record.image);
-    order.nearImage = reinterpret_cast<uint4*>(&image);
-    order.bytes = record.imageBytes;
-    gpu::carryOut();
-    relocate(image, reinterpret_cast<const unsigned char*>(record.image));
-    blockShared().imageOwners[collective % kNearImages] = collective;
-    mark(TracePoint::contextLoaded, collective);
-    return true;
-  }
-
-  __device__ static bool isNear(const MeetingPlaces& places) { return __isShared(places.knownMailboxes); }
-
-  /// Out of line: where all members are of one process, none of it is needed.
-  __device__ DFCCL_COLD static uint32_t lookForNamed(const MeetingPlaces& places, uint64_t run, uint32_t known) {
-    for (int look = 0; look < kLooks && known < places.members; ++look) {
-      known = NamedMailboxes::look(places, run, known, kLook, isNear(places));
-    }
-    return known;
-  }
-
-  __device__ DFCCL_COLD static void recallMailboxes(const MeetingPlaces& places) {
-    if (places.windows != nullptr) return NamedMailboxes::recall(places, isNear(places));
-    for (uint32_t m = 0; m < places.members; ++m) {
-      places.knownMailboxes[m].input.store(places.mailboxes[m].input.load(order::relaxed), order::relaxed);
-      places.knownMailboxes[m].output.store(places.mailboxes[m].output.load(order::relaxed), order::relaxed);
-    }
-  }
-
-  /// Points an image's pointers, which name places in the original, to the same places in the copy.
-  __device__ static void relocate(CollectiveImage& image, const unsigned char* original) {
-    auto* const copy = reinterpret_cast<unsigned char*>(&image);
-    const auto move = [&](auto*& pointer) {
-      using Pointer = std::remove_reference_t<decltype(pointer)>;
-      pointer = reinterpret_cast<Pointer>(copy + (reinterpret_cast<const unsigned char*>(pointer) - original));
-    };
-    move(image.record.places);
-    move(image.record.program);
-    move(image.places.knownMailboxes);
-    move(image.places.mailboxCopies);
-    move(image.places.finishedAccessCopies);
-    move(image.places.scratch);
-    move(image.places.landings);
-    move(image.places.scales);
-    if (image.places.windows != nullptr) move(image.places.windows);
-    move(image.program.blocks.items);
-    move(image.program.connections.items);
-    move(image.program.steps.items);
-    move(image.program.refs.items);
-    move(image.program.dependencies.items);
-    move(image.program.chunks.items);
   }
 };
 static_assert(Platform<CudaPlatform<>>);
