@@ -4,34 +4,28 @@
 // section 4).
 #include <cstdint>
 
-#include "dfccl/daemon/attempt.hpp"
-#include "dfccl/daemon/block_placement.hpp"
-#include "dfccl/daemon/context_slots.hpp"
-#include "dfccl/daemon/rank_memory.hpp"
-#include "dfccl/daemon/run_ends.hpp"
-#include "dfccl/daemon/task_queue.hpp"
-#include "dfccl/daemon/task_turns.hpp"
+#include "dfccl/daemon/block_runs.hpp"
 #include "dfccl/daemon/turn_round.hpp"
 
 namespace dfccl {
 
 template <class P>
-class BlockDaemon {
+class BlockDaemon : public BlockRuns<P> {
+  using Runs = BlockRuns<P>;
+  using Runs::dropCollective, Runs::forgetPlace;
+  using Runs::endAttempt, Runs::finish, Runs::firstPartOf, Runs::hasRunBefore, Runs::takeRun;
+  using Runs::ends_, Runs::grid_, Runs::hasReady_, Runs::index_, Runs::isInside_, Runs::slots_, Runs::tasks_,
+      Runs::view_;
+
  public:
   using Rules = typename P::Rules;
+  using Runs::hasPart;
 
   DFCCL_HD BlockDaemon(RankMemory& memory, uint32_t index)
-      : view_(memory, index),
+      : Runs(memory, index),
         feed_(memory, index),
-        index_(index),
-        grid_(memory.limits.grid),
-        progress_(BlockFacts::of(memory.blocks[index].facts.load(order::relaxed)).progress),
-        tasks_(memory, index),
-        slots_(memory, index),
-        ends_(memory, index) {}
+        progress_(BlockFacts::of(memory.blocks[index].facts.load(order::relaxed)).progress) {}
 
-  DFCCL_HD uint32_t index() const { return index_; }
-  DFCCL_HD bool hasPart(const FeedEntry& run) const { return firstPartOf(run) < run.blockCount; }
   DFCCL_HD bool isInside() const { return isInside_; }
 
   /// Restores what the last stay saved. The launcher calls it for every block before the daemon counts as resident.
@@ -140,18 +134,6 @@ class BlockDaemon {
   DFCCL_HD void leaveAlone(P& platform) { persist(platform); }
 
  private:
-  /// The first of a run's program blocks that may be this block's; its others follow in steps of the grid.
-  DFCCL_HD uint32_t firstPartOf(const FeedEntry& run) const {
-    return dfccl::firstPartOf(index_, grid_, run.firstBlock, run.blockCount);
-  }
-
-  /// Then this block has seen all that was written for it when it was registered.
-  DFCCL_HD bool hasRunBefore(const FeedEntry& entry) {
-    if constexpr (!P::kTriesAtOnce) return false;
-    return entry.kind == FeedEntry::run &&
-           slots_.preparedAt(entry.collective).isOf(entry.firstTask + firstPartOf(entry));
-  }
-
   /// Relaxed: the leader may see them late, which at worst ends a stay that a submission begins again.
   DFCCL_HD void reportFacts(bool progressed) {
     if (progressed) ++progress_;
@@ -176,51 +158,6 @@ class BlockDaemon {
     const uint32_t most = isForRound && batch > kBeforeRound ? kBeforeRound : batch;
     for (uint32_t taken = 0; taken < most && isInside_ && feed_.take(entry); ++taken) any |= accept(platform, entry);
     return any;
-  }
-
-  DFCCL_HD DFCCL_HOT void endAttempt(CollectiveRecord& c, const FeedEntry& run, bool isAborted) {
-    ends_.countFinished(c, run.blockCount);
-    // A count of several blocks has ordered what they wrote before it, and so have the members' acknowledgements.
-    const bool isOrdered = !isAborted && (run.blockCount != 1 || !slots_.preparedAt(run.collective).isExchange());
-    ends_.tellHost(run.value, run.collective, run.addresses.run, isAborted, isOrdered);
-  }
-
-  /// @pre This block has a part in it. @param attempt how far that is already.
-  DFCCL_HD void takeRun(P& platform, const FeedEntry& run, const Attempt& attempt) {
-    const uint32_t slot = run.value;
-    view_.block().takenRuns[slot] = run.addresses;
-    P::mark(TracePoint::runTaken, run.collective);
-    view_.counters().tasksTaken.add(1);
-    if (P::isAborted(view_.rank(), index_, run.collective)) [[unlikely]] {
-      return abortRun(run);
-    }
-    bool isChained = false;
-    const uint32_t first = firstPartOf(run);
-    for (uint32_t block = first; block < run.blockCount; block += grid_) {
-      if (!Rules::tasksMapModulo && block != first) break;
-      const QueueEntry entry{run.firstTask + block, run.collective, run.priority};
-      if (view_.isActive(entry.task)) {
-        isChained = true;
-        if (tasks_.isInOrder()) tasks_.enqueue(entry);
-        continue;
-      }
-      view_.isActive(entry.task) = 1;
-      attempt.applyTo(
-          begin(platform, {entry.task, run.collective, block, run.blockCount}, slot, run.addresses).dynamic);
-      tasks_.enqueue(entry);
-    }
-    view_.nextRun(slot) = kNoRun;
-    if (isChained) view_.nextRun(view_.lastRun(run.collective)) = slot;
-    view_.lastRun(run.collective) = slot;
-  }
-
-  /// Makes `slot` the current run of a task.
-  DFCCL_HD DFCCL_COLD ContextSlot& begin(P& platform, const TaskRun& run, uint32_t slot,
-                                         const RunAddresses& addresses) {
-    ContextSlot& context = slots_.begin(view_.rank(), view_.counters(), run, addresses, slot);
-    if (!view_.rank().publishesEarly()) return context;
-    hasReady_ |= TaskTurns<P>::beginEarly(platform, slots_, context, !tasks_.isEmpty());
-    return context;
   }
 
   /// Polls tasks until one of them has used the step's budget up, sticks below its threshold, or all are stuck.
@@ -351,78 +288,6 @@ class BlockDaemon {
     slot.isDirty = true;
   }
 
-  /// This block's part of a run is over; if it was the last block, the next run may start, and the host is told.
-  /// Nothing of the run is touched after that.
-  DFCCL_HD void finish(P& platform, ContextSlot& slot, const QueueEntry& entry, Outcome outcome, uint32_t position) {
-    const uint64_t run = slot.addresses.run;
-    const uint32_t completionSlot = slot.dynamic.slot;
-    // A count of several blocks, or of members, has ordered what they wrote before it.
-    const bool isOrdered =
-        outcome != Outcome::aborted && (slot.blockCount != 1 || slot.dynamic.phase == Phase::draining);
-    const bool isLast = outcome != Outcome::blockDone;
-    if (isLast) {
-      P::mark(TracePoint::runFinished, entry.collective);
-      ends_.countFinished(*slot.collective, slot.blockCount);
-    }
-    advanceToNextRun(platform, slot, entry, position);
-    if (isLast) ends_.tellHost(completionSlot, entry.collective, run, outcome == Outcome::aborted, isOrdered);
-  }
-
-  DFCCL_HD void advanceToNextRun(P& platform, ContextSlot& slot, const QueueEntry& entry, uint32_t position) {
-    view_.counters().tasksCompleted.add(1);
-    if (P::kTriesAtOnce) TaskTurns<P>::prepare(platform, slots_, slot, entry.task);
-    const TaskRun again{entry.task, entry.collective, slot.programBlock, slot.blockCount};
-    const uint32_t next = view_.nextRun(slot.dynamic.slot);
-    ContextSlots<P>::end(slot);
-    tasks_.complete(position);
-    if (next == kNoRun) {
-      view_.isActive(entry.task) = 0;
-      return;
-    }
-    begin(platform, again, next, view_.block().takenRuns[next]);
-    if (!tasks_.isInOrder()) tasks_.enqueue(entry);
-  }
-
-  /// A run that came in after its id was aborted.
-  DFCCL_HD DFCCL_COLD void abortRun(const FeedEntry& run) {
-    uint32_t parts = 0;
-    for (uint32_t block = firstPartOf(run); block < run.blockCount; block += grid_) ++parts;
-    ends_.countAborted(run.value, run.addresses, view_.rank().collectives[run.collective], parts);
-  }
-
-  /// An id was aborted: drops its runs. Peers may free what this rank could have touched once every block did this.
-  DFCCL_HD DFCCL_COLD void dropCollective(uint32_t collective) {
-    CollectiveRecord& c = view_.rank().collectives[collective];
-    for (uint32_t position = 0; position < tasks_.length();) {
-      const uint32_t task = tasks_.at(position).task;
-      if (tasks_.at(position).collective != collective) {
-        ++position;
-        continue;
-      }
-      if (!view_.isActive(task)) {  // dropped with an entry before this one
-        tasks_.remove(position);
-        continue;
-      }
-      ContextSlot& slot = slots_.load(view_.rank(), view_.block(), view_.counters(), task, collective);
-      const bool isDraining = slot.dynamic.phase == Phase::draining;  // it has counted itself already
-      for (uint32_t run = slot.dynamic.slot, first = 1; run != kNoRun; first = 0) {
-        const uint32_t next = view_.nextRun(run);
-        ends_.countAborted(run, view_.block().takenRuns[run], c, first && isDraining ? 0 : 1);
-        run = next;
-      }
-      ContextSlots<P>::end(slot);
-      view_.isActive(task) = 0;
-      tasks_.remove(position);
-    }
-    P::acknowledgeAbort(view_.rank(), index_, c);
-  }
-
-  /// Nothing of the place's is in the queue any more. What is kept of it would be taken for the next collective's.
-  DFCCL_HD DFCCL_COLD void forgetPlace(const FeedEntry& entry) {
-    slots_.forget(entry.collective, entry.firstTask, entry.blockCount);
-    P::forgetPlace(view_.rank(), index_, entry.collective);
-  }
-
   /// Control only: a block that starts again at the end of the sequence loses what came while it was out.
   DFCCL_HD void skipFeed() {
     FeedEntry entry;
@@ -440,17 +305,9 @@ class BlockDaemon {
     P::blockLeft(view_.rank(), index_);
   }
 
-  typename P::BlockView view_;
   typename P::FeedReader feed_;
-  const uint32_t index_;
-  const uint32_t grid_;
-  bool isInside_ = false;
-  bool hasReady_ = false;
   uint32_t lookedAt_ = 0;  // tasks from the current one on that rounds have looked at in vain
   uint64_t progress_;
-  TaskQueue<P> tasks_;
-  ContextSlots<P> slots_;
-  RunEnds<P> ends_;
 };
 
 }  // namespace dfccl
