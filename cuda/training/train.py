@@ -197,7 +197,12 @@ def run_rank(options, number, make_model):
 
     from watchdog import Watchdog
 
+    import torch
+
     faulthandler.enable()
+    # PyTorch replaces the pool of threads that a fork broke when it is first asked for. The backward pass asks from one
+    # thread for each GPU, and of two at once one finds none and ends the process: so it is asked for here, by one.
+    torch.set_num_threads(torch.get_num_threads())
     dog = Watchdog(os.path.join(options.folder, f"rank{number}"), options.patience, options.native_stacks)
     dog.at("meeting the other ranks")
     # For comparing weights, and as DistributedDataParallel wants one. It moves no gradients.
