@@ -58,18 +58,20 @@ struct GpuMember::Others {
 };
 
 GpuMember::GpuMember(DeviceArena& arena, const CollectiveSpec& spec, uint32_t member,
-                     std::shared_ptr<const BoundProgram> program, const CollectiveRecord& begun, const MemberHome& home,
-                     bool namesWindows)
+                     std::shared_ptr<const BoundProgram> program, std::shared_ptr<const BoundProgram> staged,
+                     const CollectiveRecord& begun, const MemberHome& home, bool namesWindows)
     : arena_(arena),
       member_(member),
       members_(static_cast<uint32_t>(spec.ranks.size())),
       program_(std::move(program)),
+      connected_(staged ? std::move(staged) : program_),
       record_(begun),
       home_(home) {
   try {
     takeShared(namesWindows);
     takeEnds();
-    record_.scratch = program_->scratchBytes == 0 ? nullptr : take(program_->scratchBytes);
+    const uint64_t scratchBytes = std::max(program_->scratchBytes, connected_->scratchBytes);
+    record_.scratch = scratchBytes == 0 ? nullptr : take(scratchBytes);
     uint8_t* landing = program_->exchanges ? take(program_->landingBytes()) : nullptr;
     facts_.shared = placeOf(copy_.shared);
     facts_.mailboxes = placeOf(copy_.places.mailboxes);
@@ -79,7 +81,7 @@ GpuMember::GpuMember(DeviceArena& arena, const CollectiveSpec& spec, uint32_t me
     record_.connections = connections_;
     record_.shared = copy_.shared;
     record_.places = copy_.shared;
-    record_.blockProgress = takeArray<Atomic<uint64_t, Scope::device>>(program_->header.blockCount);
+    record_.blockProgress = takeArray<Atomic<uint64_t, Scope::device>>(record_.blockCount);
     imageBytes_ = imageOf(Others(members_)).size();
     image_ = take(imageBytes_);
     storeShared(spec);
@@ -126,12 +128,12 @@ void GpuMember::takeShared(bool namesWindows) {
 /// Each end of a connection has counters of its own, and the receiver the slots. The ends are in the order of the
 /// program's connections.
 void GpuMember::takeEnds() {
-  for (const ConnectionRecord& c : program_->connections) {
+  for (const ConnectionRecord& c : connected_->connections) {
     const uint32_t source = c.isSend ? member_ : c.peer;
     const uint32_t destination = c.isSend ? c.peer : member_;
     MemberFacts::End end{source, destination, c.channel, c.isSend ? 1u : 0u, MemberFacts::kNone, MemberFacts::kNone};
     end.counters = placeOf(takeArray<ConnectorMemory>(1));
-    if (!c.isSend) end.slots = placeOf(take(size_t{program_->header.slotCount} * slotBytesOf(*program_)));
+    if (!c.isSend) end.slots = placeOf(take(size_t{connected_->header.slotCount} * slotBytesOf(*connected_)));
     facts_.ends.push_back(end);
   }
   connections_ = takeArray<Connector>(facts_.ends.size());
@@ -171,7 +173,7 @@ void GpuMember::complete(const std::vector<MemberView>& members) {
 
 void GpuMember::storeConnections(const std::vector<MemberView>& members) {
   std::vector<Connector> ends;
-  const uint32_t slotBytes = slotBytesOf(*program_);
+  const uint32_t slotBytes = slotBytesOf(*connected_);
   for (const MemberFacts::End& mine : facts_.ends) {
     const MemberView& self = members[member_];
     const MemberView& peer = members[mine.isSend != 0 ? mine.destination : mine.source];
@@ -182,13 +184,13 @@ void GpuMember::storeConnections(const std::vector<MemberView>& members) {
     auto* counters = self.at<ConnectorMemory>(mine.counters);
     if (theirs == peer.facts.ends.end()) {
       // No program that was verified has such an end; it never gets anywhere.
-      ends.push_back({counters, self.at<uint8_t>(mine.slots), mine.isSend != 0 ? 0 : program_->header.slotCount,
+      ends.push_back({counters, self.at<uint8_t>(mine.slots), mine.isSend != 0 ? 0 : connected_->header.slotCount,
                       slotBytes, counters});
       continue;
     }
     uint8_t* slots = mine.isSend != 0 ? peer.at<uint8_t>(theirs->slots) : self.at<uint8_t>(mine.slots);
     ends.push_back(
-        {counters, slots, program_->header.slotCount, slotBytes, peer.at<ConnectorMemory>(theirs->counters)});
+        {counters, slots, connected_->header.slotCount, slotBytes, peer.at<ConnectorMemory>(theirs->counters)});
   }
   arena_.store(connections_, ends.data(), ends.size() * sizeof(Connector));
 }

@@ -59,11 +59,11 @@ class GpuMember {
  public:
   /// Takes all of its memory and stores its record. Nobody's daemon starts a run of it before complete().
   /// @param begun the record but for what lies in this memory.
-  /// @param namesWindows some members are other processes.
+  /// @param staged or null, see CollectiveRecord. @param namesWindows some members are other processes.
   /// @throws Error dfcclOutOfMemory
   GpuMember(DeviceArena& arena, const CollectiveSpec& spec, uint32_t member,
-            std::shared_ptr<const BoundProgram> program, const CollectiveRecord& begun, const MemberHome& home,
-            bool namesWindows);
+            std::shared_ptr<const BoundProgram> program, std::shared_ptr<const BoundProgram> staged,
+            const CollectiveRecord& begun, const MemberHome& home, bool namesWindows);
   ~GpuMember();
   GpuMember(const GpuMember&) = delete;
   GpuMember& operator=(const GpuMember&) = delete;
@@ -111,6 +111,7 @@ class GpuMember {
   const uint32_t member_;
   const uint32_t members_;
   const std::shared_ptr<const BoundProgram> program_;
+  const std::shared_ptr<const BoundProgram> connected_;  // the one that has the connections
   CollectiveRecord record_;
   const MemberHome home_;
   MemberFacts facts_;

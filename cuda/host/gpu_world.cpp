@@ -5,6 +5,7 @@
 #include <cstring>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "device/daemon_kernel.cuh"
 #include "host/lanes.hpp"
@@ -55,6 +56,10 @@ uint32_t connectedLanes(size_t bytes) {
   if (bytes <= kOne) return 1;
   return bytes <= kTwo ? 2 : 4;
 }
+
+/// From here on a run between processes goes directly once all have mapped its buffers. Below, meeting before it and
+/// after it takes longer than the way through connectors.
+constexpr size_t kDirectBytes = 64 << 10;
 
 /// Of slots between processes: a collective of a framework's has some hundred kilobytes of them, and there are
 /// hundreds.
@@ -144,16 +149,22 @@ std::vector<uint8_t> GpuWorld::builtInProgram(const CollectiveSpec& spec, uint32
   const auto ranks = static_cast<uint32_t>(spec.ranks.size());
   const size_t bytes = spec.count * sizeOf(spec.type);
   if (isExchanged(spec.collective, bytes, ranks)) return buildExchangeProgram(ranks, member, lanes);
-  // A run must not wait until peers have mapped its buffers: that takes calls of CUDA's, and they may take until the
-  // run is over (decision 24). Connectors lie in memory that was mapped when the ranks met.
-  if (namesWindows_ && !mayMapBuffers()) {
-    return buildConnectedProgram(spec.collective, std::vector<uint32_t>(ranks), member, spec.root,
-                                 connectedLanes(bytes));
-  }
+  if (isStaged(spec) && bytes < kDirectBytes) return stagedProgram(spec, member);
   if (isLarge(spec.collective, bytes, ranks)) {
     return buildLargeProgram(spec.collective, ranks, member, spec.root, lanes);
   }
   return buildDirectProgram(spec.collective, ranks, member, spec.root, lanes);
+}
+
+/// A run must not wait until peers have mapped its buffers: that takes calls of CUDA's, and they may take until the
+/// run is over (decision 24). Connectors lie in memory that was mapped when the ranks met.
+bool GpuWorld::isStaged(const CollectiveSpec& spec) const {
+  return namesWindows_ && !mayMapBuffers() && spec.program.empty();
+}
+
+std::vector<uint8_t> GpuWorld::stagedProgram(const CollectiveSpec& spec, uint32_t member) {
+  return buildConnectedProgram(spec.collective, std::vector<uint32_t>(spec.ranks.size()), member, spec.root,
+                               connectedLanes(spec.count * sizeOf(spec.type)));
 }
 
 uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec, uint32_t lanes) {
@@ -166,10 +177,19 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
   const uint32_t grid = options_.limits.grid;
   if (lanes == 0) lanes = lanesFor(spec.collective, spec.count * sizeOf(spec.type), ranks, grid);
   const std::vector<uint8_t> bytes = spec.program.empty() ? builtInProgram(spec, member, lanes) : spec.program;
-  const std::shared_ptr<const BoundProgram> program = loadProgram(bytes, spec.type, spec.count, options_.tiles);
+  std::shared_ptr<const BoundProgram> program = loadProgram(bytes, spec.type, spec.count, options_.tiles);
   checkProgram(*program, spec, member);
+  std::shared_ptr<const BoundProgram> staged;
+  if (isStaged(spec) && program->usesDirect()) {
+    staged = loadProgram(stagedProgram(spec, member), spec.type, spec.count, options_.tiles);
+    constexpr uint32_t kPlaces = kInPlace | kOutOfPlace;
+    // What a program refuses must not depend on what others have mapped.
+    if ((program->header.flags & kPlaces) != (staged->header.flags & kPlaces)) program = std::exchange(staged, nullptr);
+  }
   GpuRank& mine = *ranks_[rank];
-  const uint32_t blockCount = program->header.blockCount;
+  CollectiveHead head{};
+  head.place(*program, staged.get());
+  const uint32_t blockCount = head.blockCount;
   if (tasksPerBlock_[rank] + tasksPerBlock(blockCount) > kSharedTasks) {
     throw Error(
         dfcclOutOfMemory,
@@ -182,16 +202,17 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
   std::shared_ptr<DeviceGroup> group;
   try {
     CollectiveRecord record = describedRecord(spec, place.index, member, place.firstTask);
-    record.place(*program);
+    record.place(*program, staged.get());
     record.registration = place.registration;
     record.program = upload(tables, *program);
+    record.staged = staged ? upload(tables, *staged) : nullptr;
     std::vector<TaskContext> contexts;
     for (uint32_t block = 0; block < blockCount; ++block) contexts.push_back({{}, place.index, block, blockCount, 0});
     DeviceArena& arena = mine.arena();
     arena.store(&mine.memory().contexts[place.firstTask], contexts.data(), contexts.size() * sizeof(TaskContext));
-    group = enter(
-        spec, member, program->header.digest,
-        std::make_unique<GpuMember>(arena, spec, member, program, record, mine.homeOf(place.index), namesWindows_));
+    group = enter(spec, member, program->header.digest,
+                  std::make_unique<GpuMember>(arena, spec, member, program, staged, record, mine.homeOf(place.index),
+                                              namesWindows_));
   } catch (...) {
     mine.giveBack(place, 0);
     throw;
@@ -201,6 +222,7 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
   kept.program.clear();
   RunShape shape = runShapeOf(spec, member, program->header);
   shape.namesWindows = namesWindows_ && program->usesDirect();
+  shape.stagesUnmapped = staged != nullptr;
   table_[rank].emplace(place.index, Registered{group, std::move(tables), std::move(kept), member, shape, place});
   mine.queues().resetIssued(place.index);
   return place.index;

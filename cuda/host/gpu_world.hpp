@@ -120,6 +120,8 @@ class GpuWorld : public Backend {
  private:
   const BoundProgram* upload(ArenaBlocks& blocks, const BoundProgram& program);
   std::vector<uint8_t> builtInProgram(const CollectiveSpec& spec, uint32_t member, uint32_t lanes) const;
+  bool isStaged(const CollectiveSpec& spec) const;
+  static std::vector<uint8_t> stagedProgram(const CollectiveSpec& spec, uint32_t member);
   std::shared_ptr<GpuGroup> groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest);
   void dropIfAbandoned(const GpuGroup& group);
   uint32_t tasksPerBlock(uint32_t blockCount) const;

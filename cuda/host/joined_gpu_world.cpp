@@ -35,7 +35,10 @@ JoinedGpuWorld::JoinedGpuWorld(const GpuWorldOptions& options)
     tables_.push_back(
         r == own_ ? nullptr
                   : reinterpret_cast<Atomic<uint64_t>*>(arena.allocate(windows::kCount * sizeof(Atomic<uint64_t>))));
-    if (r != own_) arena.store(tables_[r], &windows::kUnused, sizeof windows::kUnused);
+    if (r == own_) continue;
+    for (const uint32_t window : {0u, uint32_t{windows::kUnmapped}}) {
+      arena.store(tables_[r] + window, &windows::kUnused, sizeof windows::kUnused);
+    }
   }
   // First, so that the others know it for the arena.
   ownWindows_.windowOf(reinterpret_cast<uint64_t>(arena.base()));
@@ -63,9 +66,13 @@ void JoinedGpuWorld::stop() {
 }
 
 RunWindows JoinedGpuWorld::windowsOf(uint32_t, const RunShape& shape, const void* send, const void* recv) {
+  const auto windowOf = [&](const void* buffer) {
+    const auto address = reinterpret_cast<uint64_t>(buffer);
+    return shape.stagesUnmapped ? ownWindows_.mappedWindowOf(address) : ownWindows_.windowOf(address);
+  };
   RunWindows windows;
-  if (shape.sendBytes != 0) windows.send = ownWindows_.windowOf(reinterpret_cast<uint64_t>(send));
-  if (shape.recvBytes != 0) windows.recv = ownWindows_.windowOf(reinterpret_cast<uint64_t>(recv));
+  if (shape.sendBytes != 0) windows.send = windowOf(send);
+  if (shape.recvBytes != 0) windows.recv = windowOf(recv);
   return windows;
 }
 
@@ -135,6 +142,7 @@ void JoinedGpuWorld::mapPeers() {
     const uint32_t seen = attention.load(order::seqCst);
     try {
       peerWindows_.take();
+      ownWindows_.exportWanted();
     } catch (const Error& error) {
       giveUp(error.what());
     }

@@ -26,12 +26,13 @@ Napi::Value WorldObject::allocateOnDevice(Info info) {
   });
 }
 
-// windowOf(rank, address): the number by which other processes are told of device memory.
+// windowOf(rank, address, isStaged): the number by which other processes are told of device memory, or 0xffff: not yet.
 Napi::Value WorldObject::windowOf(Info info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     const uint32_t rank = rankOf(info);
     RunShape shape;
     shape.sendBytes = 1;
+    shape.stagesUnmapped = info[2].ToBoolean();
     return Napi::Number::New(info.Env(), world_->windowsOf(rank, shape, addressArgument(info, 1), nullptr).send);
   });
 }

@@ -32,6 +32,7 @@ Napi::Value WorldObject::placements(Info info) {
     result.Set("outOfPlace", shape.mayBeOutOfPlace);
     // Or its ranks reach memory of any kind.
     result.Set("needsReach", shape.windowBegin != 0);
+    result.Set("staged", shape.stagesUnmapped);
     return result;
   });
 }

@@ -29,36 +29,106 @@ OwnWindows::OwnWindows(std::shared_ptr<Segment> segment, ExportingDriver driver)
 
 uint16_t OwnWindows::windowOf(uint64_t address) {
   const std::lock_guard lock(mutex_);
-  auto found = opened_.upper_bound(address);
-  if (found != opened_.begin()) {
-    --found;
-    const auto& [first, opened] = *found;
-    const bool isIn = address - first < opened.bytes;
-    if (isIn && (opened.isKept || driver_.identityAt(address) == opened.identity)) {
-      return windowAt(first, opened.window, address);
-    }
+  auto found = find(address);
+  if (found == opened_.end() || found->second.window == 0) found = open(address);
+  if (reachOf(found->second) == Reach::refused) {
+    throw Error(dfcclSystemError, "A buffer lies in memory that another process can't map.",
+                "Run `dfccl doctor`: it says whether the devices reach each other. Or register a program that moves "
+                "everything through connectors.");
   }
-  return open(address);
+  return windowAt(found->first, found->second.window, address);
 }
 
-uint16_t OwnWindows::open(uint64_t address) {
+uint16_t OwnWindows::mappedWindowOf(uint64_t address) {
+  const std::lock_guard lock(mutex_);
+  const auto found = find(address);
+  if (found == opened_.end()) {
+    const bool isNew = wanted_.size() < WindowNotes::kCapacity && wanted_.insert(address).second;
+    if (isNew) PeerWatch::alarm(*segment_);
+    return windows::kUnmapped;
+  }
+  auto& [first, opened] = *found;
+  if (opened.window == 0) return windows::kUnmapped;
+  if (opened.reach == Reach::unknown) opened.reach = reachOf(opened);
+  return opened.reach == Reach::mapped ? windowAt(first, opened.window, address) : windows::kUnmapped;
+}
+
+void OwnWindows::exportWanted() {
+  std::set<uint64_t> wanted;
+  {
+    const std::lock_guard lock(mutex_);
+    wanted.swap(wanted_);
+  }
+  for (const uint64_t address : wanted) exportOne(address);
+}
+
+/// The driver is asked without the lock, which those who submit take.
+void OwnWindows::exportOne(uint64_t address) {
+  const OwnMemory memory = driver_.memoryAt(address);
+  if (memory.bytes == 0) return;
+  WindowNote note{};
+  note.isOptional = 1;
+  bool isExported = true;
+  try {
+    driver_.exportMemory(memory, note.handle);
+  } catch (const Error&) {
+    isExported = false;
+  }
+  const std::lock_guard lock(mutex_);
+  if (find(address) != opened_.end()) return;
+  if (!isExported) {
+    closeOverlapping(memory);
+    opened_[memory.first] = {.bytes = memory.bytes, .identity = memory.identity};
+    return;
+  }
+  try {
+    announce(memory, note);
+  } catch (const Error&) {
+    // The others are behind, or no number is free: it is asked for again by the next run.
+  }
+}
+
+/// @return the allocation in which `address` lies, if it is still the one that was opened.
+OwnWindows::Table::iterator OwnWindows::find(uint64_t address) {
+  auto found = opened_.upper_bound(address);
+  if (found == opened_.begin()) return opened_.end();
+  const auto& [first, opened] = *--found;
+  const bool isIn = address - first < opened.bytes;
+  return isIn && (opened.isKept || driver_.identityAt(address) == opened.identity) ? found : opened_.end();
+}
+
+OwnWindows::Table::iterator OwnWindows::open(uint64_t address) {
   const OwnMemory memory = driver_.memoryAt(address);
   if (memory.bytes == 0) {
     throw Error(dfcclInvalidArgument, "The driver knows of no memory at an address that a run was to use.",
                 "Pass memory that is allocated, and keep it until the run is over.");
   }
   WindowNote note{};
+  driver_.exportMemory(memory, note.handle);
+  return announce(memory, note);
+}
+
+OwnWindows::Table::iterator OwnWindows::announce(const OwnMemory& memory, WindowNote& note) {
+  closeOverlapping(memory);
+  const uint32_t pieces = piecesOf(memory.first, memory.bytes);
   note.kind = WindowNote::opened;
   note.first = memory.first;
   note.bytes = memory.bytes;
-  driver_.exportMemory(memory, note.handle);
-  closeOverlapping(memory);
-  const uint32_t pieces = piecesOf(memory.first, memory.bytes);
   note.window = takeWindows(pieces);
   publish(note);
   used_.emplace(note.window, pieces);
-  opened_[memory.first] = {memory.bytes, memory.identity, note.window, kept_.contains(memory.first)};
-  return windowAt(memory.first, note.window, address);
+  const uint64_t position = notes_->tail.load(order::relaxed) - 1;
+  const Opened opened{memory.bytes,   memory.identity, note.window, kept_.contains(memory.first),
+                      Reach::unknown, position};
+  return opened_.insert_or_assign(memory.first, opened).first;
+}
+
+OwnWindows::Reach OwnWindows::reachOf(const Opened& opened) const {
+  if (opened.reach != Reach::unknown || opened.window == 0 || !isTaken(opened.position)) return opened.reach;
+  // Another note has the place by now, so what was said of this one can't be known.
+  if (notes_->tail.load(order::relaxed) - opened.position > WindowNotes::kCapacity) return Reach::refused;
+  const bool isRefused = notes_->isRefused[opened.position % WindowNotes::kCapacity].load(order::relaxed) != 0;
+  return isRefused ? Reach::refused : Reach::mapped;
 }
 
 /// What was there before has been freed.
@@ -71,6 +141,7 @@ void OwnWindows::closeOverlapping(const OwnMemory& memory) {
 }
 
 OwnWindows::Table::iterator OwnWindows::close(Table::iterator opened) {
+  if (opened->second.window == 0) return opened_.erase(opened);
   WindowNote note{};
   note.kind = WindowNote::closed;
   note.first = opened->first;
@@ -91,7 +162,9 @@ std::optional<uint64_t> OwnWindows::forget(uint64_t first) {
   kept_.erase(first);
   const auto found = opened_.find(first);
   if (found == opened_.end()) return std::nullopt;
+  const bool wasExported = found->second.window != 0;
   close(found);
+  if (!wasExported) return std::nullopt;
   return notes_->tail.load(order::relaxed) - 1;
 }
 
@@ -120,7 +193,7 @@ uint16_t OwnWindows::takeWindows(uint32_t pieces) {
       const auto before = std::prev(following);
       next_ = std::max(next_, before->first + before->second);
     }
-    while (next_ + pieces <= windows::kCount) {
+    while (next_ + pieces <= windows::kUnmapped) {
       if (following == used_.end() || next_ + pieces <= following->first) {
         const auto window = static_cast<uint16_t>(next_);
         next_ += pieces;
@@ -151,6 +224,7 @@ void OwnWindows::publish(const WindowNote& note) {
                 {{"notes", std::to_string(WindowNotes::kCapacity)}});
   }
   notes_->notes[tail % WindowNotes::kCapacity] = note;
+  notes_->isRefused[tail % WindowNotes::kCapacity].store(0, order::relaxed);
   notes_->tail.store(tail + 1, order::release);
   PeerWatch::alarm(*segment_);
 }

@@ -38,6 +38,12 @@ class OwnWindows {
   /// The window in which `address` lies. The first time that its allocation is asked about, the others are told.
   /// Any thread. @throws Error dfcclQueueFull where they don't keep up; as exportMemory.
   uint16_t windowOf(uint64_t address);
+  /// The same where no run waits for the others: windows::kUnmapped until all others have mapped it, and where they
+  /// can't. Any thread; it asks the driver for an identity at most.
+  uint16_t mappedWindowOf(uint64_t address);
+  /// Tells the others about what mappedWindowOf() was asked for. A thread that nobody waits for: exporting may take as
+  /// long as another thread keeps the driver to itself.
+  void exportWanted();
   /// The allocation that begins here stays until forget(): whether it is still the same need not be asked at every run,
   /// which costs a driver's call, most of a microsecond on a GPU.
   void keep(uint64_t first);
@@ -52,11 +58,14 @@ class OwnWindows {
   size_t size() const;
 
  private:
+  enum class Reach : uint8_t { unknown, mapped, refused };  // by all others; by one
   struct Opened {
     uint64_t bytes;
     uint64_t identity;
-    uint16_t window;
-    bool isKept;
+    uint16_t window = 0;  // 0: it can't be exported
+    bool isKept = false;
+    Reach reach = Reach::unknown;
+    uint64_t position = 0;  // of the note
   };
   struct Retired {
     uint16_t window;
@@ -65,7 +74,11 @@ class OwnWindows {
   };
   using Table = std::map<uint64_t, Opened>;  // by first address
 
-  uint16_t open(uint64_t address);
+  Table::iterator find(uint64_t address);
+  Table::iterator open(uint64_t address);
+  void exportOne(uint64_t address);
+  Table::iterator announce(const OwnMemory& memory, WindowNote& note);
+  Reach reachOf(const Opened& opened) const;
   Table::iterator close(Table::iterator opened);
   void closeOverlapping(const OwnMemory& memory);
   uint16_t takeWindows(uint32_t pieces);
@@ -77,6 +90,7 @@ class OwnWindows {
   mutable std::mutex mutex_;
   Table opened_;
   std::set<uint64_t> kept_;            // first addresses
+  std::set<uint64_t> wanted_;          // addresses, to be exported
   std::map<uint32_t, uint32_t> used_;  // pieces, by first window
   std::vector<Retired> retired_;
   uint32_t next_ = 1;  // where the search for free windows goes on

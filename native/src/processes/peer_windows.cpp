@@ -15,23 +15,24 @@ void PeerWindows::take() {
     if (notes == nullptr) continue;
     Owner& owner = owners_[rank];
     for (const uint64_t tail = notes->tail.load(order::acquire); owner.taken != tail;) {
-      take(rank, notes->notes[owner.taken % WindowNotes::kCapacity]);
+      const uint64_t place = owner.taken % WindowNotes::kCapacity;
+      if (!take(rank, notes->notes[place])) notes->isRefused[place].store(1, order::relaxed);
       // From here on the owner may use the note's place again, and of a closed window its number.
       notes->taken[segment_->rank()].store(++owner.taken, order::release);
     }
   }
 }
 
-void PeerWindows::take(uint32_t rank, const WindowNote& note) {
+bool PeerWindows::take(uint32_t rank, const WindowNote& note) {
   Owner& owner = owners_[rank];
   if (note.kind == WindowNote::closed) {
     const auto found = owner.mapped.find(note.window);
-    if (found == owner.mapped.end()) return;
+    if (found == owner.mapped.end()) return true;
     const Mapped mapped = found->second;
     owner.mapped.erase(found);
     driver_.setBases(rank, note.window, std::vector<uint64_t>(mapped.pieces));
     driver_.unmap(rank, mapped.seenAt);
-    return;
+    return true;
   }
   try {
     const uint64_t seenAt = driver_.map(rank, note);
@@ -46,8 +47,10 @@ void PeerWindows::take(uint32_t rank, const WindowNote& note) {
     if (owner.firstSeen.first == 0) owner.firstSeen = {note.first, seenAt};
     driver_.setBases(rank, note.window, bases);
   } catch (const Error& error) {
+    if (note.isOptional != 0) return false;
     if (owner.failure.empty()) owner.failure = error.what();
   }
+  return true;
 }
 
 void PeerWindows::close() {

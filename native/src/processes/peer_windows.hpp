@@ -50,7 +50,8 @@ class PeerWindows {
     std::string failure;
   };
 
-  void take(uint32_t owner, const WindowNote& note);
+  /// @return false: what is optional could not be mapped.
+  bool take(uint32_t owner, const WindowNote& note);
 
   std::shared_ptr<Segment> segment_;
   ImportingDriver driver_;

@@ -12,8 +12,9 @@ struct WindowNote {
   static constexpr uint32_t kHandleBytes = 64;
 
   Kind kind;
-  uint16_t window;  // the first; the others of the same memory follow it
-  uint64_t first;   // addresses of the owner's
+  uint8_t isOptional;  // no run waits until it is mapped
+  uint16_t window;     // the first; the others of the same memory follow it
+  uint64_t first;      // addresses of the owner's
   uint64_t bytes;
   uint8_t handle[kHandleBytes];  // by which the driver knows the memory in another process
 };
@@ -25,6 +26,7 @@ struct WindowNotes {
   alignas(64) Atomic<uint64_t> tail;               // notes so far; the owner's
   alignas(64) Atomic<uint64_t> taken[kMostRanks];  // [rank]: notes that it is done with; that rank's
   WindowNote notes[kCapacity];
+  Atomic<uint32_t> isRefused[kCapacity];  // [note]: somebody could not map what was optional
 };
 
 }  // namespace dfccl

@@ -20,6 +20,8 @@ struct RunShape {
   uint64_t windowEnd = uint64_t{1} << 48;
   // Or they map it where it lies, and runs say which of it: Backend::windowsOf().
   bool namesWindows = false;
+  // ... and if the others haven't mapped it, the run goes through connectors, so any memory will do.
+  bool stagesUnmapped = false;
 };
 
 RunShape runShapeOf(const CollectiveSpec& spec, uint32_t member, const ProgramHeader& program);

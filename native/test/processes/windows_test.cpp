@@ -286,6 +286,64 @@ TEST_CASE("memory that can't be shared is refused before anybody is told, and wh
   CHECK(pair.processes.join(1) == kFine);
 }
 
+TEST_CASE("what no run waits for has a window once all others have mapped it, and never where somebody can't") {
+  Pair pair([](uint32_t rank, const std::shared_ptr<Segment>& segment, Board& shared) -> int {
+    if (rank == 1) {
+      FakeView view;
+      PeerWindows peers(segment, view.driver());
+      EXPECT(shared.await(1));
+      peers.take();
+      EXPECT(view.mapped.size() == 1);
+      shared.reach(2);
+      EXPECT(shared.await(3));
+      view.fails = true;
+      peers.take();
+      EXPECT(peers.failureOf(0).empty());
+      shared.reach(4);
+      EXPECT(shared.await(5));
+      return kFine;
+    }
+    FakeMemory memory;
+    OwnWindows own(segment, memory.driver());
+    memory.allocate(4096, 64);
+    EXPECT(own.mappedWindowOf(4100) == windows::kUnmapped);
+    EXPECT(own.size() == 0);  // whoever asks waits for no driver
+    own.exportWanted();
+    EXPECT(own.size() == 1);
+    EXPECT(own.mappedWindowOf(4100) == windows::kUnmapped);
+    shared.reach(1);
+    EXPECT(shared.await(2));
+    const uint16_t window = own.mappedWindowOf(4100);
+    EXPECT(window != windows::kUnmapped);
+    EXPECT(own.windowOf(4100) == window);
+
+    // Made anew at the same address it is another.
+    memory.allocate(4096, 64);
+    EXPECT(own.mappedWindowOf(4100) == windows::kUnmapped);
+    own.exportWanted();
+    shared.reach(3);
+    EXPECT(shared.await(4));
+    for (int again = 0; again < 2; ++again) EXPECT(own.mappedWindowOf(4100) == windows::kUnmapped);
+    try {
+      own.windowOf(4100);
+      return kWrong;
+    } catch (const Error& e) {
+      EXPECT(e.status() == dfcclSystemError);
+    }
+
+    memory.isPool = true;
+    memory.allocate(8192, 64);
+    for (int again = 0; again < 3; ++again) {
+      EXPECT(own.mappedWindowOf(8192) == windows::kUnmapped);
+      own.exportWanted();
+    }
+    shared.reach(5);
+    return kFine;
+  });
+  CHECK(pair.processes.join(0) == kFine);
+  CHECK(pair.processes.join(1) == kFine);
+}
+
 TEST_CASE("numbers of windows come again only after everybody has let go of them") {
   Pair pair([](uint32_t rank, const std::shared_ptr<Segment>& segment, Board& shared) -> int {
     FakeView view;

@@ -2,7 +2,7 @@ import { type InspectOptions, inspect } from "node:util";
 import { byteSizeOf, type DataType, InvalidArgumentError, type TypedArrayOf, typedArrayOf } from "@dfccl/primitives";
 import { ClosedError, EngineError } from "./errors.js";
 import { callNative, typedError } from "./native-addon/native-error.js";
-import type { NativeWorld } from "./native-addon/native-world.js";
+import { type NativeWorld, unmappedWindow } from "./native-addon/native-world.js";
 import { summary } from "./summary.js";
 
 /** A typed array of the buffer's data type, over any memory of the host. */
@@ -31,8 +31,8 @@ const forgotten = new FinalizationRegistry<Allocation>(({ owner, address, bytes 
 export let ownerOf: (buffer: DeviceBuffer) => DeviceOwner;
 /** @internal What was allocated: this buffer, or the one that it is a part of. */
 export let rootOf: (buffer: DeviceBuffer) => DeviceBuffer;
-/** @internal How a run names it to other processes; 0 where there are none. */
-export let windowOf: (buffer: DeviceBuffer) => number;
+/** @internal How a run names it to other processes; 0 where there are none. @param isStaged - as NativeWorld.windowOf() */
+export let windowOf: (buffer: DeviceBuffer, isStaged: boolean) => number;
 /** @internal */
 export let allocateOnDevice: <T extends DataType>(owner: DeviceOwner, dataType: T, length: number, bytes: number) => DeviceBuffer<T>;
 
@@ -45,12 +45,12 @@ export class DeviceBuffer<T extends DataType = DataType> implements Disposable {
   readonly #owner: DeviceOwner;
   readonly #root: DeviceBuffer<T>;
   #isFreed = false;
-  #window: number | undefined;
+  #mappedWindow: number | undefined;
 
   static {
     ownerOf = (buffer) => buffer.#owner;
     rootOf = (buffer) => buffer.#root;
-    windowOf = (buffer) => buffer.#windowNumber();
+    windowOf = (buffer, isStaged) => buffer.#windowNumber(isStaged);
     allocateOnDevice = (owner, dataType, length, bytes) => {
       const address = callNative(() => owner.engine.native.allocateOnDevice(owner.number, bytes));
       const buffer = new DeviceBuffer(owner, dataType, length, address);
@@ -86,11 +86,13 @@ export class DeviceBuffer<T extends DataType = DataType> implements Disposable {
     return this.#owner.engine.native.deviceOf(this.#owner.number);
   }
 
-  #windowNumber(): number {
+  #windowNumber(isStaged: boolean): number {
     const { engine, number } = this.#owner;
     if (!engine.isJoined || this.length === 0) return 0;
-    this.#window ??= callNative(() => engine.native.windowOf(number, this.address));
-    return this.#window;
+    if (this.#mappedWindow !== undefined) return this.#mappedWindow;
+    const window = callNative(() => engine.native.windowOf(number, this.address, isStaged));
+    if (isStaged && window !== unmappedWindow) this.#mappedWindow = window;
+    return window;
   }
 
   /** Elements `begin` to `end` of the same memory, as a typed array's subarray() gives them. */

@@ -5,6 +5,7 @@ import { DeviceBuffer, type DeviceOwner, windowOf } from "./device-buffer.js";
 import type { Engine } from "./engine.js";
 import { ClosedError } from "./errors.js";
 import { callNative } from "./native-addon/native-error.js";
+import { unmappedWindow } from "./native-addon/native-world.js";
 import type { Quarantine, Quarantined } from "./quarantine.js";
 import { type BufferLengths, checkBuffer, checkDeviceBuffer, checkPlacement, checkReach } from "./run-check.js";
 
@@ -50,7 +51,12 @@ export class Registration implements Quarantined {
     readonly handle: number,
     readonly facts: CollectiveFacts,
     readonly lengths: BufferLengths,
-    private readonly program: { readonly inPlace: boolean; readonly outOfPlace: boolean; readonly usesDirect: boolean },
+    private readonly program: {
+      readonly inPlace: boolean;
+      readonly outOfPlace: boolean;
+      readonly usesDirect: boolean;
+      readonly staged?: boolean;
+    },
     /** Where the collective has no id of the caller's. */
     matched?: { readonly name: string; readonly remedy: string },
   ) {
@@ -101,7 +107,8 @@ export class Registration implements Quarantined {
 
   private renew(send: CollectiveBuffer | undefined | null, recv: CollectiveBuffer | undefined | null): void {
     this.check(send, recv);
-    this.isChecked = true;
+    // One that isn't mapped yet may be by the next run.
+    this.isChecked = !this.isAnyUnmapped();
     this.lastSend = send;
     this.lastRecv = recv;
     this.lastSendBytes = bytesOf(send);
@@ -130,13 +137,19 @@ export class Registration implements Quarantined {
     );
     this.lastSendAddress = sendAddress;
     this.lastRecvAddress = recvAddress;
-    this.lastWindows = lengths.send === 0 ? 0 : windowOfBuffer(send);
-    if (lengths.recv !== 0) this.lastWindows += windowOfBuffer(recv) * 0x10000;
+    const isStaged = this.program.staged === true;
+    this.lastWindows = lengths.send === 0 ? 0 : windowOfBuffer(send, isStaged);
+    if (lengths.recv !== 0) this.lastWindows += windowOfBuffer(recv, isStaged) * 0x10000;
+  }
+
+  private isAnyUnmapped(): boolean {
+    const windows = this.lastWindows;
+    return windows !== 0 && (windows % 0x10000 === unmappedWindow || Math.floor(windows / 0x10000) === unmappedWindow);
   }
 }
 
-function windowOfBuffer(buffer: CollectiveBuffer | undefined | null): number {
-  return buffer instanceof DeviceBuffer ? windowOf(buffer) : 0;
+function windowOfBuffer(buffer: CollectiveBuffer | undefined | null, isStaged: boolean): number {
+  return buffer instanceof DeviceBuffer ? windowOf(buffer, isStaged) : 0;
 }
 
 function bytesOf(view: CollectiveBuffer | undefined | null): number {

@@ -27,7 +27,7 @@ class Interpreter {
         live_(collective),
         c_(view),
         places_(*view.places),
-        program_(*view.program),
+        program_(context.phase == Phase::staging ? view.staged : view.program),
         run_(run),
         record_(record),
         block_(programBlock),
@@ -42,26 +42,29 @@ class Interpreter {
     if (d_.phase == Phase::meeting) {
       if (runsTogether()) return advanceTogether(budgetBytes, progressed);
       if (!start(progressed)) return Outcome::stuck;
-      d_.phase = Phase::running;
+      d_.phase = isStaged() ? Phase::staging : Phase::running;
+      program_ = d_.phase == Phase::staging ? c_.staged : c_.program;
       d_.step = 0;
       d_.tile = 0;
       progressed = true;
     }
-    if (d_.phase == Phase::running) {
-      const BlockRecord& block = program_.blocks[block_];
-      const StepRecord* steps = program_.steps.data() + block.firstStep;
-      while (!isOver(block.stepCount)) {
-        if (!runSlice(steps[d_.step], budgetBytes, block.stepCount, progressed)) return Outcome::stuck;
-        moveOn(block.stepCount);
-        progressed = true;
-        if (budgetBytes <= 0 && !isOver(block.stepCount)) return Outcome::paused;
+    if (d_.phase != Phase::draining) {
+      const uint32_t stepCount = block_ < program_->header.blockCount ? program_->blocks[block_].stepCount : 0;
+      if (stepCount != 0) {
+        const StepRecord* steps = program_->steps.data() + program_->blocks[block_].firstStep;
+        while (!isOver(stepCount)) {
+          if (!runSlice(steps[d_.step], budgetBytes, stepCount, progressed)) return Outcome::stuck;
+          moveOn(stepCount);
+          progressed = true;
+          if (budgetBytes <= 0 && !isOver(stepCount)) return Outcome::paused;
+        }
       }
       progressed = true;
-      const RunProgress run = record_.blocksDone.count(1, program_.header.blockCount, run_.partsAtEnd);
+      const RunProgress run = record_.blocksDone.count(1, c_.blockCount, run_.partsAtEnd);
       if (run == RunProgress::blocksLeft) return Outcome::blockDone;
       // Another block gave its part up, so the result is not complete, here or at the peers.
       if (run == RunProgress::aborted) return Outcome::aborted;
-      if (!program_.usesDirect() || !Rules::completeAfterAcknowledge) return Outcome::completed;
+      if (!c_.program->usesDirect() || !Rules::completeAfterAcknowledge) return Outcome::completed;
       P::finishAccess(places_);
       d_.phase = Phase::draining;
     }
@@ -71,7 +74,7 @@ class Interpreter {
   /// Tells the peers where this run's buffers are, as soon as it is this run's turn: a pointer published when the
   /// request comes in, not when its task is scheduled, cuts preemptions tenfold.
   DFCCL_HD void publishBuffers(bool& progressed) {
-    if (d_.published || block_ != 0 || !program_.usesDirect()) return;
+    if (d_.published || block_ != 0 || !c_.program->usesDirect()) return;
     if (d_.phase == Phase::starting && !isMyTurn()) return;
     d_.phase = Phase::meeting;
     Meeting<P>::publishBuffers(places_, c_.member, run_);
@@ -82,22 +85,23 @@ class Interpreter {
 
   /// Sends this member's part of the first slice of an exchange before the task's turn.
   DFCCL_HD void sendEarly() {
-    const BlockRecord& block = program_.blocks[block_];
+    const BlockRecord& block = program_->blocks[block_];
     if (block.stepCount == 0 || !isMyTurn()) return;
     uint64_t count = 0;
-    carryOut(program_.steps[block.firstStep], true, count);
+    carryOut(program_->steps[block.firstStep], true, count);
     d_.isSent = 1;
   }
 
-  /// Makes ready what every run of this block's part repeats. @pre A run has ended.
+  /// Makes ready what every run of this block's part repeats, if every run does. @pre A run has ended.
   DFCCL_HD void prepare(uint32_t task, PreparedPart& part) const {
+    if (c_.staged != nullptr) return;
     PreparePart<P>::prepare(slice(), block_, runsTogether(), task, part);
   }
 
  private:
   DFCCL_HD bool isMyTurn() const {
     if (Rules::holdUntilRegistered && !platform_.isComplete(c_)) return false;
-    return isTurnOf<P>(live_, program_.header.blockCount, run_.run);
+    return isTurnOf<P>(live_, c_.blockCount, run_.run);
   }
 
   /// Little to move, in steps that any rank could execute: whoever comes last does it for everybody, which spares the
@@ -132,34 +136,45 @@ class Interpreter {
   }
 
   DFCCL_HD bool start(bool& progressed) {
-    if (!program_.usesDirect()) return true;
+    if (!c_.program->usesDirect()) return true;
     publishBuffers(progressed);
-    if (!Rules::mailboxNamesRun || !program_.touchesPeers) return true;
+    if (!Rules::mailboxNamesRun || (!c_.program->touchesPeers && c_.staged == nullptr)) return true;
     // `step` counts the members whose buffers are known while the task is starting, so that a retry goes on there.
     d_.step = platform_.lookForMailboxes(places_, run_.run, d_.step);
     return d_.step == places_.members;
   }
 
-  DFCCL_HD bool isStepByStep() const { return (program_.header.flags & kStepByStep) != 0; }
+  /// All members read the same names, so they come to the same answer. @pre start()
+  DFCCL_HD bool isStaged() const {
+    if (c_.staged == nullptr) return false;
+    for (uint32_t m = 0; m < places_.members; ++m) {
+      const Mailbox& known = places_.knownMailboxes[m];
+      if (windows::isUnmapped(known.inputName.load(order::relaxed))) return true;
+      if (windows::isUnmapped(known.outputName.load(order::relaxed))) return true;
+    }
+    return false;
+  }
 
-  /// Whether the slices of this block are all done.
+  DFCCL_HD bool isStepByStep() const { return (program_->header.flags & kStepByStep) != 0; }
+
+  /// Whether the slices of this block are all done. @pre stepCount != 0
   DFCCL_HD bool isOver(uint32_t stepCount) const {
-    return stepCount == 0 || (isStepByStep() ? d_.step >= stepCount : d_.tile >= program_.tiles);
+    return isStepByStep() ? d_.step >= stepCount : d_.tile >= program_->tiles;
   }
 
   DFCCL_HD void moveOn(uint32_t stepCount) {
     uint32_t& inner = isStepByStep() ? d_.tile : d_.step;
     uint32_t& outer = isStepByStep() ? d_.step : d_.tile;
-    if (++inner < (isStepByStep() ? program_.tiles : stepCount)) return;
+    if (++inner < (isStepByStep() ? program_->tiles : stepCount)) return;
     inner = 0;
     ++outer;
   }
 
   DFCCL_HD bool dependenciesMet(const StepRecord& step) const {
     for (uint32_t i = 0; i < step.dependencyCount; ++i) {
-      const DependencyRecord& d = program_.dependencies[step.firstDependency + i];
-      const uint64_t loop = run_.run * program_.tiles + d_.tile;
-      const uint64_t needed = loop * program_.blocks[d.block].stepCount + d.step + 1;
+      const DependencyRecord& d = program_->dependencies[step.firstDependency + i];
+      const uint64_t loop = run_.run * program_->tiles + d_.tile;
+      const uint64_t needed = loop * program_->blocks[d.block].stepCount + d.step + 1;
       if (c_.blockProgress[d.block].load(order::acquire) < needed) return false;
     }
     return true;
@@ -168,7 +183,7 @@ class Interpreter {
   /// @return false when stuck, with nothing written.
   DFCCL_HD bool runSlice(const StepRecord& step, int64_t& budgetBytes, uint32_t stepCount, bool& progressed) {
     if (step.dependencyCount != 0 && !dependenciesMet(step)) return false;
-    if (program_.exchanges) {
+    if (program_->exchanges) {
       if (!exchange(step, budgetBytes, progressed)) return false;
     } else if (static_cast<Op>(step.op) == Op::multiReduceCopy) {
       DirectMoves<P>::multiReduceCopy(slice(), step, budgetBytes);
@@ -177,7 +192,7 @@ class Interpreter {
       if (!ConnectedStep<P>(here, step).execute(budgetBytes)) return false;
     }
     if (step.isAwaited) {
-      const uint64_t loop = run_.run * program_.tiles + d_.tile;
+      const uint64_t loop = run_.run * program_->tiles + d_.tile;
       c_.blockProgress[block_].store(loop * stepCount + d_.step + 1, order::release);
     }
     return true;
@@ -198,18 +213,18 @@ class Interpreter {
       d_.isSent = 1;
       return false;
     }
-    budgetBytes -= static_cast<int64_t>(count * program_.elementBytes()) * (2 * places_.members);
+    budgetBytes -= static_cast<int64_t>(count * program_->elementBytes()) * (2 * places_.members);
     d_.isSent = 0;
     return true;
   }
 
-  DFCCL_HD TaskSlice<P> slice() const { return {platform_, c_, places_, program_, run_, d_}; }
+  DFCCL_HD TaskSlice<P> slice() const { return {platform_, c_, places_, *program_, run_, d_}; }
 
   P& platform_;
   const CollectiveRecord& live_;
   const CollectiveRecord& c_;
   const MeetingPlaces& places_;
-  const BoundProgram& program_;
+  const BoundProgram* program_;
   const RunAddresses& run_;
   RunRecord& record_;
   const uint32_t block_;

@@ -61,10 +61,13 @@ struct CollectiveHead {
   Atomic<uint64_t, Scope::device> submittedRuns;  // taken in by the leader
 
   /// @pre Before any run.
-  DFCCL_HD void place(const BoundProgram& program) {
+  /// @param staged or null, see CollectiveRecord.
+  DFCCL_HD void place(const BoundProgram& program, const BoundProgram* staged = nullptr) {
     blockCount = program.header.blockCount;
+    if (staged != nullptr && staged->header.blockCount > blockCount) blockCount = staged->header.blockCount;
     firstBlock = 0;
-    isMovable = program.connections.empty() && program.dependencies.empty() && program.scratchBytes == 0;
+    isMovable =
+        program.connections.empty() && program.dependencies.empty() && program.scratchBytes == 0 && staged == nullptr;
     wasAlone = 0;
   }
 };
@@ -116,7 +119,10 @@ struct CollectiveRecord : CollectiveHead {
   DataType type;
   ReduceOp op;
   const BoundProgram* program;
-  Connector* connections;  // [program.connections]
+  // The program of a run in which some member has a buffer that others haven't mapped: through connectors. Null where
+  // there is none: such a run waits then. A block that one of the two programs has not has nothing to do in it.
+  const BoundProgram* staged;
+  Connector* connections;  // [connections of `staged`, else of `program`]
   uint8_t* scratch;
   CollectiveShared* shared;
   const MeetingPlaces* places;  // of `shared`, or a nearer copy
@@ -141,6 +147,7 @@ enum class Phase : uint8_t {
   starting,  // registration elsewhere or the run before is still missing
   meeting,   // it is this run's turn; with direct forms, peers' buffers are still missing
   running,
+  staging,   // running, by the staged program
   draining,  // all data moved; peers may still touch this rank's buffers
 };
 

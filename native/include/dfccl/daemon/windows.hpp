@@ -19,6 +19,12 @@ inline constexpr uint32_t kPageShift = 32;
 inline constexpr uint64_t kOffsetMask = (uint64_t{1} << kPageShift) - 1;
 /// What the table of whoever looks holds for window 0, so that it counts as known.
 inline constexpr uint64_t kUnused = 1;
+/// The window of a buffer that some other process has not mapped: a run that meets it goes through connectors. The
+/// table holds kUnused for it as well.
+inline constexpr uint16_t kUnmapped = kCount - 1;
+
+/// Whether a member has published that others can't look at its buffer.
+DFCCL_HD constexpr bool isUnmapped(uint64_t name) { return name >> kPageShift == kUnmapped; }
 
 /// Where one process sees the windows of another: [window]; 0: not yet.
 using Table = const Atomic<uint64_t>*;

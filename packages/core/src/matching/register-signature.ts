@@ -53,13 +53,13 @@ export function registerSignature(
     }),
   );
   const member = ranks.indexOf(own.number);
-  const { inPlace, outOfPlace, needsReach } = native.placements(own.number, handle);
+  const { inPlace, outOfPlace, needsReach, staged } = native.placements(own.number, handle);
   const registration = new Registration(
     own,
     handle,
     { id: Number(BigInt.asUintN(32, id.low)), collective, dataType, op, count, root, ranks, priority: 0 },
     bufferLengths(collective, count, ranks.length, member, root, { input: 0, output: 0 }),
-    { inPlace, outOfPlace, usesDirect: needsReach },
+    { inPlace, outOfPlace, usesDirect: needsReach, staged },
     {
       name: `${textOf(signature)}, on rank ${own.number}`,
       remedy: "Drop the group on every rank and make another one.",

@@ -166,6 +166,16 @@ export interface DeadlockReport {
   readonly cycle: readonly DeadlockNode[];
 }
 
+/** The window of memory that other processes haven't mapped yet. */
+export const unmappedWindow = 0xffff;
+
+export interface NativePlacements {
+  readonly inPlace: boolean;
+  readonly outOfPlace: boolean;
+  readonly needsReach: boolean;
+  readonly staged: boolean;
+}
+
 /** The addon's world, 1:1 with the C++ class (native/addon/world_object.hpp). Ranks and handles are numbers. */
 export interface NativeWorld {
   options(): NativeOptions;
@@ -201,14 +211,20 @@ export interface NativeWorld {
   hosts(): Uint32Array | null;
   /** How another rank registered it differently, where that showed only afterwards; else "". */
   whyAborted(rank: number, handle: number): string;
-  /** How the buffers of a collective's runs may lie, and whether it must be where other processes reach it. */
-  placements(rank: number, handle: number): { readonly inPlace: boolean; readonly outOfPlace: boolean; readonly needsReach: boolean };
+  /**
+   * How the buffers of a collective's runs may lie, whether it must be where other processes reach it, and whether runs go another
+   * way as long as others haven't mapped the buffers.
+   */
+  placements(rank: number, handle: number): NativePlacements;
   /** The rank's GPU, or -1. */
   deviceOf(rank: number): number;
   /** Zeroed memory on the rank's GPU. @returns its address. */
   allocateOnDevice(rank: number, bytes: number): number;
-  /** In a world of processes on GPUs: the window by which the others are told of memory, from now on. */
-  windowOf(rank: number, address: number): number;
+  /**
+   * In a world of processes on GPUs: the window by which the others are told of memory, from now on.
+   * @param isStaged - of runs that go another way until all have mapped it: then unmappedWindow is the answer.
+   */
+  windowOf(rank: number, address: number, isStaged: boolean): number;
   freeOnDevice(rank: number, address: number, bytes: number): void;
   copyIn(rank: number, address: number, from: Uint8Array): Promise<void>;
   copyOut(rank: number, to: Uint8Array, address: number): Promise<void>;
