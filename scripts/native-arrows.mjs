@@ -3,98 +3,112 @@
 // (`node scripts/native-arrows.mjs`). Tests and benchmarks may include everything.
 import { pathToFileURL } from "node:url";
 
-const include = "native/include/dfccl";
+const base = "native/src/base";
+const daemon = "native/src/daemon";
 
 /** Folder → what it is, and the folders that it may include. From the ground up. */
 export const nativeArrows = {
-  [`${include}/detail`]: { what: "atomics of each compiler", may: [] },
-  [include]: { what: "the C API's headers; atomics, data types and layouts that all else stands on", may: [`${include}/detail`] },
-  [`${include}/numeric`]: { what: "half, bfloat16 and float8", may: [include] },
-  [`${include}/queues`]: { what: "every queue variant, header only", may: [include] },
-  [`${include}/scheduling`]: { what: "order, stickiness and quit policies as the daemon runs them", may: [include] },
-  "native/src": { what: "what a failure is", may: [include] },
-  [`${include}/daemon`]: {
-    what: "the daemon, one source, templated over a platform (platform.hpp)",
-    may: [include, `${include}/queues`, `${include}/scheduling`],
+  "native/include/dfccl": { what: "the C API: what is installed", may: [] },
+  [`${base}/detail`]: { what: "atomics of each compiler", may: [] },
+  [base]: { what: "atomics, data types, layouts and failures, which all else stands on", may: ["native/include/dfccl", `${base}/detail`] },
+  "native/src/numeric": { what: "half, bfloat16 and float8", may: [base] },
+  "native/src/queues": { what: "every queue variant, header only", may: [base] },
+  "native/src/scheduling": { what: "order, stickiness and quit policies as the daemon runs them", may: [base] },
+  [`${daemon}/state`]: {
+    what: "what the daemon keeps while it is away: records, connectors, windows, contexts, feeds",
+    may: [base, "native/src/queues", "native/src/scheduling"],
   },
-  "native/src/os": { what: "how threads sleep, pause, and read the clock", may: [include] },
-  "native/src/reduce_copy": { what: "SIMD kernels that reduce and copy", may: [include, `${include}/numeric`] },
-  "native/src/trace": { what: "the moments of a run, as files", may: [`${include}/daemon`] },
-  "native/src/program": { what: "loads programs, and checks them byte by byte", may: ["native/src", `${include}/daemon`] },
+  [`${daemon}/lifecycle`]: { what: "how a run begins, meets its peers' buffers, and ends", may: [`${daemon}/state`] },
+  [`${daemon}/movers`]: {
+    what: "what moves a run's data, a slice at a time: the interpreter, exchanges, direct and prepared moves",
+    may: [base, `${daemon}/state`, `${daemon}/lifecycle`],
+  },
+  [`${daemon}/tasks`]: {
+    what: "a block's tasks: runs taken in, tried at once, queued, given their turns, alone or several in a round",
+    may: [base, `${daemon}/state`, `${daemon}/lifecycle`, `${daemon}/movers`],
+  },
+  [`${daemon}/loop`]: { what: "who steps what, and when the daemon leaves: block, leader, rank", may: [base, `${daemon}/tasks`] },
+  [daemon]: {
+    what: "what a platform must offer the daemon, one source for all of them; its rules",
+    may: [`${daemon}/state`, `${daemon}/movers`, `${daemon}/tasks`],
+  },
+  "native/src/os": { what: "how threads sleep, pause, and read the clock", may: [base] },
+  "native/src/reduce_copy": { what: "SIMD kernels that reduce and copy", may: [base, "native/src/numeric"] },
+  "native/src/trace": { what: "the moments of a run, as files", may: [`${daemon}/state`] },
+  "native/src/program": { what: "loads programs, and checks them byte by byte", may: [base, `${daemon}/state`, `${daemon}/movers`] },
   "native/src/world": {
     what: "what every world has, whatever carries it out: options, collectives, built-in programs, queues, the interface of a backend",
-    may: ["native/src", "native/src/os", "native/src/trace", "native/src/program", include, `${include}/daemon`],
+    may: ["native/include/dfccl", base, `${daemon}/state`, `${daemon}/loop`, "native/src/os", "native/src/trace", "native/src/program"],
   },
   "native/src/matching": {
     what: "runs that are matched by their signature, groups of ranks, requests",
-    may: ["native/src", "native/src/world", include],
+    may: ["native/include/dfccl", base, "native/src/world"],
   },
   "native/src/processes": {
     what: "ranks that are processes of one machine: shared memory, rendezvous, who is gone",
-    may: ["native/src", "native/src/os", "native/src/program", "native/src/world", include, `${include}/daemon`],
+    may: ["native/include/dfccl", base, `${daemon}/state`, "native/src/os", "native/src/program", "native/src/world"],
   },
-  "native/src/network": {
-    what: "ranks on several machines",
-    may: ["native/src", "native/src/world", "native/src/processes", include, `${include}/daemon`],
-  },
+  "native/src/network": { what: "ranks on several machines", may: [base, `${daemon}/state`, "native/src/world", "native/src/processes"] },
   "native/src/cpu": {
     what: "the CPU's backend: CpuWorld, CpuRank, workers, CpuPlatform",
     may: [
-      "native/src",
+      base,
+      `${daemon}/state`,
+      `${daemon}/movers`,
+      `${daemon}/loop`,
+      daemon,
       "native/src/os",
       "native/src/reduce_copy",
       "native/src/program",
       "native/src/world",
       "native/src/processes",
       "native/src/network",
-      include,
-      `${include}/daemon`,
     ],
   },
   "native/src/without_gpu": { what: "what stands in for the GPU's backend in builds without CUDA", may: ["native/src/world"] },
   "native/src/opening": {
     what: "how a world comes to be: launchers' variables, joining, which backend",
-    may: ["native/src", "native/src/world", "native/src/processes", "native/src/network", "native/src/cpu", include],
+    may: ["native/include/dfccl", base, "native/src/world", "native/src/processes", "native/src/network", "native/src/cpu"],
   },
   "native/src/c_api": {
     what: "the C API",
     may: [
-      "native/src",
-      "native/src/matching",
+      "native/include/dfccl",
+      base,
       "native/src/os",
       "native/src/trace",
       "native/src/world",
+      "native/src/matching",
       "native/src/processes",
       "native/src/network",
       "native/src/opening",
-      include,
     ],
   },
   "native/addon": {
     what: "the Node binding, one file an object",
     may: [
-      "native/src",
-      "native/src/matching",
+      "native/include/dfccl",
+      base,
+      "native/src/scheduling",
+      `${daemon}/state`,
       "native/src/os",
       "native/src/world",
+      "native/src/matching",
       "native/src/processes",
       "native/src/network",
       "native/src/opening",
-      include,
-      `${include}/scheduling`,
-      `${include}/daemon`,
     ],
   },
   "cuda/device": {
     what: "what a block of a GPU's kernel does: CudaPlatform, its workers, its polling warp",
-    may: [include, `${include}/numeric`, `${include}/queues`, `${include}/daemon`],
+    may: [base, "native/src/numeric", "native/src/queues", `${daemon}/state`, `${daemon}/tasks`, `${daemon}/loop`, daemon],
   },
   "cuda/device/reduce_copy": { what: "the workers' kernels by data type and operator", may: ["cuda/device"] },
   "cuda/host": {
     what: "the GPU's backend: GpuWorld, GpuRank, launches, memory, streams",
-    may: ["native/src", "native/src/os", "native/src/world", "native/src/processes", "cuda/device", include, `${include}/daemon`],
+    may: [base, `${daemon}/state`, "native/src/os", "native/src/world", "native/src/processes", "cuda/device"],
   },
-  "cuda/nccl": { what: "NCCL, loaded at run time, to be measured beside", may: ["native/src", "cuda/host", include] },
+  "cuda/nccl": { what: "NCCL, loaded at run time, to be measured beside", may: [base, "cuda/host"] },
 };
 
 /** The table as Markdown. */

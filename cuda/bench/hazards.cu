@@ -8,8 +8,8 @@
 //   race              nothing between the write and the read
 #include <cstdio>
 
+#include "base/atomics.hpp"
 #include "bench/harness.hpp"
-#include "dfccl/atomics.hpp"
 
 namespace dfccl::gpu::bench {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "bench/all_reduces.hpp"
-#include "dfccl/daemon/context_slots.hpp"
+#include "daemon/state/context_slots.hpp"
 
 namespace dfccl::gpu::bench {
 namespace {

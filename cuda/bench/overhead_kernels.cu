@@ -1,8 +1,8 @@
 #include <new>
 
 #include "bench/overheads.cuh"
-#include "dfccl/daemon/context_slots.hpp"
-#include "dfccl/daemon/rules.hpp"
+#include "daemon/rules.hpp"
+#include "daemon/state/context_slots.hpp"
 
 namespace dfccl::gpu::bench {
 namespace {

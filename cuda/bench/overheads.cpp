@@ -8,7 +8,7 @@
 #include "bench/overheads.cuh"
 #include "bench/timing.hpp"
 #include "bench/trace_gaps.hpp"
-#include "dfccl/queues/submission_producer.hpp"
+#include "queues/submission_producer.hpp"
 
 namespace dfccl::gpu::bench {
 namespace {

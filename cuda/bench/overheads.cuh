@@ -5,13 +5,13 @@
 
 #include <cstdint>
 
-#include "dfccl/daemon/rank_memory.hpp"
-#include "dfccl/queues/completion_cas_slots.hpp"
-#include "dfccl/queues/completion_owned_slots.hpp"
-#include "dfccl/queues/completion_packed_ring.hpp"
-#include "dfccl/queues/completion_vanilla_ring.hpp"
-#include "dfccl/queues/spmc_submission.hpp"
-#include "dfccl/queues/submission_ring.hpp"
+#include "daemon/state/rank_memory.hpp"
+#include "queues/completion_cas_slots.hpp"
+#include "queues/completion_owned_slots.hpp"
+#include "queues/completion_packed_ring.hpp"
+#include "queues/completion_vanilla_ring.hpp"
+#include "queues/spmc_submission.hpp"
+#include "queues/submission_ring.hpp"
 
 namespace dfccl::gpu::bench {
 

@@ -2,9 +2,9 @@
 // What the threads of one block share.
 #include <cstdint>
 
-#include "dfccl/daemon/leader.hpp"
-#include "dfccl/daemon/turn_round.hpp"
-#include "dfccl/program.hpp"
+#include "base/program.hpp"
+#include "daemon/loop/leader.hpp"
+#include "daemon/tasks/turn_round.hpp"
 #include "threads.cuh"
 #include "trace.cuh"
 

@@ -3,7 +3,7 @@
 // that one read tells whether the entry is there and what it says. A polling warp of each block stages what it finds in
 // shared memory, as the leader's does with the host's queue.
 #include "block_shared.cuh"
-#include "dfccl/daemon/block_feed.hpp"
+#include "daemon/state/block_feed.hpp"
 
 namespace dfccl::gpu {
 

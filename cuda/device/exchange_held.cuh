@@ -1,8 +1,8 @@
 #pragma once
 // An exchange of so few lines that a worker holds its own in registers from the first look to the reduction. All but
 // the arithmetic is the same for every type.
-#include "dfccl/numeric/element.hpp"
 #include "exchange_lines.cuh"
+#include "numeric/element.hpp"
 #include "team_vote.cuh"
 #include "typed_moves.cuh"
 #include "with_type.cuh"
@@ -21,7 +21,7 @@ namespace detail {
 __device__ inline float lowFloat(uint64_t payload) { return __uint_as_float(static_cast<uint32_t>(payload)); }
 __device__ inline float highFloat(uint64_t payload) { return __uint_as_float(static_cast<uint32_t>(payload >> 32)); }
 
-/// The commonest arithmetic; its bits are those of dfccl/numeric/element.hpp.
+/// The commonest arithmetic; its bits are those of numeric/element.hpp.
 __device__ inline uint64_t sumOfFloats(const uint64_t (&parts)[kHeldMembers], uint32_t members) {
   float low = lowFloat(parts[0]), high = highFloat(parts[0]);
 #pragma unroll

@@ -1,8 +1,8 @@
 #pragma once
 // The lines of an exchange: 16 bytes of wire, two LL words, 8 bytes of payload, which a worker writes or reads at once.
-// The words are those of dfccl/daemon/connector.hpp, and each arrives whole.
-#include "dfccl/daemon/connector.hpp"
-#include "dfccl/daemon/exchange.hpp"
+// The words are those of daemon/state/connector.hpp, and each arrives whole.
+#include "daemon/state/connector.hpp"
+#include "daemon/state/exchange.hpp"
 #include "threads.cuh"
 
 namespace dfccl::gpu {

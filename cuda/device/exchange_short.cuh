@@ -2,7 +2,7 @@
 // A prepared exchange in which no worker has more than one whole line, and the arithmetic is the commonest: a sum of
 // floats. Such a run is over in two microseconds, of which every instruction on the way takes its part, so this has
 // few: all that can be known before a run is in PreparedExchange.
-#include "dfccl/daemon/prepared_part.hpp"
+#include "daemon/state/prepared_part.hpp"
 #include "exchange_held.cuh"
 
 namespace dfccl::gpu {

@@ -1,7 +1,7 @@
 #pragma once
-// LL and LL128 slots, by all workers: the forms are those of dfccl/daemon/connector.hpp.
+// LL and LL128 slots, by all workers: the forms are those of daemon/state/connector.hpp.
 #include "block_shared.cuh"
-#include "dfccl/daemon/connector.hpp"
+#include "daemon/state/connector.hpp"
 
 namespace dfccl::gpu {
 

@@ -2,8 +2,8 @@
 // Copies in a block's shared memory of what is constant of the collectives that it executes, and what it knows there of
 // where its peers' buffers are.
 #include "block_shared.cuh"
-#include "dfccl/daemon/named_mailboxes.hpp"
-#include "dfccl/daemon/trace_point.hpp"
+#include "daemon/state/named_mailboxes.hpp"
+#include "daemon/state/trace_point.hpp"
 #include "fences.cuh"
 #include "team.cuh"
 

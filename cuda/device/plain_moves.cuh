@@ -2,8 +2,8 @@
 // The commonest moves, in so few instructions that they are soon there: whole aligned 16-byte pieces, of which a copy
 // has any type, and a reduction is a sum of up to four floats. One thread's first pass through a function waits for
 // each of its cache lines; by way of the switches over types and operators, a move of 4 KB took 3 us more. The bits
-// are those of dfccl/numeric/element.hpp, as everywhere.
-#include "dfccl/numeric/element.hpp"
+// are those of numeric/element.hpp, as everywhere.
+#include "numeric/element.hpp"
 #include "reduce_copy.cuh"
 
 namespace dfccl::gpu {

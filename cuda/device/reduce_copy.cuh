@@ -1,7 +1,7 @@
 #pragma once
-// reduceCopy by all workers of a block. Its bits are those of dfccl/numeric/element.hpp, as on the CPU.
-#include "dfccl/numeric/element.hpp"
-#include "dfccl/reduce_copy.hpp"
+// reduceCopy by all workers of a block. Its bits are those of numeric/element.hpp, as on the CPU.
+#include "base/reduce_copy.hpp"
+#include "numeric/element.hpp"
 #include "threads.cuh"
 
 namespace dfccl::gpu {

@@ -2,7 +2,7 @@
 // A ring of the last moments of every block, always on: one posted store each, which nobody waits for.
 #include <cstdint>
 
-#include "dfccl/daemon/trace_point.hpp"
+#include "daemon/state/trace_point.hpp"
 
 namespace dfccl::gpu {
 

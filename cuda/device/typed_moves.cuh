@@ -1,7 +1,7 @@
 #pragma once
 // What moves and reduces, for each type in a translation unit of its own: they are what takes nvcc its time.
-#include "dfccl/daemon/exchange.hpp"
-#include "dfccl/reduce_copy.hpp"
+#include "base/reduce_copy.hpp"
+#include "daemon/state/exchange.hpp"
 
 namespace dfccl::gpu {
 

@@ -1,5 +1,5 @@
 #pragma once
-// Whether streams of this process wait on the device: see dfccl/daemon/waiting_streams.hpp.
+// Whether streams of this process wait on the device: see daemon/state/waiting_streams.hpp.
 #include "block_shared.cuh"
 
 namespace dfccl::gpu {

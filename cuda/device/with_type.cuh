@@ -1,6 +1,6 @@
 #pragma once
-#include "dfccl/numeric/small_float.hpp"
-#include "dfccl/types.hpp"
+#include "base/types.hpp"
+#include "numeric/small_float.hpp"
 
 namespace dfccl::gpu {
 

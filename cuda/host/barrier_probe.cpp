@@ -5,7 +5,7 @@
 #include <cstring>
 #include <new>
 
-#include "dfccl/daemon/pending_runs.hpp"
+#include "daemon/state/pending_runs.hpp"
 #include "host/stream_memory.hpp"
 #include "os/tick_clock.hpp"
 

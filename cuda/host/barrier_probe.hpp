@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <mutex>
 
-#include "dfccl/array.hpp"
-#include "dfccl/atomics.hpp"
+#include "base/array.hpp"
+#include "base/atomics.hpp"
 #include "host/memory.hpp"
 
 namespace dfccl::gpu {

@@ -8,7 +8,7 @@
 #include <shared_mutex>
 #include <vector>
 
-#include "dfccl/daemon/waiting_streams.hpp"
+#include "daemon/state/waiting_streams.hpp"
 #include "host/barrier_probe.hpp"
 #include "host/memory.hpp"
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "dfccl/daemon/rank_memory.hpp"
+#include "daemon/state/rank_memory.hpp"
 #include "host/memory.hpp"
 #include "world/collective_spec.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "dfccl/daemon/windows.hpp"
+#include "daemon/state/windows.hpp"
 #include "host/ipc.hpp"
 #include "os/futex.hpp"
 

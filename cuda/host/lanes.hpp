@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "dfccl/types.hpp"
+#include "base/types.hpp"
 
 namespace dfccl::gpu {
 

@@ -7,7 +7,7 @@
 #include <functional>
 #include <mutex>
 
-#include "dfccl/daemon/rank_memory.hpp"
+#include "daemon/state/rank_memory.hpp"
 #include "host/index_table.hpp"
 
 namespace dfccl::gpu {

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "dfccl/daemon/rank_memory.hpp"
+#include "daemon/state/rank_memory.hpp"
 #include "host/device_waits.hpp"
 #include "host/memory.hpp"
 #include "world/rank_queues.hpp"

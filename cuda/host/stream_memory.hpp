@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "error.hpp"
+#include "base/error.hpp"
 
 namespace dfccl::gpu {
 

@@ -3,8 +3,8 @@
 #include <bit>
 #include <chrono>
 
-#include "dfccl/numeric/element.hpp"
 #include "host/check.hpp"
+#include "numeric/element.hpp"
 
 namespace dfccl::gpu::measure {
 

@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "error.hpp"
+#include "base/error.hpp"
 
 namespace dfccl::gpu {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "dfccl/types.hpp"
+#include "base/types.hpp"
 
 namespace dfccl::gpu {
 

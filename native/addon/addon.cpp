@@ -1,9 +1,9 @@
 #include <napi.h>
 
 #include "allocate.hpp"
+#include "base/reduce_copy.hpp"
 #include "built_in_program.hpp"
 #include "defaults.hpp"
-#include "dfccl/reduce_copy.hpp"
 #include "engine_layout.hpp"
 #include "flight_record.hpp"
 #include "gpus.hpp"

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <string>
 
-#include "error.hpp"
+#include "base/error.hpp"
 
 namespace dfccl::addon {
 

@@ -2,12 +2,12 @@
 
 #include <cstddef>
 
-#include "dfccl/daemon/rank_memory.hpp"
-#include "dfccl/program.hpp"
-#include "dfccl/scheduling/scheduler.hpp"
-#include "dfccl/sqe.hpp"
+#include "base/program.hpp"
+#include "base/sqe.hpp"
+#include "base/types.hpp"
+#include "daemon/state/rank_memory.hpp"
 #include "dfccl/status.h"
-#include "dfccl/types.hpp"
+#include "scheduling/scheduler.hpp"
 #include "world/collective_spec.hpp"
 
 namespace dfccl::addon {

@@ -4,7 +4,7 @@
 #include <new>
 #include <utility>
 
-#include "error.hpp"
+#include "base/error.hpp"
 
 namespace dfccl::addon {
 

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "arguments.hpp"
-#include "error.hpp"
+#include "base/error.hpp"
 #include "joining.hpp"
 #include "signatures.hpp"
 #include "world/defaults.hpp"

@@ -37,7 +37,7 @@ Napi::Value WorldObject::placements(Info info) {
   });
 }
 
-// counters(rank): {rank: number[8], blocks: number[][16]} in the order of dfccl/daemon/counters.hpp.
+// counters(rank): {rank: number[8], blocks: number[][16]} in the order of daemon/state/counters.hpp.
 Napi::Value WorldObject::counters(Info info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     const CounterReading reading = world(info.Env()).readCounters(rankOf(info));

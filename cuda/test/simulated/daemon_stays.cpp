@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "cpu/cpu_platform.hpp"
+#include "daemon/loop/leader.hpp"
+#include "daemon/state/named_mailboxes.hpp"
+#include "daemon/tasks/turn_round.hpp"
 #include "device/daemon_kernel.cuh"
-#include "dfccl/daemon/leader.hpp"
-#include "dfccl/daemon/named_mailboxes.hpp"
-#include "dfccl/daemon/turn_round.hpp"
 #include "simulated/current_device.hpp"
 #include "simulated/device.hpp"
 #include "simulated/modules.hpp"

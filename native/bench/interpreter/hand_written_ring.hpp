@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "dfccl/reduce_copy.hpp"
+#include "base/reduce_copy.hpp"
 
 namespace dfccl::bench {
 

@@ -7,11 +7,11 @@
 #include <string>
 
 #include "arguments.hpp"
-#include "dfccl/queues/completion_cas_slots.hpp"
-#include "dfccl/queues/completion_packed_ring.hpp"
-#include "dfccl/queues/completion_vanilla_ring.hpp"
 #include "machine_probe.hpp"
 #include "overheads/whole_loop.hpp"
+#include "queues/completion_cas_slots.hpp"
+#include "queues/completion_packed_ring.hpp"
+#include "queues/completion_vanilla_ring.hpp"
 
 namespace {
 

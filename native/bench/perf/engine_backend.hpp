@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/program.hpp"
 #include "dfccl/dfccl.h"
-#include "dfccl/program.hpp"
 #include "perf/backend.hpp"
 #include "perf/program_file.hpp"
 

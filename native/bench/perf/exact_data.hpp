@@ -16,10 +16,10 @@
 #include <cstring>
 #include <type_traits>
 
-#include "dfccl/host_device.hpp"
-#include "dfccl/numeric/element.hpp"
-#include "dfccl/numeric/small_float.hpp"
-#include "dfccl/types.hpp"
+#include "base/host_device.hpp"
+#include "base/types.hpp"
+#include "numeric/element.hpp"
+#include "numeric/small_float.hpp"
 
 namespace dfccl::bench {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "dfccl/types.hpp"
+#include "base/types.hpp"
 #include "perf/exact_data.hpp"
 
 namespace dfccl::bench {

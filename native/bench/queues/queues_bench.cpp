@@ -10,16 +10,16 @@
 #include <thread>
 #include <vector>
 
-#include "dfccl/queues/completion_cas_slots.hpp"
-#include "dfccl/queues/completion_owned_slots.hpp"
-#include "dfccl/queues/completion_packed_ring.hpp"
-#include "dfccl/queues/completion_vanilla_ring.hpp"
-#include "dfccl/queues/flip_flop.hpp"
-#include "dfccl/queues/leader_broadcast.hpp"
-#include "dfccl/queues/spmc_submission.hpp"
-#include "dfccl/queues/submission_consumer.hpp"
-#include "dfccl/queues/submission_producer.hpp"
-#include "dfccl/queues/wave.hpp"
+#include "queues/completion_cas_slots.hpp"
+#include "queues/completion_owned_slots.hpp"
+#include "queues/completion_packed_ring.hpp"
+#include "queues/completion_vanilla_ring.hpp"
+#include "queues/flip_flop.hpp"
+#include "queues/leader_broadcast.hpp"
+#include "queues/spmc_submission.hpp"
+#include "queues/submission_consumer.hpp"
+#include "queues/submission_producer.hpp"
+#include "queues/wave.hpp"
 
 using namespace dfccl;
 

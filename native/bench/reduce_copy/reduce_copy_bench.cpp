@@ -14,7 +14,7 @@
 
 #include "../../src/reduce_copy/cache_size.hpp"
 #include "../../src/reduce_copy/execute.hpp"
-#include "dfccl/reduce_copy.hpp"
+#include "base/reduce_copy.hpp"
 
 namespace {
 

@@ -5,8 +5,8 @@
 #include <memory>
 #include <mutex>
 
-#include "dfccl/atomics.hpp"
-#include "error.hpp"
+#include "base/atomics.hpp"
+#include "base/error.hpp"
 
 namespace dfccl::c_api {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "dfccl/atomics.hpp"
+#include "base/atomics.hpp"
 
 namespace dfccl::c_api {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <system_error>
 
-#include "error.hpp"
+#include "base/error.hpp"
 
 namespace dfccl::c_api {
 

@@ -2,9 +2,9 @@
 #include <cstring>
 #include <string>
 
+#include "base/program.hpp"
 #include "c_api/last_error.hpp"
 #include "c_api/rank_context.hpp"
-#include "dfccl/program.hpp"
 
 using namespace dfccl;
 using namespace dfccl::c_api;

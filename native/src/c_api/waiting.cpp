@@ -6,8 +6,8 @@
 #include <string>
 #include <thread>
 
+#include "base/error.hpp"
 #include "c_api/describing.hpp"
-#include "error.hpp"
 #include "os/pause.hpp"
 #include "os/tick_clock.hpp"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cpu/connector_pool.hpp"
-#include "dfccl/daemon/records.hpp"
+#include "daemon/state/records.hpp"
 #include "program/join_moves.hpp"
 #include "world/collective_spec.hpp"
 #include "world/group.hpp"

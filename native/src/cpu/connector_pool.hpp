@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cpu/arena.hpp"
-#include "dfccl/daemon/connector.hpp"
+#include "daemon/state/connector.hpp"
 
 namespace dfccl {
 

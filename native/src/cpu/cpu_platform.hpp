@@ -4,16 +4,16 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/reduce_copy.hpp"
 #include "cpu/cpu_rank_memory.hpp"
-#include "dfccl/daemon/connector.hpp"
-#include "dfccl/daemon/context_slots.hpp"
-#include "dfccl/daemon/interpreter.hpp"
-#include "dfccl/daemon/platform.hpp"
-#include "dfccl/daemon/prepared_moves.hpp"
-#include "dfccl/daemon/rank_memory.hpp"
-#include "dfccl/daemon/rules.hpp"
-#include "dfccl/daemon/trace_point.hpp"
-#include "dfccl/reduce_copy.hpp"
+#include "daemon/movers/interpreter.hpp"
+#include "daemon/movers/prepared_moves.hpp"
+#include "daemon/platform.hpp"
+#include "daemon/rules.hpp"
+#include "daemon/state/connector.hpp"
+#include "daemon/state/context_slots.hpp"
+#include "daemon/state/rank_memory.hpp"
+#include "daemon/state/trace_point.hpp"
 #include "os/tick_clock.hpp"
 #include "reduce_copy/result_stores.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "cpu/cpu_platform.hpp"
 #include "cpu/cpu_rank_memory.hpp"
-#include "dfccl/daemon/rank_daemon.hpp"
+#include "daemon/loop/rank_daemon.hpp"
 #include "world/rank_queues.hpp"
 
 namespace dfccl {

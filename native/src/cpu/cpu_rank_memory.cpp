@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "error.hpp"
+#include "base/error.hpp"
 
 namespace dfccl {
 namespace {

@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "dfccl/daemon/rank_memory.hpp"
+#include "daemon/state/rank_memory.hpp"
 #include "reduce_copy/result_stores.hpp"
 #include "world/zeroed_table.hpp"
 

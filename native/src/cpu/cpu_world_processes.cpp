@@ -4,8 +4,8 @@
 #include <new>
 #include <string>
 
+#include "base/error.hpp"
 #include "cpu/cpu_world.hpp"
-#include "error.hpp"
 #include "world/refusals.hpp"
 
 namespace dfccl {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/error.hpp"
 #include "cpu/cpu_world.hpp"
-#include "error.hpp"
 #include "world/builtin_programs.hpp"
 #include "world/collective_record.hpp"
 #include "world/connected_programs.hpp"

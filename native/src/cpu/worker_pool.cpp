@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <system_error>
 
+#include "base/error.hpp"
 #include "cpu/cpu_world.hpp"
-#include "error.hpp"
 #include "os/futex.hpp"
 #include "reduce_copy/result_stores.hpp"
 

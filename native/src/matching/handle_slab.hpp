@@ -6,8 +6,8 @@
 #include <mutex>
 #include <string>
 
-#include "dfccl/atomics.hpp"
-#include "error.hpp"
+#include "base/atomics.hpp"
+#include "base/error.hpp"
 
 namespace dfccl {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "error.hpp"
+#include "base/error.hpp"
 #include "world/submitting.hpp"
 
 namespace dfccl {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "dfccl/atomics.hpp"
+#include "base/atomics.hpp"
 #include "dfccl/status.h"
 #include "matching/handle_slab.hpp"
 #include "matching/staging_pool.hpp"

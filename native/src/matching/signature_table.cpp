@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "error.hpp"
+#include "base/error.hpp"
 
 namespace dfccl {
 namespace {

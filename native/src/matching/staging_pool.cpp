@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "error.hpp"
+#include "base/error.hpp"
 #include "world/backend.hpp"
 
 namespace dfccl {

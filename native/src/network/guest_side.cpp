@@ -6,7 +6,7 @@
 #include <cstring>
 #include <optional>
 
-#include "error.hpp"
+#include "base/error.hpp"
 #include "network/frame_channel.hpp"
 #include "network/host_meeting_sides.hpp"
 #include "network/message.hpp"

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "error.hpp"
+#include "base/error.hpp"
 #include "network/host_meeting_sides.hpp"
 #include "network/tcp.hpp"
 

@@ -7,7 +7,7 @@
 #include <list>
 #include <optional>
 
-#include "error.hpp"
+#include "base/error.hpp"
 #include "network/frame_channel.hpp"
 #include "network/host_meeting_sides.hpp"
 #include "network/message.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "error.hpp"
+#include "base/error.hpp"
 #include "network/message.hpp"
 #include "network/network.hpp"
 #include "processes/rendezvous.hpp"

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "dfccl/atomics.hpp"
+#include "base/atomics.hpp"
 #include "network/network.hpp"
 #include "processes/segment.hpp"
 

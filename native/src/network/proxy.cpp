@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "error.hpp"
+#include "base/error.hpp"
 #include "processes/peer_watch.hpp"
 
 namespace dfccl {

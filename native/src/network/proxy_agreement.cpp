@@ -1,7 +1,7 @@
 // A proxy's part in agreeing with other machines on the survivors: it tells what it sees here, and carries the votes.
 #include <string>
 
-#include "error.hpp"
+#include "base/error.hpp"
 #include "network/proxy.hpp"
 #include "processes/peer_watch.hpp"
 

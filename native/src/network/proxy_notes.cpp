@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "error.hpp"
+#include "base/error.hpp"
 #include "network/proxy.hpp"
 
 namespace dfccl {

@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "dfccl/daemon/bound_program.hpp"
-#include "dfccl/daemon/connector.hpp"
+#include "daemon/state/bound_program.hpp"
+#include "daemon/state/connector.hpp"
 #include "network/links.hpp"
 
 namespace dfccl {

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "error.hpp"
+#include "base/error.hpp"
 
 namespace dfccl {
 namespace {

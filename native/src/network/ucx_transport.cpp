@@ -1,6 +1,6 @@
 #include <cstring>
 
-#include "error.hpp"
+#include "base/error.hpp"
 #include "network/transport.hpp"
 
 #if !defined(DFCCL_WITH_UCX)

@@ -2,8 +2,8 @@
 
 #include <cstring>
 
+#include "base/error.hpp"
 #include "dfccl/dfccl.h"
-#include "error.hpp"
 #include "network/join_hosts.hpp"
 #include "processes/rendezvous.hpp"
 #include "world/gpu_backend.hpp"

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "error.hpp"
+#include "base/error.hpp"
 
 namespace dfccl {
 namespace {

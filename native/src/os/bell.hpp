@@ -2,7 +2,7 @@
 // Threads of the engine that sleep while there is nothing to do.
 #include <cstdint>
 
-#include "dfccl/atomics.hpp"
+#include "base/atomics.hpp"
 #include "os/futex.hpp"
 
 namespace dfccl {

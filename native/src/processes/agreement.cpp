@@ -1,6 +1,6 @@
 #include "processes/agreement.hpp"
 
-#include "error.hpp"
+#include "base/error.hpp"
 
 namespace dfccl {
 namespace {

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "dfccl/atomics.hpp"
+#include "base/atomics.hpp"
 #include "processes/segment.hpp"
 #include "processes/signal_watch.hpp"
 

@@ -9,7 +9,7 @@
 #include <cctype>
 #include <set>
 
-#include "error.hpp"
+#include "base/error.hpp"
 #include "processes/peer_watch.hpp"
 #include "processes/shared_group.hpp"
 

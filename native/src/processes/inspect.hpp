@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "dfccl/types.hpp"
+#include "base/types.hpp"
 #include "processes/segment.hpp"
 
 namespace dfccl {

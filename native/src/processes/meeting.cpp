@@ -6,7 +6,7 @@
 #include <numeric>
 #include <tuple>
 
-#include "error.hpp"
+#include "base/error.hpp"
 #include "world/world_options.hpp"
 
 namespace dfccl {

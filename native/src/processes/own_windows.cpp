@@ -4,8 +4,8 @@
 #include <new>
 #include <string>
 
-#include "dfccl/daemon/windows.hpp"
-#include "error.hpp"
+#include "base/error.hpp"
+#include "daemon/state/windows.hpp"
 #include "processes/peer_watch.hpp"
 
 namespace dfccl {

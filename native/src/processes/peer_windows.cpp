@@ -1,7 +1,7 @@
 #include "processes/peer_windows.hpp"
 
-#include "dfccl/daemon/windows.hpp"
-#include "error.hpp"
+#include "base/error.hpp"
+#include "daemon/state/windows.hpp"
 
 namespace dfccl {
 

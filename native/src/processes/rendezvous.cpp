@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <chrono>
 
-#include "error.hpp"
+#include "base/error.hpp"
 #include "processes/rendezvous_messages.hpp"
 
 namespace dfccl {

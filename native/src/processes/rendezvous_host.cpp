@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "error.hpp"
+#include "base/error.hpp"
 #include "processes/rendezvous_messages.hpp"
 
 namespace dfccl::rendezvous {

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "error.hpp"
+#include "base/error.hpp"
 
 namespace dfccl::rendezvous {
 

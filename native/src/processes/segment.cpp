@@ -15,8 +15,8 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
+#include "base/error.hpp"
 #include "dfccl/dfccl.h"
-#include "error.hpp"
 #include "os/futex.hpp"
 
 namespace dfccl {

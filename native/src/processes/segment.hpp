@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "dfccl/daemon/rank_memory.hpp"
+#include "daemon/state/rank_memory.hpp"
 #include "processes/rank_set.hpp"
 #include "processes/shared_arena.hpp"
 #include "world/presence.hpp"

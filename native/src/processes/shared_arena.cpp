@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string>
 
-#include "error.hpp"
+#include "base/error.hpp"
 
 namespace dfccl {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "dfccl/daemon/connector.hpp"
+#include "daemon/state/connector.hpp"
 #include "processes/shared_arena.hpp"
 
 namespace dfccl {

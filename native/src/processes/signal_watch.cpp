@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "dfccl/atomics.hpp"
+#include "base/atomics.hpp"
 
 namespace dfccl {
 namespace {

@@ -3,7 +3,7 @@
 // rank writes and all others read, each at its own pace.
 #include <cstdint>
 
-#include "dfccl/atomics.hpp"
+#include "base/atomics.hpp"
 
 namespace dfccl {
 

@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <system_error>
 
-#include "dfccl/atomics.hpp"
-#include "error.hpp"
+#include "base/atomics.hpp"
+#include "base/error.hpp"
 
 namespace dfccl {
 namespace {

@@ -3,8 +3,8 @@
 #include <span>
 #include <vector>
 
-#include "dfccl/daemon/bound_program.hpp"
-#include "dfccl/daemon/joint_moves.hpp"
+#include "daemon/state/bound_program.hpp"
+#include "daemon/state/joint_moves.hpp"
 
 namespace dfccl {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string>
 
-#include "dfccl/daemon/interpreter.hpp"
-#include "error.hpp"
+#include "base/error.hpp"
+#include "daemon/movers/interpreter.hpp"
 
 namespace dfccl {
 

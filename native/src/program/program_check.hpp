@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "dfccl/daemon/bound_program.hpp"
+#include "daemon/state/bound_program.hpp"
 
 namespace dfccl {
 

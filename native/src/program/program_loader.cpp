@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "dfccl/daemon/connector.hpp"
+#include "daemon/state/connector.hpp"
 #include "program/program_check.hpp"
 
 namespace dfccl {

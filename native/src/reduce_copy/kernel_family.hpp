@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "dfccl/reduce_copy.hpp"
+#include "base/reduce_copy.hpp"
 
 namespace dfccl::reduce_copy {
 

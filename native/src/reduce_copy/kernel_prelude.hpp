@@ -9,6 +9,6 @@
 #include <immintrin.h>
 #endif
 
-#include "dfccl/numeric/small_float.hpp"
 #include "kernel_family.hpp"
+#include "numeric/small_float.hpp"
 #include "scalar.hpp"

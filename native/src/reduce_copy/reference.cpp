@@ -10,8 +10,8 @@
 
 #include <cstring>
 
-#include "dfccl/numeric/element.hpp"
-#include "dfccl/reduce_copy.hpp"
+#include "base/reduce_copy.hpp"
+#include "numeric/element.hpp"
 
 namespace dfccl {
 namespace {

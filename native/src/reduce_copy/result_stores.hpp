@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/atomics.hpp"
+#include "base/reduce_copy.hpp"
 #include "cache_size.hpp"
-#include "dfccl/atomics.hpp"
-#include "dfccl/reduce_copy.hpp"
 
 namespace dfccl {
 

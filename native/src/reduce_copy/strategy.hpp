@@ -2,7 +2,7 @@
 // How the result reaches its destinations.
 #include <cstddef>
 
-#include "dfccl/reduce_copy.hpp"
+#include "base/reduce_copy.hpp"
 
 namespace dfccl::reduce_copy {
 

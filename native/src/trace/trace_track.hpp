@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "dfccl/daemon/counters.hpp"
-#include "dfccl/daemon/trace_point.hpp"
+#include "daemon/state/counters.hpp"
+#include "daemon/state/trace_point.hpp"
 
 namespace dfccl {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "dfccl/daemon/counters.hpp"
+#include "daemon/state/counters.hpp"
 #include "trace/trace_track.hpp"
 #include "world/collective_spec.hpp"
 #include "world/known_memory.hpp"

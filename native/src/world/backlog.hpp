@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-#include "dfccl/sqe.hpp"
+#include "base/sqe.hpp"
 #include "dfccl/status.h"
 #include "world/zeroed_table.hpp"
 

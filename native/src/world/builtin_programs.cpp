@@ -1,6 +1,6 @@
 #include "world/builtin_programs.hpp"
 
-#include "dfccl/program.hpp"
+#include "base/program.hpp"
 #include "world/direct_encoding.hpp"
 #include "world/program_encoding.hpp"
 

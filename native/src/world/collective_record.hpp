@@ -1,5 +1,5 @@
 #pragma once
-#include "dfccl/daemon/records.hpp"
+#include "daemon/state/records.hpp"
 #include "world/collective_spec.hpp"
 
 namespace dfccl {

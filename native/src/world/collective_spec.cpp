@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <limits>
 
-#include "error.hpp"
+#include "base/error.hpp"
 
 namespace dfccl {
 

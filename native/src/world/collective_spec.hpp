@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "dfccl/types.hpp"
+#include "base/types.hpp"
 #include "world/collective_id.hpp"
 
 namespace dfccl {

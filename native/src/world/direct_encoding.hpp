@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "dfccl/program.hpp"
+#include "base/program.hpp"
 #include "world/collective_spec.hpp"
 
 namespace dfccl::direct {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "dfccl/daemon/records.hpp"
+#include "daemon/state/records.hpp"
 #include "world/collective_spec.hpp"
 
 namespace dfccl {

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "dfccl/atomics.hpp"
+#include "base/atomics.hpp"
 #include "world/run_check.hpp"
 
 namespace dfccl {

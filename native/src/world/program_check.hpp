@@ -1,6 +1,6 @@
 #pragma once
-#include "dfccl/daemon/bound_program.hpp"
-#include "dfccl/program.hpp"
+#include "base/program.hpp"
+#include "daemon/state/bound_program.hpp"
 #include "world/collective_spec.hpp"
 
 namespace dfccl {

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "dfccl/program.hpp"
+#include "base/program.hpp"
 
 namespace dfccl {
 

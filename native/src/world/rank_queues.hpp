@@ -11,8 +11,8 @@
 #include <functional>
 #include <optional>
 
-#include "dfccl/daemon/rank_memory.hpp"
-#include "dfccl/daemon/try_lock.hpp"
+#include "daemon/loop/try_lock.hpp"
+#include "daemon/state/rank_memory.hpp"
 #include "dfccl/status.h"
 #include "os/pause.hpp"
 #include "world/backlog.hpp"

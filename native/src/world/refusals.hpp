@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "error.hpp"
+#include "base/error.hpp"
 #include "world/collective_id.hpp"
 
 namespace dfccl {

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <tuple>
 
-#include "error.hpp"
+#include "base/error.hpp"
 
 namespace dfccl {
 namespace {

@@ -2,7 +2,7 @@
 // Where the buffers of a run may lie. Whoever takes addresses from a user asks here before it submits them.
 #include <cstdint>
 
-#include "dfccl/program.hpp"
+#include "base/program.hpp"
 #include "world/collective_spec.hpp"
 
 namespace dfccl {

@@ -3,7 +3,7 @@
 // run, so both numbers can move between two looks.
 #include <cstdint>
 
-#include "dfccl/atomics.hpp"
+#include "base/atomics.hpp"
 
 namespace dfccl {
 

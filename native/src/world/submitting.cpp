@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "error.hpp"
+#include "base/error.hpp"
 
 namespace dfccl {
 

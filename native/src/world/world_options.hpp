@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "dfccl/daemon/rank_memory.hpp"
+#include "daemon/state/rank_memory.hpp"
 #include "program/program_loader.hpp"
 
 namespace dfccl {

@@ -3,7 +3,7 @@
 #include <set>
 #include <vector>
 
-#include "dfccl/daemon/block_placement.hpp"
+#include "daemon/state/block_placement.hpp"
 
 using namespace dfccl;
 

@@ -1,5 +1,5 @@
 // Registration: what ranks agree on, when a run may begin, and programs of any size on daemons of any size.
-#include "error.hpp"
+#include "base/error.hpp"
 #include "support/plans.hpp"
 #include "support/seeds.hpp"
 

@@ -2,11 +2,11 @@
 //
 // The verifier lets a sequentially consistent load see every store that was executed before it. That is stronger than
 // the standard, so it can't tell S1, L2 or L3 weakened alone from the whole; store_buffer_test.cpp shows S1 by itself.
-#include "dfccl/daemon/residency.hpp"
-#include "dfccl/daemon/try_lock.hpp"
-#include "dfccl/queues/submission_consumer.hpp"
-#include "dfccl/queues/submission_producer.hpp"
+#include "daemon/loop/try_lock.hpp"
+#include "daemon/state/residency.hpp"
 #include "queues/relacy_report.hpp"
+#include "queues/submission_consumer.hpp"
+#include "queues/submission_producer.hpp"
 
 namespace dfccl::test {
 

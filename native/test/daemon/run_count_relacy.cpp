@@ -1,6 +1,6 @@
 // The count of a run's blocks under relaxed memory orders: three blocks, each of which writes a part of the result, and
 // a host that reads all of it once the completion is there.
-#include "dfccl/daemon/run_count.hpp"
+#include "daemon/state/run_count.hpp"
 #include "queues/relacy_report.hpp"
 
 namespace dfccl::test {

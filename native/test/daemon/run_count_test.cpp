@@ -1,5 +1,5 @@
 // A run's count goes on for as long as its slot is used, so that its sums come again.
-#include "dfccl/daemon/run_count.hpp"
+#include "daemon/state/run_count.hpp"
 
 #include <doctest/doctest.h>
 

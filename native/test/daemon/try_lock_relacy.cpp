@@ -1,5 +1,5 @@
 // The lock of a block under relaxed memory orders: three threads step one block.
-#include "dfccl/daemon/try_lock.hpp"
+#include "daemon/loop/try_lock.hpp"
 #include "queues/relacy_report.hpp"
 
 namespace dfccl::test {

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <random>
 
-#include "error.hpp"
+#include "base/error.hpp"
 #include "network/frame_channel.hpp"
 #include "network/message.hpp"
 #include "network/support/meeting_points.hpp"

@@ -5,8 +5,8 @@
 #include <functional>
 #include <random>
 
+#include "base/error.hpp"
 #include "daemon/support/programs.hpp"
-#include "error.hpp"
 #include "network/support/meeting_points.hpp"
 #include "processes/support/disorder.hpp"
 #include "processes/support/joined_rank.hpp"

@@ -5,7 +5,7 @@
 #include <random>
 
 #include "../bench/allreduce/tensors.hpp"
-#include "error.hpp"
+#include "base/error.hpp"
 #include "network/support/connect_all.hpp"
 #include "network/support/machine_ranks.hpp"
 #include "network/support/namespaces.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "error.hpp"
+#include "base/error.hpp"
 #include "network/support/connect_all.hpp"
 #include "network/support/meeting_points.hpp"
 #include "processes/support/agree_from_c.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <random>
 
-#include "error.hpp"
+#include "base/error.hpp"
 #include "processes/support/agree_from_c.hpp"
 #include "processes/support/joined_rank.hpp"
 #include "processes/support/processes.hpp"

@@ -10,7 +10,7 @@
 #include <map>
 #include <string>
 
-#include "error.hpp"
+#include "base/error.hpp"
 
 using namespace dfccl;
 

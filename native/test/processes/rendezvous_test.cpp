@@ -11,7 +11,7 @@
 #include <random>
 #include <thread>
 
-#include "error.hpp"
+#include "base/error.hpp"
 #include "os/futex.hpp"
 #include "processes/descriptor.hpp"
 #include "processes/support/contains.hpp"

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "dfccl/atomics.hpp"
+#include "base/atomics.hpp"
 
 using namespace dfccl;
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "dfccl/daemon/windows.hpp"
-#include "error.hpp"
+#include "base/error.hpp"
+#include "daemon/state/windows.hpp"
 #include "processes/own_windows.hpp"
 #include "processes/peer_windows.hpp"
 #include "processes/rendezvous.hpp"

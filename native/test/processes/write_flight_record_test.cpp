@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "error.hpp"
+#include "base/error.hpp"
 #include "processes/support/leaks.hpp"
 #include "processes/support/temporary_folder.hpp"
 

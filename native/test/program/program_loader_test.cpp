@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "../daemon/support/programs.hpp"
-#include "dfccl/daemon/task_slice.hpp"
-#include "error.hpp"
+#include "base/error.hpp"
+#include "daemon/movers/task_slice.hpp"
 #include "world/builtin_programs.hpp"
 #include "world/large_programs.hpp"
 

@@ -1,9 +1,9 @@
 // The rings and the CAS slots under relaxed memory orders: two producers, one poller, two entries, so that each entry
 // is used twice. A completion stands for results, which are plain data here.
-#include "dfccl/queues/completion_cas_slots.hpp"
-#include "dfccl/queues/completion_packed_ring.hpp"
-#include "dfccl/queues/completion_vanilla_ring.hpp"
-#include "dfccl/sqe.hpp"
+#include "base/sqe.hpp"
+#include "queues/completion_cas_slots.hpp"
+#include "queues/completion_packed_ring.hpp"
+#include "queues/completion_vanilla_ring.hpp"
 #include "relacy_report.hpp"
 
 namespace dfccl::test {

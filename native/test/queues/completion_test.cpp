@@ -3,11 +3,11 @@
 #include <set>
 #include <vector>
 
-#include "dfccl/queues/completion_cas_slots.hpp"
-#include "dfccl/queues/completion_owned_slots.hpp"
-#include "dfccl/queues/completion_packed_ring.hpp"
-#include "dfccl/queues/completion_vanilla_ring.hpp"
-#include "dfccl/sqe.hpp"
+#include "base/sqe.hpp"
+#include "queues/completion_cas_slots.hpp"
+#include "queues/completion_owned_slots.hpp"
+#include "queues/completion_packed_ring.hpp"
+#include "queues/completion_vanilla_ring.hpp"
 #include "shared_memory.hpp"
 
 using namespace dfccl;

@@ -1,7 +1,7 @@
 // Flip-flop, block pool and wave under relaxed memory orders.
-#include "dfccl/queues/block_pool.hpp"
-#include "dfccl/queues/flip_flop.hpp"
-#include "dfccl/queues/wave.hpp"
+#include "queues/block_pool.hpp"
+#include "queues/flip_flop.hpp"
+#include "queues/wave.hpp"
 #include "relacy_report.hpp"
 
 namespace dfccl::test {

@@ -1,9 +1,9 @@
 #include <doctest/doctest.h>
 
-#include "dfccl/queues/block_pool.hpp"
-#include "dfccl/queues/trainer_ring.hpp"
-#include "dfccl/queues/wave.hpp"
-#include "dfccl/queues/worker_buffer.hpp"
+#include "queues/block_pool.hpp"
+#include "queues/trainer_ring.hpp"
+#include "queues/wave.hpp"
+#include "queues/worker_buffer.hpp"
 
 using namespace dfccl;
 

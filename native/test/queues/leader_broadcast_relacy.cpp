@@ -1,5 +1,5 @@
 // The leader broadcast under relaxed memory orders: one leader, two blocks, capacity 2, so that slots are refilled.
-#include "dfccl/queues/leader_broadcast.hpp"
+#include "queues/leader_broadcast.hpp"
 #include "relacy_report.hpp"
 
 namespace dfccl::test {

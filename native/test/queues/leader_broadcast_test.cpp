@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "dfccl/queues/leader_broadcast.hpp"
+#include "queues/leader_broadcast.hpp"
 #include "shared_memory.hpp"
 
 using namespace dfccl;

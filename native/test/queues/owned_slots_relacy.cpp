@@ -1,7 +1,7 @@
 // Owned completion slots under relaxed memory orders: one submitter, two daemon blocks, one poller, two slots for four
 // runs. The submitter keeps plain data beside each slot (what the run was), as the binding does with its callbacks.
-#include "dfccl/queues/completion_owned_slots.hpp"
-#include "dfccl/sqe.hpp"
+#include "base/sqe.hpp"
+#include "queues/completion_owned_slots.hpp"
 #include "relacy_report.hpp"
 
 namespace dfccl::test {

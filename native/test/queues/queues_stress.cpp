@@ -8,17 +8,17 @@
 #include <thread>
 #include <vector>
 
-#include "dfccl/queues/block_pool.hpp"
-#include "dfccl/queues/completion_cas_slots.hpp"
-#include "dfccl/queues/completion_owned_slots.hpp"
-#include "dfccl/queues/completion_packed_ring.hpp"
-#include "dfccl/queues/completion_vanilla_ring.hpp"
-#include "dfccl/queues/leader_broadcast.hpp"
-#include "dfccl/queues/spmc_submission.hpp"
-#include "dfccl/queues/submission_consumer.hpp"
-#include "dfccl/queues/submission_producer.hpp"
-#include "dfccl/queues/wave.hpp"
-#include "dfccl/queues/worker_buffer.hpp"
+#include "queues/block_pool.hpp"
+#include "queues/completion_cas_slots.hpp"
+#include "queues/completion_owned_slots.hpp"
+#include "queues/completion_packed_ring.hpp"
+#include "queues/completion_vanilla_ring.hpp"
+#include "queues/leader_broadcast.hpp"
+#include "queues/spmc_submission.hpp"
+#include "queues/submission_consumer.hpp"
+#include "queues/submission_producer.hpp"
+#include "queues/wave.hpp"
+#include "queues/worker_buffer.hpp"
 #include "shared_memory.hpp"
 
 using namespace dfccl;

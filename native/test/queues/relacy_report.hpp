@@ -9,7 +9,7 @@
 #include <streambuf>
 #include <string>
 
-#include "dfccl/atomics.hpp"
+#include "base/atomics.hpp"
 
 namespace dfccl::test {
 

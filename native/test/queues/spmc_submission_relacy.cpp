@@ -1,5 +1,5 @@
 // The SPMC submission ring under relaxed memory orders: one producer, two blocks, capacity 2.
-#include "dfccl/queues/spmc_submission.hpp"
+#include "queues/spmc_submission.hpp"
 #include "relacy_report.hpp"
 
 namespace dfccl::test {

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "dfccl/queues/spmc_submission.hpp"
+#include "queues/spmc_submission.hpp"
 #include "shared_memory.hpp"
 
 using namespace dfccl;

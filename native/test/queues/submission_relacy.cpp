@@ -1,7 +1,7 @@
 // The submission ring under relaxed memory orders: two producers, one leader, capacity 2, so that every slot is
 // refilled. Beside each slot lies plain data that belongs to whoever holds the slot: what a caller may rely on.
-#include "dfccl/queues/submission_consumer.hpp"
-#include "dfccl/queues/submission_producer.hpp"
+#include "queues/submission_consumer.hpp"
+#include "queues/submission_producer.hpp"
 #include "relacy_report.hpp"
 
 namespace dfccl::test {

@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
-#include "dfccl/queues/submission_consumer.hpp"
-#include "dfccl/queues/submission_producer.hpp"
+#include "queues/submission_consumer.hpp"
+#include "queues/submission_producer.hpp"
 #include "shared_memory.hpp"
 
 using namespace dfccl;

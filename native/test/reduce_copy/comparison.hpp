@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "../../src/reduce_copy/execute.hpp"
-#include "dfccl/numeric/small_float.hpp"
+#include "numeric/small_float.hpp"
 
 namespace dfccl::test {
 

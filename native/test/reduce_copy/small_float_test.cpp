@@ -1,5 +1,5 @@
 // float16, bfloat16 and float8 against a slow conversion of their own: every value, and every boundary between two.
-#include "dfccl/numeric/small_float.hpp"
+#include "numeric/small_float.hpp"
 
 #include <doctest/doctest.h>
 

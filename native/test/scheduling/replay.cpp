@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "dfccl/scheduling/scheduler.hpp"
+#include "scheduling/scheduler.hpp"
 
 using namespace dfccl::scheduling;
 

@@ -7,7 +7,7 @@
 #include <random>
 #include <type_traits>
 
-#include "dfccl/scheduling/scheduler.hpp"
+#include "scheduling/scheduler.hpp"
 
 using namespace dfccl::scheduling;
 

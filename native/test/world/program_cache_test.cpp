@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/error.hpp"
 #include "daemon/support/programs.hpp"
-#include "error.hpp"
 
 using namespace dfccl;
 using namespace dfccl::test;

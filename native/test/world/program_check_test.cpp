@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "../daemon/support/programs.hpp"
-#include "error.hpp"
+#include "base/error.hpp"
 #include "program/program_loader.hpp"
 
 using namespace dfccl;

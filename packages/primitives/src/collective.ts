@@ -2,7 +2,7 @@ import { checkNumber } from "./check-number.js";
 import { InvalidArgumentError } from "./errors.js";
 import { lookUp } from "./look-up.js";
 
-/** Collectives, in the order of their codes (`Collective` in native/include/dfccl/types.hpp). */
+/** Collectives, in the order of their codes (`Collective` in native/src/base/types.hpp). */
 export const collectives = [
   "all-reduce",
   "all-gather",

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "./errors.js";
 
-/** Element types, in the order of their codes (`DataType` in native/include/dfccl/types.hpp). */
+/** Element types, in the order of their codes (`DataType` in native/src/base/types.hpp). */
 export const dataTypes = [
   "int8",
   "uint8",

@@ -5,7 +5,7 @@ import type { Program, Step } from "./program.js";
  * Whether a program is an exchange: of protocol LL and without connections, every step reduces one chunk of every rank's
  * input, in the order of the ranks, into the same chunk of its own rank's output alone. The engine then lets nobody read
  * another's buffers: each rank sends its chunk to all others before it writes its own result, and reduces what it was sent.
- * So an exchange may run in place. native/include/dfccl/program.hpp says the same.
+ * So an exchange may run in place. native/src/base/program.hpp says the same.
  */
 export function isExchange(program: Program): boolean {
   checkProgram(program);

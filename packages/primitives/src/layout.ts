@@ -1,5 +1,5 @@
 /**
- * Byte layout of the records of a binary program, field by field, as native/include/dfccl/program.hpp declares them.
+ * Byte layout of the records of a binary program, field by field, as native/src/base/program.hpp declares them.
  * Little endian. The encoder and decoder work from these tables, and a test compares them with C++'s offsetof.
  */
 export interface Field {

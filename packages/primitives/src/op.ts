@@ -1,7 +1,7 @@
 import { lookUp } from "./look-up.js";
 
 /**
- * The primitive instructions, in the order of their codes (`Op` in native/include/dfccl/program.hpp).
+ * The primitive instructions, in the order of their codes (`Op` in native/src/base/program.hpp).
  * `connection` is the step's send or receive connection, `(+)` the collective's reduction operator.
  */
 export const ops = [

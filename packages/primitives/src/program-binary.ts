@@ -22,7 +22,7 @@ export function programDigest(program: Program): bigint {
 }
 
 /**
- * One rank's binary program, as native/include/dfccl/program.hpp lays it out. The same program gives the same bytes.
+ * One rank's binary program, as native/src/base/program.hpp lays it out. The same program gives the same bytes.
  * @param program - one that `verifyProgram` accepts; the fields of others may not fit into their records.
  * @param rank - index into the collective's rank list.
  * @param digest - {@link programDigest} of the program; pass it when encoding several ranks.

@@ -2,7 +2,7 @@ import { checkNumber } from "./check-number.js";
 import { InvalidArgumentError } from "./errors.js";
 import { lookUp } from "./look-up.js";
 
-/** Protocols, in the order of their codes (`Protocol` in native/include/dfccl/types.hpp). */
+/** Protocols, in the order of their codes (`Protocol` in native/src/base/types.hpp). */
 export const protocols = ["simple", "ll", "ll128"] as const;
 
 export type Protocol = (typeof protocols)[number];

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from "./errors.js";
 
 /**
- * Reduction operators, in the order of their codes (`ReduceOp` in native/include/dfccl/types.hpp).
+ * Reduction operators, in the order of their codes (`ReduceOp` in native/src/base/types.hpp).
  *
  * - `avg` adds, and divides by the number of ranks once, at the steps marked `finish`.
  * - `scaled-sum` multiplies each rank's input by that rank's own scalar before adding (NCCL's PreMulSum): whoever reads a

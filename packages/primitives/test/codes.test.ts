@@ -37,7 +37,7 @@ import {
 } from "../src/index.js";
 
 const header = (name: string): string =>
-  readFileSync(new URL(`../../../native/include/dfccl/${name}`, import.meta.url), "utf8").replaceAll(/\/\/.*$/gm, "");
+  readFileSync(new URL(`../../../native/src/base/${name}`, import.meta.url), "utf8").replaceAll(/\/\/.*$/gm, "");
 
 /** Enumerators of a C++ enum, in order. */
 function enumerators(source: string, name: string): string[] {

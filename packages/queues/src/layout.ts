@@ -1,5 +1,5 @@
 import { checkInteger } from "./errors.js";
-// Where everything lies in shared memory: byte offsets, equal to the C++ structs in native/include/dfccl/queues (a test
+// Where everything lies in shared memory: byte offsets, equal to the C++ structs in native/src/queues (a test
 // compiles a dump of those and compares). Little endian. The one place in TypeScript that knows numbers of bytes.
 
 export const submissionRingLayout = {

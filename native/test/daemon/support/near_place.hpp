@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "dfccl/daemon/records.hpp"
+#include "daemon/state/records.hpp"
 
 namespace dfccl::test {
 

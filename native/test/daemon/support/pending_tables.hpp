@@ -1,7 +1,7 @@
 #pragma once
 #include <vector>
 
-#include "dfccl/daemon/rank_memory.hpp"
+#include "daemon/state/rank_memory.hpp"
 
 namespace dfccl::test {
 

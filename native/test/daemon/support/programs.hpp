@@ -5,8 +5,8 @@
 #include <functional>
 #include <vector>
 
-#include "dfccl/program.hpp"
-#include "dfccl/types.hpp"
+#include "base/program.hpp"
+#include "base/types.hpp"
 
 namespace dfccl::test {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "cpu/cpu_platform.hpp"
-#include "dfccl/daemon/named_mailboxes.hpp"
-#include "dfccl/daemon/turn_round.hpp"
+#include "daemon/state/named_mailboxes.hpp"
+#include "daemon/tasks/turn_round.hpp"
 #include "near_place.hpp"
 #include "user_memory.hpp"
 

@@ -11,7 +11,7 @@
 
 #include "cpu/collective_group.hpp"
 #include "cpu/cpu_rank_memory.hpp"
-#include "dfccl/daemon/rank_daemon.hpp"
+#include "daemon/loop/rank_daemon.hpp"
 #include "pending_tables.hpp"
 #include "program/program_loader.hpp"
 #include "test_platform.hpp"

@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <vector>
 
-#include "dfccl/daemon/leader.hpp"
-#include "dfccl/daemon/platform.hpp"
-#include "dfccl/reduce_copy.hpp"
+#include "base/reduce_copy.hpp"
+#include "daemon/loop/leader.hpp"
+#include "daemon/platform.hpp"
 #include "test_platform.hpp"  // Surroundings: the clock that the explorer sets
 
 namespace dfccl::test {

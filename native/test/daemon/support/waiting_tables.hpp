@@ -1,5 +1,5 @@
 #pragma once
-#include "dfccl/daemon/rank_memory.hpp"
+#include "daemon/state/rank_memory.hpp"
 
 namespace dfccl::test {
 

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <string>
 
-#include "error.hpp"
+#include "base/error.hpp"
 #include "network/host_meeting.hpp"
 #include "network/transport.hpp"
 #include "processes/descriptor.hpp"

@@ -2,7 +2,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "dfccl/atomics.hpp"
+#include "base/atomics.hpp"
 #include "os/futex.hpp"
 
 namespace dfccl::test {

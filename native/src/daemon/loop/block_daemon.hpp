@@ -1,0 +1,313 @@
+#pragma once
+// The daemon of one block, the same source on every platform: `while (!exited) step()`, and every step is bounded. It
+// takes runs in, gives its tasks their turns, executes programs slice by slice, preempts what is stuck (DFCCL
+// section 4).
+#include <cstdint>
+
+#include "daemon/tasks/block_runs.hpp"
+#include "daemon/tasks/turn_round.hpp"
+
+namespace dfccl {
+
+template <class P>
+class BlockDaemon : public BlockRuns<P> {
+  using Runs = BlockRuns<P>;
+  using Runs::dropCollective, Runs::forgetPlace;
+  using Runs::endAttempt, Runs::finish, Runs::firstPartOf, Runs::hasRunBefore, Runs::takeRun;
+  using Runs::ends_, Runs::grid_, Runs::hasReady_, Runs::index_, Runs::isInside_, Runs::slots_, Runs::tasks_,
+      Runs::view_;
+
+ public:
+  using Rules = typename P::Rules;
+  using Runs::hasPart;
+
+  DFCCL_HD BlockDaemon(RankMemory& memory, uint32_t index)
+      : Runs(memory, index),
+        feed_(memory, index),
+        progress_(BlockFacts::of(memory.blocks[index].facts.load(order::relaxed)).progress) {}
+
+  DFCCL_HD bool isInside() const { return isInside_; }
+
+  /// Restores what the last stay saved. The launcher calls it for every block before the daemon counts as resident.
+  DFCCL_HD void enter() {
+    tasks_.restore();
+    if (!Rules::quitAsAWhole && index_ != 0) skipFeed();
+    isInside_ = true;
+    reportFacts(false);
+  }
+
+  /// One bounded piece of work. @return whether anything was taken in or committed.
+  DFCCL_HD bool step(P& platform) {
+    if (!isInside_) return false;
+    // The leader hands everything over to its own block itself.
+    if (index_ == 0) return visit(platform);
+    bool progressed = takeIn(platform);
+    // Before a visit that may take long: the leader must not think meanwhile that there is nothing to do.
+    if (isInside_ && progressed && !tasks_.isEmpty()) reportFacts(true);
+    if (isInside_) progressed |= visit(platform);
+    if (isInside_) reportFacts(progressed);
+    return progressed;
+  }
+
+  /// Takes what the leader tells all blocks. @return whether this block has anything to do with it.
+  DFCCL_HD DFCCL_HOT bool accept(P& platform, const FeedEntry& entry) {
+    Attempt attempt;
+    if (entry.kind == FeedEntry::run) {
+      if (!hasPart(entry)) return false;
+      beginAttempt(platform, entry, attempt);
+    }
+    return accept(platform, entry, attempt);
+  }
+
+  /// @param attempt what beginAttempt made of it.
+  DFCCL_HD DFCCL_HOT bool accept(P& platform, const FeedEntry& entry, Attempt& attempt) {
+    if (P::kTriesAtOnce && attempt.isUnderWay) {
+      if (index_ != 0) reportBusy();
+      ContextSlot& slot = slots_.at(entry.collective);
+      Attempts<P>::end(platform, slot, slots_.preparedAt(entry.collective), entry, view_.rank().runs[entry.value],
+                       view_.counters(), attempt);
+      if (attempt.isOver) {
+        if (attempt.isFinal) endAttempt(*slot.collective, entry, attempt.isAborted);
+        return true;
+      }
+    }
+    if (index_ != 0 && !hasRunBefore(entry)) P::acquireEntry();
+    return queue(platform, entry, attempt);
+  }
+
+  /// @pre This block has a part in the run.
+  DFCCL_HD DFCCL_HOT void beginAttempt(P& platform, const FeedEntry& run, Attempt& attempt) {
+    if (!P::kTriesAtOnce || !tasks_.isEmpty()) return;
+    PreparedPart& part = slots_.preparedAt(run.collective);
+    const uint32_t programBlock = firstPartOf(run);
+    const bool isPrepared = part.isOf(run.firstTask + programBlock) && run.blockCount <= grid_;
+    // Of several that have come together, a round does more than an attempt at each. But an exchange that is tried at
+    // once is over, or has sent what its peers wait for, before the next is looked at.
+    const bool mayBeAlone = part.isExchange();
+    if (P::kRoundTurns != 0 && !mayBeAlone && index_ != 0 && feed_.hasMore()) return;
+    if (!isPrepared || tasks_.isInOrder() || P::isAborted(view_.rank(), index_, run.collective)) return;
+    // What is prepared stays when another's context takes the place, and when a stay ends.
+    ContextSlot& slot = slots_.claim(view_.rank(), view_.counters(),
+                                     {run.firstTask + programBlock, run.collective, programBlock, run.blockCount});
+    Attempts<P>::begin(platform, slot, part, run, programBlock, attempt);
+  }
+
+  /// Without an attempt, or after one that was not the end.
+  DFCCL_HD DFCCL_COLD bool queue(P& platform, const FeedEntry& entry, const Attempt& attempt) {
+    switch (entry.kind) {
+      case FeedEntry::run:
+        takeRun(platform, entry, attempt);
+        return true;
+      case FeedEntry::abort:
+        dropCollective(entry.value);
+        return true;
+      case FeedEntry::forget:
+        forgetPlace(entry);
+        return true;
+      case FeedEntry::drain:
+        tasks_.template note<scheduling::EventKind::drain>();
+        return false;
+      case FeedEntry::quit:
+        persist(platform);
+        return false;
+    }
+    return false;
+  }
+
+  /// Leader facts for its decision to leave; see LeaderDaemon.
+  DFCCL_HD void noteFetchedNothing() { tasks_.template note<scheduling::EventKind::fetchedNothing>(); }
+  DFCCL_HD bool shouldFetch() const { return tasks_.shouldFetch(); }
+  DFCCL_HD bool isAllStuck() const { return tasks_.isAllStuck(); }
+  DFCCL_HD bool isTriedAll() const { return tasks_.isTriedAll(); }
+  DFCCL_HD uint32_t queueLength() const { return tasks_.length(); }
+  /// Something has come in since the last visit that needs nobody else to go on.
+  DFCCL_HD bool hasReady() const { return hasReady_; }
+  /// The task at a position of the queue, for diagnosis; the caller holds the block.
+  DFCCL_HD uint32_t taskAt(uint32_t position) const { return tasks_.at(position).task; }
+
+  /// The index is given to another collective. @pre Nobody steps.
+  void forgetPrepared(uint32_t collective) {
+    if constexpr (P::kTriesAtOnce) slots_.preparedAt(collective).task = PreparedPart::kNoTask;
+  }
+
+  /// Control only: a block that leaves on its own.
+  DFCCL_HD void leaveAlone(P& platform) { persist(platform); }
+
+ private:
+  /// Relaxed: the leader may see them late, which at worst ends a stay that a submission begins again.
+  DFCCL_HD void reportFacts(bool progressed) {
+    if (progressed) ++progress_;
+    const BlockFacts facts{progress_, tasks_.length(), isAllStuck(), isTriedAll()};
+    view_.rank().blocks[index_].facts.store(facts.packed(), order::relaxed);
+  }
+
+  /// What is under way is in no queue yet.
+  DFCCL_HD void reportBusy() {
+    view_.rank().blocks[index_].facts.store(BlockFacts{progress_, tasks_.length() + 1, false, true}.packed(),
+                                            order::relaxed);
+  }
+
+  DFCCL_HD bool takeIn(P& platform) {
+    bool any = false;
+    FeedEntry entry;
+    const bool isForRound = gathers();
+    if (P::kTriesAtOnce && !tasks_.isDraining() && !isForRound && !shouldFetch()) return false;
+    const uint32_t batch = view_.rank().policy.order.fetchBatch;
+    // More are taken in beside the round.
+    constexpr uint32_t kBeforeRound = 8;
+    const uint32_t most = isForRound && batch > kBeforeRound ? kBeforeRound : batch;
+    for (uint32_t taken = 0; taken < most && isInside_ && feed_.take(entry); ++taken) any |= accept(platform, entry);
+    return any;
+  }
+
+  /// Polls tasks until one of them has used the step's budget up, sticks below its threshold, or all are stuck.
+  DFCCL_HD DFCCL_COLD bool visit(P& platform) {
+    if (tasks_.isEmpty()) {
+      tasks_.template note<scheduling::EventKind::idle>();
+      return false;
+    }
+    bool any = false;
+    hasReady_ = false;
+    int64_t budget = P::kStepBudgetBytes;
+    // Bounds the step where small tasks complete one after another.
+    for (int visits = 0; visits < P::kVisitsPerStep && !tasks_.isEmpty(); ++visits) {
+      view_.counters().visits.add(1);
+      view_.counters().queueLengthSum.add(tasks_.length());
+      const QueueEntry entry = tasks_.current();
+      if constexpr (P::kRoundTurns != 0) {
+        if (tasks_.length() != 1 && takesRound(entry)) return takeRound(platform) || any;
+      }
+      ContextSlot& slot = slots_.load(view_.rank(), view_.block(), view_.counters(), entry.task, entry.collective);
+      const auto turn = TaskTurns<P>::advance(platform, slots_, slot, budget);
+      const bool progressed = turn.progressed;
+      if (progressed) {
+        slot.isDirty = true;
+        view_.counters().slices.add(1);
+        if (turn.budgetLeft != budget) {
+          view_.counters().bytesMoved.add(static_cast<uint64_t>(budget - turn.budgetLeft));
+        }
+      }
+      budget = turn.budgetLeft;
+      any |= progressed;
+      switch (turn.outcome) {
+        case Outcome::completed:
+        case Outcome::aborted:
+        case Outcome::blockDone:
+          finish(platform, slot, entry, turn.outcome, tasks_.cursor());
+          break;
+        case Outcome::paused:
+          tasks_.template note<scheduling::EventKind::progressed>();
+          return true;
+        case Outcome::stuck: {
+          const scheduling::Change change = tasks_.noteStuck(progressed);
+          // A task that is alone gains nothing from being polled again at once.
+          if (tasks_.length() == 1) return any;
+          if (!progressed && (!change.turnEnded || tasks_.isAllStuck())) return any;
+          break;
+        }
+      }
+    }
+    return any;
+  }
+
+  /// The more tasks there are, the more a round can do.
+  DFCCL_HD bool gathers() {
+    if constexpr (P::kRoundTurns == 0) return false;
+    return !tasks_.isEmpty() && takesRound(tasks_.current());
+  }
+
+  // In order, a task may be in the queue more than once.
+  DFCCL_HD bool takesRound(const QueueEntry& current) {
+    using Round = TurnRound<P>;
+    if (tasks_.isInOrder()) return false;
+    const ContextSlot& slot = slots_.at(current.collective);
+    return Round::awaits(current.task, slot, slots_.preparedAt(current.collective)) != Round::Awaits::nothing;
+  }
+
+  /// Turns for the current task and those behind it; where none of them went on, the next round's are for those further
+  /// behind, which would wait for the current one to be preempted. @return whether any of them went on.
+  DFCCL_HD DFCCL_COLD bool takeRound(P& platform) {
+    const uint32_t behind = tasks_.isDraining() || lookedAt_ >= tasks_.length() ? 0 : lookedAt_;
+    const auto positions = RoundPositions::from(tasks_.cursor(), behind, tasks_.length(), P::kRoundTurns);
+    platform.beginRound(slots_, tasks_, positions);
+    takeInBesideRound(platform);
+    const RoundTurn* const turns = platform.endRound();
+    const RoundTurn own = turns[0];
+    bool any = false;
+    // From the last position to the first, so that those still to come stay where they are, unless what a task goes on
+    // with enters ahead of all others.
+    uint32_t entered = 0;
+    for (uint32_t done = 0; done < positions.count; ++done) {
+      const uint32_t turn = positions.turnFromBehind(done);
+      const RoundTurn came = turns[turn];
+      if (came.kind == RoundTurn::Kind::passed) continue;
+      any = true;
+      const uint32_t length = tasks_.length();
+      endRoundTurn(platform, positions.of(turn) + entered, came);
+      if (tasks_.isLifo() && came.outcome != Outcome::stuck && tasks_.length() == length) ++entered;
+    }
+    // The current task is still in the queue: where the others were does not matter to its turn.
+    if (behind == 0 && own.outcome == Outcome::stuck) tasks_.noteStuck(own.kind != RoundTurn::Kind::passed);
+    if (behind != 0 && !any) view_.counters().stuckVisits.add(1);
+    lookedAt_ = any ? 0 : behind + positions.count;
+    return any;
+  }
+
+  /// What leaves the round's tasks, and their positions, as they are.
+  DFCCL_HD void takeInBesideRound(P& platform) {
+    // The leader's block has no feed.
+    if (index_ == 0) return;
+    FeedEntry entry;
+    while (!platform.isRoundOver() && feed_.peek(entry) && isApart(entry)) {
+      feed_.pop();
+      accept(platform, entry);
+    }
+  }
+
+  /// Whether it goes behind all others, and needs nothing but this thread. It takes no context of the round's tasks:
+  /// what is prepared in that place is its own, and theirs are prepared.
+  DFCCL_HD bool isApart(const FeedEntry& entry) {
+    if (entry.kind != FeedEntry::run) return false;
+    if (!hasPart(entry)) return true;
+    // Of several parts only one is prepared.
+    return entry.blockCount <= grid_ && hasRunBefore(entry) && tasks_.goesLast(entry.priority);
+  }
+
+  DFCCL_HD void endRoundTurn(P& platform, uint32_t position, const RoundTurn& came) {
+    const QueueEntry entry = tasks_.at(position);
+    ContextSlot& slot = slots_.at(entry.collective);
+    view_.counters().slices.add(1);
+    if (came.kind == RoundTurn::Kind::moved) {
+      const PreparedPart& part = slots_.preparedAt(entry.collective);
+      view_.counters().bytesMoved.add(part.movedElements() * sizeOf(part.meeting.type));
+    }
+    if (came.outcome != Outcome::stuck) return finish(platform, slot, entry, came.outcome, position);
+    const bool isSent = came.kind == RoundTurn::Kind::sent;
+    slot.dynamic.isSent |= isSent;
+    slot.dynamic.phase = isSent ? Phase::running : Phase::draining;
+    slot.isDirty = true;
+  }
+
+  /// Control only: a block that starts again at the end of the sequence loses what came while it was out.
+  DFCCL_HD void skipFeed() {
+    FeedEntry entry;
+    while (feed_.take(entry)) {
+    }
+  }
+
+  DFCCL_HD DFCCL_COLD void persist(P&) {
+    slots_.saveAll(view_.rank(), view_.counters());
+    tasks_.save();
+    // Until this block is back, the leader of the next stay must not think that its tasks were tried.
+    view_.rank().blocks[index_].facts.store(BlockFacts{progress_, tasks_.length(), false, false}.packed(),
+                                            order::relaxed);
+    isInside_ = false;
+    P::blockLeft(view_.rank(), index_);
+  }
+
+  typename P::FeedReader feed_;
+  uint32_t lookedAt_ = 0;  // tasks from the current one on that rounds have looked at in vain
+  uint64_t progress_;
+};
+
+}  // namespace dfccl

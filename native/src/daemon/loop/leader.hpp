@@ -1,0 +1,315 @@
+#pragma once
+// The leader's work beside its own block: it alone reads the host's queue, passes runs on to all blocks, and decides
+// when the daemon leaves, for all of them at one position of the sequence (DFCCL, section 4.4).
+#include <cstdint>
+#include <type_traits>
+
+#include "daemon/loop/block_daemon.hpp"
+
+namespace dfccl {
+
+template <class P>
+class Leader {
+ public:
+  using Rules = typename P::Rules;
+
+  DFCCL_HD explicit Leader(RankMemory& memory)
+      : m_(memory),
+        submissions_(memory),
+        feed_(memory),
+        pending_(memory.pending),
+        controlHead_(memory.control.head.load(order::relaxed)),
+        submissionsTaken_(memory.counters.submissionsTaken.read()),
+        stepsPerDecision_(stepsPerDecision(memory.policy.quit.idleVisits)) {}
+
+  DFCCL_HD void enter(uint64_t now) {
+    quit_ = scheduling::startedAt(now);
+    isDraining_ = false;
+    isLeaving_ = false;
+    hasLooked_ = false;
+    hasFetched_ = hasProgressed_ = false;
+    stepsSinceDecision_ = 0;
+    seenProgress_ = otherBlocksProgress();
+  }
+
+  /// Something of the host's that no block knows yet. Any thread asks, so only what is shared is looked at.
+  bool hasWork() const {
+    if constexpr (P::kHasStreams) {
+      if (P::hasArrivals(m_)) return true;
+    }
+    return Residency::hasUnseen(m_.submissions) ||
+           m_.control.tail.load(order::acquire) != m_.control.head.load(order::relaxed);
+  }
+
+  /// Before the leader's own block steps. @return whether anything was passed on.
+  DFCCL_HD bool fetch(P& platform, BlockDaemon<P>& own) {
+    // All that the way to an entry depends on is looked up before the first decision: one after the other, each look
+    // would wait for the one before.
+    // What is known of the requests may be older than those that an entry has asked to catch up with.
+    const bool isAsked = static_cast<int64_t>(P::controlTail(m_) - controlHead_) > 0;
+    const bool isOpen = hasRoom() & !isDraining_ & !isLeaving_;
+    const bool hasLooked = hasLooked_;
+    const uint32_t most = m_.policy.order.fetchBatch;
+    if (isLeaving_) return false;
+    bool any = false;
+    if (isAsked) [[unlikely]]
+      any = passControlOn(platform, own);
+    // The first look of a stay doesn't ask the policy: one that waits until all are stuck would never look again if
+    // every stay ended before that, and what the others wait for might be in the queue.
+    if (!isOpen || (hasLooked && !looksAlways() && !own.shouldFetch())) return any;
+    hasLooked_ = true;
+    uint32_t taken = 0;
+    Sqe sqe;
+    bool mayHavePending = pending_.mayHaveNext(P::arrivals(m_));
+    // What was passed on since the first look may have taken the last place.
+    while (taken < most && ((taken == 0 && !any) || hasRoom())) {
+      // First what has waited, so that of one id it comes before what is in the queue.
+      if (mayHavePending) [[unlikely]] {
+        mayHavePending = passWaitedOn(platform, own);
+        taken += mayHavePending;
+        continue;
+      }
+      if (!submissions_.peek(sqe)) break;
+      if ((sqe.flags & kSqeAfterControl) && !catchUpWithControl(platform, own)) [[unlikely]]
+        break;
+      const bool waits = pending_.mustWait(sqe);
+      if (!Rules::waitsApart && waits && !pending_.isOpen(sqe)) break;
+      submissions_.pop();
+      ++taken;
+      if (sqe.flags & kSqeExit) [[unlikely]] {
+        m_.residency.exited.store(1, order::seqCst);
+        leave(platform, own);
+        break;
+      }
+      if (waits) [[unlikely]] {
+        const Sqe held = sqe;  // a copy lies in memory where it is looked up by reference, not the entry itself
+        if (!pending_.mayPass(held)) {
+          pending_.hold(held);
+          P::awaitLines(m_, pending_.awaitedLines());
+          letGo();
+          mayHavePending = pending_.mayHaveNext(P::arrivals(m_));
+          continue;
+        }
+      }
+      passOn(platform, own, sqe);
+    }
+    if (taken == 0) {
+      own.noteFetchedNothing();
+      return any;
+    }
+    if (!P::kTriesAtOnce) letGo();
+    return true;
+  }
+
+  /// Whether another entry of the host's is known to be there.
+  DFCCL_HD bool hasMore() const { return submissions_.hasMore(); }
+
+  /// After the leader's own block stepped. Facts are gathered over a few steps, because a look at the clock costs as
+  /// much as a small collective, and only so many quiet visits can lead to a decision.
+  DFCCL_HD void decide(P& platform, BlockDaemon<P>& own, bool fetched, bool progressed) {
+    if (isLeaving_ || !own.isInside()) return;
+    hasFetched_ |= fetched;
+    hasProgressed_ |= progressed;
+    if (++stepsSinceDecision_ < stepsPerDecision_) return;
+    scheduling::QuitEvent event{};
+    event.now = platform.now();
+    event.fetched = hasFetched_;
+    event.queueLength = own.queueLength();
+    event.allStuck = own.isAllStuck();
+    event.triedAll = own.isTriedAll();
+    event.progressed = hasProgressed_;
+    addOtherBlocks(event);
+    scheduling::QuitPolicy policy = m_.policy.quit;
+    if (!Rules::boundedResidency) policy.residencyTicks = 0;
+    if (!Rules::everyStayTriesAll) event.triedAll = true;
+    // The transition counts one visit; the other steps were quiet too, or the count begins anew.
+    quit_.quietVisits = scheduling::saturatingAdd(quit_.quietVisits, stepsSinceDecision_ - 1);
+    const scheduling::QuitDecision decision = scheduling::transition(policy, quit_, event);
+    quit_ = decision.state;
+    stepsSinceDecision_ = 0;
+    hasFetched_ = hasProgressed_ = false;
+    // Nothing is fetched after the drain, so then nobody has come to wait.
+    if ((decision.drain || decision.quit) && !isDraining_ && mustStay()) return stayOn(event.now);
+    if (decision.drain && !isDraining_ && tell(platform, own, {FeedEntry::drain})) isDraining_ = true;
+    if (decision.quit) leave(platform, own);
+  }
+
+ private:
+  DFCCL_HD static uint32_t stepsPerDecision(uint32_t idleVisits) {
+    constexpr uint32_t kMost = P::kStepsPerDecision;
+    if (idleVisits == 0) return 1;
+    return idleVisits < kMost ? idleVisits : kMost;
+  }
+
+  /// Where other blocks wait for what it passes on, what its own block still has to do is no reason not to look.
+  DFCCL_HD bool looksAlways() const { return P::kRoundTurns != 0 && m_.limits.grid != 1; }
+
+  DFCCL_HD bool hasRoom() { return m_.limits.grid == 1 || feed_.hasRoom(); }
+
+  /// To all blocks, in one order.
+  DFCCL_HD DFCCL_COLD bool tell(P& platform, BlockDaemon<P>& own, const FeedEntry& entry) {
+    // What the host wrote before it asked: a run needs no more than its entry.
+    P::releaseEntry();
+    if (m_.limits.grid != 1 && !feed_.tryPublish(entry)) return false;
+    own.queue(platform, entry, Attempt{});
+    return true;
+  }
+
+  /// A run, to the blocks that have a part in it. @pre hasRoom()
+  DFCCL_HD DFCCL_HOT void passOn(P& platform, BlockDaemon<P>& own, const Sqe& sqe) {
+    CollectiveHead& c = P::headOf(m_, sqe.id);
+    const uint64_t posted = P::kSpreads ? P::completionsPosted(m_) : 0;
+    const bool isTurn = P::kSpreads && posted == submissionsTaken_;
+    if (P::kSpreads && sqe.id != lastCollective_) {
+      lastCollective_ = sqe.id;
+      otherRunsTaken_ = submissionsTaken_;
+    }
+    const bool isAlone = c.blockCount == 1 ? posted >= otherRunsTaken_ : isTurn;
+    if (P::kSpreads && c.isMovable != 0 && (isAlone == (c.firstBlock != 0) || isAlone != (c.wasAlone != 0))) {
+      move(sqe.id, c, isAlone);
+    }
+    // The leader numbers the runs of an id, so that any number of threads may submit it.
+    uint32_t& partsAtEnd = P::partsAtEnd(m_, sqe.completionSlot);
+    partsAtEnd += RunCount::counted(c.blockCount);
+    const RunAddresses addresses{c.submittedRuns.load(order::relaxed),
+                                 sqe.sendAddress,
+                                 sqe.recvAddress,
+                                 partsAtEnd,
+                                 sqe.sendWindow,
+                                 sqe.recvWindow};
+    const FeedEntry entry{FeedEntry::run,     static_cast<uint16_t>(c.blockCount),
+                          sqe.completionSlot, sqe.id,
+                          c.firstTask,        c.priority,
+                          c.firstBlock,       isTurn,
+                          addresses};
+    const bool isShared = c.blockCount != 1 || c.firstBlock != 0;
+    if (isShared && m_.limits.grid != 1) feed_.tryPublish(entry);
+    Attempt attempt;
+    const bool isOwnToo = entry.firstBlock == 0 || own.hasPart(entry);
+    if (isOwnToo) own.beginAttempt(platform, entry, attempt);
+    // While that is under way, all that has to be written down before the host can know that it is over.
+    ++submissionsTaken_;
+    P::countSubmitted(m_, sqe.id, c);
+    if (P::kTriesAtOnce) letGo();
+    if (isOwnToo) own.accept(platform, entry, attempt);
+  }
+
+  /// A run that has waited, if there is one that may begin. @pre hasRoom()
+  DFCCL_HD DFCCL_COLD bool passWaitedOn(P& platform, BlockDaemon<P>& own) {
+    Sqe sqe;
+    if (!pending_.next(sqe)) return false;
+    P::awaitLines(m_, pending_.awaitedLines());
+    passOn(platform, own, sqe);
+    return true;
+  }
+
+  /// A run that comes alone is soonest over where the leader's own block takes part, and so are those of a single block
+  /// that follow others of their id only; where several are under way, the others share them, and the leader's is there
+  /// for what comes in. Only between two runs of an id, and only once two came in the same way: the first of a burst
+  /// comes alone too, and blocks that have not had a part before are slow.
+  DFCCL_HD DFCCL_COLD void move(uint32_t collective, CollectiveHead& c, bool isAlone) {
+    const bool isFirst = isAlone != (c.wasAlone != 0);
+    c.wasAlone = isAlone;
+    if (isFirst) return P::placeChanged(m_, collective, c);
+    const uint32_t wanted = isAlone ? 0 : firstBlockOf(collective, m_.limits.grid, c.blockCount);
+    if (wanted == c.firstBlock) return;
+    const Atomic<uint64_t, Scope::device>& finished = m_.collectives[collective].finishedRuns;
+    if (Rules::movesBetweenRuns && finished.load(P::kLook) != c.submittedRuns.load(order::relaxed)) return;
+    P::found(finished);
+    c.firstBlock = static_cast<uint16_t>(wanted);
+    P::placeChanged(m_, collective, c);
+  }
+
+  /// Gives the places of entries that were taken back to the producers, and says how many runs there were.
+  DFCCL_HD void letGo() {
+    submissions_.release();
+    m_.counters.submissionsTaken.value.store(submissionsTaken_, order::relaxed);
+  }
+
+  /// As far as the host was when it submitted the entry at hand. @return whether there is room for that too.
+  DFCCL_HD DFCCL_COLD bool catchUpWithControl(P& platform, BlockDaemon<P>& own) {
+    while (m_.control.tail.load(order::acquire) != controlHead_) {
+      if (!passControlOn(platform, own)) return false;
+    }
+    return hasRoom();
+  }
+
+  DFCCL_HD DFCCL_COLD bool passControlOn(P& platform, BlockDaemon<P>& own) {
+    if (!hasRoom()) return false;
+    const ControlRequest request = m_.control.at(controlHead_);
+    switch (request.kind) {
+      case ControlRequest::abort:
+        tell(platform, own, {FeedEntry::abort, 0, request.collective});
+        break;
+      case ControlRequest::forget:
+        tell(platform, own,
+             {FeedEntry::forget, static_cast<uint16_t>(request.blockCount), 0, request.collective, request.firstTask});
+        break;
+      default:
+        if constexpr (P::kIsRemote) P::carryOut(m_, request);
+    }
+    ++controlHead_;
+    m_.control.head.store(controlHead_, order::release);
+    return true;
+  }
+
+  DFCCL_HD DFCCL_COLD void leave(P& platform, BlockDaemon<P>& own) {
+    if (!hasRoom()) return;
+    isLeaving_ = true;
+    m_.counters.quits.add(1);
+    tell(platform, own, {FeedEntry::quit});
+  }
+
+  /// Whether a stream waits. The host looks the other way round, see waiting_streams.hpp.
+  DFCCL_HD DFCCL_COLD bool mustStay() {
+    if constexpr (!P::kHasStreams) return false;
+    if (Rules::saysThatItLeaves) P::willLeave(m_);
+    return Rules::staysForStreams && P::isAnybodyWaiting(m_);
+  }
+
+  /// As if the stay had only begun.
+  DFCCL_HD DFCCL_COLD void stayOn(uint64_t now) {
+    quit_ = scheduling::startedAt(now);
+    P::stayedOn(m_, now);
+  }
+
+  DFCCL_HD uint64_t otherBlocksProgress() const {
+    uint64_t sum = 0;
+    for (uint32_t b = 1; b < m_.limits.grid; ++b) sum += BlockFacts::of(P::facts(m_, b)).progress;
+    return sum;
+  }
+
+  DFCCL_HD void addOtherBlocks(scheduling::QuitEvent& event) {
+    if (m_.limits.grid == 1) return;
+    uint64_t progress = 0;
+    for (uint32_t b = 1; b < m_.limits.grid; ++b) {
+      const BlockFacts facts = BlockFacts::of(P::facts(m_, b));
+      progress += facts.progress;
+      event.queueLength += facts.queueLength;
+      event.allStuck &= facts.isAllStuck;
+      event.triedAll &= facts.isTriedAll;
+    }
+    event.progressed |= progress != seenProgress_;
+    seenProgress_ = progress;
+  }
+
+  RankMemory& m_;
+  typename P::Submissions submissions_;
+  typename P::FeedLeader feed_;
+  std::conditional_t<P::kHasStreams, PendingRuns<P>, NoPendingRuns> pending_;
+  scheduling::QuitState quit_{};
+  uint64_t seenProgress_ = 0;
+  uint64_t controlHead_;           // requests passed on
+  uint64_t submissionsTaken_;      // runs passed on
+  uint32_t lastCollective_ = ~0u;  // the last one of which a run was passed on, in this stay
+  uint64_t otherRunsTaken_ = 0;    // ... and runs before its first one since others
+  bool isDraining_ = false;
+  bool isLeaving_ = false;
+  bool hasLooked_ = false;  // in this stay
+  const uint32_t stepsPerDecision_;
+  uint32_t stepsSinceDecision_ = 0;
+  bool hasFetched_ = false;  // since the last decision
+  bool hasProgressed_ = false;
+};
+
+}  // namespace dfccl

@@ -1,0 +1,33 @@
+#pragma once
+// What all members' programs move together, for collectives that the last member to arrive executes for everybody
+// (docs/decisions/0007): the programs' steps with their chunks looked up, and neighbours made one.
+#include <cstdint>
+
+#include "base/array.hpp"
+#include "base/program.hpp"
+
+namespace dfccl {
+
+struct JointRef {
+  uint32_t member;
+  BufferKind buffer;
+  uint64_t byteOffset;
+
+  bool operator==(const JointRef&) const = default;
+};
+
+/// One reduce-copy. Its sources stand before its destinations.
+struct JointMove {
+  uint64_t elements;
+  uint32_t firstRef;
+  uint16_t sourceCount;
+  uint16_t destinationCount;
+  bool finishes;  // the last one of its elements: where an average is divided
+};
+
+struct JointMoves {
+  Array<const JointMove> moves;  // in this order
+  Array<const JointRef> refs;
+};
+
+}  // namespace dfccl
