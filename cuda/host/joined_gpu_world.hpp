@@ -38,15 +38,19 @@ class JoinedGpuWorld final : public GpuWorld {
   void poison(uint32_t rank, Registered& entry) override;
 
  private:
+  static constexpr uint32_t kPeriodMillis = 50;  // how often its threads look when nobody calls them
+
   struct Freed {
     void* memory;
     uint64_t position;  // of the note that says so
   };
 
-  void serve();
+  // joined_gpu_world_mapping.cpp
   void mapPeers();
   void noteMapped();
   void awaitArenas();
+  // joined_gpu_world_serving.cpp
+  void serve();
   void giveUp(const std::string& why);
   void completeGroups();
   bool complete(JoinedGroup& group);
