@@ -6,6 +6,7 @@
 #include "host/ipc.hpp"
 
 namespace dfccl::gpu {
+
 JoinedGpuWorld::JoinedGpuWorld(const GpuWorldOptions& options)
     : GpuWorld(options),
       segment_(options.segment),
