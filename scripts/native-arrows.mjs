@@ -94,6 +94,10 @@ export const nativeArrows = {
     what: "the GPU's backend: GpuWorld, GpuRank, launches, memory, streams",
     may: ["native/src", "native/src/os", "native/src/world", "native/src/processes", "cuda/device", include, `${include}/daemon`],
   },
+  "cuda/nccl_api": {
+    what: "libnccl.so.2: NCCL's functions, on the C API",
+    may: ["native/src/os", "native/src/world", include],
+  },
   "cuda/nccl": { what: "NCCL, loaded at run time, to be measured beside", may: ["native/src", "cuda/host", include] },
 };
 

@@ -1,0 +1,93 @@
+#include "nccl_api/operation.hpp"
+
+#include <utility>
+
+#include "nccl_api/failure.hpp"
+
+namespace dfccl::nccl {
+namespace {
+
+/// NCCL's maximum is dfccl's minimum, by number.
+dfcclRedOp_t opOf(ncclRedOp_t op) {
+  switch (op) {
+    case ncclProd:
+      return dfcclProd;
+    case ncclMax:
+      return dfcclMax;
+    case ncclMin:
+      return dfcclMin;
+    case ncclAvg:
+      return dfcclAvg;
+    default:
+      return dfcclSum;  // the scaled ones too: their input is scaled before
+  }
+}
+
+/// What keeps a communicator until its run is over, and tells it so.
+void isOver(void* argument, dfcclResult_t status) {
+  const std::unique_ptr<std::shared_ptr<Communicator>> held(static_cast<std::shared_ptr<Communicator>*>(argument));
+  (*held)->ended(status);
+}
+
+dfcclResult_t queue(const Operation& o, dfcclStream_t stream, dfcclRequest_t* request) {
+  const auto type = static_cast<dfcclDataType_t>(o.type);
+  const dfcclRedOp_t op = opOf(o.op);
+  const dfcclGroup_t group = o.communicator->group();
+  constexpr uint64_t kTag = 0;
+  switch (o.kind) {
+    case Kind::allReduce:
+      return dfcclAllReduce(o.send, o.recv, o.count, type, op, group, kTag, stream, request);
+    case Kind::reduce:
+      return dfcclReduce(o.send, o.recv, o.count, type, op, o.other, group, kTag, stream, request);
+    case Kind::broadcast:
+      return dfcclBroadcast(o.send, o.recv, o.count, type, o.other, group, kTag, stream, request);
+    case Kind::allGather:
+      return dfcclAllGather(o.send, o.recv, o.count, type, group, kTag, stream, request);
+    case Kind::reduceScatter:
+      return dfcclReduceScatter(o.send, o.recv, o.count, type, op, group, kTag, stream, request);
+    case Kind::allToAll:
+      return dfcclAllToAll(o.send, o.recv, o.count, type, group, kTag, stream, request);
+    case Kind::gather:
+      return dfcclGather(o.send, o.recv, o.count, type, o.other, group, kTag, stream, request);
+    case Kind::scatter:
+      return dfcclScatter(o.send, o.recv, o.count, type, o.other, group, kTag, stream, request);
+    case Kind::send:
+      return dfcclSend(o.send, o.count, type, o.other, group, kTag, stream, request);
+    case Kind::receive:
+      break;
+  }
+  return dfcclRecv(o.recv, o.count, type, o.other, group, kTag, stream, request);
+}
+
+/// A run that was queued, and the stream that is to wait for it.
+class Queued {
+ public:
+  /// @throws Failure, and nothing was queued then.
+  explicit Queued(const Operation& o) : stream_(o.stream == nullptr ? cudaStreamLegacy : o.stream) {
+    o.communicator->checkReady();
+    auto held = std::make_unique<std::shared_ptr<Communicator>>(o.communicator);
+    check(queue(o, stream_, &request_));
+    o.communicator->began();
+    // It can't fail: the request is open and has no callback.
+    dfcclNotifyRun(request_, isOver, held.release());
+  }
+  ~Queued() { dfcclFreeRequest(request_); }
+  Queued(Queued&& other) noexcept : stream_(other.stream_), request_(std::exchange(other.request_, nullptr)) {}
+
+  void letStreamWait() const { check(dfcclWaitRunOnStream(request_, stream_)); }
+
+ private:
+  const dfcclStream_t stream_;
+  dfcclRequest_t request_ = nullptr;
+};
+
+}  // namespace
+
+void submit(const std::vector<Operation>& operations) {
+  std::vector<Queued> queued;
+  queued.reserve(operations.size());
+  for (const Operation& operation : operations) queued.emplace_back(operation);
+  for (const Queued& run : queued) run.letStreamWait();
+}
+
+}  // namespace dfccl::nccl
