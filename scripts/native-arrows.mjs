@@ -96,7 +96,7 @@ export const nativeArrows = {
   },
   "cuda/nccl_api": {
     what: "libnccl.so.2: NCCL's functions, on the C API",
-    may: ["native/src/os", "native/src/world", include],
+    may: ["native/src/os", "native/src/world", "cuda/host", include, `${include}/numeric`],
   },
   "cuda/nccl": { what: "NCCL, loaded at run time, to be measured beside", may: ["native/src", "cuda/host", include] },
 };

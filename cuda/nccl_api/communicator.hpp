@@ -39,10 +39,13 @@ class Communicator {
   int size() const { return static_cast<int>(members_.size()); }
   const Name& name() const { return name_; }
   dfcclGroup_t group() const { return group_; }
-  dfcclRankCtx_t context() const { return placed_.universe->context(members_[static_cast<size_t>(rank_)]); }
+  dfcclRankCtx_t context() const { return placed_.universe->context(universeRank()); }
+  /// Its place in the universe.
+  int universeRank() const { return members_[static_cast<size_t>(rank_)]; }
   const std::shared_ptr<Universe>& universe() const { return placed_.universe; }
   /// Of each rank its place in the universe.
   const std::vector<int>& members() const { return members_; }
+  /// Operators that were made for it.
   ScaledSums& scaledSums() { return scaledSums_; }
 
   /// It has its ranks. @throws Failure

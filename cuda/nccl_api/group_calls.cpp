@@ -74,7 +74,9 @@ ncclResult_t submitSoon(Operation operation) {
     group.operations.push_back(std::move(operation));
     return ncclSuccess;
   }
-  submit({std::move(operation)});
+  std::vector<Operation> one;
+  one.push_back(std::move(operation));
+  submit(std::move(one));
   return ncclSuccess;
 }
 
@@ -90,10 +92,10 @@ ncclResult_t groupEnd() {
   }
   if (--group.depth != 0) return ncclSuccess;
   std::vector<Making> makings = std::exchange(group.makings, {});
-  const std::vector<Operation> operations = std::exchange(group.operations, {});
+  std::vector<Operation> operations = std::exchange(group.operations, {});
   const ncclResult_t made = makeAll(std::move(makings));
   if (made != ncclSuccess && made != ncclInProgress) return made;
-  submit(operations);
+  submit(std::move(operations));
   return made;
 }
 

@@ -2,7 +2,11 @@
 
 #include <utility>
 
+#include "dfccl/types.hpp"
+#include "host/check.hpp"
 #include "nccl_api/failure.hpp"
+#include "nccl_api/scaling.hpp"
+#include "nccl_api/self_messages.hpp"
 
 namespace dfccl::nccl {
 namespace {
@@ -23,10 +27,36 @@ dfcclRedOp_t opOf(ncclRedOp_t op) {
   }
 }
 
-/// What keeps a communicator until its run is over, and tells it so.
+/// What is kept until a run is over.
+struct Held {
+  std::shared_ptr<Communicator> communicator;
+  std::shared_ptr<void> scratch;
+};
+
 void isOver(void* argument, dfcclResult_t status) {
-  const std::unique_ptr<std::shared_ptr<Communicator>> held(static_cast<std::shared_ptr<Communicator>*>(argument));
-  (*held)->ended(status);
+  const std::unique_ptr<Held> held(static_cast<Held*>(argument));
+  held->scratch.reset();
+  held->communicator->ended(status);
+}
+
+/// Lets the stream multiply what the rank sends, into memory that the run may read it from.
+/// @return the operation that remains.
+Operation scaled(const Operation& o, std::shared_ptr<void>& scratch) {
+  const Communicator& c = *o.communicator;
+  Operation rest = o;
+  const size_t count = o.kind == Kind::reduceScatter ? o.count * static_cast<size_t>(c.size()) : o.count;
+  const bool receives = o.kind == Kind::allReduce || (o.kind == Kind::reduce && o.other == c.rank());
+  void* to = o.recv;
+  if (!receives) {
+    const size_t bytes = count * sizeOf(static_cast<DataType>(o.type));
+    scratch = c.universe()->scratch().take(c.universeRank(), c.context(), bytes);
+    to = scratch.get();
+  }
+  if (to == nullptr || o.send == nullptr) refuseArgument("A buffer is null.", "Pass memory of the rank's device.");
+  const gpu::OnDevice here(c.device);
+  checkCuda(scaleOnStream(to, o.send, count, *o.scalar, o.stream), "a kernel's launch");
+  rest.send = to;
+  return rest;
 }
 
 dfcclResult_t queue(const Operation& o, dfcclStream_t stream, dfcclRequest_t* request) {
@@ -65,8 +95,8 @@ class Queued {
   /// @throws Failure, and nothing was queued then.
   explicit Queued(const Operation& o) : stream_(o.stream == nullptr ? cudaStreamLegacy : o.stream) {
     o.communicator->checkReady();
-    auto held = std::make_unique<std::shared_ptr<Communicator>>(o.communicator);
-    check(queue(o, stream_, &request_));
+    auto held = std::make_unique<Held>(Held{o.communicator, nullptr});
+    check(queue(o.scalar ? scaled(o, held->scratch) : o, stream_, &request_));
     o.communicator->began();
     // It can't fail: the request is open and has no callback.
     dfcclNotifyRun(request_, isOver, held.release());
@@ -83,7 +113,8 @@ class Queued {
 
 }  // namespace
 
-void submit(const std::vector<Operation>& operations) {
+void submit(std::vector<Operation> operations) {
+  copySelfMessages(operations);
   std::vector<Queued> queued;
   queued.reserve(operations.size());
   for (const Operation& operation : operations) queued.emplace_back(operation);

@@ -23,6 +23,6 @@ struct Operation {
 };
 
 /// Queues all of them, and lets each one's stream wait for it. @throws Failure: some may have been queued.
-void submit(const std::vector<Operation>& operations);
+void submit(std::vector<Operation> operations);
 
 }  // namespace dfccl::nccl

@@ -9,6 +9,7 @@
 
 #include "dfccl/dfccl.h"
 #include "nccl_api/meeting.hpp"
+#include "nccl_api/scratch.hpp"
 
 namespace dfccl::nccl {
 
@@ -32,6 +33,7 @@ class Universe {
   dfcclRankCtx_t context(int rank) const { return contexts_[static_cast<size_t>(rank)]; }
   /// Whether another of its processes has ended or left, so that no communicator of all can be made any more.
   bool isAnyoneGone() const;
+  Scratch& scratch() { return scratch_; }
 
  private:
   Universe(uint64_t id, int ranks, int ownRank) : id_(id), ownRank_(ownRank), contexts_(static_cast<size_t>(ranks)) {}
@@ -40,6 +42,7 @@ class Universe {
   const int ownRank_;
   dfcclWorld_t world_ = nullptr;
   std::vector<int> devices_;
+  Scratch scratch_;
   std::vector<dfcclRankCtx_t> contexts_;  // [rank]; null: another process's
 };
 
