@@ -1,4 +1,4 @@
-# Makes the entry points from the list:  cmake -DLIST=symbols.txt -DFOLDER=… -P generate.cmake
+# Makes the entry points in FOLDER from LIST, symbols.txt:
 #   functions.hpp      what is real, as the files of this folder define it: ncclCommSplit is nccl::commSplit
 #   entry_points.hpp   every function, as callers see it, and their names
 #   entry_points.cpp   every function: a call of what is real, or the refusal; and its twin
@@ -47,8 +47,18 @@ foreach(_line IN LISTS _lines)
 endforeach()
 
 string(REPLACE "\n" " \\\n" _table "${_names}")
-file(WRITE "${FOLDER}/functions.hpp" "${_functions}\n}  // namespace dfccl::nccl\n")
-file(WRITE "${FOLDER}/entry_points.hpp"
+# What is the same stays, and what was built of it.
+function(_dfccl_write name text)
+  set(_former "")
+  if(EXISTS "${FOLDER}/${name}")
+    file(READ "${FOLDER}/${name}" _former)
+  endif()
+  if(NOT _former STREQUAL text)
+    file(WRITE "${FOLDER}/${name}" "${text}")
+  endif()
+endfunction()
+_dfccl_write(functions.hpp "${_functions}\n}  // namespace dfccl::nccl\n")
+_dfccl_write(entry_points.hpp
   "${_declarations}}\n\n/// X(name) for each of them, twins left out.\n#define DFCCL_NCCL_FUNCTIONS(X) \\\n${_table}\n")
-file(WRITE "${FOLDER}/entry_points.cpp" "${_bodies}}\n")
-file(WRITE "${FOLDER}/exports.map" "${_exports}  local: *;\n};\n")
+_dfccl_write(entry_points.cpp "${_bodies}}\n")
+_dfccl_write(exports.map "${_exports}  local: *;\n};\n")
