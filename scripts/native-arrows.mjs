@@ -108,6 +108,10 @@ export const nativeArrows = {
     what: "the GPU's backend: GpuWorld, GpuRank, launches, memory, streams",
     may: [base, `${daemon}/state`, "native/src/os", "native/src/world", "native/src/processes", "cuda/device"],
   },
+  "cuda/nccl_api": {
+    what: "libnccl.so.2: NCCL's functions, on the C API",
+    may: ["native/include/dfccl", base, "native/src/numeric", "native/src/os", "native/src/world", "cuda/host"],
+  },
   "cuda/nccl": { what: "NCCL, loaded at run time, to be measured beside", may: [base, "cuda/host"] },
 };
 

@@ -4,8 +4,8 @@
 // and get the segment's descriptor. When all have mapped it, it lets them go and the socket is gone.
 //
 //   rank r                                   rank 0
-//     Hello {rank, pid, shape}        -->      same user? known rank? same shape? else refused, by name
-//     Answer {segment} + descriptor   <--
+//     Hello {rank, pid, shape, ...}   -->      same user? known rank? same shape? else refused, by name
+//     Answer {segment} + descriptor   <--      when all have come: at an address that is free in all of them
 //     Ready                           -->      when all are ready:
 //     Answer {go}                     <--
 //
@@ -34,6 +34,7 @@ struct Hello {
   uint32_t rank;
   uint32_t pid;
   SegmentShape shape;
+  uint64_t freePlaces;  // SegmentPlaces
 };
 struct Answer {
   enum Kind : uint32_t { segment, go, refused };
@@ -43,7 +44,7 @@ struct Answer {
   char text[240];
   RankSet ranks;  // that a refusal is about: who didn't come, or is claimed twice
 };
-inline constexpr char kMagic[8] = {'d', 'f', 'c', 'c', 'l', 'J', '0', '1'};
+inline constexpr char kMagic[8] = {'d', 'f', 'c', 'c', 'l', 'J', '0', '2'};
 
 /// The socket's address, without the zero byte in front of it.
 std::string socketName(const std::string& job);

@@ -2,6 +2,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -9,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "processes/rendezvous_messages.hpp"
+#include "processes/segment_places.hpp"
 
 namespace dfccl::rendezvous {
 namespace {
@@ -56,10 +58,9 @@ class Host {
 
   std::shared_ptr<Segment> run() {
     listen();
-    segment_ = Segment::create(options_.shape, options_.rank, members_);
-    segment_->setJob(options_.job);
-    segment_->join();
-    while (!absent().empty()) serve();
+    while (!those(State::absent).empty()) serve();
+    makeSegment();
+    while (those(State::ready).size() != members_.size()) serve();
     for (const Connection& c : connections_) {
       if (c.rank != kUnknown) sendAnswer(c.socket.get(), answerOf(Answer::go));
     }
@@ -67,13 +68,14 @@ class Host {
   }
 
  private:
-  enum class State : uint8_t { absent, invited, ready };
+  enum class State : uint8_t { absent, come, invited, ready };
   static constexpr uint32_t kUnknown = 0xffffffff;
   struct Connection {
     Descriptor socket;
     Clock::time_point since;
     uint32_t rank = kUnknown;
     uint32_t process = 0;
+    uint64_t freePlaces = 0;
     bool isOver = false;
   };
 
@@ -110,8 +112,10 @@ class Host {
     }
     std::erase_if(connections_, [](const Connection& c) { return c.isOver; });
     if (polled[0].revents != 0) accept();
-    if (millisUntil(deadline_) == 0 && !absent().empty())
-      refuseAll(dfcclTimeout, missing(options_, absent()), absent());
+    if (millisUntil(deadline_) != 0) return;
+    std::vector<uint32_t> late = those(State::absent);
+    if (late.empty()) late = those(State::invited);
+    if (!late.empty()) refuseAll(dfcclTimeout, missing(options_, late), late);
   }
 
   void accept() {
@@ -131,7 +135,7 @@ class Host {
       return;
     }
     if (c.rank != kUnknown) {
-      if (hello.rank == c.rank) state_[c.rank] = State::ready;
+      if (hello.rank == c.rank && state_[c.rank] == State::invited) state_[c.rank] = State::ready;
       return;
     }
     const bool isExpected = std::binary_search(members_.begin(), members_.end(), hello.rank);
@@ -153,8 +157,33 @@ class Host {
     }
     c.rank = hello.rank;
     c.process = hello.pid;
+    c.freePlaces = hello.freePlaces;
+    state_[c.rank] = State::come;
+    if (segment_) invite(c);  // in place of one that ended meanwhile
+  }
+
+  void invite(const Connection& c) {
     state_[c.rank] = State::invited;
     sendAnswer(c.socket.get(), answerOf(Answer::segment), segment_->descriptor());
+  }
+
+  /// Where nobody has anything. @pre all have come
+  void makeSegment() {
+    const SegmentPlaces places(options_.job, Segment::bytesOf(options_.shape));
+    uint64_t free = places.freeHere();
+    for (const Connection& c : connections_) {
+      if (c.rank != kUnknown) free &= c.freePlaces;
+    }
+    if (free == 0) {
+      refuseAll(dfcclSystemError, "No address is free for the world's memory in all of its processes.", {});
+    }
+    const auto place = static_cast<uint32_t>(std::countr_zero(free));
+    segment_ = Segment::create(options_.shape, options_.rank, places.addressOf(place), members_);
+    segment_->setJob(options_.job);
+    segment_->join();
+    for (const Connection& c : connections_) {
+      if (c.rank != kUnknown) invite(c);
+    }
   }
 
   uint32_t processOf(uint32_t rank) const {
@@ -164,10 +193,10 @@ class Host {
     return static_cast<uint32_t>(getpid());
   }
 
-  std::vector<uint32_t> absent() const {
+  std::vector<uint32_t> those(State state) const {
     std::vector<uint32_t> ranks;
     for (const uint32_t r : members_) {
-      if (state_[r] != State::ready) ranks.push_back(r);
+      if (state_[r] == state) ranks.push_back(r);
     }
     return ranks;
   }

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/error.hpp"
+#include "processes/segment_places.hpp"
 
 namespace dfccl::rendezvous {
 
@@ -74,6 +75,7 @@ void sendHello(int connection, const MeetingOptions& options) {
   hello.rank = options.rank;
   hello.pid = static_cast<uint32_t>(getpid());
   hello.shape = options.shape;
+  hello.freePlaces = SegmentPlaces(options.job, Segment::bytesOf(options.shape)).freeHere();
   (void)send(connection, &hello, sizeof hello, MSG_NOSIGNAL);
 }
 

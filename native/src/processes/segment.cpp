@@ -22,22 +22,15 @@
 namespace dfccl {
 namespace {
 
-// Far from everything: V8 spreads its heap below 0x4000'0000'0000, programs lie from 0x5555'5555'0000 on, libraries and
-// stacks below 0x8000'0000'0000. ThreadSanitizer has shadow memory there, and leaves the top to programs.
 #if defined(__SANITIZE_THREAD__)
-constexpr uintptr_t kBase = 0x7eb0'0000'0000;
 // It takes a timed lock whose last holder died for one that was not had, and its unlocking for a mistake.
 void noteInherited(pthread_mutex_t& mutex) {
   __tsan_mutex_pre_lock(&mutex, 0);
   __tsan_mutex_post_lock(&mutex, 0, 0);
 }
 #else
-constexpr uintptr_t kBase = 0x4800'0000'0000;
 void noteInherited(pthread_mutex_t&) {}
 #endif
-// Several places, because memory of a world that was closed stays for as long as somebody holds a buffer in it.
-constexpr uintptr_t kBaseStep = uintptr_t{1} << 40;
-constexpr uint32_t kBases = 7;
 constexpr size_t kPage = 4096;
 constexpr uint32_t kWordBits = 64;
 constexpr long kLockSeconds = 10;
@@ -70,15 +63,15 @@ struct Segment::Header {
   uint64_t remote[kMaxProcesses / kWordBits];                // one bit a rank: it is on another machine
 };
 
-std::shared_ptr<Segment> Segment::create(const SegmentShape& shape, uint32_t rank,
+std::shared_ptr<Segment> Segment::create(const SegmentShape& shape, uint32_t rank, uintptr_t base,
                                          const std::vector<uint32_t>& locals) {
   const int descriptor = memfd_create("dfccl", MFD_CLOEXEC);
   if (descriptor < 0) refuseSystem("The system refused memory to share", errno, "Raise the limit on open files.");
-  return std::shared_ptr<Segment>(new Segment(descriptor, shape, rank, true, locals));
+  return std::shared_ptr<Segment>(new Segment(descriptor, shape, rank, base, locals));
 }
 
 std::shared_ptr<Segment> Segment::attach(int descriptor, const SegmentShape& shape, uint32_t rank) {
-  return std::shared_ptr<Segment>(new Segment(descriptor, shape, rank, false));
+  return std::shared_ptr<Segment>(new Segment(descriptor, shape, rank, 0));
 }
 
 std::shared_ptr<Segment> Segment::observe(int descriptor) {
@@ -91,7 +84,7 @@ std::shared_ptr<Segment> Segment::observe(int descriptor) {
     return nullptr;
   }
   try {
-    return std::shared_ptr<Segment>(new Segment(descriptor, shape, kObserver, false));
+    return std::shared_ptr<Segment>(new Segment(descriptor, shape, kObserver, 0));
   } catch (const Error&) {
     return nullptr;
   }
@@ -101,24 +94,25 @@ std::string Segment::job() const { return {header_->job, strnlen(header_->job, s
 
 void Segment::setJob(const std::string& job) { job.copy(header_->job, sizeof header_->job - 1); }
 
-Segment::Segment(int descriptor, const SegmentShape& shape, uint32_t rank, bool isNew,
+size_t Segment::bytesOf(const SegmentShape& shape) {
+  return roundUp(sizeof(Header)) + shape.ranks * areaBytes(shape) + roundUp(shape.arenaBytes);
+}
+
+Segment::Segment(int descriptor, const SegmentShape& shape, uint32_t rank, uintptr_t base,
                  const std::vector<uint32_t>& locals)
     : descriptor_(descriptor), shape_(shape), rank_(rank) {
+  const bool isNew = base != 0;
   const size_t headerBytes = roundUp(sizeof(Header));
   const size_t arenaAt = headerBytes + shape.ranks * areaBytes(shape);
-  bytes_ = arenaAt + roundUp(shape.arenaBytes);
+  bytes_ = bytesOf(shape);
   if (isNew && ftruncate(descriptor, static_cast<off_t>(bytes_)) != 0) {
     const int error = errno;
     close(descriptor);
     refuseSystem("The system refused " + std::to_string(bytes_) + " bytes to share", error,
                  "Join with a smaller arenaBytes, or raise the limit on file sizes (ulimit -f).");
   }
-  uintptr_t base = kBase;
   if (!isNew && pread(descriptor, &base, sizeof base, offsetof(Header, base)) != sizeof base) base = 0;
-  void* mapped = map(base);
-  for (uint32_t i = 1; isNew && mapped == MAP_FAILED && errno == EEXIST && i < kBases; ++i) {
-    mapped = map(base = kBase + i * kBaseStep);
-  }
+  void* const mapped = map(base);
   if (mapped == MAP_FAILED) {
     const int error = errno;
     close(descriptor);

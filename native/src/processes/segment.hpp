@@ -74,8 +74,9 @@ struct SharedBallots {
 class Segment {
  public:
   /// Makes the memory; this process is its first. @throws Error dfcclSystemError, dfcclOutOfMemory
+  /// @param base where all map it (segment_places.hpp).
   /// @param locals the ranks that will map it; the world's others are on other machines. Empty: all.
-  static std::shared_ptr<Segment> create(const SegmentShape& shape, uint32_t rank,
+  static std::shared_ptr<Segment> create(const SegmentShape& shape, uint32_t rank, uintptr_t base,
                                          const std::vector<uint32_t>& locals = {});
   /// Maps memory that another process has made. Takes `descriptor` over. @throws Error dfcclSystemError
   static std::shared_ptr<Segment> attach(int descriptor, const SegmentShape& shape, uint32_t rank);
@@ -90,6 +91,8 @@ class Segment {
   const SegmentShape& shape() const { return shape_; }
   uint32_t ranks() const { return shape_.ranks; }
   uint32_t rank() const { return rank_; }
+  /// What it takes of a process's addresses.
+  static size_t bytesOf(const SegmentShape& shape);
   static constexpr uint32_t kObserver = 0xffffffff;  // the rank of a process that only looks
   RankArea& area(uint32_t rank) { return *areas_[rank]; }
   CollectiveRecord* records(uint32_t rank);
@@ -158,7 +161,8 @@ class Segment {
 
  private:
   struct Header;
-  Segment(int descriptor, const SegmentShape& shape, uint32_t rank, bool isNew,
+  /// @param base 0: where the memory says that it lies; else it is new.
+  Segment(int descriptor, const SegmentShape& shape, uint32_t rank, uintptr_t base,
           const std::vector<uint32_t>& locals = {});
   void* map(uintptr_t base) const;
   void holdLife();

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <bit>
 #include <chrono>
 #include <cstring>
 #include <random>
@@ -77,6 +78,22 @@ TEST_CASE("every rank gets the same memory, and nothing is left of the meeting")
   });
   for (uint32_t r = 0; r < 4; ++r) CHECK(processes.join(r) == kFine);
   CHECK(openRendezvous(job).empty());
+}
+
+TEST_CASE("a process is in worlds with some of the others, more than one, whoever makes them") {
+  const std::string job = newJob();
+  constexpr uint32_t kProcesses = 4;
+  Processes processes(kProcesses, [&](uint32_t self) {
+    std::vector<std::shared_ptr<Segment>> worlds;
+    // All pairs, and all threes, each made by its lowest process; the same order everywhere, so that nobody waits.
+    for (uint32_t members = 1; members < 1u << kProcesses; ++members) {
+      if ((members >> self & 1) == 0 || std::popcount(members) < 2) continue;
+      const auto rank = static_cast<uint32_t>(std::popcount(members & ((1u << self) - 1)));
+      worlds.push_back(meet(meetingOf(job + "-" + std::to_string(members), rank, std::popcount(members))));
+    }
+    return worlds.size() == 7 ? kFine : kWrong;
+  });
+  for (uint32_t r = 0; r < kProcesses; ++r) CHECK(processes.join(r) == kFine);
 }
 
 TEST_CASE("a rank that doesn't come is named, to all who came, when the time is over") {

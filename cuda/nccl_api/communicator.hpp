@@ -1,0 +1,102 @@
+#pragma once
+// What an ncclComm_t stands for: one rank of a communicator.
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "base/atomics.hpp"
+#include "dfccl/dfccl.h"
+#include "nccl_api/abi.hpp"
+#include "nccl_api/name.hpp"
+#include "nccl_api/scaled_sums.hpp"
+#include "nccl_api/universes.hpp"
+
+namespace dfccl::nccl {
+
+/// What a caller's ncclConfig_t asks for.
+struct Config {
+  bool isBlocking = true;
+  uint32_t mostBlocks = 0;  // of a world's daemon; 0: as many as it has by itself
+
+  /// @param from may be null. @throws Failure ncclInvalidArgument
+  static Config read(const ncclConfig_t* from);
+};
+
+class Communicator {
+ public:
+  Communicator(const Config& config, int device) : config(config), device(device) {}
+
+  const Config config;
+  const int device;
+  Atomic<uint32_t> isCancelled;  // its making is to end
+
+  /// Known once it is ready. @throws Failure while it is being made, or where that failed, or it was aborted.
+  void checkReady() const;
+  bool isReady() const { return state() == State::ready; }
+  int rank() const { return rank_; }
+  int size() const { return static_cast<int>(members_.size()); }
+  const Name& name() const { return name_; }
+  dfcclGroup_t group() const { return group_; }
+  dfcclRankCtx_t context() const { return placed_.universe->context(universeRank()); }
+  /// Its place in the universe.
+  int universeRank() const { return members_[static_cast<size_t>(rank_)]; }
+  const std::shared_ptr<Universe>& universe() const { return placed_.universe; }
+  /// Of each rank its place in the universe.
+  const std::vector<int>& members() const { return members_; }
+  /// Operators that were made for it.
+  ScaledSums& scaledSums() { return scaledSums_; }
+
+  /// It has its ranks. @throws Failure
+  void become(const Name& name, int rank, Placed placed);
+  /// It could not be made.
+  void failed(ncclResult_t result);
+  /// ncclInProgress while it is being made; what made it fail, or what has happened to its runs since.
+  ncclResult_t asyncError();
+  /// Waits until the making is over, either way.
+  void awaitMade();
+  uint64_t nextSplit() { return splits_.fetchAdd(1, order::relaxed); }
+
+  /// A run of it was submitted, or is over.
+  void began() { inFlight_.fetchAdd(1, order::relaxed); }
+  void ended(dfcclResult_t status);
+  /// Waits until all its runs are over. @throws Failure
+  void drain();
+  /// Gives its runs up, and refuses later ones.
+  void abort();
+  /// Its handle is gone. Threads that are in a call with it still find its world, and are refused by its group.
+  void leave();
+
+ private:
+  enum class State : uint32_t { making, ready, failed, aborted };
+  State state() const { return static_cast<State>(state_.load(order::acquire)); }
+
+  Atomic<uint32_t> state_;
+  Atomic<uint32_t> error_;  // ncclResult_t
+  Atomic<uint64_t> inFlight_;
+  Atomic<uint64_t> splits_;
+  mutable std::mutex mutex_;  // of becoming something
+  std::condition_variable made_;
+  Name name_;
+  int rank_ = 0;
+  Placed placed_;
+  std::vector<int> members_;
+  dfcclGroup_t group_ = nullptr;
+  ScaledSums scaledSums_;
+};
+
+/// Those that callers have handles of. A handle is a value, so one that was destroyed, or never made, is recognised.
+class Communicators {
+ public:
+  static ncclComm_t add(std::shared_ptr<Communicator> communicator);
+  /// @throws Failure ncclInvalidArgument
+  static std::shared_ptr<Communicator> find(ncclComm_t handle);
+  /// From now on the handle is nobody's. @throws Failure ncclInvalidArgument
+  static std::shared_ptr<Communicator> remove(ncclComm_t handle);
+};
+
+/// @return the one of the handle, ready to be used. @throws Failure
+std::shared_ptr<Communicator> readyCommunicator(ncclComm_t handle);
+
+}  // namespace dfccl::nccl

@@ -1,0 +1,43 @@
+// What is asked of the library itself.
+#include "functions.hpp"
+#include "nccl_api/failure.hpp"
+
+namespace dfccl::nccl {
+
+ncclResult_t getVersion(int* version) {
+  if (version == nullptr) refuseArgument("The address for the version is null.", "Pass where to store it.");
+  *version = kNcclVersion;
+  return ncclSuccess;
+}
+
+const char* getErrorString(ncclResult_t result) {
+  switch (result) {
+    case ncclSuccess:
+      return "no error";
+    case ncclUnhandledCudaError:
+      return "a call of CUDA failed (ncclGetLastError says which)";
+    case ncclSystemError:
+      return "the operating system refused something (ncclGetLastError says what)";
+    case ncclInternalError:
+      return "an error of the library's own";
+    case ncclInvalidArgument:
+      return "an argument is not allowed (ncclGetLastError says which)";
+    case ncclInvalidUsage:
+      return "this call is not possible here (ncclGetLastError says why)";
+    case ncclRemoteError:
+      return "another rank is gone, or has given up";
+    case ncclInProgress:
+      return "still in progress";
+    case ncclTimeout:
+      return "other ranks did not come in time";
+  }
+  return "no code of NCCL's";
+}
+
+const char* getLastError(ncclComm_t) { return lastFailure(); }
+
+void resetDebugInit() {}
+
+void paramDumpAll() {}
+
+}  // namespace dfccl::nccl

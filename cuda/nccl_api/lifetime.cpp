@@ -1,0 +1,84 @@
+// What is asked of communicators, and how they end.
+#include <string>
+
+#include "functions.hpp"
+#include "nccl_api/communicator.hpp"
+#include "nccl_api/failure.hpp"
+
+namespace dfccl::nccl {
+namespace {
+
+template <class Value>
+void checkOut(const Value* out, const char* what) {
+  if (out == nullptr)
+    refuseArgument(std::string("The address for the ") + what + " is null.", "Pass where to store it.");
+}
+
+}  // namespace
+
+ncclResult_t commCount(ncclComm_t comm, int* count) {
+  checkOut(count, "number of ranks");
+  *count = readyCommunicator(comm)->size();
+  return ncclSuccess;
+}
+
+ncclResult_t commCuDevice(ncclComm_t comm, int* device) {
+  checkOut(device, "device");
+  *device = readyCommunicator(comm)->device;
+  return ncclSuccess;
+}
+
+ncclResult_t commUserRank(ncclComm_t comm, int* rank) {
+  checkOut(rank, "rank");
+  *rank = readyCommunicator(comm)->rank();
+  return ncclSuccess;
+}
+
+ncclResult_t commGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
+  checkOut(error, "error");
+  *error = Communicators::find(comm)->asyncError();
+  return ncclSuccess;
+}
+
+ncclResult_t commQueryProperties(ncclComm_t comm, ncclCommProperties_t* properties) {
+  checkOut(properties, "properties");
+  if (properties->size < sizeof *properties || properties->magic != kNcclMagic) {
+    refuseArgument("The properties were not set up.", "Begin with NCCL_COMM_PROPERTIES_INITIALIZER.");
+  }
+  const std::shared_ptr<Communicator> communicator = readyCommunicator(comm);
+  ncclCommProperties_t found{};
+  found.size = properties->size;
+  found.magic = properties->magic;
+  found.version = properties->version;
+  found.rank = communicator->rank();
+  found.nRanks = communicator->size();
+  found.cudaDev = communicator->device;
+  found.nvmlDev = communicator->device;
+  *properties = found;
+  return ncclSuccess;
+}
+
+ncclResult_t commFinalize(ncclComm_t comm) {
+  const std::shared_ptr<Communicator> communicator = readyCommunicator(comm);
+  communicator->drain();
+  return ncclSuccess;
+}
+
+ncclResult_t commDestroy(ncclComm_t comm) {
+  if (comm == nullptr) return ncclSuccess;
+  const std::shared_ptr<Communicator> communicator = Communicators::remove(comm);
+  communicator->awaitMade();
+  if (communicator->isReady()) communicator->drain();
+  communicator->leave();
+  return ncclSuccess;
+}
+
+ncclResult_t commAbort(ncclComm_t comm) {
+  if (comm == nullptr) return ncclSuccess;
+  const std::shared_ptr<Communicator> communicator = Communicators::remove(comm);
+  communicator->abort();
+  communicator->leave();
+  return ncclSuccess;
+}
+
+}  // namespace dfccl::nccl

@@ -1,0 +1,27 @@
+#pragma once
+// How a communicator comes to be, from a unique id or from another communicator: its ranks meet, and find a world.
+#include <memory>
+
+#include "nccl_api/communicator.hpp"
+
+namespace dfccl::nccl {
+
+/// One rank's part in it. Waits for the others, in a thread of its own where several are made at once.
+struct Making {
+  std::shared_ptr<Communicator> made;  // null: of a split that the rank is in no part of
+  ncclComm_t handle = nullptr;         // of `made`
+  ncclComm_t* given = nullptr;         // where the caller was given it, and nothing once it fails
+  Name meeting;
+  int ranks = 0, rank = 0;               // of the meeting
+  std::shared_ptr<Communicator> parent;  // of a split
+  int color = 0, key = 0;
+
+  bool isBlocking() const { return !made || made->config.isBlocking; }
+  /// @return ncclSuccess, or what went wrong, which ncclGetLastError tells then; the communicator knows as well.
+  ncclResult_t run() noexcept;
+
+ private:
+  void make();
+};
+
+}  // namespace dfccl::nccl

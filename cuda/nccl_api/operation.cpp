@@ -1,0 +1,124 @@
+#include "nccl_api/operation.hpp"
+
+#include <utility>
+
+#include "base/types.hpp"
+#include "host/check.hpp"
+#include "nccl_api/failure.hpp"
+#include "nccl_api/scaling.hpp"
+#include "nccl_api/self_messages.hpp"
+
+namespace dfccl::nccl {
+namespace {
+
+/// NCCL's maximum is dfccl's minimum, by number.
+dfcclRedOp_t opOf(ncclRedOp_t op) {
+  switch (op) {
+    case ncclProd:
+      return dfcclProd;
+    case ncclMax:
+      return dfcclMax;
+    case ncclMin:
+      return dfcclMin;
+    case ncclAvg:
+      return dfcclAvg;
+    default:
+      return dfcclSum;  // the scaled ones too: their input is scaled before
+  }
+}
+
+/// What is kept until a run is over.
+struct Held {
+  std::shared_ptr<Communicator> communicator;
+  std::shared_ptr<void> scratch;
+};
+
+void isOver(void* argument, dfcclResult_t status) {
+  const std::unique_ptr<Held> held(static_cast<Held*>(argument));
+  held->scratch.reset();
+  held->communicator->ended(status);
+}
+
+/// Lets the stream multiply what the rank sends, into memory that the run may read it from.
+/// @return the operation that remains.
+Operation scaled(const Operation& o, std::shared_ptr<void>& scratch) {
+  const Communicator& c = *o.communicator;
+  Operation rest = o;
+  const size_t count = o.kind == Kind::reduceScatter ? o.count * static_cast<size_t>(c.size()) : o.count;
+  const bool receives = o.kind == Kind::allReduce || (o.kind == Kind::reduce && o.other == c.rank());
+  void* to = o.recv;
+  if (!receives) {
+    const size_t bytes = count * sizeOf(static_cast<DataType>(o.type));
+    scratch = c.universe()->scratch().take(c.universeRank(), c.context(), bytes);
+    to = scratch.get();
+  }
+  if (to == nullptr || o.send == nullptr) refuseArgument("A buffer is null.", "Pass memory of the rank's device.");
+  const gpu::OnDevice here(c.device);
+  checkCuda(scaleOnStream(to, o.send, count, *o.scalar, o.stream), "a kernel's launch");
+  rest.send = to;
+  return rest;
+}
+
+dfcclResult_t queue(const Operation& o, dfcclStream_t stream, dfcclRequest_t* request) {
+  const auto type = static_cast<dfcclDataType_t>(o.type);
+  const dfcclRedOp_t op = opOf(o.op);
+  const dfcclGroup_t group = o.communicator->group();
+  constexpr uint64_t kTag = 0;
+  switch (o.kind) {
+    case Kind::allReduce:
+      return dfcclAllReduce(o.send, o.recv, o.count, type, op, group, kTag, stream, request);
+    case Kind::reduce:
+      return dfcclReduce(o.send, o.recv, o.count, type, op, o.other, group, kTag, stream, request);
+    case Kind::broadcast:
+      return dfcclBroadcast(o.send, o.recv, o.count, type, o.other, group, kTag, stream, request);
+    case Kind::allGather:
+      return dfcclAllGather(o.send, o.recv, o.count, type, group, kTag, stream, request);
+    case Kind::reduceScatter:
+      return dfcclReduceScatter(o.send, o.recv, o.count, type, op, group, kTag, stream, request);
+    case Kind::allToAll:
+      return dfcclAllToAll(o.send, o.recv, o.count, type, group, kTag, stream, request);
+    case Kind::gather:
+      return dfcclGather(o.send, o.recv, o.count, type, o.other, group, kTag, stream, request);
+    case Kind::scatter:
+      return dfcclScatter(o.send, o.recv, o.count, type, o.other, group, kTag, stream, request);
+    case Kind::send:
+      return dfcclSend(o.send, o.count, type, o.other, group, kTag, stream, request);
+    case Kind::receive:
+      break;
+  }
+  return dfcclRecv(o.recv, o.count, type, o.other, group, kTag, stream, request);
+}
+
+/// A run that was queued, and the stream that is to wait for it.
+class Queued {
+ public:
+  /// @throws Failure, and nothing was queued then.
+  explicit Queued(const Operation& o) : stream_(o.stream == nullptr ? cudaStreamLegacy : o.stream) {
+    o.communicator->checkReady();
+    auto held = std::make_unique<Held>(Held{o.communicator, nullptr});
+    check(queue(o.scalar ? scaled(o, held->scratch) : o, stream_, &request_));
+    o.communicator->began();
+    // It can't fail: the request is open and has no callback.
+    dfcclNotifyRun(request_, isOver, held.release());
+  }
+  ~Queued() { dfcclFreeRequest(request_); }
+  Queued(Queued&& other) noexcept : stream_(other.stream_), request_(std::exchange(other.request_, nullptr)) {}
+
+  void letStreamWait() const { check(dfcclWaitRunOnStream(request_, stream_)); }
+
+ private:
+  const dfcclStream_t stream_;
+  dfcclRequest_t request_ = nullptr;
+};
+
+}  // namespace
+
+void submit(std::vector<Operation> operations) {
+  copySelfMessages(operations);
+  std::vector<Queued> queued;
+  queued.reserve(operations.size());
+  for (const Operation& operation : operations) queued.emplace_back(operation);
+  for (const Queued& run : queued) run.letStreamWait();
+}
+
+}  // namespace dfccl::nccl

@@ -1,0 +1,38 @@
+// Operators that multiply before they add.
+#include <string>
+
+#include "base/types.hpp"
+#include "functions.hpp"
+#include "nccl_api/communicator.hpp"
+#include "nccl_api/failure.hpp"
+
+namespace dfccl::nccl {
+
+ncclResult_t redOpCreatePreMulSum(ncclRedOp_t* op, void* scalar, ncclDataType_t type, ncclScalarResidence_t residence,
+                                  ncclComm_t comm) {
+  if (op == nullptr) refuseArgument("The address for the operator is null.", "Pass where to store it.");
+  if (scalar == nullptr) refuseArgument("The scalar's address is null.", "Pass a value of the operator's type.");
+  if (type < ncclInt8 || type > ncclFloat8e5m2) {
+    refuseArgument("The data type is " + std::to_string(type) + ".", "Allowed: 0 to 11.");
+  }
+  Scalar made{type};
+  if (residence == ncclScalarHostImmediate) {
+    std::memcpy(&made.bits, scalar, sizeOf(static_cast<DataType>(type)));
+  } else if (residence == ncclScalarDevice) {
+    made.onDevice = scalar;
+  } else {
+    refuseArgument("The scalar's residence is " + std::to_string(residence) + ".", "Allowed: 0 (device), 1 (host).");
+  }
+  *op = readyCommunicator(comm)->scaledSums().add(made);
+  return ncclSuccess;
+}
+
+ncclResult_t redOpDestroy(ncclRedOp_t op, ncclComm_t comm) {
+  if (!Communicators::find(comm)->scaledSums().remove(op)) {
+    refuseArgument("The communicator has no operator " + std::to_string(op) + " of its own.",
+                   "Pass one that ncclRedOpCreatePreMulSum made for it, once.");
+  }
+  return ncclSuccess;
+}
+
+}  // namespace dfccl::nccl

@@ -1,0 +1,66 @@
+#include "nccl_api/self_messages.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/types.hpp"
+#include "host/check.hpp"
+#include "nccl_api/failure.hpp"
+
+namespace dfccl::nccl {
+namespace {
+
+bool isToSelf(const Operation& o) {
+  if (o.kind != Kind::send && o.kind != Kind::receive) return false;
+  o.communicator->checkReady();
+  return o.other == o.communicator->rank();
+}
+
+bool matches(const Operation& a, const Operation& b) {
+  return a.communicator == b.communicator && a.count == b.count && a.type == b.type;
+}
+
+/// Lets a stream go on only when another has done what it was given.
+void letWait(cudaStream_t stream, cudaStream_t other) {
+  if (stream == other) return;
+  cudaEvent_t event = nullptr;
+  checkCuda(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreate");
+  cudaError_t error = cudaEventRecord(event, other);
+  if (error == cudaSuccess) error = cudaStreamWaitEvent(stream, event, 0);
+  cudaEventDestroy(event);
+  checkCuda(error, "a wait for another stream");
+}
+
+void copy(const Operation& from, const Operation& to) {
+  const size_t bytes = from.count * sizeOf(static_cast<DataType>(from.type));
+  const gpu::OnDevice here(from.communicator->device);
+  letWait(to.stream, from.stream);
+  checkCuda(cudaMemcpyAsync(to.recv, from.send, bytes, cudaMemcpyDeviceToDevice, to.stream), "cudaMemcpyAsync");
+  letWait(from.stream, to.stream);
+}
+
+}  // namespace
+
+void copySelfMessages(std::vector<Operation>& operations) {
+  std::vector<Operation> sends, receives, others;
+  for (Operation& o : operations) {
+    (!isToSelf(o) ? others : o.kind == Kind::send ? sends : receives).push_back(std::move(o));
+  }
+  std::vector<std::pair<Operation, Operation>> pairs;
+  for (const Operation& send : sends) {
+    const auto found =
+        std::find_if(receives.begin(), receives.end(), [&](const Operation& r) { return matches(send, r); });
+    if (found == receives.end()) break;
+    pairs.emplace_back(send, *found);
+    receives.erase(found);
+  }
+  if (pairs.size() != sends.size() || !receives.empty()) {
+    throw Failure(ncclInvalidUsage, "A rank sends to itself or receives from itself, and the other half is missing.",
+                  "Put both, of the same type and count, into one group.");
+  }
+  operations = std::move(others);
+  for (const auto& [send, receive] : pairs) copy(send, receive);
+}
+
+}  // namespace dfccl::nccl

@@ -1,0 +1,152 @@
+// Calls between ncclGroupStart and ncclGroupEnd, and those that NCCL's documentation says must be there, without them.
+#include "simulated/nccl_ranks.hpp"
+
+using namespace dfccl::gpu::simulated::test;
+
+namespace {
+
+/// All ranks of a communicator, driven by one thread.
+class Driven {
+ public:
+  explicit Driven(int ranks) : comms(static_cast<size_t>(ranks)) {
+    CHECK_NCCL(ncclCommInitAll(comms.data(), ranks, nullptr));
+    for (int r = 0; r < ranks; ++r) {
+      cudaSetDevice(r);
+      send.push_back(std::make_unique<Buffer>(kCount, static_cast<float>(r + 1)));
+      recv.push_back(std::make_unique<Buffer>(kCount, 0.0F));
+      streams.push_back(std::make_unique<RankStream>());
+    }
+  }
+  ~Driven() {
+    for (const ncclComm_t comm : comms) CHECK_NCCL(ncclCommDestroy(comm));
+  }
+  Driven(const Driven&) = delete;
+  Driven& operator=(const Driven&) = delete;
+
+  size_t size() const { return comms.size(); }
+  void allReduce(size_t r) {
+    CHECK_NCCL(ncclAllReduce(*send[r], *recv[r], kCount, ncclFloat32, ncclSum, comms[r], *streams[r]));
+  }
+  void check(float sum) {
+    for (size_t r = 0; r < size(); ++r) {
+      CHECK(streams[r]->synchronize());
+      CHECK(recv[r]->isAll(sum));
+      recv[r]->fill(0);
+    }
+  }
+
+  std::vector<ncclComm_t> comms;
+  std::vector<std::unique_ptr<Buffer>> send, recv;
+  std::vector<std::unique_ptr<RankStream>> streams;
+};
+
+}  // namespace
+
+TEST_CASE("a thread drives all devices, in groups, nested groups, and without any") {
+  Driven ranks(4);
+  for (const int depth : {1, 3, 0}) {
+    CAPTURE(depth);
+    for (int i = 0; i < depth; ++i) CHECK_NCCL(ncclGroupStart());
+    for (size_t r = 0; r < ranks.size(); ++r) ranks.allReduce(r);
+    for (int i = 0; i < depth; ++i) CHECK_NCCL(ncclGroupEnd());
+    ranks.check(10);
+  }
+}
+
+TEST_CASE("a thread makes all ranks of a communicator in a group") {
+  constexpr int kRanks = 3;
+  const ncclUniqueId id = newId();
+  ncclComm_t comms[kRanks] = {};
+  CHECK_NCCL(ncclGroupStart());
+  for (int r = 0; r < kRanks; ++r) {
+    cudaSetDevice(r);
+    CHECK_NCCL(ncclCommInitRank(&comms[r], kRanks, id, r));
+  }
+  CHECK_NCCL(ncclGroupEnd());
+  for (int r = 0; r < kRanks; ++r) {
+    int number = -1;
+    CHECK_NCCL(ncclCommUserRank(comms[r], &number));
+    CHECK(number == r);
+  }
+  ncclComm_t parts[kRanks] = {};
+  CHECK_NCCL(ncclGroupStart());
+  for (int r = 0; r < kRanks; ++r) CHECK_NCCL(ncclCommSplit(comms[r], r == 0 ? 0 : 1, r, &parts[r], nullptr));
+  CHECK_NCCL(ncclGroupEnd());
+  for (int r = 0; r < kRanks; ++r) {
+    int size = 0;
+    CHECK_NCCL(ncclCommCount(parts[r], &size));
+    CHECK(size == (r == 0 ? 1 : 2));
+    CHECK_NCCL(ncclCommDestroy(parts[r]));
+    CHECK_NCCL(ncclCommDestroy(comms[r]));
+  }
+}
+
+TEST_CASE("messages in a group go in any order, and around a ring") {
+  constexpr int kRanks = 4;
+  const ncclUniqueId id = newId();
+  onRanks(kRanks, [&](int rank) {
+    const Comm comm(id, kRanks, rank);
+    const RankStream stream;
+    const Buffer send(kCount, static_cast<float>(rank)), recv(kCount, -1);
+    const int next = (rank + 1) % kRanks, former = (rank + kRanks - 1) % kRanks;
+    for (int round = 0; round < 3; ++round) {
+      CHECK_NCCL(ncclGroupStart());
+      if (rank % 2 == 0) CHECK_NCCL(ncclSend(send, kCount, ncclFloat32, next, comm, stream));
+      CHECK_NCCL(ncclRecv(recv, kCount, ncclFloat32, former, comm, stream));
+      if (rank % 2 != 0) CHECK_NCCL(ncclSend(send, kCount, ncclFloat32, next, comm, stream));
+      CHECK_NCCL(ncclGroupEnd());
+      CHECK(stream.synchronize());
+      CHECK(recv.isAll(static_cast<float>(former)));
+      recv.fill(-1);
+    }
+  });
+}
+
+TEST_CASE("a group has operations of several communicators and streams") {
+  constexpr int kRanks = 3;
+  const ncclUniqueId ids[] = {newId(), newId()};
+  onRanks(kRanks, [&](int rank) {
+    const Comm first(ids[0], kRanks, rank), second(ids[1], kRanks, rank);
+    const RankStream streams[2];
+    const Buffer send(kCount, 1), recv(kCount, 0), all(kCount * kRanks, 0);
+    const auto reduce = [&] { CHECK_NCCL(ncclAllReduce(send, recv, kCount, ncclFloat32, ncclSum, first, streams[0])); };
+    CHECK_NCCL(ncclGroupStart());
+    if (rank == 0) reduce();
+    CHECK_NCCL(ncclAllGather(send, all, kCount, ncclFloat32, second, streams[1]));
+    if (rank != 0) reduce();
+    CHECK_NCCL(ncclGroupEnd());
+    CHECK(streams[0].synchronize());
+    CHECK(streams[1].synchronize());
+    CHECK(recv.isAll(kRanks));
+    CHECK(all.isAll(1));
+  });
+}
+
+TEST_CASE("what NCCL's documentation calls wrong completes: communicators in another order on each device") {
+  Driven first(2), second(2);
+  // A collective of each on each device, and the thread comes to the second device's last.
+  first.allReduce(0);
+  second.allReduce(0);
+  second.allReduce(1);
+  first.allReduce(1);
+  first.check(3);
+  second.check(3);
+  // The same in groups, one a communicator, whose streams wait for each other crosswise.
+  for (const size_t r : {size_t{0}, size_t{1}}) {
+    Driven& one = r == 0 ? first : second;
+    Driven& other = r == 0 ? second : first;
+    CHECK_NCCL(ncclGroupStart());
+    one.allReduce(r);
+    CHECK_NCCL(ncclGroupEnd());
+    CHECK_NCCL(ncclGroupStart());
+    other.allReduce(r);
+    CHECK_NCCL(ncclGroupEnd());
+  }
+  first.check(3);
+  second.check(3);
+}
+
+TEST_CASE("a group that is not open can't be ended") {
+  CHECK(ncclGroupEnd() == ncclInvalidUsage);
+  CHECK(std::string(ncclGetLastError(nullptr)).find("ncclGroupStart") != std::string::npos);
+}

@@ -1,0 +1,136 @@
+// Each of NCCL's functions called with nonsense: an answer and a sentence, and the program goes on.
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <string>
+#include <tuple>
+
+#include "simulated/nccl_ranks.hpp"
+
+using namespace dfccl::gpu::simulated::test;
+
+namespace {
+
+/// Arguments that make no sense: mostly nulls, handles of nothing, numbers out of bounds. What a function would write
+/// through is null or a page of the test's own, because no library can tell an address that isn't one.
+class Nonsense {
+ public:
+  explicit Nonsense(uint32_t seed, ncclComm_t freed) : random_(seed), freed_(freed) {}
+
+  template <class T>
+  T make() {
+    if constexpr (std::is_same_v<T, ncclComm_t>) {
+      const ncclComm_t handles[] = {nullptr, freed_, reinterpret_cast<ncclComm_t>(8),
+                                    reinterpret_cast<ncclComm_t>(~0ul)};
+      return handles[random_() % 4];
+    } else if constexpr (std::is_pointer_v<T>) {
+      return random_() % 2 == 0 ? nullptr : reinterpret_cast<T>(page_);
+    } else if constexpr (std::is_enum_v<T> || std::is_integral_v<T>) {
+      const int64_t numbers[] = {0, 1, -1, 5, 12, 1 << 20, INT32_MAX, INT32_MIN};
+      return static_cast<T>(numbers[random_() % 8]);
+    } else {
+      T value{};
+      std::memset(static_cast<void*>(&value), static_cast<int>(random_() % 3), sizeof value);
+      return value;
+    }
+  }
+
+ private:
+  std::mt19937 random_;
+  const ncclComm_t freed_;
+  alignas(64) char page_[4096] = {};
+};
+
+template <class Result, class... Arguments>
+void callWith(Nonsense& nonsense, const char* name, Result (*function)(Arguments...)) {
+  CAPTURE(name);
+  // In order of the parameters, so that a seed tells what was called.
+  std::tuple<Arguments...> arguments{nonsense.make<Arguments>()...};
+  if constexpr (std::is_same_v<Result, ncclResult_t>) {
+    const ncclResult_t result = std::apply(function, arguments);
+    CHECK(result >= ncclSuccess);
+    CHECK(result <= ncclTimeout);
+    if (result == ncclSuccess || result == ncclInProgress) return;
+    const std::string why = ncclGetLastError(nullptr);
+    CHECK(why.find(name) == 0);
+    CHECK(why.size() > std::strlen(name) + 10);
+  } else {
+    std::apply(function, arguments);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every function, with nulls, freed handles and numbers out of bounds") {
+  cudaSetDevice(0);
+  ncclComm_t freed = nullptr;
+  CHECK_NCCL(ncclCommInitRank(&freed, 1, newId(), 0));
+  CHECK_NCCL(ncclCommDestroy(freed));
+  CHECK(ncclCommDestroy(freed) == ncclInvalidArgument);
+  for (uint32_t seed = 0; seed < 200; ++seed) {
+    CAPTURE(seed);
+    Nonsense nonsense(seed, freed);
+#define DFCCL_CALL(name) callWith(nonsense, #name, name);
+    DFCCL_NCCL_FUNCTIONS(DFCCL_CALL)
+#undef DFCCL_CALL
+    // A group may have been begun.
+    while (ncclGroupEnd() != ncclInvalidUsage) {
+    }
+  }
+}
+
+TEST_CASE("a communicator that is there, with everything else wrong") {
+  cudaSetDevice(0);
+  const Comm comm(newId(), 1, 0);
+  const RankStream stream;
+  const Buffer buffer(kCount, 1);
+  const auto type = ncclFloat32;
+  const auto badType = static_cast<ncclDataType_t>(12);
+  const auto badOp = static_cast<ncclRedOp_t>(17);
+  CHECK(ncclAllReduce(buffer, buffer, kCount, badType, ncclSum, comm, stream) == ncclInvalidArgument);
+  CHECK(ncclAllReduce(buffer, buffer, kCount, type, badOp, comm, stream) == ncclInvalidArgument);
+  CHECK(ncclAllReduce(nullptr, buffer, kCount, type, ncclSum, comm, stream) == ncclInvalidArgument);
+  CHECK(ncclAllReduce(buffer, nullptr, kCount, type, ncclSum, comm, stream) == ncclInvalidArgument);
+  CHECK(ncclAllReduce(buffer, buffer, ~size_t{0}, type, ncclSum, comm, stream) == ncclInvalidArgument);
+  CHECK(ncclBroadcast(buffer, buffer, kCount, type, 1, comm, stream) == ncclInvalidArgument);
+  CHECK(ncclSend(buffer, kCount, type, 3, comm, stream) == ncclInvalidArgument);
+  CHECK(ncclRecv(buffer, kCount, type, -1, comm, stream) == ncclInvalidArgument);
+  CHECK(ncclSend(buffer, kCount, type, 0, comm, stream) == ncclInvalidUsage);  // to itself, without the other half
+  std::vector<float> host(kCount);
+  CHECK(ncclAllReduce(host.data(), host.data(), kCount, type, ncclSum, comm, stream) == ncclInvalidArgument);
+  ncclComm_t made = nullptr;
+  CHECK(ncclCommInitRank(&made, 1, ncclUniqueId{}, 0) == ncclInvalidArgument);
+  CHECK(made == nullptr);
+  CHECK(ncclCommInitRank(&made, 2, newId(), 2) == ncclInvalidArgument);
+  ncclConfig_t config{};
+  CHECK(ncclCommInitRankConfig(&made, 1, newId(), 0, &config) == ncclInvalidArgument);
+  const int twice[] = {0, 0}, beyond[] = {99};
+  ncclComm_t both[2];
+  CHECK(ncclCommInitAll(both, 2, twice) == ncclInvalidArgument);
+  CHECK(ncclCommInitAll(both, 1, beyond) == ncclInvalidArgument);
+  // All of it was refused, and the communicator works.
+  CHECK_NCCL(ncclAllReduce(buffer, buffer, kCount, type, ncclSum, comm, stream));
+  CHECK(stream.synchronize());
+}
+
+TEST_CASE("ranks that disagree on their number, and a rank that comes twice, are told so") {
+  const ncclUniqueId id = newId();
+  ncclConfig_t config{};
+  config.size = sizeof config;
+  config.magic = kNcclMagic;
+  config.maxCTAs = kNcclUnset;
+  cudaSetDevice(0);
+  ncclComm_t both[2] = {};
+  ncclResult_t states[2] = {ncclInProgress, ncclInProgress};
+  for (ncclComm_t& comm : both) CHECK(ncclCommInitRankConfig(&comm, 2, id, 0, &config) == ncclInProgress);
+  // Whichever came second.
+  while (states[0] == ncclInProgress && states[1] == ncclInProgress) {
+    for (int i = 0; i < 2; ++i) CHECK_NCCL(ncclCommGetAsyncError(both[i], &states[i]));
+  }
+  CHECK(std::max(states[0], states[1]) == ncclInProgress);
+  CHECK(std::min(states[0], states[1]) == ncclInvalidArgument);
+  ncclComm_t other = nullptr;
+  CHECK(ncclCommInitRank(&other, 3, id, 1) == ncclInvalidArgument);
+  CHECK(other == nullptr);
+  for (const ncclComm_t comm : both) CHECK_NCCL(ncclCommAbort(comm));
+}

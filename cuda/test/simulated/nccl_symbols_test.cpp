@@ -1,0 +1,47 @@
+// What programs find in libnccl.so.2 that look its functions up by their names, before they call any.
+#include <dlfcn.h>
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include "entry_points.hpp"
+
+namespace {
+
+#define DFCCL_NAME(name) #name,
+const char* const kNames[] = {DFCCL_NCCL_FUNCTIONS(DFCCL_NAME)};
+#undef DFCCL_NAME
+
+/// The library over simulated devices, as it is built beside this program.
+void* open() {
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
+  const std::string path = self.parent_path().parent_path() / "simulated" / "libnccl.so.2";
+  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  INFO(dlerror());
+  REQUIRE(library != nullptr);
+  return library;
+}
+
+}  // namespace
+
+TEST_CASE("each function is there, and its twin is the same") {
+  void* const library = open();
+  std::set<std::string> names;
+  for (const char* name : kNames) {
+    CAPTURE(name);
+    names.insert(name);
+    void* const found = dlsym(library, name);
+    CHECK(found != nullptr);
+    CHECK(dlsym(library, ("p" + std::string(name)).c_str()) == found);
+  }
+  CHECK(names.size() == 82);  // of NCCL 2.30.7
+  dlclose(library);
+}
+
+TEST_CASE("nothing else leaves the library") {
+  void* const library = open();
+  CHECK(dlsym(library, "dfcclInit") == nullptr);
+  dlclose(library);
+}

@@ -1,0 +1,139 @@
+// How communicators are made, asked and ended, over simulated devices, ranks as threads.
+#include <atomic>
+
+#include "simulated/nccl_ranks.hpp"
+
+using namespace dfccl::gpu::simulated::test;
+
+namespace {
+
+void checkSum(ncclComm_t comm, float own, float sum) {
+  const RankStream stream;
+  const Buffer send(kCount, own), recv(kCount, 0);
+  CHECK_NCCL(ncclAllReduce(send, recv, kCount, ncclFloat32, ncclSum, comm, stream));
+  CHECK(stream.synchronize());
+  CHECK(recv.isAll(sum));
+}
+
+}  // namespace
+
+TEST_CASE("threads make a communicator of a unique id, and sum up in it") {
+  constexpr int kRanks = 4;
+  const ncclUniqueId id = newId();
+  onRanks(kRanks, [&](int rank) {
+    const Comm comm(id, kRanks, rank);
+    int size = 0, number = -1, device = -1;
+    CHECK_NCCL(ncclCommCount(comm, &size));
+    CHECK_NCCL(ncclCommUserRank(comm, &number));
+    CHECK_NCCL(ncclCommCuDevice(comm, &device));
+    CHECK(size == kRanks);
+    CHECK(number == rank);
+    CHECK(device == rank);
+    checkSum(comm, static_cast<float>(rank + 1), 10);
+    ncclResult_t error = ncclInProgress;
+    CHECK_NCCL(ncclCommGetAsyncError(comm, &error));
+    CHECK(error == ncclSuccess);
+  });
+}
+
+TEST_CASE("ranks need not be numbered as their devices are, and a device may have several") {
+  constexpr int kRanks = 4;
+  const ncclUniqueId id = newId();
+  onRanks(kRanks, [&](int thread) {
+    const int rank = kRanks - 1 - thread;
+    const Comm comm(id, kRanks, rank);
+    checkSum(comm, static_cast<float>(rank), 6);
+  });
+  const ncclUniqueId shared = newId();
+  onRanks(kRanks, [&](int rank) {
+    cudaSetDevice(rank / 2);
+    const Comm comm(shared, kRanks, rank);
+    checkSum(comm, static_cast<float>(rank), 6);
+  });
+}
+
+TEST_CASE("a communicator is split by color, its ranks sorted by key") {
+  constexpr int kRanks = 4;
+  const ncclUniqueId id = newId();
+  onRanks(kRanks, [&](int rank) {
+    const Comm comm(id, kRanks, rank);
+    ncclComm_t half = nullptr;
+    CHECK_NCCL(ncclCommSplit(comm, rank % 2, -rank, &half, nullptr));
+    int size = 0, number = -1;
+    CHECK_NCCL(ncclCommCount(half, &size));
+    CHECK_NCCL(ncclCommUserRank(half, &number));
+    CHECK(size == 2);
+    CHECK(number == 1 - rank / 2);
+    checkSum(half, static_cast<float>(rank), rank % 2 == 0 ? 2 : 4);
+    ncclComm_t some = nullptr;
+    CHECK_NCCL(ncclCommSplit(comm, rank == 3 ? -1 : 0, rank, &some, nullptr));
+    CHECK((some == nullptr) == (rank == 3));
+    if (some != nullptr) checkSum(some, 1, 3);
+    CHECK_NCCL(ncclCommDestroy(some));
+    CHECK_NCCL(ncclCommDestroy(half));
+  });
+}
+
+TEST_CASE("nonblocking communicators are asked until they are made") {
+  constexpr int kRanks = 3;
+  const ncclUniqueId id = newId();
+  onRanks(kRanks, [&](int rank) {
+    ncclConfig_t config{};
+    config.size = sizeof config;
+    config.magic = kNcclMagic;
+    config.version = kNcclVersion;
+    config.blocking = 0;
+    config.maxCTAs = kNcclUnset;
+    ncclComm_t comm = nullptr;
+    CHECK(ncclCommInitRankConfig(&comm, kRanks, id, rank, &config) == ncclInProgress);
+    REQUIRE(comm != nullptr);
+    ncclResult_t state = ncclInProgress;
+    while (state == ncclInProgress) {
+      CHECK_NCCL(ncclCommGetAsyncError(comm, &state));
+      std::this_thread::yield();
+    }
+    CHECK(state == ncclSuccess);
+    checkSum(comm, 1, kRanks);
+    CHECK_NCCL(ncclCommFinalize(comm));
+    CHECK_NCCL(ncclCommDestroy(comm));
+  });
+}
+
+TEST_CASE("an abort ends a communicator that is being made, and runs that others don't come to") {
+  const ncclUniqueId never = newId(), id = newId();
+  ncclConfig_t config{};
+  config.size = offsetof(ncclConfig_t, cgaClusterSize);  // of a caller who knows no more
+  config.magic = kNcclMagic;
+  config.blocking = 0;
+  ncclComm_t comm = nullptr;
+  cudaSetDevice(0);
+  CHECK(ncclCommInitRankConfig(&comm, 2, never, 0, &config) == ncclInProgress);
+  CHECK_NCCL(ncclCommAbort(comm));
+  std::atomic<int> left{0};
+  onRanks(2, [&](int rank) {
+    ncclComm_t mine = nullptr;
+    CHECK_NCCL(ncclCommInitRank(&mine, 2, id, rank));
+    const RankStream stream;
+    const Buffer send(kCount, 1), recv(kCount, 0);
+    if (rank == 0) CHECK_NCCL(ncclAllReduce(send, recv, kCount, ncclFloat32, ncclSum, mine, stream));
+    CHECK_NCCL(ncclCommAbort(mine));
+    CHECK(stream.synchronize());
+    ++left;
+    // A daemon may still read what others have given up.
+    while (left != 2) std::this_thread::yield();
+  });
+}
+
+TEST_CASE("communicators of one rank and of all are destroyed and made anew") {
+  constexpr int kRanks = 3;
+  for (int round = 0; round < 10; ++round) {
+    const ncclUniqueId all = newId();
+    onRanks(kRanks, [&](int rank) {
+      const Comm alone(newId(), 1, 0);
+      const Comm comm(all, kRanks, rank);
+      checkSum(alone, 5, 5);
+      checkSum(comm, 1, kRanks);
+      checkSum(alone, 7, 7);
+    });
+  }
+}
