@@ -1,24 +1,64 @@
 // Calls all that a package exports with what callers in JavaScript may pass: whatever is refused must be refused with a sentence.
 import { describe, expect, it } from "vitest";
 
-const values: readonly unknown[] = [
-  null,
-  undefined,
-  5,
-  -1,
-  0.5,
-  Number.NaN,
-  2 ** 53,
-  1n,
-  "x",
-  "__proto__",
-  Symbol("s"),
-  true,
-  {},
-  [],
-  [null],
-  () => {},
+type Named = readonly [text: string, make: () => unknown];
+
+const thrower = {
+  get: () => {
+    throw new Error("thrown by a proxy");
+  },
+  ownKeys: () => {
+    throw new Error("thrown by a proxy");
+  },
+};
+
+const plain: readonly Named[] = [
+  ["null", () => null],
+  ["undefined", () => undefined],
+  ["5", () => 5],
+  ["-1", () => -1],
+  ["0.5", () => 0.5],
+  ["NaN", () => Number.NaN],
+  ["Infinity", () => Number.POSITIVE_INFINITY],
+  ["2^32", () => 2 ** 32],
+  ["2^53", () => 2 ** 53],
+  ["1n", () => 1n],
+  ['"x"', () => "x"],
+  ['"__proto__"', () => "__proto__"],
+  ["a symbol", () => Symbol("s")],
+  ["true", () => true],
+  ["{}", () => ({})],
+  ["a frozen object", () => Object.freeze({})],
+  ["an object without a prototype", () => Object.create(null)],
+  ["[]", () => []],
+  ["[null]", () => [null]],
+  ["a function", () => () => {}],
+  ["a detached array", detached],
+  ["a detached ArrayBuffer", () => detached().buffer],
+  ["a SharedArrayBuffer", () => new SharedArrayBuffer(64)],
+  ["an array on a SharedArrayBuffer", () => new Float32Array(new SharedArrayBuffer(64))],
+  ["a DataView", () => new DataView(new ArrayBuffer(64))],
 ];
+
+/** What throws whoever looks into it. */
+const throwing: readonly Named[] = [
+  ["a list of a getter that throws", () => Object.defineProperty([1], 0, { get: thrower.get })],
+  ["a proxy that throws", () => new Proxy({}, thrower)],
+  ["a list's proxy that throws", () => new Proxy([1], thrower)],
+  ["a revoked proxy", revoked],
+];
+
+function detached(): Float32Array {
+  const view = new Float32Array(16);
+  structuredClone(view, { transfer: [view.buffer] });
+  return view;
+}
+
+function revoked(): unknown {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
 
 /** Fresh arguments that are right; called once a call, so that none sees what another has done to them. */
 type Arguments = () => readonly unknown[];
@@ -31,13 +71,19 @@ interface Variant {
 interface Options {
   /** Exported functions that aren't called, and why not. */
   readonly except?: Readonly<Record<string, string>>;
+  /** Also what throws whoever looks into it: that is refused too, in place of whatever it threw. */
+  readonly throwing?: boolean;
 }
 
 /**
  * Every function and class of a module is called with right arguments and then with each argument, and each property of an
  * argument, replaced by what it mustn't be. It returns, or throws what has a code, facts and a remedy. Classes of errors are left out.
  */
-export function testHostileValues(exported: object, calls: Readonly<Record<string, Arguments>>, { except = {} }: Options = {}): void {
+export function testHostileValues(
+  exported: object,
+  calls: Readonly<Record<string, Arguments>>,
+  { except = {}, throwing: isThrowing = false }: Options = {},
+): void {
   const functions = Object.entries(exported).filter(([, value]) => typeof value === "function" && !(value.prototype instanceof Error));
 
   describe("values that make no sense are refused with a sentence", () => {
@@ -50,12 +96,13 @@ export function testHostileValues(exported: object, calls: Readonly<Record<strin
       const [, called] = functions.find(([other]) => other === name.split(" ")[0]) ?? [];
       await settle(() => call(called, right()));
       const failures: string[] = [];
-      for (const { what, args } of variants(right)) {
+      for (const { what, args } of variants(right, isThrowing)) {
         const error = await settle(() => call(called, args)).then(
           () => undefined,
           (reason: unknown) => reason,
         );
-        if (error !== undefined && !explains(error)) failures.push(`${name} with ${what}: ${String(error)}`);
+        if (error !== undefined && !explains(error))
+          failures.push(`${name} with ${what}: ${error instanceof Error ? error.stack?.split("\n").slice(0, 3).join(" ") : typeof error}`);
       }
       expect(failures).toEqual([]);
     });
@@ -80,17 +127,19 @@ function explains(error: unknown): boolean {
   return typeof code === "string" && typeof facts === "object" && typeof remedy === "string" && remedy !== "";
 }
 
-function* variants(right: Arguments): Generator<Variant> {
+function* variants(right: Arguments, isThrowing: boolean): Generator<Variant> {
+  const values = isThrowing ? [...plain, ...throwing] : plain;
   for (const position of right().keys()) {
-    for (const value of values) yield { what: `${text(value)} as argument ${position}`, args: right().with(position, value) };
+    for (const [text, make] of values) yield { what: `${text} as argument ${position}`, args: right().with(position, make()) };
     for (const name of namesOf(right()[position])) {
-      for (const value of values) {
+      const where = `${name} of argument ${position}`;
+      for (const [text, make] of values) {
         const args = right();
-        yield {
-          what: `${text(value)} as ${name} of argument ${position}`,
-          args: args.with(position, replaced(args[position], name, value)),
-        };
+        yield { what: `${text} as ${where}`, args: args.with(position, replaced(args[position], name, { value: make() })) };
       }
+      if (!isThrowing) continue;
+      const args = right();
+      yield { what: `a getter that throws as ${where}`, args: args.with(position, replaced(args[position], name, { get: thrower.get })) };
     }
   }
 }
@@ -102,11 +151,7 @@ function namesOf(value: unknown): string[] {
   return isPlain ? Object.keys(value) : [];
 }
 
-function replaced(whole: unknown, name: string, value: unknown): unknown {
-  return Array.isArray(whole) ? whole.with(Number(name), value) : { ...(whole as object), [name]: value };
-}
-
-function text(value: unknown): string {
-  if (typeof value === "object" && value !== null) return JSON.stringify(value);
-  return typeof value === "string" ? `"${value}"` : String(value);
+function replaced(whole: unknown, name: string, property: PropertyDescriptor): unknown {
+  const copy = Array.isArray(whole) ? [...whole] : { ...(whole as object) };
+  return Object.defineProperty(copy, name, { enumerable: true, configurable: true, ...property });
 }

@@ -1,17 +1,15 @@
 // Any other rank's side of a meeting of hosts.
 #include <poll.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
 #include <optional>
 
 #include "base/error.hpp"
-#include "network/frame_channel.hpp"
+#include "network/hello.hpp"
 #include "network/host_meeting_sides.hpp"
 #include "network/message.hpp"
 #include "network/tcp.hpp"
-#include "processes/rank_set.hpp"
 
 namespace dfccl::host_meeting {
 namespace {
@@ -86,33 +84,20 @@ class GuestSide final : public HostMeeting {
       Descriptor connection = connectTo(address, std::min(millisUntil(deadline_), kConnectMillis));
       if (connection.get() < 0) continue;
       stream_.emplace(std::move(connection));
-      if (sayHello()) return true;
+      if (open(std::min(deadline_, Clock::now() + kHelloTime))) return true;
       stream_.reset();
     }
     return false;
   }
 
-  bool sayHello() {
-    Opening theirs;
-    const Clock::time_point until = std::min(deadline_, Clock::now() + kHelloTime);
-    while (stream_->waiting().size() < sizeof theirs) {
-      if (!wait(until) || !stream_->fill(sizeof theirs)) return false;
+  bool open(Clock::time_point until) {
+    const Digest random = randomDigest();
+    for (;;) {
+      const bool isThere = stream_->fill(sizeof(Opening));
+      const Greeting greeting = sayHello(*stream_, channel_, options_, point_.secret, random);
+      if (greeting != Greeting::waiting) return greeting == Greeting::said && stream_->flush();
+      if (!isThere || !wait(until)) return false;
     }
-    std::memcpy(&theirs, stream_->waiting().data(), sizeof theirs);
-    if (std::memcmp(theirs.magic, kMagic, sizeof kMagic) != 0) return false;
-    stream_->drop(sizeof theirs);
-    Opening opening{};
-    std::memcpy(opening.magic, kMagic, sizeof kMagic);
-    opening.random = randomDigest();
-    stream_->put(bytesOfObject(opening));
-    channel_.emplace(*stream_, FrameChannel::Side::guest, keyOf(point_.secret, theirs.random, opening.random));
-    Hello hello{};
-    hello.shape = options_.shape;
-    hello.rank = options_.rank;
-    hello.pid = static_cast<uint32_t>(getpid());
-    options_.job.copy(hello.job, sizeof hello.job - 1);
-    channel_->send(Kind::hello, bytesOfObject(hello));
-    return stream_->flush();
   }
 
   bool wait(Clock::time_point until) {
@@ -134,10 +119,7 @@ class GuestSide final : public HostMeeting {
       if (reading == FrameChannel::Reading::broken) refuseProof();
       if (reading == FrameChannel::Reading::frame) {
         if (frame.kind != Kind::refused) return frame;
-        MessageReader message(frame.contents);
-        const auto status = static_cast<dfcclResult_t>(message.get<int32_t>());
-        const std::string text = message.getText();
-        throwRefused(status, text, message.get<RankSet>().list());
+        throwRefusal(frame);
       }
       if (!isThere) {
         if (isNotProven()) refuseProof();

@@ -1,17 +1,16 @@
 // Rank 0's side of a meeting of hosts.
 #include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <list>
 #include <optional>
 
 #include "base/error.hpp"
-#include "network/frame_channel.hpp"
+#include "network/host_listener.hpp"
 #include "network/host_meeting_sides.hpp"
 #include "network/message.hpp"
-#include "network/tcp.hpp"
 #include "processes/rank_set.hpp"
 
 namespace dfccl::host_meeting {
@@ -29,15 +28,18 @@ struct Visitor {
   Digest random = randomDigest();
   std::optional<FrameChannel> channel;  // once its random number is known
   uint32_t rank = kUnknown;             // once it has proven itself
+  uint32_t process = 0;
   bool isOver = false;
 };
 
 class HostSide final : public HostMeeting {
  public:
   HostSide(const MeetingOptions& options, const MeetingPoint& point)
-      : options_(options), point_(point), deadline_(deadlineOf(options)), given_(options.shape.ranks) {
-    listen();
-  }
+      : options_(options),
+        point_(point),
+        deadline_(deadlineOf(options)),
+        given_(options.shape.ranks),
+        listener_(options_, point_, deadline_) {}
 
   std::vector<std::vector<uint8_t>> exchange(Bytes own) override {
     given_[0].emplace(own.begin(), own.end());
@@ -62,32 +64,9 @@ class HostSide final : public HostMeeting {
   void fail(dfcclResult_t status, const std::string& text) override { tellAll(status, text, {}); }
 
  private:
-  void listen() {
-    for (;;) {
-      const std::vector<SocketAddress> addresses = resolve(point_.host, point_.port);
-      errno = EADDRNOTAVAIL;
-      for (const SocketAddress& address : addresses) {
-        listener_ = listenOn(address);
-        // A name that stands for something else here, such as a service's: with a secret, any address will do.
-        if (listener_.get() < 0 && errno == EADDRNOTAVAIL && !point_.secret.empty())
-          listener_ = listenOn(address.anyOfFamily(point_.port));
-        if (listener_.get() >= 0) return;
-      }
-      const bool mayChange = addresses.empty() || errno == EADDRINUSE;
-      if (!mayChange) refuseSystem("Rank 0 can't listen on " + name());
-      if (millisUntil(deadline_) == 0) {
-        throwRefused(dfcclInUse, addresses.empty() ? "Nothing is known by the name " + point_.host + "."
-                                                   : "Another process listens on " + name() + ".");
-      }
-      checkCancelled(options_);
-      poll(nullptr, 0, addresses.empty() ? kLookMillis : kRetryMillis);
-    }
-  }
-
-  std::string name() const { return point_.host + ":" + std::to_string(point_.port); }
-
   void serve() {
     checkCancelled(options_);
+    listener_.look();
     waitForVisitors(std::min(millisUntil(deadline_), kLookMillis), true);
     if (millisUntil(deadline_) != 0) return;
     const std::vector<uint32_t> ranks = absent();
@@ -97,7 +76,7 @@ class HostSide final : public HostMeeting {
   }
 
   void waitForVisitors(int millis, bool listens) {
-    std::vector<pollfd> polled{{listener_.get(), static_cast<short>(listens ? POLLIN : 0), 0}};
+    std::vector<pollfd> polled{{listener_.descriptor(), static_cast<short>(listens ? POLLIN : 0), 0}};
     for (const Visitor& v : visitors_) {
       polled.push_back(
           {v.stream.descriptor(), static_cast<short>(v.stream.isSending() ? POLLIN | POLLOUT : POLLIN), 0});
@@ -113,7 +92,7 @@ class HostSide final : public HostMeeting {
   }
 
   void welcome() {
-    Descriptor connection = acceptFrom(listener_.get());
+    Descriptor connection = acceptFrom(listener_.descriptor());
     if (connection.get() < 0) return;
     // Who has proven nothing for longest makes room.
     const auto isStranger = [](const Visitor& v) { return v.rank == kUnknown; };
@@ -149,6 +128,7 @@ class HostSide final : public HostMeeting {
     }
     std::memcpy(&opening, waiting.data(), sizeof opening);
     if (std::memcmp(opening.magic, kMagic, sizeof kMagic) != 0) return dismiss(v);
+    if (listener_.reachesItself(opening.random)) v.isOver = true;
     v.stream.drop(sizeof opening);
     v.channel.emplace(v.stream, FrameChannel::Side::host, keyOf(point_.secret, v.random, opening.random));
   }
@@ -185,21 +165,44 @@ class HostSide final : public HostMeeting {
     Hello hello{};
     if (frame.kind != Kind::hello || frame.contents.size() < sizeof hello.shape.version) return dismiss(v);
     std::memcpy(&hello, frame.contents.data(), std::min(frame.contents.size(), sizeof hello));
-    // It has proven that it belongs to the job, so whatever is wrong with it is everybody's affair.
+    const std::string job(hello.job, strnlen(hello.job, sizeof hello.job));
+    const bool isWhole = frame.contents.size() == sizeof hello;
+    if (isWhole && hello.rank == 0 && job != options_.job) {
+      v.isOver = true;  // Rank 0 of another job asks who has its port, which it may have when this meeting is over.
+      return;
+    }
+    // It has proven that it belongs to the job, so whatever is wrong with it is everybody's affair. Its options come
+    // last: those of two processes that claim a rank may differ too, and that is not what is wrong.
+    const uint32_t other = isWhole && job == options_.job ? processOf(hello.rank) : 0;
     v.rank = hello.rank;
+    v.process = hello.pid;
+    if (other != 0) {
+      refuseAll(dfcclInUse,
+                "Two processes claim rank " + std::to_string(hello.rank) + " of job \"" + options_.job +
+                    "\": " + std::to_string(other) + " and " + std::to_string(hello.pid) + ".",
+                {hello.rank});
+    }
     if (const std::string text = difference(options_.shape, 0, hello.shape, hello.rank); !text.empty())
       refuseAll(dfcclRegistrationMismatch, text);
-    const std::string job(hello.job, strnlen(hello.job, sizeof hello.job));
     if (job != options_.job) {
       refuseAll(dfcclRegistrationMismatch, "The job is \"" + job + "\" on rank " + std::to_string(hello.rank) +
                                                " and \"" + options_.job + "\" on rank 0.");
     }
-    const bool isTaken = std::any_of(visitors_.begin(), visitors_.end(),
-                                     [&](const Visitor& o) { return &o != &v && o.rank == hello.rank; });
-    if (hello.rank == 0 || hello.rank >= options_.shape.ranks || isTaken) {
-      refuseAll(dfcclInUse, "Two processes claim rank " + std::to_string(hello.rank) + " of job \"" + options_.job +
-                                "\": " + std::to_string(hello.pid) + " is one.");
+    if (hello.rank >= options_.shape.ranks) {
+      refuseAll(dfcclInUse,
+                "Rank " + std::to_string(hello.rank) + " of job \"" + options_.job + "\" is not awaited: process " +
+                    std::to_string(hello.pid) + " claims it.",
+                {hello.rank});
     }
+  }
+
+  /// Which process has come as this rank; 0 if none has.
+  uint32_t processOf(uint32_t rank) const {
+    if (rank == 0) return static_cast<uint32_t>(getpid());
+    for (const Visitor& v : visitors_) {
+      if (v.rank == rank && !v.isOver) return v.process;
+    }
+    return 0;
   }
 
   void take(Visitor& v, const Frame& frame) {
@@ -267,7 +270,7 @@ class HostSide final : public HostMeeting {
   std::vector<std::optional<std::vector<uint8_t>>> given_;  // [rank]: this round's
   std::list<Visitor> visitors_;                             // a channel refers to its visitor's stream
   uint64_t strangers_ = 0;
-  Descriptor listener_;
+  HostListener listener_;
 };
 
 }  // namespace

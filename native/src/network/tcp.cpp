@@ -19,21 +19,6 @@ void setOption(int socket_, int level, int option) {
   (void)setsockopt(socket_, level, option, &one, sizeof one);
 }
 
-/// Where nobody listens, a connection may be given the very port that it goes to, and then it meets itself.
-bool isToItself(int connection) {
-  sockaddr_storage own{}, other{};
-  socklen_t ownBytes = sizeof own, otherBytes = sizeof other;
-  return getsockname(connection, reinterpret_cast<sockaddr*>(&own), &ownBytes) == 0 &&
-         getpeername(connection, reinterpret_cast<sockaddr*>(&other), &otherBytes) == 0 && ownBytes == otherBytes &&
-         std::memcmp(&own, &other, ownBytes) == 0;
-}
-
-/// The port is free at once, instead of after a minute.
-void reset(Descriptor connection) {
-  const linger none{1, 0};
-  (void)setsockopt(connection.get(), SOL_SOCKET, SO_LINGER, &none, sizeof none);
-}
-
 }  // namespace
 
 bool SocketAddress::isLoopback() const {
@@ -83,21 +68,37 @@ Descriptor listenOn(const SocketAddress& address) {
   return listener;
 }
 
-Descriptor connectTo(const SocketAddress& address, int millis) {
+Descriptor beginConnecting(const SocketAddress& address) {
   Descriptor connection = openSocket(address.family());
   if (connection.get() < 0) return connection;
   setOption(connection.get(), IPPROTO_TCP, TCP_NODELAY);
-  if (connect(connection.get(), address.get(), address.bytes) != 0) {
-    if (errno != EINPROGRESS) return Descriptor();
-    pollfd polled{connection.get(), POLLOUT, 0};
-    int error = 0;
-    socklen_t size = sizeof error;
-    if (poll(&polled, 1, millis) != 1) return Descriptor();
-    if (getsockopt(connection.get(), SOL_SOCKET, SO_ERROR, &error, &size) != 0 || error != 0) return Descriptor();
+  if (connect(connection.get(), address.get(), address.bytes) != 0 && errno != EINPROGRESS) return Descriptor();
+  return connection;
+}
+
+Descriptor connectTo(const SocketAddress& address, int millis) {
+  Descriptor connection = beginConnecting(address);
+  if (connection.get() < 0) return connection;
+  pollfd polled{connection.get(), POLLOUT, 0};
+  int error = 0;
+  socklen_t size = sizeof error;
+  if (poll(&polled, 1, millis) != 1) return Descriptor();
+  if (getsockopt(connection.get(), SOL_SOCKET, SO_ERROR, &error, &size) != 0 || error != 0) return Descriptor();
+  return meetsItself(connection.get()) ? Descriptor() : std::move(connection);
+}
+
+bool meetsItself(int connection) {
+  sockaddr_storage own{}, other{};
+  socklen_t ownBytes = sizeof own, otherBytes = sizeof other;
+  if (getsockname(connection, reinterpret_cast<sockaddr*>(&own), &ownBytes) != 0 ||
+      getpeername(connection, reinterpret_cast<sockaddr*>(&other), &otherBytes) != 0 || ownBytes != otherBytes ||
+      std::memcmp(&own, &other, ownBytes) != 0) {
+    return false;
   }
-  if (!isToItself(connection.get())) return connection;
-  reset(std::move(connection));
-  return Descriptor();
+  // Closed, it leaves the port free at once, instead of after a minute.
+  const linger none{1, 0};
+  (void)setsockopt(connection, SOL_SOCKET, SO_LINGER, &none, sizeof none);
+  return true;
 }
 
 Descriptor acceptFrom(int listener) {

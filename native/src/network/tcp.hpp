@@ -27,8 +27,13 @@ std::vector<SocketAddress> resolve(const std::string& host, uint16_t port);
 
 /// @return a negative descriptor, with errno, where that can't be.
 Descriptor listenOn(const SocketAddress& address);
+/// @return a connection that may not be there yet, or a negative descriptor.
+Descriptor beginConnecting(const SocketAddress& address);
 /// @return a connection that is there within `millis`, or a negative descriptor.
 Descriptor connectTo(const SocketAddress& address, int millis);
+/// Where nobody listens, a connection may be given the very port that it goes to, and then it meets itself: it is to be
+/// closed.
+bool meetsItself(int connection);
 Descriptor acceptFrom(int listener);
 
 }  // namespace dfccl

@@ -12,8 +12,8 @@
 #include "base/error.hpp"
 #include "network/frame_channel.hpp"
 #include "network/message.hpp"
+#include "network/support/host_meetings.hpp"
 #include "network/support/meeting_points.hpp"
-#include "network/tcp.hpp"
 #include "processes/support/contains.hpp"
 #include "processes/support/meeting_options.hpp"
 #include "processes/support/processes.hpp"
@@ -23,27 +23,6 @@ using namespace dfccl;
 using namespace dfccl::test;
 
 namespace {
-
-/// Two rounds, in which everybody says who he is. @return whether all heard all.
-bool meetsAll(const MeetingOptions& options, const MeetingPoint& point) {
-  const auto meeting = openHostMeeting(options, point);
-  bool isRight = true;
-  for (uint32_t round = 0; round < 2; ++round) {
-    const auto all = meeting->exchange(MessageWriter().put(options.rank).put(round).take());
-    for (uint32_t r = 0; r < all.size(); ++r) isRight &= all[r] == MessageWriter().put(r).put(round).take();
-    isRight &= all.size() == options.shape.ranks;
-  }
-  return isRight;
-}
-
-/// The message with which the meeting is refused; "" if it isn't.
-std::string refusalOf(const MeetingOptions& options, const MeetingPoint& point) {
-  try {
-    return meetsAll(options, point) ? "" : "wrong contributions";
-  } catch (const Error& e) {
-    return e.message();
-  }
-}
 
 /// The ranks that a refusal names as missing among its facts.
 std::string missingOf(const MeetingOptions& options, const MeetingPoint& point) {
@@ -55,19 +34,6 @@ std::string missingOf(const MeetingOptions& options, const MeetingPoint& point) 
     }
   }
   return "";
-}
-
-Descriptor reach(const OwnPort& port) {
-  const SocketAddress address = resolve("127.0.0.1", port.number()).front();
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  // Nobody tells that a port is listened at but the connection itself.
-  while (std::chrono::steady_clock::now() < deadline) {
-    // Where the system drops one because too many wait, it tries again only after a second.
-    Descriptor connection = connectTo(address, 20);
-    if (connection.get() >= 0) return connection;
-    sched_yield();
-  }
-  return {};
 }
 
 /// What an honest guest would send, recorded for the other random number of some other meeting.

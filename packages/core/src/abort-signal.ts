@@ -1,7 +1,8 @@
-import { InvalidArgumentError } from "@dfccl/primitives";
+import { InvalidArgumentError, readArgument } from "@dfccl/primitives";
 
 /** @throws {InvalidArgumentError} for what can't tell that it is aborted. */
 export function checkSignal(signal: AbortSignal | undefined): void {
-  if (signal === undefined || signal instanceof AbortSignal) return;
-  throw new InvalidArgumentError("signal", signal, "an AbortSignal, such as that of an AbortController");
+  const expected = "an AbortSignal, such as that of an AbortController";
+  if (signal === undefined || readArgument("signal", expected, () => signal instanceof AbortSignal)) return;
+  throw new InvalidArgumentError("signal", signal, expected);
 }

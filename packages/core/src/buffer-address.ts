@@ -1,5 +1,6 @@
 import { markAsUntransferable } from "node:worker_threads";
 import { nativeAddon } from "./native-addon/native-world.js";
+import { memoryOf, offsetOf } from "./view-facts.js";
 
 // Asking the addon costs some 50 ns; the memory of a buffer never moves, so it is asked once for each.
 const addresses = new WeakMap<ArrayBufferLike, number>();
@@ -16,15 +17,16 @@ export function noteAllocated(buffer: ArrayBufferLike): void {
 /**
  * Address of a view's first byte. From now on the buffer can't be transferred to another thread: the engine would go on
  * writing to memory that its new owner may free.
- * @pre the buffer isn't detached or resizable.
+ * @pre it is a typed array, whose buffer isn't detached or resizable.
  */
 export function addressOf(view: ArrayBufferView): number {
-  const { buffer } = view;
+  const buffer = memoryOf(view);
+  const offset = offsetOf(view);
   let base = addresses.get(buffer);
   if (base === undefined) {
-    base = nativeAddon().addressOf(view) - view.byteOffset;
+    base = nativeAddon().addressOf(view) - offset;
     if (marksAllocated || !allocated.has(buffer)) markAsUntransferable(buffer);
     addresses.set(buffer, base);
   }
-  return base + view.byteOffset;
+  return base + offset;
 }

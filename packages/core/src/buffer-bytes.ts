@@ -9,10 +9,9 @@ import { EngineError } from "./errors.js";
  */
 export function bytesOfBuffer(backend: Backend, dataType: DataType, length: number): number {
   if (!isDataType(dataType)) throw new InvalidArgumentError("dataType", dataType, 'a data type such as "float32"');
-  const bytes = length * byteSizeOf(dataType);
-  if (!Number.isInteger(length) || length < 0 || bytes > Number.MAX_SAFE_INTEGER) {
-    throw new InvalidArgumentError("length", length, "a whole number of elements");
-  }
+  const isWhole = typeof length === "number" && Number.isInteger(length) && length >= 0;
+  const bytes = isWhole ? length * byteSizeOf(dataType) : Number.POSITIVE_INFINITY;
+  if (bytes > Number.MAX_SAFE_INTEGER) throw new InvalidArgumentError("length", length, "a whole number of elements");
   // What a GPU has, its driver knows.
   if (backend === "cpu" && bytes > constants.MAX_LENGTH) {
     throw new EngineError(

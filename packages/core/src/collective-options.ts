@@ -1,5 +1,6 @@
 import {
   type Collective,
+  checkList,
   checkOptions,
   type DataType,
   InvalidArgumentError,
@@ -9,6 +10,7 @@ import {
   type OptionNames,
   type Program,
   type ReduceOp,
+  readArgument,
   takesReduceOp,
 } from "@dfccl/primitives";
 import { checkScale } from "./scale.js";
@@ -82,14 +84,16 @@ export function completeOptions(options: CollectiveOptions, rank: number, worldS
 
 /** @throws {InvalidArgumentError} */
 export function checkRanks(ranks: readonly number[], rank: number, worldSize: number): void {
-  if (!Array.isArray(ranks) || ranks.length === 0) throw new InvalidArgumentError("ranks", ranks, "a list of ranks");
-  for (const member of ranks) {
+  checkList("ranks", ranks, "a list of ranks");
+  const members = readArgument("ranks", "a list of ranks", () => [...ranks]);
+  if (members.length === 0) throw new InvalidArgumentError("ranks", ranks, "a list of ranks");
+  for (const member of members) {
     if (!Number.isInteger(member) || member < 0 || member >= worldSize) {
       throw new InvalidArgumentError("ranks", ranks, `ranks from 0 to ${worldSize - 1}`);
     }
   }
-  if (new Set(ranks).size !== ranks.length) throw new InvalidArgumentError("ranks", ranks, "each rank once");
-  if (!ranks.includes(rank)) throw new InvalidArgumentError("ranks", ranks, `a list with rank ${rank}, which registers`);
+  if (new Set(members).size !== members.length) throw new InvalidArgumentError("ranks", ranks, "each rank once");
+  if (!members.includes(rank)) throw new InvalidArgumentError("ranks", ranks, `a list with rank ${rank}, which registers`);
 }
 
 function checkWhole(name: string, value: number, most: number): void {

@@ -4,6 +4,7 @@ import { ClosedError, EngineError } from "./errors.js";
 import { callNative, typedError } from "./native-addon/native-error.js";
 import { type NativeWorld, unmappedWindow } from "./native-addon/native-world.js";
 import { summary } from "./summary.js";
+import { elementsOf, kindOf, nameOfGiven } from "./view-facts.js";
 
 /** A typed array of the buffer's data type, over any memory of the host. */
 export type HostElements = ArrayBufferView & { readonly length: number };
@@ -27,6 +28,8 @@ const forgotten = new FinalizationRegistry<Allocation>(({ owner, address, bytes 
   if (owner.engine.isOpen) owner.engine.native.freeOnDevice(owner.number, address, bytes);
 });
 
+/** @internal Never throws, as `instanceof` may for a proxy. */
+export let isDeviceBuffer: (value: unknown) => value is DeviceBuffer;
 /** @internal */
 export let ownerOf: (buffer: DeviceBuffer) => DeviceOwner;
 /** @internal What was allocated: this buffer, or the one that it is a part of. */
@@ -48,6 +51,7 @@ export class DeviceBuffer<T extends DataType = DataType> implements Disposable {
   #mappedWindow: number | undefined;
 
   static {
+    isDeviceBuffer = (value): value is DeviceBuffer => typeof value === "object" && value !== null && #owner in value;
     ownerOf = (buffer) => buffer.#owner;
     rootOf = (buffer) => buffer.#root;
     windowOf = (buffer, isStaged) => buffer.#windowNumber(isStaged);
@@ -160,12 +164,11 @@ export class DeviceBuffer<T extends DataType = DataType> implements Disposable {
   private check(view: HostElements, at: number): void {
     if (!this.isOpen) throw new ClosedError("The device buffer");
     const expected = typedArrayOf(this.dataType);
-    if (!(view instanceof expected)) {
-      throw new InvalidArgumentError("view", (view as object)?.constructor?.name ?? typeof view, `a ${expected.name}`);
-    }
-    const room = this.length - view.length;
+    if (kindOf(view) !== expected.name) throw new InvalidArgumentError("view", nameOfGiven(view), `a ${expected.name}`);
+    const elements = elementsOf(view);
+    const room = this.length - elements;
     if (!Number.isInteger(at) || at < 0 || at > room) {
-      throw new InvalidArgumentError("at", at, `elements from 0 to ${room}: the buffer has ${this.length}, the view ${view.length}`);
+      throw new InvalidArgumentError("at", at, `elements from 0 to ${room}: the buffer has ${this.length}, the view ${elements}`);
     }
   }
 }

@@ -1,4 +1,4 @@
-import { checkInteger, checkObject, InvalidArgumentError } from "@dfccl/primitives";
+import { checkInteger, checkObject, InvalidArgumentError, readArgument } from "@dfccl/primitives";
 import {
   decodePolicy,
   encodePolicy,
@@ -45,9 +45,9 @@ export function nativeOptions(
   const { ranks, devices, backend = "cpu" } = options;
   checkInteger("ranks", ranks, 1, 1024);
   if (!["cpu", "cuda", "auto"].includes(backend)) throw new InvalidArgumentError("backend", backend, '"cpu", "cuda" or "auto"');
-  if (devices !== undefined && !(Array.isArray(devices) && devices.every((device) => Number.isInteger(device) && device >= 0))) {
-    throw new InvalidArgumentError("devices", devices, "a list of GPUs, each a whole number from 0");
-  }
+  const gpus = "a list of GPUs, each a whole number from 0";
+  const isListOfGpus = () => Array.isArray(devices) && devices.every((device) => Number.isInteger(device) && device >= 0);
+  if (devices !== undefined && !readArgument("devices", gpus, isListOfGpus)) throw new InvalidArgumentError("devices", devices, gpus);
   for (const [name, [least, most]] of Object.entries(numbers)) {
     const value = options[name as keyof WorldOptions];
     if (value !== undefined) checkInteger(name, value, least, most);
@@ -77,7 +77,7 @@ export function nativeOptions(
       directTileBytes: options.directTileBytes ?? defaults.directTileBytes,
       arenaBytes: options.arenaBytes ?? defaults.arenaBytes,
       workers: options.workers ?? defaults.workers,
-      policy: encodePolicy(policy),
+      policy: readArgument("policy", "plain data as policyByName() returns it", () => encodePolicy(policy)),
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { RunRequest } from "./api.js";
 import type { LocalBatch } from "./batch.js";
 import type { PumpedRank } from "./completion-pump.js";
-import { DeviceBuffer, rootOf } from "./device-buffer.js";
+import { type DeviceBuffer, isDeviceBuffer, rootOf } from "./device-buffer.js";
 import type { Engine } from "./engine.js";
 import { givenUp } from "./errors.js";
 import { SelfMessages } from "./matching/self-messages.js";
@@ -49,7 +49,7 @@ export class RankEngine implements PumpedRank, RegisteringRank {
   }
 
   uses(root: DeviceBuffer): boolean {
-    const isOfIt = (buffer: unknown): boolean => buffer instanceof DeviceBuffer && rootOf(buffer) === root;
+    const isOfIt = (buffer: unknown): boolean => isDeviceBuffer(buffer) && rootOf(buffer) === root;
     return this.runs.someBuffer(isOfIt) || this.quarantine.someBuffer(isOfIt);
   }
 

@@ -6,6 +6,8 @@ import {
   dataTypeCode,
   InvalidArgumentError,
   type OptionNames,
+  type Program,
+  readArgument,
   reduceOpCode,
   typedArrayOf,
 } from "@dfccl/primitives";
@@ -36,7 +38,7 @@ import { isGroup, LocalGroup, matchingOf } from "./matching/local-group.js";
 import { Matching } from "./matching/matching.js";
 import { callNative, typedError } from "./native-addon/native-error.js";
 import { nativeAddon } from "./native-addon/native-world.js";
-import { chooseProgram, encodeOnce } from "./program-choice.js";
+import { chooseProgram, type EncodedProgram, encodeOnce } from "./program-choice.js";
 import { RankEngine } from "./rank-engine.js";
 import { LocalCollective } from "./registered-collective.js";
 import { Registration } from "./registration.js";
@@ -83,7 +85,7 @@ export class LocalRank<B extends Backend = "cpu"> implements Rank<B> {
     const hosts = engine.hostsOf(ranks);
     const program =
       options.program !== undefined
-        ? encodeOnce(options.program)
+        ? encodeOwn(options.program)
         : collective === "custom"
           ? missingProgram()
           : engine.backend === "cuda"
@@ -222,7 +224,7 @@ export class LocalRank<B extends Backend = "cpu"> implements Rank<B> {
 
   /** The group that a call is of. Another than this rank's own is refused by the one of all ranks. */
   #in(options: InGroup | undefined): Group {
-    const group = options?.group;
+    const group = options && readArgument("options", "an object such as { tag: 7 }", () => options.group);
     return isGroup(group) && matchingOf(group) === this.#matching ? group : this.#all;
   }
 
@@ -300,6 +302,11 @@ export class LocalRank<B extends Backend = "cpu"> implements Rank<B> {
     const { isJoined, size, backend } = this.#own.engine;
     return summary(isJoined ? "JoinedRank" : "Rank", { number, size, backend, pendingRuns }, options);
   }
+}
+
+/** What throws when it is looked at has not the form of a program. */
+function encodeOwn(program: Program): EncodedProgram {
+  return readArgument("program", "one that buildProgram() or @dfccl/compiler made", () => encodeOnce(program));
 }
 
 function missingProgram(): never {

@@ -1,7 +1,7 @@
 import { byteSizeOf } from "@dfccl/primitives";
 import type { CollectiveBuffer } from "./backend.js";
 import type { CollectiveFacts } from "./collective-facts.js";
-import { DeviceBuffer, type DeviceOwner, windowOf } from "./device-buffer.js";
+import { type DeviceOwner, isDeviceBuffer, windowOf } from "./device-buffer.js";
 import type { Engine } from "./engine.js";
 import { ClosedError } from "./errors.js";
 import { callNative } from "./native-addon/native-error.js";
@@ -149,9 +149,9 @@ export class Registration implements Quarantined {
 }
 
 function windowOfBuffer(buffer: CollectiveBuffer | undefined | null, isStaged: boolean): number {
-  return buffer instanceof DeviceBuffer ? windowOf(buffer, isStaged) : 0;
+  return isDeviceBuffer(buffer) ? windowOf(buffer, isStaged) : 0;
 }
 
 function bytesOf(view: CollectiveBuffer | undefined | null): number {
-  return view === undefined || view === null ? 0 : view.byteLength;
+  return ArrayBuffer.isView(view) || isDeviceBuffer(view) ? view.byteLength : 0;
 }

@@ -1,9 +1,10 @@
 import { type Collective, type DataType, hasInput, hasOutput, inputSegmentsOf, outputSegmentsOf, typedArrayOf } from "@dfccl/primitives";
 import type { CollectiveBuffer } from "./backend.js";
 import { addressOf } from "./buffer-address.js";
-import { DeviceBuffer, type DeviceOwner, ownerOf } from "./device-buffer.js";
+import { type DeviceOwner, isDeviceBuffer, ownerOf } from "./device-buffer.js";
 import { BufferError } from "./errors.js";
 import type { MemoryWindow } from "./native-addon/native-world.js";
+import { elementsOf, kindOf, memoryOf, nameOfGiven } from "./view-facts.js";
 
 /** Elements of a rank's buffers; 0 where it has none. */
 export interface BufferLengths {
@@ -44,27 +45,28 @@ export function checkBuffer(
     throw new BufferError(name, which, "is missing", `Pass a ${typedArrayOf(dataType).name} of ${elements} elements.`, { elements });
   }
   const expected = typedArrayOf(dataType);
-  if (view instanceof DeviceBuffer) {
+  if (isDeviceBuffer(view)) {
     throw new BufferError(name, which, "lies on a GPU", "This world executes on the CPU: pass a typed array, or open the world on GPUs.");
   }
-  if (!(view instanceof expected)) {
-    const given = (view as object).constructor?.name ?? typeof view;
+  if (kindOf(view) !== expected.name) {
+    const given = nameOfGiven(view);
     throw new BufferError(name, which, `is a ${given}`, `Pass a ${expected.name} of ${elements} elements, which holds ${dataType}.`, {
       given,
       expected: expected.name,
     });
   }
-  if (view.length < elements) {
-    const detached = view.length === 0 && isDetached(view.buffer);
+  const [length, memory] = [elementsOf(view), memoryOf(view)];
+  if (length < elements) {
+    const detached = length === 0 && isDetached(memory);
     throw new BufferError(
       name,
       which,
-      detached ? "is detached: its memory was transferred elsewhere" : `has ${view.length} elements`,
+      detached ? "is detached: its memory was transferred elsewhere" : `has ${length} elements`,
       `It needs ${elements}.`,
-      { length: view.length, elements, detached },
+      { length, elements, detached },
     );
   }
-  if (isResizable(view.buffer)) {
+  if (isResizable(memory)) {
     throw new BufferError(name, which, "can be resized", "The engine needs memory that stays: pass a buffer made without maxByteLength.");
   }
   return addressOf(view);
@@ -99,7 +101,7 @@ export function checkDeviceBuffer(
     throw new BufferError(name, which, problem, allocate, { dataType, elements });
   };
   if (buffer === undefined || buffer === null) return refuse("is missing");
-  if (!(buffer instanceof DeviceBuffer)) return refuse(`is a ${(buffer as object).constructor?.name ?? typeof buffer}, not device memory`);
+  if (!isDeviceBuffer(buffer)) return refuse(`is a ${nameOfGiven(buffer)}, not device memory`);
   const owner = ownerOf(buffer);
   if (owner !== rank) return refuse(`is rank ${owner.number}'s, on device ${buffer.device}`);
   if (!buffer.isOpen) return refuse("has been freed");

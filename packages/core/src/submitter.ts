@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from "@dfccl/primitives";
+import { checkList, InvalidArgumentError, readArgument } from "@dfccl/primitives";
 import type { RegisteredCollective, RunRequest } from "./api.js";
 import { completeRun, failBatch, type LocalBatch } from "./batch.js";
 import type { RankQueues } from "./rank-queues.js";
@@ -37,7 +37,12 @@ export class Submitter {
    */
   check(requests: readonly RunRequest[], rank: RegisteringRank): void {
     // A number has no length, and a batch of so many runs would never end.
-    if (!Array.isArray(requests)) throw new InvalidArgumentError("requests", requests, "a list of [collective, send, recv]");
+    const expected = "a list of [collective, send, recv]";
+    checkList("requests", requests, expected);
+    readArgument("requests", expected, () => this.prepareAll(requests, rank));
+  }
+
+  private prepareAll(requests: readonly RunRequest[], rank: RegisteringRank): void {
     const count = requests.length;
     if (count * runAddressWords > this.addresses.length) this.addresses = new Float64Array(2 * count * runAddressWords);
     const { addresses } = this;

@@ -1,9 +1,11 @@
 // Callers in JavaScript have no compiler that refuses what can't be: these name the argument.
 import { InvalidArgumentError } from "./errors.js";
+import { readArgument } from "./read-argument.js";
 
 /** @throws {InvalidArgumentError} */
 export function checkList(argument: string, value: unknown, expected: string): void {
-  if (!Array.isArray(value)) throw new InvalidArgumentError(argument, value, expected);
+  // Array.isArray() throws for a revoked proxy.
+  if (!readArgument(argument, expected, () => Array.isArray(value))) throw new InvalidArgumentError(argument, value, expected);
 }
 
 /** @throws {InvalidArgumentError} */

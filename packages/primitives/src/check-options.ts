@@ -1,5 +1,6 @@
 import { checkObject } from "./check-object.js";
 import { DfcclError } from "./errors.js";
+import { readArgument } from "./read-argument.js";
 
 /** Names of all options of a function; `true` each, so that the compiler sees to it that none is left out. */
 export type OptionNames<T> = Readonly<Record<keyof T, true>>;
@@ -18,17 +19,27 @@ export class UnknownOptionError extends DfcclError {
 }
 
 /**
- * Refuses what isn't an object, and options that nobody reads: a misspelt one would have no effect, and nobody would know.
+ * Refuses what isn't an object, options that nobody reads (a misspelt one would have no effect, and nobody would know), and what
+ * throws when it is read.
  * @param argument - what the options are called: "options" or, of options within options, their name.
  * @param example - for what isn't an object: "an object such as { … }".
  * @throws {InvalidArgumentError}, {@link UnknownOptionError}
  */
 export function checkOptions<T extends object>(argument: string, options: T, known: OptionNames<T>, example: string): void {
   checkObject(argument, options, example);
-  for (const name in options) {
-    if (Object.hasOwn(known, name)) continue;
-    throw new UnknownOptionError(argument === "options" ? name : `${argument}.${name}`, Object.keys(known));
+  const names = readArgument(argument, example, () => namesOf(options));
+  for (const name of names) {
+    const full = argument === "options" ? name : `${argument}.${name}`;
+    if (!Object.hasOwn(known, name)) throw new UnknownOptionError(full, Object.keys(known));
+    readArgument(full, "a value that can be read", () => options[name as keyof T]);
   }
+}
+
+/** Those that it inherits, too. */
+function namesOf(options: object): readonly string[] {
+  const names: string[] = [];
+  for (const name in options) names.push(name);
+  return names;
 }
 
 /** The name that is most like what was written: one begins with the other, or at least half of the letters are right. */

@@ -1,6 +1,5 @@
 import { checkNumber } from "./check-number.js";
-import { InvalidArgumentError } from "./errors.js";
-import { lookUp } from "./look-up.js";
+import { entryAt, lookUp } from "./look-up.js";
 
 /** Collectives, in the order of their codes (`Collective` in native/src/base/types.hpp). */
 export const collectives = [
@@ -66,10 +65,7 @@ export function collectiveCode(collective: Collective): number {
 
 /** @throws {InvalidArgumentError} for a code that no collective has. */
 export function collectiveFromCode(code: number): Collective {
-  const collective = collectives[code];
-  if (collective === undefined)
-    throw new InvalidArgumentError("collective code", code, `a whole number from 0 to ${collectives.length - 1}`);
-  return collective;
+  return entryAt(collectives, "collective code", code);
 }
 
 /** Buffers and arguments of a collective. A custom collective has none of its own: its program states them. */

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from "./errors.js";
+import { entryAt, lookUp } from "./look-up.js";
 
 /** Element types, in the order of their codes (`DataType` in native/src/base/types.hpp). */
 export const dataTypes = [
@@ -68,19 +68,17 @@ export function dataTypeCode(type: DataType): number {
 
 /** @throws {InvalidArgumentError} for a code that no data type has. */
 export function dataTypeFromCode(code: number): DataType {
-  const type = dataTypes[code];
-  if (type === undefined) throw new InvalidArgumentError("data type code", code, `a whole number from 0 to ${dataTypes.length - 1}`);
-  return type;
+  return entryAt(dataTypes, "data type code", code);
 }
 
-/** Bytes of one element. */
+/** Bytes of one element. @throws {InvalidArgumentError} */
 export function byteSizeOf(type: DataType): number {
-  return byteSizes[type];
+  return lookUp(byteSizes, "dataType", type);
 }
 
 /** Constructor of the typed array that holds elements of this type (raw bits where {@link holdsRawBits}). */
 export function typedArrayOf<T extends DataType>(type: T): (typeof typedArrays)[T] {
-  return typedArrays[type];
+  return lookUp(typedArrays, "dataType", type) as (typeof typedArrays)[T];
 }
 
 /** True where JavaScript can't read the elements as numbers: float16, bfloat16 and both float8 formats. */

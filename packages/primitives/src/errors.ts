@@ -30,10 +30,12 @@ export abstract class DfcclError extends Error {
 export class InvalidArgumentError extends DfcclError {
   override readonly code = "INVALID_ARGUMENT";
 
-  constructor(argument: string, value: unknown, expected: string) {
-    super(`${argument} is ${formatValue(value)}.`, {
+  /** @param unreadable - `{ cause }`: what a getter or a proxy of the caller's threw, so that there is no value. */
+  constructor(argument: string, value: unknown, expected: string, unreadable?: { readonly cause: unknown }) {
+    super(`${argument} ${unreadable === undefined ? `is ${formatValue(value)}` : `can't be read: ${reasonOf(unreadable.cause)}`}.`, {
       facts: { argument, value, expected },
       remedy: `Give ${expected}.`,
+      ...unreadable,
     });
   }
 }
@@ -50,6 +52,14 @@ const [mostEntries, mostLetters] = [16, 200];
  * for a number from 1 to 8 nothing else would tell what is wrong.
  */
 export function formatValue(value: unknown, depth = 0): string {
+  try {
+    return describe(value, depth);
+  } catch {
+    return "an object that can't be read";
+  }
+}
+
+function describe(value: unknown, depth: number): string {
   if (typeof value === "string") return `${isNumeral(value) ? "the string " : ""}"${shortened(value)}"`;
   if (typeof value === "bigint") return `the bigint ${shortened(String(value))}n`;
   if (typeof value === "function") return functionKinds[Object.prototype.toString.call(value)] ?? "a function";
@@ -57,6 +67,15 @@ export function formatValue(value: unknown, depth = 0): string {
   if (depth > 1) return "a list";
   const entries = value.slice(0, mostEntries).map((entry) => formatValue(entry, depth + 1));
   return `[${[...entries, ...(value.length > mostEntries ? [`… ${value.length - mostEntries} more`] : [])].join(", ")}]`;
+}
+
+/** What was thrown may be anything, also what throws again. */
+function reasonOf(thrown: unknown): string {
+  try {
+    return shortened(thrown instanceof Error ? thrown.message : formatValue(thrown));
+  } catch {
+    return "what it threw can't be read either";
+  }
 }
 
 function isNumeral(text: string): boolean {

@@ -108,6 +108,7 @@ export {
   wireBytes,
 } from "./protocol.js";
 export { SeededRandom } from "./random.js";
+export { readArgument } from "./read-argument.js";
 export { isReduceOp, type ReduceOp, reduceOpCode, reduceOpFromCode, reduceOps } from "./reduce-op.js";
 export { type InterpretOptions, type InterpretResult, interpretProgram } from "./reference-interpreter.js";
 export {

@@ -52,7 +52,8 @@ export function encodeAllRanks(program: Program): Uint8Array[] {
  */
 export function decodeProgram(bytes: Uint8Array): RankImage {
   if (!ArrayBuffer.isView(bytes)) throw new InvalidArgumentError("bytes", bytes, "a Uint8Array, as encodeProgram() returns it");
-  return decodeRankImage(bytes);
+  // Of a detached buffer nothing can be read, not even that nothing is there.
+  return decodeRankImage(bytes.byteLength === 0 ? new Uint8Array(0) : bytes);
 }
 
 /** Encodes one decoded rank again. */

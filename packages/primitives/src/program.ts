@@ -1,5 +1,6 @@
 import { type BufferKind, bufferKinds } from "./buffer-kind.js";
 import { checkList } from "./check-kind.js";
+import { checkInteger } from "./check-number.js";
 import { checkObject } from "./check-object.js";
 import { checkProgramFacts, checkRankProgram } from "./check-program.js";
 import { type Collective, hasInput, hasOutput, inputSegmentsOf, outputSegmentsOf, takesRoot } from "./collective.js";
@@ -84,6 +85,7 @@ export function touchesOtherRanks(program: RankProgram, rank: number): boolean {
 /** Chunks of a rank's buffer; 0 where the collective gives that rank none. */
 export function bufferChunks(program: Program, rank: number, buffer: BufferKind): number {
   checkProgramFacts(program);
+  checkInteger("rank", rank, 0);
   switch (buffer) {
     case "input":
       return hasInput(program.collective, rank, program.root) ? program.inputSegments * program.chunksPerSegment : 0;

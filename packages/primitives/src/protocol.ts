@@ -1,6 +1,5 @@
 import { checkNumber } from "./check-number.js";
-import { InvalidArgumentError } from "./errors.js";
-import { lookUp } from "./look-up.js";
+import { entryAt, lookUp } from "./look-up.js";
 
 /** Protocols, in the order of their codes (`Protocol` in native/src/base/types.hpp). */
 export const protocols = ["simple", "ll", "ll128"] as const;
@@ -56,9 +55,7 @@ export function protocolCode(protocol: Protocol): number {
 
 /** @throws {InvalidArgumentError} for a code that no protocol has. */
 export function protocolFromCode(code: number): Protocol {
-  const protocol = protocols[code];
-  if (protocol === undefined) throw new InvalidArgumentError("protocol code", code, `a whole number from 0 to ${protocols.length - 1}`);
-  return protocol;
+  return entryAt(protocols, "protocol code", code);
 }
 
 /** Default slots, sizes and wire layout of a protocol. A program may ask for another slot count. */

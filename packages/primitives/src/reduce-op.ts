@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from "./errors.js";
+import { entryAt } from "./look-up.js";
 
 /**
  * Reduction operators, in the order of their codes (`ReduceOp` in native/src/base/types.hpp).
@@ -21,7 +21,5 @@ export function reduceOpCode(op: ReduceOp): number {
 
 /** @throws {InvalidArgumentError} for a code that no operator has. */
 export function reduceOpFromCode(code: number): ReduceOp {
-  const op = reduceOps[code];
-  if (op === undefined) throw new InvalidArgumentError("reduce operator code", code, `a whole number from 0 to ${reduceOps.length - 1}`);
-  return op;
+  return entryAt(reduceOps, "reduce operator code", code);
 }

@@ -3,7 +3,7 @@ import { checkList } from "./check-kind.js";
 import { checkObject } from "./check-object.js";
 import type { Collective } from "./collective.js";
 import type { DataType } from "./data-type.js";
-import { InvalidArgumentError } from "./errors.js";
+import { formatValue, InvalidArgumentError } from "./errors.js";
 import type { ReduceOp } from "./reduce-op.js";
 import type { SelectionChoice } from "./selection-table.js";
 
@@ -53,17 +53,18 @@ function fieldsOf(registration: AgreedRegistration): Map<string, string> {
     throw new InvalidArgumentError("program", registration.program, "what programDigest() returns");
   }
   const { choice } = registration;
+  const text = (value: unknown): string => (typeof value === "string" ? value : formatValue(value));
   return new Map([
-    ["id", String(registration.id)],
-    ["collective", String(registration.collective)],
-    ["dataType", String(registration.dataType)],
-    ["count", String(registration.count)],
-    ["op", String(registration.op ?? "none")],
-    ["root", String(registration.root ?? "none")],
-    ["ranks", registration.ranks.map(String).join(",")],
-    ["algorithm", String(choice?.algorithm ?? "none")],
-    ["protocol", String(choice?.protocol ?? "none")],
-    ["channels", String(choice?.channels ?? "none")],
+    ["id", text(registration.id)],
+    ["collective", text(registration.collective)],
+    ["dataType", text(registration.dataType)],
+    ["count", text(registration.count)],
+    ["op", text(registration.op ?? "none")],
+    ["root", text(registration.root ?? "none")],
+    ["ranks", registration.ranks.map(text).join(",")],
+    ["algorithm", text(choice?.algorithm ?? "none")],
+    ["protocol", text(choice?.protocol ?? "none")],
+    ["channels", text(choice?.channels ?? "none")],
     ["program", registration.program.toString(16)],
   ]);
 }

@@ -137,6 +137,7 @@ testHostileValues(
       checkOptions: "whoever calls it writes its table of names",
       checkInteger: "whoever calls it writes its bounds",
       lookUp: "whoever calls it writes its table",
+      readArgument: "whoever calls it writes what reads",
     },
   },
 );

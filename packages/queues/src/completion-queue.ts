@@ -14,9 +14,13 @@ const variants = {
 } as const satisfies Record<CompletionQueueName, unknown>;
 
 function variantOf(name: CompletionQueueName): (typeof variants)[CompletionQueueName] {
-  if (Object.hasOwn(variants, name)) return variants[name];
+  if (typeof name === "string" && Object.hasOwn(variants, name)) return variants[name];
   const names = Object.keys(variants);
-  throw new QueueMisuseError(`There is no completion queue ${String(name)}.`, { name, names }, `Give one of ${names.join(", ")}.`);
+  throw new QueueMisuseError(
+    `There is no completion queue ${typeof name === "string" ? name : `called by a ${typeof name}`}.`,
+    { name, names },
+    `Give one of ${names.join(", ")}.`,
+  );
 }
 
 export function completionGuarantees(name: CompletionQueueName): CompletionGuarantees {

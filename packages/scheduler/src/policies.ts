@@ -70,7 +70,7 @@ export function policyByName(name: PolicyName, overrides: PolicyOverrides = {}):
   checkFields("overrides", overrides, "an object such as { stickiness: { initialThreshold: 256 } }");
   const preset = presets[name];
   const streams = overrides.streams ?? preset.streams;
-  if ((name === "in-order") !== streams > 0) {
+  if ((name === "in-order") !== (typeof streams === "number" && streams > 0)) {
     throw new InvalidArgumentError("streams", streams, 'at least 1 for "in-order", and none for other policies');
   }
   const policy: SchedulePolicy = {

@@ -1,19 +1,20 @@
-import { checkInteger, type DataType, InvalidArgumentError, isDataType, typedArrayOf } from "@dfccl/primitives";
+import { checkInteger, type DataType, InvalidArgumentError, isDataType, readArgument, typedArrayOf } from "@dfccl/primitives";
 import type { CollectiveBuffer } from "../backend.js";
-import { DeviceBuffer } from "../device-buffer.js";
+import { isDeviceBuffer } from "../device-buffer.js";
 import { BufferError } from "../errors.js";
+import { elementsOf, kindOf, nameOfGiven } from "../view-facts.js";
 import type { Counts, Tag } from "./group-api.js";
 
-const typesByArray: ReadonlyMap<unknown, DataType> = new Map<unknown, DataType>([
-  [Int8Array, "int8"],
-  [Uint8Array, "uint8"],
-  [Int32Array, "int32"],
-  [Uint32Array, "uint32"],
-  [BigInt64Array, "int64"],
-  [BigUint64Array, "uint64"],
-  [Float32Array, "float32"],
-  [Float64Array, "float64"],
-]);
+const typesByArray: Readonly<Record<string, DataType>> = {
+  Int8Array: "int8",
+  Uint8Array: "uint8",
+  Int32Array: "int32",
+  Uint32Array: "uint32",
+  BigInt64Array: "int64",
+  BigUint64Array: "uint64",
+  Float32Array: "float32",
+  Float64Array: "float64",
+};
 
 /** What a collective's elements are, as its buffer or its caller says. @throws {InvalidArgumentError}, {@link BufferError} */
 export function elementTypeOf(
@@ -26,20 +27,19 @@ export function elementTypeOf(
     if (isDataType(given)) return given;
     throw new InvalidArgumentError("dataType", given, 'a data type such as "float32"');
   }
-  if (buffer instanceof DeviceBuffer) return buffer.dataType;
-  const known = typesByArray.get(buffer?.constructor);
+  if (isDeviceBuffer(buffer)) return buffer.dataType;
+  const kind = kindOf(buffer);
+  const known = kind === undefined ? undefined : typesByArray[kind];
   if (known !== undefined) return known;
-  if (buffer instanceof Uint16Array) {
+  if (kind === "Uint16Array") {
     const remedy = 'Add dataType: "float16" or dataType: "bfloat16".';
     throw new BufferError(name, which, "is a Uint16Array, which doesn't tell what it holds", remedy, { given: "Uint16Array" });
   }
-  // A class of its own that is made of one of them, as Node's Buffer is.
-  for (const [Kind, dataType] of typesByArray) if (buffer instanceof (Kind as typeof Int8Array)) return dataType;
   throw notElements(name, which, buffer);
 }
 
 function notElements(name: string, which: "send" | "recv", buffer: unknown): BufferError {
-  const given = buffer === undefined || buffer === null ? undefined : ((buffer as object).constructor?.name ?? typeof buffer);
+  const given = buffer === undefined || buffer === null ? undefined : nameOfGiven(buffer);
   return new BufferError(
     name,
     which,
@@ -51,9 +51,8 @@ function notElements(name: string, which: "send" | "recv", buffer: unknown): Buf
 
 /** Elements of a buffer. @throws {BufferError} for what has none. */
 export function lengthOf(name: string, which: "send" | "recv", buffer: CollectiveBuffer | null | undefined): number {
-  if (buffer instanceof DeviceBuffer || (ArrayBuffer.isView(buffer) && !(buffer instanceof DataView))) {
-    return (buffer as unknown as ArrayLike<unknown>).length;
-  }
+  if (isDeviceBuffer(buffer)) return buffer.length;
+  if (kindOf(buffer) !== undefined) return elementsOf(buffer);
   throw notElements(name, which, buffer);
 }
 
@@ -70,9 +69,8 @@ export function partOf(
   count: number,
 ): CollectiveBuffer {
   const length = lengthOf(name, which, buffer);
-  const expected = typedArrayOf(dataType);
-  if (buffer instanceof DeviceBuffer ? buffer.dataType !== dataType : !(buffer instanceof expected)) {
-    const given = buffer instanceof DeviceBuffer ? `DeviceBuffer of ${buffer.dataType}` : (buffer as object).constructor.name;
+  if (isDeviceBuffer(buffer) ? buffer.dataType !== dataType : kindOf(buffer) !== typedArrayOf(dataType).name) {
+    const given = isDeviceBuffer(buffer) ? `DeviceBuffer of ${buffer.dataType}` : nameOfGiven(buffer);
     throw new BufferError(name, which, `is a ${given}`, `Pass one of ${dataType}.`, { given, dataType });
   }
   if (begin + count > length) {
@@ -131,10 +129,9 @@ const displacementsOf = (counts: string): string => counts.replace("Counts", "Di
 
 function checkList(argument: string, list: Counts, size: number): void {
   const expected = `a list of ${size} whole numbers from 0 on, one for each member`;
-  const isList = Array.isArray(list) || (ArrayBuffer.isView(list) && !(list instanceof DataView));
-  if (!isList || list.length !== size) throw new InvalidArgumentError(argument, list, expected);
-  for (let member = 0; member < size; member += 1) {
-    const entry = list[member];
-    if (!Number.isSafeInteger(entry) || (entry ?? -1) < 0) throw new InvalidArgumentError(argument, list, expected);
-  }
+  const isRight = readArgument(argument, expected, () => {
+    if (!(Array.isArray(list) || kindOf(list) !== undefined) || list.length !== size) return false;
+    return Array.from(list).every((entry) => Number.isSafeInteger(entry) && entry >= 0);
+  });
+  if (!isRight) throw new InvalidArgumentError(argument, list, expected);
 }

@@ -1,6 +1,6 @@
 import type { DataType, ReduceOp } from "@dfccl/primitives";
 import type { CollectiveBuffer } from "../backend.js";
-import { DeviceBuffer } from "../device-buffer.js";
+import { isDeviceBuffer } from "../device-buffer.js";
 import { BufferError } from "../errors.js";
 import { partOf, type Span } from "./arguments.js";
 import type { Tag } from "./group-api.js";
@@ -36,7 +36,8 @@ export class Parts {
    * @throws {BufferError}
    */
   requireApart(small: Buffer, other: Buffer, own?: Span): void {
-    if (small === undefined || small === null || other === undefined || other === null) return;
+    // What is no buffer is refused where its parts are taken.
+    if (!isBuffer(small) || !isBuffer(other)) return;
     const [a, b] = [bytesOf(small), bytesOf(other)];
     if (a.memory !== b.memory || a.begin >= b.end || b.begin >= a.end) return;
     const elementBytes = small.byteLength / (small as unknown as ArrayLike<unknown>).length;
@@ -78,8 +79,12 @@ export class Parts {
   }
 }
 
+function isBuffer(buffer: Buffer): buffer is CollectiveBuffer {
+  return isDeviceBuffer(buffer) || ArrayBuffer.isView(buffer);
+}
+
 /** Where a buffer lies. */
 function bytesOf(buffer: CollectiveBuffer): { readonly memory: unknown; readonly begin: number; readonly end: number } {
-  const [memory, begin] = buffer instanceof DeviceBuffer ? ["device", buffer.address] : [buffer.buffer, buffer.byteOffset];
+  const [memory, begin] = isDeviceBuffer(buffer) ? ["device", buffer.address] : [buffer.buffer, buffer.byteOffset];
   return { memory, begin, end: begin + buffer.byteLength };
 }

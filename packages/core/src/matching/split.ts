@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from "@dfccl/primitives";
-import { DeviceBuffer } from "../device-buffer.js";
+import { isDeviceBuffer } from "../device-buffer.js";
 import { CollectiveTimeoutError } from "../errors.js";
 import { nativeAddon } from "../native-addon/native-world.js";
 import type { MatchedGroup } from "./matched-group.js";
@@ -51,7 +51,7 @@ async function exchange(
     count: words,
     tag: number,
   };
-  if (send instanceof DeviceBuffer) await send.copyFrom(own);
+  if (isDeviceBuffer(send)) await send.copyFrom(own);
   else (send as Int32Array).set(own);
   try {
     await matching.run(group, signature, send, recv, timeoutMs);
@@ -60,7 +60,7 @@ async function exchange(
     if (error instanceof CollectiveTimeoutError) matching.abortRun(group, signature);
     throw error;
   }
-  return recv instanceof DeviceBuffer ? ((await recv.read()) as Int32Array) : (recv as Int32Array);
+  return isDeviceBuffer(recv) ? ((await recv.read()) as Int32Array) : (recv as Int32Array);
 }
 
 function checkInt32(argument: string, value: number): void {

@@ -1,3 +1,4 @@
+import { checkInteger, checkNumber, checkObject, readArgument } from "@dfccl/primitives";
 import { callNative } from "../native-addon/native-error.js";
 import { nativeAddon } from "../native-addon/native-world.js";
 import type { WorldStatus } from "./inspect-worlds.js";
@@ -44,9 +45,15 @@ export interface FlightRecord {
  * The runs of one rank of a world, as PyTorch's flight recorder dumps them. There, all ranks of a group must issue the same
  * sequence; here that holds of each collective's runs alone, so each collective is a group, and its runs are the sequence.
  * @param now - nanoseconds since 1970; to the millisecond.
- * @throws {EngineError} INVALID_ARGUMENT where the world is none of this version.
+ * @throws {InvalidArgumentError}; {EngineError} INVALID_ARGUMENT where the world is none of this version.
  * @see https://docs.pytorch.org/tutorials/prototype/flight_recorder_tutorial.html
  */
 export function flightRecordOf(world: WorldStatus, rank: number, now: number = Date.now() * 1e6): FlightRecord {
-  return JSON.parse(callNative(() => nativeAddon().flightRecord(world, rank, Math.round(now / 1e6)))) as FlightRecord;
+  const expected = "a world such as inspectWorlds() gives";
+  checkObject("world", world, expected);
+  checkInteger("rank", rank, 0, 0xffff_ffff);
+  checkNumber("now", now);
+  const native = nativeAddon();
+  const text = readArgument("world", expected, () => callNative(() => native.flightRecord(world, rank, Math.round(now / 1e6))));
+  return JSON.parse(text) as FlightRecord;
 }

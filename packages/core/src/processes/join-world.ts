@@ -1,4 +1,4 @@
-import { checkOptions, checkPath, DfcclError, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
+import { checkObject, checkOptions, checkPath, DfcclError, InvalidArgumentError, type OptionNames, readArgument } from "@dfccl/primitives";
 import { checkSignal } from "../abort-signal.js";
 import { type BackendChoice, type ChosenBackend, chooseBackend } from "../backend.js";
 import { Engine } from "../engine.js";
@@ -75,10 +75,13 @@ const launchNames: OptionNames<Launch> = { launcher: true, rank: true, size: tru
  * What a launcher tells this process: `dfccl launch` (or whoever sets DFCCL_RANK, DFCCL_WORLD_SIZE and DFCCL_JOB), mpirun, srun,
  * PMI, torchrun.
  * @returns undefined where none has started it.
- * @throws {EngineError} INVALID_ARGUMENT naming the variable that is missing or wrong.
+ * @throws {InvalidArgumentError}; {@link EngineError} INVALID_ARGUMENT naming the variable that is missing or wrong.
  */
 export function readLaunch(env: Readonly<Record<string, string | undefined>> = process.env): Launch | undefined {
-  const named: NativeLaunch | null = callNative(() => nativeAddon().readLaunch(env));
+  checkObject("env", env, "variables, such as process.env");
+  // A copy: what a getter or a proxy throws would come out of the engine.
+  const variables = readArgument("env", "variables, such as process.env", () => ({ ...env }));
+  const named: NativeLaunch | null = callNative(() => nativeAddon().readLaunch(variables));
   return named ?? undefined;
 }
 

@@ -1,4 +1,4 @@
-import { checkObject, checkPath } from "@dfccl/primitives";
+import { checkObject, checkPath, readArgument } from "@dfccl/primitives";
 import { callNative } from "../native-addon/native-error.js";
 import { nativeAddon } from "../native-addon/native-world.js";
 import type { FlightRecord } from "./flight-record.js";
@@ -9,6 +9,9 @@ import type { FlightRecord } from "./flight-record.js";
  */
 export function writeFlightRecord(path: string, record: FlightRecord): void {
   checkPath("path", path, "/tmp/flight_0");
-  checkObject("record", record, "a record such as flightRecordOf() gives");
-  callNative(() => nativeAddon().writeFlightRecord(path, JSON.stringify(record)));
+  const expected = "a record such as flightRecordOf() gives";
+  checkObject("record", record, expected);
+  // JSON has no words for all that JavaScript has, such as bigints.
+  const text = readArgument("record", expected, () => JSON.stringify(record));
+  callNative(() => nativeAddon().writeFlightRecord(path, text));
 }

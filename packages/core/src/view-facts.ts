@@ -1,0 +1,32 @@
+// What a typed array is, asked of the language and not of the object: one may have properties of its own called `length`
+// or `buffer`, or another's prototype, and the engine would go by them to memory that isn't there. None of these throws
+// for what is no typed array, such as a proxy.
+
+const prototype = Object.getPrototypeOf(Uint8Array.prototype) as object;
+
+function getter<T>(name: string | symbol): (view: unknown) => T {
+  const get = Object.getOwnPropertyDescriptor(prototype, name)?.get as (this: unknown) => T;
+  return (view) => get.call(view);
+}
+
+/** "Float32Array", also of a class that is made of one; undefined of what is no typed array. */
+export const kindOf = getter<string | undefined>(Symbol.toStringTag);
+
+/** @pre kindOf(view) is defined; 0 once the memory is gone. */
+export const elementsOf = getter<number>("length");
+/** @pre kindOf(view) is defined. */
+export const memoryOf = getter<ArrayBufferLike>("buffer");
+/** @pre kindOf(view) is defined. */
+export const offsetOf = getter<number>("byteOffset");
+
+/** What a message calls that which was given for a buffer. */
+export function nameOfGiven(value: unknown): string {
+  const kind = kindOf(value);
+  if (kind !== undefined) return kind;
+  try {
+    const name: unknown = (value as object).constructor?.name;
+    return typeof name === "string" && name !== "" ? name : typeof value;
+  } catch {
+    return typeof value;
+  }
+}
