@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 const nativeRoot = fileURLToPath(new URL("../../../native/", import.meta.url));
 const cacheRoot = fileURLToPath(new URL("../.cache/", import.meta.url));
-const schedulingHeaders = "dfccl/scheduling";
+const schedulingHeaders = "scheduling";
 
 /** One change to one header, which a test expects to be noticed. `from` must occur exactly once. */
 export interface Mutation {
@@ -19,13 +19,13 @@ export interface Mutation {
 export function buildReplay(mutation?: Mutation): string {
   const directory = join(cacheRoot, "replay", mutation === undefined ? "engine" : mutation.name.replaceAll(/\W+/g, "-"));
   const include = join(directory, "include");
-  mkdirSync(join(include, "dfccl"), { recursive: true });
-  cpSync(join(nativeRoot, "include", schedulingHeaders), join(include, schedulingHeaders), { recursive: true });
+  mkdirSync(include, { recursive: true });
+  cpSync(join(nativeRoot, "src", schedulingHeaders), join(include, schedulingHeaders), { recursive: true });
   if (mutation !== undefined) mutate(join(include, schedulingHeaders, mutation.header), mutation);
   const executable = join(directory, "replay");
   const source = join(nativeRoot, "test/scheduling/replay.cpp");
   // The copy comes first, so that what it holds is what is built.
-  const folders = [`-I${include}`, `-I${join(nativeRoot, "include")}`];
+  const folders = [`-I${include}`, `-I${join(nativeRoot, "src")}`];
   execFileSync(process.env.CXX ?? "g++", ["-std=c++20", "-O1", ...folders, source, "-o", executable], { timeout: 120_000 });
   return executable;
 }
