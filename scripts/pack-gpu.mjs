@@ -43,15 +43,17 @@ await must("configure", [
   ...(architectures ? [`-DDFCCL_CUDA_ARCHITECTURES=${architectures}`] : []),
 ]);
 const programs = ["dfccl_gpu", "dfccl_gpu_test", "stream_programs", "perf_gpu", "perf_bench"];
-const targets = ["dfccl_cuda_product", ...programs];
+const targets = ["dfccl_cuda_product", "dfccl_nccl", ...programs];
 await must("native", ["cmake", "--build", native, "--target", ...targets, "-j", "2"], { timeoutMs: buildMinutes * 60_000 });
 await must("packages", ["npx", "turbo", "run", "build", "--filter=dfccl"]);
 
 rmSync(folder, { recursive: true, force: true });
-mkdirSync(join(folder, "bin"), { recursive: true });
+for (const name of ["bin", "nccl"]) mkdirSync(join(folder, name), { recursive: true });
 for (const [from, to] of [
   ["with-gpu/dfccl.node", "dfccl.node"],
   ["with-gpu/libdfccl.so.0", "bin/libdfccl.so.0"],
+  // Apart from the programs, which measure NCCL itself by that name.
+  ["with-gpu/libnccl.so.2", "nccl/libnccl.so.2"],
   ...programs.map((name) => [`bench/${name}`, `bin/${name}`]),
 ]) {
   await must(to, ["strip", "--strip-unneeded", "-o", join(folder, to), join(native, from)]);
@@ -86,14 +88,20 @@ writeFileSync(join(folder, "package.json"), `${JSON.stringify(manifest)}\n`);
 const { output: commit } = await run(["git", "describe", "--always", "--dirty=+"], { log: "pack-gpu" });
 writeFileSync(join(folder, "commit"), commit);
 // The binaries have the same kernels in them: together they take little more than one.
-const binaries = ["dfccl.node", "bin"];
+const binaries = ["dfccl.node", "bin", "nccl"];
 await must("binaries", ["sh", "-c", `tar -C '${folder}' -cf - ${binaries.join(" ")} | xz -9 -c > '${join(folder, "binaries.tar.xz")}'`]);
 for (const name of binaries) rmSync(join(folder, name), { recursive: true });
 cpSync(join(root, "cuda", "run.sh"), join(folder, "measure.sh"));
 cpSync(join(root, "cuda", "run-programs.sh"), join(folder, "measure-programs.sh"));
 cpSync(join(root, "cuda", "run-streams.sh"), join(folder, "measure-streams.sh"));
+cpSync(join(root, "cuda", "nccl_api", "gpu.sh"), join(folder, "measure-nccl.sh"));
 cpSync(join(root, "cuda", "run-packed.sh"), join(folder, "run.sh"));
-cpSync(join(root, "cuda", "training"), join(folder, "training"), { recursive: true, filter: (path) => !path.includes("__pycache__") });
+for (const [from, to] of [
+  ["training", "training"],
+  [join("nccl_api", "torch"), "nccl-torch"],
+]) {
+  cpSync(join(root, "cuda", from), join(folder, to), { recursive: true, filter: (path) => !path.includes("__pycache__") });
+}
 cpSync(join(root, "LICENSE"), join(folder, "LICENSE"));
 // Compressed once for each version: that takes a minute.
 const node = join(root, "build", `node-${process.version}.xz`);

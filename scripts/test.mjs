@@ -13,6 +13,7 @@ import { exportedValues } from "./checks/exported-values.mjs";
 import { links } from "./checks/links.mjs";
 import { publishedManifests } from "./checks/manifests.mjs";
 import { nativeIncludes } from "./checks/native-includes.mjs";
+import { ncclFunctions } from "./checks/nccl-table.mjs";
 import { packageShape } from "./checks/package-shape.mjs";
 import { pythonTests } from "./checks/python.mjs";
 import { releaseNotes } from "./checks/release-notes.mjs";
@@ -35,6 +36,7 @@ const runners = [
   { name: "types", what: "tsc on every package", run: types },
   { name: "arrows", what: "imports between packages, cycles", run: arrows },
   { name: "c++ arrows", what: "includes between folders, circles", run: () => nativeIncludes() },
+  { name: "nccl table", what: "docs/nccl.md and the list of functions", run: () => ncclFunctions() },
   { name: "unused", what: "knip: unused exports and dependencies", run: unusedExports },
   { name: "shape", what: "publint and are-the-types-wrong", run: packageShape },
   { name: "manifests", what: "package.json of what is published", run: () => publishedManifests() },

@@ -2,6 +2,7 @@
 // What an ncclComm_t stands for: one rank of a communicator.
 #include <condition_variable>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -58,6 +59,12 @@ class Communicator {
   void awaitMade();
   uint64_t nextSplit() { return splits_.fetchAdd(1, order::relaxed); }
 
+  /// How many have come before on this line: 0 for collectives, others for messages.
+  uint64_t nextPosition(int line) {
+    const std::lock_guard lock(mutex_);
+    return positions_[line]++;
+  }
+
   /// A run of it was submitted, or is over.
   void began() { inFlight_.fetchAdd(1, order::relaxed); }
   void ended(dfcclResult_t status);
@@ -84,6 +91,7 @@ class Communicator {
   std::vector<int> members_;
   dfcclGroup_t group_ = nullptr;
   ScaledSums scaledSums_;
+  std::map<int, uint64_t> positions_;  // under mutex_
 };
 
 /// Those that callers have handles of. A handle is a value, so one that was destroyed, or never made, is recognised.

@@ -49,8 +49,8 @@ long secondsToWait() {
 class Room {
  public:
   Room(const Name& name, uint32_t ranks)
-      : path_("/dfccl-nccl-" + name.text()), bytes_(sizeof(Table) + ranks * sizeof(Seat)) {
-    const int descriptor = shm_open(path_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+      : path_("/dev/shm/dfccl-nccl-" + name.text()), bytes_(sizeof(Table) + ranks * sizeof(Seat)) {
+    const int descriptor = open(path_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
     if (descriptor < 0) refuseSystem("The ranks' meeting can't be opened", errno);
     // Only ever grows, so whoever comes first is not disturbed by the others.
     const int error = posix_fallocate(descriptor, 0, static_cast<off_t>(bytes_));
@@ -66,7 +66,7 @@ class Room {
   Room& operator=(const Room&) = delete;
 
   Table& table() { return *table_; }
-  void takeNameAway() { shm_unlink(path_.c_str()); }
+  void takeNameAway() { unlink(path_.c_str()); }
 
  private:
   const std::string path_;

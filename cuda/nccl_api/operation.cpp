@@ -1,10 +1,13 @@
 #include "nccl_api/operation.hpp"
 
+#include <cstdlib>
+#include <cstring>
 #include <utility>
 
 #include "base/types.hpp"
 #include "host/check.hpp"
 #include "nccl_api/failure.hpp"
+#include "nccl_api/joined_streams.hpp"
 #include "nccl_api/scaling.hpp"
 #include "nccl_api/self_messages.hpp"
 
@@ -59,34 +62,45 @@ Operation scaled(const Operation& o, std::shared_ptr<void>& scratch) {
   return rest;
 }
 
-dfcclResult_t queue(const Operation& o, dfcclStream_t stream, dfcclRequest_t* request) {
+dfcclResult_t queue(const Operation& o, uint64_t tag, dfcclStream_t stream, dfcclRequest_t* request) {
   const auto type = static_cast<dfcclDataType_t>(o.type);
   const dfcclRedOp_t op = opOf(o.op);
   const dfcclGroup_t group = o.communicator->group();
-  constexpr uint64_t kTag = 0;
   switch (o.kind) {
     case Kind::allReduce:
-      return dfcclAllReduce(o.send, o.recv, o.count, type, op, group, kTag, stream, request);
+      return dfcclAllReduce(o.send, o.recv, o.count, type, op, group, tag, stream, request);
     case Kind::reduce:
-      return dfcclReduce(o.send, o.recv, o.count, type, op, o.other, group, kTag, stream, request);
+      return dfcclReduce(o.send, o.recv, o.count, type, op, o.other, group, tag, stream, request);
     case Kind::broadcast:
-      return dfcclBroadcast(o.send, o.recv, o.count, type, o.other, group, kTag, stream, request);
+      return dfcclBroadcast(o.send, o.recv, o.count, type, o.other, group, tag, stream, request);
     case Kind::allGather:
-      return dfcclAllGather(o.send, o.recv, o.count, type, group, kTag, stream, request);
+      return dfcclAllGather(o.send, o.recv, o.count, type, group, tag, stream, request);
     case Kind::reduceScatter:
-      return dfcclReduceScatter(o.send, o.recv, o.count, type, op, group, kTag, stream, request);
+      return dfcclReduceScatter(o.send, o.recv, o.count, type, op, group, tag, stream, request);
     case Kind::allToAll:
-      return dfcclAllToAll(o.send, o.recv, o.count, type, group, kTag, stream, request);
+      return dfcclAllToAll(o.send, o.recv, o.count, type, group, tag, stream, request);
     case Kind::gather:
-      return dfcclGather(o.send, o.recv, o.count, type, o.other, group, kTag, stream, request);
+      return dfcclGather(o.send, o.recv, o.count, type, o.other, group, tag, stream, request);
     case Kind::scatter:
-      return dfcclScatter(o.send, o.recv, o.count, type, o.other, group, kTag, stream, request);
+      return dfcclScatter(o.send, o.recv, o.count, type, o.other, group, tag, stream, request);
     case Kind::send:
-      return dfcclSend(o.send, o.count, type, o.other, group, kTag, stream, request);
+      return dfcclSend(o.send, o.count, type, o.other, group, tag, stream, request);
     case Kind::receive:
       break;
   }
-  return dfcclRecv(o.recv, o.count, type, o.other, group, kTag, stream, request);
+  return dfcclRecv(o.recv, o.count, type, o.other, group, tag, stream, request);
+}
+
+/// What operations must have in common beside all else: nothing, or where they are matched by position, how many of the
+/// communicator came before; of messages, to or from the same rank.
+uint64_t tagOf(const Operation& o) {
+  static const bool isByPosition = [] {
+    const char* const said = std::getenv("DFCCL_MATCH");
+    return said != nullptr && std::strcmp(said, "position") == 0;
+  }();
+  if (!isByPosition) return 0;
+  const bool isMessage = o.kind == Kind::send || o.kind == Kind::receive;
+  return o.communicator->nextPosition(isMessage ? 1 + 2 * o.other + (o.kind == Kind::send ? 1 : 0) : 0);
 }
 
 /// A run that was queued, and the stream that is to wait for it.
@@ -96,7 +110,7 @@ class Queued {
   explicit Queued(const Operation& o) : stream_(o.stream == nullptr ? cudaStreamLegacy : o.stream) {
     o.communicator->checkReady();
     auto held = std::make_unique<Held>(Held{o.communicator, nullptr});
-    check(queue(o.scalar ? scaled(o, held->scratch) : o, stream_, &request_));
+    check(queue(o.scalar ? scaled(o, held->scratch) : o, tagOf(o), stream_, &request_));
     o.communicator->began();
     // It can't fail: the request is open and has no callback.
     dfcclNotifyRun(request_, isOver, held.release());
@@ -114,11 +128,14 @@ class Queued {
 }  // namespace
 
 void submit(std::vector<Operation> operations) {
+  const JoinedStreams streams(operations);
+  streams.join();
   copySelfMessages(operations);
   std::vector<Queued> queued;
   queued.reserve(operations.size());
   for (const Operation& operation : operations) queued.emplace_back(operation);
   for (const Queued& run : queued) run.letStreamWait();
+  streams.join();
 }
 
 }  // namespace dfccl::nccl

@@ -7,6 +7,7 @@
 #include "base/types.hpp"
 #include "host/check.hpp"
 #include "nccl_api/failure.hpp"
+#include "nccl_api/joined_streams.hpp"
 
 namespace dfccl::nccl {
 namespace {
@@ -19,17 +20,6 @@ bool isToSelf(const Operation& o) {
 
 bool matches(const Operation& a, const Operation& b) {
   return a.communicator == b.communicator && a.count == b.count && a.type == b.type;
-}
-
-/// Lets a stream go on only when another has done what it was given.
-void letWait(cudaStream_t stream, cudaStream_t other) {
-  if (stream == other) return;
-  cudaEvent_t event = nullptr;
-  checkCuda(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreate");
-  cudaError_t error = cudaEventRecord(event, other);
-  if (error == cudaSuccess) error = cudaStreamWaitEvent(stream, event, 0);
-  cudaEventDestroy(event);
-  checkCuda(error, "a wait for another stream");
 }
 
 void copy(const Operation& from, const Operation& to) {

@@ -1,4 +1,5 @@
 // Calls between ncclGroupStart and ncclGroupEnd, and those that NCCL's documentation says must be there, without them.
+#include "simulated/blocked_call.hpp"
 #include "simulated/nccl_ranks.hpp"
 
 using namespace dfccl::gpu::simulated::test;
@@ -119,6 +120,28 @@ TEST_CASE("a group has operations of several communicators and streams") {
     CHECK(streams[1].synchronize());
     CHECK(recv.isAll(kRanks));
     CHECK(all.isAll(1));
+  });
+}
+
+TEST_CASE("nothing of a group begins before all of its streams have come to it, and none goes on before its end") {
+  const ncclUniqueId id = newId();
+  onRanks(2, [&](int rank) {
+    const Comm comm(id, 2, rank);
+    const RankStream first, second;
+    const Buffer send(kCount, 0), recv(kCount, 0), other(kCount, 0), copy(kCount, 0), ones(kCount, 1);
+    Word word;
+    word.letWait(second);
+    CHECK(cudaMemcpyAsync(send, ones, kCount * sizeof(float), cudaMemcpyDeviceToDevice, second) == cudaSuccess);
+    CHECK_NCCL(ncclGroupStart());
+    CHECK_NCCL(ncclAllReduce(send, recv, kCount, ncclFloat32, ncclSum, comm, first));
+    CHECK_NCCL(ncclAllReduce(ones, other, kCount, ncclFloat32, ncclMax, comm, second));
+    CHECK_NCCL(ncclGroupEnd());
+    CHECK_FALSE(comesToHold([&] { return cudaStreamQuery(first) == cudaSuccess; }, std::chrono::milliseconds(50)));
+    word.open();
+    CHECK(cudaMemcpyAsync(copy, recv, kCount * sizeof(float), cudaMemcpyDeviceToDevice, second) == cudaSuccess);
+    CHECK(second.synchronize());
+    CHECK(copy.isAll(2));
+    CHECK(first.synchronize());
   });
 }
 

@@ -1,0 +1,31 @@
+#include "nccl_api/joined_streams.hpp"
+
+#include "host/check.hpp"
+#include "nccl_api/failure.hpp"
+
+namespace dfccl::nccl {
+
+void letWait(cudaStream_t stream, cudaStream_t other) {
+  if (stream == other) return;
+  cudaEvent_t event = nullptr;
+  checkCuda(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreate");
+  cudaError_t error = cudaEventRecord(event, other);
+  if (error == cudaSuccess) error = cudaStreamWaitEvent(stream, event, 0);
+  cudaEventDestroy(event);
+  checkCuda(error, "a wait for another stream");
+}
+
+JoinedStreams::JoinedStreams(const std::vector<Operation>& operations) {
+  for (const Operation& o : operations) ofDevice_[o.communicator->device].insert(o.stream);
+}
+
+void JoinedStreams::join() const {
+  for (const auto& [device, streams] : ofDevice_) {
+    if (streams.size() == 1) continue;
+    const gpu::OnDevice here(device);
+    for (const cudaStream_t stream : streams) letWait(*streams.begin(), stream);
+    for (const cudaStream_t stream : streams) letWait(stream, *streams.begin());
+  }
+}
+
+}  // namespace dfccl::nccl
