@@ -1,7 +1,7 @@
 // Packs what a bare GPU host needs into one folder: nothing is installed there, and nothing fetched.
 //   node scripts/pack-gpu.mjs [FOLDER, default build/gpu-package]    (npm run pack:gpu)
 // The addon and the shared library with both engines, the command line in one file, native tests and measurements, the
-// programs' run script, and Node, compressed. On the host: FOLDER/run.sh
+// programs' run script, the backend of torch.distributed with its checks, and Node, compressed. On the host: FOLDER/run.sh
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { giveUp, line, step } from "./lib/console.mjs";
@@ -94,6 +94,10 @@ cpSync(join(root, "cuda", "run-programs.sh"), join(folder, "measure-programs.sh"
 cpSync(join(root, "cuda", "run-streams.sh"), join(folder, "measure-streams.sh"));
 cpSync(join(root, "cuda", "run-packed.sh"), join(folder, "run.sh"));
 cpSync(join(root, "cuda", "training"), join(folder, "training"), { recursive: true, filter: (path) => !path.includes("__pycache__") });
+// As they lie here: the backend of torch.distributed is compiled on the host, which has torch, against these headers.
+for (const part of ["python/dfccl-torch", "native/include"]) {
+  cpSync(join(root, part), join(folder, part), { recursive: true, filter: (path) => !path.includes("__pycache__") });
+}
 cpSync(join(root, "LICENSE"), join(folder, "LICENSE"));
 // Compressed once for each version: that takes a minute.
 const node = join(root, "build", `node-${process.version}.xz`);
