@@ -1,7 +1,7 @@
 // Packs what a bare GPU host needs into one folder: nothing is installed there, and nothing fetched.
 //   node scripts/pack-gpu.mjs [FOLDER, default build/gpu-package]    (npm run pack:gpu)
 // The addon and the shared library with both engines, the command line in one file, native tests and measurements, the
-// programs' run script, and Node, compressed. On the host: FOLDER/run.sh
+// programs' run script, the backend of torch.distributed with its checks, and Node, compressed. On the host: FOLDER/run.sh
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { giveUp, line, step } from "./lib/console.mjs";
@@ -96,11 +96,15 @@ cpSync(join(root, "cuda", "run-programs.sh"), join(folder, "measure-programs.sh"
 cpSync(join(root, "cuda", "run-streams.sh"), join(folder, "measure-streams.sh"));
 cpSync(join(root, "cuda", "nccl_api", "gpu.sh"), join(folder, "measure-nccl.sh"));
 cpSync(join(root, "cuda", "run-packed.sh"), join(folder, "run.sh"));
+const sources = (path) => !path.includes("__pycache__");
+// The backend of torch.distributed goes as it lies here: it is compiled on the host, which has torch, against these headers.
 for (const [from, to] of [
-  ["training", "training"],
-  [join("nccl_api", "torch"), "nccl-torch"],
+  ["cuda/training", "training"],
+  ["cuda/nccl_api/torch", "nccl-torch"],
+  ["python/dfccl-torch", "python/dfccl-torch"],
+  ["native/include", "native/include"],
 ]) {
-  cpSync(join(root, "cuda", from), join(folder, to), { recursive: true, filter: (path) => !path.includes("__pycache__") });
+  cpSync(join(root, from), join(folder, to), { recursive: true, filter: sources });
 }
 cpSync(join(root, "LICENSE"), join(folder, "LICENSE"));
 // Compressed once for each version: that takes a minute.

@@ -6,6 +6,7 @@ another: a wheel would have to exist for each. Compiling at first use takes abou
 
 from __future__ import annotations
 
+import atexit
 import fcntl
 import hashlib
 import importlib.util
@@ -18,6 +19,7 @@ import sysconfig
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -25,10 +27,13 @@ from types import ModuleType
 import torch
 from torch.utils import cpp_extension
 
+from .cuda_headers import find_cuda_headers
 from .errors import DfcclError
 from .library import Library, find_library
 
 _NAME = "dfccl_torch_extension"
+# A callback that takes longer than this is left to itself when the program ends.
+_LAST_ERRAND = timedelta(seconds=10)
 _SOURCES = Path(__file__).resolve().parent / "csrc"
 
 
@@ -44,6 +49,7 @@ def load_extension() -> ModuleType:
         raise DfcclError("NOT_LOADED", f"{path} can't be loaded.", "Remove it, so that it is made anew.", path=str(path))
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    atexit.register(module.end_errands, _LAST_ERRAND)
     return module
 
 
@@ -74,7 +80,7 @@ def _key(library: Library) -> str:
     headers = sorted((library.include / "dfccl").glob("*.h"))
     for path in [*sorted(_SOURCES.iterdir()), *headers]:
         digest.update(path.read_bytes())
-    digest.update(str(library).encode())
+    digest.update(f"{library} {find_cuda_headers()}".encode())
     python = f"{sys.implementation.cache_tag}-{platform.machine()}"
     return f"torch-{torch.__version__}-{python}-{digest.hexdigest()[:16]}"
 
@@ -95,16 +101,20 @@ def _compile(library: Library, target: Path) -> None:
             "The extension has to be compiled, and no C++ compiler is found.",
             "Install one (apt-get install g++), or set CXX.",
         )
+    cuda = find_cuda_headers()
     includes = [str(library.include), sysconfig.get_path("include"), *cpp_extension.include_paths()]
+    includes += [str(cuda)] if cuda else []
     flags = [
         *("-std=c++20", "-O2", "-fPIC", "-fvisibility=hidden", "-w"),
         f"-DTORCH_EXTENSION_NAME={_NAME}",
         f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.compiled_with_cxx11_abi())}",
+        *(["-DDFCCL_TORCH_CUDA"] if cuda else []),
         *(flag for include in includes for flag in ("-isystem", include)),
     ]
     libraries = [str(library.lib), *cpp_extension.library_paths()]
     links = [flag for folder in libraries for flag in (f"-L{folder}", f"-Wl,-rpath,{folder}")]
     links += ["-ldfccl", "-lc10", "-ltorch_cpu", "-ltorch", "-ltorch_python"]
+    links += ["-lc10_cuda"] if cuda else []  # which needs CUDA's runtime, of the version that torch has
     with tempfile.TemporaryDirectory(dir=target.parent) as work:
         # As one file: each alone would read torch's headers again, which take longer than what is ours.
         whole = Path(work) / "whole.cpp"

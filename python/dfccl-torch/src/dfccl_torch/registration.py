@@ -8,6 +8,7 @@ import socket
 from datetime import timedelta
 from typing import Any
 
+import torch
 import torch.distributed as dist
 
 from .extension import load_extension
@@ -16,9 +17,13 @@ NAME = "dfccl"
 
 
 def register() -> None:
-    """Makes "dfccl" known to torch.distributed, for CPU tensors; done already by importing the package."""
+    """Makes "dfccl" known to torch.distributed, for tensors on CPUs, and on GPUs where torch has CUDA.
+
+    Done already by importing the package.
+    """
     if NAME not in dist.Backend.backend_list:
-        dist.Backend.register_backend(NAME, create_backend, extended_api=True, devices=["cpu"])
+        devices = ["cpu", "cuda"] if torch.version.cuda else ["cpu"]
+        dist.Backend.register_backend(NAME, create_backend, extended_api=True, devices=devices)
 
 
 def create_backend(options: Any, _group_options: Any = None) -> dist.Backend:
@@ -32,13 +37,13 @@ def create_backend(options: Any, _group_options: Any = None) -> dist.Backend:
         world_ranks = global_ranks
     elif _is_everybody(options):
         job = _agree_on_job(options.store, options.group_rank, options.group_size)
-        universe = extension.Universe(job, global_ranks[options.group_rank], options.group_size, timeout)
+        universe = extension.Universe(job, global_ranks[options.group_rank], options.group_size, timeout, options.store)
         extension.share_universe(universe)
         world_ranks = global_ranks
     else:
         # A group of some ranks beside a default group of another backend: a world of its own.
         job = _agree_on_job(options.store, options.group_rank, options.group_size)
-        universe = extension.Universe(job, options.group_rank, options.group_size, timeout)
+        universe = extension.Universe(job, options.group_rank, options.group_size, timeout, options.store)
         world_ranks = list(range(options.group_size))
     return extension.make_backend(universe, world_ranks, options.group_id, options.group_rank, timeout)
 

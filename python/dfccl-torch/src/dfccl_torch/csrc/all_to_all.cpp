@@ -29,7 +29,7 @@ std::vector<size_t> countsOf(const at::Tensor& tensor, const std::vector<int64_t
 DfcclBackend::Handle DfcclBackend::alltoall_base(Tensor& output, Tensor& input, std::vector<int64_t>& outputSplits,
                                                  std::vector<int64_t>& inputSplits,
                                                  const c10d::AllToAllOptions& options) {
-  Operation operation(*this, kAllToAllBase, options.timeout);
+  Operation operation(*this, kAllToAllBase, input.device(), options.timeout);
   Submission& submission = operation.submission();
   operation.require(operation.checked(output).scalar_type() == operation.checked(input).scalar_type(),
                     "takes input and output of one type.");
@@ -54,13 +54,13 @@ DfcclBackend::Handle DfcclBackend::alltoall_base(Tensor& output, Tensor& input, 
   const Tensor to = submission.write(output);
   operation.add([&](dfcclRequest_t* request) {
     return dfcclAllToAllV(from.data_ptr(), sendCounts.data(), nullptr, to.data_ptr(), recvCounts.data(), nullptr,
-                          elements.type, operation.group(), operation.tag(), nullptr, request);
+                          elements.type, operation.group(), operation.tag(), operation.stream(), request);
   });
   return operation.start({{output}}, {input});
 }
 
 DfcclBackend::Handle DfcclBackend::alltoall(Tensors& outputs, Tensors& inputs, const c10d::AllToAllOptions& options) {
-  Operation operation(*this, kAllToAll, options.timeout);
+  Operation operation(*this, kAllToAll, deviceOf(inputs), options.timeout);
   Submission& submission = operation.submission();
   operation.require(!inputs.empty(), "takes a tensor for each rank.");
   operation.checkList(inputs, inputs.front().scalar_type());
@@ -80,9 +80,11 @@ DfcclBackend::Handle DfcclBackend::alltoall(Tensors& outputs, Tensors& inputs, c
   const Tensor to = submission.keep(at::empty({received}, from.options()));
   operation.add([&](dfcclRequest_t* request) {
     return dfcclAllToAllV(from.data_ptr(), sendCounts.data(), nullptr, to.data_ptr(), recvCounts.data(), nullptr,
-                          elements.type, operation.group(), operation.tag(), nullptr, request);
+                          elements.type, operation.group(), operation.tag(), operation.stream(), request);
   });
-  submission.finally([to, outputs] {
+  Tensors touched = outputs;
+  touched.push_back(to);
+  submission.finally(std::move(touched), [to, outputs] {
     const at::AutoDispatchBelowADInplaceOrView guard;
     int64_t offset = 0;
     for (const Tensor& output : outputs) {

@@ -5,12 +5,13 @@
 
 namespace dfccl_torch {
 
-DfcclBackend::DfcclBackend(std::shared_ptr<Group> group, int rank, int size, std::chrono::milliseconds timeout)
-    : Backend(rank, size), group_(std::move(group)), options_(c10::make_intrusive<Options>("dfccl", timeout)) {
-  options_->group_name = group_->name();
+DfcclBackend::DfcclBackend(std::shared_ptr<Universe> universe, const std::vector<int>& worldRanks,
+                           const std::string& name, int rank, std::chrono::milliseconds timeout)
+    : Backend(rank, static_cast<int>(worldRanks.size())),
+      membership_(std::move(universe), worldRanks, name),
+      options_(c10::make_intrusive<Options>("dfccl", timeout)) {
+  options_->group_name = name;
 }
-
-void DfcclBackend::abort() { check(dfcclGroupAbort(group_->handle()), "aborting group " + group_->name()); }
 
 void DfcclBackend::startCoalescing() {
   const std::lock_guard lock(mutex_);

@@ -9,20 +9,22 @@
 #include <unordered_map>
 #include <vector>
 
-#include "group.hpp"
+#include "membership.hpp"
 #include "work.hpp"
 
 namespace dfccl_torch {
 
-/// torch.distributed's backend "dfccl": operations on CPU tensors, matched by what they are instead of by their place.
-/// Each is queued and returns; none waits for another rank, but in wait(). Any number of threads may use a group.
+/// torch.distributed's backend "dfccl": operations on tensors of a CPU or a GPU, matched by what they are instead of by
+/// their place. Each is queued and returns; none waits for another rank, but in wait(), and the first on a GPU. Any
+/// number of threads may use a group.
 class DfcclBackend final : public c10d::Backend {
  public:
   using Tensor = at::Tensor;
   using Tensors = std::vector<at::Tensor>;
   using Handle = c10::intrusive_ptr<c10d::Work>;
 
-  DfcclBackend(std::shared_ptr<Group> group, int rank, int size, std::chrono::milliseconds timeout);
+  DfcclBackend(std::shared_ptr<Universe> universe, const std::vector<int>& worldRanks, const std::string& name,
+               int rank, std::chrono::milliseconds timeout);
 
   const std::string getBackendName() const override { return "dfccl"; }
   c10::intrusive_ptr<Options> getBackendOptions() override { return options_; }
@@ -32,7 +34,7 @@ class DfcclBackend final : public c10d::Backend {
   void setSequenceNumberForGroup() override {}  // all begin at 0
   uint64_t getSequenceNumberForGroup() override { return sequence_; }
   /// Gives up what is in flight in the group, on all ranks, and does not wait.
-  void abort() override;
+  void abort() override { membership_.abort(); }
 
   Handle allreduce(Tensors& tensors, const c10d::AllreduceOptions& options) override;
   Handle allreduce_sparse(Tensors& tensors, const c10d::AllreduceOptions& options) override;
@@ -74,7 +76,7 @@ class DfcclBackend final : public c10d::Backend {
   void addReduceScatter(Operation& operation, Tensor& output, const Tensors& inputs, const c10d::ReduceOp& op);
   Handle handOut(Handle work);
 
-  const std::shared_ptr<Group> group_;
+  Membership membership_;
   const c10::intrusive_ptr<Options> options_;
   std::atomic<uint64_t> sequence_{0};
   std::mutex mutex_;

@@ -29,6 +29,10 @@ bool CoalescedWork::wait(std::chrono::milliseconds timeout) {
   return true;
 }
 
+void CoalescedWork::synchronize() {
+  for (const auto& part : parts_) part->synchronize();
+}
+
 std::vector<at::Tensor> CoalescedWork::result() {
   std::vector<at::Tensor> all;
   for (const auto& part : parts_) {

@@ -1,6 +1,7 @@
 #include <c10/util/irange.h>
 
 #include "backend.hpp"
+#include "device_stream.hpp"
 #include "error.hpp"
 #include "operation.hpp"
 #include "reduction.hpp"
@@ -54,7 +55,9 @@ std::vector<size_t> countsOf(const std::vector<at::Tensor>& tensors, const Eleme
 
 /// Once all is over, the one tensor that a list's data came in is spread over the list.
 void spreadInTheEnd(Submission& submission, const at::Tensor& source, const std::vector<at::Tensor>& targets) {
-  submission.finally([source, targets] {
+  std::vector<at::Tensor> touched = targets;
+  touched.push_back(source);
+  submission.finally(std::move(touched), [source, targets] {
     int64_t offset = 0;
     const at::AutoDispatchBelowADInplaceOrView guard;
     for (const at::Tensor& target : targets) {
@@ -77,9 +80,9 @@ void DfcclBackend::addAllReduce(Operation& operation, Tensor& tensor, const c10d
     const Tensor rows = submission.keep(at::empty({operation.size(), input.numel()}, input.options()));
     operation.add([&](dfcclRequest_t* request) {
       return dfcclAllGather(memoryOf(input), memoryOf(rows), elements.countOf(input), elements.type, operation.group(),
-                            operation.tag(), nullptr, request);
+                            operation.tag(), operation.stream(), request);
     });
-    submission.finally([rows, op, target = tensor] {
+    submission.finally({rows, tensor}, [rows, op, target = tensor] {
       const at::AutoDispatchBelowADInplaceOrView guard;
       target.copy_(folded(rows, op).view(target.sizes()));
     });
@@ -89,12 +92,12 @@ void DfcclBackend::addAllReduce(Operation& operation, Tensor& tensor, const c10d
   const Tensor input = submission.read(contribution(output, op));
   operation.add([&](dfcclRequest_t* request) {
     return dfcclAllReduce(memoryOf(input), memoryOf(output), elements.countOf(output), elements.type, *reduction.op,
-                          operation.group(), operation.tag(), nullptr, request);
+                          operation.group(), operation.tag(), operation.stream(), request);
   });
 }
 
 DfcclBackend::Handle DfcclBackend::allreduce(Tensors& tensors, const c10d::AllreduceOptions& options) {
-  Operation operation(*this, kAllReduce, options.timeout);
+  Operation operation(*this, kAllReduce, deviceOf(tensors), options.timeout);
   addAllReduce(operation, operation.only(tensors), options.reduceOp);
   return operation.start({tensors}, tensors);
 }
@@ -105,14 +108,14 @@ DfcclBackend::Handle DfcclBackend::allreduce_sparse(Tensors& /* refused */, cons
 
 DfcclBackend::Handle DfcclBackend::allreduce_coalesced(Tensors& tensors,
                                                        const c10d::AllreduceCoalescedOptions& options) {
-  Operation operation(*this, kAllReduceCoalesced, options.timeout);
+  Operation operation(*this, kAllReduceCoalesced, deviceOf(tensors), options.timeout);
   operation.require(!tensors.empty(), "takes at least one tensor.");
   for (Tensor& tensor : tensors) addAllReduce(operation, tensor, options.reduceOp);
   return operation.start({tensors}, tensors);
 }
 
 DfcclBackend::Handle DfcclBackend::reduce(Tensors& tensors, const c10d::ReduceOptions& options) {
-  Operation operation(*this, kReduce, options.timeout);
+  Operation operation(*this, kReduce, deviceOf(tensors), options.timeout);
   Submission& submission = operation.submission();
   const Tensor& tensor = operation.only(tensors);
   const Reduction reduction = reductionOf(options.reduceOp, tensor.scalar_type());
@@ -125,10 +128,10 @@ DfcclBackend::Handle DfcclBackend::reduce(Tensors& tensors, const c10d::ReduceOp
         isRoot ? submission.keep(at::empty({operation.size(), input.numel()}, input.options())) : Tensor();
     operation.add([&](dfcclRequest_t* request) {
       return dfcclGather(memoryOf(input), memoryOf(rows), elements.countOf(input), elements.type, root,
-                         operation.group(), operation.tag(), nullptr, request);
+                         operation.group(), operation.tag(), operation.stream(), request);
     });
     if (isRoot) {
-      submission.finally([rows, op = options.reduceOp, tensor] {
+      submission.finally({rows, tensor}, [rows, op = options.reduceOp, tensor] {
         const at::AutoDispatchBelowADInplaceOrView guard;
         tensor.copy_(folded(rows, op).view(tensor.sizes()));
       });
@@ -139,7 +142,7 @@ DfcclBackend::Handle DfcclBackend::reduce(Tensors& tensors, const c10d::ReduceOp
   const Tensor input = submission.read(contribution(isRoot ? output : tensor, options.reduceOp));
   operation.add([&](dfcclRequest_t* request) {
     return dfcclReduce(memoryOf(input), memoryOf(output), elements.countOf(input), elements.type, *reduction.op, root,
-                       operation.group(), operation.tag(), nullptr, request);
+                       operation.group(), operation.tag(), operation.stream(), request);
   });
   return operation.start({tensors}, tensors);
 }
@@ -159,9 +162,9 @@ void DfcclBackend::addReduceScatter(Operation& operation, Tensor& output, const 
     const Tensor rows = submission.keep(at::empty({operation.size(), output.numel()}, output.options()));
     operation.add([&](dfcclRequest_t* request) {
       return dfcclAllToAll(memoryOf(input), memoryOf(rows), elements.countOf(output), elements.type, operation.group(),
-                           operation.tag(), nullptr, request);
+                           operation.tag(), operation.stream(), request);
     });
-    submission.finally([rows, op, target = output] {
+    submission.finally({rows, output}, [rows, op, target = output] {
       const at::AutoDispatchBelowADInplaceOrView guard;
       target.copy_(folded(rows, op).view(target.sizes()));
     });
@@ -170,7 +173,7 @@ void DfcclBackend::addReduceScatter(Operation& operation, Tensor& output, const 
   const Tensor result = submission.write(output);
   operation.add([&](dfcclRequest_t* request) {
     return dfcclReduceScatter(memoryOf(input), memoryOf(result), elements.countOf(result), elements.type, *reduction.op,
-                              operation.group(), operation.tag(), nullptr, request);
+                              operation.group(), operation.tag(), operation.stream(), request);
   });
 }
 
@@ -191,13 +194,13 @@ void DfcclBackend::addReduceScatter(Operation& operation, Tensor& output, const 
   const Tensor result = submission.write(output);
   operation.add([&](dfcclRequest_t* request) {
     return dfcclReduceScatterV(memoryOf(input), memoryOf(result), counts.data(), reduction.elements.type, *reduction.op,
-                               operation.group(), operation.tag(), nullptr, request);
+                               operation.group(), operation.tag(), operation.stream(), request);
   });
 }
 
 DfcclBackend::Handle DfcclBackend::reduce_scatter(Tensors& outputs, std::vector<Tensors>& inputs,
                                                   const c10d::ReduceScatterOptions& options) {
-  Operation operation(*this, kReduceScatter, options.timeout);
+  Operation operation(*this, kReduceScatter, deviceOf(outputs), options.timeout);
   Tensor& output = operation.only(outputs);
   operation.require(inputs.size() == 1, "takes one list of tensors.");
   addReduceScatter(operation, output, inputs.front(), options.reduceOp);
@@ -206,14 +209,14 @@ DfcclBackend::Handle DfcclBackend::reduce_scatter(Tensors& outputs, std::vector<
 
 DfcclBackend::Handle DfcclBackend::_reduce_scatter_base(Tensor& output, Tensor& input,
                                                         const c10d::ReduceScatterOptions& options) {
-  Operation operation(*this, kReduceScatterBase, options.timeout);
+  Operation operation(*this, kReduceScatterBase, output.device(), options.timeout);
   addReduceScatter(operation, output, input, options.reduceOp);
   return operation.start({{output}}, {input});
 }
 
 DfcclBackend::Handle DfcclBackend::reduce_scatter_tensor_coalesced(Tensors& outputs, Tensors& inputs,
                                                                    const c10d::ReduceScatterOptions& options) {
-  Operation operation(*this, kReduceScatterCoalesced, options.timeout);
+  Operation operation(*this, kReduceScatterCoalesced, deviceOf(outputs), options.timeout);
   operation.require(outputs.size() == inputs.size(), "takes as many outputs as inputs.");
   for (const auto i : c10::irange(outputs.size())) {
     addReduceScatter(operation, outputs[i], inputs[i], options.reduceOp);
@@ -224,14 +227,15 @@ DfcclBackend::Handle DfcclBackend::reduce_scatter_tensor_coalesced(Tensors& outp
 // ---- Copies --------------------------------------------------------------------------------------------------------
 
 DfcclBackend::Handle DfcclBackend::broadcast(Tensors& tensors, const c10d::BroadcastOptions& options) {
-  Operation operation(*this, kBroadcast, options.timeout);
+  Operation operation(*this, kBroadcast, deviceOf(tensors), options.timeout);
   Submission& submission = operation.submission();
   const Tensor& tensor = operation.only(tensors);
   const Elements elements = movedElements(tensor.scalar_type());
   const Tensor dense = operation.isAt(options.rootRank) ? submission.read(tensor) : submission.write(tensor);
   operation.add([&](dfcclRequest_t* request) {
     return dfcclBroadcast(memoryOf(dense), memoryOf(dense), elements.countOf(dense), elements.type,
-                          static_cast<int>(options.rootRank), operation.group(), operation.tag(), nullptr, request);
+                          static_cast<int>(options.rootRank), operation.group(), operation.tag(), operation.stream(),
+                          request);
   });
   return operation.start({tensors}, tensors);
 }
@@ -248,13 +252,13 @@ void DfcclBackend::addAllGather(Operation& operation, Tensors& outputs, const Te
   if (haveOneSize(outputs)) {
     operation.add([&](dfcclRequest_t* request) {
       return dfcclAllGather(memoryOf(input), memoryOf(row), elements.countOf(input), elements.type, operation.group(),
-                            operation.tag(), nullptr, request);
+                            operation.tag(), operation.stream(), request);
     });
   } else {
     const std::vector<size_t> counts = countsOf(outputs, elements);
     operation.add([&](dfcclRequest_t* request) {
       return dfcclAllGatherV(memoryOf(input), memoryOf(row), counts.data(), nullptr, elements.type, operation.group(),
-                             operation.tag(), nullptr, request);
+                             operation.tag(), operation.stream(), request);
     });
   }
   spreadInTheEnd(submission, row, outputs);
@@ -271,13 +275,13 @@ void DfcclBackend::addAllGather(Operation& operation, Tensor& output, const Tens
   const Tensor result = submission.write(output);
   operation.add([&](dfcclRequest_t* request) {
     return dfcclAllGather(memoryOf(input), memoryOf(result), elements.countOf(input), elements.type, operation.group(),
-                          operation.tag(), nullptr, request);
+                          operation.tag(), operation.stream(), request);
   });
 }
 
 DfcclBackend::Handle DfcclBackend::allgather(std::vector<Tensors>& outputs, Tensors& inputs,
                                              const c10d::AllgatherOptions& options) {
-  Operation operation(*this, kAllGather, options.timeout);
+  Operation operation(*this, kAllGather, deviceOf(inputs), options.timeout);
   const Tensor& input = operation.only(inputs);
   operation.require(outputs.size() == 1, "takes one list of outputs.");
   addAllGather(operation, outputs.front(), input);
@@ -286,7 +290,7 @@ DfcclBackend::Handle DfcclBackend::allgather(std::vector<Tensors>& outputs, Tens
 
 DfcclBackend::Handle DfcclBackend::_allgather_base(Tensor& output, Tensor& input,
                                                    const c10d::AllgatherOptions& options) {
-  Operation operation(*this, kAllGatherBase, options.timeout);
+  Operation operation(*this, kAllGatherBase, output.device(), options.timeout);
   addAllGather(operation, output, input);
   return operation.start({{output}}, {input});
 }
@@ -294,7 +298,7 @@ DfcclBackend::Handle DfcclBackend::_allgather_base(Tensor& output, Tensor& input
 /// The outputs are a list for each rank, with a tensor for each input.
 DfcclBackend::Handle DfcclBackend::allgather_coalesced(std::vector<Tensors>& outputs, Tensors& inputs,
                                                        const c10d::AllgatherOptions& options) {
-  Operation operation(*this, kAllGatherCoalesced, options.timeout);
+  Operation operation(*this, kAllGatherCoalesced, deviceOf(inputs), options.timeout);
   operation.require(static_cast<int>(outputs.size()) == operation.size(), "takes a list of outputs for each rank.");
   for (const Tensors& list : outputs) {
     operation.require(list.size() == inputs.size(), "takes as many outputs for each rank as there are inputs.");
@@ -309,7 +313,7 @@ DfcclBackend::Handle DfcclBackend::allgather_coalesced(std::vector<Tensors>& out
 
 DfcclBackend::Handle DfcclBackend::allgather_into_tensor_coalesced(Tensors& outputs, Tensors& inputs,
                                                                    const c10d::AllgatherOptions& options) {
-  Operation operation(*this, kAllGatherCoalesced, options.timeout);
+  Operation operation(*this, kAllGatherCoalesced, deviceOf(inputs), options.timeout);
   operation.require(outputs.size() == inputs.size(), "takes as many outputs as inputs.");
   for (const auto i : c10::irange(outputs.size())) addAllGather(operation, outputs[i], inputs[i]);
   return operation.start({outputs}, inputs);
@@ -317,7 +321,7 @@ DfcclBackend::Handle DfcclBackend::allgather_into_tensor_coalesced(Tensors& outp
 
 DfcclBackend::Handle DfcclBackend::gather(std::vector<Tensors>& outputs, Tensors& inputs,
                                           const c10d::GatherOptions& options) {
-  Operation operation(*this, kGather, options.timeout);
+  Operation operation(*this, kGather, deviceOf(inputs), options.timeout);
   Submission& submission = operation.submission();
   const Tensor& tensor = operation.only(inputs);
   const bool isRoot = operation.isAt(options.rootRank);
@@ -334,7 +338,8 @@ DfcclBackend::Handle DfcclBackend::gather(std::vector<Tensors>& outputs, Tensors
   }
   operation.add([&](dfcclRequest_t* request) {
     return dfcclGather(memoryOf(input), memoryOf(row), elements.countOf(input), elements.type,
-                       static_cast<int>(options.rootRank), operation.group(), operation.tag(), nullptr, request);
+                       static_cast<int>(options.rootRank), operation.group(), operation.tag(), operation.stream(),
+                       request);
   });
   if (isRoot) spreadInTheEnd(submission, row, outputs.front());
   return operation.start(outputs, inputs);
@@ -342,7 +347,7 @@ DfcclBackend::Handle DfcclBackend::gather(std::vector<Tensors>& outputs, Tensors
 
 DfcclBackend::Handle DfcclBackend::scatter(Tensors& outputs, std::vector<Tensors>& inputs,
                                            const c10d::ScatterOptions& options) {
-  Operation operation(*this, kScatter, options.timeout);
+  Operation operation(*this, kScatter, deviceOf(outputs), options.timeout);
   Submission& submission = operation.submission();
   const Tensor& tensor = operation.only(outputs);
   const bool isRoot = operation.isAt(options.rootRank);
@@ -359,15 +364,20 @@ DfcclBackend::Handle DfcclBackend::scatter(Tensors& outputs, std::vector<Tensors
   const Tensor output = submission.write(tensor);
   operation.add([&](dfcclRequest_t* request) {
     return dfcclScatter(memoryOf(row), memoryOf(output), elements.countOf(output), elements.type,
-                        static_cast<int>(options.rootRank), operation.group(), operation.tag(), nullptr, request);
+                        static_cast<int>(options.rootRank), operation.group(), operation.tag(), operation.stream(),
+                        request);
   });
   return operation.start({outputs}, isRoot ? inputs.front() : Tensors());
 }
 
+/// The host waits, whatever the tensors of the group's other operations are on. What the GPU was given before belongs
+/// to what the others wait for.
 DfcclBackend::Handle DfcclBackend::barrier(const c10d::BarrierOptions& options) {
-  Operation operation(*this, kBarrier, options.timeout);
-  operation.add(
-      [&](dfcclRequest_t* request) { return dfcclBarrier(operation.group(), operation.tag(), nullptr, request); });
+  if (const std::optional<c10::Device> gpu = membership_.gpu()) currentStream(*gpu).synchronize();
+  Operation operation(*this, kBarrier, c10::kCPU, options.timeout);
+  operation.add([&](dfcclRequest_t* request) {
+    return dfcclBarrier(operation.group(), operation.tag(), operation.stream(), request);
+  });
   return operation.start({}, {});
 }
 

@@ -7,10 +7,10 @@
 
 namespace dfccl_torch {
 
-Group::Group(std::shared_ptr<Universe> universe, const std::vector<int>& worldRanks, const std::string& name)
-    : universe_(std::move(universe)), name_(name), process_(getpid()) {
+Group::Group(std::shared_ptr<World> world, const std::vector<int>& worldRanks, const std::string& name)
+    : world_(std::move(world)), name_(name), process_(getpid()) {
   const auto count = static_cast<int>(worldRanks.size());
-  check(dfcclGroupCreate(worldRanks.data(), count, hashOf(name), &handle_, universe_->ctx()), "making group " + name);
+  check(dfcclGroupCreate(worldRanks.data(), count, hashOf(name), &handle_, world_->ctx()), "making group " + name);
 }
 
 Group::~Group() {

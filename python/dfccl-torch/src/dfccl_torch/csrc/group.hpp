@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "universe.hpp"
+#include "world.hpp"
 
 namespace dfccl_torch {
 
@@ -15,17 +15,16 @@ class Group {
  public:
   /// Waits for nobody.
   /// @param name tells groups of the same ranks apart, and is the same on all of them.
-  Group(std::shared_ptr<Universe> universe, const std::vector<int>& worldRanks, const std::string& name);
+  Group(std::shared_ptr<World> world, const std::vector<int>& worldRanks, const std::string& name);
   ~Group();
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
 
   dfcclGroup_t handle() const { return handle_; }
   const std::string& name() const { return name_; }
-  const Universe& universe() const { return *universe_; }
 
  private:
-  std::shared_ptr<Universe> universe_;
+  std::shared_ptr<World> world_;
   std::string name_;
   dfcclGroup_t handle_ = nullptr;
   pid_t process_;

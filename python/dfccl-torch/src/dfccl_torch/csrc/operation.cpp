@@ -11,31 +11,34 @@ uint64_t collectiveTag(uint64_t sequence) { return matchesByPosition() ? mixed(c
 
 }  // namespace
 
-DfcclBackend::Operation::Operation(DfcclBackend& backend, const Label& label, std::chrono::milliseconds timeout)
+DfcclBackend::Operation::Operation(DfcclBackend& backend, const Label& label, c10::Device device,
+                                   std::chrono::milliseconds timeout)
     : backend_(backend),
+      guard_(device),
       label_(label),
       timeout_(timeout.count() < 0 ? backend.options_->timeout : timeout),
       sequence_(++backend.sequence_),
       tag_(collectiveTag(sequence_)),
-      submission_(backend.group_, label.name()) {}
+      submission_(backend.membership_.on(device), device, label.name()) {}
 
-DfcclBackend::Operation::Operation(DfcclBackend& backend, const Label& label, int tag)
+DfcclBackend::Operation::Operation(DfcclBackend& backend, const Label& label, c10::Device device, int tag)
     : backend_(backend),
+      guard_(device),
       label_(label),
       timeout_(backend.options_->timeout),
       sequence_(backend.sequence_),
       tag_(mixed(currentTag(), static_cast<uint64_t>(tag))),
-      submission_(backend.group_, label.name()) {}
+      submission_(backend.membership_.on(device), device, label.name()) {}
 
 void DfcclBackend::Operation::require(bool isTrue, const std::string& what) const {
   if (!isTrue) refuse(std::string(label_.name()) + " " + what, "");
 }
 
 const at::Tensor& DfcclBackend::Operation::checked(const Tensor& tensor) const {
-  if (!tensor.device().is_cpu()) {
-    refuse(
-        std::string(label_.name()) + " was given a tensor on " + tensor.device().str() + ".",
-        "Move it to the CPU, or give that device a backend of its own: init_process_group(\"cpu:dfccl,cuda:nccl\").");
+  if (tensor.device() != submission_.device()) {
+    refuse(std::string(label_.name()) + " was given tensors on " + submission_.device().str() + " and on " +
+               tensor.device().str() + ".",
+           "Move them to one device.");
   }
   if (tensor.layout() != at::kStrided) {
     refuse(std::string(label_.name()) + " was given a sparse tensor.", "Pass its values, or tensor.to_dense().");

@@ -1,4 +1,6 @@
 #pragma once
+#include <c10/core/DeviceGuard.h>
+
 #include <chrono>
 #include <string>
 #include <vector>
@@ -10,21 +12,27 @@
 
 namespace dfccl_torch {
 
+/// Where the operation is that is given these tensors.
+inline c10::Device deviceOf(const std::vector<at::Tensor>& tensors) {
+  return tensors.empty() ? c10::Device(c10::kCPU) : tensors.front().device();
+}
+
 /// One call of torch.distributed on its way to becoming a work.
 class DfcclBackend::Operation {
  public:
-  /// @param timeout below 0: the group's.
-  Operation(DfcclBackend& backend, const Label& label, std::chrono::milliseconds timeout);
+  /// @param device where all its tensors are. @param timeout below 0: the group's.
+  Operation(DfcclBackend& backend, const Label& label, c10::Device device, std::chrono::milliseconds timeout);
   /// Of a message: `tag` is the caller's.
-  Operation(DfcclBackend& backend, const Label& label, int tag);
+  Operation(DfcclBackend& backend, const Label& label, c10::Device device, int tag);
 
   Submission& submission() { return submission_; }
-  dfcclGroup_t group() const { return backend_.group_->handle(); }
+  dfcclGroup_t group() const { return submission_.group().handle(); }
+  dfcclStream_t stream() const { return submission_.stream(); }
   uint64_t tag() const { return tag_; }
   int size() const { return backend_.getSize(); }
   bool isAt(int64_t rank) const { return backend_.getRank() == rank; }
 
-  /// @throws DistBackendError where the tensor isn't one of a CPU's, or is sparse.
+  /// @throws DistBackendError where the tensor is on another device than the operation's, or is sparse.
   const Tensor& checked(const Tensor& tensor) const;
   /// The only tensor of the list: a process has one of each rank.
   Tensor& only(Tensors& tensors) const;
@@ -42,6 +50,7 @@ class DfcclBackend::Operation {
 
  private:
   DfcclBackend& backend_;
+  const c10::DeviceGuard guard_;
   const Label label_;
   const std::chrono::milliseconds timeout_;
   const uint64_t sequence_;

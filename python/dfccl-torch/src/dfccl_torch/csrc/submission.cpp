@@ -35,14 +35,21 @@ struct Submission::Countdown {
   }
 };
 
-Submission::Submission(std::shared_ptr<Group> group, const char* name) : group_(std::move(group)), name_(name) {}
+Submission::Submission(std::shared_ptr<Group> group, c10::Device device, const char* name)
+    : group_(std::move(group)),
+      device_(device),
+      issuedOn_(device.is_cpu() ? std::nullopt : std::optional(currentStream(device))),
+      name_(name) {}
 
 Submission::Submission(Submission&& other) noexcept
     : group_(std::move(other.group_)),
+      device_(other.device_),
+      issuedOn_(other.issuedOn_),
       name_(std::move(other.name_)),
       requests_(std::exchange(other.requests_, {})),
       kept_(std::move(other.kept_)),
       lastly_(std::move(other.lastly_)),
+      placed_(std::move(other.placed_)),
       isAborted_(other.isAborted_),
       abortReason_(std::move(other.abortReason_)) {}
 
@@ -52,10 +59,17 @@ Submission::~Submission() {
   auto orphan = std::make_shared<Submission>(std::move(*this));
   orphan->notify([orphan]() mutable {
     runSoon([orphan = std::move(orphan)] {
+      const OnQuietStream guard(orphan->device());
       std::string error;
       orphan->finish(orphan->poll(error));
     });
   });
+}
+
+dfcclStream_t Submission::stream() const { return issuedOn_ ? handleOf(*issuedOn_) : nullptr; }
+
+void Submission::finally(std::vector<at::Tensor> touched, std::function<void()> act) {
+  lastly_.push_back({std::move(touched), std::move(act)});
 }
 
 at::Tensor Submission::keep(at::Tensor tensor) {
@@ -71,7 +85,7 @@ at::Tensor Submission::read(const at::Tensor& tensor) {
 at::Tensor Submission::update(const at::Tensor& tensor) {
   at::Tensor dense = read(tensor);
   if (!dense.is_same(tensor)) {
-    finally([tensor, dense] { copyInto(tensor, dense); });
+    finally({tensor, dense}, [tensor, dense] { copyInto(tensor, dense); });
   }
   return dense;
 }
@@ -79,7 +93,7 @@ at::Tensor Submission::update(const at::Tensor& tensor) {
 at::Tensor Submission::write(const at::Tensor& tensor) {
   if (tensor.is_contiguous() && !tensor.is_conj() && !tensor.is_neg()) return keep(tensor);
   at::Tensor dense = keep(at::empty(tensor.sizes(), tensor.options().memory_format(at::MemoryFormat::Contiguous)));
-  finally([tensor, dense] { copyInto(tensor, dense); });
+  finally({tensor, dense}, [tensor, dense] { copyInto(tensor, dense); });
   return dense;
 }
 
@@ -126,6 +140,36 @@ Submission::End Submission::wait(uint64_t timeoutMicros, std::string& error) {
   return isAborted_ ? End::aborted : End::complete;
 }
 
+bool Submission::waitOnStream() {
+  const c10::Stream current = currentStream(device_);
+  if (placed_) {
+    placed_->event.block(current);
+    return true;
+  }
+  for (const dfcclRequest_t request : requests_) {
+    const dfcclResult_t result = dfcclWaitRunOnStream(request, handleOf(current));
+    if (result == dfcclUnavailable) return false;
+    check(result, name_ + " in group " + group_->name());
+  }
+  place();
+  return true;
+}
+
+/// Once. What is used by another stream than it was made for stays until that one has come so far: tensors are given
+/// back when the runs are over, of which the host hears before the streams do.
+void Submission::place() {
+  if (lastly_.empty()) return;
+  const std::vector<Act> acts = std::exchange(lastly_, {});
+  for (const Act& lastly : acts) lastly.act();
+  if (device_.is_cpu()) return;
+  const c10::Stream current = currentStream(device_);
+  placed_ = std::make_shared<const StreamMark>(current);
+  if (current == *issuedOn_) return;
+  for (const Act& lastly : acts) {
+    for (const at::Tensor& tensor : lastly.touched) tensor.record_stream(current);
+  }
+}
+
 void Submission::notify(std::function<void()> callback) {
   auto countdown = std::make_shared<Countdown>();
   // One more than requests, so that callbacks from within the loop don't end it.
@@ -144,9 +188,7 @@ void Submission::notify(std::function<void()> callback) {
 }
 
 void Submission::finish(End end) {
-  if (end == End::complete) {
-    for (const auto& act : lastly_) act();
-  }
+  if (end == End::complete) place();
   lastly_.clear();
   kept_.clear();
   group_.reset();

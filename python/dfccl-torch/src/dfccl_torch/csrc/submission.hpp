@@ -4,9 +4,11 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "device_stream.hpp"
 #include "group.hpp"
 
 namespace dfccl_torch {
@@ -14,9 +16,12 @@ namespace dfccl_torch {
 /// The runs that one operation of torch.distributed has queued, with the tensors that they read and write. May be
 /// dropped while they are in flight: they go on, their results are put where they belong, and the tensors stay until
 /// then. Used by one thread at a time.
+///
+/// On a GPU they begin behind the stream that was the thread's current one when the submission was made; and what puts
+/// the results where they belong is queued in the stream that is current when somebody waits, or asks.
 class Submission {
  public:
-  Submission(std::shared_ptr<Group> group, const char* name);
+  Submission(std::shared_ptr<Group> group, c10::Device device, const char* name);
   ~Submission();
   Submission(Submission&& other) noexcept;
   Submission(const Submission&) = delete;
@@ -24,6 +29,9 @@ class Submission {
   Submission& operator=(Submission&&) = delete;
 
   const Group& group() const { return *group_; }
+  c10::Device device() const { return device_; }
+  /// What the runs are given as the stream behind which they begin; null on a CPU.
+  dfcclStream_t stream() const;
 
   /// @return the tensor's elements, one behind the other: its own memory, or a copy's.
   at::Tensor read(const at::Tensor& tensor);
@@ -32,8 +40,8 @@ class Submission {
   at::Tensor write(const at::Tensor& tensor);
   /// Keeps the tensor until the end.
   at::Tensor keep(at::Tensor tensor);
-  /// What is to be done once all runs are over.
-  void finally(std::function<void()> act) { lastly_.push_back(std::move(act)); }
+  /// What is to be done once all runs are over. @param touched what it reads and writes.
+  void finally(std::vector<at::Tensor> touched, std::function<void()> act);
   /// `queue` is one call of the C API, without the request.
   void add(const std::function<dfcclResult_t(dfcclRequest_t*)>& queue);
 
@@ -42,19 +50,33 @@ class Submission {
   End poll(std::string& error);
   /// @param timeoutMicros 0: never. @return pending when time is up; `error` says then who is missing.
   End wait(uint64_t timeoutMicros, std::string& error);
+  /// Of a GPU: lets this thread's current stream go on only when all runs are over and the results are where they
+  /// belong; the caller goes on at once. @return false: a run is none that a stream can wait for.
+  bool waitOnStream();
   /// Calls back once, on any thread and with no lock held, when all runs are over. To be called once.
   void notify(std::function<void()> callback);
   /// Puts the results where they belong, and lets everything go. @pre complete or aborted
   void finish(End end);
+  /// Of a GPU, when finished, and moved out: behind this the results are where they belong; null: they are in any case.
+  const std::shared_ptr<const StreamMark>& placed() const { return placed_; }
 
  private:
   struct Countdown;
+  struct Act {
+    std::vector<at::Tensor> touched;
+    std::function<void()> act;
+  };
+
+  void place();
 
   std::shared_ptr<Group> group_;
+  c10::Device device_;
+  std::optional<c10::Stream> issuedOn_;
   std::string name_;
   std::vector<dfcclRequest_t> requests_;
   std::vector<at::Tensor> kept_;
-  std::vector<std::function<void()>> lastly_;
+  std::vector<Act> lastly_;
+  std::shared_ptr<const StreamMark> placed_;
   bool isAborted_ = false;
   std::string abortReason_;
 };

@@ -1,98 +1,78 @@
 #include "universe.hpp"
 
-#include <unistd.h>
-
-#include <algorithm>
-#include <limits>
-#include <mutex>
-#include <thread>
-
+#include "device_stream.hpp"
 #include "error.hpp"
 #include "per_process.hpp"
 
 namespace dfccl_torch {
 namespace {
 
-struct Known {
+struct Shared {
   std::mutex mutex;
-  std::weak_ptr<Universe> shared;
-  std::vector<const Universe*> all;
+  std::weak_ptr<Universe> universe;
 };
-PerProcess<Known> known;
-
-uint32_t millisOf(std::chrono::milliseconds timeout) {
-  constexpr auto kMost = static_cast<int64_t>(std::numeric_limits<uint32_t>::max());
-  return static_cast<uint32_t>(std::clamp<int64_t>(timeout.count(), 1, kMost));
-}
-
-/// An aborted run's buffers may be in use by others for a moment yet, and nothing is gained by holding up the program.
-void destroyWhenUnused(dfcclWorld_t world, dfcclRankCtx_t ctx) {
-  constexpr auto kPause = std::chrono::milliseconds(10);
-  constexpr int kAttempts = 500;  // then the process keeps it, 5 s being more than any abort has taken
-  for (int i = 0; i < kAttempts && dfcclDestroy(ctx) == dfcclInUse; ++i) std::this_thread::sleep_for(kPause);
-  dfcclWorldDestroy(world);
-}
+PerProcess<Shared> shared;
 
 }  // namespace
 
-Universe::Universe(const std::string& job, int rank, int ranks, std::chrono::milliseconds timeout)
-    : process_(getpid()) {
-  dfcclJoinConfig_t config = DFCCL_JOIN_CONFIG_INIT;
-  config.world.ranks = static_cast<uint32_t>(ranks);
-  config.job = job.c_str();
-  config.rank = rank;
-  config.timeoutMillis = millisOf(timeout);
-  check(dfcclJoinWorld(&config, &world_, nullptr), "joining the other ranks");
-  const dfcclResult_t opened = dfcclInitRank(world_, rank, &ctx_);
-  if (opened != dfcclSuccess) {
-    const std::string reason = dfcclGetLastError();
-    dfcclWorldDestroy(world_);
-    refuse("rank " + std::to_string(rank) + " can't be opened: " + reason, "");
+Universe::Universe(const std::string& job, int rank, int ranks, std::chrono::milliseconds timeout, Store store)
+    : job_(job),
+      rank_(rank),
+      ranks_(ranks),
+      timeout_(timeout),
+      store_(std::move(store)),
+      cpu_(std::make_shared<World>(job, rank, ranks, std::vector<int>(), timeout)) {}
+
+std::shared_ptr<World> Universe::onGpu(c10::Device device) {
+  const std::lock_guard joining(joining_);
+  if (!gpu_) {
+    prepareStreams(device);
+    auto joined = std::make_shared<World>(job_ + "-gpu", rank_, ranks_, exchangeDevices(device.index()), timeout_);
+    const std::lock_guard lock(mutex_);
+    gpu_ = std::move(joined);
+    device_ = device;
   }
-  Known& here = known.get();
-  const std::lock_guard lock(here.mutex);
-  here.all.push_back(this);
+  if (device_ != device) {
+    refuse(
+        "This rank's GPU is " + device_.str() + ", with which it came first, and a tensor is on " + device.str() + ".",
+        "A process is one rank on one GPU: call torch.cuda.set_device before the first collective.");
+  }
+  return gpu_;
 }
 
-Universe::~Universe() {
-  if (process_ != getpid()) return;  // the parent's, seen by a forked child
-  {
-    Known& here = known.get();
-    const std::lock_guard lock(here.mutex);
-    here.all.erase(std::remove(here.all.begin(), here.all.end(), this), here.all.end());
-  }
-  if (dfcclDestroy(ctx_) == dfcclInUse) {
-    std::thread(destroyWhenUnused, world_, ctx_).detach();
-  } else {
-    dfcclWorldDestroy(world_);
-  }
+std::optional<c10::Device> Universe::gpu() const {
+  const std::lock_guard lock(mutex_);
+  return gpu_ ? std::optional(device_) : std::nullopt;
 }
 
-std::string Universe::describe() const {
-  std::string text(64 << 10, '\0');
-  check(dfcclDescribe(text.data(), text.size(), ctx_), "describing this rank");
-  text.resize(text.find('\0'));
-  return text;
+std::vector<int> Universe::exchangeDevices(int mine) const {
+  const auto key = [&](int rank) { return "dfccl/" + job_ + "/gpu/" + std::to_string(rank); };
+  store_->set(key(rank_), std::to_string(mine));
+  std::vector<int> devices;
+  for (int rank = 0; rank < ranks_; ++rank) {
+    try {
+      store_->wait({key(rank)}, timeout_);
+    } catch (const std::exception& error) {
+      refuse("The first collective on GPUs waits until every rank has issued one, and rank " + std::to_string(rank) +
+                 " has not: " + error.what(),
+             "Let all ranks issue one, or give init_process_group a device_id, so that they meet there.");
+    }
+    const std::vector<uint8_t> told = store_->get(key(rank));
+    devices.push_back(std::stoi(std::string(told.begin(), told.end())));
+  }
+  return devices;
 }
 
 std::shared_ptr<Universe> sharedUniverse() {
-  Known& here = known.get();
+  Shared& here = shared.get();
   const std::lock_guard lock(here.mutex);
-  return here.shared.lock();
+  return here.universe.lock();
 }
 
 void shareUniverse(const std::shared_ptr<Universe>& universe) {
-  Known& here = known.get();
+  Shared& here = shared.get();
   const std::lock_guard lock(here.mutex);
-  here.shared = universe;
-}
-
-std::string describeUniverses() {
-  Known& here = known.get();
-  const std::lock_guard lock(here.mutex);
-  std::string text;
-  for (const Universe* universe : here.all) text += universe->describe();
-  return text;
+  here.universe = universe;
 }
 
 }  // namespace dfccl_torch

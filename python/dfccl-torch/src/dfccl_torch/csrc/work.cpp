@@ -3,13 +3,24 @@
 #include <c10/util/Exception.h>
 
 #include <algorithm>
+#include <cstdlib>
 
+#include "device_stream.hpp"
 #include "errands.hpp"
 
 namespace dfccl_torch {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+/// DFCCL_BLOCKING_WAIT=1: as TORCH_NCCL_BLOCKING_WAIT, for looking at what a rank waits for.
+bool waitsBlock() {
+  static const bool block = [] {
+    const char* const value = std::getenv("DFCCL_BLOCKING_WAIT");
+    return value != nullptr && std::string(value) == "1";
+  }();
+  return block;
+}
 
 std::exception_ptr distributedError(const std::string& text) {
   try {
@@ -67,6 +78,7 @@ DfcclWork::DfcclWork(int rank, const Label& label, const std::vector<at::Tensor>
       timeout_(timeout),
       sequence_(sequence),
       groupName_(submission.group().name()),
+      device_(submission.device()),
       submission_(std::move(submission)) {}
 
 bool DfcclWork::isCompleted() {
@@ -87,7 +99,33 @@ bool DfcclWork::isSuccess() const {
 }
 
 bool DfcclWork::wait(std::chrono::milliseconds timeout) {
-  const std::chrono::milliseconds limit = timeout == kNoTimeout ? timeout_ : timeout;
+  const bool mayStreamWait = isOnGpu() && timeout == kNoTimeout && !waitsBlock();
+  if (mayStreamWait && waitOnStream()) return true;
+  waitOnHost(timeout == kNoTimeout ? timeout_ : timeout);
+  return true;
+}
+
+void DfcclWork::synchronize() {
+  if (isOnGpu() && !waitOnStream()) waitOnHost(timeout_);
+}
+
+bool DfcclWork::waitOnStream() {
+  Lock lock(mutex_);
+  cv_.wait(lock, [&] { return completed_ || !isTaken_; });
+  if (completed_) {
+    passResults();
+    return true;
+  }
+  const Turn turn(*this, lock);
+  return submission_->waitOnStream();
+}
+
+void DfcclWork::passResults() {
+  if (exception_) std::rethrow_exception(exception_);
+  if (placed_) placed_->event.block(currentStream(device_));
+}
+
+void DfcclWork::waitOnHost(std::chrono::milliseconds limit) {
   const bool isLimited = limit.count() > 0;
   const auto end = Clock::now() + limit;
   Lock lock(mutex_);
@@ -110,8 +148,7 @@ bool DfcclWork::wait(std::chrono::milliseconds timeout) {
                                             ": Timed out after " + std::to_string(limit.count()) + " ms: " + missing);
     }
   }
-  if (exception_) std::rethrow_exception(exception_);
-  return true;
+  passResults();
 }
 
 std::vector<at::Tensor> DfcclWork::result() {
@@ -123,7 +160,8 @@ std::vector<at::Tensor> DfcclWork::result() {
 c10::intrusive_ptr<c10::ivalue::Future> DfcclWork::getFuture() {
   Lock lock(mutex_);
   if (future_) return future_;
-  future_ = c10::make_intrusive<c10::ivalue::Future>(typeOf(outputs_));
+  const std::vector<c10::Device> devices(isOnGpu() ? 1 : 0, device_);
+  future_ = c10::make_intrusive<c10::ivalue::Future>(typeOf(outputs_), devices);
   if (completed_) {
     lock.unlock();
     tellFuture();
@@ -140,6 +178,7 @@ void DfcclWork::settle(Submission::End end, const std::string& error) {
   } catch (...) {
     failure = std::current_exception();
   }
+  placed_ = submission_->placed();
   if (end == Submission::End::aborted) {
     failure = distributedError("dfccl, " + std::string(label_.name()) + " in group " + groupName_ + ": " + error);
   }
@@ -151,12 +190,14 @@ void DfcclWork::settle(Submission::End end, const std::string& error) {
 void DfcclWork::tellFuture() {
   c10::intrusive_ptr<c10::ivalue::Future> future;
   std::exception_ptr failure;
+  std::optional<c10::StreamGuard> behindResults;
   {
     const std::lock_guard lock(mutex_);
     if (!future_ || isFutureTold_) return;
     isFutureTold_ = true;
     future = future_;
     failure = exception_;
+    if (isOnGpu()) behindResults.emplace(placed_ ? placed_->stream : quietStream(device_));
   }
   if (failure) {
     future->setError(failure);
@@ -173,6 +214,7 @@ void DfcclWork::watchForFuture() {
 
 void DfcclWork::endFromErrand() {
   Lock lock(mutex_);
+  const OnQuietStream guard(device_);
   // All runs are over, so whoever has the turn gives it back at once.
   cv_.wait(lock, [&] { return completed_ || !isTaken_; });
   if (completed_) return;

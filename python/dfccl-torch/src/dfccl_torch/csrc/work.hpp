@@ -20,6 +20,10 @@ struct Label {
 };
 
 /// A submission that is waited for, asked, and heard of through a future.
+///
+/// On a GPU it's the current stream that waits, from when wait() is called, and the host goes on; a limit given to
+/// wait() makes the host wait, and so does DFCCL_BLOCKING_WAIT=1. A future is complete when the runs are over: its
+/// callbacks, and whoever waits for it, are behind the results in their streams.
 class DfcclWork final : public c10d::Work {
  public:
   /// @param timeout of a wait that names none; 0: never.
@@ -28,10 +32,11 @@ class DfcclWork final : public c10d::Work {
 
   bool isCompleted() override;
   bool isSuccess() const override;
-  /// Blocks the caller. An error that tells of the timeout names the ranks that are missing, and gives nothing up: the
-  /// work may be waited for again.
+  /// Blocks the caller, but on a GPU. An error that tells of the timeout names the ranks that are missing, and gives
+  /// nothing up: the work may be waited for again.
   bool wait(std::chrono::milliseconds timeout = kNoTimeout) override;
-  void synchronize() override {}  // on a CPU there is nothing that a stream would have to wait for
+  /// Of a GPU: lets the current stream wait. On a CPU there is nothing that would have to.
+  void synchronize() override;
   std::vector<at::Tensor> result() override;
   c10::intrusive_ptr<c10::ivalue::Future> getFuture() override;
   uint64_t getSequencenumber() const override { return sequence_; }
@@ -40,6 +45,12 @@ class DfcclWork final : public c10d::Work {
   using Lock = std::unique_lock<std::mutex>;
   class Turn;
 
+  bool isOnGpu() const { return !device_.is_cpu(); }
+  void waitOnHost(std::chrono::milliseconds limit);
+  /// @return false: the host has to.
+  bool waitOnStream();
+  /// The current stream is behind the results from now on. @pre completed_, and the lock is held
+  void passResults();
   /// @pre this thread has the turn, and all runs are over.
   void settle(Submission::End end, const std::string& error);
   void tellFuture();
@@ -52,11 +63,14 @@ class DfcclWork final : public c10d::Work {
   const std::chrono::milliseconds timeout_;
   const uint64_t sequence_;
   const std::string groupName_;
+  const c10::Device device_;
   /// Whose the submission is for the moment: under the base's mutex_, and announced through its cv_.
   bool isTaken_ = false;
   bool isWatched_ = false;
   bool isFutureTold_ = false;
   std::optional<Submission> submission_;
+  /// Once submission_ is gone: behind this the results are where they belong; null: they are.
+  std::shared_ptr<const StreamMark> placed_;
   c10::intrusive_ptr<c10::ivalue::Future> future_;
 };
 

@@ -1,0 +1,41 @@
+#pragma once
+#include <c10/core/Device.h>
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "group.hpp"
+#include "universe.hpp"
+
+namespace dfccl_torch {
+
+/// A process group's members in each of its universe's worlds.
+class Membership {
+ public:
+  /// Waits for nobody. @param name tells groups of the same ranks apart, and is the same on all of them.
+  Membership(std::shared_ptr<Universe> universe, std::vector<int> worldRanks, std::string name);
+
+  const std::string& name() const { return name_; }
+  const std::shared_ptr<Group>& onCpu() const { return cpu_; }
+  /// The first on a GPU of all groups' waits for the other ranks: Universe::onGpu.
+  /// @throws DistBackendError where the device is neither a CPU nor a GPU that can be used.
+  std::shared_ptr<Group> on(c10::Device device);
+  /// The GPU that this rank's operations are on; none before the first.
+  std::optional<c10::Device> gpu() const { return universe_->gpu(); }
+  /// Meets the other ranks with this GPU, so that no operation has to.
+  void meetOn(c10::Device device) { universe_->onGpu(device); }
+  /// Gives up what is in flight, on all ranks, and does not wait.
+  void abort();
+
+ private:
+  const std::shared_ptr<Universe> universe_;
+  const std::vector<int> worldRanks_;
+  const std::string name_;
+  const std::shared_ptr<Group> cpu_;
+  std::mutex mutex_;
+  std::shared_ptr<Group> gpu_;
+};
+
+}  // namespace dfccl_torch

@@ -1,0 +1,38 @@
+#pragma once
+#include <dfccl/dfccl.h>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dfccl_torch {
+
+/// This process's rank in a dfccl world.
+class World {
+ public:
+  /// Waits until all ranks have come.
+  /// @param job the same name in all its processes, and in no other job's.
+  /// @param devices the GPU of each rank; empty: ranks are on CPUs.
+  World(const std::string& job, int rank, int ranks, const std::vector<int>& devices,
+        std::chrono::milliseconds timeout);
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  dfcclRankCtx_t ctx() const { return ctx_; }
+
+ private:
+  /// What this rank does and waits for, in words.
+  std::string describe() const;
+  friend std::string describeWorlds();
+
+  dfcclWorld_t world_ = nullptr;
+  dfcclRankCtx_t ctx_ = nullptr;
+  pid_t process_;
+};
+
+/// Of every world that this process is in.
+std::string describeWorlds();
+
+}  // namespace dfccl_torch

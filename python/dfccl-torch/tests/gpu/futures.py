@@ -1,0 +1,33 @@
+"""Futures: callbacks are behind the results, in streams of their own, and whoever waits is behind the callbacks."""
+
+import torch
+import torch.distributed as dist
+
+from processes import expect_equal, run_check
+
+
+def check(rank, ranks, device):
+    total = ranks * (ranks + 1) / 2
+    for i in range(50):
+        x = torch.full((1 << 18,), float(rank + 1), device=device)
+        strided = torch.full((1000, 2), float(rank + 1), device=device)[:, 1]
+        doubled = dist.all_reduce(x, async_op=True).get_future().then(lambda future: future.value()[0] * 2)
+        expect_equal(doubled.wait(), 2 * total, "what a callback made")
+        work = dist.all_reduce(strided, async_op=True)
+        after = work.get_future().then(lambda future: future.value()[0] + 1)
+        work.wait()
+        expect_equal(strided, total, "what was waited for beside its future")
+        expect_equal(after.wait(), total + 1, "what a callback made of what has gaps")
+    pairs = [torch.full((n + 1,), float(rank + 1), device=device) for n in range(20)]
+    futures = [dist.all_reduce(pair, async_op=True).get_future() for pair in pairs]
+    torch.futures.wait_all(futures)
+    for pair in pairs:
+        expect_equal(pair, total, "one of twenty futures")
+    rows = [torch.empty(100, device=device) for _ in range(ranks)]
+    future = dist.all_gather(rows, torch.full((100,), float(rank), device=device), async_op=True).get_future()
+    future.wait()
+    for sender, row in enumerate(rows):
+        expect_equal(row, sender, "all_gather's future")
+
+
+run_check(check)

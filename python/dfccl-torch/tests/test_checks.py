@@ -1,0 +1,31 @@
+"""The checks of gpu/, tried on the CPU as far as they find something there that the other tests don't."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from dfccl_torch.library import find_library
+
+FOLDER = Path(__file__).parent
+ENVIRONMENT = {**os.environ, "DFCCL_CHECK_DEVICE": "cpu", "OMP_NUM_THREADS": "1"}
+
+
+def test_processes_end_while_work_is_outstanding():
+    command = [sys.executable, str(FOLDER / "gpu" / "exit_without_end.py")]
+    done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=240, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_script_tells_what_failed(tmp_path):
+    (tmp_path / "libdfccl.so.0").symlink_to(find_library().lib / "libdfccl.so")
+    command = [str(FOLDER / "gpu.sh"), str(tmp_path), str(tmp_path / "out"), "nothing", "streams"]
+    environment = {**ENVIRONMENT, "PYTHON": sys.executable}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1, done.stdout
+    assert done.stdout.splitlines() == [
+        "FAILED nothing: there is no such check",
+        "skipped streams: it is about streams, which a CPU hasn't got",
+        "2 checks, 1 failed",
+    ], done.stdout
+    assert (tmp_path / "out" / "results.txt").read_text() == done.stdout
