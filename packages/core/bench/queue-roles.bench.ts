@@ -65,7 +65,7 @@ export async function queueRoleRows(): Promise<Row[]> {
     completionSlot: 0,
     sendAddress: 0,
     recvAddress: address,
-    scalarHandle: 0,
+    count: 0,
     sendWindow: 0,
     recvWindow: 0,
   };

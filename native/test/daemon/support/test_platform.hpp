@@ -8,6 +8,7 @@
 
 #include "cpu/cpu_platform.hpp"
 #include "dfccl/daemon/named_mailboxes.hpp"
+#include "dfccl/daemon/run_with_count.hpp"
 #include "dfccl/daemon/turn_round.hpp"
 #include "near_place.hpp"
 #include "user_memory.hpp"
