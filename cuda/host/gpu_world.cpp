@@ -170,6 +170,7 @@ std::vector<uint8_t> GpuWorld::stagedProgram(const CollectiveSpec& spec, uint32_
 uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec, uint32_t lanes) {
   checkSpec(spec, rank, size());
   checkHasProgram(spec);
+  refuseCountPerRun(spec, "on GPUs");
   checkHealth(rank);
   const std::lock_guard lock(mutex_);
   const auto ranks = static_cast<uint32_t>(spec.ranks.size());

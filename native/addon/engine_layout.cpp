@@ -36,7 +36,8 @@ Napi::Object codes(Napi::Env env) {
           CODE(Op, recvReduceCopy), CODE(Op, recvReduceSend), CODE(Op, recvReduceCopySend), CODE(Op, multiReduceCopy)});
   listed("BufferKind",
          {CODE(BufferKind, input), CODE(BufferKind, output), CODE(BufferKind, scratch), CODE(BufferKind, none)});
-  listed("CqeStatus", {CODE(CqeStatus, free), CODE(CqeStatus, completed), CODE(CqeStatus, aborted)});
+  listed("CqeStatus",
+         {CODE(CqeStatus, free), CODE(CqeStatus, completed), CODE(CqeStatus, aborted), CODE(CqeStatus, mismatched)});
 #undef CODE
   listed("Status", {{"SUCCESS", dfcclSuccess},
                     {"INVALID_ARGUMENT", dfcclInvalidArgument},
@@ -52,7 +53,8 @@ Napi::Object codes(Napi::Env env) {
                     {"TIMEOUT", dfcclTimeout},
                     {"SYSTEM", dfcclSystemError},
                     {"DEADLOCK", dfcclDeadlock},
-                    {"UNAVAILABLE", dfcclUnavailable}});
+                    {"UNAVAILABLE", dfcclUnavailable},
+                    {"COUNT_MISMATCH", dfcclCountMismatch}});
   return all;
 }
 

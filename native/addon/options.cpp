@@ -89,6 +89,7 @@ CollectiveSpec readCollectiveSpec(const Napi::Object& object) {
   spec.type = static_cast<DataType>(whole<uint8_t>(object, "dataType", 255));
   spec.op = static_cast<ReduceOp>(whole<uint8_t>(object, "op", 255));
   spec.count = whole<uint64_t>(object, "count", kMax53);
+  spec.countPerRun = object.Get("countPerRun").ToBoolean();
   spec.root = whole<uint32_t>(object, "root", kMax32);
   spec.scale = number(object, "scale");
   const double priority = number(object, "priority");

@@ -59,6 +59,7 @@ Napi::Function WorldObject::define(Napi::Env env) {
                          InstanceMethod("inspect", &WorldObject::inspect),
                          InstanceMethod("hosts", &WorldObject::hosts),
                          InstanceMethod("whyAborted", &WorldObject::whyAborted),
+                         InstanceMethod("mismatchedCounts", &WorldObject::mismatchedCounts),
                          InstanceMethod("setWaker", &WorldObject::setWaker),
                          InstanceMethod("referenceWaker", &WorldObject::referenceWaker),
                          InstanceMethod("placements", &WorldObject::placements),

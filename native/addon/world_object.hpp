@@ -43,6 +43,7 @@ class WorldObject : public Napi::ObjectWrap<WorldObject> {
   Napi::Value inspect(Info info);
   Napi::Value hosts(Info info);
   Napi::Value whyAborted(Info info);
+  Napi::Value mismatchedCounts(Info info);
   Napi::Value setWaker(Info info);
   Napi::Value referenceWaker(Info info);
   Napi::Value placements(Info info);

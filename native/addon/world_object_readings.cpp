@@ -22,6 +22,17 @@ Napi::Value WorldObject::explain(Info info) {
   });
 }
 
+// mismatchedCounts(rank, index): of each member, in the last run in which they differed; [] where none did.
+Napi::Value WorldObject::mismatchedCounts(Info info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const uint32_t rank = rankOf(info);
+    const std::vector<uint64_t> counts = world_->mismatchedCounts(rank, numberArgument(info, 1, "index"));
+    Napi::Array result = Napi::Array::New(info.Env(), counts.size());
+    for (uint32_t i = 0; i < counts.size(); ++i) result.Set(i, static_cast<double>(counts[i]));
+    return result;
+  });
+}
+
 // placements(rank, index): how the buffers of its runs may lie.
 Napi::Value WorldObject::placements(Info info) {
   return guarded(info.Env(), [&]() -> Napi::Value {

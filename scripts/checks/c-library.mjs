@@ -16,12 +16,13 @@ import { packLibrary } from "../pack-c.mjs";
 const build = buildDirectory("release");
 const manifest = JSON.parse(readFileSync(join(root, "native", "package.json"), "utf8"));
 const headerFolder = join(root, "native", "include", "dfccl");
-const headers = () => ["dfccl.h", "groups.h"].map((name) => readFileSync(join(headerFolder, name), "utf8")).join();
+const headers = () => ["dfccl.h", "counts.h", "groups.h"].map((name) => readFileSync(join(headerFolder, name), "utf8")).join();
 const major = manifest.version.split(".")[0];
 
 const runtimeFiles = [`lib/libdfccl.so.${major}`, `lib/libdfccl.so.${manifest.version}`, "share/doc/dfccl/LICENSE"];
 const developmentFiles = [
   "include/dfccl/dfccl.h",
+  "include/dfccl/counts.h",
   "include/dfccl/groups.h",
   "include/dfccl/status.h",
   "lib/cmake/dfccl/dfccl-config-version.cmake",

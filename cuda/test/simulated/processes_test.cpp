@@ -355,6 +355,33 @@ TEST_CASE("memory that other processes can't map is refused with what to do") {
   checkAllFine(processes, 2);
 }
 
+TEST_CASE("a count per run is refused on GPUs, with what to do") {
+  const std::string job = newJob();
+  Processes processes(2, [&](uint32_t rank) -> int {
+    Joined me;
+    EXPECT(join(me, job, rank, 2) == kFine);
+    const auto add = [&](size_t count) {
+      return dfcclRegisterAllReduce(count, dfcclInt32, dfcclSum, 1, dfcclAllRanks(), 0, me.context);
+    };
+    OK(dfcclSetCountPerRun(1, me.context));
+    EXPECT(add(DFCCL_ANY_COUNT) == dfcclUnavailable);
+    EXPECT(std::string(dfcclGetLastError()).find("can't bring their counts on GPUs. Register it for each count") !=
+           std::string::npos);
+    EXPECT(add(100) == dfcclUnavailable);
+    OK(dfcclSetCountPerRun(0, me.context));
+    // The refusal has left nothing behind.
+    int32_t* data = allocate(100);
+    fill(data, 100, me.rank, 0);
+    OK(add(100));
+    EXPECT(dfcclRunCount(data, data, 100, 1, nullptr, nullptr, me.context) == dfcclInvalidArgument);
+    OK(dfcclRun(data, data, 1, nullptr, nullptr, me.context));
+    OK(dfcclWaitFor(kLimitMicros, me.context));
+    EXPECT(isSum(data, 100, firstRanks(2), 0));
+    return leave(me);
+  });
+  checkAllFine(processes, 2);
+}
+
 TEST_CASE("ranks that disagree are told so, and an abort reaches all, until the id is registered again") {
   const std::string job = newJob();
   Processes processes(2, [&](uint32_t rank) -> int {

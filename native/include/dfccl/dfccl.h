@@ -71,7 +71,8 @@ static inline dfcclDevSet_t dfcclAllRanks(void) {
 }
 
 /* Called once for each run, on a thread that waits, polls, or belongs to the engine, with no lock held: it may run and
- * register collectives, but not wait for or destroy its context. status: dfcclSuccess or dfcclAborted. */
+ * register collectives, but not wait for or destroy its context. status: dfcclSuccess or dfcclAborted;
+ * dfcclCountMismatch where runs bring their counts (counts.h). */
 typedef void (*dfcclCallback_t)(void* callbackArgs, dfcclResult_t status);
 
 /* ---- Worlds and ranks ---------------------------------------------------------------------------------------- */
@@ -180,7 +181,8 @@ dfcclResult_t dfcclDestroy(dfcclRankCtx_t ctx);
 
 /* Registers a collective on this rank under an id of the caller's choice, 0 or more, the same on every rank. Never
  * waits for the others, and may be done while collectives run. All arguments but priority (larger: more urgent) must
- * agree on all ranks. count: elements of a rank's smaller buffer, as in NCCL. root: position in devSet. */
+ * agree on all ranks. count: elements of a rank's smaller buffer, as in NCCL; where each run is to bring its own, see
+ * counts.h. root: position in devSet. */
 dfcclResult_t dfcclRegisterAllReduce(size_t count, dfcclDataType_t type, dfcclRedOp_t op, int collId,
                                      dfcclDevSet_t devSet, int priority, dfcclRankCtx_t ctx);
 dfcclResult_t dfcclRegisterAllGather(size_t count, dfcclDataType_t type, int collId, dfcclDevSet_t devSet, int priority,
@@ -343,6 +345,7 @@ dfcclResult_t dfcclGetVersion(int* version);
 }
 #endif
 
+#include "dfccl/counts.h" /* runs that bring their counts */
 #include "dfccl/groups.h" /* groups of ranks, and collectives that need no registration */
 
 #endif

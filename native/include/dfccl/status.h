@@ -22,9 +22,10 @@ typedef enum DFCCL_ANY_INT {
   dfcclClosed = 9,               /* the world or rank has been closed */
   dfcclAborted = 10,             /* some rank aborted the id */
   dfcclTimeout = 11,
-  dfcclSystemError = 12, /* the operating system refused: a thread, memory */
-  dfcclDeadlock = 13,    /* in-order mode: the watchdog found a cycle */
-  dfcclUnavailable = 14  /* the backend can't work here: no driver, no device, a build without it */
+  dfcclSystemError = 12,  /* the operating system refused: a thread, memory */
+  dfcclDeadlock = 13,     /* in-order mode: the watchdog found a cycle */
+  dfcclUnavailable = 14,  /* the backend can't work here: no driver, no device, a build without it */
+  dfcclCountMismatch = 15 /* ranks gave a run different counts: nothing was moved */
 } dfcclResult_t;
 
 #endif

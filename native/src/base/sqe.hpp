@@ -19,7 +19,7 @@ namespace dfccl {
 //   word 3  send address (bytes)
 //   word 4  receive address (bytes)
 //   word 5  position of the entry in the queue (48 bits)
-//   word 6  scalar handle of scaledSum, 0 otherwise
+//   word 6  count of the run, of a collective whose runs bring theirs (48 bits); else not looked at
 //   word 7  kSqeVoid: a producer died while it wrote the entry, and readers step over it; else bit 0 is clear, and the
 //           windows of the send buffer (bits 16-31) and of the receive buffer (bits 32-47), 0 where they have none
 inline constexpr int kSqeWords = 8;
@@ -47,7 +47,7 @@ struct Sqe {
   uint32_t completionSlot;
   uint64_t sendAddress;
   uint64_t recvAddress;
-  uint64_t scalarHandle = 0;
+  uint64_t count = 0;       // elements of a segment, where the collective has a count per run
   uint16_t sendWindow = 0;  // see daemon/windows.hpp
   uint16_t recvWindow = 0;
 };
@@ -58,8 +58,8 @@ constexpr uint32_t sqeLine(const Sqe& sqe) { return static_cast<uint32_t>(sqe.ru
 constexpr uint32_t sqeNumber(const Sqe& sqe) { return static_cast<uint32_t>(sqe.run); }
 
 // A completion entry is one 64-bit word: the low half is the collective id, the high half is the status (bits 32-47,
-// 0 = free, 1 = completed, 2 = aborted) and the low 16 bits of the run number (bits 48-63).
-enum class CqeStatus : uint16_t { free = 0, completed = 1, aborted = 2 };
+// 0 = free, 1 = completed, 2 = aborted, 3 = counts differ) and the low 16 bits of the run number (bits 48-63).
+enum class CqeStatus : uint16_t { free = 0, completed = 1, aborted = 2, mismatched = 3 };
 
 constexpr uint64_t packCqe(uint32_t id, CqeStatus status, uint64_t run) {
   return uint64_t{id} | (uint64_t{static_cast<uint16_t>(status)} << 32) | ((run & 0xffff) << 48);

@@ -54,6 +54,8 @@ const char* dfcclGetErrorString(dfcclResult_t result) {
       return "deadlock";
     case dfcclUnavailable:
       return "unavailable";
+    case dfcclCountMismatch:
+      return "counts of a run differ";
   }
   return "unknown result";
 }

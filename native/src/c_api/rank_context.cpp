@@ -51,6 +51,8 @@ const Registration& RankContext::get(int id) const {
 void RankContext::add(CollectiveSpec& spec, bool isOwnProgram) {
   const std::lock_guard lock(mutex_);
   spec.scale = scale_;
+  spec.countPerRun = countPerRun_ && spec.collective != Collective::barrier;
+  if (spec.countPerRun && spec.count == DFCCL_ANY_COUNT) spec.count = mostCount(spec.type, spec.ranks.size());
   if (ids_.find(spec.id.number)) {
     throw Error(dfcclAlreadyRegistered,
                 "Rank " + std::to_string(number()) + " has registered collective " + spec.id.text() + " already.",
@@ -58,7 +60,22 @@ void RankContext::add(CollectiveSpec& spec, bool isOwnProgram) {
                 {{"id", spec.id.text()}, {"rank", std::to_string(number())}});
   }
   const uint32_t index = backend().registerCollective(number(), spec);
-  registrations_[index] = {index, spec.collective, isOwnProgram, backend().shapeOf(number(), index), {}};
+  Registration& made = registrations_[index];
+  made = {index,
+          spec.collective,
+          isOwnProgram,
+          spec.countPerRun,
+          takesAnyCount(spec),
+          0,
+          backend().shapeOf(number(), index),
+          {},
+          {}};
+  if (spec.countPerRun) {
+    made.count = spec.count;
+    made.shapeOfOne = shapeOfOne(made.shape, spec.count);
+    // A run that has no count of its own is refused then: no memory is large enough.
+    if (made.takesAnyCount) made.shape.windowEnd = 0;
+  }
   ids_.insert(spec.id.number, index);
 }
 
@@ -90,6 +107,11 @@ void RankContext::removeGroup(OpenGroup& group) {
 void RankContext::setScale(double scale) {
   const std::lock_guard lock(mutex_);
   scale_ = scale;
+}
+
+void RankContext::setCountPerRun(bool isOn) {
+  const std::lock_guard lock(mutex_);
+  countPerRun_ = isOn;
 }
 
 size_t RankContext::collectiveBytes() {

@@ -18,8 +18,12 @@ struct Registration {
   uint32_t index;
   Collective collective;
   bool isOwnProgram;
+  bool hasCountPerRun;
+  bool takesAnyCount;
+  uint64_t count;  // where runs bring their counts: the most elements of one, which it has where nobody says; else 0
   RunShape shape;
   mutable KnownBuffers known;
+  RunShape shapeOfOne;  // where runs bring their counts: of one with a single element
 };
 
 struct OpenGroup;
@@ -55,6 +59,7 @@ class RankContext {
   void add(CollectiveSpec& spec, bool isOwnProgram);
   void remove(int id);
   void setScale(double scale);
+  void setCountPerRun(bool isOn);
   size_t collectiveBytes();
   /// visit(id, registration) for all that is registered.
   template <class Visit>
@@ -83,6 +88,7 @@ class RankContext {
   std::mutex mutex_;                         // of registration
   std::vector<OpenGroup*> groups_;           // under mutex_
   double scale_ = 1.0;
+  bool countPerRun_ = false;
 };
 
 inline constexpr uint32_t kMaxContexts = 4096;

@@ -3,6 +3,7 @@
 
 #include "c_api/last_error.hpp"
 #include "c_api/rank_context.hpp"
+#include "c_api/submitting.hpp"
 #include "world/submitting.hpp"
 
 using namespace dfccl;
@@ -10,12 +11,14 @@ using namespace dfccl::c_api;
 
 namespace {
 
-void ignoreCompletion(void*, dfcclResult_t) {}
-
 [[gnu::cold, gnu::noinline]] dfcclResult_t refuseRun(const void* send, const void* recv, int id, dfcclRankCtx_t ctx) {
   return guarded([&] {
     RankContext& context = contextOf(ctx);
     const Registration& registration = context.get(id);
+    if (registration.takesAnyCount) {
+      refuseArgument("Collective " + std::to_string(id) + " was registered for any count, and the run has none.",
+                     "Call dfcclRunCount with the run's count.", {{"id", std::to_string(id)}});
+    }
     const CollectiveSpec spec = context.backend().specOf(context.number(), registration.index);
     checkRun(registration.shape, spec, context.number(), send, recv);
     return dfcclSuccess;
@@ -30,10 +33,6 @@ void ignoreCompletion(void*, dfcclResult_t) {}
                    "Call the dfcclRun function of what it was registered as, or dfcclRun, which takes any.",
                    {{"id", std::to_string(id)}});
   });
-}
-
-[[gnu::cold, gnu::noinline]] dfcclResult_t refuse(RankContext& context, uint32_t slot) {
-  return guarded([&]() -> dfcclResult_t { refuseSubmission(context.backend(), context.number(), slot); });
 }
 
 [[gnu::cold, gnu::noinline]] dfcclResult_t ask(RankContext& context, const Registration& registration, const void* send,
@@ -74,12 +73,7 @@ inline dfcclResult_t queue(RankContext& context, const Registration& registratio
   const dfcclResult_t result = check(context, registration, send, recv, windows, id, ctx);
   if (result != dfcclSuccess) [[unlikely]]
     return result;
-  const uint32_t slot = context.queues().submit(registration.index, send, recv,
-                                                callback != nullptr ? callback : ignoreCompletion, args, windows);
-  if (!RankQueues::isTaken(slot)) [[unlikely]]
-    return refuse(context, slot);
-  context.backend().ring();
-  return dfcclSuccess;
+  return submitRun(context, registration, send, recv, callback, args, windows, registration.count);
 }
 
 // What dfcclRun wants: whatever the id is.
@@ -97,6 +91,14 @@ inline dfcclResult_t run(Collective wanted, const void* send, void* recv, int id
 }
 
 }  // namespace
+
+namespace dfccl::c_api {
+
+[[gnu::cold, gnu::noinline]] dfcclResult_t refuseSlot(RankContext& context, uint32_t slot) noexcept {
+  return guarded([&]() -> dfcclResult_t { refuseSubmission(context.backend(), context.number(), slot); });
+}
+
+}  // namespace dfccl::c_api
 
 extern "C" {
 
@@ -165,7 +167,7 @@ dfcclResult_t dfcclRunOnStream(const void* sendbuff, void* recvbuff, int collId,
     const uint32_t slot =
         context.backend().submitOnStream(context.number(), registration.index, sendbuff, recvbuff, stream,
                                          callback != nullptr ? callback : ignoreCompletion, callbackArgs, windows);
-    return RankQueues::isTaken(slot) ? dfcclSuccess : refuse(context, slot);
+    return RankQueues::isTaken(slot) ? dfcclSuccess : refuseSlot(context, slot);
   });
 }
 

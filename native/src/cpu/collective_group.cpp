@@ -63,9 +63,11 @@ void CollectiveGroup::join(uint32_t member, const BoundProgram& program, std::sp
     scratchBytes_[member] = program.scratchBytes;
   }
   programs_[member] = &program;
-  const uint64_t togetherBytes = shared_.togetherBytes.load(order::relaxed) + program.togetherBytes;
-  if (joinedEver_ + 1 == shared_.members && togetherBytes <= kMostJointBytes) {
-    joint_ = joinMoves(programs_);
+  const uint64_t togetherBytes =
+      spec_.countPerRun ? kNeverTogether : shared_.togetherBytes.load(order::relaxed) + program.togetherBytes;
+  if (joinedEver_ + 1 == shared_.members) {
+    if (spec_.countPerRun) joint_ = joinMovesOfOne(programs_, kMostJointBytes);
+    if (togetherBytes <= kMostJointBytes) joint_ = joinMoves(programs_);
     shared_.joint = joint_.view();
   }
   if (program.exchanges && landings_[member] == nullptr) {

@@ -32,6 +32,7 @@ class CpuPlatform {
   static constexpr uint32_t kStepsPerDecision = 16;
 
   static constexpr bool kRunsTogether = true;
+  static constexpr bool kCountsPerRun = true;
   // What comes alone goes through the queue all the same: that is cheap here.
   static constexpr bool kTriesAtOnce = false;
   using TaskPlaces = OwnTaskPlaces<kContextSlots, 1>;
@@ -158,14 +159,14 @@ class CpuPlatform {
   }
 
   void reduceCopy(const CollectiveRecord& collective, ReduceCopyArgs args, const RunAddresses& run) {
-    args.workingSetBytes = collective.workingSetBytes;
+    if (args.workingSetBytes == 0) args.workingSetBytes = collective.workingSetBytes;
     const size_t bytes = args.count * sizeOf(collective.type);
     Stores stores = Stores::byWorkingSet;
     // Measured: where something is reduced, what is saved is spent on the way through the buffer. And in place the
     // lines have just been read.
     if (args.sourceCount == 1 && bytes >= ResultStores::kLeastBytes && collective.stores != nullptr &&
         run.sendAddress != run.recvAddress) {
-      stores = collective.stores->of(run.run, run.recvAddress, collective.workingSetBytes);
+      stores = collective.stores->of(run.run, run.recvAddress, args.workingSetBytes);
       if (stores == Stores::around && isInSeries_) {
         stores = Stores::aroundUnordered;
         isUnordered_ = true;

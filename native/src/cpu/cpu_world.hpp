@@ -53,6 +53,7 @@ class CpuWorld : public Backend {
   CollectiveSpec specOf(uint32_t rank, uint32_t index) override;
   RunShape shapeOf(uint32_t rank, uint32_t index) override;
   std::vector<MemberProgress> explain(uint32_t rank, uint32_t index) override;
+  std::vector<uint64_t> mismatchedCounts(uint32_t rank, uint32_t index) override;
 
   void* allocate(uint32_t rank, size_t bytes) override;
   void free(uint32_t rank, void* memory, size_t bytes) override;

@@ -46,6 +46,25 @@ std::vector<MemberProgress> CpuWorld::explain(uint32_t rank, uint32_t index) {
   return members;
 }
 
+std::vector<uint64_t> CpuWorld::mismatchedCounts(uint32_t rank, uint32_t index) {
+  const std::lock_guard lock(mutex_);
+  const CollectiveShared& shared = registered(rank, index).group->shared();
+  std::vector<uint64_t> counts;
+  // They may be overwritten by those of a later run; then all of them soon are, unless their process has ended.
+  constexpr int kPatience = 1'000'000;
+  for (int i = 0; i < kPatience && counts.size() != shared.members; ++i) {
+    const uint64_t number = shared.mismatchedRun.load(order::acquire);
+    if (number == 0) return {};
+    counts.clear();
+    for (uint32_t m = 0; m < shared.members; ++m) {
+      const uint64_t word = shared.mailboxes[m].mismatchedCount.load(order::acquire);
+      if (!Mailbox::isOfRun(word, number - 1)) break;
+      counts.push_back(Mailbox::countOf(word));
+    }
+  }
+  return counts.size() == shared.members ? counts : std::vector<uint64_t>{};
+}
+
 CounterReading CpuWorld::readCounters(uint32_t rank) {
   const RankMemory& memory = ranks_[rank]->memory();
   CounterReading reading{memory.counters, {}};

@@ -40,6 +40,7 @@ std::shared_ptr<const BoundProgram> CpuWorld::bind(const CollectiveSpec& spec, u
   digest = header.digest;
   std::shared_ptr<const BoundProgram> program = programs_.get(bytes, spec.type, spec.count);
   checkProgram(*program, spec, member);
+  checkServesCounts(*program, spec);
   return program;
 }
 
@@ -63,6 +64,7 @@ uint32_t CpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec)
   const auto member = static_cast<uint32_t>(std::find(spec.ranks.begin(), spec.ranks.end(), rank) - spec.ranks.begin());
   const std::lock_guard lock(mutex_);
   const bool spansHosts = proxy_ && proxy_->spans(spec.ranks);
+  if (spansHosts) refuseCountPerRun(spec, "where its ranks are on several machines");
   const std::vector<uint8_t> bytes = programOf(spec, member, spansHosts ? options_.network.get() : nullptr);
   uint64_t digest = 0;
   std::shared_ptr<const BoundProgram> program = bind(spec, member, bytes, digest);
@@ -96,7 +98,9 @@ uint32_t CpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec)
   CollectiveRecord& record = memory.collectives[index];
   record = describedRecord(spec, index, member, *firstTask);
   record.program = program.get();
-  const BufferSizes sizes = bufferSizes(spec, member);
+  CollectiveSpec ofOne = spec;
+  if (spec.countPerRun) ofOne.count = 1;
+  const BufferSizes sizes = bufferSizes(ofOne, member);
   // What goes into slots or scratch memory is read at once.
   const bool writesResultsOnly = program->connections.empty() && program->scratchBytes == 0;
   if (writesResultsOnly) record.stores = static_cast<CpuRankMemory&>(memory).renewStores(index);

@@ -33,6 +33,8 @@ struct AllRules {
   static constexpr bool movesBetweenRuns = true;
   /// A run waits until every member has registered.
   static constexpr bool holdUntilRegistered = true;
+  /// Members whose counts of a run differ move nothing in it.
+  static constexpr bool comparesCounts = true;
   /// A run that was submitted behind a stream begins only when the stream has come to it.
   static constexpr bool waitsForStreams = true;
   /// Runs of an id begin in the order of their submission, whichever of them waits for a stream.

@@ -54,6 +54,7 @@ SharedGroupRecord* makeRecord(Segment& segment, const CollectiveSpec& spec, uint
   record->type = spec.type;
   record->op = spec.op;
   record->count = spec.count;
+  record->countPerRun = spec.countPerRun;
   record->root = spec.root;
   record->programDigest = digest;
   record->id = spec.id;

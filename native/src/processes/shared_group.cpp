@@ -20,6 +20,7 @@ CollectiveSpec specOf(const SharedGroupRecord& record) {
   spec.type = record.type;
   spec.op = record.op;
   spec.count = record.count;
+  spec.countPerRun = record.countPerRun;
   spec.root = record.root;
   spec.ranks.assign(record.ranks, record.ranks + record.shared.members);
   return spec;
@@ -93,13 +94,14 @@ void SharedGroup::joinAllMoves() {
     loaded.push_back(loadProgram({member.program, member.programBytes}, spec_.type, spec_.count, tiles_));
     programs.push_back(loaded.back().get());
   }
-  const OwnedJointMoves joint = joinMoves(programs);
+  const OwnedJointMoves joint = spec_.countPerRun ? joinMovesOfOne(programs, kMostJointBytes) : joinMoves(programs);
   SharedArena arena = segment_->arena();
   record_->jointMoves = makeShared<JointMove>(arena, joint.moves.size());
   record_->jointRefs = makeShared<JointRef>(arena, joint.refs.size());
   std::copy(joint.moves.begin(), joint.moves.end(), record_->jointMoves);
   std::copy(joint.refs.begin(), joint.refs.end(), record_->jointRefs);
-  record_->shared.joint = {{record_->jointMoves, joint.moves.size()}, {record_->jointRefs, joint.refs.size()}};
+  record_->shared.joint = {
+      {record_->jointMoves, joint.moves.size()}, {record_->jointRefs, joint.refs.size()}, joint.bytesOfOne};
 }
 
 void SharedGroup::join(uint32_t member, const BoundProgram& program, std::span<const uint8_t> bytes, double scale,
@@ -132,12 +134,14 @@ void SharedGroup::join(uint32_t member, const BoundProgram& program, std::span<c
     ends_.push_back(connectionTo(source, destination, c.channel, program.header.slotCount, slotBytes));
   }
   CollectiveShared& shared = record_->shared;
-  const uint64_t togetherBytes = shared.togetherBytes.load(order::relaxed) + program.togetherBytes;
+  const uint64_t togetherBytes = record_->spansHosts || spec_.countPerRun
+                                     ? kNeverTogether
+                                     : shared.togetherBytes.load(order::relaxed) + program.togetherBytes;
   const bool isLast = shared.registered.load(order::relaxed) + 1 == shared.members;
-  if (isLast && !record_->spansHosts && togetherBytes <= kMostJointBytes) joinAllMoves();
+  if (isLast && (spec_.countPerRun || togetherBytes <= kMostJointBytes)) joinAllMoves();
   blockProgress_ = std::vector<Atomic<uint64_t, Scope::device>>(program.header.blockCount);
   record_->scales[member] = scale;
-  shared.togetherBytes.store(record_->spansHosts ? kNeverTogether : togetherBytes, order::relaxed);
+  shared.togetherBytes.store(togetherBytes, order::relaxed);
   mine.index = record.index;
   record.connections = ends_.data();
   record.scratch = record_->scratch[member];

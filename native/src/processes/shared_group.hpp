@@ -51,6 +51,7 @@ struct SharedGroupRecord {
   DataType type;
   ReduceOp op;
   uint64_t count;
+  bool countPerRun;
   uint32_t root;
   uint32_t generation;  // where members are on other machines: which registration of these ranks it is
   bool spansHosts;

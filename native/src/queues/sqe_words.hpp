@@ -12,7 +12,7 @@ constexpr bool hasSqeSequence(uint64_t word, uint64_t position) {
   return (word & ~kSqePayloadMask) == sqeSequence(position);
 }
 
-/// @pre Addresses, run and handle fit in 48 bits, flags in 16.
+/// @pre Addresses, run and count fit in 48 bits, flags in 16.
 constexpr void packSqe(const Sqe& sqe, uint64_t position, uint64_t (&payload)[kSqeWords]) {
   payload[0] = uint64_t{sqe.id} | (uint64_t{sqe.flags & 0xffff} << 32);
   payload[1] = sqe.run & kSqePayloadMask;
@@ -20,7 +20,7 @@ constexpr void packSqe(const Sqe& sqe, uint64_t position, uint64_t (&payload)[kS
   payload[3] = sqe.sendAddress & kSqePayloadMask;
   payload[4] = sqe.recvAddress & kSqePayloadMask;
   payload[5] = position & kSqePayloadMask;
-  payload[6] = sqe.scalarHandle & kSqePayloadMask;
+  payload[6] = sqe.count & kSqePayloadMask;
   payload[7] = uint64_t{sqe.sendWindow} << 16 | uint64_t{sqe.recvWindow} << 32;
 }
 
@@ -33,7 +33,7 @@ constexpr Sqe unpackSqe(const uint64_t (&word)[kSqeWords]) {
       .completionSlot = static_cast<uint32_t>(word[2]),
       .sendAddress = word[3] & kSqePayloadMask,
       .recvAddress = word[4] & kSqePayloadMask,
-      .scalarHandle = word[6] & kSqePayloadMask,
+      .count = word[6] & kSqePayloadMask,
       .sendWindow = static_cast<uint16_t>(word[7] >> 16),
       .recvWindow = static_cast<uint16_t>(word[7] >> 32),
   };

@@ -79,6 +79,9 @@ class Backend {
   /// Which members of a collective have registered it, and how many runs each has submitted.
   virtual std::vector<MemberProgress> explain(uint32_t rank, uint32_t index) = 0;
 
+  /// The count of each member in the last run of a collective in which they differed; empty: there was none.
+  virtual std::vector<uint64_t> mismatchedCounts(uint32_t /*rank*/, uint32_t /*index*/) { return {}; }
+
   /// The GPU that a rank is on; -1: none.
   virtual int deviceOf(uint32_t /*rank*/) const { return -1; }
   /// Whether buffers have to be asked about: checkMemory().

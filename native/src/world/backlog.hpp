@@ -16,7 +16,7 @@
 
 namespace dfccl {
 
-/// Called on completion with the user's argument; `status` is dfcclSuccess or dfcclAborted.
+/// Called on completion with the user's argument; `status` is dfcclSuccess, dfcclAborted or dfcclCountMismatch.
 using RunCallback = void (*)(void* argument, dfcclResult_t status);
 
 /// A run as its submitter gave it.

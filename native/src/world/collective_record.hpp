@@ -15,6 +15,7 @@ inline CollectiveRecord describedRecord(const CollectiveSpec& spec, uint32_t ind
   record.priority = spec.priority;
   record.type = spec.type;
   record.op = spec.op;
+  record.hasCountPerRun = spec.countPerRun;
   record.firstTask = firstTask;
   return record;
 }

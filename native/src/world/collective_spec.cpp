@@ -124,9 +124,19 @@ void checkSpec(const CollectiveSpec& spec, uint32_t rank, uint32_t worldSize) {
   if (spec.collective == Collective::sendRecv && spec.ranks.size() != 2)
     refuse(spec, "ranks", std::to_string(spec.ranks.size()) + " ranks", "exactly 2 for send-recv");
   if (spec.op == ReduceOp::scaledSum) checkScale(spec);
-  constexpr uint64_t kMaxBytes = uint64_t{1} << 46;
-  if (spec.count > kMaxBytes / sizeOf(spec.type) / spec.ranks.size())
+  if (spec.countPerRun && spec.collective == Collective::barrier)
+    refuse(spec, "countPerRun", "true for a barrier, which has no count", "false, or another collective");
+  if (spec.count > mostCount(spec.type, spec.ranks.size()))
     refuse(spec, "count", std::to_string(spec.count), "buffers below 64 TiB");
+}
+
+uint64_t mostCount(DataType type, size_t ranks) {
+  constexpr uint64_t kMaxBytes = uint64_t{1} << 46;
+  return kMaxBytes / sizeOf(type) / ranks;
+}
+
+bool takesAnyCount(const CollectiveSpec& spec) {
+  return spec.countPerRun && spec.count == mostCount(spec.type, spec.ranks.size());
 }
 
 BufferSizes bufferSizes(const CollectiveSpec& spec, uint32_t member) {
@@ -179,6 +189,8 @@ void checkAgreement(const CollectiveSpec& agreed, uint64_t agreedDigest, const C
   if (spec.type != agreed.type) differ("dataType", nameOf(spec.type), nameOf(agreed.type));
   if (spec.op != agreed.op) differ("op", nameOf(spec.op), nameOf(agreed.op));
   if (spec.count != agreed.count) differ("count", std::to_string(spec.count), std::to_string(agreed.count));
+  if (spec.countPerRun != agreed.countPerRun)
+    differ("countPerRun", spec.countPerRun ? "true" : "false", agreed.countPerRun ? "true" : "false");
   if (spec.ranks != agreed.ranks) differ("ranks", list(spec.ranks), list(agreed.ranks));
   if (hasRoot(spec.collective) && spec.root != agreed.root)
     differ("root", std::to_string(spec.root), std::to_string(agreed.root));

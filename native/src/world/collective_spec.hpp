@@ -15,6 +15,7 @@ struct CollectiveSpec {
   DataType type = DataType::float32;
   ReduceOp op = ReduceOp::sum;
   uint64_t count = 0;            // elements of a segment, see program.hpp
+  bool countPerRun = false;      // each run brings its count; then `count` is the most that one may have
   uint32_t root = 0;             // index into ranks, where the collective has a root
   std::vector<uint32_t> ranks;   // of the world, in the collective's order
   int32_t priority = 0;          // larger: more urgent; this rank's own affair
@@ -26,6 +27,11 @@ const char* nameOf(Collective collective);
 const char* nameOf(DataType type);
 const char* nameOf(ReduceOp op);
 bool hasRoot(Collective collective);
+
+/// The most elements that a segment can have.
+uint64_t mostCount(DataType type, size_t ranks);
+/// Whether its runs may have any count. @pre checkSpec()
+bool takesAnyCount(const CollectiveSpec& spec);
 
 /// @throws Error dfcclInvalidArgument that names the field, the value and what is allowed.
 void checkSpec(const CollectiveSpec& spec, uint32_t rank, uint32_t worldSize);

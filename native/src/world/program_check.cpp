@@ -39,6 +39,34 @@ void checkIsConnected(const BoundProgram& program, const CollectiveSpec& spec) {
               "Use one that moves everything through connections, such as a ring.", {{"id", spec.id.text()}});
 }
 
+void checkServesCounts(const BoundProgram& program, const CollectiveSpec& spec) {
+  if (!spec.countPerRun) return;
+  const auto refuse = [&](dfcclResult_t code, const std::string& what, const std::string& remedy) {
+    throw Error(code, "Collective " + spec.id.text() + " is to take a count with each run, and " + what, remedy,
+                {{"id", spec.id.text()}, {"field", "countPerRun"}});
+  };
+  if (spec.collective == Collective::custom) {
+    refuse(dfcclInvalidArgument, "it is custom: for which counts its program is right, nobody but its author knows.",
+           "Register it for each count, or build the program for one of the other collectives.");
+  }
+  if (program.exchanges) {
+    refuse(dfcclInvalidProgram,
+           "its program exchanges flags with the data, which says nothing of what was left before.",
+           "Use a program of protocol Simple, or none: the built-in ones take a count.");
+  }
+  if (takesAnyCount(spec) && program.header.scratchChunks != 0) {
+    refuse(dfcclInvalidArgument, "its program needs scratch memory for the largest.",
+           "Register it with the largest count that its runs will have.");
+  }
+}
+
+void refuseCountPerRun(const CollectiveSpec& spec, const char* place) {
+  if (!spec.countPerRun) return;
+  throw Error(dfcclUnavailable, "Collective " + spec.id.text() + ": runs can't bring their counts " + place + ".",
+              "Register it for each count, or use a group's collectives, which need no registration (dfcclAllReduce).",
+              {{"id", spec.id.text()}, {"field", "countPerRun"}});
+}
+
 void checkProgram(const BoundProgram& program, const CollectiveSpec& spec, uint32_t member) {
   const ProgramHeader& h = program.header;
   const auto mismatch = [&](const char* what, uint64_t has, uint64_t needs) {

@@ -10,6 +10,12 @@ namespace dfccl {
 void checkProgram(const BoundProgram& program, const CollectiveSpec& spec, uint32_t member);
 /// @throws Error dfcclInvalidProgram where it reads or writes other ranks' memory: for ranks on several machines.
 void checkIsConnected(const BoundProgram& program, const CollectiveSpec& spec);
+/// @throws Error dfcclInvalidArgument, dfcclInvalidProgram where runs are to bring their counts and the program can't
+/// serve several.
+void checkServesCounts(const BoundProgram& program, const CollectiveSpec& spec);
+/// Where runs can't bring their counts at all. @param place as in "runs can't bring their counts <place>".
+/// @throws Error dfcclUnavailable
+void refuseCountPerRun(const CollectiveSpec& spec, const char* place);
 /// @throws Error dfcclInvalidArgument where a collective of the caller's own has none.
 void checkHasProgram(const CollectiveSpec& spec);
 

@@ -43,7 +43,7 @@ inline uint32_t RankQueues::write(uint32_t entry, Sqe sqe, RunCallback callback,
 }
 
 uint32_t RankQueues::submit(uint32_t index, const void* send, void* recv, RunCallback callback, void* argument,
-                            RunWindows windows, std::optional<PlaceOnLine> behind) {
+                            RunWindows windows, std::optional<PlaceOnLine> behind, uint64_t count) {
   Sqe sqe{};
   sqe.id = index;
   sqe.flags = behind ? kSqeBehindStream : 0;
@@ -52,6 +52,7 @@ uint32_t RankQueues::submit(uint32_t index, const void* send, void* recv, RunCal
   sqe.recvAddress = reinterpret_cast<uint64_t>(recv);
   sqe.sendWindow = windows.send;
   sqe.recvWindow = windows.recv;
+  sqe.count = count;
   Reserve reserved;
   while ((reserved = producer_.tryReserve(1)) == Reserve::busy) cpuPause();  // another thread, or JavaScript
   if (reserved == Reserve::full) [[unlikely]] {
@@ -149,7 +150,8 @@ uint64_t RankQueues::overOf(uint32_t index) {
 
 namespace {
 dfcclResult_t statusOf(uint64_t cqe) {
-  return static_cast<CqeStatus>((cqe >> 32) & 0xffff) == CqeStatus::completed ? dfcclSuccess : dfcclAborted;
+  static constexpr dfcclResult_t kResults[] = {dfcclAborted, dfcclSuccess, dfcclAborted, dfcclCountMismatch};
+  return kResults[(cqe >> 32) & 3];
 }
 }  // namespace
 

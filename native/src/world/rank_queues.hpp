@@ -52,8 +52,9 @@ class RankQueues {
   /// without a callback, and in worlds that keep the order of submission, where the next in order is the only one to
   /// begin.
   /// @param behind where the stream is that the run is to wait for; nothing: it waits for none.
+  /// @param count of a run that brings its own.
   uint32_t submit(uint32_t index, const void* send, void* recv, RunCallback callback, void* argument,
-                  RunWindows windows = {}, std::optional<PlaceOnLine> behind = std::nullopt);
+                  RunWindows windows = {}, std::optional<PlaceOnLine> behind = std::nullopt, uint64_t count = 0);
   static constexpr bool isTaken(uint32_t slot) { return slot <= kWaits; }
   /// The entry after which the daemon leaves for good.
   bool submitExit();

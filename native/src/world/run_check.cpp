@@ -75,6 +75,15 @@ RunShape runShapeOf(const CollectiveSpec& spec, uint32_t member, const ProgramHe
   return shape;
 }
 
+RunShape shapeOfOne(const RunShape& shape, uint64_t count) {
+  RunShape ofOne = shape;
+  if (count == 0) return ofOne;
+  ofOne.sendBytes /= count;
+  ofOne.recvBytes /= count;
+  ofOne.inPlaceOffset /= static_cast<int64_t>(count);
+  return ofOne;
+}
+
 void checkRun(const RunShape& shape, const CollectiveSpec& spec, uint32_t rank, const void* send, const void* recv) {
   if (isAllowed(shape, send, recv)) return;
   const Error::Facts facts = {{"id", spec.id.text()},

@@ -24,6 +24,17 @@ struct RunShape {
   bool stagesUnmapped = false;
 };
 
+/// What the buffers of a run of `count` elements must look like. @param ofOne of a run of one element.
+inline RunShape shapeAt(const RunShape& ofOne, uint64_t count) {
+  RunShape shape = ofOne;
+  shape.sendBytes *= count;
+  shape.recvBytes *= count;
+  shape.inPlaceOffset *= static_cast<int64_t>(count);
+  return shape;
+}
+/// @param shape of a run of `count` elements.
+RunShape shapeOfOne(const RunShape& shape, uint64_t count);
+
 RunShape runShapeOf(const CollectiveSpec& spec, uint32_t member, const ProgramHeader& program);
 
 inline bool isInWindow(const RunShape& shape, uint64_t address, uint64_t bytes) {

@@ -3,6 +3,7 @@
 
 static dfcclRankCtx_t closed;
 static int number, ranks[kRanks];
+static size_t count;
 static void* memory;
 static const int both[] = {0, 1};
 static const char program[16];
@@ -35,10 +36,13 @@ static const char program[16];
   X(RegisterProgram,                                                                                             \
     dfcclRegisterProgram(program, sizeof program, kCount, dfcclFloat32, dfcclSum, 9, dfcclAllRanks(), 0, c))     \
   X(SetScale, dfcclSetScale(1, c))                                                                               \
+  X(SetCountPerRun, dfcclSetCountPerRun(0, c))                                                                   \
   X(Unregister, dfcclUnregister(kId, c))                                                                         \
   X(Abort, dfcclAbort(kId, c))                                                                                   \
   X(IsQuarantineOver, dfcclIsQuarantineOver(kId, &number, c))                                                    \
   X(Run, dfcclRun(send, recv, kId, NULL, NULL, c))                                                               \
+  X(RunCount, dfcclRunCount(send, recv, 1, kId, NULL, NULL, c))                                                  \
+  X(GetMismatchedCounts, dfcclGetMismatchedCounts(&count, 1, &number, kId, c))                                   \
   X(RunAllReduce, dfcclRunAllReduce(send, recv, kId, NULL, NULL, c))                                             \
   X(RunAllGather, dfcclRunAllGather(send, recv, kId, NULL, NULL, c))                                             \
   X(RunReduceScatter, dfcclRunReduceScatter(send, recv, kId, NULL, NULL, c))                                     \

@@ -225,6 +225,22 @@ TEST_CASE("a program that reads other ranks' memory is refused where they are on
   }));
 }
 
+TEST_CASE("a count per run is refused where ranks are on several machines, and nowhere else") {
+  CHECK(onTwoMachines([](JoinedRank& own) {
+    CollectiveSpec spec = allReduceOf(1, 100);
+    spec.countPerRun = true;
+    try {
+      own.world().registerCollective(own.number(), spec);
+      return kWrong;
+    } catch (const Error& e) {
+      if (e.status() != dfcclUnavailable || e.message().find("several machines") == std::string::npos) return kWrong;
+    }
+    spec.ranks = {own.number()};
+    own.world().registerCollective(own.number(), spec);
+    return kFine;
+  }));
+}
+
 int main(int argc, char** argv) {
   if (!hasTransport()) return kSkipped;
   return doctest::Context(argc, argv).run();

@@ -40,7 +40,7 @@ void printSampleEntry() {
                 .completionSlot = 0xfedcba98,
                 .sendAddress = 0x7fffdeadbee8,
                 .recvAddress = 0xffffffffffff,
-                .scalarHandle = 0x0badcafe1234,
+                .count = 0x0badcafe1234,
                 .sendWindow = 0xfedc,
                 .recvWindow = 0x9876};
   const uint64_t position = (uint64_t{5} << 32) + 65534;
@@ -115,7 +115,8 @@ int main() {
   print("status",
         {{"free", static_cast<unsigned>(CqeStatus::free)},
          {"completed", static_cast<unsigned>(CqeStatus::completed)},
-         {"aborted", static_cast<unsigned>(CqeStatus::aborted)}},
+         {"aborted", static_cast<unsigned>(CqeStatus::aborted)},
+         {"mismatched", static_cast<unsigned>(CqeStatus::mismatched)}},
         true);
   std::printf("}\n");
 }

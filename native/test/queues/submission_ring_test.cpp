@@ -19,7 +19,7 @@ Sqe entryOf(uint64_t run) {
           .completionSlot = static_cast<uint32_t>(run * 5),
           .sendAddress = (0x7fff00000000 + run * 64) & kSqePayloadMask,
           .recvAddress = (0xffffffffffff - run) & kSqePayloadMask,
-          .scalarHandle = run * 3};
+          .count = run * 3};
 }
 
 void checkEqual(const Sqe& a, const Sqe& b) {
@@ -29,7 +29,7 @@ void checkEqual(const Sqe& a, const Sqe& b) {
   CHECK(a.completionSlot == b.completionSlot);
   CHECK(a.sendAddress == b.sendAddress);
   CHECK(a.recvAddress == b.recvAddress);
-  CHECK(a.scalarHandle == b.scalarHandle);
+  CHECK(a.count == b.count);
 }
 
 template <ReadMode Mode>

@@ -45,7 +45,7 @@ export async function queueRoleRows(): Promise<Row[]> {
     const begin = performance.now();
     if (queues.room(batchSize) !== batchSize) throw new Error("there is room for a batch");
     queues.begin();
-    for (let i = 0; i < batchSize; i += 1) inFlight[i] = queues.write(5, address + i, address, 0);
+    for (let i = 0; i < batchSize; i += 1) inFlight[i] = queues.write(5, address + i, address, 0, 0);
     queues.publish();
     const milliseconds = performance.now() - begin;
     postAll();
@@ -65,7 +65,7 @@ export async function queueRoleRows(): Promise<Row[]> {
     completionSlot: 0,
     sendAddress: 0,
     recvAddress: address,
-    scalarHandle: 0,
+    count: 0,
     sendWindow: 0,
     recvWindow: 0,
   };

@@ -95,7 +95,8 @@ export interface RegisteredCollective extends CollectiveFacts, Disposable {
    * @param send - elements to send, as many as the collective takes; leave out where this rank sends none.
    * @param recv - where the result goes; the same view again for in place.
    * @returns when the result is there and no other rank touches these buffers any more.
-   * @throws {BufferError} at once; {@link CollectiveTimeoutError}, {@link CollectiveAbortedError}, DeadlockError later.
+   * @throws {BufferError} at once; {@link CollectiveTimeoutError}, {@link CollectiveAbortedError}, {@link CountMismatchError},
+   *   DeadlockError later.
    */
   run(send?: CollectiveBuffer | null, recv?: CollectiveBuffer | null, options?: RunOptions): Promise<void>;
   /** Which ranks have registered it, and how many runs each has submitted and finished. */
@@ -123,13 +124,22 @@ export interface RunOptions {
   readonly timeoutMs?: number;
   /** Aborting the signal aborts the collective on all ranks. */
   readonly signal?: AbortSignal;
+  /**
+   * Of a collective that was registered with `countPerRun`: elements of a segment in this run, the same on all ranks. Default: as many
+   * as it was registered with.
+   */
+  readonly count?: number;
 }
 
-/** One run: the collective, its send buffer and its receive buffer (either may be missing where the rank has none). */
+/**
+ * One run: the collective, its send buffer and its receive buffer (either may be missing where the rank has none); and its count, as in
+ * {@link RunOptions}.
+ */
 export type RunRequest = readonly [
   collective: RegisteredCollective,
   send?: CollectiveBuffer | null | undefined,
   recv?: CollectiveBuffer | null | undefined,
+  count?: number | undefined,
 ];
 
 /**
@@ -164,7 +174,8 @@ export interface CompletedRun {
   /**
    * - completed: the result is there.
    * - aborted: some rank aborted the collective, or is gone.
+   * - mismatched: the ranks brought different counts to it, and nothing was moved.
    * - refused: the run was never submitted, because a buffer was detached while it waited for room in the queue.
    */
-  readonly status: "completed" | "aborted" | "refused";
+  readonly status: "completed" | "aborted" | "mismatched" | "refused";
 }

@@ -2,7 +2,7 @@ import { type InspectOptions, inspect } from "node:util";
 import { checkOptions, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
 import type * as api from "./api.js";
 import type { BatchOptions, CompletedRun, RegisteredCollective } from "./api.js";
-import { CollectiveAbortedError, RankLostError } from "./errors.js";
+import { CollectiveAbortedError, CountMismatchError, RankLostError } from "./errors.js";
 import { summary } from "./summary.js";
 
 const optionNames: OptionNames<BatchOptions> = { onComplete: true };
@@ -106,5 +106,6 @@ export type Batch = api.Batch;
 
 function statusOf(failure: unknown): CompletedRun["status"] {
   if (failure === undefined) return "completed";
+  if (failure instanceof CountMismatchError) return "mismatched";
   return failure instanceof CollectiveAbortedError || failure instanceof RankLostError ? "aborted" : "refused";
 }

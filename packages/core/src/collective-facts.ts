@@ -6,8 +6,10 @@ export interface CollectiveFacts {
   readonly collective: Collective;
   readonly dataType: DataType;
   readonly op: ReduceOp;
-  /** Elements of a segment. */
+  /** Elements of a segment; with `countPerRun`, the most that a run may have. */
   readonly count: number;
+  /** Whether each run brings its count. */
+  readonly countPerRun: boolean;
   readonly root: number;
   readonly ranks: readonly number[];
   readonly priority: number;

@@ -22,6 +22,12 @@ export interface CollectiveOptions {
   readonly dataType: DataType;
   /** Elements of a segment: of the whole buffer for all-reduce, of one rank's share for all-gather and its like. */
   readonly count: number;
+  /**
+   * Each run brings its count, none above `count`: `collective.run(x, x, { count })`. Ranks that bring different ones get a
+   * {@link CountMismatchError}. A large `count` costs nothing, unless the program needs memory of its own for it. On CPUs, where all
+   * ranks of the collective are on one machine; not for "barrier" and "custom". Default false.
+   */
+  readonly countPerRun?: boolean;
   /** Default "sum". Ignored by collectives that don't combine values, such as all-gather. */
   readonly op?: ReduceOp;
   /** Ranks of the world that take part, in the collective's own order. Default: all. */
@@ -50,6 +56,7 @@ const optionNames: OptionNames<CollectiveOptions> = {
   collective: true,
   dataType: true,
   count: true,
+  countPerRun: true,
   op: true,
   ranks: true,
   root: true,
@@ -62,13 +69,15 @@ const optionNames: OptionNames<CollectiveOptions> = {
 /** @throws {UnknownOptionError}; {InvalidArgumentError} naming the option, its value and what is allowed. */
 export function completeOptions(options: CollectiveOptions, rank: number, worldSize: number): CompleteOptions {
   checkOptions("options", options, optionNames, 'an object such as { id: 7, collective: "all-reduce", dataType: "float32", count: 1000 }');
-  const { id, collective, dataType, count, op = "sum", root = 0, priority = 0, scale = 1, buffers = "allocated" } = options;
+  const { id, collective, dataType, count, countPerRun = false, op = "sum", root = 0, priority = 0, scale = 1 } = options;
+  const { buffers = "allocated" } = options;
   const ranks = options.ranks ?? Array.from({ length: worldSize }, (_, number) => number);
   if (!isCollective(collective)) throw new InvalidArgumentError("collective", collective, 'a collective such as "all-reduce"');
   if (!isDataType(dataType)) throw new InvalidArgumentError("dataType", dataType, 'a data type such as "float32"');
   if (!isReduceOp(op)) throw new InvalidArgumentError("op", op, 'a reduction operator such as "sum"');
   checkWhole("id", id, 0xffff_ffff);
   checkWhole("count", count, Number.MAX_SAFE_INTEGER);
+  if (typeof countPerRun !== "boolean") throw new InvalidArgumentError("countPerRun", countPerRun, "true or false");
   checkRanks(ranks, rank, worldSize);
   if (collective === "send-recv" && ranks.length !== 2) throw new InvalidArgumentError("ranks", ranks, "exactly two ranks for send-recv");
   checkWhole("root", root, ranks.length - 1);
@@ -79,7 +88,8 @@ export function completeOptions(options: CollectiveOptions, rank: number, worldS
   if (buffers !== "allocated" && buffers !== "any") throw new InvalidArgumentError("buffers", buffers, '"allocated" or "any"');
   const reads = collective === "custom" || takesReduceOp(collective);
   if (reads && op === "scaled-sum") checkScale(scale, dataType);
-  return { id, collective, dataType, count, op: reads ? op : "sum", root, ranks: Object.freeze([...ranks]), priority, scale, buffers };
+  const own = Object.freeze([...ranks]);
+  return { id, collective, dataType, count, countPerRun, op: reads ? op : "sum", root, ranks: own, priority, scale, buffers };
 }
 
 /** @throws {InvalidArgumentError} */

@@ -47,6 +47,25 @@ export class CollectiveAbortedError extends DfcclError {
 }
 
 /**
+ * Ranks brought different counts to one run, which moved nothing; runs before and behind it go on. `facts.counts` lists rank and
+ * count of each.
+ */
+export class CountMismatchError extends DfcclError {
+  override readonly code = "COUNT_MISMATCH";
+
+  constructor(collective: string, counts: readonly { readonly rank: number; readonly count: number }[]) {
+    super(
+      `${collective}: the ranks brought different counts to a run: ${counts.map(({ rank, count }) => `rank ${rank} ${count}`).join(", ")}.`,
+      {
+        facts: { collective, counts },
+        remedy:
+          "Bring the same count to the n-th run of an id on all ranks, or call a group's collectives, which match runs by their count.",
+      },
+    );
+  }
+}
+
+/**
  * A rank of the collective is gone, so this run can't complete. `facts.lost` names it, and what became of it: "died" (its
  * process ended), "left" (it closed its world) or "mute" (no sign of life for too long).
  */

@@ -12,6 +12,7 @@ export {
   ClosedError,
   CollectiveAbortedError,
   CollectiveTimeoutError,
+  CountMismatchError,
   DeadlockError,
   EngineError,
   RankLostError,

@@ -3,10 +3,10 @@ import type { LocalBatch } from "./batch.js";
 import type { PumpedRank } from "./completion-pump.js";
 import { type DeviceBuffer, isDeviceBuffer, rootOf } from "./device-buffer.js";
 import type { Engine } from "./engine.js";
-import { givenUp } from "./errors.js";
+import { CountMismatchError, givenUp } from "./errors.js";
 import { SelfMessages } from "./matching/self-messages.js";
 import { Quarantine } from "./quarantine.js";
-import { RankQueues } from "./rank-queues.js";
+import { cqeMismatched, RankQueues } from "./rank-queues.js";
 import type { RegisteringRank } from "./registration.js";
 import { RunTable } from "./run-table.js";
 import { Submitter } from "./submitter.js";
@@ -26,9 +26,15 @@ export class RankEngine implements PumpedRank, RegisteringRank {
     const { native } = engine;
     this.queues = new RankQueues(native.memory(number));
     this.quarantine = new Quarantine();
-    this.runs = new RunTable(this.queues, this.quarantine, ({ name, facts, handle, remedy }) =>
-      givenUp({ name, ranks: facts.ranks, remedy }, native.lostRanks(number, handle), native.whyAborted(number, handle)),
-    );
+    this.runs = new RunTable(this.queues, this.quarantine, ({ name, facts: { ranks }, handle, remedy }, status) => {
+      if (status === cqeMismatched) {
+        return new CountMismatchError(
+          name,
+          native.mismatchedCounts(number, handle).map((count, member) => ({ rank: ranks[member] ?? 0, count })),
+        );
+      }
+      return givenUp({ name, ranks, remedy }, native.lostRanks(number, handle), native.whyAborted(number, handle));
+    });
     this.submitter = new Submitter(this.queues, this.runs, () => native.ring());
     engine.ranks.push(this);
   }

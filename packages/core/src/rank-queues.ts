@@ -25,6 +25,7 @@ const OWNER = 2;
 const TWO_TO_32 = 2 ** 32;
 
 export const cqeCompleted = 1;
+export const cqeMismatched = 3;
 
 /**
  * One rank's submission ring and completion slots, written and read without a call into the engine. They are the queues of
@@ -55,7 +56,7 @@ export class RankQueues {
   private used = 0;
   private freed: number;
   private delivered = 0;
-  // Low halves of the entry that is being written; words 1, 6 and 7 are always 0.
+  // Low halves of the entry that is being written; words 1 and 6 are always 0.
   private readonly lows = new Float64Array(8);
 
   constructor(memory: NativeQueueMemory) {
@@ -114,9 +115,10 @@ export class RankQueues {
   /**
    * Claims a completion slot and writes the next entry. Addresses are Numbers below 2^48.
    * @param windows - on GPUs: of the send buffer, plus 2^16 times that of the receive buffer.
+   * @param count - on CPUs: of a run that brings its own, else 0; below 2^48.
    * @returns the slot.
    */
-  write(handle: number, send: number, recv: number, windows: number): number {
+  write(handle: number, send: number, recv: number, windows: number, count: number): number {
     const { sq, position } = this;
     const slot = this.claim();
     this.position = (position + 1) | 0;
@@ -138,8 +140,8 @@ export class RankQueues {
     sq[at + 9] = sequence | (recv / TWO_TO_32);
     sq[at + 10] = position;
     sq[at + 11] = sequence;
-    sq[at + 12] = 0;
-    sq[at + 13] = sequence;
+    sq[at + 12] = count;
+    sq[at + 13] = sequence | (count / TWO_TO_32);
     sq[at + 14] = 0;
     sq[at + 15] = sequence;
     return slot;

@@ -42,7 +42,7 @@ import { chooseProgram, type EncodedProgram, encodeOnce } from "./program-choice
 import { RankEngine } from "./rank-engine.js";
 import { LocalCollective } from "./registered-collective.js";
 import { Registration } from "./registration.js";
-import { bufferLengths } from "./run-check.js";
+import { bufferSegments } from "./run-check.js";
 import { summary } from "./summary.js";
 import { checkTimeout } from "./timeout.js";
 
@@ -109,6 +109,7 @@ export class LocalRank<B extends Backend = "cpu"> implements Rank<B> {
       dataType: dataTypeCode(dataType),
       op: reduceOpCode(facts.op),
       count,
+      countPerRun: facts.countPerRun,
       root,
       scale: facts.scale,
       priority: facts.priority,
@@ -117,10 +118,10 @@ export class LocalRank<B extends Backend = "cpu"> implements Rank<B> {
     };
     const handle = this.#matching.table.withRoom(() => callNative(() => engine.native.register(number, spec)));
     const customSegments = { input: options.program?.inputSegments ?? 1, output: options.program?.outputSegments ?? 1 };
-    const lengths = bufferLengths(collective, count, ranks.length, member, root, customSegments);
+    const segments = bufferSegments(collective, ranks.length, member, root, customSegments);
     engine.pump.kick();
     const placements = program ?? { ...engine.native.placements(number, handle), usesDirect: true };
-    return new LocalCollective(this, new Registration(this.#own, handle, facts, lengths, placements));
+    return new LocalCollective(this, new Registration(this.#own, handle, facts, segments, placements));
   }
 
   group(ranks: readonly number[] = this.#own.engine.allRanks, options: GroupOptions = {}): Group {

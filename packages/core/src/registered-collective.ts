@@ -12,7 +12,7 @@ import { checkTimeout } from "./timeout.js";
 
 const driveMicros = 50;
 
-const runOptionNames: OptionNames<RunOptions> = { timeoutMs: true, signal: true };
+const runOptionNames: OptionNames<RunOptions> = { timeoutMs: true, signal: true, count: true };
 
 /** @internal What the engine knows a collective by; whatever else stands for one throws. */
 export let registrationOf: (collective: RegisteredCollective) => Registration;
@@ -26,6 +26,7 @@ export class LocalCollective implements RegisteredCollective {
   readonly dataType: DataType;
   readonly op: ReduceOp;
   readonly count: number;
+  readonly countPerRun: boolean;
   readonly root: number;
   readonly ranks: readonly number[];
   readonly priority: number;
@@ -49,6 +50,7 @@ export class LocalCollective implements RegisteredCollective {
     this.dataType = facts.dataType;
     this.op = facts.op;
     this.count = facts.count;
+    this.countPerRun = facts.countPerRun;
     this.root = facts.root;
     this.ranks = facts.ranks;
     this.priority = facts.priority;
@@ -61,20 +63,22 @@ export class LocalCollective implements RegisteredCollective {
 
   /** What console.log() shows. */
   [inspect.custom](_depth: number, options: InspectOptions): string {
-    const { id, collective, dataType, op, count, root, ranks, priority, rank } = this;
-    return summary("RegisteredCollective", { id, collective, dataType, op, count, root, ranks, priority, rank: rank.number }, options);
+    const { id, collective, dataType, op, count, countPerRun, root, ranks, priority, rank } = this;
+    const perRun = countPerRun ? { countPerRun } : {};
+    const facts = { id, collective, dataType, op, count, ...perRun, root, ranks, priority, rank: rank.number };
+    return summary("RegisteredCollective", facts, options);
   }
 
   async run(send?: CollectiveBuffer | null, recv?: CollectiveBuffer | null, options: RunOptions = {}): Promise<void> {
     checkOptions("options", options, runOptionNames, "an object such as { timeoutMs: 5000 }");
-    const { timeoutMs, signal } = options;
+    const { timeoutMs, signal, count } = options;
     checkTimeout(timeoutMs);
     checkSignal(signal);
     if (signal?.aborted) throw new CollectiveAbortedError(this.name, { cause: signal.reason });
     const registration = this.#own;
     const { flightRecorder } = registration.rank.engine;
     const run = registration.issuedRuns;
-    const batch = this.rank.submit([[this, send, recv]]);
+    const batch = this.rank.submit([[this, send, recv, count]]);
     if (timeoutMs === undefined && signal === undefined) return batch;
 
     let timer: NodeJS.Timeout | undefined;

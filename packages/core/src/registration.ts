@@ -1,4 +1,4 @@
-import { byteSizeOf } from "@dfccl/primitives";
+import { byteSizeOf, InvalidArgumentError } from "@dfccl/primitives";
 import type { CollectiveBuffer } from "./backend.js";
 import type { CollectiveFacts } from "./collective-facts.js";
 import { type DeviceOwner, isDeviceBuffer, windowOf } from "./device-buffer.js";
@@ -7,13 +7,13 @@ import { ClosedError } from "./errors.js";
 import { callNative } from "./native-addon/native-error.js";
 import { unmappedWindow } from "./native-addon/native-world.js";
 import type { Quarantine, Quarantined } from "./quarantine.js";
-import { type BufferLengths, checkBuffer, checkDeviceBuffer, checkPlacement, checkReach } from "./run-check.js";
+import { type BufferSegments, checkBuffer, checkDeviceBuffer, checkPlacement, checkReach } from "./run-check.js";
 
 /**
- * Words that say where a run's buffers lie: the address of the one that it sends, of the one that it receives into, and their
- * windows as RankQueues.write() takes them.
+ * Words that say where a run's buffers lie: the address of the one that it sends, of the one that it receives into, their windows
+ * as RankQueues.write() takes them, and the count of a run that brings its own.
  */
-export const runAddressWords = 3;
+export const runAddressWords = 4;
 
 /** What a registration needs of its rank. */
 export interface RegisteringRank extends DeviceOwner {
@@ -44,13 +44,14 @@ export class Registration implements Quarantined {
   private lastSendAddress = 0;
   private lastRecvAddress = 0;
   private lastWindows = 0;
+  private lastCount: number | undefined;
 
   constructor(
     readonly rank: RegisteringRank,
     /** The engine's number for it. */
     readonly handle: number,
     readonly facts: CollectiveFacts,
-    readonly lengths: BufferLengths,
+    private readonly segments: BufferSegments,
     private readonly program: {
       readonly inPlace: boolean;
       readonly outOfPlace: boolean;
@@ -63,6 +64,11 @@ export class Registration implements Quarantined {
     this.name = matched?.name ?? `${facts.collective} ${facts.id} on rank ${rank.number}`;
     this.remedy = matched?.remedy;
     this.member = facts.ranks.indexOf(rank.number);
+  }
+
+  /** Elements of the buffers of a run that brings no count. */
+  get lengths(): { readonly send: number; readonly recv: number } {
+    return this.lengthsOf(this.facts.count);
   }
 
   /** Whether it is registered, in a world that is open. */
@@ -94,30 +100,54 @@ export class Registration implements Quarantined {
 
   /**
    * Checks the buffers of one run.
+   * @param count - that it brings, if it does.
    * @param addresses - where the run's words go, from `at` on: the caller's, so that the hot path makes no objects.
    */
-  prepare(send: CollectiveBuffer | undefined | null, recv: CollectiveBuffer | undefined | null, addresses: Float64Array, at: number): void {
+  prepare(
+    send: CollectiveBuffer | undefined | null,
+    recv: CollectiveBuffer | undefined | null,
+    count: number | undefined,
+    addresses: Float64Array,
+    at: number,
+  ): void {
     // The same buffers again, as in a training loop. A detached one has no bytes left, so it doesn't pass for the same.
-    const isKnown = this.isChecked && send === this.lastSend && recv === this.lastRecv;
-    if (!isKnown || bytesOf(send) !== this.lastSendBytes || bytesOf(recv) !== this.lastRecvBytes) this.renew(send, recv);
+    const isKnown = this.isChecked && send === this.lastSend && recv === this.lastRecv && count === this.lastCount;
+    if (!isKnown || bytesOf(send) !== this.lastSendBytes || bytesOf(recv) !== this.lastRecvBytes) this.renew(send, recv, count);
     addresses[at] = this.lastSendAddress;
     addresses[at + 1] = this.lastRecvAddress;
     addresses[at + 2] = this.lastWindows;
+    addresses[at + 3] = count ?? (this.facts.countPerRun ? this.facts.count : 0);
   }
 
-  private renew(send: CollectiveBuffer | undefined | null, recv: CollectiveBuffer | undefined | null): void {
-    this.check(send, recv);
+  private renew(send: CollectiveBuffer | undefined | null, recv: CollectiveBuffer | undefined | null, count: number | undefined): void {
+    this.check(send, recv, count);
     // One that isn't mapped yet may be by the next run.
     this.isChecked = !this.isAnyUnmapped();
     this.lastSend = send;
     this.lastRecv = recv;
+    this.lastCount = count;
     this.lastSendBytes = bytesOf(send);
     this.lastRecvBytes = bytesOf(recv);
   }
 
-  private check(send: CollectiveBuffer | undefined | null, recv: CollectiveBuffer | undefined | null): void {
+  private lengthsOf(count: number): { readonly send: number; readonly recv: number } {
+    return { send: this.segments.send * count, recv: this.segments.recv * count };
+  }
+
+  private checkCount(count: number | undefined): number {
+    const { countPerRun, count: most } = this.facts;
+    if (count === undefined) return most;
+    if (!countPerRun) throw new InvalidArgumentError("count", count, `nothing: ${this.name} has one for all its runs, without countPerRun`);
+    if (!Number.isInteger(count) || count < 0 || count > most) {
+      throw new InvalidArgumentError("count", count, `a whole number from 0 to ${most}, which ${this.name} was registered with`);
+    }
+    return count;
+  }
+
+  private check(send: CollectiveBuffer | undefined | null, recv: CollectiveBuffer | undefined | null, count: number | undefined): void {
     this.requireOpen();
-    const { name, lengths, rank } = this;
+    const { name, rank } = this;
+    const lengths = this.lengthsOf(this.checkCount(count));
     const { dataType } = this.facts;
     const { window, backend } = rank.engine;
     const check = backend === "cuda" ? checkDeviceBuffer : checkBuffer;

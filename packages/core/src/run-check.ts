@@ -6,25 +6,24 @@ import { BufferError } from "./errors.js";
 import type { MemoryWindow } from "./native-addon/native-world.js";
 import { elementsOf, kindOf, memoryOf, nameOfGiven } from "./view-facts.js";
 
-/** Elements of a rank's buffers; 0 where it has none. */
-export interface BufferLengths {
+/** Segments of a rank's buffers, each of as many elements as a run has; 0 where it has none. */
+export interface BufferSegments {
   readonly send: number;
   readonly recv: number;
 }
 
-export function bufferLengths(
+export function bufferSegments(
   collective: Collective,
-  count: number,
   ranks: number,
   member: number,
   root: number,
   customSegments: { input: number; output: number },
-): BufferLengths {
+): BufferSegments {
   const segments =
     collective === "custom" ? customSegments : { input: inputSegmentsOf(collective, ranks), output: outputSegmentsOf(collective, ranks) };
   return {
-    send: hasInput(collective, member, root) ? segments.input * count : 0,
-    recv: hasOutput(collective, member, root) ? segments.output * count : 0,
+    send: hasInput(collective, member, root) ? segments.input : 0,
+    recv: hasOutput(collective, member, root) ? segments.output : 0,
   };
 }
 

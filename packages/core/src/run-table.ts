@@ -2,7 +2,7 @@ import type { RegisteredCollective } from "./api.js";
 import type { CollectiveBuffer } from "./backend.js";
 import { completeRun, failBatch, type LocalBatch } from "./batch.js";
 import type { Quarantine } from "./quarantine.js";
-import { cqeCompleted, type RankQueues } from "./rank-queues.js";
+import { cqeCompleted, cqeMismatched, type RankQueues } from "./rank-queues.js";
 import { registrationOf } from "./registered-collective.js";
 import type { Registration } from "./registration.js";
 
@@ -31,7 +31,7 @@ export class RunTable {
   constructor(
     private readonly queues: RankQueues,
     private readonly quarantine: Quarantine,
-    private readonly whyGivenUp: (registration: Registration) => unknown,
+    private readonly whyFailed: (registration: Registration, status: number) => unknown,
   ) {
     const count = queues.completionSlots;
     this.collectives = new Array<RegisteredCollective | undefined>(count).fill(undefined);
@@ -78,9 +78,10 @@ export class RunTable {
       if (collective === undefined || batch === undefined) continue;
       const registration = registrationOf(collective);
       let failure: unknown;
-      if (doneStatuses[i] !== cqeCompleted) {
-        failure = this.whyGivenUp(registration);
-        this.quarantine.hold(registration, this.sends[slot], this.recvs[slot]);
+      const status = doneStatuses[i] ?? 0;
+      if (status !== cqeCompleted) {
+        failure = this.whyFailed(registration, status);
+        if (status !== cqeMismatched) this.quarantine.hold(registration, this.sends[slot], this.recvs[slot]);
       }
       this.clear(slot);
       queues.freeSlot(slot);

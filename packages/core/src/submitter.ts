@@ -52,7 +52,7 @@ export class Submitter {
       if (!request || !isRegisteredCollective(collective)) throw notRegistered(collective);
       const registration = registrationOf(collective);
       if (registration.rank !== rank) throw notRegistered(collective);
-      registration.prepare(request[1], request[2], addresses, i * runAddressWords);
+      registration.prepare(request[1], request[2], request[3], addresses, i * runAddressWords);
     }
   }
 
@@ -64,9 +64,9 @@ export class Submitter {
       this.write(batch, requests);
       return;
     }
-    for (const [position, [collective, send, recv]] of requests.entries()) {
+    for (const [position, [collective, send, recv, count]] of requests.entries()) {
       // Copied, because the caller may use the lists again for his next submission.
-      backlog.add({ batch, registration: registrationOf(collective), request: [collective, send, recv], position });
+      backlog.add({ batch, registration: registrationOf(collective), request: [collective, send, recv, count], position });
     }
     this.flush();
   }
@@ -100,7 +100,7 @@ export class Submitter {
       if (request === undefined) break;
       const at = i * runAddressWords;
       const { handle } = registrationOf(request[0]);
-      const slot = queues.write(handle, addresses[at] ?? 0, addresses[at + 1] ?? 0, addresses[at + 2] ?? 0);
+      const slot = queues.write(handle, addresses[at] ?? 0, addresses[at + 1] ?? 0, addresses[at + 2] ?? 0, addresses[at + 3] ?? 0);
       runs.add(slot, request[0], batch, i, request[1], request[2]);
     }
     this.publish();
@@ -114,7 +114,8 @@ export class Submitter {
       if (run === undefined) break;
       const { batch, registration, request, position } = run;
       const at = i * runAddressWords;
-      const slot = queues.write(registration.handle, addresses[at] ?? 0, addresses[at + 1] ?? 0, addresses[at + 2] ?? 0);
+      const { handle } = registration;
+      const slot = queues.write(handle, addresses[at] ?? 0, addresses[at + 1] ?? 0, addresses[at + 2] ?? 0, addresses[at + 3] ?? 0);
       runs.add(slot, request[0], batch, position, request[1], request[2]);
     }
     this.publish();
@@ -145,7 +146,8 @@ export class Submitter {
     const run = this.backlog.take(registration);
     if (run === undefined) return;
     try {
-      registration.prepare(run.request[1], run.request[2], this.addresses, this.chosen.length * runAddressWords);
+      const [, send, recv, count] = run.request;
+      registration.prepare(send, recv, count, this.addresses, this.chosen.length * runAddressWords);
       this.chosen.push(run);
     } catch (failure) {
       failures.push([run, failure]);

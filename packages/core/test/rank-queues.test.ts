@@ -41,7 +41,7 @@ function ownQueues(mode: "tail" | "words") {
 function flagsOfBatch({ queues, leader }: ReturnType<typeof ownQueues>, count: number): (number | undefined)[] {
   expect(queues.room(count)).toBe(count);
   queues.begin();
-  for (let i = 0; i < count; i += 1) queues.write(5, 0x7f00_1234_5678, 0x7f00_1234_9999, 0x0102_0304);
+  for (let i = 0; i < count; i += 1) queues.write(5, 0x7f00_1234_5678, 0x7f00_1234_9999, 0x0102_0304, 0);
   queues.publish();
   return Array.from({ length: count }, () => leader.take()?.flags);
 }
@@ -68,7 +68,7 @@ describe.each(["tail", "words"] as const)("a leader that goes by the %s", (mode)
     const own = ownQueues(mode);
     const read = () => {
       own.queues.begin();
-      own.queues.write(7, 0x7f00_1234_5678, 0x7f00_1234_9999, 0x0102_0304);
+      own.queues.write(7, 0x7f00_1234_5678, 0x7f00_1234_9999, 0x0102_0304, 0);
       own.queues.publish();
       const { flags: _, completionSlot: __, ...rest } = own.leader.take() ?? {};
       return rest;

@@ -42,7 +42,7 @@ const entries: readonly Sqe[] = Array.from({ length: 64 }, (_, i) => ({
   completionSlot: i,
   sendAddress: 0x7fff00000000 + i * 4096,
   recvAddress: 0x7ffe00000000 + i * 4096,
-  scalarHandle: 0,
+  count: 0,
   sendWindow: 0,
   recvWindow: 0,
 }));
@@ -81,7 +81,7 @@ for (const batch of [one, entries]) {
         words[at + 6] = sqe.sendAddress | 0;
         words[at + 8] = sqe.recvAddress | 0;
         words[at + 10] = tail | 0;
-        words[at + 12] = sqe.scalarHandle | 0;
+        words[at + 12] = sqe.count | 0;
         words[at + 14] = 0;
         Atomics.store(words, at + 1, sequence | (sqe.flags & 0xffff));
         words[at + 3] = sequence | (Math.floor(sqe.run / 2 ** 32) & 0xffff);
@@ -89,7 +89,7 @@ for (const batch of [one, entries]) {
         words[at + 7] = sequence | (Math.floor(sqe.sendAddress / 2 ** 32) & 0xffff);
         words[at + 9] = sequence | (Math.floor(sqe.recvAddress / 2 ** 32) & 0xffff);
         words[at + 11] = sequence | (Math.floor(tail / 2 ** 32) & 0xffff);
-        words[at + 13] = sequence | (Math.floor(sqe.scalarHandle / 2 ** 32) & 0xffff);
+        words[at + 13] = sequence | (Math.floor(sqe.count / 2 ** 32) & 0xffff);
         Atomics.store(words, at + 15, sequence);
         tail++;
       }

@@ -1,5 +1,5 @@
 /** Status of a completion; 0 marks a free slot and is never posted. */
-export const CompletionStatus = { completed: 1, aborted: 2 } as const;
+export const CompletionStatus = { completed: 1, aborted: 2, mismatched: 3 } as const;
 export type CompletionStatus = (typeof CompletionStatus)[keyof typeof CompletionStatus];
 
 /** A completion queue entry: one 64-bit word, the id in its low half, status and run in its high half. */

@@ -18,7 +18,7 @@ export interface Sqe {
   readonly sendAddress: number;
   readonly recvAddress: number;
   /** 0, or the scalar of a scaled sum; 48 bits. */
-  readonly scalarHandle: number;
+  readonly count: number;
   /** Windows of the buffers, 16 bits; 0 where they have none. */
   readonly sendWindow: number;
   readonly recvWindow: number;
@@ -61,7 +61,7 @@ export function writeEntry(words: SharedWords, at: number, position: number, sqe
   words.plainStore(at + 6, sqe.sendAddress | 0);
   words.plainStore(at + 8, sqe.recvAddress | 0);
   words.plainStore(at + 10, position | 0);
-  words.plainStore(at + 12, sqe.scalarHandle | 0);
+  words.plainStore(at + 12, sqe.count | 0);
   words.plainStore(at + 14, sqe.sendWindow << 16);
   words.store(at + 1, sequence | (sqe.flags & 0xffff));
   words.plainStore(at + 3, sequence | (highHalf(sqe.run) & 0xffff));
@@ -69,7 +69,7 @@ export function writeEntry(words: SharedWords, at: number, position: number, sqe
   words.plainStore(at + 7, sequence | (highHalf(sqe.sendAddress) & 0xffff));
   words.plainStore(at + 9, sequence | (highHalf(sqe.recvAddress) & 0xffff));
   words.plainStore(at + 11, sequence | (highHalf(position) & 0xffff));
-  words.plainStore(at + 13, sequence | (highHalf(sqe.scalarHandle) & 0xffff));
+  words.plainStore(at + 13, sequence | (highHalf(sqe.count) & 0xffff));
   words.store(at + 15, sequence | (sqe.recvWindow & 0xffff));
 }
 
@@ -82,7 +82,7 @@ export function readEntry(words: SharedWords, at: number): Sqe {
     completionSlot: words.plainLoad(at + 4) >>> 0,
     sendAddress: readPayload(words, at + 6),
     recvAddress: readPayload(words, at + 8),
-    scalarHandle: readPayload(words, at + 12),
+    count: readPayload(words, at + 12),
     sendWindow: words.plainLoad(at + 14) >>> 16,
     recvWindow: words.plainLoad(at + 15) & 0xffff,
   };

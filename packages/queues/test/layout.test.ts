@@ -64,7 +64,7 @@ describe("the layouts are the native ones, byte for byte", () => {
       completionSlot: 0xfedcba98,
       sendAddress: 0x7fffdeadbee8,
       recvAddress: 0xffffffffffff,
-      scalarHandle: 0x0badcafe1234,
+      count: 0x0badcafe1234,
       sendWindow: 0xfedc,
       recvWindow: 0x9876,
     };

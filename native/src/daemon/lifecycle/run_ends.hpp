@@ -3,6 +3,7 @@
 // told.
 #include <cstdint>
 
+#include "daemon/lifecycle/outcome.hpp"
 #include "daemon/state/rank_memory.hpp"
 
 namespace dfccl {
@@ -23,9 +24,14 @@ class RunEnds {
     }
   }
 
+  DFCCL_HD static CqeStatus statusOf(bool isAborted) { return isAborted ? CqeStatus::aborted : CqeStatus::completed; }
+  DFCCL_HD static CqeStatus statusOf(Outcome outcome) {
+    if (P::kCountsPerRun && outcome == Outcome::mismatched) return CqeStatus::mismatched;
+    return statusOf(outcome == Outcome::aborted);
+  }
+
   /// @param isOrdered something has already ordered what was written before it.
-  DFCCL_HD void tellHost(uint32_t slot, uint32_t collective, uint64_t run, bool isAborted, bool isOrdered) const {
-    const CqeStatus status = isAborted ? CqeStatus::aborted : CqeStatus::completed;
+  DFCCL_HD void tellHost(uint32_t slot, uint32_t collective, uint64_t run, CqeStatus status, bool isOrdered) const {
     P::postCompletion(view_.rank(), slot, packCqe(collective, status, run), isOrdered);
   }
 
@@ -34,7 +40,7 @@ class RunEnds {
     RunCount& count = view_.rank().runs[slot].blocksDone;
     if (count.count(parts, c.blockCount, run.partsAtEnd, true) == RunProgress::blocksLeft) return;
     countFinished(c, c.blockCount);
-    tellHost(slot, c.index, run.run, true, false);
+    tellHost(slot, c.index, run.run, CqeStatus::aborted, false);
   }
 
  private:

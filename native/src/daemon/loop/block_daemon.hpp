@@ -192,6 +192,7 @@ class BlockDaemon : public BlockRuns<P> {
       switch (turn.outcome) {
         case Outcome::completed:
         case Outcome::aborted:
+        case Outcome::mismatched:
         case Outcome::blockDone:
           finish(platform, slot, entry, turn.outcome, tasks_.cursor());
           break;

@@ -171,6 +171,9 @@ class Leader {
     // The leader numbers the runs of an id, so that any number of threads may submit it.
     uint32_t& partsAtEnd = P::partsAtEnd(m_, sqe.completionSlot);
     partsAtEnd += RunCount::counted(c.blockCount);
+    if constexpr (P::kCountsPerRun) {
+      if (m_.collectives[sqe.id].hasCountPerRun) m_.runs[sqe.completionSlot].count = sqe.count;
+    }
     const RunAddresses addresses{c.submittedRuns.load(order::relaxed),
                                  sqe.sendAddress,
                                  sqe.recvAddress,

@@ -8,12 +8,12 @@
 
 namespace dfccl {
 
-template <class P>
+template <class P, class Slice = TaskSlice<P>>
 class ConnectedStep {
  public:
   using Rules = typename P::Rules;
 
-  DFCCL_HD ConnectedStep(const TaskSlice<P>& slice, const StepRecord& step)
+  DFCCL_HD ConnectedStep(const Slice& slice, const StepRecord& step)
       : slice_(slice),
         program_(slice.program),
         step_(step),
@@ -26,7 +26,7 @@ class ConnectedStep {
   DFCCL_HD bool execute(int64_t& budgetBytes) const {
     const Connector* from = receives_ ? &slice_.collective.connections[step_.recvConnection] : nullptr;
     const Connector* to = sends_ ? &slice_.collective.connections[step_.sendConnection] : nullptr;
-    const size_t stride = fullTileElements() * program_.elementBytes();
+    const size_t stride = slice_.fullTileElements() * program_.elementBytes();
     const size_t payloadBytes = stride * step_.count;
     const bool recvPayload = receives_ && !isReceivedDirectly() && step_.count != 0;
     const bool sendPayload = sends_ && !isSentDirectly() && step_.count != 0;
@@ -65,11 +65,6 @@ class ConnectedStep {
   DFCCL_HD bool isReceivedDirectly() const { return (step_.flags & kDirectRecv) != 0; }
   DFCCL_HD bool isSentDirectly() const { return (step_.flags & kDirectSend) != 0; }
 
-  /// Elements that a full chunk has in this tile: what both ends of a connection agree on.
-  DFCCL_HD uint64_t fullTileElements() const {
-    return program_.elementsOfTile({0, program_.chunkElements}, slice_.context.tile);
-  }
-
   DFCCL_HD bool hasArrived(const Connector& from, size_t payloadBytes, bool signalOnly) const {
     if (protocol_ == Protocol::simple) return slice_.platform.poll([&] { return from.isPublished(); });
     return slice_.platform.hasArrived(protocol_, from, signalOnly ? 0 : payloadBytes);
@@ -94,10 +89,10 @@ class ConnectedStep {
     auto& [sources, destinations, scales] = slice_.platform.operands();
     int sourceCount = 0;
     int destinationCount = 0;
-    uint64_t elements = fullTileElements();
+    uint64_t elements = slice_.fullTileElements();
     const auto place = [&](uint32_t member, uint8_t buffer, uint32_t chunk) {
-      const ChunkRange range = program_.range(static_cast<BufferKind>(buffer), chunk + i);
-      const uint64_t here = program_.elementsOfTile(range, slice_.context.tile);
+      const ChunkRange range = slice_.range(static_cast<BufferKind>(buffer), chunk + i);
+      const uint64_t here = slice_.elementsHere(range);
       if (here < elements) elements = here;
       return slice_.at(member, static_cast<BufferKind>(buffer), range);
     };
@@ -128,7 +123,7 @@ class ConnectedStep {
     slice_.move((step_.flags & kFinish) != 0, sourceCount, destinationCount, elements, budgetBytes);
   }
 
-  const TaskSlice<P>& slice_;
+  const Slice& slice_;
   const BoundProgram& program_;
   const StepRecord& step_;
   const Op op_;

@@ -8,9 +8,9 @@
 
 namespace dfccl {
 
-template <class P>
 struct DirectMoves {
-  DFCCL_HD static void multiReduceCopy(const TaskSlice<P>& slice, const StepRecord& step, int64_t& budgetBytes) {
+  template <class Slice>
+  DFCCL_HD static void multiReduceCopy(const Slice& slice, const StepRecord& step, int64_t& budgetBytes) {
     const BoundProgram& program = slice.program;
     const MemberBuffers buffers = slice.buffers();
     auto& [sources, destinations, scales] = slice.platform.operands();
@@ -21,11 +21,11 @@ struct DirectMoves {
     const uint64_t tileOffset = tileBegin * program.elementBytes();
     for (uint32_t i = 0; i < step.count; ++i) {
       // Of a small buffer most ranks have an empty chunk.
-      if (program.range(static_cast<BufferKind>(refs[0].buffer), refs[0].chunk + i).elements <= tileBegin) continue;
-      uint64_t end = tileBegin + program.tileElements;  // of the tile within its chunk
+      if (slice.range(static_cast<BufferKind>(refs[0].buffer), refs[0].chunk + i).elements <= tileBegin) continue;
+      uint64_t end = tileBegin + slice.tileElements();  // of the tile within its chunk
       const auto place = [&](const BoundRef& ref) {
         const auto buffer = static_cast<BufferKind>(ref.buffer);
-        const ChunkRange range = program.range(buffer, ref.chunk + i);
+        const ChunkRange range = slice.range(buffer, ref.chunk + i);
         if (range.elements < end) end = range.elements;
         return buffers.base(ref.rank, buffer) + range.byteOffset + tileOffset;
       };
@@ -42,19 +42,21 @@ struct DirectMoves {
     }
   }
 
-  DFCCL_HD static void moveJointly(const TaskSlice<P>& slice, const JointMoves& joint, const JointMove& move,
+  template <class Slice>
+  DFCCL_HD static void moveJointly(const Slice& slice, const JointMoves& joint, const JointMove& move,
                                    int64_t& budgetBytes) {
     const MemberBuffers buffers = slice.buffers();
     auto& [sources, destinations, scales] = slice.platform.operands();
     const JointRef* ref = joint.refs.data() + move.firstRef;
+    const uint64_t times = slice.times();
     for (uint32_t s = 0; s < move.sourceCount; ++s, ++ref) {
-      sources[s] = buffers.base(ref->member, ref->buffer) + ref->byteOffset;
+      sources[s] = buffers.base(ref->member, ref->buffer) + ref->byteOffset * times;
       if (slice.collective.op == ReduceOp::scaledSum) scales[s] = slice.scaleOf(ref->buffer, ref->member);
     }
     for (uint32_t t = 0; t < move.destinationCount; ++t, ++ref) {
-      destinations[t] = buffers.base(ref->member, ref->buffer) + ref->byteOffset;
+      destinations[t] = buffers.base(ref->member, ref->buffer) + ref->byteOffset * times;
     }
-    slice.move(move.finishes, move.sourceCount, move.destinationCount, move.elements, budgetBytes);
+    slice.move(move.finishes, move.sourceCount, move.destinationCount, move.elements * times, budgetBytes);
   }
 };
 

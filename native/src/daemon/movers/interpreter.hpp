@@ -11,13 +11,31 @@
 #include "daemon/movers/exchange_step.hpp"
 #include "daemon/movers/prepare_part.hpp"
 #include "daemon/movers/task_slice.hpp"
+#include "daemon/state/count_agreement.hpp"
 
 namespace dfccl {
 
+/// What a turn came to. By value, because what a function writes through a reference lies in memory.
+struct Advance {
+  Outcome outcome;
+  bool progressed;
+  int64_t budgetLeft;
+};
+
+/// What Interpreter<P>::advance does of a run that brings its count. Defined in run_with_count.hpp, which a platform
+/// with such runs has in a file of its own: with two interpreters beside each other the compiler inlines neither as
+/// well as one, and a small run takes 5 % longer.
 template <class P>
+Advance advanceRunWithCount(P& platform, const CollectiveRecord& collective, const CollectiveRecord& view,
+                            const RunAddresses& run, RunRecord& record, uint32_t programBlock, DynamicContext& context,
+                            int64_t budgetBytes);
+
+/// @tparam kOwnCount of runs that bring their counts.
+template <class P, bool kOwnCount = false>
 class Interpreter {
  public:
   using Rules = typename P::Rules;
+  using Slice = TaskSlice<P, kOwnCount>;
 
   /// @param collective the record itself, for what changes in it.
   /// @param view its constant part, which may be a nearer copy.
@@ -31,7 +49,9 @@ class Interpreter {
         run_(run),
         record_(record),
         block_(programBlock),
-        d_(context) {}
+        d_(context) {
+    takeSizes();
+  }
 
   /// Goes on until stuck, done, or `budgetBytes` are moved. `progressed` tells whether anything was committed.
   DFCCL_HD Outcome advance(int64_t& budgetBytes, bool& progressed) {
@@ -40,15 +60,26 @@ class Interpreter {
       d_.phase = Phase::meeting;
     }
     if (d_.phase == Phase::meeting) {
-      if (runsTogether()) return advanceTogether(budgetBytes, progressed);
-      if (!start(progressed)) return Outcome::stuck;
+      if constexpr (kOwnCount) {
+        CountVerdict verdict{};
+        if (!agreeOnCount(verdict, budgetBytes, progressed)) return Outcome::stuck;
+        if (verdict != CountVerdict::apart) return endByVerdict(verdict, progressed);
+      } else {
+        if (runsTogether()) return advanceTogether(budgetBytes, progressed);
+        if (bringsCounts()) [[unlikely]]
+          return advanceWithCount(budgetBytes, progressed);
+        if (!start(progressed)) return Outcome::stuck;
+      }
       d_.phase = isStaged() ? Phase::staging : Phase::running;
       program_ = d_.phase == Phase::staging ? c_.staged : c_.program;
+      takeSizes();
       d_.step = 0;
       d_.tile = 0;
       progressed = true;
     }
     if (d_.phase != Phase::draining) {
+      if (!kOwnCount && bringsCounts()) [[unlikely]]
+        return advanceWithCount(budgetBytes, progressed);
       const uint32_t stepCount = block_ < program_->header.blockCount ? program_->blocks[block_].stepCount : 0;
       if (stepCount != 0) {
         const StepRecord* steps = program_->steps.data() + program_->blocks[block_].firstStep;
@@ -74,11 +105,16 @@ class Interpreter {
   /// Tells the peers where this run's buffers are, as soon as it is this run's turn: a pointer published when the
   /// request comes in, not when its task is scheduled, cuts preemptions tenfold.
   DFCCL_HD void publishBuffers(bool& progressed) {
-    if (d_.published || block_ != 0 || !c_.program->usesDirect()) return;
+    if (d_.published || block_ != 0 || !(c_.program->usesDirect() || kOwnCount)) return;
     if (d_.phase == Phase::starting && !isMyTurn()) return;
     d_.phase = Phase::meeting;
     Meeting<P>::publishBuffers(places_, c_.member, run_);
-    if (runsTogether()) arrive();
+    if (runsTogether()) {
+      arrive();
+    } else if (bringsCounts()) {
+      CountAgreement::publish(places_, c_.member, record_.count, run_.run);
+      arrive();
+    }
     d_.published = 1;
     progressed = true;
   }
@@ -104,6 +140,24 @@ class Interpreter {
     return isTurnOf<P>(live_, c_.blockCount, run_.run);
   }
 
+  /// Runs of the collective bring their counts, which an interpreter of their own knows: nothing here pays for it. They
+  /// never count as together (runsTogether), so where that is so nobody has to ask.
+  DFCCL_HD bool bringsCounts() const { return P::kCountsPerRun && c_.hasCountPerRun != 0; }
+  DFCCL_HD Outcome advanceWithCount(int64_t& budgetBytes, bool& progressed) {
+    if constexpr (kOwnCount || !P::kCountsPerRun) {
+      return Outcome::stuck;
+    } else {
+      const Advance made = advanceRunWithCount(platform_, live_, c_, run_, record_, block_, d_, budgetBytes);
+      budgetBytes = made.budgetLeft;
+      progressed |= made.progressed;
+      return made.outcome;
+    }
+  }
+  DFCCL_HD void takeSizes() {
+    if constexpr (kOwnCount) runSizes_ = program_->sizesFor(record_.count);
+  }
+  DFCCL_HD uint32_t tiles() const { return kOwnCount ? runSizes_.tiles : program_->tiles; }
+
   /// Little to move, in steps that any rank could execute: whoever comes last does it for everybody, which spares the
   /// others a turn each. @pre isMyTurn(): all members have registered.
   DFCCL_HD bool runsTogether() const {
@@ -122,17 +176,58 @@ class Interpreter {
     publishBuffers(progressed);
     CollectiveShared& shared = *c_.shared;
     if (d_.isLast) {
-      platform_.beginSeries();
-      for (const JointMove& move : shared.joint.moves) {
-        DirectMoves<P>::moveJointly(slice(), shared.joint, move, budgetBytes);
-      }
-      platform_.endSeries();
+      moveForAll(budgetBytes);
       shared.executedRuns.store(run_.run + 1, order::release);
     } else if (shared.executedRuns.load(order::acquire) <= run_.run && Rules::completeAfterAcknowledge) {
       return Outcome::stuck;
     }
     progressed = true;
     return Outcome::completed;
+  }
+
+  DFCCL_HD void moveForAll(int64_t& budgetBytes) {
+    const JointMoves& joint = c_.shared->joint;
+    platform_.beginSeries();
+    for (const JointMove& move : joint.moves) DirectMoves::moveJointly(slice(), joint, move, budgetBytes);
+    platform_.endSeries();
+  }
+
+  /// @return whether the last member to arrive has said what is to be done; that may be this one.
+  DFCCL_HD bool agreeOnCount(CountVerdict& verdict, int64_t& budgetBytes, bool& progressed) {
+    publishBuffers(progressed);
+    CollectiveShared& shared = *c_.shared;
+    if (!d_.isLast) return CountAgreement::isJudged(shared, run_.run, verdict);
+    verdict = CountVerdict::apart;
+    if (Rules::comparesCounts && !CountAgreement::agree(shared, run_.run)) {
+      verdict = CountVerdict::mismatched;
+    } else if (isLittle(record_.count)) {
+      verdict = CountVerdict::executed;
+      moveForAll(budgetBytes);
+    }
+    CountAgreement::judge(shared, run_.run, verdict);
+    d_.isLast = 0;
+    return true;
+  }
+
+  /// As runsTogether(), of a run of `count` elements.
+  DFCCL_HD bool isLittle(uint64_t count) const {
+    const auto most = static_cast<uint64_t>(P::kTogetherBytes);
+    const uint64_t each = c_.shared->joint.bytesOfOne;
+    return P::kRunsTogether && each != 0 && count <= most && each * count <= most;
+  }
+
+  /// The run is over for all its members: its moves were made, or nothing was.
+  DFCCL_HD Outcome endByVerdict(CountVerdict verdict, bool& progressed) {
+    progressed = true;
+    switch (record_.blocksDone.count(1, c_.blockCount, run_.partsAtEnd)) {
+      case RunProgress::blocksLeft:
+        return Outcome::blockDone;
+      case RunProgress::aborted:
+        return Outcome::aborted;
+      case RunProgress::finished:
+        break;
+    }
+    return verdict == CountVerdict::mismatched ? Outcome::mismatched : Outcome::completed;
   }
 
   DFCCL_HD bool start(bool& progressed) {
@@ -158,18 +253,18 @@ class Interpreter {
   DFCCL_HD bool isStepByStep() const { return (program_->header.flags & kStepByStep) != 0; }
 
   /// Whether the slices of this block are all done. @pre stepCount != 0
-  DFCCL_HD bool isOver(uint32_t stepCount) const {
-    return isStepByStep() ? d_.step >= stepCount : d_.tile >= program_->tiles;
-  }
+  DFCCL_HD bool isOver(uint32_t stepCount) const { return isStepByStep() ? d_.step >= stepCount : d_.tile >= tiles(); }
 
   DFCCL_HD void moveOn(uint32_t stepCount) {
     uint32_t& inner = isStepByStep() ? d_.tile : d_.step;
     uint32_t& outer = isStepByStep() ? d_.step : d_.tile;
-    if (++inner < (isStepByStep() ? program_->tiles : stepCount)) return;
+    if (++inner < (isStepByStep() ? tiles() : stepCount)) return;
     inner = 0;
     ++outer;
   }
 
+  // Tiles are counted as in a run of the program's count, which has the most: what blocks tell each other of their
+  // progress then only grows, whatever the counts of runs that follow one another.
   DFCCL_HD bool dependenciesMet(const StepRecord& step) const {
     for (uint32_t i = 0; i < step.dependencyCount; ++i) {
       const DependencyRecord& d = program_->dependencies[step.firstDependency + i];
@@ -183,13 +278,13 @@ class Interpreter {
   /// @return false when stuck, with nothing written.
   DFCCL_HD bool runSlice(const StepRecord& step, int64_t& budgetBytes, uint32_t stepCount, bool& progressed) {
     if (step.dependencyCount != 0 && !dependenciesMet(step)) return false;
-    if (program_->exchanges) {
+    if (!kOwnCount && program_->exchanges) {
       if (!exchange(step, budgetBytes, progressed)) return false;
     } else if (static_cast<Op>(step.op) == Op::multiReduceCopy) {
-      DirectMoves<P>::multiReduceCopy(slice(), step, budgetBytes);
+      DirectMoves::multiReduceCopy(slice(), step, budgetBytes);
     } else if (static_cast<Op>(step.op) != Op::nop) {
-      const TaskSlice<P> here = slice();
-      if (!ConnectedStep<P>(here, step).execute(budgetBytes)) return false;
+      const Slice here = slice();
+      if (!ConnectedStep<P, Slice>(here, step).execute(budgetBytes)) return false;
     }
     if (step.isAwaited) {
       const uint64_t loop = run_.run * program_->tiles + d_.tile;
@@ -200,7 +295,9 @@ class Interpreter {
 
   /// @return whether all parts were there.
   DFCCL_HD bool carryOut(const StepRecord& step, bool isSendOnly, uint64_t& count) {
-    Exchange e = exchangeOf(slice(), step);
+    // A run that brings its count is none.
+    if constexpr (kOwnCount) return true;
+    Exchange e = exchangeOf(TaskSlice<P>{platform_, c_, places_, *program_, run_, d_}, step);
     e.isSendOnly = isSendOnly;
     count = e.count;
     return count == 0 || platform_.exchange(e);
@@ -218,7 +315,9 @@ class Interpreter {
     return true;
   }
 
-  DFCCL_HD TaskSlice<P> slice() const { return {platform_, c_, places_, *program_, run_, d_}; }
+  DFCCL_HD Slice slice() const {
+    return {platform_, c_, places_, *program_, run_, d_, kOwnCount ? &runSizes_ : nullptr};
+  }
 
   P& platform_;
   const CollectiveRecord& live_;
@@ -229,6 +328,7 @@ class Interpreter {
   RunRecord& record_;
   const uint32_t block_;
   DynamicContext& d_;
+  ChunkSizes runSizes_;  // of a run that brings its count
 };
 
 }  // namespace dfccl

@@ -18,7 +18,8 @@ struct MoveOperands {
   double scales[kMaxStepRefs];
 };
 
-template <class P>
+/// @tparam kOwnCount of a run that brings its count.
+template <class P, bool kOwnCount = false>
 struct TaskSlice {
   P& platform;
   const CollectiveRecord& collective;  // its constant part
@@ -26,15 +27,31 @@ struct TaskSlice {
   const BoundProgram& program;
   const RunAddresses& run;
   DynamicContext& context;
+  const ChunkSizes* runSizes = nullptr;  // of a run that brings its count
 
   DFCCL_HD MemberBuffers buffers() const { return {collective, places, run}; }
+
+  DFCCL_HD uint64_t tileElements() const { return kOwnCount ? runSizes->tileElements : program.tileElements; }
+  DFCCL_HD ChunkRange range(BufferKind buffer, uint32_t chunk) const {
+    return kOwnCount ? program.range(buffer, chunk, *runSizes) : program.range(buffer, chunk);
+  }
+  /// What a joint move is multiplied by.
+  DFCCL_HD uint64_t times() const { return kOwnCount ? runSizes->count : 1; }
+  /// Elements of the current tile of a chunk.
+  DFCCL_HD uint64_t elementsHere(const ChunkRange& range) const {
+    return BoundProgram::elementsOfTile(range, context.tile, tileElements());
+  }
+  /// ... and of a full chunk: what both ends of a connection agree on.
+  DFCCL_HD uint64_t fullTileElements() const {
+    return elementsHere({0, kOwnCount ? runSizes->chunkElements : program.chunkElements});
+  }
 
   /// A range of a member's buffer, at the current tile.
   DFCCL_HD uint8_t* at(uint32_t member, BufferKind buffer, const ChunkRange& range) const {
     return buffers().base(member, buffer) + range.byteOffset + tileBegin() * program.elementBytes();
   }
   /// The first element of the current tile within its chunk.
-  DFCCL_HD uint64_t tileBegin() const { return context.tile * program.tileElements; }
+  DFCCL_HD uint64_t tileBegin() const { return context.tile * tileElements(); }
 
   /// Of scaledSum: a member's input counts with its own factor.
   DFCCL_HD double scaleOf(BufferKind buffer, uint32_t member) const {
@@ -49,6 +66,7 @@ struct TaskSlice {
     ReduceCopyArgs args{operands.sources, sourceCount, operands.destinations, destinationCount, elements};
     if (collective.op == ReduceOp::scaledSum) args.scales = operands.scales;
     if (collective.op == ReduceOp::avg && finishes) args.divisor = places.members;
+    if (kOwnCount) args.workingSetBytes = collective.workingSetBytes * runSizes->count;
     platform.reduceCopy(collective, args, run);
     budgetBytes -= static_cast<int64_t>(elements * program.elementBytes()) * (sourceCount + destinationCount);
   }

@@ -15,6 +15,14 @@ struct ChunkRange {
   uint64_t elements;
 };
 
+/// How long a program's chunks are in buffers of `count` elements a segment, and how many tiles they are cut into.
+struct ChunkSizes {
+  uint64_t count;
+  uint64_t chunkElements;  // of a full chunk
+  uint64_t tileElements;
+  uint32_t tiles;  // >= 1, also for an empty buffer
+};
+
 struct BoundRef {
   uint32_t rank;
   uint32_t buffer;  // BufferKind
@@ -57,10 +65,33 @@ struct BoundProgram {
   }
   /// Elements of tile `tile` of a chunk: empty beyond the chunk's end.
   DFCCL_HD uint64_t elementsOfTile(const ChunkRange& range, uint32_t tile) const {
+    return elementsOfTile(range, tile, tileElements);
+  }
+  DFCCL_HD static uint64_t elementsOfTile(const ChunkRange& range, uint32_t tile, uint64_t tileElements) {
     const uint64_t begin = tile * tileElements;
     if (begin >= range.elements) return 0;
     const uint64_t left = range.elements - begin;
     return left < tileElements ? left : tileElements;
+  }
+
+  /// Of a run that brings its own count. Whatever holds a chunk or a tile of the program's holds one of these.
+  /// @pre runCount <= count
+  DFCCL_HD ChunkSizes sizesFor(uint64_t runCount) const {
+    const uint64_t elements = (runCount + header.chunksPerSegment - 1) / header.chunksPerSegment;
+    ChunkSizes sizes{runCount, elements, elements < tileElements ? elements : tileElements, 1};
+    if (sizes.tileElements == 0) sizes.tileElements = 1;
+    if (elements > sizes.tileElements) {
+      sizes.tiles = static_cast<uint32_t>((elements + sizes.tileElements - 1) / sizes.tileElements);
+    }
+    return sizes;
+  }
+  DFCCL_HD ChunkRange range(BufferKind buffer, uint32_t chunk, const ChunkSizes& sizes) const {
+    if (buffer == BufferKind::scratch) return {chunk * sizes.chunkElements * elementBytes(), sizes.chunkElements};
+    const uint32_t segment = chunk / header.chunksPerSegment;
+    const uint64_t from = (chunk - segment * header.chunksPerSegment) * sizes.chunkElements;
+    const uint64_t begin = from < sizes.count ? from : sizes.count;
+    const uint64_t left = sizes.count - begin;
+    return {(segment * sizes.count + begin) * elementBytes(), left < sizes.chunkElements ? left : sizes.chunkElements};
   }
   size_t memoryBytes() const {
     return sizeof *this + blocks.size() * sizeof(BlockRecord) + connections.size() * sizeof(ConnectionRecord) +

@@ -25,9 +25,11 @@ struct JointMove {
   bool finishes;  // the last one of its elements: where an average is divided
 };
 
+/// Where runs bring their counts, all of it is for a count of one: offsets and elements are multiplied by a run's.
 struct JointMoves {
   Array<const JointMove> moves;  // in this order
   Array<const JointRef> refs;
+  uint64_t bytesOfOne = 0;  // where runs bring their counts: what one of a single element moves; 0: no moves are known
 };
 
 }  // namespace dfccl

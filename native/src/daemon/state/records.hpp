@@ -24,6 +24,9 @@ struct alignas(64) Mailbox {
   // In a copy with addresses of this process: by which names the member knows them, see NamedMailboxes.
   Atomic<uint64_t> inputName;
   Atomic<uint64_t> outputName;
+  // Where runs bring their counts: the member's for this run; and for the last one in which they differed.
+  Atomic<uint64_t> count;
+  Atomic<uint64_t> mismatchedCount;
 
   DFCCL_HD static constexpr uint64_t pack(uint64_t address, uint64_t run) {
     return (address & kAddressMask) | (run + 1) << kRunShift;
@@ -34,6 +37,7 @@ struct alignas(64) Mailbox {
   /// The run that a word is of, or one that any word of it can't be told from.
   DFCCL_HD static constexpr uint64_t runOf(uint64_t word) { return (word >> kRunShift) - 1; }
   DFCCL_HD static constexpr uint64_t address(uint64_t word) { return word & kAddressMask; }
+  DFCCL_HD static constexpr uint64_t countOf(uint64_t word) { return word & kAddressMask; }
 
   DFCCL_HD void publish(uint64_t inputAddress, uint64_t outputAddress, uint64_t run, Order o) {
     input.store(pack(inputAddress, run), o);
@@ -94,8 +98,9 @@ struct CollectiveShared : MeetingPlaces {
   static constexpr uint32_t kNobody = 0xffffffff;
 
   uint32_t id;
-  uint32_t* ranks;                          // [member]: the rank in the world
-  Atomic<uint64_t> togetherBytes;           // of all members' steps; see BoundProgram::togetherBytes
+  uint32_t* ranks;  // [member]: the rank in the world
+  // Of all members' steps; see BoundProgram::togetherBytes. kNeverTogether where runs bring their counts.
+  Atomic<uint64_t> togetherBytes;
   JointMoves joint;                         // complete when all members have registered; empty where there is too much
   alignas(64) Atomic<uint32_t> registered;  // members that have registered; all of them = complete
   Atomic<uint32_t> poisonedBy;              // rank that aborted the id, or kNobody
@@ -105,6 +110,10 @@ struct CollectiveShared : MeetingPlaces {
   // Where the last member to arrive executes for all: arrivals, and runs that were executed.
   alignas(64) Atomic<uint64_t> arrivals;
   alignas(64) Atomic<uint64_t> executedRuns;
+  // Where runs bring their counts: what the last member to arrive found, see CountAgreement; and the last run in which
+  // they differed, plus one.
+  Atomic<uint64_t> judgement;
+  Atomic<uint64_t> mismatchedRun;
 
   DFCCL_HD bool isComplete(Order look = order::acquire) const { return registered.load(look) == members; }
   DFCCL_HD bool isPoisoned(Order look = order::acquire) const { return poisonedBy.load(look) != kNobody; }
@@ -118,6 +127,7 @@ struct CollectiveRecord : CollectiveHead {
   uint32_t member;        // this rank's position among the members
   DataType type;
   ReduceOp op;
+  uint8_t hasCountPerRun;  // its runs bring their counts, none above the program's
   const BoundProgram* program;
   // The program of a run in which some member has a buffer that others haven't mapped: through connectors. Null where
   // there is none: such a run waits then. A block that one of the two programs has not has nothing to do in it.
@@ -130,9 +140,10 @@ struct CollectiveRecord : CollectiveHead {
   const void* image;
   uint64_t imageBytes;
   Atomic<uint64_t, Scope::device>*
-      blockProgress;         // [program block]: steps finished since registration, for dependencies between blocks
-  uint64_t workingSetBytes;  // of all members together: chooses streaming stores
-  ResultStores* stores;      // what they are like; null where nobody keeps that
+      blockProgress;  // [program block]: steps finished since registration, for dependencies between blocks
+  // Of all members together: chooses streaming stores. Where runs bring their counts: for each element of one.
+  uint64_t workingSetBytes;
+  ResultStores* stores;                                       // what they are like; null where nobody keeps that
   alignas(64) Atomic<uint32_t, Scope::device> blocksDropped;  // blocks that let go of it after an abort
   Atomic<uint64_t, Scope::device> finishedRuns;  // complete on every block of this rank: the next run may start
 };
@@ -141,6 +152,7 @@ struct CollectiveRecord : CollectiveHead {
 /// index is the completion slot, which the producer claimed for this run alone. Its addresses every block keeps itself.
 struct alignas(64) RunRecord {
   RunCount blocksDone;
+  uint64_t count;  // that it brings, if it does; the leader's, before any block hears of the run
 };
 
 enum class Phase : uint8_t {

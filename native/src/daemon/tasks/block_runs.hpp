@@ -93,7 +93,7 @@ class BlockRuns {
       ends_.countFinished(*slot.collective, slot.blockCount);
     }
     advanceToNextRun(platform, slot, entry, position);
-    if (isLast) ends_.tellHost(completionSlot, entry.collective, run, outcome == Outcome::aborted, isOrdered);
+    if (isLast) ends_.tellHost(completionSlot, entry.collective, run, ends_.statusOf(outcome), isOrdered);
   }
 
   DFCCL_HD void advanceToNextRun(P& platform, ContextSlot& slot, const QueueEntry& entry, uint32_t position) {
@@ -115,7 +115,7 @@ class BlockRuns {
     ends_.countFinished(c, run.blockCount);
     // A count of several blocks has ordered what they wrote before it, and so have the members' acknowledgements.
     const bool isOrdered = !isAborted && (run.blockCount != 1 || !slots_.preparedAt(run.collective).isExchange());
-    ends_.tellHost(run.value, run.collective, run.addresses.run, isAborted, isOrdered);
+    ends_.tellHost(run.value, run.collective, run.addresses.run, ends_.statusOf(isAborted), isOrdered);
   }
 
   /// A run that came in after its id was aborted.

@@ -12,13 +12,6 @@ namespace dfccl {
 
 template <class P>
 struct TaskTurns {
-  /// What a task's turn came to. By value, because what a function writes through a reference lies in memory.
-  struct Advance {
-    Outcome outcome;
-    bool progressed;
-    int64_t budgetLeft;
-  };
-
   DFCCL_HD static Advance advance(P& platform, ContextSlots<P>& slots, ContextSlot& slot, int64_t budget) {
     if (!isPrepared(slots, slot)) return interpret(platform, slot, budget);
     PreparedPart& part = slots.preparedOf(slot);

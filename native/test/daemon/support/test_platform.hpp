@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cpu/cpu_platform.hpp"
+#include "daemon/movers/run_with_count.hpp"
 #include "daemon/state/named_mailboxes.hpp"
 #include "daemon/tasks/turn_round.hpp"
 #include "near_place.hpp"

@@ -21,6 +21,7 @@ class ToyPlatform {
   static constexpr uint32_t kContextSlots = 2;
   static constexpr uint64_t kTogetherBytes = 0;
   static constexpr bool kRunsTogether = false;
+  static constexpr bool kCountsPerRun = false;
   static constexpr bool kTriesAtOnce = false;
   static constexpr uint32_t kRoundTurns = 0;
   static constexpr bool kSpreads = false;

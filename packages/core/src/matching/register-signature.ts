@@ -4,7 +4,7 @@ import type { Backend } from "../backend.js";
 import { callNative } from "../native-addon/native-error.js";
 import { LocalCollective } from "../registered-collective.js";
 import { type RegisteringRank, Registration } from "../registration.js";
-import { bufferLengths } from "../run-check.js";
+import { bufferSegments } from "../run-check.js";
 import type { MatchedGroup } from "./matched-group.js";
 import { idOf, type Signature, textOf } from "./signature.js";
 
@@ -57,8 +57,8 @@ export function registerSignature(
   const registration = new Registration(
     own,
     handle,
-    { id: Number(BigInt.asUintN(32, id.low)), collective, dataType, op, count, root, ranks, priority: 0 },
-    bufferLengths(collective, count, ranks.length, member, root, { input: 0, output: 0 }),
+    { id: Number(BigInt.asUintN(32, id.low)), collective, dataType, op, count, countPerRun: false, root, ranks, priority: 0 },
+    bufferSegments(collective, ranks.length, member, root, { input: 0, output: 0 }),
     { inPlace, outOfPlace, usesDirect: needsReach, staged },
     {
       name: `${textOf(signature)}, on rank ${own.number}`,

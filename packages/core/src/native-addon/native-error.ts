@@ -18,6 +18,7 @@ export const statusCodes = [
   "SYSTEM",
   "DEADLOCK",
   "UNAVAILABLE",
+  "COUNT_MISMATCH",
 ] as const;
 
 type AddonFacts = Readonly<Record<string, string>>;

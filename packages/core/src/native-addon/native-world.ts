@@ -139,6 +139,8 @@ export interface NativeCollectiveSpec {
   readonly dataType: number;
   readonly op: number;
   readonly count: number;
+  /** Each run brings its count, none above this one. */
+  readonly countPerRun?: boolean;
   readonly root: number;
   readonly scale: number;
   readonly priority: number;
@@ -211,6 +213,8 @@ export interface NativeWorld {
   hosts(): Uint32Array | null;
   /** How another rank registered it differently, where that showed only afterwards; else "". */
   whyAborted(rank: number, handle: number): string;
+  /** `[member]`: the count of each in the last run in which they differed; empty where there was none. */
+  mismatchedCounts(rank: number, handle: number): number[];
   /**
    * How the buffers of a collective's runs may lie, whether it must be where other processes reach it, and whether runs go another
    * way as long as others haven't mapped the buffers.

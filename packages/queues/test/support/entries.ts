@@ -9,7 +9,7 @@ export function sampleSqe(run: number): Sqe {
     completionSlot: (run * 5) % 2 ** 32,
     sendAddress: 0x7fff00000000 + (run % 2 ** 24) * 64,
     recvAddress: 0x7abc00000000 + (run % 2 ** 24) * 4096,
-    scalarHandle: run * 3,
+    count: run * 3,
     sendWindow: (run * 7) & 0xffff,
     recvWindow: (run * 11) & 0xffff,
   };

@@ -49,7 +49,7 @@ function submit(): number {
         return false;
       }
       // The slot travels in the scalar's word, so that the rest of the entry can still be checked as a whole.
-      producer.write(0, { ...sqe, scalarHandle: slot });
+      producer.write(0, { ...sqe, count: slot });
       producer.publish(1);
       return true;
     });
@@ -73,9 +73,9 @@ function runBlock(): number {
   let errors = 0;
   for (let n = 0; n < total; n++) {
     const sqe = until(() => reader.take());
-    if (sqeProblem({ ...sqe, scalarHandle: sampleSqe(sqe.run).scalarHandle }) !== undefined) errors++;
+    if (sqeProblem({ ...sqe, count: sampleSqe(sqe.run).count }) !== undefined) errors++;
     if (n % plan.blocks !== plan.index) continue;
-    until(() => producer.post(sqe.scalarHandle, { id: sqe.run, status: CompletionStatus.completed, run: sqe.run % 65536 }).ok);
+    until(() => producer.post(sqe.count, { id: sqe.run, status: CompletionStatus.completed, run: sqe.run % 65536 }).ok);
   }
   return errors;
 }
