@@ -133,9 +133,16 @@ void submit(std::vector<Operation> operations) {
   copySelfMessages(operations);
   std::vector<Queued> queued;
   queued.reserve(operations.size());
-  for (const Operation& operation : operations) queued.emplace_back(operation);
+  std::exception_ptr failure;
+  try {
+    for (const Operation& operation : operations) queued.emplace_back(operation);
+  } catch (const Failure&) {
+    failure = std::current_exception();
+  }
+  // What was queued goes on all the same.
   for (const Queued& run : queued) run.letStreamWait();
   streams.join();
+  if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace dfccl::nccl

@@ -15,6 +15,7 @@ import { addPerfCommand } from "./commands/perf.js";
 import { addPipelineCommand } from "./commands/pipeline.js";
 import { addReportCommand } from "./commands/report.js";
 import { addRunCommand } from "./commands/run.js";
+import { addRunNcclCommand } from "./commands/run-nccl.js";
 import { addSimulateCommand } from "./commands/simulate.js";
 import { addStatusCommand } from "./commands/status.js";
 import { addStickinessCommand } from "./commands/stickiness.js";
@@ -67,6 +68,7 @@ export function makeProgram(): Command {
 
   addDisorderCommand(program);
   addLaunchCommand(program);
+  addRunNcclCommand(program);
   addStatusCommand(program);
   addCompileCommand(program);
   addVerifyCommand(program);

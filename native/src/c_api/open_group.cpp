@@ -34,6 +34,12 @@ Signature signatureOf(const OpenGroup& group, Collective collective, size_t coun
   };
   check("type", static_cast<int>(type), kDataTypeCount - 1);
   check("op", static_cast<int>(op), kReduceOpCount - 1);
+  // Its scalars are registered, each rank's with its own, and a signature's registration lasts for all runs.
+  if (op == dfcclScaledSum) {
+    refuseArgument("The op is dfcclScaledSum, whose scalars belong to a registration.",
+                   "Register the collective (dfcclSetScale, dfcclRegisterAllReduce), or scale before it, and add up.",
+                   {{"field", "op"}, {"value", std::to_string(static_cast<int>(op))}});
+  }
   Signature signature;
   signature.group = group.group->id;
   signature.collective = collective;

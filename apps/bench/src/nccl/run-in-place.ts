@@ -1,0 +1,25 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { constants } from "node:os";
+import { relaySignals } from "../launch/relay-signals.js";
+import { NcclError } from "./nccl-error.js";
+
+/**
+ * Runs a program that finds the library before any other of its name, and so does all that it starts.
+ * @returns its exit code; 128 and the signal's number where one ended it.
+ * @throws {NcclError} NO_PROGRAM
+ */
+export async function runInPlaceOfNccl(library: string, name: string, args: readonly string[]): Promise<number> {
+  const before = process.env.LD_PRELOAD;
+  const preload = before ? `${library}:${before}` : library;
+  const child = spawn(name, args, { stdio: "inherit", env: { ...process.env, LD_PRELOAD: preload } });
+  using _relay = relaySignals((signal) => child.kill(signal));
+  try {
+    const [code, signal] = (await once(child, "close")) as [number | null, NodeJS.Signals | null];
+    return code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const why = code === "ENOENT" ? "it isn't there" : String(code);
+    throw new NcclError("NO_PROGRAM", `${name} can't be started: ${why}.`, "Type its path, or put its folder into PATH.", { name });
+  }
+}

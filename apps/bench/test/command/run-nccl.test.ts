@@ -1,0 +1,45 @@
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { findRoot } from "../../src/peers/native-programs.js";
+import { runCommand } from "./run-command.js";
+
+describe("dfccl run-nccl", () => {
+  let folder: string;
+  let library: string;
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "dfccl-run-nccl-"));
+    library = join(folder, "libnccl.so.2");
+    // Any library will do: what is looked at is that the loader has it in the program.
+    copyFileSync(join(findRoot() ?? "", "build", "release", "libdfccl.so"), library);
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const isMapped = (code: number) =>
+    `process.exit(require("node:fs").readFileSync("/proc/self/maps", "utf8").includes(${JSON.stringify(library)}) ? ${code} : 1)`;
+
+  it("starts a program that has the library, and ends with its code", async () => {
+    const { code, stderr } = await runCommand(["run-nccl", "--library", library, process.execPath, "-e", isMapped(7)]);
+    expect(stderr).toBe("");
+    expect(code).toBe(7);
+  });
+
+  it("takes the library that the environment names, and leaves others that are preloaded", async () => {
+    const print = "console.log(process.env.LD_PRELOAD)";
+    const env = { DFCCL_NCCL_LIBRARY: library, LD_PRELOAD: "libm.so.6" };
+    const { code, stdout } = await runCommand(["run-nccl", "--", process.execPath, "-e", print], { env });
+    expect(stdout.trim()).toBe(`${library}:libm.so.6`);
+    expect(code).toBe(0);
+  });
+
+  it("says what is missing: the library, or the program", async () => {
+    const nowhere = await runCommand(["run-nccl", "--library", join(folder, "none.so"), "true"]);
+    expect(nowhere.code).toBe(1);
+    expect(nowhere.stderr).toContain("--target dfccl_nccl");
+    const noProgram = await runCommand(["run-nccl", "--library", library, "no-such-program-of-anybody"]);
+    expect(noProgram.code).toBe(1);
+    expect(noProgram.stderr).toContain("can't be started");
+  });
+});
