@@ -111,4 +111,9 @@ export const entries = [
     command: ["vitest", "run", "--project", "train", "test/disorder"],
     minutes: 30,
   },
+  {
+    name: "PyTorch's own suite for backends on two ranks: all that passes with Gloo",
+    command: ["node", "scripts/checks/python.mjs", "tests/test_pytorch_suite.py"],
+    minutes: 30,
+  },
 ];

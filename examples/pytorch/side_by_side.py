@@ -41,6 +41,7 @@ def _be_rank(program, backend, store, rank, ranks, answers):
     try:
         answers.put((rank, program(rank, ranks)))
     except Exception as error:
-        answers.put((rank, f"hangs: {str(error).strip().splitlines()[0].split("] ")[-1][:90]}"))
+        reason = str(error).strip().splitlines()[0].split("] ")[-1]
+        answers.put((rank, f"hangs: {reason[:90]}"))
     # Not before the others are done: Gloo's connections end with this process.
     dist.destroy_process_group()

@@ -14,8 +14,10 @@ here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$2/home/lib" || exit 2
 out=$(cd "$2" && pwd)
 python=${PYTHON:-python3}
-if [ ! -e "$1/libdfccl.so.0" ] && [ -e "$1/../binaries.tar.xz" ]; then
-  "$python" -c 'import sys, tarfile; tarfile.open(sys.argv[1], "r:xz").extractall(sys.argv[2])' "$1/../binaries.tar.xz" "$1/.."
+package=$(dirname "$1")
+if [ ! -e "$1/libdfccl.so.0" ] && [ -e "$package/binaries.tar.xz" ]; then
+  "$python" -c 'import sys, tarfile; tarfile.open(sys.argv[1], "r:xz").extractall(sys.argv[2])' \
+    "$package/binaries.tar.xz" "$package"
 fi
 if [ ! -e "$1/libdfccl.so.0" ]; then
   echo "There is no libdfccl.so.0 in $1: name the folder of the library, such as gpu-package/bin."

@@ -210,3 +210,64 @@ def aborted(rank, size):
 
 def test_an_abort_ends_what_is_in_flight_in_the_group_alone():
     run_ranks(2, aborted)
+
+
+def sends_before_receives(rank, size):
+    """Small ones don't wait for their receivers; what was sent is what the tensor held then."""
+    for i in range(100):
+        tensor = torch.full((1000,), float(rank + i))
+        dist.send(tensor, (rank + 1) % size)
+        tensor.zero_()
+        work = dist.isend(torch.full((7,), float(rank)), (rank + 1) % size, tag=3)
+        assert work.is_completed()
+        received, other = torch.empty(1000), torch.empty(7)
+        dist.recv(received, (rank - 1) % size)
+        dist.recv(other, (rank - 1) % size, tag=3)
+        assert torch.equal(received, torch.full((1000,), float((rank - 1) % size + i)))
+        assert torch.equal(other, torch.full((7,), float((rank - 1) % size)))
+
+
+def test_all_ranks_may_send_first():
+    run_ranks(2, sends_before_receives)
+    run_ranks(3, sends_before_receives)
+
+
+def send_and_end(rank, size):
+    if rank == 0:
+        dist.send(torch.full((1000,), 5.0), 1)
+        return
+    time.sleep(1)  # rank 0 has come to its end by then
+    tensor = torch.empty(1000)
+    dist.recv(tensor, 0)
+    assert torch.equal(tensor, torch.full((1000,), 5.0))
+
+
+def test_the_end_waits_for_what_was_sent():
+    run_ranks(2, send_and_end)
+
+
+def callbacks(rank, size):
+    threads, order = [], []
+    store = dist.distributed_c10d._get_default_store()
+    if rank != 0:
+        store.get("the callbacks are there")
+    works = [dist.all_reduce(torch.full((n + 1,), float(rank)), async_op=True) for n in range(50)]
+    if rank != 0:
+        for work in works:
+            work.wait()
+        return True
+
+    def note(number):
+        threads.append(threading.get_ident())
+        order.append(number)
+
+    futures = [work.get_future().then(lambda _, n=n: note(n)) for n, work in enumerate(works)]
+    store.set("the callbacks are there", "")
+    for work in works:
+        work.wait()
+    torch.futures.wait_all(futures)
+    return len(order) == 50 and len(set(threads)) == 1 and threading.get_ident() not in threads
+
+
+def test_callbacks_of_futures_run_on_one_thread_of_their_own():
+    assert run_ranks(2, callbacks) == [True, True]

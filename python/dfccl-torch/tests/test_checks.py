@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 from dfccl_torch.library import find_library
@@ -17,9 +18,10 @@ def test_processes_end_while_work_is_outstanding():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_the_script_tells_what_failed(tmp_path):
-    (tmp_path / "libdfccl.so.0").symlink_to(find_library().lib / "libdfccl.so")
-    command = [str(FOLDER / "gpu.sh"), str(tmp_path), str(tmp_path / "out"), "nothing", "streams"]
+def test_the_script_unpacks_the_library_and_tells_what_failed(tmp_path):
+    with tarfile.open(tmp_path / "binaries.tar.xz", "w:xz", preset=0) as packed:
+        packed.add((find_library().lib / "libdfccl.so").resolve(), "bin/libdfccl.so.0")
+    command = [str(FOLDER / "gpu.sh"), str(tmp_path / "bin"), str(tmp_path / "out"), "nothing", "streams"]
     environment = {**ENVIRONMENT, "PYTHON": sys.executable}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 1, done.stdout

@@ -4,15 +4,18 @@ A check is a program of its own; started without RANK, it starts itself once for
 that isn't 0. DFCCL_CHECK_DEVICE=cpu puts its tensors on the CPU, for a host without GPUs.
 """
 
+import faulthandler
 import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from datetime import timedelta
 from pathlib import Path
 
 SKIPPED = 77
+_PATIENCE_S = 100
 ON_GPU = os.environ.get("DFCCL_CHECK_DEVICE", "cuda") != "cpu"
 
 
@@ -34,12 +37,26 @@ def run_check(check, ranks=2, ends_group=True, gpu_only=False):
     if ON_GPU:
         device = torch.device("cuda", rank % torch.cuda.device_count())
         torch.cuda.set_device(device)
+    tell_what_hangs()
     begin_group(rank, ranks)
     check(rank, ranks, device)
     if ends_group:
         dist.destroy_process_group()
     if rank == 0:
         print("good")
+
+
+def tell_what_hangs():
+    """Before gpu.sh's limit: what this rank waits for, and the stacks of its threads, in Python."""
+    import dfccl_torch
+
+    def tell():
+        print(dfccl_torch.explain(), flush=True)
+        faulthandler.dump_traceback(all_threads=True)
+
+    timer = threading.Timer(_PATIENCE_S, tell)
+    timer.daemon = True
+    timer.start()
 
 
 def begin_group(rank, ranks, number=0):

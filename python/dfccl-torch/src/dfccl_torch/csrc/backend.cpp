@@ -38,4 +38,19 @@ DfcclBackend::Handle DfcclBackend::handOut(Handle work) {
   return work;
 }
 
+void DfcclBackend::keepUntilShutdown(Handle work) {
+  const std::lock_guard lock(mutex_);
+  while (!buffered_.empty() && buffered_.front()->isCompleted()) buffered_.pop_front();
+  buffered_.push_back(std::move(work));
+}
+
+void DfcclBackend::shutdown() {
+  std::deque<Handle> buffered;
+  {
+    const std::lock_guard lock(mutex_);
+    buffered.swap(buffered_);
+  }
+  for (const Handle& work : buffered) work->wait();
+}
+
 }  // namespace dfccl_torch

@@ -24,8 +24,6 @@ class Membership {
   std::shared_ptr<Group> on(c10::Device device);
   /// The GPU that this rank's operations are on; none before the first.
   std::optional<c10::Device> gpu() const { return universe_->gpu(); }
-  /// Meets the other ranks with this GPU, so that no operation has to.
-  void meetOn(c10::Device device) { universe_->onGpu(device); }
   /// Gives up what is in flight, on all ranks, and does not wait.
   void abort();
 

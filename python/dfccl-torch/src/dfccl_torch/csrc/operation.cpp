@@ -69,4 +69,12 @@ DfcclBackend::Handle DfcclBackend::Operation::start(Outputs outputs, const Tenso
                                                          std::move(submission_), timeout_, sequence_));
 }
 
+DfcclBackend::Handle DfcclBackend::Operation::startBuffered(const Tensors& inputs) {
+  Submission nothing(backend_.membership_.onCpu(), c10::kCPU, label_.name());
+  backend_.keepUntilShutdown(c10::make_intrusive<DfcclWork>(backend_.getRank(), label_, inputs, Outputs(),
+                                                            std::move(submission_), timeout_, sequence_));
+  return backend_.handOut(c10::make_intrusive<DfcclWork>(backend_.getRank(), label_, inputs, Outputs(),
+                                                         std::move(nothing), timeout_, sequence_));
+}
+
 }  // namespace dfccl_torch

@@ -47,6 +47,8 @@ class DfcclBackend::Operation {
     submission_.add(queue);
   }
   Handle start(Outputs outputs, const Tensors& inputs);
+  /// A work that is complete already, while what was queued goes on; only the backend's shutdown waits for it.
+  Handle startBuffered(const Tensors& inputs);
 
  private:
   DfcclBackend& backend_;

@@ -8,17 +8,23 @@ namespace {
 constexpr Label kSend{c10d::OpType::SEND, "dfccl:send"};
 constexpr Label kRecv{c10d::OpType::RECV, "dfccl:recv"};
 
+/// A send of up to so many bytes is over when it is issued: what goes is a copy of the tensor. Programs rely on it
+/// where all ranks send before they receive, as the buffers of other backends' sockets allow it.
+constexpr int64_t kBufferedBytes = 32 << 10;
+
 }  // namespace
 
 DfcclBackend::Handle DfcclBackend::send(Tensors& tensors, int peer, int tag) {
   Operation operation(*this, kSend, deviceOf(tensors), tag);
-  const Tensor tensor = operation.submission().read(operation.only(tensors));
+  const Tensor& given = operation.only(tensors);
+  const bool isBuffered = given.is_cpu() && given.nbytes() <= kBufferedBytes;
+  const Tensor tensor = operation.submission().read(isBuffered ? given.detach().clone() : given);
   const Elements elements = movedElements(tensor.scalar_type());
   operation.add([&](dfcclRequest_t* request) {
     return dfcclSend(tensor.data_ptr(), elements.countOf(tensor), elements.type, peer, operation.group(),
                      operation.tag(), operation.stream(), request);
   });
-  return operation.start({}, tensors);
+  return isBuffered ? operation.startBuffered(tensors) : operation.start({}, tensors);
 }
 
 DfcclBackend::Handle DfcclBackend::recv(Tensors& tensors, int peer, int tag) {

@@ -55,7 +55,7 @@ std::vector<int> Universe::exchangeDevices(int mine) const {
     } catch (const std::exception& error) {
       refuse("The first collective on GPUs waits until every rank has issued one, and rank " + std::to_string(rank) +
                  " has not: " + error.what(),
-             "Let all ranks issue one, or give init_process_group a device_id, so that they meet there.");
+             "Let every rank issue one, such as an all_reduce right after init_process_group.");
     }
     const std::vector<uint8_t> told = store_->get(key(rank));
     devices.push_back(std::stoi(std::string(told.begin(), told.end())));

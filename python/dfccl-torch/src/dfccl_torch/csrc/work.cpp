@@ -184,7 +184,10 @@ void DfcclWork::settle(Submission::End end, const std::string& error) {
   }
   finish(failure);
   submission_.reset();
-  tellFuture();
+  const std::lock_guard lock(mutex_);
+  if (!future_) return;
+  auto self = c10::intrusive_ptr<DfcclWork>::unsafe_reclaim_from_nonowning(this);
+  runSoon([self] { self->tellFuture(); });
 }
 
 void DfcclWork::tellFuture() {

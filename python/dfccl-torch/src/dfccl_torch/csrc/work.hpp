@@ -53,6 +53,7 @@ class DfcclWork final : public c10d::Work {
   void passResults();
   /// @pre this thread has the turn, and all runs are over.
   void settle(Submission::End end, const std::string& error);
+  /// Runs the callbacks that are there by now: on the thread of errands, so one after the other.
   void tellFuture();
   /// @pre this thread has the turn.
   void watchForFuture();
