@@ -10,6 +10,7 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -28,6 +29,8 @@ import { publish } from "./publish.mjs";
 import { writeVersions } from "./version.mjs";
 
 const smoke = join(root, "scripts", "package-smoke");
+/** It was 89 with all of a charting library. */
+const mostInstalledMegabytes = 30;
 const changelogText = "It reaches the changelog.";
 
 /** @param report - called with each check's name, and with its failure where it failed. */
@@ -81,6 +84,7 @@ export async function testPackages(report = () => {}) {
       await check("the command knows its commit, and has nothing in it that needs a clone", () =>
         isPublished(join(folder, "project"), env),
       );
+      await check(`the command alone takes less than ${mostInstalledMegabytes} MB`, () => measureInstalled(join(folder, "alone"), env));
       await check("control: without the platform's package it names what was tried", () => failWithoutAddon(join(folder, "project"), env));
     }
   } finally {
@@ -197,6 +201,31 @@ async function installInto(project, workspace, env) {
   // The platform packages are left to optionalDependencies: choosing among them is part of what is tested.
   const names = publishablePackages(workspace).filter(({ isNative }) => !isNative);
   await succeed(["npm", "install", "--no-audit", "--no-fund", ...names.map(({ name }) => name)], { cwd: project, env });
+}
+
+/** With all that it needs, and nothing that is optional but the engine. */
+async function measureInstalled(project, env) {
+  mkdirSync(project);
+  writeFileSync(join(project, "package.json"), '{ "name": "a-guest", "private": true }\n');
+  await succeed(["npm", "install", "--no-audit", "--no-fund", "dfccl"], { cwd: project, env });
+  const modules = join(project, "node_modules");
+  const sizes = new Map();
+  const counted = new Set(); // a program that a package links to a second name takes its place once
+  for (const entry of readdirSync(modules, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const path = join(entry.parentPath ?? entry.path, entry.name);
+    const name = /^(?:@[^/]+\/)?[^/]+/.exec(path.slice(modules.length + 1))[0];
+    const { dev, ino, size } = statSync(path);
+    if (counted.has(`${dev}:${ino}`)) continue;
+    counted.add(`${dev}:${ino}`);
+    sizes.set(name, (sizes.get(name) ?? 0) + size);
+  }
+  const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
+  const total = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+  const largest = [...sizes].sort(([, a], [, b]) => b - a).slice(0, 8);
+  const text = `${megabytes(total)} MB: ${largest.map(([name, size]) => `${name} ${megabytes(size)}`).join(", ")}`;
+  if (total >= mostInstalledMegabytes * 1e6) throw new Error(text);
+  step("installed size", text);
 }
 
 async function installPacked(folder, env) {

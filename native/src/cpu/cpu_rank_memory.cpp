@@ -1,7 +1,7 @@
 #include "cpu/cpu_rank_memory.hpp"
 
-#include <cstdlib>
-#include <cstring>
+#include <sys/mman.h>
+
 #include <memory>
 #include <string>
 
@@ -14,21 +14,21 @@ using Memory = detail::CpuRankTables::Memory;
 
 Memory allocateZeroed(size_t bytes) {
   const size_t rounded = (bytes + 4095) / 4096 * 4096;
-  void* memory = std::aligned_alloc(4096, rounded);
-  if (memory == nullptr) {
+  // Pages of the system's own are zero as they come, and take no memory until they are used.
+  void* memory = mmap(nullptr, rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
     throw Error(dfcclOutOfMemory,
                 "The queues of a rank need " + std::to_string(rounded) + " bytes, which the system refused.",
                 "Open the world with fewer ranks or smaller queues.", {{"bytes", std::to_string(rounded)}});
   }
-  std::memset(memory, 0, rounded);
-  return Memory(memory);
+  return Memory(memory, {rounded});
 }
 
 }  // namespace
 
 namespace detail {
 
-void CpuRankTables::FreeAligned::operator()(void* p) const { std::free(p); }
+void CpuRankTables::Unmap::operator()(void* p) const { munmap(p, bytes); }
 
 CpuRankTables::Block::Block(const RankLimits& limits)
     : queue(limits.tasks),
@@ -43,7 +43,7 @@ CpuRankTables::CpuRankTables(const RankLimits& limits, const SharedTables& share
       collectiveTable(shared.collectives == nullptr ? limits.collectives : 0),
       resultStores(limits.collectives),
       contextTable(limits.tasks),
-      activeTable(limits.tasks, 0),
+      activeTable(limits.tasks),
       blockTable(limits.grid),
       submissionMemory(allocateZeroed(SubmissionRing::bytes(limits.submissionSlots))),
       completionMemory(allocateZeroed(CompletionOwnedSlots<>::bytes(slotsMade(limits)))),
@@ -70,7 +70,7 @@ CpuRankMemory::CpuRankMemory(uint32_t rankNumber, const RankLimits& rankLimits,
                  .control = shared.control == nullptr ? controlMemory : *shared.control,
                  .counters = counterMemory} {
   submissions = SubmissionRing::create(submissionMemory.get(), limits.submissionSlots);
-  completions = CompletionOwnedSlots<>::create(completionMemory.get(), slotsMade(limits));
+  completions = CompletionOwnedSlots<>::create(completionMemory.get(), slotsMade(limits), 0, true);
   runs = arrayOf(runTable);
   partsAtEnd = arrayOf(partsTable);
   collectives =
@@ -78,15 +78,15 @@ CpuRankMemory::CpuRankMemory(uint32_t rankNumber, const RankLimits& rankLimits,
   contexts = arrayOf(contextTable);
   isActive = arrayOf(activeTable);
   blocks = arrayOf(blockTable);
-  feed = BlockFeed::create(feedMemory.get(), feedCapacity(limits), feedReaders(limits.grid));
+  feed = BlockFeed::create(feedMemory.get(), feedCapacity(limits), feedReaders(limits.grid), 0, true);
 }
 
 ResultStores* CpuRankMemory::renewStores(uint32_t index) { return std::construct_at(&resultStores[index]); }
 
 Array<QueueEntry> CpuRankMemory::growTaskQueue(uint32_t block) {
   Block& tables = blockTables[block];
-  tables.queue.resize(2 * tables.queue.size());
-  tables.savedQueue.resize(tables.queue.size());
+  tables.queue.grow(2 * tables.queue.size());
+  tables.savedQueue.grow(tables.queue.size());
   blocks[block].queue = arrayOf(tables.queue);
   blocks[block].savedQueue = arrayOf(tables.savedQueue);
   return blocks[block].queue;

@@ -22,25 +22,26 @@ struct CpuRankTables {
 
   struct Block {
     explicit Block(const RankLimits& limits);
-    std::vector<QueueEntry> queue, savedQueue;
+    ZeroedTable<QueueEntry> queue, savedQueue;
     ZeroedTable<RunAddresses> takenRuns;
     // A block writes both of a run before it reads them.
     ZeroedTable<uint32_t> nextRun, lastRun;
   };
-  struct FreeAligned {
+  struct Unmap {
+    size_t bytes = 0;
     void operator()(void* p) const;
   };
-  using Memory = std::unique_ptr<void, FreeAligned>;
+  using Memory = std::unique_ptr<void, Unmap>;
 
   Residency residencyMemory{};
   ControlRing controlMemory{};
   RankCounters counterMemory{};
   ZeroedTable<RunRecord> runTable;
   ZeroedTable<uint32_t> partsTable;
-  std::vector<CollectiveRecord> collectiveTable;
-  std::vector<ResultStores> resultStores;
-  std::vector<TaskContext> contextTable;
-  std::vector<uint8_t> activeTable;
+  ZeroedTable<CollectiveRecord> collectiveTable;
+  ZeroedTable<ResultStores> resultStores;
+  ZeroedTable<TaskContext> contextTable;
+  ZeroedTable<uint8_t> activeTable;
   std::vector<BlockMemory> blockTable;
   std::vector<Block> blockTables;
   Memory submissionMemory, completionMemory, feedMemory;

@@ -44,7 +44,6 @@ CpuWorld::CpuWorld(const WorldOptions& options)
         r, options.limits, policy, [this] { ring(); }, shared));
     locals_.push_back(ranks_.back().get());
     queues_.push_back(ranks_.back().get());
-    table_[r].resize(options.limits.collectives);
   }
   if (segment != nullptr) {
     directory_.emplace(options.segment, options.tiles);

@@ -2,6 +2,7 @@
 // The ranks of one process, which are all of the world's or one of them: registration, the threads that step their
 // daemons, device synchronization, and the watchdog.
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <list>
 #include <map>
@@ -133,7 +134,8 @@ class CpuWorld : public Backend {
   std::vector<std::unique_ptr<CpuRank>> ranks_;  // null: another process's
   std::vector<CpuRank*> locals_;
   std::vector<TaskTable> taskTables_;
-  std::vector<std::vector<Registered>> table_;  // [rank][index]
+  // [rank][index]: as long as what was ever registered at once; entries stay where they are.
+  std::vector<std::deque<Registered>> table_;
   std::vector<std::vector<uint32_t>> freeIndices_;
   std::multimap<CollectiveId, std::shared_ptr<Group>> groups_;  // of an id, in the order of their making
   std::optional<Agreement> agreement_;                          // where ranks are processes

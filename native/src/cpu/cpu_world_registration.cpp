@@ -79,6 +79,7 @@ uint32_t CpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec)
   } else {
     index = 0;
     while (index < table_[rank].size() && table_[rank][index].group) ++index;
+    if (index == table_[rank].size() && index < options_.limits.collectives) table_[rank].emplace_back();
   }
   const uint32_t blockCount = program->header.blockCount;
   const std::optional<uint32_t> firstTask =

@@ -59,15 +59,16 @@ struct CompletionOwnedSlots {
   static constexpr bool isValidSlotCount(uint32_t n) { return n >= 8 && n < (1u << 31) && (n & (n - 1)) == 0; }
 
   /// Makes a queue with all slots free in `memory` (bytes() of it, 64-byte aligned) before anyone else sees it.
+  /// @param isZeroed the memory is zero: then slots, most of which may never be used, are not touched.
   /// @pre isValidSlotCount(slotCount). firstClaim is for tests of the wrap.
-  static CompletionOwnedSlots create(void* memory, uint32_t slotCount, uint32_t firstClaim = 0) {
+  static CompletionOwnedSlots create(void* memory, uint32_t slotCount, uint32_t firstClaim = 0, bool isZeroed = false) {
     std::construct_at(static_cast<OwnedSlotsHeader*>(memory));
     const CompletionOwnedSlots queue = at(memory, slotCount);
-    for (uint32_t i = 0; i < slotCount; ++i) {
+    for (uint32_t i = 0; i < slotCount && !isZeroed; ++i) {
       std::construct_at(&queue.slots[i]);
       std::construct_at(&queue.freeList[i]);
     }
-    queue.reset(firstClaim);
+    queue.resetHeader(firstClaim);
     return queue;
   }
 
@@ -78,10 +79,7 @@ struct CompletionOwnedSlots {
   /// @pre Nobody else uses the queue.
   void reset(uint32_t firstClaim) const {
     for (uint32_t i = 0; i < slotCount; ++i) slots[i].store(0, order::relaxed);
-    header->slotCount.store(slotCount, order::relaxed);
-    header->claimed.store(firstClaim, order::relaxed);
-    header->used.store(0, order::relaxed);
-    header->freed.store(firstClaim, order::relaxed);
+    resetHeader(firstClaim);
   }
 
   /// A submitter's end. Claims are made one at a time: between a SubmissionProducer's tryReserve() and publish().
@@ -185,6 +183,13 @@ struct CompletionOwnedSlots {
   };
 
  private:
+  void resetHeader(uint32_t firstClaim) const {
+    header->slotCount.store(slotCount, order::relaxed);
+    header->claimed.store(firstClaim, order::relaxed);
+    header->used.store(0, order::relaxed);
+    header->freed.store(firstClaim, order::relaxed);
+  }
+
   static CompletionOwnedSlots at(void* memory, uint32_t slotCount) {
     auto* bytes = static_cast<std::byte*>(memory);
     auto* slots = reinterpret_cast<Atomic<uint64_t>*>(bytes + sizeof(OwnedSlotsHeader));

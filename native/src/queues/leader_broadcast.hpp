@@ -46,8 +46,10 @@ struct LeaderBroadcast {
   }
 
   /// Makes an empty ring in `memory` (bytes() of it, 64-byte aligned) before anyone else sees it.
+  /// @param isZeroed the memory is zero: then entries, most of which may never be used, are not touched.
   /// @pre capacity is a power of two; blockCount >= 1.
-  static LeaderBroadcast create(void* memory, uint32_t capacity, uint32_t blockCount, uint64_t firstPosition = 0) {
+  static LeaderBroadcast create(void* memory, uint32_t capacity, uint32_t blockCount, uint64_t firstPosition = 0,
+                                bool isZeroed = false) {
     static_assert(alignof(T) <= 64);
     auto* header = std::construct_at(static_cast<LeaderBroadcastHeader*>(memory));
     const LeaderBroadcast ring = at(memory, capacity, blockCount);
@@ -57,7 +59,7 @@ struct LeaderBroadcast {
       std::construct_at(&ring.cursors[i]);
       ring.cursors[i].position.store(firstPosition, order::relaxed);
     }
-    for (uint32_t i = 0; i < capacity; ++i) std::construct_at(&ring.entries[i]);
+    for (uint32_t i = 0; i < capacity && !isZeroed; ++i) std::construct_at(&ring.entries[i]);
     header->tail.store(firstPosition, order::relaxed);
     return ring;
   }

@@ -4,9 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <type_traits>
+#include <utility>
 
 namespace dfccl {
 
@@ -21,6 +23,14 @@ class ZeroedTable {
     if (memory_ == nullptr) throw std::bad_alloc();
     const auto begin = reinterpret_cast<uintptr_t>(memory_.get());
     items_ = reinterpret_cast<T*>((begin + alignof(T) - 1) / alignof(T) * alignof(T));
+  }
+
+  /// More of them, the former ones first. @throws std::bad_alloc
+  void grow(size_t count) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    ZeroedTable larger(count);
+    std::memcpy(larger.items_, items_, count_ * sizeof(T));
+    *this = std::move(larger);
   }
 
   T& operator[](size_t index) { return items_[index]; }

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import { escaped } from "../drawing/svg.js";
 import { type Chart, styled } from "./chart.js";
 import { renderSvg } from "./render-svg.js";
@@ -97,19 +98,11 @@ function tableHtml({ title, header, rows }: ReportTable): string {
   ].join("");
 }
 
-// The library draws the same charts again, now with tooltips and legends that switch curves on and off.
+// The charts are drawn already; this draws them again where scripts run (client.ts).
 function scripts(charts: readonly Chart[]): string {
-  const library = readFileSync(createRequire(import.meta.url).resolve("echarts/dist/echarts.common.min"), "utf8");
+  const dist = join(dirname(createRequire(import.meta.url).resolve("dfccl/package.json")), "dist");
+  const client = readFileSync(join(dist, "chart-client.js"), "utf8");
   const data = JSON.stringify(charts.map((chart) => ({ name: chart.name, height: chart.height, option: styled(untitled(chart)) })));
-  return `<script>${library.replaceAll("</script", "<\\/script")}</script>
-<script>
-for (const { name, height, option } of ${data.replaceAll("<", "\\u003c")}) {
-  const figure = document.querySelector('[data-chart="' + name + '"]');
-  figure.replaceChildren();
-  figure.style.height = height + "px";
-  const chart = echarts.init(figure, null, { renderer: "svg" });
-  chart.setOption(option);
-  addEventListener("resize", () => chart.resize());
-}
-</script>`;
+  return `<script id="charts" type="application/json">${data.replaceAll("<", "\\u003c")}</script>
+<script>${client.replaceAll("</script", "<\\/script")}</script>`;
 }

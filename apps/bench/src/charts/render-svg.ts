@@ -1,6 +1,6 @@
-import { init } from "echarts";
 import { escaped } from "../drawing/svg.js";
 import { type Chart, chartWidth, styled } from "./chart.js";
+import { init } from "./chart-library.js";
 
 /** Draws a chart. It says what it shows to those who can't see it. */
 export function renderSvg(chart: Chart): string {

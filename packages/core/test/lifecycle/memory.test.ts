@@ -31,4 +31,12 @@ describe("memory", () => {
       stderr: "",
     });
   });
+
+  it("of a world of many ranks is what they use, and not what their limits allow", async () => {
+    const { code, stdout, stderr } = await runChild(new URL("./fixtures/many-ranks.ts", import.meta.url), { nodeOptions });
+    expect([code, stderr]).toEqual([0, ""]);
+    // It was 494 MB with all tables touched.
+    expect(Number(stdout)).toBeGreaterThan(0);
+    expect(Number(stdout)).toBeLessThan(300);
+  });
 });
