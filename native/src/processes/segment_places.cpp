@@ -12,10 +12,11 @@ namespace {
 // stacks below 0x8000'0000'0000. ThreadSanitizer has shadow memory there, and leaves the top to programs.
 #if defined(__SANITIZE_THREAD__)
 constexpr uintptr_t kBegin = 0x7eb0'0000'0000;
+constexpr uint64_t kSpan = uint64_t{1} << 40;  // what lies beyond an address space it maps at 0
 #else
 constexpr uintptr_t kBegin = 0x4800'0000'0000;
-#endif
 constexpr uint64_t kSpan = uint64_t{7} << 40;
+#endif
 constexpr uint64_t kLeastStep = uint64_t{1} << 34;
 constexpr uint64_t kMostLookedAt = 64;
 

@@ -19,7 +19,7 @@ const cacheFolder = fileURLToPath(new URL("../.cache/", import.meta.url));
 /** Compiles the native side's dump, once for each version of the headers, and runs it. */
 function nativeLayout(): Record<string, unknown> {
   const source = join(nativeFolder, "test/queues/layout_dump.cpp");
-  const include = join(nativeFolder, "include");
+  const include = join(nativeFolder, "src");
   const headers = readdirSync(include, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".hpp"));
   const hash = createHash("sha256").update(readFileSync(source));
   for (const name of headers.sort()) hash.update(name).update(readFileSync(join(include, name)));
