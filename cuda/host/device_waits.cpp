@@ -144,8 +144,33 @@ bool DeviceWaits::areStill(uint64_t stays) const {
   return daemons == Daemons::inside && stays_.load(order::seqCst) == stays;
 }
 
-void DeviceWaits::letWait(uint32_t place, uint32_t index, uint32_t target, const std::function<void()>& give) {
+void DeviceWaits::letWait(uint32_t place, uint32_t index, uint32_t target, bool isFree,
+                          const std::function<void()>& give) {
   const std::shared_lock lock(mutex_);
+  if (!isFree) return letBlockingWait(place, index, target, give);
+  // A caller may be kept from going on for longer than daemons have patience with an intent. One that is launched
+  // behind the wait may come behind it in a hardware queue and never begin, so all stay before the stream has it.
+  do {
+    begin();
+  } while (!awaitBesideDaemons(place, index, target));
+  give();
+}
+
+/// Lets the daemons that a thread has found inside stay for a wait that no stream has yet. Ends the intent.
+/// @return false: they aren't there any more, and nobody stays for it, which could keep out what must be launched.
+bool DeviceWaits::awaitBesideDaemons(uint32_t place, uint32_t index, uint32_t target) {
+  const uint64_t stays = known().stays;
+  const std::lock_guard lock(awaiting_);
+  const uint32_t before = awaitedOf(place, index);
+  await(place, index, target);
+  end();
+  if (areStill(stays)) return true;
+  awaited_.awaited[place][index].store(before, order::seqCst);
+  return false;
+}
+
+/// A stream that synchronizes with the default one is given a wait only under the driver's lock.
+void DeviceWaits::letBlockingWait(uint32_t place, uint32_t index, uint32_t target, const std::function<void()>& give) {
   begin();
   const uint64_t stays = known().stays;
   try {
@@ -155,7 +180,10 @@ void DeviceWaits::letWait(uint32_t place, uint32_t index, uint32_t target, const
     throw;
   }
   // Only now: had the caller been kept waiting for the driver, a daemon that stays for this would keep him waiting.
-  await(place, index, target);
+  {
+    const std::lock_guard lock(awaiting_);
+    await(place, index, target);
+  }
   end();
   if (areStill(stays)) return;
   begin();
@@ -175,11 +203,9 @@ DeviceWaits::Call::Call(DeviceWaits& waits) : waits_(waits) {
 
 DeviceWaits::Call::~Call() { waits_.known().leftAt = readTicks(); }
 
+/// Under awaiting_.
 void DeviceWaits::await(uint32_t place, uint32_t index, uint32_t target) {
-  Atomic<uint32_t>& awaited = awaited_.awaited[place][index];
-  uint32_t before = awaited.load(order::relaxed);
-  while (isBefore(before, target) && !awaited.compareExchange(before, target, order::acqRel, order::relaxed)) {
-  }
+  if (isBefore(awaitedOf(place, index), target)) awaited_.awaited[place][index].store(target, order::seqCst);
 }
 
 DeviceWaits::Daemons DeviceWaits::worst() const {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <shared_mutex>
 #include <vector>
 
@@ -32,8 +33,9 @@ class DeviceWaits {
   /// Why a wait has to be the host's here; nullptr: streams may wait.
   const char* obstacle() const;
   /// Gives a stream a wait that lasts until so many runs are over, with the daemons there that stay for it. May launch
-  /// them. @param give does it, and may throw.
-  void letWait(uint32_t place, uint32_t index, uint32_t target, const std::function<void()>& give);
+  /// them. @param isFree the stream doesn't synchronize with the default one, so that giving it something waits for
+  /// nobody. @param give does it, and may throw.
+  void letWait(uint32_t place, uint32_t index, uint32_t target, bool isFree, const std::function<void()>& give);
   /// A daemon was launched, of whichever rank on the device.
   void noteLaunch() { stays_.fetchAdd(1, order::seqCst); }
 
@@ -74,6 +76,8 @@ class DeviceWaits {
   void end() { awaited_.intents.fetchSub(1, order::seqCst); }
   bool areStill(uint64_t stays) const;
   bool goesOnBeside(uint64_t stays, bool areOwn, uint64_t until);
+  void letBlockingWait(uint32_t place, uint32_t index, uint32_t target, const std::function<void()>& give);
+  bool awaitBesideDaemons(uint32_t place, uint32_t index, uint32_t target);
   void await(uint32_t place, uint32_t index, uint32_t target);
 
   const int device_;
@@ -84,6 +88,7 @@ class DeviceWaits {
   BarrierProbe probe_;
   Atomic<uint64_t> stays_;           // daemons launched so far
   Atomic<uint32_t> isUnanswered_;    // the last question was waited for in vain
+  std::mutex awaiting_;              // of what is awaited; never held across a call of CUDA's
   mutable std::shared_mutex mutex_;  // of the list; only opening and closing ranks waits for those who launch
   std::vector<GpuRank*> present_;
 };

@@ -78,6 +78,13 @@ void RankStreams::checkStream(cudaStream_t stream) const {
          "Pass a stream that was made after cudaSetDevice(" + std::to_string(mine) + ").", mine);
 }
 
+bool RankStreams::isFree(cudaStream_t stream) const {
+  const OnDevice here(arena_.device());
+  unsigned flags = 0;
+  DFCCL_CUDA(cudaStreamGetFlags(stream, &flags));
+  return (flags & cudaStreamNonBlocking) != 0;
+}
+
 RankStreams::Entered::Entered(RankStreams& streams, uint32_t line)
     : streams_(streams), line_(line), lock_(streams.lines_[line].mutex) {}
 

@@ -28,6 +28,8 @@ class RankStreams {
 
   /// @throws Error dfcclInvalidArgument: no run can be put behind this stream, and it can't wait for any.
   void checkStream(cudaStream_t stream) const;
+  /// It doesn't synchronize with the default stream.
+  bool isFree(cudaStream_t stream) const;
 
   /// A stream's line. Whoever has entered it is alone with it: runs come on it in the order of their numbers.
   class Entered {

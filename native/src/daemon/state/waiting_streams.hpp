@@ -34,7 +34,7 @@ struct DeviceAwaited {
 
 /// For how long a daemon stays because of nothing but calls that are about to let a stream wait.
 struct IntentPatience {
-  static constexpr uint64_t kMostNanos = 1'000'000;
+  static constexpr uint64_t kMostNanos = 20'000'000;
 
   uint64_t since = 0;  // 0: there was none at the last look
 
