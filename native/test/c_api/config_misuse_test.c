@@ -84,7 +84,7 @@ static void configs(void) {
 }
 
 static void strings(void) {
-  static const int codes[] = {-1, INT_MIN, INT_MAX, 15};
+  static const int codes[] = {-1, INT_MIN, INT_MAX, 16};
   for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
     CHECK(strcmp(dfcclGetErrorString((dfcclResult_t)codes[i]), "unknown result") == 0);
 }
