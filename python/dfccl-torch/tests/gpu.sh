@@ -62,6 +62,10 @@ check() {
     137) echo "FAILED $name: killed after $took; its last line: $(tail -1 "$out/$name.log")" ;;
     *) echo "FAILED $name, $took, ended with $code; its last line: $(tail -1 "$out/$name.log")" ;;
   esac | tee -a "$out/results.txt"
+  # A log may not come back from a host that is only lent.
+  if [ "$code" -ne 0 ] && [ "$code" -ne 77 ]; then
+    { grep -m 5 -E "error:|Error|aborted" "$out/$name.log" || tail -5 "$out/$name.log"; } | cut -c1-300 | sed 's/^/    /' | tee -a "$out/results.txt"
+  fi
   [ "$code" -eq 0 ] || [ "$code" -eq 77 ]
 }
 
