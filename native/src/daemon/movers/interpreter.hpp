@@ -26,9 +26,9 @@ struct Advance {
 /// with such runs has in a file of its own: with two interpreters beside each other the compiler inlines neither as
 /// well as one, and a small run takes 5 % longer.
 template <class P>
-Advance advanceRunWithCount(P& platform, const CollectiveRecord& collective, const CollectiveRecord& view,
-                            const RunAddresses& run, RunRecord& record, uint32_t programBlock, DynamicContext& context,
-                            int64_t budgetBytes);
+DFCCL_RARE Advance advanceRunWithCount(P& platform, const CollectiveRecord& collective, const CollectiveRecord& view,
+                                       const RunAddresses& run, RunRecord& record, uint32_t programBlock,
+                                       DynamicContext& context, int64_t budgetBytes);
 
 /// @tparam kOwnCount of runs that bring their counts.
 template <class P, bool kOwnCount = false>
