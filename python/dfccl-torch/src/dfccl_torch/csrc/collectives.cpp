@@ -22,7 +22,8 @@ constexpr Label kGather{OpType::GATHER, "dfccl:gather"};
 constexpr Label kScatter{OpType::SCATTER, "dfccl:scatter"};
 constexpr Label kReduceScatter{OpType::REDUCE_SCATTER, "dfccl:reduce_scatter"};
 constexpr Label kReduceScatterBase{OpType::_REDUCE_SCATTER_BASE, "dfccl:_reduce_scatter_base"};
-constexpr Label kReduceScatterCoalesced{OpType::REDUCE_SCATTER_TENSOR_COALESCED, "dfccl:reduce_scatter"};
+// Its own type is newer than torch 2.9.
+constexpr Label kReduceScatterCoalesced{OpType::COALESCED, "dfccl:reduce_scatter"};
 constexpr Label kBarrier{OpType::BARRIER, "dfccl:barrier"};
 
 /// What a rank hasn't got, because another is the root, is no memory.
