@@ -200,6 +200,7 @@ def aborted(rank, size):
     group, other = dist.new_group(list(range(size))), dist.new_group(list(range(size)))
     if rank == 0:
         work = dist.all_reduce(torch.ones(3), group=group, async_op=True)
+        dist.send(torch.ones(3), 1, group)  # which nobody receives, so that the end must not wait for it
         group._get_backend(torch.device("cpu")).abort()
         with pytest.raises(dist.DistBackendError, match="given up"):
             work.wait()

@@ -130,7 +130,7 @@ def _run(command: list[str]) -> None:
         lines = (done.stdout + done.stderr).strip().splitlines()
         raise DfcclError(
             "COMPILATION_FAILED",
-            f"The extension doesn't compile: {' '.join(command[:1])} ended with {done.returncode}:\n" + "\n".join(lines[:40]) + "\n",
+            f"The extension doesn't compile: {command[0]} ended with {done.returncode}:\n" + "\n".join(lines[:40]) + "\n",
             "It takes a compiler of C++20 (g++ 11 or newer, clang 14 or newer) and torch 2.9 to 2.14.",
             command=command,
         )

@@ -30,21 +30,17 @@ def create_backend(options: Any, _group_options: Any = None) -> dist.Backend:
     """One process group's backend; waits for the other ranks where they have no world in common yet."""
     extension = load_extension()
     # A default group's list is empty, and there are no others before it.
-    global_ranks = list(options.global_ranks_in_group) or list(range(options.group_size))
+    world_ranks = list(options.global_ranks_in_group) or list(range(options.group_size))
     timeout = _timedelta_of(options.timeout)
     universe = extension.shared_universe()
-    if universe is not None:
-        world_ranks = global_ranks
-    elif _is_everybody(options):
+    if universe is None:
+        is_everybody = _is_everybody(options)
+        if not is_everybody:  # a group of some ranks beside a default group of another backend: a world of its own
+            world_ranks = list(range(options.group_size))
         job = _agree_on_job(options.store, options.group_rank, options.group_size)
-        universe = extension.Universe(job, global_ranks[options.group_rank], options.group_size, timeout, options.store)
-        extension.share_universe(universe)
-        world_ranks = global_ranks
-    else:
-        # A group of some ranks beside a default group of another backend: a world of its own.
-        job = _agree_on_job(options.store, options.group_rank, options.group_size)
-        universe = extension.Universe(job, options.group_rank, options.group_size, timeout, options.store)
-        world_ranks = list(range(options.group_size))
+        universe = extension.Universe(job, world_ranks[options.group_rank], options.group_size, timeout, options.store)
+        if is_everybody:
+            extension.share_universe(universe)
     return extension.make_backend(universe, world_ranks, options.group_id, options.group_rank, timeout)
 
 

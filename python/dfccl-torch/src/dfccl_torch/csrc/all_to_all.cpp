@@ -1,10 +1,9 @@
 // A rank knows its own sizes alone, and others' may be uneven where its own aren't: always the uneven form, so that
 // all ranks' calls are of one signature.
-#include <c10/util/irange.h>
-
 #include <numeric>
 
 #include "backend.hpp"
+#include "lists.hpp"
 #include "operation.hpp"
 
 namespace dfccl_torch {
@@ -14,8 +13,8 @@ constexpr Label kAllToAll{c10d::OpType::ALLTOALL, "dfccl:all_to_all"};
 constexpr Label kAllToAllBase{c10d::OpType::ALLTOALL_BASE, "dfccl:all_to_all"};
 
 /// Into how many of dfccl's elements for each rank splits of the first dimension cut the tensor; none: evenly.
-std::vector<size_t> countsOf(const at::Tensor& tensor, const std::vector<int64_t>& splits, size_t ranks,
-                             const Elements& elements) {
+std::vector<size_t> splitCounts(const at::Tensor& tensor, const std::vector<int64_t>& splits, size_t ranks,
+                                const Elements& elements) {
   if (splits.empty()) return std::vector<size_t>(ranks, elements.countOf(tensor) / ranks);
   const int64_t rows = tensor.size(0);
   const size_t perRow = rows == 0 ? 0 : elements.countOf(tensor) / static_cast<size_t>(rows);
@@ -48,8 +47,8 @@ DfcclBackend::Handle DfcclBackend::alltoall_base(Tensor& output, Tensor& input, 
   checkSplits(output, outputSplits);
   const auto ranks = static_cast<size_t>(operation.size());
   const Elements elements = movedElements(input.scalar_type());
-  const std::vector<size_t> sendCounts = countsOf(input, inputSplits, ranks, elements);
-  const std::vector<size_t> recvCounts = countsOf(output, outputSplits, ranks, elements);
+  const std::vector<size_t> sendCounts = splitCounts(input, inputSplits, ranks, elements);
+  const std::vector<size_t> recvCounts = splitCounts(output, outputSplits, ranks, elements);
   const Tensor from = submission.read(input);
   const Tensor to = submission.write(output);
   operation.add([&](dfcclRequest_t* request) {
@@ -66,32 +65,15 @@ DfcclBackend::Handle DfcclBackend::alltoall(Tensors& outputs, Tensors& inputs, c
   operation.checkList(inputs, inputs.front().scalar_type());
   operation.checkList(outputs, inputs.front().scalar_type());
   const Elements elements = movedElements(inputs.front().scalar_type());
-  std::vector<size_t> sendCounts;
-  std::vector<size_t> recvCounts;
-  Tensors rows;
-  int64_t received = 0;
-  for (const auto i : c10::irange(inputs.size())) {
-    sendCounts.push_back(elements.countOf(inputs[i]));
-    recvCounts.push_back(elements.countOf(outputs[i]));
-    rows.push_back(inputs[i].detach().reshape({-1}));
-    received += outputs[i].numel();
-  }
-  const Tensor from = submission.keep(at::cat(rows));
-  const Tensor to = submission.keep(at::empty({received}, from.options()));
+  const std::vector<size_t> sendCounts = countsOf(inputs, elements);
+  const std::vector<size_t> recvCounts = countsOf(outputs, elements);
+  const Tensor from = submission.keep(flat(inputs));
+  const Tensor to = submission.keep(at::empty({elementsOf(outputs)}, from.options()));
   operation.add([&](dfcclRequest_t* request) {
     return dfcclAllToAllV(from.data_ptr(), sendCounts.data(), nullptr, to.data_ptr(), recvCounts.data(), nullptr,
                           elements.type, operation.group(), operation.tag(), operation.stream(), request);
   });
-  Tensors touched = outputs;
-  touched.push_back(to);
-  submission.finally(std::move(touched), [to, outputs] {
-    const at::AutoDispatchBelowADInplaceOrView guard;
-    int64_t offset = 0;
-    for (const Tensor& output : outputs) {
-      output.copy_(to.narrow(0, offset, output.numel()).view(output.sizes()));
-      offset += output.numel();
-    }
-  });
+  spreadInTheEnd(submission, to, outputs);
   return operation.start({outputs}, inputs);
 }
 

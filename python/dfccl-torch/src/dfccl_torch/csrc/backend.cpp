@@ -38,19 +38,26 @@ DfcclBackend::Handle DfcclBackend::handOut(Handle work) {
   return work;
 }
 
-void DfcclBackend::keepUntilShutdown(Handle work) {
+void DfcclBackend::keepUntilShutdown(Submission send) {
   const std::lock_guard lock(mutex_);
-  while (!buffered_.empty() && buffered_.front()->isCompleted()) buffered_.pop_front();
-  buffered_.push_back(std::move(work));
+  std::string error;
+  while (!buffered_.empty() && buffered_.front().poll(error) != Submission::End::pending) buffered_.pop_front();
+  buffered_.push_back(std::move(send));
 }
 
 void DfcclBackend::shutdown() {
-  std::deque<Handle> buffered;
+  std::deque<Submission> buffered;
   {
     const std::lock_guard lock(mutex_);
     buffered.swap(buffered_);
   }
-  for (const Handle& work : buffered) work->wait();
+  const auto micros = static_cast<uint64_t>(std::chrono::microseconds(options_->timeout).count());
+  for (Submission& send : buffered) {
+    std::string error;
+    if (send.wait(micros, error) != Submission::End::pending) continue;
+    refuse("what was sent in group " + membership_.name() + " has not been received: " + error,
+           "Receive it before the group is destroyed.");
+  }
 }
 
 }  // namespace dfccl_torch

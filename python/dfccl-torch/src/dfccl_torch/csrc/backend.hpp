@@ -35,6 +35,7 @@ class DfcclBackend final : public c10d::Backend {
   void setSequenceNumberForGroup() override {}  // all begin at 0
   uint64_t getSequenceNumberForGroup() override { return sequence_; }
   /// Waits until what was sent from buffers has been received: the process may end after this.
+  /// @throws DistBackendError where it isn't in time.
   void shutdown() override;
   /// Gives up what is in flight in the group, on all ranks, and does not wait.
   void abort() override { membership_.abort(); }
@@ -78,14 +79,14 @@ class DfcclBackend final : public c10d::Backend {
   void addReduceScatter(Operation& operation, Tensor& output, const Tensor& dense, const c10d::ReduceOp& op);
   void addReduceScatter(Operation& operation, Tensor& output, const Tensors& inputs, const c10d::ReduceOp& op);
   Handle handOut(Handle work);
-  void keepUntilShutdown(Handle work);
+  void keepUntilShutdown(Submission send);
 
   Membership membership_;
   const c10::intrusive_ptr<Options> options_;
   std::atomic<uint64_t> sequence_{0};
   std::mutex mutex_;
   std::unordered_map<std::thread::id, std::vector<Handle>> coalescing_;
-  std::deque<Handle> buffered_;
+  std::deque<Submission> buffered_;
 };
 
 }  // namespace dfccl_torch

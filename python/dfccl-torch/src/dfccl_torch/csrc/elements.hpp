@@ -15,6 +15,9 @@ struct Elements {
   size_t countOf(const at::Tensor& tensor) const { return static_cast<size_t>(tensor.numel()) * width; }
 };
 
+/// What a rank hasn't got, because another is the root, is no memory.
+inline void* memoryOf(const at::Tensor& tensor) { return tensor.defined() ? tensor.data_ptr() : nullptr; }
+
 /// For data that is moved as it is: a type that dfccl lacks goes as bytes.
 Elements movedElements(at::ScalarType type);
 /// For data that is added; nullopt: dfccl lacks the type.

@@ -30,38 +30,41 @@ DfcclBackend::Operation::Operation(DfcclBackend& backend, const Label& label, c1
       tag_(mixed(currentTag(), static_cast<uint64_t>(tag))),
       submission_(backend.membership_.on(device), device, label.name()) {}
 
-void DfcclBackend::Operation::require(bool isTrue, const std::string& what) const {
-  if (!isTrue) refuse(std::string(label_.name()) + " " + what, "");
+void DfcclBackend::Operation::require(bool isTrue, const char* what) const {
+  if (!isTrue) refuseIt(what);
 }
 
 const at::Tensor& DfcclBackend::Operation::checked(const Tensor& tensor) const {
   if (tensor.device() != submission_.device()) {
-    refuse(std::string(label_.name()) + " was given tensors on " + submission_.device().str() + " and on " +
-               tensor.device().str() + ".",
-           "Move them to one device.");
+    refuseIt("was given tensors on " + submission_.device().str() + " and on " + tensor.device().str() + ".",
+             "Move them to one device.");
   }
   if (tensor.layout() != at::kStrided) {
-    refuse(std::string(label_.name()) + " was given a sparse tensor.", "Pass its values, or tensor.to_dense().");
+    refuseIt("was given a sparse tensor.", "Pass its values, or tensor.to_dense().");
   }
   return tensor;
 }
 
 at::Tensor& DfcclBackend::Operation::only(Tensors& tensors) const {
-  require(tensors.size() == 1, "takes one tensor, and got " + std::to_string(tensors.size()) + ".");
+  if (tensors.size() != 1) refuseIt("takes one tensor, and got " + std::to_string(tensors.size()) + ".");
   checked(tensors.front());
   return tensors.front();
 }
 
 void DfcclBackend::Operation::checkList(const Tensors& tensors, at::ScalarType type) const {
-  require(static_cast<int>(tensors.size()) == size(), "takes a list of " + std::to_string(size()) +
-                                                          " tensors, one a rank, and got " +
-                                                          std::to_string(tensors.size()) + ".");
-  for (const Tensor& tensor : tensors) {
-    checked(tensor);
-    require(tensor.scalar_type() == type, std::string("takes tensors of one type, and got ") +
-                                              c10::toString(tensor.scalar_type()) + " beside " + c10::toString(type) +
-                                              ".");
+  if (static_cast<int>(tensors.size()) != size()) {
+    refuseIt("takes a list of " + std::to_string(size()) + " tensors, one a rank, and got " +
+             std::to_string(tensors.size()) + ".");
   }
+  for (const Tensor& tensor : tensors) {
+    if (checked(tensor).scalar_type() == type) continue;
+    refuseIt(std::string("takes tensors of one type, and got ") + c10::toString(tensor.scalar_type()) + " beside " +
+             c10::toString(type) + ".");
+  }
+}
+
+void DfcclBackend::Operation::refuseIt(const std::string& what, const std::string& remedy) const {
+  refuse(std::string(label_.name()) + " " + what, remedy);
 }
 
 DfcclBackend::Handle DfcclBackend::Operation::start(Outputs outputs, const Tensors& inputs) {
@@ -71,8 +74,7 @@ DfcclBackend::Handle DfcclBackend::Operation::start(Outputs outputs, const Tenso
 
 DfcclBackend::Handle DfcclBackend::Operation::startBuffered(const Tensors& inputs) {
   Submission nothing(backend_.membership_.onCpu(), c10::kCPU, label_.name());
-  backend_.keepUntilShutdown(c10::make_intrusive<DfcclWork>(backend_.getRank(), label_, inputs, Outputs(),
-                                                            std::move(submission_), timeout_, sequence_));
+  backend_.keepUntilShutdown(std::move(submission_));
   return backend_.handOut(c10::make_intrusive<DfcclWork>(backend_.getRank(), label_, inputs, Outputs(),
                                                          std::move(nothing), timeout_, sequence_));
 }

@@ -36,21 +36,21 @@ class DfcclBackend::Operation {
   const Tensor& checked(const Tensor& tensor) const;
   /// The only tensor of the list: a process has one of each rank.
   Tensor& only(Tensors& tensors) const;
-  /// @throws DistBackendError where `isTrue` isn't.
-  void require(bool isTrue, const std::string& what) const;
+  /// @throws DistBackendError where `isTrue` isn't. @param what the operation takes.
+  void require(bool isTrue, const char* what) const;
   /// As many as the group has ranks, and of one type.
   void checkList(const Tensors& tensors, at::ScalarType type) const;
 
   /// @param queue one call of the C API, without the request.
-  template <class Queue>
-  void add(const Queue& queue) {
-    submission_.add(queue);
-  }
+  void add(c10::function_ref<dfcclResult_t(dfcclRequest_t*)> queue) { submission_.add(queue); }
   Handle start(Outputs outputs, const Tensors& inputs);
   /// A work that is complete already, while what was queued goes on; only the backend's shutdown waits for it.
   Handle startBuffered(const Tensors& inputs);
 
  private:
+  /// With the operation's name before `what`.
+  [[noreturn]] void refuseIt(const std::string& what, const std::string& remedy = "") const;
+
   DfcclBackend& backend_;
   const c10::DeviceGuard guard_;
   const Label label_;

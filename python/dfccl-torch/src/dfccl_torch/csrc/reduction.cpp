@@ -84,11 +84,10 @@ bool isOfComplexParts(ReduceOp::RedOpType op) {
 }
 
 at::Tensor fold(const at::Tensor& a, const at::Tensor& b, ReduceOp::RedOpType op) {
-  const bool isBool = a.scalar_type() == at::kBool;
   switch (op) {
     case ReduceOp::SUM:
     case ReduceOp::PREMUL_SUM:
-      return isBool ? at::logical_or(a, b) : at::add(a, b);
+      return at::add(a, b);
     case ReduceOp::PRODUCT:
       return at::mul(a, b);
     case ReduceOp::MIN:

@@ -2,6 +2,7 @@
 
 #include <ATen/core/LegacyTypeDispatch.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 
@@ -13,13 +14,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Parameters and inference tensors included, of which autograd allows no change.
+}  // namespace
+
 void copyInto(const at::Tensor& target, const at::Tensor& source) {
   const at::AutoDispatchBelowADInplaceOrView guard;
   target.copy_(source);
 }
-
-}  // namespace
 
 /// Counts the requests of a notification down from another thread's callbacks.
 struct Submission::Countdown {
@@ -45,7 +45,7 @@ Submission::Submission(Submission&& other) noexcept
     : group_(std::move(other.group_)),
       device_(other.device_),
       issuedOn_(other.issuedOn_),
-      name_(std::move(other.name_)),
+      name_(other.name_),
       requests_(std::exchange(other.requests_, {})),
       kept_(std::move(other.kept_)),
       lastly_(std::move(other.lastly_)),
@@ -97,11 +97,12 @@ at::Tensor Submission::write(const at::Tensor& tensor) {
   return dense;
 }
 
-void Submission::add(const std::function<dfcclResult_t(dfcclRequest_t*)>& queue) {
+void Submission::add(c10::function_ref<dfcclResult_t(dfcclRequest_t*)> queue) {
   requests_.push_back(nullptr);
   const dfcclResult_t result = queue(&requests_.back());
-  if (result != dfcclSuccess) requests_.pop_back();
-  check(result, name_ + " in group " + group_->name());
+  if (result == dfcclSuccess) return;
+  requests_.pop_back();
+  check(result, std::string(name_) + " in group " + group_->name());
 }
 
 Submission::End Submission::poll(std::string& error) {
@@ -149,7 +150,7 @@ bool Submission::waitOnStream() {
   for (const dfcclRequest_t request : requests_) {
     const dfcclResult_t result = dfcclWaitRunOnStream(request, handleOf(current));
     if (result == dfcclUnavailable) return false;
-    check(result, name_ + " in group " + group_->name());
+    if (result != dfcclSuccess) check(result, std::string(name_) + " in group " + group_->name());
   }
   place();
   return true;

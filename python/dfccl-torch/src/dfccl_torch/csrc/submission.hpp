@@ -1,5 +1,6 @@
 #pragma once
 #include <ATen/ATen.h>
+#include <c10/util/FunctionRef.h>
 #include <dfccl/dfccl.h>
 
 #include <functional>
@@ -13,6 +14,9 @@
 
 namespace dfccl_torch {
 
+/// Parameters and inference tensors included, of which autograd allows no change.
+void copyInto(const at::Tensor& target, const at::Tensor& source);
+
 /// The runs that one operation of torch.distributed has queued, with the tensors that they read and write. May be
 /// dropped while they are in flight: they go on, their results are put where they belong, and the tensors stay until
 /// then. Used by one thread at a time.
@@ -21,6 +25,7 @@ namespace dfccl_torch {
 /// the results where they belong is queued in the stream that is current when somebody waits, or asks.
 class Submission {
  public:
+  /// @param name a literal: what the operation is called.
   Submission(std::shared_ptr<Group> group, c10::Device device, const char* name);
   ~Submission();
   Submission(Submission&& other) noexcept;
@@ -43,7 +48,7 @@ class Submission {
   /// What is to be done once all runs are over. @param touched what it reads and writes.
   void finally(std::vector<at::Tensor> touched, std::function<void()> act);
   /// `queue` is one call of the C API, without the request.
-  void add(const std::function<dfcclResult_t(dfcclRequest_t*)>& queue);
+  void add(c10::function_ref<dfcclResult_t(dfcclRequest_t*)> queue);
 
   enum class End { pending, complete, aborted };
   /// Works on what isn't over, and gives requests back that are. @param error gets why, where the end is aborted.
@@ -72,7 +77,7 @@ class Submission {
   std::shared_ptr<Group> group_;
   c10::Device device_;
   std::optional<c10::Stream> issuedOn_;
-  std::string name_;
+  const char* name_;
   std::vector<dfcclRequest_t> requests_;
   std::vector<at::Tensor> kept_;
   std::vector<Act> lastly_;
