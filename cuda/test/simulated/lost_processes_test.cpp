@@ -1,0 +1,63 @@
+// Ranks that are processes and end, or fall silent, while others wait for them.
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "simulated/joined_rank.hpp"
+
+using namespace dfccl::gpu::simulated::test;
+
+namespace {
+
+/// Works until rank 1 is gone, then goes on without it.
+int survive(const std::string& job, uint32_t rank, uint32_t ranks, size_t count, int ready) {
+  Joined me;
+  EXPECT(join(me, job, rank, ranks, 1500) == kFine);
+  int32_t *in = allocate(count), *out = allocate(count);
+  fill(in, count, me.rank, 0);
+  OK(dfcclRegisterAllReduce(count, dfcclInt32, dfcclSum, 1, dfcclAllRanks(), 0, me.context));
+  dfcclResult_t status = dfcclSuccess;
+  const auto note = [](void* at, dfcclResult_t result) { *static_cast<dfcclResult_t*>(at) = result; };
+  for (int run = 0; status == dfcclSuccess; ++run) {
+    OK(dfcclRun(in, out, 1, note, &status, me.context));
+    OK(dfcclWaitFor(kLimitMicros, me.context));
+    if (status == dfcclSuccess) EXPECT(isSum(out, count, firstRanks(me.ranks), 0));
+    if (rank == 1 && run == 20) EXPECT(write(ready, "x", 1) == 1);
+  }
+  EXPECT(status == dfcclAborted);
+  int lost[4], lostCount = 0;
+  OK(dfcclGetLostRanks(lost, 4, &lostCount, me.context));
+  EXPECT(lostCount == 1);
+  EXPECT(lost[0] == 1);
+  OK(dfcclUnregister(1, me.context));
+  const std::vector<int> survivors{0, 2};
+  const dfcclDevSet_t set = {survivors.data(), 2};
+  OK(dfcclRegisterAllReduce(count, dfcclInt32, dfcclSum, 2, set, 0, me.context));
+  OK(dfcclRun(in, out, 2, nullptr, nullptr, me.context));
+  OK(dfcclWaitFor(kLimitMicros, me.context));
+  EXPECT(isSum(out, count, survivors, 0));
+  OK(dfcclUnregister(2, me.context));
+  return leave(me);
+}
+
+}  // namespace
+
+TEST_CASE("a rank that is killed, or stopped for too long, is named; the others go on without it") {
+  for (const int signal : {SIGKILL, SIGSTOP}) {
+    for (const size_t count : {1000ul, 400'000ul}) {
+      CAPTURE(signal);
+      CAPTURE(count);
+      const std::string job = newJob();
+      int ready[2];
+      REQUIRE(pipe(ready) == 0);
+      Processes processes(3, [&](uint32_t rank) { return survive(job, rank, 3, count, ready[1]); });
+      char byte;
+      REQUIRE(read(ready[0], &byte, 1) == 1);
+      processes.send(1, signal);
+      CHECK(processes.join(0) == kFine);
+      CHECK(processes.join(2) == kFine);
+      close(ready[0]);
+      close(ready[1]);
+    }
+  }
+}
