@@ -1,0 +1,32 @@
+// When daemons begin to stay for a wait of a stream's: before the stream has it, where giving it one waits for nobody.
+#include "host/device_waits.hpp"
+
+#include <doctest/doctest.h>
+
+#include "support.hpp"
+
+using namespace dfccl::gpu;
+using namespace dfccl::gpu::test;
+
+namespace {
+
+constexpr uint32_t kPlace = 0;  // of the first rank of this process on the device
+
+/// What is awaited while a stream is given a wait for one run of a collective.
+uint32_t awaitedMeanwhile(DeviceWaits& waits, uint32_t index, bool isFree) {
+  uint32_t meanwhile = 0;
+  waits.letWait(kPlace, index, 1, isFree, [&] { meanwhile = waits.awaitedOf(kPlace, index); });
+  CHECK(waits.awaitedOf(kPlace, index) == 1);
+  return meanwhile;
+}
+
+}  // namespace
+
+// A daemon that is launched behind a wait may stand behind it in a hardware queue: seeds 138, 321, 720 and 1304 of the
+// random programs, with preempted threads.
+TEST_CASE("daemons stay for a wait before a stream has it, unless giving it takes the driver") {
+  const GpuRanks ranks(1);
+  const std::shared_ptr<DeviceWaits> waits = DeviceWaits::of(0);
+  CHECK(awaitedMeanwhile(*waits, 1, true) == 1);
+  CHECK(awaitedMeanwhile(*waits, 2, false) == 0);
+}
