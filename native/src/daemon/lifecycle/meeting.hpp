@@ -15,6 +15,17 @@ struct Meeting {
     }
   }
 
+  /// Whether some member's buffer is one that not all have mapped. All read the same names, so they come to the same
+  /// answer. @pre The names of all members are there.
+  DFCCL_HD static bool isAnyUnmapped(const MeetingPlaces& places) {
+    for (uint32_t m = 0; m < places.members; ++m) {
+      const Mailbox& known = places.knownMailboxes[m];
+      if (windows::isUnmapped(known.inputName.load(order::relaxed))) return true;
+      if (windows::isUnmapped(known.outputName.load(order::relaxed))) return true;
+    }
+    return false;
+  }
+
   /// @return whether all members are done with the others' buffers in run `run`; P::finishAccess says so for this one.
   DFCCL_HD DFCCL_HOT static bool isAccessOver(P& platform, const CollectiveRecord& collective,
                                               const MeetingPlaces& places, uint64_t run) {

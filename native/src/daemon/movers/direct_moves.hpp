@@ -8,7 +8,8 @@
 
 namespace dfccl {
 
-struct DirectMoves {
+class DirectMoves {
+ public:
   template <class Slice>
   DFCCL_HD static void multiReduceCopy(const Slice& slice, const StepRecord& step, int64_t& budgetBytes) {
     const BoundProgram& program = slice.program;
@@ -42,6 +43,16 @@ struct DirectMoves {
     }
   }
 
+  /// What all members' steps move together. @pre All have arrived.
+  template <class Slice>
+  DFCCL_HD static void moveForAll(const Slice& slice, int64_t& budgetBytes) {
+    const JointMoves& joint = slice.collective.shared->joint;
+    slice.platform.beginSeries();
+    for (const JointMove& move : joint.moves) moveJointly(slice, joint, move, budgetBytes);
+    slice.platform.endSeries();
+  }
+
+ private:
   template <class Slice>
   DFCCL_HD static void moveJointly(const Slice& slice, const JointMoves& joint, const JointMove& move,
                                    int64_t& budgetBytes) {

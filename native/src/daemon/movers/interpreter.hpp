@@ -6,6 +6,7 @@
 #include "daemon/lifecycle/meeting.hpp"
 #include "daemon/lifecycle/outcome.hpp"
 #include "daemon/lifecycle/run_turn.hpp"
+#include "daemon/movers/advance.hpp"
 #include "daemon/movers/connected_step.hpp"
 #include "daemon/movers/direct_moves.hpp"
 #include "daemon/movers/exchange_step.hpp"
@@ -14,21 +15,6 @@
 #include "daemon/state/count_agreement.hpp"
 
 namespace dfccl {
-
-/// What a turn came to. By value, because what a function writes through a reference lies in memory.
-struct Advance {
-  Outcome outcome;
-  bool progressed;
-  int64_t budgetLeft;
-};
-
-/// What Interpreter<P>::advance does of a run that brings its count. Defined in run_with_count.hpp, which a platform
-/// with such runs has in a file of its own: with two interpreters beside each other the compiler inlines neither as
-/// well as one, and a small run takes 5 % longer.
-template <class P>
-DFCCL_RARE Advance advanceRunWithCount(P& platform, const CollectiveRecord& collective, const CollectiveRecord& view,
-                                       const RunAddresses& run, RunRecord& record, uint32_t programBlock,
-                                       DynamicContext& context, int64_t budgetBytes);
 
 /// @tparam kOwnCount of runs that bring their counts.
 template <class P, bool kOwnCount = false>
@@ -70,8 +56,9 @@ class Interpreter {
           return advanceWithCount(budgetBytes, progressed);
         if (!start(progressed)) return Outcome::stuck;
       }
-      d_.phase = isStaged() ? Phase::staging : Phase::running;
-      program_ = d_.phase == Phase::staging ? c_.staged : c_.program;
+      const bool isStaged = c_.staged != nullptr && Meeting<P>::isAnyUnmapped(places_);
+      d_.phase = isStaged ? Phase::staging : Phase::running;
+      program_ = isStaged ? c_.staged : c_.program;
       takeSizes();
       d_.step = 0;
       d_.tile = 0;
@@ -176,20 +163,13 @@ class Interpreter {
     publishBuffers(progressed);
     CollectiveShared& shared = *c_.shared;
     if (d_.isLast) {
-      moveForAll(budgetBytes);
+      DirectMoves::moveForAll(slice(), budgetBytes);
       shared.executedRuns.store(run_.run + 1, order::release);
     } else if (shared.executedRuns.load(order::acquire) <= run_.run && Rules::completeAfterAcknowledge) {
       return Outcome::stuck;
     }
     progressed = true;
     return Outcome::completed;
-  }
-
-  DFCCL_HD void moveForAll(int64_t& budgetBytes) {
-    const JointMoves& joint = c_.shared->joint;
-    platform_.beginSeries();
-    for (const JointMove& move : joint.moves) DirectMoves::moveJointly(slice(), joint, move, budgetBytes);
-    platform_.endSeries();
   }
 
   /// @return whether the last member to arrive has said what is to be done; that may be this one.
@@ -200,20 +180,13 @@ class Interpreter {
     verdict = CountVerdict::apart;
     if (Rules::comparesCounts && !CountAgreement::agree(shared, run_.run)) {
       verdict = CountVerdict::mismatched;
-    } else if (isLittle(record_.count)) {
+    } else if (P::kRunsTogether && shared.joint.isLittle(record_.count, static_cast<uint64_t>(P::kTogetherBytes))) {
       verdict = CountVerdict::executed;
-      moveForAll(budgetBytes);
+      DirectMoves::moveForAll(slice(), budgetBytes);
     }
     CountAgreement::judge(shared, run_.run, verdict);
     d_.isLast = 0;
     return true;
-  }
-
-  /// As runsTogether(), of a run of `count` elements.
-  DFCCL_HD bool isLittle(uint64_t count) const {
-    const auto most = static_cast<uint64_t>(P::kTogetherBytes);
-    const uint64_t each = c_.shared->joint.bytesOfOne;
-    return P::kRunsTogether && each != 0 && count <= most && each * count <= most;
   }
 
   /// The run is over for all its members: its moves were made, or nothing was.
@@ -237,17 +210,6 @@ class Interpreter {
     // `step` counts the members whose buffers are known while the task is starting, so that a retry goes on there.
     d_.step = platform_.lookForMailboxes(places_, run_.run, d_.step);
     return d_.step == places_.members;
-  }
-
-  /// All members read the same names, so they come to the same answer. @pre start()
-  DFCCL_HD bool isStaged() const {
-    if (c_.staged == nullptr) return false;
-    for (uint32_t m = 0; m < places_.members; ++m) {
-      const Mailbox& known = places_.knownMailboxes[m];
-      if (windows::isUnmapped(known.inputName.load(order::relaxed))) return true;
-      if (windows::isUnmapped(known.outputName.load(order::relaxed))) return true;
-    }
-    return false;
   }
 
   DFCCL_HD bool isStepByStep() const { return (program_->header.flags & kStepByStep) != 0; }

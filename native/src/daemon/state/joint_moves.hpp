@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/array.hpp"
+#include "base/host_device.hpp"
 #include "base/program.hpp"
 
 namespace dfccl {
@@ -30,6 +31,11 @@ struct JointMoves {
   Array<const JointMove> moves;  // in this order
   Array<const JointRef> refs;
   uint64_t bytesOfOne = 0;  // where runs bring their counts: what one of a single element moves; 0: no moves are known
+
+  /// Whether a run of `count` elements moves no more than `mostBytes`, so that one member may do it for all.
+  DFCCL_HD bool isLittle(uint64_t count, uint64_t mostBytes) const {
+    return bytesOfOne != 0 && count <= mostBytes && bytesOfOne * count <= mostBytes;
+  }
 };
 
 }  // namespace dfccl
