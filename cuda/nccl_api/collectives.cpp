@@ -2,7 +2,7 @@
 #include <string>
 
 #include "functions.hpp"
-#include "nccl_api/failure.hpp"
+#include "nccl_api/arguments.hpp"
 #include "nccl_api/group_calls.hpp"
 
 namespace dfccl::nccl {
@@ -12,9 +12,7 @@ constexpr int kNone = 0;
 
 Operation operation(Kind kind, ncclComm_t comm, const void* send, void* recv, size_t count, ncclDataType_t type,
                     cudaStream_t stream) {
-  if (type < ncclInt8 || type > ncclFloat8e5m2) {
-    refuseArgument("The data type is " + std::to_string(type) + ".", "Allowed: 0 to 11.");
-  }
+  checkType(type);
   Operation o;
   o.kind = kind;
   o.communicator = Communicators::find(comm);

@@ -59,10 +59,14 @@ class Communicator {
   void awaitMade();
   uint64_t nextSplit() { return splits_.fetchAdd(1, order::relaxed); }
 
-  /// How many have come before on this line: 0 for collectives, others for messages.
-  uint64_t nextPosition(int line) {
+  /// How many have gone before on this line: 0 for collectives, others for messages.
+  uint64_t position(int64_t line) {
     const std::lock_guard lock(mutex_);
-    return positions_[line]++;
+    return positions_[line];
+  }
+  void advance(int64_t line) {
+    const std::lock_guard lock(mutex_);
+    ++positions_[line];
   }
 
   /// A run of it was submitted, or is over.
@@ -91,7 +95,7 @@ class Communicator {
   std::vector<int> members_;
   dfcclGroup_t group_ = nullptr;
   ScaledSums scaledSums_;
-  std::map<int, uint64_t> positions_;  // under mutex_
+  std::map<int64_t, uint64_t> positions_;  // under mutex_
 };
 
 /// Those that callers have handles of. A handle is a value, so one that was destroyed, or never made, is recognised.

@@ -6,7 +6,8 @@
 
 set(_functions "#pragma once\n#include \"nccl_api/abi.hpp\"\n\nnamespace dfccl::nccl {\n\n")
 set(_declarations "#pragma once\n#include \"nccl_api/abi.hpp\"\n\nextern \"C\" {\n")
-set(_names "")
+set(_real "")
+set(_refused "")
 set(_bodies "#include \"entry_points.hpp\"\n\n#include \"functions.hpp\"\n#include \"nccl_api/entry.hpp\"\n\n")
 string(APPEND _bodies "using dfccl::nccl::entered;\nusing dfccl::nccl::refuse;\n\nextern \"C\" {\n")
 set(_exports "{\n  global:\n")
@@ -31,7 +32,7 @@ foreach(_line IN LISTS _lines)
 
   string(APPEND _declarations "${_result} ${_name}(${_parameters});\n")
   string(APPEND _declarations "${_result} p${_name}(${_parameters});\n")
-  string(APPEND _names "  X(${_name})\n")
+  string(APPEND _${_state} " \\\n  X(${_name})")
   string(APPEND _exports "    ${_name};\n    p${_name};\n")
   if(_state STREQUAL "real")
     string(APPEND _functions "${_result} ${_function}(${_parameters});\n")
@@ -46,7 +47,6 @@ foreach(_line IN LISTS _lines)
   string(APPEND _bodies "decltype(${_name}) p${_name} __attribute__((alias(\"${_name}\")));\n")
 endforeach()
 
-string(REPLACE "\n" " \\\n" _table "${_names}")
 # What is the same stays, and what was built of it.
 function(_dfccl_write name text)
   set(_former "")
@@ -58,7 +58,12 @@ function(_dfccl_write name text)
   endif()
 endfunction()
 _dfccl_write(functions.hpp "${_functions}\n}  // namespace dfccl::nccl\n")
-_dfccl_write(entry_points.hpp
-  "${_declarations}}\n\n/// X(name) for each of them, twins left out.\n#define DFCCL_NCCL_FUNCTIONS(X) \\\n${_table}\n")
+_dfccl_write(entry_points.hpp "${_declarations}}
+
+/// X(name) for each of them, twins left out.
+#define DFCCL_NCCL_REAL(X)${_real}
+#define DFCCL_NCCL_REFUSED(X)${_refused}
+#define DFCCL_NCCL_FUNCTIONS(X) DFCCL_NCCL_REAL(X) DFCCL_NCCL_REFUSED(X)
+")
 _dfccl_write(entry_points.cpp "${_bodies}}\n")
 _dfccl_write(exports.map "${_exports}  local: *;\n};\n")

@@ -18,10 +18,25 @@ struct Group {
 };
 thread_local Group group;
 
-/// Threads of the caller's may be on other devices than this one will need.
-void runOn(int device, Making& making, ncclResult_t& result) {
-  if (device >= 0) cudaSetDevice(device);
-  result = making.run();
+template <class Call>
+std::vector<Call> only(Call call) {
+  std::vector<Call> one;
+  one.push_back(std::move(call));
+  return one;
+}
+
+/// @return false: no group is open, and it is to be done at once.
+template <class Call>
+bool isKept(std::vector<Call>& kept, Call& call) {
+  if (group.depth == 0) return false;
+  kept.push_back(std::move(call));
+  return true;
+}
+
+/// For a thread of its own, which begins on the first device.
+ncclResult_t runOnDevice(Making& making) {
+  if (making.made) cudaSetDevice(making.made->device);
+  return making.run();
 }
 
 /// All at once, as each waits for others that may be among them. @return the first failure, or ncclInProgress where
@@ -35,10 +50,7 @@ ncclResult_t makeAll(std::vector<Making> makings) {
       continue;
     }
     isAnyLeft = true;
-    std::thread([making = std::move(making)]() mutable {
-      ncclResult_t result = ncclSuccess;
-      runOn(making.made->device, making, result);
-    }).detach();
+    std::thread([making = std::move(making)]() mutable { runOnDevice(making); }).detach();
   }
   std::vector<ncclResult_t> results(waitedFor.size(), ncclSuccess);
   if (waitedFor.size() == 1) {
@@ -46,8 +58,7 @@ ncclResult_t makeAll(std::vector<Making> makings) {
   } else {
     std::vector<std::thread> threads;
     for (size_t i = 0; i < waitedFor.size(); ++i) {
-      const int device = waitedFor[i]->made ? waitedFor[i]->made->device : -1;
-      threads.emplace_back(runOn, device, std::ref(*waitedFor[i]), std::ref(results[i]));
+      threads.emplace_back([&, i] { results[i] = runOnDevice(*waitedFor[i]); });
     }
     for (std::thread& thread : threads) thread.join();
   }
@@ -60,23 +71,11 @@ ncclResult_t makeAll(std::vector<Making> makings) {
 }  // namespace
 
 ncclResult_t makeSoon(Making making) {
-  if (group.depth != 0) {
-    group.makings.push_back(std::move(making));
-    return ncclSuccess;
-  }
-  std::vector<Making> one;
-  one.push_back(std::move(making));
-  return makeAll(std::move(one));
+  return isKept(group.makings, making) ? ncclSuccess : makeAll(only(std::move(making)));
 }
 
 ncclResult_t submitSoon(Operation operation) {
-  if (group.depth != 0) {
-    group.operations.push_back(std::move(operation));
-    return ncclSuccess;
-  }
-  std::vector<Operation> one;
-  one.push_back(std::move(operation));
-  submit(std::move(one));
+  if (!isKept(group.operations, operation)) submit(only(std::move(operation)));
   return ncclSuccess;
 }
 

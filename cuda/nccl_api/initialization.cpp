@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "functions.hpp"
-#include "nccl_api/failure.hpp"
+#include "nccl_api/arguments.hpp"
 #include "nccl_api/group_calls.hpp"
 #include "world/gpu_backend.hpp"
 
@@ -47,7 +47,7 @@ Making prepare(ncclComm_t* comm, const Name& name, int ranks, int rank, int devi
 }
 
 ncclResult_t initialize(ncclComm_t* comm, int ranks, const ncclUniqueId& id, int rank, const ncclConfig_t* config) {
-  if (comm == nullptr) refuseArgument("The address for the communicator is null.", "Pass where to store it.");
+  checkOut(comm, "communicator");
   *comm = nullptr;
   checkRank(ranks, rank);
   const Name name = nameOf(id);
@@ -58,7 +58,7 @@ ncclResult_t initialize(ncclComm_t* comm, int ranks, const ncclUniqueId& id, int
 }  // namespace
 
 ncclResult_t getUniqueId(ncclUniqueId* id) {
-  if (id == nullptr) refuseArgument("The address for the unique id is null.", "Pass where to store it.");
+  checkOut(id, "unique id");
   *id = makeUniqueId();
   return ncclSuccess;
 }
@@ -81,7 +81,7 @@ ncclResult_t commInitRankScalable(ncclComm_t* comm, int ranks, int rank, int idC
 }
 
 ncclResult_t commInitAll(ncclComm_t* comms, int count, const int* devices) {
-  if (comms == nullptr) refuseArgument("The address for the communicators is null.", "Pass where to store them.");
+  checkOut(comms, "list of communicators");
   checkRank(count, 0);
   requireGpu();
   int there = 0;
@@ -107,7 +107,7 @@ ncclResult_t commInitAll(ncclComm_t* comms, int count, const int* devices) {
 }
 
 ncclResult_t commSplit(ncclComm_t comm, int color, int key, ncclComm_t* part, ncclConfig_t* config) {
-  if (part == nullptr) refuseArgument("The address for the communicator is null.", "Pass where to store it.");
+  checkOut(part, "communicator");
   *part = nullptr;
   const std::shared_ptr<Communicator> parent = readyCommunicator(comm);
   if (color < -1) {

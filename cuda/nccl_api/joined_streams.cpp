@@ -4,7 +4,9 @@
 #include "nccl_api/failure.hpp"
 
 namespace dfccl::nccl {
+namespace {
 
+/// Lets a stream go on only when another has done what it was given. @pre their device is current. @throws Failure
 void letWait(cudaStream_t stream, cudaStream_t other) {
   if (stream == other) return;
   cudaEvent_t event = nullptr;
@@ -15,7 +17,10 @@ void letWait(cudaStream_t stream, cudaStream_t other) {
   checkCuda(error, "a wait for another stream");
 }
 
+}  // namespace
+
 JoinedStreams::JoinedStreams(const std::vector<Operation>& operations) {
+  if (operations.size() == 1) return;  // the common case, in which nothing is to be looked for
   for (const Operation& o : operations) ofDevice_[o.communicator->device].insert(o.stream);
 }
 

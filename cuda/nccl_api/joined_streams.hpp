@@ -7,9 +7,6 @@
 
 namespace dfccl::nccl {
 
-/// Lets a stream go on only when another has done what it was given. @pre their device is current. @throws Failure
-void letWait(cudaStream_t stream, cudaStream_t other);
-
 /// The streams of a group's operations: as in NCCL, nothing of it begins before all of a device's have come to it, and
 /// none goes on before all of it is over.
 class JoinedStreams {

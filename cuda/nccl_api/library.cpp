@@ -1,11 +1,11 @@
 // What is asked of the library itself.
 #include "functions.hpp"
-#include "nccl_api/failure.hpp"
+#include "nccl_api/arguments.hpp"
 
 namespace dfccl::nccl {
 
 ncclResult_t getVersion(int* version) {
-  if (version == nullptr) refuseArgument("The address for the version is null.", "Pass where to store it.");
+  checkOut(version, "version");
   *version = kNcclVersion;
   return ncclSuccess;
 }

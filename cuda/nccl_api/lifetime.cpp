@@ -1,38 +1,30 @@
 // What is asked of communicators, and how they end.
-#include <string>
+#include <functional>
 
 #include "functions.hpp"
+#include "nccl_api/arguments.hpp"
 #include "nccl_api/communicator.hpp"
-#include "nccl_api/failure.hpp"
 
 namespace dfccl::nccl {
 namespace {
 
-template <class Value>
-void checkOut(const Value* out, const char* what) {
-  if (out == nullptr)
-    refuseArgument(std::string("The address for the ") + what + " is null.", "Pass where to store it.");
+/// Stores what a communicator says. @param ask a member of it
+template <class Ask>
+ncclResult_t tell(ncclComm_t comm, const Ask& ask, const char* what, int* out) {
+  checkOut(out, what);
+  *out = std::invoke(ask, *readyCommunicator(comm));
+  return ncclSuccess;
 }
 
 }  // namespace
 
 ncclResult_t commCount(ncclComm_t comm, int* count) {
-  checkOut(count, "number of ranks");
-  *count = readyCommunicator(comm)->size();
-  return ncclSuccess;
+  return tell(comm, &Communicator::size, "number of ranks", count);
 }
 
-ncclResult_t commCuDevice(ncclComm_t comm, int* device) {
-  checkOut(device, "device");
-  *device = readyCommunicator(comm)->device;
-  return ncclSuccess;
-}
+ncclResult_t commCuDevice(ncclComm_t comm, int* device) { return tell(comm, &Communicator::device, "device", device); }
 
-ncclResult_t commUserRank(ncclComm_t comm, int* rank) {
-  checkOut(rank, "rank");
-  *rank = readyCommunicator(comm)->rank();
-  return ncclSuccess;
-}
+ncclResult_t commUserRank(ncclComm_t comm, int* rank) { return tell(comm, &Communicator::rank, "rank", rank); }
 
 ncclResult_t commGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
   checkOut(error, "error");

@@ -2,13 +2,13 @@
 #include <string>
 
 #include "functions.hpp"
+#include "nccl_api/arguments.hpp"
 #include "nccl_api/communicator.hpp"
-#include "nccl_api/failure.hpp"
 
 namespace dfccl::nccl {
 
 ncclResult_t memAlloc(void** memory, size_t bytes) {
-  if (memory == nullptr) refuseArgument("The address for the memory is null.", "Pass where to store it.");
+  checkOut(memory, "memory");
   *memory = nullptr;
   if (bytes != 0) checkCuda(cudaMalloc(memory, bytes), "cudaMalloc");
   return ncclSuccess;
@@ -20,7 +20,7 @@ ncclResult_t memFree(void* memory) {
 }
 
 ncclResult_t commRegister(ncclComm_t comm, void* buffer, size_t bytes, void** handle) {
-  if (handle == nullptr) refuseArgument("The address for the handle is null.", "Pass where to store it.");
+  checkOut(handle, "handle");
   *handle = nullptr;
   readyCommunicator(comm);
   if (buffer == nullptr || bytes == 0) {

@@ -91,16 +91,16 @@ dfcclResult_t queue(const Operation& o, uint64_t tag, dfcclStream_t stream, dfcc
   return dfcclRecv(o.recv, o.count, type, o.other, group, tag, stream, request);
 }
 
-/// What operations must have in common beside all else: nothing, or where they are matched by position, how many of the
-/// communicator came before; of messages, to or from the same rank.
-uint64_t tagOf(const Operation& o) {
+/// What it is counted with where operations are matched by position: with the communicator's collectives, or with
+/// messages to or from the same rank. @return nothing: they are matched by what they are.
+std::optional<int64_t> lineOf(const Operation& o) {
   static const bool isByPosition = [] {
     const char* const said = std::getenv("DFCCL_MATCH");
     return said != nullptr && std::strcmp(said, "position") == 0;
   }();
-  if (!isByPosition) return 0;
-  const bool isMessage = o.kind == Kind::send || o.kind == Kind::receive;
-  return o.communicator->nextPosition(isMessage ? 1 + 2 * o.other + (o.kind == Kind::send ? 1 : 0) : 0);
+  if (!isByPosition) return std::nullopt;
+  if (o.kind != Kind::send && o.kind != Kind::receive) return 0;
+  return 1 + 2 * int64_t{o.other} + (o.kind == Kind::send ? 1 : 0);
 }
 
 /// A run that was queued, and the stream that is to wait for it.
@@ -110,7 +110,10 @@ class Queued {
   explicit Queued(const Operation& o) : stream_(o.stream == nullptr ? cudaStreamLegacy : o.stream) {
     o.communicator->checkReady();
     auto held = std::make_unique<Held>(Held{o.communicator, nullptr});
-    check(queue(o.scalar ? scaled(o, held->scratch) : o, tagOf(o), stream_, &request_));
+    const std::optional<int64_t> line = lineOf(o);
+    const uint64_t tag = line ? o.communicator->position(*line) : 0;
+    check(queue(o.scalar ? scaled(o, held->scratch) : o, tag, stream_, &request_));
+    if (line) o.communicator->advance(*line);  // what was refused doesn't count
     o.communicator->began();
     // It can't fail: the request is open and has no callback.
     dfcclNotifyRun(request_, isOver, held.release());

@@ -3,18 +3,16 @@
 
 #include "base/types.hpp"
 #include "functions.hpp"
+#include "nccl_api/arguments.hpp"
 #include "nccl_api/communicator.hpp"
-#include "nccl_api/failure.hpp"
 
 namespace dfccl::nccl {
 
 ncclResult_t redOpCreatePreMulSum(ncclRedOp_t* op, void* scalar, ncclDataType_t type, ncclScalarResidence_t residence,
                                   ncclComm_t comm) {
-  if (op == nullptr) refuseArgument("The address for the operator is null.", "Pass where to store it.");
+  checkOut(op, "operator");
   if (scalar == nullptr) refuseArgument("The scalar's address is null.", "Pass a value of the operator's type.");
-  if (type < ncclInt8 || type > ncclFloat8e5m2) {
-    refuseArgument("The data type is " + std::to_string(type) + ".", "Allowed: 0 to 11.");
-  }
+  checkType(type);
   Scalar made{type};
   if (residence == ncclScalarHostImmediate) {
     std::memcpy(&made.bits, scalar, sizeOf(static_cast<DataType>(type)));

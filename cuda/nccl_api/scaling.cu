@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "host/check.hpp"
 #include "nccl_api/scale_elements.hpp"
 
 namespace dfccl::nccl {
@@ -16,16 +15,6 @@ __global__ void __launch_bounds__(kThreads) scale(ScaledElements elements) {
 }
 
 }  // namespace
-
-void prepareScaling(int device) {
-  const gpu::OnDevice here(device);
-  cudaStream_t stream = nullptr;
-  DFCCL_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  // The first launch is behind a barrier; it scales nothing.
-  const cudaError_t error = scaleOnStream(nullptr, nullptr, 0, Scalar{ncclInt8}, stream);
-  cudaStreamDestroy(stream);
-  gpu::check(error, "a kernel's launch");
-}
 
 cudaError_t scaleOnStream(void* to, const void* from, size_t count, const Scalar& scalar, cudaStream_t stream) {
   const ScaledElements elements{to, from, count, static_cast<DataType>(scalar.type), scalar.bits, scalar.onDevice};

@@ -4,9 +4,6 @@
 
 namespace dfccl::nccl {
 
-/// Loads what scaling takes on a device: CUDA may wait for all that is on the device when it does so, so it is done
-/// before anything is. @throws std::exception
-void prepareScaling(int device);
 /// Multiplies so many elements, of the scalar's type, when the stream comes to it. @param to may be `from`.
 /// @pre the stream's device is current. @return what CUDA says of it.
 cudaError_t scaleOnStream(void* to, const void* from, size_t count, const Scalar& scalar, cudaStream_t stream);

@@ -7,7 +7,6 @@
 #include "base/types.hpp"
 #include "host/check.hpp"
 #include "nccl_api/failure.hpp"
-#include "nccl_api/joined_streams.hpp"
 
 namespace dfccl::nccl {
 namespace {
@@ -25,14 +24,13 @@ bool matches(const Operation& a, const Operation& b) {
 void copy(const Operation& from, const Operation& to) {
   const size_t bytes = from.count * sizeOf(static_cast<DataType>(from.type));
   const gpu::OnDevice here(from.communicator->device);
-  letWait(to.stream, from.stream);
   checkCuda(cudaMemcpyAsync(to.recv, from.send, bytes, cudaMemcpyDeviceToDevice, to.stream), "cudaMemcpyAsync");
-  letWait(from.stream, to.stream);
 }
 
 }  // namespace
 
 void copySelfMessages(std::vector<Operation>& operations) {
+  if (std::none_of(operations.begin(), operations.end(), isToSelf)) return;
   std::vector<Operation> sends, receives, others;
   for (Operation& o : operations) {
     (!isToSelf(o) ? others : o.kind == Kind::send ? sends : receives).push_back(std::move(o));

@@ -5,6 +5,7 @@
 #include <set>
 #include <thread>
 
+#include "host/check.hpp"
 #include "nccl_api/failure.hpp"
 #include "nccl_api/scaling.hpp"
 
@@ -16,12 +17,20 @@ constexpr int kAttempts = 500;  // then the process keeps it, 5 s being more tha
 
 std::string jobOf(uint64_t id) { return "nccl-" + std::to_string(id); }
 
-/// Before the first world of this process on the device.
+/// Loads what scaling takes, before the first world of this process on the device: CUDA may wait for all that is on the
+/// device when it does so.
 void prepareDevice(int device) {
   static std::mutex mutex;
   static auto& prepared = *new std::set<int>;
   const std::lock_guard lock(mutex);
-  if (prepared.insert(device).second) prepareScaling(device);
+  if (!prepared.insert(device).second) return;
+  const gpu::OnDevice here(device);
+  cudaStream_t stream = nullptr;
+  checkCuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  // The first launch is behind a barrier; it scales nothing.
+  const cudaError_t error = scaleOnStream(nullptr, nullptr, 0, Scalar{ncclInt8}, stream);
+  cudaStreamDestroy(stream);
+  checkCuda(error, "a kernel's launch");
 }
 
 }  // namespace

@@ -4,11 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <map>
-#include <mutex>
+#include <numeric>
 #include <optional>
-#include <string>
 #include <thread>
+#include <utility>
 
 #include "nccl_api/failure.hpp"
 
@@ -46,14 +45,32 @@ const Arrival::World* worldOf(const Arrival& arrival, uint64_t id) {
 }
 
 /// The ranks' places in a world of processes. @return nothing: not all are in it.
-std::optional<std::vector<int>> ranksIn(uint64_t id, const std::vector<Arrival>& all) {
+std::optional<std::vector<int>> ranksIn(const Universe& universe, const std::vector<Arrival>& all) {
   std::vector<int> ranks;
   for (const Arrival& one : all) {
-    const Arrival::World* const world = worldOf(one, id);
+    const Arrival::World* const world = worldOf(one, universe.id());
     if (world == nullptr || world->rank < 0) return std::nullopt;
     ranks.push_back(world->rank);
   }
   return ranks;
+}
+
+/// The same where all ranks are in this process. One that is alone may be in a world of either kind.
+std::optional<std::vector<int>> ranksOfProcessIn(const Universe& universe, const std::vector<Arrival>& all) {
+  // Each must have told of it, so that all find the same.
+  if (std::any_of(all.begin(), all.end(), [&](const Arrival& one) { return !worldOf(one, universe.id()); }))
+    return std::nullopt;
+  if (universe.ownRank() < 0) return ranksOn(universe.devices(), all);
+  if (all.size() != 1) return std::nullopt;
+  int device = -1;
+  check(dfcclGetDevice(&device, universe.context(universe.ownRank())));
+  if (device != all.front().device) return std::nullopt;
+  return std::vector{universe.ownRank()};
+}
+
+/// The smaller one; all ranks choose the same.
+bool isBetter(const Universe& one, const Universe* best) {
+  return best == nullptr || std::pair(one.size(), one.id()) < std::pair(best->size(), best->id());
 }
 
 /// The least that a rank asked for; 0: none has.
@@ -67,40 +84,19 @@ uint32_t blocksFor(const std::vector<Arrival>& all) {
 
 }  // namespace
 
-struct Universes::Tables {
-  const uint64_t process = randomNumber();
-  std::mutex mutex;
-  std::vector<std::shared_ptr<Universe>> open;  // the one used last in front
-  std::map<uint64_t, std::shared_ptr<Making>> making;
-};
-
-/// A world of this process's ranks, which whoever comes first makes for all.
-struct Universes::Making {
-  std::mutex mutex;
-  std::shared_ptr<Universe> universe;
-  size_t come = 0;  // under Tables::mutex
-};
-
-Universes::Universes() : tables_(new Tables) {}
+Universes::Universes() : process_(randomNumber()) {}
 
 Universes& Universes::here() {
-  static std::mutex mutex;
-  static pid_t owner = 0;
-  static Universes* own = nullptr;
-  const std::lock_guard lock(mutex);
-  if (owner != getpid()) {
-    own = new Universes;  // a parent's is of no use in its child
-    owner = getpid();
-  }
-  return *own;
+  static Universes& kept = *new Universes;
+  return kept;
 }
 
 Universes::Told Universes::tell() {
   dropUnused();
   Told told{};
-  told.arrival.process = tables_->process;
-  const std::lock_guard lock(tables_->mutex);
-  for (const std::shared_ptr<Universe>& universe : tables_->open) {
+  told.arrival.process = process_;
+  const std::lock_guard lock(mutex_);
+  for (const std::shared_ptr<Universe>& universe : open_) {
     if (told.held.size() == Arrival::kMostWorlds) break;
     told.arrival.worlds[told.held.size()] = {universe->id(), universe->ownRank()};
     told.held.push_back(universe);
@@ -119,47 +115,26 @@ Placed Universes::place(const Name& name, const Told& told, const std::vector<Ar
     throw Failure(ncclInvalidUsage, "Some ranks of the communicator share a process, and others don't.",
                   "Let all ranks be threads of one process, or each be a process of its own.");
   }
-  // A rank alone may be a group of either kind.
-  Placed placed = areOne ? inProcess(name, told, all) : ofProcesses(name, told, all, rank);
-  return placed;
-}
-
-Placed Universes::inProcess(const Name& name, const Told& told, const std::vector<Arrival>& all) {
   Placed best;
   for (const std::shared_ptr<Universe>& universe : told.held) {
-    std::optional<std::vector<int>> ranks;
-    if (std::any_of(all.begin(), all.end(), [&](const Arrival& one) { return !worldOf(one, universe->id()); }))
-      continue;
-    if (universe->ownRank() < 0) {
-      ranks = ranksOn(universe->devices(), all);
-    } else if (all.size() == 1) {
-      int device = -1;
-      check(dfcclGetDevice(&device, universe->context(universe->ownRank())));
-      if (device == all.front().device) ranks = {universe->ownRank()};
-    }
-    const auto isBetter = [&] {
-      if (!best.universe || universe->size() != best.universe->size())
-        return !best.universe || universe->size() < best.universe->size();
-      return universe->id() < best.universe->id();
-    };
-    if (ranks && isBetter()) best = {universe, *ranks};
+    std::optional<std::vector<int>> ranks = areOne ? ranksOfProcessIn(*universe, all) : ranksIn(*universe, all);
+    if (ranks && isBetter(*universe, best.universe.get())) best = {universe, *std::move(ranks)};
   }
   if (best.universe) return best;
-  std::shared_ptr<Universe> made = makeOnce(name, all);
-  std::vector<int> ranks;
-  for (int r = 0; r < made->size(); ++r) ranks.push_back(r);
-  return {std::move(made), std::move(ranks)};
+  best.universe = areOne ? makeOnce(name.low, all) : join(name.low, all, rank);
+  best.ranks.resize(all.size());
+  std::iota(best.ranks.begin(), best.ranks.end(), 0);
+  return best;
 }
 
-std::shared_ptr<Universe> Universes::makeOnce(const Name& name, const std::vector<Arrival>& all) {
-  const uint64_t id = name.low;
+std::shared_ptr<Universe> Universes::makeOnce(uint64_t id, const std::vector<Arrival>& all) {
   std::shared_ptr<Making> making;
   {
-    const std::lock_guard lock(tables_->mutex);
-    std::shared_ptr<Making>& entry = tables_->making[id];
+    const std::lock_guard lock(mutex_);
+    std::shared_ptr<Making>& entry = making_[id];
     if (!entry) entry = std::make_shared<Making>();
     making = entry;
-    if (++making->come == all.size()) tables_->making.erase(id);
+    if (++making->come == all.size()) making_.erase(id);
   }
   const std::lock_guard lock(making->mutex);
   if (!making->universe) {
@@ -171,36 +146,28 @@ std::shared_ptr<Universe> Universes::makeOnce(const Name& name, const std::vecto
   return making->universe;
 }
 
-Placed Universes::ofProcesses(const Name& name, const Told& told, const std::vector<Arrival>& all, int rank) {
-  Placed best;
-  for (const std::shared_ptr<Universe>& universe : told.held) {
-    const std::optional<std::vector<int>> ranks = ranksIn(universe->id(), all);
-    const bool isBetter = !best.universe || universe->size() < best.universe->size() ||
-                          (universe->size() == best.universe->size() && universe->id() < best.universe->id());
-    if (ranks && isBetter) best = {universe, *ranks};
-  }
-  if (best.universe) return best;
-  const auto size = static_cast<int>(all.size());
-  best.universe = Universe::ofProcesses(name.low, size, rank, all[static_cast<size_t>(rank)].device, blocksFor(all));
-  for (int r = 0; r < size; ++r) best.ranks.push_back(r);
-  add(best.universe);
-  return best;
+std::shared_ptr<Universe> Universes::join(uint64_t id, const std::vector<Arrival>& all, int rank) {
+  const int device = all[static_cast<size_t>(rank)].device;
+  std::shared_ptr<Universe> joined =
+      Universe::ofProcesses(id, static_cast<int>(all.size()), rank, device, blocksFor(all));
+  add(joined);
+  return joined;
 }
 
 void Universes::add(const std::shared_ptr<Universe>& universe) {
-  const std::lock_guard lock(tables_->mutex);
-  tables_->open.insert(tables_->open.begin(), universe);
+  const std::lock_guard lock(mutex_);
+  open_.insert(open_.begin(), universe);
 }
 
 /// Closes worlds that no communicator is in: what is more than is kept, and those that nobody can be in any more.
 void Universes::dropUnused() {
   std::vector<std::shared_ptr<Universe>> dropped;
   {
-    const std::lock_guard lock(tables_->mutex);
+    const std::lock_guard lock(mutex_);
     size_t unused = 0;
-    std::erase_if(tables_->open, [&](const std::shared_ptr<Universe>& universe) {
+    std::erase_if(open_, [&](const std::shared_ptr<Universe>& universe) {
       if (universe.use_count() != 1) return false;
-      if (++unused <= kMostUnused && !universe->isAnyoneGone()) return false;
+      if (!universe->isAnyoneGone() && ++unused <= kMostUnused) return false;
       dropped.push_back(universe);
       return true;
     });

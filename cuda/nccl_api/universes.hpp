@@ -1,6 +1,8 @@
 #pragma once
 // The worlds that this process is in, and which of them a new communicator becomes a group of.
+#include <map>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "nccl_api/meeting.hpp"
@@ -16,7 +18,7 @@ struct Placed {
 
 class Universes {
  public:
-  /// This process's; another one in a process that was forked off.
+  /// This process's.
   static Universes& here();
 
   /// What this process tells of itself, and holds until the communicator is placed.
@@ -30,18 +32,24 @@ class Universes {
   Placed place(const Name& name, const Told& told, const std::vector<Arrival>& all, int rank);
 
  private:
-  struct Making;
+  /// A world of this process's ranks, which whoever comes first makes for all.
+  struct Making {
+    std::mutex mutex;
+    std::shared_ptr<Universe> universe;
+    size_t come = 0;  // under Universes::mutex_
+  };
 
-  Placed inProcess(const Name& name, const Told& told, const std::vector<Arrival>& all);
-  Placed ofProcesses(const Name& name, const Told& told, const std::vector<Arrival>& all, int rank);
-  std::shared_ptr<Universe> makeOnce(const Name& name, const std::vector<Arrival>& all);
+  Universes();
+  ~Universes() = delete;  // threads may need it while the process ends
+  std::shared_ptr<Universe> makeOnce(uint64_t id, const std::vector<Arrival>& all);
+  std::shared_ptr<Universe> join(uint64_t id, const std::vector<Arrival>& all, int rank);
   void add(const std::shared_ptr<Universe>& universe);
   void dropUnused();
 
-  struct Tables;
-  Universes();
-  ~Universes() = delete;  // threads may need it while the process ends
-  Tables* const tables_;
+  const uint64_t process_;
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<Universe>> open_;  // the newest in front
+  std::map<uint64_t, std::shared_ptr<Making>> making_;
 };
 
 }  // namespace dfccl::nccl

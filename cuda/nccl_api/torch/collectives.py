@@ -82,6 +82,7 @@ def messages(rank, size, device):
     if rank == 0:
         dist.send(mine, 1)
     elif rank == 1:
+        theirs.fill_(-1)
         dist.recv(theirs, 0)
         check(theirs, 0, "recv")
     dist.barrier()

@@ -42,6 +42,7 @@ def train(network, loss_of, options):
     """@return milliseconds an iteration, without the first three, and the losses at both ends"""
     optimizer = torch.optim.SGD(network.parameters(), lr=0.01, momentum=0.9)
     losses = []
+    began = time.monotonic()
     for iteration in range(options.iterations):
         if iteration == 3:
             torch.cuda.synchronize()

@@ -1,4 +1,6 @@
 // Each of NCCL's collectives and operators over simulated devices, ranks as threads.
+#include <atomic>
+#include <chrono>
 #include <cstring>
 
 #include "simulated/nccl_ranks.hpp"
@@ -89,6 +91,9 @@ TEST_CASE("all-gather, reduce-scatter and all-to-all") {
     CHECK_NCCL(ncclAllGather(own, r.recv, kCount, ncclFloat32, r.comm, r.stream));
     CHECK(r.stream.synchronize());
     for (int from = 0; from < kRanks; ++from) CHECK(r.hasReceived(from, valueOf(from, 0)));
+    CHECK_NCCL(ncclReduceScatter(r.send, Rank::partOf(r.send, r.rank), kCount, ncclFloat32, ncclSum, r.comm, r.stream));
+    CHECK(r.stream.synchronize());
+    CHECK(r.send.isAll(60.0F + 4.0F * static_cast<float>(r.rank), static_cast<size_t>(r.rank) * kCount, kCount));
   });
 }
 
@@ -102,6 +107,16 @@ TEST_CASE("gather and scatter, from every root") {
       CHECK_NCCL(ncclScatter(isRoot ? r.send.data() : nullptr, r.recv, kCount, ncclFloat32, root, r.comm, r.stream));
       CHECK(r.stream.synchronize());
       CHECK(r.hasReceived(0, valueOf(root, r.rank)));
+      // In place.
+      float* const own = Rank::partOf(r.recv, r.rank);
+      std::fill_n(own, kCount, valueOf(r.rank, 1));
+      CHECK_NCCL(ncclGather(own, isRoot ? r.recv.data() : nullptr, kCount, ncclFloat32, root, r.comm, r.stream));
+      CHECK(r.stream.synchronize());
+      for (int from = 0; isRoot && from < kRanks; ++from) CHECK(r.hasReceived(from, valueOf(from, 1)));
+      float* const into = isRoot ? Rank::partOf(r.recv, root) : r.recv.data();
+      CHECK_NCCL(ncclScatter(isRoot ? r.recv.data() : nullptr, into, kCount, ncclFloat32, root, r.comm, r.stream));
+      CHECK(r.stream.synchronize());
+      CHECK(r.hasReceived(isRoot ? root : 0, valueOf(isRoot ? root : r.rank, 1)));
     }
   });
 }
@@ -130,9 +145,36 @@ TEST_CASE("sums of what each rank multiplies by a scalar of its own, the host's 
       CHECK(r.hasReceived(0, kSum));
       if (number == 2) CHECK(r.hasReceived(1, kSum));
       CHECK(r.send.isAll(static_cast<float>(number + 1)));
+      CHECK(ncclAllReduce(r.send, r.recv, kCount, ncclInt32, op, r.comm, r.stream) == ncclInvalidArgument);
       CHECK_NCCL(ncclRedOpDestroy(op, r.comm));
       CHECK(ncclAllReduce(r.send, r.recv, kCount, ncclFloat32, op, r.comm, r.stream) == ncclInvalidArgument);
     }
+  });
+}
+
+TEST_CASE("scaled inputs of runs that wait at a time don't share memory") {
+  const ncclUniqueId id = newId();
+  std::atomic<bool> areQueued{false};
+  onRanks(2, [&](int rank) {
+    const Comm comm(id, 2, rank);
+    const RankStream streams[2];
+    const Buffer ones(2 * kCount, 1), twofold(kCount, 0), tenfold(kCount, 0);
+    const auto scaledBy = [&](float scalar) {
+      ncclRedOp_t op{};
+      CHECK_NCCL(ncclRedOpCreatePreMulSum(&op, &scalar, ncclFloat32, ncclScalarHostImmediate, comm));
+      return op;
+    };
+    while (rank == 1 && !areQueued) std::this_thread::yield();
+    CHECK_NCCL(ncclReduceScatter(ones, twofold, kCount, ncclFloat32, scaledBy(2), comm, streams[0]));
+    CHECK_NCCL(ncclReduce(ones, tenfold, kCount, ncclFloat32, scaledBy(10), 1, comm, streams[1]));
+    if (rank == 0) {
+      // So long that the streams have come to scale both.
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      areQueued = true;
+    }
+    for (const RankStream& stream : streams) CHECK(stream.synchronize());
+    CHECK(twofold.isAll(4));
+    if (rank == 1) CHECK(tenfold.isAll(20));
   });
 }
 

@@ -1,4 +1,6 @@
 // Calls between ncclGroupStart and ncclGroupEnd, and those that NCCL's documentation says must be there, without them.
+#include <atomic>
+
 #include "simulated/blocked_call.hpp"
 #include "simulated/nccl_ranks.hpp"
 
@@ -143,6 +145,77 @@ TEST_CASE("nothing of a group begins before all of its streams have come to it, 
     CHECK(copy.isAll(2));
     CHECK(first.synchronize());
   });
+}
+
+TEST_CASE("no stream of a group goes on while another of its streams waits") {
+  const ncclUniqueId id = newId();
+  std::atomic<bool> isMostFound{false}, hasLooked{false};
+  onRanks(2, [&](int rank) {
+    const Comm comm(id, 2, rank);
+    const RankStream first, second;
+    const Buffer ones(kCount, 1), sum(kCount, 0), most(kCount, 0);
+    const auto addUp = [&] { CHECK_NCCL(ncclAllReduce(ones, sum, kCount, ncclFloat32, ncclSum, comm, first)); };
+    const auto findMost = [&] { CHECK_NCCL(ncclAllReduce(ones, most, kCount, ncclFloat32, ncclMax, comm, second)); };
+    if (rank == 0) {
+      CHECK_NCCL(ncclGroupStart());
+      addUp();
+      findMost();
+      CHECK_NCCL(ncclGroupEnd());
+      while (!isMostFound) std::this_thread::yield();
+      CHECK_FALSE(comesToHold([&] { return cudaStreamQuery(second) == cudaSuccess; }, std::chrono::milliseconds(50)));
+      hasLooked = true;
+    } else {
+      findMost();
+      CHECK(second.synchronize());
+      isMostFound = true;
+      while (!hasLooked) std::this_thread::yield();
+      addUp();
+    }
+    CHECK(second.synchronize());
+    CHECK(first.synchronize());
+    CHECK(sum.isAll(2));
+  });
+}
+
+TEST_CASE("what is asked for in an inner group is done when the outer one ends") {
+  cudaSetDevice(0);
+  const Comm comm(newId(), 1, 0);
+  const RankStream stream;
+  const Buffer send(kCount, 4), recv(kCount, 0);
+  CHECK_NCCL(ncclGroupStart());
+  CHECK_NCCL(ncclGroupStart());
+  CHECK_NCCL(ncclSend(send, kCount, ncclFloat32, 0, comm, stream));
+  CHECK_NCCL(ncclGroupEnd());
+  CHECK_NCCL(ncclRecv(recv, kCount, ncclFloat32, 0, comm, stream));
+  CHECK_NCCL(ncclGroupEnd());
+  CHECK(stream.synchronize());
+  CHECK(recv.isAll(4));
+}
+
+TEST_CASE("a message to oneself waits for the stream that sends it, and its memory stays until it is read") {
+  cudaSetDevice(0);
+  const Comm comm(newId(), 1, 0);
+  const RankStream from, to;
+  const Buffer fives(kCount, 5), nines(kCount, 9), send(kCount, 0), recv(kCount, 0);
+  const auto copy = [](const Buffer& into, const Buffer& of, cudaStream_t stream) {
+    CHECK(cudaMemcpyAsync(into, of, kCount * sizeof(float), cudaMemcpyDeviceToDevice, stream) == cudaSuccess);
+  };
+  Word isWritten, mayReceive;
+  isWritten.letWait(from);
+  copy(send, fives, from);
+  mayReceive.letWait(to);
+  CHECK_NCCL(ncclGroupStart());
+  CHECK_NCCL(ncclRecv(recv, kCount, ncclFloat32, 0, comm, to));
+  CHECK_NCCL(ncclSend(send, kCount, ncclFloat32, 0, comm, from));
+  CHECK_NCCL(ncclGroupEnd());
+  copy(send, nines, from);
+  mayReceive.open();
+  CHECK_FALSE(comesToHold([&] { return cudaStreamQuery(to) == cudaSuccess; }, std::chrono::milliseconds(50)));
+  isWritten.open();
+  CHECK(to.synchronize());
+  CHECK(from.synchronize());
+  CHECK(recv.isAll(5));
+  CHECK(send.isAll(9));
 }
 
 TEST_CASE("what NCCL's documentation calls wrong completes: communicators in another order on each device") {

@@ -41,6 +41,13 @@ class Nonsense {
   alignas(64) char page_[4096] = {};
 };
 
+/// That a function has failed, and said why.
+void checkReason(const char* name) {
+  const std::string why = ncclGetLastError(nullptr);
+  CHECK(why.find(name) == 0);
+  CHECK(why.size() > std::strlen(name) + 10);
+}
+
 template <class Result, class... Arguments>
 void callWith(Nonsense& nonsense, const char* name, Result (*function)(Arguments...)) {
   CAPTURE(name);
@@ -50,13 +57,19 @@ void callWith(Nonsense& nonsense, const char* name, Result (*function)(Arguments
     const ncclResult_t result = std::apply(function, arguments);
     CHECK(result >= ncclSuccess);
     CHECK(result <= ncclTimeout);
-    if (result == ncclSuccess || result == ncclInProgress) return;
-    const std::string why = ncclGetLastError(nullptr);
-    CHECK(why.find(name) == 0);
-    CHECK(why.size() > std::strlen(name) + 10);
+    if (result != ncclSuccess && result != ncclInProgress) checkReason(name);
   } else {
     std::apply(function, arguments);
   }
+}
+
+/// Of a function that isn't offered, whatever its arguments.
+template <class Result, class... Arguments>
+void checkRefused(const char* name, Result (*function)(Arguments...)) {
+  CAPTURE(name);
+  const Result result = function(Arguments{}...);
+  if constexpr (std::is_same_v<Result, ncclResult_t>) CHECK(result == ncclInvalidUsage);
+  checkReason(name);
 }
 
 }  // namespace
@@ -77,6 +90,12 @@ TEST_CASE("every function, with nulls, freed handles and numbers out of bounds")
     while (ncclGroupEnd() != ncclInvalidUsage) {
     }
   }
+}
+
+TEST_CASE("what is not offered is refused, with the reason") {
+#define DFCCL_CHECK(name) checkRefused(#name, name);
+  DFCCL_NCCL_REFUSED(DFCCL_CHECK)
+#undef DFCCL_CHECK
 }
 
 TEST_CASE("a communicator that is there, with everything else wrong") {
@@ -101,6 +120,10 @@ TEST_CASE("a communicator that is there, with everything else wrong") {
   ncclComm_t made = nullptr;
   CHECK(ncclCommInitRank(&made, 1, ncclUniqueId{}, 0) == ncclInvalidArgument);
   CHECK(made == nullptr);
+  ncclUniqueId foreign = newId();
+  foreign.internal[8] ^= 1;  // where it says which machine has made it
+  CHECK(ncclCommInitRank(&made, 1, foreign, 0) == ncclInvalidArgument);
+  CHECK(std::string(ncclGetLastError(nullptr)).find("another machine") != std::string::npos);
   CHECK(ncclCommInitRank(&made, 2, newId(), 2) == ncclInvalidArgument);
   ncclConfig_t config{};
   CHECK(ncclCommInitRankConfig(&made, 1, newId(), 0, &config) == ncclInvalidArgument);

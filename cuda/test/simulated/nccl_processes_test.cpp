@@ -1,57 +1,20 @@
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 // NCCL's functions over simulated devices, each rank a process.
-#include <algorithm>
-#include <random>
-#include <string>
+#include "simulated/nccl_processes.hpp"
 
-#include "processes/support/expect.hpp"
-#include "processes/support/processes.hpp"
-#include "simulated/nccl_ranks.hpp"
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <atomic>
+#include <random>
+
+#include "simulated/blocked_call.hpp"
 
 using namespace dfccl::gpu::simulated::test;
-using dfccl::test::kFine;
-using dfccl::test::kWrong;
-using dfccl::test::Processes;
-
-namespace {
-
-#define OK(call)                                                                                     \
-  do {                                                                                               \
-    if ((call) != ncclSuccess) {                                                                     \
-      std::fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, ncclGetLastError(nullptr)); \
-      return kWrong;                                                                                 \
-    }                                                                                                \
-  } while (false)
-
-/// Ids made beforehand, as a program's store would hand them on.
-std::vector<ncclUniqueId> newIds(size_t count) {
-  std::vector<ncclUniqueId> ids;
-  for (size_t i = 0; i < count; ++i) ids.push_back(newId());
-  return ids;
-}
-
-void checkAllFine(Processes& processes, uint32_t count) {
-  for (uint32_t r = 0; r < count; ++r) CHECK(processes.join(r) == kFine);
-}
-
-/// A rank's sum of ones in a communicator.
-int sumOnes(ncclComm_t comm, cudaStream_t stream, size_t count) {
-  int size = 0;
-  OK(ncclCommCount(comm, &size));
-  const Buffer send(count, 1), recv(count, 0);
-  OK(ncclAllReduce(send, recv, count, ncclFloat32, ncclSum, comm, stream));
-  EXPECT(cudaStreamSynchronize(stream) == cudaSuccess);
-  EXPECT(recv.isAll(static_cast<float>(size)));
-  return kFine;
-}
-
-}  // namespace
 
 TEST_CASE("processes make a communicator, sum up, and make further ones of it") {
   constexpr int kRanks = 3;
-  const std::vector<ncclUniqueId> ids = newIds(2);
-  Processes processes(kRanks, [&](uint32_t rank) -> int {
-    cudaSetDevice(static_cast<int>(rank));
+  onProcesses(kRanks, 2, [&](uint32_t rank, const std::vector<ncclUniqueId>& ids) -> int {
     const RankStream stream;
     ncclComm_t all = nullptr, pair = nullptr, again = nullptr;
     OK(ncclCommInitRank(&all, kRanks, ids[0], static_cast<int>(rank)));
@@ -65,14 +28,11 @@ TEST_CASE("processes make a communicator, sum up, and make further ones of it") 
     OK(ncclCommDestroy(pair));
     return kFine;
   });
-  checkAllFine(processes, kRanks);
 }
 
 TEST_CASE("communicators of some come before that of all, as in a framework that makes them when it needs them") {
   constexpr uint32_t kRanks = 4;
-  const std::vector<ncclUniqueId> ids = newIds(5);
-  Processes processes(kRanks, [&](uint32_t rank) -> int {
-    cudaSetDevice(static_cast<int>(rank));
+  onProcesses(kRanks, 5, [&](uint32_t rank, const std::vector<ncclUniqueId>& ids) -> int {
     const RankStream stream;
     const uint32_t row = rank / 2, column = rank % 2;
     ncclComm_t tensor = nullptr, data = nullptr, all = nullptr;
@@ -91,15 +51,12 @@ TEST_CASE("communicators of some come before that of all, as in a framework that
     OK(ncclCommDestroy(all));
     return kFine;
   });
-  checkAllFine(processes, kRanks);
 }
 
 TEST_CASE("three communicators in random orders, synchronized at any time") {
   constexpr uint32_t kRanks = 2;
   constexpr size_t kComms = 3;
-  const std::vector<ncclUniqueId> ids = newIds(kComms);
-  Processes processes(kRanks, [&](uint32_t rank) -> int {
-    cudaSetDevice(static_cast<int>(rank));
+  onProcesses(kRanks, kComms, [&](uint32_t rank, const std::vector<ncclUniqueId>& ids) -> int {
     std::mt19937 random(rank);
     ncclComm_t comms[kComms];
     std::vector<std::unique_ptr<RankStream>> streams;
@@ -126,13 +83,10 @@ TEST_CASE("three communicators in random orders, synchronized at any time") {
     }
     return kFine;
   });
-  checkAllFine(processes, kRanks);
 }
 
 TEST_CASE("a process that ends is told of to those who wait for it, and an abort lets their streams go") {
-  const std::vector<ncclUniqueId> ids = newIds(1);
-  Processes processes(2, [&](uint32_t rank) -> int {
-    cudaSetDevice(static_cast<int>(rank));
+  onProcesses(2, 1, [&](uint32_t rank, const std::vector<ncclUniqueId>& ids) -> int {
     ncclComm_t comm = nullptr;
     OK(ncclCommInitRank(&comm, 2, ids[0], static_cast<int>(rank)));
     const RankStream stream;
@@ -147,18 +101,57 @@ TEST_CASE("a process that ends is told of to those who wait for it, and an abort
     EXPECT(stream.synchronize());
     return kFine;
   });
-  checkAllFine(processes, 2);
 }
 
 TEST_CASE("a process may end without destroying anything") {
-  const std::vector<ncclUniqueId> ids = newIds(1);
-  Processes processes(2, [&](uint32_t rank) -> int {
-    cudaSetDevice(static_cast<int>(rank));
+  onProcesses(2, 1, [&](uint32_t rank, const std::vector<ncclUniqueId>& ids) -> int {
     ncclComm_t comm = nullptr;
     OK(ncclCommInitRank(&comm, 2, ids[0], static_cast<int>(rank)));
     const RankStream stream;
     EXPECT(sumOnes(comm, stream, 1000) == kFine);
     std::exit(kFine);
   });
-  checkAllFine(processes, 2);
+}
+
+TEST_CASE("by position, collectives and each pair's messages are counted apart, and those in another order wait") {
+  void* const memory = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(memory != MAP_FAILED);
+  auto& come = *new (memory) std::atomic<uint32_t>(0);
+  onProcesses(2, 1, [&](uint32_t rank, const std::vector<ncclUniqueId>& ids) -> int {
+    const auto meet = [&](uint32_t times) {
+      ++come;
+      while (come < 2 * times) std::this_thread::yield();
+    };
+    setenv("DFCCL_MATCH", "position", 1);
+    ncclComm_t comm = nullptr;
+    OK(ncclCommInitRank(&comm, 2, ids[0], static_cast<int>(rank)));
+    const RankStream sums, messages, mosts;
+    const Buffer ones(kCount, 1), sum(kCount, 0), received(kCount, 0), most(kCount, 0);
+    const auto addUp = [&] { return ncclAllReduce(ones, sum, kCount, ncclFloat32, ncclSum, comm, sums); };
+    const auto findMost = [&] { return ncclAllReduce(ones, most, kCount, ncclFloat32, ncclMax, comm, mosts); };
+    // Ranks have other numbers of messages, and of what was refused.
+    if (rank == 0) {
+      OK(ncclSend(ones, kCount, ncclFloat32, 1, comm, messages));
+      EXPECT(ncclAllReduce(nullptr, sum, kCount, ncclFloat32, ncclSum, comm, sums) == ncclInvalidArgument);
+      EXPECT(ncclSend(ones, kCount, ncclFloat32, -1, comm, messages) == ncclInvalidArgument);
+    }
+    OK(addUp());
+    if (rank == 1) OK(ncclRecv(received, kCount, ncclFloat32, 0, comm, messages));
+    EXPECT(messages.synchronize());
+    EXPECT(sums.synchronize());
+    EXPECT(sum.isAll(2));
+    if (rank == 1) EXPECT(received.isAll(1));
+    if (rank == 0) OK(addUp());
+    OK(findMost());
+    if (rank == 1) OK(addUp());
+    meet(1);
+    EXPECT(!comesToHold([&] { return cudaStreamQuery(sums) == cudaSuccess || cudaStreamQuery(mosts) == cudaSuccess; },
+                        std::chrono::milliseconds(50)));
+    meet(2);
+    OK(ncclCommAbort(comm));
+    EXPECT(sums.synchronize());
+    EXPECT(mosts.synchronize());
+    return kFine;
+  });
+  munmap(memory, 4096);
 }

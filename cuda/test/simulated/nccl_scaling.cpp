@@ -11,17 +11,6 @@ constexpr int kModule = 1000;  // no test's
 
 }  // namespace
 
-void prepareScaling(int device) {
-  int former = 0;
-  cudaGetDevice(&former);
-  cudaSetDevice(device);
-  cudaStream_t stream = nullptr;
-  cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
-  scaleOnStream(nullptr, nullptr, 0, Scalar{ncclInt8}, stream);
-  cudaStreamDestroy(stream);
-  cudaSetDevice(former);
-}
-
 cudaError_t scaleOnStream(void* to, const void* from, size_t count, const Scalar& scalar, cudaStream_t stream) {
   const ScaledElements elements{to, from, count, static_cast<DataType>(scalar.type), scalar.bits, scalar.onDevice};
   return gpu::simulated::launchUserKernel(stream, kModule, [elements] { scaleElements(elements, 0, 1); });

@@ -1,6 +1,9 @@
 // How communicators are made, asked and ended, over simulated devices, ranks as threads.
 #include <atomic>
+#include <cstdlib>
 
+#include "nccl_api/communicator.hpp"
+#include "simulated/blocked_call.hpp"
 #include "simulated/nccl_ranks.hpp"
 
 using namespace dfccl::gpu::simulated::test;
@@ -70,8 +73,72 @@ TEST_CASE("a communicator is split by color, its ranks sorted by key") {
     CHECK((some == nullptr) == (rank == 3));
     if (some != nullptr) checkSum(some, 1, 3);
     CHECK_NCCL(ncclCommDestroy(some));
+    // Both parts at a time.
+    ncclComm_t again = nullptr;
+    CHECK_NCCL(ncclCommSplit(half, 0, 0, &again, nullptr));
+    checkSum(again, static_cast<float>(rank), rank % 2 == 0 ? 2 : 4);
+    CHECK_NCCL(ncclCommDestroy(again));
     CHECK_NCCL(ncclCommDestroy(half));
   });
+}
+
+TEST_CASE("a communicator tells its properties, and lends memory and handles") {
+  cudaSetDevice(1);
+  ncclUniqueId ids[] = {newId(), newId()};
+  ncclComm_t comm = nullptr;
+  CHECK_NCCL(ncclCommInitRankScalable(&comm, 1, 0, 2, ids, nullptr));
+  checkSum(comm, 3, 3);
+  ncclCommProperties_t properties{};
+  CHECK(ncclCommQueryProperties(comm, &properties) == ncclInvalidArgument);
+  properties.size = sizeof properties;
+  properties.magic = kNcclMagic;
+  properties.version = kNcclVersion;
+  properties.deviceApiSupport = true;
+  CHECK_NCCL(ncclCommQueryProperties(comm, &properties));
+  CHECK(properties.size == sizeof properties);
+  CHECK(properties.rank == 0);
+  CHECK(properties.nRanks == 1);
+  CHECK(properties.cudaDev == 1);
+  CHECK_FALSE(properties.deviceApiSupport);
+  void *memory = nullptr, *handle = nullptr;
+  CHECK_NCCL(ncclMemAlloc(&memory, kCount));
+  REQUIRE(memory != nullptr);
+  CHECK_NCCL(ncclCommRegister(comm, memory, kCount, &handle));
+  CHECK(handle != nullptr);
+  CHECK_NCCL(ncclCommDeregister(comm, handle));
+  CHECK_NCCL(ncclMemFree(memory));
+  CHECK_NCCL(ncclCommDestroy(comm));
+}
+
+TEST_CASE("of a config, blocking and the number of blocks are heeded; the environment comes first") {
+  using dfccl::nccl::Config;
+  const char* const said = std::getenv("NCCL_MAX_CTAS");
+  const std::string former = said == nullptr ? "" : said;
+  unsetenv("NCCL_MAX_CTAS");
+  CHECK(Config::read(nullptr).isBlocking);
+  CHECK(Config::read(nullptr).mostBlocks == 0);
+  ncclConfig_t config{};
+  config.size = sizeof config;
+  config.blocking = 0;
+  config.maxCTAs = 5;
+  CHECK_THROWS(Config::read(&config));  // its magic number is missing
+  config.magic = kNcclMagic;
+  CHECK_FALSE(Config::read(&config).isBlocking);
+  CHECK(Config::read(&config).mostBlocks == 1 + 5);
+  config.blocking = config.maxCTAs = kNcclUnset;
+  CHECK(Config::read(&config).isBlocking);
+  CHECK(Config::read(&config).mostBlocks == 0);
+  config.maxCTAs = 1000;
+  CHECK(Config::read(&config).mostBlocks == 1 + 16);
+  setenv("NCCL_MAX_CTAS", "3", 1);
+  CHECK(Config::read(&config).mostBlocks == 1 + 3);
+  config.blocking = 2;
+  CHECK_THROWS(Config::read(&config));
+  if (said == nullptr) {
+    unsetenv("NCCL_MAX_CTAS");
+  } else {
+    setenv("NCCL_MAX_CTAS", former.c_str(), 1);
+  }
 }
 
 TEST_CASE("nonblocking communicators are asked until they are made") {
@@ -122,6 +189,34 @@ TEST_CASE("an abort ends a communicator that is being made, and runs that others
     // A daemon may still read what others have given up.
     while (left != 2) std::this_thread::yield();
   });
+}
+
+TEST_CASE("communicators are finalized and destroyed when their runs are over") {
+  for (const auto end : {ncclCommFinalize, ncclCommDestroy}) {
+    const ncclUniqueId id = newId();
+    std::atomic<bool> isAwaited{false};
+    onRanks(2, [&](int rank) {
+      const RankStream stream;
+      const Buffer send(kCount, 1), recv(kCount, 0);
+      ncclComm_t comm = nullptr;
+      CHECK_NCCL(ncclCommInitRank(&comm, 2, id, rank));
+      const auto addUp = [&] { CHECK_NCCL(ncclAllReduce(send, recv, kCount, ncclFloat32, ncclSum, comm, stream)); };
+      if (rank == 0) {
+        addUp();
+        const BlockedCall call([&] {
+          CHECK_NCCL(end(comm));
+          CHECK(recv.isAll(2));
+        });
+        CHECK_FALSE(comesToHold([&] { return call.hasReturned(); }, std::chrono::milliseconds(50)));
+        isAwaited = true;
+      } else {
+        while (!isAwaited) std::this_thread::yield();
+        addUp();
+        CHECK_NCCL(end(comm));
+      }
+      if (end == ncclCommFinalize) CHECK_NCCL(ncclCommDestroy(comm));
+    });
+  }
 }
 
 TEST_CASE("communicators of one rank and of all are destroyed and made anew") {

@@ -12,7 +12,7 @@ export function addRunNcclCommand(program: Command): void {
         "For GPUs of one machine.",
     )
     .argument("<program...>", "the program and its arguments, as they are")
-    .option("--library <file>", "dfccl's libnccl.so.2; else the clone's, or the one beside the engine")
+    .option("--library <file>", "dfccl's libnccl.so.2; else the one beside the engine, or the clone's")
     .passThroughOptions()
     .addHelpText(
       "after",

@@ -8,7 +8,7 @@ const remedy =
   "In a clone, with CUDA's toolkit: cmake --build build/release --target dfccl_nccl; elsewhere name the file (--library, or DFCCL_NCCL_LIBRARY).";
 
 /**
- * Where dfccl's libnccl.so.2 is: as asked for, else as built in a clone, else beside the engine that DFCCL_ADDON names.
+ * Where dfccl's libnccl.so.2 is: as asked for, else beside the engine that DFCCL_ADDON names, else as built in a clone.
  * @throws {NcclError} NO_NCCL_LIBRARY
  */
 export function findNcclLibrary(asked: string | undefined, environment: NodeJS.ProcessEnv = process.env): string {
@@ -18,8 +18,8 @@ export function findNcclLibrary(asked: string | undefined, environment: NodeJS.P
   const places = wanted
     ? [resolve(wanted)]
     : [
-        ...(root === undefined ? [] : [join(root, "build", "release", "with-gpu", fileName)]),
         ...(addon ? [join(dirname(resolve(addon)), "nccl", fileName)] : []),
+        ...(root === undefined ? [] : [join(root, "build", "release", "with-gpu", fileName)]),
       ];
   const found = places.find((path) => existsSync(path));
   if (found === undefined) {
@@ -27,9 +27,7 @@ export function findNcclLibrary(asked: string | undefined, environment: NodeJS.P
       "NO_NCCL_LIBRARY",
       `There is no ${fileName} of dfccl's${places.map((path) => ` at ${path}`).join(", nor")}.`,
       remedy,
-      {
-        places,
-      },
+      { places },
     );
   }
   const library = realpathSync(found);

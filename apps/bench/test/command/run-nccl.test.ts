@@ -1,4 +1,4 @@
-import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -32,6 +32,28 @@ describe("dfccl run-nccl", () => {
     const { code, stdout } = await runCommand(["run-nccl", "--", process.execPath, "-e", print], { env });
     expect(stdout.trim()).toBe(`${library}:libm.so.6`);
     expect(code).toBe(0);
+  });
+
+  it("takes the library beside the engine that the environment names, before the clone's", async () => {
+    const beside = join(folder, "nccl", "libnccl.so.2");
+    mkdirSync(join(folder, "nccl"));
+    copyFileSync(library, beside);
+    const env = { DFCCL_ADDON: join(folder, "dfccl.node") };
+    const { stdout } = await runCommand(["run-nccl", "printenv", "LD_PRELOAD"], { env });
+    expect(stdout.trim()).toBe(beside);
+  });
+
+  it("ends with 128 and the number of the signal that ended the program", async () => {
+    const { code } = await runCommand(["run-nccl", "--library", library, "sh", "-c", "kill -TERM $$"]);
+    expect(code).toBe(143);
+  });
+
+  it("refuses a path that the loader would take for several", async () => {
+    const spaced = join(folder, "lib nccl.so.2");
+    copyFileSync(library, spaced);
+    const { code, stderr } = await runCommand(["run-nccl", "--library", spaced, "true"]);
+    expect(code).toBe(1);
+    expect(stderr).toContain("has a space or a colon in it");
   });
 
   it("says what is missing: the library, or the program", async () => {

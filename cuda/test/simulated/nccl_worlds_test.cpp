@@ -1,0 +1,85 @@
+// How ranks that are processes meet, and which worlds they are in.
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "simulated/blocked_call.hpp"
+#include "simulated/nccl_processes.hpp"
+
+using namespace dfccl::gpu::simulated::test;
+
+namespace {
+
+/// Worlds of processes that this process is in.
+size_t openWorlds() {
+  std::ifstream maps("/proc/self/maps");
+  std::set<std::string> inodes;
+  for (std::string line; std::getline(maps, line);) {
+    std::string addresses, mode, offset, device, inode, path;
+    std::istringstream(line) >> addresses >> mode >> offset >> device >> inode >> path;
+    if (path == "/memfd:dfccl") inodes.insert(inode);
+  }
+  return inodes.size();
+}
+
+}  // namespace
+
+TEST_CASE("a rank that doesn't come is named when the time is over") {
+  onProcesses(1, 1, [](uint32_t, const std::vector<ncclUniqueId>& ids) -> int {
+    setenv("DFCCL_JOIN_TIMEOUT", "1", 1);
+    ncclComm_t comm = nullptr;
+    EXPECT(ncclCommInitRank(&comm, 3, ids[0], 1) == ncclTimeout);
+    EXPECT(comm == nullptr);
+    EXPECT(std::string(ncclGetLastError(nullptr)).find("these did not come within 1 s: 0, 2.") != std::string::npos);
+    return kFine;
+  });
+}
+
+TEST_CASE("ranks of which some share a process are refused") {
+  onProcesses(2, 1, [](uint32_t process, const std::vector<ncclUniqueId>& ids) -> int {
+    ncclComm_t comms[2] = {};
+    OK(ncclGroupStart());
+    for (uint32_t i = 0; i <= process; ++i) {
+      OK(ncclCommInitRank(&comms[i], 3, ids[0], static_cast<int>(process + i)));
+    }
+    EXPECT(ncclGroupEnd() == ncclInvalidUsage);
+    EXPECT(std::string(ncclGetLastError(nullptr)).find("share a process") != std::string::npos);
+    EXPECT(comms[0] == nullptr);
+    return kFine;
+  });
+}
+
+TEST_CASE("of worlds without communicators two are kept, unless a process has left them") {
+  constexpr uint32_t kRanks = 4;
+  int mayEnd[2];
+  REQUIRE(pipe(mayEnd) == 0);
+  onProcesses(kRanks, kRanks, [&](uint32_t rank, const std::vector<ncclUniqueId>& ids) -> int {
+    const RankStream stream;
+    // Rank 0 is in a pair with each of the others.
+    for (uint32_t other = 1; other < kRanks; ++other) {
+      if (rank != 0 && rank != other) continue;
+      ncclComm_t pair = nullptr;
+      OK(ncclCommInitRank(&pair, 2, ids[other], rank == 0 ? 0 : 1));
+      EXPECT(sumOnes(pair, stream, 10) == kFine);
+      OK(ncclCommDestroy(pair));
+    }
+    char byte = 0;
+    if (rank != 0) return read(mayEnd[0], &byte, 1) == 1 ? kFine : kWrong;
+    EXPECT(openWorlds() == 3);
+    const auto comeToBe = [&](size_t worlds) {
+      return comesToHold([&] {
+        ncclComm_t alone = nullptr;
+        const bool isMade = ncclCommInitRank(&alone, 1, newId(), 0) == ncclSuccess;
+        ncclCommDestroy(alone);
+        return isMade && openWorlds() == worlds;
+      });
+    };
+    EXPECT(comeToBe(2));
+    EXPECT(write(mayEnd[1], "123", 3) == 3);
+    EXPECT(comeToBe(0));
+    return kFine;
+  });
+  close(mayEnd[0]);
+  close(mayEnd[1]);
+}
