@@ -2,6 +2,7 @@
 
 import threading
 import time
+from datetime import timedelta
 
 import pytest
 import torch
@@ -175,8 +176,6 @@ def test_works_and_futures():
 
 
 def late(rank, size):
-    from datetime import timedelta
-
     tensor = torch.ones(3)
     if rank == 0:
         work = dist.all_reduce(tensor, async_op=True)
@@ -272,3 +271,56 @@ def callbacks(rank, size):
 
 def test_callbacks_of_futures_run_on_one_thread_of_their_own():
     assert run_ranks(2, callbacks) == [True, True]
+
+
+def callbacks_in_order(rank, size):
+    """All but the first come while that one runs, and after each other."""
+    store = dist.distributed_c10d._get_default_store()
+    if rank != 0:
+        store.get("the first callback is there")
+    first = dist.all_reduce(torch.ones(1), async_op=True)
+    goes_on, order = threading.Event(), []
+    futures = [first.get_future().then(lambda _: goes_on.wait())] if rank == 0 else []
+    store.set("the first callback is there", "")
+    first.wait()
+    for n in range(8):
+        work = dist.all_reduce(torch.ones(n + 2), async_op=True)
+        futures += [work.get_future().then(lambda _, n=n: order.append(n))] if rank == 0 else []
+        work.wait()
+    goes_on.set()
+    torch.futures.wait_all(futures)
+    return order
+
+
+def test_callbacks_come_in_the_order_in_which_works_complete():
+    assert run_ranks(2, callbacks_in_order) == [list(range(8)), []]
+
+
+def future_beside_a_wait(rank, size):
+    """Asked for while a thread waits, in vain: the future comes all the same, without anybody who waits for the work."""
+    store = dist.distributed_c10d._get_default_store()
+    if rank != 0:
+        store.get("nobody waits any more")
+        dist.all_reduce(torch.ones(3))
+        return
+    work = dist.all_reduce(torch.ones(3), async_op=True)
+    failures = []
+
+    def wait_in_vain():
+        try:
+            work.wait(timedelta(milliseconds=500))
+        except dist.DistBackendError as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=wait_in_vain)
+    thread.start()
+    time.sleep(0.1)  # so that it is the thread's turn, most likely
+    future = work.get_future()
+    thread.join()
+    assert len(failures) == 1
+    store.set("nobody waits any more", "")
+    assert torch.equal(future.wait()[0], torch.full((3,), float(size)))
+
+
+def test_a_future_may_be_asked_for_while_another_thread_waits():
+    run_ranks(2, future_beside_a_wait)

@@ -61,6 +61,13 @@ def shard(rank, size):
     assert torch.equal(torch.as_tensor(scattered), torch.full((2,), float(size)))
     several = functional.all_reduce_coalesced([torch.ones(2), torch.ones(3)], "sum", dist.group.WORLD)
     assert [t.sum().item() for t in several] == [2.0 * size, 3.0 * size]
+    several = functional.all_gather_into_tensor_coalesced([torch.full((n,), float(rank)) for n in (1, 2)], dist.group.WORLD)
+    for n, gathered in zip((1, 2), several, strict=True):
+        assert torch.equal(torch.as_tensor(gathered), torch.arange(size).repeat_interleave(n).float())
+    inputs = [torch.arange(size).repeat_interleave(n).float() for n in (1, 2)]
+    several = functional.reduce_scatter_tensor_coalesced(inputs, "sum", [0, 0], dist.group.WORLD)
+    for n, scattered in zip((1, 2), several, strict=True):
+        assert torch.equal(torch.as_tensor(scattered), torch.full((n,), float(rank * size)))
 
 
 def test_sharded_tensors():
