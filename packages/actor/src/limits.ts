@@ -1,0 +1,8 @@
+/** Ranks of one plan, stages of one pipeline: a task's id has 16 bits for its rank. */
+export const mostRanks = 65_536;
+
+/** Registers of one plan, all of them together: each takes some 200 bytes besides its elements. */
+export const mostRegisters = 2 ** 26;
+
+/** Entries of a list that a caller gives: far above what anything here is made of, and below what takes a process's memory. */
+export const mostEntries = 2 ** 24;
