@@ -6,7 +6,8 @@ export type { ActorMessage } from "./actors/message.js";
 export type { Act, ActorPlan, Kernel, Rhythm, TaskSpec } from "./actors/plan.js";
 export type { Register } from "./actors/register.js";
 export type { RegisterSpec } from "./actors/register-spec.js";
-export { type ActorRun, type ActTrace, type RunActorsOptions, runActors } from "./actors/run-actors.js";
+export { type ActorRun, runActors } from "./actors/run-actors.js";
+export type { ActTrace, RunActorsOptions } from "./actors/run-options.js";
 export { decodeTaskId, encodeTaskId, rankOf, type TaskId, type TaskPlace, threadOf } from "./actors/task-id.js";
 export { VirtualClock } from "./actors/virtual-clock.js";
 export type { Boxing, BoxingCollective, BoxingStep, CollectiveStep, CopyStep, SliceCopy } from "./boxing/boxing.js";
@@ -25,11 +26,9 @@ export {
   gpipeCounts,
   leastCounts,
   oneFlowCounts,
-  type Pass,
   type PipelineCounts,
-  type PipelineOptions,
-  simulatePipeline,
-} from "./pipeline/simulate-pipeline.js";
+} from "./pipeline/counts.js";
+export { type Pass, type PipelineOptions, simulatePipeline } from "./pipeline/simulate-pipeline.js";
 export type { Box, Range } from "./sbp/box.js";
 export type { CostFacts } from "./sbp/cost.js";
 export { PlacementError, ShapeError, SignatureError } from "./sbp/errors.js";

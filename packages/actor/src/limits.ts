@@ -1,6 +1,9 @@
 /** Ranks of one plan, stages of one pipeline: a task's id has 16 bits for its rank. */
 export const mostRanks = 65_536;
 
+/** Passes of one pipeline in each direction: stages × micro-batches. Each is remembered, which takes some 100 bytes. */
+export const mostPasses = 2 ** 24;
+
 /** Registers of one plan, all of them together: each takes some 200 bytes besides its elements. */
 export const mostRegisters = 2 ** 26;
 
