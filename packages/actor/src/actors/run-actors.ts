@@ -25,7 +25,7 @@ export interface ActorRun {
 /**
  * Executes a plan: an actor for each task, a thread for each stream, messages over the bus. All ranks of the plan are actors of
  * this thread of JavaScript. Given the clock, the bus and the choice of actors, runs are the same each time.
- * The registers of a plan, all of them together, are 2^26 at most.
+ * The registers of a plan, all of them together, are 2^23 at most.
  * @throws {PlanError}, InvalidArgumentError, UnknownOptionError before anything starts.
  */
 export function runActors(plan: ActorPlan, options: RunActorsOptions = {}): ActorRun {

@@ -36,7 +36,7 @@ export function leastCounts(stages: number): PipelineCounts {
 
 /**
  * Everything packed in the last stage, and room for it in every stage: all forward passes go before the first backward one, as in GPipe.
- * @param microBatches - from 1 to 2^24.
+ * @param microBatches - from 1 to 2^22.
  * @throws {InvalidArgumentError}
  */
 export function gpipeCounts(microBatches: number): PipelineCounts {

@@ -9,7 +9,7 @@ import { checkMicroBatches, checkStages, type PipelineCounts, readCounts } from 
 export interface PipelineOptions {
   /** From 1 to 65,536. */
   readonly stages: number;
-  /** From 1; stages × micro-batches are 2^24 at most. */
+  /** From 1; stages × micro-batches are 2^22 at most. */
   readonly microBatches: number;
   readonly counts: PipelineCounts;
   /** Times of a pass, finite numbers from 0; default 1 and 2. */

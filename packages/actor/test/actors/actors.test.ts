@@ -150,7 +150,7 @@ describe("actors", () => {
   it.each<readonly [string, string, ActorPlan]>([
     ["a register count of 0", "REGISTER_COUNT", change(1, { count: 0 })],
     ["a register count that is no whole number", "REGISTER_COUNT", change(1, { count: 1.5 })],
-    ["more registers than a plan may have", "REGISTER_COUNT", change(1, { count: 2 ** 26 })],
+    ["more registers than a plan may have", "REGISTER_COUNT", change(1, { count: 2 ** 23 })],
     ["registers that nothing has memory for", "REGISTER_MEMORY", change(1, { elements: 2 ** 50 })],
     ["an id twice", "DUPLICATE_ID", { ...good, tasks: [...good.tasks, ...good.tasks.slice(0, 1)] }],
     ["a register id twice", "DUPLICATE_ID", { ...good, registers: [...good.registers, ...good.registers.slice(0, 1)] }],
