@@ -6,16 +6,18 @@ export type { ActorMessage } from "./actors/message.js";
 export type { Act, ActorPlan, Kernel, Rhythm, TaskSpec } from "./actors/plan.js";
 export type { Register } from "./actors/register.js";
 export type { RegisterSpec } from "./actors/register-spec.js";
-export { type ActorRun, type ActTrace, type RunActorsOptions, runActors } from "./actors/run-actors.js";
+export { type ActorRun, runActors } from "./actors/run-actors.js";
+export type { ActTrace, RunActorsOptions } from "./actors/run-options.js";
 export { decodeTaskId, encodeTaskId, rankOf, type TaskId, type TaskPlace, threadOf } from "./actors/task-id.js";
 export { VirtualClock } from "./actors/virtual-clock.js";
 export type { Boxing, BoxingCollective, BoxingStep, CollectiveStep, CopyStep, SliceCopy } from "./boxing/boxing.js";
-export { chooseBoxing } from "./boxing/choose-boxing.js";
 export { describeBoxing } from "./boxing/describe-boxing.js";
 export { type InterpretedBoxing, interpretBoxing, type Parts } from "./boxing/interpret-boxing.js";
+export { chooseBoxing } from "./boxing/public.js";
 export { type Clock, systemClock } from "./clock.js";
 export { type CollectiveLibrary, type CollectiveRun, type CollectiveSpec, coreCollectives } from "./graph/collectives.js";
-export { type CompiledGraph, type CompileOptions, compileGraph } from "./graph/compile-graph.js";
+export { type CompiledGraph, compileGraph } from "./graph/compile-graph.js";
+export type { CompileOptions } from "./graph/compile-options.js";
 export { GraphError, type GraphErrorCode } from "./graph/errors.js";
 export type { Attributes, LogicalGraph, LogicalOp } from "./graph/logical-graph.js";
 export { type CountEdge, type EdgeCounts, pipelineCounts } from "./graph/pipeline-counts.js";
@@ -24,17 +26,16 @@ export {
   gpipeCounts,
   leastCounts,
   oneFlowCounts,
-  type Pass,
   type PipelineCounts,
-  type PipelineOptions,
-  simulatePipeline,
-} from "./pipeline/simulate-pipeline.js";
-export { type Box, type Range, shapeOf, volumeOf } from "./sbp/box.js";
-export { boxingCost, type CostFacts } from "./sbp/cost.js";
+} from "./pipeline/counts.js";
+export { type Pass, type PipelineOptions, simulatePipeline } from "./pipeline/simulate-pipeline.js";
+export type { Box, Range } from "./sbp/box.js";
+export type { CostFacts } from "./sbp/cost.js";
 export { PlacementError, ShapeError, SignatureError } from "./sbp/errors.js";
-export { boxOf, type Layout, layout } from "./sbp/layout.js";
-export { type Placement, placement } from "./sbp/placement.js";
-export { broadcast, formatSbp, type NdSbp, parseSbp, partial, type Sbp, split } from "./sbp/sbp.js";
+export type { Layout } from "./sbp/layout.js";
+export type { Placement } from "./sbp/placement.js";
+export { boxingCost, boxOf, formatSbp, layout, placement, shapeOf, volumeOf } from "./sbp/public.js";
+export { broadcast, type NdSbp, parseSbp, partial, type Sbp, split } from "./sbp/sbp.js";
 export {
   type Communicator,
   type CoreCommunicatorOptions,

@@ -125,7 +125,7 @@ describe("gradient reducers", () => {
 
 it.each([undefined, 5, {}, [], [null]])("tensors that are %o are refused", (wrong) => {
   expect(() => openAll(1, { tensors: wrong as never })).toThrow(
-    expect.objectContaining({ code: "INVALID_ARGUMENT", facts: expect.objectContaining({ argument: "tensors" }) }),
+    expect.objectContaining({ code: "INVALID_ARGUMENT", facts: expect.objectContaining({ argument: expect.stringMatching(/^tensors/) }) }),
   );
 });
 

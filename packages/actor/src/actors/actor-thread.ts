@@ -1,10 +1,21 @@
+import { checkList, readArgument } from "@dfccl/primitives";
 import type { Actor } from "./actor.js";
 
 /** Chooses which of the actors that can act goes first. */
 export type PickActor = (ready: readonly Actor[]) => Actor | undefined;
 
-/** The earliest task of the plan: in a pipeline, forward passes before backward ones. */
-export const earliestTask: PickActor = (ready) => ready[0];
+/**
+ * The earliest task of the plan: in a pipeline, forward passes before backward ones.
+ * @throws {InvalidArgumentError} for what is no list.
+ */
+export const earliestTask: PickActor = (ready) => {
+  checkList("ready", ready, aList);
+  return readArgument("ready", aList, () => ready[0]);
+};
+const aList = "a list of actors";
+
+/** The same for threads, which ask for each act. */
+export const pickFirst: PickActor = (ready) => ready[0];
 
 /** The tasks of one stream. One acts at a time, except those whose kernels only submit. */
 export class ActorThread {

@@ -1,4 +1,5 @@
 import { ActorProtocolError } from "./errors.js";
+import { Fifo } from "./fifo.js";
 import type { ActorMessage } from "./message.js";
 import type { Act, TaskSpec } from "./plan.js";
 import { type Register, RegisterPool } from "./register.js";
@@ -7,7 +8,7 @@ import type { RegisterSpec } from "./register-spec.js";
 /** Registers of one kind that came and were not given back. The first is what an act reads. */
 interface Input {
   readonly spec: RegisterSpec;
-  readonly queue: Register[];
+  readonly queue: Fifo<Register>;
   hasEnded: boolean;
 }
 
@@ -39,7 +40,7 @@ export class Actor {
     allocate: (elements: number) => Float32Array,
     private readonly send: (message: ActorMessage) => void,
   ) {
-    this.inputs = task.consumes.map((id) => ({ spec: registerSpec(id), queue: [], hasEnded: false }));
+    this.inputs = task.consumes.map((id) => ({ spec: registerSpec(id), queue: new Fifo(), hasEnded: false }));
     this.pools = task.produces.map((id) => new RegisterPool(registerSpec(id), allocate));
   }
 
@@ -75,7 +76,7 @@ export class Actor {
   /** Begins an act. @pre canAct */
   begin(): Act {
     this.isActing = true;
-    const inputs = this.inputs.map(({ queue }) => queue[0] as Register);
+    const inputs = this.inputs.map(({ queue }) => queue.first as Register);
     const outputs = this.pools.map((pool) => pool.take());
     outputs.forEach((output) => {
       const { inPlaceOf } = output.spec;
@@ -98,7 +99,7 @@ export class Actor {
     const register = pool.send();
     const { inPlaceOf, consumers } = register.spec;
     if (inPlaceOf !== undefined && consumers.length > 0) {
-      const input = this.input(inPlaceOf).queue[0] as Register;
+      const input = this.input(inPlaceOf).queue.first as Register;
       const shown = this.shown.get(input) ?? { register: input, outputs: 0, isReleased: false };
       shown.outputs += 1;
       this.shown.set(input, shown);

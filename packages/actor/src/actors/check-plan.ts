@@ -1,4 +1,5 @@
-import { checkFunction, checkList, checkObject, checkText, InvalidArgumentError } from "@dfccl/primitives";
+import { formatValue } from "@dfccl/primitives";
+import { mostRegisters } from "../limits.js";
 import { PlanError } from "./errors.js";
 import type { ActorPlan, TaskSpec } from "./plan.js";
 import type { RegisterSpec } from "./register-spec.js";
@@ -6,11 +7,10 @@ import type { TaskId } from "./task-id.js";
 
 /**
  * Checks a plan before anything starts.
- * @throws {PlanError} naming tasks and registers; InvalidArgumentError for what is no plan.
+ * @throws {PlanError} naming tasks and registers.
+ * @pre readPlan() returned it.
  */
-export function checkPlan(plan: ActorPlan): void {
-  checkTypes(plan);
-  const { tasks, registers } = plan;
+export function checkPlan({ tasks, registers }: ActorPlan): void {
   const taskOf = new Map<TaskId, TaskSpec>();
   for (const task of tasks) {
     if (taskOf.has(task.id)) throw duplicate(`Task id ${task.id}`, task.name);
@@ -23,6 +23,7 @@ export function checkPlan(plan: ActorPlan): void {
     registerOf.set(spec.id, spec);
     checkRegister(spec, taskOf, registers);
   }
+  checkTotal(registers);
   for (const task of tasks) {
     for (const id of [...task.consumes, ...task.produces]) {
       if (registerOf.has(id)) continue;
@@ -40,24 +41,12 @@ export function checkPlan(plan: ActorPlan): void {
   checkAcyclic(tasks, registerOf, taskOf);
 }
 
-function checkTypes(plan: ActorPlan): void {
-  checkObject("plan", plan, "what compileGraph() returns as its plan, or one like it");
-  checkList("plan.tasks", plan.tasks, "a list of tasks");
-  checkList("plan.registers", plan.registers, "a list of registers");
-  plan.tasks.forEach((task, index) => {
-    const argument = `plan.tasks[${index}]`;
-    checkObject(argument, task, "a task: { id, name, consumes, produces, kernel }");
-    if (typeof task.id !== "bigint") throw new InvalidArgumentError(`${argument}.id`, task.id, "what encodeTaskId() returns");
-    checkText(`${argument}.name`, task.name, "a name");
-    checkList(`${argument}.consumes`, task.consumes, "a list of registers' ids");
-    checkList(`${argument}.produces`, task.produces, "a list of registers' ids");
-    checkFunction(`${argument}.kernel`, task.kernel, "a function of an act and done");
-  });
-  plan.registers.forEach((register, index) => {
-    const argument = `plan.registers[${index}]`;
-    checkObject(argument, register, "a register: { id, producer, consumers }");
-    checkList(`${argument}.consumers`, register.consumers, "a list of tasks' ids");
-  });
+function checkTotal(registers: readonly RegisterSpec[]): void {
+  const total = registers.reduce((sum, { count = 1 }) => sum + count, 0);
+  if (total <= mostRegisters) return;
+  const most = registers.reduce((largest, spec) => ((spec.count ?? 1) > (largest.count ?? 1) ? spec : largest));
+  const what = `The counts of all registers make ${total}, ${most.count ?? 1} of them register ${most.id}'s.`;
+  throw new PlanError("REGISTER_COUNT", what, `Give counts of ${mostRegisters} together at most.`, { total, register: most.id });
 }
 
 function duplicate(what: string, name: string): PlanError {
@@ -67,7 +56,11 @@ function duplicate(what: string, name: string): PlanError {
 function checkRhythm({ name, rhythm, consumes, records }: TaskSpec): void {
   for (const [field, value] of Object.entries({ actsPerInput: 1, actsPerOutput: 1, ...rhythm })) {
     if (Number.isInteger(value) && value >= 1) continue;
-    throw new PlanError("RHYTHM", `Task ${name} has ${field} ${value}.`, "Give a whole number from 1.", { task: name, field, value });
+    throw new PlanError("RHYTHM", `Task ${name} has ${field} ${formatValue(value)}.`, "Give a whole number from 1.", {
+      task: name,
+      field,
+      value,
+    });
   }
   if (consumes.length > 0 || (Number.isInteger(records) && (records ?? -1) >= 0)) return;
   throw new PlanError("RHYTHM", `Task ${name} has no inputs and doesn't say how often it acts.`, "Give it `records`.", { task: name });
@@ -75,11 +68,11 @@ function checkRhythm({ name, rhythm, consumes, records }: TaskSpec): void {
 
 function checkRegister(spec: RegisterSpec, taskOf: ReadonlyMap<TaskId, TaskSpec>, registers: readonly RegisterSpec[]): void {
   const { id, producer, consumers, count = 1, inPlaceOf } = spec;
-  if (!Number.isInteger(count) || count < 1) {
+  if (!Number.isSafeInteger(count) || count < 1) {
     throw new PlanError(
       "REGISTER_COUNT",
-      `Register ${id} has the count ${count}, so that its producer could never act.`,
-      "Give at least 1.",
+      `Register ${id} has the count ${formatValue(count)}, so that its producer could never act.`,
+      "Give a whole number from 1.",
       {
         register: id,
         count,

@@ -1,11 +1,11 @@
-import { DfcclError } from "@dfccl/primitives";
+import { DfcclError, formatValue } from "@dfccl/primitives";
 
 /** A plan can't be executed; found before anything starts. */
 export class PlanError extends DfcclError {
   override readonly code: string;
 
-  constructor(code: PlanErrorCode, what: string, remedy: string, facts: Readonly<Record<string, unknown>> = {}) {
-    super(what, { facts, remedy });
+  constructor(code: PlanErrorCode, what: string, remedy: string, facts: Readonly<Record<string, unknown>> = {}, cause?: unknown) {
+    super(what, { facts, remedy, cause });
     this.code = code;
   }
 }
@@ -13,6 +13,7 @@ export class PlanError extends DfcclError {
 export type PlanErrorCode =
   | "CYCLIC_GRAPH"
   | "REGISTER_COUNT"
+  | "REGISTER_MEMORY"
   | "UNKNOWN_TASK"
   | "UNKNOWN_REGISTER"
   | "DUPLICATE_ID"
@@ -59,12 +60,22 @@ export class ActorsStuckError extends DfcclError {
   }
 }
 
+/** A kernel may throw anything, also what throws whoever looks into it. */
+function reasonOf(cause: unknown): string {
+  try {
+    if (typeof cause === "string") return cause;
+    return cause instanceof Error ? String(cause.message) : formatValue(cause);
+  } catch {
+    return formatValue(cause);
+  }
+}
+
 /** A task's kernel failed. */
 export class KernelError extends DfcclError {
   override readonly code = "KERNEL";
 
   constructor(task: string, act: number, cause: unknown) {
-    super(`Task ${task} failed in its act ${act}: ${cause instanceof Error ? cause.message : String(cause)}`, {
+    super(`Task ${task} failed in its act ${act}: ${reasonOf(cause)}`, {
       facts: { task, act },
       remedy: "The cause says more.",
       cause,

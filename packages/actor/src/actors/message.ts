@@ -1,5 +1,5 @@
 import type { Register } from "./register.js";
-import { rankOf, type TaskId } from "./task-id.js";
+import { rankBits, type TaskId } from "./task-id.js";
 
 /**
  * What actors tell each other.
@@ -16,5 +16,5 @@ export type ActorMessage =
 
 /** Whether it leaves its rank. */
 export function crossesRanks(message: ActorMessage): boolean {
-  return message.kind !== "command" && rankOf(message.from) !== rankOf(message.to);
+  return message.kind !== "command" && rankBits(message.from) !== rankBits(message.to);
 }

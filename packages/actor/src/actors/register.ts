@@ -1,4 +1,5 @@
 import { ActorProtocolError } from "./errors.js";
+import { Fifo } from "./fifo.js";
 import type { RegisterSpec } from "./register-spec.js";
 
 /** One buffer of a {@link RegisterSpec}. Its producer owns it while nobody reads. */
@@ -21,7 +22,7 @@ export class Register {
 
 /** The registers of one spec, on their producer's side. */
 export class RegisterPool {
-  private readonly free: Register[];
+  private readonly free = new Fifo<Register>();
   /** Taken and not sent yet. */
   private current: Register | undefined;
   private sent = 0;
@@ -31,7 +32,7 @@ export class RegisterPool {
     allocate: (elements: number) => Float32Array,
   ) {
     const elements = spec.inPlaceOf === undefined ? (spec.elements ?? 0) : 0;
-    this.free = Array.from({ length: spec.count ?? 1 }, (_, index) => new Register(spec, index, allocate(elements)));
+    for (let index = 0; index < (spec.count ?? 1); index += 1) this.free.push(new Register(spec, index, allocate(elements)));
   }
 
   get hasFree(): boolean {

@@ -1,40 +1,15 @@
-import { checkFunction, checkObject, checkOptions, type OptionNames } from "@dfccl/primitives";
-import { type Clock, systemClock } from "../clock.js";
+import type { Clock } from "../clock.js";
 import { Actor } from "./actor.js";
-import { ActorThread, earliestTask, type PickActor } from "./actor-thread.js";
-import { type Bus, microtaskBus, SequencedInbox } from "./bus.js";
+import { ActorThread } from "./actor-thread.js";
+import { type Bus, SequencedInbox } from "./bus.js";
 import { checkPlan } from "./check-plan.js";
 import { ActorProtocolError, ActorsStuckError, KernelError, type WaitingActor } from "./errors.js";
 import { type ActorMessage, crossesRanks } from "./message.js";
 import type { ActorPlan } from "./plan.js";
+import { readPlan } from "./read-plan.js";
 import type { RegisterSpec } from "./register-spec.js";
-import { type TaskId, threadOf } from "./task-id.js";
-
-/** One act of a task, for timelines. */
-export interface ActTrace {
-  readonly task: string;
-  readonly id: TaskId;
-  readonly act: number;
-  /** Milliseconds of the clock. */
-  readonly beganAt: number;
-  readonly endedAt: number;
-}
-
-export interface RunActorsOptions {
-  /** Default: the machine's. Actors themselves wait for no time; it stamps the trace. */
-  readonly clock?: Clock;
-  /** Default: in order, as microtasks. */
-  readonly bus?: Bus;
-  /** Which actor of a thread goes first; default the plan's earliest. */
-  readonly pick?: PickActor;
-  /** Memory of the registers; default a new array. */
-  readonly allocate?: (elements: number) => Float32Array;
-  readonly onAct?: (trace: ActTrace) => void;
-  /** Tests alone: hand messages between ranks on as they come. */
-  readonly isOrderKept?: boolean;
-}
-
-const optionNames: OptionNames<RunActorsOptions> = { clock: true, bus: true, pick: true, allocate: true, onAct: true, isOrderKept: true };
+import { type CompleteRunOptions, completeRunOptions, type RunActorsOptions } from "./run-options.js";
+import { type TaskId, threadBits } from "./task-id.js";
 
 /** A run of a plan, under way. */
 export interface ActorRun {
@@ -50,23 +25,15 @@ export interface ActorRun {
 /**
  * Executes a plan: an actor for each task, a thread for each stream, messages over the bus. All ranks of the plan are actors of
  * this thread of JavaScript. Given the clock, the bus and the choice of actors, runs are the same each time.
+ * The registers of a plan, all of them together, are 2^23 at most.
  * @throws {PlanError}, InvalidArgumentError, UnknownOptionError before anything starts.
  */
 export function runActors(plan: ActorPlan, options: RunActorsOptions = {}): ActorRun {
-  checkPlan(plan);
-  checkRunOptions(options);
-  const system = new ActorSystem(plan, options);
+  const read = readPlan(plan);
+  checkPlan(read);
+  const system = new ActorSystem(read, completeRunOptions(options));
   system.start();
   return system;
-}
-
-function checkRunOptions(options: RunActorsOptions): void {
-  checkOptions("options", options, optionNames, "an object such as { onAct: (act) => {} }");
-  const { clock, bus, pick, allocate, onAct } = options;
-  for (const [name, part] of Object.entries({ clock, bus })) if (part !== undefined) checkObject(name, part, `a ${name}`);
-  if (clock !== undefined) checkFunction("clock.now", clock.now, "a function that returns milliseconds");
-  if (bus !== undefined) checkFunction("bus.send", bus.send, "a function that delivers a message");
-  for (const [name, call] of Object.entries({ pick, allocate, onAct })) if (call !== undefined) checkFunction(name, call, "a function");
 }
 
 class ActorSystem implements ActorRun {
@@ -85,9 +52,9 @@ class ActorSystem implements ActorRun {
 
   constructor(
     private readonly plan: ActorPlan,
-    private readonly options: RunActorsOptions,
+    private readonly options: CompleteRunOptions,
   ) {
-    const { clock = systemClock, bus = microtaskBus(), pick = earliestTask, allocate = (elements) => new Float32Array(elements) } = options;
+    const { clock, bus, pick, allocate } = options;
     this.clock = clock;
     this.bus = bus;
     this.names = new Map(plan.tasks.map(({ id, name }) => [id, name]));
@@ -96,7 +63,7 @@ class ActorSystem implements ActorRun {
     for (const task of plan.tasks) {
       const actor = new Actor(task, specOf, allocate, (message) => this.send(message));
       this.actors.set(task.id, actor);
-      const key = threadOf(task.id);
+      const key = threadBits(task.id);
       const thread = this.threads.get(key) ?? new ActorThread(pick);
       thread.add(actor);
       this.threads.set(key, thread);
@@ -145,7 +112,7 @@ class ActorSystem implements ActorRun {
   /** Starts what can act on the actor's thread. */
   private goOn(changed: Actor): void {
     if (changed.isFinished) this.unfinished.delete(changed);
-    const thread = this.threads.get(threadOf(changed.task.id));
+    const thread = this.threads.get(threadBits(changed.task.id));
     for (let actor = thread?.next(); actor !== undefined; actor = thread?.next()) this.act(actor, thread as ActorThread);
   }
 

@@ -1,3 +1,4 @@
+import { checkFunction, InvalidArgumentError } from "@dfccl/primitives";
 import type { Clock } from "../clock.js";
 
 /** Time that passes only when {@link run} says so: the same calls in the same order, each time. */
@@ -11,7 +12,13 @@ export class VirtualClock implements Clock {
     return this.time;
   }
 
+  /**
+   * @param delayMs - a finite number; below 0: at once.
+   * @throws {InvalidArgumentError}
+   */
   after(delayMs: number, callback: () => void): () => void {
+    if (!Number.isFinite(delayMs)) throw new InvalidArgumentError("delayMs", delayMs, "milliseconds, a finite number");
+    checkFunction("callback", callback, "a function to call back");
     const entry: (typeof this.heap)[number] = { at: this.time + Math.max(0, delayMs), order: this.count, callback };
     this.count += 1;
     this.heap.push(entry);

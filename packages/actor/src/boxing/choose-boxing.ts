@@ -1,22 +1,21 @@
-import { volumeOf, wholeBox } from "../sbp/box.js";
 import { ShapeError } from "../sbp/errors.js";
-import { isSameLayout, type Layout, layout } from "../sbp/layout.js";
+import { isSameLayout, type Layout } from "../sbp/layout.js";
 import { isSamePlacement } from "../sbp/placement.js";
-import { broadcast, formatSbp, isSameNdSbp, type NdSbp, partial, type Sbp, split } from "../sbp/sbp.js";
+import { broadcast, formatSbp, isSameNdSbp, partial, split } from "../sbp/sbp.js";
 import type { Boxing, BoxingStep } from "./boxing.js";
 import { changeDimension } from "./one-dimension.js";
 import { reduceDimensions } from "./reduce-dimensions.js";
+import { rootedStep } from "./rooted-step.js";
 import { copySlices } from "./slice-copies.js";
 
 /**
  * Chooses how a tensor gets from one layout to another: dimensions that change alike are taken together first; on one placement it
  * is the cheapest sequence of changes of one dimension each, or slice copies where those move less; between placements slice
  * copies, over a split where partial becomes broadcast.
- * @throws {ShapeError} where the two are of different shapes; SignatureError.
+ * @throws {ShapeError} where the two are of different shapes.
+ * @pre both are layouts, and so many bytes a whole number from 1.
  */
-export function chooseBoxing(source: Layout, target: Layout, elementBytes = 4): Boxing {
-  const from = layout(source.shape, source.sbp, source.placement);
-  const to = layout(target.shape, target.sbp, target.placement);
+export function chooseBoxing(from: Layout, to: Layout, elementBytes: number): Boxing {
   if (from.shape.join() !== to.shape.join()) {
     throw new ShapeError(
       `A tensor of shape [${from.shape.join(", ")}] can't become one of shape [${to.shape.join(", ")}].`,
@@ -45,28 +44,6 @@ function chooseSteps(from: Layout, to: Layout, elementBytes: number): readonly B
     }
   }
   return options.reduce((best, option) => (costOf(option) < costOf(best) ? option : best));
-}
-
-/** Partial on n to one of them, and one to n broadcast with it among them: a collective with a root. */
-function rootedStep(from: Layout, to: Layout, elementBytes: number): BoxingStep | undefined {
-  const [source, target] = [from.placement.ranks, to.placement.ranks];
-  const isAll = (sbp: NdSbp, kind: Sbp["kind"]): boolean => sbp.every((one) => one.kind === kind);
-  const bytes = volumeOf(wholeBox(from.shape)) * elementBytes;
-  const base = { kind: "collective", from, to, dimension: 0, isPacked: false, isUnpacked: false } as const;
-  const [root = -1] = target;
-  const [origin = -1] = source;
-  if (isAll(from.sbp, "partial") && target.length === 1 && source.includes(root)) {
-    return { ...base, collective: "reduce", groups: [rotated(source, root)], cost: bytes * (source.length - 1) };
-  }
-  if (source.length === 1 && isAll(to.sbp, "broadcast") && target.includes(origin)) {
-    return { ...base, collective: "broadcast", groups: [rotated(target, origin)], cost: bytes * (target.length - 1) };
-  }
-  return undefined;
-}
-
-/** The same ranks with this one first: it is the root. */
-function rotated(ranks: readonly number[], first: number): number[] {
-  return [first, ...ranks.filter((rank) => rank !== first)];
 }
 
 interface Node {

@@ -1,8 +1,13 @@
 import { formatSbp } from "../sbp/sbp.js";
 import type { Boxing, BoxingStep } from "./boxing.js";
+import { readBoxing } from "./read-boxing.js";
 
-/** A boxing as text: a line for each step, with what it does, the signature after it, and its cost. */
-export function describeBoxing({ from, to, steps, cost }: Boxing): string {
+/**
+ * A boxing as text: a line for each step, with what it does, the signature after it, and its cost.
+ * @throws {InvalidArgumentError}, PlacementError, ShapeError, SignatureError for what is no boxing.
+ */
+export function describeBoxing(boxing: Boxing): string {
+  const { from, to, steps, cost } = readBoxing("boxing", boxing);
   const head = `[${from.shape.join(", ")}] ${formatSbp(from.sbp)} on ranks ${from.placement.ranks.join(", ")} → ${formatSbp(to.sbp)} on ranks ${to.placement.ranks.join(", ")}`;
   if (steps.length === 0) return `${head}\n  identity`;
   const lines = steps.map((step) => [describeStep(step), `→ ${formatSbp(step.to.sbp)}`, describeCost(step)] as const);

@@ -1,7 +1,9 @@
+import { InvalidArgumentError, readArgument } from "@dfccl/primitives";
 import { partOf, volumeOf } from "../sbp/box.js";
-import { boxOf } from "../sbp/layout.js";
+import { boxOf, elementsOf, type Layout } from "../sbp/layout.js";
 import type { Boxing, BoxingStep, CollectiveStep } from "./boxing.js";
 import { collectiveLengths, copyInto, packForCollective, unpackFromCollective } from "./local-boxing.js";
+import { readBoxing } from "./read-boxing.js";
 
 /** What each rank holds of a tensor. */
 export type Parts = ReadonlyMap<number, Float32Array>;
@@ -12,17 +14,37 @@ export interface InterpretedBoxing {
   readonly movedBytes: number;
 }
 
-/** Carries a boxing out in this thread's memory, with collectives by their definitions: for tests, and to count what moves. */
+/**
+ * Carries a boxing out in this thread's memory, with collectives by their definitions: for tests, and to count what moves.
+ * @param parts - of each rank that the tensor comes from, as many elements as its layout gives that rank.
+ * @throws {InvalidArgumentError}, PlacementError, ShapeError, SignatureError for what is no boxing, and parts that don't fit it.
+ */
 export function interpretBoxing(boxing: Boxing, parts: Parts): InterpretedBoxing {
+  const { from, steps, elementBytes } = readBoxing("boxing", boxing);
   let movedElements = 0;
-  let current = parts;
-  for (const step of boxing.steps) {
+  let current: Parts = readParts(parts, from);
+  for (const step of steps) {
     const next = new Map<number, Float32Array>();
     for (const rank of step.to.placement.ranks) next.set(rank, new Float32Array(collectiveLengths(step, rank).recv));
     movedElements += step.kind === "copies" ? interpretCopies(step, current, next) : interpretCollective(step, current, next);
     current = next;
   }
-  return { parts: current, movedBytes: movedElements * boxing.elementBytes };
+  return { parts: current, movedBytes: movedElements * elementBytes };
+}
+
+function readParts(parts: Parts, from: Layout): Parts {
+  const expected = "a Map of ranks and their Float32Arrays";
+  const read = new Map<number, Float32Array>();
+  from.placement.ranks.forEach((rank, member) => {
+    const elements = elementsOf(from, member);
+    const part = readArgument("parts", expected, () => {
+      const found = Map.prototype.get.call(parts, rank);
+      return found instanceof Float32Array && found.length === elements ? found : undefined;
+    });
+    if (part === undefined) throw new InvalidArgumentError("parts", parts, `${expected}, with ${elements} elements for rank ${rank}`);
+    read.set(rank, part);
+  });
+  return read;
 }
 
 function interpretCopies(step: Extract<BoxingStep, { kind: "copies" }>, parts: Parts, next: Parts): number {

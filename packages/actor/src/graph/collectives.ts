@@ -1,5 +1,5 @@
 import type { World } from "@dfccl/core";
-import { InvalidArgumentError } from "@dfccl/primitives";
+import { checkInteger, checkList, checkObject, InvalidArgumentError, readArgument } from "@dfccl/primitives";
 import type { BoxingCollective } from "../boxing/boxing.js";
 
 /** A collective of a compiled graph, as one of its ranks registers it. */
@@ -21,12 +21,19 @@ export interface CollectiveLibrary {
   open(rank: number, spec: CollectiveSpec): CollectiveRun;
 }
 
-/** `@dfccl/core` as that library: collective actors submit when their registers are ready, in whatever order that is. */
+/** `@dfccl/core` as that library: collective actors submit when their registers are ready, in whatever order that is. @throws {InvalidArgumentError} */
 export function coreCollectives(world: World): CollectiveLibrary {
+  const aWorld = "a world that openWorld() opened";
+  checkObject("world", world, aWorld);
+  const members = readArgument("world.ranks", aWorld, () => world.ranks);
+  checkList("world.ranks", members, aWorld);
   return {
-    open(rankNumber, { id, collective, ranks, count, priority }) {
-      const rank = world.ranks[rankNumber];
-      if (rank === undefined) throw new InvalidArgumentError("rank", rankNumber, `a rank of the world, which has ${world.ranks.length}`);
+    open(rankNumber, spec) {
+      checkInteger("rank", rankNumber, 0);
+      checkObject("spec", spec, "an object such as { id, collective, ranks, count, priority }");
+      const { id, collective, ranks, count, priority } = spec;
+      const rank = members[rankNumber];
+      if (rank === undefined) throw new InvalidArgumentError("rank", rankNumber, `a rank of the world, which has ${members.length}`);
       const registered = rank.register({ id, collective, dataType: "float32", count, ranks, priority });
       return (send, recv, done) => {
         rank.submit([[registered, send, recv]]).then(

@@ -1,50 +1,20 @@
-import { checkFunction, checkObject, checkOptions, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
+import { checkText, formatValue, readArgument } from "@dfccl/primitives";
 import type { ActorPlan, Kernel } from "../actors/plan.js";
 import type { Boxing } from "../boxing/boxing.js";
 import { chooseBoxing } from "../boxing/choose-boxing.js";
+import { mostRegisters } from "../limits.js";
+import { readFields } from "../read-fields.js";
 import { type Box, copyBox, shapeOf, volumeOf, wholeBox } from "../sbp/box.js";
 import { boxOf, elementsOf, isSameLayout, type Layout } from "../sbp/layout.js";
 import { formatSbp } from "../sbp/sbp.js";
-import type { CollectiveLibrary } from "./collectives.js";
+import { type CompileOptions, readCompileOptions } from "./compile-options.js";
 import { GraphError } from "./errors.js";
 import type { LogicalGraph } from "./logical-graph.js";
 import { lowerBoxing, type RankRegisters } from "./lower-boxing.js";
-import type { LocalTensor } from "./op-definition.js";
-import { type CountEdge, pipelineCounts } from "./pipeline-counts.js";
+import { elementBytes, type LocalTensor } from "./op-definition.js";
+import { pipelineCounts } from "./pipeline-counts.js";
 import { PlanBuilder, streams } from "./plan-builder.js";
 import { type ResolvedOp, resolveGraph } from "./resolve-graph.js";
-
-export interface CompileOptions {
-  /** How often the whole graph runs. */
-  readonly steps: number;
-  readonly collectives: CollectiveLibrary;
-  /** The whole tensor of each `input`, by name and step. */
-  readonly feeds: Readonly<Record<string, (step: number) => Float32Array>>;
-  /** The whole tensor that each `variable` begins with, by name. */
-  readonly initial: Readonly<Record<string, Float32Array>>;
-  /** Gets what each `output` takes: a rank's part of its `record`-th result. The memory is lent for the call. */
-  readonly onOutput?: (output: {
-    readonly name: string;
-    readonly record: number;
-    readonly rank: number;
-    readonly box: Box;
-    readonly data: Float32Array;
-  }) => void;
-  /** Registers of edges; default OneFlow's for pipelines. */
-  readonly counts?: CountEdge;
-  /** Ids of collectives count from here; default 0. */
-  readonly firstCollectiveId?: number;
-}
-
-const optionNames: OptionNames<CompileOptions> = {
-  steps: true,
-  collectives: true,
-  feeds: true,
-  initial: true,
-  onOutput: true,
-  counts: true,
-  firstCollectiveId: true,
-};
 
 export interface CompiledGraph {
   /** Tasks of all ranks, for `runActors`. */
@@ -62,24 +32,8 @@ export interface CompiledGraph {
  * @throws {GraphError}, PlacementError, ShapeError, SignatureError, InvalidArgumentError, UnknownOptionError before anything is registered.
  */
 export function compileGraph(graph: LogicalGraph, options: CompileOptions): CompiledGraph {
-  checkCompileOptions(options);
-  return new Compilation(resolveGraph(graph), options).compile();
-}
-
-function checkCompileOptions(options: CompileOptions): void {
-  checkOptions("options", options, optionNames, "an object such as { steps: 1, collectives, feeds: {}, initial: {} }");
-  const { steps, collectives, feeds, initial, onOutput, counts, firstCollectiveId = 0 } = options;
-  if (!Number.isInteger(steps) || steps < 0) throw new InvalidArgumentError("steps", steps, "a whole number from 0");
-  if (!Number.isInteger(firstCollectiveId) || firstCollectiveId < 0) {
-    throw new InvalidArgumentError("firstCollectiveId", firstCollectiveId, "a whole number from 0");
-  }
-  checkObject("collectives", collectives, "what coreCollectives(world) returns, or one like it");
-  checkFunction("collectives.open", collectives.open, "what coreCollectives(world) returns, or one like it");
-  checkObject("feeds", feeds, "an object such as { x: (step) => data }");
-  for (const [name, feed] of Object.entries(feeds)) checkFunction(`feeds.${name}`, feed, "a function of the step");
-  checkObject("initial", initial, "an object such as { w: data }");
-  if (onOutput !== undefined) checkFunction("onOutput", onOutput, "a function");
-  if (counts !== undefined) checkFunction("counts", counts, "a function such as pipelineCounts");
+  const read = readCompileOptions(options);
+  return new Compilation(resolveGraph(graph), read).compile();
 }
 
 class Compilation {
@@ -122,11 +76,13 @@ class Compilation {
   }
 
   private countsOf(producer: ResolvedOp, consumer: ResolvedOp): { readonly buffer?: number; readonly arrival: number } {
-    const { buffer, arrival = 1 } = (this.options.counts ?? pipelineCounts)(producer, consumer, this.stages);
+    const expected = "a function that returns the counts of an edge, such as pipelineCounts";
+    const counts = readArgument("counts", expected, () => (this.options.counts ?? pipelineCounts)(producer, consumer, this.stages));
+    const { buffer, arrival = 1 } = readFields("counts()", counts, { buffer: true, arrival: true }, "an object such as { buffer: 2 }");
     for (const count of [buffer ?? 1, arrival]) {
-      if (Number.isInteger(count) && count >= 1) continue;
-      const remedy = "Give every edge at least one register: without one its producer could never act.";
-      throw new GraphError("REGISTER_COUNT", consumer.op.name, `gets ${count} registers from ${producer.op.name}`, remedy, {
+      if (Number.isInteger(count) && count >= 1 && count <= mostRegisters) continue;
+      const remedy = `Give every edge 1 to ${mostRegisters} registers: without one its producer could never act.`;
+      throw new GraphError("REGISTER_COUNT", consumer.op.name, `gets ${formatValue(count)} registers from ${producer.op.name}`, remedy, {
         count,
         producer: producer.op.name,
       });
@@ -228,7 +184,7 @@ class Compilation {
     const name = producer.op.name;
     let registers = this.results.get(producer) ?? new Map<number, number>();
     if (!isSameLayout(producer.output, wanted)) {
-      const boxing = chooseBoxing(producer.output, wanted);
+      const boxing = chooseBoxing(producer.output, wanted, elementBytes);
       this.boxings.push({ producer: name, consumer: consumer.op.name, boxing });
       const records = this.options.steps * producer.rate;
       const { builder } = this;
@@ -306,6 +262,7 @@ class Compilation {
   }
 
   private readVariable(name: string): Float32Array {
+    checkText("name", name, "the name of a variable");
     const variable = this.variables.get(name);
     if (variable === undefined)
       throw new GraphError("UNKNOWN_INPUT", name, "is no variable of the graph", "Name one of the graph's variables.");

@@ -19,7 +19,7 @@ export interface LogicalOp {
   readonly sbp?: NdSbp;
   /** Of inputs and variables, which have no inputs to tell it. */
   readonly shape?: readonly number[];
-  /** Stage of a pipeline, from 0, and direction: they say where buffers stand. Default: stage 0, forward. */
+  /** Stage of a pipeline, from 0 to 65,535, and direction: they say where buffers stand. Default: stage 0, forward. */
   readonly stage?: number;
   readonly pass?: "forward" | "backward";
 }

@@ -1,6 +1,9 @@
 import type { Sbp } from "../sbp/sbp.js";
 import type { Attributes } from "./logical-graph.js";
 
+/** Tensors of graphs are float32. */
+export const elementBytes = 4;
+
 /** One way to compute on parts, along one dimension: what the inputs must be, and what comes out. */
 export interface Signature {
   readonly inputs: readonly Sbp[];

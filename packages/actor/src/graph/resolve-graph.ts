@@ -1,4 +1,3 @@
-import { checkList, checkObject, checkText } from "@dfccl/primitives";
 import { chooseBoxing } from "../boxing/choose-boxing.js";
 import { PlacementError } from "../sbp/errors.js";
 import { type Layout, layout } from "../sbp/layout.js";
@@ -6,8 +5,9 @@ import { isSamePlacement, type Placement } from "../sbp/placement.js";
 import { formatSbp, isSameNdSbp, type NdSbp, type Sbp } from "../sbp/sbp.js";
 import { GraphError } from "./errors.js";
 import type { Attributes, LogicalGraph, LogicalOp } from "./logical-graph.js";
-import type { OpDefinition, Signature } from "./op-definition.js";
+import { elementBytes, type OpDefinition, type Signature } from "./op-definition.js";
 import { opDefinitions } from "./op-definitions.js";
+import { readGraph } from "./read-graph.js";
 
 /** An operation with everything decided: how its inputs must lie, and how its result does. */
 export interface ResolvedOp {
@@ -29,9 +29,8 @@ export interface ResolvedOp {
  * boxing its inputs costs least.
  * @throws {GraphError}, {@link PlacementError}, ShapeError, SignatureError; InvalidArgumentError for what is no graph.
  */
-export function resolveGraph(graph: LogicalGraph): ResolvedOp[] {
-  checkList("graph", graph, "a list of operations, each { name, op, … }");
-  graph.forEach(checkOp);
+export function resolveGraph(given: LogicalGraph): ResolvedOp[] {
+  const graph = readGraph(given);
   const byName = new Map<string, LogicalOp>();
   for (const op of graph) {
     if (byName.has(op.name)) throw new GraphError("DUPLICATE_NAME", op.name, "is there twice", "Give each operation a name of its own.");
@@ -63,15 +62,6 @@ export function resolveGraph(graph: LogicalGraph): ResolvedOp[] {
   };
   for (const op of graph) visit(op);
   return [...resolved.values()];
-}
-
-function checkOp(op: LogicalOp, index: number): void {
-  const argument = `graph[${index}]`;
-  checkObject(argument, op, 'an operation such as { name: "y", op: "relu", inputs: ["x"] }');
-  checkText(`${argument}.name`, op.name, "a name of its own");
-  checkText(`${argument}.op`, op.op, 'a kind of operation such as "relu"');
-  if (op.inputs !== undefined) checkList(`${argument}.inputs`, op.inputs, "a list of names");
-  if (op.attributes !== undefined) checkObject(`${argument}.attributes`, op.attributes, "an object such as { times: 2 }");
 }
 
 function resolveOp(op: LogicalOp, inputs: readonly ResolvedOp[]): ResolvedOp {
@@ -194,7 +184,7 @@ function choose(
         place,
       ),
     );
-    const cost = inputs.reduce((sum, { output }, index) => sum + chooseBoxing(output, wanted[index] as Layout).cost, 0);
+    const cost = inputs.reduce((sum, { output }, index) => sum + chooseBoxing(output, wanted[index] as Layout, elementBytes).cost, 0);
     if (best === undefined || cost < best.cost) best = { wanted, output: layout(shape, sbp, place), cost };
   }
   if (best !== undefined) return best;

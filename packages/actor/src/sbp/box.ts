@@ -27,6 +27,11 @@ export function intersection(a: Box, b: Box): Box {
   });
 }
 
+/** Whether all of a box lies in the other; both are of the same tensor. */
+export function isWithin(box: Box, outer: Box): boolean {
+  return box.length === outer.length && box.every(({ from, to }, axis) => from >= (outer[axis]?.from ?? 0) && to <= (outer[axis]?.to ?? 0));
+}
+
 /** Part `index` of `parts` of a range. What doesn't divide goes to the first parts, one each. */
 export function partOf({ from, to }: Range, parts: number, index: number): Range {
   const least = Math.floor((to - from) / parts);

@@ -14,11 +14,7 @@ export interface CostFacts {
   readonly isSamePlacement: boolean;
 }
 
-/**
- * OneFlow's cost of a change of signature along one dimension, in bytes moved between devices, all of them together. What is
- * only rearranged where it lies (a slice of a broadcast tensor, a slice in zeros as a summand) moves nothing and costs 1, so that
- * it loses against leaving things as they are.
- */
+/** What the exported function of this name says. */
 export function boxingCost(from: Sbp, to: Sbp, { bytes, from: n, to: m, isSamePlacement }: CostFacts): number {
   if (isSamePlacement) {
     if (isSameSbp(from, to)) return 0;

@@ -1,4 +1,4 @@
-import { checkList, checkObject } from "@dfccl/primitives";
+import { formatValue } from "@dfccl/primitives";
 import { type Box, partOf, type Range, volumeOf, wholeBox } from "./box.js";
 import { ShapeError, SignatureError } from "./errors.js";
 import { coordinatesOf, isSamePlacement, type Placement } from "./placement.js";
@@ -11,16 +11,13 @@ export interface Layout {
   readonly placement: Placement;
 }
 
-/** @throws {ShapeError}, {@link SignatureError} naming what doesn't fit; InvalidArgumentError for what is none of the three. */
+/** @throws {ShapeError}, {@link SignatureError} naming what doesn't fit. @pre lists of numbers, signatures, a placement. */
 export function layout(shape: readonly number[], sbp: NdSbp, placement: Placement): Layout {
-  checkList("shape", shape, "a list of extents such as [4, 8]");
-  checkList("sbp", sbp, 'what parseSbp("S0") returns');
-  for (const one of sbp) checkObject("sbp", one, 'what parseSbp("S0") returns');
-  checkObject("placement", placement, "what placement([0, 1]) returns");
-  for (const list of [placement.ranks, placement.hierarchy]) checkList("placement", list, "what placement([0, 1]) returns");
-  const wrong = shape.find((extent) => !Number.isInteger(extent) || extent < 1);
-  if (wrong !== undefined)
-    throw new ShapeError(`The shape [${shape.join(", ")}] has an extent of ${wrong}.`, "Give whole numbers from 1.", { shape });
+  const wrong = shape.findIndex((extent) => !Number.isSafeInteger(extent) || extent < 1);
+  if (wrong >= 0) {
+    const what = `The shape ${formatValue(shape)} has an extent of ${formatValue(shape[wrong])}.`;
+    throw new ShapeError(what, "Give whole numbers from 1.", { shape });
+  }
   if (sbp.length !== placement.hierarchy.length) {
     throw new SignatureError(
       `The signature ${formatSbp(sbp)} has ${sbp.length} dimensions, and its placement ${placement.hierarchy.length}.`,

@@ -1,4 +1,4 @@
-import { checkList } from "@dfccl/primitives";
+import { formatValue } from "@dfccl/primitives";
 import { PlacementError } from "./errors.js";
 
 /** The ranks that a tensor lies on, as a grid of one or more dimensions: the last one's ranks are neighbours. */
@@ -8,26 +8,20 @@ export interface Placement {
   readonly hierarchy: readonly number[];
 }
 
-/**
- * @param hierarchy - default: one dimension.
- * @throws {InvalidArgumentError} for what are no lists; {@link PlacementError} for ranks given twice or a hierarchy of another size.
- */
-export function placement(ranks: readonly number[], hierarchy?: readonly number[]): Placement {
-  checkList("ranks", ranks, "a list of ranks such as [0, 1]");
-  if (hierarchy === undefined) return placement(ranks, [ranks.length]);
-  checkList("hierarchy", hierarchy, "the sizes of a grid, such as [2, 4]");
-  const wrongRank = ranks.find((rank) => !Number.isInteger(rank) || rank < 0);
-  if (ranks.length === 0 || wrongRank !== undefined || new Set(ranks).size !== ranks.length) {
+/** @throws {PlacementError} for ranks given twice or a hierarchy of another size. @pre both are lists. */
+export function placement(ranks: readonly number[], hierarchy: readonly number[]): Placement {
+  const areRanks = ranks.every((rank) => Number.isSafeInteger(rank) && rank >= 0);
+  if (ranks.length === 0 || !areRanks || new Set(ranks).size !== ranks.length) {
     throw new PlacementError(
-      `The placement has the ranks [${ranks.join(", ")}].`,
+      `The placement has the ranks ${formatValue(ranks)}.`,
       "Give at least one rank, each once, as a whole number from 0.",
       { ranks },
     );
   }
-  const size = hierarchy.reduce((product, extent) => product * extent, 1);
-  if (hierarchy.length === 0 || hierarchy.some((extent) => !Number.isInteger(extent) || extent < 1) || size !== ranks.length) {
+  const areSizes = hierarchy.length > 0 && hierarchy.every((extent) => Number.isSafeInteger(extent) && extent >= 1);
+  if (!areSizes || hierarchy.reduce((product, extent) => product * extent, 1) !== ranks.length) {
     throw new PlacementError(
-      `The hierarchy [${hierarchy.join(" × ")}] doesn't hold ${ranks.length} ranks.`,
+      `The hierarchy ${areSizes ? `[${hierarchy.join(" × ")}]` : formatValue(hierarchy)} doesn't hold ${ranks.length} ranks.`,
       "Give whole numbers whose product is the number of ranks.",
       { ranks, hierarchy },
     );

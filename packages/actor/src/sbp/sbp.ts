@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from "@dfccl/primitives";
+import { checkInteger, InvalidArgumentError } from "@dfccl/primitives";
 
 /**
  * How one tensor lies on several devices, along one dimension of their hierarchy (OneFlow):
@@ -14,8 +14,9 @@ export type NdSbp = readonly Sbp[];
 export const broadcast: Sbp = { kind: "broadcast" };
 export const partial: Sbp = { kind: "partial" };
 
+/** @throws {InvalidArgumentError} for what is no whole number from 0. */
 export function split(axis: number): Sbp {
-  if (!Number.isInteger(axis) || axis < 0) throw new InvalidArgumentError("axis", axis, "a whole number from 0");
+  checkInteger("axis", axis, 0);
   return { kind: "split", axis };
 }
 

@@ -1,5 +1,6 @@
 import type { Rank, RegisteredCollective } from "@dfccl/core";
-import { checkList, checkObject, checkOptions, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
+import { checkInteger, checkObject, checkOptions, InvalidArgumentError, type OptionNames, readArgument } from "@dfccl/primitives";
+import { readFields, readWholeNumbers } from "../read-fields.js";
 
 /** An all-reduce that one rank has registered. What it holds is the communicator's own business. */
 export interface RegisteredReduction {
@@ -51,13 +52,15 @@ const optionNames: OptionNames<CoreCommunicatorOptions> = { ranks: true, op: tru
 export function coreCommunicator(rank: Rank, options: CoreCommunicatorOptions = {}): Communicator {
   const aRank = "a rank of a world: one of openWorld()'s ranks, or what joinWorld() gives";
   checkObject("rank", rank, aRank);
-  checkObject("rank", rank.world, aRank);
-  checkOptions("options", options, optionNames, 'an object such as { op: "sum" }');
-  const { ranks = rank.world.ranks.map(({ number }) => number), op = "avg" } = options;
-  checkList("ranks", ranks, "a list of ranks");
+  const example = 'an object such as { op: "sum" }';
+  checkOptions("options", options, optionNames, example);
+  const { ranks: given, op = "avg" } = readFields("options", options, optionNames, example);
+  const [number, all] = readArgument("rank", aRank, () => [rank.number, rank.world.ranks.map((other) => other.number)] as const);
+  checkInteger("rank.number", number, 0);
+  const ranks = readWholeNumbers("ranks", given ?? all, "a list of ranks");
   if (op !== "avg" && op !== "sum") throw new InvalidArgumentError("op", op, '"avg" or "sum"');
-  const position = ranks.indexOf(rank.number);
-  if (position < 0) throw new InvalidArgumentError("ranks", ranks, `a list with rank ${rank.number}, whose communicator this is`);
+  const position = ranks.indexOf(number);
+  if (position < 0) throw new InvalidArgumentError("ranks", ranks, `a list with rank ${number}, whose communicator this is`);
   return new CoreCommunicator(rank, ranks, position, op);
 }
 

@@ -1,9 +1,10 @@
-import { InvalidArgumentError } from "@dfccl/primitives";
+import { checkOptions, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
 import type { Clock } from "../clock.js";
+import { readFields } from "../read-fields.js";
 import { FusionBuffers } from "./fusion-buffers.js";
 import type { GradientReducer, GradientTensor, ReducerStatistics } from "./gradient-reducer.js";
 import { asPromise, type Launcher, type PendingGradient } from "./launcher.js";
-import { mergeGroups } from "./merge-groups.js";
+import { checkBytes, cutIntoGroups } from "./merge-groups.js";
 import type { Transport } from "./transport.js";
 
 /** Once a cycle: what has become ready on a rank goes up, what all ranks may launch comes down, in groups to fuse. */
@@ -12,7 +13,7 @@ export type CoordinatorMessage =
   | { readonly kind: "responses"; readonly groups: readonly (readonly number[])[] };
 
 export interface CoordinatorOptions {
-  /** Time between two negotiations; Horovod's 1 ms by default. */
+  /** Time between two negotiations, a finite number above 0; Horovod's 1 ms by default. */
   readonly cycleMs?: number;
   /** Bytes that one fused all-reduce carries at most; Horovod's 64 MiB by default. 0 fuses nothing. */
   readonly fusionBytes?: number;
@@ -21,6 +22,19 @@ export interface CoordinatorOptions {
    * as one batch from where it lies, which costs less where copies are the host's work.
    */
   readonly isCopied?: boolean;
+}
+
+const optionNames: OptionNames<CoordinatorOptions> = { cycleMs: true, fusionBytes: true, isCopied: true };
+
+/** Options with what is left out put in. @throws {InvalidArgumentError}, UnknownOptionError */
+export function readCoordinatorOptions(options: CoordinatorOptions): Required<CoordinatorOptions> {
+  const example = "an object such as { cycleMs: 1 }";
+  checkOptions("coordinator", options, optionNames, example);
+  const { cycleMs = 1, fusionBytes = 64 * 2 ** 20, isCopied = true } = readFields("coordinator", options, optionNames, example);
+  if (!Number.isFinite(cycleMs) || cycleMs <= 0) throw new InvalidArgumentError("cycleMs", cycleMs, "a time above 0");
+  checkBytes("fusionBytes", fusionBytes);
+  if (typeof isCopied !== "boolean") throw new InvalidArgumentError("isCopied", isCopied, "true or false");
+  return { cycleMs, fusionBytes, isCopied };
 }
 
 /**
@@ -46,15 +60,12 @@ export class CoordinatorReducer implements GradientReducer {
     tensors: readonly GradientTensor[],
     private readonly transport: Transport,
     private readonly clock: Clock,
-    options: CoordinatorOptions,
+    { cycleMs, fusionBytes, isCopied }: Required<CoordinatorOptions>,
   ) {
-    const { cycleMs = 1, fusionBytes = 64 * 2 ** 20, isCopied = true } = options;
-    if (!(cycleMs > 0)) throw new InvalidArgumentError("cycleMs", cycleMs, "a time above 0");
-    if (!(fusionBytes >= 0)) throw new InvalidArgumentError("fusionBytes", fusionBytes, "a number of bytes from 0");
     this.cycleMs = cycleMs;
     this.isCopied = isCopied;
     this.opened = clock.now();
-    this.fusion = new FusionBuffers(launcher, Math.max(...tensors.map(({ id }) => id)) + 1);
+    this.fusion = new FusionBuffers(launcher, tensors.reduce((most, { id }) => Math.max(most, id), 0) + 1);
     launcher.registerAll();
     const bytesOf = new Map(tensors.map(({ id, elements }) => [id, 4 * elements]));
     if (transport.rank === 0) this.root = new Coordinator(transport.size, bytesOf, fusionBytes, (groups) => this.broadcast(groups));
@@ -155,7 +166,7 @@ class Coordinator {
         if (count === this.size) complete.push({ id, bytes: this.bytesOf.get(id) ?? 0 });
       }
     }
-    const groups = mergeGroups(complete, { maxGroupBytes: this.fusionBytes, maxGroupSize: Math.max(1, complete.length) });
+    const groups = cutIntoGroups(complete, { maxGroupBytes: this.fusionBytes, maxGroupSize: Math.max(1, complete.length) });
     this.respond(groups.map((group) => group.map(({ id }) => id)));
   }
 }

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from "@dfccl/primitives";
+import { checkFunction, formatValue, InvalidArgumentError } from "@dfccl/primitives";
 import type { Communicator, RegisteredReduction } from "./communicator.js";
 import { GradientError } from "./errors.js";
 import type { GradientTensor, ReducerStatistics } from "./gradient-reducer.js";
@@ -42,7 +42,7 @@ export class Launcher {
   tensor(id: number): GradientTensor {
     const tensor = this.tensors.get(id);
     if (tensor === undefined) {
-      throw new GradientError(String(id), "isn't known", "Name it among the tensors that the reducer is opened with.", { id });
+      throw new GradientError(formatValue(id), "isn't known", "Name it among the tensors that the reducer is opened with.", { id });
     }
     return tensor;
   }
@@ -50,6 +50,7 @@ export class Launcher {
   /** Checks a gradient and takes it in; nothing is submitted yet. */
   take(id: number, data: Float32Array, onReduced: (failure: unknown) => void): PendingGradient {
     const tensor = this.tensor(id);
+    checkFunction("onReduced", onReduced, "a function that gets the failure, if there is one");
     if (!(data instanceof Float32Array) || data.length !== tensor.elements) {
       const given = data instanceof Float32Array ? `has ${data.length} elements` : "isn't a Float32Array";
       throw new GradientError(nameOf(tensor), given, `Give a Float32Array of ${tensor.elements}.`, { id, elements: tensor.elements });

@@ -1,7 +1,8 @@
-import { InvalidArgumentError } from "@dfccl/primitives";
+import { checkOptions, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
+import { readFields, readWholeNumbers } from "../read-fields.js";
 import type { GradientReducer, GradientTensor, ReducerStatistics } from "./gradient-reducer.js";
 import { asPromise, type Launcher } from "./launcher.js";
-import { type MergeLimits, mergeGroups } from "./merge-groups.js";
+import { cutIntoGroups, type MergeLimits, readLimits } from "./merge-groups.js";
 import { OrderedLaunch } from "./ordered-launch.js";
 
 export interface StaticOptions extends MergeLimits {
@@ -10,6 +11,17 @@ export interface StaticOptions extends MergeLimits {
    * backward pass goes from the last layer to the first.
    */
   readonly order?: readonly number[];
+}
+
+const optionNames: OptionNames<StaticOptions> = { order: true, maxGroupBytes: true, maxGroupSize: true };
+
+/** Options with the limits that are left out put in. @throws {InvalidArgumentError}, UnknownOptionError */
+export function readStaticOptions(options: StaticOptions): Required<MergeLimits> & StaticOptions {
+  const example = "an object such as { maxGroupSize: 64 }";
+  checkOptions("static", options, optionNames, example);
+  const { order, ...limits } = readFields("static", options, optionNames, example);
+  const read = readLimits("static", limits);
+  return order === undefined ? read : { ...read, order: readWholeNumbers("order", order, "a list of tensors' ids") };
 }
 
 /**
@@ -23,14 +35,14 @@ export class StaticReducer implements GradientReducer {
   constructor(
     private readonly launcher: Launcher,
     tensors: readonly GradientTensor[],
-    options: StaticOptions,
+    options: Required<MergeLimits> & StaticOptions,
   ) {
     const order = options.order ?? tensors.map(({ id }) => id).reverse();
     if (order.length !== tensors.length || new Set(order).size !== tensors.length) {
       throw new InvalidArgumentError("order", order, `each of the ${tensors.length} tensors once`);
     }
     const entries = order.map((id) => ({ id, bytes: 4 * launcher.tensor(id).elements }));
-    const groups = mergeGroups(entries, options).map((group) => group.map(({ id }) => id));
+    const groups = cutIntoGroups(entries, options).map((group) => group.map(({ id }) => id));
     this.launch = new OrderedLaunch(launcher, groups);
     launcher.registerAll();
   }

@@ -1,4 +1,6 @@
-import { InvalidArgumentError } from "@dfccl/primitives";
+import { checkFunction, checkInteger, checkOptions, InvalidArgumentError } from "@dfccl/primitives";
+import { mostRanks } from "../limits.js";
+import { readFields } from "../read-fields.js";
 
 /**
  * Messages between the ranks that reduce together, small ones about order: gradients go through the library. Plain data,
@@ -14,9 +16,7 @@ export interface Transport<Message = unknown> {
   close(): void;
 }
 
-const mostRanks = 65_536;
-
-/** A transport for each of `size` ranks in one thread; messages arrive as microtasks do. */
+/** A transport for each of `size` ranks in one thread; messages arrive as microtasks do. At most 65,536. @throws {InvalidArgumentError}, UnknownOptionError */
 export function inProcessTransports<Message = unknown>(
   size: number,
   options: {
@@ -24,9 +24,11 @@ export function inProcessTransports<Message = unknown>(
     readonly defer?: (deliver: () => void, from: number, to: number) => void;
   } = {},
 ): readonly Transport<Message>[] {
-  if (!Number.isInteger(size) || size < 1 || size > mostRanks)
-    throw new InvalidArgumentError("size", size, `a whole number of ranks from 1 to ${mostRanks}`);
-  const { defer = queueMicrotask } = options;
+  checkInteger("size", size, 1, mostRanks);
+  const [names, example] = [{ defer: true } as const, "an object such as { defer: queueMicrotask }"];
+  checkOptions("options", options, names, example);
+  const { defer = queueMicrotask } = readFields("options", options, names, example);
+  checkFunction("defer", defer, "a function that runs a delivery later");
   const ends: InProcessTransport<Message>[] = [];
   for (let rank = 0; rank < size; rank += 1) ends.push(new InProcessTransport(rank, ends, size, defer));
   return ends;
@@ -45,12 +47,13 @@ class InProcessTransport<Message> implements Transport<Message> {
   ) {}
 
   send(to: number, message: Message): void {
-    const end = this.ends[to];
+    const end = typeof to === "number" ? this.ends[to] : undefined;
     if (end === undefined) throw new InvalidArgumentError("to", to, `a rank from 0 to ${this.size - 1}`);
     this.defer(() => end.receive(this.rank, message), this.rank, to);
   }
 
   listen(handler: (from: number, message: Message) => void): void {
+    checkFunction("handler", handler, "a function of the sender and the message");
     this.handler = handler;
     const early = this.early;
     this.early = [];

@@ -150,6 +150,8 @@ describe("actors", () => {
   it.each<readonly [string, string, ActorPlan]>([
     ["a register count of 0", "REGISTER_COUNT", change(1, { count: 0 })],
     ["a register count that is no whole number", "REGISTER_COUNT", change(1, { count: 1.5 })],
+    ["more registers than a plan may have", "REGISTER_COUNT", change(1, { count: 2 ** 23 })],
+    ["registers that nothing has memory for", "REGISTER_MEMORY", change(1, { elements: 2 ** 50 })],
     ["an id twice", "DUPLICATE_ID", { ...good, tasks: [...good.tasks, ...good.tasks.slice(0, 1)] }],
     ["a register id twice", "DUPLICATE_ID", { ...good, registers: [...good.registers, ...good.registers.slice(0, 1)] }],
     ["a consumer that doesn't consume", "UNKNOWN_TASK", change(1, { consumers: [taskId(1)] })],
@@ -160,6 +162,17 @@ describe("actors", () => {
     ["a source without an end", "RHYTHM", { ...good, tasks: good.tasks.map(({ records: _records, ...task }) => task) }],
   ])("refuse %s before anything starts", (_what, code, plan) => {
     expect(() => runActors(plan)).toThrow(expect.objectContaining({ code, remedy: expect.stringMatching(/^[A-Z].*\.$/) }));
+  });
+
+  it("say what a kernel threw, whatever it is, and what memory they didn't get", async () => {
+    const thrown: readonly unknown[] = [Object.create(null), Symbol("s"), Proxy.revocable({}, {}).proxy, "plainly"];
+    for (const reason of thrown) {
+      const kernel = (): void => {
+        throw reason;
+      };
+      await expect(runActors(changeTask("source", { kernel })).finished).rejects.toMatchObject({ code: "KERNEL", cause: reason });
+    }
+    expect(() => runActors(good, { allocate: () => [] as never })).toThrow(expect.objectContaining({ code: "REGISTER_MEMORY" }));
   });
 
   it("name the circle that a graph has", () => {

@@ -99,10 +99,18 @@ describe("the order of a pipeline comes from its register counts", () => {
     expect(await end(leastCounts(4))).toBeLessThanOrEqual(await end(gpipeCounts(16)));
   });
 
-  it("refuses a pipeline without stages, and a count of 0", async () => {
+  it("makes no more registers than there are micro-batches", async () => {
+    const counts = { forward: () => 2 ** 40, buffer: () => 2 ** 40, arrival: 2 ** 40 };
+    const passes = await simulatePipeline({ stages: 2, microBatches: 3, counts });
+    expect(passes.map((stage) => stage.length)).toEqual([6, 6]);
+  });
+
+  it("refuses a pipeline without stages, one that is too large, and a count of 0", async () => {
     await expect(simulatePipeline({ stages: 0, microBatches: 1, counts: gpipeCounts(1) })).rejects.toMatchObject({
       code: "INVALID_ARGUMENT",
     });
+    const tooMany = { stages: 2 ** 11, microBatches: 2 ** 11 + 1, counts: gpipeCounts(1) };
+    await expect(simulatePipeline(tooMany)).rejects.toMatchObject({ code: "INVALID_ARGUMENT", facts: { argument: "microBatches" } });
     const counts = { ...oneFlowCounts(2), arrival: 0 };
     await expect(simulatePipeline({ stages: 2, microBatches: 4, counts })).rejects.toMatchObject({ code: "REGISTER_COUNT" });
   });
