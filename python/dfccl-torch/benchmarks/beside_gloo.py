@@ -92,7 +92,7 @@ def machine():
 
 
 def page(about, options, rows):
-    command = f"--ranks {' '.join(map(str, options.ranks))} --turns {options.turns}"
+    command = f"--ranks {' '.join(map(str, options.ranks))} --turns {options.turns} --seconds {options.seconds}"
     parts = [
         "# torch.distributed on a CPU: dfccl beside Gloo",
         f"```\npython python/dfccl-torch/benchmarks/beside_gloo.py {command} --json FILE --markdown FILE\n```",

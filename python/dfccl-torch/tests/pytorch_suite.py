@@ -84,14 +84,10 @@ if arguments.backend == "dfccl":
     load_extension()  # before ranks wait for each other
 
 
-MONITORED = "torch lets nothing but Gloo have monitored_barrier; dfccl's timeouts name the missing ranks in every operation"
 ANY_SOURCE = "messages are matched by who sends them, so there is no receive without a source"
 # With --as-gloo, of what passes with Gloo: what dfccl refuses, and why.
 EXCEPTIONS = {
     "test_ddp_logging_data_cpu": "torch's DDP logger calls every backend from outside of torch \"custom\"",
-    "test_monitored_barrier_gloo": MONITORED,
-    "test_monitored_barrier_gloo_rank_0_timeout": MONITORED,
-    "test_monitored_barrier_gloo_subgroup": MONITORED,
     "test_send_recv_any_source": ANY_SOURCE,
     "test_send_recv_any_source_autograd_profiler": ANY_SOURCE,
     "test_send_recv_any_source_torch_profiler": ANY_SOURCE,

@@ -12,8 +12,8 @@ import torch
 import torch.distributed as dist
 
 from .extension import load_extension
-
-NAME = "dfccl"
+from .monitored_barrier import let_torch_call_it
+from .name import NAME
 
 
 def register() -> None:
@@ -24,6 +24,7 @@ def register() -> None:
     if NAME not in dist.Backend.backend_list:
         devices = ["cpu", "cuda"] if torch.version.cuda else ["cpu"]
         dist.Backend.register_backend(NAME, create_backend, extended_api=True, devices=devices)
+        let_torch_call_it()
 
 
 def create_backend(options: Any, _group_options: Any = None) -> dist.Backend:

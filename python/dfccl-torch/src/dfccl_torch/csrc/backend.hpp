@@ -65,6 +65,9 @@ class DfcclBackend final : public c10d::Backend {
   Handle recv(Tensors& tensors, int peer, int tag) override;
   Handle recvAnysource(Tensors& tensors, int tag) override;
   Handle barrier(const c10d::BarrierOptions& options) override;
+  /// The host waits until all ranks have come. @throws DistBackendError on every rank where one doesn't come in time:
+  /// rank 0 names it, or with `waitAllRanks` all that are missing.
+  void monitoredBarrier(const c10d::BarrierOptions& options, bool waitAllRanks) override;
 
   /// What this thread queues until endCoalescing() is begun at once, as ever, and waited for as one.
   void startCoalescing() override;

@@ -1,0 +1,3 @@
+"""What the backend is called in torch.distributed."""
+
+NAME = "dfccl"
