@@ -2,6 +2,7 @@
 
 #include <time.h>
 
+#include "host/process_end.hpp"
 #include "os/tick_clock.hpp"
 
 namespace dfccl::gpu {
@@ -56,6 +57,8 @@ void CompletionWatcher::freeGarbage() {
     garbage.swap(garbage_);
   }
   if (garbage.empty()) return;
+  const ProcessEnd::Call call;
+  if (!call.isAllowed()) return;  // it ends with the process
   int former = 0;
   cudaGetDevice(&former);
   for (const Garbage& piece : garbage) {

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <new>
 
+#include "host/process_end.hpp"
 #include "os/pause.hpp"
 #include "os/tick_clock.hpp"
 
@@ -139,6 +140,7 @@ GpuRank::GpuRank(uint32_t number, int device, const GpuRankOptions& options, Bel
   DFCCL_CUDA(cudaEventCreateWithFlags(&probe_, cudaEventDisableTiming));
   loadKernels();
   arena_.seal(requests_);
+  ProcessEnd::watch();
   keeper_ = std::thread([this] { keep(); });
   isOpen_.store(1, order::seqCst);
 }
@@ -235,6 +237,8 @@ void GpuRank::lose(const std::string& reason) {
 }
 
 void GpuRank::lookForFaults() {
+  const ProcessEnd::Call call;
+  if (!call.isAllowed()) return;
   const cudaError_t error = cudaStreamQuery(stream_);
   if (error == cudaErrorNotReady) return;
   if (error != cudaSuccess) return lose(std::string("CUDA reports: ") + cudaGetErrorString(error));
@@ -246,7 +250,7 @@ void GpuRank::keep() {
   uint64_t idleSince = readTicks();
   uint64_t lastLook = idleSince;
   uint64_t lastFlush = idleSince;
-  while (stopping_.load(order::relaxed) == 0 && !isLost()) {
+  while (stopping_.load(order::relaxed) == 0 && !isLost() && !ProcessEnd::isNear()) {
     const uint32_t seen = bell_.seen();
     const uint64_t stays = memory_->residency.stays();
     const auto mustWake = [&] {
@@ -264,9 +268,11 @@ void GpuRank::keep() {
       lookForFaults();
     } else if (memory_->residency.exited.load(order::acquire) != 0) {
       lose("its daemon made no progress for so long that the watchdog ended it");
-      streams_.letStreamsGo(stream_);
+      const ProcessEnd::Call call;
+      if (call.isAllowed()) streams_.letStreamsGo(stream_);
     } else if (needsStart()) {
-      launch();
+      const ProcessEnd::Call call;
+      if (call.isAllowed()) launch();
       lastLook = readTicks();
     } else if (readTicks() - idleSince < ticks(streams_.isAwaited() ? kAwaitSpinMicros : kSpinMicros)) {
       cpuPause();

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "host/joined_gpu_world.hpp"
+#include "host/process_end.hpp"
 #include "os/futex.hpp"
 
 namespace dfccl::gpu {
@@ -20,11 +21,15 @@ void JoinedGpuWorld::mapPeers() {
   Atomic<uint32_t>& attention = segment_->area(own_).attention;
   while (stopping_.load(order::seqCst) == 0) {
     const uint32_t seen = attention.load(order::seqCst);
-    try {
-      peerWindows_.take();
-      ownWindows_.exportWanted();
-    } catch (const Error& error) {
-      giveUp(error.what());
+    {
+      const ProcessEnd::Call call;
+      if (!call.isAllowed()) return;
+      try {
+        peerWindows_.take();
+        ownWindows_.exportWanted();
+      } catch (const Error& error) {
+        giveUp(error.what());
+      }
     }
     noteMapped();
     sharedFutexWait(&attention.value, seen, kPeriodMillis * 1000);

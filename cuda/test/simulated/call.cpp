@@ -1,5 +1,10 @@
 #include "simulated/call.hpp"
 
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
 #include <utility>
 
 #include "simulated/chance.hpp"
@@ -10,12 +15,33 @@ namespace {
 
 thread_local cudaError_t last = cudaSuccess;
 
+/// CUDA's runtime takes itself down when the process ends, and a thread that calls it then is a crash. Made at the
+/// first call, so that it ends after whatever is to be told by exit() later.
+class Runtime {
+ public:
+  static void expectUp() {
+    static const Runtime runtime;
+    if (isUp_.load(std::memory_order_acquire)) return;
+    std::fputs("CUDA was called while the process ended.\n", stderr);
+    std::abort();
+  }
+
+ private:
+  Runtime() = default;
+  ~Runtime() {
+    isUp_.store(false, std::memory_order_release);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // what else ends takes its time
+  }
+  static inline std::atomic<bool> isUp_{true};
+};
+
 }  // namespace
 
 Call::Call(Device& device) : Call(device, true) {}
 Call::Call(Device& device, const Switch& isLocked) : Call(device, isLocked.isOn()) {}
 
 Call::Call(Device& device, bool isLocked) : lock_(device.context(), std::defer_lock) {
+  Runtime::expectUp();
   mayBePreempted();
   if (!isLocked) return;
   lock_.lock();
