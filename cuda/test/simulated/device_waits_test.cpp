@@ -5,6 +5,7 @@
 
 #include "support.hpp"
 
+using namespace dfccl;
 using namespace dfccl::gpu;
 using namespace dfccl::gpu::test;
 
@@ -17,6 +18,7 @@ uint32_t awaitedMeanwhile(DeviceWaits& waits, uint32_t index, bool isFree) {
   uint32_t meanwhile = 0;
   waits.letWait(kPlace, index, 1, isFree, [&] { meanwhile = waits.awaitedOf(kPlace, index); });
   CHECK(waits.awaitedOf(kPlace, index) == 1);
+  waits.completedOf(kPlace)[index].store(1, order::release);  // or the daemon would stay for it for ever
   return meanwhile;
 }
 
