@@ -11,15 +11,7 @@
 #include "dfccl/dfccl.h"
 #include "processes/support/expect.hpp"
 #include "processes/support/processes.hpp"
-
-/// In a process of a test: the process ends as wrong, with the error.
-#define OK(call)                                                                               \
-  do {                                                                                         \
-    if ((call) != dfcclSuccess) {                                                              \
-      std::fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, dfcclGetLastError()); \
-      return kWrong;                                                                           \
-    }                                                                                          \
-  } while (false)
+#include "simulated/ok.hpp"
 
 namespace dfccl::gpu::simulated::test {
 

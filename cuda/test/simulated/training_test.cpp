@@ -15,23 +15,15 @@
 #include "dfccl/dfccl.h"
 #include "processes/support/expect.hpp"
 #include "simulated/blocked_call.hpp"
+#include "simulated/ok.hpp"
 
 using namespace dfccl::gpu::simulated;
 using namespace dfccl::gpu::simulated::test;
 using dfccl::gpu::test::Child;
 using dfccl::gpu::test::runSelf;
 using dfccl::test::kFine;
-using dfccl::test::kWrong;
 
 namespace {
-
-#define OK(call)                                                                               \
-  do {                                                                                         \
-    if ((call) != dfcclSuccess) {                                                              \
-      std::fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, dfcclGetLastError()); \
-      return kWrong;                                                                           \
-    }                                                                                          \
-  } while (false)
 
 constexpr int kGradients = 12, kIterations = 15;
 // More than an exchange carries, so that peers must have mapped the buffers, and less.
