@@ -1,11 +1,12 @@
 // Each of NCCL's collectives and operators over simulated devices, ranks as threads.
 #include <atomic>
-#include <chrono>
 #include <cstring>
 
 #include "simulated/nccl_ranks.hpp"
+#include "simulated/nccl_scaling.hpp"
 
 using namespace dfccl::gpu::simulated::test;
+using dfccl::nccl::test::scalings;
 
 namespace {
 
@@ -165,11 +166,11 @@ TEST_CASE("scaled inputs of runs that wait at a time don't share memory") {
       return op;
     };
     while (rank == 1 && !areQueued) std::this_thread::yield();
+    const uint32_t before = scalings();
     CHECK_NCCL(ncclReduceScatter(ones, twofold, kCount, ncclFloat32, scaledBy(2), comm, streams[0]));
     CHECK_NCCL(ncclReduce(ones, tenfold, kCount, ncclFloat32, scaledBy(10), 1, comm, streams[1]));
     if (rank == 0) {
-      // So long that the streams have come to scale both.
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      while (scalings() != before + 2) std::this_thread::yield();
       areQueued = true;
     }
     for (const RankStream& stream : streams) CHECK(stream.synchronize());
