@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "host/process_end.hpp"
+#include "os/thread_name.hpp"
 #include "os/tick_clock.hpp"
 
 namespace dfccl::gpu {
@@ -88,6 +89,7 @@ bool CompletionWatcher::lookAt(GpuRank& rank) {
 }
 
 void CompletionWatcher::freeAsItComes() {
+  nameThread("dfccl freer");
   while (true) {
     {
       std::unique_lock lock(garbageMutex_);
@@ -99,6 +101,7 @@ void CompletionWatcher::freeAsItComes() {
 }
 
 void CompletionWatcher::run() {
+  nameThread("dfccl watcher");
   uint64_t busyAt = readTicks();
   while (stopping_.load(order::relaxed) == 0) {
     const uint32_t seen = bell_.seen();

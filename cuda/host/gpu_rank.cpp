@@ -5,6 +5,7 @@
 
 #include "host/process_end.hpp"
 #include "os/pause.hpp"
+#include "os/thread_name.hpp"
 #include "os/tick_clock.hpp"
 
 namespace dfccl::gpu {
@@ -246,6 +247,7 @@ void GpuRank::lookForFaults() {
 
 // A thread of its own: while another one is in cudaFree, a launch on that device may block for milliseconds.
 void GpuRank::keep() {
+  nameThread("dfccl keeper");
   cudaSetDevice(device());
   uint64_t idleSince = readTicks();
   uint64_t lastLook = idleSince;

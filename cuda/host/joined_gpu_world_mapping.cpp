@@ -5,6 +5,7 @@
 #include "host/joined_gpu_world.hpp"
 #include "host/process_end.hpp"
 #include "os/futex.hpp"
+#include "os/thread_name.hpp"
 
 namespace dfccl::gpu {
 namespace {
@@ -17,6 +18,7 @@ constexpr uint64_t kArenaMillis = 5000;
 /// Maps what the others announce, on a thread of its own that nobody waits for: its calls of CUDA's take as long as
 /// another thread keeps the driver to itself.
 void JoinedGpuWorld::mapPeers() {
+  nameThread("dfccl mapper");
   cudaSetDevice(deviceOf(own_));
   Atomic<uint32_t>& attention = segment_->area(own_).attention;
   while (stopping_.load(order::seqCst) == 0) {

@@ -4,6 +4,7 @@
 
 #include "host/joined_gpu_world.hpp"
 #include "os/futex.hpp"
+#include "os/thread_name.hpp"
 
 namespace dfccl::gpu {
 namespace {
@@ -15,6 +16,7 @@ constexpr uint64_t kSweepMillis = 1000;
 /// Tells the daemon and the peers what they wait for. It calls nothing of CUDA's, so it goes on while another thread
 /// keeps the driver to itself.
 void JoinedGpuWorld::serve() {
+  nameThread("dfccl server");
   Atomic<uint32_t>& attention = segment_->area(own_).attention;
   uint64_t sweptAt = nowMillis();
   while (stopping_.load(order::seqCst) == 0) {

@@ -1,10 +1,8 @@
 #include "simulated/call.hpp"
 
 #include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <thread>
 #include <utility>
 
 #include "simulated/chance.hpp"
@@ -28,10 +26,7 @@ class Runtime {
 
  private:
   Runtime() = default;
-  ~Runtime() {
-    isUp_.store(false, std::memory_order_release);
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // what else ends takes its time
-  }
+  ~Runtime() { isUp_.store(false, std::memory_order_release); }
   static inline std::atomic<bool> isUp_{true};
 };
 
