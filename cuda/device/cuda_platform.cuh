@@ -3,6 +3,7 @@
 // function here.
 #include "block_shared.cuh"
 #include "block_view.cuh"
+#include "daemon/loop/block_daemon.hpp"
 #include "daemon/loop/leader.hpp"
 #include "daemon/platform.hpp"
 #include "daemon/rules.hpp"

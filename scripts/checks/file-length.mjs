@@ -14,8 +14,6 @@ const exceptions = Object.fromEntries(
     "cuda/device/cuda_platform.cuh",
     "cuda/test/simulated/unkindness_test.cpp",
     "native/include/dfccl/dfccl.h",
-    "native/src/daemon/loop/block_daemon.hpp",
-    "native/src/daemon/loop/leader.hpp",
     "native/src/world/rank_queues.cpp",
     "native/test/c_api/errors_test.c",
     "native/test/daemon/support/explorer.hpp",
