@@ -11,7 +11,6 @@ const isSource = (name) => name === "CMakeLists.txt" || /\.(?:ts|mts|mjs|cjs|js|
 /** Files that may be longer, each with its reason. One that no longer is, or no longer exists, is named too. */
 const exceptions = Object.fromEntries(
   [
-    "cuda/device/cuda_platform.cuh",
     "cuda/test/simulated/unkindness_test.cpp",
     "native/include/dfccl/dfccl.h",
     "native/src/world/rank_queues.cpp",
