@@ -13,7 +13,6 @@ const exceptions = Object.fromEntries(
   [
     "cuda/test/simulated/unkindness_test.cpp",
     "native/include/dfccl/dfccl.h",
-    "native/src/world/rank_queues.cpp",
     "native/test/c_api/errors_test.c",
     "native/test/daemon/support/explorer.hpp",
     "native/test/daemon/support/test_world.hpp",
