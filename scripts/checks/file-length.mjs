@@ -18,7 +18,6 @@ const exceptions = Object.fromEntries(
     "native/test/daemon/support/test_world.hpp",
     "native/test/network/quorum_agreement_test.cpp",
     "native/test/processes/windows_test.cpp",
-    "native/test/queues/queues_stress.cpp",
     "native/test/world/outstanding_test.cpp",
     "packages/collective-tests/test/run-test.test.ts",
     "packages/compiler/test/passes/passes.test.ts",
