@@ -11,14 +11,11 @@ const isSource = (name) => name === "CMakeLists.txt" || /\.(?:ts|mts|mjs|cjs|js|
 /** Files that may be longer, each with its reason. One that no longer is, or no longer exists, is named too. */
 const exceptions = Object.fromEntries(
   [
-    "cuda/test/simulated/unkindness_test.cpp",
     "native/include/dfccl/dfccl.h",
     "native/test/c_api/errors_test.c",
     "native/test/daemon/support/explorer.hpp",
     "native/test/daemon/support/test_world.hpp",
-    "native/test/network/quorum_agreement_test.cpp",
     "native/test/processes/windows_test.cpp",
-    "native/test/world/outstanding_test.cpp",
     "packages/collective-tests/test/run-test.test.ts",
     "packages/compiler/test/passes/passes.test.ts",
     "packages/core/src/matching/local-group.ts",
