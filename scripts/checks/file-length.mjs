@@ -13,8 +13,6 @@ const exceptions = Object.fromEntries(
   [
     "native/include/dfccl/dfccl.h",
     "native/test/c_api/errors_test.c",
-    "native/test/daemon/support/explorer.hpp",
-    "native/test/daemon/support/test_world.hpp",
     "packages/collective-tests/test/run-test.test.ts",
     "packages/compiler/test/passes/passes.test.ts",
     "packages/core/src/matching/local-group.ts",
