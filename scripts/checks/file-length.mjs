@@ -12,7 +12,6 @@ const isSource = (name) => name === "CMakeLists.txt" || /\.(?:ts|mts|mjs|cjs|js|
 const exceptions = Object.fromEntries(
   [
     "native/include/dfccl/dfccl.h",
-    "native/test/c_api/errors_test.c",
     "packages/collective-tests/test/run-test.test.ts",
     "packages/compiler/test/passes/passes.test.ts",
     "packages/core/src/matching/local-group.ts",
