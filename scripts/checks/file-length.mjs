@@ -11,7 +11,6 @@ const isSource = (name) => name === "CMakeLists.txt" || /\.(?:ts|mts|mjs|cjs|js|
 /** Files that may be longer, each with its reason. One that no longer is, or no longer exists, is named too. */
 const exceptions = Object.fromEntries(
   [
-    "native/include/dfccl/dfccl.h",
     "packages/collective-tests/test/run-test.test.ts",
     "packages/compiler/test/passes/passes.test.ts",
     "packages/core/src/matching/local-group.ts",
