@@ -13,9 +13,6 @@ const exceptions = Object.fromEntries(
   [
     "packages/collective-tests/test/run-test.test.ts",
     "packages/compiler/test/passes/passes.test.ts",
-    "packages/core/src/matching/local-group.ts",
-    "packages/core/src/native-addon/native-world.ts",
-    "packages/core/src/rank.ts",
     "python/dfccl-torch/tests/test_any_order.py",
     "scripts/test-packages.mjs",
   ].map((path) => [path, "still to be split"]),
