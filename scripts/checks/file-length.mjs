@@ -9,14 +9,7 @@ const left = new Set(["node_modules", "dist", "build", "__pycache__"]);
 const isSource = (name) => name === "CMakeLists.txt" || /\.(?:ts|mts|mjs|cjs|js|c|h|cpp|hpp|cu|cuh|py|sh|cmake)$/.test(name);
 
 /** Files that may be longer, each with its reason. One that no longer is, or no longer exists, is named too. */
-const exceptions = Object.fromEntries(
-  [
-    "packages/collective-tests/test/run-test.test.ts",
-    "packages/compiler/test/passes/passes.test.ts",
-    "python/dfccl-torch/tests/test_any_order.py",
-    "scripts/test-packages.mjs",
-  ].map((path) => [path, "still to be split"]),
-);
+const exceptions = {};
 
 /** @returns a check for each file under `folder`; those that are too long are named with their lengths. */
 export function fileLengths({ folder = root, longer = exceptions } = {}) {
