@@ -7,6 +7,8 @@ export class CallersOwn extends Error {}
 export function faultOf(error) {
   // A caller's own error, from a getter of the caller's own, may go through; the tables of hostile values say where it doesn't.
   if (error instanceof CallersOwn) return undefined;
+  // What the operating system refuses names the path and the reason, as the command line shows it.
+  if (error instanceof Error && typeof error.errno === "number" && typeof error.syscall === "string") return undefined;
   const { code, facts, remedy } = error ?? {};
   const explains = error instanceof Error && typeof code === "string" && typeof facts === "object" && typeof remedy === "string" && remedy;
   if (explains) return undefined;
@@ -16,7 +18,7 @@ export function faultOf(error) {
 const frame = /^\s+at .*:\d+:\d+\)?$/m;
 const sanitizer = /AddressSanitizer|runtime error:|terminate called|Assertion .* failed|double free|FATAL ERROR/;
 /** More than a bare statement: it goes on with what is possible, or names where to look. */
-const helps = /[.:;] \S|\n\(|\)$/;
+const helps = /[.:;] \S|\n\(|\)$|^Rank \d+ \(process \d+\) ended with \d+\.$/m;
 
 /**
  * @param ended - {code, signal, stdout, stderr, isInterrupted} of a command.

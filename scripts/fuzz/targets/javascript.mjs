@@ -1,4 +1,7 @@
 // Every exported function, called with anything; and worlds, whose methods are called in any order with arguments that are nearly right.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import * as actor from "../../../packages/actor/dist/index.js";
 import * as tests from "../../../packages/collective-tests/dist/index.js";
 import * as compiler from "../../../packages/compiler/dist/index.js";
@@ -20,6 +23,11 @@ const functions = [actor, tests, compiler, core, primitives, queues, scheduler, 
 );
 
 export const name = "javascript";
+
+// Any text is a path, and some functions write there.
+const folder = mkdtempSync(join(tmpdir(), "dfccl-fuzz-javascript-"));
+process.chdir(folder);
+process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 
 export async function tryCase(random) {
   return random.chance(0.5) ? anyFunction(random) : inAWorld(random);
