@@ -45,7 +45,7 @@ export function tryCases(target, seed, from, to, endsAt = Number.POSITIVE_INFINI
     if (message.fault) faults.push({ at, fault: message.fault });
     else if (performance.now() > endsAt && !isOver) {
       isOver = true;
-      child.kill("SIGKILL");
+      child.send("stop");
     }
   });
   return new Promise((resolve) => {

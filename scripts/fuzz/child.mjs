@@ -12,7 +12,12 @@ process.on("unhandledRejection", isLate);
 
 const { tryCase } = await import(`./targets/${target}.mjs`);
 await tell({ ready: true });
-for (; current < Number(to); current += 1) {
+// Not a signal: what a case has made is taken away before the end.
+let isOver = false;
+process.on("message", () => {
+  isOver = true;
+});
+for (; current < Number(to) && !isOver; current += 1) {
   await tell({ at: current });
   // Neighbouring seeds of this generator have nothing in common.
   const fault = await tryCase(new Random(Math.imul(Number(seed) + current, 2_654_435_761)));

@@ -25,8 +25,6 @@ execFileSync("cc", [
   `-Wl,-rpath,${build}`,
 ]);
 
-export const name = "C API";
-
 export async function tryCase(random) {
   const seed = String(random.bits());
   const ended = await inFolder((cwd, env) => end([program, seed], { cwd, env, interruptAfterMs: 150_000 }));

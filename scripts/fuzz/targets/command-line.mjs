@@ -36,8 +36,6 @@ const positional = [
   "folder",
 ];
 
-export const name = "command line";
-
 export async function tryCase(random) {
   const path = random.pick(paths);
   const args = path.split(" ");

@@ -22,8 +22,6 @@ const functions = [actor, tests, compiler, core, primitives, queues, scheduler, 
   ),
 );
 
-export const name = "javascript";
-
 // Any text is a path, and some functions write there.
 const folder = mkdtempSync(join(tmpdir(), "dfccl-fuzz-javascript-"));
 process.chdir(folder);

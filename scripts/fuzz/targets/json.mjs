@@ -41,8 +41,6 @@ const kinds = [
   { right: { schemaVersion: 1, machine: {}, savedAt: "2026-01-01", result: {} }, read: (_text, file) => loadTuning(file, {}) },
 ];
 
-export const name = "json";
-
 export async function tryCase(random) {
   const { right, read } = random.pick(kinds);
   const tree = random.mutated(right, () => random.json());

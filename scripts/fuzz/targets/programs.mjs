@@ -12,8 +12,6 @@ const programs = [
   ["broadcast", "binomial-tree"],
 ].map(([collective, algorithm]) => buildProgram({ collective, algorithm, ranks: 2, protocol: "simple" }));
 
-export const name = "programs";
-
 export async function tryCase(random) {
   const whole = random.pick(programs);
   return random.chance(0.5) ? ofBytes(random, whole) : ofTree(random, whole);

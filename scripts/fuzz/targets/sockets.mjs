@@ -18,8 +18,6 @@ const meeting = (port) => `
     else throw error;
   }`;
 
-export const name = "sockets";
-
 export async function tryCase(random) {
   const port = await freePort();
   const sent = [];

@@ -10,8 +10,6 @@ const files = [
 ].map((definition) => writeXml(compile(definition).program, { name: "fuzz" }));
 const numbers = /"-?\d+"/g;
 
-export const name = "xml";
-
 export async function tryCase(random) {
   const file = random.pick(files);
   const places = [...file.matchAll(numbers)];
