@@ -33,7 +33,7 @@ const stressTests = { labels: "^stress$", target: "native_tests_stress", timeout
  * is handed to their `run`.
  */
 const runners = [
-  { name: "style", what: "biome: format and lint", run: style },
+  { name: "style", what: "biome: format and lint; files' lengths", run: style },
   { name: "types", what: "tsc on every package", run: types },
   { name: "arrows", what: "imports between packages, cycles", run: arrows },
   { name: "c++ arrows", what: "includes between folders, circles", run: () => nativeIncludes() },

@@ -21,6 +21,9 @@ constexpr int kHoldOffPauses = 32;  // about half a microsecond
 // Each look takes the caller's line away from it, which costs an eighth of an 8-byte collective at half a microsecond a
 // look: with a caller that goes on helping, looks become rarer, to one in some 8 us.
 constexpr int kMostHoldOffPauses = 512;
+// Where the machine has fewer cores than threads that spin, a worker that holds off takes a core from the very caller
+// that it keeps out of the way of, or from the one whom that waits for: so it sleeps, unknown to who rings.
+constexpr uint64_t kHoldOffNapMicros = 200;
 constexpr int kMaxHoldOffs = 4;  // of a caller's pass over all ranks, before it counts as one with much to move
 constexpr uint64_t kNapMicros = 1000;
 constexpr uint32_t kMostNapDoublings = 5;
@@ -39,6 +42,11 @@ bool isInvited(int pauses, uint32_t& seen) {
   return false;
 }
 
+/// Whether the callers of all processes on this machine, and their workers, are more than it has cores.
+bool isCrowded(uint32_t processes, size_t workers) {
+  return processes > 1 && processes * (1 + workers) > std::max(1u, std::thread::hardware_concurrency());
+}
+
 CpuPlatform<>& threadPlatform() {
   thread_local CpuPlatform<> platform;
   return platform;
@@ -50,7 +58,7 @@ void WorkerPool::start(uint32_t threads) {
   if (Segment* segment = world_.segment()) bell_ = &segment->area(segment->rank()).bell;
   try {
     for (uint32_t i = 0; i < threads; ++i) {
-      threads_.emplace_back([this, firstRank = i * world_.size() / threads] { run(firstRank); });
+      threads_.emplace_back([this, threads, firstRank = i * world_.size() / threads] { run(firstRank, threads); });
     }
   } catch (const std::system_error& e) {
     stop();
@@ -132,9 +140,10 @@ void WorkerPool::wake() {
   if (sleepers_.load(order::seqCst) != 0) wakeSleepers();
 }
 
-void WorkerPool::run(uint32_t firstRank) {
+void WorkerPool::run(uint32_t firstRank, uint32_t workers) {
   CpuPlatform<>& platform = threadPlatform();
   const auto spinTicks = static_cast<uint64_t>(kSpinMicros * ticksPerMicrosecond());
+  const bool napsWhileHeldOff = isCrowded(world_.processes(), workers);
   uint64_t idleSince = readTicks();
   uint64_t seenHelps = 0;
   int holdOffs = kMaxHoldOffs;
@@ -154,7 +163,10 @@ void WorkerPool::run(uint32_t firstRank) {
       const int hold = holdOffs == 0 ? holdOffPauses : kHoldOffPauses;
       ++holdOffs;
       idleSince = readTicks();
-      if (!isInvited(hold, seenSlowRuns)) continue;
+      if (!isInvited(hold, seenSlowRuns)) {
+        if (napsWhileHeldOff && hold == kMostHoldOffPauses) futexWait(&stopping_.value, 0, kHoldOffNapMicros);
+        continue;
+      }
     }
     const bool any = stepAll(platform, firstRank, true);
     world_.afterStep(any);

@@ -37,7 +37,8 @@ class WorkerPool {
   Atomic<uint32_t>& sleepers() { return sleepers_; }
 
  private:
-  void run(uint32_t firstRank);
+  /// @param workers of the pool.
+  void run(uint32_t firstRank, uint32_t workers);
   bool stepAll(CpuPlatform<>& platform, uint32_t first, bool stepsIdle);
   void sleep(uint32_t seenBell, uint64_t& idleSince, uint32_t& naps);
   void wakeSleepers();
