@@ -17,6 +17,8 @@ for (const line of execFileSync(process.execPath, [cli, "completion", "fish"], {
   const [, short] = / -s (\S)/.exec(rest) ?? [];
   const [, long] = / -l (\S+)/.exec(rest) ?? [];
   const [, values] = / -x -a '([^']*)'/.exec(rest) ?? [];
+  // Any name is a machine's, which would be asked for.
+  if (long === "hosts") continue;
   if (short ?? long) options.push({ name: long ? `--${long}` : `-${short}`, takesValue: / -[rx]/.test(rest), values: values?.split(" ") });
 }
 const paths = [...commands.keys()].filter((path) => path !== "");

@@ -1,4 +1,4 @@
-// Strangers at the port where ranks of several processes meet, and at the port of `dfccl status --serve`.
+// Strangers at the port where ranks of several processes meet.
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { root } from "../../lib/paths.mjs";

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type Command, Option } from "commander";
+import { type Host, parseHosts, ranksOf } from "../launch/hosts.js";
 import { launchProcesses } from "../launch/launch-processes.js";
 import { exitCodesText } from "../terminal/exit-codes.js";
 import { wholeNumber } from "./options.js";
@@ -10,12 +11,15 @@ interface LaunchFlags {
   readonly keepGoing?: boolean;
   readonly prefix?: boolean;
   readonly restarts: number;
+  readonly hosts?: readonly Host[];
+  readonly remoteShell: string;
+  readonly address?: string;
 }
 
 export function addLaunchCommand(program: Command): void {
   program
     .command("launch")
-    .summary("start a program once a rank, on this machine")
+    .summary("start a program once a rank, on this machine or several")
     .description(
       "Starts a program N times and tells each process its rank, in DFCCL_RANK, DFCCL_WORLD_SIZE and DFCCL_JOB; joinWorld() reads " +
         "them. When one fails, the others are ended too, and so are all, and what they have started, when this command ends or is killed. " +
@@ -32,6 +36,13 @@ export function addLaunchCommand(program: Command): void {
         .default(0)
         .conflicts("keepGoing"),
     )
+    .addOption(
+      new Option("--hosts <list>", "machines and their ranks, such as node-0:4,node-1:4; each is reached by ssh, in this folder's path")
+        .argParser(parseHosts)
+        .conflicts("ranks"),
+    )
+    .option("--remote-shell <command>", "with --hosts: what runs a command on a machine", "ssh")
+    .option("--address <host:port>", "with --hosts: where ranks meet (default: the first machine, port 29500)")
     .passThroughOptions()
     .addHelpText(
       "after",
@@ -40,10 +51,17 @@ Examples:
   $ dfccl launch -n 8 dfccl disorder
   $ dfccl launch -n 4 node train.js --epochs 3
   $ dfccl launch -n 4 --prefix --restarts 3 node train.js
+  $ dfccl launch --hosts node-0:4,node-1:4 --remote-shell "ssh -p 2222" node train.js
 
 ${exitCodesText({ 0: "every process ended with 0", 1: "one did not; which, is told", 2: "usage" })}`,
     )
-    .action(async ([name = "", ...args]: string[], flags: LaunchFlags) => {
-      process.exitCode = await launchProcesses(name, args, flags);
+    .action(async ([name = "", ...args]: string[], flags: LaunchFlags, command: Command) => {
+      const { hosts, remoteShell, address, ...world } = flags;
+      const unused = ["remoteShell", "address"].find((option) => command.getOptionValueSource(option) === "cli");
+      if (hosts === undefined && unused !== undefined)
+        command.error("error: --remote-shell and --address need --hosts: without it all is here.");
+      const remote = hosts === undefined ? undefined : { hosts, remoteShell, address };
+      const ranks = hosts === undefined ? world.ranks : ranksOf(hosts);
+      process.exitCode = await launchProcesses(name, args, { ...world, ranks, remote });
     });
 }

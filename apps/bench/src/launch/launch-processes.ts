@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { killMs } from "./ending-times.js";
+import { type RemoteOptions, remoteCommands } from "./hosts.js";
 import { endMarkedProcesses } from "./marked-processes.js";
 import { relaySignals } from "./relay-signals.js";
 import { type RunningRanks, runRanks } from "./run-ranks.js";
@@ -12,6 +13,8 @@ export interface LaunchOptions {
   readonly prefix?: boolean;
   /** How often all ranks are started anew after one has failed. */
   readonly restarts?: number;
+  /** Other machines to start ranks on. */
+  readonly remote?: RemoteOptions | undefined;
 }
 
 /**
@@ -20,7 +23,8 @@ export interface LaunchOptions {
  * @returns the exit code: 0 where every process ended with it; 128 and its number after a signal.
  */
 export async function launchProcesses(name: string, args: readonly string[], options: LaunchOptions): Promise<number> {
-  const { restarts = 0, ...world } = options;
+  const { restarts = 0, remote: machines, ...world } = options;
+  const remote = machines === undefined ? {} : { remote: remoteCommands(machines) };
   const [command, ...first] = name === "dfccl" ? [process.execPath, process.argv[1] ?? "dfccl"] : [name];
   const mark = randomUUID();
   // A pipe each for 1,024 ranks.
@@ -29,7 +33,7 @@ export async function launchProcesses(name: string, args: readonly string[], opt
   using _ = watchLaunch(mark);
   using signals = relaySignals((signal) => running?.end(signal));
   for (let restart = 0; ; restart += 1) {
-    running = runRanks(command ?? name, [...first, ...args], { ...world, mark, restart });
+    running = runRanks(command ?? name, [...first, ...args], { ...world, ...remote, mark, restart });
     const outcome = await running.ended;
     if (outcome === "completed" && signals.exitCode() === undefined) return 0;
     // What a rank has started may have outlived it, and would be in the way of the next one.

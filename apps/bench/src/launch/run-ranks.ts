@@ -3,6 +3,7 @@ import os from "node:os";
 import type { Readable, Writable } from "node:stream";
 import { err } from "../terminal/colors.js";
 import { graceMs, killMs } from "./ending-times.js";
+import type { RemoteCommand } from "./hosts.js";
 import { markName } from "./marked-processes.js";
 import { prefixLines } from "./prefix-lines.js";
 
@@ -13,6 +14,8 @@ export interface RanksOptions {
   /** Whether each line of output begins with its rank. */
   readonly prefix?: boolean;
   readonly mark: string;
+  /** What starts a rank on another machine. */
+  readonly remote?: (rank: number, command: readonly string[], env: object) => RemoteCommand;
   /** How often all of them have been started before. */
   readonly restart: number;
 }
@@ -29,35 +32,44 @@ export interface RunningRanks {
 
 /** Starts a program once a rank. When one fails, the others are told to end, and after a while made to. */
 export function runRanks(command: string, args: readonly string[], options: RanksOptions): RunningRanks {
-  const { ranks, job, keepGoing = false, prefix = false, mark, restart } = options;
+  const { ranks, job, keepGoing = false, prefix = false, mark, remote, restart } = options;
   const children: ChildProcess[] = [];
   const timers: NodeJS.Timeout[] = [];
   let isEnding = false;
   let outcome: RanksEnd = "completed";
   const endAll = (signal: NodeJS.Signals): void => {
-    for (const child of children) if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+    for (const child of children) {
+      if (child.exitCode !== null || child.signalCode !== null) continue;
+      // Of a rank elsewhere the end of its input is what it is told by; its connection has its time to hand that on.
+      if (remote !== undefined && signal !== "SIGKILL") child.stdin?.end();
+      else child.kill(signal);
+    }
   };
   const onFailure = (): void => {
     if (keepGoing || timers.length > 0) return;
     timers.push(setTimeout(endAll, graceMs, "SIGTERM"), setTimeout(endAll, graceMs + killMs, "SIGKILL"));
   };
   const ends = Array.from({ length: ranks }, (_, rank) => {
-    const env = {
-      ...process.env,
+    const own = {
       DFCCL_RANK: `${rank}`,
       DFCCL_WORLD_SIZE: `${ranks}`,
       DFCCL_JOB: job,
       DFCCL_RESTART: `${restart}`,
-      [markName]: mark,
     };
+    const env = { ...process.env, ...own, [markName]: mark };
     const output = prefix ? "pipe" : "inherit";
-    const child = spawn(command, args, { env, stdio: [rank === 0 ? "inherit" : "ignore", output, output] });
+    const elsewhere = remote?.(rank, [command, ...args], own);
+    const input = elsewhere !== undefined ? "pipe" : rank === 0 ? "inherit" : "ignore";
+    const child = spawn(elsewhere?.command ?? command, elsewhere?.args ?? args, { env, stdio: [input, output, output] });
+    child.stdin?.on("error", () => undefined);
+    child.stdin?.write(`${elsewhere?.firstLine}\n`);
     children.push(child);
     const shown = [show(child.stdout, process.stdout, rank), show(child.stderr, process.stderr, rank)];
     return new Promise<void>((resolve) => {
       const end = (how: string | undefined, what: RanksEnd = "failed"): void => {
         if (how !== undefined && !isEnding) {
-          const who = `Rank ${rank}${child.pid === undefined ? "" : ` (process ${child.pid})`}`;
+          const where = elsewhere === undefined ? "" : ` on ${elsewhere.host}`;
+          const who = `Rank ${rank}${where}${child.pid === undefined ? "" : ` (process ${child.pid})`}`;
           if (outcome === "completed") process.stderr.write(err.red(`${who} ${how}.\n`));
           if (outcome !== "not started") outcome = what;
           onFailure();
@@ -70,7 +82,17 @@ export function runRanks(command: string, args: readonly string[], options: Rank
       child.on("exit", async (code, signal) => {
         // What it has left running may hold its output open for ever.
         await within(graceMs, Promise.all(shown));
-        end(signal === null ? (code === 0 ? undefined : `ended with ${code}`) : `was ended by ${signal} (${os.constants.signals[signal]})`);
+        const unreached =
+          elsewhere !== undefined && code === 255
+            ? `. That is what ssh gives where it can't reach a machine: try ${elsewhere.command} ${elsewhere.host} true`
+            : "";
+        end(
+          signal === null
+            ? code === 0
+              ? undefined
+              : `ended with ${code}${unreached}`
+            : `was ended by ${signal} (${os.constants.signals[signal]})`,
+        );
       });
     });
   });

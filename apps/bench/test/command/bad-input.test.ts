@@ -71,8 +71,8 @@ function badValues(option: Option): readonly string[] {
   return ["", "nonsense", "-1.5", "9e99"];
 }
 
-/** What may be anything. */
-const freeText: ReadonlySet<string> = new Set(["--title", "--job", "--export"]);
+/** What may be anything; of machines, any name. */
+const freeText: ReadonlySet<string> = new Set(["--title", "--job", "--export", "--hosts"]);
 /** Given as names or lists of them: refused when they are looked for, where all before is in order. */
 const inputs: readonly Case[] = Object.values({ ...bad, nowhere: "" }).flatMap((path): Case[] => [
   { args: ["disorder", "--workload", path], code: 2 },
