@@ -32,6 +32,11 @@ export const entries = [
     minutes: 20,
   },
   {
+    name: "an hour of nonsense to the command line, the JavaScript and C APIs, programs, XML, JSON and sockets",
+    command: ["node", "scripts/fuzz.mjs", "--minutes", "60"],
+    minutes: 90,
+  },
+  {
     name: "stress tests, 20 times each",
     command: ctest("release", "stress", "20"),
     minutes: 60,

@@ -1,6 +1,6 @@
 // Which folder of the C++ and CUDA half may include which. A folder may include those above it in this table that it
 // names, so arrows run one way; scripts/checks/native-includes.mjs enforces it, and docs/architecture/native.md prints it
-// (`node scripts/native-arrows.mjs`). Tests and benchmarks may include everything.
+// and draws it (`node scripts/native-arrows.mjs`). Tests and benchmarks may include everything.
 import { pathToFileURL } from "node:url";
 
 const base = "native/src/base";
@@ -123,4 +123,16 @@ export function printedNativeArrows() {
   return ["| Folder | What it is | May include |", "| --- | --- | --- |", ...rows].join("\n");
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) console.log(printedNativeArrows());
+/** The table drawn, for Mermaid: of what a folder may include, only what no other folder that it may include leads to. */
+export function drawnNativeArrows() {
+  const leads = (from, to) => nativeArrows[from].may.some((next) => next === to || leads(next, to));
+  const short = (folder) => folder.replace(/^native\/(?:src\/)?/, "");
+  const number = new Map(Object.keys(nativeArrows).map((folder, i) => [folder, `f${i}`]));
+  const nodes = [...number].map(([folder, id]) => `  ${id}["${short(folder)}"]`);
+  const arrows = Object.entries(nativeArrows).flatMap(([folder, { may }]) =>
+    may.filter((target) => !may.some((other) => leads(other, target))).map((target) => `  ${number.get(folder)} --> ${number.get(target)}`),
+  );
+  return ["```mermaid", "flowchart TD", ...nodes, ...arrows, "```"].join("\n");
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) console.log(`${printedNativeArrows()}\n\n${drawnNativeArrows()}`);

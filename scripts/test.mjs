@@ -10,6 +10,7 @@ import { buildTests, nativeTests } from "./checks/ctest.mjs";
 import { cudaFiles } from "./checks/cuda.mjs";
 import { examples } from "./checks/examples.mjs";
 import { exportedValues } from "./checks/exported-values.mjs";
+import { fuzz } from "./checks/fuzz.mjs";
 import { links } from "./checks/links.mjs";
 import { publishedManifests } from "./checks/manifests.mjs";
 import { nativeIncludes } from "./checks/native-includes.mjs";
@@ -32,7 +33,7 @@ const stressTests = { labels: "^stress$", target: "native_tests_stress", timeout
  * is handed to their `run`.
  */
 const runners = [
-  { name: "style", what: "biome: format and lint", run: style },
+  { name: "style", what: "biome: format and lint; files' lengths", run: style },
   { name: "types", what: "tsc on every package", run: types },
   { name: "arrows", what: "imports between packages, cycles", run: arrows },
   { name: "c++ arrows", what: "includes between folders, circles", run: () => nativeIncludes() },
@@ -76,6 +77,7 @@ const runners = [
   { name: "packages", what: "version, publish, install, Node 20–26", run: packages, requires: "git" },
   { name: "examples", what: "examples/ run to their end", run: examples },
   { name: "c library", what: "installed, linked, packed", run: cLibrary, requires: "pkg-config" },
+  { name: "fuzz", what: "nonsense to all that takes input", run: fuzz },
   { name: "python", what: "torch.distributed's backend", run: () => pythonTests() },
   // After whichever others ran.
   { name: "clean tree", what: "nothing is left beside the sources", run: () => tree.check() },

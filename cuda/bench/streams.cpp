@@ -5,6 +5,8 @@
 #include "bench/pattern.cuh"
 #include "bench/timing.hpp"
 #include "bench/trace_gaps.hpp"
+#include "host/memory.hpp"
+#include "host/stream_memory.hpp"
 #include "nccl/nccl.hpp"
 
 namespace dfccl::gpu::bench {
@@ -16,6 +18,58 @@ void ignore(void*, dfcclResult_t) {}
 struct HostTimes {
   double submit = 0, wait = 0;
 };
+
+/// Puts a run on the rank's stream, and lets the stream wait for it.
+void putLink(GpuRank& rank, uint32_t index, Buffers& send, Buffers& recv) {
+  const auto submit = [&] {
+    return rank.submitOnStream(index, send.at(0), recv.at(0), recv.stream(), ignore, nullptr);
+  };
+  while (submit() == GpuRank::kFull) rank.queues().deliver();
+  rank.waitOnStream(index, recv.stream(), Backend::kAllRuns);
+}
+
+/// What a link takes the host and the device by themselves, microseconds.
+struct LinkTimes {
+  double enqueue = 0, device = 0;
+};
+
+/// All of a chain is put on the streams while they are kept back, and then they are let go.
+LinkTimes timeKeptBack(Bed& bed, const Prepared& prepared, RankBuffers& send, RankBuffers& recv, uint64_t length,
+                       uint64_t rounds) {
+  PinnedMemory pinned(256);
+  auto& gate = *new (pinned.take(sizeof(Atomic<uint32_t>))) Atomic<uint32_t>{};
+  Meeting meeting(bed.ranks());
+  std::vector<uint64_t> ends(bed.ranks());
+  uint64_t opened = 0;
+  std::vector<double> enqueues, links;
+  bed.onEveryRank([&](uint32_t rank) {
+    const cudaStream_t stream = recv[rank]->stream();
+    for (uint32_t round = 1; round <= rounds + 2; ++round) {
+      meeting.wait();
+      waitOnStreamFor(stream, &gate, round);
+      meeting.wait();
+      const uint64_t begin = nowNanos();
+      for (uint64_t i = 0; i < length; ++i) {
+        putLink(bed.world().rank(rank), prepared.indices[rank], *send[rank], *recv[rank]);
+      }
+      const uint64_t enqueued = nowNanos();
+      meeting.wait();
+      if (rank == 0) {
+        opened = nowNanos();
+        gate.store(round, order::seqCst);
+      }
+      DFCCL_CUDA(cudaStreamSynchronize(stream));
+      ends[rank] = nowNanos();
+      while (bed.world().rank(rank).inFlight() != 0) bed.world().rank(rank).queues().deliver();
+      meeting.wait();
+      if (rank != 0 || round <= 2) continue;
+      const double each = 1e-3 / static_cast<double>(length);
+      enqueues.push_back(static_cast<double>(enqueued - begin) * each);
+      links.push_back(static_cast<double>(*std::max_element(ends.begin(), ends.end()) - opened) * each);
+    }
+  });
+  return {median(enqueues), median(links)};
+}
 
 /// @return microseconds an operation, of `rounds` chains.
 std::vector<double> timeChains(Bed& bed, const Prepared& prepared, RankBuffers& send, RankBuffers& recv,
@@ -62,21 +116,27 @@ int runStreams(const Arguments& arguments) {
   }
   uint32_t id = 0;
   unsigned allWrong = 0;
-  for (size_t bytes = 8; bytes <= largest; bytes *= 8) {
+  for (size_t bytes = arguments.number("--min-bytes", 8); bytes <= largest; bytes *= 8) {
     const Prepared prepared = prepareSum(bed, send, ++id, bytes);
     HostTimes host, alone;
     const double chained = median(timeChains(bed, prepared, send, recv, length, rounds, host));
+    const double single = median(timeChains(bed, prepared, send, recv, 1, rounds * 5, alone));
+    const LinkTimes keptBack = timeKeptBack(bed, prepared, send, recv, length, rounds);
     for (uint32_t block = 0; arguments.number("--gaps", 0) != 0 && block < 2; ++block) {
       std::printf("{\"bench\":\"gaps\",\"bytes\":%zu,\"block\":%u,\"gapsNs\":%s}\n", bytes, block,
                   gapsJson(bed.world().rank(0), nanosPerCycleOf(bed.device(0)), block).c_str());
     }
-    const double single = median(timeChains(bed, prepared, send, recv, 1, rounds * 5, alone));
+    for (uint32_t r = 0; arguments.number("--moments", 0) != 0 && r < bed.ranks(); ++r) {
+      std::printf("rank %u, block 0:\n%s", r,
+                  lastMoments(bed.world().rank(r), nanosPerCycleOf(bed.device(r)), 0, arguments.number("--moments", 0))
+                      .c_str());
+    }
     const unsigned wrong = wrongOf(bed, recv, prepared);
     allWrong += wrong;
     std::printf(
         "{\"bench\":\"streams\",\"bytes\":%zu,\"ranks\":%u,\"length\":%lu,\"chainedUs\":%.2f,\"singleUs\":%.2f,"
-        "\"submitUs\":%.2f,\"waitUs\":%.2f,\"wrong\":%u",
-        bytes, bed.ranks(), length, chained, single, host.submit, host.wait, wrong);
+        "\"submitUs\":%.2f,\"waitUs\":%.2f,\"enqueueUs\":%.2f,\"deviceUs\":%.2f,\"wrong\":%u",
+        bytes, bed.ranks(), length, chained, single, host.submit, host.wait, keptBack.enqueue, keptBack.device, wrong);
     if (nccl) {
       const auto theirs = [&](uint64_t count) {
         return median(timeTogether(bed, rounds, 2,

@@ -12,4 +12,7 @@ double nanosPerCycleOf(int device);
 /// nanoseconds]. Of the newer half of the ring.
 std::string gapsJson(GpuRank& rank, double nanosPerCycle, uint32_t block);
 
+/// The last so many moments of a block, a line each: nanoseconds since the one before, and what.
+std::string lastMoments(GpuRank& rank, double nanosPerCycle, uint32_t block, size_t count);
+
 }  // namespace dfccl::gpu::bench

@@ -57,9 +57,11 @@ __device__ inline void lookAtLines(uint32_t lines, uint32_t look, uint32_t& news
     isNew = arrived != shared.arrivedOn[line].load(order::relaxed);
     if (isNew) shared.arrivedOn[line].store(arrived, order::relaxed);
   }
-  if (__ballot_sync(kAll, isNew) == 0) return;
+  const uint32_t came = __ballot_sync(kAll, isNew);
+  if (came == 0) return;
   __syncwarp();
   if (lane != 0) return;
+  writeTrace(shared.pollerTrace, TracePoint::streamCame, line + __ffs(came) - 1);
   StagedEntries& staged = shared.staged;
   staged.arrivals.store(staged.arrivals.load(order::relaxed) + 1, order::relaxed);
   staged.news.store(++news, order::relaxed);

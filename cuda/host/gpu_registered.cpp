@@ -19,16 +19,6 @@ GpuWorld::Registered& GpuWorld::registered(uint32_t rank, uint32_t index) {
   refuseHandle(rank, index);
 }
 
-void GpuWorld::dropIfAbandoned(const GpuGroup& group) {
-  if (!group.isAbandoned()) return;
-  const auto [first, last] = groups_.equal_range(group.spec().id);
-  for (auto it = first; it != last; ++it) {
-    if (it->second.get() != &group) continue;
-    groups_.erase(it);
-    return;
-  }
-}
-
 void GpuWorld::unregisterCollective(uint32_t rank, uint32_t index, uint64_t issuedRuns) {
   const std::lock_guard lock(mutex_);
   Registered& entry = registered(rank, index);
@@ -52,7 +42,7 @@ void GpuWorld::unregisterCollective(uint32_t rank, uint32_t index, uint64_t issu
 void GpuWorld::depart(uint32_t, Registered& entry) {
   const auto group = std::static_pointer_cast<GpuGroup>(entry.group);
   group->leave(entry.member);
-  dropIfAbandoned(*group);
+  if (group->isAbandoned()) groups_.drop(*group);
 }
 
 void GpuWorld::abortCollective(uint32_t rank, uint32_t index) {

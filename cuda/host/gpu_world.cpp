@@ -136,13 +136,12 @@ const BoundProgram* GpuWorld::upload(ArenaBlocks& blocks, const BoundProgram& pr
 }
 
 std::shared_ptr<GpuGroup> GpuWorld::groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest) {
-  const auto [first, last] = groups_.equal_range(spec.id);
-  for (auto it = first; it != last; ++it) {
-    if (isToJoin(*it->second, spec, member, digest)) return it->second;
-  }
-  std::vector<DeviceArena*> arenas;
-  for (const uint32_t r : spec.ranks) arenas.push_back(&ranks_[r]->arena());
-  return groups_.emplace(spec.id, std::make_shared<GpuGroup>(spec, digest, std::move(arenas)))->second;
+  const auto make = [&] {
+    std::vector<DeviceArena*> arenas;
+    for (const uint32_t r : spec.ranks) arenas.push_back(&ranks_[r]->arena());
+    return std::make_shared<GpuGroup>(spec, digest, std::move(arenas));
+  };
+  return groups_.groupFor(spec, member, digest, make);
 }
 
 std::vector<uint8_t> GpuWorld::builtInProgram(const CollectiveSpec& spec, uint32_t member, uint32_t lanes) const {
@@ -174,7 +173,7 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
   checkHealth(rank);
   const std::lock_guard lock(mutex_);
   const auto ranks = static_cast<uint32_t>(spec.ranks.size());
-  const auto member = static_cast<uint32_t>(std::find(spec.ranks.begin(), spec.ranks.end(), rank) - spec.ranks.begin());
+  const uint32_t member = memberOf(spec, rank);
   const uint32_t grid = options_.limits.grid;
   if (lanes == 0) lanes = lanesFor(spec.collective, spec.count * sizeOf(spec.type), ranks, grid);
   const std::vector<uint8_t> bytes = spec.program.empty() ? builtInProgram(spec, member, lanes) : spec.program;

@@ -13,6 +13,7 @@
 #include "host/gpu_rank.hpp"
 #include "world/backend.hpp"
 #include "world/defaults.hpp"
+#include "world/membership.hpp"
 
 namespace dfccl::gpu {
 
@@ -123,7 +124,6 @@ class GpuWorld : public Backend {
   bool isStaged(const CollectiveSpec& spec) const;
   static std::vector<uint8_t> stagedProgram(const CollectiveSpec& spec, uint32_t member);
   std::shared_ptr<GpuGroup> groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest);
-  void dropIfAbandoned(const GpuGroup& group);
   uint32_t tasksPerBlock(uint32_t blockCount) const;
   void freeAllocated();
 
@@ -134,11 +134,11 @@ class GpuWorld : public Backend {
   std::vector<std::unique_ptr<DeviceCopies>> copies_;  // [rank]
   std::map<void*, uint32_t> allocated_;                // rank of what allocate() gave
   std::mutex allocatedMutex_;
-  std::vector<uint32_t> tasksPerBlock_;                            // [rank]: at most, in one block's queue
-  std::multimap<CollectiveId, std::shared_ptr<GpuGroup>> groups_;  // of an id, in the order of their making
-  std::vector<std::unordered_map<uint32_t, Registered>> table_;    // [rank], by index
-  mutable std::mutex mutex_;                                       // of registration
-  CompletionWatcher watcher_;                                      // last: its thread uses the ranks
+  std::vector<uint32_t> tasksPerBlock_;  // [rank]: at most, in one block's queue
+  Membership<GpuGroup> groups_;
+  std::vector<std::unordered_map<uint32_t, Registered>> table_;  // [rank], by index
+  mutable std::mutex mutex_;                                     // of registration
+  CompletionWatcher watcher_;                                    // last: its thread uses the ranks
 };
 
 }  // namespace dfccl::gpu

@@ -37,7 +37,7 @@ RankStreams::RankStreams(DeviceArena& arena, PinnedMemory& pinned, const RankLim
   const uint32_t lines = linesOf(limits);
   const PendingMemory::Header header{kNoPending, 0, 0, 0};
   const std::vector<uint32_t> lastOfId(limits.collectives, kNoPending);
-  const std::vector<StreamLine> nothing(lines, StreamLine{kNoPending, kNoPending});
+  const std::vector<StreamLine> nothing(lines, StreamLine{kNoPending, kNoPending, 0});
   pending_.header = arena.put(&header, 1);
   pending_.runs = {reinterpret_cast<PendingRun*>(arena.allocate(slotsMade(limits) * sizeof(PendingRun))),
                    slotsMade(limits)};

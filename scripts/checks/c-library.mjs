@@ -16,7 +16,8 @@ import { packLibrary } from "../pack-c.mjs";
 const build = buildDirectory("release");
 const manifest = JSON.parse(readFileSync(join(root, "native", "package.json"), "utf8"));
 const headerFolder = join(root, "native", "include", "dfccl");
-const headers = () => ["dfccl.h", "counts.h", "groups.h"].map((name) => readFileSync(join(headerFolder, name), "utf8")).join();
+const headers = () =>
+  ["dfccl.h", "counts.h", "groups.h", "inspect.h", "streams.h"].map((name) => readFileSync(join(headerFolder, name), "utf8")).join();
 const major = manifest.version.split(".")[0];
 
 const runtimeFiles = [`lib/libdfccl.so.${major}`, `lib/libdfccl.so.${manifest.version}`, "share/doc/dfccl/LICENSE"];
@@ -24,7 +25,9 @@ const developmentFiles = [
   "include/dfccl/dfccl.h",
   "include/dfccl/counts.h",
   "include/dfccl/groups.h",
+  "include/dfccl/inspect.h",
   "include/dfccl/status.h",
+  "include/dfccl/streams.h",
   "lib/cmake/dfccl/dfccl-config-version.cmake",
   "lib/cmake/dfccl/dfccl-config.cmake",
   "lib/libdfccl.a",

@@ -5,6 +5,7 @@ import { printedArrows } from "../arrows.mjs";
 import { onPath } from "../lib/machine.mjs";
 import { root } from "../lib/paths.mjs";
 import { run } from "../lib/run.mjs";
+import { fileLengths } from "./file-length.mjs";
 
 const minutes = (count) => count * 60_000;
 
@@ -13,7 +14,15 @@ async function passes(command, log, timeoutMs = minutes(4)) {
   return code === 0 ? { passed: 1 } : { failed: 1, details: output };
 }
 
-export const style = () => passes(["biome", "ci", "--colors=off", "--reporter=summary", "."], "style");
+export async function style() {
+  const biome = await passes(["biome", "ci", "--colors=off", "--reporter=summary", "."], "style");
+  const lengths = fileLengths();
+  return {
+    passed: (biome.passed ?? 0) + lengths.passed,
+    failed: (biome.failed ?? 0) + lengths.failed,
+    details: [biome.details, lengths.details].filter(Boolean).join("\n"),
+  };
+}
 export const types = () => passes(["turbo", "run", "typecheck", "--output-logs=errors-only", "--no-update-notifier"], "types", minutes(8));
 export const unusedExports = () => passes(["knip", "--no-progress", "--no-config-hints"], "unused-exports");
 

@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from "@dfccl/primitives";
 import { engine, type KernelFunc, ready, registerKernel, setBackend, type Tensor } from "@tensorflow/tfjs-core";
 // TensorFlow.js's packages register what they have when they are loaded: the gradients come with the layers.
 import "@tensorflow/tfjs-layers";
@@ -10,8 +11,10 @@ export type BackendName = "wasm" | "cpu";
 /**
  * Chooses TensorFlow.js's backend and waits until it can compute. "wasm" needs no native build and is 60 to 100 times as fast
  * as "cpu" in convolutions; it lacks one kernel of their backward pass, which is added here.
+ * @throws {InvalidArgumentError}, {TensorFlowError}
  */
 export async function useTensorFlow(backend: BackendName = "wasm"): Promise<void> {
+  if (backend !== "wasm" && backend !== "cpu") throw new InvalidArgumentError("backend", backend, '"wasm" or "cpu"');
   // Already in force, in which case its kernels are there too.
   if (engine().backendName === backend) return;
   if (!(await setBackend(backend))) throw new TensorFlowError(`TensorFlow.js can't start its backend "${backend}"`);

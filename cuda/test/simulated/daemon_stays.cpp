@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cpu/cpu_platform.hpp"
+#include "daemon/loop/block_daemon.hpp"
 #include "daemon/loop/leader.hpp"
 #include "daemon/state/named_mailboxes.hpp"
 #include "daemon/tasks/turn_round.hpp"

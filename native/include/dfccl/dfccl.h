@@ -251,20 +251,6 @@ dfcclResult_t dfcclRunScatter(const void* sendbuff, void* recvbuff, int collId, 
 dfcclResult_t dfcclRunSendRecv(const void* sendbuff, void* recvbuff, int collId, dfcclCallback_t callback,
                                void* callbackArgs, dfcclRankCtx_t ctx);
 dfcclResult_t dfcclRunBarrier(int collId, dfcclCallback_t callback, void* callbackArgs, dfcclRankCtx_t ctx);
-/* Streams of CUDA: a cudaStream_t or CUstream is one. */
-typedef struct CUstream_st* dfcclStream_t;
-/* On a GPU: queues one run, as dfcclRun, and returns at once; the run begins when the stream, one of the rank's device
- * that captures nothing, has done all that it was given before this call (which may be to wait for an event). The host
- * takes no part in that. Until then other ids go on, and later runs of this id wait behind it. An aborted run ends when
- * the stream comes to it. dfcclUnavailable on a CPU. */
-dfcclResult_t dfcclRunOnStream(const void* sendbuff, void* recvbuff, int collId, dfcclStream_t stream,
-                               dfcclCallback_t callback, void* callbackArgs, dfcclRankCtx_t ctx);
-/* Lets the stream do what it is given from now on only when all runs of the id that this rank has queued so far are
- * over: the results are then there. While the stream waits, the daemons of this process's ranks on its device stay; one
- * that is out is launched first (docs/gpus.md). Where streams can't wait, the caller does, which is said once. Which of
- * them were aborted, their callbacks tell. Like any wait, it must not be for what another rank's wait keeps from being
- * submitted. */
-dfcclResult_t dfcclWaitOnStream(int collId, dfcclStream_t stream, dfcclRankCtx_t ctx);
 /* For ids of dfcclRegisterProgram. */
 dfcclResult_t dfcclRunProgram(const void* sendbuff, void* recvbuff, int collId, dfcclCallback_t callback,
                               void* callbackArgs, dfcclRankCtx_t ctx);
@@ -287,52 +273,7 @@ dfcclResult_t dfcclPoll(int* delivered, dfcclRankCtx_t ctx);
  */
 dfcclResult_t dfcclSynchronize(dfcclRankCtx_t ctx);
 
-/* ---- Looking inside ------------------------------------------------------------------------------------------ */
-
-/* What a rank's daemon counted since it was made; sums over its blocks. Set structSize before the call. */
-typedef struct {
-  size_t structSize;
-  uint64_t launches;           /* starts of the daemon */
-  uint64_t quits;              /* of them, ended by its own decision */
-  uint64_t runsTaken;          /* submissions that the daemon has seen */
-  uint64_t runsCompleted;      /* completions that it posted */
-  uint64_t visits;             /* looks at whether a collective can go on */
-  uint64_t stuckVisits;        /* of them, in vain */
-  uint64_t slices;             /* visits that moved data */
-  uint64_t preemptions;        /* collectives that gave their turn to another */
-  uint64_t contextLoads;       /* see DFCCL, section 4.2 */
-  uint64_t contextSaves;       /* of contexts that had changed */
-  uint64_t queueLengthSum;     /* divided by visits: the task queue's mean length */
-  uint64_t queueLengthMaximum; /* over all blocks */
-  uint64_t bytesMoved;         /* read and written */
-  uint64_t runsInFlight;       /* queued and not yet delivered */
-  uint64_t collectiveBytes;    /* memory of this rank's registrations, now */
-  uint64_t arenaBytesUsed;     /* of the whole world, now */
-} dfcclCounters_t;
-
-dfcclResult_t dfcclGetCounters(dfcclCounters_t* counters, dfcclRankCtx_t ctx);
-
-/* Writes what the daemons of these ranks did last to a file, for ui.perfetto.dev: a track a block, with its stays, the
- * work of its threads, the moments of its runs and its counters. It is always recorded; a few milliseconds of it are
- * kept. dfcclUnavailable on a CPU. */
-dfcclResult_t dfcclWriteTrace(const char* path, const dfcclRankCtx_t* ctxs, int count);
-
-/* Writes this rank's flight record to a file: JSON in the form of PyTorch's flight recorder, whose analyzer reads it
- * (docs/processes/missing-rank.md). For each collective, how many runs this rank's daemon has taken in, begun and
- * finished; for each run from the slowest rank's last on (the last 64 at most) its state, since when it is under way
- * (nanoseconds since 1970, to a tenth of a second), and in missing_ranks whose daemon hasn't taken it in yet, as
- * daemons do while a worker thread, or one that waits or polls, steps them. The file is there whole or not at all; its
- * folder is made where there is none. Any thread may call this at any time. dfcclInvalidArgument: the path is NULL or
- * empty. dfcclUnavailable: the world was not joined with dfcclJoinWorld. dfcclSystemError: the file can't be written,
- * with its path and the system's reason. dfcclTimeout: a stopped process has held the world's lock for 10 s, with its
- * rank. */
-dfcclResult_t dfcclWriteFlightRecord(const char* path, dfcclRankCtx_t ctx);
-
-/* What this rank does and waits for, in words, for whoever looks into a program that hangs: of each collective with
- * runs that aren't over, which ranks are missing; on GPUs, besides, whether the daemon is resident, and how far the
- * streams are that have runs on their way. At most `bytes` bytes are written, the 0 at the end included. Any thread, at
- * any time; nothing of CUDA is called. dfcclInvalidArgument: `text` is NULL, or `bytes` is 0. */
-dfcclResult_t dfcclDescribe(char* text, size_t bytes, dfcclRankCtx_t ctx);
+/* ---- Errors and versions -------------------------------------------------------------------------------------- */
 
 /* What went wrong in this thread's last call that failed; "" if none did. Valid until the thread's next failure. */
 const char* dfcclGetLastError(void);
@@ -345,7 +286,9 @@ dfcclResult_t dfcclGetVersion(int* version);
 }
 #endif
 
-#include "dfccl/counts.h" /* runs that bring their counts */
-#include "dfccl/groups.h" /* groups of ranks, and collectives that need no registration */
+#include "dfccl/counts.h"  /* runs that bring their counts */
+#include "dfccl/groups.h"  /* groups of ranks, and collectives that need no registration */
+#include "dfccl/inspect.h" /* counters, traces, flight records, and what a rank waits for */
+#include "dfccl/streams.h" /* runs behind CUDA's streams, and streams that wait for runs */
 
 #endif

@@ -17,6 +17,8 @@
 #error "Include dfccl/dfccl.h, which includes this."
 #endif
 
+#include "dfccl/streams.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif

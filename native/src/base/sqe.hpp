@@ -14,7 +14,7 @@ namespace dfccl {
 //
 //   word 0  collective id (32 bits) and flags (bits 32-47)
 //   word 1  run number of that id on this rank (48 bits); of a run behind a stream: its number on the stream's line (32
-//           bits) and the line (bits 32-47), see daemon/pending_runs.hpp
+//           bits) and the line (bits 32-47), see daemon/state/pending_runs.hpp
 //   word 2  completion slot (32 bits)
 //   word 3  send address (bytes)
 //   word 4  receive address (bytes)
@@ -48,7 +48,7 @@ struct Sqe {
   uint64_t sendAddress;
   uint64_t recvAddress;
   uint64_t count = 0;       // elements of a segment, where the collective has a count per run
-  uint16_t sendWindow = 0;  // see daemon/windows.hpp
+  uint16_t sendWindow = 0;  // see daemon/state/windows.hpp
   uint16_t recvWindow = 0;
 };
 

@@ -5,7 +5,6 @@
 #include <deque>
 #include <functional>
 #include <list>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -21,6 +20,7 @@
 #include "processes/peer_watch.hpp"
 #include "processes/shared_directory.hpp"
 #include "world/backend.hpp"
+#include "world/membership.hpp"
 #include "world/program_cache.hpp"
 #include "world/task_table.hpp"
 
@@ -137,9 +137,9 @@ class CpuWorld : public Backend {
   // [rank][index]: as long as what was ever registered at once; entries stay where they are.
   std::vector<std::deque<Registered>> table_;
   std::vector<std::vector<uint32_t>> freeIndices_;
-  std::multimap<CollectiveId, std::shared_ptr<Group>> groups_;  // of an id, in the order of their making
-  std::optional<Agreement> agreement_;                          // where ranks are processes
-  std::optional<SharedDirectory> directory_;                    // in place of it, where ranks are processes
+  Membership<Group> groups_;                  // where all ranks are this process's
+  std::optional<Agreement> agreement_;        // where ranks are processes
+  std::optional<SharedDirectory> directory_;  // in place of it, where ranks are processes
   ProgramCache programs_;
   Atomic<uint32_t> activeRanks_;
   mutable std::mutex mutex_;  // of registration; never taken by a stepping thread inside a step

@@ -48,11 +48,8 @@ std::shared_ptr<Group> CpuWorld::groupFor(const CollectiveSpec& spec, uint32_t m
                                           bool spansHosts) {
   if (spansHosts) return directory_->groupFor(spec, member, digest, proxy_->generationFor(spec, digest));
   if (directory_) return directory_->groupFor(spec, member, digest);
-  const auto [first, last] = groups_.equal_range(spec.id);
-  for (auto it = first; it != last; ++it) {
-    if (isToJoin(*it->second, spec, member, digest)) return it->second;
-  }
-  return groups_.emplace(spec.id, std::make_shared<CollectiveGroup>(spec, digest, arena_, connectors_))->second;
+  const auto make = [&] { return std::make_shared<CollectiveGroup>(spec, digest, arena_, connectors_); };
+  return groups_.groupFor(spec, member, digest, make);
 }
 
 std::unique_ptr<Segment::Lock> CpuWorld::lockSegment() {
@@ -61,7 +58,7 @@ std::unique_ptr<Segment::Lock> CpuWorld::lockSegment() {
 
 uint32_t CpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec) {
   checkSpec(spec, rank, size());
-  const auto member = static_cast<uint32_t>(std::find(spec.ranks.begin(), spec.ranks.end(), rank) - spec.ranks.begin());
+  const uint32_t member = memberOf(spec, rank);
   const std::lock_guard lock(mutex_);
   const bool spansHosts = proxy_ && proxy_->spans(spec.ranks);
   if (spansHosts) refuseCountPerRun(spec, "where its ranks are on several machines");
@@ -135,12 +132,7 @@ uint32_t CpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec)
 
 void CpuWorld::dropGroup(Group& group) {
   if (directory_) return directory_->drop(static_cast<SharedGroup&>(group));
-  const auto [first, last] = groups_.equal_range(group.spec().id);
-  for (auto it = first; it != last; ++it) {
-    if (it->second.get() != &group) continue;
-    groups_.erase(it);
-    return;
-  }
+  groups_.drop(group);
 }
 
 CpuWorld::Registered& CpuWorld::registered(uint32_t rank, uint32_t index) {

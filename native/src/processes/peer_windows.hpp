@@ -17,7 +17,7 @@ struct ImportingDriver {
   /// @return where the memory is seen here. @throws Error
   std::function<uint64_t(uint32_t owner, const WindowNote&)> map;
   std::function<void(uint32_t owner, uint64_t seenAt)> unmap;
-  /// Stores into the table of `owner` (daemon/windows.hpp), from `window` on.
+  /// Stores into the table of `owner` (daemon/state/windows.hpp), from `window` on.
   std::function<void(uint32_t owner, uint16_t window, const std::vector<uint64_t>& bases)> setBases;
 };
 

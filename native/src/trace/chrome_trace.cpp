@@ -35,6 +35,7 @@ constexpr std::array<Shown, kTracePointCount> kShown{{
     {"preempted", "collective"},
     {"run finished", "collective"},
     {"completion posted", "slot"},
+    {"stream came", "line"},
 }};
 
 class Events {

@@ -20,13 +20,13 @@
 
 namespace dfccl {
 
-/// The windows that a run's buffers lie in (daemon/windows.hpp); 0: none, addresses mean the same to all members.
+/// The windows that a run's buffers lie in (daemon/state/windows.hpp); 0: none, addresses mean the same to all members.
 struct RunWindows {
   uint16_t send = 0;
   uint16_t recv = 0;
 };
 
-/// A stream's line and a run's number on it, see daemon/pending_runs.hpp.
+/// A stream's line and a run's number on it, see daemon/state/pending_runs.hpp.
 struct PlaceOnLine {
   uint32_t line;
   uint32_t number;

@@ -1,44 +1,10 @@
 /* Every misuse is a code and a string that names what, where and what to do; nothing is queued, nothing hangs. */
 #include <limits.h>
 #include <math.h>
-#include <unistd.h>
 
-#include "c_api/check.h"
+#include "c_api/expected_errors.h"
 
-enum { kCount = 16 };
-
-static dfcclWorld_t world;
-static dfcclRankCtx_t ctx[2];
-static float a[4 * kCount], b[4 * kCount];
-
-struct outcome {
-  const char* name;
-  dfcclResult_t expected;
-  const char* mentions;
-  dfcclResult_t actual;
-  char message[1024];
-};
-
-static void check_outcome(struct outcome o) {
-  if (o.actual == o.expected && strstr(o.message, o.mentions) != NULL) {
-    CHECK(1);
-    return;
-  }
-  fprintf(stderr, "%s: got %s (%s), expected %s mentioning \"%s\"\n", o.name, dfcclGetErrorString(o.actual), o.message,
-          dfcclGetErrorString(o.expected), o.mentions);
-  CHECK(!"the outcome above");
-}
-
-#define EXPECT(result, text, call)                                    \
-  do {                                                                \
-    struct outcome o = {#call, result, text, call, ""};               \
-    snprintf(o.message, sizeof o.message, "%s", dfcclGetLastError()); \
-    check_outcome(o);                                                 \
-  } while (0)
-
-static dfcclResult_t register_with(size_t count, int type, int op, int id, dfcclDevSet_t set, dfcclRankCtx_t c) {
-  return dfcclRegisterAllReduce(count, (dfcclDataType_t)type, (dfcclRedOp_t)op, id, set, 0, c);
-}
+static float b[4 * kCount];
 
 static void registration(void) {
   const dfcclDevSet_t all = dfcclAllRanks();
@@ -119,100 +85,6 @@ static void runs(void) {
   CHECK_OK(dfcclWait(ctx[1]));
 }
 
-static void worlds(void) {
-  dfcclWorldConfig_t config = DFCCL_WORLD_CONFIG_INIT;
-  dfcclWorld_t none;
-  dfcclRankCtx_t c;
-  EXPECT(dfcclInvalidArgument, "config is null", dfcclWorldCreate(NULL, &none));
-  EXPECT(dfcclInvalidArgument, "new world is null", dfcclWorldCreate(&config, NULL));
-  EXPECT(dfcclInvalidArgument, "ranks is 0", dfcclWorldCreate(&config, &none));
-  CHECK(none == NULL);
-  config.ranks = 2;
-  config.submissionSlots = 100;
-  EXPECT(dfcclInvalidArgument, "submissionSlots is 100", dfcclWorldCreate(&config, &none));
-  config.submissionSlots = 0;
-  config.workers = -5;
-  EXPECT(dfcclInvalidArgument, "workers is -5", dfcclWorldCreate(&config, &none));
-  config.workers = 0;
-  config.structSize = 1;
-  EXPECT(dfcclInvalidArgument, "structSize is 1", dfcclWorldCreate(&config, &none));
-  struct {
-    dfcclWorldConfig_t known;
-    int new_field;
-  } newer = {DFCCL_WORLD_CONFIG_INIT, 1};
-  newer.known.structSize = sizeof newer;
-  newer.known.ranks = 1;
-  EXPECT(dfcclInvalidArgument, "doesn't know", dfcclWorldCreate(&newer.known, &none));
-  config.structSize = sizeof config;
-  config.arenaBytes = (size_t)1 << 62;
-  EXPECT(dfcclOutOfMemory, "arenaBytes", dfcclWorldCreate(&config, &none));
-
-  EXPECT(dfcclInvalidArgument, "world is null", dfcclInitRank(NULL, 0, &c));
-  EXPECT(dfcclInvalidArgument, "Rank is -1", dfcclInitRank(world, -1, &c));
-  EXPECT(dfcclInvalidArgument, "Rank 2", dfcclInitRank(world, 2, &c));
-  EXPECT(dfcclInvalidArgument, "new context is null", dfcclInitRank(world, 0, NULL));
-  EXPECT(dfcclInvalidArgument, "new context is null", dfcclInit(NULL, 0));
-  EXPECT(dfcclInvalidArgument, "structSize is not set", dfcclGetCounters(NULL, ctx[0]));
-  EXPECT(dfcclInvalidArgument, "list of contexts", dfcclWaitAll(NULL, 2));
-  EXPECT(dfcclInvalidArgument, "list of contexts", dfcclWaitAll(ctx, -2));
-  CHECK_OK(dfcclWaitAll(NULL, 0));
-  dfcclWorld_t elsewhere = open_world(1, DFCCL_NO_WORKERS);
-  CHECK_OK(dfcclInitRank(elsewhere, 0, &c));
-  const dfcclRankCtx_t mixed[] = {ctx[0], c};
-  EXPECT(dfcclInvalidArgument, "different worlds", dfcclWaitAll(mixed, 2));
-  CHECK_OK(dfcclDestroy(c));
-  CHECK_OK(dfcclWorldDestroy(elsewhere));
-}
-
-/* Sizes at which something would wrap or be rounded up to nothing. */
-static void sizes_of(dfcclRankCtx_t c) {
-  static const size_t sizes[] = {SIZE_MAX,         SIZE_MAX - 1, SIZE_MAX - 4095,
-                                 SIZE_MAX / 2 + 1, SIZE_MAX / 2, (size_t)1 << 50};
-  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-    void* memory = a;
-    EXPECT(dfcclOutOfMemory, "bytes was asked for", dfcclAllocate(sizes[i], &memory, c));
-    CHECK(memory == NULL);
-    EXPECT(dfcclOutOfMemory, "bytes was asked for", dfcclFree(a, sizes[i], c));
-  }
-  void* memory = NULL;
-  CHECK_OK(dfcclAllocate(0, &memory, c));
-  CHECK_OK(dfcclFree(memory, 0, c));
-  CHECK_OK(dfcclAllocate(1 << 20, &memory, c));
-  CHECK(((char*)memory)[0] == 0 && ((char*)memory)[(1 << 20) - 1] == 0);
-  CHECK_OK(dfcclFree(memory, 1 << 20, c));
-}
-
-static void sizes(void) {
-  dfcclRankCtx_t c;
-  sizes_of(ctx[0]);
-  char job[64];
-  snprintf(job, sizeof job, "sizes-%ld", (long)getpid());
-  dfcclJoinConfig_t config = DFCCL_JOIN_CONFIG_INIT;
-  config.job = job;
-  config.rank = 0;
-  config.world.ranks = 1;
-  config.world.arenaBytes = 64 << 20;
-  dfcclWorld_t alone;
-  CHECK_OK(dfcclJoinWorld(&config, &alone, NULL));
-  CHECK_OK(dfcclInitRank(alone, 0, &c));
-  sizes_of(c);
-  void* memory = a;
-  EXPECT(dfcclOutOfMemory, "asked for", dfcclAllocate((size_t)1 << 30, &memory, c));
-  CHECK_OK(dfcclDestroy(c));
-  CHECK_OK(dfcclWorldDestroy(alone));
-
-  dfcclWorldConfig_t large = DFCCL_WORLD_CONFIG_INIT;
-  large.ranks = 2;
-  large.slotPayloadBytes = SIZE_MAX;
-  EXPECT(dfcclInvalidArgument, "slotPayloadBytes is", dfcclWorldCreate(&large, &alone));
-  large.slotPayloadBytes = 0;
-  large.arenaBytes = SIZE_MAX;
-  EXPECT(dfcclOutOfMemory, "arenaBytes", dfcclWorldCreate(&large, &alone));
-  large.arenaBytes = 0;
-  large.programBlocks = UINT32_MAX;
-  EXPECT(dfcclInvalidArgument, "tasks is", dfcclWorldCreate(&large, &alone));
-}
-
 /* A factor that the type cuts off, or wraps, would give wrong sums in silence. */
 static void scales(void) {
   static const struct {
@@ -258,29 +130,6 @@ static void scales(void) {
   CHECK_OK(dfcclSetScale(1, ctx[0]));
 }
 
-static void tables_fill(void) {
-  dfcclWorldConfig_t config = DFCCL_WORLD_CONFIG_INIT;
-  config.ranks = 1;
-  config.workers = DFCCL_NO_WORKERS;
-  config.collectives = 8;
-  dfcclWorld_t small;
-  dfcclRankCtx_t c;
-  CHECK_OK(dfcclWorldCreate(&config, &small));
-  CHECK_OK(dfcclInitRank(small, 0, &c));
-  for (int id = 0; id < 8; id++) CHECK_OK(dfcclRegisterBarrier(1000 * id, dfcclAllRanks(), 0, c));
-  EXPECT(dfcclOutOfMemory, "as many collectives", dfcclRegisterBarrier(1, dfcclAllRanks(), 0, c));
-  /* Ids come and go for longer than any table is large. */
-  for (int id = 1; id < 1000; id++) {
-    CHECK_OK(dfcclUnregister(id == 1 ? 0 : 7 * (id - 1), c));
-    CHECK_OK(dfcclRegisterBarrier(7 * id, dfcclAllRanks(), 0, c));
-    if (id > 1) CHECK(dfcclRunBarrier(7 * (id - 1), NULL, NULL, c) == dfcclUnknownCollective);
-    CHECK_OK(dfcclRunBarrier(7 * id, NULL, NULL, c));
-    CHECK_OK(dfcclWait(c));
-  }
-  CHECK_OK(dfcclDestroy(c));
-  CHECK_OK(dfcclWorldDestroy(small));
-}
-
 static void strings(void) {
   for (int code = dfcclSuccess; code <= dfcclCountMismatch; code++)
     CHECK(strcmp(dfcclGetErrorString((dfcclResult_t)code), "unknown result") != 0);
@@ -292,36 +141,6 @@ static void strings(void) {
 static void first_error_of_a_thread(int rank, void* shared) {
   (void)shared;
   if (rank == 0) CHECK(strcmp(dfcclGetLastError(), "") == 0);
-}
-
-/* A library without the GPU engine, or a machine without GPUs, says so; "auto" then takes the CPU. */
-static void backends(void) {
-  dfcclWorldConfig_t config = DFCCL_WORLD_CONFIG_INIT;
-  config.ranks = 2;
-  dfcclWorld_t world = NULL;
-  config.backend = dfcclCuda;
-  CHECK(dfcclWorldCreate(&config, &world) == dfcclUnavailable);
-  CHECK(strstr(dfcclGetLastError(), "GPU engine") != NULL);
-  config.backend = 99;
-  CHECK(dfcclWorldCreate(&config, &world) == dfcclInvalidArgument);
-  CHECK(strstr(dfcclGetLastError(), "99") != NULL);
-  config.backend = dfcclAuto;
-  CHECK_OK(dfcclWorldCreate(&config, &world));
-  dfcclRankCtx_t ctx = NULL;
-  CHECK_OK(dfcclInitRank(world, 0, &ctx));
-  int device = 0;
-  CHECK_OK(dfcclGetDevice(&device, ctx));
-  CHECK(device == -1);
-  CHECK(dfcclGetDevice(NULL, ctx) == dfcclInvalidArgument);
-  /* Ranks of one process end together, so they agree at once. */
-  int survivors[1] = {-1};
-  int count = 0;
-  CHECK_OK(dfcclAgreeOnSurvivors(0, survivors, 1, &count, ctx));
-  CHECK(count >= 1 && survivors[0] == 0);
-  CHECK(dfcclAgreeOnSurvivors(0, NULL, 1, &count, ctx) == dfcclInvalidArgument);
-  CHECK(dfcclAgreeOnSurvivors(0, NULL, 0, NULL, ctx) == dfcclInvalidArgument);
-  CHECK_OK(dfcclDestroy(ctx));
-  CHECK_OK(dfcclWorldDestroy(world));
 }
 
 /* What only GPUs have. */
@@ -345,19 +164,13 @@ static void gpus_only(void) {
 
 int main(void) {
   on_threads(1, first_error_of_a_thread, NULL);
-  world = open_world(2, 1);
-  for (int r = 0; r < 2; r++) CHECK_OK(dfcclInitRank(world, r, &ctx[r]));
+  open_ranks();
   registration();
   runs();
-  worlds();
-  sizes();
   scales();
   gpus_only();
-  tables_fill();
   strings();
   on_threads(1, first_error_of_a_thread, NULL); /* this thread's errors are not another's */
-  for (int r = 0; r < 2; r++) CHECK_OK(dfcclDestroy(ctx[r]));
-  CHECK_OK(dfcclWorldDestroy(world));
-  backends();
+  close_ranks();
   return report();
 }

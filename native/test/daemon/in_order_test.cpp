@@ -1,6 +1,6 @@
 // The control of all deadlock tests: collectives that keep their order and their place, as NCCL's do. The legal
 // situations of DFCCL's Fig. 1 must complete and the deadlocks must deadlock, or the control would prove nothing.
-// (native/test/world/deadlock_test.cpp has the same with the watchdog that names the cycle.)
+// (native/test/world/world_test.cpp has one with the watchdog that names the cycle.)
 #include "support/plans.hpp"
 #include "support/seeds.hpp"
 

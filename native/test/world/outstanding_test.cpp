@@ -3,115 +3,17 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
-#include <cstring>
-#include <numeric>
 #include <random>
 #include <thread>
 
-#include "cpu/cpu_world.hpp"
-#include "world/defaults.hpp"
+#include "processes/support/tier.hpp"
+#include "world/support/sums.hpp"
 
 using namespace dfccl;
+using namespace dfccl::test;
 
 namespace {
-
-constexpr uint32_t kSlots = 16;
-
-bool isLong() {
-  const char* tier = std::getenv("DFCCL_TEST_TIER");
-  return tier != nullptr && std::strcmp(tier, "long") == 0;
-}
-
-WorldOptions options(uint32_t ranks, uint32_t ids, uint32_t workers, uint32_t grid = 1) {
-  WorldOptions o;
-  o.ranks = ranks;
-  o.workers = workers;
-  o.limits.grid = grid;
-  o.limits.submissionSlots = kSlots;
-  o.limits.completionSlots = kSlots;
-  o.limits.collectives = ids;
-  o.limits.tasks = 2 * ids;
-  o.policy = defaultPolicy(BackendKind::cpu);
-  o.arenaBytes = size_t{64} << 20;
-  return o;
-}
-
-void countCompleted(void* count, dfcclResult_t status) {
-  if (status == dfcclSuccess) static_cast<std::atomic<uint64_t>*>(count)->fetch_add(1);
-}
-
-/// Ranks that sum one number of each run: what a rank submits as its k-th run of an id is a function of the three.
-class Sums {
- public:
-  Sums(const WorldOptions& o, uint32_t ids, uint64_t runsOfId) : world(o), runsOfId_(runsOfId), ranks_(o.ranks) {
-    for (uint32_t r = 0; r < ranks_; ++r) {
-      index_.emplace_back();
-      in_.emplace_back(ids * runsOfId);
-      out_.emplace_back(ids * runsOfId);
-      submitted_.emplace_back(ids);
-      for (uint32_t id = 0; id < ids; ++id) {
-        CollectiveSpec spec;
-        spec.id = id;
-        spec.count = 1;
-        spec.ranks.resize(ranks_);
-        std::iota(spec.ranks.begin(), spec.ranks.end(), 0u);
-        index_[r].push_back(world.registerCollective(r, spec));
-        for (uint64_t k = 0; k < runsOfId; ++k) in_[r][id * runsOfId + k] = value(r, id, k);
-      }
-    }
-  }
-
-  /// @return false: it was refused.
-  bool submit(uint32_t r, uint32_t id) {
-    const uint64_t at = id * runsOfId_ + submitted_[r][id];
-    if (!RankQueues::isTaken(
-            world.rank(r).submit(index_[r][id], &in_[r][at], &out_[r][at], countCompleted, &completed)))
-      return false;
-    world.ring();
-    ++submitted_[r][id];
-    return true;
-  }
-  uint64_t wrong() const {
-    uint64_t count = 0;
-    for (uint32_t r = 0; r < ranks_; ++r) {
-      for (size_t at = 0; at < out_[r].size(); ++at) {
-        float sum = 0;
-        for (uint32_t m = 0; m < ranks_; ++m) sum += value(m, static_cast<uint32_t>(at / runsOfId_), at % runsOfId_);
-        count += out_[r][at] != sum;
-      }
-    }
-    return count;
-  }
-  bool isOver() {
-    for (uint32_t r = 0; r < ranks_; ++r) {
-      if (world.rank(r).inFlight() != 0) return false;
-    }
-    return true;
-  }
-  void finish() {
-    while (!isOver()) {
-      for (uint32_t r = 0; r < ranks_; ++r) world.rank(r).deliver();
-      world.drive();
-    }
-  }
-
-  CpuWorld world;
-  std::atomic<uint64_t> completed{0};
-  uint32_t indexOf(uint32_t r, uint32_t id) const { return index_[r][id]; }
-
- private:
-  static float value(uint32_t r, uint32_t id, uint64_t k) {
-    return static_cast<float>((r + 1) * (1 + (id + k) % 1000));
-  }
-
-  const uint64_t runsOfId_;
-  const uint32_t ranks_;
-  std::vector<std::vector<uint32_t>> index_;
-  std::vector<std::vector<float>> in_, out_;
-  std::vector<std::vector<uint64_t>> submitted_;
-};
 
 /// 0 ... N on even ranks, N ... 0 on odd ones.
 uint32_t idAt(uint32_t r, uint32_t i, uint32_t ids) { return r % 2 == 0 ? i : ids - 1 - i; }
@@ -121,9 +23,9 @@ uint32_t idAt(uint32_t r, uint32_t i, uint32_t ids) { return r % 2 == 0 ? i : id
 TEST_CASE("ids in opposite orders complete with sixteen slots") {
   for (const uint32_t ranks : {2u, 8u}) {
     for (const uint32_t workers : {0u, 1u}) {
-      const uint32_t ids = isLong() ? 5'000 : 2'000;
-      const uint64_t rounds = isLong() && ranks == 2 ? 200 : 3;
-      Sums sums(options(ranks, ids, workers), ids, rounds);
+      const uint32_t ids = isLongTier() ? 5'000 : 2'000;
+      const uint64_t rounds = isLongTier() && ranks == 2 ? 200 : 3;
+      Sums sums(fewSlots(ranks, ids, workers), ids, rounds);
       for (uint64_t round = 0; round < rounds; ++round) {
         for (uint32_t r = 0; r < ranks; ++r) {
           for (uint32_t i = 0; i < ids; ++i) REQUIRE(sums.submit(r, idAt(r, i, ids)));
@@ -139,8 +41,8 @@ TEST_CASE("ids in opposite orders complete with sixteen slots") {
 TEST_CASE("many runs of two ids in opposite orders complete with sixteen slots") {
   for (const uint32_t ranks : {2u, 8u}) {
     for (const uint32_t workers : {0u, 1u}) {
-      const uint64_t runs = isLong() ? 500'000 : 10'000;
-      Sums sums(options(ranks, 2, workers), 2, runs);
+      const uint64_t runs = isLongTier() ? 500'000 : 10'000;
+      Sums sums(fewSlots(ranks, 2, workers), 2, runs);
       for (uint32_t r = 0; r < ranks; ++r) {
         for (uint32_t half = 0; half < 2; ++half) {
           for (uint64_t k = 0; k < runs; ++k) REQUIRE(sums.submit(r, idAt(r, half, 2)));
@@ -156,7 +58,7 @@ TEST_CASE("many runs of two ids in opposite orders complete with sixteen slots")
 TEST_CASE("control: where runs are refused once the slots are taken, opposite orders hang") {
   constexpr uint32_t kIds = 2 * kSlots + 1;
   for (const bool ownPlaces : {false, true}) {
-    WorldOptions o = options(2, kIds, 0);
+    WorldOptions o = fewSlots(2, kIds, 0);
     o.limits.ownPlaces = ownPlaces;
     Sums sums(o, kIds, 1);
     uint32_t next[2] = {0, 0};
@@ -177,7 +79,7 @@ TEST_CASE("control: where runs are refused once the slots are taken, opposite or
 
 TEST_CASE("what waits completes although nobody takes completions") {
   constexpr uint64_t kRuns = 4'000;
-  Sums sums(options(2, 2, 0), 2, kRuns);
+  Sums sums(fewSlots(2, 2, 0), 2, kRuns);
   for (uint32_t r = 0; r < 2; ++r) {
     for (uint32_t half = 0; half < 2; ++half) {
       for (uint64_t k = 0; k < kRuns; ++k) REQUIRE(sums.submit(r, idAt(r, half, 2)));
@@ -197,13 +99,13 @@ TEST_CASE("what waits completes although nobody takes completions") {
 }
 
 TEST_CASE("random programs complete, whatever is submitted, polled and stepped when") {
-  const uint32_t programs = isLong() ? 3'000 : 100;
+  const uint32_t programs = isLongTier() ? 3'000 : 100;
   for (uint32_t seed = 1; seed <= programs; ++seed) {
     CAPTURE(seed);
     std::mt19937 random(seed);
     const uint32_t ranks = 1 + random() % 4, ids = 1 + random() % 40;
     const uint64_t runs = 1 + random() % 40;
-    WorldOptions o = options(ranks, ids, random() % 2, 1 + random() % 2);
+    WorldOptions o = fewSlots(ranks, ids, random() % 2, 1 + random() % 2);
     o.limits.completionSlots = 8u << random() % 3;
     o.limits.submissionSlots = 1u << random() % 6;
     Sums sums(o, ids, runs);
@@ -232,7 +134,7 @@ TEST_CASE("threads that submit to one rank at once keep every run") {
   constexpr uint32_t kThreads = 4, kIds = 8;
   constexpr uint64_t kRuns = 2'000;
   for (const uint32_t workers : {0u, 2u}) {
-    Sums sums(options(2, kIds, workers), kIds, kRuns);
+    Sums sums(fewSlots(2, kIds, workers), kIds, kRuns);
     std::vector<std::thread> threads;
     for (uint32_t t = 0; t < kThreads; ++t) {
       threads.emplace_back([&, t] {
@@ -258,7 +160,7 @@ TEST_CASE("threads that submit to one rank at once keep every run") {
 
 TEST_CASE("an abort ends what waits too, and the id's place is as new afterwards") {
   constexpr uint64_t kRuns = 500;
-  Sums sums(options(2, 2, 0), 2, kRuns);
+  Sums sums(fewSlots(2, 2, 0), 2, kRuns);
   struct Counts {
     uint64_t aborted = 0, succeeded = 0;
   } counts;
@@ -297,7 +199,7 @@ TEST_CASE("an abort ends what waits too, and the id's place is as new afterwards
 }
 
 TEST_CASE("whoever takes completions himself is refused where a run would wait") {
-  Sums sums(options(2, 2, 0), 2, kSlots);
+  Sums sums(fewSlots(2, 2, 0), 2, kSlots);
   float in = 1, out = 0;
   CpuRank& rank = sums.world.rank(0);
   uint32_t taken = 0;

@@ -1,3 +1,5 @@
+import { checkFunction, InvalidArgumentError } from "@dfccl/primitives";
+
 /** Time as schedules and actors see it, so that a test can hand in its own. */
 export interface Clock {
   /** Milliseconds since some fixed moment. */
@@ -10,6 +12,8 @@ export interface Clock {
 export const systemClock: Clock = {
   now: () => performance.now(),
   after(delayMs, callback) {
+    if (!Number.isFinite(delayMs)) throw new InvalidArgumentError("delayMs", delayMs, "milliseconds, a finite number");
+    checkFunction("callback", callback, "a function to call back");
     const timer = setTimeout(callback, delayMs);
     return () => clearTimeout(timer);
   },

@@ -73,6 +73,7 @@ it.each([
   ["{", /isn't JSON/],
   ["[]", /no results/],
   ['{"version":4,"config":{},"results":[]}', /version is 4/],
+  ['{"version":{"toString":1},"config":{},"results":[]}', /version is an object/],
   ['{"version":3,"config":{},"results":[{"size":8}]}', /result 0/],
 ])("a file that holds %s is refused", (text, message) => {
   expect(() => readReport(text, "a.json")).toThrow(

@@ -5,7 +5,7 @@ import type { CollectiveFacts } from "./collective-facts.js";
 import type { CollectiveOptions } from "./collective-options.js";
 import type { RankCounters } from "./counters.js";
 import type { Collectives, Group, GroupOptions, InGroup } from "./matching/group-api.js";
-import type { DeadlockReport, MemberProgress } from "./native-addon/native-world.js";
+import type { DeadlockReport, MemberProgress } from "./native-addon/native-reports.js";
 
 // What users hold. These types name each other (a world has ranks, a rank registers collectives, a collective knows its rank), so
 // they stand together; the classes that carry them out import them from here, and not each other in a circle.

@@ -1,7 +1,8 @@
 import type { DataType, TypedArrayOf } from "@dfccl/primitives";
 import type { DeviceBuffer } from "./device-buffer.js";
 import { callNative, typedError } from "./native-addon/native-error.js";
-import { type NativeGpuReport, nativeAddon } from "./native-addon/native-world.js";
+import type { NativeGpuReport } from "./native-addon/native-reports.js";
+import { nativeAddon } from "./native-addon/native-world.js";
 
 /** Where collectives execute: on threads of this process, or in daemons on NVIDIA GPUs. */
 export type Backend = "cpu" | "cuda";

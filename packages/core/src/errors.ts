@@ -1,5 +1,5 @@
 import { DfcclError, type ErrorFacts } from "@dfccl/primitives";
-import type { DeadlockReport, LostRank, MemberProgress } from "./native-addon/native-world.js";
+import type { DeadlockReport, LostRank, MemberProgress } from "./native-addon/native-reports.js";
 
 /** The engine refused a call. `code` says why; see `native/include/dfccl/status.h`. */
 export class EngineError extends DfcclError {

@@ -1,22 +1,11 @@
 import { type InspectOptions, inspect } from "node:util";
-import {
-  checkOptions,
-  collectiveCode,
-  type DataType,
-  dataTypeCode,
-  InvalidArgumentError,
-  type OptionNames,
-  type Program,
-  readArgument,
-  reduceOpCode,
-  typedArrayOf,
-} from "@dfccl/primitives";
+import { checkOptions, type DataType, type OptionNames, readArgument, typedArrayOf } from "@dfccl/primitives";
 import type { Batch, BatchOptions, Rank, RegisteredCollective, RunRequest, World } from "./api.js";
 import type { Backend, BufferOf, CollectiveBuffer } from "./backend.js";
 import { checkBatchOptions, LocalBatch } from "./batch.js";
 import { noteAllocated } from "./buffer-address.js";
 import { bytesOfBuffer } from "./buffer-bytes.js";
-import { type CollectiveOptions, checkRanks, completeOptions } from "./collective-options.js";
+import { type CollectiveOptions, checkRanks } from "./collective-options.js";
 import { type RankCounters, readCounters } from "./counters.js";
 import { allocateOnDevice } from "./device-buffer.js";
 import type { Engine } from "./engine.js";
@@ -38,11 +27,9 @@ import { isGroup, LocalGroup, matchingOf } from "./matching/local-group.js";
 import { Matching } from "./matching/matching.js";
 import { callNative, typedError } from "./native-addon/native-error.js";
 import { nativeAddon } from "./native-addon/native-world.js";
-import { chooseProgram, type EncodedProgram, encodeOnce } from "./program-choice.js";
 import { RankEngine } from "./rank-engine.js";
+import { registerOn } from "./register-collective.js";
 import { LocalCollective } from "./registered-collective.js";
-import { Registration } from "./registration.js";
-import { bufferSegments } from "./run-check.js";
 import { summary } from "./summary.js";
 import { checkTimeout } from "./timeout.js";
 
@@ -77,51 +64,7 @@ export class LocalRank<B extends Backend = "cpu"> implements Rank<B> {
   }
 
   register(options: CollectiveOptions): RegisteredCollective {
-    const { engine, number } = this.#own;
-    engine.requireOpen();
-    const facts = completeOptions(options, number, engine.size);
-    const { collective, dataType, count, root, ranks } = facts;
-    const member = ranks.indexOf(number);
-    const hosts = engine.hostsOf(ranks);
-    const program =
-      options.program !== undefined
-        ? encodeOwn(options.program)
-        : collective === "custom"
-          ? missingProgram()
-          : engine.backend === "cuda"
-            ? undefined // The engine's own choice, which knows how many blocks pay on a GPU.
-            : chooseProgram({
-                collective,
-                ranks: ranks.length,
-                root,
-                count,
-                dataType,
-                sharedMemory: facts.buffers === "allocated" && hosts === undefined,
-                hosts,
-              });
-    const bytes = program === undefined ? new Uint8Array(0) : program.ranks[member];
-    if (bytes === undefined) {
-      throw new InvalidArgumentError("program", `one for ${program?.ranks.length} ranks`, `a program for ${ranks.length} ranks`);
-    }
-    const spec = {
-      id: facts.id,
-      collective: collectiveCode(collective),
-      dataType: dataTypeCode(dataType),
-      op: reduceOpCode(facts.op),
-      count,
-      countPerRun: facts.countPerRun,
-      root,
-      scale: facts.scale,
-      priority: facts.priority,
-      ranks: Uint32Array.from(ranks),
-      program: bytes,
-    };
-    const handle = this.#matching.table.withRoom(() => callNative(() => engine.native.register(number, spec)));
-    const customSegments = { input: options.program?.inputSegments ?? 1, output: options.program?.outputSegments ?? 1 };
-    const segments = bufferSegments(collective, ranks.length, member, root, customSegments);
-    engine.pump.kick();
-    const placements = program ?? { ...engine.native.placements(number, handle), usesDirect: true };
-    return new LocalCollective(this, new Registration(this.#own, handle, facts, segments, placements));
+    return new LocalCollective(this, registerOn(this.#own, this.#matching.table, options));
   }
 
   group(ranks: readonly number[] = this.#own.engine.allRanks, options: GroupOptions = {}): Group {
@@ -303,13 +246,4 @@ export class LocalRank<B extends Backend = "cpu"> implements Rank<B> {
     const { isJoined, size, backend } = this.#own.engine;
     return summary(isJoined ? "JoinedRank" : "Rank", { number, size, backend, pendingRuns }, options);
   }
-}
-
-/** What throws when it is looked at has not the form of a program. */
-function encodeOwn(program: Program): EncodedProgram {
-  return readArgument("program", "one that buildProgram() or @dfccl/compiler made", () => encodeOnce(program));
-}
-
-function missingProgram(): never {
-  throw new InvalidArgumentError("program", undefined, "the program that the custom collective runs");
 }

@@ -5,7 +5,7 @@ import type * as api from "./api.js";
 import type { Rank } from "./api.js";
 import type { Backend, BackendChoice, ChosenBackend } from "./backend.js";
 import { Engine } from "./engine.js";
-import type { DeadlockReport } from "./native-addon/native-world.js";
+import type { DeadlockReport } from "./native-addon/native-reports.js";
 import { nativeOptions } from "./native-options.js";
 import { LocalRank } from "./rank.js";
 import { summary } from "./summary.js";

@@ -17,8 +17,9 @@ export class SeededRandom {
     return (mixed ^ (mixed >>> 14)) >>> 0;
   }
 
-  /** Whole number from 0 to `limit` - 1. */
+  /** Whole number from 0 to `limit` - 1. @throws {InvalidArgumentError} */
   below(limit: number): number {
+    checkNumber("limit", limit);
     return Math.floor((this.next() / 0x1_0000_0000) * limit);
   }
 }

@@ -9,7 +9,7 @@ import { inPlaceShift } from "./in-place.js";
 import { opShapeOf } from "./op.js";
 import type { BufferKind, ChunkRef, Program, Step } from "./program.js";
 import { bufferChunks } from "./program.js";
-import type { StepPosition } from "./program-errors.js";
+import { BadProgramError, type StepPosition } from "./program-errors.js";
 import { SeededRandom } from "./random.js";
 import { isReduceOp, type ReduceOp, reduceOps } from "./reduce-op.js";
 import { operandCount } from "./verifier/operands.js";
@@ -207,6 +207,11 @@ class Interpreter {
     if (step.src) operands.push(read({ rank, ...step.src }));
     if (step.recv?.landing) operands.push(read({ rank, ...step.recv.landing }));
     else if (message) operands.push(message);
+    if (operands.length === 0)
+      throw new BadProgramError(`A ${step.op} of rank ${rank} has nothing to move.`, "See what verifyProgram() says of it.", {
+        rank,
+        op: step.op,
+      });
     const targets = (step.destinations ?? []).map((ref) => this.view(ref, chunk, tile));
     if (step.dst) targets.push(this.view({ rank, ...step.dst }, chunk, tile));
     if (step.send?.remote) targets.push(this.view({ rank: step.send.peer, ...step.send.remote }, chunk, tile));

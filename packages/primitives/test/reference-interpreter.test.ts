@@ -86,6 +86,16 @@ describe("interpretProgram", () => {
     expect(interpretProgram(viaScratch, { inputs: [[1, 2, 3]], count: 3 })).toMatchObject({ outputs: [[1, 2, 3]] });
   });
 
+  it("refuses a step that has nothing to move, and says which", () => {
+    const program = createProgram({
+      ...{ collective: "custom", protocol: "simple", chunksPerSegment: 1, inPlace: false, outOfPlace: true },
+      ranks: [{ blocks: [[{ op: "copy", dst: { buffer: "scratch", chunk: 0 }, count: 1 }]], scratchChunks: 1 }],
+    });
+    expect(() => interpretProgram(program, { inputs: [[]], count: 4 })).toThrow(
+      expect.objectContaining({ code: "BAD_PROGRAM", message: expect.stringContaining("A copy of rank 0 has nothing to move") }),
+    );
+  });
+
   it("refuses inputs of the wrong length", () => {
     const program = buildProgram({ collective: "all-gather", algorithm: "ring", ranks: 2 });
     expect(() => interpretProgram(program, { inputs: [[1], [1, 2]], count: 2 })).toThrow(InvalidArgumentError);

@@ -49,6 +49,7 @@ export class BlockHolder {
 
   /** Takes a block over. */
   hold(block: number): void {
+    checkInteger("block", block, 0, this.#status.byteLength / 4 - 1);
     this.release();
     this.#held = block;
   }

@@ -1,4 +1,4 @@
-import { type Completion, completionOf, highWord, lowWord, NO_COMPLETION_SLOT } from "./completion.js";
+import { type Completion, checkCompletion, completionOf, highWord, lowWord, NO_COMPLETION_SLOT } from "./completion.js";
 import type { CompletionClaimer, CompletionGuarantees, CompletionPoller, CompletionProducer, CompletionQueue } from "./completion-roles.js";
 import { bytesOf, checkPowerOfTwo } from "./errors.js";
 import { casSlotsLayout as layout, wordAt } from "./layout.js";
@@ -63,6 +63,7 @@ class CasProducer implements CompletionProducer {
   }
 
   post(_slot: number, completion: Completion): Outcome<"full"> {
+    checkCompletion(completion);
     const cqe = (BigInt(highWord(completion) >>> 0) << 32n) | BigInt(lowWord(completion) >>> 0);
     // Producers start apart, by collective, so that they seldom try the same slot.
     const first = Math.imul(completion.id, 2654435769) >>> 7;

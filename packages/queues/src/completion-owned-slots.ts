@@ -1,6 +1,6 @@
-import { type Completion, highWord, lowWord } from "./completion.js";
+import { type Completion, checkCompletion, highWord, lowWord } from "./completion.js";
 import type { CompletionClaimer, CompletionGuarantees, CompletionPoller, CompletionProducer, CompletionQueue } from "./completion-roles.js";
-import { bytesOf, checkPowerOfTwo } from "./errors.js";
+import { bytesOf, checkFunction, checkInteger, checkPowerOfTwo } from "./errors.js";
 import { ownedSlotsLayout as layout, wordAt } from "./layout.js";
 import { DONE, type Outcome } from "./outcome.js";
 import { capacityIn, requireMemory, requireQueue } from "./queue-memory.js";
@@ -56,6 +56,7 @@ export class OwnedSlots implements CompletionQueue {
   ) {}
 
   freeListIndex(counter: number): number {
+    checkInteger("counter", counter, -(2 ** 31), 2 ** 31 - 1);
     return SLOTS + this.slotCount * 2 + (counter & (this.slotCount - 1));
   }
 
@@ -63,7 +64,7 @@ export class OwnedSlots implements CompletionQueue {
     return new OwnedSlotsClaimer(this);
   }
   producer(): CompletionProducer {
-    return new OwnedProducer(this.words);
+    return new OwnedProducer(this);
   }
   poller(): OwnedSlotsPoller {
     return new OwnedSlotsPoller(this);
@@ -104,13 +105,17 @@ export class OwnedSlotsClaimer implements CompletionClaimer {
 
 class OwnedProducer implements CompletionProducer {
   readonly #words: SharedWords;
+  readonly #slotCount: number;
 
-  constructor(words: SharedWords) {
+  constructor({ words, slotCount }: OwnedSlots) {
     this.#words = words;
+    this.#slotCount = slotCount;
   }
 
   /** Never refused. @pre `slot` is the one that the run's SQE carried. */
   post(slot: number, completion: Completion): Outcome<never> {
+    checkInteger("slot", slot, 0, this.#slotCount - 1);
+    checkCompletion(completion);
     const at = SLOTS + slot * 2;
     // The half with the status last: a completion is there only when both are.
     this.#words.plainStore(at, lowWord(completion));
@@ -145,6 +150,8 @@ export class OwnedSlotsPoller implements CompletionPoller {
    * @returns how many were visited.
    */
   drain(visit: (slot: number, id: number, status: number, run: number) => void, limit = Number.POSITIVE_INFINITY): number {
+    checkFunction("visit", visit);
+    if (typeof limit !== "number") checkInteger("limit", limit, 0, Number.MAX_SAFE_INTEGER);
     const { words } = this.#queue;
     const used = words.load(USED);
     // Claims, of free slots and of unused ones, less what was given back.
@@ -167,6 +174,7 @@ export class OwnedSlotsPoller implements CompletionPoller {
 
   /** Gives a visited slot back to the submitters. Once for each. */
   free(slot: number): void {
+    checkInteger("slot", slot, 0, this.#queue.slotCount - 1);
     const { words } = this.#queue;
     words.plainStore(this.#queue.freeListIndex(this.#freed), slot);
     this.#freed = (this.#freed + 1) | 0;

@@ -1,4 +1,4 @@
-import { type Completion, completionOf, highWord, lowWord, NO_COMPLETION_SLOT } from "./completion.js";
+import { type Completion, checkCompletion, completionOf, highWord, lowWord, NO_COMPLETION_SLOT } from "./completion.js";
 import type { CompletionClaimer, CompletionGuarantees, CompletionPoller, CompletionProducer, CompletionQueue } from "./completion-roles.js";
 import { bytesOf, checkPowerOfTwo } from "./errors.js";
 import { packedRingLayout as layout, wordAt } from "./layout.js";
@@ -84,6 +84,7 @@ class PackedProducer implements CompletionProducer {
 
   /** Turns only while other producers get ahead of it. */
   post(_slot: number, completion: Completion): Outcome<"full"> {
+    checkCompletion(completion);
     const words = this.#words;
     let reserved = words.load64(RESERVED);
     for (;;) {

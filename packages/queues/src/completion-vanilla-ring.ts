@@ -1,4 +1,4 @@
-import { type Completion, completionOf, highWord, lowWord, NO_COMPLETION_SLOT } from "./completion.js";
+import { type Completion, checkCompletion, completionOf, highWord, lowWord, NO_COMPLETION_SLOT } from "./completion.js";
 import type { CompletionClaimer, CompletionGuarantees, CompletionPoller, CompletionProducer, CompletionQueue } from "./completion-roles.js";
 import { bytesOf, checkPowerOfTwo } from "./errors.js";
 import { vanillaRingLayout as layout, wordAt } from "./layout.js";
@@ -69,6 +69,7 @@ class VanillaProducer implements CompletionProducer {
   }
 
   post(_slot: number, completion: Completion): Outcome<"full" | "busy"> {
+    checkCompletion(completion);
     const words = this.#words;
     // A producer that dies inside makes the others answer "busy"; it can't damage an entry.
     if (words.compareExchange(LOCK, 0, 1) !== 0) return BUSY;

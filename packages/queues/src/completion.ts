@@ -1,3 +1,5 @@
+import { checkNumbers } from "./errors.js";
+
 /** Status of a completion; 0 marks a free slot and is never posted. */
 export const CompletionStatus = { completed: 1, aborted: 2, mismatched: 3 } as const;
 export type CompletionStatus = (typeof CompletionStatus)[keyof typeof CompletionStatus];
@@ -13,6 +15,11 @@ export interface Completion {
 
 /** What an SQE carries where the completion queue has no slots. */
 export const NO_COMPLETION_SLOT = 0xffffffff;
+
+/** @throws {QueueMisuseError} naming the field that is no number. */
+export function checkCompletion(completion: Completion): void {
+  checkNumbers("completion", completion, ["id", "status", "run"]);
+}
 
 export function lowWord(completion: Completion): number {
   return completion.id | 0;

@@ -9,8 +9,9 @@ export class QueueMisuseError extends Error {
     what: string,
     readonly facts: Readonly<Record<string, unknown>>,
     readonly remedy: string,
+    cause?: unknown,
   ) {
-    super(`${what} ${remedy}`);
+    super(`${what} ${remedy}`, cause === undefined ? undefined : { cause });
     this.name = "QueueMisuseError";
   }
 }
@@ -19,7 +20,43 @@ export class QueueMisuseError extends Error {
 function formatted(value: unknown): string {
   if (typeof value === "bigint") return `the bigint ${value}n`;
   if (typeof value === "string") return `the string "${value.slice(0, 100)}"`;
+  if (typeof value === "symbol") return "a symbol";
   return typeof value === "object" && value !== null ? "an object" : typeof value === "function" ? "a function" : String(value);
+}
+
+/**
+ * Before anything is written: a queue that stopped halfway through an entry would stay as it is then, its lock held.
+ * @throws {QueueMisuseError} unless `value` is an object whose `fields` are numbers.
+ */
+export function checkNumbers(name: string, value: object, fields: readonly string[]): void {
+  for (const field of fields) {
+    const given = fieldOf(name, value, field);
+    if (typeof given === "number") continue;
+    throw new QueueMisuseError(`${name}.${field} is ${formatted(given)}.`, { [field]: given }, "Give a number.");
+  }
+}
+
+function fieldOf(name: string, value: object, field: string): unknown {
+  try {
+    return (value as Readonly<Record<string, unknown>>)[field];
+  } catch (cause) {
+    throw new QueueMisuseError(`${name} has no ${field} that can be read.`, { field }, "Give an object with all fields.", cause);
+  }
+}
+
+/** @throws {QueueMisuseError} */
+export function checkFunction(name: string, value: unknown): void {
+  if (typeof value !== "function") throw new QueueMisuseError(`${name} is ${formatted(value)}.`, {}, "Give a function.");
+}
+
+/** @throws {QueueMisuseError} */
+export function checkList(name: string, value: unknown): void {
+  try {
+    if (Array.isArray(value)) return;
+  } catch {
+    // A revoked proxy is no list either.
+  }
+  throw new QueueMisuseError(`${name} is ${formatted(value)}.`, {}, "Give a list.");
 }
 
 /** Bytes of a queue that has `count` of something. @throws {QueueMisuseError} for what is no number of things. */

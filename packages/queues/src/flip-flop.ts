@@ -1,4 +1,4 @@
-import { checkInteger } from "./errors.js";
+import { checkFunction, checkInteger } from "./errors.js";
 import { flipFlopLayout as layout, wordAt } from "./layout.js";
 import { requireMemory } from "./queue-memory.js";
 import type { SharedWords } from "./shared-words.js";
@@ -39,6 +39,7 @@ export class FlipFlop {
    * the workers.
    */
   get(pause: () => void): number {
+    checkFunction("pause", pause);
     for (;;) {
       const value = this.tryGet();
       if (value !== 0) return value;

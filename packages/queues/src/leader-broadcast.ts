@@ -4,7 +4,7 @@ import { DONE, FULL, type Outcome } from "./outcome.js";
 import { readPosition, readPositionNear, writePosition } from "./positions.js";
 import { blockCountIn, capacityIn, mostBlocks, requireMemory, requireQueue } from "./queue-memory.js";
 import type { SharedWords } from "./shared-words.js";
-import { ENTRY_WORDS, readEntry, type Sqe, writeEntry } from "./sqe.js";
+import { checkSqe, ENTRY_WORDS, readEntry, type Sqe, writeEntry } from "./sqe.js";
 
 const TAIL = wordAt(layout.tail);
 const CAPACITY = wordAt(layout.capacity);
@@ -69,6 +69,7 @@ export class BroadcastLeader {
 
   /** @returns `full`: the slowest block has not passed the oldest entry. */
   tryPublish(sqe: Sqe): Outcome<"full"> {
+    checkSqe(sqe);
     if (!this.hasRoom()) return FULL;
     writeEntry(this.#ring.words, slotIndex(this.#ring, this.#tail), this.#tail, sqe);
     writePosition(this.#ring.words, TAIL, this.#tail, this.#tail + 1);

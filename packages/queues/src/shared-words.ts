@@ -25,6 +25,17 @@ export interface SharedWords {
   plainStore(index: number, value: number): void;
 }
 
+/** What to throw in place of what `Atomics` throws; nothing is looked at before, which costs nothing where all is well. */
+function refused(index: unknown, byteLength: number, cause: unknown): QueueMisuseError {
+  const words = Math.floor(byteLength / 4);
+  return new QueueMisuseError(
+    "This is no word of the memory, or no value for one.",
+    { index, words },
+    `Give a whole number from 0 to ${words - 1}; as values numbers, and bigints where 64 bits are meant.`,
+    cause,
+  );
+}
+
 class AtomicWords implements SharedWords {
   readonly #words: Int32Array;
   readonly #doubleWords: BigUint64Array;
@@ -37,34 +48,74 @@ class AtomicWords implements SharedWords {
   }
 
   load(index: number): number {
-    return Atomics.load(this.#words, index);
+    try {
+      return Atomics.load(this.#words, index);
+    } catch (cause) {
+      throw refused(index, this.byteLength, cause);
+    }
   }
   store(index: number, value: number): void {
-    Atomics.store(this.#words, index, value);
+    try {
+      Atomics.store(this.#words, index, value);
+    } catch (cause) {
+      throw refused(index, this.byteLength, cause);
+    }
   }
   add(index: number, value: number): number {
-    return Atomics.add(this.#words, index, value);
+    try {
+      return Atomics.add(this.#words, index, value);
+    } catch (cause) {
+      throw refused(index, this.byteLength, cause);
+    }
   }
   compareExchange(index: number, expected: number, replacement: number): number {
-    return Atomics.compareExchange(this.#words, index, expected, replacement);
+    try {
+      return Atomics.compareExchange(this.#words, index, expected, replacement);
+    } catch (cause) {
+      throw refused(index, this.byteLength, cause);
+    }
   }
   load64(index: number): bigint {
-    return Atomics.load(this.#doubleWords, index >> 1);
+    try {
+      return Atomics.load(this.#doubleWords, index >> 1);
+    } catch (cause) {
+      throw refused(index, this.byteLength, cause);
+    }
   }
   store64(index: number, value: bigint): void {
-    Atomics.store(this.#doubleWords, index >> 1, value);
+    try {
+      Atomics.store(this.#doubleWords, index >> 1, value);
+    } catch (cause) {
+      throw refused(index, this.byteLength, cause);
+    }
   }
   exchange64(index: number, value: bigint): bigint {
-    return Atomics.exchange(this.#doubleWords, index >> 1, value);
+    try {
+      return Atomics.exchange(this.#doubleWords, index >> 1, value);
+    } catch (cause) {
+      throw refused(index, this.byteLength, cause);
+    }
   }
   compareExchange64(index: number, expected: bigint, replacement: bigint): bigint {
-    return Atomics.compareExchange(this.#doubleWords, index >> 1, expected, replacement);
+    try {
+      return Atomics.compareExchange(this.#doubleWords, index >> 1, expected, replacement);
+    } catch (cause) {
+      throw refused(index, this.byteLength, cause);
+    }
   }
   plainLoad(index: number): number {
-    return this.#words[index] ?? 0;
+    try {
+      return this.#words[index] ?? 0;
+    } catch (cause) {
+      throw refused(index, this.byteLength, cause);
+    }
   }
   plainStore(index: number, value: number): void {
-    this.#words[index] = value;
+    try {
+      this.#words[index] = value;
+    } catch (cause) {
+      throw refused(index, this.byteLength, cause);
+    }
   }
 }
 

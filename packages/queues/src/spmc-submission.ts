@@ -3,7 +3,7 @@ import { spmcSubmissionLayout as layout, wordAt } from "./layout.js";
 import { DONE, FULL, type Outcome } from "./outcome.js";
 import { blockCountIn, capacityIn, mostBlocks, requireMemory, requireQueue } from "./queue-memory.js";
 import type { SharedWords } from "./shared-words.js";
-import { readEntry, type Sqe, writeEntry } from "./sqe.js";
+import { checkSqe, readEntry, type Sqe, writeEntry } from "./sqe.js";
 
 const ENTRIES = wordAt(layout.entries);
 const ENTRY = wordAt(layout.entryBytes);
@@ -71,6 +71,7 @@ export class SpmcProducer {
 
   /** @returns `full`: some block has not read the oldest entry. */
   trySubmit(sqe: Sqe): Outcome<"full"> {
+    checkSqe(sqe);
     const { words } = this.#ring;
     const at = slotIndex(this.#ring, this.#position);
     if (words.load(at + TURN) !== (this.#position | 0)) return FULL;

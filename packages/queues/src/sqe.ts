@@ -1,3 +1,4 @@
+import { checkNumbers } from "./errors.js";
 import { highHalf } from "./positions.js";
 import type { SharedWords } from "./shared-words.js";
 
@@ -29,6 +30,13 @@ export const SQE_EXIT = 1;
 
 /** Flag: the host had asked something of the daemon before, an abort, which comes first. */
 export const SQE_AFTER_CONTROL = 4;
+
+const fields = ["id", "flags", "run", "completionSlot", "sendAddress", "recvAddress", "count", "sendWindow", "recvWindow"] as const;
+
+/** @throws {QueueMisuseError} naming the field that is no number. */
+export function checkSqe(sqe: Sqe): void {
+  checkNumbers("sqe", sqe, fields);
+}
 
 /** 32-bit words of an entry. Its eight 64-bit words hold 48 bits of payload each below 16 bits of sequence. */
 export const ENTRY_WORDS = 16;

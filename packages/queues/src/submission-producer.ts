@@ -1,10 +1,24 @@
-import { checkInteger } from "./errors.js";
+import { checkInteger, checkList, QueueMisuseError } from "./errors.js";
 import { BUSY, DONE, FULL, type Outcome } from "./outcome.js";
 import { readPosition, readPositionNear, readSettledPosition, writePosition } from "./positions.js";
 import { requireQueue } from "./queue-memory.js";
 import type { SharedWords } from "./shared-words.js";
-import { ENTRY_WORDS, hasSequence, type Sqe, sequenceBits, VOID_ENTRY, writeEntry } from "./sqe.js";
+import { checkSqe, ENTRY_WORDS, hasSequence, type Sqe, sequenceBits, VOID_ENTRY, writeEntry } from "./sqe.js";
 import { entryIndex, submissionRingWords as index, type SubmissionRing } from "./submission-ring.js";
+
+/** A caller's entries, as they were when each was looked at. @throws {QueueMisuseError} before any is written. */
+function checked(entries: readonly Sqe[]): readonly Sqe[] {
+  checkList("entries", entries);
+  try {
+    return Array.from(entries, (sqe) => {
+      checkSqe(sqe);
+      return { ...sqe };
+    });
+  } catch (cause) {
+    if (cause instanceof QueueMisuseError) throw cause;
+    throw new QueueMisuseError("entries can't be read.", {}, "Give a list of entries.", cause);
+  }
+}
 
 /** One of several producers of a submission ring; one object a thread. Nothing here waits. */
 export class SubmissionProducer {
@@ -33,6 +47,7 @@ export class SubmissionProducer {
    * @returns `full`: no room for all of them; `busy`: another producer is at work. Both leave the ring as it was.
    */
   tryReserve(count: number): Outcome<"full" | "busy"> {
+    checkInteger("count", count, 0, Number.MAX_SAFE_INTEGER);
     const words = this.#words;
     if (words.compareExchange(index.lock, 0, this.#owner) !== 0) return BUSY;
     this.#tail = readSettledPosition(words, index.tail);
@@ -53,12 +68,15 @@ export class SubmissionProducer {
 
   /** Fills the reserved entry number `offset`; in order, 0 first. A reader that goes by the words may take it at once. */
   write(offset: number, sqe: Sqe): void {
+    checkInteger("offset", offset, 0, this.#capacity - 1);
+    checkSqe(sqe);
     const position = this.#tail + offset;
     writeEntry(this.#words, entryIndex(this.#capacity, position), position, sqe);
   }
 
   /** Publishes the first `count` entries, which must be all that were written, and gives the lock back. */
   publish(count: number): void {
+    checkInteger("count", count, 0, this.#capacity);
     const from = this.#tail;
     this.#tail = from + count;
     writePosition(this.#words, index.tail, from, this.#tail);
@@ -67,10 +85,11 @@ export class SubmissionProducer {
 
   /** Reserves, writes and publishes all of the entries or none. */
   submit(entries: readonly Sqe[]): Outcome<"full" | "busy"> {
-    const reserved = this.tryReserve(entries.length);
+    const given = checked(entries);
+    const reserved = this.tryReserve(given.length);
     if (!reserved.ok) return reserved;
     let offset = 0;
-    for (const sqe of entries) this.write(offset++, sqe);
+    for (const sqe of given) this.write(offset++, sqe);
     this.publish(offset);
     return DONE;
   }
@@ -83,6 +102,7 @@ export class SubmissionProducer {
    * @returns false if that producer does not hold the lock.
    */
   takeOver(owner: number): boolean {
+    checkInteger("owner", owner, 1, 2 ** 31 - 1);
     if (this.#words.compareExchange(index.lock, owner, this.#owner) !== owner) return false;
     this.#tail = readSettledPosition(this.#words, index.tail);
     let count = 0;

@@ -1,4 +1,4 @@
-import { checkPowerOfTwo } from "./errors.js";
+import { checkInteger, checkPowerOfTwo } from "./errors.js";
 
 /** What a worker hands its values to: a FlipFlop, as a rule. */
 export interface ValueSink {
@@ -30,6 +30,7 @@ export class WorkerBuffer {
    * @returns false: sink and queue are full and `value` was not taken; try again.
    */
   push(value: number): boolean {
+    checkInteger("value", value, 1, Number.MAX_SAFE_INTEGER);
     this.flush();
     if (this.#size === 0 && this.#sink.tryAdd(value)) return true;
     if (this.#size === this.#capacity) return false;

@@ -1,3 +1,4 @@
+import { checkInteger, checkNumber, checkObject, readArgument } from "@dfccl/primitives";
 import { checkPolicy } from "./check-policy.js";
 import { afterFailedPolls } from "./failed-polls.js";
 import { insertPosition } from "./order-policy.js";
@@ -32,10 +33,12 @@ export interface VisitOutcome {
   readonly visits?: number;
 }
 
+const anOutcome = "an object such as { fetched: true, progressed: false }";
+
 /**
  * A daemon of one block as its policies see it (DFCCL, section 4.3 and 4.4), for simulators: a task queue, whose turn it
  * is, and when it leaves. The queue outlives a stay. {@link visit} is a whole visit; simulators that skip visits in which
- * nothing happens call its parts.
+ * nothing happens call its parts. What makes no sense they refuse with an InvalidArgumentError.
  */
 export class DaemonModel {
   preemptions = 0;
@@ -76,16 +79,18 @@ export class DaemonModel {
 
   /** Begins a stay. @param now - in ticks of the policy's clock. */
   start(now: number): void {
+    checkNumber("now", now);
     this.#stay = startedAt(now);
     this.#schedule = started(this.policy, this.#queue.length, this.#schedule.cursor);
   }
 
   /** One bounded step; nothing while it is out. @returns whether anything was taken in or went on. */
   visit(now: number): boolean {
+    checkNumber("now", now);
     if (this.#stay === undefined) return false;
     const fetched = this.fetch() > 0;
     const progressed = this.poll();
-    this.end(now, { fetched, progressed });
+    this.#end(now, fetched, progressed, 1);
     return fetched || progressed;
   }
 
@@ -123,6 +128,7 @@ export class DaemonModel {
    * @returns whether it lost its turn to another.
    */
   failPolls(polls: number): boolean {
+    checkInteger("polls", polls, 1);
     const { state, preempted } = afterFailedPolls(this.policy, this.#schedule, polls);
     this.#schedule = state;
     if (preempted) this.preemptions += 1;
@@ -130,7 +136,15 @@ export class DaemonModel {
   }
 
   /** Ends a visit. @returns whether the daemon has left. */
-  end(now: number, { fetched, progressed, visits = 1 }: VisitOutcome): boolean {
+  end(now: number, outcome: VisitOutcome): boolean {
+    checkNumber("now", now);
+    checkObject("outcome", outcome, anOutcome);
+    const { fetched, progressed, visits = 1 } = readArgument("outcome", anOutcome, () => ({ ...outcome }));
+    checkInteger("outcome.visits", visits, 1);
+    return this.#end(now, fetched, progressed, visits);
+  }
+
+  #end(now: number, fetched: boolean, progressed: boolean, visits: number): boolean {
     if (this.#stay === undefined) return true;
     const before = { ...this.#stay, quietVisits: saturatingAdd(this.#stay.quietVisits, visits - 1) };
     const decision = quitTransition(this.policy.quit, before, {

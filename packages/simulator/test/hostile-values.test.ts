@@ -68,6 +68,11 @@ test("how many threads there are to be is a number", async () => {
   }
 });
 
+test("where a configuration comes from is a text, also where nothing of it is right", () => {
+  for (const parse of [simulator.parseDeadlockConfig, simulator.parseScheduleWorkload])
+    expect(() => parse(0, Symbol("s") as never)).toThrow(expect.objectContaining({ code: "INVALID_ARGUMENT" }));
+});
+
 test("a scenario that no memory holds is refused, not begun", () => {
   const [collective] = workload.collectives;
   const huge = { ...workload, ranks: 100_000, collectives: Array.from({ length: 100_000 }, () => collective) } as ScheduleWorkload;

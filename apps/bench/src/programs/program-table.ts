@@ -1,5 +1,5 @@
 import { rename, writeFile } from "node:fs/promises";
-import { checkPath, DfcclError, type Program, type ProgramRule, verifyProgram } from "@dfccl/primitives";
+import { checkPath, DfcclError, formatValue, type Program, type ProgramRule, verifyProgram } from "@dfccl/primitives";
 import type { MachineFingerprint } from "@dfccl/scheduler/tuner";
 import { readText } from "../inputs/read-text.js";
 import type { Contender } from "./contenders.js";
@@ -86,6 +86,6 @@ function proveRule(path: string, index: number, rule: Partial<ProgramRule> | nul
     verifyProgram(rule?.program as Program);
   } catch (cause) {
     const why = cause instanceof DfcclError ? cause.message : "it is malformed";
-    throw new ProgramTableError(path, `rule ${index} (${String(rule?.name)}) isn't proven: ${why}`, cause);
+    throw new ProgramTableError(path, `rule ${index} (${formatValue(rule?.name)}) isn't proven: ${why}`, cause);
   }
 }

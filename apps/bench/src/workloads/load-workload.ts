@@ -1,4 +1,4 @@
-import { checkPath, DfcclError } from "@dfccl/primitives";
+import { checkPath, DfcclError, formatValue } from "@dfccl/primitives";
 import { readText } from "../inputs/read-text.js";
 import { resnet50 } from "./resnet50.js";
 import { gpt2, vitB16 } from "./transformers.js";
@@ -57,7 +57,7 @@ function parseTensor(source: string, entry: unknown, index: number): Tensor {
   const { name = `tensor ${index}`, elements } = (entry ?? {}) as { name?: unknown; elements?: unknown };
   if (typeof name !== "string") throw new WorkloadError(source, `tensors[${index}].name isn't a string`);
   if (!Number.isInteger(elements) || (elements as number) < 1 || (elements as number) > mostElements) {
-    throw new WorkloadError(source, `tensors[${index}].elements is ${String(elements)}, not a whole number from 1 to ${mostElements}`);
+    throw new WorkloadError(source, `tensors[${index}].elements is ${formatValue(elements)}, not a whole number from 1 to ${mostElements}`);
   }
   return { name, elements: elements as number };
 }

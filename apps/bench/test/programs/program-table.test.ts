@@ -48,6 +48,8 @@ describe("a table of programs", () => {
     await saveProgramTable(path, { machine: {}, savedAt: "", rules });
     writeFileSync(path, readFileSync(path, "utf8").replace('"op":"recvReduceSend"', '"op":"recvCopySend"'));
     await expect(loadProgramTable(path)).rejects.toMatchObject({ code: "TUNING_FILE", message: expect.stringContaining("isn't proven") });
+    writeFileSync(path, '{"schemaVersion":1,"rules":[{"name":{"toString":1},"program":1}]}');
+    await expect(loadProgramTable(path)).rejects.toMatchObject({ message: expect.stringContaining("rule 0 (an object) isn't proven") });
     for (const text of [
       "{",
       "null",

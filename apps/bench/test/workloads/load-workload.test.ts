@@ -44,7 +44,8 @@ describe("a workload from a file", () => {
     ["no elements", '{"tensors": [{"elements": 0}]}', /tensors\[0\].elements is 0/],
     ["a negative number of elements", '{"tensors": [{"elements": -1}]}', /elements is -1/],
     ["half an element", '{"tensors": [{"elements": 1.5}]}', /elements is 1.5/],
-    ["elements as text", '{"tensors": [{"elements": "3"}]}', /elements is 3, not/],
+    ["elements as text", '{"tensors": [{"elements": "3"}]}', /elements is the string "3", not/],
+    ["elements that no text says", '{"tensors": [{"elements": {"toString": 1}}]}', /elements is an object, not/],
     ["more elements than a buffer can have", '{"tensors": [{"elements": 1e12}]}', /elements is 1000000000000/],
     ["too many tensors", JSON.stringify({ tensors: new Array(4097).fill({ elements: 1 }) }), /4097 tensors; at most 4096/],
   ])("refuses %s", (_, text, message) => {

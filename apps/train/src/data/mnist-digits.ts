@@ -2,6 +2,7 @@ import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from "n
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { makeFolder } from "@dfccl/core";
+import { checkPath } from "@dfccl/primitives";
 import { DataMissingError } from "../errors.js";
 import { digitSide } from "./decode.js";
 import type { RecordFile } from "./record-file.js";
@@ -17,9 +18,10 @@ const digits = 10_000;
  * The 10,000 digits of the package `mnist` as one file of records: a digit's class, then its pixels, a byte each. They come as
  * JSON, which no loader could read one by one, so they are written once, beside other caches.
  * @param folder - where the file is kept.
- * @throws {DataMissingError} where the package isn't installed or its digits aren't what they should be.
+ * @throws {InvalidArgumentError} for what is no path; {DataMissingError} where the package isn't installed or its digits aren't what they should be.
  */
 export function prepareDigits(folder: string): RecordFile {
+  checkPath("folder", folder, "/tmp/digits");
   const path = join(folder, "mnist-digits-1.bin");
   if (!existsSync(path) || statSync(path).size !== digits * recordBytes) {
     makeFolder(folder);

@@ -1,6 +1,8 @@
 import { once } from "node:events";
+import { checkInteger, checkNumber, type OptionNames } from "@dfccl/primitives";
 import type { HandOffStart } from "../hand-off-thread.js";
 import { startThread } from "../host/start-thread.js";
+import { checkCallback, readOptions } from "../read-options.js";
 import { workerFile } from "../shipped-file.js";
 import { callerEnd, contenderBytes, type HandOff, handOffs, type Round, rounds, trainerEnd } from "./contenders.js";
 
@@ -23,12 +25,21 @@ export interface HandOffOptions {
   readonly onProgress?: (done: number, of: number) => void;
 }
 
+const optionNames: OptionNames<HandOffOptions> = { loaders: true, count: true, stepMicros: true, onProgress: true };
+
 /**
  * Measures hand-offs as the lecture does: what taking a batch costs a trainer that works between two of them, while loaders
  * always have one ready; and what starting and collecting threads costs their caller.
+ * @throws {InvalidArgumentError}, UnknownOptionError
  * @see U. Finkler, "Rings and Things"
  */
-export async function measureHandOffs({ loaders, count, stepMicros, onProgress }: HandOffOptions): Promise<HandOffFigures[]> {
+export async function measureHandOffs(options: HandOffOptions): Promise<HandOffFigures[]> {
+  const example = "an object such as { loaders: 2, count: 1000, stepMicros: 10 }";
+  const { loaders, count, stepMicros, onProgress } = readOptions(options, optionNames, example);
+  checkInteger("loaders", loaders, 1, 256);
+  checkInteger("count", count, 1, 2 ** 24);
+  checkNumber("stepMicros", stepMicros);
+  checkCallback("onProgress", onProgress);
   const jobs: (() => Promise<HandOffFigures>)[] = [
     ...handOffs.map((kind) => () => measure(kind, loaders, count, (memory) => trainerEnd(kind, memory), stepMicros)),
     ...[1, loaders].flatMap((workers) =>

@@ -1,9 +1,10 @@
 import { availableParallelism } from "node:os";
 import type { Worker } from "node:worker_threads";
-import type { ScheduleName } from "@dfccl/actor";
+import { type ScheduleName, scheduleNames } from "@dfccl/actor";
 import { openWorld, type WorldOptions } from "@dfccl/core";
-import { InvalidArgumentError } from "@dfccl/primitives";
+import { checkInteger, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
 import { InterruptedError, RankLostError } from "../errors.js";
+import { checkCallback, checkSignal, readOptions } from "../read-options.js";
 import { workerFile } from "../shipped-file.js";
 import { maxChannels, type RankMessage, type RankStart } from "../wire.js";
 import { Conductor } from "./conductor.js";
@@ -26,15 +27,31 @@ export interface RunRanksOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+const optionNames: OptionNames<RunRanksOptions> = {
+  ranks: true,
+  program: true,
+  args: true,
+  schedule: true,
+  policy: true,
+  onReport: true,
+  signal: true,
+};
+
 /**
  * Runs a program on each of some ranks, in threads of their own, and carries their collectives out: this thread's engine
  * reduces while the ranks compute.
  * @returns what the ranks' programs returned, by rank.
- * @throws {RankLostError} naming the rank that failed first; the others are stopped. {@link DeadlockError} under "in-order".
+ * @throws {InvalidArgumentError}, {UnknownOptionError} before anything starts; {RankLostError} naming the rank that failed first; the others are stopped. {@link DeadlockError} under "in-order".
  */
 export async function runRanks(options: RunRanksOptions): Promise<unknown[]> {
-  const { ranks, program, args, schedule = "preemptive", policy = "priority", onReport, signal } = options;
-  if (!Number.isInteger(ranks) || ranks < 1 || ranks > 256) throw new InvalidArgumentError("ranks", ranks, "a whole number from 1 to 256");
+  const read = readOptions(options, optionNames, "an object such as { ranks: 2, program: import.meta.url }");
+  const { ranks, args, schedule = "preemptive", policy = "priority", onReport, signal } = read;
+  checkInteger("ranks", ranks, 1, 256);
+  if (!scheduleNames.includes(schedule)) throw new InvalidArgumentError("schedule", schedule, `one of ${scheduleNames.join(", ")}`);
+  checkCallback("onReport", onReport);
+  checkSignal(signal);
+  checkExchangeable(args);
+  const program = urlOf(read.program);
   using world = openWorld({ ranks, policy, workers: Math.max(1, availableParallelism() - ranks) });
   let fail: (failure: unknown) => void = () => undefined;
   const failed = new Promise<never>((_, reject) => {
@@ -48,8 +65,8 @@ export async function runRanks(options: RunRanksOptions): Promise<unknown[]> {
   try {
     const results = world.ranks.map((rank) => {
       const completed = new Int32Array(new SharedArrayBuffer(4 * maxChannels));
-      const start: RankStart = { rank: rank.number, ranks, program: String(program), args, completed };
-      const thread = startThread(workerFile("rank-thread"), start, new URL(program));
+      const start: RankStart = { rank: rank.number, ranks, program: program.href, args, completed };
+      const thread = startThread(workerFile("rank-thread"), start, program);
       threads.push(thread);
       const handle = conductor.add(rank, completed);
       return resultOf(thread, rank.number, (message) => {
@@ -62,6 +79,25 @@ export async function runRanks(options: RunRanksOptions): Promise<unknown[]> {
     signal?.removeEventListener("abort", interrupt);
     conductor.stop();
     await Promise.all(threads.map((thread) => thread.terminate()));
+  }
+}
+
+/** Where a module lies: any other text would be looked for when its thread has started, from where nobody knows. */
+function urlOf(program: URL | string): URL {
+  try {
+    if (typeof program === "string" || program instanceof URL) return new URL(program);
+  } catch {
+    // Said below.
+  }
+  throw new InvalidArgumentError("program", program, "the URL of a module, such as import.meta.url");
+}
+
+/** A thread that can't be given its arguments would never start. */
+function checkExchangeable(args: unknown): void {
+  try {
+    structuredClone(args);
+  } catch {
+    throw new InvalidArgumentError("args", args, "what threads can exchange: no functions, no symbols");
   }
 }
 

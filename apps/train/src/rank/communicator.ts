@@ -1,4 +1,5 @@
-import { InvalidArgumentError, inputSegmentsOf, outputSegmentsOf } from "@dfccl/primitives";
+import { checkInteger, checkText, InvalidArgumentError, inputSegmentsOf, type OptionNames, outputSegmentsOf } from "@dfccl/primitives";
+import { readList, readOptions, readRanks } from "../read-options.js";
 import { type ChannelOptions, type GradientsOptions, maxChannels, type RankMessage, type RankStart } from "../wire.js";
 import { Channel } from "./channel.js";
 
@@ -6,6 +7,23 @@ import { Channel } from "./channel.js";
 interface GroupOption {
   readonly ranks?: readonly number[] | undefined;
 }
+
+type OfGroup<Options> = Omit<Options, "ranks"> & GroupOption;
+
+const channelNames: OptionNames<OfGroup<ChannelOptions>> = {
+  name: true,
+  collective: true,
+  count: true,
+  op: true,
+  root: true,
+  priority: true,
+  ranks: true,
+};
+const gradientsNames: OptionNames<OfGroup<GradientsOptions>> = { name: true, gradients: true, ranks: true };
+const gradientNames = { name: true, elements: true, priority: true } as const;
+
+/** 2 GiB, which one rank's memory may well have and 2^32 elements not. */
+const mostElements = 2 ** 29;
 
 /** A rank's end of the run, in its own thread. */
 export class Communicator {
@@ -31,15 +49,18 @@ export class Communicator {
    * same, in any order.
    * @throws {InvalidArgumentError} for an impossible group of ranks, or one channel too many.
    */
-  channel(options: Omit<ChannelOptions, "ranks"> & GroupOption): Channel {
+  channel(given: OfGroup<ChannelOptions>): Channel {
+    const options = readOptions(given, channelNames, 'an object such as { name: "loss", collective: "all-reduce", count: 1 }');
+    checkText("name", options.name, "a name, the same on all ranks");
     const ranks = this.group(options);
     const key = groupKey(options.name, ranks);
     let channel = this.known.get(key);
     if (channel === undefined) {
-      const number = this.claim(1);
       const { name, collective, count } = options;
-      const sent = inputSegmentsOf(collective, ranks.length) * count;
-      const received = outputSegmentsOf(collective, ranks.length) * count;
+      const [inputs, outputs] = [inputSegmentsOf(collective, ranks.length), outputSegmentsOf(collective, ranks.length)];
+      checkInteger("count", count, 0, Math.floor(mostElements / Math.max(1, inputs, outputs)));
+      const number = this.claim(1);
+      const [sent, received] = [inputs * count, outputs * count];
       const send = floats(sent);
       const recv = sent === received ? send : floats(received);
       this.post({ kind: "channel", channel: number, options: { ...options, ranks }, send, recv });
@@ -54,9 +75,17 @@ export class Communicator {
    * started may wait for others, as the run's schedule has it: start each one once in every step.
    * @throws {InvalidArgumentError} as channel() does.
    */
-  gradients(options: Omit<GradientsOptions, "ranks"> & GroupOption): readonly Channel[] {
+  gradients(given: OfGroup<GradientsOptions>): readonly Channel[] {
+    const options = readOptions(given, gradientsNames, "an object such as { name, gradients }");
+    const { name } = options;
+    checkText("name", name, "a name, the same on all ranks");
     const ranks = this.group(options);
-    const { name, gradients } = options;
+    const gradients = readList("gradients", options.gradients, "a list of { name, elements, priority }").map((one) => {
+      const gradient = readOptions(one, gradientNames, 'an object such as { name: "w", elements: 4, priority: 1 }');
+      checkText("gradients[].name", gradient.name, "a name");
+      checkInteger("gradients[].elements", gradient.elements, 1, mostElements);
+      return gradient;
+    });
     const first = this.claim(gradients.length);
     const memory = gradients.map(({ elements }) => floats(elements));
     this.post({ kind: "gradients", channel: first, options: { name, gradients, ranks }, memory });
@@ -71,7 +100,11 @@ export class Communicator {
 
   /** Sends a value to whoever started the ranks: a step's loss, say. It must be something that threads can exchange. */
   report(value: unknown): void {
-    this.post({ kind: "report", value });
+    try {
+      this.post({ kind: "report", value });
+    } catch {
+      throw new InvalidArgumentError("value", value, "what threads can exchange: no functions, no symbols");
+    }
   }
 
   private synchronizationChannel(): Channel {
@@ -80,8 +113,9 @@ export class Communicator {
     return new Channel("synchronization", floats(0), floats(0), channel, this.start.completed, this.post);
   }
 
-  private group({ ranks }: GroupOption): readonly number[] {
-    if (ranks === undefined) return Array.from({ length: this.size }, (_, rank) => rank);
+  private group({ ranks: given }: GroupOption): readonly number[] {
+    if (given === undefined) return Array.from({ length: this.size }, (_, rank) => rank);
+    const ranks = readRanks(given, this.size);
     if (!ranks.includes(this.rank)) throw new InvalidArgumentError("ranks", ranks, `a list with rank ${this.rank}`);
     return ranks;
   }

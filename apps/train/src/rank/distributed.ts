@@ -1,7 +1,9 @@
+import { checkText, InvalidArgumentError, type OptionNames, readArgument } from "@dfccl/primitives";
 import { engine, type NamedTensorMap, Optimizer, type Scalar, type Variable, variableGrads } from "@tensorflow/tfjs-core";
 import { watchGradients } from "../autodiff/watch-gradients.js";
+import { readOptions, readRanks } from "../read-options.js";
 import type { Channel } from "./channel.js";
-import type { Communicator } from "./communicator.js";
+import { Communicator } from "./communicator.js";
 import { byName, GradientReduction } from "./gradient-reduction.js";
 import { assign } from "./variable-values.js";
 
@@ -17,6 +19,10 @@ export interface DistributedOptions {
   readonly broadcast?: boolean;
 }
 
+const optionNames: OptionNames<DistributedOptions> = { ranks: true, name: true, broadcast: true };
+const anOptimizer = "an optimizer of @tensorflow/tfjs-core, such as train.sgd(0.1)";
+const aCommunicator = "the communicator that the rank's program is given";
+
 /**
  * Makes an optimizer of TensorFlow.js train on all ranks: each gradient becomes its average over the ranks, and its reduction
  * starts as soon as the backward pass has computed it, while the pass goes on. Gradients of the layers needed first in the next
@@ -24,9 +30,17 @@ export interface DistributedOptions {
  *
  * Use the result as any other optimizer: `minimize`, or `model.compile` and `model.fit`. The ranks take the same number of
  * steps. A variable that the loss of this rank doesn't depend on contributes zeros.
+ * @throws {InvalidArgumentError}, UnknownOptionError
  */
 export function distributed(optimizer: Optimizer, communicator: Communicator, options: DistributedOptions = {}): DistributedOptimizer {
-  return new DistributedOptimizer(optimizer, communicator, options);
+  if (!readArgument("optimizer", anOptimizer, () => optimizer instanceof Optimizer))
+    throw new InvalidArgumentError("optimizer", optimizer, anOptimizer);
+  if (!readArgument("communicator", aCommunicator, () => communicator instanceof Communicator))
+    throw new InvalidArgumentError("communicator", communicator, aCommunicator);
+  const read = readOptions(options, optionNames, 'an object such as { name: "gradients" }');
+  if (read.ranks !== undefined) readRanks(read.ranks, communicator.size);
+  if (read.name !== undefined) checkText("name", read.name, "a name");
+  return new DistributedOptimizer(optimizer, communicator, read);
 }
 
 /** Made by {@link distributed}. */

@@ -1,10 +1,17 @@
 import { type ScheduleName, scheduleNames } from "@dfccl/actor";
-import { InvalidArgumentError } from "@dfccl/primitives";
+import { checkInteger, checkText, InvalidArgumentError, type OptionNames } from "@dfccl/primitives";
 import { PlanError } from "../errors.js";
 import type { Task } from "../models/task.js";
-import { taskByName } from "../models/tasks.js";
+import { taskByName, taskNames } from "../models/tasks.js";
+import { readOptions } from "../read-options.js";
 import { type OptimizerName, optimizerNames } from "./optimizers.js";
 import { type Parallel, parseParallel } from "./parallel-layout.js";
+
+/** Each is a thread. */
+export const mostRanks = 256;
+/** Each step's loss is kept. */
+export const mostSteps = 2 ** 24;
+const mostLoaders = 64;
 
 /** What a run is asked to do; what is left out is the model's own. */
 export interface PlanOptions {
@@ -45,26 +52,45 @@ export interface TrainPlan {
   readonly loaders: number;
 }
 
+export const planOptionNames: OptionNames<PlanOptions> = {
+  model: true,
+  ranks: true,
+  parallel: true,
+  steps: true,
+  seed: true,
+  globalBatch: true,
+  microBatches: true,
+  optimizer: true,
+  learningRate: true,
+  schedule: true,
+  loaders: true,
+};
+
 /**
  * Checks a run before anything is started.
- * @throws {ModelError}, {PlanError}, {InvalidArgumentError}
+ * @throws {ModelError}, {PlanError}, {InvalidArgumentError}, UnknownOptionError
  */
-export function planTraining(options: PlanOptions): TrainPlan {
+export function planTraining(given: PlanOptions): TrainPlan {
+  const options = readOptions(given, planOptionNames, 'an object such as { model: "mnist", ranks: 2 }');
   const { model, ranks, seed = 1, schedule = "preemptive", loaders = 2 } = options;
+  checkText("model", model, `one of ${taskNames.join(", ")}`);
   const task = taskByName(model);
   const { defaults } = task;
   const { steps = defaults.steps, globalBatch = defaults.globalBatch } = options;
   const { optimizer = defaults.optimizer, learningRate = defaults.learningRate } = options;
-  checkWhole("ranks", ranks, 1);
-  checkWhole("steps", steps, 1);
-  checkWhole("globalBatch", globalBatch, 1);
-  checkWhole("loaders", loaders, 0);
+  checkInteger("ranks", ranks, 1, mostRanks);
+  checkInteger("steps", steps, 1, mostSteps);
+  checkInteger("seed", seed, 0);
+  checkInteger("globalBatch", globalBatch, 1);
+  checkInteger("loaders", loaders, 0, mostLoaders);
+  if (!Number.isFinite(learningRate)) throw new InvalidArgumentError("learningRate", learningRate, "a finite number, such as 0.1");
   if (!scheduleNames.includes(schedule)) throw new InvalidArgumentError("schedule", schedule, `one of ${scheduleNames.join(", ")}`);
   if (!optimizerNames.includes(optimizer)) throw new InvalidArgumentError("optimizer", optimizer, `one of ${optimizerNames.join(", ")}`);
+  checkText("parallel", options.parallel ?? "", "a text such as dp=2,tp=2,pp=1");
   const parallel = parseParallel(options.parallel ?? "", ranks);
   checkCuts(model, task, parallel);
   const { microBatches = parallel.pp === 1 ? 1 : 2 * parallel.pp } = options;
-  checkWhole("microBatches", microBatches, 1);
+  checkInteger("microBatches", microBatches, 1);
   if (globalBatch % (parallel.dp * microBatches) !== 0) {
     const parts = microBatches === 1 ? `${parallel.dp} ranks` : `${parallel.dp} × ${microBatches} micro-batches`;
     throw new PlanError(
@@ -89,8 +115,4 @@ function checkCuts(model: string, { divisible }: Task, parallel: Parallel): void
       [name]: parallel[name],
     });
   }
-}
-
-function checkWhole(name: string, value: number, least: number): void {
-  if (!Number.isInteger(value) || value < least) throw new InvalidArgumentError(name, value, `a whole number from ${least}`);
 }

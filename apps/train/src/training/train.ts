@@ -1,17 +1,18 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { checkPath } from "@dfccl/primitives";
+import { checkInteger, checkPath, type OptionNames } from "@dfccl/primitives";
 import type { Checkpoint } from "../checkpoint/format.js";
 import { CheckpointStore } from "../checkpoint/store.js";
 import { CheckpointError, InterruptedError, RankLostError } from "../errors.js";
 import { runRanks } from "../host/run-ranks.js";
 import { taskByName } from "../models/tasks.js";
+import { checkCallback, readOptions } from "../read-options.js";
 import { workerFile } from "../shipped-file.js";
 import { gatherState } from "../state/model-state.js";
 import type { StateMemory } from "../state/state-board.js";
 import type { TrainingArgs, TrainingReport } from "../training-rank.js";
 import { LossCurve } from "./loss-curve.js";
-import { type PlanOptions, planTraining, type TrainPlan } from "./plan.js";
+import { type PlanOptions, planOptionNames, planTraining, type TrainPlan } from "./plan.js";
 import type { TrainingStep } from "./training-step.js";
 
 export interface TrainOptions extends PlanOptions {
@@ -51,18 +52,30 @@ export interface TrainResult extends TrainPlan {
   readonly checkpoint: string | undefined;
 }
 
+const optionNames: OptionNames<TrainOptions> = {
+  ...planOptionNames,
+  cacheFolder: true,
+  checkpoint: true,
+  onStep: true,
+  signal: true,
+  program: true,
+};
+const checkpointNames: OptionNames<CheckpointOptions> = { folder: true, every: true, resume: true, onCorrupt: true };
+
 /**
  * Trains a model. All that can be checked is checked before a rank starts.
- * @throws {InvalidArgumentError} for a folder that is none; {ModelError}, {PlanError}, {DataMissingError}, {CheckpointError}; {@link RankLostError} when a rank fails and
+ * @throws {InvalidArgumentError} for a folder that is none; {UnknownOptionError}, {ModelError}, {PlanError}, {DataMissingError}, {CheckpointError}; {@link RankLostError} when a rank fails and
  *   {@link InterruptedError} after the signal, both with the checkpoint from which to go on.
  */
 export async function train(options: TrainOptions): Promise<TrainResult> {
-  const plan = planTraining(options);
-  const { cacheFolder = join(homedir(), ".cache", "dfccl"), checkpoint: kept } = options;
+  const read = readOptions(options, optionNames, 'an object such as { model: "mnist", ranks: 2 }');
+  const { cacheFolder = join(homedir(), ".cache", "dfccl"), checkpoint: kept, onStep, signal, program, ...planned } = read;
+  const plan = planTraining(planned);
   checkPath("cacheFolder", cacheFolder, "/tmp/cache");
-  if (kept !== undefined) checkPath("checkpoint.folder", kept.folder, "/tmp/checkpoints");
+  checkCallback("onStep", onStep);
+  const checkpoints = kept === undefined ? undefined : readCheckpointOptions(kept);
   const file = taskByName(plan.model).prepare(cacheFolder);
-  const run = new TrainingRun(plan, options);
+  const run = new TrainingRun(plan, checkpoints, onStep);
   const start = run.resumed?.state;
   const args: TrainingArgs = { plan, file, start, checkpointEvery: run.checkpointEvery, savedStep: run.savedStep };
   try {
@@ -71,9 +84,9 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
       ranks,
       schedule,
       args,
-      program: options.program ?? workerFile("training-rank"),
+      program: program ?? workerFile("training-rank"),
       onReport: (rank, report) => run.receive(rank, report as TrainingReport),
-      signal: options.signal,
+      signal,
     });
     const checkpoint = run.save();
     const { losses, samplesPerSecond, stepMs } = run.curve;
@@ -82,6 +95,14 @@ export async function train(options: TrainOptions): Promise<TrainResult> {
   } catch (error) {
     throw run.explain(error);
   }
+}
+
+function readCheckpointOptions(options: CheckpointOptions): CheckpointOptions {
+  const read = readOptions(options, checkpointNames, 'an object such as { folder: "/tmp/checkpoints" }');
+  checkPath("checkpoint.folder", read.folder, "/tmp/checkpoints");
+  if (read.every !== undefined) checkInteger("checkpoint.every", read.every, 1);
+  checkCallback("checkpoint.onCorrupt", read.onCorrupt);
+  return read;
 }
 
 /** What the thread that started the ranks knows of a run. */
@@ -96,16 +117,16 @@ class TrainingRun {
 
   constructor(
     private readonly plan: TrainPlan,
-    options: TrainOptions,
+    checkpoint: CheckpointOptions | undefined,
+    onStep: TrainOptions["onStep"],
   ) {
-    const { checkpoint } = options;
     this.checkpointEvery = checkpoint?.every ?? 0;
     if (checkpoint !== undefined) {
       this.store = new CheckpointStore(checkpoint.folder);
       if (checkpoint.resume) this.resumed = this.checked(this.store.load(checkpoint.onCorrupt));
     }
     const { steps, globalBatch, parallel } = plan;
-    this.curve = new LossCurve({ dp: parallel.dp, steps, globalBatch }, this.resumed?.losses ?? [], options.onStep);
+    this.curve = new LossCurve({ dp: parallel.dp, steps, globalBatch }, this.resumed?.losses ?? [], onStep);
   }
 
   receive(rank: number, report: TrainingReport): void {

@@ -1,32 +1,26 @@
 #pragma once
 // The daemon of one block, the same source on every platform: `while (!exited) step()`, and every step is bounded. It
-// takes runs in, gives its tasks their turns, executes programs slice by slice, preempts what is stuck (DFCCL
+// takes runs in, gives its tasks their turns, executes programs slice by slice, preempts what is stuck (DFCCL,
 // section 4).
 #include <cstdint>
 
-#include "daemon/tasks/block_runs.hpp"
+#include "daemon/loop/block_intake.hpp"
 #include "daemon/tasks/turn_round.hpp"
 
 namespace dfccl {
 
 template <class P>
-class BlockDaemon : public BlockRuns<P> {
-  using Runs = BlockRuns<P>;
-  using Runs::dropCollective, Runs::forgetPlace;
-  using Runs::endAttempt, Runs::finish, Runs::firstPartOf, Runs::hasRunBefore, Runs::takeRun;
-  using Runs::ends_, Runs::grid_, Runs::hasReady_, Runs::index_, Runs::isInside_, Runs::slots_, Runs::tasks_,
-      Runs::view_;
+class BlockDaemon : public BlockIntake<P> {
+  using Intake = BlockIntake<P>;
+  using Intake::feed_, Intake::grid_, Intake::hasReady_, Intake::index_, Intake::isInside_, Intake::lookedAt_,
+      Intake::slots_, Intake::tasks_, Intake::view_;
+  using Intake::finish, Intake::hasPart, Intake::hasRunBefore, Intake::persist, Intake::reportFacts;
 
  public:
   using Rules = typename P::Rules;
-  using Runs::hasPart;
+  using Intake::accept, Intake::shouldFetch;
 
-  DFCCL_HD BlockDaemon(RankMemory& memory, uint32_t index)
-      : Runs(memory, index),
-        feed_(memory, index),
-        progress_(BlockFacts::of(memory.blocks[index].facts.load(order::relaxed)).progress) {}
-
-  DFCCL_HD bool isInside() const { return isInside_; }
+  DFCCL_HD BlockDaemon(RankMemory& memory, uint32_t index) : Intake(memory, index) {}
 
   /// Restores what the last stay saved. The launcher calls it for every block before the daemon counts as resident.
   DFCCL_HD void enter() {
@@ -49,77 +43,6 @@ class BlockDaemon : public BlockRuns<P> {
     return progressed;
   }
 
-  /// Takes what the leader tells all blocks. @return whether this block has anything to do with it.
-  DFCCL_HD DFCCL_HOT bool accept(P& platform, const FeedEntry& entry) {
-    Attempt attempt;
-    if (entry.kind == FeedEntry::run) {
-      if (!hasPart(entry)) return false;
-      beginAttempt(platform, entry, attempt);
-    }
-    return accept(platform, entry, attempt);
-  }
-
-  /// @param attempt what beginAttempt made of it.
-  DFCCL_HD DFCCL_HOT bool accept(P& platform, const FeedEntry& entry, Attempt& attempt) {
-    if (P::kTriesAtOnce && attempt.isUnderWay) {
-      if (index_ != 0) reportBusy();
-      ContextSlot& slot = slots_.at(entry.collective);
-      Attempts<P>::end(platform, slot, slots_.preparedAt(entry.collective), entry, view_.rank().runs[entry.value],
-                       view_.counters(), attempt);
-      if (attempt.isOver) {
-        if (attempt.isFinal) endAttempt(*slot.collective, entry, attempt.isAborted);
-        return true;
-      }
-    }
-    if (index_ != 0 && !hasRunBefore(entry)) P::acquireEntry();
-    return queue(platform, entry, attempt);
-  }
-
-  /// @pre This block has a part in the run.
-  DFCCL_HD DFCCL_HOT void beginAttempt(P& platform, const FeedEntry& run, Attempt& attempt) {
-    if (!P::kTriesAtOnce || !tasks_.isEmpty()) return;
-    PreparedPart& part = slots_.preparedAt(run.collective);
-    const uint32_t programBlock = firstPartOf(run);
-    const bool isPrepared = part.isOf(run.firstTask + programBlock) && run.blockCount <= grid_;
-    // Of several that have come together, a round does more than an attempt at each. But an exchange that is tried at
-    // once is over, or has sent what its peers wait for, before the next is looked at.
-    const bool mayBeAlone = part.isExchange();
-    if (P::kRoundTurns != 0 && !mayBeAlone && index_ != 0 && feed_.hasMore()) return;
-    if (!isPrepared || tasks_.isInOrder() || P::isAborted(view_.rank(), index_, run.collective)) return;
-    // What is prepared stays when another's context takes the place, and when a stay ends.
-    ContextSlot& slot = slots_.claim(view_.rank(), view_.counters(),
-                                     {run.firstTask + programBlock, run.collective, programBlock, run.blockCount});
-    Attempts<P>::begin(platform, slot, part, run, programBlock, attempt);
-  }
-
-  /// Without an attempt, or after one that was not the end.
-  DFCCL_HD DFCCL_COLD bool queue(P& platform, const FeedEntry& entry, const Attempt& attempt) {
-    switch (entry.kind) {
-      case FeedEntry::run:
-        takeRun(platform, entry, attempt);
-        return true;
-      case FeedEntry::abort:
-        dropCollective(entry.value);
-        return true;
-      case FeedEntry::forget:
-        forgetPlace(entry);
-        return true;
-      case FeedEntry::drain:
-        tasks_.template note<scheduling::EventKind::drain>();
-        return false;
-      case FeedEntry::quit:
-        persist(platform);
-        return false;
-    }
-    return false;
-  }
-
-  /// Leader facts for its decision to leave; see LeaderDaemon.
-  DFCCL_HD void noteFetchedNothing() { tasks_.template note<scheduling::EventKind::fetchedNothing>(); }
-  DFCCL_HD bool shouldFetch() const { return tasks_.shouldFetch(); }
-  DFCCL_HD bool isAllStuck() const { return tasks_.isAllStuck(); }
-  DFCCL_HD bool isTriedAll() const { return tasks_.isTriedAll(); }
-  DFCCL_HD uint32_t queueLength() const { return tasks_.length(); }
   /// Something has come in since the last visit that needs nobody else to go on.
   DFCCL_HD bool hasReady() const { return hasReady_; }
   /// The task at a position of the queue, for diagnosis; the caller holds the block.
@@ -134,19 +57,6 @@ class BlockDaemon : public BlockRuns<P> {
   DFCCL_HD void leaveAlone(P& platform) { persist(platform); }
 
  private:
-  /// Relaxed: the leader may see them late, which at worst ends a stay that a submission begins again.
-  DFCCL_HD void reportFacts(bool progressed) {
-    if (progressed) ++progress_;
-    const BlockFacts facts{progress_, tasks_.length(), isAllStuck(), isTriedAll()};
-    view_.rank().blocks[index_].facts.store(facts.packed(), order::relaxed);
-  }
-
-  /// What is under way is in no queue yet.
-  DFCCL_HD void reportBusy() {
-    view_.rank().blocks[index_].facts.store(BlockFacts{progress_, tasks_.length() + 1, false, true}.packed(),
-                                            order::relaxed);
-  }
-
   DFCCL_HD bool takeIn(P& platform) {
     bool any = false;
     FeedEntry entry;
@@ -295,20 +205,6 @@ class BlockDaemon : public BlockRuns<P> {
     while (feed_.take(entry)) {
     }
   }
-
-  DFCCL_HD DFCCL_COLD void persist(P&) {
-    slots_.saveAll(view_.rank(), view_.counters());
-    tasks_.save();
-    // Until this block is back, the leader of the next stay must not think that its tasks were tried.
-    view_.rank().blocks[index_].facts.store(BlockFacts{progress_, tasks_.length(), false, false}.packed(),
-                                            order::relaxed);
-    isInside_ = false;
-    P::blockLeft(view_.rank(), index_);
-  }
-
-  typename P::FeedReader feed_;
-  uint32_t lookedAt_ = 0;  // tasks from the current one on that rounds have looked at in vain
-  uint64_t progress_;
 };
 
 }  // namespace dfccl

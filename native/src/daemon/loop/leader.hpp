@@ -1,36 +1,23 @@
 #pragma once
-// The leader's work beside its own block: it alone reads the host's queue, passes runs on to all blocks, and decides
-// when the daemon leaves, for all of them at one position of the sequence (DFCCL, section 4.4).
+// The leader's work beside its own block: it alone reads the host's queue, numbers the runs and passes them on to all
+// blocks, in one order. When the daemon leaves is its decision too: leaving.hpp.
 #include <cstdint>
-#include <type_traits>
 
-#include "daemon/loop/block_daemon.hpp"
+#include "daemon/loop/leaving.hpp"
 
 namespace dfccl {
 
 template <class P>
-class Leader {
+class Leader : public Leaving<P> {
+  using Stay = Leaving<P>;
+  using Stay::controlHead_, Stay::hasLooked_, Stay::lastCollective_, Stay::otherRunsTaken_, Stay::submissionsTaken_;
+  using Stay::feed_, Stay::isDraining_, Stay::isLeaving_, Stay::m_, Stay::pending_, Stay::submissions_;
+  using Stay::hasRoom, Stay::leave, Stay::tell;
+
  public:
   using Rules = typename P::Rules;
 
-  DFCCL_HD explicit Leader(RankMemory& memory)
-      : m_(memory),
-        submissions_(memory),
-        feed_(memory),
-        pending_(memory.pending),
-        controlHead_(memory.control.head.load(order::relaxed)),
-        submissionsTaken_(memory.counters.submissionsTaken.read()),
-        stepsPerDecision_(stepsPerDecision(memory.policy.quit.idleVisits)) {}
-
-  DFCCL_HD void enter(uint64_t now) {
-    quit_ = scheduling::startedAt(now);
-    isDraining_ = false;
-    isLeaving_ = false;
-    hasLooked_ = false;
-    hasFetched_ = hasProgressed_ = false;
-    stepsSinceDecision_ = 0;
-    seenProgress_ = otherBlocksProgress();
-  }
+  DFCCL_HD explicit Leader(RankMemory& memory) : Stay(memory) {}
 
   /// Something of the host's that no block knows yet. Any thread asks, so only what is shared is looked at.
   bool hasWork() const {
@@ -42,7 +29,7 @@ class Leader {
   }
 
   /// Before the leader's own block steps. @return whether anything was passed on.
-  DFCCL_HD bool fetch(P& platform, BlockDaemon<P>& own) {
+  DFCCL_HD bool fetch(P& platform, BlockIntake<P>& own) {
     // All that the way to an entry depends on is looked up before the first decision: one after the other, each look
     // would wait for the one before.
     // What is known of the requests may be older than those that an entry has asked to catch up with.
@@ -104,59 +91,12 @@ class Leader {
   /// Whether another entry of the host's is known to be there.
   DFCCL_HD bool hasMore() const { return submissions_.hasMore(); }
 
-  /// After the leader's own block stepped. Facts are gathered over a few steps, because a look at the clock costs as
-  /// much as a small collective, and only so many quiet visits can lead to a decision.
-  DFCCL_HD void decide(P& platform, BlockDaemon<P>& own, bool fetched, bool progressed) {
-    if (isLeaving_ || !own.isInside()) return;
-    hasFetched_ |= fetched;
-    hasProgressed_ |= progressed;
-    if (++stepsSinceDecision_ < stepsPerDecision_) return;
-    scheduling::QuitEvent event{};
-    event.now = platform.now();
-    event.fetched = hasFetched_;
-    event.queueLength = own.queueLength();
-    event.allStuck = own.isAllStuck();
-    event.triedAll = own.isTriedAll();
-    event.progressed = hasProgressed_;
-    addOtherBlocks(event);
-    scheduling::QuitPolicy policy = m_.policy.quit;
-    if (!Rules::boundedResidency) policy.residencyTicks = 0;
-    if (!Rules::everyStayTriesAll) event.triedAll = true;
-    // The transition counts one visit; the other steps were quiet too, or the count begins anew.
-    quit_.quietVisits = scheduling::saturatingAdd(quit_.quietVisits, stepsSinceDecision_ - 1);
-    const scheduling::QuitDecision decision = scheduling::transition(policy, quit_, event);
-    quit_ = decision.state;
-    stepsSinceDecision_ = 0;
-    hasFetched_ = hasProgressed_ = false;
-    // Nothing is fetched after the drain, so then nobody has come to wait.
-    if ((decision.drain || decision.quit) && !isDraining_ && mustStay()) return stayOn(event.now);
-    if (decision.drain && !isDraining_ && tell(platform, own, {FeedEntry::drain})) isDraining_ = true;
-    if (decision.quit) leave(platform, own);
-  }
-
  private:
-  DFCCL_HD static uint32_t stepsPerDecision(uint32_t idleVisits) {
-    constexpr uint32_t kMost = P::kStepsPerDecision;
-    if (idleVisits == 0) return 1;
-    return idleVisits < kMost ? idleVisits : kMost;
-  }
-
   /// Where other blocks wait for what it passes on, what its own block still has to do is no reason not to look.
   DFCCL_HD bool looksAlways() const { return P::kRoundTurns != 0 && m_.limits.grid != 1; }
 
-  DFCCL_HD bool hasRoom() { return m_.limits.grid == 1 || feed_.hasRoom(); }
-
-  /// To all blocks, in one order.
-  DFCCL_HD DFCCL_COLD bool tell(P& platform, BlockDaemon<P>& own, const FeedEntry& entry) {
-    // What the host wrote before it asked: a run needs no more than its entry.
-    P::releaseEntry();
-    if (m_.limits.grid != 1 && !feed_.tryPublish(entry)) return false;
-    own.queue(platform, entry, Attempt{});
-    return true;
-  }
-
   /// A run, to the blocks that have a part in it. @pre hasRoom()
-  DFCCL_HD DFCCL_HOT void passOn(P& platform, BlockDaemon<P>& own, const Sqe& sqe) {
+  DFCCL_HD DFCCL_HOT void passOn(P& platform, BlockIntake<P>& own, const Sqe& sqe) {
     CollectiveHead& c = P::headOf(m_, sqe.id);
     const uint64_t posted = P::kSpreads ? P::completionsPosted(m_) : 0;
     const bool isTurn = P::kSpreads && posted == submissionsTaken_;
@@ -198,7 +138,7 @@ class Leader {
   }
 
   /// A run that has waited, if there is one that may begin. @pre hasRoom()
-  DFCCL_HD DFCCL_COLD bool passWaitedOn(P& platform, BlockDaemon<P>& own) {
+  DFCCL_HD DFCCL_COLD bool passWaitedOn(P& platform, BlockIntake<P>& own) {
     Sqe sqe;
     if (!pending_.next(sqe)) return false;
     P::awaitLines(m_, pending_.awaitedLines());
@@ -230,14 +170,14 @@ class Leader {
   }
 
   /// As far as the host was when it submitted the entry at hand. @return whether there is room for that too.
-  DFCCL_HD DFCCL_COLD bool catchUpWithControl(P& platform, BlockDaemon<P>& own) {
+  DFCCL_HD DFCCL_COLD bool catchUpWithControl(P& platform, BlockIntake<P>& own) {
     while (m_.control.tail.load(order::acquire) != controlHead_) {
       if (!passControlOn(platform, own)) return false;
     }
     return hasRoom();
   }
 
-  DFCCL_HD DFCCL_COLD bool passControlOn(P& platform, BlockDaemon<P>& own) {
+  DFCCL_HD DFCCL_COLD bool passControlOn(P& platform, BlockIntake<P>& own) {
     if (!hasRoom()) return false;
     const ControlRequest request = m_.control.at(controlHead_);
     switch (request.kind) {
@@ -255,64 +195,6 @@ class Leader {
     m_.control.head.store(controlHead_, order::release);
     return true;
   }
-
-  DFCCL_HD DFCCL_COLD void leave(P& platform, BlockDaemon<P>& own) {
-    if (!hasRoom()) return;
-    isLeaving_ = true;
-    m_.counters.quits.add(1);
-    tell(platform, own, {FeedEntry::quit});
-  }
-
-  /// Whether a stream waits. The host looks the other way round, see waiting_streams.hpp.
-  DFCCL_HD DFCCL_COLD bool mustStay() {
-    if constexpr (!P::kHasStreams) return false;
-    if (Rules::saysThatItLeaves) P::willLeave(m_);
-    return Rules::staysForStreams && P::isAnybodyWaiting(m_);
-  }
-
-  /// As if the stay had only begun.
-  DFCCL_HD DFCCL_COLD void stayOn(uint64_t now) {
-    quit_ = scheduling::startedAt(now);
-    P::stayedOn(m_, now);
-  }
-
-  DFCCL_HD uint64_t otherBlocksProgress() const {
-    uint64_t sum = 0;
-    for (uint32_t b = 1; b < m_.limits.grid; ++b) sum += BlockFacts::of(P::facts(m_, b)).progress;
-    return sum;
-  }
-
-  DFCCL_HD void addOtherBlocks(scheduling::QuitEvent& event) {
-    if (m_.limits.grid == 1) return;
-    uint64_t progress = 0;
-    for (uint32_t b = 1; b < m_.limits.grid; ++b) {
-      const BlockFacts facts = BlockFacts::of(P::facts(m_, b));
-      progress += facts.progress;
-      event.queueLength += facts.queueLength;
-      event.allStuck &= facts.isAllStuck;
-      event.triedAll &= facts.isTriedAll;
-    }
-    event.progressed |= progress != seenProgress_;
-    seenProgress_ = progress;
-  }
-
-  RankMemory& m_;
-  typename P::Submissions submissions_;
-  typename P::FeedLeader feed_;
-  std::conditional_t<P::kHasStreams, PendingRuns<P>, NoPendingRuns> pending_;
-  scheduling::QuitState quit_{};
-  uint64_t seenProgress_ = 0;
-  uint64_t controlHead_;           // requests passed on
-  uint64_t submissionsTaken_;      // runs passed on
-  uint32_t lastCollective_ = ~0u;  // the last one of which a run was passed on, in this stay
-  uint64_t otherRunsTaken_ = 0;    // ... and runs before its first one since others
-  bool isDraining_ = false;
-  bool isLeaving_ = false;
-  bool hasLooked_ = false;  // in this stay
-  const uint32_t stepsPerDecision_;
-  uint32_t stepsSinceDecision_ = 0;
-  bool hasFetched_ = false;  // since the last decision
-  bool hasProgressed_ = false;
 };
 
 }  // namespace dfccl

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "daemon/loop/block_daemon.hpp"
 #include "daemon/loop/leader.hpp"
 #include "daemon/loop/try_lock.hpp"
 

@@ -40,6 +40,7 @@ struct PendingRun {
 struct StreamLine {
   uint32_t first;  // the run that its stream comes to next, of those that the leader has read, or kNoPending
   uint32_t last;
+  uint32_t opened;  // the last run that the leader took; what the host reads is a copy, which nobody here may wait for
 };
 
 /// Where they lie, in device memory unless said otherwise: they outlive a stay. All but `arrived` is the leader's.
@@ -169,8 +170,10 @@ class PendingRuns {
   /// Entries of a line may come in any order: a run that had no place when it was submitted comes later than those of
   /// other ids. What its stream has come to stays so.
   DFCCL_HD void noteOpened(uint32_t line, uint32_t number) const {
-    Atomic<uint32_t>& opened = m_.opened[line];
-    if (isBefore(opened.load(order::relaxed), number)) opened.store(number, order::relaxed);
+    uint32_t& opened = m_.lines[line].opened;
+    if (!isBefore(opened, number)) return;
+    opened = number;
+    m_.opened[line].store(number, order::relaxed);
   }
 
   DFCCL_HD void putOnLine(uint32_t slot, uint32_t line, uint32_t number) {

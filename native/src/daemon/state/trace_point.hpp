@@ -22,7 +22,8 @@ enum class TracePoint : uint8_t {
   preempted,         // the turn went on to another task; the value is the collective's index
   runFinished,       // this block was the last one of a run; the value is the collective's index
   completionPosted,  // the host is told; the value is the completion slot
+  streamCame,        // a stream has come to a run that is behind it; the value is its line
 };
-inline constexpr int kTracePointCount = 16;
+inline constexpr int kTracePointCount = 17;
 
 }  // namespace dfccl

@@ -11,7 +11,7 @@ class PendingTables {
   explicit PendingTables(RankMemory& memory)
       : runs_(memory.limits.completionSlots),
         lastOfId_(memory.limits.collectives, kNoPending),
-        lines_(memory.limits.completionSlots, StreamLine{kNoPending, kNoPending}),
+        lines_(memory.limits.completionSlots, StreamLine{kNoPending, kNoPending, 0}),
         arrived_(memory.limits.completionSlots),
         opened_(memory.limits.completionSlots) {
     memory.pending = {&header_,        arrayOf(runs_),    arrayOf(lastOfId_),

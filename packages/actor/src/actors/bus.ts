@@ -1,3 +1,4 @@
+import { checkFunction } from "@dfccl/primitives";
 import type { ActorMessage } from "./message.js";
 
 /**
@@ -11,7 +12,12 @@ export interface Bus {
 
 /** Delivers in the order of sending, between turns of the caller's code. */
 export function microtaskBus(): Bus {
-  return { send: (message, deliver) => queueMicrotask(() => deliver(message)) };
+  return {
+    send(message, deliver) {
+      checkFunction("deliver", deliver, "a function that takes the message");
+      queueMicrotask(() => deliver(message));
+    },
+  };
 }
 
 /** A message between ranks with its place in the order of its (registers, sender, receiver). */

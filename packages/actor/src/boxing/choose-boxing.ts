@@ -1,4 +1,4 @@
-import { ShapeError } from "../sbp/errors.js";
+import { PlacementError, ShapeError } from "../sbp/errors.js";
 import { isSameLayout, type Layout } from "../sbp/layout.js";
 import { isSamePlacement } from "../sbp/placement.js";
 import { broadcast, formatSbp, isSameNdSbp, partial, split } from "../sbp/sbp.js";
@@ -6,13 +6,13 @@ import type { Boxing, BoxingStep } from "./boxing.js";
 import { changeDimension } from "./one-dimension.js";
 import { reduceDimensions } from "./reduce-dimensions.js";
 import { rootedStep } from "./rooted-step.js";
-import { copySlices } from "./slice-copies.js";
+import { copySlices, mostCopies } from "./slice-copies.js";
 
 /**
  * Chooses how a tensor gets from one layout to another: dimensions that change alike are taken together first; on one placement it
  * is the cheapest sequence of changes of one dimension each, or slice copies where those move less; between placements slice
  * copies, over a split where partial becomes broadcast.
- * @throws {ShapeError} where the two are of different shapes.
+ * @throws {ShapeError} where the two are of different shapes; {PlacementError} where that takes more than 2^21 copies.
  * @pre both are layouts, and so many bytes a whole number from 1.
  */
 export function chooseBoxing(from: Layout, to: Layout, elementBytes: number): Boxing {
@@ -36,14 +36,25 @@ function chooseSteps(from: Layout, to: Layout, elementBytes: number): readonly B
   const rooted = rootedStep(from, to, elementBytes);
   if (rooted !== undefined) return [rooted];
   const direct = copySlices(from, to, elementBytes);
-  const options: (readonly BoxingStep[])[] = [[direct]];
+  const options: (readonly BoxingStep[])[] = direct === undefined ? [] : [[direct]];
   if (from.sbp.some(({ kind }) => kind === "partial") && to.sbp.some(({ kind }) => kind === "broadcast")) {
     for (let axis = 0; axis < to.shape.length; axis += 1) {
       const between = { ...to, sbp: to.sbp.map((sbp) => (sbp.kind === "broadcast" ? split(axis) : sbp)) };
-      options.push([copySlices(from, between, elementBytes), ...cheapestPath(between, to, elementBytes)]);
+      const copies = copySlices(from, between, elementBytes);
+      if (copies !== undefined) options.push([copies, ...cheapestPath(between, to, elementBytes)]);
     }
   }
+  if (options.length === 0) throw tooManyCopies(from, to);
   return options.reduce((best, option) => (costOf(option) < costOf(best) ? option : best));
+}
+
+function tooManyCopies(from: Layout, to: Layout): PlacementError {
+  const [source, target] = [from.placement.ranks.length, to.placement.ranks.length];
+  return new PlacementError(
+    `From ${formatSbp(from.sbp)} on ${source} ranks to ${formatSbp(to.sbp)} on ${target} takes more than ${mostCopies} copies.`,
+    "Add summands up, or gather splits, on fewer ranks first.",
+    { source, target, mostCopies },
+  );
 }
 
 interface Node {
@@ -58,6 +69,7 @@ function cheapestPath(from: Layout, to: Layout, elementBytes: number): readonly 
   const open = new Map<string, Node>([[formatSbp(from.sbp), { layout: from, steps: [], cost: 0 }]]);
   const closed = new Set<string>();
   for (;;) {
+    if (open.size === 0) throw tooManyCopies(from, to);
     const node = [...open.values()].reduce((best, other) => (isBefore(other, best) ? other : best));
     const key = formatSbp(node.layout.sbp);
     if (isSameNdSbp(node.layout.sbp, to.sbp)) return node.steps;
@@ -80,7 +92,8 @@ function isBefore(a: Node, b: Node): boolean {
 }
 
 function stepsFrom(at: Layout, from: Layout, to: Layout, elementBytes: number): BoxingStep[] {
-  const steps: BoxingStep[] = [copySlices(at, to, elementBytes)];
+  const copies = copySlices(at, to, elementBytes);
+  const steps: BoxingStep[] = copies === undefined ? [] : [copies];
   const axes = [...from.sbp, ...to.sbp].flatMap((sbp) => (sbp.kind === "split" ? [sbp.axis] : []));
   const candidates = [broadcast, ...[...new Set(axes)].map(split)];
   at.sbp.forEach((_sbp, dimension) => {

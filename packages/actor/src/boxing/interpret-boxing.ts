@@ -1,6 +1,7 @@
-import { InvalidArgumentError, readArgument } from "@dfccl/primitives";
+import { checkInteger, InvalidArgumentError, readArgument } from "@dfccl/primitives";
 import { partOf, volumeOf } from "../sbp/box.js";
 import { boxOf, elementsOf, type Layout } from "../sbp/layout.js";
+import { memberOf } from "../sbp/placement.js";
 import type { Boxing, BoxingStep, CollectiveStep } from "./boxing.js";
 import { collectiveLengths, copyInto, packForCollective, unpackFromCollective } from "./local-boxing.js";
 import { readBoxing } from "./read-boxing.js";
@@ -17,19 +18,29 @@ export interface InterpretedBoxing {
 /**
  * Carries a boxing out in this thread's memory, with collectives by their definitions: for tests, and to count what moves.
  * @param parts - of each rank that the tensor comes from, as many elements as its layout gives that rank.
- * @throws {InvalidArgumentError}, PlacementError, ShapeError, SignatureError for what is no boxing, and parts that don't fit it.
+ * @throws {InvalidArgumentError}, PlacementError, ShapeError, SignatureError for what is no boxing, and parts that don't fit it;
+ *   InvalidArgumentError also where all ranks together would hold more than 2^28 elements.
  */
 export function interpretBoxing(boxing: Boxing, parts: Parts): InterpretedBoxing {
   const { from, steps, elementBytes } = readBoxing("boxing", boxing);
   let movedElements = 0;
   let current: Parts = readParts(parts, from);
   for (const step of steps) {
-    const next = new Map<number, Float32Array>();
-    for (const rank of step.to.placement.ranks) next.set(rank, new Float32Array(collectiveLengths(step, rank).recv));
+    const next = makeParts(step);
     movedElements += step.kind === "copies" ? interpretCopies(step, current, next) : interpretCollective(step, current, next);
     current = next;
   }
   return { parts: current, movedBytes: movedElements * elementBytes };
+}
+
+/** Elements of all ranks' parts together: a gigabyte. */
+const mostElements = 2 ** 28;
+
+function makeParts(step: BoxingStep): Map<number, Float32Array> {
+  const lengths = step.to.placement.ranks.map((rank) => [rank, collectiveLengths(step, rank).recv] as const);
+  const elements = lengths.reduce((sum, [, length]) => sum + length, 0);
+  checkInteger("elements of all ranks after a step", elements, 0, mostElements);
+  return new Map(lengths.map(([rank, length]) => [rank, new Float32Array(length)]));
 }
 
 function readParts(parts: Parts, from: Layout): Parts {
@@ -68,10 +79,11 @@ function interpretCollective(step: CollectiveStep, parts: Parts, next: Parts): n
 }
 
 function inputOf(step: CollectiveStep, rank: number, parts: Parts): Float32Array {
-  if (!step.from.placement.ranks.includes(rank)) return new Float32Array(0);
+  const member = memberOf(step.from.placement, rank);
+  if (member < 0) return new Float32Array(0);
   const data = partOfRank(parts, rank);
   if (!step.isPacked) return data;
-  const packed = new Float32Array(volumeOf(boxOf(step.from, step.from.placement.ranks.indexOf(rank))));
+  const packed = new Float32Array(volumeOf(boxOf(step.from, member)));
   packForCollective(step, rank, data, packed);
   return packed;
 }
@@ -92,6 +104,16 @@ function addAll(inputs: readonly Float32Array[], output: Float32Array): void {
   for (const input of inputs) for (const [i, element] of input.entries()) output[i] = (output[i] ?? 0) + element;
 }
 
+const sums = new WeakMap<readonly Float32Array[], Float32Array>();
+
+/** Added up once for all members of a group, not once for each. */
+function sumOf(inputs: readonly Float32Array[]): Float32Array {
+  const known = sums.get(inputs) ?? new Float32Array(inputs[0]?.length ?? 0);
+  if (!sums.has(inputs)) addAll(inputs, known);
+  sums.set(inputs, known);
+  return known;
+}
+
 // Each fills one member's output, and returns how many elements it took from others.
 const definitions: Readonly<Record<CollectiveStep["collective"], Definition>> = {
   "reduce-scatter": (inputs, place, output) => {
@@ -109,7 +131,7 @@ const definitions: Readonly<Record<CollectiveStep["collective"], Definition>> = 
   },
   // As a reduce-scatter and an all-gather, which is the least that can be moved.
   "all-reduce": (inputs, place, output) => {
-    addAll(inputs, output);
+    output.set(sumOf(inputs));
     const { from, to } = partOf({ from: 0, to: output.length }, inputs.length, place);
     const own = to - from;
     return (inputs.length - 1) * own + (output.length - own);

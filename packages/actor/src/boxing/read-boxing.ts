@@ -2,7 +2,7 @@ import { checkInteger, checkNumber, InvalidArgumentError } from "@dfccl/primitiv
 import { readFields, readList, readWholeNumbers } from "../read-fields.js";
 import { type Box, isWithin } from "../sbp/box.js";
 import { boxOf, isSameLayout, type Layout } from "../sbp/layout.js";
-import { isSamePlacement } from "../sbp/placement.js";
+import { isSamePlacement, memberOf } from "../sbp/placement.js";
 import { readBox } from "../sbp/read-box.js";
 import { readLayout } from "../sbp/read-layout.js";
 import type { Boxing, BoxingStep, CollectiveStep, CopyStep, SliceCopy } from "./boxing.js";
@@ -80,7 +80,7 @@ function readCopies(argument: string, given: CopyStep, step: Ends): CopyStep {
 
 /** The rank holds all of the box. */
 function checkPart(argument: string, rank: number, place: Layout, box: Box): void {
-  const member = place.placement.ranks.indexOf(rank);
+  const member = memberOf(place.placement, rank);
   if (member >= 0 && isWithin(box, boxOf(place, member))) return;
   throw new InvalidArgumentError(argument, rank, "a rank that holds the box");
 }

@@ -40,6 +40,15 @@ export function partOf({ from, to }: Range, parts: number, index: number): Range
   return { from: start, to: start + least + (index < rest ? 1 : 0) };
 }
 
+/** Which of its parts a position of a range is in: the reverse of {@link partOf}. @pre the range holds it. */
+export function indexOfPart({ from, to }: Range, parts: number, position: number): number {
+  const least = Math.floor((to - from) / parts);
+  const rest = (to - from) % parts;
+  const offset = position - from;
+  const inLonger = rest * (least + 1);
+  return offset < inLonger ? Math.floor(offset / (least + 1)) : rest + Math.floor((offset - inLonger) / least);
+}
+
 /**
  * Copies or adds `box` from one part of a tensor to another, each stored row by row.
  * @pre both parts contain the box.

@@ -37,6 +37,18 @@ function isSameList(a: readonly number[], b: readonly number[]): boolean {
   return a.length === b.length && a.every((value, index) => value === b[index]);
 }
 
+const members = new WeakMap<Placement, ReadonlyMap<number, number>>();
+
+/** Which member a rank is; -1 where it is none. @pre nobody changes a placement that was asked. */
+export function memberOf(place: Placement, rank: number): number {
+  let known = members.get(place);
+  if (known === undefined) {
+    known = new Map(place.ranks.map((one, member) => [one, member]));
+    members.set(place, known);
+  }
+  return known.get(rank) ?? -1;
+}
+
 /** A member's place in the grid. */
 export function coordinatesOf({ hierarchy }: Placement, member: number): number[] {
   const coordinates: number[] = [];
@@ -55,7 +67,9 @@ export function groupsAlong(place: Placement, dimension: number): number[][] {
     const key = coordinatesOf(place, member)
       .map((coordinate, other) => (other === dimension ? "*" : coordinate))
       .join();
-    groups.set(key, [...(groups.get(key) ?? []), member]);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [member]);
+    else group.push(member);
   });
   return [...groups.values()];
 }

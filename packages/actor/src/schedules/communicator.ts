@@ -1,6 +1,14 @@
 import type { Rank, RegisteredCollective } from "@dfccl/core";
-import { checkInteger, checkObject, checkOptions, InvalidArgumentError, type OptionNames, readArgument } from "@dfccl/primitives";
-import { readFields, readWholeNumbers } from "../read-fields.js";
+import {
+  checkFunction,
+  checkInteger,
+  checkObject,
+  checkOptions,
+  InvalidArgumentError,
+  type OptionNames,
+  readArgument,
+} from "@dfccl/primitives";
+import { readFields, readList, readWholeNumbers } from "../read-fields.js";
 
 /** An all-reduce that one rank has registered. What it holds is the communicator's own business. */
 export interface RegisteredReduction {
@@ -25,11 +33,15 @@ export interface Communicator {
   readonly rank: number;
   /** How many these are. */
   readonly size: number;
-  /** Registers an all-reduce. Never waits for other ranks; the same id, count and operator must follow on each of them. */
+  /**
+   * Registers an all-reduce. Never waits for other ranks; the same id, count and operator must follow on each of them.
+   * @throws {InvalidArgumentError} naming what makes no sense.
+   */
   register(options: { readonly id: number; readonly elements: number; readonly priority: number }): RegisteredReduction;
   /**
    * Submits runs, published together. Never waits.
    * @param onEnd - called once for each run that ends, with its position and, where it failed, why; never before submit() has returned.
+   * @throws {InvalidArgumentError} naming what makes no sense; nothing is submitted then.
    */
   submit(requests: readonly ReductionRequest[], onEnd: (position: number, failure: unknown) => void): void;
   /** Zeroed memory that the library likes best. */
@@ -44,6 +56,9 @@ export interface CoreCommunicatorOptions {
 }
 
 const optionNames: OptionNames<CoreCommunicatorOptions> = { ranks: true, op: true };
+
+const reductionNames = { id: true, elements: true, priority: true } as const;
+const requestNames: OptionNames<ReductionRequest> = { reduction: true, data: true };
 
 /**
  * A communicator over one rank of a world.
@@ -92,16 +107,25 @@ class CoreCommunicator implements Communicator {
     this.size = ranks.length;
   }
 
-  register({ id, elements, priority }: { id: number; elements: number; priority: number }): RegisteredReduction {
+  register(options: { id: number; elements: number; priority: number }): RegisteredReduction {
     const { ofWorld, ranks, op } = this;
+    const { id, elements, priority } = readFields(
+      "options",
+      options,
+      reductionNames,
+      "an object such as { id: 1, elements: 4, priority: 0 }",
+    );
     return new CoreReduction(ofWorld.register({ id, collective: "all-reduce", dataType: "float32", count: elements, op, ranks, priority }));
   }
 
   submit(requests: readonly ReductionRequest[], onEnd: (position: number, failure: unknown) => void): void {
-    const runs = requests.map(({ reduction, data }) => {
-      if (!(reduction instanceof CoreReduction))
-        throw new InvalidArgumentError("reduction", reduction, "one that this communicator registered");
-      return [reduction.collective, data, data] as const;
+    checkFunction("onEnd", onEnd, "a function of a run's position and its failure");
+    const runs = readList("requests", requests, "a list of { reduction, data }").map((request, index) => {
+      const { reduction, data } = readFields(`requests[${index}]`, request, requestNames, "an object such as { reduction, data }");
+      const registered = "one that this communicator registered";
+      if (!readArgument("reduction", registered, () => reduction instanceof CoreReduction))
+        throw new InvalidArgumentError("reduction", reduction, registered);
+      return [(reduction as CoreReduction).collective, data, data] as const;
     });
     const ended = new Set<number>();
     const end = (position: number, failure: unknown): void => {

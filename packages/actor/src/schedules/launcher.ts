@@ -1,4 +1,4 @@
-import { checkFunction, formatValue, InvalidArgumentError } from "@dfccl/primitives";
+import { checkFunction, formatValue, InvalidArgumentError, readArgument } from "@dfccl/primitives";
 import type { Communicator, RegisteredReduction } from "./communicator.js";
 import { GradientError } from "./errors.js";
 import type { GradientTensor, ReducerStatistics } from "./gradient-reducer.js";
@@ -51,8 +51,9 @@ export class Launcher {
   take(id: number, data: Float32Array, onReduced: (failure: unknown) => void): PendingGradient {
     const tensor = this.tensor(id);
     checkFunction("onReduced", onReduced, "a function that gets the failure, if there is one");
-    if (!(data instanceof Float32Array) || data.length !== tensor.elements) {
-      const given = data instanceof Float32Array ? `has ${data.length} elements` : "isn't a Float32Array";
+    const isArray = readArgument("data", `a Float32Array of ${tensor.elements}`, () => data instanceof Float32Array);
+    if (!isArray || data.length !== tensor.elements) {
+      const given = isArray ? `has ${data.length} elements` : "isn't a Float32Array";
       throw new GradientError(nameOf(tensor), given, `Give a Float32Array of ${tensor.elements}.`, { id, elements: tensor.elements });
     }
     if (this.pending.has(id)) {

@@ -6,6 +6,7 @@ import {
   boxingCost,
   boxOf,
   broadcast,
+  type CopyStep,
   chooseBoxing,
   formatSbp,
   interpretBoxing,
@@ -184,7 +185,7 @@ describe("controls", () => {
     expect(isDense(boxing)).toBe(true);
     const steps = boxing.steps.map((step) => (step.kind === "collective" ? { ...step, isUnpacked: false } : step));
     expect(isDense({ ...boxing, steps })).toBe(false);
-    const copied = copySlices(from, to, 4);
+    const copied = copySlices(from, to, 4) as CopyStep;
     expect(isDense({ ...boxing, steps: [copied] })).toBe(true);
     expect(isDense({ ...boxing, steps: [{ ...copied, copies: copied.copies.slice(1) }] })).toBe(false);
   });

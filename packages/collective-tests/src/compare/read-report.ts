@@ -1,4 +1,4 @@
-import { checkText } from "@dfccl/primitives";
+import { checkText, formatValue } from "@dfccl/primitives";
 import { PerfError } from "../errors.js";
 import type { JsonReport, JsonResult } from "../json/report.js";
 
@@ -12,7 +12,12 @@ export type ReadReport = Omit<JsonReport, "dfccl"> & Partial<Pick<JsonReport, "d
  */
 export function readReport(text: string, name: string): ReadReport {
   const bad = (why: string): PerfError =>
-    new PerfError("BAD_REPORT", `${String(name)} is no report of the collective tests: ${why}.`, "Write one with -J FILE.", { file: name });
+    new PerfError(
+      "BAD_REPORT",
+      `${typeof name === "string" ? name : formatValue(name)} is no report of the collective tests: ${why}.`,
+      "Write one with -J FILE.",
+      { file: name },
+    );
   checkText("text", text, "the text of a report");
   let parsed: unknown;
   try {
@@ -23,7 +28,7 @@ export function readReport(text: string, name: string): ReadReport {
   }
   if (!isObject(parsed) || !Array.isArray(parsed.results) || !isObject(parsed.config)) throw bad("it has no results");
   const version = parsed.version;
-  if (typeof version !== "number" || version < 2 || version > 3) throw bad(`its version is ${String(version)}, not 2 or 3`);
+  if (typeof version !== "number" || version < 2 || version > 3) throw bad(`its version is ${formatValue(version)}, not 2 or 3`);
   for (const [i, result] of parsed.results.entries()) {
     if (!isResult(result)) throw bad(`result ${i} has no size, type, redop or times`);
   }

@@ -1,4 +1,4 @@
-import { DfcclError, type ErrorFacts } from "@dfccl/primitives";
+import { DfcclError, type ErrorFacts, formatValue } from "@dfccl/primitives";
 import type { SourceLine } from "./source-line.js";
 import { formatSpan, type Span } from "./span.js";
 
@@ -54,7 +54,7 @@ export class NoSuchRankError extends LanguageError {
   override readonly code = "NO_SUCH_RANK";
 
   constructor(line: SourceLine, rank: number, ranks: number) {
-    super(line, `there is no rank ${rank}.`, `Name ranks from 0 to ${ranks - 1}.`, { rank, ranks });
+    super(line, `there is no rank ${formatValue(rank)}.`, `Name ranks from 0 to ${ranks - 1}.`, { rank, ranks });
   }
 }
 
@@ -112,7 +112,7 @@ export class BadDirectiveError extends LanguageError {
   override readonly code = "BAD_DIRECTIVE";
 
   constructor(line: SourceLine | string, name: string, value: unknown, expected: string) {
-    super(line, `${name} is ${String(value)}.`, `Give ${expected}.`, { name, value, expected });
+    super(line, `${name} is ${formatValue(value)}.`, `Give ${expected}.`, { name, value, expected });
   }
 }
 

@@ -40,6 +40,24 @@ export function traceProgram<W extends BufferKind>(definition: ProgramDefinition
   return tracer.finish();
 }
 
+function channelOf(directive: Directive, line: SourceLine): number | undefined {
+  try {
+    if (typeof directive === "object") return directive.channel;
+  } catch {
+    // Null, or a getter of the caller's that throws: refused as all else is.
+  }
+  throw new BadDirectiveError(line, "the last argument", directive, "an object such as { channel: 1 }");
+}
+
+/** Also of what throws when it is looked at. */
+function isReference(value: unknown): value is ChunkReference {
+  try {
+    return value instanceof ChunkReference;
+  } catch {
+    return false;
+  }
+}
+
 class Tracer<W extends BufferKind> implements Language<W>, Operations {
   readonly ranks: number;
   private readonly places: Places;
@@ -80,7 +98,8 @@ class Tracer<W extends BufferKind> implements Language<W>, Operations {
     }
   };
 
-  copy(from: ChunkReference, to: Span, { channel }: Directive, line: SourceLine): ChunkReference<W> {
+  copy(from: ChunkReference, to: Span, directive: Directive, line: SourceLine): ChunkReference<W> {
+    const channel = channelOf(directive, line);
     const src = this.current(from, line);
     const dst = this.located(to, line);
     // In place, the program's own copy to where the data is already.
@@ -90,7 +109,8 @@ class Tracer<W extends BufferKind> implements Language<W>, Operations {
     return this.reference(to);
   }
 
-  reduce(into: ChunkReference, other: ChunkReference, { channel }: Directive, line: SourceLine): ChunkReference<W> {
+  reduce(into: ChunkReference, other: ChunkReference, directive: Directive, line: SourceLine): ChunkReference<W> {
+    const channel = channelOf(directive, line);
     const dst = this.current(into, line);
     const src = this.current(other, line);
     if (src.count !== dst.count) throw new SpanMismatchError(line, dst, src, "differ in their counts");
@@ -135,6 +155,8 @@ class Tracer<W extends BufferKind> implements Language<W>, Operations {
   }
 
   private current(reference: ChunkReference, line: SourceLine): Span {
+    if (!isReference(reference))
+      throw new BadDirectiveError(line, "what is to be reduced", reference, "what chunk() or an operation returned");
     const span = this.located(reference, line);
     for (let index = span.index; index < span.index + span.count; index += 1) {
       const writer = this.cells[span.rank]?.[span.buffer][index]?.writer ?? -1;

@@ -1,4 +1,4 @@
-import { leastCommonMultiple, type Postcondition, programLimits } from "@dfccl/primitives";
+import { checkInteger, leastCommonMultiple, type Postcondition, programLimits } from "@dfccl/primitives";
 import { BadDirectiveError } from "../language/errors.js";
 import type { Signature } from "../language/signature.js";
 import type { SourceLine } from "../language/source-line.js";
@@ -132,6 +132,7 @@ function blockedCut(pieces: number, instances: number): Cut {
 /** The postcondition about chunks, said about their pieces. */
 function finerPostcondition(postcondition: Postcondition, cut: Cut, segment: number): Postcondition {
   return (rank, output) => {
+    checkInteger("outputChunk", output, 0);
     const { chunk, piece } = cut.chunkOf(output, segment);
     return postcondition(rank, chunk)?.map((term) => ({ rank: term.rank, chunk: cut.finerOf(term.chunk, piece, segment) }));
   };

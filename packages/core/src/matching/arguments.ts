@@ -1,4 +1,13 @@
-import { checkInteger, type DataType, InvalidArgumentError, isDataType, readArgument, typedArrayOf } from "@dfccl/primitives";
+import {
+  checkInteger,
+  type DataType,
+  InvalidArgumentError,
+  isDataType,
+  isReduceOp,
+  type ReduceOp,
+  readArgument,
+  typedArrayOf,
+} from "@dfccl/primitives";
 import type { CollectiveBuffer } from "../backend.js";
 import { isDeviceBuffer } from "../device-buffer.js";
 import { BufferError } from "../errors.js";
@@ -134,4 +143,13 @@ function checkList(argument: string, list: Counts, size: number): void {
     return Array.from(list).every((entry) => Number.isSafeInteger(entry) && entry >= 0);
   });
   if (!isRight) throw new InvalidArgumentError(argument, list, expected);
+}
+
+/** The operator of a collective that combines. @throws {InvalidArgumentError} */
+export function opOf(op: ReduceOp | undefined): ReduceOp {
+  if (op === undefined) return "sum";
+  if (isReduceOp(op) && op !== "scaled-sum") return op;
+  const expected =
+    op === "scaled-sum" ? "another operator, or register() the collective, with this rank's scale" : 'a reduction operator such as "sum"';
+  throw new InvalidArgumentError("op", op, expected);
 }

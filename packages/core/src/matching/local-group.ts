@@ -4,7 +4,6 @@ import {
   checkOptions,
   type DataType,
   InvalidArgumentError,
-  isReduceOp,
   type OptionNames,
   type ReduceOp,
 } from "@dfccl/primitives";
@@ -12,7 +11,8 @@ import type { CollectiveBuffer } from "../backend.js";
 import { BufferError } from "../errors.js";
 import { summary } from "../summary.js";
 import { checkTimeout } from "../timeout.js";
-import { countOf, elementTypeOf, lengthOf, partOf, placeOf, spansOf, tagOf } from "./arguments.js";
+import { countOf, elementTypeOf, lengthOf, opOf, partOf, placeOf, tagOf } from "./arguments.js";
+import { type AllToAllVOptions, callOptions } from "./call-options.js";
 import type {
   CallOptions,
   Counts,
@@ -27,29 +27,12 @@ import type {
 } from "./group-api.js";
 import type { MatchedGroup } from "./matched-group.js";
 import type { Matching } from "./matching.js";
-import { Parts } from "./parts.js";
-import type { Purpose, Signature } from "./signature.js";
+import type { Parts } from "./parts.js";
+import type { Signature } from "./signature.js";
 import { split } from "./split.js";
+import { partsOfAllGather, partsOfAllToAll, partsOfGather, partsOfReduceScatter, partsOfScatter } from "./uneven.js";
 
 type Buffer = CollectiveBuffer | null | undefined;
-type AllToAllVOptions = UnevenOptions & { readonly sendDisplacements?: Counts; readonly recvDisplacements?: Counts };
-
-const call = { tag: true, timeoutMs: true, group: true } as const;
-const even = { ...call, dataType: true, count: true } as const;
-const uneven = { ...call, dataType: true } as const;
-const names = {
-  barrier: call satisfies OptionNames<Omit<CallOptions, "dataType" | "count"> & InGroup>,
-  plain: even satisfies OptionNames<CallOptions & InGroup>,
-  allReduce: { ...even, op: true, into: true } satisfies OptionNames<CallOptions & OpOption & IntoOption & InGroup>,
-  reduce: { ...even, op: true, root: true, into: true } satisfies OptionNames<CallOptions & OpOption & RootOption & IntoOption & InGroup>,
-  broadcast: { ...even, root: true, into: true } satisfies OptionNames<CallOptions & RootOption & IntoOption & InGroup>,
-  combining: { ...even, op: true } satisfies OptionNames<CallOptions & OpOption & InGroup>,
-  rooted: { ...even, root: true } satisfies OptionNames<CallOptions & RootOption & InGroup>,
-  allToAllV: { ...uneven, sendDisplacements: true, recvDisplacements: true } satisfies OptionNames<AllToAllVOptions & InGroup>,
-  allGatherV: { ...uneven, displacements: true } satisfies OptionNames<UnevenOptions & DisplacementsOption & InGroup>,
-  reduceScatterV: { ...uneven, op: true } satisfies OptionNames<UnevenOptions & OpOption & InGroup>,
-  rootedV: { ...uneven, displacements: true, root: true } satisfies OptionNames<UnevenOptions & DisplacementsOption & RootOption & InGroup>,
-};
 
 const none: CallOptions = {};
 
@@ -87,14 +70,14 @@ export class LocalGroup implements Group {
   }
 
   async allReduce(x: CollectiveBuffer, options: CallOptions & OpOption & IntoOption = none): Promise<void> {
-    this.#check(options, names.allReduce);
+    this.#check(options, callOptions.allReduce);
     const { op, tag, dataType, count, into = x, timeoutMs } = options;
     const type = elementTypeOf("all-reduce", "send", x, dataType);
     return this.#run("all-reduce", type, opOf(op), 0, countOf(count, lengthOf("all-reduce", "send", x)), tag, x, into, timeoutMs);
   }
 
   async reduce(x: CollectiveBuffer, options: CallOptions & OpOption & RootOption & IntoOption = none): Promise<void> {
-    this.#check(options, names.reduce);
+    this.#check(options, callOptions.reduce);
     const { op, root, tag, dataType, count, into = x, timeoutMs } = options;
     const place = placeOf("root", root, this.size);
     const type = elementTypeOf("reduce", "send", x, dataType);
@@ -103,7 +86,7 @@ export class LocalGroup implements Group {
   }
 
   async broadcast(x: CollectiveBuffer, options: CallOptions & RootOption & IntoOption = none): Promise<void> {
-    this.#check(options, names.broadcast);
+    this.#check(options, callOptions.broadcast);
     const { root, tag, dataType, count, into = x, timeoutMs } = options;
     const place = placeOf("root", root, this.size);
     const type = elementTypeOf("broadcast", "recv", x, dataType);
@@ -112,14 +95,14 @@ export class LocalGroup implements Group {
   }
 
   async allGather(send: CollectiveBuffer, recv: CollectiveBuffer, options: CallOptions = none): Promise<void> {
-    this.#check(options, names.plain);
+    this.#check(options, callOptions.plain);
     const { tag, dataType, count, timeoutMs } = options;
     const type = elementTypeOf("all-gather", "send", send, dataType);
     return this.#run("all-gather", type, "sum", 0, countOf(count, lengthOf("all-gather", "send", send)), tag, send, recv, timeoutMs);
   }
 
   async reduceScatter(send: CollectiveBuffer, recv: CollectiveBuffer, options: CallOptions & OpOption = none): Promise<void> {
-    this.#check(options, names.combining);
+    this.#check(options, callOptions.combining);
     const { op, tag, dataType, count, timeoutMs } = options;
     const type = elementTypeOf("reduce-scatter", "recv", recv, dataType);
     const elements = countOf(count, lengthOf("reduce-scatter", "recv", recv));
@@ -127,7 +110,7 @@ export class LocalGroup implements Group {
   }
 
   async allToAll(send: CollectiveBuffer, recv: CollectiveBuffer, options: CallOptions = none): Promise<void> {
-    this.#check(options, names.plain);
+    this.#check(options, callOptions.plain);
     const { tag, dataType, count, timeoutMs } = options;
     const type = elementTypeOf("all-to-all", "send", send, dataType);
     const length = lengthOf("all-to-all", "send", send);
@@ -139,7 +122,7 @@ export class LocalGroup implements Group {
   }
 
   async gather(send: CollectiveBuffer, recv?: Buffer, options: CallOptions & RootOption = none): Promise<void> {
-    this.#check(options, names.rooted);
+    this.#check(options, callOptions.rooted);
     const { root, tag, dataType, count, timeoutMs } = options;
     const place = placeOf("root", root, this.size);
     const type = elementTypeOf("gather", "send", send, dataType);
@@ -148,7 +131,7 @@ export class LocalGroup implements Group {
   }
 
   async scatter(send: Buffer, recv: CollectiveBuffer, options: CallOptions & RootOption = none): Promise<void> {
-    this.#check(options, names.rooted);
+    this.#check(options, callOptions.rooted);
     const { root, tag, dataType, count, timeoutMs } = options;
     const place = placeOf("root", root, this.size);
     const type = elementTypeOf("scatter", "recv", recv, dataType);
@@ -157,7 +140,7 @@ export class LocalGroup implements Group {
   }
 
   async barrier(options: Omit<CallOptions, "dataType" | "count"> = none): Promise<void> {
-    this.#check(options, names.barrier);
+    this.#check(options, callOptions.barrier);
     return this.#run("barrier", "uint8", "sum", 0, 0, options.tag, undefined, undefined, options.timeoutMs);
   }
 
@@ -176,31 +159,8 @@ export class LocalGroup implements Group {
     recvCounts: Counts,
     options: AllToAllVOptions = none,
   ): Promise<void> {
-    this.#check(options, names.allToAllV);
-    const { size, rank } = this;
-    const sends = spansOf("sendCounts", sendCounts, options.sendDisplacements, size);
-    const recvs = spansOf("recvCounts", recvCounts, options.recvDisplacements, size);
-    if (sends[rank]?.count !== recvs[rank]?.count) {
-      throw new InvalidArgumentError(
-        "recvCounts",
-        recvCounts,
-        `as many elements from this rank itself, ${sends[rank]?.count}, as it sends`,
-      );
-    }
-    const type = elementTypeOf("all-to-all-v", "send", send, options.dataType);
-    const parts = this.#parts("all-to-all-v", type, options);
-    parts.requireApart(send, recv);
-    // Each begins with its neighbour, so that not all send to the same at once.
-    for (let distance = 0; distance < size; distance += 1) {
-      const [to, from] = [(rank + distance) % size, (rank + size - distance) % size];
-      const [out, back] = [parts.of("send", send, sends[to]), parts.of("recv", recv, recvs[from])];
-      if (distance === 0) parts.addMessage(rank, rank, out, back);
-      else {
-        parts.addMessage(rank, to, out, undefined);
-        parts.addMessage(from, rank, undefined, back);
-      }
-    }
-    return this.#runAll(parts, options);
+    this.#check(options, callOptions.allToAllV);
+    return this.#runAll(partsOfAllToAll(this, send, sendCounts, recv, recvCounts, options), options);
   }
 
   async allGatherV(
@@ -209,17 +169,8 @@ export class LocalGroup implements Group {
     counts: Counts,
     options: UnevenOptions & DisplacementsOption = none,
   ): Promise<void> {
-    this.#check(options, names.allGatherV);
-    const { size, rank } = this;
-    const spans = spansOf("counts", counts, options.displacements, size);
-    const type = elementTypeOf("all-gather-v", "send", send, options.dataType);
-    const parts = this.#parts("all-gather-v", type, options);
-    const own = parts.of("send", send, { begin: 0, count: spans[rank]?.count ?? 0 });
-    parts.requireApart(own.buffer, recv, spans[rank]);
-    for (let root = 0; root < size; root += 1) {
-      parts.addCollective("broadcast", "sum", root, root === rank ? own : undefined, parts.of("recv", recv, spans[root]));
-    }
-    return this.#runAll(parts, options);
+    this.#check(options, callOptions.allGatherV);
+    return this.#runAll(partsOfAllGather(this, send, recv, counts, options), options);
   }
 
   async reduceScatterV(
@@ -228,17 +179,8 @@ export class LocalGroup implements Group {
     counts: Counts,
     options: UnevenOptions & OpOption = none,
   ): Promise<void> {
-    this.#check(options, names.reduceScatterV);
-    const { size, rank } = this;
-    const spans = spansOf("counts", counts, undefined, size);
-    const type = elementTypeOf("reduce-scatter-v", "recv", recv, options.dataType);
-    const parts = this.#parts("reduce-scatter-v", type, options);
-    const own = parts.of("recv", recv, { begin: 0, count: spans[rank]?.count ?? 0 });
-    parts.requireApart(own.buffer, send, spans[rank]);
-    for (let root = 0; root < size; root += 1) {
-      parts.addCollective("reduce", opOf(options.op), root, parts.of("send", send, spans[root]), root === rank ? own : undefined);
-    }
-    return this.#runAll(parts, options);
+    this.#check(options, callOptions.reduceScatterV);
+    return this.#runAll(partsOfReduceScatter(this, send, recv, counts, options), options);
   }
 
   async gatherV(
@@ -247,21 +189,8 @@ export class LocalGroup implements Group {
     counts: Counts,
     options: UnevenOptions & DisplacementsOption & RootOption = none,
   ): Promise<void> {
-    this.#check(options, names.rootedV);
-    const { size, rank } = this;
-    const root = placeOf("root", options.root, size);
-    const spans = spansOf("counts", counts, options.displacements, size);
-    const type = elementTypeOf("gather-v", "send", send, options.dataType);
-    const parts = this.#parts("gather-v", type, options);
-    const own = parts.of("send", send, { begin: 0, count: spans[rank]?.count ?? 0 });
-    if (rank !== root) parts.addMessage(rank, root, own, undefined);
-    else {
-      parts.requireApart(own.buffer, recv);
-      for (let from = 0; from < size; from += 1) {
-        parts.addMessage(from, root, from === rank ? own : undefined, parts.of("recv", recv, spans[from]));
-      }
-    }
-    return this.#runAll(parts, options);
+    this.#check(options, callOptions.rootedV);
+    return this.#runAll(partsOfGather(this, send, recv, counts, options), options);
   }
 
   async scatterV(
@@ -270,21 +199,8 @@ export class LocalGroup implements Group {
     counts: Counts,
     options: UnevenOptions & DisplacementsOption & RootOption = none,
   ): Promise<void> {
-    this.#check(options, names.rootedV);
-    const { size, rank } = this;
-    const root = placeOf("root", options.root, size);
-    const spans = spansOf("counts", counts, options.displacements, size);
-    const type = elementTypeOf("scatter-v", "recv", recv, options.dataType);
-    const parts = this.#parts("scatter-v", type, options);
-    const own = parts.of("recv", recv, { begin: 0, count: spans[rank]?.count ?? 0 });
-    if (rank !== root) parts.addMessage(root, rank, undefined, own);
-    else {
-      parts.requireApart(own.buffer, send);
-      for (let to = 0; to < size; to += 1) {
-        parts.addMessage(root, to, parts.of("send", send, spans[to]), to === rank ? own : undefined);
-      }
-    }
-    return this.#runAll(parts, options);
+    this.#check(options, callOptions.rootedV);
+    return this.#runAll(partsOfScatter(this, send, recv, counts, options), options);
   }
 
   async split(colour: number, key = 0, options: { readonly timeoutMs?: number } = {}): Promise<Group | undefined> {
@@ -331,7 +247,7 @@ export class LocalGroup implements Group {
   }
 
   #message(isSend: boolean, x: CollectiveBuffer, peer: number, options: CallOptions): PromiseLike<void> {
-    this.#check(options, names.plain);
+    this.#check(options, callOptions.plain);
     const [name, which] = isSend ? (["send", "send"] as const) : (["recv", "recv"] as const);
     const other = placeOf("peer", peer, this.size);
     const dataType = elementTypeOf(name, which, x, options.dataType);
@@ -352,20 +268,7 @@ export class LocalGroup implements Group {
     return this.#matching.runHalf(this.#group, signature, isSend, buffer, options.timeoutMs);
   }
 
-  #parts(purpose: Purpose, dataType: DataType, { tag }: UnevenOptions): Parts {
-    return new Parts(purpose, dataType, tagOf("tag", tag));
-  }
-
   #runAll({ runs }: Parts, { timeoutMs }: UnevenOptions): PromiseLike<void> {
     return this.#matching.runAll(this.#group, runs, timeoutMs);
   }
-}
-
-/** @throws {InvalidArgumentError} */
-function opOf(op: ReduceOp | undefined): ReduceOp {
-  if (op === undefined) return "sum";
-  if (isReduceOp(op) && op !== "scaled-sum") return op;
-  const expected =
-    op === "scaled-sum" ? "another operator, or register() the collective, with this rank's scale" : 'a reduction operator such as "sum"';
-  throw new InvalidArgumentError("op", op, expected);
 }

@@ -1,5 +1,6 @@
 import { callNative } from "../native-addon/native-error.js";
-import { type NativeWorldStatus, nativeAddon } from "../native-addon/native-world.js";
+import type { NativeWorldStatus } from "../native-addon/native-reports.js";
+import { nativeAddon } from "../native-addon/native-world.js";
 
 /** What a world of processes is at: who is in it, and which collectives are registered, with every member's runs. */
 export type WorldStatus = NativeWorldStatus;

@@ -4,7 +4,7 @@ import type { Backend } from "../backend.js";
 import type { Engine } from "../engine.js";
 import { EngineError } from "../errors.js";
 import { callNative } from "../native-addon/native-error.js";
-import type { LostRank } from "../native-addon/native-world.js";
+import type { LostRank } from "../native-addon/native-reports.js";
 import { LocalRank } from "../rank.js";
 import { checkTimeout } from "../timeout.js";
 

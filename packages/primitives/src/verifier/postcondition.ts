@@ -1,4 +1,5 @@
 import { checkList } from "../check-kind.js";
+import { checkInteger } from "../check-number.js";
 import { checkProgramFacts } from "../check-program.js";
 import { takesReduceOp } from "../collective.js";
 import { bufferChunks, type Program } from "../program.js";
@@ -29,6 +30,8 @@ export function postconditionOf(program: Program): Postcondition {
   };
   const segmentOf = (chunk: number): number => Math.floor(chunk / chunksPerSegment);
   return (rank, output) => {
+    checkInteger("rank", rank, 0);
+    checkInteger("outputChunk", output, 0);
     const ownSegmentChunk = rank * chunksPerSegment + (output % chunksPerSegment);
     switch (collective) {
       case "all-reduce":

@@ -1,6 +1,7 @@
 import { checkList } from "../check-kind.js";
 import { checkInteger } from "../check-number.js";
 import { checkObject } from "../check-object.js";
+import { DfcclError, InvalidArgumentError } from "../errors.js";
 
 /**
  * What a chunk holds, as a multiset: how often each rank's each input chunk has been added. A term is numbered
@@ -27,7 +28,10 @@ export interface InputTerm {
 /** Twice is wrong already, so there is no need to count far; without a bound, x + x + … would. */
 export const manyTimes = 255;
 
-/** Makes values and recognises equal expressions. */
+/**
+ * Makes values and recognises equal expressions. What isn't such a value or a list of such terms its methods refuse with an
+ * InvalidArgumentError.
+ */
 export class ValueFactory {
   private readonly expressions = new Map<string, number>();
   private readonly inputs = new Map<number, Value>();
@@ -45,6 +49,8 @@ export class ValueFactory {
 
   /** A rank's untouched input chunk. */
   input(rank: number, chunk: number): Value {
+    checkInteger("rank", rank, 0);
+    checkInteger("chunk", chunk, 0);
     const term = rank * this.termsPerRank + chunk;
     let value = this.inputs.get(term);
     if (value === undefined) {
@@ -60,6 +66,14 @@ export class ValueFactory {
    * The reduction of several values, in this order. Two operands may be exchanged without changing a bit; more may not.
    */
   combine(operands: readonly Value[]): Value {
+    try {
+      return this.combined(operands);
+    } catch (cause) {
+      throw refused("operands", operands, "a list of values that input() and combine() made", cause);
+    }
+  }
+
+  private combined(operands: readonly Value[]): Value {
     const [first] = operands;
     if (first !== undefined && operands.length === 1) return first;
     const names = operands.map(({ expression }) => expression);
@@ -69,11 +83,23 @@ export class ValueFactory {
   }
 
   finish(value: Value): Value {
-    return { ...value, finished: true };
+    try {
+      return { ...value, finished: true };
+    } catch (cause) {
+      throw refused("value", value, aValue, cause);
+    }
   }
 
   /** The input chunk of which this is the complete reduction: every rank's chunk, each once. */
-  completeChunk({ terms, times }: Value): number | undefined {
+  completeChunk(value: Value): number | undefined {
+    try {
+      return this.chunkOf(value);
+    } catch (cause) {
+      throw refused("value", value, aValue, cause);
+    }
+  }
+
+  private chunkOf({ terms, times }: Value): number | undefined {
     const [chunk] = terms;
     if (chunk === undefined || chunk >= this.termsPerRank || terms.length !== this.rankCount) return undefined;
     for (let rank = 0; rank < this.rankCount; rank += 1) {
@@ -84,6 +110,14 @@ export class ValueFactory {
 
   /** Whether the value is the reduction of exactly these input chunks, each as often as it is listed. */
   isReductionOf(value: Value, expected: readonly InputTerm[]): boolean {
+    try {
+      return this.isReduction(value, expected);
+    } catch (cause) {
+      throw refused("value", value, `${aValue}, and a list such as [{ rank: 0, chunk: 0 }]`, cause);
+    }
+  }
+
+  private isReduction(value: Value, expected: readonly InputTerm[]): boolean {
     // Most ranks hold the very same value, and most chunks expect the very same terms.
     if (this.knownEqual.get(value) === expected) return true;
     const { terms, times } = value;
@@ -102,6 +136,14 @@ export class ValueFactory {
 
   /** For messages: the multiset in words, shortened in the middle. */
   describe(value: Value): string {
+    try {
+      return this.inWords(value);
+    } catch (cause) {
+      throw refused("value", value, aValue, cause);
+    }
+  }
+
+  private inWords(value: Value): string {
     const words = Array.from(value.terms, (term, index) => {
       const times = value.times[index] ?? 0;
       const name = describeTerm(Math.floor(term / this.termsPerRank), term % this.termsPerRank);
@@ -119,6 +161,13 @@ export class ValueFactory {
     }
     return number;
   }
+}
+
+const aValue = "a value that input() or combine() made";
+
+/** What to throw in place of whatever came of a value that is none: to look at each first would cost more than all else. */
+function refused(argument: string, value: unknown, expected: string, cause: unknown): DfcclError {
+  return cause instanceof DfcclError ? cause : new InvalidArgumentError(argument, value, expected, { cause });
 }
 
 type Multiset = Pick<Value, "terms" | "times">;

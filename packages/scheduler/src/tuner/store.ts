@@ -1,5 +1,5 @@
 import { readFile, rename, stat, writeFile } from "node:fs/promises";
-import { checkObject, checkPath, DfcclError, InvalidArgumentError } from "@dfccl/primitives";
+import { checkObject, checkPath, DfcclError, formatValue, InvalidArgumentError } from "@dfccl/primitives";
 import type { Candidate } from "./candidate.js";
 import type { CurveFit } from "./fit-curve.js";
 import type { MeasuredPoint, TuneResult } from "./tune.js";
@@ -101,7 +101,7 @@ function parseTuning(path: string, text: string): StoredTuning {
     if (!condition) throw new TuningFileError(path, problem);
   };
   if (!isRecord(data)) throw new TuningFileError(path, "it holds no object");
-  need(data.schemaVersion === schemaVersion, `its schema version is ${String(data.schemaVersion)}, not ${schemaVersion}`);
+  need(data.schemaVersion === schemaVersion, `its schema version is ${formatValue(data.schemaVersion)}, not ${schemaVersion}`);
   const { machine, savedAt, best, gain, curve, fit } = data;
   if (!isMachine(machine)) throw new TuningFileError(path, "machine isn't an object of strings and numbers");
   if (typeof savedAt !== "string") throw new TuningFileError(path, "savedAt isn't a string");

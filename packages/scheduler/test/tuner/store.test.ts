@@ -66,6 +66,7 @@ describe("a tuning file", () => {
     ["it holds no object", () => "[]"],
     ["its schema version is 2, not 1", (text) => text.replace('"schemaVersion": 1', '"schemaVersion": 2')],
     ["its schema version is undefined", () => "{}"],
+    ["its schema version is an object", () => '{"schemaVersion": {"toString": 1}}'],
     ["machine isn't", (text) => text.replace('"cores": 2', '"cores": null')],
     ["savedAt isn't", (text) => text.replace('"savedAt"', '"saved"')],
     ["gain isn't", (text) => text.replace('"gain"', '"loss"')],

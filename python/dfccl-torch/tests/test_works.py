@@ -1,0 +1,148 @@
+"""What an operation in flight gives its caller: a work to wait for, and a future with callbacks."""
+
+import threading
+import time
+from datetime import timedelta
+
+import torch
+import torch.distributed as dist
+from ranks import run_ranks
+
+
+def works(rank, size):
+    tensor = torch.ones(4)
+    work = dist.all_reduce(tensor, async_op=True)
+    while not work.is_completed():
+        time.sleep(0.001)
+    assert work.is_success() and work.wait() and torch.equal(tensor, torch.full((4,), float(size)))
+
+    # A future, with nobody who waits for the work itself.
+    tensor = torch.ones(4)
+    doubled = dist.all_reduce(tensor, async_op=True).get_future().then(lambda future: future.value()[0] * 2)
+    assert torch.equal(doubled.wait(), torch.full((4,), 2.0 * size))
+
+    # One whose work was over before it was asked for.
+    work = dist.all_reduce(torch.ones(2), async_op=True)
+    work.wait()
+    assert torch.equal(work.get_future().wait()[0], torch.full((2,), float(size)))
+
+    # A work that nobody keeps goes on, and so does its tensor.
+    kept = torch.zeros(3, 2).t()
+    dist.all_reduce(kept.add_(1), async_op=True)
+    dist.all_reduce(torch.ones(1 << 16), async_op=True)
+    dist.barrier()
+    for _ in range(2000):
+        if kept[0, 0] == size:
+            break
+        time.sleep(0.005)
+    assert torch.equal(kept, torch.full((2, 3), float(size)))
+
+    # Several threads wait for one work.
+    work = dist.all_reduce(torch.ones(1 << 18), async_op=True)
+    threads = [threading.Thread(target=work.wait) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert work.is_completed()
+
+    reqs = dist.batch_isend_irecv(
+        [
+            dist.P2POp(dist.isend, torch.full((3,), float(rank)), (rank + 1) % size),
+            dist.P2POp(dist.irecv, kept2 := torch.empty(3), (rank - 1) % size),
+        ]
+    )
+    for req in reqs:
+        req.wait()
+    assert torch.equal(kept2, torch.full((3,), float((rank - 1) % size)))
+
+    with dist._coalescing_manager(async_ops=True) as manager:
+        tensors = [torch.full((2,), float(i)) for i in range(3)]
+        for tensor in tensors:
+            dist.all_reduce(tensor)
+    manager.wait()
+    assert [t[0].item() for t in tensors] == [0.0, float(size), 2.0 * size]
+
+
+def test_works_and_futures():
+    run_ranks(2, works)
+
+
+def callbacks(rank, size):
+    threads, order = [], []
+    store = dist.distributed_c10d._get_default_store()
+    if rank != 0:
+        store.get("the callbacks are there")
+    works = [dist.all_reduce(torch.full((n + 1,), float(rank)), async_op=True) for n in range(50)]
+    if rank != 0:
+        for work in works:
+            work.wait()
+        return True
+
+    def note(number):
+        threads.append(threading.get_ident())
+        order.append(number)
+
+    futures = [work.get_future().then(lambda _, n=n: note(n)) for n, work in enumerate(works)]
+    store.set("the callbacks are there", "")
+    for work in works:
+        work.wait()
+    torch.futures.wait_all(futures)
+    return len(order) == 50 and len(set(threads)) == 1 and threading.get_ident() not in threads
+
+
+def test_callbacks_of_futures_run_on_one_thread_of_their_own():
+    assert run_ranks(2, callbacks) == [True, True]
+
+
+def callbacks_in_order(rank, size):
+    """All but the first come while that one runs, and after each other."""
+    store = dist.distributed_c10d._get_default_store()
+    if rank != 0:
+        store.get("the first callback is there")
+    first = dist.all_reduce(torch.ones(1), async_op=True)
+    goes_on, order = threading.Event(), []
+    futures = [first.get_future().then(lambda _: goes_on.wait())] if rank == 0 else []
+    store.set("the first callback is there", "")
+    first.wait()
+    for n in range(8):
+        work = dist.all_reduce(torch.ones(n + 2), async_op=True)
+        futures += [work.get_future().then(lambda _, n=n: order.append(n))] if rank == 0 else []
+        work.wait()
+    goes_on.set()
+    torch.futures.wait_all(futures)
+    return order
+
+
+def test_callbacks_come_in_the_order_in_which_works_complete():
+    assert run_ranks(2, callbacks_in_order) == [list(range(8)), []]
+
+
+def future_beside_a_wait(rank, size):
+    """Asked for while a thread waits, in vain: the future comes all the same, without anybody who waits for the work."""
+    store = dist.distributed_c10d._get_default_store()
+    if rank != 0:
+        store.get("nobody waits any more")
+        dist.all_reduce(torch.ones(3))
+        return
+    work = dist.all_reduce(torch.ones(3), async_op=True)
+    failures = []
+
+    def wait_in_vain():
+        try:
+            work.wait(timedelta(milliseconds=500))
+        except dist.DistBackendError as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=wait_in_vain)
+    thread.start()
+    time.sleep(0.1)  # so that it is the thread's turn, most likely
+    future = work.get_future()
+    thread.join()
+    assert len(failures) == 1
+    store.set("nobody waits any more", "")
+    assert torch.equal(future.wait()[0], torch.full((3,), float(size)))
+
+
+def test_a_future_may_be_asked_for_while_another_thread_waits():
+    run_ranks(2, future_beside_a_wait)

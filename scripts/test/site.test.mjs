@@ -1,0 +1,32 @@
+// What makes the site's pages; that vitepress and typedoc take them, and that links lead somewhere, is for `npm run site` to say.
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { cReference } from "../site/c-reference.mjs";
+import { withRepositoryLinks } from "../site/repository-links.mjs";
+
+it("links out of the pages lead to the repository, headings included; code and addresses stay", () => {
+  const page = "[a](../README.md#use) `[b](../b.md)` [c](c.md) [d](https://d.example/../e)\n```md\n[f](../f.md)\n```\n[g](../g.md)\n";
+  const address = (path) => (path.startsWith("..") ? `https://x.example/${path.slice(3)}` : undefined);
+  expect(withRepositoryLinks(page, address)).toBe(
+    "[a](https://x.example/README.md#use) `[b](../b.md)` [c](c.md) [d](https://d.example/../e)\n```md\n[f](../f.md)\n```\n[g](https://x.example/g.md)\n",
+  );
+});
+
+const headers = ["dfccl", "counts", "groups", "status"].map((name) => readFileSync(`native/include/dfccl/${name}.h`, "utf8"));
+
+it("the C reference has every function of the headers once, in code", () => {
+  const declared = headers.flatMap((header) =>
+    [...header.matchAll(/^(?:dfcclResult_t|const char\*) (dfccl\w+)\(/gm)].map(([, name]) => name),
+  );
+  const code = [...cReference(headers).matchAll(/^```c\n(.*?)^```$/gms)].map(([, block]) => block).join("");
+  const shown = [...code.matchAll(/^(?:dfcclResult_t|const char\*) (dfccl\w+)\(/gm)].map(([, name]) => name);
+  expect(declared.length).toBeGreaterThan(80);
+  expect(shown).toEqual(declared);
+});
+
+it("the C reference has sections, whole structs and no guards", () => {
+  const page = cReference(headers);
+  expect(page).toContain("## Worlds and ranks");
+  expect(page).toContain("} dfcclWorldConfig_t;");
+  expect(page).not.toMatch(/#ifdef|#include|extern "C"/);
+});
