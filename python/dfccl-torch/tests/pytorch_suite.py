@@ -46,8 +46,6 @@ import dfccl_torch  # noqa: E402, F401
 # "gpu" and "cuda" are asked for by tests that run on CPUs as well; those that need a device look for one.
 for feature in ("ddp", "subgroup", "gpu", "cuda", "plugin"):
     common_distributed.DistTestCases.backend_feature[feature].add("dfccl")
-common_distributed.DistTestCases.skip_collective["sendrecv anysource"].add("dfccl")
-
 
 
 class LikeGloo(str):
@@ -84,13 +82,9 @@ if arguments.backend == "dfccl":
     load_extension()  # before ranks wait for each other
 
 
-ANY_SOURCE = "messages are matched by who sends them, so there is no receive without a source"
 # With --as-gloo, of what passes with Gloo: what dfccl refuses, and why.
 EXCEPTIONS = {
     "test_ddp_logging_data_cpu": "torch's DDP logger calls every backend from outside of torch \"custom\"",
-    "test_send_recv_any_source": ANY_SOURCE,
-    "test_send_recv_any_source_autograd_profiler": ANY_SOURCE,
-    "test_send_recv_any_source_torch_profiler": ANY_SOURCE,
     "test_sparse_all_reduce_sum": "sparse tensors are refused",
 }
 

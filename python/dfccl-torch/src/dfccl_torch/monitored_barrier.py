@@ -9,7 +9,7 @@ from typing import Any
 import torch.distributed as dist
 from torch.distributed import distributed_c10d
 
-from .name import NAME
+from .name import is_ours
 
 
 def let_torch_call_it() -> None:
@@ -23,7 +23,7 @@ def let_torch_call_it() -> None:
     def monitored_barrier(
         group: Any = dist.GroupMember.WORLD, timeout: timedelta | float | None = None, wait_all_ranks: bool = False
     ) -> None:
-        if not _is_ours(group):
+        if not is_ours(group):
             of_torch(group, timeout, wait_all_ranks)
             return
         limit = timedelta(seconds=timeout) if isinstance(timeout, int | float) else timeout
@@ -33,8 +33,3 @@ def let_torch_call_it() -> None:
     for module in (distributed_c10d, dist):
         module.monitored_barrier = monitored_barrier
 
-
-def _is_ours(group: Any) -> bool:
-    if group is dist.GroupMember.NON_GROUP_MEMBER or not dist.is_initialized():
-        return False
-    return f"cpu:{NAME}" in dist.get_backend_config(group).split(",")

@@ -11,8 +11,8 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
+from . import monitored_barrier, split_group
 from .extension import load_extension
-from .monitored_barrier import let_torch_call_it
 from .name import NAME
 
 
@@ -24,7 +24,8 @@ def register() -> None:
     if NAME not in dist.Backend.backend_list:
         devices = ["cpu", "cuda"] if torch.version.cuda else ["cpu"]
         dist.Backend.register_backend(NAME, create_backend, extended_api=True, devices=devices)
-        let_torch_call_it()
+        for replaced in (monitored_barrier, split_group):
+            replaced.let_torch_call_it()
 
 
 def create_backend(options: Any, _group_options: Any = None) -> dist.Backend:

@@ -2,6 +2,7 @@
 
 #include "coalesced_work.hpp"
 #include "error.hpp"
+#include "reachable_memory.hpp"
 
 namespace dfccl_torch {
 
@@ -9,8 +10,16 @@ DfcclBackend::DfcclBackend(std::shared_ptr<Universe> universe, const std::vector
                            const std::string& name, int rank, std::chrono::milliseconds timeout)
     : Backend(rank, static_cast<int>(worldRanks.size())),
       membership_(std::move(universe), worldRanks, name),
+      anySource_(std::make_shared<AnySource>(membership_.onCpu(), rank, static_cast<int>(worldRanks.size()))),
       options_(c10::make_intrusive<Options>("dfccl", timeout)) {
   options_->group_name = name;
+}
+
+at::Tensor DfcclBackend::allocateTensor(long size, at::TensorOptions options) {  // NOLINT: torch's signature
+  if (!options.device().is_cpu()) {
+    refuse("A tensor on " + options.device().str() + " was asked for.", "Make it with torch.empty.");
+  }
+  return reachableTensor(membership_.cpuWorld(), size, options);
 }
 
 void DfcclBackend::startCoalescing() {
@@ -58,6 +67,8 @@ void DfcclBackend::shutdown() {
     refuse("what was sent in group " + membership_.name() + " has not been received: " + error,
            "Receive it before the group is destroyed.");
   }
+  // Else they would keep the group for ever.
+  if (anySource_->isWaiting()) membership_.abort();
 }
 
 }  // namespace dfccl_torch

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "any_source.hpp"
 #include "membership.hpp"
 #include "work.hpp"
 
@@ -31,6 +32,10 @@ class DfcclBackend final : public c10d::Backend {
   c10::intrusive_ptr<Options> getBackendOptions() override { return options_; }
   void setTimeout(std::chrono::milliseconds timeout) override { options_->timeout = timeout; }
   bool supportsCoalescing() const override { return true; }
+  /// On a CPU, which torch gives no index.
+  bool supportsTensorAlloc(c10::DeviceIndex index) override { return index < 0; }
+  /// Of one dimension, in memory that all ranks reach, so that no collective copies it: DDP's buckets, FSDP's buffers.
+  Tensor allocateTensor(long size, at::TensorOptions options) override;  // NOLINT: torch's signature
   c10d::ErrorType getError() override { return c10d::ErrorType::SUCCESS; }
   void setSequenceNumberForGroup() override {}  // all begin at 0
   uint64_t getSequenceNumberForGroup() override { return sequence_; }
@@ -63,6 +68,7 @@ class DfcclBackend final : public c10d::Backend {
                        std::vector<int64_t>& inputSplits, const c10d::AllToAllOptions& options) override;
   Handle send(Tensors& tensors, int peer, int tag) override;
   Handle recv(Tensors& tensors, int peer, int tag) override;
+  /// On a CPU. Of two outstanding receives alike, of which one names a sender, either may get what comes first.
   Handle recvAnysource(Tensors& tensors, int tag) override;
   Handle barrier(const c10d::BarrierOptions& options) override;
   /// The host waits until all ranks have come. @throws DistBackendError on every rank where one doesn't come in time:
@@ -85,6 +91,7 @@ class DfcclBackend final : public c10d::Backend {
   void keepUntilShutdown(Submission send);
 
   Membership membership_;
+  const std::shared_ptr<AnySource> anySource_;
   const c10::intrusive_ptr<Options> options_;
   std::atomic<uint64_t> sequence_{0};
   std::mutex mutex_;

@@ -19,6 +19,7 @@ class Membership {
 
   const std::string& name() const { return name_; }
   const std::shared_ptr<Group>& onCpu() const { return cpu_; }
+  const std::shared_ptr<World>& cpuWorld() const { return universe_->onCpu(); }
   /// The first on a GPU of all groups' waits for the other ranks: Universe::onGpu.
   /// @throws DistBackendError where the device is neither a CPU nor a GPU that can be used.
   std::shared_ptr<Group> on(c10::Device device);

@@ -29,6 +29,8 @@ class DfcclBackend::Operation {
   dfcclGroup_t group() const { return submission_.group().handle(); }
   dfcclStream_t stream() const { return submission_.stream(); }
   uint64_t tag() const { return tag_; }
+  std::chrono::milliseconds timeout() const { return timeout_; }
+  uint64_t sequence() const { return sequence_; }
   int size() const { return backend_.getSize(); }
   bool isAt(int64_t rank) const { return backend_.getRank() == rank; }
 
@@ -44,6 +46,8 @@ class DfcclBackend::Operation {
   /// @param queue one call of the C API, without the request.
   void add(c10::function_ref<dfcclResult_t(dfcclRequest_t*)> queue) { submission_.add(queue); }
   Handle start(Outputs outputs, const Tensors& inputs);
+  /// With what has been begun already, in place of its own.
+  Handle start(Submission begun, Outputs outputs, const Tensors& inputs);
   /// A work that is complete already, while what was queued goes on; only the backend's shutdown waits for it.
   Handle startBuffered(const Tensors& inputs);
 

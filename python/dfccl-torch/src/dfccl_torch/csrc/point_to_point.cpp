@@ -1,3 +1,4 @@
+#include "any_source_work.hpp"
 #include "backend.hpp"
 #include "error.hpp"
 #include "operation.hpp"
@@ -11,6 +12,8 @@ constexpr Label kRecv{c10d::OpType::RECV, "dfccl:recv"};
 /// A send of up to so many bytes is over when it is issued: what goes is a copy of the tensor. Programs rely on it
 /// where all ranks send before they receive, as the buffers of other backends' sockets allow it.
 constexpr int64_t kBufferedBytes = 32 << 10;
+
+AnySource::Key keyOf(const at::Tensor& tensor, uint64_t tag) { return {tensor.scalar_type(), tensor.numel(), tag}; }
 
 }  // namespace
 
@@ -29,7 +32,16 @@ DfcclBackend::Handle DfcclBackend::send(Tensors& tensors, int peer, int tag) {
 
 DfcclBackend::Handle DfcclBackend::recv(Tensors& tensors, int peer, int tag) {
   Operation operation(*this, kRecv, deviceOf(tensors), tag);
-  const Tensor tensor = operation.submission().write(operation.only(tensors));
+  const Tensor& given = operation.only(tensors);
+  if (given.is_cpu()) {
+    std::optional<AnySource::Arrival> begun = anySource_->claim(keyOf(given, operation.tag()), peer);
+    if (begun) {
+      begun->submission.finally({given, begun->buffer},
+                                [given, buffer = begun->buffer] { copyInto(given, buffer.view(given.sizes())); });
+      return operation.start(std::move(begun->submission), {tensors}, tensors);
+    }
+  }
+  const Tensor tensor = operation.submission().write(given);
   const Elements elements = movedElements(tensor.scalar_type());
   operation.add([&](dfcclRequest_t* request) {
     return dfcclRecv(tensor.data_ptr(), elements.countOf(tensor), elements.type, peer, operation.group(),
@@ -38,9 +50,15 @@ DfcclBackend::Handle DfcclBackend::recv(Tensors& tensors, int peer, int tag) {
   return operation.start({tensors}, tensors);
 }
 
-DfcclBackend::Handle DfcclBackend::recvAnysource(Tensors& /* refused */, int /* tag */) {
-  refuse("recv without a source isn't supported: a message is matched by who sends it.",
-         "Name the source, or receive from each rank with irecv and see which is complete.");
+DfcclBackend::Handle DfcclBackend::recvAnysource(Tensors& tensors, int tag) {
+  const Operation operation(*this, kRecv, deviceOf(tensors), tag);
+  const Tensor& tensor = operation.only(tensors);
+  if (!tensor.is_cpu()) {
+    refuse("recv without a source isn't supported on a GPU: a message is matched by who sends it.",
+           "Name the source, or receive from each rank with irecv and see which is complete.");
+  }
+  return handOut(c10::make_intrusive<AnySourceWork>(getRank(), anySource_, keyOf(tensor, operation.tag()), tensor,
+                                                    operation.timeout(), operation.sequence()));
 }
 
 }  // namespace dfccl_torch

@@ -1,0 +1,77 @@
+"""What torch.distributed asks of some backends only."""
+
+from datetime import timedelta
+
+import pytest
+import torch
+import torch.distributed as dist
+from ranks import run_ranks
+
+def from_any_source(rank, size):
+    if rank != 0:
+        dist.send(torch.full((3,), float(rank)), 0, tag=5)
+        dist.send(torch.full((3,), 10.0 * rank), 0, tag=5)
+        dist.send(torch.full((100_000,), float(rank)), 0)
+        dist.barrier()
+        return
+    seen, wide = [], torch.zeros(3, 2)
+    for _ in range(size):
+        source = dist.recv(wide[:, 0], tag=5)
+        seen.append((source, wide[0, 0].item()))
+    assert len(set(seen)) == size and all(value in (source, 10.0 * source) for source, value in seen), seen
+    # What is named takes what is outstanding from it, or has come.
+    for source in range(1, size):
+        for _ in range(2 - sum(source == one for one, _ in seen)):
+            dist.recv(wide[:, 0], source, tag=5)
+            assert torch.equal(wide[:, 0], torch.full((3,), 10.0 * source))
+    large = [torch.zeros(100_000) for _ in range(size - 1)]
+    works = [dist.irecv(tensor) for tensor in large]
+    for work in works:
+        work.wait()
+    assert sorted(tensor[-1].item() for tensor in large) == list(range(1, size))
+    assert sorted(work._source_rank() for work in works) == list(range(1, size))
+    with pytest.raises(dist.DistBackendError, match="no rank has sent 7 elements"):
+        dist.irecv(torch.zeros(7)).wait(timedelta(milliseconds=50))
+    dist.barrier()
+
+
+def test_receives_without_a_source():
+    run_ranks(2, from_any_source)
+    run_ranks(3, from_any_source)
+
+
+def split(rank, size):
+    part = dist.split_group(split_ranks=[[0, 2], [1]], group_desc="mine")
+    if rank == 3:
+        assert part is None
+        return
+    tensor = torch.ones(4)
+    dist.all_reduce(tensor, group=part)
+    assert tensor[0] == dist.get_world_size(part) == (1 if rank == 1 else 2)
+
+
+def test_groups_are_split():
+    run_ranks(4, split)
+
+
+def allocated(rank, size, store):
+    backend = dist.group.WORLD._get_backend(torch.device("cpu"))
+    assert backend.supports_tensor_alloc(torch.device("cpu"))
+    tensor = backend.allocate_tensor(5000, dtype=torch.float64, device=torch.device("cpu"))
+    assert tensor.shape == (5000,) and tensor.dtype == torch.float64
+    tensor.fill_(rank)
+    dist.all_reduce(tensor)
+    assert tensor[-1] == sum(range(size))
+    assert backend.allocate_tensor(0, dtype=torch.float32, device=torch.device("cpu")).numel() == 0
+    with pytest.raises(dist.DistBackendError, match="elements was asked for"):
+        backend.allocate_tensor(-1, dtype=torch.float32, device=torch.device("cpu"))
+    # It outlives the group that it came from, and the next one doesn't mind.
+    dist.destroy_process_group()
+    assert tensor.sum() == 5000 * sum(range(size))
+    dist.init_process_group("dfccl", store=dist.FileStore(store, size), rank=rank, world_size=size)
+    dist.all_reduce(tensor)
+    assert tensor[0] == size * sum(range(size))
+
+
+def test_tensors_in_reach_of_all_ranks(tmp_path):
+    run_ranks(2, allocated, str(tmp_path / "store"))
