@@ -1,4 +1,4 @@
-import type { TrainOptions, TrainResult } from "@dfccl/train";
+import type { PlanOptions, TrainOptions, TrainResult } from "@dfccl/train";
 import { type Command, Option } from "commander";
 import { checkMemory } from "../disorder/memory-need.js";
 import { err, out } from "../terminal/colors.js";
@@ -118,8 +118,9 @@ async function trainModel(model: string, flags: TrainFlags, interruption: Interr
     process.stderr.write(`${err.yellow(wrapOnTerminal(`${path} is corrupt (${problem}); the one before it is used.`))}\n`);
   };
   const checkpoint = folder === undefined ? undefined : { folder, every, resume, onCorrupt };
-  const options: TrainOptions = { ...rest, model, globalBatch: batch, checkpoint, signal: interruption.signal };
-  const plan = planTraining(options);
+  const planned: PlanOptions = { ...rest, model, globalBatch: batch };
+  const plan = planTraining(planned);
+  const options: TrainOptions = { ...planned, checkpoint, signal: interruption.signal };
   const { ranks, parallel, steps, globalBatch, schedule } = plan;
   if (!json) {
     const how = `dp=${parallel.dp} tp=${parallel.tp} pp=${parallel.pp}`;
