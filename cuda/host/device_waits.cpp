@@ -18,7 +18,8 @@ namespace {
 constexpr uint32_t kOthersMultiprocessors = 4;
 // Daemons that nobody relies on leave within milliseconds. Where they don't, streams wait for them already; what those
 // wait for was given to streams before the barrier, if there is one, so it completes. Where there is none, all streams
-// of the probe may be in queues of CUDA's behind streams that wait.
+// of the probe may be in queues of CUDA's behind streams that wait. Counted since a run was last over: runs that take
+// long together are no sign that there is no barrier, and a wait that is given behind one never ends.
 constexpr double kMostDoubtMicros = 2'000'000;
 // While no question is answered after one has been waited for in vain.
 constexpr double kNextDoubtMicros = 50'000;
@@ -93,8 +94,7 @@ const char* DeviceWaits::obstacle() const {
 // the device is idle: the explorer's control startsWhileItKeeps hangs. And a daemon is relied on only if streams go on
 // beside it: one that they wait for must go before it has to stay.
 void DeviceWaits::begin() {
-  const double most = isUnanswered_.load(order::relaxed) != 0 ? kNextDoubtMicros : kMostDoubtMicros;
-  const uint64_t until = readTicks() + static_cast<uint64_t>(most * ticksPerMicrosecond());
+  Doubt doubt(readTicks(), runsOver());
   for (;;) {
     const uint64_t before = stays_.load(order::seqCst);
     uint32_t started = 0;
@@ -108,7 +108,7 @@ void DeviceWaits::begin() {
     // Whatever this thread has loaded came before what it has launched.
     const bool areOwn =
         !isAnyLate && stays == before + started && (started == present_.size() || known().stays == before);
-    if (!goesOnBeside(stays, areOwn, until)) continue;
+    if (!goesOnBeside(stays, areOwn, doubt)) continue;
     awaited_.intents.fetchAdd(1, order::seqCst);
     if (areStill(stays)) {
       known().stays = stays;
@@ -120,17 +120,26 @@ void DeviceWaits::begin() {
 
 /// Whether what this thread gives to streams now goes on beside the daemons that are there, as many as have been
 /// launched by now. @return false: there are others by now. Where none of it is seen in time, they are relied on.
-bool DeviceWaits::goesOnBeside(uint64_t stays, bool areOwn, uint64_t until) {
+bool DeviceWaits::goesOnBeside(uint64_t stays, bool areOwn, Doubt& doubt) {
   if (areOwn || known().stays == stays || BarrierProbe::isLeftOut()) return true;
+  const double micros = isUnanswered_.load(order::relaxed) != 0 ? kNextDoubtMicros : kMostDoubtMicros;
+  const auto most = static_cast<uint64_t>(micros * ticksPerMicrosecond());
   // Daemons that nobody relies on leave soon, and a barrier with them.
   for (BarrierProbe::Question question(probe_); !question.isAnswered(); cpuPause()) {
     if (stays_.load(order::seqCst) != stays || worst() == Daemons::out) return false;
-    if (readTicks() <= until) continue;
+    if (!doubt.isLongerThan(most, readTicks(), runsOver())) continue;
     isUnanswered_.store(1, order::relaxed);
     return true;
   }
   isUnanswered_.store(0, order::relaxed);
   return true;
+}
+
+/// As far as their daemons have posted it. Under mutex_.
+uint64_t DeviceWaits::runsOver() const {
+  uint64_t sum = 0;
+  for (const GpuRank* rank : present_) sum += rank->runsPosted();
+  return sum;
 }
 
 /// Whether the daemons are inside that were when so many had been launched, and stay for whoever has said that he needs

@@ -11,6 +11,7 @@
 
 #include "daemon/state/waiting_streams.hpp"
 #include "host/barrier_probe.hpp"
+#include "host/doubt.hpp"
 #include "host/memory.hpp"
 
 namespace dfccl::gpu {
@@ -75,7 +76,8 @@ class DeviceWaits {
   void begin();
   void end() { awaited_.intents.fetchSub(1, order::seqCst); }
   bool areStill(uint64_t stays) const;
-  bool goesOnBeside(uint64_t stays, bool areOwn, uint64_t until);
+  bool goesOnBeside(uint64_t stays, bool areOwn, Doubt& doubt);
+  uint64_t runsOver() const;
   void letBlockingWait(uint32_t place, uint32_t index, uint32_t target, const std::function<void()>& give);
   bool awaitBesideDaemons(uint32_t place, uint32_t index, uint32_t target);
   void await(uint32_t place, uint32_t index, uint32_t target);

@@ -32,3 +32,13 @@ TEST_CASE("daemons stay for a wait before a stream has it, unless giving it take
   CHECK(awaitedMeanwhile(*waits, 1, true) == 1);
   CHECK(awaitedMeanwhile(*waits, 2, false) == 0);
 }
+
+// Runs that took 0.4 s each kept a question without an answer for more than the 2 s, counted from the call: seed 7 of
+// the random programs with SIMULATED_DEVICES=1, on a busy machine.
+TEST_CASE("a doubt begins anew with each run that is over") {
+  Doubt doubt(100, 5);
+  CHECK_FALSE(doubt.isLongerThan(10, 110, 5));
+  CHECK_FALSE(doubt.isLongerThan(10, 115, 6));
+  CHECK_FALSE(doubt.isLongerThan(10, 125, 6));
+  CHECK(doubt.isLongerThan(10, 126, 6));
+}
