@@ -130,13 +130,16 @@ static dfcclResult_t grouping(void) {
   static int members[3];
   members[0] = nearly(RANKS), members[1] = nearly(RANKS), members[2] = anyInt();
   dfcclGroup_t* const place = chance(95) ? &groups[below(PLACES)] : NULL;
-  doing = "a group's own";
-  switch (below(7)) {
+  doing = "a group's own, or a batch's";
+  switch (below(11)) {
     case 0: return dfcclGroupDestroy(group());
     case 1: return dfcclGroupSplit(group(), anyInt(), anyInt(), briefly(), place);
     case 2: return dfcclGroupGetRank((int*)out(), group());
     case 3: return dfcclGroupGetRankCount((int*)out(), group());
     case 4: return chance(20) ? dfcclGroupAbort(group()) : dfcclSuccess;
+    case 5: return dfcclBatchBegin();
+    case 6: return chance(10) ? dfcclBatchCancel() : dfcclSuccess;
+    case 7: return dfcclBatchEnd(chance(80) ? &requests[below(PLACES)] : NULL);
     default: return dfcclGroupCreate(chance(60) ? NULL : members, chance(60) ? 0 : nearly(4), name(), place, rank());
   }
 }

@@ -111,6 +111,24 @@ dfcclResult_t dfcclScatterV(const void* sendbuff, const size_t* counts, const si
                             dfcclDataType_t type, int root, dfcclGroup_t group, uint64_t tag, dfcclStream_t stream,
                             dfcclRequest_t* request);
 
+/* ---- Batches ------------------------------------------------------------------------------------------------- */
+
+/* From here on, what this thread asks for with the functions above, on whatever groups of one world, of one rank or
+ * several, is kept until dfcclBatchEnd; what is wrong with an operation's arguments is told at once. Buffers must stay,
+ * and what is sent must not be written, until then. An operation's own request, if it has a place for one, gets its
+ * handle there. Batches may be nested: each is submitted when it ends. Splits and waits are none of a batch. */
+dfcclResult_t dfcclBatchBegin(void);
+/* Submits all that was kept since this thread's last dfcclBatchBegin, one behind the other: equal signatures of other
+ * threads come before all of it or after. *request, if not NULL, ends with all of it; where that is of one rank, a
+ * stream may wait for it too.
+ * Any failure, of one operation's memory, group or place in the tables, say, is that of all, and nothing is queued;
+ * only where a queue refuses some that others have come before (dfcclQueueFull, dfcclOutOfMemory), all the groups of
+ * those are given up as by dfcclGroupAbort. dfcclInvalidArgument: no batch is open, or its groups are of different
+ * worlds. */
+dfcclResult_t dfcclBatchEnd(dfcclRequest_t* request);
+/* Forgets what was kept since this thread's last dfcclBatchBegin, of which nothing is submitted. */
+dfcclResult_t dfcclBatchCancel(void);
+
 /* ---- Requests ------------------------------------------------------------------------------------------------ */
 
 /* Waits until the run is over and its results are there, and gives the request back. dfcclAborted: it was given up, and

@@ -1,6 +1,9 @@
 #include "c_api/open_group.hpp"
 
+#include <utility>
+
 #include "c_api/last_error.hpp"
+#include "c_api/open_batch.hpp"
 
 namespace dfccl::c_api {
 
@@ -50,15 +53,13 @@ Signature signatureOf(const OpenGroup& group, Collective collective, size_t coun
   return signature;
 }
 
-namespace {
-
-/// @param give hands a request's only part to the engine, or throws.
-template <class Give>
-void withRequest(const OpenGroup& group, dfcclRequest_t* request, Give&& give) {
+void submitAtOnce(const OpenGroup& group, const MatchedRun& run, dfcclRequest_t* request) {
+  Matching& matching = group.matching();
+  if (request == nullptr && !matching.mayCopy()) return matching.submit(run, group.group, nullptr);
   Request& made = Request::make(1, request != nullptr ? 2 : 1, group.context);
   const uint64_t handle = made.handle.load(order::relaxed);
   try {
-    give(made.part);
+    matching.submit(run, group.group, made.parts().data());
   } catch (...) {
     made.drop();
     throw;
@@ -66,16 +67,16 @@ void withRequest(const OpenGroup& group, dfcclRequest_t* request, Give&& give) {
   if (request != nullptr) *request = reinterpret_cast<dfcclRequest_t>(handle);
 }
 
-}  // namespace
-
-void submit(const OpenGroup& group, const MatchedRun& run, dfcclRequest_t* request) {
-  Matching& matching = group.matching();
-  if (request == nullptr && !matching.mayCopy()) return matching.submit(run, group.group, nullptr);
-  withRequest(group, request, [&](RequestPart& part) { matching.submit(run, group.group, &part); });
+void submit(dfcclGroup_t handle, const OpenGroup& group, const MatchedRun& run, dfcclRequest_t* request) {
+  if (run.half != Half::none || OpenBatch::isOpen()) return submitAll(handle, {run}, request);
+  submitAtOnce(group, run, request);
 }
 
-void submitHalf(bool isSend, const OpenGroup& group, const MatchedRun& run, dfcclRequest_t* request) {
-  withRequest(group, request, [&](RequestPart& part) { group.matching().submitHalf(isSend, run, group.group, part); });
+void submitAll(dfcclGroup_t handle, std::vector<MatchedRun> runs, dfcclRequest_t* request) {
+  if (OpenBatch* const open = OpenBatch::innermost()) return open->add(handle, std::move(runs), request);
+  OpenBatch alone;
+  alone.add(handle, std::move(runs), nullptr);
+  alone.submit(request);
 }
 
 }  // namespace dfccl::c_api

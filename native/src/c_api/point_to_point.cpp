@@ -25,11 +25,8 @@ dfcclResult_t message(bool isSend, void* buffer, size_t count, dfcclDataType_t t
       run.recv = buffer;
     }
     run.stream = stream;
-    if (other == self) {
-      submitHalf(isSend, group, run, request);
-    } else {
-      submit(group, run, request);
-    }
+    if (other == self) run.half = isSend ? Half::send : Half::receive;
+    submit(handle, group, run, request);
     return dfcclSuccess;
   });
 }

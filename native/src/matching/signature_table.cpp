@@ -52,6 +52,11 @@ MatchedCollective& SignatureTable::get(const Signature& signature, const std::sh
   return *recent;
 }
 
+MatchedCollective* SignatureTable::find(const CollectiveId& id) const {
+  const auto found = entries_.find(id);
+  return found != entries_.end() ? found->second.get() : nullptr;
+}
+
 uint32_t SignatureTable::recentPlaceOf(const Signature& s) {
   const uint64_t facts =
       s.group.low ^ s.count * 0x9e3779b97f4a7c15 ^ s.tag * 0xd1342543de82ef95 ^
@@ -67,6 +72,7 @@ MatchedCollective& SignatureTable::add(const CollectiveId& id, const Signature& 
   MatchedCollective& entry = *made;
   entry.signature = signature;
   entry.group = group;
+  entry.registration = ++registered_;
   entry.index = registerOne(specOf(id, signature, *group));
   try {
     entry.shape = backend_.shapeOf(rank_, entry.index);

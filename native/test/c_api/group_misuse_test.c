@@ -108,6 +108,16 @@ static void requests(void) {
   }
 }
 
+/* Without a batch of this thread. */
+static void batches(void) {
+  request = closed_request;
+  mark();
+  expect_refused("BatchEnd", "no batch", dfcclInvalidArgument, dfcclBatchEnd(&request));
+  CHECK(request == NULL);
+  mark();
+  expect_refused("BatchCancel", "no batch", dfcclInvalidArgument, dfcclBatchCancel());
+}
+
 /* With a group that is right: what else can be wrong. */
 #define WITH_ARGUMENTS(X)                                                                                \
   X(NoPlaceForGroup, dfcclGroupCreate(NULL, 0, 0, NULL, ctx[0]))                                         \
@@ -180,6 +190,7 @@ int main(void) {
 
   groups();
   requests();
+  batches();
   arguments(group);
 
   /* Nothing of it was taken. */
