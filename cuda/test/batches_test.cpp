@@ -1,4 +1,6 @@
 // Batches behind streams, and streams behind them.
+#include <memory>
+
 #include "stream_members.hpp"
 
 using namespace dfccl::gpu::test;

@@ -91,6 +91,13 @@ dfcclResult_t dfcclSend(const void* sendbuff, size_t count, dfcclDataType_t type
 dfcclResult_t dfcclRecv(void* recvbuff, size_t count, dfcclDataType_t type, int peer, dfcclGroup_t group, uint64_t tag,
                         dfcclStream_t stream, dfcclRequest_t* request);
 
+/* Receives from whichever member sends first what has the same type, count and tag; *source, if not NULL, gets its
+ * place in the group, and is -1 before; the sender, dfcclSend, needn't know. It is looked for while somebody waits for,
+ * tests or polls this rank; receives that name a sender come first. Neither it nor what waits for it may be behind a
+ * stream. A member that is gone is passed over; dfcclAborted where all others are. */
+dfcclResult_t dfcclRecvAny(void* recvbuff, size_t count, dfcclDataType_t type, int* source, dfcclGroup_t group,
+                           uint64_t tag, dfcclRequest_t* request);
+
 /* Uneven forms. Each array has an entry a member, in elements; displacements may be NULL: one behind the other. Buffers
  * of send and receive must not overlap. Of an all-to-all, each rank knows its own counts only: what it sends to a
  * member must be what that one expects of it. All members of the others know all counts. */

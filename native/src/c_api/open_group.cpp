@@ -68,7 +68,7 @@ void submitAtOnce(const OpenGroup& group, const MatchedRun& run, dfcclRequest_t*
 }
 
 void submit(dfcclGroup_t handle, const OpenGroup& group, const MatchedRun& run, dfcclRequest_t* request) {
-  if (run.half != Half::none || OpenBatch::isOpen()) return submitAll(handle, {run}, request);
+  if (run.kind != RunKind::whole || OpenBatch::isOpen()) return submitAll(handle, {run}, request);
   submitAtOnce(group, run, request);
 }
 

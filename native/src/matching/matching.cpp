@@ -59,7 +59,7 @@ std::shared_ptr<MatchedGroup> Matching::makeGroup(std::vector<uint32_t> ranks, u
 
 void Matching::dropGroup(MatchedGroup& group) {
   const std::lock_guard lock(mutex_);
-  uint64_t inFlight = messages_.countOf(group);
+  uint64_t inFlight = messages_.countOf(group) + receives_.countOf(group);
   table_.forEach([&](const MatchedCollective& entry) {
     if (entry.group.get() == &group) inFlight += table_.inFlight(entry);
   });
@@ -83,6 +83,7 @@ void Matching::abortGroup(MatchedGroup& group) {
       }
     });
     ended = messages_.takeOf(group);
+    for (RequestPart* part : receives_.takeOf(group)) ended.push_back(part);
   }
   for (RequestPart* part : ended) part->end(dfcclAborted);
 }
@@ -173,14 +174,16 @@ void Matching::submitCopied(MatchedCollective& entry, const MatchedRun& run, Req
 
 /// What can be wrong with it is told at once, not when its other half comes.
 void Matching::checkHalf(const RunShape& shape, const MatchedRun& run) const {
-  const bool isSend = run.half == Half::send;
+  const bool isSend = run.kind == RunKind::sendToSelf;
   const void* const buffer = isSend ? run.send : run.recv;
-  if (shape.sendBytes == 0 || (buffer != nullptr && reinterpret_cast<uint64_t>(buffer) >> 48 == 0)) return;
+  const uint64_t bytes = std::max(shape.sendBytes, shape.recvBytes);
+  if (bytes == 0 || (buffer != nullptr && reinterpret_cast<uint64_t>(buffer) >> 48 == 0)) return;
   throw Error(dfcclInvalidArgument,
               "Rank " + std::to_string(rank_) + (isSend ? " sends to" : " receives from") +
-                  " itself, and the buffer is " + (buffer == nullptr ? "null." : "no address of this process."),
-              "Pass a buffer of at least " + std::to_string(shape.sendBytes) + " bytes.",
-              {{"rank", std::to_string(rank_)}, {"bytes", std::to_string(shape.sendBytes)}});
+                  (run.kind == RunKind::receiveFromAny ? " any rank" : " itself") + ", and the buffer is " +
+                  (buffer == nullptr ? "null." : "no address of this process."),
+              "Pass a buffer of at least " + std::to_string(bytes) + " bytes.",
+              {{"rank", std::to_string(rank_)}, {"bytes", std::to_string(bytes)}});
 }
 
 void Matching::prepare(BatchedRun& batched) {
@@ -188,7 +191,7 @@ void Matching::prepare(BatchedRun& batched) {
   std::unique_lock lock(mutex_);
   checkOpen(*batched.group);
   MatchedCollective& entry = table_.get(run.signature, batched.group);
-  if (run.half != Half::none) {
+  if (run.kind != RunKind::whole) {
     checkHalf(entry.shape, run);
   } else {
     checkBuffers(entry, run.send, run.recv);
@@ -215,7 +218,7 @@ void Matching::forgo(BatchedRun& batched) {
 /// A message to itself moves when its other half is there, else this one waits. Under the lock.
 void Matching::submitHalf(BatchedRun& batched, std::unique_lock<std::mutex>& lock) {
   MatchedRun run = batched.run;
-  const bool isSend = run.half == Half::send;
+  const bool isSend = run.kind == RunKind::sendToSelf;
   const auto other = messages_.meet(idOf(run.signature), isSend, {run.send, run.recv, batched.part, batched.group});
   if (!other) return;
   if (isSend) {
@@ -244,8 +247,10 @@ void Matching::submitPrepared(std::span<BatchedRun> runs, size_t& done) {
     for (BatchedRun& batched : runs) {
       const MatchedRun& run = batched.run;
       checkOpen(*batched.group);  // it may have been given up meanwhile
-      if (run.half == Half::none) {
+      if (run.kind == RunKind::whole) {
         queue(*batched.entry, run.send, run.recv, run.stream, batched.part);
+      } else if (run.kind == RunKind::receiveFromAny) {
+        receives_.add({run, batched.group, batched.part});
       } else {
         submitHalf(batched, lock);
       }
@@ -255,6 +260,7 @@ void Matching::submitPrepared(std::span<BatchedRun> runs, size_t& done) {
     }
   }
   if (isAnyAtOnce) backend_.ring();
+  lookForSenders();
 }
 
 void Matching::waitOnStream(const RequestPart& part, void* stream) {

@@ -7,24 +7,13 @@
 #include <span>
 
 #include "matching/matched_group.hpp"
-#include "matching/request.hpp"
+#include "matching/matched_run.hpp"
+#include "matching/open_receives.hpp"
 #include "matching/self_messages.hpp"
 #include "matching/signature_table.hpp"
 #include "matching/staging_pool.hpp"
 
 namespace dfccl {
-
-/// What a rank does in a message to itself; both halves of one become a run.
-enum class Half { none, send, receive };
-
-/// One run, as the caller describes it.
-struct MatchedRun {
-  Signature signature;
-  const void* send = nullptr;
-  void* recv = nullptr;
-  void* stream = nullptr;  // it begins behind what that has been given; null: at once
-  Half half = Half::none;
-};
 
 /// One of several that are submitted together.
 struct BatchedRun {
@@ -52,7 +41,7 @@ class Matching {
 
   /// Whether buffers may have to be copied, so that every run needs a part of a request.
   bool mayCopy() const { return mayCopy_; }
-  /// @param part of a request; null: nobody waits for this run alone. @pre it is no half of a message
+  /// @param part of a request; null: nobody waits for this run alone. @pre it is a whole one
   /// @throws Error, and nothing was queued then.
   void submit(const MatchedRun& run, const std::shared_ptr<MatchedGroup>& group, RequestPart* part);
   /// All that may be refused, or fail for want of memory. @throws Error, with nothing kept.
@@ -62,6 +51,17 @@ class Matching {
   /// Runs of this rank, one behind the other. @param done gets how many it has submitted.
   /// @pre they are prepared. @throws Error
   void submitPrepared(std::span<BatchedRun> runs, size_t& done);
+  /// Looks who has sent what this rank receives from anybody, and lets it be received. To be called by whoever waits.
+  /// @return whether anything was found.
+  bool lookForSenders() { return receives_.count() != 0 && lookForSendersOfAny(); }
+  /// Receives from anybody that nobody has sent for.
+  uint64_t openReceives() const { return receives_.count(); }
+  /// visit(const MatchedRun&)
+  template <class Visit>
+  void forEachOpenReceive(Visit&& visit) {
+    const std::lock_guard lock(mutex_);
+    receives_.forEach([&](const OpenReceives::Receive& receive) { visit(receive.run); });
+  }
   /// Lets a stream go on only when a run is over. @throws Error
   void waitOnStream(const RequestPart& part, void* stream);
 
@@ -83,6 +83,14 @@ class Matching {
   void submitCopied(MatchedCollective& entry, const MatchedRun& run, RequestPart& part,
                     std::unique_lock<std::mutex>& lock);
   void checkHalf(const RunShape& shape, const MatchedRun& run) const;
+  static constexpr uint32_t kNobodyYet = 0xffffffff, kNobodyLeft = 0xfffffffe;
+  enum class Sent { no, yes, neverAgain };
+
+  bool lookForSendersOfAny();
+  uint32_t senderOf(const OpenReceives::Receive& receive);
+  Sent sentToSelf(const Signature& signature) const;
+  Sent sentBy(const Signature& signature, const std::shared_ptr<MatchedGroup>& group);
+  bool receiveFrom(uint32_t member, const OpenReceives::Receive& receive, std::unique_lock<std::mutex>& lock);
   void submitHalf(BatchedRun& batched, std::unique_lock<std::mutex>& lock);
   void queueOrCopy(MatchedCollective& entry, const MatchedRun& run, RequestPart* part,
                    std::unique_lock<std::mutex>& lock);
@@ -96,6 +104,8 @@ class Matching {
   StagingPool pool_;
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> made_;  // groups of the same ranks and name
   SelfMessages messages_;
+  OpenReceives receives_;
+  uint32_t lastSender_ = 0;  // the search begins behind it, so that no member is always first
 };
 
 }  // namespace dfccl

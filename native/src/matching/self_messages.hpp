@@ -24,6 +24,11 @@ class SelfMessages {
 
   /// @param key the signature's id. @return the other half, the oldest that there is, taken out; nothing: this waits.
   std::optional<Half> meet(const CollectiveId& key, bool isSend, const Half& half);
+  /// Whether one is sent that nobody receives.
+  bool hasSend(const CollectiveId& key) const {
+    const auto found = halves_.find(key);
+    return found != halves_.end() && found->second.areSends;
+  }
   /// Takes those of a group out.
   std::vector<RequestPart*> takeOf(const MatchedGroup& group);
   uint64_t countOf(const MatchedGroup& group) const;

@@ -103,6 +103,7 @@ static void functions(void) {
   HAS(dfcclBatchBegin, void);
   HAS(dfcclBatchEnd, request_t*);
   HAS(dfcclBatchCancel, void);
+  HAS(dfcclRecvAny, void*, size_t, data_type_t, int*, dfcclGroup_t, uint64_t, request_t*);
   HAS(dfcclWorldCreate, const dfcclWorldConfig_t*, dfcclWorld_t*);
   HAS(dfcclWorldDestroy, dfcclWorld_t);
   HAS(dfcclJoinWorld, const dfcclJoinConfig_t*, dfcclWorld_t*, int*);
