@@ -67,7 +67,10 @@ class Requests {
 
 OpenBatch* OpenBatch::innermost() { return openBatches.empty() ? nullptr : &openBatches.back(); }
 
-void OpenBatch::begin() { openBatches.emplace_back(); }
+void OpenBatch::begin() {
+  openBatches.emplace_back();
+  ++openCount_;
+}
 
 OpenBatch OpenBatch::end() {
   if (openBatches.empty()) {
@@ -75,6 +78,7 @@ OpenBatch OpenBatch::end() {
   }
   OpenBatch ended = std::move(openBatches.back());
   openBatches.pop_back();
+  --openCount_;
   return ended;
 }
 

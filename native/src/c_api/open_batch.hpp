@@ -1,5 +1,6 @@
 #pragma once
 // What a thread has asked for between dfcclBatchBegin and dfcclBatchEnd.
+#include <cstdint>
 #include <vector>
 
 #include "c_api/open_group.hpp"
@@ -10,7 +11,8 @@ class OpenBatch {
  public:
   /// Of this thread. @return nullptr: none is open.
   static OpenBatch* innermost();
-  static bool isOpen() { return innermost() != nullptr; }
+  /// Costs what a look at a number of the thread's costs: every run of a group asks.
+  static bool isOpen() { return openCount_ != 0; }
   static void begin();
   /// Takes the innermost out. @throws Error dfcclInvalidArgument: none is open.
   static OpenBatch end();
@@ -29,6 +31,8 @@ class OpenBatch {
 
   /// @throws Error dfcclClosed, dfcclInvalidArgument
   std::vector<BatchedRun> runs() const;
+
+  static constinit inline thread_local uint32_t openCount_ = 0;
 
   std::vector<Operation> operations_;
 };

@@ -28,21 +28,31 @@ uint32_t placeIn(const OpenGroup& group, int place, const char* what) {
                  {{"field", what}, {"value", std::to_string(place)}});
 }
 
-Signature signatureOf(const OpenGroup& group, Collective collective, size_t count, dfcclDataType_t type,
-                      dfcclRedOp_t op, uint64_t tag) {
+namespace {
+
+/// @pre one of them is out of range, or stands for what needs a registration.
+[[gnu::cold, gnu::noinline]] void refuseKind(int type, int op) {
   const auto check = [](const char* field, int value, int most) {
     if (value >= 0 && value <= most) return;
     refuseArgument("The " + std::string(field) + " is " + std::to_string(value) + ".",
                    "Allowed: 0 to " + std::to_string(most) + ".", {{"field", field}, {"value", std::to_string(value)}});
   };
-  check("type", static_cast<int>(type), kDataTypeCount - 1);
-  check("op", static_cast<int>(op), kReduceOpCount - 1);
+  check("type", type, kDataTypeCount - 1);
+  check("op", op, kReduceOpCount - 1);
   // Its scalars are registered, each rank's with its own, and a signature's registration lasts for all runs.
-  if (op == dfcclScaledSum) {
-    refuseArgument("The op is dfcclScaledSum, whose scalars belong to a registration.",
-                   "Register the collective (dfcclSetScale, dfcclRegisterAllReduce), or scale before it, and add up.",
-                   {{"field", "op"}, {"value", std::to_string(static_cast<int>(op))}});
-  }
+  refuseArgument("The op is dfcclScaledSum, whose scalars belong to a registration.",
+                 "Register the collective (dfcclSetScale, dfcclRegisterAllReduce), or scale before it, and add up.",
+                 {{"field", "op"}, {"value", std::to_string(op)}});
+}
+
+}  // namespace
+
+Signature signatureOf(const OpenGroup& group, Collective collective, size_t count, dfcclDataType_t type,
+                      dfcclRedOp_t op, uint64_t tag) {
+  const auto typeNumber = static_cast<uint32_t>(type), opNumber = static_cast<uint32_t>(op);
+  if (typeNumber >= static_cast<uint32_t>(kDataTypeCount) || opNumber >= static_cast<uint32_t>(kReduceOpCount) ||
+      op == dfcclScaledSum) [[unlikely]]
+    refuseKind(static_cast<int>(type), static_cast<int>(op));
   Signature signature;
   signature.group = group.group->id;
   signature.collective = collective;
@@ -68,7 +78,8 @@ void submitAtOnce(const OpenGroup& group, const MatchedRun& run, dfcclRequest_t*
 }
 
 void submit(dfcclGroup_t handle, const OpenGroup& group, const MatchedRun& run, dfcclRequest_t* request) {
-  if (run.kind != RunKind::whole || OpenBatch::isOpen()) return submitAll(handle, {run}, request);
+  if (run.kind != RunKind::whole || OpenBatch::isOpen()) [[unlikely]]
+    return submitAll(handle, {run}, request);
   submitAtOnce(group, run, request);
 }
 

@@ -48,7 +48,7 @@ MatchedCollective& SignatureTable::get(const Signature& signature, const std::sh
     MatchedCollective* const entry = found != entries_.end() ? found->second.get() : &add(id, signature, group);
     recent = entry;
   }
-  used_.splice(used_.begin(), used_, recent->place);
+  if (recent->place != used_.begin()) used_.splice(used_.begin(), used_, recent->place);
   return *recent;
 }
 
