@@ -184,16 +184,24 @@ class CudaPlatform : public TeamMoves {
     collective.blocksDropped.fetchAdd(1, order::acqRel);
   }
 
-  /// All workers look: each count is in the host's memory.
+  /// Three reads of the host's memory that are under way together; all workers look at the counts only where one may
+  /// have been raised.
   __device__ DFCCL_COLD static bool isAnybodyWaiting(const RankMemory& memory) {
-    if (memory.waiting.mustLeave->load(order::relaxed) != 0) return false;
-    const bool areIntents = memory.waiting.device->intents.load(order::relaxed) != 0;
-    if (blockShared().launch.gate->intents.isPatient(areIntents, nanos())) return true;
+    const WaitingMemory& waiting = memory.waiting;
+    const uint64_t raised = waiting.device->raised.load(order::relaxed);
+    const uint64_t intents = waiting.device->intents.load(order::relaxed);
+    const uint32_t mustLeave = waiting.mustLeave->load(order::relaxed);
+    if (mustLeave != 0) return false;
+    if (blockShared().launch.gate->intents.isPatient(intents != 0, nanos())) return true;
+    if (waiting.vainLook->holds(raised)) return false;
+    fenceSystem();  // what was awaited when it was counted
     TeamOrder& order = blockShared().order;
     order.work = Work::lookAtWaits;
     order.isUnanimous = 1;
     gpu::carryOut();
-    return *static_cast<volatile uint32_t*>(&order.isUnanimous) == 0;
+    if (*static_cast<volatile uint32_t*>(&order.isUnanimous) == 0) return true;
+    *waiting.vainLook = {raised};
+    return false;
   }
   /// In one order with the look that follows: the host counts a wait and then looks here.
   __device__ static void willLeave(const RankMemory&) {

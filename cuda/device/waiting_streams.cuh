@@ -4,14 +4,24 @@
 
 namespace dfccl::gpu {
 
-/// The workers, each for its part. @return whether a stream waits for anything of this thread's.
+/// The workers, each for its part. The reads of a loop are under way together: one after the other, each takes a
+/// microsecond. @return whether a stream waits for anything of this thread's.
 __device__ __noinline__ inline bool isAnyAwaited() {
+  constexpr uint32_t kRounds = (AwaitedRuns::kMost + kWorkers - 1) / kWorkers;
   const WaitingMemory& waiting = blockShared().memory.get().waiting;
-  bool isAny = false;
+  uint32_t isRank[DeviceAwaited::kMostRanks];
+#pragma unroll
   for (uint32_t place = 0; place < DeviceAwaited::kMostRanks; ++place) {
-    if (waiting.device->isRank[place].load(order::relaxed) == 0) continue;
-    for (uint32_t index = threadIdx.x; index < AwaitedRuns::kMost; index += kWorkers) {
-      isAny |= waiting.isAwaited(place, index);
+    isRank[place] = waiting.device->isRank[place].load(order::relaxed);
+  }
+  bool isAny = false;
+#pragma unroll
+  for (uint32_t place = 0; place < DeviceAwaited::kMostRanks; ++place) {
+    if (isRank[place] == 0) continue;
+#pragma unroll
+    for (uint32_t round = 0; round < kRounds; ++round) {
+      const uint32_t index = threadIdx.x + round * kWorkers;
+      if (index < AwaitedRuns::kMost) isAny |= waiting.isAwaited(place, index);
     }
   }
   return isAny;

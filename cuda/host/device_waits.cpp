@@ -204,9 +204,7 @@ DeviceWaits::Call::Call(DeviceWaits& waits) : waits_(waits) {
 DeviceWaits::Call::~Call() { waits_.known().leftAt = readTicks(); }
 
 /// Under awaiting_.
-void DeviceWaits::await(uint32_t place, uint32_t index, uint32_t target) {
-  if (isBefore(awaitedOf(place, index), target)) awaited_.awaited[place][index].store(target, order::seqCst);
-}
+void DeviceWaits::await(uint32_t place, uint32_t index, uint32_t target) { awaited_.raise(place, index, target); }
 
 DeviceWaits::Daemons DeviceWaits::worst() const {
   auto worst = Daemons::inside;

@@ -55,6 +55,8 @@ RankStreams::RankStreams(DeviceArena& arena, PinnedMemory& pinned, const RankLim
   waiting_.device = waits.awaited();
   waiting_.ranks = waits.ranks();
   waiting_.mustLeave = &mustLeave_;
+  const VainLook none;
+  waiting_.vainLook = arena.put(&none, 1);
 }
 
 void RankStreams::checkStream(cudaStream_t stream) const {

@@ -117,6 +117,12 @@ Plan streamsWaitUnlooked(Random& random) {
   return plan;
 }
 
+Plan hostAwaitsUncounted(Random& random) {
+  Plan plan = streamsWait(random);
+  plan.shape.mistakes.awaitsUncounted = true;
+  return plan;
+}
+
 Plan hostStartsWhileOthersMustStay(Random& random) {
   Plan plan = streamsWait(random);
   plan.shape.sharesDevice = true;
@@ -172,6 +178,7 @@ TEST_CASE("memory is freed while streams wait for runs: no daemon is out that wo
   someSeedFails<LeavesWhileStreamsWait>("daemons stay while streams wait", 600, streamsWait);
   someSeedFails<AllRules>("a stream waits only where daemons stay", 600, streamsWaitUnlooked);
   someSeedFails<AllRules>("... of all ranks of its device", 600, hostLooksAfterOneRank);
+  someSeedFails<AllRules>("what is awaited anew is looked at", 600, hostAwaitsUncounted);
   someSeedFails<AllRules>("what is out is started before others must stay", 600, hostStartsWhileOthersMustStay);
   someSeedFails<LeavesWithoutAWord>("a daemon says that it leaves before it looks", 600, streamsWait);
 }

@@ -28,8 +28,27 @@ struct AwaitedRuns {
 struct DeviceAwaited {
   static constexpr uint32_t kMostRanks = 16;
   Atomic<uint64_t> intents;                                  // calls that are about to let a stream wait
+  Atomic<uint64_t> raised;                                   // counts up with whatever is awaited anew
   Atomic<uint32_t> isRank[kMostRanks];                       // the place is a rank's
   Atomic<uint32_t> awaited[kMostRanks][AwaitedRuns::kMost];  // [place][index]: a stream goes on when so many are over
+
+  /// One thread at a time. What is awaited first: a daemon that knows of the count knows of that too.
+  void raise(uint32_t place, uint32_t index, uint32_t target) {
+    Atomic<uint32_t>& before = awaited[place][index];
+    if (!isBefore(before.load(order::relaxed), target)) return;
+    before.store(target, order::seqCst);
+    raised.fetchAdd(1, order::seqCst);
+  }
+};
+
+/// A daemon's last look at all that is awaited, if it was in vain: what was over then stays over, so until something is
+/// awaited anew, nobody has to look again. All counts together are 64 KB behind the bus.
+struct VainLook {
+  static constexpr uint64_t kNone = ~uint64_t{0};
+
+  uint64_t raised = kNone;
+
+  DFCCL_HD bool holds(uint64_t now) const { return raised == now; }
 };
 
 /// For how long a daemon stays because of nothing but calls that are about to let a stream wait.
@@ -54,6 +73,7 @@ struct WaitingMemory {
   const DeviceAwaited* device = nullptr;               // the host's memory
   const AwaitedRuns* ranks = nullptr;                  // [place], device memory
   const Atomic<uint32_t>* mustLeave = nullptr;         // the host's memory: the rank ends, whatever waits
+  VainLook* vainLook = nullptr;                        // device memory
 
   /// Whether a stream waits for index `index` of the rank at `place`.
   DFCCL_HD bool isAwaited(uint32_t place, uint32_t index) const {
@@ -66,6 +86,15 @@ struct WaitingMemory {
     return device->intents.load(order::seqCst) != 0 || isAnyAwaited();
   }
   bool isAnyAwaited() const {
+    const uint64_t raised = device->raised.load(order::seqCst);  // before what it counts
+    if (vainLook->holds(raised)) return false;
+    if (look()) return true;
+    *vainLook = {raised};
+    return false;
+  }
+
+ private:
+  bool look() const {
     for (uint32_t place = 0; place < DeviceAwaited::kMostRanks; ++place) {
       if (device->isRank[place].load(order::relaxed) == 0) continue;
       for (uint32_t index = 0; index < AwaitedRuns::kMost; ++index) {

@@ -156,8 +156,12 @@ class TestWorld {
   void retractWait(uint32_t rank) { devices_[deviceOf(rank)]->host.intents.fetchSub(1, order::seqCst); }
   /// The stream has it now.
   void giveWait(uint32_t rank, const Wait& wait) {
-    Atomic<uint32_t>& awaited = devices_[deviceOf(rank)]->host.awaited[rank][wait.index];
-    if (isBefore(awaited.load(order::relaxed), wait.target)) awaited.store(wait.target, order::release);
+    DeviceAwaited& device = devices_[deviceOf(rank)]->host;
+    if (shape_.mistakes.awaitsUncounted) {
+      device.awaited[rank][wait.index].store(wait.target, order::release);
+    } else {
+      device.raise(rank, wait.index, wait.target);
+    }
     retractWait(rank);
   }
   /// Of the daemons that have to be there while a stream of a rank waits: the worst of them.

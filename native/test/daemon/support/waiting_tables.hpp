@@ -14,11 +14,13 @@ class WaitingTables {
  public:
   WaitingTables(RankMemory& memory, DeviceWaits& device, uint32_t place) {
     device.host.isRank[place].store(1, order::relaxed);
-    memory.waiting = {{device.ranks[place].completed, AwaitedRuns::kMost}, &device.host, device.ranks, &mustLeave_};
+    memory.waiting = {
+        {device.ranks[place].completed, AwaitedRuns::kMost}, &device.host, device.ranks, &mustLeave_, &vainLook_};
   }
 
  private:
   Atomic<uint32_t> mustLeave_{};
+  VainLook vainLook_;
 };
 
 }  // namespace dfccl::test

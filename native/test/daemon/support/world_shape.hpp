@@ -21,6 +21,7 @@ struct HostMistakes {
   bool unregistersInUse = false;        // ... although runs are in flight
   bool waitsWithoutLooking = false;     // a stream gets its wait wherever the daemons are
   bool looksAfterItsRankOnly = false;   // ... or where other ranks of its device are
+  bool awaitsUncounted = false;         // ... and what it waits for isn't counted as new
   bool startsWhileItKeeps = false;      // ... and starts those that are out while the others must stay
 };
 
