@@ -1,3 +1,4 @@
+import { checkText } from "./check-kind.js";
 import { InvalidArgumentError } from "./errors.js";
 import { readArgument } from "./read-argument.js";
 
@@ -10,7 +11,12 @@ const deepest = 32;
  * @param argument - what the data is called; a part of it is called `argument.part` or `argument[0]`.
  * @throws {InvalidArgumentError} naming the part that can't be read.
  */
-export function readPlain<T>(argument: string, value: T, depth = 0): T {
+export function readPlain<T>(argument: string, value: T): T {
+  checkText("argument", argument, "what to call it in an error");
+  return copyOf(argument, value, 0);
+}
+
+function copyOf<T>(argument: string, value: T, depth: number): T {
   if (typeof value !== "object" || value === null) return value;
   const expected = "plain data that can be read";
   if (depth === deepest) throw new InvalidArgumentError(argument, value, `data that is nested ${deepest} deep at most`);
@@ -23,14 +29,14 @@ export function readPlain<T>(argument: string, value: T, depth = 0): T {
     return Array.from({ length }, (_, i) => {
       const name = `${argument}[${i}]`;
       const read = readArgument(name, expected, () => list[i]);
-      return readPlain(name, read, depth + 1);
+      return copyOf(name, read, depth + 1);
     }) as T;
   }
   const names = readArgument(argument, expected, () => Object.keys(value));
   const entries = names.map((name) => {
     const full = `${argument}.${name}`;
     const read = readArgument(full, expected, () => (value as Record<string, unknown>)[name]);
-    return [name, readPlain(full, read, depth + 1)] as const;
+    return [name, copyOf(full, read, depth + 1)] as const;
   });
   return Object.fromEntries(entries) as T;
 }
