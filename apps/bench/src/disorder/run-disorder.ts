@@ -2,6 +2,7 @@ import { type Backend, type BackendChoice, openWorld, type World, type WorldOpti
 import { noProgress, type Progress } from "../terminal/progress.js";
 import { elementsOf, type Workload } from "../workloads/workload.js";
 import type { Buffers } from "./buffers.js";
+import { checkRunContext, readDisorderOptions } from "./check-disorder.js";
 import { countWrong, runIteration } from "./iteration.js";
 import { Latencies } from "./latencies.js";
 import { makeBuffers, prepare } from "./setting.js";
@@ -53,8 +54,10 @@ export interface DisorderResult {
   readonly busBandwidthGBs: number;
 }
 
-/** Every rank submits every tensor in an order of its own, iteration after iteration; every result is compared bit for bit. */
-export async function runDisorder(options: DisorderOptions, context: RunContext = {}): Promise<DisorderResult> {
+/** Every rank submits every tensor in an order of its own, iteration after iteration; every result is compared bit for bit. @throws {InvalidArgumentError}, UnknownOptionError */
+export async function runDisorder(given: DisorderOptions, context: RunContext = {}): Promise<DisorderResult> {
+  const options = readDisorderOptions(given);
+  checkRunContext(context);
   const { workload, ranks, iterations, policy = "default", backend = "cpu" } = options;
   const { progress = noProgress, signal } = context;
   using own = context.world === undefined ? openWorld({ ranks, policy, backend }) : undefined;

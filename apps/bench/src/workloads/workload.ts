@@ -1,3 +1,6 @@
+import { checkNumber, InvalidArgumentError } from "@dfccl/primitives";
+import { readWorkload } from "./read-workload.js";
+
 /** One gradient of a model: what one all-reduce carries. */
 export interface Tensor {
   readonly name: string;
@@ -14,7 +17,9 @@ export function tensor(name: string, ...shape: readonly number[]): Tensor {
   return { name, elements: shape.reduce((product, extent) => product * extent, 1) };
 }
 
-export function elementsOf({ tensors }: Workload): number {
+/** @throws {InvalidArgumentError} */
+export function elementsOf(workload: Workload): number {
+  const { tensors } = readWorkload("workload", workload);
   return tensors.reduce((sum, { elements }) => sum + elements, 0);
 }
 
@@ -22,8 +27,14 @@ export function longestOf({ tensors }: Workload): number {
   return Math.max(...tensors.map(({ elements }) => elements));
 }
 
-/** Shrinks every tensor to a share of its elements, at least one. */
-export function scaled(workload: Workload, scale: number): Workload {
+/**
+ * Every tensor with a share of its elements, at least one.
+ * @throws {InvalidArgumentError}
+ */
+export function scaled(given: Workload, scale: number): Workload {
+  const workload = readWorkload("workload", given);
+  checkNumber("scale", scale);
+  if (!(scale > 0 && scale <= 1)) throw new InvalidArgumentError("scale", scale, "a share above 0, 1 at most");
   if (scale === 1) return workload;
   return {
     name: `${workload.name} × ${scale}`,
