@@ -9,7 +9,7 @@ import {
   readArgument,
 } from "@dfccl/primitives";
 import { readWorkload } from "../workloads/read-workload.js";
-import type { DisorderOptions, RunContext } from "./run-disorder.js";
+import type { DisorderOptions, RunContext } from "./disorder-options.js";
 import { orderKinds } from "./submission-order.js";
 
 const example = 'an object such as { workload: loadWorkload("resnet50"), ranks: 2, iterations: 1, order: "random", sync: 0.1, seed: 1 }';

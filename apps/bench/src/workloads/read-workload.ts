@@ -1,5 +1,5 @@
 import { checkInteger, checkList, checkObject, checkText, readPlain } from "@dfccl/primitives";
-import type { Workload } from "./workload.js";
+import type { Workload } from "./workload-type.js";
 
 export const mostTensors = 4096;
 export const mostElements = 2 ** 31;

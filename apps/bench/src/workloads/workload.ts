@@ -1,17 +1,8 @@
 import { checkNumber, InvalidArgumentError } from "@dfccl/primitives";
 import { readWorkload } from "./read-workload.js";
+import type { Tensor, Workload } from "./workload-type.js";
 
-/** One gradient of a model: what one all-reduce carries. */
-export interface Tensor {
-  readonly name: string;
-  readonly elements: number;
-}
-
-/** The tensors of a model in the order in which the forward pass meets them; a backward pass emits them in reverse. */
-export interface Workload {
-  readonly name: string;
-  readonly tensors: readonly Tensor[];
-}
+export type { Tensor, Workload } from "./workload-type.js";
 
 export function tensor(name: string, ...shape: readonly number[]): Tensor {
   return { name, elements: shape.reduce((product, extent) => product * extent, 1) };
