@@ -121,4 +121,24 @@ export const entries = [
     command: ["node", "scripts/checks/python.mjs", "tests/test_pytorch_suite.py"],
     minutes: 30,
   },
+  {
+    name: "PyTorch's own suite for backends on four ranks: all that passes with Gloo",
+    command: ["node", "scripts/checks/python.mjs", "tests/long/test_suite_of_four.py"],
+    minutes: 60,
+  },
+  {
+    name: "PyTorch's own suite for backends on two ranks, with torch 2.14.1",
+    command: ["env", "DFCCL_TEST_TORCH=2.14.1", "node", "scripts/checks/python.mjs", "tests/test_pytorch_suite.py"],
+    minutes: 60,
+  },
+  {
+    name: "2,000 random programs of torch.distributed, another order on each rank: Gloo's results in the written order",
+    command: ["node", "scripts/checks/python.mjs", "tests/test_programs.py"],
+    minutes: 60,
+  },
+  {
+    name: "trainings by torchrun, Accelerate and Lightning with Gloo's losses; demonstrations in which Gloo hangs",
+    command: ["node", "scripts/checks/python.mjs", "tests/long/test_launchers.py", "tests/long/test_demonstrations.py"],
+    minutes: 60,
+  },
 ];

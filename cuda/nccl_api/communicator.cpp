@@ -16,12 +16,19 @@ void Communicator::checkReady() const {
     case State::making:
       throw Failure(ncclInvalidArgument, "The communicator is still being made.",
                     "Wait until ncclCommGetAsyncError says something else than ncclInProgress.");
+    case State::revoked:
+      throw Failure(ncclInvalidUsage, "The communicator was revoked.",
+                    "Shrink, grow or split it, and use what that makes; then destroy it.");
     case State::failed:
       throw Failure(static_cast<ncclResult_t>(error_.load(order::relaxed)), "The communicator could not be made.",
                     "Destroy it, and make another one.");
     case State::aborted:
       throw Failure(ncclInvalidUsage, "The communicator was aborted.", "Make another one.");
   }
+}
+
+void Communicator::checkHasRanks() const {
+  if (state() != State::revoked) checkReady();
 }
 
 void Communicator::become(const Name& name, int rank, Placed placed) {
@@ -45,7 +52,14 @@ void Communicator::failed(ncclResult_t result) {
 }
 
 ncclResult_t Communicator::asyncError() {
-  return state() == State::making ? ncclInProgress : static_cast<ncclResult_t>(error_.load(order::relaxed));
+  switch (state()) {
+    case State::making:
+      return ncclInProgress;
+    case State::revoked:
+      return ncclSuccess;  // what went wrong with its runs is over with them
+    default:
+      return static_cast<ncclResult_t>(error_.load(order::relaxed));
+  }
 }
 
 void Communicator::awaitMade() {
@@ -64,6 +78,13 @@ void Communicator::drain() {
     check(dfcclPoll(nullptr, context()));
     if (looks >= kAtOnce) std::this_thread::sleep_for(std::chrono::microseconds(looks < 10 * kAtOnce ? 20 : 500));
   }
+}
+
+void Communicator::revoke() {
+  const std::lock_guard lock(mutex_);
+  if (state() != State::ready) return;
+  state_.store(static_cast<uint32_t>(State::revoked), order::release);
+  check(dfcclGroupAbort(group_));
 }
 
 void Communicator::abort() {
@@ -129,6 +150,12 @@ std::shared_ptr<Communicator> Communicators::remove(ncclComm_t handle) {
 std::shared_ptr<Communicator> readyCommunicator(ncclComm_t handle) {
   std::shared_ptr<Communicator> found = Communicators::find(handle);
   found->checkReady();
+  return found;
+}
+
+std::shared_ptr<Communicator> communicatorWithRanks(ncclComm_t handle) {
+  std::shared_ptr<Communicator> found = Communicators::find(handle);
+  found->checkHasRanks();
   return found;
 }
 

@@ -35,6 +35,8 @@ class Communicator {
 
   /// Known once it is ready. @throws Failure while it is being made, or where that failed, or it was aborted.
   void checkReady() const;
+  /// The same, but one that was revoked does too.
+  void checkHasRanks() const;
   bool isReady() const { return state() == State::ready; }
   int rank() const { return rank_; }
   int size() const { return static_cast<int>(members_.size()); }
@@ -57,7 +59,12 @@ class Communicator {
   ncclResult_t asyncError();
   /// Waits until the making is over, either way.
   void awaitMade();
+  /// How often it was split, shrunk or grown before; all ranks do each of these equally often.
   uint64_t nextSplit() { return splits_.fetchAdd(1, order::relaxed); }
+  uint64_t nextShrink() { return shrinks_.fetchAdd(1, order::relaxed); }
+  uint64_t nextGrowth() { return growths_.fetchAdd(1, order::relaxed); }
+  /// What ranks that are to join it next meet those that it has by.
+  Name growthName() const { return name_.derived(growths_.load(order::relaxed), 3); }
 
   /// How many have gone before on this line: 0 for collectives, others for messages.
   uint64_t position(int64_t line) {
@@ -74,19 +81,23 @@ class Communicator {
   void ended(dfcclResult_t status);
   /// Waits until all its runs are over. @throws Failure
   void drain();
-  /// Gives its runs up, and refuses later ones.
+  /// Gives its runs up, and refuses later ones. It can still be split, shrunk and grown.
+  void revoke();
+  /// Gives its runs up, and refuses all that is asked of it later.
   void abort();
   /// Its handle is gone. Threads that are in a call with it still find its world, and are refused by its group.
   void leave();
 
  private:
-  enum class State : uint32_t { making, ready, failed, aborted };
+  enum class State : uint32_t { making, ready, revoked, failed, aborted };
   State state() const { return static_cast<State>(state_.load(order::acquire)); }
 
   Atomic<uint32_t> state_;
   Atomic<uint32_t> error_;  // ncclResult_t
   Atomic<uint64_t> inFlight_;
   Atomic<uint64_t> splits_;
+  Atomic<uint64_t> shrinks_;
+  Atomic<uint64_t> growths_;
   mutable std::mutex mutex_;  // of becoming something
   std::condition_variable made_;
   Name name_;
@@ -110,5 +121,7 @@ class Communicators {
 
 /// @return the one of the handle, ready to be used. @throws Failure
 std::shared_ptr<Communicator> readyCommunicator(ncclComm_t handle);
+/// @return the same, or one that was revoked. @throws Failure
+std::shared_ptr<Communicator> communicatorWithRanks(ncclComm_t handle);
 
 }  // namespace dfccl::nccl

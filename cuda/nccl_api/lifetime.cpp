@@ -1,5 +1,6 @@
 // What is asked of communicators, and how they end.
 #include <functional>
+#include <string>
 
 #include "functions.hpp"
 #include "nccl_api/arguments.hpp"
@@ -12,7 +13,7 @@ namespace {
 template <class Ask>
 ncclResult_t tell(ncclComm_t comm, const Ask& ask, const char* what, int* out) {
   checkOut(out, what);
-  *out = std::invoke(ask, *readyCommunicator(comm));
+  *out = std::invoke(ask, *communicatorWithRanks(comm));
   return ncclSuccess;
 }
 
@@ -37,7 +38,7 @@ ncclResult_t commQueryProperties(ncclComm_t comm, ncclCommProperties_t* properti
   if (properties->size < sizeof *properties || properties->magic != kNcclMagic) {
     refuseArgument("The properties were not set up.", "Begin with NCCL_COMM_PROPERTIES_INITIALIZER.");
   }
-  const std::shared_ptr<Communicator> communicator = readyCommunicator(comm);
+  const std::shared_ptr<Communicator> communicator = communicatorWithRanks(comm);
   ncclCommProperties_t found{};
   found.size = properties->size;
   found.magic = properties->magic;
@@ -62,6 +63,15 @@ ncclResult_t commDestroy(ncclComm_t comm) {
   communicator->awaitMade();
   if (communicator->isReady()) communicator->drain();
   communicator->leave();
+  return ncclSuccess;
+}
+
+ncclResult_t commRevoke(ncclComm_t comm, int flags) {
+  const std::shared_ptr<Communicator> communicator = communicatorWithRanks(comm);
+  if (flags != 0) {
+    refuseArgument("The flags are " + std::to_string(flags) + ".", "Allowed: NCCL_REVOKE_DEFAULT (0).");
+  }
+  communicator->revoke();
   return ncclSuccess;
 }
 

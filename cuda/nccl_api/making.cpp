@@ -1,10 +1,13 @@
 #include "nccl_api/making.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <tuple>
 #include <vector>
 
 #include "nccl_api/entry.hpp"
+#include "world/gpu_backend.hpp"
 
 namespace dfccl::nccl {
 namespace {
@@ -22,6 +25,40 @@ std::vector<int> membersOf(const std::vector<Arrival>& all, int color) {
 
 }  // namespace
 
+void requireGpu() {
+  const std::optional<Error> obstacle = reportGpus().obstacle;
+  if (obstacle) throw Failure(ncclUnhandledCudaError, obstacle->what());
+}
+
+int currentDevice() {
+  requireGpu();
+  int device = 0;
+  checkCuda(cudaGetDevice(&device), "cudaGetDevice");
+  return device;
+}
+
+void checkRank(int ranks, int rank) {
+  if (ranks < 1 || ranks > 1024) {
+    refuseArgument("The number of ranks is " + std::to_string(ranks) + ".", "Allowed: 1 to 1024.");
+  }
+  if (rank < 0 || rank >= ranks) {
+    refuseArgument("Rank " + std::to_string(rank) + " is not in a communicator of " + std::to_string(ranks) + ".",
+                   "Allowed: 0 to " + std::to_string(ranks - 1) + ".");
+  }
+}
+
+Making Making::prepare(ncclComm_t* comm, const Name& meeting, int ranks, int rank, int device, const Config& config) {
+  Making making;
+  making.made = std::make_shared<Communicator>(config, device);
+  making.handle = Communicators::add(making.made);
+  making.given = comm;
+  making.meeting = meeting;
+  making.ranks = ranks;
+  making.rank = rank;
+  *comm = making.handle;
+  return making;
+}
+
 void Making::make() {
   static const Atomic<uint32_t> never;
   const Atomic<uint32_t>& isCancelled = made ? made->isCancelled : never;
@@ -38,15 +75,16 @@ void Making::make() {
   if (!made) return;
   Placed placed{parent->universe(), {}};
   int place = 0;
-  for (const int member : membersOf(all, color)) {
-    if (member == rank) place = static_cast<int>(placed.ranks.size());
+  const int self = kept.empty() ? rank : kept[static_cast<size_t>(rank)];
+  for (const int member : kept.empty() ? membersOf(all, color) : kept) {
+    if (member == self) place = static_cast<int>(placed.ranks.size());
     placed.ranks.push_back(parent->members()[static_cast<size_t>(member)]);
   }
   made->become(meeting.derived(static_cast<uint64_t>(color)), place, std::move(placed));
 }
 
 ncclResult_t Making::run() noexcept {
-  const ncclResult_t result = entered(parent ? "ncclCommSplit" : "ncclCommInitRank", [this] {
+  const ncclResult_t result = entered(function, [this] {
     make();
     return ncclSuccess;
   });

@@ -53,11 +53,16 @@ std::string Name::text() const {
 }
 
 ncclUniqueId makeUniqueId() {
-  Content content{kMagic, machine(), {}};
-  if (getrandom(&content.name, sizeof content.name, 0) != sizeof content.name) {
+  Name name;
+  if (getrandom(&name, sizeof name, 0) != sizeof name) {
     throw Failure(ncclSystemError, std::string("The system gave no random number: ") + std::strerror(errno) + ".",
                   "Try again.");
   }
+  return uniqueIdOf(name);
+}
+
+ncclUniqueId uniqueIdOf(const Name& name) {
+  const Content content{kMagic, machine(), name};
   ncclUniqueId id{};
   std::memcpy(&id, &content, sizeof content);
   return id;

@@ -20,6 +20,8 @@ struct Name {
 
 /// An id that nobody has had before. @throws Failure ncclSystemError
 ncclUniqueId makeUniqueId();
+/// The id from which every process takes this name.
+ncclUniqueId uniqueIdOf(const Name& name);
 /// @throws Failure ncclInvalidArgument: this library hasn't made it, or not on this machine.
 Name nameOf(const ncclUniqueId& id);
 

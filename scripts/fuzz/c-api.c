@@ -55,6 +55,11 @@ static dfcclDevSet_t devices(void) {
 static uint64_t name(void) { return below(4); }
 /* Never 0, which is without end. */
 static uint64_t briefly(void) { return 1 + below(500); }
+/* Where it may be written at any time. */
+static int* source(void) {
+  static int sources[PLACES];
+  return chance(80) ? &sources[below(PLACES)] : NULL;
+}
 static void* out(void) { return chance(90) ? memory[0] : NULL; }
 
 static dfcclResult_t registering(void) {
@@ -105,7 +110,7 @@ static dfcclResult_t matching(void) {
   const int root = nearly(RANKS);
   dfcclRequest_t* const place = chance(95) ? &requests[below(PLACES)] : NULL;
   doing = "a collective of a group";
-  switch (below(16)) {
+  switch (below(17)) {
     case 0: return dfcclAllReduce(send, recv, count, type(), op(), group(), name(), NULL, place);
     case 1: return dfcclReduce(send, recv, count, type(), op(), root, group(), name(), NULL, place);
     case 2: return dfcclBroadcast(send, recv, count, type(), root, group(), name(), NULL, place);
@@ -122,6 +127,7 @@ static dfcclResult_t matching(void) {
     case 12: return dfcclAllGatherV(send, recv, chance(95) ? counts[0] : NULL, counts[1], type(), group(), name(), NULL, place);
     case 13: return dfcclReduceScatterV(send, recv, counts[0], type(), op(), group(), name(), NULL, place);
     case 14: return dfcclGatherV(send, recv, counts[0], counts[1], type(), root, group(), name(), NULL, place);
+    case 15: return dfcclRecvAny(recv, count, type(), source(), group(), name(), place);
     default: return dfcclScatterV(send, counts[0], NULL, recv, type(), root, group(), name(), NULL, place);
   }
 }
@@ -130,13 +136,16 @@ static dfcclResult_t grouping(void) {
   static int members[3];
   members[0] = nearly(RANKS), members[1] = nearly(RANKS), members[2] = anyInt();
   dfcclGroup_t* const place = chance(95) ? &groups[below(PLACES)] : NULL;
-  doing = "a group's own";
-  switch (below(7)) {
+  doing = "a group's own, or a batch's";
+  switch (below(11)) {
     case 0: return dfcclGroupDestroy(group());
     case 1: return dfcclGroupSplit(group(), anyInt(), anyInt(), briefly(), place);
     case 2: return dfcclGroupGetRank((int*)out(), group());
     case 3: return dfcclGroupGetRankCount((int*)out(), group());
     case 4: return chance(20) ? dfcclGroupAbort(group()) : dfcclSuccess;
+    case 5: return dfcclBatchBegin();
+    case 6: return chance(10) ? dfcclBatchCancel() : dfcclSuccess;
+    case 7: return dfcclBatchEnd(chance(80) ? &requests[below(PLACES)] : NULL);
     default: return dfcclGroupCreate(chance(60) ? NULL : members, chance(60) ? 0 : nearly(4), name(), place, rank());
   }
 }

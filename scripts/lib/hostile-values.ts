@@ -73,16 +73,20 @@ interface Options {
   readonly except?: Readonly<Record<string, string>>;
   /** Also what throws whoever looks into it: that is refused too, in place of whatever it threw. */
   readonly throwing?: boolean;
+  /** How deep in an argument something is replaced; default 1: its properties. */
+  readonly depth?: number;
+  /** Functions of which only the arguments and their properties are replaced, and why not more. */
+  readonly shallow?: Readonly<Record<string, string>>;
 }
 
 /**
  * Every function and class of a module is called with right arguments and then with each argument, and each property of an
- * argument, replaced by what it mustn't be. It returns, or throws what has a code, facts and a remedy. Classes of errors are left out.
+ * argument (and, where asked for, of objects in it), replaced by what it mustn't be. It returns, or throws what has a code, facts and a remedy. Classes of errors are left out.
  */
 export function testHostileValues(
   exported: object,
   calls: Readonly<Record<string, Arguments>>,
-  { except = {}, throwing: isThrowing = false }: Options = {},
+  { except = {}, throwing: isThrowing = false, depth = 1, shallow = {} }: Options = {},
 ): void {
   const functions = Object.entries(exported).filter(([, value]) => typeof value === "function" && !(value.prototype instanceof Error));
 
@@ -96,7 +100,7 @@ export function testHostileValues(
       const [, called] = functions.find(([other]) => other === name.split(" ")[0]) ?? [];
       await settle(() => call(called, right()));
       const failures: string[] = [];
-      for (const { what, args } of variants(right, isThrowing)) {
+      for (const { what, args } of variants(right, isThrowing, Object.hasOwn(shallow, name) ? 1 : depth)) {
         const error = await settle(() => call(called, args)).then(
           () => undefined,
           (reason: unknown) => reason,
@@ -127,31 +131,44 @@ function explains(error: unknown): boolean {
   return typeof code === "string" && typeof facts === "object" && typeof remedy === "string" && remedy !== "";
 }
 
-function* variants(right: Arguments, isThrowing: boolean): Generator<Variant> {
+function* variants(right: Arguments, isThrowing: boolean, depth: number): Generator<Variant> {
   const values = isThrowing ? [...plain, ...throwing] : plain;
   for (const position of right().keys()) {
     for (const [text, make] of values) yield { what: `${text} as argument ${position}`, args: right().with(position, make()) };
-    for (const name of namesOf(right()[position])) {
-      const where = `${name} of argument ${position}`;
+    for (const path of pathsOf(right()[position], depth)) {
+      const where = `${path.join(".")} of argument ${position}`;
       for (const [text, make] of values) {
         const args = right();
-        yield { what: `${text} as ${where}`, args: args.with(position, replaced(args[position], name, { value: make() })) };
+        yield { what: `${text} as ${where}`, args: args.with(position, replaced(args[position], path, { value: make() })) };
       }
       if (!isThrowing) continue;
       const args = right();
-      yield { what: `a getter that throws as ${where}`, args: args.with(position, replaced(args[position], name, { get: thrower.get })) };
+      yield { what: `a getter that throws as ${where}`, args: args.with(position, replaced(args[position], path, { get: thrower.get })) };
     }
   }
 }
 
-/** Names of the properties of plain objects and the first of lists: what is of a class isn't a caller's to fill. */
+type Path = readonly string[];
+
+/** The ways to the properties of plain objects and to the first entry of lists: what is of a class isn't a caller's to fill. */
+function pathsOf(value: unknown, depth: number): Path[] {
+  if (depth === 0) return [];
+  return namesOf(value).flatMap((name) => [
+    [name],
+    ...pathsOf((value as Record<string, unknown>)[name], depth - 1).map((rest) => [name, ...rest]),
+  ]);
+}
+
 function namesOf(value: unknown): string[] {
   if (Array.isArray(value)) return value.length === 0 ? [] : ["0"];
   const isPlain = typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
   return isPlain ? Object.keys(value) : [];
 }
 
-function replaced(whole: unknown, name: string, property: PropertyDescriptor): unknown {
+/** A copy with another property at the end of the way; what lies beside the way is the same. */
+function replaced(whole: unknown, [name = "", ...rest]: Path, property: PropertyDescriptor): unknown {
   const copy = Array.isArray(whole) ? [...whole] : { ...(whole as object) };
-  return Object.defineProperty(copy, name, { enumerable: true, configurable: true, ...property });
+  const inner = (whole as Record<string, unknown>)[name];
+  const given = rest.length === 0 ? property : { value: replaced(inner, rest, property) };
+  return Object.defineProperty(copy, name, { enumerable: true, configurable: true, ...given });
 }

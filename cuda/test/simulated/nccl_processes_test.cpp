@@ -103,6 +103,48 @@ TEST_CASE("a process that ends is told of to those who wait for it, and an abort
   });
 }
 
+TEST_CASE("those whom a process has left go on without it, and another takes its place") {
+  void* const memory = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(memory != MAP_FAILED);
+  auto& isThere = *new (memory) std::atomic<uint32_t>(0);
+  auto& joining = *reinterpret_cast<ncclUniqueId*>(static_cast<char*>(memory) + 64);
+  onProcesses(4, 1, [&](uint32_t rank, const std::vector<ncclUniqueId>& ids) -> int {
+    const RankStream stream;
+    ncclComm_t grown = nullptr;
+    if (rank == 3) {
+      while (isThere == 0) std::this_thread::yield();
+      OK(ncclCommGrow(nullptr, 3, &joining, 2, &grown, nullptr));
+      EXPECT(sumOnes(grown, stream, 1000) == kFine);
+      OK(ncclCommDestroy(grown));
+      return kFine;
+    }
+    ncclComm_t comm = nullptr, rest = nullptr;
+    OK(ncclCommInitRank(&comm, 3, ids[0], static_cast<int>(rank)));
+    EXPECT(sumOnes(comm, stream, 10) == kFine);
+    if (rank == 1) _exit(kFine);
+    const Buffer send(kCount, 1), recv(kCount, 0);
+    OK(ncclAllReduce(send, recv, kCount, ncclFloat32, ncclSum, comm, stream));
+    ncclResult_t error = ncclSuccess;
+    while (error == ncclSuccess) OK(ncclCommGetAsyncError(comm, &error));
+    EXPECT(error == ncclRemoteError);
+    int excluded[] = {1};
+    OK(ncclCommShrink(comm, excluded, 1, &rest, nullptr, 1));
+    EXPECT(stream.synchronize());
+    OK(ncclCommDestroy(comm));
+    for (int i = 0; i < 3; ++i) EXPECT(sumOnes(rest, stream, 1000) == kFine);
+    if (rank == 0) {
+      OK(ncclCommGetUniqueId(rest, &joining));
+      isThere = 1;
+    }
+    OK(ncclCommGrow(rest, 3, nullptr, -1, &grown, nullptr));
+    OK(ncclCommDestroy(rest));
+    EXPECT(sumOnes(grown, stream, 1000) == kFine);
+    OK(ncclCommDestroy(grown));
+    return kFine;
+  });
+  munmap(memory, 4096);
+}
+
 TEST_CASE("a process may end without destroying anything") {
   onProcesses(2, 1, [&](uint32_t rank, const std::vector<ncclUniqueId>& ids) -> int {
     ncclComm_t comm = nullptr;

@@ -91,6 +91,13 @@ dfcclResult_t dfcclSend(const void* sendbuff, size_t count, dfcclDataType_t type
 dfcclResult_t dfcclRecv(void* recvbuff, size_t count, dfcclDataType_t type, int peer, dfcclGroup_t group, uint64_t tag,
                         dfcclStream_t stream, dfcclRequest_t* request);
 
+/* Receives from whichever member sends first what has the same type, count and tag; *source, if not NULL, gets its
+ * place in the group, and is -1 before; the sender, dfcclSend, needn't know. It is looked for while somebody waits for,
+ * tests or polls this rank; receives that name a sender come first. Neither it nor what waits for it may be behind a
+ * stream. A member that is gone is passed over; dfcclAborted where all others are. */
+dfcclResult_t dfcclRecvAny(void* recvbuff, size_t count, dfcclDataType_t type, int* source, dfcclGroup_t group,
+                           uint64_t tag, dfcclRequest_t* request);
+
 /* Uneven forms. Each array has an entry a member, in elements; displacements may be NULL: one behind the other. Buffers
  * of send and receive must not overlap. Of an all-to-all, each rank knows its own counts only: what it sends to a
  * member must be what that one expects of it. All members of the others know all counts. */
@@ -110,6 +117,24 @@ dfcclResult_t dfcclGatherV(const void* sendbuff, void* recvbuff, const size_t* c
 dfcclResult_t dfcclScatterV(const void* sendbuff, const size_t* counts, const size_t* displacements, void* recvbuff,
                             dfcclDataType_t type, int root, dfcclGroup_t group, uint64_t tag, dfcclStream_t stream,
                             dfcclRequest_t* request);
+
+/* ---- Batches ------------------------------------------------------------------------------------------------- */
+
+/* From here on, what this thread asks for with the functions above, on whatever groups of one world, of one rank or
+ * several, is kept until dfcclBatchEnd; what is wrong with an operation's arguments is told at once. Buffers must stay,
+ * and what is sent must not be written, until then. An operation's own request, if it has a place for one, gets its
+ * handle there. Batches may be nested: each is submitted when it ends. Splits and waits are none of a batch. */
+dfcclResult_t dfcclBatchBegin(void);
+/* Submits all that was kept since this thread's last dfcclBatchBegin, one behind the other: equal signatures of other
+ * threads come before all of it or after. *request, if not NULL, ends with all of it; where that is of one rank, a
+ * stream may wait for it too.
+ * Any failure, of one operation's memory, group or place in the tables, say, is that of all, and nothing is queued;
+ * only where a queue refuses some that others have come before (dfcclQueueFull, dfcclOutOfMemory), all the groups of
+ * those are given up as by dfcclGroupAbort. dfcclInvalidArgument: no batch is open, or its groups are of different
+ * worlds. */
+dfcclResult_t dfcclBatchEnd(dfcclRequest_t* request);
+/* Forgets what was kept since this thread's last dfcclBatchBegin, of which nothing is submitted. */
+dfcclResult_t dfcclBatchCancel(void);
 
 /* ---- Requests ------------------------------------------------------------------------------------------------ */
 

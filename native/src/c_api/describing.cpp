@@ -41,6 +41,12 @@ std::string explain(RankContext& context) {
     add(registration.index, [&] { return std::string(nameOf(registration.collective)) + " " + std::to_string(id); });
   });
   context.matching().forEach([&](const MatchedCollective& c) { add(c.index, [&] { return c.signature.text(); }); });
+  context.matching().forEachOpenReceive([&](const MatchedRun& run) {
+    if (text.size() > 400) return;
+    const Signature& s = run.signature;
+    text.append(" receive from any rank of ").append(std::to_string(s.count)).append(" ").append(nameOf(s.type));
+    text.append(", tag ").append(std::to_string(s.tag)).append(": no rank has sent it.");
+  });
   return text;
 }
 

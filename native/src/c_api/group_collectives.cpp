@@ -17,7 +17,7 @@ dfcclResult_t run(Collective collective, const void* send, void* recv, size_t co
     const OpenGroup& group = groupOf(handle);
     MatchedRun run{signatureOf(group, collective, count, type, op, tag), send, recv, stream};
     if (hasRoot(collective)) run.signature.root = placeIn(group, root, "root");
-    submit(group, run, request);
+    submit(handle, group, run, request);
     return dfcclSuccess;
   });
 }

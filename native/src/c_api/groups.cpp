@@ -52,7 +52,7 @@ std::vector<Choice> exchange(OpenGroup& group, Choice own, uint64_t timeoutMicro
   run.send = &own;
   run.recv = choices.data();
   dfcclRequest_t request = nullptr;
-  submit(group, run, &request);
+  submitAtOnce(group, run, &request);
   try {
     waitForRequest(request, timeoutMicros);
   } catch (const Error& error) {

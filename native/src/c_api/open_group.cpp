@@ -1,6 +1,9 @@
 #include "c_api/open_group.hpp"
 
+#include <utility>
+
 #include "c_api/last_error.hpp"
+#include "c_api/open_batch.hpp"
 
 namespace dfccl::c_api {
 
@@ -25,21 +28,31 @@ uint32_t placeIn(const OpenGroup& group, int place, const char* what) {
                  {{"field", what}, {"value", std::to_string(place)}});
 }
 
-Signature signatureOf(const OpenGroup& group, Collective collective, size_t count, dfcclDataType_t type,
-                      dfcclRedOp_t op, uint64_t tag) {
+namespace {
+
+/// @pre one of them is out of range, or stands for what needs a registration.
+[[gnu::cold, gnu::noinline]] void refuseKind(int type, int op) {
   const auto check = [](const char* field, int value, int most) {
     if (value >= 0 && value <= most) return;
     refuseArgument("The " + std::string(field) + " is " + std::to_string(value) + ".",
                    "Allowed: 0 to " + std::to_string(most) + ".", {{"field", field}, {"value", std::to_string(value)}});
   };
-  check("type", static_cast<int>(type), kDataTypeCount - 1);
-  check("op", static_cast<int>(op), kReduceOpCount - 1);
+  check("type", type, kDataTypeCount - 1);
+  check("op", op, kReduceOpCount - 1);
   // Its scalars are registered, each rank's with its own, and a signature's registration lasts for all runs.
-  if (op == dfcclScaledSum) {
-    refuseArgument("The op is dfcclScaledSum, whose scalars belong to a registration.",
-                   "Register the collective (dfcclSetScale, dfcclRegisterAllReduce), or scale before it, and add up.",
-                   {{"field", "op"}, {"value", std::to_string(static_cast<int>(op))}});
-  }
+  refuseArgument("The op is dfcclScaledSum, whose scalars belong to a registration.",
+                 "Register the collective (dfcclSetScale, dfcclRegisterAllReduce), or scale before it, and add up.",
+                 {{"field", "op"}, {"value", std::to_string(op)}});
+}
+
+}  // namespace
+
+Signature signatureOf(const OpenGroup& group, Collective collective, size_t count, dfcclDataType_t type,
+                      dfcclRedOp_t op, uint64_t tag) {
+  const auto typeNumber = static_cast<uint32_t>(type), opNumber = static_cast<uint32_t>(op);
+  if (typeNumber >= static_cast<uint32_t>(kDataTypeCount) || opNumber >= static_cast<uint32_t>(kReduceOpCount) ||
+      op == dfcclScaledSum) [[unlikely]]
+    refuseKind(static_cast<int>(type), static_cast<int>(op));
   Signature signature;
   signature.group = group.group->id;
   signature.collective = collective;
@@ -50,15 +63,13 @@ Signature signatureOf(const OpenGroup& group, Collective collective, size_t coun
   return signature;
 }
 
-namespace {
-
-/// @param give hands a request's only part to the engine, or throws.
-template <class Give>
-void withRequest(const OpenGroup& group, dfcclRequest_t* request, Give&& give) {
+void submitAtOnce(const OpenGroup& group, const MatchedRun& run, dfcclRequest_t* request) {
+  Matching& matching = group.matching();
+  if (request == nullptr && !matching.mayCopy()) return matching.submit(run, group.group, nullptr);
   Request& made = Request::make(1, request != nullptr ? 2 : 1, group.context);
   const uint64_t handle = made.handle.load(order::relaxed);
   try {
-    give(made.part);
+    matching.submit(run, group.group, made.parts().data());
   } catch (...) {
     made.drop();
     throw;
@@ -66,16 +77,17 @@ void withRequest(const OpenGroup& group, dfcclRequest_t* request, Give&& give) {
   if (request != nullptr) *request = reinterpret_cast<dfcclRequest_t>(handle);
 }
 
-}  // namespace
-
-void submit(const OpenGroup& group, const MatchedRun& run, dfcclRequest_t* request) {
-  Matching& matching = group.matching();
-  if (request == nullptr && !matching.mayCopy()) return matching.submit(run, group.group, nullptr);
-  withRequest(group, request, [&](RequestPart& part) { matching.submit(run, group.group, &part); });
+void submit(dfcclGroup_t handle, const OpenGroup& group, const MatchedRun& run, dfcclRequest_t* request) {
+  if (run.kind != RunKind::whole || OpenBatch::isOpen()) [[unlikely]]
+    return submitAll(handle, {run}, request);
+  submitAtOnce(group, run, request);
 }
 
-void submitHalf(bool isSend, const OpenGroup& group, const MatchedRun& run, dfcclRequest_t* request) {
-  withRequest(group, request, [&](RequestPart& part) { group.matching().submitHalf(isSend, run, group.group, part); });
+void submitAll(dfcclGroup_t handle, std::vector<MatchedRun> runs, dfcclRequest_t* request) {
+  if (OpenBatch* const open = OpenBatch::innermost()) return open->add(handle, std::move(runs), request);
+  OpenBatch alone;
+  alone.add(handle, std::move(runs), nullptr);
+  alone.submit(request);
 }
 
 }  // namespace dfccl::c_api

@@ -2,6 +2,7 @@
 // What a dfcclGroup_t stands for, and how the functions on groups call the engine.
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "c_api/rank_context.hpp"
 #include "dfccl/dfccl.h"
@@ -30,9 +31,12 @@ uint32_t placeIn(const OpenGroup& group, int place, const char* what);
 Signature signatureOf(const OpenGroup& group, Collective collective, size_t count, dfcclDataType_t type,
                       dfcclRedOp_t op, uint64_t tag);
 
-/// Submits one run. @param request may be null. @throws Error, and nothing was queued then.
-void submit(const OpenGroup& group, const MatchedRun& run, dfcclRequest_t* request);
-/// The same of a message of this rank to itself, in one of its roles.
-void submitHalf(bool isSend, const OpenGroup& group, const MatchedRun& run, dfcclRequest_t* request);
+/// Submits one run, or keeps it where a batch of this thread is open. @param request may be null.
+/// @throws Error, and nothing was queued then.
+void submit(dfcclGroup_t handle, const OpenGroup& group, const MatchedRun& run, dfcclRequest_t* request);
+/// The same of several that are one operation.
+void submitAll(dfcclGroup_t handle, std::vector<MatchedRun> runs, dfcclRequest_t* request);
+/// Submits one run whatever is open.
+void submitAtOnce(const OpenGroup& group, const MatchedRun& run, dfcclRequest_t* request);
 
 }  // namespace dfccl::c_api

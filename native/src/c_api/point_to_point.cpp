@@ -25,11 +25,8 @@ dfcclResult_t message(bool isSend, void* buffer, size_t count, dfcclDataType_t t
       run.recv = buffer;
     }
     run.stream = stream;
-    if (other == self) {
-      submitHalf(isSend, group, run, request);
-    } else {
-      submit(group, run, request);
-    }
+    if (other == self) run.kind = isSend ? RunKind::sendToSelf : RunKind::receiveFromSelf;
+    submit(handle, group, run, request);
     return dfcclSuccess;
   });
 }
@@ -46,5 +43,24 @@ dfcclResult_t dfcclSend(const void* sendbuff, size_t count, dfcclDataType_t type
 dfcclResult_t dfcclRecv(void* recvbuff, size_t count, dfcclDataType_t type, int peer, dfcclGroup_t group, uint64_t tag,
                         dfcclStream_t stream, dfcclRequest_t* request) {
   return message(false, recvbuff, count, type, peer, group, tag, stream, request);
+}
+
+dfcclResult_t dfcclRecvAny(void* recvbuff, size_t count, dfcclDataType_t type, int* source, dfcclGroup_t handle,
+                           uint64_t tag, dfcclRequest_t* request) {
+  return guarded([&] {
+    if (request != nullptr) *request = nullptr;
+    if (source != nullptr) *source = -1;
+    const OpenGroup& group = groupOf(handle);
+    MatchedRun run;
+    run.signature = signatureOf(group, Collective::sendRecv, count, type, dfcclSum, tag);
+    run.signature.purpose = Purpose::pointToPoint;
+    run.signature.root = (group.member() + 1) % group.size();  // by which its arguments are checked
+    run.signature.receiver = group.member();
+    run.recv = recvbuff;
+    run.kind = RunKind::receiveFromAny;
+    run.source = source;
+    submit(handle, group, run, request);
+    return dfcclSuccess;
+  });
 }
 }

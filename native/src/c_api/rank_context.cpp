@@ -146,6 +146,12 @@ void RankContext::close() {
                 "Receive what was sent, or give the group up with dfcclGroupAbort, before dfcclDestroy.",
                 {{"rank", std::to_string(number())}});
   }
+  if (const uint64_t open = matching_.openReceives(); open != 0) {
+    throw Error(dfcclInUse,
+                name + " receives " + std::to_string(open) + " messages from any rank, which nobody has sent.",
+                "Send them, or give the group up with dfcclGroupAbort, before dfcclDestroy.",
+                {{"rank", std::to_string(number())}});
+  }
   // Peers let go of an aborted collective within a step or two of their daemons, which this thread may do for them.
   constexpr int kPatience = 10'000;
   for (int i = 0; !isLost && !isEveryQuarantineOver(); ++i) {

@@ -27,8 +27,6 @@ Request& requestOf(dfcclRequest_t handle) {
   refuseEnded();
 }
 
-RankContext& rankOf(const Request& request) { return *static_cast<RankContext*>(request.context); }
-
 /// Gives a request back that is over. @return how it ended.
 dfcclResult_t end(Request& request, dfcclRequest_t handle) {
   const dfcclResult_t status = request.status();
@@ -43,18 +41,41 @@ dfcclResult_t endOf(dfcclResult_t status) {
               "dfcclGetLostRanks names ranks that are gone; make another group of the others.");
 }
 
-/// The ranks that requests are of, all of one world.
+/// The ranks that requests are of, all of one world. @pre they aren't over; null ones are passed over.
 std::vector<RankContext*> contextsOf(std::span<Request* const> requests) {
   std::vector<RankContext*> list;
   for (const Request* request : requests) {
     if (request == nullptr) continue;
-    RankContext& context = rankOf(*request);
-    if (!list.empty() && &context.openWorld() != &list.front()->openWorld()) {
-      refuseArgument("The requests are of different worlds.", "Wait for each world's requests by themselves.");
+    for (const RequestPart& part : request->parts()) {
+      auto* const context = static_cast<RankContext*>(part.context);
+      if (!list.empty() && &context->openWorld() != &list.front()->openWorld()) {
+        refuseArgument("The requests are of different worlds.", "Wait for each world's requests by themselves.");
+      }
+      if (std::find(list.begin(), list.end(), context) == list.end()) list.push_back(context);
     }
-    if (std::find(list.begin(), list.end(), &context) == list.end()) list.push_back(&context);
   }
   return list;
+}
+
+/// Works on what it waits for, a bounded piece.
+void helpOnce(Request& request) {
+  Request* const one[] = {&request};
+  const std::vector<RankContext*> mine = contextsOf(one);
+  bool isDelivering = false;
+  for (RankContext* context : mine) isDelivering |= context->queues().isDelivering();
+  if (!isDelivering) Waiting(mine, 0).help();
+  for (RankContext* context : mine) context->queues().deliver();
+}
+
+void waitOnStream(const Request& request, void* stream) {
+  for (const RequestPart& part : request.parts()) {
+    if (part.matching != nullptr) continue;
+    throw Error(
+        dfcclUnavailable,
+        "A stream can't wait for this request, which is on a CPU, or of a message to itself that has no other half.",
+        "Wait for it with dfcclWaitRun.");
+  }
+  for (const RequestPart& part : request.parts()) part.matching->waitOnStream(part, stream);
 }
 
 /// Helps until one of the requests is over. @return which. @pre none is null but those that are passed over.
@@ -172,12 +193,7 @@ dfcclResult_t dfcclTestRun(dfcclRequest_t handle, int* isOver) {
     if (isOver == nullptr) refuseArgument("The address for the answer is null.", "Pass where to store it.");
     *isOver = 0;
     Request& request = requestOf(handle);
-    if (!request.isOver()) {
-      RankContext& context = rankOf(request);
-      RankContext* const mine[] = {&context};
-      if (!context.queues().isDelivering()) Waiting(mine, 0).help();
-      context.queues().deliver();
-    }
+    if (!request.isOver()) helpOnce(request);
     if (!request.isOver()) return dfcclSuccess;
     *isOver = 1;
     return endOf(request.status());
@@ -197,7 +213,7 @@ dfcclResult_t dfcclNotifyRun(dfcclRequest_t handle, dfcclCallback_t callback, vo
 dfcclResult_t dfcclWaitRunOnStream(dfcclRequest_t handle, dfcclStream_t stream) {
   return guarded([&] {
     Request& request = requestOf(handle);
-    if (!request.isOver()) rankOf(request).matching().waitOnStream(request, stream);
+    if (!request.isOver()) waitOnStream(request, stream);
     return dfcclSuccess;
   });
 }

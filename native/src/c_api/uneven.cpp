@@ -1,5 +1,5 @@
 // Collectives whose members have different counts: each is made of runs of even ones.
-#include <cstring>
+#include <utility>
 #include <vector>
 
 #include "c_api/last_error.hpp"
@@ -64,31 +64,7 @@ class Parts {
     run.signature.receiver = to;
   }
 
-  /// All of them. @throws Error; where some had been submitted, the group is given up, because no other rank knows.
-  void submit(dfcclRequest_t* request) {
-    Matching& matching = group_.matching();
-    const auto count = static_cast<uint32_t>(runs_.size());
-    const uint32_t parts = count == 0 ? 1 : count;
-    Request& made = Request::make(parts, request != nullptr ? 2 : 1, group_.context);
-    const uint64_t handle = made.handle.load(order::relaxed);
-    uint32_t submitted = 0;
-    try {
-      for (; submitted < count; ++submitted) {
-        matching.submit(runs_[submitted], group_.group, &made.partAt(submitted));
-      }
-    } catch (...) {
-      if (submitted == 0) {
-        made.drop();
-      } else {
-        if (request != nullptr) made.endHandle(handle);
-        made.onlySubmitted(submitted);
-        matching.abortGroup(*group_.group);
-      }
-      throw;
-    }
-    if (request != nullptr) *request = reinterpret_cast<dfcclRequest_t>(handle);
-    if (count == 0) made.partIsOver(dfcclSuccess);
-  }
+  std::vector<MatchedRun> take() { return std::move(runs_); }
 
  private:
   MatchedRun& add(Collective collective, uint64_t count, dfcclRedOp_t op, const void* send, void* recv) {
@@ -116,7 +92,7 @@ dfcclResult_t uneven(Purpose purpose, dfcclDataType_t type, dfcclGroup_t handle,
     const Signature checked = signatureOf(group, Collective::barrier, 0, type, dfcclSum, tag);
     Parts parts(group, purpose, type, tag, stream);
     body(group, sizeOf(checked.type), parts);
-    parts.submit(request);
+    submitAll(handle, parts.take(), request);
     return dfcclSuccess;
   });
 }

@@ -52,8 +52,9 @@ void Waiting::enlist() {
 
 bool Waiting::help(bool stepsIdle) {
   Backend& backend = world_.backend();
-  if (world_.waiters() == (isEnlisted_ ? 1u : 0u)) return backend.drive(stepsIdle);
   bool any = false;
+  for (RankContext* context : mine_) any |= context->matching().lookForSenders();
+  if (world_.waiters() == (isEnlisted_ ? 1u : 0u)) return backend.drive(stepsIdle) || any;
   for (RankContext* context : mine_) any |= backend.driveRank(context->number());
   for (uint32_t i = 0; i < backend.activeRanks(); ++i) {
     const uint32_t r = backend.activeRankAt(i);
@@ -111,7 +112,7 @@ void waitForRuns(std::span<RankContext* const> mine, uint64_t timeoutMicros) {
     uint32_t delivered = 0;
     for (RankContext* context : mine) {
       delivered += context->queues().deliver();
-      inFlight += context->queues().inFlight();
+      inFlight += context->queues().inFlight() + context->matching().openReceives();
     }
     if (inFlight == 0) return;
     if (delivered != 0 || waiting.help(false)) {

@@ -14,8 +14,9 @@ namespace dfccl {
 struct MatchedCollective {
   Signature signature;
   std::shared_ptr<MatchedGroup> group;
-  uint32_t index = 0;  // of the registration
-  RunShape shape;      // without the window that its buffers must lie in:
+  uint64_t registration = 0;  // which of this rank's, ever
+  uint32_t index = 0;         // of the registration
+  RunShape shape;             // without the window that its buffers must lie in:
   uint64_t windowBegin = 0, windowEnd = 0;
   KnownBuffers known;
   uint32_t pins = 0;                              // by callers who are about to submit a run of it, or wait for one

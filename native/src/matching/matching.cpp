@@ -1,11 +1,11 @@
 #include "matching/matching.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <utility>
 
 #include "base/error.hpp"
+#include "matching/buffer_copies.hpp"
 #include "world/submitting.hpp"
 
 namespace dfccl {
@@ -30,23 +30,9 @@ class Unlocked {
   MatchedCollective& entry_;
 };
 
-void giveBackCopies(RequestPart& part) {
-  for (Staged& piece : part.staged) {
-    if (piece.memory != nullptr) part.pool->giveBack(piece);
-  }
-}
-
 void nobodyAsked(void*, dfcclResult_t) {}
 
-void partIsOver(void* argument, dfcclResult_t status) {
-  RequestPart& part = *static_cast<RequestPart*>(argument);
-  if (status == dfcclSuccess && part.copyBytes != 0) std::memcpy(part.copyTo, part.copyFrom, part.copyBytes);
-  giveBackCopies(part);
-  Request* const requests[] = {part.requests[0], part.requests[1]};  // the part is gone with the first
-  for (Request* request : requests) {
-    if (request != nullptr) request->partIsOver(status);
-  }
-}
+void partIsOver(void* part, dfcclResult_t status) { static_cast<RequestPart*>(part)->end(status); }
 
 }  // namespace
 
@@ -73,13 +59,10 @@ std::shared_ptr<MatchedGroup> Matching::makeGroup(std::vector<uint32_t> ranks, u
 
 void Matching::dropGroup(MatchedGroup& group) {
   const std::lock_guard lock(mutex_);
-  uint64_t inFlight = 0;
+  uint64_t inFlight = messages_.countOf(group) + receives_.countOf(group);
   table_.forEach([&](const MatchedCollective& entry) {
     if (entry.group.get() == &group) inFlight += table_.inFlight(entry);
   });
-  for (const auto& [key, halves] : halves_) {
-    for (const Half& half : halves.waiting) inFlight += half.group.get() == &group ? 1 : 0;
-  }
   if (inFlight != 0) {
     throw Error(dfcclInUse,
                 "The group has " + std::to_string(inFlight) + " runs in flight on rank " + std::to_string(rank_) + ".",
@@ -99,16 +82,10 @@ void Matching::abortGroup(MatchedGroup& group) {
         backend_.abortCollective(rank_, entry.index);
       }
     });
-    for (auto& [key, halves] : halves_) {
-      std::erase_if(halves.waiting, [&](const Half& half) {
-        const bool isMine = half.group.get() == &group;
-        if (isMine) ended.push_back(half.part);
-        return isMine;
-      });
-    }
-    std::erase_if(halves_, [](const auto& entry) { return entry.second.waiting.empty(); });
+    ended = messages_.takeOf(group);
+    for (RequestPart* part : receives_.takeOf(group)) ended.push_back(part);
   }
-  for (RequestPart* part : ended) part->requests[0]->partIsOver(dfcclAborted);
+  for (RequestPart* part : ended) part->end(dfcclAborted);
 }
 
 void Matching::checkOpen(const MatchedGroup& group) const {
@@ -139,44 +116,13 @@ void Matching::checkBuffers(MatchedCollective& entry, const void* send, void* re
   askAboutMemory(backend_, rank_, entry.index, entry.shape, entry.known, send, recv);
 }
 
-/// Copies what other ranks can't reach. In place, both stay where they are to each other.
-void Matching::bringIntoReach(const MatchedCollective& entry, const void*& send, void*& recv, RequestPart& part) {
-  const RunShape& shape = entry.shape;
-  const auto from = reinterpret_cast<uint64_t>(send), to = reinterpret_cast<uint64_t>(recv);
-  const bool usesBoth = shape.sendBytes != 0 && shape.recvBytes != 0;
-  const bool overlaps = usesBoth && from < to + shape.recvBytes && to < from + shape.sendBytes;
-  part.pool = &pool_;
-  const auto copyOut = [&](void* copy) {
-    part.copyTo = recv;
-    part.copyFrom = copy;
-    part.copyBytes = shape.recvBytes;
-    recv = copy;
-  };
-  if (overlaps) {
-    if (entry.isReached(send, shape.sendBytes) && entry.isReached(recv, shape.recvBytes)) return;
-    const uint64_t begin = std::min(from, to);
-    part.staged[0] = pool_.take(std::max(from + shape.sendBytes, to + shape.recvBytes) - begin);
-    auto* const copy = static_cast<uint8_t*>(part.staged[0].memory);
-    std::memcpy(copy + (from - begin), send, shape.sendBytes);
-    send = copy + (from - begin);
-    return copyOut(copy + (to - begin));
-  }
-  if (!entry.isReached(send, shape.sendBytes)) {
-    part.staged[0] = pool_.take(shape.sendBytes);
-    std::memcpy(part.staged[0].memory, send, shape.sendBytes);
-    send = part.staged[0].memory;
-  }
-  if (!entry.isReached(recv, shape.recvBytes)) {
-    part.staged[1] = pool_.take(shape.recvBytes);
-    copyOut(part.staged[1].memory);
-  }
-}
-
 /// Hands it to the engine. Under the lock.
 void Matching::queue(MatchedCollective& entry, const void* send, void* recv, void* stream, RequestPart* part) {
-  if (part != nullptr && backend_.checksMemory() && part->requests[0]->parts == nullptr) {
-    part->requests[0]->waitedFor = &entry;
-    part->requests[0]->number = backend_.queues(rank_).issuedOf(entry.index) + 1;
+  if (part != nullptr && backend_.checksMemory()) {
+    part->matching = this;
+    part->collective = idOf(entry.signature);
+    part->registration = entry.registration;
+    part->number = backend_.queues(rank_).issuedOf(entry.index) + 1;
   }
   RunWindows windows;
   if (entry.shape.namesWindows) [[unlikely]]
@@ -192,16 +138,20 @@ void Matching::queue(MatchedCollective& entry, const void* send, void* recv, voi
 void Matching::submit(const MatchedRun& run, const std::shared_ptr<MatchedGroup>& group, RequestPart* part) {
   {
     std::unique_lock lock(mutex_);
-    MatchedCollective& entry = find(run, group);
-    const bool isReached =
-        entry.isReached(run.send, entry.shape.sendBytes) && entry.isReached(run.recv, entry.shape.recvBytes);
-    if (isReached) [[likely]] {
-      queue(entry, run.send, run.recv, run.stream, part);
-    } else {
-      submitCopied(entry, run, *part, lock);
-    }
+    queueOrCopy(find(run, group), run, part, lock);
   }
   if (run.stream == nullptr) backend_.ring();
+}
+
+void Matching::queueOrCopy(MatchedCollective& entry, const MatchedRun& run, RequestPart* part,
+                           std::unique_lock<std::mutex>& lock) {
+  const bool isReached =
+      entry.isReached(run.send, entry.shape.sendBytes) && entry.isReached(run.recv, entry.shape.recvBytes);
+  if (isReached) [[likely]] {
+    queue(entry, run.send, run.recv, run.stream, part);
+  } else {
+    submitCopied(entry, run, *part, lock);
+  }
 }
 
 /// With copies of the buffers, which are made without the lock. @pre mayCopy()
@@ -212,68 +162,114 @@ void Matching::submitCopied(MatchedCollective& entry, const MatchedRun& run, Req
   try {
     {
       const Unlocked unlocked(lock, entry);
-      bringIntoReach(entry, send, recv, part);
+      bringIntoReach(pool_, entry, send, recv, part);
     }
     checkOpen(*entry.group);  // it may have been given up meanwhile
     queue(entry, send, recv, run.stream, &part);
   } catch (...) {
-    giveBackCopies(part);
+    part.giveBackCopies();
     throw;
   }
 }
 
-void Matching::submitHalf(bool isSend, const MatchedRun& run, const std::shared_ptr<MatchedGroup>& group,
-                          RequestPart& part) {
-  MatchedRun whole = run;
-  const CollectiveId key = idOf(run.signature);
-  {
-    const std::lock_guard lock(mutex_);
-    checkOpen(*group);
-    // What can be wrong with it is told now, not when its other half comes.
-    const RunShape& shape = table_.get(run.signature, group).shape;
-    const void* const buffer = isSend ? run.send : run.recv;
-    if (shape.sendBytes != 0 && (buffer == nullptr || reinterpret_cast<uint64_t>(buffer) >> 48 != 0)) {
-      throw Error(dfcclInvalidArgument,
-                  "Rank " + std::to_string(rank_) + (isSend ? " sends to" : " receives from") +
-                      " itself, and the buffer is " + (buffer == nullptr ? "null." : "no address of this process."),
-                  "Pass a buffer of at least " + std::to_string(shape.sendBytes) + " bytes.",
-                  {{"rank", std::to_string(rank_)}, {"bytes", std::to_string(shape.sendBytes)}});
+/// What can be wrong with it is told at once, not when its other half comes.
+void Matching::checkHalf(const RunShape& shape, const MatchedRun& run) const {
+  const bool isSend = run.kind == RunKind::sendToSelf;
+  const void* const buffer = isSend ? run.send : run.recv;
+  const uint64_t bytes = std::max(shape.sendBytes, shape.recvBytes);
+  if (bytes == 0 || (buffer != nullptr && reinterpret_cast<uint64_t>(buffer) >> 48 == 0)) return;
+  throw Error(dfcclInvalidArgument,
+              "Rank " + std::to_string(rank_) + (isSend ? " sends to" : " receives from") +
+                  (run.kind == RunKind::receiveFromAny ? " any rank" : " itself") + ", and the buffer is " +
+                  (buffer == nullptr ? "null." : "no address of this process."),
+              "Pass a buffer of at least " + std::to_string(bytes) + " bytes.",
+              {{"rank", std::to_string(rank_)}, {"bytes", std::to_string(bytes)}});
+}
+
+void Matching::prepare(BatchedRun& batched) {
+  MatchedRun& run = batched.run;
+  std::unique_lock lock(mutex_);
+  checkOpen(*batched.group);
+  MatchedCollective& entry = table_.get(run.signature, batched.group);
+  if (run.kind != RunKind::whole) {
+    checkHalf(entry.shape, run);
+  } else {
+    checkBuffers(entry, run.send, run.recv);
+    if (!entry.isReached(run.send, entry.shape.sendBytes) || !entry.isReached(run.recv, entry.shape.recvBytes)) {
+      const Unlocked unlocked(lock, entry);
+      try {
+        bringIntoReach(pool_, entry, run.send, run.recv, *batched.part);
+      } catch (...) {
+        batched.part->giveBackCopies();
+        throw;
+      }
     }
-    Halves& halves = halves_[key];
-    if (halves.waiting.empty() || halves.areSends == isSend) {
-      halves.areSends = isSend;
-      halves.waiting.push_back({run.send, run.recv, &part, group});
-      return;
-    }
-    const Half& other = halves.waiting.front();
-    if (isSend) {
-      whole.recv = other.recv;
-    } else {
-      whole.send = other.send;
-    }
-    part.requests[1] = other.part->requests[0];
-    halves.waiting.pop_front();
-    if (halves.waiting.empty()) halves_.erase(key);
+  }
+  ++entry.pins;  // nobody forgets it meanwhile
+  batched.entry = &entry;
+}
+
+void Matching::forgo(BatchedRun& batched) {
+  const std::lock_guard lock(mutex_);
+  batched.part->giveBackCopies();
+  --std::exchange(batched.entry, nullptr)->pins;
+}
+
+/// A message to itself moves when its other half is there, else this one waits. Under the lock.
+void Matching::submitHalf(BatchedRun& batched, std::unique_lock<std::mutex>& lock) {
+  MatchedRun run = batched.run;
+  const bool isSend = run.kind == RunKind::sendToSelf;
+  const auto other = messages_.meet(idOf(run.signature), isSend, {run.send, run.recv, batched.part, batched.group});
+  if (!other) return;
+  if (isSend) {
+    run.recv = other->recv;
+  } else {
+    run.send = other->send;
+  }
+  const RequestPart alone = *batched.part;
+  for (Request* request : other->part->requests) {
+    if (request != nullptr) batched.part->add(request);
   }
   try {
-    submit(whole, group, &part);
+    checkBuffers(*batched.entry, run.send, run.recv);
+    queueOrCopy(*batched.entry, run, batched.part, lock);
   } catch (...) {
-    std::exchange(part.requests[1], nullptr)->partIsOver(dfcclAborted);
+    *batched.part = alone;
+    other->part->end(dfcclAborted);
     throw;
   }
 }
 
-void Matching::waitOnStream(const Request& request, void* stream) {
-  std::unique_lock lock(mutex_);
-  if (request.isOver()) return;
-  if (request.waitedFor == nullptr) {
-    throw Error(dfcclUnavailable, "A stream can't wait for this request, which is on a CPU, or of several runs.",
-                "Wait for it with dfcclWaitRun.");
+void Matching::submitPrepared(std::span<BatchedRun> runs, size_t& done) {
+  bool isAnyAtOnce = false;
+  {
+    std::unique_lock lock(mutex_);
+    for (BatchedRun& batched : runs) {
+      const MatchedRun& run = batched.run;
+      checkOpen(*batched.group);  // it may have been given up meanwhile
+      if (run.kind == RunKind::whole) {
+        queue(*batched.entry, run.send, run.recv, run.stream, batched.part);
+      } else if (run.kind == RunKind::receiveFromAny) {
+        receives_.add({run, batched.group, batched.part});
+      } else {
+        submitHalf(batched, lock);
+      }
+      isAnyAtOnce |= run.stream == nullptr;
+      --std::exchange(batched.entry, nullptr)->pins;
+      ++done;
+    }
   }
-  MatchedCollective& entry = *request.waitedFor;
-  const uint64_t runs = request.number;
-  const Unlocked unlocked(lock, entry);
-  backend_.waitOnStream(rank_, entry.index, stream, runs);
+  if (isAnyAtOnce) backend_.ring();
+  lookForSenders();
+}
+
+void Matching::waitOnStream(const RequestPart& part, void* stream) {
+  std::unique_lock lock(mutex_);
+  MatchedCollective* const entry = table_.find(part.collective);
+  if (entry == nullptr || entry->registration != part.registration) return;  // forgotten: its runs are over
+  const uint64_t runs = part.number;
+  const Unlocked unlocked(lock, *entry);
+  backend_.waitOnStream(rank_, entry->index, stream, runs);
 }
 
 void Matching::clear() {
@@ -284,9 +280,7 @@ void Matching::clear() {
 
 size_t Matching::halvesLeft() {
   const std::lock_guard lock(mutex_);
-  size_t left = 0;
-  for (const auto& [key, halves] : halves_) left += halves.waiting.size();
-  return left;
+  return messages_.count();
 }
 
 }  // namespace dfccl

@@ -1,24 +1,27 @@
 #pragma once
 // The runs of a rank that are matched by their signature: finds or makes the registration, brings buffers where all
 // ranks reach them, and hands the run to the engine.
-#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 
 #include "matching/matched_group.hpp"
-#include "matching/request.hpp"
+#include "matching/matched_run.hpp"
+#include "matching/open_receives.hpp"
+#include "matching/self_messages.hpp"
 #include "matching/signature_table.hpp"
 #include "matching/staging_pool.hpp"
 
 namespace dfccl {
 
-/// One run, as the caller describes it.
-struct MatchedRun {
-  Signature signature;
-  const void* send = nullptr;
-  void* recv = nullptr;
-  void* stream = nullptr;  // it begins behind what that has been given; null: at once
+/// One of several that are submitted together.
+struct BatchedRun {
+  Matching* matching;  // its rank's
+  std::shared_ptr<MatchedGroup> group;
+  MatchedRun run;
+  RequestPart* part;
+  MatchedCollective* entry = nullptr;  // once it is prepared
 };
 
 class Matching {
@@ -38,13 +41,29 @@ class Matching {
 
   /// Whether buffers may have to be copied, so that every run needs a part of a request.
   bool mayCopy() const { return mayCopy_; }
-  /// @param part of a request; null: nobody waits for this run alone.
+  /// @param part of a request; null: nobody waits for this run alone. @pre it is a whole one
   /// @throws Error, and nothing was queued then.
   void submit(const MatchedRun& run, const std::shared_ptr<MatchedGroup>& group, RequestPart* part);
-  /// A message of this rank to itself, in one of its roles; it moves when both are there. @throws Error
-  void submitHalf(bool isSend, const MatchedRun& run, const std::shared_ptr<MatchedGroup>& group, RequestPart& part);
-  /// Lets a stream go on only when a request's run is over. @throws Error
-  void waitOnStream(const Request& request, void* stream);
+  /// All that may be refused, or fail for want of memory. @throws Error, with nothing kept.
+  void prepare(BatchedRun& batched);
+  /// Undoes it. @pre it isn't submitted
+  void forgo(BatchedRun& batched);
+  /// Runs of this rank, one behind the other. @param done gets how many it has submitted.
+  /// @pre they are prepared. @throws Error
+  void submitPrepared(std::span<BatchedRun> runs, size_t& done);
+  /// Looks who has sent what this rank receives from anybody, and lets it be received. To be called by whoever waits.
+  /// @return whether anything was found.
+  bool lookForSenders() { return receives_.count() != 0 && lookForSendersOfAny(); }
+  /// Receives from anybody that nobody has sent for.
+  uint64_t openReceives() const { return receives_.count(); }
+  /// visit(const MatchedRun&)
+  template <class Visit>
+  void forEachOpenReceive(Visit&& visit) {
+    const std::lock_guard lock(mutex_);
+    receives_.forEach([&](const OpenReceives::Receive& receive) { visit(receive.run); });
+  }
+  /// Lets a stream go on only when a run is over. @throws Error
+  void waitOnStream(const RequestPart& part, void* stream);
 
   /// Before the rank is closed. @pre nothing is in flight.
   void clear();
@@ -58,24 +77,23 @@ class Matching {
   }
 
  private:
-  struct Half {
-    const void* send;
-    void* recv;
-    RequestPart* part;
-    std::shared_ptr<MatchedGroup> group;
-  };
-  /// Of one signature, those whose other half is missing: all in the same role.
-  struct Halves {
-    bool areSends = false;
-    std::deque<Half> waiting;
-  };
-
   void checkOpen(const MatchedGroup& group) const;
   MatchedCollective& find(const MatchedRun& run, const std::shared_ptr<MatchedGroup>& group);
   void checkBuffers(MatchedCollective& entry, const void* send, void* recv);
-  void bringIntoReach(const MatchedCollective& entry, const void*& send, void*& recv, RequestPart& part);
   void submitCopied(MatchedCollective& entry, const MatchedRun& run, RequestPart& part,
                     std::unique_lock<std::mutex>& lock);
+  void checkHalf(const RunShape& shape, const MatchedRun& run) const;
+  static constexpr uint32_t kNobodyYet = 0xffffffff, kNobodyLeft = 0xfffffffe;
+  enum class Sent { no, yes, neverAgain };
+
+  bool lookForSendersOfAny();
+  uint32_t senderOf(const OpenReceives::Receive& receive);
+  Sent sentToSelf(const Signature& signature) const;
+  Sent sentBy(const Signature& signature, const std::shared_ptr<MatchedGroup>& group);
+  bool receiveFrom(uint32_t member, const OpenReceives::Receive& receive, std::unique_lock<std::mutex>& lock);
+  void submitHalf(BatchedRun& batched, std::unique_lock<std::mutex>& lock);
+  void queueOrCopy(MatchedCollective& entry, const MatchedRun& run, RequestPart* part,
+                   std::unique_lock<std::mutex>& lock);
   void queue(MatchedCollective& entry, const void* send, void* recv, void* stream, RequestPart* part);
 
   Backend& backend_;
@@ -85,7 +103,9 @@ class Matching {
   SignatureTable table_;
   StagingPool pool_;
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> made_;  // groups of the same ranks and name
-  std::map<CollectiveId, Halves> halves_;                   // [the signature's id]
+  SelfMessages messages_;
+  OpenReceives receives_;
+  uint32_t lastSender_ = 0;  // the search begins behind it, so that no member is always first
 };
 
 }  // namespace dfccl

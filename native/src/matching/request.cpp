@@ -1,5 +1,9 @@
 #include "matching/request.hpp"
 
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
 namespace dfccl {
 namespace {
 
@@ -11,19 +15,55 @@ HandleSlab<Request>& slab() {
 
 }  // namespace
 
-Request& Request::make(uint32_t parts, uint32_t holders, void* context) {
-  auto many = parts > 1 ? std::make_unique<RequestPart[]>(parts) : nullptr;
+void RequestPart::add(Request* request) { *std::find(requests, requests + kMostRequests, nullptr) = request; }
+
+void RequestPart::giveBackCopies() {
+  for (Staged& piece : staged) {
+    if (piece.memory != nullptr) pool->giveBack(piece);
+  }
+}
+
+void RequestPart::end(dfcclResult_t status) {
+  if (status == dfcclSuccess && copyBytes != 0) std::memcpy(copyTo, copyFrom, copyBytes);
+  giveBackCopies();
+  Request* all[kMostRequests];
+  std::copy(requests, requests + kMostRequests, all);
+  for (Request* request : all) {
+    if (request != nullptr) request->partIsOver(status);
+  }
+}
+
+Request& Request::begin(uint32_t parts, uint32_t holders) {
   Request& request = slab().take();
-  request.context = context;
-  request.part = {};
-  request.parts = std::move(many);
-  request.waitedFor = nullptr;
   request.partCount_ = parts;
-  for (uint32_t i = 0; i < parts; ++i) request.partAt(i).requests[0] = &request;
-  request.partsLeft_.store(parts, order::relaxed);
+  request.partsLeft_.store(std::max(1u, parts), order::relaxed);
   request.isAborted_.store(0, order::relaxed);
   request.state_.store(0, order::relaxed);
   request.holders_.store(holders, order::relaxed);
+  return request;
+}
+
+Request& Request::make(uint32_t parts, uint32_t holders, void* context) {
+  auto many = parts > 1 ? std::make_unique<RequestPart[]>(parts) : nullptr;
+  Request& request = begin(parts, holders);
+  request.own_ = {};
+  request.several_ = std::move(many);
+  request.whole_ = nullptr;
+  request.first_ = request.several_ ? request.several_.get() : &request.own_;
+  for (RequestPart& part : request.parts()) {
+    part.requests[0] = &request;
+    part.context = context;
+  }
+  slab().publish(request);
+  return request;
+}
+
+Request& Request::makeWithin(Request& whole, uint32_t firstPart, uint32_t parts) {
+  Request& request = begin(parts, 2);
+  whole.holders_.fetchAdd(1, order::relaxed);
+  request.whole_ = &whole;
+  request.first_ = whole.first_ + firstPart;
+  for (RequestPart& part : request.parts()) part.add(&request);
   slab().publish(request);
   return request;
 }
@@ -31,8 +71,10 @@ Request& Request::make(uint32_t parts, uint32_t holders, void* context) {
 Request* Request::find(uint64_t handle) { return slab().find(handle); }
 
 void Request::drop() {
-  parts.reset();
+  several_.reset();
+  Request* const whole = std::exchange(whole_, nullptr);
   slab().giveBack(*this);
+  if (whole != nullptr) whole->letGo();
 }
 
 bool Request::notify(Callback to, void* with) {
@@ -46,18 +88,9 @@ bool Request::notify(Callback to, void* with) {
 
 void Request::partIsOver(dfcclResult_t status) {
   if (status != dfcclSuccess) isAborted_.store(1, order::relaxed);
-  partsAreOver(1);
-}
-
-void Request::onlySubmitted(uint32_t parts) {
-  isAborted_.store(1, order::relaxed);
-  partsAreOver(partCount_ - parts);
-}
-
-void Request::partsAreOver(uint32_t parts) {
-  if (partsLeft_.fetchSub(parts, order::acqRel) != parts) return;
+  if (partsLeft_.fetchSub(1, order::acqRel) != 1) return;
   const uint32_t before = state_.fetchOr(kOver, order::acqRel);
-  if ((before & kNotifies) != 0) callback_(argument_, status());
+  if ((before & kNotifies) != 0) callback_(argument_, this->status());
   letGo();
 }
 

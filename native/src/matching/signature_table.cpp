@@ -48,8 +48,13 @@ MatchedCollective& SignatureTable::get(const Signature& signature, const std::sh
     MatchedCollective* const entry = found != entries_.end() ? found->second.get() : &add(id, signature, group);
     recent = entry;
   }
-  used_.splice(used_.begin(), used_, recent->place);
+  if (recent->place != used_.begin()) used_.splice(used_.begin(), used_, recent->place);
   return *recent;
+}
+
+MatchedCollective* SignatureTable::find(const CollectiveId& id) const {
+  const auto found = entries_.find(id);
+  return found != entries_.end() ? found->second.get() : nullptr;
 }
 
 uint32_t SignatureTable::recentPlaceOf(const Signature& s) {
@@ -67,6 +72,7 @@ MatchedCollective& SignatureTable::add(const CollectiveId& id, const Signature& 
   MatchedCollective& entry = *made;
   entry.signature = signature;
   entry.group = group;
+  entry.registration = ++registered_;
   entry.index = registerOne(specOf(id, signature, *group));
   try {
     entry.shape = backend_.shapeOf(rank_, entry.index);

@@ -18,6 +18,8 @@ class SignatureTable {
   /// The registration of a signature, made if there is none. Never waits for another rank.
   /// @throws Error dfcclOutOfMemory where all places are taken by what is in flight; dfcclInvalidArgument
   MatchedCollective& get(const Signature& signature, const std::shared_ptr<MatchedGroup>& group);
+  /// @return nullptr: it isn't registered, or not any more.
+  MatchedCollective* find(const CollectiveId& id) const;
   /// Forgets what belongs to a group, as far as nothing of it is in flight; the rest when its place is needed.
   void forget(const MatchedGroup& group);
   /// All of it. @pre nothing is in flight.
@@ -48,6 +50,7 @@ class SignatureTable {
   const size_t most_;  // kept beside one another
   std::unordered_map<CollectiveId, std::unique_ptr<MatchedCollective>, HashOfId> entries_;
   std::list<MatchedCollective*> used_;       // the latest first
+  uint64_t registered_ = 0;                  // ever
   MatchedCollective* recent_[kRecent] = {};  // found without computing an id; each at its place, or null
 };
 

@@ -1,6 +1,8 @@
 #pragma once
 // A table of fixed length whose bytes begin as zeros, and of which only what is used takes memory: the system's pages
 // are zero as they come, and nothing here writes to them. Worlds of many ranks use little of what their limits allow.
+#include <sys/mman.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -19,8 +21,7 @@ class ZeroedTable {
   static_assert(std::is_trivially_destructible_v<T>);
 
   /// @throws std::bad_alloc
-  explicit ZeroedTable(size_t count) : memory_(std::calloc(1, count * sizeof(T) + alignof(T))), count_(count) {
-    if (memory_ == nullptr) throw std::bad_alloc();
+  explicit ZeroedTable(size_t count) : memory_(allocate(count * sizeof(T) + alignof(T))), count_(count) {
     const auto begin = reinterpret_cast<uintptr_t>(memory_.get());
     items_ = reinterpret_cast<T*>((begin + alignof(T) - 1) / alignof(T) * alignof(T));
   }
@@ -39,10 +40,39 @@ class ZeroedTable {
   size_t size() const { return count_; }
 
  private:
+  // calloc() of memory that was used before clears all of it, and a program that frees large blocks makes it take
+  // larger and larger ones from such memory: Node does. Below a few pages there is nothing to gain.
+  static constexpr size_t kLeastOwnPages = 16384;
+#if defined(__SANITIZE_ADDRESS__)
+  static constexpr bool kHasOwnPages = false;  // there, what lies beyond a table must be seen
+#else
+  static constexpr bool kHasOwnPages = true;
+#endif
+
   struct Free {
-    void operator()(void* memory) const { std::free(memory); }
+    size_t mapped = 0;  // bytes; 0: of calloc()
+    void operator()(void* memory) const {
+      if (mapped == 0) {
+        std::free(memory);
+      } else {
+        munmap(memory, mapped);
+      }
+    }
   };
-  std::unique_ptr<void, Free> memory_;
+  using Memory = std::unique_ptr<void, Free>;
+
+  static Memory allocate(size_t bytes) {
+    if (!kHasOwnPages || bytes < kLeastOwnPages) {
+      Memory memory(std::calloc(1, bytes));
+      if (memory == nullptr) throw std::bad_alloc();
+      return memory;
+    }
+    void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    return Memory(memory, {bytes});
+  }
+
+  Memory memory_;
   T* items_;
   size_t count_;
 };

@@ -90,6 +90,7 @@ typedef dfcclRedOp_t op_t;
 typedef dfcclRankCtx_t ctx_t;
 typedef dfcclDevSet_t set_t;
 typedef dfcclCallback_t callback_t;
+typedef dfcclRequest_t request_t;
 
 /* The compiler compares the types; that they are there, the linker. */
 #define HAS(name, ...)                             \
@@ -99,6 +100,10 @@ typedef dfcclCallback_t callback_t;
   } while (0)
 
 static void functions(void) {
+  HAS(dfcclBatchBegin, void);
+  HAS(dfcclBatchEnd, request_t*);
+  HAS(dfcclBatchCancel, void);
+  HAS(dfcclRecvAny, void*, size_t, data_type_t, int*, dfcclGroup_t, uint64_t, request_t*);
   HAS(dfcclWorldCreate, const dfcclWorldConfig_t*, dfcclWorld_t*);
   HAS(dfcclWorldDestroy, dfcclWorld_t);
   HAS(dfcclJoinWorld, const dfcclJoinConfig_t*, dfcclWorld_t*, int*);

@@ -28,6 +28,7 @@ static int number;
   X(Barrier, dfcclBarrier(g, 0, NULL, &request))                                                        \
   X(Send, dfcclSend(in, kCount, dfcclFloat32, 1, g, 0, NULL, &request))                                 \
   X(Recv, dfcclRecv(out, kCount, dfcclFloat32, 1, g, 0, NULL, &request))                                \
+  X(RecvAny, dfcclRecvAny(out, kCount, dfcclFloat32, &number, g, 0, &request))                          \
   X(AllToAllV, dfcclAllToAllV(in, counts, NULL, out, counts, NULL, dfcclFloat32, g, 0, NULL, &request)) \
   X(AllGatherV, dfcclAllGatherV(in, out, counts, NULL, dfcclFloat32, g, 0, NULL, &request))             \
   X(ReduceScatterV, dfcclReduceScatterV(in, out, counts, dfcclFloat32, dfcclSum, g, 0, NULL, &request)) \
@@ -108,6 +109,16 @@ static void requests(void) {
   }
 }
 
+/* Without a batch of this thread. */
+static void batches(void) {
+  request = closed_request;
+  mark();
+  expect_refused("BatchEnd", "no batch", dfcclInvalidArgument, dfcclBatchEnd(&request));
+  CHECK(request == NULL);
+  mark();
+  expect_refused("BatchCancel", "no batch", dfcclInvalidArgument, dfcclBatchCancel());
+}
+
 /* With a group that is right: what else can be wrong. */
 #define WITH_ARGUMENTS(X)                                                                                \
   X(NoPlaceForGroup, dfcclGroupCreate(NULL, 0, 0, NULL, ctx[0]))                                         \
@@ -136,6 +147,8 @@ static void requests(void) {
   X(PeerBelow0, dfcclRecv(in, kCount, dfcclFloat32, INT_MIN, g, 0, NULL, &request))                      \
   X(NoMessage, dfcclSend(NULL, kCount, dfcclFloat32, 1, g, 0, NULL, &request))                           \
   X(NoMessageToSelf, dfcclRecv(NULL, kCount, dfcclFloat32, 0, g, 0, NULL, &request))                     \
+  X(NoMessageFromAny, dfcclRecvAny(NULL, kCount, dfcclFloat32, &number, g, 0, &request))                 \
+  X(HugeFromAny, dfcclRecvAny(out, SIZE_MAX, dfcclFloat32, &number, g, 0, &request))                     \
   X(NoCounts, dfcclAllToAllV(in, NULL, NULL, out, counts, NULL, dfcclFloat32, g, 0, NULL, &request))     \
   X(OwnDiffers, dfcclAllToAllV(in, counts, NULL, out, threes, NULL, dfcclFloat32, g, 0, NULL, &request)) \
   X(CountsOverflow, dfcclAllGatherV(in, out, huge, NULL, dfcclFloat32, g, 0, NULL, &request))            \
@@ -180,6 +193,7 @@ int main(void) {
 
   groups();
   requests();
+  batches();
   arguments(group);
 
   /* Nothing of it was taken. */

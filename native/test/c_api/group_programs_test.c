@@ -171,7 +171,7 @@ static int is_right(const struct plan* plan, int s, int rank, const struct run* 
   return wrong == 0;
 }
 
-/* Groups in one order, steps in another, waits in a third; each rank draws its own. */
+/* Groups in one order, steps in another, some of them in batches, waits in a third; each rank draws its own. */
 static void carry_out(dfcclRankCtx_t ctx, int rank, int ranks, unsigned seed) {
   const struct plan plan = draw_plan(seed, ranks);
   unsigned own = seed * 97 + (unsigned)rank * 31 + 5;
@@ -185,10 +185,17 @@ static void carry_out(dfcclRankCtx_t ctx, int rank, int ranks, unsigned seed) {
   }
   struct run* runs = calloc(kSteps, sizeof *runs);
   shuffle(order, kSteps, &own);
+  int left = 0; /* of a batch */
   for (int i = 0; i < kSteps; i++) {
+    if (left == 0 && next_random(&own) % 4 == 0) {
+      left = 1 + (int)(next_random(&own) % 9);
+      CHECK_OK(dfcclBatchBegin());
+    }
     dfcclGroup_t group = groups[plan.steps[order[i]].group];
     if (group != NULL) submit(&plan, order[i], rank, group, &runs[order[i]]);
+    if (left != 0 && --left == 0) CHECK_OK(dfcclBatchEnd(NULL));
   }
+  if (left != 0) CHECK_OK(dfcclBatchEnd(NULL));
   shuffle(order, kSteps, &own);
   for (int i = 0; i < kSteps; i++) {
     struct run* run = &runs[order[i]];

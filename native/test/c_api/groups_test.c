@@ -3,11 +3,13 @@
 
 enum { kRanks = 4 };
 
-/* Hundreds of groups, made, used and dropped; two of the same ranks at a time. */
+enum { kMembers = 8 };
+
+/* A thousand groups, made, used and dropped, in another order on each rank; two of the same ranks at a time. */
 static void come_and_go(int rank, void* world) {
   dfcclRankCtx_t ctx = NULL;
   CHECK_OK(dfcclInitRank(world, rank, &ctx));
-  for (int round = 0; round < 100; round++) {
+  for (int round = 0; round < 500; round++) {
     dfcclGroup_t groups[2];
     dfcclRequest_t requests[2];
     float in[2] = {1, 2}, out[2] = {0, 0};
@@ -22,12 +24,24 @@ static void come_and_go(int rank, void* world) {
     CHECK_OK(dfcclGroupDestroy(groups[1 - first]));
     CHECK_OK(dfcclWaitRun(requests[first], 0));
     CHECK_OK(dfcclGroupDestroy(groups[first]));
-    CHECK(out[0] == kRanks && out[1] == 2 * kRanks);
+    CHECK(out[0] == kMembers && out[1] == 2 * kMembers);
   }
   dfcclCounters_t counters = {.structSize = sizeof counters};
   CHECK_OK(dfcclGetCounters(&counters, ctx));
   CHECK(counters.collectiveBytes == 0);
   CHECK_OK(dfcclDestroy(ctx));
+}
+
+static void a_thousand(void) {
+  dfcclWorld_t world = open_world(kMembers, 1);
+  on_threads(kMembers, come_and_go, world);
+  dfcclRankCtx_t ctx = NULL;
+  CHECK_OK(dfcclInitRank(world, 0, &ctx));
+  dfcclCounters_t counters = {.structSize = sizeof counters};
+  CHECK_OK(dfcclGetCounters(&counters, ctx));
+  CHECK(counters.arenaBytesUsed == 0);
+  CHECK_OK(dfcclDestroy(ctx));
+  CHECK_OK(dfcclWorldDestroy(world));
 }
 
 /* Colours and keys; and a rank that wants no part. */
@@ -117,8 +131,8 @@ static void aborts(dfcclWorld_t world) {
 }
 
 int main(void) {
+  a_thousand();
   dfcclWorld_t world = open_world(kRanks, 1);
-  on_threads(kRanks, come_and_go, world);
   on_threads(kRanks, split, world);
   on_threads(kRanks, uneven, world);
   aborts(world);

@@ -1,4 +1,4 @@
-import { checkInteger, checkList, checkNumber } from "@dfccl/primitives";
+import { checkInteger, checkList, checkNumber, readPlain } from "@dfccl/primitives";
 import { type CollectiveName, collectiveFacts, extentOf } from "./collectives.js";
 import { type PerfOptions, ranksOf } from "./options.js";
 import type { PerfCase } from "./results.js";
@@ -8,7 +8,8 @@ import { sweep } from "./sizes.js";
  * All that a run measures, in nccl-tests' order: types, operators, roots, sizes from small to large.
  * None for hypercube where the number of ranks is no power of two.
  */
-export function casesOf(collective: CollectiveName, options: PerfOptions): PerfCase[] {
+export function casesOf(collective: CollectiveName, given: PerfOptions): PerfCase[] {
+  const options = readPlain("options", given);
   const ranks = ranksOf(options);
   checkInteger("ranks", ranks, 1, 65_536);
   checkInteger("options.root", options.root, -1, ranks - 1);

@@ -1,4 +1,4 @@
-import { byteSizeOf, checkNumber, checkObject, lookUp } from "@dfccl/primitives";
+import { byteSizeOf, checkNumber, checkObject, lookUp, readPlain } from "@dfccl/primitives";
 import { dataTypeOf, type TypeName } from "./type-names.js";
 
 /** The programs, as nccl-tests calls them, less "_perf". */
@@ -111,9 +111,10 @@ export interface Bandwidth {
 
 export function bandwidthOf(name: CollectiveName, extent: Extent, ranks: number, micros: number): Bandwidth {
   checkObject("extent", extent, "what extentOf() returns");
-  checkNumber("extent.movedBytes", extent.movedBytes);
+  const { movedBytes } = readPlain("extent", extent);
+  checkNumber("extent.movedBytes", movedBytes);
   checkNumber("ranks", ranks);
   checkNumber("micros", micros);
-  const algorithm = extent.movedBytes / 1e9 / (micros / 1e6);
+  const algorithm = movedBytes / 1e9 / (micros / 1e6);
   return { algorithm, bus: algorithm * collectiveFacts(name).busFactor(ranks) };
 }

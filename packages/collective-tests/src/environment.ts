@@ -1,4 +1,4 @@
-import { checkObject } from "@dfccl/primitives";
+import { checkObject, readArgument } from "@dfccl/primitives";
 import { PerfError } from "./errors.js";
 
 export interface PerfEnvironment {
@@ -15,12 +15,13 @@ export interface PerfEnvironment {
  * @throws {PerfError} BAD_ARGUMENT for one that says nothing.
  */
 export function readEnvironment(variables: Readonly<Record<string, string | undefined>>): PerfEnvironment {
-  checkObject("variables", variables, "an object such as process.env");
-  return {
+  const expected = "an object such as process.env";
+  checkObject("variables", variables, expected);
+  return readArgument("variables", expected, () => ({
     firstDevice: numberIn(variables, "NCCL_TESTS_DEVICE", /^\d+$/),
     minBandwidth: numberIn(variables, "NCCL_TESTS_MIN_BW", /^\d+(\.\d+)?$/),
     group: splitOf(variables),
-  };
+  }));
 }
 
 function numberIn(variables: Readonly<Record<string, string | undefined>>, name: string, shape: RegExp): number | undefined {

@@ -1,4 +1,4 @@
-import { checkNumber, checkObject } from "@dfccl/primitives";
+import { checkNumber, checkObject, readArgument } from "@dfccl/primitives";
 import type { CollectiveName } from "./collectives.js";
 import type { OpName, TypeName } from "./type-names.js";
 
@@ -56,7 +56,10 @@ export type BackendName = (typeof backendNames)[number];
 /** Ranks of a run in one process. */
 export function ranksOf(options: Pick<PerfOptions, "nthreads" | "ngpus">): number {
   checkObject("options", options, "an object such as { nthreads: 1, ngpus: 2 }");
-  const { nthreads, ngpus } = options;
+  const { nthreads, ngpus } = readArgument("options", "options that can be read", () => ({
+    nthreads: options.nthreads,
+    ngpus: options.ngpus,
+  }));
   checkNumber("nthreads", nthreads);
   checkNumber("ngpus", ngpus);
   return nthreads * ngpus;

@@ -1,4 +1,4 @@
-import { checkList, checkText } from "@dfccl/primitives";
+import { checkList, checkText, readPlain } from "@dfccl/primitives";
 import { PerfError } from "./errors.js";
 import { type OptionRow, optionTable } from "./option-table.js";
 import type { PerfOptions } from "./options.js";
@@ -13,9 +13,9 @@ export type ParsedArguments = { readonly kind: "help" } | { readonly kind: "run"
  */
 export function parseArguments(args: readonly string[]): ParsedArguments {
   checkList("args", args, "a list of words");
-  for (const word of args) checkText("a word of args", word, "a text");
+  const rest = [...readPlain("args", args)];
+  for (const word of rest) checkText("a word of args", word, "a text");
   const values: Record<string, unknown> = Object.fromEntries(optionTable.map(({ long, byDefault }) => [long, byDefault]));
-  const rest = [...args];
   for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
     const { row, attached, isHelp } = findOption(word);
     if (isHelp) return { kind: "help" };

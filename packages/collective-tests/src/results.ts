@@ -1,4 +1,4 @@
-import { checkObject } from "@dfccl/primitives";
+import { checkObject, readArgument } from "@dfccl/primitives";
 import type { BackendName } from "./options.js";
 import type { OpName, TypeName } from "./type-names.js";
 
@@ -63,8 +63,9 @@ export interface MeasuredRow {
 }
 
 export function isMeasured(side: Side): side is Measured {
-  checkObject("side", side, "what was measured, or why it wasn't");
-  return "us" in side;
+  const expected = "what was measured, or why it wasn't";
+  checkObject("side", side, expected);
+  return readArgument("side", expected, () => "us" in side);
 }
 
 /** A rank as the header shows it. */

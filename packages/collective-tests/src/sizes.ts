@@ -1,4 +1,4 @@
-import { checkInteger, checkNumber, checkObject, checkText, InvalidArgumentError } from "@dfccl/primitives";
+import { checkInteger, checkNumber, checkObject, checkText, InvalidArgumentError, readPlain } from "@dfccl/primitives";
 
 /**
  * A number of bytes as nccl-tests reads it: decimal, with K, M or G for powers of 1024.
@@ -28,7 +28,7 @@ const mostSizes = 1_000_000;
  */
 export function sweep(of: Sweep): number[] {
   checkObject("sweep", of, "an object such as { minBytes: 8, maxBytes: 1024, stepBytes: 0, stepFactor: 2 }");
-  const { minBytes, maxBytes, stepBytes, stepFactor } = of;
+  const { minBytes, maxBytes, stepBytes, stepFactor } = readPlain("sweep", of);
   for (const [name, value] of Object.entries({ minBytes, maxBytes, stepBytes })) checkInteger(name, value, 0);
   checkNumber("stepFactor", stepFactor);
   const sizes: number[] = [];

@@ -1,4 +1,4 @@
-import { checkList, checkNumber } from "@dfccl/primitives";
+import { checkList, checkNumber, readPlain } from "@dfccl/primitives";
 
 /** Figures over the iterations of one measurement, microseconds. */
 export interface IterationStatistics {
@@ -16,8 +16,7 @@ export interface IterationStatistics {
 
 /** As nccl-tests defines them: percentiles by nearest rank. undefined of none. */
 export function iterationStatistics(times: readonly number[]): IterationStatistics | undefined {
-  checkTimes("times", times);
-  const sorted = times.toSorted((a, b) => a - b);
+  const sorted = readTimes("times", times).toSorted((a, b) => a - b);
   const [min, max] = [sorted[0], sorted.at(-1)];
   if (min === undefined || max === undefined) return undefined;
   const n = sorted.length;
@@ -28,8 +27,10 @@ export function iterationStatistics(times: readonly number[]): IterationStatisti
   return { min, max, avg, p50, p95: percentile(95), p99: percentile(99), stdev, cv: avg > 0 ? (stdev / avg) * 100 : 0 };
 }
 
-/** @throws {InvalidArgumentError} */
-export function checkTimes(argument: string, times: readonly number[]): void {
-  checkList(argument, times, "a list of microseconds");
+/** @returns a copy. @throws {InvalidArgumentError} */
+export function readTimes(argument: string, given: readonly number[]): readonly number[] {
+  checkList(argument, given, "a list of microseconds");
+  const times = readPlain(argument, given);
   for (const time of times) checkNumber(`a time of ${argument}`, time);
+  return times;
 }

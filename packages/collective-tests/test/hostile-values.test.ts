@@ -34,6 +34,8 @@ testHostileValues(
     isMeasured: () => [{ refused: "why" }],
   },
   {
+    throwing: true,
+    depth: 3,
     except: {
       runTest: "runs in a process of its own, whose options parseArguments() has read",
       openBackend: "makes a backend of the caller's own",

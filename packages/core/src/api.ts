@@ -4,7 +4,7 @@ import type { Backend, BufferOf, CollectiveBuffer } from "./backend.js";
 import type { CollectiveFacts } from "./collective-facts.js";
 import type { CollectiveOptions } from "./collective-options.js";
 import type { RankCounters } from "./counters.js";
-import type { Collectives, Group, GroupOptions, InGroup } from "./matching/group-api.js";
+import type { BatchedCalls, BatchOfCallsOptions, Collectives, Group, GroupOptions, InGroup } from "./matching/group-api.js";
 import type { DeadlockReport, MemberProgress } from "./native-addon/native-reports.js";
 
 // What users hold. These types name each other (a world has ranks, a rank registers collectives, a collective knows its rank), so
@@ -52,6 +52,18 @@ export interface Rank<B extends Backend = "cpu"> extends Collectives<InGroup> {
    * @throws {InvalidArgumentError}, {@link ClosedError}
    */
   group(ranks?: readonly number[], options?: GroupOptions): Group;
+  /**
+   * Submits several calls at once, on any of this rank's groups: all of them or, where one is refused, none.
+   * @param describe - names them, in any order, before it returns.
+   * @returns when all are over; rejects with the first failure then, and at once where they were refused.
+   * @example
+   * await rank.batch((calls) => {
+   *   calls.send(x, right);
+   *   calls.recv(y, left);
+   *   calls.allReduce(z, { group });
+   * });
+   */
+  batch(describe: (calls: BatchedCalls) => void, options?: BatchOfCallsOptions): Promise<void>;
   /**
    * Zeroed memory for buffers, which other processes of the world can reach. On a CPU a typed array, page-aligned and outside the
    * JavaScript heap; on a GPU a {@link DeviceBuffer}.

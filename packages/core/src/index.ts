@@ -19,6 +19,8 @@ export {
   RegistrationMismatchError,
 } from "./errors.js";
 export type {
+  BatchedCalls,
+  BatchOfCallsOptions,
   CallOptions,
   Collectives,
   Counts,

@@ -11,7 +11,10 @@ import { allocateOnDevice } from "./device-buffer.js";
 import type { Engine } from "./engine.js";
 import { DeadlockError } from "./errors.js";
 import { tagOf } from "./matching/arguments.js";
+import { collectCalls } from "./matching/batched-calls.js";
 import type {
+  BatchedCalls,
+  BatchOfCallsOptions,
   CallOptions,
   Counts,
   DisplacementsOption,
@@ -23,7 +26,7 @@ import type {
   RootOption,
   UnevenOptions,
 } from "./matching/group-api.js";
-import { isGroup, LocalGroup, matchingOf } from "./matching/local-group.js";
+import { callsOf, isGroup, LocalGroup, matchingOf } from "./matching/local-group.js";
 import { Matching } from "./matching/matching.js";
 import { callNative, typedError } from "./native-addon/native-error.js";
 import { nativeAddon } from "./native-addon/native-world.js";
@@ -74,6 +77,14 @@ export class LocalRank<B extends Backend = "cpu"> implements Rank<B> {
     checkRanks(ranks, number, engine.size);
     const name = BigInt(tagOf("name", options.name));
     return new LocalGroup(this.#matching, this.#matching.makeGroup(Object.freeze([...ranks]), name));
+  }
+
+  async batch(describe: (calls: BatchedCalls) => void, options: BatchOfCallsOptions = {}): Promise<void> {
+    checkOptions<BatchOfCallsOptions>("options", options, { timeoutMs: true }, "an object such as { timeoutMs: 5000 }");
+    checkTimeout(options.timeoutMs);
+    this.#own.engine.requireOpen();
+    const calls = collectCalls(describe, (given) => callsOf(this.#in(given)));
+    return this.#matching.beginAll(calls, options.timeoutMs);
   }
 
   allReduce(x: CollectiveBuffer, options?: CallOptions & OpOption & IntoOption & InGroup): Promise<void> {
@@ -167,7 +178,7 @@ export class LocalRank<B extends Backend = "cpu"> implements Rank<B> {
   }
 
   /** The group that a call is of. Another than this rank's own is refused by the one of all ranks. */
-  #in(options: InGroup | undefined): Group {
+  #in(options: InGroup | undefined): LocalGroup {
     const group = options && readArgument("options", "an object such as { tag: 7 }", () => options.group);
     return isGroup(group) && matchingOf(group) === this.#matching ? group : this.#all;
   }

@@ -8,40 +8,37 @@ import type { Registration } from "./registration.js";
 
 type Buffer = CollectiveBuffer | null | undefined;
 
+const fewestRows = 64;
+
 /**
  * The runs of a rank that are in flight. A run is a row of parallel arrays, numbered by its completion slot, so that
  * submitting and delivering make no objects.
  */
 export class RunTable {
-  private readonly collectives: (RegisteredCollective | undefined)[];
-  private readonly batches: (LocalBatch | undefined)[];
-  private readonly positions: Int32Array;
+  private readonly collectives: (RegisteredCollective | undefined)[] = [];
+  private readonly batches: (LocalBatch | undefined)[] = [];
+  private positions = new Int32Array(0);
   // Held so that the memory stays alive while the engine may touch it.
-  private readonly sends: Buffer[];
-  private readonly recvs: Buffer[];
+  private readonly sends: Buffer[] = [];
+  private readonly recvs: Buffer[] = [];
   // Slots in the order of submission: those in flight lie in [first, end). Completions come in nearly the same order, so a
   // poll that begins with the oldest sees few others.
-  private readonly inFlight: Int32Array;
+  private inFlight = new Int32Array(0);
   private first = 0;
   private end = 0;
   // A poll's finds.
-  private readonly doneSlots: Int32Array;
-  private readonly doneStatuses: Int32Array;
+  private doneSlots = new Int32Array(0);
+  private doneStatuses = new Int32Array(0);
+  // Slots that there are rows for. The engine gives those out first that were used before, so that a rank has rows for as many
+  // as it ever had in flight: rows for all of them are 400 KB, of each of a world's ranks.
+  private capacity = 0;
 
   constructor(
     private readonly queues: RankQueues,
     private readonly quarantine: Quarantine,
     private readonly whyFailed: (registration: Registration, status: number) => unknown,
   ) {
-    const count = queues.completionSlots;
-    this.collectives = new Array<RegisteredCollective | undefined>(count).fill(undefined);
-    this.batches = new Array<LocalBatch | undefined>(count).fill(undefined);
-    this.positions = new Int32Array(count);
-    this.sends = new Array<Buffer>(count).fill(undefined);
-    this.recvs = new Array<Buffer>(count).fill(undefined);
-    this.inFlight = new Int32Array(2 * count);
-    this.doneSlots = new Int32Array(count);
-    this.doneStatuses = new Int32Array(count);
+    this.grow(fewestRows);
   }
 
   get size(): number {
@@ -54,6 +51,7 @@ export class RunTable {
   }
 
   add(slot: number, collective: RegisteredCollective, batch: LocalBatch, position: number, send: Buffer, recv: Buffer): void {
+    if (slot >= this.capacity) this.grow(Math.max(slot + 1, 2 * this.capacity));
     this.collectives[slot] = collective;
     this.batches[slot] = batch;
     this.positions[slot] = position;
@@ -135,9 +133,30 @@ export class RunTable {
     this.recvs[slot] = undefined;
   }
 
+  private grow(rows: number): void {
+    const capacity = Math.min(rows, this.queues.completionSlots);
+    for (let slot = this.capacity; slot < capacity; slot += 1) {
+      this.collectives.push(undefined);
+      this.batches.push(undefined);
+      this.sends.push(undefined);
+      this.recvs.push(undefined);
+    }
+    this.positions = lengthened(this.positions, capacity);
+    this.inFlight = lengthened(this.inFlight, 2 * capacity);
+    this.doneSlots = lengthened(this.doneSlots, capacity);
+    this.doneStatuses = lengthened(this.doneStatuses, capacity);
+    this.capacity = capacity;
+  }
+
   private moveToFront(): void {
     this.inFlight.copyWithin(0, this.first, this.end);
     this.end -= this.first;
     this.first = 0;
   }
+}
+
+function lengthened(from: Int32Array<ArrayBuffer>, length: number): Int32Array<ArrayBuffer> {
+  const to = new Int32Array(length);
+  to.set(from);
+  return to;
 }

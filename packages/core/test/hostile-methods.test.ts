@@ -78,6 +78,7 @@ testHostileValues(
     group: () => [[0], { name: 7 }],
     allocate: () => ["float32", 4],
     submit: () => [[], { onComplete: () => {} }],
+    batch: () => [() => {}, { timeoutMs: 1000 }],
     synchronize: () => [],
     synchronizeBlocking: () => [1],
     counters: () => [],

@@ -109,6 +109,7 @@ export {
 } from "./protocol.js";
 export { SeededRandom } from "./random.js";
 export { readArgument } from "./read-argument.js";
+export { readPlain } from "./read-plain.js";
 export { isReduceOp, type ReduceOp, reduceOpCode, reduceOpFromCode, reduceOps } from "./reduce-op.js";
 export { type InterpretOptions, type InterpretResult, interpretProgram } from "./reference-interpreter.js";
 export {

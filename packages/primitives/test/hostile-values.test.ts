@@ -50,6 +50,7 @@ testHostileValues(
     checkText: () => ["job", "x", "a text"],
     checkNumber: () => ["scale", 0.5],
     formatValue: () => ["x"],
+    readPlain: () => ["options", { list: [{ a: 1 }], text: "x" }],
     checkObject: () => ["options", {}, "an object"],
     checkPath: () => ["file", "/tmp/record.json", "/tmp/record.json"],
     checkProgram: () => [ring()],

@@ -28,7 +28,13 @@ const cases = [2, 4].flatMap((ranks) =>
 );
 
 // Threads run what is built; these run in this one.
-const here = (given: DeadlockOptions): never => (typeof given === "object" && given !== null ? { ...given, workers: 0 } : given) as never;
+function here(given: DeadlockOptions): never {
+  try {
+    return (typeof given === "object" && given !== null ? { ...given, workers: 0 } : given) as never;
+  } catch {
+    return given as never; // which is refused before a thread begins
+  }
+}
 const exported = {
   ...simulator,
   simulateDeadlocks: (of: simulator.DeadlockConfig, given: DeadlockOptions) => simulator.simulateDeadlocks(of, here(given)),
@@ -36,30 +42,45 @@ const exported = {
   simulateTable: (given: simulator.TableOptions) => simulator.simulateTable(here(given)),
 };
 
-testHostileValues(exported, {
-  oneGroupRatio: () => [4, 10, 0.01],
-  confidenceInterval: () => [1, 10],
-  parseDeadlockConfig: () => [config, "given"],
-  explainDeadlock: () => [config, 1, round],
-  explanationText: () => [explanation],
-  deadlockSvg: () => [explanation],
-  deadlockTimeline: () => [config, 1, round],
-  simulateDeadlocks: () => [config, options],
-  simulateFigures: () => [{ rounds: 1, seed: 1, signal: AbortSignal.abort() }],
-  simulateTable: () => [{ rounds: 1, seed: 1, draws: 1, rows: [], onRow: () => {} }],
-  simulatePrograms: () => [[{ program, ranks: [0, 1], segmentBytes: 4096 }], { cluster, costs: simulator.h200BlockCosts, tileBytes: 1024 }],
-  "simulatePrograms of one": () => [[{ program, ranks: [0, 1], segmentBytes: 4096 }], { cluster }],
-  calibrate: () => [cases],
-  simulateLateRank: () => [{ lateNs: 1e6, pollNs: 1100, fetchBatch: 64, seed: 1 }],
-  simulateOrderings: () => [1, { ...simulator.orderingWorkload, collectives: 4 }],
-  simulatePriority: () => [{ ranks: 2, layerBytes: [1000, 2000], forwardNsPerLayer: 1000 }],
-  simulateScale: () => [[2, 1, 1], { seed: 1, disorder: 0.1, onProgress: () => {} }],
-  simulateValley: () => [[100], 500],
-  parseScheduleWorkload: () => [workload, "given"],
-  scenarioOf: () => [workload, 1],
-  simulateSchedule: () => [scenario, { everyPoll: false, onQueueLength: () => {} }],
-  simulateLongSchedule: () => [scenario, { everyPoll: false, onQueueLength: () => {}, onProgress: () => {} }],
-});
+testHostileValues(
+  exported,
+  {
+    oneGroupRatio: () => [4, 10, 0.01],
+    confidenceInterval: () => [1, 10],
+    parseDeadlockConfig: () => [config, "given"],
+    explainDeadlock: () => [config, 1, round],
+    explanationText: () => [explanation],
+    deadlockSvg: () => [explanation],
+    deadlockTimeline: () => [config, 1, round],
+    simulateDeadlocks: () => [config, options],
+    simulateFigures: () => [{ rounds: 1, seed: 1, signal: AbortSignal.abort() }],
+    simulateTable: () => [{ rounds: 1, seed: 1, draws: 1, rows: [], onRow: () => {} }],
+    simulatePrograms: () => [
+      [{ program, ranks: [0, 1], segmentBytes: 4096 }],
+      { cluster, costs: simulator.h200BlockCosts, tileBytes: 1024 },
+    ],
+    "simulatePrograms of one": () => [[{ program, ranks: [0, 1], segmentBytes: 4096 }], { cluster }],
+    calibrate: () => [cases],
+    simulateLateRank: () => [{ lateNs: 1e6, pollNs: 1100, fetchBatch: 64, seed: 1 }],
+    simulateOrderings: () => [1, { ...simulator.orderingWorkload, collectives: 4 }],
+    simulatePriority: () => [{ ranks: 2, layerBytes: [1000, 2000], forwardNsPerLayer: 1000 }],
+    simulateScale: () => [[2, 1, 1], { seed: 1, disorder: 0.1, onProgress: () => {} }],
+    simulateValley: () => [[100], 500],
+    parseScheduleWorkload: () => [workload, "given"],
+    scenarioOf: () => [workload, 1],
+    simulateSchedule: () => [scenario, { everyPoll: false, onQueueLength: () => {} }],
+    simulateLongSchedule: () => [scenario, { everyPoll: false, onQueueLength: () => {}, onProgress: () => {} }],
+  },
+  {
+    throwing: true,
+    depth: 3,
+    shallow: {
+      simulateSchedule: "latencies of seconds take minutes to simulate",
+      simulateLongSchedule: "the same",
+      calibrate: "the same",
+    },
+  },
+);
 
 test("how many threads there are to be is a number", async () => {
   for (const workers of [null, -1, 0.5, Number.NaN, 2 ** 53, "x", 1n]) {

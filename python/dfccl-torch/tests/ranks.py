@@ -10,9 +10,18 @@ from pathlib import Path
 import torch
 import torch.distributed as dist
 
-# Children begin with torch loaded, which takes longer than most tests.
+# Children begin with all of torch that they use loaded, which takes longer than most tests.
+PRELOADED = [
+    "torch",
+    "torch._dynamo",
+    "torch.distributed.checkpoint.state_dict",
+    "torch.distributed.fsdp",
+    "torch.distributed.pipelining",
+    "torch.distributed.tensor.parallel",
+    "dfccl_torch",
+]
 _context = multiprocessing.get_context("forkserver")
-_context.set_forkserver_preload(["torch", "torch.distributed", "dfccl_torch"])
+_context.set_forkserver_preload(PRELOADED)
 
 
 def run_ranks(count, function, *arguments, backend="dfccl", timeout_s=20, limit_s=240):
@@ -21,21 +30,25 @@ def run_ranks(count, function, *arguments, backend="dfccl", timeout_s=20, limit_
     Fails with the traceback of the first rank that raises, and where one doesn't end in time or crashes.
     """
     with tempfile.TemporaryDirectory() as folder:
-        queue = _context.SimpleQueue()
         begin = (backend, f"file://{Path(folder) / 'store'}", timeout_s)
-        processes = [
-            _context.Process(target=_be_rank, args=(queue, begin, rank, count, function, arguments), daemon=True)
-            for rank in range(count)
-        ]
+        return gather_results(count, _call_in_group, (begin, count, function, arguments), limit_s)
+
+
+def gather_results(count, function, arguments, limit_s=240):
+    """What `function(rank, *arguments)` returns in each of so many processes; fails as `run_ranks` does."""
+    queue = _context.SimpleQueue()
+    processes = [
+        _context.Process(target=_be_rank, args=(queue, rank, function, arguments), daemon=True) for rank in range(count)
+    ]
+    for process in processes:
+        process.start()
+    results = {}
+    try:
+        _collect(queue, processes, results, limit_s)
+    finally:
         for process in processes:
-            process.start()
-        results = {}
-        try:
-            _collect(queue, processes, results, limit_s)
-        finally:
-            for process in processes:
-                process.kill()
-                process.join()
+            process.kill()
+            process.join()
     return [results[rank] for rank in range(count)]
 
 
@@ -54,16 +67,20 @@ def _collect(queue, processes, results, limit_s):
             assert not isGone, f"rank {rank} ended with {process.exitcode}"
 
 
-def _be_rank(queue, begin, rank, count, function, arguments):
+def _be_rank(queue, rank, function, arguments):
     torch.set_num_threads(1)
     os.environ["OMP_NUM_THREADS"] = "1"
-    backend, init_method, timeout_s = begin
     try:
-        dist.init_process_group(
-            backend, init_method=init_method, rank=rank, world_size=count, timeout=timedelta(seconds=timeout_s)
-        )
-        result = function(rank, count, *arguments)
-        dist.destroy_process_group()
-        queue.put((rank, True, result))
+        queue.put((rank, True, function(rank, *arguments)))
     except BaseException:
         queue.put((rank, False, traceback.format_exc()))
+
+
+def _call_in_group(rank, begin, count, function, arguments):
+    backend, init_method, timeout_s = begin
+    dist.init_process_group(
+        backend, init_method=init_method, rank=rank, world_size=count, timeout=timedelta(seconds=timeout_s)
+    )
+    result = function(rank, count, *arguments)
+    dist.destroy_process_group()
+    return result

@@ -1,5 +1,6 @@
 """Random programs: whatever order each rank draws, the results are those of the written order on Gloo."""
 
+import os
 import random
 
 import torch
@@ -106,9 +107,20 @@ def run_programs(rank, size, cases):
 
 # Not made smaller where it fails: that starts processes hundreds of times.
 PHASES = [Phase.explicit, Phase.generate]
+# How often ranks are started, and for how many programs each time: 2,000 at least in the long tier.
+STARTS, LEAST, MOST = (100, 20, 40) if os.environ.get("DFCCL_TEST_TIER") == "long" else (8, 5, 15)
+UNCHECKED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
 
-@settings(max_examples=8, deadline=None, phases=PHASES, database=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.lists(programs, min_size=5, max_size=15))
-def test_programs_in_any_order_equal_gloo(cases):
-    run_ranks(SIZE, run_programs, cases)
+def test_programs_in_any_order_equal_gloo():
+    ran = 0
+
+    @settings(max_examples=STARTS, deadline=None, phases=PHASES, database=None, suppress_health_check=UNCHECKED)
+    @given(st.lists(programs, min_size=LEAST, max_size=MOST))
+    def run_some(cases):
+        nonlocal ran
+        run_ranks(SIZE, run_programs, cases)
+        ran += len(cases)
+
+    run_some()
+    assert ran >= STARTS * LEAST

@@ -4,6 +4,7 @@ import { AddonNotLoadedError, describeTransport, type GpuDevice, type GpuLink, t
 import type { DfcclError } from "@dfccl/primitives";
 import type { Command } from "commander";
 import type { Finding, State } from "../doctor/finding.js";
+import { watchNcclCallers } from "../doctor/nccl-callers.js";
 import { streamFacts, streamFindings } from "../doctor/streams.js";
 import { tryGpuProcesses } from "../launch/try-gpu-processes.js";
 import { out } from "../terminal/colors.js";
@@ -15,7 +16,12 @@ export function addDoctorCommand(program: Command): void {
   program
     .command("doctor")
     .summary("what this machine has, what would be used, what is missing and how to get it")
-    .description("Says what this machine has, what dfccl would use of it, what is missing and how to get it.")
+    .description(
+      "Says what this machine has, what dfccl would use of it, what is missing and how to get it. With a program, starts that, and says " +
+        "which libnccl it and all that it starts load, and what they call there.",
+    )
+    .argument("[program...]", "a program and its arguments, as they are")
+    .passThroughOptions()
     .option("--json", "print one JSON object instead of text")
     .addHelpText(
       "after",
@@ -23,10 +29,21 @@ export function addDoctorCommand(program: Command): void {
 Examples:
   $ dfccl doctor            a table with a line for each thing
   $ dfccl doctor --json     the same for a script
+  $ dfccl doctor -- python train.py     which libnccl its processes load
 
-${exitCodesText({ 0: "collectives run here", 1: "something required is missing; its line says how to get it", 2: "usage" })}`,
+${exitCodesText({
+  0: "collectives run here; with a program, its own code",
+  1: "something required is missing; its line says how to get it; or a process calls two libnccl",
+  2: "usage",
+})}`,
     )
-    .action(async (flags: { json?: boolean }) => {
+    .action(async ([name, ...args]: string[], flags: { json?: boolean }) => {
+      if (name !== undefined) {
+        const { code, findings } = await watchNcclCallers(name, args);
+        process.stdout.write(flags.json ? `${JSON.stringify({ code, findings })}\n` : `${findings.map(describe).join("\n")}\n`);
+        process.exitCode = code === 0 && findings.some(({ state }) => state === "failed") ? 1 : code;
+        return;
+      }
       const findings = await withTerminalNote("Trying what is here", async () => [
         machine(),
         node(),

@@ -1,5 +1,6 @@
 import { DeadlockError, openWorld } from "@dfccl/core";
 import { noProgress } from "../terminal/progress.js";
+import { checkRunContext, readDisorderOptions } from "./check-disorder.js";
 import { type CycleMember, nameCycle } from "./deadlock-text.js";
 import { runIteration } from "./iteration.js";
 import { actionsOfAll, type DisorderOptions, type RunContext } from "./run-disorder.js";
@@ -15,8 +16,10 @@ export interface ControlResult {
   readonly partial: boolean;
 }
 
-/** The same orders in a world that preempts nothing, one collective at a time on each rank, as NCCL runs a stream. */
-export async function runControl(options: DisorderOptions, context: RunContext = {}): Promise<ControlResult> {
+/** The same orders in a world that preempts nothing, one collective at a time on each rank, as NCCL runs a stream. @throws {InvalidArgumentError}, UnknownOptionError */
+export async function runControl(given: DisorderOptions, context: RunContext = {}): Promise<ControlResult> {
+  const options = readDisorderOptions(given);
+  checkRunContext(context);
   const { workload, ranks, iterations } = options;
   const { progress = noProgress, signal } = context;
   using world = openWorld({ ranks, policy: "in-order", streams: 1 });

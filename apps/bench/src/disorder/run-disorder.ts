@@ -1,30 +1,14 @@
-import { type Backend, type BackendChoice, openWorld, type World, type WorldOptions } from "@dfccl/core";
-import { noProgress, type Progress } from "../terminal/progress.js";
-import { elementsOf, type Workload } from "../workloads/workload.js";
-import type { Buffers } from "./buffers.js";
+import { type Backend, openWorld, type World } from "@dfccl/core";
+import { noProgress } from "../terminal/progress.js";
+import { elementsOf } from "../workloads/workload.js";
+import { checkRunContext, readDisorderOptions } from "./check-disorder.js";
+import type { DisorderOptions, RunContext } from "./disorder-options.js";
 import { countWrong, runIteration } from "./iteration.js";
 import { Latencies } from "./latencies.js";
 import { makeBuffers, prepare } from "./setting.js";
-import { type Action, actionsOf, type OrderOptions } from "./submission-order.js";
+import { type Action, actionsOf } from "./submission-order.js";
 
-export interface DisorderOptions extends Omit<OrderOptions, "tensors"> {
-  readonly workload: Workload;
-  readonly iterations: number;
-  /** Default "default". */
-  readonly policy?: WorldOptions["policy"];
-  /** Default "cpu". */
-  readonly backend?: BackendChoice;
-}
-
-export interface RunContext {
-  readonly progress?: Progress;
-  /** Ends the run early; what it has then is its result, marked partial. */
-  readonly signal?: AbortSignal;
-  /** From an earlier run of the same options, which saves the time to make them. */
-  readonly buffers?: Buffers;
-  /** Run in this world, of which this process has one rank, instead of one made for it. With its own buffers. */
-  readonly world?: World<Backend>;
-}
+export type { DisorderOptions, RunContext } from "./disorder-options.js";
 
 export interface DisorderResult {
   /** Where it executed. */
@@ -53,8 +37,10 @@ export interface DisorderResult {
   readonly busBandwidthGBs: number;
 }
 
-/** Every rank submits every tensor in an order of its own, iteration after iteration; every result is compared bit for bit. */
-export async function runDisorder(options: DisorderOptions, context: RunContext = {}): Promise<DisorderResult> {
+/** Every rank submits every tensor in an order of its own, iteration after iteration; every result is compared bit for bit. @throws {InvalidArgumentError}, UnknownOptionError */
+export async function runDisorder(given: DisorderOptions, context: RunContext = {}): Promise<DisorderResult> {
+  const options = readDisorderOptions(given);
+  checkRunContext(context);
   const { workload, ranks, iterations, policy = "default", backend = "cpu" } = options;
   const { progress = noProgress, signal } = context;
   using own = context.world === undefined ? openWorld({ ranks, policy, backend }) : undefined;

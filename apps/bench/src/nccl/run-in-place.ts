@@ -9,10 +9,14 @@ import { NcclError } from "./nccl-error.js";
  * @returns its exit code; 128 and the signal's number where one ended it.
  * @throws {NcclError} NO_PROGRAM
  */
-export async function runInPlaceOfNccl(library: string, name: string, args: readonly string[]): Promise<number> {
+export function runInPlaceOfNccl(library: string, name: string, args: readonly string[]): Promise<number> {
   const before = process.env.LD_PRELOAD;
-  const preload = before ? `${library}:${before}` : library;
-  const child = spawn(name, args, { stdio: "inherit", env: { ...process.env, LD_PRELOAD: preload } });
+  return runProgram(name, args, { LD_PRELOAD: before ? `${library}:${before}` : library });
+}
+
+/** Runs a program with these variables beside its environment's; returns and throws as {@link runInPlaceOfNccl} does. */
+export async function runProgram(name: string, args: readonly string[], variables: Readonly<Record<string, string>>): Promise<number> {
+  const child = spawn(name, args, { stdio: "inherit", env: { ...process.env, ...variables } });
   using _relay = relaySignals((signal) => child.kill(signal));
   try {
     const [code, signal] = (await once(child, "close")) as [number | null, NodeJS.Signals | null];

@@ -1,5 +1,6 @@
 import { checkPath, DfcclError, formatValue } from "@dfccl/primitives";
 import { readText } from "../inputs/read-text.js";
+import { mostElements, mostTensors } from "./read-workload.js";
 import { resnet50 } from "./resnet50.js";
 import { gpt2, vitB16 } from "./transformers.js";
 import type { Tensor, Workload } from "./workload.js";
@@ -18,8 +19,6 @@ export class WorkloadError extends DfcclError {
 }
 
 const builtIn: Readonly<Record<string, () => Workload>> = { resnet50, "vit-b16": vitB16, gpt2: () => gpt2() };
-const mostElements = 2 ** 31;
-const mostTensors = 4096;
 
 export const workloadNames = Object.keys(builtIn);
 

@@ -1,20 +1,16 @@
-/** One gradient of a model: what one all-reduce carries. */
-export interface Tensor {
-  readonly name: string;
-  readonly elements: number;
-}
+import { checkNumber, InvalidArgumentError } from "@dfccl/primitives";
+import { readWorkload } from "./read-workload.js";
+import type { Tensor, Workload } from "./workload-type.js";
 
-/** The tensors of a model in the order in which the forward pass meets them; a backward pass emits them in reverse. */
-export interface Workload {
-  readonly name: string;
-  readonly tensors: readonly Tensor[];
-}
+export type { Tensor, Workload } from "./workload-type.js";
 
 export function tensor(name: string, ...shape: readonly number[]): Tensor {
   return { name, elements: shape.reduce((product, extent) => product * extent, 1) };
 }
 
-export function elementsOf({ tensors }: Workload): number {
+/** @throws {InvalidArgumentError} */
+export function elementsOf(workload: Workload): number {
+  const { tensors } = readWorkload("workload", workload);
   return tensors.reduce((sum, { elements }) => sum + elements, 0);
 }
 
@@ -22,8 +18,14 @@ export function longestOf({ tensors }: Workload): number {
   return Math.max(...tensors.map(({ elements }) => elements));
 }
 
-/** Shrinks every tensor to a share of its elements, at least one. */
-export function scaled(workload: Workload, scale: number): Workload {
+/**
+ * Every tensor with a share of its elements, at least one.
+ * @throws {InvalidArgumentError}
+ */
+export function scaled(given: Workload, scale: number): Workload {
+  const workload = readWorkload("workload", given);
+  checkNumber("scale", scale);
+  if (!(scale > 0 && scale <= 1)) throw new InvalidArgumentError("scale", scale, "a share above 0, 1 at most");
   if (scale === 1) return workload;
   return {
     name: `${workload.name} × ${scale}`,

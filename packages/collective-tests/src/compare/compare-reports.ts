@@ -1,4 +1,4 @@
-import { checkList, checkNumber, checkObject } from "@dfccl/primitives";
+import { checkList, checkNumber, checkObject, readPlain } from "@dfccl/primitives";
 import type { JsonIterations, JsonResult, JsonSide } from "../json/report.js";
 import { ratioOfMedians } from "./interval.js";
 import type { ReadReport } from "./read-report.js";
@@ -39,9 +39,8 @@ interface Samples {
  * @param tolerance - a difference of so much either way is none: 0.05 is 5%.
  */
 export function compareReports(a: ReadReport, b: ReadReport, tolerance: number): ComparedRow[] {
-  for (const report of [a, b]) checkReport(report);
+  const [before, after] = [samplesOf(checked("a", a)), samplesOf(checked("b", b))];
   checkNumber("tolerance", tolerance);
-  const [before, after] = [samplesOf(a), samplesOf(b)];
   return [...before].map(([key, { row, times, wrong }]) => {
     const other = after.get(key);
     const [aUs, bUs] = [median(times), median(other?.times ?? [])];
@@ -58,14 +57,17 @@ export function compareReports(a: ReadReport, b: ReadReport, tolerance: number):
 /** Whether a run is worse than the one before: what CI has to know. */
 export function isRegression(row: ComparedRow): boolean {
   checkObject("row", row, "one of what compareReports() returns");
-  const { verdict } = row;
+  const { verdict } = readPlain("row", row);
   return verdict === "slower" || verdict === "wrong" || verdict === "gone";
 }
 
-function checkReport(report: ReadReport): void {
-  checkObject("report", report, "what readReport() returns");
-  checkList("report.results", report.results, "what readReport() returns");
-  for (const result of report.results) checkObject("a result", result, "what readReport() returns");
+function checked(name: string, given: ReadReport): ReadReport {
+  const expected = "what readReport() returns";
+  checkObject(name, given, expected);
+  const report = readPlain(name, given);
+  checkList(`${name}.results`, report.results, expected);
+  report.results.forEach((result, i) => void checkObject(`${name}.results[${i}]`, result, expected));
+  return report;
 }
 
 function samplesOf(report: ReadReport): Map<string, Samples> {

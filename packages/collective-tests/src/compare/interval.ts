@@ -1,5 +1,5 @@
 import { checkNumber } from "@dfccl/primitives";
-import { checkTimes } from "../statistics.js";
+import { readTimes } from "../statistics.js";
 
 /** How many times as long B takes as A, and between which values that lies with 95% confidence. */
 export interface RatioInterval {
@@ -17,9 +17,8 @@ export const fewestSamples = 5;
  * matter. The same samples give the same interval.
  * @returns undefined with fewer than five samples on a side.
  */
-export function ratioOfMedians(a: readonly number[], b: readonly number[], seed = 1): RatioInterval | undefined {
-  checkTimes("a", a);
-  checkTimes("b", b);
+export function ratioOfMedians(timesOfA: readonly number[], timesOfB: readonly number[], seed = 1): RatioInterval | undefined {
+  const [a, b] = [readTimes("a", timesOfA), readTimes("b", timesOfB)];
   checkNumber("seed", seed);
   if (Math.min(a.length, b.length) < fewestSamples) return undefined;
   const random = xorshift(seed);

@@ -124,6 +124,16 @@ export interface Collectives<In = unknown> {
   ): Promise<void>;
 }
 
+/** The methods of {@link Collectives} as calls that a batch keeps until it is submitted: none has a promise, or a limit, of its own. */
+export type BatchedCalls = {
+  readonly [Name in keyof Collectives]: (...args: Parameters<Collectives<InGroup>[Name]>) => void;
+};
+
+export interface BatchOfCallsOptions {
+  /** Reject after so many milliseconds, naming who is missing. What is in flight stays so. */
+  readonly timeoutMs?: number;
+}
+
 /** `[member]`, in elements. */
 export type Counts = ArrayLike<number>;
 export type UnevenOptions = Omit<CallOptions, "count">;

@@ -1,45 +1,24 @@
 import { type InspectOptions, inspect } from "node:util";
-import {
-  type BuildableCollective,
-  checkOptions,
-  type DataType,
-  InvalidArgumentError,
-  type OptionNames,
-  type ReduceOp,
-} from "@dfccl/primitives";
+import { checkOptions } from "@dfccl/primitives";
 import type { CollectiveBuffer } from "../backend.js";
-import { BufferError } from "../errors.js";
 import { summary } from "../summary.js";
 import { checkTimeout } from "../timeout.js";
-import { countOf, elementTypeOf, lengthOf, opOf, partOf, placeOf, tagOf } from "./arguments.js";
-import { type AllToAllVOptions, callOptions } from "./call-options.js";
-import type {
-  CallOptions,
-  Counts,
-  DisplacementsOption,
-  Group,
-  InGroup,
-  IntoOption,
-  OpOption,
-  RootOption,
-  Tag,
-  UnevenOptions,
-} from "./group-api.js";
+import type { AllToAllVOptions } from "./call-options.js";
+import { Calls } from "./calls.js";
+import type { CallOptions, Counts, DisplacementsOption, Group, IntoOption, OpOption, RootOption, UnevenOptions } from "./group-api.js";
 import type { MatchedGroup } from "./matched-group.js";
+import type { Call } from "./matched-run.js";
 import type { Matching } from "./matching.js";
-import type { Parts } from "./parts.js";
-import type { Signature } from "./signature.js";
 import { split } from "./split.js";
-import { partsOfAllGather, partsOfAllToAll, partsOfGather, partsOfReduceScatter, partsOfScatter } from "./uneven.js";
 
 type Buffer = CollectiveBuffer | null | undefined;
 
-const none: CallOptions = {};
-
 /** @internal The group as its rank's side knows it; whatever else stands for one throws. */
 export let matchingOf: (group: Group) => Matching;
+/** @internal What its methods ask of the engine. */
+export let callsOf: (group: LocalGroup) => Calls;
 /** @internal */
-export let isGroup: (value: unknown) => value is Group;
+export let isGroup: (value: unknown) => value is LocalGroup;
 
 /** The class behind {@link Group}. */
 export class LocalGroup implements Group {
@@ -48,9 +27,11 @@ export class LocalGroup implements Group {
   readonly ranks: readonly number[];
   readonly #matching: Matching;
   readonly #group: MatchedGroup;
+  readonly #calls: Calls;
 
   static {
     matchingOf = (group) => (group as LocalGroup).#matching;
+    callsOf = (group) => group.#calls;
     isGroup = (value): value is LocalGroup => typeof value === "object" && value !== null && #group in value;
   }
 
@@ -58,6 +39,7 @@ export class LocalGroup implements Group {
   constructor(matching: Matching, group: MatchedGroup) {
     this.#matching = matching;
     this.#group = group;
+    this.#calls = new Calls(group, this);
     this.rank = group.member;
     this.size = group.size;
     this.ranks = group.ranks;
@@ -69,87 +51,48 @@ export class LocalGroup implements Group {
     return summary("Group", { rank, size, ranks }, options);
   }
 
-  async allReduce(x: CollectiveBuffer, options: CallOptions & OpOption & IntoOption = none): Promise<void> {
-    this.#check(options, callOptions.allReduce);
-    const { op, tag, dataType, count, into = x, timeoutMs } = options;
-    const type = elementTypeOf("all-reduce", "send", x, dataType);
-    return this.#run("all-reduce", type, opOf(op), 0, countOf(count, lengthOf("all-reduce", "send", x)), tag, x, into, timeoutMs);
+  async allReduce(x: CollectiveBuffer, options?: CallOptions & OpOption & IntoOption): Promise<void> {
+    return this.#begin(this.#calls.allReduce(x, options));
   }
 
-  async reduce(x: CollectiveBuffer, options: CallOptions & OpOption & RootOption & IntoOption = none): Promise<void> {
-    this.#check(options, callOptions.reduce);
-    const { op, root, tag, dataType, count, into = x, timeoutMs } = options;
-    const place = placeOf("root", root, this.size);
-    const type = elementTypeOf("reduce", "send", x, dataType);
-    const recv = place === this.rank ? into : undefined;
-    return this.#run("reduce", type, opOf(op), place, countOf(count, lengthOf("reduce", "send", x)), tag, x, recv, timeoutMs);
+  async reduce(x: CollectiveBuffer, options?: CallOptions & OpOption & RootOption & IntoOption): Promise<void> {
+    return this.#begin(this.#calls.reduce(x, options));
   }
 
-  async broadcast(x: CollectiveBuffer, options: CallOptions & RootOption & IntoOption = none): Promise<void> {
-    this.#check(options, callOptions.broadcast);
-    const { root, tag, dataType, count, into = x, timeoutMs } = options;
-    const place = placeOf("root", root, this.size);
-    const type = elementTypeOf("broadcast", "recv", x, dataType);
-    const send = place === this.rank ? x : undefined;
-    return this.#run("broadcast", type, "sum", place, countOf(count, lengthOf("broadcast", "recv", x)), tag, send, into, timeoutMs);
+  async broadcast(x: CollectiveBuffer, options?: CallOptions & RootOption & IntoOption): Promise<void> {
+    return this.#begin(this.#calls.broadcast(x, options));
   }
 
-  async allGather(send: CollectiveBuffer, recv: CollectiveBuffer, options: CallOptions = none): Promise<void> {
-    this.#check(options, callOptions.plain);
-    const { tag, dataType, count, timeoutMs } = options;
-    const type = elementTypeOf("all-gather", "send", send, dataType);
-    return this.#run("all-gather", type, "sum", 0, countOf(count, lengthOf("all-gather", "send", send)), tag, send, recv, timeoutMs);
+  async allGather(send: CollectiveBuffer, recv: CollectiveBuffer, options?: CallOptions): Promise<void> {
+    return this.#begin(this.#calls.allGather(send, recv, options));
   }
 
-  async reduceScatter(send: CollectiveBuffer, recv: CollectiveBuffer, options: CallOptions & OpOption = none): Promise<void> {
-    this.#check(options, callOptions.combining);
-    const { op, tag, dataType, count, timeoutMs } = options;
-    const type = elementTypeOf("reduce-scatter", "recv", recv, dataType);
-    const elements = countOf(count, lengthOf("reduce-scatter", "recv", recv));
-    return this.#run("reduce-scatter", type, opOf(op), 0, elements, tag, send, recv, timeoutMs);
+  async reduceScatter(send: CollectiveBuffer, recv: CollectiveBuffer, options?: CallOptions & OpOption): Promise<void> {
+    return this.#begin(this.#calls.reduceScatter(send, recv, options));
   }
 
-  async allToAll(send: CollectiveBuffer, recv: CollectiveBuffer, options: CallOptions = none): Promise<void> {
-    this.#check(options, callOptions.plain);
-    const { tag, dataType, count, timeoutMs } = options;
-    const type = elementTypeOf("all-to-all", "send", send, dataType);
-    const length = lengthOf("all-to-all", "send", send);
-    if (count === undefined && length % this.size !== 0) {
-      const problem = `has ${length} elements, which ${this.size} ranks can't share evenly`;
-      throw new BufferError("all-to-all", "send", problem, "Pass a multiple, say the count, or use allToAllV().", { length });
-    }
-    return this.#run("all-to-all", type, "sum", 0, countOf(count, length / this.size), tag, send, recv, timeoutMs);
+  async allToAll(send: CollectiveBuffer, recv: CollectiveBuffer, options?: CallOptions): Promise<void> {
+    return this.#begin(this.#calls.allToAll(send, recv, options));
   }
 
-  async gather(send: CollectiveBuffer, recv?: Buffer, options: CallOptions & RootOption = none): Promise<void> {
-    this.#check(options, callOptions.rooted);
-    const { root, tag, dataType, count, timeoutMs } = options;
-    const place = placeOf("root", root, this.size);
-    const type = elementTypeOf("gather", "send", send, dataType);
-    const into = place === this.rank ? recv : undefined;
-    return this.#run("gather", type, "sum", place, countOf(count, lengthOf("gather", "send", send)), tag, send, into, timeoutMs);
+  async gather(send: CollectiveBuffer, recv?: Buffer, options?: CallOptions & RootOption): Promise<void> {
+    return this.#begin(this.#calls.gather(send, recv, options));
   }
 
-  async scatter(send: Buffer, recv: CollectiveBuffer, options: CallOptions & RootOption = none): Promise<void> {
-    this.#check(options, callOptions.rooted);
-    const { root, tag, dataType, count, timeoutMs } = options;
-    const place = placeOf("root", root, this.size);
-    const type = elementTypeOf("scatter", "recv", recv, dataType);
-    const from = place === this.rank ? send : undefined;
-    return this.#run("scatter", type, "sum", place, countOf(count, lengthOf("scatter", "recv", recv)), tag, from, recv, timeoutMs);
+  async scatter(send: Buffer, recv: CollectiveBuffer, options?: CallOptions & RootOption): Promise<void> {
+    return this.#begin(this.#calls.scatter(send, recv, options));
   }
 
-  async barrier(options: Omit<CallOptions, "dataType" | "count"> = none): Promise<void> {
-    this.#check(options, callOptions.barrier);
-    return this.#run("barrier", "uint8", "sum", 0, 0, options.tag, undefined, undefined, options.timeoutMs);
+  async barrier(options?: Omit<CallOptions, "dataType" | "count">): Promise<void> {
+    return this.#begin(this.#calls.barrier(options));
   }
 
-  async send(x: CollectiveBuffer, peer: number, options: CallOptions = none): Promise<void> {
-    return this.#message(true, x, peer, options);
+  async send(x: CollectiveBuffer, peer: number, options?: CallOptions): Promise<void> {
+    return this.#begin(this.#calls.send(x, peer, options));
   }
 
-  async recv(x: CollectiveBuffer, peer: number, options: CallOptions = none): Promise<void> {
-    return this.#message(false, x, peer, options);
+  async recv(x: CollectiveBuffer, peer: number, options?: CallOptions): Promise<void> {
+    return this.#begin(this.#calls.recv(x, peer, options));
   }
 
   async allToAllV(
@@ -157,50 +100,40 @@ export class LocalGroup implements Group {
     sendCounts: Counts,
     recv: CollectiveBuffer,
     recvCounts: Counts,
-    options: AllToAllVOptions = none,
+    options?: AllToAllVOptions,
   ): Promise<void> {
-    this.#check(options, callOptions.allToAllV);
-    return this.#runAll(partsOfAllToAll(this, send, sendCounts, recv, recvCounts, options), options);
+    return this.#begin(this.#calls.allToAllV(send, sendCounts, recv, recvCounts, options));
   }
 
   async allGatherV(
     send: CollectiveBuffer,
     recv: CollectiveBuffer,
     counts: Counts,
-    options: UnevenOptions & DisplacementsOption = none,
+    options?: UnevenOptions & DisplacementsOption,
   ): Promise<void> {
-    this.#check(options, callOptions.allGatherV);
-    return this.#runAll(partsOfAllGather(this, send, recv, counts, options), options);
+    return this.#begin(this.#calls.allGatherV(send, recv, counts, options));
   }
 
-  async reduceScatterV(
-    send: CollectiveBuffer,
-    recv: CollectiveBuffer,
-    counts: Counts,
-    options: UnevenOptions & OpOption = none,
-  ): Promise<void> {
-    this.#check(options, callOptions.reduceScatterV);
-    return this.#runAll(partsOfReduceScatter(this, send, recv, counts, options), options);
+  async reduceScatterV(send: CollectiveBuffer, recv: CollectiveBuffer, counts: Counts, options?: UnevenOptions & OpOption): Promise<void> {
+    return this.#begin(this.#calls.reduceScatterV(send, recv, counts, options));
   }
 
   async gatherV(
     send: CollectiveBuffer,
     recv: Buffer,
     counts: Counts,
-    options: UnevenOptions & DisplacementsOption & RootOption = none,
+    options?: UnevenOptions & DisplacementsOption & RootOption,
   ): Promise<void> {
-    this.#check(options, callOptions.rootedV);
-    return this.#runAll(partsOfGather(this, send, recv, counts, options), options);
+    return this.#begin(this.#calls.gatherV(send, recv, counts, options));
   }
 
   async scatterV(
     send: Buffer,
     recv: CollectiveBuffer,
     counts: Counts,
-    options: UnevenOptions & DisplacementsOption & RootOption = none,
+    options?: UnevenOptions & DisplacementsOption & RootOption,
   ): Promise<void> {
-    this.#check(options, callOptions.rootedV);
-    return this.#runAll(partsOfScatter(this, send, recv, counts, options), options);
+    return this.#begin(this.#calls.scatterV(send, recv, counts, options));
   }
 
   async split(colour: number, key = 0, options: { readonly timeoutMs?: number } = {}): Promise<Group | undefined> {
@@ -222,53 +155,7 @@ export class LocalGroup implements Group {
     this.drop();
   }
 
-  #check<T extends CallOptions>(options: T, known: OptionNames<T & InGroup>): void {
-    if (options === none) return;
-    checkOptions<T & InGroup>("options", options, known, "an object such as { tag: 7 }");
-    checkTimeout(options.timeoutMs);
-    const { group } = options as InGroup;
-    if (group !== undefined && group !== this)
-      throw new InvalidArgumentError("group", group, "to a rank's method a group that this rank made; a group's methods are its own");
-  }
-
-  #run(
-    collective: BuildableCollective,
-    dataType: DataType,
-    op: ReduceOp,
-    root: number,
-    count: number,
-    tag: Tag | undefined,
-    send: Buffer,
-    recv: Buffer,
-    timeoutMs: number | undefined,
-  ): PromiseLike<void> {
-    const signature: Signature = { purpose: "collective", collective, dataType, op, root, receiver: 0, count, tag: tagOf("tag", tag) };
-    return this.#matching.run(this.#group, signature, send, recv, timeoutMs);
-  }
-
-  #message(isSend: boolean, x: CollectiveBuffer, peer: number, options: CallOptions): PromiseLike<void> {
-    this.#check(options, callOptions.plain);
-    const [name, which] = isSend ? (["send", "send"] as const) : (["recv", "recv"] as const);
-    const other = placeOf("peer", peer, this.size);
-    const dataType = elementTypeOf(name, which, x, options.dataType);
-    const signature: Signature = {
-      purpose: "point-to-point",
-      collective: "send-recv",
-      dataType,
-      op: "sum",
-      root: isSend ? this.rank : other,
-      receiver: isSend ? other : this.rank,
-      count: countOf(options.count, lengthOf(name, which, x)),
-      tag: tagOf("tag", options.tag),
-    };
-    if (other !== this.rank) {
-      return this.#matching.run(this.#group, signature, isSend ? x : undefined, isSend ? undefined : x, options.timeoutMs);
-    }
-    const buffer = partOf(name, which, x, dataType, 0, signature.count);
-    return this.#matching.runHalf(this.#group, signature, isSend, buffer, options.timeoutMs);
-  }
-
-  #runAll({ runs }: Parts, { timeoutMs }: UnevenOptions): PromiseLike<void> {
-    return this.#matching.runAll(this.#group, runs, timeoutMs);
+  #begin(call: Call): PromiseLike<void> {
+    return this.#matching.begin(call);
   }
 }

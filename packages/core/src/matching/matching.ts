@@ -6,6 +6,7 @@ import { nativeAddon } from "../native-addon/native-world.js";
 import type { RankEngine } from "../rank-engine.js";
 import type { MatchedCollective } from "./matched-collective.js";
 import { MatchedGroup } from "./matched-group.js";
+import type { Call, MatchedRun } from "./matched-run.js";
 import { registerSignature } from "./register-signature.js";
 import type { Signature } from "./signature.js";
 import { SignatureTable } from "./signature-table.js";
@@ -15,13 +16,6 @@ import { Staging } from "./staging.js";
 const share = 0.75;
 
 type Buffer = CollectiveBuffer | null | undefined;
-
-/** One run, as a caller describes it. */
-export interface MatchedRun {
-  readonly signature: Signature;
-  readonly send: Buffer;
-  readonly recv: Buffer;
-}
 
 /** The runs of a rank that are matched by their signature: finds or makes the registration, and hands the run to the engine. */
 export class Matching {
@@ -100,46 +94,59 @@ export class Matching {
   run(group: MatchedGroup, signature: Signature, send: Buffer, recv: Buffer, timeoutMs: number | undefined): PromiseLike<void> {
     this.requireUsable(group);
     const entry = this.table.get(signature, group);
-    const requests: readonly RunRequest[] = [[entry.collective, send, recv]];
-    return timeoutMs === undefined && this.staging === undefined ? this.begin(requests) : this.submit([entry], requests, timeoutMs);
+    const runs = [entry.registration.issuedRuns];
+    const whole = this.submit([entry], [[entry.collective, send, recv]]);
+    return timeoutMs === undefined ? whole : this.within(timeoutMs, whole, [entry], runs);
   }
 
-  /** Submits runs that are over together: all of them, or none. */
-  runAll(group: MatchedGroup, runs: readonly MatchedRun[], timeoutMs: number | undefined): PromiseLike<void> {
-    this.requireUsable(group);
+  /** Submits what a call asks for. @throws as {@link beginAll} */
+  begin(call: Call): PromiseLike<void> {
+    const [run] = call.runs;
+    if (call.runs.length !== 1 || run === undefined || run.half !== undefined) return this.beginAll([call], call.timeoutMs);
+    return this.run(call.group, run.signature, run.send, run.recv, call.timeoutMs);
+  }
+
+  /**
+   * Submits runs of any of this rank's groups that are over together: all of them, or none.
+   * @throws {BufferError}, {@link EngineError}, {@link ClosedError}, {@link CollectiveAbortedError}: nothing was submitted then.
+   */
+  beginAll(calls: readonly Call[], timeoutMs: number | undefined): PromiseLike<void> {
+    for (const { group } of calls) this.requireUsable(group);
     const entries: MatchedCollective[] = [];
     const requests: RunRequest[] = [];
+    const halves: { entry: MatchedCollective; run: MatchedRun }[] = [];
     try {
-      for (const { signature, send, recv } of runs) {
-        const entry = this.table.get(signature, group);
-        entry.pins += 1;
-        entries.push(entry);
-        requests.push([entry.collective, send, recv]);
+      for (const { group, runs } of calls) {
+        for (const run of runs) {
+          const entry = this.table.get(run.signature, group);
+          entry.pins += 1;
+          if (run.half !== undefined) halves.push({ entry, run });
+          else {
+            entries.push(entry);
+            requests.push([entry.collective, run.send, run.recv]);
+          }
+        }
       }
-      return this.submit(entries, requests, timeoutMs);
+      const all = [...entries, ...halves.map(({ entry }) => entry)];
+      const before = all.map((entry) => entry.registration.issuedRuns + this.own.messages.countOf(entry.group, entry));
+      const whole = this.submit(entries, requests);
+      const met = halves.length === 0 ? whole : afterAll([whole, ...halves.map(({ entry, run }) => this.meet(entry, run))]);
+      return timeoutMs === undefined ? met : this.within(timeoutMs, met, all, before);
     } finally {
       for (const entry of entries) entry.pins -= 1;
+      for (const { entry } of halves) entry.pins -= 1;
     }
   }
 
-  /** A message of this rank to itself, in one of its roles; it moves when both are there. @param buffer - checked. */
-  runHalf(
-    group: MatchedGroup,
-    signature: Signature,
-    isSend: boolean,
-    buffer: CollectiveBuffer,
-    timeoutMs: number | undefined,
-  ): PromiseLike<void> {
-    this.requireUsable(group);
-    const { messages } = this.own;
-    const entry = this.table.get(signature, group);
-    const before = entry.registration.issuedRuns + messages.countOf(group, entry);
-    const run = new Promise<void>((resolve, reject) => {
-      const other = messages.meet(entry, isSend, { buffer, resolve, reject });
+  private meet(entry: MatchedCollective, { half, send, recv }: MatchedRun): Promise<void> {
+    const isSend = half === "send";
+    const buffer = (isSend ? send : recv) as CollectiveBuffer;
+    return new Promise<void>((resolve, reject) => {
+      const other = this.own.messages.meet(entry, isSend, { buffer, resolve, reject });
       if (other === undefined) return;
-      const [send, recv] = isSend ? [buffer, other.buffer] : [other.buffer, buffer];
+      const [from, to] = isSend ? [buffer, other.buffer] : [other.buffer, buffer];
       try {
-        const whole = this.submit([entry], [[entry.collective, send, recv]], undefined);
+        const whole = this.submit([entry], [[entry.collective, from, to]]);
         resolve(whole);
         other.resolve(whole);
       } catch (error) {
@@ -147,7 +154,6 @@ export class Matching {
         other.reject(error);
       }
     });
-    return timeoutMs === undefined ? run : this.within(timeoutMs, run, [entry], [before]);
   }
 
   private inFlightOf(group: MatchedGroup): number {
@@ -156,20 +162,18 @@ export class Matching {
     return inFlight;
   }
 
-  private submit(entries: readonly MatchedCollective[], requests: readonly RunRequest[], timeoutMs: number | undefined): PromiseLike<void> {
-    const runs = entries.map(({ registration }) => registration.issuedRuns);
+  private submit(entries: readonly MatchedCollective[], requests: readonly RunRequest[]): PromiseLike<void> {
     const staged = this.staging?.bringIntoReach(entries, requests);
     try {
-      const batch = this.begin(staged?.requests ?? requests);
-      const whole = staged === undefined ? batch : batch.then(() => staged.finish());
-      return timeoutMs === undefined ? whole : this.within(timeoutMs, whole, entries, runs);
+      const batch = this.queue(staged?.requests ?? requests);
+      return staged === undefined ? batch : batch.then(() => staged.finish());
     } catch (error) {
       staged?.giveBack();
       throw error;
     }
   }
 
-  private begin(requests: readonly RunRequest[]): LocalBatch {
+  private queue(requests: readonly RunRequest[]): LocalBatch {
     this.own.check(requests);
     const batch = new LocalBatch(requests.length, undefined);
     if (requests.length > 0) this.own.submit(batch, requests);
@@ -211,4 +215,9 @@ export class Matching {
   private abortedError({ size }: MatchedGroup): CollectiveAbortedError {
     return new CollectiveAbortedError(`The group of ${size} ranks`, { remedy: "Drop it on every rank, and make another one." });
   }
+}
+
+/** Waits for all of them, and fails with the first failure. */
+async function afterAll(all: readonly PromiseLike<void>[]): Promise<void> {
+  for (const result of await Promise.allSettled(all)) if (result.status === "rejected") throw result.reason;
 }

@@ -4,7 +4,7 @@ import { isDeviceBuffer } from "../device-buffer.js";
 import { BufferError } from "../errors.js";
 import { partOf, type Span } from "./arguments.js";
 import type { Tag } from "./group-api.js";
-import type { MatchedRun } from "./matching.js";
+import type { MatchedRun } from "./matched-run.js";
 import type { Purpose } from "./signature.js";
 
 type Buffer = CollectiveBuffer | null | undefined;

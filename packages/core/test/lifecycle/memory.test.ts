@@ -35,8 +35,8 @@ describe("memory", () => {
   it("of a world of many ranks is what they use, and not what their limits allow", async () => {
     const { code, stdout, stderr } = await runChild(new URL("./fixtures/many-ranks.ts", import.meta.url), { nodeOptions });
     expect([code, stderr]).toEqual([0, ""]);
-    // It was 494 MB with all tables touched.
+    // It was 494 MB with all tables touched, and 191 MB with those touched that calloc() clears.
     expect(Number(stdout)).toBeGreaterThan(0);
-    expect(Number(stdout)).toBeLessThan(300);
+    expect(Number(stdout)).toBeLessThan(150);
   });
 });

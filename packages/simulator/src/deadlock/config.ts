@@ -1,4 +1,4 @@
-import { checkText, DfcclError, formatValue } from "@dfccl/primitives";
+import { checkText, DfcclError, formatValue, readPlain } from "@dfccl/primitives";
 import { z } from "zod";
 
 const mostGpus = 200_000;
@@ -88,11 +88,12 @@ export function parseDeadlockConfig(value: unknown, source = "given"): DeadlockC
 /** The same for any schema. */
 export function parseWith<T extends z.ZodType>(schemaOf: T, value: unknown, source: string): z.infer<T> {
   checkText("source", source, "what to call it in an error");
-  const parsed = schemaOf.safeParse(value);
+  const plain = readPlain(source, value);
+  const parsed = schemaOf.safeParse(plain);
   if (parsed.success) return parsed.data;
   throw new SimulationConfigError(
     source,
-    parsed.error.issues.flatMap((issue) => problemsOf(issue, value)),
+    parsed.error.issues.flatMap((issue) => problemsOf(issue, plain)),
   );
 }
 

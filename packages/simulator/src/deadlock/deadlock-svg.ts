@@ -1,4 +1,4 @@
-import { checkExplanation, collectiveText, type DeadlockExplanation } from "./explain.js";
+import { collectiveText, type DeadlockExplanation, readExplanation } from "./explain.js";
 
 const column = 190;
 const [boxWidth, boxHeight] = [136, 40];
@@ -11,8 +11,7 @@ const gap = 96; // between the two boxes of a GPU
  * @throws {InvalidArgumentError} for what isn't an explanation.
  */
 export function deadlockSvg(explanation: DeadlockExplanation): string {
-  checkExplanation(explanation);
-  const { cycle, round, model } = explanation;
+  const { cycle, round, model } = readExplanation(explanation);
   const width = 2 * left + cycle.length * column - (column - boxWidth);
   const height = top + 2 * boxHeight + gap + 124;
   const x = (i: number): number => left + i * column;

@@ -1,4 +1,4 @@
-import { checkInteger, checkList, checkObject } from "@dfccl/primitives";
+import { checkInteger, checkList, checkObject, checkText, readPlain } from "@dfccl/primitives";
 import { type CollectiveName, nameOf } from "./component.js";
 import type { DeadlockConfig } from "./config.js";
 import { findDeadlock } from "./find-deadlock.js";
@@ -46,9 +46,10 @@ export function collectiveText({ group, index }: CollectiveName): string {
   return `${group} #${index}`;
 }
 
-/** @throws {InvalidArgumentError} */
-export function checkExplanation(explanation: DeadlockExplanation): void {
-  checkObject("explanation", explanation, "what explainDeadlock() returns");
+/** @returns a copy that can't change any more. @throws {InvalidArgumentError} */
+export function readExplanation(given: DeadlockExplanation): DeadlockExplanation {
+  checkObject("explanation", given, "what explainDeadlock() returns");
+  const explanation = readPlain("explanation", given);
   checkInteger("explanation.round", explanation.round, 0);
   checkList("explanation.cycle", explanation.cycle, "what explainDeadlock() returns");
   explanation.cycle.forEach((step, i) => {
@@ -57,9 +58,11 @@ export function checkExplanation(explanation: DeadlockExplanation): void {
     for (const gpu of ["gpu", "waitsFor"] as const) checkInteger(`${name}.${gpu}`, step[gpu], 0);
     for (const part of ["executes", "invoked"] as const) {
       checkObject(`${name}.${part}`, step[part], "an object such as { group, index }");
+      checkText(`${name}.${part}.group`, step[part].group, "a group's name");
       checkInteger(`${name}.${part}.index`, step[part].index, 0);
     }
   });
+  return explanation;
 }
 
 /**
@@ -67,8 +70,7 @@ export function checkExplanation(explanation: DeadlockExplanation): void {
  * @throws {InvalidArgumentError} for what isn't an explanation.
  */
 export function explanationText(explanation: DeadlockExplanation): string {
-  checkExplanation(explanation);
-  const { round, model, cycle } = explanation;
+  const { round, model, cycle } = readExplanation(explanation);
   const behind = model === "synchronization" ? "behind a synchronization, until its own are successful" : "behind what it executes";
   return [
     `Deadlock in round ${round}:`,

@@ -1,4 +1,4 @@
-import { checkFunction, checkInteger, checkList, checkObject, checkOptions, type OptionNames } from "@dfccl/primitives";
+import { checkFunction, checkInteger, checkList, checkObject, checkOptions, type OptionNames, readPlain } from "@dfccl/primitives";
 import { type ChunkRunner, startRunner } from "./chunk-runner.js";
 import { type ListOrder, submissionsOf } from "./config.js";
 import { mostRounds } from "./find-deadlock.js";
@@ -65,8 +65,7 @@ export async function simulateTable(options: TableOptions): Promise<readonly Tab
   checkDeadlockOptions(options);
   checkInteger("draws", options.draws, 1, mostRounds);
   if (options.onRow !== undefined) checkFunction("onRow", options.onRow, "a function of a row");
-  if (options.rows !== undefined) checkRows(options.rows);
-  const rows = options.rows ?? table1;
+  const rows = options.rows === undefined ? table1 : readRows(options.rows);
   await using runner = startRunner(options.workers);
   const finished: TableRow[] = [];
   for (const [index, row] of rows.entries()) {
@@ -82,12 +81,14 @@ export async function simulateTable(options: TableOptions): Promise<readonly Tab
   return finished;
 }
 
-function checkRows(rows: readonly Table1Row[]): void {
-  checkList("rows", rows, "some of table1");
+function readRows(given: readonly Table1Row[]): readonly Table1Row[] {
+  checkList("rows", given, "some of table1");
+  const rows = readPlain("rows", given);
   for (const [index, row] of rows.entries()) {
     checkObject(`rows[${index}]`, row, "one of table1");
     checkFunction(`rows[${index}].configuration`, row.configuration, "that of a row of table1");
   }
+  return rows;
 }
 
 async function simulateRow(runner: ChunkRunner, row: Table1Row, options: TableOptions): Promise<TableRow | undefined> {

@@ -8,7 +8,9 @@ import {
   maxSlotChunks,
   opShapeOf,
   type Program,
+  programLimits,
   protocolFactsOf,
+  readArgument,
   tileCount,
 } from "@dfccl/primitives";
 import { Connection } from "./connection.js";
@@ -17,6 +19,7 @@ import type { SimulatedBlock, Tiling } from "./simulated-block.js";
 const mostRanks = 1 << 20;
 // A simulation takes an event or more for each.
 const mostTiles = 1e8;
+const expected = "a list such as [{ program, ranks: [0, 1], segmentBytes: 1024 }]";
 
 /** A collective on some of a cluster's ranks. */
 export interface PlacedProgram {
@@ -32,10 +35,12 @@ export interface PlacedProgram {
  * @param tileBytes - of one chunk; default: as many as fit into a slot of the protocol.
  */
 export function placePrograms(placed: readonly PlacedProgram[], tileBytes: number | undefined): SimulatedBlock[] {
-  checkList("placed", placed, "a list such as [{ program, ranks: [0, 1], segmentBytes: 1024 }]");
+  checkList("placed", placed, expected);
   if (tileBytes !== undefined) checkInteger("tileBytes", tileBytes, 1);
   const blocks: SimulatedBlock[] = [];
-  for (const each of placed) place(each, tilingOf(each, tileBytes), blocks);
+  readArgument("placed", expected, () => {
+    for (const each of placed) place(each, tilingOf(each, tileBytes), blocks);
+  });
   return blocks;
 }
 
@@ -43,6 +48,7 @@ function tilingOf(placed: PlacedProgram, tileBytes: number | undefined): Tiling 
   checkObject("a placed program", placed, "an object such as { program, ranks: [0, 1], segmentBytes: 1024 }");
   const { program, ranks, segmentBytes } = placed;
   checkProgram(program);
+  checkInteger("program.slotCount", program.slotCount, 1, programLimits.slots);
   checkList("ranks", ranks, "a list with the cluster's rank of each of the program's");
   for (const rank of ranks) checkInteger("a rank", rank, 0, mostRanks);
   checkInteger("segmentBytes", segmentBytes, 0);

@@ -1,4 +1,12 @@
-import { checkInteger, checkObject, checkOptions, InvalidArgumentError, type OptionNames, wireBytes } from "@dfccl/primitives";
+import {
+  checkInteger,
+  checkObject,
+  checkOptions,
+  InvalidArgumentError,
+  type OptionNames,
+  readArgument,
+  wireBytes,
+} from "@dfccl/primitives";
 import { checkAbove0, checkLink, checkTime } from "../schedule/check-scenario.js";
 import { EventQueue } from "../schedule/event-queue.js";
 import { type BlockCosts, type Cluster, h200BlockCosts } from "./cluster.js";
@@ -33,7 +41,7 @@ export interface ProgramTimes {
  */
 export function simulatePrograms(placed: readonly PlacedProgram[], options: ProgramSimulationOptions): ProgramTimes {
   checkOptions("options", options, optionNames, "an object such as { cluster }");
-  checkCluster(options);
+  readArgument("options", "an object such as { cluster }", () => checkCluster(options));
   return new ProgramSimulation(placed, options).run();
 }
 

@@ -1,4 +1,4 @@
-import { checkInteger, checkList, checkObject, InvalidArgumentError } from "@dfccl/primitives";
+import { checkInteger, checkList, checkObject, InvalidArgumentError, readPlain } from "@dfccl/primitives";
 import { policyByName } from "@dfccl/scheduler";
 import { checkAbove0 } from "./check-scenario.js";
 import type { DaemonCosts } from "./scenario.js";
@@ -31,8 +31,9 @@ const costs: DaemonCosts = { pollNs: 10, stepNs: 0, switchNs: 0, restartNs: 0 };
  * latency of the smallest case, and the bandwidth of its two neighbours in size: what fits into caches goes faster.
  * @throws {InvalidArgumentError} where fewer than six cases would be left to predict.
  */
-export function calibrate(cases: readonly MeasuredCase[]): Calibration {
-  checkList("cases", cases, "a list such as [{ ranks: 2, bytes: 1024, microseconds: 20 }]");
+export function calibrate(given: readonly MeasuredCase[]): Calibration {
+  checkList("cases", given, "a list such as [{ ranks: 2, bytes: 1024, microseconds: 20 }]");
+  const cases = readPlain("cases", given);
   cases.forEach((measured, i) => {
     checkObject(`cases[${i}]`, measured, "an object such as { ranks: 2, bytes: 1024, microseconds: 20 }");
     checkInteger(`cases[${i}].ranks`, measured.ranks, 2, 65_536);

@@ -1,14 +1,21 @@
-import { checkObject, InvalidArgumentError } from "@dfccl/primitives";
+import { checkObject, InvalidArgumentError, readArgument } from "@dfccl/primitives";
 import { checkPolicy } from "@dfccl/scheduler";
 import type { DaemonCosts, HostAction, ScheduleScenario, SimulatedCollective } from "./scenario.js";
 import type { Link } from "./topology.js";
+
+const expected = "what scenarioOf() returns, or an object like it";
 
 /**
  * Refuses what would run for ever, or look like a deadlock that it isn't.
  * @throws {InvalidArgumentError} naming the field.
  */
 export function checkScenario(scenario: ScheduleScenario): void {
-  checkObject("scenario", scenario, "what scenarioOf() returns, or an object like it");
+  // Checked where it lies: a copy of millions of actions would take as long as the check.
+  readArgument("scenario", expected, () => checkAll(scenario));
+}
+
+function checkAll(scenario: ScheduleScenario): void {
+  checkObject("scenario", scenario, expected);
   const { topology, costs, policy, collectives, hosts } = scenario;
   checkObject("topology", topology, "an object such as { ranksPerIsland: 8, island: islands.nvlink, network: infiniband }");
   checkWhole("topology.ranksPerIsland", topology.ranksPerIsland, 1);

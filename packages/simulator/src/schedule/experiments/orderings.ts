@@ -1,4 +1,4 @@
-import { checkInteger, checkObject } from "@dfccl/primitives";
+import { checkInteger, checkObject, readPlain } from "@dfccl/primitives";
 import { policyByName, type SchedulePolicy } from "@dfccl/scheduler";
 import { checkProbability } from "../../check-probability.js";
 import { RandomStream } from "../../deadlock/random-stream.js";
@@ -73,9 +73,9 @@ interface Plan {
  * The same workload under every ordering, without and with synchronizations. A coordinator is simulated by when it lets a
  * rank submit: that adds its latency to what is ready; an order that is fixed makes what is ready wait for what isn't.
  */
-export function simulateOrderings(seed: number, workload: OrderingWorkload = orderingWorkload): readonly OrderingResult[] {
+export function simulateOrderings(seed: number, given: OrderingWorkload = orderingWorkload): readonly OrderingResult[] {
   checkInteger("seed", seed, 0);
-  checkWorkload(workload);
+  const workload = readWorkload(given);
   const ready = readyTimes(workload, seed);
   const lastReady = Array.from({ length: workload.collectives }, (_, c) => Math.max(...ready.map((times) => times[c] ?? 0)));
   return [false, true].flatMap((hasSynchronizations) =>
@@ -154,8 +154,9 @@ function plan(ordering: Ordering, ready: readonly (readonly number[])[], lastRea
   }
 }
 
-function checkWorkload(workload: OrderingWorkload): void {
-  checkObject("workload", workload, "an object such as orderingWorkload");
+function readWorkload(given: OrderingWorkload): OrderingWorkload {
+  checkObject("workload", given, "an object such as orderingWorkload");
+  const workload = readPlain("workload", given);
   checkInteger("workload.ranks", workload.ranks, 1, 1024);
   checkInteger("workload.ranksPerIsland", workload.ranksPerIsland, 1);
   checkInteger("workload.collectives", workload.collectives, 1, 100_000);
@@ -163,6 +164,7 @@ function checkWorkload(workload: OrderingWorkload): void {
   checkTime("workload.readyEveryNs", workload.readyEveryNs, mostNs);
   checkTime("workload.jitterNs", workload.jitterNs, mostNs);
   checkProbability("workload.synchronizationProbability", workload.synchronizationProbability);
+  return workload;
 }
 
 function readyTimes({ ranks, collectives, readyEveryNs, jitterNs }: OrderingWorkload, seed: number): readonly (readonly number[])[] {

@@ -1,4 +1,4 @@
-import { checkInteger, checkList, checkObject } from "@dfccl/primitives";
+import { checkInteger, checkList, checkObject, readPlain } from "@dfccl/primitives";
 import { policyByName } from "@dfccl/scheduler";
 import { checkTime } from "../check-scenario.js";
 import { gpuCosts } from "../scenario.js";
@@ -37,7 +37,7 @@ const mostNsPerLayer = 1e9;
  */
 export function simulatePriority(model: LayeredModel = layeredModel): readonly PriorityResult[] {
   checkObject("model", model, "an object such as layeredModel");
-  const { ranks, layerBytes, forwardNsPerLayer } = model;
+  const { ranks, layerBytes, forwardNsPerLayer } = readPlain("model", model);
   checkInteger("model.ranks", ranks, 1, 1024);
   checkList("model.layerBytes", layerBytes, "a list with the bytes of each layer");
   checkTime("model.forwardNsPerLayer", forwardNsPerLayer, mostNsPerLayer);

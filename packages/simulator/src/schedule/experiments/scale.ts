@@ -1,4 +1,4 @@
-import { checkFunction, checkInteger, checkList, checkOptions, type OptionNames } from "@dfccl/primitives";
+import { checkFunction, checkInteger, checkList, checkOptions, type OptionNames, readPlain } from "@dfccl/primitives";
 import { policyByName, type SchedulePolicy } from "@dfccl/scheduler";
 import { checkProbability } from "../../check-probability.js";
 import { RandomStream } from "../../deadlock/random-stream.js";
@@ -78,14 +78,13 @@ const submitEveryNs = 50_000;
 export async function simulateScale(sizes: ScaleSizes, options: ScaleOptions): Promise<ScaleResult | undefined> {
   checkOptions("options", options, optionNames, "an object such as { seed: 1 }");
   const { seed, disorder = usualDisorder, signal, onProgress } = options;
-  checkSizes(sizes);
+  const [tp, dp, pp] = readSizes(sizes);
   checkInteger("seed", seed, 0);
   if (disorder !== "random") checkProbability("disorder", disorder);
   if (onProgress !== undefined) checkFunction("onProgress", onProgress, "a function of the share that is done");
   const started = performance.now();
-  const [tp, dp, pp] = sizes;
   const gpus = tp * dp * pp;
-  const collectives = collectivesOf(sizes);
+  const collectives = collectivesOf([tp, dp, pp]);
   const lists = listsOf(collectives, gpus);
   let finished = 0;
   const run = async (policy: SchedulePolicy, order: Disorder): Promise<ScheduleResult | undefined> => {
@@ -118,10 +117,12 @@ export async function simulateScale(sizes: ScaleSizes, options: ScaleOptions): P
   };
 }
 
-function checkSizes(sizes: ScaleSizes): void {
-  checkList("sizes", sizes, "three numbers, such as [8, 10, 10]");
+function readSizes(given: ScaleSizes): ScaleSizes {
+  checkList("sizes", given, "three numbers, such as [8, 10, 10]");
+  const sizes = readPlain("sizes", given);
   for (let i = 0; i < 3; i += 1) checkInteger(`sizes[${i}]`, sizes[i], 1, mostGpus);
   checkInteger("the product of sizes", sizes[0] * sizes[1] * sizes[2], 1, mostGpus);
+  return sizes;
 }
 
 function scenarioOf(

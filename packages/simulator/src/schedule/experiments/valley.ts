@@ -1,4 +1,4 @@
-import { checkList } from "@dfccl/primitives";
+import { checkList, readPlain } from "@dfccl/primitives";
 import { policyByName } from "@dfccl/scheduler";
 import { RandomStream } from "../../deadlock/random-stream.js";
 import { checkTime } from "../check-scenario.js";
@@ -30,7 +30,7 @@ const swapProbability = 0.05;
 export function simulateValley(thresholds: readonly number[], switchNs: number): readonly ValleyPoint[] {
   checkList("thresholds", thresholds, "a list such as [100, 1000]");
   checkTime("switchNs", switchNs, mostSwitchNs);
-  return thresholds.map((threshold) => {
+  return readPlain("thresholds", thresholds).map((threshold) => {
     const policy = policyByName("fixed", {
       stickiness: { initialThreshold: threshold, minimumThreshold: 1, maximumThreshold: threshold },
       quit: { idleVisits: 4_000_000, residencyTicks: 0 },

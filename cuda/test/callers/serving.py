@@ -1,0 +1,81 @@
+"""Calls NCCL as serving programs do: a process for each rank, a wrapper of ctypes with every function that it lists, an id of
+rank 0's that goes to the others as bytes, and a first all-reduce that warms up.
+
+    python3 serving.py libnccl.so.2
+"""
+
+import multiprocessing
+import sys
+from ctypes import addressof, byref, c_int, c_void_p
+
+from library import FLOAT, MAX, SUM, Library, id_of
+
+COUNT = 1000
+RANKS = 2
+
+
+def be_rank(path, rank, ids):
+    serve(Library(path), rank, ids)
+
+
+def serve(nccl, rank, ids):
+    version = c_int()
+    nccl.GetVersion(byref(version))
+    assert version.value >= 22703, version.value  # from where on windows are asked for
+    if rank == 0:
+        text = bytes(nccl.new_id())
+        for _ in range(RANKS - 1):
+            ids.put(text)
+    else:
+        text = ids.get()
+    comm = nccl.communicator(RANKS, id_of(text), rank)
+    other = (rank + 1) % RANKS
+
+    warm = nccl.numbers(1, 1.0)
+    nccl.AllReduce(addressof(warm), addressof(warm), 1, FLOAT, SUM, comm, None)
+
+    mine, sums, mosts = (nccl.numbers(COUNT, value) for value in (rank + 1.0, 0.0, 0.0))
+    rows, part, given, received = (nccl.numbers(size, -1.0) for size in (RANKS * COUNT, COUNT // RANKS, COUNT, COUNT))
+    where = addressof(mine)
+    nccl.AllReduce(where, addressof(sums), COUNT, FLOAT, SUM, comm, None)
+    nccl.Reduce(where, addressof(mosts), COUNT, FLOAT, MAX, 0, comm, None)
+    nccl.AllGather(where, addressof(rows), COUNT, FLOAT, comm, None)
+    nccl.ReduceScatter(where, addressof(part), COUNT // RANKS, FLOAT, SUM, comm, None)
+    nccl.Broadcast(where, addressof(given), COUNT, FLOAT, 1, comm, None)
+    nccl.GroupStart()
+    nccl.Send(where, COUNT, FLOAT, other, comm, None)
+    nccl.Recv(addressof(received), COUNT, FLOAT, other, comm, None)
+    nccl.GroupEnd()
+    # Windows are optional for these callers: the refusal is an error that they get over.
+    window = c_void_p()
+    try:
+        nccl.CommWindowRegister(comm, where, 4 * COUNT, byref(window), 1)
+        raise AssertionError("a window was made")
+    except RuntimeError as error:
+        assert "There are no windows" in str(error), error
+    nccl.CommFinalize(comm)
+
+    total = RANKS * (RANKS + 1) / 2
+    assert list(warm) == [float(RANKS)]
+    assert set(sums) == {total} and set(part) == {total}
+    assert set(mosts) == ({float(RANKS)} if rank == 0 else {0.0})
+    assert [set(rows[r * COUNT : (r + 1) * COUNT]) for r in range(RANKS)] == [{r + 1.0} for r in range(RANKS)]
+    assert set(given) == {2.0} and set(received) == {other + 1.0}
+    nccl.CommDestroy(comm)
+    for buffer in (warm, mine, sums, mosts, rows, part, given, received):
+        nccl.MemFree(addressof(buffer))
+
+
+def main(path):
+    context = multiprocessing.get_context("spawn")
+    ids = context.SimpleQueue()
+    processes = [context.Process(target=be_rank, args=(path, rank, ids)) for rank in range(RANKS)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    return 0 if all(process.exitcode == 0 for process in processes) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

@@ -1,0 +1,164 @@
+// Communicators made of others: without some ranks, and with more.
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "simulated/nccl_ranks.hpp"
+
+using namespace dfccl::gpu::simulated::test;
+
+namespace {
+
+/// That the communicator has so many ranks, of which this is one, and adds up what they give.
+void checkSum(ncclComm_t comm, int ranks, int rank) {
+  int size = 0, number = -1;
+  CHECK_NCCL(ncclCommCount(comm, &size));
+  CHECK_NCCL(ncclCommUserRank(comm, &number));
+  CHECK(size == ranks);
+  CHECK(number == rank);
+  const RankStream stream;
+  const Buffer send(kCount, 1), recv(kCount, 0);
+  CHECK_NCCL(ncclAllReduce(send, recv, kCount, ncclFloat32, ncclSum, comm, stream));
+  CHECK(stream.synchronize());
+  CHECK(recv.isAll(static_cast<float>(ranks)));
+}
+
+bool hasSaid(const char* part) { return std::string(ncclGetLastError(nullptr)).find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("a communicator shrinks, and what is left of it shrinks again") {
+  constexpr int kRanks = 4;
+  const ncclUniqueId id = newId();
+  onRanks(kRanks, [&](int rank) {
+    const Comm comm(id, kRanks, rank);
+    if (rank == 1) return;
+    int excluded[] = {1, 3};
+    ncclComm_t three = nullptr, two = nullptr;
+    CHECK_NCCL(ncclCommShrink(comm, excluded, 1, &three, nullptr, 0));
+    checkSum(three, 3, rank == 0 ? 0 : rank - 1);
+    // Of the first again, by other ranks.
+    if (rank != 3) {
+      CHECK_NCCL(ncclCommShrink(comm, excluded, 2, &two, nullptr, 0));
+      checkSum(two, 2, rank / 2);
+      CHECK_NCCL(ncclCommDestroy(two));
+      int last[] = {2};
+      CHECK_NCCL(ncclCommShrink(three, last, 1, &two, nullptr, 0));
+      checkSum(two, 2, rank / 2);
+      CHECK_NCCL(ncclCommDestroy(two));
+    }
+    CHECK_NCCL(ncclCommDestroy(three));
+  });
+}
+
+TEST_CASE("with NCCL_SHRINK_ABORT, and after ncclCommRevoke, runs that wait for a rank are given up") {
+  constexpr int kRanks = 3;
+  for (const bool isRevoked : {false, true}) {
+    CAPTURE(isRevoked);
+    const ncclUniqueId id = newId();
+    onRanks(kRanks, [&](int rank) {
+      const Comm comm(id, kRanks, rank);
+      if (rank == 2) return;
+      const RankStream stream;
+      const Buffer send(kCount, 1), recv(kCount, 0);
+      CHECK_NCCL(ncclAllReduce(send, recv, kCount, ncclFloat32, ncclSum, comm, stream));
+      if (isRevoked) CHECK_NCCL(ncclCommRevoke(comm, 0));
+      int excluded[] = {2};
+      ncclComm_t rest = nullptr;
+      CHECK_NCCL(ncclCommShrink(comm, excluded, 1, &rest, nullptr, isRevoked ? 0 : 1));
+      CHECK(stream.synchronize());
+      checkSum(rest, 2, rank);
+      CHECK_NCCL(ncclCommDestroy(rest));
+    });
+  }
+}
+
+TEST_CASE("one that was revoked refuses runs, answers questions, and can be split") {
+  constexpr int kRanks = 2;
+  const ncclUniqueId id = newId();
+  onRanks(kRanks, [&](int rank) {
+    const Comm comm(id, kRanks, rank);
+    CHECK_NCCL(ncclCommRevoke(comm, 0));
+    CHECK_NCCL(ncclCommRevoke(comm, 0));
+    const RankStream stream;
+    const Buffer buffer(kCount, 1);
+    CHECK(ncclAllReduce(buffer, buffer, kCount, ncclFloat32, ncclSum, comm, stream) == ncclInvalidUsage);
+    CHECK(ncclCommFinalize(comm) == ncclInvalidUsage);
+    int size = 0;
+    CHECK_NCCL(ncclCommCount(comm, &size));
+    CHECK(size == kRanks);
+    ncclResult_t error = ncclInProgress;
+    CHECK_NCCL(ncclCommGetAsyncError(comm, &error));
+    CHECK(error == ncclSuccess);
+    ncclComm_t again = nullptr;
+    CHECK_NCCL(ncclCommSplit(comm, 0, rank, &again, nullptr));
+    checkSum(again, kRanks, rank);
+    CHECK_NCCL(ncclCommDestroy(again));
+  });
+}
+
+TEST_CASE("ranks join a communicator, twice; who is in keeps its number") {
+  constexpr int kRanks = 4;
+  const ncclUniqueId id = newId();
+  ncclComm_t two[2], three[3], four[kRanks];
+  onRanks(2, [&](int rank) { CHECK_NCCL(ncclCommInitRank(&two[rank], 2, id, rank)); });
+  ncclUniqueId joining{};
+  CHECK_NCCL(ncclCommGetUniqueId(two[1], &joining));
+  onRanks(3, [&](int rank) {
+    if (rank == 2) {
+      CHECK_NCCL(ncclCommGrow(nullptr, 3, &joining, 2, &three[2], nullptr));
+    } else {
+      CHECK_NCCL(ncclCommGrow(two[rank], 3, rank == 1 ? &joining : nullptr, -1, &three[rank], nullptr));
+      CHECK(ncclCommGrow(two[rank], 3, &joining, -1, &four[rank], nullptr) == ncclInvalidArgument);
+      CHECK(hasSaid("has served already"));
+      CHECK_NCCL(ncclCommDestroy(two[rank]));
+    }
+    checkSum(three[rank], 3, rank);
+  });
+  CHECK_NCCL(ncclCommGetUniqueId(three[0], &joining));
+  onRanks(kRanks, [&](int rank) {
+    ncclComm_t grown = nullptr;
+    CHECK_NCCL(ncclCommGrow(rank == 3 ? nullptr : three[rank], kRanks, &joining, rank == 3 ? 3 : -1, &grown, nullptr));
+    if (rank != 3) CHECK_NCCL(ncclCommDestroy(three[rank]));
+    checkSum(grown, kRanks, rank);
+    CHECK_NCCL(ncclCommDestroy(grown));
+  });
+}
+
+TEST_CASE("what makes no sense when a communicator is resized is refused, with the reason") {
+  cudaSetDevice(0);
+  const Comm comm(newId(), 1, 0);
+  ncclComm_t made = nullptr;
+  int none[] = {3}, self[] = {0};
+  CHECK(ncclCommShrink(comm, nullptr, 1, &made, nullptr, 0) == ncclInvalidArgument);
+  CHECK(ncclCommShrink(comm, self, 1, &made, nullptr, 0) == ncclInvalidArgument);
+  CHECK(ncclCommShrink(comm, none, -1, &made, nullptr, 0) == ncclInvalidArgument);
+  CHECK(ncclCommShrink(comm, nullptr, 0, &made, nullptr, 2) == ncclInvalidArgument);
+  CHECK(ncclCommShrink(comm, nullptr, 0, nullptr, nullptr, 0) == ncclInvalidArgument);
+  CHECK(ncclCommRevoke(comm, 1) == ncclInvalidArgument);
+  CHECK(ncclCommGetUniqueId(comm, nullptr) == ncclInvalidArgument);
+  CHECK(ncclCommGrow(comm, 1, nullptr, -1, &made, nullptr) == ncclInvalidArgument);
+  CHECK(ncclCommGrow(comm, 2, nullptr, 1, &made, nullptr) == ncclInvalidArgument);
+  CHECK(ncclCommGrow(nullptr, 2, nullptr, 1, &made, nullptr) == ncclInvalidArgument);
+  const ncclUniqueId foreign = newId();
+  CHECK(ncclCommGrow(comm, 2, &foreign, -1, &made, nullptr) == ncclInvalidArgument);
+  CHECK(hasSaid("of another communicator"));
+  CHECK(made == nullptr);
+  CHECK_NCCL(ncclCommShrink(comm, nullptr, 0, &made, nullptr, 0));
+  checkSum(made, 1, 0);
+  CHECK_NCCL(ncclCommDestroy(made));
+}
+
+TEST_CASE("a rank that was excluded and shrinks all the same is told so") {
+  const ncclUniqueId id = newId();
+  onRanks(2, [&](int rank) {
+    const Comm comm(id, 2, rank);
+    int twice[] = {0, 0}, other[] = {1 - rank}, self[] = {rank};
+    ncclComm_t rest = nullptr;
+    CHECK(ncclCommShrink(comm, twice, 2, &rest, nullptr, 0) == ncclInvalidArgument);
+    CHECK(ncclCommShrink(comm, self, 1, &rest, nullptr, 0) == ncclInvalidUsage);
+    CHECK_NCCL(ncclCommShrink(comm, other, 1, &rest, nullptr, 0));
+    checkSum(rest, 1, 0);
+    CHECK_NCCL(ncclCommDestroy(rest));
+  });
+}

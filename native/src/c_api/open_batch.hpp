@@ -1,0 +1,40 @@
+#pragma once
+// What a thread has asked for between dfcclBatchBegin and dfcclBatchEnd.
+#include <cstdint>
+#include <vector>
+
+#include "c_api/open_group.hpp"
+
+namespace dfccl::c_api {
+
+class OpenBatch {
+ public:
+  /// Of this thread. @return nullptr: none is open.
+  static OpenBatch* innermost();
+  /// Costs what a look at a number of the thread's costs: every run of a group asks.
+  static bool isOpen() { return openCount_ != 0; }
+  static void begin();
+  /// Takes the innermost out. @throws Error dfcclInvalidArgument: none is open.
+  static OpenBatch end();
+
+  /// One operation. @param request of its own, which it gets when the batch is submitted; may be null.
+  void add(dfcclGroup_t group, std::vector<MatchedRun> runs, dfcclRequest_t* request);
+  /// All operations, or none. @param request that ends with all of them; may be null. @throws Error
+  void submit(dfcclRequest_t* request);
+
+ private:
+  struct Operation {
+    dfcclGroup_t group;
+    std::vector<MatchedRun> runs;
+    dfcclRequest_t* request;
+  };
+
+  /// @throws Error dfcclClosed, dfcclInvalidArgument
+  std::vector<BatchedRun> runs() const;
+
+  static constinit inline thread_local uint32_t openCount_ = 0;
+
+  std::vector<Operation> operations_;
+};
+
+}  // namespace dfccl::c_api

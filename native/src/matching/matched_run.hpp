@@ -1,0 +1,25 @@
+#pragma once
+#include "matching/request.hpp"
+#include "matching/signature.hpp"
+
+namespace dfccl {
+
+enum class RunKind {
+  whole,
+  // Messages of a rank to itself, of which both halves become a run:
+  sendToSelf,
+  receiveFromSelf,
+  receiveFromAny,  // the signature's root is none yet
+};
+
+/// One run, as the caller describes it.
+struct MatchedRun {
+  Signature signature;
+  const void* send = nullptr;
+  void* recv = nullptr;
+  void* stream = nullptr;  // it begins behind what that has been given; null: at once
+  RunKind kind = RunKind::whole;
+  int* source = nullptr;  // of a receive from any member: gets who has sent
+};
+
+}  // namespace dfccl
