@@ -97,9 +97,7 @@ class GpuRank {
   std::vector<BlockCounters> readCounters() const;
   RankCounters readRankCounters() const;
   /// Runs that are over, as far as the daemon has posted it. Of a rank that is being made, none.
-  uint64_t runsPosted() const {
-    return isOpen_.load(order::seqCst) == 0 ? 0 : posted_.rank->completionsPosted.read();
-  }
+  uint64_t runsPosted() const { return isOpen_.load(order::seqCst) == 0 ? 0 : posted_.rank->completionsPosted.read(); }
   /// The last moments of every block, and behind them those of the leader's polling warp. While a daemon is resident, a
   /// ring's count is that of its last stay.
   std::vector<TraceRing> readTraces();
