@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <map>
 #include <mutex>
 #include <new>
@@ -26,9 +25,14 @@ constexpr double kNextDoubtMicros = 50'000;
 // The first launch of a kernel takes 20 us and more.
 constexpr double kMostAwayMicros = 8;
 
-bool hasOneConnection() {
-  const char* const connections = std::getenv("CUDA_DEVICE_MAX_CONNECTIONS");
-  return connections != nullptr && std::strcmp(connections, "1") == 0;
+// With two, a stream that waits of one rank was seen to keep another rank's run from beginning (one H200).
+constexpr long kFewestConnections = 4;
+
+bool hasFewConnections() {
+  const char* const setting = std::getenv("CUDA_DEVICE_MAX_CONNECTIONS");
+  if (setting == nullptr) return false;
+  const long connections = std::strtol(setting, nullptr, 10);
+  return connections > 0 && connections < kFewestConnections;
 }
 
 }  // namespace
@@ -80,7 +84,10 @@ void DeviceWaits::remove(GpuRank& rank, uint32_t place) {
 }
 
 const char* DeviceWaits::obstacle() const {
-  if (hasOneConnection()) return "CUDA_DEVICE_MAX_CONNECTIONS=1 puts all streams into one queue";
+  if (hasFewConnections()) {
+    return "CUDA_DEVICE_MAX_CONNECTIONS puts all streams into fewer than four queues, where one that waits holds up "
+           "others";
+  }
   const std::shared_lock lock(mutex_);
   if (present_.size() > DeviceAwaited::kMostRanks) return "this process has more than 16 ranks on the device";
   uint32_t blocks = 0;

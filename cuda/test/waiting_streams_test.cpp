@@ -1,6 +1,8 @@
 // Streams that wait for runs: their daemon stays, because nothing could start it again. What becomes of daemons that
 // leave is in simulated/controls_test.cpp.
+#include <chrono>
 #include <memory>
+#include <thread>
 
 #include "child.hpp"
 #include "stream_members.hpp"
@@ -48,9 +50,48 @@ void waitOnStreamsInAnyOrder() {
   CHECK(wrong == 0);
 }
 
+/// Each rank's thread puts runs on its streams in turn, and each stream waits for its own; one thread is ahead.
+void chainOnStreams() {
+  const GpuRanks ranks(2);
+  const std::vector<Member> members = membersOf(ranks, 1, 100);
+  std::vector<std::thread> threads;
+  for (int r = 0; r < ranks.size(); ++r) {
+    threads.emplace_back([&, r] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20 * r));
+      const Member& m = members[static_cast<size_t>(r)];
+      cudaSetDevice(ranks.device(r));
+      std::vector<Stream> streams;
+      for (int i = 0; i < 3; ++i) streams.emplace_back(ranks.device(r));
+      for (size_t i = 0; i < 21; ++i) {
+        const Stream& stream = streams[i % streams.size()];
+        CHECK_OK(dfcclRunOnStream(m.send.data(), m.recv.data(), 1, stream, nullptr, nullptr, ranks[r]));
+        CHECK_OK(dfcclWaitOnStream(1, stream, ranks[r]));
+      }
+      for (const Stream& stream : streams) CHECK(stream.synchronize());
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK_OK(ranks.waitAll());
+}
+
+const Child chains("chains on streams", chainOnStreams);
 const Child waitingStreams("waiting streams in any order", waitOnStreamsInAnyOrder);
 
 }  // namespace
+
+// Where streams can't wait, the host does.
+TEST_CASE("streams of few hardware queues are let wait without keeping others from coming to their runs") {
+  for (const char* const connections : {"1", "2", "3", "8"}) {
+    CAPTURE(std::string(connections));
+    const ChildEnd end = runSelf({},
+                                 {{"DFCCL_TEST_CHILD", "chains on streams"},
+                                  {"CUDA_DEVICE_MAX_CONNECTIONS", connections},
+                                  {"SIMULATED_DEVICES", "1"}},
+                                 std::chrono::seconds(60));
+    CHECK(end.hasEnded);
+    CHECK(end.code == 0);
+  }
+}
 
 // A daemon that had left could not be started: CUDA has no hardware queue left for it.
 TEST_CASE("more streams wait than a device has hardware queues") {

@@ -54,6 +54,7 @@ function moduleLoading(mode: string | undefined): string {
 function hardwareQueues(setting: string | undefined): Finding {
   const what = "stream queues";
   const most = 32;
+  const fewest = 4; // with which streams wait: cuda/host/device_waits.cpp
   if (setting === undefined || setting === "") {
     return {
       what,
@@ -65,12 +66,12 @@ function hardwareQueues(setting: string | undefined): Finding {
   if (!Number.isInteger(queues) || queues < 1 || queues > most) {
     return { what, state: "failed", detail: `CUDA_DEVICE_MAX_CONNECTIONS is "${setting}"`, remedy: `set it to 1 to ${most}, or unset it` };
   }
-  return queues === 1
+  return queues < fewest
     ? {
         what,
         state: "ok",
-        detail: "1 (CUDA_DEVICE_MAX_CONNECTIONS): a stream that waits keeps all others waiting, so the host waits in its place",
-        remedy: "unset CUDA_DEVICE_MAX_CONNECTIONS where nothing needs the order of one queue",
+        detail: `${queues} (CUDA_DEVICE_MAX_CONNECTIONS): a stream that waits keeps others waiting, so the host waits in its place`,
+        remedy: "unset CUDA_DEVICE_MAX_CONNECTIONS where nothing needs the order of few queues",
       }
     : { what, state: "ok", detail: `${queues} (CUDA_DEVICE_MAX_CONNECTIONS)` };
 }
