@@ -17,8 +17,8 @@ export function faultOf(error) {
 
 const frame = /^\s+at .*:\d+:\d+\)?$/m;
 const sanitizer = /AddressSanitizer|runtime error:|terminate called|Assertion .* failed|double free|FATAL ERROR/;
-/** More than a bare statement: it goes on with what is possible, or names where to look. */
-const helps = /[.:;] \S|\n\(|\)$|^Rank \d+ \(process \d+\) ended with \d+\.$/m;
+/** More than a bare statement: it goes on with what is possible, or names where to look; as JSON, a remedy. */
+const helps = /[.:;] \S|"remedy":"\S|\n\(|\)$|^Rank \d+ \(process \d+\) ended with \d+\.$/m;
 
 /**
  * @param ended - {code, signal, stdout, stderr, isInterrupted} of a command.

@@ -38,6 +38,7 @@ it.each([
 
 it("one that says what to do is none, nor is one that was told to stop", () => {
   expect(faultOfEnd(ended)).toBeUndefined();
+  expect(faultOfEnd({ ...ended, stdout: '{"remedy":"give it more"}', stderr: "" })).toBeUndefined();
   expect(faultOfEnd({ ...ended, code: 130, stderr: "", isInterrupted: true })).toBeUndefined();
 });
 

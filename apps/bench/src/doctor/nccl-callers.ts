@@ -17,6 +17,13 @@ interface Process {
   readonly missing: Set<string>;
 }
 
+const noneLoaded: Finding = {
+  what: "NCCL",
+  state: "missing",
+  detail: "no process has loaded a libnccl",
+  remedy: "give doctor what is to call NCCL, and let it come as far as its first communicator",
+};
+
 const isNccl = (path: string): boolean => /^libnccl\.so/.test(basename(path));
 
 /**
@@ -34,8 +41,7 @@ export async function watchNcclCallers(name: string, args: readonly string[]): P
       const process = await readAccount(join(folder, file), file.split(".").at(-1) ?? "");
       if (process.libraries.size > 0 || process.missing.size > 0) findings.push(describe(process));
     }
-    const none: Finding = { what: "NCCL", state: "missing", detail: "no process has loaded a libnccl" };
-    return { code, findings: findings.length > 0 ? findings : [none] };
+    return { code, findings: findings.length > 0 ? findings : [noneLoaded] };
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -74,8 +80,9 @@ function describe({ id, program, libraries, calls, missing }: Process): Finding 
     const remedy = "two libraries are called, and neither knows the other's communicators: see LD_PRELOAD and LD_LIBRARY_PATH";
     return { ...finding, state: "failed", remedy };
   }
+  if (missing.size === 0) return { ...finding, state: "ok" };
   // Who asks for one by name may do without it.
-  return { ...finding, state: missing.size > 0 ? "missing" : "ok" };
+  return { ...finding, state: "missing", remedy: "dfccl run-nccl -- PROGRAM gives it a libnccl that has all of NCCL 2.30's functions" };
 }
 
 /** By what only dfccl's file says. */

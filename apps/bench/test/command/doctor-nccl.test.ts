@@ -56,12 +56,14 @@ describe("dfccl doctor -- PROGRAM", () => {
     const { code, stdout } = await runCommand(["doctor", "env", `LD_PRELOAD=${library("ours")}`, join(folder, "caller")]);
     expect(code).toBe(127);
     expect(stdout).toContain("found nowhere: ncclGroupStart");
+    expect(stdout).toContain("dfccl run-nccl");
   });
 
   it("says that there is none, and what can't be started", async () => {
     const none = await runCommand(["doctor", "true"]);
     expect(none.code).toBe(0);
     expect(none.stdout).toContain("no process has loaded a libnccl");
+    expect(none.stdout).toContain("→ give doctor what is to call NCCL");
     const noProgram = await runCommand(["doctor", "no-such-program-of-anybody"]);
     expect(noProgram.code).toBe(1);
     expect(noProgram.stderr).toContain("can't be started");
