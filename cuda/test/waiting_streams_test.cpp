@@ -1,5 +1,7 @@
 // Streams that wait for runs: their daemon stays, because nothing could start it again. What becomes of daemons that
 // leave is in simulated/controls_test.cpp.
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <thread>
@@ -50,14 +52,15 @@ void waitOnStreamsInAnyOrder() {
   CHECK(wrong == 0);
 }
 
-/// Each rank's thread puts runs on its streams in turn, and each stream waits for its own; one thread is ahead.
+/// Each rank's thread puts runs on its streams in turn, and each stream waits for its own; the first is a run ahead.
 void chainOnStreams() {
   const GpuRanks ranks(2);
   const std::vector<Member> members = membersOf(ranks, 1, 100);
+  std::atomic<int> begun{0};
   std::vector<std::thread> threads;
   for (int r = 0; r < ranks.size(); ++r) {
     threads.emplace_back([&, r] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(20 * r));
+      while (begun < r) std::this_thread::yield();
       const Member& m = members[static_cast<size_t>(r)];
       cudaSetDevice(ranks.device(r));
       std::vector<Stream> streams;
@@ -65,6 +68,7 @@ void chainOnStreams() {
       for (size_t i = 0; i < 21; ++i) {
         const Stream& stream = streams[i % streams.size()];
         CHECK_OK(dfcclRunOnStream(m.send.data(), m.recv.data(), 1, stream, nullptr, nullptr, ranks[r]));
+        begun = std::max<int>(begun, r + 1);
         CHECK_OK(dfcclWaitOnStream(1, stream, ranks[r]));
       }
       for (const Stream& stream : streams) CHECK(stream.synchronize());
