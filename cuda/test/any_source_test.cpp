@@ -1,6 +1,8 @@
 // Receives from whichever rank sends first.
 #include <memory>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "support.hpp"
 
@@ -38,4 +40,18 @@ TEST_CASE("a rank receives from any other, and is told from whom") {
   CHECK(seen.size() == static_cast<size_t>(n - 1));
   CHECK_OK(ranks.waitAll());
   for (const dfcclGroup_t group : groups) CHECK_OK(dfcclGroupDestroy(group));
+}
+
+TEST_CASE("what a rank receives from any other must be its device's memory, which is looked at when it asks") {
+  const GpuRanks ranks;
+  dfcclGroup_t group = nullptr;
+  CHECK_OK(dfcclGroupCreate(nullptr, 0, 0, &group, ranks[0]));
+  std::vector<int32_t> host(100);
+  int source = -2;
+  dfcclRequest_t request = nullptr;
+  CHECK(dfcclRecvAny(host.data(), host.size(), dfcclInt32, &source, group, 0, &request) == dfcclInvalidArgument);
+  CHECK(std::string(dfcclGetLastError()).find("is not device memory") != std::string::npos);
+  CHECK(source == -1);
+  CHECK(request == nullptr);
+  CHECK_OK(dfcclGroupDestroy(group));
 }

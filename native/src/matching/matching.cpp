@@ -193,6 +193,8 @@ void Matching::prepare(BatchedRun& batched) {
   MatchedCollective& entry = table_.get(run.signature, batched.group);
   if (run.kind != RunKind::whole) {
     checkHalf(entry.shape, run);
+    // A rank that is alone in its group has only itself to receive from.
+    if (run.kind == RunKind::receiveFromAny && batched.group->size() > 1) checkBuffers(entry, nullptr, run.recv);
   } else {
     checkBuffers(entry, run.send, run.recv);
     if (!entry.isReached(run.send, entry.shape.sendBytes) || !entry.isReached(run.recv, entry.shape.recvBytes)) {

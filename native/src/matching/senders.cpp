@@ -86,6 +86,7 @@ bool Matching::receiveFrom(uint32_t member, const OpenReceives::Receive& receive
     queue(entry, nothing, run.recv, nullptr, receive.part);
     return true;
   } catch (const Error&) {
+    if (run.source != nullptr) *run.source = -1;
     receive.part->giveBackCopies();
     return false;
   }
