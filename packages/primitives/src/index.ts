@@ -8,7 +8,7 @@ export {
   UnsupportedAlgorithmError,
 } from "./build-program.js";
 export { type Algorithm, algorithms, isAlgorithm } from "./builders/algorithms.js";
-export { checkFunction, checkList, checkText } from "./check-kind.js";
+export { checkFunction, checkList, checkMethod, checkText } from "./check-kind.js";
 export { checkInteger, checkNumber } from "./check-number.js";
 export { checkObject } from "./check-object.js";
 export { checkOptions, type OptionNames, UnknownOptionError } from "./check-options.js";

@@ -46,6 +46,7 @@ testHostileValues(
     needsSharedMemory: () => ["all-reduce", "ring"],
     isAlgorithm: () => ["ring"],
     checkFunction: () => ["onAct", () => {}, "a function"],
+    checkMethod: () => ["signal", { addEventListener: () => {} }, "addEventListener", "a signal"],
     checkList: () => ["ranks", [], "a list"],
     checkText: () => ["job", "x", "a text"],
     checkNumber: () => ["scale", 0.5],

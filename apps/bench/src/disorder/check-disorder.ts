@@ -1,12 +1,11 @@
 import {
-  checkFunction,
   checkInteger,
+  checkMethod,
   checkNumber,
   checkObject,
   checkOptions,
   InvalidArgumentError,
   type OptionNames,
-  readArgument,
 } from "@dfccl/primitives";
 import { readWorkload } from "../workloads/read-workload.js";
 import type { DisorderOptions, RunContext } from "./disorder-options.js";
@@ -44,10 +43,4 @@ export function checkRunContext(context: RunContext): void {
   if (signal !== undefined) checkMethod("context.signal", signal, "addEventListener", "the signal of an AbortController");
   if (world !== undefined) checkObject("context.world", world, "what openWorld() or joinWorld() returns");
   if (buffers !== undefined) checkObject("context.buffers", buffers, "those of an earlier run");
-}
-
-function checkMethod(argument: string, value: object, name: string, expected: string): void {
-  checkObject(argument, value, expected);
-  const method = readArgument(`${argument}.${name}`, expected, () => (value as Record<string, unknown>)[name]);
-  checkFunction(`${argument}.${name}`, method, expected);
 }

@@ -94,9 +94,10 @@ export class Matching {
   run(group: MatchedGroup, signature: Signature, send: Buffer, recv: Buffer, timeoutMs: number | undefined): PromiseLike<void> {
     this.requireUsable(group);
     const entry = this.table.get(signature, group);
-    const runs = [entry.registration.issuedRuns];
-    const whole = this.submit([entry], [[entry.collective, send, recv]]);
-    return timeoutMs === undefined ? whole : this.within(timeoutMs, whole, [entry], runs);
+    const requests: readonly RunRequest[] = [[entry.collective, send, recv]];
+    if (timeoutMs === undefined) return this.submit([entry], requests);
+    const before = entry.registration.issuedRuns;
+    return this.within(timeoutMs, this.submit([entry], requests), [entry], [before]);
   }
 
   /** Submits what a call asks for. @throws as {@link beginAll} */

@@ -1,4 +1,4 @@
-import { checkFunction, checkInteger, checkNumber, checkOptions, type OptionNames } from "@dfccl/primitives";
+import { checkFunction, checkInteger, checkMethod, checkNumber, checkOptions, type OptionNames } from "@dfccl/primitives";
 import { type Candidate, checkCandidate, checkRanges, type Parameter, type Ranges, roundParameter } from "./candidate.js";
 import { type CurveFit, type CurvePoint, fitCurve } from "./fit-curve.js";
 import { type Comparison, type Measure, measureInterleaved, type RecordedSample } from "./rounds.js";
@@ -79,7 +79,7 @@ export async function tune(options: TuneOptions): Promise<TuneResult> {
   if (zooms !== undefined) checkInteger("zooms", zooms, 0, 64);
   if (rounds !== undefined) checkInteger("rounds", rounds, 1, 1_000_000);
   if (seed !== undefined) checkNumber("seed", seed);
-  if (signal !== undefined) checkFunction("signal.throwIfAborted", signal?.throwIfAborted, "the signal of an AbortController");
+  if (signal !== undefined) checkMethod("signal", signal, "throwIfAborted", "the signal of an AbortController");
   if (onProgress !== undefined) checkFunction("onProgress", onProgress, "a function");
   const random = randomFrom(options.seed ?? 1);
   const samples: RecordedSample[] = [];

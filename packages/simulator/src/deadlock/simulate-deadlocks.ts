@@ -1,4 +1,4 @@
-import { checkFunction, checkInteger, checkOptions, type OptionNames, readArgument } from "@dfccl/primitives";
+import { checkFunction, checkInteger, checkMethod, checkOptions, type OptionNames } from "@dfccl/primitives";
 import { type ChunkRunner, startRunner } from "./chunk-runner.js";
 import { type DeadlockConfig, gpusOf, groupsOf, parseDeadlockConfig, submissionsOf } from "./config.js";
 import { mostRounds } from "./find-deadlock.js";
@@ -85,11 +85,7 @@ export function checkDeadlockOptions(options: DeadlockOptions): void {
   for (const name of ["shortcutRounds", "replays", "wholeReplays"] as const) {
     if (options[name] !== undefined) checkInteger(name, options[name], 0, mostRounds);
   }
-  if (options.signal !== undefined) {
-    const expected = "the signal of an AbortController";
-    const listens = readArgument("signal", expected, () => options.signal?.addEventListener);
-    checkFunction("signal.addEventListener", listens, expected);
-  }
+  if (options.signal !== undefined) checkMethod("signal", options.signal, "addEventListener", "the signal of an AbortController");
   if (options.onProgress !== undefined) checkFunction("onProgress", options.onProgress, "a function of the share that is done");
 }
 
