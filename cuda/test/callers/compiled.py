@@ -4,12 +4,12 @@ it needs, without blocking, and polls ncclCommGetAsyncError after each call.
     python3 compiled.py libnccl.so.2
 """
 
-import multiprocessing
 import sys
 import time
 from ctypes import addressof, byref, c_int
 
 from library import COMM, FLOAT, IN_PROGRESS, SUM, Config, Library, id_of
+from processes import run
 
 RANKS = 4
 COUNT = 500
@@ -80,13 +80,7 @@ def main(path):
     nccl = Library(path)
     cliques = [(0, 1, 2, 3), (0, 1), (2, 3)]
     ids = {members: bytes(nccl.new_id()) for members in cliques}
-    context = multiprocessing.get_context("spawn")
-    processes = [context.Process(target=be_rank, args=(path, rank, ids)) for rank in range(RANKS)]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join()
-    return 0 if all(process.exitcode == 0 for process in processes) else 1
+    return run(be_rank, RANKS, path, ids)
 
 
 if __name__ == "__main__":

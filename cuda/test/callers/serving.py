@@ -4,11 +4,11 @@ rank 0's that goes to the others as bytes, and a first all-reduce that warms up.
     python3 serving.py libnccl.so.2
 """
 
-import multiprocessing
 import sys
 from ctypes import addressof, byref, c_int, c_void_p
 
 from library import FLOAT, MAX, SUM, Library, id_of
+from processes import context, run
 
 COUNT = 1000
 RANKS = 2
@@ -67,14 +67,7 @@ def serve(nccl, rank, ids):
 
 
 def main(path):
-    context = multiprocessing.get_context("spawn")
-    ids = context.SimpleQueue()
-    processes = [context.Process(target=be_rank, args=(path, rank, ids)) for rank in range(RANKS)]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join()
-    return 0 if all(process.exitcode == 0 for process in processes) else 1
+    return run(be_rank, RANKS, path, context.SimpleQueue())
 
 
 if __name__ == "__main__":

@@ -1,0 +1,15 @@
+"""A process for each rank, each with a Python of its own, as these callers have them."""
+
+import multiprocessing
+
+context = multiprocessing.get_context("spawn")
+
+
+def run(be_rank, ranks, path, given):
+    """Calls be_rank(path, rank, given) in as many processes. Returns an exit code: 0 if all ended well."""
+    processes = [context.Process(target=be_rank, args=(path, rank, given)) for rank in range(ranks)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    return 0 if all(process.exitcode == 0 for process in processes) else 1
