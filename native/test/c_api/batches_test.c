@@ -150,6 +150,12 @@ static void all_or_nothing(void) {
   CHECK_OK(dfcclBatchEnd(&whole));
   CHECK_OK(dfcclWaitRun(whole, 0));
   CHECK(sent == 4);
+  /* Nor does anything keep its place in the tables, which have 8. */
+  for (uint64_t tag = 20; tag < 40; tag++) {
+    CHECK_OK(dfcclSend(&x[3], 1, dfcclInt32, 0, group, tag, NULL, NULL));
+    CHECK_OK(dfcclRecv(&sent, 1, dfcclInt32, 0, group, tag, NULL, &own));
+    CHECK_OK(dfcclWaitRun(own, 0));
+  }
   leave(&ranks);
 }
 
@@ -177,6 +183,7 @@ enum { kThreads = 4, kMessages = 50, kBatches = 40 };
 
 struct sender {
   pthread_t thread;
+  pthread_barrier_t* all;
   dfcclGroup_t group;
   int values[kMessages], failures;
 };
@@ -188,6 +195,7 @@ static void* send_batches(void* argument) {
     sender->failures += dfcclBatchBegin() != dfcclSuccess;
     for (int i = 0; i < kMessages; i++)
       sender->failures += dfcclSend(&sender->values[i], 1, dfcclInt32, 1, sender->group, 0, NULL, NULL) != dfcclSuccess;
+    pthread_barrier_wait(sender->all); /* so that all submit theirs at the same time */
     sender->failures += dfcclBatchEnd(&whole) != dfcclSuccess;
     sender->failures += dfcclWaitRun(whole, 0) != dfcclSuccess;
   }
@@ -199,9 +207,12 @@ static void of_several_threads(void) {
   enum { kAll = kThreads * kMessages * kBatches };
   struct ranks ranks = enter(64);
   struct sender senders[kThreads];
+  pthread_barrier_t all;
   dfcclRequest_t whole = NULL;
   int* received = calloc(kAll, sizeof *received);
+  CHECK(pthread_barrier_init(&all, NULL, kThreads) == 0);
   for (int t = 0; t < kThreads; t++) {
+    senders[t].all = &all;
     senders[t].group = ranks.group[0];
     senders[t].failures = 0;
     for (int i = 0; i < kMessages; i++) senders[t].values[i] = t * kMessages + i;
@@ -223,6 +234,7 @@ static void of_several_threads(void) {
   }
   for (int t = 0; t < kThreads; t++) wrong += of[t] != kMessages * kBatches;
   CHECK(wrong == 0);
+  pthread_barrier_destroy(&all);
   free(received);
   leave(&ranks);
 }
