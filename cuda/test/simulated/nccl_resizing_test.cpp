@@ -1,4 +1,5 @@
 // Communicators made of others: without some ranks, and with more.
+#include <atomic>
 #include <string>
 #include <thread>
 #include <vector>
@@ -48,6 +49,39 @@ TEST_CASE("a communicator shrinks, and what is left of it shrinks again") {
       CHECK_NCCL(ncclCommDestroy(two));
     }
     CHECK_NCCL(ncclCommDestroy(three));
+  });
+}
+
+TEST_CASE("who is of another mind about what is left meets nobody") {
+  constexpr int kRanks = 4;
+  const ncclUniqueId id = newId();
+  std::atomic<int> others{0}, done{0};
+  onRanks(kRanks, [&](int rank) {
+    const Comm comm(id, kRanks, rank);
+    if (rank == 1) return;
+    int excluded[] = {1, rank == 3 ? 2 : 3};
+    ncclComm_t rest = nullptr;
+    if (rank == 3) {
+      ncclConfig_t config{};
+      config.size = sizeof config;
+      config.magic = kNcclMagic;
+      config.version = kNcclVersion;
+      config.blocking = 0;
+      config.maxCTAs = kNcclUnset;
+      CHECK(ncclCommShrink(comm, excluded, 2, &rest, &config, 0) == ncclInProgress);
+      others = 1;
+      while (done != 2) std::this_thread::yield();
+      ncclResult_t state = ncclSuccess;
+      CHECK_NCCL(ncclCommGetAsyncError(rest, &state));
+      CHECK(state == ncclInProgress);
+      CHECK_NCCL(ncclCommAbort(rest));
+      return;
+    }
+    while (others == 0) std::this_thread::yield();
+    CHECK_NCCL(ncclCommShrink(comm, excluded, 2, &rest, nullptr, 0));
+    checkSum(rest, 2, rank / 2);
+    CHECK_NCCL(ncclCommDestroy(rest));
+    ++done;
   });
 }
 

@@ -129,4 +129,39 @@ describe("a batch", () => {
     expectFault(await batch, "ABORTED");
     expect(sum[0]).toBe(3);
   });
+
+  it("with a message to itself that is given up fails, when the rest is over", async () => {
+    using world = openWorld({ ranks: 2 });
+    const [a, b] = [rankOf(world, 0), rankOf(world, 1)];
+    const group = a.group();
+    const sum = Int32Array.of(1);
+    let isOver = false;
+    const batch = failureOf(
+      a.batch((calls) => {
+        calls.send(sum, 0, { group });
+        calls.allReduce(sum);
+      }),
+    ).finally(() => {
+      isOver = true;
+    });
+    group.abort();
+    await turns(5);
+    expect(isOver).toBe(false);
+    await b.allReduce(Int32Array.of(2));
+    expectFault(await batch, "ABORTED");
+    expect(sum[0]).toBe(3);
+  });
+
+  it("keeps no place of what is over: more signatures go by than there are places", async () => {
+    using world = openWorld({ ranks: 1, maxCollectives: 8 });
+    const a = rankOf(world, 0);
+    const [x, y] = [Int32Array.of(5), Int32Array.of(0)];
+    for (let tag = 0; tag < 20; tag += 1) {
+      await a.batch((calls) => {
+        calls.send(x, 0, { tag });
+        calls.recv(y, 0, { tag });
+      });
+    }
+    expect(y[0]).toBe(5);
+  });
 });
