@@ -19,7 +19,8 @@ class BarrierProbe {
   BarrierProbe(const BarrierProbe&) = delete;
   BarrierProbe& operator=(const BarrierProbe&) = delete;
 
-  static constexpr uint32_t kStreams = 4;
+  /// As many as CUDA has hardware queues, unless it is told otherwise: fewer might all be behind streams that wait.
+  static constexpr uint32_t kStreams = 8;
 
   /// Gives streams of its own a store each, which need nobody, one after the other: the next where the first doesn't
   /// come soon, because it may have to share a hardware queue with a stream that waits. Any thread.

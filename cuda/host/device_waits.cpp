@@ -16,23 +16,28 @@ namespace {
 // Left to whatever else is on the device.
 constexpr uint32_t kOthersMultiprocessors = 4;
 // Daemons that nobody relies on leave within milliseconds. Where they don't, streams wait for them already; what those
-// wait for was given to streams before the barrier, if there is one, so it completes. Where there is none, all streams
-// of the probe may be in queues of CUDA's behind streams that wait. Counted since a run was last over: runs that take
-// long together are no sign that there is no barrier, and a wait that is given behind one never ends.
+// wait for was given to streams before the barrier, if there is one, so it completes when the peers come to it. Where
+// there is none, all streams of the probe may be in queues of CUDA's behind streams that wait, maybe for what this very
+// caller is to submit. Both are counted since a run was last over: runs that take long together are no sign that there
+// is no barrier, and a wait that is given behind one never ends.
 constexpr double kMostDoubtMicros = 2'000'000;
+// Where fewer streams were ever given a wait than there are queues, only streams that wait for events of theirs could
+// have filled those. A peer that saves a checkpoint, or is being debugged, is the likelier reason by far.
+constexpr double kMostLatenessMicros = 60'000'000;
 // While no question is answered after one has been waited for in vain.
 constexpr double kNextDoubtMicros = 50'000;
 // The first launch of a kernel takes 20 us and more.
 constexpr double kMostAwayMicros = 8;
 
 // With two or three, chains of two ranks hang on simulated devices; with two, one on an H200 did not end.
-constexpr long kFewestConnections = 4;
+constexpr uint32_t kFewestConnections = 4;
 
-bool hasFewConnections() {
+/// CUDA's hardware queues, onto which it puts a device's streams.
+uint32_t connections() {
+  constexpr long kMost = 32;
   const char* const setting = std::getenv("CUDA_DEVICE_MAX_CONNECTIONS");
-  if (setting == nullptr) return false;
-  const long connections = std::strtol(setting, nullptr, 10);
-  return connections > 0 && connections < kFewestConnections;
+  const long said = setting == nullptr ? 0 : std::strtol(setting, nullptr, 10);
+  return static_cast<uint32_t>(said <= 0 ? BarrierProbe::kStreams : std::min(said, kMost));
 }
 
 }  // namespace
@@ -84,7 +89,7 @@ void DeviceWaits::remove(GpuRank& rank, uint32_t place) {
 }
 
 const char* DeviceWaits::obstacle() const {
-  if (hasFewConnections()) {
+  if (connections() < kFewestConnections) {
     return "CUDA_DEVICE_MAX_CONNECTIONS puts all streams into fewer than four queues, where one that waits holds up "
            "others";
   }
@@ -129,17 +134,24 @@ void DeviceWaits::begin() {
 /// launched by now. @return false: there are others by now. Where none of it is seen in time, they are relied on.
 bool DeviceWaits::goesOnBeside(uint64_t stays, bool areOwn, Doubt& doubt) {
   if (areOwn || known().stays == stays || BarrierProbe::isLeftOut()) return true;
-  const double micros = isUnanswered_.load(order::relaxed) != 0 ? kNextDoubtMicros : kMostDoubtMicros;
-  const auto most = static_cast<uint64_t>(micros * ticksPerMicrosecond());
   // Daemons that nobody relies on leave soon, and a barrier with them.
   for (BarrierProbe::Question question(probe_); !question.isAnswered(); cpuPause()) {
     if (stays_.load(order::seqCst) != stays || worst() == Daemons::out) return false;
-    if (!doubt.isLongerThan(most, readTicks(), runsOver())) continue;
+    if (!doubt.isLongerThan(mostDoubt(), readTicks(), runsOver())) continue;
     isUnanswered_.store(1, order::relaxed);
     return true;
   }
   isUnanswered_.store(0, order::relaxed);
   return true;
+}
+
+/// In ticks.
+uint64_t DeviceWaits::mostDoubt() const {
+  const bool mayFillQueues = streams_.count() >= std::min(connections(), BarrierProbe::kStreams);
+  const double micros = isUnanswered_.load(order::relaxed) != 0 ? kNextDoubtMicros
+                        : mayFillQueues                         ? kMostDoubtMicros
+                                                                : kMostLatenessMicros;
+  return static_cast<uint64_t>(micros * ticksPerMicrosecond());
 }
 
 /// As far as their daemons have posted it. Under mutex_.
@@ -160,9 +172,10 @@ bool DeviceWaits::areStill(uint64_t stays) const {
   return daemons == Daemons::inside && stays_.load(order::seqCst) == stays;
 }
 
-void DeviceWaits::letWait(uint32_t place, uint32_t index, uint32_t target, bool isFree,
+void DeviceWaits::letWait(uint32_t place, uint32_t index, uint32_t target, cudaStream_t stream, bool isFree,
                           const std::function<void()>& give) {
   const std::shared_lock lock(mutex_);
+  streams_.add(stream);
   if (!isFree) return letBlockingWait(place, index, target, give);
   // A caller may be kept from going on for longer than daemons have patience with an intent. One that is launched
   // behind the wait may come behind it in a hardware queue and never begin, so all stay before the stream has it.

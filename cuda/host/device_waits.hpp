@@ -11,6 +11,7 @@
 
 #include "daemon/state/waiting_streams.hpp"
 #include "host/barrier_probe.hpp"
+#include "host/distinct_streams.hpp"
 #include "host/doubt.hpp"
 #include "host/memory.hpp"
 
@@ -34,9 +35,10 @@ class DeviceWaits {
   /// Why a wait has to be the host's here; nullptr: streams may wait.
   const char* obstacle() const;
   /// Gives a stream a wait that lasts until so many runs are over, with the daemons there that stay for it. May launch
-  /// them. @param isFree the stream doesn't synchronize with the default one, so that giving it something waits for
-  /// nobody. @param give does it, and may throw.
-  void letWait(uint32_t place, uint32_t index, uint32_t target, bool isFree, const std::function<void()>& give);
+  /// them. @param stream which one. @param isFree the stream doesn't synchronize with the default one, so that giving
+  /// it something waits for nobody. @param give does it, and may throw.
+  void letWait(uint32_t place, uint32_t index, uint32_t target, cudaStream_t stream, bool isFree,
+               const std::function<void()>& give);
   /// A daemon was launched, of whichever rank on the device.
   void noteLaunch() { stays_.fetchAdd(1, order::seqCst); }
 
@@ -78,6 +80,7 @@ class DeviceWaits {
   bool areStill(uint64_t stays) const;
   bool goesOnBeside(uint64_t stays, bool areOwn, Doubt& doubt);
   uint64_t runsOver() const;
+  uint64_t mostDoubt() const;
   void letBlockingWait(uint32_t place, uint32_t index, uint32_t target, const std::function<void()>& give);
   bool awaitBesideDaemons(uint32_t place, uint32_t index, uint32_t target);
   void await(uint32_t place, uint32_t index, uint32_t target);
@@ -88,6 +91,7 @@ class DeviceWaits {
   AwaitedRuns* ranks_ = nullptr;  // [DeviceAwaited::kMostRanks]
   uint32_t multiprocessors_ = 0;
   BarrierProbe probe_;
+  DistinctStreams streams_;          // that were given a wait
   Atomic<uint64_t> stays_;           // daemons launched so far
   Atomic<uint32_t> isUnanswered_;    // the last question was waited for in vain
   std::mutex awaiting_;              // of what is awaited; never held across a call of CUDA's

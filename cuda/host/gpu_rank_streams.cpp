@@ -46,7 +46,8 @@ void GpuRank::waitOnStream(uint32_t index, cudaStream_t stream, uint64_t runs) {
   runs = std::min(runs, queues_->issuedOf(index));
   if (const char* const why = waits_->obstacle()) return waitOnHost(index, runs, why);
   const uint32_t target = streams_.targetOf(index, runs);
-  waits_->letWait(place_, index, target, streams_.isFree(stream), [&] { streams_.letWait(stream, index, target); });
+  waits_->letWait(place_, index, target, stream, streams_.isFree(stream),
+                  [&] { streams_.letWait(stream, index, target); });
 }
 
 void GpuRank::waitOnHost(uint32_t index, uint64_t runs, const char* why) {

@@ -16,7 +16,7 @@ constexpr uint32_t kPlace = 0;  // of the first rank of this process on the devi
 /// What is awaited while a stream is given a wait for one run of a collective.
 uint32_t awaitedMeanwhile(DeviceWaits& waits, uint32_t index, bool isFree) {
   uint32_t meanwhile = 0;
-  waits.letWait(kPlace, index, 1, isFree, [&] { meanwhile = waits.awaitedOf(kPlace, index); });
+  waits.letWait(kPlace, index, 1, nullptr, isFree, [&] { meanwhile = waits.awaitedOf(kPlace, index); });
   CHECK(waits.awaitedOf(kPlace, index) == 1);
   waits.completedOf(kPlace)[index].store(1, order::release);  // or the daemon would stay for it for ever
   return meanwhile;

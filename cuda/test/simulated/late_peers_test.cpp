@@ -1,0 +1,67 @@
+// A kernel's first launch while a stream waits for a run to which a peer comes late, as one that saves a checkpoint.
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "child.hpp"
+#include "simulated/modules.hpp"
+#include "simulated/unkindness.hpp"
+#include "stream_members.hpp"
+
+using namespace dfccl::gpu::test;
+
+namespace {
+
+constexpr int kFirst = 1, kSecond = 2, kUserModule = 0;
+// Longer than anybody doubts whose streams may fill all queues.
+constexpr std::chrono::milliseconds kLateness{3500};
+
+/// Rank 0 is ahead by a run, a kernel and another run; rank 1 comes to both late.
+void goOnWithoutPeer() {
+  const GpuRanks ranks(2);
+  const std::vector<Member> first = membersOf(ranks, kFirst, 100), second = membersOf(ranks, kSecond, 100);
+  const auto runAndWait = [&](const Member& m, int id, cudaStream_t stream) {
+    CHECK_OK(dfcclRunOnStream(m.send.data(), m.recv.data(), id, stream, nullptr, nullptr, ranks[0]));
+    CHECK_OK(dfcclWaitOnStream(id, stream, ranks[0]));
+  };
+  REQUIRE(dfccl::gpu::simulated::loadModule(kUserModule) == cudaSuccess);
+  first[0].fill();
+  second[0].fill();
+  runAndWait(first[0], kFirst, first[0].stream);
+  std::thread late([&] {
+    std::this_thread::sleep_for(kLateness);
+    for (const auto& [members, id] : {std::pair(&first, kFirst), std::pair(&second, kSecond)}) {
+      const Member& m = (*members)[1];
+      m.fill();
+      CHECK(m.stream.synchronize());
+      CHECK_OK(dfcclRun(m.send.data(), m.recv.data(), id, nullptr, nullptr, ranks[1]));
+    }
+  });
+  const dfccl::gpu::test::Stream other(ranks.device(0));
+  std::atomic<bool> isLaunched{false};
+  REQUIRE(dfccl::gpu::simulated::launchUserKernel(
+              other, kUserModule, [&] { isLaunched = true; }, 1) == cudaSuccess);
+  runAndWait(second[0], kSecond, second[0].stream);
+  for (const auto* members : {&first, &second}) {
+    const Member& m = (*members)[0];
+    m.read();
+    CHECK(m.stream.synchronize());
+    CHECK(m.output.isAll(sumOfInputs(ranks)));
+  }
+  CHECK(isLaunched);
+  late.join();
+  CHECK_OK(ranks.waitAll());
+}
+
+const Child child("goes on without a peer", goOnWithoutPeer);
+
+}  // namespace
+
+// It hung where the second wait was given after 2 s behind what the first launch keeps back: the daemon then stayed for
+// it, and the launch waited for the daemon.
+TEST_CASE("what a stream waits for behind a kernel's first launch completes however late a peer comes") {
+  const ChildEnd end = runSelf({}, {{"DFCCL_TEST_CHILD", "goes on without a peer"}}, std::chrono::seconds(60));
+  CHECK(end.hasEnded);
+  CHECK(end.code == 0);
+}
