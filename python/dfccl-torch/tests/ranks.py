@@ -1,8 +1,11 @@
 """Runs a function in as many processes as there are ranks, each in a process group of its own backend."""
 
+import faulthandler
 import multiprocessing
 import os
+import signal
 import tempfile
+import time
 import traceback
 from datetime import timedelta
 from pathlib import Path
@@ -37,22 +40,28 @@ def run_ranks(count, function, *arguments, backend="dfccl", timeout_s=20, limit_
 def gather_results(count, function, arguments, limit_s=240):
     """What `function(rank, *arguments)` returns in each of so many processes; fails as `run_ranks` does."""
     queue = _context.SimpleQueue()
-    processes = [
-        _context.Process(target=_be_rank, args=(queue, rank, function, arguments), daemon=True) for rank in range(count)
-    ]
-    for process in processes:
-        process.start()
-    results = {}
-    try:
-        _collect(queue, processes, results, limit_s)
-    finally:
+    with tempfile.TemporaryDirectory() as stacks:
+        processes = [
+            _context.Process(target=_be_rank, args=(queue, rank, stacks, function, arguments), daemon=True)
+            for rank in range(count)
+        ]
         for process in processes:
-            process.kill()
-            process.join()
+            process.start()
+        results = {}
+        try:
+            _collect(queue, processes, results, stacks, limit_s)
+        finally:
+            for process in processes:
+                process.kill()
+                process.join()
     return [results[rank] for rank in range(count)]
 
 
-def _collect(queue, processes, results, limit_s):
+class RanksDoNotEnd(AssertionError):
+    """Some ranks have given no result in time; with their stacks."""
+
+
+def _collect(queue, processes, results, stacks, limit_s):
     waited = 0.0
     while len(results) < len(processes):
         if queue._reader.poll(0.5):
@@ -61,13 +70,24 @@ def _collect(queue, processes, results, limit_s):
             results[rank] = result
             continue
         waited += 0.5
-        assert waited < limit_s, f"ranks {sorted(set(range(len(processes))) - set(results))} don't end"
+        if waited >= limit_s:
+            late = sorted(set(range(len(processes))) - set(results))
+            raise RanksDoNotEnd(f"ranks {late} don't end\n{_stacks_of(processes, late, stacks)}")
         for rank, process in enumerate(processes):
             isGone = rank not in results and process.exitcode is not None and not queue._reader.poll(0.5)
             assert not isGone, f"rank {rank} ended with {process.exitcode}"
 
 
-def _be_rank(queue, rank, function, arguments):
+def _stacks_of(processes, ranks, stacks):
+    """Where all threads of Python's stand in these ranks, as they write it when they are asked."""
+    for rank in ranks:
+        os.kill(processes[rank].pid, signal.SIGUSR1)
+    time.sleep(1)
+    return "\n".join(f"rank {rank}:\n{(Path(stacks) / str(rank)).read_text()}" for rank in ranks)
+
+
+def _be_rank(queue, rank, stacks, function, arguments):
+    faulthandler.register(signal.SIGUSR1, (Path(stacks) / str(rank)).open("w"))
     torch.set_num_threads(1)
     os.environ["OMP_NUM_THREADS"] = "1"
     try:
