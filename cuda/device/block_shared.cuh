@@ -137,7 +137,8 @@ struct DaemonGate {
 
 /// What a stay leaves behind in the host's memory: a daemon with runs unfinished is to be started again.
 struct StayReport {
-  Atomic<uint32_t> leaving;  // it is about to leave, see waiting_streams.hpp; the host sets it back
+  Atomic<uint32_t> leaving;  // it is about to leave, see waiting_streams.hpp; set back by whoever begins the next stay
+  Atomic<uint64_t> entered;  // number of the last stay that has begun
   Atomic<uint64_t> submissionsTaken;
   Atomic<uint64_t> completionsPosted;
   Atomic<uint32_t> hasMoreArrivals;  // streams had come to runs that it did not take any more
@@ -166,6 +167,9 @@ struct LaunchArguments {
   TraceRing* traces;    // [block], and behind them the polling warp's
   PostedCounters posted;
   uint64_t watchdogNanos;
+  uint64_t stay;          // its number, from 1
+  uint32_t awaitedTable;  // of DeviceAwaited: what it stays for
+  uint32_t isSuccessor;   // it was launched while the one before it was there
 };
 
 inline constexpr uint64_t kStagingBytes = 64 << 10;

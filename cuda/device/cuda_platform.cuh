@@ -193,14 +193,14 @@ class CudaPlatform : public TeamMoves {
     const uint32_t mustLeave = waiting.mustLeave->load(order::relaxed);
     if (mustLeave != 0) return false;
     if (blockShared().launch.gate->intents.isPatient(intents != 0, nanos())) return true;
-    if (waiting.vainLook->holds(raised)) return false;
+    if (waiting.vainLook->holds(raised, blockShared().launch.awaitedTable)) return false;
     fenceSystem();  // what was awaited when it was counted
     TeamOrder& order = blockShared().order;
     order.work = Work::lookAtWaits;
     order.isUnanimous = 1;
     gpu::carryOut();
     if (*static_cast<volatile uint32_t*>(&order.isUnanimous) == 0) return true;
-    *waiting.vainLook = {raised};
+    *waiting.vainLook = {raised, blockShared().launch.awaitedTable};
     return false;
   }
   /// In one order with the look that follows: the host counts a wait and then looks here.

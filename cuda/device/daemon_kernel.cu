@@ -29,6 +29,17 @@ __device__ void giveUp() {
   }
 }
 
+/// In this order, which the host reads backwards: a stay that has begun is there, and doesn't leave yet.
+__device__ void announceStay() {
+  const LaunchArguments& launch = blockShared().launch;
+  if (launch.isSuccessor != 0) {
+    launch.report->leaving.store(0, order::relaxed);
+    blockShared().memory.get().residency.enter();
+  }
+  __threadfence_system();
+  launch.report->entered.store(launch.stay, order::relaxed);
+}
+
 __device__ bool isWatchdogDue(const CudaPlatform<>& platform, uint64_t startedAt, uint32_t& steps) {
   constexpr uint32_t kStepsPerLook = 256;
   if (++steps % kStepsPerLook != 0) return false;
@@ -51,6 +62,7 @@ __device__ void control() {
   uint32_t steps = 0;
   if (blockIdx.x == 0) {
     Leader<CudaPlatform<>>& leader = *new (shared.leader) Leader<CudaPlatform<>>(memory);
+    announceStay();
     leader.enter(startedAt);
     daemon.enter();
     uint32_t news = 0;
@@ -82,6 +94,8 @@ __device__ void control() {
 }
 
 __global__ void __launch_bounds__(kBlockThreads, 1) daemonKernel(const __grid_constant__ LaunchArguments launch) {
+  // What the one before it held is lost.
+  if (launch.isSuccessor != 0 && launch.memory->residency.exited.load(order::relaxed) != 0) return;
   BlockShared& shared = blockShared();
   copyToShared(&shared.memory, launch.memory, sizeof(RankMemory) / 8 * 8);
   copyToShared(&shared.counters, &launch.memory->blocks[blockIdx.x].counters, sizeof(BlockCounters));

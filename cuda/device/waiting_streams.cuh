@@ -9,6 +9,7 @@ namespace dfccl::gpu {
 __device__ __noinline__ inline bool isAnyAwaited() {
   constexpr uint32_t kRounds = (AwaitedRuns::kMost + kWorkers - 1) / kWorkers;
   const WaitingMemory& waiting = blockShared().memory.get().waiting;
+  const uint32_t table = blockShared().launch.awaitedTable;
   uint32_t isRank[DeviceAwaited::kMostRanks];
 #pragma unroll
   for (uint32_t place = 0; place < DeviceAwaited::kMostRanks; ++place) {
@@ -21,7 +22,7 @@ __device__ __noinline__ inline bool isAnyAwaited() {
 #pragma unroll
     for (uint32_t round = 0; round < kRounds; ++round) {
       const uint32_t index = threadIdx.x + round * kWorkers;
-      if (index < AwaitedRuns::kMost) isAny |= waiting.isAwaited(place, index);
+      if (index < AwaitedRuns::kMost) isAny |= waiting.isAwaited(table, place, index);
     }
   }
   return isAny;

@@ -15,17 +15,16 @@ namespace {
 
 // Left to whatever else is on the device.
 constexpr uint32_t kOthersMultiprocessors = 4;
-// Daemons that nobody relies on leave within milliseconds. Where they don't, streams wait for them already; what those
-// wait for was given to streams before the barrier, if there is one, so it completes when the peers come to it. Where
-// there is none, all streams of the probe may be in queues of CUDA's behind streams that wait, maybe for what this very
-// caller is to submit. Both are counted since a run was last over: runs that take long together are no sign that there
-// is no barrier, and a wait that is given behind one never ends.
-constexpr double kMostDoubtMicros = 2'000'000;
-// Where fewer streams were ever given a wait than there are queues, only streams that wait for events of theirs could
-// have filled those. A peer that saves a checkpoint, or is being debugged, is the likelier reason by far.
+// Daemons that nobody relies on leave within milliseconds. Where they don't, streams wait for them already, and
+// successors are launched. Counted since a run was last over.
+constexpr double kMostDoubtMicros = 50'000;
+// Where there are as many successors as may be. If there is a barrier, what those streams wait for was given to them
+// before it, so it completes when the peers come to it. If there is none, all streams of the probe may be in queues of
+// CUDA's behind streams that wait, maybe for what this very caller is to submit.
+constexpr double kMostWaitMicros = 2'000'000;
+// As above, where fewer streams were ever given a wait than there are queues: only streams that wait for events of
+// theirs could have filled those. A peer that saves a checkpoint, or is being debugged, is the likelier reason by far.
 constexpr double kMostLatenessMicros = 60'000'000;
-// While no question is answered after one has been waited for in vain.
-constexpr double kNextDoubtMicros = 50'000;
 // The first launch of a kernel takes 20 us and more.
 constexpr double kMostAwayMicros = 8;
 
@@ -69,7 +68,7 @@ uint32_t DeviceWaits::add(GpuRank& rank) {
   present_.push_back(&rank);
   for (uint32_t place = 0; place < DeviceAwaited::kMostRanks; ++place) {
     if (awaited_.isRank[place].load(order::relaxed) != 0) continue;
-    for (Atomic<uint32_t>& awaited : awaited_.awaited[place]) awaited.store(0, order::relaxed);
+    awaited_.clear(place);
     const OnDevice here(device_);
     cudaStream_t stream = nullptr;
     DFCCL_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
@@ -120,7 +119,13 @@ void DeviceWaits::begin() {
     // Whatever this thread has loaded came before what it has launched.
     const bool areOwn =
         !isAnyLate && stays == before + started && (started == present_.size() || known().stays == before);
-    if (!goesOnBeside(stays, areOwn, doubt)) continue;
+    const Answer answer = askBeside(stays, areOwn, doubt);
+    if (answer == Answer::others) continue;
+    if (answer == Answer::unknown && launchSuccessors()) {
+      doubt = {readTicks(), runsOver()};
+      continue;
+    }
+    isUnanswered_.store(answer == Answer::unknown, order::relaxed);
     awaited_.intents.fetchAdd(1, order::seqCst);
     if (areStill(stays)) {
       known().stays = stays;
@@ -131,27 +136,53 @@ void DeviceWaits::begin() {
 }
 
 /// Whether what this thread gives to streams now goes on beside the daemons that are there, as many as have been
-/// launched by now. @return false: there are others by now. Where none of it is seen in time, they are relied on.
-bool DeviceWaits::goesOnBeside(uint64_t stays, bool areOwn, Doubt& doubt) {
-  if (areOwn || known().stays == stays || BarrierProbe::isLeftOut()) return true;
+/// launched by now. Others: there are others by now. Where none of it is seen in time, nobody knows.
+DeviceWaits::Answer DeviceWaits::askBeside(uint64_t stays, bool areOwn, Doubt& doubt) {
+  if (areOwn || known().stays == stays || BarrierProbe::isLeftOut()) return Answer::goesOn;
   // Daemons that nobody relies on leave soon, and a barrier with them.
   for (BarrierProbe::Question question(probe_); !question.isAnswered(); cpuPause()) {
-    if (stays_.load(order::seqCst) != stays || worst() == Daemons::out) return false;
-    if (!doubt.isLongerThan(mostDoubt(), readTicks(), runsOver())) continue;
-    isUnanswered_.store(1, order::relaxed);
-    return true;
+    if (stays_.load(order::seqCst) != stays || worst() == Daemons::out) return Answer::others;
+    if (doubt.isLongerThan(mostDoubt(), readTicks(), runsOver())) return Answer::unknown;
   }
-  isUnanswered_.store(0, order::relaxed);
-  return true;
+  return Answer::goesOn;
+}
+
+/// Behind whatever keeps back what streams are given now, if anything does: so they begin when that has passed, and can
+/// be relied on. Those before them stay for what was awaited until now. @return false: there are too many already.
+bool DeviceWaits::launchSuccessors() {
+  if (isSucceeding_.exchange(1, order::seqCst) != 0) return true;  // another thread does it: see what comes of it
+  const bool mayLaunch = mayLaunchSuccessors();
+  if (mayLaunch) {
+    const uint64_t before = stays_.load(order::seqCst);
+    const uint32_t next = generation() + 1;
+    uint32_t started = 0;
+    for (GpuRank* rank : present_) started += rank->startSuccessor(next) != GpuRank::Start::none;
+    {
+      const std::lock_guard lock(awaiting_);
+      awaited_.copy(table(), next % DeviceAwaited::kTables);
+      generation_.store(next, order::seqCst);
+    }
+    const uint64_t stays = stays_.load(order::seqCst);
+    if (stays == before + started) known().stays = stays;
+  }
+  isSucceeding_.store(0, order::seqCst);
+  return mayLaunch;
 }
 
 /// In ticks.
 uint64_t DeviceWaits::mostDoubt() const {
-  const bool mayFillQueues = streams_.count() >= std::min(connections(), BarrierProbe::kStreams);
-  const double micros = isUnanswered_.load(order::relaxed) != 0 ? kNextDoubtMicros
-                        : mayFillQueues                         ? kMostDoubtMicros
-                                                                : kMostLatenessMicros;
+  double micros = kMostDoubtMicros;
+  if (!mayLaunchSuccessors() && isUnanswered_.load(order::relaxed) == 0) {
+    const bool mayFillQueues = streams_.count() >= std::min(connections(), BarrierProbe::kStreams);
+    micros = mayFillQueues ? kMostWaitMicros : kMostLatenessMicros;
+  }
   return static_cast<uint64_t>(micros * ticksPerMicrosecond());
+}
+
+/// Whether there is a table left for them.
+bool DeviceWaits::mayLaunchSuccessors() const {
+  return std::all_of(present_.begin(), present_.end(),
+                     [](const GpuRank* rank) { return rank->launchesAhead() + 2 <= DeviceAwaited::kTables; });
 }
 
 /// As far as their daemons have posted it. Under mutex_.
@@ -194,7 +225,7 @@ bool DeviceWaits::awaitBesideDaemons(uint32_t place, uint32_t index, uint32_t ta
   await(place, index, target);
   end();
   if (areStill(stays)) return true;
-  awaited_.awaited[place][index].store(before, order::seqCst);
+  awaited_.awaited[table()][place][index].store(before, order::seqCst);
   return false;
 }
 
@@ -233,7 +264,9 @@ DeviceWaits::Call::Call(DeviceWaits& waits) : waits_(waits) {
 DeviceWaits::Call::~Call() { waits_.known().leftAt = readTicks(); }
 
 /// Under awaiting_.
-void DeviceWaits::await(uint32_t place, uint32_t index, uint32_t target) { awaited_.raise(place, index, target); }
+void DeviceWaits::await(uint32_t place, uint32_t index, uint32_t target) {
+  awaited_.raise(table(), place, index, target);
+}
 
 DeviceWaits::Daemons DeviceWaits::worst() const {
   auto worst = Daemons::inside;

@@ -59,15 +59,18 @@ class DeviceWaits {
   Atomic<uint32_t, Scope::device>* completedOf(uint32_t place) const { return ranks_[place].completed; }
   const DeviceAwaited* awaited() const { return &awaited_; }
   const AwaitedRuns* ranks() const { return ranks_; }
+  /// Counts up where successors of the daemons are launched: those stay for what is awaited from then on, too.
+  uint32_t generation() const { return generation_.load(order::seqCst); }
   /// What a stream waits for at most. Whoever lets streams go asks.
   uint32_t awaitedOf(uint32_t place, uint32_t index) const {
-    return awaited_.awaited[place][index].load(order::acquire);
+    return awaited_.awaited[table()][place][index].load(order::acquire);
   }
 
   static constexpr uint32_t kNoPlace = 0xffffffff;
 
  private:
   enum class Daemons { out, leaving, inside };
+  enum class Answer { goesOn, others, unknown };
   /// What a thread knows of the daemons.
   struct Known {
     uint64_t stays = ~uint64_t{0};  // it relied on them when so many had been launched
@@ -78,7 +81,10 @@ class DeviceWaits {
   void begin();
   void end() { awaited_.intents.fetchSub(1, order::seqCst); }
   bool areStill(uint64_t stays) const;
-  bool goesOnBeside(uint64_t stays, bool areOwn, Doubt& doubt);
+  Answer askBeside(uint64_t stays, bool areOwn, Doubt& doubt);
+  bool mayLaunchSuccessors() const;
+  bool launchSuccessors();
+  uint32_t table() const { return generation() % DeviceAwaited::kTables; }
   uint64_t runsOver() const;
   uint64_t mostDoubt() const;
   void letBlockingWait(uint32_t place, uint32_t index, uint32_t target, const std::function<void()>& give);
@@ -93,7 +99,9 @@ class DeviceWaits {
   BarrierProbe probe_;
   DistinctStreams streams_;          // that were given a wait
   Atomic<uint64_t> stays_;           // daemons launched so far
-  Atomic<uint32_t> isUnanswered_;    // the last question was waited for in vain
+  Atomic<uint32_t> isUnanswered_;    // nobody knew what the last question asked, nor could do anything about it
+  Atomic<uint32_t> generation_;      // of the table that the daemons launched last stay for
+  Atomic<uint32_t> isSucceeding_;    // a thread launches successors
   std::mutex awaiting_;              // of what is awaited; never held across a call of CUDA's
   mutable std::shared_mutex mutex_;  // of the list; only opening and closing ranks waits for those who launch
   std::vector<GpuRank*> present_;

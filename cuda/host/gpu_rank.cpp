@@ -1,5 +1,6 @@
 #include "host/gpu_rank.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <new>
 
@@ -150,7 +151,7 @@ GpuRank::GpuRank(uint32_t number, int device, const GpuRankOptions& options, Bel
 /// nothing waits for it.
 void GpuRank::loadKernels() {
   DFCCL_CUDA(prepareDaemon());
-  launch();
+  launch(0);
   if (isLost()) throw Error(dfcclSystemError, lostBecause_ + ".", "Run `dfccl doctor`.", {});
   DFCCL_CUDA(cudaStreamSynchronize(stream_));
 }
@@ -177,7 +178,7 @@ void GpuRank::stop() {
 }
 
 void GpuRank::leave() {
-  while (memory_->residency.isResident() && !isLost()) cpuPause();
+  while (isThere() && !isLost()) cpuPause();
 }
 
 bool GpuRank::needsStart() const {
@@ -186,12 +187,28 @@ bool GpuRank::needsStart() const {
          requests_.areLeft() || streams_.hasArrivals() || report_->hasMoreArrivals.load(order::relaxed) != 0;
 }
 
-GpuRank::Start GpuRank::launch() {
+/// Or is launched and will be, behind the one before it.
+bool GpuRank::isThere() const {
+  // Before that: of two stays, the first one's end says nothing of the second.
+  if (launchesAhead() != 0 && memory_->residency.exited.load(order::acquire) == 0) return true;
+  return memory_->residency.isResident();
+}
+
+/// @param generation at least that one's table is what the daemon stays for.
+GpuRank::Start GpuRank::launch(uint32_t generation) {
   const std::lock_guard lock(launching_);
-  if (memory_->residency.isResident()) return Start::none;
+  generation = std::max({generation, generation_.load(order::relaxed), waits_->generation()});
+  const bool hasOne = isThere();
+  if (hasOne && generation_.load(order::relaxed) == generation) return Start::none;
   letLoadsPass();
-  report_->leaving.store(0, order::seqCst);
-  memory_->residency.enter();
+  if (!hasOne) {
+    report_->leaving.store(0, order::seqCst);
+    memory_->residency.enter();
+  }
+  arguments_.isSuccessor = hasOne;
+  arguments_.awaitedTable = generation % DeviceAwaited::kTables;
+  arguments_.stay = launches_.load(order::relaxed) + 1;
+  generation_.store(generation, order::seqCst);
   launches_.store(launches_.load(order::relaxed) + 1, order::seqCst);
   memory_->residency.launches.store(launches_.load(order::relaxed), order::seqCst);
   waits_->noteLaunch();
@@ -220,14 +237,21 @@ void GpuRank::letLoadsPass() {
 }
 
 GpuRank::Start GpuRank::startIfOut() {
-  if (isOver() || memory_->residency.isResident()) return Start::none;
+  if (isOver() || (isThere() && generation_.load(order::seqCst) == waits_->generation())) return Start::none;
   const OnDevice here(device());
-  return launch();
+  return launch(0);
+}
+
+GpuRank::Start GpuRank::startSuccessor(uint32_t generation) {
+  if (isOver()) return Start::none;
+  const OnDevice here(device());
+  return launch(generation);
 }
 
 bool GpuRank::isOut() const {
   if (isOver()) return false;
-  return !memory_->residency.isResident() || launched_.load(order::seqCst) != launches_.load(order::seqCst);
+  return !isThere() || generation_.load(order::seqCst) != waits_->generation() ||
+         launched_.load(order::seqCst) != launches_.load(order::seqCst);
 }
 
 void GpuRank::lose(const std::string& reason) {
@@ -262,7 +286,7 @@ void GpuRank::keep() {
       queues_->flush();
       lastFlush = readTicks();
     }
-    if (memory_->residency.isResident()) {
+    if (isThere()) {
       cpuPause();
       idleSince = readTicks();
       if (idleSince - lastLook < ticks(kFaultLookMicros)) continue;
@@ -274,7 +298,7 @@ void GpuRank::keep() {
       if (call.isAllowed()) streams_.letStreamsGo(stream_);
     } else if (needsStart()) {
       const ProcessEnd::Call call;
-      if (call.isAllowed()) launch();
+      if (call.isAllowed()) launch(0);
       lastLook = readTicks();
     } else if (readTicks() - idleSince < ticks(streams_.isAwaited() ? kAwaitSpinMicros : kSpinMicros)) {
       cpuPause();

@@ -76,13 +76,21 @@ class GpuRank {
   void askToDrop(uint32_t index) { requests_.abort(index); }
 
   // For streams that are about to wait, see DeviceWaits. A rank that is lost, or ends, is as if it were inside.
-  /// Launches the daemon where there is none. Late: CUDA has kept the caller waiting, see BarrierProbe.
+  /// Launches the daemon where there is none, or none that stays for what is awaited now. Late: CUDA has kept the
+  /// caller waiting, see BarrierProbe.
   enum class Start { none, atOnce, late };
   Start startIfOut();
-  /// No daemon is there, or none whose launch CUDA has accepted.
+  /// Launches one that stays for what the table of that generation says, behind the one that is there, if it is.
+  Start startSuccessor(uint32_t generation);
+  /// Launches that have not begun.
+  uint64_t launchesAhead() const {
+    const uint64_t begun = report_->entered.load(order::seqCst);
+    return launches_.load(order::seqCst) - begun;
+  }
+  /// No daemon is there, or none that stays for what is awaited now, or none whose launch CUDA has accepted.
   bool isOut() const;
   /// The daemon has said that it is about to leave.
-  bool isLeaving() const { return !isOver() && report_->leaving.load(order::seqCst) != 0; }
+  bool isLeaving() const { return !isOver() && launchesAhead() == 0 && report_->leaving.load(order::seqCst) != 0; }
 
   /// Starts no more daemons, and waits for the one that is there: at most as long as a stay.
   void stop();
@@ -108,7 +116,8 @@ class GpuRank {
 
  private:
   void keep();
-  Start launch();
+  Start launch(uint32_t generation);
+  bool isThere() const;
   void letLoadsPass();
   void loadKernels();
   bool needsStart() const;
@@ -138,7 +147,8 @@ class GpuRank {
   cudaEvent_t probe_ = nullptr;
   std::mutex launching_;
   Atomic<uint64_t> launches_;
-  Atomic<uint64_t> launched_;  // the last launch that CUDA has accepted
+  Atomic<uint64_t> launched_;    // the last launch that CUDA has accepted
+  Atomic<uint32_t> generation_;  // of the table that the daemon launched last stays for
   std::mutex losing_;
   std::string lostBecause_;  // written before isLost_
   Atomic<uint32_t> isLost_;

@@ -33,6 +33,7 @@ std::string GpuRank::describe() const {
   text.append(isLost() ? "\n  daemon lost" : residency.isResident() ? "\n  daemon resident" : "\n  daemon out");
   if (report_->leaving.load(order::seqCst) != 0) text.append(" leaving");
   add(text, "launches", launches_.load(order::relaxed));
+  add(text, "begun", report_->entered.load(order::seqCst));
   add(text, "accepted", launched_.load(order::relaxed));
   const SubmissionRingHeader& ring = *memory_->submissions.header;
   add(text, "submitted", ring.tail.load(order::acquire));

@@ -162,7 +162,8 @@ class SimulatedPlatform : public CpuPlatform<RulesType> {
     const WaitingMemory& waiting = memory.waiting;
     if (waiting.mustLeave->load(order::relaxed) != 0) return false;
     const bool areIntents = waiting.device->intents.load(order::seqCst) != 0;
-    return stay->launch->gate->intents.isPatient(areIntents, nanos()) || waiting.isAnyAwaited();
+    return stay->launch->gate->intents.isPatient(areIntents, nanos()) ||
+           waiting.isAnyAwaited(stay->launch->awaitedTable);
   }
   static void willLeave(const RankMemory&) { stay->launch->report->leaving.store(1, order::seqCst); }
   static void stayedOn(const RankMemory&, uint64_t now) {
@@ -203,6 +204,12 @@ void run(const LaunchArguments& launch, uint32_t grid) {
   using Stepping = SimulatedPlatform<Rules>;
   auto& memory = *const_cast<RankMemory*>(launch.memory);
   StayReport& report = *launch.report;
+  if (launch.isSuccessor != 0) {
+    if (memory.residency.exited.load(order::seqCst) != 0) return;
+    report.leaving.store(0, order::seqCst);
+    memory.residency.enter();
+  }
+  report.entered.store(launch.stay, order::seqCst);
   Stay mine{&launch, std::vector<std::vector<QueueEntry>>(grid, std::vector<QueueEntry>(kSharedTasks))};
   stay = &mine;
   Stepping platform;

@@ -18,7 +18,8 @@ constexpr int kFirst = 1, kSecond = 2, kUserModule = 0;
 constexpr std::chrono::milliseconds kLateness{3500};
 
 /// Rank 0 is ahead by a run, a kernel and another run; rank 1 comes to both late.
-void goOnWithoutPeer() {
+/// @param others streams that have waited before.
+void goOnWithoutPeer(uint32_t others) {
   const GpuRanks ranks(2);
   const std::vector<Member> first = membersOf(ranks, kFirst, 100), second = membersOf(ranks, kSecond, 100);
   const auto runAndWait = [&](const Member& m, int id, cudaStream_t stream) {
@@ -26,6 +27,13 @@ void goOnWithoutPeer() {
     CHECK_OK(dfcclWaitOnStream(id, stream, ranks[0]));
   };
   REQUIRE(dfccl::gpu::simulated::loadModule(kUserModule) == cudaSuccess);
+  runAll(ranks, first, kFirst);
+  for (uint32_t i = 0; i < others; ++i) {
+    const dfccl::gpu::test::Stream waits(ranks.device(0));
+    CHECK_OK(dfcclWaitOnStream(kFirst, waits, ranks[0]));
+    CHECK(waits.synchronize());
+  }
+  CHECK_OK(ranks.waitAll());
   first[0].fill();
   second[0].fill();
   runAndWait(first[0], kFirst, first[0].stream);
@@ -54,14 +62,21 @@ void goOnWithoutPeer() {
   CHECK_OK(ranks.waitAll());
 }
 
-const Child child("goes on without a peer", goOnWithoutPeer);
+void goOnWithFewStreams() { goOnWithoutPeer(0); }
+void goOnWithManyStreams() { goOnWithoutPeer(20); }
+
+const Child few("goes on without a peer", goOnWithFewStreams);
+const Child many("goes on without a peer, with many streams", goOnWithManyStreams);
 
 }  // namespace
 
-// It hung where the second wait was given after 2 s behind what the first launch keeps back: the daemon then stayed for
-// it, and the launch waited for the daemon.
+// It hung where the second wait was given behind what the first launch keeps back, after 2 s: the daemon then stayed
+// for it, and the launch waited for the daemon. Now another daemon is launched behind it, which stays for it.
 TEST_CASE("what a stream waits for behind a kernel's first launch completes however late a peer comes") {
-  const ChildEnd end = runSelf({}, {{"DFCCL_TEST_CHILD", "goes on without a peer"}}, std::chrono::seconds(60));
-  CHECK(end.hasEnded);
-  CHECK(end.code == 0);
+  for (const char* const name : {"goes on without a peer", "goes on without a peer, with many streams"}) {
+    CAPTURE(name);
+    const ChildEnd end = runSelf({}, {{"DFCCL_TEST_CHILD", name}}, std::chrono::seconds(60));
+    CHECK(end.hasEnded);
+    CHECK(end.code == 0);
+  }
 }

@@ -27,17 +27,35 @@ struct AwaitedRuns {
 /// The host's side of it, for all ranks of a process on a device.
 struct DeviceAwaited {
   static constexpr uint32_t kMostRanks = 16;
-  Atomic<uint64_t> intents;                                  // calls that are about to let a stream wait
-  Atomic<uint64_t> raised;                                   // counts up with whatever is awaited anew
-  Atomic<uint32_t> isRank[kMostRanks];                       // the place is a rank's
-  Atomic<uint32_t> awaited[kMostRanks][AwaitedRuns::kMost];  // [place][index]: a stream goes on when so many are over
+  /// A daemon stays for what one table says; its successor, launched behind it, for what the next one does.
+  static constexpr uint32_t kTables = 8;
+  using Table = Atomic<uint32_t>[kMostRanks][AwaitedRuns::kMost];
+  Atomic<uint64_t> intents;             // calls that are about to let a stream wait
+  Atomic<uint64_t> raised;              // counts up with whatever is awaited anew
+  Atomic<uint32_t> isRank[kMostRanks];  // the place is a rank's
+  Table awaited[kTables];               // [place][index]: a stream goes on when so many are over
 
   /// One thread at a time. What is awaited first: a daemon that knows of the count knows of that too.
-  void raise(uint32_t place, uint32_t index, uint32_t target) {
-    Atomic<uint32_t>& before = awaited[place][index];
+  void raise(uint32_t table, uint32_t place, uint32_t index, uint32_t target) {
+    Atomic<uint32_t>& before = awaited[table][place][index];
     if (!isBefore(before.load(order::relaxed), target)) return;
     before.store(target, order::seqCst);
     raised.fetchAdd(1, order::seqCst);
+  }
+  /// One thread at a time, and no raise() meanwhile.
+  void copy(uint32_t from, uint32_t to) {
+    for (uint32_t place = 0; place < kMostRanks; ++place) {
+      for (uint32_t index = 0; index < AwaitedRuns::kMost; ++index) {
+        awaited[to][place][index].store(awaited[from][place][index].load(order::relaxed), order::relaxed);
+      }
+    }
+    raised.fetchAdd(1, order::seqCst);
+  }
+  /// A new rank gets the place: no stream waits for it.
+  void clear(uint32_t place) {
+    for (Table& table : awaited) {
+      for (Atomic<uint32_t>& target : table[place]) target.store(0, order::relaxed);
+    }
   }
 };
 
@@ -47,8 +65,9 @@ struct VainLook {
   static constexpr uint64_t kNone = ~uint64_t{0};
 
   uint64_t raised = kNone;
+  uint32_t table = 0;
 
-  DFCCL_HD bool holds(uint64_t now) const { return raised == now; }
+  DFCCL_HD bool holds(uint64_t now, uint32_t ofTable) const { return raised == now && table == ofTable; }
 };
 
 /// For how long a daemon stays because of nothing but calls that are about to let a stream wait.
@@ -76,29 +95,30 @@ struct WaitingMemory {
   VainLook* vainLook = nullptr;                        // device memory
 
   /// Whether a stream waits for index `index` of the rank at `place`.
-  DFCCL_HD bool isAwaited(uint32_t place, uint32_t index) const {
+  DFCCL_HD bool isAwaited(uint32_t table, uint32_t place, uint32_t index) const {
     return isBefore(ranks[place].completed[index].load(order::relaxed),
-                    device->awaited[place][index].load(order::relaxed));
+                    device->awaited[table][place][index].load(order::relaxed));
   }
   /// Whether any stream waits on the device, or is about to. One look after another.
   bool isAnybodyWaiting() const {
     if (mustLeave->load(order::relaxed) != 0) return false;
-    return device->intents.load(order::seqCst) != 0 || isAnyAwaited();
+    return device->intents.load(order::seqCst) != 0 || isAnyAwaited(0);
   }
-  bool isAnyAwaited() const {
+  /// @param table of the daemon's that looks.
+  bool isAnyAwaited(uint32_t table) const {
     const uint64_t raised = device->raised.load(order::seqCst);  // before what it counts
-    if (vainLook->holds(raised)) return false;
-    if (look()) return true;
-    *vainLook = {raised};
+    if (vainLook->holds(raised, table)) return false;
+    if (look(table)) return true;
+    *vainLook = {raised, table};
     return false;
   }
 
  private:
-  bool look() const {
+  bool look(uint32_t table) const {
     for (uint32_t place = 0; place < DeviceAwaited::kMostRanks; ++place) {
       if (device->isRank[place].load(order::relaxed) == 0) continue;
       for (uint32_t index = 0; index < AwaitedRuns::kMost; ++index) {
-        if (isAwaited(place, index)) return true;
+        if (isAwaited(table, place, index)) return true;
       }
     }
     return false;

@@ -158,9 +158,9 @@ class TestWorld {
   void giveWait(uint32_t rank, const Wait& wait) {
     DeviceAwaited& device = devices_[deviceOf(rank)]->host;
     if (shape_.mistakes.awaitsUncounted) {
-      device.awaited[rank][wait.index].store(wait.target, order::release);
+      device.awaited[0][rank][wait.index].store(wait.target, order::release);
     } else {
-      device.raise(rank, wait.index, wait.target);
+      device.raise(0, rank, wait.index, wait.target);
     }
     retractWait(rank);
   }
