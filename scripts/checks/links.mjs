@@ -1,10 +1,9 @@
 // Links between the pages of this repository lead somewhere, headings included. By hand: node scripts/checks/links.mjs
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { pagesUnder } from "../lib/page-blocks.mjs";
 import { root } from "../lib/paths.mjs";
-
-const left = new Set(["node_modules", "dist", "build", ".git", ".cache", ".turbo"]);
 
 /** @returns a check for each page; a fault names page and link. */
 export function links(folder = root) {
@@ -30,14 +29,6 @@ export function links(folder = root) {
     }
   }
   return sum;
-}
-
-function* pagesUnder(folder) {
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory() && !left.has(entry.name)) yield* pagesUnder(path);
-    else if (entry.isFile() && entry.name.endsWith(".md")) yield path;
-  }
 }
 
 /** What a page links to or shows, code left out. */
