@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { headingName } from "../lib/heading-names.mjs";
 import { pagesUnder } from "../lib/page-blocks.mjs";
 import { root } from "../lib/paths.mjs";
 
@@ -58,11 +59,7 @@ function faultOf(from, page, link) {
 function headingsOf(markdown) {
   const seen = new Map();
   const names = [...withoutCode(markdown).matchAll(/^#{1,6} +(.+?) *#*$/gm)].map(([, heading]) => {
-    const name = heading
-      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}\p{M}_ -]/gu, "")
-      .replaceAll(" ", "-");
+    const name = headingName(heading);
     const count = seen.get(name) ?? 0;
     seen.set(name, count + 1);
     return count === 0 ? name : `${name}-${count}`;
