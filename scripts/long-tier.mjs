@@ -141,4 +141,9 @@ export const entries = [
     command: ["node", "scripts/checks/python.mjs", "tests/long/test_launchers.py", "tests/long/test_demonstrations.py"],
     minutes: 60,
   },
+  {
+    name: "the site, built and looked at in Chromium: every page, link, picture and block of code, and the search (where a browser is)",
+    command: ["node", "scripts/checks/site.mjs"],
+    minutes: 30,
+  },
 ];

@@ -6,13 +6,13 @@ import { bold, green, line, red } from "./lib/console.mjs";
 import { root } from "./lib/paths.mjs";
 import { run, tail } from "./lib/run.mjs";
 import { cReference } from "./site/c-reference.mjs";
+import { entryPoints } from "./site/entry-points.mjs";
 import { withRepositoryLinks } from "./site/repository-links.mjs";
 
 const site = join(root, "site");
 const pages = join(site, "build");
 const { repository } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const address = repository.url.replace(/^git\+/, "").replace(/\.git$/, "");
-const packages = ["core", "primitives", "compiler", "simulator", "actor", "scheduler", "queues", "collective-tests"];
 
 line(bold("Building the site"));
 await step("tools", async () => {
@@ -20,14 +20,10 @@ await step("tools", async () => {
   await must(["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock"], site);
 });
 await step("pages", copyPages);
-await step("TypeScript reference", () =>
-  must([
-    ...[join(site, "node_modules", ".bin", "typedoc"), "--out", join(pages, "public", "api"), "--name", "dfccl", "--readme", "none"],
-    ...["--skipErrorChecking", "--excludeInternal", "--excludePrivate", "--disableSources", "--logLevel", "Warn"],
-    ...["--entryPointStrategy", "expand", "--tsconfig", join(root, "packages", "core", "tsconfig.json")],
-    ...packages.map((name) => join("packages", name, "src", "index.ts")),
-  ]),
-);
+await step("TypeScript reference", () => {
+  const sources = entryPoints(root).map(({ source }) => join(root, source));
+  return must([join(site, "node_modules", ".bin", "typedoc"), "--options", join(site, "typedoc.config.mjs"), ...sources]);
+});
 await step("site", () => must([join(site, "node_modules", ".bin", "vitepress"), "build", site]));
 line(`site/dist has it. Look at it with: (cd site && npx vitepress preview)`);
 
@@ -51,7 +47,9 @@ function copyPages() {
   const titles = listed();
   writeFileSync(join(pages, "index.md"), `# dfccl\n\n${titles.map(({ text, link }) => `- [${text}](${link})`).join("\n")}\n`);
   writeFileSync(join(pages, "sidebar.json"), JSON.stringify([...titles, { text: "C reference", link: "/c-reference" }]));
+  writeFileSync(join(pages, "entry-points.json"), JSON.stringify(entryPoints(root)));
   mkdirSync(join(pages, "public"), { recursive: true });
+  cpSync(join(site, "icon.svg"), join(pages, "public", "icon.svg"));
 }
 
 /** The pages of docs/, and the first of each folder, by their titles. */

@@ -1,10 +1,10 @@
 // Links between the pages of this repository lead somewhere, headings included. By hand: node scripts/checks/links.mjs
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { headingName } from "../lib/heading-names.mjs";
+import { pagesUnder } from "../lib/page-blocks.mjs";
 import { root } from "../lib/paths.mjs";
-
-const left = new Set(["node_modules", "dist", "build", ".git", ".cache", ".turbo"]);
 
 /** @returns a check for each page; a fault names page and link. */
 export function links(folder = root) {
@@ -30,14 +30,6 @@ export function links(folder = root) {
     }
   }
   return sum;
-}
-
-function* pagesUnder(folder) {
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory() && !left.has(entry.name)) yield* pagesUnder(path);
-    else if (entry.isFile() && entry.name.endsWith(".md")) yield path;
-  }
 }
 
 /** What a page links to or shows, code left out. */
@@ -67,11 +59,7 @@ function faultOf(from, page, link) {
 function headingsOf(markdown) {
   const seen = new Map();
   const names = [...withoutCode(markdown).matchAll(/^#{1,6} +(.+?) *#*$/gm)].map(([, heading]) => {
-    const name = heading
-      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}\p{M}_ -]/gu, "")
-      .replaceAll(" ", "-");
+    const name = headingName(heading);
     const count = seen.get(name) ?? 0;
     seen.set(name, count + 1);
     return count === 0 ? name : `${name}-${count}`;

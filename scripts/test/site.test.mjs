@@ -1,7 +1,10 @@
-// What makes the site's pages; that vitepress and typedoc take them, and that links lead somewhere, is for `npm run site` to say.
+// What makes the site's pages; that vitepress and typedoc take them is for `npm run site` to say, and what a reader finds there for
+// scripts/checks/site.mjs.
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
+import { root } from "../lib/paths.mjs";
 import { cReference } from "../site/c-reference.mjs";
+import { entryPoints } from "../site/entry-points.mjs";
 import { withRepositoryLinks } from "../site/repository-links.mjs";
 
 it("links out of the pages lead to the repository, headings included; code and addresses stay", () => {
@@ -29,4 +32,15 @@ it("the C reference has sections, whole structs and no guards", () => {
   expect(page).toContain("## Worlds and ranks");
   expect(page).toContain("} dfcclWorldConfig_t;");
   expect(page).not.toMatch(/#ifdef|#include|extern "C"/);
+});
+
+it("the TypeScript reference is of all that can be imported, subpaths included", () => {
+  const sources = Object.fromEntries(entryPoints(root).map(({ name, source }) => [name, source]));
+  expect(sources).toMatchObject({
+    "@dfccl/core": "packages/core/src/index.ts",
+    "@dfccl/compiler/algorithms": "packages/compiler/src/algorithms/index.ts",
+    "@dfccl/scheduler/tuner": "packages/scheduler/src/tuner/index.ts",
+    "@dfccl/train": "apps/train/src/index.ts",
+  });
+  expect(Object.keys(sources)).toHaveLength(12);
 });

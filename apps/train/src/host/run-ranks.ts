@@ -41,7 +41,7 @@ const optionNames: OptionNames<RunRanksOptions> = {
  * Runs a program on each of some ranks, in threads of their own, and carries their collectives out: this thread's engine
  * reduces while the ranks compute.
  * @returns what the ranks' programs returned, by rank.
- * @throws {InvalidArgumentError}, {UnknownOptionError} before anything starts; {RankLostError} naming the rank that failed first; the others are stopped. {@link DeadlockError} under "in-order".
+ * @throws {InvalidArgumentError}, {UnknownOptionError} before anything starts; {RankLostError} naming the rank that failed first; the others are stopped. `DeadlockError` under "in-order".
  */
 export async function runRanks(options: RunRanksOptions): Promise<unknown[]> {
   const read = readOptions(options, optionNames, "an object such as { ranks: 2, program: import.meta.url }");

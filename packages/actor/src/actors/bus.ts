@@ -3,7 +3,7 @@ import type { ActorMessage } from "./message.js";
 
 /**
  * Carries messages between actors. Each is delivered once, later and never within `send`. Messages to one thread of the same
- * rank arrive in the order of sending; those between ranks may overtake each other, because {@link SequencedInbox} puts
+ * rank arrive in the order of sending; those between ranks may overtake each other, because `SequencedInbox` puts
  * them in order again.
  */
 export interface Bus {

@@ -8,7 +8,7 @@ export type Attributes = Readonly<Record<string, number>>;
 export interface LogicalOp {
   /** Names it and its result. */
   readonly name: string;
-  /** What it does: a name among {@link opDefinitions}. */
+  /** What it does: a name among `opDefinitions`. */
   readonly op: string;
   /** Names of the operations whose results it takes. */
   readonly inputs?: readonly string[];

@@ -40,7 +40,7 @@ export class JoinedRank<B extends Backend = "cpu"> extends LocalRank<B> implemen
    * The ranks to go on with, ascending: a list for `register({ ranks })`, the same on all of them, whoever has died or dies
    * meanwhile. Every rank that lives calls it, as often as the others do; it waits for them. Calls of one rank that overlap get
    * one answer.
-   * @param timeoutMs - for the others to come; default 60,000.
+   * @param options.timeoutMs - for the others to come; default 60,000.
    * @throws {EngineError} TIMEOUT with the ranks that didn't come in `facts.missing`: call it again, or end them; ABORTED where the
    *   others have given this rank up, or, on several machines, where those that it reaches are too few to go on.
    */

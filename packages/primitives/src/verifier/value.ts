@@ -9,7 +9,7 @@ import { DfcclError, InvalidArgumentError } from "../errors.js";
  */
 export interface Value {
   readonly terms: Int32Array;
-  /** How often each term occurs; stops counting at {@link manyTimes}. */
+  /** How often each term occurs; stops counting at `manyTimes`. */
   readonly times: Uint8Array;
   /** `avg` has divided it. */
   readonly finished: boolean;
