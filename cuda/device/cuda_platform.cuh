@@ -41,7 +41,6 @@ class CudaPlatform : public TeamMoves {
   __device__ static void found(const Word& word) {
     word.load(order::acquire);
   }
-  static constexpr Order kOwnOrder = order::relaxed;
   /// Nothing: what the workers read of anybody's buffers, they read past the first-level cache, and behind a barrier of
   /// the team. Whoever wrote it has seen it arrive before he said so.
   template <class Word>

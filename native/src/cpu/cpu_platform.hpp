@@ -59,8 +59,6 @@ class CpuPlatform {
   static void acquireEntry() {}
   static void releaseEntry() {}
   static uint32_t& partsAtEnd(const RankMemory& memory, uint32_t slot) { return memory.partsAtEnd[slot]; }
-  // Of a store that only this block's next holder and the host look for.
-  static constexpr Order kOwnOrder = order::release;
   struct FeedLeader : BroadcastLeader<FeedEntry> {
     explicit FeedLeader(RankMemory& memory) : BroadcastLeader(memory.feed) {}
   };
@@ -130,9 +128,9 @@ class CpuPlatform {
     return memory.counters.completionsPosted.value.load(order::acquire);
   }
   static void countSubmitted(RankMemory&, uint32_t, CollectiveHead& head) { increment(head.submittedRuns); }
-  /// Of a counter that this block alone writes.
+  /// Of a counter that this block alone writes; its next holder and the host read it.
   static void increment(Atomic<uint64_t, Scope::device>& counter) {
-    counter.store(counter.load(order::relaxed) + 1, kOwnOrder);
+    counter.store(counter.load(order::relaxed) + 1, order::release);
   }
   static bool isComplete(const CollectiveRecord& collective) { return collective.shared->isComplete(); }
   static bool isAborted(const RankMemory& memory, uint32_t, uint32_t collective) {

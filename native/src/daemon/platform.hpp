@@ -27,11 +27,21 @@ using Counter = Atomic<uint64_t, Scope::device>;
 using Condition = bool (*)();
 }  // namespace on
 
+/// The types, asked for first: what follows speaks of them.
+template <class P>
+concept PlatformTypes = requires {
+  typename P::Rules;  // rules.hpp; all of them but in controls
+  typename P::BlockView;
+  typename P::TaskPlaces;
+  typename P::Submissions;
+  typename P::FeedLeader;
+  typename P::FeedReader;
+};
+
 /// What the daemon's parts are tuned by, and which of its optional parts there are. All are constants; a test's may be
 /// variables.
 template <class P>
 concept PlatformConstants = requires {
-  typename P::Rules;                                          // rules.hpp; all of them but in controls
   { P::kStepBudgetBytes } -> std::convertible_to<int64_t>;    // what one step may move before it returns
   { P::kVisitsPerStep } -> std::convertible_to<int>;          // tasks that one step may visit
   { P::kStepsPerDecision } -> std::convertible_to<uint32_t>;  // steps between two decisions to leave, at most
@@ -51,7 +61,6 @@ concept PlatformConstants = requires {
 template <class P>
 concept PlatformOrders = requires(const on::Counter& word) {
   { P::kLook } -> std::convertible_to<Order>;
-  { P::kOwnOrder } -> std::convertible_to<Order>;      // of a store that this block's next holder and the host look for
   { P::kPublishOrder } -> std::convertible_to<Order>;  // of a mailbox: whether it publishes the buffers' contents too
   P::found(word);                                      // after a look that found what a peer or another block wrote
   P::foundTurn(word);                                  // ... that it is a run's turn, or where a peer's buffers are
@@ -62,7 +71,6 @@ concept PlatformOrders = requires(const on::Counter& word) {
 /// Where a block finds its own things. Made from the rank's memory and the block's number.
 template <class P>
 concept PlatformViews = requires(typename P::BlockView view, RankMemory& memory, uint32_t n) {
-  typename P::BlockView;
   {typename P::BlockView(memory, n)};
   { view.rank() } -> std::same_as<RankMemory&>;
   { view.block() } -> std::same_as<BlockMemory&>;
@@ -201,8 +209,8 @@ concept PlatformRequests = !P::kIsRemote || requires(const RankMemory& memory, c
 };
 
 template <class P>
-concept Platform = PlatformConstants<P> && PlatformOrders<P> && PlatformViews<P> && PlatformTaskPlaces<P> &&
-    PlatformQueues<P> && PlatformRecords<P> && PlatformMeetings<P> && PlatformMovers<P> && PlatformExchanges<P> &&
-    PlatformEnds<P> && PlatformStreams<P> && PlatformRounds<P> && PlatformRequests<P>;
+concept Platform = PlatformTypes<P> && PlatformConstants<P> && PlatformOrders<P> && PlatformViews<P> &&
+    PlatformTaskPlaces<P> && PlatformQueues<P> && PlatformRecords<P> && PlatformMeetings<P> && PlatformMovers<P> &&
+    PlatformExchanges<P> && PlatformEnds<P> && PlatformStreams<P> && PlatformRounds<P> && PlatformRequests<P>;
 
 }  // namespace dfccl

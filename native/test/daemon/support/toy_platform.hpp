@@ -29,7 +29,7 @@ class ToyPlatform {
   static constexpr bool kIsRemote = false;
 
   // One thread sees what it wrote.
-  static constexpr Order kLook = order::relaxed, kOwnOrder = order::relaxed, kPublishOrder = order::relaxed;
+  static constexpr Order kLook = order::relaxed, kPublishOrder = order::relaxed;
   template <class Word>
   static void found(const Word&) {}
   template <class Word>
