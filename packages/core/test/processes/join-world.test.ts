@@ -46,6 +46,14 @@ describe("one rank a process", () => {
     }
   });
 
+  it("receives from any rank while it sleeps, and fails when nobody is left who might send", { timeout: limit }, async () => {
+    const [receiver] = start("any-source", launchers.dfccl(2));
+    expect(await receiver?.told(1)).toEqual([
+      { from: 1, value: 7, lost: { collective: expect.stringMatching(/^receive from any/), lost: [{ rank: 1, presence: "died" }] } },
+    ]);
+    expect((await receiver?.ended())?.code).toBe(0);
+  });
+
   it.each([
     ["SIGKILL", "died"],
     ["SIGSTOP", "mute"],
