@@ -40,6 +40,7 @@ Napi::Function WorldObject::define(Napi::Env env) {
                          InstanceMethod("register", &WorldObject::registerCollective),
                          InstanceMethod("unregister", &WorldObject::unregisterCollective),
                          InstanceMethod("abort", &WorldObject::abortCollective),
+                         InstanceMethod("isAborted", &WorldObject::isAborted),
                          InstanceMethod("isQuarantineOver", &WorldObject::isQuarantineOver),
                          InstanceMethod("explain", &WorldObject::explain),
                          InstanceMethod("drive", &WorldObject::drive),
@@ -168,6 +169,13 @@ Napi::Value WorldObject::abortCollective(Info info) {
     const uint32_t rank = rankOf(info);
     world_->abortCollective(rank, numberArgument(info, 1, "index"));
     return info.Env().Undefined();
+  });
+}
+
+Napi::Value WorldObject::isAborted(Info info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const uint32_t rank = rankOf(info);
+    return Napi::Boolean::New(info.Env(), world_->isAborted(rank, numberArgument(info, 1, "index")));
   });
 }
 

@@ -24,6 +24,7 @@ class WorldObject : public Napi::ObjectWrap<WorldObject> {
   Napi::Value registerCollective(Info info);
   Napi::Value unregisterCollective(Info info);
   Napi::Value abortCollective(Info info);
+  Napi::Value isAborted(Info info);
   Napi::Value isQuarantineOver(Info info);
   Napi::Value explain(Info info);
   Napi::Value drive(Info info);

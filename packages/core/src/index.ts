@@ -30,6 +30,7 @@ export type {
   InGroup,
   IntoOption,
   OpOption,
+  Received,
   RootOption,
   Tag,
   UnevenOptions,

@@ -11,11 +11,22 @@ import type { RegisteringRank } from "./registration.js";
 import { RunTable } from "./run-table.js";
 import { Submitter } from "./submitter.js";
 
+/** What the engine's side needs of a rank's receives from any member. */
+interface AwaitedSenders {
+  /** Receives that nobody has sent for. */
+  readonly count: number;
+  /** Receives what somebody has sent. @returns how many. */
+  look(): number;
+  failAll(error: unknown): void;
+}
+
 /** One rank's side of the engine: its queues, and the runs in them. */
 export class RankEngine implements PumpedRank, RegisteringRank {
   readonly queues: RankQueues;
   readonly quarantine: Quarantine;
   readonly messages = new SelfMessages();
+  /** Once the rank's calls are matched. */
+  awaited: AwaitedSenders | undefined;
   private readonly runs: RunTable;
   private readonly submitter: Submitter;
 
@@ -51,7 +62,7 @@ export class RankEngine implements PumpedRank, RegisteringRank {
   }
 
   get pendingRuns(): number {
-    return this.runs.size + this.submitter.waiting;
+    return this.runs.size + this.submitter.waiting + (this.awaited?.count ?? 0);
   }
 
   uses(root: DeviceBuffer): boolean {
@@ -60,7 +71,7 @@ export class RankEngine implements PumpedRank, RegisteringRank {
   }
 
   get isWatching(): boolean {
-    return !this.quarantine.isEmpty || this.submitter.awaitsEntries;
+    return !this.quarantine.isEmpty || this.submitter.awaitsEntries || (this.awaited?.count ?? 0) !== 0;
   }
 
   /** Delivers completions and submits what waited for the room that they made. @returns how many. */
@@ -70,13 +81,15 @@ export class RankEngine implements PumpedRank, RegisteringRank {
     if (!this.engine.isOpen) return delivered;
     if (!this.quarantine.isEmpty) this.quarantine.release();
     this.submitter.flush();
-    return delivered;
+    const { awaited } = this;
+    return awaited === undefined || awaited.count === 0 ? delivered : delivered + awaited.look();
   }
 
   failAll(error: unknown, isEngineStopped: boolean): void {
     this.runs.failAll(error, isEngineStopped);
     this.submitter.failAll(error);
     this.messages.failAll(error);
+    this.awaited?.failAll(error);
     if (isEngineStopped) this.quarantine.clear();
   }
 }

@@ -131,6 +131,10 @@ export class LocalRank<B extends Backend = "cpu"> implements Rank<B> {
     return this.#in(options).recv(x, peer, options);
   }
 
+  recvAny(x: CollectiveBuffer, options?: CallOptions & InGroup): Promise<number> {
+    return this.#in(options).recvAny(x, options);
+  }
+
   allToAllV(
     send: CollectiveBuffer,
     sendCounts: Counts,

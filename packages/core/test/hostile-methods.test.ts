@@ -43,6 +43,7 @@ const collectives = {
   barrier: () => [{ tag: 7, timeoutMs: 1000 }],
   send: () => [four(), 0, plain()],
   recv: () => [four(), 0, plain()],
+  recvAny: () => [four(), plain()],
   allToAllV: () => [four(), [4], four(), [4], { ...uneven(), sendDisplacements: [0], recvDisplacements: [0] }],
   allGatherV: () => [four(), four(), [4], { ...uneven(), displacements: [0] }],
   reduceScatterV: () => [four(), four(), [4], { ...uneven(), op: "sum" }],

@@ -53,6 +53,7 @@ const calls = {
   allGather: () => [four(), new Float32Array(8), own],
   send: () => [four(), 1, own],
   recv: () => [four(), 0, own],
+  recvAny: () => [four(), own],
   barrier: () => [{ tag: 1, timeoutMs: 50 }],
   submit: () => [[], {}],
   synchronize: () => [],

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, readArgument } from "@dfccl/primitives";
 import { ClosedError } from "../errors.js";
 import type { Calls } from "./calls.js";
-import type { BatchedCalls, CallOptions, InGroup } from "./group-api.js";
+import type { BatchedCalls, CallOptions, InGroup, Received } from "./group-api.js";
 import type { Call } from "./matched-run.js";
 
 /** Of each method, which argument holds the options. */
@@ -17,6 +17,7 @@ const optionsAt = {
   barrier: 0,
   send: 2,
   recv: 2,
+  recvAny: 1,
   allToAllV: 4,
   allGatherV: 3,
   reduceScatterV: 3,
@@ -35,7 +36,7 @@ export function collectCalls(describe: (calls: BatchedCalls) => void, callsIn: (
   let isOpen = true;
   const keep =
     (name: keyof BatchedCalls) =>
-    (...args: readonly unknown[]): void => {
+    (...args: readonly unknown[]): Received | undefined => {
       if (!isOpen) throw new ClosedError("The batch");
       const options = args[optionsAt[name]] as (CallOptions & InGroup) | undefined;
       const its = callsIn(options);
@@ -44,6 +45,7 @@ export function collectCalls(describe: (calls: BatchedCalls) => void, callsIn: (
       if (call.timeoutMs !== undefined)
         throw new InvalidArgumentError("timeoutMs", call.timeoutMs, "absent from a call in a batch, whose own option it is");
       collected.push(call);
+      return call.runs[0]?.received;
     };
   const names = Object.keys(optionsAt) as (keyof BatchedCalls)[];
   const calls = Object.fromEntries(names.map((name) => [name, keep(name)])) as unknown as BatchedCalls;

@@ -20,6 +20,7 @@ import type {
   InGroup,
   IntoOption,
   OpOption,
+  Received,
   RootOption,
   Tag,
   UnevenOptions,
@@ -131,6 +132,18 @@ export class Calls {
     return this.#message(false, x, peer, options);
   }
 
+  recvAny(x: CollectiveBuffer, options: CallOptions = noCallOptions): Call & { readonly received: Received } {
+    this.#check(options, callOptions.plain);
+    const dataType = elementTypeOf("recv", "recv", x, options.dataType);
+    const count = countOf(options.count, lengthOf("recv", "recv", x));
+    // Until somebody has sent, the next member stands for the sender.
+    const root = (this.rank + 1) % this.size;
+    const signature = messageSignature(dataType, root, this.rank, count, options.tag);
+    const received: { source: number | undefined } = { source: undefined };
+    const recv = partOf("recv", "recv", x, dataType, 0, count);
+    return { group: this.group, runs: [{ signature, send: undefined, recv, received }], timeoutMs: options.timeoutMs, received };
+  }
+
   allToAllV(
     send: CollectiveBuffer,
     sendCounts: Counts,
@@ -206,16 +219,8 @@ export class Calls {
     const [name, which] = isSend ? (["send", "send"] as const) : (["recv", "recv"] as const);
     const other = placeOf("peer", peer, this.size);
     const dataType = elementTypeOf(name, which, x, options.dataType);
-    const signature: Signature = {
-      purpose: "point-to-point",
-      collective: "send-recv",
-      dataType,
-      op: "sum",
-      root: isSend ? this.rank : other,
-      receiver: isSend ? other : this.rank,
-      count: countOf(options.count, lengthOf(name, which, x)),
-      tag: tagOf("tag", options.tag),
-    };
+    const [from, to] = isSend ? [this.rank, other] : [other, this.rank];
+    const signature = messageSignature(dataType, from, to, countOf(options.count, lengthOf(name, which, x)), options.tag);
     const half = other === this.rank ? (isSend ? "send" : "recv") : undefined;
     // One that waits for its other half is checked now.
     const buffer = half === undefined ? x : partOf(name, which, x, dataType, 0, signature.count);
@@ -226,4 +231,8 @@ export class Calls {
   #all({ runs }: Parts, { timeoutMs }: UnevenOptions): Call {
     return { group: this.group, runs, timeoutMs };
   }
+}
+
+function messageSignature(dataType: DataType, root: number, receiver: number, count: number, tag: Tag | undefined): Signature {
+  return { purpose: "point-to-point", collective: "send-recv", dataType, op: "sum", root, receiver, count, tag: tagOf("tag", tag) };
 }

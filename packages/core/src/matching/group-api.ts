@@ -87,6 +87,14 @@ export interface Collectives<In = unknown> {
   send(x: CollectiveBuffer, peer: number, options?: CallOptions & In): Promise<void>;
   /** Receives into `x` from the rank at place `peer`; see {@link send}. */
   recv(x: CollectiveBuffer, peer: number, options?: CallOptions & In): Promise<void>;
+  /**
+   * Receives into `x` from whichever member sends first what has the same type, count and tag. The sender, `send()`, needn't know.
+   * Receives of the same kind get messages in the order of the calls; one that names the sender comes before all of them. Members that
+   * are gone, or have given up the group, are passed over; where nobody is left, the promise rejects as that of any call. What another
+   * process sends is found within a millisecond.
+   * @returns the sender's place in the group.
+   */
+  recvAny(x: CollectiveBuffer, options?: CallOptions & In): Promise<number>;
 
   // Uneven forms: lists have an entry a member, in elements; without displacements, segments lie one behind the other. Their buffers must
   // not overlap, but where allGatherV() and reduceScatterV() work in place as allGather() and reduceScatter() do.
@@ -124,9 +132,20 @@ export interface Collectives<In = unknown> {
   ): Promise<void>;
 }
 
-/** The methods of {@link Collectives} as calls that a batch keeps until it is submitted: none has a promise, or a limit, of its own. */
+/** From whom something was received. */
+export interface Received {
+  /** The sender's place in the group; undefined before. */
+  readonly source: number | undefined;
+}
+
+/**
+ * The methods of {@link Collectives} as calls that a batch keeps until it is submitted: none has a promise, or a limit, of its own.
+ * Whoever receives from any rank reads who it was once the batch is over.
+ */
 export type BatchedCalls = {
-  readonly [Name in keyof Collectives]: (...args: Parameters<Collectives<InGroup>[Name]>) => void;
+  readonly [Name in keyof Collectives]: (
+    ...args: Parameters<Collectives<InGroup>[Name]>
+  ) => ReturnType<Collectives[Name]> extends Promise<void> ? void : Received;
 };
 
 export interface BatchOfCallsOptions {

@@ -95,6 +95,12 @@ export class LocalGroup implements Group {
     return this.#begin(this.#calls.recv(x, peer, options));
   }
 
+  async recvAny(x: CollectiveBuffer, options?: CallOptions): Promise<number> {
+    const call = this.#calls.recvAny(x, options);
+    await this.#begin(call);
+    return call.received.source as number;
+  }
+
   async allToAllV(
     send: CollectiveBuffer,
     sendCounts: Counts,

@@ -11,6 +11,8 @@ export interface MatchedRun {
   readonly recv: Buffer;
   /** Of a message of this rank to itself, its role; it moves when both halves are there. The buffer is checked. */
   readonly half?: "send" | "recv" | undefined;
+  /** Of a receive from any member, which the signature doesn't name yet: who has sent. The buffer is checked. */
+  readonly received?: { source: number | undefined } | undefined;
 }
 
 /** Runs of a group, which are over together. */

@@ -4,6 +4,7 @@ import { LocalBatch } from "../batch.js";
 import { ClosedError, CollectiveAbortedError, CollectiveTimeoutError, EngineError } from "../errors.js";
 import { nativeAddon } from "../native-addon/native-world.js";
 import type { RankEngine } from "../rank-engine.js";
+import { AnySource, type OpenReceive } from "./any-source.js";
 import type { MatchedCollective } from "./matched-collective.js";
 import { MatchedGroup } from "./matched-group.js";
 import type { Call, MatchedRun } from "./matched-run.js";
@@ -25,6 +26,7 @@ export class Matching {
   /** By ranks and name: groups that this rank has made of them. */
   private readonly made = new Map<string, bigint>();
   private groups = 0;
+  private readonly receives: AnySource;
   /** Where some ranks are other processes on CPUs. */
   private readonly staging: Staging | undefined;
 
@@ -36,6 +38,10 @@ export class Matching {
     const most = Math.max(1, Math.floor(share * engine.collectives));
     this.table = new SignatureTable(most, (signature, group) => registerSignature(rank, own, signature, group), quarantine);
     this.staging = engine.window && new Staging(engine.native, engine.window);
+    this.receives = new AnySource(own, this.table, (entry, run) =>
+      run.half === undefined ? this.submit([entry], [[entry.collective, undefined, run.recv]]) : this.meet(entry, run),
+    );
+    own.awaited = this.receives;
     this.world = this.makeGroup(engine.allRanks, 0n);
   }
 
@@ -72,6 +78,7 @@ export class Matching {
     group.isAborted = true;
     for (const { collective, inFlight } of this.table.of(group)) if (inFlight !== 0) collective.abort();
     this.own.messages.failAll(this.abortedError(group), group);
+    this.receives.failAll(this.abortedError(group), group);
   }
 
   /** Gives up what is in flight of one signature, on all its members. */
@@ -103,7 +110,8 @@ export class Matching {
   /** Submits what a call asks for. @throws as {@link beginAll} */
   begin(call: Call): PromiseLike<void> {
     const [run] = call.runs;
-    if (call.runs.length !== 1 || run === undefined || run.half !== undefined) return this.beginAll([call], call.timeoutMs);
+    const isPlain = call.runs.length === 1 && run !== undefined && run.half === undefined && run.received === undefined;
+    if (!isPlain) return this.beginAll([call], call.timeoutMs);
     return this.run(call.group, run.signature, run.send, run.recv, call.timeoutMs);
   }
 
@@ -116,9 +124,15 @@ export class Matching {
     const entries: MatchedCollective[] = [];
     const requests: RunRequest[] = [];
     const halves: { entry: MatchedCollective; run: MatchedRun }[] = [];
+    const fromAny: { group: MatchedGroup; run: MatchedRun }[] = [];
     try {
       for (const { group, runs } of calls) {
         for (const run of runs) {
+          if (run.received !== undefined) {
+            this.receives.check(run);
+            fromAny.push({ group, run });
+            continue;
+          }
           const entry = this.table.get(run.signature, group);
           entry.pins += 1;
           if (run.half !== undefined) halves.push({ entry, run });
@@ -131,8 +145,12 @@ export class Matching {
       const all = [...entries, ...halves.map(({ entry }) => entry)];
       const before = all.map((entry) => entry.registration.issuedRuns + this.own.messages.countOf(entry.group, entry));
       const whole = this.submit(entries, requests);
-      const met = halves.length === 0 ? whole : afterAll([whole, ...halves.map(({ entry, run }) => this.meet(entry, run))]);
-      return timeoutMs === undefined ? met : this.within(timeoutMs, met, all, before);
+      const met = halves.map(({ entry, run }) => this.meet(entry, run));
+      const receives = fromAny.map(({ group, run }) => this.receives.add(group, run));
+      this.lookForSenders();
+      const isPlain = met.length === 0 && receives.length === 0;
+      const over = isPlain ? whole : afterAll([whole, ...met, ...receives.map((receive) => receive.over)]);
+      return timeoutMs === undefined ? over : this.within(timeoutMs, over, all, before, receives);
     } finally {
       for (const entry of entries) entry.pins -= 1;
       for (const { entry } of halves) entry.pins -= 1;
@@ -158,9 +176,15 @@ export class Matching {
   }
 
   private inFlightOf(group: MatchedGroup): number {
-    let inFlight = this.own.messages.countOf(group);
+    let inFlight = this.own.messages.countOf(group) + this.receives.countOf(group);
     for (const entry of this.table.of(group)) inFlight += entry.inFlight;
     return inFlight;
+  }
+
+  private lookForSenders(): void {
+    if (this.receives.count === 0) return;
+    this.receives.look();
+    this.own.engine.pump.kick(); // It looks again, in every turn.
   }
 
   private submit(entries: readonly MatchedCollective[], requests: readonly RunRequest[]): PromiseLike<void> {
@@ -187,13 +211,14 @@ export class Matching {
     batch: PromiseLike<void>,
     entries: readonly MatchedCollective[],
     runs: readonly number[],
+    receives: readonly OpenReceive[] = [],
   ): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     try {
       await new Promise<void>((resolve, reject) => {
         batch.then(resolve, reject);
         timer = setTimeout(() => {
-          if (this.own.engine.isOpen) reject(this.timeoutOf(timeoutMs, entries, runs));
+          if (this.own.engine.isOpen) reject(this.timeoutOf(timeoutMs, entries, runs, receives));
         }, timeoutMs);
       });
     } finally {
@@ -201,13 +226,19 @@ export class Matching {
     }
   }
 
-  private timeoutOf(timeoutMs: number, entries: readonly MatchedCollective[], runs: readonly number[]): CollectiveTimeoutError {
+  private timeoutOf(
+    timeoutMs: number,
+    entries: readonly MatchedCollective[],
+    runs: readonly number[],
+    receives: readonly OpenReceive[],
+  ): CollectiveTimeoutError {
     const record = this.own.engine.flightRecorder?.recordTimeout();
-    const errors = entries.map((entry, i) => {
+    const ofEntries = entries.map((entry, i) => {
       // Who hasn't used the signature yet has submitted nothing of it.
       const members = entry.collective.explain().map((member) => ({ ...member, registered: true }));
       return new CollectiveTimeoutError(entry.registration.name, timeoutMs, runs[i] ?? 0, members, record);
     });
+    const errors = [...ofEntries, ...receives.map((receive) => this.receives.timeoutOf(receive, timeoutMs, record))];
     const named = errors.find(({ facts }) => (facts.missing as readonly number[]).length > 0) ?? errors[0];
     if (named === undefined) throw new Error("a timeout of no run");
     return named;

@@ -37,6 +37,11 @@ export class SelfMessages {
     return other;
   }
 
+  /** Whether one is sent that nobody receives. */
+  hasSend(entry: MatchedCollective): boolean {
+    return this.halves.get(entry)?.areSends === true;
+  }
+
   /** How many wait, of a group or one signature of it. */
   countOf(group: MatchedGroup, only?: MatchedCollective): number {
     if (only !== undefined) return this.halves.get(only)?.waiting.length ?? 0;

@@ -132,6 +132,7 @@ export interface NativeWorld {
   register(rank: number, spec: NativeCollectiveSpec): number;
   unregister(rank: number, handle: number, issuedRuns: number): void;
   abort(rank: number, handle: number): void;
+  isAborted(rank: number, handle: number): boolean;
   isQuarantineOver(rank: number, handle: number): boolean;
   explain(rank: number, handle: number): MemberProgress[];
   /** Steps all ranks until nothing moves or the time is over. */

@@ -4,6 +4,10 @@ import { expectFault, thrownBy, untyped } from "../support/faults.js";
 import { failureOf, rankOf } from "../support/open.js";
 
 const four = (): Float32Array => new Float32Array(4);
+const resizable = (bytes: number): ArrayBuffer => {
+  const Resizable = ArrayBuffer as new (bytes: number, options: { maxByteLength: number }) => ArrayBuffer;
+  return new Resizable(bytes, { maxByteLength: 2 * bytes });
+};
 const eight = new Float32Array(8);
 
 interface Fault {
@@ -17,6 +21,15 @@ const calls: readonly Fault[] = [
   { name: "a peer outside", call: (rank) => rank.send(four(), 2), code: "INVALID_ARGUMENT", facts: { argument: "peer", value: 2 } },
   { name: "a negative peer", call: (rank) => rank.recv(four(), -1), code: "INVALID_ARGUMENT", facts: { argument: "peer" } },
   { name: "no peer", call: (rank) => rank.recv(four(), untyped(undefined)), code: "INVALID_ARGUMENT", facts: { argument: "peer" } },
+  { name: "from any rank into no buffer", call: (rank) => rank.recvAny(untyped(undefined)), code: "BUFFER", facts: { buffer: "recv" } },
+  { name: "from any rank, of another type", call: (rank) => rank.recvAny(four(), { dataType: "int8" }), code: "BUFFER" },
+  { name: "from any rank, beyond the buffer", call: (rank) => rank.recvAny(four(), { count: 5 }), code: "BUFFER", facts: { elements: 5 } },
+  {
+    name: "from any rank, into what can be resized",
+    call: (rank) => rank.recvAny(new Float32Array(resizable(16))),
+    code: "BUFFER",
+  },
+  { name: "from any rank, with half a tag", call: (rank) => rank.recvAny(four(), { tag: 0.5 }), code: "INVALID_ARGUMENT" },
   { name: "a root outside", call: (rank) => rank.broadcast(four(), { root: 2 }), code: "INVALID_ARGUMENT", facts: { argument: "root" } },
   { name: "a root that is no number", call: (rank) => rank.reduce(four(), { root: untyped("0") }), code: "INVALID_ARGUMENT" },
   { name: "half a tag", call: (rank) => rank.barrier({ tag: 0.5 }), code: "INVALID_ARGUMENT", facts: { argument: "tag", value: 0.5 } },

@@ -46,6 +46,23 @@ describe("one rank a process", () => {
     }
   });
 
+  it("passes micro-batches through four stages that all send before they receive", { timeout: limit }, async () => {
+    for (const [rank, process] of start("pipeline", launchers.dfccl(4)).entries()) {
+      const { code, stderr } = await process.ended();
+      expect(stderr).toBe("");
+      expect(await process.told(1)).toEqual([{ rank, results: rank === 0 ? 30 : 0, wrong: 0 }]);
+      expect(code).toBe(0);
+    }
+  });
+
+  it("receives from any rank while it sleeps, and fails when nobody is left who might send", { timeout: limit }, async () => {
+    const [receiver] = start("any-source", launchers.dfccl(2));
+    expect(await receiver?.told(1)).toEqual([
+      { from: 1, value: 7, lost: { collective: expect.stringMatching(/^receive from any/), lost: [{ rank: 1, presence: "died" }] } },
+    ]);
+    expect((await receiver?.ended())?.code).toBe(0);
+  });
+
   it.each([
     ["SIGKILL", "died"],
     ["SIGSTOP", "mute"],
