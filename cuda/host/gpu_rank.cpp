@@ -1,7 +1,6 @@
 #include "host/gpu_rank.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <new>
 
 #include "host/process_end.hpp"
@@ -22,8 +21,6 @@ constexpr double kFaultLookMicros = 2000;
 // Where more runs were submitted than there are slots, a look for those that have become free goes through them all.
 // This thread looks because it calls nothing of the user's: what a stream waits for may be among the runs that wait.
 constexpr double kFlushMicros = 10;
-// A launch takes 3 us, and where another thread keeps the driver to itself, much longer than this.
-constexpr double kLateMicros = 200;
 
 uint64_t ticks(double micros) { return static_cast<uint64_t>(micros * ticksPerMicrosecond()); }
 
@@ -185,73 +182,6 @@ bool GpuRank::needsStart() const {
   return Residency::hasUnseen(memory_->submissions) ||
          report_->submissionsTaken.load(order::relaxed) != report_->completionsPosted.load(order::relaxed) ||
          requests_.areLeft() || streams_.hasArrivals() || report_->hasMoreArrivals.load(order::relaxed) != 0;
-}
-
-/// Or is launched and will be, behind the one before it.
-bool GpuRank::isThere() const {
-  // Before that: of two stays, the first one's end says nothing of the second.
-  if (launchesAhead() != 0 && memory_->residency.exited.load(order::acquire) == 0) return true;
-  return memory_->residency.isResident();
-}
-
-/// @param generation at least that one's table is what the daemon stays for.
-GpuRank::Start GpuRank::launch(uint32_t generation) {
-  const std::lock_guard lock(launching_);
-  generation = std::max({generation, generation_.load(order::relaxed), waits_->generation()});
-  const bool hasOne = isThere();
-  if (hasOne && generation_.load(order::relaxed) == generation) return Start::none;
-  letLoadsPass();
-  if (!hasOne) {
-    report_->leaving.store(0, order::seqCst);
-    memory_->residency.enter();
-  }
-  arguments_.isSuccessor = hasOne;
-  arguments_.awaitedTable = generation % DeviceAwaited::kTables;
-  arguments_.stay = launches_.load(order::relaxed) + 1;
-  generation_.store(generation, order::seqCst);
-  launches_.store(launches_.load(order::relaxed) + 1, order::seqCst);
-  memory_->residency.launches.store(launches_.load(order::relaxed), order::seqCst);
-  waits_->noteLaunch();
-  const uint64_t began = readTicks();
-  const cudaError_t error = launchDaemon(arguments_, options_.limits.grid, stream_);
-  const bool isLate = readTicks() - began > ticks(kLateMicros);
-  if (error == cudaSuccess) {
-    launched_.store(launches_.load(order::relaxed), order::seqCst);
-  } else {
-    lose(std::string("CUDA refused to start its daemon: ") + cudaGetErrorString(error));
-  }
-  return isLate ? Start::late : Start::atOnce;
-}
-
-/// Whoever has waited for the driver while a module was loaded gets in before the kernel that needs it, and a daemon
-/// that does so keeps all streams of the process waiting. So something else waits first.
-void GpuRank::letLoadsPass() {
-  constexpr int kMostTimes = 20;
-  if (BarrierProbe::isLeftOut()) return;
-  for (int time = 0; time < kMostTimes; ++time) {
-    const uint64_t began = readTicks();
-    if (cudaEventRecord(probe_, stream_) != cudaSuccess) return;  // the launch will say so too
-    if (readTicks() - began < ticks(kLateMicros)) return;
-    std::this_thread::sleep_for(std::chrono::microseconds(200));
-  }
-}
-
-GpuRank::Start GpuRank::startIfOut() {
-  if (isOver() || (isThere() && generation_.load(order::seqCst) == waits_->generation())) return Start::none;
-  const OnDevice here(device());
-  return launch(0);
-}
-
-GpuRank::Start GpuRank::startSuccessor(uint32_t generation) {
-  if (isOver()) return Start::none;
-  const OnDevice here(device());
-  return launch(generation);
-}
-
-bool GpuRank::isOut() const {
-  if (isOver()) return false;
-  return !isThere() || generation_.load(order::seqCst) != waits_->generation() ||
-         launched_.load(order::seqCst) != launches_.load(order::seqCst);
 }
 
 void GpuRank::lose(const std::string& reason) {

@@ -1,5 +1,5 @@
-/* What random programs of groups consist of: every operation that runs without registration, and runs with counts of an id
- * of their own. */
+/* What random programs of groups consist of: every operation that runs without registration, and runs with counts of an
+ * id of their own. */
 #ifndef DFCCL_TEST_GROUP_STEPS_H
 #define DFCCL_TEST_GROUP_STEPS_H
 
@@ -84,7 +84,9 @@ static size_t parts_before(int step, int from, int to) {
   for (int other = 0; other < to; other++) count += part_of(step, from, other);
   return count;
 }
-static size_t counted_of(const struct step* step, int run) { return run == 0 ? step->count : run == 1 ? 0 : step->count / 2; }
+static size_t counted_of(const struct step* step, int run) {
+  return run == 0 ? step->count : run == 1 ? 0 : step->count / 2;
+}
 
 struct run {
   int in[kMostCount * kRanks], out[kMostCount * kRanks];
