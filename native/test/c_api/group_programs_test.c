@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "c_api/check.h"
+#include "c_api/group_results.h"
 #include "c_api/processes.h"
 
 enum { kPrograms = 20 };
