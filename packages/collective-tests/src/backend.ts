@@ -1,4 +1,3 @@
-import { PerfError } from "./errors.js";
 import type { BackendName, PerfOptions, PerfRun } from "./options.js";
 import type { MeasuredRow, PerfCase, PerfDevice } from "./results.js";
 
@@ -52,35 +51,4 @@ export interface Turns {
   end(): Promise<void>;
   /** Gives up, at once. */
   stop(): void;
-}
-
-/** The one of that name. @throws {PerfError} as PerfBackend.open */
-export async function openBackend(
-  backends: readonly PerfBackend[],
-  name: BackendName,
-  options: PerfOptions,
-  signal?: AbortSignal,
-): Promise<OpenBackend> {
-  const backend = backends.find((candidate) => candidate.name === name);
-  if (backend === undefined) throw new PerfError("BACKEND_MISSING", `There is no backend ${name} here.`, "Leave it out.");
-  return await backend.open(options, signal);
-}
-
-/** The same of any backend: one that doesn't stay is started anew for each row. */
-export function turnsOf(backend: OpenBackend, measurement: Measurement): Turns {
-  if (backend.startTurns) return backend.startTurns(measurement);
-  return {
-    async measure(row) {
-      const cases = measurement.cases.slice(row, row + 1);
-      let measured: MeasuredRow | undefined;
-      const warmUps = measurement.warmUps.length > 0 ? cases : [];
-      await backend.measure({ ...measurement, cases, warmUps, cycles: 1, buffersFor: measurement.cases }, (one) => {
-        measured = one;
-      });
-      if (measured === undefined) throw new PerfError("BACKEND_FAILED", "A backend has measured nothing.", "Report this.");
-      return measured;
-    },
-    end: () => Promise.resolve(),
-    stop: () => {},
-  };
 }

@@ -1,4 +1,4 @@
-export { type Measurement, type OpenBackend, openBackend, type PerfBackend, type Turns, turnsOf } from "./backend.js";
+export type { Measurement, OpenBackend, PerfBackend, Turns } from "./backend.js";
 export { casesOf, isPowerOfTwo } from "./cases.js";
 export {
   type Bandwidth,
@@ -16,6 +16,7 @@ export { type PerfEnvironment, readEnvironment } from "./environment.js";
 export { PerfError, type PerfProblem } from "./errors.js";
 export { type ExitCode, exitCodes } from "./exit-code.js";
 export type { JsonReport, JsonResult, JsonSide } from "./json/report.js";
+export { openBackend, turnsOf } from "./open-backend.js";
 export { type OptionRow, optionTable } from "./option-table.js";
 export { type BackendName, backendNames, type Delay, type PerfOptions, type PerfRun, ranksOf } from "./options.js";
 export { type ParsedArguments, parseArguments, usage } from "./parse-arguments.js";
@@ -29,7 +30,8 @@ export {
   type Refused,
   type Side,
 } from "./results.js";
-export { type RunContext, runTest } from "./run-test.js";
+export type { RunContext } from "./run-context.js";
+export { runTest } from "./run-test.js";
 export { parseSize, type Sweep, sweep } from "./sizes.js";
 export { type IterationStatistics, iterationStatistics } from "./statistics.js";
 export { dataTypeOf, type OpName, opNames, reduceOpOf, type TypeName, typeNames } from "./type-names.js";

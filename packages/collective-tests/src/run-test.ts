@@ -1,36 +1,28 @@
 import { checkApplicability } from "./applicability.js";
-import { type Measurement, type OpenBackend, openBackend, type PerfBackend, type Turns, turnsOf } from "./backend.js";
+import type { Measurement, OpenBackend, Turns } from "./backend.js";
 import { casesOf, isPowerOfTwo } from "./cases.js";
-import type { PerfEnvironment } from "./environment.js";
 import { PerfError } from "./errors.js";
 import { exitCodes } from "./exit-code.js";
 import { jsonReport } from "./json/report.js";
 import { openReportFile, type ReportFile } from "./json/report-file.js";
+import { openBackend, turnsOf } from "./open-backend.js";
 import { type PerfOptions, type PerfRun, ranksOf } from "./options.js";
+import { readRun } from "./read-run.js";
 import { isMeasured, type MeasuredRow, type PerfCase } from "./results.js";
+import { type RunContext, readContext } from "./run-context.js";
 import { memoryCap, warmUpSizes } from "./sizes.js";
 import { columnLines, deviceLine, footerLines, headerLines } from "./text/layout.js";
 import { backendLine, rowText, widened } from "./text/side-by-side.js";
 import { exitCodeOf, verdictOf } from "./verdict.js";
 
-export interface RunContext {
-  readonly backends: readonly PerfBackend[];
-  readonly environment: PerfEnvironment;
-  /** NAME=VALUE, for the JSON. */
-  readonly environmentLines: readonly string[];
-  /** A line of text; where a test runs, what it would print. */
-  readonly print: (line: string) => void;
-  /** How far it has come: rows done, of all. */
-  readonly onProgress?: (done: number, total: number) => void;
-  readonly signal?: AbortSignal | undefined;
-}
-
 /**
  * Runs one program of the collective tests from its header to its footer.
  * @returns the exit code: 0, or 7 where a result was wrong or too slow.
+ * @throws {InvalidArgumentError} for what makes no sense, before anything starts.
  * @throws {PerfError} for what can't run, or stopped. What was measured until then is in the JSON, with the error.
  */
-export async function runTest(run: PerfRun, context: RunContext): Promise<number> {
+export async function runTest(givenRun: PerfRun, givenContext: RunContext): Promise<number> {
+  const [run, context] = [readRun(givenRun), readContext(givenContext)];
   checkApplicability(run.options);
   const program = `${run.collective}_perf`;
   const { print } = context;

@@ -1,11 +1,22 @@
 import * as tests from "@dfccl/collective-tests";
 import { describe, expect, it } from "vitest";
 import { testHostileValues } from "../../../scripts/lib/hostile-values.js";
+import { fakeBackend } from "./fake-backend.js";
 
 const { extentOf, parseArguments, readReport } = tests;
 const parsed = parseArguments(["-b", "8", "-e", "16", "-g", "2"]);
 if (parsed.kind !== "run") throw new Error("these are no options");
 const { options } = parsed;
+const cases = tests.casesOf("all_reduce", options);
+const opened = await fakeBackend().open(options);
+const context = () => ({
+  backends: [fakeBackend()],
+  environment: tests.readEnvironment({}),
+  environmentLines: ["A=1"],
+  print: () => undefined,
+  onProgress: () => undefined,
+  signal: new AbortController().signal,
+});
 const report = readReport(JSON.stringify({ version: 3, config: {}, results: [] }), "test.json");
 const times = Array.from({ length: 40 }, (_, i) => 100 + (i % 7));
 
@@ -32,15 +43,14 @@ testHostileValues(
     reduceOpOf: () => ["sum"],
     ranksOf: () => [options],
     isMeasured: () => [{ refused: "why" }],
+    runTest: () => [{ collective: "all_reduce", options, args: ["all_reduce_perf"] }, context()],
+    openBackend: () => [[fakeBackend()], "cpu", options, new AbortController().signal],
+    turnsOf: () => [opened, { run: { collective: "all_reduce", options, args: [] }, cases, warmUps: cases, cycles: 1 }],
   },
   {
     throwing: true,
     depth: 3,
-    except: {
-      runTest: "runs in a process of its own, whose options parseArguments() has read",
-      openBackend: "makes a backend of the caller's own",
-      turnsOf: "is for backends, whose calls the compiler checks",
-    },
+    shallow: { runTest: "one of the options is the name of a file, which would be written" },
   },
 );
 
@@ -51,5 +61,22 @@ describe("a name that every object knows", () => {
     expect(() => extentOf(name as never, 8, 2, "float")).toThrow(refused);
     expect(() => tests.dataTypeOf(name as never)).toThrow(refused);
     expect(() => tests.reduceOpOf(name as never)).toThrow(refused);
+  });
+});
+
+describe("a backend of the caller's that is none", () => {
+  const opens = (made: unknown) => ({ name: "cpu", open: async () => made }) as never;
+
+  it.each([
+    [null],
+    [undefined],
+    [{}],
+    [{ measure: 1 }],
+    [{ ...opened, memoryBytes: "x" }],
+    [{ ...opened, devices: 1 }],
+    [{ ...opened, startTurns: 1 }],
+  ])("is refused with a sentence where it opens %o", async (made) => {
+    const refused = expect.objectContaining({ code: "INVALID_ARGUMENT", remedy: expect.stringMatching(/./) });
+    await expect(tests.openBackend([opens(made)], "cpu", options)).rejects.toThrow(refused);
   });
 });
