@@ -19,9 +19,13 @@ export const nativeArrows = {
     may: [base, "native/src/queues", "native/src/scheduling"],
   },
   [`${daemon}/lifecycle`]: { what: "how a run begins, meets its peers' buffers, and ends", may: [`${daemon}/state`] },
+  [`${daemon}/framing`]: {
+    what: "the table of protocols, and a file for each whose slots are lines with flags",
+    may: [base, `${daemon}/state`],
+  },
   [`${daemon}/movers`]: {
     what: "what moves a run's data, a slice at a time: the interpreter, exchanges, direct and prepared moves",
-    may: [base, `${daemon}/state`, `${daemon}/lifecycle`],
+    may: [base, `${daemon}/state`, `${daemon}/framing`, `${daemon}/lifecycle`],
   },
   [`${daemon}/tasks`]: {
     what: "a block's tasks: runs taken in, tried at once, queued, given their turns, alone or several in a round",
@@ -30,15 +34,27 @@ export const nativeArrows = {
   [`${daemon}/loop`]: { what: "who steps what, and when the daemon leaves: block, leader, rank", may: [base, `${daemon}/tasks`] },
   [daemon]: {
     what: "what a platform must offer the daemon, one source for all of them; its rules",
-    may: [`${daemon}/state`, `${daemon}/movers`, `${daemon}/tasks`],
+    may: [`${daemon}/state`, `${daemon}/framing`, `${daemon}/movers`, `${daemon}/tasks`],
   },
   "native/src/os": { what: "how threads sleep, pause, and read the clock", may: [base] },
   "native/src/reduce_copy": { what: "SIMD kernels that reduce and copy", may: [base, "native/src/numeric"] },
   "native/src/trace": { what: "the moments of a run, as files", may: [`${daemon}/state`] },
-  "native/src/program": { what: "loads programs, and checks them byte by byte", may: [base, `${daemon}/state`, `${daemon}/movers`] },
+  "native/src/program": {
+    what: "loads programs, and checks them byte by byte",
+    may: [base, `${daemon}/state`, `${daemon}/framing`, `${daemon}/movers`],
+  },
   "native/src/world": {
     what: "what every world has, whatever carries it out: options, collectives, built-in programs, queues, the interface of a backend",
-    may: ["native/include/dfccl", base, `${daemon}/state`, `${daemon}/loop`, "native/src/os", "native/src/trace", "native/src/program"],
+    may: [
+      "native/include/dfccl",
+      base,
+      `${daemon}/state`,
+      `${daemon}/framing`,
+      `${daemon}/loop`,
+      "native/src/os",
+      "native/src/trace",
+      "native/src/program",
+    ],
   },
   "native/src/matching": {
     what: "runs that are matched by their signature, groups of ranks, requests",
@@ -46,14 +62,18 @@ export const nativeArrows = {
   },
   "native/src/processes": {
     what: "ranks that are processes of one machine: shared memory, rendezvous, who is gone",
-    may: ["native/include/dfccl", base, `${daemon}/state`, "native/src/os", "native/src/program", "native/src/world"],
+    may: ["native/include/dfccl", base, `${daemon}/state`, `${daemon}/framing`, "native/src/os", "native/src/program", "native/src/world"],
   },
-  "native/src/network": { what: "ranks on several machines", may: [base, `${daemon}/state`, "native/src/world", "native/src/processes"] },
+  "native/src/network": {
+    what: "ranks on several machines",
+    may: [base, `${daemon}/state`, `${daemon}/framing`, "native/src/world", "native/src/processes"],
+  },
   "native/src/cpu": {
     what: "the CPU's backend: CpuWorld, CpuRank, workers, CpuPlatform",
     may: [
       base,
       `${daemon}/state`,
+      `${daemon}/framing`,
       `${daemon}/movers`,
       `${daemon}/loop`,
       daemon,
@@ -91,6 +111,7 @@ export const nativeArrows = {
       base,
       "native/src/scheduling",
       `${daemon}/state`,
+      `${daemon}/framing`,
       "native/src/os",
       "native/src/world",
       "native/src/matching",
@@ -101,12 +122,21 @@ export const nativeArrows = {
   },
   "cuda/device": {
     what: "what a block of a GPU's kernel does: CudaPlatform, its workers, its polling warp",
-    may: [base, "native/src/numeric", "native/src/queues", `${daemon}/state`, `${daemon}/tasks`, `${daemon}/loop`, daemon],
+    may: [
+      base,
+      "native/src/numeric",
+      "native/src/queues",
+      `${daemon}/state`,
+      `${daemon}/framing`,
+      `${daemon}/tasks`,
+      `${daemon}/loop`,
+      daemon,
+    ],
   },
   "cuda/device/reduce_copy": { what: "the workers' kernels by data type and operator", may: ["cuda/device"] },
   "cuda/host": {
     what: "the GPU's backend: GpuWorld, GpuRank, launches, memory, streams",
-    may: [base, `${daemon}/state`, "native/src/os", "native/src/world", "native/src/processes", "cuda/device"],
+    may: [base, `${daemon}/state`, `${daemon}/framing`, "native/src/os", "native/src/world", "native/src/processes", "cuda/device"],
   },
   "cuda/nccl_api": {
     what: "libnccl.so.2: NCCL's functions, on the C API",

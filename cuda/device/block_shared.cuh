@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "base/program.hpp"
+#include "daemon/framing/protocols.hpp"
 #include "daemon/loop/leader.hpp"
 #include "daemon/tasks/turn_round.hpp"
 #include "threads.cuh"

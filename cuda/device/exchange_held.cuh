@@ -58,7 +58,7 @@ template <int kLines, bool isPlain>
 __device__ inline bool exchangeHeldLines(const Exchange& e) {
   // Looks before the vote: what all members send at once comes within a microsecond or two.
   constexpr int kLooks = 12;
-  const uint32_t flag = ll::flagOf(e.run);
+  const uint32_t flag = Ll::flagOf(e.run);
   const uint64_t bytes = e.count * sizeOf(e.type);
   const uint32_t worker = threadIdx.x;
   // Lines of this worker: every kWorkers-th.

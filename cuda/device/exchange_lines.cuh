@@ -1,7 +1,7 @@
 #pragma once
 // The lines of an exchange: 16 bytes of wire, two LL words, 8 bytes of payload, which a worker writes or reads at once.
-// The words are those of daemon/state/connector.hpp, and each arrives whole.
-#include "daemon/state/connector.hpp"
+// The words are those of daemon/framing/ll.hpp, and each arrives whole.
+#include "daemon/framing/ll.hpp"
 #include "daemon/state/exchange.hpp"
 #include "threads.cuh"
 
@@ -81,7 +81,7 @@ __device__ inline uint64_t linesOf(uint64_t bytes) { return (bytes + kLinePayloa
 /// Sends this member's part to all others, beginning with the next one, so that not all write to the same. Several
 /// lines are read at once, because each takes the better part of a microsecond.
 __device__ inline void sendPartsInTeam(const Exchange& e, uint64_t bytes) {
-  const uint32_t flag = ll::flagOf(e.run);
+  const uint32_t flag = Ll::flagOf(e.run);
   const uint64_t lines = linesOf(bytes);
   constexpr int kAtOnce = 4;
   for (uint64_t first = threadIdx.x; first < lines; first += kAtOnce * kWorkers) {

@@ -19,7 +19,7 @@ __device__ __noinline__ inline bool exchangeShort(const PreparedExchange& e) {
   static_assert(kLinePayload == 2 * sizeof(float));
   constexpr int kLooks = 12;
   const uint32_t worker = threadIdx.x;
-  const uint32_t flag = ll::flagOf(e.run);
+  const uint32_t flag = Ll::flagOf(e.run);
   const int members = static_cast<int>(e.members), member = static_cast<int>(e.member);
   const uint64_t offset = (e.run % 2 != 0 ? e.halfBytes : 0) + worker * kLineBytes;
   const bool hasLine = worker < e.count / 2;

@@ -1,7 +1,8 @@
 #pragma once
-// LL and LL128 slots, by all workers: the forms are those of daemon/state/connector.hpp.
+// Slots of lines, by all workers: the forms are those of daemon/framing/. What LL and LL128 have of their own here
+// makes them faster; a framing needs nothing here.
 #include "block_shared.cuh"
-#include "daemon/state/connector.hpp"
+#include "daemon/framing/protocols.hpp"
 
 namespace dfccl::gpu {
 
@@ -34,37 +35,43 @@ __device__ inline void setPayloadWord(uint8_t* payload, uint64_t at, uint64_t by
   for (uint64_t i = 0; i < 4 && at + i < bytes; ++i) payload[at + i] = static_cast<uint8_t>(word >> (8 * i));
 }
 
-namespace lines {
-
-__device__ inline uint64_t wordsOf(Protocol protocol, uint64_t bytes) {
-  if (protocol == Protocol::ll) return bytes == 0 ? 1 : (bytes + 3) / 4;
-  return bytes == 0 ? 1 : (bytes + ll128::kData - 1) / ll128::kData;
-}
-
-/// Whether word (LL) or line (LL128) number `index` carries the flag of `position`.
-__device__ inline bool hasFlag(Protocol protocol, const uint8_t* slot, uint64_t index, uint64_t position) {
-  if (protocol == Protocol::ll) {
-    const uint64_t word = loadWord(reinterpret_cast<const uint64_t*>(slot) + index);
-    return static_cast<uint32_t>(word >> 32) == ll::flagOf(position);
+/// How the workers go about the lines of a framing: one line each, by the framing's own functions, ...
+template <Framing F>
+struct TeamLines {
+  __device__ static bool hasLine(const uint8_t* slot, uint64_t line, uint64_t position) {
+    return F::hasLine(slot, line, position);
   }
-  return ll128::flagAt(const_cast<uint8_t*>(slot), index).load(order::acquire) == position + 1;
-}
-
-}  // namespace lines
-
-__device__ inline bool hasArrivedInTeam(const TeamOrder& order) {
-  const uint64_t words = lines::wordsOf(order.protocol, order.bytes);
-  uint64_t i = threadIdx.x;
-  for (int look = 0; i < words && look < kLooksPerVote; ++look) {
-    while (i < words && lines::hasFlag(order.protocol, order.slot, i, order.position)) i += kWorkers;
+  __device__ static void pack(const TeamOrder& order) {
+    const uint64_t lines = messageLines<F>(order.bytes);
+    const uint64_t filled = F::kFlagsRepeat && order.fill ? order.slotBytes / F::kLineBytes : lines;
+    for (uint64_t line = threadIdx.x; line < filled; line += kWorkers) {
+      F::packLine(order.slot, line, order.payload + line * F::kDataBytes, bytesOf(order, line), order.position);
+    }
   }
-  return i >= words;
-}
+  __device__ static void unpack(const TeamOrder& order) {
+    for (uint64_t line = threadIdx.x; line * F::kDataBytes < order.bytes; line += kWorkers) {
+      F::unpackLine(order.payload + line * F::kDataBytes, order.slot, line, bytesOf(order, line));
+    }
+  }
 
-__device__ inline void packInTeam(const TeamOrder& order) {
-  const uint64_t words = lines::wordsOf(order.protocol, order.bytes);
-  if (order.protocol == Protocol::ll) {
-    const uint64_t flag = uint64_t{ll::flagOf(order.position)} << 32;
+ private:
+  __device__ static uint64_t bytesOf(const TeamOrder& order, uint64_t line) {
+    const uint64_t at = line * F::kDataBytes;
+    if (at >= order.bytes) return 0;
+    return order.bytes - at < F::kDataBytes ? order.bytes - at : F::kDataBytes;
+  }
+};
+
+/// ... of LL without its words' order, which none of them needs, ...
+template <>
+struct TeamLines<Ll> {
+  __device__ static bool hasLine(const uint8_t* slot, uint64_t line, uint64_t position) {
+    const uint64_t word = loadWord(reinterpret_cast<const uint64_t*>(slot) + line);
+    return static_cast<uint32_t>(word >> 32) == Ll::flagOf(position);
+  }
+  __device__ static void pack(const TeamOrder& order) {
+    const uint64_t words = messageLines<Ll>(order.bytes);
+    const uint64_t flag = uint64_t{Ll::flagOf(order.position)} << 32;
     auto* slot = reinterpret_cast<uint64_t*>(order.slot);
     for (uint64_t i = threadIdx.x; i < words; i += kWorkers) {
       storeWord(slot + i, flag | payloadWord(order.payload, i * 4, order.bytes));
@@ -72,32 +79,64 @@ __device__ inline void packInTeam(const TeamOrder& order) {
     if (order.fill) {
       for (uint64_t i = words + threadIdx.x; i < order.slotBytes / 8; i += kWorkers) storeWord(slot + i, flag);
     }
-    return;
   }
-  for (uint64_t line = threadIdx.x; line < words; line += kWorkers) {
-    for (uint32_t w = 0; w < ll128::kData / 4; ++w) {
-      const uint64_t at = line * ll128::kData + w * 4;
-      if (at >= order.bytes) break;
-      reinterpret_cast<uint32_t*>(order.slot + line * ll128::kLine)[w] = payloadWord(order.payload, at, order.bytes);
-    }
-    ll128::flagAt(order.slot, line).store(order.position + 1, order::release);
-  }
-}
-
-__device__ inline void unpackInTeam(const TeamOrder& order) {
-  if (order.protocol == Protocol::ll) {
+  __device__ static void unpack(const TeamOrder& order) {
     const auto* slot = reinterpret_cast<const uint64_t*>(order.slot);
     for (uint64_t i = threadIdx.x; i * 4 < order.bytes; i += kWorkers) {
       setPayloadWord(order.payload, i * 4, order.bytes, static_cast<uint32_t>(loadWord(slot + i)));
     }
-    return;
   }
-  for (uint64_t w = threadIdx.x; w * 4 < order.bytes; w += kWorkers) {
-    const uint64_t line = w / (ll128::kData / 4);
-    const uint64_t inLine = w % (ll128::kData / 4);
-    const uint32_t word = reinterpret_cast<const volatile uint32_t*>(order.slot + line * ll128::kLine)[inLine];
-    setPayloadWord(order.payload, w * 4, order.bytes, word);
+};
+
+/// ... of LL128 in words of 4 bytes, and unpacked by neighbours next to each other.
+template <>
+struct TeamLines<Ll128> {
+  __device__ static bool hasLine(const uint8_t* slot, uint64_t line, uint64_t position) {
+    return Ll128::hasLine(slot, line, position);
   }
+  __device__ static void pack(const TeamOrder& order) {
+    const uint64_t lines = messageLines<Ll128>(order.bytes);
+    for (uint64_t line = threadIdx.x; line < lines; line += kWorkers) {
+      for (uint32_t w = 0; w < Ll128::kDataBytes / 4; ++w) {
+        const uint64_t at = line * Ll128::kDataBytes + w * 4;
+        if (at >= order.bytes) break;
+        reinterpret_cast<uint32_t*>(order.slot + line * Ll128::kLineBytes)[w] =
+            payloadWord(order.payload, at, order.bytes);
+      }
+      Ll128::flagAt(order.slot, line).store(order.position + 1, order::release);
+    }
+  }
+  __device__ static void unpack(const TeamOrder& order) {
+    for (uint64_t w = threadIdx.x; w * 4 < order.bytes; w += kWorkers) {
+      const uint64_t line = w / (Ll128::kDataBytes / 4);
+      const uint64_t inLine = w % (Ll128::kDataBytes / 4);
+      const uint32_t word = reinterpret_cast<const volatile uint32_t*>(order.slot + line * Ll128::kLineBytes)[inLine];
+      setPayloadWord(order.payload, w * 4, order.bytes, word);
+    }
+  }
+};
+
+__device__ inline bool hasArrivedInTeam(const TeamOrder& order) {
+  const uint64_t lines =
+      withFraming(order.protocol, [&](auto framing) { return messageLines<decltype(framing)>(order.bytes); });
+  const auto hasLine = [&](uint64_t line) {
+    return withFraming(order.protocol, [&](auto framing) {
+      return TeamLines<decltype(framing)>::hasLine(order.slot, line, order.position);
+    });
+  };
+  uint64_t i = threadIdx.x;
+  for (int look = 0; i < lines && look < kLooksPerVote; ++look) {
+    while (i < lines && hasLine(i)) i += kWorkers;
+  }
+  return i >= lines;
+}
+
+__device__ inline void packInTeam(const TeamOrder& order) {
+  withFraming(order.protocol, [&](auto framing) { TeamLines<decltype(framing)>::pack(order); });
+}
+
+__device__ inline void unpackInTeam(const TeamOrder& order) {
+  withFraming(order.protocol, [&](auto framing) { TeamLines<decltype(framing)>::unpack(order); });
 }
 
 }  // namespace dfccl::gpu

@@ -37,7 +37,7 @@ class TeamPartsReduction {
   /// All lines. @return whether they are there.
   template <ReduceOp op>
   __device__ bool run() const {
-    const uint32_t flag = ll::flagOf(e_.run);
+    const uint32_t flag = Ll::flagOf(e_.run);
     uint64_t payload;
     bool isThere = true;
     int looks = kLooks;

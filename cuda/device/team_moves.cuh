@@ -1,6 +1,7 @@
 #pragma once
 // What moves data on a GPU: the control thread writes an order, the workers carry it out.
 #include "block_shared.cuh"
+#include "daemon/framing/protocols.hpp"
 #include "daemon/state/connector.hpp"
 #include "daemon/state/exchange.hpp"
 #include "daemon/state/trace_point.hpp"
@@ -77,7 +78,7 @@ class TeamMoves : public NearImages {
     order.bytes = bytes;
     order.position = position;
     order.slotBytes = to.slotBytes;
-    order.fill = ll::mustFill(position, to.slotCount);
+    order.fill = isFillDue(position, to.slotCount);
     gpu::carryOut();
   }
 

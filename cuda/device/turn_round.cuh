@@ -46,7 +46,7 @@ __device__ inline bool hasSent(const PreparedExchange& e, uint64_t run, uint32_t
   const uint64_t lastLine = linesOf(e.count * sizeOf(e.type)) - 1;
   const uint8_t* const from = e.evenIncoming + (run % 2 != 0 ? e.halfBytes : 0) + member * e.memberStride;
   uint64_t payload;
-  return loadLine(from + lastLine * kLineBytes, ll::flagOf(run), payload);
+  return loadLine(from + lastLine * kLineBytes, Ll::flagOf(run), payload);
 }
 
 /// Half a warp for each turn.

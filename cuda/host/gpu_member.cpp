@@ -5,6 +5,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "daemon/framing/protocols.hpp"
 #include "device/daemon_kernel.cuh"
 
 namespace dfccl::gpu {

@@ -5,6 +5,7 @@
 #include "base/program.hpp"
 #include "base/sqe.hpp"
 #include "base/types.hpp"
+#include "daemon/framing/protocols.hpp"
 #include "daemon/state/rank_memory.hpp"
 #include "dfccl/status.h"
 #include "scheduling/scheduler.hpp"
@@ -24,13 +25,13 @@ Napi::Object codes(Napi::Env env) {
   named("DataType", kDataTypeCount, [](int code) { return nameOf(static_cast<DataType>(code)); });
   named("ReduceOp", kReduceOpCount, [](int code) { return nameOf(static_cast<ReduceOp>(code)); });
   named("Collective", kCollectiveCount, [](int code) { return nameOf(static_cast<Collective>(code)); });
+  named("Protocol", kProtocolCount, [](int code) { return nameOf(static_cast<Protocol>(code)); });
   const auto listed = [&](const char* name, std::initializer_list<std::pair<const char*, int>> list) {
     Napi::Object object = Napi::Object::New(env);
     for (const auto& [entry, code] : list) object.Set(entry, code);
     all.Set(name, object);
   };
 #define CODE(scope, name) {#name, static_cast<int>(scope::name)}
-  listed("Protocol", {CODE(Protocol, simple), CODE(Protocol, ll), CODE(Protocol, ll128)});
   listed("Op",
          {CODE(Op, nop), CODE(Op, send), CODE(Op, recv), CODE(Op, copy), CODE(Op, reduce), CODE(Op, recvCopySend),
           CODE(Op, recvReduceCopy), CODE(Op, recvReduceSend), CODE(Op, recvReduceCopySend), CODE(Op, multiReduceCopy)});

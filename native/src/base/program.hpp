@@ -64,7 +64,7 @@ struct ProgramHeader {
   uint32_t rankCount;
   uint32_t rank;
   uint32_t collective;  // Collective
-  uint32_t protocol;    // Protocol
+  uint32_t protocol;    // Protocol (daemon/framing/protocols.hpp)
   uint32_t blockCount;
   uint32_t connectionCount;
   uint32_t stepCount;

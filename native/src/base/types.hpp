@@ -41,8 +41,6 @@ enum class Collective : uint8_t {
 };
 inline constexpr int kCollectiveCount = 11;
 
-enum class Protocol : uint8_t { simple, ll, ll128 };
-
 constexpr size_t sizeOf(DataType t) {
   constexpr uint8_t kBytes[kDataTypeCount] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
   return kBytes[static_cast<int>(t)];

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "daemon/framing/protocols.hpp"
+
 namespace dfccl {
 namespace {
 

@@ -6,11 +6,11 @@
 
 #include "base/reduce_copy.hpp"
 #include "cpu/cpu_rank_memory.hpp"
+#include "daemon/framing/framed_slots.hpp"
 #include "daemon/movers/interpreter.hpp"
 #include "daemon/movers/prepared_moves.hpp"
 #include "daemon/platform.hpp"
 #include "daemon/rules.hpp"
-#include "daemon/state/connector.hpp"
 #include "daemon/state/context_slots.hpp"
 #include "daemon/state/rank_memory.hpp"
 #include "daemon/state/trace_point.hpp"
@@ -21,7 +21,7 @@ namespace dfccl {
 
 /// One for each thread that steps.
 template <class RulesType = AllRules>
-class CpuPlatform {
+class CpuPlatform : public FramedSlots {
  public:
   using Rules = RulesType;
   // Measured: slices of 64-128 KB keep a step near 10 us and cost nothing in bandwidth.
@@ -187,41 +187,23 @@ class CpuPlatform {
     dfccl::copyPrepared(*this, view, run, copies);
   }
 
-  static bool hasArrived(Protocol protocol, const Connector& from, size_t bytes) {
-    const uint64_t position = from.receivePosition();
-    return protocol == Protocol::ll ? ll::hasArrived(from.slotAt(position), bytes, position)
-                                    : ll128::hasArrived(from.slotAt(position), bytes, position);
-  }
-  static void unpack(Protocol protocol, uint8_t* payload, uint8_t* slot, size_t bytes) {
-    protocol == Protocol::ll ? ll::unpack(payload, slot, bytes) : ll128::unpack(payload, slot, bytes);
-  }
-  static void pack(Protocol protocol, const Connector& to, const uint8_t* payload, size_t bytes) {
-    const uint64_t position = to.sendPosition();
-    uint8_t* slot = to.slotAt(position);
-    if (protocol == Protocol::ll) {
-      ll::pack(slot, payload, bytes, position, to.slotBytes, ll::mustFill(position, to.slotCount));
-    } else {
-      ll128::pack(slot, payload, bytes, position);
-    }
-  }
-
   /// Sends this member's part unless that was done, and reduces once all parts are there. @return whether they are.
   bool exchange(const Exchange& e) {
     const size_t bytes = e.count * sizeOf(e.type);
     for (uint32_t m = 0; !e.isSent && m < e.members; ++m) {
-      if (m != e.member) ll::pack(e.outgoing(m), static_cast<const uint8_t*>(e.own), bytes, e.run, 0, false);
+      if (m != e.member) packSlot<Ll>(e.outgoing(m), static_cast<const uint8_t*>(e.own), bytes, e.run);
     }
     if (e.isSendOnly) return false;
     bool isThere = true;
     for (uint32_t m = 0; m < e.members; ++m) {
-      isThere &= m == e.member || ll::hasArrived(e.incoming(m), bytes, e.run);
+      isThere &= m == e.member || hasSlotArrived<Ll>(e.incoming(m), bytes, e.run);
     }
     if (Rules::voteBeforeWrite && !isThere) return false;
     const size_t stride = (bytes + 63) / 64 * 64;
     uint8_t* const parts = receiveStaging(e.members * stride);
     for (uint32_t m = 0; m < e.members; ++m) {
       uint8_t* const part = parts + m * stride;
-      if (m != e.member) ll::unpack(part, e.incoming(m), bytes);
+      if (m != e.member) unpackSlot<Ll>(part, e.incoming(m), bytes);
       operands_.sources[m] = m == e.member ? e.own : part;
       operands_.scales[m] = e.scales[m];
     }

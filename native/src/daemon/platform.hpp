@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "daemon/framing/protocols.hpp"
 #include "daemon/movers/prepared_moves.hpp"
 #include "daemon/movers/task_slice.hpp"
 #include "daemon/rules.hpp"
@@ -156,7 +157,7 @@ concept PlatformMovers = requires(P platform, const CollectiveRecord& record, co
   platform.endSeries();
   platform.movePrepared(record, run, move);
   platform.copyPrepared(record, run, copies);
-  { platform.hasArrived(protocol, connector, size_t{}) } -> std::convertible_to<bool>;  // LL and LL128: all flags
+  { platform.hasArrived(protocol, connector, size_t{}) } -> std::convertible_to<bool>;  // all flags
   platform.unpack(protocol, bytes, bytes, size_t{});                // from a slot's lines into a payload
   platform.pack(protocol, connector, from, size_t{});               // ... and back, into the connector's next slot
   { platform.receiveStaging(size_t{}) } -> std::same_as<uint8_t*>;  // memory for one payload, until the next call

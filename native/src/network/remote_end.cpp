@@ -6,7 +6,7 @@
 namespace dfccl {
 namespace {
 
-// Flags are in every word (LL) or behind every line (LL128), and whoever looks reads them before what they vouch for.
+// A flag ends each line, and whoever looks reads it before what it vouches for.
 void storeInWords(uint8_t* slot, std::span<const uint8_t> payload) {
   auto* words = reinterpret_cast<Atomic<uint64_t>*>(slot);
   for (size_t at = 0; at + sizeof(uint64_t) <= payload.size(); at += sizeof(uint64_t)) {
@@ -28,16 +28,14 @@ SlotBytes::SlotBytes(const BoundProgram& program, uint32_t connection)
       const StepRecord& step = program.steps[block.firstStep + i];
       if ((c.isSend != 0 ? step.sendConnection : step.recvConnection) != connection) continue;
       const uint64_t payload = elements * program.elementBytes() * step.count;
-      // A bare signal is a flag.
-      const uint64_t least = protocol_ == Protocol::ll ? 8 : protocol_ == Protocol::ll128 ? 128 : 0;
-      perRun_.push_back(std::max<uint64_t>(least, wireBytes(protocol_, payload)));
+      // A bare signal is a line.
+      perRun_.push_back(std::max(lineBytes(protocol_), wireBytes(protocol_, payload)));
     }
   }
 }
 
 size_t SlotBytes::at(uint64_t position, const Connector& connector) const {
-  // Once in 2^30 positions an LL sender fills the whole slot (connector.hpp).
-  if (protocol_ == Protocol::ll && position >= connector.slotCount && ll::mustFill(position, connector.slotCount))
+  if (position >= connector.slotCount && fillsSlot(protocol_, position, connector.slotCount))
     return connector.slotBytes;
   return perRun_.empty() ? connector.slotBytes : perRun_[position % perRun_.size()];
 }
@@ -47,7 +45,7 @@ bool RemoteEnd::put(uint64_t position, std::span<const uint8_t> payload) {
   if (isSend || payload.size() > connector.slotBytes || !done.isAhead(position)) return false;
   if (position - head >= connector.slotCount) return false;
   uint8_t* const slot = connector.slotAt(position);
-  if (protocol == Protocol::simple) {
+  if (!isFramed(protocol)) {
     std::memcpy(slot, payload.data(), payload.size());
   } else {
     storeInWords(slot, payload);

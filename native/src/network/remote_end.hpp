@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "daemon/framing/protocols.hpp"
 #include "daemon/state/bound_program.hpp"
 #include "daemon/state/connector.hpp"
 #include "network/links.hpp"

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <new>
 
+#include "daemon/framing/protocols.hpp"
 #include "processes/shared_pieces.hpp"
 #include "program/join_moves.hpp"
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "daemon/framing/protocols.hpp"
 #include "daemon/movers/interpreter.hpp"
 
 namespace dfccl {
@@ -23,7 +24,7 @@ void checkHeader(const ProgramHeader& h, size_t bytes) {
     refuseProgram("it says " + std::to_string(h.totalBytes) + " bytes and has " + std::to_string(bytes), 8);
   if (h.rankCount == 0 || h.rankCount > 65536 || h.rank >= h.rankCount) refuseProgram("rank out of range", 16);
   if (h.collective >= kCollectiveCount) refuseProgram("unknown collective", 24);
-  if (h.protocol > 2) refuseProgram("unknown protocol", 28);
+  if (h.protocol >= kProtocolCount) refuseProgram("unknown protocol", 28);
   if (h.blockCount == 0 || h.blockCount > 1024) refuseProgram("1 to 1024 blocks are allowed", 32);
   if (h.chunksPerSegment == 0 || h.chunksPerSegment > kMaxRecords) refuseProgram("no chunks", 52);
   if (uint64_t{h.inputSegments} * h.chunksPerSegment > kMaxRecords ||

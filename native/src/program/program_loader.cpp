@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/state/connector.hpp"
+#include "daemon/framing/protocols.hpp"
 #include "program/program_check.hpp"
 
 namespace dfccl {
@@ -65,9 +65,9 @@ void cutIntoTiles(OwnedProgram& p, const TileSizes& sizes) {
   const uint64_t slotted = p.header.maxStepCount;
   uint64_t tileBytes = sizes.directTileBytes;
   if (!isOneThing(p)) tileBytes = std::min(tileBytes, sizes.directTurnBytes);
-  const bool isFramed = static_cast<Protocol>(p.header.protocol) != Protocol::simple;
+  const bool framed = isFramed(static_cast<Protocol>(p.header.protocol));
   const uint64_t slotBytes =
-      isFramed ? std::min(sizes.slotPayloadBytes, sizes.framedPayloadBytes) : sizes.slotPayloadBytes;
+      framed ? std::min(sizes.slotPayloadBytes, sizes.framedPayloadBytes) : sizes.slotPayloadBytes;
   if (slotted != 0) tileBytes = std::min(tileBytes, slotBytes / slotted);
   uint64_t tile = tileBytes / bytes;
   // Tiles of whole 64-byte lines keep vector accesses aligned where the buffer is.
@@ -75,7 +75,7 @@ void cutIntoTiles(OwnedProgram& p, const TileSizes& sizes) {
   p.tileElements = std::max<uint64_t>(1, std::min(tile, p.chunkElements));
   p.tiles = static_cast<uint32_t>(std::max<uint64_t>(1, (p.chunkElements + p.tileElements - 1) / p.tileElements));
   p.slotPayloadBytes = p.tileElements * bytes * slotted;
-  if (isFramed && p.slotPayloadBytes > sizes.framedPayloadBytes) {
+  if (framed && p.slotPayloadBytes > sizes.framedPayloadBytes) {
     refuseProgram("one element of each of its " + std::to_string(slotted) + " chunks is more than the " +
                       std::to_string(sizes.framedPayloadBytes) + " bytes that a message of its protocol may have here",
                   offsetof(ProgramHeader, maxStepCount));

@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "daemon/framing/protocols.hpp"
 #include "world/builtin_programs.hpp"
 #include "world/program_encoding.hpp"
 

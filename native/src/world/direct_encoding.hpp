@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/program.hpp"
+#include "daemon/framing/protocols.hpp"
 #include "world/collective_spec.hpp"
 
 namespace dfccl::direct {

@@ -106,18 +106,14 @@ struct NoAcknowledgement : AllRules {
   static constexpr bool completeAfterAcknowledge = false;
 };
 
-std::string nameOf(Protocol protocol) {
-  return protocol == Protocol::simple ? "Simple" : protocol == Protocol::ll ? "LL" : "LL128";
-}
-
 }  // namespace
 
 TEST_CASE("a slice writes nothing before all that it needs is there") {
-  for (const Protocol protocol : {Protocol::simple, Protocol::ll, Protocol::ll128}) {
+  for (const Protocol protocol : everyProtocol()) {
     CAPTURE(nameOf(protocol));
     const auto plan = [protocol](Random& random) { return rings(random, protocol); };
     everySeedHolds(500, plan);
-    someSeedFails<NoVote>("vote before write, " + nameOf(protocol), 500, plan);
+    someSeedFails<NoVote>("vote before write, " + std::string(nameOf(protocol)), 500, plan);
   }
 }
 
@@ -128,11 +124,11 @@ TEST_CASE("members exchange their parts, whoever runs ahead") {
 }
 
 TEST_CASE("a sender that nobody holds back never overwrites a slot that is still full") {
-  for (const Protocol protocol : {Protocol::simple, Protocol::ll, Protocol::ll128}) {
+  for (const Protocol protocol : everyProtocol()) {
     CAPTURE(nameOf(protocol));
     const auto plan = [protocol](Random& random) { return chains(random, protocol); };
     everySeedHolds(500, plan);
-    someSeedFails<NoCredits>("credits, " + nameOf(protocol), 500, plan);
+    someSeedFails<NoCredits>("credits, " + std::string(nameOf(protocol)), 500, plan);
   }
 }
 

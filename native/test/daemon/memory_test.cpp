@@ -91,11 +91,11 @@ auto mistaken(const MakePlan& makePlan, bool HostMistakes::*mistake) {
 }  // namespace
 
 TEST_CASE("nothing of a connector's former owner looks like the new owner's") {
-  for (const Protocol protocol : {Protocol::simple, Protocol::ll, Protocol::ll128}) {
+  for (const Protocol protocol : everyProtocol()) {
     const auto plan = [protocol](Random& random) { return successors(random, protocol); };
     everySeedHolds(200, plan);
     // Simple has no flags in its slots; the counters are all there is, and they agree.
-    if (protocol == Protocol::simple) continue;
+    if (!isFramed(protocol)) continue;
     someSeedFails<AllRules>("the epoch belongs to the memory", 200, mistaken(plan, &HostMistakes::reusesCountersAnew));
   }
 }
@@ -112,7 +112,7 @@ TEST_CASE("a collective is unregistered after its runs") {
 
 TEST_CASE("connectors run through the wrap of their flags") {
   for (const uint64_t wrap : {uint64_t{1} << 30, uint64_t{1} << 31, uint64_t{1} << 32, uint64_t{1} << 33}) {
-    for (const Protocol protocol : {Protocol::simple, Protocol::ll, Protocol::ll128}) {
+    for (const Protocol protocol : everyProtocol()) {
       everySeedHolds(40, [wrap, protocol](Random& random) {
         Plan plan = successors(random, protocol);
         plan.shape.firstPosition = wrap - 1 - random.below(12);
@@ -129,9 +129,13 @@ TEST_CASE("slots that a new owner finds empty hold nothing at any position") {
   for (const uint64_t wrap : {uint64_t{0}, uint64_t{1} << 31, uint64_t{1} << 32, uint64_t{1} << 40}) {
     for (uint64_t position = wrap < 8 ? 0 : wrap - 8; position < wrap + 8; ++position) {
       CAPTURE(position);
-      CHECK_FALSE(ll::hasArrived(c.slotAt(position), 40, position));
-      CHECK_FALSE(ll::hasArrived(c.slotAt(position), 0, position));
-      CHECK_FALSE(ll128::hasArrived(c.slotAt(position), 40, position));
+      for (const Protocol protocol : everyProtocol()) {
+        if (!isFramed(protocol)) continue;
+        withFraming(protocol, [&](auto framing) {
+          CHECK_FALSE(hasSlotArrived<decltype(framing)>(c.slotAt(position), 40, position));
+          CHECK_FALSE(hasSlotArrived<decltype(framing)>(c.slotAt(position), 0, position));
+        });
+      }
     }
   }
 }
@@ -141,14 +145,16 @@ TEST_CASE("no flag lives until its value comes round again") {
   for (const bool fills : {true, false}) {
     for (const uint64_t first : {uint64_t{0}, uint64_t{5}, uint64_t{123'456'789}, (uint64_t{1} << 31) + 7}) {
       uint64_t again = first + (uint64_t{1} << 30);
-      while (ll::flagOf(again) != ll::flagOf(first)) again += uint64_t{1} << 30;
+      while (Ll::flagOf(again) != Ll::flagOf(first)) again += uint64_t{1} << 30;
       alignas(64) uint8_t slot[64] = {};
-      ll::pack(slot, payload, sizeof payload, first, sizeof slot, false);
+      packSlot<Ll>(slot, payload, sizeof payload, first);
       // Of the short messages in between, only those that fill the slot touch what the long one left at its end.
       for (uint64_t at = (first >> 30 << 30) + (uint64_t{1} << 30); at < again; at += uint64_t{1} << 30) {
-        if (ll::mustFill(at, 1)) ll::pack(slot, payload, 4, at, sizeof slot, fills);
+        if (!isFillDue(at, 1)) continue;
+        const uint64_t lines = packSlot<Ll>(slot, payload, 4, at);
+        if (fills) fillSlot<Ll>(slot, lines, sizeof slot, at);
       }
-      const bool looksNew = ll::hasArrived(slot + 8, sizeof payload - 8, again);
+      const bool looksNew = hasSlotArrived<Ll>(slot + 8, sizeof payload - 8, again);
       CHECK(looksNew == !fills);
     }
   }

@@ -185,7 +185,7 @@ TEST_CASE("a registration that one rank gave up before the other came is over fo
 }
 
 TEST_CASE("programs of every protocol cross machines, bit for bit") {
-  for (const Protocol protocol : {Protocol::simple, Protocol::ll, Protocol::ll128}) {
+  for (const Protocol protocol : everyProtocol()) {
     CAPTURE(static_cast<int>(protocol));
     CHECK(onTwoMachines([&](JoinedRank& own) {
       CpuWorld& world = own.world();

@@ -162,7 +162,7 @@ TEST_CASE("runs bring their counts to programs that move everything through conn
 TEST_CASE("... of every protocol, in scratch memory, in several blocks that wait for each other") {
   std::mt19937 random(8);
   const uint64_t most = 3000;
-  for (const Protocol protocol : {Protocol::simple, Protocol::ll, Protocol::ll128}) {
+  for (const Protocol protocol : test::everyProtocol()) {
     CAPTURE(static_cast<int>(protocol));
     for (const ProgramOf& program :
          {test::ringAllReduce(protocol, kRanks, 2), test::stagedRingAllReduce(protocol, kRanks)}) {

@@ -63,7 +63,8 @@ describe("the engine's codes", () => {
       DataType: numbered(dataTypes),
       ReduceOp: numbered(reduceOps),
       Collective: numbered(collectives),
-      Protocol: numbered(protocols),
+      // The engine may have more, which no program of TypeScript's is written with.
+      Protocol: expect.objectContaining(numbered(protocols)) as unknown,
       Op: numbered(ops),
       BufferKind: numbered([...bufferKinds, "none"]),
       CqeStatus: { free: 0, ...CompletionStatus },

@@ -1,7 +1,7 @@
 import { checkNumber } from "./check-number.js";
 import { entryAt, lookUp } from "./look-up.js";
 
-/** Protocols, in the order of their codes (`Protocol` in native/src/base/types.hpp). */
+/** Protocols, in the order of their codes (`Protocol` in native/src/daemon/framing/protocols.hpp). */
 export const protocols = ["simple", "ll", "ll128"] as const;
 
 export type Protocol = (typeof protocols)[number];

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "daemon/framing/protocols.hpp"
 #include "daemon/movers/task_slice.hpp"
 #include "daemon/state/connector.hpp"
 
@@ -37,7 +38,7 @@ class ConnectedStep {
       if (sends_ && Rules::credits && !to->hasCredit()) return false;
     }
 
-    const bool framed = protocol_ != Protocol::simple;
+    const bool framed = isFramed(protocol_);
     uint8_t* received = nullptr;
     if (recvPayload) {
       uint8_t* slot = from->slotAt(from->receivePosition());
@@ -66,12 +67,12 @@ class ConnectedStep {
   DFCCL_HD bool isSentDirectly() const { return (step_.flags & kDirectSend) != 0; }
 
   DFCCL_HD bool hasArrived(const Connector& from, size_t payloadBytes, bool signalOnly) const {
-    if (protocol_ == Protocol::simple) return slice_.platform.poll([&] { return from.isPublished(); });
+    if (!isFramed(protocol_)) return slice_.platform.poll([&] { return from.isPublished(); });
     return slice_.platform.hasArrived(protocol_, from, signalOnly ? 0 : payloadBytes);
   }
 
   DFCCL_HD void send(const Connector& to, const uint8_t* payload, size_t bytes) const {
-    if (protocol_ != Protocol::simple) slice_.platform.pack(protocol_, to, payload, bytes);
+    if (isFramed(protocol_)) slice_.platform.pack(protocol_, to, payload, bytes);
     to.publishSlot();
   }
 

@@ -78,7 +78,7 @@ inline PlannedCollective anyCollective(Random& random, uint32_t id, uint32_t wor
   s.count = random.among({uint64_t{0}, uint64_t{1}, uint64_t{7}, uint64_t{16}, uint64_t{33}});
   s.type = random.among({DataType::uint8, DataType::int32, DataType::float32, DataType::float64});
   s.priority = static_cast<int32_t>(random.below(4)) - 1;
-  const Protocol protocol = random.among({Protocol::simple, Protocol::ll, Protocol::ll128});
+  const Protocol protocol = static_cast<Protocol>(random.below(kProtocolCount));
   const ReduceOp op =
       random.among({ReduceOp::sum, ReduceOp::prod, ReduceOp::min, ReduceOp::max, ReduceOp::avg, ReduceOp::scaledSum});
   switch (random.below(10)) {

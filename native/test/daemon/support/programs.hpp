@@ -7,8 +7,15 @@
 
 #include "base/program.hpp"
 #include "base/types.hpp"
+#include "daemon/framing/protocols.hpp"
 
 namespace dfccl::test {
+
+inline std::vector<Protocol> everyProtocol() {
+  std::vector<Protocol> all(kProtocolCount);
+  for (uint32_t code = 0; code < kProtocolCount; ++code) all[code] = static_cast<Protocol>(code);
+  return all;
+}
 
 /// The program of one member.
 using ProgramOf = std::function<std::vector<uint8_t>(uint32_t member)>;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/reduce_copy.hpp"
+#include "daemon/framing/framed_slots.hpp"
 #include "daemon/loop/leader.hpp"
 #include "daemon/platform.hpp"
 #include "test_platform.hpp"  // Surroundings: the clock that the explorer sets
@@ -12,7 +13,7 @@
 namespace dfccl::test {
 
 template <class RulesType>
-class ToyPlatform {
+class ToyPlatform : public FramedSlots {
  public:
   using Rules = RulesType;
   static constexpr int64_t kStepBudgetBytes = 64;
@@ -112,19 +113,6 @@ class ToyPlatform {
   void copyPrepared(const CollectiveRecord& view, const RunAddresses& run, const PreparedCopies& copies) {
     dfccl::copyPrepared(*this, view, run, copies);
   }
-  static bool hasArrived(Protocol protocol, const Connector& from, size_t bytes) {
-    const uint64_t position = from.receivePosition();
-    return protocol == Protocol::ll ? ll::hasArrived(from.slotAt(position), bytes, position)
-                                    : ll128::hasArrived(from.slotAt(position), bytes, position);
-  }
-  static void unpack(Protocol protocol, uint8_t* payload, uint8_t* slot, size_t bytes) {
-    protocol == Protocol::ll ? ll::unpack(payload, slot, bytes) : ll128::unpack(payload, slot, bytes);
-  }
-  static void pack(Protocol protocol, const Connector& to, const uint8_t* payload, size_t bytes) {
-    const uint64_t at = to.sendPosition();
-    if (protocol == Protocol::ll128) return ll128::pack(to.slotAt(at), payload, bytes, at);
-    ll::pack(to.slotAt(at), payload, bytes, at, to.slotBytes, ll::mustFill(at, to.slotCount));
-  }
   uint8_t* receiveStaging(size_t bytes) { return grown(received_, bytes); }
   uint8_t* sendStaging(size_t bytes) { return grown(sent_, bytes); }
 
@@ -133,13 +121,13 @@ class ToyPlatform {
     bool isThere = !e.isSendOnly;
     for (uint32_t m = 0; m < e.members; ++m) {
       if (m == e.member) continue;
-      if (!e.isSent) ll::pack(e.outgoing(m), static_cast<const uint8_t*>(e.own), bytes, e.run, 0, false);
-      isThere = isThere && ll::hasArrived(e.incoming(m), bytes, e.run);
+      if (!e.isSent) packSlot<Ll>(e.outgoing(m), static_cast<const uint8_t*>(e.own), bytes, e.run);
+      isThere = isThere && hasSlotArrived<Ll>(e.incoming(m), bytes, e.run);
     }
     if (!isThere) return false;
     uint8_t* const parts = receiveStaging(e.members * stride);
     for (uint32_t m = 0; m < e.members; ++m) {
-      if (m != e.member) ll::unpack(parts + m * stride, e.incoming(m), bytes);
+      if (m != e.member) unpackSlot<Ll>(parts + m * stride, e.incoming(m), bytes);
       operands_.sources[m] = m == e.member ? e.own : parts + m * stride;
       operands_.scales[m] = e.scales[m];
     }
