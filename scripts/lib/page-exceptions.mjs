@@ -29,6 +29,7 @@ export const shownOnly = {
   "README.md": [1, "what `npm start` printed on one machine: times and seeds are others each time"],
   "docs/actors.md": [1, "a drawing"],
   "docs/architecture/README.md": [1, "the folders, which architecture.test.mjs compares with those that are there"],
+  "docs/decisions/0026-folders-of-the-native-half-point-one-way.md": [1, "what a commit that is not kept touched"],
   "docs/processes/missing-rank.md": [4, "messages of ranks that are late, lost or cut off, shortened by hand"],
   "docs/simulator.md": [8, "tables of `dfccl simulate`, which take up to hours"],
   "native/src/daemon/README.md": [1, "a drawing"],
