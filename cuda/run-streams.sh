@@ -10,7 +10,7 @@ worst=0
 run() {
   local name=$1
   shift
-  timeout -k 5 "$(awk "BEGIN {print int($minutes * 60) + 180}")" "$program" --programs 1000000 --minutes "$minutes" --print "$@" \
+  timeout -k 5 "$(awk "BEGIN {print int($minutes * 60) + 180}")" "$program" --programs 1000000 --minutes "$minutes" --print --without pinned,aborts "$@" \
     >"$out/$name.jsonl" 2>"$out/$name.stderr"
   local code=$?
   [ -s "$out/$name.stderr" ] || rm -f "$out/$name.stderr"
