@@ -63,9 +63,18 @@ DeviceWaits::DeviceWaits(int device)
   multiprocessors_ = static_cast<uint32_t>(count);
 }
 
-uint32_t DeviceWaits::add(GpuRank& rank) {
+void DeviceWaits::enter(GpuRank& rank) {
   const std::unique_lock lock(mutex_);
   present_.push_back(&rank);
+}
+
+void DeviceWaits::leave(GpuRank& rank) {
+  const std::unique_lock lock(mutex_);
+  std::erase(present_, &rank);
+}
+
+uint32_t DeviceWaits::takePlace() {
+  const std::unique_lock lock(mutex_);
   for (uint32_t place = 0; place < DeviceAwaited::kMostRanks; ++place) {
     if (awaited_.isRank[place].load(order::relaxed) != 0) continue;
     awaited_.clear(place);
@@ -81,9 +90,8 @@ uint32_t DeviceWaits::add(GpuRank& rank) {
   return kNoPlace;
 }
 
-void DeviceWaits::remove(GpuRank& rank, uint32_t place) {
+void DeviceWaits::giveBack(uint32_t place) {
   const std::unique_lock lock(mutex_);
-  std::erase(present_, &rank);
   if (place != kNoPlace) awaited_.isRank[place].store(0, order::release);
 }
 

@@ -28,9 +28,26 @@ class DeviceWaits {
   DeviceWaits(const DeviceWaits&) = delete;
   DeviceWaits& operator=(const DeviceWaits&) = delete;
 
-  /// @return the rank's place in the tables, or kNoPlace: streams can't wait for its runs.
-  uint32_t add(GpuRank& rank);
-  void remove(GpuRank& rank, uint32_t place);
+  /// A rank's place in the tables, which is free again when this goes: also where the rank can't be made.
+  class Place {
+   public:
+    /// @throws Error
+    explicit Place(DeviceWaits& waits) : waits_(waits), number_(waits.takePlace()) {}
+    ~Place() { waits_.giveBack(number_); }
+    Place(const Place&) = delete;
+    Place& operator=(const Place&) = delete;
+
+    /// Or kNoPlace: streams can't wait for the rank's runs.
+    uint32_t number() const { return number_; }
+
+   private:
+    DeviceWaits& waits_;
+    const uint32_t number_;
+  };
+
+  /// The rank is there, whole, and streams' waits look at it until it leaves.
+  void enter(GpuRank& rank);
+  void leave(GpuRank& rank);
 
   /// Why a wait has to be the host's here; nullptr: streams may wait.
   const char* obstacle() const;
@@ -69,6 +86,8 @@ class DeviceWaits {
   static constexpr uint32_t kNoPlace = 0xffffffff;
 
  private:
+  uint32_t takePlace();
+  void giveBack(uint32_t place);
   enum class Daemons { out, leaving, inside };
   enum class Answer { goesOn, others, unknown };
   /// What a thread knows of the daemons.

@@ -54,13 +54,13 @@ GpuRank::GpuRank(uint32_t number, int device, const GpuRankOptions& options, Bel
     : number_(number),
       options_((checkLimits(options.limits), options)),
       waits_(DeviceWaits::of(device)),
-      place_(waits_->add(*this)),
+      place_(*waits_),
       arena_(device, options.arenaBytes),
       pinned_(pinnedBytes(options.limits)),
       control_(*new (pinned_.take(sizeof(ControlRing))) ControlRing{}),
       requests_(
           pinned_, control_, [&bell] { bell.wake(); }, [this] { return isOver(); }),
-      streams_(arena_, pinned_, options.limits, *waits_, place_),
+      streams_(arena_, pinned_, options.limits, *waits_, place_.number()),
       places_(options.limits.collectives, options.limits.tasks),
       bell_(bell) {
   const OnDevice here(device);
@@ -141,6 +141,8 @@ GpuRank::GpuRank(uint32_t number, int device, const GpuRankOptions& options, Bel
   arena_.seal(requests_);
   ProcessEnd::watch();
   keeper_ = std::thread([this] { keep(); });
+  // Only now: what fails above leaves nobody to look at.
+  waits_->enter(*this);
   isOpen_.store(1, order::seqCst);
 }
 
@@ -155,7 +157,7 @@ void GpuRank::loadKernels() {
 
 GpuRank::~GpuRank() {
   stop();
-  waits_->remove(*this, place_);
+  waits_->leave(*this);
   cudaEventDestroy(probe_);
   cudaStreamDestroy(stream_);
 }
@@ -165,6 +167,8 @@ void GpuRank::stop() {
   streams_.letDaemonLeave();
   bell_.wake();
   if (keeper_.joinable()) keeper_.join();
+  // Whoever gives a stream a wait launches daemons of all ranks: those that he has begun to launch.
+  { const std::lock_guard lock(launching_); }
   int former = 0;
   cudaGetDevice(&former);
   cudaSetDevice(device());

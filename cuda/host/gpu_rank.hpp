@@ -129,7 +129,7 @@ class GpuRank {
   const uint32_t number_;
   const GpuRankOptions options_;
   const std::shared_ptr<DeviceWaits> waits_;
-  const uint32_t place_;  // there
+  const DeviceWaits::Place place_;
   DeviceArena arena_;
   PinnedMemory pinned_;
   ControlRing& control_;

@@ -30,6 +30,7 @@ bool GpuRank::isThere() const {
 /// @param generation at least that one's table is what the daemon stays for.
 GpuRank::Start GpuRank::launch(uint32_t generation) {
   const std::lock_guard lock(launching_);
+  if (stopping_.load(order::seqCst) != 0) return Start::none;
   generation = std::max({generation, generation_.load(order::relaxed), waits_->generation()});
   const bool hasOne = isThere();
   if (hasOne && generation_.load(order::relaxed) == generation) return Start::none;

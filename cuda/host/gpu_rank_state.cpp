@@ -43,7 +43,7 @@ std::string GpuRank::describe() const {
   text.append(streams_.describe());
   for (uint32_t index = 0; index < limits().collectives; ++index) {
     const uint64_t issued = queues_->issuedOf(index);
-    const uint32_t awaited = place_ == DeviceWaits::kNoPlace ? 0 : waits_->awaitedOf(place_, index);
+    const uint32_t awaited = place_.number() == DeviceWaits::kNoPlace ? 0 : waits_->awaitedOf(place_.number(), index);
     const uint64_t over = queues_->overOf(index);
     if (issued == 0 || (issued == over && awaited == 0)) continue;
     add(text, "\n  collective", index);

@@ -46,7 +46,7 @@ void GpuRank::waitOnStream(uint32_t index, cudaStream_t stream, uint64_t runs) {
   runs = std::min(runs, queues_->issuedOf(index));
   if (const char* const why = waits_->obstacle()) return waitOnHost(index, runs, why);
   const uint32_t target = streams_.targetOf(index, runs);
-  waits_->letWait(place_, index, target, stream, streams_.isFree(stream),
+  waits_->letWait(place_.number(), index, target, stream, streams_.isFree(stream),
                   [&] { streams_.letWait(stream, index, target); });
 }
 

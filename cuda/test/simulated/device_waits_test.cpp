@@ -3,7 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include "host/gpu_rank.hpp"
 #include "support.hpp"
+#include "world/defaults.hpp"
 
 using namespace dfccl;
 using namespace dfccl::gpu;
@@ -41,4 +43,20 @@ TEST_CASE("a doubt begins anew with each run that is over") {
   CHECK_FALSE(doubt.isLongerThan(10, 115, 6));
   CHECK_FALSE(doubt.isLongerThan(10, 125, 6));
   CHECK(doubt.isLongerThan(10, 126, 6));
+}
+
+// Streams' waits looked at the memory of a rank that could not be made: a crash, where something else lay there by
+// then.
+TEST_CASE("a rank that can't be made is nobody that streams' waits look at") {
+  const std::shared_ptr<DeviceWaits> waits = DeviceWaits::of(0);
+  Bell bell;
+  GpuRankOptions tooLarge;
+  tooLarge.limits = defaultOptions(BackendKind::cuda).limits;
+  tooLarge.arenaBytes = size_t{1} << 50;
+  for (uint32_t i = 0; i <= DeviceAwaited::kMostRanks; ++i)
+    CHECK_THROWS_AS(GpuRank(0, 0, tooLarge, bell), const Error&);
+  CHECK(waits->obstacle() == nullptr);
+  // Nor do they hold the places that ranks have in the tables.
+  const DeviceWaits::Place place(*waits);
+  CHECK(place.number() == 0);
 }
