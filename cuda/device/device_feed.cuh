@@ -98,8 +98,9 @@ __device__ inline void pollFeed() {
   const uint32_t word = lane % kLanes;
   const uint32_t mine = lane / kLanes;
   uint64_t position = staged.filled.load(order::relaxed);
-  while (staged.isOver.load(order::relaxed) == 0) {
-    if (position + kAtOnce - staged.taken.load(order::acquire) > kStagedEntries) continue;
+  // The same for all lanes, as in pollHostQueue().
+  while (!__any_sync(kAll, staged.isOver.load(order::relaxed) != 0)) {
+    if (__any_sync(kAll, position + kAtOnce - staged.taken.load(order::acquire) > kStagedEntries)) continue;
     uint64_t value = 0;
     if (word < kFeedWords) value = lines[(position + mine) & mask].words[word].load(order::relaxed);
     const bool isThere = word < kFeedWords && value >> 32 == feedWord(0, position + mine) >> 32;

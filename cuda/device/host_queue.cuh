@@ -82,16 +82,19 @@ __device__ inline void pollHostQueue() {
   uint64_t posted = staged.completionsPosted.load(order::relaxed);
   uint32_t news = 0;
   uint32_t entries = 1;  // read at once; more while they come in quick succession
-  for (uint32_t look = 0; staged.isOver.load(order::relaxed) == 0; ++look) {
+  // What decides where the warp goes is the same for all lanes: one that had come too late to see what another saw
+  // would meet the others in a later look's vote, and they would no more agree on the position.
+  for (uint32_t look = 0; !__any_sync(kAll, staged.isOver.load(order::relaxed) != 0); ++look) {
     const uint32_t mine = lane / kSqeWords;
-    const bool hasRoom = position + entries - staged.taken.load(order::acquire) <= kStagedEntries;
+    const bool hasRoom =
+        __all_sync(kAll, position + entries - staged.taken.load(order::acquire) <= kStagedEntries) != 0;
     // The read across the bus is on its way before anything else is looked at, which then costs nothing.
     uint64_t value = 0;
     if (hasRoom && mine < entries) value = memory.submissions.slot(position + mine).words[word].load(order::relaxed);
     // What the look before read, which has come meanwhile.
     if (lane == 0) staged.completionsPosted.store(posted, order::relaxed);
     posted = memory.counters.completionsPosted.value.load(order::relaxed);
-    const uint32_t lines = staged.awaitedLines.load(order::relaxed);
+    const uint32_t lines = __shfl_sync(kAll, staged.awaitedLines.load(order::relaxed), 0);
     if (lines != 0) lookAtLines(lines, look, news);
     if (look % kLooksPerControl == 0 && lane == 0) {
       staged.controlTail.store(memory.control.tail.load(order::relaxed), order::relaxed);
