@@ -18,10 +18,12 @@ class DeviceGroup {
   /// @pre isPoisoned(), and the daemons of its members then were asked to drop it. @return whether nobody touches the
   /// buffers any more.
   virtual bool isQuarantineOver() = 0;
-  /// Of each member: what its daemon took in, and what it finished.
+  /// Of each member: what its daemon took in, and what it finished; of one that isn't there any more, what it had.
   virtual std::vector<MemberProgress> progress() = 0;
   /// Of a member of this process. Reads the device.
   virtual uint64_t finishedRunsOf(uint32_t member) const = 0;
+  /// Runs that a member of this process had when it left; 0: it never has.
+  virtual uint64_t runsAtLeaving(uint32_t member) const = 0;
   /// Device memory of a member of this process.
   virtual size_t bytesOf(uint32_t member) const = 0;
 };

@@ -16,9 +16,26 @@ void GpuGroup::join(uint32_t member, std::unique_ptr<GpuMember> own) {
   for (const Member& each : members_) each.own->complete(views);
 }
 
-void GpuGroup::leave(uint32_t member) {
+void GpuGroup::leave(uint32_t member, Departure departure, uint64_t finishedRuns) {
+  members_[member].own->leave(finishedRuns);
   members_[member].hasLeft = true;
-  ++left_;
+  members_[member].isAway = departure == Departure::forNow;
+}
+
+void GpuGroup::comeBack(uint32_t member, const CollectiveRecord& begun, const MemberHome& home) {
+  members_[member].own->comeBack(begun, home);
+  members_[member].hasLeft = members_[member].isAway = false;
+}
+
+bool GpuGroup::isAbandoned() const {
+  std::vector<uint64_t> runs;
+  bool isAnyAway = false;
+  for (uint32_t m = 0; m < members_.size(); ++m) {
+    if (isMember(m)) return false;
+    isAnyAway |= members_[m].isAway;
+    runs.push_back(hasJoined(m) ? members_[m].own->runsAtLeaving() : 0);
+  }
+  return !isAnyAway || isPoisoned() || areEven(runs);
 }
 
 bool GpuGroup::poison(uint32_t rank) {
@@ -41,8 +58,12 @@ std::vector<MemberProgress> GpuGroup::progress() {
   for (uint32_t m = 0; m < members_.size(); ++m) {
     const uint32_t rank = spec_.ranks[m];
     const GpuMember* own = members_[m].own.get();
-    progress.push_back(isMember(m) ? MemberProgress{rank, true, own->submittedRuns(), own->finishedRuns()}
-                                   : MemberProgress{rank, false, 0, 0});
+    if (isMember(m)) {
+      progress.push_back({rank, true, own->submittedRuns(), own->finishedRuns()});
+    } else {
+      const uint64_t runs = own == nullptr ? 0 : own->runsAtLeaving();
+      progress.push_back({rank, members_[m].isAway, runs, runs});
+    }
   }
   return progress;
 }

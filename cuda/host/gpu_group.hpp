@@ -22,13 +22,16 @@ class GpuGroup final : public DeviceGroup {
   }
   bool hasJoined(uint32_t member) const { return members_[member].own != nullptr; }
   bool isMember(uint32_t member) const { return hasJoined(member) && !members_[member].hasLeft; }
-  /// All that ever joined have left.
-  bool isAbandoned() const { return joined_ == left_; }
+  bool isAway(uint32_t member) const { return members_[member].isAway; }
+  /// All that ever joined have left, and nobody comes back.
+  bool isAbandoned() const;
 
   /// The last one completes all.
   void join(uint32_t member, std::unique_ptr<GpuMember> own);
-  /// @pre The member's runs are all finished.
-  void leave(uint32_t member);
+  /// @param finishedRuns of the member: all that it has submitted.
+  void leave(uint32_t member, Departure departure, uint64_t finishedRuns);
+  /// As GpuMember has it. @pre isAway(member)
+  void comeBack(uint32_t member, const CollectiveRecord& begun, const MemberHome& home);
 
   /// Gives the id up: whoever registers it anew begins another group. @return false: somebody has already.
   bool poison(uint32_t rank);
@@ -39,12 +42,14 @@ class GpuGroup final : public DeviceGroup {
   bool isQuarantineOver() override;
   std::vector<MemberProgress> progress() override;
   uint64_t finishedRunsOf(uint32_t member) const override { return members_[member].own->finishedRuns(); }
+  uint64_t runsAtLeaving(uint32_t member) const override { return members_[member].own->runsAtLeaving(); }
   size_t bytesOf(uint32_t member) const override { return members_[member].own->bytes(); }
 
  private:
   struct Member {
     std::unique_ptr<GpuMember> own;
     bool hasLeft = false;
+    bool isAway = false;   // ... for now
     bool isAsked = false;  // its daemon is to acknowledge the abort
   };
 
@@ -53,7 +58,6 @@ class GpuGroup final : public DeviceGroup {
   std::vector<DeviceArena*> arenas_;
   std::vector<Member> members_;
   uint32_t joined_ = 0;
-  uint32_t left_ = 0;
   uint32_t poisonedBy_ = CollectiveShared::kNobody;
 };
 

@@ -152,7 +152,8 @@ void GpuMember::storeShared(const CollectiveSpec& spec) {
 }
 
 void GpuMember::complete(const std::vector<MemberView>& members) {
-  const Others others(members);
+  others_ = std::make_unique<const Others>(members);
+  const Others& others = *others_;
   const auto store = [&](auto* to, const auto& values) {
     arena_.store(to, values.data(), values.size() * sizeof values[0]);
   };
@@ -163,13 +164,39 @@ void GpuMember::complete(const std::vector<MemberView>& members) {
   store(copy_.places.scales, others.scales);
   if (copy_.windows != nullptr) store(copy_.windows, others.windows);
   storeConnections(members);
-  const std::vector<uint8_t> image = imageOf(others);
+  // The place is another collective's by now.
+  if (!hasLeft_) storeImage();
+  // Last: a copy that says that all are there must hold what they brought.
+  arena_.store(&copy_.shared->registered, &members_, sizeof members_);
+}
+
+void GpuMember::storeImage() {
+  const std::vector<uint8_t> image = imageOf(*others_);
   arena_.store(image_, image.data(), image.size());
   // A block that sees the image sees how long it is.
   arena_.store(&home_.place->imageBytes, &imageBytes_, sizeof imageBytes_);
   arena_.store(&home_.place->image, &image_, sizeof image_);
-  // Last: a copy that says that all are there must hold what they brought.
-  arena_.store(&copy_.shared->registered, &members_, sizeof members_);
+}
+
+void GpuMember::leave(uint64_t finishedRuns) {
+  hasLeft_ = true;
+  runsAtLeaving_ = finishedRuns;
+}
+
+void GpuMember::comeBack(const CollectiveRecord& begun, const MemberHome& home) {
+  CollectiveRecord record = begun;
+  record.connections = record_.connections;
+  record.scratch = record_.scratch;
+  record.shared = record_.shared;
+  record.places = record_.places;
+  record.blockProgress = record_.blockProgress;
+  record.submittedRuns.store(runsAtLeaving_, order::relaxed);
+  record.finishedRuns.store(runsAtLeaving_, order::relaxed);
+  record_ = record;
+  home_ = home;
+  hasLeft_ = false;
+  arena_.store(home_.place, &record_, sizeof record_);
+  if (isComplete()) storeImage();
 }
 
 void GpuMember::storeConnections(const std::vector<MemberView>& members) {
@@ -271,10 +298,10 @@ std::vector<uint8_t> GpuMember::imageOf(const Others& others) const {
 }
 
 uint64_t GpuMember::submittedRuns() const {
-  return PostedProgress::countOf(home_.posted->submitted, record_.registration);
+  return std::max(runsAtLeaving_, PostedProgress::countOf(home_.posted->submitted, record_.registration));
 }
 uint64_t GpuMember::finishedRuns() const {
-  return PostedProgress::countOf(home_.posted->finished, record_.registration);
+  return std::max(runsAtLeaving_, PostedProgress::countOf(home_.posted->finished, record_.registration));
 }
 bool GpuMember::hasDropped() const {
   return PostedProgress::countOf(home_.posted->dropped, record_.registration) == home_.grid;

@@ -72,6 +72,14 @@ class GpuMember {
   /// Stores where the others are, and then that all are there. Takes no memory.
   /// @param members all of them, this one included, as this one sees them.
   void complete(const std::vector<MemberView>& members);
+  bool isComplete() const { return others_ != nullptr; }
+  /// Its rank gives the place back; the memory stays, for the others, and for the rank if it comes back.
+  void leave(uint64_t finishedRuns);
+  /// Its rank is back, with another place, and its next run is the one behind its last. Takes no memory.
+  /// @param begun as for the constructor, with the same program. @pre it has left
+  void comeBack(const CollectiveRecord& begun, const MemberHome& home);
+  /// Runs that it had when it left; 0: it never has.
+  uint64_t runsAtLeaving() const { return runsAtLeaving_; }
 
   uint32_t index() const { return record_.index; }
   // As the daemon posts it now and then, and whenever it leaves.
@@ -93,6 +101,8 @@ class GpuMember {
     uint32_t* ranks;
   };
 
+  void storeImage();
+
   struct Others;  // tables of what the members have, for the daemon
 
   uint8_t* take(size_t bytes);
@@ -113,12 +123,15 @@ class GpuMember {
   const std::shared_ptr<const BoundProgram> program_;
   const std::shared_ptr<const BoundProgram> connected_;  // the one that has the connections
   CollectiveRecord record_;
-  const MemberHome home_;
+  MemberHome home_;
   MemberFacts facts_;
   Copy copy_{};
   Connector* connections_ = nullptr;
   uint8_t* image_ = nullptr;
   uint64_t imageBytes_ = 0;
+  std::unique_ptr<const Others> others_;  // once all have come
+  bool hasLeft_ = false;
+  uint64_t runsAtLeaving_ = 0;
   std::vector<Taken> taken_;
   size_t bytes_ = 0;
 };

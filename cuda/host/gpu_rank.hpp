@@ -71,6 +71,8 @@ class GpuRank {
     streams_.retire(place.index, issued);
     places_.retire(place);
   }
+  /// A place's collective goes on behind runs that it had at another place.
+  void follow(const IndexTable::Place& place, uint64_t runs) { streams_.follow(place.index, runs); }
   MemberHome homeOf(uint32_t index) { return {&memory_->collectives[index], &memory_->posted[index], limits().grid}; }
   /// Asks the daemon to drop an aborted collective.
   void askToDrop(uint32_t index) { requests_.abort(index); }

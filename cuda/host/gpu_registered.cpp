@@ -19,7 +19,7 @@ GpuWorld::Registered& GpuWorld::registered(uint32_t rank, uint32_t index) {
   refuseHandle(rank, index);
 }
 
-void GpuWorld::unregisterCollective(uint32_t rank, uint32_t index, uint64_t issuedRuns) {
+void GpuWorld::unregisterCollective(uint32_t rank, uint32_t index, uint64_t issuedRuns, Departure departure) {
   const std::lock_guard lock(mutex_);
   Registered& entry = registered(rank, index);
   GpuRank& mine = *ranks_[rank];
@@ -35,13 +35,13 @@ void GpuWorld::unregisterCollective(uint32_t rank, uint32_t index, uint64_t issu
   }
   mine.giveBack(entry.place, issuedRuns);
   tasksPerBlock_[rank] -= tasksPerBlock(entry.place.blockCount);
-  depart(rank, entry);
+  depart(rank, entry, departure, issuedRuns);
   table_[rank].erase(index);
 }
 
-void GpuWorld::depart(uint32_t, Registered& entry) {
+void GpuWorld::depart(uint32_t, Registered& entry, Departure departure, uint64_t finishedRuns) {
   const auto group = std::static_pointer_cast<GpuGroup>(entry.group);
-  group->leave(entry.member);
+  group->leave(entry.member, departure, finishedRuns);
   if (group->isAbandoned()) groups_.drop(*group);
 }
 
@@ -88,6 +88,12 @@ RunShape GpuWorld::shapeOf(uint32_t rank, uint32_t index) {
 std::vector<MemberProgress> GpuWorld::explain(uint32_t rank, uint32_t index) {
   const std::lock_guard lock(mutex_);
   return registered(rank, index).group->progress();
+}
+
+uint64_t GpuWorld::runsBefore(uint32_t rank, uint32_t index) {
+  const std::lock_guard lock(mutex_);
+  const Registered& entry = registered(rank, index);
+  return entry.group->runsAtLeaving(entry.member);
 }
 
 size_t GpuWorld::memoryBytesOf(uint32_t rank, uint32_t index) {

@@ -210,9 +210,12 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
     for (uint32_t block = 0; block < blockCount; ++block) contexts.push_back({{}, place.index, block, blockCount, 0});
     DeviceArena& arena = mine.arena();
     arena.store(&mine.memory().contexts[place.firstTask], contexts.data(), contexts.size() * sizeof(TaskContext));
-    group = enter(spec, member, program->header.digest,
-                  std::make_unique<GpuMember>(arena, spec, member, program, staged, record, mine.homeOf(place.index),
-                                              namesWindows_));
+    group = comeBack(spec, member, record, mine.homeOf(place.index));
+    if (group == nullptr) {
+      group = enter(spec, member, program->header.digest,
+                    std::make_unique<GpuMember>(arena, spec, member, program, staged, record, mine.homeOf(place.index),
+                                                namesWindows_));
+    }
   } catch (...) {
     mine.giveBack(place, 0);
     throw;
@@ -224,7 +227,9 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
   shape.namesWindows = namesWindows_ && program->usesDirect();
   shape.stagesUnmapped = staged != nullptr;
   table_[rank].emplace(place.index, Registered{group, std::move(tables), std::move(kept), member, shape, place});
-  mine.queues().resetIssued(place.index);
+  const uint64_t runs = group->runsAtLeaving(member);
+  mine.queues().resetIssued(place.index, runs);
+  mine.follow(place, runs);
   return place.index;
 }
 
@@ -232,6 +237,13 @@ std::shared_ptr<DeviceGroup> GpuWorld::enter(const CollectiveSpec& spec, uint32_
                                              std::unique_ptr<GpuMember> own) {
   std::shared_ptr<GpuGroup> group = groupFor(spec, member, digest);
   group->join(member, std::move(own));
+  return group;
+}
+
+std::shared_ptr<DeviceGroup> GpuWorld::comeBack(const CollectiveSpec& spec, uint32_t member,
+                                                const CollectiveRecord& begun, const MemberHome& home) {
+  const std::shared_ptr<GpuGroup> group = groups_.leftForNow(spec, member);
+  if (group != nullptr) group->comeBack(member, begun, home);
   return group;
 }
 

@@ -42,7 +42,9 @@ class GpuWorld : public Backend {
   }
   /// @param lanes blocks of the built-in program, the same on every rank; 0: chosen by size.
   uint32_t registerCollective(uint32_t rank, const CollectiveSpec& spec, uint32_t lanes);
-  void unregisterCollective(uint32_t rank, uint32_t index, uint64_t issuedRuns) override;
+  void unregisterCollective(uint32_t rank, uint32_t index, uint64_t issuedRuns,
+                            Departure departure = Departure::forGood) override;
+  uint64_t runsBefore(uint32_t rank, uint32_t index) override;
   void abortCollective(uint32_t rank, uint32_t index) override;
   bool isAborted(uint32_t rank, uint32_t index) override;
   bool isQuarantineOver(uint32_t rank, uint32_t index) override;
@@ -114,7 +116,10 @@ class GpuWorld : public Backend {
   /// @throws Error dfcclAlreadyRegistered, dfcclRegistrationMismatch
   virtual std::shared_ptr<DeviceGroup> enter(const CollectiveSpec& spec, uint32_t member, uint64_t digest,
                                              std::unique_ptr<GpuMember> own);
-  virtual void depart(uint32_t rank, Registered& entry);
+  /// Puts a rank back into a group that it had left for now. @return null: there is none.
+  virtual std::shared_ptr<DeviceGroup> comeBack(const CollectiveSpec& spec, uint32_t member,
+                                                const CollectiveRecord& begun, const MemberHome& home);
+  virtual void depart(uint32_t rank, Registered& entry, Departure departure, uint64_t finishedRuns);
   virtual void poison(uint32_t rank, Registered& entry);
   std::mutex& mutex() const { return mutex_; }
 

@@ -83,11 +83,7 @@ void JoinedGpuWorld::free(uint32_t rank, void* memory, size_t) {
 std::shared_ptr<DeviceGroup> JoinedGpuWorld::enter(const CollectiveSpec& spec, uint32_t member, uint64_t digest,
                                                    std::unique_ptr<GpuMember> own) {
   const uint32_t index = own->index();
-  CollectiveRecord& mirrored = segment_->records(own_)[index];
-  mirrored = CollectiveRecord{};
-  mirrored.id = spec.id.number;
-  mirrored.index = index;
-  mirrored.member = member;
+  mirrorPlace(spec, member, index, 0);
   std::shared_ptr<JoinedGroup> group;
   {
     const Segment::Lock lock(*segment_);
@@ -105,12 +101,44 @@ std::shared_ptr<DeviceGroup> JoinedGpuWorld::enter(const CollectiveSpec& spec, u
   return group;
 }
 
-void JoinedGpuWorld::depart(uint32_t, Registered& entry) {
-  const auto group = std::static_pointer_cast<JoinedGroup>(entry.group);
-  segment_->records(own_)[group->own().index()].finishedRuns.store(group->own().finishedRuns(), order::release);
+std::shared_ptr<DeviceGroup> JoinedGpuWorld::comeBack(const CollectiveSpec& spec, uint32_t member,
+                                                      const CollectiveRecord& begun, const MemberHome& home) {
+  if (!spec.id.isSignature()) return nullptr;
+  const auto isIt = [&](const std::shared_ptr<JoinedGroup>& group) {
+    return group->spec().id == spec.id && group->shared().isAway(member) && !group->isPoisoned();
+  };
+  std::shared_ptr<JoinedGroup> group;
   {
     const Segment::Lock lock(*segment_);
-    group->shared().leave(group->member());
+    const auto found = std::find_if(departed_.begin(), departed_.end(), isIt);
+    if (found == departed_.end()) return nullptr;
+    group = *found;
+    group->own().comeBack(begun, home);
+    mirrorPlace(spec, member, begun.index, group->own().runsAtLeaving());
+    group->shared().comeBackOnDevice(member, begun.index);
+    departed_.erase(found);
+  }
+  if (!group->own().isComplete()) incomplete_.push_back(group);
+  PeerWatch::alarm(*segment_);
+  return group;
+}
+
+void JoinedGpuWorld::mirrorPlace(const CollectiveSpec& spec, uint32_t member, uint32_t index, uint64_t runs) {
+  CollectiveRecord& mirrored = segment_->records(own_)[index];
+  mirrored = CollectiveRecord{};
+  mirrored.id = spec.id.number;
+  mirrored.index = index;
+  mirrored.member = member;
+  mirrored.submittedRuns.store(runs, order::relaxed);
+  mirrored.finishedRuns.store(runs, order::relaxed);
+}
+
+void JoinedGpuWorld::depart(uint32_t, Registered& entry, Departure departure, uint64_t finishedRuns) {
+  const auto group = std::static_pointer_cast<JoinedGroup>(entry.group);
+  group->own().leave(finishedRuns);
+  {
+    const Segment::Lock lock(*segment_);
+    group->shared().leave(group->member(), departure, finishedRuns);
   }
   std::erase(incomplete_, group);
   departed_.push_back(group);

@@ -34,7 +34,9 @@ class JoinedGpuWorld final : public GpuWorld {
  protected:
   std::shared_ptr<DeviceGroup> enter(const CollectiveSpec& spec, uint32_t member, uint64_t digest,
                                      std::unique_ptr<GpuMember> own) override;
-  void depart(uint32_t rank, Registered& entry) override;
+  std::shared_ptr<DeviceGroup> comeBack(const CollectiveSpec& spec, uint32_t member, const CollectiveRecord& begun,
+                                        const MemberHome& home) override;
+  void depart(uint32_t rank, Registered& entry, Departure departure, uint64_t finishedRuns) override;
   void poison(uint32_t rank, Registered& entry) override;
 
  private:
@@ -58,6 +60,8 @@ class JoinedGpuWorld final : public GpuWorld {
   void freeForgotten();
   void checkPeers();
   void mirror();
+  /// What the others see of a place that is taken.
+  void mirrorPlace(const CollectiveSpec& spec, uint32_t member, uint32_t index, uint64_t runs);
 
   const std::shared_ptr<Segment> segment_;
   const uint32_t own_;

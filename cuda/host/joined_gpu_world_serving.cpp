@@ -81,6 +81,7 @@ void JoinedGpuWorld::freeDeparted() {
   if (!segmentLock.isHeld()) return;
   std::erase_if(departed_, [this](const std::shared_ptr<JoinedGroup>& group) {
     SharedGroup& shared = group->shared();
+    if (shared.isAway(group->member()) && !group->isPoisoned()) return false;
     for (uint32_t m = 0; m < group->spec().ranks.size(); ++m) {
       if (shared.isMember(m) && !segment_->isProcessGone(group->spec().ranks[m])) return false;
     }

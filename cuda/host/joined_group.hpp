@@ -39,7 +39,8 @@ class JoinedGroup final : public DeviceGroup {
     for (uint32_t m = 0; m < spec().ranks.size(); ++m) {
       const uint32_t rank = spec().ranks[m];
       if (!shared_->isMember(m)) {
-        members.push_back({rank, false, 0, 0});
+        const uint64_t runs = shared_->runsAtLeaving(m);
+        members.push_back({rank, shared_->isAway(m), runs, runs});
         continue;
       }
       const CollectiveRecord& record = shared_->recordOf(m);
@@ -49,6 +50,7 @@ class JoinedGroup final : public DeviceGroup {
     return members;
   }
   uint64_t finishedRunsOf(uint32_t) const override { return own_->finishedRuns(); }
+  uint64_t runsAtLeaving(uint32_t) const override { return own_->runsAtLeaving(); }
   size_t bytesOf(uint32_t) const override { return own_->bytes(); }
 
  private:

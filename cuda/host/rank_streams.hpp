@@ -63,6 +63,11 @@ class RankStreams {
   /// The place will have another collective, and counts on.
   void retire(uint32_t index, uint64_t issued) { before_[index].store(targetOf(index, issued), order::relaxed); }
 
+  /// The place's collective has had runs already, at another place.
+  void follow(uint32_t index, uint64_t runs) {
+    before_[index].store(targetOf(index, uint64_t{0} - runs), order::relaxed);
+  }
+
   /// Whether a stream has come to a run that no daemon has taken: asked for by whoever starts daemons.
   bool hasArrivals() const;
   /// Whether a stream is still to come to a run.
@@ -91,7 +96,8 @@ class RankStreams {
   Atomic<uint32_t> lineCount_;  // ever used
   std::mutex linesMutex_;
   std::unordered_map<uint64_t, uint32_t> lineOfStream_;
-  std::vector<Atomic<uint32_t>> before_;  // [index]: runs of the place's former collectives
+  // [index]: runs of the place's former collectives, less those that this one had at another place
+  std::vector<Atomic<uint32_t>> before_;
 };
 
 }  // namespace dfccl::gpu

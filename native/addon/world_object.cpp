@@ -39,6 +39,7 @@ Napi::Function WorldObject::define(Napi::Env env) {
                          InstanceMethod("memory", &WorldObject::memory),
                          InstanceMethod("register", &WorldObject::registerCollective),
                          InstanceMethod("unregister", &WorldObject::unregisterCollective),
+                         InstanceMethod("runsBefore", &WorldObject::runsBefore),
                          InstanceMethod("abort", &WorldObject::abortCollective),
                          InstanceMethod("isAborted", &WorldObject::isAborted),
                          InstanceMethod("isQuarantineOver", &WorldObject::isQuarantineOver),
@@ -159,8 +160,19 @@ Napi::Value WorldObject::registerCollective(Info info) {
 Napi::Value WorldObject::unregisterCollective(Info info) {
   return guarded(info.Env(), [&]() -> Napi::Value {
     const uint32_t rank = rankOf(info);
-    world_->unregisterCollective(rank, numberArgument(info, 1, "index"), wholeArgument(info, 2, "issuedRuns"));
+    const bool comesBack = info.Length() > 3 && info[3].IsBoolean() && info[3].As<Napi::Boolean>().Value();
+    world_->unregisterCollective(rank, numberArgument(info, 1, "index"), wholeArgument(info, 2, "issuedRuns"),
+                                 comesBack ? Departure::forNow : Departure::forGood);
     return info.Env().Undefined();
+  });
+}
+
+// runsBefore(rank, index): that it had of a signature before it was forgotten.
+Napi::Value WorldObject::runsBefore(Info info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const uint32_t rank = rankOf(info);
+    return Napi::Number::New(info.Env(),
+                             static_cast<double>(world_->runsBefore(rank, numberArgument(info, 1, "index"))));
   });
 }
 

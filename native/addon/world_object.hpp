@@ -23,6 +23,7 @@ class WorldObject : public Napi::ObjectWrap<WorldObject> {
   Napi::Value memory(Info info);
   Napi::Value registerCollective(Info info);
   Napi::Value unregisterCollective(Info info);
+  Napi::Value runsBefore(Info info);
   Napi::Value abortCollective(Info info);
   Napi::Value isAborted(Info info);
   Napi::Value isQuarantineOver(Info info);

@@ -25,12 +25,14 @@ struct Joined {
   int rank, ranks;
 };
 
-inline int join(Joined& joined, const std::string& job, uint32_t rank, uint32_t ranks, uint32_t muteMillis = 0) {
+inline int join(Joined& joined, const std::string& job, uint32_t rank, uint32_t ranks, uint32_t muteMillis = 0,
+                uint32_t collectives = 0) {
   dfcclJoinConfig_t config = DFCCL_JOIN_CONFIG_INIT;
   config.world.ranks = ranks;
   config.world.backend = dfcclCuda;
   config.world.grid = 3;
   config.world.arenaBytes = size_t{256} << 20;
+  if (collectives != 0) config.world.collectives = collectives;
   config.job = job.c_str();
   config.rank = static_cast<int>(rank);
   config.muteMillis = muteMillis;

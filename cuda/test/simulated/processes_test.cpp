@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 
+#include "forgetful_rank.hpp"
 #include "simulated/joined_rank.hpp"
 
 using namespace dfccl::gpu::simulated::test;
@@ -206,6 +207,22 @@ TEST_CASE("ranks that disagree are told so, and an abort reaches all, until the 
       for (int isOver = 0; isOver == 0;) OK(dfcclIsQuarantineOver(1, &isOver, me.context));
       EXPECT(meet() == kFine);
       OK(dfcclUnregister(1, me.context));
+    }
+    return leave(me);
+  });
+  checkAllFine(processes, 2);
+}
+
+TEST_CASE("runs of what one process has forgotten and another hasn't meet, in their order") {
+  const std::string job = newJob();
+  Processes processes(2, [&](uint32_t rank) -> int {
+    Joined me;
+    EXPECT(join(me, job, rank, 2, 0, dfccl::gpu::test::ForgetfulRank::kPlaces) == kFine);
+    dfccl::gpu::test::ForgetfulRank forgetful(me.context, me.rank, me.ranks);
+    for (unsigned seed = 1; seed <= 3; ++seed) {
+      const std::string wrong = forgetful.carryOut(seed, 150);
+      if (!wrong.empty()) std::fprintf(stderr, "seed %u, %s\n", seed, wrong.c_str());
+      EXPECT(wrong.empty());
     }
     return leave(me);
   });

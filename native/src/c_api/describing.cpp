@@ -24,7 +24,7 @@ std::string explain(RankContext& context) {
     }
     if (!isUnfinished) return;
     for (const auto& member : members) {
-      if (member.registered && member.submitted > run) continue;
+      if (member.submitted > run) continue;
       missing.append(missing.empty() ? "rank " : ", rank ").append(std::to_string(member.rank));
       // This rank has, but on a GPU the daemon hears of it only behind the stream.
       const bool isBehindStream = member.rank == context.number() && context.checksMemory();

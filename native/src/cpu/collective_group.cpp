@@ -1,5 +1,6 @@
 #include "cpu/collective_group.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "daemon/framing/protocols.hpp"
@@ -24,8 +25,9 @@ CollectiveGroup::CollectiveGroup(const CollectiveSpec& spec, uint64_t programDig
       landings_(spec.ranks.size(), nullptr),
       landingBytes_(spec.ranks.size(), 0),
       scales_(spec.ranks.size(), 1.0),
-      programs_(spec.ranks.size(), nullptr),
+      programs_(spec.ranks.size()),
       state_(spec.ranks.size(), State::absent),
+      runsAtLeaving_(spec.ranks.size(), 0),
       indices_(spec.ranks.size(), 0),
       ends_(spec.ranks.size()),
       blockProgress_(spec.ranks.size()) {
@@ -57,19 +59,23 @@ void CollectiveGroup::checkAgreement(const CollectiveSpec& spec, uint64_t progra
   dfccl::checkAgreement(spec_, programDigest_, spec, programDigest, rank);
 }
 
-void CollectiveGroup::join(uint32_t member, const BoundProgram& program, std::span<const uint8_t>, double scale,
-                           CollectiveRecord& record) {
+void CollectiveGroup::join(uint32_t member, std::shared_ptr<const BoundProgram> owned, std::span<const uint8_t>,
+                           double scale, CollectiveRecord& record) {
+  const BoundProgram& program = *owned;
+  if (isAway(member)) return enter(member, program, record);
   // Everything that can fail comes first; what was taken before a failure belongs to the group and is used by a retry.
   if (program.scratchBytes != 0 && scratch_[member] == nullptr) {
     scratch_[member] = arena_.allocate(program.scratchBytes);
     scratchBytes_[member] = program.scratchBytes;
   }
-  programs_[member] = &program;
+  programs_[member] = std::move(owned);
   const uint64_t togetherBytes =
       spec_.countPerRun ? kNeverTogether : shared_.togetherBytes.load(order::relaxed) + program.togetherBytes;
   if (joinedEver_ + 1 == shared_.members) {
-    if (spec_.countPerRun) joint_ = joinMovesOfOne(programs_, kMostJointBytes);
-    if (togetherBytes <= kMostJointBytes) joint_ = joinMoves(programs_);
+    std::vector<const BoundProgram*> programs;
+    for (const auto& each : programs_) programs.push_back(each.get());
+    if (spec_.countPerRun) joint_ = joinMovesOfOne(programs, kMostJointBytes);
+    if (togetherBytes <= kMostJointBytes) joint_ = joinMoves(programs);
     shared_.joint = joint_.view();
   }
   if (program.exchanges && landings_[member] == nullptr) {
@@ -94,6 +100,12 @@ void CollectiveGroup::join(uint32_t member, const BoundProgram& program, std::sp
   blockProgress_[member] = std::vector<Atomic<uint64_t, Scope::device>>(program.header.blockCount);
   scales_[member] = scale;
   shared_.togetherBytes.store(togetherBytes, order::relaxed);
+  enter(member, program, record);
+  ++joinedEver_;
+  shared_.registered.fetchAdd(1, order::acqRel);
+}
+
+void CollectiveGroup::enter(uint32_t member, const BoundProgram& program, CollectiveRecord& record) {
   indices_[member] = record.index;
   record.connections = ends_[member].data();
   record.scratch = scratch_[member];
@@ -101,15 +113,21 @@ void CollectiveGroup::join(uint32_t member, const BoundProgram& program, std::sp
   record.places = &shared_;
   record.place(program);
   record.blockProgress = blockProgress_[member].data();
+  record.submittedRuns.store(runsAtLeaving_[member], order::relaxed);
+  record.finishedRuns.store(runsAtLeaving_[member], order::relaxed);
   state_[member] = State::joined;
-  ++joinedEver_;
-  shared_.registered.fetchAdd(1, order::acqRel);
 }
 
-void CollectiveGroup::leave(uint32_t member) {
-  state_[member] = State::left;
-  ++left_;
+void CollectiveGroup::leave(uint32_t member, Departure departure, uint64_t finishedRuns) {
+  runsAtLeaving_[member] = finishedRuns;
+  state_[member] = departure == Departure::forNow ? State::away : State::left;
+  if (!has(State::joined) && areEven(runsAtLeaving_))
+    std::replace(state_.begin(), state_.end(), State::away, State::left);
 }
+
+bool CollectiveGroup::has(State state) const { return std::find(state_.begin(), state_.end(), state) != state_.end(); }
+
+bool CollectiveGroup::isAbandoned() const { return !has(State::joined) && (shared_.isPoisoned() || !has(State::away)); }
 
 size_t CollectiveGroup::connectorBytes() const {
   size_t bytes = 0;

@@ -23,13 +23,15 @@ class CollectiveGroup final : public Group {
   CollectiveGroup& operator=(const CollectiveGroup&) = delete;
 
   void checkAgreement(const CollectiveSpec& spec, uint64_t programDigest, uint32_t rank) const override;
-  void join(uint32_t member, const BoundProgram& program, std::span<const uint8_t> bytes, double scale,
+  void join(uint32_t member, std::shared_ptr<const BoundProgram> program, std::span<const uint8_t> bytes, double scale,
             CollectiveRecord& record) override;
-  void leave(uint32_t member) override;
+  void leave(uint32_t member, Departure departure, uint64_t finishedRuns) override;
 
   bool hasJoined(uint32_t member) const override { return state_[member] != State::absent; }
   bool isMember(uint32_t member) const override { return state_[member] == State::joined; }
-  bool isAbandoned() const override { return joinedEver_ == left_; }
+  bool isAway(uint32_t member) const override { return state_[member] == State::away; }
+  uint64_t runsAtLeaving(uint32_t member) const override { return runsAtLeaving_[member]; }
+  bool isAbandoned() const override;
   const CollectiveSpec& spec() const override { return spec_; }
   CollectiveShared& shared() override { return shared_; }
   uint32_t indexOf(uint32_t member) const override { return indices_[member]; }
@@ -38,7 +40,11 @@ class CollectiveGroup final : public Group {
   size_t ownBytes() const override { return sizeof *this; }
 
  private:
-  enum class State : uint8_t { absent, joined, left };
+  enum class State : uint8_t { absent, joined, away, left };
+  bool has(State state) const;
+  /// @pre the member has its memory.
+  void enter(uint32_t member, const BoundProgram& program, CollectiveRecord& record);
+
   using ConnectionKey = std::tuple<uint32_t, uint32_t, uint32_t>;  // source, destination, channel
 
   CollectiveSpec spec_;
@@ -53,15 +59,15 @@ class CollectiveGroup final : public Group {
   std::vector<uint8_t*> landings_;
   std::vector<size_t> landingBytes_;
   std::vector<double> scales_;
-  std::vector<const BoundProgram*> programs_;
+  std::vector<std::shared_ptr<const BoundProgram>> programs_;  // a member may leave before the last has come
   OwnedJointMoves joint_;
   std::vector<State> state_;
+  std::vector<uint64_t> runsAtLeaving_;
   std::vector<uint32_t> indices_;
   std::map<ConnectionKey, Connector> leased_;
   std::vector<std::vector<Connector>> ends_;                                 // [member][connection of its program]
   std::vector<std::vector<Atomic<uint64_t, Scope::device>>> blockProgress_;  // [member][program block]
   uint32_t joinedEver_ = 0;
-  uint32_t left_ = 0;
 };
 
 }  // namespace dfccl

@@ -45,7 +45,8 @@ class CpuWorld : public Backend {
   uint32_t processes() const override;
 
   uint32_t registerCollective(uint32_t rank, const CollectiveSpec& spec) override;
-  void unregisterCollective(uint32_t rank, uint32_t index, uint64_t issuedRuns) override;
+  void unregisterCollective(uint32_t rank, uint32_t index, uint64_t issuedRuns,
+                            Departure departure = Departure::forGood) override;
   void abortCollective(uint32_t rank, uint32_t index) override;
   bool isAborted(uint32_t rank, uint32_t index) override;
   std::string whyAborted(uint32_t rank, uint32_t index) override;
@@ -92,6 +93,7 @@ class CpuWorld : public Backend {
   void deliverInBackground(uint32_t rank) override { backgroundDelivery_[rank].store(1, order::release); }
 
   CounterReading readCounters(uint32_t rank) override;
+  uint64_t runsBefore(uint32_t rank, uint32_t index) override;
   size_t arenaUsedBytes() const override;
   size_t memoryBytesOf(uint32_t rank, uint32_t index) override;
 
@@ -106,7 +108,8 @@ class CpuWorld : public Backend {
     std::shared_ptr<const BoundProgram> program;
     CollectiveSpec spec;
     uint32_t member = 0;
-    bool isDropped = false;  // its daemon was told to give it up
+    uint64_t runsBefore = 0;  // that this rank had of it before it left for now
+    bool isDropped = false;   // its daemon was told to give it up
   };
 
   std::shared_ptr<const BoundProgram> bind(const CollectiveSpec& spec, uint32_t member,

@@ -34,7 +34,8 @@ std::vector<MemberProgress> CpuWorld::explain(uint32_t rank, uint32_t index) {
   for (uint32_t m = 0; m < group.spec().ranks.size(); ++m) {
     const uint32_t r = group.spec().ranks[m];
     if (!group.isMember(m)) {
-      members.push_back({r, false, 0, 0});
+      const uint64_t runs = group.runsAtLeaving(m);
+      members.push_back({r, group.isAway(m), runs, runs});
       continue;
     }
     const CollectiveRecord& record = recordOf(group, m);
@@ -44,6 +45,11 @@ std::vector<MemberProgress> CpuWorld::explain(uint32_t rank, uint32_t index) {
     members.push_back({r, true, submitted, record.finishedRuns.load(order::acquire)});
   }
   return members;
+}
+
+uint64_t CpuWorld::runsBefore(uint32_t rank, uint32_t index) {
+  const std::lock_guard lock(mutex_);
+  return registered(rank, index).runsBefore;
 }
 
 std::vector<uint64_t> CpuWorld::mismatchedCounts(uint32_t rank, uint32_t index) {

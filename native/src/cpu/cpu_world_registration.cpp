@@ -108,7 +108,7 @@ uint32_t CpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec)
     memory.isActive[*firstTask + block] = 0;
   }
   try {
-    group->join(member, *program, bytes, spec.scale, record);
+    group->join(member, program, bytes, spec.scale, record);
     if (spansHosts) {
       const auto shared = std::static_pointer_cast<SharedGroup>(group);
       proxy_->bind(shared, shared->record()->generation, spec, digest, *program, record);
@@ -121,8 +121,9 @@ uint32_t CpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec)
   if (!freeIndices.empty()) freeIndices.pop_back();
   CollectiveSpec kept = spec;
   kept.program.clear();
-  table_[rank][index] = {group, std::move(program), std::move(kept), member};
-  ranks_[rank]->resetIssued(index);
+  const uint64_t runsBefore = group->runsAtLeaving(member);
+  table_[rank][index] = {group, std::move(program), std::move(kept), member, runsBefore};
+  ranks_[rank]->resetIssued(index, runsBefore);
   const uint32_t position = options_.segment ? 0 : rank;
   if (position >= activeRanks_.load(order::relaxed)) activeRanks_.store(position + 1, order::release);
   // Runs that were submitted elsewhere and held until now may start.
@@ -145,7 +146,7 @@ bool CpuWorld::isRegistered(uint32_t rank, uint32_t index) const {
   return index < table_[rank].size() && table_[rank][index].group != nullptr;
 }
 
-void CpuWorld::unregisterCollective(uint32_t rank, uint32_t index, uint64_t issuedRuns) {
+void CpuWorld::unregisterCollective(uint32_t rank, uint32_t index, uint64_t issuedRuns, Departure departure) {
   const std::lock_guard lock(mutex_);
   Registered& entry = registered(rank, index);
   const CollectiveRecord& record = ranks_[rank]->memory().collectives[index];
@@ -154,7 +155,10 @@ void CpuWorld::unregisterCollective(uint32_t rank, uint32_t index, uint64_t issu
   awaitDrop(rank, entry, record);
   const std::unique_ptr<Segment::Lock> segmentLock = lockSegment();
   taskTables_[rank].giveBack(record.firstTask, entry.program->header.blockCount);
-  entry.group->leave(entry.member);
+  // Between machines a group is not gone back to: its members have no lock in common under which they could tell
+  // whether it is still there.
+  if (proxy_ && proxy_->spans(entry.spec.ranks)) departure = Departure::forGood;
+  entry.group->leave(entry.member, departure, finished);
   if (proxy_) proxy_->unbind(static_cast<SharedGroup&>(*entry.group), finished);
   if (entry.group->isAbandoned()) dropGroup(*entry.group);
   entry = Registered{};

@@ -57,10 +57,11 @@ void CpuWorld::watch() {
     }
     for (const auto& [id, group] : groups_) {
       for (uint32_t m = 0; m < group->spec().ranks.size(); ++m) {
-        if (!group->isMember(m)) continue;
+        if (!group->isMember(m) && !group->isAway(m)) continue;
         // Members that have finished the run are nobody's obstacle.
         const uint32_t r = group->spec().ranks[m];
-        const uint64_t run = recordOf(*group, m).finishedRuns.load(order::relaxed);
+        const uint64_t run =
+            group->isAway(m) ? group->runsAtLeaving(m) : recordOf(*group, m).finishedRuns.load(order::relaxed);
         for (const uint64_t unfinished : {run, run + 1}) {
           RunMembers& members =
               runs.try_emplace({id.number, unfinished}, RunMembers{id.number, unfinished, {}}).first->second;

@@ -53,7 +53,7 @@ Matching::Sent Matching::sentBy(const Signature& signature, const std::shared_pt
     if (backend_.isAborted(rank_, entry.index)) return Sent::neverAgain;
     const uint64_t received = backend_.queues(rank_).issuedOf(entry.index);
     for (const MemberProgress& member : backend_.explain(rank_, entry.index)) {
-      if (member.rank == sender && member.registered && member.submitted > received) return Sent::yes;
+      if (member.rank == sender && member.submitted > received) return Sent::yes;
     }
     for (const LostRank& lost : backend_.lostRanks()) {
       if (lost.rank == sender) return Sent::neverAgain;

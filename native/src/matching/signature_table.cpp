@@ -83,7 +83,7 @@ MatchedCollective& SignatureTable::add(const CollectiveId& id, const Signature& 
     entries_.emplace(id, std::move(made));
   } catch (...) {
     if (!used_.empty() && used_.front() == &entry) used_.pop_front();
-    backend_.unregisterCollective(rank_, entry.index, 0);
+    backend_.unregisterCollective(rank_, entry.index, backend_.queues(rank_).issuedOf(entry.index), Departure::forNow);
     throw;
   }
   return entry;
@@ -106,18 +106,18 @@ uint64_t SignatureTable::inFlight(const MatchedCollective& entry) const {
 /// @return false: every one has runs in flight.
 bool SignatureTable::forgetOldest() {
   for (auto at = used_.rbegin(); at != used_.rend(); ++at) {
-    if (forget(**at)) return true;
+    if (forget(**at, Departure::forNow)) return true;
   }
   return false;
 }
 
 /// @return whether it could be.
-bool SignatureTable::forget(MatchedCollective& entry) {
+bool SignatureTable::forget(MatchedCollective& entry, Departure departure) {
   if (inFlight(entry) != 0) return false;
   const bool isAborted = backend_.isAborted(rank_, entry.index);
   if (isAborted && !backend_.isQuarantineOver(rank_, entry.index)) return false;
   try {
-    backend_.unregisterCollective(rank_, entry.index, backend_.queues(rank_).issuedOf(entry.index));
+    backend_.unregisterCollective(rank_, entry.index, backend_.queues(rank_).issuedOf(entry.index), departure);
   } catch (const Error& error) {
     if (error.status() == dfcclInUse) return false;  // its daemon isn't done with it
     throw;
@@ -133,7 +133,7 @@ void SignatureTable::forget(const MatchedGroup& group) {
   for (auto& [id, entry] : entries_) {
     if (entry->group.get() == &group) mine.push_back(entry.get());
   }
-  for (MatchedCollective* entry : mine) forget(*entry);
+  for (MatchedCollective* entry : mine) forget(*entry, Departure::forGood);
 }
 
 void SignatureTable::clear() {

@@ -43,7 +43,7 @@ class SignatureTable {
                          const std::shared_ptr<MatchedGroup>& group);
   uint32_t registerOne(const CollectiveSpec& spec);
   bool forgetOldest();
-  bool forget(MatchedCollective& entry);
+  bool forget(MatchedCollective& entry, Departure departure);
 
   Backend& backend_;
   const uint32_t rank_;

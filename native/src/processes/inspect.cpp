@@ -45,7 +45,10 @@ CollectiveStatus statusOf(Segment& segment, const SharedGroupRecord& record, uin
                      0,
                      0,
                      0};
-    if (one.isRegistered) {
+    if (state == SharedMember::away) {
+      one.isRegistered = true;
+      one.submittedRuns = one.finishedRuns = member.finishedRuns.load(order::relaxed);
+    } else if (one.isRegistered) {
       const CollectiveRecord& own = segment.records(one.rank)[member.index];
       one.submittedRuns = own.submittedRuns.load(order::acquire);
       one.finishedRuns = own.finishedRuns.load(order::acquire);

@@ -22,6 +22,7 @@ void freeRecord(Segment& segment, SharedGroupRecord* record) {
     dropShared(arena, record->scratch[m], member.scratchBytes);
     dropShared(arena, record->landings[m], member.landingBytes);
     dropShared(arena, member.program, member.programBytes);
+    dropShared(arena, member.blockProgress, member.blockCount);
   }
   for (SharedConnection* c = record->connections; c != nullptr;) {
     SharedConnection* next = c->next;

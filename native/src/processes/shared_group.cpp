@@ -105,8 +105,26 @@ void SharedGroup::joinAllMoves() {
       {record_->jointMoves, joint.moves.size()}, {record_->jointRefs, joint.refs.size()}, joint.bytesOfOne};
 }
 
-void SharedGroup::join(uint32_t member, const BoundProgram& program, std::span<const uint8_t> bytes, double scale,
-                       CollectiveRecord& record) {
+void SharedGroup::takeEnds(uint32_t member, const BoundProgram& program) {
+  ends_.clear();
+  const auto slotBytes = std::max<uint32_t>(
+      128,
+      static_cast<uint32_t>(
+          (wireBytes(static_cast<Protocol>(program.header.protocol), program.slotPayloadBytes) + 127) / 128 * 128));
+  for (const ConnectionRecord& c : program.connections) {
+    const uint32_t source = c.isSend ? member : c.peer;
+    const uint32_t destination = c.isSend ? c.peer : member;
+    ends_.push_back(connectionTo(source, destination, c.channel, program.header.slotCount, slotBytes));
+  }
+}
+
+void SharedGroup::join(uint32_t member, std::shared_ptr<const BoundProgram> owned, std::span<const uint8_t> bytes,
+                       double scale, CollectiveRecord& record) {
+  const BoundProgram& program = *owned;
+  if (isAway(member)) {
+    takeEnds(member, program);
+    return enter(member, program, record);
+  }
   // Everything that can fail comes first; what was taken before a failure belongs to the group and is used by a retry.
   SharedArena arena = segment_->arena();
   SharedMember& mine = record_->members[member];
@@ -124,41 +142,72 @@ void SharedGroup::join(uint32_t member, const BoundProgram& program, std::span<c
     mine.program = kept;
     mine.programBytes = bytes.size();
   }
-  ends_.clear();
-  const auto slotBytes = std::max<uint32_t>(
-      128,
-      static_cast<uint32_t>(
-          (wireBytes(static_cast<Protocol>(program.header.protocol), program.slotPayloadBytes) + 127) / 128 * 128));
-  for (const ConnectionRecord& c : program.connections) {
-    const uint32_t source = c.isSend ? member : c.peer;
-    const uint32_t destination = c.isSend ? c.peer : member;
-    ends_.push_back(connectionTo(source, destination, c.channel, program.header.slotCount, slotBytes));
+  if (mine.blockCount == 0) {
+    mine.blockProgress = makeShared<Atomic<uint64_t, Scope::device>>(arena, program.header.blockCount);
+    mine.blockCount = program.header.blockCount;
   }
+  takeEnds(member, program);
   CollectiveShared& shared = record_->shared;
   const uint64_t togetherBytes = record_->spansHosts || spec_.countPerRun
                                      ? kNeverTogether
                                      : shared.togetherBytes.load(order::relaxed) + program.togetherBytes;
   const bool isLast = shared.registered.load(order::relaxed) + 1 == shared.members;
   if (isLast && (spec_.countPerRun || togetherBytes <= kMostJointBytes)) joinAllMoves();
-  blockProgress_ = std::vector<Atomic<uint64_t, Scope::device>>(program.header.blockCount);
   record_->scales[member] = scale;
   shared.togetherBytes.store(togetherBytes, order::relaxed);
+  enter(member, program, record);
+  shared.registered.fetchAdd(1, order::acqRel);
+}
+
+void SharedGroup::enter(uint32_t member, const BoundProgram& program, CollectiveRecord& record) {
+  CollectiveShared& shared = record_->shared;
+  SharedMember& mine = record_->members[member];
   mine.index = record.index;
   record.connections = ends_.data();
   record.scratch = record_->scratch[member];
   record.shared = &shared;
   record.places = &shared;
   record.place(program);
-  record.blockProgress = blockProgress_.data();
+  record.blockProgress = mine.blockProgress;
+  const uint64_t runs = mine.finishedRuns.load(order::relaxed);
+  record.submittedRuns.store(runs, order::relaxed);
+  record.finishedRuns.store(runs, order::relaxed);
   mine.state.store(SharedMember::joined, order::release);
-  shared.registered.fetchAdd(1, order::acqRel);
 }
 
-void SharedGroup::leave(uint32_t member) {
+void SharedGroup::leave(uint32_t member, Departure departure, uint64_t finishedRuns) {
   SharedMember& m = record_->members[member];
-  m.finishedRuns.store(recordOf(member).finishedRuns.load(order::acquire), order::relaxed);
+  m.finishedRuns.store(finishedRuns, order::relaxed);
+  m.state.store(departure == Departure::forNow ? SharedMember::away : goneState(), order::release);
+  settle();
+}
+
+/// Of a member that has left for good.
+SharedMember::State SharedGroup::goneState() const {
   const bool isReached = record_->spansHosts || record_->isOnDevices;
-  m.state.store(isReached ? SharedMember::leaving : SharedMember::left, order::release);
+  return isReached ? SharedMember::leaving : SharedMember::left;
+}
+
+/// Under one lock for all members at once, so that none of them comes back to what another one has freed.
+void SharedGroup::settle() {
+  std::vector<uint64_t> runs;
+  bool isLost = record_->shared.isPoisoned();
+  for (uint32_t m = 0; m < record_->shared.members; ++m) {
+    const bool isGone = segment_->isProcessGone(record_->ranks[m]);
+    if (isMember(m) && !isGone) return;
+    isLost |= isGone;
+    runs.push_back(runsAtLeaving(m));
+  }
+  if (!isLost && !areEven(runs)) return;
+  for (uint32_t m = 0; m < record_->shared.members; ++m) {
+    if (isAway(m)) record_->members[m].state.store(goneState(), order::release);
+  }
+}
+
+void SharedGroup::comeBackOnDevice(uint32_t member, uint32_t index) {
+  SharedMember& mine = record_->members[member];
+  mine.index = index;
+  mine.state.store(SharedMember::joined, order::release);
 }
 
 void SharedGroup::joinOnDevice(uint32_t member, uint32_t index, std::span<const uint8_t> facts) {
@@ -182,7 +231,7 @@ std::span<const uint8_t> SharedGroup::factsOf(uint32_t member) const {
 bool SharedGroup::isAbandoned() const {
   for (uint32_t m = 0; m < record_->shared.members; ++m) {
     const uint32_t state = stateOf(m);
-    const bool isIn = state == SharedMember::joined || state == SharedMember::leaving;
+    const bool isIn = state != SharedMember::absent && state != SharedMember::left;
     if (isIn && isLocal(m) && !segment_->isProcessGone(record_->ranks[m])) return false;
   }
   return true;

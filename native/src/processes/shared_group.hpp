@@ -24,8 +24,8 @@ struct SharedConnection {
 
 struct SharedMember {
   // leaving: unregistered, and what it sent to other machines may still lie in its connectors; or its memory, which
-  // isn't the segment's, is still in reach of others.
-  enum State : uint32_t { absent, joined, leaving, left };
+  // isn't the segment's, is still in reach of others. away: it has left for now.
+  enum State : uint32_t { absent, joined, leaving, left, away };
   Atomic<uint32_t> state;
   uint32_t index;
   Atomic<uint64_t> finishedRuns;  // when it left
@@ -36,6 +36,8 @@ struct SharedMember {
   // What the others need of it: its program, as whoever comes last joins all programs' moves; on devices, where it is.
   const uint8_t* program;
   uint64_t programBytes;
+  Atomic<uint64_t, Scope::device>* blockProgress;  // [block]; its daemon's own, and it may come back to it
+  uint64_t blockCount;
 
   /// By this rank's watch: which run is under way, and since when. @param submitted, finished so many runs.
   void noteRuns(uint64_t submitted, uint64_t finished, uint64_t nowMillis);
@@ -84,12 +86,14 @@ class SharedGroup final : public Group {
   bool hasLetGo(uint32_t member) const;
 
   void checkAgreement(const CollectiveSpec& spec, uint64_t programDigest, uint32_t rank) const override;
-  void join(uint32_t member, const BoundProgram& program, std::span<const uint8_t> bytes, double scale,
+  void join(uint32_t member, std::shared_ptr<const BoundProgram> program, std::span<const uint8_t> bytes, double scale,
             CollectiveRecord& record) override;
-  void leave(uint32_t member) override;
+  void leave(uint32_t member, Departure departure, uint64_t finishedRuns) override;
   /// In place of join() where each member's memory is its own device's: tells the others what they need to know of it.
   /// @throws Error dfcclOutOfMemory
   void joinOnDevice(uint32_t member, uint32_t index, std::span<const uint8_t> facts);
+  /// @pre isAway(member), whose memory is where it was.
+  void comeBackOnDevice(uint32_t member, uint32_t index);
   /// What a member told when it joined; any thread, while this rank is a member or leaving. Empty: it hasn't yet.
   std::span<const uint8_t> factsOf(uint32_t member) const;
   /// @pre this member is leaving.
@@ -97,7 +101,11 @@ class SharedGroup final : public Group {
   bool hasLeft(uint32_t member) const { return stateOf(member) == SharedMember::left; }
   bool hasJoined(uint32_t member) const override { return stateOf(member) != SharedMember::absent; }
   bool isMember(uint32_t member) const override { return stateOf(member) == SharedMember::joined; }
+  bool isAway(uint32_t member) const override { return stateOf(member) == SharedMember::away; }
   bool spansHosts() const { return record_->spansHosts; }
+  uint64_t runsAtLeaving(uint32_t member) const override {
+    return record_->members[member].finishedRuns.load(order::relaxed);
+  }
   bool isAbandoned() const override;
   const CollectiveSpec& spec() const override { return spec_; }
   CollectiveShared& shared() override { return record_->shared; }
@@ -121,6 +129,11 @@ class SharedGroup final : public Group {
   Connector connectionTo(uint32_t source, uint32_t destination, uint32_t channel, uint32_t slotCount,
                          uint32_t slotBytes);
   void joinAllMoves();
+  void takeEnds(uint32_t member, const BoundProgram& program);
+  void enter(uint32_t member, const BoundProgram& program, CollectiveRecord& record);
+  /// A member has left: those who are away don't come back if they needn't.
+  void settle();
+  SharedMember::State goneState() const;
 
   std::shared_ptr<Segment> segment_;
   SharedGroupRecord* record_;
@@ -129,7 +142,6 @@ class SharedGroup final : public Group {
   mutable std::mutex mismatchMutex_;
   std::string mismatch_;
   std::vector<Connector> ends_;
-  std::vector<Atomic<uint64_t, Scope::device>> blockProgress_;
 };
 
 }  // namespace dfccl

@@ -11,6 +11,7 @@
 #include "daemon/state/counters.hpp"
 #include "trace/trace_track.hpp"
 #include "world/collective_spec.hpp"
+#include "world/departure.hpp"
 #include "world/known_memory.hpp"
 #include "world/presence.hpp"
 #include "world/rank_queues.hpp"
@@ -64,7 +65,10 @@ class Backend {
   virtual uint32_t registerCollective(uint32_t rank, const CollectiveSpec& spec) = 0;
   /// @param issuedRuns runs that this rank has submitted of it: all must have completed.
   /// @throws Error dfcclInUse, dfcclUnknownCollective
-  virtual void unregisterCollective(uint32_t rank, uint32_t index, uint64_t issuedRuns) = 0;
+  virtual void unregisterCollective(uint32_t rank, uint32_t index, uint64_t issuedRuns,
+                                    Departure departure = Departure::forGood) = 0;
+  /// Runs that this rank had of it before it left for now; 0: it never has.
+  virtual uint64_t runsBefore(uint32_t rank, uint32_t index) = 0;
   /// Gives an id up on all ranks, at once and without waiting: runs in flight complete as aborted, later ones too,
   /// until it is registered again. @throws Error dfcclUnknownCollective
   virtual void abortCollective(uint32_t rank, uint32_t index) = 0;

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "daemon/state/records.hpp"
 #include "world/collective_spec.hpp"
+#include "world/departure.hpp"
 
 namespace dfccl {
 
@@ -18,17 +20,22 @@ class Group {
   /// @throws Error dfcclRegistrationMismatch that names the first field in which `spec` differs from the agreed one.
   virtual void checkAgreement(const CollectiveSpec& spec, uint64_t programDigest, uint32_t rank) const = 0;
 
-  /// Memory of one member: scratch, and its ends of the connections.
+  /// Memory of one member: scratch, and its ends of the connections. One that comes back has what it had, and its
+  /// record goes on behind the runs that it has finished.
   /// @param bytes the program, as it was registered.
   /// @throws Error dfcclOutOfMemory, with nothing kept.
-  virtual void join(uint32_t member, const BoundProgram& program, std::span<const uint8_t> bytes, double scale,
-                    CollectiveRecord& record) = 0;
-  /// @pre The member's runs are all finished.
-  virtual void leave(uint32_t member) = 0;
+  virtual void join(uint32_t member, std::shared_ptr<const BoundProgram> program, std::span<const uint8_t> bytes,
+                    double scale, CollectiveRecord& record) = 0;
+  /// @param finishedRuns of the member: all that it has submitted.
+  virtual void leave(uint32_t member, Departure departure, uint64_t finishedRuns) = 0;
 
   virtual bool hasJoined(uint32_t member) const = 0;
   virtual bool isMember(uint32_t member) const = 0;
-  /// Nobody is in it any more.
+  /// It has left for now.
+  virtual bool isAway(uint32_t member) const = 0;
+  /// Runs that a member had when it left; 0: it has never come.
+  virtual uint64_t runsAtLeaving(uint32_t member) const = 0;
+  /// Nobody is in it any more, or comes back to it.
   virtual bool isAbandoned() const = 0;
   virtual const CollectiveSpec& spec() const = 0;
   virtual CollectiveShared& shared() = 0;
@@ -45,8 +52,8 @@ class Group {
 [[noreturn]] void refuseSecondRegistration(const CollectiveId& id, uint32_t rank);
 
 /// Whether a rank that registers `spec` belongs into `group`, which has the same id. A rank that has been in it and
-/// left begins a new one. Of several it is the oldest: each rank's registrations of an id go with the others' in their
-/// order, however far a rank is behind. @tparam AnyGroup a Group, or one on GPUs.
+/// left for good begins a new one. Of several it is the oldest: each rank's registrations of an id go with the others'
+/// in their order, however far a rank is behind. @tparam AnyGroup a Group, or one on GPUs.
 /// @throws Error dfcclAlreadyRegistered, dfcclRegistrationMismatch
 template <class AnyGroup>
 bool isToJoin(AnyGroup& group, const CollectiveSpec& spec, uint32_t member, uint64_t digest) {
@@ -54,9 +61,10 @@ bool isToJoin(AnyGroup& group, const CollectiveSpec& spec, uint32_t member, uint
   const uint32_t rank = spec.ranks[member];
   const auto& ranks = group.spec().ranks;
   const auto mine = std::find(ranks.begin(), ranks.end(), rank);
-  if (mine != ranks.end() && group.hasJoined(static_cast<uint32_t>(mine - ranks.begin()))) {
-    if (group.isMember(static_cast<uint32_t>(mine - ranks.begin()))) refuseSecondRegistration(spec.id, rank);
-    return false;
+  const auto place = static_cast<uint32_t>(mine - ranks.begin());
+  if (mine != ranks.end() && group.hasJoined(place)) {
+    if (group.isMember(place)) refuseSecondRegistration(spec.id, rank);
+    if (!group.isAway(place)) return false;
   }
   group.checkAgreement(spec, digest, rank);
   return true;

@@ -34,6 +34,16 @@ class Membership {
     return groups_.emplace(spec.id, make())->second;
   }
 
+  /// The group of a signature that a member has left for now. @return null: there is none.
+  std::shared_ptr<AnyGroup> leftForNow(const CollectiveSpec& spec, uint32_t member) const {
+    if (!spec.id.isSignature()) return nullptr;
+    const auto [first, last] = groups_.equal_range(spec.id);
+    for (auto it = first; it != last; ++it) {
+      if (it->second->isAway(member) && !it->second->isPoisoned()) return it->second;
+    }
+    return nullptr;
+  }
+
   /// Nobody is in it any more. One that isn't here is none of ours.
   void drop(const AnyGroup& group) {
     const auto [first, last] = groups_.equal_range(group.spec().id);

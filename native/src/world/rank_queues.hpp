@@ -104,9 +104,10 @@ class RankQueues {
     const uint64_t taken = takenRuns_[index].load(order::acquire);
     return issuedRuns_[index].load(order::relaxed) - taken;
   }
-  /// Another collective is given the index. @pre The former's runs are over.
-  void resetIssued(uint32_t index) {
-    formerRuns_[index].store(issuedRuns_[index].load(order::relaxed), order::relaxed);
+  /// Another collective is given the index. @pre The former's runs are over. @param runs that this rank has had of it
+  /// before, under another index.
+  void resetIssued(uint32_t index, uint64_t runs) {
+    formerRuns_[index].store(issuedRuns_[index].load(order::relaxed) - runs, order::relaxed);
   }
 
  private:
@@ -156,8 +157,9 @@ class RankQueues {
   TryLock pollLock_;                          // taken under the queue's lock or without; never the other way round
   ZeroedTable<Pending> pending_;              // [completion slot]
   ZeroedTable<Atomic<uint64_t>> issuedRuns_;  // [index], ever, through this class
-  ZeroedTable<Atomic<uint64_t>> formerRuns_;  // [index]: of them, those of former collectives
-  ZeroedTable<Atomic<uint64_t>> takenRuns_;   // [index], ever: runs whose slot was freed here; under pollLock_
+  // [index]: of them, those of former collectives; less those that this one had under another index. It may wrap.
+  ZeroedTable<Atomic<uint64_t>> formerRuns_;
+  ZeroedTable<Atomic<uint64_t>> takenRuns_;  // [index], ever: runs whose slot was freed here; under pollLock_
   RunTally tally_;
   Atomic<uint64_t> taken_;         // completions that were delivered; under pollLock_
   uint32_t cursor_ = 0;            // where the next scan for completions begins

@@ -25,13 +25,17 @@ static inline void hear(struct line line) {
   CHECK(read(line.from, &x, 1) == 1);
 }
 
+/* Places that each rank has for collectives. */
+static uint32_t collectives_of_processes = 256;
+
 typedef void (*rank_process_main_t)(dfcclRankCtx_t ctx, int rank, struct line line);
 
 /* Joins the world of two ranks, and leaves it behind main. */
 static inline void be_rank(const char* job, int rank, rank_process_main_t main, struct line line) {
   dfcclJoinConfig_t config = DFCCL_JOIN_CONFIG_INIT;
   config.world.ranks = 2;
-  config.world.collectives = config.world.submissionSlots = config.world.completionSlots = 256;
+  config.world.submissionSlots = config.world.completionSlots = 256;
+  config.world.collectives = collectives_of_processes;
   config.world.arenaBytes = (size_t)64 << 20;
   config.job = job;
   config.rank = rank;

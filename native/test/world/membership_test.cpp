@@ -13,13 +13,14 @@ namespace {
 
 struct PlainGroup {
   CollectiveSpec registered;
-  std::set<uint32_t> joined, members;
+  std::set<uint32_t> joined, members, away;
   bool poisoned = false;
 
   const CollectiveSpec& spec() const { return registered; }
   bool isPoisoned() const { return poisoned; }
   bool hasJoined(uint32_t member) const { return joined.count(member) != 0; }
   bool isMember(uint32_t member) const { return members.count(member) != 0; }
+  bool isAway(uint32_t member) const { return away.count(member) != 0; }
   void checkAgreement(const CollectiveSpec& spec, uint64_t, uint32_t) const {
     if (spec.count != registered.count) throw Error(dfcclRegistrationMismatch, "count", "Agree.");
   }

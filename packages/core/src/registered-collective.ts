@@ -17,6 +17,8 @@ const runOptionNames: OptionNames<RunOptions> = { timeoutMs: true, signal: true,
 
 /** @internal What the engine knows a collective by; whatever else stands for one throws. */
 export let registrationOf: (collective: RegisteredCollective) => Registration;
+/** @internal As unregister(), of a signature that may be used again: its next run follows the last one. */
+export let leaveForNow: (collective: RegisteredCollective) => void;
 /** @internal */
 export let isRegisteredCollective: (value: unknown) => value is RegisteredCollective;
 
@@ -36,6 +38,7 @@ export class LocalCollective implements RegisteredCollective {
 
   static {
     registrationOf = (collective) => (collective as LocalCollective).#own;
+    leaveForNow = (collective) => (collective as LocalCollective).#leave(true);
     isRegisteredCollective = (value): value is LocalCollective => typeof value === "object" && value !== null && #own in value;
   }
 
@@ -127,6 +130,10 @@ export class LocalCollective implements RegisteredCollective {
   }
 
   unregister(): void {
+    this.#leave(false);
+  }
+
+  #leave(comesBack: boolean): void {
     const registration = this.#own;
     if (!registration.isOpen) return;
     const { rank, handle, issuedRuns, deliveredRuns, name } = registration;
@@ -141,7 +148,7 @@ export class LocalCollective implements RegisteredCollective {
     // Afterwards nobody could tell when the buffers of aborted runs are free. The engine needs some microseconds for it.
     while (rank.quarantine.has(registration) && !registration.isQuarantineOver()) rank.engine.native.drive(driveMicros);
     rank.quarantine.release();
-    callNative(() => rank.engine.native.unregister(rank.number, handle, issuedRuns));
+    callNative(() => rank.engine.native.unregister(rank.number, handle, issuedRuns, comesBack));
     registration.close();
   }
 

@@ -86,6 +86,12 @@ export class Registration implements Quarantined {
     if (!this.isRegistered) throw new ClosedError(this.name);
   }
 
+  /** Its first run comes behind those that it had before it was forgotten. @pre it has had none yet. */
+  follow(runs: number): void {
+    this.issuedRuns = runs;
+    this.deliveredRuns = runs;
+  }
+
   /** It has been unregistered. */
   close(): void {
     this.isRegistered = false;

@@ -71,7 +71,7 @@ class TestWorld {
     for (uint32_t block = 0; block < blockCount; ++block) {
       side.memory.contexts[record.firstTask + block] = TaskContext{{}, index, block, blockCount, 0};
     }
-    entry.group->join(member, *entry.program, {}, spec.scale, record);
+    entry.group->join(member, entry.program, {}, spec.scale, record);
     for (uint32_t b = 0; b < shape_.limits.grid; ++b) side.daemon.block(b).forgetPrepared(index);
     if (record.isMovable == 0) record.firstBlock = static_cast<uint16_t>(index % shape_.limits.grid);
     entry.issued = 0;
@@ -100,7 +100,7 @@ class TestWorld {
     if (!shape_.mistakes.unregistersInUse && record.finishedRuns.load(order::acquire) != entry.issued) return false;
     side.tasks.giveBack(record.firstTask, entry.program->header.blockCount);
     connectorMistakes_.remember(record, rank, entry.group->spec());
-    entry.group->leave(entry.member);
+    entry.group->leave(entry.member, Departure::forGood, record.finishedRuns.load(order::acquire));
     if (entry.group->isAbandoned()) groups_.drop(entry.group);
     // So that the mistake shows in results, not in freed memory.
     if (shape_.mistakes.unregistersInUse) unregisteredInUse_.push_back(entry);

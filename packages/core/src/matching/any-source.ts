@@ -141,9 +141,7 @@ export class AnySource {
       const { registration, collective } = entry;
       if (native.isAborted(own.number, registration.handle)) return "never again";
       const sender = group.ranks[member];
-      const isAhead = collective
-        .explain()
-        .some(({ rank, registered, submitted }) => rank === sender && registered && submitted > registration.issuedRuns);
+      const isAhead = collective.explain().some(({ rank, submitted }) => rank === sender && submitted > registration.issuedRuns);
       return isAhead || (native.lostRanks().some(({ rank }) => rank === sender) ? "never again" : false);
     } catch (error) {
       if (error instanceof EngineError && error.code === "OUT_OF_MEMORY") return false; // There may be room later.

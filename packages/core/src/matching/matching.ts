@@ -4,6 +4,7 @@ import { LocalBatch } from "../batch.js";
 import { ClosedError, CollectiveAbortedError, CollectiveTimeoutError, EngineError } from "../errors.js";
 import { nativeAddon } from "../native-addon/native-world.js";
 import type { RankEngine } from "../rank-engine.js";
+import { leaveForNow } from "../registered-collective.js";
 import { AnySource, type OpenReceive } from "./any-source.js";
 import type { MatchedCollective } from "./matched-collective.js";
 import { MatchedGroup } from "./matched-group.js";
@@ -36,7 +37,12 @@ export class Matching {
   ) {
     const { engine, quarantine } = own;
     const most = Math.max(1, Math.floor(share * engine.collectives));
-    this.table = new SignatureTable(most, (signature, group) => registerSignature(rank, own, signature, group), quarantine);
+    this.table = new SignatureTable(
+      most,
+      (signature, group) => registerSignature(rank, own, signature, group),
+      (collective, comesBack) => (comesBack ? leaveForNow(collective) : collective.unregister()),
+      quarantine,
+    );
     this.staging = engine.window && new Staging(engine.native, engine.window);
     this.receives = new AnySource(own, this.table, (entry, run) =>
       run.half === undefined ? this.submit([entry], [[entry.collective, undefined, run.recv]]) : this.meet(entry, run),

@@ -65,6 +65,7 @@ export function registerSignature(
       remedy: "Drop the group on every rank and make another one.",
     },
   );
+  registration.follow(callNative(() => native.runsBefore(own.number, handle)));
   own.engine.pump.kick();
   return { collective: new LocalCollective(rank, registration), registration };
 }

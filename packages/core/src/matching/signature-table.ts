@@ -1,3 +1,4 @@
+import type { RegisteredCollective } from "../api.js";
 import { EngineError } from "../errors.js";
 import type { Quarantine } from "../quarantine.js";
 import { MatchedCollective } from "./matched-collective.js";
@@ -22,6 +23,11 @@ export class SignatureTable {
     private readonly most: number,
     /** @throws {EngineError} OUT_OF_MEMORY where there is no place. Never waits for another rank. */
     private readonly register: (signature: Signature, group: MatchedGroup) => Registered,
+    /**
+     * Gives its place back. Where it comes back, its next run follows the last one, since others may not have forgotten it.
+     * @throws {EngineError} IN_USE where the engine isn't done with it.
+     */
+    private readonly unregister: (collective: RegisteredCollective, comesBack: boolean) => void,
     private readonly quarantine: Quarantine,
   ) {}
 
@@ -58,7 +64,7 @@ export class SignatureTable {
 
   /** Forgets what belongs to a group, as far as nothing of it is in flight; the rest when its place is needed. */
   forget(group: MatchedGroup): void {
-    for (const entry of this.of(group)) this.forgetOne(entry);
+    for (const entry of this.of(group)) this.forgetOne(entry, false);
   }
 
   /** What is registered of a group. */
@@ -83,18 +89,18 @@ export class SignatureTable {
   /** @returns false: every one has runs in flight. */
   private forgetOldest(): boolean {
     for (let entry = this.oldest; entry !== undefined; entry = entry.later) {
-      if (this.forgetOne(entry)) return true;
+      if (this.forgetOne(entry, true)) return true;
     }
     return false;
   }
 
   /** @returns whether it could be. */
-  private forgetOne(entry: MatchedCollective): boolean {
+  private forgetOne(entry: MatchedCollective, comesBack: boolean): boolean {
     const { registration, collective, group } = entry;
     if (entry.pins !== 0 || entry.inFlight !== 0) return false;
     if (this.quarantine.has(registration) && !registration.isQuarantineOver()) return false;
     try {
-      collective.unregister();
+      this.unregister(collective, comesBack);
     } catch (error) {
       if (isEngineError(error, "IN_USE")) return false; // Its daemon isn't done with it.
       throw error;

@@ -130,7 +130,10 @@ export interface NativeWorld {
   options(): NativeOptions;
   memory(rank: number): NativeQueueMemory;
   register(rank: number, spec: NativeCollectiveSpec): number;
-  unregister(rank: number, handle: number, issuedRuns: number): void;
+  /** @param comesBack - it is forgotten for now, and its next run follows its last one. */
+  unregister(rank: number, handle: number, issuedRuns: number, comesBack?: boolean): void;
+  /** Runs that this rank had of a signature before it was forgotten. */
+  runsBefore(rank: number, handle: number): number;
   abort(rank: number, handle: number): void;
   isAborted(rank: number, handle: number): boolean;
   isQuarantineOver(rank: number, handle: number): boolean;

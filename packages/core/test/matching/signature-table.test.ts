@@ -71,6 +71,50 @@ describe("different signatures", () => {
     expect(results.flat().every((isRight) => isRight)).toBe(true);
   });
 
+  it("that one rank has forgotten and another hasn't meet in their order, and what both have forgotten takes no memory", async () => {
+    const size = 3;
+    using world = openWorld({ ranks: size, maxCollectives: 8 });
+    const memory: number[] = [];
+    for (const round of indices(4)) {
+      const operations = fc.sample(
+        fc.record({ from: fc.nat(2), step: fc.integer({ min: 1, max: 2 }), tag: fc.nat(2), isSum: fc.boolean() }),
+        {
+          seed: round,
+          numRuns: 200,
+        },
+      );
+      const wrong = await Promise.all(
+        world.ranks.map(async (rank) => {
+          const others = fc.sample(fc.integer({ min: 100, max: 130 }), { seed: 10 * round + rank.number, numRuns: 200 });
+          let wrong = 0;
+          for (const [i, { from, step, tag, isSum }] of operations.entries()) {
+            const to = (from + step) % size;
+            const x = Int32Array.of(1000 * i + rank.number);
+            if (isSum) {
+              await rank.allReduce(x, { tag });
+              if (x[0] !== 3000 * i + 3) wrong += 1;
+            } else if (rank.number === from) {
+              await rank.send(x, to, { tag });
+            } else if (rank.number === to) {
+              await rank.recv(x, from, { tag });
+              if (x[0] !== 1000 * i + from) wrong += 1;
+            }
+            // Signatures that no other rank has, and more of them on one rank than on another.
+            for (const own of others.slice(i, i + ((i + rank.number) % 5 === 0 ? 7 : 0))) {
+              const y = Int32Array.of(0);
+              await Promise.all([rank.send(Int32Array.of(own), rank.number, { tag: own }), rank.recv(y, rank.number, { tag: own })]);
+              if (y[0] !== own) wrong += 1;
+            }
+          }
+          return wrong;
+        }),
+      );
+      expect(wrong).toEqual(Array(size).fill(0));
+      memory.push(world.arenaBytesInUse());
+    }
+    expect(memory[3]).toBeLessThanOrEqual(2 * (memory[0] ?? 0));
+  });
+
   it("make room for what the caller registers", async () => {
     using world = openWorld({ ranks: 1, maxCollectives: 8 });
     const [rank] = world.ranks;
@@ -105,6 +149,7 @@ function tableOf(most: number, places: number) {
       registered.set(key, registration);
       return untyped({ registration, collective: { unregister: () => registered.delete(key) } });
     },
+    (collective) => collective.unregister(),
     new Quarantine(),
   );
   return { registered, table };
