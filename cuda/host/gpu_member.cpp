@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "daemon/framing/protocols.hpp"
-#include "device/daemon_kernel.cuh"
+#include "host/gpu_member_others.hpp"
 
 namespace dfccl::gpu {
 namespace {
@@ -35,28 +35,6 @@ MemberFacts MemberFacts::of(std::span<const uint8_t> packed) {
   if (!rest.empty()) std::memcpy(facts.ends.data(), rest.data(), rest.size());
   return facts;
 }
-
-struct GpuMember::Others {
-  std::vector<Mailbox*> mailboxes;
-  std::vector<Atomic<uint64_t>*> finished;
-  std::vector<uint8_t*> scratch, landings;
-  std::vector<double> scales;
-  std::vector<windows::Table> windows;
-
-  /// Before anything is known of them.
-  explicit Others(uint32_t members)
-      : mailboxes(members), finished(members), scratch(members), landings(members), scales(members), windows(members) {}
-  explicit Others(const std::vector<MemberView>& members) {
-    for (const MemberView& view : members) {
-      mailboxes.push_back(view.at<Mailbox>(view.facts.mailboxes));
-      finished.push_back(&view.at<CollectiveShared>(view.facts.shared)->finishedAccess);
-      scratch.push_back(view.at<uint8_t>(view.facts.scratch));
-      landings.push_back(view.at<uint8_t>(view.facts.landing));
-      scales.push_back(view.facts.scale);
-      windows.push_back(view.windows);
-    }
-  }
-};
 
 GpuMember::GpuMember(DeviceArena& arena, const CollectiveSpec& spec, uint32_t member,
                      std::shared_ptr<const BoundProgram> program, std::shared_ptr<const BoundProgram> staged,
@@ -170,14 +148,6 @@ void GpuMember::complete(const std::vector<MemberView>& members) {
   arena_.store(&copy_.shared->registered, &members_, sizeof members_);
 }
 
-void GpuMember::storeImage() {
-  const std::vector<uint8_t> image = imageOf(*others_);
-  arena_.store(image_, image.data(), image.size());
-  // A block that sees the image sees how long it is.
-  arena_.store(&home_.place->imageBytes, &imageBytes_, sizeof imageBytes_);
-  arena_.store(&home_.place->image, &image_, sizeof image_);
-}
-
 void GpuMember::leave(uint64_t finishedRuns) {
   hasLeft_ = true;
   runsAtLeaving_ = finishedRuns;
@@ -221,80 +191,6 @@ void GpuMember::storeConnections(const std::vector<MemberView>& members) {
         {counters, slots, connected_->header.slotCount, slotBytes, peer.at<ConnectorMemory>(theirs->counters)});
   }
   arena_.store(connections_, ends.data(), ends.size() * sizeof(Connector));
-}
-
-namespace {
-
-/// Lays records out behind one another, and knows where they will be on the device.
-class ImageWriter {
- public:
-  template <class T>
-  size_t append(const T* items, size_t count) {
-    const size_t at = (bytes_.size() + 15) / 16 * 16;
-    bytes_.resize(at + count * sizeof(T));
-    if (items != nullptr && count != 0) std::memcpy(bytes_.data() + at, items, count * sizeof(T));
-    return at;
-  }
-  template <class T>
-  size_t append(const std::vector<T>& items) {
-    return append(items.data(), items.size());
-  }
-  std::vector<uint8_t>& bytes() { return bytes_; }
-
- private:
-  std::vector<uint8_t> bytes_;
-};
-
-}  // namespace
-
-std::vector<uint8_t> GpuMember::imageOf(const Others& others) const {
-  CollectiveRecord record = record_;
-  MeetingPlaces places = copy_.places;
-  BoundProgram program = *program_;
-  ImageWriter writer;
-  const CollectiveImage empty{};
-  writer.append(&empty, 1);
-  const size_t knownAt = writer.append(std::vector<Mailbox>(members_));
-  const size_t mailboxCopiesAt = writer.append(others.mailboxes);
-  const size_t finishedCopiesAt = writer.append(others.finished);
-  const size_t scratchAt = writer.append(others.scratch);
-  const size_t landingsAt = writer.append(others.landings);
-  const size_t scalesAt = writer.append(others.scales);
-  const size_t windowsAt = copy_.windows == nullptr ? 0 : writer.append(others.windows);
-  const size_t blocksAt = writer.append(program.blocks.data(), program.blocks.size());
-  const size_t connectionsAt = writer.append(program.connections.data(), program.connections.size());
-  const size_t stepsAt = writer.append(program.steps.data(), program.steps.size());
-  const size_t refsAt = writer.append(program.refs.data(), program.refs.size());
-  const size_t dependenciesAt = writer.append(program.dependencies.data(), program.dependencies.size());
-  const size_t chunksAt = writer.append(program.chunks.data(), program.chunks.size());
-  const size_t bytes = (writer.bytes().size() + 15) / 16 * 16;
-  writer.bytes().resize(bytes);
-  const auto point = [&](auto*& pointer, size_t at) {
-    pointer = reinterpret_cast<std::remove_reference_t<decltype(pointer)>>(image_ + at);
-  };
-  point(places.knownMailboxes, knownAt);
-  point(places.mailboxCopies, mailboxCopiesAt);
-  point(places.finishedAccessCopies, finishedCopiesAt);
-  point(places.scratch, scratchAt);
-  point(places.landings, landingsAt);
-  point(places.scales, scalesAt);
-  if (copy_.windows != nullptr) point(places.windows, windowsAt);
-  point(program.blocks.items, blocksAt);
-  point(program.connections.items, connectionsAt);
-  point(program.steps.items, stepsAt);
-  point(program.refs.items, refsAt);
-  point(program.dependencies.items, dependenciesAt);
-  point(program.chunks.items, chunksAt);
-  auto* image = reinterpret_cast<CollectiveImage*>(writer.bytes().data());
-  const auto offsetOf = [&](const auto& part) {
-    return static_cast<size_t>(reinterpret_cast<const uint8_t*>(&part) - writer.bytes().data());
-  };
-  point(record.places, offsetOf(image->places));
-  point(record.program, offsetOf(image->program));
-  std::memcpy(static_cast<void*>(&image->record), &record, sizeof record);
-  std::memcpy(static_cast<void*>(&image->places), &places, sizeof places);
-  std::memcpy(static_cast<void*>(&image->program), &program, sizeof program);
-  return std::move(writer.bytes());
 }
 
 uint64_t GpuMember::submittedRuns() const {
