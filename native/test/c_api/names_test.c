@@ -1,5 +1,5 @@
 /* What was called without an id is named by the call wherever something is said of it. */
-#include "c_api/check.h"
+#include "c_api/processes.h"
 
 enum { kElements = 3 };
 
@@ -80,7 +80,41 @@ static void timeouts_and_refusals_name_the_calls(void) {
   CHECK_OK(dfcclWorldDestroy(world));
 }
 
+/* Between processes too: in the timeout, and in the record that whoever looks on may ask for. */
+static void rank_that_calls(dfcclRankCtx_t ctx, int rank, struct line line) {
+  float x[kElements] = {1, 2, 3};
+  dfcclGroup_t group = NULL;
+  CHECK_OK(dfcclGroupCreate(NULL, 0, 0, &group, ctx));
+  if (rank == 1) hear(line);
+  CHECK_OK(dfcclAllReduce(x, x, kElements, dfcclFloat32, dfcclSum, group, 7, NULL, NULL));
+  if (rank == 0) {
+    CHECK(dfcclWaitFor(1000, ctx) == dfcclTimeout);
+    expect_words(dfcclGetLastError(),
+                 " all-reduce of 3 float32, sum, tag 7 (ranks 0, 1), run 0: rank 1 has not submitted it.");
+    char path[64], record[4096] = "";
+    snprintf(path, sizeof path, "/tmp/dfccl-names-%d", (int)getpid());
+    CHECK_OK(dfcclWriteFlightRecord(path, ctx));
+    FILE* file = fopen(path, "r");
+    CHECK(file != NULL && fread(record, 1, sizeof record - 1, file) > 0);
+    if (file != NULL) fclose(file);
+    CHECK(unlink(path) == 0);
+    expect_words(record, "\"desc\":\"all-reduce of 3 float32, sum, tag 7 (ranks 0, 1)\"");
+    say(line);
+  }
+  CHECK_OK(dfcclWait(ctx));
+  CHECK(x[0] == 2 && x[2] == 6);
+}
+
+static void processes_name_the_calls(void) {
+  struct rank_process ranks[2];
+  begin_ranks(ranks, rank_that_calls);
+  hear(ranks[0].parent);
+  say(ranks[1].parent);
+  end_ranks(ranks);
+}
+
 int main(void) {
+  processes_name_the_calls();
   a_deadlock_names_the_calls();
   timeouts_and_refusals_name_the_calls();
   return report();
