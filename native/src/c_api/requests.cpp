@@ -166,10 +166,16 @@ dfcclResult_t dfcclWaitRuns(const dfcclRequest_t* requests, int count, uint64_t 
       waitFor(*request, left);
     }
     dfcclResult_t worst = dfcclSuccess;
+    bool isAnyEnded = false;
     for (size_t i = 0; i < list.size(); ++i) {
-      const dfcclResult_t status = end(*list[i], requests[i]);
-      if (status != dfcclSuccess) worst = status;
+      const dfcclResult_t status = list[i]->status();
+      if (!list[i]->endHandle(reinterpret_cast<uint64_t>(requests[i]))) {
+        isAnyEnded = true;
+      } else if (status != dfcclSuccess) {
+        worst = status;
+      }
     }
+    if (isAnyEnded) refuseEnded();
     return endOf(worst);
   });
 }
