@@ -188,6 +188,19 @@ static void of_several_ranks_all_go_on(void) {
   leave(&all);
 }
 
+/* What is sent is over when it is received; the rank that receives looks for it only while somebody waits for that. */
+static void a_list_looks_for_senders_on_all_its_ranks(void) {
+  struct members all = enter();
+  int x = 5, y = 0, source = -1;
+  dfcclRequest_t own[2];
+  CHECK_OK(dfcclRecvAny(&y, 1, dfcclInt32, &source, all.group[1], 3, &own[1]));
+  CHECK_OK(dfcclSend(&x, 1, dfcclInt32, 1, all.group[0], 3, NULL, &own[0]));
+  /* Far longer than it takes; without a limit it would never end. */
+  CHECK_OK(dfcclWaitRuns(own, 2, 20 * 1000 * 1000));
+  CHECK(y == 5 && source == 0);
+  leave(&all);
+}
+
 int main(void) {
   of_none_there_is_nothing_to_wait_for();
   those_that_ended_before_are_given_back_as_well();
@@ -196,5 +209,6 @@ int main(void) {
   one_that_was_given_up_takes_no_other_with_it();
   duplicates_keep_nothing_back();
   of_several_ranks_all_go_on();
+  a_list_looks_for_senders_on_all_its_ranks();
   return report();
 }
