@@ -7,6 +7,7 @@
 #include "host/pointer_attributes.hpp"
 #include "os/pause.hpp"
 #include "os/tick_clock.hpp"
+#include "world/collective_name.hpp"
 
 namespace dfccl::gpu {
 namespace {
@@ -34,8 +35,8 @@ RunMemory GpuWorld::checkMemory(uint32_t rank, const CollectiveSpec& spec, const
     if (bytes == 0) continue;
     const auto refuse = [&, name = name, address = address](const std::string& what, const std::string& remedy) {
       throw Error(dfcclInvalidArgument,
-                  std::string(nameOf(spec.collective)) + " " + spec.id.text() + " on rank " + std::to_string(rank) +
-                      ": the " + name + " buffer " + hex(address) + " " + what + ".",
+                  nameOf(spec) + " on rank " + std::to_string(rank) + ": the " + name + " buffer " + hex(address) +
+                      " " + what + ".",
                   remedy,
                   {{"id", spec.id.text()},
                    {"rank", std::to_string(rank)},

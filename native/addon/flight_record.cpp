@@ -1,5 +1,7 @@
 #include "flight_record.hpp"
 
+#include <algorithm>
+
 #include "error_conversion.hpp"
 #include "processes/flight_record.hpp"
 #include "processes/write_flight_record.hpp"
@@ -30,6 +32,17 @@ Code codeOf(const Napi::Value& value, int count) {
               "Pass what inspectWorlds() of this version gives.", {{"value", name}});
 }
 
+/// Goes into the record as it is. @return "" where an older version has written none. @throws Error
+/// dfcclInvalidArgument
+std::string nameIn(const Napi::Value& value) {
+  if (!value.IsString()) return {};
+  std::string name = value.As<Napi::String>();
+  const auto isPlain = [](unsigned char c) { return c >= 0x20 && c != '"' && c != '\\'; };
+  if (std::all_of(name.begin(), name.end(), isPlain)) return name;
+  throw Error(dfcclInvalidArgument, "A collective of the world has a name that is none: " + name + ".",
+              "Pass what inspectWorlds() gives.", {{"value", name}});
+}
+
 MemberStatus memberOf(const Napi::Object& o) {
   const auto number = [&](const char* name) { return static_cast<uint64_t>(o.Get(name).ToNumber().Int64Value()); };
   return {static_cast<uint32_t>(number("rank")),
@@ -46,7 +59,8 @@ CollectiveStatus collectiveOf(const Napi::Object& o) {
           codeOf<DataType>(o.Get("dataType"), kDataTypeCount),
           static_cast<uint64_t>(o.Get("count").ToNumber().Int64Value()),
           o.Get("aborted").ToBoolean(),
-          listOf<MemberStatus>(o.Get("members"), memberOf)};
+          listOf<MemberStatus>(o.Get("members"), memberOf),
+          nameIn(o.Get("name"))};
 }
 
 }  // namespace

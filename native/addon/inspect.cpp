@@ -31,6 +31,7 @@ Napi::Object statusObject(Napi::Env env, const WorldStatus& w) {
   const auto collective = [&](const CollectiveStatus& c) {
     Napi::Object o = Napi::Object::New(env);
     o.Set("id", c.id);
+    o.Set("name", c.name);
     o.Set("collective", nameOf(c.collective));
     o.Set("dataType", nameOf(c.type));
     o.Set("count", number(c.count));

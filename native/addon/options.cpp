@@ -85,6 +85,7 @@ WorldOptions readWorldOptions(const Napi::Object& object) {
 CollectiveSpec readCollectiveSpec(const Napi::Object& object) {
   CollectiveSpec spec;
   spec.id = readCollectiveId(object.Get("id"));
+  if (spec.id.isSignature()) spec.signature = readSignatureFacts(object);
   spec.collective = static_cast<Collective>(whole<uint8_t>(object, "collective", 255));
   spec.type = static_cast<DataType>(whole<uint8_t>(object, "dataType", 255));
   spec.op = static_cast<ReduceOp>(whole<uint8_t>(object, "op", 255));

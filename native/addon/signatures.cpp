@@ -77,17 +77,23 @@ Napi::Value signatureId(const Napi::CallbackInfo& info) {
     const Napi::Object object = info[0].As<Napi::Object>();
     Signature signature;
     signature.group = groupOf(object.Get("group"));
-    signature.purpose = static_cast<Purpose>(wholeOf(object, "purpose", static_cast<double>(Purpose::scatterV)));
+    const auto [purpose, tag] = readSignatureFacts(object);
+    signature.purpose = purpose;
+    signature.tag = tag;
     signature.collective = static_cast<Collective>(wholeOf(object, "collective", kCollectiveCount - 1));
     signature.type = static_cast<DataType>(wholeOf(object, "dataType", kDataTypeCount - 1));
     signature.op = static_cast<ReduceOp>(wholeOf(object, "op", kReduceOpCount - 1));
     signature.root = static_cast<uint32_t>(wholeOf(object, "root", kMax32));
     signature.receiver = static_cast<uint32_t>(wholeOf(object, "receiver", kMax32));
     signature.count = wholeOf(object, "count");
-    signature.tag = wordOf(object.Get("tag"), "tag");
     const CollectiveId id = idOf(signature);
     return shown(info.Env(), id.high, id.low);
   });
+}
+
+SignatureFacts readSignatureFacts(const Napi::Object& object) {
+  return {static_cast<Purpose>(wholeOf(object, "purpose", static_cast<double>(Purpose::scatterV))),
+          wordOf(object.Get("tag"), "tag")};
 }
 
 CollectiveId readCollectiveId(const Napi::Value& value) {

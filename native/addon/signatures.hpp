@@ -2,6 +2,7 @@
 #include <napi.h>
 
 #include "world/collective_id.hpp"
+#include "world/signature_facts.hpp"
 
 namespace dfccl::addon {
 
@@ -17,6 +18,9 @@ Napi::Value nameOfPart(const Napi::CallbackInfo& info);
 /// signatureId({group, purpose, collective, dataType, op, root, receiver, count, tag}): tag is a BigInt, codes and
 /// counts are numbers.
 Napi::Value signatureId(const Napi::CallbackInfo& info);
+
+/// {purpose, tag} of what signatureId() was asked for. @throws Error dfcclInvalidArgument
+SignatureFacts readSignatureFacts(const Napi::Object& object);
 
 /// A number of the caller's, or what signatureId() gave. @throws Error dfcclInvalidArgument
 CollectiveId readCollectiveId(const Napi::Value& value);

@@ -65,6 +65,7 @@ Napi::Function WorldObject::define(Napi::Env env) {
                          InstanceMethod("setWaker", &WorldObject::setWaker),
                          InstanceMethod("referenceWaker", &WorldObject::referenceWaker),
                          InstanceMethod("placements", &WorldObject::placements),
+                         InstanceMethod("nameOf", &WorldObject::collectiveName),
                          InstanceMethod("deviceOf", &WorldObject::deviceOf),
                          InstanceMethod("allocateOnDevice", &WorldObject::allocateOnDevice),
                          InstanceMethod("windowOf", &WorldObject::windowOf),

@@ -49,6 +49,7 @@ class WorldObject : public Napi::ObjectWrap<WorldObject> {
   Napi::Value setWaker(Info info);
   Napi::Value referenceWaker(Info info);
   Napi::Value placements(Info info);
+  Napi::Value collectiveName(Info info);
   Napi::Value deviceOf(Info info);
   Napi::Value allocateOnDevice(Info info);
   Napi::Value windowOf(Info info);

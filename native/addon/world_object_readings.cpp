@@ -1,6 +1,7 @@
 // How a world and its collectives are doing.
 #include "arguments.hpp"
 #include "error_conversion.hpp"
+#include "world/collective_name.hpp"
 #include "world_object.hpp"
 
 namespace dfccl::addon {
@@ -30,6 +31,14 @@ Napi::Value WorldObject::mismatchedCounts(Info info) {
     Napi::Array result = Napi::Array::New(info.Env(), counts.size());
     for (uint32_t i = 0; i < counts.size(); ++i) result.Set(i, static_cast<double>(counts[i]));
     return result;
+  });
+}
+
+// nameOf(rank, index): what reports call it.
+Napi::Value WorldObject::collectiveName(Info info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const uint32_t rank = rankOf(info);
+    return Napi::String::New(info.Env(), nameOf(world_->specOf(rank, numberArgument(info, 1, "index"))));
   });
 }
 
@@ -88,7 +97,8 @@ Napi::Value WorldObject::deadlock(Info info) {
   for (uint32_t i = 0; i < report->cycle.size(); ++i) {
     Napi::Object node = Napi::Object::New(info.Env());
     node.Set("rank", report->cycle[i].rank);
-    node.Set("id", report->cycle[i].id);
+    node.Set("id", report->cycle[i].id.number);
+    node.Set("name", report->cycle[i].name);
     node.Set("run", static_cast<double>(report->cycle[i].run));
     node.Set("state", report->cycle[i].state);
     cycle.Set(i, node);

@@ -142,7 +142,9 @@ dfcclResult_t dfcclBatchCancel(void);
  * the request is given back too. dfcclTimeout after so many microseconds (0: never), naming the ranks that are missing;
  * the request stays. The caller works meanwhile, as in dfcclWait. Any thread; not from a callback of the same rank. */
 dfcclResult_t dfcclWaitRun(dfcclRequest_t request, uint64_t timeoutMicros);
-/* The same for all of them; dfcclTimeout: some are over, and none is given back. */
+/* The same for all of them, none of which may be NULL; the caller works for all their ranks. dfcclAborted: one was
+ * given up. dfcclTimeout: some are over, and none is given back. dfcclClosed: one of them was given back already, by
+ * another thread or because it is listed twice; the others are given back. */
 dfcclResult_t dfcclWaitRuns(const dfcclRequest_t* requests, int count, uint64_t timeoutMicros);
 /* Waits for one of them, whichever is over first: *index says which, and it is given back. NULL entries are passed
  * over; *index is -1 where there is nothing else. */

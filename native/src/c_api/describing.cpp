@@ -5,12 +5,14 @@
 #include <cstring>
 
 #include "c_api/last_error.hpp"
+#include "world/collective_name.hpp"
 
 namespace dfccl::c_api {
 
 std::string explain(RankContext& context) {
   std::string text;
-  const auto add = [&](uint32_t index, const auto& nameIt) {
+  // @param absent what a member has not done that doesn't have it.
+  const auto add = [&](uint32_t index, const char* absent) {
     const uint64_t issued = context.queues().issuedOf(index);
     if (context.queues().undeliveredOf(index) == 0) return;
     std::string missing;
@@ -28,19 +30,17 @@ std::string explain(RankContext& context) {
       missing.append(missing.empty() ? "rank " : ", rank ").append(std::to_string(member.rank));
       // This rank has, but on a GPU the daemon hears of it only behind the stream.
       const bool isBehindStream = member.rank == context.number() && context.checksMemory();
-      missing += !member.registered ? " has not registered it"
-                 : isBehindStream   ? " waits for its stream"
-                                    : " has not submitted it";
+      missing += !member.registered ? absent : isBehindStream ? " waits for its stream" : " has not submitted it";
     }
     if (text.size() > 400) return;  // the first few say enough
-    text.append(" ").append(nameIt());
+    text.append(" ").append(nameOf(context.backend().specOf(context.number(), index)));
     text.append(", run ").append(std::to_string(run)).append(": ");
     text.append(missing.empty() ? "under way on every rank" : missing).append(".");
   };
-  context.forEach([&](uint32_t id, const Registration& registration) {
-    add(registration.index, [&] { return std::string(nameOf(registration.collective)) + " " + std::to_string(id); });
-  });
-  context.matching().forEach([&](const MatchedCollective& c) { add(c.index, [&] { return c.signature.text(); }); });
+  context.forEach(
+      [&](uint32_t, const Registration& registration) { add(registration.index, " has not registered it"); });
+  // Nobody registers what is called without an id.
+  context.matching().forEach([&](const MatchedCollective& c) { add(c.index, " has not submitted it"); });
   context.matching().forEachOpenReceive([&](const MatchedRun& run) {
     if (text.size() > 400) return;
     const Signature& s = run.signature;

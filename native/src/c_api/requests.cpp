@@ -78,16 +78,9 @@ void waitOnStream(const Request& request, void* stream) {
   for (const RequestPart& part : request.parts()) part.matching->waitOnStream(part, stream);
 }
 
-/// Helps until one of the requests is over. @return which. @pre none is null but those that are passed over.
-size_t waitForOne(std::span<Request* const> requests, uint64_t timeoutMicros) {
-  const auto over = [&]() -> size_t {
-    for (size_t i = 0; i < requests.size(); ++i) {
-      if (requests[i] != nullptr && requests[i]->isOver()) return i;
-    }
-    return requests.size();
-  };
-  if (const size_t i = over(); i != requests.size()) return i;
-  const std::vector<RankContext*> mine = contextsOf(requests);
+/// Works for some ranks, which are of one world, until isOver() says so.
+template <class IsOver>
+void helpUntil(const IsOver& isOver, std::span<RankContext* const> mine, uint64_t timeoutMicros) {
   for (RankContext* context : mine) {
     if (!context->queues().isDelivering()) continue;
     throw Error(dfcclInUse, "Rank " + std::to_string(context->number()) + " is waited for in a callback of its own.",
@@ -97,7 +90,7 @@ size_t waitForOne(std::span<Request* const> requests, uint64_t timeoutMicros) {
   for (;;) {
     uint32_t delivered = 0;
     for (RankContext* context : mine) delivered += context->queues().deliver();
-    if (const size_t i = over(); i != requests.size()) return i;
+    if (isOver()) return;
     if (delivered != 0 || waiting.help(false)) {
       waiting.noteProgress();
     } else {
@@ -106,9 +99,53 @@ size_t waitForOne(std::span<Request* const> requests, uint64_t timeoutMicros) {
   }
 }
 
+/// Helps until one of the requests is over. @return which. @pre none is null but those that are passed over.
+size_t waitForOne(std::span<Request* const> requests, uint64_t timeoutMicros) {
+  size_t which = requests.size();
+  const auto isOver = [&] {
+    const auto isOne = [](const Request* request) { return request != nullptr && request->isOver(); };
+    which = static_cast<size_t>(std::find_if(requests.begin(), requests.end(), isOne) - requests.begin());
+    return which != requests.size();
+  };
+  if (!isOver()) helpUntil(isOver, contextsOf(requests), timeoutMicros);
+  return which;
+}
+
 void waitFor(Request& request, uint64_t timeoutMicros) {
   Request* const one[] = {&request};
   waitForOne(one, timeoutMicros);
+}
+
+/// @pre it isn't over
+const OpenWorld* worldOf(const Request& request) {
+  return &static_cast<RankContext*>(request.parts().front().context)->openWorld();
+}
+
+/// What is left of a time since `begin`; 0: there is no limit.
+uint64_t leftOf(uint64_t timeoutMicros, uint64_t begin) {
+  if (timeoutMicros == 0) return 0;
+  const auto passed = static_cast<uint64_t>(static_cast<double>(readTicks() - begin) / ticksPerMicrosecond());
+  return passed < timeoutMicros ? timeoutMicros - passed : 1;
+}
+
+/// Helps until all requests are over, and works meanwhile for all their ranks: what one is over by may be up to
+/// another. Worlds know nothing of each other, and come one behind the other.
+void waitForAll(std::span<Request* const> requests, uint64_t timeoutMicros) {
+  const uint64_t begin = readTicks();
+  size_t next = 0;
+  const auto areOver = [&] {
+    while (next != requests.size() && requests[next]->isOver()) ++next;
+    return next == requests.size();
+  };
+  while (!areOver()) {
+    const OpenWorld* const world = worldOf(*requests[next]);
+    std::vector<Request*> ofWorld;
+    for (Request* request : requests.subspan(next)) {
+      if (!request->isOver() && worldOf(*request) == world) ofWorld.push_back(request);
+    }
+    const auto isWorldOver = [&] { return areOver() || worldOf(*requests[next]) != world; };
+    helpUntil(isWorldOver, contextsOf(ofWorld), leftOf(timeoutMicros, begin));
+  }
 }
 
 std::vector<Request*> listOf(const dfcclRequest_t* handles, int count, bool mayBeNull) {
@@ -155,21 +192,18 @@ dfcclResult_t dfcclWaitRun(dfcclRequest_t request, uint64_t timeoutMicros) {
 dfcclResult_t dfcclWaitRuns(const dfcclRequest_t* requests, int count, uint64_t timeoutMicros) {
   return guarded([&] {
     const std::vector<Request*> list = listOf(requests, count, false);
-    const uint64_t begin = readTicks();
-    for (Request* request : list) {
-      if (request->isOver()) continue;
-      uint64_t left = timeoutMicros;
-      if (timeoutMicros != 0) {
-        const auto passed = static_cast<uint64_t>(static_cast<double>(readTicks() - begin) / ticksPerMicrosecond());
-        left = passed < timeoutMicros ? timeoutMicros - passed : 1;
-      }
-      waitFor(*request, left);
-    }
+    waitForAll(list, timeoutMicros);
     dfcclResult_t worst = dfcclSuccess;
+    bool isAnyEnded = false;
     for (size_t i = 0; i < list.size(); ++i) {
-      const dfcclResult_t status = end(*list[i], requests[i]);
-      if (status != dfcclSuccess) worst = status;
+      const dfcclResult_t status = list[i]->status();
+      if (!list[i]->endHandle(reinterpret_cast<uint64_t>(requests[i]))) {
+        isAnyEnded = true;
+      } else if (status != dfcclSuccess) {
+        worst = status;
+      }
     }
+    if (isAnyEnded) refuseEnded();
     return endOf(worst);
   });
 }

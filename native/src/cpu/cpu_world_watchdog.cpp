@@ -1,13 +1,17 @@
 // The watchdog of in-order worlds. It is native because JavaScript may itself be what waits.
+#include <algorithm>
 #include <map>
 
 #include "cpu/cpu_world.hpp"
+#include "world/collective_name.hpp"
 
 namespace dfccl {
 namespace {
 
-/// Every task of a rank, in queue order. @pre the caller holds the rank's blocks.
-RankSituation situationOf(CpuRank& rank, uint32_t streams, bool isSynchronizing) {
+/// Every task of a rank, in queue order. @param idOf of a collective, by its number in the rank's tables.
+/// @pre the caller holds the rank's blocks.
+template <class IdOf>
+RankSituation situationOf(CpuRank& rank, uint32_t streams, bool isSynchronizing, const IdOf& idOf) {
   RankSituation situation;
   situation.isSynchronizing = isSynchronizing;
   RankMemory& memory = rank.memory();
@@ -18,7 +22,7 @@ RankSituation situationOf(CpuRank& rank, uint32_t streams, bool isSynchronizing)
       const uint32_t task = block.taskAt(i);
       const CollectiveRecord& c = memory.collectives[memory.contexts[task].collective];
       const uint64_t before = runsBefore[task]++;
-      const RankSituation::Part part{c.id, c.finishedRuns.load(order::relaxed) + before};
+      const RankSituation::Part part{idOf(c.index), c.finishedRuns.load(order::relaxed) + before};
       (i < streams && before == 0 ? situation.executing : situation.queued).push_back(part);
     }
   }
@@ -47,13 +51,14 @@ void CpuWorld::watch() {
     if (moved || deadlock_) return;
   }
   std::vector<RankSituation> situations;
-  std::map<std::pair<uint32_t, uint64_t>, RunMembers> runs;
+  std::map<std::pair<CollectiveId, uint64_t>, RunMembers> runs;
   {
     const std::lock_guard registration(mutex_);
     for (CpuRank* rank : locals_) rank->daemon().lockBlocks();
     for (CpuRank* rank : locals_) {
-      situations.push_back(
-          situationOf(*rank, options_.policy.streams, synchronizing_[rank->number()].load(order::acquire) != 0));
+      const bool isSynchronizing = synchronizing_[rank->number()].load(order::acquire) != 0;
+      situations.push_back(situationOf(*rank, options_.policy.streams, isSynchronizing,
+                                       [&](uint32_t index) { return table_[rank->number()][index].spec.id; }));
     }
     for (const auto& [id, group] : groups_) {
       for (uint32_t m = 0; m < group->spec().ranks.size(); ++m) {
@@ -63,8 +68,7 @@ void CpuWorld::watch() {
         const uint64_t run =
             group->isAway(m) ? group->runsAtLeaving(m) : recordOf(*group, m).finishedRuns.load(order::relaxed);
         for (const uint64_t unfinished : {run, run + 1}) {
-          RunMembers& members =
-              runs.try_emplace({id.number, unfinished}, RunMembers{id.number, unfinished, {}}).first->second;
+          RunMembers& members = runs.try_emplace({id, unfinished}, RunMembers{id, unfinished, {}}).first->second;
           members.ranks.push_back(r);
         }
       }
@@ -73,7 +77,12 @@ void CpuWorld::watch() {
   }
   std::vector<RunMembers> list;
   for (const auto& [key, members] : runs) list.push_back(members);
-  DeadlockReport report = findDeadlock(situations, list);
+  const auto nameOfId = [&](const CollectiveId& id) {
+    const std::lock_guard registration(mutex_);
+    const auto found = std::find_if(groups_.begin(), groups_.end(), [&](const auto& of) { return of.first == id; });
+    return found == groups_.end() ? "collective " + id.text() : nameOf(found->second->spec());
+  };
+  DeadlockReport report = findDeadlock(situations, list, nameOfId);
   if (report.cycle.empty() || progressStamp() != stamp) return;
   {
     const std::lock_guard lock(deadlockMutex_);

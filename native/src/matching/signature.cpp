@@ -54,19 +54,4 @@ CollectiveId idOf(const Signature& s) {
   return CollectiveId::ofSignature(mixer.high(), mixer.low());
 }
 
-std::string Signature::text() const {
-  std::string text = nameOf(collective);
-  const bool reduces = collective == Collective::allReduce || collective == Collective::reduceScatter ||
-                       collective == Collective::reduce;
-  if (collective != Collective::barrier)
-    text.append(" of ").append(std::to_string(count)).append(" ").append(nameOf(type));
-  if (reduces) text.append(", ").append(nameOf(op));
-  if (collective == Collective::sendRecv) {
-    text.append(", from ").append(std::to_string(root)).append(" to ").append(std::to_string(receiver));
-  } else if (hasRoot(collective)) {
-    text.append(", root ").append(std::to_string(root));
-  }
-  return text.append(", tag ").append(std::to_string(tag));
-}
-
 }  // namespace dfccl

@@ -2,10 +2,10 @@
 // What makes runs of several ranks one where nobody has given them an id: all that the ranks have to agree on.
 #include <cstdint>
 #include <span>
-#include <string>
 
 #include "world/collective_id.hpp"
 #include "world/collective_spec.hpp"
+#include "world/signature_facts.hpp"
 
 namespace dfccl {
 
@@ -17,19 +17,6 @@ struct GroupId {
   static GroupId of(std::span<const uint32_t> ranks, uint64_t name, uint64_t ordinal);
   /// The name of a part of this group, by the split and the colour that it comes of.
   uint64_t nameOfPart(uint64_t split, uint32_t colour) const;
-};
-
-/// What a run is part of. Runs of different purposes never match, whatever else they have in common.
-enum class Purpose : uint32_t {
-  collective,
-  pointToPoint,
-  split,
-  // A part of an uneven collective.
-  allToAllV,
-  allGatherV,
-  reduceScatterV,
-  gatherV,
-  scatterV,
 };
 
 struct Signature {
@@ -44,8 +31,6 @@ struct Signature {
   uint64_t tag = 0;
 
   bool operator==(const Signature& other) const = default;
-  /// For reports: "all-reduce of 1000 float32, sum, tag 7".
-  std::string text() const;
 };
 inline bool operator==(const GroupId& a, const GroupId& b) { return a.high == b.high && a.low == b.low; }
 

@@ -19,6 +19,7 @@ CollectiveSpec specOf(const CollectiveId& id, const Signature& signature, const 
   spec.type = signature.type;
   spec.op = signature.op;
   spec.count = signature.count;
+  spec.signature = {signature.purpose, signature.tag};
   if (signature.collective == Collective::sendRecv && signature.root == signature.receiver) {
     spec.collective = Collective::broadcast;  // a copy, by a rank alone
     spec.ranks = {group.ranks[signature.root]};

@@ -33,6 +33,7 @@ std::vector<uint8_t> encode(const Announcement& a) {
   message.put(NoteKind::registered).put(a.generation).put(a.index).put(a.digest);
   putId(message, a.spec.id);
   message.put(a.spec.collective).put(a.spec.type).put(a.spec.op).put(a.spec.count).put(a.spec.root);
+  message.put(a.spec.signature.purpose).put(a.spec.signature.tag);
   putRanks(message, a.spec.ranks);
   message.put(static_cast<uint32_t>(a.ends.size()));
   for (const AnnouncedEnd& end : a.ends) message.put(end);
@@ -69,6 +70,8 @@ std::optional<Note> decodeNote(std::span<const uint8_t> bytes, uint32_t from) {
       a.spec.op = message.get<ReduceOp>();
       a.spec.count = message.get<uint64_t>();
       a.spec.root = message.get<uint32_t>();
+      a.spec.signature.purpose = message.get<Purpose>();
+      a.spec.signature.tag = message.get<uint64_t>();
       a.spec.ranks = getRanks(message);
       a.ends.resize(message.getCount(sizeof(AnnouncedEnd)));
       for (AnnouncedEnd& end : a.ends) end = message.get<AnnouncedEnd>();

@@ -86,11 +86,14 @@ std::vector<Own> ownOf(const WorldStatus& world, uint32_t rank) {
   return own;
 }
 
+/// What was called, which an id need not say.
+std::string descriptionOf(const CollectiveStatus& c) { return c.name.empty() ? nameOf(c.collective) : c.name; }
+
 std::string configOf(const Own& own) {
   const std::string ranks =
       joined(own.collective.members, [](const MemberStatus& m) { return std::to_string(m.rank); });
   return print(R"("id %u":{"name":"id %u","desc":"%s","ranks":"[%s]"})", own.collective.id, own.collective.id,
-               nameOf(own.collective.collective), ranks.c_str());
+               descriptionOf(own.collective).c_str(), ranks.c_str());
 }
 
 std::string statusOf(const Own& own) {
@@ -116,7 +119,7 @@ std::string entryOf(const Own& own, size_t record, uint64_t run, int64_t nowMill
                R"("output_dtypes":["%s"],"state":"%s","time_discovered_started_ns":null,)"
                R"("time_discovered_completed_ns":null,"retired":%s,"timeout_ms":null,"is_p2p":false,)"
                R"("missing_ranks":[%s]})",
-               record, group, c.id, nameOf(c.collective), Wide{run + 1}, Wide{run + 1}, operationOf(c.collective),
+               record, group, c.id, descriptionOf(c).c_str(), Wide{run + 1}, Wide{run + 1}, operationOf(c.collective),
                isStarted ? std::to_string(since).c_str() : "null", input, scalarOf(c.type), output, scalarOf(c.type),
                isComplete  ? "completed"
                : isStarted ? "started"

@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "processes/peer_watch.hpp"
 #include "processes/shared_group.hpp"
+#include "world/collective_name.hpp"
 
 namespace dfccl {
 namespace {
@@ -34,8 +35,9 @@ bool isSegment(const std::string& link) {
 }
 
 CollectiveStatus statusOf(Segment& segment, const SharedGroupRecord& record, uint64_t now) {
-  CollectiveStatus status{record.shared.id, record.collective,          record.type,
-                          record.count,     record.shared.isPoisoned(), {}};
+  CollectiveStatus status{record.shared.id,      record.collective,          record.type,
+                          record.count,          record.shared.isPoisoned(), {},
+                          nameOf(specOf(record))};
   for (uint32_t m = 0; m < record.shared.members; ++m) {
     const SharedMember& member = record.members[m];
     const uint32_t state = member.state.load(order::acquire);

@@ -25,6 +25,7 @@ struct CollectiveStatus {
   uint64_t count;
   bool isAborted;
   std::vector<MemberStatus> members;
+  std::string name{};  // as reports call it, without a character that JSON would escape; "" where nobody has said
 };
 
 struct RankStatus {

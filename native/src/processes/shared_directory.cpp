@@ -57,6 +57,7 @@ SharedGroupRecord* makeRecord(Segment& segment, const CollectiveSpec& spec, uint
   record->count = spec.count;
   record->countPerRun = spec.countPerRun;
   record->root = spec.root;
+  record->signature = spec.signature;
   record->programDigest = digest;
   record->id = spec.id;
   record->shared.id = spec.id.number;

@@ -14,6 +14,8 @@ namespace {
 // More than any platform executes jointly.
 constexpr uint64_t kMostJointBytes = 1 << 20;
 
+}  // namespace
+
 CollectiveSpec specOf(const SharedGroupRecord& record) {
   CollectiveSpec spec;
   spec.id = record.id;
@@ -23,11 +25,10 @@ CollectiveSpec specOf(const SharedGroupRecord& record) {
   spec.count = record.count;
   spec.countPerRun = record.countPerRun;
   spec.root = record.root;
+  spec.signature = record.signature;
   spec.ranks.assign(record.ranks, record.ranks + record.shared.members);
   return spec;
 }
-
-}  // namespace
 
 void SharedMember::noteRuns(uint64_t submitted, uint64_t finished, uint64_t nowMillis) {
   const uint64_t since = waitingSinceMillis.load(order::relaxed);

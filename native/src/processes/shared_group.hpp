@@ -55,6 +55,7 @@ struct SharedGroupRecord {
   uint64_t count;
   bool countPerRun;
   uint32_t root;
+  SignatureFacts signature;
   uint32_t generation;  // where members are on other machines: which registration of these ranks it is
   bool spansHosts;
   bool isOnDevices;
@@ -71,6 +72,9 @@ struct SharedGroupRecord {
   JointMove* jointMoves;
   JointRef* jointRefs;
 };
+
+/// As its ranks have agreed on it.
+CollectiveSpec specOf(const SharedGroupRecord& record);
 
 class SharedGroup final : public Group {
  public:

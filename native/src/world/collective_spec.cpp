@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "base/error.hpp"
+#include "world/collective_name.hpp"
 
 namespace dfccl {
 
@@ -38,10 +39,16 @@ bool hasRoot(Collective collective) {
 
 namespace {
 
+std::string subjectOf(const CollectiveSpec& spec) {
+  const bool hasNames = static_cast<int>(spec.collective) < kCollectiveCount &&
+                        static_cast<int>(spec.type) < kDataTypeCount && static_cast<int>(spec.op) < kReduceOpCount;
+  return hasNames && spec.id.isSignature() ? "The " + nameOf(spec) : "Collective " + spec.id.text();
+}
+
 [[noreturn]] void refuse(const CollectiveSpec& spec, const std::string& field, const std::string& value,
                          const std::string& allowed) {
-  throw Error(dfcclInvalidArgument, "Collective " + spec.id.text() + ": " + field + " is " + value + ".",
-              "Allowed: " + allowed + ".", {{"id", spec.id.text()}, {"field", field}, {"value", value}});
+  throw Error(dfcclInvalidArgument, subjectOf(spec) + ": " + field + " is " + value + ".", "Allowed: " + allowed + ".",
+              {{"id", spec.id.text()}, {"field", field}, {"value", value}});
 }
 
 struct ScaleRange {

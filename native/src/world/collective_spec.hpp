@@ -5,10 +5,12 @@
 
 #include "base/types.hpp"
 #include "world/collective_id.hpp"
+#include "world/signature_facts.hpp"
 
 namespace dfccl {
 
-/// What a rank registers. Everything but priority and scale must agree on all ranks of the collective.
+/// What a rank registers. Everything but priority, scale and the signature's facts must agree on all ranks of the
+/// collective.
 struct CollectiveSpec {
   CollectiveId id;
   Collective collective = Collective::allReduce;
@@ -21,6 +23,7 @@ struct CollectiveSpec {
   int32_t priority = 0;          // larger: more urgent; this rank's own affair
   double scale = 1.0;            // this rank's scalar of ReduceOp::scaledSum
   std::vector<uint8_t> program;  // one rank's binary program; empty: the built-in one
+  SignatureFacts signature;      // where the id is one: for reports
 };
 
 const char* nameOf(Collective collective);

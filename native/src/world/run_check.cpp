@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "base/error.hpp"
+#include "world/collective_name.hpp"
 
 namespace dfccl {
 namespace {
@@ -92,8 +93,7 @@ void checkRun(const RunShape& shape, const CollectiveSpec& spec, uint32_t rank, 
                               {"recv", hex(recv)},
                               {"sendBytes", std::to_string(shape.sendBytes)},
                               {"recvBytes", std::to_string(shape.recvBytes)}};
-  const std::string where =
-      std::string(nameOf(spec.collective)) + " " + spec.id.text() + " on rank " + std::to_string(rank) + ": ";
+  const std::string where = nameOf(spec) + " on rank " + std::to_string(rank) + ": ";
   const auto refuse = [&](const std::string& what, const std::string& remedy) {
     throw Error(dfcclInvalidArgument, where + what, remedy, facts);
   };

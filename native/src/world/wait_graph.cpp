@@ -11,12 +11,12 @@ namespace {
 enum State { kExecuting, kQueued, kNotSubmitted };
 const char* const kStateNames[] = {"executing", "queued", "not submitted"};
 
-using Key = std::tuple<uint32_t, uint32_t, uint64_t>;  // rank, id, run
+using Key = std::tuple<uint32_t, CollectiveId, uint64_t>;  // rank, id, run
 
 class Graph {
  public:
   Graph(const std::vector<RankSituation>& ranks, const std::vector<RunMembers>& runs) {
-    std::map<std::pair<uint32_t, uint64_t>, const RunMembers*> members;
+    std::map<std::pair<CollectiveId, uint64_t>, const RunMembers*> members;
     for (const RunMembers& run : runs) members[{run.id, run.run}] = &run;
     for (uint32_t r = 0; r < ranks.size(); ++r) {
       for (const auto& part : ranks[r].executing) add(r, part, kExecuting);
@@ -75,12 +75,13 @@ class Graph {
   }
 
   DeadlockReport::Node describe(size_t n) const {
-    return {nodes_[n].rank, nodes_[n].id, nodes_[n].run, kStateNames[nodes_[n].state]};
+    return {nodes_[n].rank, nodes_[n].id, nodes_[n].run, kStateNames[nodes_[n].state], {}};
   }
 
  private:
   struct Node {
-    uint32_t rank, id;
+    uint32_t rank;
+    CollectiveId id;
     uint64_t run;
     State state;
   };
@@ -112,16 +113,14 @@ std::string write(const DeadlockReport& report) {
     const auto& node = report.cycle[i];
     const auto& next = report.cycle[(i + 1) % report.cycle.size()];
     if (i != 0) text += "; ";
-    const std::string collective = "collective " + std::to_string(node.id);
     const std::string rank = "rank " + std::to_string(node.rank);
     if (node.state == kStateNames[kExecuting]) {
-      text += rank + " executes " + collective + " and waits for rank " + std::to_string(next.rank);
+      text += rank + " executes " + node.name + " and waits for rank " + std::to_string(next.rank);
     } else {
-      text += "on " + rank + " " + collective +
-              (node.state == kStateNames[kQueued]
-                   ? " is queued behind collective "
-                   : " is not submitted before the synchronization, which waits for collective ") +
-              std::to_string(next.id);
+      text += "on " + rank + " " + node.name +
+              (node.state == kStateNames[kQueued] ? " is queued behind "
+                                                  : " is not submitted before the synchronization, which waits for ") +
+              next.name;
     }
   }
   return text + ".";
@@ -129,10 +128,12 @@ std::string write(const DeadlockReport& report) {
 
 }  // namespace
 
-DeadlockReport findDeadlock(const std::vector<RankSituation>& ranks, const std::vector<RunMembers>& runs) {
+DeadlockReport findDeadlock(const std::vector<RankSituation>& ranks, const std::vector<RunMembers>& runs,
+                            const std::function<std::string(const CollectiveId&)>& nameOf) {
   const Graph graph(ranks, runs);
   DeadlockReport report;
   for (const size_t n : graph.shortestCycle()) report.cycle.push_back(graph.describe(n));
+  for (DeadlockReport::Node& node : report.cycle) node.name = nameOf(node.id);
   if (!report.cycle.empty()) report.text = write(report);
   return report;
 }

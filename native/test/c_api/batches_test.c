@@ -173,7 +173,7 @@ static void a_part_is_aborted(void) {
   CHECK_OK(dfcclBatchEnd(&whole));
   CHECK_OK(dfcclWaitRun(message, 0));
   CHECK(dfcclWaitRun(whole, 1000) == dfcclTimeout);
-  CHECK(strstr(dfcclGetLastError(), "rank 1 has not registered it") != NULL);
+  CHECK(strstr(dfcclGetLastError(), "rank 1 has not submitted it") != NULL);
   CHECK_OK(dfcclGroupAbort(other));
   CHECK(dfcclWaitRun(whole, 0) == dfcclAborted && y == 1);
   leave(&ranks);

@@ -64,17 +64,17 @@ static void go_on(dfcclRankCtx_t ctx, int rank, void* memory) {
 
 static void check_record_of_waiting(const char* record) {
   CHECK(says(record, "{\"version\":\"2.10\",\"pg_config\":{"));
-  CHECK(says(record, "\"id 5\":{\"name\":\"id 5\",\"desc\":\"all-reduce\",\"ranks\":\"[0,1]\"}"));
+  CHECK(says(record, "\"id 5\":{\"name\":\"id 5\",\"desc\":\"all-reduce 5\",\"ranks\":\"[0,1]\"}"));
   CHECK(says(record,
              "\"id 5\":{\"last_enqueued_collective\":1,\"last_started_collective\":1,"
              "\"last_completed_collective\":0}"));
   CHECK(says(record,
-             "\"process_group\":[\"id 5\",\"all-reduce\"],\"collective_seq_id\":1,\"p2p_seq_id\":0,\"op_id\":1,"
+             "\"process_group\":[\"id 5\",\"all-reduce 5\"],\"collective_seq_id\":1,\"p2p_seq_id\":0,\"op_id\":1,"
              "\"profiling_name\":\"nccl:all_reduce\""));
   CHECK(says(record,
              "\"state\":\"started\",\"time_discovered_started_ns\":null,\"time_discovered_completed_ns\":null,"
              "\"retired\":false,\"timeout_ms\":null,\"is_p2p\":false,\"missing_ranks\":[1]}"));
-  CHECK(says(record, "\"process_group\":[\"id 4\",\"all-reduce\"]"));
+  CHECK(says(record, "\"process_group\":[\"id 4\",\"all-reduce 4\"]"));
   CHECK(says(record, "\"state\":\"completed\""));
 }
 
@@ -161,7 +161,7 @@ static void a_signal_writes_a_record_and_ends_nothing(void) {
   CHECK(kill(ranks[1].pid, SIGUSR2) == 0);
   const char* missing = await_content(in_folder("signal/rank_1"));
   CHECK(says(missing, "\"id 5\":{\"last_enqueued_collective\":0,"));
-  CHECK(says(missing, "\"process_group\":[\"id 4\",\"all-reduce\"]"));
+  CHECK(says(missing, "\"process_group\":[\"id 4\",\"all-reduce 4\"]"));
   CHECK(missing == NULL || strstr(missing, "\"process_group\":[\"id 5\"") == NULL);
   /* Again and again. */
   CHECK(unlink(in_folder("signal/rank_1")) == 0);

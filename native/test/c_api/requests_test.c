@@ -24,7 +24,7 @@ static void requests(dfcclWorld_t world) {
   CHECK(dfcclGroupDestroy(group[0]) == dfcclInUse);
   CHECK(dfcclWaitRun(first[0], 20000) == dfcclTimeout);
   CHECK(strstr(dfcclGetLastError(), "all-reduce of 1 float32, sum, tag 1") != NULL);
-  CHECK(strstr(dfcclGetLastError(), "rank 1 has not registered it") != NULL);
+  CHECK(strstr(dfcclGetLastError(), "rank 1 has not submitted it") != NULL);
   CHECK_OK(dfcclNotifyRun(first[0], add_one, &called));
   CHECK(dfcclNotifyRun(first[0], add_one, &called) == dfcclInUse);
   CHECK_OK(dfcclAllReduce(&in[1], &out[1], 1, dfcclFloat32, dfcclSum, group[1], 1, NULL, &first[1]));

@@ -28,7 +28,7 @@ const char* const kRecord = R"(
 {"version":"2.10",
 "pg_config":{
 "id 4":{"name":"id 4","desc":"all-reduce","ranks":"[0,1]"},
-"id 5":{"name":"id 5","desc":"send-recv","ranks":"[2,0]"},
+"id 5":{"name":"id 5","desc":"send-recv of 1 int64, from rank 2 to rank 0, tag 3","ranks":"[2,0]"},
 "id 9":{"name":"id 9","desc":"reduce-scatter","ranks":"[2,0,1]"},
 "id 6":{"name":"id 6","desc":"all-gather","ranks":"[0,1,2]"}},
 "pg_status":{
@@ -65,7 +65,7 @@ const char* const kRecord = R"(
 "profiling_name":"nccl:_all_gather_base","time_created_ns":1763837198638000000,"input_sizes":[[7]],"input_dtypes":["Float8_e4m3fn"],
 "output_sizes":[[21]],"output_dtypes":["Float8_e4m3fn"],"state":"started","time_discovered_started_ns":null,"time_discovered_completed_ns":null,
 "retired":false,"timeout_ms":null,"is_p2p":false,"missing_ranks":[1]},
-{"frames":[],"record_id":7,"pg_id":5,"process_group":["id 5","send-recv"],"collective_seq_id":1,"p2p_seq_id":0,"op_id":1,
+{"frames":[],"record_id":7,"pg_id":5,"process_group":["id 5","send-recv of 1 int64, from rank 2 to rank 0, tag 3"],"collective_seq_id":1,"p2p_seq_id":0,"op_id":1,
 "profiling_name":"nccl:all_to_all","time_created_ns":null,"input_sizes":[[1]],"input_dtypes":["Long"],
 "output_sizes":[[1]],"output_dtypes":["Long"],"state":"completed","time_discovered_started_ns":null,"time_discovered_completed_ns":null,
 "retired":true,"timeout_ms":null,"is_p2p":false,"missing_ranks":[2]}]})";
@@ -89,7 +89,13 @@ TEST_CASE("a record has a group for each collective of the rank, and its runs fr
        7,
        true,
        {memberOf(0, 1, 0), {1, false, false, 0, 0, 0}, {2, false, true, 2, 2, 0}}},
-      {5, Collective::sendRecv, DataType::int64, 1, false, {memberOf(2, 0, 0), memberOf(0, 1, 1)}},
+      {5,
+       Collective::sendRecv,
+       DataType::int64,
+       1,
+       false,
+       {memberOf(2, 0, 0), memberOf(0, 1, 1)},
+       "send-recv of 1 int64, from rank 2 to rank 0, tag 3"},
   });
   std::string expected = kRecord;
   std::erase(expected, '\n');

@@ -66,9 +66,10 @@ describe("without preemption", () => {
     expect((error as DeadlockError).facts.cycle).toEqual(cycle);
     expect(cycle.length).toBeGreaterThanOrEqual(2);
     expect(new Set(cycle.map(({ rank }) => rank))).toEqual(new Set([0, 1]));
-    for (const { rank, id } of cycle) {
+    for (const { rank, id, name } of cycle) {
       expect(text).toContain(`rank ${rank}`);
-      expect(text).toContain(`collective ${id}`);
+      expect(name).toBe(`all-reduce ${id}`);
+      expect(text).toContain(name);
     }
     expect(world.deadlock()).toEqual({ cycle, text });
     expect(cycle.some(({ state }) => state === "not submitted")).toBe(act === withSynchronization);

@@ -2,12 +2,12 @@ import type { DeadlockNode } from "@dfccl/core";
 import { checkInteger, checkList, checkObject, checkText, InvalidArgumentError, readPlain } from "@dfccl/primitives";
 
 /** A member of a deadlock's cycle, with the name of what its id stands for. */
-export interface CycleMember extends DeadlockNode {
+export interface CycleMember extends Omit<DeadlockNode, "name"> {
   readonly tensor: string;
 }
 
 /** @param names - of the collectives, by id. */
-export function nameCycle(cycle: readonly DeadlockNode[], names: readonly string[]): CycleMember[] {
+export function nameCycle(cycle: readonly Omit<DeadlockNode, "name">[], names: readonly string[]): CycleMember[] {
   return cycle.map(({ rank, id, run, state }) => ({ rank, id, run, state, tensor: names[id] ?? `collective ${id}` }));
 }
 

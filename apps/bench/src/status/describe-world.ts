@@ -42,7 +42,7 @@ function describe(one: Collective, { ranks }: WorldStatus): string {
     return `rank ${rank}, which hasn't ${registered ? "submitted" : "registered"} it`;
   });
   const what = why.length > 0 ? `waits for ${why.join("; ")}` : "is under way on every rank";
-  return `${one.collective} ${one.id}, run ${run}${time}: ${what}`;
+  return `${one.name}, run ${run}${time}: ${what}`;
 }
 
 function inFlight({ members }: Collective): Member[] {

@@ -104,7 +104,7 @@ it("records each rank's runs as PyTorch's flight recorder does", { timeout: 40_0
     ["id 5", 1, "started"],
   ]);
   expect(seen(missing)).toEqual([["id 4", 1, "completed"]]);
-  expect(missing?.pg_config["id 5"]).toEqual({ name: "id 5", desc: "all-reduce", ranks: "[0,1]" });
+  expect(missing?.pg_config["id 5"]).toEqual({ name: "id 5", desc: "all-reduce 5", ranks: "[0,1]" });
   expect(waiting?.entries[0]).toMatchObject({ profiling_name: "nccl:all_reduce", input_sizes: [[10]], output_dtypes: ["Float"] });
   expect(waiting?.pg_status["id 5"]).toEqual({ last_enqueued_collective: 1, last_started_collective: 1, last_completed_collective: 0 });
 });

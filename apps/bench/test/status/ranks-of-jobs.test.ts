@@ -13,7 +13,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 function seenFrom(own: number): WorldStatus {
   const rankOf = (rank: number) => ({ rank, pid: rank === own ? 1000 + rank : 0, presence: "joined" as const });
   const memberOf = (rank: number) => ({ rank, registered: true, left: false, submitted: rank === own ? 2 : 1, finished: 0, waitingMs: 0 });
-  const collective = { id: 7, collective: "all-reduce", dataType: "float32", count: 10, aborted: false } as const;
+  const collective = { id: 7, name: "all-reduce 7", collective: "all-reduce", dataType: "float32", count: 10, aborted: false } as const;
   const collectives = [{ ...collective, members: [memberOf(0), memberOf(1)] }];
   return { job: "training", version: "0.0.0", memoryBytes: 100 + own, ranks: [rankOf(0), rankOf(1)], collectives };
 }

@@ -6,7 +6,7 @@ import { LocalCollective } from "../registered-collective.js";
 import { type RegisteringRank, Registration } from "../registration.js";
 import { bufferSegments } from "../run-check.js";
 import type { MatchedGroup } from "./matched-group.js";
-import { idOf, type Signature, textOf } from "./signature.js";
+import { idOf, purposes, type Signature } from "./signature.js";
 
 const noProgram = new Uint8Array(0);
 
@@ -36,11 +36,13 @@ export function registerSignature(
 ): { readonly collective: RegisteredCollective; readonly registration: Registration } {
   const { native } = own.engine;
   const { collective, ranks, root } = specOf(signature, group);
-  const { dataType, op, count } = signature;
+  const { dataType, op, count, purpose, tag } = signature;
   const id = callNative(() => idOf(signature, group.id));
   const handle = callNative(() =>
     native.register(own.number, {
       id,
+      purpose: purposes.indexOf(purpose),
+      tag: BigInt(tag),
       collective: collectiveCode(collective),
       dataType: dataTypeCode(dataType),
       op: reduceOpCode(op),
@@ -61,7 +63,7 @@ export function registerSignature(
     bufferSegments(collective, ranks.length, member, root, { input: 0, output: 0 }),
     { inPlace, outOfPlace, usesDirect: needsReach, staged },
     {
-      name: `${textOf(signature)}, on rank ${own.number}`,
+      name: `${native.nameOf(own.number, handle)} on rank ${own.number}`,
       remedy: "Drop the group on every rank and make another one.",
     },
   );

@@ -1,16 +1,8 @@
-import {
-  type Collective,
-  collectiveCode,
-  type DataType,
-  dataTypeCode,
-  type ReduceOp,
-  reduceOpCode,
-  takesReduceOp,
-} from "@dfccl/primitives";
+import { type Collective, collectiveCode, type DataType, dataTypeCode, type ReduceOp, reduceOpCode } from "@dfccl/primitives";
 import { type NativeId, nativeAddon } from "../native-addon/native-world.js";
 import type { Tag } from "./group-api.js";
 
-/** What a run is part of, in the order of the codes (`Purpose` in native/src/matching/signature.hpp). Different ones never match. */
+/** What a run is part of, in the order of the codes (`Purpose` in native/src/world/signature_facts.hpp). Different ones never match. */
 export const purposes = [
   "collective",
   "point-to-point",
@@ -53,16 +45,3 @@ export function idOf(signature: Signature, group: NativeId): NativeId {
     tag: BigInt(tag),
   });
 }
-
-/** For messages: "all-reduce of 1000 float32, sum, tag 7". */
-export function textOf({ purpose, collective, dataType, op, root, receiver, count, tag }: Signature): string {
-  const parts = [collective === "barrier" ? "barrier" : `${collective} of ${count} ${dataType}`];
-  if (takesReduceOp(collective)) parts.push(op);
-  if (collective === "send-recv") parts.push(`from ${root} to ${receiver}`);
-  else if (collective !== "barrier" && rooted.has(collective)) parts.push(`root ${root}`);
-  parts.push(`tag ${tag}`);
-  if (purpose !== "collective" && purpose !== "point-to-point") parts.push(`of ${purpose}`);
-  return parts.join(", ");
-}
-
-const rooted: ReadonlySet<Collective> = new Set(["reduce", "broadcast", "gather", "scatter"]);

@@ -19,7 +19,10 @@ export interface NativeWorldStatus {
   readonly memoryBytes: number;
   readonly ranks: readonly { readonly rank: number; readonly pid: number; readonly presence: "absent" | "joined" | LostRank["presence"] }[];
   readonly collectives: readonly {
+    /** Of a collective that was called without one, a number that stands for the call. */
     readonly id: number;
+    /** "all-reduce 7", or the call: "all-reduce of 1000 float32, sum, tag 7 (ranks 0 to 3)". */
+    readonly name: string;
     readonly collective: string;
     readonly dataType: string;
     readonly count: number;
@@ -43,7 +46,10 @@ export interface MemberProgress {
 
 export interface DeadlockNode {
   readonly rank: number;
+  /** Of a collective that was called without one, a number that stands for the call. */
   readonly id: number;
+  /** "all-reduce 7", or the call: "all-reduce of 1000 float32, sum, tag 7 (ranks 0 to 3)". */
+  readonly name: string;
   readonly run: number;
   readonly state: "executing" | "queued" | "not submitted";
 }

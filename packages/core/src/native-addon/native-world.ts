@@ -102,6 +102,9 @@ export interface NativeSignature {
 export interface NativeCollectiveSpec {
   /** A number of the caller's, or what signatureId() gave. */
   readonly id: number | NativeId;
+  /** As signatureId() had them, where the id is of it. */
+  readonly purpose?: number;
+  readonly tag?: bigint;
   readonly collective: number;
   readonly dataType: number;
   readonly op: number;
@@ -171,6 +174,8 @@ export interface NativeWorld {
    * way as long as others haven't mapped the buffers.
    */
   placements(rank: number, handle: number): NativePlacements;
+  /** "all-reduce 7", or what its caller called: "all-reduce of 1000 float32, sum, tag 7 (ranks 0 to 3)". */
+  nameOf(rank: number, handle: number): string;
   /** The rank's GPU, or -1. */
   deviceOf(rank: number): number;
   /** Zeroed memory on the rank's GPU. @returns its address. */

@@ -60,11 +60,11 @@ describe("the flight record of a joined rank", () => {
     const record = read(`${prefix}0`);
     expectReadable(record);
     expect(record.entries.find(({ state }) => state === "started")).toMatchObject({
-      process_group: ["id 5", "all-reduce"],
+      process_group: ["id 5", "all-reduce 5"],
       missing_ranks: [1],
     });
     expect(record.entries.find(({ state }) => state === "completed")).toMatchObject({
-      process_group: ["id 4", "all-reduce"],
+      process_group: ["id 4", "all-reduce 4"],
       missing_ranks: [],
     });
     expect(record.pg_status["id 5"]).toEqual({ last_enqueued_collective: 1, last_started_collective: 1, last_completed_collective: 0 });

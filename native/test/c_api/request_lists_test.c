@@ -1,0 +1,214 @@
+/* Requests waited for together: all of a list, or whichever is over first. */
+#include "c_api/check.h"
+
+enum { kRanks = 3, kSlots = 16, kMany = 5 * kSlots };
+
+/* All ranks are this thread's, and nobody else works for them: what a wait does not do is never done. */
+struct members {
+  dfcclWorld_t world;
+  dfcclRankCtx_t ctx[kRanks];
+  dfcclGroup_t group[kRanks];
+};
+
+static struct members enter(void) {
+  struct members all;
+  dfcclWorldConfig_t config = DFCCL_WORLD_CONFIG_INIT;
+  config.ranks = kRanks;
+  config.workers = DFCCL_NO_WORKERS;
+  config.submissionSlots = config.completionSlots = kSlots;
+  config.collectives = 256;
+  config.arenaBytes = (size_t)64 << 20;
+  CHECK_OK(dfcclWorldCreate(&config, &all.world));
+  for (int r = 0; r < kRanks; r++) {
+    CHECK_OK(dfcclInitRank(all.world, r, &all.ctx[r]));
+    CHECK_OK(dfcclGroupCreate(NULL, 0, 0, &all.group[r], all.ctx[r]));
+  }
+  return all;
+}
+
+/* Every request was given back, so that nothing is in flight. */
+static void leave(struct members* all) {
+  for (int r = 0; r < kRanks; r++) CHECK_OK(dfcclGroupDestroy(all->group[r]));
+  for (int r = 0; r < kRanks; r++) CHECK_OK(dfcclDestroy(all->ctx[r]));
+  CHECK_OK(dfcclWorldDestroy(all->world));
+}
+
+static dfcclRequest_t sum(struct members* all, int rank, int* x, uint64_t tag) {
+  dfcclRequest_t request = NULL;
+  CHECK_OK(dfcclAllReduce(x, x, 1, dfcclInt32, dfcclSum, all->group[rank], tag, NULL, &request));
+  return request;
+}
+
+static void sum_on_all(struct members* all, int x[kRanks], uint64_t tag, dfcclRequest_t requests[kRanks]) {
+  for (int r = 0; r < kRanks; r++) requests[r] = sum(all, r, &x[r], tag);
+}
+
+static int is_back(dfcclRequest_t request) {
+  int is_over;
+  return dfcclTestRun(request, &is_over) == dfcclClosed;
+}
+
+static void of_none_there_is_nothing_to_wait_for(void) {
+  struct members all = enter();
+  const dfcclRequest_t nothing[] = {NULL, NULL};
+  int x[kRanks] = {1, 2, 3}, index = 7;
+  CHECK_OK(dfcclWaitRuns(NULL, 0, 0));
+  CHECK_OK(dfcclWaitAnyRun(NULL, 0, 0, &index));
+  CHECK(index == -1);
+  index = 7;
+  CHECK_OK(dfcclWaitAnyRun(nothing, 2, 0, &index));
+  CHECK(index == -1);
+  /* Waiting for all is for no list with holes: refused before anything is waited for. */
+  dfcclRequest_t own[kRanks];
+  sum_on_all(&all, x, 1, own);
+  const dfcclRequest_t holed[] = {own[0], NULL, own[1]};
+  CHECK(dfcclWaitRuns(holed, 3, 0) == dfcclInvalidArgument);
+  CHECK(dfcclWaitRuns(own, -1, 0) == dfcclInvalidArgument);
+  CHECK_OK(dfcclWaitRuns(own, kRanks, 0));
+  CHECK(x[0] == 6 && x[1] == 6 && x[2] == 6);
+  leave(&all);
+}
+
+static void those_that_ended_before_are_given_back_as_well(void) {
+  struct members all = enter();
+  int x[kRanks] = {1, 2, 3}, y[kRanks] = {4, 5, 6}, index = -1;
+  dfcclRequest_t first[kRanks], second[kRanks];
+  sum_on_all(&all, x, 1, first);
+  CHECK_OK(dfcclWaitAll(all.ctx, kRanks));
+  sum_on_all(&all, y, 2, second);
+  const dfcclRequest_t list[] = {second[0], first[0], first[1]};
+  CHECK_OK(dfcclWaitAnyRun(list, 3, 0, &index));
+  CHECK(index == 1 && is_back(first[0]) && !is_back(first[1]));
+  const dfcclRequest_t mixed[] = {first[1], second[0], first[2], second[1], second[2]};
+  CHECK_OK(dfcclWaitRuns(mixed, 5, 0));
+  for (int i = 0; i < 5; i++) CHECK(is_back(mixed[i]));
+  CHECK(y[0] == 15 && y[1] == 15 && y[2] == 15);
+  leave(&all);
+}
+
+/* Each of those that end together is told of once. */
+static void several_that_end_at_once_are_found_one_by_one(void) {
+  struct members all = enter();
+  int x[kRanks] = {1, 2, 3}, found[kRanks] = {0};
+  dfcclRequest_t own[kRanks];
+  sum_on_all(&all, x, 1, own);
+  CHECK_OK(dfcclWaitAll(all.ctx, kRanks));
+  for (int i = 0; i < kRanks; i++) {
+    int index = -1;
+    CHECK_OK(dfcclWaitAnyRun(own, kRanks, 0, &index));
+    CHECK(index >= 0 && index < kRanks && found[index]++ == 0 && is_back(own[index]));
+    if (index >= 0) own[index] = NULL;
+  }
+  leave(&all);
+}
+
+static void a_timeout_leaves_all_as_they_were(void) {
+  struct members all = enter();
+  int x[kRanks] = {1, 2, 3}, y[kRanks] = {4, 5, 6}, index = 7, is_over = -1;
+  dfcclRequest_t done[kRanks], late[kRanks];
+  sum_on_all(&all, x, 1, done);
+  for (int r = 0; r < 2; r++) late[r] = sum(&all, r, &y[r], 2);
+  const dfcclRequest_t list[] = {late[1], done[0], done[1], late[0], done[2]};
+  CHECK(dfcclWaitRuns(list, 5, 2000) == dfcclTimeout);
+  CHECK(strstr(dfcclGetLastError(), "rank 2 has not submitted it") != NULL);
+  for (int i = 0; i < 5; i++) CHECK(!is_back(list[i]));
+  CHECK(dfcclWaitAnyRun(late, 2, 2000, &index) == dfcclTimeout);
+  CHECK(index == -1);
+  CHECK_OK(dfcclTestRun(late[0], &is_over));
+  CHECK(is_over == 0);
+  late[2] = sum(&all, 2, &y[2], 2);
+  CHECK_OK(dfcclWaitRuns(list, 5, 0));
+  CHECK_OK(dfcclWaitRuns(&late[2], 1, 0));
+  CHECK(x[0] == 6 && y[0] == 15 && y[1] == 15 && y[2] == 15);
+  leave(&all);
+}
+
+static void one_that_was_given_up_takes_no_other_with_it(void) {
+  struct members all = enter();
+  dfcclGroup_t lost[kRanks];
+  dfcclRequest_t own[kRanks];
+  int x[kRanks] = {1, 2, 3}, y = 1, index = -1, is_over = -1;
+  for (int r = 0; r < kRanks; r++) CHECK_OK(dfcclGroupCreate(NULL, 0, 1, &lost[r], all.ctx[r]));
+  dfcclRequest_t given_up[2];
+  for (int i = 0; i < 2; i++)
+    CHECK_OK(dfcclAllReduce(&y, &y, 1, dfcclInt32, dfcclSum, lost[0], (uint64_t)i, NULL, &given_up[i]));
+  CHECK_OK(dfcclGroupAbort(lost[0]));
+  sum_on_all(&all, x, 1, own);
+  const dfcclRequest_t list[] = {own[0], given_up[0], own[1], own[2]};
+  CHECK(dfcclWaitRuns(list, 4, 0) == dfcclAborted);
+  for (int i = 0; i < 4; i++) CHECK(is_back(list[i]));
+  CHECK(x[0] == 6 && x[1] == 6 && x[2] == 6);
+  /* A question doesn't give it back, whichever its end. */
+  while (dfcclTestRun(given_up[1], &is_over) == dfcclSuccess) CHECK(is_over == 0);
+  CHECK(is_over == 1 && !is_back(given_up[1]));
+  CHECK(dfcclWaitAnyRun(&given_up[1], 1, 0, &index) == dfcclAborted);
+  CHECK(index == 0 && is_back(given_up[1]) && y == 1);
+  for (int r = 0; r < kRanks; r++) CHECK_OK(dfcclGroupDestroy(lost[r]));
+  leave(&all);
+}
+
+/* One that is listed twice is given back once, and the others with it. */
+static void duplicates_keep_nothing_back(void) {
+  struct members all = enter();
+  int x[kRanks] = {1, 2, 3}, index = -1;
+  dfcclRequest_t own[kRanks];
+  sum_on_all(&all, x, 1, own);
+  const dfcclRequest_t list[] = {own[0], own[1], own[0], own[2]};
+  CHECK(dfcclWaitRuns(list, 4, 0) == dfcclClosed);
+  for (int r = 0; r < kRanks; r++) CHECK(is_back(own[r]));
+  CHECK(x[0] == 6 && x[1] == 6 && x[2] == 6);
+  sum_on_all(&all, x, 2, own);
+  const dfcclRequest_t twice[] = {own[1], own[1]};
+  CHECK_OK(dfcclWaitAnyRun(twice, 2, 0, &index));
+  CHECK(index == 0 && is_back(own[1]));
+  CHECK(dfcclWaitAnyRun(twice, 2, 0, &index) == dfcclClosed);
+  CHECK(index == -1 && !is_back(own[0]));
+  const dfcclRequest_t rest[] = {own[0], own[2]};
+  CHECK_OK(dfcclWaitRuns(rest, 2, 0));
+  CHECK(x[0] == 18 && x[1] == 18 && x[2] == 18);
+  leave(&all);
+}
+
+/* More than the slots hold, in opposite orders, and the list begins with one rank's. */
+static void of_several_ranks_all_go_on(void) {
+  struct members all = enter();
+  static int x[kRanks][kMany];
+  static dfcclRequest_t own[kRanks * kMany];
+  int wrong = 0;
+  for (int r = 0; r < kRanks; r++) {
+    for (int i = 0; i < kMany; i++) {
+      const int tag = r == 1 ? kMany - 1 - i : i;
+      x[r][tag] = tag + r;
+      own[r * kMany + i] = sum(&all, r, &x[r][tag], (uint64_t)tag);
+    }
+  }
+  CHECK_OK(dfcclWaitRuns(own, kRanks * kMany, 0));
+  for (int i = 0; i < kRanks * kMany; i++) wrong += x[i / kMany][i % kMany] != 3 * (i % kMany) + 3;
+  CHECK(wrong == 0);
+  leave(&all);
+}
+
+/* What is sent is over when it is received; the rank that receives looks for it only while somebody waits for that. */
+static void a_list_looks_for_senders_on_all_its_ranks(void) {
+  struct members all = enter();
+  int x = 5, y = 0, source = -1;
+  dfcclRequest_t own[2];
+  CHECK_OK(dfcclRecvAny(&y, 1, dfcclInt32, &source, all.group[1], 3, &own[1]));
+  CHECK_OK(dfcclSend(&x, 1, dfcclInt32, 1, all.group[0], 3, NULL, &own[0]));
+  /* Far longer than it takes; without a limit it would never end. */
+  CHECK_OK(dfcclWaitRuns(own, 2, 20 * 1000 * 1000));
+  CHECK(y == 5 && source == 0);
+  leave(&all);
+}
+
+int main(void) {
+  of_none_there_is_nothing_to_wait_for();
+  those_that_ended_before_are_given_back_as_well();
+  several_that_end_at_once_are_found_one_by_one();
+  a_timeout_leaves_all_as_they_were();
+  one_that_was_given_up_takes_no_other_with_it();
+  duplicates_keep_nothing_back();
+  of_several_ranks_all_go_on();
+  a_list_looks_for_senders_on_all_its_ranks();
+  return report();
+}
