@@ -44,12 +44,16 @@ RealNccl& RealNccl::open() {
   const char* const path = named();
   if (path == nullptr) throw Failure(ncclInvalidUsage, "No other NCCL is named.", kRemedy);
   // A name without a folder would be found among the libraries that are loaded, and this one has it.
-  if (std::strchr(path, '/') == nullptr) {
+  const char* const slash = std::strrchr(path, '/');
+  if (slash == nullptr) {
     throw Failure(ncclInvalidUsage, std::string("DFCCL_REAL_NCCL is ") + path + ", which has no folder in it.",
                   kRemedy);
   }
+  // In other letters than a program's: where the loader was told to give this library to who asks for that path, it has
+  // noted the path as one of this library's names (audit/objects.cpp).
+  const std::string spelled = std::string(path, slash) + "/." + slash;
   // Its own calls of its functions, which this library has too, are to stay in it.
-  void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND | RTLD_NODELETE);
+  void* const library = dlopen(spelled.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND | RTLD_NODELETE);
   if (library == nullptr) {
     throw Failure(ncclSystemError, std::string("The other NCCL can't be opened: ") + dlerror() + ".", kRemedy);
   }

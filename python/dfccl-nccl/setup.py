@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent / "src"))
 
 from dfccl_nccl.elf import read_elf  # noqa: E402
 from dfccl_nccl.errors import DfcclError  # noqa: E402
-from dfccl_nccl.library import NAME, check_library  # noqa: E402
+from dfccl_nccl.library import AUDIT, NAME, check_library  # noqa: E402
 
 FLOOR = (2, 28)  # of glibc; what the engine is built for (native/cmake/glibc_floor.cmake)
 
@@ -42,18 +42,26 @@ def library() -> Path:
     return found
 
 
+def carry(source: Path, target: Path) -> None:
+    if shutil.which("strip"):
+        subprocess.run(["strip", "--strip-unneeded", "-o", str(target), str(source)], check=True)
+    else:
+        shutil.copyfile(source, target)
+
+
 class BuildWithLibrary(build_py):
     def run(self):
         super().run()
         if self.editable_mode:
             return  # the clone's own is found as it is built
-        target = Path(self.build_lib) / "dfccl_nccl" / "lib" / NAME
-        target.parent.mkdir(parents=True, exist_ok=True)
         found = library()
-        if shutil.which("strip"):
-            subprocess.run(["strip", "--strip-unneeded", "-o", str(target), str(found)], check=True)
-        else:
-            shutil.copyfile(found, target)
+        lib = Path(self.build_lib) / "dfccl_nccl" / "lib"
+        lib.mkdir(parents=True, exist_ok=True)
+        carry(found, lib / NAME)
+        # Without it programs get the library by LD_PRELOAD.
+        audit = found.resolve().with_name(AUDIT)
+        if audit.is_file():
+            carry(audit, lib / AUDIT)
 
 
 class WheelOfAPlatform(bdist_wheel):

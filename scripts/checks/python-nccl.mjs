@@ -17,7 +17,7 @@ export async function pythonNcclTests(args = []) {
   const library = "build/release/simulated/libnccl.so.2";
   const obstacle =
     (await environmentObstacle(place, ["pytest", "setuptools>=70.1"], { why: name })) ??
-    (await installObstacle(place, name, { env: { DFCCL_NCCL_LIBRARY: join(root, library) }, needs: [library] }));
+    (await installObstacle(place, name, { env: { DFCCL_NCCL_LIBRARY: join(root, library) }, needs: ["build/release/simulated"] }));
   if (obstacle) return obstacle;
   // As many blocks as the machine's cores bear, each of which is a thread here.
   return runPytest(place, name, { args, env: { NCCL_MAX_CTAS: "2" }, timeoutMs: 600_000 });

@@ -11,6 +11,7 @@ from .elf import NotElf, read_elf
 from .errors import DfcclError
 
 NAME = "libnccl.so.2"
+AUDIT = "libdfccl_nccl_audit.so"  # beside it
 _PACKAGE = Path(__file__).resolve().parent
 _BUILD = 'Install the wheel of dfccl-nccl, or name the file by DFCCL_NCCL_LIBRARY; a clone builds it: "cmake --build build/release --target dfccl_nccl".'
 
