@@ -20,7 +20,7 @@ from dfccl_nccl.elf import read_elf  # noqa: E402
 from dfccl_nccl.errors import DfcclError  # noqa: E402
 from dfccl_nccl.library import AUDIT, NAME, check_library  # noqa: E402
 
-FLOOR = (2, 28)  # of glibc; what the engine is built for (native/cmake/glibc_floor.cmake)
+FLOOR = (2, 28)  # of glibc, which the engine keeps (native/cmake/glibc_floor.cmake); CUDA's runtime in it may ask for a newer one
 
 
 @functools.cache
@@ -73,8 +73,9 @@ class WheelOfAPlatform(bdist_wheel):
 
     def get_tag(self):
         elf = read_elf(library())
-        runs_anywhere = elf.glibc <= FLOOR and "libstdc++.so.6" not in elf.needed
-        system = f"manylinux_{FLOOR[0]}_{FLOOR[1]}" if runs_anywhere else "linux"
+        major, minor = max(elf.glibc, FLOOR)
+        # Of the compiler's library nothing is said in a wheel's name.
+        system = "linux" if "libstdc++.so.6" in elf.needed else f"manylinux_{major}_{minor}"
         return "py3", "none", f"{system}_{elf.machine}"
 
 

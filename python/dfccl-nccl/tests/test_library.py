@@ -1,6 +1,7 @@
 """Which file is taken, and which are refused."""
 
 import platform
+import re
 from importlib import metadata
 
 import pytest
@@ -20,9 +21,15 @@ def test_the_packages_own_is_taken(library):
     assert find_library() == library
 
 
-def test_the_wheel_is_for_this_machine_and_each_python():
+def glibc_versions(library):
+    """All that are named in it."""
+    return [(int(major), int(minor)) for major, minor in re.findall(rb"GLIBC_(\d+)\.(\d+)", library.read_bytes())]
+
+
+def test_the_wheel_is_for_each_python_and_a_glibc_as_new_as_the_library_asks_for(library):
     tag = next(line for line in metadata.distribution("dfccl-nccl").read_text("WHEEL").splitlines() if line.startswith("Tag: "))
-    assert tag == f"Tag: py3-none-manylinux_2_28_{platform.machine()}"
+    major, minor = max((2, 28), *glibc_versions(library))
+    assert tag == f"Tag: py3-none-manylinux_{major}_{minor}_{platform.machine()}"
 
 
 def test_the_one_that_the_environment_names_comes_first(monkeypatch, library, tmp_path):
