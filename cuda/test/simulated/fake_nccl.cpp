@@ -39,10 +39,25 @@ ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
   std::memset(id, kFakeId, sizeof *id);
   return called(kFakeUniqueId);
 }
-ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank, ncclConfig_t*) {
+ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank, ncclConfig_t* config) {
   called(kFakeInit);
-  return id.internal[127] == kFakeId ? makeOne(comm, ranks, rank) : ncclInvalidArgument;
+  if (id.internal[127] != kFakeId) return ncclInvalidArgument;
+  if (config != nullptr && std::strcmp(config->commName, kFakeName) != 0) return ncclInvalidUsage;
+  makeOne(comm, ranks, rank);
+  return config != nullptr && config->blocking == 0 ? ncclInProgress : ncclSuccess;
 }
+ncclResult_t ncclCommShrink(ncclComm_t comm, int*, int excludedCount, ncclComm_t* rest, ncclConfig_t*, int) {
+  return makeOne(rest, comm->ranks - excludedCount, comm->rank);
+}
+ncclResult_t ncclCommGetUniqueId(ncclComm_t, ncclUniqueId* id) { return ncclGetUniqueId(id); }
+ncclResult_t ncclCommGrow(ncclComm_t comm, int ranks, const ncclUniqueId*, int rank, ncclComm_t* grown, ncclConfig_t*) {
+  return makeOne(grown, ranks, comm == nullptr ? rank : comm->rank);
+}
+ncclResult_t ncclRedOpCreatePreMulSum(ncclRedOp_t* op, void*, ncclDataType_t, ncclScalarResidence_t, ncclComm_t) {
+  *op = static_cast<ncclRedOp_t>(kFakeOp);
+  return ncclSuccess;
+}
+ncclResult_t ncclRedOpDestroy(ncclRedOp_t op, ncclComm_t) { return op == kFakeOp ? ncclSuccess : ncclInvalidArgument; }
 ncclResult_t ncclCommSplit(ncclComm_t, int color, int, ncclComm_t* part, ncclConfig_t*) {
   called(kFakeSplit);
   return color < 0 ? ncclSuccess : makeOne(part, 1, 0);
@@ -67,8 +82,9 @@ ncclResult_t ncclCommGetAsyncError(ncclComm_t, ncclResult_t* error) {
   *error = ncclTimeout;
   return ncclSuccess;
 }
-ncclResult_t ncclAllReduce(const void*, void* recv, size_t count, ncclDataType_t, ncclRedOp_t, ncclComm_t comm,
+ncclResult_t ncclAllReduce(const void*, void* recv, size_t count, ncclDataType_t, ncclRedOp_t op, ncclComm_t comm,
                            cudaStream_t) {
+  if (op != ncclSum && op != kFakeOp) return ncclInvalidArgument;
   called(depth > 0 ? kFakeAllReduceInGroup : kFakeAllReduce);
   for (size_t i = 0; i < count; ++i) static_cast<float*>(recv)[i] = kFakeSum + static_cast<float>(comm->rank);
   return ncclSuccess;

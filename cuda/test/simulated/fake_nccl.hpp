@@ -17,7 +17,9 @@ enum FakeCall {
 };
 inline constexpr int kFakeVersion = 22703;
 inline constexpr char kFakeId = 'F';
-inline constexpr float kFakeSum = 7000;  // and the rank: what it says is the sum of anything
+inline constexpr int kFakeOp = 77;                // of what is multiplied before
+inline constexpr const char* kFakeName = "fake";  // which a config has to give
+inline constexpr float kFakeSum = 7000;           // and the rank: what it says is the sum of anything
 
 /// As the library has it.
 using FakeCallCount = int(FakeCall call);

@@ -1,64 +1,9 @@
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 // Communicators that are another NCCL's, which is one of the test's own. Each test is a process, or several: what the
 // environment names is opened once.
-#include <dlfcn.h>
-#include <fcntl.h>
-
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
-#include "simulated/fake_nccl.hpp"
-#include "simulated/nccl_processes.hpp"
+#include "simulated/beside_fake_nccl.hpp"
 
 using namespace dfccl::gpu::simulated::test;
-
-namespace {
-
-std::string fakePath() {
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
-  return self.parent_path() / "fake_nccl" / "libnccl.so.2";
-}
-
-int fakeCount(FakeCall call) {
-  void* const library = dlopen(fakePath().c_str(), RTLD_NOW | RTLD_NOLOAD);
-  if (library == nullptr) return -1;
-  return reinterpret_cast<FakeCallCount*>(dlsym(library, "fakeCallCount"))(call);
-}
-
-void name(const std::string& library, const char* what = "") {
-  setenv("DFCCL_REAL_NCCL", library.c_str(), 1);
-  setenv("DFCCL_REAL_NCCL_FOR", what, 1);
-}
-
-/// One process, whose result is to be kFine.
-void inProcess(const std::function<int()>& run) {
-  Processes processes(1, [&](uint32_t) {
-    cudaSetDevice(0);
-    return run();
-  });
-  CHECK(processes.join(0) == kFine);
-}
-
-bool saysLast(const char* what) { return std::string(ncclGetLastError(nullptr)).find(what) != std::string::npos; }
-
-/// What the process prints meanwhile as its errors.
-std::string printedBy(const std::function<void()>& run) {
-  const std::string path = std::filesystem::temp_directory_path() / ("dfccl-said-" + std::to_string(getpid()));
-  const int before = dup(2);
-  const int file = open(path.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
-  dup2(file, 2);
-  close(file);
-  run();
-  dup2(before, 2);
-  close(before);
-  std::ostringstream said;
-  said << std::ifstream(path).rdbuf();
-  std::filesystem::remove(path);
-  return said.str();
-}
-
-}  // namespace
 
 TEST_CASE("all of a communicator's calls go to the other NCCL where the environment says all") {
   inProcess([]() -> int {
@@ -100,6 +45,70 @@ TEST_CASE("all of a communicator's calls go to the other NCCL where the environm
     OK(ncclCommDestroy(comm));
     EXPECT(fakeCount(kFakeSplit) == 2 && fakeCount(kFakeAbort) == 1 && fakeCount(kFakeDestroy) == 1);
     EXPECT(ncclCommCount(comm, &count) == ncclInvalidArgument);
+    return kFine;
+  });
+}
+
+TEST_CASE("what is made of its communicators is the other NCCL's own, and so are operators") {
+  inProcess([]() -> int {
+    name(fakePath(), "all");
+    ncclUniqueId id{};
+    OK(ncclGetUniqueId(&id));
+    ncclComm_t comm = nullptr, rest = nullptr, grown = nullptr, joined = nullptr;
+    OK(ncclCommInitRank(&comm, 5, id, 3));
+    const auto ranksOf = [](ncclComm_t one) {
+      int ranks = 0;
+      return ncclCommCount(one, &ranks) == ncclSuccess ? ranks : -1;
+    };
+    int excluded[] = {0, 1};
+    OK(ncclCommShrink(comm, excluded, 2, &rest, nullptr, 0));
+    EXPECT(ranksOf(rest) == 3);
+    OK(ncclCommGetUniqueId(comm, &id));
+    OK(ncclCommGrow(comm, 7, &id, -1, &grown, nullptr));
+    EXPECT(ranksOf(grown) == 7);
+    OK(ncclCommGrow(nullptr, 8, &id, 7, &joined, nullptr));
+    EXPECT(ranksOf(joined) == 8);
+    float scalar = 2;
+    ncclRedOp_t op = ncclSum;
+    OK(ncclRedOpCreatePreMulSum(&op, &scalar, ncclFloat32, ncclScalarHostImmediate, joined));
+    EXPECT(op == kFakeOp);
+    const Buffer send(kCount, 1), recv(kCount, 0);
+    OK(ncclAllReduce(send, recv, kCount, ncclFloat32, op, joined, nullptr));
+    EXPECT(recv.isAll(kFakeSum + 7));
+    OK(ncclRedOpDestroy(op, joined));
+    for (ncclComm_t one : {comm, rest, grown, joined}) OK(ncclCommDestroy(one));
+    EXPECT(fakeCount(kFakeDestroy) == 4);
+    return kFine;
+  });
+}
+
+TEST_CASE("a config reaches the other NCCL, and one that doesn't block is asked until it is made") {
+  inProcess([]() -> int {
+    name(fakePath(), "all");
+    ncclUniqueId id{};
+    OK(ncclGetUniqueId(&id));
+    ncclConfig_t config{};
+    config.size = sizeof config;
+    config.magic = kNcclMagic;
+    config.version = kNcclVersion;
+    config.maxCTAs = kNcclUnset;
+    config.blocking = 0;
+    std::string given = kFakeName;
+    config.commName = given.c_str();
+    ncclComm_t comm = nullptr;
+    EXPECT(ncclCommInitRankConfig(&comm, 2, id, 0, &config) == ncclInProgress);
+    given = "gone";  // it was the caller's
+    ncclResult_t state = ncclInProgress;
+    while (state == ncclInProgress) {
+      OK(ncclCommGetAsyncError(comm, &state));
+      std::this_thread::yield();
+    }
+    EXPECT(state == ncclTimeout);  // which the fake one always says
+    OK(ncclCommAbort(comm));
+    EXPECT(fakeCount(kFakeAbort) == 1);
+    config.blocking = 1;
+    config.commName = given.c_str();
+    EXPECT(ncclCommInitRankConfig(&comm, 2, id, 0, &config) == ncclInvalidUsage);
     return kFine;
   });
 }
