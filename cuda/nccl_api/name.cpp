@@ -83,8 +83,10 @@ Name nameOf(const ncclUniqueId& id) {
                    "Let one rank call ncclGetUniqueId, with this library in its process, and pass what it gets.");
   }
   if (content.machine != machine()) {
-    refuseArgument("The unique id was made on another machine.",
-                   "Ranks on GPUs of several machines can't meet yet; run all of them on one.");
+    refuseArgument(
+        "The unique id was made on another machine.",
+        "Ranks on GPUs of several machines can't meet yet; run all of them on one, or give NVIDIA's NCCL all "
+        "communicators (DFCCL_REAL_NCCL, and DFCCL_REAL_NCCL_FOR=all).");
   }
   return content.name;
 }
