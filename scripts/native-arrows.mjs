@@ -142,6 +142,7 @@ export const nativeArrows = {
     what: "libnccl.so.2: NCCL's functions, on the C API",
     may: ["native/include/dfccl", base, "native/src/numeric", "native/src/os", "native/src/world", "cuda/host"],
   },
+  "cuda/nccl_api/audit": { what: "for LD_AUDIT: who looks for NCCL gets that library", may: [] },
   "cuda/nccl": { what: "NCCL, loaded at run time, to be measured beside", may: [base, "cuda/host"] },
 };
 

@@ -17,6 +17,7 @@ import { nativeIncludes } from "./checks/native-includes.mjs";
 import { ncclFunctions } from "./checks/nccl-table.mjs";
 import { packageShape } from "./checks/package-shape.mjs";
 import { pythonTests } from "./checks/python.mjs";
+import { pythonNcclTests } from "./checks/python-nccl.mjs";
 import { releaseNotes } from "./checks/release-notes.mjs";
 import { typescriptTests } from "./checks/vitest.mjs";
 import { bold, dim, green, line, red, yellow } from "./lib/console.mjs";
@@ -79,6 +80,7 @@ const runners = [
   { name: "c library", what: "installed, linked, packed", run: cLibrary, requires: "pkg-config" },
   { name: "fuzz", what: "nonsense to all that takes input", run: fuzz },
   { name: "python", what: "torch.distributed's backend", run: () => pythonTests() },
+  { name: "python nccl", what: "NCCL's library in a wheel", run: () => pythonNcclTests() },
   // After whichever others ran.
   { name: "clean tree", what: "nothing is left beside the sources", run: () => tree.check() },
 ];

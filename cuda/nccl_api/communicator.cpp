@@ -5,7 +5,9 @@
 #include <thread>
 #include <unordered_map>
 
+#include "entry_points.hpp"
 #include "nccl_api/failure.hpp"
+#include "nccl_api/falling_back.hpp"
 
 namespace dfccl::nccl {
 
@@ -13,6 +15,8 @@ void Communicator::checkReady() const {
   switch (state()) {
     case State::ready:
       return;
+    case State::fallenBack:
+      throw Failure(ncclInvalidUsage, "The communicator is another NCCL's.", "Ask that of one of this library's.");
     case State::making:
       throw Failure(ncclInvalidArgument, "The communicator is still being made.",
                     "Wait until ncclCommGetAsyncError says something else than ncclInProgress.");
@@ -41,6 +45,16 @@ void Communicator::become(const Name& name, int rank, Placed placed) {
   check(dfcclGroupCreate(members_.data(), size(), name.high, &group_, context()));
   state_.store(static_cast<uint32_t>(State::ready), order::release);
   made_.notify_all();
+}
+
+void Communicator::hasFallenBack() {
+  const std::lock_guard lock(mutex_);
+  if (state() == State::making) {
+    state_.store(static_cast<uint32_t>(State::fallenBack), order::release);
+    made_.notify_all();
+  } else if (real_ != nullptr) {
+    callReal<decltype(ncclCommAbort)>("ncclCommAbort", real_);  // it was aborted meanwhile
+  }
 }
 
 void Communicator::failed(ncclResult_t result) {
@@ -90,10 +104,11 @@ void Communicator::revoke() {
 void Communicator::abort() {
   isCancelled.store(1, order::seqCst);
   const std::lock_guard lock(mutex_);
-  const bool isMade = state() == State::ready;
+  const State before = state();
   state_.store(static_cast<uint32_t>(State::aborted), order::release);
   made_.notify_all();
-  if (isMade) check(dfcclGroupAbort(group_));
+  if (before == State::ready) check(dfcclGroupAbort(group_));
+  if (before == State::fallenBack) callReal<decltype(ncclCommAbort)>("ncclCommAbort", real_);
 }
 
 void Communicator::leave() {
@@ -135,6 +150,13 @@ std::shared_ptr<Communicator> Communicators::find(ncclComm_t handle) {
   const auto found = kept.all.find(reinterpret_cast<uintptr_t>(handle));
   if (found == kept.all.end()) refuseHandle(handle);
   return found->second;
+}
+
+ncclComm_t Communicators::realOf(ncclComm_t handle) noexcept {
+  Handles& kept = handles();
+  const std::lock_guard lock(kept.mutex);
+  const auto found = kept.all.find(reinterpret_cast<uintptr_t>(handle));
+  return found == kept.all.end() ? nullptr : found->second->real();
 }
 
 std::shared_ptr<Communicator> Communicators::remove(ncclComm_t handle) {

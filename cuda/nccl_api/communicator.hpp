@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "base/atomics.hpp"
@@ -21,8 +22,14 @@ struct Config {
   bool isBlocking = true;
   uint32_t mostBlocks = 0;  // of a world's daemon; 0: as many as it has by itself
 
+  /// All of it, for another NCCL; nothing where the caller gave none.
+  std::optional<ncclConfig_t> given;
+  std::shared_ptr<const std::string> netName, commName;  // of `given`
+
   /// @param from may be null. @throws Failure ncclInvalidArgument
   static Config read(const ncclConfig_t* from);
+  /// As another NCCL takes it. @return null: the caller gave none.
+  ncclConfig_t* forReal(ncclConfig_t& copy) const;
 };
 
 class Communicator {
@@ -53,6 +60,14 @@ class Communicator {
 
   /// It has its ranks. @throws Failure
   void become(const Name& name, int rank, Placed placed);
+  /// It is another NCCL's, whose handle `make` stores where it is told to. @throws Failure: it could not be made
+  template <class Make>
+  void fallBack(const Make& make) {
+    make(&real_);
+    hasFallenBack();
+  }
+  /// The other NCCL's handle; null unless it has fallen back.
+  ncclComm_t real() const { return state() == State::fallenBack ? real_ : nullptr; }
   /// It could not be made.
   void failed(ncclResult_t result);
   /// ncclInProgress while it is being made; what made it fail, or what has happened to its runs since.
@@ -89,8 +104,9 @@ class Communicator {
   void leave();
 
  private:
-  enum class State : uint32_t { making, ready, revoked, failed, aborted };
+  enum class State : uint32_t { making, ready, fallenBack, revoked, failed, aborted };
   State state() const { return static_cast<State>(state_.load(order::acquire)); }
+  void hasFallenBack();
 
   Atomic<uint32_t> state_;
   Atomic<uint32_t> error_;  // ncclResult_t
@@ -105,6 +121,7 @@ class Communicator {
   Placed placed_;
   std::vector<int> members_;
   dfcclGroup_t group_ = nullptr;
+  ncclComm_t real_ = nullptr;
   ScaledSums scaledSums_;
   std::map<int64_t, uint64_t> positions_;  // under mutex_
 };
@@ -115,6 +132,8 @@ class Communicators {
   static ncclComm_t add(std::shared_ptr<Communicator> communicator);
   /// @throws Failure ncclInvalidArgument
   static std::shared_ptr<Communicator> find(ncclComm_t handle);
+  /// The other NCCL's handle of one that has fallen back; null for any other handle.
+  static ncclComm_t realOf(ncclComm_t handle) noexcept;
   /// From now on the handle is nobody's. @throws Failure ncclInvalidArgument
   static std::shared_ptr<Communicator> remove(ncclComm_t handle);
 };

@@ -37,8 +37,23 @@ Config Config::read(const ncclConfig_t* from) {
     refuseArgument("The config's blocking is " + std::to_string(c.blocking) + ".", "Allowed: 0, 1.");
   }
   config.isBlocking = c.blocking != 0;
+  c.size = std::min(from->size, sizeof c);
+  config.given = c;
+  // Copied, as they are read later where the communicator is made in another thread.
+  if (from->size > offsetof(ncclConfig_t, netName) && c.netName != nullptr)
+    config.netName = std::make_shared<std::string>(c.netName);
+  if (from->size > offsetof(ncclConfig_t, commName) && c.commName != nullptr)
+    config.commName = std::make_shared<std::string>(c.commName);
   if (c.maxCTAs != kNcclUnset && config.mostBlocks == 0) config.mostBlocks = blocksOf(c.maxCTAs);
   return config;
+}
+
+ncclConfig_t* Config::forReal(ncclConfig_t& copy) const {
+  if (!given) return nullptr;
+  copy = *given;
+  copy.netName = netName ? netName->c_str() : nullptr;
+  copy.commName = commName ? commName->c_str() : nullptr;
+  return &copy;
 }
 
 }  // namespace dfccl::nccl

@@ -1,15 +1,23 @@
 # Makes the entry points in FOLDER from LIST, symbols.txt:
 #   functions.hpp      what is real, as the files of this folder define it: ncclCommSplit is nccl::commSplit
 #   entry_points.hpp   every function, as callers see it, and their names
-#   entry_points.cpp   every function: a call of what is real, or the refusal; and its twin
+#   entry_points.cpp   every function: a call of what is real, or the refusal, or of the other NCCL whose the
+#                      communicator is; and its twin
 #   exports.map        what leaves the library
+
+# These make or end communicators, which is more than to hand the call on: they see to it themselves.
+set(_own ncclCommDestroy ncclCommAbort ncclCommSplit ncclCommShrink ncclCommGrow)
 
 set(_functions "#pragma once\n#include \"nccl_api/abi.hpp\"\n\nnamespace dfccl::nccl {\n\n")
 set(_declarations "#pragma once\n#include \"nccl_api/abi.hpp\"\n\nextern \"C\" {\n")
 set(_real "")
 set(_refused "")
-set(_bodies "#include \"entry_points.hpp\"\n\n#include \"functions.hpp\"\n#include \"nccl_api/entry.hpp\"\n\n")
-string(APPEND _bodies "using dfccl::nccl::entered;\nusing dfccl::nccl::refuse;\n\nextern \"C\" {\n")
+set(_bodies "#include \"entry_points.hpp\"\n\n#include \"functions.hpp\"\n#include \"nccl_api/entry.hpp\"\n")
+string(APPEND _bodies "#include \"nccl_api/falling_back.hpp\"\n\n")
+foreach(_used callReal entered fallenBack RealNccl refuse)
+  string(APPEND _bodies "using dfccl::nccl::${_used};\n")
+endforeach()
+string(APPEND _bodies "\nextern \"C\" {\n")
 set(_exports "{\n  global:\n")
 
 file(STRINGS "${LIST}" _lines REGEX "^nccl")
@@ -34,16 +42,30 @@ foreach(_line IN LISTS _lines)
   string(APPEND _declarations "${_result} p${_name}(${_parameters});\n")
   string(APPEND _${_state} " \\\n  X(${_name})")
   string(APPEND _exports "    ${_name};\n    p${_name};\n")
+  # Another NCCL's communicator has all of its calls there. What is refused and takes none is about what one has made.
+  set(_elsewhere "")
+  string(REGEX REPLACE "(^|, )comm(,|$)" "\\1real\\2" _given "${_arguments}")
+  string(REGEX REPLACE "^(.+)$" ", \\1" _given "${_given}")
+  set(_call "return callReal<decltype(${_name})>(\"${_name}\"${_given});")
+  if("${_parameters}" MATCHES "ncclComm_t comm(,|$)")
+    if(NOT _name IN_LIST _own)
+      set(_elsewhere "    if (const ncclComm_t real = fallenBack(comm)) ${_call}\n")
+    endif()
+  elseif(_state STREQUAL "refused" AND NOT _name STREQUAL "ncclGroupSimulateEnd")  # which ends a group
+    set(_elsewhere "    if (RealNccl::opened() != nullptr) ${_call}\n")
+  endif()
   if(_state STREQUAL "real")
     string(APPEND _functions "${_result} ${_function}(${_parameters});\n")
-    string(APPEND _bodies "${_result} ${_name}(${_parameters}) {\n"
-      "  return entered(\"${_name}\", [&] { return dfccl::nccl::${_function}(${_arguments}); });\n}\n")
+    set(_here "dfccl::nccl::${_function}(${_arguments})")
   else()
-    # No names, so that nothing is unused.
-    string(REGEX REPLACE " ?[A-Za-z0-9]+(,|$)" "\\1" _types "${_parameters}")
-    string(APPEND _bodies "${_result} ${_name}(${_types}) {\n"
-      "  return refuse<${_result}>(\"${_name}\", \"${_note}\");\n}\n")
+    set(_here "refuse<${_result}>(\"${_name}\", \"${_note}\")")
+    if(_elsewhere STREQUAL "")
+      # No names, so that nothing is unused.
+      string(REGEX REPLACE " ?[A-Za-z0-9]+(,|$)" "\\1" _parameters "${_parameters}")
+    endif()
   endif()
+  string(APPEND _bodies "${_result} ${_name}(${_parameters}) {\n"
+    "  return entered(\"${_name}\", [&] {\n${_elsewhere}    return ${_here};\n  });\n}\n")
   string(APPEND _bodies "decltype(${_name}) p${_name} __attribute__((alias(\"${_name}\")));\n")
 endforeach()
 

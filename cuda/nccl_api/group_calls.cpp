@@ -5,14 +5,17 @@
 #include <utility>
 #include <vector>
 
+#include "entry_points.hpp"
 #include "functions.hpp"
 #include "nccl_api/failure.hpp"
+#include "nccl_api/falling_back.hpp"
 
 namespace dfccl::nccl {
 namespace {
 
 struct Group {
   int depth = 0;
+  bool isRealOpen = false;  // the other NCCL has one too
   std::vector<Making> makings;
   std::vector<Operation> operations;
 };
@@ -79,6 +82,12 @@ ncclResult_t submitSoon(Operation operation) {
   return ncclSuccess;
 }
 
+void joinRealGroup(const RealNccl& real) {
+  if (group.depth == 0 || group.isRealOpen) return;
+  real.check(real.call<decltype(ncclGroupStart)>("ncclGroupStart"));
+  group.isRealOpen = true;
+}
+
 ncclResult_t groupStart() {
   ++group.depth;
   return ncclSuccess;
@@ -92,10 +101,14 @@ ncclResult_t groupEnd() {
   if (--group.depth != 0) return ncclSuccess;
   std::vector<Making> makings = std::exchange(group.makings, {});
   std::vector<Operation> operations = std::exchange(group.operations, {});
+  // What the other NCCL was given doesn't wait for what this library does, nor the other way round.
+  const RealNccl* const real = std::exchange(group.isRealOpen, false) ? RealNccl::opened() : nullptr;
+  const ncclResult_t there = real ? real->call<decltype(ncclGroupEnd)>("ncclGroupEnd") : ncclSuccess;
   const ncclResult_t made = makeAll(std::move(makings));
   if (made != ncclSuccess && made != ncclInProgress) return made;
   submit(std::move(operations));
-  return made;
+  if (real) real->check(there);
+  return made == ncclSuccess ? there : made;
 }
 
 }  // namespace dfccl::nccl

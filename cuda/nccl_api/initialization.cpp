@@ -3,26 +3,42 @@
 #include <string>
 #include <vector>
 
+#include "entry_points.hpp"
 #include "functions.hpp"
 #include "nccl_api/arguments.hpp"
+#include "nccl_api/falling_back.hpp"
 #include "nccl_api/group_calls.hpp"
 
 namespace dfccl::nccl {
 namespace {
 
+Making begin(ncclComm_t* comm, int ranks, const ncclUniqueId& id, int rank, int device, const Config& config) {
+  if (!RealNccl::isForAll()) return Making::prepare(comm, nameOf(id), ranks, rank, device, config);
+  if (isOurs(id)) {
+    refuseArgument("The unique id was made where DFCCL_REAL_NCCL_FOR isn't set, and here it is.",
+                   "Set it to the same on all ranks.");
+  }
+  Making making = Making::prepare(comm, {}, ranks, rank, device, config);
+  making.realId = id;
+  return making;
+}
+
 ncclResult_t initialize(ncclComm_t* comm, int ranks, const ncclUniqueId& id, int rank, const ncclConfig_t* config) {
   checkOut(comm, "communicator");
   *comm = nullptr;
   checkRank(ranks, rank);
-  const Name name = nameOf(id);
   const Config read = Config::read(config);
-  return makeSoon(Making::prepare(comm, name, ranks, rank, currentDevice(), read));
+  return makeSoon(begin(comm, ranks, id, rank, currentDevice(), read));
 }
 
 }  // namespace
 
 ncclResult_t getUniqueId(ncclUniqueId* id) {
   checkOut(id, "unique id");
+  if (RealNccl::isForAll()) {
+    RealNccl::open();
+    return callReal<decltype(ncclGetUniqueId)>("ncclGetUniqueId", id);
+  }
   *id = makeUniqueId();
   return ncclSuccess;
 }
@@ -61,11 +77,12 @@ ncclResult_t commInitAll(ncclComm_t* comms, int count, const int* devices) {
       refuseArgument("Device " + std::to_string(device) + " is asked for twice.", "Name each device once.");
     }
   }
-  const Name name = nameOf(makeUniqueId());
+  ncclUniqueId id{};
+  getUniqueId(&id);
   const Config config = Config::read(nullptr);
   groupStart();
   for (int r = 0; r < count; ++r) {
-    makeSoon(Making::prepare(&comms[r], name, count, r, devices == nullptr ? r : devices[r], config));
+    makeSoon(begin(&comms[r], count, id, r, devices == nullptr ? r : devices[r], config));
   }
   return groupEnd();
 }

@@ -2,9 +2,11 @@
 #include <functional>
 #include <string>
 
+#include "entry_points.hpp"
 #include "functions.hpp"
 #include "nccl_api/arguments.hpp"
 #include "nccl_api/communicator.hpp"
+#include "nccl_api/falling_back.hpp"
 
 namespace dfccl::nccl {
 namespace {
@@ -61,6 +63,9 @@ ncclResult_t commDestroy(ncclComm_t comm) {
   if (comm == nullptr) return ncclSuccess;
   const std::shared_ptr<Communicator> communicator = Communicators::remove(comm);
   communicator->awaitMade();
+  if (const ncclComm_t real = communicator->real()) {
+    return callReal<decltype(ncclCommDestroy)>("ncclCommDestroy", real);
+  }
   if (communicator->isReady()) communicator->drain();
   communicator->leave();
   return ncclSuccess;

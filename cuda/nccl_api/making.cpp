@@ -6,7 +6,9 @@
 #include <tuple>
 #include <vector>
 
+#include "entry_points.hpp"
 #include "nccl_api/entry.hpp"
+#include "nccl_api/falling_back.hpp"
 #include "world/gpu_backend.hpp"
 
 namespace dfccl::nccl {
@@ -21,6 +23,10 @@ std::vector<int> membersOf(const std::vector<Arrival>& all, int color) {
   std::stable_sort(members.begin(), members.end(),
                    [&](int a, int b) { return all[static_cast<size_t>(a)].key < all[static_cast<size_t>(b)].key; });
   return members;
+}
+
+bool haveFallback(const std::vector<Arrival>& all) {
+  return std::all_of(all.begin(), all.end(), [](const Arrival& one) { return one.hasFallback != 0; });
 }
 
 }  // namespace
@@ -60,6 +66,10 @@ Making Making::prepare(ncclComm_t* comm, const Name& meeting, int ranks, int ran
 }
 
 void Making::make() {
+  if (realId) {
+    tellOfFallingBack(RealNccl::open(), "DFCCL_REAL_NCCL_FOR=all");
+    return makeReal(*realId);
+  }
   static const Atomic<uint32_t> never;
   const Atomic<uint32_t>& isCancelled = made ? made->isCancelled : never;
   Universes& universes = Universes::here();
@@ -70,7 +80,9 @@ void Making::make() {
     told.arrival.device = made->device;
     told.arrival.mostBlocks = made->config.mostBlocks;
   }
+  told.arrival.hasFallback = RealNccl::isNamed() ? 1 : 0;
   const std::vector<Arrival> all = meet(meeting, ranks, rank, told.arrival, isCancelled);
+  if (!parent && !Universes::canServe(all) && haveFallback(all)) return fallBack(all, isCancelled);
   if (!parent) return made->become(meeting, rank, universes.place(meeting, told, all, rank));
   if (!made) return;
   Placed placed{parent->universe(), {}};
@@ -81,6 +93,26 @@ void Making::make() {
     placed.ranks.push_back(parent->members()[static_cast<size_t>(member)]);
   }
   made->become(meeting.derived(static_cast<uint64_t>(color)), place, std::move(placed));
+}
+
+/// All ranks decide alike, by what all have told.
+void Making::fallBack(const std::vector<Arrival>& all, const Atomic<uint32_t>& isCancelled) {
+  RealNccl& real = RealNccl::open();
+  tellOfFallingBack(real, "some ranks of a communicator share a process, and others don't.");
+  Arrival own = all[static_cast<size_t>(rank)];
+  if (rank == 0) real.check(real.call<decltype(ncclGetUniqueId)>("ncclGetUniqueId", &own.realId));
+  constexpr uint64_t kAgain = 4;
+  makeReal(meet(meeting.derived(0, kAgain), ranks, rank, own, isCancelled).front().realId);
+}
+
+void Making::makeReal(const ncclUniqueId& id) {
+  const RealNccl& real = *RealNccl::opened();
+  ncclConfig_t copy;
+  ncclConfig_t* const config = made->config.forReal(copy);
+  made->fallBack([&](ncclComm_t* handle) {
+    using Initialize = decltype(ncclCommInitRankConfig);
+    real.check(real.call<Initialize>("ncclCommInitRankConfig", handle, ranks, id, rank, config));
+  });
 }
 
 ncclResult_t Making::run() noexcept {

@@ -1,6 +1,7 @@
 #pragma once
 // How a communicator comes to be, from a unique id or from another communicator: its ranks meet, and find a world.
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "nccl_api/communicator.hpp"
@@ -17,6 +18,7 @@ struct Making {
   std::shared_ptr<Communicator> parent;  // of a split or of what is shrunk
   int color = 0, key = 0;                // of a split
   std::vector<int> kept;                 // of what is shrunk: the parent's ranks that are left
+  std::optional<ncclUniqueId> realId;    // the id is another NCCL's: so is what is made
   const char* function = "ncclCommInitRank";
 
   /// Of a communicator whose handle the caller has from now on in `comm`.
@@ -27,6 +29,8 @@ struct Making {
 
  private:
   void make();
+  void fallBack(const std::vector<Arrival>& all, const Atomic<uint32_t>& isCancelled);
+  void makeReal(const ncclUniqueId& id);
 };
 
 /// @throws Failure ncclUnhandledCudaError where no GPU can be used, with the reason.

@@ -1,20 +1,31 @@
 // Memory for buffers, and its registration, which buffers don't need here.
 #include <string>
 
+#include "entry_points.hpp"
 #include "functions.hpp"
 #include "nccl_api/arguments.hpp"
 #include "nccl_api/communicator.hpp"
+#include "nccl_api/falling_back.hpp"
 
 namespace dfccl::nccl {
 
 ncclResult_t memAlloc(void** memory, size_t bytes) {
   checkOut(memory, "memory");
   *memory = nullptr;
+  // Its windows want memory of its own.
+  if (RealNccl::isForAll()) {
+    RealNccl::open();
+    return callReal<decltype(ncclMemAlloc)>("ncclMemAlloc", memory, bytes);
+  }
   if (bytes != 0) checkCuda(cudaMalloc(memory, bytes), "cudaMalloc");
   return ncclSuccess;
 }
 
 ncclResult_t memFree(void* memory) {
+  if (RealNccl::isForAll()) {
+    RealNccl::open();
+    return callReal<decltype(ncclMemFree)>("ncclMemFree", memory);
+  }
   if (memory != nullptr) checkCuda(cudaFree(memory), "cudaFree");
   return ncclSuccess;
 }

@@ -22,6 +22,12 @@ struct Content {
 };
 static_assert(sizeof(Content) <= sizeof(ncclUniqueId));
 
+Content contentOf(const ncclUniqueId& id) {
+  Content content{};
+  std::memcpy(static_cast<void*>(&content), &id, sizeof content);
+  return content;
+}
+
 /// The finalizer of SplitMix64 (Steele, Lea, Flood 2014).
 uint64_t mix(uint64_t z) {
   z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
@@ -68,16 +74,19 @@ ncclUniqueId uniqueIdOf(const Name& name) {
   return id;
 }
 
+bool isOurs(const ncclUniqueId& id) { return contentOf(id).magic == kMagic; }
+
 Name nameOf(const ncclUniqueId& id) {
-  Content content{};
-  std::memcpy(static_cast<void*>(&content), &id, sizeof content);
+  const Content content = contentOf(id);
   if (content.magic != kMagic) {
     refuseArgument("The unique id was not made by this library.",
                    "Let one rank call ncclGetUniqueId, with this library in its process, and pass what it gets.");
   }
   if (content.machine != machine()) {
-    refuseArgument("The unique id was made on another machine.",
-                   "Ranks on GPUs of several machines can't meet yet; run all of them on one.");
+    refuseArgument(
+        "The unique id was made on another machine.",
+        "Ranks on GPUs of several machines can't meet yet; run all of them on one, or give NVIDIA's NCCL all "
+        "communicators (DFCCL_REAL_NCCL, and DFCCL_REAL_NCCL_FOR=all).");
   }
   return content.name;
 }

@@ -22,6 +22,8 @@ struct Name {
 ncclUniqueId makeUniqueId();
 /// The id from which every process takes this name.
 ncclUniqueId uniqueIdOf(const Name& name);
+/// Whether this library has made it, here or elsewhere.
+bool isOurs(const ncclUniqueId& id);
 /// @throws Failure ncclInvalidArgument: this library hasn't made it, or not on this machine.
 Name nameOf(const ncclUniqueId& id);
 

@@ -3,8 +3,10 @@
 #include <string>
 #include <vector>
 
+#include "entry_points.hpp"
 #include "functions.hpp"
 #include "nccl_api/arguments.hpp"
+#include "nccl_api/falling_back.hpp"
 #include "nccl_api/group_calls.hpp"
 
 namespace dfccl::nccl {
@@ -33,11 +35,30 @@ std::vector<int> keptOf(const Communicator& parent, const int* excluded, int cou
   return kept;
 }
 
+/// One of the other NCCL's. @param make stores its handle, at once or when the thread's group ends
+template <class Make>
+ncclResult_t makeReal(ncclComm_t* made, const Config& config, int device, const Make& make) {
+  const auto communicator = std::make_shared<Communicator>(config, device);
+  ncclResult_t result = ncclSuccess;
+  communicator->fallBack([&](ncclComm_t* handle) { result = make(handle); });
+  *made = Communicators::add(communicator);
+  return result;
+}
+
 }  // namespace
 
 ncclResult_t commSplit(ncclComm_t comm, int color, int key, ncclComm_t* part, ncclConfig_t* config) {
   checkOut(part, "communicator");
   *part = nullptr;
+  if (const ncclComm_t real = fallenBack(comm)) {
+    const auto split = [&](ncclComm_t* handle) {
+      return callReal<decltype(ncclCommSplit)>("ncclCommSplit", real, color, key, handle, config);
+    };
+    static thread_local ncclComm_t none;  // of who gets no part
+    if (color < 0) return split(&none);
+    const std::shared_ptr<Communicator> parent = Communicators::find(comm);
+    return makeReal(part, configOf(*parent, config), parent->device, split);
+  }
   const std::shared_ptr<Communicator> parent = communicatorWithRanks(comm);
   if (color < -1) {
     refuseArgument("The color is " + std::to_string(color) + ".", "Allowed: 0 or more, or NCCL_SPLIT_NOCOLOR (-1).");
@@ -59,6 +80,13 @@ ncclResult_t commShrink(ncclComm_t comm, int* excluded, int excludedCount, ncclC
                         int flags) {
   checkOut(rest, "communicator");
   *rest = nullptr;
+  if (const ncclComm_t real = fallenBack(comm)) {
+    const std::shared_ptr<Communicator> parent = Communicators::find(comm);
+    return makeReal(rest, configOf(*parent, config), parent->device, [&](ncclComm_t* handle) {
+      using Shrink = decltype(ncclCommShrink);
+      return callReal<Shrink>("ncclCommShrink", real, excluded, excludedCount, handle, config, flags);
+    });
+  }
   const std::shared_ptr<Communicator> parent = communicatorWithRanks(comm);
   if ((flags & ~kShrinkAbort) != 0) {
     refuseArgument("The flags are " + std::to_string(flags) + ".",
@@ -93,6 +121,16 @@ ncclResult_t commGrow(ncclComm_t comm, int ranks, const ncclUniqueId* id, int ra
                       ncclConfig_t* config) {
   checkOut(grown, "communicator");
   *grown = nullptr;
+  const ncclComm_t real = fallenBack(comm);
+  const bool joinsReal = comm == nullptr && id != nullptr && !isOurs(*id) && RealNccl::isNamed();
+  if (real != nullptr || joinsReal) {
+    RealNccl::open();
+    const std::shared_ptr<Communicator> parent = real == nullptr ? nullptr : Communicators::find(comm);
+    const Config read = parent ? configOf(*parent, config) : Config::read(config);
+    return makeReal(grown, read, parent ? parent->device : currentDevice(), [&](ncclComm_t* handle) {
+      return callReal<decltype(ncclCommGrow)>("ncclCommGrow", real, ranks, id, rank, handle, config);
+    });
+  }
   if (comm == nullptr) {
     if (id == nullptr) {
       refuseArgument("A rank that joins has no unique id.",

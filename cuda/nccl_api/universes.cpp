@@ -82,6 +82,17 @@ uint32_t blocksFor(const std::vector<Arrival>& all) {
   return least;
 }
 
+struct Processes {
+  bool areOne, areDistinct;
+};
+Processes processesOf(const std::vector<Arrival>& all) {
+  std::vector<uint64_t> processes;
+  for (const Arrival& one : all) processes.push_back(one.process);
+  std::sort(processes.begin(), processes.end());
+  return {processes.front() == processes.back(),
+          std::adjacent_find(processes.begin(), processes.end()) == processes.end()};
+}
+
 }  // namespace
 
 Universes::Universes() : process_(randomNumber()) {}
@@ -105,15 +116,17 @@ Universes::Told Universes::tell() {
   return told;
 }
 
+bool Universes::canServe(const std::vector<Arrival>& all) {
+  const auto [areOne, areDistinct] = processesOf(all);
+  return areOne || areDistinct;
+}
+
 Placed Universes::place(const Name& name, const Told& told, const std::vector<Arrival>& all, int rank) {
-  std::vector<uint64_t> processes;
-  for (const Arrival& one : all) processes.push_back(one.process);
-  std::sort(processes.begin(), processes.end());
-  const bool areOne = processes.front() == processes.back();
-  const bool areDistinct = std::adjacent_find(processes.begin(), processes.end()) == processes.end();
+  const auto [areOne, areDistinct] = processesOf(all);
   if (!areOne && !areDistinct) {
     throw Failure(ncclInvalidUsage, "Some ranks of the communicator share a process, and others don't.",
-                  "Let all ranks be threads of one process, or each be a process of its own.");
+                  "Let all ranks be threads of one process, or each be a process of its own; or name an NCCL that "
+                  "takes such communicators over, on all ranks (DFCCL_REAL_NCCL).");
   }
   Placed best;
   for (const std::shared_ptr<Universe>& universe : told.held) {

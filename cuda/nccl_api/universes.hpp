@@ -27,6 +27,8 @@ class Universes {
     std::vector<std::shared_ptr<Universe>> held;
   };
   Told tell();
+  /// Whether such ranks can be in a world: all of one process, or each of one of its own.
+  static bool canServe(const std::vector<Arrival>& all);
   /// Finds or makes the world. @param told as tell() gave it. @param all what the ranks have told. @param rank one's
   /// own. @throws Failure ncclInvalidUsage where some ranks share a process and others don't.
   Placed place(const Name& name, const Told& told, const std::vector<Arrival>& all, int rank);

@@ -99,10 +99,18 @@ function file(path, { page }) {
 
 function pythonProgram(path, args, context) {
   if (path === "-c") return pythonFault(args[0]);
+  if (path === "-m" && args[0] === "dfccl_nccl") return dfcclNccl(args.slice(1), context);
   if (path === "-m") return existsSync(join(root, args.at(-1))) ? undefined : `${args.at(-1)} isn't there`;
   const fault = file(path, context);
   const own = [path, join(dirname(context.page), path)].find((name) => existsSync(join(root, name)));
   return fault ?? (own ? optionsOf(args, besidesOf(own)) : undefined);
+}
+
+function dfcclNccl([command, ...args], context) {
+  if (command === "run") return faultOf(args[0] === "--" ? args.slice(1) : args, context);
+  const source = read("python/dfccl-nccl/src/dfccl_nccl/commands.py");
+  if (command !== undefined && !source.includes(`add_parser("${command}"`)) return `dfccl_nccl has no command "${command}"`;
+  return optionsOf(args, source);
 }
 
 /** Options may be those of a module beside the program. */

@@ -10,6 +10,7 @@ export const pagesOwnFiles = {
   "docs/processes/mpirun.md": ["train.js", "train.c", "./train"],
   "docs/processes/slurm.md": ["train.js"],
   "docs/guide.md": ["build/any-order", "first.mts"],
+  "python/dfccl-nccl/README.md": ["train.py"],
 };
 
 /** Pages whose blocks are all run, in their order, by a check that compares what they print. */

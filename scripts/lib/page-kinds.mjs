@@ -87,10 +87,11 @@ function cFaults(context, text) {
   }
 }
 
-/** Names of dfccl_torch that it doesn't have. */
+/** Names of the Python packages that they don't have. */
 function missingInPython(text) {
-  const source = readFileSync(join(root, "python/dfccl-torch/src/dfccl_torch/__init__.py"), "utf8");
-  const names = [...text.matchAll(/\bdfccl_torch\.(\w+)/g)].map(([, name]) => name);
-  const missing = names.find((name) => !new RegExp(`\\b${name}\\b`).test(source));
-  return missing && `dfccl_torch has no ${missing}`;
+  for (const [, module, name] of text.matchAll(/\b(dfccl_torch|dfccl_nccl)\.(\w+)/g)) {
+    const source = readFileSync(join(root, `python/${module.replace("_", "-")}/src/${module}/__init__.py`), "utf8");
+    if (!new RegExp(`\\b${name}\\b`).test(source)) return `${module} has no ${name}`;
+  }
+  return undefined;
 }

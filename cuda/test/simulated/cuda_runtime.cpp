@@ -41,7 +41,7 @@ cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr, int, int) {
 }
 cudaError_t cudaGetDeviceCount(int* count) {
   *count = Device::count();
-  return cudaSuccess;
+  return *count == 0 ? cudaErrorNoDevice : cudaSuccess;
 }
 cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) {
   *can = 1;

@@ -1,7 +1,7 @@
 import { DfcclError } from "@dfccl/primitives";
 
 /** Why no program can be started with dfccl in NCCL's place. */
-export type NcclProblem = "NO_NCCL_LIBRARY" | "NO_PROGRAM";
+export type NcclProblem = "NO_NCCL_LIBRARY" | "NO_PROGRAM" | "NO_SUCH_LOADER";
 
 export class NcclError extends DfcclError {
   override readonly code: NcclProblem;

@@ -2,16 +2,16 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { constants } from "node:os";
 import { relaySignals } from "../launch/relay-signals.js";
+import { loaderVariables } from "./loader-variables.js";
 import { NcclError } from "./nccl-error.js";
 
 /**
  * Runs a program that finds the library before any other of its name, and so does all that it starts.
  * @returns its exit code; 128 and the signal's number where one ended it.
- * @throws {NcclError} NO_PROGRAM
+ * @throws {NcclError} NO_PROGRAM, NO_SUCH_LOADER
  */
 export function runInPlaceOfNccl(library: string, name: string, args: readonly string[]): Promise<number> {
-  const before = process.env.LD_PRELOAD;
-  return runProgram(name, args, { LD_PRELOAD: before ? `${library}:${before}` : library });
+  return runProgram(name, args, loaderVariables(library));
 }
 
 /** Runs a program with these variables beside its environment's; returns and throws as {@link runInPlaceOfNccl} does. */

@@ -2,6 +2,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { loaderVariables } from "../../src/nccl/loader-variables.js";
 import { findRoot } from "../../src/peers/native-programs.js";
 import { runCommand } from "./run-command.js";
 
@@ -41,6 +42,26 @@ describe("dfccl run-nccl", () => {
     const env = { DFCCL_ADDON: join(folder, "dfccl.node") };
     const { stdout } = await runCommand(["run-nccl", "printenv", "LD_PRELOAD"], { env });
     expect(stdout.trim()).toBe(beside);
+  });
+
+  it("lets the loader be audited where the library has what that takes beside it, and as the environment says", async () => {
+    const audited = join(folder, "audited");
+    const beside = join(audited, "libnccl.so.2");
+    const audit = join(audited, "libdfccl_nccl_audit.so");
+    mkdirSync(audited);
+    for (const file of [beside, audit]) copyFileSync(library, file);
+    const before = { LD_AUDIT: "other.so", LD_PRELOAD: "libm.so.6" };
+    const byAudit = { LD_AUDIT: `${audit}:other.so`, DFCCL_NCCL_LIBRARY: beside };
+    const byPreload = { LD_PRELOAD: `${beside}:libm.so.6` };
+    expect(loaderVariables(beside, before, "2.35")).toEqual(byAudit);
+    expect(loaderVariables(beside, before, "2.34")).toEqual(byPreload);
+    expect(loaderVariables(beside, { ...before, DFCCL_NCCL_LOADER: "preload" }, "2.36")).toEqual(byPreload);
+    expect(loaderVariables(beside, { ...before, DFCCL_NCCL_LOADER: "audit" }, "2.28")).toEqual(byAudit);
+    expect(loaderVariables(library, {}, "2.36")).toEqual({ LD_PRELOAD: library });
+    const refused = await runCommand(["run-nccl", "--library", library, "true"], { env: { DFCCL_NCCL_LOADER: "audit" } });
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain(`there is no ${join(folder, "libdfccl_nccl_audit.so")}`);
+    expect(() => loaderVariables(library, { DFCCL_NCCL_LOADER: "sorcery" })).toThrow("DFCCL_NCCL_LOADER is sorcery");
   });
 
   it("ends with 128 and the number of the signal that ended the program", async () => {

@@ -1,0 +1,86 @@
+#include "nccl_api/real_nccl.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <mutex>
+
+#include "base/atomics.hpp"
+#include "entry_points.hpp"
+
+namespace dfccl::nccl {
+namespace {
+
+constexpr const char* kRemedy = "Let DFCCL_REAL_NCCL be the path of NVIDIA's libnccl.so.2.";
+
+const char* named() {
+  const char* const said = std::getenv("DFCCL_REAL_NCCL");
+  return said == nullptr || *said == '\0' ? nullptr : said;
+}
+
+Atomic<RealNccl*> kept;
+
+}  // namespace
+
+bool RealNccl::isNamed() { return named() != nullptr; }
+
+bool RealNccl::isForAll() {
+  const char* const said = std::getenv("DFCCL_REAL_NCCL_FOR");
+  if (said == nullptr || *said == '\0') return false;
+  if (std::strcmp(said, "all") != 0) {
+    throw Failure(ncclInvalidUsage, std::string("DFCCL_REAL_NCCL_FOR is ") + said + ".",
+                  "Allowed: all, or leave it out.");
+  }
+  if (!isNamed()) throw Failure(ncclInvalidUsage, "DFCCL_REAL_NCCL_FOR is set, and no library is named.", kRemedy);
+  return true;
+}
+
+RealNccl& RealNccl::open() {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  if (RealNccl* const there = opened()) return *there;
+  const char* const path = named();
+  if (path == nullptr) throw Failure(ncclInvalidUsage, "No other NCCL is named.", kRemedy);
+  // A name without a folder would be found among the libraries that are loaded, and this one has it.
+  const char* const slash = std::strrchr(path, '/');
+  if (slash == nullptr) {
+    throw Failure(ncclInvalidUsage, std::string("DFCCL_REAL_NCCL is ") + path + ", which has no folder in it.",
+                  kRemedy);
+  }
+  // In other letters than a program's: where the loader was told to give this library to who asks for that path, it has
+  // noted the path as one of this library's names (audit/objects.cpp).
+  const std::string spelled = std::string(path, slash) + "/." + slash;
+  // Its own calls of its functions, which this library has too, are to stay in it.
+  void* const library = dlopen(spelled.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND | RTLD_NODELETE);
+  if (library == nullptr) {
+    throw Failure(ncclSystemError, std::string("The other NCCL can't be opened: ") + dlerror() + ".", kRemedy);
+  }
+  if (dlsym(library, "ncclGetVersion") == reinterpret_cast<void*>(&ncclGetVersion)) {
+    throw Failure(ncclInvalidUsage, std::string("DFCCL_REAL_NCCL is ") + path + ", which is this library itself.",
+                  kRemedy);
+  }
+  kept.store(new RealNccl(path, library), order::release);  // for as long as the process is there
+  return *opened();
+}
+
+RealNccl* RealNccl::opened() { return kept.load(order::acquire); }
+
+void* RealNccl::find(const char* name) const {
+  void* const found = dlsym(library_, name);
+  if (found == nullptr) {
+    throw Failure(ncclInvalidUsage, "The communicator is of " + path_ + ", which has no " + name + ".",
+                  "Name a newer NCCL by DFCCL_REAL_NCCL, or leave that call out.");
+  }
+  return found;
+}
+
+ncclResult_t RealNccl::check(ncclResult_t result) const {
+  if (result == ncclSuccess || result == ncclInProgress) return result;
+  const char* const said = call<decltype(ncclGetLastError)>("ncclGetLastError", nullptr);
+  throw Failure(result, path_ + " says: " + (said == nullptr ? "" : said),
+                "Look at what NCCL prints with NCCL_DEBUG=INFO.");
+}
+
+}  // namespace dfccl::nccl
