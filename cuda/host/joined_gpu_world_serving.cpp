@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "host/joined_gpu_world.hpp"
+#include "host/process_end.hpp"
 #include "os/futex.hpp"
 #include "os/thread_name.hpp"
 
@@ -13,8 +14,8 @@ constexpr uint64_t kSweepMillis = 1000;
 
 }  // namespace
 
-/// Tells the daemon and the peers what they wait for. It calls nothing of CUDA's, so it goes on while another thread
-/// keeps the driver to itself.
+/// Tells the daemon and the peers what they wait for. It calls nothing of CUDA's that another thread could keep from it
+/// by having the driver to itself.
 void JoinedGpuWorld::serve() {
   nameThread("dfccl server");
   Atomic<uint32_t>& attention = segment_->area(own_).attention;
@@ -28,6 +29,9 @@ void JoinedGpuWorld::serve() {
       freeForgotten();
       if (nowMillis() - sweptAt > kSweepMillis) {
         sweptAt = nowMillis();
+        // It asks CUDA what lies at an address.
+        const ProcessEnd::Call call;
+        if (!call.isAllowed()) return;
         ownWindows_.sweep();
       }
     } catch (const Error& error) {

@@ -19,15 +19,16 @@ bool isAnyCallerThere() {
     std::string name;
     std::ifstream comm(task.path() / "comm");
     std::getline(comm, name);
-    if (name == "dfccl keeper" || name == "dfccl mapper") return true;
+    if (name == "dfccl keeper" || name == "dfccl mapper" || name == "dfccl server") return true;
   }
   return false;
 }
 
-uint64_t launchesOf(dfcclRankCtx_t context) {
+dfcclCounters_t countersOf(dfcclRankCtx_t context) {
   dfcclCounters_t counters{};
   counters.structSize = sizeof counters;
-  return dfcclGetCounters(&counters, context) == dfcclSuccess ? counters.launches : 0;
+  dfcclGetCounters(&counters, context);
+  return counters;
 }
 
 /// Ends while a run lacks the other rank, for which daemons are started again and again.
@@ -45,9 +46,13 @@ int endUnfinished(const std::string& job, uint32_t rank) {
   OK(dfcclRegisterAllReduce(kCount, dfcclInt32, dfcclSum, 2 + me.rank, dfcclAllRanks(), 0, me.context));
   OK(dfcclRun(in, out, 1, nullptr, nullptr, me.context));
   OK(dfcclWaitFor(kLimitMicros, me.context));
-  const uint64_t launches = launchesOf(me.context);
+  const uint64_t launches = countersOf(me.context).launches;
   OK(dfcclRun(in, out, 2 + me.rank, nullptr, nullptr, me.context));
-  while (launchesOf(me.context) < launches + 2) std::this_thread::yield();
+  // The other one may have ended first; then the run is given up, and no daemon is started for it any more.
+  for (dfcclCounters_t now = countersOf(me.context); now.launches < launches + 2 && now.runsInFlight != 0;
+       now = countersOf(me.context)) {
+    std::this_thread::yield();
+  }
   std::exit(kFine);
 }
 
