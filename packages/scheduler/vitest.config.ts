@@ -13,5 +13,5 @@ export default defineConfig({
     },
   },
   // One module graph for all files: a process each costs most files more than their tests, and these leave nothing behind.
-  test: { name: "scheduler", include: ["test/**/*.test.ts"], isolate: false, testTimeout: 60_000 },
+  test: { name: "scheduler", include: ["test/**/*.test.ts"], isolate: false, testTimeout: 60_000, hookTimeout: 60_000 },
 });
