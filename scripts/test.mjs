@@ -35,7 +35,7 @@ const stressTests = { labels: "^stress$", target: "native_tests_stress", timeout
  */
 const runners = [
   { name: "style", what: "biome: format and lint; files' lengths", run: style },
-  { name: "types", what: "tsc on every package", run: types },
+  { name: "types", what: "tsc on all packages", run: types },
   { name: "arrows", what: "imports between packages, cycles", run: arrows },
   { name: "c++ arrows", what: "includes between folders, circles", run: () => nativeIncludes() },
   { name: "nccl table", what: "docs/nccl.md and the list of functions", run: () => ncclFunctions() },

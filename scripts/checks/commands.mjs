@@ -23,7 +23,8 @@ export async function style() {
     details: [biome.details, lengths.details].filter(Boolean).join("\n"),
   };
 }
-export const types = () => passes(["turbo", "run", "typecheck", "--output-logs=errors-only", "--no-update-notifier"], "types", minutes(8));
+/** One program of all packages: TypeScript reads what they have in common once, and not eleven times. */
+export const types = () => passes(["tsc", "-p", "tsconfig.all.json"], "types", minutes(8));
 export const unusedExports = () => passes(["knip", "--no-progress", "--no-config-hints"], "unused-exports");
 
 export async function arrows() {

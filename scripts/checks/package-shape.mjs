@@ -9,11 +9,11 @@ export async function packageShape() {
   const folder = mkdtempSync(join(tmpdir(), "dfccl-shape-"));
   try {
     const sum = { passed: 0, failed: 0, details: "" };
-    for (const { name, tarball, isNative } of await packAll(folder)) {
-      const checks = [["publint", "run", tarball, "--strict"]];
-      // ESM only: Node can require() that, and TypeScript says so with "nodenext", not with "node16". Node 10's resolution is not promised. An addon has no types to be wrong.
-      if (!isNative) checks.push(["attw", tarball, "--profile", "esm-only", "--no-emoji"]);
-      for (const command of checks) {
+    const waiting = (await packAll(folder)).flatMap(checksOf);
+    // Two at a time: each waits for one core.
+    const work = async () => {
+      for (let next = waiting.shift(); next; next = waiting.shift()) {
+        const { name, command } = next;
         const { code, output } = await run(command, { log: "package-shape", timeoutMs: 240_000, env: { NO_COLOR: "1" } });
         if (code === 0) sum.passed += 1;
         else {
@@ -21,9 +21,16 @@ export async function packageShape() {
           sum.details += `${name}: ${command[0]}\n${output}\n`;
         }
       }
-    }
+    };
+    await Promise.all([work(), work()]);
     return sum;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+function checksOf({ name, tarball, isNative }) {
+  const publint = { name, command: ["publint", "run", tarball, "--strict"] };
+  // ESM only: Node can require() that, and TypeScript says so with "nodenext", not with "node16". Node 10's resolution is not promised. An addon has no types to be wrong.
+  return isNative ? [publint] : [publint, { name, command: ["attw", tarball, "--profile", "esm-only", "--no-emoji"] }];
 }
