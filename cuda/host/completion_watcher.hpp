@@ -40,9 +40,7 @@ class CompletionWatcher {
   void freeAsItComes();
   bool lookAt(GpuRank& rank);
   bool anyInFlight() const;
-  /// @param isEnd nothing runs any more. @return false: some of it has to wait.
-  bool freeGarbage(bool isEnd);
-  bool tryToFree(const Garbage& piece) const;
+  void freeGarbage();
 
   Bell& bell_;
   std::vector<std::unique_ptr<GpuRank>>& ranks_;

@@ -52,8 +52,7 @@ ExportingDriver ipcExporter(int device) {
 }
 
 ImportingDriver ipcImporter(
-    int device, std::function<void(uint32_t owner, uint16_t window, const std::vector<uint64_t>& bases)> setBases,
-    std::function<bool(const std::function<void()>& unmap)> tryUnmapping) {
+    int device, std::function<void(uint32_t owner, uint16_t window, const std::vector<uint64_t>& bases)> setBases) {
   return {
       .map =
           [device](uint32_t owner, const WindowNote& note) {
@@ -74,15 +73,10 @@ ImportingDriver ipcImporter(
             return reinterpret_cast<uint64_t>(seenAt);
           },
       .unmap =
-          [device, tryUnmapping = std::move(tryUnmapping)](uint32_t, uint64_t seenAt, bool isEnd) {
-            const auto close = [&] {
-              const OnDevice here(device);
-              if (cudaIpcCloseMemHandle(pointer(seenAt)) != cudaSuccess)
-                cudaGetLastError();  // nothing to be done about it
-            };
-            if (!isEnd) return tryUnmapping(close);
-            close();
-            return true;
+          [device](uint32_t, uint64_t seenAt) {
+            const OnDevice here(device);
+            if (cudaIpcCloseMemHandle(pointer(seenAt)) != cudaSuccess)
+              cudaGetLastError();  // nothing to be done about it
           },
       .setBases = std::move(setBases),
   };

@@ -26,7 +26,6 @@ class WatchedWorld {
   uint64_t moves() const;
   /// Flight records, where they are asked for, and where each rank is.
   void tellOfHang() const;
-  void runOnHang() const;
   void killAll();
 
   const WorldPlan plan_;
