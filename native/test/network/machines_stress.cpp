@@ -21,7 +21,7 @@ namespace {
 #if defined(DFCCL_SANITIZED)  // where a process that is well is silent for seconds on a busy machine
 constexpr uint32_t kMuteMillis = 4000;
 #else
-constexpr uint32_t kMuteMillis = 800;
+constexpr uint32_t kMuteMillis = 3000;
 #endif
 constexpr uint32_t kMostCompleted = 400;  // by all ranks, before one is lost: some 16 iterations
 
