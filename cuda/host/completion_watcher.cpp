@@ -2,6 +2,10 @@
 
 #include <time.h>
 
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
 #include "host/process_end.hpp"
 #include "os/thread_name.hpp"
 #include "os/tick_clock.hpp"
@@ -9,6 +13,8 @@
 namespace dfccl::gpu {
 namespace {
 
+// While streams wait, memory that could be freed is looked at again so often.
+constexpr std::chrono::milliseconds kFreeAgain(1);
 // Whoever needs a completion sooner waits for it, and then looks himself.
 constexpr long kPauseNanos = 20'000;
 // The next burst often comes soon, and being asleep costs its submitter a call.
@@ -34,7 +40,7 @@ void CompletionWatcher::stop() {
   bell_.wake();
   if (thread_.joinable()) thread_.join();
   if (freer_.joinable()) freer_.join();
-  freeGarbage();
+  freeGarbage(true);
 }
 
 void CompletionWatcher::setWaker(std::function<void(uint32_t)> waker) {
@@ -47,26 +53,44 @@ void CompletionWatcher::freeLater(int device, void* memory) {
     const std::lock_guard lock(garbageMutex_);
     garbage_.push_back({device, memory});
   }
-  if (stopping_.load(order::seqCst) != 0) return freeGarbage();
+  if (stopping_.load(order::seqCst) != 0) {
+    freeGarbage(true);
+    return;
+  }
   garbageCame_.notify_all();
 }
 
-void CompletionWatcher::freeGarbage() {
+bool CompletionWatcher::freeGarbage(bool isEnd) {
   std::vector<Garbage> garbage;
   {
     const std::lock_guard lock(garbageMutex_);
     garbage.swap(garbage_);
   }
-  if (garbage.empty()) return;
+  if (garbage.empty()) return true;
   const ProcessEnd::Call call;
-  if (!call.isAllowed()) return;  // it ends with the process
+  if (!call.isAllowed()) return true;  // it ends with the process
   int former = 0;
   cudaGetDevice(&former);
-  for (const Garbage& piece : garbage) {
+  std::erase_if(garbage, [&](const Garbage& piece) {
     cudaSetDevice(piece.device);
+    if (!isEnd) return tryToFree(piece);
     cudaFree(piece.memory);
-  }
+    return true;
+  });
   cudaSetDevice(former);
+  const std::lock_guard lock(garbageMutex_);
+  garbage_.insert(garbage_.end(), garbage.begin(), garbage.end());
+  return garbage.empty();
+}
+
+/// cudaFree() keeps the driver to itself until the device is idle.
+bool CompletionWatcher::tryToFree(const Garbage& piece) const {
+  const auto free = [&] { cudaFree(piece.memory); };
+  for (const auto& rank : ranks_) {
+    if (rank && rank->device() == piece.device) return rank->tryWhileNobodyWaits(free);
+  }
+  free();
+  return true;
 }
 
 bool CompletionWatcher::anyInFlight() const {
@@ -96,7 +120,7 @@ void CompletionWatcher::freeAsItComes() {
       garbageCame_.wait(lock, [this] { return !garbage_.empty() || stopping_.load(order::seqCst) != 0; });
       if (stopping_.load(order::seqCst) != 0) return;
     }
-    freeGarbage();
+    if (!freeGarbage(false)) std::this_thread::sleep_for(kFreeAgain);
   }
 }
 

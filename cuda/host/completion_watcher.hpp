@@ -40,7 +40,9 @@ class CompletionWatcher {
   void freeAsItComes();
   bool lookAt(GpuRank& rank);
   bool anyInFlight() const;
-  void freeGarbage();
+  /// @param isEnd nothing runs any more. @return false: some of it has to wait.
+  bool freeGarbage(bool isEnd);
+  bool tryToFree(const Garbage& piece) const;
 
   Bell& bell_;
   std::vector<std::unique_ptr<GpuRank>>& ranks_;

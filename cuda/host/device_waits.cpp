@@ -224,6 +224,14 @@ void DeviceWaits::letWait(uint32_t place, uint32_t index, uint32_t target, cudaS
   give();
 }
 
+bool DeviceWaits::tryWhileNobodyWaits(const std::function<void()>& call) {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  const auto isOver = [](const GpuRank* rank) { return rank->isAllOver(); };
+  if (!lock || !std::all_of(present_.begin(), present_.end(), isOver)) return false;
+  call();
+  return true;
+}
+
 /// Lets the daemons that a thread has found inside stay for a wait that no stream has yet. Ends the intent.
 /// @return false: they aren't there any more, and nobody stays for it, which could keep out what must be launched.
 bool DeviceWaits::awaitBesideDaemons(uint32_t place, uint32_t index, uint32_t target) {

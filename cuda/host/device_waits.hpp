@@ -56,6 +56,10 @@ class DeviceWaits {
   /// it something waits for nobody. @param give does it, and may throw.
   void letWait(uint32_t place, uint32_t index, uint32_t target, cudaStream_t stream, bool isFree,
                const std::function<void()>& give);
+  /// Makes a call that keeps the driver to itself until the device is idle, as freeing and unmapping do: while no run
+  /// is under way, so no stream waits for any, and none is given a wait meanwhile. Else whoever launches a daemon, or
+  /// hands over what others wait for, might wait for the driver, and the driver for him. @return false: not now.
+  bool tryWhileNobodyWaits(const std::function<void()>& call);
   /// A daemon was launched, of whichever rank on the device.
   void noteLaunch() { stays_.fetchAdd(1, order::seqCst); }
 

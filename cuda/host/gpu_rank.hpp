@@ -107,6 +107,12 @@ class GpuRank {
   std::vector<BlockCounters> readCounters() const;
   RankCounters readRankCounters() const;
   /// Runs that are over, as far as the daemon has posted it. Of a rank that is being made, none.
+  /// Every run that was submitted is over, and the host has been told.
+  bool isAllOver() const {
+    return queues_->waiting() == 0 && memory_->submissions.header->tail.load(order::seqCst) == runsPosted();
+  }
+  /// As DeviceWaits has it, on this rank's device.
+  bool tryWhileNobodyWaits(const std::function<void()>& call) { return waits_->tryWhileNobodyWaits(call); }
   uint64_t runsPosted() const { return isOpen_.load(order::seqCst) == 0 ? 0 : posted_.rank->completionsPosted.read(); }
   /// The last moments of every block, and behind them those of the leader's polling warp. While a daemon is resident, a
   /// ring's count is that of its last stay.

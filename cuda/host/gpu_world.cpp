@@ -9,6 +9,7 @@
 
 #include "device/daemon_kernel.cuh"
 #include "host/lanes.hpp"
+#include "host/map_buffers.hpp"
 #include "world/builtin_programs.hpp"
 #include "world/collective_record.hpp"
 #include "world/connected_programs.hpp"
@@ -43,12 +44,6 @@ void connectDevices(const std::vector<int>& devices) {
 }
 
 bool isElsewhere(int device) { return device == GpuWorldOptions::kElsewhere; }
-
-/// Whether whoever started the job says that its buffers may be mapped by peers while it runs.
-bool mayMapBuffers() {
-  const char* const said = std::getenv("DFCCL_MAP_BUFFERS");
-  return said != nullptr && std::strcmp(said, "1") == 0;
-}
 
 /// Each lane has slots of its own in the arena.
 uint32_t connectedLanes(size_t bytes) {

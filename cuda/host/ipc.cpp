@@ -52,7 +52,8 @@ ExportingDriver ipcExporter(int device) {
 }
 
 ImportingDriver ipcImporter(
-    int device, std::function<void(uint32_t owner, uint16_t window, const std::vector<uint64_t>& bases)> setBases) {
+    int device, std::function<void(uint32_t owner, uint16_t window, const std::vector<uint64_t>& bases)> setBases,
+    std::function<bool(const std::function<void()>& unmap)> tryUnmapping) {
   return {
       .map =
           [device](uint32_t owner, const WindowNote& note) {
@@ -73,10 +74,15 @@ ImportingDriver ipcImporter(
             return reinterpret_cast<uint64_t>(seenAt);
           },
       .unmap =
-          [device](uint32_t, uint64_t seenAt) {
-            const OnDevice here(device);
-            if (cudaIpcCloseMemHandle(pointer(seenAt)) != cudaSuccess)
-              cudaGetLastError();  // nothing to be done about it
+          [device, tryUnmapping = std::move(tryUnmapping)](uint32_t, uint64_t seenAt, bool isEnd) {
+            const auto close = [&] {
+              const OnDevice here(device);
+              if (cudaIpcCloseMemHandle(pointer(seenAt)) != cudaSuccess)
+                cudaGetLastError();  // nothing to be done about it
+            };
+            if (!isEnd) return tryUnmapping(close);
+            close();
+            return true;
           },
       .setBases = std::move(setBases),
   };

@@ -4,6 +4,7 @@
 
 #include "daemon/state/windows.hpp"
 #include "host/ipc.hpp"
+#include "host/map_buffers.hpp"
 
 namespace dfccl::gpu {
 
@@ -13,11 +14,18 @@ JoinedGpuWorld::JoinedGpuWorld(const GpuWorldOptions& options)
       own_(segment_->rank()),
       directory_(segment_, options.tiles),
       ownWindows_(segment_, ipcExporter(deviceOf(own_))),
-      peerWindows_(segment_, ipcImporter(deviceOf(own_),
-                                         [this](uint32_t owner, uint16_t window, const std::vector<uint64_t>& bases) {
-                                           rank(own_).arena().store(tables_[owner] + window, bases.data(),
-                                                                    bases.size() * sizeof(uint64_t));
-                                         })),
+      peerWindows_(segment_, ipcImporter(
+                                 deviceOf(own_),
+                                 [this](uint32_t owner, uint16_t window, const std::vector<uint64_t>& bases) {
+                                   rank(own_).arena().store(tables_[owner] + window, bases.data(),
+                                                            bases.size() * sizeof(uint64_t));
+                                 },
+                                 [this](const std::function<void()>& unmap) {
+                                   if (!mayMapBuffers()) return rank(own_).tryWhileNobodyWaits(unmap);
+                                   // What is to be mapped behind it may be what a run waits for.
+                                   unmap();
+                                   return true;
+                                 })),
       arenasSeen_(segment_->ranks()),
       failures_(segment_->ranks()) {
   DeviceArena& arena = rank(own_).arena();

@@ -40,7 +40,8 @@ class JoinedGpuWorld final : public GpuWorld {
   void poison(uint32_t rank, Registered& entry) override;
 
  private:
-  static constexpr uint32_t kPeriodMillis = 50;  // how often its threads look when nobody calls them
+  static constexpr uint32_t kRetryMicros = 1000;  // ... while something waits for streams that wait
+  static constexpr uint32_t kPeriodMillis = 50;   // how often its threads look when nobody calls them
 
   struct Freed {
     void* memory;

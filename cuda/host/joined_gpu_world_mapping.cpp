@@ -23,18 +23,19 @@ void JoinedGpuWorld::mapPeers() {
   Atomic<uint32_t>& attention = segment_->area(own_).attention;
   while (stopping_.load(order::seqCst) == 0) {
     const uint32_t seen = attention.load(order::seqCst);
+    bool isAll = true;
     {
       const ProcessEnd::Call call;
       if (!call.isAllowed()) return;
       try {
-        peerWindows_.take();
+        isAll = peerWindows_.take();
         ownWindows_.exportWanted();
       } catch (const Error& error) {
         giveUp(error.what());
       }
     }
     noteMapped();
-    sharedFutexWait(&attention.value, seen, kPeriodMillis * 1000);
+    sharedFutexWait(&attention.value, seen, isAll ? kPeriodMillis * 1000 : kRetryMicros);
   }
 }
 

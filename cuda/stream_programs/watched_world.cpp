@@ -123,11 +123,23 @@ void WatchedWorld::tellOfHang() const {
     kill(child, SIGUSR1);  // see world_process.cpp
     usleep(kAnswerMicros);
   }
+  runOnHang();
   if (std::getenv("DFCCL_FLIGHT_RECORD") == nullptr || plan_.processes == 1) return;
   for (const pid_t child : children_) {
     if (child > 0) kill(child, SIGUSR2);
   }
   usleep(2'000'000);
+}
+
+/// A debugger, say, which shows where the threads are.
+void WatchedWorld::runOnHang() const {
+  const char* const command = std::getenv("DFCCL_ON_HANG");
+  if (command == nullptr) return;
+  std::string line = command;
+  for (const pid_t child : children_) {
+    if (child > 0) line += " " + std::to_string(child);
+  }
+  if (std::system(line.c_str()) != 0) std::fprintf(stderr, "DFCCL_ON_HANG failed: %s\n", line.c_str());
 }
 
 void WatchedWorld::killAll() {

@@ -26,6 +26,7 @@ class WatchedWorld {
   uint64_t moves() const;
   /// Flight records, where they are asked for, and where each rank is.
   void tellOfHang() const;
+  void runOnHang() const;
   void killAll();
 
   const WorldPlan plan_;

@@ -155,10 +155,8 @@ cudaError_t cudaIpcOpenMemHandle(void** memory, cudaIpcMemHandle_t made, unsigne
   return *memory != nullptr ? cudaSuccess : answer(cudaErrorMapBufferObjectFailed);
 }
 cudaError_t cudaIpcCloseMemHandle(void* memory) {
-  const IpcCall call;
   const auto piece = pieceOf(memory);
   if (!piece || piece->kind != Piece::Kind::opened) return answer(cudaErrorInvalidValue);
-  dropPiece(memory);
-  return cudaSuccess;
+  return dropWhenIdle(memory, currentDevice);
 }
 }

@@ -30,10 +30,10 @@ struct Unkindness {
   Switch lockedMemoryOperations{"SIMULATED_LOCKED_MEMORY_OPERATIONS", 0};
   /// SIMULATED_LOCKED_LEGACY_OPERATIONS: those of the default stream, and of streams that synchronize with it.
   Switch lockedLegacyOperations{"SIMULATED_LOCKED_LEGACY_OPERATIONS", 1};
-  /// SIMULATED_IDLE_FREES: whoever frees memory, lets go of the host's, or sets the stack's limit, holds the lock until
-  /// the device is idle.
+  /// SIMULATED_IDLE_FREES: whoever frees memory, lets go of the host's or of another process's, or sets the stack's
+  /// limit, holds the lock until the device is idle.
   Switch idleFrees{"SIMULATED_IDLE_FREES", 1};
-  /// SIMULATED_IDLE_IPC: whoever maps another process's memory, or unmaps it, does so too.
+  /// SIMULATED_IDLE_IPC: whoever maps another process's memory does so too.
   Switch idleIpc{"SIMULATED_IDLE_IPC", 0};
   /// SIMULATED_MODULES: the first launch of a kernel loads its module, and holds the lock until the device is idle.
   Switch modules{"SIMULATED_MODULES", 1};

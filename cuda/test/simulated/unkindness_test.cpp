@@ -1,4 +1,5 @@
 // The simulated devices block where CUDA does (decision 20's table), and each switch takes that away.
+#include <array>
 #include <vector>
 
 #include "simulated/blocked_call.hpp"
@@ -158,24 +159,30 @@ TEST_CASE("memory operations and questions about pointers wait for the lock only
   }
 }
 
-TEST_CASE("mapping another process's memory waits for the device where the switch says so") {
+TEST_CASE("mapping another process's memory waits for the device where the switch says so, unmapping it always") {
   const cudaStream_t busy = newStream();
   void* const memory = allocated();
   cudaIpcMemHandle_t handle;
   REQUIRE(cudaIpcGetMemHandle(&handle, memory) == cudaSuccess);
-  const auto map = [=] {
-    void* mapped = nullptr;
-    cudaIpcOpenMemHandle(&mapped, handle, cudaIpcMemLazyEnablePeerAccess);
-    cudaIpcCloseMemHandle(mapped);
-  };
+  std::array<void*, 2> mapped{};
+  const auto map = [&](void*& one) { cudaIpcOpenMemHandle(&one, handle, cudaIpcMemLazyEnablePeerAccess); };
   Word word;
   word.letWait(busy);
-  CHECK(BlockedCall(map).returns());
+  CHECK(BlockedCall([&] { map(mapped[0]); }).returns());
+  {
+    const BlockedCall unmaps([&] { cudaIpcCloseMemHandle(mapped[0]); });
+    CHECK(unmaps.awaitsIdle());
+    word.open();
+    CHECK(unmaps.returns());
+  }
+  Word other;
+  other.letWait(busy);
   const Switched waits(unkindness().idleIpc, 1);
-  const BlockedCall blocked(map);
-  CHECK(blocked.awaitsIdle());
-  word.open();
-  CHECK(blocked.returns());
+  const BlockedCall maps([&] { map(mapped[1]); });
+  CHECK(maps.awaitsIdle());
+  other.open();
+  CHECK(maps.returns());
+  CHECK(cudaIpcCloseMemHandle(mapped[1]) == cudaSuccess);
 }
 
 TEST_CASE("a module is loaded once, by whichever launch of a kernel of it is the first") {

@@ -16,7 +16,8 @@ namespace dfccl {
 struct ImportingDriver {
   /// @return where the memory is seen here. @throws Error
   std::function<uint64_t(uint32_t owner, const WindowNote&)> map;
-  std::function<void(uint32_t owner, uint64_t seenAt)> unmap;
+  /// @return false: it may not be done yet. @param isEnd it must: nothing runs any more.
+  std::function<bool(uint32_t owner, uint64_t seenAt, bool isEnd)> unmap;
   /// Stores into the table of `owner` (daemon/state/windows.hpp), from `window` on.
   std::function<void(uint32_t owner, uint16_t window, const std::vector<uint64_t>& bases)> setBases;
 };
@@ -26,7 +27,8 @@ class PeerWindows {
   PeerWindows(std::shared_ptr<Segment> segment, ImportingDriver driver);
 
   /// Does what the others have announced since the last time. One thread.
-  void take();
+  /// @return false: some of it has to wait, so it is to be called again soon.
+  bool take();
   /// What a rank has announced first, and where it is seen here: {0, 0} if that is not known yet. That thread.
   struct FirstSeen {
     uint64_t first;
@@ -42,6 +44,7 @@ class PeerWindows {
   struct Mapped {
     uint64_t seenAt;
     size_t pieces;
+    bool isClosed = false;  // its owner has closed it
   };
   struct Owner {
     uint64_t taken = 0;
@@ -50,8 +53,9 @@ class PeerWindows {
     std::string failure;
   };
 
-  /// @return false: what is optional could not be mapped.
-  bool take(uint32_t owner, const WindowNote& note);
+  enum class Taken { yes, refused, later };
+  /// @return refused: what is optional could not be mapped.
+  Taken take(uint32_t owner, const WindowNote& note);
 
   std::shared_ptr<Segment> segment_;
   ImportingDriver driver_;

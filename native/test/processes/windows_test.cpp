@@ -64,7 +64,13 @@ TEST_CASE("memory is seen where it is mapped, in all of its pieces, and made ane
     EXPECT(view.mapped.size() == 2);
     shared.reach(4);
     EXPECT(shared.await(5));
-    peers.take();
+    // Not yet: nothing goes there any more, and its owner is not told that it may be freed.
+    view.mustWait = true;
+    EXPECT(!peers.take());
+    EXPECT(windows::seen(view.table.data(), shared.names[5]) == 0);
+    EXPECT(view.mapped.size() == 2);
+    view.mustWait = false;
+    EXPECT(peers.take());
     EXPECT(windows::seen(view.table.data(), shared.names[5]) == 0);
     EXPECT(view.mapped.size() == 1);
     peers.close();

@@ -62,6 +62,7 @@ struct FakeView {
   std::vector<Atomic<uint64_t>> table = std::vector<Atomic<uint64_t>>(windows::kCount);
   std::map<uint64_t, uint64_t> mapped;  // identity, by where
   bool fails = false;
+  bool mustWait = false;  // with unmapping
 
   static uint64_t placeOf(uint64_t identity) { return 0x1000'0000'0000 + identity * 0x10'0000'0000; }
   ImportingDriver driver() {
@@ -72,7 +73,11 @@ struct FakeView {
               mapped[placeOf(identity)] = identity;
               return placeOf(identity);
             },
-            [this](uint32_t, uint64_t seenAt) { mapped.erase(seenAt); },
+            [this](uint32_t, uint64_t seenAt, bool isEnd) {
+              if (mustWait && !isEnd) return false;
+              mapped.erase(seenAt);
+              return true;
+            },
             [this](uint32_t, uint16_t window, const std::vector<uint64_t>& bases) {
               for (size_t i = 0; i < bases.size(); ++i) table[window + i].store(bases[i], order::release);
             }};
