@@ -1,6 +1,7 @@
 // A kernel's first launch while a stream waits for a run to which a peer comes late, as one that saves a checkpoint.
 #include <atomic>
 #include <chrono>
+#include <latch>
 #include <thread>
 #include <vector>
 
@@ -14,10 +15,9 @@ using namespace dfccl::gpu::test;
 namespace {
 
 constexpr int kFirst = 1, kSecond = 2, kUserModule = 0;
-// Longer than anybody doubts whose streams may fill all queues.
-constexpr std::chrono::milliseconds kLateness{3500};
 
-/// Rank 0 is ahead by a run, a kernel and another run; rank 1 comes to both late.
+/// Rank 0 is ahead by a run, a kernel and another run; rank 1 comes to both only when streams of rank 0's wait for
+/// both.
 /// @param others streams that have waited before.
 void goOnWithoutPeer(uint32_t others) {
   const GpuRanks ranks(2);
@@ -37,8 +37,9 @@ void goOnWithoutPeer(uint32_t others) {
   first[0].fill();
   second[0].fill();
   runAndWait(first[0], kFirst, first[0].stream);
+  std::latch areAwaited(1);
   std::thread late([&] {
-    std::this_thread::sleep_for(kLateness);
+    areAwaited.wait();
     for (const auto& [members, id] : {std::pair(&first, kFirst), std::pair(&second, kSecond)}) {
       const Member& m = (*members)[1];
       m.fill();
@@ -51,12 +52,14 @@ void goOnWithoutPeer(uint32_t others) {
   REQUIRE(dfccl::gpu::simulated::launchUserKernel(
               other, kUserModule, [&] { isLaunched = true; }, 1) == cudaSuccess);
   runAndWait(second[0], kSecond, second[0].stream);
+  areAwaited.count_down();
   for (const auto* members : {&first, &second}) {
     const Member& m = (*members)[0];
     m.read();
     CHECK(m.stream.synchronize());
     CHECK(m.output.isAll(sumOfInputs(ranks)));
   }
+  CHECK(other.synchronize());
   CHECK(isLaunched);
   late.join();
   CHECK_OK(ranks.waitAll());
