@@ -1,7 +1,5 @@
 /* Batches: kept until their end, submitted all or not at all, waited for as one. */
-#include "c_api/check.h"
-
-enum { kRanks = 3 };
+#include "c_api/own_ranks.h"
 
 static uint64_t in_flight(dfcclRankCtx_t ctx) {
   dfcclCounters_t counters = {.structSize = sizeof counters};
@@ -9,35 +7,10 @@ static uint64_t in_flight(dfcclRankCtx_t ctx) {
   return counters.runsInFlight;
 }
 
-struct ranks {
-  dfcclWorld_t world;
-  dfcclRankCtx_t ctx[kRanks];
-  dfcclGroup_t group[kRanks];
-};
-
-static struct ranks enter(uint32_t collectives) {
-  struct ranks ranks;
-  dfcclWorldConfig_t config = DFCCL_WORLD_CONFIG_INIT;
-  config.ranks = kRanks;
-  config.workers = DFCCL_NO_WORKERS;
-  config.collectives = collectives;
-  CHECK_OK(dfcclWorldCreate(&config, &ranks.world));
-  for (int r = 0; r < kRanks; r++) {
-    CHECK_OK(dfcclInitRank(ranks.world, r, &ranks.ctx[r]));
-    CHECK_OK(dfcclGroupCreate(NULL, 0, 0, &ranks.group[r], ranks.ctx[r]));
-  }
-  return ranks;
-}
-
-static void leave(struct ranks* ranks) {
-  for (int r = 0; r < kRanks; r++) CHECK_OK(dfcclDestroy(ranks->ctx[r]));
-  CHECK_OK(dfcclWorldDestroy(ranks->world));
-}
-
 /* Every kind of operation, on two groups of each rank, ranks in an order of their own, in one batch of all ranks or of
  * each. */
 static void every_kind(int is_of_all_ranks) {
-  struct ranks ranks = enter(256);
+  struct ranks ranks = enter(256, 0);
   dfcclGroup_t other[kRanks];
   dfcclRequest_t whole[kRanks] = {NULL}, own[kRanks][2];
   int x[kRanks], sum[kRanks], from_left[kRanks], from_self[kRanks], all[kRanks][kRanks], parts[kRanks][2 * kRanks];
@@ -79,7 +52,7 @@ static void note(void* status, dfcclResult_t result) { *(int*)status = (int)resu
 
 /* Nothing of a batch begins before its end, and an inner one doesn't wait for the outer. */
 static void kept_until_the_end(void) {
-  struct ranks ranks = enter(64);
+  struct ranks ranks = enter(64, 0);
   int x[2] = {1, 2}, y[2] = {0, 0}, z = 0, is_over = 1, ended = -1;
   dfcclRequest_t early = NULL, whole = NULL, inner = NULL;
   CHECK_OK(dfcclRecv(&y[1], 1, dfcclInt32, 0, ranks.group[1], 0, NULL, &early));
@@ -118,7 +91,7 @@ static void kept_until_the_end(void) {
 
 /* What makes one operation impossible makes all of them so, and nothing has been submitted. */
 static void all_or_nothing(void) {
-  struct ranks ranks = enter(8);
+  struct ranks ranks = enter(8, 0);
   const dfcclGroup_t group = ranks.group[0];
   dfcclGroup_t gone = NULL;
   int x[4] = {1, 2, 3, 4}, y[4];
@@ -161,7 +134,7 @@ static void all_or_nothing(void) {
 
 /* A batch of which a part is given up. */
 static void a_part_is_aborted(void) {
-  struct ranks ranks = enter(64);
+  struct ranks ranks = enter(64, 0);
   dfcclGroup_t other = NULL;
   int x = 1, y = 0;
   dfcclRequest_t whole = NULL, message = NULL;
@@ -205,7 +178,7 @@ static void* send_batches(void* argument) {
 /* Several threads of a rank send equal messages: those of a batch stay together. */
 static void of_several_threads(void) {
   enum { kAll = kThreads * kMessages * kBatches };
-  struct ranks ranks = enter(64);
+  struct ranks ranks = enter(64, 0);
   struct sender senders[kThreads];
   pthread_barrier_t all;
   dfcclRequest_t whole = NULL;

@@ -1,45 +1,21 @@
 /* Requests waited for together: all of a list, or whichever is over first. */
-#include "c_api/check.h"
+#include "c_api/own_ranks.h"
 
-enum { kRanks = 3, kSlots = 16, kMany = 5 * kSlots };
-
-/* All ranks are this thread's, and nobody else works for them: what a wait does not do is never done. */
-struct members {
-  dfcclWorld_t world;
-  dfcclRankCtx_t ctx[kRanks];
-  dfcclGroup_t group[kRanks];
-};
-
-static struct members enter(void) {
-  struct members all;
-  dfcclWorldConfig_t config = DFCCL_WORLD_CONFIG_INIT;
-  config.ranks = kRanks;
-  config.workers = DFCCL_NO_WORKERS;
-  config.submissionSlots = config.completionSlots = kSlots;
-  config.collectives = 256;
-  config.arenaBytes = (size_t)64 << 20;
-  CHECK_OK(dfcclWorldCreate(&config, &all.world));
-  for (int r = 0; r < kRanks; r++) {
-    CHECK_OK(dfcclInitRank(all.world, r, &all.ctx[r]));
-    CHECK_OK(dfcclGroupCreate(NULL, 0, 0, &all.group[r], all.ctx[r]));
-  }
-  return all;
-}
+enum { kSlots = 16, kMany = 5 * kSlots };
 
 /* Every request was given back, so that nothing is in flight. */
-static void leave(struct members* all) {
+static void leave_groups(struct ranks* all) {
   for (int r = 0; r < kRanks; r++) CHECK_OK(dfcclGroupDestroy(all->group[r]));
-  for (int r = 0; r < kRanks; r++) CHECK_OK(dfcclDestroy(all->ctx[r]));
-  CHECK_OK(dfcclWorldDestroy(all->world));
+  leave(all);
 }
 
-static dfcclRequest_t sum(struct members* all, int rank, int* x, uint64_t tag) {
+static dfcclRequest_t sum(struct ranks* all, int rank, int* x, uint64_t tag) {
   dfcclRequest_t request = NULL;
   CHECK_OK(dfcclAllReduce(x, x, 1, dfcclInt32, dfcclSum, all->group[rank], tag, NULL, &request));
   return request;
 }
 
-static void sum_on_all(struct members* all, int x[kRanks], uint64_t tag, dfcclRequest_t requests[kRanks]) {
+static void sum_on_all(struct ranks* all, int x[kRanks], uint64_t tag, dfcclRequest_t requests[kRanks]) {
   for (int r = 0; r < kRanks; r++) requests[r] = sum(all, r, &x[r], tag);
 }
 
@@ -49,7 +25,7 @@ static int is_back(dfcclRequest_t request) {
 }
 
 static void of_none_there_is_nothing_to_wait_for(void) {
-  struct members all = enter();
+  struct ranks all = enter(256, kSlots);
   const dfcclRequest_t nothing[] = {NULL, NULL};
   int x[kRanks] = {1, 2, 3}, index = 7;
   CHECK_OK(dfcclWaitRuns(NULL, 0, 0));
@@ -66,11 +42,11 @@ static void of_none_there_is_nothing_to_wait_for(void) {
   CHECK(dfcclWaitRuns(own, -1, 0) == dfcclInvalidArgument);
   CHECK_OK(dfcclWaitRuns(own, kRanks, 0));
   CHECK(x[0] == 6 && x[1] == 6 && x[2] == 6);
-  leave(&all);
+  leave_groups(&all);
 }
 
 static void those_that_ended_before_are_given_back_as_well(void) {
-  struct members all = enter();
+  struct ranks all = enter(256, kSlots);
   int x[kRanks] = {1, 2, 3}, y[kRanks] = {4, 5, 6}, index = -1;
   dfcclRequest_t first[kRanks], second[kRanks];
   sum_on_all(&all, x, 1, first);
@@ -83,12 +59,12 @@ static void those_that_ended_before_are_given_back_as_well(void) {
   CHECK_OK(dfcclWaitRuns(mixed, 5, 0));
   for (int i = 0; i < 5; i++) CHECK(is_back(mixed[i]));
   CHECK(y[0] == 15 && y[1] == 15 && y[2] == 15);
-  leave(&all);
+  leave_groups(&all);
 }
 
 /* Each of those that end together is told of once. */
 static void several_that_end_at_once_are_found_one_by_one(void) {
-  struct members all = enter();
+  struct ranks all = enter(256, kSlots);
   int x[kRanks] = {1, 2, 3}, found[kRanks] = {0};
   dfcclRequest_t own[kRanks];
   sum_on_all(&all, x, 1, own);
@@ -99,11 +75,11 @@ static void several_that_end_at_once_are_found_one_by_one(void) {
     CHECK(index >= 0 && index < kRanks && found[index]++ == 0 && is_back(own[index]));
     if (index >= 0) own[index] = NULL;
   }
-  leave(&all);
+  leave_groups(&all);
 }
 
 static void a_timeout_leaves_all_as_they_were(void) {
-  struct members all = enter();
+  struct ranks all = enter(256, kSlots);
   int x[kRanks] = {1, 2, 3}, y[kRanks] = {4, 5, 6}, index = 7, is_over = -1;
   dfcclRequest_t done[kRanks], late[kRanks];
   sum_on_all(&all, x, 1, done);
@@ -120,11 +96,11 @@ static void a_timeout_leaves_all_as_they_were(void) {
   CHECK_OK(dfcclWaitRuns(list, 5, 0));
   CHECK_OK(dfcclWaitRuns(&late[2], 1, 0));
   CHECK(x[0] == 6 && y[0] == 15 && y[1] == 15 && y[2] == 15);
-  leave(&all);
+  leave_groups(&all);
 }
 
 static void one_that_was_given_up_takes_no_other_with_it(void) {
-  struct members all = enter();
+  struct ranks all = enter(256, kSlots);
   dfcclGroup_t lost[kRanks];
   dfcclRequest_t own[kRanks];
   int x[kRanks] = {1, 2, 3}, y = 1, index = -1, is_over = -1;
@@ -144,12 +120,12 @@ static void one_that_was_given_up_takes_no_other_with_it(void) {
   CHECK(dfcclWaitAnyRun(&given_up[1], 1, 0, &index) == dfcclAborted);
   CHECK(index == 0 && is_back(given_up[1]) && y == 1);
   for (int r = 0; r < kRanks; r++) CHECK_OK(dfcclGroupDestroy(lost[r]));
-  leave(&all);
+  leave_groups(&all);
 }
 
 /* One that is listed twice is given back once, and the others with it. */
 static void duplicates_keep_nothing_back(void) {
-  struct members all = enter();
+  struct ranks all = enter(256, kSlots);
   int x[kRanks] = {1, 2, 3}, index = -1;
   dfcclRequest_t own[kRanks];
   sum_on_all(&all, x, 1, own);
@@ -166,12 +142,12 @@ static void duplicates_keep_nothing_back(void) {
   const dfcclRequest_t rest[] = {own[0], own[2]};
   CHECK_OK(dfcclWaitRuns(rest, 2, 0));
   CHECK(x[0] == 18 && x[1] == 18 && x[2] == 18);
-  leave(&all);
+  leave_groups(&all);
 }
 
 /* More than the slots hold, in opposite orders, and the list begins with one rank's. */
 static void of_several_ranks_all_go_on(void) {
-  struct members all = enter();
+  struct ranks all = enter(256, kSlots);
   static int x[kRanks][kMany];
   static dfcclRequest_t own[kRanks * kMany];
   int wrong = 0;
@@ -185,12 +161,12 @@ static void of_several_ranks_all_go_on(void) {
   CHECK_OK(dfcclWaitRuns(own, kRanks * kMany, 0));
   for (int i = 0; i < kRanks * kMany; i++) wrong += x[i / kMany][i % kMany] != 3 * (i % kMany) + 3;
   CHECK(wrong == 0);
-  leave(&all);
+  leave_groups(&all);
 }
 
 /* What is sent is over when it is received; the rank that receives looks for it only while somebody waits for that. */
 static void a_list_looks_for_senders_on_all_its_ranks(void) {
-  struct members all = enter();
+  struct ranks all = enter(256, kSlots);
   int x = 5, y = 0, source = -1;
   dfcclRequest_t own[2];
   CHECK_OK(dfcclRecvAny(&y, 1, dfcclInt32, &source, all.group[1], 3, &own[1]));
@@ -198,7 +174,7 @@ static void a_list_looks_for_senders_on_all_its_ranks(void) {
   /* Far longer than it takes; without a limit it would never end. */
   CHECK_OK(dfcclWaitRuns(own, 2, 20 * 1000 * 1000));
   CHECK(y == 5 && source == 0);
-  leave(&all);
+  leave_groups(&all);
 }
 
 int main(void) {
