@@ -112,8 +112,10 @@ std::shared_ptr<DeviceGroup> JoinedGpuWorld::enter(const CollectiveSpec& spec, u
 std::shared_ptr<DeviceGroup> JoinedGpuWorld::comeBack(const CollectiveSpec& spec, uint32_t member,
                                                       const CollectiveRecord& begun, const MemberHome& home) {
   if (!spec.id.isSignature()) return nullptr;
+  const auto isOfId = [&](const std::shared_ptr<JoinedGroup>& group) { return group->spec().id == spec.id; };
+  if (std::none_of(departed_.begin(), departed_.end(), isOfId)) return nullptr;
   const auto isIt = [&](const std::shared_ptr<JoinedGroup>& group) {
-    return group->spec().id == spec.id && group->shared().isAway(member) && !group->isPoisoned();
+    return isOfId(group) && group->shared().isAway(member) && !group->isPoisoned();
   };
   std::shared_ptr<JoinedGroup> group;
   {

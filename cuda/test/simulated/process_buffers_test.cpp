@@ -165,7 +165,7 @@ TEST_CASE("what a peer has freed is unmapped without keeping the driver from who
     for (int run = 0; run < 10; ++run) {
       OK(dfcclRun(in, out, kMapped, nullptr, nullptr, me.context));
       OK(dfcclWaitFor(kLimitMicros, me.context));
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the others map it meanwhile
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the others map it meanwhile: else it shows less
     }
     if (me.rank == 1) cudaFree(in);
     cudaStream_t stream = nullptr;
@@ -176,7 +176,7 @@ TEST_CASE("what a peer has freed is unmapped without keeping the driver from who
     if (me.rank == 0) {
       OK(runAwaited());
       OK(dfcclWaitOnStream(kAwaited, stream, me.context));
-      // By then the other's memory is known to be gone.
+      // By then the other's memory is known to be gone, and nothing tells of what isn't done: longer is as good.
       std::this_thread::sleep_for(std::chrono::milliseconds(2500));
     }
     int32_t* const between = allocate(kCount);

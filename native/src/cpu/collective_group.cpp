@@ -71,7 +71,7 @@ void CollectiveGroup::join(uint32_t member, std::shared_ptr<const BoundProgram> 
   programs_[member] = std::move(owned);
   const uint64_t togetherBytes =
       spec_.countPerRun ? kNeverTogether : shared_.togetherBytes.load(order::relaxed) + program.togetherBytes;
-  if (joinedEver_ + 1 == shared_.members) {
+  if (shared_.registered.load(order::relaxed) + 1 == shared_.members) {
     std::vector<const BoundProgram*> programs;
     for (const auto& each : programs_) programs.push_back(each.get());
     if (spec_.countPerRun) joint_ = joinMovesOfOne(programs, kMostJointBytes);
@@ -101,7 +101,6 @@ void CollectiveGroup::join(uint32_t member, std::shared_ptr<const BoundProgram> 
   scales_[member] = scale;
   shared_.togetherBytes.store(togetherBytes, order::relaxed);
   enter(member, program, record);
-  ++joinedEver_;
   shared_.registered.fetchAdd(1, order::acqRel);
 }
 
@@ -121,13 +120,14 @@ void CollectiveGroup::enter(uint32_t member, const BoundProgram& program, Collec
 void CollectiveGroup::leave(uint32_t member, Departure departure, uint64_t finishedRuns) {
   runsAtLeaving_[member] = finishedRuns;
   state_[member] = departure == Departure::forNow ? State::away : State::left;
-  if (!has(State::joined) && areEven(runsAtLeaving_))
-    std::replace(state_.begin(), state_.end(), State::away, State::left);
 }
 
 bool CollectiveGroup::has(State state) const { return std::find(state_.begin(), state_.end(), state) != state_.end(); }
 
-bool CollectiveGroup::isAbandoned() const { return !has(State::joined) && (shared_.isPoisoned() || !has(State::away)); }
+bool CollectiveGroup::isAbandoned() const {
+  if (has(State::joined)) return false;
+  return !has(State::away) || shared_.isPoisoned() || areEven(runsAtLeaving_);
+}
 
 size_t CollectiveGroup::connectorBytes() const {
   size_t bytes = 0;

@@ -67,7 +67,6 @@ class CollectiveGroup final : public Group {
   std::map<ConnectionKey, Connector> leased_;
   std::vector<std::vector<Connector>> ends_;                                 // [member][connection of its program]
   std::vector<std::vector<Atomic<uint64_t, Scope::device>>> blockProgress_;  // [member][program block]
-  uint32_t joinedEver_ = 0;
 };
 
 }  // namespace dfccl

@@ -108,8 +108,7 @@ class CpuWorld : public Backend {
     std::shared_ptr<const BoundProgram> program;
     CollectiveSpec spec;
     uint32_t member = 0;
-    uint64_t runsBefore = 0;  // that this rank had of it before it left for now
-    bool isDropped = false;   // its daemon was told to give it up
+    bool isDropped = false;  // its daemon was told to give it up
   };
 
   std::shared_ptr<const BoundProgram> bind(const CollectiveSpec& spec, uint32_t member,

@@ -49,7 +49,8 @@ std::vector<MemberProgress> CpuWorld::explain(uint32_t rank, uint32_t index) {
 
 uint64_t CpuWorld::runsBefore(uint32_t rank, uint32_t index) {
   const std::lock_guard lock(mutex_);
-  return registered(rank, index).runsBefore;
+  const Registered& entry = registered(rank, index);
+  return entry.group->runsAtLeaving(entry.member);
 }
 
 std::vector<uint64_t> CpuWorld::mismatchedCounts(uint32_t rank, uint32_t index) {

@@ -121,9 +121,8 @@ uint32_t CpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec)
   if (!freeIndices.empty()) freeIndices.pop_back();
   CollectiveSpec kept = spec;
   kept.program.clear();
-  const uint64_t runsBefore = group->runsAtLeaving(member);
-  table_[rank][index] = {group, std::move(program), std::move(kept), member, runsBefore};
-  ranks_[rank]->resetIssued(index, runsBefore);
+  table_[rank][index] = {group, std::move(program), std::move(kept), member};
+  ranks_[rank]->resetIssued(index, group->runsAtLeaving(member));
   const uint32_t position = options_.segment ? 0 : rank;
   if (position >= activeRanks_.load(order::relaxed)) activeRanks_.store(position + 1, order::release);
   // Runs that were submitted elsewhere and held until now may start.

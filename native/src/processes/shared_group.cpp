@@ -191,15 +191,15 @@ SharedMember::State SharedGroup::goneState() const {
 
 /// Under one lock for all members at once, so that none of them comes back to what another one has freed.
 void SharedGroup::settle() {
+  const std::span<const uint32_t> ranks(record_->ranks, record_->shared.members);
+  const auto isGone = [&](uint32_t rank) { return segment_->isProcessGone(rank); };
   std::vector<uint64_t> runs;
-  bool isLost = record_->shared.isPoisoned();
-  for (uint32_t m = 0; m < record_->shared.members; ++m) {
-    const bool isGone = segment_->isProcessGone(record_->ranks[m]);
-    if (isMember(m) && !isGone) return;
-    isLost |= isGone;
+  for (uint32_t m = 0; m < ranks.size(); ++m) {
+    if (isMember(m) && !isGone(ranks[m])) return;
     runs.push_back(runsAtLeaving(m));
   }
-  if (!isLost && !areEven(runs)) return;
+  const bool isNeeded = !areEven(runs) && !record_->shared.isPoisoned();
+  if (isNeeded && std::none_of(ranks.begin(), ranks.end(), isGone)) return;
   for (uint32_t m = 0; m < record_->shared.members; ++m) {
     if (isAway(m)) record_->members[m].state.store(goneState(), order::release);
   }
