@@ -13,6 +13,21 @@ static void enroll_anew(dfcclRankCtx_t ctx) {
   enroll(ctx);
 }
 
+/* One leaves before the last one comes, whose registration joins what all members' programs do: the program of the one
+ * that is gone, too. */
+static void leave_early(dfcclRankCtx_t ctx[kRanks]) {
+  enum { kOthers = 20, kFirst = 100 };
+  enroll(ctx[0]);
+  enroll(ctx[1]);
+  CHECK_OK(dfcclUnregister(kId, ctx[0]));
+  /* Whatever lay in its memory doesn't any more. */
+  for (int i = 0; i < kOthers; i++)
+    CHECK_OK(dfcclRegisterAllGather((size_t)i + 1, dfcclInt8, kFirst + i, dfcclAllRanks(), 0, ctx[0]));
+  enroll(ctx[2]);
+  for (int i = 0; i < kOthers; i++) CHECK_OK(dfcclUnregister(kFirst + i, ctx[0]));
+  for (int r = 1; r < kRanks; r++) CHECK_OK(dfcclUnregister(kId, ctx[r]));
+}
+
 int main(void) {
   dfcclWorldConfig_t config = DFCCL_WORLD_CONFIG_INIT;
   config.ranks = kRanks;
@@ -24,6 +39,7 @@ int main(void) {
     CHECK_OK(dfcclInitRank(world, r, &ctx[r]));
     for (int i = 0; i < kCount; i++) data[r][i] = (float)(r + 1);
   }
+  leave_early(ctx);
   enroll(ctx[1]);
   enroll(ctx[0]);
   enroll_anew(ctx[0]);
