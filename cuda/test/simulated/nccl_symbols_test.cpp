@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -44,4 +45,10 @@ TEST_CASE("nothing else leaves the library") {
   void* const library = open();
   CHECK(dlsym(library, "dfcclInit") == nullptr);
   dlclose(library);
+}
+
+TEST_CASE("who loads the library gets as many hardware queues as there can be") {
+  const char* const set = std::getenv("CUDA_DEVICE_MAX_CONNECTIONS");
+  REQUIRE(set != nullptr);
+  CHECK(std::string(set) == "32");
 }

@@ -59,7 +59,7 @@ function hardwareQueues(setting: string | undefined): Finding {
     return {
       what,
       state: "ok",
-      detail: "8 hardware queues (CUDA's default); with more streams that wait, set CUDA_DEVICE_MAX_CONNECTIONS=32",
+      detail: "32 where libdfccl or libnccl is loaded before CUDA begins, else 8; CUDA_DEVICE_MAX_CONNECTIONS=32 makes sure",
     };
   }
   const queues = Number(setting);

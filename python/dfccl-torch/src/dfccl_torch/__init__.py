@@ -6,6 +6,10 @@
 See docs/pytorch.md in the project's repository.
 """
 
+import os
+
+import torch
+
 from .errors import DfcclError
 from .registration import register
 from .tags import tag
@@ -24,4 +28,8 @@ def explain() -> str:
     return load_extension().describe()
 
 
+# Streams that wait in different orders want a hardware queue each, and CUDA reads how many it makes before its first call;
+# the library, which does the same, is loaded with the first process group, after it (docs/gpus.md).
+if not torch.cuda.is_initialized():
+    os.environ.setdefault("CUDA_DEVICE_MAX_CONNECTIONS", "32")
 register()
