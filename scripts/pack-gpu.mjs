@@ -42,7 +42,16 @@ await must("configure", [
   "-DDFCCL_CUDA=ON",
   ...(architectures ? [`-DDFCCL_CUDA_ARCHITECTURES=${architectures}`] : []),
 ]);
-const programs = ["dfccl_gpu", "dfccl_gpu_test", "stream_programs", "perf_gpu", "perf_bench"];
+const programs = [
+  "dfccl_gpu",
+  "dfccl_gpu_test",
+  "stream_programs",
+  "perf_gpu",
+  "perf_bench",
+  "nccl_gpu_test",
+  "nccl_gpu_processes_test",
+  "nccl_call_overhead",
+];
 const targets = ["dfccl_cuda_product", "dfccl_nccl", ...programs];
 await must("native", ["cmake", "--build", native, "--target", ...targets, "-j", "2"], { timeoutMs: buildMinutes * 60_000 });
 await must("packages", ["npx", "turbo", "run", "build", "--filter=dfccl"]);
@@ -54,6 +63,7 @@ for (const [from, to] of [
   ["with-gpu/libdfccl.so.0", "bin/libdfccl.so.0"],
   // Apart from the programs, which measure NCCL itself by that name.
   ["with-gpu/libnccl.so.2", "nccl/libnccl.so.2"],
+  ["with-gpu/libdfccl_nccl_audit.so", "nccl/libdfccl_nccl_audit.so"],
   ...programs.map((name) => [`bench/${name}`, `bin/${name}`]),
 ]) {
   await must(to, ["strip", "--strip-unneeded", "-o", join(folder, to), join(native, from)]);
@@ -101,6 +111,8 @@ const sources = (path) => !path.includes("__pycache__");
 for (const [from, to] of [
   ["cuda/training", "training"],
   ["cuda/nccl_api/torch", "nccl-torch"],
+  ["cuda/test/callers", "nccl-callers"],
+  ["python/dfccl-nccl/src", "python/dfccl-nccl/src"],
   ["python/dfccl-torch", "python/dfccl-torch"],
   ["native/include", "native/include"],
 ]) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Starts the ranks of a step, each a process with GPU rank % GPUs, and waits for them.
 
-    launch.py --library .../libnccl.so.2 orders --rounds 100
+    launch.py --library .../libnccl.so.2 [--loader audit] orders --rounds 100
 
 Ends with the first rank's failure, and ends the others then.
 """
@@ -20,18 +20,23 @@ def free_port():
 
 
 def environment(options, rank, port):
-    """What torchrun would set, and the library in front of all others."""
+    """What torchrun would set, and what makes the loader take the library."""
     made = dict(os.environ, RANK=str(rank), WORLD_SIZE=str(options.ranks), MASTER_ADDR="127.0.0.1",
                 MASTER_PORT=str(port), PYTHONUNBUFFERED="1")
     if options.library != "-":
-        made["LD_PRELOAD"] = options.library
         made["DFCCL_EXPECTED_LIBRARY"] = os.path.realpath(options.library)
+        if options.loader == "audit":
+            made["LD_AUDIT"] = os.path.join(os.path.dirname(options.library), "libdfccl_nccl_audit.so")
+            made["DFCCL_NCCL_LIBRARY"] = options.library
+        else:
+            made["LD_PRELOAD"] = options.library
     return made
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--library", required=True, help='path of libnccl.so.2; "-": what PyTorch brings')
+    parser.add_argument("--loader", choices=["preload", "audit"], default="preload")
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("step")
     options, rest = parser.parse_known_args()

@@ -13,6 +13,7 @@ import torch.distributed as dist
 
 import collectives
 import orders
+import parallel
 import training
 
 
@@ -23,7 +24,11 @@ def check_library():
         return
     with open("/proc/self/maps") as maps:
         assert any(expected in line for line in maps), f"{expected} is not mapped"
-    text = ctypes.CDLL(None).ncclGetErrorString
+    # As for PyTorch: what was loaded in front of all, or else what its own library was linked with.
+    where = ctypes.CDLL(None)
+    if not hasattr(where, "ncclGetErrorString"):
+        where = ctypes.CDLL(os.path.join(os.path.dirname(torch.__file__), "lib", "libtorch_cuda.so"))
+    text = where.ncclGetErrorString
     text.restype = ctypes.c_char_p
     assert b"ncclGetLastError says" in text(4), "NCCL's functions come from another library"
 
@@ -69,6 +74,8 @@ STEPS = {
     "ddp-resnet": within_group(training.ddp_resnet),
     "ddp-gpt": within_group(training.ddp_gpt),
     "fsdp-gpt": within_group(training.fsdp_gpt),
+    "tensor-parallel": within_group(parallel.tensor_parallel),
+    "pipeline": within_group(parallel.pipeline),
     "destroy": destroy,
     "exit": leave_all,
 }

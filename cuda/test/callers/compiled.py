@@ -1,12 +1,12 @@
 """Calls NCCL as a compiler's runtime does: the library is opened at run time, each process makes communicators of the cliques that
 it needs, without blocking, and polls ncclCommGetAsyncError after each call.
 
-    python3 compiled.py libnccl.so.2
+    python3 compiled.py libnccl.so.2 [libcudart.so]
 """
 
 import sys
 import time
-from ctypes import addressof, byref, c_int
+from ctypes import byref, c_int
 
 from library import COMM, FLOAT, IN_PROGRESS, SUM, Config, Library, id_of
 from processes import run
@@ -59,7 +59,7 @@ class Rank:
             if turn % 2:
                 nccl.GroupStart()
             for members in cliques:
-                nccl.AllReduce(addressof(ones), addressof(sums[members][turn]), COUNT, FLOAT, SUM, cliques[members], None)
+                nccl.AllReduce(ones.address, sums[members][turn].address, COUNT, FLOAT, SUM, cliques[members], None)
             if turn % 2:
                 nccl.GroupEnd()
             for comm in cliques.values():
@@ -68,20 +68,20 @@ class Rank:
             nccl.CommFinalize(comm)
             settle(nccl, comm)
         for members, comm in cliques.items():
-            assert all(set(buffer) == {float(len(members))} for buffer in sums[members]), members
+            assert all(set(buffer.read()) == {float(len(members))} for buffer in sums[members]), members
             nccl.CommDestroy(comm)
 
 
-def be_rank(path, rank, ids):
-    Rank(Library(path), rank, ids).run()
+def be_rank(paths, rank, ids):
+    Rank(Library(paths, rank), rank, ids).run()
 
 
-def main(path):
-    nccl = Library(path)
+def main(paths):
+    nccl = Library(paths[:1])  # ids alone: the ranks are processes of their own
     cliques = [(0, 1, 2, 3), (0, 1), (2, 3)]
     ids = {members: bytes(nccl.new_id()) for members in cliques}
-    return run(be_rank, RANKS, path, ids)
+    return run(be_rank, RANKS, paths, ids)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(sys.argv[1:]))

@@ -66,8 +66,14 @@ PROTOTYPES = {
 class Library:
     """Its functions as methods, without "nccl"; what isn't a success is a RuntimeError with the library's sentence."""
 
-    def __init__(self, path):
-        library = ctypes.CDLL(path)
+    def __init__(self, paths, rank=0):
+        """Of this library, for a rank's device; a second path is that of CUDA's runtime, where devices are real ones."""
+        library = ctypes.CDLL(paths[0])
+        self._runtime = ctypes.CDLL(paths[1]) if len(paths) > 1 else None
+        if self._runtime is not None:
+            devices = c_int()
+            assert self._runtime.cudaGetDeviceCount(byref(devices)) == 0
+            assert self._runtime.cudaSetDevice(rank % devices.value) == 0
         for text in ("ncclGetErrorString", "ncclGetLastError"):
             getattr(library, text).restype = c_char_p
         library.ncclGetErrorString.argtypes, library.ncclGetLastError.argtypes = [c_int], [COMM]
@@ -98,12 +104,35 @@ class Library:
         return made
 
     def numbers(self, count, value):
-        """Device memory with so many floats; simulated devices have the host's memory, so that it is an array here too."""
+        """Device memory with so many floats."""
         memory = c_void_p()
         self.MemAlloc(byref(memory), 4 * count)
-        found = (c_float * count).from_address(memory.value)
-        found[:] = [value] * count
+        found = Numbers(memory.value, count, self._runtime)
+        found.write(value)
         return found
+
+
+class Numbers:
+    """Floats at an address of a device's. Without CUDA's runtime devices are simulated, and have the host's memory."""
+
+    def __init__(self, address, count, runtime):
+        self.address, self._count, self._runtime = address, count, runtime
+
+    def write(self, value):
+        self._copy((c_float * self._count)(*[value] * self._count), into_device=True)
+
+    def read(self):
+        found = (c_float * self._count)()
+        self._copy(found, into_device=False)
+        return list(found)
+
+    def _copy(self, host, into_device):
+        here, there, size = c_void_p(ctypes.addressof(host)), c_void_p(self.address), 4 * self._count
+        to, source = (there, here) if into_device else (here, there)
+        if self._runtime is None:
+            ctypes.memmove(to, source, size)
+        else:
+            assert self._runtime.cudaMemcpy(to, source, c_size_t(size), 1 if into_device else 2) == 0
 
 
 def id_of(text):

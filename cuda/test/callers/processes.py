@@ -5,9 +5,9 @@ import multiprocessing
 context = multiprocessing.get_context("spawn")
 
 
-def run(be_rank, ranks, path, given):
-    """Calls be_rank(path, rank, given) in as many processes. Returns an exit code: 0 if all ended well."""
-    processes = [context.Process(target=be_rank, args=(path, rank, given)) for rank in range(ranks)]
+def run(be_rank, ranks, paths, given):
+    """Calls be_rank(paths, rank, given) in as many processes. Returns an exit code: 0 if all ended well."""
+    processes = [context.Process(target=be_rank, args=(paths, rank, given)) for rank in range(ranks)]
     for process in processes:
         process.start()
     for process in processes:

@@ -1,11 +1,11 @@
 """Calls NCCL as serving programs do: a process for each rank, a wrapper of ctypes with every function that it lists, an id of
 rank 0's that goes to the others as bytes, and a first all-reduce that warms up.
 
-    python3 serving.py libnccl.so.2
+    python3 serving.py libnccl.so.2 [libcudart.so]
 """
 
 import sys
-from ctypes import addressof, byref, c_int, c_void_p
+from ctypes import byref, c_int, c_void_p
 
 from library import FLOAT, MAX, SUM, Library, id_of
 from processes import context, run
@@ -14,8 +14,8 @@ COUNT = 1000
 RANKS = 2
 
 
-def be_rank(path, rank, ids):
-    serve(Library(path), rank, ids)
+def be_rank(paths, rank, ids):
+    serve(Library(paths, rank), rank, ids)
 
 
 def serve(nccl, rank, ids):
@@ -32,19 +32,19 @@ def serve(nccl, rank, ids):
     other = (rank + 1) % RANKS
 
     warm = nccl.numbers(1, 1.0)
-    nccl.AllReduce(addressof(warm), addressof(warm), 1, FLOAT, SUM, comm, None)
+    nccl.AllReduce(warm.address, warm.address, 1, FLOAT, SUM, comm, None)
 
     mine, sums, mosts = (nccl.numbers(COUNT, value) for value in (rank + 1.0, 0.0, 0.0))
     rows, part, given, received = (nccl.numbers(size, -1.0) for size in (RANKS * COUNT, COUNT // RANKS, COUNT, COUNT))
-    where = addressof(mine)
-    nccl.AllReduce(where, addressof(sums), COUNT, FLOAT, SUM, comm, None)
-    nccl.Reduce(where, addressof(mosts), COUNT, FLOAT, MAX, 0, comm, None)
-    nccl.AllGather(where, addressof(rows), COUNT, FLOAT, comm, None)
-    nccl.ReduceScatter(where, addressof(part), COUNT // RANKS, FLOAT, SUM, comm, None)
-    nccl.Broadcast(where, addressof(given), COUNT, FLOAT, 1, comm, None)
+    where = mine.address
+    nccl.AllReduce(where, sums.address, COUNT, FLOAT, SUM, comm, None)
+    nccl.Reduce(where, mosts.address, COUNT, FLOAT, MAX, 0, comm, None)
+    nccl.AllGather(where, rows.address, COUNT, FLOAT, comm, None)
+    nccl.ReduceScatter(where, part.address, COUNT // RANKS, FLOAT, SUM, comm, None)
+    nccl.Broadcast(where, given.address, COUNT, FLOAT, 1, comm, None)
     nccl.GroupStart()
     nccl.Send(where, COUNT, FLOAT, other, comm, None)
-    nccl.Recv(addressof(received), COUNT, FLOAT, other, comm, None)
+    nccl.Recv(received.address, COUNT, FLOAT, other, comm, None)
     nccl.GroupEnd()
     # Windows are optional for these callers: the refusal is an error that they get over.
     window = c_void_p()
@@ -56,19 +56,20 @@ def serve(nccl, rank, ids):
     nccl.CommFinalize(comm)
 
     total = RANKS * (RANKS + 1) / 2
-    assert list(warm) == [float(RANKS)]
-    assert set(sums) == {total} and set(part) == {total}
-    assert set(mosts) == ({float(RANKS)} if rank == 0 else {0.0})
-    assert [set(rows[r * COUNT : (r + 1) * COUNT]) for r in range(RANKS)] == [{r + 1.0} for r in range(RANKS)]
-    assert set(given) == {2.0} and set(received) == {other + 1.0}
+    assert warm.read() == [float(RANKS)]
+    assert set(sums.read()) == {total} and set(part.read()) == {total}
+    assert set(mosts.read()) == ({float(RANKS)} if rank == 0 else {0.0})
+    rows_read = rows.read()
+    assert [set(rows_read[r * COUNT : (r + 1) * COUNT]) for r in range(RANKS)] == [{r + 1.0} for r in range(RANKS)]
+    assert set(given.read()) == {2.0} and set(received.read()) == {other + 1.0}
     nccl.CommDestroy(comm)
     for buffer in (warm, mine, sums, mosts, rows, part, given, received):
-        nccl.MemFree(addressof(buffer))
+        nccl.MemFree(buffer.address)
 
 
-def main(path):
-    return run(be_rank, RANKS, path, context.SimpleQueue())
+def main(paths):
+    return run(be_rank, RANKS, paths, context.SimpleQueue())
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(sys.argv[1:]))

@@ -7,10 +7,10 @@
 #include <fstream>
 #include <sstream>
 
+#include "nccl_api/test/processes.hpp"
 #include "simulated/fake_nccl.hpp"
-#include "simulated/nccl_processes.hpp"
 
-namespace dfccl::gpu::simulated::test {
+namespace dfccl::nccl::test {
 
 inline std::string fakePath() {
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
@@ -57,4 +57,4 @@ inline std::string printedBy(const std::function<void()>& run) {
   return said.str();
 }
 
-}  // namespace dfccl::gpu::simulated::test
+}  // namespace dfccl::nccl::test

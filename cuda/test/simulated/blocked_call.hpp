@@ -1,30 +1,23 @@
 #pragma once
 // What the tests of the simulated devices have in common: a device that is busy until it is let go, and a call on a
 // thread of its own that is seen to be blocked, or to return.
-#include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <doctest/doctest.h>
 
 #include <atomic>
-#include <chrono>
 #include <functional>
 #include <thread>
 
+#include "call_beside.hpp"
 #include "simulated/modules.hpp"
 #include "simulated/slices.hpp"
+#include "word.hpp"
 
 namespace dfccl::gpu::simulated::test {
 
-/// Until a condition holds. @return false: it hasn't come to hold for so long that it never will.
-inline bool comesToHold(const std::function<bool()>& condition,
-                        std::chrono::milliseconds limit = std::chrono::seconds(20)) {
-  const auto deadline = std::chrono::steady_clock::now() + limit;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::yield();
-  }
-  return true;
-}
+using gpu::test::comesToHold;
+using gpu::test::driverFunction;
+using gpu::test::MemoryOperation;
 
 inline cudaStream_t newStream(unsigned flags = cudaStreamNonBlocking) {
   cudaStream_t stream = nullptr;
@@ -32,29 +25,13 @@ inline cudaStream_t newStream(unsigned flags = cudaStreamNonBlocking) {
   return stream;
 }
 
-template <class Function>
-Function driverFunction(const char* name) {
-  void* function = nullptr;
-  cudaDriverEntryPointQueryResult result{};
-  REQUIRE(cudaGetDriverEntryPointByVersion(name, &function, 12000, cudaEnableDefault, &result) == cudaSuccess);
-  return reinterpret_cast<Function>(function);
-}
-using MemoryOperation = CUresult (*)(CUstream, CUdeviceptr, cuuint32_t, unsigned);
-
-/// A word, and streams that wait until it is opened.
-class Word {
+/// In the test's own memory, so that no call is made for it.
+class Word : public gpu::test::WordAt {
  public:
+  Word() : WordAt(&word_) {}
   ~Word() {
     open();
     cudaDeviceSynchronize();
-  }
-  void letWait(cudaStream_t stream) {
-    static const auto wait = driverFunction<MemoryOperation>("cuStreamWaitValue32");
-    REQUIRE(wait(stream, address(), 1, CU_STREAM_WAIT_VALUE_GEQ) == CUDA_SUCCESS);
-  }
-  void letOpen(cudaStream_t stream) {
-    static const auto write = driverFunction<MemoryOperation>("cuStreamWriteValue32");
-    REQUIRE(write(stream, address(), 1, CU_STREAM_WRITE_VALUE_DEFAULT) == CUDA_SUCCESS);
   }
   /// A kernel that spins.
   std::function<void()> spin() {
@@ -65,28 +42,15 @@ class Word {
       }
     };
   }
-  void open() { word_ = 1; }
-  bool isOpen() const { return word_ != 0; }
 
  private:
-  CUdeviceptr address() { return reinterpret_cast<CUdeviceptr>(&word_); }
   std::atomic<uint32_t> word_{0};
 };
 
-/// A call, made by another thread.
-class BlockedCall {
+class BlockedCall : public gpu::test::CallBeside {
  public:
-  explicit BlockedCall(std::function<void()> call)
-      : thread_([this, call = std::move(call)] {
-          call();
-          hasReturned_ = true;
-        }) {}
-  ~BlockedCall() { thread_.join(); }
+  using CallBeside::CallBeside;
 
-  bool hasReturned() const { return hasReturned_; }
-  bool returns() const {
-    return comesToHold([this] { return hasReturned(); });
-  }
   /// Comes to wait for the device to be idle, or for the lock; @return false where it returns instead.
   bool awaitsIdle(uint32_t threads = 1) const {
     return comesToHold([&] { return hasReturned() || threadsAwaitingIdle(0) == threads; }) && !hasReturned();
@@ -94,10 +58,6 @@ class BlockedCall {
   bool awaitsLock(uint32_t threads = 1) const {
     return comesToHold([&] { return hasReturned() || threadsAwaitingLock(0) == threads; }) && !hasReturned();
   }
-
- private:
-  std::atomic<bool> hasReturned_{false};
-  std::thread thread_;
 };
 
 }  // namespace dfccl::gpu::simulated::test

@@ -3,7 +3,7 @@
 // environment names is opened once.
 #include "simulated/beside_fake_nccl.hpp"
 
-using namespace dfccl::gpu::simulated::test;
+using namespace dfccl::nccl::test;
 
 TEST_CASE("all of a communicator's calls go to the other NCCL where the environment says all") {
   inProcess([]() -> int {

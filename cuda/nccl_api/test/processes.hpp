@@ -1,12 +1,13 @@
 #pragma once
-// Ranks of NCCL's, each a process with a device of its own. What runs in one says with EXPECT and OK that all is well.
+// Ranks of NCCL's, each a process. The one that starts them calls nothing of CUDA's, which doesn't outlive a fork. What
+// runs in one says with EXPECT and OK that all is well.
 #include <cstdio>
 #include <functional>
 #include <vector>
 
+#include "nccl_api/test/ranks.hpp"
 #include "processes/support/expect.hpp"
 #include "processes/support/processes.hpp"
-#include "simulated/nccl_ranks.hpp"
 
 #define OK(call)                                                                                     \
   do {                                                                                               \
@@ -16,7 +17,7 @@
     }                                                                                                \
   } while (false)
 
-namespace dfccl::gpu::simulated::test {
+namespace dfccl::nccl::test {
 
 using dfccl::test::kFine;
 using dfccl::test::kWrong;
@@ -34,7 +35,7 @@ inline void onProcesses(uint32_t ranks, size_t idCount,
                         const std::function<int(uint32_t rank, const std::vector<ncclUniqueId>& ids)>& run) {
   const std::vector<ncclUniqueId> ids = newIds(idCount);
   Processes processes(ranks, [&](uint32_t rank) {
-    cudaSetDevice(static_cast<int>(rank));
+    cudaSetDevice(deviceOf(static_cast<int>(rank)));
     return run(rank, ids);
   });
   for (uint32_t r = 0; r < ranks; ++r) CHECK(processes.join(r) == kFine);
@@ -51,4 +52,4 @@ inline int sumOnes(ncclComm_t comm, cudaStream_t stream, size_t count) {
   return kFine;
 }
 
-}  // namespace dfccl::gpu::simulated::test
+}  // namespace dfccl::nccl::test

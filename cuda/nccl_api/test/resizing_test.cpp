@@ -4,9 +4,9 @@
 #include <thread>
 #include <vector>
 
-#include "simulated/nccl_ranks.hpp"
+#include "nccl_api/test/ranks.hpp"
 
-using namespace dfccl::gpu::simulated::test;
+using namespace dfccl::nccl::test;
 
 namespace {
 

@@ -1,10 +1,13 @@
 // Calls between ncclGroupStart and ncclGroupEnd, and those that NCCL's documentation says must be there, without them.
 #include <atomic>
 
-#include "simulated/blocked_call.hpp"
-#include "simulated/nccl_ranks.hpp"
+#include "call_beside.hpp"
+#include "nccl_api/test/ranks.hpp"
+#include "word.hpp"
 
-using namespace dfccl::gpu::simulated::test;
+using namespace dfccl::nccl::test;
+using dfccl::gpu::test::comesToHold;
+using dfccl::gpu::test::Word;
 
 namespace {
 
@@ -12,9 +15,13 @@ namespace {
 class Driven {
  public:
   explicit Driven(int ranks) : comms(static_cast<size_t>(ranks)) {
-    CHECK_NCCL(ncclCommInitAll(comms.data(), ranks, nullptr));
+    if (deviceCount() >= ranks) {
+      CHECK_NCCL(ncclCommInitAll(comms.data(), ranks, nullptr));
+    } else {
+      makeOnShared(ranks);
+    }
     for (int r = 0; r < ranks; ++r) {
-      cudaSetDevice(r);
+      cudaSetDevice(deviceOf(r));
       send.push_back(std::make_unique<Buffer>(kCount, static_cast<float>(r + 1)));
       recv.push_back(std::make_unique<Buffer>(kCount, 0.0F));
       streams.push_back(std::make_unique<RankStream>());
@@ -41,6 +48,18 @@ class Driven {
   std::vector<ncclComm_t> comms;
   std::vector<std::unique_ptr<Buffer>> send, recv;
   std::vector<std::unique_ptr<RankStream>> streams;
+
+ private:
+  /// ncclCommInitAll takes each device once.
+  void makeOnShared(int ranks) {
+    const ncclUniqueId id = newId();
+    CHECK_NCCL(ncclGroupStart());
+    for (int r = 0; r < ranks; ++r) {
+      cudaSetDevice(deviceOf(r));
+      CHECK_NCCL(ncclCommInitRank(&comms[static_cast<size_t>(r)], ranks, id, r));
+    }
+    CHECK_NCCL(ncclGroupEnd());
+  }
 };
 
 }  // namespace
@@ -62,7 +81,7 @@ TEST_CASE("a thread makes all ranks of a communicator in a group") {
   ncclComm_t comms[kRanks] = {};
   CHECK_NCCL(ncclGroupStart());
   for (int r = 0; r < kRanks; ++r) {
-    cudaSetDevice(r);
+    cudaSetDevice(deviceOf(r));
     CHECK_NCCL(ncclCommInitRank(&comms[r], kRanks, id, r));
   }
   CHECK_NCCL(ncclGroupEnd());

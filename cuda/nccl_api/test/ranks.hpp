@@ -1,5 +1,5 @@
 #pragma once
-// Ranks of NCCL's, each a thread with a device of its own.
+// Ranks of NCCL's, each a thread. On GPUs, or on simulated devices; where there are fewer than ranks, ranks share them.
 #include <cuda_runtime_api.h>
 #include <doctest/doctest.h>
 
@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -20,16 +21,57 @@
     CHECK(answer_ == ncclSuccess);                \
   } while (false)
 
-namespace dfccl::gpu::simulated::test {
+namespace dfccl::nccl::test {
 
 inline constexpr size_t kCount = 1000;  // of a buffer, where any number will do
 
+inline int deviceCount() {
+  int count = 0;
+  REQUIRE(cudaGetDeviceCount(&count) == cudaSuccess);
+  return count;
+}
+
+/// A rank's device.
+inline int deviceOf(int rank) { return rank % deviceCount(); }
+
+/// Memory that ranks have done with, freed when all of them have. CUDA keeps the driver in cudaFree until the device is
+/// idle, so a rank that frees while another's stream waits keeps out a third one on the same device, for whom it waits.
+class Discarded {
+ public:
+  Discarded() { current() = this; }
+  ~Discarded() {
+    current() = nullptr;
+    for (void* const memory : all_) cudaFree(memory);
+  }
+  Discarded(const Discarded&) = delete;
+  Discarded& operator=(const Discarded&) = delete;
+
+  /// While ranks run, or at once.
+  static void discard(void* memory) {
+    if (current() == nullptr) {
+      cudaFree(memory);
+      return;
+    }
+    const std::lock_guard lock(current()->mutex_);
+    current()->all_.push_back(memory);
+  }
+
+ private:
+  static Discarded*& current() {
+    static Discarded* one = nullptr;
+    return one;
+  }
+  std::mutex mutex_;
+  std::vector<void*> all_;
+};
+
 /// Runs the same on each of so many threads, and waits for all.
 inline void onRanks(int ranks, const std::function<void(int rank)>& run) {
+  const Discarded discarded;
   std::vector<std::thread> threads;
   for (int r = 0; r < ranks; ++r) {
     threads.emplace_back([&run, r] {
-      cudaSetDevice(r);
+      cudaSetDevice(deviceOf(r));
       run(r);
     });
   }
@@ -46,7 +88,6 @@ inline ncclUniqueId newId() {
 class Comm {
  public:
   Comm(const ncclUniqueId& id, int ranks, int rank) { CHECK_NCCL(ncclCommInitRank(&comm_, ranks, id, rank)); }
-  explicit Comm(ncclComm_t made) : comm_(made) {}
   ~Comm() { CHECK_NCCL(ncclCommDestroy(comm_)); }
   Comm(const Comm&) = delete;
   Comm& operator=(const Comm&) = delete;
@@ -66,19 +107,23 @@ class BufferOf {
     data_ = static_cast<T*>(memory);
     fill(value);
   }
-  ~BufferOf() { cudaFree(data_); }
+  ~BufferOf() { Discarded::discard(data_); }
   BufferOf(const BufferOf&) = delete;
   BufferOf& operator=(const BufferOf&) = delete;
 
-  void fill(T value) const { std::fill(data_, data_ + count_, value); }  // simulated devices have the host's memory
+  /// All of it, or a part, while no stream uses it.
+  void fill(T value, size_t from = 0, size_t count = ~size_t{0}) const {
+    const std::vector<T> values(std::min(count, count_ - from), value);
+    cudaMemcpy(data_ + from, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice);
+  }
   bool isAll(T value, size_t from = 0, size_t count = ~size_t{0}) const {
-    for (size_t i = from; i < count_ && i - from < count; ++i) {
-      if (data_[i] != value) return false;
+    std::vector<T> values(std::min(count, count_ - from));
+    if (cudaMemcpy(values.data(), data_ + from, values.size() * sizeof(T), cudaMemcpyDeviceToHost) != cudaSuccess) {
+      return false;
     }
-    return true;
+    return std::all_of(values.begin(), values.end(), [value](T found) { return found == value; });
   }
   T* data() const { return data_; }
-  T& operator[](size_t i) const { return data_[i]; }
   operator void*() const { return data_; }
 
  private:
@@ -100,4 +145,4 @@ class RankStream {
   cudaStream_t stream_ = nullptr;
 };
 
-}  // namespace dfccl::gpu::simulated::test
+}  // namespace dfccl::nccl::test

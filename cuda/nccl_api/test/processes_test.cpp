@@ -1,6 +1,6 @@
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
-// NCCL's functions over simulated devices, each rank a process.
-#include "simulated/nccl_processes.hpp"
+// NCCL's functions, each rank a process.
+#include "nccl_api/test/processes.hpp"
 
 #include <sys/mman.h>
 
@@ -8,9 +8,10 @@
 #include <atomic>
 #include <random>
 
-#include "simulated/blocked_call.hpp"
+#include "call_beside.hpp"
 
-using namespace dfccl::gpu::simulated::test;
+using namespace dfccl::nccl::test;
+using dfccl::gpu::test::comesToHold;
 
 TEST_CASE("processes make a communicator, sum up, and make further ones of it") {
   constexpr int kRanks = 3;

@@ -4,10 +4,11 @@
 #include <sstream>
 #include <string>
 
-#include "simulated/blocked_call.hpp"
-#include "simulated/nccl_processes.hpp"
+#include "call_beside.hpp"
+#include "nccl_api/test/processes.hpp"
 
-using namespace dfccl::gpu::simulated::test;
+using namespace dfccl::nccl::test;
+using dfccl::gpu::test::comesToHold;
 
 namespace {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <tuple>
 
-#include "simulated/nccl_ranks.hpp"
+#include "nccl_api/test/ranks.hpp"
 
-using namespace dfccl::gpu::simulated::test;
+using namespace dfccl::nccl::test;
 
 namespace {
 

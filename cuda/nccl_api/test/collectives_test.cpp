@@ -1,12 +1,7 @@
-// Each of NCCL's collectives and operators over simulated devices, ranks as threads.
-#include <atomic>
-#include <cstring>
+// Each of NCCL's collectives and operators, ranks as threads.
+#include "nccl_api/test/ranks.hpp"
 
-#include "simulated/nccl_ranks.hpp"
-#include "simulated/nccl_scaling.hpp"
-
-using namespace dfccl::gpu::simulated::test;
-using dfccl::nccl::test::scalings;
+using namespace dfccl::nccl::test;
 
 namespace {
 
@@ -18,13 +13,12 @@ float valueOf(int rank, int part) { return static_cast<float>(rank * 10 + part);
 struct Rank {
   Rank(const ncclUniqueId& id, int number) : rank(number), comm(id, kRanks, number) {
     for (int part = 0; part < kRanks; ++part) {
-      std::fill_n(partOf(send, part), kCount, valueOf(number, part));
+      send.fill(valueOf(number, part), offsetOf(part), kCount);
     }
   }
-  static float* partOf(const Buffer& buffer, int part) { return buffer.data() + static_cast<size_t>(part) * kCount; }
-  bool hasReceived(int part, float value) const {
-    return recv.isAll(value, static_cast<size_t>(part) * kCount, kCount);
-  }
+  static size_t offsetOf(int part) { return static_cast<size_t>(part) * kCount; }
+  static float* partOf(const Buffer& buffer, int part) { return buffer.data() + offsetOf(part); }
+  bool hasReceived(int part, float value) const { return recv.isAll(value, offsetOf(part), kCount); }
 
   const int rank;
   const Comm comm;
@@ -88,13 +82,13 @@ TEST_CASE("all-gather, reduce-scatter and all-to-all") {
     for (int from = 0; from < kRanks; ++from) CHECK(r.hasReceived(from, valueOf(from, r.rank)));
     // In place, as NCCL has it.
     float* const own = Rank::partOf(r.recv, r.rank);
-    std::fill_n(own, kCount, valueOf(r.rank, 0));
+    r.recv.fill(valueOf(r.rank, 0), Rank::offsetOf(r.rank), kCount);
     CHECK_NCCL(ncclAllGather(own, r.recv, kCount, ncclFloat32, r.comm, r.stream));
     CHECK(r.stream.synchronize());
     for (int from = 0; from < kRanks; ++from) CHECK(r.hasReceived(from, valueOf(from, 0)));
     CHECK_NCCL(ncclReduceScatter(r.send, Rank::partOf(r.send, r.rank), kCount, ncclFloat32, ncclSum, r.comm, r.stream));
     CHECK(r.stream.synchronize());
-    CHECK(r.send.isAll(60.0F + 4.0F * static_cast<float>(r.rank), static_cast<size_t>(r.rank) * kCount, kCount));
+    CHECK(r.send.isAll(60.0F + 4.0F * static_cast<float>(r.rank), Rank::offsetOf(r.rank), kCount));
   });
 }
 
@@ -110,7 +104,7 @@ TEST_CASE("gather and scatter, from every root") {
       CHECK(r.hasReceived(0, valueOf(root, r.rank)));
       // In place.
       float* const own = Rank::partOf(r.recv, r.rank);
-      std::fill_n(own, kCount, valueOf(r.rank, 1));
+      r.recv.fill(valueOf(r.rank, 1), Rank::offsetOf(r.rank), kCount);
       CHECK_NCCL(ncclGather(own, isRoot ? r.recv.data() : nullptr, kCount, ncclFloat32, root, r.comm, r.stream));
       CHECK(r.stream.synchronize());
       for (int from = 0; isRoot && from < kRanks; ++from) CHECK(r.hasReceived(from, valueOf(from, 1)));
@@ -130,7 +124,7 @@ TEST_CASE("sums of what each rank multiplies by a scalar of its own, the host's 
     const Buffer scalar(1, static_cast<float>(number + 2));
     for (const ncclScalarResidence_t residence : {ncclScalarHostImmediate, ncclScalarDevice}) {
       CAPTURE(residence);
-      float host = scalar[0];
+      auto host = static_cast<float>(number + 2);
       ncclRedOp_t op;
       void* const at = residence == ncclScalarDevice ? scalar.data() : &host;
       CHECK_NCCL(ncclRedOpCreatePreMulSum(&op, at, ncclFloat32, residence, r.comm));
@@ -150,32 +144,6 @@ TEST_CASE("sums of what each rank multiplies by a scalar of its own, the host's 
       CHECK_NCCL(ncclRedOpDestroy(op, r.comm));
       CHECK(ncclAllReduce(r.send, r.recv, kCount, ncclFloat32, op, r.comm, r.stream) == ncclInvalidArgument);
     }
-  });
-}
-
-TEST_CASE("scaled inputs of runs that wait at a time don't share memory") {
-  const ncclUniqueId id = newId();
-  std::atomic<bool> areQueued{false};
-  onRanks(2, [&](int rank) {
-    const Comm comm(id, 2, rank);
-    const RankStream streams[2];
-    const Buffer ones(2 * kCount, 1), twofold(kCount, 0), tenfold(kCount, 0);
-    const auto scaledBy = [&](float scalar) {
-      ncclRedOp_t op{};
-      CHECK_NCCL(ncclRedOpCreatePreMulSum(&op, &scalar, ncclFloat32, ncclScalarHostImmediate, comm));
-      return op;
-    };
-    while (rank == 1 && !areQueued) std::this_thread::yield();
-    const uint32_t before = scalings();
-    CHECK_NCCL(ncclReduceScatter(ones, twofold, kCount, ncclFloat32, scaledBy(2), comm, streams[0]));
-    CHECK_NCCL(ncclReduce(ones, tenfold, kCount, ncclFloat32, scaledBy(10), 1, comm, streams[1]));
-    if (rank == 0) {
-      while (scalings() != before + 2) std::this_thread::yield();
-      areQueued = true;
-    }
-    for (const RankStream& stream : streams) CHECK(stream.synchronize());
-    CHECK(twofold.isAll(4));
-    if (rank == 1) CHECK(tenfold.isAll(20));
   });
 }
 

@@ -1,12 +1,14 @@
-// How communicators are made, asked and ended, over simulated devices, ranks as threads.
+// How communicators are made, asked and ended, ranks as threads.
 #include <atomic>
 #include <cstdlib>
 
+#include "call_beside.hpp"
 #include "nccl_api/communicator.hpp"
-#include "simulated/blocked_call.hpp"
-#include "simulated/nccl_ranks.hpp"
+#include "nccl_api/test/ranks.hpp"
 
-using namespace dfccl::gpu::simulated::test;
+using namespace dfccl::nccl::test;
+using dfccl::gpu::test::CallBeside;
+using dfccl::gpu::test::comesToHold;
 
 namespace {
 
@@ -31,7 +33,7 @@ TEST_CASE("threads make a communicator of a unique id, and sum up in it") {
     CHECK_NCCL(ncclCommCuDevice(comm, &device));
     CHECK(size == kRanks);
     CHECK(number == rank);
-    CHECK(device == rank);
+    CHECK(device == deviceOf(rank));
     checkSum(comm, static_cast<float>(rank + 1), 10);
     ncclResult_t error = ncclInProgress;
     CHECK_NCCL(ncclCommGetAsyncError(comm, &error));
@@ -49,7 +51,7 @@ TEST_CASE("ranks need not be numbered as their devices are, and a device may hav
   });
   const ncclUniqueId shared = newId();
   onRanks(kRanks, [&](int rank) {
-    cudaSetDevice(rank / 2);
+    cudaSetDevice(deviceOf(rank / 2));
     const Comm comm(shared, kRanks, rank);
     checkSum(comm, static_cast<float>(rank), 6);
   });
@@ -83,7 +85,7 @@ TEST_CASE("a communicator is split by color, its ranks sorted by key") {
 }
 
 TEST_CASE("a communicator tells its properties, and lends memory and handles") {
-  cudaSetDevice(1);
+  cudaSetDevice(deviceOf(1));
   ncclUniqueId ids[] = {newId(), newId()};
   ncclComm_t comm = nullptr;
   CHECK_NCCL(ncclCommInitRankScalable(&comm, 1, 0, 2, ids, nullptr));
@@ -98,7 +100,7 @@ TEST_CASE("a communicator tells its properties, and lends memory and handles") {
   CHECK(properties.size == sizeof properties);
   CHECK(properties.rank == 0);
   CHECK(properties.nRanks == 1);
-  CHECK(properties.cudaDev == 1);
+  CHECK(properties.cudaDev == deviceOf(1));
   CHECK_FALSE(properties.deviceApiSupport);
   void *memory = nullptr, *handle = nullptr;
   CHECK_NCCL(ncclMemAlloc(&memory, kCount));
@@ -203,7 +205,7 @@ TEST_CASE("communicators are finalized and destroyed when their runs are over") 
       const auto addUp = [&] { CHECK_NCCL(ncclAllReduce(send, recv, kCount, ncclFloat32, ncclSum, comm, stream)); };
       if (rank == 0) {
         addUp();
-        const BlockedCall call([&] {
+        const CallBeside call([&] {
           CHECK_NCCL(end(comm));
           CHECK(recv.isAll(2));
         });
