@@ -1,7 +1,12 @@
 #include "nccl_api/real_nccl.hpp"
 
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -21,6 +26,51 @@ const char* named() {
 }
 
 Atomic<RealNccl*> kept;
+
+/// So that it is closed.
+class File {
+ public:
+  explicit File(int descriptor) : descriptor_(descriptor) {}
+  ~File() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  operator int() const { return descriptor_; }
+
+ private:
+  const int descriptor_;
+};
+
+void* openDeeply(const std::string& path) {
+  // Its own calls of its functions, which this library has too, are to stay in it.
+  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND | RTLD_NODELETE);
+  if (library != nullptr) return library;
+  throw Failure(ncclSystemError, std::string("The other NCCL can't be opened: ") + dlerror() + ".", kRemedy);
+}
+
+/// Of a file, in memory. It goes with the last mapping of it.
+void* openCopy(const std::string& path) {
+  const File from(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const File copy(memfd_create("libnccl.so.2", MFD_CLOEXEC));
+  ssize_t copied = from < 0 || copy < 0 ? -1 : 1;
+  while (copied > 0) copied = sendfile(copy, from, nullptr, size_t{1} << 30);
+  if (copied < 0) {
+    throw Failure(ncclSystemError, std::string("The other NCCL can't be copied: ") + std::strerror(errno) + ".",
+                  kRemedy);
+  }
+  return openDeeply("/proc/self/fd/" + std::to_string(static_cast<int>(copy)));
+}
+
+/// With calls of its own functions that stay in it. Where the program has it loaded already, beside this library that
+/// came first, they lead here, and the loader knows a file again by whatever name.
+void* openApart(const std::string& path) {
+  void* const there = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+  if (there == nullptr) return openDeeply(path);
+  const bool isSelf = dlsym(there, "ncclGetVersion") == reinterpret_cast<void*>(&ncclGetVersion);
+  dlclose(there);
+  return isSelf ? openDeeply(path) : openCopy(path);
+}
 
 }  // namespace
 
@@ -52,11 +102,7 @@ RealNccl& RealNccl::open() {
   // In other letters than a program's: where the loader was told to give this library to who asks for that path, it has
   // noted the path as one of this library's names (audit/objects.cpp).
   const std::string spelled = std::string(path, slash) + "/." + slash;
-  // Its own calls of its functions, which this library has too, are to stay in it.
-  void* const library = dlopen(spelled.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND | RTLD_NODELETE);
-  if (library == nullptr) {
-    throw Failure(ncclSystemError, std::string("The other NCCL can't be opened: ") + dlerror() + ".", kRemedy);
-  }
+  void* const library = openApart(spelled);
   if (dlsym(library, "ncclGetVersion") == reinterpret_cast<void*>(&ncclGetVersion)) {
     throw Failure(ncclInvalidUsage, std::string("DFCCL_REAL_NCCL is ") + path + ", which is this library itself.",
                   kRemedy);
@@ -79,8 +125,9 @@ void* RealNccl::find(const char* name) const {
 ncclResult_t RealNccl::check(ncclResult_t result) const {
   if (result == ncclSuccess || result == ncclInProgress) return result;
   const char* const said = call<decltype(ncclGetLastError)>("ncclGetLastError", nullptr);
-  throw Failure(result, path_ + " says: " + (said == nullptr ? "" : said),
-                "Look at what NCCL prints with NCCL_DEBUG=INFO.");
+  const std::string what =
+      said == nullptr || *said == '\0' ? " returned " + std::to_string(result) + "." : std::string(" says: ") + said;
+  throw Failure(result, path_ + what, "Look at what NCCL prints with NCCL_DEBUG=INFO.");
 }
 
 }  // namespace dfccl::nccl

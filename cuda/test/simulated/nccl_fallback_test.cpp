@@ -49,6 +49,22 @@ TEST_CASE("all of a communicator's calls go to the other NCCL where the environm
   });
 }
 
+TEST_CASE("the other NCCL calls its own functions, also where the program has it loaded, behind this library") {
+  inProcess([]() -> int {
+    EXPECT(dlopen(fakePath().c_str(), RTLD_LAZY | RTLD_GLOBAL) != nullptr);  // as a library's dependency would be
+    name(fakePath(), "all");
+    ncclUniqueId id{};
+    OK(ncclGetUniqueId(&id));
+    ncclComm_t comm = nullptr;
+    OK(ncclCommInitRank(&comm, 5, id, 3));
+    const Buffer send(kCount, 1), recv(kCount, 0);
+    OK(ncclAllReduce(send, recv, kCount, ncclFloat32, ncclSum, comm, nullptr));
+    EXPECT(recv.isAll(kFakeSum + 3));
+    OK(ncclCommDestroy(comm));
+    return kFine;
+  });
+}
+
 TEST_CASE("what is made of its communicators is the other NCCL's own, and so are operators") {
   inProcess([]() -> int {
     name(fakePath(), "all");
