@@ -123,7 +123,15 @@ struct Handles {
   std::mutex mutex;
   std::unordered_map<uintptr_t, std::shared_ptr<Communicator>> all;
   uintptr_t next = 0x6e63'636c'0000;  // no address of a program's, and never used again
+  Atomic<uint64_t> removals;
 };
+/// What a thread found last, without the lock that all threads have in common.
+struct LastFound {
+  ncclComm_t handle = nullptr;
+  uint64_t removals = 0;  // it holds while nothing has been removed since
+  std::weak_ptr<Communicator> communicator;
+};
+
 Handles& handles() {
   static Handles& kept = *new Handles;  // threads may ask while the process ends
   return kept;
@@ -145,10 +153,15 @@ ncclComm_t Communicators::add(std::shared_ptr<Communicator> communicator) {
 }
 
 std::shared_ptr<Communicator> Communicators::find(ncclComm_t handle) {
+  thread_local LastFound last;
   Handles& kept = handles();
+  if (last.handle == handle && last.removals == kept.removals.load(order::acquire)) {
+    if (std::shared_ptr<Communicator> found = last.communicator.lock()) return found;
+  }
   const std::lock_guard lock(kept.mutex);
   const auto found = kept.all.find(reinterpret_cast<uintptr_t>(handle));
   if (found == kept.all.end()) refuseHandle(handle);
+  last = {handle, kept.removals.load(order::relaxed), found->second};
   return found->second;
 }
 
@@ -166,6 +179,7 @@ std::shared_ptr<Communicator> Communicators::remove(ncclComm_t handle) {
   if (found == kept.all.end()) refuseHandle(handle);
   std::shared_ptr<Communicator> removed = std::move(found->second);
   kept.all.erase(found);
+  kept.removals.fetchAdd(1, order::release);
   return removed;
 }
 

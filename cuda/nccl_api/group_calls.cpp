@@ -78,7 +78,7 @@ ncclResult_t makeSoon(Making making) {
 }
 
 ncclResult_t submitSoon(Operation operation) {
-  if (!isKept(group.operations, operation)) submit(only(std::move(operation)));
+  if (!isKept(group.operations, operation)) submit(operation);
   return ncclSuccess;
 }
 

@@ -62,6 +62,22 @@ Operation scaled(const Operation& o, std::shared_ptr<void>& scratch) {
   return rest;
 }
 
+/// Lets the stream copy what the rank sends to all, into memory that the run may read it from: in place is not what a
+/// run of that kind can do, and callers of NCCL's do it.
+/// @return the operation that remains.
+Operation copied(const Operation& o, std::shared_ptr<void>& scratch) {
+  const Communicator& c = *o.communicator;
+  const size_t bytes = o.count * static_cast<size_t>(c.size()) * sizeOf(static_cast<DataType>(o.type));
+  scratch = c.universe()->scratch().take(c.universeRank(), c.context(), bytes);
+  const gpu::OnDevice here(c.device);
+  checkCuda(cudaMemcpyAsync(scratch.get(), o.send, bytes, cudaMemcpyDeviceToDevice, o.stream), "cudaMemcpyAsync");
+  Operation rest = o;
+  rest.send = scratch.get();
+  return rest;
+}
+
+bool isCopiedBefore(const Operation& o) { return o.kind == Kind::allToAll && o.send == o.recv && o.send != nullptr; }
+
 dfcclResult_t queue(const Operation& o, uint64_t tag, dfcclStream_t stream, dfcclRequest_t* request) {
   const auto type = static_cast<dfcclDataType_t>(o.type);
   const dfcclRedOp_t op = opOf(o.op);
@@ -91,6 +107,13 @@ dfcclResult_t queue(const Operation& o, uint64_t tag, dfcclStream_t stream, dfcc
   return dfcclRecv(o.recv, o.count, type, o.other, group, tag, stream, request);
 }
 
+/// With what has to be done to its input before, if anything.
+dfcclResult_t queuePrepared(const Operation& o, uint64_t tag, dfcclStream_t stream, dfcclRequest_t* request,
+                            std::shared_ptr<void>& scratch) {
+  if (o.scalar) return queue(scaled(o, scratch), tag, stream, request);
+  return isCopiedBefore(o) ? queue(copied(o, scratch), tag, stream, request) : queue(o, tag, stream, request);
+}
+
 /// What it is counted with where operations are matched by position: with the communicator's collectives, or with
 /// messages to or from the same rank. @return nothing: they are matched by what they are.
 std::optional<int64_t> lineOf(const Operation& o) {
@@ -112,7 +135,7 @@ class Queued {
     auto held = std::make_unique<Held>(Held{o.communicator, nullptr});
     const std::optional<int64_t> line = lineOf(o);
     const uint64_t tag = line ? o.communicator->position(*line) : 0;
-    check(queue(o.scalar ? scaled(o, held->scratch) : o, tag, stream_, &request_));
+    check(queuePrepared(o, tag, stream_, &request_, held->scratch));
     if (line) o.communicator->advance(*line);  // what was refused doesn't count
     o.communicator->began();
     // It can't fail: the request is open and has no callback.
@@ -129,6 +152,11 @@ class Queued {
 };
 
 }  // namespace
+
+void submit(const Operation& operation) {
+  if (isToSelf(operation)) refuseHalfAMessage();
+  Queued(operation).letStreamWait();
+}
 
 void submit(std::vector<Operation> operations) {
   const JoinedStreams streams(operations);

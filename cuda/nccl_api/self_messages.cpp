@@ -11,12 +11,6 @@
 namespace dfccl::nccl {
 namespace {
 
-bool isToSelf(const Operation& o) {
-  if (o.kind != Kind::send && o.kind != Kind::receive) return false;
-  o.communicator->checkReady();
-  return o.other == o.communicator->rank();
-}
-
 bool matches(const Operation& a, const Operation& b) {
   return a.communicator == b.communicator && a.count == b.count && a.type == b.type;
 }
@@ -28,6 +22,17 @@ void copy(const Operation& from, const Operation& to) {
 }
 
 }  // namespace
+
+bool isToSelf(const Operation& o) {
+  if (o.kind != Kind::send && o.kind != Kind::receive) return false;
+  o.communicator->checkReady();
+  return o.other == o.communicator->rank();
+}
+
+void refuseHalfAMessage() {
+  throw Failure(ncclInvalidUsage, "A rank sends to itself or receives from itself, and the other half is missing.",
+                "Put both, of the same type and count, into one group.");
+}
 
 void copySelfMessages(std::vector<Operation>& operations) {
   if (std::none_of(operations.begin(), operations.end(), isToSelf)) return;
@@ -43,10 +48,7 @@ void copySelfMessages(std::vector<Operation>& operations) {
     pairs.emplace_back(send, *found);
     receives.erase(found);
   }
-  if (pairs.size() != sends.size() || !receives.empty()) {
-    throw Failure(ncclInvalidUsage, "A rank sends to itself or receives from itself, and the other half is missing.",
-                  "Put both, of the same type and count, into one group.");
-  }
+  if (pairs.size() != sends.size() || !receives.empty()) refuseHalfAMessage();
   operations = std::move(others);
   for (const auto& [send, receive] : pairs) copy(send, receive);
 }

@@ -80,6 +80,11 @@ TEST_CASE("all-gather, reduce-scatter and all-to-all") {
     CHECK_NCCL(ncclAlltoAll(r.send, r.recv, kCount, ncclFloat32, r.comm, r.stream));
     CHECK(r.stream.synchronize());
     for (int from = 0; from < kRanks; ++from) CHECK(r.hasReceived(from, valueOf(from, r.rank)));
+    // In place too, which NCCL lets callers do, without a word on what comes of it.
+    for (int part = 0; part < kRanks; ++part) r.recv.fill(valueOf(r.rank, part), Rank::offsetOf(part), kCount);
+    CHECK_NCCL(ncclAlltoAll(r.recv, r.recv, kCount, ncclFloat32, r.comm, r.stream));
+    CHECK(r.stream.synchronize());
+    for (int from = 0; from < kRanks; ++from) CHECK(r.hasReceived(from, valueOf(from, r.rank)));
     // In place, as NCCL has it.
     float* const own = Rank::partOf(r.recv, r.rank);
     r.recv.fill(valueOf(r.rank, 0), Rank::offsetOf(r.rank), kCount);
