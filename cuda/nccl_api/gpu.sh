@@ -101,7 +101,9 @@ for part in "${parts[@]}"; do
         done
       done
       ;;
-    soak) for i in $(seq 20); do step "soak-$i" 240 "$library" ddp-resnet --iterations 20; done ;;
+    soak-*) # soak-fsdp-gpt, say: twenty times
+      for i in $(seq 20); do step "$part-$i" 240 "$library" "${part#soak-}" --iterations "${SOAK_ITERATIONS:-20}"; done
+      ;;
     # What NCCL does with the same orders; needs a GPU for each rank, and is expected to hang.
     orders-of-nccl) NCCL_LAUNCH_ORDER_IMPLICIT=1 step orders-of-nccl 90 - orders --rounds 100 ;;
     *) echo "There is no part $part." >&2 && worst=2 ;;
