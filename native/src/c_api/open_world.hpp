@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "c_api/handle_table.hpp"
+#include "c_api/receivers.hpp"
 #include "dfccl/dfccl.h"
 #include "opening/open_backend.hpp"
 #include "processes/flight_recorder.hpp"
@@ -38,6 +39,9 @@ class OpenWorld {
   /// @return as FlightRecorder::recordTimeout(); "" where nothing is recorded.
   std::string recordTimeout() { return recorder_ ? recorder_->recordTimeout() : std::string(); }
 
+  /// This process's ranks, as receivers from anybody.
+  Receivers& receivers() { return receivers_; }
+
   /// A thread begins (+1) or ends (-1) to wait for something on a rank.
   void noteWaiting(uint32_t rank, int change) {
     waiting_[rank].fetchAdd(static_cast<uint32_t>(change), order::relaxed);
@@ -49,6 +53,7 @@ class OpenWorld {
  private:
   std::unique_ptr<Backend> backend_;
   std::optional<FlightRecorder> recorder_;
+  Receivers receivers_;
   std::mutex mutex_;
   std::vector<bool> isOpen_;
   std::map<void*, size_t> allocated_;      // bytes

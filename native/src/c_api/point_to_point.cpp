@@ -59,6 +59,7 @@ dfcclResult_t dfcclRecvAny(void* recvbuff, size_t count, dfcclDataType_t type, i
     run.recv = recvbuff;
     run.kind = RunKind::receiveFromAny;
     run.source = source;
+    group.context->openWorld().receivers().expect();
     submit(handle, group, run, request);
     return dfcclSuccess;
   });

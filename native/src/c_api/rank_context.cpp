@@ -37,6 +37,7 @@ RankContext::RankContext(std::shared_ptr<OpenWorld> world, uint32_t rank)
       registrations_(world_->backend().options().limits.collectives) {
   // Callbacks come also while no thread of the user's waits.
   if (backend().options().workers != 0) backend().deliverInBackground(rank);
+  world_->receivers().enter(matching_);
 }
 
 const Registration& RankContext::get(int id) const {

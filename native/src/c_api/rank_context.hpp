@@ -33,7 +33,7 @@ class RankContext {
   /// @throws Error dfcclInvalidArgument, dfcclInUse
   RankContext(std::shared_ptr<OpenWorld> world, uint32_t rank);
   /// @pre close() succeeded.
-  ~RankContext() = default;
+  ~RankContext() { world_->receivers().leave(matching_); }
   RankContext(const RankContext&) = delete;
   RankContext& operator=(const RankContext&) = delete;
 

@@ -54,13 +54,16 @@ bool Waiting::help(bool stepsIdle) {
   Backend& backend = world_.backend();
   bool any = false;
   for (RankContext* context : mine_) any |= context->matching().lookForSenders();
-  if (world_.waiters() == (isEnlisted_ ? 1u : 0u)) return backend.drive(stepsIdle) || any;
-  for (RankContext* context : mine_) any |= backend.driveRank(context->number());
-  for (uint32_t i = 0; i < backend.activeRanks(); ++i) {
-    const uint32_t r = backend.activeRankAt(i);
-    if (!world_.isWaitedFor(r)) any |= backend.driveRank(r);
+  if (world_.waiters() == (isEnlisted_ ? 1u : 0u)) {
+    any |= backend.drive(stepsIdle);
+  } else {
+    for (RankContext* context : mine_) any |= backend.driveRank(context->number());
+    for (uint32_t i = 0; i < backend.activeRanks(); ++i) {
+      const uint32_t r = backend.activeRankAt(i);
+      if (!world_.isWaitedFor(r)) any |= backend.driveRank(r);
+    }
   }
-  return any;
+  return any || world_.receivers().lookForSenders();
 }
 
 void Waiting::pause() {

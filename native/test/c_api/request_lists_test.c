@@ -177,7 +177,29 @@ static void a_list_looks_for_senders_on_all_its_ranks(void) {
   leave_groups(&all);
 }
 
+/* One thread waits for what one rank sends, and it is up to another rank, which has yet to learn who sends to it. */
+static void one_that_is_up_to_another_receive(void) {
+  struct ranks ranks = enter(0, 0);
+  dfcclRequest_t sent = NULL;
+  int x = 7, y = 0, source = 0;
+  for (int round = 0; round < 2; round++) {
+    CHECK_OK(dfcclRecvAny(&y, 1, dfcclInt32, &source, ranks.group[1], 0, NULL));
+    CHECK_OK(dfcclSend(&x, 1, dfcclInt32, 1, ranks.group[0], 0, NULL, &sent));
+    if (round == 0) {
+      CHECK_OK(dfcclWaitRun(sent, 20000000));
+    } else {
+      for (int is_over = 0; !is_over;) CHECK_OK(dfcclTestRun(sent, &is_over));
+      CHECK_OK(dfcclFreeRequest(sent));
+    }
+    CHECK_OK(dfcclWaitAll(ranks.ctx, kRanks));
+    CHECK(y == 7 && source == 0);
+    y = 0;
+  }
+  leave(&ranks);
+}
+
 int main(void) {
+  one_that_is_up_to_another_receive();
   of_none_there_is_nothing_to_wait_for();
   those_that_ended_before_are_given_back_as_well();
   several_that_end_at_once_are_found_one_by_one();
