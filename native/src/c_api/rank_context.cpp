@@ -153,6 +153,10 @@ void RankContext::close() {
                 "Send them, or give the group up with dfcclGroupAbort, before dfcclDestroy.",
                 {{"rank", std::to_string(number())}});
   }
+  if (matching_.isLookingHere()) {
+    throw Error(dfcclInUse, name + " is destroyed in a callback of its own.", "Destroy it outside of it.",
+                {{"rank", std::to_string(number())}});
+  }
   // Peers let go of an aborted collective within a step or two of their daemons, which this thread may do for them.
   constexpr int kPatience = 10'000;
   for (int i = 0; !isLost && !isEveryQuarantineOver(); ++i) {

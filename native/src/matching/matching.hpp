@@ -54,6 +54,8 @@ class Matching {
   /// Looks who has sent what this rank receives from anybody, and lets it be received. To be called by whoever waits.
   /// @return whether anything was found.
   bool lookForSenders() { return receives_.count() != 0 && lookForSendersOfAny(); }
+  /// Whether this thread is in a callback that such a look has led to.
+  bool isLookingHere() const { return looking_ == this; }
   /// Receives from anybody that nobody has sent for.
   uint64_t openReceives() const { return receives_.count(); }
   /// visit(const MatchedRun&)
@@ -95,6 +97,8 @@ class Matching {
   void queueOrCopy(MatchedCollective& entry, const MatchedRun& run, RequestPart* part,
                    std::unique_lock<std::mutex>& lock);
   void queue(MatchedCollective& entry, const void* send, void* recv, void* stream, RequestPart* part);
+
+  static thread_local const Matching* looking_;
 
   Backend& backend_;
   const uint32_t rank_;

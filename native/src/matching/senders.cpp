@@ -1,11 +1,20 @@
 // Receives from any member: who has sent is seen in what the engine knows of each member's progress.
+#include <utility>
+
 #include "base/error.hpp"
 #include "matching/buffer_copies.hpp"
 #include "matching/matching.hpp"
 
 namespace dfccl {
 
+thread_local const Matching* Matching::looking_ = nullptr;
+
 bool Matching::lookForSendersOfAny() {
+  struct Looking {
+    explicit Looking(const Matching* rank) : outer(std::exchange(looking_, rank)) {}
+    ~Looking() { looking_ = outer; }
+    const Matching* const outer;
+  } const looking(this);
   std::vector<RequestPart*> ended;
   bool isAny = false;
   {

@@ -53,6 +53,12 @@ static void on_thread(int rank, void* world) {
   CHECK_OK(dfcclDestroy(ctx));
 }
 
+static dfcclResult_t destroyed = dfcclSuccess;
+static void destroy_own(void* ctx, dfcclResult_t status) {
+  (void)status;
+  destroyed = dfcclDestroy((dfcclRankCtx_t)ctx);
+}
+
 static void in_process(dfcclRankCtx_t ctx, int rank, struct line line) {
   (void)line;
   from_all(ctx, rank, 2);
@@ -63,7 +69,9 @@ static void in_process(dfcclRankCtx_t ctx, int rank, struct line line) {
   dfcclRequest_t request = NULL;
   CHECK_OK(dfcclGroupCreate(NULL, 0, 1, &group, ctx));
   CHECK_OK(dfcclRecvAny(&in, 1, dfcclInt32, &source, group, 0, &request));
+  CHECK_OK(dfcclNotifyRun(request, destroy_own, ctx));
   CHECK(dfcclWaitRun(request, 0) == dfcclAborted && source == -1);
+  CHECK(destroyed == dfcclInUse);
 }
 
 /* What it goes with, and what it doesn't; and how it ends that nobody sends. */
