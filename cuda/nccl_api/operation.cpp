@@ -1,7 +1,9 @@
 #include "nccl_api/operation.hpp"
 
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include "base/types.hpp"
@@ -42,22 +44,33 @@ void isOver(void* argument, dfcclResult_t status) {
   held->communicator->ended(status);
 }
 
+/// Scratch for so many elements. @throws Failure: no memory has as many.
+std::shared_ptr<void> scratchFor(const Operation& o, size_t parts) {
+  const Communicator& c = *o.communicator;
+  constexpr size_t kMostBytes = SIZE_MAX / 2;  // which rounds up to a power of two
+  const size_t element = sizeOf(static_cast<DataType>(o.type));
+  if (o.count > kMostBytes / element / parts) {
+    refuseArgument("There are " + std::to_string(o.count) + " elements, more than any memory has.",
+                   "Pass their number.");
+  }
+  return c.universe()->scratch().take(c.universeRank(), c.context(), o.count * parts * element);
+}
+
 /// Lets the stream multiply what the rank sends, into memory that the run may read it from.
 /// @return the operation that remains.
 Operation scaled(const Operation& o, std::shared_ptr<void>& scratch) {
   const Communicator& c = *o.communicator;
   Operation rest = o;
-  const size_t count = o.kind == Kind::reduceScatter ? o.count * static_cast<size_t>(c.size()) : o.count;
+  const size_t parts = o.kind == Kind::reduceScatter ? static_cast<size_t>(c.size()) : 1;
   const bool receives = o.kind == Kind::allReduce || (o.kind == Kind::reduce && o.other == c.rank());
   void* to = o.recv;
   if (!receives) {
-    const size_t bytes = count * sizeOf(static_cast<DataType>(o.type));
-    scratch = c.universe()->scratch().take(c.universeRank(), c.context(), bytes);
+    scratch = scratchFor(o, parts);
     to = scratch.get();
   }
   if (to == nullptr || o.send == nullptr) refuseArgument("A buffer is null.", "Pass memory of the rank's device.");
   const gpu::OnDevice here(c.device);
-  checkCuda(scaleOnStream(to, o.send, count, *o.scalar, o.stream), "a kernel's launch");
+  checkCuda(scaleOnStream(to, o.send, o.count * parts, *o.scalar, o.stream), "a kernel's launch");
   rest.send = to;
   return rest;
 }
@@ -67,8 +80,9 @@ Operation scaled(const Operation& o, std::shared_ptr<void>& scratch) {
 /// @return the operation that remains.
 Operation copied(const Operation& o, std::shared_ptr<void>& scratch) {
   const Communicator& c = *o.communicator;
-  const size_t bytes = o.count * static_cast<size_t>(c.size()) * sizeOf(static_cast<DataType>(o.type));
-  scratch = c.universe()->scratch().take(c.universeRank(), c.context(), bytes);
+  const auto ranks = static_cast<size_t>(c.size());
+  scratch = scratchFor(o, ranks);
+  const size_t bytes = o.count * ranks * sizeOf(static_cast<DataType>(o.type));
   const gpu::OnDevice here(c.device);
   checkCuda(cudaMemcpyAsync(scratch.get(), o.send, bytes, cudaMemcpyDeviceToDevice, o.stream), "cudaMemcpyAsync");
   Operation rest = o;

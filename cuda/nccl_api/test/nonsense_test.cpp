@@ -111,6 +111,12 @@ TEST_CASE("a communicator that is there, with everything else wrong") {
   CHECK(ncclAllReduce(nullptr, buffer, kCount, type, ncclSum, comm, stream) == ncclInvalidArgument);
   CHECK(ncclAllReduce(buffer, nullptr, kCount, type, ncclSum, comm, stream) == ncclInvalidArgument);
   CHECK(ncclAllReduce(buffer, buffer, ~size_t{0}, type, ncclSum, comm, stream) == ncclInvalidArgument);
+  CHECK(ncclAlltoAll(buffer, buffer, ~size_t{0}, type, comm, stream) == ncclInvalidArgument);
+  CHECK(ncclAlltoAll(buffer, buffer, ~size_t{0} / 4 - 100, type, comm, stream) == ncclInvalidArgument);
+  float two = 2;
+  ncclRedOp_t twice = ncclSum;
+  CHECK_NCCL(ncclRedOpCreatePreMulSum(&twice, &two, type, ncclScalarHostImmediate, comm));
+  CHECK(ncclReduceScatter(buffer, buffer, ~size_t{0}, type, twice, comm, stream) == ncclInvalidArgument);
   CHECK(ncclBroadcast(buffer, buffer, kCount, type, 1, comm, stream) == ncclInvalidArgument);
   CHECK(ncclSend(buffer, kCount, type, 3, comm, stream) == ncclInvalidArgument);
   CHECK(ncclRecv(buffer, kCount, type, -1, comm, stream) == ncclInvalidArgument);
@@ -127,9 +133,9 @@ TEST_CASE("a communicator that is there, with everything else wrong") {
   CHECK(ncclCommInitRank(&made, 2, newId(), 2) == ncclInvalidArgument);
   ncclConfig_t config{};
   CHECK(ncclCommInitRankConfig(&made, 1, newId(), 0, &config) == ncclInvalidArgument);
-  const int twice[] = {0, 0}, beyond[] = {99};
+  const int repeated[] = {0, 0}, beyond[] = {99};
   ncclComm_t both[2];
-  CHECK(ncclCommInitAll(both, 2, twice) == ncclInvalidArgument);
+  CHECK(ncclCommInitAll(both, 2, repeated) == ncclInvalidArgument);
   CHECK(ncclCommInitAll(both, 1, beyond) == ncclInvalidArgument);
   // All of it was refused, and the communicator works.
   CHECK_NCCL(ncclAllReduce(buffer, buffer, kCount, type, ncclSum, comm, stream));
