@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -14,6 +13,7 @@
 
 #include "base/atomics.hpp"
 #include "entry_points.hpp"
+#include "processes/descriptor.hpp"
 
 namespace dfccl::nccl {
 namespace {
@@ -27,21 +27,6 @@ const char* named() {
 
 Atomic<RealNccl*> kept;
 
-/// So that it is closed.
-class File {
- public:
-  explicit File(int descriptor) : descriptor_(descriptor) {}
-  ~File() {
-    if (descriptor_ >= 0) close(descriptor_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  operator int() const { return descriptor_; }
-
- private:
-  const int descriptor_;
-};
-
 void* openDeeply(const std::string& path) {
   // Its own calls of its functions, which this library has too, are to stay in it.
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND | RTLD_NODELETE);
@@ -51,15 +36,15 @@ void* openDeeply(const std::string& path) {
 
 /// Of a file, in memory. It goes with the last mapping of it.
 void* openCopy(const std::string& path) {
-  const File from(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  const File copy(memfd_create("libnccl.so.2", MFD_CLOEXEC));
-  ssize_t copied = from < 0 || copy < 0 ? -1 : 1;
-  while (copied > 0) copied = sendfile(copy, from, nullptr, size_t{1} << 30);
+  const Descriptor from(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const Descriptor copy(memfd_create("libnccl.so.2", MFD_CLOEXEC));
+  ssize_t copied = from.get() < 0 || copy.get() < 0 ? -1 : 1;
+  while (copied > 0) copied = sendfile(copy.get(), from.get(), nullptr, size_t{1} << 30);
   if (copied < 0) {
     throw Failure(ncclSystemError, std::string("The other NCCL can't be copied: ") + std::strerror(errno) + ".",
                   kRemedy);
   }
-  return openDeeply("/proc/self/fd/" + std::to_string(static_cast<int>(copy)));
+  return openDeeply("/proc/self/fd/" + std::to_string(copy.get()));
 }
 
 /// With calls of its own functions that stay in it. Where the program has it loaded already, beside this library that

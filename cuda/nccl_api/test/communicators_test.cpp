@@ -10,18 +10,6 @@ using namespace dfccl::nccl::test;
 using dfccl::gpu::test::CallBeside;
 using dfccl::gpu::test::comesToHold;
 
-namespace {
-
-void checkSum(ncclComm_t comm, float own, float sum) {
-  const RankStream stream;
-  const Buffer send(kCount, own), recv(kCount, 0);
-  CHECK_NCCL(ncclAllReduce(send, recv, kCount, ncclFloat32, ncclSum, comm, stream));
-  CHECK(stream.synchronize());
-  CHECK(recv.isAll(sum));
-}
-
-}  // namespace
-
 TEST_CASE("threads make a communicator of a unique id, and sum up in it") {
   constexpr int kRanks = 4;
   const ncclUniqueId id = newId();

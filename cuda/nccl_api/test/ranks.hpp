@@ -145,4 +145,13 @@ class RankStream {
   cudaStream_t stream_ = nullptr;
 };
 
+/// Adds up, on a stream, what this rank gives to a communicator, and looks at what comes of it.
+inline void checkSum(ncclComm_t comm, float own, float sum) {
+  const RankStream stream;
+  const Buffer send(kCount, own), recv(kCount, 0);
+  CHECK_NCCL(ncclAllReduce(send, recv, kCount, ncclFloat32, ncclSum, comm, stream));
+  CHECK(stream.synchronize());
+  CHECK(recv.isAll(sum));
+}
+
 }  // namespace dfccl::nccl::test

@@ -37,9 +37,8 @@ def optimizer_of(part):
     return torch.optim.SGD(part.parameters(), lr=0.05, foreach=False)
 
 
-def losses_alone(options, device):
-    """What the whole network comes to, on this rank alone."""
-    whole = network().to(device)
+def losses_of(whole, options, device):
+    """Of a network that each rank calls as a whole."""
     optimizer, losses = optimizer_of(whole), []
     for inputs, targets in batches(options.iterations, device):
         optimizer.zero_grad(set_to_none=True)
@@ -47,11 +46,12 @@ def losses_alone(options, device):
         loss.backward()
         optimizer.step()
         losses.append(loss.detach())
-    return torch.stack(losses)
+    return losses
 
 
 def compare(losses, options, device):
-    alone = losses_alone(options, device)
+    """With what the whole network comes to, on this rank alone."""
+    alone = torch.stack(losses_of(network().to(device), options, device))
     torch.testing.assert_close(torch.stack(losses), alone, rtol=1e-4, atol=1e-5)
     return {"iterations": options.iterations, "firstLoss": round(float(alone[0]), 4), "lastLoss": round(float(losses[-1]), 4)}
 
@@ -65,14 +65,7 @@ def tensor_parallel(options, device):
     part = network().to(device)
     for block in part:
         parallelize_module(block, mesh, {"up": ColwiseParallel(), "down": RowwiseParallel()})
-    optimizer, losses = optimizer_of(part), []
-    for inputs, targets in batches(options.iterations, device):
-        optimizer.zero_grad(set_to_none=True)
-        loss = functional.mse_loss(part(inputs), targets)
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.detach())
-    return compare(losses, options, device)
+    return compare(losses_of(part, options, device), options, device)
 
 
 def pipeline(options, device):
