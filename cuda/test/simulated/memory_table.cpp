@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <mutex>
@@ -71,6 +72,13 @@ void* openPiece(int descriptor, size_t bytes, int device) {
   close(descriptor);
   if (mapped == nullptr) return nullptr;
   return table().add(mapped, {0, bytes, Piece::Kind::opened, device, -1, 0});
+}
+
+size_t openPieces() {
+  Table& all = table();
+  const std::lock_guard lock(all.mutex);
+  return static_cast<size_t>(std::count_if(all.pieces.begin(), all.pieces.end(),
+                                           [](const auto& entry) { return entry.second.kind == Piece::Kind::opened; }));
 }
 
 std::optional<Piece> pieceAt(const void* address) {

@@ -34,6 +34,9 @@ bool registerPiece(void* memory, size_t bytes, int device);
 /// @param descriptor of the other process's memory; closed.
 void* openPiece(int descriptor, size_t bytes, int device);
 
+/// How many pieces of other processes' this one has open.
+size_t openPieces();
+
 /// The piece that an address lies in.
 std::optional<Piece> pieceAt(const void* address);
 /// The piece that begins there.
