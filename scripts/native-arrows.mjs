@@ -36,7 +36,7 @@ export const nativeArrows = {
     what: "what a platform must offer the daemon, one source for all of them; its rules",
     may: [`${daemon}/state`, `${daemon}/framing`, `${daemon}/movers`, `${daemon}/tasks`],
   },
-  "native/src/os": { what: "how threads sleep, pause, and read the clock", may: [base] },
+  "native/src/os": { what: "how threads sleep, pause and read the clock, and what closes a descriptor", may: [base] },
   "native/src/reduce_copy": { what: "SIMD kernels that reduce and copy", may: [base, "native/src/numeric"] },
   "native/src/trace": { what: "the moments of a run, as files", may: [`${daemon}/state`] },
   "native/src/program": {
@@ -66,7 +66,7 @@ export const nativeArrows = {
   },
   "native/src/network": {
     what: "ranks on several machines",
-    may: [base, `${daemon}/state`, `${daemon}/framing`, "native/src/world", "native/src/processes"],
+    may: [base, "native/src/os", `${daemon}/state`, `${daemon}/framing`, "native/src/world", "native/src/processes"],
   },
   "native/src/cpu": {
     what: "the CPU's backend: CpuWorld, CpuRank, workers, CpuPlatform",

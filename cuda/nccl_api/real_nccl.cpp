@@ -13,7 +13,7 @@
 
 #include "base/atomics.hpp"
 #include "entry_points.hpp"
-#include "processes/descriptor.hpp"
+#include "os/descriptor.hpp"
 
 namespace dfccl::nccl {
 namespace {

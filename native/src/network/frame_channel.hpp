@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "network/hmac.hpp"
-#include "processes/descriptor.hpp"
+#include "os/descriptor.hpp"
 
 namespace dfccl {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "processes/descriptor.hpp"
+#include "os/descriptor.hpp"
 
 namespace dfccl {
 

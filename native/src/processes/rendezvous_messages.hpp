@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "processes/descriptor.hpp"
+#include "os/descriptor.hpp"
 #include "processes/rendezvous.hpp"
 
 namespace dfccl::rendezvous {

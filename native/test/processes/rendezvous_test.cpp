@@ -13,8 +13,8 @@
 #include <thread>
 
 #include "base/error.hpp"
+#include "os/descriptor.hpp"
 #include "os/futex.hpp"
-#include "processes/descriptor.hpp"
 #include "processes/support/contains.hpp"
 #include "processes/support/leaks.hpp"
 #include "processes/support/meeting_options.hpp"

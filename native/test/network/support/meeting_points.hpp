@@ -10,7 +10,7 @@
 #include "base/error.hpp"
 #include "network/host_meeting.hpp"
 #include "network/transport.hpp"
-#include "processes/descriptor.hpp"
+#include "os/descriptor.hpp"
 
 namespace dfccl::test {
 

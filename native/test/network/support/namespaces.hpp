@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "network/support/meeting_points.hpp"
-#include "processes/descriptor.hpp"
+#include "os/descriptor.hpp"
 
 namespace dfccl::test {
 
