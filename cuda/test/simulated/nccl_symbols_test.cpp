@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "child.hpp"
 #include "entry_points.hpp"
 
 namespace {
@@ -45,6 +46,21 @@ TEST_CASE("nothing else leaves the library") {
   void* const library = open();
   CHECK(dlsym(library, "dfcclInit") == nullptr);
   dlclose(library);
+}
+
+namespace {
+
+// In a process of its own, which has been told of five.
+const dfccl::gpu::test::Child fiveQueues("five queues",
+                                         [] { CHECK(std::string(std::getenv("CUDA_DEVICE_MAX_CONNECTIONS")) == "5"); });
+
+}  // namespace
+
+TEST_CASE("who has said how many hardware queues there are to be has as many") {
+  using dfccl::gpu::test::runSelf;
+  CHECK(
+      runSelf({}, {{"CUDA_DEVICE_MAX_CONNECTIONS", "5"}, {"DFCCL_TEST_CHILD", "five queues"}}, std::chrono::seconds(60))
+          .code == 0);
 }
 
 TEST_CASE("who loads the library gets as many hardware queues as there can be") {
