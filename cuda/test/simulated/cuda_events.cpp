@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "simulated/call.hpp"
 #include "simulated/current_device.hpp"
@@ -18,7 +19,9 @@ struct Event {
 
   const int device;
   std::mutex mutex;
-  Place place;  // recorded last
+  Place place;                       // recorded last ...
+  std::shared_ptr<Capture> capture;  // ... or in a graph, behind these
+  std::vector<GraphNode*> behind;
 
   Place get() {
     const std::lock_guard lock(mutex);
@@ -76,6 +79,9 @@ cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t streamHandle) {
   if (stream == nullptr) return answer(errorOfMissing(streamHandle));
   return onEvent(handle, [=](Event& event, Call&) {
     if (event.device != stream->device()) return cudaErrorInvalidResourceHandle;
+    event.capture = stream->capture;
+    event.behind = stream->capturedBehind;
+    if (event.capture != nullptr) return cudaSuccess;
     Device::at(stream->device()).order(*stream);
     stream->put([] {});
     const Place place = stream->last();
@@ -93,6 +99,16 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t streamHandle, cudaEvent_t handle, u
   const std::shared_ptr<Event> event = Events::get().find(handle);
   if (event == nullptr) return answer(cudaErrorInvalidResourceHandle);
   const Call call(Device::at(stream->device()), unkindness().lockedCalls);
+  if (event->capture != nullptr) {
+    if (stream->capture == nullptr) {
+      stream->capture = event->capture;
+      stream->capturedBehind.clear();
+      event->capture->joined.push_back(stream);
+    }
+    std::vector<GraphNode*>& behind = stream->capturedBehind;
+    behind.insert(behind.end(), event->behind.begin(), event->behind.end());
+    return cudaSuccess;
+  }
   stream->put([place = event->get()] { place.await(); });
   return cudaSuccess;
 }

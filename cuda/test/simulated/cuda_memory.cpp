@@ -51,6 +51,7 @@ class IpcCall {
 extern "C" {
 
 cudaError_t cudaMalloc(void** memory, size_t bytes) {
+  if (endsCaptures()) return answer(cudaErrorStreamCaptureUnsupported);
   const Call call(currentOne(), unkindness().lockedCalls);
   return given(memory, makeDevicePiece(bytes, Piece::Kind::device, currentDevice));
 }
@@ -62,6 +63,7 @@ cudaError_t cudaMallocFromPoolAsync(void** memory, size_t bytes, cudaMemPool_t, 
   return cudaMallocAsync(memory, bytes, stream);
 }
 cudaError_t cudaFree(void* memory) {
+  if (endsCaptures()) return answer(cudaErrorStreamCaptureUnsupported);
   if (memory == nullptr) return cudaSuccess;
   const auto piece = pieceOf(memory);
   if (!piece || (piece->kind != Piece::Kind::device && piece->kind != Piece::Kind::pool)) {
@@ -86,22 +88,26 @@ cudaError_t cudaMallocArray(cudaArray_t* array, const cudaChannelFormatDesc*, si
 cudaError_t cudaFreeArray(cudaArray_t array) { return cudaFree(array); }
 
 cudaError_t cudaHostAlloc(void** memory, size_t bytes, unsigned) {
+  if (endsCaptures()) return answer(cudaErrorStreamCaptureUnsupported);
   const Call call(currentOne(), unkindness().lockedCalls);
   return given(memory, makeHostPiece(bytes, currentDevice));
 }
 cudaError_t cudaMallocHost(void** memory, size_t bytes) { return cudaHostAlloc(memory, bytes, 0); }
 cudaError_t cudaFreeHost(void* memory) {
+  if (endsCaptures()) return answer(cudaErrorStreamCaptureUnsupported);
   if (memory == nullptr) return cudaSuccess;
   const auto piece = pieceOf(memory);
   if (!piece || piece->kind != Piece::Kind::host) return answer(cudaErrorInvalidValue);
   return dropWhenIdle(memory, currentDevice);
 }
 cudaError_t cudaHostRegister(void* memory, size_t bytes, unsigned) {
+  if (endsCaptures()) return answer(cudaErrorStreamCaptureUnsupported);
   const Call call(currentOne(), unkindness().lockedCalls);
   if (memory == nullptr || bytes == 0) return answer(cudaErrorInvalidValue);
   return registerPiece(memory, bytes, currentDevice) ? cudaSuccess : answer(cudaErrorHostMemoryAlreadyRegistered);
 }
 cudaError_t cudaHostUnregister(void* memory) {
+  if (endsCaptures()) return answer(cudaErrorStreamCaptureUnsupported);
   const auto piece = pieceOf(memory);
   if (!piece || piece->kind != Piece::Kind::registered) return answer(cudaErrorHostMemoryNotRegistered);
   return dropWhenIdle(memory, currentDevice);
@@ -137,6 +143,7 @@ cudaError_t cudaMemGetInfo(size_t* unused, size_t* total) {
 }
 
 cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* made, void* memory) {
+  if (endsCaptures()) return answer(cudaErrorStreamCaptureUnsupported);
   const Call call(currentOne(), unkindness().lockedCalls);
   const auto piece = pieceOf(memory);
   if (!piece || piece->kind != Piece::Kind::device) return answer(cudaErrorInvalidValue);
@@ -145,6 +152,7 @@ cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* made, void* memory) {
   return cudaSuccess;
 }
 cudaError_t cudaIpcOpenMemHandle(void** memory, cudaIpcMemHandle_t made, unsigned) {
+  if (endsCaptures()) return answer(cudaErrorStreamCaptureUnsupported);
   const IpcCall call;
   Handle handle;
   std::memcpy(&handle, &made, sizeof handle);
@@ -155,6 +163,7 @@ cudaError_t cudaIpcOpenMemHandle(void** memory, cudaIpcMemHandle_t made, unsigne
   return *memory != nullptr ? cudaSuccess : answer(cudaErrorMapBufferObjectFailed);
 }
 cudaError_t cudaIpcCloseMemHandle(void* memory) {
+  if (endsCaptures()) return answer(cudaErrorStreamCaptureUnsupported);
   const auto piece = pieceOf(memory);
   if (!piece || piece->kind != Piece::Kind::opened) return answer(cudaErrorInvalidValue);
   return dropWhenIdle(memory, currentDevice);

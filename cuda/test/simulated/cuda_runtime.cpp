@@ -63,6 +63,7 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t) {
   return cudaSuccess;
 }
 cudaError_t cudaDeviceSynchronize() {
+  if (endsCaptures()) return answer(cudaErrorStreamCaptureUnsupported);
   Call call(currentOne(), unkindness().lockedCalls);
   call.release();
   currentOne().awaitIdle();

@@ -22,6 +22,16 @@ cudaError_t onStream(cudaStream_t handle, const Act& act) {
   return answer(act(*stream, call));
 }
 
+/// The same for one that a stream which captures allows as little as CUDA: it ends the capture.
+template <class Act>
+cudaError_t onStreamOutsideOfCapture(cudaStream_t handle, const Act& act) {
+  return onStream(handle, [&](Stream& stream, Call& call) {
+    if (stream.capture == nullptr) return act(stream, call);
+    stream.capture->hasFailed = true;
+    return cudaErrorStreamCaptureUnsupported;
+  });
+}
+
 /// Pages of an arena that nobody has written to needn't be touched to be zero.
 bool isGivenBack(void* memory, size_t bytes) {
   constexpr size_t kWorthIt = 1 << 20, kPage = 4096;
@@ -35,6 +45,10 @@ cudaError_t putCopy(cudaStream_t handle, bool isPageable, const std::function<vo
   if (stream == nullptr) return answer(errorOfMissing(handle));
   Device& device = Device::at(stream->device());
   Call call(device);
+  if (stream->capture != nullptr) {
+    stream->captureNode(copy);
+    return cudaSuccess;
+  }
   device.copy(*stream, copy);
   call.release();
   if (isPageable) stream->synchronize();
@@ -70,10 +84,11 @@ cudaError_t cudaStreamDestroy(cudaStream_t handle) {
   });
 }
 cudaError_t cudaStreamQuery(cudaStream_t handle) {
-  return onStream(handle, [](Stream& stream, Call&) { return stream.isIdle() ? cudaSuccess : cudaErrorNotReady; });
+  return onStreamOutsideOfCapture(
+      handle, [](Stream& stream, Call&) { return stream.isIdle() ? cudaSuccess : cudaErrorNotReady; });
 }
 cudaError_t cudaStreamGetDevice(cudaStream_t handle, int* device) {
-  return onStream(handle, [=](Stream& stream, Call&) {
+  return onStreamOutsideOfCapture(handle, [=](Stream& stream, Call&) {
     *device = stream.device();
     return cudaSuccess;
   });
@@ -97,33 +112,12 @@ cudaError_t cudaStreamGetFlags(cudaStream_t handle, unsigned* flags) {
   });
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
-  return onStream(handle, [](Stream& stream, Call& call) {
+  return onStreamOutsideOfCapture(handle, [](Stream& stream, Call& call) {
     call.release();
     stream.synchronize();
     return cudaSuccess;
   });
 }
-
-cudaError_t cudaStreamIsCapturing(cudaStream_t handle, cudaStreamCaptureStatus* status) {
-  return onStream(handle, [=](Stream& stream, Call&) {
-    *status = stream.isCapturing ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
-    return cudaSuccess;
-  });
-}
-cudaError_t cudaStreamBeginCapture(cudaStream_t handle, cudaStreamCaptureMode) {
-  return onStream(handle, [](Stream& stream, Call&) {
-    stream.isCapturing = true;
-    return cudaSuccess;
-  });
-}
-cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* graph) {
-  return onStream(handle, [=](Stream& stream, Call&) {
-    stream.isCapturing = false;
-    *graph = nullptr;
-    return cudaSuccess;
-  });
-}
-cudaError_t cudaGraphDestroy(cudaGraph_t) { return cudaSuccess; }
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t function, void* data) {
   return onStream(handle, [=](Stream& stream, Call&) {

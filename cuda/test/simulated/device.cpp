@@ -120,6 +120,10 @@ Stream& Device::streamOfThread() {
 cudaError_t Device::launchOf(Kernel which, Stream& stream, std::function<void()> kernel, bool isShort) {
   Call call(*this);
   if (stream.isDestroyed) return answer(cudaErrorContextIsDestroyed);
+  if (stream.capture != nullptr) {
+    stream.captureNode(std::move(kernel));
+    return cudaSuccess;
+  }
   const bool isFirst = !kernels_.contains(which);
   const bool hasLoaded = load(which);
   if (unkindness().modules.isOn() && unkindness().loadBarrier.isOn()) {

@@ -2,7 +2,10 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <utility>
+#include <vector>
 
+#include "simulated/graph.hpp"
 #include "simulated/hardware_queue.hpp"
 
 namespace dfccl::gpu::simulated {
@@ -35,7 +38,12 @@ class Stream {
   /// Behind everything that it has been given.
   Place last() const;
 
-  std::atomic<bool> isCapturing{false};
+  /// Of the graph that it captures, if it does; and what its next node comes behind. Under the context's lock.
+  std::shared_ptr<Capture> capture;
+  std::vector<GraphNode*> capturedBehind;
+  void captureNode(std::function<void()> work) {
+    capturedBehind = {capture->graph->add(capturedBehind, std::move(work))};
+  }
   std::atomic<bool> isDestroyed{false};
   /// Of no other stream, also after this one is gone.
   const unsigned long long id = ++made;
