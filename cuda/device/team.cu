@@ -2,8 +2,7 @@
 
 #include "device/block_tables.cuh"
 #include "device/control_requests.cuh"
-#include "device/exchange_held.cuh"
-#include "device/exchange_lines.cuh"
+#include "device/exchange_any.cuh"
 #include "device/exchange_short.cuh"
 #include "device/framed_slots.cuh"
 #include "device/plain_moves.cuh"
@@ -43,14 +42,6 @@ __device__ bool placeOperand(const TeamOrder& order) {
   return (reinterpret_cast<uint64_t>(place) | move.elements * sizeOf(order.type)) % 16 == 0;
 }
 
-/// @return whether the parts were there.
-__device__ __noinline__ bool exchangeAny(const Exchange& e) {
-  if (isHeld(e)) return exchangeHeld(e);
-  if (!e.isSent) sendPartsInTeam(e, e.count * sizeOf(e.type));
-  if (e.isSendOnly) return false;
-  return withType(e.type, [&]<class T>() { return TypedMoves<T>::reduceParts(e.op, e); });
-}
-
 /// The workers.
 __device__ __noinline__ void carryOutRound(const RoundOrder& order) {
   round::look(order);
@@ -58,7 +49,7 @@ __device__ __noinline__ void carryOutRound(const RoundOrder& order) {
   round::send(order);
   const uint32_t moved = round::move(
       order, [](DataType type, ReduceOp op, const ReduceCopyArgs& args) { reduceCopyAny(type, op, args); },
-      [](const Exchange& e) { return isPlain(e) ? exchangePlain(e) : exchangeAny(e); });
+      [](const Exchange& e) { return exchangePlainOrAny(e); });
   isUnanimous(true);  // everything is moved
   round::count(order, moved);
 }
@@ -116,9 +107,7 @@ __device__ void workInTeam() {
     const Work work = order.work;
     if (work == Work::preparedExchange || work == Work::exchange) {
       const auto& e = *reinterpret_cast<const PreparedExchange*>(dynamicShared + order.exchangeOffset);
-      const bool isThere = work == Work::preparedExchange && isShort(e) ? exchangeShort(e)
-                           : isPlain(e)                                 ? exchangePlain(e)
-                                                                        : exchangeAny(e);
+      const bool isThere = work == Work::preparedExchange && isShort(e) ? exchangeShort(e) : exchangePlainOrAny(e);
       if (threadIdx.x == 0) order.isUnanimous = isThere;
     } else if (work == Work::preparedMove) {
       const bool isWhole = isUnanimous(placeOperand(order));

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "host/process_end.hpp"
+#include "host/relaxed_capture.hpp"
 #include "os/thread_name.hpp"
 #include "os/tick_clock.hpp"
 
@@ -113,6 +114,7 @@ bool CompletionWatcher::lookAt(GpuRank& rank) {
 }
 
 void CompletionWatcher::freeAsItComes() {
+  const RelaxedCapture relaxed;
   nameThread("dfccl freer");
   while (true) {
     {
@@ -125,6 +127,7 @@ void CompletionWatcher::freeAsItComes() {
 }
 
 void CompletionWatcher::run() {
+  const RelaxedCapture relaxed;
   nameThread("dfccl watcher");
   uint64_t busyAt = readTicks();
   while (stopping_.load(order::relaxed) == 0) {

@@ -1,5 +1,7 @@
 #include "host/device_copies.hpp"
 
+#include "host/relaxed_capture.hpp"
+
 namespace dfccl::gpu {
 
 DeviceCopies::DeviceCopies(int device) : device_(device) {
@@ -17,6 +19,7 @@ DeviceCopies::~DeviceCopies() {
 
 void DeviceCopies::copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) const {
   if (bytes == 0) return;
+  const RelaxedCapture relaxed;
   const OnDevice here(device_);
   DFCCL_CUDA(cudaMemcpyAsync(to, from, bytes, kind, stream_));
   DFCCL_CUDA(cudaStreamSynchronize(stream_));

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "host/gpu_member.hpp"
 #include "world/backend.hpp"
 #include "world/collective_spec.hpp"
 
@@ -26,6 +27,8 @@ class DeviceGroup {
   virtual uint64_t runsAtLeaving(uint32_t member) const = 0;
   /// Device memory of a member of this process.
   virtual size_t bytesOf(uint32_t member) const = 0;
+  /// A member of this process.
+  virtual GpuMember& memberHere(uint32_t member) = 0;
 };
 
 }  // namespace dfccl::gpu

@@ -4,6 +4,7 @@
 #include "host/check.hpp"
 #include "host/joined_gpu_world.hpp"
 #include "host/nvml.hpp"
+#include "host/relaxed_capture.hpp"
 
 namespace dfccl {
 namespace {
@@ -102,6 +103,7 @@ std::vector<int> devicesOf(const WorldOptions& options, int there, std::optional
 }  // namespace
 
 GpuReport reportGpus() {
+  const gpu::RelaxedCapture relaxed;
   GpuReport report;
   report.isBuilt = true;
   cudaRuntimeGetVersion(&report.runtimeVersion);
@@ -127,12 +129,14 @@ GpuReport reportGpus() {
 }
 
 void prepareGpu(const WorldOptions& options, uint32_t rank) {
+  const gpu::RelaxedCapture relaxed;
   const std::vector<int> devices = devicesOf(options, requireDevices(), rank);
   const gpu::OnDevice here(devices[rank]);
   gpu::check(cudaFree(nullptr), "cudaFree");
 }
 
 std::unique_ptr<Backend> openGpuBackend(const WorldOptions& options) {
+  const gpu::RelaxedCapture relaxed;
   const std::optional<uint32_t> own = options.segment ? std::optional(options.segment->rank()) : std::nullopt;
   gpu::GpuWorldOptions o;
   o.devices = devicesOf(options, requireDevices(), own);

@@ -44,6 +44,7 @@ class GpuGroup final : public DeviceGroup {
   uint64_t finishedRunsOf(uint32_t member) const override { return members_[member].own->finishedRuns(); }
   uint64_t runsAtLeaving(uint32_t member) const override { return members_[member].own->runsAtLeaving(); }
   size_t bytesOf(uint32_t member) const override { return members_[member].own->bytes(); }
+  GpuMember& memberHere(uint32_t member) override { return *members_[member].own; }
 
  private:
   struct Member {

@@ -51,10 +51,13 @@ GpuMember::GpuMember(DeviceArena& arena, const CollectiveSpec& spec, uint32_t me
     takeEnds();
     const uint64_t scratchBytes = std::max(program_->scratchBytes, connected_->scratchBytes);
     record_.scratch = scratchBytes == 0 ? nullptr : take(scratchBytes);
-    uint8_t* landing = program_->exchanges ? take(program_->landingBytes()) : nullptr;
+    if (spec.signature.isCaptured) {
+      takeCaptured(spec);
+    } else {
+      facts_.landing = placeOf(program_->exchanges ? take(program_->landingBytes()) : nullptr);
+    }
     facts_.shared = placeOf(copy_.shared);
     facts_.mailboxes = placeOf(copy_.places.mailboxes);
-    facts_.landing = placeOf(landing);
     facts_.scratch = placeOf(record_.scratch);
     facts_.scale = spec.scale;
     record_.connections = connections_;
@@ -66,13 +69,36 @@ GpuMember::GpuMember(DeviceArena& arena, const CollectiveSpec& spec, uint32_t me
     storeShared(spec);
     arena_.store(home_.place, &record_, sizeof record_);
   } catch (...) {
-    for (const Taken& taken : taken_) arena_.free(taken.block, taken.bytes);
+    freeAll();
     throw;
   }
 }
 
-GpuMember::~GpuMember() {
-  for (const Taken& taken : taken_) arena_.free(taken.block, taken.bytes);
+GpuMember::~GpuMember() { freeAll(); }
+
+void GpuMember::freeAll() {
+  const auto free = [arena = &arena_, taken = std::move(taken_)] {
+    for (const Taken& each : taken) arena->free(each.block, each.bytes);
+  };
+  if (captured_ == nullptr) return free();
+  endCaptured();
+  home_.held->giveBack(std::move(captured_), *notes_, free);
+}
+
+void GpuMember::takeCaptured(const CollectiveSpec& spec) {
+  const CapturedLayout layout = CapturedLayout::of(spec.type, spec.count);
+  facts_.landing = placeOf(take(layout.landingBytes(members_)));
+  auto* const state = reinterpret_cast<CapturedState*>(take(CapturedState::bytes(layout.lanes)));
+  notes_ = &home_.held->takeNotes();
+  captured_ = std::make_unique<CapturedMember>(spec, member_, *notes_, state);
+  home_.held->enter(*captured_);
+}
+
+void GpuMember::endCaptured() {
+  if (captured_ == nullptr) return;
+  constexpr uint32_t kYes = 1;
+  captured_->end();
+  arena_.store(captured_->mustEndOnDevice(), &kYes, sizeof kYes);
 }
 
 uint8_t* GpuMember::take(size_t bytes) {
@@ -142,6 +168,7 @@ void GpuMember::complete(const std::vector<MemberView>& members) {
   store(copy_.places.scales, others.scales);
   if (copy_.windows != nullptr) store(copy_.windows, others.windows);
   storeConnections(members);
+  if (captured_ != nullptr) captured_->complete(others.landings, others.scales);
   // The place is another collective's by now.
   if (!hasLeft_) storeImage();
   // Last: a copy that says that all are there must hold what they brought.

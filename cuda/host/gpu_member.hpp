@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "daemon/state/rank_memory.hpp"
+#include "host/captured_member.hpp"
+#include "host/held_members.hpp"
 #include "host/memory.hpp"
 #include "world/collective_spec.hpp"
 
@@ -53,6 +55,7 @@ struct MemberHome {
   CollectiveRecord* place;       // on the device
   const PostedProgress* posted;  // in the host's memory
   uint32_t grid;
+  HeldMembers* held;
 };
 
 class GpuMember {
@@ -87,6 +90,10 @@ class GpuMember {
   uint64_t finishedRuns() const;
   bool hasDropped() const;
   size_t bytes() const { return bytes_; }
+  /// Of a collective whose runs graphs carry out; else null.
+  CapturedMember* captured() const { return captured_.get(); }
+  /// Runs of graphs' that are under way end, and so do those that come.
+  void endCaptured();
 
  private:
   struct Taken {
@@ -113,6 +120,8 @@ class GpuMember {
   uint64_t placeOf(const void* memory) const;
   void takeShared(bool namesWindows);
   void takeEnds();
+  void takeCaptured(const CollectiveSpec& spec);
+  void freeAll();
   void storeShared(const CollectiveSpec& spec);
   void storeConnections(const std::vector<MemberView>& members);
   std::vector<uint8_t> imageOf(const Others& others) const;
@@ -132,6 +141,8 @@ class GpuMember {
   std::unique_ptr<const Others> others_;  // once all have come
   bool hasLeft_ = false;
   uint64_t runsAtLeaving_ = 0;
+  CapturedNotes* notes_ = nullptr;
+  std::unique_ptr<CapturedMember> captured_;
   std::vector<Taken> taken_;
   size_t bytes_ = 0;
 };

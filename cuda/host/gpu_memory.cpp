@@ -5,6 +5,7 @@
 
 #include "host/gpu_world.hpp"
 #include "host/pointer_attributes.hpp"
+#include "host/relaxed_capture.hpp"
 #include "os/pause.hpp"
 #include "os/tick_clock.hpp"
 #include "world/collective_name.hpp"
@@ -98,6 +99,7 @@ bool GpuWorld::synchronize(uint32_t rank, uint64_t timeoutMicros) {
 }
 
 void* GpuWorld::allocate(uint32_t rank, size_t bytes) {
+  const RelaxedCapture relaxed;
   void* memory = copies_[rank]->allocateZeroed(bytes);
   const std::lock_guard lock(allocatedMutex_);
   allocated_.emplace(memory, rank);

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "host/process_end.hpp"
+#include "host/relaxed_capture.hpp"
 #include "os/pause.hpp"
 #include "os/thread_name.hpp"
 #include "os/tick_clock.hpp"
@@ -150,6 +151,7 @@ GpuRank::GpuRank(uint32_t number, int device, const GpuRankOptions& options, Bel
 /// nothing waits for it.
 void GpuRank::loadKernels() {
   DFCCL_CUDA(prepareDaemon());
+  DFCCL_CUDA(prepareCapturedRuns(stream_));
   launch(0);
   if (isLost()) throw Error(dfcclSystemError, lostBecause_ + ".", "Run `dfccl doctor`.", {});
   DFCCL_CUDA(cudaStreamSynchronize(stream_));
@@ -157,6 +159,7 @@ void GpuRank::loadKernels() {
 
 GpuRank::~GpuRank() {
   stop();
+  if (held_.sweep()) arena_.abandon();
   waits_->leave(*this);
   cudaEventDestroy(probe_);
   cudaStreamDestroy(stream_);
@@ -174,6 +177,7 @@ void GpuRank::stop() {
   cudaSetDevice(device());
   cudaStreamSynchronize(stream_);  // the stay is bounded, and the watchdog bounds it again
   streams_.letStreamsGo(stream_);
+  held_.end(stream_);
   cudaStreamSynchronize(stream_);
   cudaSetDevice(former);
 }
@@ -205,6 +209,7 @@ void GpuRank::lookForFaults() {
 
 // A thread of its own: while another one is in cudaFree, a launch on that device may block for milliseconds.
 void GpuRank::keep() {
+  const RelaxedCapture relaxed;
   nameThread("dfccl keeper");
   cudaSetDevice(device());
   uint64_t idleSince = readTicks();

@@ -10,6 +10,7 @@
 #include "device/daemon_kernel.cuh"
 #include "host/device_waits.hpp"
 #include "host/gpu_member.hpp"
+#include "host/held_members.hpp"
 #include "host/index_table.hpp"
 #include "host/memory.hpp"
 #include "host/rank_requests.hpp"
@@ -59,6 +60,9 @@ class GpuRank {
   /// process has on the device stay; those that are out are launched before the stream gets its wait. Where streams
   /// can't wait, the caller does. @throws Error dfcclInvalidArgument, dfcclUnavailable, dfcclSystemError
   void waitOnStream(uint32_t index, cudaStream_t stream, uint64_t runs);
+  /// Whether what the stream is given becomes part of a graph. To be asked before either of the two.
+  /// @throws Error dfcclInvalidArgument: no such stream.
+  bool isCapturing(cudaStream_t stream) const { return streams_.isCapturing(stream); }
   /// Has the run that claimed `slot` completed? Frees the slot if so.
   bool takeCompletion(uint32_t slot, dfcclResult_t& status) { return queues_->takeCompletion(slot, status); }
   uint64_t inFlight() const { return queues_->inFlight(); }
@@ -73,7 +77,9 @@ class GpuRank {
   }
   /// A place's collective goes on behind runs that it had at another place.
   void follow(const IndexTable::Place& place, uint64_t runs) { streams_.follow(place.index, runs); }
-  MemberHome homeOf(uint32_t index) { return {&memory_->collectives[index], &memory_->posted[index], limits().grid}; }
+  MemberHome homeOf(uint32_t index) {
+    return {&memory_->collectives[index], &memory_->posted[index], limits().grid, &held_};
+  }
   /// Asks the daemon to drop an aborted collective.
   void askToDrop(uint32_t index) { requests_.abort(index); }
 
@@ -139,6 +145,7 @@ class GpuRank {
   const std::shared_ptr<DeviceWaits> waits_;
   const DeviceWaits::Place place_;
   DeviceArena arena_;
+  HeldMembers held_;
   PinnedMemory pinned_;
   ControlRing& control_;
   RankRequests requests_;

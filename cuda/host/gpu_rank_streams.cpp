@@ -24,7 +24,7 @@ void sayOnce(const char* why) {
 uint32_t GpuRank::submitOnStream(uint32_t index, const void* send, void* recv, cudaStream_t stream,
                                  RunCallback callback, void* argument, RunWindows windows) {
   const DeviceWaits::Call call(*waits_);
-  streams_.checkStream(stream);
+  streams_.checkDevice(stream);
   const auto entered = streams_.enter(stream);
   if (!entered) return RankQueues::kFull;
   // The entry goes first: whatever the stream still has to do, nobody waits for this thread any more.
@@ -42,7 +42,7 @@ uint32_t GpuRank::submitOnStream(uint32_t index, const void* send, void* recv, c
 
 void GpuRank::waitOnStream(uint32_t index, cudaStream_t stream, uint64_t runs) {
   const DeviceWaits::Call call(*waits_);
-  streams_.checkStream(stream);
+  streams_.checkDevice(stream);
   runs = std::min(runs, queues_->issuedOf(index));
   if (const char* const why = waits_->obstacle()) return waitOnHost(index, runs, why);
   const uint32_t target = streams_.targetOf(index, runs);

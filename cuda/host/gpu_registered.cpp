@@ -3,6 +3,7 @@
 
 #include "host/gpu_world.hpp"
 #include "os/tick_clock.hpp"
+#include "world/collective_name.hpp"
 #include "world/refusals.hpp"
 
 namespace dfccl::gpu {
@@ -23,6 +24,11 @@ void GpuWorld::unregisterCollective(uint32_t rank, uint32_t index, uint64_t issu
   const std::lock_guard lock(mutex_);
   Registered& entry = registered(rank, index);
   GpuRank& mine = *ranks_[rank];
+  GpuMember& own = entry.group->memberHere(entry.member);
+  if (departure == Departure::forNow && own.captured() != nullptr && own.captured()->isHeld()) {
+    throw Error(dfcclInUse, "A graph has runs of " + nameOf(entry.spec) + ".", "Destroy the graph first.",
+                {{"id", entry.spec.id.text()}});
+  }
   const uint64_t begin = readTicks();
   uint64_t finished = 0;
   // The host's own count comes first, but knows nothing of what JavaScript has taken by itself.
@@ -34,6 +40,7 @@ void GpuWorld::unregisterCollective(uint32_t rank, uint32_t index, uint64_t issu
     refuseInFlight(rank, entry.spec.id, issuedRuns - finished);
   }
   mine.giveBack(entry.place, issuedRuns);
+  if (departure == Departure::forGood) own.endCaptured();
   tasksPerBlock_[rank] -= tasksPerBlock(entry.place.blockCount);
   depart(rank, entry, departure, issuedRuns);
   table_[rank].erase(index);
@@ -60,7 +67,9 @@ void GpuWorld::poison(uint32_t rank, Registered& entry) {
 }
 
 void GpuWorld::askToDrop(uint32_t rank, uint32_t index) {
-  table_[rank].at(index).isDropped = true;
+  Registered& entry = table_[rank].at(index);
+  entry.isDropped = true;
+  entry.group->memberHere(entry.member).endCaptured();
   ranks_[rank]->askToDrop(index);
 }
 

@@ -142,6 +142,8 @@ std::shared_ptr<GpuGroup> GpuWorld::groupFor(const CollectiveSpec& spec, uint32_
 std::vector<uint8_t> GpuWorld::builtInProgram(const CollectiveSpec& spec, uint32_t member, uint32_t lanes) const {
   const auto ranks = static_cast<uint32_t>(spec.ranks.size());
   const size_t bytes = spec.count * sizeOf(spec.type);
+  // Its kernels need no program; its daemon, which never runs it, has to have one.
+  if (spec.signature.isCaptured) return buildDirectProgram(spec.collective, ranks, member, spec.root, 1);
   if (isExchanged(spec.collective, bytes, ranks)) return buildExchangeProgram(ranks, member, lanes);
   if (isStaged(spec) && bytes < kDirectBytes) return stagedProgram(spec, member);
   if (isLarge(spec.collective, bytes, ranks)) {
@@ -153,7 +155,7 @@ std::vector<uint8_t> GpuWorld::builtInProgram(const CollectiveSpec& spec, uint32
 /// A run must not wait until peers have mapped its buffers: that takes calls of CUDA's, and they may take until the
 /// run is over (decision 24). Connectors lie in memory that was mapped when the ranks met.
 bool GpuWorld::isStaged(const CollectiveSpec& spec) const {
-  return namesWindows_ && !mayMapBuffers() && spec.program.empty();
+  return namesWindows_ && !mayMapBuffers() && spec.program.empty() && !spec.signature.isCaptured;
 }
 
 std::vector<uint8_t> GpuWorld::stagedProgram(const CollectiveSpec& spec, uint32_t member) {
@@ -165,6 +167,7 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
   checkSpec(spec, rank, size());
   checkHasProgram(spec);
   refuseCountPerRun(spec, "on GPUs");
+  if (spec.signature.isCaptured) CapturedMember::checkSpec(spec);
   checkHealth(rank);
   const std::lock_guard lock(mutex_);
   const auto ranks = static_cast<uint32_t>(spec.ranks.size());
@@ -219,7 +222,9 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
   CollectiveSpec kept = spec;
   kept.program.clear();
   RunShape shape = runShapeOf(spec, member, program->header);
-  shape.namesWindows = namesWindows_ && program->usesDirect();
+  shape.namesWindows = namesWindows_ && program->usesDirect() && !spec.signature.isCaptured;
+  // A tile is sent before anything is received.
+  shape.mayBeInPlace |= spec.signature.isCaptured && spec.collective == Collective::allToAll;
   shape.stagesUnmapped = staged != nullptr;
   table_[rank].emplace(place.index, Registered{group, std::move(tables), std::move(kept), member, shape, place});
   const uint64_t runs = group->runsAtLeaving(member);

@@ -69,6 +69,12 @@ class GpuWorld : public Backend {
     ranks_[rank]->waitOnStream(index, static_cast<cudaStream_t>(stream), runs);
   }
 
+  bool isCapturing(uint32_t rank, void* stream) override {
+    return ranks_[rank]->isCapturing(static_cast<cudaStream_t>(stream));
+  }
+  CapturedPlace captureRun(uint32_t rank, uint32_t index, const void* send, void* recv, void* stream) override;
+  void letGraphWait(uint32_t rank, const CapturedPlace& place, void* stream) override;
+
   bool drive(bool) override { return false; }
   bool driveRank(uint32_t) override { return false; }
   uint32_t activeRanks() const override { return 0; }

@@ -4,6 +4,7 @@
 
 #include "host/joined_gpu_world.hpp"
 #include "host/process_end.hpp"
+#include "host/relaxed_capture.hpp"
 #include "os/futex.hpp"
 #include "os/thread_name.hpp"
 
@@ -18,6 +19,7 @@ constexpr uint64_t kArenaMillis = 5000;
 /// Maps what the others announce, on a thread of its own that nobody waits for: its calls of CUDA's take as long as
 /// another thread keeps the driver to itself.
 void JoinedGpuWorld::mapPeers() {
+  const RelaxedCapture relaxed;
   nameThread("dfccl mapper");
   cudaSetDevice(deviceOf(own_));
   Atomic<uint32_t>& attention = segment_->area(own_).attention;

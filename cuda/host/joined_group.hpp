@@ -52,6 +52,7 @@ class JoinedGroup final : public DeviceGroup {
   uint64_t finishedRunsOf(uint32_t) const override { return own_->finishedRuns(); }
   uint64_t runsAtLeaving(uint32_t) const override { return own_->runsAtLeaving(); }
   size_t bytesOf(uint32_t) const override { return own_->bytes(); }
+  GpuMember& memberHere(uint32_t) override { return *own_; }
 
  private:
   std::shared_ptr<SharedGroup> shared_;

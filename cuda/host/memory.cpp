@@ -46,7 +46,7 @@ DeviceArena::~DeviceArena() {
   cudaGetDevice(&former);
   cudaSetDevice(device_);
   cudaStreamDestroy(stream_);
-  cudaFree(base_);
+  if (!isAbandoned_) cudaFree(base_);
   cudaSetDevice(former);
 }
 

@@ -43,6 +43,8 @@ class DeviceArena {
   uint8_t* allocate(size_t bytes);
   /// @pre `bytes` is what was asked for.
   void free(uint8_t* block, size_t bytes);
+  /// It stays as long as the process: a graph may still read and write it.
+  void abandon() { isAbandoned_ = true; }
   /// From here on nothing calls CUDA.
   void seal(RankRequests& requests) { requests_ = &requests; }
   /// Copies to the device: at once, or once sealed, before any run that is submitted afterwards.
@@ -68,6 +70,7 @@ class DeviceArena {
   size_t capacity_;
   size_t top_ = 0;
   size_t used_ = 0;
+  bool isAbandoned_ = false;
   void checkOpen() const;
   void clear(void* memory, size_t bytes);
 

@@ -59,7 +59,7 @@ RankStreams::RankStreams(DeviceArena& arena, PinnedMemory& pinned, const RankLim
   waiting_.vainLook = arena.put(&none, 1);
 }
 
-void RankStreams::checkStream(cudaStream_t stream) const {
+bool RankStreams::isCapturing(cudaStream_t stream) const {
   const int mine = arena_.device();
   const OnDevice here(mine);
   cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
@@ -67,12 +67,14 @@ void RankStreams::checkStream(cudaStream_t stream) const {
   cudaGetLastError();
   if (error != cudaSuccess) {
     refuse(std::string("can't be used: ") + cudaGetErrorString(error),
-           "Pass a stream that is there and captures nothing.", mine);
+           "Pass a stream that is there; the default one can't be used while another stream is captured.", mine);
   }
-  if (capture != cudaStreamCaptureStatusNone) {
-    refuse("captures a graph, and a run is submitted once, not with each launch of the graph",
-           "Call this outside of the capture.", mine);
-  }
+  return capture != cudaStreamCaptureStatusNone;
+}
+
+void RankStreams::checkDevice(cudaStream_t stream) const {
+  const int mine = arena_.device();
+  const OnDevice here(mine);
   int device = -1;
   DFCCL_CUDA(cudaStreamGetDevice(stream, &device));
   if (device == mine) return;

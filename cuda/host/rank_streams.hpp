@@ -26,8 +26,10 @@ class RankStreams {
   const PendingMemory& pending() const { return pending_; }
   const WaitingMemory& waiting() const { return waiting_; }
 
+  /// @throws Error dfcclInvalidArgument: it is no stream, or not any more.
+  bool isCapturing(cudaStream_t stream) const;
   /// @throws Error dfcclInvalidArgument: no run can be put behind this stream, and it can't wait for any.
-  void checkStream(cudaStream_t stream) const;
+  void checkDevice(cudaStream_t stream) const;
   /// It doesn't synchronize with the default stream.
   bool isFree(cudaStream_t stream) const;
 

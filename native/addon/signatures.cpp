@@ -77,9 +77,9 @@ Napi::Value signatureId(const Napi::CallbackInfo& info) {
     const Napi::Object object = info[0].As<Napi::Object>();
     Signature signature;
     signature.group = groupOf(object.Get("group"));
-    const auto [purpose, tag] = readSignatureFacts(object);
-    signature.purpose = purpose;
-    signature.tag = tag;
+    const SignatureFacts facts = readSignatureFacts(object);
+    signature.purpose = facts.purpose;
+    signature.tag = facts.tag;
     signature.collective = static_cast<Collective>(wholeOf(object, "collective", kCollectiveCount - 1));
     signature.type = static_cast<DataType>(wholeOf(object, "dataType", kDataTypeCount - 1));
     signature.op = static_cast<ReduceOp>(wholeOf(object, "op", kReduceOpCount - 1));

@@ -156,6 +156,9 @@ dfcclResult_t dfcclTestRun(dfcclRequest_t request, int* isOver);
 dfcclResult_t dfcclNotifyRun(dfcclRequest_t request, dfcclCallback_t callback, void* callbackArgs);
 /* Lets the stream do what it is given from now on only when the run is over; the caller doesn't wait. */
 dfcclResult_t dfcclWaitRunOnStream(dfcclRequest_t request, dfcclStream_t stream);
+/* Whether the run is part of a graph that its stream captured: then it is over for the host at once, every launch of
+ * the graph carries it out, and streams of the same capture may wait for it with dfcclWaitRunOnStream. */
+dfcclResult_t dfcclIsRunCaptured(dfcclRequest_t request, int* isCaptured);
 /* Gives a request back; its run goes on, and its callback, if it has one, comes. NULL is no error. */
 dfcclResult_t dfcclFreeRequest(dfcclRequest_t request);
 

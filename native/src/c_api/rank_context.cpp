@@ -84,6 +84,7 @@ void RankContext::remove(int id) {
   const std::lock_guard lock(mutex_);
   const uint32_t index = get(id).index;
   backend().unregisterCollective(number(), index, queues_.issuedOf(index));
+  removeCaptured(id);
   ids_.remove(static_cast<uint32_t>(id));
 }
 
@@ -174,7 +175,10 @@ void RankContext::close() {
     backend().unregisterCollective(number(), index, queues_.issuedOf(index));
     ids.push_back(id);
   });
-  for (const uint32_t id : ids) ids_.remove(id);
+  for (const uint32_t id : ids) {
+    removeCaptured(static_cast<int>(id));
+    ids_.remove(id);
+  }
   backend().leave(number());
   world_->close(number());
 }

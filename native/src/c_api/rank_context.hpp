@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <unordered_map>
 #include <vector>
 
 #include "c_api/id_table.hpp"
@@ -27,6 +28,14 @@ struct Registration {
 };
 
 struct OpenGroup;
+
+/// What a collective is to graphs.
+struct CapturedCollective {
+  uint32_t index;
+  RunShape shape;
+  KnownBuffers known;
+  CapturedPlace last;  // of its runs
+};
 
 class RankContext {
  public:
@@ -58,6 +67,11 @@ class RankContext {
   /// @throws Error
   void add(CollectiveSpec& spec, bool isOwnProgram);
   void remove(int id);
+  /// Puts a run into the graph that the stream captures. @pre get(id) @throws Error
+  void capture(int id, const void* send, void* recv, void* stream);
+  /// @throws Error dfcclInvalidArgument: the stream's graph has no run of it.
+  void waitInGraph(int id, void* stream);
+  void abort(int id);
   void setScale(double scale);
   void setCountPerRun(bool isOn);
   size_t collectiveBytes();
@@ -77,6 +91,7 @@ class RankContext {
 
  private:
   bool isEveryQuarantineOver();
+  void removeCaptured(int id);
 
   std::shared_ptr<OpenWorld> world_;
   const uint32_t number_;
@@ -84,9 +99,10 @@ class RankContext {
   Matching matching_;
   const bool checksMemory_;
   IdTable ids_;
-  std::vector<Registration> registrations_;  // [index]
-  std::mutex mutex_;                         // of registration
-  std::vector<OpenGroup*> groups_;           // under mutex_
+  std::vector<Registration> registrations_;               // [index]
+  std::mutex mutex_;                                      // of registration
+  std::unordered_map<int, CapturedCollective> captured_;  // by id; under mutex_
+  std::vector<OpenGroup*> groups_;                        // under mutex_
   double scale_ = 1.0;
   bool countPerRun_ = false;
 };

@@ -171,8 +171,7 @@ dfcclResult_t dfcclUnregister(int collId, dfcclRankCtx_t ctx) {
 
 dfcclResult_t dfcclAbort(int collId, dfcclRankCtx_t ctx) {
   return guarded([&] {
-    RankContext& context = contextOf(ctx);
-    context.backend().abortCollective(context.number(), context.get(collId).index);
+    contextOf(ctx).abort(collId);
     return dfcclSuccess;
   });
 }

@@ -247,7 +247,15 @@ dfcclResult_t dfcclNotifyRun(dfcclRequest_t handle, dfcclCallback_t callback, vo
 dfcclResult_t dfcclWaitRunOnStream(dfcclRequest_t handle, dfcclStream_t stream) {
   return guarded([&] {
     Request& request = requestOf(handle);
-    if (!request.isOver()) waitOnStream(request, stream);
+    if (!request.isOver() || request.isCaptured()) waitOnStream(request, stream);
+    return dfcclSuccess;
+  });
+}
+
+dfcclResult_t dfcclIsRunCaptured(dfcclRequest_t handle, int* isCaptured) {
+  return guarded([&] {
+    if (isCaptured == nullptr) refuseArgument("The address for the answer is null.", "Pass where to store it.");
+    *isCaptured = requestOf(handle).isCaptured() ? 1 : 0;
     return dfcclSuccess;
   });
 }

@@ -161,6 +161,14 @@ dfcclResult_t dfcclRunOnStream(const void* sendbuff, void* recvbuff, int collId,
   return guarded([&] {
     RankContext& context = contextOf(ctx);
     const Registration& registration = context.get(collId);
+    if (context.backend().isCapturing(context.number(), stream)) {
+      if (callback != nullptr) {
+        refuseArgument("A run that is captured is carried out whenever its graph is launched, and has no callback.",
+                       "Pass none, and let the stream tell when it is over.", {{"id", std::to_string(collId)}});
+      }
+      context.capture(collId, sendbuff, recvbuff, stream);
+      return dfcclSuccess;
+    }
     RunWindows windows;
     const dfcclResult_t result = check(context, registration, sendbuff, recvbuff, windows, collId, ctx);
     if (result != dfcclSuccess) return result;
@@ -174,7 +182,12 @@ dfcclResult_t dfcclRunOnStream(const void* sendbuff, void* recvbuff, int collId,
 dfcclResult_t dfcclWaitOnStream(int collId, dfcclStream_t stream, dfcclRankCtx_t ctx) {
   return guarded([&] {
     RankContext& context = contextOf(ctx);
-    context.backend().waitOnStream(context.number(), context.get(collId).index, stream);
+    const uint32_t index = context.get(collId).index;
+    if (context.backend().isCapturing(context.number(), stream)) {
+      context.waitInGraph(collId, stream);
+    } else {
+      context.backend().waitOnStream(context.number(), index, stream);
+    }
     return dfcclSuccess;
   });
 }

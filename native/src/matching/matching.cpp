@@ -78,7 +78,8 @@ void Matching::abortGroup(MatchedGroup& group) {
     const std::lock_guard lock(mutex_);
     group.isAborted = true;
     table_.forEach([&](MatchedCollective& entry) {
-      if (entry.group.get() == &group && table_.inFlight(entry) != 0) {
+      // Graphs have runs in flight of which nobody here knows.
+      if (entry.group.get() == &group && (entry.signature.isCaptured || table_.inFlight(entry) != 0)) {
         backend_.abortCollective(rank_, entry.index);
       }
     });
@@ -118,6 +119,8 @@ void Matching::checkBuffers(MatchedCollective& entry, const void* send, void* re
 
 /// Hands it to the engine. Under the lock.
 void Matching::queue(MatchedCollective& entry, const void* send, void* recv, void* stream, RequestPart* part) {
+  if (entry.signature.isCaptured) [[unlikely]]
+    return capture(entry, send, recv, stream, part);
   if (part != nullptr && backend_.checksMemory()) {
     part->matching = this;
     part->collective = idOf(entry.signature);
@@ -135,7 +138,8 @@ void Matching::queue(MatchedCollective& entry, const void* send, void* recv, voi
     refuseSubmission(backend_, rank_, slot);
 }
 
-void Matching::submit(const MatchedRun& run, const std::shared_ptr<MatchedGroup>& group, RequestPart* part) {
+void Matching::submit(MatchedRun run, const std::shared_ptr<MatchedGroup>& group, RequestPart* part) {
+  noteCapture(run);
   {
     std::unique_lock lock(mutex_);
     queueOrCopy(find(run, group), run, part, lock);
@@ -188,6 +192,7 @@ void Matching::checkHalf(const RunShape& shape, const MatchedRun& run) const {
 
 void Matching::prepare(BatchedRun& batched) {
   MatchedRun& run = batched.run;
+  noteCapture(run);
   std::unique_lock lock(mutex_);
   checkOpen(*batched.group);
   MatchedCollective& entry = table_.get(run.signature, batched.group);
@@ -266,6 +271,12 @@ void Matching::submitPrepared(std::span<BatchedRun> runs, size_t& done) {
 }
 
 void Matching::waitOnStream(const RequestPart& part, void* stream) {
+  if (part.captured.node != nullptr) return backend_.letGraphWait(rank_, part.captured, stream);
+  if (backend_.isCapturing(rank_, stream)) {
+    throw Error(dfcclInvalidArgument,
+                "The stream captures a graph, and the run is none of it: it was submitted before the capture.",
+                "Wait for it before the capture begins.", {{"rank", std::to_string(rank_)}});
+  }
   std::unique_lock lock(mutex_);
   MatchedCollective* const entry = table_.find(part.collective);
   if (entry == nullptr || entry->registration != part.registration) return;  // forgotten: its runs are over

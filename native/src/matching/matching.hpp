@@ -43,7 +43,7 @@ class Matching {
   bool mayCopy() const { return mayCopy_; }
   /// @param part of a request; null: nobody waits for this run alone. @pre it is a whole one
   /// @throws Error, and nothing was queued then.
-  void submit(const MatchedRun& run, const std::shared_ptr<MatchedGroup>& group, RequestPart* part);
+  void submit(MatchedRun run, const std::shared_ptr<MatchedGroup>& group, RequestPart* part);
   /// All that may be refused, or fail for want of memory. @throws Error, with nothing kept.
   void prepare(BatchedRun& batched);
   /// Undoes it. @pre it isn't submitted
@@ -97,6 +97,8 @@ class Matching {
   void queueOrCopy(MatchedCollective& entry, const MatchedRun& run, RequestPart* part,
                    std::unique_lock<std::mutex>& lock);
   void queue(MatchedCollective& entry, const void* send, void* recv, void* stream, RequestPart* part);
+  void noteCapture(MatchedRun& run) const;
+  void capture(MatchedCollective& entry, const void* send, void* recv, void* stream, RequestPart* part);
 
   static thread_local const Matching* looking_;
 

@@ -8,6 +8,7 @@
 #include "dfccl/status.h"
 #include "matching/handle_slab.hpp"
 #include "matching/staging_pool.hpp"
+#include "world/captured_place.hpp"
 #include "world/collective_id.hpp"
 
 namespace dfccl {
@@ -32,6 +33,7 @@ struct RequestPart {
   CollectiveId collective;
   uint64_t registration = 0;  // of the collective's, which one
   uint64_t number = 0;        // how many runs of it this rank had submitted with it
+  CapturedPlace captured;     // or, of a graph's: it is over as soon as it is captured
 
   /// Another request ends with it. @pre fewer than kMostRequests do
   void add(Request* request);
@@ -54,6 +56,8 @@ struct Request : InSlab<Request> {
   void drop();
 
   std::span<RequestPart> parts() const { return {first_, partCount_}; }
+  /// Whether it is of runs that a graph carries out.
+  bool isCaptured() const { return partCount_ != 0 && first_->captured.node != nullptr; }
   bool isOver() const { return (state_.load(order::acquire) & kOver) != 0; }
   dfcclResult_t status() const { return isAborted_.load(order::relaxed) != 0 ? dfcclAborted : dfcclSuccess; }
   /// Calls back once, at once where it is over. @return false: it has a callback already.

@@ -51,7 +51,8 @@ CollectiveId idOf(const Signature& s) {
   mixer.add(uint64_t{s.root} << 32 | s.receiver);
   mixer.add(s.count);
   mixer.add(s.tag);
-  return CollectiveId::ofSignature(mixer.high(), mixer.low());
+  const CollectiveId id = CollectiveId::ofSignature(mixer.high(), mixer.low());
+  return s.isCaptured ? id.ofCaptured() : id;
 }
 
 }  // namespace dfccl

@@ -29,6 +29,7 @@ struct Signature {
   uint32_t receiver = 0;  // place in the group, of a send
   uint64_t count = 0;     // as CollectiveSpec has it
   uint64_t tag = 0;
+  bool isCaptured = false;  // of a graph: such runs match each other only
 
   bool operator==(const Signature& other) const = default;
 };

@@ -40,5 +40,7 @@ uint32_t Backend::submitOnStream(uint32_t rank, uint32_t, const void*, void*, vo
   refuseStream(rank);
 }
 void Backend::waitOnStream(uint32_t rank, uint32_t, void*, uint64_t) { refuseStream(rank); }
+CapturedPlace Backend::captureRun(uint32_t rank, uint32_t, const void*, void*, void*) { refuseStream(rank); }
+void Backend::letGraphWait(uint32_t rank, const CapturedPlace&, void*) { refuseStream(rank); }
 
 }  // namespace dfccl

@@ -10,6 +10,7 @@
 
 #include "daemon/state/counters.hpp"
 #include "trace/trace_track.hpp"
+#include "world/captured_place.hpp"
 #include "world/collective_spec.hpp"
 #include "world/departure.hpp"
 #include "world/known_memory.hpp"
@@ -105,6 +106,16 @@ class Backend {
   /// Lets a stream go on only when so many runs of a collective are over, of those that this rank has queued since it
   /// registered it. @throws Error the same
   virtual void waitOnStream(uint32_t rank, uint32_t index, void* stream, uint64_t runs = kAllRuns);
+  /// Whether what the stream is given becomes part of a graph: runs behind it are captured, then. @throws Error the
+  /// same
+  virtual bool isCapturing(uint32_t /*rank*/, void* /*stream*/) { return false; }
+  /// Puts a run into the graph that the stream captures, behind what it has been given; the stream doesn't wait for it.
+  /// @param index of a collective that was registered with signature.isCaptured.
+  /// @return what letGraphWait() takes. @throws Error dfcclInvalidArgument, dfcclUnavailable, dfcclSystemError
+  virtual CapturedPlace captureRun(uint32_t rank, uint32_t index, const void* send, void* recv, void* stream);
+  /// What the stream captures from now on comes behind a run of the same graph. @throws Error dfcclInvalidArgument: it
+  /// captures nothing, or another graph; dfcclSystemError
+  virtual void letGraphWait(uint32_t rank, const CapturedPlace& place, void* stream);
   /// The windows of a run's buffers, which other processes are told of where they don't know them yet. Doesn't wait.
   /// @pre shape.namesWindows, and checkMemory() has passed. @throws Error dfcclInvalidArgument where the memory is none
   /// that another process can map, dfcclQueueFull.

@@ -20,6 +20,14 @@ struct CollectiveId {
     return id;
   }
 
+  /// By which the ranks of a collective find each other for the runs of it that graphs carry out.
+  CollectiveId ofCaptured() const {
+    CollectiveId id = *this;
+    id.high ^= 0x6361707475726564;
+    id.low ^= uint64_t{number} << 32 | 1;
+    return id;
+  }
+
   bool isSignature() const { return (high | low) != 0; }
   /// As reports name it: "7", or "of signature 0123456789abcdef".
   std::string text() const;

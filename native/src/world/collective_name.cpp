@@ -75,8 +75,9 @@ std::string callOf(const CollectiveSpec& spec) {
 }  // namespace
 
 std::string nameOf(const CollectiveSpec& spec) {
-  if (!spec.id.isSignature()) return std::string(nameOf(spec.collective)) + " " + spec.id.text();
-  return spec.ranks.empty() ? nameOf(spec.collective) + std::string(" ") + spec.id.text() : callOf(spec);
+  const std::string where = spec.signature.isCaptured ? ", in graphs" : "";
+  if (!spec.id.isSignature()) return std::string(nameOf(spec.collective)) + " " + spec.id.text() + where;
+  return (spec.ranks.empty() ? nameOf(spec.collective) + std::string(" ") + spec.id.text() : callOf(spec)) + where;
 }
 
 }  // namespace dfccl

@@ -20,6 +20,7 @@ enum class Purpose : uint32_t {
 struct SignatureFacts {
   Purpose purpose = Purpose::collective;
   uint64_t tag = 0;
+  bool isCaptured = false;  // its runs are a graph's
 };
 
 }  // namespace dfccl

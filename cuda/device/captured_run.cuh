@@ -1,0 +1,215 @@
+#pragma once
+// A run that a graph carries out: a kernel of its own, which needs no daemon, no thread of the host's, and nothing that
+// is set back between two launches of the graph (decision 38). Whatever the collective is, its members send each other
+// lines with flags, a tile at a time, through memory that was mapped when the ranks met. Here is what such a kernel is
+// given, and what it keeps.
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "base/atomics.hpp"
+#include "base/types.hpp"
+#include "daemon/state/exchange.hpp"
+
+namespace dfccl::gpu {
+
+/// Blocks of such a kernel. Only the first of them waits for peers for long.
+inline constexpr uint32_t kMostCapturedLanes = 32;
+inline constexpr uint32_t kMostCapturedMembers = 64;
+/// Threads of a block.
+inline constexpr uint32_t kCapturedWorkers = 448;
+/// Payload of a tile, at most: what the workers of a block hold in registers.
+inline constexpr uint32_t kCapturedTileBytes = 14336;
+
+/// The members' landing areas and factors, once all have registered.
+struct CapturedMembers {
+  uint8_t* landings[kMostCapturedMembers];
+  double scales[kMostCapturedMembers];
+};
+
+/// What the host and the kernels of a collective's captured runs tell each other, in the host's memory.
+struct alignas(128) CapturedNotes {
+  Atomic<uint32_t> isComplete;  // the host's: `members` is there
+  Atomic<uint32_t> mustEnd;     // the host's: runs end, and move nothing
+  Atomic<uint64_t> ended;       // the kernels': runs that came to no result. Of others nothing is told: a store to the
+                                // host's memory keeps a kernel for a microsecond
+  CapturedMembers members;      // the host's
+};
+
+/// A lane is a block's part of each run. In the device's memory; begins as zeros.
+struct alignas(128) CapturedLane {
+  enum State : uint64_t { isFree = 0, isTaken = 1, isLeft = 2 };
+
+  Atomic<uint64_t, Scope::device> word;  // of how many runs it is done, and the State of the next
+  uint32_t tile;                         // where it was left, above whether its part was sent
+  uint32_t isKnown;                      // `members` is there
+  CapturedMembers members;
+
+  DFCCL_HD static constexpr uint64_t wordOf(uint64_t run, State state) { return run << 2 | state; }
+  DFCCL_HD static constexpr bool isDone(uint64_t word, uint64_t run) { return word >> 2 != run; }
+};
+
+/// What the kernels of a collective's captured runs keep between them. In the device's memory; begins as zeros.
+struct CapturedState {
+  alignas(128) Atomic<uint64_t, Scope::device> exits;  // blocks that have left, of all launches ever
+  Atomic<uint32_t> mustEnd;                            // as CapturedNotes::mustEnd, for runs that have yet to begin
+  CapturedLane lanes[1];                               // as many as the runs have
+
+  static constexpr size_t bytes(uint32_t lanes) {
+    return sizeof(CapturedState) + (size_t{lanes} - 1) * sizeof(CapturedLane);
+  }
+};
+
+/// How a collective's captured runs are cut up: the same on all of its ranks.
+struct CapturedLayout {
+  uint32_t lanes;
+  uint32_t laneBits;      // lanes == 1 << laneBits
+  uint64_t laneElements;  // of a segment: a full lane's
+  uint64_t tileElements;
+  uint32_t slotBytes;  // of a tile, on the wire
+
+  /// @param bytes of a segment.
+  static CapturedLayout of(DataType type, uint64_t count);
+  DFCCL_HD uint64_t memberStride() const { return uint64_t{lanes} * slotBytes; }
+  DFCCL_HD uint64_t halfBytes(uint32_t members) const { return members * memberStride(); }
+  uint64_t landingBytes(uint32_t members) const { return 2 * halfBytes(members); }
+};
+
+/// A run, as its kernel gets it by value: a graph that is updated gets other buffers so.
+struct CapturedRun {
+  CapturedNotes* notes;
+  CapturedState* state;
+  const void* send;
+  void* recv;
+  Collective collective;
+  DataType type;
+  ReduceOp op;
+  uint32_t member;
+  uint32_t members;
+  uint32_t root;
+  uint64_t count;      // elements of a segment
+  uint32_t heldLines;  // an all-reduce of so few whole lines that a worker holds as many of every member's; 0: it isn't
+  CapturedLayout layout;
+
+  /// Whether a member sends another one any of its data.
+  DFCCL_HD bool sends(uint32_t from, uint32_t to) const {
+    switch (collective) {
+      case Collective::broadcast:
+      case Collective::scatter:
+      case Collective::sendRecv:
+        return from == root;
+      case Collective::reduce:
+      case Collective::gather:
+        return to == root;
+      case Collective::barrier:
+        return false;
+      default:
+        return true;
+    }
+  }
+  /// Whether two members send each other at least a flag: nobody is more than a tile ahead of whom it sends to.
+  DFCCL_HD bool meet(uint32_t one, uint32_t other) const {
+    return collective == Collective::barrier || sends(one, other) || sends(other, one);
+  }
+  DFCCL_HD bool isReduced() const {
+    return collective == Collective::allReduce || collective == Collective::reduceScatter ||
+           (collective == Collective::reduce && member == root);
+  }
+  /// Whether a member gets its own data too.
+  DFCCL_HD bool copiesOwn() const {
+    switch (collective) {
+      case Collective::allGather:
+      case Collective::allToAll:
+        return true;
+      case Collective::broadcast:
+      case Collective::gather:
+      case Collective::scatter:
+        return member == root;
+      default:
+        return false;
+    }
+  }
+  /// The segment of the send buffer that a member is sent, and that of the receive buffer where its data go.
+  DFCCL_HD uint32_t segmentTo(uint32_t to) const {
+    return collective == Collective::allToAll || collective == Collective::reduceScatter ||
+                   collective == Collective::scatter
+               ? to
+               : 0;
+  }
+  DFCCL_HD uint32_t segmentFrom(uint32_t from) const {
+    return collective == Collective::allGather || collective == Collective::allToAll || collective == Collective::gather
+               ? from
+               : 0;
+  }
+
+  /// Elements of a lane.
+  DFCCL_HD uint64_t elementsOf(uint32_t lane) const {
+    const uint64_t begin = lane * layout.laneElements;
+    if (begin >= count) return 0;
+    return count - begin < layout.laneElements ? count - begin : layout.laneElements;
+  }
+  /// Tiles of a lane. Where nothing is to be moved the members meet all the same, once.
+  DFCCL_HD uint32_t tilesOf(uint32_t lane) const {
+    const uint64_t elements = elementsOf(lane);
+    if (count == 0) return lane == 0;
+    return static_cast<uint32_t>((elements + layout.tileElements - 1) / layout.tileElements);
+  }
+};
+
+/// A tile of a run: what is moved at once.
+struct CapturedTile {
+  uint64_t position;    // of all tiles of this lane, of all runs: flags are made of it
+  uint64_t byteOffset;  // within a segment
+  uint64_t elements;
+  uint64_t slotOffset;  // of member 0's slot, within a landing area
+
+  DFCCL_HD CapturedTile(const CapturedRun& run, uint32_t lane, uint32_t tile, uint64_t runs) {
+    const uint64_t begin = tile * run.layout.tileElements;
+    const uint64_t inLane = run.elementsOf(lane);
+    const uint64_t left = inLane < begin ? 0 : inLane - begin;
+    position = runs * run.tilesOf(lane) + tile;
+    byteOffset = (lane * run.layout.laneElements + begin) * sizeOf(run.type);
+    elements = left < run.layout.tileElements ? left : run.layout.tileElements;
+    slotOffset = position % 2 * run.layout.halfBytes(run.members) + uint64_t{lane} * run.layout.slotBytes;
+  }
+  DFCCL_HD uint64_t bytes(const CapturedRun& run) const { return elements * sizeOf(run.type); }
+  DFCCL_HD const uint8_t* source(const CapturedRun& run, uint32_t to) const {
+    return static_cast<const uint8_t*>(run.send) + run.segmentTo(to) * run.count * sizeOf(run.type) + byteOffset;
+  }
+  DFCCL_HD uint8_t* destination(const CapturedRun& run, uint32_t from) const {
+    return static_cast<uint8_t*>(run.recv) + run.segmentFrom(from) * run.count * sizeOf(run.type) + byteOffset;
+  }
+  DFCCL_HD uint8_t* outgoing(const CapturedRun& run, const CapturedMembers& members, uint32_t to) const {
+    return members.landings[to] + slotOffset + run.member * run.layout.memberStride();
+  }
+  DFCCL_HD const uint8_t* incoming(const CapturedRun& run, const CapturedMembers& members, uint32_t from) const {
+    return members.landings[run.member] + slotOffset + from * run.layout.memberStride();
+  }
+  /// As an exchange. @pre run.isReduced()
+  DFCCL_HD void describe(const CapturedRun& run, const CapturedMembers& members, bool isSent, Exchange& e) const {
+    e.type = run.type;
+    e.op = run.op;
+    e.isSent = isSent;
+    e.isSendOnly = 0;
+    e.member = run.member;
+    e.members = run.members;
+    e.divisor = run.op == ReduceOp::avg ? run.members : 0;
+    e.run = position;
+    e.own = source(run, run.member);
+    e.result = destination(run, run.member);
+    e.count = elements;
+    e.scales = members.scales;
+    e.landings = members.landings;
+    e.slotOffset = slotOffset;
+    e.memberStride = run.layout.memberStride();
+  }
+};
+
+/// Launches the kernel once in each of its forms, on the current device: the first launch keeps all streams back until
+/// the device is idle, and of two ranks that launch their first graphs at once one would wait for the other for ever.
+cudaError_t prepareCapturedRuns(cudaStream_t stream);
+/// Adds it to a graph, behind other nodes.
+cudaError_t addCapturedRun(cudaGraph_t graph, const cudaGraphNode_t* behind, size_t count, const CapturedRun& run,
+                           cudaGraphNode_t* node);
+
+}  // namespace dfccl::gpu

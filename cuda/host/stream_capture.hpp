@@ -1,0 +1,34 @@
+#pragma once
+// The graph that a stream captures, as far as a library adds to it by itself: nodes behind what the stream has been
+// given, which it needn't wait for, and waits for such nodes.
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace dfccl::gpu {
+
+class StreamCapture {
+ public:
+  /// @throws Error dfcclInvalidArgument: the stream captures nothing, or its capture has failed.
+  explicit StreamCapture(cudaStream_t stream);
+
+  /// Of no other capture.
+  uint64_t id() const { return id_; }
+  cudaGraph_t graph() const { return graph_; }
+  /// What the next node of the stream's would come behind.
+  const std::vector<cudaGraphNode_t>& behind() const { return behind_; }
+  /// What the stream is given from now on comes behind this node, too. @throws Error dfcclSystemError
+  void letWait(cudaGraphNode_t node) const;
+  /// As long as there is the graph, or anything made of it, there is this. @throws Error dfcclSystemError
+  void keep(std::shared_ptr<const void> kept) const;
+
+ private:
+  const cudaStream_t stream_;
+  unsigned long long id_ = 0;
+  cudaGraph_t graph_ = nullptr;
+  std::vector<cudaGraphNode_t> behind_;
+};
+
+}  // namespace dfccl::gpu

@@ -1,0 +1,78 @@
+// What graphs can't have, and what becomes of those whose collectives have ended.
+#include <string>
+
+#include "graphs.hpp"
+#include "stream_members.hpp"
+
+using namespace dfccl::gpu::test;
+
+TEST_CASE("what a graph can't have is refused, with a sentence") {
+  const GpuRanks ranks;
+  registerOnAll(ranks, 1, 10);
+  const Captured c(ranks.device(0), 10, 10);
+  const Stream other(ranks.device(0));
+  Barrier barrier;
+  const auto isRefused = [](dfcclResult_t result, dfcclResult_t wanted, const char* because) {
+    CHECK(result == wanted);
+    INFO(dfcclGetLastError());
+    CHECK(std::string(dfcclGetLastError()).find(because) != std::string::npos);
+  };
+  cudaSetDevice(ranks.device(0));
+  REQUIRE(cudaStreamBeginCapture(c.stream, cudaStreamCaptureModeRelaxed) == cudaSuccess);
+  isRefused(dfcclRunOnStream(
+                c.send.data(), c.recv.data(), 1, c.stream, [](void*, dfcclResult_t) {}, nullptr, ranks[0]),
+            dfcclInvalidArgument, "callback");
+  isRefused(dfcclWaitOnStream(1, c.stream, ranks[0]), dfcclInvalidArgument, "before the capture");
+  isRefused(dfcclRunOnStream(nullptr, c.recv.data(), 1, c.stream, nullptr, nullptr, ranks[0]), dfcclInvalidArgument,
+            "null");
+  CHECK_OK(dfcclRunOnStream(c.send.data(), c.recv.data(), 1, c.stream, nullptr, nullptr, ranks[0]));
+  REQUIRE(cudaStreamBeginCapture(other, cudaStreamCaptureModeRelaxed) == cudaSuccess);
+  isRefused(dfcclWaitOnStream(1, other, ranks[0]), dfcclInvalidArgument, "another graph");
+  for (const cudaStream_t stream : {static_cast<cudaStream_t>(c.stream), static_cast<cudaStream_t>(other)}) {
+    cudaGraph_t graph = nullptr;
+    REQUIRE(cudaStreamEndCapture(stream, &graph) == cudaSuccess);
+    cudaGraphDestroy(graph);
+  }
+}
+
+TEST_CASE("a launch ends, without a result, whose collective is given up, unregistered, or of a world that is gone") {
+  enum class End { abort, unregister, destroy };
+  for (const End end : {End::abort, End::unregister, End::destroy}) {
+    std::vector<Captured> captured;
+    {
+      const GpuRanks ranks;
+      registerOnAll(ranks, 1, 100);
+      for (int r = 0; r < ranks.size(); ++r) {
+        Captured& c = captured.emplace_back(ranks.device(r), 100, 100);
+        c.send.set(Values(100, r));
+        c.graph.push_back(captureChain(ranks, r, {1}, c.send, c.stream));
+      }
+      for (const Captured& c : captured) c.graph[0].launch(c.stream);
+      for (const Captured& c : captured) REQUIRE(c.stream.synchronize());
+      for (int r = 0; r < ranks.size(); ++r) captured[static_cast<size_t>(r)].send.set(Values(100, r));
+      if (end == End::abort) {
+        // One waits for the others, which will not come.
+        captured[0].graph[0].launch(captured[0].stream);
+        CHECK_OK(dfcclAbort(1, ranks[1]));
+        REQUIRE(captured[0].stream.synchronize());
+        for (int r = 0; r < ranks.size(); ++r) {
+          for (int isOver = 0; isOver == 0;) CHECK_OK(dfcclIsQuarantineOver(1, &isOver, ranks[r]));
+        }
+      }
+      for (int r = 0; end == End::unregister && r < ranks.size(); ++r) CHECK_OK(dfcclUnregister(1, ranks[r]));
+      // Their devices hear of it a moment later.
+      const auto isMoved = [&] {
+        for (const Captured& c : captured) c.send.set(Values(100, static_cast<int32_t>(&c - captured.data())));
+        for (const Captured& c : captured) c.graph[0].launch(c.stream);
+        for (const Captured& c : captured) REQUIRE(c.stream.synchronize());
+        return captured[0].send.get() != Values(100, 0);
+      };
+      while (end != End::destroy && isMoved()) std::this_thread::yield();
+    }
+    for (const Captured& c : captured) c.graph[0].launch(c.stream);
+    for (size_t r = 0; r < captured.size(); ++r) {
+      REQUIRE(captured[r].stream.synchronize());
+      CHECK(captured[r].send.get() == Values(100, static_cast<int32_t>(r)));
+    }
+  }
+}

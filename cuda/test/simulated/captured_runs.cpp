@@ -1,0 +1,131 @@
+// A run that a graph carries out, where there is no GPU: its lanes one after the other, as the first block does when no
+// other has found room.
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "cpu/cpu_platform.hpp"
+#include "daemon/framing/ll.hpp"
+#include "device/captured_run.cuh"
+#include "simulated/graph.hpp"
+#include "simulated/modules.hpp"
+#include "simulated/slices.hpp"
+
+namespace dfccl::gpu {
+namespace {
+
+class SimulatedRun {
+ public:
+  explicit SimulatedRun(const CapturedRun& run)
+      : run_(run), state_(*run.state), number_(state_.exits.load(order::acquire) / run.layout.lanes) {}
+
+  void carryOut() {
+    isEnded_ = state_.mustEnd.load(order::acquire) != 0;
+    while (!isEnded_ && run_.notes->isComplete.load(order::acquire) == 0) lookAgain();
+    for (uint32_t lane = 0; lane < run_.layout.lanes; ++lane) {
+      for (uint32_t tile = 0; tile < run_.tilesOf(lane) && !isEnded_; ++tile) {
+        carryOutTile(CapturedTile(run_, lane, tile, number_));
+      }
+      state_.lanes[lane].word.store(CapturedLane::wordOf(number_ + 1, CapturedLane::isFree), order::release);
+      state_.exits.fetchAdd(1, order::acqRel);
+    }
+    if (isEnded_) run_.notes->ended.fetchAdd(1, order::acqRel);
+  }
+
+ private:
+  static constexpr uint64_t kLine = 2 * Ll::kLineBytes;  // of a GPU's: two words
+
+  void lookAgain() {
+    simulated::step();
+    isEnded_ = run_.notes->mustEnd.load(order::acquire) != 0;
+    std::this_thread::yield();
+  }
+
+  void carryOutTile(const CapturedTile& tile) {
+    for (uint32_t to = 0; to < run_.members; ++to) {
+      if (to != run_.member) send(tile, to);
+    }
+    const uint64_t bytes = tile.bytes(run_);
+    // What is received may lie where it was sent from, and what a member has itself may, too.
+    std::vector<uint8_t> own(bytes);
+    if (bytes != 0 && (run_.isReduced() || run_.copiesOwn())) {
+      std::memcpy(own.data(), tile.source(run_, run_.member), bytes);
+    }
+    std::vector<std::vector<uint8_t>> parts(run_.members);
+    for (uint32_t from = 0; from < run_.members && !isEnded_; ++from) {
+      if (from != run_.member) parts[from] = receive(tile, from);
+    }
+    if (isEnded_ || bytes == 0) return;
+    if (run_.isReduced()) {
+      parts[run_.member] = own;
+      return reduce(tile, parts);
+    }
+    parts[run_.member] = run_.copiesOwn() ? own : std::vector<uint8_t>();
+    for (uint32_t from = 0; from < run_.members; ++from) {
+      if (!parts[from].empty()) std::memcpy(tile.destination(run_, from), parts[from].data(), bytes);
+    }
+  }
+
+  void send(const CapturedTile& tile, uint32_t to) {
+    if (!run_.meet(run_.member, to)) return;
+    uint8_t* const slot = tile.outgoing(run_, run_.notes->members, to);
+    const uint64_t bytes = run_.sends(run_.member, to) ? tile.bytes(run_) : 0;
+    const uint64_t lines = bytes == 0 ? 1 : (bytes + Ll::kDataBytes - 1) / Ll::kDataBytes;
+    for (uint64_t line = 0; line < lines + lines % 2; ++line) {
+      const uint64_t at = line * Ll::kDataBytes;
+      const uint64_t left = at < bytes ? bytes - at : 0;
+      Ll::packLine(slot, line, left == 0 ? nullptr : tile.source(run_, to) + at,
+                   left < Ll::kDataBytes ? left : Ll::kDataBytes, tile.position);
+    }
+  }
+
+  /// @return what has come; nothing of a member that sends none, or where the run has ended.
+  std::vector<uint8_t> receive(const CapturedTile& tile, uint32_t from) {
+    if (!run_.meet(run_.member, from)) return {};
+    const uint8_t* const slot = tile.incoming(run_, run_.notes->members, from);
+    const uint64_t bytes = run_.sends(from, run_.member) ? tile.bytes(run_) : 0;
+    const uint64_t lines = bytes == 0 ? 1 : (bytes + Ll::kDataBytes - 1) / Ll::kDataBytes;
+    std::vector<uint8_t> received(bytes);
+    for (uint64_t line = 0; line < lines; ++line) {
+      while (!Ll::hasLine(slot, line, tile.position)) {
+        lookAgain();
+        if (isEnded_) return {};
+      }
+      const uint64_t at = line * Ll::kDataBytes;
+      if (at < bytes) {
+        Ll::unpackLine(received.data() + at, slot, line, bytes - at < Ll::kDataBytes ? bytes - at : Ll::kDataBytes);
+      }
+    }
+    return received;
+  }
+
+  void reduce(const CapturedTile& tile, const std::vector<std::vector<uint8_t>>& parts) {
+    std::vector<const void*> sources;
+    for (const auto& part : parts) sources.push_back(part.data());
+    void* destination = tile.destination(run_, run_.member);
+    ReduceCopyArgs args{sources.data(), static_cast<int>(run_.members), &destination, 1, tile.elements};
+    if (run_.op == ReduceOp::scaledSum) args.scales = run_.notes->members.scales;
+    if (run_.op == ReduceOp::avg) args.divisor = run_.members;
+    dfccl::reduceCopy(run_.type, run_.op, args);
+  }
+
+  const CapturedRun& run_;
+  CapturedState& state_;
+  const uint64_t number_;
+  bool isEnded_ = false;
+};
+
+}  // namespace
+
+cudaError_t prepareCapturedRuns(cudaStream_t) { return simulated::loadModule(simulated::kEngineModule); }
+
+cudaError_t addCapturedRun(cudaGraph_t graph, const cudaGraphNode_t* behind, size_t count, const CapturedRun& run,
+                           cudaGraphNode_t* node) {
+  std::vector<simulated::GraphNode*> before;
+  for (size_t i = 0; i < count; ++i) before.push_back(reinterpret_cast<simulated::GraphNode*>(behind[i]));
+  simulated::Graph& to = *reinterpret_cast<simulated::Graph*>(graph);
+  *node = reinterpret_cast<cudaGraphNode_t>(to.add(std::move(before), [run] { SimulatedRun(run).carryOut(); }));
+  return cudaSuccess;
+}
+
+}  // namespace dfccl::gpu

@@ -1,0 +1,28 @@
+// Runs that are part of a graph which their stream captures.
+#include <string>
+
+#include "base/error.hpp"
+#include "matching/matching.hpp"
+
+namespace dfccl {
+
+/// Runs that a graph carries out match each other only: what they need of their collective is another registration's.
+void Matching::noteCapture(MatchedRun& run) const {
+  if (run.stream == nullptr || !backend_.isCapturing(rank_, run.stream)) return;
+  if (run.kind == RunKind::receiveFromAny) {
+    throw Error(dfcclUnavailable, "A receive from any rank can't be part of a graph.",
+                "Receive outside of the capture, or from a rank that you name.", {{"rank", std::to_string(rank_)}});
+  }
+  run.signature.isCaptured = true;
+}
+
+/// The graph carries it out whenever it is launched; to its caller it is over.
+void Matching::capture(MatchedCollective& entry, const void* send, void* recv, void* stream, RequestPart* part) {
+  const CapturedPlace place = backend_.captureRun(rank_, entry.index, send, recv, stream);
+  if (part == nullptr) return;
+  part->matching = this;
+  part->captured = place;
+  part->end(dfcclSuccess);
+}
+
+}  // namespace dfccl
