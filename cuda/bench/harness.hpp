@@ -111,6 +111,7 @@ int runBurst(const Arguments& arguments);
 int runPhases(const Arguments& arguments);
 int runCompare(const Arguments& arguments);
 int runStreams(const Arguments& arguments);
+int runGraphs(const Arguments& arguments);
 int runOverheads(const Arguments& arguments);
 int runMemory(const Arguments& arguments);
 int runTrace(const Arguments& arguments);

@@ -21,6 +21,7 @@ int main(int argc, char** argv) {
                   {"burst", runBurst},
                   {"nccl-orders", runNcclOrders},
                   {"streams", runStreams},
+                  {"graphs", runGraphs},
                   {"overheads", runOverheads},
                   {"memory", runMemory},
                   {"trace", runTrace},

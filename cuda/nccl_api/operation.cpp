@@ -56,6 +56,13 @@ std::shared_ptr<void> scratchFor(const Operation& o, size_t parts) {
   return c.universe()->scratch().take(c.universeRank(), c.context(), o.count * parts * element);
 }
 
+bool isCapturing(const Operation& o) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  const gpu::OnDevice here(o.communicator->device);
+  checkCuda(cudaStreamIsCapturing(o.stream, &status), "cudaStreamIsCapturing");
+  return status != cudaStreamCaptureStatusNone;
+}
+
 /// Lets the stream multiply what the rank sends, into memory that the run may read it from.
 /// @return the operation that remains.
 Operation scaled(const Operation& o, std::shared_ptr<void>& scratch) {
@@ -67,6 +74,7 @@ Operation scaled(const Operation& o, std::shared_ptr<void>& scratch) {
   if (!receives) {
     scratch = scratchFor(o, parts);
     to = scratch.get();
+    if (isCapturing(o)) o.communicator->keepForGraphs(scratch);
   }
   if (to == nullptr || o.send == nullptr) refuseArgument("A buffer is null.", "Pass memory of the rank's device.");
   const gpu::OnDevice here(c.device);
@@ -125,7 +133,9 @@ dfcclResult_t queue(const Operation& o, uint64_t tag, dfcclStream_t stream, dfcc
 dfcclResult_t queuePrepared(const Operation& o, uint64_t tag, dfcclStream_t stream, dfcclRequest_t* request,
                             std::shared_ptr<void>& scratch) {
   if (o.scalar) return queue(scaled(o, scratch), tag, stream, request);
-  return isCopiedBefore(o) ? queue(copied(o, scratch), tag, stream, request) : queue(o, tag, stream, request);
+  // In graphs they can be in place.
+  if (isCopiedBefore(o) && !isCapturing(o)) return queue(copied(o, scratch), tag, stream, request);
+  return queue(o, tag, stream, request);
 }
 
 /// What it is counted with where operations are matched by position: with the communicator's collectives, or with

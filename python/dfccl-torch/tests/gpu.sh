@@ -27,7 +27,7 @@ lib=$(cd "$1" && pwd)
 shift 2
 checks=("$@")
 if [ ${#checks[@]} -eq 0 ]; then
-  checks=(compile reductions copies uneven streams futures opposite_orders two_threads data_parallel fully_sharded
+  checks=(compile reductions copies uneven streams graphs futures opposite_orders two_threads data_parallel fully_sharded
     begin_again exit_without_end)
 fi
 # As "cmake --install" lays it.

@@ -55,6 +55,10 @@ Submission::Submission(Submission&& other) noexcept
 
 Submission::~Submission() {
   if (requests_.empty()) return;
+  if (isCaptured()) {  // every launch of the graph carries them out, and its pool keeps the tensors
+    for (const dfcclRequest_t request : requests_) dfcclFreeRequest(request);
+    return;
+  }
   // Nobody waits any more, but the runs need the tensors, and whoever holds an output may look at it later.
   auto orphan = std::make_shared<Submission>(std::move(*this));
   orphan->notify([orphan]() mutable {
@@ -154,6 +158,17 @@ bool Submission::waitOnStream() {
   }
   place();
   return true;
+}
+
+bool Submission::isCaptured() const {
+  int isCaptured = 0;
+  if (!device_.is_cpu() && !requests_.empty()) dfcclIsRunCaptured(requests_.front(), &isCaptured);
+  return isCaptured != 0;
+}
+
+void Submission::settleInGraph() {
+  waitOnStream();
+  if (!placed_) placed_ = std::make_shared<const StreamMark>(currentStream(device_));
 }
 
 /// Once. What is used by another stream than it was made for stays until that one has come so far: tensors are given

@@ -58,6 +58,11 @@ class Submission {
   /// Of a GPU: lets this thread's current stream go on only when all runs are over and the results are where they
   /// belong; the caller goes on at once. @return false: a run is none that a stream can wait for.
   bool waitOnStream();
+  /// Whether the runs are part of a graph that the stream captures.
+  bool isCaptured() const;
+  /// Lets the capture go on behind them, and marks the place where their results are where they belong.
+  /// @pre isCaptured()
+  void settleInGraph();
   /// Calls back once, on any thread and with no lock held, when all runs are over. To be called once.
   void notify(std::function<void()> callback);
   /// Puts the results where they belong, and lets everything go. @pre complete or aborted

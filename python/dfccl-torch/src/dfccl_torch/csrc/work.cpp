@@ -79,9 +79,19 @@ DfcclWork::DfcclWork(int rank, const Label& label, const std::vector<at::Tensor>
       sequence_(sequence),
       groupName_(submission.group().name()),
       device_(submission.device()),
+      isCaptured_(submission.isCaptured()),
       submission_(std::move(submission)) {}
 
+void DfcclWork::settleInGraph() {
+  if (!submission_) return;
+  submission_->settleInGraph();
+  std::string error;
+  const Submission::End end = submission_->poll(error);
+  settle(end, error);
+}
+
 bool DfcclWork::isCompleted() {
+  if (isCaptured_) return true;
   Lock lock(mutex_);
   if (completed_ || isTaken_) return completed_;
   {
@@ -99,7 +109,7 @@ bool DfcclWork::isSuccess() const {
 }
 
 bool DfcclWork::wait(std::chrono::milliseconds timeout) {
-  const bool mayStreamWait = isOnGpu() && timeout == kNoTimeout && !waitsBlock();
+  const bool mayStreamWait = isCaptured_ || (isOnGpu() && timeout == kNoTimeout && !waitsBlock());
   if (mayStreamWait && waitOnStream()) return true;
   waitOnHost(timeout == kNoTimeout ? timeout_ : timeout);
   return true;
@@ -110,6 +120,7 @@ void DfcclWork::synchronize() {
 }
 
 bool DfcclWork::waitOnStream() {
+  if (isCaptured_) settleInGraph();
   Lock lock(mutex_);
   cv_.wait(lock, [&] { return completed_ || !isTaken_; });
   if (completed_) {
@@ -158,6 +169,7 @@ std::vector<at::Tensor> DfcclWork::result() {
 }
 
 c10::intrusive_ptr<c10::ivalue::Future> DfcclWork::getFuture() {
+  if (isCaptured_) settleInGraph();
   Lock lock(mutex_);
   if (future_) return future_;
   const std::vector<c10::Device> devices(isOnGpu() ? 1 : 0, device_);

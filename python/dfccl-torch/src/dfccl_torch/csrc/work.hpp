@@ -29,7 +29,6 @@ class DfcclWork final : public c10d::Work {
   /// @param timeout of a wait that names none; 0: never.
   DfcclWork(int rank, const Label& label, const std::vector<at::Tensor>& inputs, Outputs outputs, Submission submission,
             std::chrono::milliseconds timeout, uint64_t sequence);
-
   bool isCompleted() override;
   bool isSuccess() const override;
   /// Blocks the caller, but on a GPU. An error that tells of the timeout names the ranks that are missing, and gives
@@ -46,6 +45,8 @@ class DfcclWork final : public c10d::Work {
   class Turn;
 
   bool isOnGpu() const { return !device_.is_cpu(); }
+  /// Of a graph: lets the current stream's capture go on behind it, once. For the host it is over then.
+  void settleInGraph();
   void waitOnHost(std::chrono::milliseconds limit);
   /// @return false: the host has to.
   bool waitOnStream();
@@ -65,6 +66,7 @@ class DfcclWork final : public c10d::Work {
   const uint64_t sequence_;
   const std::string groupName_;
   const c10::Device device_;
+  const bool isCaptured_;  // part of a graph: there is nothing for the host to wait for, but streams of its capture may
   /// Whose the submission is for the moment: under the base's mutex_, and announced through its cv_.
   bool isTaken_ = false;
   bool isWatched_ = false;

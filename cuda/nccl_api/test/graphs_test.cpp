@@ -1,0 +1,102 @@
+// What programs capture of NCCL's calls, and launch again and again.
+#include "nccl_api/test/ranks.hpp"
+
+using namespace dfccl::nccl::test;
+
+namespace {
+
+constexpr int kGraphRanks = 3;
+
+/// What a stream captures while `record` runs.
+class Graph {
+ public:
+  template <class Record>
+  Graph(const RankStream& stream, const Record& record) : stream_(stream) {
+    // Other ranks' threads allocate meanwhile.
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal) == cudaSuccess);
+    record();
+    cudaGraph_t graph = nullptr;
+    REQUIRE(cudaStreamEndCapture(stream, &graph) == cudaSuccess);
+    REQUIRE(cudaGraphInstantiate(&made_, graph, 0) == cudaSuccess);
+    CHECK(cudaGraphDestroy(graph) == cudaSuccess);
+  }
+  ~Graph() { cudaGraphExecDestroy(made_); }
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+  void launch() const {
+    CHECK(cudaGraphLaunch(made_, stream_) == cudaSuccess);
+    CHECK(stream_.synchronize());
+  }
+
+ private:
+  const RankStream& stream_;
+  cudaGraphExec_t made_ = nullptr;
+};
+
+}  // namespace
+
+TEST_CASE("collectives, groups of messages, and scaled sums are carried out by a graph") {
+  const ncclUniqueId id = newId();
+  onRanks(kGraphRanks, [&](int rank) {
+    const Comm comm(id, kGraphRanks, rank);
+    const RankStream stream;
+    const Buffer send(kGraphRanks * kCount, 0), sum(kCount, 0), part(kCount, 0), exchanged(kGraphRanks * kCount, 0),
+        got(kCount, 0);
+    const int right = (rank + 1) % kGraphRanks, left = (rank + kGraphRanks - 1) % kGraphRanks;
+    const float two = 2;
+    ncclRedOp_t doubled{};
+    CHECK_NCCL(
+        ncclRedOpCreatePreMulSum(&doubled, const_cast<float*>(&two), ncclFloat32, ncclScalarHostImmediate, comm));
+    const Graph graph(stream, [&] {
+      CHECK_NCCL(ncclAllReduce(send, sum, kCount, ncclFloat32, ncclSum, comm, stream));
+      CHECK_NCCL(ncclReduceScatter(send, part, kCount, ncclFloat32, doubled, comm, stream));
+      CHECK(cudaMemcpyAsync(exchanged, send, kGraphRanks * kCount * sizeof(float), cudaMemcpyDeviceToDevice, stream) ==
+            cudaSuccess);
+      CHECK_NCCL(ncclAlltoAll(exchanged, exchanged, kCount, ncclFloat32, comm, stream));
+      CHECK_NCCL(ncclGroupStart());
+      CHECK_NCCL(ncclSend(sum, kCount, ncclFloat32, right, comm, stream));
+      CHECK_NCCL(ncclRecv(got, kCount, ncclFloat32, left, comm, stream));
+      CHECK_NCCL(ncclGroupEnd());
+    });
+    for (int round = 0; round < 10; ++round) {
+      const auto own = static_cast<float>(rank + round);
+      const auto all = static_cast<float>(kGraphRanks * (kGraphRanks - 1) / 2 + kGraphRanks * round);
+      send.fill(own);
+      graph.launch();
+      CHECK(sum.isAll(all));
+      CHECK(part.isAll(2 * all));
+      for (int from = 0; from < kGraphRanks; ++from) {
+        CHECK(exchanged.isAll(static_cast<float>(from + round), static_cast<size_t>(from) * kCount, kCount));
+      }
+      CHECK(got.isAll(all));
+      // The same call without a graph.
+      CHECK_NCCL(ncclAllReduce(send, sum, kCount, ncclFloat32, ncclSum, comm, stream));
+      CHECK(stream.synchronize());
+      CHECK(sum.isAll(all));
+    }
+    CHECK_NCCL(ncclRedOpDestroy(doubled, comm));
+  });
+}
+
+TEST_CASE("a launch that waits for a rank ends when the communicator is aborted") {
+  const ncclUniqueId id = newId();
+  onRanks(2, [&](int rank) {
+    ncclComm_t comm = nullptr;
+    CHECK_NCCL(ncclCommInitRank(&comm, 2, id, rank));
+    const RankStream stream;
+    const Buffer buffer(kCount, 1);
+    {
+      const Graph graph(stream,
+                        [&] { CHECK_NCCL(ncclAllReduce(buffer, buffer, kCount, ncclFloat32, ncclSum, comm, stream)); });
+      graph.launch();
+      CHECK(buffer.isAll(2));
+      if (rank == 0) {
+        std::thread waiting([&] { graph.launch(); });
+        CHECK_NCCL(ncclCommAbort(comm));
+        waiting.join();
+      } else {
+        CHECK_NCCL(ncclCommAbort(comm));
+      }
+    }
+  });
+}
