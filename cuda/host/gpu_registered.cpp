@@ -40,7 +40,10 @@ void GpuWorld::unregisterCollective(uint32_t rank, uint32_t index, uint64_t issu
     refuseInFlight(rank, entry.spec.id, issuedRuns - finished);
   }
   mine.giveBack(entry.place, issuedRuns);
-  if (departure == Departure::forGood) own.endCaptured();
+  if (departure == Departure::forGood && own.captured() != nullptr) {
+    own.endCaptured();
+    bell_.wake();  // the daemon tells the device
+  }
   tasksPerBlock_[rank] -= tasksPerBlock(entry.place.blockCount);
   depart(rank, entry, departure, issuedRuns);
   table_[rank].erase(index);

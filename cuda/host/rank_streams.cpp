@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <optional>
 #include <string>
 
 #include "device/daemon_kernel.cuh"
@@ -61,10 +62,13 @@ RankStreams::RankStreams(DeviceArena& arena, PinnedMemory& pinned, const RankLim
 
 bool RankStreams::isCapturing(cudaStream_t stream) const {
   const int mine = arena_.device();
-  const OnDevice here(mine);
   cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  // Every run behind a stream asks, and a stream that somebody made needs no device to be named by.
+  const bool isCudasOwn = stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
+  std::optional<OnDevice> here;
+  if (isCudasOwn) here.emplace(mine);
   const cudaError_t error = cudaStreamIsCapturing(stream, &capture);
-  cudaGetLastError();
+  if (error != cudaSuccess) cudaGetLastError();
   if (error != cudaSuccess) {
     refuse(std::string("can't be used: ") + cudaGetErrorString(error),
            "Pass a stream that is there; the default one can't be used while another stream is captured.", mine);
