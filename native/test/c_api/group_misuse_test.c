@@ -66,12 +66,13 @@ static void groups(void) {
   }
 }
 
-#define WITH_REQUEST(X)                         \
-  X(WaitRun, dfcclWaitRun(r, 1))                \
-  X(WaitRuns, dfcclWaitRuns(&r, 1, 1))          \
-  X(TestRun, dfcclTestRun(r, &number))          \
-  X(NotifyRun, dfcclNotifyRun(r, ignore, NULL)) \
-  X(WaitRunOnStream, dfcclWaitRunOnStream(r, NULL))
+#define WITH_REQUEST(X)                             \
+  X(WaitRun, dfcclWaitRun(r, 1))                    \
+  X(WaitRuns, dfcclWaitRuns(&r, 1, 1))              \
+  X(TestRun, dfcclTestRun(r, &number))              \
+  X(NotifyRun, dfcclNotifyRun(r, ignore, NULL))     \
+  X(WaitRunOnStream, dfcclWaitRunOnStream(r, NULL)) \
+  X(IsRunCaptured, dfcclIsRunCaptured(r, &number))
 static void ignore(void* nothing, dfcclResult_t status) {
   (void)nothing;
   (void)status;
