@@ -31,8 +31,8 @@ struct CapturedMembers {
 struct alignas(128) CapturedNotes {
   Atomic<uint32_t> isComplete;  // the host's: `members` is there
   Atomic<uint32_t> mustEnd;     // the host's: runs end, and move nothing
-  Atomic<uint64_t> ended;       // the kernels': runs that came to no result. Of others nothing is told: a store to the
-                                // host's memory keeps a kernel for a microsecond
+  Atomic<uint64_t> ended;       // the kernels': runs that came to no result. Of others nothing is told: a kernel is not
+                                // over before its stores have come to the host
   CapturedMembers members;      // the host's
 };
 
