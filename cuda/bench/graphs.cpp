@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "bench/all_reduces.hpp"
+#include "bench/nccl_beside.hpp"
 #include "bench/timing.hpp"
-#include "nccl/nccl.hpp"
 
 namespace dfccl::gpu::bench {
 namespace {
@@ -53,13 +53,7 @@ double timeGraphs(Bed& bed, const Graphs& graphs, uint64_t length, uint64_t roun
 int runGraphs(const Arguments& arguments) {
   Bed bed(arguments);
   const uint64_t length = arguments.number("--length", 200), rounds = arguments.number("--rounds", 50);
-  const std::string library = arguments.text("--nccl", "");
-  std::unique_ptr<Nccl> nccl;
-  if (!library.empty()) {
-    std::vector<int> devices;
-    for (uint32_t r = 0; r < bed.ranks(); ++r) devices.push_back(bed.device(r));
-    nccl = std::make_unique<Nccl>(library, devices);
-  }
+  const std::unique_ptr<Nccl> nccl = ncclBeside(bed, arguments);
   unsigned allWrong = 0;
   uint32_t id = 0;
   const size_t largest = arguments.number("--max-bytes", size_t{4} << 20);

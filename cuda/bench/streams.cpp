@@ -3,13 +3,13 @@
 #include <cstdio>
 #include <optional>
 
+#include "bench/nccl_beside.hpp"
 #include "bench/pattern.cuh"
 #include "bench/timing.hpp"
 #include "bench/trace_gaps.hpp"
 #include "host/device_waits.hpp"
 #include "host/memory.hpp"
 #include "host/stream_memory.hpp"
-#include "nccl/nccl.hpp"
 
 namespace dfccl::gpu::bench {
 namespace {
@@ -109,13 +109,7 @@ int runStreams(const Arguments& arguments) {
   const size_t largest = arguments.number("--max-bytes", size_t{4} << 20);
   const uint64_t length = arguments.number("--length", 100), rounds = arguments.number("--rounds", 20);
   RankBuffers send = buffersOf(bed, largest), recv = buffersOf(bed, largest);
-  const std::string library = arguments.text("--nccl", "");
-  std::unique_ptr<Nccl> nccl;
-  if (!library.empty()) {
-    std::vector<int> devices;
-    for (uint32_t r = 0; r < bed.ranks(); ++r) devices.push_back(bed.device(r));
-    nccl = std::make_unique<Nccl>(library, devices);
-  }
+  const std::unique_ptr<Nccl> nccl = ncclBeside(bed, arguments);
   uint32_t id = 0;
   unsigned allWrong = 0;
   for (size_t bytes = arguments.number("--min-bytes", 8); bytes <= largest; bytes *= 8) {

@@ -60,8 +60,8 @@ class CapturedBlock {
     if (threadIdx.x == kCapturedWorkers - 1) shared_.isKnown = *static_cast<const volatile uint32_t*>(&from.isKnown);
   }
 
-  /// @pre it is taken. @return false: this block has left it to the first one.
-  __device__ bool carryOutHeld(uint32_t lane, HeldTile<kLines>& held) {
+  /// Does it, or leaves it to the first block. @pre it is taken; here and below
+  __device__ void carryOutHeld(uint32_t lane, HeldTile<kLines>& held) {
     held.send(shared_.run, shared_.members);
     while (!held.receive()) {
       if (!mustStop()) continue;
@@ -71,11 +71,9 @@ class CapturedBlock {
     }
     if (!isEnded_) held.reduce(shared_.members);
     done(lane);
-    return true;
   }
 
-  /// @pre it is taken. @return false: this block has left it to the first one.
-  __device__ __noinline__ bool carryOut(uint32_t lane, uint32_t firstTile = 0, bool isSent = false) {
+  __device__ __noinline__ void carryOut(uint32_t lane, uint32_t firstTile = 0, bool isSent = false) {
     if (shared_.isKnown == 0 && !isEnded_ && !learn(lane)) return leave(lane, 0, false);
     const uint32_t tiles = run_.tilesOf(lane);
     for (uint32_t tile = firstTile; tile < tiles && !isEnded_; ++tile) {
@@ -91,7 +89,6 @@ class CapturedBlock {
       isSent = false;
     }
     done(lane);
-    return true;
   }
 
   /// Relaxed: nobody reads what was written for it before this kernel is over.
@@ -103,7 +100,7 @@ class CapturedBlock {
     }
   }
 
-  /// The first run waits until all members have registered.
+  /// The first run waits until all members have registered. @return false: not for longer.
   __device__ __noinline__ bool learn(uint32_t lane) {
     for (;;) {
       if (threadIdx.x == 0) shared_.isComplete = run_.notes->isComplete.load(order::acquire);
@@ -142,13 +139,12 @@ class CapturedBlock {
     return kPatienceCycles + kPatienceCyclesOfTile * run_.layout.lanes * run_.tilesOf(0);
   }
 
-  __device__ bool leave(uint32_t lane, uint32_t tile, bool isSent) {
+  __device__ void leave(uint32_t lane, uint32_t tile, bool isSent) {
     __syncthreads();
     if (threadIdx.x == 0) {
       state_.lanes[lane].tile = tile << 1 | isSent;
       state_.lanes[lane].word.store(CapturedLane::wordOf(shared_.run, CapturedLane::isLeft), order::release);
     }
-    return false;
   }
 
   /// The first block, when its own lane is done. Nobody else takes what was left, and what nobody has begun only the

@@ -68,7 +68,7 @@ struct CapturedLayout {
   uint64_t tileElements;
   uint32_t slotBytes;  // of a tile, on the wire
 
-  /// @param bytes of a segment.
+  /// @param count elements of a segment.
   static CapturedLayout of(DataType type, uint64_t count);
   DFCCL_HD uint64_t memberStride() const { return uint64_t{lanes} * slotBytes; }
   DFCCL_HD uint64_t halfBytes(uint32_t members) const { return members * memberStride(); }

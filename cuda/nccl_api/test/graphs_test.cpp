@@ -1,37 +1,24 @@
 // What programs capture of NCCL's calls, and launch again and again.
+#include "captured_graph.hpp"
 #include "nccl_api/test/ranks.hpp"
 
 using namespace dfccl::nccl::test;
+using dfccl::gpu::test::Graph;
 
 namespace {
 
 constexpr int kGraphRanks = 3;
 
-/// What a stream captures while `record` runs.
-class Graph {
- public:
-  template <class Record>
-  Graph(const RankStream& stream, const Record& record) : stream_(stream) {
-    // Other ranks' threads allocate meanwhile.
-    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal) == cudaSuccess);
-    record();
-    cudaGraph_t graph = nullptr;
-    REQUIRE(cudaStreamEndCapture(stream, &graph) == cudaSuccess);
-    REQUIRE(cudaGraphInstantiate(&made_, graph, 0) == cudaSuccess);
-    CHECK(cudaGraphDestroy(graph) == cudaSuccess);
-  }
-  ~Graph() { cudaGraphExecDestroy(made_); }
-  Graph(const Graph&) = delete;
-  Graph& operator=(const Graph&) = delete;
-  void launch() const {
-    CHECK(cudaGraphLaunch(made_, stream_) == cudaSuccess);
-    CHECK(stream_.synchronize());
-  }
+/// Other ranks' threads allocate meanwhile.
+template <class Record>
+Graph capture(int rank, const RankStream& stream, const Record& record) {
+  return Graph(deviceOf(rank), stream, record, cudaStreamCaptureModeThreadLocal);
+}
 
- private:
-  const RankStream& stream_;
-  cudaGraphExec_t made_ = nullptr;
-};
+void launch(const Graph& graph, const RankStream& stream) {
+  graph.launch(stream);
+  CHECK(stream.synchronize());
+}
 
 }  // namespace
 
@@ -47,7 +34,7 @@ TEST_CASE("collectives, groups of messages, and scaled sums are carried out by a
     ncclRedOp_t doubled{};
     CHECK_NCCL(
         ncclRedOpCreatePreMulSum(&doubled, const_cast<float*>(&two), ncclFloat32, ncclScalarHostImmediate, comm));
-    const Graph graph(stream, [&] {
+    const Graph graph = capture(rank, stream, [&] {
       CHECK_NCCL(ncclAllReduce(send, sum, kCount, ncclFloat32, ncclSum, comm, stream));
       CHECK_NCCL(ncclReduceScatter(send, part, kCount, ncclFloat32, doubled, comm, stream));
       CHECK(cudaMemcpyAsync(exchanged, send, kGraphRanks * kCount * sizeof(float), cudaMemcpyDeviceToDevice, stream) ==
@@ -62,7 +49,7 @@ TEST_CASE("collectives, groups of messages, and scaled sums are carried out by a
       const auto own = static_cast<float>(rank + round);
       const auto all = static_cast<float>(kGraphRanks * (kGraphRanks - 1) / 2 + kGraphRanks * round);
       send.fill(own);
-      graph.launch();
+      launch(graph, stream);
       CHECK(sum.isAll(all));
       CHECK(part.isAll(2 * all));
       for (int from = 0; from < kGraphRanks; ++from) {
@@ -86,12 +73,12 @@ TEST_CASE("a launch that waits for a rank ends when the communicator is aborted"
     const RankStream stream;
     const Buffer buffer(kCount, 1);
     {
-      const Graph graph(stream,
-                        [&] { CHECK_NCCL(ncclAllReduce(buffer, buffer, kCount, ncclFloat32, ncclSum, comm, stream)); });
-      graph.launch();
+      const Graph graph = capture(
+          rank, stream, [&] { CHECK_NCCL(ncclAllReduce(buffer, buffer, kCount, ncclFloat32, ncclSum, comm, stream)); });
+      launch(graph, stream);
       CHECK(buffer.isAll(2));
       if (rank == 0) {
-        std::thread waiting([&] { graph.launch(); });
+        std::thread waiting([&] { launch(graph, stream); });
         CHECK_NCCL(ncclCommAbort(comm));
         waiting.join();
       } else {

@@ -29,6 +29,7 @@ class DfcclWork final : public c10d::Work {
   /// @param timeout of a wait that names none; 0: never.
   DfcclWork(int rank, const Label& label, const std::vector<at::Tensor>& inputs, Outputs outputs, Submission submission,
             std::chrono::milliseconds timeout, uint64_t sequence);
+
   bool isCompleted() override;
   bool isSuccess() const override;
   /// Blocks the caller, but on a GPU. An error that tells of the timeout names the ranks that are missing, and gives
