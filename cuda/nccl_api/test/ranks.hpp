@@ -134,7 +134,13 @@ using Buffer = BufferOf<float>;
 
 class RankStream {
  public:
-  RankStream() { cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking); }
+  RankStream() {
+    cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking);
+    // Ranks are threads that share a device, and two graphs that are their streams' first work, launched at the same
+    // moment, may run one after the other (decision 38).
+    cudaLaunchHostFunc(
+        stream_, [](void*) {}, nullptr);
+  }
   ~RankStream() { cudaStreamDestroy(stream_); }
   RankStream(const RankStream&) = delete;
   RankStream& operator=(const RankStream&) = delete;

@@ -121,7 +121,17 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t made, cudaStream_t handle) {
   Stream* const stream = Device::findStream(handle, currentDevice);
   if (stream == nullptr) return answer(errorOfMissing(handle));
   const auto graph = *reinterpret_cast<std::shared_ptr<const Graph>*>(made);
-  return Device::at(stream->device()).launch(*stream, [graph] { graph->carryOut(); });
+  Device& device = Device::at(stream->device());
+  if (stream->isUsed || !unkindness().firstGraphs.isOn()) {
+    return device.launch(*stream, [graph] { graph->carryOut(); });
+  }
+  FirstGraphs& others = device.firstGraphs();
+  const bool isAlone = others.launch();
+  return device.launch(*stream, [graph, &others, isAlone] {
+    if (!isAlone) others.await();
+    graph->carryOut();
+    if (isAlone) others.end();
+  });
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t made) {
   delete reinterpret_cast<std::shared_ptr<const Graph>*>(made);

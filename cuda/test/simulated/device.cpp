@@ -161,6 +161,7 @@ void Device::raiseBarrier() {
 }
 
 void Device::order(Stream& stream) {
+  stream.isUsed = true;
   if (stream.order() == Stream::Order::free || !unkindness().legacyOrder.isOn()) return;
   const auto waitsFor = [&](const Stream& other) {
     const Place place = other.last();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "simulated/context_lock.hpp"
+#include "simulated/first_graphs.hpp"
 #include "simulated/stream.hpp"
 
 namespace dfccl::gpu::simulated {
@@ -64,6 +65,7 @@ class Device {
 
   ContextLock& context() { return context_; }
   KernelGate& gate() { return gate_; }
+  FirstGraphs& firstGraphs() { return firstGraphs_; }
   /// How many threads wait for it to be idle.
   uint32_t idleWaiters() const { return idleWaiters_; }
 
@@ -75,6 +77,7 @@ class Device {
 
   const int number_;
   KernelGate gate_;
+  FirstGraphs firstGraphs_;
   LoadBarrier barrier_;
   std::vector<std::unique_ptr<HardwareQueue>> queues_;
   size_t nextQueue_ = 0;

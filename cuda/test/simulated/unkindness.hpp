@@ -43,6 +43,9 @@ struct Unkindness {
   /// SIMULATED_KERNEL_BARRIER: the first launch of another kernel of a module that is loaded does so too; it waits for
   /// nobody.
   Switch kernelBarrier{"SIMULATED_KERNEL_BARRIER", 1};
+  /// SIMULATED_FIRST_GRAPHS: of two graphs that are their streams' first work, the one that was launched later begins
+  /// when the other is over.
+  Switch firstGraphs{"SIMULATED_FIRST_GRAPHS", 1};
   /// SIMULATED_SHARED_QUEUES: streams share the hardware's queues. Off: each has one of its own.
   Switch sharedQueues{"SIMULATED_SHARED_QUEUES", 1};
   /// SIMULATED_QUEUED_COPIES: a copy goes through its stream's hardware queue also where its stream has nothing before.
