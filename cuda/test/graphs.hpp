@@ -9,9 +9,18 @@ namespace dfccl::gpu::test {
 
 using Values = std::vector<int32_t>;
 
+/// A graph that is the first work of its stream might run behind another such one (decision 38).
+/// @param memory the device's, of which a byte is written
+inline void giveFirstWork(const Stream& stream, void* memory) {
+  REQUIRE(cudaMemsetAsync(memory, 0, 1, stream) == cudaSuccess);
+  REQUIRE(stream.synchronize());
+}
+
 /// One rank's graph of a collective, with its buffers.
 struct Captured {
-  Captured(int device, size_t sent, size_t received) : send(device, sent), recv(device, received), stream(device) {}
+  Captured(int device, size_t sent, size_t received) : send(device, sent), recv(device, received), stream(device) {
+    giveFirstWork(stream, recv.data());
+  }
   DeviceArray<int32_t> send, recv;
   Stream stream;
   std::vector<Graph> graph;

@@ -178,7 +178,7 @@ TEST_CASE("graphs are launched in other orders on each rank, beside runs of the 
     Rank& mine = each[static_cast<size_t>(r)];
     for (int g = 0; g <= kGraphs; ++g) {
       mine.buffers.emplace_back(ranks.device(r), kCount);
-      mine.streams.emplace_back(ranks.device(r));
+      giveFirstWork(mine.streams.emplace_back(ranks.device(r)), mine.buffers.back().data());
     }
     for (int g = 0; g < kGraphs; ++g) {
       mine.graphs.push_back(captureChain(ranks, r, {2 * g, 2 * g + 1}, mine.buffers[static_cast<size_t>(g)],

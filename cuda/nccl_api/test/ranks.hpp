@@ -138,8 +138,9 @@ class RankStream {
     cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking);
     // Ranks are threads that share a device, and two graphs that are their streams' first work, launched at the same
     // moment, may run one after the other (decision 38).
-    cudaLaunchHostFunc(
-        stream_, [](void*) {}, nullptr);
+    const BufferOf<char> memory(1, 0);
+    cudaMemsetAsync(memory, 0, 1, stream_);
+    cudaStreamSynchronize(stream_);
   }
   ~RankStream() { cudaStreamDestroy(stream_); }
   RankStream(const RankStream&) = delete;

@@ -134,12 +134,14 @@ cudaError_t Device::launchOf(Kernel which, Stream& stream, std::function<void()>
     }
   }
   order(stream);
+  stream.isUsed = true;
   isShort ? stream.putBrief(std::move(kernel)) : stream.putKernel(std::move(kernel));
   return cudaSuccess;
 }
 
 void Device::copy(Stream& stream, const std::function<void()>& work) {
   order(stream);
+  stream.isUsed = true;
   const bool isQueued = unkindness().queuedCopies.isOn() || isSliced();
   isQueued ? stream.putBrief(work) : stream.putShort(work);
 }
@@ -161,7 +163,6 @@ void Device::raiseBarrier() {
 }
 
 void Device::order(Stream& stream) {
-  stream.isUsed = true;
   if (stream.order() == Stream::Order::free || !unkindness().legacyOrder.isOn()) return;
   const auto waitsFor = [&](const Stream& other) {
     const Place place = other.last();

@@ -5,7 +5,7 @@
 
 namespace dfccl::gpu::simulated {
 
-/// Graphs that are the first work of their streams, on a device: one at a time.
+/// Graphs before which their streams had no kernel and no copy, on a device: one at a time.
 class FirstGraphs {
  public:
   /// One is launched. @return whether none is under way; if so end() has to follow.

@@ -41,7 +41,7 @@ class Stream {
   /// Of the graph that it captures, if it does; and what its next node comes behind. Under the context's lock.
   std::shared_ptr<Capture> capture;
   std::vector<GraphNode*> capturedBehind;
-  std::atomic<bool> isUsed{false};  // it has been given something
+  std::atomic<bool> isUsed{false};  // it has been given a kernel or a copy
   void captureNode(std::function<void()> work) {
     capturedBehind = {capture->graph->add(capturedBehind, std::move(work))};
   }
