@@ -125,13 +125,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t made, cudaStream_t handle) {
   if (stream->isUsed || !unkindness().firstGraphs.isOn()) {
     return device.launch(*stream, [graph] { graph->carryOut(); });
   }
-  FirstGraphs& others = device.firstGraphs();
-  const bool isAlone = others.launch();
-  return device.launch(*stream, [graph, &others, isAlone] {
-    if (!isAlone) others.await();
-    graph->carryOut();
-    if (isAlone) others.end();
-  });
+  return device.launch(*stream, [graph, &device] { device.firstGraphs().carryOut([&] { graph->carryOut(); }); });
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t made) {
   delete reinterpret_cast<std::shared_ptr<const Graph>*>(made);

@@ -43,8 +43,8 @@ struct Unkindness {
   /// SIMULATED_KERNEL_BARRIER: the first launch of another kernel of a module that is loaded does so too; it waits for
   /// nobody.
   Switch kernelBarrier{"SIMULATED_KERNEL_BARRIER", 1};
-  /// SIMULATED_FIRST_GRAPHS: of two graphs before which their streams had no kernel and no copy, the one that was
-  /// launched later begins when the other is over.
+  /// SIMULATED_FIRST_GRAPHS: of two graphs before which their streams had no kernel and no copy, one begins when the
+  /// other is over.
   Switch firstGraphs{"SIMULATED_FIRST_GRAPHS", 1};
   /// SIMULATED_SHARED_QUEUES: streams share the hardware's queues. Off: each has one of its own.
   Switch sharedQueues{"SIMULATED_SHARED_QUEUES", 1};
