@@ -71,6 +71,12 @@ ncclResult_t Communicator::asyncError() {
       return ncclInProgress;
     case State::revoked:
       return ncclSuccess;  // what went wrong with its runs is over with them
+    case State::fallenBack: {
+      // Whoever asks found it still being made a moment ago, or it is made when the thread's group ends.
+      ncclResult_t error = ncclInProgress;
+      if (real_ != nullptr) callReal<decltype(ncclCommGetAsyncError)>("ncclCommGetAsyncError", real_, &error);
+      return error;
+    }
     default:
       return static_cast<ncclResult_t>(error_.load(order::relaxed));
   }

@@ -5,6 +5,21 @@
 
 using namespace dfccl::nccl::test;
 
+namespace {
+
+/// As a program's own that wants to be asked whether it is made.
+ncclConfig_t configThatDoesNotBlock() {
+  ncclConfig_t config{};
+  config.size = sizeof config;
+  config.magic = kNcclMagic;
+  config.version = kNcclVersion;
+  config.maxCTAs = kNcclUnset;
+  config.blocking = 0;
+  return config;
+}
+
+}  // namespace
+
 TEST_CASE("all of a communicator's calls go to the other NCCL where the environment says all") {
   inProcess([]() -> int {
     name(fakePath(), "all");
@@ -103,12 +118,7 @@ TEST_CASE("a config reaches the other NCCL, and one that doesn't block is asked 
     name(fakePath(), "all");
     ncclUniqueId id{};
     OK(ncclGetUniqueId(&id));
-    ncclConfig_t config{};
-    config.size = sizeof config;
-    config.magic = kNcclMagic;
-    config.version = kNcclVersion;
-    config.maxCTAs = kNcclUnset;
-    config.blocking = 0;
+    ncclConfig_t config = configThatDoesNotBlock();
     std::string given = kFakeName;
     config.commName = given.c_str();
     ncclComm_t comm = nullptr;
@@ -125,6 +135,26 @@ TEST_CASE("a config reaches the other NCCL, and one that doesn't block is asked 
     config.blocking = 1;
     config.commName = given.c_str();
     EXPECT(ncclCommInitRankConfig(&comm, 2, id, 0, &config) == ncclInvalidUsage);
+    return kFine;
+  });
+}
+
+TEST_CASE("one that becomes the other NCCL's while it is asked for its error never answers for itself") {
+  inProcess([]() -> int {
+    name(fakePath(), "all");
+    ncclUniqueId id{};
+    OK(ncclGetUniqueId(&id));
+    ncclConfig_t config = configThatDoesNotBlock();
+    config.commName = kFakeName;
+    constexpr int kTimes = 2000;
+    for (int i = 0; i < kTimes; ++i) {
+      ncclComm_t comm = nullptr;
+      EXPECT(ncclCommInitRankConfig(&comm, 2, id, 0, &config) == ncclInProgress);
+      ncclResult_t state = ncclInProgress;
+      while (state == ncclInProgress) OK(ncclCommGetAsyncError(comm, &state));
+      EXPECT(state == ncclTimeout);
+      OK(ncclCommAbort(comm));
+    }
     return kFine;
   });
 }
