@@ -99,3 +99,26 @@ def fully_shard_model(rank, size):
 
 def test_fully_sharded_training_equals_gloo():
     assert run_ranks(2, fully_shard_model) == run_ranks(2, fully_shard_model, backend="gloo")
+
+
+def compress_gradients(rank, size):
+    """PowerSGD: its callbacks wait for collectives that they issue themselves, of buckets that are alike."""
+    from torch.distributed.algorithms.ddp_comm_hooks import powerSGD_hook as power
+
+    torch.manual_seed(7)
+    model = torch.nn.Sequential(*[torch.nn.Linear(32, 32) for _ in range(8)])
+    parallel = DistributedDataParallel(model, bucket_cap_mb=0.005)
+    parallel.register_comm_hook(power.PowerSGDState(None, 2, start_powerSGD_iter=2), power.powerSGD_hook)
+    optimizer = torch.optim.SGD(parallel.parameters(), lr=0.1)
+    generator = torch.Generator().manual_seed(rank)
+    for _ in range(6):
+        parallel(torch.randn(4, 32, generator=generator)).square().sum().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    return [value.numpy().tobytes() for value in model.state_dict().values()]
+
+
+def test_gradients_compressed_by_hooks_that_wait_are_equal_on_all_ranks():
+    weights = run_ranks(4, compress_gradients)
+    assert weights[1:] == weights[:1] * 3
+    assert run_ranks(4, compress_gradients) == weights

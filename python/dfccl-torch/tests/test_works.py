@@ -146,3 +146,74 @@ def future_beside_a_wait(rank, size):
 
 def test_a_future_may_be_asked_for_while_another_thread_waits():
     run_ranks(2, future_beside_a_wait)
+
+
+def waiting_callbacks(rank, size):
+    """As PowerSGD's: each waits for a collective that it has issued, and others come meanwhile."""
+
+    def again(future):
+        return dist.all_reduce(future.value()[0], async_op=True).get_future().wait()[0]
+
+    def again_behind(future):
+        return dist.all_reduce(future.value() * 2, async_op=True).get_future().then(lambda done: again(done)).wait()
+
+    works = [dist.all_reduce(torch.full((n + 1,), 1.0), async_op=True) for n in range(20)]
+    futures = [work.get_future().then(again).then(again_behind) for work in works]
+    for n, future in enumerate(futures):
+        assert torch.equal(future.wait(), torch.full((n + 1,), 2.0 * size**4))
+
+
+def test_callbacks_may_wait_for_what_they_have_issued():
+    run_ranks(2, waiting_callbacks)
+
+
+def callback_before_its_own(rank, size):
+    """A callback waits for a future whose own callbacks would come behind it."""
+    store = dist.distributed_c10d._get_default_store()
+    first = dist.all_reduce(torch.ones(1), async_op=True) if rank == 0 else None
+    second = dist.all_reduce(torch.ones(2), async_op=True) if rank == 0 else None
+    if rank == 0:
+        begun, last = first.get_future(), second.get_future()
+        waited = begun.then(lambda _: last.wait()[0])
+        store.set("both futures are there", "")
+        assert torch.equal(waited.wait(), torch.full((2,), float(size)))
+        return
+    store.get("both futures are there")
+    dist.all_reduce(torch.ones(1))
+    dist.all_reduce(torch.ones(2))
+
+
+def test_a_callback_may_wait_for_any_future():
+    run_ranks(2, callback_before_its_own)
+
+
+def callbacks_in_asking_order(rank, size):
+    """The first takes much longer than those behind it."""
+    order = []
+    for n in range(10):
+        works = [dist.all_reduce(torch.ones(length), async_op=True) for length in (1 << 20, 1, 2)]
+        futures = [work.get_future().then(lambda _, n=n, i=i: order.append((n, i))) for i, work in enumerate(works)]
+        torch.futures.wait_all(futures)
+    return order
+
+
+def test_callbacks_come_in_the_order_in_which_they_were_asked_for():
+    expected = [(n, i) for n in range(10) for i in range(3)]
+    assert run_ranks(2, callbacks_in_asking_order) == [expected, expected]
+
+
+def futures_in_any_order(rank, size):
+    """Rank 1 issues the first one only when rank 0 has heard of the second."""
+    if rank == 0:
+        first = dist.all_reduce(torch.ones(1), async_op=True).get_future()
+        second = dist.all_reduce(torch.ones(2), async_op=True).get_future()
+        assert torch.equal(second.wait()[0], torch.full((2,), float(size)))
+        dist.all_reduce(torch.ones(3))
+        assert torch.equal(first.wait()[0], torch.full((1,), float(size)))
+        return
+    for length in (2, 3, 1):
+        dist.all_reduce(torch.ones(length))
+
+
+def test_futures_come_in_any_order_all_the_same():
+    run_ranks(2, futures_in_any_order)

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <thread>
 
 #include "device_stream.hpp"
-#include "errands.hpp"
+#include "tag.hpp"
 
 namespace dfccl_torch {
 namespace {
@@ -27,6 +28,21 @@ std::exception_ptr distributedError(const std::string& text) {
     C10_THROW_ERROR(DistBackendError, text);
   } catch (...) {
     return std::current_exception();
+  }
+}
+
+/// Whether callbacks of these come in the order in which their futures were asked for, as they do with NCCL, so that
+/// ranks that ask alike may issue from callbacks what is matched by its order. Messages may have to pass each other,
+/// and so may what has a tag.
+bool isOrdered(c10d::OpType type) {
+  switch (type) {
+    case c10d::OpType::SEND:
+    case c10d::OpType::RECV:
+    case c10d::OpType::RECVANYSOURCE:
+    case c10d::OpType::BARRIER:
+      return false;
+    default:
+      return currentTag() == 0;
   }
 }
 
@@ -177,7 +193,12 @@ c10::intrusive_ptr<c10::ivalue::Future> DfcclWork::getFuture() {
   if (completed_) {
     lock.unlock();
     tellFuture();
-  } else if (!isTaken_) {
+    return future_;
+  }
+  std::optional<ErrandOrder> order;
+  if (isOrdered(label_.type)) order = {&submission_->group(), std::this_thread::get_id()};
+  place_.emplace(order);
+  if (!isTaken_) {
     const Turn turn(*this, lock);  // which watches in the end
   }
   return future_;
@@ -199,7 +220,7 @@ void DfcclWork::settle(Submission::End end, const std::string& error) {
   const std::lock_guard lock(mutex_);
   if (!future_) return;
   auto self = c10::intrusive_ptr<DfcclWork>::unsafe_reclaim_from_nonowning(this);
-  runSoon([self] { self->tellFuture(); });
+  place_->fill([self] { self->tellFuture(); });
 }
 
 void DfcclWork::tellFuture() {
@@ -224,7 +245,10 @@ void DfcclWork::tellFuture() {
 void DfcclWork::watchForFuture() {
   isWatched_ = true;
   auto self = c10::intrusive_ptr<DfcclWork>::unsafe_reclaim_from_nonowning(this);
-  submission_->notify([self]() mutable { runSoon([self = std::move(self)] { self->endFromErrand(); }); });
+  submission_->notify([self]() mutable {
+    const ErrandPlace& place = *self->place_;
+    place.runBeside([self = std::move(self)] { self->endFromErrand(); });
+  });
 }
 
 void DfcclWork::endFromErrand() {

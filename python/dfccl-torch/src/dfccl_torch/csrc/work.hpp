@@ -5,6 +5,7 @@
 #include <torch/csrc/distributed/c10d/Work.hpp>
 #include <vector>
 
+#include "errands.hpp"
 #include "submission.hpp"
 
 namespace dfccl_torch {
@@ -76,6 +77,7 @@ class DfcclWork final : public c10d::Work {
   /// Once submission_ is gone: behind this the results are where they belong; null: they are.
   std::shared_ptr<const StreamMark> placed_;
   c10::intrusive_ptr<c10::ivalue::Future> future_;
+  std::optional<ErrandPlace> place_;  // where the future is told; none of one that was complete when it was asked for
 };
 
 }  // namespace dfccl_torch
