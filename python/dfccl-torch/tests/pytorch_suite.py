@@ -3,8 +3,8 @@
     python tests/pytorch_suite.py [--backend gloo] [--results FILE.json] [PART OF A TEST'S NAME ...]
 
 Prints each test with what became of it, and totals. Ends with 1 where one failed that isn't among EXCEPTIONS below, or one of them
-passed, or one is skipped that pytorch_suite_skips.json hasn't got, where PyTorch's reasons are: on two ranks, with torch 2.13 and
-without a GPU. Takes two minutes on two cores; --as-gloo is what covers most.
+passed, or one is skipped that pytorch_suite_skips.json hasn't got, where PyTorch's reasons are: on two ranks, with torch 2.13 or
+2.14, and without a GPU. Takes two minutes on two cores; --as-gloo is what covers most.
 """
 
 import argparse
@@ -85,7 +85,6 @@ if arguments.backend == "dfccl":
 # With --as-gloo, of what passes with Gloo: what dfccl refuses, and why.
 EXCEPTIONS = {
     "test_ddp_logging_data_cpu": "torch's DDP logger calls every backend from outside of torch \"custom\"",
-    "test_sparse_all_reduce_sum": "sparse tensors are refused",
 }
 
 

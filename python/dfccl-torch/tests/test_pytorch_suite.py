@@ -25,6 +25,7 @@ QUICK = [
     "test_reduce_sum",
     "test_scatter_full_group",
     "test_send_recv_with_tag",
+    "test_sparse_all_reduce_sum",
     "test_batch_isend_irecv_gloo",
     "test_undefined_grad_parity",
     "test_sync_params_no_buffers",
@@ -43,6 +44,6 @@ def run_suite(*arguments, least):
 
 def test_what_passes_with_gloo_passes():
     if os.environ.get("DFCCL_TEST_TIER") == "long":
-        run_suite(least=88)
+        run_suite(least=90)
     else:
-        run_suite(*QUICK, least=25)
+        run_suite(*QUICK, least=26)

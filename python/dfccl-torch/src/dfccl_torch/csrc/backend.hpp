@@ -46,6 +46,7 @@ class DfcclBackend final : public c10d::Backend {
   void abort() override { membership_.abort(); }
 
   Handle allreduce(Tensors& tensors, const c10d::AllreduceOptions& options) override;
+  /// Of one coordinate-format tensor on a CPU, SUM and AVG: the ranks' elements come together on all of them.
   Handle allreduce_sparse(Tensors& tensors, const c10d::AllreduceOptions& options) override;
   Handle allreduce_coalesced(Tensors& tensors, const c10d::AllreduceCoalescedOptions& options) override;
   Handle broadcast(Tensors& tensors, const c10d::BroadcastOptions& options) override;
@@ -97,6 +98,7 @@ class DfcclBackend final : public c10d::Backend {
   std::mutex mutex_;
   std::unordered_map<std::thread::id, std::vector<Handle>> coalescing_;
   std::deque<Submission> buffered_;
+  std::unordered_map<uint64_t, uint64_t> sparse_;  // how many of a shape and a tag there were
 };
 
 }  // namespace dfccl_torch

@@ -5,11 +5,6 @@
 #include "tag.hpp"
 
 namespace dfccl_torch {
-namespace {
-
-uint64_t collectiveTag(uint64_t sequence) { return matchesByPosition() ? mixed(currentTag(), sequence) : currentTag(); }
-
-}  // namespace
 
 DfcclBackend::Operation::Operation(DfcclBackend& backend, const Label& label, c10::Device device,
                                    std::chrono::milliseconds timeout)

@@ -43,13 +43,10 @@ void DfcclBackend::addAllReduce(Operation& operation, Tensor& tensor, const c10d
 }
 
 DfcclBackend::Handle DfcclBackend::allreduce(Tensors& tensors, const c10d::AllreduceOptions& options) {
+  if (tensors.size() == 1 && tensors.front().is_sparse()) return allreduce_sparse(tensors, options);
   Operation operation(*this, kAllReduce, deviceOf(tensors), options.timeout);
   addAllReduce(operation, operation.only(tensors), options.reduceOp);
   return operation.start({tensors}, tensors);
-}
-
-DfcclBackend::Handle DfcclBackend::allreduce_sparse(Tensors& /* refused */, const c10d::AllreduceOptions& /* */) {
-  refuse("all_reduce was given a sparse tensor.", "Pass its values, or tensor.to_dense().");
 }
 
 DfcclBackend::Handle DfcclBackend::allreduce_coalesced(Tensors& tensors,

@@ -10,6 +10,7 @@ namespace {
 
 thread_local std::string tagName;
 thread_local uint64_t tagHash = 0;
+thread_local bool isWhole = false;  // it is all that matches
 
 bool readMatch() {
   const char* const match = std::getenv("DFCCL_MATCH");
@@ -28,6 +29,20 @@ std::string setTag(const std::string& name) {
   tagName = name;
   tagHash = name.empty() ? 0 : hashOf(name);
   return before;
+}
+
+uint64_t collectiveTag(uint64_t sequence) {
+  return matchesByPosition() && !isWhole ? mixed(tagHash, sequence) : tagHash;
+}
+
+TagOfItsOwn::TagOfItsOwn(uint64_t tag) : before_(tagHash), wasWhole_(isWhole) {
+  tagHash = tag;
+  isWhole = true;
+}
+
+TagOfItsOwn::~TagOfItsOwn() {
+  tagHash = before_;
+  isWhole = wasWhole_;
 }
 
 bool matchesByPosition() {

@@ -9,6 +9,20 @@ uint64_t currentTag();
 /// @param name "": nothing.
 /// @return the name that was in use before.
 std::string setTag(const std::string& name);
+/// What a thread's collective is matched by beside its signature. @param sequence how many came before in its group
+uint64_t collectiveTag(uint64_t sequence);
+/// While it lives, this thread's collectives are matched by this tag alone, whatever they come behind.
+class TagOfItsOwn {
+ public:
+  explicit TagOfItsOwn(uint64_t tag);
+  ~TagOfItsOwn();
+  TagOfItsOwn(const TagOfItsOwn&) = delete;
+  TagOfItsOwn& operator=(const TagOfItsOwn&) = delete;
+
+ private:
+  const uint64_t before_;
+  const bool wasWhole_;
+};
 /// DFCCL_MATCH=position: collectives of a group are matched by how many came before, as with NCCL.
 bool matchesByPosition();
 

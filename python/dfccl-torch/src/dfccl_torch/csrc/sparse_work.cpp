@@ -1,0 +1,152 @@
+#include "sparse_work.hpp"
+
+#include <algorithm>
+
+#include "coalesced_work.hpp"
+#include "error.hpp"
+#include "hash.hpp"
+#include "submission.hpp"
+#include "tag.hpp"
+
+namespace dfccl_torch {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// The same for tensors that can be added up.
+uint64_t shapeOf(const at::Tensor& tensor) {
+  uint64_t hash = mixed(hashOf("sparse"), static_cast<uint64_t>(tensor.sparse_dim()) + 1);
+  hash = mixed(hash, static_cast<uint64_t>(tensor.scalar_type()) + 1);
+  for (const int64_t size : tensor.sizes()) hash = mixed(hash, static_cast<uint64_t>(size) + 1);
+  return hash;
+}
+
+/// As many rows as the rank has elements, like the rank's own.
+std::vector<at::Tensor> roomFor(const at::Tensor& own, const at::Tensor& counts) {
+  std::vector<at::Tensor> parts;
+  std::vector<int64_t> sizes = own.sizes().vec();
+  for (int64_t rank = 0; rank < counts.numel(); ++rank) {
+    sizes.front() = counts.data_ptr<int64_t>()[rank];
+    parts.push_back(at::empty(sizes, own.options()));
+  }
+  return parts;
+}
+
+}  // namespace
+
+DfcclBackend::Handle DfcclBackend::allreduce_sparse(Tensors& tensors, const c10d::AllreduceOptions& options) {
+  const char* const remedy = "Pass its values, or tensor.to_dense().";
+  if (tensors.size() != 1 || tensors.front().layout() != at::kSparse) {
+    refuse("all_reduce of sparse tensors takes one tensor in coordinate format (torch.sparse_coo).", remedy);
+  }
+  const Tensor& tensor = tensors.front();
+  if (!tensor.is_cpu()) refuse("all_reduce was given a sparse tensor on " + tensor.device().str() + ".", remedy);
+  const bool isAverage = options.reduceOp == c10d::ReduceOp::AVG && !at::isIntegralType(tensor.scalar_type(), true);
+  if (!isAverage && options.reduceOp != c10d::ReduceOp::SUM) {
+    refuse("all_reduce of sparse tensors adds up (SUM), or takes the mean of floating-point numbers (AVG).", remedy);
+  }
+  const Tensor elements = tensor.detach().coalesce();
+  SparseWork::Sum sum{tensor,         elements.indices().t().contiguous(), elements.values().contiguous(), isAverage, 0,
+                      options.timeout};
+  {
+    const std::lock_guard lock(mutex_);
+    const uint64_t shape = mixed(shapeOf(tensor), currentTag());
+    sum.tag = mixed(shape, ++sparse_[shape]);
+  }
+  auto work = c10::make_intrusive<SparseWork>(c10::intrusive_ptr<DfcclBackend>::unsafe_reclaim_from_nonowning(this),
+                                              std::move(sum));
+  work->begin();
+  return handOut(work);
+}
+
+SparseWork::SparseWork(c10::intrusive_ptr<DfcclBackend> backend, Sum sum)
+    : c10d::Work(backend->getRank(), c10d::OpType::_ALLREDUCE_SPARSE, "dfccl:all_reduce", std::vector{sum.target}),
+      backend_(std::move(backend)),
+      sum_(std::move(sum)),
+      counts_(at::empty({backend_->getSize()}, at::kLong)),
+      future_(c10::make_intrusive<c10::ivalue::Future>(c10::ListType::create(c10::TensorType::get()))) {}
+
+template <class Next>
+void SparseWork::then(const Work& work, const Next& next) {
+  auto self = c10::intrusive_ptr<SparseWork>::unsafe_reclaim_from_nonowning(this);
+  work->getFuture()->addCallback([self, next](c10::ivalue::Future& future) {
+    if (future.hasError()) return self->end(future.exception_ptr());
+    try {
+      next(*self);
+    } catch (...) {
+      self->end(std::current_exception());
+    }
+  });
+}
+
+void SparseWork::begin() {
+  const TagOfItsOwn tag(sum_.tag);
+  at::Tensor own = at::scalar_tensor(sum_.values.size(0), at::kLong).view({1});
+  at::Tensor counts = counts_;
+  c10d::AllgatherOptions options;
+  options.timeout = sum_.timeout;
+  counted_ = backend_->_allgather_base(counts, own, options);
+  then(counted_, [](SparseWork& self) { self.gather(); });
+}
+
+void SparseWork::gather() {
+  const TagOfItsOwn tag(sum_.tag);
+  std::vector<Work> works;
+  for (const at::Tensor& own : {sum_.indices, sum_.values}) {
+    parts_.push_back(roomFor(own, counts_));
+    std::vector<std::vector<at::Tensor>> outputs{parts_.back()};
+    std::vector<at::Tensor> inputs{own};
+    c10d::AllgatherOptions options;
+    options.timeout = sum_.timeout;
+    works.push_back(backend_->allgather(outputs, inputs, options));
+  }
+  const auto gathered = c10::make_intrusive<CoalescedWork>(backend_->getRank(), std::move(works));
+  {
+    const std::lock_guard lock(mutex_);
+    gathered_ = gathered;
+    cv_.notify_all();
+  }
+  then(gathered, [](SparseWork& self) { self.add(); });
+}
+
+void SparseWork::add() {
+  const at::Tensor indices = at::cat(parts_[0]).t().contiguous();
+  at::Tensor values = at::cat(parts_[1]);
+  if (sum_.isAverage) values = at::div(values, backend_->getSize());
+  const at::Tensor all = at::sparse_coo_tensor(indices, values, sum_.target.sizes(), sum_.target.options());
+  copyInto(sum_.target, all.coalesce());
+  parts_.clear();
+  end(nullptr);
+}
+
+void SparseWork::end(std::exception_ptr failure) {
+  finish(failure);
+  if (failure) {
+    future_->setError(failure);
+  } else {
+    future_->markCompleted(c10::IValue(std::vector<at::Tensor>{sum_.target}));
+  }
+}
+
+bool SparseWork::wait(std::chrono::milliseconds timeout) {
+  const bool isLimited = timeout != kNoTimeout;
+  const auto until = Clock::now() + (isLimited ? timeout : std::chrono::milliseconds(0));
+  const auto left = [&] {
+    const auto time = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
+    return isLimited ? std::max(time, std::chrono::milliseconds(1)) : kNoTimeout;
+  };
+  counted_->wait(left());
+  std::unique_lock lock(mutex_);
+  cv_.wait(lock, [&] { return completed_ || gathered_; });
+  if (!completed_) {
+    const Work gathered = gathered_;
+    lock.unlock();
+    gathered->wait(left());
+    lock.lock();
+    cv_.wait(lock, [&] { return completed_; });
+  }
+  if (exception_) std::rethrow_exception(exception_);
+  return true;
+}
+
+}  // namespace dfccl_torch
