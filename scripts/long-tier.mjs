@@ -132,6 +132,11 @@ export const entries = [
     minutes: 60,
   },
   {
+    name: "what torch builds on process groups (meshes, DTensor, FSDP, pipelines, checkpoints), four ranks, beside Gloo",
+    command: ["node", "scripts/checks/python.mjs", "tests/test_layers.py"],
+    minutes: 20,
+  },
+  {
     name: "2,000 random programs of torch.distributed, another order on each rank: Gloo's results in the written order",
     command: ["node", "scripts/checks/python.mjs", "tests/test_programs.py"],
     minutes: 60,

@@ -220,7 +220,7 @@ def test_factors_sizes_objects_and_barriers():
 
 def refuse(rank, size):
     cases = [
-        (lambda: dist.all_reduce(torch.eye(2).to_sparse()), "sparse"),
+        (lambda: dist.all_reduce(torch.eye(2).to_sparse(), dist.ReduceOp.MIN), "to_dense"),
         (lambda: dist.all_reduce(torch.zeros(2), dist.ReduceOp.BAND), "integer type"),
         (lambda: dist.all_reduce(torch.zeros(2, dtype=torch.bool), dist.ReduceOp.AVG), "Convert"),
         (lambda: dist.all_gather([torch.zeros(1)] * (size + 1), torch.zeros(1)), "one a rank"),
