@@ -4,6 +4,7 @@ import threading
 import time
 from datetime import timedelta
 
+import pytest
 import torch
 import torch.distributed as dist
 from ranks import run_ranks
@@ -217,3 +218,37 @@ def futures_in_any_order(rank, size):
 
 def test_futures_come_in_any_order_all_the_same():
     run_ranks(2, futures_in_any_order)
+
+
+def late_futures(rank, size):
+    """As DistributedDataParallel waits: for a future, that has no limit of its own."""
+    store = dist.distributed_c10d._get_default_store()
+    if rank == 1:
+        store.get("rank 0 has given up")
+        dist.all_reduce(torch.ones(2))
+        return
+    tensor = torch.ones(2)
+    work = dist.all_reduce(tensor, async_op=True)
+    doubled = work.get_future().then(lambda future: future.value()[0] * 2)
+    with pytest.raises(RuntimeError, match=r"Timed out after 1000 ms.*rank 1"):
+        doubled.wait()
+    store.set("rank 0 has given up", "")
+    work.wait()  # which goes on all the same
+    assert torch.equal(tensor, torch.full((2,), float(size)))
+
+
+def test_a_future_that_is_late_names_who_is_missing():
+    run_ranks(2, late_futures, timeout_s=1)
+
+
+def learns_alone(rank, size):
+    model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(2, 2))
+    if rank == 0:
+        with pytest.raises(RuntimeError, match=r"Timed out after 1000 ms.*rank 1"):
+            model(torch.ones(1, 2)).sum().backward()
+    dist.distributed_c10d._get_default_store().set(f"rank {rank} is done", "")
+    dist.distributed_c10d._get_default_store().wait(["rank 0 is done"])
+
+
+def test_data_parallel_training_names_who_is_missing():
+    run_ranks(2, learns_alone, timeout_s=1)

@@ -11,10 +11,12 @@ import os
 import torch
 
 from .errors import DfcclError
+from .gradients import GradientAverage
+from .parameter_tags import ParameterTags, tag_shards, tagged_hook
 from .registration import register
 from .tags import tag
 
-__all__ = ["DfcclError", "explain", "register", "tag"]
+__all__ = ["DfcclError", "GradientAverage", "ParameterTags", "explain", "register", "tag", "tag_shards", "tagged_hook"]
 
 
 def explain() -> str:

@@ -171,11 +171,15 @@ void DfcclWork::waitOnHost(std::chrono::milliseconds limit) {
     }
     if (!completed_ && isLimited && Clock::now() >= end) {
       lock.unlock();
-      C10_THROW_ERROR(DistBackendError, "dfccl, " + std::string(label_.name()) + " in group " + groupName_ +
-                                            ": Timed out after " + std::to_string(limit.count()) + " ms: " + missing);
+      C10_THROW_ERROR(DistBackendError, timedOut(limit, missing));
     }
   }
   passResults();
+}
+
+std::string DfcclWork::timedOut(std::chrono::milliseconds limit, const std::string& missing) const {
+  return "dfccl, " + std::string(label_.name()) + " in group " + groupName_ + ": Timed out after " +
+         std::to_string(limit.count()) + " ms: " + missing;
 }
 
 std::vector<at::Tensor> DfcclWork::result() {
@@ -198,6 +202,15 @@ c10::intrusive_ptr<c10::ivalue::Future> DfcclWork::getFuture() {
   std::optional<ErrandOrder> order;
   if (isOrdered(label_.type)) order = {&submission_->group(), std::this_thread::get_id()};
   place_.emplace(order);
+  if (timeout_.count() > 0) {
+    const c10::weak_intrusive_ptr<DfcclWork> weak(c10::intrusive_ptr<DfcclWork>::unsafe_reclaim_from_nonowning(this));
+    deadline_.emplace(timeout_, [weak] {
+      if (auto self = weak.lock()) {
+        const ErrandPlace& place = *self->place_;
+        place.runBeside([self = std::move(self)] { self->failFuture(); });
+      }
+    });
+  }
   if (!isTaken_) {
     const Turn turn(*this, lock);  // which watches in the end
   }
@@ -231,6 +244,7 @@ void DfcclWork::tellFuture() {
     const std::lock_guard lock(mutex_);
     if (!future_ || isFutureTold_) return;
     isFutureTold_ = true;
+    deadline_.reset();
     future = future_;
     failure = exception_;
     if (isOnGpu()) behindResults.emplace(placed_ ? placed_->stream : quietStream(device_));
@@ -240,6 +254,22 @@ void DfcclWork::tellFuture() {
   } else {
     future->markCompleted(valueOf(outputs_));
   }
+}
+
+void DfcclWork::failFuture() {
+  Lock lock(mutex_);
+  if (completed_) return;
+  std::string missing = "another thread waits for it too";
+  if (!isTaken_) {
+    const Turn turn(*this, lock);
+    const OnQuietStream guard(device_);
+    const Submission::End end = submission_->wait(1, missing);
+    if (end != Submission::End::pending) settle(end, missing);
+  }
+  if (completed_ || isFutureTold_) return;
+  isFutureTold_ = true;
+  lock.unlock();
+  future_->setError(distributedError(timedOut(timeout_, missing)));
 }
 
 void DfcclWork::watchForFuture() {

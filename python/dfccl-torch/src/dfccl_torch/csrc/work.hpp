@@ -5,6 +5,7 @@
 #include <torch/csrc/distributed/c10d/Work.hpp>
 #include <vector>
 
+#include "deadlines.hpp"
 #include "errands.hpp"
 #include "submission.hpp"
 
@@ -24,7 +25,8 @@ struct Label {
 ///
 /// On a GPU it's the current stream that waits, from when wait() is called, and the host goes on; a limit given to
 /// wait() makes the host wait, and so does DFCCL_BLOCKING_WAIT=1. A future is complete when the runs are over: its
-/// callbacks, and whoever waits for it, are behind the results in their streams.
+/// callbacks, and whoever waits for it, are behind the results in their streams. One that isn't complete in time fails,
+/// which gives nothing else up.
 class DfcclWork final : public c10d::Work {
  public:
   /// @param timeout of a wait that names none; 0: never.
@@ -61,6 +63,9 @@ class DfcclWork final : public c10d::Work {
   /// @pre this thread has the turn.
   void watchForFuture();
   void endFromErrand();
+  /// The future isn't complete in time: it gets an error that names who is missing.
+  void failFuture();
+  std::string timedOut(std::chrono::milliseconds limit, const std::string& missing) const;
 
   const Label label_;
   const Outputs outputs_;
@@ -77,6 +82,7 @@ class DfcclWork final : public c10d::Work {
   /// Once submission_ is gone: behind this the results are where they belong; null: they are.
   std::shared_ptr<const StreamMark> placed_;
   c10::intrusive_ptr<c10::ivalue::Future> future_;
+  std::optional<Deadline> deadline_;
   std::optional<ErrandPlace> place_;  // where the future is told; none of one that was complete when it was asked for
 };
 
