@@ -4,14 +4,17 @@ import os
 import subprocess
 import sys
 
+import pytest
 import torch
 import torch.distributed as dist
-from ranks import run_ranks
+from ranks import gather_results, run_ranks
+
+TIMES = 200 if os.environ.get("DFCCL_TEST_TIER") == "long" else 20
 
 
 def begin_again(rank, size, folder):
     dist.destroy_process_group()
-    for i in range(20):
+    for i in range(TIMES):
         # One store for all of them, in which the names of those before still are.
         store = dist.FileStore(f"{folder}/again", size)
         dist.init_process_group("dfccl", store=dist.PrefixStore("same", store), rank=rank, world_size=size)
@@ -33,7 +36,7 @@ def begin_again(rank, size, folder):
     assert torch.equal(tensor, torch.full((2,), float(size)))
 
 
-def test_groups_end_and_begin_again_twenty_times(tmp_path):
+def test_groups_end_and_begin_again_many_times(tmp_path):
     run_ranks(2, begin_again, str(tmp_path))
 
 
@@ -113,3 +116,29 @@ def test_the_backend_is_registered_once():
 
     dfccl_torch.register()
     assert dist.is_backend_available("dfccl")
+
+
+def sum_of_ones(rank, size):
+    tensor = torch.ones(3)
+    dist.all_reduce(tensor)
+    return dist.group.WORLD._get_backend(torch.device("cpu")).name(), tensor.tolist()
+
+
+@pytest.mark.parametrize(
+    ("backend", "expected"), [("cpu:dfccl", "dfccl"), ("cpu:dfccl,cuda:dfccl", "dfccl"), ("cpu:gloo,cuda:dfccl", "gloo")]
+)
+def test_a_backend_for_each_device(backend, expected):
+    assert run_ranks(2, sum_of_ones, backend=backend) == [(expected, [2.0] * 3)] * 2
+
+
+def begin_by_default(rank, store):
+    """As TorchTitan and others do, that leave the choice to torch."""
+    dist.Backend.default_device_backend_map["cpu"] = "dfccl"
+    dist.init_process_group(init_method=f"file://{store}", rank=rank, world_size=2)
+    result = sum_of_ones(rank, 2)
+    dist.destroy_process_group()
+    return result
+
+
+def test_the_backend_that_torch_takes_by_itself(tmp_path):
+    assert gather_results(2, begin_by_default, (tmp_path / "store",)) == [("dfccl", [2.0] * 3)] * 2

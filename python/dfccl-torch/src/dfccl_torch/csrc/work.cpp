@@ -31,9 +31,9 @@ std::exception_ptr distributedError(const std::string& text) {
   }
 }
 
-/// Whether callbacks of these come in the order in which their futures were asked for, as they do with NCCL, so that
-/// ranks that ask alike may issue from callbacks what is matched by its order. Messages may have to pass each other,
-/// and so may what has a tag.
+/// Whether callbacks of what the thread issues now come in the order in which their futures were asked for, as they do
+/// with NCCL, so that ranks that ask alike may issue from callbacks what is matched by its order. Messages may have to
+/// pass each other, and so may what has a tag.
 bool isOrdered(c10d::OpType type) {
   switch (type) {
     case c10d::OpType::SEND:
@@ -96,6 +96,7 @@ DfcclWork::DfcclWork(int rank, const Label& label, const std::vector<at::Tensor>
       groupName_(submission.group().name()),
       device_(submission.device()),
       isCaptured_(submission.isCaptured()),
+      isOrdered_(isOrdered(label.type)),
       submission_(std::move(submission)) {}
 
 void DfcclWork::settleInGraph() {
@@ -200,7 +201,7 @@ c10::intrusive_ptr<c10::ivalue::Future> DfcclWork::getFuture() {
     return future_;
   }
   std::optional<ErrandOrder> order;
-  if (isOrdered(label_.type)) order = {&submission_->group(), std::this_thread::get_id()};
+  if (isOrdered_) order = {&submission_->group(), std::this_thread::get_id()};
   place_.emplace(order);
   if (timeout_.count() > 0) {
     const c10::weak_intrusive_ptr<DfcclWork> weak(c10::intrusive_ptr<DfcclWork>::unsafe_reclaim_from_nonowning(this));

@@ -74,6 +74,7 @@ class DfcclWork final : public c10d::Work {
   const std::string groupName_;
   const c10::Device device_;
   const bool isCaptured_;  // part of a graph: there is nothing for the host to wait for, but streams of its capture may
+  const bool isOrdered_;   // its future's callbacks, among others
   /// Whose the submission is for the moment: under the base's mutex_, and announced through its cv_.
   bool isTaken_ = false;
   bool isWatched_ = false;
