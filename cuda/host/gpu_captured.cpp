@@ -23,6 +23,11 @@ CapturedPlace GpuWorld::captureRun(uint32_t rank, uint32_t index, const void* se
   return entry.group->memberHere(entry.member).captured()->capture(StreamCapture(stream), send, recv);
 }
 
+uint64_t GpuWorld::endedInGraphs(uint32_t rank) {
+  const std::lock_guard lock(mutex_);
+  return ranks_[rank]->endedInGraphs();
+}
+
 void GpuWorld::letGraphWait(uint32_t rank, const CapturedPlace& place, void* handle) {
   const OnDevice here(ranks_[rank]->device());
   const StreamCapture capture(static_cast<cudaStream_t>(handle));

@@ -72,6 +72,7 @@ class GpuWorld : public Backend {
   bool isCapturing(uint32_t rank, void* stream) override {
     return ranks_[rank]->isCapturing(static_cast<cudaStream_t>(stream));
   }
+  uint64_t endedInGraphs(uint32_t rank) override;
   CapturedPlace captureRun(uint32_t rank, uint32_t index, const void* send, void* recv, void* stream) override;
   void letGraphWait(uint32_t rank, const CapturedPlace& place, void* stream) override;
 

@@ -39,10 +39,18 @@ bool HeldMembers::sweep() {
   std::erase_if(held_, [&](const Held& held) {
     if (held.member->isHeld()) return false;
     held.free();
+    endedBefore_ += held.member->ended();
     unused_.push_back(held.notes);
     return true;
   });
   return !held_.empty();
+}
+
+uint64_t HeldMembers::ended() const {
+  uint64_t ended = endedBefore_;
+  for (const CapturedMember* member : there_) ended += member->ended();
+  for (const Held& held : held_) ended += held.member->ended();
+  return ended;
 }
 
 void HeldMembers::end(cudaStream_t stream) {

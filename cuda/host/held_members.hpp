@@ -28,6 +28,8 @@ class HeldMembers {
   void giveBack(std::unique_ptr<CapturedMember> member, CapturedNotes& notes, std::function<void()> free);
   /// Frees what no graph holds any more. @return whether something is still held.
   bool sweep();
+  /// Runs of graphs that came to no result, of all members that there ever were.
+  uint64_t ended() const;
   /// The rank ends: whatever a graph has of its members ends, too, when it is launched. @pre its daemon is gone
   void end(cudaStream_t stream);
 
@@ -42,6 +44,7 @@ class HeldMembers {
   std::vector<CapturedNotes*> unused_;
   std::vector<CapturedMember*> there_;
   std::vector<Held> held_;
+  uint64_t endedBefore_ = 0;  // of members whose notes others have by now
 };
 
 }  // namespace dfccl::gpu

@@ -134,14 +134,17 @@ void JoinedGpuWorld::checkPeers() {
     const CollectiveRecord& mirrored = segment_->records(own_)[index];
     const uint64_t submitted = mirrored.submittedRuns.load(order::relaxed);
     const uint64_t finished = mirrored.finishedRuns.load(order::relaxed);
+    // What graphs carry out counts as nobody's run, and may be launched at any time.
+    const bool isOfGraphs = entry.spec.signature.isCaptured;
     // A run that a rank has finished completes without it, in a moment.
-    const bool isStuck = submitted != finished && entry.finishedAtCheck == finished;
+    const bool isStuck = (isOfGraphs || submitted != finished) && entry.finishedAtCheck == finished;
     bool isAnyGone = false;
     for (uint32_t m = 0; m < group.spec().ranks.size() && !group.isPoisoned(); ++m) {
       const uint32_t other = group.spec().ranks[m];
       const bool isGone = segment_->presenceOf(other) > Presence::joined;
       isAnyGone |= isGone;
-      const bool isHopeless = isGone && (other == own_ || (isStuck && group.shared().finishedRunsOf(m) < submitted));
+      const bool isMissing = isOfGraphs || group.shared().finishedRunsOf(m) < submitted;
+      const bool isHopeless = isGone && (other == own_ || (isStuck && isMissing));
       if (isHopeless || !failures_[other].empty()) group.poison(other);
     }
     entry.finishedAtCheck = isAnyGone ? finished : Registered::kUnchecked;

@@ -6,6 +6,16 @@
 
 using namespace dfccl::gpu::test;
 
+namespace {
+
+uint64_t endedRuns(dfcclRankCtx_t context) {
+  uint64_t ended = 0;
+  CHECK_OK(dfcclGetEndedCapturedRuns(&ended, context));
+  return ended;
+}
+
+}  // namespace
+
 TEST_CASE("what a graph can't have is refused, with a sentence") {
   const GpuRanks ranks;
   registerOnAll(ranks, 1, 10);
@@ -49,6 +59,7 @@ TEST_CASE("a launch ends, without a result, whose collective is given up, unregi
       }
       for (const Captured& c : captured) c.graph[0].launch(c.stream);
       for (const Captured& c : captured) REQUIRE(c.stream.synchronize());
+      for (int r = 0; r < ranks.size(); ++r) CHECK(endedRuns(ranks[r]) == 0);
       for (int r = 0; r < ranks.size(); ++r) captured[static_cast<size_t>(r)].send.set(Values(100, r));
       if (end == End::abort) {
         // One waits for the others, which will not come.
@@ -68,6 +79,8 @@ TEST_CASE("a launch ends, without a result, whose collective is given up, unregi
         return captured[0].send.get() != Values(100, 0);
       };
       while (end != End::destroy && isMoved()) std::this_thread::yield();
+      // Nothing else tells whoever launches.
+      for (int r = 0; end != End::destroy && r < ranks.size(); ++r) CHECK(endedRuns(ranks[r]) >= kChain);
     }
     for (const Captured& c : captured) c.graph[0].launch(c.stream);
     for (size_t r = 0; r < captured.size(); ++r) {
@@ -75,4 +88,30 @@ TEST_CASE("a launch ends, without a result, whose collective is given up, unregi
       CHECK(captured[r].send.get() == Values(100, static_cast<int32_t>(r)));
     }
   }
+}
+
+TEST_CASE("runs that came to no result are counted, also when their graph and its collective are gone") {
+  const GpuRanks ranks;
+  registerOnAll(ranks, 1, 100);
+  {
+    const Captured c(ranks.device(0), 100, 100);
+    const Graph graph = captureChain(ranks, 0, {1}, c.send, c.stream);
+    CHECK_OK(dfcclAbort(1, ranks[0]));
+    graph.launch(c.stream);
+    REQUIRE(c.stream.synchronize());
+    CHECK(endedRuns(ranks[0]) == kChain);
+  }
+  for (int r = 0; r < ranks.size(); ++r) {
+    for (int isOver = 0; isOver == 0;) CHECK_OK(dfcclIsQuarantineOver(1, &isOver, ranks[r]));
+  }
+  for (int r = 0; r < ranks.size(); ++r) CHECK_OK(dfcclUnregister(1, ranks[r]));
+  // The next ones get the memory that the others' counts were in.
+  registerOnAll(ranks, 2, 100);
+  {
+    const Captured c(ranks.device(0), 100, 100);
+    const Graph graph = captureChain(ranks, 0, {2}, c.send, c.stream);
+    CHECK(endedRuns(ranks[0]) == kChain);
+    CHECK(endedRuns(ranks[1]) == 0);
+  }
+  for (int r = 0; r < ranks.size(); ++r) CHECK_OK(dfcclUnregister(2, ranks[r]));
 }

@@ -175,7 +175,7 @@ static dfcclResult_t looking(void) {
     case 0: return dfcclGetCounters(chance(95) && counters.structSize <= sizeof counters ? &counters : NULL, ctx);
     case 1: return dfcclDescribe((char*)out(), below(BUFFER), ctx);
     case 2: return dfcclGetLostRanks(number, (int)below(64), (int*)out(), ctx);
-    case 3: return dfcclGetRank(number, ctx);
+    case 3: return chance(50) ? dfcclGetRank(number, ctx) : dfcclGetEndedCapturedRuns((uint64_t*)out(), ctx);
     case 4: return dfcclGetRankCount(number, ctx);
     case 5: return dfcclGetHost(number, ctx);
     case 6: return dfcclGetDevice(number, ctx);

@@ -159,6 +159,9 @@ dfcclResult_t dfcclWaitRunOnStream(dfcclRequest_t request, dfcclStream_t stream)
 /* Whether the run is part of a graph that its stream captured: then it is over for the host at once, every launch of
  * the graph carries it out, and streams of the same capture may wait for it with dfcclWaitRunOnStream. */
 dfcclResult_t dfcclIsRunCaptured(dfcclRequest_t request, int* isCaptured);
+/* How many runs of this rank's graphs have come to no result since it was opened: their collective was given up or
+ * unregistered, or a rank was lost. A launch has no status of its own, so who launches asks here, when it is over. */
+dfcclResult_t dfcclGetEndedCapturedRuns(uint64_t* count, dfcclRankCtx_t ctx);
 /* Gives a request back; its run goes on, and its callback, if it has one, comes. NULL is no error. */
 dfcclResult_t dfcclFreeRequest(dfcclRequest_t request);
 

@@ -71,6 +71,7 @@ class RankContext {
   void capture(int id, const void* send, void* recv, void* stream);
   /// @throws Error dfcclInvalidArgument: the stream's graph has no run of it.
   void waitInGraph(int id, void* stream);
+  uint64_t endedInGraphs();
   void abort(int id);
   void setScale(double scale);
   void setCountPerRun(bool isOn);

@@ -46,6 +46,8 @@ void RankContext::waitInGraph(int id, void* stream) {
   backend().letGraphWait(number_, found->second.last, stream);
 }
 
+uint64_t RankContext::endedInGraphs() { return backend().endedInGraphs(number_); }
+
 void RankContext::abort(int id) {
   const std::lock_guard lock(mutex_);
   backend().abortCollective(number_, get(id).index);

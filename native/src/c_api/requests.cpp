@@ -260,6 +260,14 @@ dfcclResult_t dfcclIsRunCaptured(dfcclRequest_t handle, int* isCaptured) {
   });
 }
 
+dfcclResult_t dfcclGetEndedCapturedRuns(uint64_t* count, dfcclRankCtx_t ctx) {
+  return guarded([&] {
+    if (count == nullptr) refuseArgument("The address for the count is null.", "Pass where to store it.");
+    *count = contextOf(ctx).endedInGraphs();
+    return dfcclSuccess;
+  });
+}
+
 dfcclResult_t dfcclFreeRequest(dfcclRequest_t handle) {
   return guarded([&] {
     if (handle != nullptr && !requestOf(handle).endHandle(reinterpret_cast<uint64_t>(handle))) refuseEnded();

@@ -116,6 +116,8 @@ class Backend {
   /// What the stream captures from now on comes behind a run of the same graph. @throws Error dfcclInvalidArgument: it
   /// captures nothing, or another graph; dfcclSystemError
   virtual void letGraphWait(uint32_t rank, const CapturedPlace& place, void* stream);
+  /// The rank's runs in graphs that came to no result, since it was opened.
+  virtual uint64_t endedInGraphs(uint32_t /*rank*/) { return 0; }
   /// The windows of a run's buffers, which other processes are told of where they don't know them yet. Doesn't wait.
   /// @pre shape.namesWindows, and checkMemory() has passed. @throws Error dfcclInvalidArgument where the memory is none
   /// that another process can map, dfcclQueueFull.

@@ -110,6 +110,7 @@ static void functions(void) {
   HAS(dfcclAllocate, size_t, void**, ctx_t);
   HAS(dfcclFree, void*, size_t, ctx_t);
   HAS(dfcclGetLostRanks, int*, int, int*, ctx_t);
+  HAS(dfcclGetEndedCapturedRuns, uint64_t*, ctx_t);
   HAS(dfcclAgreeOnSurvivors, uint64_t, int*, int, int*, ctx_t);
   HAS(dfcclInit, ctx_t*, int);
   HAS(dfcclInitRank, dfcclWorld_t, int, ctx_t*);

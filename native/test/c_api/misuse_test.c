@@ -3,6 +3,7 @@
 
 static dfcclRankCtx_t closed;
 static int number, ranks[kRanks];
+static uint64_t ended;
 static size_t count;
 static void* memory;
 static const int both[] = {0, 1};
@@ -15,6 +16,7 @@ static const char program[16];
   X(Free, dfcclFree(recv, 16, c))                                                                                \
   X(FreeNothing, dfcclFree(NULL, 16, c))                                                                         \
   X(GetLostRanks, dfcclGetLostRanks(ranks, kRanks, &number, c))                                                  \
+  X(GetEndedCapturedRuns, dfcclGetEndedCapturedRuns(&ended, c))                                                  \
   X(AgreeOnSurvivors, dfcclAgreeOnSurvivors(1, ranks, kRanks, &number, c))                                       \
   X(GetDevice, dfcclGetDevice(&number, c))                                                                       \
   X(GetRank, dfcclGetRank(&number, c))                                                                           \
@@ -119,6 +121,7 @@ static void worlds(dfcclRankCtx_t c) {
   X(NoLostRanks, dfcclGetLostRanks(NULL, kRanks, &number, c))   \
   X(NoLostCount, dfcclGetLostRanks(ranks, kRanks, NULL, c))     \
   X(LostRanksBelow0, dfcclGetLostRanks(ranks, -1, &number, c))  \
+  X(NoEndedCount, dfcclGetEndedCapturedRuns(NULL, c))           \
   X(NoSurvivors, dfcclAgreeOnSurvivors(1, NULL, 2, &number, c)) \
   X(NoCount, dfcclAgreeOnSurvivors(1, ranks, kRanks, NULL, c))  \
   X(Below0, dfcclAgreeOnSurvivors(1, ranks, -1, &number, c))    \
