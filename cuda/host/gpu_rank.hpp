@@ -105,9 +105,9 @@ class GpuRank {
   /// Waits until no daemon is there. @pre nothing is in flight.
   void leave();
   /// The watchdog has given a stay up, or CUDA reports a fault: nothing more will complete.
+  bool isLost() const { return isLost_.load(order::acquire) != 0; }
   /// Runs of graphs that came to no result. Under the lock of the world's registrations.
   uint64_t endedInGraphs() const { return held_.ended(); }
-  bool isLost() const { return isLost_.load(order::acquire) != 0; }
   /// @pre isLost()
   const std::string& lostBecause() const { return lostBecause_; }
   /// Stays so far.

@@ -90,13 +90,13 @@ TEST_CASE("launches that wait for a rank which is killed, or stopped for too lon
     int ready[2];
     REQUIRE(pipe(ready) == 0);
     Processes processes(3, [&](uint32_t rank) { return surviveInGraphs(job, rank, 3, 1000, ready[1]); });
+    close(ready[1]);  // so that reading ends if the rank does
     char byte;
     REQUIRE(read(ready[0], &byte, 1) == 1);
     processes.send(1, signal);
     CHECK(processes.join(0) == kFine);
     CHECK(processes.join(2) == kFine);
     close(ready[0]);
-    close(ready[1]);
   }
 }
 
@@ -109,13 +109,13 @@ TEST_CASE("a rank that is killed, or stopped for too long, is named; the others 
       int ready[2];
       REQUIRE(pipe(ready) == 0);
       Processes processes(3, [&](uint32_t rank) { return survive(job, rank, 3, count, ready[1]); });
+      close(ready[1]);
       char byte;
       REQUIRE(read(ready[0], &byte, 1) == 1);
       processes.send(1, signal);
       CHECK(processes.join(0) == kFine);
       CHECK(processes.join(2) == kFine);
       close(ready[0]);
-      close(ready[1]);
     }
   }
 }

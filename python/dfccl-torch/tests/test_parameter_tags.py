@@ -122,6 +122,24 @@ def two_models(rank, size, is_tagged, is_opposite):
     return weights(models[0]), weights(models[1])
 
 
+def part_of_a_world(rank, size):
+    """Two of three ranks learn."""
+    group = dist.new_group([0, 1])
+    if rank == 2:
+        return
+    model = DistributedDataParallel(layers_in_a_row(1), process_group=group)
+    model.register_comm_hook(dfccl_torch.ParameterTags(model, group=group), dfccl_torch.tagged_hook)
+    model(batch(0, 0)).square().mean().backward()
+    alone = layers_in_a_row(1)
+    alone(batch(0, 0)).square().mean().backward()
+    for mine, other in zip(model.parameters(), alone.parameters(), strict=True):
+        assert torch.allclose(mine.grad, other.grad)
+
+
+def test_buckets_of_a_part_of_the_ranks():
+    run_ranks(3, part_of_a_world)
+
+
 def layers_in_a_row(seed):
     torch.manual_seed(seed)
     return torch.nn.Sequential(*[torch.nn.Linear(8, 8) for _ in range(3)])

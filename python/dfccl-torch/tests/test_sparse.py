@@ -1,5 +1,6 @@
 """Sums of sparse tensors, which torch's embeddings have as gradients: the same as with Gloo, in any order."""
 
+import os
 from datetime import timedelta
 
 import pytest
@@ -80,7 +81,7 @@ def sparse_sums_go_wrong(rank, size):
     dist.barrier()
     if rank == 0:
         work = dist.all_reduce(some_elements(rank, (3, 3), 2), async_op=True)
-        with pytest.raises(dist.DistBackendError, match=r"Timed out.*1"):
+        with pytest.raises(dist.DistBackendError, match=r"Timed out.*rank 1"):
             work.wait(timedelta(milliseconds=300))
         dist.barrier()
         work.wait()
@@ -101,6 +102,49 @@ def test_sparse_sums_in_any_order():
 
 def test_sparse_sums_that_cannot_be():
     run_ranks(2, sparse_sums_go_wrong)
+
+
+def late_sparse_sum(rank, size):
+    """Nothing is given up when the group's own time is up."""
+    store = dist.distributed_c10d._get_default_store()
+    group = dist.new_group(timeout=timedelta(seconds=1))
+    tensor = some_elements(rank, (3, 3), 2)
+    if rank == 0:
+        work = dist.all_reduce(tensor, group=group, async_op=True)
+        with pytest.raises(RuntimeError, match=r"Timed out.*rank 1"):
+            work.get_future().wait()
+        with pytest.raises(dist.DistBackendError, match=r"Timed out.*rank 1"):
+            work.wait()
+        store.set("rank 0 has given up", "")
+        work.wait(timedelta(seconds=60))
+    else:
+        store.get("rank 0 has given up")
+        dist.all_reduce(tensor, group=group, async_op=True).wait(timedelta(seconds=60))
+    assert torch.equal(tensor.to_dense(), sum_of(size, (3, 3), 2))
+
+
+def test_a_sparse_sum_may_be_waited_for_again():
+    run_ranks(2, late_sparse_sum, timeout_s=60)
+
+
+def sums_matched_by_position(rank, size):
+    """What a sparse sum issues behind the caller's back doesn't count."""
+    os.environ["DFCCL_MATCH"] = "position"  # read when a group issues its first
+    sparse = [some_elements(rank, (n, 4), n) for n in (1, 2, 3)]
+    works = []
+    for n, tensor in enumerate(sparse):
+        works.append(dist.all_reduce(tensor, async_op=True))
+        works.append(dist.all_reduce(torch.ones(n + 1), async_op=True))
+        if rank:
+            works[-2].wait()
+    for work in works:
+        work.wait()
+    for n, tensor in enumerate(sparse):
+        assert torch.equal(tensor.to_dense(), sum_of(size, (n + 1, 4), n + 1))
+
+
+def test_sparse_sums_matched_by_position():
+    run_ranks(2, sums_matched_by_position)
 
 
 def embed(rank, size):

@@ -223,32 +223,64 @@ def test_futures_come_in_any_order_all_the_same():
 def late_futures(rank, size):
     """As DistributedDataParallel waits: for a future, that has no limit of its own."""
     store = dist.distributed_c10d._get_default_store()
+    group = dist.new_group(timeout=timedelta(seconds=1))
     if rank == 1:
         store.get("rank 0 has given up")
-        dist.all_reduce(torch.ones(2))
+        dist.all_reduce(torch.ones(2), group=group)
         return
     tensor = torch.ones(2)
-    work = dist.all_reduce(tensor, async_op=True)
+    work = dist.all_reduce(tensor, group=group, async_op=True)
     doubled = work.get_future().then(lambda future: future.value()[0] * 2)
     with pytest.raises(RuntimeError, match=r"Timed out after 1000 ms.*rank 1"):
         doubled.wait()
     store.set("rank 0 has given up", "")
-    work.wait()  # which goes on all the same
+    work.wait(timedelta(seconds=60))  # which goes on all the same
     assert torch.equal(tensor, torch.full((2,), float(size)))
 
 
 def test_a_future_that_is_late_names_who_is_missing():
-    run_ranks(2, late_futures, timeout_s=1)
+    run_ranks(2, late_futures, timeout_s=60)
 
 
 def learns_alone(rank, size):
-    model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(2, 2))
+    group = dist.new_group(timeout=timedelta(seconds=5))
+    model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(2, 2), process_group=group)
     if rank == 0:
-        with pytest.raises(RuntimeError, match=r"Timed out after 1000 ms.*rank 1"):
+        with pytest.raises(RuntimeError, match=r"Timed out after 5000 ms.*rank 1"):
             model(torch.ones(1, 2)).sum().backward()
     dist.distributed_c10d._get_default_store().set(f"rank {rank} is done", "")
     dist.distributed_c10d._get_default_store().wait(["rank 0 is done"])
 
 
 def test_data_parallel_training_names_who_is_missing():
-    run_ranks(2, learns_alone, timeout_s=1)
+    run_ranks(2, learns_alone, timeout_s=60)
+
+
+def waited_for_and_asked(rank, size):
+    """One thread waits for a work while another asks for its future."""
+    for _ in range(300):
+        work = dist.all_reduce(torch.ones(2), async_op=True)
+        thread = threading.Thread(target=work.wait)
+        thread.start()
+        future = work.get_future()
+        assert torch.equal(future.wait()[0], torch.full((2,), float(size)))
+        thread.join()
+
+
+def test_a_future_may_be_asked_for_while_its_work_ends():
+    run_ranks(2, waited_for_and_asked)
+
+
+def told_at_once(rank, size):
+    """Both futures are complete before the first callback begins, which waits for the second."""
+    works = [dist.all_reduce(torch.ones(n), async_op=True) for n in (1, 2)]
+    futures = [work.get_future() for work in works]
+    waited = futures[0].then(lambda _: futures[1].wait()[0])
+    for work in works:
+        work.wait()
+    assert torch.equal(waited.wait(), torch.full((2,), float(size)))
+
+
+def test_a_callback_may_wait_for_what_is_complete():
+    for _ in range(3):
+        run_ranks(2, told_at_once)

@@ -45,6 +45,8 @@ class GradientAverage:
 
         Raises DistBackendError where another rank doesn't come, which names it, as any collective does.
         """
+        if self._is_paused:
+            raise DfcclError("PAUSED", "wait() was called inside paused().", "Call it outside.")
         for parameter in self._tags:
             if parameter not in self._works:
                 if parameter.grad is None:

@@ -11,9 +11,15 @@ from .tags import tag
 
 
 class ParameterTags:
-    """The names of a model's parameters, to tag by; with one of the model's own where several have equal names."""
+    """The names of a model's parameters, to tag by.
 
-    def __init__(self, model: torch.nn.Module, name: str = "") -> None:
+    Args:
+        name: the model's own, where several have parameters of equal names.
+        group: what `tagged_hook` reduces over, as DistributedDataParallel's ``process_group``; the default group.
+    """
+
+    def __init__(self, model: torch.nn.Module, name: str = "", group: dist.ProcessGroup | None = None) -> None:
+        self.group = group
         self._names = {id(parameter): f"{name}/{of_it}" for of_it, parameter in model.named_parameters()}
 
     def of(self, parameters: Iterable[torch.nn.Parameter]) -> str:
@@ -36,7 +42,7 @@ def tagged_hook(tags: ParameterTags, bucket: dist.GradBucket) -> torch.futures.F
         model.register_comm_hook(dfccl_torch.ParameterTags(model, "generator"), dfccl_torch.tagged_hook)
     """
     with tag(tags.of(bucket.parameters())):
-        work = dist.all_reduce(bucket.buffer(), dist.ReduceOp.AVG, async_op=True)
+        work = dist.all_reduce(bucket.buffer(), dist.ReduceOp.AVG, group=tags.group, async_op=True)
     return work.get_future().then(lambda future: future.value()[0])
 
 

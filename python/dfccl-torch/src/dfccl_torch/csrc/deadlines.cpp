@@ -1,5 +1,6 @@
 #include "deadlines.hpp"
 
+#include <algorithm>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -12,6 +13,8 @@ namespace dfccl_torch {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+constexpr auto kFarAway = std::chrono::hours(24 * 365 * 10);  // what is later doesn't fit a time
 
 class Deadlines {
  public:
@@ -43,10 +46,11 @@ class Deadlines {
         changed_.wait_until(lock, time);
         continue;
       }
-      const std::function<void()> act = std::move(first->second);
+      std::function<void()> act = std::move(first->second);
       waiting_.erase(first);
       lock.unlock();
       act();
+      act = nullptr;  // with which a work may go
       lock.lock();
     }
   }
@@ -63,7 +67,8 @@ PerProcess<Deadlines> deadlines;
 }  // namespace
 
 Deadline::Deadline(std::chrono::milliseconds fromNow, std::function<void()> act)
-    : time_(Clock::now() + fromNow), number_(deadlines.get().add(time_, std::move(act))) {}
+    : time_(Clock::now() + std::min<std::chrono::milliseconds>(fromNow, kFarAway)),
+      number_(deadlines.get().add(time_, std::move(act))) {}
 
 Deadline::~Deadline() { deadlines.get().remove(time_, number_); }
 

@@ -2,6 +2,7 @@
 
 #include <c10/util/Logging.h>
 
+#include <algorithm>
 #include <exception>
 #include <thread>
 
@@ -13,6 +14,9 @@ using Clock = std::chrono::steady_clock;
 // Far longer than a callback takes, or waits for Python's lock, and than ranks that issue alike are apart: callbacks
 // would run side by side, or in another order, else.
 constexpr auto kPatience = std::chrono::seconds(2);
+
+// Each has a thread, and callbacks that issue what has callbacks may go on so for ever.
+constexpr int kLast = 7;
 
 thread_local int lineOfThread = 0;
 
@@ -26,7 +30,7 @@ void attempt(const Errand& errand) {
 
 }  // namespace
 
-int ErrandLines::lineHere() { return lineOfThread; }
+int ErrandLines::lineHere() { return std::min(lineOfThread, kLast); }
 
 void ErrandLines::push(Errand errand, int which) {
   const std::lock_guard lock(mutex_);
@@ -41,7 +45,8 @@ void ErrandLines::take(const Slot& slot) {
 void ErrandLines::fill(const Slot& slot, Errand errand) {
   const std::lock_guard lock(mutex_);
   const auto order = orders_.find(slot->order);
-  if (order == orders_.end()) {  // taken in a process of which this is a fork
+  if (slot->isGone ||
+      order == orders_.end()) {  // others have passed it, or it was taken in a process that this is a fork of
     add(std::move(errand), slot->line);
     return;
   }
@@ -118,6 +123,7 @@ void ErrandLines::run(Line& line, int which, uint64_t runner) {
     line.waiting.pop_front();
     line.isBusy = true;
     ++line.begun;
+    if (!line.waiting.empty()) beginWatch();
     lock.unlock();
     attempt(errand);
     errand = nullptr;  // and with it the last reference to a tensor

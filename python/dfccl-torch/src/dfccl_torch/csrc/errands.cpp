@@ -20,7 +20,9 @@ ErrandPlace::ErrandPlace(const std::optional<ErrandOrder>& order) : line_(Errand
   lines.get().take(slot_);
 }
 
-ErrandPlace::~ErrandPlace() {
+ErrandPlace::~ErrandPlace() { pass(); }
+
+void ErrandPlace::pass() const {
   if (slot_) lines.get().abandon(slot_);
 }
 

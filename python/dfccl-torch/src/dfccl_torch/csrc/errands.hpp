@@ -40,6 +40,8 @@ class ErrandPlace {
   void fill(Errand errand);
   /// The same for what doesn't count, and waits for none of the order.
   void runBeside(Errand errand) const;
+  /// Lets those behind it pass, now: what it is filled with later waits for none.
+  void pass() const;
 
   struct Slot;
 

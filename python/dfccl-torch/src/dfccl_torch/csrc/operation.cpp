@@ -12,7 +12,7 @@ DfcclBackend::Operation::Operation(DfcclBackend& backend, const Label& label, c1
       guard_(device),
       label_(label),
       timeout_(timeout.count() < 0 ? backend.options_->timeout : timeout),
-      sequence_(++backend.sequence_),
+      sequence_(isPartOfAnother() ? backend.sequence_.load() : ++backend.sequence_),
       tag_(collectiveTag(sequence_)),
       submission_(backend.membership_.on(device), device, label.name()) {}
 

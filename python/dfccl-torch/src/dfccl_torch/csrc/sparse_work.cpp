@@ -1,8 +1,12 @@
 #include "sparse_work.hpp"
 
+#include <c10/util/Exception.h>
+
 #include <algorithm>
+#include <utility>
 
 #include "coalesced_work.hpp"
+#include "errands.hpp"
 #include "error.hpp"
 #include "hash.hpp"
 #include "submission.hpp"
@@ -19,6 +23,13 @@ uint64_t shapeOf(const at::Tensor& tensor) {
   hash = mixed(hash, static_cast<uint64_t>(tensor.scalar_type()) + 1);
   for (const int64_t size : tensor.sizes()) hash = mixed(hash, static_cast<uint64_t>(size) + 1);
   return hash;
+}
+
+/// Parts have no limits of their own, as nothing is given up when time is up.
+c10d::AllgatherOptions unlimited() {
+  c10d::AllgatherOptions options;
+  options.timeout = std::chrono::milliseconds(0);
+  return options;
 }
 
 /// As many rows as the rank has elements, like the rank's own.
@@ -46,8 +57,9 @@ DfcclBackend::Handle DfcclBackend::allreduce_sparse(Tensors& tensors, const c10d
     refuse("all_reduce of sparse tensors adds up (SUM), or takes the mean of floating-point numbers (AVG).", remedy);
   }
   const Tensor elements = tensor.detach().coalesce();
-  SparseWork::Sum sum{tensor,         elements.indices().t().contiguous(), elements.values().contiguous(), isAverage, 0,
-                      options.timeout};
+  SparseWork::Sum sum{tensor, elements.indices().t().contiguous(), elements.values().contiguous(), isAverage};
+  sum.timeout = options.timeout.count() < 0 ? options_->timeout : options.timeout;
+  ++sequence_;
   {
     const std::lock_guard lock(mutex_);
     const uint64_t shape = mixed(shapeOf(tensor), currentTag());
@@ -83,23 +95,26 @@ void SparseWork::begin() {
   const TagOfItsOwn tag(sum_.tag);
   at::Tensor own = at::scalar_tensor(sum_.values.size(0), at::kLong).view({1});
   at::Tensor counts = counts_;
-  c10d::AllgatherOptions options;
-  options.timeout = sum_.timeout;
-  counted_ = backend_->_allgather_base(counts, own, options);
+  counted_ = backend_->_allgather_base(counts, own, unlimited());
+  if (sum_.timeout.count() > 0) {
+    const c10::weak_intrusive_ptr<SparseWork> weak(c10::intrusive_ptr<SparseWork>::unsafe_reclaim_from_nonowning(this));
+    deadline_.emplace(sum_.timeout, [weak] {
+      if (auto self = weak.lock()) runSoon([self = std::move(self)] { self->failFuture(); });
+    });
+  }
   then(counted_, [](SparseWork& self) { self.gather(); });
 }
 
 void SparseWork::gather() {
-  const TagOfItsOwn tag(sum_.tag);
+  std::optional<TagOfItsOwn> tag(sum_.tag);
   std::vector<Work> works;
   for (const at::Tensor& own : {sum_.indices, sum_.values}) {
     parts_.push_back(roomFor(own, counts_));
     std::vector<std::vector<at::Tensor>> outputs{parts_.back()};
     std::vector<at::Tensor> inputs{own};
-    c10d::AllgatherOptions options;
-    options.timeout = sum_.timeout;
-    works.push_back(backend_->allgather(outputs, inputs, options));
+    works.push_back(backend_->allgather(outputs, inputs, unlimited()));
   }
+  tag.reset();  // what the caller's callbacks issue isn't part of this
   const auto gathered = c10::make_intrusive<CoalescedWork>(backend_->getRank(), std::move(works));
   {
     const std::lock_guard lock(mutex_);
@@ -121,6 +136,7 @@ void SparseWork::add() {
 
 void SparseWork::end(std::exception_ptr failure) {
   finish(failure);
+  if (!mayTell()) return;
   if (failure) {
     future_->setError(failure);
   } else {
@@ -128,8 +144,26 @@ void SparseWork::end(std::exception_ptr failure) {
   }
 }
 
+/// @return true once
+bool SparseWork::mayTell() {
+  const std::lock_guard lock(mutex_);
+  return !std::exchange(isFutureTold_, true);
+}
+
+/// As one of a dense tensor's: nothing is given up but the future.
+void SparseWork::failFuture() {
+  std::exception_ptr failure;
+  try {
+    wait(std::chrono::milliseconds(1));
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  if (failure && mayTell()) future_->setError(failure);
+}
+
 bool SparseWork::wait(std::chrono::milliseconds timeout) {
-  const bool isLimited = timeout != kNoTimeout;
+  if (timeout == kNoTimeout) timeout = sum_.timeout;
+  const bool isLimited = timeout.count() > 0;
   const auto until = Clock::now() + (isLimited ? timeout : std::chrono::milliseconds(0));
   const auto left = [&] {
     const auto time = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
@@ -137,13 +171,19 @@ bool SparseWork::wait(std::chrono::milliseconds timeout) {
   };
   counted_->wait(left());
   std::unique_lock lock(mutex_);
-  cv_.wait(lock, [&] { return completed_ || gathered_; });
+  const auto await = [&](auto isReached) {
+    if (!isLimited) return cv_.wait(lock, isReached);
+    if (cv_.wait_for(lock, left(), isReached)) return;
+    C10_THROW_ERROR(DistBackendError, "dfccl, all_reduce: Timed out after " + std::to_string(timeout.count()) +
+                                          " ms, in which this rank didn't come to what other ranks have sent.");
+  };
+  await([&] { return completed_ || gathered_; });
   if (!completed_) {
     const Work gathered = gathered_;
     lock.unlock();
     gathered->wait(left());
     lock.lock();
-    cv_.wait(lock, [&] { return completed_; });
+    await([&] { return completed_; });
   }
   if (exception_) std::rethrow_exception(exception_);
   return true;

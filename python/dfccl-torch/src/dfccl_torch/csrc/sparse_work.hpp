@@ -1,10 +1,12 @@
 #pragma once
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <torch/csrc/distributed/c10d/Work.hpp>
 #include <vector>
 
 #include "backend.hpp"
+#include "deadlines.hpp"
 
 namespace dfccl_torch {
 
@@ -17,8 +19,8 @@ class SparseWork final : public c10d::Work {
     at::Tensor indices;  // of its elements, an element a row
     at::Tensor values;
     bool isAverage = false;
-    uint64_t tag = 0;  // of this one alone
-    std::chrono::milliseconds timeout{};
+    uint64_t tag = 0;                     // of this one alone
+    std::chrono::milliseconds timeout{};  // of a wait that names none, and of the future; 0: never
   };
 
   SparseWork(c10::intrusive_ptr<DfcclBackend> backend, Sum sum);
@@ -40,11 +42,15 @@ class SparseWork final : public c10d::Work {
   void gather();
   void add();
   void end(std::exception_ptr failure);
+  void failFuture();
+  bool mayTell();
 
   const c10::intrusive_ptr<DfcclBackend> backend_;
   const Sum sum_;
   const at::Tensor counts_;  // of each rank's elements
   const c10::intrusive_ptr<c10::ivalue::Future> future_;
+  std::optional<Deadline> deadline_;
+  bool isFutureTold_ = false;  // under the base's mutex_
   Work counted_;
   Work gathered_;  // under the base's mutex_, and announced through its cv_
   std::vector<std::vector<at::Tensor>> parts_;

@@ -35,6 +35,8 @@ uint64_t collectiveTag(uint64_t sequence) {
   return matchesByPosition() && !isWhole ? mixed(tagHash, sequence) : tagHash;
 }
 
+bool isPartOfAnother() { return isWhole; }
+
 TagOfItsOwn::TagOfItsOwn(uint64_t tag) : before_(tagHash), wasWhole_(isWhole) {
   tagHash = tag;
   isWhole = true;

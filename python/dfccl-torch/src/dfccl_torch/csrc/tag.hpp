@@ -23,6 +23,8 @@ class TagOfItsOwn {
   const uint64_t before_;
   const bool wasWhole_;
 };
+/// Whether one of these lives: what this thread issues is part of another operation, and counts with it.
+bool isPartOfAnother();
 /// DFCCL_MATCH=position: collectives of a group are matched by how many came before, as with NCCL.
 bool matchesByPosition();
 

@@ -93,6 +93,7 @@ DfcclWork::DfcclWork(int rank, const Label& label, const std::vector<at::Tensor>
       outputs_(std::move(outputs)),
       timeout_(timeout),
       sequence_(sequence),
+      group_(&submission.group()),
       groupName_(submission.group().name()),
       device_(submission.device()),
       isCaptured_(submission.isCaptured()),
@@ -201,7 +202,7 @@ c10::intrusive_ptr<c10::ivalue::Future> DfcclWork::getFuture() {
     return future_;
   }
   std::optional<ErrandOrder> order;
-  if (isOrdered_) order = {&submission_->group(), std::this_thread::get_id()};
+  if (isOrdered_) order = {group_, std::this_thread::get_id()};
   place_.emplace(order);
   if (timeout_.count() > 0) {
     const c10::weak_intrusive_ptr<DfcclWork> weak(c10::intrusive_ptr<DfcclWork>::unsafe_reclaim_from_nonowning(this));
@@ -232,7 +233,7 @@ void DfcclWork::settle(Submission::End end, const std::string& error) {
   finish(failure);
   submission_.reset();
   const std::lock_guard lock(mutex_);
-  if (!future_) return;
+  if (!place_) return;  // nobody has asked for the future, or it has been told to whoever did
   auto self = c10::intrusive_ptr<DfcclWork>::unsafe_reclaim_from_nonowning(this);
   place_->fill([self] { self->tellFuture(); });
 }
@@ -270,6 +271,7 @@ void DfcclWork::failFuture() {
   if (completed_ || isFutureTold_) return;
   isFutureTold_ = true;
   lock.unlock();
+  place_->pass();
   future_->setError(distributedError(timedOut(timeout_, missing)));
 }
 

@@ -71,6 +71,7 @@ class DfcclWork final : public c10d::Work {
   const Outputs outputs_;
   const std::chrono::milliseconds timeout_;
   const uint64_t sequence_;
+  const void* const group_;  // which it is, no more
   const std::string groupName_;
   const c10::Device device_;
   const bool isCaptured_;  // part of a graph: there is nothing for the host to wait for, but streams of its capture may
