@@ -104,6 +104,25 @@ def test_sparse_sums_that_cannot_be():
     run_ranks(2, sparse_sums_go_wrong)
 
 
+def many_sparse_sums(rank, size):
+    """What is over keeps no memory, long before its time would be up."""
+    values = torch.ones(1, 1 << 18)  # a megabyte
+    for n in range(200):
+        dist.all_reduce(torch.sparse_coo_tensor([[rank]], values, (size, 1 << 18), check_invariants=True))
+        if n == 20:
+            before = resident_megabytes()
+    assert resident_megabytes() - before < 100  # and not several megabytes a sum
+
+
+def resident_megabytes():
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") >> 20
+
+
+def test_sparse_sums_keep_no_memory():
+    run_ranks(2, many_sparse_sums)
+
+
 def late_sparse_sum(rank, size):
     """Nothing is given up when the group's own time is up."""
     store = dist.distributed_c10d._get_default_store()

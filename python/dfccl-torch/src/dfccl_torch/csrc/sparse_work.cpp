@@ -147,6 +147,7 @@ void SparseWork::end(std::exception_ptr failure) {
 /// @return true once
 bool SparseWork::mayTell() {
   const std::lock_guard lock(mutex_);
+  deadline_.reset();  // which holds the work's memory, and with it the tensors
   return !std::exchange(isFutureTold_, true);
 }
 
