@@ -81,22 +81,28 @@ int surviveInGraphs(const std::string& job, uint32_t rank, uint32_t ranks, size_
   return leave(me);
 }
 
+/// Three ranks go on until rank 1, which has run a while by then, gets the signal.
+template <class Survive>
+void loseRank1(int signal, const Survive& goOn) {
+  int ready[2];
+  REQUIRE(pipe(ready) == 0);
+  Processes processes(3, [&](uint32_t rank) { return goOn(rank, ready[1]); });
+  close(ready[1]);  // so that reading ends if the rank does
+  char byte;
+  REQUIRE(read(ready[0], &byte, 1) == 1);
+  processes.send(1, signal);
+  CHECK(processes.join(0) == kFine);
+  CHECK(processes.join(2) == kFine);
+  close(ready[0]);
+}
+
 }  // namespace
 
 TEST_CASE("launches that wait for a rank which is killed, or stopped for too long, end, and the host is told") {
   for (const int signal : {SIGKILL, SIGSTOP}) {
     CAPTURE(signal);
     const std::string job = newJob();
-    int ready[2];
-    REQUIRE(pipe(ready) == 0);
-    Processes processes(3, [&](uint32_t rank) { return surviveInGraphs(job, rank, 3, 1000, ready[1]); });
-    close(ready[1]);  // so that reading ends if the rank does
-    char byte;
-    REQUIRE(read(ready[0], &byte, 1) == 1);
-    processes.send(1, signal);
-    CHECK(processes.join(0) == kFine);
-    CHECK(processes.join(2) == kFine);
-    close(ready[0]);
+    loseRank1(signal, [&](uint32_t rank, int ready) { return surviveInGraphs(job, rank, 3, 1000, ready); });
   }
 }
 
@@ -106,16 +112,7 @@ TEST_CASE("a rank that is killed, or stopped for too long, is named; the others 
       CAPTURE(signal);
       CAPTURE(count);
       const std::string job = newJob();
-      int ready[2];
-      REQUIRE(pipe(ready) == 0);
-      Processes processes(3, [&](uint32_t rank) { return survive(job, rank, 3, count, ready[1]); });
-      close(ready[1]);
-      char byte;
-      REQUIRE(read(ready[0], &byte, 1) == 1);
-      processes.send(1, signal);
-      CHECK(processes.join(0) == kFine);
-      CHECK(processes.join(2) == kFine);
-      close(ready[0]);
+      loseRank1(signal, [&](uint32_t rank, int ready) { return survive(job, rank, 3, count, ready); });
     }
   }
 }
