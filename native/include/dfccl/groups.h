@@ -152,7 +152,9 @@ dfcclResult_t dfcclWaitAnyRun(const dfcclRequest_t* requests, int count, uint64_
 /* Whether it is over; *isOver 1: dfcclSuccess or dfcclAborted is returned as dfcclWaitRun would. The request stays.
  * Does a bounded piece of work where it isn't. */
 dfcclResult_t dfcclTestRun(dfcclRequest_t request, int* isOver);
-/* Calls back once when the run is over, at once where it is already; see dfcclCallback_t. One callback a request. */
+/* Calls back once when the run is over, at once where it is already; see dfcclCallback_t. One callback a request.
+ * Whoever waits for the request goes on when the callback has returned; within it the request is over, and may be given
+ * back. */
 dfcclResult_t dfcclNotifyRun(dfcclRequest_t request, dfcclCallback_t callback, void* callbackArgs);
 /* Lets the stream do what it is given from now on only when the run is over; the caller doesn't wait. */
 dfcclResult_t dfcclWaitRunOnStream(dfcclRequest_t request, dfcclStream_t stream);

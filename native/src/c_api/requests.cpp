@@ -103,7 +103,7 @@ void helpUntil(const IsOver& isOver, std::span<RankContext* const> mine, uint64_
 size_t waitForOne(std::span<Request* const> requests, uint64_t timeoutMicros) {
   size_t which = requests.size();
   const auto isOver = [&] {
-    const auto isOne = [](const Request* request) { return request != nullptr && request->isOver(); };
+    const auto isOne = [](const Request* request) { return request != nullptr && request->isSettled(); };
     which = static_cast<size_t>(std::find_if(requests.begin(), requests.end(), isOne) - requests.begin());
     return which != requests.size();
   };
@@ -134,14 +134,14 @@ void waitForAll(std::span<Request* const> requests, uint64_t timeoutMicros) {
   const uint64_t begin = readTicks();
   size_t next = 0;
   const auto areOver = [&] {
-    while (next != requests.size() && requests[next]->isOver()) ++next;
+    while (next != requests.size() && requests[next]->isSettled()) ++next;
     return next == requests.size();
   };
   while (!areOver()) {
     const OpenWorld* const world = worldOf(*requests[next]);
     std::vector<Request*> ofWorld;
     for (Request* request : requests.subspan(next)) {
-      if (!request->isOver() && worldOf(*request) == world) ofWorld.push_back(request);
+      if (!request->isSettled() && worldOf(*request) == world) ofWorld.push_back(request);
     }
     const auto isWorldOver = [&] { return areOver() || worldOf(*requests[next]) != world; };
     helpUntil(isWorldOver, contextsOf(ofWorld), leftOf(timeoutMicros, begin));

@@ -13,6 +13,11 @@ HandleSlab<Request>& slab() {
   return all;
 }
 
+uintptr_t thisThread() {
+  thread_local const char itsOwn = 0;
+  return reinterpret_cast<uintptr_t>(&itsOwn);
+}
+
 }  // namespace
 
 void RequestPart::add(Request* request) { *std::find(requests, requests + kMostRequests, nullptr) = request; }
@@ -39,6 +44,7 @@ Request& Request::begin(uint32_t parts, uint32_t holders) {
   request.partsLeft_.store(std::max(1u, parts), order::relaxed);
   request.isAborted_.store(0, order::relaxed);
   request.state_.store(0, order::relaxed);
+  request.caller_.store(0, order::relaxed);
   request.holders_.store(holders, order::relaxed);
   return request;
 }
@@ -82,15 +88,26 @@ bool Request::notify(Callback to, void* with) {
   callback_ = to;
   argument_ = with;
   const uint32_t before = state_.fetchOr(kNotifies, order::acqRel);
-  if ((before & kOver) != 0) to(with, status());
+  if ((before & kOver) == 0) return true;
+  holders_.fetchAdd(1, order::relaxed);  // the callback may give it back
+  callBack();
+  letGo();
   return true;
 }
+
+void Request::callBack() {
+  caller_.store(thisThread(), order::relaxed);
+  callback_(argument_, this->status());
+  state_.store(kOver | kNotifies | kReturned, order::release);
+}
+
+bool Request::isInCallback() const { return caller_.load(order::relaxed) == thisThread(); }
 
 void Request::partIsOver(dfcclResult_t status) {
   if (status != dfcclSuccess) isAborted_.store(1, order::relaxed);
   if (partsLeft_.fetchSub(1, order::acqRel) != 1) return;
   const uint32_t before = state_.fetchOr(kOver, order::acqRel);
-  if ((before & kNotifies) != 0) callback_(argument_, this->status());
+  if ((before & kNotifies) != 0) callBack();
   letGo();
 }
 

@@ -59,6 +59,12 @@ struct Request : InSlab<Request> {
   /// Whether it is of runs that a graph carries out.
   bool isCaptured() const { return partCount_ != 0 && first_->captured.node != nullptr; }
   bool isOver() const { return (state_.load(order::acquire) & kOver) != 0; }
+  /// It is over and its callback has returned, if it has one; within the callback, that it is over.
+  bool isSettled() const {
+    const uint32_t state = state_.load(order::acquire);
+    if ((state & kOver) == 0) return false;
+    return (state & kNotifies) == 0 || (state & kReturned) != 0 || isInCallback();
+  }
   dfcclResult_t status() const { return isAborted_.load(order::relaxed) != 0 ? dfcclAborted : dfcclSuccess; }
   /// Calls back once, at once where it is over. @return false: it has a callback already.
   bool notify(Callback to, void* with);
@@ -68,11 +74,14 @@ struct Request : InSlab<Request> {
   bool endHandle(uint64_t itsHandle);
 
  private:
-  static constexpr uint32_t kOver = 1, kNotifies = 2;
+  static constexpr uint32_t kOver = 1, kNotifies = 2, kReturned = 4;
 
   static Request& begin(uint32_t parts, uint32_t holders);
   /// The engine, the caller, or one within it doesn't need it any more. With the last of them it is gone.
   void letGo();
+  /// @pre it is over, nobody else calls, and somebody holds it.
+  void callBack();
+  bool isInCallback() const;
 
   RequestPart own_;                         // where it has one ...
   std::unique_ptr<RequestPart[]> several_;  // ... or several
@@ -81,10 +90,11 @@ struct Request : InSlab<Request> {
   uint32_t partCount_ = 0;
   Atomic<uint32_t> partsLeft_;
   Atomic<uint32_t> isAborted_;
-  Atomic<uint32_t> state_;  // bits: kOver, kNotifies
+  Atomic<uint32_t> state_;  // bits: kOver, kNotifies (it has a callback), kReturned (from which it is back)
   Atomic<uint32_t> holders_;
   Callback callback_ = nullptr;
   void* argument_ = nullptr;
+  Atomic<uintptr_t> caller_;  // the thread whose callback it is in
 };
 
 }  // namespace dfccl

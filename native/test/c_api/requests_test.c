@@ -5,6 +5,35 @@ static void add_one(void* count, dfcclResult_t status) {
   if (status == dfcclSuccess) atomic_fetch_add((atomic_int*)count, 1);
 }
 
+struct own_end {
+  dfcclRequest_t request;
+  int is_over;
+  dfcclResult_t tested, waited;
+};
+
+static void end_own(void* shared, dfcclResult_t status) {
+  struct own_end* own = shared;
+  (void)status;
+  own->tested = dfcclTestRun(own->request, &own->is_over);
+  own->waited = dfcclWaitRun(own->request, 0);
+}
+
+/* Within its callback it is over, whoever calls that, and may be given back. */
+static void given_back_in_its_callback(dfcclRankCtx_t ctx[2], dfcclGroup_t group[2]) {
+  struct own_end first = {0}, second = {0};
+  CHECK_OK(dfcclBarrier(group[0], 9, NULL, &first.request));
+  CHECK_OK(dfcclNotifyRun(first.request, end_own, &first));
+  CHECK_OK(dfcclBarrier(group[1], 9, NULL, &second.request));
+  while (dfcclTestRun(second.request, &second.is_over) == dfcclSuccess && !second.is_over) continue;
+  second.is_over = 0;
+  CHECK_OK(dfcclNotifyRun(second.request, end_own, &second));
+  CHECK(second.is_over == 1 && second.tested == dfcclSuccess && second.waited == dfcclSuccess);
+  CHECK(dfcclFreeRequest(second.request) == dfcclClosed);
+  CHECK_OK(dfcclWaitAll(ctx, 2));
+  CHECK(dfcclWaitRun(first.request, 0) == dfcclClosed);
+  CHECK(first.is_over == 1 && first.tested == dfcclSuccess && first.waited == dfcclSuccess);
+}
+
 /* One thread drives two ranks: what requests say before, at and after the end. */
 static void requests(dfcclWorld_t world) {
   dfcclRankCtx_t ctx[2];
@@ -61,6 +90,7 @@ static void requests(dfcclWorld_t world) {
   CHECK_OK(dfcclAllReduce(&in[1], &out[1], 1, dfcclFloat32, dfcclMin, group[1], 3, NULL, NULL));
   CHECK_OK(dfcclWaitAll(ctx, 2));
   CHECK(out[0] == 3 && out[1] == 3);
+  given_back_in_its_callback(ctx, group);
   for (int r = 0; r < 2; r++) CHECK_OK(dfcclDestroy(ctx[r]));
 }
 
