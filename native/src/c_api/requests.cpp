@@ -143,6 +143,7 @@ void waitForAll(std::span<Request* const> requests, uint64_t timeoutMicros) {
     for (Request* request : requests.subspan(next)) {
       if (!request->isSettled() && worldOf(*request) == world) ofWorld.push_back(request);
     }
+    if (ofWorld.empty()) continue;  // the world's threads ended them between the two looks
     const auto isWorldOver = [&] { return areOver() || worldOf(*requests[next]) != world; };
     helpUntil(isWorldOver, contextsOf(ofWorld), leftOf(timeoutMicros, begin));
   }
