@@ -1,10 +1,12 @@
 #include "processes/write_flight_record.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <system_error>
 
 #include "base/atomics.hpp"
@@ -23,9 +25,15 @@ bool makeFolder(const std::string& path) {
   return mkdir(path.c_str(), 0777) == 0 || errno == EEXIST;
 }
 
-bool write(const std::string& path, const std::string& record) {
-  std::FILE* const file = std::fopen(path.c_str(), "we");
-  if (file == nullptr) return false;
+/// @param flags beside O_WRONLY and O_CLOEXEC.
+bool write(const std::string& path, const std::string& record, int flags) {
+  const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, 0666);
+  if (descriptor < 0) return false;
+  std::FILE* const file = fdopen(descriptor, "w");
+  if (file == nullptr) {
+    close(descriptor);
+    return false;
+  }
   const bool isWritten = std::fputs(record.c_str(), file) >= 0 && std::fputc('\n', file) != EOF;
   const int error = errno;
   if (std::fclose(file) != 0) return false;
@@ -33,20 +41,42 @@ bool write(const std::string& path, const std::string& record) {
   return isWritten;
 }
 
+/// What a path leads to, where something is there: that is replaced, and a symbolic link to it stays.
+std::string targetOf(const std::string& path) {
+  char* const resolved = realpath(path.c_str(), nullptr);
+  if (resolved == nullptr) return path;
+  std::string target = resolved;
+  std::free(resolved);
+  return target;
+}
+
+/// A device or a pipe, which takes text and can't be replaced by a file.
+bool isThereAndNoFile(const std::string& path) {
+  struct stat there;
+  return stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode);
+}
+
+bool replace(const std::string& path, const std::string& record) {
+  static Atomic<uint32_t> count;
+  const std::string target = targetOf(path);
+  const size_t end = target.find_last_of('/');
+  if (!makeFolder(end == std::string::npos ? "" : target.substr(0, end))) return false;
+  // Threads may write one path at a time.
+  const std::string unfinished =
+      target + "." + std::to_string(getpid()) + "." + std::to_string(count.fetchAdd(1, order::relaxed));
+  if (write(unfinished, record, O_CREAT | O_TRUNC) && std::rename(unfinished.c_str(), target.c_str()) == 0) return true;
+  const int error = errno;
+  unlink(unfinished.c_str());
+  errno = error;
+  return false;
+}
+
 }  // namespace
 
 void writeFlightRecord(const std::string& path, const std::string& record) {
-  static Atomic<uint32_t> count;
-  const size_t end = path.find_last_of('/');
-  // Threads may write one path at a time.
-  const std::string unfinished =
-      path + "." + std::to_string(getpid()) + "." + std::to_string(count.fetchAdd(1, order::relaxed));
-  if (makeFolder(end == std::string::npos ? "" : path.substr(0, end)) && write(unfinished, record) &&
-      std::rename(unfinished.c_str(), path.c_str()) == 0) {
-    return;
-  }
+  // A pipe that nobody reads is refused, and not waited for.
+  if (isThereAndNoFile(path) ? write(path, record, O_NONBLOCK) : replace(path, record)) return;
   const std::string reason = std::generic_category().message(errno);
-  unlink(unfinished.c_str());
   throw Error(dfcclSystemError, "The flight record " + path + " can't be written: " + reason + ".",
               "Name a file in a folder that this process may write to.", {{"path", path}, {"reason", reason}});
 }

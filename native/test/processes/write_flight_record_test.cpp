@@ -1,6 +1,8 @@
 #include "processes/write_flight_record.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <string>
 #include <thread>
@@ -49,6 +51,23 @@ TEST_CASE("a record that can't be written says why, and leaves nothing behind") 
   CHECK(reasonOf("/proc/nothing/here") == "No such file or directory");
   CHECK(reasonOf(folder / std::string(300, 'x')) == "File name too long");
   CHECK(filesIn(folder.path().c_str()) == std::set<std::string>{".", "..", "below", "file"});
+}
+
+TEST_CASE("what is no file stays what it is: a link, a pipe, a device") {
+  const TemporaryFolder folder;
+  const std::string link = folder / "link", target = folder / "target", pipe = folder / "pipe";
+  REQUIRE(symlink("target", link.c_str()) == 0);
+  writeFlightRecord(target, "an older one");
+  writeFlightRecord(link, "{}");
+  CHECK(contentOf(target) == "{}\n");
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK(reasonOf(pipe) == "No such device or address");  // nobody reads it
+  CHECK(reasonOf("/dev/full") == "No space left on device");
+  CHECK(reasonOf("/dev/null").empty());
+  struct stat now;
+  CHECK((lstat(link.c_str(), &now) == 0 && S_ISLNK(now.st_mode)));
+  CHECK((stat(pipe.c_str(), &now) == 0 && S_ISFIFO(now.st_mode)));
+  for (const char* device : {"/dev/full", "/dev/null"}) CHECK((stat(device, &now) == 0 && S_ISCHR(now.st_mode)));
 }
 
 TEST_CASE("threads that write one path at a time leave a whole record") {
