@@ -42,7 +42,12 @@ extern "C" {
 
 dfcclResult_t dfcclSetCountPerRun(int isOn, dfcclRankCtx_t ctx) {
   return guarded([&] {
-    contextOf(ctx).setCountPerRun(isOn != 0);
+    RankContext& context = contextOf(ctx);
+    if (isOn != 0 && isOn != 1) {
+      refuseArgument("isOn is " + std::to_string(isOn) + ".", "Pass 1 for counts with each run, or 0.",
+                     {{"field", "isOn"}, {"value", std::to_string(isOn)}});
+    }
+    context.setCountPerRun(isOn == 1);
     return dfcclSuccess;
   });
 }

@@ -8,7 +8,7 @@
 namespace dfccl::c_api {
 
 HandleSlab<OpenGroup>& groups() {
-  static HandleSlab<OpenGroup> all("Destroy groups that are done with.");
+  static HandleSlab<OpenGroup> all(2, "Destroy groups that are done with.");
   return all;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-// Objects that callers know by handles: {generation, place + 1}, so that one which was given back is recognised. Any
-// number of them, found without a lock, and never freed before the slab is: whoever looks at one that has just been
-// given back sees only that.
+// Objects that callers know by handles: {kind, generation, place + 1}, so that one which was given back, or is another
+// kind of thing, is recognised. Any number of them, found without a lock, and never freed before the slab is: whoever
+// looks at one that has just been given back sees only that.
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -23,7 +23,8 @@ struct InSlab {
 template <class T>
 class HandleSlab {
  public:
-  explicit HandleSlab(const char* remedy) : remedy_(remedy) {}
+  /// @param kind another one for each slab: the handles' top two bits.
+  HandleSlab(uint32_t kind, const char* remedy) : kind_(uint64_t{kind} << 62), remedy_(remedy) {}
   ~HandleSlab() {
     for (uint32_t c = 0; c < chunkCount_; ++c) delete[] chunks_[c].load(order::relaxed);
   }
@@ -38,8 +39,8 @@ class HandleSlab {
     return object;
   }
   uint64_t publish(T& object) {
-    const uint64_t generation = (object.handle.load(order::relaxed) >> 32) + 1;
-    const uint64_t handle = generation << 32 | (object.place + 1);
+    const uint64_t generation = ((object.handle.load(order::relaxed) >> 32) + 1) & kGenerations;
+    const uint64_t handle = kind_ | generation << 32 | (object.place + 1);
     object.handle.store(handle, order::release);
     return handle;
   }
@@ -66,6 +67,7 @@ class HandleSlab {
  private:
   static constexpr uint32_t kChunk = 256;
   static constexpr uint32_t kMostChunks = 16384;
+  static constexpr uint64_t kGenerations = (uint64_t{1} << 30) - 1;
 
   void grow() {
     if (chunkCount_ == kMostChunks) {
@@ -80,6 +82,7 @@ class HandleSlab {
     chunks_[chunkCount_++].store(chunk, order::release);
   }
 
+  const uint64_t kind_;
   const char* const remedy_;
   std::mutex mutex_;
   T* free_ = nullptr;

@@ -9,7 +9,7 @@ namespace {
 
 HandleSlab<Request>& slab() {
   // Never destroyed: when a process ends, the engine's threads may still be at work.
-  static auto& all = *new HandleSlab<Request>("Wait for some requests, or give them back with dfcclFreeRequest.");
+  static auto& all = *new HandleSlab<Request>(1, "Wait for some requests, or give them back with dfcclFreeRequest.");
   return all;
 }
 

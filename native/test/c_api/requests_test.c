@@ -94,9 +94,30 @@ static void requests(dfcclWorld_t world) {
   for (int r = 0; r < 2; r++) CHECK_OK(dfcclDestroy(ctx[r]));
 }
 
+/* Handles of one kind are none of another's. */
+static void no_other_kind_of_handle(dfcclWorld_t world) {
+  dfcclRankCtx_t ctx = NULL;
+  dfcclGroup_t group = NULL;
+  dfcclRequest_t request = NULL;
+  float x = 1;
+  int number = 0;
+  CHECK_OK(dfcclInitRank(world, 0, &ctx));
+  CHECK_OK(dfcclGroupCreate(NULL, 0, 0, &group, ctx));
+  CHECK_OK(dfcclAllReduce(&x, &x, 1, dfcclFloat32, dfcclSum, group, 0, NULL, &request));
+  CHECK(dfcclTestRun((dfcclRequest_t)group, &number) == dfcclClosed);
+  CHECK(dfcclFreeRequest((dfcclRequest_t)group) == dfcclClosed);
+  CHECK(dfcclGroupGetRank(&number, (dfcclGroup_t)request) == dfcclClosed);
+  CHECK(dfcclGroupAbort((dfcclGroup_t)request) == dfcclClosed);
+  CHECK_OK(dfcclGroupAbort(group));
+  CHECK(dfcclWaitRun(request, 0) == dfcclAborted);
+  CHECK_OK(dfcclGroupDestroy(group));
+  CHECK_OK(dfcclDestroy(ctx));
+}
+
 int main(void) {
   dfcclWorld_t world = open_world(2, 1);
   requests(world);
+  no_other_kind_of_handle(world);
   CHECK_OK(dfcclWorldDestroy(world));
   return report();
 }
