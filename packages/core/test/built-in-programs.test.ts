@@ -75,6 +75,25 @@ describe("and so are those for ranks on several machines", () => {
   }
 });
 
+it("refuses what is no program of ours", () => {
+  const { builtInProgram } = nativeAddon();
+  const whole = collectiveCode("all-reduce");
+  const wrong: readonly (readonly unknown[])[] = [
+    [],
+    [-1, -1, -1, -1],
+    [collectiveCode("custom"), 2, 0, 0],
+    [whole, 0, 0, 0],
+    [whole, 2, 2, 0],
+    [whole, 2, 0, 2],
+    [whole, 2 ** 31, 0, 0],
+    [whole, 2, 0, 0, undefined, 0],
+    [collectiveCode("barrier"), 2, 0, 0, undefined, 4],
+    [whole, 2, 0, 0, new Float64Array(2), 1],
+    [whole, 2, 0, 0, Uint32Array.of(0, 1), 0],
+  ];
+  for (const given of wrong) expect(() => builtInProgram(...(given as Parameters<typeof builtInProgram>)), String(given)).toThrow();
+});
+
 it("and so is GPUs' all-reduce for large buffers", () => {
   for (const ranks of [2, 3, 5, 8]) {
     for (const channels of [1, 4, 32]) {
