@@ -57,8 +57,18 @@ function isOfAnotherCopy(error: unknown): error is DfcclError {
 }
 
 function whyOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  return text.replace(/\nRequire stack:.*/s, "").replace(/\.$/, "");
+  return textOf(error)
+    .replace(/\nRequire stack:.*/s, "")
+    .replace(/\.$/, "");
+}
+
+/** What was thrown may refuse to be text. */
+function textOf(error: unknown): string {
+  try {
+    return error instanceof Error ? String(error.message) : String(error);
+  } catch {
+    return "what it throws can't be shown";
+  }
 }
 
 function withoutRemedy({ message, remedy }: DfcclError): string {

@@ -1,7 +1,7 @@
-import { rename, writeFile } from "node:fs/promises";
 import { checkPath, DfcclError, formatValue, type Program, type ProgramRule, verifyProgram } from "@dfccl/primitives";
 import type { MachineFingerprint } from "@dfccl/scheduler/tuner";
 import { readText } from "../inputs/read-text.js";
+import { writeWhole } from "../outputs/write-whole.js";
 import type { Contender } from "./contenders.js";
 import type { Measured } from "./measure-contenders.js";
 
@@ -57,9 +57,7 @@ const schemaVersion = 1;
  */
 export async function saveProgramTable(path: string, table: ProgramTable): Promise<void> {
   checkPath("path", path, "programs.json");
-  const unfinished = `${path}.${process.pid}.tmp`;
-  await writeFile(unfinished, `${JSON.stringify({ schemaVersion, ...table })}\n`);
-  await rename(unfinished, path);
+  await writeWhole(path, `${JSON.stringify({ schemaVersion, ...table })}\n`);
 }
 
 /**

@@ -5,9 +5,16 @@ import { ProgramFileError } from "./program-file-error.js";
 
 const usageError = 2;
 
+/** Of the file's own listeners none says in the end that all was well. */
+function dropListeners(before: ReadonlySet<unknown>): void {
+  for (const listener of process.listeners("exit")) {
+    if (!before.has(listener)) process.off("exit", listener);
+  }
+}
+
 /**
  * Does what runs a file's own code. Where that ends this process, nothing can be thrown any more: it is said, and the exit code, which may
- * be 0 as after a proof, is that of a file without a program.
+ * be 0 as after a proof, is that of a file without a program, whatever the file's own listeners make of it.
  */
 export async function refuseExit<T>(path: string, work: () => Promise<T>): Promise<T> {
   const onExit = (): void => {
@@ -17,12 +24,14 @@ export async function refuseExit<T>(path: string, work: () => Promise<T>): Promi
       "Leave process.exit() out of it, and await only what comes.",
     );
     process.stderr.write(`${err.red(wrapOnTerminal(fromHere(message)))}\n`);
-    process.exitCode = usageError;
+    process.exit(usageError); // within its own event: without those who listen behind this one
   };
+  const before = new Set(process.listeners("exit"));
   process.prependOnceListener("exit", onExit);
   try {
     return await work();
   } finally {
     process.off("exit", onExit);
+    dropListeners(before);
   }
 }

@@ -109,6 +109,21 @@ describe("a program's file", () => {
     }
   });
 
+  it.each([
+    ["that exports none", 'export default { ranks: "x" };', "it exports no program"],
+    ["that ends the process", "process.exit(0);", "it ended the process while it was loaded"],
+    ["that throws what can't be shown", "throw Object.create(null);", "it can't be loaded (what it throws can't be shown)"],
+  ])("%s is none either where it has the last word on the exit code", async (what, code, problem) => {
+    writeFileSync(inProject("package.json"), '{ "type": "module" }');
+    const file = inProject(`listens-${what.replaceAll(/\W/g, "-")}.mjs`);
+    writeFileSync(file, `process.on("exit", () => { process.exitCode = 0; });\n${code}\n`);
+    const outcomes = await Promise.all(["verify", "compile", "run"].map((command) => runCommand([command, file])));
+    for (const { code, stdout, stderr } of outcomes) {
+      expect(stderr.replace(/\s+/g, " ")).toContain(problem);
+      expect([code, stdout]).toEqual([2, ""]);
+    }
+  });
+
   it("that ends the process later fails the command", async () => {
     copyFileSync(example("ring"), inProject("later.ts"));
     writeFileSync(inProject("later.ts"), `${readFileSync(inProject("later.ts"), "utf8")}\nsetTimeout(() => process.exit(0));\n`);

@@ -1,8 +1,9 @@
-import { readFile, rename, stat, writeFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { checkObject, checkPath, DfcclError, formatValue, InvalidArgumentError } from "@dfccl/primitives";
 import type { Candidate } from "./candidate.js";
 import type { CurveFit } from "./fit-curve.js";
 import type { MeasuredPoint, TuneResult } from "./tune.js";
+import { writeWhole } from "./write-whole.js";
 
 /** What identifies a machine for tuning: processor, cores, devices. Compared field by field. */
 export type MachineFingerprint = Readonly<Record<string, string | number>>;
@@ -52,10 +53,8 @@ export async function saveTuning(path: string, result: TuneResult, machine: Mach
     throw new InvalidArgumentError("result", result, "what tune() returns");
   }
   const tuning: StoredTuning = { machine, savedAt: savedAt.toISOString(), best, gain, curve, fit };
-  const unfinished = `${path}.${process.pid}.tmp`;
   try {
-    await writeFile(unfinished, `${JSON.stringify({ schemaVersion, ...tuning }, null, 2)}\n`);
-    await rename(unfinished, path);
+    await writeWhole(path, `${JSON.stringify({ schemaVersion, ...tuning }, null, 2)}\n`);
   } catch (cause) {
     const problem = isRecord(cause) ? String(cause.code) : String(cause);
     throw new TuningFileError(

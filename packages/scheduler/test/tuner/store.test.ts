@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { lstat, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -37,6 +37,18 @@ describe("a tuning file", () => {
     await saveTuning(path, result, machine, savedAt);
     await writeFile(path, `\uFEFF${await readFile(path, "utf8")}`);
     expect(await loadTuning(path, machine)).toMatchObject({ ok: true });
+  });
+
+  it("replaces what a link leads to, and no device", async () => {
+    const link = join(folder, "link.json");
+    await symlink("tuning.json", link);
+    await writeFile(path, "older");
+    await saveTuning(link, result, machine, savedAt);
+    expect((await lstat(link)).isSymbolicLink()).toBe(true);
+    expect(await loadTuning(path, machine)).toMatchObject({ ok: true });
+    await expect(saveTuning("/dev/full", result, machine, savedAt)).rejects.toThrow("ENOSPC");
+    expect((await lstat("/dev/full")).isCharacterDevice()).toBe(true);
+    expect((await readdir(folder)).sort()).toEqual(["link.json", "tuning.json"]);
   });
 
   it("says where it can't be written", async () => {
