@@ -11,7 +11,8 @@
 namespace dfccl::gpu::bench {
 namespace {
 
-const char* const kOpNames[kReduceOpCount] = {"sum", "prod", "min", "max", "avg", "scaledSum"};
+const char* const kOpNames[kReduceOpCount] = {"sum",       "prod",   "min",   "max",   "avg",
+                                              "scaledSum", "bitAnd", "bitOr", "bitXor"};
 
 /// One all-reduce of random bits against the reference. @return elements' bytes that differ, over all ranks.
 size_t checkType(Bed& bed, std::vector<std::unique_ptr<Buffers>>& buffers, uint32_t id, DataType type, ReduceOp op,
@@ -73,6 +74,7 @@ int runTypes(const Arguments& arguments) {
   size_t failures = 0;
   for (int t = 0; t < kDataTypeCount; ++t) {
     for (int o = 0; o < kReduceOpCount; ++o) {
+      if (!isDefined(static_cast<ReduceOp>(o), static_cast<DataType>(t))) continue;
       size_t wrong = 0;
       for (const auto& [count, lanes] : {std::pair<uint64_t, uint32_t>{1, 1}, {1000, 1}, {40'009, 2}, {262'144, 4}}) {
         wrong +=

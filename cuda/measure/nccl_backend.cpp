@@ -27,6 +27,7 @@ std::string NcclBackend::refusal(const Case& shape, bool) const {
   constexpr int kFirstWithFloat8 = 22400;
   const bool isFloat8 = shape.type == DataType::float8e4m3 || shape.type == DataType::float8e5m2;
   if (isFloat8 && nccl_.library().version < kFirstWithFloat8) return "NCCL before 2.24 has no float8";
+  if (isOfBits(shape.op) && bench::reduces(shape.test)) return "NCCL has no operators of bits";
   if (shape.test == Test::hypercube && shape.ranks > 2 && options_.ranksPerThread > 1) {
     return "NCCL would merge the steps of ranks that one thread drives: give each a thread (-t)";
   }

@@ -65,6 +65,9 @@ int ncclOpOf(ReduceOp op) {
       return 4;
     case ReduceOp::sum:
     case ReduceOp::scaledSum:
+    case ReduceOp::bitAnd:
+    case ReduceOp::bitOr:
+    case ReduceOp::bitXor:
       break;
   }
   return 0;

@@ -13,7 +13,7 @@ using NcclCommunicator = void*;
 
 /// Numbers of NCCL's own for types and operators.
 int ncclTypeOf(DataType type);
-/// @pre not scaledSum, for which operators are made.
+/// @pre not scaledSum, for which operators are made, nor one of bits, which NCCL hasn't.
 int ncclOpOf(ReduceOp op);
 
 struct NcclLibrary {

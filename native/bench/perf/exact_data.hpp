@@ -145,6 +145,10 @@ class ExactData {
   DFCCL_HD uint64_t integer(uint32_t rank, uint64_t hash) const {
     const uint64_t bits = scramble(hash ^ (rank + uint64_t{1}) * 0xd6e8feb86659fd93);
     if (op_ == ReduceOp::prod) return bits | 1;
+    // Two ranks' bits show; more would soon be all zeros or all ones.
+    if (op_ == ReduceOp::bitAnd) return placeOf(hash, rank) < 2 ? bits : ~uint64_t{0};
+    if (op_ == ReduceOp::bitOr) return placeOf(hash, rank) < 2 ? bits : 0;
+    if (op_ == ReduceOp::bitXor) return bits;
     if (op_ != ReduceOp::avg) return bits;
     // Two values that add up without wrapping, which a division would not forgive.
     return placeOf(hash, rank) < 2 ? (bits & static_cast<uint64_t>(std::numeric_limits<T>::max())) >> 1 : 0;
@@ -182,6 +186,10 @@ class ExactData {
         if (most >= 1) return whole(most);
         return place < kFull / scale ? whole(1) : 0.0;
       }
+      case ReduceOp::bitAnd:
+      case ReduceOp::bitOr:
+      case ReduceOp::bitXor:
+        break;  // of integers alone
     }
     return 0;
   }
@@ -202,6 +210,9 @@ class ExactData {
     if (op_ == ReduceOp::prod) return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
     if (op_ == ReduceOp::min) return std::min(a, b);
     if (op_ == ReduceOp::max) return std::max(a, b);
+    if (op_ == ReduceOp::bitAnd) return static_cast<T>(a & b);
+    if (op_ == ReduceOp::bitOr) return static_cast<T>(a | b);
+    if (op_ == ReduceOp::bitXor) return static_cast<T>(a ^ b);
     return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
   }
 

@@ -177,7 +177,25 @@ class MpiBackend : public Backend {
     }
   }
   static MPI_Op opOf(ReduceOp op) {
-    return op == ReduceOp::prod ? MPI_PROD : op == ReduceOp::min ? MPI_MIN : op == ReduceOp::max ? MPI_MAX : MPI_SUM;
+    switch (op) {
+      case ReduceOp::prod:
+        return MPI_PROD;
+      case ReduceOp::min:
+        return MPI_MIN;
+      case ReduceOp::max:
+        return MPI_MAX;
+      case ReduceOp::bitAnd:
+        return MPI_BAND;
+      case ReduceOp::bitOr:
+        return MPI_BOR;
+      case ReduceOp::bitXor:
+        return MPI_BXOR;
+      case ReduceOp::sum:
+      case ReduceOp::avg:
+      case ReduceOp::scaledSum:
+        break;
+    }
+    return MPI_SUM;
   }
 
   /// In place MPI leaves the result at the beginning of the buffer; NCCL's place for it is the rank's own segment.

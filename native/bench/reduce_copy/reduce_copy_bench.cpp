@@ -26,7 +26,7 @@ constexpr size_t kSliceBytes = 64 << 10;
 
 const char* const kTypeNames[] = {"int8",    "uint8",   "int32",   "uint32",   "int64",      "uint64",
                                   "float16", "float32", "float64", "bfloat16", "float8e4m3", "float8e5m2"};
-const char* const kOpNames[] = {"sum", "prod", "min", "max", "avg", "scaledSum"};
+const char* const kOpNames[] = {"sum", "prod", "min", "max", "avg", "scaledSum", "bitAnd", "bitOr", "bitXor"};
 
 template <class Work>
 double medianSeconds(const Work& work) {
@@ -172,6 +172,10 @@ void everyType() {
     for (int o = 0; o < kReduceOpCount; ++o) {
       const auto type = static_cast<DataType>(t);
       const auto op = static_cast<ReduceOp>(o);
+      if (!isDefined(op, type)) {
+        std::printf(" %9s %9s", "", "");
+        continue;
+      }
       const auto reduce = [&](const ReduceCopyArgs& args) { reduceCopy(type, op, args); };
       const double small = reduceRate(two, type, op, kBytes, reduce);
       const double large = reduceRate(eight, type, op, kBytes, reduce);

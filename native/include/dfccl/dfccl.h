@@ -52,7 +52,10 @@ typedef enum DFCCL_ANY_INT {
   dfcclMin = 2,
   dfcclMax = 3,
   dfcclAvg = 4,
-  dfcclScaledSum = 5 /* each rank's input times its own scalar: dfcclSetScale */
+  dfcclScaledSum = 5, /* each rank's input times its own scalar: dfcclSetScale */
+  dfcclBitAnd = 6,    /* of integer types, as the other two */
+  dfcclBitOr = 7,
+  dfcclBitXor = 8
 } dfcclRedOp_t;
 
 /* Handles are values, not addresses: one that was destroyed, or never made, is recognised and refused. */

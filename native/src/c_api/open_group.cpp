@@ -30,7 +30,7 @@ uint32_t placeIn(const OpenGroup& group, int place, const char* what) {
 
 namespace {
 
-/// @pre one of them is out of range, or stands for what needs a registration.
+/// @pre one of them is out of range, they don't go together, or the operator needs a registration.
 [[gnu::cold, gnu::noinline]] void refuseKind(int type, int op) {
   const auto check = [](const char* field, int value, int most) {
     if (value >= 0 && value <= most) return;
@@ -39,6 +39,12 @@ namespace {
   };
   check("type", type, kDataTypeCount - 1);
   check("op", op, kReduceOpCount - 1);
+  if (op != dfcclScaledSum) {
+    const auto kind = static_cast<ReduceOp>(op);
+    const auto element = static_cast<DataType>(type);
+    refuseArgument("The op is " + std::string(nameOf(kind)) + " of " + nameOf(element) + ".",
+                   "Take an integer type, or another operator.", {{"field", "op"}, {"value", std::to_string(op)}});
+  }
   // Its scalars are registered, each rank's with its own, and a signature's registration lasts for all runs.
   refuseArgument("The op is dfcclScaledSum, whose scalars belong to a registration.",
                  "Register the collective (dfcclSetScale, dfcclRegisterAllReduce), or scale before it, and add up.",
@@ -51,7 +57,7 @@ Signature signatureOf(const OpenGroup& group, Collective collective, size_t coun
                       dfcclRedOp_t op, uint64_t tag) {
   const auto typeNumber = static_cast<uint32_t>(type), opNumber = static_cast<uint32_t>(op);
   if (typeNumber >= static_cast<uint32_t>(kDataTypeCount) || opNumber >= static_cast<uint32_t>(kReduceOpCount) ||
-      op == dfcclScaledSum) [[unlikely]]
+      op == dfcclScaledSum || !isDefined(static_cast<ReduceOp>(op), static_cast<DataType>(type))) [[unlikely]]
     refuseKind(static_cast<int>(type), static_cast<int>(op));
   Signature signature;
   signature.group = group.group->id;

@@ -69,6 +69,11 @@ DFCCL_HD T fold(ReduceOp op, T a, T b) {
     if (b != b) return b;
     return isLess(a, b) == (op == ReduceOp::min) ? a : b;
   }
+  if constexpr (std::is_integral_v<T>) {
+    if (op == ReduceOp::bitAnd) return static_cast<T>(a & b);
+    if (op == ReduceOp::bitOr) return static_cast<T>(a | b);
+    if (op == ReduceOp::bitXor) return static_cast<T>(a ^ b);
+  }
   return wrappingAdd(a, b);
 }
 

@@ -34,7 +34,7 @@ using StreamKernel = void (*)(void* destination, const void* source, size_t byte
 struct KernelFamily {
   const char* name;
   bool (*isSupported)();
-  ReduceKernel reduce[kDataTypeCount][kReduceOpCount];  // avg: the entry of sum
+  ReduceKernel reduce[kDataTypeCount][kReduceOpCount];  // avg: the entry of sum; nullptr: bits of floats
   DivideKernel divide[kDataTypeCount];                  // nullptr for floating-point types
   StreamKernel stream;                                  // nullptr: this family has none
   void (*streamFence)();

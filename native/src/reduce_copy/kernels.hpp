@@ -18,6 +18,12 @@ DFCCL_INLINE typename Lane::Value fold(typename Lane::Value a, typename Lane::Va
     return (typename Lane::Value)((typename Lane::Arithmetic)a * (typename Lane::Arithmetic)b);
   } else if constexpr (op == ReduceOp::sum || op == ReduceOp::scaledSum) {
     return (typename Lane::Value)((typename Lane::Arithmetic)a + (typename Lane::Arithmetic)b);
+  } else if constexpr (op == ReduceOp::bitAnd) {
+    return a & b;
+  } else if constexpr (op == ReduceOp::bitOr) {
+    return a | b;
+  } else if constexpr (op == ReduceOp::bitXor) {
+    return a ^ b;
   } else if constexpr (Lane::kIsFloat) {
     // A comparison with NaN or between zeros is false and yields its second operand. Asking in both directions and
     // joining the bits keeps the NaN (its exponent is all ones) and the zero that is negative; other values agree.
@@ -263,6 +269,11 @@ constexpr void fillRow(KernelFamily& family, DataType type) {
   row[static_cast<int>(ReduceOp::min)] = reduceAny<T, ReduceOp::min>;
   row[static_cast<int>(ReduceOp::max)] = reduceAny<T, ReduceOp::max>;
   row[static_cast<int>(ReduceOp::scaledSum)] = reduceAny<T, ReduceOp::scaledSum>;
+  if constexpr (std::is_integral_v<T>) {
+    row[static_cast<int>(ReduceOp::bitAnd)] = reduceAny<Unsigned, ReduceOp::bitAnd>;
+    row[static_cast<int>(ReduceOp::bitOr)] = reduceAny<Unsigned, ReduceOp::bitOr>;
+    row[static_cast<int>(ReduceOp::bitXor)] = reduceAny<Unsigned, ReduceOp::bitXor>;
+  }
 }
 
 constexpr KernelFamily makeFamily(const char* name, bool (*isSupported)(), StreamKernel stream, void (*fence)()) {

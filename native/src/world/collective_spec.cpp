@@ -28,7 +28,8 @@ const char* nameOf(DataType type) {
 }
 
 const char* nameOf(ReduceOp op) {
-  static const char* const names[kReduceOpCount] = {"sum", "prod", "min", "max", "avg", "scaled-sum"};
+  static const char* const names[kReduceOpCount] = {"sum",        "prod",    "min",    "max",    "avg",
+                                                    "scaled-sum", "bit-and", "bit-or", "bit-xor"};
   return names[static_cast<int>(op)];
 }
 
@@ -111,7 +112,11 @@ void checkSpec(const CollectiveSpec& spec, uint32_t rank, uint32_t worldSize) {
   if (static_cast<int>(spec.type) >= kDataTypeCount)
     refuse(spec, "dataType", std::to_string(static_cast<int>(spec.type)), "0 to 11");
   if (static_cast<int>(spec.op) >= kReduceOpCount)
-    refuse(spec, "op", std::to_string(static_cast<int>(spec.op)), "0 to 5");
+    refuse(spec, "op", std::to_string(static_cast<int>(spec.op)), "0 to 8");
+  if (!isDefined(spec.op, spec.type)) {
+    refuse(spec, "op", std::string(nameOf(spec.op)) + " of " + nameOf(spec.type),
+           "integer types, or another operator; the bits of a float are no number");
+  }
   if (spec.ranks.empty()) refuse(spec, "ranks", "empty", "at least one rank of the world");
   if (spec.ranks.size() > worldSize)
     refuse(spec, "ranks", std::to_string(spec.ranks.size()) + " ranks",

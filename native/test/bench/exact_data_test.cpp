@@ -49,6 +49,7 @@ template <class Check>
 void forAll(const Check& check) {
   for (int type = 0; type < kDataTypeCount; ++type) {
     for (int op = 0; op < kReduceOpCount; ++op) {
+      if (!isDefined(static_cast<ReduceOp>(op), static_cast<DataType>(type))) continue;
       for (const uint32_t ranks : {1u, 2u, 3u, 5u, 8u, 16u, 33u}) {
         CAPTURE(type);
         CAPTURE(op);

@@ -14,7 +14,8 @@ static void registration(void) {
          register_with(1, dfcclFloat32, dfcclSum, 1, all, (dfcclRankCtx_t)(uintptr_t)0xdead));
   EXPECT(dfcclInvalidArgument, "type is 12", register_with(1, 12, dfcclSum, 1, all, ctx[0]));
   EXPECT(dfcclInvalidArgument, "type is -1", register_with(1, -1, dfcclSum, 1, all, ctx[0]));
-  EXPECT(dfcclInvalidArgument, "op is 6", register_with(1, dfcclFloat32, 6, 1, all, ctx[0]));
+  EXPECT(dfcclInvalidArgument, "op is bit-and of float32", register_with(1, dfcclFloat32, dfcclBitAnd, 1, all, ctx[0]));
+  EXPECT(dfcclInvalidArgument, "op is 9", register_with(1, dfcclFloat32, 9, 1, all, ctx[0]));
   EXPECT(dfcclInvalidArgument, "collId is -7", register_with(1, dfcclFloat32, dfcclSum, -7, all, ctx[0]));
   EXPECT(dfcclInvalidArgument, "count is", register_with(SIZE_MAX, dfcclFloat32, dfcclSum, 1, all, ctx[0]));
   EXPECT(dfcclInvalidArgument, "rank 0 twice",

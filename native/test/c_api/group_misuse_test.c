@@ -139,6 +139,7 @@ static void batches(void) {
   X(TypeBeyond, dfcclAllReduce(in, out, kCount, (dfcclDataType_t)12, dfcclSum, g, 0, NULL, &request))    \
   X(TypeBelow0, dfcclAllReduce(in, out, kCount, (dfcclDataType_t)-1, dfcclSum, g, 0, NULL, &request))    \
   X(OpBeyond, dfcclAllReduce(in, out, kCount, dfcclFloat32, (dfcclRedOp_t)99, g, 0, NULL, &request))     \
+  X(OpOfBits, dfcclAllReduce(in, out, kCount, dfcclFloat32, dfcclBitOr, g, 0, NULL, &request))           \
   X(OpScaled, dfcclAllReduce(in, out, kCount, dfcclFloat32, dfcclScaledSum, g, 0, NULL, &request))       \
   X(HugeCount, dfcclAllReduce(in, out, SIZE_MAX, dfcclFloat32, dfcclSum, g, 0, NULL, &request))          \
   X(HugeProduct, dfcclAllGather(in, out, SIZE_MAX / 4, dfcclFloat32, g, 0, NULL, &request))              \

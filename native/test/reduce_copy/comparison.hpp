@@ -18,7 +18,7 @@ inline const char* nameOf(DataType type) {
 }
 
 inline const char* nameOf(ReduceOp op) {
-  constexpr const char* names[] = {"sum", "prod", "min", "max", "avg", "scaledSum"};
+  constexpr const char* names[] = {"sum", "prod", "min", "max", "avg", "scaledSum", "bitAnd", "bitOr", "bitXor"};
   return names[static_cast<int>(op)];
 }
 

@@ -36,7 +36,10 @@ Case makeCase(DataType type, ReduceOp op, int sources, int destinations, size_t 
 template <class Visit>
 void forEachTypeAndOp(Visit visit) {
   for (int type = 0; type < kDataTypeCount; ++type) {
-    for (int op = 0; op < kReduceOpCount; ++op) visit(static_cast<DataType>(type), static_cast<ReduceOp>(op));
+    for (int op = 0; op < kReduceOpCount; ++op) {
+      if (isDefined(static_cast<ReduceOp>(op), static_cast<DataType>(type)))
+        visit(static_cast<DataType>(type), static_cast<ReduceOp>(op));
+    }
   }
 }
 

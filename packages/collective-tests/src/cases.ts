@@ -3,10 +3,11 @@ import { type CollectiveName, collectiveFacts, extentOf } from "./collectives.js
 import { type PerfOptions, ranksOf } from "./options.js";
 import type { PerfCase } from "./results.js";
 import { sweep } from "./sizes.js";
+import { isDefinedForType } from "./type-names.js";
 
 /**
  * All that a run measures, in nccl-tests' order: types, operators, roots, sizes from small to large.
- * None for hypercube where the number of ranks is no power of two.
+ * Types whose values an operator doesn't take are passed over. None for hypercube where the number of ranks is no power of two.
  */
 export function casesOf(collective: CollectiveName, given: PerfOptions): PerfCase[] {
   const options = readPlain("options", given);
@@ -25,7 +26,9 @@ export function casesOf(collective: CollectiveName, given: PerfOptions): PerfCas
     stepFactor: options.stepfactor,
   });
   return options.datatype.flatMap((type) =>
-    ops.flatMap((op) => roots.flatMap((root) => sizes.map((size) => ({ ...extentOf(collective, size, ranks, type), type, op, root })))),
+    ops
+      .filter((op) => op === "none" || isDefinedForType(op, type))
+      .flatMap((op) => roots.flatMap((root) => sizes.map((size) => ({ ...extentOf(collective, size, ranks, type), type, op, root })))),
   );
 }
 

@@ -1,6 +1,6 @@
 import { type BackendName, backendNames, type Delay, type PerfOptions } from "./options.js";
 import { parseSize } from "./sizes.js";
-import { opNames, typeNames } from "./type-names.js";
+import { opNames, opsOfAll, typeNames } from "./type-names.js";
 
 type Value = PerfOptions[keyof PerfOptions];
 
@@ -34,7 +34,7 @@ export const optionTable: readonly OptionRow[] = [
   whole("N", "run_cycles", "times to do it all; 0: until it is interrupted", 1, 0),
   whole("p", "parallel_init", "1: each thread opens its own ranks", 0, 0, 1),
   whole("c", "check", "rounds of checking every bit; 0: none", 1, 0),
-  names("o", "op", opNames, ["sum"]),
+  names("o", "op", opNames, ["sum"], opsOfAll),
   names("d", "datatype", typeNames, ["float"]),
   whole("r", "root", "-1: all, one after the other", 0, -1),
   whole("z", "blocking", "wait after each: 1 with a barrier, 2 and 3 without", 0, 0, 3),
@@ -101,10 +101,10 @@ function size(short: string, long: keyof PerfOptions, meaning: string, byDefault
   return { short, long, value: "bytes", meaning, byDefault, expects: "bytes, such as 8, 4K, 32M or 1G", parse: parseSize };
 }
 
-function names(short: string, long: "op" | "datatype", all: readonly (OpNameOrType & string)[], byDefault: Value): OptionRow {
+function names(short: string, long: "op" | "datatype", all: readonly (OpNameOrType & string)[], byDefault: Value, ofAll = all): OptionRow {
   const value = `${all.join("/")}/all`;
   const parse = (name: string): Value | undefined => {
-    if (name === "all") return all as Value;
+    if (name === "all") return ofAll as Value;
     return all.includes(name as OpNameOrType) ? ([name] as unknown as Value) : undefined;
   };
   return { short, long, value, meaning: "one, or all", byDefault, expects: `one of ${all.join(", ")}, all`, parse };

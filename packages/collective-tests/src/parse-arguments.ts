@@ -2,6 +2,7 @@ import { checkList, checkText, readPlain } from "@dfccl/primitives";
 import { PerfError } from "./errors.js";
 import { type OptionRow, optionTable } from "./option-table.js";
 import type { PerfOptions } from "./options.js";
+import { isDefinedForType } from "./type-names.js";
 
 export type ParsedArguments = { readonly kind: "help" } | { readonly kind: "run"; readonly options: PerfOptions };
 
@@ -60,12 +61,19 @@ function findOption(word: string): Found {
 }
 
 function checkTogether(options: PerfOptions): void {
-  const { minbytes, maxbytes, delay, nthreads, ngpus, root } = options;
+  const { minbytes, maxbytes, delay, nthreads, ngpus, root, op, datatype } = options;
   if (minbytes > maxbytes) {
     throw bad(`--minbytes ${minbytes} is more than --maxbytes ${maxbytes}.`, "Give a largest size that is no smaller than the smallest.");
   }
   if (options.per_iter_timing !== 0 && options.cudagraph !== 0) {
     throw bad("-I can't be combined with -G: a graph has no single iterations.", "Leave one of them out.");
+  }
+  for (const name of op) {
+    if (datatype.some((type) => isDefinedForType(name, type))) continue;
+    throw bad(
+      `--op ${name} is for integers: --datatype ${datatype.join(", ")} has no bits of its own.`,
+      "Give an integer type, such as -d int32.",
+    );
   }
   const ranks = nthreads * ngpus;
   if (root >= ranks) throw bad(`--root ${root} is no rank: there are ${ranks}.`, "Give one from 0, or -1 for all.");

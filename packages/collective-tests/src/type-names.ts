@@ -1,4 +1,4 @@
-import { type DataType, InvalidArgumentError, lookUp, type ReduceOp } from "@dfccl/primitives";
+import { type DataType, isDefinedFor, lookUp, type ReduceOp } from "@dfccl/primitives";
 
 /** nccl-tests' names of types, in the order in which "all" runs them. */
 export const typeNames = [
@@ -38,11 +38,30 @@ export function dataTypeOf(name: TypeName): DataType {
 }
 
 /** nccl-tests' names of operators, in the order in which "all" runs them. mulsum scales rank r's input by 1 or 2. */
-export const opNames = ["sum", "prod", "max", "min", "avg", "mulsum"] as const;
+export const opsOfAll = ["sum", "prod", "max", "min", "avg", "mulsum"] as const;
+
+/** And MPI's of those of bits, which nccl-tests hasn't. */
+export const opNames = [...opsOfAll, "band", "bor", "bxor"] as const;
 
 export type OpName = (typeof opNames)[number];
 
+const reduceOps: Readonly<Record<OpName, ReduceOp>> = {
+  sum: "sum",
+  prod: "prod",
+  max: "max",
+  min: "min",
+  avg: "avg",
+  mulsum: "scaled-sum",
+  band: "bit-and",
+  bor: "bit-or",
+  bxor: "bit-xor",
+};
+
+/** Whether the type's values can be reduced by the operator. */
+export function isDefinedForType(op: OpName, type: TypeName): boolean {
+  return isDefinedFor(reduceOpOf(op), dataTypeOf(type));
+}
+
 export function reduceOpOf(name: OpName): ReduceOp {
-  if (!opNames.includes(name)) throw new InvalidArgumentError("op", name, `one of ${opNames.join(", ")}`);
-  return name === "mulsum" ? "scaled-sum" : name;
+  return lookUp(reduceOps, "op", name);
 }

@@ -1,4 +1,4 @@
-import { exitCodes, optionTable, PerfError, type PerfOptions, parseArguments, usage } from "@dfccl/collective-tests";
+import { casesOf, exitCodes, optionTable, PerfError, type PerfOptions, parseArguments, usage } from "@dfccl/collective-tests";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
@@ -96,6 +96,12 @@ describe("every option of the reference", () => {
     expect(options("-d", "all").datatype).toEqual(types);
     expect(options("-o", "all").op).toEqual(["sum", "prod", "max", "min", "avg", "mulsum"]);
   });
+
+  it("takes MPI's operators of bits by name, for integers", () => {
+    for (const op of ["band", "bor", "bxor"]) expect(options("-o", op, "-d", "int32").op).toEqual([op]);
+    const cases = casesOf("all_reduce", options("-o", "band", "-d", "all", "-b", "8", "-e", "8"));
+    expect(cases.map(({ type }) => type)).toEqual(["int8", "uint8", "int32", "uint32", "int64", "uint64"]);
+  });
 });
 
 describe("a command line", () => {
@@ -107,6 +113,7 @@ describe("a command line", () => {
     [["--m", "8"], /may be --minbytes, --maxbytes, --memory/],
     [["-b", "8K", "-e", "4K"], /8192 is more than --maxbytes 4096/],
     [["-I", "1", "-G", "2"], /can't be combined with -G/],
+    [["-o", "band"], /--op band is for integers: --datatype float/],
     [["-g", "2", "-r", "2"], /--root 2 is no rank: there are 2/],
     [["-g", "2", "--delay", "2:5"], /--delay names rank 2/],
   ])("%j is refused with 255 and a remedy", (args, message) => {

@@ -13,6 +13,7 @@ import {
   readArgument,
   takesReduceOp,
 } from "@dfccl/primitives";
+import { checkDefined } from "./operator.js";
 import { checkScale } from "./scale.js";
 
 export interface CollectiveOptions {
@@ -87,6 +88,7 @@ export function completeOptions(options: CollectiveOptions, rank: number, worldS
   if (typeof scale !== "number" || Number.isNaN(scale)) throw new InvalidArgumentError("scale", scale, "a number");
   if (buffers !== "allocated" && buffers !== "any") throw new InvalidArgumentError("buffers", buffers, '"allocated" or "any"');
   const reads = collective === "custom" || takesReduceOp(collective);
+  if (reads) checkDefined(op, dataType);
   if (reads && op === "scaled-sum") checkScale(scale, dataType);
   const own = Object.freeze([...ranks]);
   return { id, collective, dataType, count, countPerRun, op: reads ? op : "sum", root, ranks: own, priority, scale, buffers };

@@ -110,7 +110,7 @@ export {
 export { SeededRandom } from "./random.js";
 export { readArgument } from "./read-argument.js";
 export { readPlain } from "./read-plain.js";
-export { isReduceOp, type ReduceOp, reduceOpCode, reduceOpFromCode, reduceOps } from "./reduce-op.js";
+export { isDefinedFor, isReduceOp, type ReduceOp, reduceOpCode, reduceOpFromCode, reduceOps } from "./reduce-op.js";
 export { type InterpretOptions, type InterpretResult, interpretProgram } from "./reference-interpreter.js";
 export {
   type AgreedRegistration,

@@ -234,6 +234,7 @@ class Interpreter {
   }
 
   private reduce(a: number, b: number): number {
+    if (Number.isNaN(a) || Number.isNaN(b)) return NaN;
     switch (this.options.op ?? "sum") {
       case "sum":
       case "avg":
@@ -245,6 +246,12 @@ class Interpreter {
         return Math.min(a, b);
       case "max":
         return Math.max(a, b);
+      case "bit-and":
+        return a & b;
+      case "bit-or":
+        return a | b;
+      case "bit-xor":
+        return a ^ b;
     }
   }
 

@@ -108,6 +108,7 @@ testHostileValues(
     wireBytes: () => ["ll", 1024],
     SeededRandom: () => [1],
     isReduceOp: () => ["sum"],
+    isDefinedFor: () => ["sum", "float32"],
     reduceOpCode: () => ["sum"],
     reduceOpFromCode: () => [0],
     interpretProgram: () => [

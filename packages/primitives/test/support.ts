@@ -95,6 +95,9 @@ export function expectedOutputs(program: Program, { count, op, seed }: Trial): n
       const reduced = values.reduce((a, b) => {
         if (op === "prod") return a * b;
         if (op === "min") return Math.min(a, b);
+        if (op === "bit-and") return a & b;
+        if (op === "bit-or") return a | b;
+        if (op === "bit-xor") return a ^ b;
         return op === "max" ? Math.max(a, b) : a + b;
       });
       return op === "avg" ? reduced / rankCount : reduced;

@@ -45,6 +45,15 @@ inline uint32_t reduced(const CollectiveSpec& spec, uint64_t run, uint64_t i) {
       case ReduceOp::scaledSum:
         result += value * static_cast<uint32_t>(scaleOf(m));
         break;
+      case ReduceOp::bitAnd:
+        result = m == 0 ? value : result & value;
+        break;
+      case ReduceOp::bitOr:
+        result |= value;
+        break;
+      case ReduceOp::bitXor:
+        result ^= value;
+        break;
       case ReduceOp::sum:
       case ReduceOp::avg:
         result += value;

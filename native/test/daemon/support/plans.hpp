@@ -79,8 +79,9 @@ inline PlannedCollective anyCollective(Random& random, uint32_t id, uint32_t wor
   s.type = random.among({DataType::uint8, DataType::int32, DataType::float32, DataType::float64});
   s.priority = static_cast<int32_t>(random.below(4)) - 1;
   const Protocol protocol = static_cast<Protocol>(random.below(kProtocolCount));
-  const ReduceOp op =
-      random.among({ReduceOp::sum, ReduceOp::prod, ReduceOp::min, ReduceOp::max, ReduceOp::avg, ReduceOp::scaledSum});
+  ReduceOp op = random.among({ReduceOp::sum, ReduceOp::prod, ReduceOp::min, ReduceOp::max, ReduceOp::avg,
+                              ReduceOp::scaledSum, ReduceOp::bitAnd, ReduceOp::bitOr, ReduceOp::bitXor});
+  if (!isDefined(op, s.type)) op = ReduceOp::sum;
   switch (random.below(10)) {
     case 0:
       s.op = op;

@@ -11,6 +11,7 @@ import {
 import type { CollectiveBuffer } from "../backend.js";
 import { isDeviceBuffer } from "../device-buffer.js";
 import { BufferError } from "../errors.js";
+import { checkDefined } from "../operator.js";
 import { elementsOf, kindOf, nameOfGiven } from "../view-facts.js";
 import type { Counts, Tag } from "./group-api.js";
 
@@ -146,9 +147,12 @@ function checkList(argument: string, list: Counts, size: number): void {
 }
 
 /** The operator of a collective that combines. @throws {InvalidArgumentError} */
-export function opOf(op: ReduceOp | undefined): ReduceOp {
+export function opOf(op: ReduceOp | undefined, dataType: DataType): ReduceOp {
   if (op === undefined) return "sum";
-  if (isReduceOp(op) && op !== "scaled-sum") return op;
+  if (isReduceOp(op) && op !== "scaled-sum") {
+    checkDefined(op, dataType);
+    return op;
+  }
   const expected =
     op === "scaled-sum" ? "another operator, or register() the collective, with this rank's scale" : 'a reduction operator such as "sum"';
   throw new InvalidArgumentError("op", op, expected);

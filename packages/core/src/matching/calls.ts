@@ -53,7 +53,7 @@ export class Calls {
     this.#check(options, callOptions.allReduce);
     const { op, tag, dataType, count, into = x, timeoutMs } = options;
     const type = elementTypeOf("all-reduce", "send", x, dataType);
-    return this.#run("all-reduce", type, opOf(op), 0, countOf(count, lengthOf("all-reduce", "send", x)), tag, x, into, timeoutMs);
+    return this.#run("all-reduce", type, opOf(op, type), 0, countOf(count, lengthOf("all-reduce", "send", x)), tag, x, into, timeoutMs);
   }
 
   reduce(x: CollectiveBuffer, options: CallOptions & OpOption & RootOption & IntoOption = noCallOptions): Call {
@@ -62,7 +62,7 @@ export class Calls {
     const place = placeOf("root", root, this.size);
     const type = elementTypeOf("reduce", "send", x, dataType);
     const recv = place === this.rank ? into : undefined;
-    return this.#run("reduce", type, opOf(op), place, countOf(count, lengthOf("reduce", "send", x)), tag, x, recv, timeoutMs);
+    return this.#run("reduce", type, opOf(op, type), place, countOf(count, lengthOf("reduce", "send", x)), tag, x, recv, timeoutMs);
   }
 
   broadcast(x: CollectiveBuffer, options: CallOptions & RootOption & IntoOption = noCallOptions): Call {
@@ -86,7 +86,7 @@ export class Calls {
     const { op, tag, dataType, count, timeoutMs } = options;
     const type = elementTypeOf("reduce-scatter", "recv", recv, dataType);
     const elements = countOf(count, lengthOf("reduce-scatter", "recv", recv));
-    return this.#run("reduce-scatter", type, opOf(op), 0, elements, tag, send, recv, timeoutMs);
+    return this.#run("reduce-scatter", type, opOf(op, type), 0, elements, tag, send, recv, timeoutMs);
   }
 
   allToAll(send: CollectiveBuffer, recv: CollectiveBuffer, options: CallOptions = noCallOptions): Call {

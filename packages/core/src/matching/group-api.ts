@@ -22,7 +22,7 @@ export interface CallOptions {
 }
 
 export interface OpOption {
-  /** Default "sum". A sum with a factor of each rank's own, "scaled-sum", is registered under an id instead. */
+  /** Default "sum". Bits ("bit-and", "bit-or", "bit-xor") are those of integer types. A sum with a factor of each rank's own, "scaled-sum", is registered under an id instead. */
   readonly op?: Exclude<ReduceOp, "scaled-sum">;
 }
 

@@ -77,7 +77,7 @@ export function partsOfReduceScatter(
   const own = parts.of("recv", recv, { begin: 0, count: spans[rank]?.count ?? 0 });
   parts.requireApart(own.buffer, send, spans[rank]);
   for (let root = 0; root < size; root += 1) {
-    parts.addCollective("reduce", opOf(options.op), root, parts.of("send", send, spans[root]), root === rank ? own : undefined);
+    parts.addCollective("reduce", opOf(options.op, type), root, parts.of("send", send, spans[root]), root === rank ? own : undefined);
   }
   return parts;
 }

@@ -64,6 +64,12 @@ const calls: readonly Fault[] = [
     code: "INVALID_ARGUMENT",
     facts: { argument: "op" },
   },
+  {
+    name: "bits of a float",
+    call: (rank) => rank.allReduce(four(), { op: "bit-xor" }),
+    code: "INVALID_ARGUMENT",
+    facts: { argument: "op" },
+  },
   { name: "another type", call: (rank) => rank.allReduce(four(), { dataType: untyped("float31") }), code: "INVALID_ARGUMENT" },
   {
     name: "a misspelt option",

@@ -32,6 +32,7 @@ describe("registering", () => {
     ["a scale beyond uint64", { dataType: "uint64", op: "scaled-sum", scale: 2 ** 64 }, "scale"],
     ["a scale beyond float32", { op: "scaled-sum", scale: 1e300 }, "scale"],
     ["an infinite scale", { dataType: "float64", op: "scaled-sum", scale: Number.POSITIVE_INFINITY }, "scale"],
+    ["bits of a float", { op: "bit-and" }, "op"],
     ["custom without a program", { collective: "custom" }, "program"],
     ["a program for fewer ranks", { program: ring("all-reduce", 2), ranks: [1, 2, 0] }, "program"],
   ];

@@ -69,5 +69,11 @@ function combined(op: ReduceOp, values: readonly number[]): number {
       return Math.min(...values);
     case "max":
       return Math.max(...values);
+    case "bit-and":
+      return values.reduce((a, b) => a & b);
+    case "bit-or":
+      return values.reduce((a, b) => a | b);
+    case "bit-xor":
+      return values.reduce((a, b) => a ^ b);
   }
 }

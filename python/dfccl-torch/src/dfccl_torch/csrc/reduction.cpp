@@ -39,7 +39,7 @@ const char* nameOf(ReduceOp::RedOpType op) {
 }
 
 /// As bits: what overflows a bool is still true.
-std::optional<dfcclRedOp_t> ofBools(ReduceOp::RedOpType op) {
+dfcclRedOp_t ofBools(ReduceOp::RedOpType op) {
   switch (op) {
     case ReduceOp::SUM:
     case ReduceOp::MAX:
@@ -50,13 +50,18 @@ std::optional<dfcclRedOp_t> ofBools(ReduceOp::RedOpType op) {
     case ReduceOp::BAND:
       return dfcclMin;
     case ReduceOp::BXOR:
-      return std::nullopt;
+      return dfcclBitXor;
     default:
       refuseOperator(op, at::kBool, "Convert the tensor to a number first.");
   }
 }
 
-std::optional<dfcclRedOp_t> ofNumbers(ReduceOp::RedOpType op, at::ScalarType type) {
+dfcclRedOp_t ofBits(dfcclRedOp_t ours, ReduceOp::RedOpType op, at::ScalarType type) {
+  if (!at::isIntegralType(type, false)) refuseOperator(op, type, "Take an integer type.");
+  return ours;
+}
+
+dfcclRedOp_t ofNumbers(ReduceOp::RedOpType op, at::ScalarType type) {
   switch (op) {
     case ReduceOp::SUM:
     case ReduceOp::PREMUL_SUM:
@@ -70,14 +75,17 @@ std::optional<dfcclRedOp_t> ofNumbers(ReduceOp::RedOpType op, at::ScalarType typ
     case ReduceOp::MAX:
       return dfcclMax;
     case ReduceOp::BAND:
+      return ofBits(dfcclBitAnd, op, type);
     case ReduceOp::BOR:
+      return ofBits(dfcclBitOr, op, type);
     case ReduceOp::BXOR:
-      if (at::isIntegralType(type, false)) return std::nullopt;
-      refuseOperator(op, type, "Take an integer type.");
+      return ofBits(dfcclBitXor, op, type);
     default:
       refuseOperator(op, type, "Take one of torch.distributed.ReduceOp.");
   }
 }
+
+bool isOfBits(ReduceOp::RedOpType op) { return op == ReduceOp::BAND || op == ReduceOp::BOR || op == ReduceOp::BXOR; }
 
 bool isOfComplexParts(ReduceOp::RedOpType op) {
   return op == ReduceOp::SUM || op == ReduceOp::AVG || op == ReduceOp::PREMUL_SUM;
@@ -94,12 +102,6 @@ at::Tensor fold(const at::Tensor& a, const at::Tensor& b, ReduceOp::RedOpType op
       return at::minimum(a, b);
     case ReduceOp::MAX:
       return at::maximum(a, b);
-    case ReduceOp::BAND:
-      return at::bitwise_and(a, b);
-    case ReduceOp::BOR:
-      return at::bitwise_or(a, b);
-    case ReduceOp::BXOR:
-      return at::bitwise_xor(a, b);
     default:
       refuseOperator(op, a.scalar_type(), "Convert the tensor to int32 or float32 first.");
   }
@@ -115,6 +117,7 @@ Reduction reductionOf(const ReduceOp& op, at::ScalarType type) {
   const std::optional<Elements> elements = addedElements(type);
   if (!elements) {
     if (kind == ReduceOp::AVG) refuseOperator(kind, type, "Convert the tensor to float32 first.");
+    if (isOfBits(kind)) return {ofNumbers(kind, type), movedElements(type)};  // of bytes as well
     return {std::nullopt, movedElements(type)};
   }
   return {type == at::kBool ? ofBools(kind) : ofNumbers(kind, type), *elements};
