@@ -10,12 +10,12 @@ const readme = read("README.md");
 
 describe("the command line", () => {
   const help = execFileSync(process.execPath, [join(root, "apps", "bench", "dist", "cli.js"), "--help"], { encoding: "utf8" });
-  const offered = [...help.matchAll(/^ {2}([a-z]+)(?: [[<]| {2,})/gm)].map(([, name]) => name).filter((name) => name !== "help");
+  const offered = [...help.matchAll(/^ {2}([a-z-]+)(?: [[<]| {2,})/gm)].map(([, name]) => name).filter((name) => name !== "help");
 
   it.each(["README.md", "apps/bench/README.md"])("has every command of its help in %s, and no other", (page) => {
     const [, table = ""] = /^\| Command \| What for \|\n(.*?)\n\n/ms.exec(read(page)) ?? [];
     const firstColumn = table.split("\n").map((row) => row.split("|")[1] ?? "");
-    const told = firstColumn.flatMap((cell) => [...cell.matchAll(/`([a-z]+)/g)].map(([, name]) => name));
+    const told = firstColumn.flatMap((cell) => [...cell.matchAll(/`([a-z-]+)/g)].map(([, name]) => name));
     expect([...new Set(told)].sort()).toEqual([...offered].sort());
   });
 });
