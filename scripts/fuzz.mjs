@@ -71,7 +71,7 @@ async function main() {
   if (values.case !== undefined && names.length !== 1) refuse("A case is of one target: name it with --only.");
   const minutes = numberOf("--minutes", values.minutes ?? "1");
   line(bold(`Fuzzing, seed ${seed}`));
-  const total = { tried: 0, failed: 0 };
+  const total = { tried: 0, failed: 0, faults: [] };
   if (values.case !== undefined) {
     const at = numberOf("--case", values.case);
     await round(names[0], seed, at, at + 1, Number.POSITIVE_INFINITY, total);
@@ -87,6 +87,8 @@ async function main() {
       }
     }
   }
+  // Once more where they are found, after an hour's lines.
+  for (const text of total.faults) line(text);
   line(`${total.tried} cases, ${total.failed} failed, seed ${seed}`);
   process.stdout.write(`${JSON.stringify({ cases: total.tried, failures: total.failed, seed })}\n`);
   process.exitCode = total.failed > 0 ? 1 : 0;
@@ -97,7 +99,10 @@ async function round(name, seed, from, to, endsAt, total) {
   total.tried += tried;
   total.failed += faults.length;
   line(`${faults.length === 0 ? green("✓") : red("✗")} ${name.padEnd(14)} cases ${from} to ${from + tried - 1}`);
-  for (const { at, fault } of faults) line(`${red(replay(name, seed, at))}\n${fault}\n`);
+  for (const { at, fault } of faults) {
+    total.faults.push(`${red(replay(name, seed, at))}\n${fault}\n`);
+    line(total.faults.at(-1));
+  }
   return tried;
 }
 
