@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type Command, Option } from "commander";
-import { type Host, parseHosts, ranksOf } from "../launch/hosts.js";
+import { type Host, parseAddress, parseHosts, parseJob, ranksOf } from "../launch/hosts.js";
 import { launchProcesses } from "../launch/launch-processes.js";
 import { exitCodesText } from "../terminal/exit-codes.js";
 import { wholeNumber } from "./options.js";
@@ -27,7 +27,7 @@ export function addLaunchCommand(program: Command): void {
     )
     .argument("<program...>", "the program and its arguments, as they are; dfccl stands for this command itself")
     .option("-n, --ranks <n>", "processes", wholeNumber(1, 1024), 2)
-    .addOption(new Option("--job <name>", "the job's name").default(randomUUID(), "a new one"))
+    .addOption(new Option("--job <name>", "the job's name").argParser(parseJob).default(randomUUID(), "a new one"))
     .option("--keep-going", "let the others run on when one fails")
     .option("--prefix", "begin each line of output with its rank, as mpirun --tag-output does: [3] …")
     .addOption(
@@ -42,7 +42,11 @@ export function addLaunchCommand(program: Command): void {
         .conflicts("ranks"),
     )
     .option("--remote-shell <command>", "with --hosts: what runs a command on a machine", "ssh")
-    .option("--address <host:port>", "with --hosts: where ranks meet (default: the first machine, port 29500)")
+    .addOption(
+      new Option("--address <host:port>", "with --hosts: where ranks meet (default: the first machine, port 29500)").argParser(
+        parseAddress,
+      ),
+    )
     .passThroughOptions()
     .addHelpText(
       "after",

@@ -37,6 +37,7 @@ export function verdict(result: DisorderResult, control: ControlResult | undefin
   const { completed, expected, wrong, partial, iterationsDone } = result;
   const all = `all ${formatCount(expected)} collectives completed, and every result is right to the bit`;
   if (wrong > 0) return `${formatCount(wrong)} of ${formatCount(completed)} results are wrong.`;
+  if (partial && completed === 0) return "Interrupted before any collective completed: there are no results to judge.";
   if (partial) {
     return `Interrupted in iteration ${formatCount(iterationsDone + 1)}, a partial result: ${formatCount(completed)} of ${formatCount(expected)} collectives completed so far, and every result is right to the bit.`;
   }

@@ -23,6 +23,21 @@ export function parseHosts(text: string): readonly Host[] {
   return hosts;
 }
 
+/** Reads "node-0:29500" or "[fe80::1]:29500". For commander. */
+export function parseAddress(text: string): string {
+  const [, port = ""] = /^(?:\[[\da-f:.]+\]|[^\s:[\]]+):([1-9]\d{0,4})$/i.exec(text) ?? [];
+  if (port === "" || Number(port) > 65_535) {
+    throw new InvalidArgumentError(`"${text}" is no machine and its port. Write it like node-0:29500.`);
+  }
+  return text;
+}
+
+/** A job without a name could not be joined. For commander. */
+export function parseJob(text: string): string {
+  if (text.trim() === "") throw new InvalidArgumentError("The name is empty. Give one, or leave the option out for a new one.");
+  return text;
+}
+
 export function ranksOf(hosts: readonly Host[]): number {
   return hosts.reduce((sum, { ranks }) => sum + ranks, 0);
 }

@@ -92,8 +92,11 @@ describe("dfccl launch --hosts", () => {
   it.each([
     [["--hosts", "a", "-n", "3", "true"], "cannot be used with"],
     [["--address", "a:1", "true"], "need --hosts"],
+    [["--hosts", "a", "--address", "nocolon", "true"], '"nocolon" is no machine and its port'],
+    [["--hosts", "a", "--address", "a:99999", "true"], '"a:99999" is no machine and its port'],
+    [["--job", " ", "true"], "The name is empty"],
     [["--remote-shell", "ssh", "true"], "need --hosts"],
-  ])("refuses options that have no effect: %j", async (args, message) => {
+  ])("refuses options without effect, and what is no place or name: %j", async (args, message) => {
     const { code, stderr } = await runCommand(["launch", ...args]);
     expect(stderr).toContain(message);
     expect(code).toBe(2);
