@@ -20,7 +20,7 @@ export function addRunNcclCommand(program: Command): void {
 Examples:
   $ dfccl run-nccl torchrun --nproc-per-node 2 train.py
 
-${exitCodesText({ 0: "the program's own code", 1: "it could not be started", 2: "usage" })}`,
+${exitCodesText({ 0: "the program ended with 0; with another code, that one", 1: "it could not be started", 2: "usage" })}`,
     )
     .action(async ([name = "", ...args]: string[], flags: { library?: string }) => {
       process.exitCode = await runInPlaceOfNccl(findNcclLibrary(flags.library), name, args);

@@ -49,7 +49,7 @@ export async function perfMain(collective: CollectiveName, args: readonly string
   } catch (error) {
     progress[Symbol.dispose]();
     if (signal.aborted) {
-      process.stderr.write("Interrupted: what was measured until then stands above.\n");
+      process.stderr.write("Interrupted: what was measured until then, if anything, stands above.\n");
       return interruption.exitCode() ?? 1;
     }
     if (!(error instanceof DfcclError)) throw error;
