@@ -29,6 +29,8 @@ bool makeFolder(const std::string& path) {
 bool write(const std::string& path, const std::string& record, int flags) {
   const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, 0666);
   if (descriptor < 0) return false;
+  // Whoever reads a pipe may be slower.
+  if ((flags & O_NONBLOCK) != 0) fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK);
   std::FILE* const file = fdopen(descriptor, "w");
   if (file == nullptr) {
     close(descriptor);
@@ -41,8 +43,14 @@ bool write(const std::string& path, const std::string& record, int flags) {
   return isWritten;
 }
 
-/// What a path leads to, where something is there: that is replaced, and a symbolic link to it stays.
+/// What a path leads to: that is replaced, and a symbolic link to it stays.
 std::string targetOf(const std::string& path) {
+  struct stat own;
+  if (lstat(path.c_str(), &own) == 0 && S_ISLNK(own.st_mode)) {
+    // One that leads to nothing yet has a name at its end, too.
+    const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (descriptor >= 0) close(descriptor);
+  }
   char* const resolved = realpath(path.c_str(), nullptr);
   if (resolved == nullptr) return path;
   std::string target = resolved;
@@ -50,10 +58,15 @@ std::string targetOf(const std::string& path) {
   return target;
 }
 
-/// A device or a pipe, which takes text and can't be replaced by a file.
-bool isThereAndNoFile(const std::string& path) {
-  struct stat there;
-  return stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode);
+/// A device or a pipe, which takes text and can't be replaced by a file; and what this process's output goes to.
+bool isWrittenInPlace(const std::string& path) {
+  struct stat there, output;
+  if (stat(path.c_str(), &there) != 0) return false;
+  if (!S_ISREG(there.st_mode)) return true;
+  for (const int descriptor : {STDOUT_FILENO, STDERR_FILENO}) {
+    if (fstat(descriptor, &output) == 0 && output.st_dev == there.st_dev && output.st_ino == there.st_ino) return true;
+  }
+  return false;
 }
 
 bool replace(const std::string& path, const std::string& record) {
@@ -75,7 +88,7 @@ bool replace(const std::string& path, const std::string& record) {
 
 void writeFlightRecord(const std::string& path, const std::string& record) {
   // A pipe that nobody reads is refused, and not waited for.
-  if (isThereAndNoFile(path) ? write(path, record, O_NONBLOCK) : replace(path, record)) return;
+  if (isWrittenInPlace(path) ? write(path, record, O_NONBLOCK | O_APPEND) : replace(path, record)) return;
   const std::string reason = std::generic_category().message(errno);
   throw Error(dfcclSystemError, "The flight record " + path + " can't be written: " + reason + ".",
               "Name a file in a folder that this process may write to.", {{"path", path}, {"reason", reason}});

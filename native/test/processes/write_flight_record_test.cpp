@@ -1,6 +1,7 @@
 #include "processes/write_flight_record.hpp"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -68,6 +69,38 @@ TEST_CASE("what is no file stays what it is: a link, a pipe, a device") {
   CHECK((lstat(link.c_str(), &now) == 0 && S_ISLNK(now.st_mode)));
   CHECK((stat(pipe.c_str(), &now) == 0 && S_ISFIFO(now.st_mode)));
   for (const char* device : {"/dev/full", "/dev/null"}) CHECK((stat(device, &now) == 0 && S_ISCHR(now.st_mode)));
+}
+
+TEST_CASE("a link that leads nowhere yet gets its file, a slow reader all, and an output what is new") {
+  const TemporaryFolder folder;
+  const std::string link = folder / "link", pipe = folder / "pipe", log = folder / "log";
+  REQUIRE(symlink("target", link.c_str()) == 0);
+  writeFlightRecord(link, "{}");
+  CHECK(contentOf(folder / "target") == "{}\n");
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  const int reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  REQUIRE(fcntl(reader, F_SETFL, 0) == 0);
+  std::thread writer([&] { writeFlightRecord(pipe, std::string(200'000, 'x')); });
+  char piece[4096];
+  size_t total = 0;
+  while (total < 200'001) {
+    const ssize_t got = read(reader, piece, sizeof piece);  // 0 before the writer has come
+    REQUIRE(got >= 0);
+    total += static_cast<size_t>(got);
+  }
+  writer.join();
+  close(reader);
+  CHECK(total == 200'001);
+  const int before = dup(STDERR_FILENO), redirected = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  REQUIRE(dup2(redirected, STDERR_FILENO) >= 0);
+  CHECK(::write(STDERR_FILENO, "older ", 6) == 6);
+  const std::string reason = reasonOf("/dev/stderr");
+  CHECK(::write(STDERR_FILENO, "newer", 5) == 5);
+  dup2(before, STDERR_FILENO);
+  close(before);
+  close(redirected);
+  CHECK(reason.empty());
+  CHECK(contentOf(log) == "older {}\nnewer");
 }
 
 TEST_CASE("threads that write one path at a time leave a whole record") {

@@ -1,4 +1,4 @@
-import { realpath, rename, stat, writeFile } from "node:fs/promises";
+import { constants, lstat, open, realpath, rename, stat, writeFile } from "node:fs/promises";
 
 /**
  * Puts a text in the place of a file, whole or not at all. What a symbolic link leads to is replaced, not the link; a pipe or a device
@@ -6,9 +6,18 @@ import { realpath, rename, stat, writeFile } from "node:fs/promises";
  */
 export async function writeWhole(path: string, text: string): Promise<void> {
   const there = await stat(path).catch(() => undefined);
-  if (there !== undefined && !there.isFile()) return writeFile(path, text);
-  const target = there === undefined ? path : await realpath(path);
+  // A pipe that nobody reads is refused, and not waited for.
+  if (there !== undefined && !there.isFile()) return writeFile(path, text, { flag: constants.O_WRONLY | constants.O_NONBLOCK });
+  const target = await targetOf(path);
   const unfinished = `${target}.${process.pid}.tmp`;
   await writeFile(unfinished, text);
   await rename(unfinished, target);
+}
+
+async function targetOf(path: string): Promise<string> {
+  const own = await lstat(path).catch(() => undefined);
+  if (!own?.isSymbolicLink()) return path;
+  // One that leads to nothing yet has a name at its end, too.
+  await (await open(path, "a")).close();
+  return realpath(path);
 }

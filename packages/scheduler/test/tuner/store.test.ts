@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { lstat, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -48,7 +49,12 @@ describe("a tuning file", () => {
     expect(await loadTuning(path, machine)).toMatchObject({ ok: true });
     await expect(saveTuning("/dev/full", result, machine, savedAt)).rejects.toThrow("ENOSPC");
     expect((await lstat("/dev/full")).isCharacterDevice()).toBe(true);
-    expect((await readdir(folder)).sort()).toEqual(["link.json", "tuning.json"]);
+    await symlink("new.json", join(folder, "nowhere.json"));
+    await saveTuning(join(folder, "nowhere.json"), result, machine, savedAt);
+    expect(await loadTuning(join(folder, "new.json"), machine)).toMatchObject({ ok: true });
+    execFileSync("mkfifo", [join(folder, "pipe")]);
+    await expect(saveTuning(join(folder, "pipe"), result, machine, savedAt)).rejects.toThrow("ENXIO");
+    expect((await readdir(folder)).sort()).toEqual(["link.json", "new.json", "nowhere.json", "pipe", "tuning.json"]);
   });
 
   it("says where it can't be written", async () => {
