@@ -149,8 +149,8 @@ dfcclResult_t dfcclWaitRuns(const dfcclRequest_t* requests, int count, uint64_t 
 /* Waits for one of them, whichever is over first: *index says which, and it is given back. NULL entries are passed
  * over; *index is -1 where there is nothing else. */
 dfcclResult_t dfcclWaitAnyRun(const dfcclRequest_t* requests, int count, uint64_t timeoutMicros, int* index);
-/* Whether it is over; *isOver 1: dfcclSuccess or dfcclAborted is returned as dfcclWaitRun would. The request stays.
- * Does a bounded piece of work where it isn't. */
+/* Whether it is over, though its callback may not have returned yet; *isOver 1: dfcclSuccess or dfcclAborted is
+ * returned as dfcclWaitRun would. The request stays. Does a bounded piece of work where it isn't. */
 dfcclResult_t dfcclTestRun(dfcclRequest_t request, int* isOver);
 /* Calls back once when the run is over, at once where it is already; see dfcclCallback_t. One callback a request.
  * Whoever waits for the request goes on when the callback has returned; within it the request is over, and may be given

@@ -1,6 +1,9 @@
 // Requests: tested, waited for, given back.
 #include "c_api/requests.hpp"
 
+#include <sched.h>
+#include <time.h>
+
 #include <algorithm>
 #include <span>
 #include <string>
@@ -103,7 +106,7 @@ void helpUntil(const IsOver& isOver, std::span<RankContext* const> mine, uint64_
 size_t waitForOne(std::span<Request* const> requests, uint64_t timeoutMicros) {
   size_t which = requests.size();
   const auto isOver = [&] {
-    const auto isOne = [](const Request* request) { return request != nullptr && request->isSettled(); };
+    const auto isOne = [](const Request* request) { return request != nullptr && request->isOver(); };
     which = static_cast<size_t>(std::find_if(requests.begin(), requests.end(), isOne) - requests.begin());
     return which != requests.size();
   };
@@ -134,18 +137,37 @@ void waitForAll(std::span<Request* const> requests, uint64_t timeoutMicros) {
   const uint64_t begin = readTicks();
   size_t next = 0;
   const auto areOver = [&] {
-    while (next != requests.size() && requests[next]->isSettled()) ++next;
+    while (next != requests.size() && requests[next]->isOver()) ++next;
     return next == requests.size();
   };
   while (!areOver()) {
     const OpenWorld* const world = worldOf(*requests[next]);
     std::vector<Request*> ofWorld;
     for (Request* request : requests.subspan(next)) {
-      if (!request->isSettled() && worldOf(*request) == world) ofWorld.push_back(request);
+      if (!request->isOver() && worldOf(*request) == world) ofWorld.push_back(request);
     }
     if (ofWorld.empty()) continue;  // the world's threads ended them between the two looks
     const auto isWorldOver = [&] { return areOver() || worldOf(*requests[next]) != world; };
     helpUntil(isWorldOver, contextsOf(ofWorld), leftOf(timeoutMicros, begin));
+  }
+}
+
+/// Waits until the callback of a request that is over has returned, or somebody has given the request back. Nobody has
+/// to be helped for that.
+void waitForCallback(const Request& request, dfcclRequest_t handle, uint64_t timeoutMicros, uint64_t begin) {
+  constexpr uint32_t kLooksBeforeRest = 2000;
+  constexpr timespec kRest{0, 50'000};
+  for (uint32_t looks = 0; !request.isSettled(); ++looks) {
+    if (request.handle.load(order::acquire) != reinterpret_cast<uint64_t>(handle)) return;
+    if (timeoutMicros != 0 && readTicks() - begin > static_cast<double>(timeoutMicros) * ticksPerMicrosecond()) {
+      throw Error(dfcclTimeout, "The run is over, and its callback has not returned in time.",
+                  "Let the callback come to its end, and wait again.");
+    }
+    if (looks < kLooksBeforeRest) {
+      sched_yield();
+    } else {
+      nanosleep(&kRest, nullptr);
+    }
   }
 }
 
@@ -166,13 +188,16 @@ std::vector<Request*> listOf(const dfcclRequest_t* handles, int count, bool mayB
 
 void waitForRequest(dfcclRequest_t handle, uint64_t timeoutMicros) {
   Request& request = requestOf(handle);
+  const uint64_t begin = readTicks();
   waitFor(request, timeoutMicros);
+  waitForCallback(request, handle, timeoutMicros, begin);
   endOf(end(request, handle));
 }
 
 void waitForEnd(dfcclRequest_t handle) {
   Request& request = requestOf(handle);
   waitFor(request, 0);
+  waitForCallback(request, handle, 0, 0);
   end(request, handle);
 }
 
@@ -193,7 +218,9 @@ dfcclResult_t dfcclWaitRun(dfcclRequest_t request, uint64_t timeoutMicros) {
 dfcclResult_t dfcclWaitRuns(const dfcclRequest_t* requests, int count, uint64_t timeoutMicros) {
   return guarded([&] {
     const std::vector<Request*> list = listOf(requests, count, false);
+    const uint64_t begin = readTicks();
     waitForAll(list, timeoutMicros);
+    for (size_t i = 0; i < list.size(); ++i) waitForCallback(*list[i], requests[i], timeoutMicros, begin);
     dfcclResult_t worst = dfcclSuccess;
     bool isAnyEnded = false;
     for (size_t i = 0; i < list.size(); ++i) {
@@ -217,7 +244,9 @@ dfcclResult_t dfcclWaitAnyRun(const dfcclRequest_t* requests, int count, uint64_
     bool isAny = false;
     for (const Request* request : list) isAny |= request != nullptr;
     if (!isAny) return dfcclSuccess;
+    const uint64_t begin = readTicks();
     const size_t over = waitForOne(list, timeoutMicros);
+    waitForCallback(*list[over], requests[over], timeoutMicros, begin);
     *index = static_cast<int>(over);
     return endOf(end(*list[over], requests[over]));
   });

@@ -13,10 +13,7 @@ HandleSlab<Request>& slab() {
   return all;
 }
 
-uintptr_t thisThread() {
-  thread_local const char itsOwn = 0;
-  return reinterpret_cast<uintptr_t>(&itsOwn);
-}
+thread_local uint32_t callbacksDeep = 0;
 
 }  // namespace
 
@@ -44,7 +41,6 @@ Request& Request::begin(uint32_t parts, uint32_t holders) {
   request.partsLeft_.store(std::max(1u, parts), order::relaxed);
   request.isAborted_.store(0, order::relaxed);
   request.state_.store(0, order::relaxed);
-  request.caller_.store(0, order::relaxed);
   request.holders_.store(holders, order::relaxed);
   return request;
 }
@@ -96,12 +92,13 @@ bool Request::notify(Callback to, void* with) {
 }
 
 void Request::callBack() {
-  caller_.store(thisThread(), order::relaxed);
+  ++callbacksDeep;
   callback_(argument_, this->status());
+  --callbacksDeep;
   state_.store(kOver | kNotifies | kReturned, order::release);
 }
 
-bool Request::isInCallback() const { return caller_.load(order::relaxed) == thisThread(); }
+bool Request::isInCallback() { return callbacksDeep != 0; }
 
 void Request::partIsOver(dfcclResult_t status) {
   if (status != dfcclSuccess) isAborted_.store(1, order::relaxed);

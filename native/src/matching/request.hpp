@@ -59,7 +59,7 @@ struct Request : InSlab<Request> {
   /// Whether it is of runs that a graph carries out.
   bool isCaptured() const { return partCount_ != 0 && first_->captured.node != nullptr; }
   bool isOver() const { return (state_.load(order::acquire) & kOver) != 0; }
-  /// It is over and its callback has returned, if it has one; within the callback, that it is over.
+  /// It is over and its callback has returned, if it has one; to who asks within any callback, that it is over.
   bool isSettled() const {
     const uint32_t state = state_.load(order::acquire);
     if ((state & kOver) == 0) return false;
@@ -81,7 +81,8 @@ struct Request : InSlab<Request> {
   void letGo();
   /// @pre it is over, nobody else calls, and somebody holds it.
   void callBack();
-  bool isInCallback() const;
+  /// Whether this thread is in a callback, which must not wait for another that may wait for it.
+  static bool isInCallback();
 
   RequestPart own_;                         // where it has one ...
   std::unique_ptr<RequestPart[]> several_;  // ... or several
@@ -94,7 +95,6 @@ struct Request : InSlab<Request> {
   Atomic<uint32_t> holders_;
   Callback callback_ = nullptr;
   void* argument_ = nullptr;
-  Atomic<uintptr_t> caller_;  // the thread whose callback it is in
 };
 
 }  // namespace dfccl

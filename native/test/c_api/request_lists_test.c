@@ -205,7 +205,7 @@ static void note_end(void* is_over, dfcclResult_t status) {
 /* A thread of the world's ends runs whenever it likes, also between two looks of whoever waits for them: each round
    waits a little later or earlier than the one before, whichever is nearer to the end. */
 static void one_that_ends_while_it_is_looked_at(void) {
-  enum { kRounds = 200 * 1000, kStep = 4 };
+  enum { kRounds = 200 * 1000, kStep = 4, kLongest = 100 * 1000 };
   dfcclWorld_t world = open_world(2, 1);
   dfcclRankCtx_t ctx[2];
   dfcclGroup_t group[2];
@@ -218,7 +218,7 @@ static void one_that_ends_while_it_is_looked_at(void) {
   int wrong = 0;
   for (int i = 0; i < kRounds; i++) {
     int x[] = {i, 1};
-    dfcclRequest_t own[2];
+    dfcclRequest_t own[2] = {NULL, NULL};
     atomic_int is_over = 0;
     for (int r = 0; r < 2; r++)
       wrong += dfcclAllReduce(&x[r], &x[r], 1, dfcclInt32, dfcclSum, group[r], 0, NULL, &own[r]) != dfcclSuccess;
@@ -227,7 +227,7 @@ static void one_that_ends_while_it_is_looked_at(void) {
     const int came_late = atomic_load_explicit(&is_over, memory_order_relaxed);
     wrong += dfcclWaitRuns(own, 1, 0) != dfcclSuccess || !atomic_load(&is_over) || x[0] != i + 1;
     wrong += dfcclWaitRuns(&own[1], 1, 0) != dfcclSuccess || x[1] != i + 1;
-    delay = came_late ? (delay < kStep ? 0 : delay - kStep) : delay + kStep;
+    delay = came_late ? (delay < kStep ? 0 : delay - kStep) : delay > kLongest ? 0 : delay + kStep;
   }
   CHECK(wrong == 0);
   for (int r = 0; r < 2; r++) CHECK_OK(dfcclDestroy(ctx[r]));

@@ -34,6 +34,51 @@ static void given_back_in_its_callback(dfcclRankCtx_t ctx[2], dfcclGroup_t group
   CHECK(first.is_over == 1 && first.tested == dfcclSuccess && first.waited == dfcclSuccess);
 }
 
+struct slow_end {
+  dfcclRequest_t request;
+  atomic_int has_begun, may_return;
+  int gives_back;
+};
+
+static void end_slowly(void* shared, dfcclResult_t status) {
+  struct slow_end* slow = shared;
+  CHECK(status == dfcclSuccess);
+  atomic_store(&slow->has_begun, 1);
+  while (!atomic_load(&slow->may_return)) continue;
+  if (slow->gives_back) CHECK_OK(dfcclFreeRequest(slow->request));
+}
+
+static void* notify_slowly(void* shared) {
+  struct slow_end* slow = shared;
+  CHECK_OK(dfcclNotifyRun(slow->request, end_slowly, slow));
+  return NULL;
+}
+
+static void* let_return(void* shared) {
+  atomic_store(&((struct slow_end*)shared)->may_return, 1);
+  return NULL;
+}
+
+/* A wait lasts until the callback has returned, which may be of nobody's rank, and give the request back. */
+static void waited_for_in_its_callback(void) {
+  for (int gives_back = 0; gives_back < 2; gives_back++) {
+    struct slow_end slow = {.gives_back = gives_back};
+    pthread_t caller, releaser;
+    CHECK_OK(dfcclBatchBegin());
+    CHECK_OK(dfcclBatchEnd(&slow.request)); /* of nothing: over */
+    const dfcclRequest_t request = slow.request;
+    CHECK(pthread_create(&caller, NULL, notify_slowly, &slow) == 0);
+    while (!atomic_load(&slow.has_begun)) continue;
+    CHECK(dfcclWaitRun(request, 20000) == dfcclTimeout);
+    CHECK(strstr(dfcclGetLastError(), "its callback has not returned") != NULL);
+    CHECK(dfcclWaitRuns(&request, 1, 20000) == dfcclTimeout);
+    CHECK(pthread_create(&releaser, NULL, let_return, &slow) == 0);
+    CHECK(dfcclWaitRun(request, 0) == (gives_back ? dfcclClosed : dfcclSuccess));
+    pthread_join(releaser, NULL);
+    pthread_join(caller, NULL);
+  }
+}
+
 /* One thread drives two ranks: what requests say before, at and after the end. */
 static void requests(dfcclWorld_t world) {
   dfcclRankCtx_t ctx[2];
@@ -118,6 +163,7 @@ int main(void) {
   dfcclWorld_t world = open_world(2, 1);
   requests(world);
   no_other_kind_of_handle(world);
+  waited_for_in_its_callback();
   CHECK_OK(dfcclWorldDestroy(world));
   return report();
 }
