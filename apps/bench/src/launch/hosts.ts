@@ -23,9 +23,9 @@ export function parseHosts(text: string): readonly Host[] {
   return hosts;
 }
 
-/** Reads "node-0:29500" or "[fe80::1]:29500". For commander. */
+/** Reads "node-0:29500" or "[fd00::1]:29500". For commander. */
 export function parseAddress(text: string): string {
-  const [, port = ""] = /^(?:\[[\da-f:.]+\]|[^\s:[\]]+):([1-9]\d{0,4})$/i.exec(text) ?? [];
+  const [, port = ""] = /^(?:\[[\da-f:.]+(?:%[\w.-]+)?\]|[^\s:[\]]+):([1-9]\d{0,4})$/i.exec(text) ?? [];
   if (port === "" || Number(port) > 65_535) {
     throw new InvalidArgumentError(`"${text}" is no machine and its port. Write it like node-0:29500.`);
   }

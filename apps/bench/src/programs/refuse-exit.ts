@@ -5,10 +5,18 @@ import { ProgramFileError } from "./program-file-error.js";
 
 const usageError = 2;
 
+const events = ["exit", "beforeExit"] as const;
+/** Of files that are loaded at the same time. */
+const guards = new Set<unknown>();
+
+const listenersNow = (): ReadonlySet<unknown> => new Set(events.flatMap((event) => process.listeners(event as "exit")));
+
 /** Of the file's own listeners none says in the end that all was well. */
 function dropListeners(before: ReadonlySet<unknown>): void {
-  for (const listener of process.listeners("exit")) {
-    if (!before.has(listener)) process.off("exit", listener);
+  for (const event of events) {
+    for (const listener of process.listeners(event as "exit")) {
+      if (!before.has(listener) && !guards.has(listener)) process.off(event, listener);
+    }
   }
 }
 
@@ -26,12 +34,14 @@ export async function refuseExit<T>(path: string, work: () => Promise<T>): Promi
     process.stderr.write(`${err.red(wrapOnTerminal(fromHere(message)))}\n`);
     process.exit(usageError); // within its own event: without those who listen behind this one
   };
-  const before = new Set(process.listeners("exit"));
-  process.prependOnceListener("exit", onExit);
+  const before = listenersNow();
+  guards.add(onExit);
+  process.prependListener("exit", onExit);
   try {
     return await work();
   } finally {
     process.off("exit", onExit);
+    guards.delete(onExit);
     dropListeners(before);
   }
 }
