@@ -1,14 +1,12 @@
 // Requests: tested, waited for, given back.
 #include "c_api/requests.hpp"
 
-#include <sched.h>
-#include <time.h>
-
 #include <algorithm>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "c_api/callback_wait.hpp"
 #include "c_api/last_error.hpp"
 #include "c_api/open_group.hpp"
 #include "c_api/waiting.hpp"
@@ -149,25 +147,6 @@ void waitForAll(std::span<Request* const> requests, uint64_t timeoutMicros) {
     if (ofWorld.empty()) continue;  // the world's threads ended them between the two looks
     const auto isWorldOver = [&] { return areOver() || worldOf(*requests[next]) != world; };
     helpUntil(isWorldOver, contextsOf(ofWorld), leftOf(timeoutMicros, begin));
-  }
-}
-
-/// Waits until the callback of a request that is over has returned, or somebody has given the request back. Nobody has
-/// to be helped for that.
-void waitForCallback(const Request& request, dfcclRequest_t handle, uint64_t timeoutMicros, uint64_t begin) {
-  constexpr uint32_t kLooksBeforeRest = 2000;
-  constexpr timespec kRest{0, 50'000};
-  for (uint32_t looks = 0; !request.isSettled(); ++looks) {
-    if (request.handle.load(order::acquire) != reinterpret_cast<uint64_t>(handle)) return;
-    if (timeoutMicros != 0 && readTicks() - begin > static_cast<double>(timeoutMicros) * ticksPerMicrosecond()) {
-      throw Error(dfcclTimeout, "The run is over, and its callback has not returned in time.",
-                  "Let the callback come to its end, and wait again.");
-    }
-    if (looks < kLooksBeforeRest) {
-      sched_yield();
-    } else {
-      nanosleep(&kRest, nullptr);
-    }
   }
 }
 

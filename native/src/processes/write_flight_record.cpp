@@ -45,8 +45,9 @@ bool write(const std::string& path, const std::string& record, int flags) {
 
 /// What a path leads to: that is replaced, and a symbolic link to it stays.
 std::string targetOf(const std::string& path) {
-  struct stat own;
-  if (lstat(path.c_str(), &own) == 0 && S_ISLNK(own.st_mode)) {
+  char any;
+  const bool isLink = readlink(path.c_str(), &any, 1) >= 0;
+  if (isLink) {
     // One that leads to nothing yet has a name at its end, too.
     const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     if (descriptor >= 0) close(descriptor);
