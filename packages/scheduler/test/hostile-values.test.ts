@@ -51,8 +51,10 @@ type Save = Parameters<typeof tuner.saveTuning>;
 const saveTuning = (result: Save[1], machine: Save[2], savedAt: Save[3]) =>
   tuner.saveTuning(join(folder, "tuning.json"), result, machine, savedAt);
 
+const writeWhole = (text: string) => tuner.writeWhole(join(folder, "text"), text);
+
 testHostileValues(
-  { ...tuner, saveTuning },
+  { ...tuner, saveTuning, writeWhole },
   {
     applyCandidate: () => [policy, candidate],
     candidateOf: () => [policy],
@@ -61,6 +63,7 @@ testHostileValues(
     predict: () => [{ a: 1, b: 2, c: 3 }, 4],
     loadTuning: () => [missing, { cores: 2 }],
     saveTuning: () => [result, { cores: 2 }, new Date(0)],
+    writeWhole: () => ["a text"],
     tune: () => [
       {
         measure: () => [{ ns: 1 }],

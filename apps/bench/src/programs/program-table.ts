@@ -1,7 +1,6 @@
 import { checkPath, DfcclError, formatValue, type Program, type ProgramRule, verifyProgram } from "@dfccl/primitives";
-import type { MachineFingerprint } from "@dfccl/scheduler/tuner";
+import { type MachineFingerprint, writeWhole } from "@dfccl/scheduler/tuner";
 import { readText } from "../inputs/read-text.js";
-import { writeWhole } from "../outputs/write-whole.js";
 import type { Contender } from "./contenders.js";
 import type { Measured } from "./measure-contenders.js";
 

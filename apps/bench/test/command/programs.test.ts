@@ -124,16 +124,6 @@ describe("a program's file", () => {
     }
   });
 
-  it("that is none is told beside another, which is loaded sooner", async () => {
-    writeFileSync(inProject("package.json"), '{ "type": "module" }');
-    copyFileSync(example("ring"), inProject("sooner.ts"));
-    const listens = 'process.on("exit", () => { process.exitCode = 0; });';
-    writeFileSync(inProject("later.mjs"), `await new Promise((go) => setTimeout(go, 3000));\n${listens}\nprocess.exit(0);\n`);
-    const { code, stderr } = await runCommand(["run", inProject("sooner.ts"), inProject("later.mjs")]);
-    expect(stderr.replace(/\s+/g, " ")).toContain("it ended the process while it was loaded");
-    expect(code).toBe(2);
-  });
-
   it("that ends the process later fails the command", async () => {
     copyFileSync(example("ring"), inProject("later.ts"));
     writeFileSync(inProject("later.ts"), `${readFileSync(inProject("later.ts"), "utf8")}\nsetTimeout(() => process.exit(0));\n`);

@@ -4,3 +4,4 @@ export { type CurveFit, type CurvePoint, fitCurve, predict } from "./fit-curve.j
 export type { Measure, RecordedSample, TimeSample } from "./rounds.js";
 export { type LoadedTuning, loadTuning, type MachineFingerprint, type StoredTuning, saveTuning, TuningFileError } from "./store.js";
 export { type MeasuredPoint, type TuneOptions, type TuneResult, tune } from "./tune.js";
+export { writeWhole } from "./write-whole.js";

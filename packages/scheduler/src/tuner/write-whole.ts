@@ -1,10 +1,14 @@
 import { constants, lstat, open, realpath, rename, stat, writeFile } from "node:fs/promises";
+import { checkPath, checkText } from "@dfccl/primitives";
 
 /**
  * Puts a text in the place of a file, whole or not at all. What a symbolic link leads to is replaced, not the link; a pipe or a device
  * takes the text, and stays.
+ * @throws {InvalidArgumentError} for what is no path or text; {Error} of the system, where nothing can be written there.
  */
 export async function writeWhole(path: string, text: string): Promise<void> {
+  checkPath("path", path, "tuning.json");
+  checkText("text", text, "a text");
   const there = await stat(path).catch(() => undefined);
   // A pipe that nobody reads is refused, and not waited for.
   if (there !== undefined && !there.isFile()) return writeFile(path, text, { flag: constants.O_WRONLY | constants.O_NONBLOCK });
