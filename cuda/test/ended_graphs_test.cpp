@@ -15,6 +15,9 @@ uint64_t endedRuns(dfcclRankCtx_t context) {
   return ended;
 }
 
+/// None is zero, which would leave another's sum as it was, as if that had not come to its result.
+Values valuesOf(ptrdiff_t rank) { return Values(100, static_cast<int32_t>(rank) + 1); }
+
 }  // namespace
 
 TEST_CASE("what a graph can't have is refused, with a sentence") {
@@ -55,13 +58,13 @@ TEST_CASE("a launch ends, without a result, whose collective is given up, unregi
       registerOnAll(ranks, 1, 100);
       for (int r = 0; r < ranks.size(); ++r) {
         Captured& c = captured.emplace_back(ranks.device(r), 100, 100);
-        c.send.set(Values(100, r));
+        c.send.set(valuesOf(r));
         c.graph.push_back(captureChain(ranks, r, {1}, c.send, c.stream));
       }
       for (const Captured& c : captured) c.graph[0].launch(c.stream);
       for (const Captured& c : captured) REQUIRE(c.stream.synchronize());
       for (int r = 0; r < ranks.size(); ++r) CHECK(endedRuns(ranks[r]) == 0);
-      for (int r = 0; r < ranks.size(); ++r) captured[static_cast<size_t>(r)].send.set(Values(100, r));
+      for (int r = 0; r < ranks.size(); ++r) captured[static_cast<size_t>(r)].send.set(valuesOf(r));
       if (end == End::abort) {
         // One waits for the others, which will not come.
         captured[0].graph[0].launch(captured[0].stream);
@@ -74,23 +77,21 @@ TEST_CASE("a launch ends, without a result, whose collective is given up, unregi
       for (int r = 0; end == End::unregister && r < ranks.size(); ++r) CHECK_OK(dfcclUnregister(1, ranks[r]));
       // Their devices hear of it a moment later.
       const auto isMoved = [&] {
-        for (const Captured& c : captured) c.send.set(Values(100, static_cast<int32_t>(&c - captured.data())));
+        for (const Captured& c : captured) c.send.set(valuesOf(&c - captured.data()));
         for (const Captured& c : captured) c.graph[0].launch(c.stream);
         for (const Captured& c : captured) REQUIRE(c.stream.synchronize());
         // Until none has heard too late: what one had sent before, another adds.
-        return std::any_of(captured.begin(), captured.end(), [&](const Captured& c) {
-          return c.send.get() != Values(100, static_cast<int32_t>(&c - captured.data()));
-        });
+        return std::any_of(captured.begin(), captured.end(),
+                           [&](const Captured& c) { return c.send.get() != valuesOf(&c - captured.data()); });
       };
       while (end != End::destroy && isMoved()) std::this_thread::yield();
-      // Nothing else tells whoever launches. One less than there are was told in 4 of 64 runs beside others on a
-      // crowded machine; why isn't known yet.
-      for (int r = 0; end != End::destroy && r < ranks.size(); ++r) CHECK(endedRuns(ranks[r]) >= kChain - 1);
+      // Nothing else tells whoever launches.
+      for (int r = 0; end != End::destroy && r < ranks.size(); ++r) CHECK(endedRuns(ranks[r]) >= kChain);
     }
     for (const Captured& c : captured) c.graph[0].launch(c.stream);
     for (size_t r = 0; r < captured.size(); ++r) {
       REQUIRE(captured[r].stream.synchronize());
-      CHECK(captured[r].send.get() == Values(100, static_cast<int32_t>(r)));
+      CHECK(captured[r].send.get() == valuesOf(static_cast<ptrdiff_t>(r)));
     }
   }
 }
