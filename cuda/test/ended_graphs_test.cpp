@@ -15,8 +15,12 @@ uint64_t endedRuns(dfcclRankCtx_t context) {
   return ended;
 }
 
-/// None is zero, which would leave another's sum as it was, as if that had not come to its result.
-Values valuesOf(ptrdiff_t rank) { return Values(100, static_cast<int32_t>(rank) + 1); }
+/// No rank has the greatest everywhere: whoever came to a result has other values then.
+Values valuesOf(ptrdiff_t rank) {
+  Values values(100, static_cast<int32_t>(rank));
+  for (size_t i = 0; i < values.size(); i += 2) values[i] = -values[i];
+  return values;
+}
 
 }  // namespace
 
