@@ -6,9 +6,8 @@
 #include <chrono>
 #include <thread>
 
+#include "host/own_thread.hpp"
 #include "host/process_end.hpp"
-#include "host/relaxed_capture.hpp"
-#include "os/thread_name.hpp"
 #include "os/tick_clock.hpp"
 
 namespace dfccl::gpu {
@@ -114,8 +113,7 @@ bool CompletionWatcher::lookAt(GpuRank& rank) {
 }
 
 void CompletionWatcher::freeAsItComes() {
-  const RelaxedCapture relaxed;
-  nameThread("dfccl freer");
+  if (!beginOwnThread("dfccl freer")) return;
   while (true) {
     {
       std::unique_lock lock(garbageMutex_);
@@ -127,8 +125,7 @@ void CompletionWatcher::freeAsItComes() {
 }
 
 void CompletionWatcher::run() {
-  const RelaxedCapture relaxed;
-  nameThread("dfccl watcher");
+  beginOwnThread("dfccl watcher");
   uint64_t busyAt = readTicks();
   while (stopping_.load(order::relaxed) == 0) {
     const uint32_t seen = bell_.seen();

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <new>
 
+#include "host/own_thread.hpp"
 #include "host/process_end.hpp"
-#include "host/relaxed_capture.hpp"
 #include "os/pause.hpp"
-#include "os/thread_name.hpp"
 #include "os/tick_clock.hpp"
 
 namespace dfccl::gpu {
@@ -209,9 +208,7 @@ void GpuRank::lookForFaults() {
 
 // A thread of its own: while another one is in cudaFree, a launch on that device may block for milliseconds.
 void GpuRank::keep() {
-  const RelaxedCapture relaxed;
-  nameThread("dfccl keeper");
-  cudaSetDevice(device());
+  if (!beginOwnThread("dfccl keeper", device())) return;
   uint64_t idleSince = readTicks();
   uint64_t lastLook = idleSince;
   uint64_t lastFlush = idleSince;

@@ -3,10 +3,9 @@
 #include <thread>
 
 #include "host/joined_gpu_world.hpp"
+#include "host/own_thread.hpp"
 #include "host/process_end.hpp"
-#include "host/relaxed_capture.hpp"
 #include "os/futex.hpp"
-#include "os/thread_name.hpp"
 
 namespace dfccl::gpu {
 namespace {
@@ -19,9 +18,7 @@ constexpr uint64_t kArenaMillis = 5000;
 /// Maps what the others announce, on a thread of its own that nobody waits for: its calls of CUDA's take as long as
 /// another thread keeps the driver to itself.
 void JoinedGpuWorld::mapPeers() {
-  const RelaxedCapture relaxed;
-  nameThread("dfccl mapper");
-  cudaSetDevice(deviceOf(own_));
+  if (!beginOwnThread("dfccl mapper", deviceOf(own_))) return;
   Atomic<uint32_t>& attention = segment_->area(own_).attention;
   while (stopping_.load(order::seqCst) == 0) {
     const uint32_t seen = attention.load(order::seqCst);

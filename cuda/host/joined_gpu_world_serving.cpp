@@ -3,10 +3,9 @@
 #include <algorithm>
 
 #include "host/joined_gpu_world.hpp"
+#include "host/own_thread.hpp"
 #include "host/process_end.hpp"
-#include "host/relaxed_capture.hpp"
 #include "os/futex.hpp"
-#include "os/thread_name.hpp"
 
 namespace dfccl::gpu {
 namespace {
@@ -18,8 +17,7 @@ constexpr uint64_t kSweepMillis = 1000;
 /// Tells the daemon and the peers what they wait for. It calls nothing of CUDA's that another thread could keep from it
 /// by having the driver to itself.
 void JoinedGpuWorld::serve() {
-  const RelaxedCapture relaxed;
-  nameThread("dfccl server");
+  if (!beginOwnThread("dfccl server")) return;
   Atomic<uint32_t>& attention = segment_->area(own_).attention;
   uint64_t sweptAt = nowMillis();
   while (stopping_.load(order::seqCst) == 0) {

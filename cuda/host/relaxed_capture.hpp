@@ -5,7 +5,7 @@ namespace dfccl::gpu {
 
 /// While a stream of the program's captures, CUDA refuses many calls of all threads, and ends the capture: but not
 /// those of a thread that says that its calls have nothing to do with it. All of this library's do, for as long as they
-/// are in it, and its own threads' for good.
+/// are in it. Its own threads begin with beginOwnThread().
 class RelaxedCapture {
  public:
   RelaxedCapture() { cudaThreadExchangeStreamCaptureMode(&former_); }

@@ -13,8 +13,7 @@ namespace {
 
 thread_local cudaError_t last = cudaSuccess;
 
-/// CUDA's runtime takes itself down when the process ends, and a thread that calls it then is a crash. Made at the
-/// first call, so that it ends after whatever is to be told by exit() later.
+/// Made at the first call, so that it ends after whatever is to be told by exit() later.
 class Runtime {
  public:
   static void expectUp() {
@@ -36,7 +35,7 @@ Call::Call(Device& device) : Call(device, true) {}
 Call::Call(Device& device, const Switch& isLocked) : Call(device, isLocked.isOn()) {}
 
 Call::Call(Device& device, bool isLocked) : lock_(device.context(), std::defer_lock) {
-  Runtime::expectUp();
+  expectRuntime();
   mayBePreempted();
   if (!isLocked) return;
   lock_.lock();
@@ -56,6 +55,8 @@ void Call::letOthersIn() {
   context.awaitTurns(turns);
   lock_.lock();
 }
+
+void expectRuntime() { Runtime::expectUp(); }
 
 Device& currentOne() { return Device::at(currentDevice); }
 

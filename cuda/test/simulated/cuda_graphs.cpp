@@ -38,6 +38,7 @@ bool isUnjoined(const Capture& capture) {
 extern "C" {
 
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
+  expectRuntime();
   std::swap(*mode, captureModeOfThread());
   return cudaSuccess;
 }

@@ -13,10 +13,12 @@ using namespace dfccl::gpu::simulated;
 extern "C" {
 
 cudaError_t cudaGetDevice(int* device) {
+  expectRuntime();
   *device = currentDevice;
   return cudaSuccess;
 }
 cudaError_t cudaSetDevice(int device) {
+  expectRuntime();
   if (device < 0 || device >= Device::count()) return answer(cudaErrorInvalidDevice);
   currentDevice = device;
   return cudaSuccess;
