@@ -32,7 +32,7 @@ size_t checkType(Bed& bed, std::vector<std::unique_ptr<Buffers>>& buffers, uint3
   for (uint32_t r = 0; r < bed.ranks(); ++r) {
     for (uint8_t& byte : inputs[r]) byte = static_cast<uint8_t>(random());
     sources.push_back(inputs[r].data());
-    scales.push_back(0.5 + r);
+    scales.push_back((isInteger(type) ? 1 : 0.5) + r);
     spec.scale = scales.back();
     indices.push_back(bed.world().registerCollective(r, spec, lanes));
     bed.world().copyIn(r, buffers[r]->at(0), inputs[r].data(), bytes);
