@@ -20,7 +20,12 @@ namespace dfccl::c_api {
 class OpenWorld {
  public:
   explicit OpenWorld(const WorldOptions& options)
-      : backend_(openBackend(options)), isOpen_(options.ranks, false), waiting_(options.ranks) {}
+      : backend_(openBackend(options)), isOpen_(options.ranks, false), waiting_(options.ranks) {
+    backend_->lookInBackground([this] {
+      receivers_.lookForSenders();
+      return receivers_.areLooking();
+    });
+  }
 
   Backend& backend() { return *backend_; }
 
@@ -51,9 +56,9 @@ class OpenWorld {
   bool isWaitedFor(uint32_t rank) const { return waiting_[rank].load(order::relaxed) != 0; }
 
  private:
-  std::unique_ptr<Backend> backend_;
-  std::optional<FlightRecorder> recorder_;
   Receivers receivers_;
+  std::unique_ptr<Backend> backend_;  // behind what its threads use
+  std::optional<FlightRecorder> recorder_;
   std::mutex mutex_;
   std::vector<bool> isOpen_;
   std::map<void*, size_t> allocated_;      // bytes

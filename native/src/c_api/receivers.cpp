@@ -33,6 +33,12 @@ bool Receivers::lookForSenders() {
   return isAny;
 }
 
+bool Receivers::areLooking() {
+  if (isAnyExpected_.load(order::relaxed) == 0) return false;
+  const std::lock_guard lock(mutex_);
+  return std::any_of(all_.begin(), all_.end(), [](const Receiver& one) { return one.rank->openReceives() != 0; });
+}
+
 /// The next from `at` on that has receives from anybody. @return null: none has, or another thread is looking.
 Matching* Receivers::takeNext(size_t& at) {
   const std::unique_lock lock(mutex_, std::try_to_lock);

@@ -20,6 +20,8 @@ class Receivers {
   void expect() { isAnyExpected_.store(1, order::relaxed); }
   /// As Matching::lookForSenders(), for each rank, unless another thread begins to at this moment.
   bool lookForSenders();
+  /// Whether any rank has receives from anybody for which nobody has sent.
+  bool areLooking();
 
  private:
   struct Receiver {

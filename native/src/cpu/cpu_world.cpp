@@ -96,6 +96,11 @@ void CpuWorld::setWaker(std::function<void(uint32_t)> waker) {
   waker_ = std::move(waker);
 }
 
+void CpuWorld::lookInBackground(std::function<bool()> look) {
+  look_ = std::move(look);
+  mayLook_.store(1, order::release);
+}
+
 void CpuWorld::afterStep(bool hasMoved) {
   if (hasMoved && options_.segment) options_.segment->tellPeers();
   if (hasMoved && proxy_) proxy_->notify();

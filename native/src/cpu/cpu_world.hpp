@@ -91,6 +91,7 @@ class CpuWorld : public Backend {
 
   void setWaker(std::function<void(uint32_t rank)> waker) override;
   void deliverInBackground(uint32_t rank) override { backgroundDelivery_[rank].store(1, order::release); }
+  void lookInBackground(std::function<bool()> look) override;
 
   CounterReading readCounters(uint32_t rank) override;
   uint64_t runsBefore(uint32_t rank, uint32_t index) override;
@@ -127,6 +128,8 @@ class CpuWorld : public Backend {
   bool hasLetGo(const Group& group, uint32_t member) const;
   bool hasUnseenWork() const;
   bool hasUnfinishedWork() const;
+  /// @return whether there is still something to look for.
+  bool look() const { return mayLook_.load(order::acquire) != 0 && look_(); }
   void afterStep(bool hasMoved);
   void flushAll();
   uint64_t progressStamp();
@@ -149,6 +152,8 @@ class CpuWorld : public Backend {
   std::vector<Atomic<uint32_t>> backgroundDelivery_;
   std::mutex wakerMutex_;
   std::function<void(uint32_t)> waker_;
+  std::function<bool()> look_;
+  Atomic<uint32_t> mayLook_;  // look_ is there
   std::mutex deadlockMutex_;
   std::unique_ptr<DeadlockReport> deadlock_;  // kept: in order, nothing ever ends it
   uint64_t lastStamp_ = 0;

@@ -170,6 +170,7 @@ void WorkerPool::run(uint32_t firstRank, uint32_t workers) {
     }
     const bool any = stepAll(platform, firstRank, true);
     world_.afterStep(any);
+    const bool isLooking = world_.look();
     if (any) {
       idleSince = readTicks();
       naps = 0;
@@ -177,7 +178,7 @@ void WorkerPool::run(uint32_t firstRank, uint32_t workers) {
     }
     cpuPause();
     if (++pauses % 64 == 0) sched_yield();
-    if (readTicks() - idleSince >= spinTicks) sleep(seenBell, idleSince, naps);
+    if (readTicks() - idleSince >= spinTicks) sleep(seenBell, isLooking, idleSince, naps);
   }
 }
 
@@ -185,12 +186,12 @@ void WorkerPool::wakeSleepers() {
   world_.segment() == nullptr ? futexWakeAll(&bell_->value) : sharedFutexWakeAll(&bell_->value);
 }
 
-void WorkerPool::sleep(uint32_t seenBell, uint64_t& idleSince, uint32_t& naps) {
+void WorkerPool::sleep(uint32_t seenBell, bool isLooking, uint64_t& idleSince, uint32_t& naps) {
   Segment* const segment = world_.segment();
   sleepers_.fetchAdd(1, order::seqCst);
   // Another process looks for sleepers after it has moved on, but doesn't wait until its stores are seen: once in a
   // long while both look too early. So naps are short at first.
-  const bool awaitsPeers = segment != nullptr && world_.hasUnfinishedWork();
+  const bool awaitsPeers = segment != nullptr && (isLooking || world_.hasUnfinishedWork());
   if (awaitsPeers) segment->awaitPeers();
   // A ring between the last look and this one has changed the bell, and the wait returns at once.
   if (bell_->load(order::seqCst) == seenBell && stopping_.load(order::seqCst) == 0 && !world_.hasUnseenWork()) {

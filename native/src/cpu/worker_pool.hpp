@@ -40,7 +40,8 @@ class WorkerPool {
   /// @param workers of the pool.
   void run(uint32_t firstRank, uint32_t workers);
   bool stepAll(CpuPlatform<>& platform, uint32_t first, bool stepsIdle);
-  void sleep(uint32_t seenBell, uint64_t& idleSince, uint32_t& naps);
+  /// @param isLooking for what peers may send, so that their steps wake it.
+  void sleep(uint32_t seenBell, bool isLooking, uint64_t& idleSince, uint32_t& naps);
   void wakeSleepers();
   void noteHelp();
   void watchNowAndThen();

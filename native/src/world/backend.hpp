@@ -191,6 +191,9 @@ class Backend {
   virtual void setWaker(std::function<void(uint32_t rank)> waker) = 0;
   /// Callbacks of this rank's runs come from threads of the backend too.
   virtual void deliverInBackground(uint32_t rank) = 0;
+  /// Threads of the backend call it again and again, outside every lock, more seldom while it says that there is
+  /// nothing to look for. Once, before any rank is opened; a backend whose ranks are on GPUs has no such threads.
+  virtual void lookInBackground(std::function<bool()> /*look*/) {}
 
   virtual CounterReading readCounters(uint32_t rank) = 0;
   /// The last moments of the rank's daemon; nothing where daemons write no trace. @throws Error

@@ -1,4 +1,7 @@
 /* Receives from any member: what comes first is taken, and who has sent it is told. */
+#include <sched.h>
+#include <stdatomic.h>
+
 #include "c_api/check.h"
 #include "c_api/processes.h"
 
@@ -59,9 +62,37 @@ static void destroy_own(void* ctx, dfcclResult_t status) {
   destroyed = dfcclDestroy((dfcclRankCtx_t)ctx);
 }
 
+static void set(void* flag, dfcclResult_t status) {
+  CHECK(status == dfcclSuccess);
+  atomic_store((atomic_int*)flag, 1);
+}
+
+/* The world's workers receive for a program that calls nothing meanwhile. */
+static void unattended(dfcclRankCtx_t ctx, int rank, struct line line) {
+  int x = 7, source = -1;
+  atomic_int is_over = 0;
+  dfcclGroup_t group = NULL;
+  dfcclRequest_t request = NULL;
+  CHECK_OK(dfcclGroupCreate(NULL, 0, 2, &group, ctx));
+  if (rank == 0) {
+    CHECK_OK(dfcclRecvAny(&x, 1, dfcclInt32, &source, group, 0, &request));
+    CHECK_OK(dfcclNotifyRun(request, set, &is_over));
+    say(line);
+    while (!atomic_load(&is_over)) sched_yield();
+    CHECK(x == 8 && source == 1);
+    CHECK_OK(dfcclFreeRequest(request));
+  } else {
+    x = 8;
+    hear(line); /* rank 0 has asked */
+    CHECK_OK(dfcclSend(&x, 1, dfcclInt32, 0, group, 0, NULL, NULL));
+  }
+  CHECK_OK(dfcclWait(ctx));
+  CHECK_OK(dfcclGroupDestroy(group));
+}
+
 static void in_process(dfcclRankCtx_t ctx, int rank, struct line line) {
-  (void)line;
   from_all(ctx, rank, 2);
+  unattended(ctx, rank, line);
   /* One ends without leaving: nobody is left who might send. */
   if (rank == 1) _exit(report());
   int in = 0, source = 0;
@@ -132,6 +163,8 @@ static void one_by_one(void) {
 int main(void) {
   struct rank_process ranks[2];
   begin_ranks(ranks, in_process);
+  hear(ranks[0].parent);
+  say(ranks[1].parent);
   end_ranks(ranks);
   one_by_one();
   for (int workers = 0; workers < 2; workers++) {
