@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 import torch
 import torch.distributed as dist
-from ranks import run_ranks
+from ranks import gather_results, run_ranks
 
 def from_any_source(rank, size):
     if rank != 0:
@@ -13,6 +13,8 @@ def from_any_source(rank, size):
         dist.send(torch.full((3,), 10.0 * rank), 0, tag=5)
         dist.send(torch.full((100_000,), float(rank)), 0)
         dist.barrier()
+        if rank == 1:
+            dist.send(torch.ones(2), 0, tag=6)
         return
     seen, wide = [], torch.zeros(3, 2)
     for _ in range(size):
@@ -30,14 +32,37 @@ def from_any_source(rank, size):
         work.wait()
     assert sorted(tensor[-1].item() for tensor in large) == list(range(1, size))
     assert sorted(work._source_rank() for work in works) == list(range(1, size))
-    with pytest.raises(dist.DistBackendError, match="no rank has sent 7 elements"):
+    with pytest.raises(dist.DistBackendError, match="of 7 float32.*no rank has sent it"):
         dist.irecv(torch.zeros(7)).wait(timedelta(milliseconds=50))
+    later = torch.zeros(2)
+    future = dist.irecv(later, tag=6).get_future()
     dist.barrier()
+    assert torch.equal(future.wait()[0], torch.ones(2)), later
 
 
 def test_receives_without_a_source():
     run_ranks(2, from_any_source)
     run_ranks(3, from_any_source)
+
+
+def senders_leave(rank, size, folder):
+    told = dist.FileStore(f"{folder}/told", size)
+    dist.init_process_group("dfccl", init_method=f"file://{folder}/store", rank=rank, world_size=size)
+    one = torch.full((1,), float(rank))
+    if rank == 0:
+        sources = [dist.recv(one) for _ in range(size - 1)]
+    else:
+        if rank > 1:
+            told.wait([f"{rank - 1} is gone"])
+        sources = dist.send(one, 0)
+    dist.destroy_process_group()
+    told.set(f"{rank} is gone", "")
+    return sources
+
+
+def test_receives_without_a_source_from_ranks_that_leave_then(tmp_path):
+    """Found by layers_collectives.messages: what was asked for next was given up when a sender had left."""
+    assert gather_results(4, senders_leave, (4, str(tmp_path))) == [[1, 2, 3], None, None, None]
 
 
 def split(rank, size):

@@ -10,7 +10,6 @@ DfcclBackend::DfcclBackend(std::shared_ptr<Universe> universe, const std::vector
                            const std::string& name, int rank, std::chrono::milliseconds timeout)
     : Backend(rank, static_cast<int>(worldRanks.size())),
       membership_(std::move(universe), worldRanks, name),
-      anySource_(std::make_shared<AnySource>(membership_.onCpu(), rank, static_cast<int>(worldRanks.size()))),
       options_(c10::make_intrusive<Options>("dfccl", timeout)) {
   options_->group_name = name;
 }
@@ -68,7 +67,7 @@ void DfcclBackend::shutdown() {
            "Receive it before the group is destroyed.");
   }
   // Else they would keep the group for ever.
-  if (anySource_->isWaiting()) membership_.abort();
+  if (listening_.use_count() > 1) membership_.abort();
 }
 
 }  // namespace dfccl_torch

@@ -10,7 +10,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "any_source.hpp"
 #include "membership.hpp"
 #include "work.hpp"
 
@@ -69,7 +68,7 @@ class DfcclBackend final : public c10d::Backend {
                        std::vector<int64_t>& inputSplits, const c10d::AllToAllOptions& options) override;
   Handle send(Tensors& tensors, int peer, int tag) override;
   Handle recv(Tensors& tensors, int peer, int tag) override;
-  /// On a CPU. Of two outstanding receives alike, of which one names a sender, either may get what comes first.
+  /// On a CPU. Of two outstanding receives alike, the one that names the sender gets what comes.
   Handle recvAnysource(Tensors& tensors, int tag) override;
   Handle barrier(const c10d::BarrierOptions& options) override;
   /// The host waits until all ranks have come. @throws DistBackendError on every rank where one doesn't come in time:
@@ -92,7 +91,7 @@ class DfcclBackend final : public c10d::Backend {
   void keepUntilShutdown(Submission send);
 
   Membership membership_;
-  const std::shared_ptr<AnySource> anySource_;
+  const std::shared_ptr<void> listening_ = std::make_shared<int>();  // by whatever receives from any rank, too
   const c10::intrusive_ptr<Options> options_;
   std::atomic<uint64_t> sequence_{0};
   std::mutex mutex_;

@@ -63,12 +63,13 @@ void DfcclBackend::Operation::refuseIt(const std::string& what, const std::strin
 }
 
 DfcclBackend::Handle DfcclBackend::Operation::start(Outputs outputs, const Tensors& inputs) {
-  return start(std::move(submission_), std::move(outputs), inputs);
+  return backend_.handOut(c10::make_intrusive<DfcclWork>(backend_.getRank(), label_, inputs, std::move(outputs),
+                                                         std::move(submission_), timeout_, sequence_));
 }
 
-DfcclBackend::Handle DfcclBackend::Operation::start(Submission begun, Outputs outputs, const Tensors& inputs) {
-  return backend_.handOut(c10::make_intrusive<DfcclWork>(backend_.getRank(), label_, inputs, std::move(outputs),
-                                                         std::move(begun), timeout_, sequence_));
+DfcclBackend::Handle DfcclBackend::Operation::startFromAny(const Tensor& source, Tensors& outputs) {
+  return backend_.handOut(c10::make_intrusive<DfcclWork>(backend_.getRank(), label_, outputs, Outputs{outputs},
+                                                         std::move(submission_), timeout_, sequence_, source));
 }
 
 DfcclBackend::Handle DfcclBackend::Operation::startBuffered(const Tensors& inputs) {

@@ -46,8 +46,8 @@ class DfcclBackend::Operation {
   /// @param queue one call of the C API, without the request.
   void add(c10::function_ref<dfcclResult_t(dfcclRequest_t*)> queue) { submission_.add(queue); }
   Handle start(Outputs outputs, const Tensors& inputs);
-  /// With what has been begun already, in place of its own.
-  Handle start(Submission begun, Outputs outputs, const Tensors& inputs);
+  /// @param source a kInt that tells the sender when the work is over.
+  Handle startFromAny(const Tensor& source, Tensors& outputs);
   /// A work that is complete already, while what was queued goes on; only the backend's shutdown waits for it.
   Handle startBuffered(const Tensors& inputs);
 

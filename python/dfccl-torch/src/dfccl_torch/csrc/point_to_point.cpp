@@ -1,4 +1,3 @@
-#include "any_source_work.hpp"
 #include "backend.hpp"
 #include "error.hpp"
 #include "operation.hpp"
@@ -8,12 +7,11 @@ namespace {
 
 constexpr Label kSend{c10d::OpType::SEND, "dfccl:send"};
 constexpr Label kRecv{c10d::OpType::RECV, "dfccl:recv"};
+constexpr Label kRecvAny{c10d::OpType::RECVANYSOURCE, "dfccl:recvAnySource"};
 
 /// A send of up to so many bytes is over when it is issued: what goes is a copy of the tensor. Programs rely on it
 /// where all ranks send before they receive, as the buffers of other backends' sockets allow it.
 constexpr int64_t kBufferedBytes = 32 << 10;
-
-AnySource::Key keyOf(const at::Tensor& tensor, uint64_t tag) { return {tensor.scalar_type(), tensor.numel(), tag}; }
 
 }  // namespace
 
@@ -32,16 +30,7 @@ DfcclBackend::Handle DfcclBackend::send(Tensors& tensors, int peer, int tag) {
 
 DfcclBackend::Handle DfcclBackend::recv(Tensors& tensors, int peer, int tag) {
   Operation operation(*this, kRecv, deviceOf(tensors), tag);
-  const Tensor& given = operation.only(tensors);
-  if (given.is_cpu()) {
-    std::optional<AnySource::Arrival> begun = anySource_->claim(keyOf(given, operation.tag()), peer);
-    if (begun) {
-      begun->submission.finally({given, begun->buffer},
-                                [given, buffer = begun->buffer] { copyInto(given, buffer.view(given.sizes())); });
-      return operation.start(std::move(begun->submission), {tensors}, tensors);
-    }
-  }
-  const Tensor tensor = operation.submission().write(given);
+  const Tensor tensor = operation.submission().write(operation.only(tensors));
   const Elements elements = movedElements(tensor.scalar_type());
   operation.add([&](dfcclRequest_t* request) {
     return dfcclRecv(tensor.data_ptr(), elements.countOf(tensor), elements.type, peer, operation.group(),
@@ -51,14 +40,22 @@ DfcclBackend::Handle DfcclBackend::recv(Tensors& tensors, int peer, int tag) {
 }
 
 DfcclBackend::Handle DfcclBackend::recvAnysource(Tensors& tensors, int tag) {
-  const Operation operation(*this, kRecv, deviceOf(tensors), tag);
-  const Tensor& tensor = operation.only(tensors);
-  if (!tensor.is_cpu()) {
+  Operation operation(*this, kRecvAny, deviceOf(tensors), tag);
+  const Tensor& given = operation.only(tensors);
+  if (!given.is_cpu()) {
     refuse("recv without a source isn't supported on a GPU: a message is matched by who sends it.",
            "Name the source, or receive from each rank with irecv and see which is complete.");
   }
-  return handOut(c10::make_intrusive<AnySourceWork>(getRank(), anySource_, keyOf(tensor, operation.tag()), tensor,
-                                                    operation.timeout(), operation.sequence()));
+  Submission& submission = operation.submission();
+  const Tensor tensor = submission.write(given);
+  const Tensor source = submission.keep(at::empty({1}, at::TensorOptions(at::kInt)));
+  submission.finally({}, [listening = listening_] {});
+  const Elements elements = movedElements(tensor.scalar_type());
+  operation.add([&](dfcclRequest_t* request) {
+    return dfcclRecvAny(tensor.data_ptr(), elements.countOf(tensor), elements.type, source.data_ptr<int>(),
+                        operation.group(), operation.tag(), request);
+  });
+  return operation.startFromAny(source, tensors);
 }
 
 }  // namespace dfccl_torch

@@ -87,12 +87,13 @@ class DfcclWork::Turn {
 };
 
 DfcclWork::DfcclWork(int rank, const Label& label, const std::vector<at::Tensor>& inputs, Outputs outputs,
-                     Submission submission, std::chrono::milliseconds timeout, uint64_t sequence)
+                     Submission submission, std::chrono::milliseconds timeout, uint64_t sequence, at::Tensor source)
     : Work(rank, label.type, label.title, inputs),
       label_(label),
       outputs_(std::move(outputs)),
       timeout_(timeout),
       sequence_(sequence),
+      source_(std::move(source)),
       group_(&submission.group()),
       groupName_(submission.group().name()),
       device_(submission.device()),

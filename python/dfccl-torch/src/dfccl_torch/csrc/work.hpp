@@ -30,8 +30,9 @@ struct Label {
 class DfcclWork final : public c10d::Work {
  public:
   /// @param timeout of a wait that names none; 0: never.
+  /// @param source a kInt that tells the sender when the runs are over; undefined: the caller named it.
   DfcclWork(int rank, const Label& label, const std::vector<at::Tensor>& inputs, Outputs outputs, Submission submission,
-            std::chrono::milliseconds timeout, uint64_t sequence);
+            std::chrono::milliseconds timeout, uint64_t sequence, at::Tensor source = {});
 
   bool isCompleted() override;
   bool isSuccess() const override;
@@ -43,6 +44,8 @@ class DfcclWork final : public c10d::Work {
   std::vector<at::Tensor> result() override;
   c10::intrusive_ptr<c10::ivalue::Future> getFuture() override;
   uint64_t getSequencenumber() const override { return sequence_; }
+  /// Of what was received from any rank: the sender's place in the group. @pre it is over.
+  int sourceRank() const override { return source_.defined() ? *source_.data_ptr<int>() : Work::sourceRank(); }
 
  private:
   using Lock = std::unique_lock<std::mutex>;
@@ -71,6 +74,7 @@ class DfcclWork final : public c10d::Work {
   const Outputs outputs_;
   const std::chrono::milliseconds timeout_;
   const uint64_t sequence_;
+  const at::Tensor source_;
   const void* const group_;  // which it is, no more
   const std::string groupName_;
   const c10::Device device_;
