@@ -11,8 +11,9 @@ from side_by_side import compare
 import dfccl_torch
 
 
-def program(rank, ranks):
-    buckets = {name: torch.full((1000,), gradient) for name, gradient in (("embedding", 1.0), ("layers", 10.0), ("head", 100.0))}
+def program(rank, ranks, device):
+    gradients = {"embedding": 1.0, "layers": 10.0, "head": 100.0}
+    buckets = {name: torch.full((1000,), gradient, device=device) for name, gradient in gradients.items()}
     order = ["embedding", "layers", "head"] if rank == 0 else ["head", "embedding", "layers"]
     works = []
     for name in order:

@@ -9,9 +9,9 @@ import torch.distributed as dist
 from side_by_side import compare
 
 
-def program(rank, ranks):
-    gradient = torch.ones(1000)
-    row, rows = torch.full((1000,), float(rank)), torch.empty(1000 * ranks)
+def program(rank, ranks, device):
+    gradient = torch.ones(1000, device=device)
+    row, rows = torch.full((1000,), float(rank), device=device), torch.empty(1000 * ranks, device=device)
 
     def reduce():
         return dist.all_reduce(gradient, async_op=True)

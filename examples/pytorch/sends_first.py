@@ -9,10 +9,10 @@ import torch.distributed as dist
 from side_by_side import compare
 
 
-def program(rank, ranks):
+def program(rank, ranks, device):
     neighbour = 1 - rank
-    received = torch.empty(1000)
-    dist.send(torch.full((1000,), float(rank)), neighbour)
+    received = torch.empty(1000, device=device)
+    dist.send(torch.full((1000,), float(rank), device=device), neighbour)
     dist.recv(received, neighbour)
     return f"received {received[0]:g}"
 

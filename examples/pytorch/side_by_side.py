@@ -1,45 +1,83 @@
-"""Runs a program on two ranks, with Gloo and with dfccl, and prints what each rank returns, or why it doesn't."""
+"""Runs a program on two ranks, with another backend and with dfccl, and prints what each rank returns, or why it doesn't.
 
+On CPUs the other is Gloo. With `--device cuda` it is NCCL, if there is a GPU for each rank: dfccl's ranks may share one.
+"""
+
+import argparse
 import multiprocessing
+import sys
 import tempfile
 from datetime import timedelta
 from pathlib import Path
 
 LIMIT_S = 10
+PATIENCE_S = 40
 
 
-def compare(program, ranks=2):
-    """`program(rank, ranks)` must be a function of the main module; what it returns is printed."""
-    for backend in ("gloo", "dfccl"):
-        context = multiprocessing.get_context("spawn")
-        with tempfile.TemporaryDirectory() as folder:
-            answers = context.SimpleQueue()
-            store = f"file://{Path(folder) / 'store'}"
-            processes = [
-                context.Process(target=_be_rank, args=(program, backend, store, rank, ranks, answers)) for rank in range(ranks)
-            ]
-            for process in processes:
-                process.start()
-            for process in processes:
-                process.join(90)
-                process.kill()
-            told = {}
-            while not answers.empty():
-                rank, answer = answers.get()
-                told[rank] = answer
+def compare(program, ranks=2, needs_gpu=False):
+    """`program(rank, ranks, device)` must be a function of the main module; what it returns is printed.
+
+    `needs_gpu`: it runs on GPUs without being told to.
+    """
+    parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--device", default="cuda" if needs_gpu else "cpu", choices=["cuda"] if needs_gpu else ["cpu", "cuda"])
+    device = parser.parse_args().device
+    for backend in _backends(device, ranks):
+        told = _answers(program, backend, device, ranks)
         for rank in range(ranks):
-            print(f"{backend:6} rank {rank}: {told.get(rank, 'crashed')}", flush=True)
+            print(f"{backend:6} rank {rank}: {told[rank]}", flush=True)
 
 
-def _be_rank(program, backend, store, rank, ranks, answers):
+def _backends(device, ranks):
+    if device == "cpu":
+        return ["gloo", "dfccl"]
+    import torch
+
+    gpus = torch.cuda.device_count()
+    if gpus == 0:
+        sys.exit("There is no GPU that PyTorch sees.")
+    if gpus < ranks:
+        print(f"nccl   needs a GPU for each rank, and there is {gpus}")
+        return ["dfccl"]
+    return ["nccl", "dfccl"]
+
+
+def _answers(program, backend, device, ranks):
+    context = multiprocessing.get_context("spawn")
+    with tempfile.TemporaryDirectory() as folder:
+        answers = context.SimpleQueue()
+        store = f"file://{Path(folder) / 'store'}"
+        begin = (backend, device, store, ranks)
+        processes = [context.Process(target=_be_rank, args=(program, rank, begin, answers)) for rank in range(ranks)]
+        for process in processes:
+            process.start()
+        told = {}
+        for rank, process in enumerate(processes):
+            process.join(PATIENCE_S)
+            # NCCL's watchdog ends a process whose collective takes longer than the group's limit.
+            told[rank] = "hangs, and is killed" if process.exitcode is None else f"is ended by its watchdog ({process.exitcode})"
+            process.kill()
+        while not answers.empty():
+            rank, answer = answers.get()
+            told[rank] = answer
+    return told
+
+
+def _be_rank(program, rank, begin, answers):
+    import torch
     import torch.distributed as dist
 
     import dfccl_torch  # noqa: F401
 
+    backend, kind, store, ranks = begin
+    device = torch.device(kind)
+    if kind == "cuda":
+        device = torch.device("cuda", rank % torch.cuda.device_count())
+        torch.cuda.set_device(device)
     limit = timedelta(seconds=LIMIT_S)
     dist.init_process_group(backend, init_method=store, rank=rank, world_size=ranks, timeout=limit)
     try:
-        answers.put((rank, program(rank, ranks)))
+        answers.put((rank, program(rank, ranks, device)))
     except Exception as error:
         reason = str(error).strip().splitlines()[0].split("] ")[-1]
         answers.put((rank, f"hangs: {reason[:90]}"))

@@ -3,6 +3,7 @@
 Programs that overlap communication from threads meet this in many forms: https://github.com/pytorch/pytorch/issues/175145
 """
 
+import contextlib
 import threading
 
 import torch
@@ -14,15 +15,22 @@ import dfccl_torch
 STEPS = 200
 
 
-def program(rank, ranks):
+def program(rank, ranks, device):
     right = {"weights": 0, "metrics": 0}
 
+    def own_stream():
+        """In one stream, a thread's sum would be behind the other thread's, and wait for it."""
+        if device.type == "cpu":
+            return contextlib.nullcontext()
+        torch.cuda.set_device(device)
+        return torch.cuda.stream(torch.cuda.Stream(device))
+
     def add(name, value):
-        for _ in range(STEPS):
-            tensor = torch.full((1000,), value)
-            with dfccl_torch.tag(name):
+        with own_stream(), dfccl_torch.tag(name):
+            for _ in range(STEPS):
+                tensor = torch.full((1000,), value, device=device)
                 dist.all_reduce(tensor)
-            right[name] += int(tensor[0] == value * ranks)
+                right[name] += int(tensor[0] == value * ranks)
 
     threads = [threading.Thread(target=add, args=pair) for pair in (("weights", 1.0), ("metrics", 100.0))]
     for thread in threads:

@@ -65,7 +65,7 @@ def endless(loader):
 
 
 def main():
-    options = options_of("ResNet-50 by DistributedDataParallel", images="", size=224, batch=32, rate=0.05, checkpoint="", every=100)
+    options = options_of("ResNet-50 by DistributedDataParallel", images="", size=224, batch=32, rate=0.003, checkpoint="", every=100)
     device = begin(options)
     images = Folder(options.images, options.size) if options.images else MadeUp(options.size)
     loader = DataLoader(images, options.batch, sampler=DistributedSampler(images), drop_last=True)

@@ -16,7 +16,8 @@ def main():
     device = begin(options)
     mesh = init_device_mesh(options.device, (dist.get_world_size(),))
     model = share_out(GPT2(options.layers, options.width).to(device), mesh)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=options.rate)
+    # Some parameters are DTensors and some are not, which no operation takes together, as those of `foreach` on a GPU are.
+    optimizer = torch.optim.AdamW(model.parameters(), lr=options.rate, foreach=False)
     text = Text(options.text)
     for step in range(1, options.steps + 1):
         inputs, targets = text.batch(options.batch, seed=step)

@@ -6,14 +6,16 @@ import sys
 import tarfile
 from pathlib import Path
 
+import pytest
 from dfccl_torch.library import find_library
 
 FOLDER = Path(__file__).parent
 ENVIRONMENT = {**os.environ, "DFCCL_CHECK_DEVICE": "cpu", "OMP_NUM_THREADS": "1"}
 
 
-def test_processes_end_while_work_is_outstanding():
-    command = [sys.executable, str(FOLDER / "gpu" / "exit_without_end.py")]
+@pytest.mark.parametrize("name", ["exit_without_end", "lost_rank"])
+def test_checks_of_processes_that_end(name):
+    command = [sys.executable, str(FOLDER / "gpu" / f"{name}.py")]
     done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 

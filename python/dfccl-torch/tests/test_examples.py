@@ -4,6 +4,7 @@ import runpy
 import sys
 
 import pytest
+import torch
 from programs import EXAMPLES, SMALL_GPT2, SMALL_RESNET, launch, losses_of, run_program
 from ranks import RanksDoNotEnd, run_ranks
 
@@ -80,7 +81,7 @@ def test_torchrun_starts_the_ranks_again_when_one_was_killed(tmp_path):
 
 def demonstrate(rank, size, name):
     sys.path.insert(0, str(EXAMPLES))
-    return runpy.run_path(str(EXAMPLES / f"{name}.py"))["program"](rank, size)
+    return runpy.run_path(str(EXAMPLES / f"{name}.py"))["program"](rank, size, torch.device("cpu"))
 
 
 @pytest.mark.parametrize(

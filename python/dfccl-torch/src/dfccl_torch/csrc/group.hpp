@@ -22,9 +22,14 @@ class Group {
 
   dfcclGroup_t handle() const { return handle_; }
   const std::string& name() const { return name_; }
+  /// A collective comes to no result any more when a member's process is gone, or has left; and where a stream waits for
+  /// it, the stream is let go and nobody is told. @throws DistBackendError if this rank has seen one gone.
+  /// @param what the collective.
+  void expectAllThere(const char* what) const;
 
  private:
   std::shared_ptr<World> world_;
+  std::vector<int> worldRanks_;
   std::string name_;
   dfcclGroup_t handle_ = nullptr;
   pid_t process_;

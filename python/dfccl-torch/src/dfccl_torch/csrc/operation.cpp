@@ -14,7 +14,9 @@ DfcclBackend::Operation::Operation(DfcclBackend& backend, const Label& label, c1
       timeout_(timeout.count() < 0 ? backend.options_->timeout : timeout),
       sequence_(isPartOfAnother() ? backend.sequence_.load() : ++backend.sequence_),
       tag_(collectiveTag(sequence_)),
-      submission_(backend.membership_.on(device), device, label.name()) {}
+      submission_(backend.membership_.on(device), device, label.name()) {
+  if (!device.is_cpu()) submission_.group().expectAllThere(label.name());
+}
 
 DfcclBackend::Operation::Operation(DfcclBackend& backend, const Label& label, c10::Device device, int tag)
     : backend_(backend),
