@@ -63,8 +63,8 @@ dfcclResult_t dfcclGroupAbort(dfcclGroup_t group);
  * is wanted, and dfcclWait tells when it is over.
  *
  * dfcclInvalidArgument: the group is none, a root or peer is outside of it, a count overflows, memory is null, the
- * operator is dfcclScaledSum (whose scalars are registered), or buffers overlap in another way than the collective
- * allows. */
+ * operator is dfcclScaledSum (whose scalars are registered) or one of bits for a type that is no integer, or buffers
+ * overlap in another way than the collective allows. */
 dfcclResult_t dfcclAllReduce(const void* sendbuff, void* recvbuff, size_t count, dfcclDataType_t type, dfcclRedOp_t op,
                              dfcclGroup_t group, uint64_t tag, dfcclStream_t stream, dfcclRequest_t* request);
 dfcclResult_t dfcclReduce(const void* sendbuff, void* recvbuff, size_t count, dfcclDataType_t type, dfcclRedOp_t op,
