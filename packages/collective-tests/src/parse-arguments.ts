@@ -1,4 +1,5 @@
 import { checkList, checkText, readPlain } from "@dfccl/primitives";
+import { type CollectiveName, collectiveFacts } from "./collectives.js";
 import { PerfError } from "./errors.js";
 import { type OptionRow, optionTable } from "./option-table.js";
 import type { PerfOptions } from "./options.js";
@@ -10,9 +11,11 @@ export type ParsedArguments = { readonly kind: "help" } | { readonly kind: "run"
  * Reads a command line as getopt_long does: -b8, -b 8, --minbytes 8, --minbytes=8, and any beginning of a long name that
  * only one option has.
  * @param args - without the program's name.
+ * @param collective - whose program it is: operators mean nothing to one that combines nothing, and aren't looked at.
  * @throws {PerfError} BAD_ARGUMENT naming the option and what it expects.
  */
-export function parseArguments(args: readonly string[]): ParsedArguments {
+export function parseArguments(args: readonly string[], collective: CollectiveName = "all_reduce"): ParsedArguments {
+  const { reduces } = collectiveFacts(collective);
   checkList("args", args, "a list of words");
   const rest = [...readPlain("args", args)];
   for (const word of rest) checkText("a word of args", word, "a text");
@@ -29,6 +32,7 @@ export function parseArguments(args: readonly string[]): ParsedArguments {
   // Every key of the table is there, each with the type that its row gives it.
   const options = values as unknown as PerfOptions;
   checkTogether(options);
+  if (reduces) checkOperators(options);
   return { kind: "run", options };
 }
 
@@ -61,13 +65,19 @@ function findOption(word: string): Found {
 }
 
 function checkTogether(options: PerfOptions): void {
-  const { minbytes, maxbytes, delay, nthreads, ngpus, root, op, datatype } = options;
+  const { minbytes, maxbytes, delay, nthreads, ngpus, root } = options;
   if (minbytes > maxbytes) {
     throw bad(`--minbytes ${minbytes} is more than --maxbytes ${maxbytes}.`, "Give a largest size that is no smaller than the smallest.");
   }
   if (options.per_iter_timing !== 0 && options.cudagraph !== 0) {
     throw bad("-I can't be combined with -G: a graph has no single iterations.", "Leave one of them out.");
   }
+  const ranks = nthreads * ngpus;
+  if (root >= ranks) throw bad(`--root ${root} is no rank: there are ${ranks}.`, "Give one from 0, or -1 for all.");
+  if (delay && delay.rank >= ranks) throw bad(`--delay names rank ${delay.rank}: there are ${ranks}.`, "Give a rank from 0.");
+}
+
+function checkOperators({ op, datatype }: PerfOptions): void {
   for (const name of op) {
     if (datatype.some((type) => isDefinedForType(name, type))) continue;
     throw bad(
@@ -75,9 +85,6 @@ function checkTogether(options: PerfOptions): void {
       "Give an integer type, such as -d int32.",
     );
   }
-  const ranks = nthreads * ngpus;
-  if (root >= ranks) throw bad(`--root ${root} is no rank: there are ${ranks}.`, "Give one from 0, or -1 for all.");
-  if (delay && delay.rank >= ranks) throw bad(`--delay names rank ${delay.rank}: there are ${ranks}.`, "Give a rank from 0.");
 }
 
 function bad(what: string, remedy: string): PerfError {

@@ -98,6 +98,7 @@ describe("every option of the reference", () => {
   });
 
   it("takes MPI's operators of bits by name, for integers", () => {
+    expect(parseArguments(["-o", "band"], "all_gather").kind).toBe("run");
     for (const op of ["band", "bor", "bxor"]) expect(options("-o", op, "-d", "int32").op).toEqual([op]);
     const cases = casesOf("all_reduce", options("-o", "band", "-d", "all", "-b", "8", "-e", "8"));
     expect(cases.map(({ type }) => type)).toEqual(["int8", "uint8", "int32", "uint32", "int64", "uint64"]);

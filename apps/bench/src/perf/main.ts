@@ -31,7 +31,7 @@ export async function perfMain(collective: CollectiveName, args: readonly string
   const { signal } = interruption;
   using progress = progressOfRows(program);
   try {
-    const parsed = parseArguments(args);
+    const parsed = parseArguments(args, collective);
     if (parsed.kind === "help") {
       process.stdout.write(usage(program));
       return exitCodes.ok;
