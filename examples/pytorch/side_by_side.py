@@ -7,6 +7,7 @@ import argparse
 import multiprocessing
 import sys
 import tempfile
+import time
 from datetime import timedelta
 from pathlib import Path
 
@@ -52,14 +53,19 @@ def _answers(program, backend, device, ranks):
         for process in processes:
             process.start()
         told = {}
+        end = time.monotonic() + PATIENCE_S
+        is_going_on = True
+        while is_going_on:
+            time.sleep(0.1)
+            is_going_on = any(process.is_alive() for process in processes) and time.monotonic() < end
+            while not answers.empty():
+                rank, answer = answers.get()
+                told[rank] = answer
+        # NCCL's watchdog may have ended one whose collective took longer than the group's limit.
         for rank, process in enumerate(processes):
-            process.join(PATIENCE_S)
-            # NCCL's watchdog ends a process whose collective takes longer than the group's limit.
-            told[rank] = "hangs, and is killed" if process.exitcode is None else f"is ended by its watchdog ({process.exitcode})"
+            told.setdefault(rank, "hangs, and is killed" if process.is_alive() else f"ends without a word ({process.exitcode})")
+        for process in processes:
             process.kill()
-        while not answers.empty():
-            rank, answer = answers.get()
-            told[rank] = answer
     return told
 
 

@@ -21,10 +21,7 @@ class OpenWorld {
  public:
   explicit OpenWorld(const WorldOptions& options)
       : backend_(openBackend(options)), isOpen_(options.ranks, false), waiting_(options.ranks) {
-    backend_->lookInBackground([this] {
-      receivers_.lookForSenders();
-      return receivers_.areLooking();
-    });
+    backend_->lookInBackground([this] { return receivers_.lookInBackground(); });
   }
 
   Backend& backend() { return *backend_; }

@@ -138,6 +138,7 @@ void RankContext::close() {
   const std::lock_guard lock(mutex_);
   const std::string name = "Rank " + std::to_string(number());
   const bool isLost = backend().isLost(number());
+  const uint64_t open = matching_.openReceives();  // first: one that isn't open any more is in flight, or over
   if (const uint64_t inFlight = queues_.inFlight(); inFlight != 0 && !isLost) {
     throw Error(dfcclInUse, name + " has " + std::to_string(inFlight) + " runs in flight.",
                 "Wait for them with dfcclWait, or give them up with dfcclAbort, before dfcclDestroy.",
@@ -148,7 +149,7 @@ void RankContext::close() {
                 "Receive what was sent, or give the group up with dfcclGroupAbort, before dfcclDestroy.",
                 {{"rank", std::to_string(number())}});
   }
-  if (const uint64_t open = matching_.openReceives(); open != 0) {
+  if (open != 0) {
     throw Error(dfcclInUse,
                 name + " receives " + std::to_string(open) + " messages from any rank, which nobody has sent.",
                 "Send them, or give the group up with dfcclGroupAbort, before dfcclDestroy.",

@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <exception>
 
 namespace dfccl::c_api {
 
@@ -23,20 +24,35 @@ void Receivers::leave(Matching& rank) {
 
 bool Receivers::lookForSenders() {
   if (isAnyExpected_.load(order::relaxed) == 0) return false;
+  struct Turn {
+    ~Turn() { all.giveBack(rank); }
+    Receivers& all;
+    Matching& rank;
+  };
   bool isAny = false;
   size_t at = 0;
   // Without the lock: what it receives may end a request, whose callback may do anything.
   while (Matching* const rank = takeNext(at)) {
+    const Turn turn{*this, *rank};
     isAny |= rank->lookForSenders();
-    giveBack(*rank);
   }
   return isAny;
 }
 
 bool Receivers::areLooking() {
   if (isAnyExpected_.load(order::relaxed) == 0) return false;
-  const std::lock_guard lock(mutex_);
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return true;  // another thread is at it
   return std::any_of(all_.begin(), all_.end(), [](const Receiver& one) { return one.rank->openReceives() != 0; });
+}
+
+bool Receivers::lookInBackground() {
+  try {
+    lookForSenders();
+    return areLooking();
+  } catch (const std::exception&) {
+    return true;  // there may be memory for it later; whoever waits for a rank is told
+  }
 }
 
 /// The next from `at` on that has receives from anybody. @return null: none has, or another thread is looking.

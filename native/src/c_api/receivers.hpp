@@ -20,14 +20,15 @@ class Receivers {
   void expect() { isAnyExpected_.store(1, order::relaxed); }
   /// As Matching::lookForSenders(), for each rank, unless another thread begins to at this moment.
   bool lookForSenders();
-  /// Whether any rank has receives from anybody for which nobody has sent.
-  bool areLooking();
+  /// The same, on a thread that nobody could be told on. @return whether there is still something to look for.
+  bool lookInBackground();
 
  private:
   struct Receiver {
     Matching* rank;
     uint32_t looking;  // threads
   };
+  bool areLooking();
   Matching* takeNext(size_t& at);
   void giveBack(const Matching& rank);
 

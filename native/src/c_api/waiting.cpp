@@ -115,7 +115,9 @@ void waitForRuns(std::span<RankContext* const> mine, uint64_t timeoutMicros) {
     uint32_t delivered = 0;
     for (RankContext* context : mine) {
       delivered += context->queues().deliver();
-      inFlight += context->queues().inFlight() + context->matching().openReceives();
+      // First: a receive that isn't open any more is in flight, or over.
+      inFlight += context->matching().openReceives();
+      inFlight += context->queues().inFlight();
     }
     if (inFlight == 0) return;
     if (delivered != 0 || waiting.help(false)) {

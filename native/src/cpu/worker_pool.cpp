@@ -24,7 +24,8 @@ constexpr int kMostHoldOffPauses = 512;
 // Where the machine has fewer cores than threads that spin, a worker that holds off takes a core from the very caller
 // that it keeps out of the way of, or from the one whom that waits for: so it sleeps, unknown to who rings.
 constexpr uint64_t kHoldOffNapMicros = 200;
-constexpr int kMaxHoldOffs = 4;  // of a caller's pass over all ranks, before it counts as one with much to move
+constexpr int kMaxHoldOffs = 4;     // of a caller's pass over all ranks, before it counts as one with much to move
+constexpr double kLookMicros = 20;  // between two looks at what else there is (CpuWorld::look), which may cost several
 constexpr uint64_t kNapMicros = 1000;
 constexpr uint32_t kMostNapDoublings = 5;
 constexpr uint64_t kWatchMicros = 20'000;  // how often a world without progress looks for a deadlock
@@ -145,6 +146,9 @@ void WorkerPool::run(uint32_t firstRank, uint32_t workers) {
   const auto spinTicks = static_cast<uint64_t>(kSpinMicros * ticksPerMicrosecond());
   const bool napsWhileHeldOff = isCrowded(world_.processes(), workers);
   uint64_t idleSince = readTicks();
+  const auto lookTicks = static_cast<uint64_t>(kLookMicros * ticksPerMicrosecond());
+  uint64_t lookedAt = 0;
+  bool isLooking = false;
   uint64_t seenHelps = 0;
   int holdOffs = kMaxHoldOffs;
   int holdOffPauses = kHoldOffPauses;
@@ -170,7 +174,10 @@ void WorkerPool::run(uint32_t firstRank, uint32_t workers) {
     }
     const bool any = stepAll(platform, firstRank, true);
     world_.afterStep(any);
-    const bool isLooking = world_.look();
+    if (readTicks() - lookedAt > lookTicks) {
+      isLooking = world_.look();
+      lookedAt = readTicks();
+    }
     if (any) {
       idleSince = readTicks();
       naps = 0;

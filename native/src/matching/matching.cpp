@@ -73,7 +73,7 @@ void Matching::dropGroup(MatchedGroup& group) {
 }
 
 void Matching::abortGroup(MatchedGroup& group) {
-  std::vector<RequestPart*> ended;
+  std::vector<RequestPart*> ended, received;
   {
     const std::lock_guard lock(mutex_);
     group.isAborted = true;
@@ -84,9 +84,11 @@ void Matching::abortGroup(MatchedGroup& group) {
       }
     });
     ended = messages_.takeOf(group);
-    for (RequestPart* part : receives_.takeOf(group)) ended.push_back(part);
+    received = receives_.takeOf(group);
   }
   for (RequestPart* part : ended) part->end(dfcclAborted);
+  for (RequestPart* part : received) part->end(dfcclAborted);
+  receives_.settle(received.size());
 }
 
 void Matching::checkOpen(const MatchedGroup& group) const {

@@ -6,7 +6,7 @@ namespace dfccl {
 
 void OpenReceives::add(Receive receive) {
   alike_[idOf(receive.run.signature)].push_back(std::move(receive));
-  count_.store(count_.load(order::relaxed) + 1, order::relaxed);
+  count_.fetchAdd(1, order::relaxed);
 }
 
 std::vector<RequestPart*> OpenReceives::takeOf(const MatchedGroup& group) {

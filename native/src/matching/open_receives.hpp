@@ -13,7 +13,7 @@
 
 namespace dfccl {
 
-/// Of one rank, those for which nobody has sent. One thread at a time, but for count().
+/// Of one rank, those for which nobody has sent. One thread at a time, but for count() and settle().
 class OpenReceives {
  public:
   struct Receive {
@@ -26,8 +26,11 @@ class OpenReceives {
   /// Takes those of a group out.
   std::vector<RequestPart*> takeOf(const MatchedGroup& group);
   uint64_t countOf(const MatchedGroup& group) const;
-  /// Any thread.
-  uint64_t count() const { return count_.load(order::relaxed); }
+  /// Any thread. Those that were taken out count until it is said what became of them: whoever sees none any more sees
+  /// them in flight, or over.
+  uint64_t count() const { return count_.load(order::acquire); }
+  /// So many that were taken out have been queued, or are over.
+  void settle(uint64_t taken) { count_.fetchSub(taken, order::release); }
   /// Of each signature the oldest is asked for: what comes meanwhile mustn't go to a later one.
   /// @return the first for which isWanted(const Receive&), taken out; nothing: none is.
   template <class IsWanted>
@@ -37,7 +40,6 @@ class OpenReceives {
       Receive taken = std::move(alike->second.front());
       alike->second.pop_front();
       if (alike->second.empty()) alike_.erase(alike);
-      count_.store(count_.load(order::relaxed) - 1, order::relaxed);
       return taken;
     }
     return std::nullopt;

@@ -27,10 +27,15 @@ bool Matching::lookForSendersOfAny() {
       });
       if (!receive) break;
       isAny = true;
-      if (member == kNobodyLeft || !receiveFrom(member, *receive, lock)) ended.push_back(receive->part);
+      if (member != kNobodyLeft && receiveFrom(member, *receive, lock)) {
+        receives_.settle(1);
+      } else {
+        ended.push_back(receive->part);
+      }
     }
   }
   for (RequestPart* part : ended) part->end(dfcclAborted);
+  receives_.settle(ended.size());
   if (isAny) backend_.ring();
   return isAny;
 }

@@ -56,6 +56,29 @@ static void on_thread(int rank, void* world) {
   CHECK_OK(dfcclDestroy(ctx));
 }
 
+/* Whoever waits for a rank waits for what it receives, whoever finds the sender. */
+static void one_at_a_time(int rank, void* world) {
+  enum { kRounds = 20000 };
+  dfcclRankCtx_t ctx = NULL;
+  dfcclGroup_t group = NULL;
+  int wrong = 0;
+  CHECK_OK(dfcclInitRank(world, rank, &ctx));
+  CHECK_OK(dfcclGroupCreate(NULL, 0, 0, &group, ctx));
+  for (int i = 1; i <= kRounds; i++) {
+    int x = rank == 0 ? 0 : i, source = -1;
+    if (rank == 0) {
+      CHECK_OK(dfcclRecvAny(&x, 1, dfcclInt32, &source, group, 0, NULL));
+    } else {
+      CHECK_OK(dfcclSend(&x, 1, dfcclInt32, 0, group, 0, NULL, NULL));
+    }
+    CHECK_OK(dfcclWait(ctx));
+    wrong += x != i || source != (rank == 0 ? 1 : -1);
+  }
+  CHECK(wrong == 0);
+  CHECK_OK(dfcclGroupDestroy(group));
+  CHECK_OK(dfcclDestroy(ctx));
+}
+
 static dfcclResult_t destroyed = dfcclSuccess;
 static void destroy_own(void* ctx, dfcclResult_t status) {
   (void)status;
@@ -167,6 +190,9 @@ int main(void) {
   say(ranks[1].parent);
   end_ranks(ranks);
   one_by_one();
+  dfcclWorld_t pair = open_world(2, 1);
+  on_threads(2, one_at_a_time, pair);
+  CHECK_OK(dfcclWorldDestroy(pair));
   for (int workers = 0; workers < 2; workers++) {
     dfcclWorld_t world = open_world(kRanks, workers == 0 ? DFCCL_NO_WORKERS : 1);
     on_threads(kRanks, on_thread, world);

@@ -1,10 +1,20 @@
 #include "backend.hpp"
 
+#include <algorithm>
+
 #include "coalesced_work.hpp"
 #include "error.hpp"
 #include "reachable_memory.hpp"
 
 namespace dfccl_torch {
+namespace {
+
+/// Of a receive from any rank, by where it tells its sender: whether nobody has sent, and somebody has kept it.
+bool isWaited(const at::Tensor& source) {
+  return source.use_count() > 1 && std::atomic_ref(*source.data_ptr<int>()).load(std::memory_order_relaxed) < 0;
+}
+
+}  // namespace
 
 DfcclBackend::DfcclBackend(std::shared_ptr<Universe> universe, const std::vector<int>& worldRanks,
                            const std::string& name, int rank, std::chrono::milliseconds timeout)
@@ -53,6 +63,17 @@ void DfcclBackend::keepUntilShutdown(Submission send) {
   buffered_.push_back(std::move(send));
 }
 
+void DfcclBackend::noteListening(const Tensor& source) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(listening_, [](const Tensor& one) { return !isWaited(one); });
+  listening_.push_back(source);
+}
+
+bool DfcclBackend::isListening() {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(listening_.begin(), listening_.end(), isWaited);
+}
+
 void DfcclBackend::shutdown() {
   std::deque<Submission> buffered;
   {
@@ -67,7 +88,7 @@ void DfcclBackend::shutdown() {
            "Receive it before the group is destroyed.");
   }
   // Else they would keep the group for ever.
-  if (listening_.use_count() > 1) membership_.abort();
+  if (isListening()) check(dfcclGroupAbort(membership_.onCpu()->handle()), "ending group " + membership_.name());
 }
 
 }  // namespace dfccl_torch

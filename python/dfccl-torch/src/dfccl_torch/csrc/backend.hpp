@@ -89,14 +89,17 @@ class DfcclBackend final : public c10d::Backend {
   void addReduceScatter(Operation& operation, Tensor& output, const Tensors& inputs, const c10d::ReduceOp& op);
   Handle handOut(Handle work);
   void keepUntilShutdown(Submission send);
+  /// @param source where a receive from any rank tells its sender.
+  void noteListening(const Tensor& source);
+  bool isListening();
 
   Membership membership_;
-  const std::shared_ptr<void> listening_ = std::make_shared<int>();  // by whatever receives from any rank, too
   const c10::intrusive_ptr<Options> options_;
   std::atomic<uint64_t> sequence_{0};
   std::mutex mutex_;
   std::unordered_map<std::thread::id, std::vector<Handle>> coalescing_;
   std::deque<Submission> buffered_;
+  Tensors listening_;                              // where receives from any rank tell their senders
   std::unordered_map<uint64_t, uint64_t> sparse_;  // how many of a shape and a tag there were
 };
 

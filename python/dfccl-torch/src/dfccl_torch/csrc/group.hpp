@@ -1,8 +1,10 @@
 #pragma once
 #include <dfccl/dfccl.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -22,17 +24,20 @@ class Group {
 
   dfcclGroup_t handle() const { return handle_; }
   const std::string& name() const { return name_; }
-  /// A collective comes to no result any more when a member's process is gone, or has left; and where a stream waits for
-  /// it, the stream is let go and nobody is told. @throws DistBackendError if this rank has seen one gone.
-  /// @param what the collective.
-  void expectAllThere(const char* what) const;
+  /// Something was given up for which nobody waits on the host, so nobody was told: maybe a stream waited for it, and
+  /// was let go, because a member is gone. Any thread.
+  void noteGivenUp(const char* what, const std::string& reason);
+  /// @throws DistBackendError where that was noted, once.
+  void tellGivenUp();
 
  private:
   std::shared_ptr<World> world_;
-  std::vector<int> worldRanks_;
   std::string name_;
   dfcclGroup_t handle_ = nullptr;
   pid_t process_;
+  std::atomic<bool> isAnyGivenUp_{false};
+  std::mutex mutex_;
+  std::string givenUp_;
 };
 
 }  // namespace dfccl_torch

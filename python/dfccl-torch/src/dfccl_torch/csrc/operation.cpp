@@ -15,7 +15,7 @@ DfcclBackend::Operation::Operation(DfcclBackend& backend, const Label& label, c1
       sequence_(isPartOfAnother() ? backend.sequence_.load() : ++backend.sequence_),
       tag_(collectiveTag(sequence_)),
       submission_(backend.membership_.on(device), device, label.name()) {
-  if (!device.is_cpu()) submission_.group().expectAllThere(label.name());
+  submission_.group().tellGivenUp();
 }
 
 DfcclBackend::Operation::Operation(DfcclBackend& backend, const Label& label, c10::Device device, int tag)
@@ -25,7 +25,9 @@ DfcclBackend::Operation::Operation(DfcclBackend& backend, const Label& label, c1
       timeout_(backend.options_->timeout),
       sequence_(backend.sequence_),
       tag_(mixed(currentTag(), static_cast<uint64_t>(tag))),
-      submission_(backend.membership_.on(device), device, label.name()) {}
+      submission_(backend.membership_.on(device), device, label.name()) {
+  submission_.group().tellGivenUp();
+}
 
 void DfcclBackend::Operation::require(bool isTrue, const char* what) const {
   if (!isTrue) refuseIt(what);

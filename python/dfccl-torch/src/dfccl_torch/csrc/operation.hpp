@@ -20,8 +20,8 @@ inline c10::Device deviceOf(const std::vector<at::Tensor>& tensors) {
 /// One call of torch.distributed on its way to becoming a work.
 class DfcclBackend::Operation {
  public:
-  /// Of a collective. @param device where all its tensors are. @param timeout below 0: the group's.
-  /// @throws DistBackendError on a GPU, where a member of the group is gone.
+  /// @param device where all its tensors are. @param timeout below 0: the group's.
+  /// @throws DistBackendError as Group::tellGivenUp().
   Operation(DfcclBackend& backend, const Label& label, c10::Device device, std::chrono::milliseconds timeout);
   /// Of a message: `tag` is the caller's.
   Operation(DfcclBackend& backend, const Label& label, c10::Device device, int tag);

@@ -49,12 +49,12 @@ DfcclBackend::Handle DfcclBackend::recvAnysource(Tensors& tensors, int tag) {
   Submission& submission = operation.submission();
   const Tensor tensor = submission.write(given);
   const Tensor source = submission.keep(at::empty({1}, at::TensorOptions(at::kInt)));
-  submission.finally({}, [listening = listening_] {});
   const Elements elements = movedElements(tensor.scalar_type());
   operation.add([&](dfcclRequest_t* request) {
     return dfcclRecvAny(tensor.data_ptr(), elements.countOf(tensor), elements.type, source.data_ptr<int>(),
                         operation.group(), operation.tag(), request);
   });
+  noteListening(source);
   return operation.startFromAny(source, tensors);
 }
 

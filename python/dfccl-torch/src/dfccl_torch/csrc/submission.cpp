@@ -65,7 +65,9 @@ Submission::~Submission() {
     runSoon([orphan = std::move(orphan)] {
       const OnQuietStream guard(orphan->device());
       std::string error;
-      orphan->finish(orphan->poll(error));
+      const End end = orphan->poll(error);
+      if (end == End::aborted) orphan->group().noteGivenUp(orphan->name_, error);
+      orphan->finish(end);
     });
   });
 }

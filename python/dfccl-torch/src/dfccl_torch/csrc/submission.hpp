@@ -33,7 +33,7 @@ class Submission {
   Submission& operator=(const Submission&) = delete;
   Submission& operator=(Submission&&) = delete;
 
-  const Group& group() const { return *group_; }
+  Group& group() const { return *group_; }
   c10::Device device() const { return device_; }
   /// What the runs are given as the stream behind which they begin; null on a CPU.
   dfcclStream_t stream() const;
