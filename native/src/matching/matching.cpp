@@ -72,35 +72,11 @@ void Matching::dropGroup(MatchedGroup& group) {
   table_.forget(group);
 }
 
-void Matching::abortGroup(MatchedGroup& group) {
-  std::vector<RequestPart*> ended, received;
-  {
-    const std::lock_guard lock(mutex_);
-    group.isAborted = true;
-    table_.forEach([&](MatchedCollective& entry) {
-      // Graphs have runs in flight of which nobody here knows.
-      if (entry.group.get() == &group && (entry.signature.isCaptured || table_.inFlight(entry) != 0)) {
-        backend_.abortCollective(rank_, entry.index);
-      }
-    });
-    ended = messages_.takeOf(group);
-    received = receives_.takeOf(group);
-  }
-  for (RequestPart* part : ended) part->end(dfcclAborted);
-  for (RequestPart* part : received) part->end(dfcclAborted);
-  receives_.settle(received.size());
-}
-
 void Matching::checkOpen(const MatchedGroup& group) const {
   if (!group.isAborted) [[likely]]
     return;
   throw Error(dfcclAborted, "The group was given up on rank " + std::to_string(rank_) + ".",
               "Destroy it, and make another one.", {{"rank", std::to_string(rank_)}});
-}
-
-void Matching::abortRun(const Signature& signature, const std::shared_ptr<MatchedGroup>& group) {
-  const std::lock_guard lock(mutex_);
-  backend_.abortCollective(rank_, table_.get(signature, group).index);
 }
 
 /// The registration of a run's signature, if the run may be submitted. Under the lock.
