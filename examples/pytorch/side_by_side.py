@@ -12,7 +12,7 @@ from datetime import timedelta
 from pathlib import Path
 
 LIMIT_S = 10
-PATIENCE_S = 40
+PATIENCE_S = 90
 
 
 def compare(program, ranks=2, needs_gpu=False):
@@ -54,10 +54,10 @@ def _answers(program, backend, device, ranks):
             process.start()
         told = {}
         end = time.monotonic() + PATIENCE_S
-        is_going_on = True
-        while is_going_on:
+        isGoingOn = True
+        while isGoingOn:
             time.sleep(0.1)
-            is_going_on = any(process.is_alive() for process in processes) and time.monotonic() < end
+            isGoingOn = any(process.is_alive() for process in processes) and time.monotonic() < end
             while not answers.empty():
                 rank, answer = answers.get()
                 told[rank] = answer

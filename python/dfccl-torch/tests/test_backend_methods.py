@@ -1,11 +1,14 @@
 """What torch.distributed asks of some backends only."""
 
+import os
+import time
 from datetime import timedelta
 
 import pytest
 import torch
 import torch.distributed as dist
 from ranks import gather_results, run_ranks
+
 
 def from_any_source(rank, size):
     if rank != 0:
@@ -63,6 +66,26 @@ def senders_leave(rank, size, folder):
 def test_receives_without_a_source_from_ranks_that_leave_then(tmp_path):
     """Found by layers_collectives.messages: what was asked for next was given up when a sender had left."""
     assert gather_results(4, senders_leave, (4, str(tmp_path))) == [[1, 2, 3], None, None, None]
+
+
+def listens_when_it_leaves(rank, size, folder):
+    def threads():
+        return len(os.listdir("/proc/self/task"))
+
+    groups, before = 8, threads()
+    for number in range(groups):
+        dist.init_process_group("dfccl", init_method=f"file://{folder}/store-{number}", rank=rank, world_size=size)
+        listening = dist.irecv(torch.zeros(3))
+        dist.barrier()
+        dist.destroy_process_group()
+        del listening
+    # A group that stayed would keep its world, and that its worker. Some threads are the process's.
+    while threads() >= before + groups:
+        time.sleep(0.01)
+
+
+def test_what_listens_ends_with_the_group(tmp_path):
+    gather_results(2, listens_when_it_leaves, (2, str(tmp_path)), limit_s=60)
 
 
 def split(rank, size):
