@@ -20,12 +20,13 @@ class ParameterTags:
 
     def __init__(self, model: torch.nn.Module, name: str = "", group: dist.ProcessGroup | None = None) -> None:
         self.group = group
-        self._names = {id(parameter): f"{name}/{of_it}" for of_it, parameter in model.named_parameters()}
+        # By the parameters and not by their ids, which pass to others when a model is gone.
+        self._names = {parameter: f"{name}/{of_it}" for of_it, parameter in model.named_parameters()}
 
     def of(self, parameters: Iterable[torch.nn.Parameter]) -> str:
         """The tag of these together. Raises DfcclError UNKNOWN_PARAMETER where one isn't the model's."""
         try:
-            return " ".join(self._names[id(parameter)] for parameter in parameters)
+            return " ".join(self._names[parameter] for parameter in parameters)
         except KeyError:
             raise DfcclError(
                 "UNKNOWN_PARAMETER",
