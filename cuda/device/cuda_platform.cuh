@@ -29,6 +29,7 @@ class CudaPlatform : public TeamMoves {
   // A small collective moves nothing on the other GPUs faster than they do it themselves.
   static constexpr bool kRunsTogether = false;
   static constexpr bool kCountsPerRun = false;
+  static constexpr bool kHasRings = false;
   static constexpr bool kTriesAtOnce = true;
   static constexpr bool kSpreads = true;
   static constexpr bool kHasStreams = true;

@@ -70,6 +70,7 @@ class SimulatedPlatform : public CpuPlatform<RulesType> {
   static constexpr uint32_t kContextSlots = kNearContexts;
   static constexpr bool kRunsTogether = false;
   static constexpr bool kCountsPerRun = false;
+  static constexpr bool kHasRings = false;
   static constexpr bool kTriesAtOnce = true;
   static constexpr uint32_t kRoundTurns = 3;
   static constexpr bool kSpreads = true;

@@ -53,9 +53,10 @@ dfcclResult_t dfcclGroupAbort(dfcclGroup_t group);
  * elements of a rank's smaller buffer, and in place is what NCCL calls so. Roots and peers are places in the group.
  * A count of 0 is a run that everybody has to make, and moves nothing.
  *
- * Buffers may be any memory of the process; on a GPU, of the rank's device. In a joined world on a CPU, what doesn't
- * lie in memory of dfcclAllocate is copied there before the call returns, and results are copied back when the run is
- * over, so that a receive buffer must not be read, nor written, before that.
+ * Buffers may be any memory of the process; on a GPU, of the rank's device. They are the run's until it is over: until
+ * then, what is sent must not be written, and where it is received nothing may be read or written. In a joined world on
+ * a CPU, what doesn't lie in memory of dfcclAllocate is copied there and back, as a whole or, of large buffers, piece
+ * by piece while the run goes on.
  *
  * tag: any number. stream: of CUDA; the run begins when it has done all that it was given before; NULL: begins at once
  * (the default stream's name is cudaStreamLegacy). On a CPU it must be NULL.

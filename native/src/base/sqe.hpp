@@ -19,7 +19,8 @@ namespace dfccl {
 //   word 3  send address (bytes)
 //   word 4  receive address (bytes)
 //   word 5  position of the entry in the queue (48 bits)
-//   word 6  count of the run, of a collective whose runs bring theirs (48 bits); else not looked at
+//   word 6  count of the run, of a collective whose runs bring theirs; or where its ring is, where runs may go through
+//           rings (daemon/state/staging_ring.hpp); 48 bits; else not looked at
 //   word 7  kSqeVoid: a producer died while it wrote the entry, and readers step over it; else bit 0 is clear, and the
 //           windows of the send buffer (bits 16-31) and of the receive buffer (bits 32-47), 0 where they have none
 inline constexpr int kSqeWords = 8;
@@ -47,7 +48,7 @@ struct Sqe {
   uint32_t completionSlot;
   uint64_t sendAddress;
   uint64_t recvAddress;
-  uint64_t count = 0;       // elements of a segment, where the collective has a count per run
+  uint64_t count = 0;       // elements of a segment, where the collective has a count per run; or the run's ring
   uint16_t sendWindow = 0;  // see daemon/state/windows.hpp
   uint16_t recvWindow = 0;
 };

@@ -33,6 +33,7 @@ class CpuPlatform : public FramedSlots {
 
   static constexpr bool kRunsTogether = true;
   static constexpr bool kCountsPerRun = true;
+  static constexpr bool kHasRings = true;
   // What comes alone goes through the queue all the same: that is cheap here.
   static constexpr bool kTriesAtOnce = false;
   using TaskPlaces = OwnTaskPlaces<kContextSlots, 1>;
@@ -171,6 +172,11 @@ class CpuPlatform : public FramedSlots {
       }
     }
     dfccl::reduceCopy(collective.type, collective.op, args, stores);
+  }
+
+  /// What is read again soon.
+  void reduceCopyNear(const CollectiveRecord& collective, const ReduceCopyArgs& args) {
+    dfccl::reduceCopy(collective.type, collective.op, args, Stores::cached);
   }
 
   /// Between these nobody is told of any result: so what orders them is done once.

@@ -22,6 +22,7 @@
 #include "world/backend.hpp"
 #include "world/membership.hpp"
 #include "world/program_cache.hpp"
+#include "world/ring_programs.hpp"
 #include "world/task_table.hpp"
 
 namespace dfccl {
@@ -109,6 +110,7 @@ class CpuWorld : public Backend {
     std::shared_ptr<const BoundProgram> program;
     CollectiveSpec spec;
     uint32_t member = 0;
+    std::unique_ptr<const OwnedRingPlan> rings;
     bool isDropped = false;  // its daemon was told to give it up
   };
 

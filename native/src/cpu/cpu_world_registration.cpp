@@ -96,6 +96,10 @@ uint32_t CpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec)
   CollectiveRecord& record = memory.collectives[index];
   record = describedRecord(spec, index, member, *firstTask);
   record.program = program.get();
+  // Where ranks are processes, buffers may lie in memory of their own.
+  std::unique_ptr<const OwnedRingPlan> rings =
+      directory_ && !spansHosts && spec.id.isSignature() ? planRings(spec, member) : nullptr;
+  record.rings = rings.get();
   CollectiveSpec ofOne = spec;
   if (spec.countPerRun) ofOne.count = 1;
   const BufferSizes sizes = bufferSizes(ofOne, member);
@@ -121,7 +125,7 @@ uint32_t CpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec)
   if (!freeIndices.empty()) freeIndices.pop_back();
   CollectiveSpec kept = spec;
   kept.program.clear();
-  table_[rank][index] = {group, std::move(program), std::move(kept), member};
+  table_[rank][index] = {group, std::move(program), std::move(kept), member, std::move(rings)};
   ranks_[rank]->resetIssued(index, group->runsAtLeaving(member));
   const uint32_t position = options_.segment ? 0 : rank;
   if (position >= activeRanks_.load(order::relaxed)) activeRanks_.store(position + 1, order::release);

@@ -53,6 +53,7 @@ concept PlatformConstants = requires {
   { P::kRoundTurns } -> std::convertible_to<uint32_t>;        // tasks of a round (turn_round.hpp); 0: no rounds
   { P::kSpreads } -> std::convertible_to<bool>;               // runs change blocks by how many are under way
   { P::kCountsPerRun } -> std::convertible_to<bool>;          // a run may bring its count (count_agreement.hpp)
+  { P::kHasRings } -> std::convertible_to<bool>;              // runs may go through rings (movers/ring_moves.hpp)
   { P::kHasStreams } -> std::convertible_to<bool>;            // streams submit runs, and wait for them
   { P::kIsRemote } -> std::convertible_to<bool>;              // the host writes its memory through the daemon alone
 };

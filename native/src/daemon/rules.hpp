@@ -9,6 +9,10 @@ struct AllRules {
   static constexpr bool voteBeforeWrite = true;
   /// A peer's buffer is touched only for the run that the peer published.
   static constexpr bool mailboxNamesRun = true;
+  /// A tile is read from a ring only after its owner has put it there.
+  static constexpr bool readsWhatIsFilled = true;
+  /// A ring's slot is written over only after all have read it.
+  static constexpr bool keepsWhatIsRead = true;
   /// A rank completes only after everyone who touches its buffers is done with them.
   static constexpr bool completeAfterAcknowledge = true;
   /// A block starts run k + 1 only after run k is finished on every local block.

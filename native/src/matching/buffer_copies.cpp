@@ -12,6 +12,11 @@ void bringIntoReach(StagingPool& pool, const MatchedCollective& entry, const voi
   const bool usesBoth = shape.sendBytes != 0 && shape.recvBytes != 0;
   const bool overlaps = usesBoth && from < to + shape.recvBytes && to < from + shape.sendBytes;
   part.pool = &pool;
+  part.registration = entry.registration;
+  if (shape.hasRings) {
+    if (shape.ringBytes != 0) part.staged[0] = pool.take(shape.ringBytes);
+    return;
+  }
   const auto copyOut = [&](void* copy) {
     part.copyTo = recv;
     part.copyFrom = copy;

@@ -30,6 +30,17 @@ class Unlocked {
   MatchedCollective& entry_;
 };
 
+/// How the other ranks are told of buffers, where runs may go through rings. @return the run's ring, if it has one.
+uint64_t nameRing(const MatchedCollective& entry, const void*& send, void*& recv, const RequestPart* part,
+                  RunWindows& windows) {
+  const RunShape& shape = entry.shape;
+  if (shape.sendBytes == 0) send = nullptr;
+  if (shape.recvBytes == 0) recv = nullptr;
+  windows.send = entry.isReached(send, shape.sendBytes) ? 0 : 1;
+  windows.recv = entry.isReached(recv, shape.recvBytes) ? 0 : 1;
+  return part == nullptr ? 0 : reinterpret_cast<uint64_t>(part->staged[0].memory);
+}
+
 void nobodyAsked(void*, dfcclResult_t) {}
 
 void partIsOver(void* part, dfcclResult_t status) { static_cast<RequestPart*>(part)->end(status); }
@@ -40,7 +51,7 @@ Matching::Matching(Backend& backend, uint32_t rank)
     : backend_(backend),
       rank_(rank),
       mayCopy_(backend.options().segment != nullptr && !backend.checksMemory()),
-      table_(backend, rank),
+      table_(backend, rank, [this](uint64_t registration) { pool_.forget(registration); }),
       pool_(backend, rank) {}
 
 std::shared_ptr<MatchedGroup> Matching::makeGroup(std::vector<uint32_t> ranks, uint64_t name) {
@@ -106,12 +117,14 @@ void Matching::queue(MatchedCollective& entry, const void* send, void* recv, voi
     part->number = backend_.queues(rank_).issuedOf(entry.index) + 1;
   }
   RunWindows windows;
+  const uint64_t ring = entry.shape.hasRings ? nameRing(entry, send, recv, part, windows) : 0;
   if (entry.shape.namesWindows) [[unlikely]]
     windows = nameWindows(backend_, rank_, entry.shape, send, recv);
   const RunCallback callback = part != nullptr ? partIsOver : nobodyAsked;
-  const uint32_t slot = stream != nullptr
-                            ? backend_.submitOnStream(rank_, entry.index, send, recv, stream, callback, part, windows)
-                            : backend_.queues(rank_).submit(entry.index, send, recv, callback, part, windows);
+  const uint32_t slot =
+      stream != nullptr
+          ? backend_.submitOnStream(rank_, entry.index, send, recv, stream, callback, part, windows)
+          : backend_.queues(rank_).submit(entry.index, send, recv, callback, part, windows, std::nullopt, ring);
   if (!RankQueues::isTaken(slot)) [[unlikely]]
     refuseSubmission(backend_, rank_, slot);
 }

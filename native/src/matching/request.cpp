@@ -25,9 +25,19 @@ void RequestPart::giveBackCopies() {
   }
 }
 
+void RequestPart::setCopiesAside() {
+  for (Staged& piece : staged) {
+    if (piece.memory != nullptr) pool->setAside(piece, registration);
+  }
+}
+
 void RequestPart::end(dfcclResult_t status) {
   if (status == dfcclSuccess && copyBytes != 0) std::memcpy(copyTo, copyFrom, copyBytes);
-  giveBackCopies();
+  if (status == dfcclSuccess) {
+    giveBackCopies();
+  } else {
+    setCopiesAside();
+  }
   Request* all[kMostRequests];
   std::copy(requests, requests + kMostRequests, all);
   for (Request* request : all) {

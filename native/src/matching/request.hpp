@@ -24,20 +24,22 @@ struct RequestPart {
                                           // of both halves where a rank sends to itself
   void* context = nullptr;                // of whoever made it: who is to be helped while it is waited for
   StagingPool* pool = nullptr;
-  Staged staged[2];        // copies of buffers, which are given back
+  Staged staged[2];        // copies of buffers, or a ring; they are given back
   void* copyTo = nullptr;  // what was received into a copy goes there
   const void* copyFrom = nullptr;
   uint64_t copyBytes = 0;
+  uint64_t registration = 0;  // of the collective's, which one: where it is copied, or streams may wait for it
   // Where streams may wait for it:
   Matching* matching = nullptr;
   CollectiveId collective;
-  uint64_t registration = 0;  // of the collective's, which one
-  uint64_t number = 0;        // how many runs of it this rank had submitted with it
-  CapturedPlace captured;     // or, of a graph's: it is over as soon as it is captured
+  uint64_t number = 0;     // how many runs of it this rank had submitted with it
+  CapturedPlace captured;  // or, of a graph's: it is over as soon as it is captured
 
   /// Another request ends with it. @pre fewer than kMostRequests do
   void add(Request* request);
   void giveBackCopies();
+  /// The run was given up, and others may still touch them.
+  void setCopiesAside();
   /// It is over: what was received is put where it belongs. It is gone with the last of its requests.
   void end(dfcclResult_t status);
 };

@@ -35,10 +35,11 @@ CollectiveSpec specOf(const CollectiveId& id, const Signature& signature, const 
 
 }  // namespace
 
-SignatureTable::SignatureTable(Backend& backend, uint32_t rank)
+SignatureTable::SignatureTable(Backend& backend, uint32_t rank, std::function<void(uint64_t registration)> forgotten)
     : backend_(backend),
       rank_(rank),
-      most_(std::max<size_t>(1, static_cast<size_t>(kShare * backend.options().limits.collectives))) {}
+      most_(std::max<size_t>(1, static_cast<size_t>(kShare * backend.options().limits.collectives))),
+      forgotten_(std::move(forgotten)) {}
 
 MatchedCollective& SignatureTable::get(const Signature& signature, const std::shared_ptr<MatchedGroup>& group) {
   MatchedCollective*& recent = recent_[recentPlaceOf(signature)];
@@ -123,6 +124,7 @@ bool SignatureTable::forget(MatchedCollective& entry, Departure departure) {
     if (error.status() == dfcclInUse) return false;  // its daemon isn't done with it
     throw;
   }
+  forgotten_(entry.registration);
   used_.erase(entry.place);
   if (MatchedCollective*& recent = recent_[recentPlaceOf(entry.signature)]; recent == &entry) recent = nullptr;
   entries_.erase(idOf(entry.signature));

@@ -40,6 +40,19 @@ void StagingPool::giveBack(Staged& piece) {
   piece = {};
 }
 
+void StagingPool::setAside(Staged& piece, uint64_t registration) {
+  const std::lock_guard lock(mutex_);
+  aside_.emplace(registration, piece);
+  piece = {};
+}
+
+void StagingPool::forget(uint64_t registration) {
+  const std::lock_guard lock(mutex_);
+  const auto [begin, end] = aside_.equal_range(registration);
+  for (auto at = begin; at != end; ++at) unused_[at->second.sizeClass].push_back(at->second.memory);
+  aside_.erase(begin, end);
+}
+
 void StagingPool::freeUnused() {
   const std::lock_guard lock(mutex_);
   for (uint32_t c = 0; c < kClasses; ++c) {

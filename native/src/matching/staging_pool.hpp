@@ -1,6 +1,7 @@
 #pragma once
 // Memory that all ranks reach, for buffers that lie where they don't.
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <vector>
 
@@ -21,6 +22,10 @@ class StagingPool {
   /// @throws Error dfcclOutOfMemory
   Staged take(uint64_t bytes);
   void giveBack(Staged& piece);
+  /// Of a run that was given up: others may still touch it, until the registration is forgotten.
+  void setAside(Staged& piece, uint64_t registration);
+  /// Nobody touches what was set aside for it any more.
+  void forget(uint64_t registration);
   /// To whom it came from, all that nobody uses.
   void freeUnused();
 
@@ -31,6 +36,7 @@ class StagingPool {
   const uint32_t rank_;
   std::mutex mutex_;
   std::vector<void*> unused_[kClasses];  // [class]: of 2^class bytes
+  std::multimap<uint64_t, Staged> aside_;
 };
 
 }  // namespace dfccl

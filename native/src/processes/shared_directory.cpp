@@ -30,6 +30,7 @@ void freeRecord(Segment& segment, SharedGroupRecord* record) {
     dropShared(arena, c, 1);
     c = next;
   }
+  if (record->ringProgress != nullptr) dropShared(arena, record->ringProgress, members);
   dropShared(arena, record->jointMoves, record->shared.joint.moves.size());
   dropShared(arena, record->jointRefs, record->shared.joint.refs.size());
   arena.free(reinterpret_cast<uint8_t*>(record), recordBytes(members));

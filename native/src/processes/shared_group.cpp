@@ -149,7 +149,12 @@ void SharedGroup::join(uint32_t member, std::shared_ptr<const BoundProgram> owne
   }
   takeEnds(member, program);
   CollectiveShared& shared = record_->shared;
-  const uint64_t togetherBytes = record_->spansHosts || spec_.countPerRun
+  if (record.rings != nullptr && shared.ringProgress == nullptr) {
+    auto* const progress = makeShared<RingProgress>(arena, shared.members);
+    shared.ringProgress = new (progress) RingProgress[shared.members]{};
+    record_->ringProgress = shared.ringProgress;
+  }
+  const uint64_t togetherBytes = record_->spansHosts || spec_.countPerRun || record.rings != nullptr
                                      ? kNeverTogether
                                      : shared.togetherBytes.load(order::relaxed) + program.togetherBytes;
   const bool isLast = shared.registered.load(order::relaxed) + 1 == shared.members;

@@ -63,6 +63,7 @@ struct SharedGroupRecord {
   uint64_t programDigest;
   Mailbox* mailboxes;
   Atomic<uint64_t>* finishedAccess;
+  RingProgress* ringProgress;
   uint8_t** scratch;
   uint8_t** landings;
   double* scales;

@@ -22,6 +22,9 @@ struct RunShape {
   bool namesWindows = false;
   // ... and if the others haven't mapped it, the run goes through connectors, so any memory will do.
   bool stagesUnmapped = false;
+  // Or runs may go through rings: of so many bytes for this rank.
+  bool hasRings = false;
+  uint64_t ringBytes = 0;
 };
 
 /// What the buffers of a run of `count` elements must look like. @param ofOne of a run of one element.

@@ -36,6 +36,17 @@ Plan abortAndReuse(Random& random) {
   return plan;
 }
 
+/// The same with runs that go through rings.
+Plan abortInRings(Random& random) {
+  Plan plan = abortAndReuse(random);
+  plan.togetherBytes = 0;
+  for (PlannedCollective& c : plan.collectives) {
+    c.program = {};
+    c.rings = RingSizes{0, 8, 8, 1 + random.below(3), 8};
+  }
+  return plan;
+}
+
 /// The first of two members sends its part of an exchange, and gives the id up; the second comes late. Its leader has
 /// looked at the requests before the abort, and not since. @return what became of the late run.
 CqeStatus lateRunAfterAbort(bool forgetsControl) {
@@ -95,6 +106,12 @@ TEST_CASE("after an abort every run ends, every buffer comes back, and the id ca
   someSeedFails<AllRules>("buffers stay in quarantine until the peers have let go", 1500, [](Random& random) {
     Plan plan = abortAndReuse(random);
     plan.quarantineEndsAtAbort = true;
+    return plan;
+  });
+  everySeedHolds(1500, abortInRings);
+  someSeedFails<AllRules>("rings stay in quarantine", 1500, [](Random& random) {
+    Plan plan = abortInRings(random);
+    plan.ringsComeBackAtAbort = true;
     return plan;
   });
   someSeedFails<AllRules>("a registration after an abort is another group", 1500, [](Random& random) {

@@ -84,12 +84,36 @@ Plan large(Random& random) {
   return plan;
 }
 
+/// Of rings with so few slots that everybody waits for everybody, between buffers of which some are out of reach.
+Plan throughRings(Random& random) {
+  Plan plan = emptyPlan(random, 2 + random.below(3));
+  const uint32_t n = plan.shape.ranks;
+  for (uint32_t id = 0; id < 2; ++id) {
+    PlannedCollective c = broadcastOf(id, n, random.among({uint64_t{3}, uint64_t{41}}), random.below(n));
+    c.spec.collective = random.among({Collective::allReduce, Collective::allReduce, Collective::allGather,
+                                      Collective::reduceScatter, Collective::allToAll, Collective::broadcast,
+                                      Collective::reduce, Collective::gather, Collective::scatter});
+    if (c.spec.collective == Collective::allReduce) c.spec.op = random.among({ReduceOp::sum, ReduceOp::scaledSum});
+    c.isInPlace = c.spec.collective == Collective::allReduce && random.oneIn(2);
+    c.rings = RingSizes{0, 8, 8, 1 + random.below(3), 8};
+    plan.collectives.push_back(std::move(c));
+  }
+  addThreads(plan, random, 3, random.among({0u, 2u}));
+  return plan;
+}
+
 Plan together(Random& random) {
   Plan plan = directs(random);
   plan.togetherBytes = 1 << 20;
   return plan;
 }
 
+struct ReadsAnyTile : AllRules {
+  static constexpr bool readsWhatIsFilled = false;
+};
+struct OverwritesTiles : AllRules {
+  static constexpr bool keepsWhatIsRead = false;
+};
 struct NoVote : AllRules {
   static constexpr bool voteBeforeWrite = false;
 };
@@ -145,6 +169,13 @@ TEST_CASE("programs for large buffers go step by step, and whoever waits for a p
 
 TEST_CASE("a rank completes only after everybody is done with its buffers") {
   someSeedFails<NoAcknowledgement>("complete after acknowledgement", 800, directs);
+}
+
+TEST_CASE("what members don't reach goes through rings, tile by tile, whoever runs ahead") {
+  everySeedHolds(1500, throughRings);
+  someSeedFails<ReadsAnyTile>("a tile is read when it was filled", 800, throughRings);
+  someSeedFails<OverwritesTiles>("a slot is written over when all have read it", 800, throughRings);
+  someSeedFails<NoAcknowledgement>("complete after acknowledgement, rings", 800, throughRings);
 }
 
 TEST_CASE("whoever comes last executes for everybody, and nobody completes before that") {

@@ -11,13 +11,14 @@ from dfccl_torch.library import find_library
 KINDS = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast")
 
 
-def compile_loop(folder):
-    """The shared object's path."""
+def compile_loop(folder, lib=None):
+    """The shared object's path. `lib`: where the library is that it calls; the one that is installed."""
     library = find_library()
+    lib = lib or library.lib
     compiler = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or "clang"
     target = Path(folder) / "c_api_loop.so"
     source = Path(__file__).with_name("c_api_loop.c")
-    flags = ["-O2", "-fPIC", "-shared", f"-I{library.include}", f"-L{library.lib}", f"-Wl,-rpath,{library.lib}"]
+    flags = ["-O2", "-fPIC", "-shared", f"-I{library.include}", f"-L{lib}", f"-Wl,-rpath,{lib}"]
     subprocess.run([compiler, *flags, "-o", str(target), str(source), "-ldfccl"], check=True)
     return str(target)
 

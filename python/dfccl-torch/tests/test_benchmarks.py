@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from dfccl_torch.library import find_library
+
 FOLDER = Path(__file__).resolve().parents[1] / "benchmarks"
 
 
@@ -22,3 +24,14 @@ def test_the_benchmark_beside_gloo_measures_each_collective_in_each_way(tmp_path
     lines = (tmp_path / "markdown").read_text().splitlines()
     table = [line for line in lines if line.startswith("|")]
     assert len(table) == 2 + len(rows) and len({len(line) for line in table}) == 1, table
+
+
+def test_the_benchmark_of_two_libraries_measures_each_collective_with_both():
+    library = str(find_library().lib)
+    command = [sys.executable, str(FOLDER / "two_libraries.py"), library, library, "--ranks=2", "--sizes", "8", "4096", "--turns=1"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = [line.split() for line in done.stdout.splitlines()[1:]]
+    names = ["all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast"]
+    assert [row[:3] for row in rows] == [["2", name, size] for size in ("8", "4,096") for name in names]
+    assert all(float(figure) > 0 for row in rows for figure in row[3:])

@@ -112,7 +112,8 @@ class Leader : public Leaving<P> {
     uint32_t& partsAtEnd = P::partsAtEnd(m_, sqe.completionSlot);
     partsAtEnd += RunCount::counted(c.blockCount);
     if constexpr (P::kCountsPerRun) {
-      if (m_.collectives[sqe.id].hasCountPerRun) m_.runs[sqe.completionSlot].count = sqe.count;
+      const CollectiveRecord& of = m_.collectives[sqe.id];
+      if (of.hasCountPerRun || of.rings != nullptr) m_.runs[sqe.completionSlot].count = sqe.count;
     }
     const RunAddresses addresses{c.submittedRuns.load(order::relaxed),
                                  sqe.sendAddress,

@@ -36,4 +36,37 @@ DFCCL_HD Exchange exchangeOf(const TaskSlice<P>& slice, const StepRecord& step) 
   return e;
 }
 
+template <class P>
+class ExchangeStep {
+ public:
+  using Slice = TaskSlice<P>;
+
+  /// This member's part, before the task's turn.
+  DFCCL_HD static void send(const Slice& slice, const StepRecord& step) {
+    uint64_t count = 0;
+    carryOut(slice, step, true, count);
+  }
+
+  /// @return whether all parts were there.
+  DFCCL_HD static bool execute(const Slice& slice, const StepRecord& step, int64_t& budgetBytes, bool& progressed) {
+    uint64_t count = 0;
+    if (!carryOut(slice, step, false, count)) {
+      progressed |= slice.context.isSent == 0;
+      slice.context.isSent = 1;
+      return false;
+    }
+    budgetBytes -= static_cast<int64_t>(count * slice.program.elementBytes()) * (2 * slice.places.members);
+    slice.context.isSent = 0;
+    return true;
+  }
+
+ private:
+  DFCCL_HD static bool carryOut(const Slice& slice, const StepRecord& step, bool isSendOnly, uint64_t& count) {
+    Exchange e = exchangeOf(slice, step);
+    e.isSendOnly = isSendOnly;
+    count = e.count;
+    return count == 0 || slice.platform.exchange(e);
+  }
+};
+
 }  // namespace dfccl

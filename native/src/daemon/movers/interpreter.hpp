@@ -11,6 +11,7 @@
 #include "daemon/movers/direct_moves.hpp"
 #include "daemon/movers/exchange_step.hpp"
 #include "daemon/movers/prepare_part.hpp"
+#include "daemon/movers/ring_moves.hpp"
 #include "daemon/movers/task_slice.hpp"
 #include "daemon/state/count_agreement.hpp"
 
@@ -59,6 +60,7 @@ class Interpreter {
       const bool isStaged = c_.staged != nullptr && Meeting<P>::isAnyUnmapped(places_);
       d_.phase = isStaged ? Phase::staging : Phase::running;
       program_ = isStaged ? c_.staged : c_.program;
+      if (mayUseRings() && RingMoves<P>::areNeeded(places_)) d_.phase = Phase::inRings;
       takeSizes();
       d_.step = 0;
       d_.tile = 0;
@@ -67,7 +69,12 @@ class Interpreter {
     if (d_.phase != Phase::draining) {
       if (!kOwnCount && bringsCounts()) [[unlikely]]
         return advanceWithCount(budgetBytes, progressed);
-      const uint32_t stepCount = block_ < program_->header.blockCount ? program_->blocks[block_].stepCount : 0;
+      uint32_t stepCount = block_ < program_->header.blockCount ? program_->blocks[block_].stepCount : 0;
+      if (d_.phase == Phase::inRings) [[unlikely]] {
+        const Outcome outcome = advanceInRings(budgetBytes, progressed);
+        if (outcome != Outcome::completed) return outcome;
+        stepCount = 0;
+      }
       if (stepCount != 0) {
         const StepRecord* steps = program_->steps.data() + program_->blocks[block_].firstStep;
         while (!isOver(stepCount)) {
@@ -95,7 +102,8 @@ class Interpreter {
     if (d_.published || block_ != 0 || !(c_.program->usesDirect() || kOwnCount)) return;
     if (d_.phase == Phase::starting && !isMyTurn()) return;
     d_.phase = Phase::meeting;
-    Meeting<P>::publishBuffers(places_, c_.member, run_);
+    mayUseRings() ? RingMoves<P>::publishBuffers(places_, c_.member, run_, record_.count)
+                  : Meeting<P>::publishBuffers(places_, c_.member, run_);
     if (runsTogether()) {
       arrive();
     } else if (bringsCounts()) {
@@ -110,14 +118,13 @@ class Interpreter {
   DFCCL_HD void sendEarly() {
     const BlockRecord& block = program_->blocks[block_];
     if (block.stepCount == 0 || !isMyTurn()) return;
-    uint64_t count = 0;
-    carryOut(program_->steps[block.firstStep], true, count);
+    if constexpr (!kOwnCount) ExchangeStep<P>::send(slice(), program_->steps[block.firstStep]);
     d_.isSent = 1;
   }
 
   /// Makes ready what every run of this block's part repeats, if every run does. @pre A run has ended.
   DFCCL_HD void prepare(uint32_t task, PreparedPart& part) const {
-    if (c_.staged != nullptr) return;
+    if (c_.staged != nullptr || c_.rings != nullptr) return;
     PreparePart<P>::prepare(slice(), block_, runsTogether(), task, part);
   }
 
@@ -138,6 +145,15 @@ class Interpreter {
       budgetBytes = made.budgetLeft;
       progressed |= made.progressed;
       return made.outcome;
+    }
+  }
+  /// Nothing that has no rings pays for them.
+  DFCCL_HD bool mayUseRings() const { return P::kHasRings && !kOwnCount && c_.rings != nullptr; }
+  DFCCL_HD Outcome advanceInRings(int64_t& budgetBytes, bool& progressed) {
+    if constexpr (kOwnCount || !P::kHasRings) {
+      return Outcome::stuck;
+    } else {
+      return RingMoves<P>(slice(), record_.count).advance(budgetBytes, progressed);
     }
   }
   DFCCL_HD void takeSizes() {
@@ -206,7 +222,8 @@ class Interpreter {
   DFCCL_HD bool start(bool& progressed) {
     if (!c_.program->usesDirect()) return true;
     publishBuffers(progressed);
-    if (!Rules::mailboxNamesRun || (!c_.program->touchesPeers && c_.staged == nullptr)) return true;
+    const bool needsPeers = c_.program->touchesPeers || c_.staged != nullptr || c_.rings != nullptr;
+    if (!Rules::mailboxNamesRun || !needsPeers) return true;
     // `step` counts the members whose buffers are known while the task is starting, so that a retry goes on there.
     d_.step = platform_.lookForMailboxes(places_, run_.run, d_.step);
     return d_.step == places_.members;
@@ -255,26 +272,13 @@ class Interpreter {
     return true;
   }
 
-  /// @return whether all parts were there.
-  DFCCL_HD bool carryOut(const StepRecord& step, bool isSendOnly, uint64_t& count) {
-    // A run that brings its count is none.
-    if constexpr (kOwnCount) return true;
-    Exchange e = exchangeOf(TaskSlice<P>{platform_, c_, places_, *program_, run_, d_}, step);
-    e.isSendOnly = isSendOnly;
-    count = e.count;
-    return count == 0 || platform_.exchange(e);
-  }
-
+  /// @return whether all parts were there. A run that brings its count is none.
   DFCCL_HD bool exchange(const StepRecord& step, int64_t& budgetBytes, bool& progressed) {
-    uint64_t count = 0;
-    if (!carryOut(step, false, count)) {
-      progressed |= d_.isSent == 0;
-      d_.isSent = 1;
-      return false;
+    if constexpr (kOwnCount) {
+      return true;
+    } else {
+      return ExchangeStep<P>::execute(slice(), step, budgetBytes, progressed);
     }
-    budgetBytes -= static_cast<int64_t>(count * program_->elementBytes()) * (2 * places_.members);
-    d_.isSent = 0;
-    return true;
   }
 
   DFCCL_HD Slice slice() const {

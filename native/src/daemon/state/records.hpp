@@ -10,6 +10,7 @@
 #include "daemon/state/joint_moves.hpp"
 #include "daemon/state/run_addresses.hpp"
 #include "daemon/state/run_count.hpp"
+#include "daemon/state/staging_ring.hpp"
 
 namespace dfccl {
 
@@ -114,6 +115,7 @@ struct CollectiveShared : MeetingPlaces {
   // they differed, plus one.
   Atomic<uint64_t> judgement;
   Atomic<uint64_t> mismatchedRun;
+  RingProgress* ringProgress;  // [member]; null where no run goes through rings
 
   DFCCL_HD bool isComplete(Order look = order::acquire) const { return registered.load(look) == members; }
   DFCCL_HD bool isPoisoned(Order look = order::acquire) const { return poisonedBy.load(look) != kNobody; }
@@ -132,6 +134,7 @@ struct CollectiveRecord : CollectiveHead {
   // The program of a run in which some member has a buffer that others haven't mapped: through connectors. Null where
   // there is none: such a run waits then. A block that one of the two programs has not has nothing to do in it.
   const BoundProgram* staged;
+  const RingPlan* rings;   // ... or through rings, where members share other memory than that of their buffers; or null
   Connector* connections;  // [connections of `staged`, else of `program`]
   uint8_t* scratch;
   CollectiveShared* shared;
@@ -152,7 +155,7 @@ struct CollectiveRecord : CollectiveHead {
 /// index is the completion slot, which the producer claimed for this run alone. Its addresses every block keeps itself.
 struct alignas(64) RunRecord {
   RunCount blocksDone;
-  uint64_t count;  // that it brings, if it does; the leader's, before any block hears of the run
+  uint64_t count;  // that it brings, or where its ring is; the leader's, before any block hears of the run
 };
 
 enum class Phase : uint8_t {
@@ -160,6 +163,7 @@ enum class Phase : uint8_t {
   meeting,   // it is this run's turn; with direct forms, peers' buffers are still missing
   running,
   staging,   // running, by the staged program
+  inRings,   // ... or through rings
   draining,  // all data moved; peers may still touch this rank's buffers
 };
 

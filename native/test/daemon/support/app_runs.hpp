@@ -30,7 +30,8 @@ class AppRuns {
     CollectiveSpec spec = planned.spec;
     spec.scale = scaleOf(memberOf(spec, rank));
     side.index[c] = e_.world.registerCollective(
-        rank, spec, planned.program ? planned.program(memberOf(spec, rank)) : std::vector<uint8_t>{});
+        rank, spec, planned.program ? planned.program(memberOf(spec, rank)) : std::vector<uint8_t>{},
+        planned.rings ? &*planned.rings : nullptr);
     side.runs[c] = 0;
     ++side.registrations[c];
   }
@@ -60,8 +61,19 @@ class AppRuns {
       e_.report.fail("the test has no memory left for buffers");
       return false;
     }
+    const uint16_t sendWindow = planned.rings && run.sendBytes != 0 && e_.random.oneIn(2) ? 1 : 0;
+    const uint16_t recvWindow = planned.rings && run.recvBytes != 0 && e_.random.oneIn(2) ? 1 : 0;
+    if (sendWindow != 0 || recvWindow != 0) {
+      run.ringBytes = e_.world.ringBytes(rank, side.index[c]);
+      run.ring = e_.memory.allocate(run.ringBytes);
+      if (run.ring == nullptr) {
+        e_.report.fail("the test has no memory left for rings");
+        return false;
+      }
+    }
     if (flags == 0) fillAndLend(rank, run);
-    const std::optional<uint32_t> slot = e_.world.submit(rank, side.index[c], run.send, run.recv, flags);
+    const std::optional<uint32_t> slot =
+        e_.world.submit(rank, side.index[c], run.send, run.recv, flags, sendWindow, recvWindow, run.ring);
     if (!slot) {
       takeBack(run);
       return false;
@@ -123,6 +135,7 @@ class AppRuns {
     } else if (e_.plan.quarantineEndsAtAbort) {
       takeBack(run);
     } else {
+      if (e_.plan.ringsComeBackAtAbort) takeRingBack(run);
       side.quarantined.push_back(run);
     }
   }
@@ -145,6 +158,8 @@ class AppRuns {
     uint8_t* send;
     uint8_t* recv;
     size_t sendBytes, recvBytes;
+    uint8_t* ring = nullptr;
+    size_t ringBytes = 0;
   };
   struct Side {
     std::vector<uint32_t> index;  // [planned collective], kNobody: not registered
@@ -164,6 +179,8 @@ class AppRuns {
     }
     e_.memory.lend(run.send, run.sendBytes);
     e_.memory.lend(run.recv, run.recvBytes);
+    UserMemory::scribble(run.ring, run.ringBytes, e_.random);
+    if (run.ringBytes != 0) e_.memory.lend(run.ring, run.ringBytes);
   }
 
   void check(uint32_t rank, const Run& run) {
@@ -181,6 +198,11 @@ class AppRuns {
   void takeBack(const Run& run) {
     e_.memory.takeBack(run.send, run.sendBytes, e_.random);
     e_.memory.takeBack(run.recv, run.recvBytes, e_.random);
+    takeRingBack(run);
+  }
+
+  void takeRingBack(const Run& run) {
+    if (run.ringBytes != 0) e_.memory.takeBack(run.ring, run.ringBytes, e_.random);
   }
 
   static size_t inPlaceOffset(const CollectiveSpec& spec, uint32_t member) {

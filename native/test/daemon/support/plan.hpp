@@ -1,6 +1,7 @@
 #pragma once
 // What the application does in one exploration: collectives, and threads that submit them.
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "programs.hpp"
@@ -12,6 +13,7 @@ struct PlannedCollective {
   CollectiveSpec spec;
   ProgramOf program;  // none: the built-in direct one
   bool isInPlace = false;
+  std::optional<RingSizes> rings = std::nullopt;  // its runs' buffers are out of the others' reach, now and then
 };
 
 struct Action {
@@ -56,6 +58,7 @@ struct Plan {
   uint32_t patience = 60'000;          // picks without a completion or an action of the application
   bool streamsArrive = true;           // on their own, in any order; else by Action::arrive only
   bool quarantineEndsAtAbort = false;  // mistake: an aborted run's buffers are reused at once
+  bool ringsComeBackAtAbort = false;   // mistake: ... or its ring
   int64_t stepBudgetBytes = 0;
   uint64_t togetherBytes = 0;  // up to which the last to arrive executes for all
 };

@@ -1,6 +1,7 @@
 #pragma once
 // The groups that the ranks of a test's world register into, and the memory that these take their connectors from.
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -31,7 +32,15 @@ class TestGroups {
       return group;
     }
     groups_.push_back(std::make_shared<CollectiveGroup>(spec, digest, arena_, pool_));
+    ringProgress_.erase(&groups_.back()->shared());  // of a former one at its address
     return groups_.back();
+  }
+
+  /// What segments keep for groups whose runs may go through rings.
+  void giveRingProgress(CollectiveGroup& group) {
+    std::vector<RingProgress>& progress = ringProgress_[&group.shared()];
+    if (progress.empty()) progress = std::vector<RingProgress>(group.spec().ranks.size());
+    group.shared().ringProgress = progress.data();
   }
 
   void drop(const std::shared_ptr<CollectiveGroup>& group) {
@@ -44,6 +53,7 @@ class TestGroups {
   Arena arena_;
   ConnectorPool pool_;
   std::vector<std::shared_ptr<CollectiveGroup>> groups_;
+  std::map<const CollectiveShared*, std::vector<RingProgress>> ringProgress_;
 };
 
 }  // namespace dfccl::test

@@ -93,6 +93,10 @@ class TestPlatform : public CpuPlatform<RulesType> {
     CpuPlatform<RulesType>::reduceCopy(collective, args, run);
   }
 
+  void reduceCopyNear(const CollectiveRecord& collective, const ReduceCopyArgs& args) {
+    reduceCopy(collective, args, RunAddresses{});
+  }
+
   static bool isAnybodyWaiting(const RankMemory& memory) { return memory.waiting.isAnybodyWaiting(); }
   static void willLeave(const RankMemory& memory) { Surroundings::isLeaving[&memory] = true; }
   static void stayedOn(const RankMemory& memory, uint64_t) { Surroundings::isLeaving[&memory] = false; }

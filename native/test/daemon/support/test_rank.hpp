@@ -11,6 +11,7 @@
 #include "pending_tables.hpp"
 #include "program/program_loader.hpp"
 #include "waiting_tables.hpp"
+#include "world/ring_programs.hpp"
 #include "world/task_table.hpp"
 #include "world_shape.hpp"
 
@@ -22,6 +23,7 @@ struct TestRegistration {
   std::shared_ptr<const BoundProgram> program;
   uint32_t member = 0;
   uint64_t issued = 0;
+  std::shared_ptr<const OwnedRingPlan> rings;
 };
 
 /// What a rank's host sees of the end of a run.
@@ -53,9 +55,10 @@ struct TestRank {
     }
   }
 
-  /// @param flags kSqeBehindStream: it begins after arrive(). @return the run's completion slot, or nothing: full.
+  /// @param flags kSqeBehindStream: it begins after arrive(). @param ring of a run that may go through one.
+  /// @return the run's completion slot, or nothing: full.
   std::optional<uint32_t> submit(uint32_t index, const void* send, void* recv, uint32_t flags = 0,
-                                 uint16_t sendWindow = 0, uint16_t recvWindow = 0) {
+                                 uint16_t sendWindow = 0, uint16_t recvWindow = 0, const void* ring = nullptr) {
     if (producer.tryReserve(1) != Reserve::ok) return std::nullopt;
     const std::optional<uint32_t> slot = claimSlot(index);
     if (!slot) {
@@ -72,6 +75,7 @@ struct TestRank {
     sqe.recvAddress = reinterpret_cast<uint64_t>(recv);
     sqe.sendWindow = sendWindow;
     sqe.recvWindow = recvWindow;
+    sqe.count = reinterpret_cast<uint64_t>(ring);
     if ((flags & kSqeBehindStream) != 0) sqe.run = sqeRunOfLine(*slot, ++numbers[*slot]);
     producer.write(0, sqe);
     producer.publish(1);

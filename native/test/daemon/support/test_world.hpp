@@ -49,8 +49,10 @@ class TestWorld {
   }
   bool isStayOver(uint32_t rank, uint64_t stay) const { return residentStay(rank) != stay; }
 
-  /// @param program this rank's; empty: the built-in direct one. @return the index that submissions name.
-  uint32_t registerCollective(uint32_t rank, const CollectiveSpec& spec, const std::vector<uint8_t>& program) {
+  /// @param program this rank's; empty: the built-in direct one. @param rings runs may go through such, or null.
+  /// @return the index that submissions name.
+  uint32_t registerCollective(uint32_t rank, const CollectiveSpec& spec, const std::vector<uint8_t>& program,
+                              const RingSizes* rings = nullptr) {
     Side& side = *sides_[rank];
     uint32_t member = 0;
     while (spec.ranks[member] != rank) ++member;
@@ -68,6 +70,9 @@ class TestWorld {
     CollectiveRecord& record = side.memory.collectives[index];
     record = describedRecord(spec, index, member, side.tasks.take(blockCount).value());
     record.program = entry.program.get();
+    if (rings != nullptr) entry.rings = planRings(spec, member, *rings);
+    record.rings = entry.rings.get();
+    if (entry.rings) groups_.giveRingProgress(*entry.group);
     for (uint32_t block = 0; block < blockCount; ++block) {
       side.memory.contexts[record.firstTask + block] = TaskContext{{}, index, block, blockCount, 0};
     }
@@ -135,8 +140,13 @@ class TestWorld {
 
   /// @param flags kSqeBehindStream: it begins after arrive(). @return the run's completion slot, or nothing: full.
   std::optional<uint32_t> submit(uint32_t rank, uint32_t index, const void* send, void* recv, uint32_t flags = 0,
-                                 uint16_t sendWindow = 0, uint16_t recvWindow = 0) {
-    return sides_[rank]->submit(index, send, recv, flags, sendWindow, recvWindow);
+                                 uint16_t sendWindow = 0, uint16_t recvWindow = 0, const void* ring = nullptr) {
+    return sides_[rank]->submit(index, send, recv, flags, sendWindow, recvWindow, ring);
+  }
+  /// Of the ring that a run of a rank needs; 0: none.
+  size_t ringBytes(uint32_t rank, uint32_t index) const {
+    const auto& rings = sides_[rank]->entries[index].rings;
+    return rings ? rings->ringBytes : 0;
   }
   /// A stream has come to the run that has this slot.
   void arrive(uint32_t rank, uint32_t slot) {

@@ -23,6 +23,7 @@ class ToyPlatform : public FramedSlots {
   static constexpr uint64_t kTogetherBytes = 0;
   static constexpr bool kRunsTogether = false;
   static constexpr bool kCountsPerRun = false;
+  static constexpr bool kHasRings = false;
   static constexpr bool kTriesAtOnce = false;
   static constexpr uint32_t kRoundTurns = 0;
   static constexpr bool kSpreads = false;
