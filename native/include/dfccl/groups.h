@@ -55,8 +55,8 @@ dfcclResult_t dfcclGroupAbort(dfcclGroup_t group);
  *
  * Buffers may be any memory of the process; on a GPU, of the rank's device. They are the run's until it is over: until
  * then, what is sent must not be written, and where it is received nothing may be read or written. In a joined world on
- * a CPU, what doesn't lie in memory of dfcclAllocate is copied there and back, as a whole or, of large buffers, piece
- * by piece while the run goes on.
+ * a CPU, what doesn't lie in memory of dfcclAllocate is copied to where all reach it: as a whole, or, of large buffers,
+ * piece by piece while the run goes on.
  *
  * tag: any number. stream: of CUDA; the run begins when it has done all that it was given before; NULL: begins at once
  * (the default stream's name is cudaStreamLegacy). On a CPU it must be NULL.

@@ -18,8 +18,7 @@ RunShape CpuWorld::shapeOf(uint32_t rank, uint32_t index) {
   if (options_.segment && entry.program->usesDirect()) {
     shape.windowBegin = options_.segment->begin();
     shape.windowEnd = options_.segment->end();
-    shape.hasRings = entry.rings != nullptr;
-    if (entry.rings) shape.ringBytes = entry.rings->ringBytes;
+    shape.rings = entry.rings.get();
   }
   return shape;
 }

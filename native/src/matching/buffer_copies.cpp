@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "world/ring_programs.hpp"
+
 namespace dfccl {
 
 void bringIntoReach(StagingPool& pool, const MatchedCollective& entry, const void*& send, void*& recv,
@@ -13,8 +15,9 @@ void bringIntoReach(StagingPool& pool, const MatchedCollective& entry, const voi
   const bool overlaps = usesBoth && from < to + shape.recvBytes && to < from + shape.sendBytes;
   part.pool = &pool;
   part.registration = entry.registration;
-  if (shape.hasRings) {
-    if (shape.ringBytes != 0) part.staged[0] = pool.take(shape.ringBytes);
+  if (shape.rings != nullptr) {
+    if (shape.rings->ringBytes != 0) part.staged[0] = pool.take(shape.rings->ringBytes);
+    if (!entry.isReached(send, shape.sendBytes)) shape.rings->fillBefore(send, part.staged[0].memory);
     return;
   }
   const auto copyOut = [&](void* copy) {

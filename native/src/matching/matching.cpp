@@ -117,7 +117,7 @@ void Matching::queue(MatchedCollective& entry, const void* send, void* recv, voi
     part->number = backend_.queues(rank_).issuedOf(entry.index) + 1;
   }
   RunWindows windows;
-  const uint64_t ring = entry.shape.hasRings ? nameRing(entry, send, recv, part, windows) : 0;
+  const uint64_t ring = entry.shape.rings != nullptr ? nameRing(entry, send, recv, part, windows) : 0;
   if (entry.shape.namesWindows) [[unlikely]]
     windows = nameWindows(backend_, rank_, entry.shape, send, recv);
   const RunCallback callback = part != nullptr ? partIsOver : nobodyAsked;

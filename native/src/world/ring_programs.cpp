@@ -1,6 +1,7 @@
 #include "world/ring_programs.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "world/direct_encoding.hpp"
 
@@ -101,6 +102,20 @@ bool isReadByOthers(Collective collective, bool isRoot) {
 
 }  // namespace
 
+void OwnedRingPlan::fillBefore(const void* input, void* ring) const {
+  if (!isFilledBefore) return;
+  for (uint32_t chunk = 0; chunk < inputChunks; ++chunk) {
+    if (chunk == ownChunk) continue;
+    const ChunkRange range = program->range(BufferKind::input, chunk);
+    const auto* const from = static_cast<const uint8_t*>(input) + range.byteOffset;
+    const uint64_t tileBytes = program->tileElements * program->elementBytes();
+    for (uint32_t tile = 0; tile < program->tiles; ++tile) {
+      const uint64_t length = program->elementsOfTile(range, tile) * program->elementBytes();
+      std::memcpy(static_cast<uint8_t*>(ring) + inputOffset(chunk, tile), from + tile * tileBytes, length);
+    }
+  }
+}
+
 std::unique_ptr<const OwnedRingPlan> planRings(const CollectiveSpec& spec, uint32_t member, const RingSizes& sizes) {
   const auto n = static_cast<uint32_t>(spec.ranks.size());
   const uint64_t bytes = spec.count * sizeOf(spec.type);
@@ -110,20 +125,24 @@ std::unique_ptr<const OwnedRingPlan> planRings(const CollectiveSpec& spec, uint3
   const bool hasReduce = spec.collective == Collective::allReduce;
   // Its tiles pass two rings, so there have to be more of them before one copy of the whole takes longer.
   const uint64_t least = hasReduce ? sizes.leastBytes * n / 2 : sizes.leastBytes;
-  if (bytes * std::max(facts.inputSegments, facts.outputSegments) < least) return nullptr;
+  const uint64_t largest = bytes * std::max(facts.inputSegments, facts.outputSegments);
+  const bool isWhole = largest < least;
+  // What is reduced would pass a second ring, for which members had to wait once more: measured, that costs more.
+  if (isWhole && (hasReduce || largest < sizes.leastWholeBytes)) return nullptr;
   const uint32_t inputs = facts.inputSegments * facts.chunksPerSegment;
   const uint64_t share = sizes.ringBytes / (sizes.slots * (inputs + hasReduce));
   auto plan = std::make_unique<OwnedRingPlan>();
   plan->owned = loadProgram(direct::encodeFor(spec.collective, facts, n, member, spec.root, 1), spec.type, spec.count,
                             {.directTileBytes = std::clamp(share, sizes.leastTileBytes, sizes.tileBytes)});
   plan->program = plan->owned.get();
-  plan->slots = sizes.slots;
+  plan->slots = isWhole ? plan->owned->tiles : sizes.slots;
+  plan->isFilledBefore = isWhole;
   plan->slotBytes = static_cast<uint32_t>(plan->owned->tileElements * sizeOf(spec.type) + 63) / 64 * 64;
   plan->inputChunks = isReadByOthers(spec.collective, member == spec.root) ? inputs : 0;
   plan->ownChunk = inputs > 1 ? member : kNone;
   plan->hasReduce = hasReduce;
   if (plan->inputChunks != 0 || hasReduce) {
-    plan->ringBytes = (uint64_t{inputs} + hasReduce) * sizes.slots * plan->slotBytes;
+    plan->ringBytes = (uint64_t{inputs} + hasReduce) * plan->slots * plan->slotBytes;
   }
   return plan;
 }

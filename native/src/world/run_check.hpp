@@ -7,6 +7,8 @@
 
 namespace dfccl {
 
+struct OwnedRingPlan;  // world/ring_programs.hpp
+
 /// What the buffers of a collective's runs must look like on one rank; fixed by its registration.
 struct RunShape {
   uint64_t sendBytes = 0;  // 0: this rank's buffer isn't used, and its address may be anything
@@ -22,9 +24,8 @@ struct RunShape {
   bool namesWindows = false;
   // ... and if the others haven't mapped it, the run goes through connectors, so any memory will do.
   bool stagesUnmapped = false;
-  // Or runs may go through rings: of so many bytes for this rank.
-  bool hasRings = false;
-  uint64_t ringBytes = 0;
+  // Or runs may go through rings.
+  const OwnedRingPlan* rings = nullptr;
 };
 
 /// What the buffers of a run of `count` elements must look like. @param ofOne of a run of one element.

@@ -61,7 +61,7 @@ static void draw(struct run* run, unsigned* common, unsigned* own) {
   const int isSegmented =
       run->kind >= allGather && run->kind != broadcast && run->kind != reduce && run->kind != message;
   run->count = kMostBytes / sizeof(int) / (isSegmented ? kRanks : 1) - next_random(common) % 5000;
-  if (next_random(common) % 4 == 0) run->count /= 64; /* too little for a ring */
+  if (next_random(common) % 2 == 0) run->count /= next_random(common) % 2 == 0 ? 8 : 64; /* in the ring at once; none */
   run->root = (int)(next_random(common) % kRanks);
   run->peer = (run->root + 1 + (int)(next_random(common) % (kRanks - 1))) % kRanks;
   run->isSendAllocated = next_random(own) % 3 == 0;

@@ -42,7 +42,7 @@ Plan abortInRings(Random& random) {
   plan.togetherBytes = 0;
   for (PlannedCollective& c : plan.collectives) {
     c.program = {};
-    c.rings = RingSizes{0, 8, 8, 1 + random.below(3), 8};
+    c.rings = RingSizes{0, 0, 8, 8, 1 + random.below(3), 8};
   }
   return plan;
 }

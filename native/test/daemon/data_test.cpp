@@ -95,7 +95,7 @@ Plan throughRings(Random& random) {
                                       Collective::reduce, Collective::gather, Collective::scatter});
     if (c.spec.collective == Collective::allReduce) c.spec.op = random.among({ReduceOp::sum, ReduceOp::scaledSum});
     c.isInPlace = c.spec.collective == Collective::allReduce && random.oneIn(2);
-    c.rings = RingSizes{0, 8, 8, 1 + random.below(3), 8};
+    c.rings = RingSizes{random.among({0u, 0u, 1u << 20}), 0, 8, 8, 1 + random.below(3), 8};
     plan.collectives.push_back(std::move(c));
   }
   addThreads(plan, random, 3, random.among({0u, 2u}));

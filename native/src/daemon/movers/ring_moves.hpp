@@ -114,7 +114,7 @@ class RingMoves {
 
   /// Whether this member has no part in a stage.
   DFCCL_HD bool isNothing(RingStage stage) const {
-    if (stage == RingStage::fill) return plan_.inputChunks == 0 || run_.sendWindow == 0;
+    if (stage == RingStage::fill) return plan_.isFilledBefore || plan_.inputChunks == 0 || run_.sendWindow == 0;
     return stage == RingStage::fetch && program_.steps.size() == (plan_.hasReduce ? 1 : 0);
   }
 

@@ -35,6 +35,7 @@ struct RingPlan {
   uint32_t inputChunks;  // that others read of this member's; 0: none
   uint32_t ownChunk;     // of them, one that nobody else reads, or kNone
   bool hasReduce;
+  bool isFilledBefore;  // with all tiles, when the run is submitted: nobody fills it later
 
   DFCCL_HD uint64_t inputOffset(uint32_t chunk, uint32_t tile) const {
     return (uint64_t{chunk} * slots + tile % slots) * slotBytes;

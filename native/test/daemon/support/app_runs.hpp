@@ -61,10 +61,11 @@ class AppRuns {
       e_.report.fail("the test has no memory left for buffers");
       return false;
     }
-    const uint16_t sendWindow = planned.rings && run.sendBytes != 0 && e_.random.oneIn(2) ? 1 : 0;
-    const uint16_t recvWindow = planned.rings && run.recvBytes != 0 && e_.random.oneIn(2) ? 1 : 0;
+    const OwnedRingPlan* const rings = e_.world.ringsOf(rank, side.index[c]);
+    const uint16_t sendWindow = rings != nullptr && run.sendBytes != 0 && e_.random.oneIn(2) ? 1 : 0;
+    const uint16_t recvWindow = rings != nullptr && run.recvBytes != 0 && e_.random.oneIn(2) ? 1 : 0;
     if (sendWindow != 0 || recvWindow != 0) {
-      run.ringBytes = e_.world.ringBytes(rank, side.index[c]);
+      run.ringBytes = rings->ringBytes;
       run.ring = e_.memory.allocate(run.ringBytes);
       if (run.ring == nullptr) {
         e_.report.fail("the test has no memory left for rings");
@@ -72,6 +73,7 @@ class AppRuns {
       }
     }
     if (flags == 0) fillAndLend(rank, run);
+    if (sendWindow != 0) rings->fillBefore(run.send, run.ring);
     const std::optional<uint32_t> slot =
         e_.world.submit(rank, side.index[c], run.send, run.recv, flags, sendWindow, recvWindow, run.ring);
     if (!slot) {

@@ -143,11 +143,8 @@ class TestWorld {
                                  uint16_t sendWindow = 0, uint16_t recvWindow = 0, const void* ring = nullptr) {
     return sides_[rank]->submit(index, send, recv, flags, sendWindow, recvWindow, ring);
   }
-  /// Of the ring that a run of a rank needs; 0: none.
-  size_t ringBytes(uint32_t rank, uint32_t index) const {
-    const auto& rings = sides_[rank]->entries[index].rings;
-    return rings ? rings->ringBytes : 0;
-  }
+  /// What a run of a rank may go through, or null.
+  const OwnedRingPlan* ringsOf(uint32_t rank, uint32_t index) const { return sides_[rank]->entries[index].rings.get(); }
   /// A stream has come to the run that has this slot.
   void arrive(uint32_t rank, uint32_t slot) {
     Side& side = *sides_[rank];
