@@ -122,8 +122,8 @@ dfcclResult_t dfcclScatterV(const void* sendbuff, const size_t* counts, const si
 /* ---- Batches ------------------------------------------------------------------------------------------------- */
 
 /* From here on, what this thread asks for with the functions above, on whatever groups of one world, of one rank or
- * several, is kept until dfcclBatchEnd; what is wrong with an operation's arguments is told at once. Buffers must stay,
- * and what is sent must not be written, until then. An operation's own request, if it has a place for one, gets its
+ * several, is kept until dfcclBatchEnd; what is wrong with an operation's arguments is told at once. Buffers are the
+ * runs' from the call on, and until they are over. An operation's own request, if it has a place for one, gets its
  * handle there. Batches may be nested: each is submitted when it ends. Splits and waits are none of a batch. */
 dfcclResult_t dfcclBatchBegin(void);
 /* Submits all that was kept since this thread's last dfcclBatchBegin, one behind the other: equal signatures of other

@@ -66,6 +66,9 @@ uint32_t CpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec)
   uint64_t digest = 0;
   std::shared_ptr<const BoundProgram> program = bind(spec, member, bytes, digest);
   if (spansHosts) checkIsConnected(*program, spec);
+  // Where ranks are processes, buffers may lie in memory of their own.
+  const bool mayUseRings = directory_ && !spansHosts && spec.id.isSignature();
+  std::unique_ptr<const OwnedRingPlan> rings = mayUseRings ? planRings(spec, member) : nullptr;
   const std::unique_ptr<Segment::Lock> segmentLock = lockSegment();
   std::shared_ptr<Group> group = groupFor(spec, member, digest, spansHosts);
 
@@ -96,9 +99,6 @@ uint32_t CpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec)
   CollectiveRecord& record = memory.collectives[index];
   record = describedRecord(spec, index, member, *firstTask);
   record.program = program.get();
-  // Where ranks are processes, buffers may lie in memory of their own.
-  std::unique_ptr<const OwnedRingPlan> rings =
-      directory_ && !spansHosts && spec.id.isSignature() ? planRings(spec, member) : nullptr;
   record.rings = rings.get();
   CollectiveSpec ofOne = spec;
   if (spec.countPerRun) ofOne.count = 1;

@@ -51,7 +51,7 @@ Matching::Matching(Backend& backend, uint32_t rank)
     : backend_(backend),
       rank_(rank),
       mayCopy_(backend.options().segment != nullptr && !backend.checksMemory()),
-      table_(backend, rank, [this](uint64_t registration) { pool_.forget(registration); }),
+      table_(backend, rank, [this](uint64_t registration) { pool_.endQuarantine(registration); }),
       pool_(backend, rank) {}
 
 std::shared_ptr<MatchedGroup> Matching::makeGroup(std::vector<uint32_t> ranks, uint64_t name) {
@@ -149,12 +149,19 @@ void Matching::queueOrCopy(MatchedCollective& entry, const MatchedRun& run, Requ
   }
 }
 
+/// Runs of what was given up end at once, with what they were given: nobody touches that who has let go.
+void Matching::takeBackAside(const MatchedCollective& entry) {
+  if (!pool_.hasAside() || !backend_.isAborted(rank_, entry.index)) return;
+  if (backend_.isQuarantineOver(rank_, entry.index)) pool_.endQuarantine(entry.registration);
+}
+
 /// With copies of the buffers, which are made without the lock. @pre mayCopy()
 void Matching::submitCopied(MatchedCollective& entry, const MatchedRun& run, RequestPart& part,
                             std::unique_lock<std::mutex>& lock) {
   const void* send = run.send;
   void* recv = run.recv;
   try {
+    takeBackAside(entry);
     {
       const Unlocked unlocked(lock, entry);
       bringIntoReach(pool_, entry, send, recv, part);
@@ -194,6 +201,7 @@ void Matching::prepare(BatchedRun& batched) {
   } else {
     checkBuffers(entry, run.send, run.recv);
     if (!entry.isReached(run.send, entry.shape.sendBytes) || !entry.isReached(run.recv, entry.shape.recvBytes)) {
+      takeBackAside(entry);
       const Unlocked unlocked(lock, entry);
       try {
         bringIntoReach(pool_, entry, run.send, run.recv, *batched.part);

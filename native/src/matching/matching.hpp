@@ -82,6 +82,7 @@ class Matching {
   void checkOpen(const MatchedGroup& group) const;
   MatchedCollective& find(const MatchedRun& run, const std::shared_ptr<MatchedGroup>& group);
   void checkBuffers(MatchedCollective& entry, const void* send, void* recv);
+  void takeBackAside(const MatchedCollective& entry);
   void submitCopied(MatchedCollective& entry, const MatchedRun& run, RequestPart& part,
                     std::unique_lock<std::mutex>& lock);
   void checkHalf(const RunShape& shape, const MatchedRun& run) const;

@@ -35,11 +35,11 @@ CollectiveSpec specOf(const CollectiveId& id, const Signature& signature, const 
 
 }  // namespace
 
-SignatureTable::SignatureTable(Backend& backend, uint32_t rank, std::function<void(uint64_t registration)> forgotten)
+SignatureTable::SignatureTable(Backend& backend, uint32_t rank, std::function<void(uint64_t registration)> ended)
     : backend_(backend),
       rank_(rank),
       most_(std::max<size_t>(1, static_cast<size_t>(kShare * backend.options().limits.collectives))),
-      forgotten_(std::move(forgotten)) {}
+      ended_(std::move(ended)) {}
 
 MatchedCollective& SignatureTable::get(const Signature& signature, const std::shared_ptr<MatchedGroup>& group) {
   MatchedCollective*& recent = recent_[recentPlaceOf(signature)];
@@ -124,7 +124,7 @@ bool SignatureTable::forget(MatchedCollective& entry, Departure departure) {
     if (error.status() == dfcclInUse) return false;  // its daemon isn't done with it
     throw;
   }
-  forgotten_(entry.registration);
+  if (isAborted) ended_(entry.registration);
   used_.erase(entry.place);
   if (MatchedCollective*& recent = recent_[recentPlaceOf(entry.signature)]; recent == &entry) recent = nullptr;
   entries_.erase(idOf(entry.signature));
@@ -142,7 +142,9 @@ void SignatureTable::forget(const MatchedGroup& group) {
 void SignatureTable::clear() {
   while (!used_.empty()) {
     MatchedCollective& entry = *used_.front();
+    const bool isAborted = backend_.isAborted(rank_, entry.index);
     backend_.unregisterCollective(rank_, entry.index, backend_.queues(rank_).issuedOf(entry.index));
+    if (isAborted) ended_(entry.registration);
     used_.pop_front();
     recent_[recentPlaceOf(entry.signature)] = nullptr;
     entries_.erase(idOf(entry.signature));

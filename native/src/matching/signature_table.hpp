@@ -13,8 +13,9 @@ namespace dfccl {
 
 class SignatureTable {
  public:
-  /// @param forgotten gets each registration that is forgotten: no other rank touches what its runs were given.
-  SignatureTable(Backend& backend, uint32_t rank, std::function<void(uint64_t registration)> forgotten);
+  /// @param ended gets each registration that was given up and is forgotten: no other rank touches what its runs were
+  /// given.
+  SignatureTable(Backend& backend, uint32_t rank, std::function<void(uint64_t registration)> ended);
 
   /// The registration of a signature, made if there is none. Never waits for another rank.
   /// @throws Error dfcclOutOfMemory where all places are taken by what is in flight; dfcclInvalidArgument
@@ -49,7 +50,7 @@ class SignatureTable {
   Backend& backend_;
   const uint32_t rank_;
   const size_t most_;  // kept beside one another
-  const std::function<void(uint64_t)> forgotten_;
+  const std::function<void(uint64_t)> ended_;
   std::unordered_map<CollectiveId, std::unique_ptr<MatchedCollective>, HashOfId> entries_;
   std::list<MatchedCollective*> used_;       // the latest first
   uint64_t registered_ = 0;                  // ever

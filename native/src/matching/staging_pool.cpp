@@ -42,15 +42,22 @@ void StagingPool::giveBack(Staged& piece) {
 
 void StagingPool::setAside(Staged& piece, uint64_t registration) {
   const std::lock_guard lock(mutex_);
-  aside_.emplace(registration, piece);
+  if (ended_.contains(registration)) {
+    unused_[piece.sizeClass].push_back(piece.memory);
+  } else {
+    aside_.emplace(registration, piece);
+    asideCount_.store(aside_.size(), order::relaxed);
+  }
   piece = {};
 }
 
-void StagingPool::forget(uint64_t registration) {
+void StagingPool::endQuarantine(uint64_t registration) {
   const std::lock_guard lock(mutex_);
+  ended_.insert(registration);
   const auto [begin, end] = aside_.equal_range(registration);
   for (auto at = begin; at != end; ++at) unused_[at->second.sizeClass].push_back(at->second.memory);
   aside_.erase(begin, end);
+  asideCount_.store(aside_.size(), order::relaxed);
 }
 
 void StagingPool::freeUnused() {

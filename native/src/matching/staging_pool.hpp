@@ -3,7 +3,10 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <unordered_set>
 #include <vector>
+
+#include "base/atomics.hpp"
 
 namespace dfccl {
 
@@ -22,10 +25,11 @@ class StagingPool {
   /// @throws Error dfcclOutOfMemory
   Staged take(uint64_t bytes);
   void giveBack(Staged& piece);
-  /// Of a run that was given up: others may still touch it, until the registration is forgotten.
+  /// Of a run that was given up: others may still touch it, until the registration's quarantine is over.
   void setAside(Staged& piece, uint64_t registration);
-  /// Nobody touches what was set aside for it any more.
-  void forget(uint64_t registration);
+  bool hasAside() const { return asideCount_.load(order::relaxed) != 0; }
+  /// Nobody touches what was set aside for a registration any more, nor what will be: it was given up.
+  void endQuarantine(uint64_t registration);
   /// To whom it came from, all that nobody uses.
   void freeUnused();
 
@@ -35,8 +39,10 @@ class StagingPool {
   Backend& backend_;
   const uint32_t rank_;
   std::mutex mutex_;
-  std::vector<void*> unused_[kClasses];  // [class]: of 2^class bytes
-  std::multimap<uint64_t, Staged> aside_;
+  std::vector<void*> unused_[kClasses];    // [class]: of 2^class bytes
+  std::multimap<uint64_t, Staged> aside_;  // by registration
+  Atomic<uint64_t> asideCount_;
+  std::unordered_set<uint64_t> ended_;  // registrations whose quarantine is over: seldom any
 };
 
 }  // namespace dfccl

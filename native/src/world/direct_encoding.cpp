@@ -80,4 +80,9 @@ std::vector<uint8_t> encodeFor(Collective collective, const Facts& facts, uint32
   return encodeOneOf(rankCount, rank, [&](uint32_t r) { return encode(collective, facts, rankCount, r, root, lanes); });
 }
 
+std::vector<uint8_t> encodeUndigested(Collective collective, const Facts& facts, uint32_t rankCount, uint32_t rank,
+                                      uint32_t root) {
+  return encode(collective, facts, rankCount, rank, root, 1);
+}
+
 }  // namespace dfccl::direct

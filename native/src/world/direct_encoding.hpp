@@ -42,4 +42,8 @@ std::vector<Ref> ofEvery(uint32_t ranks, BufferKind buffer, uint32_t chunk);
 std::vector<uint8_t> encodeFor(Collective collective, const Facts& facts, uint32_t rankCount, uint32_t rank,
                                uint32_t root, uint32_t lanes);
 
+/// The same without the digest, for a program that no other rank's is compared with.
+std::vector<uint8_t> encodeUndigested(Collective collective, const Facts& facts, uint32_t rankCount, uint32_t rank,
+                                      uint32_t root);
+
 }  // namespace dfccl::direct

@@ -132,10 +132,10 @@ std::unique_ptr<const OwnedRingPlan> planRings(const CollectiveSpec& spec, uint3
   const uint32_t inputs = facts.inputSegments * facts.chunksPerSegment;
   const uint64_t share = sizes.ringBytes / (sizes.slots * (inputs + hasReduce));
   auto plan = std::make_unique<OwnedRingPlan>();
-  plan->owned = loadProgram(direct::encodeFor(spec.collective, facts, n, member, spec.root, 1), spec.type, spec.count,
-                            {.directTileBytes = std::clamp(share, sizes.leastTileBytes, sizes.tileBytes)});
+  plan->owned = loadProgram(direct::encodeUndigested(spec.collective, facts, n, member, spec.root), spec.type,
+                            spec.count, {.directTileBytes = std::clamp(share, sizes.leastTileBytes, sizes.tileBytes)});
   plan->program = plan->owned.get();
-  plan->slots = isWhole ? plan->owned->tiles : sizes.slots;
+  plan->slots = isWhole ? plan->owned->tiles : std::min(plan->owned->tiles, sizes.slots);
   plan->isFilledBefore = isWhole;
   plan->slotBytes = static_cast<uint32_t>(plan->owned->tileElements * sizeOf(spec.type) + 63) / 64 * 64;
   plan->inputChunks = isReadByOthers(spec.collective, member == spec.root) ? inputs : 0;

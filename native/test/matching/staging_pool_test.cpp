@@ -50,7 +50,7 @@ TEST_CASE("what a run has had is the next one's") {
   CHECK(p.end(1, dfcclSuccess) == p.next());
 }
 
-TEST_CASE("what a run has had that was given up is nobody's until its registration is forgotten") {
+TEST_CASE("what a run has had that was given up is nobody's until its registration's quarantine is over") {
   Pool p;
   void* const first = p.end(1, dfcclAborted);
   void* const second = p.end(2, dfcclAborted);
@@ -60,7 +60,13 @@ TEST_CASE("what a run has had that was given up is nobody's until its registrati
   CHECK(third != second);
   p.pool.freeUnused();
   CHECK(p.next() != first);
-  p.pool.forget(3);
-  p.pool.forget(2);
+  CHECK(p.pool.hasAside());
+  p.pool.endQuarantine(3);
+  p.pool.endQuarantine(2);
   CHECK(p.next() == second);
+  p.pool.endQuarantine(1);
+  CHECK_FALSE(p.pool.hasAside());
+  // Of a run whose end comes late, when nobody knows its registration any more.
+  CHECK(p.end(1, dfcclAborted) == p.next());
+  CHECK_FALSE(p.pool.hasAside());
 }
