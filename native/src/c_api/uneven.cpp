@@ -145,6 +145,8 @@ dfcclResult_t dfcclReduceScatterV(const void* sendbuff, void* recvbuff, const si
   return uneven(Purpose::reduceScatterV, type, group, tag, stream, request,
                 [&](const OpenGroup& g, size_t bytes, Parts& parts) {
                   const Spans spans = spansOf(counts, nullptr, bytes, g, "counts");
+                  // Whatever the counts: an operator that the type hasn't is refused where nothing is reduced, too.
+                  static_cast<void>(signatureOf(g, Collective::reduce, 0, type, op, tag));
                   for (uint32_t m = 0; m < g.size(); ++m) {
                     parts.addCollective(Collective::reduce, spans.counts[m], m, at(sendbuff, spans.offsets[m]),
                                         m == g.member() ? recvbuff : nullptr, op);

@@ -77,7 +77,9 @@ void Matching::dropGroup(MatchedGroup& group) {
   if (inFlight != 0) {
     throw Error(dfcclInUse,
                 "The group has " + std::to_string(inFlight) + " runs in flight on rank " + std::to_string(rank_) + ".",
-                "Wait for them, or give them up with dfcclGroupAbort, before you destroy it.",
+                group.isAborted
+                    ? "They are given up, and end as soon as they are waited for: do that before you destroy it."
+                    : "Wait for them, or give them up with dfcclGroupAbort, before you destroy it.",
                 {{"rank", std::to_string(rank_)}, {"inFlight", std::to_string(inFlight)}});
   }
   table_.forget(group);

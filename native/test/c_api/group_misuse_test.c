@@ -140,6 +140,7 @@ static void batches(void) {
   X(TypeBelow0, dfcclAllReduce(in, out, kCount, (dfcclDataType_t)-1, dfcclSum, g, 0, NULL, &request))    \
   X(OpBeyond, dfcclAllReduce(in, out, kCount, dfcclFloat32, (dfcclRedOp_t)99, g, 0, NULL, &request))     \
   X(OpOfBits, dfcclAllReduce(in, out, kCount, dfcclFloat32, dfcclBitOr, g, 0, NULL, &request))           \
+  X(OpOfNothing, dfcclReduceScatterV(in, out, zeros, dfcclFloat32, dfcclBitOr, g, 0, NULL, &request))    \
   X(OpScaled, dfcclAllReduce(in, out, kCount, dfcclFloat32, dfcclScaledSum, g, 0, NULL, &request))       \
   X(HugeCount, dfcclAllReduce(in, out, SIZE_MAX, dfcclFloat32, dfcclSum, g, 0, NULL, &request))          \
   X(HugeProduct, dfcclAllGather(in, out, SIZE_MAX / 4, dfcclFloat32, g, 0, NULL, &request))              \
@@ -161,7 +162,7 @@ static void batches(void) {
   X(ListBelow0, dfcclWaitRuns(NULL, -1, 1))                                                              \
   X(NoList, dfcclWaitAnyRun(NULL, 1, 1, &number))
 static const int outside[] = {0, kRanks, 1}, below[] = {0, -1}, twice[] = {0, 0}, other[] = {1};
-static const size_t huge[] = {SIZE_MAX / 2, SIZE_MAX / 2}, threes[] = {3, 3};
+static const size_t huge[] = {SIZE_MAX / 2, SIZE_MAX / 2}, threes[] = {3, 3}, zeros[] = {0, 0};
 #define DEFINE(function, expression)                     \
   static dfcclResult_t with_##function(dfcclGroup_t g) { \
     (void)g;                                             \

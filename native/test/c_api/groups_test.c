@@ -130,8 +130,29 @@ static void aborts(dfcclWorld_t world) {
   }
 }
 
+/* Who has given a group up isn't told to do so when what it had in flight isn't over yet: nobody has waited for that.
+ */
+static void given_up_and_in_flight(void) {
+  dfcclWorld_t world = open_world(2, DFCCL_NO_WORKERS);
+  dfcclRankCtx_t ctx = NULL;
+  dfcclGroup_t group = NULL;
+  dfcclRequest_t request = NULL;
+  float in = 1, out = 0;
+  CHECK_OK(dfcclInitRank(world, 0, &ctx));
+  CHECK_OK(dfcclGroupCreate(NULL, 0, 0, &group, ctx));
+  CHECK_OK(dfcclAllReduce(&in, &out, 1, dfcclFloat32, dfcclSum, group, 0, NULL, &request));
+  CHECK(dfcclGroupDestroy(group) == dfcclInUse && strstr(dfcclGetLastError(), "dfcclGroupAbort") != NULL);
+  CHECK_OK(dfcclGroupAbort(group));
+  CHECK(dfcclGroupDestroy(group) == dfcclInUse && strstr(dfcclGetLastError(), "dfcclGroupAbort") == NULL);
+  CHECK(dfcclWaitRun(request, 0) == dfcclAborted);
+  CHECK_OK(dfcclGroupDestroy(group));
+  CHECK_OK(dfcclDestroy(ctx));
+  CHECK_OK(dfcclWorldDestroy(world));
+}
+
 int main(void) {
   a_thousand();
+  given_up_and_in_flight();
   dfcclWorld_t world = open_world(kRanks, 1);
   on_threads(kRanks, split, world);
   on_threads(kRanks, uneven, world);
