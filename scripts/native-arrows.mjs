@@ -120,6 +120,10 @@ export const nativeArrows = {
       "native/src/opening",
     ],
   },
+  "cuda/device/block": {
+    what: "a block of a GPU's kernel: its threads, what they share, fences",
+    may: [base, `${daemon}/state`, `${daemon}/framing`, `${daemon}/tasks`, `${daemon}/loop`],
+  },
   "cuda/device": {
     what: "what a block of a GPU's kernel does: CudaPlatform, its workers, its polling warp",
     may: [
@@ -131,19 +135,46 @@ export const nativeArrows = {
       `${daemon}/tasks`,
       `${daemon}/loop`,
       daemon,
+      "cuda/device/block",
     ],
   },
   "cuda/device/reduce_copy": { what: "the workers' kernels by data type and operator", may: ["cuda/device"] },
-  "cuda/host": {
-    what: "the GPU's backend: GpuWorld, GpuRank, launches, memory, streams",
-    may: [base, `${daemon}/state`, `${daemon}/framing`, "native/src/os", "native/src/world", "native/src/processes", "cuda/device"],
+  "cuda/host/driver": {
+    what: "what is asked of CUDA's driver: memory, what streams capture, handles for other processes; and threads that ask it",
+    may: [base, `${daemon}/state`, "native/src/os", "native/src/world", "native/src/processes"],
   },
-  "cuda/nccl_api": {
-    what: "libnccl.so.2: NCCL's functions, on the C API",
-    may: ["native/include/dfccl", base, "native/src/numeric", "native/src/os", "native/src/world", "cuda/host"],
+  "cuda/host/member": {
+    what: "a rank's part of a registration: tables in its GPU's memory, groups, what graphs have captured",
+    may: [`${daemon}/state`, `${daemon}/framing`, "native/src/world", "native/src/processes", "cuda/device", "cuda/host/driver"],
+  },
+  "cuda/host/rank": {
+    what: "GpuRank: the launch of its daemon, its streams and their waits, who tells of completions",
+    may: [base, `${daemon}/state`, "native/src/os", "native/src/world", "cuda/device", "cuda/host/driver", "cuda/host/member"],
+  },
+  "cuda/host/world": {
+    what: "the GPU's backend: GpuWorld, and JoinedGpuWorld where ranks are processes",
+    may: [
+      base,
+      `${daemon}/state`,
+      "native/src/os",
+      "native/src/world",
+      "native/src/processes",
+      "cuda/device",
+      "cuda/host/driver",
+      "cuda/host/member",
+      "cuda/host/rank",
+    ],
+  },
+  "cuda/nccl_api/universe": {
+    what: "libnccl.so.2: what communicators stand on: worlds of the C API, how their ranks meet, failures, a real NCCL",
+    may: ["native/include/dfccl", base, "native/src/numeric", "native/src/os", "cuda/host/driver"],
+  },
+  "cuda/nccl_api/calls": {
+    what: "NCCL's functions by what they are for: communicators, collectives, groups of calls",
+    may: ["native/include/dfccl", base, "native/src/world", "cuda/host/driver", "cuda/nccl_api/universe"],
   },
   "cuda/nccl_api/audit": { what: "for LD_AUDIT: who looks for NCCL gets that library", may: [] },
-  "cuda/nccl": { what: "NCCL, loaded at run time, to be measured beside", may: [base, "cuda/host"] },
+  "cuda/nccl": { what: "NCCL, loaded at run time, to be measured beside", may: [base, "cuda/host/driver"] },
 };
 
 /** The table as Markdown. */

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "bench/timing.hpp"
-#include "host/lanes.hpp"
+#include "host/world/lanes.hpp"
 #include "nccl/nccl.hpp"
 
 namespace dfccl::gpu::bench {

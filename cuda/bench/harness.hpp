@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "host/gpu_world.hpp"
+#include "host/world/gpu_world.hpp"
 #include "os/pause.hpp"
 
 namespace dfccl::gpu::bench {

@@ -3,7 +3,7 @@
 
 #include "bench/timing.hpp"
 #include "bench/trace_gaps.hpp"
-#include "host/lanes.hpp"
+#include "host/world/lanes.hpp"
 
 namespace dfccl::gpu::bench {
 

@@ -7,9 +7,9 @@
 #include "bench/pattern.cuh"
 #include "bench/timing.hpp"
 #include "bench/trace_gaps.hpp"
-#include "host/device_waits.hpp"
-#include "host/memory.hpp"
-#include "host/stream_memory.hpp"
+#include "host/driver/memory.hpp"
+#include "host/driver/stream_memory.hpp"
+#include "host/rank/device_waits.hpp"
 
 namespace dfccl::gpu::bench {
 namespace {

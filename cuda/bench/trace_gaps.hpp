@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "host/gpu_rank.hpp"
+#include "host/rank/gpu_rank.hpp"
 
 namespace dfccl::gpu::bench {
 

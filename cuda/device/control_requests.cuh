@@ -1,6 +1,6 @@
 #pragma once
 // What the host asks the daemon to write to the device's memory, or to show of it: see ControlRequest.
-#include "block_shared.cuh"
+#include "block/block_shared.cuh"
 
 namespace dfccl::gpu {
 

@@ -1,15 +1,15 @@
 #pragma once
 // The daemon's platform on a GPU: the control thread decides, the workers move. Everything that differs from a CPU is a
 // function here.
-#include "block_shared.cuh"
-#include "block_view.cuh"
+#include "block/block_shared.cuh"
+#include "block/block_view.cuh"
+#include "block/fences.cuh"
 #include "daemon/loop/block_daemon.hpp"
 #include "daemon/loop/leader.hpp"
 #include "daemon/platform.hpp"
 #include "daemon/rules.hpp"
 #include "daemon/state/trace_point.hpp"
 #include "device_feed.cuh"
-#include "fences.cuh"
 #include "host_queue.cuh"
 #include "team_moves.cuh"
 

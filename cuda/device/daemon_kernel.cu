@@ -2,7 +2,7 @@
 
 #include <new>
 
-#include "device/block_tables.cuh"
+#include "device/block/block_tables.cuh"
 #include "device/cuda_platform.cuh"
 #include "device/staged_entries.cuh"
 

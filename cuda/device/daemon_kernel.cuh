@@ -1,7 +1,7 @@
 #pragma once
 #include <cuda_runtime_api.h>
 
-#include "block_shared.cuh"
+#include "block/block_shared.cuh"
 
 namespace dfccl::gpu {
 

@@ -2,7 +2,7 @@
 // What the leader tells the other blocks, through device memory: one line an entry, a sequence number in every word, so
 // that one read tells whether the entry is there and what it says. A polling warp of each block stages what it finds in
 // shared memory, as the leader's does with the host's queue.
-#include "block_shared.cuh"
+#include "block/block_shared.cuh"
 #include "daemon/state/block_feed.hpp"
 
 namespace dfccl::gpu {

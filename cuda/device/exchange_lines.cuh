@@ -1,9 +1,9 @@
 #pragma once
 // The lines of an exchange: 16 bytes of wire, two LL words, 8 bytes of payload, which a worker writes or reads at once.
 // The words are those of daemon/framing/ll.hpp, and each arrives whole.
+#include "block/threads.cuh"
 #include "daemon/framing/ll.hpp"
 #include "daemon/state/exchange.hpp"
-#include "threads.cuh"
 
 namespace dfccl::gpu {
 

@@ -1,7 +1,7 @@
 #pragma once
 // Slots of lines, by all workers: the forms are those of daemon/framing/. What LL and LL128 have of their own here
 // makes them faster; a framing needs nothing here.
-#include "block_shared.cuh"
+#include "block/block_shared.cuh"
 #include "daemon/framing/protocols.hpp"
 
 namespace dfccl::gpu {

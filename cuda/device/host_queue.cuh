@@ -1,7 +1,7 @@
 #pragma once
 // The host's submission queue as a GPU reads it: one warp of the leader's block polls it, an entry of 64 bytes a read,
 // and stages what it finds in shared memory. So the leader never waits for the bus, and nobody else ever asks it.
-#include "block_shared.cuh"
+#include "block/block_shared.cuh"
 #include "posted.cuh"
 #include "queues/sqe_words.hpp"
 

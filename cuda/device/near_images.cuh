@@ -1,10 +1,10 @@
 #pragma once
 // Copies in a block's shared memory of what is constant of the collectives that it executes, and what it knows there of
 // where its peers' buffers are.
-#include "block_shared.cuh"
+#include "block/block_shared.cuh"
+#include "block/fences.cuh"
 #include "daemon/state/named_mailboxes.hpp"
 #include "daemon/state/trace_point.hpp"
-#include "fences.cuh"
 #include "team.cuh"
 
 namespace dfccl::gpu {

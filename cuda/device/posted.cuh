@@ -1,7 +1,7 @@
 #pragma once
 // What the daemon posts to the host's memory, so that nobody has to ask the device: how far each collective is, and
 // counters. Stores that nobody waits for.
-#include "block_shared.cuh"
+#include "block/block_shared.cuh"
 
 namespace dfccl::gpu {
 

@@ -1,7 +1,7 @@
 #pragma once
 // Several copies under one order. Each worker begins every copy at another place, so that small ones are all under way
 // together, each by warps of its own.
-#include "block_shared.cuh"
+#include "block/block_shared.cuh"
 #include "reduce_copy.cuh"
 #include "team_vote.cuh"
 #include "typed_moves.cuh"

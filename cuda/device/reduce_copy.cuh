@@ -1,8 +1,8 @@
 #pragma once
 // reduceCopy by all workers of a block. Its bits are those of numeric/element.hpp, as on the CPU.
 #include "base/reduce_copy.hpp"
+#include "block/threads.cuh"
 #include "numeric/element.hpp"
-#include "threads.cuh"
 
 namespace dfccl::gpu {
 

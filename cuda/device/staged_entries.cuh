@@ -1,5 +1,5 @@
 #pragma once
-#include "block_shared.cuh"
+#include "block/block_shared.cuh"
 
 namespace dfccl::gpu {
 

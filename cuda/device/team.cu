@@ -1,6 +1,6 @@
 #include "device/team.cuh"
 
-#include "device/block_tables.cuh"
+#include "device/block/block_tables.cuh"
 #include "device/control_requests.cuh"
 #include "device/exchange_any.cuh"
 #include "device/exchange_short.cuh"

@@ -1,6 +1,6 @@
 #pragma once
 // The control thread and the workers: an order, done by all of them, and back.
-#include "block_shared.cuh"
+#include "block/block_shared.cuh"
 
 namespace dfccl::gpu {
 

@@ -1,6 +1,6 @@
 #pragma once
 // What moves data on a GPU: the control thread writes an order, the workers carry it out.
-#include "block_shared.cuh"
+#include "block/block_shared.cuh"
 #include "daemon/framing/protocols.hpp"
 #include "daemon/state/connector.hpp"
 #include "daemon/state/exchange.hpp"

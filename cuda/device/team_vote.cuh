@@ -1,5 +1,5 @@
 #pragma once
-#include "threads.cuh"
+#include "block/threads.cuh"
 
 namespace dfccl::gpu {
 

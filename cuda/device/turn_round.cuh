@@ -2,7 +2,7 @@
 // A round of turns, see daemon/tasks/turn_round.hpp: the workers look at one task in each half of a warp, a lane a
 // member; then all of them send, and move what can be moved, one task behind the other, each worker at its own pace;
 // and then a lane a task counts. So a look, a fence and a count are waited for once, not once a task.
-#include "block_shared.cuh"
+#include "block/block_shared.cuh"
 #include "cuda_platform.cuh"
 #include "daemon/tasks/turn_round.hpp"
 #include "exchange_lines.cuh"

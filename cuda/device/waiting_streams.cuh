@@ -1,6 +1,6 @@
 #pragma once
 // Whether streams of this process wait on the device: see daemon/state/waiting_streams.hpp.
-#include "block_shared.cuh"
+#include "block/block_shared.cuh"
 
 namespace dfccl::gpu {
 

@@ -2,7 +2,7 @@
 // The ranks' buffers on their GPUs. Data is made and compared there.
 #include <vector>
 
-#include "host/check.hpp"
+#include "host/driver/check.hpp"
 #include "perf/memory.hpp"
 
 namespace dfccl::gpu::measure {

@@ -3,7 +3,7 @@
 #include <bit>
 #include <chrono>
 
-#include "host/check.hpp"
+#include "host/driver/check.hpp"
 #include "numeric/element.hpp"
 
 namespace dfccl::gpu::measure {

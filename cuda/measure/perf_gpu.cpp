@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "dfccl/dfccl.h"
-#include "host/lanes.hpp"
+#include "host/world/lanes.hpp"
 #include "measure/device_memory.hpp"
 #include "measure/nccl_backend.hpp"
 #include "perf/program.hpp"

@@ -1,6 +1,6 @@
 #include "nccl/nccl.hpp"
 
-#include "host/check.hpp"
+#include "host/driver/check.hpp"
 
 namespace dfccl::gpu {
 

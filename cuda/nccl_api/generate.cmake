@@ -8,12 +8,12 @@
 # These make or end communicators, which is more than to hand the call on: they see to it themselves.
 set(_own ncclCommDestroy ncclCommAbort ncclCommSplit ncclCommShrink ncclCommGrow)
 
-set(_functions "#pragma once\n#include \"nccl_api/abi.hpp\"\n\nnamespace dfccl::nccl {\n\n")
-set(_declarations "#pragma once\n#include \"nccl_api/abi.hpp\"\n\nextern \"C\" {\n")
+set(_functions "#pragma once\n#include \"nccl_api/universe/abi.hpp\"\n\nnamespace dfccl::nccl {\n\n")
+set(_declarations "#pragma once\n#include \"nccl_api/universe/abi.hpp\"\n\nextern \"C\" {\n")
 set(_real "")
 set(_refused "")
-set(_bodies "#include \"entry_points.hpp\"\n\n#include \"functions.hpp\"\n#include \"nccl_api/entry.hpp\"\n")
-string(APPEND _bodies "#include \"nccl_api/falling_back.hpp\"\n\n")
+set(_bodies "#include \"entry_points.hpp\"\n\n#include \"functions.hpp\"\n#include \"nccl_api/universe/entry.hpp\"\n")
+string(APPEND _bodies "#include \"nccl_api/calls/falling_back.hpp\"\n\n")
 foreach(_used callReal entered fallenBack RealNccl refuse)
   string(APPEND _bodies "using dfccl::nccl::${_used};\n")
 endforeach()

@@ -8,6 +8,7 @@ import { root } from "../lib/paths.mjs";
 import { drawnNativeArrows, nativeArrows, printedNativeArrows } from "../native-arrows.mjs";
 
 const page = "docs/architecture/native.md";
+const mostFloors = 6; // headers of a folder that stand on each other
 const searched = ["native/include", "native/src", "native/addon", "cuda", "cuda/device"];
 
 export function nativeIncludes() {
@@ -19,6 +20,7 @@ export function nativeIncludes() {
     ...arrowProblems(includes, nativeArrows),
     ...unusedArrows(includes, nativeArrows),
     ...circles(includes),
+    ...tallFolders(includes),
   ];
   const printed = readFileSync(join(root, page), "utf8");
   for (const part of [printedNativeArrows(), drawnNativeArrows()]) {
@@ -93,7 +95,27 @@ function circles(includes) {
   return found;
 }
 
-/** What must be found: an arrow that points up, in the table and in a file; a circle. */
+/** Folders whose headers stand on each other in more floors than a newcomer keeps in mind. Without circles. */
+function tallFolders(includes) {
+  const isHeader = (path) => !/\.(?:cpp|cu)$/.test(path);
+  const towers = new Map();
+  const towerOn = (path) => {
+    if (towers.has(path)) return towers.get(path);
+    towers.set(path, [path]);
+    const below = (includes.get(path) ?? []).filter((target) => isHeader(target) && dirname(target) === dirname(path)).map(towerOn);
+    const tower = [path, ...below.reduce((tallest, other) => (other.length > tallest.length ? other : tallest), [])];
+    towers.set(path, tower);
+    return tower;
+  };
+  const tallest = new Map();
+  for (const tower of [...includes.keys()].filter(isHeader).map(towerOn)) {
+    const folder = dirname(tower[0]);
+    if (tower.length > (tallest.get(folder)?.length ?? mostFloors)) tallest.set(folder, tower);
+  }
+  return [...tallest].map(([folder, tower]) => `${folder} has ${tower.length} floors, more than ${mostFloors}: ${tower.join(" → ")}`);
+}
+
+/** What must be found: an arrow that points up, in the table and in a file; a circle; a folder of too many floors. */
 function controls() {
   const table = { low: { may: [] }, high: { may: ["low"] } };
   const upwards = includesOf(
@@ -102,7 +124,10 @@ function controls() {
       ["high/b.hpp", '#include "../low/a.hpp"'],
     ]),
   );
+  const names = ["a", "b", "c", "d", "e", "f", "g"];
+  const tower = new Map(names.map((name, i) => [`low/${name}.hpp`, i + 1 < names.length ? [`low/${names[i + 1]}.hpp`] : []]));
   const isFound = {
+    "a folder of seven floors": tallFolders(tower).length === 1,
     "an include that points up": arrowProblems(upwards, table).length === 1,
     "a circle": circles(upwards).length === 1,
     "a table that points up": tableProblems({ low: { may: ["high"] }, high: { may: [] } }).length === 1,

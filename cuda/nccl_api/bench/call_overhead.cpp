@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "entry_points.hpp"
-#include "nccl_api/communicator.hpp"
+#include "nccl_api/calls/communicator.hpp"
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include <cstdlib>
 
 #include "call_beside.hpp"
-#include "nccl_api/communicator.hpp"
+#include "nccl_api/calls/communicator.hpp"
 #include "nccl_api/test/ranks.hpp"
 
 using namespace dfccl::nccl::test;

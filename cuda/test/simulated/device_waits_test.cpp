@@ -1,9 +1,9 @@
 // When daemons begin to stay for a wait of a stream's: before the stream has it, where giving it one waits for nobody.
-#include "host/device_waits.hpp"
+#include "host/rank/device_waits.hpp"
 
 #include <doctest/doctest.h>
 
-#include "host/gpu_rank.hpp"
+#include "host/rank/gpu_rank.hpp"
 #include "support.hpp"
 #include "world/defaults.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 // What fake_nccl.cpp tells of itself.
-#include "nccl_api/abi.hpp"
+#include "nccl_api/universe/abi.hpp"
 
 enum FakeCall {
   kFakeUniqueId,

@@ -1,10 +1,10 @@
-// What cuda/nccl_api/scaling.cu is on GPUs.
+// What cuda/nccl_api/universe/scaling.cu is on GPUs.
 #include "simulated/nccl_scaling.hpp"
 
 #include <atomic>
 
-#include "nccl_api/scale_elements.hpp"
-#include "nccl_api/scaling.hpp"
+#include "nccl_api/universe/scale_elements.hpp"
+#include "nccl_api/universe/scaling.hpp"
 #include "simulated/modules.hpp"
 
 namespace dfccl::nccl {

@@ -13,7 +13,7 @@ import { callNative } from "./native-addon/native-error.js";
 import { type NativeDefaults, type NativeWorldOptions, nativeAddon, type Span } from "./native-addon/native-world.js";
 import { type WorldOptions, worldOptionsExample } from "./world-options.js";
 
-// What an engine's tables hold: native/src/world/world_options.cpp, cuda/device/block_shared.cuh.
+// What an engine's tables hold: native/src/world/world_options.cpp, cuda/device/block/block_shared.cuh.
 const mostCollectives: Readonly<Record<Backend, number>> = { cpu: 2 ** 20, cuda: 1024 };
 const mostTasks: Readonly<Record<Backend, number>> = { cpu: 2 ** 24, cuda: 8192 };
 

@@ -54,7 +54,7 @@ function moduleLoading(mode: string | undefined): string {
 function hardwareQueues(setting: string | undefined): Finding {
   const what = "stream queues";
   const most = 32;
-  const fewest = 4; // with which streams wait: cuda/host/device_waits.cpp
+  const fewest = 4; // with which streams wait: cuda/host/rank/device_waits.cpp
   if (setting === undefined || setting === "") {
     return {
       what,

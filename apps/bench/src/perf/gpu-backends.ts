@@ -26,7 +26,7 @@ interface Obstacle {
   readonly remedy: string;
 }
 
-// Numbers of blocks between which the engine chooses on a GPU (cuda/host/lanes.cpp).
+// Numbers of blocks between which the engine chooses on a GPU (cuda/host/world/lanes.cpp).
 const lanes = [1, 32];
 
 /** This engine's daemons on GPUs, or NCCL: a GPU for each rank, all in one process, which stays for the whole run. */

@@ -1,0 +1,106 @@
+#include "host/member/captured_member.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "host/driver/check.hpp"
+
+namespace dfccl::gpu {
+
+namespace {
+
+/// See CapturedRun. A power of two, of which the kernel has as many forms.
+uint32_t heldLinesOf(const CapturedRun& run) {
+  constexpr uint32_t kMostLines = 4, kMostMembers = 4;
+  constexpr uint64_t kLine = 8;  // of payload
+  const uint64_t bytes = run.count * sizeOf(run.type);
+  const uint64_t places = reinterpret_cast<uint64_t>(run.send) | reinterpret_cast<uint64_t>(run.recv) | bytes;
+  if (run.collective != Collective::allReduce || bytes == 0 || places % kLine != 0) return 0;
+  if (run.members > kMostMembers || run.layout.tileElements != run.layout.laneElements) return 0;
+  const uint64_t lines = run.layout.tileElements * sizeOf(run.type) / kLine;
+  uint32_t held = 1;
+  while (held * kCapturedWorkers < lines) held *= 2;
+  return held <= kMostLines ? held : 0;
+}
+
+}  // namespace
+
+CapturedLayout CapturedLayout::of(DataType type, uint64_t count) {
+  // A line for each of a block's workers; but to find out that another block is done costs more than a second one.
+  constexpr uint64_t kPerLane = 3584, kMostOfOne = 8192;
+  constexpr uint64_t kAlignment = 16, kPayloadOfWire = 2, kSlotAlignment = 128;
+  const uint64_t element = sizeOf(type);
+  const uint64_t bytes = count * element;
+  CapturedLayout layout{};
+  while (bytes > kMostOfOne && (kPerLane << layout.laneBits) < bytes && (2u << layout.laneBits) <= kMostCapturedLanes) {
+    ++layout.laneBits;
+  }
+  layout.lanes = 1u << layout.laneBits;
+  const uint64_t share = (bytes + layout.lanes - 1) / layout.lanes;
+  const uint64_t aligned = std::max(kAlignment, (share + kAlignment - 1) / kAlignment * kAlignment);
+  layout.laneElements = aligned / element;
+  layout.tileElements = std::min<uint64_t>(aligned, kCapturedTileBytes) / element;
+  const uint64_t wire = layout.tileElements * element * kPayloadOfWire;
+  layout.slotBytes = static_cast<uint32_t>((wire + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment);
+  return layout;
+}
+
+void CapturedMember::checkSpec(const CollectiveSpec& spec) {
+  if (!spec.program.empty() || spec.collective == Collective::custom) {
+    throw Error(dfcclUnavailable, "A program of your own can't be part of a graph yet.",
+                "Run it outside of the capture, or use a built-in collective.", {{"id", spec.id.text()}});
+  }
+  if (spec.ranks.size() <= kMostCapturedMembers) return;
+  throw Error(dfcclUnavailable,
+              "A collective of " + std::to_string(spec.ranks.size()) + " ranks can't be part of a graph: at most " +
+                  std::to_string(kMostCapturedMembers) + " can.",
+              "Run it outside of the capture.", {{"ranks", std::to_string(spec.ranks.size())}});
+}
+
+CapturedMember::CapturedMember(const CollectiveSpec& spec, uint32_t member, CapturedNotes& notes, CapturedState* state)
+    : notes_(notes), state_(state), hold_(std::make_shared<int>()) {
+  run_.notes = &notes;
+  run_.state = state;
+  run_.collective = spec.collective;
+  run_.type = spec.type;
+  run_.op = spec.op;
+  run_.member = member;
+  run_.members = static_cast<uint32_t>(spec.ranks.size());
+  run_.root = spec.root;
+  run_.count = spec.collective == Collective::barrier ? 0 : spec.count;
+  run_.layout = CapturedLayout::of(spec.type, run_.count);
+}
+
+void CapturedMember::complete(const std::vector<uint8_t*>& landings, const std::vector<double>& scales) {
+  std::copy(landings.begin(), landings.end(), notes_.members.landings);
+  std::copy(scales.begin(), scales.end(), notes_.members.scales);
+  notes_.isComplete.store(1, order::release);
+}
+
+CapturedPlace CapturedMember::capture(const StreamCapture& capture, const void* send, void* recv) {
+  CapturedRun run = run_;
+  run.send = send;
+  run.recv = recv;
+  run.heldLines = heldLinesOf(run);
+  std::vector<cudaGraphNode_t> behind = capture.behind();
+  const auto last = std::find_if(last_.begin(), last_.end(),
+                                 [&](const CapturedPlace& place) { return place.capture == capture.id(); });
+  // Runs of a collective match by their order, whatever stream they are captured from.
+  if (last != last_.end()) {
+    auto* const node = static_cast<cudaGraphNode_t>(last->node);
+    if (std::find(behind.begin(), behind.end(), node) == behind.end()) behind.push_back(node);
+  }
+  capture.keep(hold_);
+  cudaGraphNode_t node = nullptr;
+  check(addCapturedRun(capture.graph(), behind.data(), behind.size(), run, &node), "cudaGraphAddKernelNode");
+  const CapturedPlace place{node, capture.id()};
+  if (last != last_.end()) {
+    last->node = node;
+  } else {
+    if (last_.size() == kMostCaptures) last_.erase(last_.begin());
+    last_.push_back(place);
+  }
+  return place;
+}
+
+}  // namespace dfccl::gpu

@@ -1,0 +1,150 @@
+#pragma once
+// One member of a collective, with all that it keeps in its own GPU's memory: its copy of what the members share, its
+// ends of the connections, its landing area. What the others have to know of that fits in a few bytes, as places in the
+// rank's arena, so it may come from this process or another one.
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "daemon/state/rank_memory.hpp"
+#include "host/driver/memory.hpp"
+#include "host/member/captured_member.hpp"
+#include "host/member/held_members.hpp"
+#include "world/collective_spec.hpp"
+
+namespace dfccl::gpu {
+
+/// Places are distances from the beginning of a member's arena.
+struct MemberPlaces {
+  static constexpr uint64_t kNone = ~uint64_t{0};
+
+  uint64_t shared, mailboxes;
+  uint64_t landing, scratch;  // or kNone
+  double scale;
+};
+
+/// What the others know of a member.
+struct MemberFacts : MemberPlaces {
+  struct End {
+    uint32_t source, destination, channel;
+    uint32_t isSend;
+    uint64_t counters;
+    uint64_t slots;  // the receiver's; else kNone
+  };
+  std::vector<End> ends;
+
+  std::vector<uint8_t> packed() const;
+  static MemberFacts of(std::span<const uint8_t> packed);
+};
+
+/// A member as another one sees it.
+struct MemberView {
+  MemberFacts facts;
+  uint8_t* arena;          // where its rank's arena is seen
+  windows::Table windows;  // on the device: what its addresses mean here; null: the same
+
+  template <class T>
+  T* at(uint64_t place) const {
+    return place == MemberFacts::kNone ? nullptr : reinterpret_cast<T*>(arena + place);
+  }
+};
+
+/// Where a member's rank keeps it.
+struct MemberHome {
+  CollectiveRecord* place;       // on the device
+  const PostedProgress* posted;  // in the host's memory
+  uint32_t grid;
+  HeldMembers* held;
+};
+
+class GpuMember {
+ public:
+  /// Takes all of its memory and stores its record. Nobody's daemon starts a run of it before complete().
+  /// @param begun the record but for what lies in this memory.
+  /// @param staged or null, see CollectiveRecord. @param namesWindows some members are other processes.
+  /// @throws Error dfcclOutOfMemory
+  GpuMember(DeviceArena& arena, const CollectiveSpec& spec, uint32_t member,
+            std::shared_ptr<const BoundProgram> program, std::shared_ptr<const BoundProgram> staged,
+            const CollectiveRecord& begun, const MemberHome& home, bool namesWindows);
+  ~GpuMember();
+  GpuMember(const GpuMember&) = delete;
+  GpuMember& operator=(const GpuMember&) = delete;
+
+  const MemberFacts& facts() const { return facts_; }
+  /// Stores where the others are, and then that all are there. Takes no memory.
+  /// @param members all of them, this one included, as this one sees them.
+  void complete(const std::vector<MemberView>& members);
+  bool isComplete() const { return others_ != nullptr; }
+  /// Its rank gives the place back; the memory stays, for the others, and for the rank if it comes back.
+  void leave(uint64_t finishedRuns);
+  /// Its rank is back, with another place, and its next run is the one behind its last. Takes no memory.
+  /// @param begun as for the constructor, with the same program. @pre it has left
+  void comeBack(const CollectiveRecord& begun, const MemberHome& home);
+  /// Runs that it had when it left; 0: it never has.
+  uint64_t runsAtLeaving() const { return runsAtLeaving_; }
+
+  uint32_t index() const { return record_.index; }
+  // As the daemon posts it now and then, and whenever it leaves.
+  uint64_t submittedRuns() const;
+  uint64_t finishedRuns() const;
+  bool hasDropped() const;
+  size_t bytes() const { return bytes_; }
+  /// Of a collective whose runs graphs carry out; else null.
+  CapturedMember* captured() const { return captured_.get(); }
+  /// Runs of graphs' that are under way end, and so do those that come.
+  void endCaptured();
+
+ private:
+  struct Taken {
+    uint8_t* block;
+    size_t bytes;
+  };
+  /// What the members share, as this one has it on its device.
+  struct Copy {
+    CollectiveShared* shared;
+    MeetingPlaces places;
+    windows::Table* windows;  // those of `places`; or null
+    uint32_t* ranks;
+  };
+
+  void storeImage();
+
+  struct Others;  // tables of what the members have, for the daemon
+
+  uint8_t* take(size_t bytes);
+  template <class T>
+  T* takeArray(size_t count) {
+    return reinterpret_cast<T*>(take(count * sizeof(T)));
+  }
+  uint64_t placeOf(const void* memory) const;
+  void takeShared(bool namesWindows);
+  void takeEnds();
+  void takeCaptured(const CollectiveSpec& spec);
+  void freeAll();
+  void storeShared(const CollectiveSpec& spec);
+  void storeConnections(const std::vector<MemberView>& members);
+  std::vector<uint8_t> imageOf(const Others& others) const;
+
+  DeviceArena& arena_;
+  const uint32_t member_;
+  const uint32_t members_;
+  const std::shared_ptr<const BoundProgram> program_;
+  const std::shared_ptr<const BoundProgram> connected_;  // the one that has the connections
+  CollectiveRecord record_;
+  MemberHome home_;
+  MemberFacts facts_;
+  Copy copy_{};
+  Connector* connections_ = nullptr;
+  uint8_t* image_ = nullptr;
+  uint64_t imageBytes_ = 0;
+  std::unique_ptr<const Others> others_;  // once all have come
+  bool hasLeft_ = false;
+  uint64_t runsAtLeaving_ = 0;
+  CapturedNotes* notes_ = nullptr;
+  std::unique_ptr<CapturedMember> captured_;
+  std::vector<Taken> taken_;
+  size_t bytes_ = 0;
+};
+
+}  // namespace dfccl::gpu

@@ -1,0 +1,63 @@
+#pragma once
+// One registration of an id whose members are processes: what they agreed on lies in the segment, and of the devices'
+// memory this process has its own member's.
+#include <memory>
+
+#include "host/member/device_group.hpp"
+#include "host/member/gpu_member.hpp"
+#include "processes/shared_group.hpp"
+
+namespace dfccl::gpu {
+
+class JoinedGroup final : public DeviceGroup {
+ public:
+  JoinedGroup(std::shared_ptr<SharedGroup> shared, uint32_t member, std::unique_ptr<GpuMember> own)
+      : shared_(std::move(shared)), member_(member), own_(std::move(own)) {}
+
+  SharedGroup& shared() { return *shared_; }
+  uint32_t member() const { return member_; }
+  GpuMember& own() { return *own_; }
+
+  /// @return by whom; CollectiveShared::kNobody: by nobody.
+  uint32_t poisonedBy() const { return shared_->shared().poisonedBy.load(order::acquire); }
+  /// @return false: somebody has already.
+  bool poison(uint32_t rank) {
+    uint32_t nobody = CollectiveShared::kNobody;
+    return shared_->shared().poisonedBy.compareExchange(nobody, rank, order::acqRel, order::relaxed);
+  }
+
+  const CollectiveSpec& spec() const override { return shared_->spec(); }
+  bool isPoisoned() const override { return poisonedBy() != CollectiveShared::kNobody; }
+  bool isQuarantineOver() override {
+    for (uint32_t m = 0; m < spec().ranks.size(); ++m) {
+      if (!shared_->hasLetGo(m)) return false;
+    }
+    return true;
+  }
+  std::vector<MemberProgress> progress() override {
+    std::vector<MemberProgress> members;
+    for (uint32_t m = 0; m < spec().ranks.size(); ++m) {
+      const uint32_t rank = spec().ranks[m];
+      if (!shared_->isMember(m)) {
+        const uint64_t runs = shared_->runsAtLeaving(m);
+        members.push_back({rank, shared_->isAway(m), runs, runs});
+        continue;
+      }
+      const CollectiveRecord& record = shared_->recordOf(m);
+      members.push_back(
+          {rank, true, record.submittedRuns.load(order::acquire), record.finishedRuns.load(order::acquire)});
+    }
+    return members;
+  }
+  uint64_t finishedRunsOf(uint32_t) const override { return own_->finishedRuns(); }
+  uint64_t runsAtLeaving(uint32_t) const override { return own_->runsAtLeaving(); }
+  size_t bytesOf(uint32_t) const override { return own_->bytes(); }
+  GpuMember& memberHere(uint32_t) override { return *own_; }
+
+ private:
+  std::shared_ptr<SharedGroup> shared_;
+  const uint32_t member_;
+  std::unique_ptr<GpuMember> own_;
+};
+
+}  // namespace dfccl::gpu

@@ -1,0 +1,41 @@
+// A world's runs that graphs carry out.
+#include <string>
+
+#include "host/driver/relaxed_capture.hpp"
+#include "host/driver/stream_capture.hpp"
+#include "host/world/gpu_world.hpp"
+
+namespace dfccl::gpu {
+
+CapturedPlace GpuWorld::captureRun(uint32_t rank, uint32_t index, const void* send, void* recv, void* handle) {
+  auto* const stream = static_cast<cudaStream_t>(handle);
+  checkHealth(rank);
+  GpuRank& mine = *ranks_[rank];
+  // Whose the stream is it doesn't tell while it captures. A graph may have nodes on several devices.
+  const std::lock_guard lock(mutex_);
+  Registered& entry = registered(rank, index);
+  if (entry.group->isPoisoned()) {
+    throw Error(dfcclAborted, "The collective was given up, so no graph can have runs of it.",
+                "Unregister it on all ranks, and register it anew.", {{"id", entry.spec.id.text()}});
+  }
+  const OnDevice here(mine.device());
+  const RelaxedCapture relaxed;
+  return entry.group->memberHere(entry.member).captured()->capture(StreamCapture(stream), send, recv);
+}
+
+uint64_t GpuWorld::endedInGraphs(uint32_t rank) {
+  const std::lock_guard lock(mutex_);
+  return ranks_[rank]->endedInGraphs();
+}
+
+void GpuWorld::letGraphWait(uint32_t rank, const CapturedPlace& place, void* handle) {
+  const OnDevice here(ranks_[rank]->device());
+  const StreamCapture capture(static_cast<cudaStream_t>(handle));
+  if (capture.id() != place.capture) {
+    throw Error(dfcclInvalidArgument, "The stream captures another graph than the one that has the run.",
+                "Let streams of one capture wait for its runs.", {{"rank", std::to_string(rank)}});
+  }
+  capture.letWait(static_cast<cudaGraphNode_t>(place.node));
+}
+
+}  // namespace dfccl::gpu

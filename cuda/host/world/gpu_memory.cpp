@@ -1,0 +1,141 @@
+// Memory that collectives work on: the user's, and what is taken for him.
+#include <cinttypes>
+#include <cstdio>
+#include <string>
+
+#include "host/driver/pointer_attributes.hpp"
+#include "host/driver/relaxed_capture.hpp"
+#include "host/world/gpu_world.hpp"
+#include "os/pause.hpp"
+#include "os/tick_clock.hpp"
+#include "world/collective_name.hpp"
+
+namespace dfccl::gpu {
+namespace {
+
+std::string hex(const void* address) {
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%" PRIxPTR, reinterpret_cast<uintptr_t>(address));
+  return text;
+}
+
+}  // namespace
+
+RunMemory GpuWorld::checkMemory(uint32_t rank, const CollectiveSpec& spec, const RunShape& shape, const void* send,
+                                const void* recv) {
+  const int device = deviceOf(rank);
+  const OnDevice here(device);
+  RunMemory memory;
+  const struct {
+    const char* name;
+    const void* address;
+    uint64_t bytes;
+    MemoryRange& range;
+  } buffers[] = {{"send", send, shape.sendBytes, memory.send}, {"receive", recv, shape.recvBytes, memory.recv}};
+  for (const auto& [name, address, bytes, range] : buffers) {
+    if (bytes == 0) continue;
+    const auto refuse = [&, name = name, address = address](const std::string& what, const std::string& remedy) {
+      throw Error(dfcclInvalidArgument,
+                  nameOf(spec) + " on rank " + std::to_string(rank) + ": the " + name + " buffer " + hex(address) +
+                      " " + what + ".",
+                  remedy,
+                  {{"id", spec.id.text()},
+                   {"rank", std::to_string(rank)},
+                   {"buffer", name},
+                   {"device", std::to_string(device)}});
+    };
+    cudaPointerAttributes attributes{};
+    const bool isKnown = cudaPointerGetAttributes(&attributes, address) == cudaSuccess;
+    if (!isKnown) cudaGetLastError();
+    if (!isKnown || attributes.type != cudaMemoryTypeDevice) {
+      refuse(attributes.type == cudaMemoryTypeManaged ? "is managed memory" : "is not device memory",
+             "Pass memory of cudaMalloc on device " + std::to_string(device) + ".");
+    }
+    if (attributes.device != device) {
+      refuse("lies on device " + std::to_string(attributes.device) + ", and the rank is on device " +
+                 std::to_string(device),
+             "Allocate it after cudaSetDevice(" + std::to_string(device) + ").");
+    }
+    const size_t element = sizeOf(spec.type);
+    if (reinterpret_cast<uintptr_t>(address) % element != 0) {
+      refuse("is not aligned to the " + std::to_string(element) + " bytes of " + nameOf(spec.type),
+             "Begin the buffer at a multiple of " + std::to_string(element) + " bytes.");
+    }
+    range = rangeOf(address);
+    const uint64_t offset = reinterpret_cast<uint64_t>(address) - range.first;
+    if (range.bytes != 0 && offset + bytes > range.bytes) {
+      refuse("has " + std::to_string(range.bytes - offset) + " bytes left in its allocation, and a run needs " +
+                 std::to_string(bytes),
+             "Allocate as much as the collective was registered for.");
+    }
+  }
+  return memory;
+}
+
+void GpuWorld::checkHealth(uint32_t rank) {
+  if (!isLocal(rank)) return;
+  const GpuRank& mine = *ranks_[rank];
+  if (!mine.isLost()) return;
+  throw Error(dfcclSystemError,
+              "Rank " + std::to_string(rank) + " on device " + std::to_string(mine.device()) +
+                  " is lost: " + mine.lostBecause() + ".",
+              "Close the world. Look for a buffer that was freed while a run of it was in flight.",
+              {{"rank", std::to_string(rank)}, {"device", std::to_string(mine.device())}});
+}
+
+bool GpuWorld::synchronize(uint32_t rank, uint64_t timeoutMicros) {
+  if (timeoutMicros != 0) {
+    const uint64_t stay = residentStay(rank);
+    const uint64_t begin = readTicks();
+    const auto limit = static_cast<uint64_t>(static_cast<double>(timeoutMicros) * ticksPerMicrosecond());
+    while (stay != 0 && !isStayOver(rank, stay)) {
+      if (readTicks() - begin > limit) return false;
+      cpuPause();
+    }
+  }
+  const OnDevice here(deviceOf(rank));
+  DFCCL_CUDA(cudaDeviceSynchronize());
+  return true;
+}
+
+void* GpuWorld::allocate(uint32_t rank, size_t bytes) {
+  const RelaxedCapture relaxed;
+  void* memory = copies_[rank]->allocateZeroed(bytes);
+  const std::lock_guard lock(allocatedMutex_);
+  allocated_.emplace(memory, rank);
+  return memory;
+}
+
+void GpuWorld::free(uint32_t rank, void* memory, size_t) {
+  forgetAllocated(rank, memory);
+  freeLater(rank, memory);
+}
+
+void GpuWorld::forgetAllocated(uint32_t rank, void* memory) {
+  const std::lock_guard lock(allocatedMutex_);
+  const auto found = allocated_.find(memory);
+  if (found == allocated_.end() || found->second != rank) {
+    throw Error(dfcclInvalidArgument,
+                "The memory at " + hex(memory) + " was not allocated for rank " + std::to_string(rank) + ".",
+                "Pass what dfcclAllocate gave, once.", {{"rank", std::to_string(rank)}});
+  }
+  allocated_.erase(found);
+}
+
+void GpuWorld::freeLater(uint32_t rank, void* memory) { watcher_.freeLater(deviceOf(rank), memory); }
+
+void GpuWorld::freeAllocated() {
+  const std::lock_guard lock(allocatedMutex_);
+  for (const auto& [memory, rank] : allocated_) watcher_.freeLater(deviceOf(rank), memory);
+  allocated_.clear();
+}
+
+void GpuWorld::copyIn(uint32_t rank, void* to, const void* from, size_t bytes) {
+  copies_[rank]->copy(to, from, bytes, cudaMemcpyHostToDevice);
+}
+
+void GpuWorld::copyOut(uint32_t rank, void* to, const void* from, size_t bytes) {
+  copies_[rank]->copy(to, from, bytes, cudaMemcpyDeviceToHost);
+}
+
+}  // namespace dfccl::gpu

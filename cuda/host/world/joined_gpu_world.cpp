@@ -1,0 +1,179 @@
+#include "host/world/joined_gpu_world.hpp"
+
+#include <algorithm>
+
+#include "daemon/state/windows.hpp"
+#include "host/driver/ipc.hpp"
+#include "host/world/map_buffers.hpp"
+
+namespace dfccl::gpu {
+
+JoinedGpuWorld::JoinedGpuWorld(const GpuWorldOptions& options)
+    : GpuWorld(options),
+      segment_(options.segment),
+      own_(segment_->rank()),
+      directory_(segment_, options.tiles),
+      ownWindows_(segment_, ipcExporter(deviceOf(own_))),
+      peerWindows_(segment_, ipcImporter(
+                                 deviceOf(own_),
+                                 [this](uint32_t owner, uint16_t window, const std::vector<uint64_t>& bases) {
+                                   rank(own_).arena().store(tables_[owner] + window, bases.data(),
+                                                            bases.size() * sizeof(uint64_t));
+                                 },
+                                 [this](const std::function<void()>& unmap) {
+                                   if (!mayMapBuffers()) return rank(own_).tryWhileNobodyWaits(unmap);
+                                   // What is to be mapped behind it may be what a run waits for.
+                                   unmap();
+                                   return true;
+                                 })),
+      arenasSeen_(segment_->ranks()),
+      failures_(segment_->ranks()) {
+  DeviceArena& arena = rank(own_).arena();
+  for (uint32_t r = 0; r < segment_->ranks(); ++r) {
+    tables_.push_back(
+        r == own_ ? nullptr
+                  : reinterpret_cast<Atomic<uint64_t>*>(arena.allocate(windows::kCount * sizeof(Atomic<uint64_t>))));
+    if (r == own_) continue;
+    for (const uint32_t window : {0u, uint32_t{windows::kUnmapped}}) {
+      arena.store(tables_[r] + window, &windows::kUnused, sizeof windows::kUnused);
+    }
+  }
+  // First, so that the others know it for the arena.
+  ownWindows_.windowOf(reinterpret_cast<uint64_t>(arena.base()));
+  mapper_ = std::thread([this] { mapPeers(); });
+  awaitArenas();
+  server_ = std::thread([this] { serve(); });
+  // It only sees who is gone and says that this process lives: what asks the device may take long.
+  watch_.emplace(
+      segment_, options.muteMillis, [] {}, [] {});
+}
+
+JoinedGpuWorld::~JoinedGpuWorld() { stop(); }
+
+void JoinedGpuWorld::stop() {
+  watch_.reset();
+  stopping_.store(1, order::seqCst);
+  PeerWatch::alarm(*segment_);
+  if (server_.joinable()) server_.join();
+  if (mapper_.joinable()) mapper_.join();
+  for (const Freed& freed : freed_) freeLater(own_, freed.memory);
+  freed_.clear();
+  GpuWorld::stop();
+  peerWindows_.close();
+  segment_->leave();
+}
+
+RunWindows JoinedGpuWorld::windowsOf(uint32_t, const RunShape& shape, const void* send, const void* recv) {
+  const auto windowOf = [&](const void* buffer) {
+    const auto address = reinterpret_cast<uint64_t>(buffer);
+    return shape.stagesUnmapped ? ownWindows_.mappedWindowOf(address) : ownWindows_.windowOf(address);
+  };
+  RunWindows windows;
+  if (shape.sendBytes != 0) windows.send = windowOf(send);
+  if (shape.recvBytes != 0) windows.recv = windowOf(recv);
+  return windows;
+}
+
+void* JoinedGpuWorld::allocate(uint32_t rank, size_t bytes) {
+  void* const memory = GpuWorld::allocate(rank, bytes);
+  ownWindows_.keep(reinterpret_cast<uint64_t>(memory));
+  return memory;
+}
+
+void JoinedGpuWorld::free(uint32_t rank, void* memory, size_t) {
+  forgetAllocated(rank, memory);
+  const std::optional<uint64_t> position = ownWindows_.forget(reinterpret_cast<uint64_t>(memory));
+  if (!position) return freeLater(rank, memory);
+  const std::lock_guard lock(mutex());
+  freed_.push_back({memory, *position});
+}
+
+std::shared_ptr<DeviceGroup> JoinedGpuWorld::enter(const CollectiveSpec& spec, uint32_t member, uint64_t digest,
+                                                   std::unique_ptr<GpuMember> own) {
+  const uint32_t index = own->index();
+  mirrorPlace(spec, member, index, 0);
+  std::shared_ptr<JoinedGroup> group;
+  {
+    const Segment::Lock lock(*segment_);
+    std::shared_ptr<SharedGroup> shared = directory_.groupFor(spec, member, digest);
+    try {
+      shared->joinOnDevice(member, index, own->facts().packed());
+    } catch (...) {
+      if (shared->isAbandoned()) directory_.drop(*shared);
+      throw;
+    }
+    group = std::make_shared<JoinedGroup>(std::move(shared), member, std::move(own));
+  }
+  incomplete_.push_back(group);
+  PeerWatch::alarm(*segment_);
+  return group;
+}
+
+std::shared_ptr<DeviceGroup> JoinedGpuWorld::comeBack(const CollectiveSpec& spec, uint32_t member,
+                                                      const CollectiveRecord& begun, const MemberHome& home) {
+  if (!spec.id.isSignature()) return nullptr;
+  const auto isOfId = [&](const std::shared_ptr<JoinedGroup>& group) { return group->spec().id == spec.id; };
+  if (std::none_of(departed_.begin(), departed_.end(), isOfId)) return nullptr;
+  const auto isIt = [&](const std::shared_ptr<JoinedGroup>& group) {
+    return isOfId(group) && group->shared().isAway(member) && !group->isPoisoned();
+  };
+  std::shared_ptr<JoinedGroup> group;
+  {
+    const Segment::Lock lock(*segment_);
+    const auto found = std::find_if(departed_.begin(), departed_.end(), isIt);
+    if (found == departed_.end()) return nullptr;
+    group = *found;
+    group->own().comeBack(begun, home);
+    mirrorPlace(spec, member, begun.index, group->own().runsAtLeaving());
+    group->shared().comeBackOnDevice(member, begun.index);
+    departed_.erase(found);
+  }
+  if (!group->own().isComplete()) incomplete_.push_back(group);
+  PeerWatch::alarm(*segment_);
+  return group;
+}
+
+void JoinedGpuWorld::mirrorPlace(const CollectiveSpec& spec, uint32_t member, uint32_t index, uint64_t runs) {
+  CollectiveRecord& mirrored = segment_->records(own_)[index];
+  mirrored = CollectiveRecord{};
+  mirrored.id = spec.id.number;
+  mirrored.index = index;
+  mirrored.member = member;
+  mirrored.submittedRuns.store(runs, order::relaxed);
+  mirrored.finishedRuns.store(runs, order::relaxed);
+}
+
+void JoinedGpuWorld::depart(uint32_t, Registered& entry, Departure departure, uint64_t finishedRuns) {
+  const auto group = std::static_pointer_cast<JoinedGroup>(entry.group);
+  group->own().leave(finishedRuns);
+  {
+    const Segment::Lock lock(*segment_);
+    group->shared().leave(group->member(), departure, finishedRuns);
+  }
+  std::erase(incomplete_, group);
+  departed_.push_back(group);
+  PeerWatch::alarm(*segment_);
+}
+
+void JoinedGpuWorld::poison(uint32_t rank, Registered& entry) {
+  if (!static_cast<JoinedGroup&>(*entry.group).poison(rank)) return;
+  askToDrop(rank, entry.place.index);
+  PeerWatch::alarm(*segment_);  // the others tell their own daemons
+}
+
+std::vector<LostRank> JoinedGpuWorld::lostRanks() {
+  std::vector<LostRank> lost;
+  for (uint32_t r = 0; r < size(); ++r) {
+    const Presence presence = segment_->presenceOf(r);
+    if (presence > Presence::joined) lost.push_back({r, presence});
+  }
+  return lost;
+}
+
+std::string JoinedGpuWorld::whyAborted(uint32_t rank, uint32_t index) {
+  const std::lock_guard lock(mutex());
+  const uint32_t by = static_cast<JoinedGroup&>(*registered(rank, index).group).poisonedBy();
+  return by == CollectiveShared::kNobody ? std::string() : failures_[by];
+}
+
+}  // namespace dfccl::gpu

@@ -1,0 +1,153 @@
+// What a rank in a process of its own tells its peers, and takes from them, while programs run. Nothing here calls
+// CUDA, so it goes on while another thread keeps the driver to itself (decision 23).
+#include <algorithm>
+
+#include "host/driver/own_thread.hpp"
+#include "host/driver/process_end.hpp"
+#include "host/world/joined_gpu_world.hpp"
+#include "os/futex.hpp"
+
+namespace dfccl::gpu {
+namespace {
+
+constexpr uint64_t kSweepMillis = 1000;
+
+}  // namespace
+
+/// Tells the daemon and the peers what they wait for. It calls nothing of CUDA's that another thread could keep from it
+/// by having the driver to itself.
+void JoinedGpuWorld::serve() {
+  if (!beginOwnThread("dfccl server")) return;
+  Atomic<uint32_t>& attention = segment_->area(own_).attention;
+  uint64_t sweptAt = nowMillis();
+  while (stopping_.load(order::seqCst) == 0) {
+    const uint32_t seen = attention.load(order::seqCst);
+    try {
+      completeGroups();
+      checkPeers();
+      freeDeparted();
+      freeForgotten();
+      if (nowMillis() - sweptAt > kSweepMillis) {
+        sweptAt = nowMillis();
+        // It asks CUDA what lies at an address.
+        const ProcessEnd::Call call;
+        if (!call.isAllowed()) return;
+        ownWindows_.sweep();
+      }
+    } catch (const Error& error) {
+      // That the others are behind passes; what CUDA has against this process doesn't.
+      if (error.status() != dfcclQueueFull) giveUp(error.what());
+    }
+    if (isLost(own_)) giveUp(rank(own_).lostBecause());
+    sharedFutexWait(&attention.value, seen, kPeriodMillis * 1000);
+  }
+}
+
+/// This rank's device does nothing more, and the others are not to wait for it.
+void JoinedGpuWorld::giveUp(const std::string& why) {
+  const std::lock_guard lock(mutex());
+  if (!failures_[own_].empty()) return;
+  failures_[own_] = why;
+  for (auto& [index, entry] : registeredOn(own_)) poison(own_, entry);
+}
+
+void JoinedGpuWorld::completeGroups() {
+  const std::lock_guard lock(mutex());
+  std::erase_if(incomplete_, [this](const std::shared_ptr<JoinedGroup>& group) { return complete(*group); });
+}
+
+/// @return whether all are there.
+bool JoinedGpuWorld::complete(JoinedGroup& group) {
+  SharedGroup& shared = group.shared();
+  std::vector<MemberView> views;
+  const std::vector<uint32_t>& ranks = group.spec().ranks;
+  for (uint32_t m = 0; m < ranks.size(); ++m) {
+    const std::span<const uint8_t> facts = shared.factsOf(m);
+    if (facts.empty() || shared.hasLeft(m)) return false;
+    if (ranks[m] == own_) {
+      views.push_back({group.own().facts(), rank(own_).arena().base(), nullptr});
+      continue;
+    }
+    const uint64_t seenAt = arenasSeen_[ranks[m]];
+    if (seenAt == 0) return false;
+    views.push_back({MemberFacts::of(facts), reinterpret_cast<uint8_t*>(seenAt), tables_[ranks[m]]});
+  }
+  group.own().complete(views);
+  return true;
+}
+
+/// Others may write to a member's memory after its last run: what they have taken from a connector, say. So it is kept
+/// until all have left.
+void JoinedGpuWorld::freeDeparted() {
+  const std::lock_guard lock(mutex());
+  if (departed_.empty()) return;
+  const Segment::Lock segmentLock(*segment_, std::try_to_lock);
+  if (!segmentLock.isHeld()) return;
+  std::erase_if(departed_, [this](const std::shared_ptr<JoinedGroup>& group) {
+    SharedGroup& shared = group->shared();
+    if (shared.isAway(group->member()) && !group->isPoisoned()) return false;
+    for (uint32_t m = 0; m < group->spec().ranks.size(); ++m) {
+      if (shared.isMember(m) && !segment_->isProcessGone(group->spec().ranks[m])) return false;
+    }
+    shared.finishLeaving(group->member());
+    if (shared.isAbandoned()) directory_.drop(shared);
+    return true;
+  });
+}
+
+/// An allocation is freed when nobody has it mapped: what comes of freeing it sooner, CUDA doesn't say.
+void JoinedGpuWorld::freeForgotten() {
+  const std::lock_guard lock(mutex());
+  std::erase_if(freed_, [this](const Freed& freed) {
+    if (!ownWindows_.isTaken(freed.position)) return false;
+    freeLater(own_, freed.memory);
+    return true;
+  });
+}
+
+/// Shows the others how far this rank's daemon is: they can't ask its device. Under mutex().
+void JoinedGpuWorld::mirror() {
+  if (isLost(own_)) return;
+  const uint64_t now = nowMillis();
+  for (auto& [index, entry] : registeredOn(own_)) {
+    auto& group = static_cast<JoinedGroup&>(*entry.group);
+    CollectiveRecord& mirrored = segment_->records(own_)[index];
+    const uint64_t submitted = group.own().submittedRuns();
+    const uint64_t finished = group.own().finishedRuns();
+    mirrored.submittedRuns.store(submitted, order::release);
+    mirrored.finishedRuns.store(finished, order::release);
+    if (entry.isDropped && group.own().hasDropped()) {
+      mirrored.blocksDropped.store(options_.limits.grid, order::release);
+    }
+    group.shared().record()->members[group.member()].noteRuns(submitted, finished, now);
+  }
+}
+
+void JoinedGpuWorld::checkPeers() {
+  const std::lock_guard lock(mutex());
+  mirror();
+  for (auto& [index, entry] : registeredOn(own_)) {
+    if (entry.isDropped) continue;
+    auto& group = static_cast<JoinedGroup&>(*entry.group);
+    const CollectiveRecord& mirrored = segment_->records(own_)[index];
+    const uint64_t submitted = mirrored.submittedRuns.load(order::relaxed);
+    const uint64_t finished = mirrored.finishedRuns.load(order::relaxed);
+    // What graphs carry out counts as nobody's run, and may be launched at any time.
+    const bool isOfGraphs = entry.spec.signature.isCaptured;
+    // A run that a rank has finished completes without it, in a moment.
+    const bool isStuck = (isOfGraphs || submitted != finished) && entry.finishedAtCheck == finished;
+    bool isAnyGone = false;
+    for (uint32_t m = 0; m < group.spec().ranks.size() && !group.isPoisoned(); ++m) {
+      const uint32_t other = group.spec().ranks[m];
+      const bool isGone = segment_->presenceOf(other) > Presence::joined;
+      isAnyGone |= isGone;
+      const bool isMissing = isOfGraphs || group.shared().finishedRunsOf(m) < submitted;
+      const bool isHopeless = isGone && (other == own_ || (isStuck && isMissing));
+      if (isHopeless || !failures_[other].empty()) group.poison(other);
+    }
+    entry.finishedAtCheck = isAnyGone ? finished : Registered::kUnchecked;
+    if (group.isPoisoned()) askToDrop(own_, index);
+  }
+}
+
+}  // namespace dfccl::gpu

@@ -1,0 +1,59 @@
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "nccl_api/calls/communicator.hpp"
+#include "nccl_api/universe/failure.hpp"
+
+namespace dfccl::nccl {
+namespace {
+
+// More than a config of any version: whoever says more has not set it.
+constexpr size_t kMostConfigBytes = 4096;
+// A daemon has a block for taking requests in, and at least one that moves data.
+constexpr uint32_t kMostMoving = 16;
+
+uint32_t blocksOf(long mostCtas) {
+  return mostCtas < 1 ? 0 : 1 + static_cast<uint32_t>(std::min<long>(mostCtas, kMostMoving));
+}
+
+}  // namespace
+
+Config Config::read(const ncclConfig_t* from) {
+  Config config;
+  const char* const most = std::getenv("NCCL_MAX_CTAS");
+  config.mostBlocks = most == nullptr ? 0 : blocksOf(std::strtol(most, nullptr, 10));
+  if (from == nullptr) return config;
+  if (from->size < offsetof(ncclConfig_t, blocking) || from->size > kMostConfigBytes || from->magic != kNcclMagic) {
+    refuseArgument("The config was not set up: its size is " + std::to_string(from->size) + ".",
+                   "Begin with NCCL_CONFIG_INITIALIZER.");
+  }
+  ncclConfig_t c;
+  std::memset(&c, 0, sizeof c);
+  c.blocking = c.maxCTAs = kNcclUnset;
+  std::memcpy(&c, from, std::min(from->size, sizeof c));
+  if (c.blocking != kNcclUnset && c.blocking != 0 && c.blocking != 1) {
+    refuseArgument("The config's blocking is " + std::to_string(c.blocking) + ".", "Allowed: 0, 1.");
+  }
+  config.isBlocking = c.blocking != 0;
+  c.size = std::min(from->size, sizeof c);
+  config.given = c;
+  // Copied, as they are read later where the communicator is made in another thread.
+  if (from->size > offsetof(ncclConfig_t, netName) && c.netName != nullptr)
+    config.netName = std::make_shared<std::string>(c.netName);
+  if (from->size > offsetof(ncclConfig_t, commName) && c.commName != nullptr)
+    config.commName = std::make_shared<std::string>(c.commName);
+  if (c.maxCTAs != kNcclUnset && config.mostBlocks == 0) config.mostBlocks = blocksOf(c.maxCTAs);
+  return config;
+}
+
+ncclConfig_t* Config::forReal(ncclConfig_t& copy) const {
+  if (!given) return nullptr;
+  copy = *given;
+  copy.netName = netName ? netName->c_str() : nullptr;
+  copy.commName = commName ? commName->c_str() : nullptr;
+  return &copy;
+}
+
+}  // namespace dfccl::nccl

@@ -1,0 +1,135 @@
+#include "nccl_api/calls/making.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "entry_points.hpp"
+#include "nccl_api/calls/falling_back.hpp"
+#include "nccl_api/universe/entry.hpp"
+#include "world/gpu_backend.hpp"
+
+namespace dfccl::nccl {
+namespace {
+
+/// The members of a split's part: by key, and among equal ones by their rank before. @return their ranks before.
+std::vector<int> membersOf(const std::vector<Arrival>& all, int color) {
+  std::vector<int> members;
+  for (size_t r = 0; r < all.size(); ++r) {
+    if (all[r].color == color) members.push_back(static_cast<int>(r));
+  }
+  std::stable_sort(members.begin(), members.end(),
+                   [&](int a, int b) { return all[static_cast<size_t>(a)].key < all[static_cast<size_t>(b)].key; });
+  return members;
+}
+
+bool haveFallback(const std::vector<Arrival>& all) {
+  return std::all_of(all.begin(), all.end(), [](const Arrival& one) { return one.hasFallback != 0; });
+}
+
+}  // namespace
+
+void requireGpu() {
+  const std::optional<Error> obstacle = reportGpus().obstacle;
+  if (obstacle) throw Failure(ncclUnhandledCudaError, obstacle->what());
+}
+
+int currentDevice() {
+  requireGpu();
+  int device = 0;
+  checkCuda(cudaGetDevice(&device), "cudaGetDevice");
+  return device;
+}
+
+void checkRank(int ranks, int rank) {
+  if (ranks < 1 || ranks > 1024) {
+    refuseArgument("The number of ranks is " + std::to_string(ranks) + ".", "Allowed: 1 to 1024.");
+  }
+  if (rank < 0 || rank >= ranks) {
+    refuseArgument("Rank " + std::to_string(rank) + " is not in a communicator of " + std::to_string(ranks) + ".",
+                   "Allowed: 0 to " + std::to_string(ranks - 1) + ".");
+  }
+}
+
+Making Making::prepare(ncclComm_t* comm, const Name& meeting, int ranks, int rank, int device, const Config& config) {
+  Making making;
+  making.made = std::make_shared<Communicator>(config, device);
+  making.handle = Communicators::add(making.made);
+  making.given = comm;
+  making.meeting = meeting;
+  making.ranks = ranks;
+  making.rank = rank;
+  *comm = making.handle;
+  return making;
+}
+
+void Making::make() {
+  if (realId) {
+    tellOfFallingBack(RealNccl::open(), "DFCCL_REAL_NCCL_FOR=all");
+    return makeReal(*realId);
+  }
+  static const Atomic<uint32_t> never;
+  const Atomic<uint32_t>& isCancelled = made ? made->isCancelled : never;
+  Universes& universes = Universes::here();
+  Universes::Told told = universes.tell();
+  told.arrival.color = color;
+  told.arrival.key = key;
+  if (made) {
+    told.arrival.device = made->device;
+    told.arrival.mostBlocks = made->config.mostBlocks;
+  }
+  told.arrival.hasFallback = RealNccl::isNamed() ? 1 : 0;
+  const std::vector<Arrival> all = meet(meeting, ranks, rank, told.arrival, isCancelled);
+  if (!parent && !Universes::canServe(all) && haveFallback(all)) return fallBack(all, isCancelled);
+  if (!parent) return made->become(meeting, rank, universes.place(meeting, told, all, rank));
+  if (!made) return;
+  Placed placed{parent->universe(), {}};
+  int place = 0;
+  const int self = kept.empty() ? rank : kept[static_cast<size_t>(rank)];
+  for (const int member : kept.empty() ? membersOf(all, color) : kept) {
+    if (member == self) place = static_cast<int>(placed.ranks.size());
+    placed.ranks.push_back(parent->members()[static_cast<size_t>(member)]);
+  }
+  made->become(meeting.derived(static_cast<uint64_t>(color)), place, std::move(placed));
+}
+
+/// All ranks decide alike, by what all have told.
+void Making::fallBack(const std::vector<Arrival>& all, const Atomic<uint32_t>& isCancelled) {
+  RealNccl& real = RealNccl::open();
+  tellOfFallingBack(real, "some ranks of a communicator share a process, and others don't.");
+  Arrival own = all[static_cast<size_t>(rank)];
+  if (rank == 0) real.check(real.call<decltype(ncclGetUniqueId)>("ncclGetUniqueId", &own.realId));
+  constexpr uint64_t kAgain = 4;
+  makeReal(meet(meeting.derived(0, kAgain), ranks, rank, own, isCancelled).front().realId);
+}
+
+void Making::makeReal(const ncclUniqueId& id) {
+  const RealNccl& real = *RealNccl::opened();
+  ncclConfig_t copy;
+  ncclConfig_t* const config = made->config.forReal(copy);
+  made->fallBack([&](ncclComm_t* handle) {
+    using Initialize = decltype(ncclCommInitRankConfig);
+    real.check(real.call<Initialize>("ncclCommInitRankConfig", handle, ranks, id, rank, config));
+  });
+}
+
+ncclResult_t Making::run() noexcept {
+  const ncclResult_t result = entered(function, [this] {
+    make();
+    return ncclSuccess;
+  });
+  if (result == ncclSuccess || !made) return result;
+  made->failed(result);
+  if (!made->config.isBlocking) return result;  // the caller finds it out by the handle, and destroys that
+  *given = nullptr;
+  try {
+    Communicators::remove(handle);
+  } catch (const Failure&) {
+    // Aborted meanwhile, in another thread.
+  }
+  return result;
+}
+
+}  // namespace dfccl::nccl

@@ -1,0 +1,43 @@
+#pragma once
+// How a communicator comes to be, from a unique id or from another communicator: its ranks meet, and find a world.
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "nccl_api/calls/communicator.hpp"
+
+namespace dfccl::nccl {
+
+/// One rank's part in it. Waits for the others, in a thread of its own where several are made at once.
+struct Making {
+  std::shared_ptr<Communicator> made;  // null: of a split that the rank is in no part of
+  ncclComm_t handle = nullptr;         // of `made`
+  ncclComm_t* given = nullptr;         // where the caller was given it, and nothing once it fails
+  Name meeting;
+  int ranks = 0, rank = 0;               // of the meeting
+  std::shared_ptr<Communicator> parent;  // of a split or of what is shrunk
+  int color = 0, key = 0;                // of a split
+  std::vector<int> kept;                 // of what is shrunk: the parent's ranks that are left
+  std::optional<ncclUniqueId> realId;    // the id is another NCCL's: so is what is made
+  const char* function = "ncclCommInitRank";
+
+  /// Of a communicator whose handle the caller has from now on in `comm`.
+  static Making prepare(ncclComm_t* comm, const Name& meeting, int ranks, int rank, int device, const Config& config);
+  bool isBlocking() const { return !made || made->config.isBlocking; }
+  /// @return ncclSuccess, or what went wrong, which ncclGetLastError tells then; the communicator knows as well.
+  ncclResult_t run() noexcept;
+
+ private:
+  void make();
+  void fallBack(const std::vector<Arrival>& all, const Atomic<uint32_t>& isCancelled);
+  void makeReal(const ncclUniqueId& id);
+};
+
+/// @throws Failure ncclUnhandledCudaError where no GPU can be used, with the reason.
+void requireGpu();
+/// @return the calling thread's. @throws Failure
+int currentDevice();
+/// @throws Failure ncclInvalidArgument: such a communicator can't be, or the rank is not in it.
+void checkRank(int ranks, int rank);
+
+}  // namespace dfccl::nccl

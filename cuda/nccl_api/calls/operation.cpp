@@ -1,0 +1,203 @@
+#include "nccl_api/calls/operation.hpp"
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "base/types.hpp"
+#include "host/driver/check.hpp"
+#include "nccl_api/calls/joined_streams.hpp"
+#include "nccl_api/calls/self_messages.hpp"
+#include "nccl_api/universe/failure.hpp"
+#include "nccl_api/universe/scaling.hpp"
+
+namespace dfccl::nccl {
+namespace {
+
+/// NCCL's maximum is dfccl's minimum, by number.
+dfcclRedOp_t opOf(ncclRedOp_t op) {
+  switch (op) {
+    case ncclProd:
+      return dfcclProd;
+    case ncclMax:
+      return dfcclMax;
+    case ncclMin:
+      return dfcclMin;
+    case ncclAvg:
+      return dfcclAvg;
+    default:
+      return dfcclSum;  // the scaled ones too: their input is scaled before
+  }
+}
+
+/// What is kept until a run is over.
+struct Held {
+  std::shared_ptr<Communicator> communicator;
+  std::shared_ptr<void> scratch;
+};
+
+void isOver(void* argument, dfcclResult_t status) {
+  const std::unique_ptr<Held> held(static_cast<Held*>(argument));
+  held->scratch.reset();
+  held->communicator->ended(status);
+}
+
+/// Scratch for so many elements. @throws Failure: no memory has as many.
+std::shared_ptr<void> scratchFor(const Operation& o, size_t parts) {
+  const Communicator& c = *o.communicator;
+  constexpr size_t kMostBytes = SIZE_MAX / 2;  // which rounds up to a power of two
+  const size_t element = sizeOf(static_cast<DataType>(o.type));
+  if (o.count > kMostBytes / element / parts) {
+    refuseArgument("There are " + std::to_string(o.count) + " elements, more than any memory has.",
+                   "Pass their number.");
+  }
+  return c.universe()->scratch().take(c.universeRank(), c.context(), o.count * parts * element);
+}
+
+bool isCapturing(const Operation& o) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  const gpu::OnDevice here(o.communicator->device);
+  checkCuda(cudaStreamIsCapturing(o.stream, &status), "cudaStreamIsCapturing");
+  return status != cudaStreamCaptureStatusNone;
+}
+
+/// Lets the stream multiply what the rank sends, into memory that the run may read it from.
+/// @return the operation that remains.
+Operation scaled(const Operation& o, std::shared_ptr<void>& scratch) {
+  const Communicator& c = *o.communicator;
+  Operation rest = o;
+  const size_t parts = o.kind == Kind::reduceScatter ? static_cast<size_t>(c.size()) : 1;
+  const bool receives = o.kind == Kind::allReduce || (o.kind == Kind::reduce && o.other == c.rank());
+  void* to = o.recv;
+  if (!receives) {
+    scratch = scratchFor(o, parts);
+    to = scratch.get();
+    if (isCapturing(o)) o.communicator->keepForGraphs(scratch);
+  }
+  if (to == nullptr || o.send == nullptr) refuseArgument("A buffer is null.", "Pass memory of the rank's device.");
+  const gpu::OnDevice here(c.device);
+  checkCuda(scaleOnStream(to, o.send, o.count * parts, *o.scalar, o.stream), "a kernel's launch");
+  rest.send = to;
+  return rest;
+}
+
+/// Lets the stream copy what the rank sends to all, into memory that the run may read it from: in place is not what a
+/// run of that kind can do, and callers of NCCL's do it.
+/// @return the operation that remains.
+Operation copied(const Operation& o, std::shared_ptr<void>& scratch) {
+  const Communicator& c = *o.communicator;
+  const auto ranks = static_cast<size_t>(c.size());
+  scratch = scratchFor(o, ranks);
+  const size_t bytes = o.count * ranks * sizeOf(static_cast<DataType>(o.type));
+  const gpu::OnDevice here(c.device);
+  checkCuda(cudaMemcpyAsync(scratch.get(), o.send, bytes, cudaMemcpyDeviceToDevice, o.stream), "cudaMemcpyAsync");
+  Operation rest = o;
+  rest.send = scratch.get();
+  return rest;
+}
+
+bool isCopiedBefore(const Operation& o) { return o.kind == Kind::allToAll && o.send == o.recv && o.send != nullptr; }
+
+dfcclResult_t queue(const Operation& o, uint64_t tag, dfcclStream_t stream, dfcclRequest_t* request) {
+  const auto type = static_cast<dfcclDataType_t>(o.type);
+  const dfcclRedOp_t op = opOf(o.op);
+  const dfcclGroup_t group = o.communicator->group();
+  switch (o.kind) {
+    case Kind::allReduce:
+      return dfcclAllReduce(o.send, o.recv, o.count, type, op, group, tag, stream, request);
+    case Kind::reduce:
+      return dfcclReduce(o.send, o.recv, o.count, type, op, o.other, group, tag, stream, request);
+    case Kind::broadcast:
+      return dfcclBroadcast(o.send, o.recv, o.count, type, o.other, group, tag, stream, request);
+    case Kind::allGather:
+      return dfcclAllGather(o.send, o.recv, o.count, type, group, tag, stream, request);
+    case Kind::reduceScatter:
+      return dfcclReduceScatter(o.send, o.recv, o.count, type, op, group, tag, stream, request);
+    case Kind::allToAll:
+      return dfcclAllToAll(o.send, o.recv, o.count, type, group, tag, stream, request);
+    case Kind::gather:
+      return dfcclGather(o.send, o.recv, o.count, type, o.other, group, tag, stream, request);
+    case Kind::scatter:
+      return dfcclScatter(o.send, o.recv, o.count, type, o.other, group, tag, stream, request);
+    case Kind::send:
+      return dfcclSend(o.send, o.count, type, o.other, group, tag, stream, request);
+    case Kind::receive:
+      break;
+  }
+  return dfcclRecv(o.recv, o.count, type, o.other, group, tag, stream, request);
+}
+
+/// With what has to be done to its input before, if anything.
+dfcclResult_t queuePrepared(const Operation& o, uint64_t tag, dfcclStream_t stream, dfcclRequest_t* request,
+                            std::shared_ptr<void>& scratch) {
+  if (o.scalar) return queue(scaled(o, scratch), tag, stream, request);
+  // In graphs they can be in place.
+  if (isCopiedBefore(o) && !isCapturing(o)) return queue(copied(o, scratch), tag, stream, request);
+  return queue(o, tag, stream, request);
+}
+
+/// What it is counted with where operations are matched by position: with the communicator's collectives, or with
+/// messages to or from the same rank. @return nothing: they are matched by what they are.
+std::optional<int64_t> lineOf(const Operation& o) {
+  static const bool isByPosition = [] {
+    const char* const said = std::getenv("DFCCL_MATCH");
+    return said != nullptr && std::strcmp(said, "position") == 0;
+  }();
+  if (!isByPosition) return std::nullopt;
+  if (o.kind != Kind::send && o.kind != Kind::receive) return 0;
+  return 1 + 2 * int64_t{o.other} + (o.kind == Kind::send ? 1 : 0);
+}
+
+/// A run that was queued, and the stream that is to wait for it.
+class Queued {
+ public:
+  /// @throws Failure, and nothing was queued then.
+  explicit Queued(const Operation& o) : stream_(o.stream == nullptr ? cudaStreamLegacy : o.stream) {
+    o.communicator->checkReady();
+    auto held = std::make_unique<Held>(Held{o.communicator, nullptr});
+    const std::optional<int64_t> line = lineOf(o);
+    const uint64_t tag = line ? o.communicator->position(*line) : 0;
+    check(queuePrepared(o, tag, stream_, &request_, held->scratch));
+    if (line) o.communicator->advance(*line);  // what was refused doesn't count
+    o.communicator->began();
+    // It can't fail: the request is open and has no callback.
+    dfcclNotifyRun(request_, isOver, held.release());
+  }
+  ~Queued() { dfcclFreeRequest(request_); }
+  Queued(Queued&& other) noexcept : stream_(other.stream_), request_(std::exchange(other.request_, nullptr)) {}
+
+  void letStreamWait() const { check(dfcclWaitRunOnStream(request_, stream_)); }
+
+ private:
+  const dfcclStream_t stream_;
+  dfcclRequest_t request_ = nullptr;
+};
+
+}  // namespace
+
+void submit(const Operation& operation) {
+  if (isToSelf(operation)) refuseHalfAMessage();
+  Queued(operation).letStreamWait();
+}
+
+void submit(std::vector<Operation> operations) {
+  const JoinedStreams streams(operations);
+  streams.join();
+  copySelfMessages(operations);
+  std::vector<Queued> queued;
+  queued.reserve(operations.size());
+  std::exception_ptr failure;
+  try {
+    for (const Operation& operation : operations) queued.emplace_back(operation);
+  } catch (const Failure&) {
+    failure = std::current_exception();
+  }
+  // What was queued goes on all the same.
+  for (const Queued& run : queued) run.letStreamWait();
+  streams.join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace dfccl::nccl

@@ -1,0 +1,37 @@
+#pragma once
+// Where the ranks of a communicator that is being made come together, threads and processes alike: each tells who it
+// is, and gets to know all. Shared memory with the communicator's name, which goes when the last has come.
+#include <cstdint>
+#include <vector>
+
+#include "base/atomics.hpp"
+#include "nccl_api/universe/name.hpp"
+
+namespace dfccl::nccl {
+
+/// What a rank tells the others.
+struct Arrival {
+  static constexpr uint32_t kMostWorlds = 16;
+  struct World {
+    uint64_t id;
+    int32_t rank;  // of this process, where all others are processes too; else -1
+  };
+
+  uint64_t process;      // tells processes apart
+  int32_t device;        // of the rank, as its process numbers it
+  int32_t color, key;    // of a split
+  uint32_t mostBlocks;   // of its daemon; 0: as many as it has by itself
+  uint32_t hasFallback;  // another NCCL is named in its process
+  ncclUniqueId realId;   // of that NCCL's, where the ranks meet to fall back
+  uint32_t worldCount;   // worlds that its process is in
+  World worlds[kMostWorlds];
+};
+
+/// Waits until all ranks have come. @param isCancelled once it isn't 0, the wait ends soon.
+/// @return of each rank what it told.
+/// @throws Failure ncclTimeout, naming the ranks that didn't come (DFCCL_JOIN_TIMEOUT, seconds; 600);
+/// ncclInvalidArgument: a rank has come twice, or with another number of ranks; ncclInvalidUsage: cancelled.
+std::vector<Arrival> meet(const Name& name, int ranks, int rank, const Arrival& own,
+                          const Atomic<uint32_t>& isCancelled);
+
+}  // namespace dfccl::nccl

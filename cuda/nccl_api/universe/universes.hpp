@@ -1,0 +1,57 @@
+#pragma once
+// The worlds that this process is in, and which of them a new communicator becomes a group of.
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "nccl_api/universe/meeting.hpp"
+#include "nccl_api/universe/universe.hpp"
+
+namespace dfccl::nccl {
+
+/// A communicator's ranks in a world.
+struct Placed {
+  std::shared_ptr<Universe> universe;
+  std::vector<int> ranks;  // of the universe, in the communicator's order
+};
+
+class Universes {
+ public:
+  /// This process's.
+  static Universes& here();
+
+  /// What this process tells of itself, and holds until the communicator is placed.
+  struct Told {
+    Arrival arrival;
+    std::vector<std::shared_ptr<Universe>> held;
+  };
+  Told tell();
+  /// Whether such ranks can be in a world: all of one process, or each of one of its own.
+  static bool canServe(const std::vector<Arrival>& all);
+  /// Finds or makes the world. @param told as tell() gave it. @param all what the ranks have told. @param rank one's
+  /// own. @throws Failure ncclInvalidUsage where some ranks share a process and others don't.
+  Placed place(const Name& name, const Told& told, const std::vector<Arrival>& all, int rank);
+
+ private:
+  /// A world of this process's ranks, which whoever comes first makes for all.
+  struct Making {
+    std::mutex mutex;
+    std::shared_ptr<Universe> universe;
+    size_t come = 0;  // under Universes::mutex_
+  };
+
+  Universes();
+  ~Universes() = delete;  // threads may need it while the process ends
+  std::shared_ptr<Universe> makeOnce(uint64_t id, const std::vector<Arrival>& all);
+  std::shared_ptr<Universe> join(uint64_t id, const std::vector<Arrival>& all, int rank);
+  void add(const std::shared_ptr<Universe>& universe);
+  void dropUnused();
+
+  const uint64_t process_;
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<Universe>> open_;  // the newest in front
+  std::map<uint64_t, std::shared_ptr<Making>> making_;
+};
+
+}  // namespace dfccl::nccl
