@@ -1,4 +1,4 @@
-import { optionTable } from "@dfccl/collective-tests";
+import { collectiveNames, optionTable } from "@dfccl/collective-tests";
 import type { Argument, Command, Option } from "commander";
 
 export interface OptionEntry {
@@ -28,7 +28,7 @@ export function commandTable(command: Command, path: readonly string[] = []): Co
     summary: command.summary() || command.description(),
     options: [...command.options.map(optionEntry), helpEntry, ...(isPerf(path) ? perfEntries() : [])],
     commands: command.commands.map((one) => one.name()),
-    values: valuesOf(command.registeredArguments[0]),
+    values: isPerf(path) ? collectiveNames : valuesOf(command.registeredArguments[0]),
   };
   return [own, ...command.commands.flatMap((one) => commandTable(one, [...path, one.name()]))];
 }

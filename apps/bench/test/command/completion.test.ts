@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { collectiveNames } from "@dfccl/collective-tests";
 import { describe, expect, it } from "vitest";
 import { makeProgram } from "../../src/command-line.js";
 import { commandTable } from "../../src/completion/command-table.js";
@@ -42,6 +43,23 @@ describe("completion", () => {
         ["report", "--output", ""],
       ]),
     ).toEqual([["random", "reverse", "skewed", "same"], ["cpu", "cuda"], ["schedules"], ["zsh"], ["--order"], []]);
+  });
+
+  it("offers in bash the programs of perf", () => {
+    expect(
+      completeInBash([
+        ["perf", "all_"],
+        ["perf", "all_reduce", "--backend", "cpu", "send"],
+      ]),
+    ).toEqual([["all_reduce", "all_gather"], ["sendrecv"]]);
+    expect(completeInBash([["perf", ""]])[0]).toEqual(expect.arrayContaining([...collectiveNames]));
+  });
+
+  it.each(shells)("knows the programs of perf in %s", (shell) => {
+    const offered = completionScript(shell, table)
+      .split("\n")
+      .filter((line) => /['"]perf['"]/.test(line) && collectiveNames.every((name) => line.includes(name)));
+    expect(offered).toHaveLength(1);
   });
 
   it.each(shells)("knows every option in %s, each with its command", (shell) => {
