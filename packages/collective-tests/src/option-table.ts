@@ -43,7 +43,16 @@ export const optionTable: readonly OptionRow[] = [
   whole("G", "cudagraph", "launches of a graph of all iterations", 0, 0),
   whole("C", "report_cputime", "1: the time to submit instead of the time until done", 0, 0, 1),
   whole("S", "report_timestamps", "1: when each row was measured", 0, 0, 1),
-  text("J", "output_file", "where to write JSON"),
+  {
+    short: "J",
+    long: "output_file",
+    value: "file",
+    meaning: "where to write JSON",
+    byDefault: "",
+    expects: 'a file, such as report.json, or ./- where it is to be named "-"',
+    // Standard output has the table, which JSON would stand amidst.
+    parse: (value) => (value === "-" ? undefined : value || undefined),
+  },
   whole("a", "average", "over ranks: 0 rank 0, 1 average, 2 least, 3 most", 1, 0, 3),
   whole("R", "local_register", "1: register buffers, 2: as symmetric windows", 0, 0, 2),
   whole("x", "cta_policy", "bits of NCCL's CTA policy", 0, 0, 3),
@@ -110,10 +119,6 @@ function names(short: string, long: "op" | "datatype", all: readonly (OpNameOrTy
   return { short, long, value, meaning: "one, or all", byDefault, expects: `one of ${all.join(", ")}, all`, parse };
 }
 type OpNameOrType = (typeof opNames)[number] | (typeof typeNames)[number];
-
-function text(short: string, long: keyof PerfOptions, meaning: string): OptionRow {
-  return { short, long, value: "file", meaning, byDefault: "", expects: "a file", parse: (value) => value || undefined };
-}
 
 function parseBackends(list: string): BackendName[] | undefined {
   const wanted = list.split(",");

@@ -28,7 +28,7 @@ const reference: readonly [string, keyof PerfOptions, unknown, string, unknown, 
   ["G", "cudagraph", 0, "10", 10, ["-1"]],
   ["C", "report_cputime", 0, "1", 1, ["2"]],
   ["S", "report_timestamps", 0, "1", 1, ["2"]],
-  ["J", "output_file", "", "out.json", "out.json", [""]],
+  ["J", "output_file", "", "out.json", "out.json", ["", "-"]],
   ["a", "average", 1, "3", 3, ["4", "-1"]],
   ["R", "local_register", 0, "2", 2, ["3"]],
   ["x", "cta_policy", 0, "1", 1, ["-1"]],
@@ -115,6 +115,7 @@ describe("a command line", () => {
     [["-b", "8K", "-e", "4K"], /8192 is more than --maxbytes 4096/],
     [["-I", "1", "-G", "2"], /can't be combined with -G/],
     [["-o", "band"], /--op band is for integers: --datatype float/],
+    [["-J", "-"], /^-J can't be "-"\. It must be a file, such as report\.json/],
     [["-g", "2", "-r", "2"], /--root 2 is no rank: there are 2/],
     [["-g", "2", "--delay", "2:5"], /--delay names rank 2/],
   ])("%j is refused with 255 and a remedy", (args, message) => {
@@ -127,6 +128,10 @@ describe("a command line", () => {
     for (const word of ["-h", "--help", "--he"]) expect(parseArguments([word])).toEqual({ kind: "help" });
     expect(parseArguments(["-b", "8", "-h"])).toEqual({ kind: "help" });
     for (const [short, long] of reference) expect(usage("all_reduce_perf")).toContain(`[-${short},--${long} <`);
+  });
+
+  it("takes a file whose name is a dash by its path", () => {
+    expect(options("-J", "./-").output_file).toBe("./-");
   });
 
   it("takes the beginning of a long name that only one option has", () => {

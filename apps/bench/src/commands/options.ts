@@ -51,6 +51,7 @@ export function sizesOption(description: string, byDefault: string): Option {
 
 /** Parser of a file to write, for commander: it is refused before the work whose result it should take, not after it. */
 export function outputFile(path: string): string {
+  refuseDash(path, "file");
   if (path === "" || statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw new InvalidOption("It must be a file.");
   try {
     tryToWrite(path);
@@ -90,6 +91,7 @@ export function outputFileOrDash(path: string): string {
 
 /** Parser of a folder to write into, for commander; it is made where it isn't there. */
 export function outputFolder(path: string): string {
+  refuseDash(path, "folder");
   try {
     makeFolder(path);
     tryToWrite(join(path, `.dfccl-${process.pid}`));
@@ -97,6 +99,11 @@ export function outputFolder(path: string): string {
     throw new InvalidOption(`It must be a folder that can be written into.`);
   }
   return path;
+}
+
+/** Whoever types a dash means standard output, which has a text for people there: they would look for what is in a file named "-". */
+function refuseDash(path: string, what: "file" | "folder"): void {
+  if (path === "-") throw new InvalidOption(`Standard output can't be the ${what}. Name one, or type ./- where it is to be named "-".`);
 }
 
 /** Ends a command that wants either a file or a preset, and got both or neither. @param what - the file is, such as "a workload file". */

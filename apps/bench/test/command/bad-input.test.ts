@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Command, Option } from "commander";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeProgram } from "../../src/command-line.js";
-import { outputFolder } from "../../src/commands/options.js";
+import { outputFileOrDash, outputFolder } from "../../src/commands/options.js";
 import { commandTable } from "../../src/completion/command-table.js";
 import { exitTable } from "../../src/terminal/exit-codes.js";
 import { runInProcess } from "./in-process.js";
@@ -65,8 +65,9 @@ function commandAt(path: readonly string[]): Command {
 function badValues(option: Option): readonly string[] {
   // What is to be read has no parser: it is looked for when it is needed.
   const isOutput = option.parseArg !== undefined && option.flags.includes("<file");
-  if (isOutput) return ["", bad.directory, bad.missing, bad.unwritable];
-  if (option.parseArg === outputFolder) return [bad.empty, bad.device, bad.fifo, join(bad.unwritable, "below")];
+  const dash = option.parseArg === outputFileOrDash ? [] : ["-"];
+  if (isOutput) return ["", ...dash, bad.directory, bad.missing, bad.unwritable];
+  if (option.parseArg === outputFolder) return ["-", bad.empty, bad.device, bad.fifo, join(bad.unwritable, "below")];
   if (option.parseArg === undefined && option.argChoices === undefined) return [];
   return ["", "nonsense", "-1.5", "9e99"];
 }
@@ -119,7 +120,7 @@ const perfCases: readonly Case[] = commandTable(makeProgram())
       ...["nonsense", "", "-7", "9e99", "😀"].map((value): Case => ({ args: ["perf", "all_reduce", name, value], code: 255 })),
     ]),
   );
-const perfOutputs: readonly Case[] = [bad.directory, bad.missing, bad.unwritable].map((path) => ({
+const perfOutputs: readonly Case[] = ["-", bad.directory, bad.missing, bad.unwritable].map((path) => ({
   args: ["perf", "all_reduce", "-g", "2", "-b", "8", "-e", "8", "-J", path],
   code: 255,
 }));

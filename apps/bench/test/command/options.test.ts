@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { byteSize, listOf, outputFile, outputFileOf, outputFileOrDash } from "../../src/commands/options.js";
+import { byteSize, listOf, outputFile, outputFileOf, outputFileOrDash, outputFolder } from "../../src/commands/options.js";
 
 it.each([
   ["8", 8],
@@ -27,6 +27,13 @@ it("refuses a file that can't be written, before any work is done for it", () =>
   expect(() => outputFile(tmpdir())).toThrow("It must be a file.");
   expect(() => outputFile("")).toThrow("It must be a file.");
   expect(outputFileOrDash("-")).toBe("-");
+});
+
+it("takes no dash for a file or a folder, which would be created under that name", () => {
+  for (const parse of [outputFile, outputFileOf(".svg")]) {
+    expect(() => parse("-")).toThrow('Standard output can\'t be the file. Name one, or type ./- where it is to be named "-".');
+  }
+  expect(() => outputFolder("-")).toThrow("Standard output can't be the folder.");
 });
 
 it("takes a file of the formats that it writes, and devices, which have no ending", () => {
