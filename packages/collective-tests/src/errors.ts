@@ -4,6 +4,7 @@ import { type ExitCode, exitCodes } from "./exit-code.js";
 export type PerfProblem =
   | "BAD_ARGUMENT"
   | "BAD_REPORT" // a file that is no result of these programs
+  | "NO_OUTPUT" // the result could not be kept
   | "BACKEND_MISSING"
   | "NOT_FOR_THIS_BACKEND"
   | "TOO_FEW_DEVICES"
@@ -14,6 +15,7 @@ export type PerfProblem =
 const exits: Readonly<Record<PerfProblem, ExitCode>> = {
   BAD_ARGUMENT: exitCodes.badArguments,
   BAD_REPORT: exitCodes.badArguments,
+  NO_OUTPUT: exitCodes.internal,
   BACKEND_MISSING: exitCodes.notImplemented,
   NOT_FOR_THIS_BACKEND: exitCodes.notImplemented,
   TOO_FEW_DEVICES: exitCodes.notImplemented,

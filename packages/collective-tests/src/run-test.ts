@@ -1,7 +1,7 @@
 import { checkApplicability } from "./applicability.js";
 import type { Measurement, OpenBackend, Turns } from "./backend.js";
 import { casesOf, isPowerOfTwo } from "./cases.js";
-import { PerfError } from "./errors.js";
+import { PerfError, type PerfProblem } from "./errors.js";
 import { exitCodes } from "./exit-code.js";
 import { jsonReport } from "./json/report.js";
 import { openReportFile, type ReportFile } from "./json/report-file.js";
@@ -48,7 +48,12 @@ export async function runTest(givenRun: PerfRun, givenContext: RunContext): Prom
     const capped = { ...run, options: withinMemory(run.options, opened, print) };
     await measureAll(capped, opened, rows, context);
   } catch (error) {
-    finish([error instanceof Error ? error.message : String(error)]);
+    try {
+      finish([error instanceof Error ? error.message : String(error)]);
+    } catch (unwritten) {
+      // Why it stopped is the error; that it isn't in the file stands beside it.
+      print(`# ${unwritten instanceof Error ? unwritten.message : String(unwritten)}`);
+    }
     throw error;
   }
   const verdict = finish([]);
@@ -63,17 +68,29 @@ function openReport({ output_file }: PerfOptions, print: (line: string) => void)
     file = openReportFile(output_file);
   } catch (error) {
     // nccl-tests measures all the same, for minutes, and ends with 0.
-    const reason = (error as NodeJS.ErrnoException).code ?? String(error);
-    const facts = { path: output_file, reason };
-    throw new PerfError(
-      "BAD_ARGUMENT",
-      `Nothing can be written to ${output_file} (${reason}).`,
-      "Give a file in a folder that is there.",
-      facts,
-    );
+    throw unwritable("BAD_ARGUMENT", output_file, error, "Give a file in a folder that is there.");
   }
   print(`# Writing JSON output to ${output_file}`);
-  return file;
+  return {
+    write(text) {
+      try {
+        file.write(text);
+      } catch (error) {
+        const isFull = ["ENOSPC", "EDQUOT"].includes((error as NodeJS.ErrnoException).code ?? "");
+        throw unwritable(
+          "NO_OUTPUT",
+          output_file,
+          error,
+          isFull ? "Make room on its disk, or give a file on another." : "Give another file.",
+        );
+      }
+    },
+  };
+}
+
+function unwritable(problem: PerfProblem, path: string, error: unknown, remedy: string): PerfError {
+  const reason = (error as NodeJS.ErrnoException).code ?? String(error);
+  return new PerfError(problem, `Nothing can be written to ${path} (${reason}).`, remedy, { path, reason });
 }
 
 function withinMemory(options: PerfOptions, opened: readonly OpenBackend[], print: (line: string) => void): PerfOptions {

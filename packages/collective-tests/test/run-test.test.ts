@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import {
@@ -21,10 +21,10 @@ async function run(
   backends: readonly PerfBackend[] = [fakeBackend()],
   variables: Record<string, string> = {},
   collective: CollectiveName = "all_reduce",
+  lines: string[] = [],
 ): Promise<{ code: number; lines: string[] }> {
   const parsed = parseArguments(["-g", "2", ...args]);
   if (parsed.kind !== "run") throw new Error("help");
-  const lines: string[] = [];
   const code = await runTest(
     { collective, options: parsed.options, args: [`${collective}_perf`, ...args] },
     { backends, environment: readEnvironment(variables), environmentLines: ["NCCL_DEBUG=INFO"], print: (line) => lines.push(line) },
@@ -212,6 +212,32 @@ describe("the JSON", () => {
   it("that can't be written is refused before anything is measured", async () => {
     const failure = { code: "BAD_ARGUMENT", exitCode: 255, facts: { path: "/nowhere/out.json", reason: "ENOENT" } };
     await expect(run(["-b", "8", "-e", "8", "-J", "/nowhere/out.json"], [])).rejects.toMatchObject(failure);
+  });
+
+  const full = { code: "NO_OUTPUT", exitCode: 1, facts: { path: "/dev/full", reason: "ENOSPC" } };
+
+  it("that a full disk doesn't take is named by the error, with a remedy", async () => {
+    const error = await run(["-b", "8", "-e", "8", "-J", "/dev/full"]).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
+      ...full,
+      message: expect.stringMatching(/^Nothing can be written to \/dev\/full \(ENOSPC\)\. Make room/),
+    });
+  });
+
+  it("that a full disk doesn't take is told of beside what stopped the run", async () => {
+    const lines: string[] = [];
+    const error = new PerfError("RANK_DIED", "rank 1 died.", "Look.");
+    const failed = run(["-b", "8", "-e", "8", "-J", "/dev/full"], [fakeBackend({ fails: error })], {}, "all_reduce", lines);
+    await expect(failed).rejects.toBe(error);
+    expect(lines.at(-1)).toMatch(/^# Nothing can be written to \/dev\/full/);
+  });
+
+  it("leaves nothing unfinished where it can't be put in its place", async () => {
+    const own = mkdtempSync(join(folder, "taken-"));
+    const path = join(own, "out.json");
+    const taken = fakeBackend({ onMeasure: () => mkdirSync(path) });
+    await expect(run(["-b", "8", "-e", "8", "-J", path], [taken])).rejects.toMatchObject({ code: "NO_OUTPUT", facts: { path } });
+    expect(readdirSync(own)).toEqual(["out.json"]);
   });
 
   it("holds what was measured before a failure, and the failure", async () => {

@@ -102,7 +102,7 @@ async function benchCollectives(flags: CollectivesFlags): Promise<number> {
     const header = { ...reportHeader(findRoot(), machine, probe, { openmpi, nccl, gpus }), repetitions, peer: place.peerName };
     const verdict = wrap(collectivesVerdict(rows, place.peerName));
     say(`${describeHeader(header).join("\n")}\n\n${describe()}\n\n${verdict}`);
-    await writeReports(flags, { header, rows }, collectivesMarkdown);
+    writeReports(flags, { header, rows }, collectivesMarkdown);
   };
   return runMeasurement(flags, measure, () => (rows.length > 0 ? describe() : undefined));
 }

@@ -77,6 +77,6 @@ async function benchInterpreter(flags: InterpreterFlags): Promise<number> {
     });
     const report: InterpreterReport = { header: reportHeader(root, machine, outputs[0] ?? ""), rows };
     say(`${describeHeader(report.header).join("\n")}\n\n${describeInterpreter(rows)}`);
-    await writeReports(flags, report, interpreterMarkdown);
+    writeReports(flags, report, interpreterMarkdown);
   });
 }

@@ -54,7 +54,7 @@ ${exitCodesText({ 0: "measured", 1: "failed", 2: "usage" })}`,
       );
       const report: LoaderReport = { kind: "loader", header: reportHeader(findRoot(), machine, ""), figures };
       say(describe(figures));
-      await writeReports(flags, report, markdown);
+      writeReports(flags, report, markdown);
     });
 }
 

@@ -91,7 +91,7 @@ async function benchMpi(flags: MpiFlags): Promise<number> {
       openmpi: (one) => runProgram({ ...commands.openmpi(one), signal }),
     });
     say(`${describeRows(rows)}\n\n${out.green(wrap(mpiVerdict(rows)))}`);
-    await writeReports(flags, { header, rows }, mpiMarkdown);
+    writeReports(flags, { header, rows }, mpiMarkdown);
   };
   return runMeasurement(flags, measure, () => (rows.length > 0 ? describeRows(rows) : undefined));
 }

@@ -69,6 +69,6 @@ async function benchOverheads(flags: OverheadsFlags): Promise<number> {
     const header = { ...reportHeader(root, machine, outputs[0] ?? ""), repetitions };
     const report: OverheadsReport = { header, ...readOverheads(outputs), javascript };
     say(`${describeHeader(header).join("\n")}\n\n${describeOverheads(report)}`);
-    await writeReports(flags, report, overheadsMarkdown);
+    writeReports(flags, report, overheadsMarkdown);
   });
 }

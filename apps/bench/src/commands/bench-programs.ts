@@ -54,7 +54,7 @@ async function benchPrograms(files: readonly string[], flags: BenchProgramsFlags
   if (warning) say(`${out.yellow(wrap(warning))}\n`);
   const how = describeHow(flags, peers);
   say(`${how} * is the fastest.\n\n${describeComparison(results)}`);
-  await writeReports(flags, { header, how, results }, markdown);
+  writeReports(flags, { header, how, results }, markdown);
 }
 
 function describeHow({ gpus, backToBack }: CompareFlags, peers: PeerFacts = {}): string {

@@ -99,7 +99,7 @@ async function benchSchedules(flags: SchedulesFlags): Promise<number> {
     const header = { ...reportHeader(findRoot(), machine, ""), rounds, steps, jitter, seed };
     const report = { kind: "schedules" as const, header, dataParallel, hybrid };
     say(describeSchedules(report));
-    await writeReports(flags, report, schedulesMarkdown);
+    writeReports(flags, report, schedulesMarkdown);
   });
 }
 

@@ -1,7 +1,7 @@
-import { writeFile } from "node:fs/promises";
 import { chooseBoxing, describeBoxing, layout, type NdSbp, parseSbp, placement } from "@dfccl/actor";
 import { type Command, InvalidArgumentError as InvalidOption } from "commander";
 import { drawBoxing } from "../drawing/draw-boxing.js";
+import { writeOutput } from "../outputs/write-output.js";
 import { exitCodesText } from "../terminal/exit-codes.js";
 import { outputFileOf, wholeNumber } from "./options.js";
 
@@ -46,7 +46,7 @@ ${exitCodesText({ 0: "chosen", 1: "failed", 2: "usage, or a layout that is impos
         layout(shape, to, placement(toRanks ?? ranks, toHierarchy)),
       );
       process.stdout.write(`${describeBoxing(boxing)}\n`);
-      if (flags.output !== undefined) await writeFile(flags.output, drawBoxing(boxing));
+      if (flags.output !== undefined) writeOutput(flags.output, drawBoxing(boxing));
     });
 }
 

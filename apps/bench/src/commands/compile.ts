@@ -1,8 +1,8 @@
-import { writeFile } from "node:fs/promises";
 import { extname } from "node:path";
 import { formatStages, programLines, writeXml } from "@dfccl/compiler";
 import { verifyProgram } from "@dfccl/primitives";
 import type { Command } from "commander";
+import { writeOutput } from "../outputs/write-output.js";
 import { describeProgram } from "../programs/describe-program.js";
 import { type LoadedProgram, loadProgram } from "../programs/load-program.js";
 import { out } from "../terminal/colors.js";
@@ -63,7 +63,7 @@ async function runCompile(loaded: LoadedProgram, report: ReturnType<typeof verif
     const text = isJson(flags.output)
       ? `${JSON.stringify(program, null, 1)}\n`
       : writeXml(program, { name, ...bounds, ignoreLimits: flags.ignoreLimits ?? false });
-    await writeFile(flags.output, text);
+    writeOutput(flags.output, text);
   }
   if (flags.json) {
     say(JSON.stringify({ name, report, program }));

@@ -1,7 +1,7 @@
-import { writeFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import { drawSchedule } from "../drawing/draw-schedule.js";
 import { drawChunkDag, drawInstructionDag, writesChunk } from "../drawing/draw-stages.js";
+import { writeOutput } from "../outputs/write-output.js";
 import { type LoadedProgram, loadProgram } from "../programs/load-program.js";
 import { ProgramFileError } from "../programs/program-file-error.js";
 import { exitCodesText } from "../terminal/exit-codes.js";
@@ -35,7 +35,7 @@ ${exitCodesText({ 0: "drawn", 1: "refused: it isn't right", 2: "usage, or no pro
       if (flags.what === "schedule") refuseIdle(command, ["chunk"], "is for --what chunks and --what instructions");
       const svg = await withTerminalNote(`Drawing ${file}`, async () => draw(file, await loadProgram(file, flags), flags));
       if (flags.output === undefined) process.stdout.write(svg);
-      else await writeFile(flags.output, svg);
+      else writeOutput(flags.output, svg);
     });
 }
 

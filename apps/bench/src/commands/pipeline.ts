@@ -1,7 +1,7 @@
-import { writeFile } from "node:fs/promises";
 import { gpipeCounts, leastCounts, oneFlowCounts, type Pass, type PipelineCounts, simulatePipeline } from "@dfccl/actor";
 import type { Command } from "commander";
 import { drawPipelines, type PipelineLane } from "../drawing/draw-pipeline.js";
+import { writeOutput } from "../outputs/write-output.js";
 import { exitCodesText } from "../terminal/exit-codes.js";
 import { formatTable } from "../terminal/table.js";
 import { numberBetween, outputFileOf, wholeNumber } from "./options.js";
@@ -51,7 +51,7 @@ async function showPipelines({ stages, microBatches, forwardMs, backwardMs, outp
   }
   process.stdout.write(`${lanes.map(describeLane).join("\n\n")}\n`);
   const subtitle = `${stages} stages, ${microBatches} micro-batches; forward ${forwardMs} ms, backward ${backwardMs} ms. Nothing schedules the passes but free registers.`;
-  if (output !== undefined) await writeFile(output, drawPipelines("The order of a pipeline, from its register counts", subtitle, lanes));
+  if (output !== undefined) writeOutput(output, drawPipelines("The order of a pipeline, from its register counts", subtitle, lanes));
 }
 
 function describeLane({ title, passes }: PipelineLane): string {

@@ -1,5 +1,6 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import type { Command } from "commander";
+import { writeOutput } from "../outputs/write-output.js";
 import { reportPage } from "../report/page.js";
 import { compareFiles, readSection } from "../report/read-section.js";
 import { exitCodesText } from "../terminal/exit-codes.js";
@@ -37,7 +38,7 @@ ${exitCodesText({ 0: "written", 1: "failed", 2: "usage, or a file that is no res
       const sections = [...compareFiles(files), ...single];
       const script = readFileSync(new URL("./report-client.js", import.meta.url), "utf8");
       const page = reportPage({ title, sections }, script);
-      writeFileSync(output, page);
+      writeOutput(output, page);
       process.stdout.write(`${output}: ${formatCountOf(sections.length, "section")}, ${formatBytes(Buffer.byteLength(page))}.\n`);
     });
 }

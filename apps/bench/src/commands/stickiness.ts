@@ -79,6 +79,6 @@ async function stickiness(flags: StickinessFlags): Promise<number> {
     const warning = busyWarning(machine);
     if (warning) say(`${out.yellow(wrap(warning))}\n`);
     say(`${describeHeader(header).join("\n")}\n\n${describeStickiness(report)}`);
-    await writeReports(flags, report);
+    writeReports(flags, report);
   });
 }

@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { writeOutput } from "../outputs/write-output.js";
 
 /** Where a benchmark's result goes beside the terminal. */
 export interface ReportFlags {
@@ -14,9 +14,10 @@ export function sayer({ json }: ReportFlags): (text: string) => void {
   };
 }
 
-export async function writeReports<Report>(flags: ReportFlags, report: Report, markdown?: (report: Report) => string): Promise<void> {
+/** @throws {BenchError} NO_OUTPUT */
+export function writeReports<Report>(flags: ReportFlags, report: Report, markdown?: (report: Report) => string): void {
   const json = `${JSON.stringify(report, null, 2)}\n`;
   if (flags.json === "-") process.stdout.write(json);
-  else if (flags.json !== undefined) await writeFile(flags.json, json);
-  if (flags.markdown !== undefined && markdown !== undefined) await writeFile(flags.markdown, markdown(report));
+  else if (flags.json !== undefined) writeOutput(flags.json, json);
+  if (flags.markdown !== undefined && markdown !== undefined) writeOutput(flags.markdown, markdown(report));
 }

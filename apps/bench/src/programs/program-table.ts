@@ -1,6 +1,7 @@
 import { checkPath, DfcclError, formatValue, type Program, type ProgramRule, verifyProgram } from "@dfccl/primitives";
 import { type MachineFingerprint, writeWhole } from "@dfccl/scheduler/tuner";
 import { readText } from "../inputs/read-text.js";
+import { unwritable } from "../outputs/unwritable.js";
 import type { Contender } from "./contenders.js";
 import type { Measured } from "./measure-contenders.js";
 
@@ -52,11 +53,15 @@ const schemaVersion = 1;
 
 /**
  * Writes a table, whole or not at all.
- * @throws {InvalidArgumentError} for what is no path.
+ * @throws {InvalidArgumentError} for what is no path; {@link BenchError} NO_OUTPUT where it can't be written.
  */
 export async function saveProgramTable(path: string, table: ProgramTable): Promise<void> {
   checkPath("path", path, "programs.json");
-  await writeWhole(path, `${JSON.stringify({ schemaVersion, ...table })}\n`);
+  try {
+    await writeWhole(path, `${JSON.stringify({ schemaVersion, ...table })}\n`);
+  } catch (cause) {
+    throw unwritable(path, cause);
+  }
 }
 
 /**

@@ -1,4 +1,3 @@
-import { writeFileSync } from "node:fs";
 import {
   type DeadlockExplanation,
   type DeadlockResult,
@@ -14,6 +13,7 @@ import {
 } from "@dfccl/simulator";
 import type { ReportSection } from "../charts/html-report.js";
 import { drawTimeline } from "../drawing/draw-timeline.js";
+import { writeOutput } from "../outputs/write-output.js";
 import { out } from "../terminal/colors.js";
 import { type Interruption, watchForInterruption } from "../terminal/interruption.js";
 import { withProgress } from "../terminal/progress.js";
@@ -58,7 +58,7 @@ export async function simulateConfig(path: string, flags: SimulateDeadlockFlags)
   const first = result.firstDeadlock;
   const explanation = first === undefined ? undefined : explainDeadlock(config, flags.seed, first);
   const timeline = first === undefined ? undefined : drawTimeline(deadlockTimeline(config, flags.seed, first));
-  if (explanation !== undefined && flags.explain !== undefined) writeFileSync(flags.explain, deadlockSvg(explanation));
+  if (explanation !== undefined && flags.explain !== undefined) writeOutput(flags.explain, deadlockSvg(explanation));
   const name = config.name ?? path;
   const written = await writeDrawings(
     flags,

@@ -1,8 +1,8 @@
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeFolder } from "@dfccl/core";
 import type { Chart } from "../charts/chart.js";
 import type { Report } from "../charts/html-report.js";
+import { writeOutput } from "../outputs/write-output.js";
 
 /** Where to write what is drawn. */
 export interface DrawingFlags {
@@ -22,7 +22,7 @@ export async function writeDrawings(
   // Loaded where something is drawn: the library is large.
   if (report !== undefined) {
     const { htmlReport } = await import("../charts/html-report.js");
-    writeFileSync(report, htmlReport(content));
+    writeOutput(report, htmlReport(content));
     written.push(report);
   }
   if (svg !== undefined) {
@@ -31,7 +31,7 @@ export async function writeDrawings(
     const charts = content.sections.flatMap(({ chart }) => chart ?? []);
     for (const drawing of [...charts.map((chart: Chart): Drawing => ({ name: chart.name, svg: renderSvg(chart) })), ...drawings]) {
       const path = join(svg, `${drawing.name}.svg`);
-      writeFileSync(path, drawing.svg);
+      writeOutput(path, drawing.svg);
       written.push(path);
     }
   }

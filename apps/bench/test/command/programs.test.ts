@@ -145,7 +145,8 @@ describe("a program's file", () => {
 
 it("says in a sentence that a disk is full", async () => {
   const outcomes = await Promise.all(["compile", "draw"].map((command) => runCommand([command, example("ring"), "-o", "/dev/full"])));
-  for (const { code, stderr } of outcomes) expect([code, stderr]).toEqual([1, "ENOSPC: no space left on device, write.\n"]);
+  const told = "Nothing can be written to /dev/full (ENOSPC). Make room on its disk, or name a file on another.\n";
+  for (const { code, stderr } of outcomes) expect([code, stderr]).toEqual([1, told]);
 });
 
 it("refuses to draw a chunk that nothing writes", async () => {

@@ -3,7 +3,10 @@ import { accessSync, closeSync, constants, openSync, realpathSync, renameSync, r
 
 /** Where a report will be: tried when the run begins, written when it ends. */
 export interface ReportFile {
-  /** Takes the place of what was there, all at once: of two runs that write one file, the last one's report is there, and whole. */
+  /**
+   * Takes the place of what was there, all at once: of two runs that write one file, the last one's report is there, and whole.
+   * @throws {Error} of the system, which may name no file.
+   */
   write(text: string): void;
 }
 
@@ -28,8 +31,14 @@ export function openReportFile(path: string): ReportFile {
   rmSync(unfinished);
   return {
     write(text) {
-      writeFileSync(unfinished, text, { flag: "wx" });
-      renameSync(unfinished, target);
+      try {
+        writeFileSync(unfinished, text, { flag: "wx" });
+        renameSync(unfinished, target);
+      } catch (error) {
+        // A disk that is full has taken a part.
+        rmSync(unfinished, { force: true });
+        throw error;
+      }
     },
   };
 }
