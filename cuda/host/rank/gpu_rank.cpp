@@ -38,7 +38,7 @@ void checkLimits(const RankLimits& limits) {
   } fields[] = {{"grid", limits.grid, kMaxGrid},
                 {"completionSlots", limits.completionSlots, kMostSharedSlots},
                 {"collectives", limits.collectives, kMostCollectives},
-                {"tasks", limits.tasks, kMostTasks}};
+                {"programBlocks", limits.tasks, kMostTasks}};
   for (const auto& [field, value, most] : fields) {
     if (value <= most) continue;
     throw Error(dfcclInvalidArgument,

@@ -25,8 +25,8 @@ void checkOptions(const WorldOptions& o) {
   }
   if (o.limits.collectives == 0 || o.limits.collectives > (1u << 20))
     refuse("collectives", o.limits.collectives, "1 to 1048576");
-  if (o.limits.tasks < o.limits.collectives) refuse("tasks", o.limits.tasks, "at least as many as collectives");
-  if (o.limits.tasks > (1u << 24)) refuse("tasks", o.limits.tasks, "up to 16777216");
+  if (o.limits.tasks < o.limits.collectives) refuse("programBlocks", o.limits.tasks, "at least as many as collectives");
+  if (o.limits.tasks > (1u << 24)) refuse("programBlocks", o.limits.tasks, "up to 16777216");
   // So that none of them wraps where it is rounded up, or multiplied by a number of slots.
   if (o.tiles.slotPayloadBytes == 0 || o.tiles.slotPayloadBytes > kMostTileBytes)
     refuse("slotPayloadBytes", o.tiles.slotPayloadBytes, "1 to " + std::to_string(kMostTileBytes));

@@ -94,7 +94,9 @@ static void sizes(void) {
   EXPECT(dfcclOutOfMemory, "arenaBytes", dfcclWorldCreate(&large, &alone));
   large.arenaBytes = 0;
   large.programBlocks = UINT32_MAX;
-  EXPECT(dfcclInvalidArgument, "tasks is", dfcclWorldCreate(&large, &alone));
+  EXPECT(dfcclInvalidArgument, "World option programBlocks is 4294967295.", dfcclWorldCreate(&large, &alone));
+  large.programBlocks = 1;
+  EXPECT(dfcclInvalidArgument, "World option programBlocks is 1.", dfcclWorldCreate(&large, &alone));
 }
 
 static void tables_fill(void) {
