@@ -69,3 +69,8 @@ describe("what the README says of benchmarks", () => {
     for (const least of ["0.92 to 0.98", "down to 0.54", "down to 0.06"]) expect(readme).toContain(least);
   });
 });
+
+it("the FAQ has the figure of what the engine adds from its table", () => {
+  const [, added] = /^\| 8 B \| 2 \| [\d.]+ \| [\d.]+ \| (\d+) \|/m.exec(read("docs/benchmarks/overheads.md"));
+  expect(read("docs/faq.md").replaceAll("\n", " ")).toContain(`${added} ns a rank for an all-reduce of 8 bytes on two ranks`);
+});
