@@ -17,7 +17,7 @@ def program(rank, ranks, device):
         return dist.all_reduce(gradient, async_op=True)
 
     def gather():
-        return dist.all_gather_into_tensor(rows, row, async_op=True)
+        return dist.all_gather(list(rows.chunk(ranks)), row, async_op=True)
 
     works = [start() for start in ((reduce, gather) if rank == 0 else (gather, reduce))]
     for work in works:

@@ -2,6 +2,7 @@
 
 import runpy
 import sys
+import warnings
 
 import pytest
 import torch
@@ -81,6 +82,8 @@ def test_torchrun_starts_the_ranks_again_when_one_was_killed(tmp_path):
 
 def demonstrate(rank, size, name):
     sys.path.insert(0, str(EXAMPLES))
+    # What this torch or another has given up, a demonstration doesn't show.
+    warnings.simplefilter("error", FutureWarning)
     return runpy.run_path(str(EXAMPLES / f"{name}.py"))["program"](rank, size, torch.device("cpu"))
 
 
