@@ -1,5 +1,5 @@
 # Makes the entry points in FOLDER from LIST, symbols.txt:
-#   functions.hpp      what is real, as the files of this folder define it: ncclCommSplit is nccl::commSplit
+#   functions.hpp      what is real, as the files of calls/ define it: ncclCommSplit is nccl::commSplit
 #   entry_points.hpp   every function, as callers see it, and their names
 #   entry_points.cpp   every function: a call of what is real, or the refusal, or of the other NCCL whose the
 #                      communicator is; and its twin

@@ -5,30 +5,11 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "matching/buffer_copies.hpp"
+#include "matching/unlocked.hpp"
 #include "world/submitting.hpp"
 
 namespace dfccl {
 namespace {
-
-/// The lock is open meanwhile, and the collective is not forgotten.
-class Unlocked {
- public:
-  Unlocked(std::unique_lock<std::mutex>& lock, MatchedCollective& entry) : lock_(lock), entry_(entry) {
-    ++entry_.pins;
-    lock_.unlock();
-  }
-  ~Unlocked() {
-    lock_.lock();
-    --entry_.pins;
-  }
-  Unlocked(const Unlocked&) = delete;
-  Unlocked& operator=(const Unlocked&) = delete;
-
- private:
-  std::unique_lock<std::mutex>& lock_;
-  MatchedCollective& entry_;
-};
 
 /// How the other ranks are told of buffers, where runs may go through rings. @return the run's ring, if it has one.
 uint64_t nameRing(const MatchedCollective& entry, const void*& send, void*& recv, const RequestPart* part,
@@ -151,31 +132,6 @@ void Matching::queueOrCopy(MatchedCollective& entry, const MatchedRun& run, Requ
   }
 }
 
-/// Runs of what was given up end at once, with what they were given: nobody touches that who has let go.
-void Matching::takeBackAside(const MatchedCollective& entry) {
-  if (!pool_.hasAside() || !backend_.isAborted(rank_, entry.index)) return;
-  if (backend_.isQuarantineOver(rank_, entry.index)) pool_.endQuarantine(entry.registration);
-}
-
-/// With copies of the buffers, which are made without the lock. @pre mayCopy()
-void Matching::submitCopied(MatchedCollective& entry, const MatchedRun& run, RequestPart& part,
-                            std::unique_lock<std::mutex>& lock) {
-  const void* send = run.send;
-  void* recv = run.recv;
-  try {
-    takeBackAside(entry);
-    {
-      const Unlocked unlocked(lock, entry);
-      bringIntoReach(pool_, entry, send, recv, part);
-    }
-    checkOpen(*entry.group);  // it may have been given up meanwhile
-    queue(entry, send, recv, run.stream, &part);
-  } catch (...) {
-    part.giveBackCopies();
-    throw;
-  }
-}
-
 /// What can be wrong with it is told at once, not when its other half comes.
 void Matching::checkHalf(const RunShape& shape, const MatchedRun& run) const {
   const bool isSend = run.kind == RunKind::sendToSelf;
@@ -203,14 +159,7 @@ void Matching::prepare(BatchedRun& batched) {
   } else {
     checkBuffers(entry, run.send, run.recv);
     if (!entry.isReached(run.send, entry.shape.sendBytes) || !entry.isReached(run.recv, entry.shape.recvBytes)) {
-      takeBackAside(entry);
-      const Unlocked unlocked(lock, entry);
-      try {
-        bringIntoReach(pool_, entry, run.send, run.recv, *batched.part);
-      } catch (...) {
-        batched.part->giveBackCopies();
-        throw;
-      }
+      bring(entry, run.send, run.recv, *batched.part, lock);
     }
   }
   ++entry.pins;  // nobody forgets it meanwhile

@@ -83,6 +83,9 @@ class Matching {
   MatchedCollective& find(const MatchedRun& run, const std::shared_ptr<MatchedGroup>& group);
   void checkBuffers(MatchedCollective& entry, const void* send, void* recv);
   void takeBackAside(const MatchedCollective& entry);
+  void takeBackAllAside();
+  void bring(MatchedCollective& entry, const void*& send, void*& recv, RequestPart& part,
+             std::unique_lock<std::mutex>& lock);
   void submitCopied(MatchedCollective& entry, const MatchedRun& run, RequestPart& part,
                     std::unique_lock<std::mutex>& lock);
   void checkHalf(const RunShape& shape, const MatchedRun& run) const;

@@ -8,8 +8,9 @@
 
 namespace dfccl {
 
-/// How large rings are, and what goes through them. Measured on 2 cores with 2 and 4 ranks: below the least bytes one
-/// copy of the whole is as fast or faster; longer tiles and more slots gain nothing, shorter and fewer cost up to half.
+/// How large rings are, and what goes through them. Measured on 2 cores with 2 and 4 ranks: below the least bytes a
+/// ring that is filled as a whole is as fast or faster; longer tiles and more slots gain nothing, shorter and fewer
+/// cost up to half.
 struct RingSizes {
   uint64_t leastBytes = 1 << 20;         // of a member's larger buffer
   uint64_t leastWholeBytes = 128 << 10;  // ... below leastBytes the whole input is in the ring before the run begins

@@ -21,8 +21,8 @@ static int expected(int kind, int round, int i) {
   }
 }
 
-/* Until a run is given up. */
-static void be(int rank, const char* job) {
+/* Until a run is given up. @param told gets a byte when the first is over. */
+static void be(int rank, const char* job, int told) {
   dfcclJoinConfig_t config = DFCCL_JOIN_CONFIG_INIT;
   dfcclWorld_t world = NULL;
   dfcclRankCtx_t ctx = NULL;
@@ -30,7 +30,7 @@ static void be(int rank, const char* job) {
   config.world.ranks = kRanks;
   config.job = job;
   config.rank = rank;
-  if (dfcclJoinWorld(&config, &world, NULL) != dfcclSuccess) return; /* killed so early that nobody has met */
+  CHECK_OK(dfcclJoinWorld(&config, &world, NULL));
   CHECK_OK(dfcclInitRank(world, rank, &ctx));
   CHECK_OK(dfcclGroupCreate(NULL, 0, 0, &group, ctx));
   int* const in = malloc(kCount * sizeof *in);
@@ -51,6 +51,7 @@ static void be(int rank, const char* job) {
     int wrong = 0;
     for (int i = 0; result == dfcclSuccess && i < kCount; i++) wrong += out[i] != expected(kind, round, i);
     CHECK(wrong == 0);
+    if (round == 0) CHECK(write(told, "x", 1) == 1);
   }
   CHECK(result == dfcclAborted);
   free(in);
@@ -68,18 +69,24 @@ int main(void) {
   for (int death = 0; death < kDeaths; death++) {
     char job[64];
     pid_t pids[kRanks];
+    int told[2];
+    CHECK(pipe(told) == 0);
     snprintf(job, sizeof job, "lost-in-rings-%d-%d", (int)getpid(), death);
     for (int rank = 0; rank < kRanks; rank++) {
       fflush(NULL);
       pids[rank] = fork();
       if (pids[rank] != 0) continue;
       alarm(120); /* none outlives a test that has failed */
-      be(rank, job);
-      _exit(0);
+      be(rank, job, told[1]);
     }
-    /* At any moment: that is what the test is about. */
+    close(told[1]);
+    for (int rank = 0; rank < kRanks; rank++) {
+      char x;
+      CHECK(read(told[0], &x, 1) == 1);
+    }
+    /* At any moment from here on: that is what the test is about. */
     const int victim = (int)(next_random(&random) % kRanks);
-    rest(30000 + next_random(&random) % 150000);
+    rest(next_random(&random) % 100000);
     if (death % 3 == 2) {
       CHECK(kill(pids[victim], SIGSTOP) == 0);
       rest(50000);
@@ -92,6 +99,7 @@ int main(void) {
       CHECK(waitpid(pids[rank], &status, 0) == pids[rank]);
       CHECK(rank == victim || (WIFEXITED(status) && WEXITSTATUS(status) == 0));
     }
+    close(told[0]);
   }
   return report();
 }

@@ -42,7 +42,8 @@ Plan abortInRings(Random& random) {
   plan.togetherBytes = 0;
   for (PlannedCollective& c : plan.collectives) {
     c.program = {};
-    c.rings = RingSizes{0, 0, 8, 8, 1 + random.below(3), 8};
+    c.spec.collective = random.among({Collective::allReduce, Collective::broadcast});
+    c.rings = RingSizes{random.among({0u, 1u << 20}), 0, 8, 8, 1 + random.below(3), 8};
   }
   return plan;
 }

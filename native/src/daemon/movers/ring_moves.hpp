@@ -103,7 +103,9 @@ class RingMoves {
     if (isNothing(stage)) {
       next = program_.tiles;
     } else {
-      if (Rules::readsWhatIsFilled && stage != RingStage::fill && !haveAllDone(sourceOf(stage), next)) return false;
+      // What was there before the run began came with the names of the members' rings.
+      const bool isThere = stage == RingStage::fill || plan_.isFilledBefore || haveAllDone(sourceOf(stage), next);
+      if (Rules::readsWhatIsFilled && !isThere) return false;
       const bool isSlotNew = stage == RingStage::fetch || tile < plan_.slots;
       if (Rules::keepsWhatIsRead && !isSlotNew && !haveAllDone(readerOf(stage), next - plan_.slots)) return false;
       carryOut(stage, tile, budgetBytes);
