@@ -1,25 +1,12 @@
 /* What runs with a lost rank were given comes back: as many as one likes end, and none takes more memory for good. */
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "c_api/check.h"
-#include "dfccl/groups.h"
+#include "c_api/joined_ranks.h"
 
 enum { kCount = 100000, kRuns = 400 }; /* of 400 kB each, in an arena of 64 MB */
 
 static void be(int rank, const char* job) {
-  dfcclJoinConfig_t config = DFCCL_JOIN_CONFIG_INIT;
-  dfcclWorld_t world = NULL;
-  dfcclRankCtx_t ctx = NULL;
-  dfcclGroup_t group = NULL;
+  const struct joined_rank joined = join_rank(job, rank, 2, (size_t)64 << 20);
+  const dfcclGroup_t group = joined.group;
   dfcclRequest_t request = NULL;
-  config.world.ranks = 2;
-  config.world.arenaBytes = (size_t)64 << 20;
-  config.job = job;
-  config.rank = rank;
-  CHECK_OK(dfcclJoinWorld(&config, &world, NULL));
-  CHECK_OK(dfcclInitRank(world, rank, &ctx));
-  CHECK_OK(dfcclGroupCreate(NULL, 0, 0, &group, ctx));
   float* const mine = calloc(kCount, sizeof *mine);
   CHECK_OK(dfcclAllReduce(mine, mine, kCount, dfcclFloat32, dfcclSum, group, 0, NULL, &request));
   CHECK_OK(dfcclWaitRun(request, 0));
@@ -39,8 +26,7 @@ static void be(int rank, const char* job) {
     if (result == dfcclSuccess) given_up += dfcclWaitRun(request, 0) == dfcclAborted;
   }
   CHECK(begun == 2 * kRuns && given_up == 2 * kRuns);
-  CHECK_OK(dfcclDestroy(ctx));
-  CHECK_OK(dfcclWorldDestroy(world));
+  leave_world(joined);
   free(mine);
 }
 
@@ -49,18 +35,12 @@ int main(void) {
   pid_t pids[2];
   snprintf(job, sizeof job, "given-up-%d", (int)getpid());
   for (int rank = 0; rank < 2; rank++) {
-    fflush(NULL);
-    pids[rank] = fork();
+    pids[rank] = begin_rank();
     if (pids[rank] == 0) {
-      alarm(120); /* none outlives a test that has failed */
       be(rank, job);
       exit(report());
     }
   }
-  for (int rank = 0; rank < 2; rank++) {
-    int status = -1;
-    CHECK(waitpid(pids[rank], &status, 0) == pids[rank]);
-    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-  }
+  for (int rank = 0; rank < 2; rank++) CHECK(has_passed(pids[rank]));
   return report();
 }

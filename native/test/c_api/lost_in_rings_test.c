@@ -1,12 +1,9 @@
 /* A rank is killed, or stopped for a while and then killed, while large runs of ordinary memory are under way: the
  * others' runs end, and whatever they were told is complete has the right data. */
 #include <signal.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "c_api/check.h"
-#include "dfccl/groups.h"
+#include "c_api/joined_ranks.h"
 
 enum { kRanks = 4, kCount = 1 << 20, kDeaths = 12 };
 
@@ -23,16 +20,7 @@ static int expected(int kind, int round, int i) {
 
 /* Until a run is given up. @param told gets a byte when the first is over. */
 static void be(int rank, const char* job, int told) {
-  dfcclJoinConfig_t config = DFCCL_JOIN_CONFIG_INIT;
-  dfcclWorld_t world = NULL;
-  dfcclRankCtx_t ctx = NULL;
-  dfcclGroup_t group = NULL;
-  config.world.ranks = kRanks;
-  config.job = job;
-  config.rank = rank;
-  CHECK_OK(dfcclJoinWorld(&config, &world, NULL));
-  CHECK_OK(dfcclInitRank(world, rank, &ctx));
-  CHECK_OK(dfcclGroupCreate(NULL, 0, 0, &group, ctx));
+  const dfcclGroup_t group = join_rank(job, rank, kRanks, 0).group;
   int* const in = malloc(kCount * sizeof *in);
   int* const out = malloc(kCount * sizeof *out);
   dfcclResult_t result = dfcclSuccess;
@@ -73,11 +61,8 @@ int main(void) {
     CHECK(pipe(told) == 0);
     snprintf(job, sizeof job, "lost-in-rings-%d-%d", (int)getpid(), death);
     for (int rank = 0; rank < kRanks; rank++) {
-      fflush(NULL);
-      pids[rank] = fork();
-      if (pids[rank] != 0) continue;
-      alarm(120); /* none outlives a test that has failed */
-      be(rank, job, told[1]);
+      pids[rank] = begin_rank();
+      if (pids[rank] == 0) be(rank, job, told[1]);
     }
     close(told[1]);
     for (int rank = 0; rank < kRanks; rank++) {
@@ -95,9 +80,7 @@ int main(void) {
     }
     CHECK(kill(pids[victim], SIGKILL) == 0);
     for (int rank = 0; rank < kRanks; rank++) {
-      int status = -1;
-      CHECK(waitpid(pids[rank], &status, 0) == pids[rank]);
-      CHECK(rank == victim || (WIFEXITED(status) && WEXITSTATUS(status) == 0));
+      CHECK(has_passed(pids[rank]) == (rank != victim));
     }
     close(told[0]);
   }

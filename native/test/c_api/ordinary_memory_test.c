@@ -1,9 +1,5 @@
 /* Large buffers of memory that the other processes don't reach, beside such that they do, in any mixture. */
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "c_api/check.h"
-#include "dfccl/groups.h"
+#include "c_api/joined_ranks.h"
 
 enum { kRanks = 4, kRounds = 40, kAtOnce = 3, kMostBytes = 3 << 20 };
 
@@ -155,16 +151,9 @@ static void end(struct run* run, int rank, dfcclRankCtx_t ctx) {
 }
 
 static void be(int rank, const char* job) {
-  dfcclJoinConfig_t config = DFCCL_JOIN_CONFIG_INIT;
-  dfcclWorld_t world = NULL;
-  dfcclRankCtx_t ctx = NULL;
-  dfcclGroup_t group = NULL;
-  config.world.ranks = kRanks;
-  config.job = job;
-  config.rank = rank;
-  CHECK_OK(dfcclJoinWorld(&config, &world, NULL));
-  CHECK_OK(dfcclInitRank(world, rank, &ctx));
-  CHECK_OK(dfcclGroupCreate(NULL, 0, 0, &group, ctx));
+  const struct joined_rank joined = join_rank(job, rank, kRanks, 0);
+  const dfcclRankCtx_t ctx = joined.ctx;
+  const dfcclGroup_t group = joined.group;
   unsigned common = 88172645u, own = 521288629u + (unsigned)rank;
   for (int round = 0; round < kRounds; round++) {
     struct run runs[kAtOnce];
@@ -174,8 +163,7 @@ static void be(int rank, const char* job) {
     for (int i = 0; i < kAtOnce; i++) begin(&runs[order[i]], rank, (uint64_t)order[i], group, ctx);
     for (int i = 0; i < kAtOnce; i++) end(&runs[i], rank, ctx);
   }
-  CHECK_OK(dfcclDestroy(ctx));
-  CHECK_OK(dfcclWorldDestroy(world));
+  leave_world(joined);
 }
 
 int main(void) {
@@ -183,18 +171,12 @@ int main(void) {
   pid_t pids[kRanks];
   snprintf(job, sizeof job, "ordinary-%d", (int)getpid());
   for (int rank = 0; rank < kRanks; rank++) {
-    fflush(NULL);
-    pids[rank] = fork();
+    pids[rank] = begin_rank();
     if (pids[rank] == 0) {
-      alarm(240); /* none outlives a test that has failed */
       be(rank, job);
       exit(report());
     }
   }
-  for (int rank = 0; rank < kRanks; rank++) {
-    int status = -1;
-    CHECK(waitpid(pids[rank], &status, 0) == pids[rank]);
-    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-  }
+  for (int rank = 0; rank < kRanks; rank++) CHECK(has_passed(pids[rank]));
   return report();
 }
