@@ -204,6 +204,13 @@ concept PlatformRounds = P::kRoundTurns == 0 || requires(P platform, ContextSlot
   { platform.endRound() } -> std::same_as<const RoundTurn*>;
 };
 
+/// Rings (movers/ring_moves.hpp): what is moved into one is read again soon.
+template <class P>
+concept PlatformRings =
+    !P::kHasRings || requires(P platform, const CollectiveRecord& record, const ReduceCopyArgs& args) {
+  platform.reduceCopyNear(record, args);
+};
+
 /// Requests of the host to copy or clear the daemon's memory.
 template <class P>
 concept PlatformRequests = !P::kIsRemote || requires(const RankMemory& memory, const ControlRequest& request) {
@@ -211,8 +218,9 @@ concept PlatformRequests = !P::kIsRemote || requires(const RankMemory& memory, c
 };
 
 template <class P>
-concept Platform = PlatformTypes<P> && PlatformConstants<P> && PlatformOrders<P> && PlatformViews<P> &&
-    PlatformTaskPlaces<P> && PlatformQueues<P> && PlatformRecords<P> && PlatformMeetings<P> && PlatformMovers<P> &&
-    PlatformExchanges<P> && PlatformEnds<P> && PlatformStreams<P> && PlatformRounds<P> && PlatformRequests<P>;
+concept Platform =
+    PlatformTypes<P> && PlatformConstants<P> && PlatformOrders<P> && PlatformViews<P> && PlatformTaskPlaces<P> &&
+    PlatformQueues<P> && PlatformRecords<P> && PlatformMeetings<P> && PlatformMovers<P> && PlatformExchanges<P> &&
+    PlatformEnds<P> && PlatformStreams<P> && PlatformRounds<P> && PlatformRings<P> && PlatformRequests<P>;
 
 }  // namespace dfccl
