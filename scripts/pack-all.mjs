@@ -18,21 +18,28 @@ export function publicPackages(workspace = root) {
     .map(({ folder, manifest }) => ({ folder, manifest, name: manifest.name, isNative: manifest.main?.endsWith(".node") === true }));
 }
 
+/** Whether npm would install it on this machine. */
+const fitsHere = ({ manifest }) =>
+  (manifest.os ?? [process.platform]).includes(process.platform) && (manifest.cpu ?? [process.arch]).includes(process.arch);
+
 /**
- * Packages that get published: the public ones, and of them the engine with GPUs in it only where it has been built (target
- * dfccl_cuda_product, which needs nvcc and minutes).
+ * Packages that get published: the public ones, and of the engines this machine's and what else has been built or put in place: the
+ * one with GPUs in it (target dfccl_cuda_product, which needs nvcc and minutes), and other platforms'.
  */
 export function publishablePackages(workspace = root) {
   return publicPackages(workspace).filter(
-    ({ folder, manifest }) => !folder.endsWith("-cuda") || existsSync(join(workspace, folder, manifest.main)),
+    (entry) =>
+      !entry.isNative ||
+      existsSync(join(workspace, entry.folder, entry.manifest.main)) ||
+      (fitsHere(entry) && !entry.folder.endsWith("-cuda")),
   );
 }
 
-/** @returns One entry a package with `tarball`, the path of its .tgz in `folder`. */
+/** For this machine. @returns One entry a package with `tarball`, the path of its .tgz in `folder`. */
 export async function packAll(folder) {
   mkdirSync(folder, { recursive: true });
   const packed = [];
-  for (const entry of publishablePackages()) {
+  for (const entry of publishablePackages().filter(fitsHere)) {
     const programs = entry.manifest.publishConfig?.executableFiles ?? [];
     const missing = [entry.manifest.main, ...programs, ...targets(entry.manifest.exports)].filter(
       (file) => file && !existsSync(join(root, entry.folder, file)),

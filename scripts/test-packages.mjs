@@ -16,6 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { arm64Node, buildArm64, checkArm64Symbols, whyNoArm64 } from "./lib/arm64.mjs";
 import { line, step } from "./lib/console.mjs";
 import { typeFaults } from "./lib/consumer-types.mjs";
 import { startRegistry } from "./lib/loopback-registry.mjs";
@@ -32,7 +33,7 @@ const mostInstalledMegabytes = 30;
 /** @param report - called with each check's name, and with its failure where it failed. */
 export async function testPackages(report = () => {}) {
   const folder = mkdtempSync(join(tmpdir(), "dfccl-packages-"));
-  const sum = { passed: 0, failed: 0, details: "" };
+  const sum = { passed: 0, failed: 0, skipped: 0, details: "" };
   const check = async (name, action) => {
     try {
       await action();
@@ -50,6 +51,12 @@ export async function testPackages(report = () => {}) {
   let registry;
   try {
     const nodes = await nodeBinaries();
+    // Before the workspace is copied: it is published from there.
+    const noArm64 = whyNoArm64();
+    const hasArm64 =
+      noArm64 === undefined &&
+      (await check("the engine for arm64 is compiled", () => buildArm64())) &&
+      (await check("what it needs of arm64's glibc is in 2.28", checkArm64Symbols));
     registry = await startRegistry(join(folder, "registry"));
     const env = isolatedEnvironment(folder, registry.url);
     const workspace = join(folder, "workspace");
@@ -81,7 +88,16 @@ export async function testPackages(report = () => {}) {
         isPublished(join(folder, "project"), env),
       );
       await check(`the command alone takes less than ${mostInstalledMegabytes} MB`, () => measureInstalled(join(folder, "alone"), env));
+      if (hasArm64) {
+        await check("npm chooses arm64's engine on arm64, and an emulator runs programs and measures with it", () =>
+          runOnArm64(join(folder, "arm64"), workspace, env),
+        );
+      }
       await check("control: without the platform's package it names what was tried", () => failWithoutAddon(join(folder, "project"), env));
+    }
+    if (noArm64 !== undefined) {
+      sum.skipped += 3;
+      sum.details += `arm64: ${noArm64}\n`;
     }
   } finally {
     await registry?.close();
@@ -90,13 +106,26 @@ export async function testPackages(report = () => {}) {
   return sum;
 }
 
-async function installInto(project, workspace, env) {
+async function installInto(project, workspace, env, options = []) {
   mkdirSync(project, { recursive: true });
   writeFileSync(join(project, "package.json"), '{ "name": "a-user", "private": true, "type": "module" }\n');
   for (const name of readdirSync(smoke)) copyFileSync(join(smoke, name), join(project, name));
   // The platform packages are left to optionalDependencies: choosing among them is part of what is tested.
   const names = publishablePackages(workspace).filter(({ isNative }) => !isNative);
-  await succeed(["npm", "install", "--no-audit", "--no-fund", ...names.map(({ name }) => name)], { cwd: project, env });
+  await succeed(["npm", "install", "--no-audit", "--no-fund", ...options, ...names.map(({ name }) => name)], { cwd: project, env });
+}
+
+async function runOnArm64(project, workspace, env) {
+  await installInto(project, workspace, env, ["--cpu=arm64", "--os=linux", "--libc=glibc"]);
+  const engines = readdirSync(join(project, "node_modules", "@dfccl")).filter((name) => name.startsWith("native-"));
+  if (engines.join() !== "native-linux-arm64-gnu") throw new Error(`npm installed ${engines.join(", ")}`);
+  const node = await arm64Node(join(project, "emulated"), join(project, "node_modules", "@dfccl", engines[0]));
+  const succeedThere = (...args) => succeed([...node.command, ...args], { cwd: project, env: { ...env, ...node.env }, timeoutMs: 120_000 });
+  await succeed([...node.command, "main.mjs"], { cwd: project, env, timeoutMs: 120_000 }); // out of the package, by itself
+  for (const test of ["all_reduce_perf", "all_gather_perf", "alltoall_perf"]) {
+    const { output } = await succeedThere(installed(project, test), "-g", "2", "-b", "64", "-e", "64K", "-f", "32", "-n", "2", "-w", "1");
+    if (!output.includes("# Out of bounds values : 0 OK")) throw new Error(`${test} prints\n${output}`);
+  }
 }
 
 /** With all that it needs, and nothing that is optional but the engine. */

@@ -20,6 +20,7 @@ import { pythonTests } from "./checks/python.mjs";
 import { pythonNcclTests } from "./checks/python-nccl.mjs";
 import { releaseNotes } from "./checks/release-notes.mjs";
 import { typescriptTests } from "./checks/vitest.mjs";
+import { buildArm64, whyNoArm64 } from "./lib/arm64.mjs";
 import { bold, dim, green, line, red, yellow } from "./lib/console.mjs";
 import { installCommand } from "./lib/machine.mjs";
 import { cacheDirectory } from "./lib/paths.mjs";
@@ -75,7 +76,13 @@ const runners = [
     ahead: () => cudaFiles({ inBackground: true }),
     run: (result) => result ?? cudaFiles(),
   },
-  { name: "packages", what: "version, publish, install, Node 20–26", run: packages, requires: "git" },
+  {
+    name: "packages",
+    what: "version, publish, install, Node 20–26",
+    ahead: () => (whyNoArm64() ? undefined : buildArm64({ inBackground: true })),
+    run: packages,
+    requires: "git",
+  },
   { name: "examples", what: "examples/ run to their end", run: examples },
   { name: "c library", what: "installed, linked, packed", run: cLibrary, requires: "pkg-config" },
   { name: "fuzz", what: "nonsense to all that takes input", run: fuzz },

@@ -49,7 +49,7 @@ async function symbolsOf(file) {
 const compare = ([a = 0, b = 0, c = 0], [x = 0, y = 0, z = 0]) => a - x || b - y || c - z;
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  const result = await addonSymbols(process.argv[2] ? [process.argv[2]] : undefined);
+  const result = await addonSymbols(process.argv.length > 2 ? process.argv.slice(2) : undefined);
   process.stdout.write(`${result.details ?? result.note}\n`);
   process.exit(result.failed ? 1 : 0);
 }

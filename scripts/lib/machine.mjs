@@ -72,6 +72,13 @@ export const needs = [
   },
   { name: "git", for: "test", present: () => onPath("git"), packages: { apt: "git", dnf: "git", pacman: "git", apk: "git" } },
   {
+    name: "arm64 compiler",
+    for: "test",
+    present: () => onPath("aarch64-linux-gnu-g++"),
+    packages: { apt: "g++-aarch64-linux-gnu" },
+  },
+  { name: "qemu", for: "test", present: () => onPath("qemu-aarch64-static"), packages: { apt: "qemu-user-static" } },
+  {
     name: "OpenMPI",
     for: "bench",
     present: () => onPath("mpicxx") && onPath("mpirun"),

@@ -78,13 +78,19 @@ describe("the release", () => {
     try {
       const [workspace, engines] = [join(folder, "workspace"), join(folder, "engines")];
       for (const name of ["core", "native-a", "native-a-cuda"]) mkdirSync(join(workspace, "packages", name), { recursive: true });
+      const refusal = "There is no engine, or not all of it, for packages/native-a in";
       for (const platform of ["b", "a"]) {
-        mkdirSync(join(engines, platform), { recursive: true });
-        if (platform === "a") expect(() => placeEngines(engines, workspace)).toThrow("There is no engine for packages/native-a in");
-        writeFileSync(join(engines, platform, "dfccl.node"), platform);
+        mkdirSync(join(engines, platform, "bench"), { recursive: true });
+        for (const file of ["dfccl.node", "bench/perf_bench"]) {
+          if (platform === "a") expect(() => placeEngines(engines, workspace)).toThrow(refusal);
+          writeFileSync(join(engines, platform, file), `${platform} ${file}`, { mode: 0o600 });
+        }
       }
       expect(placeEngines(engines, workspace).map(({ outcome }) => outcome)).toEqual(["packages/native-a", "no package carries it yet"]);
-      expect(readFileSync(join(workspace, "packages", "native-a", "dfccl.node"), "utf8")).toBe("a");
+      const placed = (file) => join(workspace, "packages", "native-a", file);
+      expect(readFileSync(placed("dfccl.node"), "utf8")).toBe("a dfccl.node");
+      expect(readFileSync(placed("bin/perf_bench"), "utf8")).toBe("a bench/perf_bench");
+      accessSync(placed("bin/perf_bench"), constants.X_OK);
     } finally {
       rmSync(folder, { recursive: true });
     }

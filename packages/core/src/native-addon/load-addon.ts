@@ -86,7 +86,7 @@ export function loadAddon(lookup: AddonLookup = {}): unknown {
 }
 
 /** Platforms with a prebuilt package; `optionalDependencies` in package.json lists the same. */
-const prebuilt: readonly string[] = ["linux-x64-gnu"];
+const prebuilt: readonly string[] = ["linux-x64-gnu", "linux-arm64-gnu"];
 
 function remedyFor(platform: string): string {
   const byHand = "build it in a clone of the repository (npm start) and set DFCCL_ADDON to its build/release/dfccl.node";

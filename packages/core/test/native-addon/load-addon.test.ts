@@ -1,4 +1,5 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DfcclError } from "@dfccl/primitives";
@@ -69,6 +70,18 @@ describe("loadAddon", () => {
       { source: "workspace build", location: "build/release/dfccl.node", reason: `no folder above ${folder} has it` },
     ]);
     expect(error.remedy).toContain("npm install --include=optional @dfccl/core");
+  });
+
+  it("knows every platform that this package's optional dependencies name, and no other", () => {
+    const { optionalDependencies } = createRequire(import.meta.url)("../../package.json") as { optionalDependencies: object };
+    const named = Object.keys(optionalDependencies).map((name) => name.slice("@dfccl/native-".length));
+    expect(named).toEqual(["linux-arm64-gnu", "linux-x64-gnu"]);
+    for (const each of named) {
+      const error = failure(() => loadAddon({ env: {}, platform: each, from: folder, load: loaderOf({}) }));
+      expect(error.remedy).toContain("npm install --include=optional");
+    }
+    const error = failure(() => loadAddon({ env: {}, platform: "plan9-x64", from: folder, load: loaderOf({}) }));
+    for (const each of named) expect(error.remedy).toContain(each);
   });
 
   it("says that a platform has no package and how to build, where it has none", () => {
