@@ -1,4 +1,4 @@
-import { constants, lstat, open, realpath, rename, stat, writeFile } from "node:fs/promises";
+import { constants, lstat, open, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { checkPath, checkText } from "@dfccl/primitives";
 
 /**
@@ -14,8 +14,13 @@ export async function writeWhole(path: string, text: string): Promise<void> {
   if (there !== undefined && !there.isFile()) return writeFile(path, text, { flag: constants.O_WRONLY | constants.O_NONBLOCK });
   const target = await targetOf(path);
   const unfinished = `${target}.${process.pid}.tmp`;
-  await writeFile(unfinished, text);
-  await rename(unfinished, target);
+  try {
+    await writeFile(unfinished, text);
+    await rename(unfinished, target);
+  } catch (error) {
+    await rm(unfinished, { force: true }); // What a full disk took of it.
+    throw error;
+  }
 }
 
 async function targetOf(path: string): Promise<string> {

@@ -57,6 +57,14 @@ describe("a tuning file", () => {
     expect((await readdir(folder)).sort()).toEqual(["link.json", "new.json", "nowhere.json", "pipe", "tuning.json"]);
   });
 
+  it("leaves nothing unfinished on a full disk, and what was there", async () => {
+    await writeFile(path, "older");
+    await symlink("/dev/full", `${path}.${process.pid}.tmp`);
+    await expect(saveTuning(path, result, machine, savedAt)).rejects.toThrow("ENOSPC");
+    expect(await readdir(folder)).toEqual(["tuning.json"]);
+    expect(await readFile(path, "utf8")).toBe("older");
+  });
+
   it("says where it can't be written", async () => {
     await expect(saveTuning(join(folder, "none", "tuning.json"), result, machine, savedAt)).rejects.toThrow(TuningFileError);
   });
