@@ -8,6 +8,7 @@ import { Engine } from "./engine.js";
 import type { DeadlockReport } from "./native-addon/native-reports.js";
 import { nativeOptions } from "./native-options.js";
 import { LocalRank } from "./rank.js";
+import { makeReadOnly } from "./read-only.js";
 import { summary } from "./summary.js";
 import { type WorldOptions, worldOptionNames, worldOptionsExample } from "./world-options.js";
 
@@ -47,7 +48,8 @@ export class LocalWorld<B extends Backend = "cpu"> implements api.World<B> {
     this.policy = policy;
     this.backend = engine.backend as B;
     this.size = engine.size;
-    this.ranks = makeRanks(this);
+    this.ranks = Object.freeze(makeRanks(this));
+    makeReadOnly(this);
   }
 
   get isOpen(): boolean {

@@ -1,6 +1,7 @@
 import { type InspectOptions, inspect } from "node:util";
 import { checkOptions } from "@dfccl/primitives";
 import type { CollectiveBuffer } from "../backend.js";
+import { makeReadOnly } from "../read-only.js";
 import { summary } from "../summary.js";
 import { checkTimeout } from "../timeout.js";
 import type { AllToAllVOptions } from "./call-options.js";
@@ -43,6 +44,7 @@ export class LocalGroup implements Group {
     this.rank = group.member;
     this.size = group.size;
     this.ranks = group.ranks;
+    makeReadOnly(this);
   }
 
   /** What console.log() shows. */
