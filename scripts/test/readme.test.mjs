@@ -57,6 +57,24 @@ describe("what the README says of benchmarks", () => {
     expect(readme).toContain(`broadcast, reduce, scatter and gather of 8 or 32 B, ${sorted[0]} to ${sorted.at(-1)}`);
   });
 
+  it("of Gloo, and its page of its rows", () => {
+    const { rows } = JSON.parse(read("docs/benchmarks/pytorch.json"));
+    expect(rows).toHaveLength(5 * 8 * 2); // collectives, sizes, 2 and 4 ranks
+    const times = ({ dfccl, gloo }) => gloo.median / dfccl.median;
+    const all = rows.map(times);
+    expect(readme).toContain(`${Math.min(...all).toFixed(0)} to ${Math.max(...all).toFixed(0)} times, at every size`);
+    const small = (row) => row.bytes <= 256 * 1024;
+    const counted = [2, 4].map((ranks) => {
+      const own = rows.filter((row) => row.ranks === ranks);
+      const below = own.filter((row) => small(row) && times(row) >= 10).length;
+      const above = own.filter((row) => !small(row) && times(row) >= 3).length;
+      return [`${below} of ${own.filter(small).length}`, `${above} of ${own.filter((row) => !small(row)).length}`];
+    });
+    const page = read("docs/benchmarks/pytorch.md");
+    expect(page).toContain(`10 times faster | ${counted.map(([below]) => below).join(" | ")} |`);
+    expect(page).toContain(`3 times faster | ${counted.map(([, above]) => above).join(" | ")} |`);
+  });
+
   it("of NCCL", () => {
     const page = read("docs/benchmarks/gpu.md");
     const counts = [/ahead in (113 of 121) cases/, /ahead in (77), and/, /Ahead in (61 of 121) cases/, /in (38 of 110) back to back/];
