@@ -1,7 +1,11 @@
 """What an operation in flight gives its caller: a work to wait for, and a future with callbacks."""
 
+import io
+import os
+import tempfile
 import threading
 import time
+from contextlib import contextmanager
 from datetime import timedelta
 
 import pytest
@@ -168,6 +172,21 @@ def test_callbacks_may_wait_for_what_they_have_issued():
     run_ranks(2, waiting_callbacks)
 
 
+@contextmanager
+def standard_error():
+    """What the process writes there meanwhile, the library in it too."""
+    told, before = io.StringIO(), os.dup(2)
+    with tempfile.TemporaryFile(mode="w+") as file:
+        os.dup2(file.fileno(), 2)
+        try:
+            yield told
+        finally:
+            os.dup2(before, 2)
+            os.close(before)
+            file.seek(0)
+            told.write(file.read())
+
+
 def callback_before_its_own(rank, size):
     """A callback waits for a future whose own callbacks would come behind it."""
     store = dist.distributed_c10d._get_default_store()
@@ -176,8 +195,10 @@ def callback_before_its_own(rank, size):
     if rank == 0:
         begun, last = first.get_future(), second.get_future()
         waited = begun.then(lambda _: last.wait()[0])
-        store.set("both futures are there", "")
-        assert torch.equal(waited.wait(), torch.full((2,), float(size)))
+        with standard_error() as told:
+            store.set("both futures are there", "")
+            assert torch.equal(waited.wait(), torch.full((2,), float(size)))
+        assert told.getvalue().count("is called out of order now") == 1, told.getvalue()
         return
     store.get("both futures are there")
     dist.all_reduce(torch.ones(1))

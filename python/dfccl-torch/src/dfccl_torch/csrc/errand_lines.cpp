@@ -3,6 +3,7 @@
 #include <c10/util/Logging.h>
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <thread>
 
@@ -26,6 +27,15 @@ void attempt(const Errand& errand) {
   } catch (const std::exception& error) {
     LOG(ERROR) << "dfccl: what was to be done after a run has failed: " << error.what();
   }
+}
+
+/// Once in a process: whoever has one callback like that has many.
+void warnOfOrder() {
+  static std::atomic_flag isTold;
+  if (isTold.test_and_set()) return;
+  LOG(WARNING) << "dfccl: a callback of a future has waited for over " << kPatience.count()
+               << " s for one before it, and is called out of order now. Other ranks may call theirs in another order: "
+                  "give what callbacks issue tags (dfccl_torch.tag), or let none wait that long.";
 }
 
 }  // namespace
@@ -155,6 +165,7 @@ bool ErrandLines::lookAfter() {
       if (!slot->isFilled || slot->isGone) continue;
       isLate = true;
       if (slot->filledAt > latest) continue;
+      warnOfOrder();
       slot->isGone = true;
       add(std::move(slot->errand), slot->line);
     }
@@ -162,7 +173,10 @@ bool ErrandLines::lookAfter() {
   for (auto& [which, line] : lines_) {
     if (!line.isBusy || line.waiting.empty()) continue;
     isLate = true;
-    if (line.seen == line.begun) beginRunner(line, which);
+    if (line.seen == line.begun) {
+      warnOfOrder();
+      beginRunner(line, which);
+    }
     line.seen = line.begun;
   }
   return isLate;
