@@ -1,3 +1,4 @@
+import { bitByBit } from "./bit-by-bit.js";
 import { checkList } from "./check-kind.js";
 import { checkInteger } from "./check-number.js";
 import { checkObject } from "./check-object.js";
@@ -247,11 +248,11 @@ class Interpreter {
       case "max":
         return Math.max(a, b);
       case "bit-and":
-        return a & b;
+        return bitByBit(a, b, (x, y) => x & y);
       case "bit-or":
-        return a | b;
+        return bitByBit(a, b, (x, y) => x | y);
       case "bit-xor":
-        return a ^ b;
+        return bitByBit(a, b, (x, y) => x ^ y);
     }
   }
 

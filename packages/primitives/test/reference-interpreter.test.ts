@@ -43,6 +43,18 @@ describe("interpretProgram", () => {
     expect(run("scaled-sum")).toEqual(everywhere(30 + 600 + 9000));
   });
 
+  it.each([
+    ["bit-and", 2 ** 40 + 2 ** 31, -1, 2 ** 31, 2 ** 31],
+    ["bit-or", 2 ** 31, 2 ** 40, 1, 2 ** 40 + 2 ** 31 + 1],
+    ["bit-xor", 2 ** 31, 2 ** 40 + 2 ** 31, 0, 2 ** 40],
+    ["bit-or", -(2 ** 40), 1, 2, -(2 ** 40) + 3],
+    ["bit-xor", 1.5, 1, 1, Number.NaN],
+  ] as const)("computes %s of whole numbers beyond 32 bits, and of no other: %d, %d, %d", (op, first, second, third, expected) => {
+    const program = buildProgram({ collective: "all-reduce", algorithm: "ring", ranks: 3 });
+    const outcome = interpretProgram(program, { inputs: [[first], [second], [third]], count: 1, op });
+    expect(outcome).toMatchObject({ ok: true, outputs: [[expected], [expected], [expected]] });
+  });
+
   it("says where everybody stands in a deadlock", () => {
     const ranks = [1, 0].map((peer) => ({ blocks: [[awaitSignal({ peer, channel: 0 }), signal({ peer, channel: 0 })]] }));
     const stuck = createProgram({ collective: "barrier", chunksPerSegment: 1, inPlace: true, outOfPlace: true, ranks });
