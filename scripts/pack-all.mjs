@@ -18,9 +18,13 @@ export function publicPackages(workspace = root) {
     .map(({ folder, manifest }) => ({ folder, manifest, name: manifest.name, isNative: manifest.main?.endsWith(".node") === true }));
 }
 
+const libc = process.report.getReport().header.glibcVersionRuntime === undefined ? "musl" : "glibc";
+
 /** Whether npm would install it on this machine. */
 const fitsHere = ({ manifest }) =>
-  (manifest.os ?? [process.platform]).includes(process.platform) && (manifest.cpu ?? [process.arch]).includes(process.arch);
+  (manifest.libc ?? [libc]).includes(libc) &&
+  (manifest.os ?? [process.platform]).includes(process.platform) &&
+  (manifest.cpu ?? [process.arch]).includes(process.arch);
 
 /**
  * Packages that get published: the public ones, and of the engines this machine's and what else has been built or put in place: the

@@ -97,7 +97,7 @@ export async function testPackages(report = () => {}) {
     }
     if (noArm64 !== undefined) {
       sum.skipped += 3;
-      sum.details += `arm64: ${noArm64}\n`;
+      sum.note = `arm64: ${noArm64}`;
     }
   } finally {
     await registry?.close();
@@ -246,9 +246,10 @@ async function failWithoutAddon(project, env) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  const { passed, failed } = await testPackages((name, failure) => {
+  const { passed, failed, note } = await testPackages((name, failure) => {
     step(failure ? "failed" : "passed", name);
     if (failure) line(failure);
   });
+  if (note) line(note);
   process.exit(failed > 0 || passed === 0 ? 1 : 0);
 }

@@ -1,5 +1,5 @@
 // The engine for Linux on arm64 on a machine that is none: a cross compiler builds it, an emulator runs it.
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { addonSymbols } from "../checks/addon-symbols.mjs";
 import { configureCommand } from "../setup.mjs";
@@ -11,13 +11,16 @@ import { run } from "./run.mjs";
 
 const preset = "linux-arm64-gnu";
 export const arm64Package = join(root, "packages", `native-${preset}`);
-/** With the C library that the cross compiler brought. */
-const emulator = ["qemu-aarch64-static", "-L", "/usr/aarch64-linux-gnu"];
+// With the C library that the cross compiler brought.
+const sysroot = "/usr/aarch64-linux-gnu";
+const emulator = ["qemu-aarch64-static", "-L", sysroot];
 
 /** What is missing for it here, in words; undefined: nothing. */
 export function whyNoArm64() {
-  if (process.arch === "arm64") return "this machine is one: its own package is the one for arm64";
+  if (process.arch === "arm64") return "this machine needs neither a cross compiler nor an emulator for it";
   const missing = ["aarch64-linux-gnu-g++", emulator[0]].filter((program) => !onPath(program));
+  // Some distributions' cross compilers have no C library beside them.
+  if (!existsSync(join(sysroot, "lib", "ld-linux-aarch64.so.1"))) missing.push(`a C library in ${sysroot}`);
   return missing.length === 0 ? undefined : `${missing.join(" and ")} missing: apt-get install g++-aarch64-linux-gnu qemu-user-static`;
 }
 

@@ -176,12 +176,13 @@ const once = (make) => {
 const workspace = once(() =>
   ["packages", "apps"].flatMap((parent) => readdirSync(join(root, parent)).map((name) => json(join(parent, name, "package.json")))),
 );
+/** With what some package of ours lets its users bring along. */
 const published = once(
   () =>
     new Set(
       workspace()
         .filter((one) => !one.private)
-        .map(({ name }) => name),
+        .flatMap(({ name, peerDependencies }) => [name, ...Object.keys(peerDependencies ?? {})]),
     ),
 );
 const textOf = (folders, ending) => () =>

@@ -15,6 +15,9 @@ const onPath = (program) =>
 
 const header = (path) => existsSync(join("/usr/include", path)) || existsSync(join("/usr/local/include", path));
 
+/** Whether the engine for arm64 is built and run here beside this machine's own: where the tools are a package manager's. */
+const crossesToArm64 = process.platform === "linux" && process.arch === "x64" && onPath("apt-get");
+
 /** A compiler that knows C++20 well enough; the version is GCC's, or Clang's that replaces it. */
 async function hasCompiler() {
   if (!onPath("c++") && !onPath("g++")) return false;
@@ -74,10 +77,10 @@ export const needs = [
   {
     name: "arm64 compiler",
     for: "test",
-    present: () => onPath("aarch64-linux-gnu-g++"),
+    present: () => !crossesToArm64 || onPath("aarch64-linux-gnu-g++"),
     packages: { apt: "g++-aarch64-linux-gnu" },
   },
-  { name: "qemu", for: "test", present: () => onPath("qemu-aarch64-static"), packages: { apt: "qemu-user-static" } },
+  { name: "qemu", for: "test", present: () => !crossesToArm64 || onPath("qemu-aarch64-static"), packages: { apt: "qemu-user-static" } },
   {
     name: "OpenMPI",
     for: "bench",

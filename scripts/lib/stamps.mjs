@@ -14,7 +14,8 @@ function* filesUnder(path) {
     return;
   }
   for (const entry of readdirSync(path, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))) {
-    if (!skipped.has(entry.name) && !entry.name.endsWith(".node")) yield* filesUnder(join(path, entry.name));
+    const inner = join(path, entry.name);
+    if (!skipped.has(entry.name) && !/\.node$|[\\/]native-[^\\/]+[\\/]bin$/.test(inner)) yield* filesUnder(inner);
   }
 }
 

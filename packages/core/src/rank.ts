@@ -31,7 +31,6 @@ import { Matching } from "./matching/matching.js";
 import { callNative, typedError } from "./native-addon/native-error.js";
 import { nativeAddon } from "./native-addon/native-world.js";
 import { RankEngine } from "./rank-engine.js";
-import { makeReadOnly } from "./read-only.js";
 import { registerOn } from "./register-collective.js";
 import { LocalCollective } from "./registered-collective.js";
 import { summary } from "./summary.js";
@@ -65,7 +64,8 @@ export class LocalRank<B extends Backend = "cpu"> implements Rank<B> {
     this.#own = new RankEngine(engine, number);
     this.#matching = new Matching(this, this.#own);
     this.#all = new LocalGroup(this.#matching, this.#matching.world);
-    makeReadOnly(this);
+    // Not frozen: a class that extends this one has fields of its own.
+    for (const key of ["world", "number"]) Object.defineProperty(this, key, { writable: false, configurable: false });
   }
 
   register(options: CollectiveOptions): RegisteredCollective {

@@ -7,7 +7,6 @@ import { CollectiveAbortedError, CollectiveTimeoutError, EngineError } from "./e
 import { callNative } from "./native-addon/native-error.js";
 import type { MemberProgress } from "./native-addon/native-reports.js";
 import type { NativeWorld } from "./native-addon/native-world.js";
-import { makeReadOnly } from "./read-only.js";
 import type { Registration } from "./registration.js";
 import { summary } from "./summary.js";
 import { checkTimeout } from "./timeout.js";
@@ -60,7 +59,7 @@ export class LocalCollective implements RegisteredCollective {
     this.ranks = facts.ranks;
     this.priority = facts.priority;
     this.member = registration.member;
-    makeReadOnly(this);
+    Object.freeze(this);
   }
 
   get name(): string {

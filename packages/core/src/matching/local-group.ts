@@ -1,7 +1,6 @@
 import { type InspectOptions, inspect } from "node:util";
 import { checkOptions } from "@dfccl/primitives";
 import type { CollectiveBuffer } from "../backend.js";
-import { makeReadOnly } from "../read-only.js";
 import { summary } from "../summary.js";
 import { checkTimeout } from "../timeout.js";
 import type { AllToAllVOptions } from "./call-options.js";
@@ -44,7 +43,7 @@ export class LocalGroup implements Group {
     this.rank = group.member;
     this.size = group.size;
     this.ranks = group.ranks;
-    makeReadOnly(this);
+    Object.freeze(this);
   }
 
   /** What console.log() shows. */

@@ -18,7 +18,7 @@ export async function writeWhole(path: string, text: string): Promise<void> {
     await writeFile(unfinished, text);
     await rename(unfinished, target);
   } catch (error) {
-    await rm(unfinished, { force: true }); // What a full disk took of it.
+    await rm(unfinished, { force: true }).catch(() => undefined); // What a full disk took of it.
     throw error;
   }
 }
