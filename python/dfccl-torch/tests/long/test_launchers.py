@@ -31,4 +31,9 @@ def test_torchrun_trains_as_with_gloo(name, ranks):
         done = launch(f"training/{name}.py", *arguments, ranks=ranks, limit_s=600)
         assert done.returncode == 0 or isTorchsEnd(name, done), done.stderr
         losses.append(losses_of([done.stdout]))
-    assert list(losses[0]) == list(range(1, 21)) and losses[0] == losses[1]
+    assert list(losses[0]) == list(losses[1]) == list(range(1, 21))
+    # Two numbers have one sum; four are added up in another order than Gloo's, which the last digit printed may show.
+    digit = 1.5e-6 if ranks > 2 else 0
+    assert {step: float(loss) for step, loss in losses[0].items()} == pytest.approx(
+        {step: float(loss) for step, loss in losses[1].items()}, rel=0, abs=digit
+    )
