@@ -11,6 +11,7 @@ import { out } from "../terminal/colors.js";
 import { exitCodesText } from "../terminal/exit-codes.js";
 import { withTerminalNote } from "../terminal/note.js";
 import { formatBytes } from "../terminal/table.js";
+import { programAndArguments } from "./options.js";
 
 export function addDoctorCommand(program: Command): void {
   program
@@ -20,7 +21,7 @@ export function addDoctorCommand(program: Command): void {
       "Says what this machine has, what dfccl would use of it, what is missing and how to get it. With a program, starts that, and says " +
         "which libnccl it and all that it starts load, and what they call there.",
     )
-    .argument("[program...]", "a program and its arguments, as they are")
+    .argument("[program...]", "a program and its arguments, as they are", programAndArguments)
     .passThroughOptions()
     .option("--json", "print one JSON object instead of text")
     .addHelpText(

@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import { type Host, parseAddress, parseHosts, parseJob, ranksOf } from "../launch/hosts.js";
 import { launchProcesses } from "../launch/launch-processes.js";
 import { exitCodesText } from "../terminal/exit-codes.js";
-import { wholeNumber } from "./options.js";
+import { programAndArguments, wholeNumber } from "./options.js";
 
 interface LaunchFlags {
   readonly ranks: number;
@@ -25,7 +25,7 @@ export function addLaunchCommand(program: Command): void {
         "them. When one fails, the others are ended too, and so are all, and what they have started, when this command ends or is killed. " +
         "dfccl run -n N is the same.",
     )
-    .argument("<program...>", "the program and its arguments, as they are; dfccl stands for this command itself")
+    .argument("<program...>", "the program and its arguments, as they are; dfccl stands for this command itself", programAndArguments)
     .option("-n, --ranks <n>", "processes", wholeNumber(1, 1024), 2)
     .addOption(new Option("--job <name>", "the job's name").argParser(parseJob).default(randomUUID(), "a new one"))
     .option("--keep-going", "let the others run on when one fails")

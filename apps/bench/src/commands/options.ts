@@ -15,6 +15,12 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
   };
 }
 
+/** Parser of a program to start and its arguments, for commander: where nothing is its name, nothing can be started. */
+export function programAndArguments(word: string, before: readonly string[] = []): readonly string[] {
+  if (before.length === 0 && word === "") throw new InvalidOption("Begin with the name of a program.");
+  return [...before, word];
+}
+
 /** Parser of a number in a range, for commander. */
 export function numberBetween(least: number, most: number): (text: string) => number {
   return (text) => {

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { findNcclLibrary } from "../nccl/find-library.js";
 import { runInPlaceOfNccl } from "../nccl/run-in-place.js";
 import { exitCodesText } from "../terminal/exit-codes.js";
+import { programAndArguments } from "./options.js";
 
 export function addRunNcclCommand(program: Command): void {
   program
@@ -11,7 +12,7 @@ export function addRunNcclCommand(program: Command): void {
       "Starts a program, unchanged, that finds dfccl's libnccl.so.2 before any other: PyTorch's own backend, or whatever calls NCCL. " +
         "For GPUs of one machine.",
     )
-    .argument("<program...>", "the program and its arguments, as they are")
+    .argument("<program...>", "the program and its arguments, as they are", programAndArguments)
     .option("--library <file>", "dfccl's libnccl.so.2; else the one beside the engine, or the clone's")
     .passThroughOptions()
     .addHelpText(
