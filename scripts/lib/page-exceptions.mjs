@@ -6,6 +6,7 @@ export const pagesOwnFiles = {
   "docs/nccl.md": ["train.py"],
   "docs/processes/README.md": ["program.js"],
   "docs/processes/environment.md": ["program.js"],
+  "docs/processes/kubernetes.md": ["train.js"],
   "docs/processes/machines.md": ["program.js"],
   "docs/processes/mpirun.md": ["train.js", "train.c", "./train"],
   "docs/processes/slurm.md": ["train.js"],
