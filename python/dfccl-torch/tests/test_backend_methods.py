@@ -111,8 +111,9 @@ def allocated(rank, size, store):
     dist.all_reduce(tensor)
     assert tensor[-1] == sum(range(size))
     assert backend.allocate_tensor(0, dtype=torch.float32, device=torch.device("cpu")).numel() == 0
-    with pytest.raises(dist.DistBackendError, match="elements was asked for"):
-        backend.allocate_tensor(-1, dtype=torch.float32, device=torch.device("cpu"))
+    for elements in (-1, (1 << 62) + 1):
+        with pytest.raises(dist.DistBackendError, match="elements was asked for"):
+            backend.allocate_tensor(elements, dtype=torch.float32, device=torch.device("cpu"))
     # It outlives the group that it came from, and the next one doesn't mind.
     dist.destroy_process_group()
     assert tensor.sum() == 5000 * sum(range(size))

@@ -1,5 +1,6 @@
 """Each collective, each type, against what the ranks' inputs, known to all, come to."""
 
+import math
 import pytest
 import torch
 import torch.distributed as dist
@@ -218,11 +219,38 @@ def test_factors_sizes_objects_and_barriers():
     run_ranks(2, others)
 
 
+def computed_wider(rank, size):
+    """Of types for which torch has no operators on CPUs."""
+    values = [60_000, 3, 40_000]
+    for op, expected in (
+        (dist.ReduceOp.SUM, sum(values[:size]) % 2**16),
+        (dist.ReduceOp.PRODUCT, math.prod(values[:size]) % 2**16),
+        (dist.ReduceOp.MIN, min(values[:size])),
+        (dist.ReduceOp.MAX, max(values[:size])),
+    ):
+        tensor = torch.tensor([values[rank]], dtype=torch.uint16)
+        dist.all_reduce(tensor, op)
+        assert tensor.tolist() == [expected], op
+    for dtype in (torch.float8_e4m3fnuz, torch.float8_e5m2fnuz):
+        tensor = torch.full((5,), 0.5 * (rank + 1)).to(dtype)
+        dist.all_reduce(tensor)
+        assert torch.equal(tensor.float(), torch.full((5,), 0.25 * size * (size + 1))), dtype
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_types_without_operators_of_torchs(size):
+    run_ranks(size, computed_wider)
+
+
 def refuse(rank, size):
     cases = [
         (lambda: dist.all_reduce(torch.eye(2).to_sparse(), dist.ReduceOp.MIN), "to_dense"),
         (lambda: dist.all_reduce(torch.zeros(2), dist.ReduceOp.BAND), "integer type"),
         (lambda: dist.all_reduce(torch.zeros(2, dtype=torch.bool), dist.ReduceOp.AVG), "Convert"),
+        *[
+            (lambda dtype=dtype: dist.all_reduce(torch.ones(1000, dtype=dtype), dist._make_nccl_premul_sum(2.0)), "float32")
+            for dtype in (torch.int64, torch.int32, torch.int16, torch.uint16, torch.int8, torch.bool)
+        ],
         (lambda: dist.all_gather([torch.zeros(1)] * (size + 1), torch.zeros(1)), "one a rank"),
         (lambda: dist.all_to_all_single(torch.zeros(2), torch.zeros(2), [1, 1], [2, 1]), "add up"),
     ]

@@ -40,6 +40,24 @@ def test_groups_end_and_begin_again_many_times(tmp_path):
     run_ranks(2, begin_again, str(tmp_path))
 
 
+def hold_one(rank, size, folder):
+    """One rank still has a group from before, as an exception's traceback may have, or a model in a cycle."""
+    held = dist.group.WORLD if rank == 0 else None
+    for i in range(2):
+        dist.destroy_process_group()
+        dist.init_process_group("dfccl", init_method=f"file://{folder}/{i}", rank=size - 1 - rank, world_size=size)
+        rows = [torch.zeros(1) for _ in range(size)]
+        dist.all_gather(rows, torch.tensor([float(rank)]))
+        assert torch.cat(rows).tolist() == [float(size - 1 - r) for r in range(size)]
+        group = dist.new_group([1, 0])
+        dist.broadcast(rows[0], 0, group=group)
+    assert rank != 0 or held is not None
+
+
+def test_a_group_that_somebody_holds_keeps_nobody_from_beginning_again(tmp_path):
+    run_ranks(3, hold_one, str(tmp_path))
+
+
 def many_groups(rank, size):
     for i in range(50):
         group = dist.new_group(list(range(size)))
@@ -109,6 +127,36 @@ def fork_beside(rank, size, folder):
 
 def test_forked_children_make_groups_of_their_own(tmp_path):
     run_ranks(2, fork_beside, str(tmp_path))
+
+
+def fork_and_destroy(rank, size, folder):
+    """What the parent has under way, a child that destroys its groups neither ends nor waits for."""
+    listening = dist.irecv(torch.zeros(3)) if rank == 0 else None
+    if rank == 1:
+        dist.send(torch.ones(1), 0, tag=5)
+    total = torch.ones(2)
+    work = dist.all_reduce(total, async_op=True) if rank == 0 else None
+    child = os.fork()
+    if child == 0:
+        dist.destroy_process_group()
+        be_forked(folder, rank)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    if rank == 1:
+        work = dist.all_reduce(total, async_op=True)
+    work.wait()
+    assert torch.equal(total, torch.full((2,), 2.0))
+    received = torch.zeros(1)
+    if rank == 0:
+        dist.recv(received, 1, tag=5)
+    else:
+        dist.send(torch.full((3,), 7.0), 0)
+    if rank == 0:
+        listening.wait()
+        assert received.item() == 1
+
+
+def test_forked_children_leave_alone_what_their_parent_has_under_way(tmp_path):
+    run_ranks(2, fork_and_destroy, str(tmp_path))
 
 
 def test_the_backend_is_registered_once():

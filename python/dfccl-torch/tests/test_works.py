@@ -138,6 +138,19 @@ def test_a_future_that_is_late_names_who_is_missing():
     run_ranks(2, late_futures, timeout_s=60)
 
 
+def past_deadlines(rank, size):
+    """A deadline that has passed leaves a negative time to wait."""
+    if rank == 0:
+        sparse = torch.sparse_coo_tensor([[1]], [1.0], (4,))
+        for work in (dist.all_reduce(torch.ones(2), async_op=True), dist.all_reduce(sparse, async_op=True)):
+            with pytest.raises(dist.DistBackendError, match="1"):
+                work.wait(timedelta(seconds=-3))
+
+
+def test_a_deadline_that_has_passed_is_no_limit_that_is_none():
+    run_ranks(2, past_deadlines)
+
+
 def learns_alone(rank, size):
     group = dist.new_group(timeout=timedelta(seconds=5))
     model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(2, 2), process_group=group)

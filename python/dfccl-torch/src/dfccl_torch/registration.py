@@ -34,7 +34,8 @@ def create_backend(options: Any, _group_options: Any = None) -> dist.Backend:
     # A default group's list is empty, and there are no others before it.
     world_ranks = list(options.global_ranks_in_group) or list(range(options.group_size))
     timeout = _timedelta_of(options.timeout)
-    universe = extension.shared_universe()
+    # A default group begins anew, on all ranks: whoever still holds one from before has that one's universe.
+    universe = extension.shared_universe() if options.global_ranks_in_group else None
     if universe is None:
         is_everybody = _is_everybody(options)
         if not is_everybody:  # a group of some ranks beside a default group of another backend: a world of its own

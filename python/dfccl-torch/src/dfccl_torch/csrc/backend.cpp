@@ -58,8 +58,14 @@ DfcclBackend::Handle DfcclBackend::handOut(Handle work) {
 
 void DfcclBackend::keepUntilShutdown(Submission send) {
   const std::lock_guard lock(mutex_);
-  std::string error;
-  while (!buffered_.empty() && buffered_.front().poll(error) != Submission::End::pending) buffered_.pop_front();
+  if (buffered_.size() >= lookAt_) {
+    // All of them: one that nobody receives for long has others behind it, each with a copy of its tensor.
+    buffered_.remove_if([](Submission& one) {
+      std::string error;
+      return one.poll(error) != Submission::End::pending;
+    });
+    lookAt_ = std::max<size_t>(8, 2 * buffered_.size());
+  }
   buffered_.push_back(std::move(send));
 }
 
@@ -75,7 +81,8 @@ bool DfcclBackend::isListening() {
 }
 
 void DfcclBackend::shutdown() {
-  std::deque<Submission> buffered;
+  if (!membership_.onCpu()->isOfThisProcess()) return;  // the parent's, which goes on
+  std::list<Submission> buffered;
   {
     const std::lock_guard lock(mutex_);
     buffered.swap(buffered_);

@@ -1,7 +1,7 @@
 #pragma once
 #include <atomic>
 #include <chrono>
-#include <deque>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -98,7 +98,8 @@ class DfcclBackend final : public c10d::Backend {
   std::atomic<uint64_t> sequence_{0};
   std::mutex mutex_;
   std::unordered_map<std::thread::id, std::vector<Handle>> coalescing_;
-  std::deque<Submission> buffered_;
+  std::list<Submission> buffered_;                 // sends of copies
+  size_t lookAt_ = 8;                              // how many there are when those are let go that are over
   Tensors listening_;                              // where receives from any rank tell their senders
   std::unordered_map<uint64_t, uint64_t> sparse_;  // how many of a shape and a tag there were
 };

@@ -15,8 +15,10 @@ Group::Group(std::shared_ptr<World> world, const std::vector<int>& worldRanks, c
 
 Group::~Group() {
   // What is in flight keeps the group, so there is nothing to be told: after an abort the world's end takes the rest.
-  if (process_ == getpid()) dfcclGroupDestroy(handle_);
+  if (isOfThisProcess()) dfcclGroupDestroy(handle_);
 }
+
+bool Group::isOfThisProcess() const { return process_ == getpid(); }
 
 void Group::noteGivenUp(const char* what, const std::string& reason) {
   const std::lock_guard lock(mutex_);

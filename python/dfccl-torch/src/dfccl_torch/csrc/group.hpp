@@ -24,6 +24,8 @@ class Group {
 
   dfcclGroup_t handle() const { return handle_; }
   const std::string& name() const { return name_; }
+  /// Or of the one that this is a fork of, whose runs are not this one's to wait for or to end.
+  bool isOfThisProcess() const;
   /// Something was given up for which nobody waits on the host, so nobody was told: maybe a stream waited for it, and
   /// was let go, because a member is gone. Any thread.
   void noteGivenUp(const char* what, const std::string& reason);

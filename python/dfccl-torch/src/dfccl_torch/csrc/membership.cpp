@@ -24,6 +24,7 @@ std::shared_ptr<Group> Membership::on(c10::Device device) {
 }
 
 void Membership::abort() {
+  if (!cpu_->isOfThisProcess()) return;
   check(dfcclGroupAbort(cpu_->handle()), "aborting group " + name_);
   const std::lock_guard lock(mutex_);
   if (gpu_) check(dfcclGroupAbort(gpu_->handle()), "aborting group " + name_ + " on GPUs");

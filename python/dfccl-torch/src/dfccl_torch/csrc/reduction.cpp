@@ -91,6 +91,12 @@ bool isOfComplexParts(ReduceOp::RedOpType op) {
   return op == ReduceOp::SUM || op == ReduceOp::AVG || op == ReduceOp::PREMUL_SUM;
 }
 
+/// In which torch computes on a CPU what it has no operators for itself.
+at::ScalarType widened(at::ScalarType type) {
+  if (type == at::kUInt16) return at::kLong;
+  return at::isFloat8Type(type) ? at::kFloat : type;
+}
+
 at::Tensor fold(const at::Tensor& a, const at::Tensor& b, ReduceOp::RedOpType op) {
   switch (op) {
     case ReduceOp::SUM:
@@ -111,6 +117,9 @@ at::Tensor fold(const at::Tensor& a, const at::Tensor& b, ReduceOp::RedOpType op
 
 Reduction reductionOf(const ReduceOp& op, at::ScalarType type) {
   const ReduceOp::RedOpType kind = op;
+  if (kind == ReduceOp::PREMUL_SUM && !at::isFloatingType(type) && !at::isComplexType(type)) {
+    refuseOperator(kind, type, "Convert the tensor to float32 first: its products with the factor are no integers.");
+  }
   if (at::isComplexType(type) && !isOfComplexParts(kind)) {
     refuseOperator(kind, type, "Of complex tensors there are SUM, AVG and PREMUL_SUM.");
   }
@@ -132,9 +141,10 @@ at::Tensor contribution(const at::Tensor& input, const ReduceOp& op) {
 }
 
 at::Tensor folded(const at::Tensor& rows, const ReduceOp& op) {
-  at::Tensor result = rows[0];
-  for (int64_t i = 1; i < rows.size(0); ++i) result = fold(result, rows[i], op);
-  return result;
+  const at::ScalarType wide = widened(rows.scalar_type());
+  at::Tensor result = rows[0].to(wide);
+  for (int64_t i = 1; i < rows.size(0); ++i) result = fold(result, rows[i].to(wide), op);
+  return result.to(rows.scalar_type());
 }
 
 }  // namespace dfccl_torch

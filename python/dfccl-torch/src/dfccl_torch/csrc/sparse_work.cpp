@@ -164,6 +164,7 @@ void SparseWork::failFuture() {
 
 bool SparseWork::wait(std::chrono::milliseconds timeout) {
   if (timeout == kNoTimeout) timeout = sum_.timeout;
+  if (timeout < kNoTimeout) timeout = std::chrono::milliseconds(1);
   const bool isLimited = timeout.count() > 0;
   const auto until = Clock::now() + (isLimited ? timeout : std::chrono::milliseconds(0));
   const auto left = [&] {

@@ -55,6 +55,7 @@ Submission::Submission(Submission&& other) noexcept
 
 Submission::~Submission() {
   if (requests_.empty()) return;
+  if (!group_->isOfThisProcess()) return;
   if (isCaptured()) {  // every launch of the graph carries them out, and its pool keeps the tensors
     for (const dfcclRequest_t request : requests_) dfcclFreeRequest(request);
     return;

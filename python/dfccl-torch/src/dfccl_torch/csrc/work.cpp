@@ -128,6 +128,7 @@ bool DfcclWork::isSuccess() const {
 }
 
 bool DfcclWork::wait(std::chrono::milliseconds timeout) {
+  if (timeout < kNoTimeout) timeout = std::chrono::milliseconds(1);  // what a deadline that has passed leaves
   const bool mayStreamWait = isCaptured_ || (isOnGpu() && timeout == kNoTimeout && !waitsBlock());
   if (mayStreamWait && waitOnStream()) return true;
   waitOnHost(timeout == kNoTimeout ? timeout_ : timeout);
