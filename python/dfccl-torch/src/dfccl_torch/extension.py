@@ -12,13 +12,12 @@ import hashlib
 import importlib.util
 import os
 import platform
+import shlex
 import shutil
 import subprocess
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
@@ -41,14 +40,22 @@ _SOURCES = Path(__file__).resolve().parent / "csrc"
 def load_extension() -> ModuleType:
     """Compiles the extension where there is none yet, and loads it.
 
-    Raises DfcclError: LIBRARY_NOT_FOUND, NO_COMPILER, COMPILATION_FAILED.
+    Raises DfcclError: LIBRARY_NOT_FOUND, CACHE_NOT_WRITABLE, NO_COMPILER, COMPILATION_FAILED, NOT_LOADED.
     """
     path = build_extension()
     spec = importlib.util.spec_from_file_location(_NAME, path)
     if spec is None or spec.loader is None:
         raise DfcclError("NOT_LOADED", f"{path} can't be loaded.", "Remove it, so that it is made anew.", path=str(path))
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except ImportError as error:
+        raise DfcclError(
+            "NOT_LOADED",
+            f"{path} can't be loaded: {error}.",
+            'Build libdfccl again ("npm run build"): it may be older than its headers.',
+            path=str(path),
+        ) from error
     atexit.register(module.end_errands, _LAST_ERRAND)
     return module
 
@@ -60,45 +67,54 @@ def build_extension() -> Path:
     target = folder / f"{_NAME}.so"
     if target.is_file():
         return target
-    folder.mkdir(parents=True, exist_ok=True)
-    with _locked(folder / "lock"):
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = open(folder / "lock", "w", encoding="utf-8")
+    except OSError as error:
+        raise _no_cache(f"{folder} can't be written ({error.strerror}).") from error
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # which the system gives back whatever becomes of its holder
         if not target.is_file():
             _compile(library, target)
     return target
+
+
+def _no_cache(what: str) -> DfcclError:
+    return DfcclError(
+        "CACHE_NOT_WRITABLE",
+        f"The extension is compiled into a cache, and {what}",
+        "Set DFCCL_TORCH_CACHE to a folder that can be written.",
+    )
 
 
 def _cache_folder() -> Path:
     chosen = os.environ.get("DFCCL_TORCH_CACHE")
     if chosen:
         return Path(chosen)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dfccl-torch"
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dfccl-torch"
+    except RuntimeError as error:
+        raise _no_cache("this user has no home directory.") from error
 
 
 def _key(library: Library) -> str:
     """Of all that the extension's bytes depend on; the library is linked by its path, and may be built anew."""
     digest = hashlib.sha256()
     headers = sorted((library.include / "dfccl").glob("*.h"))
-    for path in [*sorted(_SOURCES.iterdir()), *headers]:
+    for path in [Path(__file__), *sorted(_SOURCES.iterdir()), *headers]:
         digest.update(path.read_bytes())
     digest.update(f"{library} {find_cuda_headers()}".encode())
     python = f"{sys.implementation.cache_tag}-{platform.machine()}"
     return f"torch-{torch.__version__}-{python}-{digest.hexdigest()[:16]}"
 
 
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """The system gives the lock back whatever becomes of its holder."""
-    with open(path, "w", encoding="utf-8") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
 def _compile(library: Library, target: Path) -> None:
-    compiler = os.environ.get("CXX") or shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
-    if compiler is None:
+    found = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
+    compiler = shlex.split(os.environ.get("CXX") or found or "")
+    if not compiler or shutil.which(compiler[0]) is None:
         raise DfcclError(
             "NO_COMPILER",
-            "The extension has to be compiled, and no C++ compiler is found.",
+            f"The extension has to be compiled, and there is no {' '.join(compiler) or 'C++ compiler'}.",
             "Install one (apt-get install g++), or set CXX.",
         )
     cuda = find_cuda_headers()
@@ -120,7 +136,7 @@ def _compile(library: Library, target: Path) -> None:
         whole = Path(work) / "whole.cpp"
         whole.write_text("".join(f'#include "{source}"\n' for source in sorted(_SOURCES.glob("*.cpp"))), encoding="utf-8")
         result = Path(work) / target.name
-        _run([compiler, *flags, "-shared", "-o", str(result), str(whole), *links])
+        _run([*compiler, *flags, "-shared", "-o", str(result), str(whole), *links])
         result.replace(target)
 
 

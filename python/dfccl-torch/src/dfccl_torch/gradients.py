@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from weakref import WeakMethod
 
 import torch
 import torch.distributed as dist
 
 from .errors import DfcclError
 from .tags import tag
+
+
+def _call(method: WeakMethod, argument: object) -> None:
+    alive = method()
+    if alive is not None:
+        alive(argument)
 
 
 class GradientAverage:
@@ -37,24 +44,31 @@ class GradientAverage:
         self._tags = {parameter: f"{name}/{of_it}" for of_it, parameter in model.named_parameters() if parameter.requires_grad}
         self._works: dict[torch.nn.Parameter, dist.Work] = {}
         self._is_paused = False
-        self._hooks = [parameter.register_post_accumulate_grad_hook(self._begin) for parameter in self._tags]
+        # Weakly: a parameter keeps its hooks where Python's collector doesn't look, and they would keep the parameters.
+        begin = WeakMethod(self._begin)
+        self._hooks = [parameter.register_post_accumulate_grad_hook(lambda one: _call(begin, one)) for parameter in self._tags]
 
     def wait(self) -> None:
         """Until every gradient is the mean of all ranks' (on a GPU, the current stream waits). What this rank's graph has
-        left out counts as zeros, on a rank that has left it out as well.
+        left out counts as zeros, on a rank that has left it out as well. A parameter that was frozen since, on all ranks, is
+        left alone; for one that needs a gradient since, make it anew.
 
-        Raises DistBackendError where another rank doesn't come, which names it, as any collective does.
+        Raises DistBackendError where another rank doesn't come in time, which names it, as any collective does; wait() may
+        be called again then.
         """
         if self._is_paused:
             raise DfcclError("PAUSED", "wait() was called inside paused().", "Call it outside.")
         for parameter in self._tags:
             if parameter not in self._works:
                 if parameter.grad is None:
+                    if not parameter.requires_grad:
+                        continue
                     parameter.grad = torch.zeros_like(parameter)
                 self._begin(parameter)
-        works, self._works = self._works, {}
-        for work in works.values():
+        # Where another rank doesn't come in time, they may be waited for again.
+        for work in self._works.values():
             work.wait()
+        self._works = {}
 
     @contextmanager
     def paused(self) -> Iterator[None]:

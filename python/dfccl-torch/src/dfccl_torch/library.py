@@ -25,7 +25,8 @@ def find_library() -> Library:
     """
     home = os.environ.get("DFCCL_HOME")
     if home:
-        found = _installed(Path(home)) or _built(Path(home))
+        prefix = Path(home).absolute()  # the extension has its path in it, and may be loaded in another folder
+        found = _installed(prefix) or _built(prefix)
         if found:
             return found
         raise DfcclError(
@@ -71,7 +72,7 @@ def _built(clone: Path) -> Library | None:
 
 
 def _installed(prefix: Path) -> Library | None:
-    return _checked(prefix / "include", prefix / "lib")
+    return _checked(prefix / "include", prefix / "lib") or _checked(prefix / "include", prefix / "lib64")
 
 
 def _of_pkg_config() -> Library | None:

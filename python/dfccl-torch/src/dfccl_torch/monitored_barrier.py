@@ -21,7 +21,7 @@ def let_torch_call_it() -> None:
 
     @functools.wraps(of_torch)
     def monitored_barrier(
-        group: Any = dist.GroupMember.WORLD, timeout: timedelta | float | None = None, wait_all_ranks: bool = False
+        group: Any = None, timeout: timedelta | float | None = None, wait_all_ranks: bool = False
     ) -> None:
         if not is_ours(group):
             of_torch(group, timeout, wait_all_ranks)

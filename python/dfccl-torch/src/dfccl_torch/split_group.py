@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import torch.distributed as dist
-from torch.distributed import distributed_c10d
+from torch.distributed import device_mesh, distributed_c10d
 
 from .name import is_ours
 
@@ -44,5 +44,7 @@ def let_torch_call_it() -> None:
                 return dist.new_group(ranks, timeout, backend, pg_options, use_local_synchronization=True, group_desc=group_desc)
         return None
 
-    for module in (distributed_c10d, dist):
-        module.split_group = split_group
+    # Meshes have taken it over by its name.
+    for module in (distributed_c10d, dist, device_mesh):
+        if getattr(module, "split_group", None) is of_torch:
+            module.split_group = split_group

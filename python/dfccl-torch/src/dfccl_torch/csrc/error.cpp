@@ -13,4 +13,12 @@ void refuse(const std::string& what, const std::string& remedy) {
   C10_THROW_ERROR(DistBackendError, "dfccl: " + what + " " + remedy);
 }
 
+std::exception_ptr distributedError(const std::string& text) {
+  try {
+    C10_THROW_ERROR(DistBackendError, text);
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
 }  // namespace dfccl_torch

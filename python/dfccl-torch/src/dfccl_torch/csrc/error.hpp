@@ -1,6 +1,7 @@
 #pragma once
 #include <dfccl/dfccl.h>
 
+#include <exception>
 #include <string>
 
 namespace dfccl_torch {
@@ -11,5 +12,8 @@ void check(dfcclResult_t result, const std::string& what);
 
 /// Throws torch.distributed.DistBackendError: what is wrong, and what to do about it.
 [[noreturn]] void refuse(const std::string& what, const std::string& remedy);
+
+/// A torch.distributed.DistBackendError of these words, for whoever waits for a future.
+std::exception_ptr distributedError(const std::string& text);
 
 }  // namespace dfccl_torch

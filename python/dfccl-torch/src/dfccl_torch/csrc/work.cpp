@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "device_stream.hpp"
+#include "error.hpp"
 #include "tag.hpp"
 
 namespace dfccl_torch {
@@ -21,14 +22,6 @@ bool waitsBlock() {
     return value != nullptr && std::string(value) == "1";
   }();
   return block;
-}
-
-std::exception_ptr distributedError(const std::string& text) {
-  try {
-    C10_THROW_ERROR(DistBackendError, text);
-  } catch (...) {
-    return std::current_exception();
-  }
 }
 
 /// Whether callbacks of what the thread issues now come in the order in which their futures were asked for, as they do
