@@ -23,6 +23,9 @@ interface Allocation {
   readonly bytes: number;
 }
 
+/** What this file's own calls of the constructor bring, and nobody else's. */
+const made = Symbol("made here");
+
 // Nobody holds the buffer any more, so no run does. Memory of a closed world is free already.
 const forgotten = new FinalizationRegistry<Allocation>(({ owner, address, bytes }) => {
   if (owner.engine.isOpen) owner.engine.native.freeOnDevice(owner.number, address, bytes);
@@ -57,7 +60,7 @@ export class DeviceBuffer<T extends DataType = DataType> implements Disposable {
     windowOf = (buffer, isStaged) => buffer.#windowNumber(isStaged);
     allocateOnDevice = (owner, dataType, length, bytes) => {
       const address = callNative(() => owner.engine.native.allocateOnDevice(owner.number, bytes));
-      const buffer = new DeviceBuffer(owner, dataType, length, address);
+      const buffer = new DeviceBuffer(made, owner, dataType, length, address);
       forgotten.register(buffer, { owner, address, bytes }, buffer);
       return buffer;
     };
@@ -65,6 +68,7 @@ export class DeviceBuffer<T extends DataType = DataType> implements Disposable {
 
   /** @internal */
   constructor(
+    origin: typeof made,
     owner: DeviceOwner,
     readonly dataType: T,
     readonly length: number,
@@ -72,6 +76,7 @@ export class DeviceBuffer<T extends DataType = DataType> implements Disposable {
     readonly address: number,
     root?: DeviceBuffer<T>,
   ) {
+    if (origin !== made) throw new InvalidArgumentError("buffer", nameOfGiven(origin), "buffers of rank.allocate() instead");
     this.byteLength = length * byteSizeOf(dataType);
     this.#owner = owner;
     this.#root = root ?? this;
@@ -103,7 +108,7 @@ export class DeviceBuffer<T extends DataType = DataType> implements Disposable {
   subarray(begin = 0, end = this.length): DeviceBuffer<T> {
     const first = indexWithin(begin, this.length);
     const length = Math.max(0, indexWithin(end, this.length) - first);
-    return new DeviceBuffer(this.#owner, this.dataType, length, this.address + first * byteSizeOf(this.dataType), this.#root);
+    return new DeviceBuffer(made, this.#owner, this.dataType, length, this.address + first * byteSizeOf(this.dataType), this.#root);
   }
 
   /**

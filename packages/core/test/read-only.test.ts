@@ -1,5 +1,6 @@
+import { InvalidArgumentError } from "@dfccl/primitives";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { openWorld, type World } from "../src/index.js";
+import { DeviceBuffer, openWorld, type World } from "../src/index.js";
 
 let world: World;
 beforeEach(() => {
@@ -27,6 +28,12 @@ it.each(Object.keys(kinds))("nothing that a %s shows can be assigned, nor what i
     expect(() => Object.defineProperty(object, key, { value: 1e9 }), key).toThrow(TypeError);
     if (Array.isArray(before)) expect(() => before.push(9), key).toThrow(TypeError);
   }
+});
+
+it("a buffer of a GPU comes from its rank, and from nowhere else", () => {
+  const Made = DeviceBuffer as unknown as new (...args: unknown[]) => unknown;
+  for (const args of [[], [[], "float32"], [world.ranks[0], "float32", 4, 64], [Symbol("made here"), world.ranks[0], "float32", 4, 64]])
+    expect(() => new Made(...args)).toThrow(InvalidArgumentError);
 });
 
 it("control: an object of one's own takes what it is given", () => {
