@@ -3,6 +3,7 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { countReport, failuresOf } from "../lib/ctest-report.mjs";
 import { locked } from "../lib/locked.mjs";
 import { onPath } from "../lib/machine.mjs";
 import { buildDirectory, cacheDirectory, root } from "../lib/paths.mjs";
@@ -43,9 +44,10 @@ export async function nativeTests(
     timeoutMs,
     env: sanitizerOptions,
   });
-  const counts = existsSync(report) ? countReport(readFileSync(report, "utf8")) : { passed: 0, failed: 1, skipped: 0 };
+  const xml = existsSync(report) ? readFileSync(report, "utf8") : undefined;
+  const counts = xml ? countReport(xml) : { passed: 0, failed: 1, skipped: 0 };
   const failed = code !== 0 && counts.failed === 0 ? 1 : counts.failed;
-  return { ...counts, failed, details: output, note: `built in ${buildSeconds.toFixed(0)} s` };
+  return { ...counts, failed, details: (xml && failuresOf(xml)) || output, note: `built in ${buildSeconds.toFixed(0)} s` };
 }
 
 /**
@@ -70,24 +72,6 @@ export async function buildTests(preset, { target = "native_tests", log = `ctest
 /** ThreadSanitizer of older compilers can't start where the kernel scatters addresses too widely. */
 const fixedAddresses = (preset) =>
   preset === "tsan" && onPath("setarch") ? ["setarch", process.arch === "x64" ? "x86_64" : "aarch64", "-R"] : [];
-
-/** Sums doctest's test cases where a program printed them; any other program counts as one test. */
-export function countReport(xml) {
-  const sum = { passed: 0, failed: 0, skipped: 0 };
-  for (const [, attributes, body] of xml.matchAll(/<testcase ([^>]*)>([\s\S]*?)<\/testcase>/g)) {
-    const ok = /status="run"/.test(attributes) && !body.includes("<failure");
-    const cases = body.match(/test cases:\s*\d+ \|\s*(\d+) passed \|\s*(\d+) failed(?: \|\s*(\d+) skipped)?/);
-    if (/status="(?:disabled|notrun)"/.test(attributes) && !body.includes("<failure")) sum.skipped += 1;
-    else if (!cases) sum[ok ? "passed" : "failed"] += 1;
-    else {
-      sum.passed += Number(cases[1]);
-      // A program that crashed or timed out after its summary has failed, whatever the summary says.
-      sum.failed += ok ? Number(cases[2]) : Math.max(1, Number(cases[2]));
-      sum.skipped += Number(cases[3] ?? 0);
-    }
-  }
-  return sum;
-}
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   const [preset = "release", labels, repeat = "1"] = process.argv.slice(2);
