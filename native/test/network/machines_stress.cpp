@@ -35,6 +35,12 @@ struct Board {
   SharedCount toldOfCut;       // ranks of a machine that was cut off, which know that
 };
 
+void tellOfLoss(JoinedRank& own) {
+  for (const LostRank& lost : own.world().lostRanks()) {
+    std::fprintf(stderr, "rank %u: rank %u is %s\n", own.number(), lost.rank, nameOf(lost.presence));
+  }
+}
+
 int runResnet(JoinedRank own, uint32_t ranks, unsigned seed, int iterations) {
   std::mt19937 random(seed + own.number());
   std::vector<JoinedRank::AllReduce> tensors;
@@ -136,7 +142,9 @@ TEST_CASE("a link that is down for less than the limit of silence is ridden out"
     bool isRight = true;
     for (uint32_t round = 0;
          board->lastRound.load(order::acquire) == 0 || round < board->lastRound.load(order::acquire); ++round) {
-      if (!iterate(own, all, random, isRight) || !isRight) return kWrong;
+      const bool isComplete = iterate(own, all, random, isRight);
+      if (!isComplete) tellOfLoss(own);
+      if (!isComplete || !isRight) return kWrong;
       if (rank == 0) board->rounds.add(1);
     }
     return kFine;

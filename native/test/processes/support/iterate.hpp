@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <cstdio>
 #include <random>
 #include <vector>
 
@@ -20,7 +21,12 @@ inline bool iterate(JoinedRank& own, std::vector<JoinedRank::AllReduce>& collect
     const dfcclResult_t status = own.wait(slots[i]);
     isComplete &= status == dfcclSuccess;
     if (status != dfcclSuccess) continue;
-    isRight &= JoinedRank::wrong(collectives[i]) == 0;
+    if (const uint64_t wrong = JoinedRank::wrong(collectives[i]); wrong != 0) {
+      isRight = false;
+      std::fprintf(stderr, "rank %u: %llu of %llu elements of collective %u are wrong in run %llu\n", own.number(),
+                   static_cast<unsigned long long>(wrong), static_cast<unsigned long long>(collectives[i].count),
+                   collectives[i].id, static_cast<unsigned long long>(collectives[i].runs));
+    }
     if (completed != nullptr) completed->add(1);
   }
   return isComplete;
