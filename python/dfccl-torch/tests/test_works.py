@@ -140,11 +140,15 @@ def test_a_future_that_is_late_names_who_is_missing():
 
 def past_deadlines(rank, size):
     """A deadline that has passed leaves a negative time to wait."""
+    store = dist.distributed_c10d._get_default_store()
     if rank == 0:
         sparse = torch.sparse_coo_tensor([[1]], [1.0], (4,))
         for work in (dist.all_reduce(torch.ones(2), async_op=True), dist.all_reduce(sparse, async_op=True)):
             with pytest.raises(dist.DistBackendError, match="1"):
                 work.wait(timedelta(seconds=-3))
+        store.set("rank 0 has given up", "")
+    else:
+        store.get("rank 0 has given up")  # one that has left is another failure
 
 
 def test_a_deadline_that_has_passed_is_no_limit_that_is_none():
