@@ -98,7 +98,7 @@ int survive(JoinedRank own, uint32_t ranks, const std::vector<uint32_t>& victims
   if (!own.awaitLost(victims.size())) return kWrong;
   for (const LostRank& lost : own.world().lostRanks()) {
     if (std::find(victims.begin(), victims.end(), lost.rank) == victims.end() || lost.presence != expected) {
-      std::fprintf(stderr, "rank %u: rank %u is %s\n", own.number(), lost.rank, nameOf(lost.presence));
+      tellOfLoss(own);
       return kWrong;
     }
   }

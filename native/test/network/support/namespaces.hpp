@@ -82,11 +82,9 @@ class Machines {
   bool enter(uint32_t machine) const { return machines_[machine].enter(); }
   static std::string addressOf(uint32_t machine) { return "10.77.0." + std::to_string(machine + 1); }
 
-  /// Nothing reaches the machine any more, or from it, until it is plugged in again: its port belongs to no bridge. One
-  /// that is taken down takes the carrier with it, whose return the kernel works off when it likes: after a second's
-  /// outage the first frame came 0.4 to over 20 s later (Linux 6.18, idle; with TCP's pauses kept below a second, too).
-  bool unplug(uint32_t machine) const { return hub_.run("ip link set " + port(machine) + " nomaster"); }
-  bool plugIn(uint32_t machine) const { return hub_.run("ip link set " + port(machine) + " master bridge"); }
+  /// Nothing reaches the machine any more, or from it, until it is plugged in again.
+  bool unplug(uint32_t machine) const { return hub_.run("ip link set " + port(machine) + " down"); }
+  bool plugIn(uint32_t machine) const { return hub_.run("ip link set " + port(machine) + " up"); }
   /// @param rate as tc names it, "1gbit": of what the machine sends and of what it is sent.
   bool shape(uint32_t machine, const std::string& rate) const {
     const std::string filter = " root tbf rate " + rate + " burst 256kb latency 50ms";

@@ -1,5 +1,7 @@
 #pragma once
 // One rank of a world of processes, with float32 all-reduces whose sums are exact.
+#include <sched.h>
+
 #include <chrono>
 #include <cstring>
 #include <memory>
@@ -31,7 +33,8 @@ inline WorldOptions smallWorld(uint32_t ranks) {
 }
 
 class JoinedRank {
-  static constexpr std::chrono::microseconds kNap{20};
+  static constexpr uint32_t kLooksBeforeRest = 100;
+  static constexpr std::chrono::microseconds kRest{50};
 
  public:
   JoinedRank(const std::string& job, uint32_t rank, uint32_t ranks, uint32_t muteMillis = 10'000, uint32_t workers = 0,
@@ -106,11 +109,18 @@ class JoinedRank {
     }
   }
 
-  /// Drives the world, or lets others have the core. Ranks that only yielded, hundred thousands of times in a second,
-  /// held up their own process where it has other threads: under ThreadSanitizer a proxy stood in mmap() for 2 to 20 s
-  /// (Linux 6.18, six ranks on two cores), and was given up for mute.
+  /// Drives the world, or lets others have the core: as the library's own waits, which rest after a while. Ranks that
+  /// yielded without end, hundred thousands of times in a second, held up their own process where it has other threads:
+  /// under ThreadSanitizer a proxy stood in mmap() for 2 to 20 s (Linux 6.18, six ranks on two cores), and was given up
+  /// for mute.
   void step() {
-    if (!world_->drive()) std::this_thread::sleep_for(kNap);
+    if (world_->drive()) {
+      looksInVain_ = 0;
+    } else if (++looksInVain_ < kLooksBeforeRest) {
+      sched_yield();
+    } else {
+      std::this_thread::sleep_for(kRest);
+    }
   }
 
   /// Elements of the last run's result that are wrong.
@@ -127,6 +137,7 @@ class JoinedRank {
  private:
   std::unique_ptr<CpuWorld> world_;
   uint32_t number_ = 0;
+  uint32_t looksInVain_ = 0;
 };
 
 inline std::vector<uint32_t> allRanks(uint32_t ranks) {
