@@ -15,6 +15,9 @@ export function readText(path: string, refuse: (why: string, cause?: unknown) =>
   }
 }
 
+/** A path as a message names it: one without a character has to be seen, too. */
+export const shownPath = (path: string): string => path || '""';
+
 /** Why a path leads to no file: a clause; undefined where it leads to one. */
 export function whyNoFile(path: string): string | undefined {
   let there: Stats | undefined;

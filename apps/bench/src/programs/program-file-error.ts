@@ -1,11 +1,12 @@
 import { DfcclError, ProgramError } from "@dfccl/primitives";
+import { shownPath } from "../inputs/read-text.js";
 
 /** There is no program in a file. */
 export class ProgramFileError extends DfcclError {
   override readonly code = "PROGRAM_FILE";
 
   constructor(path: string, what: string, remedy: string, cause?: unknown) {
-    super(`${path}: ${what}.`, { facts: { path }, remedy, ...(cause === undefined ? {} : { cause }) });
+    super(`${shownPath(path)}: ${what}.`, { facts: { path }, remedy, ...(cause === undefined ? {} : { cause }) });
   }
 }
 

@@ -1,6 +1,6 @@
 import { checkPath, DfcclError, formatValue, type Program, type ProgramRule, verifyProgram } from "@dfccl/primitives";
 import { type MachineFingerprint, writeWhole } from "@dfccl/scheduler/tuner";
-import { readText } from "../inputs/read-text.js";
+import { readText, shownPath } from "../inputs/read-text.js";
 import { unwritable } from "../outputs/unwritable.js";
 import type { Contender } from "./contenders.js";
 import type { Measured } from "./measure-contenders.js";
@@ -23,7 +23,7 @@ export class ProgramTableError extends DfcclError {
   override readonly code = "TUNING_FILE";
 
   constructor(path: string, problem: string, cause?: unknown) {
-    super(`The table of programs ${path} can't be used: ${problem}.`, {
+    super(`The table of programs ${shownPath(path)} can't be used: ${problem}.`, {
       facts: { path, problem },
       remedy: "Make it anew with dfccl tune programs.",
       ...(cause === undefined ? {} : { cause }),

@@ -1,12 +1,12 @@
 import { DfcclError } from "@dfccl/primitives";
-import { readText } from "../inputs/read-text.js";
+import { readText, shownPath } from "../inputs/read-text.js";
 
 /** A file that a simulation was given isn't there, or isn't JSON. */
 export class UnreadableFileError extends DfcclError {
   override readonly code = "UNREADABLE_FILE";
 
   constructor(path: string, why: string, remedy: string, cause: unknown) {
-    super(`${path} can't be read: ${why}.`, { facts: { path }, remedy, cause });
+    super(`${shownPath(path)} can't be read: ${why}.`, { facts: { path }, remedy, cause });
   }
 }
 

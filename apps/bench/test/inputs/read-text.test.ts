@@ -35,6 +35,15 @@ describe("the text of a file", () => {
   });
 });
 
+it.each([[["verify"]], [["compile"]], [["report"]], [["simulate", "deadlock"]]])(
+  "a name without a character is shown by %j",
+  async (command) => {
+    const { code, stdout, stderr } = await runCommand([...command, ""]);
+    expect(stderr).toMatch(/^""[: ].*there is no such file/);
+    expect([code, stdout]).toEqual([2, ""]);
+  },
+);
+
 describe("what has no end is refused", () => {
   it.each([[["verify"]], [["report"]], [["compare", "/dev/zero"]], [["disorder", "--workload"]], [["disorder", "--policy"]]])(
     "by %j",
