@@ -7,24 +7,15 @@ import warnings
 import pytest
 import torch
 from programs import EXAMPLES, SMALL_GPT2, SMALL_RESNET, launch, losses_of, run_program
-from ranks import RanksDoNotEnd, run_ranks
+from ranks import run_ranks
 
 
 def train(name, *arguments, ranks=2):
     """Its losses, which are Gloo's to the last of six digits."""
     file = f"training/{name}.py"
     losses = losses_of(run_program(file, *arguments, ranks=ranks))
-    assert losses == losses_of(run_with_gloo(file, *arguments, ranks=ranks))
+    assert losses == losses_of(run_program(file, "--backend", "gloo", *arguments, ranks=ranks))
     return losses
-
-
-def run_with_gloo(file, *arguments, ranks):
-    """What the others are compared with. Gloo's ranks sometimes don't end, and it isn't what is tested here."""
-    try:
-        return run_program(file, "--backend", "gloo", *arguments, ranks=ranks, limit_s=60)
-    except RanksDoNotEnd as hang:
-        print(f"with Gloo, {hang}")
-        return run_program(file, "--backend", "gloo", *arguments, ranks=ranks)
 
 
 @pytest.mark.parametrize(
