@@ -130,11 +130,11 @@ void Bed::fail(const std::string& what) {
   _exit(3);
 }
 
-Buffers::Buffers(int device, size_t bytes) : device_(device) {
+Buffers::Buffers(int device, size_t bytes, unsigned streamFlags) : device_(device) {
   const OnDevice here(device);
   DFCCL_CUDA(cudaMalloc(reinterpret_cast<void**>(&memory_), bytes));
   DFCCL_CUDA(cudaMalloc(reinterpret_cast<void**>(&wrong_), sizeof(unsigned)));
-  DFCCL_CUDA(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+  DFCCL_CUDA(cudaStreamCreateWithFlags(&stream_, streamFlags));
   DFCCL_CUDA(cudaMemsetAsync(memory_, 0xff, bytes, stream_));
   DFCCL_CUDA(cudaMemsetAsync(wrong_, 0, sizeof(unsigned), stream_));
   DFCCL_CUDA(cudaStreamSynchronize(stream_));

@@ -69,7 +69,7 @@ struct Bed {
 /// Device memory and a stream of one rank, for data and checks.
 class Buffers {
  public:
-  Buffers(int device, size_t bytes);
+  Buffers(int device, size_t bytes, unsigned streamFlags = cudaStreamNonBlocking);
   void* at(size_t byteOffset) { return memory_ + byteOffset; }
   cudaStream_t stream() const { return stream_; }
   unsigned* wrong() const { return wrong_; }

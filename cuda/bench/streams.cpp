@@ -103,12 +103,15 @@ std::vector<double> timeChains(Bed& bed, const Prepared& prepared, RankBuffers& 
 
 }  // namespace
 
-/// --max-bytes, --length of a chain, --rounds; --gaps 1 shows where the time of a chain goes; --nccl PATH compares.
+/// --max-bytes, --length of a chain, --rounds; --blocking 1: streams that synchronize with the default one; --gaps 1
+/// shows where the time of a chain goes; --nccl PATH compares.
 int runStreams(const Arguments& arguments) {
   Bed bed(arguments);
   const size_t largest = arguments.number("--max-bytes", size_t{4} << 20);
   const uint64_t length = arguments.number("--length", 100), rounds = arguments.number("--rounds", 20);
-  RankBuffers send = buffersOf(bed, largest), recv = buffersOf(bed, largest);
+  const bool isBlocking = arguments.number("--blocking", 0) != 0;
+  const unsigned flags = isBlocking ? cudaStreamDefault : cudaStreamNonBlocking;
+  RankBuffers send = buffersOf(bed, largest, flags), recv = buffersOf(bed, largest, flags);
   const std::unique_ptr<Nccl> nccl = ncclBeside(bed, arguments);
   uint32_t id = 0;
   unsigned allWrong = 0;
@@ -134,9 +137,10 @@ int runStreams(const Arguments& arguments) {
     const unsigned wrong = wrongOf(bed, recv, prepared);
     allWrong += wrong;
     std::printf(
-        "{\"bench\":\"streams\",\"bytes\":%zu,\"ranks\":%u,\"length\":%lu,\"chainedUs\":%.2f,\"singleUs\":%.2f,"
+        "{\"bench\":\"streams\",\"blocking\":%d,\"bytes\":%zu,\"ranks\":%u,\"length\":%lu,\"chainedUs\":%.2f,"
+        "\"singleUs\":%.2f,"
         "\"submitUs\":%.2f,\"waitUs\":%.2f,\"wrong\":%u",
-        bytes, bed.ranks(), length, chained, single, host.submit, host.wait, wrong);
+        isBlocking, bytes, bed.ranks(), length, chained, single, host.submit, host.wait, wrong);
     if (keptBack) std::printf(",\"enqueueUs\":%.2f,\"deviceUs\":%.2f", keptBack->enqueue, keptBack->device);
     if (nccl) {
       const auto theirs = [&](uint64_t count) {

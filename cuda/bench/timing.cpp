@@ -5,9 +5,10 @@
 
 namespace dfccl::gpu::bench {
 
-RankBuffers buffersOf(Bed& bed, size_t bytes) {
+RankBuffers buffersOf(Bed& bed, size_t bytes, unsigned streamFlags) {
   RankBuffers buffers;
-  for (uint32_t r = 0; r < bed.ranks(); ++r) buffers.push_back(std::make_unique<Buffers>(bed.device(r), bytes));
+  for (uint32_t r = 0; r < bed.ranks(); ++r)
+    buffers.push_back(std::make_unique<Buffers>(bed.device(r), bytes, streamFlags));
   return buffers;
 }
 

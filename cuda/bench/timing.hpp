@@ -16,7 +16,7 @@ inline double median(std::vector<double> values) { return percentile(std::move(v
 
 using RankBuffers = std::vector<std::unique_ptr<Buffers>>;  // [rank]
 
-RankBuffers buffersOf(Bed& bed, size_t bytes);
+RankBuffers buffersOf(Bed& bed, size_t bytes, unsigned streamFlags = cudaStreamNonBlocking);
 
 /// An all-reduce of float32 that every rank has registered, and its input.
 struct Prepared {

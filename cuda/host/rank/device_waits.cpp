@@ -212,7 +212,7 @@ bool DeviceWaits::areStill(uint64_t stays) const {
 }
 
 void DeviceWaits::letWait(uint32_t place, uint32_t index, uint32_t target, cudaStream_t stream, bool isFree,
-                          const std::function<void()>& give) {
+                          const std::function<void(WaitNote*)>& give) {
   const std::shared_lock lock(mutex_);
   streams_.add(stream);
   if (!isFree) return letBlockingWait(place, index, target, give);
@@ -221,7 +221,7 @@ void DeviceWaits::letWait(uint32_t place, uint32_t index, uint32_t target, cudaS
   do {
     begin();
   } while (!awaitBesideDaemons(place, index, target));
-  give();
+  give(nullptr);
 }
 
 bool DeviceWaits::tryWhileNobodyWaits(const std::function<void()>& call) {
@@ -232,7 +232,7 @@ bool DeviceWaits::tryWhileNobodyWaits(const std::function<void()>& call) {
   return true;
 }
 
-/// Lets the daemons that a thread has found inside stay for a wait that no stream has yet. Ends the intent.
+/// Lets the daemons that a thread has found inside stay for a wait. Ends the intent.
 /// @return false: they aren't there any more, and nobody stays for it, which could keep out what must be launched.
 bool DeviceWaits::awaitBesideDaemons(uint32_t place, uint32_t index, uint32_t target) {
   const uint64_t stays = known().stays;
@@ -245,25 +245,25 @@ bool DeviceWaits::awaitBesideDaemons(uint32_t place, uint32_t index, uint32_t ta
   return false;
 }
 
-/// A stream that synchronizes with the default one is given a wait only under the driver's lock.
-void DeviceWaits::letBlockingWait(uint32_t place, uint32_t index, uint32_t target, const std::function<void()>& give) {
-  begin();
-  const uint64_t stays = known().stays;
-  try {
-    give();
-  } catch (...) {
-    end();
-    throw;
+/// A stream that synchronizes with the default one is given a wait only under the driver's lock. A daemon that stayed
+/// for that would keep whoever has the lock waiting, and he the caller, so it stays only once the stream has the wait.
+/// Where the daemon has left by then, the wait is taken back: it may keep back whatever is launched now.
+void DeviceWaits::letBlockingWait(uint32_t place, uint32_t index, uint32_t target,
+                                  const std::function<void(WaitNote*)>& give) {
+  for (;;) {
+    begin();
+    WaitNote* note = nullptr;
+    try {
+      note = &notes_.take();
+      give(note);
+    } catch (...) {
+      if (note != nullptr) note->isOver.store(1, order::release);
+      end();
+      throw;
+    }
+    if (awaitBesideDaemons(place, index, target)) return;
+    note->isRetracted.store(1, order::seqCst);
   }
-  // Only now: had the caller been kept waiting for the driver, a daemon that stays for this would keep him waiting.
-  {
-    const std::lock_guard lock(awaiting_);
-    await(place, index, target);
-  }
-  end();
-  if (areStill(stays)) return;
-  begin();
-  end();
 }
 
 DeviceWaits::Known& DeviceWaits::known() const {

@@ -14,6 +14,7 @@
 #include "host/rank/barrier_probe.hpp"
 #include "host/rank/distinct_streams.hpp"
 #include "host/rank/doubt.hpp"
+#include "host/rank/wait_notes.hpp"
 
 namespace dfccl::gpu {
 
@@ -53,9 +54,11 @@ class DeviceWaits {
   const char* obstacle() const;
   /// Gives a stream a wait that lasts until so many runs are over, with the daemons there that stay for it. May launch
   /// them. @param stream which one. @param isFree the stream doesn't synchronize with the default one, so that giving
-  /// it something waits for nobody. @param give does it, and may throw.
+  /// it something waits for nobody. @param give does it, and may throw; with a note, so that the wait can be taken
+  /// back.
+  /// @throws Error dfcclQueueFull
   void letWait(uint32_t place, uint32_t index, uint32_t target, cudaStream_t stream, bool isFree,
-               const std::function<void()>& give);
+               const std::function<void(WaitNote*)>& give);
   /// Makes a call that keeps the driver to itself until the device is idle, as freeing and unmapping do: while no run
   /// is under way, so no stream waits for any, and none is given a wait meanwhile. Else whoever launches a daemon, or
   /// hands over what others wait for, might wait for the driver, and the driver for him. @return false: not now.
@@ -110,7 +113,7 @@ class DeviceWaits {
   uint32_t table() const { return generation() % DeviceAwaited::kTables; }
   uint64_t runsOver() const;
   uint64_t mostDoubt() const;
-  void letBlockingWait(uint32_t place, uint32_t index, uint32_t target, const std::function<void()>& give);
+  void letBlockingWait(uint32_t place, uint32_t index, uint32_t target, const std::function<void(WaitNote*)>& give);
   bool awaitBesideDaemons(uint32_t place, uint32_t index, uint32_t target);
   void await(uint32_t place, uint32_t index, uint32_t target);
 
@@ -120,6 +123,7 @@ class DeviceWaits {
   AwaitedRuns* ranks_ = nullptr;  // [DeviceAwaited::kMostRanks]
   uint32_t multiprocessors_ = 0;
   BarrierProbe probe_;
+  WaitNotes notes_;
   DistinctStreams streams_;          // that were given a wait
   Atomic<uint64_t> stays_;           // daemons launched so far
   Atomic<uint32_t> isUnanswered_;    // nobody knew what the last question asked, nor could do anything about it

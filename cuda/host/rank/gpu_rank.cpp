@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 
+#include "device/retractable_wait.cuh"
 #include "host/driver/own_thread.hpp"
 #include "host/driver/process_end.hpp"
 #include "os/pause.hpp"
@@ -151,6 +152,7 @@ GpuRank::GpuRank(uint32_t number, int device, const GpuRankOptions& options, Bel
 void GpuRank::loadKernels() {
   DFCCL_CUDA(prepareDaemon());
   DFCCL_CUDA(prepareCapturedRuns(stream_));
+  DFCCL_CUDA(prepareRetractableWaits(stream_));
   launch(0);
   if (isLost()) throw Error(dfcclSystemError, lostBecause_ + ".", "Run `dfccl doctor`.", {});
   DFCCL_CUDA(cudaStreamSynchronize(stream_));

@@ -47,7 +47,7 @@ void GpuRank::waitOnStream(uint32_t index, cudaStream_t stream, uint64_t runs) {
   if (const char* const why = waits_->obstacle()) return waitOnHost(index, runs, why);
   const uint32_t target = streams_.targetOf(index, runs);
   waits_->letWait(place_.number(), index, target, stream, streams_.isFree(stream),
-                  [&] { streams_.letWait(stream, index, target); });
+                  [&](WaitNote* note) { streams_.letWait(stream, index, target, note); });
 }
 
 void GpuRank::waitOnHost(uint32_t index, uint64_t runs, const char* why) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "device/daemon_kernel.cuh"
+#include "device/retractable_wait.cuh"
 #include "host/driver/stream_memory.hpp"
 
 namespace dfccl::gpu {
@@ -155,9 +156,11 @@ uint32_t RankStreams::lineOf(uint64_t streamId) {
   return line;
 }
 
-void RankStreams::letWait(cudaStream_t stream, uint32_t index, uint32_t target) const {
+void RankStreams::letWait(cudaStream_t stream, uint32_t index, uint32_t target, WaitNote* note) const {
   const OnDevice here(arena_.device());
-  waitOnStreamFor(stream, &waiting_.completed[index], target);
+  const auto* const word = &waiting_.completed[index];
+  if (note == nullptr) return waitOnStreamFor(stream, word, target);
+  DFCCL_CUDA(launchRetractableWait({word, target, note}, stream));
 }
 
 void RankStreams::letStreamsGo(cudaStream_t through) {

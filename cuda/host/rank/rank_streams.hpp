@@ -54,9 +54,9 @@ class RankStreams {
   uint32_t targetOf(uint32_t index, uint64_t issued) const {
     return before_[index].load(order::relaxed) + static_cast<uint32_t>(issued);
   }
-  /// Lets the stream wait until a collective's count is `target`. @pre called by DeviceWaits::letWait()
-  /// @throws as waitOnStreamFor
-  void letWait(cudaStream_t stream, uint32_t index, uint32_t target) const;
+  /// Lets the stream wait until a collective's count is `target`. @param note of a wait that can be taken back;
+  /// nullptr: it can't. @pre called by DeviceWaits::letWait() @throws as waitOnStreamFor
+  void letWait(cudaStream_t stream, uint32_t index, uint32_t target, WaitNote* note) const;
   /// The daemon is to leave whatever waits.
   void letDaemonLeave() { mustLeave_.store(1, order::seqCst); }
   /// Nothing will complete any more: lets all streams that wait go on. @param through any stream that waits for

@@ -44,7 +44,7 @@ Call::Call(Device& device, bool isLocked) : lock_(device.context(), std::defer_l
 
 Call::~Call() {
   release();
-  mayBePreempted();
+  callIsOver();
 }
 
 void Call::letOthersIn() {

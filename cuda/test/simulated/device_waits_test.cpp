@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <vector>
+
 #include "host/rank/gpu_rank.hpp"
 #include "support.hpp"
 #include "world/defaults.hpp"
@@ -18,7 +20,7 @@ constexpr uint32_t kPlace = 0;  // of the first rank of this process on the devi
 /// What is awaited while a stream is given a wait for one run of a collective.
 uint32_t awaitedMeanwhile(DeviceWaits& waits, uint32_t index, bool isFree) {
   uint32_t meanwhile = 0;
-  waits.letWait(kPlace, index, 1, nullptr, isFree, [&] { meanwhile = waits.awaitedOf(kPlace, index); });
+  waits.letWait(kPlace, index, 1, nullptr, isFree, [&](WaitNote*) { meanwhile = waits.awaitedOf(kPlace, index); });
   CHECK(waits.awaitedOf(kPlace, index) == 1);
   waits.completedOf(kPlace)[index].store(1, order::release);  // or the daemon would stay for it for ever
   return meanwhile;
@@ -33,6 +35,22 @@ TEST_CASE("daemons stay for a wait before a stream has it, unless giving it take
   const std::shared_ptr<DeviceWaits> waits = DeviceWaits::of(0);
   CHECK(awaitedMeanwhile(*waits, 1, true) == 1);
   CHECK(awaitedMeanwhile(*waits, 2, false) == 0);
+}
+
+TEST_CASE("a wait's note is another's only when the wait is over") {
+  WaitNotes notes;
+  std::vector<WaitNote*> taken;
+  CHECK_THROWS_AS(
+      [&] {
+        for (;;) taken.push_back(&notes.take());
+      }(),
+      const Error&);
+  CHECK(taken.size() == 16'384);
+  taken[5]->isRetracted.store(1, order::relaxed);
+  CHECK_THROWS_AS(notes.take(), const Error&);
+  taken[5]->isOver.store(1, order::release);
+  CHECK(&notes.take() == taken[5]);
+  CHECK(taken[5]->isRetracted.load(order::relaxed) == 0);
 }
 
 // Runs that took 0.4 s each kept a question without an answer for more than the 2 s, counted from the call: seed 7 of

@@ -3,6 +3,7 @@
 // and a look at what is blocked.
 #include <cuda_runtime_api.h>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 
@@ -22,6 +23,12 @@ cudaError_t loadModule(int module);
 uint64_t moduleLoads();
 uint64_t engineModuleLoads();
 void noteModuleLoad(int module);
+
+/// Keeps the thread that gives a stream something next from going on for so long, behind that call: the host's
+/// scheduler may do so anywhere.
+void pauseNextGiver(cudaStream_t stream, std::chrono::milliseconds pause);
+/// Or is about to be, in that call.
+bool isGiverPaused(cudaStream_t stream);
 
 /// Kernels of a device don't begin while there is one of these.
 class KernelsHeld {

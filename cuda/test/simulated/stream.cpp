@@ -1,10 +1,16 @@
 #include "simulated/stream.hpp"
 
+#include "simulated/chance.hpp"
 #include "simulated/unkindness.hpp"
 
 namespace dfccl::gpu::simulated {
 
 void Stream::put(std::function<void()> work, HardwareQueue::Kind kind) {
+  enqueue(std::move(work), kind);
+  pauseAfterCall(std::chrono::milliseconds(pausesGiver.exchange(0)));
+}
+
+void Stream::enqueue(std::function<void()> work, HardwareQueue::Kind kind) {
   const auto room = static_cast<uint64_t>(unkindness().launchQueue.value());
   StreamProgress& progress = *progress_;
   const auto hasRoom = [&] { return room == 0 || progress.given - progress.done < room; };

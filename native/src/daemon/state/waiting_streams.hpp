@@ -9,7 +9,7 @@
 //
 // So one of them sees the other: the daemon stays, or the host knows that it has to start one before the stream may
 // have its wait. Such a call of the host's may be kept waiting for the driver by another thread that waits until the
-// device is idle, so a daemon stays for it only so long; whoever makes it looks once more when the stream has its wait.
+// device is idle, so a daemon stays for it only so long; whoever makes it takes the wait back where none is there then.
 #include <cstdint>
 
 #include "base/array.hpp"
