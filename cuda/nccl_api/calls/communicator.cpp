@@ -77,6 +77,9 @@ ncclResult_t Communicator::asyncError() {
       if (real_ != nullptr) callReal<decltype(ncclCommGetAsyncError)>("ncclCommGetAsyncError", real_, &error);
       return error;
     }
+    case State::ready:
+      if (isDraining_.load(order::relaxed) != 0 && !isDrained()) return ncclInProgress;
+      [[fallthrough]];
     default:
       return static_cast<ncclResult_t>(error_.load(order::relaxed));
   }
@@ -92,10 +95,21 @@ void Communicator::ended(dfcclResult_t status) {
   inFlight_.fetchSub(1, order::release);
 }
 
+/// Delivers what is over.
+bool Communicator::isDrained() const {
+  if (inFlight_.load(order::acquire) == 0) return true;
+  check(dfcclPoll(nullptr, context()));
+  return inFlight_.load(order::acquire) == 0;
+}
+
+ncclResult_t Communicator::beginDrain() {
+  isDraining_.store(1, order::relaxed);
+  return asyncError();
+}
+
 void Communicator::drain() {
   constexpr int kAtOnce = 100;
-  for (int looks = 0; inFlight_.load(order::acquire) != 0; ++looks) {
-    check(dfcclPoll(nullptr, context()));
+  for (int looks = 0; !isDrained(); ++looks) {
     if (looks >= kAtOnce) std::this_thread::sleep_for(std::chrono::microseconds(looks < 10 * kAtOnce ? 20 : 500));
   }
 }

@@ -102,6 +102,8 @@ class Communicator {
   void ended(dfcclResult_t status);
   /// Waits until all its runs are over. @throws Failure
   void drain();
+  /// Doesn't: until they are, asyncError() says ncclInProgress. @return the same. @throws Failure
+  ncclResult_t beginDrain();
   /// Gives its runs up, and refuses later ones. It can still be split, shrunk and grown.
   void revoke();
   /// Gives its runs up, and refuses all that is asked of it later.
@@ -112,11 +114,13 @@ class Communicator {
  private:
   enum class State : uint32_t { making, ready, fallenBack, revoked, failed, aborted };
   State state() const { return static_cast<State>(state_.load(order::acquire)); }
+  bool isDrained() const;
   void hasFallenBack();
 
   Atomic<uint32_t> state_;
   Atomic<uint32_t> error_;  // ncclResult_t
   Atomic<uint64_t> inFlight_;
+  Atomic<uint32_t> isDraining_;
   Atomic<uint64_t> splits_;
   Atomic<uint64_t> shrinks_;
   Atomic<uint64_t> growths_;

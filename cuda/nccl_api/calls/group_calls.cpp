@@ -1,6 +1,9 @@
 #include "nccl_api/calls/group_calls.hpp"
 
+#include <algorithm>
+#include <memory>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -36,39 +39,52 @@ bool isKept(std::vector<Call>& kept, Call& call) {
   return true;
 }
 
-/// For a thread of its own, which begins on the first device.
-ncclResult_t runOnDevice(Making& making) {
-  if (making.made) cudaSetDevice(making.made->device);
-  return making.run();
+/// In a thread that nobody waits for. @return ncclInProgress, or what went wrong.
+ncclResult_t makeBeside(Making making) {
+  const auto kept = std::make_shared<Making>(std::move(making));
+  try {
+    std::thread([kept] { kept->run(); }).detach();
+  } catch (const std::system_error& error) {
+    return kept->giveUp(error.what());
+  }
+  return ncclInProgress;
 }
 
-/// All at once, as each waits for others that may be among them. @return the first failure, or ncclInProgress where
-/// some are still being made.
-ncclResult_t makeAll(std::vector<Making> makings) {
-  bool isAnyLeft = false;
-  std::vector<Making*> waitedFor;
-  for (Making& making : makings) {
-    if (making.isBlocking()) {
-      waitedFor.push_back(&making);
-      continue;
+/// Each in a thread of its own, as each waits for others that may be among them. @return the first failure
+ncclResult_t makeTogether(std::vector<Making>& makings) {
+  std::vector<ncclResult_t> results(makings.size(), ncclSuccess);
+  std::vector<std::thread> threads;
+  try {
+    for (size_t i = 0; i < makings.size(); ++i) {
+      threads.emplace_back([&, i] { results[i] = makings[i].run(); });
     }
-    isAnyLeft = true;
-    std::thread([making = std::move(making)]() mutable { runOnDevice(making); }).detach();
-  }
-  std::vector<ncclResult_t> results(waitedFor.size(), ncclSuccess);
-  if (waitedFor.size() == 1) {
-    results[0] = waitedFor[0]->run();
-  } else {
-    std::vector<std::thread> threads;
-    for (size_t i = 0; i < waitedFor.size(); ++i) {
-      threads.emplace_back([&, i] { results[i] = runOnDevice(*waitedFor[i]); });
+  } catch (const std::system_error& error) {
+    for (size_t i = threads.size(); i < makings.size(); ++i) results[i] = makings[i].giveUp(error.what());
+    // Those that have begun may wait for these.
+    for (size_t i = 0; i < threads.size(); ++i) {
+      if (makings[i].made) makings[i].made->isCancelled.store(1, order::seqCst);
     }
     for (std::thread& thread : threads) thread.join();
+    return results.back();
   }
-  for (const ncclResult_t result : results) {
-    if (result != ncclSuccess) return result;
+  for (std::thread& thread : threads) thread.join();
+  const auto failed = std::find_if(results.begin(), results.end(), [](ncclResult_t r) { return r != ncclSuccess; });
+  return failed == results.end() ? ncclSuccess : *failed;
+}
+
+/// @return the first failure, or ncclInProgress where some are still being made.
+ncclResult_t makeAll(std::vector<Making> makings) {
+  const auto firstBeside =
+      std::stable_partition(makings.begin(), makings.end(), [](const Making& making) { return making.isBlocking; });
+  ncclResult_t beside = ncclSuccess;
+  for (auto making = firstBeside; making != makings.end(); ++making) {
+    const ncclResult_t result = makeBeside(std::move(*making));
+    if (beside == ncclSuccess || beside == ncclInProgress) beside = result;
   }
-  return isAnyLeft ? ncclInProgress : ncclSuccess;
+  makings.erase(firstBeside, makings.end());
+  if (makings.empty()) return beside;
+  const ncclResult_t made = makings.size() == 1 ? makings[0].run() : makeTogether(makings);
+  return made == ncclSuccess ? beside : made;
 }
 
 }  // namespace

@@ -1,4 +1,7 @@
 // What is asked of communicators, and how they end.
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <functional>
 #include <string>
 
@@ -37,7 +40,9 @@ ncclResult_t commGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
 
 ncclResult_t commQueryProperties(ncclComm_t comm, ncclCommProperties_t* properties) {
   checkOut(properties, "properties");
-  if (properties->size < sizeof *properties || properties->magic != kNcclMagic) {
+  // A caller of an older version has less of it.
+  constexpr size_t kFewest = offsetof(ncclCommProperties_t, deviceApiSupport);
+  if (properties->size < kFewest || properties->magic != kNcclMagic) {
     refuseArgument("The properties were not set up.", "Begin with NCCL_COMM_PROPERTIES_INITIALIZER.");
   }
   const std::shared_ptr<Communicator> communicator = communicatorWithRanks(comm);
@@ -49,12 +54,13 @@ ncclResult_t commQueryProperties(ncclComm_t comm, ncclCommProperties_t* properti
   found.nRanks = communicator->size();
   found.cudaDev = communicator->device;
   found.nvmlDev = communicator->device;
-  *properties = found;
+  std::memcpy(properties, &found, std::min(properties->size, sizeof found));
   return ncclSuccess;
 }
 
 ncclResult_t commFinalize(ncclComm_t comm) {
   const std::shared_ptr<Communicator> communicator = readyCommunicator(comm);
+  if (!communicator->config.isBlocking) return communicator->beginDrain();
   communicator->drain();
   return ncclSuccess;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "entry_points.hpp"
+#include "host/driver/check.hpp"
 #include "nccl_api/calls/falling_back.hpp"
 #include "nccl_api/universe/entry.hpp"
 #include "world/gpu_backend.hpp"
@@ -61,28 +62,35 @@ Making Making::prepare(ncclComm_t* comm, const Name& meeting, int ranks, int ran
   making.meeting = meeting;
   making.ranks = ranks;
   making.rank = rank;
+  making.isBlocking = config.isBlocking;
   *comm = making.handle;
   return making;
 }
 
+/// An aborted communicator's parts are not to be made any more.
+bool Making::isCancelled() const {
+  const auto isOver = [](const std::shared_ptr<Communicator>& one) {
+    return one && one->isCancelled.load(order::relaxed) != 0;
+  };
+  return isOver(made) || isOver(parent);
+}
+
 void Making::make() {
+  // What is made of the other NCCL's is made on the current device.
+  std::optional<gpu::OnDevice> here;
+  if (made) here.emplace(made->device);
   if (realId) {
     tellOfFallingBack(RealNccl::open(), "DFCCL_REAL_NCCL_FOR=all");
     return makeReal(*realId);
   }
-  static const Atomic<uint32_t> never;
-  const Atomic<uint32_t>& isCancelled = made ? made->isCancelled : never;
   Universes& universes = Universes::here();
-  Universes::Told told = universes.tell();
+  Universes::Told told = universes.tell(made ? made->device : -1);
   told.arrival.color = color;
   told.arrival.key = key;
-  if (made) {
-    told.arrival.device = made->device;
-    told.arrival.mostBlocks = made->config.mostBlocks;
-  }
+  if (made) told.arrival.mostBlocks = made->config.mostBlocks;
   told.arrival.hasFallback = RealNccl::isNamed() ? 1 : 0;
-  const std::vector<Arrival> all = meet(meeting, ranks, rank, told.arrival, isCancelled);
-  if (!parent && !Universes::canServe(all) && haveFallback(all)) return fallBack(all, isCancelled);
+  const std::vector<Arrival> all = meet(meeting, ranks, rank, told.arrival, [this] { return isCancelled(); });
+  if (!parent && !Universes::canServe(all) && haveFallback(all)) return fallBack(all);
   if (!parent) return made->become(meeting, rank, universes.place(meeting, told, all, rank));
   if (!made) return;
   Placed placed{parent->universe(), {}};
@@ -96,13 +104,13 @@ void Making::make() {
 }
 
 /// All ranks decide alike, by what all have told.
-void Making::fallBack(const std::vector<Arrival>& all, const Atomic<uint32_t>& isCancelled) {
+void Making::fallBack(const std::vector<Arrival>& all) {
   RealNccl& real = RealNccl::open();
   tellOfFallingBack(real, "some ranks of a communicator share a process, and others don't.");
   Arrival own = all[static_cast<size_t>(rank)];
   if (rank == 0) real.check(real.call<decltype(ncclGetUniqueId)>("ncclGetUniqueId", &own.realId));
   constexpr uint64_t kAgain = 4;
-  makeReal(meet(meeting.derived(0, kAgain), ranks, rank, own, isCancelled).front().realId);
+  makeReal(meet(meeting.derived(0, kAgain), ranks, rank, own, [this] { return isCancelled(); }).front().realId);
 }
 
 void Making::makeReal(const ncclUniqueId& id) {
@@ -116,10 +124,20 @@ void Making::makeReal(const ncclUniqueId& id) {
 }
 
 ncclResult_t Making::run() noexcept {
-  const ncclResult_t result = entered(function, [this] {
+  return end(entered(function, [this] {
     make();
     return ncclSuccess;
-  });
+  }));
+}
+
+ncclResult_t Making::giveUp(const char* why) noexcept {
+  return end(entered(function, [why]() -> ncclResult_t {
+    throw Failure(ncclSystemError, std::string("The system refuses a thread: ") + why + ".",
+                  "Allow the process more threads and memory, or make fewer communicators at once.");
+  }));
+}
+
+ncclResult_t Making::end(ncclResult_t result) noexcept {
   if (result == ncclSuccess || !made) return result;
   made->failed(result);
   if (!made->config.isBlocking) return result;  // the caller finds it out by the handle, and destroys that

@@ -20,16 +20,20 @@ struct Making {
   std::vector<int> kept;                 // of what is shrunk: the parent's ranks that are left
   std::optional<ncclUniqueId> realId;    // the id is another NCCL's: so is what is made
   const char* function = "ncclCommInitRank";
+  bool isBlocking = true;
 
   /// Of a communicator whose handle the caller has from now on in `comm`.
   static Making prepare(ncclComm_t* comm, const Name& meeting, int ranks, int rank, int device, const Config& config);
-  bool isBlocking() const { return !made || made->config.isBlocking; }
   /// @return ncclSuccess, or what went wrong, which ncclGetLastError tells then; the communicator knows as well.
   ncclResult_t run() noexcept;
+  /// In its place, where no thread could be had for it. @param why that is. @return as run()
+  ncclResult_t giveUp(const char* why) noexcept;
 
  private:
   void make();
-  void fallBack(const std::vector<Arrival>& all, const Atomic<uint32_t>& isCancelled);
+  void fallBack(const std::vector<Arrival>& all);
+  bool isCancelled() const;
+  ncclResult_t end(ncclResult_t result) noexcept;
   void makeReal(const ncclUniqueId& id);
 };
 

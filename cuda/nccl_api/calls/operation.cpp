@@ -8,6 +8,7 @@
 
 #include "base/types.hpp"
 #include "host/driver/check.hpp"
+#include "nccl_api/calls/device_buffer.hpp"
 #include "nccl_api/calls/joined_streams.hpp"
 #include "nccl_api/calls/self_messages.hpp"
 #include "nccl_api/universe/failure.hpp"
@@ -74,9 +75,11 @@ Operation scaled(const Operation& o, std::shared_ptr<void>& scratch) {
   if (!receives) {
     scratch = scratchFor(o, parts);
     to = scratch.get();
-    if (isCapturing(o)) o.communicator->keepForGraphs(scratch);
   }
-  if (to == nullptr || o.send == nullptr) refuseArgument("A buffer is null.", "Pass memory of the rank's device.");
+  const uint64_t bytes = o.count * parts * sizeOf(static_cast<DataType>(o.type));
+  checkDeviceBuffer("send", o.send, bytes, c.device);
+  if (receives) checkDeviceBuffer("receive", to, bytes, c.device);
+  if (!receives && isCapturing(o)) o.communicator->keepForGraphs(scratch);
   const gpu::OnDevice here(c.device);
   checkCuda(scaleOnStream(to, o.send, o.count * parts, *o.scalar, o.stream), "a kernel's launch");
   rest.send = to;
@@ -91,6 +94,7 @@ Operation copied(const Operation& o, std::shared_ptr<void>& scratch) {
   const auto ranks = static_cast<size_t>(c.size());
   scratch = scratchFor(o, ranks);
   const size_t bytes = o.count * ranks * sizeOf(static_cast<DataType>(o.type));
+  checkDeviceBuffer("send", o.send, bytes, c.device);
   const gpu::OnDevice here(c.device);
   checkCuda(cudaMemcpyAsync(scratch.get(), o.send, bytes, cudaMemcpyDeviceToDevice, o.stream), "cudaMemcpyAsync");
   Operation rest = o;

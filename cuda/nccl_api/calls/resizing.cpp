@@ -66,6 +66,7 @@ ncclResult_t commSplit(ncclComm_t comm, int color, int key, ncclComm_t* part, nc
   const Config read = configOf(*parent, config);
   Making making;
   if (color >= 0) making = Making::prepare(part, {}, 0, 0, parent->device, read);
+  making.isBlocking = read.isBlocking;
   making.function = "ncclCommSplit";
   making.parent = parent;
   making.meeting = parent->name().derived(parent->nextSplit(), 1);

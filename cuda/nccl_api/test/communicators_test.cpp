@@ -90,6 +90,13 @@ TEST_CASE("a communicator tells its properties, and lends memory and handles") {
   CHECK(properties.nRanks == 1);
   CHECK(properties.cudaDev == deviceOf(1));
   CHECK_FALSE(properties.deviceApiSupport);
+  // A caller of an older version has less of it.
+  properties.size = offsetof(ncclCommProperties_t, deviceApiSupport);
+  properties.rank = 7;
+  properties.deviceApiSupport = true;
+  CHECK_NCCL(ncclCommQueryProperties(comm, &properties));
+  CHECK(properties.rank == 0);
+  CHECK(properties.deviceApiSupport);
   void *memory = nullptr, *handle = nullptr;
   CHECK_NCCL(ncclMemAlloc(&memory, kCount));
   REQUIRE(memory != nullptr);

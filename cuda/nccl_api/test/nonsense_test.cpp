@@ -123,6 +123,12 @@ TEST_CASE("a communicator that is there, with everything else wrong") {
   CHECK(ncclSend(buffer, kCount, type, 0, comm, stream) == ncclInvalidUsage);  // to itself, without the other half
   std::vector<float> host(kCount);
   CHECK(ncclAllReduce(host.data(), host.data(), kCount, type, ncclSum, comm, stream) == ncclInvalidArgument);
+  // What a kernel or a copy works on before the run is looked at before that: a GPU that reads such memory is lost.
+  CHECK(ncclAllReduce(host.data(), buffer, kCount, type, twice, comm, stream) == ncclInvalidArgument);
+  CHECK(ncclAllReduce(buffer, host.data(), kCount, type, twice, comm, stream) == ncclInvalidArgument);
+  CHECK(ncclAllReduce(buffer, buffer, kCount + 1, type, twice, comm, stream) == ncclInvalidArgument);
+  CHECK(ncclReduceScatter(host.data(), buffer, kCount, type, twice, comm, stream) == ncclInvalidArgument);
+  CHECK(ncclAlltoAll(host.data(), host.data(), kCount, type, comm, stream) == ncclInvalidArgument);
   ncclComm_t made = nullptr;
   CHECK(ncclCommInitRank(&made, 1, ncclUniqueId{}, 0) == ncclInvalidArgument);
   CHECK(made == nullptr);

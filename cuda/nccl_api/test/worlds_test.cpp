@@ -1,4 +1,6 @@
 // How ranks that are processes meet, and which worlds they are in.
+#include <sys/resource.h>
+
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -47,6 +49,28 @@ TEST_CASE("ranks of which some share a process are refused") {
     EXPECT(ncclGroupEnd() == ncclInvalidUsage);
     EXPECT(std::string(ncclGetLastError(nullptr)).find("share a process") != std::string::npos);
     EXPECT(comms[0] == nullptr);
+    return kFine;
+  });
+}
+
+// The process ended by std::terminate().
+TEST_CASE("where no thread can be had, communicators that are made together fail, and later ones don't") {
+  onProcesses(1, 1, [](uint32_t, const std::vector<ncclUniqueId>& ids) -> int {
+    rlimit before{};
+    EXPECT(getrlimit(RLIMIT_AS, &before) == 0);
+    ncclComm_t comms[2] = {};
+    OK(ncclGroupStart());
+    for (int r = 0; r < 2; ++r) OK(ncclCommInitRank(&comms[r], 2, ids[0], r));
+    const rlimit none{1 << 20, before.rlim_max};  // nothing is mapped any more, a thread's stack neither
+    EXPECT(setrlimit(RLIMIT_AS, &none) == 0);
+    const ncclResult_t result = ncclGroupEnd();
+    EXPECT(setrlimit(RLIMIT_AS, &before) == 0);
+    EXPECT(result == ncclSystemError);
+    EXPECT(std::string(ncclGetLastError(nullptr)).find("refuses a thread") != std::string::npos);
+    EXPECT(comms[0] == nullptr && comms[1] == nullptr);
+    ncclComm_t alone = nullptr;
+    OK(ncclCommInitRank(&alone, 1, newId(), 0));
+    OK(ncclCommDestroy(alone));
     return kFine;
   });
 }

@@ -102,7 +102,7 @@ std::string missing(Table& table, uint32_t ranks) {
 }  // namespace
 
 std::vector<Arrival> meet(const Name& name, int ranks, int rank, const Arrival& own,
-                          const Atomic<uint32_t>& isCancelled) {
+                          const std::function<bool()>& isCancelled) {
   if (ranks == 1) return {own};
   const auto count = static_cast<uint32_t>(ranks);
   Room room(name, count);
@@ -116,7 +116,7 @@ std::vector<Arrival> meet(const Name& name, int ranks, int rank, const Arrival& 
   const long seconds = secondsToWait();
   const Clock::time_point until = Clock::now() + std::chrono::seconds(seconds);
   while (table.isComplete.load(order::acquire) == 0) {
-    if (isCancelled.load(order::relaxed) != 0) {
+    if (isCancelled()) {
       room.takeNameAway();
       throw Failure(ncclInvalidUsage, "The communicator was aborted while it was being made.", "Make another one.");
     }

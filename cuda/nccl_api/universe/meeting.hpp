@@ -2,6 +2,7 @@
 // Where the ranks of a communicator that is being made come together, threads and processes alike: each tells who it
 // is, and gets to know all. Shared memory with the communicator's name, which goes when the last has come.
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "base/atomics.hpp"
@@ -27,11 +28,11 @@ struct Arrival {
   World worlds[kMostWorlds];
 };
 
-/// Waits until all ranks have come. @param isCancelled once it isn't 0, the wait ends soon.
+/// Waits until all ranks have come. @param isCancelled asked now and then; once it is so, the wait ends.
 /// @return of each rank what it told.
 /// @throws Failure ncclTimeout, naming the ranks that didn't come (DFCCL_JOIN_TIMEOUT, seconds; 600);
 /// ncclInvalidArgument: a rank has come twice, or with another number of ranks; ncclInvalidUsage: cancelled.
 std::vector<Arrival> meet(const Name& name, int ranks, int rank, const Arrival& own,
-                          const Atomic<uint32_t>& isCancelled);
+                          const std::function<bool()>& isCancelled);
 
 }  // namespace dfccl::nccl

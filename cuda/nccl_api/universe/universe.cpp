@@ -53,6 +53,7 @@ std::shared_ptr<Universe> Universe::inProcess(uint64_t id, const std::vector<int
 
 std::shared_ptr<Universe> Universe::ofProcesses(uint64_t id, int ranks, int rank, int device, uint32_t blocks) {
   std::shared_ptr<Universe> made(new Universe(id, ranks, rank));
+  made->devices_ = {device};
   const std::vector<int> devices(static_cast<size_t>(ranks), device);  // only one's own is looked at
   const std::string job = jobOf(id);
   dfcclJoinConfig_t config = DFCCL_JOIN_CONFIG_INIT;

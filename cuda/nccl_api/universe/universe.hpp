@@ -27,7 +27,7 @@ class Universe {
   /// This process's rank, where each is a process; else -1.
   int ownRank() const { return ownRank_; }
   int size() const { return static_cast<int>(contexts_.size()); }
-  /// Where all ranks are in this process.
+  /// Of each rank, where all are in this process; else of its own.
   const std::vector<int>& devices() const { return devices_; }
   /// @pre it is in this process.
   dfcclRankCtx_t context(int rank) const { return contexts_[static_cast<size_t>(rank)]; }

@@ -62,9 +62,6 @@ std::optional<std::vector<int>> ranksOfProcessIn(const Universe& universe, const
     return std::nullopt;
   if (universe.ownRank() < 0) return ranksOn(universe.devices(), all);
   if (all.size() != 1) return std::nullopt;
-  int device = -1;
-  check(dfcclGetDevice(&device, universe.context(universe.ownRank())));
-  if (device != all.front().device) return std::nullopt;
   return std::vector{universe.ownRank()};
 }
 
@@ -102,13 +99,15 @@ Universes& Universes::here() {
   return kept;
 }
 
-Universes::Told Universes::tell() {
+Universes::Told Universes::tell(int device) {
   dropUnused();
   Told told{};
   told.arrival.process = process_;
+  told.arrival.device = device;
   const std::lock_guard lock(mutex_);
   for (const std::shared_ptr<Universe>& universe : open_) {
     if (told.held.size() == Arrival::kMostWorlds) break;
+    if (universe->ownRank() >= 0 && universe->devices().front() != device) continue;
     told.arrival.worlds[told.held.size()] = {universe->id(), universe->ownRank()};
     told.held.push_back(universe);
   }

@@ -21,12 +21,13 @@ class Universes {
   /// This process's.
   static Universes& here();
 
-  /// What this process tells of itself, and holds until the communicator is placed.
+  /// What this process tells of itself, and holds until the communicator is placed. Of worlds of processes, those that
+  /// it is in with this device.
   struct Told {
     Arrival arrival;
     std::vector<std::shared_ptr<Universe>> held;
   };
-  Told tell();
+  Told tell(int device);
   /// Whether such ranks can be in a world: all of one process, or each of one of its own.
   static bool canServe(const std::vector<Arrival>& all);
   /// Finds or makes the world. @param told as tell() gave it. @param all what the ranks have told. @param rank one's

@@ -17,11 +17,14 @@ inline std::string fakePath() {
   return self.parent_path() / "fake_nccl" / "libnccl.so.2";
 }
 
-inline int fakeCount(FakeCall call) {
+/// A function of the fake one's, with its arguments. @return -1: it isn't loaded.
+template <class Function, class... Arguments>
+int askFake(const char* function, Arguments... arguments) {
   void* const library = dlopen(fakePath().c_str(), RTLD_NOW | RTLD_NOLOAD);
   if (library == nullptr) return -1;
-  return reinterpret_cast<FakeCallCount*>(dlsym(library, "fakeCallCount"))(call);
+  return reinterpret_cast<Function*>(dlsym(library, function))(arguments...);
 }
+inline int fakeCount(FakeCall call) { return askFake<FakeCallCount>("fakeCallCount", call); }
 
 inline void name(const std::string& library, const char* what = "") {
   setenv("DFCCL_REAL_NCCL", library.c_str(), 1);

@@ -15,6 +15,15 @@ namespace {
 
 std::atomic<int> calls[kFakeCalls];
 thread_local int depth = 0;
+std::atomic<int> lastDevice{-1};
+
+/// Of the program's: this library has none of its own.
+void noteDevice() {
+  int device = -1;
+  const auto get = reinterpret_cast<int (*)(int*)>(dlsym(RTLD_DEFAULT, "cudaGetDevice"));
+  if (get != nullptr) get(&device);
+  lastDevice = device;
+}
 
 ncclResult_t called(FakeCall call) {
   ++calls[call];
@@ -31,6 +40,7 @@ ncclResult_t makeOne(ncclComm_t* comm, int ranks, int rank) {
 extern "C" {
 
 int fakeCallCount(FakeCall call) { return calls[call]; }
+int fakeLastDevice() { return lastDevice; }
 
 ncclResult_t ncclGetVersion(int* version) {
   *version = kFakeVersion;
@@ -43,6 +53,7 @@ ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
 }
 ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank, ncclConfig_t* config) {
   called(kFakeInit);
+  noteDevice();
   if (id.internal[127] != kFakeId) return ncclInvalidArgument;
   if (config != nullptr && std::strcmp(config->commName, kFakeName) != 0) return ncclInvalidUsage;
   makeOne(comm, ranks, rank);

@@ -23,3 +23,5 @@ inline constexpr float kFakeSum = 7000;           // and the rank: what it says 
 
 /// As the library has it.
 using FakeCallCount = int(FakeCall call);
+/// Which device was current when a communicator was made last.
+using FakeLastDevice = int();
