@@ -1,5 +1,6 @@
 """Process groups that come and go."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -56,6 +57,29 @@ def hold_one(rank, size, folder):
 
 def test_a_group_that_somebody_holds_keeps_nobody_from_beginning_again(tmp_path):
     run_ranks(3, hold_one, str(tmp_path))
+
+
+def hold_one_beside_gloo(rank, size):
+    """The same of a group beside a default group of another backend: all have to find out who holds what."""
+    held = []
+    for i in range(3):
+        group = dist.new_group(backend="dfccl")
+        some = dist.new_group([0, 1], backend="dfccl")
+        tensor = torch.ones(2)
+        dist.all_reduce(tensor, group=group)
+        if rank < 2:
+            dist.all_reduce(tensor, group=some)
+        assert tensor.tolist() == [size * (2.0 if rank < 2 else 1.0)] * 2
+        if rank == i:
+            held.append(group)
+        dist.destroy_process_group(some)
+        dist.destroy_process_group(group)
+        del group, some
+        gc.collect()
+
+
+def test_a_group_that_somebody_holds_beside_gloo_keeps_nobody_from_another():
+    run_ranks(3, hold_one_beside_gloo, backend="gloo")
 
 
 def many_groups(rank, size):

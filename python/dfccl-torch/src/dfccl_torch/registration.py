@@ -35,7 +35,7 @@ def create_backend(options: Any, _group_options: Any = None) -> dist.Backend:
     world_ranks = list(options.global_ranks_in_group) or list(range(options.group_size))
     timeout = _timedelta_of(options.timeout)
     # A default group begins anew, on all ranks: whoever still holds one from before has that one's universe.
-    universe = extension.shared_universe() if options.global_ranks_in_group else None
+    universe = _universe_of_all(extension, options) if options.global_ranks_in_group else None
     if universe is None:
         is_everybody = _is_everybody(options)
         if not is_everybody:  # a group of some ranks beside a default group of another backend: a world of its own
@@ -45,6 +45,23 @@ def create_backend(options: Any, _group_options: Any = None) -> dist.Backend:
         if is_everybody:
             extension.share_universe(universe)
     return extension.make_backend(universe, world_ranks, options.group_id, options.group_rank, timeout)
+
+
+def _universe_of_all(extension: Any, options: Any) -> Any:
+    """The universe that all ranks of the group hold, or None.
+
+    Beside a default group of another backend some may still hold one that others have none of any more, or another one.
+    """
+    mine = extension.shared_universe()
+    if NAME in dist.get_backend_config():  # each rank's default group holds it
+        return mine
+    job, store, size = mine.job if mine else "", options.store, options.group_size
+    coming = (store.add("dfccl/meetings", 1) - 1) // size  # of all ranks, as below
+    holders, told, shared = (f"dfccl/meeting/{coming}/{what}" for what in (f"holders/{job}", "told", "shared"))
+    store.add(holders, 1)
+    if store.add(told, 1) == size:
+        store.set(shared, job if store.add(holders, 0) == size else "")
+    return mine if job and store.get(shared).decode() == job else None
 
 
 def _is_everybody(options: Any) -> bool:

@@ -17,7 +17,8 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, module) {
   py::class_<Universe, std::shared_ptr<Universe>>(module, "Universe")
       .def(py::init<const std::string&, int, int, std::chrono::milliseconds, Universe::Store>(), py::arg("job"),
            py::arg("rank"), py::arg("ranks"), py::arg("timeout"), py::arg("store"),
-           py::call_guard<py::gil_scoped_release>());
+           py::call_guard<py::gil_scoped_release>())
+      .def_property_readonly("job", &Universe::job);
   module.attr("has_cuda") = hasCuda();
   module.def("shared_universe", &sharedUniverse);
   module.def("share_universe", &shareUniverse);
