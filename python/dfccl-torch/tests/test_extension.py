@@ -40,3 +40,11 @@ def test_says_what_to_do(tmp_path, variables, code, remedy):
 def test_what_stands_in_for_torchs_functions_is_what_meshes_call_and_names_no_group():
     assert device_mesh.split_group is dist.split_group
     assert inspect.signature(dist.monitored_barrier).parameters["group"].default is None
+
+
+def test_a_process_without_groups_has_nothing_to_explain_and_compiles_nothing(tmp_path):
+    program = "import dfccl_torch; print(repr(dfccl_torch.explain()))"
+    environment = {**os.environ, "DFCCL_TORCH_CACHE": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=120, check=True)
+    assert done.stdout == "''\n"
+    assert not list(tmp_path.iterdir())

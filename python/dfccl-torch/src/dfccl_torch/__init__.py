@@ -27,7 +27,8 @@ def explain() -> str:
     """
     from .extension import load_extension
 
-    return load_extension().describe()
+    # Compiled for the first group, so where it isn't loaded there is none.
+    return load_extension().describe() if load_extension.cache_info().currsize else ""
 
 
 # Streams that wait in different orders want a hardware queue each, and CUDA reads how many it makes before its first call;
