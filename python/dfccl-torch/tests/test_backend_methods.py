@@ -124,3 +124,21 @@ def allocated(rank, size, store):
 
 def test_tensors_in_reach_of_all_ranks(tmp_path):
     run_ranks(2, allocated, str(tmp_path / "store"))
+
+
+def begin_coalescing_for_ever(rank, size):
+    group, device = dist.group.WORLD, torch.device("cpu")
+    group._start_coalescing(device)  # as batch_isend_irecv does, of which an operation then raises
+    tensor = torch.ones(1)
+    for _ in range(3000):
+        dist.all_reduce(tensor)
+    tensor.fill_(1)
+    last = dist.all_reduce(tensor, async_op=True)
+    work = group._end_coalescing(device)
+    work.wait()
+    assert last.is_completed() and tensor.item() == size
+    return len(work.result())
+
+
+def test_a_batch_that_never_ends_keeps_no_more_than_is_under_way_and_some():
+    assert max(run_ranks(2, begin_coalescing_for_ever)) <= 1024

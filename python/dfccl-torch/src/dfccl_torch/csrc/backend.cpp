@@ -33,7 +33,7 @@ at::Tensor DfcclBackend::allocateTensor(long size, at::TensorOptions options) { 
 
 void DfcclBackend::startCoalescing() {
   const std::lock_guard lock(mutex_);
-  coalescing_[std::this_thread::get_id()].clear();
+  coalescing_[std::this_thread::get_id()] = {};
 }
 
 DfcclBackend::Handle DfcclBackend::endCoalescing() {
@@ -42,7 +42,7 @@ DfcclBackend::Handle DfcclBackend::endCoalescing() {
     const std::lock_guard lock(mutex_);
     const auto mine = coalescing_.find(std::this_thread::get_id());
     if (mine == coalescing_.end()) refuse("endCoalescing has no beginning.", "Call startCoalescing first.");
-    works = std::move(mine->second);
+    works = std::move(mine->second.works);
     coalescing_.erase(mine);
   }
   if (works.size() == 1) return works.front();
@@ -52,7 +52,15 @@ DfcclBackend::Handle DfcclBackend::endCoalescing() {
 DfcclBackend::Handle DfcclBackend::handOut(Handle work) {
   const std::lock_guard lock(mutex_);
   const auto mine = coalescing_.find(std::this_thread::get_id());
-  if (mine != coalescing_.end()) mine->second.push_back(work);
+  if (mine == coalescing_.end()) return work;
+  auto& [works, lookAt] = mine->second;
+  works.push_back(work);
+  // Where an operation between the two raises, torch never calls endCoalescing, and all that the thread ever does would
+  // be kept.
+  if (works.size() >= lookAt) {
+    std::erase_if(works, [](const Handle& one) { return one->isCompleted() && one->isSuccess(); });
+    lookAt = std::max(lookAt, 2 * works.size());
+  }
   return work;
 }
 

@@ -97,7 +97,12 @@ class DfcclBackend final : public c10d::Backend {
   const c10::intrusive_ptr<Options> options_;
   std::atomic<uint64_t> sequence_{0};
   std::mutex mutex_;
-  std::unordered_map<std::thread::id, std::vector<Handle>> coalescing_;
+  /// What a thread has begun between startCoalescing and endCoalescing.
+  struct Coalescing {
+    std::vector<Handle> works;
+    size_t lookAt = 1024;  // how many there are when those are let go that are over
+  };
+  std::unordered_map<std::thread::id, Coalescing> coalescing_;
   std::list<Submission> buffered_;                 // sends of copies
   size_t lookAt_ = 8;                              // how many there are when those are let go that are over
   Tensors listening_;                              // where receives from any rank tell their senders
