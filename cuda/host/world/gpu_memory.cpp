@@ -87,7 +87,7 @@ bool GpuWorld::synchronize(uint32_t rank, uint64_t timeoutMicros) {
   if (timeoutMicros != 0) {
     const uint64_t stay = residentStay(rank);
     const uint64_t begin = readTicks();
-    const auto limit = static_cast<uint64_t>(static_cast<double>(timeoutMicros) * ticksPerMicrosecond());
+    const uint64_t limit = ticksOf(timeoutMicros);
     while (stay != 0 && !isStayOver(rank, stay)) {
       if (readTicks() - begin > limit) return false;
       cpuPause();

@@ -1,11 +1,13 @@
 // Groups: made, asked, split, given up, destroyed.
 #include <algorithm>
+#include <mutex>
 #include <tuple>
 #include <vector>
 
 #include "c_api/last_error.hpp"
 #include "c_api/open_group.hpp"
 #include "c_api/requests.hpp"
+#include "c_api/waiting.hpp"
 
 using namespace dfccl;
 using namespace dfccl::c_api;
@@ -43,26 +45,71 @@ struct Choice {
   int32_t colour, key;
 };
 
-/// All members' choices. @throws Error dfcclTimeout
-std::vector<Choice> exchange(OpenGroup& group, Choice own, uint64_t timeoutMicros) {
-  std::vector<Choice> choices(group.size());
+/// Memory that the rank's daemon and its peers reach, for one exchange.
+class ExchangeMemory {
+ public:
+  ExchangeMemory(RankContext& context, uint32_t members)
+      : context_(context),
+        bytes_((1 + members) * sizeof(Choice)),
+        memory_(context.openWorld().allocate(rank(), bytes_)) {}
+  ~ExchangeMemory() {
+    if (memory_ != nullptr) context_.openWorld().free(rank(), memory_, bytes_);
+  }
+  ExchangeMemory(const ExchangeMemory&) = delete;
+  ExchangeMemory& operator=(const ExchangeMemory&) = delete;
+
+  Choice* own() const { return static_cast<Choice*>(memory_); }
+  Choice* all() const { return own() + 1; }
+  void write(const Choice& choice) { context_.backend().copyIn(rank(), own(), &choice, sizeof choice); }
+  std::vector<Choice> read(uint32_t members) const {
+    std::vector<Choice> choices(members);
+    context_.backend().copyOut(rank(), choices.data(), all(), members * sizeof(Choice));
+    return choices;
+  }
+  /// Peers may still touch it: it stays until the world ends.
+  void abandon() { memory_ = nullptr; }
+
+ private:
+  uint32_t rank() const { return context_.number(); }
+
+  RankContext& context_;
+  const size_t bytes_;
+  void* memory_;
+};
+
+struct Split {
+  uint64_t number;
+  std::vector<Choice> choices;  // of all members
+};
+
+/// @throws Error dfcclTimeout
+Split exchange(OpenGroup& group, Choice own, uint64_t timeoutMicros) {
+  RankContext& context = *group.context;
+  refuseInCallback(context);
   MatchedRun run;
-  run.signature = signatureOf(group, Collective::allGather, 2, dfcclInt32, dfcclSum, ++group.group->splits);
-  run.signature.purpose = Purpose::split;
-  run.send = &own;
-  run.recv = choices.data();
+  ExchangeMemory memory(context, group.size());
+  memory.write(own);
+  run.send = memory.own();
+  run.recv = memory.all();
   dfcclRequest_t request = nullptr;
-  submitAtOnce(group, run, &request);
+  uint64_t number = 0;
+  {
+    const std::lock_guard lock(group.group->splitting);
+    number = group.group->splits + 1;
+    run.signature = signatureOf(group, Collective::allGather, 2, dfcclInt32, dfcclSum, number);
+    run.signature.purpose = Purpose::split;
+    submitAtOnce(group, run, &request);
+    group.group->splits = number;  // what was refused doesn't count
+  }
   try {
     waitForRequest(request, timeoutMicros);
-  } catch (const Error& error) {
-    if (error.status() != dfcclTimeout) throw;
-    // The buffers are this function's.
+  } catch (...) {
+    memory.abandon();
     group.matching().abortRun(run.signature, group.group);
-    waitForEnd(request);
+    dfcclFreeRequest(request);  // unless it is given back already
     throw;
   }
-  return choices;
+  return {number, memory.read(group.size())};
 }
 
 template <class Value>
@@ -104,7 +151,7 @@ dfcclResult_t dfcclGroupSplit(dfcclGroup_t handle, int colour, int key, uint64_t
     if (part == nullptr) refuseArgument("The address for the new group is null.", "Pass where to store it.");
     *part = nullptr;
     OpenGroup& group = groupOf(handle);
-    const std::vector<Choice> choices = exchange(group, {colour, key}, timeoutMicros);
+    const auto [number, choices] = exchange(group, {colour, key}, timeoutMicros);
     if (colour < 0) return dfcclSuccess;
     std::vector<std::tuple<int32_t, uint32_t>> mine;  // key, place
     for (uint32_t place = 0; place < choices.size(); ++place) {
@@ -113,8 +160,7 @@ dfcclResult_t dfcclGroupSplit(dfcclGroup_t handle, int colour, int key, uint64_t
     std::sort(mine.begin(), mine.end());
     std::vector<uint32_t> ranks;
     for (const auto& [itsKey, place] : mine) ranks.push_back(group.group->ranks[place]);
-    *part = open(*group.context, std::move(ranks),
-                 group.group->id.nameOfPart(group.group->splits, static_cast<uint32_t>(colour)));
+    *part = open(*group.context, std::move(ranks), group.group->id.nameOfPart(number, static_cast<uint32_t>(colour)));
     return dfcclSuccess;
   });
 }

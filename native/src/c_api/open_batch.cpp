@@ -5,6 +5,7 @@
 
 #include "c_api/last_error.hpp"
 #include "matching/batch.hpp"
+#include "world/user_callback.hpp"
 
 namespace dfccl::c_api {
 namespace {
@@ -65,20 +66,29 @@ class Requests {
 
 }  // namespace
 
-OpenBatch* OpenBatch::innermost() { return openBatches.empty() ? nullptr : &openBatches.back(); }
+OpenBatch* OpenBatch::innermost() {
+  const uint64_t callback = UserCallback::current();
+  // Begun in a callback that has returned without ending it.
+  while (!openBatches.empty() && openBatches.back().callback_ > callback) drop();
+  return openBatches.empty() || openBatches.back().callback_ != callback ? nullptr : &openBatches.back();
+}
 
 void OpenBatch::begin() {
-  openBatches.emplace_back();
+  openBatches.emplace_back().callback_ = UserCallback::current();
   ++openCount_;
 }
 
+void OpenBatch::drop() {
+  openBatches.pop_back();
+  --openCount_;
+}
+
 OpenBatch OpenBatch::end() {
-  if (openBatches.empty()) {
+  if (innermost() == nullptr) {
     refuseArgument("No batch of this thread is open.", "Call dfcclBatchBegin first, on the same thread.");
   }
   OpenBatch ended = std::move(openBatches.back());
-  openBatches.pop_back();
-  --openCount_;
+  drop();
   return ended;
 }
 

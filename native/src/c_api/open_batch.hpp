@@ -9,10 +9,11 @@ namespace dfccl::c_api {
 
 class OpenBatch {
  public:
-  /// Of this thread. @return nullptr: none is open.
+  /// Of this thread, and of the callback that it is in: what that asks for is none of a batch that was begun outside.
+  /// @return nullptr: none is open.
   static OpenBatch* innermost();
   /// Costs what a look at a number of the thread's costs: every run of a group asks.
-  static bool isOpen() { return openCount_ != 0; }
+  static bool isOpen() { return openCount_ != 0 && innermost() != nullptr; }
   static void begin();
   /// Takes the innermost out. @throws Error dfcclInvalidArgument: none is open.
   static OpenBatch end();
@@ -32,7 +33,11 @@ class OpenBatch {
   /// @throws Error dfcclClosed, dfcclInvalidArgument
   std::vector<BatchedRun> runs() const;
 
+  static void drop();
+
   static constinit inline thread_local uint32_t openCount_ = 0;
+
+  uint64_t callback_ = 0;  // that it was begun in; UserCallback::current()
 
   std::vector<Operation> operations_;
 };

@@ -49,6 +49,7 @@ class RankContext {
   OpenWorld& openWorld() { return *world_; }
   Backend& backend() { return world_->backend(); }
   RankQueues& queues() { return queues_; }
+  const RankQueues& queues() const { return queues_; }
   Matching& matching() { return matching_; }
   uint32_t number() const { return number_; }
   uint32_t worldSize() const { return world_->backend().size(); }

@@ -82,11 +82,7 @@ void waitOnStream(const Request& request, void* stream) {
 /// Works for some ranks, which are of one world, until isOver() says so.
 template <class IsOver>
 void helpUntil(const IsOver& isOver, std::span<RankContext* const> mine, uint64_t timeoutMicros) {
-  for (RankContext* context : mine) {
-    if (!context->queues().isDelivering()) continue;
-    throw Error(dfcclInUse, "Rank " + std::to_string(context->number()) + " is waited for in a callback of its own.",
-                "Wait outside of it.", {{"rank", std::to_string(context->number())}});
-  }
+  for (RankContext* context : mine) refuseInCallback(*context);
   Waiting waiting(mine, timeoutMicros);
   for (;;) {
     uint32_t delivered = 0;
@@ -100,21 +96,29 @@ void helpUntil(const IsOver& isOver, std::span<RankContext* const> mine, uint64_
   }
 }
 
-/// Helps until one of the requests is over. @return which. @pre none is null but those that are passed over.
-size_t waitForOne(std::span<Request* const> requests, uint64_t timeoutMicros) {
+/// Another thread has given it back, and it may be another run's by now.
+bool isAnothers(const Request& request, dfcclRequest_t handle) {
+  return request.handle.load(order::acquire) != reinterpret_cast<uint64_t>(handle);
+}
+
+/// Helps until one of the requests is over, or another's. @return which. @pre none is null but those that are passed
+/// over.
+size_t waitForOne(std::span<Request* const> requests, const dfcclRequest_t* handles, uint64_t timeoutMicros) {
   size_t which = requests.size();
   const auto isOver = [&] {
-    const auto isOne = [](const Request* request) { return request != nullptr && request->isOver(); };
-    which = static_cast<size_t>(std::find_if(requests.begin(), requests.end(), isOne) - requests.begin());
-    return which != requests.size();
+    for (which = 0; which != requests.size(); ++which) {
+      const Request* const request = requests[which];
+      if (request != nullptr && (request->isOver() || isAnothers(*request, handles[which]))) return true;
+    }
+    return false;
   };
   if (!isOver()) helpUntil(isOver, contextsOf(requests), timeoutMicros);
   return which;
 }
 
-void waitFor(Request& request, uint64_t timeoutMicros) {
+void waitFor(Request& request, dfcclRequest_t handle, uint64_t timeoutMicros) {
   Request* const one[] = {&request};
-  waitForOne(one, timeoutMicros);
+  waitForOne(one, &handle, timeoutMicros);
 }
 
 /// @pre it isn't over
@@ -131,11 +135,11 @@ uint64_t leftOf(uint64_t timeoutMicros, uint64_t begin) {
 
 /// Helps until all requests are over, and works meanwhile for all their ranks: what one is over by may be up to
 /// another. Worlds know nothing of each other, and come one behind the other.
-void waitForAll(std::span<Request* const> requests, uint64_t timeoutMicros) {
+void waitForAll(std::span<Request* const> requests, const dfcclRequest_t* handles, uint64_t timeoutMicros) {
   const uint64_t begin = readTicks();
   size_t next = 0;
   const auto areOver = [&] {
-    while (next != requests.size() && requests[next]->isOver()) ++next;
+    while (next != requests.size() && (requests[next]->isOver() || isAnothers(*requests[next], handles[next]))) ++next;
     return next == requests.size();
   };
   while (!areOver()) {
@@ -168,16 +172,9 @@ std::vector<Request*> listOf(const dfcclRequest_t* handles, int count, bool mayB
 void waitForRequest(dfcclRequest_t handle, uint64_t timeoutMicros) {
   Request& request = requestOf(handle);
   const uint64_t begin = readTicks();
-  waitFor(request, timeoutMicros);
+  waitFor(request, handle, timeoutMicros);
   waitForCallback(request, handle, timeoutMicros, begin);
   endOf(end(request, handle));
-}
-
-void waitForEnd(dfcclRequest_t handle) {
-  Request& request = requestOf(handle);
-  waitFor(request, 0);
-  waitForCallback(request, handle, 0, 0);
-  end(request, handle);
 }
 
 }  // namespace dfccl::c_api
@@ -198,7 +195,7 @@ dfcclResult_t dfcclWaitRuns(const dfcclRequest_t* requests, int count, uint64_t 
   return guarded([&] {
     const std::vector<Request*> list = listOf(requests, count, false);
     const uint64_t begin = readTicks();
-    waitForAll(list, timeoutMicros);
+    waitForAll(list, requests, timeoutMicros);
     for (size_t i = 0; i < list.size(); ++i) waitForCallback(*list[i], requests[i], timeoutMicros, begin);
     dfcclResult_t worst = dfcclSuccess;
     bool isAnyEnded = false;
@@ -224,7 +221,7 @@ dfcclResult_t dfcclWaitAnyRun(const dfcclRequest_t* requests, int count, uint64_
     for (const Request* request : list) isAny |= request != nullptr;
     if (!isAny) return dfcclSuccess;
     const uint64_t begin = readTicks();
-    const size_t over = waitForOne(list, timeoutMicros);
+    const size_t over = waitForOne(list, requests, timeoutMicros);
     waitForCallback(*list[over], requests[over], timeoutMicros, begin);
     *index = static_cast<int>(over);
     return endOf(end(*list[over], requests[over]));

@@ -7,7 +7,5 @@ namespace dfccl::c_api {
 
 /// Waits for a request's end, and gives it back. @throws Error dfcclTimeout, and it stays; dfcclAborted
 void waitForRequest(dfcclRequest_t request, uint64_t timeoutMicros);
-/// The same without a limit, whatever its end is.
-void waitForEnd(dfcclRequest_t request);
 
 }  // namespace dfccl::c_api

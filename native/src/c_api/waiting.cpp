@@ -33,7 +33,7 @@ Waiting::Waiting(std::span<RankContext* const> mine, uint64_t timeoutMicros)
     : mine_(mine), world_(mine.front()->openWorld()) {
   if (timeoutMicros != 0) {
     begin_ = readTicks();
-    limitTicks_ = static_cast<uint64_t>(static_cast<double>(timeoutMicros) * ticksPerMicrosecond());
+    limitTicks_ = ticksOf(timeoutMicros);
   }
 }
 
@@ -73,13 +73,7 @@ void Waiting::pause() {
   const uint32_t processes = world_.backend().processes();
   const uint32_t waiters = processes > 1 ? processes : world_.waiters();
   const uint32_t looks = waiters <= 1 ? kLooksAlone : waiters <= cores() ? kLooksInCompany : kLooksInCrowd;
-  if (limitTicks_ != 0 && readTicks() - begin_ > limitTicks_) {
-    std::string text;
-    for (RankContext* context : mine_) text += explain(*context);
-    if (const std::string record = world_.recordTimeout(); !record.empty()) text += " " + record;
-    throw Error(dfcclTimeout, "The wait's time is over." + text,
-                "Wait again, or give the collective up with dfcclAbort.");
-  }
+  checkLimit();
   if (++idle_ % looks != 0) return;
   sched_yield();
   if (idle_ == looks) {
@@ -87,6 +81,22 @@ void Waiting::pause() {
   } else if (readTicks() - idleSince_ > static_cast<uint64_t>(kRestAfterMicros * ticksPerMicrosecond())) {
     rest();
   }
+}
+
+void Waiting::noteProgress() {
+  // While others' runs go on and on, no look is in vain.
+  constexpr uint32_t kProgressPerLook = 16;
+  idle_ = 0;
+  if (++progress_ % kProgressPerLook == 0) checkLimit();
+}
+
+void Waiting::checkLimit() {
+  if (limitTicks_ == 0 || readTicks() - begin_ <= limitTicks_) return;
+  std::string text;
+  for (RankContext* context : mine_) text += explain(*context);
+  if (const std::string record = world_.recordTimeout(); !record.empty()) text += " " + record;
+  throw Error(dfcclTimeout, "The wait's time is over." + text,
+              "Wait again, or give the collective up with dfcclAbort.");
 }
 
 void Waiting::rest() {
@@ -102,13 +112,15 @@ void Waiting::rest() {
   nanosleep(&time, nullptr);
 }
 
+void refuseInCallback(const RankContext& context) {
+  if (!context.queues().isDelivering()) return;
+  throw Error(dfcclInUse, "Rank " + std::to_string(context.number()) + " is waited for in a callback of its own.",
+              "Wait outside: the callback's run is complete only when it returns.",
+              {{"rank", std::to_string(context.number())}});
+}
+
 void waitForRuns(std::span<RankContext* const> mine, uint64_t timeoutMicros) {
-  for (RankContext* context : mine) {
-    if (!context->queues().isDelivering()) continue;
-    throw Error(dfcclInUse, "Rank " + std::to_string(context->number()) + " is waited for in a callback of its own.",
-                "Wait outside: the callback's run is complete only when it returns.",
-                {{"rank", std::to_string(context->number())}});
-  }
+  for (RankContext* context : mine) refuseInCallback(*context);
   Waiting waiting(mine, timeoutMicros);
   for (;;) {
     uint64_t inFlight = 0;
@@ -133,7 +145,7 @@ std::vector<uint32_t> agreeOnSurvivors(RankContext& context, uint64_t timeoutMic
   RankContext* const mine[] = {&context};
   Waiting waiting(mine, 0);
   const uint64_t begin = readTicks();
-  const auto limit = static_cast<uint64_t>(static_cast<double>(timeoutMicros) * ticksPerMicrosecond());
+  const uint64_t limit = ticksOf(timeoutMicros);
   for (;;) {
     if (auto survivors = backend.agreeOnSurvivors()) return *survivors;
     const bool isTimeOver = timeoutMicros != 0 && readTicks() - begin > limit;

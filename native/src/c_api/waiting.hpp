@@ -22,11 +22,13 @@ class Waiting {
   bool help(bool stepsIdle = true);
   /// After a look in vain. @throws Error dfcclTimeout, dfcclDeadlock
   void pause();
-  void noteProgress() { idle_ = 0; }
+  /// After a look that found something. @throws Error dfcclTimeout
+  void noteProgress();
 
  private:
   void enlist();
   void rest();
+  void checkLimit();
 
   std::span<RankContext* const> mine_;
   OpenWorld& world_;
@@ -34,8 +36,12 @@ class Waiting {
   uint64_t limitTicks_ = 0;
   uint64_t idleSince_ = 0;
   uint32_t idle_ = 0;
+  uint32_t progress_ = 0;
   bool isEnlisted_ = false;  // others know that somebody waits for these ranks
 };
+
+/// @throws Error dfcclInUse: this thread is in a callback of the rank's.
+void refuseInCallback(const RankContext& context);
 
 /// Steps until all that these ranks have queued has completed and its callbacks have returned.
 /// @pre All of one world. @throws Error dfcclTimeout, dfcclDeadlock, dfcclInUse (from a callback of theirs).

@@ -79,7 +79,7 @@ bool CpuWorld::synchronize(uint32_t rank, uint64_t timeoutMicros) {
   if (stay == 0) return true;
   noteSynchronizing(rank, 1);
   const uint64_t begin = readTicks();
-  const auto limit = static_cast<uint64_t>(static_cast<double>(timeoutMicros) * ticksPerMicrosecond());
+  const uint64_t limit = ticksOf(timeoutMicros);
   bool isOver;
   while (!(isOver = isStayOver(rank, stay))) {
     if (timeoutMicros != 0 && readTicks() - begin > limit) break;

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <mutex>
 #include <vector>
 
 #include "matching/signature.hpp"
@@ -12,7 +13,8 @@ struct MatchedGroup {
   std::vector<uint32_t> ranks;  // of the world, in the group's order
   uint32_t member;              // this rank's place in it
   bool isAborted = false;
-  uint64_t splits = 0;  // by one thread at a time
+  uint64_t splits = 0;  // that were submitted; under `splitting`
+  std::mutex splitting;
 
   uint32_t size() const { return static_cast<uint32_t>(ranks.size()); }
 };

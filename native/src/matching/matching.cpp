@@ -172,7 +172,8 @@ void Matching::forgo(BatchedRun& batched) {
   --std::exchange(batched.entry, nullptr)->pins;
 }
 
-/// A message to itself moves when its other half is there, else this one waits. Under the lock.
+/// A message to itself moves when its other half is there, else this one waits. What is refused of a pair is this half.
+/// Under the lock.
 void Matching::submitHalf(BatchedRun& batched, std::unique_lock<std::mutex>& lock) {
   MatchedRun run = batched.run;
   const bool isSend = run.kind == RunKind::sendToSelf;
@@ -192,7 +193,7 @@ void Matching::submitHalf(BatchedRun& batched, std::unique_lock<std::mutex>& loc
     queueOrCopy(*batched.entry, run, batched.part, lock);
   } catch (...) {
     *batched.part = alone;
-    other->part->end(dfcclAborted);
+    messages_.putBack(idOf(run.signature), !isSend, *other);
     throw;
   }
 }

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "world/user_callback.hpp"
+
 namespace dfccl {
 namespace {
 
@@ -13,7 +15,7 @@ HandleSlab<Request>& slab() {
   return all;
 }
 
-thread_local uint32_t callbacksDeep = 0;
+thread_local uint32_t callbacksDeep = 0;  // of requests
 
 }  // namespace
 
@@ -90,7 +92,7 @@ void Request::drop() {
 }
 
 bool Request::notify(Callback to, void* with) {
-  if ((state_.load(order::relaxed) & kNotifies) != 0) return false;
+  if ((state_.fetchOr(kClaimed, order::relaxed) & kClaimed) != 0) return false;
   callback_ = to;
   argument_ = with;
   const uint32_t before = state_.fetchOr(kNotifies, order::acqRel);
@@ -103,9 +105,12 @@ bool Request::notify(Callback to, void* with) {
 
 void Request::callBack() {
   ++callbacksDeep;
-  callback_(argument_, this->status());
+  {
+    const UserCallback callback;
+    callback_(argument_, this->status());
+  }
   --callbacksDeep;
-  state_.store(kOver | kNotifies | kReturned, order::release);
+  state_.fetchOr(kReturned, order::release);
 }
 
 bool Request::isInCallback() { return callbacksDeep != 0; }

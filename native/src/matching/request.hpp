@@ -76,7 +76,7 @@ struct Request : InSlab<Request> {
   bool endHandle(uint64_t itsHandle);
 
  private:
-  static constexpr uint32_t kOver = 1, kNotifies = 2, kReturned = 4;
+  static constexpr uint32_t kOver = 1, kNotifies = 2, kReturned = 4, kClaimed = 8;
 
   static Request& begin(uint32_t parts, uint32_t holders);
   /// The engine, the caller, or one within it doesn't need it any more. With the last of them it is gone.
@@ -93,7 +93,8 @@ struct Request : InSlab<Request> {
   uint32_t partCount_ = 0;
   Atomic<uint32_t> partsLeft_;
   Atomic<uint32_t> isAborted_;
-  Atomic<uint32_t> state_;  // bits: kOver, kNotifies (it has a callback), kReturned (from which it is back)
+  // Bits: kOver, kClaimed (somebody gives it a callback), kNotifies (it has one), kReturned (from which it is back)
+  Atomic<uint32_t> state_;
   Atomic<uint32_t> holders_;
   Callback callback_ = nullptr;
   void* argument_ = nullptr;

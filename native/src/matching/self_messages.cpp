@@ -15,6 +15,12 @@ std::optional<SelfMessages::Half> SelfMessages::meet(const CollectiveId& key, bo
   return other;
 }
 
+void SelfMessages::putBack(const CollectiveId& key, bool isSend, const Half& half) {
+  Halves& halves = halves_[key];
+  halves.areSends = isSend;
+  halves.waiting.push_front(half);
+}
+
 std::vector<RequestPart*> SelfMessages::takeOf(const MatchedGroup& group) {
   std::vector<RequestPart*> taken;
   for (auto& [key, halves] : halves_) {

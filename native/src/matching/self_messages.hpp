@@ -24,6 +24,8 @@ class SelfMessages {
 
   /// @param key the signature's id. @return the other half, the oldest that there is, taken out; nothing: this waits.
   std::optional<Half> meet(const CollectiveId& key, bool isSend, const Half& half);
+  /// One that was taken out waits again, before all others. @pre no half in the other role has come since
+  void putBack(const CollectiveId& key, bool isSend, const Half& half);
   /// Whether one is sent that nobody receives.
   bool hasSend(const CollectiveId& key) const {
     const auto found = halves_.find(key);

@@ -20,4 +20,10 @@ inline uint64_t readTicks() {
 /// Ticks in a microsecond, measured once.
 double ticksPerMicrosecond();
 
+/// Of a caller's limit; as many as there can be where it is longer than that.
+inline uint64_t ticksOf(uint64_t micros) {
+  const double ticks = static_cast<double>(micros) * ticksPerMicrosecond();
+  return ticks < 9e18 ? static_cast<uint64_t>(ticks) : ~uint64_t{0};
+}
+
 }  // namespace dfccl

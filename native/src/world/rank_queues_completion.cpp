@@ -2,6 +2,7 @@
 #include <new>
 
 #include "world/rank_queues.hpp"
+#include "world/user_callback.hpp"
 
 namespace dfccl {
 namespace {
@@ -106,7 +107,10 @@ uint32_t RankQueues::deliverBatch() {
   flush();  // the daemon goes on while the callbacks run
   const Delivery delivery{this, innermostDelivery};
   innermostDelivery = &delivery;
-  for (uint32_t i = 0; i < count; ++i) batch[i].callback(batch[i].argument, batch[i].status);
+  for (uint32_t i = 0; i < count; ++i) {
+    const UserCallback callback;
+    batch[i].callback(batch[i].argument, batch[i].status);
+  }
   innermostDelivery = delivery.outer;
   tally_.noteDelivered(count);
   return count;

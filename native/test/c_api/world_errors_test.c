@@ -66,6 +66,23 @@ static void sizes_of(dfcclRankCtx_t c) {
   CHECK_OK(dfcclFree(memory, 1 << 20, c));
 }
 
+/* The launcher's number of ranks took the config's place, and as many devices were read. */
+static void launched_as_others(void) {
+  dfcclJoinConfig_t config = DFCCL_JOIN_CONFIG_INIT;
+  dfcclWorld_t none;
+  const int devices[2] = {0, 0};
+  setenv("DFCCL_RANK", "0", 1);
+  setenv("DFCCL_WORLD_SIZE", "8", 1);
+  setenv("DFCCL_JOB", "launched-as-others", 1);
+  config.world.devices = devices;
+  EXPECT(dfcclInvalidArgument, "doesn't say of how many ranks", dfcclJoinWorld(&config, &none, NULL));
+  config.world.ranks = 2;
+  EXPECT(dfcclInvalidArgument, "the launcher tells of 8", dfcclJoinWorld(&config, &none, NULL));
+  unsetenv("DFCCL_RANK");
+  unsetenv("DFCCL_WORLD_SIZE");
+  unsetenv("DFCCL_JOB");
+}
+
 static void sizes(void) {
   dfcclRankCtx_t c;
   sizes_of(ctx[0]);
@@ -155,6 +172,7 @@ static void backends(void) {
 int main(void) {
   open_ranks();
   worlds();
+  launched_as_others();
   sizes();
   tables_fill();
   close_ranks();
