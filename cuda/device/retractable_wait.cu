@@ -18,7 +18,13 @@ __global__ void retractableWait(const RetractableWait wait) {
 
 }  // namespace
 
-cudaError_t prepareRetractableWaits(cudaStream_t stream) { return launchRetractableWait({}, stream); }
+cudaError_t prepareRetractableWaits(cudaStream_t stream) {
+  // What else comes to its multiprocessor finds all the shared memory there.
+  const cudaError_t error =
+      cudaFuncSetAttribute(reinterpret_cast<const void*>(retractableWait),
+                           cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared);
+  return error != cudaSuccess ? error : launchRetractableWait({}, stream);
+}
 
 cudaError_t launchRetractableWait(const RetractableWait& wait, cudaStream_t stream) {
   void* arguments[] = {const_cast<RetractableWait*>(&wait)};

@@ -211,7 +211,7 @@ bool DeviceWaits::areStill(uint64_t stays) const {
   return daemons == Daemons::inside && stays_.load(order::seqCst) == stays;
 }
 
-void DeviceWaits::letWait(uint32_t place, uint32_t index, uint32_t target, cudaStream_t stream, bool isFree,
+bool DeviceWaits::letWait(uint32_t place, uint32_t index, uint32_t target, cudaStream_t stream, bool isFree,
                           const std::function<void(WaitNote*)>& give) {
   const std::shared_lock lock(mutex_);
   streams_.add(stream);
@@ -222,6 +222,7 @@ void DeviceWaits::letWait(uint32_t place, uint32_t index, uint32_t target, cudaS
     begin();
   } while (!awaitBesideDaemons(place, index, target));
   give(nullptr);
+  return true;
 }
 
 bool DeviceWaits::tryWhileNobodyWaits(const std::function<void()>& call) {
@@ -248,20 +249,23 @@ bool DeviceWaits::awaitBesideDaemons(uint32_t place, uint32_t index, uint32_t ta
 /// A stream that synchronizes with the default one is given a wait only under the driver's lock. A daemon that stayed
 /// for that would keep whoever has the lock waiting, and he the caller, so it stays only once the stream has the wait.
 /// Where the daemon has left by then, the wait is taken back: it may keep back whatever is launched now.
-void DeviceWaits::letBlockingWait(uint32_t place, uint32_t index, uint32_t target,
+bool DeviceWaits::letBlockingWait(uint32_t place, uint32_t index, uint32_t target,
                                   const std::function<void(WaitNote*)>& give) {
   for (;;) {
     begin();
-    WaitNote* note = nullptr;
+    WaitNote* const note = notes_.take();
+    if (note == nullptr) {
+      end();
+      return false;
+    }
     try {
-      note = &notes_.take();
       give(note);
     } catch (...) {
-      if (note != nullptr) note->isOver.store(1, order::release);
+      note->isOver.store(1, order::release);
       end();
       throw;
     }
-    if (awaitBesideDaemons(place, index, target)) return;
+    if (awaitBesideDaemons(place, index, target)) return true;
     note->isRetracted.store(1, order::seqCst);
   }
 }

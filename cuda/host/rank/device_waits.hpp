@@ -56,8 +56,8 @@ class DeviceWaits {
   /// them. @param stream which one. @param isFree the stream doesn't synchronize with the default one, so that giving
   /// it something waits for nobody. @param give does it, and may throw; with a note, so that the wait can be taken
   /// back.
-  /// @throws Error dfcclQueueFull
-  void letWait(uint32_t place, uint32_t index, uint32_t target, cudaStream_t stream, bool isFree,
+  /// @return false: the stream has no wait, as too many that could be taken back are on their way.
+  bool letWait(uint32_t place, uint32_t index, uint32_t target, cudaStream_t stream, bool isFree,
                const std::function<void(WaitNote*)>& give);
   /// Makes a call that keeps the driver to itself until the device is idle, as freeing and unmapping do: while no run
   /// is under way, so no stream waits for any, and none is given a wait meanwhile. Else whoever launches a daemon, or
@@ -87,7 +87,7 @@ class DeviceWaits {
   uint32_t generation() const { return generation_.load(order::seqCst); }
   /// What a stream waits for at most. Whoever lets streams go asks.
   uint32_t awaitedOf(uint32_t place, uint32_t index) const {
-    return awaited_.awaited[table()][place][index].load(order::acquire);
+    return awaited_.awaited[table()][place][index].load(order::seqCst);
   }
 
   static constexpr uint32_t kNoPlace = 0xffffffff;
@@ -113,7 +113,7 @@ class DeviceWaits {
   uint32_t table() const { return generation() % DeviceAwaited::kTables; }
   uint64_t runsOver() const;
   uint64_t mostDoubt() const;
-  void letBlockingWait(uint32_t place, uint32_t index, uint32_t target, const std::function<void(WaitNote*)>& give);
+  bool letBlockingWait(uint32_t place, uint32_t index, uint32_t target, const std::function<void(WaitNote*)>& give);
   bool awaitBesideDaemons(uint32_t place, uint32_t index, uint32_t target);
   void await(uint32_t place, uint32_t index, uint32_t target);
 

@@ -197,7 +197,7 @@ void GpuRank::lose(const std::string& reason) {
   const std::lock_guard lock(losing_);
   if (isLost()) return;
   lostBecause_ = reason;
-  isLost_.store(1, order::release);
+  isLost_.store(1, order::seqCst);  // and only then who waits is looked for, see waitOnStream()
 }
 
 void GpuRank::lookForFaults() {
@@ -232,8 +232,6 @@ void GpuRank::keep() {
       lookForFaults();
     } else if (memory_->residency.exited.load(order::acquire) != 0) {
       lose("its daemon made no progress for so long that the watchdog ended it");
-      const ProcessEnd::Call call;
-      if (call.isAllowed()) streams_.letStreamsGo(stream_);
     } else if (needsStart()) {
       const ProcessEnd::Call call;
       if (call.isAllowed()) launch(0);
@@ -247,6 +245,8 @@ void GpuRank::keep() {
       idleSince = readTicks();
     }
   }
+  const ProcessEnd::Call call;
+  if (isLost() && call.isAllowed()) streams_.letStreamsGo(stream_);
 }
 
 }  // namespace dfccl::gpu

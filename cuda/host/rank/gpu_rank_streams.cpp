@@ -44,10 +44,14 @@ void GpuRank::waitOnStream(uint32_t index, cudaStream_t stream, uint64_t runs) {
   const DeviceWaits::Call call(*waits_);
   streams_.checkDevice(stream);
   runs = std::min(runs, queues_->issuedOf(index));
+  if (place_.number() == DeviceWaits::kNoPlace) return waitOnHost(index, runs, "the device has had too many ranks");
   if (const char* const why = waits_->obstacle()) return waitOnHost(index, runs, why);
   const uint32_t target = streams_.targetOf(index, runs);
-  waits_->letWait(place_.number(), index, target, stream, streams_.isFree(stream),
-                  [&](WaitNote* note) { streams_.letWait(stream, index, target, note); });
+  const bool isGiven = waits_->letWait(place_.number(), index, target, stream, streams_.isFree(stream),
+                                       [&](WaitNote* note) { streams_.letWait(stream, index, target, note); });
+  if (!isGiven) return waitOnHost(index, runs, "more streams wait than are kept account of");
+  // Whoever lost the rank before this was awaited has let nobody go for it, and the rank was as if it were inside.
+  if (isLost_.load(order::seqCst) != 0) streams_.letStreamsGo(stream_);
 }
 
 void GpuRank::waitOnHost(uint32_t index, uint64_t runs, const char* why) {

@@ -1,9 +1,6 @@
 #include "host/rank/wait_notes.hpp"
 
 #include <new>
-#include <string>
-
-#include "base/error.hpp"
 
 namespace dfccl::gpu {
 
@@ -13,7 +10,7 @@ WaitNotes::WaitNotes()
   for (WaitNote& note : notes_) note.isOver.store(1, order::relaxed);
 }
 
-WaitNote& WaitNotes::take() {
+WaitNote* WaitNotes::take() {
   const std::lock_guard lock(mutex_);
   for (uint32_t tried = 0; tried < kMost; ++tried) {
     WaitNote& note = notes_[next_];
@@ -21,11 +18,9 @@ WaitNote& WaitNotes::take() {
     if (note.isOver.load(order::acquire) == 0) continue;
     note.isRetracted.store(0, order::relaxed);
     note.isOver.store(0, order::release);
-    return note;
+    return &note;
   }
-  throw Error(dfcclQueueFull, "Streams of this process wait for " + std::to_string(kMost) + " runs on the device.",
-              "Submit on the other ranks what they wait for, or synchronize a stream; then call again.",
-              {{"waits", std::to_string(kMost)}});
+  return nullptr;
 }
 
 }  // namespace dfccl::gpu

@@ -14,8 +14,8 @@ class WaitNotes {
   /// @throws Error
   WaitNotes();
 
-  /// One that no wait has any more. It is whoever's takes it until WaitNote::isOver. @throws Error dfcclQueueFull
-  WaitNote& take();
+  /// One that no wait has any more. It is whoever's takes it until WaitNote::isOver. @return nullptr: waits have all.
+  WaitNote* take();
 
  private:
   /// A stream takes 1,024 before it blocks its caller.

@@ -78,6 +78,7 @@ ncclResult_t Communicator::asyncError() {
       return error;
     }
     case State::ready:
+      if (splitsUnderWay_.load(order::acquire) != 0) return ncclInProgress;
       if (isDraining_.load(order::relaxed) != 0 && !isDrained()) return ncclInProgress;
       [[fallthrough]];
     default:
@@ -88,6 +89,17 @@ ncclResult_t Communicator::asyncError() {
 void Communicator::awaitMade() {
   std::unique_lock lock(mutex_);
   made_.wait(lock, [this] { return state() != State::making; });
+}
+
+void Communicator::endedSplit() {
+  const std::lock_guard lock(mutex_);
+  splitsUnderWay_.fetchSub(1, order::release);
+  made_.notify_all();
+}
+
+void Communicator::awaitSplits() {
+  std::unique_lock lock(mutex_);
+  made_.wait(lock, [this] { return splitsUnderWay_.load(order::acquire) == 0; });
 }
 
 void Communicator::ended(dfcclResult_t status) {

@@ -74,6 +74,11 @@ class Communicator {
   ncclResult_t asyncError();
   /// Waits until the making is over, either way.
   void awaitMade();
+  /// A split that gives this rank no part is being made, while nobody waits for it, or is over, either way.
+  void beganSplit() { splitsUnderWay_.fetchAdd(1, order::relaxed); }
+  void endedSplit();
+  /// Waits until there are none.
+  void awaitSplits();
   /// How often it was split, shrunk or grown before; all ranks do each of these equally often.
   uint64_t nextSplit() { return splits_.fetchAdd(1, order::relaxed); }
   uint64_t nextShrink() { return shrinks_.fetchAdd(1, order::relaxed); }
@@ -121,6 +126,7 @@ class Communicator {
   Atomic<uint32_t> error_;  // ncclResult_t
   Atomic<uint64_t> inFlight_;
   Atomic<uint32_t> isDraining_;
+  Atomic<uint32_t> splitsUnderWay_;
   Atomic<uint64_t> splits_;
   Atomic<uint64_t> shrinks_;
   Atomic<uint64_t> growths_;

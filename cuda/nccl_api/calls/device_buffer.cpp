@@ -10,7 +10,7 @@
 
 namespace dfccl::nccl {
 
-void checkDeviceBuffer(const char* name, const void* address, uint64_t bytes, int device) {
+void checkDeviceBuffer(const char* name, const void* address, uint64_t bytes, size_t element, int device) {
   if (bytes == 0) return;
   const std::string buffer = std::string("The ") + name + " buffer ", where = std::to_string(device);
   if (address == nullptr) refuseArgument(buffer + "is null.", "Pass memory of device " + where + ".");
@@ -24,6 +24,10 @@ void checkDeviceBuffer(const char* name, const void* address, uint64_t bytes, in
     refuseArgument(buffer + "lies on device " + std::to_string(attributes.device) +
                        ", and the communicator's rank is on device " + where + ".",
                    "Allocate it after cudaSetDevice(" + where + ").");
+  }
+  if (reinterpret_cast<uintptr_t>(address) % element != 0) {
+    refuseArgument(buffer + "is not aligned to the " + std::to_string(element) + " bytes of an element.",
+                   "Begin it at a multiple of " + std::to_string(element) + " bytes.");
   }
   const MemoryRange range = gpu::rangeOf(address);
   const uint64_t offset = reinterpret_cast<uint64_t>(address) - range.first;

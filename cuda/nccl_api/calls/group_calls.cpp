@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <memory>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -42,9 +41,16 @@ bool isKept(std::vector<Call>& kept, Call& call) {
 /// In a thread that nobody waits for. @return ncclInProgress, or what went wrong.
 ncclResult_t makeBeside(Making making) {
   const auto kept = std::make_shared<Making>(std::move(making));
+  // Of a split that gives no part the caller has nothing to ask but the parent.
+  const std::shared_ptr<Communicator> parent = kept->made ? nullptr : kept->parent;
+  if (parent) parent->beganSplit();
   try {
-    std::thread([kept] { kept->run(); }).detach();
-  } catch (const std::system_error& error) {
+    std::thread([kept, parent] {
+      kept->run();
+      if (parent) parent->endedSplit();
+    }).detach();
+  } catch (const std::exception& error) {
+    if (parent) parent->endedSplit();
     return kept->giveUp(error.what());
   }
   return ncclInProgress;
@@ -54,16 +60,16 @@ ncclResult_t makeBeside(Making making) {
 ncclResult_t makeTogether(std::vector<Making>& makings) {
   std::vector<ncclResult_t> results(makings.size(), ncclSuccess);
   std::vector<std::thread> threads;
+  threads.reserve(makings.size());
+  const auto isGivenUp = std::make_shared<Atomic<uint32_t>>();
+  for (Making& making : makings) making.isGivenUp = isGivenUp;
   try {
     for (size_t i = 0; i < makings.size(); ++i) {
       threads.emplace_back([&, i] { results[i] = makings[i].run(); });
     }
-  } catch (const std::system_error& error) {
+  } catch (const std::exception& error) {
+    isGivenUp->store(1, order::relaxed);  // those that have begun may wait for these
     for (size_t i = threads.size(); i < makings.size(); ++i) results[i] = makings[i].giveUp(error.what());
-    // Those that have begun may wait for these.
-    for (size_t i = 0; i < threads.size(); ++i) {
-      if (makings[i].made) makings[i].made->isCancelled.store(1, order::seqCst);
-    }
     for (std::thread& thread : threads) thread.join();
     return results.back();
   }

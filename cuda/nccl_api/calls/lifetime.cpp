@@ -72,6 +72,7 @@ ncclResult_t commDestroy(ncclComm_t comm) {
   if (const ncclComm_t real = communicator->real()) {
     return callReal<decltype(ncclCommDestroy)>("ncclCommDestroy", real);
   }
+  communicator->awaitSplits();
   if (communicator->isReady()) communicator->drain();
   communicator->leave();
   return ncclSuccess;

@@ -72,7 +72,7 @@ bool Making::isCancelled() const {
   const auto isOver = [](const std::shared_ptr<Communicator>& one) {
     return one && one->isCancelled.load(order::relaxed) != 0;
   };
-  return isOver(made) || isOver(parent);
+  return isOver(made) || isOver(parent) || isOver(former) || (isGivenUp && isGivenUp->load(order::relaxed) != 0);
 }
 
 void Making::make() {

@@ -16,11 +16,13 @@ struct Making {
   Name meeting;
   int ranks = 0, rank = 0;               // of the meeting
   std::shared_ptr<Communicator> parent;  // of a split or of what is shrunk
+  std::shared_ptr<Communicator> former;  // of what has grown
   int color = 0, key = 0;                // of a split
   std::vector<int> kept;                 // of what is shrunk: the parent's ranks that are left
   std::optional<ncclUniqueId> realId;    // the id is another NCCL's: so is what is made
   const char* function = "ncclCommInitRank";
   bool isBlocking = true;
+  std::shared_ptr<Atomic<uint32_t>> isGivenUp;  // with others that were to be made together; may be null
 
   /// Of a communicator whose handle the caller has from now on in `comm`.
   static Making prepare(ncclComm_t* comm, const Name& meeting, int ranks, int rank, int device, const Config& config);

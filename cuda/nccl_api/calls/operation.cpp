@@ -45,16 +45,21 @@ void isOver(void* argument, dfcclResult_t status) {
   held->communicator->ended(status);
 }
 
-/// Scratch for so many elements. @throws Failure: no memory has as many.
-std::shared_ptr<void> scratchFor(const Operation& o, size_t parts) {
-  const Communicator& c = *o.communicator;
+size_t elementOf(const Operation& o) { return sizeOf(static_cast<DataType>(o.type)); }
+
+/// Of so many times its elements. @throws Failure: no memory has as many.
+size_t bytesOf(const Operation& o, size_t parts) {
   constexpr size_t kMostBytes = SIZE_MAX / 2;  // which rounds up to a power of two
-  const size_t element = sizeOf(static_cast<DataType>(o.type));
-  if (o.count > kMostBytes / element / parts) {
+  if (o.count > kMostBytes / elementOf(o) / parts) {
     refuseArgument("There are " + std::to_string(o.count) + " elements, more than any memory has.",
                    "Pass their number.");
   }
-  return c.universe()->scratch().take(c.universeRank(), c.context(), o.count * parts * element);
+  return o.count * parts * elementOf(o);
+}
+
+std::shared_ptr<void> scratchFor(const Operation& o, size_t bytes) {
+  const Communicator& c = *o.communicator;
+  return c.universe()->scratch().take(c.universeRank(), c.context(), bytes);
 }
 
 bool isCapturing(const Operation& o) {
@@ -72,14 +77,15 @@ Operation scaled(const Operation& o, std::shared_ptr<void>& scratch) {
   const size_t parts = o.kind == Kind::reduceScatter ? static_cast<size_t>(c.size()) : 1;
   const bool receives = o.kind == Kind::allReduce || (o.kind == Kind::reduce && o.other == c.rank());
   void* to = o.recv;
-  if (!receives) {
-    scratch = scratchFor(o, parts);
+  const size_t bytes = bytesOf(o, parts);
+  checkDeviceBuffer("send", o.send, bytes, elementOf(o), c.device);
+  if (receives) {
+    checkDeviceBuffer("receive", to, bytes, elementOf(o), c.device);
+  } else {
+    scratch = scratchFor(o, bytes);
     to = scratch.get();
+    if (isCapturing(o)) o.communicator->keepForGraphs(scratch);
   }
-  const uint64_t bytes = o.count * parts * sizeOf(static_cast<DataType>(o.type));
-  checkDeviceBuffer("send", o.send, bytes, c.device);
-  if (receives) checkDeviceBuffer("receive", to, bytes, c.device);
-  if (!receives && isCapturing(o)) o.communicator->keepForGraphs(scratch);
   const gpu::OnDevice here(c.device);
   checkCuda(scaleOnStream(to, o.send, o.count * parts, *o.scalar, o.stream), "a kernel's launch");
   rest.send = to;
@@ -92,9 +98,9 @@ Operation scaled(const Operation& o, std::shared_ptr<void>& scratch) {
 Operation copied(const Operation& o, std::shared_ptr<void>& scratch) {
   const Communicator& c = *o.communicator;
   const auto ranks = static_cast<size_t>(c.size());
-  scratch = scratchFor(o, ranks);
-  const size_t bytes = o.count * ranks * sizeOf(static_cast<DataType>(o.type));
-  checkDeviceBuffer("send", o.send, bytes, c.device);
+  const size_t bytes = bytesOf(o, ranks);
+  checkDeviceBuffer("send", o.send, bytes, elementOf(o), c.device);
+  scratch = scratchFor(o, bytes);
   const gpu::OnDevice here(c.device);
   checkCuda(cudaMemcpyAsync(scratch.get(), o.send, bytes, cudaMemcpyDeviceToDevice, o.stream), "cudaMemcpyAsync");
   Operation rest = o;

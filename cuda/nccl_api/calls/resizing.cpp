@@ -160,6 +160,7 @@ ncclResult_t commGrow(ncclComm_t comm, int ranks, const ncclUniqueId* id, int ra
   }
   Making stays = Making::prepare(grown, name, ranks, parent->rank(), parent->device, configOf(*parent, config));
   parent->nextGrowth();
+  stays.former = parent;
   stays.function = "ncclCommGrow";
   return makeSoon(std::move(stays));
 }

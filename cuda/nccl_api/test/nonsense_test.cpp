@@ -127,6 +127,9 @@ TEST_CASE("a communicator that is there, with everything else wrong") {
   CHECK(ncclAllReduce(host.data(), buffer, kCount, type, twice, comm, stream) == ncclInvalidArgument);
   CHECK(ncclAllReduce(buffer, host.data(), kCount, type, twice, comm, stream) == ncclInvalidArgument);
   CHECK(ncclAllReduce(buffer, buffer, kCount + 1, type, twice, comm, stream) == ncclInvalidArgument);
+  CHECK(ncclAllReduce(buffer, buffer, (size_t{1} << 62) + 1, type, twice, comm, stream) == ncclInvalidArgument);
+  char* const odd = reinterpret_cast<char*>(buffer.data()) + 1;
+  CHECK(ncclAllReduce(odd, buffer, kCount / 2, type, twice, comm, stream) == ncclInvalidArgument);
   CHECK(ncclReduceScatter(host.data(), buffer, kCount, type, twice, comm, stream) == ncclInvalidArgument);
   CHECK(ncclAlltoAll(host.data(), host.data(), kCount, type, comm, stream) == ncclInvalidArgument);
   ncclComm_t made = nullptr;

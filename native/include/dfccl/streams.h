@@ -31,8 +31,7 @@ dfcclResult_t dfcclRunOnStream(const void* sendbuff, void* recvbuff, int collId,
  * that is out is launched first (docs/gpus.md). Where streams can't wait, the caller does, which is said once. Which of
  * them were aborted, their callbacks tell. Like any wait, it must not be for what another rank's wait keeps from being
  * submitted. Where the stream captures a graph, what it is given from now on comes behind the graph's runs of the id so
- * far; dfcclInvalidArgument where there are none. dfcclQueueFull: streams that synchronize with the default one have
- * 16,384 waits on their way on the device. */
+ * far; dfcclInvalidArgument where there are none. */
 dfcclResult_t dfcclWaitOnStream(int collId, dfcclStream_t stream, dfcclRankCtx_t ctx);
 
 #ifdef __cplusplus
