@@ -44,7 +44,9 @@ dfcclResult_t dfcclGroupGetRank(int* rank, dfcclGroup_t group);
 dfcclResult_t dfcclGroupGetRankCount(int* count, dfcclGroup_t group);
 /* Gives up all that this rank has in flight in the group: requests end as dfcclAborted, on the other members of those
  * runs too that have submitted them by now; and refuses what comes later on this rank with dfcclAborted. A member that
- * comes to such a run only later is not told, and waits until its own limit is over. */
+ * comes to such a run only later is not told, and waits until its own limit is over. Other members may touch the
+ * buffers of runs that were given up for a moment yet: keep them until dfcclDestroy of this rank has succeeded, which
+ * waits for that. */
 dfcclResult_t dfcclGroupAbort(dfcclGroup_t group);
 
 /* ---- Collectives --------------------------------------------------------------------------------------------- */
