@@ -34,8 +34,8 @@ export class RunningCollective {
     return step === 0 ? 0 : (this.#arrivals[left * this.steps + step - 1] ?? 0);
   }
 
-  /** Commits the rank's next step. @returns when the rank is done with it, and whether it was the last. */
-  commit(now: number, rank: number, links: Links): { readonly doneAt: number; readonly isComplete: boolean } {
+  /** Commits the rank's next step. @returns when the rank is done with it, when its data is there, and whether it was the last. */
+  commit(now: number, rank: number, links: Links): { readonly doneAt: number; readonly arrivesAt: number; readonly isComplete: boolean } {
     const { ranks } = this.collective;
     const place = this.#place(rank);
     const step = this.#committed[place] ?? 0;
@@ -43,7 +43,7 @@ export class RunningCollective {
     const { sentAt, arrivesAt } = ranks.length === 1 ? { sentAt: now, arrivesAt: now } : links.send(now, rank, right, this.#bytesPerStep);
     this.#committed[place] = step + 1;
     this.#arrivals[place * this.steps + step] = arrivesAt;
-    return { doneAt: sentAt, isComplete: step + 1 === this.steps };
+    return { doneAt: sentAt, arrivesAt, isComplete: step + 1 === this.steps };
   }
 
   /** Who may go on because this rank committed a step. */

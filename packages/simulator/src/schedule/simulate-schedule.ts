@@ -92,7 +92,7 @@ class ScheduleSimulation implements SimulatedWorld {
   readonly #quietNs: number;
   #unfinished: number;
   #completedCount = 0;
-  #progressAt = 0;
+  #progressAt = 0; // in the future while data is on its way
   #handled = 0;
 
   constructor(
@@ -128,9 +128,8 @@ class ScheduleSimulation implements SimulatedWorld {
     return begun;
   }
 
-  /** A host has gone on, or a step was committed. */
-  noteProgress(): void {
-    this.#progressAt = this.now;
+  noteProgress(until: number): void {
+    this.#progressAt = Math.max(this.#progressAt, until);
   }
 
   finish(collective: number, time: number): void {

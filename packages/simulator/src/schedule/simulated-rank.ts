@@ -16,8 +16,8 @@ export interface SimulatedWorld {
   /** Makes sure that a rank steps at a time, or before. */
   wake(rank: SimulatedRank, time: number): void;
   running(collective: number): RunningCollective | undefined;
-  /** A host has gone on, or a step was committed. */
-  noteProgress(): void;
+  /** A host has gone on, or a step was committed. @param until - when the last of what that set off is there. */
+  noteProgress(until: number): void;
   finish(collective: number, time: number): void;
 }
 
@@ -69,12 +69,10 @@ export class SimulatedRank {
     return this.#hostNext === this.actions.length && this.completed === this.#submitted.length && !this.#isSynchronizing;
   }
 
-  /** Its host acts at a later time, or data is on its way: something will happen, however long it takes. */
+  /** Its host acts at a later time: something will happen, however long it takes. */
   get isExpectingSomething(): boolean {
     const next = this.actions[this.#hostNext];
-    const isHostFree = next !== undefined && !this.#isSynchronizing && next.atNs > this.world.now;
-    const readyAt = this.#readyAt();
-    return isHostFree || (readyAt > this.world.now && Number.isFinite(readyAt));
+    return next !== undefined && !this.#isSynchronizing && next.atNs > this.world.now;
   }
 
   /** A neighbour has moved: a poll that would have failed may succeed. */
@@ -109,7 +107,7 @@ export class SimulatedRank {
       const action = this.actions[this.#hostNext];
       if (action === undefined || action.atNs > now || this.#hostFreeAt > now) return;
       this.#hostNext += 1;
-      this.world.noteProgress();
+      this.world.noteProgress(now);
       if (action.collective === undefined) this.#isSynchronizing = this.#daemon.isResident;
       else this.#submitted.push(action.collective);
       this.#launch(now); // a synchronization right behind waits for the daemon that the submission starts
@@ -215,15 +213,16 @@ export class SimulatedRank {
     const collective = this.#submitted[this.#daemon.current ?? -1] ?? -1;
     const running = this.world.running(collective);
     if (running === undefined) return "progressed";
-    const { doneAt, isComplete } = running.commit(now, this.rank, links);
-    this.world.noteProgress();
+    const { doneAt, arrivesAt, isComplete } = running.commit(now, this.rank, links);
+    this.#busyUntil = doneAt + scenario.costs.stepNs;
+    // A send may outlast any patience, its sender's and that of all whose turn is another collective's.
+    this.world.noteProgress(Math.max(this.#busyUntil, arrivesAt));
     for (const neighbour of running.neighbours(this.rank)) this.world.rank(neighbour)?.notify();
     if (isComplete) {
       this.completed += 1;
       this.world.finish(collective, doneAt);
       this.world.options.onQueueLength?.(this.rank, doneAt, this.#daemon.queueLength - 1);
     }
-    this.#busyUntil = doneAt + scenario.costs.stepNs;
     return isComplete ? "completed" : "progressed";
   }
 

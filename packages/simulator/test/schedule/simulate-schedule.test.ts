@@ -78,6 +78,29 @@ describe("simulateSchedule", () => {
     );
   });
 
+  it.each([
+    [
+      "the threshold is reached soon",
+      policyByName("fixed", { stickiness: { initialThreshold: 1000, maximumThreshold: 1000 } }),
+      4e8,
+      infiniband,
+    ],
+    ["the link is slow", adaptive, 1e9, { alphaNs: 5000, gigabytesPerSecond: 1 }],
+  ])("takes no send that lasts long for a deadlock, where %s", (_, policy, bytes, network) => {
+    // While ranks 0 and 2 send, rank 1 waits for rank 0 and finds nothing for longer than any daemon's patience.
+    const large = { bytes, ranks: [0, 2], priority: 0 };
+    const small = { bytes: 1024, ranks: [0, 1], priority: 0 };
+    const result = simulateSchedule({
+      topology: { ranksPerIsland: 1, island: link, network },
+      costs: gpuCosts,
+      policy,
+      collectives: [large, small],
+      hosts: [[submit(0), submit(1)], [submit(1)], [submit(0)]],
+    });
+    expect(result.finished).toBe(true);
+    expect(result.endNs).toBeGreaterThan(bytes / network.gigabytesPerSecond);
+  });
+
   it("lets a network card carry one message after the other", () => {
     const pairs = [
       [0, 2],
