@@ -75,6 +75,18 @@ describe("a store of checkpoints", () => {
     expect(store.load().state.step).toBe(10);
   });
 
+  it("keeps what a shorter run saves where a longer one was, sets the longer one's aside, and resumes the shorter one", () => {
+    const { files, content } = memoryFiles();
+    for (const step of [8, 90, 100]) new CheckpointStore("/run", files).save(checkpoint(step));
+    const store = new CheckpointStore("/run", files);
+    expect(content.has(store.save(checkpoint(10)))).toBe(true);
+    expect(store.load().state.step).toBe(10);
+    store.save(checkpoint(20));
+    expect(store.load().state.step).toBe(20);
+    const former = ["/run/step-00000090.checkpoint.former", "/run/step-00000100.checkpoint.former"];
+    expect([...content.keys()].sort()).toEqual(["/run/step-00000010.checkpoint", "/run/step-00000020.checkpoint", ...former]);
+  });
+
   it("has a whole checkpoint wherever saving the next one stops", () => {
     for (let failAt = 6; failAt < 9; failAt += 1) {
       const { files } = memoryFiles(failAt);

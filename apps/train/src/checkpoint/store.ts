@@ -1,5 +1,5 @@
 import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { makeFolder } from "@dfccl/core";
 import { CheckpointError } from "../errors.js";
 import { type Checkpoint, decodeCheckpoint, encodeCheckpoint } from "./format.js";
@@ -40,9 +40,14 @@ export const nodeFiles: CheckpointFiles = {
 };
 
 const kept = 2;
+const setAside = ".former";
 const pattern = /^step-(\d{8})\.checkpoint$/;
 
-/** Checkpoints of one run in a folder, of which the last two are kept: should one be corrupt, there is another. */
+/**
+ * Checkpoints of one run in a folder, of which the last two are kept: should one be corrupt, there is another. Steps of a run
+ * only rise, so a checkpoint of more steps than the one that is saved is another run's, or corrupt: it gets the ending
+ * {@link setAside}, so that nothing is lost and this run is the one that is resumed.
+ */
 export class CheckpointStore {
   constructor(
     private readonly folder: string,
@@ -56,7 +61,10 @@ export class CheckpointStore {
     // Under another name first: what has its name is whole, whenever the machine stops.
     this.files.write(`${path}.partial`, encodeCheckpoint(checkpoint));
     this.files.rename(`${path}.partial`, path);
-    for (const name of this.names().slice(kept)) this.files.remove(join(this.folder, name));
+    const names = this.names();
+    const own = names.indexOf(basename(path));
+    for (const name of names.slice(0, Math.max(own, 0))) this.files.rename(join(this.folder, name), join(this.folder, name + setAside));
+    for (const name of names.slice(own + kept)) this.files.remove(join(this.folder, name));
     return path;
   }
 

@@ -28,7 +28,7 @@ export interface TrainOptions extends PlanOptions {
 }
 
 export interface CheckpointOptions {
-  /** The last two are kept there. */
+  /** The last two are kept there. Another run's that have done more steps get the ending ".former" when this one saves. */
   readonly folder: string;
   /** Steps from one to the next. Default: only at the end, or when the run stops before. */
   readonly every?: number | undefined;
