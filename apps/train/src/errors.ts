@@ -77,11 +77,11 @@ export class PlanError extends DfcclError {
   }
 }
 
-/** A checkpoint is missing, corrupt, or of another run. */
+/** A checkpoint is missing, corrupt, or of another run, or can't be saved. */
 export class CheckpointError extends DfcclError {
   override readonly code = "CHECKPOINT";
 
-  constructor(what: string, remedy: string, facts: Readonly<Record<string, unknown>>) {
-    super(`${what}.`, { facts, remedy });
+  constructor(what: string, remedy: string, facts: Readonly<Record<string, unknown>>, cause?: unknown) {
+    super(`${what}.`, { facts, remedy, ...(cause === undefined ? {} : { cause }) });
   }
 }

@@ -103,6 +103,21 @@ describe("a store of checkpoints", () => {
     }
   });
 
+  it("passes over one that can't be read", () => {
+    const { files } = memoryFiles();
+    const store = new CheckpointStore("/run", {
+      ...files,
+      read(path) {
+        if (path.includes("2")) throw new Error("input/output error");
+        return files.read(path);
+      },
+    });
+    for (const step of [1, 2]) store.save(checkpoint(step));
+    const problems: string[] = [];
+    expect(store.load((_path, problem) => problems.push(problem)).state.step).toBe(1);
+    expect(problems).toEqual(["it can't be read: input/output error"]);
+  });
+
   it("names every corrupt one where none is whole", () => {
     const { files, content } = memoryFiles();
     const store = new CheckpointStore("/run", files);

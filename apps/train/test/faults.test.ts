@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { train } from "../src/index.js";
@@ -39,6 +39,55 @@ describe("a rank that dies", () => {
   });
 });
 
+describe("a checkpoint that can't be saved", () => {
+  /** A file takes the folder's place once a step is done, as when a disk goes away. */
+  const losing = (checkpoint: { folder: string }) => ({
+    checkpoint,
+    onStep({ step }: { step: number }): void {
+      if (step !== 1) return;
+      rmSync(checkpoint.folder, { recursive: true });
+      writeFileSync(checkpoint.folder, "");
+    },
+  });
+
+  it("is known before a rank starts where the folder is a file", async () => {
+    const path = join(folder, "file");
+    writeFileSync(path, "");
+    // The program isn't there, so a rank that started would fail otherwise.
+    const program = new URL("./fixtures/nowhere.ts", import.meta.url);
+    await expect(train({ ...small, checkpoint: { folder: path }, program })).rejects.toMatchObject({
+      code: "CHECKPOINT",
+      facts: { folder: path },
+      remedy: expect.stringContaining("folder"),
+      cause: expect.objectContaining({ code: "EEXIST" }),
+    });
+  });
+
+  it("ends the run", async () => {
+    const options = losing({ folder: join(folder, "lost") });
+    await expect(train({ ...small, ...options, checkpoint: { ...options.checkpoint, every: 2 } })).rejects.toMatchObject({
+      code: "CHECKPOINT",
+    });
+  });
+
+  it("doesn't hide which rank died", async () => {
+    const lost = train({ ...small, ...losing({ folder: join(folder, "lost with a rank") }), program: dies });
+    await expect(lost).rejects.toMatchObject({
+      code: "RANK_LOST",
+      facts: { rank: 1, checkpoint: undefined },
+      remedy: expect.stringContaining("No checkpoint can be saved"),
+    });
+  });
+});
+
+it("a callback that throws ends the run with what it threw", async () => {
+  const failure = new Error("the caller's own");
+  const onStep = (): void => {
+    throw failure;
+  };
+  await expect(train({ ...small, onStep })).rejects.toBe(failure);
+});
+
 describe("a run that is interrupted", () => {
   it("stops with a checkpoint", async () => {
     const interruption = new AbortController();
@@ -69,6 +118,15 @@ describe("resuming", () => {
     expect(corrupted).toEqual([newest]);
     expect(resumed.resumedAt).toBe(2);
     expect(resumed.losses).toEqual(losses);
+  });
+
+  it("passes over a folder that is named like a checkpoint", async () => {
+    const named = join(checkpoint.folder, "step-00000009.checkpoint");
+    mkdirSync(named);
+    const resumed = await train({ ...small, ranks: 1, steps: 5, checkpoint: resume });
+    expect(resumed.resumedAt).toBe(4);
+    rmSync(named, { recursive: true });
+    rmSync(join(checkpoint.folder, "step-00000005.checkpoint"));
   });
 
   it.each([

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { makeFolder } from "@dfccl/core";
 import { CheckpointError } from "../errors.js";
@@ -7,7 +7,7 @@ import { type Checkpoint, decodeCheckpoint, encodeCheckpoint } from "./format.js
 /** What a store needs of a file system; a test hands in its own. */
 export interface CheckpointFiles {
   makeFolder(path: string): void;
-  /** Names in a folder; none where it isn't there. */
+  /** Names of files in a folder; none where it isn't there. */
   list(folder: string): string[];
   read(path: string): Uint8Array;
   /** Returns when the bytes are on the disk. */
@@ -20,7 +20,8 @@ export const nodeFiles: CheckpointFiles = {
   makeFolder,
   list(folder) {
     try {
-      return readdirSync(folder);
+      const entries = readdirSync(folder, { withFileTypes: true });
+      return entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
     } catch {
       return [];
     }
@@ -29,7 +30,7 @@ export const nodeFiles: CheckpointFiles = {
   write(path, bytes) {
     const file = openSync(path, "w");
     try {
-      writeSync(file, bytes);
+      writeFileSync(file, bytes); // all of it: a disk that fills up takes a part and says nothing
       fsyncSync(file);
     } finally {
       closeSync(file);
@@ -54,8 +55,22 @@ export class CheckpointStore {
     private readonly files: CheckpointFiles = nodeFiles,
   ) {}
 
-  /** @returns where it lies. */
+  /** Finds out before a run whether it can save. @throws {CheckpointError} where it can't. */
+  probe(): void {
+    const path = join(this.folder, ".probe");
+    this.writing(() => {
+      this.files.makeFolder(this.folder);
+      this.files.write(path, new Uint8Array(1));
+      this.files.remove(path);
+    });
+  }
+
+  /** @returns where it lies. @throws {CheckpointError} where it can't be written. */
   save(checkpoint: Checkpoint): string {
+    return this.writing(() => this.write(checkpoint));
+  }
+
+  private write(checkpoint: Checkpoint): string {
     this.files.makeFolder(this.folder);
     const path = join(this.folder, `step-${String(checkpoint.state.step).padStart(8, "0")}.checkpoint`);
     // Under another name first: what has its name is whole, whenever the machine stops.
@@ -77,7 +92,7 @@ export class CheckpointStore {
     const problems: string[] = [];
     for (const name of this.names()) {
       const path = join(this.folder, name);
-      const found = decodeCheckpoint(this.files.read(path));
+      const found = this.read(path);
       if (typeof found !== "string") return found;
       problems.push(`${path}: ${found}`);
       onCorrupt(path, found);
@@ -89,6 +104,29 @@ export class CheckpointStore {
     );
   }
 
+  private read(path: string): Checkpoint | string {
+    let file: Uint8Array;
+    try {
+      file = this.files.read(path);
+    } catch (error) {
+      return `it can't be read: ${reasonOf(error)}`;
+    }
+    return decodeCheckpoint(file);
+  }
+
+  private writing<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (cause) {
+      throw new CheckpointError(
+        `No checkpoint can be saved in ${this.folder}: ${reasonOf(cause)}`,
+        "Give a folder that can be written to, on a disk with room.",
+        { folder: this.folder },
+        cause,
+      );
+    }
+  }
+
   /** Newest first. */
   private names(): string[] {
     return this.files
@@ -97,4 +135,8 @@ export class CheckpointStore {
       .sort()
       .reverse();
   }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -21,7 +21,7 @@ export interface RunRanksOptions {
   readonly schedule?: ScheduleName;
   /** How the engine schedules collectives. Default "priority"; "in-order" never preempts, and shows what happens then. */
   readonly policy?: WorldOptions["policy"];
-  /** What ranks report, in each rank's order. */
+  /** What ranks report, in each rank's order. What it throws ends the run. */
   readonly onReport?: (rank: number, value: unknown) => void;
   /** Stops the ranks; the call ends with an {@link InterruptedError}. */
   readonly signal?: AbortSignal | undefined;
@@ -70,8 +70,12 @@ export async function runRanks(options: RunRanksOptions): Promise<unknown[]> {
       threads.push(thread);
       const handle = conductor.add(rank, completed);
       return resultOf(thread, rank.number, (message) => {
-        if (typeof message === "object" && message.kind === "report") onReport?.(rank.number, message.value);
-        else handle(message);
+        try {
+          if (typeof message === "object" && message.kind === "report") onReport?.(rank.number, message.value);
+          else handle(message);
+        } catch (failure) {
+          fail(failure); // thrown out of here, it would end the process, and nobody would stop the ranks
+        }
       });
     });
     return await Promise.race([Promise.all(results), failed]);

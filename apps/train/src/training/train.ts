@@ -124,6 +124,7 @@ class TrainingRun {
     if (checkpoint !== undefined) {
       this.store = new CheckpointStore(checkpoint.folder);
       if (checkpoint.resume) this.resumed = this.checked(this.store.load(checkpoint.onCorrupt));
+      this.store.probe();
     }
     const { steps, globalBatch, parallel } = plan;
     this.curve = new LossCurve({ dp: parallel.dp, steps, globalBatch }, this.resumed?.losses ?? [], onStep);
@@ -147,14 +148,22 @@ class TrainingRun {
   explain(error: unknown): unknown {
     const isLost = error instanceof RankLostError;
     if (!isLost && !(error instanceof InterruptedError)) return error;
-    const checkpoint = this.save();
-    const remedy =
-      checkpoint === undefined
-        ? "No step was complete, or there is no folder for checkpoints: start again."
-        : `Go on from ${checkpoint} with --resume.`;
+    const { checkpoint, remedy } = this.saveLast();
     return isLost
       ? new RankLostError(error.rank, error.how, { cause: error.cause, remedy, checkpoint })
       : new InterruptedError({ remedy, checkpoint });
+  }
+
+  /** What ended the run is said, also where nothing can be saved any more. */
+  private saveLast(): { readonly checkpoint: string | undefined; readonly remedy: string } {
+    try {
+      const checkpoint = this.save();
+      const none = "No step was complete, or there is no folder for checkpoints: start again.";
+      return { checkpoint, remedy: checkpoint === undefined ? none : `Go on from ${checkpoint} with --resume.` };
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      return { checkpoint: undefined, remedy: `${reason} Go on from an older one with --resume, if there is one, or start again.` };
+    }
   }
 
   /** A rank waits for a checkpoint; the last to come gets it saved. */
