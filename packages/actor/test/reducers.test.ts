@@ -2,6 +2,7 @@ import { openWorld } from "@dfccl/core";
 import { DfcclError, SeededRandom } from "@dfccl/primitives";
 import { afterEach, describe, expect, it } from "vitest";
 import {
+  type Communicator,
   coreCommunicator,
   type GradientReducer,
   type GradientTensor,
@@ -96,6 +97,56 @@ describe("gradient reducers", () => {
     reducer?.ready(3, new Float32Array(7));
     expect(() => reducer?.ready(3, new Float32Array(7))).toThrow("being reduced already");
     await reducer?.endStep();
+  });
+
+  /** Ends every run later, as one rank alone would, or can't submit any. */
+  const pretending = (failure?: Error): Communicator => ({
+    rank: 0,
+    size: 1,
+    allocate: (elements) => new Float32Array(elements),
+    register: ({ id, elements }) => ({ id, elements, close: () => undefined }),
+    submit(requests, onEnd) {
+      if (failure !== undefined) throw failure;
+      queueMicrotask(() => requests.forEach((_, position) => void onEnd(position, undefined)));
+    },
+  });
+
+  it.each(variants)("%s: end a step of which nothing can be submitted with what was thrown", async (_name, options) => {
+    const failure = new Error("no room");
+    const [reducer] = openAll(1, { ...options, communicator: pretending(failure) });
+    const reductions = tensors.map(({ id, elements }) => reducer?.reduce(id, new Float32Array(elements)));
+    const outcomes = await Promise.allSettled([...reductions, reducer?.endStep()]);
+    expect(outcomes).toEqual(outcomes.map(() => ({ status: "rejected", reason: failure })));
+    await reducer?.endStep();
+  });
+
+  it.each(variants)("%s: end a step with what a callback throws", async (_name, options) => {
+    const failure = new Error("the caller's own");
+    const [reducer] = openAll(1, { ...options, communicator: pretending() });
+    for (const { id, elements } of tensors) {
+      reducer?.ready(id, new Float32Array(elements), () => {
+        throw failure;
+      });
+    }
+    await expect(reducer?.endStep()).rejects.toBe(failure);
+    expect(reducer?.statistics().reduced).toBe(tensors.length);
+  });
+
+  it("say which gradient a learned order waits for also where the step began before the order was known", async () => {
+    const deliveries: (() => void)[] = [];
+    const transports = inProcessTransports(2, { defer: (deliver) => void deliveries.push(deliver) });
+    const [first, second] = transports.map((transport, rank) =>
+      openReducer({ communicator: { ...pretending(), rank, size: 2 }, tensors, schedule: "learned", transport }),
+    );
+    for (const { id, elements } of tensors) {
+      first?.ready(id, new Float32Array(elements));
+      second?.ready(id, new Float32Array(elements));
+    }
+    await second?.endStep();
+    for (const { id, elements } of tensors.slice(1)) second?.ready(id, new Float32Array(elements));
+    const ended = expect(second?.endStep()).rejects.toMatchObject({ code: "INCOMPLETE_STEP", facts: { missing: ["3"], held: 5 } });
+    while (deliveries.length > 0) deliveries.shift()?.();
+    await ended;
   });
 
   it.each<readonly [string, Partial<ReducerOptions>]>([

@@ -16,6 +16,10 @@ export class FusionBuffers {
 
   /** @pre every rank launches the same gradients in the same order. */
   launch(gradients: readonly PendingGradient[]): void {
+    this.launcher.attempt(gradients, () => this.fuse(gradients));
+  }
+
+  private fuse(gradients: readonly PendingGradient[]): void {
     const needed = gradients.reduce((sum, { tensor }) => sum + tensor.elements, 0);
     const { elements, index } = sizeClass(needed);
     const reduction: RegisteredReduction = this.launcher.reduction(this.firstId + index, elements, 0);

@@ -41,6 +41,7 @@ export interface GradientReducer {
   /**
    * The gradient is there. Until its callback the memory belongs to the reducer.
    * @param onReduced - called once, never within this call; with the failure where there is one, undefined otherwise.
+   *   What it throws is what endStep() rejects with.
    * @throws {GradientError} for an unknown tensor, a wrong length, or one that is being reduced already.
    */
   ready(id: number, data: Float32Array, onReduced?: (failure: unknown) => void): void;

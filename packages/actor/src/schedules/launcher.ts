@@ -68,13 +68,26 @@ export class Launcher {
 
   /** Submits gradients, each as an all-reduce of its own, published together. */
   launch(gradients: readonly PendingGradient[]): void {
-    this.submit(
-      gradients.map(({ tensor, data }) => ({ reduction: this.reduction(tensor.id, tensor.elements, tensor.priority ?? 0), data })),
-      (position, failure) => {
-        const gradient = gradients[position];
-        if (gradient !== undefined) this.finish(gradient, failure);
-      },
+    this.attempt(gradients, () =>
+      this.submit(
+        gradients.map(({ tensor, data }) => ({ reduction: this.reduction(tensor.id, tensor.elements, tensor.priority ?? 0), data })),
+        (position, failure) => {
+          const gradient = gradients[position];
+          if (gradient !== undefined) this.finish(gradient, failure);
+        },
+      ),
     );
+  }
+
+  /** What can't be submitted has failed: it ends later, as everything does, and keeps nobody waiting. */
+  attempt(gradients: readonly PendingGradient[], submit: () => void): void {
+    try {
+      submit();
+    } catch (failure) {
+      queueMicrotask(() => {
+        for (const gradient of gradients) this.finish(gradient, failure);
+      });
+    }
   }
 
   submit(
@@ -102,11 +115,16 @@ export class Launcher {
   }
 
   finish(gradient: PendingGradient, failure: unknown): void {
+    if (this.pending.get(gradient.tensor.id) !== gradient) return; // it has ended already
     this.pending.delete(gradient.tensor.id);
     if (failure === undefined) this.counts.reduced += 1;
     else this.failure ??= failure;
     // Callbacks may hand in the next gradient, so the step's end is looked at last.
-    gradient.onReduced(failure);
+    try {
+      gradient.onReduced(failure);
+    } catch (thrown) {
+      this.failure ??= thrown; // other gradients of the batch still have to end, and so has the step
+    }
     if (this.pending.size > 0) return;
     const waiting = this.waiting;
     this.waiting = [];

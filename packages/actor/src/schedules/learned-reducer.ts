@@ -20,6 +20,7 @@ export class LearnedReducer implements GradientReducer {
   private readonly seen: number[] = [];
   private readonly held: PendingGradient[] = [];
   private readonly reports: (readonly number[])[] = [];
+  private readonly awaitingOrder: (() => void)[] = [];
   private isFirstStep = true;
   private launch: OrderedLaunch | undefined;
 
@@ -59,6 +60,8 @@ export class LearnedReducer implements GradientReducer {
       const missing = this.tensors.filter(({ id }) => !this.seen.includes(id));
       throw new IncompleteStepError(this.schedule, missing.map(nameOf), this.held.length);
     }
+    // Only the agreed order says whether what is held back waits for something that never came.
+    if (this.launch === undefined && this.held.length > 0) await new Promise<void>((resolve) => this.awaitingOrder.push(resolve));
     this.launch?.requireNothingHeld(this.schedule);
     await this.launcher.drained();
   }
@@ -100,6 +103,7 @@ export class LearnedReducer implements GradientReducer {
       order.map((id) => [id]),
     );
     for (const gradient of this.held.splice(0)) this.launch.add(gradient);
+    for (const wake of this.awaitingOrder.splice(0)) wake();
   }
 
   private send(to: number, message: OrderMessage): void {
