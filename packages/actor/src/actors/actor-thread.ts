@@ -1,4 +1,4 @@
-import { checkList, readArgument } from "@dfccl/primitives";
+import { checkList, InvalidArgumentError, readArgument } from "@dfccl/primitives";
 import type { Actor } from "./actor.js";
 
 /** Chooses which of the actors that can act goes first. */
@@ -32,6 +32,8 @@ export class ActorThread {
   next(): Actor | undefined {
     const ready = this.actors.filter((actor) => actor.canAct && !(this.isBusy && actor.task.isAsynchronous !== true));
     const actor = this.pick(ready);
+    if (actor !== undefined && !ready.includes(actor))
+      throw new InvalidArgumentError("pick", actor, "a function that returns one of the actors it is given, or undefined");
     if (actor !== undefined && actor.task.isAsynchronous !== true) this.isBusy = true;
     return actor;
   }

@@ -175,6 +175,13 @@ describe("actors", () => {
     expect(() => runActors(good, { allocate: () => [] as never })).toThrow(expect.objectContaining({ code: "REGISTER_MEMORY" }));
   });
 
+  it.each([null, {}, 5])("refuse a pick that is none of those who can act: %o", async (picked) => {
+    await expect(runActors(good, { pick: () => picked as never }).finished).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+      facts: { argument: "pick" },
+    });
+  });
+
   it("name the circle that a graph has", () => {
     const a = { id: taskId(0), name: "a", consumes: [1], produces: [0], kernel: nothing };
     const b = { id: taskId(1), name: "b", consumes: [0], produces: [1], kernel: nothing };
