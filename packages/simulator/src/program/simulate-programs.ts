@@ -56,6 +56,11 @@ function checkCluster({ cluster, costs = h200BlockCosts }: ProgramSimulationOpti
   checkAbove0("costs.blockGigabytesPerSecond", costs.blockGigabytesPerSecond);
 }
 
+/** Not by Math.max(...): as arguments of a call, many ranks would overflow the stack. */
+function highestRank(placed: readonly PlacedProgram[]): number {
+  return placed.reduce((highest, { ranks }) => ranks.reduce((most, rank) => Math.max(most, rank), highest), 0);
+}
+
 class ProgramSimulation {
   readonly #blocks: readonly SimulatedBlock[];
   readonly #costs: BlockCosts;
@@ -67,7 +72,7 @@ class ProgramSimulation {
   constructor(placed: readonly PlacedProgram[], { cluster, costs = h200BlockCosts, tileBytes }: ProgramSimulationOptions) {
     this.#blocks = placePrograms(placed, tileBytes);
     this.#costs = costs;
-    this.#ports = new Ports(cluster, costs, 1 + Math.max(0, ...placed.flatMap(({ ranks }) => ranks)));
+    this.#ports = new Ports(cluster, costs, 1 + highestRank(placed));
   }
 
   run(): ProgramTimes {

@@ -3,6 +3,8 @@ import { checkPolicy } from "@dfccl/scheduler";
 import type { DaemonCosts, HostAction, ScheduleScenario, SimulatedCollective } from "./scenario.js";
 import type { Link } from "./topology.js";
 
+// As in a workload: over a longer time, polls would be simulated for ever.
+const mostNs = 1e12;
 const expected = "what scenarioOf() returns, or an object like it";
 
 /**
@@ -74,7 +76,7 @@ function checkActions(field: string, actions: readonly HostAction[], rank: numbe
   for (const [i, action] of actions.entries()) {
     checkObject(`${field}[${i}]`, action, "an object such as { atNs: 0, collective: 0 }");
     const { atNs, collective } = action;
-    checkTime(`${field}[${i}].atNs`, atNs);
+    checkTime(`${field}[${i}].atNs`, atNs, 2 * mostNs); // a workload's time, and how late the rank is
     if (collective === undefined) continue;
     if (typeof collective !== "number" || !members[collective]?.has(rank)) {
       throw new InvalidArgumentError(`${field}[${i}].collective`, collective, `the index of a collective that rank ${rank} is in`);
@@ -92,7 +94,7 @@ function checkWhole(field: string, value: number, least: number): void {
   if (!Number.isSafeInteger(value) || value < least) throw new InvalidArgumentError(field, value, `a whole number from ${least}`);
 }
 
-export function checkTime(field: string, value: number, most = Number.MAX_VALUE): void {
+export function checkTime(field: string, value: number, most = mostNs): void {
   if (Number.isFinite(value) && value >= 0 && value <= most) return;
   throw new InvalidArgumentError(field, value, `a number of nanoseconds from 0${upTo(most)}`);
 }
