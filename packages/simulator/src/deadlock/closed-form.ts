@@ -10,5 +10,6 @@ export function oneGroupRatio(gpus: number, collectives: number, disorderProbabi
   checkInteger("gpus", gpus, 1);
   checkInteger("collectives", collectives, 1);
   checkProbability("disorderProbability", disorderProbability);
+  if (collectives === 1) return 0; // no order to leave, even where it is always left
   return -Math.expm1(gpus * (collectives - 1) * Math.log1p(-disorderProbability));
 }

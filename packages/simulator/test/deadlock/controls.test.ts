@@ -6,6 +6,11 @@ import { countDeadlocks, free, singleQueue, synchronization, threeD } from "./su
 
 const eight = [[0, 1, 2, 3, 4, 5, 6, 7]];
 
+it("one collective can't be out of order, however likely disorder is", () => {
+  for (const probability of [0, 0.5, 1]) expect(oneGroupRatio(8, 1, probability)).toBe(0);
+  expect(oneGroupRatio(8, 2, 1)).toBe(1);
+});
+
 describe("control", () => {
   it("without disorder nothing deadlocks, however often GPUs synchronize", () => {
     expect(countDeadlocks(synchronization(threeD(4, 4, 2, 8, 24), 0, 0.3), 300)).toBe(0);
