@@ -227,14 +227,17 @@ class Compilation {
     output.placement.ranks.forEach((rank, member) => {
       const register = variables?.get(rank) ?? -1;
       const shape = shapeOf(boxOf(output, member));
+      const gradientRegister = gradients.get(rank) ?? -1;
+      // A task consumes each register once, also where the variable is its own gradient.
+      const positions = gradientRegister === register ? [0, 0] : [0, 1];
       const controls = this.controlsOfReaders(register, rank, op.name, variable);
       this.builder.add({
         rank,
         stream: streams.compute,
         name: op.name,
-        inputs: [register, gradients.get(rank) ?? -1, ...controls],
+        inputs: [register, gradientRegister, ...controls],
         kernel: (act, done) => {
-          const tensors = act.inputs.slice(0, 2).map(({ data }): LocalTensor => ({ data, shape }));
+          const tensors = positions.map((position): LocalTensor => ({ data: act.inputs[position]?.data ?? new Float32Array(0), shape }));
           definition.compute(tensors, { data: new Float32Array(0), shape }, attributes, act.number);
           done();
         },

@@ -97,6 +97,11 @@ function resolveOp(op: LogicalOp, inputs: readonly ResolvedOp[]): ResolvedOp {
     if (op.shape === undefined || op.sbp === undefined) {
       throw new GraphError("SHAPE", op.name, "has no shape or no signature", "Give both: it has no input to take them from.");
     }
+    if (op.sbp.some(({ kind }) => kind === "partial")) {
+      // Each rank takes the whole tensor's values, and the sum of all would be a multiple of it.
+      const remedy = "Give S or B along each dimension.";
+      throw new GraphError("NO_SIGNATURE", op.name, `can't begin as ${formatSbp(op.sbp)}`, remedy, { sbp: formatSbp(op.sbp) });
+    }
     return { ...base, wanted: [], output: layout(op.shape, op.sbp, place) };
   }
   if (definition.isUpdate) checkUpdate(op, inputs, place);

@@ -1,6 +1,6 @@
 import { DfcclError } from "@dfccl/primitives";
 import { describe, expect, it } from "vitest";
-import { type CompileOptions, compileGraph, type LogicalGraph, type LogicalOp, parseSbp, placement } from "../../src/index.js";
+import { type CompileOptions, compileGraph, type LogicalGraph, type LogicalOp, parseSbp, placement, runActors } from "../../src/index.js";
 
 const two = placement([0, 1]);
 const x: LogicalOp = { name: "x", op: "input", shape: [6, 4], sbp: parseSbp("S0"), placement: two };
@@ -39,6 +39,8 @@ describe("a logical graph is refused with a remedy before anything is registered
     ["shapes that don't fit", "SHAPE", [x, { ...w, shape: [5, 3] }, y], { initial: { w: new Float32Array(15) } }],
     ["no shape", "SHAPE", [{ name: "x", op: "input", placement: two, sbp: parseSbp("B") }], {}],
     ["a signature that can't be", "NO_SIGNATURE", [x, relu("a", "x", { sbp: parseSbp("P") })], {}],
+    ["an input that is to be a sum", "NO_SIGNATURE", [{ ...x, sbp: parseSbp("P") }], {}],
+    ["a variable that is to be a sum", "NO_SIGNATURE", [{ ...w, sbp: parseSbp("P") }], {}],
     ["a signature of other dimensions", "SIGNATURE", [x, relu("a", "x", { sbp: parseSbp("(B, B)") })], {}],
     ["an axis that isn't there", "SIGNATURE", [{ ...x, sbp: parseSbp("S2") }], {}],
     [
@@ -82,4 +84,12 @@ describe("a logical graph is refused with a remedy before anything is registered
     expect(ops.map(({ op: { name } }) => name)).toEqual(["x", "w", "y"]);
     expect(plan.tasks).toHaveLength(6);
   });
+});
+
+it("a variable that is its own gradient is updated", async () => {
+  const update: LogicalOp = { name: "u", op: "update", inputs: ["w", "w"], attributes: { rate: 0.5 } };
+  const initial = { w: Float32Array.from({ length: 12 }, (_, i) => i) };
+  const compiled = compileGraph([w, update], { ...options, initial });
+  await runActors(compiled.plan).finished;
+  expect(compiled.readVariable("w")).toEqual(initial.w.map((value) => value - 0.5 * value));
 });
