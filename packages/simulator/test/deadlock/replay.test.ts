@@ -74,4 +74,11 @@ describe("deadlocked rounds, run again on daemons", () => {
       { numRuns: 50 },
     );
   });
+
+  it("take as many rounds as there is memory for", async () => {
+    // As arguments of one call, so many overflowed the stack.
+    const config = singleQueue(free([[0, 1]], 2), 0);
+    const { rounds, deadlocks } = await simulateDeadlocks(config, { rounds: 130_000, seed: 1, workers: 0, wholeReplays: 130_000 });
+    expect({ rounds, deadlocks }).toEqual({ rounds: 130_000, deadlocks: 0 });
+  });
 });

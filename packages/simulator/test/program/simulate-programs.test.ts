@@ -45,6 +45,13 @@ describe("a message", () => {
   });
 });
 
+it("takes as many programs as there is memory for", () => {
+  // As arguments of one call, so many overflowed the stack.
+  const one: PlacedProgram = { program: sendRecv(), ranks: [0, 1], segmentBytes: 4 };
+  const pairs = Array.from({ length: 80_000 }, () => one);
+  expect(simulatePrograms(pairs, { cluster }).steps).toBe(2 * pairs.length);
+});
+
 describe("links", () => {
   // Enough slots that the latency doesn't keep a link idle.
   const program = { ...sendRecv(), slotCount: 16 };
