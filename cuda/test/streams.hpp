@@ -11,9 +11,9 @@ namespace dfccl::gpu::test {
 /// A stream of a rank's device.
 class Stream {
  public:
-  explicit Stream(int device, int priority = 0) : device_(device) {
+  explicit Stream(int device, int priority = 0, unsigned flags = cudaStreamNonBlocking) : device_(device) {
     cudaSetDevice(device);
-    REQUIRE(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, priority) == cudaSuccess);
+    REQUIRE(cudaStreamCreateWithPriority(&stream_, flags, priority) == cudaSuccess);
   }
   ~Stream() {
     if (stream_ == nullptr) return;

@@ -7,6 +7,7 @@
 
 #include "simulated/chance.hpp"
 #include "simulated/current_device.hpp"
+#include "simulated/kept_giver.hpp"
 
 namespace dfccl::gpu::simulated {
 namespace {
@@ -44,7 +45,8 @@ Call::Call(Device& device, bool isLocked) : lock_(device.context(), std::defer_l
 
 Call::~Call() {
   release();
-  callIsOver();
+  keepGiver();
+  mayBePreempted();
 }
 
 void Call::letOthersIn() {

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <random>
 #include <thread>
-#include <utility>
 
 #include "simulated/unkindness.hpp"
 
@@ -29,8 +28,6 @@ Random& randomOf(int64_t seed) {
 
 useconds_t upTo(Random& random, uint32_t micros) { return static_cast<useconds_t>(random() % (micros + 1)); }
 
-thread_local std::chrono::milliseconds afterCall{0};
-
 }  // namespace
 
 void mayBePreempted() {
@@ -45,14 +42,6 @@ void mayBePreempted() {
   } else if (chance < 40) {
     std::this_thread::yield();
   }
-}
-
-void pauseAfterCall(std::chrono::milliseconds pause) { afterCall += pause; }
-
-void callIsOver() {
-  const auto pause = std::exchange(afterCall, {});
-  if (pause.count() != 0) std::this_thread::sleep_for(pause);
-  mayBePreempted();
 }
 
 void mayBeLate() {

@@ -269,8 +269,13 @@ cudaError_t prepareDaemon() { return simulated::loadModule(simulated::kEngineMod
 cudaError_t launchDaemon(const LaunchArguments& arguments, uint32_t grid, cudaStream_t handle) {
   simulated::Stream& stream = simulated::Device::streamOf(handle, simulated::currentDevice);
   const bool leaves = std::getenv("SIMULATED_LEAVES") != nullptr;
-  const auto daemon = [=] { leaves ? run<LeavesStreams>(arguments, grid) : run<AllRules>(arguments, grid); };
-  return simulated::Device::at(stream.device()).launch(stream, daemon);
+  simulated::Device& device = simulated::Device::at(stream.device());
+  const auto daemon = [=, &device] {
+    device.daemonEntered();
+    leaves ? run<LeavesStreams>(arguments, grid) : run<AllRules>(arguments, grid);
+    device.daemonLeft();
+  };
+  return device.launch(stream, daemon);
 }
 
 }  // namespace dfccl::gpu

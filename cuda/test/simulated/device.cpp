@@ -181,6 +181,7 @@ std::vector<std::shared_ptr<Stream>> Device::allStreams() {
 
 void Device::awaitIdle() {
   ++idleWaiters_;
+  idleWaiters_.notify_all();
   for (const auto& stream : allStreams()) stream->synchronize();
   --idleWaiters_;
 }

@@ -1,85 +1,90 @@
 // A thread that is kept from running just when it has given a stream a wait, which synchronizes with the default one:
 // for longer than daemons stay for a call that may be waiting for the driver.
-#include <atomic>
 #include <chrono>
+#include <functional>
 #include <thread>
 #include <vector>
 
 #include "child.hpp"
+#include "simulated/kept_giver.hpp"
 #include "simulated/modules.hpp"
 #include "stream_members.hpp"
 
 using namespace dfccl::gpu::test;
+using dfccl::gpu::simulated::awaitDaemonsOut;
+using dfccl::gpu::simulated::awaitIdleWaiter;
+using dfccl::gpu::simulated::keepNextGiver;
 
 namespace {
 
 constexpr int kLateId = 1, kFewQueues = 4;
-constexpr std::chrono::milliseconds kPause(100);
 
-class BlockingStream {
+/// Two ranks, of which one is late with a wait.
+class LateGiver {
  public:
-  BlockingStream() { REQUIRE(cudaStreamCreateWithFlags(&stream_, cudaStreamDefault) == cudaSuccess); }
-  ~BlockingStream() { cudaStreamDestroy(stream_); }
-  BlockingStream(const BlockingStream&) = delete;
-  BlockingStream& operator=(const BlockingStream&) = delete;
+  LateGiver() : ranks_(2), members_(membersOf(ranks_, kLateId, 100)) {
+    runAll(ranks_, members_, kLateId);
+    CHECK_OK(ranks_.waitAll());
+    REQUIRE(cudaSetDevice(device()) == cudaSuccess);
+  }
 
-  operator cudaStream_t() const { return stream_; }
+  /// Rank 0's.
+  int device() const { return ranks_.device(0); }
+  dfccl::gpu::test::Stream blockingStream() const { return dfccl::gpu::test::Stream(device(), 0, cudaStreamDefault); }
+
+  /// Rank 0 lets the stream wait for a run, and is kept from going on when the stream has the wait, until `until`
+  /// returns and no daemon is inside. Rank 1 comes later.
+  void waitAndBeKept(cudaStream_t stream, const std::function<void()>& until) const {
+    const Member &mine = members_[0], &peers = members_[1];
+    mine.fill();
+    CHECK(mine.stream.synchronize());
+    CHECK_OK(dfcclRunOnStream(mine.send.data(), mine.recv.data(), kLateId, stream, nullptr, nullptr, ranks_[0]));
+    bool wasKept = false;
+    keepNextGiver(stream, [&] {
+      until();
+      awaitDaemonsOut(device());
+      wasKept = true;
+    });
+    CHECK_OK(dfcclWaitOnStream(kLateId, stream, ranks_[0]));
+    CHECK(wasKept);
+    peers.fill();
+    CHECK(peers.stream.synchronize());
+    CHECK_OK(dfcclRun(peers.send.data(), peers.recv.data(), kLateId, nullptr, nullptr, ranks_[1]));
+    REQUIRE(cudaSetDevice(device()) == cudaSuccess);
+    REQUIRE(cudaMemcpyAsync(mine.output.data(), mine.recv.data(), mine.output.bytes(), cudaMemcpyDeviceToHost,
+                            stream) == cudaSuccess);
+    REQUIRE(cudaStreamSynchronize(stream) == cudaSuccess);
+    CHECK(mine.output.isAll(sumOfInputs(ranks_)));
+    CHECK_OK(ranks_.waitAll());
+  }
 
  private:
-  cudaStream_t stream_ = nullptr;
+  const GpuRanks ranks_;
+  const std::vector<Member> members_;
 };
 
-/// Rank 0 lets the stream wait for a run, and is kept from going on when the stream has the wait. Rank 1 comes later.
-/// @param meanwhile on a thread of its own, begins before rank 0 is kept.
-template <class Meanwhile>
-void waitAndBeKept(const GpuRanks& ranks, const std::vector<Member>& members, cudaStream_t stream,
-                   const Meanwhile& meanwhile) {
-  const Member &mine = members[0], &peers = members[1];
-  mine.fill();
-  CHECK(mine.stream.synchronize());
-  REQUIRE(cudaSetDevice(ranks.device(0)) == cudaSuccess);
-  CHECK_OK(dfcclRunOnStream(mine.send.data(), mine.recv.data(), kLateId, stream, nullptr, nullptr, ranks[0]));
-  dfccl::gpu::simulated::pauseNextGiver(stream, kPause);
-  std::thread other(meanwhile);
-  CHECK_OK(dfcclWaitOnStream(kLateId, stream, ranks[0]));
-  peers.fill();
-  CHECK(peers.stream.synchronize());
-  CHECK_OK(dfcclRun(peers.send.data(), peers.recv.data(), kLateId, nullptr, nullptr, ranks[1]));
-  REQUIRE(cudaSetDevice(ranks.device(0)) == cudaSuccess);
-  REQUIRE(cudaMemcpyAsync(mine.output.data(), mine.recv.data(), mine.output.bytes(), cudaMemcpyDeviceToHost, stream) ==
-          cudaSuccess);
-  REQUIRE(cudaStreamSynchronize(stream) == cudaSuccess);
-  CHECK(mine.output.isAll(sumOfInputs(ranks)));
-  other.join();
-  CHECK_OK(ranks.waitAll());
-}
-
 void shareQueues() {
-  const GpuRanks ranks(2);
-  const std::vector<Member> members = membersOf(ranks, kLateId, 100);
-  runAll(ranks, members, kLateId);
-  CHECK_OK(ranks.waitAll());
-  REQUIRE(cudaSetDevice(ranks.device(0)) == cudaSuccess);
+  const LateGiver late;
   // One of as many streams as there are queues is in the daemon's.
-  std::vector<BlockingStream> streams(kFewQueues);
-  for (const BlockingStream& stream : streams) waitAndBeKept(ranks, members, stream, [] {});
+  std::vector<dfccl::gpu::test::Stream> streams;
+  for (int i = 0; i < kFewQueues; ++i) streams.push_back(late.blockingStream());
+  for (const auto& stream : streams) late.waitAndBeKept(stream, [] {});
 }
 
 void freeMeanwhile() {
-  const GpuRanks ranks(2);
-  const std::vector<Member> members = membersOf(ranks, kLateId, 100);
-  runAll(ranks, members, kLateId);
-  CHECK_OK(ranks.waitAll());
-  REQUIRE(cudaSetDevice(ranks.device(0)) == cudaSuccess);
+  const LateGiver late;
   void* memory = nullptr;
   REQUIRE(cudaMalloc(&memory, 100) == cudaSuccess);
-  const BlockingStream stream;
-  waitAndBeKept(ranks, members, stream, [&] {
-    // The stream has the wait.
-    while (!dfccl::gpu::simulated::isGiverPaused(stream)) std::this_thread::yield();
-    cudaSetDevice(ranks.device(0));
-    CHECK(cudaFree(memory) == cudaSuccess);
+  const dfccl::gpu::test::Stream stream = late.blockingStream();
+  std::thread other;
+  late.waitAndBeKept(stream, [&] {
+    other = std::thread([&] {
+      cudaSetDevice(late.device());
+      CHECK(cudaFree(memory) == cudaSuccess);
+    });
+    awaitIdleWaiter(late.device());
   });
+  other.join();
 }
 
 const Child sharing("is kept with a wait in the daemon's queue", shareQueues);

@@ -24,12 +24,6 @@ cudaError_t loadModule(int module) {
   return cudaSuccess;
 }
 
-void pauseNextGiver(cudaStream_t stream, std::chrono::milliseconds pause) {
-  Device::streamOf(stream, currentDevice).pausesGiver = pause.count();
-}
-
-bool isGiverPaused(cudaStream_t stream) { return Device::streamOf(stream, currentDevice).pausesGiver == 0; }
-
 uint64_t moduleLoads() { return loads; }
 uint64_t engineModuleLoads() { return engineLoads; }
 void noteModuleLoad(int module) {

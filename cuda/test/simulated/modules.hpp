@@ -3,7 +3,6 @@
 // and a look at what is blocked.
 #include <cuda_runtime_api.h>
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 
@@ -24,12 +23,6 @@ uint64_t moduleLoads();
 uint64_t engineModuleLoads();
 void noteModuleLoad(int module);
 
-/// Keeps the thread that gives a stream something next from going on for so long, behind that call: the host's
-/// scheduler may do so anywhere.
-void pauseNextGiver(cudaStream_t stream, std::chrono::milliseconds pause);
-/// Or is about to be, in that call.
-bool isGiverPaused(cudaStream_t stream);
-
 /// Kernels of a device don't begin while there is one of these.
 class KernelsHeld {
  public:
@@ -45,5 +38,8 @@ class KernelsHeld {
 /// How many threads wait for a device to be idle, and how many for the lock of its context.
 inline uint32_t threadsAwaitingIdle(int device) { return Device::at(device).idleWaiters(); }
 inline uint32_t threadsAwaitingLock(int device) { return Device::at(device).context().waiting(); }
+/// Until no daemon is inside, and until a thread waits for the device to be idle.
+inline void awaitDaemonsOut(int device) { Device::at(device).awaitDaemonsOut(); }
+inline void awaitIdleWaiter(int device) { Device::at(device).awaitIdleWaiter(); }
 
 }  // namespace dfccl::gpu::simulated

@@ -1,13 +1,13 @@
 #include "simulated/stream.hpp"
 
-#include "simulated/chance.hpp"
+#include "simulated/kept_giver.hpp"
 #include "simulated/unkindness.hpp"
 
 namespace dfccl::gpu::simulated {
 
 void Stream::put(std::function<void()> work, HardwareQueue::Kind kind) {
   enqueue(std::move(work), kind);
-  pauseAfterCall(std::chrono::milliseconds(pausesGiver.exchange(0)));
+  noteGiven(*this);
 }
 
 void Stream::enqueue(std::function<void()> work, HardwareQueue::Kind kind) {

@@ -46,8 +46,6 @@ class Stream {
     capturedBehind = {capture->graph->add(capturedBehind, std::move(work))};
   }
   std::atomic<bool> isDestroyed{false};
-  /// For how many milliseconds whoever gives it something next is kept from going on afterwards.
-  std::atomic<int64_t> pausesGiver{0};
   /// Of no other stream, also after this one is gone.
   const unsigned long long id = ++made;
 
