@@ -142,12 +142,7 @@ TEST_CASE("nonblocking communicators are asked until they are made") {
   constexpr int kRanks = 3;
   const ncclUniqueId id = newId();
   onRanks(kRanks, [&](int rank) {
-    ncclConfig_t config{};
-    config.size = sizeof config;
-    config.magic = kNcclMagic;
-    config.version = kNcclVersion;
-    config.blocking = 0;
-    config.maxCTAs = kNcclUnset;
+    ncclConfig_t config = configThatDoesNotBlock();
     ncclComm_t comm = nullptr;
     CHECK(ncclCommInitRankConfig(&comm, kRanks, id, rank, &config) == ncclInProgress);
     REQUIRE(comm != nullptr);

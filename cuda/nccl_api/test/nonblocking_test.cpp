@@ -18,12 +18,7 @@ ncclResult_t stateOf(ncclComm_t comm) {
 
 /// One of two ranks' that waits for nobody.
 ncclComm_t pairThatDoesNotBlock(const ncclUniqueId& id, int rank) {
-  ncclConfig_t config{};
-  config.size = sizeof config;
-  config.magic = kNcclMagic;
-  config.version = kNcclVersion;
-  config.maxCTAs = kNcclUnset;
-  config.blocking = 0;
+  ncclConfig_t config = configThatDoesNotBlock();
   ncclComm_t comm = nullptr;
   CHECK(ncclCommInitRankConfig(&comm, 2, id, rank, &config) == ncclInProgress);
   CHECK(comesToHold([&] { return stateOf(comm) == ncclSuccess; }));
@@ -68,6 +63,20 @@ TEST_CASE("an abort ends the splits that are being made of a communicator") {
     CHECK(comesToHold([&] { return stateOf(part) == ncclInvalidUsage; }));
     CHECK_NCCL(ncclCommAbort(part));
   });
+}
+
+// The same.
+TEST_CASE("an abort ends what is growing out of a communicator") {
+  cudaSetDevice(deviceOf(0));
+  ncclConfig_t config = configThatDoesNotBlock();
+  ncclComm_t comm = nullptr, grown = nullptr;
+  CHECK(ncclCommInitRankConfig(&comm, 1, newId(), 0, &config) == ncclInProgress);
+  CHECK(comesToHold([&] { return stateOf(comm) == ncclSuccess; }));
+  CHECK(ncclCommGrow(comm, 2, nullptr, -1, &grown, nullptr) == ncclInProgress);
+  CHECK(stateOf(grown) == ncclInProgress);
+  CHECK_NCCL(ncclCommAbort(comm));
+  CHECK(comesToHold([&] { return stateOf(grown) == ncclInvalidUsage; }));
+  CHECK_NCCL(ncclCommAbort(grown));
 }
 
 // It waited for the other rank.

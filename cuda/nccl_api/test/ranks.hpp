@@ -84,6 +84,17 @@ inline ncclUniqueId newId() {
   return id;
 }
 
+/// As a program's own that wants to be asked whether it is made.
+inline ncclConfig_t configThatDoesNotBlock() {
+  ncclConfig_t config{};
+  config.size = sizeof config;
+  config.magic = kNcclMagic;
+  config.version = kNcclVersion;
+  config.maxCTAs = kNcclUnset;
+  config.blocking = 0;
+  return config;
+}
+
 /// A communicator of a rank, destroyed at the end.
 class Comm {
  public:

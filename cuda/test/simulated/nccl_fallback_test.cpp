@@ -5,21 +5,6 @@
 
 using namespace dfccl::nccl::test;
 
-namespace {
-
-/// As a program's own that wants to be asked whether it is made.
-ncclConfig_t configThatDoesNotBlock() {
-  ncclConfig_t config{};
-  config.size = sizeof config;
-  config.magic = kNcclMagic;
-  config.version = kNcclVersion;
-  config.maxCTAs = kNcclUnset;
-  config.blocking = 0;
-  return config;
-}
-
-}  // namespace
-
 TEST_CASE("all of a communicator's calls go to the other NCCL where the environment says all") {
   inProcess([]() -> int {
     name(fakePath(), "all");
