@@ -106,7 +106,7 @@ Split exchange(OpenGroup& group, Choice own, uint64_t timeoutMicros) {
   } catch (...) {
     memory.abandon();
     group.matching().abortRun(run.signature, group.group);
-    dfcclFreeRequest(request);  // unless it is given back already
+    waitForEnd(request);
     throw;
   }
   return {number, memory.read(group.size())};

@@ -177,6 +177,17 @@ void waitForRequest(dfcclRequest_t handle, uint64_t timeoutMicros) {
   endOf(end(request, handle));
 }
 
+void waitForEnd(dfcclRequest_t handle) noexcept {
+  Request* const request = Request::find(reinterpret_cast<uint64_t>(handle));
+  if (request == nullptr) return;
+  try {
+    waitFor(*request, handle, 0);
+  } catch (const Error&) {
+    // The world or the rank is not to be waited for, which the caller is told already.
+  }
+  request->endHandle(reinterpret_cast<uint64_t>(handle));
+}
+
 }  // namespace dfccl::c_api
 
 using namespace dfccl;

@@ -98,6 +98,16 @@ static void a_refused_split_counts_for_nothing(void) {
   leave(&all.ranks);
 }
 
+/* What nobody comes to is given up before the call returns. */
+static void a_split_in_vain_leaves_nothing(void) {
+  struct ranks ranks = enter(64, 0);
+  dfcclGroup_t part = NULL;
+  CHECK(dfcclGroupSplit(ranks.group[0], 0, 0, 1000, &part) == dfcclTimeout);
+  CHECK(part == NULL);
+  CHECK_OK(dfcclGroupDestroy(ranks.group[0]));
+  leave(&ranks);
+}
+
 static void take_a_barrier(void* argument, dfcclResult_t status) {
   struct noted* noted = argument;
   noted->result = status;
@@ -192,6 +202,7 @@ int main(void) {
   a_batch_is_none_of_a_callbacks_run();
   a_forgotten_batch_is_nobodys();
   a_refused_split_counts_for_nothing();
+  a_split_in_vain_leaves_nothing();
   a_half_that_is_refused_leaves_the_other();
   threads_share_a_request();
   return report();
