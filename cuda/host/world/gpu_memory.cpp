@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <string>
 
-#include "host/driver/pointer_attributes.hpp"
+#include "host/driver/buffer_fault.hpp"
 #include "host/driver/relaxed_capture.hpp"
 #include "host/world/gpu_world.hpp"
 #include "os/pause.hpp"
@@ -24,7 +24,6 @@ std::string hex(const void* address) {
 RunMemory GpuWorld::checkMemory(uint32_t rank, const CollectiveSpec& spec, const RunShape& shape, const void* send,
                                 const void* recv) {
   const int device = deviceOf(rank);
-  const OnDevice here(device);
   RunMemory memory;
   const struct {
     const char* name;
@@ -34,40 +33,14 @@ RunMemory GpuWorld::checkMemory(uint32_t rank, const CollectiveSpec& spec, const
   } buffers[] = {{"send", send, shape.sendBytes, memory.send}, {"receive", recv, shape.recvBytes, memory.recv}};
   for (const auto& [name, address, bytes, range] : buffers) {
     if (bytes == 0) continue;
-    const auto refuse = [&, name = name, address = address](const std::string& what, const std::string& remedy) {
-      throw Error(dfcclInvalidArgument,
-                  nameOf(spec) + " on rank " + std::to_string(rank) + ": the " + name + " buffer " + hex(address) +
-                      " " + what + ".",
-                  remedy,
-                  {{"id", spec.id.text()},
-                   {"rank", std::to_string(rank)},
-                   {"buffer", name},
-                   {"device", std::to_string(device)}});
-    };
-    cudaPointerAttributes attributes{};
-    const bool isKnown = cudaPointerGetAttributes(&attributes, address) == cudaSuccess;
-    if (!isKnown) cudaGetLastError();
-    if (!isKnown || attributes.type != cudaMemoryTypeDevice) {
-      refuse(attributes.type == cudaMemoryTypeManaged ? "is managed memory" : "is not device memory",
-             "Pass memory of cudaMalloc on device " + std::to_string(device) + ".");
-    }
-    if (attributes.device != device) {
-      refuse("lies on device " + std::to_string(attributes.device) + ", and the rank is on device " +
-                 std::to_string(device),
-             "Allocate it after cudaSetDevice(" + std::to_string(device) + ").");
-    }
-    const size_t element = sizeOf(spec.type);
-    if (reinterpret_cast<uintptr_t>(address) % element != 0) {
-      refuse("is not aligned to the " + std::to_string(element) + " bytes of " + nameOf(spec.type),
-             "Begin the buffer at a multiple of " + std::to_string(element) + " bytes.");
-    }
-    range = rangeOf(address);
-    const uint64_t offset = reinterpret_cast<uint64_t>(address) - range.first;
-    if (range.bytes != 0 && offset + bytes > range.bytes) {
-      refuse("has " + std::to_string(range.bytes - offset) + " bytes left in its allocation, and a run needs " +
-                 std::to_string(bytes),
-             "Allocate as much as the collective was registered for.");
-    }
+    const auto fault = findFault(address, bytes, sizeOf(spec.type), nameOf(spec.type), device, range);
+    if (!fault) continue;
+    throw Error(
+        dfcclInvalidArgument,
+        nameOf(spec) + " on rank " + std::to_string(rank) + ": the " + name + " buffer " + hex(address) + " " +
+            fault->what + ".",
+        fault->remedy,
+        {{"id", spec.id.text()}, {"rank", std::to_string(rank)}, {"buffer", name}, {"device", std::to_string(device)}});
   }
   return memory;
 }

@@ -45,16 +45,16 @@ void isOver(void* argument, dfcclResult_t status) {
   held->communicator->ended(status);
 }
 
-size_t elementOf(const Operation& o) { return sizeOf(static_cast<DataType>(o.type)); }
+DataType typeOf(const Operation& o) { return static_cast<DataType>(o.type); }
 
 /// Of so many times its elements. @throws Failure: no memory has as many.
 size_t bytesOf(const Operation& o, size_t parts) {
   constexpr size_t kMostBytes = SIZE_MAX / 2;  // which rounds up to a power of two
-  if (o.count > kMostBytes / elementOf(o) / parts) {
+  if (o.count > kMostBytes / sizeOf(typeOf(o)) / parts) {
     refuseArgument("There are " + std::to_string(o.count) + " elements, more than any memory has.",
                    "Pass their number.");
   }
-  return o.count * parts * elementOf(o);
+  return o.count * parts * sizeOf(typeOf(o));
 }
 
 std::shared_ptr<void> scratchFor(const Operation& o, size_t bytes) {
@@ -78,9 +78,9 @@ Operation scaled(const Operation& o, std::shared_ptr<void>& scratch) {
   const bool receives = o.kind == Kind::allReduce || (o.kind == Kind::reduce && o.other == c.rank());
   void* to = o.recv;
   const size_t bytes = bytesOf(o, parts);
-  checkDeviceBuffer("send", o.send, bytes, elementOf(o), c.device);
+  checkDeviceBuffer("send", o.send, bytes, typeOf(o), c.device);
   if (receives) {
-    checkDeviceBuffer("receive", to, bytes, elementOf(o), c.device);
+    checkDeviceBuffer("receive", to, bytes, typeOf(o), c.device);
   } else {
     scratch = scratchFor(o, bytes);
     to = scratch.get();
@@ -99,7 +99,7 @@ Operation copied(const Operation& o, std::shared_ptr<void>& scratch) {
   const Communicator& c = *o.communicator;
   const auto ranks = static_cast<size_t>(c.size());
   const size_t bytes = bytesOf(o, ranks);
-  checkDeviceBuffer("send", o.send, bytes, elementOf(o), c.device);
+  checkDeviceBuffer("send", o.send, bytes, typeOf(o), c.device);
   scratch = scratchFor(o, bytes);
   const gpu::OnDevice here(c.device);
   checkCuda(cudaMemcpyAsync(scratch.get(), o.send, bytes, cudaMemcpyDeviceToDevice, o.stream), "cudaMemcpyAsync");

@@ -76,10 +76,6 @@ dfcclResult_t dfcclJoinWorld(const dfcclJoinConfig_t* config, dfcclWorld_t* worl
                        "Leave world.ranks at 0 where the launcher tells, or start as many processes.",
                        {{"field", "world.ranks"}, {"value", std::to_string(c.world.ranks)}});
       }
-      if (c.world.ranks == 0 && c.world.devices != nullptr) {
-        refuseArgument("The config has a list of devices, and doesn't say of how many ranks.",
-                       "Set world.ranks, or leave world.devices NULL.", {{"field", "world.devices"}});
-      }
       c.rank = static_cast<int>(launch.rank);
       c.world.ranks = launch.size;
     } else {
