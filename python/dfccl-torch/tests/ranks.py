@@ -104,7 +104,8 @@ def keep_groups_of_gloo():
 
     def make_and_keep(*arguments, **keywords):
         made = make(*arguments, **keywords)
-        if str(arguments[3]) == "gloo":
+        backend = arguments[3] if len(arguments) > 3 else keywords["backend"]
+        if str(backend) == "gloo":
             kept.append(made)
         return made
 

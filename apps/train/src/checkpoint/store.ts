@@ -47,7 +47,7 @@ const pattern = /^step-(\d{8})\.checkpoint$/;
 /**
  * Checkpoints of one run in a folder, of which the last two are kept: should one be corrupt, there is another. Steps of a run
  * only rise, so a checkpoint of more steps than the one that is saved is another run's, or corrupt: it gets the ending
- * {@link setAside}, so that nothing is lost and this run is the one that is resumed.
+ * {@link setAside}, in place of one that has that name already, and this run is the one that is resumed.
  */
 export class CheckpointStore {
   constructor(
