@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,10 +10,6 @@
 #include <cstring>
 #include <new>
 
-#if defined(__SANITIZE_THREAD__)
-#include <sanitizer/tsan_interface.h>
-#endif
-
 #include "base/error.hpp"
 #include "dfccl/dfccl.h"
 #include "os/futex.hpp"
@@ -22,18 +17,8 @@
 namespace dfccl {
 namespace {
 
-#if defined(__SANITIZE_THREAD__)
-// It takes a timed lock whose last holder died for one that was not had, and its unlocking for a mistake.
-void noteInherited(pthread_mutex_t& mutex) {
-  __tsan_mutex_pre_lock(&mutex, 0);
-  __tsan_mutex_post_lock(&mutex, 0, 0);
-}
-#else
-void noteInherited(pthread_mutex_t&) {}
-#endif
 constexpr size_t kPage = 4096;
 constexpr uint32_t kWordBits = 64;
-constexpr long kLockSeconds = 10;
 
 size_t roundUp(size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
@@ -51,8 +36,7 @@ struct Segment::Header {
   uintptr_t base;  // where the first process has mapped it, and all others must
   SegmentShape shape;
   char job[64];
-  pthread_mutex_t mutex;
-  Atomic<uint32_t> holder;  // rank that has the lock, plus one; for messages
+  SharedLock lock;
   SharedArenaHeader arena;
   SharedGroupRecord* groupLists[Segment::kGroupLists];
   uint64_t groupCount;  // ever
@@ -137,12 +121,7 @@ Segment::Segment(int descriptor, const SegmentShape& shape, uint32_t rank, uintp
   }
   header_->arena.base = memory_ + arenaAt;
   header_->arena.capacity = bytes_ - arenaAt;
-  pthread_mutexattr_t attributes;
-  pthread_mutexattr_init(&attributes);
-  pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-  pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-  pthread_mutex_init(&header_->mutex, &attributes);
-  pthread_mutexattr_destroy(&attributes);
+  header_->lock.init();
 }
 
 /// @return MAP_FAILED with errno, EEXIST where something else is there.
@@ -169,40 +148,21 @@ CollectiveRecord* Segment::records(uint32_t rank) {
   return reinterpret_cast<CollectiveRecord*>(reinterpret_cast<uint8_t*>(areas_[rank]) + roundUp(sizeof(RankArea)));
 }
 
-Segment::Lock::Lock(Segment& segment) : segment_(segment) {
-  timespec until;
-  clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_sec += kLockSeconds;
-  const int result = pthread_mutex_timedlock(&segment.header_->mutex, &until);
-  if (result != 0 && result != EOWNERDEAD) {
-    const uint32_t holder = segment.header_->holder.load(order::relaxed);
-    const std::string who = holder == 0 ? "another rank" : "rank " + std::to_string(holder - 1);
-    throw Error(dfcclTimeout,
-                "The world's lock was not to be had for " + std::to_string(kLockSeconds) + " s: " + who + " holds it.",
-                "That process is stopped; let it go on or end it.", {{"holder", std::to_string(holder)}});
-  }
-  if (result == EOWNERDEAD) noteInherited(segment.header_->mutex);
-  taken(result);
-}
+Segment::Lock::Lock(Segment& segment) : segment_(segment) { taken(segment.header_->lock.take(segment.rank_)); }
 
 Segment::Lock::Lock(Segment& segment, std::try_to_lock_t) : segment_(segment) {
-  const int result = pthread_mutex_trylock(&segment.header_->mutex);
-  isHeld_ = result == 0 || result == EOWNERDEAD;
-  if (isHeld_) taken(result);
+  taken(segment.header_->lock.tryTake(segment.rank_));
 }
 
-void Segment::Lock::taken(int result) {
-  if (result == EOWNERDEAD) {
-    segment_.arena().recover();
-    pthread_mutex_consistent(&segment_.header_->mutex);
-  }
-  segment_.header_->holder.store(segment_.rank_ + 1, order::relaxed);
+void Segment::Lock::taken(SharedLock::Taken taken) {
+  isHeld_ = taken != SharedLock::Taken::no;
+  if (taken != SharedLock::Taken::inherited) return;
+  segment_.arena().recover();
+  segment_.header_->lock.settled();
 }
 
 Segment::Lock::~Lock() {
-  if (!isHeld_) return;
-  segment_.header_->holder.store(0, order::relaxed);
-  pthread_mutex_unlock(&segment_.header_->mutex);
+  if (isHeld_) segment_.header_->lock.giveBack();
 }
 
 SharedArena Segment::arena() { return SharedArena(header_->arena); }

@@ -8,8 +8,6 @@
 //                                         | bell, heartbeat, control ring, collective records |
 //
 // Who is alive is the system's to say: every process holds a lock on one byte of the descriptor, which ends with it.
-#include <pthread.h>
-
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -19,6 +17,7 @@
 #include "daemon/state/rank_memory.hpp"
 #include "processes/rank_set.hpp"
 #include "processes/shared_arena.hpp"
+#include "processes/shared_lock.hpp"
 #include "world/presence.hpp"
 
 namespace dfccl {
@@ -120,10 +119,10 @@ class Segment {
     Lock& operator=(const Lock&) = delete;
 
    private:
-    void taken(int result);
+    void taken(SharedLock::Taken taken);
 
     Segment& segment_;
-    bool isHeld_ = true;
+    bool isHeld_ = false;
   };
 
   /// The job's name, for those who look at the world from outside; cut to what fits.
