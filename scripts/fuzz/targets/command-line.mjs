@@ -47,7 +47,10 @@ export async function tryCase(random) {
     writeFileSync(join(cwd, "own.json"), random.chance(0.3) ? random.text() : (JSON.stringify(random.json()) ?? ""));
     writeFileSync(join(cwd, "own.xml"), `<algo name="${random.text()}" nchunksperloop="${random.number()}"></algo>`);
     writeFileSync(join(cwd, "own.mjs"), `export default ${JSON.stringify(random.json())};`);
-    return faultIn(await end([process.execPath, cli, ...args], { cwd, env }));
+    const ended = await end([process.execPath, cli, ...args], { cwd, env });
+    // The machine's other worlds are what it tells of, and that one of them is stuck is an answer.
+    const isAnswer = path === "status" && ended.code === 1 && ended.stderr === "";
+    return faultIn(isAnswer ? { ...ended, code: 0 } : ended);
   });
   return fault && `dfccl ${args.map((arg) => JSON.stringify(arg)).join(" ")}\n${fault}`;
 }
