@@ -88,7 +88,9 @@ dfcclResult_t dfcclScatter(const void* sendbuff, void* recvbuff, size_t count, d
 dfcclResult_t dfcclBarrier(dfcclGroup_t group, uint64_t tag, dfcclStream_t stream, dfcclRequest_t* request);
 
 /* Point to point: the n-th send of a rank to a peer goes with the n-th receive of the peer from it that has the same
- * type, count and tag; any number may be outstanding, in any order on both sides. To oneself works as well. */
+ * type, count and tag; any number may be outstanding, in any order on both sides. To oneself works as well: with both
+ * behind the same stream, or one behind none; the stream of whichever comes first must last until the other comes.
+ * dfcclUnavailable: they are behind different ones. */
 dfcclResult_t dfcclSend(const void* sendbuff, size_t count, dfcclDataType_t type, int peer, dfcclGroup_t group,
                         uint64_t tag, dfcclStream_t stream, dfcclRequest_t* request);
 dfcclResult_t dfcclRecv(void* recvbuff, size_t count, dfcclDataType_t type, int peer, dfcclGroup_t group, uint64_t tag,
@@ -143,7 +145,8 @@ dfcclResult_t dfcclBatchCancel(void);
 
 /* Waits until the run is over and its results are there, and gives the request back. dfcclAborted: it was given up, and
  * the request is given back too. dfcclTimeout after so many microseconds (0: never), naming the ranks that are missing;
- * the request stays. The caller works meanwhile, as in dfcclWait. Any thread; not from a callback of the same rank. */
+ * the request stays. The caller works meanwhile, as in dfcclWait. Any thread; not from a callback of the same rank.
+ * Here and below, dfcclClosed: it was given back already, or the rank that it isn't over on was destroyed. */
 dfcclResult_t dfcclWaitRun(dfcclRequest_t request, uint64_t timeoutMicros);
 /* The same for all of them, none of which may be NULL; the caller works for all their ranks. dfcclAborted: one was
  * given up. dfcclTimeout: some are over, and none is given back. dfcclClosed: one of them was given back already, by

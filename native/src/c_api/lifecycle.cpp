@@ -14,8 +14,11 @@ dfcclRankCtx_t open(std::shared_ptr<OpenWorld> world, int rank) {
     refuseArgument("Rank is " + std::to_string(rank) + ".", "Ranks count from 0.", {{"rank", std::to_string(rank)}});
   }
   auto context = std::make_unique<RankContext>(world, static_cast<uint32_t>(rank));
+  RankContext& opened = *context;
   try {
-    return static_cast<dfcclRankCtx_t>(contexts().insert(std::move(context)));
+    void* const handle = contexts().insert(std::move(context));
+    opened.setHandle(handle);
+    return static_cast<dfcclRankCtx_t>(handle);
   } catch (...) {
     world->close(static_cast<uint32_t>(rank));
     throw;

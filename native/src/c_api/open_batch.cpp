@@ -118,7 +118,7 @@ void OpenBatch::submit(dfcclRequest_t* request) {
   for (const Operation& operation : operations_) {
     const auto parts = static_cast<uint32_t>(operation.runs.size());
     if (operation.request != nullptr) made.addWithin(part - made.whole().parts().data(), parts, operation.request);
-    for (uint32_t i = 0; i < parts; ++i) (part++)->context = groupOf(operation.group).context;
+    for (uint32_t i = 0; i < parts; ++i) (part++)->context = groupOf(operation.group).context->handle();
   }
   for (uint32_t i = 0; i < count; ++i) batched[i].part = &made.whole().parts()[i];
   made.areSubmitted();

@@ -72,7 +72,7 @@ Signature signatureOf(const OpenGroup& group, Collective collective, size_t coun
 void submitAtOnce(const OpenGroup& group, const MatchedRun& run, dfcclRequest_t* request) {
   Matching& matching = group.matching();
   if (request == nullptr && !matching.mayCopy()) return matching.submit(run, group.group, nullptr);
-  Request& made = Request::make(1, request != nullptr ? 2 : 1, group.context);
+  Request& made = Request::make(1, request != nullptr ? 2 : 1, group.context->handle());
   const uint64_t handle = made.handle.load(order::relaxed);
   try {
     matching.submit(run, group.group, made.parts().data());

@@ -52,6 +52,9 @@ class RankContext {
   const RankQueues& queues() const { return queues_; }
   Matching& matching() { return matching_; }
   uint32_t number() const { return number_; }
+  /// What it is known by outside; null until it is.
+  const void* handle() const { return handle_; }
+  void setHandle(const void* handle) { handle_ = handle; }
   uint32_t worldSize() const { return world_->backend().size(); }
 
   /// @return nullptr if the id is unknown.
@@ -97,6 +100,7 @@ class RankContext {
 
   std::shared_ptr<OpenWorld> world_;
   const uint32_t number_;
+  const void* handle_ = nullptr;
   RankQueues& queues_;
   Matching matching_;
   const bool checksMemory_;

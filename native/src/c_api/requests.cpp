@@ -42,13 +42,19 @@ dfcclResult_t endOf(dfcclResult_t status) {
               "dfcclGetLostRanks names ranks that are gone; make another group of the others.");
 }
 
+/// The rank of a request's part. @throws Error dfcclClosed: it was destroyed, as a lost one may be with runs in flight.
+RankContext& rankOf(const RequestPart& part) {
+  if (RankContext* const context = contexts().find(part.context)) return *context;
+  throw Error(dfcclClosed, "The request's rank has been destroyed.", "Give it back with dfcclFreeRequest.");
+}
+
 /// The ranks that requests are of, all of one world. @pre they aren't over; null ones are passed over.
 std::vector<RankContext*> contextsOf(std::span<Request* const> requests) {
   std::vector<RankContext*> list;
   for (const Request* request : requests) {
     if (request == nullptr) continue;
     for (const RequestPart& part : request->parts()) {
-      auto* const context = static_cast<RankContext*>(part.context);
+      RankContext* const context = &rankOf(part);
       if (!list.empty() && &context->openWorld() != &list.front()->openWorld()) {
         refuseArgument("The requests are of different worlds.", "Wait for each world's requests by themselves.");
       }
@@ -70,13 +76,14 @@ void helpOnce(Request& request) {
 
 void waitOnStream(const Request& request, void* stream) {
   for (const RequestPart& part : request.parts()) {
-    if (part.matching != nullptr) continue;
+    rankOf(part);
+    if (part.matching.load(order::acquire) != nullptr) continue;
     throw Error(
         dfcclUnavailable,
         "A stream can't wait for this request, which is on a CPU, or of a message to itself that has no other half.",
         "Wait for it with dfcclWaitRun.");
   }
-  for (const RequestPart& part : request.parts()) part.matching->waitOnStream(part, stream);
+  for (const RequestPart& part : request.parts()) part.matching.load(order::relaxed)->waitOnStream(part, stream);
 }
 
 /// Works for some ranks, which are of one world, until isOver() says so.
@@ -122,9 +129,7 @@ void waitFor(Request& request, dfcclRequest_t handle, uint64_t timeoutMicros) {
 }
 
 /// @pre it isn't over
-const OpenWorld* worldOf(const Request& request) {
-  return &static_cast<RankContext*>(request.parts().front().context)->openWorld();
-}
+const OpenWorld* worldOf(const Request& request) { return &rankOf(request.parts().front()).openWorld(); }
 
 /// What is left of a time since `begin`; 0: there is no limit.
 uint64_t leftOf(uint64_t timeoutMicros, uint64_t begin) {

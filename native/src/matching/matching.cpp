@@ -24,6 +24,24 @@ uint64_t nameRing(const MatchedCollective& entry, const void*& send, void*& recv
 
 void nobodyAsked(void*, dfcclResult_t) {}
 
+/// Runs that are over as soon as they are submitted; told when the lock is open again, however that comes about.
+class OverAtOnce {
+ public:
+  OverAtOnce() = default;
+  ~OverAtOnce() {
+    for (RequestPart* part : parts_) part->end(dfcclSuccess);
+  }
+  OverAtOnce(const OverAtOnce&) = delete;
+  OverAtOnce& operator=(const OverAtOnce&) = delete;
+
+  /// Then add() doesn't fail.
+  void reserveOne() { parts_.reserve(parts_.size() + 1); }
+  void add(RequestPart* part) { parts_.push_back(part); }
+
+ private:
+  std::vector<RequestPart*> parts_;
+};
+
 void partIsOver(void* part, dfcclResult_t status) { static_cast<RequestPart*>(part)->end(status); }
 
 }  // namespace
@@ -90,14 +108,16 @@ void Matching::checkBuffers(MatchedCollective& entry, const void* send, void* re
 }
 
 /// Hands it to the engine. Under the lock.
-void Matching::queue(MatchedCollective& entry, const void* send, void* recv, void* stream, RequestPart* part) {
-  if (entry.signature.isCaptured) [[unlikely]]
-    return capture(entry, send, recv, stream, part);
+bool Matching::queue(MatchedCollective& entry, const void* send, void* recv, void* stream, RequestPart* part) {
+  if (entry.signature.isCaptured) [[unlikely]] {
+    capture(entry, send, recv, stream, part);
+    return true;
+  }
   if (part != nullptr && backend_.checksMemory()) {
-    part->matching = this;
     part->collective = idOf(entry.signature);
     part->registration = entry.registration;
     part->number = backend_.queues(rank_).issuedOf(entry.index) + 1;
+    part->letStreamsWait(this);
   }
   RunWindows windows;
   const uint64_t ring = entry.shape.rings != nullptr ? nameRing(entry, send, recv, part, windows) : 0;
@@ -110,40 +130,27 @@ void Matching::queue(MatchedCollective& entry, const void* send, void* recv, voi
           : backend_.queues(rank_).submit(entry.index, send, recv, callback, part, windows, std::nullopt, ring);
   if (!RankQueues::isTaken(slot)) [[unlikely]]
     refuseSubmission(backend_, rank_, slot);
+  return false;
 }
 
 void Matching::submit(MatchedRun run, const std::shared_ptr<MatchedGroup>& group, RequestPart* part) {
   noteCapture(run);
+  bool isOver;
   {
     std::unique_lock lock(mutex_);
-    queueOrCopy(find(run, group), run, part, lock);
+    isOver = queueOrCopy(find(run, group), run, part, lock);
   }
+  if (isOver && part != nullptr) part->end(dfcclSuccess);
   if (run.stream == nullptr) backend_.ring();
 }
 
-void Matching::queueOrCopy(MatchedCollective& entry, const MatchedRun& run, RequestPart* part,
+bool Matching::queueOrCopy(MatchedCollective& entry, const MatchedRun& run, RequestPart* part,
                            std::unique_lock<std::mutex>& lock) {
   const bool isReached =
       entry.isReached(run.send, entry.shape.sendBytes) && entry.isReached(run.recv, entry.shape.recvBytes);
-  if (isReached) [[likely]] {
-    queue(entry, run.send, run.recv, run.stream, part);
-  } else {
-    submitCopied(entry, run, *part, lock);
-  }
-}
-
-/// What can be wrong with it is told at once, not when its other half comes.
-void Matching::checkHalf(const RunShape& shape, const MatchedRun& run) const {
-  const bool isSend = run.kind == RunKind::sendToSelf;
-  const void* const buffer = isSend ? run.send : run.recv;
-  const uint64_t bytes = std::max(shape.sendBytes, shape.recvBytes);
-  if (bytes == 0 || (buffer != nullptr && reinterpret_cast<uint64_t>(buffer) >> 48 == 0)) return;
-  throw Error(dfcclInvalidArgument,
-              "Rank " + std::to_string(rank_) + (isSend ? " sends to" : " receives from") +
-                  (run.kind == RunKind::receiveFromAny ? " any rank" : " itself") + ", and the buffer is " +
-                  (buffer == nullptr ? "null." : "no address of this process."),
-              "Pass a buffer of at least " + std::to_string(bytes) + " bytes.",
-              {{"rank", std::to_string(rank_)}, {"bytes", std::to_string(bytes)}});
+  if (isReached) [[likely]]
+    return queue(entry, run.send, run.recv, run.stream, part);
+  return submitCopied(entry, run, *part, lock);
 }
 
 void Matching::prepare(BatchedRun& batched) {
@@ -172,46 +179,24 @@ void Matching::forgo(BatchedRun& batched) {
   --std::exchange(batched.entry, nullptr)->pins;
 }
 
-/// A message to itself moves when its other half is there, else this one waits. What is refused of a pair is this half.
-/// Under the lock.
-void Matching::submitHalf(BatchedRun& batched, std::unique_lock<std::mutex>& lock) {
-  MatchedRun run = batched.run;
-  const bool isSend = run.kind == RunKind::sendToSelf;
-  const auto other = messages_.meet(idOf(run.signature), isSend, {run.send, run.recv, batched.part, batched.group});
-  if (!other) return;
-  if (isSend) {
-    run.recv = other->recv;
-  } else {
-    run.send = other->send;
-  }
-  const RequestPart alone = *batched.part;
-  for (Request* request : other->part->requests) {
-    if (request != nullptr) batched.part->add(request);
-  }
-  try {
-    checkBuffers(*batched.entry, run.send, run.recv);
-    queueOrCopy(*batched.entry, run, batched.part, lock);
-  } catch (...) {
-    *batched.part = alone;
-    messages_.putBack(idOf(run.signature), !isSend, *other);
-    throw;
-  }
-}
-
 void Matching::submitPrepared(std::span<BatchedRun> runs, size_t& done) {
   bool isAnyAtOnce = false;
+  OverAtOnce over;
   {
     std::unique_lock lock(mutex_);
     for (BatchedRun& batched : runs) {
       const MatchedRun& run = batched.run;
       checkOpen(*batched.group);  // it may have been given up meanwhile
+      over.reserveOne();
+      bool isOver = false;
       if (run.kind == RunKind::whole) {
-        queue(*batched.entry, run.send, run.recv, run.stream, batched.part);
+        isOver = queue(*batched.entry, run.send, run.recv, run.stream, batched.part);
       } else if (run.kind == RunKind::receiveFromAny) {
         receives_.add({run, batched.group, batched.part});
       } else {
-        submitHalf(batched, lock);
+        isOver = submitHalf(batched, lock);
       }
+      if (isOver) over.add(batched.part);
       isAnyAtOnce |= run.stream == nullptr;
       --std::exchange(batched.entry, nullptr)->pins;
       ++done;

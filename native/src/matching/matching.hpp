@@ -86,7 +86,7 @@ class Matching {
   void takeBackAllAside();
   void bring(MatchedCollective& entry, const void*& send, void*& recv, RequestPart& part,
              std::unique_lock<std::mutex>& lock);
-  void submitCopied(MatchedCollective& entry, const MatchedRun& run, RequestPart& part,
+  bool submitCopied(MatchedCollective& entry, const MatchedRun& run, RequestPart& part,
                     std::unique_lock<std::mutex>& lock);
   void checkHalf(const RunShape& shape, const MatchedRun& run) const;
   static constexpr uint32_t kNobodyYet = 0xffffffff, kNobodyLeft = 0xfffffffe;
@@ -97,10 +97,12 @@ class Matching {
   Sent sentToSelf(const Signature& signature) const;
   Sent sentBy(const Signature& signature, const std::shared_ptr<MatchedGroup>& group);
   bool receiveFrom(uint32_t member, const OpenReceives::Receive& receive, std::unique_lock<std::mutex>& lock);
-  void submitHalf(BatchedRun& batched, std::unique_lock<std::mutex>& lock);
-  void queueOrCopy(MatchedCollective& entry, const MatchedRun& run, RequestPart* part,
+  // Those that queue say whether the run is over already, which its part is to be told without the lock: it calls the
+  // user.
+  bool submitHalf(BatchedRun& batched, std::unique_lock<std::mutex>& lock);
+  bool queueOrCopy(MatchedCollective& entry, const MatchedRun& run, RequestPart* part,
                    std::unique_lock<std::mutex>& lock);
-  void queue(MatchedCollective& entry, const void* send, void* recv, void* stream, RequestPart* part);
+  bool queue(MatchedCollective& entry, const void* send, void* recv, void* stream, RequestPart* part);
   void noteCapture(MatchedRun& run) const;
   void capture(MatchedCollective& entry, const void* send, void* recv, void* stream, RequestPart* part);
 

@@ -20,9 +20,8 @@ void Matching::noteCapture(MatchedRun& run) const {
 void Matching::capture(MatchedCollective& entry, const void* send, void* recv, void* stream, RequestPart* part) {
   const CapturedPlace place = backend_.captureRun(rank_, entry.index, send, recv, stream);
   if (part == nullptr) return;
-  part->matching = this;
   part->captured = place;
-  part->end(dfcclSuccess);
+  part->letStreamsWait(this);
 }
 
 }  // namespace dfccl

@@ -38,14 +38,14 @@ void Matching::bring(MatchedCollective& entry, const void*& send, void*& recv, R
 }
 
 /// With copies of the buffers, which are made without the lock. @pre mayCopy()
-void Matching::submitCopied(MatchedCollective& entry, const MatchedRun& run, RequestPart& part,
+bool Matching::submitCopied(MatchedCollective& entry, const MatchedRun& run, RequestPart& part,
                             std::unique_lock<std::mutex>& lock) {
   const void* send = run.send;
   void* recv = run.recv;
   try {
     bring(entry, send, recv, part, lock);
     checkOpen(*entry.group);  // it may have been given up meanwhile
-    queue(entry, send, recv, run.stream, &part);
+    return queue(entry, send, recv, run.stream, &part);
   } catch (...) {
     part.giveBackCopies();
     throw;

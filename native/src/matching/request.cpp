@@ -19,6 +19,17 @@ thread_local uint32_t callbacksDeep = 0;  // of requests
 
 }  // namespace
 
+void RequestPart::letStreamsWait(Matching* by) {
+  if (otherHalf != nullptr) {
+    otherHalf->collective = collective;
+    otherHalf->registration = registration;
+    otherHalf->number = number;
+    otherHalf->captured = captured;
+    otherHalf->matching.store(by, order::release);
+  }
+  matching.store(by, order::release);
+}
+
 void RequestPart::add(Request* request) { *std::find(requests, requests + kMostRequests, nullptr) = request; }
 
 void RequestPart::giveBackCopies() {
@@ -57,7 +68,7 @@ Request& Request::begin(uint32_t parts, uint32_t holders) {
   return request;
 }
 
-Request& Request::make(uint32_t parts, uint32_t holders, void* context) {
+Request& Request::make(uint32_t parts, uint32_t holders, const void* context) {
   auto many = parts > 1 ? std::make_unique<RequestPart[]>(parts) : nullptr;
   Request& request = begin(parts, holders);
   request.own_ = {};

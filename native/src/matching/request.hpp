@@ -22,19 +22,22 @@ struct RequestPart {
 
   Request* requests[kMostRequests] = {};  // that end with it, from the front: of a batch, of an operation in it; and
                                           // of both halves where a rank sends to itself
-  void* context = nullptr;                // of whoever made it: who is to be helped while it is waited for
+  const void* context = nullptr;          // handle of the rank that is to be helped while it is waited for
   StagingPool* pool = nullptr;
   Staged staged[2];        // copies of buffers, or a ring; they are given back
   void* copyTo = nullptr;  // what was received into a copy goes there
   const void* copyFrom = nullptr;
   uint64_t copyBytes = 0;
-  uint64_t registration = 0;  // of the collective's, which one: where it is copied, or streams may wait for it
-  // Where streams may wait for it:
-  Matching* matching = nullptr;
+  uint64_t registration = 0;         // of the collective's, which one: where it is copied, or streams may wait for it
+  RequestPart* otherHalf = nullptr;  // of a message to itself: came first, and ends with it
+  // Where streams may wait for it. This one is stored last: of a first half that is when the other one comes.
+  Atomic<Matching*> matching;
   CollectiveId collective;
   uint64_t number = 0;     // how many runs of it this rank had submitted with it
   CapturedPlace captured;  // or, of a graph's: it is over as soon as it is captured
 
+  /// Streams may wait for it from now on, and for its other half. @pre all that they need is noted
+  void letStreamsWait(Matching* by);
   /// Another request ends with it. @pre fewer than kMostRequests do
   void add(Request* request);
   void giveBackCopies();
@@ -49,7 +52,7 @@ struct Request : InSlab<Request> {
 
   /// @param parts of it. @param holders 2: the engine and the caller; 1: the engine alone.
   /// @throws Error dfcclOutOfMemory
-  static Request& make(uint32_t parts, uint32_t holders, void* context);
+  static Request& make(uint32_t parts, uint32_t holders, const void* context);
   /// One that ends with some parts of another, which stays until this is gone.
   static Request& makeWithin(Request& whole, uint32_t firstPart, uint32_t parts);
   /// @return nullptr: not a handle, or not any more.

@@ -18,6 +18,7 @@ class SelfMessages {
   struct Half {
     const void* send;
     void* recv;
+    void* stream;  // it must last until the other half comes
     RequestPart* part;
     std::shared_ptr<MatchedGroup> group;
   };
