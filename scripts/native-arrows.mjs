@@ -154,7 +154,6 @@ export const nativeArrows = {
   "cuda/host/world": {
     what: "the GPU's backend: GpuWorld, and JoinedGpuWorld where ranks are processes",
     may: [
-      base,
       `${daemon}/state`,
       "native/src/os",
       "native/src/world",

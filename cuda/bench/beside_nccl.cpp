@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "bench/timing.hpp"
-#include "host/world/lanes.hpp"
 #include "nccl/nccl.hpp"
+#include "world/selection.hpp"
 
 namespace dfccl::gpu::bench {
 namespace {
@@ -65,7 +65,7 @@ int runCompare(const Arguments& arguments) {
         "NCCL\",\"nccl\":%d,\"ranks\":%u,\"bytes\":%zu,\"lanes\":%u,\"dfcclUs\":%.2f,\"ncclUs\":%.2f,"
         "\"ncclBackToBackUs\":%.2f,\"ratio\":%.2f,\"dfcclBusGBs\":%.1f,\"ncclBusGBs\":%.1f,"
         "\"ncclBackToBackBusGBs\":%.1f,\"wrong\":%u}\n",
-        nccl.library().version, bed.ranks(), bytes, lanesFor(Collective::allReduce, bytes, bed.ranks(), bed.grid()),
+        nccl.library().version, bed.ranks(), bytes, lanesOnGpus(Collective::allReduce, bytes, bed.ranks(), bed.grid()),
         mine, its, median(backToBack), its / mine, bus / mine, bus / its, bus / median(backToBack), wrong);
     std::fflush(stdout);
   }

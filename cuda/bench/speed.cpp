@@ -3,7 +3,7 @@
 
 #include "bench/timing.hpp"
 #include "bench/trace_gaps.hpp"
-#include "host/world/lanes.hpp"
+#include "world/selection.hpp"
 
 namespace dfccl::gpu::bench {
 
@@ -29,7 +29,7 @@ int runLatency(const Arguments& arguments) {
       std::printf(
           "{\"bench\":\"dfccl one at a time\",\"bytes\":%zu,\"lanes\":%u,\"medianUs\":%.2f,\"p99Us\":%.2f,"
           "\"minUs\":%.2f,\"busGBs\":%.1f,\"wrong\":%u}\n",
-          bytes, lanes == 0 ? lanesFor(Collective::allReduce, bytes, bed.ranks(), bed.grid()) : lanes, middle,
+          bytes, lanes == 0 ? lanesOnGpus(Collective::allReduce, bytes, bed.ranks(), bed.grid()) : lanes, middle,
           percentile(times, 0.99), percentile(times, 0), busFactor * static_cast<double>(bytes) / middle * 1e-3, wrong);
       std::fflush(stdout);
     }

@@ -7,11 +7,11 @@
 #include <numeric>
 
 #include "dfccl/dfccl.h"
-#include "host/world/lanes.hpp"
 #include "measure/device_memory.hpp"
 #include "measure/nccl_backend.hpp"
 #include "perf/program.hpp"
 #include "world/gpu_backend.hpp"
+#include "world/selection.hpp"
 
 namespace {
 
@@ -55,7 +55,7 @@ std::unique_ptr<bench::Backend> makeBackend(const std::string& name, const Plan&
   options.memory = memory.get();
   options.grid = static_cast<uint32_t>(arguments.number("grid", kGrid));
   options.lanesFor = [ranks = options.ranks, grid = options.grid](size_t bytes) {
-    return gpu::lanesFor(Collective::custom, bytes, ranks, grid);
+    return lanesOnGpus(Collective::custom, bytes, ranks, grid);
   };
   return std::make_unique<EngineBackend>(std::move(options));
 }

@@ -8,14 +8,11 @@
 #include <utility>
 
 #include "device/daemon_kernel.cuh"
-#include "host/world/lanes.hpp"
 #include "host/world/map_buffers.hpp"
-#include "world/builtin_programs.hpp"
 #include "world/collective_record.hpp"
-#include "world/connected_programs.hpp"
 #include "world/group.hpp"
-#include "world/large_programs.hpp"
 #include "world/program_check.hpp"
+#include "world/selection.hpp"
 
 namespace dfccl::gpu {
 namespace {
@@ -43,18 +40,10 @@ void connectDevices(const std::vector<int>& devices) {
   }
 }
 
+/// Each member's machine.
+std::vector<uint32_t> onOneHost(const CollectiveSpec& spec) { return std::vector<uint32_t>(spec.ranks.size()); }
+
 bool isElsewhere(int device) { return device == GpuWorldOptions::kElsewhere; }
-
-/// Each lane has slots of its own in the arena.
-uint32_t connectedLanes(size_t bytes) {
-  constexpr size_t kOne = size_t{1} << 20, kTwo = size_t{4} << 20;
-  if (bytes <= kOne) return 1;
-  return bytes <= kTwo ? 2 : 4;
-}
-
-/// From here on a run between processes goes directly once all have mapped its buffers. Below, meeting before it and
-/// after it takes longer than the way through connectors.
-constexpr size_t kDirectBytes = 64 << 10;
 
 /// Of slots between processes: a collective of a framework's has some hundred kilobytes of them, and there are
 /// hundreds.
@@ -139,17 +128,19 @@ std::shared_ptr<GpuGroup> GpuWorld::groupFor(const CollectiveSpec& spec, uint32_
   return groups_.groupFor(spec, member, digest, make);
 }
 
+/// @param lanes 0: as many as pay.
 std::vector<uint8_t> GpuWorld::builtInProgram(const CollectiveSpec& spec, uint32_t member, uint32_t lanes) const {
-  const auto ranks = static_cast<uint32_t>(spec.ranks.size());
-  const size_t bytes = spec.count * sizeOf(spec.type);
-  // Its kernels need no program; its daemon, which never runs it, has to have one.
-  if (spec.signature.isCaptured) return buildDirectProgram(spec.collective, ranks, member, spec.root, 1);
-  if (isExchanged(spec.collective, bytes, ranks)) return buildExchangeProgram(ranks, member, lanes);
-  if (isStaged(spec) && bytes < kDirectBytes) return stagedProgram(spec, member);
-  if (isLarge(spec.collective, bytes, ranks)) {
-    return buildLargeProgram(spec.collective, ranks, member, spec.root, lanes);
-  }
-  return buildDirectProgram(spec.collective, ranks, member, spec.root, lanes);
+  SelectionFacts facts;
+  facts.backend = BackendKind::cuda;
+  facts.collective = spec.collective;
+  facts.bytes = spec.count * sizeOf(spec.type);
+  facts.ranks = static_cast<uint32_t>(spec.ranks.size());
+  facts.isCaptured = spec.signature.isCaptured;
+  facts.mapsLate = isStaged(spec);
+  facts.grid = options_.limits.grid;
+  Selection selection = select(facts);
+  if (lanes != 0 && selection.kind != ProgramKind::connected) selection.lanes = lanes;
+  return buildSelected(selection, spec, member, onOneHost(spec));
 }
 
 /// A run must not wait until peers have mapped its buffers: that takes calls of CUDA's, and they may take until the
@@ -159,8 +150,7 @@ bool GpuWorld::isStaged(const CollectiveSpec& spec) const {
 }
 
 std::vector<uint8_t> GpuWorld::stagedProgram(const CollectiveSpec& spec, uint32_t member) {
-  return buildConnectedProgram(spec.collective, std::vector<uint32_t>(spec.ranks.size()), member, spec.root,
-                               connectedLanes(spec.count * sizeOf(spec.type)));
+  return buildSelected(selectUntilMapped(spec.count * sizeOf(spec.type)), spec, member, onOneHost(spec));
 }
 
 uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec, uint32_t lanes) {
@@ -170,10 +160,7 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
   if (spec.signature.isCaptured) CapturedMember::checkSpec(spec);
   checkHealth(rank);
   const std::lock_guard lock(mutex_);
-  const auto ranks = static_cast<uint32_t>(spec.ranks.size());
   const uint32_t member = memberOf(spec, rank);
-  const uint32_t grid = options_.limits.grid;
-  if (lanes == 0) lanes = lanesFor(spec.collective, spec.count * sizeOf(spec.type), ranks, grid);
   const std::vector<uint8_t> bytes = spec.program.empty() ? builtInProgram(spec, member, lanes) : spec.program;
   std::shared_ptr<const BoundProgram> program = loadProgram(bytes, spec.type, spec.count, options_.tiles);
   checkProgram(*program, spec, member);

@@ -4,31 +4,27 @@
 
 #include "base/error.hpp"
 #include "cpu/cpu_world.hpp"
-#include "world/builtin_programs.hpp"
 #include "world/collective_record.hpp"
-#include "world/connected_programs.hpp"
 #include "world/program_check.hpp"
 #include "world/refusals.hpp"
+#include "world/selection.hpp"
 
 namespace dfccl {
 namespace {
 
-/// Blocks that work side by side between machines: while one waits for the wire, another has something for it.
-uint32_t lanesBetween(const CollectiveSpec& spec) {
-  constexpr uint64_t kWorthLanes = 1 << 20;
-  return spec.count * sizeOf(spec.type) >= kWorthLanes ? 4 : 1;
-}
-
-/// The program that a registration brings with it, or the built-in one.
+/// The program that a registration brings with it, or the built-in one. @param network where the ranks are on several
+/// machines; else null.
 std::vector<uint8_t> programOf(const CollectiveSpec& spec, uint32_t member, const Network* network) {
   checkHasProgram(spec);
   if (!spec.program.empty()) return spec.program;
-  if (network != nullptr) {
-    std::vector<uint32_t> hostOf;
-    for (const uint32_t rank : spec.ranks) hostOf.push_back(network->hostOf[rank]);
-    return buildConnectedProgram(spec.collective, hostOf, member, spec.root, lanesBetween(spec));
-  }
-  return buildDirectProgram(spec.collective, static_cast<uint32_t>(spec.ranks.size()), member, spec.root);
+  SelectionFacts facts;
+  facts.collective = spec.collective;
+  facts.bytes = spec.count * sizeOf(spec.type);
+  facts.ranks = static_cast<uint32_t>(spec.ranks.size());
+  facts.spansHosts = network != nullptr;
+  std::vector<uint32_t> hostOf(spec.ranks.size());
+  for (size_t m = 0; facts.spansHosts && m < hostOf.size(); ++m) hostOf[m] = network->hostOf[spec.ranks[m]];
+  return buildSelected(select(facts), spec, member, hostOf);
 }
 
 }  // namespace

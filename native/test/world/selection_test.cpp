@@ -1,0 +1,105 @@
+// Which program a collective gets: the borders of every rule, and that all that decides is in one table.
+#include "world/selection.hpp"
+
+#include <doctest/doctest.h>
+
+#include "world/builtin_programs.hpp"
+
+using namespace dfccl;
+
+namespace {
+
+constexpr uint64_t kKiB = 1 << 10, kMiB = 1 << 20;
+
+SelectionFacts onGpus(Collective collective, uint64_t bytes, uint32_t ranks, uint32_t grid = 64) {
+  SelectionFacts facts;
+  facts.backend = BackendKind::cuda;
+  facts.collective = collective;
+  facts.bytes = bytes;
+  facts.ranks = ranks;
+  facts.grid = grid;
+  return facts;
+}
+
+Selection direct(uint32_t lanes) { return {ProgramKind::direct, Protocol::simple, lanes}; }
+Selection large(uint32_t lanes) { return {ProgramKind::large, Protocol::simple, lanes}; }
+Selection exchange(uint32_t lanes) { return {ProgramKind::exchange, Protocol::ll, lanes}; }
+Selection connected(uint32_t lanes) { return {ProgramKind::connected, Protocol::simple, lanes}; }
+
+}  // namespace
+
+TEST_CASE("on GPUs, all-reduces are exchanged by LL while a rank sends at most 448 KiB") {
+  const auto chosen = [](uint64_t bytes, uint32_t ranks) {
+    return select(onGpus(Collective::allReduce, bytes, ranks));
+  };
+  CHECK(chosen(8, 2) == exchange(1));
+  CHECK(chosen(7168, 2) == exchange(1));
+  CHECK(chosen(7169, 2) == exchange(4));
+  CHECK(chosen(4 * 3584 + 1, 2) == exchange(8));
+  CHECK(chosen(448 * kKiB, 2) == exchange(32));
+  CHECK(chosen(448 * kKiB + 1, 2) == direct(32));
+  CHECK(chosen(64 * kKiB, 8) == exchange(32));
+  CHECK(chosen(64 * kKiB + 1, 8) == direct(32));
+  CHECK(chosen(8, 1) == direct(1));
+  CHECK(select(onGpus(Collective::allGather, 8, 2)) == direct(1));
+}
+
+TEST_CASE("on GPUs, buffers from 16 MiB on have programs for the links alone, but for all-reduces of two") {
+  CHECK(select(onGpus(Collective::allReduce, 16 * kMiB, 4)) == large(32));
+  CHECK(select(onGpus(Collective::allReduce, 16 * kMiB - 1, 4)) == direct(32));
+  CHECK(select(onGpus(Collective::allReduce, 16 * kMiB, 2)) == direct(64));
+  CHECK(select(onGpus(Collective::broadcast, 16 * kMiB, 2)) == large(64));
+  CHECK(select(onGpus(Collective::allGather, 16 * kMiB, 4)) == direct(64));
+  CHECK(select(onGpus(Collective::custom, 16 * kMiB, 4)) == direct(32));
+}
+
+TEST_CASE("on GPUs, direct programs take a block below 32 KiB, then 32, and 64 where that was measured to pay") {
+  CHECK(select(onGpus(Collective::allToAll, 32 * kKiB - 1, 4)) == direct(1));
+  CHECK(select(onGpus(Collective::allToAll, 32 * kKiB, 4)) == direct(32));
+  CHECK(select(onGpus(Collective::reduceScatter, 2 * kMiB, 2)) == direct(64));
+  CHECK(select(onGpus(Collective::reduceScatter, 2 * kMiB, 4)) == direct(32));
+  CHECK(select(onGpus(Collective::reduce, 8 * kMiB - 1, 4)) == direct(32));
+  CHECK(select(onGpus(Collective::reduce, 8 * kMiB, 4)) == direct(64));
+}
+
+TEST_CASE("on GPUs, a grid that isn't a power of two keeps the rest for the leader") {
+  CHECK(select(onGpus(Collective::allToAll, kMiB, 4, 31)) == direct(16));
+  CHECK(select(onGpus(Collective::allReduce, 100 * kKiB, 2, 8)) == exchange(8));
+  CHECK(lanesOnGpus(Collective::allToAll, kMiB, 4, 31) == 16);
+}
+
+TEST_CASE("on GPUs, small runs between processes go through slots, unless they are exchanged or captured") {
+  SelectionFacts facts = onGpus(Collective::allGather, 64 * kKiB - 1, 2);
+  facts.mapsLate = true;
+  CHECK(select(facts) == connected(1));
+  facts.bytes = 64 * kKiB;
+  CHECK(select(facts) == direct(32));
+  facts.bytes = 8;
+  facts.isCaptured = true;
+  CHECK(select(facts) == direct(1));
+  facts = onGpus(Collective::allReduce, 8, 2);
+  facts.mapsLate = true;
+  CHECK(select(facts) == exchange(1));
+  CHECK(selectUntilMapped(kMiB) == connected(1));
+  CHECK(selectUntilMapped(kMiB + 1) == connected(2));
+  CHECK(selectUntilMapped(4 * kMiB + 1) == connected(4));
+}
+
+TEST_CASE("on CPUs, programs are direct, and between machines connected, on four blocks from 1 MiB on") {
+  SelectionFacts facts;
+  facts.ranks = 4;
+  facts.bytes = kMiB;
+  CHECK(select(facts) == direct(1));
+  facts.spansHosts = true;
+  CHECK(select(facts) == connected(4));
+  facts.bytes = kMiB - 1;
+  CHECK(select(facts) == connected(1));
+}
+
+TEST_CASE("what was chosen is what is built") {
+  CollectiveSpec spec;
+  spec.ranks = {0, 1};
+  const std::vector<uint32_t> hostOf{0, 0};
+  CHECK(buildSelected(exchange(4), spec, 1, hostOf) == buildExchangeProgram(2, 1, 4));
+  CHECK(buildSelected(direct(2), spec, 1, hostOf) == buildDirectProgram(Collective::allReduce, 2, 1, 0, 2));
+}
