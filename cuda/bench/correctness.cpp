@@ -109,7 +109,7 @@ int runOrders(const Arguments& arguments) {
   const uint64_t seed = arguments.number("--seed", 1);
   const bool disturbs = arguments.number("--disturb", 0) != 0;
   AllReduces all(bed, elementCountsOf(list));
-  Meeting meeting(bed.ranks());
+  ThreadBarrier meeting(bed.ranks());
   const uint64_t begin = nowNanos();
   bed.onEveryRank([&](uint32_t rank) {
     std::mt19937_64 random(seed * 1000 + rank);
@@ -162,7 +162,7 @@ int runSynchronize(const Arguments& arguments) {
   Bed bed(arguments);
   const uint64_t iterations = arguments.number("--iterations", 1000);
   AllReduces all(bed, {16384, 16384});
-  Meeting meeting(bed.ranks());
+  ThreadBarrier meeting(bed.ranks());
   const uint64_t begin = nowNanos();
   bed.onEveryRank([&](uint32_t rank) {
     const uint32_t first = rank % 2;

@@ -84,9 +84,9 @@ class Buffers {
 };
 
 /// All threads of a measurement meet here.
-class Meeting {
+class ThreadBarrier {
  public:
-  explicit Meeting(uint32_t count) : count_(count) {}
+  explicit ThreadBarrier(uint32_t count) : count_(count) {}
   void wait() {
     const uint32_t round = round_.load(order::acquire);
     if (arrived_.fetchAdd(1, order::acqRel) + 1 == count_) {

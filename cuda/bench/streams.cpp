@@ -40,7 +40,7 @@ LinkTimes timeKeptBack(Bed& bed, const Prepared& prepared, RankBuffers& send, Ra
                        uint64_t rounds) {
   PinnedMemory pinned(256);
   auto& gate = *new (pinned.take(sizeof(Atomic<uint32_t>))) Atomic<uint32_t>{};
-  Meeting meeting(bed.ranks());
+  ThreadBarrier meeting(bed.ranks());
   std::vector<uint64_t> ends(bed.ranks());
   uint64_t opened = 0;
   std::vector<double> enqueues, links;

@@ -37,7 +37,7 @@ std::vector<double> timeOneAtATime(Bed& bed, const Prepared& prepared, RankBuffe
 /// A thread a rank calls work(rank, round), all beginning together; one time a round after `warmUps` of them.
 template <class Work>
 std::vector<double> timeTogether(Bed& bed, uint64_t rounds, uint64_t warmUps, const Work& work) {
-  Meeting meeting(bed.ranks());
+  ThreadBarrier meeting(bed.ranks());
   std::vector<uint64_t> begins(bed.ranks()), ends(bed.ranks());
   std::vector<double> times;
   bed.onEveryRank([&](uint32_t rank) {

@@ -7,7 +7,7 @@ namespace dfccl::gpu::measure {
 DeviceMemory::DeviceMemory(const std::vector<int>& devices) {
   for (const int device : devices) {
     const OnDevice here(device);
-    Place place{device, nullptr, nullptr};
+    RankDevice place{device, nullptr, nullptr};
     DFCCL_CUDA(cudaStreamCreateWithFlags(&place.stream, cudaStreamNonBlocking));
     DFCCL_CUDA(cudaMalloc(reinterpret_cast<void**>(&place.wrong), sizeof *place.wrong));
     places_.push_back(place);
@@ -15,14 +15,14 @@ DeviceMemory::DeviceMemory(const std::vector<int>& devices) {
 }
 
 DeviceMemory::~DeviceMemory() {
-  for (const Place& place : places_) {
+  for (const RankDevice& place : places_) {
     cudaFree(place.wrong);
     cudaStreamDestroy(place.stream);
   }
 }
 
 char* DeviceMemory::allocate(uint32_t rank, size_t bytes) {
-  const Place& place = places_[rank];
+  const RankDevice& place = places_[rank];
   const OnDevice here(place.device);
   void* memory = nullptr;
   if (cudaMalloc(&memory, bytes) == cudaErrorMemoryAllocation) throw std::bad_alloc();
@@ -38,7 +38,7 @@ void DeviceMemory::free(uint32_t rank, char* memory) {
 
 void DeviceMemory::clear(uint32_t rank, void* at, size_t bytes) {
   if (bytes == 0) return;
-  const Place& place = places_[rank];
+  const RankDevice& place = places_[rank];
   const OnDevice here(place.device);
   DFCCL_CUDA(cudaMemsetAsync(at, 0, bytes, place.stream));
   DFCCL_CUDA(cudaStreamSynchronize(place.stream));
@@ -46,7 +46,7 @@ void DeviceMemory::clear(uint32_t rank, void* at, size_t bytes) {
 
 void DeviceMemory::read(uint32_t rank, void* to, const void* from, size_t bytes) {
   if (bytes == 0) return;
-  const Place& place = places_[rank];
+  const RankDevice& place = places_[rank];
   const OnDevice here(place.device);
   DFCCL_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, place.stream));
   DFCCL_CUDA(cudaStreamSynchronize(place.stream));
@@ -54,14 +54,14 @@ void DeviceMemory::read(uint32_t rank, void* to, const void* from, size_t bytes)
 
 void DeviceMemory::write(uint32_t rank, void* to, const void* from, size_t bytes) {
   if (bytes == 0) return;
-  const Place& place = places_[rank];
+  const RankDevice& place = places_[rank];
   const OnDevice here(place.device);
   DFCCL_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, place.stream));
   DFCCL_CUDA(cudaStreamSynchronize(place.stream));
 }
 
 void DeviceMemory::fill(uint32_t rank, void* out, uint64_t count, const bench::ExactData& data) {
-  const Place& place = places_[rank];
+  const RankDevice& place = places_[rank];
   const OnDevice here(place.device);
   fillExact(data, out, count, rank, place.stream);
   DFCCL_CUDA(cudaGetLastError());
@@ -72,7 +72,7 @@ uint64_t DeviceMemory::countWrong(const std::vector<bench::Received>& results, c
                                   const bench::ExactData& data) {
   uint64_t wrong = 0;
   for (const auto& [rank, got] : results) {
-    const Place& place = places_[rank];
+    const RankDevice& place = places_[rank];
     const OnDevice here(place.device);
     clear(rank, place.wrong, sizeof *place.wrong);
     const auto* const bytes = static_cast<const char*>(got);

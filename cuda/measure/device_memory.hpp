@@ -26,12 +26,12 @@ class DeviceMemory final : public bench::Memory {
 
  private:
   /// One rank's.
-  struct Place {
+  struct RankDevice {
     int device;
     cudaStream_t stream;  // waits for no daemon, and no daemon for it
     unsigned long long* wrong;
   };
-  std::vector<Place> places_;
+  std::vector<RankDevice> places_;
 };
 
 }  // namespace dfccl::gpu::measure

@@ -14,18 +14,18 @@ constexpr size_t kMostDecoys = 8;
 // What is left goes with the process, which ends then: freeing it all would only wait.
 Buffers::~Buffers() = default;
 
-void* Buffers::take(size_t bytes, Place place, cudaStream_t stream) {
+void* Buffers::take(size_t bytes, BufferKind place, cudaStream_t stream) {
   if (bytes == 0) return nullptr;
   // Few sizes, so that buffers serve again; new ones have the size that is asked for.
-  const bool isKept = place == Place::kept || place == Place::pinned;
+  const bool isKept = place == BufferKind::kept || place == BufferKind::pinned;
   if (isKept) bytes = std::bit_ceil(bytes < 256 ? size_t{256} : bytes);
   void* memory = nullptr;
   if (auto& free = kept_[{place, bytes}]; isKept && !free.empty()) {
     memory = free.back();
     free.pop_back();
-  } else if (place == Place::pool) {
+  } else if (place == BufferKind::pool) {
     PROGRAMS_CUDA(cudaMallocAsync(&memory, bytes, stream));
-  } else if (place == Place::pinned) {
+  } else if (place == BufferKind::pinned) {
     PROGRAMS_CUDA(cudaMallocHost(&memory, bytes));
   } else {
     PROGRAMS_CUDA(cudaMalloc(&memory, bytes));
@@ -36,9 +36,9 @@ void* Buffers::take(size_t bytes, Place place, cudaStream_t stream) {
 
 void Buffers::giveAllBack(cudaStream_t stream) {
   for (const Piece& piece : taken_) {
-    if (piece.place == Place::pool) {
+    if (piece.place == BufferKind::pool) {
       PROGRAMS_CUDA(cudaFreeAsync(piece.memory, stream));
-    } else if (piece.place == Place::fresh) {
+    } else if (piece.place == BufferKind::fresh) {
       PROGRAMS_CUDA(cudaFree(piece.memory));
     } else {
       kept_[{piece.place, piece.bytes}].push_back(piece.memory);

@@ -16,7 +16,7 @@ class Buffers {
   ~Buffers();
 
   /// @param stream where memory of a pool is used first
-  void* take(size_t bytes, Place place, cudaStream_t stream);
+  void* take(size_t bytes, BufferKind place, cudaStream_t stream);
   /// Nobody uses what was taken any more. What is kept serves again, other memory is freed.
   void giveAllBack(cudaStream_t stream);
   /// Memory that no run uses, and that is freed at some other time, which waits for the device.
@@ -29,10 +29,10 @@ class Buffers {
   struct Piece {
     void* memory;
     size_t bytes;
-    Place place;
+    BufferKind place;
   };
   std::vector<Piece> taken_;
-  std::map<std::pair<Place, size_t>, std::vector<void*>> kept_;  // of these sizes
+  std::map<std::pair<BufferKind, size_t>, std::vector<void*>> kept_;  // of these sizes
   std::vector<void*> decoys_, hostDecoys_;
 };
 

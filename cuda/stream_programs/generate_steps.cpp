@@ -43,9 +43,9 @@ void StepsOfRank::submitAll(const Phase& phase) {
     step.stream = draw_.hits(75) ? anyStream() : -1;
     step.isInPlace = (c.kind == Kind::allReduce || c.kind == Kind::broadcast) && draw_.hits(30);
     const size_t dice = draw_.below(100);
-    if (dice < 20 && has(Feature::fresh)) step.place = Place::fresh;
-    if (dice >= 20 && dice < 35 && has(Feature::pools)) step.place = Place::pool;
-    if (dice >= 35 && dice < 42 && has(Feature::pinned)) step.place = Place::pinned;
+    if (dice < 20 && has(Feature::fresh)) step.place = BufferKind::fresh;
+    if (dice >= 20 && dice < 35 && has(Feature::pools)) step.place = BufferKind::pool;
+    if (dice >= 35 && dice < 42 && has(Feature::pinned)) step.place = BufferKind::pinned;
     if (std::find(used_.begin(), used_.end(), collective) == used_.end()) used_.push_back(collective);
     if (c.isAborted && draw_.hits(30)) add(Action::abort).collective = collective;
   }

@@ -40,7 +40,7 @@ struct StreamPlan {
   uint32_t urgency;  // 0: the least; then ever more, up to the device's greatest priority
 };
 
-enum class Place : uint8_t { kept, fresh, pool, pinned };  // where a run's buffers lie
+enum class BufferKind : uint8_t { kept, fresh, pool, pinned };  // where a run's buffers lie
 
 enum class Action : uint8_t {
   run,            // of `collective`, behind `stream`, or behind nothing where that is -1
@@ -72,7 +72,7 @@ struct Step {
   int stream = -1;
   int other = -1;
   uint32_t amount = 0;
-  Place place = Place::kept;
+  BufferKind place = BufferKind::kept;
   bool isInPlace = false;
   uint32_t phase = 0;
 };

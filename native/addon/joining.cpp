@@ -17,10 +17,10 @@ namespace {
 using Cancelled = std::shared_ptr<Atomic<uint32_t>>;
 
 /// Meets the other processes on a thread of Node's pool.
-class Meeting : public Napi::AsyncWorker {
+class JoinWorker : public Napi::AsyncWorker {
  public:
-  Meeting(Napi::Env env, WorldOptions options, std::string job, uint32_t rank, uint32_t timeoutMillis,
-          std::optional<MeetingPoint> point, Cancelled cancelled)
+  JoinWorker(Napi::Env env, WorldOptions options, std::string job, uint32_t rank, uint32_t timeoutMillis,
+             std::optional<RendezvousPoint> point, Cancelled cancelled)
       : Napi::AsyncWorker(env),
         deferred_(env),
         options_(std::move(options)),
@@ -32,7 +32,7 @@ class Meeting : public Napi::AsyncWorker {
     // An environment that ends waits for its pool: it must not wait for the other ranks too.
     napi_add_env_cleanup_hook(env, giveUp, cancelled_.get());
   }
-  ~Meeting() override { napi_remove_env_cleanup_hook(Env(), giveUp, cancelled_.get()); }
+  ~JoinWorker() override { napi_remove_env_cleanup_hook(Env(), giveUp, cancelled_.get()); }
 
   Napi::Value promise() const { return deferred_.Promise(); }
 
@@ -61,7 +61,7 @@ class Meeting : public Napi::AsyncWorker {
   std::string job_;
   uint32_t rank_;
   uint32_t timeoutMillis_;
-  std::optional<MeetingPoint> point_;
+  std::optional<RendezvousPoint> point_;
   Cancelled cancelled_;
   std::optional<Error> failure_;
 };
@@ -102,7 +102,7 @@ Napi::Value joinSegment(const Napi::CallbackInfo& info) {
       const Napi::Value value = meeting.Get(field);
       return value.IsString() ? value.As<Napi::String>().Utf8Value() : std::string();
     };
-    std::optional<MeetingPoint> point;
+    std::optional<RendezvousPoint> point;
     if (const std::string address = text("address"); !address.empty()) {
       point = readAddress(address);
       point->secret = text("secret");
@@ -111,9 +111,9 @@ Napi::Value joinSegment(const Napi::CallbackInfo& info) {
     }
     const auto cancelled = std::make_shared<Atomic<uint32_t>>();
     auto* worker =
-        new Meeting(info.Env(), options, meeting.Get("job").As<Napi::String>().Utf8Value(),
-                    meeting.Get("rank").As<Napi::Number>().Uint32Value(),
-                    meeting.Get("timeoutMillis").As<Napi::Number>().Uint32Value(), std::move(point), cancelled);
+        new JoinWorker(info.Env(), options, meeting.Get("job").As<Napi::String>().Utf8Value(),
+                       meeting.Get("rank").As<Napi::Number>().Uint32Value(),
+                       meeting.Get("timeoutMillis").As<Napi::Number>().Uint32Value(), std::move(point), cancelled);
     Napi::Object result = Napi::Object::New(info.Env());
     result.Set("segment", worker->promise());
     result.Set("cancel", Napi::Function::New(info.Env(), [cancelled](const Napi::CallbackInfo&) {

@@ -10,7 +10,7 @@ namespace dfccl::gpu {
 /// Numbers of a rank's collectives and tasks. One that is given back rests until recycle().
 class IndexTable {
  public:
-  struct Place {
+  struct Entry {
     uint32_t index;
     uint32_t firstTask;
     uint32_t blockCount;
@@ -21,7 +21,7 @@ class IndexTable {
       : capacity_(collectives), tasks_(tasks), registrations_(collectives) {}
 
   /// @return nothing if no index is free, or not so many tasks in a row.
-  std::optional<Place> take(uint32_t blockCount) {
+  std::optional<Entry> take(uint32_t blockCount) {
     if (idle_.empty() && next_ == capacity_) return std::nullopt;
     const std::optional<uint32_t> firstTask = tasks_.take(blockCount);
     if (!firstTask) return std::nullopt;
@@ -30,16 +30,16 @@ class IndexTable {
     }
     const uint32_t index = idle_.back();
     idle_.pop_back();
-    return Place{index, *firstTask, blockCount, ++registrations_[index]};
+    return Entry{index, *firstTask, blockCount, ++registrations_[index]};
   }
-  void retire(const Place& place) { retired_.push_back(place); }
+  void retire(const Entry& place) { retired_.push_back(place); }
   bool hasRetired() const { return !retired_.empty(); }
   size_t retiredCount() const { return retired_.size(); }
 
   /// clean(place) makes each fit for another collective.
   template <class Clean>
   void recycle(Clean&& clean) {
-    for (const Place& place : retired_) {
+    for (const Entry& place : retired_) {
       clean(place);
       idle_.push_back(place.index);
       tasks_.giveBack(place.firstTask, place.blockCount);
@@ -53,7 +53,7 @@ class IndexTable {
   std::vector<uint32_t> registrations_;  // [index]
   uint32_t next_ = 0;
   std::vector<uint32_t> idle_;
-  std::vector<Place> retired_;
+  std::vector<Entry> retired_;
 };
 
 }  // namespace dfccl::gpu

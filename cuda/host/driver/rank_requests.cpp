@@ -28,7 +28,7 @@ void RankRequests::abort(uint32_t collective) {
   wake_();
 }
 
-void RankRequests::forget(const IndexTable::Place& place) {
+void RankRequests::forget(const IndexTable::Entry& place) {
   const std::lock_guard lock(mutex_);
   put({ControlRequest::forget, place.index, place.firstTask, place.blockCount});
 }

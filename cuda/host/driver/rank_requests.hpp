@@ -25,7 +25,7 @@ class RankRequests {
   // Any thread. Where the queue is full they wait for the daemon, which whoever starts daemons can always start: while
   // a stream waits it is there, and while none does nothing keeps the driver for ever.
   void abort(uint32_t collective);
-  void forget(const IndexTable::Place& place);
+  void forget(const IndexTable::Entry& place);
   /// In the device's memory, before any run that is submitted afterwards.
   void copy(void* to, const void* from, size_t bytes);
   /// @return what to ask isDone() for.

@@ -30,13 +30,13 @@ class DeviceWaits {
   DeviceWaits& operator=(const DeviceWaits&) = delete;
 
   /// A rank's place in the tables, which is free again when this goes: also where the rank can't be made.
-  class Place {
+  class RankEntry {
    public:
     /// @throws Error
-    explicit Place(DeviceWaits& waits) : waits_(waits), number_(waits.takePlace()) {}
-    ~Place() { waits_.giveBack(number_); }
-    Place(const Place&) = delete;
-    Place& operator=(const Place&) = delete;
+    explicit RankEntry(DeviceWaits& waits) : waits_(waits), number_(waits.takePlace()) {}
+    ~RankEntry() { waits_.giveBack(number_); }
+    RankEntry(const RankEntry&) = delete;
+    RankEntry& operator=(const RankEntry&) = delete;
 
     /// Or kNoPlace: streams can't wait for the rank's runs.
     uint32_t number() const { return number_; }

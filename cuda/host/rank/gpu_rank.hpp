@@ -69,14 +69,14 @@ class GpuRank {
 
   /// A number for a collective, and as many in a row for its tasks as its program has blocks.
   /// @throws Error dfcclOutOfMemory
-  IndexTable::Place takePlace(uint32_t blockCount);
+  IndexTable::Entry takePlace(uint32_t blockCount);
   /// @param issued runs of it, all of them over.
-  void giveBack(const IndexTable::Place& place, uint64_t issued) {
+  void giveBack(const IndexTable::Entry& place, uint64_t issued) {
     streams_.retire(place.index, issued);
     places_.retire(place);
   }
   /// A place's collective goes on behind runs that it had at another place.
-  void follow(const IndexTable::Place& place, uint64_t runs) { streams_.follow(place.index, runs); }
+  void follow(const IndexTable::Entry& place, uint64_t runs) { streams_.follow(place.index, runs); }
   MemberHome homeOf(uint32_t index) {
     return {&memory_->collectives[index], &memory_->posted[index], limits().grid, &held_};
   }
@@ -145,7 +145,7 @@ class GpuRank {
   const uint32_t number_;
   const GpuRankOptions options_;
   const std::shared_ptr<DeviceWaits> waits_;
-  const DeviceWaits::Place place_;
+  const DeviceWaits::RankEntry place_;
   DeviceArena arena_;
   HeldMembers held_;
   PinnedMemory pinned_;

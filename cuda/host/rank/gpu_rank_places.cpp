@@ -9,12 +9,12 @@ constexpr size_t kRecycledAtOnce = 64;
 
 }  // namespace
 
-IndexTable::Place GpuRank::takePlace(uint32_t blockCount) {
-  std::optional<IndexTable::Place> place = places_.take(blockCount);
+IndexTable::Entry GpuRank::takePlace(uint32_t blockCount) {
+  std::optional<IndexTable::Entry> place = places_.take(blockCount);
   if (!place || places_.retiredCount() >= kRecycledAtOnce) {
     // A block keeps at hand what it has looked up of a collective, and which are aborted: it is told to forget that
     // before it hears of the place's next one.
-    places_.recycle([this](const IndexTable::Place& retired) { requests_.forget(retired); });
+    places_.recycle([this](const IndexTable::Entry& retired) { requests_.forget(retired); });
     if (!place) place = places_.take(blockCount);
   }
   if (place) return *place;

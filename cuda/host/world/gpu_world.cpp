@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "device/daemon_kernel.cuh"
-#include "host/world/map_buffers.hpp"
+#include "host/world/mapping_setting.hpp"
 #include "world/collective_record.hpp"
 #include "world/group.hpp"
 #include "world/program_check.hpp"

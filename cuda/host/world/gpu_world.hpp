@@ -103,7 +103,7 @@ class GpuWorld : public Backend {
     CollectiveSpec spec;
     uint32_t member;
     RunShape shape;
-    IndexTable::Place place;
+    IndexTable::Entry place;
     bool isDropped = false;  // its daemon was told to give it up
     static constexpr uint64_t kUnchecked = ~uint64_t{0};
     uint64_t finishedAtCheck = kUnchecked;  // where ranks are gone: runs that it had finished at the last look

@@ -4,7 +4,7 @@
 
 #include "daemon/state/windows.hpp"
 #include "host/driver/ipc.hpp"
-#include "host/world/map_buffers.hpp"
+#include "host/world/mapping_setting.hpp"
 
 namespace dfccl::gpu {
 

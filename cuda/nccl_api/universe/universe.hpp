@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "dfccl/dfccl.h"
-#include "nccl_api/universe/meeting.hpp"
+#include "nccl_api/universe/arrivals.hpp"
 #include "nccl_api/universe/scratch.hpp"
 
 namespace dfccl::nccl {

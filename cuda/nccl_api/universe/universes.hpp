@@ -5,7 +5,7 @@
 #include <mutex>
 #include <vector>
 
-#include "nccl_api/universe/meeting.hpp"
+#include "nccl_api/universe/arrivals.hpp"
 #include "nccl_api/universe/universe.hpp"
 
 namespace dfccl::nccl {

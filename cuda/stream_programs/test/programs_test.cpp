@@ -109,7 +109,7 @@ TEST_CASE("what is left out isn't drawn") {
     for (const auto& steps : generate(seed, shape).steps) {
       for (const Step& step : steps) {
         CHECK((step.action == Action::run || step.action == Action::waitOnStream || step.action == Action::compute));
-        CHECK(step.place == Place::kept);
+        CHECK(step.place == BufferKind::kept);
       }
     }
   }

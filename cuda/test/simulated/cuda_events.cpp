@@ -19,11 +19,11 @@ struct Event {
 
   const int device;
   std::mutex mutex;
-  Place place;                       // recorded last ...
+  StreamPosition place;              // recorded last ...
   std::shared_ptr<Capture> capture;  // ... or in a graph, behind these
   std::vector<GraphNode*> behind;
 
-  Place get() {
+  StreamPosition get() {
     const std::lock_guard lock(mutex);
     return place;
   }
@@ -84,7 +84,7 @@ cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t streamHandle) {
     if (event.capture != nullptr) return cudaSuccess;
     Device::at(stream->device()).order(*stream);
     stream->put([] {});
-    const Place place = stream->last();
+    const StreamPosition place = stream->last();
     const std::lock_guard lock(event.mutex);
     event.place = place;
     return cudaSuccess;

@@ -156,7 +156,7 @@ bool Device::load(Kernel kernel) {
 
 void Device::raiseBarrier() {
   barrier_.raise([this] {
-    std::vector<Place> places;
+    std::vector<StreamPosition> places;
     for (const auto& stream : allStreams()) places.push_back(stream->last());
     return places;
   });
@@ -165,7 +165,7 @@ void Device::raiseBarrier() {
 void Device::order(Stream& stream) {
   if (stream.order() == Stream::Order::free || !unkindness().legacyOrder.isOn()) return;
   const auto waitsFor = [&](const Stream& other) {
-    const Place place = other.last();
+    const StreamPosition place = other.last();
     if (!place.isReached()) stream.put([place] { place.await(); });
   };
   if (stream.order() == Stream::Order::withLegacy) return waitsFor(*own_);

@@ -71,6 +71,6 @@ TEST_CASE("a rank that can't be made is nobody that streams' waits look at") {
     CHECK_THROWS_AS(GpuRank(0, 0, tooLarge, bell), const Error&);
   CHECK(waits->obstacle() == nullptr);
   // Nor do they hold the places that ranks have in the tables.
-  const DeviceWaits::Place place(*waits);
+  const DeviceWaits::RankEntry place(*waits);
   CHECK(place.number() == 0);
 }

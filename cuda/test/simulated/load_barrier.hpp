@@ -12,13 +12,13 @@ namespace dfccl::gpu::simulated {
 /// Everything that a device's streams had been given at some time.
 class GivenBefore {
  public:
-  explicit GivenBefore(std::vector<Place> places) : places_(std::move(places)) {}
+  explicit GivenBefore(std::vector<StreamPosition> places) : places_(std::move(places)) {}
 
   bool isDone() const;
   void await() const;
 
  private:
-  const std::vector<Place> places_;
+  const std::vector<StreamPosition> places_;
   mutable std::atomic<bool> isDone_{false};  // so that it is looked for once
 };
 
@@ -27,7 +27,7 @@ class GivenBefore {
 class LoadBarrier {
  public:
   /// @param given what streams have been given; asked for while none is given more.
-  void raise(const std::function<std::vector<Place>()>& given);
+  void raise(const std::function<std::vector<StreamPosition>()>& given);
 
   /// A stream is being given something, which so comes before a barrier or behind it, and not in between.
   class Giving {

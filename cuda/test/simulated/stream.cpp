@@ -41,7 +41,7 @@ void Stream::putShort(const std::function<void()>& work) {
   putBrief(work);
 }
 
-Place Stream::last() const {
+StreamPosition Stream::last() const {
   const std::lock_guard lock(progress_->mutex);
   return {progress_, progress_->given};
 }

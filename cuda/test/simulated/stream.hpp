@@ -36,7 +36,7 @@ class Stream {
   bool isIdle() const { return last().isReached(); }
   void synchronize() const { last().await(); }
   /// Behind everything that it has been given.
-  Place last() const;
+  StreamPosition last() const;
 
   /// Of the graph that it captures, if it does; and what its next node comes behind. Under the context's lock.
   std::shared_ptr<Capture> capture;

@@ -18,7 +18,7 @@ struct StreamProgress {
 };
 
 /// A place in what a stream was given: up to there, it is done or it isn't.
-struct Place {
+struct StreamPosition {
   std::shared_ptr<StreamProgress> stream;
   uint64_t count = 0;
 

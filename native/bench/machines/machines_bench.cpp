@@ -12,8 +12,8 @@
 
 #include "arguments.hpp"
 #include "network/network.hpp"
-#include "network/support/meeting_points.hpp"
 #include "network/support/namespaces.hpp"
+#include "network/support/rendezvous_points.hpp"
 #include "processes/support/joined_rank.hpp"
 #include "processes/support/processes.hpp"
 #include "world/connected_programs.hpp"
@@ -173,7 +173,7 @@ int main(int argc, char** argv) {
   Processes processes(plan.ranks(), [&](uint32_t rank) {
     if (!machines.enter(rank / plan.ranksEach)) return kThrew;
     setenv("UCX_TLS", "tcp", 1);
-    const MeetingPoint point{Machines::addressOf(0), 29'500, kSecret, {}};
+    const RendezvousPoint point{Machines::addressOf(0), 29'500, kSecret, {}};
     JoinedRank own(job, rank, plan.ranks(), 60'000, plan.workers, &point);
     Bench bench(own, plan);
     for (const uint64_t bytes : plan.sizes) {

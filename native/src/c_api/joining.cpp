@@ -60,7 +60,7 @@ dfcclResult_t dfcclJoinWorld(const dfcclJoinConfig_t* config, dfcclWorld_t* worl
     *world = nullptr;
     dfcclJoinConfig_t c = readJoinConfig(config);
     std::string job;
-    std::optional<MeetingPoint> point;
+    std::optional<RendezvousPoint> point;
     if (c.job == nullptr) {
       const Environment environment = [](const char* name) { return std::getenv(name); };
       const Launch launch = readLaunch(environment);

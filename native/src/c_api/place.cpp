@@ -12,13 +12,13 @@ using namespace dfccl::c_api;
 
 namespace {
 
-struct Place {
+struct RankLocation {
   uint32_t rank, ranks;
   uint32_t localRank, localRanks;
   uint32_t host, hosts;
 };
 
-Place placeOf(RankContext& context) {
+RankLocation placeOf(RankContext& context) {
   const WorldOptions& options = context.backend().options();
   const uint32_t rank = context.number(), ranks = context.worldSize();
   if (!options.network) return {rank, ranks, rank, ranks, 0, 1};
@@ -33,7 +33,7 @@ Place placeOf(RankContext& context) {
           *std::max_element(hostOf.begin(), hostOf.end()) + 1};
 }
 
-dfcclResult_t give(uint32_t Place::*what, const char* name, int* out, dfcclRankCtx_t ctx) {
+dfcclResult_t give(uint32_t RankLocation::*what, const char* name, int* out, dfcclRankCtx_t ctx) {
   return guarded([&] {
     if (out == nullptr) {
       refuseArgument(std::string("The address for the ") + name + " is null.", "Pass where to store it.");
@@ -47,23 +47,23 @@ dfcclResult_t give(uint32_t Place::*what, const char* name, int* out, dfcclRankC
 
 extern "C" {
 
-dfcclResult_t dfcclGetRank(int* rank, dfcclRankCtx_t ctx) { return give(&Place::rank, "rank", rank, ctx); }
+dfcclResult_t dfcclGetRank(int* rank, dfcclRankCtx_t ctx) { return give(&RankLocation::rank, "rank", rank, ctx); }
 
 dfcclResult_t dfcclGetRankCount(int* count, dfcclRankCtx_t ctx) {
-  return give(&Place::ranks, "number of ranks", count, ctx);
+  return give(&RankLocation::ranks, "number of ranks", count, ctx);
 }
 
 dfcclResult_t dfcclGetLocalRank(int* localRank, dfcclRankCtx_t ctx) {
-  return give(&Place::localRank, "local rank", localRank, ctx);
+  return give(&RankLocation::localRank, "local rank", localRank, ctx);
 }
 
 dfcclResult_t dfcclGetLocalRankCount(int* count, dfcclRankCtx_t ctx) {
-  return give(&Place::localRanks, "number of local ranks", count, ctx);
+  return give(&RankLocation::localRanks, "number of local ranks", count, ctx);
 }
 
-dfcclResult_t dfcclGetHost(int* host, dfcclRankCtx_t ctx) { return give(&Place::host, "host", host, ctx); }
+dfcclResult_t dfcclGetHost(int* host, dfcclRankCtx_t ctx) { return give(&RankLocation::host, "host", host, ctx); }
 
 dfcclResult_t dfcclGetHostCount(int* count, dfcclRankCtx_t ctx) {
-  return give(&Place::hosts, "number of hosts", count, ctx);
+  return give(&RankLocation::hosts, "number of hosts", count, ctx);
 }
 }

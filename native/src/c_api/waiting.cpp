@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "base/error.hpp"
-#include "c_api/describing.hpp"
+#include "c_api/why_stalled.hpp"
 #include "os/pause.hpp"
 #include "os/tick_clock.hpp"
 
@@ -93,7 +93,7 @@ void Waiting::noteProgress() {
 void Waiting::checkLimit() {
   if (limitTicks_ == 0 || readTicks() - begin_ <= limitTicks_) return;
   std::string text;
-  for (RankContext* context : mine_) text += explain(*context);
+  for (RankContext* context : mine_) text += whyStalled(*context);
   if (const std::string record = world_.recordTimeout(); !record.empty()) text += " " + record;
   throw Error(dfcclTimeout, "The wait's time is over." + text,
               "Wait again, or give the collective up with dfcclAbort.");

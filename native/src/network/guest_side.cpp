@@ -7,23 +7,23 @@
 
 #include "base/error.hpp"
 #include "network/hello.hpp"
-#include "network/host_meeting_sides.hpp"
+#include "network/host_rendezvous_sides.hpp"
 #include "network/message.hpp"
 #include "network/tcp.hpp"
 
-namespace dfccl::host_meeting {
+namespace dfccl::host_rendezvous {
 namespace {
 
-using namespace meetings;
+using namespace rendezvous;
 
 constexpr int kConnectMillis = 2000;
 constexpr uint32_t kMostReopened = 5;
 // What all ranks contribute comes in one piece.
 constexpr size_t kMostGathered = 64 << 20;
 
-class GuestSide final : public HostMeeting {
+class GuestSide final : public HostRendezvous {
  public:
-  GuestSide(const MeetingOptions& options, const MeetingPoint& point)
+  GuestSide(const RendezvousOptions& options, const RendezvousPoint& point)
       : options_(options),
         point_(point),
         deadline_(deadlineOf(options)),
@@ -148,8 +148,8 @@ class GuestSide final : public HostMeeting {
                 {{"job", options_.job}});
   }
 
-  const MeetingOptions options_;
-  const MeetingPoint point_;
+  const RendezvousOptions options_;
+  const RendezvousPoint point_;
   const Clock::time_point deadline_;
   const std::string host_;
   uint32_t round_ = 0;
@@ -160,8 +160,8 @@ class GuestSide final : public HostMeeting {
 
 }  // namespace
 
-std::unique_ptr<HostMeeting> openGuestSide(const MeetingOptions& options, const MeetingPoint& point) {
+std::unique_ptr<HostRendezvous> openGuestSide(const RendezvousOptions& options, const RendezvousPoint& point) {
   return std::make_unique<GuestSide>(options, point);
 }
 
-}  // namespace dfccl::host_meeting
+}  // namespace dfccl::host_rendezvous

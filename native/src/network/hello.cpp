@@ -7,9 +7,9 @@
 #include "network/message.hpp"
 #include "processes/rank_set.hpp"
 
-namespace dfccl::host_meeting {
+namespace dfccl::host_rendezvous {
 
-Greeting sayHello(ByteStream& stream, std::optional<FrameChannel>& channel, const MeetingOptions& options,
+Greeting sayHello(ByteStream& stream, std::optional<FrameChannel>& channel, const RendezvousOptions& options,
                   const std::string& secret, const Digest& random) {
   Opening theirs;
   if (stream.waiting().size() < sizeof theirs) return Greeting::waiting;
@@ -34,7 +34,7 @@ void throwRefusal(const Frame& frame) {
   MessageReader message(frame.contents);
   const auto status = static_cast<dfcclResult_t>(message.get<int32_t>());
   const std::string text = message.getText();
-  meetings::throwRefused(status, text, message.get<RankSet>().list());
+  rendezvous::throwRefused(status, text, message.get<RankSet>().list());
 }
 
-}  // namespace dfccl::host_meeting
+}  // namespace dfccl::host_rendezvous

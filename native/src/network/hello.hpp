@@ -4,9 +4,9 @@
 #include <optional>
 
 #include "network/frame_channel.hpp"
-#include "network/host_meeting.hpp"
+#include "network/host_rendezvous.hpp"
 
-namespace dfccl::host_meeting {
+namespace dfccl::host_rendezvous {
 
 enum class Greeting : uint8_t {
   waiting,   // what the listener opens with has not come yet
@@ -16,10 +16,10 @@ enum class Greeting : uint8_t {
 
 /// Once the listener's opening is there, answers with `random` and the hello of `options.rank`.
 /// @param channel is made then, and refers to `stream`.
-Greeting sayHello(ByteStream& stream, std::optional<FrameChannel>& channel, const MeetingOptions& options,
+Greeting sayHello(ByteStream& stream, std::optional<FrameChannel>& channel, const RendezvousOptions& options,
                   const std::string& secret, const Digest& random);
 
 /// What a frame of Kind::refused says. @throws Error
 [[noreturn]] void throwRefusal(const Frame& frame);
 
-}  // namespace dfccl::host_meeting
+}  // namespace dfccl::host_rendezvous

@@ -4,11 +4,11 @@
 
 #include <cerrno>
 
-namespace dfccl::host_meeting {
+namespace dfccl::host_rendezvous {
 
-using namespace meetings;
+using namespace rendezvous;
 
-HostListener::HostListener(const MeetingOptions& options, const MeetingPoint& point, Clock::time_point deadline)
+HostListener::HostListener(const RendezvousOptions& options, const RendezvousPoint& point, Clock::time_point deadline)
     : options_(options), point_(point), rival_(options, point) {
   const std::string name = point.host + ":" + std::to_string(point.port);
   while (!tryToListen()) {
@@ -53,4 +53,4 @@ bool HostListener::reachesItself(const Digest& random) {
   return true;
 }
 
-}  // namespace dfccl::host_meeting
+}  // namespace dfccl::host_rendezvous

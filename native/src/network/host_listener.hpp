@@ -3,14 +3,14 @@
 
 #include "network/rival.hpp"
 
-namespace dfccl::host_meeting {
+namespace dfccl::host_rendezvous {
 
 /// Rank 0's socket at the job's address.
 class HostListener {
  public:
   /// Waits until the address is free. @throws Error dfcclInUse where another process is rank 0 of the job, and once the
   /// time is over; dfcclAborted; dfcclSystemError.
-  HostListener(const MeetingOptions& options, const MeetingPoint& point, meetings::Clock::time_point deadline);
+  HostListener(const RendezvousOptions& options, const RendezvousPoint& point, rendezvous::Clock::time_point deadline);
 
   int descriptor() const { return listener_.get(); }
   /// To be called while ranks are awaited: where the job's address is another machine's, another rank 0 may have it.
@@ -22,12 +22,12 @@ class HostListener {
  private:
   bool tryToListen();
 
-  const MeetingOptions& options_;
-  const MeetingPoint& point_;
+  const RendezvousOptions& options_;
+  const RendezvousPoint& point_;
   Rival rival_;
   std::vector<SocketAddress> addresses_;
   bool mayBeElsewhere_ = false;  // the address stands for something else, here at least
   Descriptor listener_;
 };
 
-}  // namespace dfccl::host_meeting
+}  // namespace dfccl::host_rendezvous

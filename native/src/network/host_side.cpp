@@ -9,14 +9,14 @@
 
 #include "base/error.hpp"
 #include "network/host_listener.hpp"
-#include "network/host_meeting_sides.hpp"
+#include "network/host_rendezvous_sides.hpp"
 #include "network/message.hpp"
 #include "processes/rank_set.hpp"
 
-namespace dfccl::host_meeting {
+namespace dfccl::host_rendezvous {
 namespace {
 
-using namespace meetings;
+using namespace rendezvous;
 
 constexpr uint32_t kUnknown = 0xffffffff;
 
@@ -32,9 +32,9 @@ struct Visitor {
   bool isOver = false;
 };
 
-class HostSide final : public HostMeeting {
+class HostSide final : public HostRendezvous {
  public:
-  HostSide(const MeetingOptions& options, const MeetingPoint& point)
+  HostSide(const RendezvousOptions& options, const RendezvousPoint& point)
       : options_(options),
         point_(point),
         deadline_(deadlineOf(options)),
@@ -263,8 +263,8 @@ class HostSide final : public HostMeeting {
     throwRefused(status, text, ranks);
   }
 
-  const MeetingOptions options_;
-  const MeetingPoint point_;
+  const RendezvousOptions options_;
+  const RendezvousPoint point_;
   const Clock::time_point deadline_;
   uint32_t round_ = 0;
   std::vector<std::optional<std::vector<uint8_t>>> given_;  // [rank]: this round's
@@ -275,8 +275,8 @@ class HostSide final : public HostMeeting {
 
 }  // namespace
 
-std::unique_ptr<HostMeeting> openHostSide(const MeetingOptions& options, const MeetingPoint& point) {
+std::unique_ptr<HostRendezvous> openHostSide(const RendezvousOptions& options, const RendezvousPoint& point) {
   return std::make_unique<HostSide>(options, point);
 }
 
-}  // namespace dfccl::host_meeting
+}  // namespace dfccl::host_rendezvous

@@ -27,9 +27,9 @@ std::vector<uint32_t> numberHosts(const std::vector<std::string>& names) {
 
 }  // namespace
 
-void joinHosts(WorldOptions& options, MeetingOptions meeting, const MeetingPoint& point) {
-  const auto deadline = meetings::deadlineOf(meeting);
-  const std::unique_ptr<HostMeeting> hosts = openHostMeeting(meeting, point);
+void joinHosts(WorldOptions& options, RendezvousOptions meeting, const RendezvousPoint& point) {
+  const auto deadline = rendezvous::deadlineOf(meeting);
+  const std::unique_ptr<HostRendezvous> hosts = openHostRendezvous(meeting, point);
   const std::string name = point.hostName.empty() ? hostIdentity() : point.hostName;
   const Contributions names = hosts->exchange(MessageWriter().putText(name).put(randomDigest()).take());
 
@@ -54,7 +54,7 @@ void joinHosts(WorldOptions& options, MeetingOptions meeting, const MeetingPoint
     char place[48];
     std::snprintf(place, sizeof place, "/%u/%02x%02x%02x%02x", own, session[0], session[1], session[2], session[3]);
     meeting.place = place;
-    meeting.timeoutMillis = static_cast<uint32_t>(std::max(1, meetings::millisUntil(deadline)));
+    meeting.timeoutMillis = static_cast<uint32_t>(std::max(1, rendezvous::millisUntil(deadline)));
     options.segment = meet(meeting);
     if (isSpread) {
       network->transport = openUcxTransport();

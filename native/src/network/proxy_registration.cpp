@@ -67,7 +67,7 @@ void Proxy::bind(const std::shared_ptr<SharedGroup>& shared, uint32_t generation
                                       0,
                                       0,
                                       0,
-                                      DoneWindow(connector.slotCount)});
+                                      DonePositions(connector.slotCount)});
     group.ends.push_back(number);
     own.ends.push_back({peer, c.channel, c.isSend, name});
   }

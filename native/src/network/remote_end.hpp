@@ -18,9 +18,9 @@
 namespace dfccl {
 
 /// Positions that are done, in any order; how far all are.
-class DoneWindow {
+class DonePositions {
  public:
-  explicit DoneWindow(uint32_t slots) : isDone_(slots, 0) {}
+  explicit DonePositions(uint32_t slots) : isDone_(slots, 0) {}
 
   uint64_t end() const { return end_; }
   bool isAhead(uint64_t position) const {
@@ -65,7 +65,7 @@ struct RemoteEnd {
   uint64_t moved = 0;     // slots handed to the link, or credits given
   uint64_t freed = 0;     // as the receiver says
   uint32_t underWay = 0;  // slots that the link still reads
-  DoneWindow done;        // of a sender: slots that the link has let go; of a receiver: those that came
+  DonePositions done;     // of a sender: slots that the link has let go; of a receiver: those that came
 
   /// What has come for this receiver. @return whether it belongs there.
   bool put(uint64_t position, std::span<const uint8_t> payload);

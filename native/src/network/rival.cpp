@@ -1,10 +1,10 @@
 #include "network/rival.hpp"
 
-#include "network/host_meeting_sides.hpp"
+#include "network/host_rendezvous_sides.hpp"
 
-namespace dfccl::host_meeting {
+namespace dfccl::host_rendezvous {
 
-using namespace meetings;
+using namespace rendezvous;
 
 void Rival::look(const std::vector<SocketAddress>& addresses) {
   if (addresses.empty()) return;
@@ -42,4 +42,4 @@ bool Rival::hear() {
   return true;
 }
 
-}  // namespace dfccl::host_meeting
+}  // namespace dfccl::host_rendezvous

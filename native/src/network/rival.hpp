@@ -9,11 +9,11 @@
 #include "network/hello.hpp"
 #include "network/tcp.hpp"
 
-namespace dfccl::host_meeting {
+namespace dfccl::host_rendezvous {
 
 class Rival {
  public:
-  Rival(const MeetingOptions& options, const MeetingPoint& point) : options_(options), point_(point) {}
+  Rival(const RendezvousOptions& options, const RendezvousPoint& point) : options_(options), point_(point) {}
 
   /// Asks who listens at these addresses, now and then one of them, and hears the answer. Never waits.
   /// @throws Error dfcclInUse as the other rank 0 says.
@@ -30,13 +30,13 @@ class Rival {
   /// @return whether there is more to hear.
   bool hear();
 
-  const MeetingOptions& options_;
-  const MeetingPoint& point_;
+  const RendezvousOptions& options_;
+  const RendezvousPoint& point_;
   const Digest random_ = randomDigest();
   std::optional<ByteStream> stream_;
   std::optional<FrameChannel> channel_;
-  meetings::Clock::time_point asked_;
+  rendezvous::Clock::time_point asked_;
   uint32_t attempts_ = 0;
 };
 
-}  // namespace dfccl::host_meeting
+}  // namespace dfccl::host_rendezvous

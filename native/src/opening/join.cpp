@@ -14,7 +14,7 @@ namespace dfccl {
 constexpr size_t kMostArenaBytes = size_t{1} << 39;
 
 void join(WorldOptions& options, const std::string& job, uint32_t rank, uint32_t timeoutMillis,
-          const Atomic<uint32_t>* isCancelled, const MeetingPoint* point) {
+          const Atomic<uint32_t>* isCancelled, const RendezvousPoint* point) {
   checkOptions(options);
   if (rank >= options.ranks) {
     throw Error(dfcclInvalidArgument,
@@ -26,7 +26,7 @@ void join(WorldOptions& options, const std::string& job, uint32_t rank, uint32_t
                 "Allowed: up to " + std::to_string(kMostArenaBytes) + ".",
                 {{"field", "arenaBytes"}, {"value", std::to_string(options.arenaBytes)}});
   }
-  MeetingOptions meeting;
+  RendezvousOptions meeting;
   meeting.job = job;
   meeting.rank = rank;
   meeting.timeoutMillis = timeoutMillis;

@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "network/host_meeting.hpp"
+#include "network/host_rendezvous.hpp"
 #include "world/world_options.hpp"
 
 namespace dfccl {
@@ -10,6 +10,6 @@ namespace dfccl {
 /// process's rank. @param point where processes of several machines meet; null: all are on this one.
 /// @throws Error, as meet() and joinHosts() do.
 void join(WorldOptions& options, const std::string& job, uint32_t rank, uint32_t timeoutMillis,
-          const Atomic<uint32_t>* isCancelled = nullptr, const MeetingPoint* point = nullptr);
+          const Atomic<uint32_t>* isCancelled = nullptr, const RendezvousPoint* point = nullptr);
 
 }  // namespace dfccl

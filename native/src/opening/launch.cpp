@@ -171,9 +171,9 @@ std::string readSecret(const Environment& environment) {
               {{"field", "DFCCL_JOB_SECRET_FILE"}, {"value", path}});
 }
 
-MeetingPoint readAddress(const std::string& address) {
+RendezvousPoint readAddress(const std::string& address) {
   const size_t colon = address.rfind(':');
-  MeetingPoint point;
+  RendezvousPoint point;
   const std::string port = colon == std::string::npos ? "" : address.substr(colon + 1);
   point.host = address.substr(0, colon == std::string::npos ? 0 : colon);
   if (point.host.size() > 2 && point.host.front() == '[' && point.host.back() == ']')

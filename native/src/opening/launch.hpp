@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "network/host_meeting.hpp"
+#include "network/host_rendezvous.hpp"
 
 namespace dfccl {
 
@@ -32,6 +32,6 @@ Launch readLaunch(const Environment& environment);
 std::string readSecret(const Environment& environment);
 
 /// "host:port" or "[host]:port". @throws Error dfcclInvalidArgument
-MeetingPoint readAddress(const std::string& address);
+RendezvousPoint readAddress(const std::string& address);
 
 }  // namespace dfccl

@@ -13,12 +13,12 @@ namespace dfccl {
 namespace {
 
 using namespace rendezvous;
-using namespace meetings;
+using namespace rendezvous;
 
 /// Any other rank's side.
 class Guest {
  public:
-  explicit Guest(const MeetingOptions& options)
+  explicit Guest(const RendezvousOptions& options)
       : options_(options),
         deadline_(deadlineOf(options)),
         leader_("Rank " + std::to_string(options.everybody().front()) + " of job \"" + options.job + "\"") {}
@@ -77,14 +77,14 @@ class Guest {
     }
   }
 
-  const MeetingOptions& options_;
+  const RendezvousOptions& options_;
   const Clock::time_point deadline_;
   const std::string leader_;
   Descriptor socket_;
 };
 }  // namespace
 
-std::shared_ptr<Segment> meet(const MeetingOptions& options) {
+std::shared_ptr<Segment> meet(const RendezvousOptions& options) {
   return options.rank == options.everybody().front() ? host(options) : Guest(options).run();
 }
 

@@ -15,8 +15,8 @@
 #include <memory>
 #include <string>
 
-#include "processes/meeting.hpp"
 #include "processes/rank_set.hpp"
+#include "processes/rendezvous_options.hpp"
 
 namespace dfccl {
 
@@ -24,7 +24,7 @@ namespace dfccl {
 /// @throws Error dfcclTimeout naming the ranks that are missing; dfcclRegistrationMismatch naming what two ranks
 /// disagree on; dfcclAborted where it was cancelled; dfcclInUse where two processes claim one rank or one job;
 /// dfcclSystemError, dfcclOutOfMemory.
-std::shared_ptr<Segment> meet(const MeetingOptions& options);
+std::shared_ptr<Segment> meet(const RendezvousOptions& options);
 
 namespace rendezvous {
 

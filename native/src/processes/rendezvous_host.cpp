@@ -15,13 +15,13 @@
 namespace dfccl::rendezvous {
 namespace {
 
-using namespace meetings;
+using namespace rendezvous;
 
 /// Asks who has the address that the first rank wants to listen at. Another first rank of the job refuses both at once;
 /// one whose meeting is over, or that ends, says nothing, and the address will be free.
 class Rival {
  public:
-  explicit Rival(const MeetingOptions& options) : options_(options) {}
+  explicit Rival(const RendezvousOptions& options) : options_(options) {}
 
   void ask(const sockaddr_un& address, socklen_t length) {
     if (connection_.get() < 0) {
@@ -46,12 +46,12 @@ class Rival {
   }
 
  private:
-  const MeetingOptions& options_;
+  const RendezvousOptions& options_;
   Descriptor connection_;
 };
 class Host {
  public:
-  explicit Host(const MeetingOptions& options)
+  explicit Host(const RendezvousOptions& options)
       : options_(options), members_(options.everybody()), deadline_(deadlineOf(options)), state_(options.shape.ranks) {
     state_[options.rank] = State::ready;
   }
@@ -210,7 +210,7 @@ class Host {
     throwRefused(status, text, ranks);
   }
 
-  const MeetingOptions& options_;
+  const RendezvousOptions& options_;
   const std::vector<uint32_t> members_;
   const Clock::time_point deadline_;
   std::vector<State> state_;  // [rank]
@@ -220,6 +220,6 @@ class Host {
 };
 }  // namespace
 
-std::shared_ptr<Segment> host(const MeetingOptions& options) { return Host(options).run(); }
+std::shared_ptr<Segment> host(const RendezvousOptions& options) { return Host(options).run(); }
 
 }  // namespace dfccl::rendezvous

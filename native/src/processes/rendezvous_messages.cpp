@@ -11,7 +11,7 @@
 
 namespace dfccl::rendezvous {
 
-using namespace meetings;
+using namespace rendezvous;
 
 std::string socketName(const std::string& job) {
   uint64_t hash = 0xcbf29ce484222325;  // FNV-1a: names that differ only beyond the address's end stay apart
@@ -69,7 +69,7 @@ void sendAnswer(int connection, const Answer& answer, int descriptor) {
   (void)sendmsg(connection, &message, MSG_NOSIGNAL);
 }
 
-void sendHello(int connection, const MeetingOptions& options) {
+void sendHello(int connection, const RendezvousOptions& options) {
   Hello hello{};
   std::memcpy(hello.magic, kMagic, sizeof kMagic);
   hello.rank = options.rank;

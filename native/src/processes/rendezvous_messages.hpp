@@ -20,7 +20,7 @@ Answer answerOf(Answer::Kind kind, dfcclResult_t status = dfcclSuccess, const st
                 const std::vector<uint32_t>& ranks = {});
 /// Sends one message, with a descriptor if it is not negative. Losing it is no error: the other end is gone then.
 void sendAnswer(int connection, const Answer& answer, int descriptor = -1);
-void sendHello(int connection, const MeetingOptions& options);
+void sendHello(int connection, const RendezvousOptions& options);
 /// @return bytes of the message, 0 at the end, -1 if there is none now.
 ssize_t receiveAnswer(int connection, Answer& answer, Descriptor& descriptor);
 bool isAnswer(ssize_t received, const Answer& answer);
@@ -28,6 +28,6 @@ bool isAnswer(ssize_t received, const Answer& answer);
 void checkRefused(Answer& answer);
 
 /// The side of the first rank, which makes the memory. As meet().
-std::shared_ptr<Segment> host(const MeetingOptions& options);
+std::shared_ptr<Segment> host(const RendezvousOptions& options);
 
 }  // namespace dfccl::rendezvous

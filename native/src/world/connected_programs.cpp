@@ -13,16 +13,16 @@ namespace {
 
 // Mirrors packages/primitives/src/builders/hierarchical.ts and all-pairs.ts.
 
-struct Place {
+struct ChunkAt {
   BufferKind buffer = BufferKind::none;
   uint32_t chunk = 0;
 };
-Place input(uint32_t chunk) { return {BufferKind::input, chunk}; }
-Place output(uint32_t chunk) { return {BufferKind::output, chunk}; }
+ChunkAt input(uint32_t chunk) { return {BufferKind::input, chunk}; }
+ChunkAt output(uint32_t chunk) { return {BufferKind::output, chunk}; }
 
 struct Step {
   Op op;
-  Place dst, src;
+  ChunkAt dst, src;
   uint32_t from = kNone;  // ranks
   uint32_t to = kNone;
   bool isFinal = false;
@@ -31,15 +31,15 @@ struct Step {
 
 using Steps = std::vector<Step>;
 
-Step send(Place src, uint32_t to) { return {Op::send, {}, src, kNone, to}; }
-Step recv(Place dst, uint32_t from) { return {Op::recv, dst, {}, from}; }
-Step copy(Place dst, Place src) { return {Op::copy, dst, src}; }
-Step recvCopySend(Place dst, uint32_t from, uint32_t to) { return {Op::recvCopySend, dst, {}, from, to}; }
-Step recvReduceSend(Place src, uint32_t from, uint32_t to) { return {Op::recvReduceSend, {}, src, from, to}; }
-Step recvReduceCopy(Place dst, Place src, uint32_t from, bool isFinal) {
+Step send(ChunkAt src, uint32_t to) { return {Op::send, {}, src, kNone, to}; }
+Step recv(ChunkAt dst, uint32_t from) { return {Op::recv, dst, {}, from}; }
+Step copy(ChunkAt dst, ChunkAt src) { return {Op::copy, dst, src}; }
+Step recvCopySend(ChunkAt dst, uint32_t from, uint32_t to) { return {Op::recvCopySend, dst, {}, from, to}; }
+Step recvReduceSend(ChunkAt src, uint32_t from, uint32_t to) { return {Op::recvReduceSend, {}, src, from, to}; }
+Step recvReduceCopy(ChunkAt dst, ChunkAt src, uint32_t from, bool isFinal) {
   return {Op::recvReduceCopy, dst, src, from, kNone, isFinal};
 }
-Step recvReduceCopySend(Place dst, Place src, uint32_t from, uint32_t to) {
+Step recvReduceCopySend(ChunkAt dst, ChunkAt src, uint32_t from, uint32_t to) {
   return {Op::recvReduceCopySend, dst, src, from, to, true};
 }
 
@@ -76,7 +76,7 @@ Steps allReduce(const std::vector<std::vector<uint32_t>>& machines, uint32_t ran
     for (uint32_t k = 1; k < locals; ++k)
       steps.push_back(send(input(chunk(partner(k), part)), machines[host][partner(k)]));
     for (uint32_t k = 1; k < locals; ++k) {
-      const Place result = output(chunk(own, part));
+      const ChunkAt result = output(chunk(own, part));
       steps.push_back(recvReduceCopy(result, k == 1 ? input(chunk(own, part)) : result,
                                      machines[host][partner(locals - k)], hosts == 1 && k + 1 == locals));
     }
@@ -122,7 +122,7 @@ std::vector<uint32_t> others(uint32_t ranks, uint32_t rank) {
   return peers;
 }
 
-Steps reduceFromAll(uint32_t ranks, uint32_t rank, Place result, Place own) {
+Steps reduceFromAll(uint32_t ranks, uint32_t rank, ChunkAt result, ChunkAt own) {
   Steps steps;
   for (const uint32_t peer : partnersInRounds(ranks, rank))
     steps.push_back(recvReduceCopy(result, steps.empty() ? own : result, peer, steps.size() + 2 == ranks));
@@ -232,7 +232,7 @@ std::vector<uint8_t> encode(Collective collective, const std::vector<uint32_t>& 
   const Shape shape = shapeOf(collective, ranks);
   Connections connections;
   std::vector<StepRecord> records;
-  const auto laneOf = [&](const Place& place, uint32_t lane) {
+  const auto laneOf = [&](const ChunkAt& place, uint32_t lane) {
     const uint32_t segment = place.chunk / shape.chunks;
     return (segment * lanes + lane) * shape.chunks + place.chunk % shape.chunks;
   };

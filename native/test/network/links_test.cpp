@@ -136,7 +136,7 @@ TEST_CASE("slots that come in any order are published in theirs, and none where 
                 0,
                 0,
                 0,
-                DoneWindow(kSlots)};
+                DonePositions(kSlots)};
   const std::vector<uint8_t> payload(kBytes, 42);
   CHECK(end.put(2, payload));
   CHECK(end.put(1, payload));

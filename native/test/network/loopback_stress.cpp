@@ -7,7 +7,7 @@
 
 #include "base/error.hpp"
 #include "daemon/support/programs.hpp"
-#include "network/support/meeting_points.hpp"
+#include "network/support/rendezvous_points.hpp"
 #include "processes/support/disorder.hpp"
 #include "processes/support/joined_rank.hpp"
 #include "processes/support/processes.hpp"
@@ -29,7 +29,7 @@ struct Layout {
 constexpr uint64_t kCounts[] = {1, 100, 5000, 40'000, 150'000, 400'000};
 
 int runDisorderOn(const std::string& job, const OwnPort& port, uint32_t rank, const Layout& layout, unsigned seed) {
-  const MeetingPoint point = pointOn(port, layout.hostOf(rank));
+  const RendezvousPoint point = pointOn(port, layout.hostOf(rank));
   return runDisorder(JoinedRank(job, rank, layout.ranks(), 30'000, layout.workers, &point), layout.ranks(), 2, 12,
                      kCounts, seed, 5);
 }
@@ -59,7 +59,7 @@ bool onTwoMachines(const std::function<int(JoinedRank&)>& task) {
   const std::string job = newJob();
   const OwnPort port;
   Processes processes(2, [&](uint32_t rank) {
-    const MeetingPoint point = pointOn(port, kPair.hostOf(rank));
+    const RendezvousPoint point = pointOn(port, kPair.hostOf(rank));
     JoinedRank own(job, rank, 2, 30'000, kPair.workers, &point);
     return task(own);
   });

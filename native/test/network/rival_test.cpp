@@ -7,11 +7,11 @@
 #include <memory>
 #include <vector>
 
-#include "network/support/host_meetings.hpp"
+#include "network/support/host_rendezvous.hpp"
 #include "network/support/namespaces.hpp"
 #include "processes/support/contains.hpp"
-#include "processes/support/meeting_options.hpp"
 #include "processes/support/processes.hpp"
+#include "processes/support/rendezvous_options.hpp"
 
 using namespace dfccl;
 using namespace dfccl::test;
@@ -52,10 +52,10 @@ TEST_CASE("two processes that claim rank 0 are both refused, and so is who has c
   for (const uint32_t collectives : {64u, 32u}) {
     const std::string job = newJob();
     const OwnPort port;
-    const MeetingPoint point = pointOn(port, 0);
+    const RendezvousPoint point = pointOn(port, 0);
     Processes processes(2, [&](uint32_t process) {
       // By the limit nobody is told of another rank 0, but that it listens, or of ranks that are missing.
-      MeetingOptions options = meetingOf(job, 0, 3);
+      RendezvousOptions options = meetingOf(job, 0, 3);
       if (process == 1) options.shape.collectives = collectives;
       return contains(refusalOf(options, point), "Two processes claim rank 0") ? kFine : kWrong;
     });
@@ -67,10 +67,10 @@ TEST_CASE("two processes that claim rank 0 are both refused, and so is who has c
 TEST_CASE("rank 0 of another job that has the same port refuses nobody") {
   const std::string job = newJob();
   const OwnPort port;
-  const MeetingPoint point = pointOn(port, 0);
+  const RendezvousPoint point = pointOn(port, 0);
   Processes host(1, [&](uint32_t) { return meetsAll(meetingOf(job, 0, 2), point) ? kFine : kWrong; });
   // What that rank 0 does while it waits for the port.
-  const MeetingOptions other = meetingOf(newJob(), 0, 2);
+  const RendezvousOptions other = meetingOf(newJob(), 0, 2);
   ByteStream stream(reach(port));
   std::optional<FrameChannel> channel;
   const auto awaitMore = [&] {
@@ -79,8 +79,9 @@ TEST_CASE("rank 0 of another job that has the same port refuses nobody") {
   };
   do {
     REQUIRE(awaitMore());
-    REQUIRE(stream.fill(sizeof(host_meeting::Opening)));
-  } while (host_meeting::sayHello(stream, channel, other, kSecret, randomDigest()) == host_meeting::Greeting::waiting);
+    REQUIRE(stream.fill(sizeof(host_rendezvous::Opening)));
+  } while (host_rendezvous::sayHello(stream, channel, other, kSecret, randomDigest()) ==
+           host_rendezvous::Greeting::waiting);
   REQUIRE(stream.flush());
   // Its answer is that it hangs up.
   while (awaitMore() && stream.fill(4096)) {
@@ -98,7 +99,7 @@ TEST_CASE("two processes that claim rank 0 on two machines are both refused, tho
     return;
   }
   const std::string job = newJob();
-  const MeetingPoint point{Machines::addressOf(0), 29'500, "some random bytes of this test", {}};
+  const RendezvousPoint point{Machines::addressOf(0), 29'500, "some random bytes of this test", {}};
   Processes processes(2, [&](uint32_t machine) {
     if (!machines.enter(machine)) return kThrew;
     return contains(refusalOf(meetingOf(job, 0, 3), point), "Two processes claim rank 0") ? kFine : kWrong;
@@ -115,7 +116,7 @@ TEST_CASE("a rank 0 whose address leads back to it by another way takes itself f
     return;
   }
   const std::string job = newJob();
-  const MeetingPoint point{Machines::addressOf(1), 29'500, "some random bytes of this test", {}};
+  const RendezvousPoint point{Machines::addressOf(1), 29'500, "some random bytes of this test", {}};
   const Processes service(1, [&](uint32_t) {
     if (!machines.enter(1)) return kThrew;
     const Descriptor listener = listenOn(resolve(point.host, point.port).front());

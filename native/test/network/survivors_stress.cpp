@@ -6,7 +6,7 @@
 
 #include "base/error.hpp"
 #include "network/support/connect_all.hpp"
-#include "network/support/meeting_points.hpp"
+#include "network/support/rendezvous_points.hpp"
 #include "processes/support/agree_from_c.hpp"
 #include "processes/support/contains.hpp"
 #include "processes/support/shrinking.hpp"
@@ -30,7 +30,7 @@ NewWorld onMachines(uint32_t hosts, uint32_t muteMillis = 10'000) {
     return [job = newJob(), port = std::make_shared<OwnPort>(), hosts, ranks, muteMillis](uint32_t rank) {
       // As between machines: a connection that breaks when its process ends.
       setenv("UCX_TLS", "tcp", 1);
-      const MeetingPoint point = pointOn(*port, rank % hosts);
+      const RendezvousPoint point = pointOn(*port, rank % hosts);
       JoinedRank own(job, rank, ranks, muteMillis, 0, &point);
       connectAll(own, ranks);
       return own;

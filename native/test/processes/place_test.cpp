@@ -6,23 +6,23 @@
 #include <vector>
 
 #include "dfccl/dfccl.h"
-#include "network/support/meeting_points.hpp"
+#include "network/support/rendezvous_points.hpp"
 #include "processes/support/expect.hpp"
 
 using namespace dfccl::test;
 
 namespace {
 
-struct Place {
+struct RankLocation {
   std::string machine;
   int localRank, localRanks, host;
 };
 
 /// Machines are numbered as their first ranks come, not as their ranks lie side by side.
-const std::vector<Place> kPlaces{{"b", 0, 2, 0}, {"a", 0, 1, 1}, {"b", 1, 2, 0}, {"c", 0, 1, 2}};
+const std::vector<RankLocation> kPlaces{{"b", 0, 2, 0}, {"a", 0, 1, 1}, {"b", 1, 2, 0}, {"c", 0, 1, 2}};
 
 int ask(const std::string& job, const OwnPort& port, uint32_t number) {
-  const Place& place = kPlaces[number];
+  const RankLocation& place = kPlaces[number];
   const std::string ranks = std::to_string(kPlaces.size());
   setenv("DFCCL_RANK", std::to_string(number).c_str(), 1);
   setenv("DFCCL_WORLD_SIZE", ranks.c_str(), 1);

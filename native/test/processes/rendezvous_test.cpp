@@ -17,8 +17,8 @@
 #include "os/futex.hpp"
 #include "processes/support/contains.hpp"
 #include "processes/support/leaks.hpp"
-#include "processes/support/meeting_options.hpp"
 #include "processes/support/processes.hpp"
+#include "processes/support/rendezvous_options.hpp"
 #include "processes/support/tier.hpp"
 
 using namespace dfccl;
@@ -27,7 +27,7 @@ using namespace dfccl::test;
 namespace {
 
 /// @return the message with which a meeting is refused; "" if it isn't.
-std::string refusalOf(const MeetingOptions& options) {
+std::string refusalOf(const RendezvousOptions& options) {
   try {
     meet(options);
     return "";
@@ -37,7 +37,7 @@ std::string refusalOf(const MeetingOptions& options) {
 }
 
 /// The ranks that a refusal names as missing among its facts.
-std::string missingOf(const MeetingOptions& options) {
+std::string missingOf(const RendezvousOptions& options) {
   try {
     meet(options);
   } catch (const Error& e) {
@@ -124,7 +124,7 @@ TEST_CASE("another version, and another configuration, are named on both sides")
   for (const bool isVersion : {true, false}) {
     const std::string job = newJob();
     Processes processes(3, [&](uint32_t rank) {
-      MeetingOptions options = meetingOf(job, rank, 3);
+      RendezvousOptions options = meetingOf(job, rank, 3);
       if (rank == 1 && isVersion) std::strcpy(options.shape.version, "0.9");
       if (rank == 1 && !isVersion) options.shape.collectives = 32;
       const std::string text = refusalOf(options);
@@ -153,7 +153,7 @@ TEST_CASE("two processes that claim rank 0 are both refused, whatever their opti
   for (const uint32_t collectives : {64u, 32u}) {
     const std::string job = newJob();
     Processes processes(2, [&](uint32_t process) {
-      MeetingOptions options = meetingOf(job, 0, 3);
+      RendezvousOptions options = meetingOf(job, 0, 3);
       if (process == 1) options.shape.collectives = collectives;
       return contains(refusalOf(options), "Two processes claim rank 0") ? kFine : kWrong;
     });
@@ -244,7 +244,7 @@ TEST_CASE("as many as are let in, and say nothing, make way for a rank") {
     return kFine;
   });
   std::vector<Descriptor> silent;
-  for (size_t i = 0; i < meetings::kStrangers + 2; ++i) {
+  for (size_t i = 0; i < rendezvous::kStrangers + 2; ++i) {
     silent.push_back(connectTo(job));
     REQUIRE(silent.back().get() >= 0);
   }
@@ -258,11 +258,11 @@ TEST_CASE("as many as are let in, and say nothing, make way for a rank") {
 
 TEST_CASE("each option that ranks must share is named where it differs, and the rest isn't") {
   const SegmentShape own = meetingOf("any", 0, 2).shape;
-  CHECK(meetings::difference(own, 0, own, 1).empty());
+  CHECK(rendezvous::difference(own, 0, own, 1).empty());
   const auto named = [&](auto SegmentShape::*field) {
     SegmentShape other = own;
     other.*field = 7;
-    return meetings::difference(own, 0, other, 1);
+    return rendezvous::difference(own, 0, other, 1);
   };
   CHECK(contains(named(&SegmentShape::ranks), "The number of ranks is 7 on rank 1 and 2 on rank 0."));
   CHECK(contains(named(&SegmentShape::grid), "blocks (of a daemon) is 7"));

@@ -4,8 +4,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "network/support/meeting_points.hpp"
 #include "network/support/namespaces.hpp"
+#include "network/support/rendezvous_points.hpp"
 #include "processes/support/iterate.hpp"
 #include "processes/support/joined_rank.hpp"
 #include "processes/support/tier.hpp"
@@ -20,7 +20,7 @@ JoinedRank joinOn(const Network& machines, const std::string& job, uint32_t rank
   if (!machines.enter(rank / kRanksEach)) throw std::runtime_error("the machine can't be entered");
   // Namespaces share the system's memory, and with it the ways that UCX takes within one machine.
   setenv("UCX_TLS", "tcp", 1);
-  const MeetingPoint point{Machines::addressOf(0), 29'500, kSecret, {}};
+  const RendezvousPoint point{Machines::addressOf(0), 29'500, kSecret, {}};
   return JoinedRank(job, rank, ranks, muteMillis, 1, &point);
 }
 

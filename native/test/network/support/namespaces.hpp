@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "network/support/meeting_points.hpp"
+#include "network/support/rendezvous_points.hpp"
 #include "os/descriptor.hpp"
 
 namespace dfccl::test {

@@ -38,7 +38,7 @@ class JoinedRank {
 
  public:
   JoinedRank(const std::string& job, uint32_t rank, uint32_t ranks, uint32_t muteMillis = 10'000, uint32_t workers = 0,
-             const MeetingPoint* point = nullptr) {
+             const RendezvousPoint* point = nullptr) {
     WorldOptions options = smallWorld(ranks);
     options.muteMillis = muteMillis;
     options.workers = workers;

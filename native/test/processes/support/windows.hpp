@@ -21,7 +21,7 @@ namespace dfccl::test {
 inline constexpr uint64_t kGiB = uint64_t{1} << 30;
 
 inline std::shared_ptr<Segment> meetAs(const std::string& job, uint32_t rank, uint32_t ranks) {
-  MeetingOptions options;
+  RendezvousOptions options;
   options.job = job;
   options.rank = rank;
   options.timeoutMillis = 20'000;

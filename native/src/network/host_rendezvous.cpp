@@ -1,4 +1,4 @@
-#include "network/host_meeting.hpp"
+#include "network/host_rendezvous.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "base/error.hpp"
-#include "network/host_meeting_sides.hpp"
+#include "network/host_rendezvous_sides.hpp"
 #include "network/tcp.hpp"
 
 namespace dfccl {
@@ -23,13 +23,13 @@ std::string hostIdentity() {
   return boot + "/" + std::to_string(isKnown ? network.st_ino : 0) + "/" + std::to_string(geteuid());
 }
 
-Digest host_meeting::keyOf(const std::string& secret, const Digest& hostRandom, const Digest& guestRandom) {
+Digest host_rendezvous::keyOf(const std::string& secret, const Digest& hostRandom, const Digest& guestRandom) {
   return hmac(bytesOf(secret), {bytesOf("dfccl meeting of hosts 1"), hostRandom, guestRandom});
 }
 
 constexpr size_t kFewestSecretBytes = 16;
 
-std::unique_ptr<HostMeeting> openHostMeeting(const MeetingOptions& options, const MeetingPoint& point) {
+std::unique_ptr<HostRendezvous> openHostRendezvous(const RendezvousOptions& options, const RendezvousPoint& point) {
   (void)hmac({}, {});  // says now if it can't be computed
   const std::vector<SocketAddress> addresses = resolve(point.host, point.port);
   const bool isLoopback = !addresses.empty() && std::all_of(addresses.begin(), addresses.end(),
@@ -48,8 +48,8 @@ std::unique_ptr<HostMeeting> openHostMeeting(const MeetingOptions& options, cons
                     " random bytes (openssl rand -hex 32).",
                 {{"field", "DFCCL_JOB_SECRET"}, {"address", point.host}});
   }
-  if (options.rank == 0) return host_meeting::openHostSide(options, point);
-  return host_meeting::openGuestSide(options, point);
+  if (options.rank == 0) return host_rendezvous::openHostSide(options, point);
+  return host_rendezvous::openGuestSide(options, point);
 }
 
 }  // namespace dfccl

@@ -6,6 +6,6 @@
 namespace dfccl::c_api {
 
 /// What a rank's unfinished collectives wait for, in words. Of many, the first few.
-std::string explain(RankContext& context);
+std::string whyStalled(RankContext& context);
 
 }  // namespace dfccl::c_api

@@ -6,16 +6,16 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "network/host_meeting.hpp"
+#include "network/host_rendezvous.hpp"
 #include "network/message.hpp"
-#include "network/support/meeting_points.hpp"
+#include "network/support/rendezvous_points.hpp"
 #include "network/tcp.hpp"
 
 namespace dfccl::test {
 
 /// Two rounds, in which everybody says who he is. @return whether all heard all.
-inline bool meetsAll(const MeetingOptions& options, const MeetingPoint& point) {
-  const auto meeting = openHostMeeting(options, point);
+inline bool meetsAll(const RendezvousOptions& options, const RendezvousPoint& point) {
+  const auto meeting = openHostRendezvous(options, point);
   bool isRight = true;
   for (uint32_t round = 0; round < 2; ++round) {
     const auto all = meeting->exchange(MessageWriter().put(options.rank).put(round).take());
@@ -26,7 +26,7 @@ inline bool meetsAll(const MeetingOptions& options, const MeetingPoint& point) {
 }
 
 /// The message with which the meeting is refused; "" if it isn't.
-inline std::string refusalOf(const MeetingOptions& options, const MeetingPoint& point) {
+inline std::string refusalOf(const RendezvousOptions& options, const RendezvousPoint& point) {
   try {
     return meetsAll(options, point) ? "" : "wrong contributions";
   } catch (const Error& e) {

@@ -19,12 +19,12 @@
 #include <vector>
 
 #include "network/hmac.hpp"
-#include "processes/meeting.hpp"
+#include "processes/rendezvous_options.hpp"
 
 namespace dfccl {
 
 /// Where a world of several machines meets, and what it proves itself with.
-struct MeetingPoint {
+struct RendezvousPoint {
   std::string host;  // rank 0's, as the others see it
   uint16_t port = 0;
   std::string secret;    // the same in all processes; may be empty only on loopback
@@ -34,9 +34,9 @@ struct MeetingPoint {
 /// What tells machines apart: processes with the same can share memory. A container with a network of its own is one.
 std::string hostIdentity();
 
-class HostMeeting {
+class HostRendezvous {
  public:
-  virtual ~HostMeeting() = default;
+  virtual ~HostRendezvous() = default;
 
   /// Everybody's contribution, by rank. Every process calls it as often as the others.
   /// @throws Error dfcclTimeout naming the ranks that are missing; dfcclRegistrationMismatch naming what two ranks
@@ -49,9 +49,9 @@ class HostMeeting {
 
 /// Goes to the meeting as `options.rank`. @throws Error dfcclInvalidArgument where the address could be reached by
 /// strangers and there is no secret; dfcclUnavailable without libcrypto; what exchange() throws.
-std::unique_ptr<HostMeeting> openHostMeeting(const MeetingOptions& options, const MeetingPoint& point);
+std::unique_ptr<HostRendezvous> openHostRendezvous(const RendezvousOptions& options, const RendezvousPoint& point);
 
-namespace host_meeting {
+namespace host_rendezvous {
 
 // What travels, for tests that send something else.
 inline constexpr char kMagic[8] = {'d', 'f', 'c', 'c', 'l', 'N', '0', '1'};
@@ -71,5 +71,5 @@ inline constexpr char kNotProven[8] = {'n', 'o', 't', ' ', 'y', 'o', 'u', '\n'};
 
 Digest keyOf(const std::string& secret, const Digest& hostRandom, const Digest& guestRandom);
 
-}  // namespace host_meeting
+}  // namespace host_rendezvous
 }  // namespace dfccl

@@ -1,4 +1,4 @@
-#include "network/host_meeting.hpp"
+#include "network/host_rendezvous.hpp"
 
 #include <doctest/doctest.h>
 #include <sched.h>
@@ -12,11 +12,11 @@
 #include "base/error.hpp"
 #include "network/frame_channel.hpp"
 #include "network/message.hpp"
-#include "network/support/host_meetings.hpp"
-#include "network/support/meeting_points.hpp"
+#include "network/support/host_rendezvous.hpp"
+#include "network/support/rendezvous_points.hpp"
 #include "processes/support/contains.hpp"
-#include "processes/support/meeting_options.hpp"
 #include "processes/support/processes.hpp"
+#include "processes/support/rendezvous_options.hpp"
 #include "processes/support/tier.hpp"
 
 using namespace dfccl;
@@ -25,7 +25,7 @@ using namespace dfccl::test;
 namespace {
 
 /// The ranks that a refusal names as missing among its facts.
-std::string missingOf(const MeetingOptions& options, const MeetingPoint& point) {
+std::string missingOf(const RendezvousOptions& options, const RendezvousPoint& point) {
   try {
     meetsAll(options, point);
   } catch (const Error& e) {
@@ -42,17 +42,18 @@ std::vector<uint8_t> recordedConversation(const std::string& job, const std::str
   REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0);
   ByteStream stream{Descriptor(ends[0])};
   const Descriptor other(ends[1]);
-  host_meeting::Opening opening{};
-  std::memcpy(opening.magic, host_meeting::kMagic, sizeof opening.magic);
+  host_rendezvous::Opening opening{};
+  std::memcpy(opening.magic, host_rendezvous::kMagic, sizeof opening.magic);
   opening.random = randomDigest();
   stream.put(bytesOfObject(opening));
-  FrameChannel channel(stream, FrameChannel::Side::guest, host_meeting::keyOf(secret, randomDigest(), opening.random));
-  host_meeting::Hello hello{};
+  FrameChannel channel(stream, FrameChannel::Side::guest,
+                       host_rendezvous::keyOf(secret, randomDigest(), opening.random));
+  host_rendezvous::Hello hello{};
   hello.shape = meetingOf(job, 1, 2).shape;
   hello.rank = 1;
   job.copy(hello.job, sizeof hello.job - 1);
-  channel.send(host_meeting::hello, bytesOfObject(hello));
-  channel.send(host_meeting::contribution, MessageWriter().put(0u).putText("of a stranger").take());
+  channel.send(host_rendezvous::hello, bytesOfObject(hello));
+  channel.send(host_rendezvous::contribution, MessageWriter().put(0u).putText("of a stranger").take());
   REQUIRE(stream.flush());
   std::vector<uint8_t> bytes(4096);
   const ssize_t got = recv(other.get(), bytes.data(), bytes.size(), 0);
@@ -69,7 +70,7 @@ TEST_CASE("everybody's contribution reaches everybody, round after round, with a
   for (const char* secret : {kSecret, ""}) {
     const std::string job = newJob();
     const OwnPort port;
-    MeetingPoint point = pointOn(port, 0);
+    RendezvousPoint point = pointOn(port, 0);
     point.secret = secret;
     Processes processes(5, [&](uint32_t rank) { return meetsAll(meetingOf(job, rank, 5), point) ? kFine : kWrong; });
     for (uint32_t r = 0; r < 5; ++r) CHECK(processes.join(r) == kFine);
@@ -79,7 +80,7 @@ TEST_CASE("everybody's contribution reaches everybody, round after round, with a
 TEST_CASE("a rank that doesn't come is named, to all who came, when the time is over") {
   const std::string job = newJob();
   const OwnPort port;
-  const MeetingPoint point = pointOn(port, 0);
+  const RendezvousPoint point = pointOn(port, 0);
   Processes processes(3, [&](uint32_t rank) {
     const std::string text = refusalOf(meetingOf(job, rank == 2 ? 3 : rank, 4, kPatienceMs), point);
     return contains(text, "Rank 2 of 4 did not come") ? kFine : kWrong;
@@ -90,7 +91,7 @@ TEST_CASE("a rank that doesn't come is named, to all who came, when the time is 
 TEST_CASE("the facts of a timeout name the ranks that didn't come, to all who came") {
   const std::string job = newJob();
   const OwnPort port;
-  const MeetingPoint point = pointOn(port, 0);
+  const RendezvousPoint point = pointOn(port, 0);
   Processes processes(2, [&](uint32_t rank) {
     return missingOf(meetingOf(job, 2 * rank, 4, kPatienceMs), point) == "1,3" ? kFine : kWrong;
   });
@@ -100,7 +101,7 @@ TEST_CASE("the facts of a timeout name the ranks that didn't come, to all who ca
 
 TEST_CASE("without rank 0 the others give up in time and say where they looked") {
   const OwnPort port;
-  const MeetingPoint point = pointOn(port, 0);
+  const RendezvousPoint point = pointOn(port, 0);
   CHECK(contains(refusalOf(meetingOf(newJob(), 1, 2, 200), point), "at 127.0.0.1:"));
 }
 
@@ -108,9 +109,9 @@ TEST_CASE("another version, configuration and job are named on both sides before
   for (const int difference : {0, 1, 2}) {
     const std::string job = newJob();
     const OwnPort port;
-    const MeetingPoint point = pointOn(port, 0);
+    const RendezvousPoint point = pointOn(port, 0);
     Processes processes(2, [&](uint32_t rank) {
-      MeetingOptions options = meetingOf(job, rank, 2);
+      RendezvousOptions options = meetingOf(job, rank, 2);
       if (rank == 1 && difference == 0) std::strcpy(options.shape.version, "0.9");
       if (rank == 1 && difference == 1) options.shape.slotPayloadBytes = 1024;
       if (rank == 1 && difference == 2) options.job = "another";
@@ -127,7 +128,7 @@ TEST_CASE("another version, configuration and job are named on both sides before
 TEST_CASE("two processes that claim one rank are both refused") {
   const std::string job = newJob();
   const OwnPort port;
-  const MeetingPoint point = pointOn(port, 0);
+  const RendezvousPoint point = pointOn(port, 0);
   Processes processes(3, [&](uint32_t process) {
     const std::string text = refusalOf(meetingOf(job, process == 0 ? 0 : 1, 3, 5000), point);
     return contains(text, "Two processes claim rank 1") ? kFine : kWrong;
@@ -138,10 +139,10 @@ TEST_CASE("two processes that claim one rank are both refused") {
 TEST_CASE("what goes wrong on one rank after the first round is told to all") {
   const std::string job = newJob();
   const OwnPort port;
-  const MeetingPoint point = pointOn(port, 0);
+  const RendezvousPoint point = pointOn(port, 0);
   Processes processes(3, [&](uint32_t rank) {
     try {
-      const auto meeting = openHostMeeting(meetingOf(job, rank, 3), point);
+      const auto meeting = openHostRendezvous(meetingOf(job, rank, 3), point);
       (void)meeting->exchange({});
       if (rank == 1) {
         meeting->fail(dfcclUnavailable, "Rank 1: no wire.");
@@ -157,15 +158,15 @@ TEST_CASE("what goes wrong on one rank after the first round is told to all") {
 }
 
 TEST_CASE("an address that strangers reach needs a secret, and another secret is told apart from a missing rank") {
-  MeetingPoint open{"192.0.2.1", 29'500, "", {}};
+  RendezvousPoint open{"192.0.2.1", 29'500, "", {}};
   CHECK(contains(refusalOf(meetingOf(newJob(), 1, 2, 100), open), "could be reached by strangers"));
   open.secret = "fifteen letters";
   CHECK(contains(refusalOf(meetingOf(newJob(), 1, 2, 100), open), "of 15 bytes could be guessed"));
   const std::string job = newJob();
   const OwnPort port;
-  const MeetingPoint point = pointOn(port, 0);
+  const RendezvousPoint point = pointOn(port, 0);
   Processes processes(2, [&](uint32_t rank) {
-    MeetingPoint own = point;
+    RendezvousPoint own = point;
     if (rank == 1) own.secret = "another";
     const std::string text = refusalOf(meetingOf(job, rank, 2, 1000), own);
     return contains(text, rank == 1 ? "secrets differ" : "1 connections didn't prove to be of this job") ? kFine
@@ -183,7 +184,7 @@ TEST_CASE("malformed, replayed, truncated, unproven and slow connections neither
   auto* peaks = static_cast<long*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   Processes host(1, [&](uint32_t) {
     rusage before{}, after{};
-    const auto meeting = openHostMeeting(meetingOf(job, 0, 2, 300'000), pointOn(port, 0));
+    const auto meeting = openHostRendezvous(meetingOf(job, 0, 2, 300'000), pointOn(port, 0));
     getrusage(RUSAGE_SELF, &before);
     const auto all = meeting->exchange({});
     getrusage(RUSAGE_SELF, &after);
@@ -195,7 +196,7 @@ TEST_CASE("malformed, replayed, truncated, unproven and slow connections neither
   std::mt19937_64 random(seed);
   const std::vector<uint8_t> genuine = recordedConversation(job, kSecret);
   const std::vector<uint8_t> unproven = recordedConversation(job, "guessed");
-  REQUIRE(genuine.size() > sizeof(host_meeting::Opening) + sizeof(FrameHeader));
+  REQUIRE(genuine.size() > sizeof(host_rendezvous::Opening) + sizeof(FrameHeader));
   std::vector<Descriptor> slow;
   for (int i = 0; i < messages; ++i) {
     Descriptor stranger = reach(port);
@@ -217,7 +218,7 @@ TEST_CASE("malformed, replayed, truncated, unproven and slow connections neither
       case 4: {  // a frame that promises more than it may
         bytes = genuine;
         const uint32_t huge = 0xffff'ff00;
-        std::memcpy(bytes.data() + sizeof(host_meeting::Opening) + offsetof(FrameHeader, bytes), &huge, sizeof huge);
+        std::memcpy(bytes.data() + sizeof(host_rendezvous::Opening) + offsetof(FrameHeader, bytes), &huge, sizeof huge);
         break;
       }
       default:
@@ -228,7 +229,7 @@ TEST_CASE("malformed, replayed, truncated, unproven and slow connections neither
     if (i % 7 == 0 && slow.size() < 400) slow.push_back(std::move(stranger));
   }
   Processes guest(1, [&](uint32_t) {
-    const auto meeting = openHostMeeting(meetingOf(job, 1, 2), pointOn(port, 0));
+    const auto meeting = openHostRendezvous(meetingOf(job, 1, 2), pointOn(port, 0));
     (void)meeting->exchange(MessageWriter().putText("of the rank itself").take());
     return kFine;
   });
@@ -246,26 +247,26 @@ TEST_CASE("a proof holds for its conversation and its place in it alone; control
   REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0);
   ByteStream host{Descriptor(ends[0])}, guest{Descriptor(ends[1])};
   const Digest hostRandom = randomDigest(), guestRandom = randomDigest();
-  FrameChannel sender(guest, FrameChannel::Side::guest, host_meeting::keyOf(kSecret, hostRandom, guestRandom));
-  sender.send(host_meeting::hello, bytesOf(std::string("hello")));
+  FrameChannel sender(guest, FrameChannel::Side::guest, host_rendezvous::keyOf(kSecret, hostRandom, guestRandom));
+  sender.send(host_rendezvous::hello, bytesOf(std::string("hello")));
   REQUIRE(guest.flush());
   REQUIRE(host.fill(4096));
   Frame frame;
-  FrameChannel same(host, FrameChannel::Side::host, host_meeting::keyOf(kSecret, hostRandom, guestRandom));
-  FrameChannel other(host, FrameChannel::Side::host, host_meeting::keyOf(kSecret, randomDigest(), guestRandom));
+  FrameChannel same(host, FrameChannel::Side::host, host_rendezvous::keyOf(kSecret, hostRandom, guestRandom));
+  FrameChannel other(host, FrameChannel::Side::host, host_rendezvous::keyOf(kSecret, randomDigest(), guestRandom));
   CHECK(other.read(frame, 4096) == FrameChannel::Reading::broken);
   CHECK(same.read(frame, 4096) == FrameChannel::Reading::frame);
   // A second time it is the wrong number in the conversation.
-  sender.send(host_meeting::hello, bytesOf(std::string("hello")));
+  sender.send(host_rendezvous::hello, bytesOf(std::string("hello")));
   REQUIRE(guest.flush());
   REQUIRE(host.fill(4096));
-  FrameChannel fresh(host, FrameChannel::Side::host, host_meeting::keyOf(kSecret, hostRandom, guestRandom));
+  FrameChannel fresh(host, FrameChannel::Side::host, host_rendezvous::keyOf(kSecret, hostRandom, guestRandom));
   CHECK(fresh.read(frame, 4096) == FrameChannel::Reading::broken);
   CHECK(same.read(frame, 4096) == FrameChannel::Reading::frame);
 }
 
 TEST_CASE("a proof holds for its direction, kind and contents alone; control: as it was sent it does") {
-  const Digest key = host_meeting::keyOf(kSecret, randomDigest(), randomDigest());
+  const Digest key = host_rendezvous::keyOf(kSecret, randomDigest(), randomDigest());
   using Side = FrameChannel::Side;
   const auto wire = [] {
     std::array<int, 2> ends{};
@@ -273,7 +274,7 @@ TEST_CASE("a proof holds for its direction, kind and contents alone; control: as
     return std::pair{ByteStream(Descriptor(ends[0])), ByteStream(Descriptor(ends[1]))};
   };
   auto [guest, host] = wire();
-  FrameChannel(guest, Side::guest, key).send(host_meeting::contribution, bytesOf(std::string("mine")));
+  FrameChannel(guest, Side::guest, key).send(host_rendezvous::contribution, bytesOf(std::string("mine")));
   REQUIRE(guest.flush());
   REQUIRE(host.fill(4096));
   const std::vector<uint8_t> sent(host.waiting().begin(), host.waiting().end());

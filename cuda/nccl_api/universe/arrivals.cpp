@@ -1,4 +1,4 @@
-#include "nccl_api/universe/meeting.hpp"
+#include "nccl_api/universe/arrivals.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>

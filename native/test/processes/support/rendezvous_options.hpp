@@ -2,14 +2,14 @@
 #include <cstdint>
 #include <string>
 
-#include "processes/meeting.hpp"
+#include "processes/rendezvous_options.hpp"
 
 namespace dfccl::test {
 
 /// A rank of a small world that meets: all that come with these agree.
-inline MeetingOptions meetingOf(const std::string& job, uint32_t rank, uint32_t ranks,
-                                uint32_t timeoutMillis = 20'000) {
-  MeetingOptions options;
+inline RendezvousOptions meetingOf(const std::string& job, uint32_t rank, uint32_t ranks,
+                                   uint32_t timeoutMillis = 20'000) {
+  RendezvousOptions options;
   options.job = job;
   options.rank = rank;
   options.timeoutMillis = timeoutMillis;

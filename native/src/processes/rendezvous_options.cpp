@@ -1,4 +1,4 @@
-#include "processes/meeting.hpp"
+#include "processes/rendezvous_options.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -11,25 +11,25 @@
 
 namespace dfccl {
 
-std::vector<uint32_t> MeetingOptions::everybody() const {
+std::vector<uint32_t> RendezvousOptions::everybody() const {
   if (!members.empty()) return members;
   std::vector<uint32_t> all(shape.ranks);
   std::iota(all.begin(), all.end(), 0u);
   return all;
 }
 
-namespace meetings {
+namespace rendezvous {
 
 int millisUntil(Clock::time_point deadline) {
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
   return static_cast<int>(std::clamp<int64_t>(left, 0, 1'000'000));
 }
 
-std::string secondsOf(const MeetingOptions& options) {
+std::string secondsOf(const RendezvousOptions& options) {
   return std::to_string(options.timeoutMillis / 1000.0).substr(0, 5) + " s";
 }
 
-void checkCancelled(const MeetingOptions& options) {
+void checkCancelled(const RendezvousOptions& options) {
   if (options.isCancelled == nullptr || options.isCancelled->load(order::relaxed) == 0) return;
   throw Error(dfcclAborted, "The meeting of job \"" + options.job + "\" was given up.", "Join again.",
               {{"job", options.job}});
@@ -84,7 +84,7 @@ std::string difference(const SegmentShape& own, uint32_t leader, const SegmentSh
   return found;
 }
 
-std::string missing(const MeetingOptions& options, const std::vector<uint32_t>& ranks) {
+std::string missing(const RendezvousOptions& options, const std::vector<uint32_t>& ranks) {
   constexpr size_t kNamed = 16;
   std::string list;
   for (size_t i = 0; i < std::min(ranks.size(), kNamed); ++i) list += (i == 0 ? "" : ", ") + std::to_string(ranks[i]);
@@ -93,5 +93,5 @@ std::string missing(const MeetingOptions& options, const std::vector<uint32_t>& 
          " did not come to job \"" + options.job + "\" within " + secondsOf(options) + ".";
 }
 
-}  // namespace meetings
+}  // namespace rendezvous
 }  // namespace dfccl

@@ -1,5 +1,5 @@
 // What a rank waits for, in words: for errors, and for whoever looks into a program that hangs.
-#include "c_api/describing.hpp"
+#include "c_api/why_stalled.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -9,7 +9,7 @@
 
 namespace dfccl::c_api {
 
-std::string explain(RankContext& context) {
+std::string whyStalled(RankContext& context) {
   std::string text;
   // @param absent what a member has not done that doesn't have it.
   const auto add = [&](uint32_t index, const char* absent) {
@@ -65,7 +65,7 @@ dfcclResult_t dfcclDescribe(char* text, size_t bytes, dfcclRankCtx_t ctx) {
                      {{"field", text == nullptr ? "text" : "bytes"}});
     }
     std::string words = "Rank " + std::to_string(context.number()) + ": " +
-                        std::to_string(context.queues().inFlight()) + " runs in flight." + explain(context);
+                        std::to_string(context.queues().inFlight()) + " runs in flight." + whyStalled(context);
     words += context.backend().describe(context.number());
     const size_t length = std::min(words.size(), bytes - 1);
     std::memcpy(text, words.data(), length);

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "network/host_meeting.hpp"
+#include "network/host_rendezvous.hpp"
 #include "network/transport.hpp"
 #include "os/descriptor.hpp"
 
@@ -53,7 +53,7 @@ class OwnPort {
 };
 
 /// @param host which of the make-believe machines.
-inline MeetingPoint pointOn(const OwnPort& port, uint32_t host) {
+inline RendezvousPoint pointOn(const OwnPort& port, uint32_t host) {
   return {"127.0.0.1", port.number(), kSecret, "machine " + std::to_string(host)};
 }
 

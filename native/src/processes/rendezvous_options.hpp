@@ -1,6 +1,6 @@
 #pragma once
 // What every meeting of a job's processes has, on one machine (rendezvous.hpp) or between several
-// (network/host_meeting.hpp): a limit of time, a way to give up, and words for what goes wrong.
+// (network/host_rendezvous.hpp): a limit of time, a way to give up, and words for what goes wrong.
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace dfccl {
 
-struct MeetingOptions {
+struct RendezvousOptions {
   std::string job;    // the same in all processes of the job, and in no other's
   std::string place;  // of a job that is in several places: which of them
   uint32_t rank = 0;
@@ -23,7 +23,7 @@ struct MeetingOptions {
   std::vector<uint32_t> everybody() const;
 };
 
-namespace meetings {
+namespace rendezvous {
 
 using Clock = std::chrono::steady_clock;
 
@@ -32,14 +32,14 @@ inline constexpr int kLookMillis = 100;                      // how often a wait
 inline constexpr auto kHelloTime = std::chrono::seconds(5);  // who hasn't said by then who it is, is closed
 inline constexpr size_t kStrangers = 16;                     // connections beyond the ranks' at a time
 
-inline Clock::time_point deadlineOf(const MeetingOptions& options) {
+inline Clock::time_point deadlineOf(const RendezvousOptions& options) {
   return Clock::now() + std::chrono::milliseconds(options.timeoutMillis);
 }
 int millisUntil(Clock::time_point deadline);
 /// "1.5 s"
-std::string secondsOf(const MeetingOptions& options);
+std::string secondsOf(const RendezvousOptions& options);
 /// @throws Error dfcclAborted
-void checkCancelled(const MeetingOptions& options);
+void checkCancelled(const RendezvousOptions& options);
 [[noreturn]] void refuseSystem(const std::string& what);
 /// @throws Error with the remedy that goes with the status, and `ranks` among its facts: who is missing, or claimed
 /// twice.
@@ -47,7 +47,7 @@ void checkCancelled(const MeetingOptions& options);
 /// The first thing in which another rank's world differs from the leader's; "" if nothing does.
 std::string difference(const SegmentShape& own, uint32_t leader, const SegmentShape& other, uint32_t rank);
 /// That these ranks didn't come in time.
-std::string missing(const MeetingOptions& options, const std::vector<uint32_t>& ranks);
+std::string missing(const RendezvousOptions& options, const std::vector<uint32_t>& ranks);
 
-}  // namespace meetings
+}  // namespace rendezvous
 }  // namespace dfccl
