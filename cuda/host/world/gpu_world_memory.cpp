@@ -6,8 +6,6 @@
 #include "host/driver/buffer_fault.hpp"
 #include "host/driver/relaxed_capture.hpp"
 #include "host/world/gpu_world.hpp"
-#include "os/pause.hpp"
-#include "os/tick_clock.hpp"
 #include "world/collective_name.hpp"
 
 namespace dfccl::gpu {
@@ -43,32 +41,6 @@ RunMemory GpuWorld::checkMemory(uint32_t rank, const CollectiveSpec& spec, const
         {{"id", spec.id.text()}, {"rank", std::to_string(rank)}, {"buffer", name}, {"device", std::to_string(device)}});
   }
   return memory;
-}
-
-void GpuWorld::checkHealth(uint32_t rank) {
-  if (!isLocal(rank)) return;
-  const GpuRank& mine = *ranks_[rank];
-  if (!mine.isLost()) return;
-  throw Error(dfcclSystemError,
-              "Rank " + std::to_string(rank) + " on device " + std::to_string(mine.device()) +
-                  " is lost: " + mine.lostBecause() + ".",
-              "Close the world. Look for a buffer that was freed while a run of it was in flight.",
-              {{"rank", std::to_string(rank)}, {"device", std::to_string(mine.device())}});
-}
-
-bool GpuWorld::synchronize(uint32_t rank, uint64_t timeoutMicros) {
-  if (timeoutMicros != 0) {
-    const uint64_t stay = residentStay(rank);
-    const uint64_t begin = readTicks();
-    const uint64_t limit = ticksOf(timeoutMicros);
-    while (stay != 0 && !isStayOver(rank, stay)) {
-      if (readTicks() - begin > limit) return false;
-      cpuPause();
-    }
-  }
-  const OnDevice here(deviceOf(rank));
-  DFCCL_CUDA(cudaDeviceSynchronize());
-  return true;
 }
 
 void* GpuWorld::allocate(uint32_t rank, size_t bytes) {

@@ -1,0 +1,38 @@
+// How a collective of a world on GPUs is given up on all ranks, and when its buffers are free of them.
+#include "host/world/gpu_world.hpp"
+
+namespace dfccl::gpu {
+
+void GpuWorld::abortCollective(uint32_t rank, uint32_t index) {
+  const std::lock_guard lock(mutex_);
+  poison(rank, registered(rank, index));
+}
+
+void GpuWorld::poison(uint32_t rank, Registered& entry) {
+  auto& group = static_cast<GpuGroup&>(*entry.group);
+  if (!group.poison(rank)) return;
+  const std::vector<uint32_t>& members = group.spec().ranks;
+  for (uint32_t m = 0; m < members.size(); ++m) {
+    if (group.isMember(m)) askToDrop(members[m], group.indexOf(m));
+  }
+}
+
+void GpuWorld::askToDrop(uint32_t rank, uint32_t index) {
+  Registered& entry = table_[rank].at(index);
+  entry.isDropped = true;
+  entry.group->memberHere(entry.member).endCaptured();
+  ranks_[rank]->askToDrop(index);
+}
+
+bool GpuWorld::isAborted(uint32_t rank, uint32_t index) {
+  const std::lock_guard lock(mutex_);
+  return registered(rank, index).group->isPoisoned();
+}
+
+bool GpuWorld::isQuarantineOver(uint32_t rank, uint32_t index) {
+  const std::lock_guard lock(mutex_);
+  DeviceGroup& group = *registered(rank, index).group;
+  return group.isPoisoned() && group.isQuarantineOver();
+}
+
+}  // namespace dfccl::gpu

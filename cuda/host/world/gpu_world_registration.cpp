@@ -1,0 +1,199 @@
+// How the ranks of a world on GPUs register collectives, and unregister them.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "host/world/gpu_world.hpp"
+#include "host/world/mapping_setting.hpp"
+#include "os/tick_clock.hpp"
+#include "world/collective_name.hpp"
+#include "world/collective_record.hpp"
+#include "world/group.hpp"
+#include "world/program_check.hpp"
+#include "world/refusals.hpp"
+#include "world/selection.hpp"
+
+namespace dfccl::gpu {
+namespace {
+
+/// A daemon tells the host of a run before it posts how many there were: by less than this, where nobody stops it.
+constexpr double kCountMicros = 200'000;
+
+/// Each member's machine.
+std::vector<uint32_t> onOneHost(const CollectiveSpec& spec) { return std::vector<uint32_t>(spec.ranks.size()); }
+
+}  // namespace
+
+const BoundProgram* GpuWorld::upload(ArenaBlocks& blocks, const BoundProgram& program) {
+  BoundProgram image = program;
+  const auto put = [&]<class T>(Array<const T>& table) { table.items = blocks.put(table.data(), table.size()); };
+  put(image.blocks);
+  put(image.connections);
+  put(image.steps);
+  put(image.refs);
+  put(image.dependencies);
+  put(image.chunks);
+  return blocks.put(&image, 1);
+}
+
+std::shared_ptr<GpuGroup> GpuWorld::groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest) {
+  const auto make = [&] {
+    std::vector<DeviceArena*> arenas;
+    for (const uint32_t r : spec.ranks) arenas.push_back(&ranks_[r]->arena());
+    return std::make_shared<GpuGroup>(spec, digest, std::move(arenas));
+  };
+  return groups_.groupFor(spec, member, digest, make);
+}
+
+/// @param lanes 0: as many as pay.
+std::vector<uint8_t> GpuWorld::builtInProgram(const CollectiveSpec& spec, uint32_t member, uint32_t lanes) const {
+  SelectionFacts facts;
+  facts.backend = BackendKind::cuda;
+  facts.collective = spec.collective;
+  facts.bytes = spec.count * sizeOf(spec.type);
+  facts.ranks = static_cast<uint32_t>(spec.ranks.size());
+  facts.isCaptured = spec.signature.isCaptured;
+  facts.mapsLate = isStaged(spec);
+  facts.grid = options_.limits.grid;
+  Selection selection = select(facts);
+  if (lanes != 0 && selection.kind != ProgramKind::connected) selection.lanes = lanes;
+  return buildSelected(selection, spec, member, onOneHost(spec));
+}
+
+/// A run must not wait until peers have mapped its buffers: that takes calls of CUDA's, and they may take until the
+/// run is over (decision 24). Connectors lie in memory that was mapped when the ranks met.
+bool GpuWorld::isStaged(const CollectiveSpec& spec) const {
+  return namesWindows_ && !mayMapBuffers() && spec.program.empty() && !spec.signature.isCaptured;
+}
+
+std::vector<uint8_t> GpuWorld::stagedProgram(const CollectiveSpec& spec, uint32_t member) {
+  return buildSelected(selectUntilMapped(spec.count * sizeOf(spec.type)), spec, member, onOneHost(spec));
+}
+
+uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec, uint32_t lanes) {
+  checkSpec(spec, rank, size());
+  checkHasProgram(spec);
+  refuseCountPerRun(spec, "on GPUs");
+  if (spec.signature.isCaptured) CapturedMember::checkSpec(spec);
+  checkHealth(rank);
+  const std::lock_guard lock(mutex_);
+  const uint32_t member = memberOf(spec, rank);
+  const std::vector<uint8_t> bytes = spec.program.empty() ? builtInProgram(spec, member, lanes) : spec.program;
+  std::shared_ptr<const BoundProgram> program = loadProgram(bytes, spec.type, spec.count, options_.tiles);
+  checkProgram(*program, spec, member);
+  std::shared_ptr<const BoundProgram> staged;
+  if (isStaged(spec) && program->usesDirect()) {
+    staged = loadProgram(stagedProgram(spec, member), spec.type, spec.count, options_.tiles);
+    constexpr uint32_t kPlaces = kInPlace | kOutOfPlace;
+    // What a program refuses must not depend on what others have mapped.
+    if ((program->header.flags & kPlaces) != (staged->header.flags & kPlaces)) program = std::exchange(staged, nullptr);
+  }
+  GpuRank& mine = *ranks_[rank];
+  CollectiveHead head{};
+  head.place(*program, staged.get());
+  const uint32_t blockCount = head.blockCount;
+  if (tasksPerBlock_[rank] + tasksPerBlock(blockCount) > kSharedTasks) {
+    throw Error(
+        dfcclOutOfMemory,
+        "Rank " + std::to_string(rank) + " holds as many program blocks as a block of its daemon has room for, " +
+            std::to_string(kSharedTasks) + ".",
+        "Unregister collectives that are done, or open the world with more blocks.", {{"rank", std::to_string(rank)}});
+  }
+  const IndexTable::Entry place = mine.takePlace(blockCount);
+  ArenaBlocks tables(mine.arena());
+  std::shared_ptr<DeviceGroup> group;
+  try {
+    CollectiveRecord record = describedRecord(spec, place.index, member, place.firstTask);
+    record.place(*program, staged.get());
+    record.registration = place.registration;
+    record.program = upload(tables, *program);
+    record.staged = staged ? upload(tables, *staged) : nullptr;
+    std::vector<TaskContext> contexts;
+    for (uint32_t block = 0; block < blockCount; ++block) contexts.push_back({{}, place.index, block, blockCount, 0});
+    DeviceArena& arena = mine.arena();
+    arena.store(&mine.memory().contexts[place.firstTask], contexts.data(), contexts.size() * sizeof(TaskContext));
+    group = comeBack(spec, member, record, mine.homeOf(place.index));
+    if (group == nullptr) {
+      group = enter(spec, member, program->header.digest,
+                    std::make_unique<GpuMember>(arena, spec, member, program, staged, record, mine.homeOf(place.index),
+                                                namesWindows_));
+    }
+  } catch (...) {
+    mine.giveBack(place, 0);
+    throw;
+  }
+  tasksPerBlock_[rank] += tasksPerBlock(blockCount);
+  CollectiveSpec kept = spec;
+  kept.program.clear();
+  RunShape shape = runShapeOf(spec, member, program->header);
+  shape.namesWindows = namesWindows_ && program->usesDirect() && !spec.signature.isCaptured;
+  // A tile is sent before anything is received.
+  shape.mayBeInPlace |= spec.signature.isCaptured && spec.collective == Collective::allToAll;
+  shape.stagesUnmapped = staged != nullptr;
+  table_[rank].emplace(place.index, Registered{group, std::move(tables), std::move(kept), member, shape, place});
+  const uint64_t runs = group->runsAtLeaving(member);
+  mine.queues().resetIssued(place.index, runs);
+  mine.follow(place, runs);
+  return place.index;
+}
+
+std::shared_ptr<DeviceGroup> GpuWorld::enter(const CollectiveSpec& spec, uint32_t member, uint64_t digest,
+                                             std::unique_ptr<GpuMember> own) {
+  std::shared_ptr<GpuGroup> group = groupFor(spec, member, digest);
+  group->join(member, std::move(own));
+  return group;
+}
+
+std::shared_ptr<DeviceGroup> GpuWorld::comeBack(const CollectiveSpec& spec, uint32_t member,
+                                                const CollectiveRecord& begun, const MemberHome& home) {
+  const std::shared_ptr<GpuGroup> group = groups_.leftForNow(spec, member);
+  if (group != nullptr) group->comeBack(member, begun, home);
+  return group;
+}
+
+uint32_t GpuWorld::tasksPerBlock(uint32_t blockCount) const {
+  return (blockCount + options_.limits.grid - 1) / options_.limits.grid;
+}
+
+GpuWorld::Registered& GpuWorld::registered(uint32_t rank, uint32_t index) {
+  const auto found = table_[rank].find(index);
+  if (found != table_[rank].end()) return found->second;
+  refuseHandle(rank, index);
+}
+
+void GpuWorld::unregisterCollective(uint32_t rank, uint32_t index, uint64_t issuedRuns, Departure departure) {
+  const std::lock_guard lock(mutex_);
+  Registered& entry = registered(rank, index);
+  GpuRank& mine = *ranks_[rank];
+  GpuMember& own = entry.group->memberHere(entry.member);
+  if (departure == Departure::forNow && own.captured() != nullptr && own.captured()->isHeld()) {
+    throw Error(dfcclInUse, "A graph has runs of " + nameOf(entry.spec) + ".", "Destroy the graph first.",
+                {{"id", entry.spec.id.text()}});
+  }
+  const uint64_t begin = readTicks();
+  uint64_t finished = 0;
+  // The host's own count comes first, but knows nothing of what JavaScript has taken by itself.
+  const auto countFinished = [&] {
+    return std::max(mine.queues().overOf(index), entry.group->finishedRunsOf(entry.member));
+  };
+  while (!mine.isLost() && (finished = countFinished()) < issuedRuns) {
+    if (readTicks() - begin < static_cast<uint64_t>(kCountMicros * ticksPerMicrosecond())) continue;
+    refuseInFlight(rank, entry.spec.id, issuedRuns - finished);
+  }
+  mine.giveBack(entry.place, issuedRuns);
+  if (departure == Departure::forGood && own.captured() != nullptr) {
+    own.endCaptured();
+    bell_.wake();  // the daemon tells the device
+  }
+  tasksPerBlock_[rank] -= tasksPerBlock(entry.place.blockCount);
+  depart(rank, entry, departure, issuedRuns);
+  table_[rank].erase(index);
+}
+
+void GpuWorld::depart(uint32_t, Registered& entry, Departure departure, uint64_t finishedRuns) {
+  const auto group = std::static_pointer_cast<GpuGroup>(entry.group);
+  group->leave(entry.member, departure, finishedRuns);
+  if (group->isAbandoned()) groups_.drop(*group);
+}
+
+}  // namespace dfccl::gpu
