@@ -183,8 +183,7 @@ concept PlatformEnds = requires(RankMemory& memory, uint32_t n, uint64_t cqe, bo
 };
 
 /// Streams that submit runs and wait for them (pending_runs.hpp, waiting_streams.hpp). Platforms without have these do
-/// nothing. Where the host's threads step the blocks (rank_daemon.hpp), P::hasArrivals(memory) tells them besides
-/// whether a stream has come to anything.
+/// nothing.
 template <class P>
 concept PlatformStreams = requires(const RankMemory& memory, const PendingMemory& pending, uint32_t n, uint64_t now) {
   P::willLeave(memory);                                           // the host is told, before the last look
@@ -193,6 +192,13 @@ concept PlatformStreams = requires(const RankMemory& memory, const PendingMemory
   { P::arrivals(memory) } -> std::convertible_to<uint32_t>;       // changes when something may have come
   { P::arrivedOn(pending, n) } -> std::convertible_to<uint32_t>;  // how far the stream of a line is
   P::awaitLines(memory, n);                                       // a bit for each line on which somebody is awaited
+};
+
+/// Where the host's threads step the blocks (rank_daemon.hpp) of a platform with streams: whether one has come to a
+/// run.
+template <class P>
+concept PlatformArrivals = !P::kHasStreams || P::kIsRemote || requires(const RankMemory& memory) {
+  { P::hasArrivals(memory) } -> std::convertible_to<bool>;
 };
 
 /// Rounds (turn_round.hpp): several tasks' turns at once. Between the two nothing else is asked of the platform.
@@ -218,9 +224,9 @@ concept PlatformRequests = !P::kIsRemote || requires(const RankMemory& memory, c
 };
 
 template <class P>
-concept Platform =
-    PlatformTypes<P> && PlatformConstants<P> && PlatformOrders<P> && PlatformViews<P> && PlatformTaskPlaces<P> &&
-    PlatformQueues<P> && PlatformRecords<P> && PlatformMeetings<P> && PlatformMovers<P> && PlatformExchanges<P> &&
-    PlatformEnds<P> && PlatformStreams<P> && PlatformRounds<P> && PlatformRings<P> && PlatformRequests<P>;
+concept Platform = PlatformTypes<P> && PlatformConstants<P> && PlatformOrders<P> && PlatformViews<P> &&
+    PlatformTaskPlaces<P> && PlatformQueues<P> && PlatformRecords<P> && PlatformMeetings<P> && PlatformMovers<P> &&
+    PlatformExchanges<P> && PlatformEnds<P> && PlatformStreams<P> && PlatformArrivals<P> && PlatformRounds<P> &&
+    PlatformRings<P> && PlatformRequests<P>;
 
 }  // namespace dfccl

@@ -2,9 +2,11 @@
 // One block's schedule: whose turn it is in the task queue, and for how long. A pure transition over plain data; the
 // queue itself (an array of task indices) is the engine's, and positions here are indices into it.
 //
-//   queue   A   B   C   D      A turn is a task's run of visits up to its completion or preemption. A lap is the
-//   cursor's
-//               ^cursor        way from the front to the end. A preempted task keeps its position.
+//   queue    A   B   C   D
+//                ^ cursor
+//
+// A turn is a task's run of visits up to its completion or preemption. A lap is the cursor's way from the front to the
+// end. A preempted task keeps its position.
 //
 // Per visit the engine reports exactly one of idle, stuck, progressed, completed, preempted; `progressed` again for
 // each further slice committed in the visit. Looks at the SQ are reported as they happen.

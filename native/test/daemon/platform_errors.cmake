@@ -3,8 +3,8 @@ cmake_minimum_required(VERSION 3.22)
 # The pieces are read from platform.hpp itself, so that none can be added which this doesn't ask about.
 file(READ "${SOURCE_DIR}/src/daemon/platform.hpp" _header)
 string(REGEX REPLACE "//[^\n]*" "" _header "${_header}")
-# What rounds, rings and requests need is asked of platforms that have them alone: below.
-string(FIND "${_header}" "concept PlatformRounds" _optional)
+# What arrivals, rounds, rings and requests need is asked of platforms that have them alone: below.
+string(FIND "${_header}" "concept PlatformArrivals" _optional)
 string(SUBSTRING "${_header}" 0 ${_optional} _required)
 string(REGEX MATCHALL "[^a-zA-Z]P::[a-zA-Z]+|platform[.][a-zA-Z]+" _matches "${_required}")
 list(TRANSFORM _matches REPLACE ".*[:.]" "" OUTPUT_VARIABLE _pieces)
@@ -33,14 +33,16 @@ foreach(_piece IN LISTS _pieces)
 static_assert(dfccl::Platform<Lacking_${_piece}>);
 ")
 endforeach()
-string(APPEND _source "struct Lacking_beginRound : Toy { static constexpr uint32_t kRoundTurns = 3; };
+string(APPEND _source "struct Lacking_hasArrivals : Toy { static constexpr bool kHasStreams = true; };
+static_assert(dfccl::Platform<Lacking_hasArrivals>);
+struct Lacking_beginRound : Toy { static constexpr uint32_t kRoundTurns = 3; };
 static_assert(dfccl::Platform<Lacking_beginRound>);
 struct Lacking_reduceCopyNear : Toy { static constexpr bool kHasRings = true; };
 static_assert(dfccl::Platform<Lacking_reduceCopyNear>);
 struct Lacking_carryOut : Toy { static constexpr bool kIsRemote = true; };
 static_assert(dfccl::Platform<Lacking_carryOut>);
 ")
-list(APPEND _pieces beginRound reduceCopyNear carryOut)
+list(APPEND _pieces hasArrivals beginRound reduceCopyNear carryOut)
 set(_file "${WORK_DIR}/platforms_lacking_a_piece.cpp")
 file(WRITE "${_file}" "${_source}")
 execute_process(COMMAND "${COMPILER}" -std=c++20 -fsyntax-only "-I${SOURCE_DIR}" "-I${SOURCE_DIR}/include"
