@@ -139,6 +139,7 @@ export const nativeArrows = {
     ],
   },
   "cuda/device/reduce_copy": { what: "the workers' kernels by data type and operator", may: ["cuda/device"] },
+  "cuda/at_load": { what: "when the library is loaded, CUDA is asked for as many hardware queues as there can be", may: [] },
   "cuda/host/driver": {
     what: "what is asked of CUDA's driver: memory, what streams capture, handles for other processes; and threads that ask it",
     may: [base, `${daemon}/state`, "native/src/os", "native/src/world", "native/src/processes"],

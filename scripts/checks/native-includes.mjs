@@ -9,6 +9,9 @@ import { drawnNativeArrows, nativeArrows, printedNativeArrows } from "../native-
 
 const page = "docs/architecture/native.md";
 const mostFloors = 6; // headers of a folder that stand on each other
+// Where folders stand that the table must name, all but tests and what measures.
+const rooted = ["native/include", "native/src", "native/addon", "cuda"];
+const unruled = /\/(?:test|bench|measure|stream_programs)(?:\/|$)/;
 const searched = ["native/include", "native/src", "native/addon", "cuda", "cuda/device"];
 
 export function nativeIncludes() {
@@ -17,6 +20,7 @@ export function nativeIncludes() {
   const problems = [
     ...controls(),
     ...tableProblems(nativeArrows),
+    ...unlistedFolders(rooted.flatMap(foldersUnder), nativeArrows),
     ...arrowProblems(includes, nativeArrows),
     ...unusedArrows(includes, nativeArrows),
     ...circles(includes),
@@ -30,13 +34,30 @@ export function nativeIncludes() {
   return problems.length === 0 ? { passed: 1 } : { failed: 1, details: problems.join("\n") };
 }
 
+const isSource = (name) => /\.(?:h|hpp|cpp|cuh|cu)$/.test(name);
+
 /** Every file of a folder in the table. */
 function sources() {
   return Object.keys(nativeArrows).flatMap((folder) =>
     readdirSync(join(root, folder))
-      .filter((name) => /\.(?:h|hpp|cpp|cuh|cu)$/.test(name))
+      .filter(isSource)
       .map((name) => `${folder}/${name}`),
   );
+}
+
+/** Every folder with sources in it. */
+function foldersUnder(folder) {
+  const entries = readdirSync(join(root, folder), { withFileTypes: true });
+  const below = entries.filter((entry) => entry.isDirectory() && entry.name !== "node_modules");
+  const hasSources = entries.some((entry) => entry.isFile() && isSource(entry.name));
+  return [...(hasSources ? [folder] : []), ...below.flatMap((entry) => foldersUnder(`${folder}/${entry.name}`))];
+}
+
+/** What no arrow rules. */
+function unlistedFolders(folders, table) {
+  return folders
+    .filter((folder) => !Object.hasOwn(table, folder) && !unruled.test(folder))
+    .map((folder) => `${folder} is not in the table of scripts/native-arrows.mjs`);
 }
 
 /** File → files of these that it includes. */
@@ -130,6 +151,7 @@ function controls() {
     "a folder of seven floors": tallFolders(tower).length === 1,
     "an include that points up": arrowProblems(upwards, table).length === 1,
     "a circle": circles(upwards).length === 1,
+    "a folder that the table doesn't name": unlistedFolders(["low", "new", "cuda/test/new"], table).length === 1,
     "a table that points up": tableProblems({ low: { may: ["high"] }, high: { may: [] } }).length === 1,
     "an arrow that nobody uses": unusedArrows(new Map(), table).length === 1,
   };

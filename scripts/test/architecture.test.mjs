@@ -83,6 +83,43 @@ function* sourcesUnder(path) {
 const namedIn = (text) =>
   [...text.matchAll(/\/\/.*|\/\*[\s\S]*?\*\//g)].flatMap(([comment]) => comment.match(/[\w/]+\.(?:hpp|cuh|cpp|cu)\b/g) ?? []);
 
+describe("the map of the source", () => {
+  const page = read(`${folder}/README.md`);
+  const foldersIn = (path) =>
+    readdirSync(join(root, path), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map((entry) => `${entry.name}/`);
+
+  it("has every folder of the native half", () => {
+    const folders = [...foldersIn("native/src"), ...foldersIn("cuda")];
+    expect(folders.length).toBeGreaterThan(20);
+    expect(folders.filter((name) => !new RegExp(`[\\s(]${name}`).test(page))).toEqual([]);
+  });
+});
+
+describe("what pages say of classes", () => {
+  const words = new Set(["native", "cuda"].flatMap((path) => [...sourcesUnder(path)]).flatMap((path) => read(path).match(/\w+/g) ?? []));
+  /** "Interpreter::step" and the like, whose class or member stands in no source. */
+  const goneFrom = (text) =>
+    [...text.matchAll(/\b([A-Z]\w*)::~?(\w+)/g)].filter((found) => !words.has(found[1]) || !words.has(found[2])).map(([name]) => name);
+  const pages = ["docs", "docs/architecture", "docs/decisions"].flatMap((path) =>
+    readdirSync(join(root, path))
+      .filter((name) => name.endsWith(".md"))
+      .map((name) => `${path}/${name}`),
+  );
+
+  it.each(pages)("is so: %s", (path) => {
+    expect(goneFrom(read(path))).toEqual([]);
+  });
+
+  it("control: what was renamed is found", () => {
+    expect(goneFrom("`Interpreter::connectedStep`, `DeviceWaits::letWait`, `LeaderDaemon::step`")).toEqual([
+      "Interpreter::connectedStep",
+      "LeaderDaemon::step",
+    ]);
+  });
+});
+
 describe("what comments of the native half name", () => {
   const sources = [...sourcesUnder("native"), ...sourcesUnder("cuda")];
   const isThere = (name, from) => existsSync(join(root, dirname(from), name)) || sources.some((path) => `/${path}`.endsWith(`/${name}`));
