@@ -20,4 +20,23 @@ describe("ranks in threads of their own", () => {
   it("are refused where there are none", async () => {
     await expect(runRanks({ ranks: 0, program })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
   });
+
+  it.each(["https://example.org/program.js", "blob:nodedata:1", "program.js"])(
+    "are refused a program that no thread can load: %s",
+    async (url) => {
+      await expect(runRanks({ ranks: 2, program: url })).rejects.toMatchObject({
+        code: "INVALID_ARGUMENT",
+        facts: { argument: "program" },
+      });
+    },
+  );
+
+  it("train by several lists of variables, which all start alike and have averages of their own", async () => {
+    const lists = new URL("./fixtures/lists.ts", import.meta.url);
+    // Factors of 1 and 2: each gradient is 1.5 on both.
+    expect(await runRanks({ ranks: 2, program: lists })).toEqual([
+      [-3, 97],
+      [-3, 97],
+    ]);
+  });
 });

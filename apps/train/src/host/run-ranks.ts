@@ -86,14 +86,20 @@ export async function runRanks(options: RunRanksOptions): Promise<unknown[]> {
   }
 }
 
+// What a thread of Node's loads modules from.
+const protocols = ["file:", "data:", "node:"];
+
 /** Where a module lies: any other text would be looked for when its thread has started, from where nobody knows. */
 function urlOf(program: URL | string): URL {
   try {
-    if (typeof program === "string" || program instanceof URL) return new URL(program);
+    if (typeof program === "string" || program instanceof URL) {
+      const url = new URL(program);
+      if (protocols.includes(url.protocol)) return url;
+    }
   } catch {
     // Said below.
   }
-  throw new InvalidArgumentError("program", program, "the URL of a module, such as import.meta.url");
+  throw new InvalidArgumentError("program", program, "the URL of a module on this machine, such as import.meta.url");
 }
 
 /** A thread that can't be given its arguments would never start. */

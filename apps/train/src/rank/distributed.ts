@@ -45,7 +45,7 @@ export function distributed(optimizer: Optimizer, communicator: Communicator, op
 
 /** Made by {@link distributed}. */
 export class DistributedOptimizer extends Optimizer {
-  private channels: readonly Channel[] = [];
+  private readonly lists: Trained[] = [];
 
   /** @internal */
   constructor(
@@ -58,8 +58,8 @@ export class DistributedOptimizer extends Optimizer {
 
   override computeGradients(loss: () => Scalar, varList?: Variable[]): { value: Scalar; grads: NamedTensorMap } {
     const variables = varList ?? trainableVariables();
-    this.prepare(variables);
-    const reduced = new GradientReduction(this.channels);
+    const { channels } = this.lists.find((list) => areSame(list.variables, variables)) ?? this.prepare(variables);
+    const reduced = new GradientReduction(channels);
     const { value, grads } = variableGrads(watchGradients(loss, variables, reduced), [...variables]);
     for (const gradient of Object.values(grads)) gradient.dispose();
     return { value, grads: byName(reduced.collect(variables)) };
@@ -89,12 +89,13 @@ export class DistributedOptimizer extends Optimizer {
     this.inner.dispose();
   }
 
-  /** In the first step: registers a reduction for each variable, and makes the ranks start alike. */
-  private prepare(variables: readonly Variable[]): void {
-    if (this.channels.length === variables.length) return;
+  /** In the first step with these variables: registers a reduction for each, and makes the ranks start alike. */
+  private prepare(variables: readonly Variable[]): Trained {
     const { name = "gradients", ranks, broadcast = true } = this.options;
-    this.channels = this.communicator.gradients({
-      name,
+    // The ranks come to their lists in the same order.
+    const listName = this.lists.length === 0 ? name : `${name} of list ${this.lists.length}`;
+    const channels = this.communicator.gradients({
+      name: listName,
       ranks,
       gradients: variables.map((variable, index) => ({
         name: variable.name,
@@ -103,7 +104,19 @@ export class DistributedOptimizer extends Optimizer {
         priority: variables.length - index,
       })),
     });
-    if (!broadcast) return;
+    const known = new Set(this.lists.flatMap((list) => list.variables));
+    const list = { variables: [...variables], channels };
+    this.lists.push(list);
+    if (broadcast)
+      this.startAlike(
+        listName,
+        variables.filter((variable) => !known.has(variable)),
+      );
+    return list;
+  }
+
+  private startAlike(name: string, variables: readonly Variable[]): void {
+    const { ranks } = this.options;
     const copies = variables.map((variable, index) => {
       const channel = this.communicator.channel({ name: `${name} start ${index}`, collective: "broadcast", count: variable.size, ranks });
       channel.send.set(variable.dataSync<"float32">());
@@ -116,6 +129,16 @@ export class DistributedOptimizer extends Optimizer {
       if (channel !== undefined) assign(variable, channel.recv);
     }
   }
+}
+
+/** Variables that steps were taken with, and what averages their gradients. */
+interface Trained {
+  readonly variables: readonly Variable[];
+  readonly channels: readonly Channel[];
+}
+
+function areSame(some: readonly Variable[], others: readonly Variable[]): boolean {
+  return some.length === others.length && some.every((variable, i) => variable === others[i]);
 }
 
 function trainableVariables(): Variable[] {

@@ -72,11 +72,15 @@ export async function simulateLongSchedule(scenario: ScheduleScenario, options: 
   checkOptions("options", options, longNames, example);
   checkCallbacks(options);
   checkScenario(scenario);
+  const { signal } = options;
   const simulation = new ScheduleSimulation(scenario, options);
-  while (!simulation.advance(eventsAtOnce)) {
+  let isOver = false;
+  while (!isOver) {
+    // Before the first events too: what is simulated in no time is interrupted as well, and so is a row of such.
     await new Promise(setImmediate);
-    if (options.signal?.aborted) return undefined;
-    options.onProgress?.(simulation.completedShare);
+    if (signal?.aborted) return undefined;
+    isOver = simulation.advance(eventsAtOnce);
+    if (!isOver) options.onProgress?.(simulation.completedShare);
   }
   return simulation.result();
 }

@@ -112,6 +112,13 @@ describe("scale", () => {
     const onProgress = () => controller.abort();
     expect(await simulateScale([8, 10, 10], { seed: 1, signal: controller.signal, onProgress })).toBeUndefined();
   });
+
+  it("ends before the first event where it was interrupted before, and between two simulations", async () => {
+    expect(await simulateScale([8, 1, 1], { seed: 1, signal: AbortSignal.abort() })).toBeUndefined();
+    const controller = new AbortController();
+    setImmediate(() => setImmediate(() => controller.abort()));
+    expect(await simulateScale([8, 1, 1], { seed: 1, signal: controller.signal })).toBeUndefined();
+  });
 });
 
 describe("calibrate", () => {
