@@ -142,3 +142,29 @@ def begin_coalescing_for_ever(rank, size):
 
 def test_a_batch_that_never_ends_keeps_no_more_than_is_under_way_and_some():
     assert max(run_ranks(2, begin_coalescing_for_ever)) <= 1024
+
+
+def refused_as_a_whole(rank, size):
+    """What is wrong with one tensor of several is found before any of them is touched."""
+    group = dist.group.WORLD
+    one, whole = torch.full((5,), float(rank + 1)), torch.full((5 * size,), float(rank + 1))
+    greatest = dist.AllreduceCoalescedOptions()
+    greatest.reduceOp = dist.ReduceOp.MAX
+    with pytest.raises(dist.DistBackendError):
+        group.allreduce_coalesced([one, torch.zeros(2, dtype=torch.complex64)], greatest)
+    with pytest.raises(dist.DistBackendError):
+        group.allgather_into_tensor_coalesced([whole, whole[1:]], [one, one])
+    with pytest.raises(dist.DistBackendError):
+        group.reduce_scatter_tensor_coalesced([one, one], [whole, whole[1:]])
+    with pytest.raises(dist.DistBackendError):
+        group.allgather_coalesced([[torch.zeros(5), torch.zeros(4)]] * size, [one, one])
+    dist.barrier()  # no batch is left open, and what had begun would be over behind it
+    dist.barrier()
+    assert torch.equal(one, torch.full((5,), float(rank + 1))), one
+    assert torch.equal(whole, torch.full((5 * size,), float(rank + 1))), whole
+    group.allreduce_coalesced([one, whole]).wait()
+    assert torch.equal(one, torch.full((5,), 3.0)) and torch.equal(whole, torch.full((5 * size,), 3.0))
+
+
+def test_several_tensors_are_refused_together():
+    run_ranks(2, refused_as_a_whole)

@@ -3,6 +3,7 @@
 #include "backend.hpp"
 #include "lists.hpp"
 #include "operation.hpp"
+#include "together.hpp"
 
 namespace dfccl_torch {
 namespace {
@@ -93,11 +94,13 @@ DfcclBackend::Handle DfcclBackend::allgather_coalesced(std::vector<Tensors>& out
   for (const Tensors& list : outputs) {
     operation.require(list.size() == inputs.size(), "takes as many outputs for each rank as there are inputs.");
   }
+  Together together(operation.submission());
   for (const auto i : c10::irange(inputs.size())) {
     Tensors ofInput;
     for (const Tensors& list : outputs) ofInput.push_back(list[i]);
     addAllGather(operation, ofInput, inputs[i]);
   }
+  together.submit();
   return operation.start(outputs, inputs);
 }
 
@@ -105,7 +108,9 @@ DfcclBackend::Handle DfcclBackend::allgather_into_tensor_coalesced(Tensors& outp
                                                                    const c10d::AllgatherOptions& options) {
   Operation operation(*this, kAllGatherCoalesced, deviceOf(inputs), options.timeout);
   operation.require(outputs.size() == inputs.size(), "takes as many outputs as inputs.");
+  Together together(operation.submission());
   for (const auto i : c10::irange(outputs.size())) addAllGather(operation, outputs[i], inputs[i]);
+  together.submit();
   return operation.start({outputs}, inputs);
 }
 

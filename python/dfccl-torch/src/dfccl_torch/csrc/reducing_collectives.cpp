@@ -5,6 +5,7 @@
 #include "lists.hpp"
 #include "operation.hpp"
 #include "reduction.hpp"
+#include "together.hpp"
 
 namespace dfccl_torch {
 namespace {
@@ -53,7 +54,9 @@ DfcclBackend::Handle DfcclBackend::allreduce_coalesced(Tensors& tensors,
                                                        const c10d::AllreduceCoalescedOptions& options) {
   Operation operation(*this, kAllReduceCoalesced, deviceOf(tensors), options.timeout);
   operation.require(!tensors.empty(), "takes at least one tensor.");
+  Together together(operation.submission());
   for (Tensor& tensor : tensors) addAllReduce(operation, tensor, options.reduceOp);
+  together.submit();
   return operation.start({tensors}, tensors);
 }
 
@@ -158,9 +161,11 @@ DfcclBackend::Handle DfcclBackend::reduce_scatter_tensor_coalesced(Tensors& outp
                                                                    const c10d::ReduceScatterOptions& options) {
   Operation operation(*this, kReduceScatterCoalesced, deviceOf(outputs), options.timeout);
   operation.require(outputs.size() == inputs.size(), "takes as many outputs as inputs.");
+  Together together(operation.submission());
   for (const auto i : c10::irange(outputs.size())) {
     addReduceScatter(operation, outputs[i], inputs[i], options.reduceOp);
   }
+  together.submit();
   return operation.start({outputs}, inputs);
 }
 

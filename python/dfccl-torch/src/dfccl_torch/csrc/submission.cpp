@@ -105,6 +105,7 @@ at::Tensor Submission::write(const at::Tensor& tensor) {
 }
 
 void Submission::add(c10::function_ref<dfcclResult_t(dfcclRequest_t*)> queue) {
+  if (isTogether_) return check(queue(nullptr), std::string(name_) + " in group " + group_->name());
   requests_.push_back(nullptr);
   const dfcclResult_t result = queue(&requests_.back());
   if (result == dfcclSuccess) return;

@@ -47,7 +47,7 @@ class Submission {
   at::Tensor keep(at::Tensor tensor);
   /// What is to be done once all runs are over. @param touched what it reads and writes.
   void finally(std::vector<at::Tensor> touched, std::function<void()> act);
-  /// `queue` is one call of the C API, without the request.
+  /// `queue` is one call of the C API, without the request. @throws DistBackendError
   void add(c10::function_ref<dfcclResult_t(dfcclRequest_t*)> queue);
 
   enum class End { pending, complete, aborted };
@@ -71,6 +71,7 @@ class Submission {
   const std::shared_ptr<const StreamMark>& placed() const { return placed_; }
 
  private:
+  friend class Together;
   struct Countdown;
   struct Act {
     std::vector<at::Tensor> touched;
@@ -88,6 +89,7 @@ class Submission {
   std::vector<Act> lastly_;
   std::shared_ptr<const StreamMark> placed_;
   bool isAborted_ = false;
+  bool isTogether_ = false;  // what is added becomes part of a batch, which has one request
   std::string abortReason_;
 };
 
