@@ -51,6 +51,8 @@ void RequestPart::end(dfcclResult_t status) {
   } else {
     setCopiesAside();
   }
+  isOver_.store(1, order::release);
+  if (otherHalf != nullptr) otherHalf->isOver_.store(1, order::release);
   Request* all[kMostRequests];
   std::copy(requests, requests + kMostRequests, all);
   for (Request* request : all) {

@@ -35,6 +35,7 @@ struct RequestPart {
   CollectiveId collective;
   uint64_t number = 0;     // how many runs of it this rank had submitted with it
   CapturedPlace captured;  // or, of a graph's: it is over as soon as it is captured
+  Atomic<uint32_t> isOver_;
 
   /// Streams may wait for it from now on, and for its other half. @pre all that they need is noted
   void letStreamsWait(Matching* by);
@@ -43,6 +44,7 @@ struct RequestPart {
   void giveBackCopies();
   /// The run was given up, and others may still touch them.
   void setCopiesAside();
+  bool isOver() const { return isOver_.load(order::acquire) != 0; }
   /// It is over: what was received is put where it belongs. It is gone with the last of its requests.
   void end(dfcclResult_t status);
 };
