@@ -11,6 +11,7 @@
 #include "host/member/gpu_group.hpp"
 #include "host/rank/completion_watcher.hpp"
 #include "host/rank/gpu_rank.hpp"
+#include "processes/segment.hpp"
 #include "world/backend.hpp"
 #include "world/defaults.hpp"
 #include "world/membership.hpp"
@@ -113,6 +114,7 @@ class GpuWorld : public Backend {
   Registered& registered(uint32_t rank, uint32_t index);
   std::unordered_map<uint32_t, Registered>& registeredOn(uint32_t rank) { return table_[rank]; }
   void askToDrop(uint32_t rank, uint32_t index);
+  void noteAllocated(uint32_t rank, void* memory);
   /// Memory of allocate()'s is about to be freed. @throws Error dfcclInvalidArgument
   void forgetAllocated(uint32_t rank, void* memory);
   /// Frees it soon.
@@ -126,6 +128,8 @@ class GpuWorld : public Backend {
   /// Puts a rank back into a group that it had left for now. @return null: there is none.
   virtual std::shared_ptr<DeviceGroup> comeBack(const CollectiveSpec& spec, uint32_t member,
                                                 const CollectiveRecord& begun, const MemberHome& home);
+  /// Where ranks are processes, depart() is called with it. @throws Error dfcclTimeout
+  virtual std::unique_ptr<Segment::Lock> lockSegment() { return nullptr; }
   virtual void depart(uint32_t rank, Registered& entry, Departure departure, uint64_t finishedRuns);
   virtual void poison(uint32_t rank, Registered& entry);
   std::mutex& mutex() const { return mutex_; }

@@ -46,9 +46,13 @@ RunMemory GpuWorld::checkMemory(uint32_t rank, const CollectiveSpec& spec, const
 void* GpuWorld::allocate(uint32_t rank, size_t bytes) {
   const RelaxedCapture relaxed;
   void* memory = copies_[rank]->allocateZeroed(bytes);
+  noteAllocated(rank, memory);
+  return memory;
+}
+
+void GpuWorld::noteAllocated(uint32_t rank, void* memory) {
   const std::lock_guard lock(allocatedMutex_);
   allocated_.emplace(memory, rank);
-  return memory;
 }
 
 void GpuWorld::free(uint32_t rank, void* memory, size_t) {

@@ -180,6 +180,8 @@ void GpuWorld::unregisterCollective(uint32_t rank, uint32_t index, uint64_t issu
     if (readTicks() - begin < static_cast<uint64_t>(kCountMicros * ticksPerMicrosecond())) continue;
     refuseInFlight(rank, entry.spec.id, issuedRuns - finished);
   }
+  // May be refused, so it comes before anything is given back.
+  const std::unique_ptr<Segment::Lock> segmentLock = lockSegment();
   mine.giveBack(entry.place, issuedRuns);
   if (departure == Departure::forGood && own.captured() != nullptr) {
     own.endCaptured();

@@ -82,7 +82,13 @@ void* JoinedGpuWorld::allocate(uint32_t rank, size_t bytes) {
 
 void JoinedGpuWorld::free(uint32_t rank, void* memory, size_t) {
   forgetAllocated(rank, memory);
-  const std::optional<uint64_t> position = ownWindows_.forget(reinterpret_cast<uint64_t>(memory));
+  std::optional<uint64_t> position;
+  try {
+    position = ownWindows_.forget(reinterpret_cast<uint64_t>(memory));
+  } catch (...) {  // the others are behind with what they are told: it stays allocated
+    noteAllocated(rank, memory);
+    throw;
+  }
   if (!position) return freeLater(rank, memory);
   const std::lock_guard lock(mutex());
   freed_.push_back({memory, *position});
@@ -146,10 +152,7 @@ void JoinedGpuWorld::mirrorPlace(const CollectiveSpec& spec, uint32_t member, ui
 void JoinedGpuWorld::depart(uint32_t, Registered& entry, Departure departure, uint64_t finishedRuns) {
   const auto group = std::static_pointer_cast<JoinedGroup>(entry.group);
   group->own().leave(finishedRuns);
-  {
-    const Segment::Lock lock(*segment_);
-    group->shared().leave(group->member(), departure, finishedRuns);
-  }
+  group->shared().leave(group->member(), departure, finishedRuns);
   std::erase(incomplete_, group);
   departed_.push_back(group);
   PeerWatch::alarm(*segment_);

@@ -36,6 +36,7 @@ class JoinedGpuWorld final : public GpuWorld {
                                      std::unique_ptr<GpuMember> own) override;
   std::shared_ptr<DeviceGroup> comeBack(const CollectiveSpec& spec, uint32_t member, const CollectiveRecord& begun,
                                         const MemberHome& home) override;
+  std::unique_ptr<Segment::Lock> lockSegment() override { return std::make_unique<Segment::Lock>(*segment_); }
   void depart(uint32_t rank, Registered& entry, Departure departure, uint64_t finishedRuns) override;
   void poison(uint32_t rank, Registered& entry) override;
 
