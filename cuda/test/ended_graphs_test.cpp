@@ -100,6 +100,39 @@ TEST_CASE("a launch ends, without a result, whose collective is given up, unregi
   }
 }
 
+TEST_CASE("memory that graphs held serves others when they are gone, also where all of it was held") {
+  constexpr size_t kCount = 100'000;
+  const GpuRanks ranks;
+  const Captured c(ranks.device(0), kCount, kCount);
+  // As many as there is memory for, in one graph, on one rank. @return how many
+  const auto captureAll = [&](int first) {
+    int captured = 0;
+    const Graph graph(ranks.device(0), c.stream, [&] {
+      for (;;) {
+        const int id = first + captured;
+        dfcclResult_t result = dfcclRegisterAllReduce(kCount, dfcclInt32, dfcclSum, id, dfcclAllRanks(), 0, ranks[0]);
+        const bool isRegistered = result == dfcclSuccess;
+        if (isRegistered) {
+          result = dfcclRunOnStream(c.send.data(), c.recv.data(), id, c.stream, nullptr, nullptr, ranks[0]);
+        }
+        if (result == dfcclSuccess) {
+          CHECK_OK(dfcclWaitOnStream(id, c.stream, ranks[0]));
+          ++captured;
+          continue;
+        }
+        CHECK(result == dfcclOutOfMemory);
+        if (isRegistered) CHECK_OK(dfcclUnregister(id, ranks[0]));
+        break;
+      }
+    });
+    for (int i = 0; i < captured; ++i) CHECK_OK(dfcclUnregister(first + i, ranks[0]));
+    return captured;
+  };
+  const int captured = captureAll(0);
+  CHECK(captured > 1);
+  CHECK(captureAll(1000) == captured);
+}
+
 TEST_CASE("runs that came to no result are counted, also when their graph and its collective are gone") {
   const GpuRanks ranks;
   registerOnAll(ranks, 1, 100);

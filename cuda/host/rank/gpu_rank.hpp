@@ -77,6 +77,8 @@ class GpuRank {
   }
   /// A place's collective goes on behind runs that it had at another place.
   void follow(const IndexTable::Entry& place, uint64_t runs) { streams_.follow(place.index, runs); }
+  /// Memory of graphs that are gone by now serves others.
+  void freeUnheld() { held_.sweep(); }
   MemberHome homeOf(uint32_t index) {
     return {&memory_->collectives[index], &memory_->posted[index], limits().grid, &held_};
   }

@@ -77,6 +77,7 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
   if (spec.signature.isCaptured) CapturedMember::checkSpec(spec);
   checkHealth(rank);
   const std::lock_guard lock(mutex_);
+  ranks_[rank]->freeUnheld();
   const uint32_t member = memberOf(spec, rank);
   const std::vector<uint8_t> bytes = spec.program.empty() ? builtInProgram(spec, member, lanes) : spec.program;
   std::shared_ptr<const BoundProgram> program = loadProgram(bytes, spec.type, spec.count, options_.tiles);
