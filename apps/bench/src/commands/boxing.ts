@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError as InvalidOption } from "commander";
 import { drawBoxing } from "../drawing/draw-boxing.js";
 import { writeOutput } from "../outputs/write-output.js";
 import { exitCodesText } from "../terminal/exit-codes.js";
+import { say } from "../terminal/say.js";
 import { outputFileOf, wholeNumber } from "./options.js";
 
 interface BoxingFlags {
@@ -45,7 +46,7 @@ ${exitCodesText({ 0: "chosen", 1: "failed", 2: "usage, or a layout that is impos
         layout(shape, from, placement(ranks, hierarchy)),
         layout(shape, to, placement(toRanks ?? ranks, toHierarchy)),
       );
-      process.stdout.write(`${describeBoxing(boxing)}\n`);
+      say(describeBoxing(boxing));
       if (flags.output !== undefined) writeOutput(flags.output, drawBoxing(boxing));
     });
 }

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { readReportText } from "../inputs/read-report-text.js";
 import { out } from "../terminal/colors.js";
 import { exitCodesText } from "../terminal/exit-codes.js";
+import { say } from "../terminal/say.js";
 import { formatBytes, formatCountOf, formatSeconds, formatTable } from "../terminal/table.js";
 import { wrap } from "../terminal/wrap.js";
 import { numberBetween } from "./options.js";
@@ -48,10 +49,10 @@ function compare(before: string, after: string, { tolerance, json }: CompareFlag
   const worse = rows.filter(isRegression);
   const isJudged = rows.some(({ verdict }) => verdict !== "unsure");
   if (json) {
-    process.stdout.write(`${JSON.stringify({ kind: "comparison", tolerance, rows, regressions: worse.length })}\n`);
+    say(JSON.stringify({ kind: "comparison", tolerance, rows, regressions: worse.length }));
   } else {
     const columns = ["size", "what", "backend", "", "before", "after", "ratio", "95% interval", ""];
-    process.stdout.write(`${formatTable(rows.map(cells), columns)}\n\n${verdict(rows, worse, isJudged)}\n`);
+    say(`${formatTable(rows.map(cells), columns)}\n\n${verdict(rows, worse, isJudged)}`);
   }
   return worse.length > 0 ? 1 : isJudged ? 0 : nothingJudged;
 }

@@ -8,6 +8,7 @@ import { type LoadedProgram, loadProgram } from "../programs/load-program.js";
 import { out } from "../terminal/colors.js";
 import { exitCodesText } from "../terminal/exit-codes.js";
 import { withTerminalNote } from "../terminal/note.js";
+import { say } from "../terminal/say.js";
 import { outputFileOf, refuseIdle } from "./options.js";
 import { addLoadOptions, type LoadFlags } from "./program-options.js";
 
@@ -77,8 +78,4 @@ async function runCompile(loaded: LoadedProgram, report: ReturnType<typeof verif
   say(`${out.bold(name)}\n${describeProgram(loaded, report)}\n`);
   say(out.green("Proven: no cycle, no race, slots suffice, and every output holds what the collective promises."));
   if (flags.output !== undefined) say(`Written to ${flags.output}.`);
-}
-
-function say(text: string): void {
-  process.stdout.write(`${text}\n`);
 }

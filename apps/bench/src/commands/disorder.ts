@@ -13,6 +13,7 @@ import { exitCodesText } from "../terminal/exit-codes.js";
 import { type Interruption, watchForInterruption } from "../terminal/interruption.js";
 import { withNote } from "../terminal/note.js";
 import { withProgress } from "../terminal/progress.js";
+import { say } from "../terminal/say.js";
 import { formatBytes, formatCountOf } from "../terminal/table.js";
 import { wrap } from "../terminal/wrap.js";
 import { loadPolicy, policyHelp } from "../tuning/load-policy.js";
@@ -173,8 +174,4 @@ async function runBoth(options: DisorderOptions, flags: DisorderFlags, { signal 
   }
   const result = await run("Preemptive", runDisorder);
   return { result, ...(control ? { control } : {}) };
-}
-
-function say(text: string): void {
-  process.stdout.write(`${text}\n`);
 }

@@ -10,6 +10,7 @@ import { tryGpuProcesses } from "../launch/try-gpu-processes.js";
 import { out } from "../terminal/colors.js";
 import { exitCodesText } from "../terminal/exit-codes.js";
 import { withTerminalNote } from "../terminal/note.js";
+import { say } from "../terminal/say.js";
 import { formatBytes } from "../terminal/table.js";
 import { programAndArguments } from "./options.js";
 
@@ -41,7 +42,7 @@ ${exitCodesText({
     .action(async ([name, ...args]: string[], flags: { json?: boolean }) => {
       if (name !== undefined) {
         const { code, findings } = await watchNcclCallers(name, args);
-        process.stdout.write(flags.json ? `${JSON.stringify({ code, findings })}\n` : `${findings.map(describe).join("\n")}\n`);
+        say(flags.json ? JSON.stringify({ code, findings }) : findings.map(describe).join("\n"));
         process.exitCode = code === 0 && findings.some(({ state }) => state === "failed") ? 1 : code;
         return;
       }
@@ -54,8 +55,8 @@ ${exitCodesText({
         ...tools(),
       ]);
       const works = findings.every(({ required, state }) => !required || state === "ok");
-      if (flags.json) process.stdout.write(`${JSON.stringify({ works, findings })}\n`);
-      else process.stdout.write(`${findings.map(describe).join("\n")}\n\n${summary(works)}\n`);
+      if (flags.json) say(JSON.stringify({ works, findings }));
+      else say(`${findings.map(describe).join("\n")}\n\n${summary(works)}`);
       process.exitCode = works ? 0 : 1;
     });
 }

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { drawPipelines, type PipelineLane } from "../drawing/draw-pipeline.js";
 import { writeOutput } from "../outputs/write-output.js";
 import { exitCodesText } from "../terminal/exit-codes.js";
+import { say } from "../terminal/say.js";
 import { formatTable } from "../terminal/table.js";
 import { numberBetween, outputFileOf, wholeNumber } from "./options.js";
 
@@ -49,7 +50,7 @@ async function showPipelines({ stages, microBatches, forwardMs, backwardMs, outp
   for (const [title, counts] of settings) {
     lanes.push({ title, passes: await simulatePipeline({ stages, microBatches, counts, forwardMs, backwardMs }) });
   }
-  process.stdout.write(`${lanes.map(describeLane).join("\n\n")}\n`);
+  say(lanes.map(describeLane).join("\n\n"));
   const subtitle = `${stages} stages, ${microBatches} micro-batches; forward ${forwardMs} ms, backward ${backwardMs} ms. Nothing schedules the passes but free registers.`;
   if (output !== undefined) writeOutput(output, drawPipelines("The order of a pipeline, from its register counts", subtitle, lanes));
 }

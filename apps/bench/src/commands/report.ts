@@ -4,6 +4,7 @@ import { writeOutput } from "../outputs/write-output.js";
 import { reportPage } from "../report/page.js";
 import { compareFiles, readSection } from "../report/read-section.js";
 import { exitCodesText } from "../terminal/exit-codes.js";
+import { say } from "../terminal/say.js";
 import { formatBytes, formatCountOf } from "../terminal/table.js";
 import { outputFileOf } from "./options.js";
 
@@ -39,6 +40,6 @@ ${exitCodesText({ 0: "written", 1: "failed", 2: "usage, or a file that is no res
       const script = readFileSync(new URL("./report-client.js", import.meta.url), "utf8");
       const page = reportPage({ title, sections }, script);
       writeOutput(output, page);
-      process.stdout.write(`${output}: ${formatCountOf(sections.length, "section")}, ${formatBytes(Buffer.byteLength(page))}.\n`);
+      say(`${output}: ${formatCountOf(sections.length, "section")}, ${formatBytes(Buffer.byteLength(page))}.`);
     });
 }

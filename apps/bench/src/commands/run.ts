@@ -6,6 +6,7 @@ import { runOnEngine } from "../programs/run-on-engine.js";
 import { out } from "../terminal/colors.js";
 import { exitCodesText } from "../terminal/exit-codes.js";
 import { withTerminalProgress } from "../terminal/progress.js";
+import { say } from "../terminal/say.js";
 import { formatBytes, formatCountOf } from "../terminal/table.js";
 import { byteSize, wholeNumber } from "./options.js";
 import { addProgramChoices, type LoadFlags, programFile } from "./program-options.js";
@@ -78,14 +79,14 @@ async function run(files: readonly string[], flags: RunFlags): Promise<number> {
   });
   if (difference !== undefined) {
     const { program, rank, element, got, expected } = difference;
-    process.stdout.write(`${out.red("Wrong")}: ${program}, rank ${rank}, element ${element} is ${got} and should be ${expected}.\n`);
+    say(`${out.red("Wrong")}: ${program}, rank ${rank}, element ${element} is ${got} and should be ${expected}.`);
     return 1;
   }
   const seconds = ((performance.now() - began) / 1000).toFixed(2);
   const ranks = formatCountOf(Math.max(...programs.map(({ program }) => program.ranks.length)), "rank");
-  process.stdout.write(
+  say(
     `${out.green("Right to the bit")}: ${programs.map(({ name }) => name).join(", ")}, ${formatCountOf(runs, "run")} of ` +
-      `${formatBytes(4 * count)} a segment on ${ranks}${backend === "cuda" ? " on GPUs" : ""}, in random orders, in ${seconds} s.\n`,
+      `${formatBytes(4 * count)} a segment on ${ranks}${backend === "cuda" ? " on GPUs" : ""}, in random orders, in ${seconds} s.`,
   );
   return 0;
 }

@@ -7,6 +7,7 @@ import { serveMetrics } from "../status/serve-metrics.js";
 import { writeFlightRecords } from "../status/write-flight-records.js";
 import { exitCodesText } from "../terminal/exit-codes.js";
 import { watchForInterruption } from "../terminal/interruption.js";
+import { say } from "../terminal/say.js";
 import { outputFolder } from "./options.js";
 
 interface Place {
@@ -86,8 +87,4 @@ function status({ json, metrics, flightRecord }: StatusFlags): number {
   else if (flightRecord !== undefined) for (const folder of writeFlightRecords(worlds, flightRecord)) say(`Wrote ${folder}`);
   else say(worlds.map(describeWorld).join("\n\n"));
   return worlds.some(isStuck) ? 1 : 0;
-}
-
-function say(text: string): void {
-  process.stdout.write(`${text}\n`);
 }

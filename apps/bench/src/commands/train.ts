@@ -5,6 +5,7 @@ import { err, out } from "../terminal/colors.js";
 import { exitCodesText } from "../terminal/exit-codes.js";
 import { type Interruption, watchForInterruption } from "../terminal/interruption.js";
 import { withProgress } from "../terminal/progress.js";
+import { say } from "../terminal/say.js";
 import { formatBytes, formatCountOf } from "../terminal/table.js";
 import { wrapOnTerminal } from "../terminal/wrap.js";
 import { loadTrain } from "../training/load-train.js";
@@ -159,8 +160,4 @@ async function reduceSynthetic(flags: TrainFlags, { signal }: Interruption): Pro
   if (json) say(JSON.stringify({ kind: "synthetic", workload: name, ranks, steps, schedule, losses: [], samplesPerSecond, ...result }));
   else say(describeSynthetic(result));
   if (result.wrong > 0) process.exitCode = 1;
-}
-
-function say(text: string): void {
-  process.stdout.write(`${text}\n`);
 }

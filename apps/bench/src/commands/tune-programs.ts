@@ -4,6 +4,7 @@ import { rulesOf, saveProgramTable } from "../programs/program-table.js";
 import { out } from "../terminal/colors.js";
 import { exitCodesText } from "../terminal/exit-codes.js";
 import { watchForInterruption } from "../terminal/interruption.js";
+import { say } from "../terminal/say.js";
 import { formatBytes, formatTable } from "../terminal/table.js";
 import { machineFingerprint } from "../tuning/machine-fingerprint.js";
 import { addCompareOptions, type CompareFlags, comparePrograms, describeComparison } from "./compare-programs.js";
@@ -56,8 +57,4 @@ async function tunePrograms(files: readonly string[], flags: TuneProgramsFlags):
     process.stderr.write("Interrupted: nothing is written.\n");
     return interruption.exitCode() ?? 1;
   }
-}
-
-function say(text: string): void {
-  process.stdout.write(`${text}\n`);
 }

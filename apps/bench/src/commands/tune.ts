@@ -7,6 +7,7 @@ import { out, wantsColors } from "../terminal/colors.js";
 import { exitCodesText } from "../terminal/exit-codes.js";
 import { watchForInterruption } from "../terminal/interruption.js";
 import { withProgress } from "../terminal/progress.js";
+import { say } from "../terminal/say.js";
 import { formatCountOf } from "../terminal/table.js";
 import { wrap } from "../terminal/wrap.js";
 import { tunablePolicy } from "../tuning/load-policy.js";
@@ -147,8 +148,4 @@ async function search(
     if (signal.aborted) return undefined;
     throw error;
   }
-}
-
-function say(text: string): void {
-  process.stdout.write(`${text}\n`);
 }

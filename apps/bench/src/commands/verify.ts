@@ -5,6 +5,7 @@ import { inFile } from "../programs/program-file-error.js";
 import { out } from "../terminal/colors.js";
 import { exitCodesText } from "../terminal/exit-codes.js";
 import { withTerminalNote } from "../terminal/note.js";
+import { say } from "../terminal/say.js";
 import { formatCountOf } from "../terminal/table.js";
 import { addLoadOptions, type LoadFlags } from "./program-options.js";
 
@@ -32,8 +33,8 @@ ${exitCodesText({ 0: "verified", 1: "refused: the message has the counterexample
       });
       const nothing =
         program.collective === "custom" && !compiled ? " A custom collective from a file promises nothing about its outputs." : "";
-      process.stdout.write(
-        `${out.green("Verified")}: ${name}, ${formatCountOf(report.steps, "step")} on ${formatCountOf(program.ranks.length, "rank")}.${nothing}\n`,
+      say(
+        `${out.green("Verified")}: ${name}, ${formatCountOf(report.steps, "step")} on ${formatCountOf(program.ranks.length, "rank")}.${nothing}`,
       );
     });
 }

@@ -1,4 +1,5 @@
 import { writeOutput } from "../outputs/write-output.js";
+import { say } from "../terminal/say.js";
 
 /** Where a benchmark's result goes beside the terminal. */
 export interface ReportFlags {
@@ -10,7 +11,7 @@ export interface ReportFlags {
 /** Prints lines for people, unless standard output is to hold JSON. */
 export function sayer({ json }: ReportFlags): (text: string) => void {
   return (text) => {
-    if (json !== "-") process.stdout.write(`${text}\n`);
+    if (json !== "-") say(text);
   };
 }
 

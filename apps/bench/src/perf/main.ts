@@ -13,6 +13,7 @@ import { endOnBrokenPipe } from "../terminal/broken-pipe.js";
 import { err } from "../terminal/colors.js";
 import { watchForInterruption } from "../terminal/interruption.js";
 import { type Progress, startProgress } from "../terminal/progress.js";
+import { say } from "../terminal/say.js";
 import { wrapOnTerminal } from "../terminal/wrap.js";
 import { perfBackends } from "./backends.js";
 import { nativePrograms } from "./find-programs.js";
@@ -42,7 +43,7 @@ export async function perfMain(collective: CollectiveName, args: readonly string
       backends: perfBackends(nativePrograms, { firstDevice: environment.firstDevice }),
       environment,
       environmentLines: Object.entries(process.env).flatMap(([name, value]) => (toldVariables.test(name) ? [`${name}=${value}`] : [])),
-      print: (line) => process.stdout.write(`${line}\n`),
+      print: say,
       onProgress: progress.onProgress,
       signal,
     });

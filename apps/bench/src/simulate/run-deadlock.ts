@@ -17,6 +17,7 @@ import { writeOutput } from "../outputs/write-output.js";
 import { out } from "../terminal/colors.js";
 import { type Interruption, watchForInterruption } from "../terminal/interruption.js";
 import { withProgress } from "../terminal/progress.js";
+import { say } from "../terminal/say.js";
 import { formatCount, formatCountOf, formatSeconds } from "../terminal/table.js";
 import { wrap } from "../terminal/wrap.js";
 import { figureChart, tableChart } from "./deadlock-charts.js";
@@ -196,8 +197,4 @@ function exitCode(results: readonly (DeadlockResult | TableRow)[], interrupted: 
 
 function sayWritten(paths: readonly string[]): void {
   for (const path of paths) say(`Drawn in ${path}.`);
-}
-
-function say(text: string): void {
-  process.stdout.write(`${text}\n`);
 }

@@ -3,6 +3,7 @@ import { line, plot } from "../charts/chart.js";
 import { type LoadOptions, loadProgram } from "../programs/load-program.js";
 import { watchForInterruption } from "../terminal/interruption.js";
 import { withProgress } from "../terminal/progress.js";
+import { say } from "../terminal/say.js";
 import { formatBytes, formatCount } from "../terminal/table.js";
 import { drawReport } from "./draw-report.js";
 import { nanoseconds, type PresetReport, reportText } from "./preset-report.js";
@@ -95,8 +96,4 @@ export async function simulateProgramFile(path: string, flags: SimulateProgramFl
   if (flags.json) say(JSON.stringify({ program: name, ranks: ranks.length, gpusPerNode: gpus, cardsPerNode: cards, rows }));
   else say([report.lead, reportText(report), ...written].join("\n"));
   return 0;
-}
-
-function say(text: string): void {
-  process.stdout.write(`${text}\n`);
 }

@@ -2,6 +2,7 @@ import { parseScheduleWorkload, type QueueChange, type ScheduleResult, scenarioO
 import { type Chart, line, plot } from "../charts/chart.js";
 import { watchForInterruption } from "../terminal/interruption.js";
 import { withProgress } from "../terminal/progress.js";
+import { say } from "../terminal/say.js";
 import { formatCount, formatTable } from "../terminal/table.js";
 import { drawReport } from "./draw-report.js";
 import { nanoseconds, type PresetReport, reportText } from "./preset-report.js";
@@ -101,8 +102,4 @@ export function queueChart(queues: readonly (readonly QueueChange[])[]): Chart {
       showSymbol: false,
     })),
   });
-}
-
-function say(text: string): void {
-  process.stdout.write(`${text}\n`);
 }
