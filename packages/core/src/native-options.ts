@@ -1,13 +1,5 @@
 import { checkInteger, checkObject, InvalidArgumentError, readArgument } from "@dfccl/primitives";
-import {
-  decodePolicy,
-  encodePolicy,
-  type PolicyName,
-  type PolicyOverrides,
-  policyByName,
-  policyNames,
-  type SchedulePolicy,
-} from "@dfccl/scheduler";
+import { decodePolicy, encodePolicy, policyByName, policyNames, type SchedulePolicy } from "@dfccl/scheduler";
 import { type Backend, chooseBackend } from "./backend.js";
 import { callNative } from "./native-addon/native-error.js";
 import { type NativeDefaults, type NativeWorldOptions, nativeAddon, type Span } from "./native-addon/native-world.js";
@@ -90,14 +82,6 @@ function policyOf(
   if (!policyNames.includes(policy)) {
     throw new InvalidArgumentError("policy", policy, `one of ${policyNames.join(", ")}, or plain data as policyByName() returns it`);
   }
-  const inForce = decodePolicy(policy === "in-order" ? defaults.inOrderPolicy : defaults.policy);
-  return policyByName(policy, { ...numbersOf(inForce, policy), ...(streams === undefined ? {} : { streams }) });
-}
-
-/** The engine's numbers, for a policy of another kind. What a lap may take in belongs to the order. */
-function numbersOf({ order, stickiness, quit }: SchedulePolicy, name: PolicyName): PolicyOverrides {
-  const { kind: _order, fetchesPerLap, ...fetching } = order;
-  const { kind: _stickiness, ...thresholds } = stickiness;
-  const { kind: _quit, ...limits } = quit;
-  return { order: name === "priority" ? fetching : { fetchesPerLap, ...fetching }, stickiness: thresholds, quit: limits };
+  const numbers = decodePolicy(policy === "in-order" ? defaults.inOrderPolicy : defaults.policy);
+  return policyByName(policy, numbers, streams === undefined ? {} : { streams });
 }

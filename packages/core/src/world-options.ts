@@ -13,7 +13,7 @@ export interface WorldOptions<Choice extends BackendChoice = BackendChoice> {
   readonly backend?: Choice;
   /** GPU of each rank; default: rank r has GPU r, again from 0 where there are no more. */
   readonly devices?: readonly number[];
-  /** How each rank schedules: a name, or plain data from `@dfccl/scheduler`. Default "default". */
+  /** How each rank schedules: a name, or plain data such as another world's `policy`. Default "default". */
   readonly policy?: PolicyName | SchedulePolicy;
   /** For policy "in-order": collectives that run at once. Default 1. */
   readonly streams?: number;

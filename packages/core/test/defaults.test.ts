@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { decodePolicy, policyNames } from "@dfccl/scheduler";
+import { decodePolicy, policyByName, policyNames } from "@dfccl/scheduler";
 import { describe, expect, it } from "vitest";
 import { joinWorld, openWorld } from "../src/index.js";
 import { nativeAddon } from "../src/native-addon/native-world.js";
@@ -44,6 +44,14 @@ describe("without options a world has what the engine's table says", () => {
       expect(world.policy.stickiness).toEqual({ ...stickiness, kind: world.policy.stickiness.kind });
       expect(world.policy.quit).toEqual(quit);
     }
+  });
+
+  it.each(policyNames)("whether %s is given by name, or as plain data with a world's numbers", (name) => {
+    using usual = openWorld({ ranks: 1 });
+    using byName = openWorld({ ranks: 1, policy: name });
+    using byData = openWorld({ ranks: 1, policy: policyByName(name, usual.policy) });
+    expect(byData.policy).toEqual(byName.policy);
+    expect(inForce(byData)).toEqual(inForce(byName));
   });
 });
 

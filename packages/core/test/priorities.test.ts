@@ -5,7 +5,8 @@ import { rankOf } from "./support/open.js";
 
 // Only this thread steps the engine, and it does so when everything is submitted: the order is the policy's alone. Both runs
 // write to the same cell, so what it holds in the end tells which came last.
-const fifo = policyByName("default", { order: { kind: "fifo" } });
+using usual = openWorld({ ranks: 1 });
+const fifo = policyByName("default", usual.policy, { order: { kind: "fifo" } });
 const cases: readonly (readonly [name: string, policy: PolicyName | SchedulePolicy, last: string])[] = [
   ["default", "default", "first"],
   ["priority", "priority", "first"],

@@ -30,7 +30,8 @@ describe("a world", () => {
 
   it("runs under every named policy, and under one that is plain data", async () => {
     const named = ["default", "fixed", "decreasing", "adaptive", "priority", "in-order"] as const;
-    for (const policy of [...named, policyByName("fixed", { stickiness: { initialThreshold: 16 } })]) {
+    using usual = openWorld({ ranks: 1 });
+    for (const policy of [...named, policyByName("fixed", usual.policy, { stickiness: { initialThreshold: 4 } })]) {
       using world = openWorld({ ranks: 2, policy });
       const buffers = world.ranks.map(() => new Int32Array(8).fill(2));
       const runs = world.ranks.map((rank, r) => rank.register({ id: 1, ...sum }).run(buffers[r], buffers[r]));

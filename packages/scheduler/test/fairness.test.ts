@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isAllStuck, isTriedAll, policyByName, type SchedulePolicy, wantsFetch } from "../src/index.js";
+import { isAllStuck, isTriedAll, type SchedulePolicy, simulationPolicy, wantsFetch } from "../src/index.js";
 import { preemptivePolicy, seed } from "./arbitraries.js";
 import { BlockModel } from "./block-model.js";
 
@@ -54,7 +54,10 @@ describe("no task starves", () => {
 
   it("control: without the fetch budget, arrivals that complete at once starve the stuck task at the front", () => {
     const wait = (fetchesPerLap: number): number => {
-      const policy = policyByName("default", { order: { fetchesPerLap }, stickiness: { initialThreshold: 8, perPositionDecrement: 0 } });
+      const policy = simulationPolicy("default", {
+        order: { fetchesPerLap },
+        stickiness: { initialThreshold: 8, perPositionDecrement: 0 },
+      });
       const block = new BlockModel(policy);
       block.enter(0, undefined);
       block.enter(0, 1);
@@ -66,7 +69,7 @@ describe("no task starves", () => {
 
   it("control: without the fetch budget, urgent arrivals keep the lap from those behind", () => {
     const wait = (fetchesPerLap: number): number => {
-      const block = new BlockModel(policyByName("priority", { order: { fetchesPerLap } }));
+      const block = new BlockModel(simulationPolicy("priority", { order: { fetchesPerLap } }));
       block.enter(0, undefined);
       return longestWait(block, [[1, 2]], 20_000);
     };

@@ -1,9 +1,9 @@
 import { testHostileMethods } from "../../../scripts/lib/hostile-methods.js";
-import { DaemonModel, policyByName } from "../src/index.js";
+import { DaemonModel, simulationPolicy } from "../src/index.js";
 
 const started = (): DaemonModel => {
   const requests = [1, 2, 3];
-  const model = new DaemonModel(policyByName("adaptive"), { next: () => requests.pop(), poll: () => "stuck" });
+  const model = new DaemonModel(simulationPolicy("adaptive"), { next: () => requests.pop(), poll: () => "stuck" });
   model.start(0);
   return model;
 };

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { afterAll } from "vitest";
 import { testHostileValues } from "../../../scripts/lib/hostile-values.js";
 import * as scheduler from "../src/index.js";
-import { policyByName, started, startedAt } from "../src/index.js";
+import { simulationPolicy, started, startedAt } from "../src/index.js";
 import * as tuner from "../src/tuner/index.js";
 import { candidateOf, fitCurve } from "../src/tuner/index.js";
 
-const policy = policyByName("adaptive");
+const policy = simulationPolicy("adaptive");
 const { order, stickiness, quit } = policy;
 const state = started(policy, 3);
 const points = [1, 2, 4, 8].map((value) => ({ value, ns: 10 + value, ratio: 1, spread: 0 }));
@@ -25,7 +25,8 @@ const result = {
 
 testHostileValues(scheduler, {
   checkPolicy: () => [policy],
-  policyByName: () => ["adaptive", { stickiness: { initialThreshold: 32 }, order: {}, quit: {} }],
+  policyByName: () => ["fixed", policy, { stickiness: { initialThreshold: 32 }, order: {}, quit: {} }],
+  simulationPolicy: () => ["adaptive", { stickiness: { initialThreshold: 32 }, order: {}, quit: {} }],
   encodePolicy: () => [policy],
   decodePolicy: () => [scheduler.encodePolicy(policy)],
   DaemonModel: () => [policy, { next: () => undefined, poll: () => "stuck" }],

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { insertPosition, type OrderPolicy, policyByName, shouldFetch } from "../src/index.js";
+import { insertPosition, type OrderPolicy, shouldFetch, simulationPolicy } from "../src/index.js";
 import { seed } from "./arbitraries.js";
 import { BlockModel } from "./block-model.js";
 
-const byPriority = policyByName("priority").order;
+const byPriority = simulationPolicy("priority").order;
 
 function enterAll(policy: OrderPolicy, priorities: readonly number[]): { priority: number; arrival: number }[] {
   const queue: { priority: number; arrival: number }[] = [];
@@ -41,7 +41,7 @@ describe("entering the queue", () => {
 
   it("lets an urgent task have its turn at the next visit, and only FIFO makes it wait", () => {
     const visitsUntilPolled = (kind: "fifo" | "lifo" | "priority"): number => {
-      const block = new BlockModel(policyByName("default", { order: { kind } }));
+      const block = new BlockModel(simulationPolicy("default", { order: { kind } }));
       for (let i = 0; i < 3; i += 1) block.enter(0, 1000);
       block.poll();
       block.enter(7, 1);

@@ -9,6 +9,7 @@ import {
   policyByName,
   policyNames,
   policyOffsets,
+  simulationPolicy,
 } from "../src/index.js";
 import { anyPolicy, seed } from "./arbitraries.js";
 
@@ -28,17 +29,17 @@ describe("a policy's bytes", () => {
     ["an unknown kind", (bytes: Uint8Array) => bytes.with(policyOffsets["stickiness.kind"], 3)],
     ["a minimum of zero", (bytes: Uint8Array) => bytes.with(policyOffsets["stickiness.minimumThreshold"], 0)],
   ])("are refused when they are %s", (_, spoil) => {
-    expect(() => decodePolicy(spoil(encodePolicy(policyByName("default"))))).toThrow(InvalidArgumentError);
+    expect(() => decodePolicy(spoil(encodePolicy(simulationPolicy("default"))))).toThrow(InvalidArgumentError);
   });
 });
 
 describe("a policy by name", () => {
   it.each(policyNames)("%s is one that the engine accepts", (name) => {
-    expect(() => encodePolicy(policyByName(name))).not.toThrow();
+    expect(() => encodePolicy(simulationPolicy(name))).not.toThrow();
   });
 
   it("takes single fields from the caller", () => {
-    const policy = policyByName("in-order", { streams: 3, quit: { idleVisits: 50_000 } });
+    const policy = simulationPolicy("in-order", { streams: 3, quit: { idleVisits: 50_000 } });
     expect([policy.streams, policy.quit.kind, policy.quit.idleVisits]).toEqual([3, "whenEmpty", 50_000]);
   });
 
@@ -59,12 +60,29 @@ describe("a policy by name", () => {
     ["streams", "in-order", { streams: 1.5 }],
   ];
   it.each(refused)("names %s where that is wrong (%s %j)", (field, name, overrides) => {
-    const attempt = () => policyByName(name, overrides);
+    const attempt = () => simulationPolicy(name, overrides);
     expect(attempt).toThrow(InvalidArgumentError);
     expect(attempt).toThrow(field);
   });
 
+  it.each(policyNames)("%s has the numbers that it is given, whatever their kinds", (name) => {
+    const numbers = simulationPolicy("in-order", {
+      order: { fetchBatch: 3 },
+      stickiness: { maximumThreshold: 999 },
+      quit: { idleVisits: 1234 },
+    });
+    const { order, stickiness, quit } = policyByName(name, numbers);
+    const kinds = simulationPolicy(name);
+    expect([order.kind, stickiness.kind]).toEqual([kinds.order.kind, kinds.stickiness.kind]);
+    expect([order.fetchBatch, stickiness.maximumThreshold, quit.idleVisits]).toEqual([3, 999, 1234]);
+  });
+
+  it("is refused without numbers", () => {
+    expect(() => policyByName("fixed", undefined as never)).toThrow("numbers is undefined");
+    expect(() => policyByName("fixed", { order: {}, quit: {} } as never)).toThrow("numbers.stickiness is undefined");
+  });
+
   it("is refused where there is none of that name", () => {
-    expect(() => policyByName("fair" as PolicyName)).toThrow('name is "fair"');
+    expect(() => simulationPolicy("fair" as PolicyName)).toThrow('name is "fair"');
   });
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isAllStuck, isTriedAll, policyByName, quitTransition, startedAt, wantsFetch } from "../src/index.js";
+import { isAllStuck, isTriedAll, quitTransition, simulationPolicy, startedAt, wantsFetch } from "../src/index.js";
 import { seed } from "./arbitraries.js";
 import { BlockModel } from "./block-model.js";
 
@@ -48,7 +48,7 @@ function runStay(
 }
 
 const busy = (kind: "fifo" | "lifo" | "priority"): BlockModel =>
-  new BlockModel(policyByName("default", { order: { kind }, quit: { residencyTicks } }));
+  new BlockModel(simulationPolicy("default", { order: { kind }, quit: { residencyTicks } }));
 
 describe("a stay", () => {
   it("is bounded whatever the progress, and tries every task", () => {
@@ -74,7 +74,7 @@ describe("a stay", () => {
   });
 
   it("control: without a limit it lasts as long as there is progress", () => {
-    const endless = new BlockModel(policyByName("default", { quit: { residencyTicks: 0 } }));
+    const endless = new BlockModel(simulationPolicy("default", { quit: { residencyTicks: 0 } }));
     endless.enter(0, 1e9);
     expect(() => runStay(endless, { ready: () => true, arrives: () => false, ticksPerVisit: 10 })).toThrow("never ended");
   });
@@ -82,7 +82,7 @@ describe("a stay", () => {
 
 describe("the idle period", () => {
   const quiet = { queueLength: 0, fetched: false, progressed: false, allStuck: true, triedAll: true };
-  const { quit } = policyByName("fixed", { stickiness: { maximumThreshold: 99 }, quit: { idleVisits: 100, idleTicks: 1000 } });
+  const { quit } = simulationPolicy("fixed", { stickiness: { maximumThreshold: 99 }, quit: { idleVisits: 100, idleTicks: 1000 } });
   const idle = { startedAt: 0, activeAt: 0, quietVisits: 99 };
 
   it("has passed when both its visits and its ticks have", () => {

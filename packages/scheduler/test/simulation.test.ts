@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type PolicyName, type PolicyOverrides, policyByName, type SchedulePolicy } from "../src/index.js";
+import { type PolicyName, type PolicyOverrides, type SchedulePolicy, simulationPolicy } from "../src/index.js";
 import { randomFrom, shuffle } from "../src/tuner/statistics.js";
 import { seed } from "./arbitraries.js";
 import { type Outcome, simulate } from "./simulation.js";
@@ -11,7 +11,7 @@ const quickQuit: PolicyOverrides = {
   quit: { idleVisits: 80 },
 };
 const policy = (name: PolicyName, order: PolicyOverrides["order"] = {}): SchedulePolicy =>
-  policyByName(name, { ...quickQuit, order, quit: { idleVisits: 80, residencyTicks: 2000 } });
+  simulationPolicy(name, { ...quickQuit, order, quit: { idleVisits: 80, residencyTicks: 2000 } });
 
 const preemptive: [name: string, policy: SchedulePolicy][] = [
   ["fixed", policy("fixed")],
@@ -63,7 +63,7 @@ describe("ranks that submit in orders of their own, with synchronizations in bet
 
 // The four situations of DFCCL's Fig. 1, with a library that runs each collective to its end.
 describe("in order, without preemption", () => {
-  const inOrder = (streams: number) => policyByName("in-order", { streams, ...quickQuit });
+  const inOrder = (streams: number) => simulationPolicy("in-order", { streams, ...quickQuit });
   const opposite = [
     [0, 1, 2, 3],
     [3, 2, 1, 0],

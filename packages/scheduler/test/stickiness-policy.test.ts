@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { initialThreshold, onPreempt, onSuccess, policyByName } from "../src/index.js";
+import { initialThreshold, onPreempt, onSuccess, simulationPolicy } from "../src/index.js";
 import { anyPolicy, seed } from "./arbitraries.js";
 
 const position = fc.oneof(fc.nat({ max: 10 }), fc.nat({ max: 0xffff_ffff }));
@@ -33,7 +33,7 @@ describe("thresholds", () => {
   });
 
   it("reach the maximum and stay there, where 32 bits that wrap would fall to almost nothing", () => {
-    const { stickiness } = policyByName("adaptive", {
+    const { stickiness } = simulationPolicy("adaptive", {
       stickiness: { initialThreshold: 100_000, maximumThreshold: 0xffff_ffff, raiseFactor: 20 },
       quit: { idleVisits: 0 },
     });
@@ -50,7 +50,7 @@ describe("thresholds", () => {
 
   it("differ by kind as the policies say", () => {
     const at = (name: "fixed" | "decreasing" | "adaptive") => {
-      const { stickiness } = policyByName(name);
+      const { stickiness } = simulationPolicy(name);
       return [initialThreshold(stickiness, 0), initialThreshold(stickiness, 3), onSuccess(stickiness, 64), onPreempt(stickiness, 3)];
     };
     expect(at("fixed")).toEqual([64, 64, 64, 64]);

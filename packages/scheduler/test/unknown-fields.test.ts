@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { DaemonModel, encodePolicy, policyByName } from "../src/index.js";
+import { DaemonModel, encodePolicy, simulationPolicy } from "../src/index.js";
 import { tune } from "../src/tuner/index.js";
 
 const unknown = (option: string, nearest: string) =>
@@ -12,11 +12,11 @@ describe("a field that no policy has is refused, and the nearest is named", () =
     [{ quit: { idleVisit: 5 } }, "overrides.quit.idleVisit", "idleVisits"],
     [{ order: { fetchbatch: 5 } }, "overrides.order.fetchbatch", "fetchBatch"],
   ])("among overrides: %j", (overrides, option, nearest) => {
-    expect(() => policyByName("adaptive", overrides as never)).toThrow(unknown(option, nearest));
+    expect(() => simulationPolicy("adaptive", overrides as never)).toThrow(unknown(option, nearest));
   });
 
   it("in plain data", () => {
-    const policy = policyByName("fixed");
+    const policy = simulationPolicy("fixed");
     const wrong = { ...policy, stickiness: { ...policy.stickiness, initial: 5 } };
     expect(() => encodePolicy(wrong)).toThrow(unknown("stickiness.initial", "initialThreshold"));
     expect(() => encodePolicy({ ...policy, stream: 1 } as never)).toThrow(unknown("policy.stream", "streams"));
@@ -28,7 +28,7 @@ describe("a field that no policy has is refused, and the nearest is named", () =
 
   it("by a model of a daemon", () => {
     const work = { next: () => undefined, poll: () => "stuck" as const };
-    expect(() => new DaemonModel({ ...policyByName("fixed"), stream: 1 } as never, work)).toThrow(unknown("policy.stream", "streams"));
+    expect(() => new DaemonModel({ ...simulationPolicy("fixed"), stream: 1 } as never, work)).toThrow(unknown("policy.stream", "streams"));
     expect(() => new DaemonModel(undefined as never, work)).toThrow("policy is undefined. Give what policyByName() returns");
   });
 

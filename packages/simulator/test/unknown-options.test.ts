@@ -1,4 +1,4 @@
-import { policyByName } from "@dfccl/scheduler";
+import { simulationPolicy } from "@dfccl/scheduler";
 import { describe, expect, it } from "vitest";
 import { gpuCosts, infiniband, simulateDeadlocks, simulateLongSchedule, simulatePrograms, simulateSchedule } from "../src/index.js";
 
@@ -7,7 +7,7 @@ const unknown = (option: string, nearest: string) =>
 const scenario = {
   topology: { linkBetween: () => infiniband } as never,
   costs: gpuCosts,
-  policy: policyByName("adaptive"),
+  policy: simulationPolicy("adaptive"),
   collectives: [],
   hosts: [],
 };

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "@dfccl/primitives";
 import { describe, expect, it } from "vitest";
-import { encodePolicy, policyByName } from "../../src/index.js";
+import { encodePolicy, simulationPolicy } from "../../src/index.js";
 import { applyCandidate, type Candidate, candidateOf, type Measure, type Ranges, tune } from "../../src/tuner/index.js";
 import { median } from "../../src/tuner/statistics.js";
 import { syntheticMeasure, trueNs } from "./synthetic.js";
@@ -127,7 +127,7 @@ describe("a candidate", () => {
       for (const initialThreshold of ranges.initialThreshold) {
         for (const idleVisits of ranges.idleVisits) {
           const candidate = { initialThreshold, raiseFactor: 3, idleVisits };
-          const policy = applyCandidate(policyByName(name), candidate);
+          const policy = applyCandidate(simulationPolicy(name), candidate);
           expect(() => encodePolicy(policy)).not.toThrow();
           expect(candidateOf(policy)).toEqual(candidate);
         }

@@ -1,4 +1,4 @@
-import { policyByName, type SchedulePolicy } from "@dfccl/scheduler";
+import { type SchedulePolicy, simulationPolicy } from "@dfccl/scheduler";
 import type { DeadlockConfig } from "./config.js";
 import type { IntList } from "./events.js";
 import { RandomStream } from "./random-stream.js";
@@ -23,9 +23,9 @@ const stickiness = { maximumThreshold: 128 };
 const quit = { idleVisits: 300, idleTicks: 0, residencyTicks: 20_000 };
 
 const policies: Readonly<Record<ReplayKind, SchedulePolicy>> = {
-  "preemption and quit": policyByName("adaptive", { stickiness, quit }),
-  "preemption off": policyByName("in-order", { streams: 1, stickiness, quit: { ...quit, kind: "voluntary" } }),
-  "quit off": policyByName("adaptive", { stickiness, quit: { ...quit, kind: "whenEmpty" } }),
+  "preemption and quit": simulationPolicy("adaptive", { stickiness, quit }),
+  "preemption off": simulationPolicy("in-order", { streams: 1, stickiness, quit: { ...quit, kind: "voluntary" } }),
+  "quit off": simulationPolicy("adaptive", { stickiness, quit: { ...quit, kind: "whenEmpty" } }),
 };
 
 // Daemons are simulated visit by visit.

@@ -1,5 +1,5 @@
 import { checkInteger, checkList, checkObject, InvalidArgumentError, readPlain } from "@dfccl/primitives";
-import { policyByName } from "@dfccl/scheduler";
+import { simulationPolicy } from "@dfccl/scheduler";
 import { checkAbove0 } from "./check-scenario.js";
 import type { DaemonCosts } from "./scenario.js";
 import { simulateSchedule } from "./simulate-schedule.js";
@@ -57,7 +57,7 @@ function predict(measured: MeasuredCase, known: readonly MeasuredCase[]): Predic
   const { endNs } = simulateSchedule({
     topology: { ranksPerIsland: ranks, island: link, network: link },
     costs,
-    policy: policyByName("adaptive"),
+    policy: simulationPolicy("adaptive"),
     collectives: [{ bytes, ranks: everyone, priority: 0 }],
     hosts: everyone.map(() => [{ atNs: 0, collective: 0 }]),
   });

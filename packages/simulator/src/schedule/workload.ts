@@ -1,5 +1,5 @@
 import { checkInteger } from "@dfccl/primitives";
-import { policyByName, policyNames } from "@dfccl/scheduler";
+import { policyNames, simulationPolicy } from "@dfccl/scheduler";
 import { z } from "zod";
 import { parseWith } from "../deadlock/config.js";
 import { RandomStream } from "../deadlock/random-stream.js";
@@ -71,7 +71,7 @@ export function scenarioOf(given: ScheduleWorkload, seed: number): ScheduleScena
   return {
     topology: workload.topology,
     costs: gpuCosts,
-    policy: workload.policy === "in-order" ? policyByName("in-order", { streams: 1 }) : policyByName(workload.policy),
+    policy: workload.policy === "in-order" ? simulationPolicy("in-order", { streams: 1 }) : simulationPolicy(workload.policy),
     collectives: workload.collectives.map(({ bytes, priority }) => ({ bytes, priority, ranks: everyone })),
     hosts: everyone.map((rank) => {
       random.seed(seed, rank, 0);

@@ -1,4 +1,4 @@
-import { policyByName } from "@dfccl/scheduler";
+import { simulationPolicy } from "@dfccl/scheduler";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { RandomStream } from "../../src/deadlock/random-stream.js";
@@ -66,7 +66,7 @@ describe("deadlocked rounds, run again on daemons", () => {
         orders.map((order, gpu) => order.flatMap((collective, i) => (flags[gpu * 10 + i] ? [collective, SYNCHRONIZATION] : [collective]))),
       );
     const quit = { idleVisits: 300, idleTicks: 0, residencyTicks: 20_000 };
-    const policy = policyByName("adaptive", { stickiness: { maximumThreshold: 128 }, quit });
+    const policy = simulationPolicy("adaptive", { stickiness: { maximumThreshold: 128 }, quit });
     fc.assert(
       fc.property(sequences, fc.nat(), (orders, seed) => {
         expect(replay({ sequences: orders, policy, random: new RandomStream().seed(seed, 0, 0) }).finished).toBe(true);

@@ -1,4 +1,4 @@
-import { policyByName } from "@dfccl/scheduler";
+import { simulationPolicy } from "@dfccl/scheduler";
 import { expect, it } from "vitest";
 import { gpuCosts, type ScheduleScenario } from "../../src/schedule/scenario.js";
 import { simulateLongSchedule, simulateSchedule } from "../../src/schedule/simulate-schedule.js";
@@ -7,7 +7,7 @@ import { infiniband, islands } from "../../src/schedule/topology.js";
 const fine: ScheduleScenario = {
   topology: { ranksPerIsland: 2, island: islands.nvlink, network: infiniband },
   costs: gpuCosts,
-  policy: policyByName("adaptive"),
+  policy: simulationPolicy("adaptive"),
   collectives: [
     { bytes: 1024, ranks: [0, 1], priority: 0 },
     { bytes: 8, ranks: [1], priority: 0 },

@@ -1,4 +1,4 @@
-import { policyByName, type SchedulePolicy } from "@dfccl/scheduler";
+import { type SchedulePolicy, simulationPolicy } from "@dfccl/scheduler";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SimulationConfigError } from "../../src/deadlock/config.js";
@@ -11,8 +11,8 @@ import { parseScheduleWorkload, scenarioOf } from "../../src/schedule/workload.j
 
 const link = { alphaNs: 1000, gigabytesPerSecond: 10 };
 const topology = { ranksPerIsland: 8, island: link, network: infiniband };
-const adaptive = policyByName("adaptive");
-const inOrder = policyByName("in-order", { streams: 1 });
+const adaptive = simulationPolicy("adaptive");
+const inOrder = simulationPolicy("in-order", { streams: 1 });
 
 function scenario(policy: SchedulePolicy, bytes: readonly number[], hosts: readonly (readonly HostAction[])[]): ScheduleScenario {
   const ranks = hosts.map((_, rank) => rank);
@@ -57,7 +57,7 @@ describe("simulateSchedule", () => {
       [submit(0), synchronize, submit(1)],
       [submit(1), synchronize, submit(0)],
     ];
-    const stays = policyByName("adaptive", { quit: { kind: "whenEmpty" } });
+    const stays = simulationPolicy("adaptive", { quit: { kind: "whenEmpty" } });
     expect(simulateSchedule(scenario(stays, [1000, 1000], hosts)).finished).toBe(false);
     const result = simulateSchedule(scenario(adaptive, [1000, 1000], hosts));
     expect(result.finished).toBe(true);
@@ -72,7 +72,7 @@ describe("simulateSchedule", () => {
       fc.property(orders, fc.constantFrom("adaptive", "fixed", "decreasing", "priority"), fc.nat(5), (lists, name, every) => {
         const hosts = lists.map((list) => list.flatMap((c, i) => (every > 0 && i % every === 0 ? [submit(c), synchronize] : [submit(c)])));
         const bytes = (lists[0] ?? []).map((c) => 1000 * (c + 1));
-        expect(simulateSchedule(scenario(policyByName(name), bytes, hosts)).finished).toBe(true);
+        expect(simulateSchedule(scenario(simulationPolicy(name), bytes, hosts)).finished).toBe(true);
       }),
       { numRuns: 100 },
     );
@@ -81,7 +81,7 @@ describe("simulateSchedule", () => {
   it.each([
     [
       "the threshold is reached soon",
-      policyByName("fixed", { stickiness: { initialThreshold: 1000, maximumThreshold: 1000 } }),
+      simulationPolicy("fixed", { stickiness: { initialThreshold: 1000, maximumThreshold: 1000 } }),
       4e8,
       infiniband,
     ],
@@ -152,7 +152,7 @@ function randomScenario(seed: number): ScheduleScenario {
   });
   const bytes = Array.from({ length: count }, () => 8 * ranks * (1 + random.below(20_000)));
   return {
-    ...scenario(name === "in-order" ? inOrder : policyByName(name, { quit }), bytes, hosts),
+    ...scenario(name === "in-order" ? inOrder : simulationPolicy(name, { quit }), bytes, hosts),
     topology: { ranksPerIsland: 2, island: link, network: { alphaNs: 4096, gigabytesPerSecond: 2 } },
     costs: { pollNs: 32, stepNs: 256, switchNs: 512 * random.below(2), restartNs: 8192 },
   };

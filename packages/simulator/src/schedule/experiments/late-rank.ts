@@ -1,5 +1,5 @@
 import { checkInteger, checkOptions, type OptionNames } from "@dfccl/primitives";
-import { policyByName, type SchedulePolicy } from "@dfccl/scheduler";
+import { type SchedulePolicy, simulationPolicy } from "@dfccl/scheduler";
 import { RandomStream } from "../../deadlock/random-stream.js";
 import { checkAbove0, checkTime } from "../check-scenario.js";
 import { type DaemonCosts, gpuCosts, type HostAction, type ScheduleScenario } from "../scenario.js";
@@ -54,8 +54,8 @@ function policies(fetchBatch: number): Readonly<Record<LateRankPolicy, ScheduleP
   const order = { fetchEveryVisits: 0, fetchWhenStuckVisits: 0, fetchBatch }; // new submissions when all that it has is stuck
   const quit = { idleVisits: 3_000_000, idleTicks: 0, residencyTicks: 0 };
   return {
-    "fixed 10,000": policyByName("fixed", { order, quit, stickiness: { initialThreshold: 10_000, maximumThreshold: 10_000 } }),
-    "adaptive 100,000 × 20": policyByName("adaptive", {
+    "fixed 10,000": simulationPolicy("fixed", { order, quit, stickiness: { initialThreshold: 10_000, maximumThreshold: 10_000 } }),
+    "adaptive 100,000 × 20": simulationPolicy("adaptive", {
       order,
       quit,
       stickiness: { initialThreshold: 100_000, perPositionDecrement: 10_000, maximumThreshold: 2_000_000, raiseFactor: 20 },

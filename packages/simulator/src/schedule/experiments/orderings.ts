@@ -1,5 +1,5 @@
 import { checkInteger, checkObject, readPlain } from "@dfccl/primitives";
-import { policyByName, type SchedulePolicy } from "@dfccl/scheduler";
+import { type SchedulePolicy, simulationPolicy } from "@dfccl/scheduler";
 import { checkProbability } from "../../check-probability.js";
 import { RandomStream } from "../../deadlock/random-stream.js";
 import { checkAbove0, checkTime } from "../check-scenario.js";
@@ -60,7 +60,7 @@ const mostNs = 1e9;
 const coordinatorCycleNs = 1_000_000;
 // Of a control message between hosts.
 const messageNs = 20_000;
-const withoutPreemption = policyByName("in-order", { streams: 1 });
+const withoutPreemption = simulationPolicy("in-order", { streams: 1 });
 
 interface Plan {
   /** `order[rank]`: collectives as the rank submits them; `atNs` of each. */
@@ -107,7 +107,7 @@ function plan(ordering: Ordering, ready: readonly (readonly number[])[], lastRea
     case "none":
       return { hosts: byReadiness, messages: 0, policy: withoutPreemption };
     case "preemption":
-      return { hosts: byReadiness, messages: 0, policy: policyByName("adaptive") };
+      return { hosts: byReadiness, messages: 0, policy: simulationPolicy("adaptive") };
     case "Horovod: coordinator": {
       // Each cycle all ranks tell the coordinator what is ready, and it tells them what is ready everywhere.
       const releases = lastReady.map((at) => Math.ceil(at / coordinatorCycleNs) * coordinatorCycleNs + 2 * messageNs);

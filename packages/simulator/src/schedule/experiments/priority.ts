@@ -1,5 +1,5 @@
 import { checkInteger, checkList, checkObject, readPlain } from "@dfccl/primitives";
-import { policyByName } from "@dfccl/scheduler";
+import { simulationPolicy } from "@dfccl/scheduler";
 import { checkTime } from "../check-scenario.js";
 import { gpuCosts } from "../scenario.js";
 import { simulateSchedule } from "../simulate-schedule.js";
@@ -48,7 +48,7 @@ export function simulatePriority(model: LayeredModel = layeredModel): readonly P
     const { completedAtNs, preemptions } = simulateSchedule({
       topology: { ranksPerIsland: 8, island: islands.pcie, network: infiniband },
       costs: gpuCosts,
-      policy: policyByName(policy === "fifo" ? "adaptive" : "priority"),
+      policy: simulationPolicy(policy === "fifo" ? "adaptive" : "priority"),
       collectives: layerBytes.map((bytes, layer) => ({ bytes, ranks: everyone, priority: layers - layer })),
       hosts: everyone.map(() => Array.from({ length: layers }, (_, i) => ({ atNs: (i + 1) * backwardNs, collective: layers - 1 - i }))),
     });

@@ -1,5 +1,5 @@
 import { checkFunction, checkInteger, checkList, checkOptions, type OptionNames, readPlain } from "@dfccl/primitives";
-import { policyByName, type SchedulePolicy } from "@dfccl/scheduler";
+import { type SchedulePolicy, simulationPolicy } from "@dfccl/scheduler";
 import { checkProbability } from "../../check-probability.js";
 import { RandomStream } from "../../deadlock/random-stream.js";
 import { gpuCosts, type HostAction, type ScheduleScenario, type SimulatedCollective } from "../scenario.js";
@@ -95,8 +95,8 @@ export async function simulateScale(sizes: ScaleSizes, options: ScaleOptions): P
     finished += 1;
     return result;
   };
-  const adaptive = policyByName("adaptive");
-  const inOrder = await run(policyByName("in-order", { streams: 1 }), 0);
+  const adaptive = simulationPolicy("adaptive");
+  const inOrder = await run(simulationPolicy("in-order", { streams: 1 }), 0);
   const ordered = inOrder === undefined ? undefined : await run(adaptive, 0);
   const swapped = ordered === undefined ? undefined : await run(adaptive, disorder);
   if (inOrder === undefined || ordered === undefined || swapped === undefined) return undefined;

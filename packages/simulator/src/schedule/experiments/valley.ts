@@ -1,5 +1,5 @@
 import { checkList, readPlain } from "@dfccl/primitives";
-import { policyByName } from "@dfccl/scheduler";
+import { simulationPolicy } from "@dfccl/scheduler";
 import { RandomStream } from "../../deadlock/random-stream.js";
 import { checkTime } from "../check-scenario.js";
 import { gpuCosts } from "../scenario.js";
@@ -31,7 +31,7 @@ export function simulateValley(thresholds: readonly number[], switchNs: number):
   checkList("thresholds", thresholds, "a list such as [100, 1000]");
   checkTime("switchNs", switchNs, mostSwitchNs);
   return readPlain("thresholds", thresholds).map((threshold) => {
-    const policy = policyByName("fixed", {
+    const policy = simulationPolicy("fixed", {
       stickiness: { initialThreshold: threshold, minimumThreshold: 1, maximumThreshold: threshold },
       quit: { idleVisits: 4_000_000, residencyTicks: 0 },
     });
