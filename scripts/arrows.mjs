@@ -23,6 +23,7 @@ export const arrows = {
     "packages/collective-tests",
     "apps/train",
   ],
+  "apps/laboratory": ["packages/compiler", "apps/bench"],
   "apps/train": ["packages/primitives", "packages/queues", "packages/core", "packages/actor"],
 };
 

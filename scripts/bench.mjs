@@ -1,5 +1,6 @@
-// `node scripts/bench.mjs mpi|collectives|overheads [ARGUMENTS]`: set up, build the native benchmarks, run `dfccl bench …`.
+// `node scripts/bench.mjs mpi|collectives|overheads|interpreter [ARGUMENTS]`: set up, build the native benchmarks, measure.
 import { join } from "node:path";
+import { benchmarks } from "./lib/benchmarks.mjs";
 import { bold, giveUp, line, step } from "./lib/console.mjs";
 import { locked } from "./lib/locked.mjs";
 import { installCommand } from "./lib/machine.mjs";
@@ -8,12 +9,17 @@ import { run, runInForeground, tail } from "./lib/run.mjs";
 import { setup } from "./setup.mjs";
 
 const [which = "", ...rest] = process.argv.slice(2);
-const known = ["mpi", "collectives", "overheads"];
-if (!known.includes(which)) giveUp(`say which benchmark: ${known.map((name) => `npm run bench:${name}`).join(", ")}`);
+const besideOpenMpi = ["mpi", "collectives"];
+if (!Object.hasOwn(benchmarks, which))
+  giveUp(
+    `say which benchmark: ${Object.keys(benchmarks)
+      .map((name) => `npm run bench:${name}`)
+      .join(", ")}`,
+  );
 
 const missing = await setup({ for: "bench" });
 const mpi = missing.find(({ name }) => name === "OpenMPI");
-if (which !== "overheads" && mpi) giveUp(`OpenMPI is missing. Type: ${installCommand([mpi])}`);
+if (besideOpenMpi.includes(which) && mpi) giveUp(`OpenMPI is missing. Type: ${installCommand([mpi])}`);
 
 const build = ["cmake", "--build", "--preset", "release", "--target", "bench", "-j", "2"];
 for (const command of [["cmake", "--preset", "release"], build]) {
@@ -25,6 +31,6 @@ for (const command of [["cmake", "--preset", "release"], build]) {
   if (code !== 0) giveUp(`${command.join(" ")} failed:\n${tail(output)}`);
   if (command === build) step("native benchmarks", "built", seconds);
 }
-const command = ["node", "apps/bench/dist/cli.js", "bench", which, ...rest];
-line(`${bold("Running")}  npx dfccl ${command.slice(2).join(" ")}\n`);
+const command = ["node", ...benchmarks[which], ...rest];
+line(`${bold("Running")}  ${command.join(" ")}\n`);
 process.exit(await runInForeground(command));

@@ -31,9 +31,9 @@ async function copyLicenses(): Promise<void> {
 
 export default defineConfig([
   {
-    entry: ["src/cli.ts", "src/index.ts", "src/launch-watcher.ts", "src/bins/*.ts"],
+    entry: ["src/cli.ts", "src/index.ts", "src/internal/measurement.ts", "src/launch-watcher.ts", "src/bins/*.ts"],
     format: ["esm"],
-    dts: { entry: "src/index.ts" },
+    dts: { entry: ["src/index.ts", "src/internal/measurement.ts"] },
     sourcemap: true,
     // Everything but what the other builds make at the same time.
     clean: ["dist/**", ...bundled.map((path) => `!dist/${path}`)],

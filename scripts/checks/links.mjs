@@ -14,7 +14,7 @@ export function links(folder = root) {
   for (const page of pagesUnder(folder)) {
     const name = relative(folder, page);
     // npm shows these pages, and resolves what is relative in them from the repository's root, if at all.
-    const isPublished = /^(?:packages|apps)\/[^/]+\/README\.md$/.test(name);
+    const isPublished = /^(?:packages|apps)\/[^/]+\/README\.md$/.test(name) && !isPrivate(dirname(page));
     const faults = targetsOf(readFileSync(page, "utf8")).flatMap((target) => {
       const path = inRepository(target, address);
       if (path === undefined) return [];
@@ -30,6 +30,11 @@ export function links(folder = root) {
     }
   }
   return sum;
+}
+
+function isPrivate(folder) {
+  const manifest = join(folder, "package.json");
+  return existsSync(manifest) && JSON.parse(readFileSync(manifest, "utf8")).private === true;
 }
 
 /** What a page links to or shows, code left out. */

@@ -3,6 +3,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { benchmarks } from "./benchmarks.mjs";
 import { pagesOwnFiles } from "./page-exceptions.mjs";
 import { root } from "./paths.mjs";
 
@@ -25,6 +26,7 @@ export async function faultOf(words, context) {
   // npx finds what is installed; with vitest and pnpm, that is this repository's.
   if (name === "npx") return faultOf(args, context);
   if (name === "node" && args[0] === "apps/bench/dist/cli.js") return dfccl(args.slice(1), context);
+  if (name === "node" && args[0] === "apps/laboratory/dist/cli.js") return laboratory(args.slice(1), context);
   const rule = rules[name];
   if (rule) return rule(args, context);
   if (name.includes("/") && existsIn(context.page, name)) return optionsOf(args, read(name));
@@ -43,14 +45,23 @@ async function dfccl(args, context) {
   return fault ?? (program?.length > 0 ? faultOf(program, context) : undefined);
 }
 
+async function laboratory(args, context) {
+  return (await context.parseOnly(args, { ...context, isLaboratory: true })).fault;
+}
+
 /** What only needs to be there: of the system, or not for this machine to have. */
 const any = () => undefined;
 const rules = {
-  npm: ([what, ...names]) => {
+  npm: ([what, ...names], context) => {
     if (what === "install")
       return firstOf(names, (name) => (/^[./]/.test(name) || published().has(name) ? undefined : `${name} isn't published`));
     const script = what === "run" ? names[0] : what;
-    return json("package.json").scripts[script] ? undefined : `package.json has no script "${script}"`;
+    if (!json("package.json").scripts[script]) return `package.json has no script "${script}"`;
+    const benchmark = benchmarks[script.replace(/^bench:/, "")];
+    if (what !== "run" || benchmark === undefined) return undefined;
+    const [dashes, ...args] = names.slice(1);
+    if (dashes !== undefined && dashes !== "--") return `npm keeps ${dashes} to itself; options of ${script} come behind --`;
+    return faultOf(["node", ...benchmark, ...args], context);
   },
   pnpm: ([filter, name, script]) => {
     if (filter !== "--filter") return "only pnpm --filter PACKAGE SCRIPT is known";

@@ -1,16 +1,18 @@
-// Reads what a page types after dfccl as the command line does, and runs nothing. Only for vitest, which takes TypeScript.
+// Reads what a page types after dfccl, or after a measurement's name, as the command line does, and runs nothing. Only for vitest, which takes TypeScript.
 
 import { makeProgram } from "../../apps/bench/src/command-line.ts";
 import { runAsLaunch } from "../../apps/bench/src/launch/run-as-launch.ts";
+import { makeLaboratory } from "../../apps/laboratory/src/command-line.ts";
 import { isCollectiveName, parseArguments } from "../../packages/collective-tests/src/index.ts";
 
 /**
  * @param args - what is typed after dfccl.
  * @param options.mayLackArguments - for what a sentence mentions: `dfccl verify` without its file.
+ * @param options.isLaboratory - for what a clone alone has.
  * @returns {fault, program}: what the command line would refuse; what `launch` would start, word by word.
  */
-export async function parseOnly(args, { mayLackArguments = false } = {}) {
-  const dfccl = makeProgram();
+export async function parseOnly(args, { mayLackArguments = false, isLaboratory = false } = {}) {
+  const dfccl = isLaboratory ? makeLaboratory() : makeProgram();
   const found = { fault: undefined, program: undefined };
   for (const command of commandsUnder(dfccl)) {
     command.configureOutput({ writeOut: () => undefined, writeErr: () => undefined, outputError: () => undefined });
@@ -19,7 +21,7 @@ export async function parseOnly(args, { mayLackArguments = false } = {}) {
   }
   const launch = dfccl.commands.find((command) => command.name() === "launch");
   try {
-    await dfccl.parseAsync(runAsLaunch(args, launch.options), { from: "user" });
+    await dfccl.parseAsync(runAsLaunch(args, launch?.options ?? []), { from: "user" });
   } catch (error) {
     const isFine = error.exitCode === 0 || (mayLackArguments && /^commander\.(?:missingArgument|help)/.test(error.code));
     if (!isFine) found.fault = error.message.replace(/^error: /, "");

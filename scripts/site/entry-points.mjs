@@ -8,6 +8,7 @@ export function entryPoints(root) {
   return folders.flatMap((folder) => {
     const { name, exports = {} } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
     return Object.entries(exports).flatMap(([subpath, target]) => {
+      if (subpath.startsWith("./internal/")) return [];
       const types = /^\.\/dist\/(.+)\.d\.ts$/.exec(target?.types)?.[1];
       return types ? [{ name: name + subpath.slice(1), source: sourceOf(root, `${folder}/src/${types}`) }] : [];
     });

@@ -48,3 +48,11 @@ it("takes no relative link on a page that npm shows", () => {
   page("packages/core/README.md", "[a](../../docs/guide.md)\n");
   expect(links(folder).details).toContain("packages/core/README.md: ../../docs/guide.md is relative");
 });
+
+it("takes relative links on the page of a package that npm never shows", () => {
+  page("apps/tool/package.json", JSON.stringify({ private: true }));
+  page("apps/tool/README.md", "# Tool\n[a](../../docs/guide.md)\n");
+  expect(links(folder)).toMatchObject({ failed: 0 });
+  page("apps/tool/package.json", JSON.stringify({}));
+  expect(links(folder).details).toContain("../../docs/guide.md is relative");
+});

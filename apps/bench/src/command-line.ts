@@ -1,8 +1,6 @@
 import { createRequire } from "node:module";
-import { DfcclError } from "@dfccl/primitives";
 import { Command, CommanderError } from "commander";
 import { addBenchCommand } from "./commands/bench.js";
-import { addOverheadsCommand } from "./commands/bench-overheads.js";
 import { addBoxingCommand } from "./commands/boxing.js";
 import { addCompareCommand } from "./commands/compare.js";
 import { addCompileCommand } from "./commands/compile.js";
@@ -23,31 +21,11 @@ import { addTrainCommand } from "./commands/train.js";
 import { addTuneCommand } from "./commands/tune.js";
 import { addVerifyCommand } from "./commands/verify.js";
 import { runAsLaunch } from "./launch/run-as-launch.js";
-import { findRoot, inCloneOnly } from "./peers/native-programs.js";
 import { err } from "./terminal/colors.js";
 import { exitTableText } from "./terminal/exit-codes.js";
-import { fromHere } from "./terminal/from-here.js";
-import { failUnfinished } from "./terminal/unfinished.js";
+import { runToExitCode } from "./terminal/run-to-exit-code.js";
 import { versionText } from "./terminal/version-text.js";
-import { wrapOnTerminal } from "./terminal/wrap.js";
 
-const usageError = 2;
-// Errors of what was typed, not of what ran.
-const usageCodes: ReadonlySet<string> = new Set([
-  "WORKLOAD",
-  "POLICY",
-  "TUNING_FILE",
-  "PROGRAM_FILE",
-  "SIMULATION_CONFIG",
-  "BAD_REPORT",
-  "UNREADABLE_FILE",
-  "UNKNOWN_MODEL",
-  "PLAN",
-  "PLACEMENT",
-  "SIGNATURE",
-  "SHAPE",
-  "CHECKPOINT",
-]);
 const { version } = createRequire(import.meta.url)("../package.json") as { version: string };
 
 /** The command with all that it has below it: what shows help, completes and runs reads the same table. */
@@ -86,47 +64,11 @@ export function makeProgram(): Command {
   addPipelineCommand(program);
   addDoctorCommand(program);
   addCompletionCommand(program);
-  if (findRoot() !== undefined) {
-    program.commandsGroup(`${inCloneOnly}:`);
-    addOverheadsCommand(program);
-  }
   return program;
 }
 
 /** Runs what was typed after dfccl; the exit code is in process.exitCode then. */
 export async function runCommandLine(args: readonly string[], program = makeProgram()): Promise<void> {
   const launch = program.commands.find((command) => command.name() === "launch");
-  const finished = failUnfinished();
-  try {
-    await program.parseAsync(runAsLaunch(args, launch?.options ?? []), { from: "user" });
-  } catch (error) {
-    process.exitCode = report(error);
-  } finally {
-    finished();
-  }
-}
-
-/** Says what went wrong. @returns the exit code. */
-function report(error: unknown): number {
-  // Thrown by commander after it has printed help, a version or a usage error.
-  const { code, exitCode } = error as { code?: unknown; exitCode?: unknown };
-  if (typeof code === "string" && code.startsWith("commander.")) return exitCode === 0 ? 0 : usageError;
-  if (error instanceof DfcclError) {
-    // The remedy follows after a space, where the text before it may have ended with a line of its own.
-    const message = fromHere(error.message.replaceAll(/\n (?=\S)/g, "\n"));
-    process.stderr.write(`${err.red(wrapOnTerminal(message))}\n`);
-    return usageCodes.has(error.code) ? usageError : 1;
-  }
-  process.stderr.write(`${err.red(isOfTheSystem(error) ? wrapOnTerminal(`${error.message}.`) : stackOf(error))}\n`);
-  return 1;
-}
-
-/** A file that can't be written, a disk that is full: no stack makes that any clearer. */
-function isOfTheSystem(error: unknown): error is NodeJS.ErrnoException {
-  const { errno, syscall } = error as NodeJS.ErrnoException;
-  return error instanceof Error && typeof errno === "number" && typeof syscall === "string";
-}
-
-function stackOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  await runToExitCode(() => program.parseAsync(runAsLaunch(args, launch?.options ?? []), { from: "user" }));
 }

@@ -17,7 +17,7 @@ export function addSimulateScheduleCommand(simulate: Command): void {
     .addOption(new Option("--preset <name>", "a figure instead of a workload").choices(schedulePresetNames))
     .option("--seed <n>", "seed of everything random", wholeNumber(0, 2 ** 31 - 1), 1)
     .option("--gpus <n>", "most GPUs, with --preset scale", wholeNumber(8, 100_000), 8000)
-    .option("--measured <file.json>", "what dfccl bench mpi --json wrote, with --preset calibrate");
+    .option("--measured <file.json>", "what npm run bench:mpi -- --json FILE wrote in a clone, with --preset calibrate");
   addDrawingOptions(command)
     .addHelpText(
       "after",

@@ -34,7 +34,7 @@ function valueCases(table: readonly CommandEntry[]): string {
     .join("\n");
 }
 
-const commonFunctions = (table: readonly CommandEntry[]): string => `# Which command the words lead to: "" or "bench mpi".
+const commonFunctions = (table: readonly CommandEntry[]): string => `# Which command the words lead to: "" or "bench loader".
 _dfccl_path() {
   command_path=''
   local word

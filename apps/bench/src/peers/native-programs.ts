@@ -13,20 +13,8 @@ export function findRoot(from: string = dirname(fileURLToPath(import.meta.url)))
   }
 }
 
-/** What stands above commands that compile what they measure; the published package hasn't got them. */
-export const inCloneOnly = "In a clone of the repository only; what measures is built on demand";
-
 /** What to do about what only a clone has. */
 export const cloneRemedy = "Clone the repository, run npm run build in it, and there the same command as node apps/bench/dist/cli.js.";
-
-/** The same, where one is needed. @throws {BenchError} NO_SOURCES */
-export function repositoryRoot(from?: string): string {
-  const root = findRoot(from);
-  if (root === undefined) {
-    throw new BenchError("NO_SOURCES", "The native benchmarks are not part of the published package.", cloneRemedy, { from });
-  }
-  return root;
-}
 
 /** Where a command lies on the PATH. */
 export function findCommand(name: string, environment: NodeJS.ProcessEnv = process.env): string | undefined {
@@ -35,16 +23,8 @@ export function findCommand(name: string, environment: NodeJS.ProcessEnv = proce
 }
 
 /**
- * Builds the native benchmarks where something has changed.
- * @returns the folder that they lie in.
- * @throws {BenchError} NO_CMAKE, BUILD_FAILED
- */
-export function buildNativePrograms(root: string, signal?: AbortSignal): Promise<string> {
-  return buildNativeTarget(root, "bench", signal);
-}
-
-/**
- * The same for one target of CMake's.
+ * Builds a target of CMake's where something has changed.
+ * @returns the folder that the native benchmarks lie in.
  * @throws {BenchError} NO_CMAKE, BUILD_FAILED
  */
 export async function buildNativeTarget(root: string, target: string, signal?: AbortSignal): Promise<string> {
@@ -69,17 +49,4 @@ export async function buildNativeTarget(root: string, target: string, signal?: A
     }
   }
   return join(root, "build", "release", "bench");
-}
-
-/** @throws {BenchError} NO_OPENMPI with the command that installs it. */
-export function requireOpenMpi(programs: string): { readonly mpirun: string; readonly program: string } {
-  const mpirun = findCommand("mpirun");
-  const program = join(programs, "openmpi_allreduce_mpi");
-  if (mpirun !== undefined && existsSync(program)) return { mpirun, program };
-  const missing = mpirun === undefined ? "mpirun is not on the PATH" : "its headers were not found when the benchmarks were built";
-  throw new BenchError(
-    "NO_OPENMPI",
-    `OpenMPI, to compare with, is missing: ${missing}.`,
-    "Type: apt-get install openmpi-bin libopenmpi-dev",
-  );
 }

@@ -4,7 +4,7 @@ import { userInfo } from "node:os";
 import { join } from "node:path";
 import { type OpenBackend, type PerfBackend, PerfError, type PerfOptions, ranksOf } from "@dfccl/collective-tests";
 import type { Program } from "@dfccl/primitives";
-import { mpirunFlags } from "../peers/measure-peers.js";
+import { mpirunFlags } from "../peers/mpirun-flags.js";
 import { cloneRemedy, findCommand, findRoot } from "../peers/native-programs.js";
 import { jsonLines, runProgram } from "../peers/run-program.js";
 import type { EngineRequest } from "./engine-request.js";

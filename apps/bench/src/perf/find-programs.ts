@@ -34,11 +34,6 @@ export const nativePrograms: FindPrograms = async (programs, signal) => {
   return building;
 };
 
-/** Whether backends on GPUs have their loop here without a compiler. */
-export function hasPackagedGpuPrograms(): boolean {
-  return Boolean(process.env.DFCCL_PERF_PROGRAMS) || findNativeProgram("perf_gpu") !== undefined;
-}
-
 function packagedPrograms(programs: ProgramSet): string {
   const program = findNativeProgram(programs === "perf" ? "perf_bench" : programs);
   if (program !== undefined) return dirname(program);

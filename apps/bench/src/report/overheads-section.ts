@@ -1,10 +1,9 @@
-import type { OverheadsReport } from "../overheads/report.js";
-import { sectionsOf } from "../overheads/report.js";
+import { type OverheadsReport, sectionsOf } from "../overheads/overheads-report.js";
 import { describeHeader } from "../peers/report-header.js";
 import { formatBytes } from "../terminal/table.js";
 import type { Chart, Section } from "./model.js";
 
-/** What `dfccl overheads --json` wrote: each phase, the completion queues beside each other, whole runs, memory. */
+/** What `npm run bench:overheads -- --json FILE` wrote: each phase, the completion queues beside each other, whole runs, memory. */
 export function overheadsSection(report: OverheadsReport, id: string): Section {
   const [phases, queues] = sectionsOf(report);
   const { memory, whole, header } = report;

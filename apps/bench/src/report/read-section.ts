@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { PerfError, readReport } from "@dfccl/collective-tests";
 import { readReportText } from "../inputs/read-report-text.js";
-import type { OverheadsReport } from "../overheads/report.js";
+import type { OverheadsReport } from "../overheads/overheads-report.js";
 import type { StickinessReport } from "../stickiness/report.js";
 import { gpuSection, readGpuRows } from "./gpu-section.js";
 import type { Section } from "./model.js";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, it } from "vitest";
-import { repositoryRoot } from "../../src/peers/native-programs.js";
+import { repositoryRoot } from "../repository-root.js";
 
 interface Need {
   readonly name: string;
@@ -14,7 +14,7 @@ interface Machine {
   installCommand(missing: readonly Need[]): string;
 }
 
-const machine = (await import(pathToFileURL(join(repositoryRoot(), "scripts/lib/machine.mjs")).href)) as Machine;
+const machine = (await import(pathToFileURL(join(repositoryRoot, "scripts/lib/machine.mjs")).href)) as Machine;
 
 // `npm start` asks for what it builds, and only that: packing for GPUs failed in a clone that had never run `npm test`.
 it("what is packed for GPUs is asked for by name, the framework of its tests too", async () => {

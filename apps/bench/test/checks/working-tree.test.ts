@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { findCommand, repositoryRoot } from "../../src/peers/native-programs.js";
+import { findCommand } from "../../src/peers/native-programs.js";
+import { repositoryRoot } from "../repository-root.js";
 
 type Reading = { readonly entries: readonly string[]; readonly obstacle?: string };
 interface WorkingTree {
@@ -13,7 +14,7 @@ interface WorkingTree {
 }
 
 const { readWorkingTree, entriesSince } = (await import(
-  pathToFileURL(join(repositoryRoot(), "scripts/lib/working-tree.mjs")).href
+  pathToFileURL(join(repositoryRoot, "scripts/lib/working-tree.mjs")).href
 )) as WorkingTree;
 
 let folder = "";

@@ -80,7 +80,7 @@ describe("dfccl simulate schedule", () => {
     [
       "a file of something else",
       ["--preset", "calibrate", "--measured", file("other.json", { a: 1 })],
-      /rows is .*dfccl bench mpi --json wrote/,
+      /rows is .*npm run bench:mpi -- --json FILE wrote/,
     ],
     ["more GPUs than are simulated", ["--preset", "scale", "--gpus", "1000000"], /whole number from 8 to 100000/],
     ["measurements that are none", ["--preset", "calibrate", "--measured", file("rows.json", { rows: [{}] })], /must have ranks, bytes/],

@@ -5,7 +5,8 @@ import { delimiter, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { buildNativeTarget, findCommand, repositoryRoot } from "../../src/peers/native-programs.js";
+import { buildNativeTarget, findCommand } from "../../src/peers/native-programs.js";
+import { repositoryRoot } from "../repository-root.js";
 
 /** Says whether a lock is held while it runs. */
 const look = (lock: string): string => `flock --nonblock ${lock} true && echo free || echo held`;
@@ -22,7 +23,7 @@ describe.skipIf(findCommand("flock") === undefined)("what builds in the clone ho
   });
 
   it("the set-up", async () => {
-    const root = repositoryRoot();
+    const root = repositoryRoot;
     const { locked } = await import(pathToFileURL(join(root, "scripts", "lib", "locked.mjs")).href);
     const lock = join(root, "build", "release.lock");
     const [program, ...args] = locked(["sh", "-c", look(lock)], "release");

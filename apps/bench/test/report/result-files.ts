@@ -1,10 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { readOverheads } from "../../src/overheads/read-overheads.js";
-import { overheadsOutput } from "../overheads/overheads-output.js";
+import type { OverheadsReport } from "../../src/overheads/overheads-report.js";
 
 const header = {
-  command: "npx dfccl overheads",
+  command: "npm run bench:overheads",
   date: "2026-01-02T03:04:05.000Z",
   commit: "abc1234",
   machine: { cpu: "Machine", cores: 2, memoryBytes: 2 ** 34, kernel: "Linux 6", node: "20.0.0", loadBefore: 0.1 },
@@ -71,17 +70,26 @@ const stickiness = {
   ),
 };
 
+const parts = [
+  ...["sqeWrite", "sqeWriteInBatch", "submit", "sqeRead", "feedPublish", "feedTakeByTwoBlocks", "takeIn", "stepStuck"],
+  ...["contextLoad", "contextLoadAndSave", "noopOfMany", "noopAlone"],
+  ...["owned", "cas", "packed", "vanilla"].flatMap((queue) => [`cqeWrite:${queue}`, `cqePoll:${queue}`]),
+];
+const overheads: OverheadsReport = {
+  header: { ...header, repetitions: 1 },
+  parts: parts.map((part) => ({ part, ns: 10, bestNs: 5 })),
+  whole: [{ ranks: 2, bytes: 8, wholeUs: 10, bareUs: 1, addedNsPerRank: 4500, ratio: 10 }],
+  noopRunsPerSecond: 1e8,
+  memory: { registered: 1000, ranks: 8, bytesPerRankAndCollective: 583, residentBytesPerRankAndCollective: 1200, arenaBytes: 0 },
+  javascript: [{ what: "submissions", median: 1, best: 2 }],
+};
+
 /** A file of each kind, in a folder. */
 export function writeResultFiles(folder: string): { perf: string; overheads: string; stickiness: string } {
   const write = (name: string, value: unknown): string => {
     const path = join(folder, name);
     writeFileSync(path, JSON.stringify(value));
     return path;
-  };
-  const overheads = {
-    ...readOverheads([overheadsOutput(10)]),
-    header: { ...header, repetitions: 1 },
-    javascript: [{ what: "submissions", median: 1, best: 2 }],
   };
   return {
     perf: write("perf.json", perfReport),

@@ -3,7 +3,7 @@ import { type Chart, line, palette, plot, points } from "../../charts/chart.js";
 import { formatBytes } from "../../terminal/table.js";
 import { nanoseconds, type PresetReport } from "../preset-report.js";
 
-/** Measured all-reduces, half of them fitted, half predicted. @param measured - the rows of `dfccl bench mpi --json`. */
+/** Measured all-reduces, half of them fitted, half predicted. @param measured - the rows that `npm run bench:mpi -- --json FILE` writes. */
 export function reportCalibration(measured: unknown): PresetReport {
   const { predictions, medianError } = calibrate(measuredCases(measured));
   return {
@@ -56,7 +56,7 @@ function measuredCases(report: unknown): readonly MeasuredCase[] {
   const { rows } = (report ?? {}) as { rows?: unknown };
   if (!Array.isArray(rows))
     throw new SimulationConfigError("of measurements", [
-      { key: "rows", value: rows, problem: "must be what dfccl bench mpi --json wrote" },
+      { key: "rows", value: rows, problem: "must be what npm run bench:mpi -- --json FILE wrote" },
     ]);
   const cases = rows.map((row) => row as { ranks?: unknown; bytes?: unknown; oursUs?: unknown } | null);
   return cases.map((row, i) => {

@@ -1,13 +1,5 @@
 import { join } from "node:path";
-import { BenchError } from "../peers/bench-error.js";
-import { runProgram } from "../peers/run-program.js";
-
-/** A line of packages/core/bench: how many a second, in millions. */
-export interface RateRow {
-  readonly what: string;
-  readonly median: number;
-  readonly best: number;
-}
+import { BenchError, type RateRow, runProgram } from "dfccl/internal/measurement";
 
 /** Runs the benchmark of `@dfccl/core`: submissions and completions through the whole engine, from JavaScript. */
 export async function measureJavaScriptRates(root: string, signal?: AbortSignal): Promise<RateRow[]> {

@@ -2,21 +2,32 @@ import { join } from "node:path";
 import { compile } from "@dfccl/compiler";
 import { ringAllReduce } from "@dfccl/compiler/algorithms";
 import type { Command } from "commander";
+import {
+  buildNativeTarget,
+  busyWarning,
+  describeHeader,
+  exitCodesText,
+  listOf,
+  machineFacts,
+  out,
+  outputFile,
+  outputFileOrDash,
+  type ReportFlags,
+  runMeasurement,
+  runProgram,
+  sizesOption,
+  temporaryFolder,
+  wholeNumber,
+  withNote,
+  withProgress,
+  wrap,
+  writePrograms,
+  writeReports,
+} from "dfccl/internal/measurement";
+import { clone } from "../clone.js";
 import { readInterpreterRows } from "../interpreter/read-rows.js";
 import { describeInterpreter, type InterpreterReport, type InterpreterRow, interpreterMarkdown } from "../interpreter/report.js";
-import { temporaryFolder } from "../outputs/temporary-folder.js";
-import { buildNativeTarget, repositoryRoot } from "../peers/native-programs.js";
-import { busyWarning, describeHeader, machineFacts, reportHeader } from "../peers/report-header.js";
-import { runMeasurement } from "../peers/run-measurement.js";
-import { runProgram } from "../peers/run-program.js";
-import { type ReportFlags, writeReports } from "../peers/write-reports.js";
-import { writePrograms } from "../perf/engine-programs.js";
-import { out } from "../terminal/colors.js";
-import { exitCodesText } from "../terminal/exit-codes.js";
-import { withNote } from "../terminal/note.js";
-import { withProgress } from "../terminal/progress.js";
-import { wrap } from "../terminal/wrap.js";
-import { listOf, outputFile, outputFileOrDash, sizesOption, wholeNumber } from "./options.js";
+import { headerOf } from "../report-header.js";
 
 interface InterpreterFlags extends ReportFlags {
   readonly ranks: readonly number[];
@@ -24,8 +35,8 @@ interface InterpreterFlags extends ReportFlags {
   readonly turns: number;
 }
 
-export function addBenchInterpreterCommand(bench: Command): void {
-  bench
+export function addInterpreterCommand(laboratory: Command): void {
+  laboratory
     .command("interpreter")
     .summary("a compiled ring beside the same ring written by hand")
     .description(
@@ -41,22 +52,21 @@ export function addBenchInterpreterCommand(bench: Command): void {
       "after",
       `
 Examples:
-  $ dfccl bench interpreter --ranks 4 --bytes 1M --turns 3
-  $ dfccl bench interpreter --markdown docs/benchmarks/interpreter.md
+  $ npm run bench:interpreter -- --ranks 4 --bytes 1M --turns 3
+  $ npm run bench:interpreter -- --markdown docs/benchmarks/interpreter.md
 
 ${exitCodesText({ 0: "measured", 1: "failed, or a result was wrong", 2: "usage" }, "no file is written")}`,
     )
     .action(async (flags: InterpreterFlags) => {
-      process.exitCode = await benchInterpreter(flags);
+      process.exitCode = await measureInterpreter(flags);
     });
 }
 
-async function benchInterpreter(flags: InterpreterFlags): Promise<number> {
-  const root = repositoryRoot();
+async function measureInterpreter(flags: InterpreterFlags): Promise<number> {
   const machine = machineFacts();
   using folder = temporaryFolder("dfccl-interpreter");
   return await runMeasurement(flags, async ({ signal, say }) => {
-    const programs = await withNote("Building the native benchmark", () => buildNativeTarget(root, "interpreter_bench", signal));
+    const programs = await withNote("Building the native benchmark", () => buildNativeTarget(clone, "interpreter_bench", signal));
     const warning = busyWarning(machine);
     if (warning) say(`${out.yellow(wrap(warning))}\n`);
     const outputs: string[] = [];
@@ -75,7 +85,7 @@ async function benchInterpreter(flags: InterpreterFlags): Promise<number> {
       }
       return measured;
     });
-    const report: InterpreterReport = { header: reportHeader(root, machine, outputs[0] ?? ""), rows };
+    const report: InterpreterReport = { header: headerOf(machine, outputs[0] ?? ""), rows };
     say(`${describeHeader(report.header).join("\n")}\n\n${describeInterpreter(rows)}`);
     writeReports(flags, report, interpreterMarkdown);
   });

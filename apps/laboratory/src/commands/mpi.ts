@@ -1,21 +1,36 @@
 import { userInfo } from "node:os";
 import { type Command, Option } from "commander";
-import { type Case, type ComparisonRow, commandsOf, compare, type OpenMpi, type Sides } from "../peers/measure-peers.js";
-import { describeMode, describeRows, mpiMarkdown, mpiVerdict } from "../peers/mpi-report.js";
-import { buildNativePrograms, repositoryRoot, requireOpenMpi } from "../peers/native-programs.js";
-import { busyWarning, describeHeader, type MachineFacts, machineFacts, type ReportHeader, reportHeader } from "../peers/report-header.js";
-import { type MeasurementTools, runMeasurement } from "../peers/run-measurement.js";
-import { runProgram } from "../peers/run-program.js";
-import { writeReports } from "../peers/write-reports.js";
-import { out } from "../terminal/colors.js";
-import { exitCodesText } from "../terminal/exit-codes.js";
-import { withNote } from "../terminal/note.js";
-import { withProgress } from "../terminal/progress.js";
-import { formatBytes, formatCountOf } from "../terminal/table.js";
-import { wrap } from "../terminal/wrap.js";
-import { resnet50 } from "../workloads/resnet50.js";
-import { elementsOf } from "../workloads/workload.js";
-import { byteSize, listOf, outputFile, outputFileOrDash, wholeNumber } from "./options.js";
+import {
+  buildNativeTarget,
+  busyWarning,
+  byteSize,
+  describeHeader,
+  elementsOf,
+  exitCodesText,
+  formatBytes,
+  formatCountOf,
+  listOf,
+  type MachineFacts,
+  type MeasurementTools,
+  machineFacts,
+  out,
+  outputFile,
+  outputFileOrDash,
+  type ReportHeader,
+  resnet50,
+  runMeasurement,
+  runProgram,
+  wholeNumber,
+  withNote,
+  withProgress,
+  wrap,
+  writeReports,
+} from "dfccl/internal/measurement";
+import { clone } from "../clone.js";
+import { type Case, type ComparisonRow, commandsOf, compare, type Sides } from "../openmpi/compare.js";
+import { describeMode, describeRows, mpiMarkdown, mpiVerdict } from "../openmpi/report.js";
+import { type OpenMpi, requireOpenMpi } from "../openmpi/require-openmpi.js";
+import { headerOf } from "../report-header.js";
 
 interface MpiFlags {
   readonly quick?: boolean;
@@ -30,8 +45,8 @@ interface MpiFlags {
 const allSizes = [8, 64, 512, 4096, 32_768, 262_144, 2 ** 20, 2 ** 22, 2 ** 24, 2 ** 26];
 const quickSizes = [8, 4096, 262_144, 2 ** 22];
 
-export function addBenchMpiCommand(bench: Command): void {
-  bench
+export function addMpiCommand(laboratory: Command): void {
+  laboratory
     .command("mpi")
     .summary("all-reduce beside OpenMPI's, from 8 B to 64 MB, and ResNet-50's tensors")
     .description(
@@ -57,26 +72,25 @@ Modes:
            ${describeMode("processes").replace(" submits, waits", "\n           submits, waits")}
 
 Examples:
-  $ dfccl bench mpi --quick
-  $ dfccl bench mpi --json mpi.json --markdown docs/benchmarks/mpi.md
-  $ dfccl bench mpi -r 4 -b 8,1M -n 9
+  $ npm run bench:mpi -- --quick
+  $ npm run bench:mpi -- --json mpi.json --markdown docs/benchmarks/mpi.md
+  $ npm run bench:mpi -- -r 4 -b 8,1M -n 9
 
 ${exitCodesText({ 0: "measured", 1: "failed, or a result was wrong", 2: "usage" }, "what was measured until then is printed, no file is written")}`,
     )
     .action(async (flags: MpiFlags) => {
-      process.exitCode = await benchMpi(flags);
+      process.exitCode = await measureMpi(flags);
     });
 }
 
-async function benchMpi(flags: MpiFlags): Promise<number> {
-  const root = repositoryRoot();
+async function measureMpi(flags: MpiFlags): Promise<number> {
   const rows: ComparisonRow[] = [];
   const measure = async ({ signal, say }: MeasurementTools): Promise<void> => {
     const machine = machineFacts();
-    const programs = await withNote("Building the native benchmarks", () => buildNativePrograms(root, signal));
+    const programs = await withNote("Building the native benchmarks", () => buildNativeTarget(clone, "bench", signal));
     const openmpi = requireOpenMpi(programs);
     const repetitions = flags.repetitions ?? (flags.quick ? 1 : 5);
-    const header = { ...(await probeMachine(root, machine, programs, openmpi, signal)), mode: flags.mode, repetitions };
+    const header = { ...(await probeMachine(machine, programs, openmpi, signal)), mode: flags.mode, repetitions };
     const warning = busyWarning(machine);
     if (warning) say(`${out.yellow(wrap(warning))}\n`);
     say(`${describeHeader(header).join("\n")}\n${wrap(`mode "${flags.mode}": ${describeMode(flags.mode)}`)}\n`);
@@ -96,16 +110,10 @@ async function benchMpi(flags: MpiFlags): Promise<number> {
   return runMeasurement(flags, measure, () => (rows.length > 0 ? describeRows(rows) : undefined));
 }
 
-async function probeMachine(
-  root: string,
-  machine: MachineFacts,
-  programs: string,
-  { mpirun }: OpenMpi,
-  signal: AbortSignal,
-): Promise<ReportHeader> {
+async function probeMachine(machine: MachineFacts, programs: string, { mpirun }: OpenMpi, signal: AbortSignal): Promise<ReportHeader> {
   const probe = await runProgram({ command: `${programs}/allreduce_bench`, args: ["--bytes", "8", "--budget", "0.01"], signal });
   const version = /\d+\.\d+\.\d+/.exec(await runProgram({ command: mpirun, args: ["--version"], signal }))?.[0];
-  return reportHeader(root, machine, probe, { openmpi: version });
+  return headerOf(machine, probe, { openmpi: version });
 }
 
 function casesOf({ ranks = [2, 8], bytes, quick }: MpiFlags): Case[] {

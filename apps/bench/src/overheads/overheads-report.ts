@@ -1,11 +1,48 @@
-import { markdownTable } from "../peers/markdown.js";
 import type { ReportHeader } from "../peers/report-header.js";
-import { reportPage } from "../peers/report-page.js";
-import { formatBytes, formatCount, formatCountOf, formatTable } from "../terminal/table.js";
-import { wrap } from "../terminal/wrap.js";
-import type { RateRow } from "./javascript-rates.js";
-import type { NativeOverheads } from "./read-overheads.js";
+import { formatBytes, formatCount } from "../terminal/table.js";
 
+/** One thing that a run passes through, in nanoseconds for each run. */
+export interface PartRow {
+  readonly part: string;
+  /** Median over the repetitions. */
+  readonly ns: number;
+  /** Of the best batch. */
+  readonly bestNs: number;
+}
+
+/** An all-reduce with everything around it, and the same program in a bare loop, in turns. */
+export interface WholeRow {
+  readonly ranks: number;
+  readonly bytes: number;
+  readonly wholeUs: number;
+  readonly bareUs: number;
+  readonly addedNsPerRank: number;
+  readonly ratio: number;
+}
+
+export interface RegisteredMemory {
+  readonly registered: number;
+  readonly ranks: number;
+  readonly bytesPerRankAndCollective: number;
+  readonly residentBytesPerRankAndCollective: number;
+  readonly arenaBytes: number;
+}
+
+export interface NativeOverheads {
+  readonly parts: readonly PartRow[];
+  readonly whole: readonly WholeRow[];
+  readonly noopRunsPerSecond: number;
+  readonly memory: RegisteredMemory;
+}
+
+/** A line of packages/core/bench: how many a second, in millions. */
+export interface RateRow {
+  readonly what: string;
+  readonly median: number;
+  readonly best: number;
+}
+
+/** What `npm run bench:overheads -- --json FILE` writes, and `dfccl report` reads. */
 export interface OverheadsReport extends NativeOverheads {
   readonly header: ReportHeader & { readonly repetitions: number };
   readonly javascript: readonly RateRow[];
@@ -94,19 +131,4 @@ function formatNs(ns: number): string {
 
 function formatRate(perSecond: number): string {
   return `${(perSecond / 1e6).toPrecision(3)} million`;
-}
-
-export function describeOverheads(report: OverheadsReport): string {
-  return sectionsOf(report)
-    .map(({ title, note, columns, rows }) => `${title}\n${formatTable(rows, columns)}${note ? `\n${wrap(note, undefined, 2)}` : ""}`)
-    .join("\n\n");
-}
-
-export function overheadsMarkdown(report: OverheadsReport): string {
-  const { header } = report;
-  const sections = sectionsOf(report).map(
-    ({ title, note, columns, rows }) => `## ${title}\n\n${markdownTable(columns, rows)}${note ? `\n\n${note}` : ""}\n`,
-  );
-  const how = `medians of ${formatCountOf(header.repetitions, "run")}; "best" is the fastest batch of all, for machines that never rest`;
-  return reportPage("What submission, scheduling and completion add", header, [how], sections.join("\n"));
 }

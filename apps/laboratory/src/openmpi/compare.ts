@@ -1,6 +1,5 @@
-import { BenchError } from "./bench-error.js";
-import { median } from "./median.js";
-import { jsonLines, type ProgramRun } from "./run-program.js";
+import { BenchError, jsonLines, median, mpirunFlags, type ProgramRun } from "dfccl/internal/measurement";
+import type { OpenMpi } from "./require-openmpi.js";
 
 /** One thing to measure on both sides. */
 export interface Case {
@@ -66,11 +65,6 @@ function readMicros(engine: "dfccl" | "openmpi", output: string): number {
   return row.us;
 }
 
-export interface OpenMpi {
-  readonly mpirun: string;
-  readonly program: string;
-}
-
 /** The command lines of both sides. */
 export interface Commands {
   readonly ours: (one: Case) => ProgramRun;
@@ -107,9 +101,4 @@ export function commandsOf(
     ours: options.mode === "processes" ? (one) => mpirunWith(one, [`${programs}/allreduce_processes_bench`]) : inOneProcess,
     openmpi: (one) => mpirunWith(one, [program]),
   };
-}
-
-/** More ranks than cores are allowed, nothing is pinned, and messages go through shared memory. */
-export function mpirunFlags(isRoot: boolean): string[] {
-  return [...(isRoot ? ["--allow-run-as-root"] : []), "--oversubscribe", "--bind-to", "none", "--mca", "btl", "self,vader"];
 }

@@ -1,27 +1,36 @@
 import type { Command } from "commander";
+import {
+  buildNativeTarget,
+  busyWarning,
+  describeHeader,
+  exitCodesText,
+  machineFacts,
+  type OverheadsReport,
+  out,
+  outputFile,
+  outputFileOrDash,
+  type ReportFlags,
+  runMeasurement,
+  runProgram,
+  wholeNumber,
+  withNote,
+  withProgress,
+  wrap,
+  writeReports,
+} from "dfccl/internal/measurement";
+import { clone } from "../clone.js";
 import { measureJavaScriptRates } from "../overheads/javascript-rates.js";
 import { readOverheads } from "../overheads/read-overheads.js";
-import { describeOverheads, type OverheadsReport, overheadsMarkdown } from "../overheads/report.js";
-import { buildNativePrograms, repositoryRoot } from "../peers/native-programs.js";
-import { busyWarning, describeHeader, machineFacts, reportHeader } from "../peers/report-header.js";
-import { runMeasurement } from "../peers/run-measurement.js";
-import { runProgram } from "../peers/run-program.js";
-import { type ReportFlags, writeReports } from "../peers/write-reports.js";
-import { out } from "../terminal/colors.js";
-import { exitCodesText } from "../terminal/exit-codes.js";
-import { withNote } from "../terminal/note.js";
-import { withProgress } from "../terminal/progress.js";
-import { wrap } from "../terminal/wrap.js";
-import { outputFile, outputFileOrDash, wholeNumber } from "./options.js";
+import { describeOverheads, overheadsMarkdown } from "../overheads/report.js";
+import { headerOf } from "../report-header.js";
 
 interface OverheadsFlags extends ReportFlags {
   readonly quick?: boolean;
   readonly repetitions?: number;
 }
 
-/** As `dfccl overheads`, beside the paper's other experiments, and as `dfccl bench overheads`. */
-export function addOverheadsCommand(parent: Command): void {
-  parent
+export function addOverheadsCommand(laboratory: Command): void {
+  laboratory
     .command("overheads")
     .summary("what submission, scheduling and completion add, part by part")
     .description(
@@ -37,23 +46,22 @@ export function addOverheadsCommand(parent: Command): void {
       "after",
       `
 Examples:
-  $ dfccl overheads --quick
-  $ dfccl overheads --json overheads.json
+  $ npm run bench:overheads -- --quick
+  $ npm run bench:overheads -- --json overheads.json
   $ dfccl report overheads.json
 
 ${exitCodesText({ 0: "measured", 1: "failed, or a result was wrong", 2: "usage" }, "no file is written")}`,
     )
     .action(async (flags: OverheadsFlags) => {
-      process.exitCode = await benchOverheads(flags);
+      process.exitCode = await measureOverheads(flags);
     });
 }
 
-async function benchOverheads(flags: OverheadsFlags): Promise<number> {
-  const root = repositoryRoot();
+async function measureOverheads(flags: OverheadsFlags): Promise<number> {
   const repetitions = flags.repetitions ?? (flags.quick ? 1 : 5);
   const machine = machineFacts();
   return runMeasurement(flags, async ({ signal, say }) => {
-    const programs = await withNote("Building the native benchmarks", () => buildNativePrograms(root, signal));
+    const programs = await withNote("Building the native benchmarks", () => buildNativeTarget(clone, "bench", signal));
     const warning = busyWarning(machine);
     if (warning) say(`${out.yellow(wrap(warning))}\n`);
     const budget = flags.quick ? "0.05" : "0.2";
@@ -64,9 +72,9 @@ async function benchOverheads(flags: OverheadsFlags): Promise<number> {
         outputs.push(await runProgram({ command: `${programs}/overheads_bench`, args: ["--budget", budget], signal }));
       }
       progress.update(repetitions, "from JavaScript");
-      return measureJavaScriptRates(root, signal);
+      return measureJavaScriptRates(clone, signal);
     });
-    const header = { ...reportHeader(root, machine, outputs[0] ?? ""), repetitions };
+    const header = { ...headerOf(machine, outputs[0] ?? ""), repetitions };
     const report: OverheadsReport = { header, ...readOverheads(outputs), javascript };
     say(`${describeHeader(header).join("\n")}\n\n${describeOverheads(report)}`);
     writeReports(flags, report, overheadsMarkdown);

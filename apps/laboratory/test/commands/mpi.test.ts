@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type FakeClone, makeFakeClone } from "./fake-clone.js";
-import { type CommandOptions, type Finished, runCommand } from "./run-command.js";
+import { type Finished, runCommand, type When } from "./run-command.js";
 
 let clone: FakeClone;
 beforeEach(() => {
@@ -24,13 +24,13 @@ function answer(engine: string, us: number, wrong = 0): string {
   return `echo '{"engine":"${engine}","us":${us},"wrong":${wrong}}'`;
 }
 
-function bench(args: readonly string[], options: CommandOptions = {}): Promise<Finished> {
-  return runCommand(["bench", "mpi", ...args], { ...options, command: clone.command, env: { PATH: clone.path } });
+function measure(args: readonly string[], when?: When): Promise<Finished> {
+  return runCommand(["mpi", ...args], clone, when);
 }
 
-describe("dfccl bench mpi", () => {
+describe("npm run bench:mpi", () => {
   it("builds, then lets ours and OpenMPI's take turns for each size", async () => {
-    const { code, stdout } = await bench(["-r", "2", "-b", "8,4K", "-n", "2"]);
+    const { code, stdout } = await measure(["-r", "2", "-b", "8,4K", "-n", "2"]);
     expect(stdout).toMatch(/8 B +2 +10\.0 µs +30\.0 µs +3\.0×\n +4 KiB +2 +10\.0 µs +30\.0 µs +3\.0×\n/);
     expect(stdout).toContain("OpenMPI 4.1.4");
     expect(stdout).toContain("85 ns from core to core and back, one core copies 24.5 GB/s");
@@ -52,10 +52,10 @@ describe("dfccl bench mpi", () => {
 
   it("writes rows with a header, and a page, and nothing else to standard output for -", async () => {
     const page = join(clone.root, "mpi.md");
-    const { code, stdout } = await bench(["--quick", "--json", "-", "--markdown", page]);
+    const { code, stdout } = await measure(["--quick", "--json", "-", "--markdown", page]);
     const { header, rows } = JSON.parse(stdout);
     expect(header).toMatchObject({
-      command: `npx dfccl bench mpi --quick --json - --markdown ${page}`,
+      command: `npm run bench:mpi -- --quick --json - --markdown ${page}`,
       openmpi: "4.1.4",
       mode: "caller",
       repetitions: 1,
@@ -72,7 +72,7 @@ describe("dfccl bench mpi", () => {
   it("says how to get OpenMPI where there is none", async () => {
     clone.program("allreduce_bench", "exit 1");
     clone.tool("cmake", `/bin/rm -f "${clone.root}/bin/mpirun"`);
-    const { code, stderr } = await bench(["--quick"]);
+    const { code, stderr } = await measure(["--quick"]);
     expect(stderr.replaceAll("\n", " ")).toContain(
       "OpenMPI, to compare with, is missing: mpirun is not on the PATH. Type: apt-get install openmpi-bin libopenmpi-dev",
     );
@@ -81,14 +81,14 @@ describe("dfccl bench mpi", () => {
 
   it("says what the compiler said", async () => {
     clone.tool("cmake", "echo 'error: no member named flush'; exit 1");
-    const { code, stderr } = await bench(["--quick"]);
+    const { code, stderr } = await measure(["--quick"]);
     expect(stderr).toContain("error: no member named flush");
     expect(code).toBe(1);
   });
 
   it("fails on a wrong result, and keeps what was measured before", async () => {
     clone.program("allreduce_bench", `case "$*" in *4096*) ${answer("dfccl", 10, 5)};; *) ${answer("dfccl", 10)};; esac`);
-    const { code, stdout, stderr } = await bench(["-r", "2", "-b", "8,4K", "-n", "1"]);
+    const { code, stdout, stderr } = await measure(["-r", "2", "-b", "8,4K", "-n", "1"]);
     expect(stdout).toMatch(/8 B +2 +10\.0 µs/);
     expect(stdout).not.toContain("4 KiB");
     expect(stderr.replaceAll("\n", " ")).toContain("5 elements of dfccl's results are wrong");
@@ -98,9 +98,7 @@ describe("dfccl bench mpi", () => {
   it("prints what was measured when it is interrupted, and writes no file", async () => {
     clone.program("allreduce_bench", `case "$*" in *4096*) /bin/sleep 1000;; *) ${answer("dfccl", 10)};; esac`);
     const json = join(clone.root, "mpi.json");
-    const { code, stdout } = await bench(["-r", "2", "-b", "8,4K", "-n", "1", "--json", json], {
-      when: ["50%", (child) => child.kill("SIGINT")],
-    });
+    const { code, stdout } = await measure(["-r", "2", "-b", "8,4K", "-n", "1", "--json", json], ["50%", (child) => child.kill("SIGINT")]);
     expect(stdout).toMatch(/8 B +2 +10\.0 µs/);
     expect(stdout).toContain("Interrupted: a partial result, and no file is written.");
     expect(existsSync(json)).toBe(false);

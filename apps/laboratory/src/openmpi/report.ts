@@ -1,8 +1,13 @@
-import { formatBytes, formatCountOf, formatSeconds, formatTable } from "../terminal/table.js";
-import { markdownTable } from "./markdown.js";
-import type { ComparisonRow } from "./measure-peers.js";
-import type { ReportHeader } from "./report-header.js";
-import { reportPage } from "./report-page.js";
+import {
+  formatBytes,
+  formatCountOf,
+  formatSeconds,
+  formatTable,
+  markdownTable,
+  type ReportHeader,
+  reportPage,
+} from "dfccl/internal/measurement";
+import type { ComparisonRow } from "./compare.js";
 
 export interface MpiReport {
   readonly header: ReportHeader & { readonly mode: string; readonly repetitions: number };

@@ -1,5 +1,4 @@
-import { BenchError } from "../peers/bench-error.js";
-import { jsonLines } from "../peers/run-program.js";
+import { BenchError, jsonLines } from "dfccl/internal/measurement";
 import type { InterpreterRow } from "./report.js";
 
 const fields = ["ranks", "bytes", "engineUs", "handUs", "ratio"] as const;

@@ -1,7 +1,4 @@
-import { markdownTable } from "../peers/markdown.js";
-import type { ReportHeader } from "../peers/report-header.js";
-import { reportPage } from "../peers/report-page.js";
-import { formatBytes, formatSeconds, formatTable } from "../terminal/table.js";
+import { formatBytes, formatSeconds, formatTable, markdownTable, type ReportHeader, reportPage } from "dfccl/internal/measurement";
 
 /** A compiled ring on the engine and the same ring written by hand, in turns; medians over the turns. */
 export interface InterpreterRow {

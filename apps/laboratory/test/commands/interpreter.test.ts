@@ -11,8 +11,8 @@ beforeEach(() => {
 });
 afterEach(() => clone.remove());
 
-function bench(...args: string[]): Promise<Finished> {
-  return runCommand(["bench", "interpreter", ...args], { command: clone.command, env: { PATH: clone.path } });
+function measure(...args: string[]): Promise<Finished> {
+  return runCommand(["interpreter", ...args], clone);
 }
 
 /** Stands for the benchmark: keeps its arguments, and a copy of the program that it is given. */
@@ -23,11 +23,11 @@ function benchmarkWrites(...lines: readonly object[]): void {
 }
 const row = { ranks: 4, bytes: 2 ** 20, engineUs: 420, handUs: 400, ratio: 1.05, wrong: 0 };
 
-describe("dfccl bench interpreter", () => {
+describe("npm run bench:interpreter", () => {
   it("hands over a compiled ring, and writes figures and a page", async () => {
     benchmarkWrites({ probe: true, cores: 2, coreRoundTripNs: 85 }, row);
     const page = join(clone.root, "page.md");
-    const { code, stdout } = await bench("-r", "4", "-b", "1M", "-n", "3", "--json", "-", "--markdown", page);
+    const { code, stdout } = await measure("-r", "4", "-b", "1M", "-n", "3", "--json", "-", "--markdown", page);
     const { wrong: _, ...measured } = row;
     expect(JSON.parse(stdout)).toMatchObject({ header: { probe: { coreRoundTripNs: 85 } }, rows: [measured] });
     expect(readFileSync(page, "utf8")).toContain("| 1 MiB | 4 | 420 µs | 400 µs | 1.05 |");
@@ -45,13 +45,13 @@ describe("dfccl bench interpreter", () => {
     ["nothing measured", [{ probe: true }], /did not measure everything/],
   ])("fails for %s", async (_, lines, message) => {
     benchmarkWrites(...lines);
-    const { code, stderr } = await bench("-r", "4", "-b", "1M");
+    const { code, stderr } = await measure("-r", "4", "-b", "1M");
     expect(stderr.replaceAll("\n", " ")).toMatch(message);
     expect(code).toBe(1);
   });
 
   it("refuses what is no number of ranks", async () => {
-    const { code, stderr } = await bench("-r", "1");
+    const { code, stderr } = await measure("-r", "1");
     expect(stderr).toMatch(/whole number from 2 to 64/);
     expect(code).toBe(2);
   });

@@ -1,6 +1,6 @@
+import { BenchError } from "dfccl/internal/measurement";
 import { describe, expect, it } from "vitest";
-import { BenchError } from "../../src/peers/bench-error.js";
-import { type Case, commandsOf, compare, type Sides } from "../../src/peers/measure-peers.js";
+import { type Case, commandsOf, compare, type Sides } from "../../src/openmpi/compare.js";
 
 const one: Case = { ranks: 2, bytes: 4096 };
 

@@ -1,40 +1,4 @@
-import { BenchError } from "../peers/bench-error.js";
-import { median } from "../peers/median.js";
-import { jsonLines } from "../peers/run-program.js";
-
-/** One thing that a run passes through, in nanoseconds for each run. */
-export interface PartRow {
-  readonly part: string;
-  /** Median over the repetitions. */
-  readonly ns: number;
-  /** Of the best batch. */
-  readonly bestNs: number;
-}
-
-/** An all-reduce with everything around it, and the same program in a bare loop, in turns. */
-export interface WholeRow {
-  readonly ranks: number;
-  readonly bytes: number;
-  readonly wholeUs: number;
-  readonly bareUs: number;
-  readonly addedNsPerRank: number;
-  readonly ratio: number;
-}
-
-export interface RegisteredMemory {
-  readonly registered: number;
-  readonly ranks: number;
-  readonly bytesPerRankAndCollective: number;
-  readonly residentBytesPerRankAndCollective: number;
-  readonly arenaBytes: number;
-}
-
-export interface NativeOverheads {
-  readonly parts: readonly PartRow[];
-  readonly whole: readonly WholeRow[];
-  readonly noopRunsPerSecond: number;
-  readonly memory: RegisteredMemory;
-}
+import { BenchError, jsonLines, median, type NativeOverheads, type RegisteredMemory } from "dfccl/internal/measurement";
 
 type Line = Readonly<Record<string, unknown>>;
 
