@@ -1,7 +1,7 @@
 import { type PolicyName, type PolicyNumbers, type PolicyOverrides, policyByName } from "./policies.js";
 import type { SchedulePolicy } from "./scheduler.js";
 
-// Not the engine's, whose visits are shorter: docs/decisions/0041-simulations-have-numbers-of-their-own.md.
+// Not the engine's, whose visits are shorter: docs/decisions/0044-simulations-have-numbers-of-their-own.md.
 const numbers: PolicyNumbers = {
   // Fetches eagerly where the paper's FIFO waits: a collective that publishes its buffers at intake lets its peers advance
   // before its own turn comes, which cut preemptions more than tenfold when the design was measured.
