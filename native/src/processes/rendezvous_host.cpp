@@ -175,7 +175,11 @@ class Host {
       if (c.rank != kUnknown) free &= c.freePlaces;
     }
     if (free == 0) {
-      refuseAll(dfcclSystemError, "No address is free for the world's memory in all of its processes.", {});
+      const std::string why = places.whyNone();
+      refuseAll(dfcclSystemError,
+                "No address is free for the world's memory in all of its processes" +
+                    (why.empty() ? std::string(".") : "; in rank 0's: " + why + "."),
+                {});
     }
     const auto place = static_cast<uint32_t>(std::countr_zero(free));
     segment_ = Segment::create(options_.shape, options_.rank, places.addressOf(place), members_);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
+#include <cstring>
 
 namespace dfccl {
 namespace {
@@ -26,12 +28,15 @@ uint64_t hashOf(const std::string& job) {
   return hash ^ hash >> 32;
 }
 
-bool isFree(uintptr_t begin, size_t bytes) {
+/// @return errno, EEXIST where something else is there; 0: it is free.
+int askFor(uintptr_t begin, size_t bytes) {
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
   void* const wanted = reinterpret_cast<void*>(begin);
   void* const mapped = mmap(wanted, bytes, PROT_NONE, kFlags, -1, 0);
-  if (mapped != MAP_FAILED) munmap(mapped, bytes);
-  return mapped == wanted;
+  if (mapped == MAP_FAILED) return errno;
+  munmap(mapped, bytes);
+  // A kernel older than the flag takes the address for a hint.
+  return mapped == wanted ? 0 : EEXIST;
 }
 
 }  // namespace
@@ -45,9 +50,14 @@ SegmentPlaces::SegmentPlaces(const std::string& job, size_t bytes)
 uint64_t SegmentPlaces::freeHere() const {
   uint64_t free = 0;
   for (uint64_t i = 0; i < std::min(count_, kMostLookedAt); ++i) {
-    if (isFree(addressOf(static_cast<uint32_t>(i)), bytes_)) free |= uint64_t{1} << i;
+    if (askFor(addressOf(static_cast<uint32_t>(i)), bytes_) == 0) free |= uint64_t{1} << i;
   }
   return free;
+}
+
+std::string SegmentPlaces::whyNone() const {
+  const int error = askFor(addressOf(0), bytes_);
+  return error == 0 ? std::string() : std::strerror(error);
 }
 
 uintptr_t SegmentPlaces::addressOf(uint32_t place) const { return kBegin + (first_ + place) % count_ * step_; }

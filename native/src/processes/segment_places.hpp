@@ -16,6 +16,8 @@ class SegmentPlaces {
   /// Those that are free in this process now, a bit each; at most 64 are looked at.
   uint64_t freeHere() const;
   uintptr_t addressOf(uint32_t place) const;
+  /// Of this process, where nothing is free: what the system says to the first place; "" where it is free by now.
+  std::string whyNone() const;
 
  private:
   const size_t bytes_;
