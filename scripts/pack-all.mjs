@@ -21,7 +21,7 @@ export function publicPackages(workspace = root) {
 const libc = process.report.getReport().header.glibcVersionRuntime === undefined ? "musl" : "glibc";
 
 /** Whether npm would install it on this machine. */
-const fitsHere = ({ manifest }) =>
+export const fitsHere = ({ manifest }) =>
   (manifest.libc ?? [libc]).includes(libc) &&
   (manifest.os ?? [process.platform]).includes(process.platform) &&
   (manifest.cpu ?? [process.arch]).includes(process.arch);

@@ -19,12 +19,13 @@ import { pathToFileURL } from "node:url";
 import { arm64Node, buildArm64, checkArm64Symbols, whyNoArm64 } from "./lib/arm64.mjs";
 import { line, step } from "./lib/console.mjs";
 import { typeFaults } from "./lib/consumer-types.mjs";
+import { modulesOf, useAlone, useIsolated } from "./lib/lone-packages.mjs";
 import { startRegistry } from "./lib/loopback-registry.mjs";
 import { nodeBinaries } from "./lib/node-versions.mjs";
 import { copyWorkspace, isolatedEnvironment, publishAll, publishThirdParty, succeed, versionPackages } from "./lib/package-publishing.mjs";
 import { root } from "./lib/paths.mjs";
 import { run } from "./lib/run.mjs";
-import { packAll, publishablePackages } from "./pack-all.mjs";
+import { fitsHere, packAll, publishablePackages } from "./pack-all.mjs";
 
 const smoke = join(root, "scripts", "package-smoke");
 /** It was 89 with all of a charting library. */
@@ -48,6 +49,7 @@ export async function testPackages(report = () => {}) {
     }
   };
 
+  const alone = join(folder, "alone");
   let registry;
   try {
     const nodes = await nodeBinaries();
@@ -78,7 +80,7 @@ export async function testPackages(report = () => {}) {
       }
       for (const { version, binary } of nodes) {
         await check(`a program in CommonJS requires every module on Node ${version}`, async () => {
-          await succeed([binary, "require.cjs", ...modulesOf(workspace)], { cwd: join(folder, "project"), env, timeoutMs: 120_000 });
+          await succeed([binary, "require.cjs", ...allModules(workspace)], { cwd: join(folder, "project"), env, timeoutMs: 120_000 });
         });
       }
       await check("TypeScript finds the types, strictly, without @types/node and with it", () =>
@@ -87,7 +89,17 @@ export async function testPackages(report = () => {}) {
       await check("the command knows its commit, and has nothing in it that needs a clone", () =>
         isPublished(join(folder, "project"), env),
       );
-      await check(`the command alone takes less than ${mostInstalledMegabytes} MB`, () => measureInstalled(join(folder, "alone"), env));
+      // Two at a time: npm waits for the registry, and a Node for the disk.
+      const waiting = publishablePackages(workspace).filter(fitsHere);
+      const useNext = async () => {
+        for (let entry = waiting.shift(); entry; entry = waiting.shift()) {
+          const { name } = entry;
+          await check(`${name} can be installed and used alone`, () => useAlone(entry, join(alone, name), nodes, env));
+          await check(`${name} names all that it needs`, () => useIsolated(entry, join(folder, "isolated", name), env));
+        }
+      };
+      await Promise.all([useNext(), useNext()]);
+      await check(`the command alone takes less than ${mostInstalledMegabytes} MB`, () => measureInstalled(join(alone, "dfccl")));
       if (hasArm64) {
         await check("npm chooses arm64's engine on arm64, and an emulator runs programs and measures with it", () =>
           runOnArm64(join(folder, "arm64"), workspace, env),
@@ -129,10 +141,7 @@ async function runOnArm64(project, workspace, env) {
 }
 
 /** With all that it needs, and nothing that is optional but the engine. */
-async function measureInstalled(project, env) {
-  mkdirSync(project);
-  writeFileSync(join(project, "package.json"), '{ "name": "a-guest", "private": true }\n');
-  await succeed(["npm", "install", "--no-audit", "--no-fund", "dfccl"], { cwd: project, env });
+function measureInstalled(project) {
   const modules = join(project, "node_modules");
   const sizes = new Map();
   const counted = new Set(); // a program that a package links to a second name takes its place once
@@ -163,19 +172,13 @@ async function installPacked(folder, env) {
   await succeed([process.execPath, "main.mjs"], { cwd: project, env, timeoutMs: 60_000 });
 }
 
-/** Everything that users import: `@dfccl/core`, `@dfccl/compiler/algorithms`, and so on. What is internal is for this workspace alone. */
-function modulesOf(workspace) {
-  return publishablePackages(workspace)
+const allModules = (workspace) =>
+  publishablePackages(workspace)
     .filter(({ isNative }) => !isNative)
-    .flatMap(({ name, manifest }) =>
-      Object.entries(manifest.exports)
-        .filter(([path, target]) => target?.types !== undefined && !path.startsWith("./internal/"))
-        .map(([path]) => join(name, path)),
-    );
-}
+    .flatMap(modulesOf);
 
 function checkTypes(project, workspace) {
-  const imports = modulesOf(workspace).map((name, i) => `import * as module${i} from "${name}";\nexport { module${i} };\n`);
+  const imports = allModules(workspace).map((name, i) => `import * as module${i} from "${name}";\nexport { module${i} };\n`);
   writeFileSync(join(project, "all.mts"), imports.join(""));
   const faults = ["types.mts", "all.mts"].flatMap((file) => typeFaults(project, file, { types: [] }));
   mkdirSync(join(project, "node_modules", "@types"), { recursive: true });

@@ -10,13 +10,16 @@ const settings = [
 
 /**
  * Checks a file of a project, strictly, and the declarations that it reads of these packages.
- * @param types - packages of ambient types that the project has: `["node"]`, or none.
- * @returns a line for each error in the project's own file or in a package of ours; other packages' declarations are theirs.
+ * @param types - packages of ambient types that the program names: `["node"]`, or none; without it, all that the project has.
+ * @param resolutions - the ways of finding modules to check with; all unless given.
+ * @param everyFile - whether to ask of others' declarations too, as the compiler does: those of TensorFlow.js alone take seconds.
+ * @returns a line for each error in the project's own file or in a package of ours, or in every file.
  */
-export function typeFaults(project, file, { types }) {
+export function typeFaults(project, file, { types, resolutions, everyFile = false }) {
   // Imported late, because it is what the set-up installs.
   const typescript = createRequire(import.meta.url)("typescript");
-  return settings.flatMap(({ module, moduleResolution }) => {
+  const chosen = settings.filter(({ moduleResolution }) => resolutions?.includes(moduleResolution) ?? true);
+  return chosen.flatMap(({ module, moduleResolution }) => {
     const program = typescript.createProgram([join(project, file)], {
       module: typescript.ModuleKind[module],
       moduleResolution: typescript.ModuleResolutionKind[moduleResolution],
@@ -26,16 +29,17 @@ export function typeFaults(project, file, { types }) {
       noUncheckedIndexedAccess: true,
       skipLibCheck: false,
       noEmit: true,
-      types,
+      ...(types === undefined ? {} : { types }),
       typeRoots: [join(project, "node_modules", "@types")],
     });
-    // Asked for file by file: those of TensorFlow.js alone take a minute.
-    const files = program.getSourceFiles().filter(({ fileName }) => isOurs(fileName, project));
+    const files = program
+      .getSourceFiles()
+      .filter((file) => !program.isSourceFileDefaultLibrary(file) && (everyFile || isOurs(file.fileName, project)));
     const diagnostics = files.flatMap((source) => [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)]);
     return [...program.getOptionsDiagnostics(), ...program.getGlobalDiagnostics(), ...diagnostics].map((diagnostic) => {
       const where = diagnostic.file ? placeOf(diagnostic, project) : "options";
       const text = typescript.flattenDiagnosticMessageText(diagnostic.messageText, " ");
-      return `${moduleResolution}, types ${types.join() || "none"}: ${where}: ${text}`;
+      return `${moduleResolution}, types ${types === undefined ? "all" : types.join() || "none"}: ${where}: ${text}`;
     });
   });
 }
