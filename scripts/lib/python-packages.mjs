@@ -64,7 +64,8 @@ export async function runPytest({ python }, name, { args = [], env = {}, timeout
   const command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-rs", ...args];
   const { code, output } = await run(command, {
     cwd: join(root, "python", name),
-    env: { ...env, PYTHONDONTWRITEBYTECODE: "1" },
+    // Its examples of failures are worth keeping, but not beside the sources.
+    env: { ...env, PYTHONDONTWRITEBYTECODE: "1", HYPOTHESIS_STORAGE_DIRECTORY: join(cacheDirectory, "hypothesis") },
     log: "python",
     timeoutMs,
   });

@@ -1,9 +1,10 @@
 // Runs the examples of a package's README as tests: what they print must be what the README says they print.
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { pathToFileURL } from "node:url";
 import { inspect } from "node:util";
 import { describe, expect, it, vi } from "vitest";
+import { exampleFolder } from "./example-folder.js";
 
 interface Example {
   readonly index: number;
@@ -31,16 +32,16 @@ function commentsAtTheEnd(code: string): string[] {
 /** @param packageRoot - folder URL of the package, with its slash. Its vitest config must lead its own name to its sources. */
 export function testReadmeExamples(packageRoot: URL): void {
   const examples = examplesOf(readFileSync(new URL("README.md", packageRoot), "utf8"));
-  const folder = fileURLToPath(new URL(".cache/readme/", packageRoot));
 
   describe("the README's examples", () => {
+    const folder = exampleFolder(packageRoot);
+
     it("are there", () => {
       expect(examples.length).toBeGreaterThan(0);
     });
 
     it.each(examples)("print what they say: example $index", async ({ index, code, promised, isBeginning }) => {
       expect(promised.length).toBeGreaterThan(0);
-      mkdirSync(folder, { recursive: true });
       const file = join(folder, `example-${index}.ts`);
       writeFileSync(file, code);
       const log = vi.spyOn(console, "log").mockImplementation(() => undefined);

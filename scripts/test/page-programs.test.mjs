@@ -1,13 +1,13 @@
 // Whole programs of the pages that a newcomer reads first run as they stand there, and print what their comments say.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { pathToFileURL } from "node:url";
+import { describe, expect, it } from "vitest";
+import { exampleFolder } from "../lib/example-folder.ts";
 import { root } from "../lib/paths.mjs";
 
-// There, `@dfccl/core` is found as in a project that has installed it.
-const folder = join(root, "examples", ".cache", "pages");
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = exampleFolder(pathToFileURL(join(root, "examples", "/")));
 
 /** Blocks that open a world themselves; the others show a part of a program. */
 const programsOf = (page) => {
@@ -23,7 +23,6 @@ describe.each(["README.md", "docs/guide.md"])("the programs of %s", (page) => {
   });
 
   it.each(programs.map((code, i) => [i, code]))("run: number %s", (i, code) => {
-    mkdirSync(folder, { recursive: true });
     const file = join(folder, `${page.replaceAll(/\W/g, "-")}-${i}.ts`);
     writeFileSync(file, code);
     const printed = execFileSync(process.execPath, ["--import", "tsx", file], { cwd: root, encoding: "utf8" });

@@ -1,14 +1,15 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { pathToFileURL } from "node:url";
 import { expect, it, vi } from "vitest";
+import { exampleFolder } from "../../../scripts/lib/example-folder.js";
+
+const folder = exampleFolder(new URL("..", import.meta.url));
 
 it("prints what the README says", async () => {
   const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
   const [, code = ""] = /```ts\n(.*?)```/s.exec(readme) ?? [];
   const [, promised = ""] = /```text\n(.*?)```/s.exec(readme) ?? [];
-  const folder = fileURLToPath(new URL("../.cache/readme/", import.meta.url));
-  mkdirSync(folder, { recursive: true });
   const file = join(folder, "example.ts");
   writeFileSync(file, code);
   const log = vi.spyOn(console, "log").mockImplementation(() => undefined);

@@ -14,7 +14,7 @@ import { ENTRY_WORDS, readEntry, SQE_AFTER_CONTROL, SQE_EXIT, VOID_ENTRY, writeE
 import { submissionRingBytes } from "../src/submission-ring.js";
 
 const nativeFolder = fileURLToPath(new URL("../../../native/", import.meta.url));
-const cacheFolder = fileURLToPath(new URL("../.cache/", import.meta.url));
+const cacheFolder = fileURLToPath(new URL("../../../.cache/native-layout/", import.meta.url));
 
 /** Compiles the native side's dump, once for each version of the headers, and runs it. */
 function nativeLayout(): Record<string, unknown> {

@@ -1,10 +1,11 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
 
 const nativeRoot = fileURLToPath(new URL("../../../native/", import.meta.url));
-const cacheRoot = fileURLToPath(new URL("../.cache/", import.meta.url));
 const schedulingHeaders = "scheduling";
 
 /** One change to one header, which a test expects to be noticed. `from` must occur exactly once. */
@@ -15,9 +16,13 @@ export interface Mutation {
   readonly to: string;
 }
 
-/** Builds native/test/scheduling/replay.cpp with the engine's headers, or with a mutated copy of them. Returns the executable. */
+/**
+ * Builds native/test/scheduling/replay.cpp with the engine's headers, or with a mutated copy of them, in a folder that goes with the
+ * test. Returns the executable.
+ */
 export function buildReplay(mutation?: Mutation): string {
-  const directory = join(cacheRoot, "replay", mutation === undefined ? "engine" : mutation.name.replaceAll(/\W+/g, "-"));
+  const directory = mkdtempSync(join(tmpdir(), "dfccl-replay-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const include = join(directory, "include");
   mkdirSync(include, { recursive: true });
   cpSync(join(nativeRoot, "src", schedulingHeaders), join(include, schedulingHeaders), { recursive: true });
