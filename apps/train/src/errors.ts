@@ -14,9 +14,12 @@ export class RankLostError extends DfcclError {
   constructor(
     readonly rank: number,
     readonly how: string,
-    { cause, remedy = "See why it ended, and start again.", checkpoint }: EndedOptions = {},
+    options: EndedOptions = {},
   ) {
-    super(`Rank ${rank} ${how}.`, { facts: { rank, how, checkpoint }, remedy, ...(cause === undefined ? {} : { cause }) });
+    super(`Rank ${rank} ${how}.`, () => {
+      const { cause, remedy = "See why it ended, and start again.", checkpoint } = options;
+      return { facts: { rank, how, checkpoint }, remedy, cause };
+    });
   }
 }
 
@@ -24,8 +27,11 @@ export class RankLostError extends DfcclError {
 export class InterruptedError extends DfcclError {
   override readonly code = "INTERRUPTED";
 
-  constructor({ remedy = "Start it again.", checkpoint }: EndedOptions = {}) {
-    super("The run was interrupted.", { facts: { checkpoint }, remedy });
+  constructor(options: EndedOptions = {}) {
+    super("The run was interrupted.", () => {
+      const { remedy = "Start it again.", checkpoint } = options;
+      return { facts: { checkpoint }, remedy };
+    });
   }
 }
 
@@ -64,7 +70,7 @@ export class ModelError extends DfcclError {
   override readonly code = "UNKNOWN_MODEL";
 
   constructor(name: string, known: readonly string[]) {
-    super(`There is no model "${name}".`, { facts: { name, known }, remedy: `Give one of ${known.join(", ")}.` });
+    super(`There is no model "${name}".`, () => ({ facts: { name, known }, remedy: `Give one of ${known.join(", ")}.` }));
   }
 }
 

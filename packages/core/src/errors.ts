@@ -37,12 +37,11 @@ export class CollectiveAbortedError extends DfcclError {
   override readonly code = "ABORTED";
 
   constructor(collective: string, options: { cause?: unknown; remedy?: string | undefined } = {}) {
-    const { cause, remedy } = options;
-    super(`${collective} was aborted.`, {
+    super(`${collective} was aborted.`, () => ({
       facts: { collective },
-      remedy: remedy ?? "Unregister it on every rank and register it again; its buffers may be freed once quarantine() resolves.",
-      ...(cause === undefined ? {} : { cause }),
-    });
+      cause: options.cause,
+      remedy: options.remedy ?? "Unregister it on every rank and register it again; its buffers may be freed once quarantine() resolves.",
+    }));
   }
 }
 
@@ -55,7 +54,8 @@ export class CountMismatchError extends DfcclError {
 
   constructor(collective: string, counts: readonly { readonly rank: number; readonly count: number }[]) {
     super(
-      `${collective}: the ranks brought different counts to a run: ${counts.map(({ rank, count }) => `rank ${rank} ${count}`).join(", ")}.`,
+      () =>
+        `${collective}: the ranks brought different counts to a run: ${counts.map(({ rank, count }) => `rank ${rank} ${count}`).join(", ")}.`,
       {
         facts: { collective, counts },
         remedy:
@@ -73,7 +73,7 @@ export class RankLostError extends DfcclError {
   override readonly code = "RANK_LOST";
 
   constructor(collective: string, lost: readonly LostRank[]) {
-    super(`${collective} can't complete: ${lost.map(({ rank, presence }) => `rank ${rank} ${became[presence]}`).join(", ")}.`, {
+    super(() => `${collective} can't complete: ${lost.map(({ rank, presence }) => `rank ${rank} ${became[presence]}`).join(", ")}.`, {
       facts: { collective, lost },
       remedy: "See what ended that process; the others may go on: register again with ranks: await rank.agreeOnSurvivors().",
     });
@@ -112,19 +112,35 @@ export class CollectiveTimeoutError extends DfcclError {
   override readonly code = "TIMEOUT";
 
   constructor(collective: string, timeoutMs: number, run: number, members: readonly MemberProgress[], flightRecord?: string) {
-    const unregistered = members.filter(({ registered }) => !registered).map(({ rank }) => rank);
-    const missing = members.filter(({ registered, submitted }) => registered && submitted <= run).map(({ rank }) => rank);
-    super(`${collective} waited ${(timeoutMs / 1000).toFixed(timeoutMs < 1000 ? 3 : 1)} s: ${reason(unregistered, missing)}.`, {
-      facts: { collective, timeoutMs, run, unregistered, missing, members, ...(flightRecord === undefined ? {} : { flightRecord }) },
-      remedy:
-        unregistered.length + missing.length > 0
-          ? "See why those ranks didn't come; the run stays in flight and completes when they do, or abort() it."
-          : "The run stays in flight and will complete; allow more time, or look at counters() for what runs before it.",
-    });
+    super(
+      () => `${collective} waited ${(timeoutMs / 1000).toFixed(timeoutMs < 1000 ? 3 : 1)} s: ${reason(absent(members, run))}.`,
+      () => {
+        const { unregistered, missing } = absent(members, run);
+        return {
+          facts: { collective, timeoutMs, run, unregistered, missing, members, ...(flightRecord === undefined ? {} : { flightRecord }) },
+          remedy:
+            unregistered.length + missing.length > 0
+              ? "See why those ranks didn't come; the run stays in flight and completes when they do, or abort() it."
+              : "The run stays in flight and will complete; allow more time, or look at counters() for what runs before it.",
+        };
+      },
+    );
   }
 }
 
-function reason(unregistered: readonly number[], missing: readonly number[]): string {
+interface Absent {
+  readonly unregistered: readonly number[];
+  readonly missing: readonly number[];
+}
+
+function absent(members: readonly MemberProgress[], run: number): Absent {
+  return {
+    unregistered: members.filter(({ registered }) => !registered).map(({ rank }) => rank),
+    missing: members.filter(({ registered, submitted }) => registered && submitted <= run).map(({ rank }) => rank),
+  };
+}
+
+function reason({ unregistered, missing }: Absent): string {
   const parts = [
     ...(unregistered.length > 0 ? [`${ranks(unregistered)} never registered it`] : []),
     ...(missing.length > 0 ? [`${ranks(missing)} never submitted it`] : []),
@@ -141,6 +157,9 @@ export class DeadlockError extends DfcclError {
   override readonly code = "DEADLOCK";
 
   constructor(readonly report: DeadlockReport) {
-    super(report.text, { facts: { cycle: report.cycle }, remedy: "Use a preemptive policy (the default), or one order on all ranks." });
+    super(
+      () => report.text,
+      () => ({ facts: { cycle: report.cycle }, remedy: "Use a preemptive policy (the default), or one order on all ranks." }),
+    );
   }
 }

@@ -55,11 +55,13 @@ export class UnsupportedAlgorithmError extends DfcclError {
   override readonly code = "UNSUPPORTED_ALGORITHM";
 
   constructor(options: BuildOptions, why: string) {
-    const available = listAlgorithms(options.collective, options.ranks, options.inPlace, options.hosts);
-    super(`${options.collective} with ${options.algorithm} on ${options.ranks} ranks isn't possible: ${why}.`, {
-      facts: { ...options, available },
-      remedy: `Choose one of: ${available.join(", ")}.`,
-    });
+    super(
+      () => `${options.collective} with ${options.algorithm} on ${options.ranks} ranks isn't possible: ${why}.`,
+      () => {
+        const available = listAlgorithms(options.collective, options.ranks, options.inPlace, options.hosts);
+        return { facts: { ...options, available }, remedy: `Choose one of: ${available.join(", ")}.` };
+      },
+    );
   }
 }
 

@@ -10,11 +10,14 @@ export class UnknownOptionError extends DfcclError {
   override readonly code = "UNKNOWN_OPTION";
 
   constructor(option: string, known: readonly string[]) {
-    const nearest = nearestName(option, known);
-    super(`${option} is not an option here.`, {
-      facts: { option, nearest, known },
-      remedy: nearest === undefined ? `There are ${known.join(", ")}.` : `Write ${nearest}, or leave it out.`,
-    });
+    super(
+      () => `${option} is not an option here.`,
+      () => {
+        const nearest = nearestName(option, known);
+        const remedy = nearest === undefined ? `There are ${known.join(", ")}.` : `Write ${nearest}, or leave it out.`;
+        return { facts: { option, nearest, known }, remedy };
+      },
+    );
   }
 }
 

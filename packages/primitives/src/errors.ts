@@ -9,6 +9,12 @@ export interface DfcclErrorOptions {
 }
 
 /**
+ * What an error says, or what words it: a function where that looks into arguments. Whoever constructs an error in JavaScript may
+ * leave them out or mix them up, and a complaint about that would stand in the place of the error.
+ */
+export type Words<T> = T | (() => T);
+
+/**
  * The one family of errors that dfccl throws. A caller switches on `code`, reads `facts`, and shows `message`, which
  * says what went wrong, where, and (the remedy) what to do about it.
  */
@@ -18,12 +24,33 @@ export abstract class DfcclError extends Error {
   readonly facts: ErrorFacts;
   readonly remedy: string;
 
-  constructor(what: string, options: DfcclErrorOptions) {
-    super(`${what} ${options.remedy}`, options.cause === undefined ? undefined : { cause: options.cause });
+  constructor(what: Words<string>, options: Words<DfcclErrorOptions>) {
+    const { message, facts, remedy, cause } = said(new.target.name, what, options);
+    super(message, cause === undefined ? undefined : { cause });
     this.name = new.target.name;
-    this.facts = options.facts ?? {};
-    this.remedy = options.remedy;
+    this.facts = facts;
+    this.remedy = remedy;
   }
+}
+
+/** Where words can't be had, for whatever reason, the rest is said all the same. */
+function said(name: string, what: Words<string>, options: Words<DfcclErrorOptions>) {
+  const { facts, remedy, cause }: Partial<DfcclErrorOptions> = attempt(() => readWords(options)) ?? {};
+  const advice = typeof remedy === "string" ? remedy : "Give its constructor what its type asks for.";
+  const sentence = attempt(() => String(readWords(what))) ?? `${name} can't say what is wrong.`;
+  return { message: `${sentence} ${advice}`, facts: typeof facts === "object" ? (facts ?? {}) : {}, remedy: advice, cause };
+}
+
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
+export function readWords<T extends string | object>(words: Words<T>): T {
+  return typeof words === "function" ? words() : words;
 }
 
 /** An argument is outside what the function accepts. `facts.argument` names it and `facts.value` is what was given. */
@@ -32,11 +59,10 @@ export class InvalidArgumentError extends DfcclError {
 
   /** @param unreadable - `{ cause }`: what a getter or a proxy of the caller's threw, so that there is no value. */
   constructor(argument: string, value: unknown, expected: string, unreadable?: { readonly cause: unknown }) {
-    super(`${argument} ${unreadable === undefined ? `is ${formatValue(value)}` : `can't be read: ${reasonOf(unreadable.cause)}`}.`, {
-      facts: { argument, value, expected },
-      remedy: `Give ${expected}.`,
-      ...unreadable,
-    });
+    super(
+      () => `${argument} ${unreadable ? `can't be read: ${reasonOf(unreadable.cause)}` : `is ${formatValue(value)}`}.`,
+      () => ({ facts: { argument, value, expected }, remedy: `Give ${expected}.`, ...unreadable }),
+    );
   }
 }
 

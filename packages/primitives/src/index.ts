@@ -41,7 +41,7 @@ export {
   type TypedArrayOf,
   typedArrayOf,
 } from "./data-type.js";
-export { DfcclError, type DfcclErrorOptions, type ErrorFacts, formatValue, InvalidArgumentError } from "./errors.js";
+export { DfcclError, type DfcclErrorOptions, type ErrorFacts, formatValue, InvalidArgumentError, type Words } from "./errors.js";
 export { isExchange } from "./exchange.js";
 export { inPlaceShift } from "./in-place.js";
 export { type Field, programLayout, type RecordLayout } from "./layout.js";

@@ -1,3 +1,4 @@
+import { checkObject } from "./check-object.js";
 import { InvalidArgumentError } from "./errors.js";
 
 /**
@@ -15,6 +16,7 @@ export function entryAt<T>(list: readonly T[], argument: string, place: number):
  * @throws {InvalidArgumentError}
  */
 export function lookUp<Name extends string, T>(table: Readonly<Record<Name, T>>, argument: string, name: Name): T {
+  checkObject("table", table, "an object with an entry for each name");
   if (typeof name === "string" && Object.hasOwn(table, name)) return table[name];
   throw new InvalidArgumentError(argument, name, `one of ${Object.keys(table).join(", ")}`);
 }

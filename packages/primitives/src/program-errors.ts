@@ -1,4 +1,4 @@
-import { DfcclError, type ErrorFacts } from "./errors.js";
+import { DfcclError, type ErrorFacts, readWords, type Words } from "./errors.js";
 import type { LocalChunk } from "./program-form.js";
 
 /** A step of one rank's program. */
@@ -20,11 +20,11 @@ export function formatChunk(rank: number, { buffer, chunk }: LocalChunk): string
 export abstract class ProgramError extends DfcclError {
   readonly position: StepPosition | undefined;
 
-  constructor(what: string, remedy: string, facts: ErrorFacts = {}, position?: StepPosition) {
-    super(position === undefined ? what : `At ${formatStep(position)}: ${what}`, {
-      facts: position === undefined ? facts : { ...position, ...facts },
-      remedy,
-    });
+  constructor(what: Words<string>, remedy: Words<string>, facts: ErrorFacts = {}, position?: StepPosition) {
+    super(
+      () => (position === undefined ? readWords(what) : `At ${formatStep(position)}: ${readWords(what)}`),
+      () => ({ facts: position === undefined ? facts : { ...position, ...facts }, remedy: readWords(remedy) }),
+    );
     this.position = position;
   }
 }
@@ -66,7 +66,7 @@ export class OutOfBoundsError extends ProgramError {
 
   constructor(position: StepPosition, buffer: string, first: number, count: number, available: number) {
     super(
-      `chunks ${first} to ${first + count - 1} of ${buffer} don't exist, it has ${available}.`,
+      () => `chunks ${first} to ${first + count - 1} of ${buffer} don't exist, it has ${available}.`,
       "Name chunks below the buffer's segments times chunksPerSegment, or ask for more scratch chunks.",
       { buffer, first, count, available },
       position,
@@ -80,7 +80,7 @@ export class ConnectionSharedError extends ProgramError {
 
   constructor(position: StepPosition, other: StepPosition, end: "send" | "recv", peer: number, channel: number) {
     super(
-      `its ${end} connection (peer ${peer}, channel ${channel}) belongs to ${formatStep(other)} already.`,
+      () => `its ${end} connection (peer ${peer}, channel ${channel}) belongs to ${formatStep(other)} already.`,
       "Give each block a channel of its own.",
       { other, end, peer, channel },
       position,
@@ -94,7 +94,7 @@ export class UnmatchedSendError extends ProgramError {
 
   constructor(position: StepPosition, connection: ConnectionName, sends: number, recvs: number) {
     super(
-      `connection ${formatConnection(connection)} has ${sends} sends and ${recvs} receives; this step has no partner.`,
+      () => `connection ${formatConnection(connection)} has ${sends} sends and ${recvs} receives; this step has no partner.`,
       "Send and receive equally often on every connection.",
       { connection, sends, recvs },
       position,
@@ -108,7 +108,7 @@ export class PayloadMismatchError extends ProgramError {
 
   constructor(position: StepPosition, partner: StepPosition, connection: ConnectionName, sent: string, expected: string) {
     super(
-      `it receives ${expected}, but ${formatStep(partner)} sends ${sent} on connection ${formatConnection(connection)}.`,
+      () => `it receives ${expected}, but ${formatStep(partner)} sends ${sent} on connection ${formatConnection(connection)}.`,
       "Give both ends the same count, and with direct access the same landing place.",
       { partner, connection, sent, expected },
       position,
@@ -125,21 +125,24 @@ export interface Wait {
   readonly awaited: StepPosition;
 }
 
+function formatWait({ waiter, reason, awaited }: Wait): string {
+  return `${formatStep(waiter)} ${reason} ${formatStep(awaited)}`;
+}
+
 /** Steps wait for each other in a circle, so none of them can ever run. `cycle` is the shortest such circle. */
 export class CyclicProgramError extends ProgramError {
   override readonly code = "CYCLIC_PROGRAM";
   readonly cycle: readonly Wait[];
 
   constructor(cycle: readonly Wait[], slotCount: number) {
-    const path = cycle.map(({ waiter, reason, awaited }) => `${formatStep(waiter)} ${reason} ${formatStep(awaited)}`);
-    const waitsForSlots = cycle.some(({ reason }) => reason === "needs a slot freed by");
     super(
-      `${cycle.length} steps wait for each other in a circle: ${path.join(", ")}.`,
-      waitsForSlots
-        ? `Receive earlier, or use more than ${slotCount} slots.`
-        : "Take out one of these dependencies, or let one of the ranks send before it receives.",
+      () => `${cycle.length} steps wait for each other in a circle: ${cycle.map(formatWait).join(", ")}.`,
+      () =>
+        cycle.some(({ reason }) => reason === "needs a slot freed by")
+          ? `Receive earlier, or use more than ${slotCount} slots.`
+          : "Take out one of these dependencies, or let one of the ranks send before it receives.",
       { cycle, slotCount },
-      cycle[0]?.waiter,
+      cycle?.[0]?.waiter,
     );
     this.cycle = cycle;
   }
@@ -160,7 +163,7 @@ export class OverwrittenInputError extends ProgramError {
 
   constructor(position: StepPosition, chunk: string, writer: StepPosition) {
     super(
-      `in place, it reads ${chunk} after ${formatStep(writer)} has overwritten it.`,
+      () => `in place, it reads ${chunk} after ${formatStep(writer)} has overwritten it.`,
       "Name data that the program has written `output`, or don't offer the program in place.",
       { chunk, writer },
       position,
@@ -174,7 +177,7 @@ export class DataRaceError extends ProgramError {
 
   constructor(position: StepPosition, other: StepPosition, chunk: string, kinds: string, mode: string) {
     super(
-      `it races with ${formatStep(other)} on ${chunk} (${kinds}, ${mode}): nothing decides which comes first.`,
+      () => `it races with ${formatStep(other)} on ${chunk} (${kinds}, ${mode}): nothing decides which comes first.`,
       "Order them by a message or a dependency, or let them use different chunks.",
       { other, chunk, kinds, mode },
       position,
@@ -214,7 +217,8 @@ export class PostconditionError extends ProgramError {
 
   constructor(facts: { rank: number; chunk: number; holds: string; expected: string; mode: string }, writer?: StepPosition) {
     super(
-      `${facts.mode}, output chunk ${facts.chunk} of rank ${facts.rank} ends up with ${facts.holds} ` +
+      () =>
+        `${facts.mode}, output chunk ${facts.chunk} of rank ${facts.rank} ends up with ${facts.holds} ` +
         `and should hold ${facts.expected}.`,
       writer === undefined ? "Add the step that writes it." : "Follow the value back from the step that wrote it last.",
       facts,

@@ -29,8 +29,7 @@ export class NoRuleFitsError extends DfcclError {
   override readonly code = "NO_RULE_FITS";
 
   constructor(request: SelectionRequest) {
-    const { collective, ranks, bytes } = request;
-    super(`The selection table has no rule for ${collective} of ${bytes} bytes on ${ranks} ranks.`, {
+    super(() => `The selection table has no rule for ${request.collective} of ${request.bytes} bytes on ${request.ranks} ranks.`, {
       facts: { ...request },
       remedy: "Add a rule without maxBytes and maxRanks for this collective, or use the default table.",
     });

@@ -4,15 +4,16 @@
  */
 export class QueueMisuseError extends Error {
   readonly code = "QUEUE_MISUSE";
+  readonly facts: Readonly<Record<string, unknown>>;
+  readonly remedy: string;
 
-  constructor(
-    what: string,
-    readonly facts: Readonly<Record<string, unknown>>,
-    readonly remedy: string,
-    cause?: unknown,
-  ) {
-    super(`${what} ${remedy}`, cause === undefined ? undefined : { cause });
+  constructor(what: string, facts: Readonly<Record<string, unknown>>, remedy: string, cause?: unknown) {
+    // Whoever constructs it in JavaScript may leave out anything.
+    const advice = typeof remedy === "string" ? remedy : "Give its constructor what its type asks for.";
+    super(`${what} ${advice}`, cause === undefined ? undefined : { cause });
     this.name = "QueueMisuseError";
+    this.facts = typeof facts === "object" ? (facts ?? {}) : {};
+    this.remedy = advice;
   }
 }
 

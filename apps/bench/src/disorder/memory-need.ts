@@ -8,7 +8,7 @@ export class MemoryError extends DfcclError {
   override readonly code = "MEMORY";
 
   constructor(neededBytes: number, availableBytes: number) {
-    super(`The buffers take ${formatBytes(neededBytes)}, and ${formatBytes(availableBytes)} are free.`, {
+    super(() => `The buffers take ${formatBytes(neededBytes)}, and ${formatBytes(availableBytes)} are free.`, {
       facts: { neededBytes, availableBytes },
       remedy: "Take fewer --ranks, or shrink the tensors with --scale.",
     });

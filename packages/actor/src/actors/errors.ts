@@ -46,18 +46,19 @@ export class ActorsStuckError extends DfcclError {
   override readonly code = "ACTORS_STUCK";
 
   constructor(readonly waiting: readonly WaitingActor[]) {
-    const shown = waiting.slice(0, 4).map(({ task, inputsFrom, registersAt }) => {
-      const parts = [
-        ...(inputsFrom.length > 0 ? [`results of ${inputsFrom.join(", ")}`] : []),
-        ...(registersAt.length > 0 ? [`registers that ${registersAt.join(", ")} must give back`] : []),
-      ];
-      return `${task} waits for ${parts.join(" and ") || "its readers"}`;
-    });
-    super(`${waiting.length} actors can't go on: ${shown.join("; ")}${waiting.length > 4 ? "; …" : ""}.`, {
+    super(() => `${waiting.length} actors can't go on: ${waiting.slice(0, 4).map(waitOf).join("; ")}${waiting.length > 4 ? "; …" : ""}.`, {
       facts: { waiting },
       remedy: "Give the registers between them a larger count, or a path that packs K results K registers beside it.",
     });
   }
+}
+
+function waitOf({ task, inputsFrom, registersAt }: WaitingActor): string {
+  const parts = [
+    ...(inputsFrom.length > 0 ? [`results of ${inputsFrom.join(", ")}`] : []),
+    ...(registersAt.length > 0 ? [`registers that ${registersAt.join(", ")} must give back`] : []),
+  ];
+  return `${task} waits for ${parts.join(" and ") || "its readers"}`;
 }
 
 /** A kernel may throw anything, also what throws whoever looks into it. */

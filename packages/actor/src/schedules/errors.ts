@@ -15,7 +15,8 @@ export class IncompleteStepError extends DfcclError {
 
   constructor(schedule: string, missing: readonly string[], held: number) {
     super(
-      `The ${schedule} schedule holds back ${held} gradients, because ${missing.length} before them never came: ${missing.slice(0, 5).join(", ")}.`,
+      () =>
+        `The ${schedule} schedule holds back ${held} gradients, because ${missing.length} before them never came: ${missing.slice(0, 5).join(", ")}.`,
       {
         facts: { schedule, missing, held },
         remedy: 'Hand in every gradient in every step, zeros where there is none, or use the schedule "preemptive", which needs no order.',

@@ -1,4 +1,4 @@
-import { DfcclError, type ErrorFacts, formatValue } from "@dfccl/primitives";
+import { DfcclError, type ErrorFacts, formatValue, type Words } from "@dfccl/primitives";
 import type { SourceLine } from "./source-line.js";
 import { formatSpan, type Span } from "./span.js";
 
@@ -7,8 +7,12 @@ export abstract class LanguageError extends DfcclError {
   /** `file:line:column` in the user's program. */
   readonly line: string;
 
-  constructor(line: SourceLine | string, what: string, remedy: string, facts: ErrorFacts = {}, cause?: unknown) {
-    super(`${line}: ${what}`, { facts: { line: String(line), ...facts }, remedy, ...(cause === undefined ? {} : { cause }) });
+  constructor(line: SourceLine | string, what: Words<string>, remedy: string, facts: ErrorFacts = {}, cause?: unknown) {
+    super(() => `${line}: ${typeof what === "function" ? what() : what}`, {
+      facts: { line: String(line), ...facts },
+      remedy,
+      ...(cause === undefined ? {} : { cause }),
+    });
     this.line = String(line);
   }
 }
@@ -18,7 +22,7 @@ export class UninitialisedChunkError extends LanguageError {
   override readonly code = "UNINITIALISED_CHUNK";
 
   constructor(line: SourceLine, chunk: Span) {
-    super(line, `${formatSpan(chunk)} holds nothing yet.`, "Copy something there first, or name another chunk.", { ...chunk });
+    super(line, () => `${formatSpan(chunk)} holds nothing yet.`, "Copy something there first, or name another chunk.", { ...chunk });
   }
 }
 
@@ -29,7 +33,7 @@ export class StaleReferenceError extends LanguageError {
   constructor(line: SourceLine, chunk: Span, overwritten: SourceLine) {
     super(
       line,
-      `this reference to ${formatSpan(chunk)} is stale: ${overwritten} has written there since it was taken.`,
+      () => `this reference to ${formatSpan(chunk)} is stale: ${overwritten} has written there since it was taken.`,
       "Use the reference that the later operation returned, or take a new one with chunk().",
       { ...chunk, overwrittenAt: String(overwritten) },
     );
@@ -42,7 +46,7 @@ export class ChunkOutOfRangeError extends LanguageError {
 
   constructor(line: SourceLine, chunk: Span, available: number) {
     const has = available === 0 ? "this rank has no such buffer" : `the buffer has ${available}, numbered from 0`;
-    super(line, `${formatSpan(chunk)} doesn't exist: ${has}.`, "Name chunks that the collective's signature gives this rank.", {
+    super(line, () => `${formatSpan(chunk)} doesn't exist: ${has}.`, "Name chunks that the collective's signature gives this rank.", {
       ...chunk,
       available,
     });
@@ -63,7 +67,7 @@ export class SpanMismatchError extends LanguageError {
   override readonly code = "SPAN_MISMATCH";
 
   constructor(line: SourceLine, first: Span, second: Span, why: string) {
-    super(line, `${formatSpan(first)} and ${formatSpan(second)} ${why}.`, "Give equal counts and ranges that are equal or apart.", {
+    super(line, () => `${formatSpan(first)} and ${formatSpan(second)} ${why}.`, "Give equal counts and ranges that are equal or apart.", {
       first,
       second,
     });
@@ -75,7 +79,9 @@ export class MixedSpanError extends LanguageError {
   override readonly code = "MIXED_SPAN";
 
   constructor(line: SourceLine, chunk: Span) {
-    super(line, `a part of ${formatSpan(chunk)} is output by now, the rest still input.`, "Take the two parts one by one.", { ...chunk });
+    super(line, () => `a part of ${formatSpan(chunk)} is output by now, the rest still input.`, "Take the two parts one by one.", {
+      ...chunk,
+    });
   }
 }
 
@@ -86,7 +92,7 @@ export class InputIsReadOnlyError extends LanguageError {
   constructor(line: SourceLine, chunk: Span, isInPlace: boolean) {
     super(
       line,
-      `${formatSpan(chunk)} can't be written${isInPlace ? ": in place, it is no part of the rank's output" : " out of place"}.`,
+      () => `${formatSpan(chunk)} can't be written${isInPlace ? ": in place, it is no part of the rank's output" : " out of place"}.`,
       isInPlace ? "Use a scratch chunk." : "Write to output or scratch, or declare the collective in place.",
       { ...chunk },
     );
@@ -100,7 +106,7 @@ export class MisplacedDataError extends LanguageError {
   constructor(line: SourceLine, chunk: Span, holds: string) {
     super(
       line,
-      `${formatSpan(chunk)} would hold ${holds}, which may be longer where the count isn't a multiple of the chunks.`,
+      () => `${formatSpan(chunk)} would hold ${holds}, which may be longer where the count isn't a multiple of the chunks.`,
       "Keep data on its way in scratch chunks: those are never short.",
       { ...chunk, holds },
     );
@@ -123,7 +129,7 @@ export class NotDirectError extends LanguageError {
   constructor(line: SourceLine | string, why: string, cause?: unknown) {
     super(
       line,
-      `this can't become an access to another rank's memory: ${why.replace(/\.$/, "")}.`,
+      () => `this can't become an access to another rank's memory: ${why.replace(/\.$/, "")}.`,
       "Leave `direct` out, or let each rank reduce raw inputs only and hand its result on once.",
       { why },
       cause,
@@ -152,8 +158,8 @@ export class WrongResultError extends LanguageError {
   constructor(line: SourceLine | string, facts: { rank: number; index: number; holds: string; expected: string }) {
     super(
       line,
-      `at the end, output[${facts.index}] of rank ${facts.rank} holds ${facts.holds} and should hold ${facts.expected}.`,
-      facts.holds === "nothing" ? "Add the operation that writes it." : "This line wrote it last: follow the value back from here.",
+      () => `at the end, output[${facts.index}] of rank ${facts.rank} holds ${facts.holds} and should hold ${facts.expected}.`,
+      facts?.holds === "nothing" ? "Add the operation that writes it." : "This line wrote it last: follow the value back from here.",
       facts,
     );
   }

@@ -13,7 +13,7 @@ export class MalformedXmlError extends DfcclError {
   readonly #what: string;
 
   constructor(what: string, facts: ErrorFacts = {}, cause?: unknown) {
-    super(`${placeOf(facts)}${what}.`, {
+    super(() => `${placeOf(facts)}${what}.`, {
       facts,
       remedy: "Give an algorithm file as MSCCL's tools write it.",
       ...(cause === undefined ? {} : { cause }),
@@ -34,7 +34,7 @@ export class UnsupportedXmlError extends DfcclError {
   readonly #what: string;
 
   constructor(what: string, remedy: string, facts: ErrorFacts = {}) {
-    super(`${placeOf(facts)}${what}.`, { facts, remedy });
+    super(() => `${placeOf(facts)}${what}.`, { facts, remedy });
     this.#what = what;
   }
 

@@ -18,8 +18,8 @@ export class AddonNotLoadedError extends DfcclError {
   override readonly code = "ADDON_NOT_LOADED";
 
   constructor(platform: string, attempts: readonly AddonAttempt[], remedy: string, cause: unknown) {
-    const list = attempts.map(({ source, location, reason }) => `\n  - ${source} (${location}): ${reason}`).join("");
-    super(`The native engine of dfccl can't be loaded on ${platform}, Node ${process.versions.node}. Tried:${list}\n`, {
+    const list = (): string => attempts.map(({ source, location, reason }) => `\n  - ${source} (${location}): ${reason}`).join("");
+    super(() => `The native engine of dfccl can't be loaded on ${platform}, Node ${process.versions.node}. Tried:${list()}\n`, {
       facts: { platform, node: process.versions.node, attempts },
       remedy,
       cause,

@@ -61,8 +61,8 @@ export class SimulationConfigError extends DfcclError {
   override readonly code = "SIMULATION_CONFIG";
 
   constructor(source: string, problems: readonly ConfigProblem[], cause?: unknown) {
-    const text = problems.map(({ key, value, problem }) => `${key} is ${describe(value)}: ${problem}`).join("; ");
-    super(`Configuration ${source}: ${text}.`, {
+    const text = (): string => problems.map(({ key, value, problem }) => `${key} is ${describe(value)}: ${problem}`).join("; ");
+    super(() => `Configuration ${source}: ${text()}.`, {
       facts: { source, problems },
       remedy: "docs/simulator.md describes each key.",
       cause,
