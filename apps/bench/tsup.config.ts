@@ -31,7 +31,7 @@ async function copyLicenses(): Promise<void> {
 
 export default defineConfig([
   {
-    entry: ["src/cli.ts", "src/index.ts", "src/internal/measurement.ts", "src/launch-watcher.ts", "src/bins/*.ts"],
+    entry: ["src/cli.ts", "src/index.ts", "src/internal/measurement.ts", "src/launch-watcher.ts", "src/stages-thread.ts", "src/bins/*.ts"],
     format: ["esm"],
     dts: { entry: ["src/index.ts", "src/internal/measurement.ts"] },
     sourcemap: true,

@@ -1,14 +1,15 @@
 import { extname } from "node:path";
 import { formatStages, programLines, writeXml } from "@dfccl/compiler";
-import { verifyProgram } from "@dfccl/primitives";
+import type { VerificationReport } from "@dfccl/primitives";
 import type { Command } from "commander";
 import { writeOutput } from "../outputs/write-output.js";
 import { describeProgram } from "../programs/describe-program.js";
-import { type LoadedProgram, loadProgram } from "../programs/load-program.js";
+import type { LoadedProgram } from "../programs/load-program.js";
+import { loadProven } from "../programs/load-proven.js";
 import { out } from "../terminal/colors.js";
 import { exitCodesText } from "../terminal/exit-codes.js";
-import { withTerminalNote } from "../terminal/note.js";
 import { say } from "../terminal/say.js";
+import { withStages } from "../terminal/stages.js";
 import { outputFileOf, refuseIdle } from "./options.js";
 import { addLoadOptions, type LoadFlags } from "./program-options.js";
 
@@ -44,11 +45,7 @@ ${exitCodesText({ 0: "compiled and proven", 1: "refused: the message says why, a
     .action(async (file: string, flags: CompileFlags, command: Command) => {
       if (flags.json) refuseIdle(command, ["stages"], "prints text: leave it or --json out");
       if (flags.output === undefined || isJson(flags.output)) refuseIdle(command, ["ignoreLimits"], "is for --output FILE.xml");
-      const { loaded, report } = await withTerminalNote(`Compiling ${file}`, async () => {
-        const loaded = await loadProgram(file, flags);
-        const { program, postcondition, compiled } = loaded;
-        return { loaded, report: verifyProgram(program, program.collective === "custom" && compiled ? { postcondition } : {}) };
-      });
+      const { loaded, report } = await withStages((begin) => loadProven(file, flags, begin));
       await runCompile(loaded, report, flags);
     });
 }
@@ -57,7 +54,7 @@ function isJson(file: string): boolean {
   return extname(file) === ".json";
 }
 
-async function runCompile(loaded: LoadedProgram, report: ReturnType<typeof verifyProgram>, flags: CompileFlags): Promise<void> {
+async function runCompile(loaded: LoadedProgram, report: VerificationReport, flags: CompileFlags): Promise<void> {
   const { name, program, compiled } = loaded;
   if (flags.output !== undefined) {
     const bounds = { minBytes: loaded.minBytes ?? 0, maxBytes: loaded.maxBytes ?? 0 };

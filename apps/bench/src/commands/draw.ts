@@ -5,7 +5,7 @@ import { writeOutput } from "../outputs/write-output.js";
 import { type LoadedProgram, loadProgram } from "../programs/load-program.js";
 import { ProgramFileError } from "../programs/program-file-error.js";
 import { exitCodesText } from "../terminal/exit-codes.js";
-import { withTerminalNote } from "../terminal/note.js";
+import { withStages } from "../terminal/stages.js";
 import { outputFileOf, refuseIdle, wholeNumber } from "./options.js";
 import { addLoadOptions, type LoadFlags } from "./program-options.js";
 
@@ -29,11 +29,15 @@ Examples:
   $ dfccl draw ring.ts -o ring.svg
   $ dfccl draw hierarchical.ts --what instructions --chunk 0 -o chunk-0.svg
 
-${exitCodesText({ 0: "drawn", 1: "refused: it isn't right", 2: "usage, or no program in the file" })}`,
+${exitCodesText({ 0: "drawn", 1: "refused: it isn't right", 2: "usage, no program in the file, or too large to be drawn" })}`,
     )
     .action(async (file: string, flags: DrawFlags, command: Command) => {
       if (flags.what === "schedule") refuseIdle(command, ["chunk"], "is for --what chunks and --what instructions");
-      const svg = await withTerminalNote(`Drawing ${file}`, async () => draw(file, await loadProgram(file, flags), flags));
+      const svg = await withStages(async (begin) => {
+        const loaded = await loadProgram(file, flags, begin);
+        begin(`Drawing ${file}`);
+        return draw(file, loaded, flags);
+      });
       if (flags.output === undefined) process.stdout.write(svg);
       else writeOutput(flags.output, svg);
     });

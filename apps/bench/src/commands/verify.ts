@@ -1,11 +1,9 @@
-import { verifyProgram } from "@dfccl/primitives";
 import type { Command } from "commander";
-import { loadProgram } from "../programs/load-program.js";
-import { inFile } from "../programs/program-file-error.js";
+import { loadProven } from "../programs/load-proven.js";
 import { out } from "../terminal/colors.js";
 import { exitCodesText } from "../terminal/exit-codes.js";
-import { withTerminalNote } from "../terminal/note.js";
 import { say } from "../terminal/say.js";
+import { withStages } from "../terminal/stages.js";
 import { formatCountOf } from "../terminal/table.js";
 import { addLoadOptions, type LoadFlags } from "./program-options.js";
 
@@ -26,11 +24,8 @@ Examples:
 ${exitCodesText({ 0: "verified", 1: "refused: the message has the counterexample", 2: "usage, or no program in the file" })}`,
     )
     .action(async (file: string, flags: LoadFlags) => {
-      const { name, program, compiled, report } = await withTerminalNote(`Proving ${file}`, async () => {
-        const loaded = await loadProgram(file, flags);
-        const proof = loaded.program.collective === "custom" && loaded.compiled ? { postcondition: loaded.postcondition } : {};
-        return { ...loaded, report: inFile(file, () => verifyProgram(loaded.program, proof)) };
-      });
+      const { loaded, report } = await withStages((begin) => loadProven(file, flags, begin));
+      const { name, program, compiled } = loaded;
       const nothing =
         program.collective === "custom" && !compiled ? " A custom collective from a file promises nothing about its outputs." : "";
       say(

@@ -18,6 +18,7 @@ export function drawChunkDag(compiled: CompiledProgram, chunk?: number): string 
     nodes,
     edges: edges.filter(({ from, to }) => shown.has(from) && shown.has(to)),
     legend: [edgeLegend.data, edgeLegend.reuse, ...rankLegend(ranks)],
+    smaller: smallerThan(chunk),
   });
 }
 
@@ -51,8 +52,12 @@ export function drawInstructionDag(compiled: CompiledProgram, chunk?: number): s
     nodes,
     edges,
     legend: [edgeLegend.message, { ...edgeLegend.data, text: "order within a rank" }, ...rankLegend(ranks)],
+    smaller: smallerThan(chunk),
   });
 }
+
+const smallerThan = (chunk: number | undefined): string =>
+  `${chunk === undefined ? "Draw what writes one chunk, with --chunk 0; take" : "Take"} fewer ranks; or draw the schedule, with --what schedule.`;
 
 function rankLegend(ranks: number) {
   if (ranks > 16) return [];

@@ -11,6 +11,7 @@ import {
 } from "@dfccl/compiler";
 import { DfcclError, type Postcondition, type Program, type Protocol, postconditionOf, verifyProgram } from "@dfccl/primitives";
 import { readText, whyNoFile } from "../inputs/read-text.js";
+import type { BeginStage } from "../terminal/stages.js";
 import { importFile } from "./import-file.js";
 import { algorithmNames, namedAlgorithm, type RankShape } from "./named-algorithm.js";
 import { inFile, ProgramFileError } from "./program-file-error.js";
@@ -45,22 +46,29 @@ export interface LoadOptions {
 
 /**
  * Loads and compiles, or reads, a program: a file, or an algorithm's name, with or without a variant (see parseVariant). What is compiled is proven; an MSCCL file isn't yet.
+ * @param begin - is told of each stage: large programs take minutes.
  * @throws {ProgramFileError} if there is none in the file.
  * @throws {DfcclError} for what is wrong with it.
  */
-export async function loadProgram(text: string, options: LoadOptions = {}): Promise<LoadedProgram> {
+export async function loadProgram(text: string, options: LoadOptions = {}, begin: BeginStage = () => undefined): Promise<LoadedProgram> {
   const { path, label, channels, ...variant } = parseVariant(text);
   const extension = extname(path);
   if (extension === ".xml" || extension === ".json") {
     refuseChannels(path, channels);
     refuseChoices(path, { ...options, ...variant });
+    begin(`Reading ${path}`);
     return extension === ".xml" ? loadXml(path) : loadJson(path);
   }
   const chosen = { ...options, ...(options.phases === true ? { direct: "in phases" as const } : {}), ...variant };
   const named = namedAlgorithm(path, options.ranks, channels);
+  begin(named === undefined ? `Reading ${path}` : `Compiling and proving ${path}`);
   if (named !== undefined) return compileAs(named, label, chosen);
   // What defines a program is the file's own code, too.
-  return refuseExit(path, async () => compileAs(await loadDefinition(path, options, channels), label, chosen));
+  return refuseExit(path, async () => {
+    const definition = await loadDefinition(path, options, channels);
+    begin(`Compiling and proving ${path}`);
+    return compileAs(definition, label, chosen);
+  });
 }
 
 /** @param label - of the variant, or "". */

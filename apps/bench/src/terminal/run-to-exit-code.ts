@@ -11,6 +11,7 @@ const usageCodes: ReadonlySet<string> = new Set([
   "POLICY",
   "TUNING_FILE",
   "PROGRAM_FILE",
+  "GRAPH_TOO_LARGE",
   "SIMULATION_CONFIG",
   "BAD_REPORT",
   "UNREADABLE_FILE",
