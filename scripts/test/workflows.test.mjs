@@ -1,4 +1,5 @@
 // The workflows of .github are well-formed, and what they name is there. That they do what they should, only the service can show.
+import { execFileSync } from "node:child_process";
 import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,6 +19,8 @@ async function faultsOf(name, content) {
   if (value) await convertWorkflowTemplate(context, value);
   return context.errors.getErrors().map(({ message }) => message);
 }
+
+const expression = (text) => `\${{ ${text} }}`;
 
 /** The commands of all steps of a workflow. */
 const commandsOf = (workflow) =>
@@ -71,6 +74,44 @@ describe("the release", () => {
     const carried = readdirSync(join(root, "packages")).filter((name) => name.startsWith("native-") && !name.endsWith("-cuda"));
     expect(platforms).toEqual(expect.arrayContaining(carried.map((name) => name.slice("native-".length))));
     expect(platforms).toEqual(["linux-x64-gnu", "linux-x64-musl", "linux-arm64-gnu", "darwin-arm64"]);
+  });
+
+  it("attaches to the published release all that the C library was packed into", () => {
+    const { release, attach } = parse(read("workflows", "release.yml")).jobs;
+    const packed = release.steps.find(
+      ({ uses, with: options }) => uses?.startsWith("actions/upload-artifact@") && options.path === "build/c-package",
+    );
+    const action = release.steps.find(({ uses }) => uses?.startsWith("changesets/action@"));
+    // What the action says of itself, and the artifact, come from steps that are there.
+    expect(release.outputs).toEqual({
+      published: expression(`steps.${action.id}.outputs.published`),
+      packages: expression(`steps.${action.id}.outputs.publishedPackages`),
+    });
+    // The images of containers have no gh; a run that opened a pull request has published nothing.
+    expect(attach).toMatchObject({ needs: "release", if: "needs.release.outputs.published == 'true'", permissions: { contents: "write" } });
+    expect(attach).not.toHaveProperty("container");
+    const [download, upload] = attach.steps;
+    expect(download.with.name).toBe(packed.with.name);
+    expect(upload.env).toEqual({
+      VERSION: expression("fromJSON(needs.release.outputs.packages)[0].version"),
+      GH_TOKEN: expression("secrets.GITHUB_TOKEN"),
+    });
+
+    const folder = mkdtempSync(join(tmpdir(), "dfccl-attach-"));
+    try {
+      const files = ["dfccl-1.2.3-linux-x64.tar.gz", "libdfccl-dev_1.2.3_amd64.deb", "libdfccl1_1.2.3_amd64.deb"];
+      mkdirSync(join(folder, download.with.path));
+      for (const file of files) writeFileSync(join(folder, download.with.path, file), "");
+      writeFileSync(join(folder, "gh"), '#!/bin/sh\nprintf "%s\\n" "$@"\n', { mode: 0o755 });
+      const env = { PATH: `${folder}:${process.env.PATH}`, VERSION: "1.2.3", GH_TOKEN: "t", GITHUB_REPOSITORY: "someone/dfccl" };
+      const given = execFileSync("bash", ["--noprofile", "--norc", "-e", "-c", upload.run], { cwd: folder, env, encoding: "utf8" })
+        .trimEnd()
+        .split("\n");
+      const paths = files.map((file) => `${download.with.path}/${file}`);
+      expect(given).toEqual(["release", "upload", "dfccl@1.2.3", ...paths, "--clobber", "--repo", "someone/dfccl"]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it("puts each into its package, and stops where one is missing", () => {
