@@ -46,6 +46,7 @@ it("are exported by these packages", () => {
     "@dfccl/simulator",
     "@dfccl/train",
     "dfccl",
+    "dfccl/internal/measurement",
   ]);
   expect(classes.length).toBeGreaterThan(70);
 });
