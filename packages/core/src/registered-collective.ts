@@ -9,7 +9,7 @@ import type { MemberProgress } from "./native-addon/native-reports.js";
 import type { NativeWorld } from "./native-addon/native-world.js";
 import type { Registration } from "./registration.js";
 import { summary } from "./summary.js";
-import { checkTimeout } from "./timeout.js";
+import { checkTimeout, within } from "./timeout.js";
 
 const driveMicros = 50;
 
@@ -81,35 +81,31 @@ export class LocalCollective implements RegisteredCollective {
     checkSignal(signal);
     if (signal?.aborted) throw new CollectiveAbortedError(this.name, { cause: signal.reason });
     const registration = this.#own;
-    const { flightRecorder } = registration.rank.engine;
     const run = registration.issuedRuns;
     const batch = this.rank.submit([[this, send, recv, count]]);
     if (timeoutMs === undefined && signal === undefined) return batch;
 
-    let timer: NodeJS.Timeout | undefined;
     const onAbort = (): void => {
       if (registration.isOpen) this.abort();
     };
     signal?.addEventListener("abort", onAbort, { once: true });
     try {
-      await new Promise<void>((resolve, reject) => {
-        batch.then(resolve, reject);
-        if (timeoutMs === undefined) return;
-        timer = setTimeout(() => {
-          // Without completions of its own, the world may have closed meanwhile; the batch has then been told.
-          if (!registration.isOpen) return;
-          const record = flightRecorder?.recordTimeout();
-          reject(new CollectiveTimeoutError(this.name, timeoutMs, run, this.explain(), record));
-        }, timeoutMs);
-      });
+      await (timeoutMs === undefined ? batch : within(timeoutMs, batch, () => this.#timeoutOf(timeoutMs, run)));
     } catch (error) {
       throw signal?.aborted && error instanceof CollectiveAbortedError
         ? new CollectiveAbortedError(this.name, { cause: signal.reason })
         : error;
     } finally {
-      clearTimeout(timer);
       signal?.removeEventListener("abort", onAbort);
     }
+  }
+
+  #timeoutOf(timeoutMs: number, run: number): CollectiveTimeoutError | undefined {
+    const registration = this.#own;
+    // Without completions of its own, the world may have closed meanwhile; the batch has then been told.
+    if (!registration.isOpen) return undefined;
+    const record = registration.rank.engine.flightRecorder?.recordTimeout();
+    return new CollectiveTimeoutError(this.name, timeoutMs, run, this.explain(), record);
   }
 
   explain(): readonly MemberProgress[] {

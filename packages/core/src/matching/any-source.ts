@@ -92,6 +92,11 @@ export class AnySource {
     }
   }
 
+  /** Whether nobody has sent for it yet. */
+  isWaiting(receive: OpenReceive): boolean {
+    return this.alike.get(kindOf(receive))?.includes(receive) ?? false;
+  }
+
   /** Who hasn't sent; or, where somebody has, why it still isn't received. */
   timeoutOf({ group, run, taken }: OpenReceive, timeoutMs: number, record: string | undefined): CollectiveTimeoutError {
     const progress = { registered: true, submitted: 0, finished: 0 };

@@ -5,6 +5,7 @@ import { ClosedError, CollectiveAbortedError, CollectiveTimeoutError, EngineErro
 import { nativeAddon } from "../native-addon/native-world.js";
 import type { RankEngine } from "../rank-engine.js";
 import { leaveForNow } from "../registered-collective.js";
+import { within } from "../timeout.js";
 import { AnySource, type OpenReceive } from "./any-source.js";
 import type { MatchedCollective } from "./matched-collective.js";
 import { MatchedGroup } from "./matched-group.js";
@@ -110,7 +111,7 @@ export class Matching {
     const requests: readonly RunRequest[] = [[entry.collective, send, recv]];
     if (timeoutMs === undefined) return this.submit([entry], requests);
     const before = entry.registration.issuedRuns;
-    return this.within(timeoutMs, this.submit([entry], requests), [entry], [before]);
+    return within(timeoutMs, this.submit([entry], requests), () => this.timeoutOf(timeoutMs, [entry], [before], []));
   }
 
   /** Submits what a call asks for. @throws as {@link beginAll} */
@@ -156,7 +157,8 @@ export class Matching {
       this.lookForSenders();
       const isPlain = met.length === 0 && receives.length === 0;
       const over = isPlain ? whole : afterAll([whole, ...met, ...receives.map((receive) => receive.over)]);
-      return timeoutMs === undefined ? over : this.within(timeoutMs, over, all, before, receives);
+      if (timeoutMs === undefined) return over;
+      return within(timeoutMs, over, () => this.timeoutOf(timeoutMs, all, before, receives));
     } finally {
       for (const entry of entries) entry.pins -= 1;
       for (const { entry } of halves) entry.pins -= 1;
@@ -211,43 +213,34 @@ export class Matching {
     return batch;
   }
 
-  /** @param runs - `[entry]`: how many of it had been submitted before. */
-  private async within(
-    timeoutMs: number,
-    batch: PromiseLike<void>,
-    entries: readonly MatchedCollective[],
-    runs: readonly number[],
-    receives: readonly OpenReceive[] = [],
-  ): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    try {
-      await new Promise<void>((resolve, reject) => {
-        batch.then(resolve, reject);
-        timer = setTimeout(() => {
-          if (this.own.engine.isOpen) reject(this.timeoutOf(timeoutMs, entries, runs, receives));
-        }, timeoutMs);
-      });
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
+  /**
+   * @param runs - `[entry]`: how many of it had been submitted before.
+   * @returns undefined: all of it is over.
+   */
   private timeoutOf(
     timeoutMs: number,
     entries: readonly MatchedCollective[],
     runs: readonly number[],
     receives: readonly OpenReceive[],
-  ): CollectiveTimeoutError {
+  ): CollectiveTimeoutError | undefined {
+    // Without completions of its own, the world may have closed meanwhile; all have been told then.
+    if (!this.own.engine.isOpen) return undefined;
+    // What is over may have been forgotten meanwhile, and nobody waits for it.
+    const open = [...entries.entries()].filter(([, entry]) => this.isInFlight(entry));
+    const awaited = receives.filter((receive) => this.receives.isWaiting(receive) || this.isInFlight(receive.taken?.entry));
+    if (open.length === 0 && awaited.length === 0) return undefined;
     const record = this.own.engine.flightRecorder?.recordTimeout();
-    const ofEntries = entries.map((entry, i) => {
+    const ofEntries = open.map(([i, entry]) => {
       // Who hasn't used the signature yet has submitted nothing of it.
       const members = entry.collective.explain().map((member) => ({ ...member, registered: true }));
       return new CollectiveTimeoutError(entry.registration.name, timeoutMs, runs[i] ?? 0, members, record);
     });
-    const errors = [...ofEntries, ...receives.map((receive) => this.receives.timeoutOf(receive, timeoutMs, record))];
-    const named = errors.find(({ facts }) => (facts.missing as readonly number[]).length > 0) ?? errors[0];
-    if (named === undefined) throw new Error("a timeout of no run");
-    return named;
+    const errors = [...ofEntries, ...awaited.map((receive) => this.receives.timeoutOf(receive, timeoutMs, record))];
+    return errors.find(({ facts }) => (facts.missing as readonly number[]).length > 0) ?? errors[0];
+  }
+
+  private isInFlight(entry: MatchedCollective | undefined): boolean {
+    return entry !== undefined && entry.inFlight + this.own.messages.countOf(entry.group, entry) !== 0;
   }
 
   private abortedError({ size }: MatchedGroup): CollectiveAbortedError {
