@@ -96,10 +96,12 @@ export class CompletionPump {
     const moved = this.drive();
     if (this.isStopped || moved === undefined) return;
     let delivered = 0;
-    for (const rank of this.ranks()) delivered += rank.deliver();
+    for (const rank of this.ranks()) {
+      delivered += rank.deliver();
+      if (this.isStopped) return; // A callback has closed the world.
+    }
     this.settleWaiting();
-    // A callback may have closed the world, or submitted.
-    if (this.isStopped || this.isScheduled) return;
+    if (this.isScheduled) return; // A callback has submitted.
     if (this.waiting.size === 0 && this.ranks().every(({ pendingRuns, isWatching }) => pendingRuns === 0 && !isWatching)) return;
     this.idleTurns = moved || delivered > 0 ? 0 : this.idleTurns + 1;
     if (this.options.inOrder && this.idleTurns > 0 && this.failOnDeadlock()) return;

@@ -5,9 +5,10 @@ import { type DeviceBuffer, isDeviceBuffer, rootOf } from "./device-buffer.js";
 import type { Engine } from "./engine.js";
 import { CountMismatchError, givenUp } from "./errors.js";
 import { SelfMessages } from "./matching/self-messages.js";
+import { callNative } from "./native-addon/native-error.js";
 import { Quarantine } from "./quarantine.js";
 import { cqeMismatched, RankQueues } from "./rank-queues.js";
-import type { RegisteringRank } from "./registration.js";
+import type { RegisteringRank, Registration } from "./registration.js";
 import { RunTable } from "./run-table.js";
 import { Submitter } from "./submitter.js";
 
@@ -37,15 +38,9 @@ export class RankEngine implements PumpedRank, RegisteringRank {
     const { native } = engine;
     this.queues = new RankQueues(native.memory(number));
     this.quarantine = new Quarantine();
-    this.runs = new RunTable(this.queues, this.quarantine, ({ name, facts: { ranks }, handle, remedy }, status) => {
-      if (status === cqeMismatched) {
-        return new CountMismatchError(
-          name,
-          native.mismatchedCounts(number, handle).map((count, member) => ({ rank: ranks[member] ?? 0, count })),
-        );
-      }
-      return givenUp({ name, ranks, remedy }, native.lostRanks(number, handle), native.whyAborted(number, handle));
-    });
+    this.runs = new RunTable(this.queues, this.quarantine, (registration, status) =>
+      callNative(() => this.whyFailed(registration, status)),
+    );
     this.submitter = new Submitter(this.queues, this.runs, () => native.ring());
     engine.ranks.push(this);
   }
@@ -91,5 +86,15 @@ export class RankEngine implements PumpedRank, RegisteringRank {
     this.messages.failAll(error);
     this.awaited?.failAll(error);
     if (isEngineStopped) this.quarantine.clear();
+  }
+
+  private whyFailed({ name, facts: { ranks }, handle, remedy }: Registration, status: number): Error {
+    const { number } = this;
+    const { native } = this.engine;
+    if (status === cqeMismatched) {
+      const counts = native.mismatchedCounts(number, handle).map((count, member) => ({ rank: ranks[member] ?? 0, count }));
+      return new CountMismatchError(name, counts);
+    }
+    return givenUp({ name, ranks, remedy }, native.lostRanks(number, handle), native.whyAborted(number, handle));
   }
 }

@@ -29,6 +29,9 @@ export class RunTable {
   // A poll's finds.
   private doneSlots = new Int32Array(0);
   private doneStatuses = new Int32Array(0);
+  /** Of those that didn't complete, by the place among the finds. */
+  private readonly doneFailures: unknown[] = [];
+  private isEngineStopped = false;
   // Slots that there are rows for. The engine gives those out first that were used before, so that a rank has rows for as many
   // as it ever had in flight: rows for all of them are 400 KB, of each of a world's ranks.
   private capacity = 0;
@@ -78,15 +81,16 @@ export class RunTable {
       let failure: unknown;
       const status = doneStatuses[i] ?? 0;
       if (status !== cqeCompleted) {
-        failure = this.whyFailed(registration, status);
-        if (status !== cqeMismatched) this.quarantine.hold(registration, this.sends[slot], this.recvs[slot]);
+        failure = this.doneFailures[i];
+        this.doneFailures[i] = undefined;
+        if (status !== cqeMismatched && !this.isEngineStopped) this.quarantine.hold(registration, this.sends[slot], this.recvs[slot]);
       }
       this.clear(slot);
-      queues.freeSlot(slot);
+      if (!this.isEngineStopped) queues.freeSlot(slot);
       registration.deliveredRuns += 1;
       completeRun(batch, collective, this.positions[slot] ?? 0, failure);
     }
-    queues.publishFreed();
+    if (!this.isEngineStopped) queues.publishFreed();
     return count;
   }
 
@@ -95,6 +99,7 @@ export class RunTable {
    * @param isEngineStopped - otherwise the buffers stay referenced, because the engine still knows them.
    */
   failAll(error: unknown, isEngineStopped: boolean): void {
+    this.isEngineStopped ||= isEngineStopped;
     for (let i = this.first; i < this.end; i += 1) {
       const slot = this.inFlight[i] ?? 0;
       const batch = this.batches[slot];
@@ -119,11 +124,23 @@ export class RunTable {
       }
       doneSlots[found] = slot;
       doneStatuses[found] = status;
+      // Asked before the first callback too: it may close the world, and nobody can tell then.
+      if (status !== cqeCompleted) this.doneFailures[found] = this.failureOf(slot, status);
       found += 1;
     }
     inFlight.copyWithin(this.first + found, this.first, at - found);
     this.first += found;
     return found;
+  }
+
+  private failureOf(slot: number, status: number): unknown {
+    const collective = this.collectives[slot];
+    if (collective === undefined) return undefined;
+    try {
+      return this.whyFailed(registrationOf(collective), status);
+    } catch (error) {
+      return error; // The other runs are delivered all the same.
+    }
   }
 
   private clear(slot: number): void {

@@ -1,5 +1,6 @@
-import { describe, expect, it } from "vitest";
-import { openWorld, type Rank } from "../../src/index.js";
+import { describe, expect, it, vi } from "vitest";
+import { type Batch, openWorld, type Rank } from "../../src/index.js";
+import { engineOfRank } from "../../src/rank.js";
 import { base, expectFault, thrownBy } from "../support/faults.js";
 import { failureOf, rankOf } from "../support/open.js";
 
@@ -89,6 +90,44 @@ describe("what was closed", () => {
     await rankOf(world, 0).submit([[lone, four(), four()]], { onComplete: () => world.close() });
     expectFault(await failureOf(inFlight), "CLOSED");
     expect(calls).toBe(0);
+  });
+
+  it("may be closed by the callback of an aborted run, and the others that were delivered with it are told why they failed", async () => {
+    const world = openWorld({ ranks: 2 });
+    const rank = rankOf(world, 0);
+    const collectives = [1, 2, 3].map((id) => rank.register({ ...base, id }));
+    const told: string[] = [];
+    const batches = collectives.map((collective) =>
+      rank.submit([[collective, four(), four()]], {
+        onComplete: ({ status, collective: { id } }) => {
+          told.push(`${id} ${status}`);
+          world.close();
+        },
+      }),
+    );
+    for (const collective of collectives) collective.abort();
+    for (const batch of batches) expectFault(await failureOf(batch), "ABORTED");
+    expect(told.toSorted()).toEqual(["1 aborted", "2 aborted", "3 aborted"]);
+    expect(rank.pendingRuns).toBe(0);
+    expect(engineOfRank(rank).quarantine.isEmpty).toBe(true);
+  });
+
+  it("delivers the other runs when nobody can tell why one failed", async () => {
+    using world = openWorld({ ranks: 2 });
+    const rank = rankOf(world, 0);
+    const { native } = engineOfRank(rank).engine;
+    const collectives = [1, 2].map((id) => rank.register({ ...base, id }));
+    const batches = collectives.map((collective) => rank.submit([[collective, four(), four()]]));
+    const spy = vi.spyOn(native, "whyAborted").mockImplementationOnce(() => {
+      throw Object.assign(new Error("no such thing"), { status: 12, remedy: "Find it." });
+    });
+    try {
+      for (const collective of collectives) collective.abort();
+      expectFault(await failureOf(batches[0] as Batch), "SYSTEM");
+      expectFault(await failureOf(batches[1] as Batch), "ABORTED");
+    } finally {
+      spy.mockRestore();
+    }
   });
 
   it("isn't unregistered while runs are in flight", async () => {
