@@ -8,6 +8,7 @@ import { SelfMessages } from "./matching/self-messages.js";
 import { callNative } from "./native-addon/native-error.js";
 import { Quarantine } from "./quarantine.js";
 import { cqeMismatched, RankQueues } from "./rank-queues.js";
+import { RecentBuffers } from "./recent-buffers.js";
 import type { RegisteringRank, Registration } from "./registration.js";
 import { RunTable } from "./run-table.js";
 import { Submitter } from "./submitter.js";
@@ -25,6 +26,7 @@ interface AwaitedSenders {
 export class RankEngine implements PumpedRank, RegisteringRank {
   readonly queues: RankQueues;
   readonly quarantine: Quarantine;
+  readonly recent = new RecentBuffers();
   readonly messages = new SelfMessages();
   /** Once the rank's calls are matched. */
   awaited: AwaitedSenders | undefined;
@@ -85,7 +87,9 @@ export class RankEngine implements PumpedRank, RegisteringRank {
     this.submitter.failAll(error);
     this.messages.failAll(error);
     this.awaited?.failAll(error);
-    if (isEngineStopped) this.quarantine.clear();
+    if (!isEngineStopped) return;
+    this.quarantine.clear();
+    this.recent.clear();
   }
 
   private whyFailed({ name, facts: { ranks }, handle, remedy }: Registration, status: number): Error {

@@ -7,7 +7,13 @@ import { ClosedError } from "./errors.js";
 import { callNative } from "./native-addon/native-error.js";
 import { unmappedWindow } from "./native-addon/native-world.js";
 import type { Quarantine, Quarantined } from "./quarantine.js";
+import type { RecentBuffers, Remembering } from "./recent-buffers.js";
 import { type BufferSegments, checkBuffer, checkDeviceBuffer, checkPlacement, checkReach } from "./run-check.js";
+
+type Buffer = CollectiveBuffer | undefined | null;
+
+/** Stands for buffers that are held weakly, and is no caller's. */
+const letGo = Symbol("let go");
 
 /**
  * Words that say where a run's buffers lie: the address of the one that it sends, of the one that it receives into, their windows
@@ -19,10 +25,11 @@ export const runAddressWords = 4;
 export interface RegisteringRank extends DeviceOwner {
   readonly engine: Engine;
   readonly quarantine: Quarantine;
+  readonly recent: RecentBuffers;
 }
 
 /** What the engine needs of a registered collective: its number there, its runs, and where their buffers lie. */
-export class Registration implements Quarantined {
+export class Registration implements Quarantined, Remembering {
   /** "all-reduce 7 on rank 0", for messages. */
   readonly name: string;
   /** What to do after an abort, where it isn't what to do with an id. */
@@ -37,8 +44,10 @@ export class Registration implements Quarantined {
   private isRegistered = true;
   // The buffers that were checked last; none before the first run and after close().
   private isChecked = false;
-  private lastSend: CollectiveBuffer | undefined | null;
-  private lastRecv: CollectiveBuffer | undefined | null;
+  private lastSend: Buffer | typeof letGo;
+  private lastRecv: Buffer | typeof letGo;
+  private weakSend: WeakRef<CollectiveBuffer> | undefined | null;
+  private weakRecv: WeakRef<CollectiveBuffer> | undefined | null;
   private lastSendBytes = 0;
   private lastRecvBytes = 0;
   private lastSendAddress = 0;
@@ -95,9 +104,24 @@ export class Registration implements Quarantined {
   /** It has been unregistered. */
   close(): void {
     this.isRegistered = false;
+    this.rank.recent.drop(this);
+    this.forgetBuffers();
+  }
+
+  letGo(): void {
+    if (this.lastSend === letGo || this.lastRecv === letGo) return;
+    this.weakSend = weakly(this.lastSend);
+    this.weakRecv = weakly(this.lastRecv);
+    this.lastSend = letGo;
+    this.lastRecv = letGo;
+  }
+
+  private forgetBuffers(): void {
     this.isChecked = false;
     this.lastSend = undefined;
     this.lastRecv = undefined;
+    this.weakSend = undefined;
+    this.weakRecv = undefined;
   }
 
   isQuarantineOver(): boolean {
@@ -109,15 +133,10 @@ export class Registration implements Quarantined {
    * @param count - that it brings, if it does.
    * @param addresses - where the run's words go, from `at` on: the caller's, so that the hot path makes no objects.
    */
-  prepare(
-    send: CollectiveBuffer | undefined | null,
-    recv: CollectiveBuffer | undefined | null,
-    count: number | undefined,
-    addresses: Float64Array,
-    at: number,
-  ): void {
+  prepare(send: Buffer, recv: Buffer, count: number | undefined, addresses: Float64Array, at: number): void {
     // The same buffers again, as in a training loop. A detached one has no bytes left, so it doesn't pass for the same.
-    const isKnown = this.isChecked && send === this.lastSend && recv === this.lastRecv && count === this.lastCount;
+    const isHeld = send === this.lastSend && recv === this.lastRecv;
+    const isKnown = this.isChecked && count === this.lastCount && (isHeld || this.isLetGo(send, recv));
     if (!isKnown || bytesOf(send) !== this.lastSendBytes || bytesOf(recv) !== this.lastRecvBytes) this.renew(send, recv, count);
     addresses[at] = this.lastSendAddress;
     addresses[at + 1] = this.lastRecvAddress;
@@ -125,15 +144,22 @@ export class Registration implements Quarantined {
     addresses[at + 3] = count ?? (this.facts.countPerRun ? this.facts.count : 0);
   }
 
-  private renew(send: CollectiveBuffer | undefined | null, recv: CollectiveBuffer | undefined | null, count: number | undefined): void {
+  private isLetGo(send: Buffer, recv: Buffer): boolean {
+    return this.lastSend === letGo && isWeakly(this.weakSend, send) && isWeakly(this.weakRecv, recv);
+  }
+
+  private renew(send: Buffer, recv: Buffer, count: number | undefined): void {
+    this.forgetBuffers();
     this.check(send, recv, count);
     // One that isn't mapped yet may be by the next run.
-    this.isChecked = !this.isAnyUnmapped();
+    if (this.isAnyUnmapped()) return;
+    this.isChecked = true;
     this.lastSend = send;
     this.lastRecv = recv;
     this.lastCount = count;
     this.lastSendBytes = bytesOf(send);
     this.lastRecvBytes = bytesOf(recv);
+    this.rank.recent.note(this, send, recv);
   }
 
   private lengthsOf(count: number): { readonly send: number; readonly recv: number } {
@@ -150,7 +176,7 @@ export class Registration implements Quarantined {
     return count;
   }
 
-  private check(send: CollectiveBuffer | undefined | null, recv: CollectiveBuffer | undefined | null, count: number | undefined): void {
+  private check(send: Buffer, recv: Buffer, count: number | undefined): void {
     this.requireOpen();
     const { name, rank } = this;
     const lengths = this.lengthsOf(this.checkCount(count));
@@ -184,10 +210,20 @@ export class Registration implements Quarantined {
   }
 }
 
-function windowOfBuffer(buffer: CollectiveBuffer | undefined | null, isStaged: boolean): number {
+function windowOfBuffer(buffer: Buffer, isStaged: boolean): number {
   return isDeviceBuffer(buffer) ? windowOf(buffer, isStaged) : 0;
 }
 
-function bytesOf(view: CollectiveBuffer | undefined | null): number {
+/** @param buffer - where the rank needs none, anything. */
+function weakly(buffer: Buffer): WeakRef<CollectiveBuffer> | undefined | null {
+  if (buffer === null) return null;
+  return ArrayBuffer.isView(buffer) || isDeviceBuffer(buffer) ? new WeakRef(buffer) : undefined;
+}
+
+function isWeakly(weak: WeakRef<CollectiveBuffer> | undefined | null, buffer: Buffer): boolean {
+  return weak === undefined || weak === null ? weak === buffer : buffer !== undefined && weak.deref() === buffer;
+}
+
+function bytesOf(view: Buffer): number {
   return ArrayBuffer.isView(view) || isDeviceBuffer(view) ? view.byteLength : 0;
 }

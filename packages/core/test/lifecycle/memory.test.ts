@@ -19,6 +19,14 @@ describe("memory", () => {
     });
   });
 
+  it("of buffers of many signatures is let go, all of it with the world", async () => {
+    expect(await runChild(new URL("./fixtures/remembered-buffers.ts", import.meta.url), { nodeOptions })).toMatchObject({
+      code: 0,
+      stdout: "few are held: true\nclosed, none: true\nworld 2\n",
+      stderr: "",
+    });
+  });
+
   it("of a buffer in flight can't be transferred away", async () => {
     const end = await runChild(new URL("./fixtures/transferred-buffer.ts", import.meta.url), { nodeOptions });
     expect(end).toMatchObject({ code: 0, stdout: "still attached: true\nsums 3 3\n", stderr: "" });
