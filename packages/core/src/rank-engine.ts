@@ -6,6 +6,7 @@ import type { Engine } from "./engine.js";
 import { CountMismatchError, givenUp } from "./errors.js";
 import { SelfMessages } from "./matching/self-messages.js";
 import { callNative } from "./native-addon/native-error.js";
+import type { PreparedRuns } from "./prepared-runs.js";
 import { Quarantine } from "./quarantine.js";
 import { cqeMismatched, RankQueues } from "./rank-queues.js";
 import { RecentBuffers } from "./recent-buffers.js";
@@ -48,13 +49,13 @@ export class RankEngine implements PumpedRank, RegisteringRank {
   }
 
   /** @throws {InvalidArgumentError}, {BufferError}, {ClosedError} before anything is submitted. */
-  check(requests: readonly RunRequest[]): void {
-    this.submitter.check(requests, this);
+  check(requests: readonly RunRequest[]): PreparedRuns {
+    return this.submitter.check(requests, this);
   }
 
-  /** @pre check(requests) has just passed. */
-  submit(batch: LocalBatch, requests: readonly RunRequest[]): void {
-    this.submitter.submit(batch, requests);
+  /** @param runs - what check() has just returned; used up. */
+  submit(batch: LocalBatch, runs: PreparedRuns): void {
+    this.submitter.submit(batch, runs);
     this.engine.pump.kick();
   }
 

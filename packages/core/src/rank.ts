@@ -203,9 +203,10 @@ export class LocalRank<B extends Backend = "cpu"> implements Rank<B> {
   submit(requests: readonly RunRequest[], options: BatchOptions = noOptions): Batch {
     this.#own.engine.requireOpen();
     if (options !== noOptions) checkBatchOptions(options);
-    this.#own.check(requests);
-    const batch = new LocalBatch(requests.length, options.onComplete);
-    if (requests.length > 0) this.#own.submit(batch, requests);
+    const { onComplete } = options; // A getter mustn't do anything to buffers that are checked already.
+    const runs = this.#own.check(requests);
+    const batch = new LocalBatch(runs.count, onComplete);
+    if (runs.count > 0) this.#own.submit(batch, runs);
     return batch;
   }
 

@@ -9,6 +9,7 @@ import { unmappedWindow } from "./native-addon/native-world.js";
 import type { Quarantine, Quarantined } from "./quarantine.js";
 import type { RecentBuffers, Remembering } from "./recent-buffers.js";
 import { type BufferSegments, checkBuffer, checkDeviceBuffer, checkPlacement, checkReach } from "./run-check.js";
+import { bytesOf } from "./view-facts.js";
 
 type Buffer = CollectiveBuffer | undefined | null;
 
@@ -137,7 +138,7 @@ export class Registration implements Quarantined, Remembering {
     // The same buffers again, as in a training loop. A detached one has no bytes left, so it doesn't pass for the same.
     const isHeld = send === this.lastSend && recv === this.lastRecv;
     const isKnown = this.isChecked && count === this.lastCount && (isHeld || this.isLetGo(send, recv));
-    if (!isKnown || bytesOf(send) !== this.lastSendBytes || bytesOf(recv) !== this.lastRecvBytes) this.renew(send, recv, count);
+    if (!isKnown || bytesOfBuffer(send) !== this.lastSendBytes || bytesOfBuffer(recv) !== this.lastRecvBytes) this.renew(send, recv, count);
     addresses[at] = this.lastSendAddress;
     addresses[at + 1] = this.lastRecvAddress;
     addresses[at + 2] = this.lastWindows;
@@ -157,8 +158,8 @@ export class Registration implements Quarantined, Remembering {
     this.lastSend = send;
     this.lastRecv = recv;
     this.lastCount = count;
-    this.lastSendBytes = bytesOf(send);
-    this.lastRecvBytes = bytesOf(recv);
+    this.lastSendBytes = bytesOfBuffer(send);
+    this.lastRecvBytes = bytesOfBuffer(recv);
     this.rank.recent.note(this, send, recv);
   }
 
@@ -224,6 +225,7 @@ function isWeakly(weak: WeakRef<CollectiveBuffer> | undefined | null, buffer: Bu
   return weak === undefined || weak === null ? weak === buffer : buffer !== undefined && weak.deref() === buffer;
 }
 
-function bytesOf(view: Buffer): number {
-  return ArrayBuffer.isView(view) || isDeviceBuffer(view) ? view.byteLength : 0;
+/** Not `view.byteLength`, which may be a getter of the caller's. */
+function bytesOfBuffer(buffer: Buffer): number {
+  return isDeviceBuffer(buffer) ? buffer.byteLength : bytesOf(buffer);
 }

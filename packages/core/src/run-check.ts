@@ -1,3 +1,4 @@
+import { types } from "node:util";
 import { type Collective, type DataType, hasInput, hasOutput, inputSegmentsOf, outputSegmentsOf, typedArrayOf } from "@dfccl/primitives";
 import type { CollectiveBuffer } from "./backend.js";
 import { addressOf } from "./buffer-address.js";
@@ -109,8 +110,11 @@ export function checkDeviceBuffer(
   return buffer.address;
 }
 
+const resizable = Object.getOwnPropertyDescriptor(ArrayBuffer.prototype, "resizable")?.get as ((this: unknown) => boolean) | undefined;
+
+/** Not `buffer.resizable`, which may be a getter of the caller's. Shared memory grows, but stays. */
 function isResizable(buffer: ArrayBufferLike): boolean {
-  return "resizable" in buffer && buffer.resizable === true;
+  return resizable !== undefined && types.isArrayBuffer(buffer) && resizable.call(buffer);
 }
 
 function isDetached(buffer: ArrayBufferLike): boolean {

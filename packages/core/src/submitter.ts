@@ -1,8 +1,8 @@
-import { checkList, InvalidArgumentError, readArgument } from "@dfccl/primitives";
-import type { RegisteredCollective, RunRequest } from "./api.js";
+import { checkList, readArgument } from "@dfccl/primitives";
+import type { RunRequest } from "./api.js";
 import { completeRun, failBatch, type LocalBatch } from "./batch.js";
+import { PreparedRuns } from "./prepared-runs.js";
 import type { RankQueues } from "./rank-queues.js";
-import { isRegisteredCollective, registrationOf } from "./registered-collective.js";
 import { type RegisteringRank, type Registration, runAddressWords } from "./registration.js";
 import type { RunTable } from "./run-table.js";
 import { type WaitingRun, WaitingRuns } from "./waiting-runs.js";
@@ -17,8 +17,10 @@ export class Submitter {
   private readonly chosen: WaitingRun[] = [];
   /** Runs wait until the daemon has read entries, of which nobody is told. */
   awaitsEntries = false;
-  // Where the buffers of the runs lie that are being submitted. Kept between calls, so that a submission makes no objects.
-  private addresses = new Float64Array(mostAtOnce * runAddressWords);
+  // Kept between calls, so that a submission makes no objects.
+  private spare: PreparedRuns | undefined = new PreparedRuns();
+  // Where the buffers of those lie that are about to be written.
+  private readonly addresses = new Float64Array(mostAtOnce * runAddressWords);
 
   constructor(
     private readonly queues: RankQueues,
@@ -35,40 +37,38 @@ export class Submitter {
    * @param rank - whose collectives they have to be.
    * @throws {InvalidArgumentError}, {BufferError}, {ClosedError} before anything is submitted.
    */
-  check(requests: readonly RunRequest[], rank: RegisteringRank): void {
+  check(requests: readonly RunRequest[], rank: RegisteringRank): PreparedRuns {
     // A number has no length, and a batch of so many runs would never end.
     const expected = "a list of [collective, send, recv]";
     checkList("requests", requests, expected);
-    readArgument("requests", expected, () => this.prepareAll(requests, rank));
+    const runs = this.spare ?? new PreparedRuns();
+    this.spare = undefined; // A getter of the caller's may submit as well.
+    readArgument("requests", expected, () => runs.read(requests));
+    runs.check(rank);
+    return runs;
   }
 
-  private prepareAll(requests: readonly RunRequest[], rank: RegisteringRank): void {
-    const count = requests.length;
-    if (count * runAddressWords > this.addresses.length) this.addresses = new Float64Array(2 * count * runAddressWords);
-    const { addresses } = this;
-    for (let i = 0; i < count; i += 1) {
-      const request = requests[i];
-      const collective = request?.[0];
-      if (!request || !isRegisteredCollective(collective)) throw notRegistered(collective);
-      const registration = registrationOf(collective);
-      if (registration.rank !== rank) throw notRegistered(collective);
-      registration.prepare(request[1], request[2], request[3], addresses, i * runAddressWords);
-    }
-  }
-
-  /** @pre check(requests) has just passed. */
-  submit(batch: LocalBatch, requests: readonly RunRequest[]): void {
-    for (const [collective] of requests) registrationOf(collective).issuedRuns += 1;
+  /** @param prepared - what check() has just returned; used up. */
+  submit(batch: LocalBatch, prepared: PreparedRuns): void {
     const { queues, backlog } = this;
-    if (backlog.size === 0 && queues.room(requests.length) === requests.length) {
-      this.write(batch, requests);
-      return;
+    const { count } = prepared;
+    if (backlog.size === 0 && queues.room(count) === count) this.write(batch, prepared);
+    else {
+      this.keep(batch, prepared);
+      this.flush();
     }
-    for (const [position, [collective, send, recv, count]] of requests.entries()) {
-      // Copied, because the caller may use the lists again for his next submission.
-      backlog.add({ batch, registration: registrationOf(collective), request: [collective, send, recv, count], position });
+    prepared.clear();
+    this.spare = prepared;
+  }
+
+  private keep(batch: LocalBatch, { count, collectives, registrations, sends, recvs, counts }: PreparedRuns): void {
+    for (let position = 0; position < count; position += 1) {
+      const collective = collectives[position];
+      const registration = registrations[position];
+      if (collective === undefined || registration === undefined) break;
+      registration.issuedRuns += 1;
+      this.backlog.add({ batch, registration, request: [collective, sends[position], recvs[position], counts[position]], position });
     }
-    this.flush();
   }
 
   /**
@@ -91,17 +91,19 @@ export class Submitter {
     for (const { batch } of this.backlog.takeAll()) failBatch(batch, error);
   }
 
-  /** Writes all runs of a batch. Their addresses lie in `addresses`. */
-  private write(batch: LocalBatch, requests: readonly RunRequest[]): void {
-    const { queues, runs, addresses } = this;
+  /** Writes all runs of a batch. */
+  private write(batch: LocalBatch, { count, collectives, registrations, sends, recvs, addresses }: PreparedRuns): void {
+    const { queues, runs } = this;
     queues.begin();
-    for (let i = 0; i < requests.length; i += 1) {
-      const request = requests[i];
-      if (request === undefined) break;
+    for (let i = 0; i < count; i += 1) {
+      const collective = collectives[i];
+      const registration = registrations[i];
+      if (collective === undefined || registration === undefined) break;
+      registration.issuedRuns += 1;
       const at = i * runAddressWords;
-      const { handle } = registrationOf(request[0]);
+      const { handle } = registration;
       const slot = queues.write(handle, addresses[at] ?? 0, addresses[at + 1] ?? 0, addresses[at + 2] ?? 0, addresses[at + 3] ?? 0);
-      runs.add(slot, request[0], batch, i, request[1], request[2]);
+      runs.add(slot, collective, batch, i, sends[i], recvs[i]);
     }
     this.publish();
   }
@@ -153,8 +155,4 @@ export class Submitter {
       failures.push([run, failure]);
     }
   }
-}
-
-function notRegistered(collective: RegisteredCollective | undefined): InvalidArgumentError {
-  return new InvalidArgumentError("collective", collective?.name ?? collective, "a collective that this rank registered");
 }

@@ -19,6 +19,13 @@ export const memoryOf = getter<ArrayBufferLike>("buffer");
 /** @pre kindOf(view) is defined. */
 export const offsetOf = getter<number>("byteOffset");
 
+const byteLength = getter<number>("byteLength");
+
+/** Bytes of a typed array; 0 once its memory is gone, and of what is none. */
+export function bytesOf(value: unknown): number {
+  return kindOf(value) === undefined ? 0 : byteLength(value);
+}
+
 /** What a message calls that which was given for a buffer. */
 export function nameOfGiven(value: unknown): string {
   const kind = kindOf(value);

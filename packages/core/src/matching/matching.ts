@@ -207,9 +207,9 @@ export class Matching {
   }
 
   private queue(requests: readonly RunRequest[]): LocalBatch {
-    this.own.check(requests);
-    const batch = new LocalBatch(requests.length, undefined);
-    if (requests.length > 0) this.own.submit(batch, requests);
+    const runs = this.own.check(requests);
+    const batch = new LocalBatch(runs.count, undefined);
+    if (runs.count > 0) this.own.submit(batch, runs);
     return batch;
   }
 
