@@ -47,7 +47,12 @@ export class LocalWorld<B extends Backend = "cpu"> implements api.World<B> {
     this.policy = policy;
     this.backend = engine.backend as B;
     this.size = engine.size;
-    this.ranks = Object.freeze(makeRanks(this));
+    try {
+      this.ranks = Object.freeze(makeRanks(this));
+    } catch (error) {
+      engine.close(); // Nobody gets hold of the world, whose threads or seat would stay.
+      throw error;
+    }
     Object.freeze(this);
   }
 

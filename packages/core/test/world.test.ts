@@ -1,6 +1,7 @@
 import { policyByName } from "@dfccl/scheduler";
 import { describe, expect, it } from "vitest";
 import { openWorld } from "../src/index.js";
+import { engineOf, LocalWorld } from "../src/world.js";
 import { rankOf } from "./support/open.js";
 
 const sum = { collective: "all-reduce", dataType: "int32", count: 8 } as const;
@@ -73,5 +74,16 @@ describe("a world", () => {
     // Whoever came last has moved it for all: per run, two inputs read and two outputs written.
     const moved = world.ranks.flatMap((rank) => rank.counters().blocks.map(({ bytesMoved }) => bytesMoved));
     expect(moved.reduce((total, bytes) => total + bytes, 0)).toBe(5 * 4 * 8 * Int32Array.BYTES_PER_ELEMENT);
+  });
+
+  it("closes its engine where its ranks can't be made", () => {
+    using world = openWorld({ ranks: 1 });
+    const engine = engineOf(world);
+    const failure = new Error("no memory");
+    const make = () => {
+      throw failure;
+    };
+    expect(() => new LocalWorld(engine, world.policy, make)).toThrow(failure);
+    expect(engine.isOpen).toBe(false);
   });
 });

@@ -1,4 +1,13 @@
-import { checkObject, checkOptions, checkPath, DfcclError, InvalidArgumentError, type OptionNames, readArgument } from "@dfccl/primitives";
+import {
+  checkInteger,
+  checkObject,
+  checkOptions,
+  checkPath,
+  DfcclError,
+  InvalidArgumentError,
+  type OptionNames,
+  readArgument,
+} from "@dfccl/primitives";
 import { checkSignal } from "../abort-signal.js";
 import { type BackendChoice, type ChosenBackend, chooseBackend } from "../backend.js";
 import { Engine } from "../engine.js";
@@ -112,6 +121,7 @@ export async function joinWorld<const Choice extends BackendChoice = "cpu">(
   if (options.flightRecord !== undefined) checkPath("flightRecord", options.flightRecord, "/tmp/flight_");
   const backend = chooseBackend(options.backend ?? "cpu");
   const native = nativeOptions({ ...options, backend, ranks: size }, address === undefined ? "machine" : "machines");
+  checkInteger("rank", rank, 0, size - 1);
   const meeting = callNative(() =>
     nativeAddon().joinSegment(native.options, { job, rank, timeoutMillis: timeoutMs, address, host, secret: options.secret }),
   );

@@ -194,6 +194,13 @@ describe("joinWorld", () => {
     }
   });
 
+  it.each(["0", 0.5, -1, Number.NaN, 2 ** 32, 1, undefined])("takes no rank %s of one", async (rank) => {
+    const launch = { rank: rank as number, size: 1, job: `no-rank-${process.pid}` };
+    const failure = await failureOf(joinWorld({ launch, timeoutMs: 1000 }));
+    expect(failure).toBeInstanceOf(InvalidArgumentError);
+    expect(failure).toMatchObject({ facts: { argument: "rank" } });
+  });
+
   it("is a world of its own for a single rank, and joins again after it has closed", async () => {
     for (let round = 0; round < 3; round += 1) {
       await using rank = await joinWorld({ launch: { rank: 0, size: 1, job: `single-${process.pid}` } });
