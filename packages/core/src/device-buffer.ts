@@ -4,7 +4,7 @@ import { ClosedError, EngineError } from "./errors.js";
 import { callNative, typedError } from "./native-addon/native-error.js";
 import { type NativeWorld, unmappedWindow } from "./native-addon/native-world.js";
 import { summary } from "./summary.js";
-import { elementsOf, kindOf, nameOfGiven } from "./view-facts.js";
+import { bytesOf, elementsOf, kindOf, memoryOf, nameOfGiven, offsetOf } from "./view-facts.js";
 
 /** A typed array of the buffer's data type, over any memory of the host. */
 export type HostElements = ArrayBufferView & { readonly length: number };
@@ -119,14 +119,14 @@ export class DeviceBuffer<T extends DataType = DataType> implements Disposable {
   async copyFrom(source: HostElements, at = 0): Promise<void> {
     this.check(source, at);
     const { engine, number } = this.#owner;
-    await typed(engine.native.copyIn(number, this.address + at * byteSizeOf(this.dataType), bytesOf(source)));
+    await typed(engine.native.copyIn(number, this.address + at * byteSizeOf(this.dataType), bytesOfHost(source)));
   }
 
   /** Copies elements to the host: as many as the target holds, from element `at` on. */
   async copyTo(target: HostElements, at = 0): Promise<void> {
     this.check(target, at);
     const { engine, number } = this.#owner;
-    await typed(engine.native.copyOut(number, bytesOf(target), this.address + at * byteSizeOf(this.dataType)));
+    await typed(engine.native.copyOut(number, bytesOfHost(target), this.address + at * byteSizeOf(this.dataType)));
   }
 
   /** All elements, in a new array. */
@@ -184,8 +184,8 @@ function indexWithin(index: number, length: number): number {
   return Math.max(0, Math.min(length, whole < 0 ? whole + length : whole));
 }
 
-function bytesOf(view: ArrayBufferView): Uint8Array {
-  return new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+function bytesOfHost(view: HostElements): Uint8Array {
+  return new Uint8Array(memoryOf(view), offsetOf(view), bytesOf(view));
 }
 
 async function typed(work: Promise<void>): Promise<void> {

@@ -1,3 +1,5 @@
+import { byteSizeOf, type DataType, type TypedArrayOf, typedArrayOf } from "@dfccl/primitives";
+
 // What a typed array is, asked of the language and not of the object: one may have properties of its own called `length`
 // or `buffer`, or another's prototype, and the engine would go by them to memory that isn't there. None of these throws
 // for what is no typed array, such as a proxy.
@@ -24,6 +26,17 @@ const byteLength = getter<number>("byteLength");
 /** Bytes of a typed array; 0 once its memory is gone, and of what is none. */
 export function bytesOf(value: unknown): number {
   return kindOf(value) === undefined ? 0 : byteLength(value);
+}
+
+/**
+ * Some of a typed array's elements, as a view of the language's own class: that of the caller may have another constructor,
+ * or a subarray() that gives something else, and results would go there.
+ * @pre kindOf(view) is that of the data type, and it has these elements.
+ */
+export function sectionOf<T extends DataType>(dataType: T, view: unknown, begin: number, count: number): TypedArrayOf<T> {
+  const ArrayOfType = typedArrayOf(dataType);
+  if (count === 0) return new ArrayOfType(0) as TypedArrayOf<T>; // The memory may be gone.
+  return new ArrayOfType(memoryOf(view) as ArrayBuffer, offsetOf(view) + begin * byteSizeOf(dataType), count) as TypedArrayOf<T>;
 }
 
 /** What a message calls that which was given for a buffer. */

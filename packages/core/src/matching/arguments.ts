@@ -12,7 +12,7 @@ import type { CollectiveBuffer } from "../backend.js";
 import { isDeviceBuffer } from "../device-buffer.js";
 import { BufferError } from "../errors.js";
 import { checkDefined } from "../operator.js";
-import { elementsOf, kindOf, nameOfGiven } from "../view-facts.js";
+import { elementsOf, kindOf, nameOfGiven, sectionOf } from "../view-facts.js";
 import type { Counts, Tag } from "./group-api.js";
 
 const typesByArray: Readonly<Record<string, DataType>> = {
@@ -86,7 +86,7 @@ export function partOf(
   if (begin + count > length) {
     throw new BufferError(name, which, `has ${length} elements`, `It needs ${begin + count}.`, { length, elements: begin + count });
   }
-  return (buffer as Float32Array).subarray(begin, begin + count);
+  return isDeviceBuffer(buffer) ? buffer.subarray(begin, begin + count) : sectionOf(dataType, buffer, begin, count);
 }
 
 /**

@@ -2,7 +2,8 @@ import type { DataType, ReduceOp } from "@dfccl/primitives";
 import type { CollectiveBuffer } from "../backend.js";
 import { isDeviceBuffer } from "../device-buffer.js";
 import { BufferError } from "../errors.js";
-import { partOf, type Span } from "./arguments.js";
+import { bytesOf, kindOf, memoryOf, offsetOf } from "../view-facts.js";
+import { lengthOf, partOf, type Span } from "./arguments.js";
 import type { Tag } from "./group-api.js";
 import type { MatchedRun } from "./matched-run.js";
 import type { Purpose } from "./signature.js";
@@ -38,9 +39,9 @@ export class Parts {
   requireApart(small: Buffer, other: Buffer, own?: Span): void {
     // What is no buffer is refused where its parts are taken.
     if (!isBuffer(small) || !isBuffer(other)) return;
-    const [a, b] = [bytesOf(small), bytesOf(other)];
+    const [a, b] = [placeOf(small), placeOf(other)];
     if (a.memory !== b.memory || a.begin >= b.end || b.begin >= a.end) return;
-    const elementBytes = small.byteLength / (small as unknown as ArrayLike<unknown>).length;
+    const elementBytes = (a.end - a.begin) / lengthOf(this.purpose, "send", small);
     if (own !== undefined && a.begin === b.begin + own.begin * elementBytes) return;
     throw new BufferError(
       this.purpose,
@@ -80,11 +81,12 @@ export class Parts {
 }
 
 function isBuffer(buffer: Buffer): buffer is CollectiveBuffer {
-  return isDeviceBuffer(buffer) || ArrayBuffer.isView(buffer);
+  return isDeviceBuffer(buffer) || kindOf(buffer) !== undefined;
 }
 
 /** Where a buffer lies. */
-function bytesOf(buffer: CollectiveBuffer): { readonly memory: unknown; readonly begin: number; readonly end: number } {
-  const [memory, begin] = isDeviceBuffer(buffer) ? ["device", buffer.address] : [buffer.buffer, buffer.byteOffset];
-  return { memory, begin, end: begin + buffer.byteLength };
+function placeOf(buffer: CollectiveBuffer): { readonly memory: unknown; readonly begin: number; readonly end: number } {
+  if (isDeviceBuffer(buffer)) return { memory: "device", begin: buffer.address, end: buffer.address + buffer.byteLength };
+  const begin = offsetOf(buffer);
+  return { memory: memoryOf(buffer), begin, end: begin + bytesOf(buffer) };
 }

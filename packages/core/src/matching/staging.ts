@@ -5,6 +5,7 @@ import { noteAllocated } from "../buffer-address.js";
 import { callNative } from "../native-addon/native-error.js";
 import type { MemoryWindow, NativeWorld } from "../native-addon/native-world.js";
 import { checkBuffer } from "../run-check.js";
+import { elementsOf, sectionOf } from "../view-facts.js";
 import type { MatchedCollective } from "./matched-collective.js";
 
 type Buffer = CollectiveBuffer | null | undefined;
@@ -92,13 +93,13 @@ export class Staging {
       return viewOf(dataType, piece, whole === undefined ? 0 : side.address - begin, side.elements);
     };
     const [from, to] = [send.elements === 0 ? undefined : copyOf(send), recv.elements === 0 ? undefined : copyOf(recv)];
-    if (from !== undefined && from !== send.view) from.set(send.view.subarray(0, send.elements));
+    if (from !== undefined && from !== send.view) copy(dataType, send.view, from, send.elements);
     return {
       request: [collective, from, to],
       pieces,
       copyOut: () => {
         // One that was detached meanwhile has no place for it.
-        if (to !== undefined && to !== recv.view && recv.view.length >= recv.elements) recv.view.set(to);
+        if (to !== undefined && to !== recv.view && elementsOf(recv.view) >= recv.elements) copy(dataType, to, recv.view, recv.elements);
       },
     };
   }
@@ -122,6 +123,11 @@ export class Staging {
     if (unused === undefined) this.unused.set(piece.byteLength, [piece]);
     else unused.push(piece);
   }
+}
+
+function copy(dataType: DataType, from: Elements, to: Elements, elements: number): void {
+  const [source, target] = [from, to].map((view) => sectionOf(dataType, view, 0, elements) as unknown as Elements);
+  if (source !== undefined) target?.set(source);
 }
 
 function viewOf(dataType: DataType, piece: ArrayBuffer, offset: number, elements: number): Elements {
