@@ -1,7 +1,7 @@
 import { type InspectOptions, inspect } from "node:util";
 import { type Collective, checkOptions, type DataType, type OptionNames, type ReduceOp } from "@dfccl/primitives";
 import { checkSignal } from "./abort-signal.js";
-import type { Rank, RegisteredCollective, RunOptions } from "./api.js";
+import type { Batch, Rank, RegisteredCollective, RunOptions } from "./api.js";
 import type { Backend, CollectiveBuffer } from "./backend.js";
 import { CollectiveAbortedError, CollectiveTimeoutError, EngineError } from "./errors.js";
 import { callNative } from "./native-addon/native-error.js";
@@ -85,19 +85,29 @@ export class LocalCollective implements RegisteredCollective {
     const batch = this.rank.submit([[this, send, recv, count]]);
     if (timeoutMs === undefined && signal === undefined) return batch;
 
-    const onAbort = (): void => {
-      if (registration.isOpen) this.abort();
-    };
-    signal?.addEventListener("abort", onAbort, { once: true });
+    if (signal !== undefined) this.#abortBy(signal, batch);
     try {
       await (timeoutMs === undefined ? batch : within(timeoutMs, batch, () => this.#timeoutOf(timeoutMs, run)));
     } catch (error) {
       throw signal?.aborted && error instanceof CollectiveAbortedError
         ? new CollectiveAbortedError(this.name, { cause: signal.reason })
         : error;
-    } finally {
-      signal?.removeEventListener("abort", onAbort);
     }
+  }
+
+  /** Until the run is over, which its timeout doesn't end. */
+  #abortBy(signal: AbortSignal, batch: Batch): void {
+    const onAbort = (): void => {
+      if (batch.pending === 0 || !this.#own.isOpen) return;
+      try {
+        this.abort();
+      } catch {
+        // Nobody hears it here: what an event's listener throws ends the process. The run fails of whatever has struck its engine.
+      }
+    };
+    const stop = (): void => signal.removeEventListener("abort", onAbort);
+    signal.addEventListener("abort", onAbort, { once: true });
+    batch.then(stop, stop);
   }
 
   #timeoutOf(timeoutMs: number, run: number): CollectiveTimeoutError | undefined {

@@ -1,5 +1,7 @@
-import { describe, expect, it } from "vitest";
+import { getEventListeners } from "node:events";
+import { describe, expect, it, vi } from "vitest";
 import { CollectiveAbortedError, CollectiveTimeoutError, openWorld, type RegisteredCollective, type World } from "../src/index.js";
+import { engineOfRank } from "../src/rank.js";
 import { base, expectFault, thrownBy } from "./support/faults.js";
 import { failureOf, rankOf, turns } from "./support/open.js";
 
@@ -58,6 +60,48 @@ describe("a timeout", () => {
     expectFault(error, "TIMEOUT", { missing: [], unregistered: [] });
     expect((error as Error).message).toContain("every rank has submitted it");
     expect(other.pending).toBe(1);
+  });
+});
+
+describe("a signal", () => {
+  it("still aborts a run whose timeout is over, until it has ended", async () => {
+    using world = openWorld({ ranks: 2 });
+    const [first, second] = registerEverywhere(world) as [RegisteredCollective, RegisteredCollective];
+    const controller = new AbortController();
+    const { signal } = controller;
+    expectFault(await failureOf(first.run(four(), four(), { timeoutMs: 5, signal })), "TIMEOUT");
+    expect(getEventListeners(signal, "abort")).toHaveLength(1);
+    controller.abort();
+    expectFault(await failureOf(second.run(four(), four())), "ABORTED");
+    while (rankOf(world, 0).pendingRuns > 0) await turns(1);
+  });
+
+  it("is no longer listened to when the run is over", async () => {
+    using world = openWorld({ ranks: 2 });
+    const [first, second] = registerEverywhere(world) as [RegisteredCollective, RegisteredCollective];
+    const { signal } = new AbortController();
+    expectFault(await failureOf(first.run(four(), four(), { timeoutMs: 5, signal })), "TIMEOUT");
+    await Promise.all([second.run(four(), four()), first.run(four(), four(), { signal }), second.run(four(), four())]);
+    await turns(1);
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+  });
+
+  it("throws nothing into its event where the engine refuses", async () => {
+    const world = openWorld({ ranks: 2 });
+    const [first] = registerEverywhere(world) as [RegisteredCollective];
+    const controller = new AbortController();
+    const run = failureOf(first.run(four(), four(), { signal: controller.signal }));
+    const spy = vi.spyOn(engineOfRank(rankOf(world, 0)).engine.native, "abort").mockImplementation(() => {
+      throw Object.assign(new Error("no such thing"), { status: 12, remedy: "Find it." });
+    });
+    try {
+      controller.abort();
+      await turns(3);
+    } finally {
+      spy.mockRestore();
+    }
+    world.close();
+    expectFault(await run, "CLOSED");
   });
 });
 
