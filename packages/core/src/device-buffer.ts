@@ -90,9 +90,10 @@ export class DeviceBuffer<T extends DataType = DataType> implements Disposable {
     return summary("DeviceBuffer", { dataType, length, address: `0x${address.toString(16)}`, rank: this.#owner.number }, options);
   }
 
-  /** The device's number, as CUDA counts. */
+  /** The device's number, as CUDA counts. @throws {ClosedError} */
   get device(): number {
-    return this.#owner.engine.native.deviceOf(this.#owner.number);
+    const { engine, number } = this.#owner;
+    return callNative(() => engine.native.deviceOf(number));
   }
 
   #windowNumber(isStaged: boolean): number {

@@ -52,7 +52,7 @@ export function registerOn(own: RankEngine, table: SignatureTable, options: Coll
   const customSegments = { input: options.program?.inputSegments ?? 1, output: options.program?.outputSegments ?? 1 };
   const segments = bufferSegments(collective, ranks.length, member, root, customSegments);
   engine.pump.kick();
-  const placements = program ?? { ...engine.native.placements(number, handle), usesDirect: true };
+  const placements = program ?? { ...callNative(() => engine.native.placements(number, handle)), usesDirect: true };
   return new Registration(own, handle, facts, segments, placements);
 }
 

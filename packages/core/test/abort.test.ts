@@ -76,6 +76,14 @@ describe("a signal", () => {
     while (rankOf(world, 0).pendingRuns > 0) await turns(1);
   });
 
+  it("has to be one, and not only to have its prototype", async () => {
+    using world = openWorld({ ranks: 2 });
+    const [first] = registerEverywhere(world) as [RegisteredCollective];
+    const signal: AbortSignal = Object.create(AbortSignal.prototype);
+    expectFault(await failureOf(first.run(four(), four(), { signal })), "INVALID_ARGUMENT", { argument: "signal" });
+    expect(rankOf(world, 0).pendingRuns).toBe(0);
+  });
+
   it("is no longer listened to when the run is over", async () => {
     using world = openWorld({ ranks: 2 });
     const [first, second] = registerEverywhere(world) as [RegisteredCollective, RegisteredCollective];

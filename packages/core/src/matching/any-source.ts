@@ -1,5 +1,6 @@
 // Receives for which no sender was named: each becomes one from the first member that is seen to have sent.
 import { CollectiveTimeoutError, EngineError, givenUp } from "../errors.js";
+import { callNative } from "../native-addon/native-error.js";
 import type { RankEngine } from "../rank-engine.js";
 import { checkBuffer, checkDeviceBuffer } from "../run-check.js";
 import type { MatchedCollective } from "./matched-collective.js";
@@ -144,10 +145,10 @@ export class AnySource {
       const entry = table.get(signature, group);
       if (member === group.member) return own.messages.hasSend(entry);
       const { registration, collective } = entry;
-      if (native.isAborted(own.number, registration.handle)) return "never again";
+      if (callNative(() => native.isAborted(own.number, registration.handle))) return "never again";
       const sender = group.ranks[member];
       const isAhead = collective.explain().some(({ rank, submitted }) => rank === sender && submitted > registration.issuedRuns);
-      return isAhead || (native.lostRanks().some(({ rank }) => rank === sender) ? "never again" : false);
+      return isAhead || (callNative(() => native.lostRanks()).some(({ rank }) => rank === sender) ? "never again" : false);
     } catch (error) {
       if (error instanceof EngineError && error.code === "OUT_OF_MEMORY") return false; // There may be room later.
       throw error;
@@ -171,7 +172,8 @@ export class AnySource {
 
   private failureOf({ group, run }: OpenReceive): Error {
     const remedy = "Drop the group on every rank, and make another one of those that go on.";
-    return givenUp({ name: this.nameOf(run), ranks: this.sendersOf(group), remedy }, this.own.engine.native.lostRanks());
+    const lost = callNative(() => this.own.engine.native.lostRanks());
+    return givenUp({ name: this.nameOf(run), ranks: this.sendersOf(group), remedy }, lost);
   }
 
   private nameOf({ signature: { count, dataType, tag } }: MatchedRun): string {

@@ -55,7 +55,8 @@ export function registerSignature(
     }),
   );
   const member = ranks.indexOf(own.number);
-  const { inPlace, outOfPlace, needsReach, staged } = native.placements(own.number, handle);
+  const { inPlace, outOfPlace, needsReach, staged } = callNative(() => native.placements(own.number, handle));
+  const name = callNative(() => native.nameOf(own.number, handle));
   const registration = new Registration(
     own,
     handle,
@@ -63,7 +64,7 @@ export function registerSignature(
     bufferSegments(collective, ranks.length, member, root, { input: 0, output: 0 }),
     { inPlace, outOfPlace, usesDirect: needsReach, staged },
     {
-      name: `${native.nameOf(own.number, handle)} on rank ${own.number}`,
+      name: `${name} on rank ${own.number}`,
       remedy: "Drop the group on every rank and make another one.",
     },
   );

@@ -29,13 +29,16 @@ export interface Recorded {
   readonly native: { inspect(): WorldStatus | null };
 }
 
+// Of a world that nobody closed: its listener goes with it.
+const collected = new FinalizationRegistry<() => boolean>((record) => process.off("SIGUSR2", record));
+
 /**
  * Writes this rank's flight record, at PREFIX followed by its number: when a run has waited for too long for the first time,
  * and whenever the process gets SIGUSR2.
  */
 export class FlightRecorder {
   private readonly path: string;
-  // Weak, because the process holds the listener until the world is closed.
+  // Weak, because the process holds the listener until the world is closed or collected.
   private readonly world: WeakRef<Recorded>;
   private hasTimedOut = false;
 
@@ -47,6 +50,7 @@ export class FlightRecorder {
     this.path = `${prefix}${rank}`;
     this.world = new WeakRef(world);
     process.on("SIGUSR2", this.record);
+    collected.register(world, this.record, this);
   }
 
   /** @returns the file, where this is the world's first timeout and it could be written. */
@@ -58,6 +62,7 @@ export class FlightRecorder {
 
   stop(): void {
     process.off("SIGUSR2", this.record);
+    collected.unregister(this);
   }
 
   private readonly record = (): boolean => {

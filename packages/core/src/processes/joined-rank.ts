@@ -27,7 +27,7 @@ export class JoinedRank<B extends Backend = "cpu"> extends LocalRank<B> implemen
   /** Ranks that are gone: their processes ended, closed their world, or gave no sign of life for too long. */
   lostRanks(): readonly LostRank[] {
     this.#engine.requireOpen();
-    return this.#engine.native.lostRanks();
+    return callNative(() => this.#engine.native.lostRanks());
   }
 
   /** The ranks that are still there, as this process sees it now. Another may see it otherwise: {@link agreeOnSurvivors}. */

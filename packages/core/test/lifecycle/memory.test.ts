@@ -27,6 +27,14 @@ describe("memory", () => {
     });
   });
 
+  it("of a world that isn't closed takes the listener of its flight recorder along", async () => {
+    expect(await runChild(new URL("./fixtures/collected-recorders.ts", import.meta.url), { nodeOptions })).toMatchObject({
+      code: 0,
+      stdout: "listeners: 3, then 1, then 0\n",
+      stderr: "",
+    });
+  });
+
   it("of a buffer in flight can't be transferred away", async () => {
     const end = await runChild(new URL("./fixtures/transferred-buffer.ts", import.meta.url), { nodeOptions });
     expect(end).toMatchObject({ code: 0, stdout: "still attached: true\nsums 3 3\n", stderr: "" });
