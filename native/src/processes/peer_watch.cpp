@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "os/futex.hpp"
 
@@ -26,7 +27,8 @@ PeerWatch::PeerWatch(std::shared_ptr<Segment> segment, uint32_t muteMillis, std:
       periodMillis_(std::clamp(muteMillis / 8, kShortestPeriodMillis, kLongestPeriodMillis)),
       check_(std::move(check)),
       note_(std::move(note)),
-      seen_(segment_->ranks(), {0, nowMillis()}),
+      lastLookMillis_(nowMillis()),
+      seen_(segment_->ranks(), {0, lastLookMillis_}),
       thread_([this] { run(); }) {}
 
 PeerWatch::~PeerWatch() {
@@ -62,13 +64,16 @@ void PeerWatch::run() {
 /// @return whether some rank is gone.
 bool PeerWatch::look() {
   const uint64_t now = nowMillis();
+  // Where this process itself has been stopped, alone or with its whole job, it can't tell how long the others have
+  // been silent: they may be going on only after it.
+  const bool isAwake = now - std::exchange(lastLookMillis_, now) < std::max(muteMillis_ / 2, 2 * periodMillis_);
   bool isAnyGone = false;
   for (uint32_t r = 0; r < segment_->ranks(); ++r) {
     if (!segment_->isLocal(r)) continue;
     auto presence = static_cast<uint32_t>(segment_->presenceOf(r));
     if (r != segment_->rank() && presence == static_cast<uint32_t>(Presence::joined)) {
       const bool isGone = segment_->isProcessGone(r);
-      if (!isGone && !isMute(r, now)) continue;
+      if (!isGone && !isMute(r, now, isAwake)) continue;
       const auto becomes = static_cast<uint32_t>(isGone ? Presence::died : Presence::mute);
       if (segment_->area(r).presence.compareExchange(presence, becomes, order::acqRel, order::acquire)) {
         segment_->stopAwaitingPeers(r);
@@ -83,10 +88,10 @@ bool PeerWatch::look() {
   return isAnyGone;
 }
 
-bool PeerWatch::isMute(uint32_t rank, uint64_t now) {
+bool PeerWatch::isMute(uint32_t rank, uint64_t now, bool isAwake) {
   Seen& seen = seen_[rank];
   const uint64_t heartbeat = segment_->area(rank).heartbeat.load(order::relaxed);
-  if (heartbeat != seen.heartbeat) {
+  if (heartbeat != seen.heartbeat || !isAwake) {
     seen = {heartbeat, now};
     return false;
   }

@@ -16,7 +16,7 @@ uint64_t nowMillis();
 
 class PeerWatch {
  public:
-  /// @param muteMillis a process without a heartbeat for so long is given up.
+  /// @param muteMillis a process without a heartbeat for so long, while this one ran, is given up.
   /// @param check called on the watch's thread whenever another rank is gone, and after every alarm.
   /// @param note called at every look.
   PeerWatch(std::shared_ptr<Segment> segment, uint32_t muteMillis, std::function<void()> check,
@@ -32,7 +32,8 @@ class PeerWatch {
  private:
   void run();
   bool look();
-  bool isMute(uint32_t rank, uint64_t nowMillis);
+  /// @param isAwake false where this process itself has been stopped.
+  bool isMute(uint32_t rank, uint64_t nowMillis, bool isAwake);
 
   struct Seen {
     uint64_t heartbeat;
@@ -43,6 +44,7 @@ class PeerWatch {
   const uint32_t muteMillis_;
   const uint32_t periodMillis_;
   std::function<void()> check_, note_;
+  uint64_t lastLookMillis_;
   std::vector<Seen> seen_;
   Atomic<uint32_t> stopping_;
   std::thread thread_;

@@ -1,0 +1,87 @@
+// Whom the watch takes for silent.
+#include <doctest/doctest.h>
+
+#include "processes/support/expect.hpp"
+#include "processes/support/joined_rank.hpp"
+#include "processes/support/processes.hpp"
+#include "processes/support/shared_board.hpp"
+#include "processes/support/shared_count.hpp"
+
+using namespace dfccl;
+using namespace dfccl::test;
+
+namespace {
+
+/// What the test and its processes see of one another.
+struct Board {
+  SharedCount joined;
+  SharedCount stopped;
+  SharedCount resumed;
+  SharedCount judged;  // ranks that have seen enough
+};
+
+/// Goes on until another rank has beaten so often. @return false where it was given up before.
+bool awaitBeats(JoinedRank& own, uint32_t rank, uint64_t beats) {
+  const Atomic<uint64_t>& heartbeat = own.world().segment()->area(rank).heartbeat;
+  for (const uint64_t begin = heartbeat.load(order::relaxed); heartbeat.load(order::relaxed) < begin + beats;) {
+    if (!own.world().lostRanks().empty()) return false;
+    own.step();
+  }
+  return own.world().lostRanks().empty();
+}
+
+}  // namespace
+
+TEST_CASE("ranks that were all stopped for long go on one after the other, and nobody is given up") {
+  constexpr uint32_t kMuteMillis = 3000;
+  constexpr uint64_t kBeats = 2 * kMuteMillis / 100;  // for twice the limit
+  const SharedBoard<Board> board;
+  const std::string job = newJob();
+  Processes processes(2, [&](uint32_t rank) -> int {
+    JoinedRank own(job, rank, 2, kMuteMillis);
+    board->joined.add(1);
+    if (rank == 0) {
+      // Its last look at the other one is to find no beat since the one before it.
+      EXPECT(board->stopped.await(1));
+      EXPECT(awaitBeats(own, 0, 3));
+      board->stopped.add(1);
+    }
+    EXPECT(board->resumed.await(1));
+    EXPECT(awaitBeats(own, 1 - rank, kBeats));
+    board->judged.add(1);
+    EXPECT(board->judged.await(2));
+    return kFine;
+  });
+  REQUIRE(board->joined.await(2));
+  processes.send(1, SIGSTOP);
+  board->stopped.add(1);
+  REQUIRE(board->stopped.await(2));
+  processes.send(0, SIGSTOP);
+  std::this_thread::sleep_for(std::chrono::milliseconds(kMuteMillis + 1000));
+  board->resumed.add(1);
+  processes.send(0, SIGCONT);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  processes.send(1, SIGCONT);
+  for (const uint32_t rank : {0u, 1u}) CHECK(processes.join(rank) == kFine);
+}
+
+TEST_CASE("control: a rank that is stopped while the other one runs is given up") {
+  const SharedBoard<Board> board;
+  const std::string job = newJob();
+  Processes processes(2, [&](uint32_t rank) -> int {
+    JoinedRank own(job, rank, 2, 1000);
+    board->joined.add(1);
+    EXPECT(own.awaitLost(1));
+    const LostRank lost = own.world().lostRanks().front();
+    EXPECT(lost.rank == 1);
+    EXPECT(lost.presence == Presence::mute);
+    board->judged.add(1);
+    EXPECT(board->judged.await(2));
+    return kFine;
+  });
+  REQUIRE(board->joined.await(2));
+  processes.send(1, SIGSTOP);
+  REQUIRE(board->judged.await(1));
+  processes.send(1, SIGCONT);
+  for (const uint32_t rank : {0u, 1u}) CHECK(processes.join(rank) == kFine);
+}
