@@ -45,7 +45,7 @@ JoinedGpuWorld::JoinedGpuWorld(const GpuWorldOptions& options)
   server_ = std::thread([this] { serve(); });
   // It only sees who is gone and says that this process lives: what asks the device may take long.
   watch_.emplace(
-      segment_, options.muteMillis, [] {}, [] {});
+      segment_, options.muteMillis, [] { return true; }, [] {});
 }
 
 JoinedGpuWorld::~JoinedGpuWorld() { stop(); }

@@ -57,7 +57,7 @@ CpuWorld::CpuWorld(const WorldOptions& options)
   pool_.start(options.workers);
   if (segment != nullptr)
     watch_.emplace(
-        options.segment, options.muteMillis, [this] { checkPeers(); }, [this] { noteWaiting(); });
+        options.segment, options.muteMillis, [this] { return checkPeers(); }, [this] { noteWaiting(); });
 }
 
 CpuWorld::~CpuWorld() { stop(); }

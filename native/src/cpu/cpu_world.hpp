@@ -87,8 +87,8 @@ class CpuWorld : public Backend {
   std::optional<std::vector<uint32_t>> agreeOnSurvivors() override;
   std::vector<uint32_t> awaitedByAgreement() override;
   /// Another process has come to an end, or aborted something: gives up what can't complete any more. The watch calls
-  /// it now and then.
-  void checkPeers();
+  /// it now and then. @return false where it would have to wait for another thread: it is to be called again.
+  bool checkPeers();
 
   void setWaker(std::function<void(uint32_t rank)> waker) override;
   void deliverInBackground(uint32_t rank) override { backgroundDelivery_[rank].store(1, order::release); }

@@ -12,13 +12,14 @@ void CpuWorld::abortCollective(uint32_t rank, uint32_t index) {
     if (!group.shared().poisonedBy.compareExchange(nobody, rank, order::acqRel, order::relaxed)) return;
     const std::vector<uint32_t>& members = group.spec().ranks;
     // Each process tells its own daemon.
-    if (watch_) return PeerWatch::alarm(*options_.segment);
-    for (uint32_t m = 0; m < members.size(); ++m) {
+    for (uint32_t m = 0; !watch_ && m < members.size(); ++m) {
       if (!group.isMember(m)) continue;
       table_[members[m]][group.indexOf(m)].isDropped = true;
       tellDaemon(members[m], group.indexOf(m));
     }
   }
+  // Without the lock, which the watch doesn't wait for.
+  if (watch_) return PeerWatch::alarm(*options_.segment);
   pool_.wake();
 }
 

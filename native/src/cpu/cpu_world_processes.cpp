@@ -53,12 +53,14 @@ Presence CpuWorld::presenceOf(uint32_t rank) {
 
 uint32_t CpuWorld::processes() const { return options_.segment ? options_.segment->ranks() : 1; }
 
-void CpuWorld::checkPeers() {
+bool CpuWorld::checkPeers() {
   Segment& segment = *options_.segment;
   const uint32_t own = segment.rank();
   bool isAnyDropped = false;
   {
-    const std::lock_guard lock(mutex_);
+    // Who registers holds it while another rank keeps the segment's lock, for seconds where that one is stopped.
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock.owns_lock()) return false;
     for (uint32_t index = 0; index < table_[own].size(); ++index) {
       Registered& entry = table_[own][index];
       if (!entry.group || entry.isDropped) continue;
@@ -80,6 +82,7 @@ void CpuWorld::checkPeers() {
     }
   }
   if (isAnyDropped) pool_.wake();
+  return true;
 }
 
 /// For whoever looks at the world from outside: since when each collective's current run has been under way here.
@@ -88,7 +91,8 @@ void CpuWorld::noteWaiting() {
   if (proxy_ && proxy_->isAnyGone()) checkPeers();
   const uint64_t now = nowMillis();
   const uint32_t own = options_.segment->rank();
-  const std::lock_guard lock(mutex_);
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return;
   for (uint32_t index = 0; index < table_[own].size(); ++index) {
     Registered& entry = table_[own][index];
     if (!entry.group) continue;

@@ -12,6 +12,7 @@ namespace {
 // A look costs a system call for every other process.
 constexpr uint32_t kShortestPeriodMillis = 10;
 constexpr uint32_t kLongestPeriodMillis = 100;
+constexpr uint32_t kRetryMillis = 5;  // where a check was not to be had
 
 }  // namespace
 
@@ -20,7 +21,7 @@ uint64_t nowMillis() {
   return static_cast<uint64_t>(duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count());
 }
 
-PeerWatch::PeerWatch(std::shared_ptr<Segment> segment, uint32_t muteMillis, std::function<void()> check,
+PeerWatch::PeerWatch(std::shared_ptr<Segment> segment, uint32_t muteMillis, std::function<bool()> check,
                      std::function<void()> note)
     : segment_(std::move(segment)),
       muteMillis_(muteMillis),
@@ -51,13 +52,15 @@ void PeerWatch::alarm(Segment& segment) {
 void PeerWatch::run() {
   RankArea& own = segment_->area(segment_->rank());
   uint32_t seenAttention = 0;
+  bool isCheckDue = false;
   while (stopping_.load(order::seqCst) == 0) {
     own.heartbeat.fetchAdd(1, order::relaxed);
     const uint32_t attention = own.attention.load(order::seqCst);
-    if (look() || attention != seenAttention) check_();
+    if (look() || attention != seenAttention) isCheckDue = true;
+    if (isCheckDue) isCheckDue = !check_();
     note_();
     seenAttention = attention;
-    sharedFutexWait(&own.attention.value, attention, periodMillis_ * 1000);
+    sharedFutexWait(&own.attention.value, attention, (isCheckDue ? kRetryMillis : periodMillis_) * 1000);
   }
 }
 

@@ -17,9 +17,11 @@ uint64_t nowMillis();
 class PeerWatch {
  public:
   /// @param muteMillis a process without a heartbeat for so long, while this one ran, is given up.
-  /// @param check called on the watch's thread whenever another rank is gone, and after every alarm.
+  /// The two that follow wait for nobody: meanwhile this process gives no sign of life.
+  /// @param check called on the watch's thread whenever another rank is gone, and after every alarm; again soon, where
+  /// it says that it couldn't.
   /// @param note called at every look.
-  PeerWatch(std::shared_ptr<Segment> segment, uint32_t muteMillis, std::function<void()> check,
+  PeerWatch(std::shared_ptr<Segment> segment, uint32_t muteMillis, std::function<bool()> check,
             std::function<void()> note);
   /// Waits for a check under way.
   ~PeerWatch();
@@ -43,7 +45,8 @@ class PeerWatch {
   std::shared_ptr<Segment> segment_;
   const uint32_t muteMillis_;
   const uint32_t periodMillis_;
-  std::function<void()> check_, note_;
+  std::function<bool()> check_;
+  std::function<void()> note_;
   uint64_t lastLookMillis_;
   std::vector<Seen> seen_;
   Atomic<uint32_t> stopping_;

@@ -85,3 +85,34 @@ TEST_CASE("control: a rank that is stopped while the other one runs is given up"
   processes.send(1, SIGCONT);
   for (const uint32_t rank : {0u, 1u}) CHECK(processes.join(rank) == kFine);
 }
+
+TEST_CASE("a rank that registers while another one keeps the world's lock for longer than the limit isn't given up") {
+  constexpr uint32_t kMuteMillis = 500;
+  constexpr uint64_t kBeats = 16;  // some 60 ms each
+  const SharedBoard<Board> board;
+  const std::string job = newJob();
+  Processes processes(3, [&](uint32_t rank) -> int {
+    JoinedRank own(job, rank, 3, kMuteMillis);
+    board->joined.add(1);
+    EXPECT(board->joined.await(3));
+    if (rank == 2) {
+      const Segment::Lock lock(*own.world().segment());
+      board->resumed.add(1);
+      EXPECT(board->judged.await(1));
+    } else {
+      EXPECT(board->resumed.await(1));
+      if (rank == 1) {
+        board->resumed.add(1);
+        own.add(0, 1, allRanks(3));
+      } else {
+        EXPECT(board->resumed.await(2));
+        EXPECT(awaitBeats(own, 1, kBeats));
+        board->judged.add(1);
+      }
+    }
+    board->judged.add(1);
+    EXPECT(board->judged.await(4));
+    return kFine;
+  });
+  for (const uint32_t rank : {0u, 1u, 2u}) CHECK(processes.join(rank) == kFine);
+}
