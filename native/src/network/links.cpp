@@ -143,8 +143,10 @@ void Links::received(std::span<const uint8_t> bytes, std::span<const uint8_t> pa
 
 void Links::takeNote(uint32_t from, uint64_t number, std::span<const uint8_t> payload) {
   Link& link = *links_[from];
-  if (number < link.notesReceived || link.earlyNotes.size() >= kMostEarlyNotes) return;
+  if (number < link.notesReceived) return;
   if (number != link.notesReceived) {
+    // Nothing that follows a note which is dropped would ever be heard.
+    if (link.earlyNotes.size() >= kMostEarlyNotes) return lost(from, "too many notes came before the one that is next");
     link.earlyNotes.emplace(number, std::vector<uint8_t>(payload.begin(), payload.end()));
     return;
   }

@@ -59,6 +59,25 @@ TEST_CASE(
   CHECK(asSent != expected);
 }
 
+TEST_CASE("a note that comes behind as many as are kept is heard; control: one more, and the link is lost") {
+  constexpr uint32_t kMostKept = 1 << 16;
+  const Digest key = randomDigest();
+  for (const uint32_t kept : {kMostKept, kMostKept + 1}) {
+    CAPTURE(kept);
+    HearingSide a(0, key), b(1, key);
+    for (uint32_t i = 0; i <= kept; ++i) a.links->sendNote(1, {static_cast<uint8_t>(i)});
+    const auto first = a.transport->sent.begin();
+    std::rotate(first, first + 1, a.transport->sent.end());
+    a.transport->deliverTo(*b.transport);
+    if (kept == kMostKept) {
+      CHECK(b.heard.notes.size() == kept + 1);
+      CHECK(b.heard.lost.empty());
+    } else {
+      CHECK(b.heard.lost == std::vector<std::pair<uint32_t, Presence>>{{0, Presence::died}});
+    }
+  }
+}
+
 TEST_CASE(
     "a message of who doesn't know the world's key, or sent back to its sender, is none; control: a rank's is one") {
   const Digest key = randomDigest();
