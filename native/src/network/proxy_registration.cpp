@@ -13,6 +13,9 @@ uint32_t Proxy::generationFor(const CollectiveSpec& spec, uint64_t digest) {
   const auto found = announced_.find(spec.id);
   if (found == announced_.end()) return generation;
   for (const Announcement& a : found->second) {
+    // One that this rank has had and left is no concern of this one, however long the other one holds it.
+    const auto following = nextGeneration_.find({a.spec.id, a.spec.ranks});
+    if (following != nextGeneration_.end() && a.generation < following->second) continue;
     const bool isMember = std::find(spec.ranks.begin(), spec.ranks.end(), a.from) != spec.ranks.end();
     const bool isSame = a.spec.ranks == spec.ranks;
     // It has registered the id with other ranks, so it can't mean this.
