@@ -65,8 +65,11 @@ bool Proxy::handleRegistered(const Announcement& a) {
   const auto& ranks = a.spec.ranks;
   const bool isForUs = std::find(ranks.begin(), ranks.end(), rank_) != ranks.end() &&
                        std::find(ranks.begin(), ranks.end(), a.from) != ranks.end();
+  if (!isForUs) return true;
   const auto dead = deadGenerations_.find({a.spec.id, ranks});
-  if (!isForUs || (dead != deadGenerations_.end() && a.generation < dead->second)) return true;
+  const bool isOver = dead != deadGenerations_.end() && a.generation < dead->second;
+  // Notes have an order within a link only: another member may have left before this one's word has come.
+  if (isOver && find(a.key()) == nullptr) return true;
   announced_[a.spec.id].push_back(a);
   for (auto& [key, group] : groups_) {
     if (key.id != a.spec.id || group->isLeaving || group->shared->shared().isPoisoned()) continue;
@@ -126,8 +129,9 @@ bool Proxy::handleLeft(uint32_t from, const GroupNote& note) {
   if (member == note.key.ranks.size()) return true;
   record.members[member].finishedRuns.store(note.value, order::relaxed);
   record.members[member].state.store(SharedMember::left, order::release);
-  // Not all had come: nobody can make up for it.
-  if (!record.shared.isComplete()) poison(*group, from);
+  // Without a run of its own nobody else has had one, and nobody can make up for it. With one, all have come, though
+  // this rank may not have heard of some of them yet.
+  if (note.value == 0 && !record.shared.isComplete()) poison(*group, from);
   return true;
 }
 

@@ -45,11 +45,11 @@ class FakeTransport final : public Transport {
   Events* events_ = nullptr;
 };
 
-/// One of two processes, each on a machine of its own.
+/// One of two processes or more, each on a machine of its own.
 struct Side {
-  Side(uint32_t rank, const Digest& key, Links::Receiver& receiver, uint32_t muteMillis = 1000) {
-    network.hostOf = {0, 1};
-    network.addresses.resize(2);
+  Side(uint32_t rank, const Digest& key, Links::Receiver& receiver, uint32_t muteMillis = 1000, uint32_t ranks = 2) {
+    for (uint32_t r = 0; r < ranks; ++r) network.hostOf.push_back(r);
+    network.addresses.resize(ranks);
     network.key = key;
     auto made = std::make_unique<FakeTransport>();
     transport = made.get();
