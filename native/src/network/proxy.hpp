@@ -20,6 +20,7 @@
 #include "network/quorum_agreement.hpp"
 #include "network/remote_end.hpp"
 #include "processes/shared_directory.hpp"
+#include "processes/shared_generations.hpp"
 
 namespace dfccl {
 
@@ -67,8 +68,8 @@ class Proxy final : public Links::Receiver {
   /// Something has been published or freed.
   void notify();
 
-  /// Which registration of these ranks this one is. @throws Error dfcclRegistrationMismatch where a rank on another
-  /// machine has registered the id differently.
+  /// Which registration of these ranks this one is; under the segment's lock. @throws Error dfcclOutOfMemory;
+  /// dfcclRegistrationMismatch where a rank on another machine has registered the id differently.
   uint32_t generationFor(const CollectiveSpec& spec, uint64_t digest);
   /// This rank has joined the group; under the segment's lock. @param record this rank's.
   void bind(const std::shared_ptr<SharedGroup>& group, uint32_t generation, const CollectiveSpec& spec, uint64_t digest,
@@ -131,6 +132,7 @@ class Proxy final : public Links::Receiver {
   std::shared_ptr<Network> network_;
   std::shared_ptr<Segment> segment_;
   SharedDirectory directory_;
+  SharedGenerations generations_;
   const uint32_t rank_;
   const uint32_t muteMillis_;
   Hooks hooks_;

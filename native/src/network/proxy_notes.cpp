@@ -66,10 +66,17 @@ bool Proxy::handleRegistered(const Announcement& a) {
   const bool isForUs = std::find(ranks.begin(), ranks.end(), rank_) != ranks.end() &&
                        std::find(ranks.begin(), ranks.end(), a.from) != ranks.end();
   if (!isForUs) return true;
-  const auto dead = deadGenerations_.find({a.spec.id, ranks});
+  const Lists lists{a.spec.id, ranks};
+  const auto dead = deadGenerations_.find(lists);
   const bool isOver = dead != deadGenerations_.end() && a.generation < dead->second;
   // Notes have an order within a link only: another member may have left before this one's word has come.
-  if (isOver && find(a.key()) == nullptr) return true;
+  if (isOver && find(a.key()) == nullptr) {
+    // Its sender would wait for ever where this rank never was in it, and never will be.
+    const auto following = nextGeneration_.find(lists);
+    const bool wasInIt = following != nextGeneration_.end() && a.generation < following->second;
+    if (!wasInIt) queueNote(a.from, encode(NoteKind::poisoned, GroupNote{a.key(), rank_}));
+    return true;
+  }
   announced_[a.spec.id].push_back(a);
   for (auto& [key, group] : groups_) {
     if (key.id != a.spec.id || group->isLeaving || group->shared->shared().isPoisoned()) continue;

@@ -7,9 +7,12 @@
 namespace dfccl {
 
 uint32_t Proxy::generationFor(const CollectiveSpec& spec, uint64_t digest) {
+  // What another rank of this machine has given up, the other machines know to be over.
+  const uint32_t alive =
+      std::max(generations_.firstAlive(spec.id, spec.ranks), directory_.firstNotAborted(spec.id, spec.ranks));
   const std::lock_guard lock(mutex_);
   const Lists lists{spec.id, spec.ranks};
-  const uint32_t generation = std::max(nextGeneration_[lists], deadGenerations_[lists]);
+  const uint32_t generation = std::max({nextGeneration_[lists], deadGenerations_[lists], alive});
   const auto found = announced_.find(spec.id);
   if (found == announced_.end()) return generation;
   for (const Announcement& a : found->second) {
@@ -118,6 +121,7 @@ void Proxy::unbind(SharedGroup& shared, uint64_t finishedRuns) {
   const std::lock_guard lock(mutex_);
   RemoteGroup* const group = find(shared);
   if (group == nullptr) return;
+  generations_.endBefore(group->key.id, group->key.ranks, group->key.generation + 1);
   group->isLeaving = true;
   group->finishedRuns = finishedRuns;
   notify();

@@ -39,6 +39,7 @@ struct Segment::Header {
   SharedLock lock;
   SharedArenaHeader arena;
   SharedGroupRecord* groupLists[Segment::kGroupLists];
+  SharedGenerationRecord* generationLists[Segment::kGroupLists];
   uint64_t groupCount;  // ever
   SharedDecision decision;
   SharedBallots ballots;
@@ -169,6 +170,11 @@ SharedArena Segment::arena() { return SharedArena(header_->arena); }
 SharedDecision& Segment::decision() { return header_->decision; }
 SharedBallots& Segment::ballots() { return header_->ballots; }
 SharedGroupRecord*& Segment::groupList(uint32_t list) { return header_->groupLists[list]; }
+SharedGenerationRecord*& Segment::generationList(uint32_t list) { return header_->generationLists[list]; }
+uint32_t Segment::groupListOf(const CollectiveId& id) {
+  const uint64_t hash = (id.low ^ id.number) * 0x9e3779b97f4a7c15;
+  return static_cast<uint32_t>(hash >> 32) % kGroupLists;
+}
 uint64_t Segment::nextGroupNumber() { return ++header_->groupCount; }
 
 uint8_t* Segment::allocateBuffer(size_t bytes) {

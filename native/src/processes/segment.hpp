@@ -18,11 +18,13 @@
 #include "processes/rank_set.hpp"
 #include "processes/shared_arena.hpp"
 #include "processes/shared_lock.hpp"
+#include "world/collective_id.hpp"
 #include "world/presence.hpp"
 
 namespace dfccl {
 
 struct SharedGroupRecord;
+struct SharedGenerationRecord;
 
 /// What all processes of a world must have in common; compared at the rendezvous, field by field.
 struct SegmentShape {
@@ -135,7 +137,10 @@ class Segment {
   SharedArena arena();
   /// Registrations, in lists: those of an id are all in one, the oldest first.
   static constexpr uint32_t kGroupLists = 1024;
+  static uint32_t groupListOf(const CollectiveId& id);
   SharedGroupRecord*& groupList(uint32_t list);
+  /// How far registrations are that never leave these lists (shared_generations.hpp).
+  SharedGenerationRecord*& generationList(uint32_t list);
   /// A number for each registration, ascending.
   uint64_t nextGroupNumber();
 

@@ -80,6 +80,8 @@ SharedGroupRecord* makeRecord(Segment& segment, const CollectiveSpec& spec, uint
   return record;
 }
 
+std::span<const uint32_t> ranksOf(const SharedGroupRecord& record) { return {record.ranks, record.shared.members}; }
+
 }  // namespace
 
 std::shared_ptr<SharedGroup> SharedDirectory::groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest,
@@ -99,9 +101,17 @@ std::shared_ptr<SharedGroup> SharedDirectory::groupFor(const CollectiveSpec& spe
   return std::make_shared<SharedGroup>(segment_, record, tiles_);
 }
 
+uint32_t SharedDirectory::firstNotAborted(const CollectiveId& id, const std::vector<uint32_t>& ranks) {
+  uint32_t first = 0;
+  for (const SharedGroupRecord* r = listOf(id); r != nullptr; r = r->next) {
+    const bool isOfThem = r->id == id && r->spansHosts && std::ranges::equal(ranksOf(*r), ranks);
+    if (isOfThem && r->shared.isPoisoned()) first = std::max(first, r->generation + 1);
+  }
+  return first;
+}
+
 SharedGroupRecord*& SharedDirectory::listOf(const CollectiveId& id) {
-  const uint64_t hash = (id.low ^ id.number) * 0x9e3779b97f4a7c15;
-  return segment_->groupList(static_cast<uint32_t>(hash >> 32) % Segment::kGroupLists);
+  return segment_->groupList(Segment::groupListOf(id));
 }
 
 /// Behind those that are there: a rank joins the oldest that it has not been in.

@@ -17,6 +17,8 @@ class SharedDirectory {
   /// @throws Error dfcclAlreadyRegistered, dfcclRegistrationMismatch, dfcclOutOfMemory
   std::shared_ptr<SharedGroup> groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest,
                                         std::optional<uint32_t> generation = {});
+  /// Where members are on other machines: the first generation behind those that were aborted and are still there.
+  uint32_t firstNotAborted(const CollectiveId& id, const std::vector<uint32_t>& ranks);
   /// @pre group.isAbandoned()
   void drop(SharedGroup& group);
 

@@ -27,3 +27,28 @@ TEST_CASE("a rank that has had runs may leave before another's registration is h
     CHECK(isAborted() == (runs == 0));
   }
 }
+
+TEST_CASE("who registers what is over already is told so; control: not who was in it, and is heard late") {
+  for (const bool wasInIt : {false, true}) {
+    CAPTURE(wasInIt);
+    FirstRank own;
+    Announcement announced;
+    announced.spec.ranks = allRanks(kRanks);
+    announced.spec.id = 7;
+    announced.spec.count = 100;
+    if (wasInIt) {
+      const uint32_t index = own.world().registerCollective(0, announced.spec);
+      announced = own.announced();
+      own.world().unregisterCollective(0, index, 0);
+    }
+    // Of another id nobody here was in.
+    for (const uint32_t id : {7u, 8u}) {
+      announced.spec.id = id;
+      own.hear(1, encode(announced));
+      own.hear(1, encode(NoteKind::left, GroupNote{announced.key(), id == 7 && wasInIt}));
+      own.hear(2, encode(announced));
+    }
+    const GroupKey told = own.awaitPoisoned(2);
+    CHECK(told.id == CollectiveId(wasInIt ? 8 : 7));
+  }
+}
