@@ -31,7 +31,7 @@ uint16_t OwnWindows::windowOf(uint64_t address) {
   const std::lock_guard lock(mutex_);
   auto found = find(address);
   if (found == opened_.end() || found->second.window == 0) found = open(address);
-  if (reachOf(found->second) == Reach::refused) {
+  if ((found->second.reach = reachOf(found->second)) == Reach::refused) {
     throw Error(dfcclSystemError, "A buffer lies in memory that another process can't map.",
                 "Run `dfccl doctor`: it says whether the devices reach each other. Or register a program that moves "
                 "everything through connectors.");
@@ -49,7 +49,7 @@ uint16_t OwnWindows::mappedWindowOf(uint64_t address) {
   }
   auto& [first, opened] = *found;
   if (opened.window == 0) return windows::kUnmapped;
-  if (opened.reach == Reach::unknown) opened.reach = reachOf(opened);
+  opened.reach = reachOf(opened);
   return opened.reach == Reach::mapped ? windowAt(first, opened.window, address) : windows::kUnmapped;
 }
 
@@ -125,8 +125,6 @@ OwnWindows::Table::iterator OwnWindows::announce(const OwnMemory& memory, Window
 
 OwnWindows::Reach OwnWindows::reachOf(const Opened& opened) const {
   if (opened.reach != Reach::unknown || opened.window == 0 || !isTaken(opened.position)) return opened.reach;
-  // Another note has the place by now, so what was said of this one can't be known.
-  if (notes_->tail.load(order::relaxed) - opened.position > WindowNotes::kCapacity) return Reach::refused;
   const bool isRefused = notes_->isRefused[opened.position % WindowNotes::kCapacity].load(order::relaxed) != 0;
   return isRefused ? Reach::refused : Reach::mapped;
 }
@@ -223,7 +221,12 @@ void OwnWindows::publish(const WindowNote& note) {
                 "Try again after a completion, and use the same buffers for many runs.",
                 {{"notes", std::to_string(WindowNotes::kCapacity)}});
   }
-  notes_->notes[tail % WindowNotes::kCapacity] = note;
+  WindowNote& place = notes_->notes[tail % WindowNotes::kCapacity];
+  // What the others have said of the note that was here can't be asked any more.
+  const auto former = opened_.find(place.first);
+  if (former != opened_.end() && former->second.position + WindowNotes::kCapacity == tail)
+    former->second.reach = reachOf(former->second);
+  place = note;
   notes_->isRefused[tail % WindowNotes::kCapacity].store(0, order::relaxed);
   notes_->tail.store(tail + 1, order::release);
   PeerWatch::alarm(*segment_);

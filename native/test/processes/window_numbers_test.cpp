@@ -96,6 +96,55 @@ TEST_CASE("what no run waits for has a window once all others have mapped it, an
   CHECK(pair.processes.join(1) == kFine);
 }
 
+TEST_CASE("memory keeps its number however much is opened after it; control: what was refused stays refused") {
+  constexpr uint64_t kTurns = 2 * WindowNotes::kCapacity / 100;
+  Pair pair([](uint32_t rank, const std::shared_ptr<Segment>& segment, Board& shared) -> int {
+    if (rank == 1) {
+      FakeView view;
+      PeerWindows peers(segment, view.driver());
+      EXPECT(shared.await(1));
+      peers.take();
+      view.fails = true;
+      shared.reach(2);
+      EXPECT(shared.await(3));
+      peers.take();
+      view.fails = false;
+      shared.reach(4);
+      for (uint64_t turn = 5; turn < 5 + 2 * kTurns; turn += 2) {
+        EXPECT(shared.await(turn));
+        peers.take();
+        shared.reach(turn + 1);
+      }
+      for (;;) pause();
+    }
+    FakeMemory memory;
+    memory.allocate(kGiB, 64);
+    memory.allocate(2 * kGiB, 64);
+    OwnWindows own(segment, memory.driver());
+    const uint16_t window = own.windowOf(kGiB);
+    shared.reach(1);
+    EXPECT(shared.await(2));
+    EXPECT(own.mappedWindowOf(2 * kGiB) == windows::kUnmapped);
+    own.exportWanted();
+    shared.reach(3);
+    EXPECT(shared.await(4));
+    uint64_t next = 3 * kGiB;
+    for (uint64_t turn = 5; turn < 5 + 2 * kTurns; turn += 2) {
+      for (int i = 0; i < 100; ++i, next += 64) {
+        memory.allocate(next, 64);
+        own.windowOf(next);
+      }
+      shared.reach(turn);
+      EXPECT(shared.await(turn + 1));
+    }
+    EXPECT(own.windowOf(kGiB) == window);
+    EXPECT(own.mappedWindowOf(kGiB) == window);
+    EXPECT(own.mappedWindowOf(2 * kGiB) == windows::kUnmapped);
+    return kFine;
+  });
+  CHECK(pair.processes.join(0) == kFine);
+}
+
 TEST_CASE("numbers of windows come again only after everybody has let go of them") {
   Pair pair([](uint32_t rank, const std::shared_ptr<Segment>& segment, Board& shared) -> int {
     FakeView view;
