@@ -30,7 +30,8 @@ void JoinedGpuWorld::mapPeers() {
         isAll = peerWindows_.take();
         ownWindows_.exportWanted();
       } catch (const Error& error) {
-        giveUp(error.what());
+        // The others are behind: no reason to end.
+        if (error.status() != dfcclQueueFull) giveUp(error.what());
       }
     }
     noteMapped();

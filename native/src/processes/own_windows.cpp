@@ -76,13 +76,13 @@ void OwnWindows::exportOne(uint64_t address) {
   }
   const std::lock_guard lock(mutex_);
   if (find(address) != opened_.end()) return;
-  if (!isExported) {
-    closeOverlapping(memory);
-    opened_[memory.first] = {.bytes = memory.bytes, .identity = memory.identity};
-    return;
-  }
   try {
-    announce(memory, note);
+    if (isExported) {
+      announce(memory, note);
+    } else {
+      closeOverlapping(memory);
+      opened_[memory.first] = {.bytes = memory.bytes, .identity = memory.identity};
+    }
   } catch (const Error&) {
     // The others are behind, or no number is free: it is asked for again by the next run.
   }

@@ -145,6 +145,39 @@ TEST_CASE("memory keeps its number however much is opened after it; control: wha
   CHECK(pair.processes.join(0) == kFine);
 }
 
+TEST_CASE("where the others are behind, memory that can't be exported is asked for again") {
+  Pair pair([](uint32_t rank, const std::shared_ptr<Segment>& segment, Board& shared) -> int {
+    if (rank == 1) {
+      FakeView view;
+      PeerWindows peers(segment, view.driver());
+      EXPECT(shared.await(1));
+      peers.take();
+      shared.reach(2);
+      for (;;) pause();
+    }
+    FakeMemory memory;
+    OwnWindows own(segment, memory.driver());
+    for (uint64_t i = 0; i < WindowNotes::kCapacity; ++i) {
+      memory.allocate(kGiB + 64 * i, 64);
+      own.windowOf(kGiB + 64 * i);
+    }
+    memory.isPool = true;
+    memory.allocate(kGiB, 64);
+    EXPECT(own.mappedWindowOf(kGiB) == windows::kUnmapped);
+    own.exportWanted();
+    EXPECT(own.size() == WindowNotes::kCapacity);
+    shared.reach(1);
+    EXPECT(shared.await(2));
+    EXPECT(own.mappedWindowOf(kGiB) == windows::kUnmapped);
+    own.exportWanted();
+    const uint64_t tail =
+        reinterpret_cast<WindowNotes*>(segment->area(0).windowNotes.load(order::acquire))->tail.load(order::relaxed);
+    EXPECT(tail == WindowNotes::kCapacity + 1);  // that its place is free of what was there
+    return kFine;
+  });
+  CHECK(pair.processes.join(0) == kFine);
+}
+
 TEST_CASE("numbers of windows come again only after everybody has let go of them") {
   Pair pair([](uint32_t rank, const std::shared_ptr<Segment>& segment, Board& shared) -> int {
     FakeView view;
