@@ -119,6 +119,7 @@ class CpuWorld : public Backend {
   std::shared_ptr<Group> groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest, bool spansHosts);
   Presence presenceOf(uint32_t rank);
   Registered& registered(uint32_t rank, uint32_t index);
+  void undoJoin(SharedGroup& group, uint32_t member);
   void dropGroup(Group& group);
   /// Of a member of any process.
   CollectiveRecord& recordOf(const Group& group, uint32_t member);

@@ -96,6 +96,8 @@ uint32_t CpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec)
   record = describedRecord(spec, index, member, *firstTask);
   record.program = program.get();
   record.rings = rings.get();
+  CollectiveSpec kept = spec;
+  kept.program.clear();
   CollectiveSpec ofOne = spec;
   if (spec.countPerRun) ofOne.count = 1;
   const BufferSizes sizes = bufferSizes(ofOne, member);
@@ -115,12 +117,12 @@ uint32_t CpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec)
     }
   } catch (...) {
     taskTables_[rank].giveBack(*firstTask, blockCount);
+    // It had joined, and is in no table. Others of this machine may count on it already.
+    if (group->isMember(member)) undoJoin(static_cast<SharedGroup&>(*group), member);
     if (group->isAbandoned()) dropGroup(*group);
     throw;
   }
   if (!freeIndices.empty()) freeIndices.pop_back();
-  CollectiveSpec kept = spec;
-  kept.program.clear();
   table_[rank][index] = {group, std::move(program), std::move(kept), member, std::move(rings)};
   ranks_[rank]->resetIssued(index, group->runsAtLeaving(member));
   const uint32_t position = options_.segment ? 0 : rank;
@@ -128,6 +130,14 @@ uint32_t CpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec)
   // Runs that were submitted elsewhere and held until now may start.
   pool_.wake();
   return index;
+}
+
+void CpuWorld::undoJoin(SharedGroup& group, uint32_t member) {
+  uint32_t nobody = CollectiveShared::kNobody;
+  group.shared().poisonedBy.compareExchange(nobody, options_.segment->rank(), order::acqRel, order::relaxed);
+  group.leave(member, Departure::forGood, 0);
+  group.finishLeaving(member);
+  PeerWatch::alarm(*options_.segment);
 }
 
 void CpuWorld::dropGroup(Group& group) {

@@ -71,7 +71,8 @@ class Proxy final : public Links::Receiver {
   /// Which registration of these ranks this one is; under the segment's lock. @throws Error dfcclOutOfMemory;
   /// dfcclRegistrationMismatch where a rank on another machine has registered the id differently.
   uint32_t generationFor(const CollectiveSpec& spec, uint64_t digest);
-  /// This rank has joined the group; under the segment's lock. @param record this rank's.
+  /// This rank has joined the group; under the segment's lock. @param record this rank's. Where it throws, nobody has
+  /// heard of it.
   void bind(const std::shared_ptr<SharedGroup>& group, uint32_t generation, const CollectiveSpec& spec, uint64_t digest,
             const BoundProgram& program, const CollectiveRecord& record);
   /// This rank unregisters it; under the segment's lock. The group stays until all that was sent is on its way.
@@ -110,6 +111,8 @@ class Proxy final : public Links::Receiver {
   bool handleLeft(uint32_t from, const GroupNote& note);
   void handlePoisoned(uint32_t from, const GroupNote& note);
   void handleProgress(uint32_t from, const GroupNote& note);
+  void makeEnds(RemoteGroup& group, const BoundProgram& program, const CollectiveRecord& record,
+                std::vector<AnnouncedEnd>& announced);
   void apply(RemoteGroup& group, const Announcement& announcement);
   void poison(RemoteGroup& group, uint32_t rank);
   void tellPoison(RemoteGroup& group);

@@ -47,17 +47,44 @@ void Proxy::bind(const std::shared_ptr<SharedGroup>& shared, uint32_t generation
   own.index = record.index;
   own.spec = group.spec;
   own.digest = digest;
+  uint32_t& following = nextGeneration_[{spec.id, spec.ranks}];
+  const size_t toldBefore = outbox_.size();
+  try {
+    makeEnds(group, program, record, own.ends);
+    groups_[group.key] = std::move(made);
+    tellMembers(group, encode(own));
+  } catch (...) {
+    // Nobody has heard of it yet.
+    outbox_.resize(toldBefore);
+    freeEnds(group);
+    if (const auto kept = groups_.find(group.key); kept != groups_.end()) groups_.erase(kept);
+    throw;
+  }
+  following = generation + 1;
+  if (const auto found = announced_.find(spec.id); found != announced_.end()) {
+    for (const Announcement& a : found->second) {
+      if (a.generation == generation && a.spec.ranks == spec.ranks) apply(group, a);
+    }
+  }
+  notify();
+}
+
+void Proxy::makeEnds(RemoteGroup& group, const BoundProgram& program, const CollectiveRecord& record,
+                     std::vector<AnnouncedEnd>& announced) {
+  group.ends.reserve(program.connections.size());
   for (uint32_t i = 0; i < program.connections.size(); ++i) {
     const ConnectionRecord& c = program.connections[i];
-    const uint32_t peer = spec.ranks[c.peer];
+    const uint32_t peer = group.key.ranks[c.peer];
     if (segment_->isLocal(peer)) continue;
     uint32_t number = static_cast<uint32_t>(ends_.size());
     if (freeNumbers_.empty()) {
+      freeNumbers_.reserve(ends_.size() + 1);  // giving it back can't fail
       ends_.emplace_back();
     } else {
       number = freeNumbers_.back();
       freeNumbers_.pop_back();
     }
+    group.ends.push_back(number);
     const EndName name{number, nextTag_++};
     const Connector& connector = record.connections[i];
     ends_[number].reset(new RemoteEnd{&group,
@@ -74,19 +101,8 @@ void Proxy::bind(const std::shared_ptr<SharedGroup>& shared, uint32_t generation
                                       0,
                                       0,
                                       DonePositions(connector.slotCount)});
-    group.ends.push_back(number);
-    own.ends.push_back({peer, c.channel, c.isSend, name});
+    announced.push_back({peer, c.channel, c.isSend, name});
   }
-  nextGeneration_[{spec.id, spec.ranks}] = generation + 1;
-  const std::vector<uint8_t> note = encode(own);
-  groups_[group.key] = std::move(made);
-  tellMembers(group, note);
-  if (const auto found = announced_.find(spec.id); found != announced_.end()) {
-    for (const Announcement& a : found->second) {
-      if (a.generation == generation && a.spec.ranks == spec.ranks) apply(group, a);
-    }
-  }
-  notify();
 }
 
 void Proxy::apply(RemoteGroup& group, const Announcement& a) {

@@ -19,25 +19,28 @@ void storeInWords(uint8_t* slot, std::span<const uint8_t> payload) {
 }  // namespace
 
 SlotBytes::SlotBytes(const BoundProgram& program, uint32_t connection)
-    : protocol_(static_cast<Protocol>(program.header.protocol)) {
+    : protocol_(static_cast<Protocol>(program.header.protocol)), tiles_(program.tiles) {
   const ConnectionRecord& c = program.connections[connection];
   const BlockRecord& block = program.blocks[c.block];
-  for (uint32_t tile = 0; tile < program.tiles; ++tile) {
-    const uint64_t elements = program.elementsOfTile({0, program.chunkElements}, tile);
-    for (uint32_t i = 0; i < block.stepCount; ++i) {
-      const StepRecord& step = program.steps[block.firstStep + i];
-      if ((c.isSend != 0 ? step.sendConnection : step.recvConnection) != connection) continue;
-      const uint64_t payload = elements * program.elementBytes() * step.count;
+  const ChunkRange chunk{0, program.chunkElements};
+  const uint64_t whole = program.elementsOfTile(chunk, 0), last = program.elementsOfTile(chunk, tiles_ - 1);
+  for (uint32_t i = 0; i < block.stepCount; ++i) {
+    const StepRecord& step = program.steps[block.firstStep + i];
+    if ((c.isSend != 0 ? step.sendConnection : step.recvConnection) != connection) continue;
+    const auto bytesOf = [&](uint64_t elements) {
       // A bare signal is a line.
-      perRun_.push_back(std::max(lineBytes(protocol_), wireBytes(protocol_, payload)));
-    }
+      return std::max(lineBytes(protocol_), wireBytes(protocol_, elements * program.elementBytes() * step.count));
+    };
+    perTile_.push_back({bytesOf(whole), bytesOf(last)});
   }
 }
 
 size_t SlotBytes::at(uint64_t position, const Connector& connector) const {
   if (position >= connector.slotCount && fillsSlot(protocol_, position, connector.slotCount))
     return connector.slotBytes;
-  return perRun_.empty() ? connector.slotBytes : perRun_[position % perRun_.size()];
+  if (perTile_.empty()) return connector.slotBytes;
+  const InTile& slot = perTile_[position % perTile_.size()];
+  return position / perTile_.size() % tiles_ == tiles_ - 1 ? slot.last : slot.whole;
 }
 
 bool RemoteEnd::put(uint64_t position, std::span<const uint8_t> payload) {

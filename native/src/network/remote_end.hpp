@@ -46,7 +46,12 @@ class SlotBytes {
 
  private:
   Protocol protocol_;
-  std::vector<uint64_t> perRun_;  // wire bytes of a run's slots, in order
+  uint64_t tiles_;
+  // Wire bytes of a tile's slots, in order. All tiles but the last are alike, and a run may have millions.
+  struct InTile {
+    uint64_t whole, last;
+  };
+  std::vector<InTile> perTile_;
 };
 
 struct RemoteGroup;

@@ -1,0 +1,56 @@
+// A registration for which memory runs out leaves nothing behind, wherever it does.
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "network/support/first_rank.hpp"
+
+using namespace dfccl;
+using namespace dfccl::test;
+
+namespace {
+
+constexpr uint64_t kNever = UINT64_MAX;
+thread_local uint64_t allocationsLeft = kNever;  // of this thread, until one fails; only that one does
+
+}  // namespace
+
+// Not inlined: the compiler would take what one of them calls for a mismatch with the other.
+[[gnu::noinline]] void* operator new(size_t bytes) {
+  const bool fails = allocationsLeft != kNever && allocationsLeft-- == 0;
+  void* const memory = fails ? nullptr : std::malloc(bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+
+TEST_CASE("a registration that failed for want of memory can be made again, whichever piece it was") {
+  FirstRank own;
+  CpuWorld& world = own.world();
+  CollectiveSpec spec;
+  spec.count = 100;
+  spec.ranks = allRanks(kRanks);
+  uint64_t failures = 0;
+  for (bool isPastAll = false; !isPastAll; ++failures) {
+    CAPTURE(failures);
+    // Another id each time, so that the next one takes as many pieces.
+    spec.id = static_cast<uint32_t>(failures);
+    std::optional<uint32_t> index;
+    allocationsLeft = failures;
+    try {
+      index = world.registerCollective(0, spec);
+    } catch (const std::bad_alloc&) {
+      // Some pieces can be done without.
+    }
+    isPastAll = std::exchange(allocationsLeft, kNever) != kNever;
+    if (!index) REQUIRE_NOTHROW(index = world.registerCollective(0, spec));
+    CHECK_FALSE(world.isAborted(0, *index));
+    world.unregisterCollective(0, *index, 0);
+  }
+  CHECK(failures > 50);
+}
