@@ -1,6 +1,5 @@
 #include "processes/segment.hpp"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -217,43 +216,21 @@ void Segment::tellPeers() {
   }
 }
 
-bool Segment::isProcessGone(uint32_t rank) const {
-  if (rank == rank_) return false;
-  struct flock lock {};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  lock.l_start = rank;
-  lock.l_len = 1;
-  return fcntl(life_, F_OFD_GETLK, &lock) == 0 && lock.l_type == F_UNLCK;
-}
-
-void Segment::holdLife() {
-  const std::string path = "/proc/self/fd/" + std::to_string(descriptor_);
-  life_ = open(path.c_str(), O_RDWR | O_CLOEXEC);
-  if (life_ < 0) refuseSystem("The world's memory can't be opened again", errno, "Mount /proc.");
-  struct flock lock {};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  lock.l_start = rank_;
-  lock.l_len = 1;
-  if (fcntl(life_, F_OFD_SETLK, &lock) != 0)
-    refuseSystem("The world's memory can't be locked", errno, "Use Linux 3.15 or newer.");
-}
+bool Segment::isProcessGone(uint32_t rank) const { return rank != rank_ && life_.isOver(rank); }
 
 void Segment::join() {
-  holdLife();
+  life_.hold(descriptor_, rank_);
   area(rank_).pid.store(static_cast<uint32_t>(getpid()), order::relaxed);
   area(rank_).heartbeat.store(1, order::relaxed);
   area(rank_).presence.store(static_cast<uint32_t>(Presence::joined), order::release);
 }
 
 void Segment::leave() {
-  if (life_ < 0) return;
+  if (!life_.isHeld()) return;
   auto joined = static_cast<uint32_t>(Presence::joined);
   area(rank_).presence.compareExchange(joined, static_cast<uint32_t>(Presence::left), order::acqRel, order::relaxed);
   stopAwaitingPeers(rank_);
-  close(life_);
-  life_ = -1;
+  life_.release();
 }
 
 }  // namespace dfccl

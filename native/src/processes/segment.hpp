@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "daemon/state/rank_memory.hpp"
+#include "processes/life_lock.hpp"
 #include "processes/rank_set.hpp"
 #include "processes/shared_arena.hpp"
 #include "processes/shared_lock.hpp"
@@ -169,10 +170,9 @@ class Segment {
   Segment(int descriptor, const SegmentShape& shape, uint32_t rank, uintptr_t base,
           const std::vector<uint32_t>& locals = {});
   void* map(uintptr_t base) const;
-  void holdLife();
 
   int descriptor_ = -1;
-  int life_ = -1;  // a description of its own for the same memory: its lock on byte `rank` ends with the process
+  LifeLock life_;  // on byte `rank`
   SegmentShape shape_;
   uint32_t rank_;
   uint8_t* memory_ = nullptr;

@@ -116,3 +116,35 @@ TEST_CASE("a rank that registers while another one keeps the world's lock for lo
   });
   for (const uint32_t rank : {0u, 1u, 2u}) CHECK(processes.join(rank) == kFine);
 }
+
+TEST_CASE("a rank that ends is gone at once, also where a child that it forked lives on") {
+  // Silence alone would never tell.
+  constexpr uint32_t kMuteMillis = 3'600'000;
+  for (const bool forks : {true, false}) {
+    CAPTURE(forks);
+    const SharedBoard<Board> board;
+    const std::string job = newJob();
+    Processes processes(2, [&](uint32_t rank) -> int {
+      JoinedRank own(job, rank, 2, kMuteMillis);
+      JoinedRank::AllReduce c = own.add(0, 60'000, allRanks(2));
+      board->joined.add(1);
+      EXPECT(board->joined.await(2));
+      if (rank == 1) {
+        if (forks && fork() == 0) {
+          board->resumed.add(1);
+          board->judged.await(1);
+          _exit(kFine);
+        }
+        EXPECT(!forks || board->resumed.await(1));
+        raise(SIGKILL);
+      }
+      EXPECT(own.wait(own.submit(c)) == dfcclAborted);
+      EXPECT(own.world().lostRanks().front().presence == Presence::died);
+      while (!own.world().isQuarantineOver(rank, c.index)) own.step();
+      return kFine;
+    });
+    CHECK(processes.join(0, std::chrono::seconds(30)) == kFine);
+    board->judged.add(1);
+    CHECK(processes.join(1) == -SIGKILL);
+  }
+}
