@@ -118,7 +118,7 @@ uint32_t CpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec)
   } catch (...) {
     taskTables_[rank].giveBack(*firstTask, blockCount);
     // It had joined, and is in no table. Others of this machine may count on it already.
-    if (group->isMember(member)) undoJoin(static_cast<SharedGroup&>(*group), member);
+    if (directory_ && group->isMember(member)) undoJoin(static_cast<SharedGroup&>(*group), member);
     if (group->isAbandoned()) dropGroup(*group);
     throw;
   }

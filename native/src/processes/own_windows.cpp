@@ -157,11 +157,10 @@ void OwnWindows::keep(uint64_t first) {
 
 std::optional<uint64_t> OwnWindows::forget(uint64_t first) {
   const std::lock_guard lock(mutex_);
-  kept_.erase(first);
   const auto found = opened_.find(first);
-  if (found == opened_.end()) return std::nullopt;
-  const bool wasExported = found->second.window != 0;
-  close(found);
+  const bool wasExported = found != opened_.end() && found->second.window != 0;
+  if (found != opened_.end()) close(found);  // where that is refused, the memory is kept still
+  kept_.erase(first);
   if (!wasExported) return std::nullopt;
   return notes_->tail.load(order::relaxed) - 1;
 }
