@@ -25,6 +25,8 @@ export class PreparedRuns {
   /** All that calls the caller's code. @throws {InvalidArgumentError}, and whatever that code throws. */
   read(requests: readonly RunRequest[]): void {
     const count = requests.length;
+    // Of a proxy, it may be anything.
+    if (!Number.isSafeInteger(count) || count < 0) throw new InvalidArgumentError("requests", requests, "a list of runs");
     const { collectives, registrations, sends, recvs, counts } = this;
     for (let i = 0; i < count; i += 1) {
       const request = requests[i];

@@ -1,6 +1,6 @@
 import type { CollectiveBuffer } from "./backend.js";
-import { isDeviceBuffer, rootOf } from "./device-buffer.js";
-import { kindOf, memoryOf } from "./view-facts.js";
+import { type DeviceBuffer, isDeviceBuffer, rootOf } from "./device-buffer.js";
+import { bytesOfMemory, kindOf, memoryOf } from "./view-facts.js";
 
 type Buffer = CollectiveBuffer | undefined | null;
 
@@ -24,11 +24,10 @@ export class RecentBuffers {
 
   /** One has got other buffers to remember. */
   note(newest: Remembering, send: Buffer, recv: Buffer): void {
+    this.drop(newest);
     const bytes = memoryOfBoth(send, recv);
-    const before = this.bytes.get(newest);
-    if (bytes === before) return;
     this.bytes.set(newest, bytes);
-    this.total += bytes - (before ?? 0);
+    this.total += bytes;
     if (this.total <= mostBytes) return;
     for (const oldest of bytes > mostBytes ? [newest] : this.bytes.keys()) {
       this.drop(oldest);
@@ -54,10 +53,18 @@ export class RecentBuffers {
 /** Of the whole memory, of which a view may be a small part. */
 function memoryOfBoth(send: Buffer, recv: Buffer): number {
   const [first, second] = [memoryHeldBy(send), memoryHeldBy(recv)];
-  return (first?.byteLength ?? 0) + (second === first ? 0 : (second?.byteLength ?? 0));
+  return bytesOfHeld(first) + (second === first ? 0 : bytesOfHeld(second));
 }
 
-function memoryHeldBy(buffer: Buffer): { readonly byteLength: number } | undefined {
+type Held = DeviceBuffer | ArrayBufferLike | undefined;
+
+function memoryHeldBy(buffer: Buffer): Held {
   if (isDeviceBuffer(buffer)) return rootOf(buffer);
   return kindOf(buffer) === undefined ? undefined : memoryOf(buffer);
+}
+
+/** Not the memory's own `byteLength`, which may be a getter of the caller's. */
+function bytesOfHeld(held: Held): number {
+  if (held === undefined) return 0;
+  return isDeviceBuffer(held) ? held.byteLength : bytesOfMemory(held);
 }

@@ -150,6 +150,7 @@ export class Registration implements Quarantined, Remembering {
   }
 
   private renew(send: Buffer, recv: Buffer, count: number | undefined): void {
+    this.rank.recent.drop(this);
     this.forgetBuffers();
     this.check(send, recv, count);
     // One that isn't mapped yet may be by the next run.
@@ -225,7 +226,9 @@ function isWeakly(weak: WeakRef<CollectiveBuffer> | undefined | null, buffer: Bu
   return weak === undefined || weak === null ? weak === buffer : buffer !== undefined && weak.deref() === buffer;
 }
 
-/** Not `view.byteLength`, which may be a getter of the caller's. */
+const freed = -1;
+
+/** Not `view.byteLength`, which may be a getter of the caller's. Of memory of a GPU that was freed: of none. */
 function bytesOfBuffer(buffer: Buffer): number {
-  return isDeviceBuffer(buffer) ? buffer.byteLength : bytesOf(buffer);
+  return isDeviceBuffer(buffer) ? (buffer.isOpen ? buffer.byteLength : freed) : bytesOf(buffer);
 }

@@ -1,3 +1,4 @@
+import { types } from "node:util";
 import { byteSizeOf, type DataType, type TypedArrayOf, typedArrayOf } from "@dfccl/primitives";
 
 // What a typed array is, asked of the language and not of the object: one may have properties of its own called `length`
@@ -26,6 +27,15 @@ const byteLength = getter<number>("byteLength");
 /** Bytes of a typed array; 0 once its memory is gone, and of what is none. */
 export function bytesOf(value: unknown): number {
   return kindOf(value) === undefined ? 0 : byteLength(value);
+}
+
+const [ownBytes, sharedBytes] = [ArrayBuffer.prototype, SharedArrayBuffer.prototype].map(
+  (memory) => Object.getOwnPropertyDescriptor(memory, "byteLength")?.get as (this: unknown) => number,
+) as [(this: unknown) => number, (this: unknown) => number];
+
+/** Bytes of the memory that a typed array is a view of. */
+export function bytesOfMemory(memory: ArrayBufferLike): number {
+  return (types.isArrayBuffer(memory) ? ownBytes : sharedBytes).call(memory);
 }
 
 /**

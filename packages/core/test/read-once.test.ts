@@ -105,14 +105,25 @@ describe("a submission", () => {
     expectFault(await failureOf(before), "CLOSED");
   });
 
+  it.each([1.5, Number.NaN, -1, 2 ** 53])("of a list that says it has %s runs is refused", (length) => {
+    using world = openWorld({ ranks: 2 });
+    const { a, own } = pair(world);
+    const requests = new Proxy([[own, four(), four()] as RunRequest], {
+      get: (target, key) => (key === "length" ? length : Reflect.get(target, key)),
+    });
+    expectFault(thrownBy(() => a.submit(requests)), "INVALID_ARGUMENT");
+    expect(a.pendingRuns).toBe(0);
+  });
+
   it("asks no buffer what it says of itself", async () => {
     using world = openWorld({ ranks: 2 });
     const { own, other } = pair(world);
     const told: string[] = [];
     const tell = (name: string) => ({ get: () => told.push(name), configurable: true });
     const [x, y] = [four(1), four()];
+    Object.defineProperty(y.buffer, "byteLength", tell("byteLength"));
     for (const name of ["byteLength", "byteOffset", "buffer", "length"]) Object.defineProperty(y, name, tell(name));
-    Object.defineProperty(x.buffer, "resizable", tell("resizable"));
+    for (const name of ["resizable", "byteLength"]) Object.defineProperty(x.buffer, name, tell(name));
     for (let i = 0; i < 2; i += 1) await Promise.all([own.run(x, y), other.run(four(2), four())]);
     expect(told).toEqual([]);
   });

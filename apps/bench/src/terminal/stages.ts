@@ -31,8 +31,9 @@ export async function withStages<T>(work: (begin: BeginStage) => Promise<T>, opt
     }
   }
   if (thread === undefined) return work(() => undefined);
-  const worker = new Worker(thread, { workerData: { afterMs, fd: stream.fd }, execArgv: [] });
   // Where there is no thread to be had, the work goes on without a word.
+  const worker = startThread(thread, { afterMs, fd: stream.fd });
+  if (worker === undefined) return work(() => undefined);
   worker.on("error", () => undefined);
   // A program's file that waits for nothing ends the process, which says so.
   worker.unref();
@@ -40,5 +41,13 @@ export async function withStages<T>(work: (begin: BeginStage) => Promise<T>, opt
     return await work((what) => worker.postMessage(what));
   } finally {
     await worker.terminate();
+  }
+}
+
+function startThread(thread: string, workerData: object): Worker | undefined {
+  try {
+    return new Worker(thread, { workerData, execArgv: [] });
+  } catch {
+    return undefined;
   }
 }

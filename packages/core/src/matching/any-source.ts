@@ -117,7 +117,9 @@ export class AnySource {
     try {
       const sender = this.senderOf(receive);
       if (sender === undefined) return undefined;
-      return () => (sender === "nobody is left" ? receive.reject(this.failureOf(receive)) : this.take(receive, sender));
+      if (sender !== "nobody is left") return () => this.take(receive, sender);
+      const failure = this.failureOf(receive);
+      return () => receive.reject(failure);
     } catch (error) {
       return () => receive.reject(error);
     }

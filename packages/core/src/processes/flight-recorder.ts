@@ -29,8 +29,24 @@ export interface Recorded {
   readonly native: { inspect(): WorldStatus | null };
 }
 
-// Of a world that nobody closed: its listener goes with it.
-const collected = new FinalizationRegistry<() => boolean>((record) => process.off("SIGUSR2", record));
+// Those of worlds that are open. A world that nobody closed takes its recorder with it.
+const recorders = new Set<FlightRecorder>();
+const collected = new FinalizationRegistry<FlightRecorder>((recorder) => recorders.delete(recorder));
+let isListening = false;
+
+/** Stays when the last of them is gone: whoever sends the signal sends it to a whole job, and it ends who doesn't listen. */
+function listen(): void {
+  if (isListening) return;
+  isListening = true;
+  process.on("SIGUSR2", () => {
+    for (const recorder of recorders) recorder.record();
+  });
+}
+
+/** @internal How many there are. */
+export function recorderCount(): number {
+  return recorders.size;
+}
 
 /**
  * Writes this rank's flight record, at PREFIX followed by its number: when a run has waited for too long for the first time,
@@ -38,7 +54,7 @@ const collected = new FinalizationRegistry<() => boolean>((record) => process.of
  */
 export class FlightRecorder {
   private readonly path: string;
-  // Weak, because the process holds the listener until the world is closed or collected.
+  // Weak, because recorders are held until the world is closed or collected.
   private readonly world: WeakRef<Recorded>;
   private hasTimedOut = false;
 
@@ -49,8 +65,9 @@ export class FlightRecorder {
   ) {
     this.path = `${prefix}${rank}`;
     this.world = new WeakRef(world);
-    process.on("SIGUSR2", this.record);
-    collected.register(world, this.record, this);
+    listen();
+    recorders.add(this);
+    collected.register(world, this, this);
   }
 
   /** @returns the file, where this is the world's first timeout and it could be written. */
@@ -61,11 +78,11 @@ export class FlightRecorder {
   }
 
   stop(): void {
-    process.off("SIGUSR2", this.record);
+    recorders.delete(this);
     collected.unregister(this);
   }
 
-  private readonly record = (): boolean => {
+  record(): boolean {
     try {
       const world = this.world.deref();
       const status = world?.isOpen ? world.native.inspect() : null;
@@ -76,5 +93,5 @@ export class FlightRecorder {
       process.emitWarning(new FlightRecordError(this.path, error));
       return false;
     }
-  };
+  }
 }
