@@ -39,7 +39,7 @@ std::vector<RankContext*> contextsOf(std::span<Request* const> requests) {
   return list;
 }
 
-/// All runs are over, and whoever has ended the last is about to say so.
+/// All runs are over, and whoever has ended the last is about to say so, before it calls anything of the user's.
 template <class IsOver>
 void awaitTold(const IsOver& isOver) {
   while (!isOver()) cpuPause();

@@ -63,7 +63,10 @@ CpuWorld::CpuWorld(const WorldOptions& options)
 CpuWorld::~CpuWorld() { stop(); }
 
 void CpuWorld::stop() {
+  const bool wasWatched = watch_.has_value();
   watch_.reset();
+  // What was given up last, the others hear before this rank's goodbye: they would count on its runs.
+  if (wasWatched) checkPeers();
   pool_.stop();
   if (proxy_) proxy_->stop();
   if (options_.segment) options_.segment->leave();

@@ -55,8 +55,13 @@ void RequestPart::end(dfcclResult_t status) {
   if (otherHalf != nullptr) otherHalf->isOver_.store(1, order::release);
   Request* all[kMostRequests];
   std::copy(requests, requests + kMostRequests, all);
-  for (Request* request : all) {
-    if (request != nullptr) request->partIsOver(status);
+  // All of them are over before any calls back: a callback may ask for another.
+  Request::Ending endings[kMostRequests];
+  for (size_t i = 0; i < kMostRequests; ++i) {
+    endings[i] = all[i] == nullptr ? Request::Ending::notYet : all[i]->endPart(status);
+  }
+  for (size_t i = 0; i < kMostRequests; ++i) {
+    if (endings[i] != Request::Ending::notYet) all[i]->tellEnd(endings[i]);
   }
 }
 
@@ -128,12 +133,20 @@ void Request::callBack() {
 
 bool Request::isInCallback() { return callbacksDeep != 0; }
 
-void Request::partIsOver(dfcclResult_t status) {
+Request::Ending Request::endPart(dfcclResult_t status) {
   if (status != dfcclSuccess) isAborted_.store(1, order::relaxed);
-  if (partsLeft_.fetchSub(1, order::acqRel) != 1) return;
-  const uint32_t before = state_.fetchOr(kOver, order::acqRel);
-  if ((before & kNotifies) != 0) callBack();
+  if (partsLeft_.fetchSub(1, order::acqRel) != 1) return Ending::notYet;
+  return (state_.fetchOr(kOver, order::acqRel) & kNotifies) != 0 ? Ending::callsBack : Ending::quiet;
+}
+
+void Request::tellEnd(Ending ending) {
+  if (ending == Ending::callsBack) callBack();
   letGo();
+}
+
+void Request::partIsOver(dfcclResult_t status) {
+  const Ending ending = endPart(status);
+  if (ending != Ending::notYet) tellEnd(ending);
 }
 
 bool Request::endHandle(uint64_t itsHandle) {

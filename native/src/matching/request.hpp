@@ -77,6 +77,11 @@ struct Request : InSlab<Request> {
   bool notify(Callback to, void* with);
   /// Another part is over. With the last, the request is; one without parts is with the first.
   void partIsOver(dfcclResult_t status);
+  /// The same in two steps: who asks sees that it is over after the first, and the user is called in the second.
+  enum class Ending { notYet, quiet, callsBack };
+  Ending endPart(dfcclResult_t status);
+  /// @pre endPart() said so, and it wasn't notYet
+  void tellEnd(Ending ending);
   /// The caller's hold on it ends, and its handle. @return false: it had ended already.
   bool endHandle(uint64_t itsHandle);
 

@@ -137,7 +137,11 @@ void Proxy::unbind(SharedGroup& shared, uint64_t finishedRuns) {
   const std::lock_guard lock(mutex_);
   RemoteGroup* const group = find(shared);
   if (group == nullptr) return;
-  generations_.endBefore(group->key.id, group->key.ranks, group->key.generation + 1);
+  if (shared.shared().isComplete()) {
+    generations_.forget(group->key.id, group->key.ranks);
+  } else {
+    generations_.endBefore(group->key.id, group->key.ranks, group->key.generation + 1);
+  }
   group->isLeaving = true;
   group->finishedRuns = finishedRuns;
   notify();

@@ -68,15 +68,16 @@ void PeerWatch::run() {
 bool PeerWatch::look() {
   const uint64_t now = nowMillis();
   // Where this process itself has been stopped, alone or with its whole job, it can't tell how long the others have
-  // been silent: they may be going on only after it.
-  const bool isAwake = now - std::exchange(lastLookMillis_, now) < std::max(muteMillis_ / 2, 2 * periodMillis_);
+  // been silent: they may be going on only after it. So what a look comes late by doesn't count.
+  const uint64_t gap = now - std::exchange(lastLookMillis_, now);
+  const uint64_t late = gap > periodMillis_ ? gap - periodMillis_ : 0;
   bool isAnyGone = false;
   for (uint32_t r = 0; r < segment_->ranks(); ++r) {
     if (!segment_->isLocal(r)) continue;
     auto presence = static_cast<uint32_t>(segment_->presenceOf(r));
     if (r != segment_->rank() && presence == static_cast<uint32_t>(Presence::joined)) {
       const bool isGone = segment_->isProcessGone(r);
-      if (!isGone && !isMute(r, now, isAwake)) continue;
+      if (!isGone && !isMute(r, now, late)) continue;
       const auto becomes = static_cast<uint32_t>(isGone ? Presence::died : Presence::mute);
       if (segment_->area(r).presence.compareExchange(presence, becomes, order::acqRel, order::acquire)) {
         segment_->stopAwaitingPeers(r);
@@ -91,13 +92,14 @@ bool PeerWatch::look() {
   return isAnyGone;
 }
 
-bool PeerWatch::isMute(uint32_t rank, uint64_t now, bool isAwake) {
+bool PeerWatch::isMute(uint32_t rank, uint64_t now, uint64_t late) {
   Seen& seen = seen_[rank];
   const uint64_t heartbeat = segment_->area(rank).heartbeat.load(order::relaxed);
-  if (heartbeat != seen.heartbeat || !isAwake) {
+  if (heartbeat != seen.heartbeat) {
     seen = {heartbeat, now};
     return false;
   }
+  seen.sinceMillis += late;
   return now - seen.sinceMillis > muteMillis_;
 }
 

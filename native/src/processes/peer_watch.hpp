@@ -34,8 +34,8 @@ class PeerWatch {
  private:
   void run();
   bool look();
-  /// @param isAwake false where this process itself has been stopped.
-  bool isMute(uint32_t rank, uint64_t nowMillis, bool isAwake);
+  /// @param lateMillis by which this look is late.
+  bool isMute(uint32_t rank, uint64_t nowMillis, uint64_t lateMillis);
 
   struct Seen {
     uint64_t heartbeat;

@@ -17,11 +17,14 @@ class SharedGenerations {
 
   /// The first registration that no rank of this machine has left. @throws Error dfcclOutOfMemory
   uint32_t firstAlive(const CollectiveId& id, const std::vector<uint32_t>& ranks);
-  /// All before `generation` are over. @pre firstAlive() was asked of them
+  /// All before `generation` are over.
   void endBefore(const CollectiveId& id, const std::vector<uint32_t>& ranks, uint32_t generation);
 
+  /// Every rank of this machine knows by itself: it was in the last one.
+  void forget(const CollectiveId& id, const std::vector<uint32_t>& ranks);
+
  private:
-  SharedGenerationRecord* find(const CollectiveId& id, const std::vector<uint32_t>& ranks);
+  SharedGenerationRecord** find(const CollectiveId& id, const std::vector<uint32_t>& ranks);
 
   std::shared_ptr<Segment> segment_;
 };

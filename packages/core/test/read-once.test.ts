@@ -111,7 +111,10 @@ describe("a submission", () => {
     const requests = new Proxy([[own, four(), four()] as RunRequest], {
       get: (target, key) => (key === "length" ? length : Reflect.get(target, key)),
     });
-    expectFault(thrownBy(() => a.submit(requests)), "INVALID_ARGUMENT");
+    expectFault(
+      thrownBy(() => a.submit(requests)),
+      "INVALID_ARGUMENT",
+    );
     expect(a.pendingRuns).toBe(0);
   });
 
