@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <utility>
 
 #include "os/futex.hpp"
 
@@ -28,8 +27,7 @@ PeerWatch::PeerWatch(std::shared_ptr<Segment> segment, uint32_t muteMillis, std:
       periodMillis_(std::clamp(muteMillis / 8, kShortestPeriodMillis, kLongestPeriodMillis)),
       check_(std::move(check)),
       note_(std::move(note)),
-      lastLookMillis_(nowMillis()),
-      seen_(segment_->ranks(), {0, lastLookMillis_}),
+      silences_(segment_->ranks(), periodMillis_, nowMillis()),
       thread_([this] { run(); }) {}
 
 PeerWatch::~PeerWatch() {
@@ -66,18 +64,15 @@ void PeerWatch::run() {
 
 /// @return whether some rank is gone.
 bool PeerWatch::look() {
-  const uint64_t now = nowMillis();
-  // Where this process itself has been stopped, alone or with its whole job, it can't tell how long the others have
-  // been silent: they may be going on only after it. So what a look comes late by doesn't count.
-  const uint64_t gap = now - std::exchange(lastLookMillis_, now);
-  const uint64_t late = gap > periodMillis_ ? gap - periodMillis_ : 0;
+  silences_.look(nowMillis());
   bool isAnyGone = false;
   for (uint32_t r = 0; r < segment_->ranks(); ++r) {
     if (!segment_->isLocal(r)) continue;
     auto presence = static_cast<uint32_t>(segment_->presenceOf(r));
     if (r != segment_->rank() && presence == static_cast<uint32_t>(Presence::joined)) {
       const bool isGone = segment_->isProcessGone(r);
-      if (!isGone && !isMute(r, now, late)) continue;
+      const uint64_t heartbeat = segment_->area(r).heartbeat.load(order::relaxed);
+      if (!isGone && silences_.of(r, heartbeat) <= muteMillis_) continue;
       const auto becomes = static_cast<uint32_t>(isGone ? Presence::died : Presence::mute);
       if (segment_->area(r).presence.compareExchange(presence, becomes, order::acqRel, order::acquire)) {
         segment_->stopAwaitingPeers(r);
@@ -90,17 +85,6 @@ bool PeerWatch::look() {
     }
   }
   return isAnyGone;
-}
-
-bool PeerWatch::isMute(uint32_t rank, uint64_t now, uint64_t late) {
-  Seen& seen = seen_[rank];
-  const uint64_t heartbeat = segment_->area(rank).heartbeat.load(order::relaxed);
-  if (heartbeat != seen.heartbeat) {
-    seen = {heartbeat, now};
-    return false;
-  }
-  seen.sinceMillis += late;
-  return now - seen.sinceMillis > muteMillis_;
 }
 
 }  // namespace dfccl

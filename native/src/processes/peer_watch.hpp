@@ -5,9 +5,9 @@
 #include <functional>
 #include <memory>
 #include <thread>
-#include <vector>
 
 #include "processes/segment.hpp"
+#include "processes/silences.hpp"
 
 namespace dfccl {
 
@@ -34,21 +34,13 @@ class PeerWatch {
  private:
   void run();
   bool look();
-  /// @param lateMillis by which this look is late.
-  bool isMute(uint32_t rank, uint64_t nowMillis, uint64_t lateMillis);
-
-  struct Seen {
-    uint64_t heartbeat;
-    uint64_t sinceMillis;
-  };
 
   std::shared_ptr<Segment> segment_;
   const uint32_t muteMillis_;
   const uint32_t periodMillis_;
   std::function<bool()> check_;
   std::function<void()> note_;
-  uint64_t lastLookMillis_;
-  std::vector<Seen> seen_;
+  Silences silences_;
   Atomic<uint32_t> stopping_;
   std::thread thread_;
 };

@@ -15,7 +15,6 @@ namespace {
 /// What the test and its processes see of one another.
 struct Board {
   SharedCount joined;
-  SharedCount stopped;
   SharedCount resumed;
   SharedCount judged;  // ranks that have seen enough
 };
@@ -32,40 +31,7 @@ bool awaitBeats(JoinedRank& own, uint32_t rank, uint64_t beats) {
 
 }  // namespace
 
-TEST_CASE("ranks that were all stopped for long go on one after the other, and nobody is given up") {
-  constexpr uint32_t kMuteMillis = 3000;
-  constexpr uint64_t kBeats = 2 * kMuteMillis / 100;  // for twice the limit
-  const SharedBoard<Board> board;
-  const std::string job = newJob();
-  Processes processes(2, [&](uint32_t rank) -> int {
-    JoinedRank own(job, rank, 2, kMuteMillis);
-    board->joined.add(1);
-    if (rank == 0) {
-      // Its last look at the other one is to find no beat since the one before it.
-      EXPECT(board->stopped.await(1));
-      EXPECT(awaitBeats(own, 0, 3));
-      board->stopped.add(1);
-    }
-    EXPECT(board->resumed.await(1));
-    EXPECT(awaitBeats(own, 1 - rank, kBeats));
-    board->judged.add(1);
-    EXPECT(board->judged.await(2));
-    return kFine;
-  });
-  REQUIRE(board->joined.await(2));
-  processes.send(1, SIGSTOP);
-  board->stopped.add(1);
-  REQUIRE(board->stopped.await(2));
-  processes.send(0, SIGSTOP);
-  std::this_thread::sleep_for(std::chrono::milliseconds(kMuteMillis + 1000));
-  board->resumed.add(1);
-  processes.send(0, SIGCONT);
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  processes.send(1, SIGCONT);
-  for (const uint32_t rank : {0u, 1u}) CHECK(processes.join(rank) == kFine);
-}
-
-TEST_CASE("control: a rank that is stopped while the other one runs is given up") {
+TEST_CASE("a rank that is stopped while the other one runs is given up") {
   const SharedBoard<Board> board;
   const std::string job = newJob();
   Processes processes(2, [&](uint32_t rank) -> int {
