@@ -1,10 +1,8 @@
 #include "opening/join.hpp"
 
-#include <cstring>
-
 #include "base/error.hpp"
-#include "dfccl/dfccl.h"
 #include "network/join_hosts.hpp"
+#include "opening/segment_shape.hpp"
 #include "processes/rendezvous.hpp"
 #include "world/gpu_backend.hpp"
 
@@ -31,16 +29,7 @@ void join(WorldOptions& options, const std::string& job, uint32_t rank, uint32_t
   meeting.rank = rank;
   meeting.timeoutMillis = timeoutMillis;
   meeting.isCancelled = isCancelled;
-  SegmentShape& shape = meeting.shape;
-  std::strncpy(shape.version, dfcclVersion(), sizeof shape.version - 1);
-  shape.backend = static_cast<uint32_t>(options.backend);
-  shape.ranks = options.ranks;
-  shape.grid = options.limits.grid;
-  shape.collectives = options.limits.collectives;
-  shape.tasks = options.limits.tasks;
-  shape.slotPayloadBytes = options.tiles.slotPayloadBytes;
-  shape.directTileBytes = options.tiles.directTileBytes;
-  shape.arenaBytes = options.arenaBytes;
+  meeting.shape = shapeOf(options);
   if (options.backend != BackendKind::cpu && point != nullptr) {
     throw Error(dfcclUnavailable, "Ranks on GPUs of several machines can't meet yet.",
                 "Join with processes of one machine, or with the CPU backend.", {{"backend", "cuda"}});

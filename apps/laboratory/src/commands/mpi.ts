@@ -16,6 +16,7 @@ import {
   out,
   outputFile,
   outputFileOrDash,
+  type ReportFlags,
   type ReportHeader,
   resnet50,
   runMeasurement,
@@ -32,14 +33,12 @@ import { describeMode, describeRows, mpiMarkdown, mpiVerdict } from "../openmpi/
 import { type OpenMpi, requireOpenMpi } from "../openmpi/require-openmpi.js";
 import { headerOf } from "../report-header.js";
 
-interface MpiFlags {
+interface MpiFlags extends ReportFlags {
   readonly quick?: boolean;
   readonly ranks?: readonly number[];
   readonly bytes?: readonly number[];
   readonly repetitions?: number;
   readonly mode: string;
-  readonly json?: string;
-  readonly markdown?: string;
 }
 
 const allSizes = [8, 64, 512, 4096, 32_768, 262_144, 2 ** 20, 2 ** 22, 2 ** 24, 2 ** 26];

@@ -1,7 +1,6 @@
 #pragma once
 // A rank of a world on several machines whose network is the test's: the others say what the test has them say.
 #include <bit>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -9,6 +8,7 @@
 #include "dfccl/dfccl.h"
 #include "network/support/fake_transport.hpp"
 #include "network/support/queued_transport.hpp"
+#include "opening/segment_shape.hpp"
 #include "processes/segment_places.hpp"
 #include "processes/support/joined_rank.hpp"
 #include "processes/support/processes.hpp"
@@ -18,15 +18,7 @@ namespace dfccl::test {
 inline constexpr uint32_t kRanks = 3;
 
 inline std::shared_ptr<Segment> segmentFor(const WorldOptions& options) {
-  SegmentShape shape{};
-  std::strncpy(shape.version, dfcclVersion(), sizeof shape.version - 1);
-  shape.ranks = options.ranks;
-  shape.grid = options.limits.grid;
-  shape.collectives = options.limits.collectives;
-  shape.tasks = options.limits.tasks;
-  shape.slotPayloadBytes = options.tiles.slotPayloadBytes;
-  shape.directTileBytes = options.tiles.directTileBytes;
-  shape.arenaBytes = options.arenaBytes;
+  const SegmentShape shape = shapeOf(options);
   const SegmentPlaces places(newJob(), Segment::bytesOf(shape));
   const auto place = static_cast<uint32_t>(std::countr_zero(places.freeHere()));
   auto segment = Segment::create(shape, 0, places.addressOf(place), {0});
