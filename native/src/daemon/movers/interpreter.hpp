@@ -5,6 +5,7 @@
 
 #include "daemon/lifecycle/meeting.hpp"
 #include "daemon/lifecycle/outcome.hpp"
+#include "daemon/lifecycle/part_end.hpp"
 #include "daemon/lifecycle/run_turn.hpp"
 #include "daemon/movers/advance.hpp"
 #include "daemon/movers/connected_step.hpp"
@@ -85,11 +86,9 @@ class Interpreter {
         }
       }
       progressed = true;
-      const RunProgress run = record_.blocksDone.count(1, c_.blockCount, run_.partsAtEnd);
-      if (run == RunProgress::blocksLeft) return Outcome::blockDone;
-      // Another block gave its part up, so the result is not complete, here or at the peers.
-      if (run == RunProgress::aborted) return Outcome::aborted;
-      if (!c_.program->usesDirect() || !Rules::completeAfterAcknowledge) return Outcome::completed;
+      const Outcome ended = endPart(record_.blocksDone, c_.blockCount, run_.partsAtEnd);
+      if (ended != Outcome::completed) return ended;
+      if (!c_.program->usesDirect() || !Rules::completeAfterAcknowledge) return ended;
       P::finishAccess(places_);
       d_.phase = Phase::draining;
     }
@@ -208,15 +207,9 @@ class Interpreter {
   /// The run is over for all its members: its moves were made, or nothing was.
   DFCCL_HD Outcome endByVerdict(CountVerdict verdict, bool& progressed) {
     progressed = true;
-    switch (record_.blocksDone.count(1, c_.blockCount, run_.partsAtEnd)) {
-      case RunProgress::blocksLeft:
-        return Outcome::blockDone;
-      case RunProgress::aborted:
-        return Outcome::aborted;
-      case RunProgress::finished:
-        break;
-    }
-    return verdict == CountVerdict::mismatched ? Outcome::mismatched : Outcome::completed;
+    const Outcome ended = endPart(record_.blocksDone, c_.blockCount, run_.partsAtEnd);
+    const bool isRefused = ended == Outcome::completed && verdict == CountVerdict::mismatched;
+    return isRefused ? Outcome::mismatched : ended;
   }
 
   DFCCL_HD bool start(bool& progressed) {

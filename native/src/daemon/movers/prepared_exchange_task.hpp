@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "daemon/lifecycle/outcome.hpp"
+#include "daemon/lifecycle/part_end.hpp"
 #include "daemon/lifecycle/run_turn.hpp"
 #include "daemon/state/prepared_part.hpp"
 #include "daemon/state/records.hpp"
@@ -34,15 +35,7 @@ class PreparedExchangeTask {
     }
     progressed = true;
     budgetBytes -= static_cast<int64_t>(exchange_.count * sizeOf(exchange_.type)) * (2 * exchange_.members);
-    switch (record_.blocksDone.count(1, blockCount_, run_.partsAtEnd)) {
-      case RunProgress::blocksLeft:
-        return Outcome::blockDone;
-      case RunProgress::aborted:
-        return Outcome::aborted;
-      case RunProgress::finished:
-        break;
-    }
-    return Outcome::completed;
+    return endPart(record_.blocksDone, blockCount_, run_.partsAtEnd);
   }
 
   /// As Interpreter::sendEarly.

@@ -6,6 +6,7 @@
 
 #include "daemon/lifecycle/meeting.hpp"
 #include "daemon/lifecycle/outcome.hpp"
+#include "daemon/lifecycle/part_end.hpp"
 #include "daemon/lifecycle/run_turn.hpp"
 #include "daemon/state/context_slots.hpp"
 #include "daemon/state/prepared_part.hpp"
@@ -37,10 +38,8 @@ class PreparedMoveTask {
       }
       move(view, budgetBytes);
       progressed = true;
-      const RunProgress done = slot_.run->blocksDone.count(1, slot_.blockCount, run.partsAtEnd);
-      if (done == RunProgress::blocksLeft) return Outcome::blockDone;
-      if (done == RunProgress::aborted) return Outcome::aborted;
-      if (!Rules::completeAfterAcknowledge) return Outcome::completed;
+      const Outcome ended = endPart(slot_.run->blocksDone, slot_.blockCount, run.partsAtEnd);
+      if (ended != Outcome::completed || !Rules::completeAfterAcknowledge) return ended;
       P::finishAccess(places);
       d_.phase = Phase::draining;
     }

@@ -5,6 +5,8 @@
 
 #include "base/reduce_copy.hpp"
 #include "daemon/lifecycle/meeting.hpp"
+#include "daemon/lifecycle/outcome.hpp"
+#include "daemon/lifecycle/part_end.hpp"
 #include "daemon/state/block_feed.hpp"
 #include "daemon/state/context_slots.hpp"
 #include "daemon/state/member_buffers.hpp"
@@ -63,9 +65,9 @@ class Attempts {
                                      RunRecord& record, BlockCounters& counters, Attempt& attempt) {
     const bool isExchange = part.isExchange();
     if (isExchange ? !platform.endExchange() : !moves(platform, *slot.view, part, run, attempt)) return;
-    const RunProgress progress = record.blocksDone.count(1, run.blockCount, run.addresses.partsAtEnd);
+    const Outcome ended = endPart(record.blocksDone, run.blockCount, run.addresses.partsAtEnd);
     P::mark(TracePoint::partDone, run.collective);
-    if (progress == RunProgress::finished && !isExchange && Rules::completeAfterAcknowledge) {
+    if (ended == Outcome::completed && !isExchange && Rules::completeAfterAcknowledge) {
       // This member is done with the others' buffers; are they with its own?
       const CollectiveRecord& view = *slot.view;
       P::finishAccess(*view.places);
@@ -75,8 +77,8 @@ class Attempts {
       }
     }
     attempt.isOver = true;
-    attempt.isFinal = progress != RunProgress::blocksLeft;
-    attempt.isAborted = progress == RunProgress::aborted;
+    attempt.isFinal = ended != Outcome::blockDone;
+    attempt.isAborted = ended == Outcome::aborted;
     counters.tasksTaken.add(1);
     counters.visits.add(1);
     counters.slices.add(1);

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "daemon/lifecycle/outcome.hpp"
+#include "daemon/lifecycle/part_end.hpp"
 #include "daemon/lifecycle/run_turn.hpp"
 #include "daemon/movers/prepared_exchange_task.hpp"
 #include "daemon/state/context_slots.hpp"
@@ -81,15 +82,8 @@ struct TurnRound {
 
   /// After the move or the exchange.
   DFCCL_HD static RoundTurn count(ContextSlot& slot, const PreparedPart& part) {
-    switch (slot.run->blocksDone.count(1, slot.blockCount, slot.addresses.partsAtEnd)) {
-      case RunProgress::blocksLeft:
-        return {RoundTurn::Kind::moved, Outcome::blockDone};
-      case RunProgress::aborted:
-        return {RoundTurn::Kind::moved, Outcome::aborted};
-      case RunProgress::finished:
-        break;
-    }
-    if (part.isExchange()) return {RoundTurn::Kind::moved, Outcome::completed};
+    const Outcome ended = endPart(slot.run->blocksDone, slot.blockCount, slot.addresses.partsAtEnd);
+    if (ended != Outcome::completed || part.isExchange()) return {RoundTurn::Kind::moved, ended};
     P::finishAccess(*part.meeting.places);
     return {RoundTurn::Kind::moved, Outcome::stuck};
   }
