@@ -2,11 +2,14 @@
 // A member's runs that graphs carry out: what its kernels need of the member, and which graphs still hold that.
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "device/captured_run.cuh"
 #include "host/driver/memory.hpp"
 #include "host/driver/stream_capture.hpp"
+#include "host/member/captured_home.hpp"
+#include "host/member/launch_order.hpp"
 #include "world/backend.hpp"
 #include "world/collective_spec.hpp"
 
@@ -17,12 +20,15 @@ class CapturedMember {
   /// @throws Error dfcclUnavailable: no graph can carry it out.
   static void checkSpec(const CollectiveSpec& spec);
 
-  /// @param notes in the host's memory, @param state on the device; both are zero, and stay while isHeld().
-  CapturedMember(const CollectiveSpec& spec, uint32_t member, CapturedNotes& notes, CapturedState* state);
+  /// @param state on the device. Both it and what `home` has are zero, and stay while isHeld().
+  CapturedMember(const CollectiveSpec& spec, uint32_t member, const CapturedHome& home, CapturedState* state);
 
   /// All members have registered: their landing areas, as this one sees them, and their factors.
   void complete(const std::vector<uint8_t*>& landings, const std::vector<double>& scales);
-  /// Puts a run into a graph, behind what the capture's stream has been given, and behind this member's runs before.
+  /// As a graph that has runs of it. Whoever captures holds it meanwhile.
+  std::shared_ptr<const void> hold() const { return hold_; }
+  /// Puts a run into a graph, behind what the capture's stream has been given, and behind this member's runs before, of
+  /// this graph and of those that were launched before it. Calls CUDA: under no lock that others need.
   /// @throws Error dfcclSystemError
   CapturedPlace capture(const StreamCapture& capture, const void* send, void* recv);
   /// Runs that are under way, and those that come, end without a result.
@@ -35,13 +41,22 @@ class CapturedMember {
   uint64_t ended() const { return notes_.ended.load(order::acquire); }
 
  private:
-  /// Of graphs that are being captured, the newest ones.
+  /// Of a graph that is being captured.
+  struct UnderWay {
+    CapturedPlace last;
+    cudaGraphNode_t record;  // see LaunchOrder
+  };
+  /// Of them, the newest ones.
   static constexpr size_t kMostCaptures = 16;
+
+  UnderWay* underWay(const StreamCapture& capture);
 
   CapturedNotes& notes_;
   CapturedState* const state_;
   CapturedRun run_{};  // but for its buffers
-  std::vector<CapturedPlace> last_;
+  const LaunchOrder order_;
+  std::mutex capturing_;
+  std::vector<UnderWay> underWay_;
   const std::shared_ptr<const void> hold_;
 };
 

@@ -91,7 +91,7 @@ class GpuMember {
   bool hasDropped() const;
   size_t bytes() const { return bytes_; }
   /// Of a collective whose runs graphs carry out; else null.
-  CapturedMember* captured() const { return captured_.get(); }
+  const std::shared_ptr<CapturedMember>& captured() const { return captured_; }
   /// Runs of graphs' that are under way end, and so do those that come.
   void endCaptured();
 
@@ -141,8 +141,8 @@ class GpuMember {
   std::unique_ptr<const Others> others_;  // once all have come
   bool hasLeft_ = false;
   uint64_t runsAtLeaving_ = 0;
-  CapturedNotes* notes_ = nullptr;
-  std::unique_ptr<CapturedMember> captured_;
+  CapturedHome capturedHome_{};
+  std::shared_ptr<CapturedMember> captured_;
   std::vector<Taken> taken_;
   size_t bytes_ = 0;
 };

@@ -4,7 +4,6 @@
 #include <new>
 #include <utility>
 
-#include "host/driver/relaxed_capture.hpp"
 #include "host/driver/stream_memory.hpp"
 
 namespace dfccl::gpu {
@@ -12,26 +11,25 @@ namespace dfccl::gpu {
 /// A graph may be launched whenever its owner likes, so what its runs look at stays, then, as long as the process.
 HeldMembers::~HeldMembers() {
   if (held_.empty()) return;
-  for (auto& chunk : chunks_) static_cast<void>(chunk.release());
+  for (auto& homes : homes_) static_cast<void>(homes.release());
 }
 
-CapturedNotes& HeldMembers::takeNotes() {
-  if (unused_.empty()) {
-    const RelaxedCapture relaxed;
-    chunks_.push_back(std::make_unique<PinnedMemory>(kNotesOfChunk * sizeof(CapturedNotes)));
-    // Each begins at a multiple of what PinnedMemory aligns to.
-    for (size_t i = 0; i < kNotesOfChunk; ++i) {
-      unused_.push_back(reinterpret_cast<CapturedNotes*>(chunks_.back()->take(sizeof(CapturedNotes))));
-    }
-  }
-  CapturedNotes* const notes = unused_.back();
+void HeldMembers::add(std::unique_ptr<CapturedHomes> homes) {
+  unused_.insert(unused_.end(), homes->all().begin(), homes->all().end());
+  homes_.push_back(std::move(homes));
+}
+
+CapturedHome HeldMembers::takeHome() {
+  const CapturedHome home = unused_.back();
   unused_.pop_back();
-  return *new (notes) CapturedNotes{};
+  new (home.notes) CapturedNotes{};
+  return home;
 }
 
-void HeldMembers::giveBack(std::unique_ptr<CapturedMember> member, CapturedNotes& notes, std::function<void()> free) {
+void HeldMembers::giveBack(std::shared_ptr<CapturedMember> member, const CapturedHome& home,
+                           std::function<void()> free) {
   std::erase(there_, member.get());
-  held_.push_back({std::move(member), &notes, std::move(free)});
+  held_.push_back({std::move(member), home, std::move(free)});
   sweep();
 }
 
@@ -40,7 +38,7 @@ bool HeldMembers::sweep() {
     if (held.member->isHeld()) return false;
     held.free();
     endedBefore_ += held.member->ended();
-    unused_.push_back(held.notes);
+    unused_.push_back(held.home);
     return true;
   });
   return !held_.empty();

@@ -77,6 +77,11 @@ class GpuRank {
   }
   /// A place's collective goes on behind runs that it had at another place.
   void follow(const IndexTable::Entry& place, uint64_t runs) { streams_.follow(place.index, runs); }
+  /// What captured collectives have on the host, for the next one. Under the lock of the world's registrations, but for
+  /// makeCapturedHomes(), which calls CUDA.
+  bool hasCapturedHome() const { return held_.hasHome(); }
+  std::unique_ptr<CapturedHomes> makeCapturedHomes() const;
+  void addCapturedHomes(std::unique_ptr<CapturedHomes> homes) { held_.add(std::move(homes)); }
   /// Memory of graphs that are gone by now serves others.
   void freeUnheld() { held_.sweep(); }
   MemberHome homeOf(uint32_t index) {

@@ -10,17 +10,22 @@ namespace dfccl::gpu {
 CapturedPlace GpuWorld::captureRun(uint32_t rank, uint32_t index, const void* send, void* recv, void* handle) {
   auto* const stream = static_cast<cudaStream_t>(handle);
   checkHealth(rank);
-  GpuRank& mine = *ranks_[rank];
-  // Whose the stream is it doesn't tell while it captures. A graph may have nodes on several devices.
-  const std::lock_guard lock(mutex_);
-  Registered& entry = registered(rank, index);
-  if (entry.group->isPoisoned()) {
-    throw Error(dfcclAborted, "The collective was given up, so no graph can have runs of it.",
-                "Unregister it on all ranks, and register it anew.", {{"id", entry.spec.id.text()}});
+  std::shared_ptr<CapturedMember> member;
+  std::shared_ptr<const void> hold;
+  {
+    const std::lock_guard lock(mutex_);
+    const Registered& entry = registered(rank, index);
+    if (entry.group->isPoisoned()) {
+      throw Error(dfcclAborted, "The collective was given up, so no graph can have runs of it.",
+                  "Unregister it on all ranks, and register it anew.", {{"id", entry.spec.id.text()}});
+    }
+    member = entry.group->memberHere(entry.member).captured();
+    hold = member->hold();
   }
-  const OnDevice here(mine.device());
+  // Whose the stream is it doesn't tell while it captures. A graph may have nodes on several devices.
+  const OnDevice here(ranks_[rank]->device());
   const RelaxedCapture relaxed;
-  return entry.group->memberHere(entry.member).captured()->capture(StreamCapture(stream), send, recv);
+  return member->capture(StreamCapture(stream), send, recv);
 }
 
 uint64_t GpuWorld::endedInGraphs(uint32_t rank) {

@@ -76,7 +76,14 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
   refuseCountPerRun(spec, "on GPUs");
   if (spec.signature.isCaptured) CapturedMember::checkSpec(spec);
   checkHealth(rank);
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
+  while (spec.signature.isCaptured && !ranks_[rank]->hasCapturedHome()) {
+    // What serves the peers takes this lock, too.
+    lock.unlock();
+    std::unique_ptr<CapturedHomes> homes = ranks_[rank]->makeCapturedHomes();
+    lock.lock();
+    ranks_[rank]->addCapturedHomes(std::move(homes));
+  }
   ranks_[rank]->freeUnheld();
   const uint32_t member = memberOf(spec, rank);
   const std::vector<uint8_t> bytes = spec.program.empty() ? builtInProgram(spec, member, lanes) : spec.program;

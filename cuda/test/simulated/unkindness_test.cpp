@@ -1,4 +1,5 @@
 // The simulated devices block where CUDA does (decision 20's table), and each switch takes that away.
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -194,8 +195,12 @@ TEST_CASE("a module is loaded once, by whichever launch of a kernel of it is the
   CHECK(loadModule(module) == cudaSuccess);
   CHECK(moduleLoads() == before + 1);
   CHECK(engineModuleLoads() == engines);
+  // Tests before this one may have loaded it, on other devices too.
   CHECK(loadModule(kEngineModule) == cudaSuccess);
-  CHECK(engineModuleLoads() == 1);
+  const uint64_t loaded = engineModuleLoads();
+  CHECK(loaded == std::max<uint64_t>(engines, 1));
+  CHECK(loadModule(kEngineModule) == cudaSuccess);
+  CHECK(engineModuleLoads() == loaded);
 }
 
 TEST_CASE("a stream that has been given too much blocks its caller, and with him everybody else") {
