@@ -27,6 +27,7 @@ CompletionWatcher::CompletionWatcher(Bell& bell, std::vector<std::unique_ptr<Gpu
 
 void CompletionWatcher::start() {
   delivers_ = std::vector<Atomic<uint32_t>>(ranks_.size());
+  isLossKnown_.resize(ranks_.size());
   thread_ = std::thread([this] { run(); });
   freer_ = std::thread([this] { freeAsItComes(); });
 }
@@ -100,6 +101,15 @@ bool CompletionWatcher::anyInFlight() const {
   return false;
 }
 
+void CompletionWatcher::lookForLoss(const GpuRank& rank) {
+  if (!rank.isLost() || !lossHandler_ || isLossKnown_[rank.number()]) return;
+  try {
+    lossHandler_(rank.number());
+    isLossKnown_[rank.number()] = true;
+  } catch (const Error&) {
+  }
+}
+
 /// @return whether anything is in flight there.
 bool CompletionWatcher::lookAt(GpuRank& rank) {
   RankQueues& queues = rank.queues();
@@ -130,7 +140,11 @@ void CompletionWatcher::run() {
   while (stopping_.load(order::relaxed) == 0) {
     const uint32_t seen = bell_.seen();
     bool isBusy = false;
-    for (const auto& rank : ranks_) isBusy |= rank && lookAt(*rank);
+    for (const auto& rank : ranks_) {
+      if (!rank) continue;
+      isBusy |= lookAt(*rank);
+      lookForLoss(*rank);
+    }
     if (isBusy) busyAt = readTicks();
     if (readTicks() - busyAt < static_cast<uint64_t>(kLingerMicros * ticksPerMicrosecond())) {
       const timespec time{0, kPauseNanos};

@@ -25,6 +25,9 @@ class CompletionWatcher {
   /// Nothing is called and nothing freed by it afterwards.
   void stop();
 
+  /// To be called once for each rank that is lost, soon, while anything is in flight. It may throw an Error: then it is
+  /// called again. @pre start() hasn't been called
+  void setLossHandler(std::function<void(uint32_t rank)> handler) { lossHandler_ = std::move(handler); }
   void setWaker(std::function<void(uint32_t rank)> waker);
   void deliverInBackground(uint32_t rank) { delivers_[rank].store(1, order::release); }
   /// Frees it soon, or now if the thread has been stopped.
@@ -39,6 +42,7 @@ class CompletionWatcher {
   void run();
   void freeAsItComes();
   bool lookAt(GpuRank& rank);
+  void lookForLoss(const GpuRank& rank);
   bool anyInFlight() const;
   /// @param isEnd nothing runs any more. @return false: some of it has to wait.
   bool freeGarbage(bool isEnd);
@@ -47,6 +51,8 @@ class CompletionWatcher {
   Bell& bell_;
   std::vector<std::unique_ptr<GpuRank>>& ranks_;
   std::vector<Atomic<uint32_t>> delivers_;  // [rank]
+  std::vector<bool> isLossKnown_;           // [rank]
+  std::function<void(uint32_t)> lossHandler_;
   std::mutex wakerMutex_;
   std::function<void(uint32_t)> waker_;
   std::mutex garbageMutex_;

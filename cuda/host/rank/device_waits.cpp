@@ -63,38 +63,6 @@ DeviceWaits::DeviceWaits(int device)
   multiprocessors_ = static_cast<uint32_t>(count);
 }
 
-void DeviceWaits::enter(GpuRank& rank) {
-  const std::unique_lock lock(mutex_);
-  present_.push_back(&rank);
-}
-
-void DeviceWaits::leave(GpuRank& rank) {
-  const std::unique_lock lock(mutex_);
-  std::erase(present_, &rank);
-}
-
-uint32_t DeviceWaits::takePlace() {
-  const std::unique_lock lock(mutex_);
-  for (uint32_t place = 0; place < DeviceAwaited::kMostRanks; ++place) {
-    if (awaited_.isRank[place].load(order::relaxed) != 0) continue;
-    awaited_.clear(place);
-    const OnDevice here(device_);
-    cudaStream_t stream = nullptr;
-    DFCCL_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-    DFCCL_CUDA(cudaMemsetAsync(&ranks_[place], 0, sizeof *ranks_, stream));
-    DFCCL_CUDA(cudaStreamSynchronize(stream));
-    DFCCL_CUDA(cudaStreamDestroy(stream));
-    awaited_.isRank[place].store(1, order::release);
-    return place;
-  }
-  return kNoPlace;
-}
-
-void DeviceWaits::giveBack(uint32_t place) {
-  const std::unique_lock lock(mutex_);
-  if (place != kNoPlace) awaited_.isRank[place].store(0, order::release);
-}
-
 const char* DeviceWaits::obstacle() const {
   if (connections() < kFewestConnections) {
     return "CUDA_DEVICE_MAX_CONNECTIONS puts all streams into fewer than four queues, where one that waits holds up "

@@ -2,6 +2,7 @@
 // Streams of this process that wait on a device, whichever rank's runs they wait for, and the daemons that have to be
 // there meanwhile: those of all ranks that the process has on the device. For while a stream waits, nothing may be
 // launched any more (decision 23).
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -94,6 +95,7 @@ class DeviceWaits {
 
  private:
   uint32_t takePlace();
+  uint32_t claimPlace();
   void giveBack(uint32_t place);
   enum class Daemons { out, leaving, inside };
   enum class Answer { goesOn, others, unknown };
@@ -132,6 +134,7 @@ class DeviceWaits {
   std::mutex awaiting_;              // of what is awaited; never held across a call of CUDA's
   mutable std::shared_mutex mutex_;  // of the list; only opening and closing ranks waits for those who launch
   std::vector<GpuRank*> present_;
+  std::array<bool, DeviceAwaited::kMostRanks> isTaken_{};  // places, of ranks that are there or are made
 };
 
 }  // namespace dfccl::gpu

@@ -246,7 +246,10 @@ void GpuRank::keep() {
     }
   }
   const ProcessEnd::Call call;
-  if (isLost() && call.isAllowed()) streams_.letStreamsGo(stream_);
+  if (!isLost() || !call.isAllowed()) return;
+  // What lets streams go stands behind the daemon, which may be one that stays for them.
+  streams_.letDaemonLeave();
+  streams_.letStreamsGo(stream_);
 }
 
 }  // namespace dfccl::gpu

@@ -86,6 +86,8 @@ GpuWorld::GpuWorld(const GpuWorldOptions& options)
     queues_.push_back(&ranks_.back()->queues());
     copies_.push_back(std::make_unique<DeviceCopies>(options.devices[r]));
   }
+  // A rank that is a process of its own tells its peers itself.
+  if (!namesWindows_) watcher_.setLossHandler([this](uint32_t rank) { giveUpRunsOf(rank); });
   watcher_.start();
 }
 

@@ -135,6 +135,8 @@ class GpuWorld : public Backend {
   std::mutex& mutex() const { return mutex_; }
 
  private:
+  /// The rank is lost, and the others are not to wait for it.
+  void giveUpRunsOf(uint32_t rank);
   const BoundProgram* upload(ArenaBlocks& blocks, const BoundProgram& program);
   std::vector<uint8_t> builtInProgram(const CollectiveSpec& spec, uint32_t member, uint32_t lanes) const;
   bool isStaged(const CollectiveSpec& spec) const;

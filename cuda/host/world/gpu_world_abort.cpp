@@ -17,6 +17,11 @@ void GpuWorld::poison(uint32_t rank, Registered& entry) {
   }
 }
 
+void GpuWorld::giveUpRunsOf(uint32_t rank) {
+  const std::lock_guard lock(mutex_);
+  for (auto& [index, entry] : table_[rank]) GpuWorld::poison(rank, entry);
+}
+
 void GpuWorld::askToDrop(uint32_t rank, uint32_t index) {
   Registered& entry = table_[rank].at(index);
   entry.isDropped = true;

@@ -75,7 +75,7 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
   checkHasProgram(spec);
   refuseCountPerRun(spec, "on GPUs");
   if (spec.signature.isCaptured) CapturedMember::checkSpec(spec);
-  checkHealth(rank);
+  for (const uint32_t r : spec.ranks) checkHealth(r);
   std::unique_lock lock(mutex_);
   while (spec.signature.isCaptured && !ranks_[rank]->hasCapturedHome()) {
     // What serves the peers takes this lock, too.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "host/rank/gpu_rank.hpp"
+#include "simulated/blocked_call.hpp"
 #include "support.hpp"
 #include "world/defaults.hpp"
 
@@ -73,4 +74,23 @@ TEST_CASE("a rank that can't be made is nobody that streams' waits look at") {
   // Nor do they hold the places that ranks have in the tables.
   const DeviceWaits::RankEntry place(*waits);
   CHECK(place.number() == 0);
+}
+
+// The stream that keeps the device from being idle may wait for a run that comes behind such a wait in the program.
+TEST_CASE("a rank that is being made while another thread has the driver keeps no stream from being given a wait") {
+  const OnDevice here(0);
+  const std::shared_ptr<DeviceWaits> waits = DeviceWaits::of(0);
+  constexpr int kBusyModule = 4721, kNewModule = 4722;
+  REQUIRE(simulated::loadModule(kBusyModule) == cudaSuccess);
+  simulated::test::Word word;
+  REQUIRE(simulated::launchUserKernel(simulated::test::newStream(), kBusyModule, word.spin()) == cudaSuccess);
+  {
+    const simulated::test::BlockedCall load([] { simulated::loadModule(kNewModule); });
+    CHECK(load.awaitsIdle());
+    const simulated::test::BlockedCall making([&] { const DeviceWaits::RankEntry entry(*waits); });
+    CHECK(making.awaitsLock());
+    const simulated::test::BlockedCall asking([&] { waits->obstacle(); });
+    CHECK(asking.returns());
+    word.open();
+  }
 }

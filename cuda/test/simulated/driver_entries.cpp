@@ -59,6 +59,7 @@ CUresult streamWaitValue(CUstream handle, CUdeviceptr address, Word value, unsig
 template <class Word>
 CUresult streamWriteValue(CUstream handle, CUdeviceptr address, Word value, unsigned) {
   auto& word = *reinterpret_cast<std::atomic<Word>*>(address);
+  if (unkindness().refusedStores.takeOne()) return CUDA_ERROR_UNKNOWN;
   return memoryOperation(handle, [&](Stream& stream) {
     stream.putBrief([&word, value] { word.store(value, std::memory_order_seq_cst); });
   });

@@ -14,6 +14,13 @@ class Switch {
 
   int64_t value() const { return value_.load(std::memory_order_relaxed); }
   bool isOn() const { return value() != 0; }
+  /// Of a number of times. @return whether there was one left.
+  bool takeOne() {
+    int64_t left = value();
+    while (left > 0 && !value_.compare_exchange_weak(left, left - 1)) {
+    }
+    return left > 0;
+  }
   void set(int64_t value) { value_.store(value, std::memory_order_relaxed); }
 
  private:
@@ -59,6 +66,8 @@ struct Unkindness {
   Switch lateLaunches{"SIMULATED_LATE_LAUNCHES", 0};
   /// SIMULATED_PREEMPTIONS: a seed; threads lose their processor before, in and after calls, by chance. 0: they don't.
   Switch preemptions{"SIMULATED_PREEMPTIONS", 0};
+  /// SIMULATED_REFUSED_STORES: so many of the next cuStreamWriteValue32 fail.
+  Switch refusedStores{"SIMULATED_REFUSED_STORES", 0};
   /// SIMULATED_SLICE_MICROS: how long a process has a device for itself, where SIMULATED_SLICES names the file that the
   /// processes share.
   Switch sliceMicros{"SIMULATED_SLICE_MICROS", 2000};

@@ -1,0 +1,61 @@
+// A rank that is lost in a process which has others: nobody waits for it.
+#include <doctest/doctest.h>
+
+#include <array>
+#include <atomic>
+
+#include "host/driver/check.hpp"
+#include "simulated/blocked_call.hpp"
+#include "simulated/unkindness.hpp"
+#include "stream_members.hpp"
+#include "streams.hpp"
+
+using namespace dfccl::gpu::test;
+using dfccl::gpu::OnDevice;
+using dfccl::gpu::simulated::unkindness;
+
+namespace {
+
+constexpr size_t kCount = 64;
+constexpr int kLost = 0, kOther = 1;  // ids
+
+bool comesToAnEnd(cudaStream_t stream) {
+  return comesToHold([=] { return cudaStreamQuery(stream) == cudaSuccess; });
+}
+
+}  // namespace
+
+TEST_CASE("streams that wait for a rank whose device has failed go on, its own and other ranks'") {
+  const OnDevice restored(0);
+  const GpuRanks ranks(2);
+  std::vector<DeviceArray<int32_t>> buffers;
+  std::vector<dfccl::gpu::test::Stream> streams;
+  for (int r = 0; r < ranks.size(); ++r) {
+    for (const int id : {kLost, kOther}) {
+      CHECK_OK(dfcclRegisterAllReduce(kCount, dfcclInt32, dfcclSum, id, dfcclAllRanks(), 0, ranks[r]));
+      buffers.emplace_back(ranks.device(r), kCount);
+      streams.emplace_back(ranks.device(r));
+    }
+  }
+  std::array<std::atomic<int>, 2> aborted{};  // [rank]
+  const auto count = [](void* counter, dfcclResult_t result) {
+    if (result == dfcclAborted) ++*static_cast<std::atomic<int>*>(counter);
+  };
+  const auto run = [&](int r, int id) {
+    const auto& buffer = buffers[static_cast<size_t>(2 * r + id)];
+    return dfcclRunOnStream(buffer.data(), buffer.data(), id, streams[static_cast<size_t>(2 * r + id)], count,
+                            &aborted[static_cast<size_t>(r)], ranks[r]);
+  };
+  // Each waits for the other rank's run: rank 1 for what rank 0 fails to submit, and rank 0 for what rank 1 doesn't.
+  CHECK_OK(run(1, kLost));
+  CHECK_OK(dfcclWaitOnStream(kLost, streams[2 + kLost], ranks[1]));
+  CHECK_OK(run(0, kOther));
+  CHECK_OK(dfcclWaitOnStream(kOther, streams[kOther], ranks[0]));
+  unkindness().refusedStores.set(1);
+  CHECK(run(0, kLost) == dfcclSystemError);
+  CHECK(comesToAnEnd(streams[kOther]));
+  CHECK(comesToAnEnd(streams[2 + kLost]));
+  CHECK_OK(dfcclWait(ranks[1]));
+  CHECK(aborted[1].load() == 1);
+  CHECK(dfcclRegisterAllReduce(kCount, dfcclInt32, dfcclSum, 2, dfcclAllRanks(), 0, ranks[1]) == dfcclSystemError);
+}
