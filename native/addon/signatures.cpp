@@ -86,6 +86,7 @@ Napi::Value signatureId(const Napi::CallbackInfo& info) {
     signature.root = static_cast<uint32_t>(wholeOf(object, "root", kMax32));
     signature.receiver = static_cast<uint32_t>(wholeOf(object, "receiver", kMax32));
     signature.count = wholeOf(object, "count");
+    signature.countsHash = wholeOf(object, "countsHash");
     const CollectiveId id = idOf(signature);
     return shown(info.Env(), id.high, id.low);
   });

@@ -105,7 +105,9 @@ dfcclResult_t dfcclRecvAny(void* recvbuff, size_t count, dfcclDataType_t type, i
 
 /* Uneven forms. Each array has an entry a member, in elements; displacements may be NULL: one behind the other. Buffers
  * of send and receive must not overlap. Of an all-to-all, each rank knows its own counts only: what it sends to a
- * member must be what that one expects of it. All members of the others know all counts. */
+ * member must be what that one expects of it. So counts don't tell two of them apart: those of equal group, type and
+ * tag are submitted in one order on all members; tags of their own leave them any. Of the others, all members pass the
+ * same counts, of which only equal lists match, and displacements matter where the segments lie. */
 dfcclResult_t dfcclAllToAllV(const void* sendbuff, const size_t* sendCounts, const size_t* sendDisplacements,
                              void* recvbuff, const size_t* recvCounts, const size_t* recvDisplacements,
                              dfcclDataType_t type, dfcclGroup_t group, uint64_t tag, dfcclStream_t stream,

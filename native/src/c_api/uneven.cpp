@@ -51,6 +51,9 @@ class Parts {
   Parts(const OpenGroup& group, Purpose purpose, dfcclDataType_t type, uint64_t tag, dfcclStream_t stream)
       : group_(group), purpose_(purpose), type_(type), tag_(tag), stream_(stream) {}
 
+  /// All members know all counts, so that it never meets one of other counts.
+  void agreeOn(const Spans& spans) { countsHash_ = hashOfCounts(spans.counts); }
+
   void addCollective(Collective collective, uint64_t count, uint32_t root, const void* send, void* recv,
                      dfcclRedOp_t op = dfcclSum) {
     if (count == 0) return;
@@ -70,6 +73,7 @@ class Parts {
   MatchedRun& add(Collective collective, uint64_t count, dfcclRedOp_t op, const void* send, void* recv) {
     MatchedRun run{signatureOf(group_, collective, count, type_, op, tag_), send, recv, stream_};
     run.signature.purpose = purpose_;
+    run.signature.countsHash = countsHash_;
     runs_.push_back(run);
     return runs_.back();
   }
@@ -79,6 +83,7 @@ class Parts {
   const dfcclDataType_t type_;
   const uint64_t tag_;
   const dfcclStream_t stream_;
+  uint64_t countsHash_ = 0;
   std::vector<MatchedRun> runs_;
 };
 
@@ -132,6 +137,7 @@ dfcclResult_t dfcclAllGatherV(const void* sendbuff, void* recvbuff, const size_t
   return uneven(Purpose::allGatherV, type, group, tag, stream, request,
                 [&](const OpenGroup& g, size_t bytes, Parts& parts) {
                   const Spans spans = spansOf(counts, displacements, bytes, g, "counts");
+                  parts.agreeOn(spans);
                   for (uint32_t m = 0; m < g.size(); ++m) {
                     parts.addCollective(Collective::broadcast, spans.counts[m], m, m == g.member() ? sendbuff : nullptr,
                                         at(recvbuff, spans.offsets[m]));
@@ -145,6 +151,7 @@ dfcclResult_t dfcclReduceScatterV(const void* sendbuff, void* recvbuff, const si
   return uneven(Purpose::reduceScatterV, type, group, tag, stream, request,
                 [&](const OpenGroup& g, size_t bytes, Parts& parts) {
                   const Spans spans = spansOf(counts, nullptr, bytes, g, "counts");
+                  parts.agreeOn(spans);
                   // Whatever the counts: an operator that the type hasn't is refused where nothing is reduced, too.
                   static_cast<void>(signatureOf(g, Collective::reduce, 0, type, op, tag));
                   for (uint32_t m = 0; m < g.size(); ++m) {
@@ -160,6 +167,7 @@ dfcclResult_t dfcclGatherV(const void* sendbuff, void* recvbuff, const size_t* c
   return uneven(Purpose::gatherV, type, group, tag, stream, request,
                 [&](const OpenGroup& g, size_t bytes, Parts& parts) {
                   const Spans spans = spansOf(counts, displacements, bytes, g, "counts");
+                  parts.agreeOn(spans);
                   const uint32_t to = placeIn(g, root, "root"), self = g.member();
                   for (uint32_t from = 0; from < g.size(); ++from) {
                     if (self != to && self != from) continue;
@@ -175,6 +183,7 @@ dfcclResult_t dfcclScatterV(const void* sendbuff, const size_t* counts, const si
   return uneven(
       Purpose::scatterV, type, group, tag, stream, request, [&](const OpenGroup& g, size_t bytes, Parts& parts) {
         const Spans spans = spansOf(counts, displacements, bytes, g, "counts");
+        parts.agreeOn(spans);
         const uint32_t from = placeIn(g, root, "root"), self = g.member();
         for (uint32_t to = 0; to < g.size(); ++to) {
           if (self != to && self != from) continue;

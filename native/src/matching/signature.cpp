@@ -25,6 +25,14 @@ class Mixer {
   uint64_t high_ = 0x6466636c2d736967, low_ = 0x6d61746368696e67;
 };
 
+/// A bijection of 32 bits in which each bit of the word changes half of those of the result (Wellons 2018, lowbias32).
+/// JavaScript multiplies no more than 32 bits without an object.
+uint32_t mix32(uint32_t z) {
+  z = (z ^ z >> 16) * 0x7feb352d;
+  z = (z ^ z >> 15) * 0x846ca68b;
+  return z ^ z >> 16;
+}
+
 }  // namespace
 
 GroupId GroupId::of(std::span<const uint32_t> ranks, uint64_t name, uint64_t ordinal) {
@@ -42,6 +50,19 @@ uint64_t GroupId::nameOfPart(uint64_t split, uint32_t colour) const {
   return mixer.high();
 }
 
+uint64_t hashOfCounts(std::span<const uint64_t> counts) {
+  uint32_t low = 0x6466636c, high = 0x636f756e;
+  const auto add = [&](uint32_t word) {
+    low = mix32(low + word);
+    high = mix32((high ^ word) + 0x9e3779b1);
+  };
+  for (const uint64_t count : counts) {
+    add(static_cast<uint32_t>(count));
+    add(static_cast<uint32_t>(count >> 32));
+  }
+  return uint64_t{high & 0x1fffff} << 32 | low;
+}
+
 CollectiveId idOf(const Signature& s) {
   Mixer mixer;
   mixer.add(s.group.high);
@@ -51,6 +72,7 @@ CollectiveId idOf(const Signature& s) {
   mixer.add(uint64_t{s.root} << 32 | s.receiver);
   mixer.add(s.count);
   mixer.add(s.tag);
+  if (s.countsHash != 0) mixer.add(s.countsHash);
   const CollectiveId id = CollectiveId::ofSignature(mixer.high(), mixer.low());
   return s.isCaptured ? id.ofCaptured() : id;
 }

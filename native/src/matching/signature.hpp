@@ -29,11 +29,16 @@ struct Signature {
   uint32_t receiver = 0;  // place in the group, of a send
   uint64_t count = 0;     // as CollectiveSpec has it
   uint64_t tag = 0;
+  uint64_t countsHash = 0;  // of an uneven collective whose members all know all counts
   bool isCaptured = false;  // of a graph: such runs match each other only
 
   bool operator==(const Signature& other) const = default;
 };
 inline bool operator==(const GroupId& a, const GroupId& b) { return a.high == b.high && a.low == b.low; }
+
+/// Of each member's count, what the parts of an uneven collective match by: two whose members agree on one count alone
+/// would exchange that segment otherwise. 53 bits, which a number of JavaScript holds: signature.ts computes the same.
+uint64_t hashOfCounts(std::span<const uint64_t> counts);
 
 /// The same on every rank for equal signatures. Of n different ones two are taken for the same with a probability of
 /// about n * n / 2^129.

@@ -61,7 +61,7 @@ MatchedCollective* SignatureTable::find(const CollectiveId& id) const {
 
 uint32_t SignatureTable::recentPlaceOf(const Signature& s) {
   const uint64_t facts =
-      s.group.low ^ s.isCaptured ^ s.count * 0x9e3779b97f4a7c15 ^ s.tag * 0xd1342543de82ef95 ^
+      s.group.low ^ s.isCaptured ^ s.countsHash ^ s.count * 0x9e3779b97f4a7c15 ^ s.tag * 0xd1342543de82ef95 ^
       (uint64_t{static_cast<uint32_t>(s.collective)} << 32 | s.root << 16 | s.receiver) * 0xbf58476d1ce4e5b9;
   return static_cast<uint32_t>((facts * 0x94d049bb133111eb) >> 58);
 }

@@ -43,6 +43,7 @@ TEST_CASE("each fact of a signature changes its id, and nothing else is needed t
       [](Signature& s) { ++s.tag; },
       [](Signature& s) { s.tag ^= uint64_t{1} << 63; },
       [](Signature& s) { std::swap(s.count, s.tag); },
+      [](Signature& s) { s.countsHash = 1; },
   };
   std::set<CollectiveId> ids{idOf(example())};
   for (const auto& change : changes) {
@@ -73,6 +74,16 @@ TEST_CASE("a group is its ranks in their order, its name, and which of these it 
   CHECK(parts.size() == 4);
 }
 
+TEST_CASE("lists of counts are told apart by each count and its place") {
+  const uint64_t far = uint64_t{1} << 46;
+  const std::vector<std::vector<uint64_t>> lists{
+      {}, {0}, {0, 0}, {3, 5}, {5, 3}, {3, 7}, {3, 5, 0}, {0, 3, 5}, {far, 5}, {far, far}, {uint64_t{1} << 31, 5}};
+  std::set<uint64_t> hashes;
+  for (const auto& list : lists) hashes.insert(hashOfCounts(list));
+  CHECK(hashes.size() == lists.size());
+  for (const uint64_t hash : hashes) CHECK(hash < uint64_t{1} << 53);
+}
+
 // A rank from C and one from TypeScript, or of another build, are of one job.
 TEST_CASE("ids are these numbers everywhere") {
   const GroupId group = GroupId::of(kRanks, 7, 2);
@@ -81,4 +92,6 @@ TEST_CASE("ids are these numbers everywhere") {
   CHECK(group.nameOfPart(5, 9) == 0x81b3b58605894a78);
   CHECK(idOf(example()).high == 0xd3478870601e9287);
   CHECK(idOf(example()).low == 0xac99ddfb938bfaf7);
+  const std::vector<uint64_t> counts{3, 5, (uint64_t{1} << 46) - 1, uint64_t{1} << 31};
+  CHECK(hashOfCounts(counts) == 8170738381006463);
 }

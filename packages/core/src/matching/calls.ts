@@ -210,7 +210,17 @@ export class Calls {
     recv: Buffer,
     timeoutMs: number | undefined,
   ): Call {
-    const signature: Signature = { purpose: "collective", collective, dataType, op, root, receiver: 0, count, tag: tagOf("tag", tag) };
+    const signature: Signature = {
+      purpose: "collective",
+      collective,
+      dataType,
+      op,
+      root,
+      receiver: 0,
+      count,
+      tag: tagOf("tag", tag),
+      countsHash: 0,
+    };
     return { group: this.group, runs: [{ signature, send, recv }], timeoutMs };
   }
 
@@ -234,5 +244,15 @@ export class Calls {
 }
 
 function messageSignature(dataType: DataType, root: number, receiver: number, count: number, tag: Tag | undefined): Signature {
-  return { purpose: "point-to-point", collective: "send-recv", dataType, op: "sum", root, receiver, count, tag: tagOf("tag", tag) };
+  return {
+    purpose: "point-to-point",
+    collective: "send-recv",
+    dataType,
+    op: "sum",
+    root,
+    receiver,
+    count,
+    tag: tagOf("tag", tag),
+    countsHash: 0,
+  };
 }

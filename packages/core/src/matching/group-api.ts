@@ -96,10 +96,14 @@ export interface Collectives<In = unknown> {
    */
   recvAny(x: CollectiveBuffer, options?: CallOptions & In): Promise<number>;
 
-  // Uneven forms: lists have an entry a member, in elements; without displacements, segments lie one behind the other. Their buffers must
-  // not overlap, but where allGatherV() and reduceScatterV() work in place as allGather() and reduceScatter() do.
+  // Uneven forms: lists have an entry a member, in elements; without displacements, segments lie one behind the other. But for an
+  // all-to-all's, counts are the same list on all ranks, and only calls of equal lists match. Their buffers must not overlap, but where
+  // allGatherV() and reduceScatterV() work in place as allGather() and reduceScatter() do.
 
-  /** Each rank knows its own counts only: what it sends to a member must be what that one expects of it. */
+  /**
+   * Each rank knows its own counts only: what it sends to a member must be what that one expects of it. So counts don't tell two of them
+   * apart: those of equal group, type and tag are called in one order on all ranks; tags of their own leave them any.
+   */
   allToAllV(
     send: CollectiveBuffer,
     sendCounts: Counts,
@@ -116,14 +120,14 @@ export interface Collectives<In = unknown> {
   ): Promise<void>;
   /** `counts[i]` elements of the combined vector go to the rank at place i; the same list on all ranks. */
   reduceScatterV(send: CollectiveBuffer, recv: CollectiveBuffer, counts: Counts, options?: UnevenOptions & OpOption & In): Promise<void>;
-  /** Only the root's `recv` and `displacements` are used. */
+  /** `counts[i]` elements come from the rank at place i. Only the root's `recv` and `displacements` are used. */
   gatherV(
     send: CollectiveBuffer,
     recv: CollectiveBuffer | null | undefined,
     counts: Counts,
     options?: UnevenOptions & DisplacementsOption & RootOption & In,
   ): Promise<void>;
-  /** Only the root's `send` and `displacements` are used. */
+  /** `counts[i]` elements go to the rank at place i. Only the root's `send` and `displacements` are used. */
   scatterV(
     send: CollectiveBuffer | null | undefined,
     recv: CollectiveBuffer,

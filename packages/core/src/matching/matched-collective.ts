@@ -32,6 +32,7 @@ export class MatchedCollective {
       this.group === group &&
       own.count === signature.count &&
       own.tag === signature.tag &&
+      own.countsHash === signature.countsHash &&
       own.collective === signature.collective &&
       own.dataType === signature.dataType &&
       own.op === signature.op &&

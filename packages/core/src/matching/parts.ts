@@ -24,6 +24,8 @@ export class Parts {
     private readonly purpose: Purpose,
     private readonly dataType: DataType,
     private readonly tag: Tag,
+    /** Of counts that all members know; else 0. */
+    private readonly countsHash: number,
   ) {}
 
   /** @throws {BufferError} where the buffer doesn't hold it. */
@@ -71,9 +73,9 @@ export class Parts {
   ): void {
     const count = (send ?? recv)?.count ?? 0;
     if (count === 0) return;
-    const { purpose, dataType, tag } = this;
+    const { purpose, dataType, tag, countsHash } = this;
     this.runs.push({
-      signature: { purpose, collective, dataType, op, root, receiver, count, tag },
+      signature: { purpose, collective, dataType, op, root, receiver, count, tag, countsHash },
       send: send?.buffer,
       recv: recv?.buffer,
     });

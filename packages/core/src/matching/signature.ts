@@ -28,11 +28,37 @@ export interface Signature {
   readonly count: number;
   /** A number wherever one holds it. */
   readonly tag: Tag;
+  /** {@link hashOfCounts} of an uneven collective whose members all know all counts; else 0. */
+  readonly countsHash: number;
+}
+
+/** As native/src/matching/signature.cpp has it. */
+function mix32(word: number): number {
+  let z = Math.imul(word ^ (word >>> 16), 0x7feb352d);
+  z = Math.imul(z ^ (z >>> 15), 0x846ca68b);
+  return z ^ (z >>> 16);
+}
+
+const TWO_TO_32 = 2 ** 32;
+const increment = 0x9e3779b1;
+
+/**
+ * Of each member's count, what the parts of an uneven collective match by: two whose members agree on one count alone would exchange that
+ * segment otherwise. The number of 53 bits that `hashOfCounts` of native/src/matching/signature.hpp gives.
+ */
+export function hashOfCounts(spans: readonly { readonly count: number }[]): number {
+  let [low, high] = [0x6466636c, 0x636f756e];
+  for (const { count } of spans) {
+    const [lower, upper] = [count | 0, (count / TWO_TO_32) | 0];
+    low = mix32((mix32((low + lower) | 0) + upper) | 0);
+    high = mix32(((mix32(((high ^ lower) + increment) | 0) ^ upper) + increment) | 0);
+  }
+  return (high & 0x1fffff) * TWO_TO_32 + (low >>> 0);
 }
 
 /** The 128 bits that stand for a signature; C++ computes them, for JavaScript as for C. */
 export function idOf(signature: Signature, group: NativeId): NativeId {
-  const { purpose, collective, dataType, op, root, receiver, count, tag } = signature;
+  const { purpose, collective, dataType, op, root, receiver, count, tag, countsHash } = signature;
   return nativeAddon().signatureId({
     group,
     purpose: purposes.indexOf(purpose),
@@ -43,5 +69,6 @@ export function idOf(signature: Signature, group: NativeId): NativeId {
     receiver,
     count,
     tag: BigInt(tag),
+    countsHash,
   });
 }

@@ -50,6 +50,7 @@ async function exchange(
     receiver: 0,
     count: words,
     tag: number,
+    countsHash: 0,
   };
   if (isDeviceBuffer(send)) await send.copyFrom(own);
   else (send as Int32Array).set(own);

@@ -5,6 +5,7 @@ import { elementTypeOf, opOf, placeOf, spansOf, tagOf } from "./arguments.js";
 import type { AllToAllVOptions } from "./call-options.js";
 import type { Counts, DisplacementsOption, OpOption, RootOption, UnevenOptions } from "./group-api.js";
 import { Parts } from "./parts.js";
+import { hashOfCounts } from "./signature.js";
 
 type Buffer = CollectiveBuffer | null | undefined;
 
@@ -29,7 +30,7 @@ export function partsOfAllToAll(
     throw new InvalidArgumentError("recvCounts", recvCounts, `as many elements from this rank itself, ${sends[rank]?.count}, as it sends`);
   }
   const type = elementTypeOf("all-to-all-v", "send", send, options.dataType);
-  const parts = new Parts("all-to-all-v", type, tagOf("tag", options.tag));
+  const parts = new Parts("all-to-all-v", type, tagOf("tag", options.tag), 0);
   parts.requireApart(send, recv);
   // Each begins with its neighbour, so that not all send to the same at once.
   for (let distance = 0; distance < size; distance += 1) {
@@ -54,7 +55,7 @@ export function partsOfAllGather(
   const { size, rank } = member;
   const spans = spansOf("counts", counts, options.displacements, size);
   const type = elementTypeOf("all-gather-v", "send", send, options.dataType);
-  const parts = new Parts("all-gather-v", type, tagOf("tag", options.tag));
+  const parts = new Parts("all-gather-v", type, tagOf("tag", options.tag), hashOfCounts(spans));
   const own = parts.of("send", send, { begin: 0, count: spans[rank]?.count ?? 0 });
   parts.requireApart(own.buffer, recv, spans[rank]);
   for (let root = 0; root < size; root += 1) {
@@ -73,7 +74,7 @@ export function partsOfReduceScatter(
   const { size, rank } = member;
   const spans = spansOf("counts", counts, undefined, size);
   const type = elementTypeOf("reduce-scatter-v", "recv", recv, options.dataType);
-  const parts = new Parts("reduce-scatter-v", type, tagOf("tag", options.tag));
+  const parts = new Parts("reduce-scatter-v", type, tagOf("tag", options.tag), hashOfCounts(spans));
   const own = parts.of("recv", recv, { begin: 0, count: spans[rank]?.count ?? 0 });
   parts.requireApart(own.buffer, send, spans[rank]);
   for (let root = 0; root < size; root += 1) {
@@ -93,7 +94,7 @@ export function partsOfGather(
   const root = placeOf("root", options.root, size);
   const spans = spansOf("counts", counts, options.displacements, size);
   const type = elementTypeOf("gather-v", "send", send, options.dataType);
-  const parts = new Parts("gather-v", type, tagOf("tag", options.tag));
+  const parts = new Parts("gather-v", type, tagOf("tag", options.tag), hashOfCounts(spans));
   const own = parts.of("send", send, { begin: 0, count: spans[rank]?.count ?? 0 });
   if (rank !== root) parts.addMessage(rank, root, own, undefined);
   else {
@@ -116,7 +117,7 @@ export function partsOfScatter(
   const root = placeOf("root", options.root, size);
   const spans = spansOf("counts", counts, options.displacements, size);
   const type = elementTypeOf("scatter-v", "recv", recv, options.dataType);
-  const parts = new Parts("scatter-v", type, tagOf("tag", options.tag));
+  const parts = new Parts("scatter-v", type, tagOf("tag", options.tag), hashOfCounts(spans));
   const own = parts.of("recv", recv, { begin: 0, count: spans[rank]?.count ?? 0 });
   if (rank !== root) parts.addMessage(root, rank, undefined, own);
   else {

@@ -97,6 +97,8 @@ export interface NativeSignature {
   readonly receiver: number;
   readonly count: number;
   readonly tag: bigint;
+  /** Of 53 bits; 0: no counts beside its own. */
+  readonly countsHash: number;
 }
 
 export interface NativeCollectiveSpec {

@@ -190,6 +190,7 @@ describe("the table", () => {
               op: "sum",
               root: 0,
               receiver: 0,
+              countsHash: 0,
               count,
               tag,
             };

@@ -1,7 +1,7 @@
 // Collectives whose members have different counts, zeros among them.
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { openWorld } from "../../src/index.js";
+import { openWorld, type Rank } from "../../src/index.js";
 
 const indices = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 const total = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0);
@@ -126,5 +126,49 @@ it("all-gather-v and reduce-scatter-v in place", async () => {
     [1, 1, 3, 3, 3, 6, 6],
     [1, 1, 3, 3, 3],
     [1, 1, 3, 3, 3, 6, 6, 6],
+  ]);
+});
+
+// Rank 0's segment has the same count in both.
+it("two lists that share a count, in opposite orders, get no segment of each other's", async () => {
+  using world = openWorld({ ranks: 2 });
+  const lists = [
+    [3, 5],
+    [3, 7],
+  ];
+  const filled = (list: number, rank: Rank): Int32Array => new Int32Array(10).fill(10 * list + rank.number);
+  const kinds: readonly ((rank: Rank, send: Int32Array, recv: Int32Array, counts: readonly number[]) => Promise<void>)[] = [
+    (rank, send, recv, counts) => rank.allGatherV(send, recv, counts),
+    (rank, send, recv, counts) => rank.reduceScatterV(send, recv, counts),
+    (rank, send, recv, counts) => rank.gatherV(send, recv, counts, { root: 1 }),
+    (rank, send, recv, counts) => rank.scatterV(send, recv, counts, { root: 1 }),
+  ];
+  const firsts: unknown[] = [];
+  for (const run of kinds) {
+    const ofRanks = world.ranks.map((rank) => {
+      const received = lists.map(() => new Int32Array(10).fill(-1));
+      const orders = rank.number === 0 ? [0, 1] : [1, 0];
+      const over = orders.map((list) => run(rank, filled(list, rank), received[list] as Int32Array, lists[list] ?? []));
+      return Promise.all(over).then(() => received.map((x) => x[0]));
+    });
+    firsts.push(await Promise.all(ofRanks));
+  }
+  expect(firsts).toEqual([
+    [
+      [0, 10],
+      [0, 10],
+    ],
+    [
+      [1, 21],
+      [1, 21],
+    ],
+    [
+      [-1, -1],
+      [0, 10],
+    ],
+    [
+      [1, 11],
+      [1, 11],
+    ],
   ]);
 });
