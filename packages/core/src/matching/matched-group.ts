@@ -4,8 +4,10 @@ import type { NativeId } from "../native-addon/native-world.js";
 export class MatchedGroup {
   /** This rank's place. */
   readonly member: number;
-  /** Splits that this rank has begun. */
+  /** Splits that this rank has submitted. */
   splits = 0;
+  /** When those that were called before have been. */
+  splitting: Promise<unknown> = Promise.resolve();
   isDropped = false;
   isAborted = false;
 

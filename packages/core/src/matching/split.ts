@@ -19,9 +19,7 @@ export async function split(
   checkInt32("colour", colour);
   checkInt32("key", key);
   matching.requireUsable(group);
-  group.splits += 1;
-  const number = group.splits;
-  const choices = await exchange(matching, group, Int32Array.of(colour, key), number, timeoutMs);
+  const { number, choices } = await exchange(matching, group, Int32Array.of(colour, key), timeoutMs);
   if (colour < 0) return undefined;
   const ranks = group.ranks
     .map((rank, place) => ({ rank, place, colour: choices[words * place], key: choices[words * place + 1] ?? 0 }))
@@ -31,17 +29,53 @@ export async function split(
   return matching.makeGroup(Object.freeze(ranks), nativeAddon().nameOfPart(group.id, number, colour));
 }
 
-/** All members' choices. */
+/** Which of the group's splits it is, and all members' choices. */
 async function exchange(
   matching: Matching,
   group: MatchedGroup,
   own: Int32Array,
-  number: number,
   timeoutMs: number | undefined,
-): Promise<Int32Array> {
+): Promise<{ readonly number: number; readonly choices: Int32Array }> {
   const { rank } = matching;
   const [send, recv] = [rank.allocate("int32", words), rank.allocate("int32", words * group.size)];
-  const signature: Signature = {
+  const begin = (): Begun => {
+    const number = group.splits + 1;
+    const signature = signatureOf(number);
+    const over = matching.run(group, signature, send, recv, timeoutMs);
+    group.splits = number; // What was refused doesn't count: the other ranks don't know of it.
+    return { number, signature, over };
+  };
+  if (!isDeviceBuffer(send)) (send as Int32Array).set(own);
+  const { number, signature, over } = isDeviceBuffer(send) ? await inTurn(group, () => send.copyFrom(own), begin) : begin();
+  try {
+    await over;
+  } catch (error) {
+    // Those that come later must not wait for a rank that has gone on.
+    if (error instanceof CollectiveTimeoutError) matching.abortRun(group, signature);
+    throw error;
+  }
+  return { number, choices: (isDeviceBuffer(recv) ? await recv.read() : recv) as Int32Array };
+}
+
+interface Begun {
+  readonly number: number;
+  readonly signature: Signature;
+  /** In an object, for a promise of it would be that of the submission. */
+  readonly over: PromiseLike<void>;
+}
+
+/** Begins when what it sends is written, and behind the splits of the group that were called before. */
+function inTurn(group: MatchedGroup, write: () => Promise<void>, begin: () => Begun): Promise<Begun> {
+  const begun = group.splitting.then(write).then(begin);
+  group.splitting = begun.then(
+    () => {},
+    () => {},
+  );
+  return begun;
+}
+
+function signatureOf(number: number): Signature {
+  return {
     purpose: "split",
     collective: "all-gather",
     dataType: "int32",
@@ -52,16 +86,6 @@ async function exchange(
     tag: number,
     countsHash: 0,
   };
-  if (isDeviceBuffer(send)) await send.copyFrom(own);
-  else (send as Int32Array).set(own);
-  try {
-    await matching.run(group, signature, send, recv, timeoutMs);
-  } catch (error) {
-    // Those that come later must not wait for a rank that has gone on.
-    if (error instanceof CollectiveTimeoutError) matching.abortRun(group, signature);
-    throw error;
-  }
-  return isDeviceBuffer(recv) ? ((await recv.read()) as Int32Array) : (recv as Int32Array);
 }
 
 function checkInt32(argument: string, value: number): void {

@@ -119,6 +119,17 @@ describe("groups", () => {
     ]);
   });
 
+  it("a split that is refused counts on no rank: the next one goes with the others' first", async () => {
+    using world = openWorld({ ranks: 2, maxCollectives: 4, maxTasks: 8 });
+    const [a, b] = [rankOf(world, 0).group(), rankOf(world, 1).group()];
+    const tags = indices(4);
+    const received = tags.map((tag) => a.recv(new Float32Array(1), 1, { tag }));
+    for (const failure of [a.split(0), a.split(1)]) expectFault(await failureOf(failure), "OUT_OF_MEMORY");
+    await Promise.all([...received, ...tags.map((tag) => b.send(new Float32Array(1), 0, { tag }))]);
+    const [c, d] = await Promise.all([a.split(0), b.split(0)]);
+    expect([c?.size, d?.size]).toEqual([2, 2]);
+  });
+
   it("a split that some member doesn't come to in time is given up on those that have come", async () => {
     using world = openWorld({ ranks: 3 });
     const [a, b] = [rankOf(world, 0).group(), rankOf(world, 1).group()];
