@@ -23,7 +23,9 @@ class SharedArena {
  public:
   explicit SharedArena(SharedArenaHeader& header) : h_(header) {}
 
-  /// @return Zeroed memory, aligned to 128 bytes, and to pages from a page on; blocks come in powers of two.
+  /// @return Zeroed memory, aligned to 128 bytes, and to pages from a page on; blocks come in powers of two. Where none
+  /// of that size is free and all has been used once, a larger one is divided; where there is none, neighbours are
+  /// joined.
   /// @throws Error dfcclOutOfMemory naming what is used and what is left.
   uint8_t* allocate(size_t bytes);
   /// Gives a block back. @pre `bytes` is what was asked for.
@@ -34,6 +36,12 @@ class SharedArena {
   size_t usedBytes() const { return h_.used; }
 
  private:
+  uint8_t* takeFree(size_t size);
+  void putFree(uint8_t* block, size_t size);
+  uint8_t* takeFresh(size_t size);
+  uint8_t* takeOfLarger(size_t size);
+  void joinFree();
+
   SharedArenaHeader& h_;
 };
 
