@@ -54,6 +54,7 @@ Napi::Function WorldObject::define(Napi::Env env) {
                          InstanceMethod("memoryUse", &WorldObject::memoryUse),
                          InstanceMethod("deadlock", &WorldObject::deadlock),
                          InstanceMethod("allocate", &WorldObject::allocate),
+                         InstanceMethod("free", &WorldObject::free),
                          InstanceMethod("window", &WorldObject::window),
                          InstanceMethod("lostRanks", &WorldObject::lostRanks),
                          InstanceMethod("agreeOnSurvivors", &WorldObject::agreeOnSurvivors),

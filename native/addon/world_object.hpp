@@ -2,11 +2,16 @@
 #include <napi.h>
 
 #include <memory>
+#include <unordered_map>
 
 #include "waker.hpp"
 #include "world/backend.hpp"
 
 namespace dfccl::addon {
+
+struct SharedBuffer;
+/// Memory that other processes reach, by its address: what JavaScript has of it and neither freed nor collected.
+using SharedBuffers = std::unordered_map<uint8_t*, SharedBuffer*>;
 
 /// The engine as packages/core sees it (src/native-addon/native-world.ts): 1:1 with Backend. Queue memory is shown to
 /// JavaScript as it is, so that submitting and polling need no call.
@@ -38,6 +43,7 @@ class WorldObject : public Napi::ObjectWrap<WorldObject> {
   Napi::Value memoryUse(Info info);
   Napi::Value deadlock(Info info);
   Napi::Value allocate(Info info);
+  Napi::Value free(Info info);
   Napi::Value window(Info info);
   Napi::Value lostRanks(Info info);
   Napi::Value agreeOnSurvivors(Info info);
@@ -64,6 +70,7 @@ class WorldObject : public Napi::ObjectWrap<WorldObject> {
   void shutDown();
 
   std::shared_ptr<Backend> world_;  // also held by every buffer that shows its memory
+  std::shared_ptr<SharedBuffers> buffers_ = std::make_shared<SharedBuffers>();  // also held by each of them
   std::unique_ptr<Waker> waker_;
   bool hasCleanupHook_ = false;
   static void cleanUp(void* self);

@@ -1,5 +1,6 @@
 // What a world of several processes has beyond the others.
 #include <algorithm>
+#include <utility>
 
 #include "allocate.hpp"
 #include "arguments.hpp"
@@ -12,11 +13,6 @@
 namespace dfccl::addon {
 namespace {
 
-struct SharedBuffer {
-  std::shared_ptr<Segment> segment;  // stays mapped for as long as the buffer lives
-  size_t bytes;
-};
-
 Napi::Array arrayOf(Napi::Env env, const std::vector<uint32_t>& numbers) {
   Napi::Array array = Napi::Array::New(env, numbers.size());
   for (uint32_t i = 0; i < numbers.size(); ++i) array.Set(i, numbers[i]);
@@ -24,6 +20,20 @@ Napi::Array arrayOf(Napi::Env env, const std::vector<uint32_t>& numbers) {
 }
 
 }  // namespace
+
+struct SharedBuffer {
+  std::shared_ptr<Segment> segment;  // stays mapped for as long as the buffer lives
+  std::shared_ptr<SharedBuffers> all;
+  uint8_t* memory;  // null: it has been freed, and may be another buffer's by now
+  size_t bytes;
+
+  void free(Napi::Env env) {
+    if (memory == nullptr) return;
+    all->erase(memory);
+    segment->freeBuffer(std::exchange(memory, nullptr), bytes);
+    Napi::MemoryManagement::AdjustExternalMemory(env, -static_cast<int64_t>(bytes));
+  }
+};
 
 // allocate(bytes): memory that the other processes can reach.
 Napi::Value WorldObject::allocate(Info info) {
@@ -37,14 +47,32 @@ Napi::Value WorldObject::allocate(Info info) {
     checkAllocation(bytes, segment->end() - segment->begin());
     uint8_t* memory = segment->allocateBuffer(bytes);
     Napi::MemoryManagement::AdjustExternalMemory(info.Env(), static_cast<int64_t>(bytes));
+    auto* const buffer = new SharedBuffer{segment, buffers_, memory, bytes};
+    buffers_->emplace(memory, buffer);
     return Napi::ArrayBuffer::New(
         info.Env(), memory, bytes,
-        [](Napi::Env env, void* data, SharedBuffer* buffer) {
-          buffer->segment->freeBuffer(static_cast<uint8_t*>(data), buffer->bytes);
-          Napi::MemoryManagement::AdjustExternalMemory(env, -static_cast<int64_t>(buffer->bytes));
-          delete buffer;
+        [](Napi::Env env, void*, SharedBuffer* collected) {
+          collected->free(env);
+          delete collected;
         },
-        new SharedBuffer{segment, bytes});
+        buffer);
+  });
+}
+
+// free(buffer): what allocate() gave, at once rather than when it is collected; the buffer is detached.
+Napi::Value WorldObject::free(Info info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const auto found = info[0].IsArrayBuffer()
+                           ? buffers_->find(static_cast<uint8_t*>(info[0].As<Napi::ArrayBuffer>().Data()))
+                           : buffers_->end();
+    if (found == buffers_->end()) {
+      throw Error(dfcclInvalidArgument, "The buffer is none that this world has allocated, or was freed.",
+                  "Pass an ArrayBuffer that allocate() gave.", {{"field", "buffer"}});
+    }
+    SharedBuffer& buffer = *found->second;
+    info[0].As<Napi::ArrayBuffer>().Detach();
+    buffer.free(info.Env());
+    return info.Env().Undefined();
   });
 }
 

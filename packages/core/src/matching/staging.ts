@@ -2,6 +2,7 @@ import { byteSizeOf, type DataType, typedArrayOf } from "@dfccl/primitives";
 import type { RunRequest } from "../api.js";
 import type { CollectiveBuffer } from "../backend.js";
 import { noteAllocated } from "../buffer-address.js";
+import { EngineError } from "../errors.js";
 import { callNative } from "../native-addon/native-error.js";
 import type { MemoryWindow, NativeWorld } from "../native-addon/native-world.js";
 import { checkBuffer } from "../run-check.js";
@@ -35,7 +36,7 @@ export class Staging {
   private readonly unused = new Map<number, ArrayBuffer[]>();
 
   constructor(
-    private readonly native: Pick<NativeWorld, "allocate">,
+    private readonly native: Pick<NativeWorld, "allocate" | "free">,
     private readonly window: MemoryWindow,
   ) {}
 
@@ -109,13 +110,24 @@ export class Staging {
     const piece = this.unused.get(size)?.pop();
     if (piece !== undefined) return piece;
     try {
-      const made = callNative(() => this.native.allocate(size));
-      noteAllocated(made);
-      return made;
+      return this.allocate(size);
     } catch (error) {
-      this.unused.clear(); // Collected sooner or later, which makes room.
-      throw error;
+      if (!(error instanceof EngineError && error.code === "OUT_OF_MEMORY") || this.unused.size === 0) throw error;
     }
+    this.freeUnused();
+    return this.allocate(size);
+  }
+
+  private allocate(size: number): ArrayBuffer {
+    const made = callNative(() => this.native.allocate(size));
+    noteAllocated(made);
+    return made;
+  }
+
+  /** Left to be collected, it would take its room until then. */
+  private freeUnused(): void {
+    for (const piece of [...this.unused.values()].flat()) callNative(() => this.native.free(piece));
+    this.unused.clear();
   }
 
   private put(piece: ArrayBuffer): void {

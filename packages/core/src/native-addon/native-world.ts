@@ -155,6 +155,8 @@ export interface NativeWorld {
   deadlock(): DeadlockReport | null;
   /** In a world of processes: memory that the others can reach. */
   allocate(bytes: number): ArrayBuffer;
+  /** At once, not when it is collected: detaches it. @throws for what allocate() of this world hasn't given. */
+  free(buffer: ArrayBuffer): void;
   /** null: no other process is in this world. */
   window(): MemoryWindow | null;
   /** With a collective: those, too, of whom only others know yet and for whom it was given up. */

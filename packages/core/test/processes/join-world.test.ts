@@ -46,6 +46,15 @@ describe("one rank a process", () => {
     }
   });
 
+  it("copies arrays of any sizes, one after the other, that have no room side by side", { timeout: limit }, async () => {
+    for (const process of start("copies", launchers.dfccl(2))) {
+      const { code, stderr } = await process.ended();
+      expect(stderr).toBe("");
+      expect(await process.told(1)).toEqual([[2, 2, 2, 2]]);
+      expect(code).toBe(0);
+    }
+  });
+
   it("passes micro-batches through four stages that all send before they receive", { timeout: limit }, async () => {
     for (const [rank, process] of start("pipeline", launchers.dfccl(4)).entries()) {
       const { code, stderr } = await process.ended();
