@@ -96,7 +96,7 @@ void Waiting::checkLimit() {
   for (RankContext* context : mine_) text += whyStalled(*context);
   if (const std::string record = world_.recordTimeout(); !record.empty()) text += " " + record;
   throw Error(dfcclTimeout, "The wait's time is over." + text,
-              "Wait again, or give the collective up with dfcclAbort.");
+              "Wait again, or give it up: under an id with dfcclAbort, without one with dfcclGroupAbort.");
 }
 
 void Waiting::rest() {

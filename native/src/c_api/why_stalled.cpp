@@ -41,11 +41,17 @@ std::string whyStalled(RankContext& context) {
       [&](uint32_t, const Registration& registration) { add(registration.index, " has not registered it"); });
   // Nobody registers what is called without an id.
   context.matching().forEach([&](const MatchedCollective& c) { add(c.index, " has not submitted it"); });
-  context.matching().forEachOpenReceive([&](const MatchedRun& run) {
+  const auto addMessage = [&](const char* what, const Signature& s, const std::string& absent) {
     if (text.size() > 400) return;
-    const Signature& s = run.signature;
-    text.append(" receive from any rank of ").append(std::to_string(s.count)).append(" ").append(nameOf(s.type));
-    text.append(", tag ").append(std::to_string(s.tag)).append(": no rank has sent it.");
+    text.append(" ").append(what).append(" of ").append(std::to_string(s.count)).append(" ").append(nameOf(s.type));
+    text.append(", tag ").append(std::to_string(s.tag)).append(": ").append(absent);
+  };
+  context.matching().forEachOpenReceive(
+      [&](const MatchedRun& run) { addMessage("receive from any rank", run.signature, "no rank has sent it."); });
+  const std::string self = "rank " + std::to_string(context.number());
+  context.matching().forEachHalf([&](const Signature& signature, bool isSend) {
+    addMessage(isSend ? "send to itself" : "receive from itself", signature,
+               self + (isSend ? " has not received it." : " has not sent it."));
   });
   return text;
 }

@@ -64,6 +64,12 @@ class Matching {
     const std::lock_guard lock(mutex_);
     receives_.forEach([&](const OpenReceives::Receive& receive) { visit(receive.run); });
   }
+  /// visit(const Signature&, whether it is sent) for each message to itself whose other half is missing.
+  template <class Visit>
+  void forEachHalf(Visit&& visit) {
+    const std::lock_guard lock(mutex_);
+    messages_.forEach(visit);
+  }
   /// Lets a stream go on only when a run is over. @throws Error
   void waitOnStream(const RequestPart& part, void* stream);
 

@@ -39,8 +39,8 @@ void Matching::checkHalf(const RunShape& shape, const MatchedRun& run) const {
 bool Matching::submitHalf(BatchedRun& batched, std::unique_lock<std::mutex>& lock) {
   MatchedRun run = batched.run;
   const bool isSend = run.kind == RunKind::sendToSelf;
-  const auto other =
-      messages_.meet(idOf(run.signature), isSend, {run.send, run.recv, run.stream, batched.part, batched.group});
+  const auto other = messages_.meet(idOf(run.signature), isSend,
+                                    {run.signature, run.send, run.recv, run.stream, batched.part, batched.group});
   if (!other) return false;
   if (isSend) {
     run.recv = other->recv;

@@ -16,6 +16,7 @@ namespace dfccl {
 class SelfMessages {
  public:
   struct Half {
+    Signature signature;
     const void* send;
     void* recv;
     void* stream;  // it must last until the other half comes
@@ -31,6 +32,13 @@ class SelfMessages {
   bool hasSend(const CollectiveId& key) const {
     const auto found = halves_.find(key);
     return found != halves_.end() && found->second.areSends;
+  }
+  /// visit(const Signature&, whether it is sent) for each.
+  template <class Visit>
+  void forEach(Visit&& visit) const {
+    for (const auto& [key, halves] : halves_) {
+      for (const Half& half : halves.waiting) visit(half.signature, halves.areSends);
+    }
   }
   /// Takes those of a group out.
   std::vector<RequestPart*> takeOf(const MatchedGroup& group);
