@@ -67,7 +67,10 @@ dfcclResult_t dfcclGroupAbort(dfcclGroup_t group);
  *
  * dfcclInvalidArgument: the group is none, a root or peer is outside of it, a count overflows, memory is null, the
  * operator is dfcclScaledSum (whose scalars are registered) or one of bits for a type that is no integer, or buffers
- * overlap in another way than the collective allows. */
+ * overlap in another way than the collective allows.
+ *
+ * dfcclOutOfMemory: a rank has room for as many different calls in flight, those that differ in their signature, as the
+ * world's `collectives` says, less what it has registered under ids; equal ones have no limit. Nothing was queued. */
 dfcclResult_t dfcclAllReduce(const void* sendbuff, void* recvbuff, size_t count, dfcclDataType_t type, dfcclRedOp_t op,
                              dfcclGroup_t group, uint64_t tag, dfcclStream_t stream, dfcclRequest_t* request);
 dfcclResult_t dfcclReduce(const void* sendbuff, void* recvbuff, size_t count, dfcclDataType_t type, dfcclRedOp_t op,
@@ -88,7 +91,8 @@ dfcclResult_t dfcclScatter(const void* sendbuff, void* recvbuff, size_t count, d
 dfcclResult_t dfcclBarrier(dfcclGroup_t group, uint64_t tag, dfcclStream_t stream, dfcclRequest_t* request);
 
 /* Point to point: the n-th send of a rank to a peer goes with the n-th receive of the peer from it that has the same
- * type, count and tag; any number may be outstanding, in any order on both sides. To oneself works as well: with both
+ * type, count and tag; any number of them may be outstanding, in any order on both sides, of different ones as many as
+ * there is room for (dfcclOutOfMemory). To oneself works as well: with both
  * behind the same stream, or one behind none; the stream of whichever comes first must last until the other comes.
  * dfcclUnavailable: they are behind different ones. */
 dfcclResult_t dfcclSend(const void* sendbuff, size_t count, dfcclDataType_t type, int peer, dfcclGroup_t group,

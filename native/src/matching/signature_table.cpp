@@ -33,6 +33,22 @@ CollectiveSpec specOf(const CollectiveId& id, const Signature& signature, const 
   return spec;
 }
 
+/// The limit of a rank's tables, as somebody meets it who has registered nothing and has nothing to unregister.
+/// @param refused by the engine. @param calls different ones in flight
+[[noreturn]] void refuseCall(const Error& refused, uint32_t rank, size_t calls, const RankLimits& limits) {
+  // Whatever else memory was too short for, connectors say, has a remedy of its own.
+  const auto isOfTables = [](const auto& fact) { return fact.first == "collectives"; };
+  if (std::ranges::none_of(refused.facts(), isOfTables)) throw;
+  Error::Facts facts = refused.facts();
+  facts.emplace_back("calls", std::to_string(calls));
+  throw Error(dfcclOutOfMemory,
+              "Rank " + std::to_string(rank) + " has " + std::to_string(calls) +
+                  " different calls in flight, and no place for another one in its tables (" +
+                  std::to_string(limits.collectives) + " collectives, " + std::to_string(limits.tasks) +
+                  " program blocks).",
+              "Wait for some of them, or open the world with larger limits: collectives and tasks.", std::move(facts));
+}
+
 }  // namespace
 
 SignatureTable::SignatureTable(Backend& backend, uint32_t rank, std::function<void(uint64_t registration)> ended)
@@ -96,7 +112,8 @@ uint32_t SignatureTable::registerOne(const CollectiveSpec& spec) {
     try {
       return backend_.registerCollective(rank_, spec);
     } catch (const Error& error) {
-      if (error.status() != dfcclOutOfMemory || !forgetOldest()) throw;
+      if (error.status() != dfcclOutOfMemory) throw;
+      if (!forgetOldest()) refuseCall(error, rank_, entries_.size(), backend_.options().limits);
     }
   }
 }

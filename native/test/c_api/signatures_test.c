@@ -191,6 +191,8 @@ static void no_room(void) {
   const size_t counts[kRanks] = {0, 1, 2, 1};
   CHECK(dfcclAllToAllV(in, counts, NULL, out + 4, counts, NULL, dfcclInt32, group, 0, NULL, &none) == dfcclOutOfMemory);
   CHECK(none == NULL);
+  CHECK(strstr(dfcclGetLastError(), "Rank 0 has 4 different calls in flight, and no place for another") != NULL);
+  CHECK(strstr(dfcclGetLastError(), "Wait for some of them") != NULL);
   dfcclCounters_t counters = {.structSize = sizeof counters};
   CHECK_OK(dfcclGetCounters(&counters, ctx));
   CHECK(counters.runsInFlight == 1);

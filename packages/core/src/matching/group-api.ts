@@ -57,7 +57,8 @@ export interface InGroup {
  *
  * Promises reject with {@link InvalidArgumentError} (a root or peer outside the group, a tag or count out of range), {@link BufferError}
  * (missing, too short, of another type, overlapping), {@link ClosedError} (a dropped group, a closed world), {@link EngineError}
- * OUT_OF_MEMORY where all places for collectives are taken by what is in flight, {@link CollectiveTimeoutError},
+ * OUT_OF_MEMORY where as many different calls are in flight on the rank, those that differ in their signature, as `maxCollectives` says,
+ * less what it has registered under ids (equal ones have no limit), {@link CollectiveTimeoutError},
  * {@link CollectiveAbortedError}, {@link RankLostError}. What was refused has had no effect on any rank.
  */
 export interface Collectives<In = unknown> {
@@ -82,7 +83,8 @@ export interface Collectives<In = unknown> {
 
   /**
    * Sends `x` to the rank at place `peer`. The n-th send of a rank to a peer goes with the n-th receive of the peer from it that has the
-   * same type, count and tag; any number may be outstanding, in any order on both sides. To oneself works as well.
+   * same type, count and tag; any number of them may be outstanding, in any order on both sides, of different ones as many as there is
+   * room for (`maxCollectives`). To oneself works as well.
    */
   send(x: CollectiveBuffer, peer: number, options?: CallOptions & In): Promise<void>;
   /** Receives into `x` from the rank at place `peer`; see {@link send}. */

@@ -74,7 +74,7 @@ export class SignatureTable {
 
   private add(signature: Signature, group: MatchedGroup, hash: number): MatchedCollective {
     while (this.count >= this.most && this.forgetOldest());
-    const { collective, registration } = this.withRoom(() => this.register(signature, group));
+    const { collective, registration } = this.registerOne(signature, group);
     const entry = new MatchedCollective(signature, group, hash, collective, registration);
     entry.nextOfHash = this.byHash.get(hash);
     this.byHash.set(hash, entry);
@@ -84,6 +84,16 @@ export class SignatureTable {
     this.link(entry);
     this.count += 1;
     return entry;
+  }
+
+  private registerOne(signature: Signature, group: MatchedGroup): Registered {
+    try {
+      return this.withRoom(() => this.register(signature, group));
+    } catch (error) {
+      // Whatever else memory was too short for, connectors say, has a remedy of its own.
+      if (!isEngineError(error, "OUT_OF_MEMORY") || !("collectives" in error.facts)) throw error;
+      throw outOfPlaces(error, this.count);
+    }
   }
 
   /** @returns false: every one has runs in flight. */
@@ -152,6 +162,17 @@ function hashOf({ count, tag, root, receiver }: Signature, group: number): numbe
   return hash ^ (hash >>> 15);
 }
 
-function isEngineError(error: unknown, code: string): boolean {
+/** The limit of a rank's tables, as somebody meets it who has registered nothing and has nothing to unregister. */
+function outOfPlaces({ facts }: EngineError, calls: number): EngineError {
+  const { rank, collectives, tasks } = facts;
+  return new EngineError(
+    "OUT_OF_MEMORY",
+    `Rank ${rank} has ${calls} different calls in flight, and no place for another one in its tables (${collectives} collectives, ${tasks} program blocks).`,
+    "Await some of them, or open the world with larger limits: maxCollectives and maxTasks.",
+    { ...facts, calls },
+  );
+}
+
+function isEngineError(error: unknown, code: string): error is EngineError {
   return error instanceof EngineError && error.code === code;
 }

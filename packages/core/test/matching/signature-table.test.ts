@@ -125,7 +125,9 @@ describe("different signatures", () => {
     const [rank] = world.ranks;
     const runs = indices(9).map((tag) => rank?.barrier({ tag }).then(undefined, (error: unknown) => error));
     await turns(3);
-    expect(await runs[8]).toMatchObject({ code: "OUT_OF_MEMORY" });
+    const facts = { rank: "0", calls: 8, collectives: "8" };
+    expect(await runs[8]).toMatchObject({ code: "OUT_OF_MEMORY", facts, remedy: expect.stringContaining("maxCollectives") });
+    expect(((await runs[8]) as Error).message).toMatch(/^Rank 0 has 8 different calls in flight, and no place for another/);
     expect(await runs[8]).toBeInstanceOf(EngineError);
     expect(rank?.pendingRuns).toBe(8);
   });
