@@ -14,8 +14,7 @@ using namespace dfccl::c_api;
 
 namespace {
 
-dfcclGroup_t open(RankContext& context, std::vector<uint32_t> ranks, uint64_t name) {
-  std::shared_ptr<MatchedGroup> made = context.matching().makeGroup(std::move(ranks), name);
+dfcclGroup_t open(RankContext& context, std::shared_ptr<MatchedGroup> made) {
   OpenGroup& group = groups().take();
   group.context = &context;
   group.group = std::move(made);
@@ -131,7 +130,7 @@ dfcclResult_t dfcclGroupCreate(const int* ranks, int count, uint64_t name, dfccl
     if (group == nullptr) refuseArgument("The address for the new group is null.", "Pass where to store it.");
     *group = nullptr;
     RankContext& context = contextOf(ctx);
-    *group = open(context, listOf(ranks, count, context), name);
+    *group = open(context, context.matching().makeGroup(listOf(ranks, count, context), name));
     return dfcclSuccess;
   });
 }
@@ -160,7 +159,8 @@ dfcclResult_t dfcclGroupSplit(dfcclGroup_t handle, int colour, int key, uint64_t
     std::sort(mine.begin(), mine.end());
     std::vector<uint32_t> ranks;
     for (const auto& [itsKey, place] : mine) ranks.push_back(group.group->ranks[place]);
-    *part = open(*group.context, std::move(ranks), group.group->id.nameOfPart(number, static_cast<uint32_t>(colour)));
+    const uint64_t name = group.group->id.nameOfPart(number, static_cast<uint32_t>(colour));
+    *part = open(*group.context, group.matching().makePart(std::move(ranks), name));
     return dfcclSuccess;
   });
 }

@@ -54,15 +54,27 @@ Matching::Matching(Backend& backend, uint32_t rank)
       pool_(backend, rank) {}
 
 std::shared_ptr<MatchedGroup> Matching::makeGroup(std::vector<uint32_t> ranks, uint64_t name) {
+  auto group = membershipIn(std::move(ranks));
+  const GroupId family = GroupId::of(group->ranks, name, 0);
+  const std::lock_guard lock(mutex_);
+  group->id = GroupId::of(group->ranks, name, ++made_[{family.high, family.low}]);
+  return group;
+}
+
+std::shared_ptr<MatchedGroup> Matching::makePart(std::vector<uint32_t> ranks, uint64_t name) {
+  auto group = membershipIn(std::move(ranks));
+  group->id = GroupId::of(group->ranks, name, 1);
+  return group;
+}
+
+/// In a group that has no id yet.
+std::shared_ptr<MatchedGroup> Matching::membershipIn(std::vector<uint32_t> ranks) const {
   CollectiveSpec spec;
   spec.collective = Collective::barrier;
   spec.ranks = ranks;
   checkSpec(spec, rank_, backend_.size());
   auto group = std::make_shared<MatchedGroup>();
   group->member = static_cast<uint32_t>(std::find(ranks.begin(), ranks.end(), rank_) - ranks.begin());
-  const GroupId family = GroupId::of(ranks, name, 0);
-  const std::lock_guard lock(mutex_);
-  group->id = GroupId::of(ranks, name, ++made_[{family.high, family.low}]);
   group->ranks = std::move(ranks);
   return group;
 }

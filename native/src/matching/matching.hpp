@@ -32,6 +32,8 @@ class Matching {
 
   /// @param ranks of the world. @throws Error dfcclInvalidArgument: this rank isn't one, or they aren't the world's.
   std::shared_ptr<MatchedGroup> makeGroup(std::vector<uint32_t> ranks, uint64_t name);
+  /// The same of a split's part, whose name is its alone: so nothing is kept of it when it is gone.
+  std::shared_ptr<MatchedGroup> makePart(std::vector<uint32_t> ranks, uint64_t name);
   /// @throws Error dfcclInUse
   void dropGroup(MatchedGroup& group);
   /// Gives up one run, on all its members. @pre it is this rank's
@@ -85,6 +87,7 @@ class Matching {
   }
 
  private:
+  std::shared_ptr<MatchedGroup> membershipIn(std::vector<uint32_t> ranks) const;
   void checkOpen(const MatchedGroup& group) const;
   MatchedCollective& find(const MatchedRun& run, const std::shared_ptr<MatchedGroup>& group);
   void checkBuffers(MatchedCollective& entry, const void* send, void* recv);

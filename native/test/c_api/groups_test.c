@@ -1,4 +1,7 @@
 /* Groups: made, used, split, given up and dropped; and collectives whose members have counts of their own. */
+#include <features.h>
+#include <malloc.h>
+
 #include "c_api/check.h"
 
 enum { kRanks = 4 };
@@ -150,7 +153,42 @@ static void given_up_and_in_flight(void) {
   CHECK_OK(dfcclWorldDestroy(world));
 }
 
+/* Bytes of the heap that are in use, where the C library tells. */
+static size_t heap_in_use(void) {
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+  return mallinfo2().uordblks;
+#else
+  return 0;
+#endif
+}
+
+static void split_and_drop(dfcclGroup_t all, int times) {
+  for (int i = 0; i < times; i++) {
+    dfcclGroup_t part = NULL;
+    CHECK_OK(dfcclGroupSplit(all, 0, 0, 0, &part));
+    CHECK_OK(dfcclGroupDestroy(part));
+  }
+}
+
+/* Nothing is kept of a split's part that is gone. */
+static void splits_without_end(void) {
+  enum { kSplits = 1000 };
+  dfcclWorld_t world = open_world(1, DFCCL_NO_WORKERS);
+  dfcclRankCtx_t ctx = NULL;
+  dfcclGroup_t all = NULL;
+  CHECK_OK(dfcclInitRank(world, 0, &ctx));
+  CHECK_OK(dfcclGroupCreate(NULL, 0, 0, &all, ctx));
+  split_and_drop(all, 2 * kSplits);
+  const size_t before = heap_in_use();
+  split_and_drop(all, kSplits);
+  CHECK(heap_in_use() < before + 16 * kSplits);
+  CHECK_OK(dfcclGroupDestroy(all));
+  CHECK_OK(dfcclDestroy(ctx));
+  CHECK_OK(dfcclWorldDestroy(world));
+}
+
 int main(void) {
+  splits_without_end();
   a_thousand();
   given_up_and_in_flight();
   dfcclWorld_t world = open_world(kRanks, 1);

@@ -56,8 +56,18 @@ export class Matching {
   makeGroup(ranks: readonly number[], name: bigint): MatchedGroup {
     const family = `${ranks.join()} ${name}`;
     const ordinal = (this.made.get(family) ?? 0n) + 1n;
-    const id = nativeAddon().groupId(Uint32Array.from(ranks), name, ordinal);
+    const group = this.membershipIn(ranks, name, ordinal);
     this.made.set(family, ordinal);
+    return group;
+  }
+
+  /** Of a split, whose name is its alone: so nothing is kept of it when it is gone. */
+  makePart(ranks: readonly number[], name: bigint): MatchedGroup {
+    return this.membershipIn(ranks, name, 1n);
+  }
+
+  private membershipIn(ranks: readonly number[], name: bigint, ordinal: bigint): MatchedGroup {
+    const id = nativeAddon().groupId(Uint32Array.from(ranks), name, ordinal);
     this.groups += 1;
     return new MatchedGroup(id, ranks, this.own.number, this.groups);
   }

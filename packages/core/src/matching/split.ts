@@ -26,7 +26,7 @@ export async function split(
     .filter((member) => member.colour === colour)
     .sort((a, b) => a.key - b.key || a.place - b.place)
     .map(({ rank }) => rank);
-  return matching.makeGroup(Object.freeze(ranks), nativeAddon().nameOfPart(group.id, number, colour));
+  return matching.makePart(Object.freeze(ranks), nativeAddon().nameOfPart(group.id, number, colour));
 }
 
 /** Which of the group's splits it is, and all members' choices. */

@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Group, openWorld } from "../../src/index.js";
+import { matchingOf } from "../../src/matching/local-group.js";
 import { expectFault, thrownBy } from "../support/faults.js";
 import { failureOf, rankOf, turns } from "../support/open.js";
 
@@ -117,6 +118,15 @@ describe("groups", () => {
       [even, 0, 10101, all, 6],
       [odd, 0, 100010, all, 6],
     ]);
+  });
+
+  it("a split's part leaves nothing behind", async () => {
+    using world = openWorld({ ranks: 1 });
+    const whole = rankOf(world, 0).group();
+    const { made } = matchingOf(whole) as unknown as { readonly made: ReadonlyMap<string, bigint> };
+    const before = made.size;
+    for (const colour of indices(20)) (await whole.split(colour))?.drop();
+    expect(made.size).toBe(before);
   });
 
   it("a split that is refused counts on no rank: the next one goes with the others' first", async () => {
