@@ -44,6 +44,7 @@ Napi::Function WorldObject::define(Napi::Env env) {
                          InstanceMethod("isAborted", &WorldObject::isAborted),
                          InstanceMethod("isQuarantineOver", &WorldObject::isQuarantineOver),
                          InstanceMethod("explain", &WorldObject::explain),
+                         InstanceMethod("otherCalls", &WorldObject::otherCalls),
                          InstanceMethod("drive", &WorldObject::drive),
                          InstanceMethod("ring", &WorldObject::ring),
                          InstanceMethod("residentStay", &WorldObject::residentStay),

@@ -33,6 +33,7 @@ class WorldObject : public Napi::ObjectWrap<WorldObject> {
   Napi::Value isAborted(Info info);
   Napi::Value isQuarantineOver(Info info);
   Napi::Value explain(Info info);
+  Napi::Value otherCalls(Info info);
   Napi::Value drive(Info info);
   Napi::Value ring(Info info);
   Napi::Value residentStay(Info info);

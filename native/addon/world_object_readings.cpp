@@ -23,6 +23,22 @@ Napi::Value WorldObject::explain(Info info) {
   });
 }
 
+// otherCalls(rank, index): {rank, difference}[] of members who have made another call in its place.
+Napi::Value WorldObject::otherCalls(Info info) {
+  return guarded(info.Env(), [&]() -> Napi::Value {
+    const uint32_t rank = rankOf(info);
+    const std::vector<OtherCall> calls = world_->otherCalls(rank, numberArgument(info, 1, "index"));
+    Napi::Array result = Napi::Array::New(info.Env(), calls.size());
+    for (uint32_t i = 0; i < calls.size(); ++i) {
+      Napi::Object call = Napi::Object::New(info.Env());
+      call.Set("rank", calls[i].rank);
+      call.Set("difference", calls[i].difference);
+      result.Set(i, call);
+    }
+    return result;
+  });
+}
+
 // mismatchedCounts(rank, index): of each member, in the last run in which they differed; [] where none did.
 Napi::Value WorldObject::mismatchedCounts(Info info) {
   return guarded(info.Env(), [&]() -> Napi::Value {

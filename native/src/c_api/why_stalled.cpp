@@ -13,6 +13,7 @@ std::string whyStalled(RankContext& context) {
   std::string text;
   // @param absent what a member has not done that doesn't have it.
   const auto add = [&](uint32_t index, const char* absent) {
+    if (text.size() > 400) return;  // the first few say enough
     const uint64_t issued = context.queues().issuedOf(index);
     if (context.queues().undeliveredOf(index) == 0) return;
     std::string missing;
@@ -25,14 +26,16 @@ std::string whyStalled(RankContext& context) {
       isUnfinished = member.finished < issued;
     }
     if (!isUnfinished) return;
+    std::vector<OtherCall> others = context.backend().otherCalls(context.number(), index);
     for (const auto& member : members) {
       if (member.submitted > run) continue;
       missing.append(missing.empty() ? "rank " : ", rank ").append(std::to_string(member.rank));
       // This rank has, but on a GPU the daemon hears of it only behind the stream.
       const bool isBehindStream = member.rank == context.number() && context.checksMemory();
       missing += !member.registered ? absent : isBehindStream ? " waits for its stream" : " has not submitted it";
+      const auto other = std::ranges::find(others, member.rank, &OtherCall::rank);
+      if (other != others.end()) missing.append(", but one of ").append(other->difference);
     }
-    if (text.size() > 400) return;  // the first few say enough
     text.append(" ").append(nameOf(context.backend().specOf(context.number(), index)));
     text.append(", run ").append(std::to_string(run)).append(": ");
     text.append(missing.empty() ? "under way on every rank" : missing).append(".");

@@ -56,6 +56,7 @@ class CpuWorld : public Backend {
   CollectiveSpec specOf(uint32_t rank, uint32_t index) override;
   RunShape shapeOf(uint32_t rank, uint32_t index) override;
   std::vector<MemberProgress> explain(uint32_t rank, uint32_t index) override;
+  std::vector<OtherCall> otherCalls(uint32_t rank, uint32_t index) override;
   std::vector<uint64_t> mismatchedCounts(uint32_t rank, uint32_t index) override;
 
   void* allocate(uint32_t rank, size_t bytes) override;
@@ -123,6 +124,7 @@ class CpuWorld : public Backend {
   void dropGroup(Group& group);
   /// Of a member of any process.
   CollectiveRecord& recordOf(const Group& group, uint32_t member);
+  uint64_t runsOf(const Group& group, uint32_t member);
   std::unique_ptr<Segment::Lock> lockSegment();
   void noteWaiting();
   void tellDaemon(uint32_t rank, uint32_t index);

@@ -28,6 +28,15 @@ CollectiveSpec CpuWorld::specOf(uint32_t rank, uint32_t index) {
   return registered(rank, index).spec;
 }
 
+/// Runs that a member has submitted. @pre it is one, or has left
+uint64_t CpuWorld::runsOf(const Group& group, uint32_t member) {
+  if (!group.isMember(member)) return group.runsAtLeaving(member);
+  const uint32_t rank = group.spec().ranks[member];
+  const uint64_t submitted = recordOf(group, member).submittedRuns.load(order::acquire);
+  // Also what waits for room, which its daemon hasn't heard of.
+  return ranks_[rank] ? std::max(submitted, ranks_[rank]->issuedOf(group.indexOf(member))) : submitted;
+}
+
 std::vector<MemberProgress> CpuWorld::explain(uint32_t rank, uint32_t index) {
   const std::lock_guard lock(mutex_);
   Group& group = *registered(rank, index).group;
@@ -39,11 +48,8 @@ std::vector<MemberProgress> CpuWorld::explain(uint32_t rank, uint32_t index) {
       members.push_back({r, group.isAway(m), runs, runs});
       continue;
     }
-    const CollectiveRecord& record = recordOf(group, m);
-    uint64_t submitted = record.submittedRuns.load(order::acquire);
-    // Also what waits for room, which its daemon hasn't heard of.
-    if (ranks_[r]) submitted = std::max(submitted, ranks_[r]->issuedOf(group.indexOf(m)));
-    members.push_back({r, true, submitted, record.finishedRuns.load(order::acquire)});
+    const uint64_t submitted = runsOf(group, m);
+    members.push_back({r, true, submitted, recordOf(group, m).finishedRuns.load(order::acquire)});
   }
   return members;
 }

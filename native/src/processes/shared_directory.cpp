@@ -80,8 +80,6 @@ SharedGroupRecord* makeRecord(Segment& segment, const CollectiveSpec& spec, uint
   return record;
 }
 
-std::span<const uint32_t> ranksOf(const SharedGroupRecord& record) { return {record.ranks, record.shared.members}; }
-
 }  // namespace
 
 std::shared_ptr<SharedGroup> SharedDirectory::groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest,

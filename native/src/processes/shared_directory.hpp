@@ -1,6 +1,9 @@
 #pragma once
+#include <algorithm>
 #include <memory>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "processes/shared_group.hpp"
 
@@ -19,10 +22,22 @@ class SharedDirectory {
                                         std::optional<uint32_t> generation = {});
   /// Where members are on other machines: the first generation behind those that were aborted and are still there.
   uint32_t firstNotAborted(const CollectiveId& id, const std::vector<uint32_t>& ranks);
+  /// visit(const SharedGroup&) for each of these ranks, in this order.
+  template <class Visit>
+  void forEachOf(const std::vector<uint32_t>& ranks, Visit&& visit) {
+    for (uint32_t list = 0; list < Segment::kGroupLists; ++list) {
+      for (SharedGroupRecord* r = segment_->groupList(list); r != nullptr; r = r->next) {
+        if (std::ranges::equal(ranksOf(*r), ranks)) visit(SharedGroup(segment_, r, tiles_));
+      }
+    }
+  }
   /// @pre group.isAbandoned()
   void drop(SharedGroup& group);
 
  private:
+  static std::span<const uint32_t> ranksOf(const SharedGroupRecord& record) {
+    return {record.ranks, record.shared.members};
+  }
   SharedGroupRecord*& listOf(const CollectiveId& id);
   void append(SharedGroupRecord& record);
 

@@ -30,6 +30,12 @@ struct MemberProgress {
   uint64_t finished;
 };
 
+/// A call without an id that a rank has made, and this one hasn't.
+struct OtherCall {
+  uint32_t rank;
+  std::string difference;  // from the one that it was asked about: "count 999, not 1000"
+};
+
 /// A rank of another process that is gone, and what became of it. It won't come back.
 struct LostRank {
   uint32_t rank;
@@ -83,6 +89,9 @@ class Backend {
   virtual RunShape shapeOf(uint32_t rank, uint32_t index) = 0;
   /// Which members of a collective have registered it, and how many runs each has submitted.
   virtual std::vector<MemberProgress> explain(uint32_t rank, uint32_t index) = 0;
+  /// Of a call without an id: what members have called with the same ranks and tag that this rank hasn't, where they
+  /// disagree, say; of each the call that is most like it. On CPUs, of ranks of this machine.
+  virtual std::vector<OtherCall> otherCalls(uint32_t /*rank*/, uint32_t /*index*/) { return {}; }
 
   /// The count of each member in the last run of a collective in which they differed; empty: there was none.
   virtual std::vector<uint64_t> mismatchedCounts(uint32_t /*rank*/, uint32_t /*index*/) { return {}; }

@@ -1,5 +1,5 @@
 import { DfcclError, type ErrorFacts } from "@dfccl/primitives";
-import type { DeadlockReport, LostRank, MemberProgress } from "./native-addon/native-reports.js";
+import type { DeadlockReport, LostRank, MemberProgress, OtherCall } from "./native-addon/native-reports.js";
 
 /** The engine refused a call. `code` says why; see `native/include/dfccl/status.h`. */
 export class EngineError extends DfcclError {
@@ -107,17 +107,29 @@ export function givenUp(
  * A run did not complete in its time. `facts.missing` names ranks that have not submitted it (or not registered it); where
  * that is empty, all ranks have come, and the run is being executed or preempted because the order differs. `facts.flightRecord`
  * is the file that this rank's record was written to, where DFCCL_FLIGHT_RECORD asks for one and this is the first timeout.
+ * `facts.others` are the missing ranks of this machine that have called something else with the same tag: `{ rank, difference }[]`.
  */
 export class CollectiveTimeoutError extends DfcclError {
   override readonly code = "TIMEOUT";
 
-  constructor(collective: string, timeoutMs: number, run: number, members: readonly MemberProgress[], flightRecord?: string) {
+  constructor(
+    collective: string,
+    timeoutMs: number,
+    run: number,
+    members: readonly MemberProgress[],
+    flightRecord?: string,
+    others: readonly OtherCall[] = [],
+  ) {
     super(
-      () => `${collective} waited ${(timeoutMs / 1000).toFixed(timeoutMs < 1000 ? 3 : 1)} s: ${reason(absent(members, run))}.`,
+      () => `${collective} waited ${(timeoutMs / 1000).toFixed(timeoutMs < 1000 ? 3 : 1)} s: ${reason(absent(members, run), others)}.`,
       () => {
         const { unregistered, missing } = absent(members, run);
         return {
-          facts: { collective, timeoutMs, run, unregistered, missing, members, ...(flightRecord === undefined ? {} : { flightRecord }) },
+          facts: {
+            ...{ collective, timeoutMs, run, unregistered, missing, members },
+            ...(flightRecord === undefined ? {} : { flightRecord }),
+            ...(others.length === 0 ? {} : { others }),
+          },
           remedy:
             unregistered.length + missing.length > 0
               ? "See why those ranks didn't come; the run stays in flight and completes when they do, or abort() it."
@@ -140,10 +152,12 @@ function absent(members: readonly MemberProgress[], run: number): Absent {
   };
 }
 
-function reason({ unregistered, missing }: Absent): string {
+function reason({ unregistered, missing }: Absent, others: readonly OtherCall[]): string {
+  const instead =
+    others.length === 0 ? "" : `, but ${others.map(({ rank, difference }) => `rank ${rank} one of ${difference}`).join("; ")}`;
   const parts = [
     ...(unregistered.length > 0 ? [`${ranks(unregistered)} never registered it`] : []),
-    ...(missing.length > 0 ? [`${ranks(missing)} never submitted it`] : []),
+    ...(missing.length > 0 ? [`${ranks(missing)} never submitted it${instead}`] : []),
   ];
   return parts.length > 0 ? parts.join("; ") : "every rank has submitted it, and it takes its turn among other collectives";
 }

@@ -37,7 +37,15 @@ export type {
 } from "./matching/group-api.js";
 export { findNativeProgram, type ProgramLookup } from "./native-addon/find-native-program.js";
 export { type AddonAttempt, AddonNotLoadedError } from "./native-addon/load-addon.js";
-export type { DeadlockNode, DeadlockReport, GpuDevice, GpuLink, LostRank, MemberProgress } from "./native-addon/native-reports.js";
+export type {
+  DeadlockNode,
+  DeadlockReport,
+  GpuDevice,
+  GpuLink,
+  LostRank,
+  MemberProgress,
+  OtherCall,
+} from "./native-addon/native-reports.js";
 export { type FlightRecord, flightRecordOf } from "./processes/flight-record.js";
 export { FlightRecordError } from "./processes/flight-recorder.js";
 export { inspectWorlds, type WorldStatus } from "./processes/inspect-worlds.js";

@@ -2,6 +2,7 @@ import type { Rank, RunRequest } from "../api.js";
 import type { Backend, CollectiveBuffer } from "../backend.js";
 import { LocalBatch } from "../batch.js";
 import { ClosedError, CollectiveAbortedError, CollectiveTimeoutError, EngineError } from "../errors.js";
+import { callNative } from "../native-addon/native-error.js";
 import { nativeAddon } from "../native-addon/native-world.js";
 import type { RankEngine } from "../rank-engine.js";
 import { leaveForNow } from "../registered-collective.js";
@@ -243,7 +244,11 @@ export class Matching {
     const ofEntries = open.map(([i, entry]) => {
       // Who hasn't used the signature yet has submitted nothing of it.
       const members = entry.collective.explain().map((member) => ({ ...member, registered: true }));
-      return new CollectiveTimeoutError(entry.registration.name, timeoutMs, runs[i] ?? 0, members, record);
+      const { native } = this.own.engine;
+      const others = callNative(() => native.otherCalls(this.own.number, entry.registration.handle)).filter(({ rank }) =>
+        members.some((member) => member.rank === rank && member.submitted <= (runs[i] ?? 0)),
+      );
+      return new CollectiveTimeoutError(entry.registration.name, timeoutMs, runs[i] ?? 0, members, record, others);
     });
     const errors = [...ofEntries, ...awaited.map((receive) => this.receives.timeoutOf(receive, timeoutMs, record))];
     return errors.find(({ facts }) => (facts.missing as readonly number[]).length > 0) ?? errors[0];

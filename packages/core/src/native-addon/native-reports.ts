@@ -37,6 +37,13 @@ export interface LostRank {
   readonly presence: "died" | "left" | "mute";
 }
 
+/** What a rank has called without an id that another one hasn't, and how it differs from what that one waits for. */
+export interface OtherCall {
+  readonly rank: number;
+  /** "count 999, not 1000" */
+  readonly difference: string;
+}
+
 export interface MemberProgress {
   readonly rank: number;
   readonly registered: boolean;

@@ -1,5 +1,5 @@
 import { loadAddon } from "./load-addon.js";
-import type { DeadlockReport, LostRank, MemberProgress, NativeGpuReport, NativeWorldStatus } from "./native-reports.js";
+import type { DeadlockReport, LostRank, MemberProgress, NativeGpuReport, NativeWorldStatus, OtherCall } from "./native-reports.js";
 
 /** What a rank's queues look like to JavaScript: the engine's own memory. */
 export interface NativeQueueMemory {
@@ -143,6 +143,8 @@ export interface NativeWorld {
   isAborted(rank: number, handle: number): boolean;
   isQuarantineOver(rank: number, handle: number): boolean;
   explain(rank: number, handle: number): MemberProgress[];
+  /** Of a call without an id: members who have called something else with the same ranks and tag, which this rank hasn't. */
+  otherCalls(rank: number, handle: number): OtherCall[];
   /** Steps all ranks until nothing moves or the time is over. */
   drive(micros: number): boolean;
   ring(): void;

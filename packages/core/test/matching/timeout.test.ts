@@ -11,6 +11,40 @@ async function untilPending(rank: Rank, runs: number): Promise<void> {
   while (rank.pendingRuns > runs) await turns(1);
 }
 
+describe("a timeout where ranks disagree", () => {
+  it.each([
+    [
+      "count 9, not 10",
+      "count 10, not 9",
+      (rank: Rank, isOther: boolean) => rank.allReduce(floats(isOther ? 9 : 10), { tag: 7, timeoutMs: 50 }),
+    ],
+    [
+      "operator max, not sum",
+      "operator sum, not max",
+      (rank: Rank, isOther: boolean) => rank.allReduce(floats(9), { tag: 7, op: isOther ? "max" : "sum", timeoutMs: 50 }),
+    ],
+    [
+      "other counts, or of another group of the same ranks",
+      "other counts, or of another group of the same ranks",
+      (rank: Rank, isOther: boolean) => rank.allGatherV(floats(3), floats(4), isOther ? [3, 0, 1] : [3, 0, 0], { timeoutMs: 50 }),
+    ],
+  ] as const)("says that the missing rank has one of %s", async (difference, otherWay, call) => {
+    using world = openWorld({ ranks: 3 });
+    const [a, b, c] = await Promise.all(world.ranks.map((rank) => failureOf(call(rank, rank.number === 2))));
+    for (const error of [a, b]) {
+      expectFault(error, "TIMEOUT", { missing: [2], others: [{ rank: 2, difference }] });
+      expect((error as Error).message).toContain(`rank 2 never submitted it, but rank 2 one of ${difference}.`);
+    }
+    expectFault(c, "TIMEOUT", {
+      missing: [0, 1],
+      others: [
+        { rank: 0, difference: otherWay },
+        { rank: 1, difference: otherWay },
+      ],
+    });
+  });
+});
+
 describe("a timeout of a call of several runs", () => {
   it("names the run that is missing when another's group has been dropped", async () => {
     using world = openWorld({ ranks: 2 });
