@@ -133,7 +133,9 @@ class CpuPlatform : public FramedSlots {
   static void increment(Atomic<uint64_t, Scope::device>& counter) {
     counter.store(counter.load(order::relaxed) + 1, order::release);
   }
-  static bool isComplete(const CollectiveRecord& collective) { return collective.shared->isComplete(); }
+  static bool isComplete(const CollectiveRecord& collective) {
+    return collective.shared->isComplete() && collective.isHeld.load(order::acquire) == 0;
+  }
   static bool isAborted(const RankMemory& memory, uint32_t, uint32_t collective) {
     return memory.collectives[collective].shared->isPoisoned();
   }

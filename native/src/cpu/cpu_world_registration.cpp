@@ -164,11 +164,11 @@ void CpuWorld::unregisterCollective(uint32_t rank, uint32_t index, uint64_t issu
   awaitDrop(rank, entry, record);
   const std::unique_ptr<Segment::Lock> segmentLock = lockSegment();
   taskTables_[rank].giveBack(record.firstTask, entry.program->header.blockCount);
-  // Between machines a group is not gone back to: its members have no lock in common under which they could tell
-  // whether it is still there.
-  if (proxy_ && proxy_->spans(entry.spec.ranks)) departure = Departure::forGood;
+  const bool spansHosts = proxy_ && proxy_->spans(entry.spec.ranks);
+  // Nobody goes back to what was given up.
+  if (spansHosts && entry.group->isPoisoned()) departure = Departure::forGood;
   entry.group->leave(entry.member, departure, finished);
-  if (proxy_) proxy_->unbind(static_cast<SharedGroup&>(*entry.group), finished);
+  if (spansHosts) proxy_->unbind(static_cast<SharedGroup&>(*entry.group), finished, departure);
   if (entry.group->isAbandoned()) dropGroup(*entry.group);
   entry = Registered{};
   freeIndices_[rank].push_back(index);

@@ -30,7 +30,7 @@ CollectiveId getId(MessageReader& message) {
 
 std::vector<uint8_t> encode(const Announcement& a) {
   MessageWriter message;
-  message.put(NoteKind::registered).put(a.generation).put(a.index).put(a.digest);
+  message.put(NoteKind::registered).put(a.coming).put(a.runs).put(a.generation).put(a.index).put(a.digest);
   putId(message, a.spec.id);
   message.put(a.spec.collective).put(a.spec.type).put(a.spec.op).put(a.spec.count).put(a.spec.root);
   message.put(a.spec.signature.purpose).put(a.spec.signature.tag);
@@ -44,7 +44,7 @@ std::vector<uint8_t> encode(NoteKind kind, const GroupNote& note) {
   MessageWriter message;
   message.put(kind);
   putId(message, note.key.id);
-  message.put(note.key.generation).put(note.value);
+  message.put(note.key.generation).put(note.coming).put(note.value);
   putRanks(message, note.key.ranks);
   return message.take();
 }
@@ -61,6 +61,8 @@ std::optional<Note> decodeNote(std::span<const uint8_t> bytes, uint32_t from) {
     case NoteKind::registered: {
       Announcement& a = note.announcement;
       a.from = from;
+      a.coming = message.get<uint64_t>();
+      a.runs = message.get<uint64_t>();
       a.generation = message.get<uint32_t>();
       a.index = message.get<uint32_t>();
       a.digest = message.get<uint64_t>();
@@ -78,10 +80,14 @@ std::optional<Note> decodeNote(std::span<const uint8_t> bytes, uint32_t from) {
       break;
     }
     case NoteKind::poisoned:
+    case NoteKind::present:
+    case NoteKind::away:
+    case NoteKind::dropped:
     case NoteKind::left:
     case NoteKind::progress:
       note.group.key.id = getId(message);
       note.group.key.generation = message.get<uint32_t>();
+      note.group.coming = message.get<uint64_t>();
       note.group.value = message.get<uint64_t>();
       note.group.key.ranks = getRanks(message);
       break;

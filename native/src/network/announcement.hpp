@@ -29,6 +29,8 @@ struct AnnouncedEnd {
 
 struct Announcement {
   uint32_t from = 0;
+  uint64_t coming = 0;  // how many this rank has made, of any collective
+  uint64_t runs = 0;    // that it has had before, as it counts them
   uint32_t generation = 0;
   uint32_t index = 0;  // in its rank's tables
   CollectiveSpec spec;
@@ -42,11 +44,15 @@ struct Announcement {
 struct GroupNote {
   GroupKey key;
   uint64_t value = 0;
+  uint64_t coming = 0;  // of the registration that it is about
 };
 
 enum class NoteKind : uint32_t {
   registered,  // Announcement
   poisoned,    // GroupNote; value: by which rank, above it what became of that rank, if it is gone
+  present,     // GroupNote, about the receiver's registration: the sender is in the group and knows of it
+  away,        // GroupNote; value: runs finished. It comes back into the group
+  dropped,     // GroupNote; value: runs finished. It was away; when it comes back, it begins anew
   left,        // GroupNote; value: runs finished
   progress,    // GroupNote; value: runs submitted
   goodbye,     // slots that were sent over this link

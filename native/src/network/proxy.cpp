@@ -33,7 +33,8 @@ Proxy::Proxy(std::shared_ptr<Network> network, std::shared_ptr<Segment> segment,
       agreement_(rank_, network_->hostOf, Acceptor(segment_->decision(), segment_->ballots(), segment_->ranks()),
                  [this](uint32_t rank, const Vote& vote) { queueNote(rank, encode(vote)); },
                  // A silence is noticed at most a beat later.
-                 {.noticeMillis = muteMillis_ + muteMillis_ / 4, .seed = std::random_device{}()}) {
+                 {.noticeMillis = muteMillis_ + muteMillis_ / 4, .seed = std::random_device{}()}),
+      lastHeard_(segment_->ranks(), 0) {
   for (auto& presence : presence_) presence.store(static_cast<uint32_t>(Presence::joined), order::relaxed);
   bell_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (bell_ < 0) {
@@ -63,7 +64,8 @@ void Proxy::stop() {
     isStopping_ = true;
     stopBy_ = nowMillis() + std::min<uint64_t>(kGoodbyeMillis, muteMillis_);
     for (auto& [key, group] : groups_) {
-      if (!group->isLeaving) group->finishedRuns = group->record->finishedRuns.load(order::acquire);
+      if (group->isLeaving || group->isAway) continue;
+      group->finishedRuns = group->record->finishedRuns.load(order::acquire);
     }
   }
   notify();

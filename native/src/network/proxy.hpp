@@ -33,10 +33,13 @@ struct RemoteGroup {
   uint32_t member = 0;
   std::vector<uint32_t> remotes;  // members on other machines
   std::vector<uint32_t> ends;     // numbers
-  const CollectiveRecord* record = nullptr;
+  CollectiveRecord* record = nullptr;
+  uint64_t coming = 0;            // of this rank's registration
+  std::vector<uint32_t> unheard;  // ranks on other machines that may not know of it yet
   uint64_t toldSubmitted = 0;
   uint64_t finishedRuns = 0;  // when this rank unregistered it
-  bool isLeaving = false;     // it has, and what it sent may still be on its way
+  bool isAway = false;        // it has, for now
+  bool isLeaving = false;     // it has, for good, and what it sent may still be on its way
   bool hasToldPoison = false;
   bool hasToldLeft = false;
 };
@@ -74,9 +77,10 @@ class Proxy final : public Links::Receiver {
   /// This rank has joined the group; under the segment's lock. @param record this rank's. Where it throws, nobody has
   /// heard of it.
   void bind(const std::shared_ptr<SharedGroup>& group, uint32_t generation, const CollectiveSpec& spec, uint64_t digest,
-            const BoundProgram& program, const CollectiveRecord& record);
-  /// This rank unregisters it; under the segment's lock. The group stays until all that was sent is on its way.
-  void unbind(SharedGroup& group, uint64_t finishedRuns);
+            const BoundProgram& program, CollectiveRecord& record);
+  /// This rank unregisters it; under the segment's lock. The group stays until all that was sent is on its way; where
+  /// it leaves for now, until nobody needs it to come back.
+  void unbind(SharedGroup& group, uint64_t finishedRuns, Departure departure);
   /// Tells the other machines, once.
   void tellPoisoned(SharedGroup& group);
   /// Says goodbye, and waits for a while until everybody has what was sent to him.
@@ -109,11 +113,25 @@ class Proxy final : public Links::Receiver {
   bool handleVote(uint32_t from, const Vote& vote);
   bool handleRegistered(const Announcement& announcement);
   bool handleLeft(uint32_t from, const GroupNote& note);
+  bool handleAway(uint32_t from, const GroupNote& note);
+  bool handleDropped(uint32_t from, const GroupNote& note);
+  void handlePresent(uint32_t from, const GroupNote& note);
   void handlePoisoned(uint32_t from, const GroupNote& note);
   void handleProgress(uint32_t from, const GroupNote& note);
-  void makeEnds(RemoteGroup& group, const BoundProgram& program, const CollectiveRecord& record,
-                std::vector<AnnouncedEnd>& announced);
+  void makeEnds(RemoteGroup& group, const BoundProgram& program, const CollectiveRecord& record);
+  RemoteGroup& keptOrNew(const std::shared_ptr<SharedGroup>& shared, uint32_t generation, const CollectiveSpec& spec,
+                         uint64_t digest, const BoundProgram& program, const CollectiveRecord& record);
+  void announce(RemoteGroup& group, uint64_t runs);
+  void applyKnown(RemoteGroup& group);
   void apply(RemoteGroup& group, const Announcement& announcement);
+  void forgetAnnouncement(uint32_t from, const GroupKey& key);
+  RemoteGroup* findInUse(const GroupKey& key);
+  bool isOverWhileAway(const RemoteGroup& group) const;
+  void hearFrom(RemoteGroup& group, uint32_t rank);
+  void endStay(RemoteGroup& group);
+  void drop(const GroupKey& key);
+  void letDroppedGo();
+  void beginAnew(RemoteGroup& group, uint32_t rank);
   void poison(RemoteGroup& group, uint32_t rank);
   void tellPoison(RemoteGroup& group);
   void markDead(const GroupKey& key);
@@ -147,10 +165,13 @@ class Proxy final : public Links::Receiver {
   mutable std::mutex mutex_;   // of all that follows; taken after the segment's lock, never before it
   QuorumAgreement agreement_;  // under the segment's lock, too
   std::map<GroupKey, std::unique_ptr<RemoteGroup>> groups_;
-  std::vector<std::unique_ptr<RemoteEnd>> ends_;  // [number]
+  std::vector<std::unique_ptr<RemoteGroup>> dropped_;  // the links may still read their slots
+  std::vector<std::unique_ptr<RemoteEnd>> ends_;       // [number]
   std::vector<uint32_t> freeNumbers_;
   uint32_t nextTag_ = 1;
   std::map<CollectiveId, std::vector<Announcement>> announced_;  // [id]: by ranks on other machines, that still hold
+  uint64_t comings_ = 0;
+  std::vector<uint64_t> lastHeard_;  // [rank]: the last coming that it told of
   std::map<Lists, uint32_t> nextGeneration_;
   std::map<Lists, uint32_t> deadGenerations_;  // all below are over
   std::vector<std::pair<uint32_t, std::vector<uint8_t>>> outbox_;

@@ -37,18 +37,28 @@ void Proxy::freeEnds(RemoteGroup& group) {
 
 void Proxy::letGroupsGo() {
   std::vector<GroupKey> over;
+  bool isAnyDropped;
   {
     const std::lock_guard lock(mutex_);
+    isAnyDropped = !dropped_.empty();
     for (const auto& [key, group] : groups_) {
-      if (group->isLeaving && isDrained(*group)) over.push_back(key);
+      if (group->isAway ? isOverWhileAway(*group) : group->isLeaving && isDrained(*group)) over.push_back(key);
     }
   }
-  if (over.empty()) return;
+  if (over.empty() && !isAnyDropped) return;
   const Segment::Lock lock(*segment_, std::try_to_lock);
   if (!lock.isHeld()) return;
   const std::lock_guard own(mutex_);
+  letDroppedGo();
   for (const GroupKey& key : over) {
+    if (find(key) == nullptr) continue;
     RemoteGroup& group = *groups_[key];
+    if (group.isAway) {
+      (void)findInUse(key);
+      continue;
+    }
+    // It may have come back.
+    if (!group.isLeaving) continue;
     // It may have been aborted and unregistered before the watch looked.
     if (group.shared->shared().isPoisoned()) tellPoison(group);
     tellMembers(group, encode(NoteKind::left, GroupNote{key, group.finishedRuns}));
@@ -62,8 +72,8 @@ void Proxy::letGroupsGo() {
 void Proxy::sayGoodbyes() {
   for (auto& [key, group] : groups_) {
     if (group->isLeaving) continue;
-    const bool isThrough =
-        group->record->finishedRuns.load(order::acquire) >= group->record->submittedRuns.load(order::acquire);
+    const bool isThrough = group->isAway || group->record->finishedRuns.load(order::acquire) >=
+                                                group->record->submittedRuns.load(order::acquire);
     if (isThrough && !isDrained(*group)) return;
   }
   for (const auto& [key, group] : groups_) {

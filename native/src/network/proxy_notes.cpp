@@ -39,6 +39,13 @@ bool Proxy::handle(const Incoming& incoming) {
       return handleRegistered(note.announcement);
     case NoteKind::left:
       return handleLeft(from, note.group);
+    case NoteKind::away:
+      return handleAway(from, note.group);
+    case NoteKind::dropped:
+      return handleDropped(from, note.group);
+    case NoteKind::present:
+      handlePresent(from, note.group);
+      return true;
     case NoteKind::poisoned:
       handlePoisoned(from, note.group);
       return true;
@@ -66,17 +73,19 @@ bool Proxy::handleRegistered(const Announcement& a) {
   const bool isForUs = std::find(ranks.begin(), ranks.end(), rank_) != ranks.end() &&
                        std::find(ranks.begin(), ranks.end(), a.from) != ranks.end();
   if (!isForUs) return true;
+  lastHeard_[a.from] = a.coming;
   const Lists lists{a.spec.id, ranks};
   const auto dead = deadGenerations_.find(lists);
   const bool isOver = dead != deadGenerations_.end() && a.generation < dead->second;
   // Notes have an order within a link only: another member may have left before this one's word has come.
-  if (isOver && find(a.key()) == nullptr) {
+  if (isOver && findInUse(a.key()) == nullptr) {
     // Its sender would wait for ever where this rank never was in it, and never will be.
     const auto following = nextGeneration_.find(lists);
     const bool wasInIt = following != nextGeneration_.end() && a.generation < following->second;
     if (!wasInIt) queueNote(a.from, encode(NoteKind::poisoned, GroupNote{a.key(), rank_}));
     return true;
   }
+  (void)findInUse(a.key());
   announced_[a.spec.id].push_back(a);
   for (auto& [key, group] : groups_) {
     if (key.id != a.spec.id || group->isLeaving || group->shared->shared().isPoisoned()) continue;
@@ -98,6 +107,13 @@ bool Proxy::handleRegistered(const Announcement& a) {
   return true;
 }
 
+void Proxy::forgetAnnouncement(uint32_t from, const GroupKey& key) {
+  const auto found = announced_.find(key.id);
+  if (found == announced_.end()) return;
+  std::erase_if(found->second, [&](const Announcement& a) { return a.from == from && a.key() == key; });
+  if (found->second.empty()) announced_.erase(found);
+}
+
 void Proxy::markDead(const GroupKey& key) {
   uint32_t& dead = deadGenerations_[{key.id, key.ranks}];
   dead = std::max(dead, key.generation + 1);
@@ -112,7 +128,7 @@ void Proxy::poison(RemoteGroup& group, uint32_t rank) {
 void Proxy::handlePoisoned(uint32_t from, const GroupNote& note) {
   const std::lock_guard lock(mutex_);
   markDead(note.key);
-  std::erase_if(announced_[note.key.id], [&](const Announcement& a) { return a.from == from && a.key() == note.key; });
+  forgetAnnouncement(from, note.key);
   RemoteGroup* const group = find(note.key);
   if (group == nullptr) return;
   const auto rank = static_cast<uint32_t>(note.value);
@@ -127,15 +143,17 @@ bool Proxy::handleLeft(uint32_t from, const GroupNote& note) {
   if (!lock.isHeld()) return false;
   const std::lock_guard own(mutex_);
   markDead(note.key);
-  std::erase_if(announced_[note.key.id], [&](const Announcement& a) { return a.from == from && a.key() == note.key; });
+  forgetAnnouncement(from, note.key);
   RemoteGroup* const group = find(note.key);
   if (group == nullptr) return true;
   SharedGroupRecord& record = *group->shared->record();
   const auto member =
       static_cast<uint32_t>(std::find(note.key.ranks.begin(), note.key.ranks.end(), from) - note.key.ranks.begin());
   if (member == note.key.ranks.size()) return true;
-  record.members[member].finishedRuns.store(note.value, order::relaxed);
-  record.members[member].state.store(SharedMember::left, order::release);
+  SharedMember& their = record.members[member];
+  their.finishedRuns.store(note.value + their.firstRun, order::relaxed);
+  their.state.store(SharedMember::left, order::release);
+  hearFrom(*group, from);
   // Without a run of its own nobody else has had one, and nobody can make up for it. With one, all have come, though
   // this rank may not have heard of some of them yet.
   if (note.value == 0 && !record.shared.isComplete()) poison(*group, from);
@@ -149,7 +167,8 @@ void Proxy::handleProgress(uint32_t from, const GroupNote& note) {
   const auto member =
       static_cast<uint32_t>(std::find(note.key.ranks.begin(), note.key.ranks.end(), from) - note.key.ranks.begin());
   if (member == note.key.ranks.size() || !group->shared->isMember(member)) return;
-  group->shared->recordOf(member).submittedRuns.store(note.value, order::release);
+  const uint64_t firstRun = group->shared->record()->members[member].firstRun;
+  group->shared->recordOf(member).submittedRuns.store(note.value + firstRun, order::release);
 }
 
 /// Now and then, for diagnosis: who has submitted how much.
@@ -157,7 +176,7 @@ void Proxy::tellProgress(uint64_t now) {
   if (now - lastTold_ < links_->beatMillis()) return;
   lastTold_ = now;
   for (auto& [key, group] : groups_) {
-    if (group->isLeaving) continue;
+    if (group->isLeaving || group->isAway) continue;
     const uint64_t submitted = group->record->submittedRuns.load(order::acquire);
     if (std::exchange(group->toldSubmitted, submitted) == submitted) continue;
     tellMembers(*group, encode(NoteKind::progress, GroupNote{key, submitted}));

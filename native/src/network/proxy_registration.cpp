@@ -5,14 +5,27 @@
 #include "network/proxy.hpp"
 
 namespace dfccl {
+namespace {
+
+uint32_t firstOf(const std::map<std::pair<CollectiveId, std::vector<uint32_t>>, uint32_t>& generations,
+                 const CollectiveSpec& spec) {
+  const auto found = generations.find({spec.id, spec.ranks});
+  return found == generations.end() ? 0 : found->second;
+}
+
+}  // namespace
 
 uint32_t Proxy::generationFor(const CollectiveSpec& spec, uint64_t digest) {
   // What another rank of this machine has given up, the other machines know to be over.
-  const uint32_t alive =
-      std::max(generations_.firstAlive(spec.id, spec.ranks), directory_.firstNotAborted(spec.id, spec.ranks));
+  const auto firstAlive = [&] {
+    return std::max({firstOf(nextGeneration_, spec), firstOf(deadGenerations_, spec),
+                     generations_.firstAlive(spec.id, spec.ranks), directory_.firstNotAborted(spec.id, spec.ranks)});
+  };
   const std::lock_guard lock(mutex_);
-  const Lists lists{spec.id, spec.ranks};
-  const uint32_t generation = std::max({nextGeneration_[lists], deadGenerations_[lists], alive});
+  // What it is away from goes on, though others have left that for good, until it is over.
+  const uint32_t last = firstOf(nextGeneration_, spec);
+  if (const RemoteGroup* kept = findInUse({spec.id, last, spec.ranks}); kept != nullptr && kept->isAway) return last;
+  const uint32_t generation = firstAlive();
   const auto found = announced_.find(spec.id);
   if (found == announced_.end()) return generation;
   for (const Announcement& a : found->second) {
@@ -28,8 +41,39 @@ uint32_t Proxy::generationFor(const CollectiveSpec& spec, uint64_t digest) {
 }
 
 void Proxy::bind(const std::shared_ptr<SharedGroup>& shared, uint32_t generation, const CollectiveSpec& spec,
-                 uint64_t digest, const BoundProgram& program, const CollectiveRecord& record) {
+                 uint64_t digest, const BoundProgram& program, CollectiveRecord& record) {
   const std::lock_guard lock(mutex_);
+  uint32_t& following = nextGeneration_[{spec.id, spec.ranks}];
+  RemoteGroup& group = keptOrNew(shared, generation, spec, digest, program, record);
+  const size_t toldBefore = outbox_.size();
+  try {
+    group.record = &record;
+    announce(group, record.submittedRuns.load(order::relaxed));
+  } catch (...) {
+    // Nobody has heard of it yet.
+    outbox_.resize(toldBefore);
+    if (group.isAway) {
+      endStay(group);
+    } else {
+      freeEnds(group);
+      groups_.erase(GroupKey(group.key));
+    }
+    throw;
+  }
+  group.isAway = false;
+  following = generation + 1;
+  applyKnown(group);
+  notify();
+}
+
+/// @return the group that this rank is away from, or another one.
+RemoteGroup& Proxy::keptOrNew(const std::shared_ptr<SharedGroup>& shared, uint32_t generation,
+                              const CollectiveSpec& spec, uint64_t digest, const BoundProgram& program,
+                              const CollectiveRecord& record) {
+  if (RemoteGroup* const kept = find(GroupKey{spec.id, generation, spec.ranks})) {
+    kept->shared = shared;
+    return *kept;
+  }
   auto made = std::make_unique<RemoteGroup>();
   RemoteGroup& group = *made;
   group.key = {spec.id, generation, spec.ranks};
@@ -38,39 +82,57 @@ void Proxy::bind(const std::shared_ptr<SharedGroup>& shared, uint32_t generation
   group.spec.program.clear();
   group.digest = digest;
   group.member = record.member;
-  group.record = &record;
   for (uint32_t m = 0; m < spec.ranks.size(); ++m) {
     if (!segment_->isLocal(spec.ranks[m])) group.remotes.push_back(m);
   }
-  Announcement own;
-  own.generation = generation;
-  own.index = record.index;
-  own.spec = group.spec;
-  own.digest = digest;
-  uint32_t& following = nextGeneration_[{spec.id, spec.ranks}];
-  const size_t toldBefore = outbox_.size();
   try {
-    makeEnds(group, program, record, own.ends);
+    makeEnds(group, program, record);
     groups_[group.key] = std::move(made);
-    tellMembers(group, encode(own));
   } catch (...) {
-    // Nobody has heard of it yet.
-    outbox_.resize(toldBefore);
     freeEnds(group);
-    if (const auto kept = groups_.find(group.key); kept != groups_.end()) groups_.erase(kept);
     throw;
   }
-  following = generation + 1;
-  if (const auto found = announced_.find(spec.id); found != announced_.end()) {
-    for (const Announcement& a : found->second) {
-      if (a.generation == generation && a.spec.ranks == spec.ranks) apply(group, a);
-    }
-  }
-  notify();
+  return group;
 }
 
-void Proxy::makeEnds(RemoteGroup& group, const BoundProgram& program, const CollectiveRecord& record,
-                     std::vector<AnnouncedEnd>& announced) {
+/// @param runs that this rank has had in it.
+void Proxy::announce(RemoteGroup& group, uint64_t runs) {
+  Announcement own;
+  own.coming = group.coming = ++comings_;
+  own.runs = runs;
+  own.generation = group.key.generation;
+  own.index = group.record->index;
+  own.spec = group.spec;
+  own.digest = group.digest;
+  for (const uint32_t number : group.ends) {
+    const RemoteEnd& end = *ends_[number];
+    own.ends.push_back({end.rank, end.channel, end.isSend, end.own});
+  }
+  group.unheard.clear();
+  // Only what can be left for now needs that everybody knows who is there.
+  for (const uint32_t m : group.remotes) {
+    if (group.key.id.isSignature() && !group.shared->hasLeft(m)) group.unheard.push_back(group.key.ranks[m]);
+  }
+  group.record->isHeld.store(!group.unheard.empty(), order::release);
+  tellMembers(group, encode(own));
+}
+
+/// What others have told of it before this rank came.
+void Proxy::applyKnown(RemoteGroup& group) {
+  if (const auto found = announced_.find(group.key.id); found != announced_.end()) {
+    for (const Announcement& a : found->second) {
+      if (a.key() == group.key) apply(group, a);
+    }
+  }
+  // What another process of this machine hears later, and this one has heard already, is over.
+  for (const uint32_t m : group.remotes) {
+    SharedMember& their = group.shared->record()->members[m];
+    const bool isAbsent = their.state.load(order::relaxed) == SharedMember::absent;
+    if (isAbsent) their.coming = std::max(their.coming, lastHeard_[group.key.ranks[m]]);
+  }
+}
+
+void Proxy::makeEnds(RemoteGroup& group, const BoundProgram& program, const CollectiveRecord& record) {
   group.ends.reserve(program.connections.size());
   for (uint32_t i = 0; i < program.connections.size(); ++i) {
     const ConnectionRecord& c = program.connections[i];
@@ -101,7 +163,6 @@ void Proxy::makeEnds(RemoteGroup& group, const BoundProgram& program, const Coll
                                       0,
                                       0,
                                       DonePositions(connector.slotCount)});
-    announced.push_back({peer, c.channel, c.isSend, name});
   }
 }
 
@@ -118,33 +179,52 @@ void Proxy::apply(RemoteGroup& group, const Announcement& a) {
       end.isKnown = true;
     }
   }
+  if (group.key.id.isSignature()) queueNote(a.from, encode(NoteKind::present, GroupNote{group.key, 0, a.coming}));
   SharedMember& their = record.members[member];
-  // Another process of this machine may have been told first.
-  if (their.state.load(order::relaxed) != SharedMember::absent) return;
+  // Another process of this machine may have been told first, also of what came later.
+  if (their.coming >= a.coming || group.shared->hasLeft(member)) return;
+  their.coming = a.coming;
+  const bool isFirst = their.state.load(order::relaxed) == SharedMember::absent;
+  if (isFirst) their.firstRun = their.finishedRuns.load(order::relaxed) - a.runs;
   their.index = std::min(a.index, segment_->shape().collectives - 1);
   CollectiveRecord& mirror = segment_->records(a.from)[their.index];
-  mirror.submittedRuns.store(0, order::relaxed);
-  mirror.finishedRuns.store(0, order::relaxed);
+  mirror.submittedRuns.store(a.runs + their.firstRun, order::relaxed);
+  mirror.finishedRuns.store(a.runs + their.firstRun, order::relaxed);
   their.state.store(SharedMember::joined, order::release);
-  record.shared.registered.fetchAdd(1, order::acqRel);
+  if (isFirst) record.shared.registered.fetchAdd(1, order::acqRel);
 }
 
 void Proxy::tellMembers(const RemoteGroup& group, const std::vector<uint8_t>& note) {
   for (const uint32_t member : group.remotes) queueNote(group.key.ranks[member], note);
 }
 
-void Proxy::unbind(SharedGroup& shared, uint64_t finishedRuns) {
+void Proxy::unbind(SharedGroup& shared, uint64_t finishedRuns, Departure departure) {
   const std::lock_guard lock(mutex_);
   RemoteGroup* const group = find(shared);
   if (group == nullptr) return;
-  if (shared.shared().isComplete()) {
-    generations_.forget(group->key.id, group->key.ranks);
-  } else {
-    generations_.endBefore(group->key.id, group->key.ranks, group->key.generation + 1);
-  }
-  group->isLeaving = true;
   group->finishedRuns = finishedRuns;
+  if (departure == Departure::forNow) {
+    group->isAway = true;
+    nextGeneration_[{group->key.id, group->key.ranks}] = group->key.generation;
+    tellMembers(*group, encode(NoteKind::away, GroupNote{group->key, finishedRuns, group->coming}));
+  } else {
+    endStay(*group);
+  }
   notify();
+}
+
+/// This rank has left for good.
+void Proxy::endStay(RemoteGroup& group) {
+  const auto& [id, generation, ranks] = group.key;
+  if (group.shared->shared().isComplete()) {
+    generations_.forget(id, ranks);
+  } else {
+    generations_.endBefore(id, ranks, generation + 1);
+  }
+  uint32_t& following = nextGeneration_[{id, ranks}];
+  following = std::max(following, generation + 1);
+  group.isAway = false;
+  group.isLeaving = true;
 }
 
 void Proxy::tellPoisoned(SharedGroup& shared) {

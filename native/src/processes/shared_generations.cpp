@@ -53,4 +53,9 @@ void SharedGenerations::forget(const CollectiveId& id, const std::vector<uint32_
   segment_->arena().free(memory, bytesFor(ranks.size()));
 }
 
+void SharedGenerations::forgetFirst(const CollectiveId& id, const std::vector<uint32_t>& ranks) {
+  const SharedGenerationRecord* const record = *find(id, ranks);
+  if (record != nullptr && record->firstAlive == 0) forget(id, ranks);
+}
+
 }  // namespace dfccl

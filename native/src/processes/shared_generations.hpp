@@ -22,6 +22,8 @@ class SharedGenerations {
 
   /// Every rank of this machine knows by itself: it was in the last one.
   void forget(const CollectiveId& id, const std::vector<uint32_t>& ranks);
+  /// Where none is over, there is nothing to know.
+  void forgetFirst(const CollectiveId& id, const std::vector<uint32_t>& ranks);
 
  private:
   SharedGenerationRecord** find(const CollectiveId& id, const std::vector<uint32_t>& ranks);

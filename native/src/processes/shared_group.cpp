@@ -49,7 +49,6 @@ CollectiveRecord& SharedGroup::recordOf(uint32_t member) const {
 
 uint64_t SharedGroup::finishedRunsOf(uint32_t member) const {
   const uint32_t state = stateOf(member);
-  if (state == SharedMember::absent) return 0;
   if (state != SharedMember::joined) return record_->members[member].finishedRuns.load(order::acquire);
   // Of a rank on another machine that is gone nobody knows whether its data had left it.
   return isLocal(member) ? recordOf(member).finishedRuns.load(order::acquire) : 0;
@@ -197,16 +196,16 @@ SharedMember::State SharedGroup::goneState() const {
 /// Under one lock for all members at once, so that none of them comes back to what another one has freed.
 void SharedGroup::settle() {
   const std::span<const uint32_t> ranks(record_->ranks, record_->shared.members);
-  const auto isGone = [&](uint32_t rank) { return segment_->isProcessGone(rank); };
+  const auto isGone = [&](uint32_t rank) { return segment_->isLocal(rank) && segment_->isProcessGone(rank); };
   std::vector<uint64_t> runs;
   for (uint32_t m = 0; m < ranks.size(); ++m) {
     if (isMember(m) && !isGone(ranks[m])) return;
     runs.push_back(runsAtLeaving(m));
   }
   const bool isNeeded = !areEven(runs) && !record_->shared.isPoisoned();
-  if (isNeeded && std::none_of(ranks.begin(), ranks.end(), isGone)) return;
+  if (isNeeded && (record_->spansHosts || std::none_of(ranks.begin(), ranks.end(), isGone))) return;
   for (uint32_t m = 0; m < record_->shared.members; ++m) {
-    if (isAway(m)) record_->members[m].state.store(goneState(), order::release);
+    if (isAway(m) && isLocal(m)) record_->members[m].state.store(goneState(), order::release);
   }
 }
 

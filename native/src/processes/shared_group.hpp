@@ -29,6 +29,10 @@ struct SharedMember {
   Atomic<uint32_t> state;
   uint32_t index;
   Atomic<uint64_t> finishedRuns;  // when it left
+  // Of a member on another machine: the last of its registrations that was heard of here; and what to add to its number
+  // of a run for the number here, as both sides may have begun anew at other times.
+  uint64_t coming;
+  uint64_t firstRun;
   // Since when this rank has had the same run unfinished, as its watch has seen it; 0: none. For whoever looks on.
   Atomic<uint64_t> waitingSinceMillis;
   Atomic<uint64_t> waitingRun;
@@ -104,6 +108,10 @@ class SharedGroup final : public Group {
   /// @pre this member is leaving.
   void finishLeaving(uint32_t member) { record_->members[member].state.store(SharedMember::left, order::release); }
   bool hasLeft(uint32_t member) const { return stateOf(member) == SharedMember::left; }
+  /// This machine's members have left for now, and nobody needs them to come back here: they are gone.
+  bool isOverFor(uint32_t member) const { return stateOf(member) == SharedMember::leaving; }
+  /// A member has left: those who are away don't come back if they needn't.
+  void settle();
   bool hasJoined(uint32_t member) const override { return stateOf(member) != SharedMember::absent; }
   bool isMember(uint32_t member) const override { return stateOf(member) == SharedMember::joined; }
   bool isAway(uint32_t member) const override { return stateOf(member) == SharedMember::away; }
@@ -136,8 +144,6 @@ class SharedGroup final : public Group {
   void joinAllMoves();
   void takeEnds(uint32_t member, const BoundProgram& program);
   void enter(uint32_t member, const BoundProgram& program, CollectiveRecord& record);
-  /// A member has left: those who are away don't come back if they needn't.
-  void settle();
   SharedMember::State goneState() const;
 
   std::shared_ptr<Segment> segment_;

@@ -148,6 +148,8 @@ struct CollectiveRecord : CollectiveHead {
   uint64_t workingSetBytes;
   ResultStores* stores;                                       // what they are like; null where nobody keeps that
   alignas(64) Atomic<uint32_t, Scope::device> blocksDropped;  // blocks that let go of it after an abort
+  // Not 0: runs don't start yet, because not all members on other machines know that this rank has come.
+  Atomic<uint32_t, Scope::device> isHeld;
   Atomic<uint64_t, Scope::device> finishedRuns;  // complete on every block of this rank: the next run may start
 };
 
