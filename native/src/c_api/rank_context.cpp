@@ -118,7 +118,7 @@ void RankContext::setCountPerRun(bool isOn) {
 
 size_t RankContext::collectiveBytes() {
   const std::lock_guard lock(mutex_);
-  size_t bytes = 0;
+  size_t bytes = backend().remoteBytesOf(number());
   ids_.forEach([&](uint32_t, uint32_t index) { bytes += backend().memoryBytesOf(number(), index); });
   matching_.forEach([&](const MatchedCollective& c) { bytes += backend().memoryBytesOf(number(), c.index); });
   return bytes;

@@ -99,6 +99,7 @@ class CpuWorld : public Backend {
   uint64_t runsBefore(uint32_t rank, uint32_t index) override;
   size_t arenaUsedBytes() const override;
   size_t memoryBytesOf(uint32_t rank, uint32_t index) override;
+  size_t remoteBytesOf(uint32_t rank) override;
 
  protected:
   void wake() override { pool_.wake(); }

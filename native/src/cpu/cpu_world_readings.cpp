@@ -104,4 +104,6 @@ size_t CpuWorld::memoryBytesOf(uint32_t rank, uint32_t index) {
          entry.group->connectorBytes() / entry.program->header.rankCount;
 }
 
+size_t CpuWorld::remoteBytesOf(uint32_t) { return proxy_ ? proxy_->bookBytes() : 0; }
+
 }  // namespace dfccl

@@ -83,6 +83,8 @@ class Proxy final : public Links::Receiver {
   void unbind(SharedGroup& group, uint64_t finishedRuns, Departure departure);
   /// Tells the other machines, once.
   void tellPoisoned(SharedGroup& group);
+  /// Memory that this process keeps to know of groups and generations.
+  size_t bookBytes() const;
   /// Says goodbye, and waits for a while until everybody has what was sent to him.
   void stop();
 

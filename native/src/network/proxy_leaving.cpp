@@ -35,6 +35,24 @@ void Proxy::freeEnds(RemoteGroup& group) {
   group.ends.clear();
 }
 
+size_t Proxy::bookBytes() const {
+  const std::lock_guard lock(mutex_);
+  const auto bytesOf = [](const std::vector<uint32_t>& numbers) { return numbers.size() * sizeof(uint32_t); };
+  size_t bytes = 0;
+  for (const auto& [key, group] : groups_) bytes += sizeof(key) + sizeof(*group) + 4 * bytesOf(key.ranks);
+  for (const auto& group : dropped_) bytes += sizeof(*group) + 4 * bytesOf(group->key.ranks);
+  for (const auto& end : ends_) bytes += sizeof(end) + (end ? sizeof(*end) + end->connector.slotCount : 0);
+  for (const auto& [id, announced] : announced_) {
+    bytes += sizeof(id);
+    for (const Announcement& a : announced)
+      bytes += sizeof(a) + bytesOf(a.spec.ranks) + a.ends.size() * sizeof(AnnouncedEnd);
+  }
+  for (const auto* generations : {&nextGeneration_, &deadGenerations_}) {
+    for (const auto& entry : *generations) bytes += sizeof(entry) + bytesOf(entry.first.second);
+  }
+  return bytes;
+}
+
 void Proxy::letGroupsGo() {
   std::vector<GroupKey> over;
   bool isAnyDropped;

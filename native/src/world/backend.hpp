@@ -209,6 +209,8 @@ class Backend {
   virtual std::vector<TraceTrack> readTrace(uint32_t /*rank*/) { return {}; }
   virtual size_t arenaUsedBytes() const = 0;
   virtual size_t memoryBytesOf(uint32_t rank, uint32_t index) = 0;
+  /// What it keeps to know of collectives whose ranks are on several machines, registered or not.
+  virtual size_t remoteBytesOf(uint32_t /*rank*/) { return 0; }
 
  protected:
   explicit Backend(const WorldOptions& options) : options_(options) {}
