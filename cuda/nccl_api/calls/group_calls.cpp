@@ -1,15 +1,12 @@
 #include "nccl_api/calls/group_calls.hpp"
 
-#include <algorithm>
-#include <memory>
-#include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "entry_points.hpp"
 #include "functions.hpp"
 #include "nccl_api/calls/falling_back.hpp"
+#include "nccl_api/calls/making_many.hpp"
 #include "nccl_api/universe/failure.hpp"
 
 namespace dfccl::nccl {
@@ -36,61 +33,6 @@ bool isKept(std::vector<Call>& kept, Call& call) {
   if (group.depth == 0) return false;
   kept.push_back(std::move(call));
   return true;
-}
-
-/// In a thread that nobody waits for. @return ncclInProgress, or what went wrong.
-ncclResult_t makeBeside(Making making) {
-  const auto kept = std::make_shared<Making>(std::move(making));
-  // Of a split that gives no part the caller has nothing to ask but the parent.
-  const std::shared_ptr<Communicator> parent = kept->made ? nullptr : kept->parent;
-  if (parent) parent->beganSplit();
-  try {
-    std::thread([kept, parent] {
-      kept->run();
-      if (parent) parent->endedSplit();
-    }).detach();
-  } catch (const std::exception& error) {
-    if (parent) parent->endedSplit();
-    return kept->giveUp(error.what());
-  }
-  return ncclInProgress;
-}
-
-/// Each in a thread of its own, as each waits for others that may be among them. @return the first failure
-ncclResult_t makeTogether(std::vector<Making>& makings) {
-  std::vector<ncclResult_t> results(makings.size(), ncclSuccess);
-  std::vector<std::thread> threads;
-  threads.reserve(makings.size());
-  const auto isGivenUp = std::make_shared<Atomic<uint32_t>>();
-  for (Making& making : makings) making.isGivenUp = isGivenUp;
-  try {
-    for (size_t i = 0; i < makings.size(); ++i) {
-      threads.emplace_back([&, i] { results[i] = makings[i].run(); });
-    }
-  } catch (const std::exception& error) {
-    isGivenUp->store(1, order::relaxed);  // those that have begun may wait for these
-    for (size_t i = threads.size(); i < makings.size(); ++i) results[i] = makings[i].giveUp(error.what());
-    for (std::thread& thread : threads) thread.join();
-    return results.back();
-  }
-  for (std::thread& thread : threads) thread.join();
-  const auto failed = std::find_if(results.begin(), results.end(), [](ncclResult_t r) { return r != ncclSuccess; });
-  return failed == results.end() ? ncclSuccess : *failed;
-}
-
-/// @return the first failure, or ncclInProgress where some are still being made.
-ncclResult_t makeAll(std::vector<Making> makings) {
-  const auto firstBeside =
-      std::stable_partition(makings.begin(), makings.end(), [](const Making& making) { return making.isBlocking; });
-  ncclResult_t beside = ncclSuccess;
-  for (auto making = firstBeside; making != makings.end(); ++making) {
-    const ncclResult_t result = makeBeside(std::move(*making));
-    if (beside == ncclSuccess || beside == ncclInProgress) beside = result;
-  }
-  makings.erase(firstBeside, makings.end());
-  if (makings.empty()) return beside;
-  const ncclResult_t made = makings.size() == 1 ? makings[0].run() : makeTogether(makings);
-  return made == ncclSuccess ? beside : made;
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ struct Making {
   std::optional<ncclUniqueId> realId;    // the id is another NCCL's: so is what is made
   const char* function = "ncclCommInitRank";
   bool isBlocking = true;
-  std::shared_ptr<Atomic<uint32_t>> isGivenUp;  // with others that were to be made together; may be null
+  std::shared_ptr<Atomic<uint32_t>> isGivenUp;  // by others that it is made together with; may be null
 
   /// Of a communicator whose handle the caller has from now on in `comm`.
   static Making prepare(ncclComm_t* comm, const Name& meeting, int ranks, int rank, int device, const Config& config);

@@ -265,3 +265,17 @@ TEST_CASE("a group that is not open can't be ended") {
   CHECK(ncclGroupEnd() == ncclInvalidUsage);
   CHECK(std::string(ncclGetLastError(nullptr)).find("ncclGroupStart") != std::string::npos);
 }
+
+// Its siblings waited for the missing rank, ten minutes long, and the end told of that.
+TEST_CASE("a communicator that can't be made in a group ends the waits of the others, and is the one told of") {
+  cudaSetDevice(0);
+  const ncclUniqueId id = newId();
+  ncclComm_t comms[2] = {};
+  CHECK_NCCL(ncclGroupStart());
+  for (ncclComm_t& comm : comms) CHECK_NCCL(ncclCommInitRank(&comm, 2, id, 0));
+  CHECK(ncclGroupEnd() == ncclInvalidArgument);
+  CHECK(std::string(ncclGetLastError(nullptr)).find("Rank 0 of the communicator has come already.") !=
+        std::string::npos);
+  CHECK(comms[0] == nullptr);
+  CHECK(comms[1] == nullptr);
+}

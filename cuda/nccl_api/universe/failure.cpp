@@ -8,15 +8,15 @@ namespace dfccl::nccl {
 namespace {
 
 // A watchdog's thread asks for what went wrong in another, so there is one for the process.
-constexpr size_t kMostText = 1024;
 struct LastFailure {
   std::mutex mutex;
-  char text[kMostText] = "";
+  char text[sizeof ToldFailure::sentence] = "";
 };
 LastFailure& last() {
   static LastFailure& kept = *new LastFailure;  // threads may ask while the process ends
   return kept;
 }
+thread_local ToldFailure lastOwn;
 
 }  // namespace
 
@@ -52,14 +52,22 @@ void checkCuda(cudaError_t error, const char* call) {
 }
 
 ncclResult_t fail(ncclResult_t result, const char* function, const char* what) noexcept {
-  LastFailure& kept = last();
-  const std::lock_guard lock(kept.mutex);
-  std::snprintf(kept.text, sizeof kept.text, "%s: %s", function, what);
-  return result;
+  lastOwn.result = result;
+  std::snprintf(lastOwn.sentence, sizeof lastOwn.sentence, "%s: %s", function, what);
+  return tellAgain(lastOwn);
 }
 
+ncclResult_t tellAgain(const ToldFailure& failure) noexcept {
+  LastFailure& kept = last();
+  const std::lock_guard lock(kept.mutex);
+  std::memcpy(kept.text, failure.sentence, sizeof kept.text);
+  return failure.result;
+}
+
+const ToldFailure& lastOfThread() noexcept { return lastOwn; }
+
 const char* lastFailure() noexcept {
-  thread_local char copy[kMostText];
+  thread_local char copy[sizeof ToldFailure::sentence];
   LastFailure& kept = last();
   const std::lock_guard lock(kept.mutex);
   std::memcpy(copy, kept.text, sizeof copy);

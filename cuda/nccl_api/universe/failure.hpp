@@ -34,8 +34,17 @@ void check(dfcclResult_t status);
 /// @throws Failure ncclUnhandledCudaError unless CUDA has done it. @param call its name
 void checkCuda(cudaError_t error, const char* call);
 
+/// A failure as it was told, to be told again.
+struct ToldFailure {
+  ncclResult_t result = ncclSuccess;  // there is none
+  char sentence[1024] = "";           // with the function's name before it
+};
 /// Keeps the sentence for ncclGetLastError, cut to what fits; allocates nothing. @return `result`
 ncclResult_t fail(ncclResult_t result, const char* function, const char* what) noexcept;
+/// Keeps it once more. @return its result
+ncclResult_t tellAgain(const ToldFailure& failure) noexcept;
+/// What this thread's last failure was.
+const ToldFailure& lastOfThread() noexcept;
 /// What the process's last failure was; "" if there was none. Valid until this thread asks again.
 const char* lastFailure() noexcept;
 
