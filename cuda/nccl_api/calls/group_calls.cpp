@@ -1,5 +1,7 @@
 #include "nccl_api/calls/group_calls.hpp"
 
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -17,6 +19,7 @@ struct Group {
   bool isRealOpen = false;  // the other NCCL has one too
   std::vector<Making> makings;
   std::vector<Operation> operations;
+  ToldFailure failure;  // of the first of its calls that failed
 };
 thread_local Group group;
 
@@ -35,6 +38,29 @@ bool isKept(std::vector<Call>& kept, Call& call) {
   return true;
 }
 
+/// @return the group where it is over now, or nothing: it was an inner one. @throws Failure ncclInvalidUsage
+std::optional<Group> leaveGroup() {
+  if (group.depth == 0) {
+    throw Failure(ncclInvalidUsage, "No group of this thread is open.",
+                  "Call ncclGroupStart first, on the same thread.");
+  }
+  if (--group.depth != 0) return std::nullopt;
+  return std::exchange(group, {});
+}
+
+/// Ends the other NCCL's group, with nothing of it done: as in this library's, one call that fails sees to that, and
+/// there is no call for it.
+void dropReal(const RealNccl& real) {
+  real.call<decltype(ncclAllReduce)>("ncclAllReduce", nullptr, nullptr, size_t{1}, ncclInt8, ncclSum, nullptr, nullptr);
+  real.call<decltype(ncclGroupEnd)>("ncclGroupEnd");
+}
+
+/// Nothing of it is done. @param why the communicators that were begun in it fail with that
+void drop(Group dropped, ncclResult_t why) {
+  for (Making& making : dropped.makings) making.drop(why);
+  if (dropped.isRealOpen) dropReal(*RealNccl::opened());
+}
+
 }  // namespace
 
 ncclResult_t makeSoon(Making making) {
@@ -44,6 +70,12 @@ ncclResult_t makeSoon(Making making) {
 ncclResult_t submitSoon(Operation operation) {
   if (!isKept(group.operations, operation)) submit(operation);
   return ncclSuccess;
+}
+
+ncclResult_t noteInGroup(ncclResult_t result) noexcept {
+  const bool hasFailed = result != ncclSuccess && result != ncclInProgress;
+  if (hasFailed && group.depth != 0 && group.failure.result == ncclSuccess) group.failure = lastOfThread();
+  return result;
 }
 
 void joinRealGroup(const RealNccl& real) {
@@ -58,19 +90,19 @@ ncclResult_t groupStart() {
 }
 
 ncclResult_t groupEnd() {
-  if (group.depth == 0) {
-    throw Failure(ncclInvalidUsage, "No group of this thread is open.",
-                  "Call ncclGroupStart first, on the same thread.");
+  std::optional<Group> ended = leaveGroup();
+  if (!ended) return ncclSuccess;
+  if (const ToldFailure failure = ended->failure; failure.result != ncclSuccess) {
+    drop(*std::move(ended), failure.result);
+    throw Failure(failure.result,
+                  std::string("A call of the group failed, so nothing of the group was done. ") + failure.sentence);
   }
-  if (--group.depth != 0) return ncclSuccess;
-  std::vector<Making> makings = std::exchange(group.makings, {});
-  std::vector<Operation> operations = std::exchange(group.operations, {});
   // What the other NCCL was given doesn't wait for what this library does, nor the other way round.
-  const RealNccl* const real = std::exchange(group.isRealOpen, false) ? RealNccl::opened() : nullptr;
+  const RealNccl* const real = ended->isRealOpen ? RealNccl::opened() : nullptr;
   const ncclResult_t there = real ? real->call<decltype(ncclGroupEnd)>("ncclGroupEnd") : ncclSuccess;
-  const ncclResult_t made = makeAll(std::move(makings));
+  const ncclResult_t made = makeAll(std::move(ended->makings));
   if (made != ncclSuccess && made != ncclInProgress) return made;
-  submit(std::move(operations));
+  submit(std::move(ended->operations));
   if (real) real->check(there);
   return made == ncclSuccess ? there : made;
 }

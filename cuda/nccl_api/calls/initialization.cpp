@@ -81,10 +81,14 @@ ncclResult_t commInitAll(ncclComm_t* comms, int count, const int* devices) {
   getUniqueId(&id);
   const Config config = Config::read(nullptr);
   groupStart();
-  for (int r = 0; r < count; ++r) {
-    makeSoon(begin(&comms[r], count, id, r, devices == nullptr ? r : devices[r], config));
-  }
-  return groupEnd();
+  const ncclResult_t begun = enteredInGroup("ncclCommInitAll", [&] {
+    for (int r = 0; r < count; ++r) {
+      makeSoon(begin(&comms[r], count, id, r, devices == nullptr ? r : devices[r], config));
+    }
+    return ncclSuccess;
+  });
+  const ncclResult_t made = groupEnd();
+  return begun == ncclSuccess ? made : begun;
 }
 
 }  // namespace dfccl::nccl

@@ -30,6 +30,8 @@ struct Making {
   ncclResult_t run() noexcept;
   /// In its place, where no thread could be had for it. @param why that is. @return as run()
   ncclResult_t giveUp(const char* why) noexcept;
+  /// In its place, where it is not to be made any more: the communicator fails. @param why other than ncclSuccess
+  void drop(ncclResult_t why) noexcept { end(why); }
 
  private:
   void make();

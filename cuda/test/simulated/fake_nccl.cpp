@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <utility>
 
 #include "simulated/fake_nccl.hpp"
 
@@ -15,6 +16,7 @@ namespace {
 
 std::atomic<int> calls[kFakeCalls];
 thread_local int depth = 0;
+thread_local ncclResult_t groupError = ncclSuccess;
 std::atomic<int> lastDevice{-1};
 
 /// Of the program's: this library has none of its own.
@@ -97,6 +99,10 @@ ncclResult_t ncclCommGetAsyncError(ncclComm_t, ncclResult_t* error) {
 }
 ncclResult_t ncclAllReduce(const void*, void* recv, size_t count, ncclDataType_t, ncclRedOp_t op, ncclComm_t comm,
                            cudaStream_t) {
+  if (comm == nullptr) {
+    if (depth > 0) groupError = ncclInvalidArgument;
+    return ncclInvalidArgument;
+  }
   if (op != ncclSum && op != kFakeOp) return ncclInvalidArgument;
   // NVIDIA's calls it too, and gets what the loader finds first from there.
   const auto found = reinterpret_cast<decltype(&ncclCommGetAsyncError)>(dlsym(RTLD_DEFAULT, "ncclCommGetAsyncError"));
@@ -115,7 +121,9 @@ ncclResult_t ncclGroupStart() {
 }
 ncclResult_t ncclGroupEnd() {
   --depth;
-  return called(kFakeGroupEnd);
+  if (groupError == ncclSuccess) return called(kFakeGroupEnd);
+  called(kFakeGroupDropped);
+  return std::exchange(groupError, ncclSuccess);
 }
 ncclResult_t ncclMemAlloc(void** memory, size_t bytes) {
   *memory = ::operator new(bytes);

@@ -12,6 +12,7 @@ enum FakeCall {
   kFakeAllReduceInGroup,
   kFakeGroupStart,
   kFakeGroupEnd,
+  kFakeGroupDropped,  // at its end, because a call in it had failed
   kFakeMemAlloc,
   kFakeCalls,
 };

@@ -144,29 +144,6 @@ TEST_CASE("one that becomes the other NCCL's while it is asked for its error nev
   });
 }
 
-TEST_CASE("the other NCCL has a group where the thread has one, and is asked of it, once") {
-  inProcess([]() -> int {
-    name(fakePath(), "all");
-    ncclComm_t comms[2] = {};
-    OK(ncclCommInitAll(comms, 2, nullptr));
-    EXPECT(fakeCount(kFakeInit) == 2 && fakeCount(kFakeGroupStart) == 0);
-    const Buffer send(kCount, 1), recv(kCount, 0);
-    OK(ncclGroupStart());
-    OK(ncclGroupEnd());
-    EXPECT(fakeCount(kFakeGroupStart) == 0);
-    OK(ncclGroupStart());
-    OK(ncclGroupStart());
-    for (ncclComm_t comm : comms) OK(ncclAllReduce(send, recv, kCount, ncclFloat32, ncclSum, comm, nullptr));
-    OK(ncclGroupEnd());
-    EXPECT(fakeCount(kFakeGroupEnd) == 0);
-    OK(ncclGroupEnd());
-    EXPECT(fakeCount(kFakeGroupStart) == 1 && fakeCount(kFakeGroupEnd) == 1);
-    EXPECT(fakeCount(kFakeAllReduceInGroup) == 2);
-    for (ncclComm_t comm : comms) OK(ncclCommDestroy(comm));
-    return kFine;
-  });
-}
-
 TEST_CASE("what goes wrong in the other NCCL, and what it lacks, is told") {
   inProcess([]() -> int {
     name(fakePath(), "all");
