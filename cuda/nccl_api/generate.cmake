@@ -51,7 +51,7 @@ foreach(_line IN LISTS _lines)
     if(NOT _name IN_LIST _own)
       set(_elsewhere "    if (const ncclComm_t real = fallenBack(comm)) ${_call}\n")
     endif()
-  elseif(_state STREQUAL "refused" AND NOT _name STREQUAL "ncclGroupSimulateEnd")  # which ends a group
+  elseif(_state STREQUAL "refused")
     set(_elsewhere "    if (RealNccl::opened() != nullptr) ${_call}\n")
   endif()
   if(_state STREQUAL "real")

@@ -107,4 +107,10 @@ ncclResult_t groupEnd() {
   return made == ncclSuccess ? there : made;
 }
 
+ncclResult_t groupSimulateEnd(ncclSimInfo_t*) {
+  // As ncclGroupEnd does: who is refused calls that no more, and a group that stayed open would keep all later calls.
+  if (std::optional<Group> ended = leaveGroup()) drop(*std::move(ended), ncclInvalidUsage);
+  throw Failure(ncclInvalidUsage, "Times are not estimated; end the group with ncclGroupEnd.");
+}
+
 }  // namespace dfccl::nccl

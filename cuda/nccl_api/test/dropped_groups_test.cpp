@@ -1,4 +1,4 @@
-// Groups of which nothing is done, because a call in them failed.
+// Groups of which nothing is done: a call in them failed, or they were only to be estimated.
 #include "nccl_api/test/ranks.hpp"
 
 using namespace dfccl::nccl::test;
@@ -36,6 +36,32 @@ struct Lone {
 bool saysLast(const char* what) { return std::string(ncclGetLastError(nullptr)).find(what) != std::string::npos; }
 
 }  // namespace
+
+// The group stayed open, and whatever the thread asked for later waited for its end.
+TEST_CASE("ncclGroupSimulateEnd estimates nothing, and the group is over") {
+  Lone lone;
+  ncclComm_t begun = nullptr;
+  CHECK_NCCL(ncclGroupStart());
+  CHECK_NCCL(ncclCommInitRank(&begun, 1, newId(), 0));
+  CHECK_NCCL(lone.add());
+  CHECK(ncclGroupSimulateEnd(nullptr) == ncclInvalidUsage);
+  CHECK(saysLast("Times are not estimated; end the group with ncclGroupEnd."));
+  CHECK(begun == nullptr);
+  CHECK(ncclGroupEnd() == ncclInvalidUsage);
+  CHECK_FALSE(lone.isDone());
+  CHECK(ncclGroupSimulateEnd(nullptr) == ncclInvalidUsage);
+  CHECK(saysLast("No group of this thread is open."));
+}
+
+TEST_CASE("ncclGroupSimulateEnd of an inner group leaves the outer one open") {
+  Lone lone;
+  CHECK_NCCL(ncclGroupStart());
+  CHECK_NCCL(ncclGroupStart());
+  CHECK(ncclGroupSimulateEnd(nullptr) == ncclInvalidUsage);
+  CHECK_NCCL(lone.add());
+  CHECK_NCCL(ncclGroupEnd());
+  CHECK(lone.isDone());
+}
 
 // The end of the group was a success, and the good call was carried out.
 TEST_CASE("a call that fails in a group fails the group, and nothing of it is done") {
