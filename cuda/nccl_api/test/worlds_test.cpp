@@ -8,6 +8,7 @@
 
 #include "call_beside.hpp"
 #include "nccl_api/test/processes.hpp"
+#include "nccl_api/universe/arrivals.hpp"
 
 using namespace dfccl::nccl::test;
 using dfccl::gpu::test::comesToHold;
@@ -35,6 +36,36 @@ TEST_CASE("a rank that doesn't come is named when the time is over") {
     EXPECT(ncclCommInitRank(&comm, 3, ids[0], 1) == ncclTimeout);
     EXPECT(comm == nullptr);
     EXPECT(std::string(ncclGetLastError(nullptr)).find("these did not come within 1 s: 0, 2.") != std::string::npos);
+    return kFine;
+  });
+}
+
+// It was told so after a minute, whatever the variable said.
+TEST_CASE("a rank that meets the others and doesn't join their world is missed when the time is over") {
+  onProcesses(2, 1, [](uint32_t rank, const std::vector<ncclUniqueId>& ids) -> int {
+    setenv("DFCCL_JOIN_TIMEOUT", "1", 1);
+    if (rank == 1) {
+      dfccl::nccl::Arrival own{};
+      own.process = 1;
+      own.device = 1;
+      EXPECT(dfccl::nccl::meet(dfccl::nccl::nameOf(ids[0]), 2, 1, own, [] { return false; }).size() == 2);
+      return kFine;
+    }
+    ncclComm_t comm = nullptr;
+    EXPECT(ncclCommInitRank(&comm, 2, ids[0], 0) == ncclTimeout);
+    EXPECT(comm == nullptr);
+    EXPECT(std::string(ncclGetLastError(nullptr)).find(" within 1.000 s.") != std::string::npos);
+    return kFine;
+  });
+}
+
+// The first one's time was over before it began.
+TEST_CASE("ranks may be given any time to come") {
+  onProcesses(2, 1, [](uint32_t rank, const std::vector<ncclUniqueId>& ids) -> int {
+    setenv("DFCCL_JOIN_TIMEOUT", "9223372036854775807", 1);
+    ncclComm_t comm = nullptr;
+    OK(ncclCommInitRank(&comm, 2, ids[0], static_cast<int>(rank)));
+    OK(ncclCommDestroy(comm));
     return kFine;
   });
 }

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -19,7 +20,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr uint32_t kLookMicros = 50'000;  // how often a wait looks whether it was cancelled
-constexpr long kMostSeconds = 600;
+constexpr uint32_t kUsualSeconds = 600;
 
 // All of it begins as zero.
 struct Seat {
@@ -37,12 +38,6 @@ struct Table {
 [[noreturn]] void refuseSystem(const std::string& what, int error) {
   throw Failure(ncclSystemError, what + ": " + std::strerror(error) + ".",
                 "Ranks meet in /dev/shm: see that it is there, is not full, and is the same for all of them.");
-}
-
-long secondsToWait() {
-  const char* const said = std::getenv("DFCCL_JOIN_TIMEOUT");
-  const long seconds = said == nullptr ? 0 : std::strtol(said, nullptr, 10);
-  return seconds > 0 ? seconds : kMostSeconds;
 }
 
 /// The shared memory of one meeting, mapped here.
@@ -101,6 +96,13 @@ std::string missing(Table& table, uint32_t ranks) {
 
 }  // namespace
 
+uint32_t joinSeconds() {
+  constexpr long kMost = UINT32_MAX / 1000;
+  const char* const said = std::getenv("DFCCL_JOIN_TIMEOUT");
+  const long seconds = said == nullptr ? 0 : std::strtol(said, nullptr, 10);
+  return seconds > 0 ? static_cast<uint32_t>(std::min(seconds, kMost)) : kUsualSeconds;
+}
+
 std::vector<Arrival> meet(const Name& name, int ranks, int rank, const Arrival& own,
                           const std::function<bool()>& isCancelled) {
   if (ranks == 1) return {own};
@@ -113,7 +115,7 @@ std::vector<Arrival> meet(const Name& name, int ranks, int rank, const Arrival& 
     table.isComplete.store(1, order::seqCst);
     sharedFutexWakeAll(&table.isComplete.value);
   }
-  const long seconds = secondsToWait();
+  const uint32_t seconds = joinSeconds();
   const Clock::time_point until = Clock::now() + std::chrono::seconds(seconds);
   while (table.isComplete.load(order::acquire) == 0) {
     if (isCancelled()) {

@@ -28,9 +28,13 @@ struct Arrival {
   World worlds[kMostWorlds];
 };
 
+/// How many seconds the making of a communicator waits for ranks (DFCCL_JOIN_TIMEOUT; 600), at most as many as there
+/// are in 2^32 ms.
+uint32_t joinSeconds();
+
 /// Waits until all ranks have come. @param isCancelled asked now and then; once it is so, the wait ends.
 /// @return of each rank what it told.
-/// @throws Failure ncclTimeout, naming the ranks that didn't come (DFCCL_JOIN_TIMEOUT, seconds; 600);
+/// @throws Failure ncclTimeout, naming the ranks that didn't come within joinSeconds();
 /// ncclInvalidArgument: a rank has come twice, or with another number of ranks; ncclInvalidUsage: cancelled.
 std::vector<Arrival> meet(const Name& name, int ranks, int rank, const Arrival& own,
                           const std::function<bool()>& isCancelled);

@@ -63,6 +63,7 @@ std::shared_ptr<Universe> Universe::ofProcesses(uint64_t id, int ranks, int rank
   config.world.grid = blocks;
   config.job = job.c_str();
   config.rank = rank;
+  config.timeoutMillis = joinSeconds() * 1000;
   prepareDevice(device);
   check(dfcclJoinWorld(&config, &made->world_, nullptr));
   check(dfcclInitRank(made->world_, rank, &made->contexts_[static_cast<size_t>(rank)]));
