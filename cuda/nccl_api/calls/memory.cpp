@@ -3,6 +3,7 @@
 
 #include "entry_points.hpp"
 #include "functions.hpp"
+#include "host/driver/relaxed_capture.hpp"
 #include "nccl_api/calls/communicator.hpp"
 #include "nccl_api/calls/falling_back.hpp"
 #include "nccl_api/universe/arguments.hpp"
@@ -17,6 +18,7 @@ ncclResult_t memAlloc(void** memory, size_t bytes) {
     RealNccl::open();
     return callReal<decltype(ncclMemAlloc)>("ncclMemAlloc", memory, bytes);
   }
+  const gpu::RelaxedCapture relaxed;
   if (bytes != 0) checkCuda(cudaMalloc(memory, bytes), "cudaMalloc");
   return ncclSuccess;
 }
@@ -26,6 +28,7 @@ ncclResult_t memFree(void* memory) {
     RealNccl::open();
     return callReal<decltype(ncclMemFree)>("ncclMemFree", memory);
   }
+  const gpu::RelaxedCapture relaxed;
   if (memory != nullptr) checkCuda(cudaFree(memory), "cudaFree");
   return ncclSuccess;
 }

@@ -87,3 +87,22 @@ TEST_CASE("a launch that waits for a rank ends when the communicator is aborted"
     }
   });
 }
+
+// The capture was over by then.
+TEST_CASE("memory is allocated and freed while a stream captures") {
+  cudaSetDevice(0);
+  const Comm comm(newId(), 1, 0);
+  const RankStream stream;
+  const Buffer send(kCount, 5), recv(kCount, 0);
+  void* former = nullptr;
+  void* memory = nullptr;
+  CHECK_NCCL(ncclMemAlloc(&former, kCount));
+  const Graph graph(0, stream, [&] {
+    CHECK_NCCL(ncclMemAlloc(&memory, kCount));
+    CHECK_NCCL(ncclAllReduce(send, recv, kCount, ncclFloat32, ncclSum, comm, stream));
+    CHECK_NCCL(ncclMemFree(former));
+  });
+  launch(graph, stream);
+  CHECK(recv.isAll(5));
+  CHECK_NCCL(ncclMemFree(memory));
+}
