@@ -149,8 +149,10 @@ cudaError_t prepareDaemon() {
 }
 
 cudaError_t launchDaemon(const LaunchArguments& arguments, uint32_t grid, cudaStream_t stream) {
-  daemonKernel<<<grid, kBlockThreads, sizeof(BlockShared), stream>>>(arguments);
-  return cudaGetLastError();
+  void* all[] = {const_cast<LaunchArguments*>(&arguments)};
+  // Not <<<>>>, which says only by cudaGetLastError() whether it went well: an earlier error is the caller's.
+  return cudaLaunchKernel(reinterpret_cast<const void*>(daemonKernel), dim3(grid), dim3(kBlockThreads), all,
+                          sizeof(BlockShared), stream);
 }
 
 }  // namespace dfccl::gpu

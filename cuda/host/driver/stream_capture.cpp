@@ -26,7 +26,7 @@ StreamCapture::StreamCapture(cudaStream_t stream) : stream_(stream) {
 #else
   const cudaError_t error = cudaStreamGetCaptureInfo_v2(stream, &status, &id_, &graph_, &nodes, &count);
 #endif
-  cudaGetLastError();
+  if (error != cudaSuccess) cudaGetLastError();  // an earlier one is the caller's
   if (error != cudaSuccess || status != cudaStreamCaptureStatusActive) {
     throw Error(dfcclInvalidArgument,
                 error != cudaSuccess

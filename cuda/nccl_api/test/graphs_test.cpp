@@ -106,3 +106,26 @@ TEST_CASE("memory is allocated and freed while a stream captures") {
   CHECK(recv.isAll(5));
   CHECK_NCCL(ncclMemFree(memory));
 }
+
+// A capture took it for its own, and cleared it.
+TEST_CASE("an error of CUDA's that the program has not asked for yet stays, and is nobody else's") {
+  cudaSetDevice(0);
+  const Comm comm(newId(), 1, 0);
+  const RankStream stream;
+  const Buffer send(kCount, 5), recv(kCount, 0);
+  float two = 2;
+  ncclRedOp_t doubled{};
+  CHECK_NCCL(ncclRedOpCreatePreMulSum(&doubled, &two, ncclFloat32, ncclScalarHostImmediate, comm));
+  const auto reduce = [&] { CHECK_NCCL(ncclAllReduce(send, recv, kCount, ncclFloat32, doubled, comm, stream)); };
+  const auto leaveError = [] { CHECK(cudaSetDevice(-1) == cudaErrorInvalidDevice); };
+  leaveError();
+  reduce();
+  CHECK(cudaGetLastError() == cudaErrorInvalidDevice);
+  const Graph graph(0, stream, [&] {
+    leaveError();
+    reduce();
+    CHECK(cudaGetLastError() == cudaErrorInvalidDevice);
+  });
+  launch(graph, stream);
+  CHECK(recv.isAll(10));
+}

@@ -17,10 +17,12 @@ __global__ void __launch_bounds__(kThreads) scale(ScaledElements elements) {
 }  // namespace
 
 cudaError_t scaleOnStream(void* to, const void* from, size_t count, const Scalar& scalar, cudaStream_t stream) {
-  const ScaledElements elements{to, from, count, static_cast<DataType>(scalar.type), scalar.bits, scalar.onDevice};
+  ScaledElements elements{to, from, count, static_cast<DataType>(scalar.type), scalar.bits, scalar.onDevice};
   const uint64_t blocks = std::clamp<uint64_t>((count + kThreads - 1) / kThreads, 1, kMostBlocks);
-  scale<<<static_cast<uint32_t>(blocks), kThreads, 0, stream>>>(elements);
-  return cudaGetLastError();
+  void* arguments[] = {&elements};
+  // Not <<<>>>, which says only by cudaGetLastError() whether it went well: an earlier error is the caller's.
+  return cudaLaunchKernel(reinterpret_cast<const void*>(scale), dim3(static_cast<uint32_t>(blocks)), dim3(kThreads),
+                          arguments, 0, stream);
 }
 
 }  // namespace dfccl::nccl
