@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <string>
 #include <utility>
 
@@ -185,6 +186,25 @@ class Queued {
   dfcclRequest_t request_ = nullptr;
 };
 
+/// Of several things, each of which is done whatever becomes of the others.
+class FirstFailure {
+ public:
+  template <class Act>
+  void attempt(const Act& act) noexcept {
+    try {
+      act();
+    } catch (...) {
+      if (!first_) first_ = std::current_exception();
+    }
+  }
+  void rethrow() const {
+    if (first_) std::rethrow_exception(first_);
+  }
+
+ private:
+  std::exception_ptr first_;
+};
+
 }  // namespace
 
 void submit(const Operation& operation) {
@@ -198,16 +218,14 @@ void submit(std::vector<Operation> operations) {
   copySelfMessages(operations);
   std::vector<Queued> queued;
   queued.reserve(operations.size());
-  std::exception_ptr failure;
-  try {
+  FirstFailure failure;
+  failure.attempt([&] {
     for (const Operation& operation : operations) queued.emplace_back(operation);
-  } catch (const Failure&) {
-    failure = std::current_exception();
-  }
-  // What was queued goes on all the same.
-  for (const Queued& run : queued) run.letStreamWait();
-  streams.join();
-  if (failure) std::rethrow_exception(failure);
+  });
+  // What was queued goes on all the same, whatever it is that went wrong, and works on its buffers.
+  for (const Queued& run : queued) failure.attempt([&] { run.letStreamWait(); });
+  failure.attempt([&] { streams.join(); });
+  failure.rethrow();
 }
 
 }  // namespace dfccl::nccl

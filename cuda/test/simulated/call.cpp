@@ -13,6 +13,7 @@ namespace dfccl::gpu::simulated {
 namespace {
 
 thread_local cudaError_t last = cudaSuccess;
+thread_local int calls = 0;
 
 /// Made at the first call, so that it ends after whatever is to be told by exit() later.
 class Runtime {
@@ -37,6 +38,7 @@ Call::Call(Device& device, const Switch& isLocked) : Call(device, isLocked.isOn(
 
 Call::Call(Device& device, bool isLocked) : lock_(device.context(), std::defer_lock) {
   expectRuntime();
+  ++calls;
   mayBePreempted();
   if (!isLocked) return;
   lock_.lock();
@@ -47,6 +49,7 @@ Call::~Call() {
   release();
   keepGiver();
   mayBePreempted();
+  --calls;
 }
 
 void Call::letOthersIn() {
@@ -57,6 +60,8 @@ void Call::letOthersIn() {
   context.awaitTurns(turns);
   lock_.lock();
 }
+
+bool isInCall() { return calls != 0; }
 
 void expectRuntime() { Runtime::expectUp(); }
 

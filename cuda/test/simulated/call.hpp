@@ -34,6 +34,9 @@ class Call {
   std::unique_lock<ContextLock> lock_;
 };
 
+/// Whether this thread is in such a call.
+bool isInCall();
+
 /// CUDA's runtime takes itself down when the process ends; whoever calls it then ends the process by a crash. Where a
 /// call takes no lock, this is all there is of it.
 void expectRuntime();
