@@ -96,12 +96,6 @@ class Communicator {
     ++positions_[line];
   }
 
-  /// Scratch that graphs of its runs write to, whenever they are launched.
-  void keepForGraphs(std::shared_ptr<void> scratch) {
-    const std::lock_guard lock(mutex_);
-    ofGraphs_.push_back(std::move(scratch));
-  }
-
   /// A run of it was submitted, or is over.
   void began() { inFlight_.fetchAdd(1, order::relaxed); }
   void ended(dfcclResult_t status);
@@ -139,8 +133,7 @@ class Communicator {
   dfcclGroup_t group_ = nullptr;
   ncclComm_t real_ = nullptr;
   ScaledSums scaledSums_;
-  std::map<int64_t, uint64_t> positions_;        // under mutex_
-  std::vector<std::shared_ptr<void>> ofGraphs_;  // under mutex_
+  std::map<int64_t, uint64_t> positions_;  // under mutex_
 };
 
 /// Those that callers have handles of. A handle is a value, so one that was destroyed, or never made, is recognised.

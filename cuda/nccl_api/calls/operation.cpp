@@ -9,6 +9,7 @@
 
 #include "base/types.hpp"
 #include "host/driver/check.hpp"
+#include "host/driver/stream_capture.hpp"
 #include "nccl_api/calls/device_buffer.hpp"
 #include "nccl_api/calls/joined_streams.hpp"
 #include "nccl_api/calls/self_messages.hpp"
@@ -63,6 +64,16 @@ std::shared_ptr<void> scratchFor(const Operation& o, size_t bytes) {
   return c.universe()->scratch().take(c.universeRank(), c.context(), bytes);
 }
 
+/// Scratch that a graph writes to, whenever it is launched.
+struct GraphScratch {
+  std::shared_ptr<Universe> universe;  // whose the memory is: it goes last
+  std::shared_ptr<void> memory;
+};
+
+void keepInGraph(GraphScratch scratch, cudaStream_t stream) {
+  gpu::StreamCapture(stream).keep(std::make_shared<const GraphScratch>(std::move(scratch)));
+}
+
 bool isCapturing(const Operation& o) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   const gpu::OnDevice here(o.communicator->device);
@@ -85,9 +96,9 @@ Operation scaled(const Operation& o, std::shared_ptr<void>& scratch) {
   } else {
     scratch = scratchFor(o, bytes);
     to = scratch.get();
-    if (isCapturing(o)) o.communicator->keepForGraphs(scratch);
   }
   const gpu::OnDevice here(c.device);
+  if (scratch && isCapturing(o)) keepInGraph({c.universe(), scratch}, o.stream);
   checkCuda(scaleOnStream(to, o.send, o.count * parts, *o.scalar, o.stream), "a kernel's launch");
   rest.send = to;
   return rest;

@@ -1,8 +1,11 @@
 // What programs capture of NCCL's calls, and launch again and again.
+#include "call_beside.hpp"
 #include "captured_graph.hpp"
+#include "nccl_api/calls/communicator.hpp"
 #include "nccl_api/test/ranks.hpp"
 
 using namespace dfccl::nccl::test;
+using dfccl::gpu::test::comesToHold;
 using dfccl::gpu::test::Graph;
 
 namespace {
@@ -128,4 +131,38 @@ TEST_CASE("an error of CUDA's that the program has not asked for yet stays, and 
   });
   launch(graph, stream);
   CHECK(recv.isAll(10));
+}
+
+// The communicator kept it: for ever, where a program captures again and again, and not for as long as there were
+// graphs of it.
+TEST_CASE("scratch of scaled sums is a graph's for as long as there is the graph") {
+  cudaSetDevice(0);
+  auto comm = std::make_unique<Comm>(newId(), 1, 0);
+  const auto communicator = dfccl::nccl::Communicators::find(*comm);
+  const std::shared_ptr<dfccl::nccl::Universe> universe = communicator->universe();
+  const int universeRank = communicator->universeRank();
+  constexpr size_t kBytes = kCount * sizeof(float);
+  const auto next = [&] {
+    return universe->scratch().take(universeRank, universe->context(universeRank), kBytes).get();
+  };
+  const RankStream stream;
+  const Buffer send(kCount, 5), recv(kCount, 0);
+  float two = 2;
+  ncclRedOp_t doubled{};
+  CHECK_NCCL(ncclRedOpCreatePreMulSum(&doubled, &two, ncclFloat32, ncclScalarHostImmediate, *comm));
+  const auto reduce = [&] { CHECK_NCCL(ncclReduceScatter(send, recv, kCount, ncclFloat32, doubled, *comm, stream)); };
+  const void* const first = next();
+  for (int i = 0; i < 3; ++i) {
+    const Graph graph(0, stream, reduce);
+    CHECK(next() != first);
+    launch(graph, stream);
+    CHECK(recv.isAll(10));
+  }
+  CHECK(comesToHold([&] { return next() == first; }));
+  {
+    const Graph graph(0, stream, reduce);
+    comm.reset();
+    CHECK(next() != first);
+  }
+  CHECK(comesToHold([&] { return next() == first; }));
 }
