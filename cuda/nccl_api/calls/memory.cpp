@@ -50,4 +50,16 @@ ncclResult_t commDeregister(ncclComm_t comm, void*) {
   return ncclSuccess;
 }
 
+// Programs look at the window as well as at what is returned, and free it, whatever it is, when they end.
+ncclResult_t commWindowRegister(ncclComm_t, void*, size_t, ncclWindow_t* window, int) {
+  if (window != nullptr) *window = nullptr;
+  throw Failure(ncclInvalidUsage, "There are no windows; call collectives with the buffer itself.");
+}
+
+ncclResult_t commWindowDeregister(ncclComm_t comm, ncclWindow_t window) {
+  Communicators::find(comm);
+  if (window != nullptr) throw Failure(ncclInvalidUsage, "There are no windows.");
+  return ncclSuccess;
+}
+
 }  // namespace dfccl::nccl

@@ -146,6 +146,11 @@ TEST_CASE("a communicator that is there, with everything else wrong") {
   ncclComm_t both[2];
   CHECK(ncclCommInitAll(both, 2, repeated) == ncclInvalidArgument);
   CHECK(ncclCommInitAll(both, 1, beyond) == ncclInvalidArgument);
+  auto window = reinterpret_cast<ncclWindow_t>(8);
+  CHECK(ncclCommWindowDeregister(comm, window) == ncclInvalidUsage);
+  CHECK(ncclCommWindowRegister(comm, buffer, kCount, &window, 0) == ncclInvalidUsage);
+  CHECK(window == nullptr);
+  CHECK_NCCL(ncclCommWindowDeregister(comm, window));
   // All of it was refused, and the communicator works.
   CHECK_NCCL(ncclAllReduce(buffer, buffer, kCount, type, ncclSum, comm, stream));
   CHECK(stream.synchronize());
