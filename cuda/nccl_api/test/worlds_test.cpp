@@ -1,4 +1,6 @@
 // How ranks that are processes meet, and which worlds they are in.
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 
 #include <fstream>
@@ -66,6 +68,20 @@ TEST_CASE("ranks may be given any time to come") {
     ncclComm_t comm = nullptr;
     OK(ncclCommInitRank(&comm, 2, ids[0], static_cast<int>(rank)));
     OK(ncclCommDestroy(comm));
+    return kFine;
+  });
+}
+
+// They waited for each other, each in files of its own, until the time was over.
+TEST_CASE("an id of a process that has another /dev/shm is refused") {
+  onProcesses(1, 1, [](uint32_t, const std::vector<ncclUniqueId>& ids) -> int {
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0 || mount("none", "/dev/shm", "tmpfs", 0, nullptr) != 0) {
+      std::fprintf(stderr, "No tmpfs can be mounted here, so this was not looked at.\n");
+      return kFine;
+    }
+    ncclComm_t comm = nullptr;
+    EXPECT(ncclCommInitRank(&comm, 2, ids[0], 0) == ncclInvalidArgument);
+    EXPECT(std::string(ncclGetLastError(nullptr)).find("another /dev/shm") != std::string::npos);
     return kFine;
   });
 }

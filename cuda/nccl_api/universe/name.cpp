@@ -1,6 +1,7 @@
 #include "nccl_api/universe/name.hpp"
 
 #include <sys/random.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -17,7 +18,7 @@ constexpr uint64_t kMagic = 0x31636e6c63636664;  // "dfcclnc1"
 /// How the 128 bytes of an id begin; the rest is zero.
 struct Content {
   uint64_t magic;
-  uint64_t machine;
+  uint64_t meetingPlace;
   Name name;
 };
 static_assert(sizeof(Content) <= sizeof(ncclUniqueId));
@@ -35,11 +36,13 @@ uint64_t mix(uint64_t z) {
   return z ^ z >> 31;
 }
 
-/// Tells this machine, as it has been since it was started, from others.
-uint64_t machine() {
+/// Tells where ranks can meet from elsewhere: this machine, as it has been since it was started, and its /dev/shm,
+/// which a container may have for itself.
+uint64_t meetingPlace() {
   std::string boot;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
-  uint64_t hash = 0;
+  struct stat shared {};
+  uint64_t hash = stat("/dev/shm", &shared) == 0 ? mix(shared.st_dev) : 0;
   for (const char c : boot) hash = mix(hash + 0x9e3779b97f4a7c15 + static_cast<unsigned char>(c));
   return hash;
 }
@@ -68,7 +71,7 @@ ncclUniqueId makeUniqueId() {
 }
 
 ncclUniqueId uniqueIdOf(const Name& name) {
-  const Content content{kMagic, machine(), name};
+  const Content content{kMagic, meetingPlace(), name};
   ncclUniqueId id{};
   std::memcpy(&id, &content, sizeof content);
   return id;
@@ -82,11 +85,12 @@ Name nameOf(const ncclUniqueId& id) {
     refuseArgument("The unique id was not made by this library.",
                    "Let one rank call ncclGetUniqueId, with this library in its process, and pass what it gets.");
   }
-  if (content.machine != machine()) {
+  if (content.meetingPlace != meetingPlace()) {
     refuseArgument(
-        "The unique id was made on another machine.",
-        "Ranks on GPUs of several machines can't meet yet; run all of them on one, or give NVIDIA's NCCL all "
-        "communicators (DFCCL_REAL_NCCL, and DFCCL_REAL_NCCL_FOR=all).");
+        "The unique id was made on another machine, or in a container with another /dev/shm.",
+        "Ranks on GPUs of several machines can't meet yet; run all of them on one, and containers with one /dev/shm "
+        "(as "
+        "by --ipc=host), or give NVIDIA's NCCL all communicators (DFCCL_REAL_NCCL, and DFCCL_REAL_NCCL_FOR=all).");
   }
   return content.name;
 }

@@ -24,7 +24,8 @@ ncclUniqueId makeUniqueId();
 ncclUniqueId uniqueIdOf(const Name& name);
 /// Whether this library has made it, here or elsewhere.
 bool isOurs(const ncclUniqueId& id);
-/// @throws Failure ncclInvalidArgument: this library hasn't made it, or not on this machine.
+/// @throws Failure ncclInvalidArgument: this library hasn't made it, or not on this machine, or where there is another
+/// /dev/shm.
 Name nameOf(const ncclUniqueId& id);
 
 }  // namespace dfccl::nccl
