@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string>
 
 #include "nccl_api/calls/communicator.hpp"
@@ -18,12 +19,21 @@ uint32_t blocksOf(long mostCtas) {
   return mostCtas < 1 ? 0 : 1 + static_cast<uint32_t>(std::min<long>(mostCtas, kMostMoving));
 }
 
+/// NCCL_COMM_BLOCKING, which counts more than a config. @return nothing: it says neither.
+std::optional<bool> blockingOfEnvironment() {
+  const char* const said = std::getenv("NCCL_COMM_BLOCKING");
+  if (said == nullptr || (std::strcmp(said, "0") != 0 && std::strcmp(said, "1") != 0)) return std::nullopt;
+  return *said == '1';
+}
+
 }  // namespace
 
 Config Config::read(const ncclConfig_t* from) {
   Config config;
   const char* const most = std::getenv("NCCL_MAX_CTAS");
   config.mostBlocks = most == nullptr ? 0 : blocksOf(std::strtol(most, nullptr, 10));
+  const std::optional<bool> isBlocking = blockingOfEnvironment();
+  config.isBlocking = isBlocking.value_or(true);
   if (from == nullptr) return config;
   if (from->size < offsetof(ncclConfig_t, blocking) || from->size > kMostConfigBytes || from->magic != kNcclMagic) {
     refuseArgument("The config was not set up: its size is " + std::to_string(from->size) + ".",
@@ -31,12 +41,17 @@ Config Config::read(const ncclConfig_t* from) {
   }
   ncclConfig_t c;
   std::memset(&c, 0, sizeof c);
-  c.blocking = c.maxCTAs = kNcclUnset;
+  c.blocking = c.minCTAs = c.maxCTAs = kNcclUnset;
   std::memcpy(&c, from, std::min(from->size, sizeof c));
   if (c.blocking != kNcclUnset && c.blocking != 0 && c.blocking != 1) {
     refuseArgument("The config's blocking is " + std::to_string(c.blocking) + ".", "Allowed: 0, 1.");
   }
-  config.isBlocking = c.blocking != 0;
+  if (c.minCTAs != kNcclUnset && c.maxCTAs != kNcclUnset && c.minCTAs > c.maxCTAs) {
+    refuseArgument(
+        "The config's minCTAs is " + std::to_string(c.minCTAs) + ", and its maxCTAs " + std::to_string(c.maxCTAs) + ".",
+        "Allowed: a minCTAs up to maxCTAs.");
+  }
+  config.isBlocking = isBlocking.value_or(c.blocking != 0);
   c.size = std::min(from->size, sizeof c);
   config.given = c;
   // Copied, as they are read later where the communicator is made in another thread.

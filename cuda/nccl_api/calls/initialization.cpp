@@ -74,7 +74,8 @@ ncclResult_t commInitAll(ncclComm_t* comms, int count, const int* devices) {
                      "Allowed: 0 to " + std::to_string(there - 1) + ".");
     }
     if (!distinct.insert(device).second) {
-      refuseArgument("Device " + std::to_string(device) + " is asked for twice.", "Name each device once.");
+      throw Failure(ncclInvalidUsage, "Device " + std::to_string(device) + " is asked for twice.",
+                    "Name each device once.");
     }
   }
   ncclUniqueId id{};

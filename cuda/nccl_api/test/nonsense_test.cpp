@@ -142,9 +142,14 @@ TEST_CASE("a communicator that is there, with everything else wrong") {
   CHECK(ncclCommInitRank(&made, 2, newId(), 2) == ncclInvalidArgument);
   ncclConfig_t config{};
   CHECK(ncclCommInitRankConfig(&made, 1, newId(), 0, &config) == ncclInvalidArgument);
+  config = configThatDoesNotBlock();
+  config.minCTAs = 8;
+  config.maxCTAs = 4;
+  CHECK(ncclCommInitRankConfig(&made, 1, newId(), 0, &config) == ncclInvalidArgument);
+  CHECK(made == nullptr);
   const int repeated[] = {0, 0}, beyond[] = {99};
   ncclComm_t both[2];
-  CHECK(ncclCommInitAll(both, 2, repeated) == ncclInvalidArgument);
+  CHECK(ncclCommInitAll(both, 2, repeated) == ncclInvalidUsage);  // as in NCCL
   CHECK(ncclCommInitAll(both, 1, beyond) == ncclInvalidArgument);
   auto window = reinterpret_cast<ncclWindow_t>(8);
   CHECK(ncclCommWindowDeregister(comm, window) == ncclInvalidUsage);

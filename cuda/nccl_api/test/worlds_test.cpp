@@ -72,6 +72,24 @@ TEST_CASE("ranks may be given any time to come") {
   });
 }
 
+TEST_CASE("NCCL_COMM_BLOCKING says whether communicators block, whatever their configs say") {
+  onProcesses(1, 1, [](uint32_t, const std::vector<ncclUniqueId>&) -> int {
+    ncclConfig_t config = configThatDoesNotBlock();
+    ncclComm_t comms[2] = {};
+    setenv("NCCL_COMM_BLOCKING", "1", 1);
+    OK(ncclCommInitRankConfig(&comms[0], 1, newId(), 0, &config));
+    setenv("NCCL_COMM_BLOCKING", "0", 1);
+    EXPECT(ncclCommInitRank(&comms[1], 1, newId(), 0) == ncclInProgress);
+    const auto isMade = [&] {
+      ncclResult_t state = ncclInProgress;
+      return ncclCommGetAsyncError(comms[1], &state) == ncclSuccess && state == ncclSuccess;
+    };
+    EXPECT(comesToHold(isMade));
+    for (const ncclComm_t comm : comms) OK(ncclCommDestroy(comm));
+    return kFine;
+  });
+}
+
 // They waited for each other, each in files of its own, until the time was over.
 TEST_CASE("an id of a process that has another /dev/shm is refused") {
   onProcesses(1, 1, [](uint32_t, const std::vector<ncclUniqueId>& ids) -> int {
