@@ -49,16 +49,6 @@ void isOver(void* argument, dfcclResult_t status) {
 
 DataType typeOf(const Operation& o) { return static_cast<DataType>(o.type); }
 
-/// Of so many times its elements. @throws Failure: no memory has as many.
-size_t bytesOf(const Operation& o, size_t parts) {
-  constexpr size_t kMostBytes = SIZE_MAX / 2;  // which rounds up to a power of two
-  if (o.count > kMostBytes / sizeOf(typeOf(o)) / parts) {
-    refuseArgument("There are " + std::to_string(o.count) + " elements, more than any memory has.",
-                   "Pass their number.");
-  }
-  return o.count * parts * sizeOf(typeOf(o));
-}
-
 std::shared_ptr<void> scratchFor(const Operation& o, size_t bytes) {
   const Communicator& c = *o.communicator;
   return c.universe()->scratch().take(c.universeRank(), c.context(), bytes);
@@ -217,6 +207,15 @@ class FirstFailure {
 };
 
 }  // namespace
+
+size_t bytesOf(const Operation& o, size_t parts) {
+  constexpr size_t kMostBytes = SIZE_MAX / 2;  // which rounds up to a power of two
+  if (o.count > kMostBytes / sizeOf(static_cast<DataType>(o.type)) / parts) {
+    refuseArgument("There are " + std::to_string(o.count) + " elements, more than any memory has.",
+                   "Pass their number.");
+  }
+  return o.count * parts * sizeOf(static_cast<DataType>(o.type));
+}
 
 void submit(const Operation& operation) {
   if (isToSelf(operation)) refuseHalfAMessage();

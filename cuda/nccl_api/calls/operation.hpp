@@ -22,6 +22,8 @@ struct Operation {
   cudaStream_t stream = nullptr;
 };
 
+/// Bytes of so many times its elements. @throws Failure ncclInvalidArgument: no memory has as many.
+size_t bytesOf(const Operation& operation, size_t parts);
 /// Queues it, and lets its stream wait for it. @throws Failure
 void submit(const Operation& operation);
 /// Queues all of them, and lets each one's stream wait for it. @throws Failure: some may have been queued.

@@ -6,6 +6,7 @@
 
 #include "base/types.hpp"
 #include "host/driver/check.hpp"
+#include "nccl_api/calls/device_buffer.hpp"
 #include "nccl_api/universe/failure.hpp"
 
 namespace dfccl::nccl {
@@ -15,8 +16,15 @@ bool matches(const Operation& a, const Operation& b) {
   return a.communicator == b.communicator && a.count == b.count && a.type == b.type;
 }
 
+void check(const Operation& from, const Operation& to) {
+  const auto type = static_cast<DataType>(from.type);
+  const size_t bytes = bytesOf(from, 1);
+  checkDeviceBuffer("send", from.send, bytes, type, from.communicator->device);
+  checkDeviceBuffer("receive", to.recv, bytes, type, from.communicator->device);
+}
+
 void copy(const Operation& from, const Operation& to) {
-  const size_t bytes = from.count * sizeOf(static_cast<DataType>(from.type));
+  const size_t bytes = bytesOf(from, 1);
   const gpu::OnDevice here(from.communicator->device);
   checkCuda(cudaMemcpyAsync(to.recv, from.send, bytes, cudaMemcpyDeviceToDevice, to.stream), "cudaMemcpyAsync");
 }
@@ -49,6 +57,7 @@ void copySelfMessages(std::vector<Operation>& operations) {
     receives.erase(found);
   }
   if (pairs.size() != sends.size() || !receives.empty()) refuseHalfAMessage();
+  for (const auto& [send, receive] : pairs) check(send, receive);
   operations = std::move(others);
   for (const auto& [send, receive] : pairs) copy(send, receive);
 }

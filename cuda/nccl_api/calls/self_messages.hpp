@@ -12,7 +12,8 @@ bool isToSelf(const Operation& operation);
 
 /// Copies what ranks send to themselves in a group, and takes it out of the operations. @pre the group's streams wait
 /// for each other before it, and will after it.
-/// @throws Failure ncclInvalidUsage where a message's other half is missing, and nothing was done then.
+/// @throws Failure ncclInvalidUsage where a message's other half is missing, ncclInvalidArgument where a buffer is
+/// none; nothing was done then.
 void copySelfMessages(std::vector<Operation>& operations);
 
 }  // namespace dfccl::nccl

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <random>
+#include <set>
 #include <string>
 #include <tuple>
 
@@ -15,14 +16,17 @@ namespace {
 /// through is null or a page of the test's own, because no library can tell an address that isn't one.
 class Nonsense {
  public:
-  explicit Nonsense(uint32_t seed, ncclComm_t freed) : random_(seed), freed_(freed) {}
+  /// @param handle a communicator's, freed or not, which is passed as often as those of nothing
+  Nonsense(uint32_t seed, ncclComm_t handle) : random_(seed), handle_(handle) {}
 
   template <class T>
   T make() {
     if constexpr (std::is_same_v<T, ncclComm_t>) {
-      const ncclComm_t handles[] = {nullptr, freed_, reinterpret_cast<ncclComm_t>(8),
+      const ncclComm_t handles[] = {nullptr, handle_, reinterpret_cast<ncclComm_t>(8),
                                     reinterpret_cast<ncclComm_t>(~0ul)};
       return handles[random_() % 4];
+    } else if constexpr (std::is_same_v<T, cudaStream_t>) {
+      return nullptr;  // CUDA itself doesn't look whether there is such a stream
     } else if constexpr (std::is_pointer_v<T>) {
       return random_() % 2 == 0 ? nullptr : reinterpret_cast<T>(page_);
     } else if constexpr (std::is_enum_v<T> || std::is_integral_v<T>) {
@@ -37,7 +41,7 @@ class Nonsense {
 
  private:
   std::mt19937 random_;
-  const ncclComm_t freed_;
+  const ncclComm_t handle_;
   alignas(64) char page_[4096] = {};
 };
 
@@ -92,6 +96,41 @@ TEST_CASE("every function, with nulls, freed handles and numbers out of bounds")
   }
 }
 
+namespace {
+
+/// All functions but those that end a communicator, give it up, or make it wait for others.
+void callAllOn(ncclComm_t comm, Nonsense& nonsense) {
+  const std::set<std::string> others = {"ncclCommDestroy", "ncclCommAbort", "ncclCommRevoke", "ncclCommFinalize",
+                                        "ncclCommShrink",  "ncclCommGrow",  "ncclGroupEnd",   "ncclGroupSimulateEnd"};
+#define DFCCL_CALL(name) \
+  if (!others.contains(#name)) callWith(nonsense, #name, name);
+  DFCCL_NCCL_FUNCTIONS(DFCCL_CALL)
+#undef DFCCL_CALL
+  // The groups that were begun go on in no other thread.
+  std::thread([] { CHECK(ncclGroupEnd() == ncclInvalidUsage); }).join();
+  while (ncclGroupEnd() != ncclInvalidUsage) {
+  }
+  ncclResult_t state = ncclInProgress;
+  CHECK_NCCL(ncclCommGetAsyncError(comm, &state));
+  CHECK(state == ncclSuccess);
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a communicator that is there outlives all of that, in groups and outside, and so does one that was revoked") {
+  cudaSetDevice(0);
+  const Comm comm(newId(), 1, 0), revoked(newId(), 1, 0);
+  CHECK_NCCL(ncclCommRevoke(revoked, 0));
+  for (uint32_t seed = 0; seed < 200; ++seed) {
+    CAPTURE(seed);
+    Nonsense nonsense(seed, seed % 2 == 0 ? comm : revoked);
+    if (seed % 4 >= 2) CHECK_NCCL(ncclGroupStart());
+    callAllOn(seed % 2 == 0 ? comm : revoked, nonsense);
+  }
+  checkSum(comm, 3, 3);
+}
+
 TEST_CASE("what is not offered is refused, with the reason") {
 #define DFCCL_CHECK(name) checkRefused(#name, name);
   DFCCL_NCCL_REFUSED(DFCCL_CHECK)
@@ -132,6 +171,17 @@ TEST_CASE("a communicator that is there, with everything else wrong") {
   CHECK(ncclAllReduce(odd, buffer, kCount / 2, type, twice, comm, stream) == ncclInvalidArgument);
   CHECK(ncclReduceScatter(host.data(), buffer, kCount, type, twice, comm, stream) == ncclInvalidArgument);
   CHECK(ncclAlltoAll(host.data(), host.data(), kCount, type, comm, stream) == ncclInvalidArgument);
+  // So are a rank's messages to itself.
+  const auto sendToSelf = [&](const void* from, void* to, size_t count) {
+    CHECK_NCCL(ncclGroupStart());
+    CHECK_NCCL(ncclSend(from, count, type, 0, comm, stream));
+    CHECK_NCCL(ncclRecv(to, count, type, 0, comm, stream));
+    return ncclGroupEnd();
+  };
+  CHECK(sendToSelf(host.data(), buffer, kCount) == ncclInvalidArgument);
+  CHECK(sendToSelf(buffer, nullptr, kCount) == ncclInvalidArgument);
+  CHECK(sendToSelf(buffer, buffer, kCount + 1) == ncclInvalidArgument);
+  CHECK(sendToSelf(buffer, buffer, (size_t{1} << 62) + 1) == ncclInvalidArgument);
   ncclComm_t made = nullptr;
   CHECK(ncclCommInitRank(&made, 1, ncclUniqueId{}, 0) == ncclInvalidArgument);
   CHECK(made == nullptr);
