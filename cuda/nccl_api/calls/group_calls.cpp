@@ -21,7 +21,19 @@ struct Group {
   std::vector<Operation> operations;
   ToldFailure failure;  // of the first of its calls that failed
 };
-thread_local Group group;
+struct OpenGroup : Group {
+  OpenGroup() = default;
+  OpenGroup(const OpenGroup&) = delete;
+  OpenGroup& operator=(const OpenGroup&) = delete;
+  /// The thread ends, and with it what it hasn't ended: nobody is to wait for that. Where it was to put the handles may
+  /// be gone.
+  ~OpenGroup() {
+    for (const Making& making : makings) {
+      if (making.made) making.made->failed(ncclInvalidUsage);
+    }
+  }
+};
+thread_local OpenGroup group;
 
 template <class Call>
 std::vector<Call> only(Call call) {
@@ -45,7 +57,7 @@ std::optional<Group> leaveGroup() {
                   "Call ncclGroupStart first, on the same thread.");
   }
   if (--group.depth != 0) return std::nullopt;
-  return std::exchange(group, {});
+  return std::exchange(static_cast<Group&>(group), {});
 }
 
 /// Ends the other NCCL's group, with nothing of it done: as in this library's, one call that fails sees to that, and

@@ -124,6 +124,20 @@ TEST_CASE("one that doesn't block, and was begun in a group that failed, tells s
   CHECK_NCCL(ncclCommDestroy(begun));
 }
 
+// It was being made for ever, and who destroyed it waited for that.
+TEST_CASE("a communicator that was begun in a group whose thread has ended has failed") {
+  ncclComm_t begun = nullptr;
+  std::thread([&] {
+    cudaSetDevice(0);
+    CHECK_NCCL(ncclGroupStart());
+    CHECK_NCCL(ncclCommInitRank(&begun, 1, newId(), 0));
+  }).join();
+  ncclResult_t state = ncclInProgress;
+  CHECK_NCCL(ncclCommGetAsyncError(begun, &state));
+  CHECK(state == ncclInvalidUsage);
+  CHECK_NCCL(ncclCommDestroy(begun));
+}
+
 TEST_CASE("questions that fail in a group don't fail it") {
   Lone lone;
   CHECK_NCCL(ncclGroupStart());
