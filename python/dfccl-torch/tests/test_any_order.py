@@ -185,3 +185,93 @@ def send_and_end(rank, size):
 
 def test_the_end_waits_for_what_was_sent():
     run_ranks(2, send_and_end)
+
+
+def reduced(dtype, op, value, wanted):
+    """An all-reduce to which each rank gives `value(rank)`."""
+
+    def issue(rank, size):
+        tensor = torch.full((4,), value(rank), dtype=dtype)
+        return dist.all_reduce(tensor, op, async_op=True), tensor, torch.full_like(tensor, wanted)
+
+    return issue
+
+
+def broadcast(dtype, elements, value):
+    def issue(rank, size):
+        tensor = torch.full((elements,), value if rank == 0 else 0, dtype=dtype)
+        return dist.broadcast(tensor, 0, async_op=True), tensor, torch.full_like(tensor, value)
+
+    return issue
+
+
+def gathered_bytes(rank, size):
+    output = torch.zeros(8 * size, dtype=torch.uint8)
+    own = torch.full((8,), 100 + rank, dtype=torch.uint8)
+    wanted = torch.arange(100, 100 + size, dtype=torch.uint8).repeat_interleave(8)
+    return dist.all_gather_into_tensor(output, own, async_op=True), output, wanted
+
+
+def message(dtype, value, from_any=False):
+    """From rank 0 to rank 1."""
+
+    def issue(rank, size):
+        wanted = torch.full((8,), value, dtype=dtype)
+        if rank == 0:
+            return dist.isend(wanted.clone(), 1), wanted, wanted
+        tensor = torch.zeros(8, dtype=dtype)
+        return dist.irecv(tensor, None if from_any else 0), tensor, wanted
+
+    return issue
+
+
+def sparse(op, wanted):
+    def issue(rank, size):
+        tensor = torch.sparse_coo_tensor([[1]], [wanted * (rank + 1)], (4,), check_invariants=True)
+        total = sum(range(1, size + 1)) / (size if op == dist.ReduceOp.AVG else 1)
+        return dist.all_reduce(tensor, op, async_op=True), tensor, torch.tensor([0, wanted * total, 0, 0])
+
+    return issue
+
+
+SUM, MAX, AVG, BOR = dist.ReduceOp.SUM, dist.ReduceOp.MAX, dist.ReduceOp.AVG, dist.ReduceOp.BOR
+HALVED = dist._make_nccl_premul_sum(0.5)
+# Of each pair both move as many bytes in the same way, and are told apart by torch's type or operator alone. Complex
+# tensors aren't told apart from real ones: torch.distributed hands them on as such.
+ALIKE_IN_BYTES = {
+    "int16 SUM, MAX": [reduced(torch.int16, SUM, lambda r: 1 + r, 3), reduced(torch.int16, MAX, lambda r: 10 + r, 11)],
+    "SUM, PREMUL_SUM": [
+        reduced(torch.float32, SUM, lambda r: 1.0 + r, 3),
+        reduced(torch.float32, HALVED, lambda r: 10.0 + r, 10.5),
+    ],
+    "broadcast of int16, bool": [broadcast(torch.int16, 4, 7), broadcast(torch.bool, 8, True)],
+    "int16 all-reduce, all-gather of bytes": [reduced(torch.int16, SUM, lambda r: 1 + r, 3), gathered_bytes],
+    "bool SUM, MAX": [reduced(torch.bool, SUM, lambda r: r == 0, True), reduced(torch.bool, MAX, lambda r: False, False)],
+    "bool BOR, uint8 MAX": [
+        reduced(torch.bool, BOR, lambda r: r == 0, True),
+        reduced(torch.uint8, MAX, lambda r: 5 + r, 6),
+    ],
+    "message of bool, uint8": [message(torch.bool, True), message(torch.uint8, 7)],
+    "message from any of int16, uint16": [
+        message(torch.int16, 5, from_any=True),
+        message(torch.uint16, 7, from_any=True),
+    ],
+    "sparse SUM, AVG": [sparse(SUM, 1.0), sparse(AVG, 10.0)],
+}
+
+
+def in_opposite_orders(rank, size):
+    wrong = []
+    for name, pair in ALIKE_IN_BYTES.items():
+        issued = [issue(rank, size) for issue in (pair if rank == 0 else reversed(pair))]
+        for work, *_ in issued:
+            work.wait()
+        for _, result, wanted in issued:
+            dense = result.to_dense() if result.is_sparse else result
+            if not torch.equal(dense, wanted):
+                wrong.append(f"{name}: {dense} and not {wanted}")
+    return wrong
+
+
+def test_torchs_types_and_operators_tell_apart_what_is_alike_in_bytes():
+    assert run_ranks(2, in_opposite_orders) == [[], []]

@@ -13,7 +13,11 @@ import dfccl_torch
 
 SIZE = 3
 GROUPS = [[0, 1, 2], [0, 1], [1, 2], [2, 0], [0, 1, 2]]
-TYPES = [torch.float32, torch.int64, torch.bfloat16]
+# Some go as the bytes, or the elements, of others.
+TYPES = [torch.float32, torch.int64, torch.bfloat16, torch.int16, torch.bool, torch.complex64]
+# What Gloo computes in their place, as it lacks them.
+GLOO_TYPES = {torch.int16: torch.int32, torch.bool: torch.int32}
+OPERATORS = ["SUM", "MAX", "MIN", "PRODUCT", "BOR", "HALVED"]
 KINDS = ["all_reduce", "broadcast", "reduce", "all_gather", "reduce_scatter", "all_to_all", "gather", "scatter", "send"]
 
 operations = st.tuples(
@@ -22,33 +26,77 @@ operations = st.tuples(
     st.sampled_from(TYPES),
     st.integers(1, 5),  # elements: few, so that many operations are alike
     st.integers(0, 2),  # root, or the sender
+    st.sampled_from(OPERATORS),
 )
-programs = st.tuples(st.lists(operations, min_size=1, max_size=24), st.booleans(), st.integers(0, 2**32))
+twins = st.none() | st.tuples(st.sampled_from(TYPES), st.sampled_from(OPERATORS))
 
 
-def start(operation, index, rank, group):
+def with_twins(drawn):
+    """Behind some operations another of as many bytes: alike in all but type and operator."""
+    program = []
+    for operation, twin in drawn:
+        program.append(operation)
+        if twin:
+            kind, which, dtype, count, root, _ = operation
+            count = max(1, count * dtype.itemsize // twin[0].itemsize)
+            program.append((kind, which, twin[0], count, root, twin[1]))
+    return program
+
+
+lists = st.lists(st.tuples(operations, twins), min_size=1, max_size=12).map(with_twins)
+programs = st.tuples(lists, st.booleans(), st.integers(0, 2**32))
+
+
+def operator_of(operation):
+    """What is drawn, or SUM where that isn't defined for the type."""
+    _, _, dtype, _, _, operator = operation
+    if operator == "HALVED":
+        return operator if dtype.is_floating_point or dtype.is_complex else "SUM"
+    if dtype.is_complex or (operator == "BOR" and dtype.is_floating_point):
+        return "SUM"
+    return operator
+
+
+def values(operation, number):
+    _, _, dtype, count, _, _ = operation
+    return torch.full((count,), number % 2 if dtype == torch.bool else 1 + number % 5).to(dtype)
+
+
+def for_gloo(tensor):
+    return torch.view_as_real(tensor) if tensor.is_complex() else tensor.to(GLOO_TYPES.get(tensor.dtype, tensor.dtype))
+
+
+def start(operation, index, rank, group, is_gloo=False):
     """Issues one operation. @returns its work, and what will hold its result here."""
-    kind, which, dtype, count, root = operation
+    kind, which, _, _, root, _ = operation
     members = GROUPS[which]
     size, place = len(members), members.index(rank)
     root_place = root % size
     root_rank = members[root_place]
-    given_here = torch.full((count,), 1 + (index + place) % 5).to(dtype)
-    several = [torch.full((count,), 1 + (index + place + other) % 5).to(dtype) for other in range(size)]
-    outputs = [torch.zeros(count, dtype=dtype) for _ in range(size)]
+    operator = operator_of(operation)
+    is_reduced = kind in ("all_reduce", "reduce", "reduce_scatter")
+    given_here = values(operation, index + place)
+    several = [values(operation, index + place + other) for other in range(size)]
+    if is_gloo:
+        given_here, several = for_gloo(given_here), [for_gloo(one) for one in several]
+    if is_gloo and is_reduced and operator == "HALVED":
+        given_here, several = given_here / 2, [one / 2 for one in several]
+        operator = "SUM"
+    outputs = [torch.zeros_like(given_here) for _ in range(size)]
     common = {"group": group, "async_op": True}
+    reduced = {**common, "op": dist._make_nccl_premul_sum(0.5) if operator == "HALVED" else getattr(dist.ReduceOp, operator)}
     if kind == "all_reduce":
-        return dist.all_reduce(given_here, **common), [given_here]
+        return dist.all_reduce(given_here, **reduced), [given_here]
     if kind == "broadcast":
         return dist.broadcast(given_here, root_rank, **common), [given_here]
     if kind == "reduce":
-        return dist.reduce(given_here, root_rank, **common), [given_here] if place == root_place else []
+        return dist.reduce(given_here, root_rank, **reduced), [given_here] if place == root_place else []
     if kind == "all_gather":
         return dist.all_gather(outputs, given_here, **common), outputs
     if kind == "reduce_scatter":
-        return dist.reduce_scatter(outputs[0], several, **common), outputs[:1]
+        return dist.reduce_scatter(outputs[0], several, **reduced), outputs[:1]
     if kind == "all_to_all":
-        output = torch.zeros(size * count, dtype=dtype)
+        output = torch.cat(outputs)
         return dist.all_to_all_single(output, torch.cat(several), **common), [output]
     if kind == "gather":
         lists = outputs if place == root_place else None
@@ -65,9 +113,13 @@ def start(operation, index, rank, group):
 
 def signature(operation):
     """What the operation is matched by."""
-    kind, which, dtype, count, root = operation
+    kind, which, dtype, count, root, _ = operation
+    if dtype.is_complex:  # which torch.distributed hands on as its parts
+        dtype, count = torch.float32, 2 * count
     has_root = kind in ("broadcast", "reduce", "gather", "scatter", "send")
-    return kind, which, dtype, count, root % len(GROUPS[which]) if has_root else None
+    is_reduced = kind in ("all_reduce", "reduce", "reduce_scatter")
+    root_place = root % len(GROUPS[which]) if has_root else None
+    return kind, which, dtype, count, root_place, operator_of(operation) if is_reduced else None
 
 
 def drawn_order(program, mine, is_tagged, seed):
@@ -89,7 +141,7 @@ def run_programs(rank, size, cases):
         mine = [i for i, operation in enumerate(program) if rank in GROUPS[operation[1]]]
         expected = {}
         for i in mine:
-            work, expected[i] = start(program[i], i, rank, gloo_groups[program[i][1]])
+            work, expected[i] = start(program[i], i, rank, gloo_groups[program[i][1]], is_gloo=True)
             if work:
                 work.wait()
         works, results = [], {}
@@ -102,6 +154,7 @@ def run_programs(rank, size, cases):
             work.wait()
         for i in mine:
             for result, wanted in zip(results[i], expected[i], strict=True):
+                wanted = torch.view_as_complex(wanted) if result.is_complex() else wanted.to(result.dtype)
                 assert torch.equal(result, wanted), f"operation {i}, {program[i]}: {result} and not {wanted}"
 
 

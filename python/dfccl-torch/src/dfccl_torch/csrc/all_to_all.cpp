@@ -53,7 +53,8 @@ DfcclBackend::Handle DfcclBackend::alltoall_base(Tensor& output, Tensor& input, 
   const Tensor to = submission.write(output);
   operation.add([&](dfcclRequest_t* request) {
     return dfcclAllToAllV(from.data_ptr(), sendCounts.data(), nullptr, to.data_ptr(), recvCounts.data(), nullptr,
-                          elements.type, operation.group(), operation.tag(), operation.stream(), request);
+                          elements.type, operation.group(), operation.tag(elements.distinction), operation.stream(),
+                          request);
   });
   return operation.start({{output}}, {input});
 }
@@ -71,7 +72,8 @@ DfcclBackend::Handle DfcclBackend::alltoall(Tensors& outputs, Tensors& inputs, c
   const Tensor to = submission.keep(at::empty({elementsOf(outputs)}, from.options()));
   operation.add([&](dfcclRequest_t* request) {
     return dfcclAllToAllV(from.data_ptr(), sendCounts.data(), nullptr, to.data_ptr(), recvCounts.data(), nullptr,
-                          elements.type, operation.group(), operation.tag(), operation.stream(), request);
+                          elements.type, operation.group(), operation.tag(elements.distinction), operation.stream(),
+                          request);
   });
   spreadInTheEnd(submission, to, outputs);
   return operation.start({outputs}, inputs);

@@ -15,7 +15,7 @@ DfcclBackend::Handle DfcclBackend::barrier(const c10d::BarrierOptions& options) 
   if (const std::optional<c10::Device> gpu = membership_.gpu()) currentStream(*gpu).synchronize();
   Operation operation(*this, kBarrier, c10::kCPU, options.timeout);
   operation.add([&](dfcclRequest_t* request) {
-    return dfcclBarrier(operation.group(), operation.tag(), operation.stream(), request);
+    return dfcclBarrier(operation.group(), operation.tag(0), operation.stream(), request);
   });
   return operation.start({}, {});
 }

@@ -25,8 +25,8 @@ DfcclBackend::Handle DfcclBackend::broadcast(Tensors& tensors, const c10d::Broad
   const Tensor dense = operation.isAt(options.rootRank) ? submission.read(tensor) : submission.write(tensor);
   operation.add([&](dfcclRequest_t* request) {
     return dfcclBroadcast(memoryOf(dense), memoryOf(dense), elements.countOf(dense), elements.type,
-                          static_cast<int>(options.rootRank), operation.group(), operation.tag(), operation.stream(),
-                          request);
+                          static_cast<int>(options.rootRank), operation.group(), operation.tag(elements.distinction),
+                          operation.stream(), request);
   });
   return operation.start({tensors}, tensors);
 }
@@ -43,13 +43,13 @@ void DfcclBackend::addAllGather(Operation& operation, Tensors& outputs, const Te
   if (haveOneSize(outputs)) {
     operation.add([&](dfcclRequest_t* request) {
       return dfcclAllGather(memoryOf(input), memoryOf(row), elements.countOf(input), elements.type, operation.group(),
-                            operation.tag(), operation.stream(), request);
+                            operation.tag(elements.distinction), operation.stream(), request);
     });
   } else {
     const std::vector<size_t> counts = countsOf(outputs, elements);
     operation.add([&](dfcclRequest_t* request) {
       return dfcclAllGatherV(memoryOf(input), memoryOf(row), counts.data(), nullptr, elements.type, operation.group(),
-                             operation.tag(), operation.stream(), request);
+                             operation.tag(elements.distinction), operation.stream(), request);
     });
   }
   spreadInTheEnd(submission, row, outputs);
@@ -66,7 +66,7 @@ void DfcclBackend::addAllGather(Operation& operation, Tensor& output, const Tens
   const Tensor result = submission.write(output);
   operation.add([&](dfcclRequest_t* request) {
     return dfcclAllGather(memoryOf(input), memoryOf(result), elements.countOf(input), elements.type, operation.group(),
-                          operation.tag(), operation.stream(), request);
+                          operation.tag(elements.distinction), operation.stream(), request);
   });
 }
 
@@ -133,8 +133,8 @@ DfcclBackend::Handle DfcclBackend::gather(std::vector<Tensors>& outputs, Tensors
   }
   operation.add([&](dfcclRequest_t* request) {
     return dfcclGather(memoryOf(input), memoryOf(row), elements.countOf(input), elements.type,
-                       static_cast<int>(options.rootRank), operation.group(), operation.tag(), operation.stream(),
-                       request);
+                       static_cast<int>(options.rootRank), operation.group(), operation.tag(elements.distinction),
+                       operation.stream(), request);
   });
   if (isRoot) spreadInTheEnd(submission, row, outputs.front());
   return operation.start(outputs, inputs);
@@ -159,8 +159,8 @@ DfcclBackend::Handle DfcclBackend::scatter(Tensors& outputs, std::vector<Tensors
   const Tensor output = submission.write(tensor);
   operation.add([&](dfcclRequest_t* request) {
     return dfcclScatter(memoryOf(row), memoryOf(output), elements.countOf(output), elements.type,
-                        static_cast<int>(options.rootRank), operation.group(), operation.tag(), operation.stream(),
-                        request);
+                        static_cast<int>(options.rootRank), operation.group(), operation.tag(elements.distinction),
+                        operation.stream(), request);
   });
   return operation.start({outputs}, isRoot ? inputs.front() : Tensors());
 }

@@ -1,14 +1,23 @@
 #include "elements.hpp"
 
+#include "hash.hpp"
+
 namespace dfccl_torch {
+namespace {
+
+/// Of a type that goes as elements of another one.
+uint64_t distinctionOfType(at::ScalarType type) { return mixed(hashOf("type"), static_cast<uint64_t>(type) + 1); }
+
+}  // namespace
 
 std::optional<Elements> addedElements(at::ScalarType type) {
   switch (type) {
     case at::kChar:
       return Elements{dfcclInt8, 1};
     case at::kByte:
-    case at::kBool:
       return Elements{dfcclUint8, 1};
+    case at::kBool:
+      return Elements{dfcclUint8, 1, distinctionOfType(type)};
     case at::kInt:
       return Elements{dfcclInt32, 1};
     case at::kUInt32:
@@ -29,6 +38,7 @@ std::optional<Elements> addedElements(at::ScalarType type) {
       return Elements{dfcclFloat8e4m3, 1};
     case at::kFloat8_e5m2:
       return Elements{dfcclFloat8e5m2, 1};
+    // As torch.distributed hands most of them on (torch.view_as_real).
     case at::kComplexHalf:
       return Elements{dfcclFloat16, 2};
     case at::kComplexFloat:
@@ -42,7 +52,7 @@ std::optional<Elements> addedElements(at::ScalarType type) {
 
 Elements movedElements(at::ScalarType type) {
   const std::optional<Elements> elements = addedElements(type);
-  return elements ? *elements : Elements{dfcclUint8, c10::elementSize(type)};
+  return elements ? *elements : Elements{dfcclUint8, c10::elementSize(type), distinctionOfType(type)};
 }
 
 }  // namespace dfccl_torch

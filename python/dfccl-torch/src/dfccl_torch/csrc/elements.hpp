@@ -3,6 +3,7 @@
 #include <dfccl/dfccl.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 
 namespace dfccl_torch {
@@ -11,6 +12,9 @@ namespace dfccl_torch {
 struct Elements {
   dfcclDataType_t type;
   size_t width;
+  /// What the tag has to tell besides, where other types of torch's go as the same elements: matched are only
+  /// operations of one type. 0: nothing.
+  uint64_t distinction = 0;
 
   size_t countOf(const at::Tensor& tensor) const { return static_cast<size_t>(tensor.numel()) * width; }
 };

@@ -7,6 +7,7 @@
 
 #include "backend.hpp"
 #include "elements.hpp"
+#include "hash.hpp"
 #include "submission.hpp"
 #include "work.hpp"
 
@@ -29,7 +30,8 @@ class DfcclBackend::Operation {
   Submission& submission() { return submission_; }
   dfcclGroup_t group() const { return submission_.group().handle(); }
   dfcclStream_t stream() const { return submission_.stream(); }
-  uint64_t tag() const { return tag_; }
+  /// @param distinction of what is moved, or reduced: Elements, Reduction. 0: the rest of the signature tells all.
+  uint64_t tag(uint64_t distinction) const { return mixed(tag_, distinction); }
   std::chrono::milliseconds timeout() const { return timeout_; }
   uint64_t sequence() const { return sequence_; }
   int size() const { return backend_.getSize(); }

@@ -23,7 +23,7 @@ DfcclBackend::Handle DfcclBackend::send(Tensors& tensors, int peer, int tag) {
   const Elements elements = movedElements(tensor.scalar_type());
   operation.add([&](dfcclRequest_t* request) {
     return dfcclSend(tensor.data_ptr(), elements.countOf(tensor), elements.type, peer, operation.group(),
-                     operation.tag(), operation.stream(), request);
+                     operation.tag(elements.distinction), operation.stream(), request);
   });
   return isBuffered ? operation.startBuffered(tensors) : operation.start({}, tensors);
 }
@@ -34,7 +34,7 @@ DfcclBackend::Handle DfcclBackend::recv(Tensors& tensors, int peer, int tag) {
   const Elements elements = movedElements(tensor.scalar_type());
   operation.add([&](dfcclRequest_t* request) {
     return dfcclRecv(tensor.data_ptr(), elements.countOf(tensor), elements.type, peer, operation.group(),
-                     operation.tag(), operation.stream(), request);
+                     operation.tag(elements.distinction), operation.stream(), request);
   });
   return operation.start({tensors}, tensors);
 }
@@ -52,7 +52,7 @@ DfcclBackend::Handle DfcclBackend::recvAnysource(Tensors& tensors, int tag) {
   const Elements elements = movedElements(tensor.scalar_type());
   operation.add([&](dfcclRequest_t* request) {
     return dfcclRecvAny(tensor.data_ptr(), elements.countOf(tensor), elements.type, source.data_ptr<int>(),
-                        operation.group(), operation.tag(), request);
+                        operation.group(), operation.tag(elements.distinction), request);
   });
   noteListening(source);
   return operation.startFromAny(source, tensors);

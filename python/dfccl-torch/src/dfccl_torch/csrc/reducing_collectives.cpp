@@ -29,7 +29,7 @@ void DfcclBackend::addAllReduce(Operation& operation, Tensor& tensor, const c10d
     const Tensor rows = submission.keep(at::empty({operation.size(), input.numel()}, input.options()));
     operation.add([&](dfcclRequest_t* request) {
       return dfcclAllGather(memoryOf(input), memoryOf(rows), elements.countOf(input), elements.type, operation.group(),
-                            operation.tag(), operation.stream(), request);
+                            operation.tag(reduction.distinction), operation.stream(), request);
     });
     submission.finally({rows, tensor},
                        [rows, op, target = tensor] { copyInto(target, folded(rows, op).view(target.sizes())); });
@@ -39,7 +39,7 @@ void DfcclBackend::addAllReduce(Operation& operation, Tensor& tensor, const c10d
   const Tensor input = submission.read(contribution(output, op));
   operation.add([&](dfcclRequest_t* request) {
     return dfcclAllReduce(memoryOf(input), memoryOf(output), elements.countOf(output), elements.type, *reduction.op,
-                          operation.group(), operation.tag(), operation.stream(), request);
+                          operation.group(), operation.tag(reduction.distinction), operation.stream(), request);
   });
 }
 
@@ -74,7 +74,7 @@ DfcclBackend::Handle DfcclBackend::reduce(Tensors& tensors, const c10d::ReduceOp
         isRoot ? submission.keep(at::empty({operation.size(), input.numel()}, input.options())) : Tensor();
     operation.add([&](dfcclRequest_t* request) {
       return dfcclGather(memoryOf(input), memoryOf(rows), elements.countOf(input), elements.type, root,
-                         operation.group(), operation.tag(), operation.stream(), request);
+                         operation.group(), operation.tag(reduction.distinction), operation.stream(), request);
     });
     if (isRoot) {
       submission.finally({rows, tensor}, [rows, op = options.reduceOp, tensor] {
@@ -87,7 +87,7 @@ DfcclBackend::Handle DfcclBackend::reduce(Tensors& tensors, const c10d::ReduceOp
   const Tensor input = submission.read(contribution(isRoot ? output : tensor, options.reduceOp));
   operation.add([&](dfcclRequest_t* request) {
     return dfcclReduce(memoryOf(input), memoryOf(output), elements.countOf(input), elements.type, *reduction.op, root,
-                       operation.group(), operation.tag(), operation.stream(), request);
+                       operation.group(), operation.tag(reduction.distinction), operation.stream(), request);
   });
   return operation.start({tensors}, tensors);
 }
@@ -107,7 +107,7 @@ void DfcclBackend::addReduceScatter(Operation& operation, Tensor& output, const 
     const Tensor rows = submission.keep(at::empty({operation.size(), output.numel()}, output.options()));
     operation.add([&](dfcclRequest_t* request) {
       return dfcclAllToAll(memoryOf(input), memoryOf(rows), elements.countOf(output), elements.type, operation.group(),
-                           operation.tag(), operation.stream(), request);
+                           operation.tag(reduction.distinction), operation.stream(), request);
     });
     submission.finally({rows, output},
                        [rows, op, target = output] { copyInto(target, folded(rows, op).view(target.sizes())); });
@@ -116,7 +116,7 @@ void DfcclBackend::addReduceScatter(Operation& operation, Tensor& output, const 
   const Tensor result = submission.write(output);
   operation.add([&](dfcclRequest_t* request) {
     return dfcclReduceScatter(memoryOf(input), memoryOf(result), elements.countOf(result), elements.type, *reduction.op,
-                              operation.group(), operation.tag(), operation.stream(), request);
+                              operation.group(), operation.tag(reduction.distinction), operation.stream(), request);
   });
 }
 
@@ -137,7 +137,7 @@ void DfcclBackend::addReduceScatter(Operation& operation, Tensor& output, const 
   const Tensor result = submission.write(output);
   operation.add([&](dfcclRequest_t* request) {
     return dfcclReduceScatterV(memoryOf(input), memoryOf(result), counts.data(), reduction.elements.type, *reduction.op,
-                               operation.group(), operation.tag(), operation.stream(), request);
+                               operation.group(), operation.tag(reduction.distinction), operation.stream(), request);
   });
 }
 

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "error.hpp"
+#include "hash.hpp"
 
 namespace dfccl_torch {
 namespace {
@@ -113,10 +114,14 @@ at::Tensor fold(const at::Tensor& a, const at::Tensor& b, ReduceOp::RedOpType op
   }
 }
 
-}  // namespace
+/// What ours is of, where it isn't the caller's operator alone: of several ours is the same, or none.
+uint64_t distinctionOfOperator(const Reduction& reduction, ReduceOp::RedOpType op, at::ScalarType type) {
+  const bool isTold = reduction.op && type != at::kBool && op != ReduceOp::PREMUL_SUM;
+  const uint64_t ofType = reduction.elements.distinction;
+  return isTold ? ofType : mixed(ofType, mixed(hashOf("operator"), static_cast<uint64_t>(op) + 1));
+}
 
-Reduction reductionOf(const ReduceOp& op, at::ScalarType type) {
-  const ReduceOp::RedOpType kind = op;
+Reduction inElements(ReduceOp::RedOpType kind, at::ScalarType type) {
   if (kind == ReduceOp::PREMUL_SUM && !at::isFloatingType(type) && !at::isComplexType(type)) {
     refuseOperator(kind, type, "Convert the tensor to float32 first: its products with the factor are no integers.");
   }
@@ -130,6 +135,14 @@ Reduction reductionOf(const ReduceOp& op, at::ScalarType type) {
     return {std::nullopt, movedElements(type)};
   }
   return {type == at::kBool ? ofBools(kind) : ofNumbers(kind, type), *elements};
+}
+
+}  // namespace
+
+Reduction reductionOf(const ReduceOp& op, at::ScalarType type) {
+  Reduction reduction = inElements(op, type);
+  reduction.distinction = distinctionOfOperator(reduction, op, type);
+  return reduction;
 }
 
 at::Tensor contribution(const at::Tensor& input, const ReduceOp& op) {

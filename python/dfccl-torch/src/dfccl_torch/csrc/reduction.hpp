@@ -15,6 +15,9 @@ struct Reduction {
   /// as there are ranks.
   std::optional<dfcclRedOp_t> op;
   Elements elements;
+  /// As Elements::distinction, of the operator as well: matched are only operations of one type and operator. The
+  /// factor of PREMUL_SUM is each rank's own.
+  uint64_t distinction = 0;
 };
 
 /// @throws DistBackendError where the operator isn't defined for the type.

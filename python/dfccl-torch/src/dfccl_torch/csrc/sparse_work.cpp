@@ -17,10 +17,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The same for tensors that can be added up.
-uint64_t shapeOf(const at::Tensor& tensor) {
+/// The same for what ranks add up together.
+uint64_t shapeOf(const at::Tensor& tensor, bool isAverage) {
   uint64_t hash = mixed(hashOf("sparse"), static_cast<uint64_t>(tensor.sparse_dim()) + 1);
   hash = mixed(hash, static_cast<uint64_t>(tensor.scalar_type()) + 1);
+  hash = mixed(hash, isAverage ? 1 : 2);
   for (const int64_t size : tensor.sizes()) hash = mixed(hash, static_cast<uint64_t>(size) + 1);
   return hash;
 }
@@ -62,7 +63,7 @@ DfcclBackend::Handle DfcclBackend::allreduce_sparse(Tensors& tensors, const c10d
   ++sequence_;
   {
     const std::lock_guard lock(mutex_);
-    const uint64_t shape = mixed(shapeOf(tensor), currentTag());
+    const uint64_t shape = mixed(shapeOf(tensor, isAverage), currentTag());
     sum.tag = mixed(shape, ++sparse_[shape]);
   }
   auto work = c10::make_intrusive<SparseWork>(c10::intrusive_ptr<DfcclBackend>::unsafe_reclaim_from_nonowning(this),
