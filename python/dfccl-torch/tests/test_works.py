@@ -182,3 +182,30 @@ def waited_for_and_asked(rank, size):
 
 def test_a_future_may_be_asked_for_while_its_work_ends():
     run_ranks(2, waited_for_and_asked)
+
+
+def centuries(rank, size):
+    """Times that don't fit the nanoseconds of a clock, of all that waits."""
+    store = dist.distributed_c10d._get_default_store()
+    long = timedelta(days=365 * 400)
+    group = dist.new_group(timeout=long)
+    for i in range(20):
+        if rank == 1:
+            store.get(f"rank 0 waits {i}")
+        tensor, sparse = torch.ones(2), torch.sparse_coo_tensor([[1]], [1.0], (4,), check_invariants=True)
+        with dist._coalescing_manager(group, async_ops=True) as manager:
+            dist.all_reduce(torch.ones(3), group=group)
+            dist.all_reduce(torch.ones(4), group=group)
+        works = [dist.all_reduce(tensor, group=group, async_op=True), dist.all_reduce(sparse, group=group, async_op=True)]
+        future = dist.all_reduce(torch.ones(5), group=group, async_op=True).get_future()
+        if rank == 0:
+            store.set(f"rank 0 waits {i}", "")
+        for work in [*manager.works, *works] if i % 2 else [*works, *manager.works]:
+            work.wait(long) if i % 3 else work.wait()
+        future.wait()
+        dist.monitored_barrier(group, long if i % 2 else None)
+        assert tensor.tolist() == [size] * 2 and sparse.to_dense()[1] == size
+
+
+def test_a_limit_of_centuries_is_not_over_at_once():
+    run_ranks(2, centuries)

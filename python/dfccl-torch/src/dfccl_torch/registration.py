@@ -71,7 +71,8 @@ def _is_everybody(options: Any) -> bool:
 
 
 def _timedelta_of(timeout: timedelta | float) -> timedelta:
-    return timeout if isinstance(timeout, timedelta) else timedelta(seconds=timeout)
+    # What is longer doesn't fit the nanoseconds of clocks.
+    return min(timeout if isinstance(timeout, timedelta) else timedelta(seconds=timeout), timedelta(days=3650))
 
 
 def _agree_on_job(store: dist.Store, rank: int, size: int) -> str:

@@ -95,10 +95,10 @@ void DfcclBackend::shutdown() {
     const std::lock_guard lock(mutex_);
     buffered.swap(buffered_);
   }
-  const auto micros = static_cast<uint64_t>(std::chrono::microseconds(options_->timeout).count());
+  const std::optional<Clock::time_point> end = endOf(options_->timeout);
   for (Submission& send : buffered) {
     std::string error;
-    if (send.wait(micros, error) != Submission::End::pending) continue;
+    if (send.wait(end, error) != Submission::End::pending) continue;
     refuse("what was sent in group " + membership_.name() + " has not been received: " + error,
            "Receive it before the group is destroyed.");
   }

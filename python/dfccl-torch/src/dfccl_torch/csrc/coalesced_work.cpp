@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "deadlines.hpp"
+
 namespace dfccl_torch {
 
 bool CoalescedWork::isCompleted() {
@@ -20,8 +22,7 @@ std::exception_ptr CoalescedWork::exception() const {
 }
 
 bool CoalescedWork::wait(std::chrono::milliseconds timeout) {
-  using Clock = std::chrono::steady_clock;
-  const auto end = Clock::now() + timeout;
+  const Clock::time_point end = timeIn(timeout);
   for (const auto& part : parts_) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
     part->wait(timeout == kNoTimeout ? kNoTimeout : std::max(left, std::chrono::milliseconds(1)));

@@ -12,10 +12,6 @@
 namespace dfccl_torch {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-constexpr auto kFarAway = std::chrono::hours(24 * 365 * 10);  // what is later doesn't fit a time
-
 class Deadlines {
  public:
   uint64_t add(Clock::time_point time, std::function<void()> act) {
@@ -66,9 +62,17 @@ PerProcess<Deadlines> deadlines;
 
 }  // namespace
 
+Clock::time_point timeIn(std::chrono::milliseconds fromNow) {
+  constexpr auto kFarAway = std::chrono::hours(24 * 365 * 10);
+  return Clock::now() + std::min<std::chrono::milliseconds>(fromNow, kFarAway);
+}
+
+std::optional<Clock::time_point> endOf(std::chrono::milliseconds limit) {
+  return limit.count() > 0 ? std::optional(timeIn(limit)) : std::nullopt;
+}
+
 Deadline::Deadline(std::chrono::milliseconds fromNow, std::function<void()> act)
-    : time_(Clock::now() + std::min<std::chrono::milliseconds>(fromNow, kFarAway)),
-      number_(deadlines.get().add(time_, std::move(act))) {}
+    : time_(timeIn(fromNow)), number_(deadlines.get().add(time_, std::move(act))) {}
 
 Deadline::~Deadline() { deadlines.get().remove(time_, number_); }
 

@@ -1,7 +1,5 @@
 // Rank 0 hears from every rank and tells each what came of it, also those that come late: so the n-th barrier of a rank
 // always meets the n-th of the others, whichever of them failed.
-#include <algorithm>
-
 #include "backend.hpp"
 #include "error.hpp"
 #include "hash.hpp"
@@ -10,8 +8,6 @@
 
 namespace dfccl_torch {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr const char* kName = "monitored_barrier";
 /// No caller's tag of a message, which is an int.
@@ -39,17 +35,12 @@ Submission hear(const std::shared_ptr<Group>& group, int peer, const at::Tensor&
   return submission;
 }
 
-Submission::End waitUntil(Submission& message, Clock::time_point end, std::string& error) {
-  const auto left = std::chrono::duration_cast<std::chrono::microseconds>(end - Clock::now()).count();
-  return message.wait(static_cast<uint64_t>(std::max<int64_t>(left, 1)), error);
-}
-
 /// @return the peers whose messages are not over in time, ascending.
 std::vector<int> missingOf(std::vector<Submission>& messages, Clock::time_point end) {
   std::vector<int> missing;
   for (size_t i = 0; i < messages.size(); ++i) {
     std::string error;
-    if (waitUntil(messages[i], end, error) != Submission::End::complete) missing.push_back(static_cast<int>(i) + 1);
+    if (messages[i].wait(end, error) != Submission::End::complete) missing.push_back(static_cast<int>(i) + 1);
   }
   return missing;
 }
@@ -69,13 +60,13 @@ void DfcclBackend::monitoredBarrier(const c10d::BarrierOptions& options, bool wa
   const std::string rank = "Rank " + std::to_string(getRank());
   const std::shared_ptr<Group>& group = membership_.onCpu();
   if (timeout.count() == 0) refuse(rank + " timed out in monitoredBarrier" + limit + ".", "Give it time.");
-  const Clock::time_point end = Clock::now() + timeout;
+  const Clock::time_point end = timeIn(timeout);
   if (getRank() != 0) {
     const at::Tensor verdict = at::empty({1}, at::kLong);
     const Submission arrival = tell(group, 0, getRank());
     Submission answer = hear(group, 0, verdict);
     std::string error;
-    const Submission::End reached = waitUntil(answer, end, error);
+    const Submission::End reached = answer.wait(end, error);
     if (reached == Submission::End::complete) {
       const auto missing = verdict.item<int64_t>();
       if (missing == kNobody) return;

@@ -15,8 +15,6 @@
 namespace dfccl_torch {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 /// The same for what ranks add up together.
 uint64_t shapeOf(const at::Tensor& tensor, bool isAverage) {
   uint64_t hash = mixed(hashOf("sparse"), static_cast<uint64_t>(tensor.sparse_dim()) + 1);
@@ -166,16 +164,16 @@ void SparseWork::failFuture() {
 bool SparseWork::wait(std::chrono::milliseconds timeout) {
   if (timeout == kNoTimeout) timeout = sum_.timeout;
   if (timeout < kNoTimeout) timeout = std::chrono::milliseconds(1);
-  const bool isLimited = timeout.count() > 0;
-  const auto until = Clock::now() + (isLimited ? timeout : std::chrono::milliseconds(0));
+  const std::optional<Clock::time_point> until = endOf(timeout);
   const auto left = [&] {
-    const auto time = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
-    return isLimited ? std::max(time, std::chrono::milliseconds(1)) : kNoTimeout;
+    if (!until) return kNoTimeout;
+    const auto time = std::chrono::duration_cast<std::chrono::milliseconds>(*until - Clock::now());
+    return std::max(time, std::chrono::milliseconds(1));
   };
   counted_->wait(left());
   std::unique_lock lock(mutex_);
   const auto await = [&](auto isReached) {
-    if (!isLimited) return cv_.wait(lock, isReached);
+    if (!until) return cv_.wait(lock, isReached);
     if (cv_.wait_for(lock, left(), isReached)) return;
     C10_THROW_ERROR(DistBackendError, "dfccl, all_reduce: Timed out after " + std::to_string(timeout.count()) +
                                           " ms, in which this rank didn't come to what other ranks have sent.");

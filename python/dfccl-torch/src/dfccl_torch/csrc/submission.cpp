@@ -12,7 +12,12 @@
 namespace dfccl_torch {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+/// As the C API takes it: at least 1, since 0 is no limit there.
+uint64_t microsUntil(std::optional<Clock::time_point> end) {
+  if (!end) return 0;
+  const auto left = std::chrono::duration_cast<std::chrono::microseconds>(*end - Clock::now());
+  return static_cast<uint64_t>(std::max<int64_t>(left.count(), 1));
+}
 
 }  // namespace
 
@@ -129,12 +134,9 @@ Submission::End Submission::poll(std::string& error) {
   return isAborted_ ? End::aborted : End::complete;
 }
 
-Submission::End Submission::wait(uint64_t timeoutMicros, std::string& error) {
-  const auto end = Clock::now() + std::chrono::microseconds(timeoutMicros);
+Submission::End Submission::wait(std::optional<Clock::time_point> end, std::string& error) {
   while (!requests_.empty()) {
-    const auto left = std::chrono::duration_cast<std::chrono::microseconds>(end - Clock::now()).count();
-    const uint64_t micros = timeoutMicros == 0 ? 0 : static_cast<uint64_t>(std::max<int64_t>(left, 1));
-    const dfcclResult_t result = dfcclWaitRun(requests_.back(), micros);
+    const dfcclResult_t result = dfcclWaitRun(requests_.back(), microsUntil(end));
     if (result == dfcclTimeout) {
       error = dfcclGetLastError();
       return End::pending;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "deadlines.hpp"
 #include "device_stream.hpp"
 #include "group.hpp"
 
@@ -53,8 +54,8 @@ class Submission {
   enum class End { pending, complete, aborted };
   /// Works on what isn't over, and gives requests back that are. @param error gets why, where the end is aborted.
   End poll(std::string& error);
-  /// @param timeoutMicros 0: never. @return pending when time is up; `error` says then who is missing.
-  End wait(uint64_t timeoutMicros, std::string& error);
+  /// @param end nullopt: never. @return pending when time is up; `error` says then who is missing.
+  End wait(std::optional<Clock::time_point> end, std::string& error);
   /// Of a GPU: lets this thread's current stream go on only when all runs are over and the results are where they
   /// belong; the caller goes on at once. @return false: a run is none that a stream can wait for.
   bool waitOnStream();

@@ -13,8 +13,6 @@
 namespace dfccl_torch {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 /// DFCCL_BLOCKING_WAIT=1: as TORCH_NCCL_BLOCKING_WAIT, for looking at what a rank waits for.
 bool waitsBlock() {
   static const bool block = [] {
@@ -150,23 +148,20 @@ void DfcclWork::passResults() {
 }
 
 void DfcclWork::waitOnHost(std::chrono::milliseconds limit) {
-  const bool isLimited = limit.count() > 0;
-  const auto end = Clock::now() + limit;
+  const std::optional<Clock::time_point> end = endOf(limit);
   Lock lock(mutex_);
   while (!completed_) {
     std::string missing = "another thread waits for it too";
     if (!isTaken_) {
       const Turn turn(*this, lock);
-      const auto left = std::chrono::duration_cast<std::chrono::microseconds>(end - Clock::now()).count();
-      const uint64_t micros = isLimited ? static_cast<uint64_t>(std::max<int64_t>(left, 1)) : 0;
-      const Submission::End reached = submission_->wait(micros, missing);
+      const Submission::End reached = submission_->wait(end, missing);
       if (reached != Submission::End::pending) settle(reached, missing);
-    } else if (isLimited) {
-      cv_.wait_until(lock, end, [&] { return completed_ || !isTaken_; });
+    } else if (end) {
+      cv_.wait_until(lock, *end, [&] { return completed_ || !isTaken_; });
     } else {
       cv_.wait(lock, [&] { return completed_ || !isTaken_; });
     }
-    if (!completed_ && isLimited && Clock::now() >= end) {
+    if (!completed_ && end && Clock::now() >= *end) {
       lock.unlock();
       C10_THROW_ERROR(DistBackendError, timedOut(limit, missing));
     }
@@ -260,7 +255,7 @@ void DfcclWork::failFuture() {
   if (!isTaken_) {
     const Turn turn(*this, lock);
     const OnQuietStream guard(device_);
-    const Submission::End end = submission_->wait(1, missing);
+    const Submission::End end = submission_->wait(Clock::now(), missing);
     if (end != Submission::End::pending) settle(end, missing);
   }
   if (completed_ || isFutureTold_) return;
