@@ -18,6 +18,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+import warnings
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
@@ -33,6 +34,8 @@ from .library import Library, find_library
 _NAME = "dfccl_torch_extension"
 # A callback that takes longer than this is left to itself when the program ends.
 _LAST_ERRAND = timedelta(seconds=10)
+# What was sent and isn't received for so long is given up when the program ends without having destroyed the group.
+_LAST_SENDS = timedelta(seconds=10)
 _SOURCES = Path(__file__).resolve().parent / "csrc"
 
 
@@ -56,8 +59,18 @@ def load_extension() -> ModuleType:
             'Build libdfccl again ("npm run build"): it may be older than its headers.',
             path=str(path),
         ) from error
-    atexit.register(module.end_errands, _LAST_ERRAND)
+    atexit.register(_end, module)
     return module
+
+
+def _end(module: ModuleType) -> None:
+    for late in module.end_buffered_sends(_LAST_SENDS):
+        warnings.warn(
+            f"dfccl: {late} It is lost as this process ends. Receive it, or destroy the group, which waits as long as its timeout.",
+            RuntimeWarning,
+            stacklevel=1,
+        )
+    module.end_errands(_LAST_ERRAND)
 
 
 def build_extension() -> Path:

@@ -25,7 +25,8 @@ def leave(rank, ranks, device):
             work = dist.all_reduce(tensor, async_op=True)
             if i % 2:
                 kept.append(work.get_future().then(lambda future: future.value()[0].sum()))
-        dist.isend(torch.full((1000,), float(i), device=device), (rank + 1) % ranks)  # which nobody receives
+        # Which nobody receives; for smaller ones the end would wait a while.
+        dist.isend(torch.full((10_000,), float(i), device=device), (rank + 1) % ranks)
         strided = torch.full((1000, 2), 1.0, device=device)[:, 0]
         kept.append((dist.all_reduce(strided, async_op=True), strided))
     leave.kept = kept  # what only the end of the interpreter gives back

@@ -20,7 +20,8 @@ DfcclBackend::DfcclBackend(std::shared_ptr<Universe> universe, const std::vector
                            const std::string& name, int rank, std::chrono::milliseconds timeout)
     : Backend(rank, static_cast<int>(worldRanks.size())),
       membership_(std::move(universe), worldRanks, name),
-      options_(c10::make_intrusive<Options>("dfccl", timeout)) {
+      options_(c10::make_intrusive<Options>("dfccl", timeout)),
+      buffered_(BufferedSends::make(options_)) {
   options_->group_name = name;
 }
 
@@ -64,19 +65,6 @@ DfcclBackend::Handle DfcclBackend::handOut(Handle work) {
   return work;
 }
 
-void DfcclBackend::keepUntilShutdown(Submission send) {
-  const std::lock_guard lock(mutex_);
-  if (buffered_.size() >= lookAt_) {
-    // All of them: one that nobody receives for long has others behind it, each with a copy of its tensor.
-    buffered_.remove_if([](Submission& one) {
-      std::string error;
-      return one.poll(error) != Submission::End::pending;
-    });
-    lookAt_ = std::max<size_t>(8, 2 * buffered_.size());
-  }
-  buffered_.push_back(std::move(send));
-}
-
 void DfcclBackend::noteListening(const Tensor& source) {
   const std::lock_guard lock(mutex_);
   std::erase_if(listening_, [](const Tensor& one) { return !isWaited(one); });
@@ -90,18 +78,8 @@ bool DfcclBackend::isListening() {
 
 void DfcclBackend::shutdown() {
   if (!membership_.onCpu()->isOfThisProcess()) return;  // the parent's, which goes on
-  std::list<Submission> buffered;
-  {
-    const std::lock_guard lock(mutex_);
-    buffered.swap(buffered_);
-  }
-  const std::optional<Clock::time_point> end = endOf(options_->timeout);
-  for (Submission& send : buffered) {
-    std::string error;
-    if (send.wait(end, error) != Submission::End::pending) continue;
-    refuse("what was sent in group " + membership_.name() + " has not been received: " + error,
-           "Receive it before the group is destroyed.");
-  }
+  const std::vector<std::string> late = buffered_->wait(options_->timeout);
+  if (!late.empty()) refuse(late.front(), "Receive it before the group is destroyed.");
   // Else they would keep the group for ever.
   if (isListening()) check(dfcclGroupAbort(membership_.onCpu()->handle()), "ending group " + membership_.name());
 }

@@ -1,7 +1,6 @@
 #pragma once
 #include <atomic>
 #include <chrono>
-#include <list>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -10,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "buffered_sends.hpp"
 #include "membership.hpp"
 #include "work.hpp"
 
@@ -88,7 +88,6 @@ class DfcclBackend final : public c10d::Backend {
   void addReduceScatter(Operation& operation, Tensor& output, const Tensor& dense, const c10d::ReduceOp& op);
   void addReduceScatter(Operation& operation, Tensor& output, const Tensors& inputs, const c10d::ReduceOp& op);
   Handle handOut(Handle work);
-  void keepUntilShutdown(Submission send);
   /// @param source where a receive from any rank tells its sender.
   void noteListening(const Tensor& source);
   bool isListening();
@@ -103,8 +102,7 @@ class DfcclBackend final : public c10d::Backend {
     size_t lookAt = 1024;  // how many there are when those are let go that are over
   };
   std::unordered_map<std::thread::id, Coalescing> coalescing_;
-  std::list<Submission> buffered_;                 // sends of copies
-  size_t lookAt_ = 8;                              // how many there are when those are let go that are over
+  const std::shared_ptr<BufferedSends> buffered_;
   Tensors listening_;                              // where receives from any rank tell their senders
   std::unordered_map<uint64_t, uint64_t> sparse_;  // how many of a shape and a tag there were
 };

@@ -2,6 +2,7 @@
 #include <torch/csrc/utils/pybind.h>
 
 #include "backend.hpp"
+#include "buffered_sends.hpp"
 #include "device_stream.hpp"
 #include "errands.hpp"
 #include "tag.hpp"
@@ -23,6 +24,7 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, module) {
   module.def("shared_universe", &sharedUniverse);
   module.def("share_universe", &shareUniverse);
   module.def("describe", &describeWorlds, py::call_guard<py::gil_scoped_release>());
+  module.def("end_buffered_sends", &endBufferedSends, py::arg("limit"), py::call_guard<py::gil_scoped_release>());
   module.def("end_errands", &endErrands, py::arg("limit"), py::call_guard<py::gil_scoped_release>());
   module.def("set_tag", &setTag, py::arg("name"));
   module.def(

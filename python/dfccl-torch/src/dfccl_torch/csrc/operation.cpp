@@ -76,9 +76,9 @@ DfcclBackend::Handle DfcclBackend::Operation::startFromAny(const Tensor& source,
                                                          std::move(submission_), timeout_, sequence_, source));
 }
 
-DfcclBackend::Handle DfcclBackend::Operation::startBuffered(const Tensors& inputs) {
+DfcclBackend::Handle DfcclBackend::Operation::startBuffered(const Tensors& inputs, int peer) {
   Submission nothing(backend_.membership_.onCpu(), c10::kCPU, label_.name());
-  backend_.keepUntilShutdown(std::move(submission_));
+  backend_.buffered_->keep(std::move(submission_), peer);
   return backend_.handOut(c10::make_intrusive<DfcclWork>(backend_.getRank(), label_, inputs, Outputs(),
                                                          std::move(nothing), timeout_, sequence_));
 }

@@ -51,8 +51,8 @@ class DfcclBackend::Operation {
   Handle start(Outputs outputs, const Tensors& inputs);
   /// @param source a kInt that tells the sender when the work is over.
   Handle startFromAny(const Tensor& source, Tensors& outputs);
-  /// A work that is complete already, while what was queued goes on; only the backend's shutdown waits for it.
-  Handle startBuffered(const Tensors& inputs);
+  /// A work that is complete already, while what was queued goes on; only the group's end waits for it.
+  Handle startBuffered(const Tensors& inputs, int peer);
 
  private:
   /// With the operation's name before `what`.

@@ -25,7 +25,7 @@ DfcclBackend::Handle DfcclBackend::send(Tensors& tensors, int peer, int tag) {
     return dfcclSend(tensor.data_ptr(), elements.countOf(tensor), elements.type, peer, operation.group(),
                      operation.tag(elements.distinction), operation.stream(), request);
   });
-  return isBuffered ? operation.startBuffered(tensors) : operation.start({}, tensors);
+  return isBuffered ? operation.startBuffered(tensors, peer) : operation.start({}, tensors);
 }
 
 DfcclBackend::Handle DfcclBackend::recv(Tensors& tensors, int peer, int tag) {
