@@ -9,6 +9,8 @@ import torch
 import torch.distributed as dist
 from ranks import gather_results, run_ranks
 
+from dfccl_torch.extension import load_extension
+
 
 def from_any_source(rank, size):
     if rank != 0:
@@ -100,6 +102,20 @@ def split(rank, size):
 
 def test_groups_are_split():
     run_ranks(4, split)
+
+
+def timeouts_of_parts(rank, size):
+    cpu = torch.device("cpu")
+    parent = dist.new_group(timeout=timedelta(seconds=7))
+    parts = [
+        dist.split_group(parent, [[0], [1]]),
+        dist.split_group(parent, [[0], [1]], timeout=timedelta(seconds=3)),
+    ]
+    return [load_extension().timeout_of(part._get_backend(cpu)).total_seconds() for part in parts]
+
+
+def test_a_part_has_its_parents_timeout_if_none_is_given():
+    assert run_ranks(2, timeouts_of_parts) == [[7, 3]] * 2
 
 
 def allocated(rank, size, store):

@@ -6,9 +6,11 @@ import functools
 from datetime import timedelta
 from typing import Any
 
+import torch
 import torch.distributed as dist
 from torch.distributed import device_mesh, distributed_c10d
 
+from .extension import load_extension
 from .name import is_ours
 
 
@@ -39,6 +41,8 @@ def let_torch_call_it() -> None:
         place = dist.get_rank(parent)
         for part in split_ranks:
             if place in part:
+                if timeout is None:
+                    timeout = load_extension().timeout_of(parent._get_backend(torch.device("cpu")))
                 ranks = [dist.get_global_rank(parent, member) for member in sorted(part)]
                 backend = others.get("backend") or dist.get_backend_config(parent)
                 return dist.new_group(ranks, timeout, backend, pg_options, use_local_synchronization=True, group_desc=group_desc)

@@ -24,6 +24,7 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, module) {
   module.def("shared_universe", &sharedUniverse);
   module.def("share_universe", &shareUniverse);
   module.def("describe", &describeWorlds, py::call_guard<py::gil_scoped_release>());
+  module.def("timeout_of", [](c10d::Backend& backend) { return backend.getBackendOptions()->timeout; });
   module.def("end_buffered_sends", &endBufferedSends, py::arg("limit"), py::call_guard<py::gil_scoped_release>());
   module.def("end_errands", &endErrands, py::arg("limit"), py::call_guard<py::gil_scoped_release>());
   module.def("set_tag", &setTag, py::arg("name"));
