@@ -8,55 +8,86 @@
 #include "world/collective_name.hpp"
 
 namespace dfccl::c_api {
+namespace {
+
+/// What is said of each, up to what is enough to read; the others are counted.
+class Sentences {
+ public:
+  void add(const std::string& sentence) {
+    constexpr size_t kEnough = 400;
+    if (text_.size() > kEnough) {
+      ++more_;
+    } else {
+      text_.append(" ").append(sentence);
+    }
+  }
+  std::string text() const { return more_ == 0 ? text_ : text_ + " And " + std::to_string(more_) + " more."; }
+
+ private:
+  std::string text_;
+  size_t more_ = 0;
+};
+
+/// Tells groups of the same ranks apart.
+std::string placeOf(const MatchedGroup& group) {
+  return group.name == 0 ? std::string() : ", in group " + std::to_string(group.name);
+}
+
+std::string messageOf(const Signature& s) {
+  return " of " + std::to_string(s.count) + " " + nameOf(s.type) + ", tag " + std::to_string(s.tag);
+}
+
+/// Of a collective with runs that aren't over; "": it has none.
+/// @param absent what a member has not done that doesn't have it.
+std::string stallOf(RankContext& context, uint32_t index, const std::string& place, const char* absent) {
+  const uint64_t issued = context.queues().issuedOf(index);
+  if (context.queues().undeliveredOf(index) == 0) return "";
+  std::string missing;
+  bool isUnfinished = false;
+  uint64_t run = 0;
+  const auto members = context.backend().explain(context.number(), index);
+  for (const auto& member : members) {
+    if (member.rank != context.number()) continue;
+    run = member.finished;
+    isUnfinished = member.finished < issued;
+  }
+  if (!isUnfinished) return "";
+  const std::vector<OtherCall> others = context.backend().otherCalls(context.number(), index);
+  for (const auto& member : members) {
+    if (member.submitted > run) continue;
+    missing.append(missing.empty() ? "rank " : ", rank ").append(std::to_string(member.rank));
+    // This rank has, but on a GPU the daemon hears of it only behind the stream.
+    const bool isBehindStream = member.rank == context.number() && context.checksMemory();
+    missing += !member.registered ? absent : isBehindStream ? " waits for its stream" : " has not submitted it";
+    const auto other = std::ranges::find(others, member.rank, &OtherCall::rank);
+    if (other != others.end()) missing.append(", but one of ").append(other->difference);
+  }
+  if (missing.empty()) missing = "under way on every rank";
+  return nameOf(context.backend().specOf(context.number(), index)) + place + ", run " + std::to_string(run) + ": " +
+         missing + ".";
+}
+
+}  // namespace
 
 std::string whyStalled(RankContext& context) {
-  std::string text;
-  // @param absent what a member has not done that doesn't have it.
-  const auto add = [&](uint32_t index, const char* absent) {
-    if (text.size() > 400) return;  // the first few say enough
-    const uint64_t issued = context.queues().issuedOf(index);
-    if (context.queues().undeliveredOf(index) == 0) return;
-    std::string missing;
-    bool isUnfinished = false;
-    uint64_t run = 0;
-    const auto members = context.backend().explain(context.number(), index);
-    for (const auto& member : members) {
-      if (member.rank != context.number()) continue;
-      run = member.finished;
-      isUnfinished = member.finished < issued;
-    }
-    if (!isUnfinished) return;
-    std::vector<OtherCall> others = context.backend().otherCalls(context.number(), index);
-    for (const auto& member : members) {
-      if (member.submitted > run) continue;
-      missing.append(missing.empty() ? "rank " : ", rank ").append(std::to_string(member.rank));
-      // This rank has, but on a GPU the daemon hears of it only behind the stream.
-      const bool isBehindStream = member.rank == context.number() && context.checksMemory();
-      missing += !member.registered ? absent : isBehindStream ? " waits for its stream" : " has not submitted it";
-      const auto other = std::ranges::find(others, member.rank, &OtherCall::rank);
-      if (other != others.end()) missing.append(", but one of ").append(other->difference);
-    }
-    text.append(" ").append(nameOf(context.backend().specOf(context.number(), index)));
-    text.append(", run ").append(std::to_string(run)).append(": ");
-    text.append(missing.empty() ? "under way on every rank" : missing).append(".");
+  Sentences sentences;
+  const auto add = [&](uint32_t index, const std::string& place, const char* absent) {
+    if (const std::string stall = stallOf(context, index, place, absent); !stall.empty()) sentences.add(stall);
   };
+  const auto addMatched = [&](const MatchedCollective& c) { add(c.index, placeOf(*c.group), " has not submitted it"); };
   context.forEach(
-      [&](uint32_t, const Registration& registration) { add(registration.index, " has not registered it"); });
+      [&](uint32_t, const Registration& registration) { add(registration.index, "", " has not registered it"); });
   // Nobody registers what is called without an id.
-  context.matching().forEach([&](const MatchedCollective& c) { add(c.index, " has not submitted it"); });
-  const auto addMessage = [&](const char* what, const Signature& s, const std::string& absent) {
-    if (text.size() > 400) return;
-    text.append(" ").append(what).append(" of ").append(std::to_string(s.count)).append(" ").append(nameOf(s.type));
-    text.append(", tag ").append(std::to_string(s.tag)).append(": ").append(absent);
-  };
-  context.matching().forEachOpenReceive(
-      [&](const MatchedRun& run) { addMessage("receive from any rank", run.signature, "no rank has sent it."); });
-  const std::string self = "rank " + std::to_string(context.number());
-  context.matching().forEachHalf([&](const Signature& signature, bool isSend) {
-    addMessage(isSend ? "send to itself" : "receive from itself", signature,
-               self + (isSend ? " has not received it." : " has not sent it."));
+  context.matching().forEach(addMatched);
+  context.matching().forEachOpenReceive([&](const MatchedRun& run, const MatchedGroup& group) {
+    sentences.add("receive from any rank" + messageOf(run.signature) + placeOf(group) + ": no rank has sent it.");
   });
-  return text;
+  const std::string self = ": rank " + std::to_string(context.number());
+  context.matching().forEachHalf([&](const Signature& signature, bool isSend) {
+    sentences.add((isSend ? "send to itself" : "receive from itself") + messageOf(signature) + self +
+                  (isSend ? " has not received it." : " has not sent it."));
+  });
+  return sentences.text();
 }
 
 }  // namespace dfccl::c_api

@@ -10,6 +10,7 @@ namespace dfccl {
 /// One rank's membership in a group of ranks.
 struct MatchedGroup {
   GroupId id;
+  uint64_t name = 0;            // the caller's, for groups of the same ranks
   std::vector<uint32_t> ranks;  // of the world, in the group's order
   uint32_t member;              // this rank's place in it
   bool isAborted = false;

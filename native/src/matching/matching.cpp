@@ -58,12 +58,14 @@ std::shared_ptr<MatchedGroup> Matching::makeGroup(std::vector<uint32_t> ranks, u
   const GroupId family = GroupId::of(group->ranks, name, 0);
   const std::lock_guard lock(mutex_);
   group->id = GroupId::of(group->ranks, name, ++made_[{family.high, family.low}]);
+  group->name = name;
   return group;
 }
 
 std::shared_ptr<MatchedGroup> Matching::makePart(std::vector<uint32_t> ranks, uint64_t name) {
   auto group = membershipIn(std::move(ranks));
   group->id = GroupId::of(group->ranks, name, 1);
+  group->name = name;
   return group;
 }
 

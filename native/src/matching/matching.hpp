@@ -60,11 +60,11 @@ class Matching {
   bool isLookingHere() const { return looking_ == this; }
   /// Receives from anybody that nobody has sent for.
   uint64_t openReceives() const { return receives_.count(); }
-  /// visit(const MatchedRun&)
+  /// visit(const MatchedRun&, const MatchedGroup&)
   template <class Visit>
   void forEachOpenReceive(Visit&& visit) {
     const std::lock_guard lock(mutex_);
-    receives_.forEach([&](const OpenReceives::Receive& receive) { visit(receive.run); });
+    receives_.forEach([&](const OpenReceives::Receive& receive) { visit(receive.run, *receive.group); });
   }
   /// visit(const Signature&, whether it is sent) for each message to itself whose other half is missing.
   template <class Visit>

@@ -80,6 +80,37 @@ static void timeouts_and_refusals_name_the_calls(void) {
   CHECK_OK(dfcclWorldDestroy(world));
 }
 
+/* A group with a name is told apart from others of its ranks. Of many runs the first few are told of, and the others
+ * counted. */
+static void groups_are_named_and_the_rest_is_counted(void) {
+  enum { kRuns = 40 };
+  dfcclWorld_t world = open_world(2, DFCCL_NO_WORKERS);
+  struct members all;
+  for (int r = 0; r < 2; r++) {
+    CHECK_OK(dfcclInitRank(world, r, &all.ctx[r]));
+    CHECK_OK(dfcclGroupCreate(NULL, 0, 77, &all.group[r], all.ctx[r]));
+  }
+  float x[kRuns] = {0};
+  char text[2048];
+  int named = 0, counted = 0;
+  for (uint64_t i = 0; i < kRuns; i++) {
+    CHECK_OK(dfcclAllReduce(&x[i], &x[i], 1, dfcclFloat32, dfcclSum, all.group[0], i, NULL, NULL));
+  }
+  CHECK(dfcclWaitFor(1000, all.ctx[0]) == dfcclTimeout);
+  snprintf(text, sizeof text, "%s", dfcclGetLastError());
+  expect_words(text, "(ranks 0, 1), in group 77, run 0: rank 1 has not submitted it.");
+  for (const char* at = text; (at = strstr(at, "has not submitted it")) != NULL; at++) named++;
+  const char* rest = strstr(text, " And ");
+  CHECK(rest != NULL && sscanf(rest, " And %d more.", &counted) == 1);
+  CHECK(named > 2 && named + counted == kRuns);
+  for (uint64_t i = 0; i < kRuns; i++) {
+    CHECK_OK(dfcclAllReduce(&x[i], &x[i], 1, dfcclFloat32, dfcclSum, all.group[1], i, NULL, NULL));
+  }
+  CHECK_OK(dfcclWaitAll(all.ctx, 2));
+  for (int r = 0; r < 2; r++) CHECK_OK(dfcclDestroy(all.ctx[r]));
+  CHECK_OK(dfcclWorldDestroy(world));
+}
+
 /* Between processes too: in the timeout, and in the record that whoever looks on may ask for. */
 static void rank_that_calls(dfcclRankCtx_t ctx, int rank, struct line line) {
   float x[kElements] = {1, 2, 3};
@@ -117,5 +148,6 @@ int main(void) {
   processes_name_the_calls();
   a_deadlock_names_the_calls();
   timeouts_and_refusals_name_the_calls();
+  groups_are_named_and_the_rest_is_counted();
   return report();
 }
