@@ -3,12 +3,8 @@
 #include "hash.hpp"
 
 namespace dfccl_torch {
-namespace {
 
-/// Of a type that goes as elements of another one.
 uint64_t distinctionOfType(at::ScalarType type) { return mixed(hashOf("type"), static_cast<uint64_t>(type) + 1); }
-
-}  // namespace
 
 std::optional<Elements> addedElements(at::ScalarType type) {
   switch (type) {

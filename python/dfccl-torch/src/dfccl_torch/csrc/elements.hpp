@@ -22,6 +22,8 @@ struct Elements {
 /// What a rank hasn't got, because another is the root, is no memory.
 inline void* memoryOf(const at::Tensor& tensor) { return tensor.defined() ? tensor.data_ptr() : nullptr; }
 
+/// Of a type that goes as elements of another one.
+uint64_t distinctionOfType(at::ScalarType type);
 /// For data that is moved as it is: a type that dfccl lacks goes as bytes.
 Elements movedElements(at::ScalarType type);
 /// For data that is added; nullopt: dfccl lacks the type.

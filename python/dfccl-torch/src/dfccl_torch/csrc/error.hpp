@@ -6,7 +6,10 @@
 
 namespace dfccl_torch {
 
-/// Throws torch.distributed.DistBackendError with the library's own words where the call has failed.
+/// What the library says of this thread's last failure, in a Python caller's words.
+std::string lastWords();
+
+/// Throws torch.distributed.DistBackendError with the library's words where the call has failed.
 /// @param what the operation and its group, for the beginning of the sentence.
 void check(dfcclResult_t result, const std::string& what);
 

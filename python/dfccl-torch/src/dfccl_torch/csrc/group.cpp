@@ -2,13 +2,22 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "error.hpp"
 #include "hash.hpp"
+#include "known_names.hpp"
 
 namespace dfccl_torch {
+namespace {
+
+constexpr int kMostRanks = 1024;  // of a world
+
+}  // namespace
 
 Group::Group(std::shared_ptr<World> world, const std::vector<int>& worldRanks, const std::string& name)
-    : world_(std::move(world)), name_(name), process_(getpid()) {
+    : world_(std::move(world)), worldRanks_(worldRanks), name_(name), process_(getpid()) {
+  noteGroup(name);
   const auto count = static_cast<int>(worldRanks.size());
   check(dfcclGroupCreate(worldRanks.data(), count, hashOf(name), &handle_, world_->ctx()), "making group " + name);
 }
@@ -19,6 +28,22 @@ Group::~Group() {
 }
 
 bool Group::isOfThisProcess() const { return process_ == getpid(); }
+
+std::string Group::whyGivenUp() const {
+  std::vector<int> lost(kMostRanks);
+  int count = 0;
+  if (dfcclGetLostRanks(lost.data(), kMostRanks, &count, world_->ctx()) != dfcclSuccess) count = 0;
+  std::string gone;
+  for (int i = 0; i < std::min(count, kMostRanks); ++i) {
+    if (std::find(worldRanks_.begin(), worldRanks_.end(), lost[i]) == worldRanks_.end()) continue;
+    gone += (gone.empty() ? "rank " : ", rank ") + std::to_string(lost[i]) + "'s";
+  }
+  if (gone.empty()) return "It was given up by abort(), on this rank or another one. Make another group.";
+  return "It was given up: " + gone +
+         " process has ended, or has destroyed its process groups. Destroy the group (destroy_process_group), and "
+         "begin "
+         "again with the ranks that are left.";
+}
 
 void Group::noteGivenUp(const char* what, const std::string& reason) {
   const std::lock_guard lock(mutex_);

@@ -24,6 +24,8 @@ class Group {
 
   dfcclGroup_t handle() const { return handle_; }
   const std::string& name() const { return name_; }
+  /// Why runs of it end without a result, in words, and what to do: who of its members is gone, or that it was ended.
+  std::string whyGivenUp() const;
   /// Or of the one that this is a fork of, whose runs are not this one's to wait for or to end.
   bool isOfThisProcess() const;
   /// Something was given up for which nobody waits on the host, so nobody was told: maybe a stream waited for it, and
@@ -34,6 +36,7 @@ class Group {
 
  private:
   std::shared_ptr<World> world_;
+  const std::vector<int> worldRanks_;
   std::string name_;
   dfcclGroup_t handle_ = nullptr;
   pid_t process_;

@@ -3,6 +3,7 @@
 #include "backend.hpp"
 #include "error.hpp"
 #include "hash.hpp"
+#include "known_names.hpp"
 #include "submission.hpp"
 #include "tag.hpp"
 
@@ -15,12 +16,17 @@ constexpr uint64_t kTag = uint64_t{1} << 40;
 /// What rank 0 tells where nobody is missing; otherwise the first rank that is.
 constexpr int64_t kNobody = -1;
 
+uint64_t tagOfBarrier() {
+  const uint64_t tag = mixed(currentTag(), kTag);
+  if (!isNoted(tag)) noteTag(tag, {kName, currentTagName()});
+  return tag;
+}
+
 Submission tell(const std::shared_ptr<Group>& group, int peer, int64_t value) {
   Submission submission(group, c10::kCPU, kName);
   const at::Tensor tensor = submission.keep(at::full({1}, value, at::kLong));
   submission.add([&](dfcclRequest_t* request) {
-    return dfcclSend(tensor.data_ptr(), 1, dfcclInt64, peer, group->handle(), mixed(currentTag(), kTag), nullptr,
-                     request);
+    return dfcclSend(tensor.data_ptr(), 1, dfcclInt64, peer, group->handle(), tagOfBarrier(), nullptr, request);
   });
   return submission;
 }
@@ -29,8 +35,7 @@ Submission hear(const std::shared_ptr<Group>& group, int peer, const at::Tensor&
   Submission submission(group, c10::kCPU, kName);
   submission.keep(value);
   submission.add([&](dfcclRequest_t* request) {
-    return dfcclRecv(value.data_ptr(), 1, dfcclInt64, peer, group->handle(), mixed(currentTag(), kTag), nullptr,
-                     request);
+    return dfcclRecv(value.data_ptr(), 1, dfcclInt64, peer, group->handle(), tagOfBarrier(), nullptr, request);
   });
   return submission;
 }

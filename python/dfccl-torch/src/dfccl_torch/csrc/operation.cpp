@@ -2,9 +2,17 @@
 
 #include "error.hpp"
 #include "hash.hpp"
+#include "known_names.hpp"
 #include "tag.hpp"
 
 namespace dfccl_torch {
+namespace {
+
+bool isMessage(c10d::OpType type) {
+  return type == c10d::OpType::SEND || type == c10d::OpType::RECV || type == c10d::OpType::RECVANYSOURCE;
+}
+
+}  // namespace
 
 DfcclBackend::Operation::Operation(DfcclBackend& backend, const Label& label, c10::Device device,
                                    std::chrono::milliseconds timeout)
@@ -14,6 +22,7 @@ DfcclBackend::Operation::Operation(DfcclBackend& backend, const Label& label, c1
       timeout_(timeout.count() < 0 ? backend.options_->timeout : timeout),
       sequence_(isPartOfAnother() ? backend.sequence_.load() : ++backend.sequence_),
       tag_(collectiveTag(sequence_)),
+      number_(matchesByPosition() ? sequence_ : 0),
       submission_(backend.membership_.on(device), device, label.name()) {
   submission_.group().tellGivenUp();
 }
@@ -25,8 +34,19 @@ DfcclBackend::Operation::Operation(DfcclBackend& backend, const Label& label, c1
       timeout_(backend.options_->timeout),
       sequence_(backend.sequence_),
       tag_(mixed(currentTag(), static_cast<uint64_t>(tag))),
+      number_(static_cast<uint64_t>(tag)),
       submission_(backend.membership_.on(device), device, label.name()) {
   submission_.group().tellGivenUp();
+}
+
+uint64_t DfcclBackend::Operation::tag(uint64_t distinction) const {
+  const uint64_t whole = mixed(tag_, distinction);
+  if (!isNoted(whole)) {
+    const bool isPart = isPartOfAnother();
+    noteTag(whole, {isPart ? "the sum of a sparse tensor" : "", currentTagName(), isPart ? 0 : number_,
+                    isMessage(label_.type), distinction});
+  }
+  return whole;
 }
 
 void DfcclBackend::Operation::require(bool isTrue, const char* what) const {

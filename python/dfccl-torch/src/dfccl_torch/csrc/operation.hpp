@@ -7,7 +7,6 @@
 
 #include "backend.hpp"
 #include "elements.hpp"
-#include "hash.hpp"
 #include "submission.hpp"
 #include "work.hpp"
 
@@ -31,7 +30,7 @@ class DfcclBackend::Operation {
   dfcclGroup_t group() const { return submission_.group().handle(); }
   dfcclStream_t stream() const { return submission_.stream(); }
   /// @param distinction of what is moved, or reduced: Elements, Reduction. 0: the rest of the signature tells all.
-  uint64_t tag(uint64_t distinction) const { return mixed(tag_, distinction); }
+  uint64_t tag(uint64_t distinction) const;
   std::chrono::milliseconds timeout() const { return timeout_; }
   uint64_t sequence() const { return sequence_; }
   int size() const { return backend_.getSize(); }
@@ -64,6 +63,7 @@ class DfcclBackend::Operation {
   const std::chrono::milliseconds timeout_;
   const uint64_t sequence_;
   const uint64_t tag_;
+  const uint64_t number_;  // of the message's tag, or of the place that tag_ is of
   Submission submission_;
 };
 

@@ -114,11 +114,15 @@ at::Tensor fold(const at::Tensor& a, const at::Tensor& b, ReduceOp::RedOpType op
   }
 }
 
+uint64_t withOperator(uint64_t distinctionOfType, ReduceOp::RedOpType op) {
+  return mixed(distinctionOfType, mixed(hashOf("operator"), static_cast<uint64_t>(op) + 1));
+}
+
 /// What ours is of, where it isn't the caller's operator alone: of several ours is the same, or none.
 uint64_t distinctionOfOperator(const Reduction& reduction, ReduceOp::RedOpType op, at::ScalarType type) {
   const bool isTold = reduction.op && type != at::kBool && op != ReduceOp::PREMUL_SUM;
   const uint64_t ofType = reduction.elements.distinction;
-  return isTold ? ofType : mixed(ofType, mixed(hashOf("operator"), static_cast<uint64_t>(op) + 1));
+  return isTold ? ofType : withOperator(ofType, op);
 }
 
 Reduction inElements(ReduceOp::RedOpType kind, at::ScalarType type) {
@@ -143,6 +147,23 @@ Reduction reductionOf(const ReduceOp& op, at::ScalarType type) {
   Reduction reduction = inElements(op, type);
   reduction.distinction = distinctionOfOperator(reduction, op, type);
   return reduction;
+}
+
+std::string wordsOfDistinction(uint64_t distinction) {
+  const auto find = [&](uint64_t ofType, const std::string& type) -> std::string {
+    if (ofType == distinction) return type;
+    for (int op = ReduceOp::SUM; op < ReduceOp::UNUSED; ++op) {
+      const auto kind = static_cast<ReduceOp::RedOpType>(op);
+      if (withOperator(ofType, kind) == distinction) return type + (type.empty() ? "" : ", ") + nameOf(kind);
+    }
+    return "";
+  };
+  std::string words = find(0, "");
+  for (int i = 0; i < static_cast<int>(at::ScalarType::NumOptions) && words.empty(); ++i) {
+    const auto type = static_cast<at::ScalarType>(i);
+    words = find(distinctionOfType(type), c10::toString(type));
+  }
+  return words;
 }
 
 at::Tensor contribution(const at::Tensor& input, const ReduceOp& op) {

@@ -3,6 +3,7 @@
 #include <dfccl/dfccl.h>
 
 #include <optional>
+#include <string>
 #include <torch/csrc/distributed/c10d/Types.hpp>
 
 #include "elements.hpp"
@@ -22,6 +23,8 @@ struct Reduction {
 
 /// @throws DistBackendError where the operator isn't defined for the type.
 Reduction reductionOf(const c10d::ReduceOp& op, at::ScalarType type);
+/// What a distinction of these, or of movedElements(), tells: "Short, SUM".
+std::string wordsOfDistinction(uint64_t distinction);
 /// What a rank gives: its input, times the factor of PREMUL_SUM.
 at::Tensor contribution(const at::Tensor& input, const c10d::ReduceOp& op);
 /// The rows of a tensor, folded in their order, which is the same on every rank.

@@ -19,6 +19,13 @@ uint64_t microsUntil(std::optional<Clock::time_point> end) {
   return static_cast<uint64_t>(std::max<int64_t>(left.count(), 1));
 }
 
+/// Of a wait whose time is up, which the caller says itself.
+std::string whoIsMissing() {
+  const std::string words = lastWords();
+  const std::string beginning = "The wait's time is over. ";
+  return words.substr(words.rfind(beginning, 0) == 0 ? beginning.size() : 0);
+}
+
 }  // namespace
 
 void copyInto(const at::Tensor& target, const at::Tensor& source) {
@@ -125,7 +132,7 @@ Submission::End Submission::poll(std::string& error) {
     if (isOver == 0) return End::pending;
     if (result != dfcclSuccess) {
       isAborted_ = true;
-      abortReason_ = dfcclGetLastError();
+      abortReason_ = result == dfcclAborted ? group_->whyGivenUp() : lastWords();
     }
     dfcclFreeRequest(requests_.back());
     requests_.pop_back();
@@ -138,12 +145,12 @@ Submission::End Submission::wait(std::optional<Clock::time_point> end, std::stri
   while (!requests_.empty()) {
     const dfcclResult_t result = dfcclWaitRun(requests_.back(), microsUntil(end));
     if (result == dfcclTimeout) {
-      error = dfcclGetLastError();
+      error = whoIsMissing();
       return End::pending;
     }
     if (result != dfcclSuccess) {
       isAborted_ = true;
-      abortReason_ = dfcclGetLastError();
+      abortReason_ = result == dfcclAborted ? group_->whyGivenUp() : lastWords();
     }
     requests_.pop_back();
   }

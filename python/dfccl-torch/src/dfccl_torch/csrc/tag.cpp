@@ -24,6 +24,8 @@ bool readMatch() {
 
 uint64_t currentTag() { return tagHash; }
 
+const std::string& currentTagName() { return tagName; }
+
 std::string setTag(const std::string& name) {
   std::string before = std::move(tagName);
   tagName = name;

@@ -6,6 +6,8 @@ namespace dfccl_torch {
 
 /// What this thread's operations are tagged with beside what matches them anyway; 0: nothing.
 uint64_t currentTag();
+/// Its name; "": none.
+const std::string& currentTagName();
 /// @param name "": nothing.
 /// @return the name that was in use before.
 std::string setTag(const std::string& name);

@@ -171,7 +171,10 @@ void DfcclWork::waitOnHost(std::chrono::milliseconds limit) {
 
 std::string DfcclWork::timedOut(std::chrono::milliseconds limit, const std::string& missing) const {
   return "dfccl, " + std::string(label_.name()) + " in group " + groupName_ + ": Timed out after " +
-         std::to_string(limit.count()) + " ms: " + missing;
+         std::to_string(limit.count()) + " ms: " + missing +
+         " A rank that is missing may have issued one of another size, type, operator or tag, which is another "
+         "operation: dfccl_torch.explain() there tells of it. This one may be waited for again; abort() of the group's "
+         "backend gives it up.";
 }
 
 std::vector<at::Tensor> DfcclWork::result() {

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "error.hpp"
+#include "known_names.hpp"
 #include "per_process.hpp"
 
 namespace dfccl_torch {
@@ -50,7 +51,7 @@ World::World(const std::string& job, int rank, int ranks, const std::vector<int>
         devices.empty() ? "joining the other ranks" : "joining the other ranks' GPUs");
   const dfcclResult_t opened = dfcclInitRank(world_, rank, &ctx_);
   if (opened != dfcclSuccess) {
-    const std::string reason = dfcclGetLastError();
+    const std::string reason = lastWords();
     dfcclWorldDestroy(world_);
     refuse("rank " + std::to_string(rank) + " can't be opened: " + reason, "");
   }
@@ -77,7 +78,7 @@ std::string World::describe() const {
   std::string text(64 << 10, '\0');
   check(dfcclDescribe(text.data(), text.size(), ctx_), "describing this rank");
   text.resize(text.find('\0'));
-  return text;
+  return withNames(text);
 }
 
 std::string describeWorlds() {
