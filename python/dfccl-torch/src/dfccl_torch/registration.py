@@ -13,6 +13,7 @@ import torch.distributed as dist
 
 from . import monitored_barrier, split_group
 from .extension import load_extension
+from .machine import meet_on_one_machine
 from .name import NAME
 
 
@@ -76,12 +77,13 @@ def _timedelta_of(timeout: timedelta | float) -> timedelta:
 
 
 def _agree_on_job(store: dist.Store, rank: int, size: int) -> str:
-    """A name that no other job has, made by rank 0 and told through the store.
+    """A name that no other job has, made by rank 0 and told through the store. Raises DfcclError as meet_on_one_machine().
 
     Programs may destroy their groups and begin again with the same store, in which the last name still is: the n-th
     coming of all ranks has the n-th name.
     """
     coming = (store.add("dfccl/comings", 1) - 1) // size
+    meet_on_one_machine(store, f"dfccl/meeting-on/{coming}", rank, size)
     key = f"dfccl/job/{coming}"
     if rank == 0:
         store.set(key, f"torch-{socket.gethostname()[:32]}-{os.getpid()}-{secrets.token_hex(8)}")
