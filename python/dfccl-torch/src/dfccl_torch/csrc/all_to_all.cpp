@@ -68,7 +68,7 @@ DfcclBackend::Handle DfcclBackend::alltoall(Tensors& outputs, Tensors& inputs, c
   const Elements elements = movedElements(inputs.front().scalar_type());
   const std::vector<size_t> sendCounts = countsOf(inputs, elements);
   const std::vector<size_t> recvCounts = countsOf(outputs, elements);
-  const Tensor from = submission.keep(flat(inputs));
+  const Tensor from = submission.read(flat(inputs));
   const Tensor to = submission.keep(at::empty({elementsOf(outputs)}, from.options()));
   operation.add([&](dfcclRequest_t* request) {
     return dfcclAllToAllV(from.data_ptr(), sendCounts.data(), nullptr, to.data_ptr(), recvCounts.data(), nullptr,

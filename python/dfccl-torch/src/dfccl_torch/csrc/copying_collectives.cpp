@@ -154,7 +154,7 @@ DfcclBackend::Handle DfcclBackend::scatter(Tensors& outputs, std::vector<Tensors
     for (const Tensor& input : inputs.front()) {
       operation.require(input.numel() == tensor.numel(), "takes inputs as large as the output.");
     }
-    row = submission.keep(flat(inputs.front()));
+    row = submission.read(flat(inputs.front()));
   }
   const Tensor output = submission.write(tensor);
   operation.add([&](dfcclRequest_t* request) {

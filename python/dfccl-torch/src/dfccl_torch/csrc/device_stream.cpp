@@ -39,6 +39,13 @@ dfcclStream_t handleOf(const c10::Stream& stream) {
   return reinterpret_cast<dfcclStream_t>(raw != nullptr ? raw : cudaStreamLegacy);
 }
 
+bool isCapturing(const c10::Stream& stream) {
+  if (stream.device_type() != c10::kCUDA) return false;
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  C10_CUDA_CHECK(cudaStreamIsCapturing(c10::cuda::CUDAStream(stream).stream(), &status));
+  return status != cudaStreamCaptureStatusNone;
+}
+
 void prepareStreams(c10::Device device) {
   const std::lock_guard lock(quiet.mutex);
   cudaStream_t& stream = quiet.made.at(static_cast<size_t>(device.index()));
@@ -65,6 +72,7 @@ namespace {
 
 bool hasCuda() { return false; }
 dfcclStream_t handleOf(const c10::Stream& /* there are none */) { return nullptr; }
+bool isCapturing(const c10::Stream& /* there are none */) { return false; }
 void prepareStreams(c10::Device device) { refuseDevice(device); }
 c10::Stream quietStream(c10::Device device) { refuseDevice(device); }
 

@@ -15,6 +15,8 @@ bool hasCuda();
 c10::Stream currentStream(c10::Device device);
 /// What a run is given: null for a CPU, and never null for a GPU, whose default stream has a name of its own.
 dfcclStream_t handleOf(const c10::Stream& stream);
+/// Whether what it is given becomes part of a graph.
+bool isCapturing(const c10::Stream& stream);
 /// Makes the stream that quietStream gives: beside streams that wait, CUDA may not come to it.
 /// @throws DistBackendError where this extension was compiled without CUDA.
 void prepareStreams(c10::Device device);

@@ -27,6 +27,12 @@ Group::~Group() {
   if (isOfThisProcess()) dfcclGroupDestroy(handle_);
 }
 
+int Group::worldRank() const {
+  int rank = -1;
+  check(dfcclGetRank(&rank, world_->ctx()), "asking for this rank");
+  return rank;
+}
+
 bool Group::isOfThisProcess() const { return process_ == getpid(); }
 
 std::string Group::whyGivenUp() const {

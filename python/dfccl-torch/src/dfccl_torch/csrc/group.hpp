@@ -24,6 +24,8 @@ class Group {
 
   dfcclGroup_t handle() const { return handle_; }
   const std::string& name() const { return name_; }
+  /// This process's.
+  int worldRank() const;
   /// Why runs of it end without a result, in words, and what to do: who of its members is gone, or that it was ended.
   std::string whyGivenUp() const;
   /// Or of the one that this is a fork of, whose runs are not this one's to wait for or to end.

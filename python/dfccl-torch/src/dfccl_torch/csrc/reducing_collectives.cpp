@@ -133,7 +133,7 @@ void DfcclBackend::addReduceScatter(Operation& operation, Tensor& output, const 
   operation.require(inputs[static_cast<size_t>(getRank())].numel() == output.numel(),
                     "takes an output as large as this rank's input.");
   const std::vector<size_t> counts = countsOf(inputs, reduction.elements);
-  const Tensor input = submission.keep(contribution(flat(inputs), op));
+  const Tensor input = submission.read(contribution(flat(inputs), op));
   const Tensor result = submission.write(output);
   operation.add([&](dfcclRequest_t* request) {
     return dfcclReduceScatterV(memoryOf(input), memoryOf(result), counts.data(), reduction.elements.type, *reduction.op,

@@ -9,6 +9,7 @@
 #include "errands.hpp"
 #include "error.hpp"
 #include "hash.hpp"
+#include "nan_check.hpp"
 #include "submission.hpp"
 #include "tag.hpp"
 
@@ -56,6 +57,7 @@ DfcclBackend::Handle DfcclBackend::allreduce_sparse(Tensors& tensors, const c10d
     refuse("all_reduce of sparse tensors adds up (SUM), or takes the mean of floating-point numbers (AVG).", remedy);
   }
   const Tensor elements = tensor.detach().coalesce();
+  checkForNan(elements.values(), "all_reduce", *membership_.onCpu());
   SparseWork::Sum sum{tensor, elements.indices().t().contiguous(), elements.values().contiguous(), isAverage};
   sum.timeout = options.timeout.count() < 0 ? options_->timeout : options.timeout;
   ++sequence_;

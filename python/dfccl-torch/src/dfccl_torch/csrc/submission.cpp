@@ -8,6 +8,7 @@
 
 #include "errands.hpp"
 #include "error.hpp"
+#include "nan_check.hpp"
 
 namespace dfccl_torch {
 namespace {
@@ -97,6 +98,7 @@ at::Tensor Submission::keep(at::Tensor tensor) {
 }
 
 at::Tensor Submission::read(const at::Tensor& tensor) {
+  checkForNan(tensor, name_, *group_);
   const at::AutoDispatchBelowADInplaceOrView guard;
   return keep(tensor.resolve_conj().resolve_neg().contiguous());
 }

@@ -39,7 +39,8 @@ class Submission {
   /// What the runs are given as the stream behind which they begin; null on a CPU.
   dfcclStream_t stream() const;
 
-  /// @return the tensor's elements, one behind the other: its own memory, or a copy's.
+  /// @return the tensor's elements, one behind the other: its own memory, or a copy's. @throws DistBackendError as
+  /// checkForNan().
   at::Tensor read(const at::Tensor& tensor);
   /// The same, of a tensor that is written as well, or alone; a copy is copied back in the end.
   at::Tensor update(const at::Tensor& tensor);
