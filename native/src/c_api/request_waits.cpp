@@ -45,12 +45,25 @@ void awaitTold(const IsOver& isOver) {
   while (!isOver()) cpuPause();
 }
 
-/// Works for some ranks, which are of one world, until isOver() says so.
+/// Of the first request that isn't over, whose rank is the first of contextsOf().
+uint64_t firstRegistrationOf(std::span<Request* const> requests) {
+  for (const Request* request : requests) {
+    if (request == nullptr) continue;
+    for (const RequestPart& part : request->parts()) {
+      if (!part.isOver()) return part.registration;
+    }
+  }
+  return 0;
+}
+
+/// Works for the ranks of requests, which are of one world, until isOver() says so.
 template <class IsOver>
-void helpUntil(const IsOver& isOver, std::span<RankContext* const> mine, uint64_t timeoutMicros) {
+void helpUntil(const IsOver& isOver, std::span<Request* const> requests, uint64_t timeoutMicros) {
+  const std::vector<RankContext*> mine = contextsOf(requests);
   if (mine.empty()) return awaitTold(isOver);
   for (RankContext* context : mine) refuseInCallback(*context);
   Waiting waiting(mine, timeoutMicros);
+  waiting.tellFirst(firstRegistrationOf(requests));
   for (;;) {
     uint32_t delivered = 0;
     for (RankContext* context : mine) delivered += context->queues().deliver();
@@ -126,7 +139,7 @@ size_t waitForOne(std::span<Request* const> requests, const dfcclRequest_t* hand
     }
     return false;
   };
-  if (!isOver()) helpUntil(isOver, contextsOf(requests), timeoutMicros);
+  if (!isOver()) helpUntil(isOver, requests, timeoutMicros);
   return which;
 }
 
@@ -150,7 +163,7 @@ void waitForAll(std::span<Request* const> requests, const dfcclRequest_t* handle
     }
     if (ofWorld.empty()) continue;  // the world's threads ended them between the two looks
     const auto isWorldOver = [&] { return areOver() || worldOf(*requests[next]) != world; };
-    helpUntil(isWorldOver, contextsOf(ofWorld), leftOf(timeoutMicros, begin));
+    helpUntil(isWorldOver, ofWorld, leftOf(timeoutMicros, begin));
   }
 }
 

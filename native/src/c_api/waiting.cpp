@@ -93,7 +93,7 @@ void Waiting::noteProgress() {
 void Waiting::checkLimit() {
   if (limitTicks_ == 0 || readTicks() - begin_ <= limitTicks_) return;
   std::string text;
-  for (RankContext* context : mine_) text += whyStalled(*context);
+  for (RankContext* context : mine_) text += whyStalled(*context, context == mine_.front() ? first_ : 0);
   if (const std::string record = world_.recordTimeout(); !record.empty()) text += " " + record;
   throw Error(dfcclTimeout, "The wait's time is over." + text,
               "Wait again, or give it up: under an id with dfcclAbort, without one with dfcclGroupAbort.");

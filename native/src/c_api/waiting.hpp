@@ -17,6 +17,8 @@ class Waiting {
   Waiting(const Waiting&) = delete;
   Waiting& operator=(const Waiting&) = delete;
 
+  /// Which registration of a signature of the first rank's an error tells of first; 0: none.
+  void tellFirst(uint64_t registration) { first_ = registration; }
   /// Steps once. @param stepsIdle also ranks without work, as their stays' end is waited for. @return whether anything
   /// moved.
   bool help(bool stepsIdle = true);
@@ -32,6 +34,7 @@ class Waiting {
 
   std::span<RankContext* const> mine_;
   OpenWorld& world_;
+  uint64_t first_ = 0;
   uint64_t begin_ = 0;
   uint64_t limitTicks_ = 0;
   uint64_t idleSince_ = 0;

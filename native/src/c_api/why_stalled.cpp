@@ -69,16 +69,21 @@ std::string stallOf(RankContext& context, uint32_t index, const std::string& pla
 
 }  // namespace
 
-std::string whyStalled(RankContext& context) {
+std::string whyStalled(RankContext& context, uint64_t first) {
   Sentences sentences;
   const auto add = [&](uint32_t index, const std::string& place, const char* absent) {
     if (const std::string stall = stallOf(context, index, place, absent); !stall.empty()) sentences.add(stall);
   };
   const auto addMatched = [&](const MatchedCollective& c) { add(c.index, placeOf(*c.group), " has not submitted it"); };
+  context.matching().forEach([&](const MatchedCollective& c) {
+    if (c.registration == first) addMatched(c);
+  });
   context.forEach(
       [&](uint32_t, const Registration& registration) { add(registration.index, "", " has not registered it"); });
   // Nobody registers what is called without an id.
-  context.matching().forEach(addMatched);
+  context.matching().forEach([&](const MatchedCollective& c) {
+    if (c.registration != first) addMatched(c);
+  });
   context.matching().forEachOpenReceive([&](const MatchedRun& run, const MatchedGroup& group) {
     sentences.add("receive from any rank" + messageOf(run.signature) + placeOf(group) + ": no rank has sent it.");
   });

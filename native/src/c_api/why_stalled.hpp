@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <string>
 
 #include "c_api/rank_context.hpp"
@@ -6,6 +7,7 @@
 namespace dfccl::c_api {
 
 /// What a rank's unfinished collectives wait for, in words. Of many, the first few, and how many more there are.
-std::string whyStalled(RankContext& context);
+/// @param first which registration of a signature is told of before others; 0: none
+std::string whyStalled(RankContext& context, uint64_t first = 0);
 
 }  // namespace dfccl::c_api

@@ -127,9 +127,9 @@ bool Matching::queue(MatchedCollective& entry, const void* send, void* recv, voi
     capture(entry, send, recv, stream, part);
     return true;
   }
+  if (part != nullptr) part->registration = entry.registration;
   if (part != nullptr && backend_.checksMemory()) {
     part->collective = idOf(entry.signature);
-    part->registration = entry.registration;
     part->number = backend_.queues(rank_).issuedOf(entry.index) + 1;
     part->letStreamsWait(this);
   }

@@ -28,7 +28,7 @@ struct RequestPart {
   void* copyTo = nullptr;  // what was received into a copy goes there
   const void* copyFrom = nullptr;
   uint64_t copyBytes = 0;
-  uint64_t registration = 0;         // of the collective's, which one: where it is copied, or streams may wait for it
+  uint64_t registration = 0;         // of the collective's, which one; 0: none yet, of half a message
   RequestPart* otherHalf = nullptr;  // of a message to itself: came first, and ends with it
   // Where streams may wait for it. This one is stored last: of a first half that is when the other one comes.
   Atomic<Matching*> matching;

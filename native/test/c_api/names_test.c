@@ -91,14 +91,22 @@ static void groups_are_named_and_the_rest_is_counted(void) {
     CHECK_OK(dfcclGroupCreate(NULL, 0, 77, &all.group[r], all.ctx[r]));
   }
   float x[kRuns] = {0};
+  dfcclRequest_t requests[kRuns];
   char text[2048];
   int named = 0, counted = 0;
   for (uint64_t i = 0; i < kRuns; i++) {
-    CHECK_OK(dfcclAllReduce(&x[i], &x[i], 1, dfcclFloat32, dfcclSum, all.group[0], i, NULL, NULL));
+    CHECK_OK(dfcclAllReduce(&x[i], &x[i], 1, dfcclFloat32, dfcclSum, all.group[0], i, NULL, &requests[i]));
   }
   CHECK(dfcclWaitFor(1000, all.ctx[0]) == dfcclTimeout);
   snprintf(text, sizeof text, "%s", dfcclGetLastError());
   expect_words(text, "(ranks 0, 1), in group 77, run 0: rank 1 has not submitted it.");
+  /* Where one of them is waited for, it comes first. */
+  for (int i = 0; i < kRuns; i += kRuns - 1) {
+    char asked[64];
+    snprintf(asked, sizeof asked, "over. all-reduce of 1 float32, sum, tag %d (ranks 0, 1)", i);
+    CHECK(dfcclWaitRun(requests[i], 1000) == dfcclTimeout);
+    expect_words(dfcclGetLastError(), asked);
+  }
   for (const char* at = text; (at = strstr(at, "has not submitted it")) != NULL; at++) named++;
   const char* rest = strstr(text, " And ");
   CHECK(rest != NULL && sscanf(rest, " And %d more.", &counted) == 1);
@@ -107,6 +115,7 @@ static void groups_are_named_and_the_rest_is_counted(void) {
     CHECK_OK(dfcclAllReduce(&x[i], &x[i], 1, dfcclFloat32, dfcclSum, all.group[1], i, NULL, NULL));
   }
   CHECK_OK(dfcclWaitAll(all.ctx, 2));
+  CHECK_OK(dfcclWaitRuns(requests, kRuns, 0));
   for (int r = 0; r < 2; r++) CHECK_OK(dfcclDestroy(all.ctx[r]));
   CHECK_OK(dfcclWorldDestroy(world));
 }
