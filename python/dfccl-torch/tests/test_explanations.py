@@ -1,5 +1,6 @@
 """What errors and `explain` say: in words of whoever writes Python."""
 
+import os
 import re
 import subprocess
 import sys
@@ -109,6 +110,34 @@ def untagged(rank):
 )
 def test_operations_are_named_as_they_were_asked_for(issue, words):
     run_ranks(2, names_of_one, issue, [words])
+
+
+def disagree_by_position(rank, size):
+    """The first of each is of another size; whose time is up second reads what the first one told."""
+    os.environ["DFCCL_MATCH"] = "position"  # read when a group issues its first
+    store = dist.distributed_c10d._get_default_store()
+    if rank == 1:
+        store.get("rank 0 has told")
+    work = dist.all_reduce(torch.ones(4 + rank), async_op=True)
+    with pytest.raises(dist.DistBackendError) as error:
+        work.wait(timedelta(milliseconds=100))
+    if rank == 0:
+        store.set("rank 0 has told", "")
+        store.get("rank 1 has told")
+        with pytest.raises(dist.DistBackendError) as error:
+            work.wait(timedelta(milliseconds=100))
+    mine, theirs = f"{4 + rank} float32", f"{5 - rank} float32"
+    words = f"At position 1 rank {1 - rank} has issued all-reduce of {theirs}, sum, and this one all-reduce of {mine}, sum."
+    expect_words(str(error.value), words)
+    if rank == 1:
+        store.set("rank 1 has told", "")
+    store.set(f"rank {rank} is done", "")
+    store.wait([f"rank {1 - rank} is done"])
+    dist.group.WORLD._get_backend(torch.device("cpu")).abort()
+
+
+def test_ranks_that_disagree_by_position_are_both_named():
+    run_ranks(2, disagree_by_position)
 
 
 KILLED = """

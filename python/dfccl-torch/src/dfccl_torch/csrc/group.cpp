@@ -15,8 +15,13 @@ constexpr int kMostRanks = 1024;  // of a world
 
 }  // namespace
 
-Group::Group(std::shared_ptr<World> world, const std::vector<int>& worldRanks, const std::string& name)
-    : world_(std::move(world)), worldRanks_(worldRanks), name_(name), process_(getpid()) {
+Group::Group(std::shared_ptr<World> world, const std::vector<int>& worldRanks, const std::string& name,
+             std::shared_ptr<const Positions> positions)
+    : world_(std::move(world)),
+      worldRanks_(worldRanks),
+      name_(name),
+      positions_(std::move(positions)),
+      process_(getpid()) {
   noteGroup(name);
   const auto count = static_cast<int>(worldRanks.size());
   check(dfcclGroupCreate(worldRanks.data(), count, hashOf(name), &handle_, world_->ctx()), "making group " + name);

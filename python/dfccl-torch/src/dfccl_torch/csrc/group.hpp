@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "positions.hpp"
 #include "world.hpp"
 
 namespace dfccl_torch {
@@ -17,13 +18,16 @@ class Group {
  public:
   /// Waits for nobody.
   /// @param name tells groups of the same ranks apart, and is the same on all of them.
-  Group(std::shared_ptr<World> world, const std::vector<int>& worldRanks, const std::string& name);
+  /// @param positions through which its members compare what they have issued.
+  Group(std::shared_ptr<World> world, const std::vector<int>& worldRanks, const std::string& name,
+        std::shared_ptr<const Positions> positions);
   ~Group();
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
 
   dfcclGroup_t handle() const { return handle_; }
   const std::string& name() const { return name_; }
+  const std::shared_ptr<const Positions>& positions() const { return positions_; }
   /// This process's.
   int worldRank() const;
   /// Why runs of it end without a result, in words, and what to do: who of its members is gone, or that it was ended.
@@ -40,6 +44,7 @@ class Group {
   std::shared_ptr<World> world_;
   const std::vector<int> worldRanks_;
   std::string name_;
+  const std::shared_ptr<const Positions> positions_;
   dfcclGroup_t handle_ = nullptr;
   pid_t process_;
   std::atomic<bool> isAnyGivenUp_{false};

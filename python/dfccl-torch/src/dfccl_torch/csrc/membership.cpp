@@ -8,7 +8,9 @@ Membership::Membership(std::shared_ptr<Universe> universe, std::vector<int> worl
     : universe_(std::move(universe)),
       worldRanks_(std::move(worldRanks)),
       name_(std::move(name)),
-      cpu_(std::make_shared<Group>(universe_->onCpu(), worldRanks_, name_)) {}
+      positions_(std::make_shared<const Positions>(universe_->store(), "dfccl/" + universe_->job() + "/group/" + name_,
+                                                   worldRanks_)),
+      cpu_(std::make_shared<Group>(universe_->onCpu(), worldRanks_, name_, positions_)) {}
 
 std::shared_ptr<Group> Membership::on(c10::Device device) {
   if (device.is_cpu()) return cpu_;
@@ -19,7 +21,7 @@ std::shared_ptr<Group> Membership::on(c10::Device device) {
   }
   const std::shared_ptr<World> world = universe_->onGpu(device);
   const std::lock_guard lock(mutex_);
-  if (!gpu_) gpu_ = std::make_shared<Group>(world, worldRanks_, name_);
+  if (!gpu_) gpu_ = std::make_shared<Group>(world, worldRanks_, name_, positions_);
   return gpu_;
 }
 

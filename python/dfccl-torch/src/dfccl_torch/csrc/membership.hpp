@@ -32,6 +32,7 @@ class Membership {
   const std::shared_ptr<Universe> universe_;
   const std::vector<int> worldRanks_;
   const std::string name_;
+  const std::shared_ptr<const Positions> positions_;
   const std::shared_ptr<Group> cpu_;
   std::mutex mutex_;
   std::shared_ptr<Group> gpu_;

@@ -24,6 +24,7 @@ class Universe {
   Universe(const std::string& job, int rank, int ranks, std::chrono::milliseconds timeout, Store store);
 
   const std::string& job() const { return job_; }
+  const Store& store() const { return store_; }
   const std::shared_ptr<World>& onCpu() const { return cpu_; }
   /// The first call waits until all ranks have made theirs, each with its own GPU: only they know which that is.
   /// @throws DistBackendError where the ranks don't come, or this one has joined with another GPU.

@@ -37,6 +37,12 @@ bool isOrdered(c10d::OpType type) {
   }
 }
 
+bool hasPosition(c10d::OpType type) {
+  const bool isMessage =
+      type == c10d::OpType::SEND || type == c10d::OpType::RECV || type == c10d::OpType::RECVANYSOURCE;
+  return matchesByPosition() && !isMessage && !isPartOfAnother();
+}
+
 c10::IValue valueOf(const Outputs& outputs) {
   if (outputs.empty()) return c10::IValue(std::vector<at::Tensor>());
   if (outputs.size() == 1) return c10::IValue(outputs.front());
@@ -87,6 +93,8 @@ DfcclWork::DfcclWork(int rank, const Label& label, const std::vector<at::Tensor>
       source_(std::move(source)),
       group_(&submission.group()),
       groupName_(submission.group().name()),
+      positions_(hasPosition(label.type) ? submission.group().positions() : nullptr),
+      worldRank_(positions_ ? submission.group().worldRank() : -1),
       device_(submission.device()),
       isCaptured_(submission.isCaptured()),
       isOrdered_(isOrdered(label.type)),
@@ -167,14 +175,6 @@ void DfcclWork::waitOnHost(std::chrono::milliseconds limit) {
     }
   }
   passResults();
-}
-
-std::string DfcclWork::timedOut(std::chrono::milliseconds limit, const std::string& missing) const {
-  return "dfccl, " + std::string(label_.name()) + " in group " + groupName_ + ": Timed out after " +
-         std::to_string(limit.count()) + " ms: " + missing +
-         " A rank that is missing may have issued one of another size, type, operator or tag, which is another "
-         "operation: dfccl_torch.explain() there tells of it. This one may be waited for again; abort() of the group's "
-         "backend gives it up.";
 }
 
 std::vector<at::Tensor> DfcclWork::result() {

@@ -69,6 +69,7 @@ class DfcclWork final : public c10d::Work {
   /// The future isn't complete in time: it gets an error that names who is missing.
   void failFuture();
   std::string timedOut(std::chrono::milliseconds limit, const std::string& missing) const;
+  std::string othersHere(const std::string& missing) const;
 
   const Label label_;
   const Outputs outputs_;
@@ -77,6 +78,8 @@ class DfcclWork final : public c10d::Work {
   const at::Tensor source_;
   const void* const group_;  // which it is, no more
   const std::string groupName_;
+  const std::shared_ptr<const Positions> positions_;  // of what is matched by its place alone
+  const int worldRank_;                               // with positions_
   const c10::Device device_;
   const bool isCaptured_;  // part of a graph: there is nothing for the host to wait for, but streams of its capture may
   const bool isOrdered_;   // its future's callbacks, among others
