@@ -59,14 +59,6 @@ dfcclResult_t untilRoom(const Submit& submit) {
   return result;
 }
 
-/// Daemons stay for streams that wait where the process has one rank on a device. Ranks that share one hang in these
-/// cases, which therefore count as skipped there.
-inline bool hasGpuForEach() {
-  if (deviceCount() >= 2) return true;
-  skip("needs a GPU for each rank: daemons that share one don't stay for streams");
-  return false;
-}
-
 /// Longer than a daemon stays that has nothing to do, and than any stay may be that nothing holds.
 inline void outwaitStays() { std::this_thread::sleep_for(std::chrono::milliseconds(10)); }
 
