@@ -57,10 +57,9 @@ void CapturedMember::checkSpec(const CollectiveSpec& spec) {
               "Run it outside of the capture.", {{"ranks", std::to_string(spec.ranks.size())}});
 }
 
-CapturedMember::CapturedMember(const CollectiveSpec& spec, uint32_t member, const CapturedHome& home,
-                               CapturedState* state)
-    : notes_(*home.notes), state_(state), order_(home.over), hold_(std::make_shared<int>()) {
-  run_.notes = home.notes;
+CapturedMember::CapturedMember(const CollectiveSpec& spec, uint32_t member, CapturedNotes& notes, CapturedState* state)
+    : notes_(notes), state_(state), hold_(std::make_shared<int>()) {
+  run_.notes = &notes;
   run_.state = state;
   run_.collective = spec.collective;
   run_.type = spec.type;
@@ -78,34 +77,29 @@ void CapturedMember::complete(const std::vector<uint8_t*>& landings, const std::
   notes_.isComplete.store(1, order::release);
 }
 
-CapturedMember::UnderWay* CapturedMember::underWay(const StreamCapture& capture) {
-  const auto found = std::find_if(underWay_.begin(), underWay_.end(),
-                                  [&](const UnderWay& each) { return each.last.capture == capture.id(); });
-  return found != underWay_.end() ? &*found : nullptr;
-}
-
 CapturedPlace CapturedMember::capture(const StreamCapture& capture, const void* send, void* recv) {
   CapturedRun run = run_;
   run.send = send;
   run.recv = recv;
   run.heldLines = heldLinesOf(run);
   const std::lock_guard lock(capturing_);
-  UnderWay* const before = underWay(capture);
-  // Runs of a collective match by their order, whatever stream they are captured from.
-  auto* const first =
-      before != nullptr ? static_cast<cudaGraphNode_t>(before->last.node) : order_.addWait(capture.graph());
   std::vector<cudaGraphNode_t> behind = capture.behind();
-  if (std::find(behind.begin(), behind.end(), first) == behind.end()) behind.push_back(first);
+  const auto last = std::find_if(last_.begin(), last_.end(),
+                                 [&](const CapturedPlace& place) { return place.capture == capture.id(); });
+  // Runs of a collective match by their order, whatever stream they are captured from.
+  if (last != last_.end()) {
+    auto* const node = static_cast<cudaGraphNode_t>(last->node);
+    if (std::find(behind.begin(), behind.end(), node) == behind.end()) behind.push_back(node);
+  }
   capture.keep(hold_);
   cudaGraphNode_t node = nullptr;
   check(addCapturedRun(capture.graph(), behind.data(), behind.size(), run, &node), "cudaGraphAddKernelNode");
   const CapturedPlace place{node, capture.id()};
-  if (before != nullptr) {
-    LaunchOrder::putRecordBehind(capture.graph(), before->record, first, node);
-    before->last = place;
+  if (last != last_.end()) {
+    last->node = node;
   } else {
-    if (underWay_.size() == kMostCaptures) underWay_.erase(underWay_.begin());
-    underWay_.push_back({place, order_.addRecord(capture.graph(), node)});
+    if (last_.size() == kMostCaptures) last_.erase(last_.begin());
+    last_.push_back(place);
   }
   return place;
 }

@@ -8,8 +8,6 @@
 #include "device/captured_run.cuh"
 #include "host/driver/memory.hpp"
 #include "host/driver/stream_capture.hpp"
-#include "host/member/captured_home.hpp"
-#include "host/member/launch_order.hpp"
 #include "world/backend.hpp"
 #include "world/collective_spec.hpp"
 
@@ -20,16 +18,15 @@ class CapturedMember {
   /// @throws Error dfcclUnavailable: no graph can carry it out.
   static void checkSpec(const CollectiveSpec& spec);
 
-  /// @param state on the device. Both it and what `home` has are zero, and stay while isHeld().
-  CapturedMember(const CollectiveSpec& spec, uint32_t member, const CapturedHome& home, CapturedState* state);
+  /// @param notes in the host's memory, @param state on the device; both are zero, and stay while isHeld().
+  CapturedMember(const CollectiveSpec& spec, uint32_t member, CapturedNotes& notes, CapturedState* state);
 
   /// All members have registered: their landing areas, as this one sees them, and their factors.
   void complete(const std::vector<uint8_t*>& landings, const std::vector<double>& scales);
   /// As a graph that has runs of it. Whoever captures holds it meanwhile.
   std::shared_ptr<const void> hold() const { return hold_; }
-  /// Puts a run into a graph, behind what the capture's stream has been given, and behind this member's runs before, of
-  /// this graph and of those that were launched before it. Calls CUDA: under no lock that others need.
-  /// @throws Error dfcclSystemError
+  /// Puts a run into a graph, behind what the capture's stream has been given, and behind this member's runs before.
+  /// Calls CUDA: under no lock that others need. @throws Error dfcclSystemError
   CapturedPlace capture(const StreamCapture& capture, const void* send, void* recv);
   /// Runs that are under way, and those that come, end without a result.
   void end() { notes_.mustEnd.store(1, order::release); }
@@ -41,22 +38,14 @@ class CapturedMember {
   uint64_t ended() const { return notes_.ended.load(order::acquire); }
 
  private:
-  /// Of a graph that is being captured.
-  struct UnderWay {
-    CapturedPlace last;
-    cudaGraphNode_t record;  // see LaunchOrder
-  };
-  /// Of them, the newest ones.
+  /// Of graphs that are being captured, the newest ones.
   static constexpr size_t kMostCaptures = 16;
-
-  UnderWay* underWay(const StreamCapture& capture);
 
   CapturedNotes& notes_;
   CapturedState* const state_;
   CapturedRun run_{};  // but for its buffers
-  const LaunchOrder order_;
   std::mutex capturing_;
-  std::vector<UnderWay> underWay_;
+  std::vector<CapturedPlace> last_;
   const std::shared_ptr<const void> hold_;
 };
 

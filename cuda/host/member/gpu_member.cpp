@@ -82,15 +82,15 @@ void GpuMember::freeAll() {
   };
   if (captured_ == nullptr) return free();
   endCaptured();
-  home_.held->giveBack(std::move(captured_), capturedHome_, free);
+  home_.held->giveBack(std::move(captured_), *notes_, free);
 }
 
 void GpuMember::takeCaptured(const CollectiveSpec& spec) {
   const CapturedLayout layout = CapturedLayout::of(spec.type, spec.count);
   facts_.landing = placeOf(take(layout.landingBytes(members_)));
   auto* const state = reinterpret_cast<CapturedState*>(take(CapturedState::bytes(layout.lanes)));
-  capturedHome_ = home_.held->takeHome();
-  captured_ = std::make_shared<CapturedMember>(spec, member_, capturedHome_, state);
+  notes_ = &home_.held->takeNotes();
+  captured_ = std::make_shared<CapturedMember>(spec, member_, *notes_, state);
   home_.held->enter(*captured_);
 }
 

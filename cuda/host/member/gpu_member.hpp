@@ -141,7 +141,7 @@ class GpuMember {
   std::unique_ptr<const Others> others_;  // once all have come
   bool hasLeft_ = false;
   uint64_t runsAtLeaving_ = 0;
-  CapturedHome capturedHome_{};
+  CapturedNotes* notes_ = nullptr;
   std::shared_ptr<CapturedMember> captured_;
   std::vector<Taken> taken_;
   size_t bytes_ = 0;

@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "host/driver/relaxed_capture.hpp"
 #include "host/driver/stream_memory.hpp"
 
 namespace dfccl::gpu {
@@ -11,25 +12,31 @@ namespace dfccl::gpu {
 /// A graph may be launched whenever its owner likes, so what its runs look at stays, then, as long as the process.
 HeldMembers::~HeldMembers() {
   if (held_.empty()) return;
-  for (auto& homes : homes_) static_cast<void>(homes.release());
+  for (auto& chunk : chunks_) static_cast<void>(chunk.release());
 }
 
-void HeldMembers::add(std::unique_ptr<CapturedHomes> homes) {
-  unused_.insert(unused_.end(), homes->all().begin(), homes->all().end());
-  homes_.push_back(std::move(homes));
+std::unique_ptr<PinnedMemory> HeldMembers::makeNotes() {
+  const RelaxedCapture relaxed;
+  return std::make_unique<PinnedMemory>(kNotesOfChunk * sizeof(CapturedNotes));
 }
 
-CapturedHome HeldMembers::takeHome() {
-  const CapturedHome home = unused_.back();
+void HeldMembers::add(std::unique_ptr<PinnedMemory> notes) {
+  chunks_.push_back(std::move(notes));
+  // Each begins at a multiple of what PinnedMemory aligns to.
+  for (size_t i = 0; i < kNotesOfChunk; ++i) {
+    unused_.push_back(reinterpret_cast<CapturedNotes*>(chunks_.back()->take(sizeof(CapturedNotes))));
+  }
+}
+
+CapturedNotes& HeldMembers::takeNotes() {
+  CapturedNotes* const notes = unused_.back();
   unused_.pop_back();
-  new (home.notes) CapturedNotes{};
-  return home;
+  return *new (notes) CapturedNotes{};
 }
 
-void HeldMembers::giveBack(std::shared_ptr<CapturedMember> member, const CapturedHome& home,
-                           std::function<void()> free) {
+void HeldMembers::giveBack(std::shared_ptr<CapturedMember> member, CapturedNotes& notes, std::function<void()> free) {
   std::erase(there_, member.get());
-  held_.push_back({std::move(member), home, std::move(free)});
+  held_.push_back({std::move(member), &notes, std::move(free)});
   sweep();
 }
 
@@ -38,7 +45,7 @@ bool HeldMembers::sweep() {
     if (held.member->isHeld()) return false;
     held.free();
     endedBefore_ += held.member->ended();
-    unused_.push_back(held.home);
+    unused_.push_back(held.notes);
     return true;
   });
   return !held_.empty();

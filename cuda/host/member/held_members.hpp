@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "host/member/captured_home.hpp"
+#include "host/driver/memory.hpp"
 #include "host/member/captured_member.hpp"
 
 namespace dfccl::gpu {
@@ -20,14 +20,17 @@ class HeldMembers {
 
   ~HeldMembers();
 
-  bool hasHome() const { return !unused_.empty(); }
-  void add(std::unique_ptr<CapturedHomes> homes);
-  /// With notes that are zero. @pre hasHome()
-  CapturedHome takeHome();
+  /// Memory for the notes of several members. It is taken with a call of CUDA's, which may wait until a device is idle:
+  /// under no lock that others need. @throws Error dfcclOutOfMemory
+  static std::unique_ptr<PinnedMemory> makeNotes();
+  bool hasNotes() const { return !unused_.empty(); }
+  void add(std::unique_ptr<PinnedMemory> notes);
+  /// Zeroed. @pre hasNotes()
+  CapturedNotes& takeNotes();
   /// A member is there, until giveBack().
   void enter(CapturedMember& member) { there_.push_back(&member); }
   /// The member's, whose memory may go when no graph has runs of it any more, which `free` does.
-  void giveBack(std::shared_ptr<CapturedMember> member, const CapturedHome& home, std::function<void()> free);
+  void giveBack(std::shared_ptr<CapturedMember> member, CapturedNotes& notes, std::function<void()> free);
   /// Frees what no graph holds any more. @return whether something is still held.
   bool sweep();
   /// Runs of graphs that came to no result, of all members that there ever were.
@@ -36,16 +39,17 @@ class HeldMembers {
   void end(cudaStream_t stream);
 
  private:
+  static constexpr size_t kNotesOfChunk = 32;
   struct Held {
     std::shared_ptr<CapturedMember> member;
-    CapturedHome home;
+    CapturedNotes* notes;
     std::function<void()> free;
   };
-  std::vector<std::unique_ptr<CapturedHomes>> homes_;
-  std::vector<CapturedHome> unused_;
+  std::vector<std::unique_ptr<PinnedMemory>> chunks_;
+  std::vector<CapturedNotes*> unused_;
   std::vector<CapturedMember*> there_;
   std::vector<Held> held_;
-  uint64_t endedBefore_ = 0;  // of members whose homes others have by now
+  uint64_t endedBefore_ = 0;  // of members whose notes others have by now
 };
 
 }  // namespace dfccl::gpu

@@ -77,11 +77,9 @@ class GpuRank {
   }
   /// A place's collective goes on behind runs that it had at another place.
   void follow(const IndexTable::Entry& place, uint64_t runs) { streams_.follow(place.index, runs); }
-  /// What captured collectives have on the host, for the next one. Under the lock of the world's registrations, but for
-  /// makeCapturedHomes(), which calls CUDA.
-  bool hasCapturedHome() const { return held_.hasHome(); }
-  std::unique_ptr<CapturedHomes> makeCapturedHomes() const;
-  void addCapturedHomes(std::unique_ptr<CapturedHomes> homes) { held_.add(std::move(homes)); }
+  /// For the notes of captured collectives, see HeldMembers. Under the lock of the world's registrations.
+  bool hasCapturedNotes() const { return held_.hasNotes(); }
+  void addCapturedNotes(std::unique_ptr<PinnedMemory> notes) { held_.add(std::move(notes)); }
   /// Memory of graphs that are gone by now serves others.
   void freeUnheld() { held_.sweep(); }
   MemberHome homeOf(uint32_t index) {

@@ -1,5 +1,4 @@
 // A rank's numbers for collectives and tasks: given out, and made fit for others once they are given back.
-#include "host/driver/relaxed_capture.hpp"
 #include "host/rank/gpu_rank.hpp"
 
 namespace dfccl::gpu {
@@ -27,12 +26,6 @@ IndexTable::Entry GpuRank::takePlace(uint32_t blockCount) {
               {{"rank", std::to_string(number_)},
                {"collectives", std::to_string(limits().collectives)},
                {"tasks", std::to_string(limits().tasks)}});
-}
-
-std::unique_ptr<CapturedHomes> GpuRank::makeCapturedHomes() const {
-  const OnDevice here(device());
-  const RelaxedCapture relaxed;
-  return std::make_unique<CapturedHomes>();
 }
 
 }  // namespace dfccl::gpu

@@ -77,12 +77,12 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
   if (spec.signature.isCaptured) CapturedMember::checkSpec(spec);
   for (const uint32_t r : spec.ranks) checkHealth(r);
   std::unique_lock lock(mutex_);
-  while (spec.signature.isCaptured && !ranks_[rank]->hasCapturedHome()) {
+  while (spec.signature.isCaptured && !ranks_[rank]->hasCapturedNotes()) {
     // What serves the peers takes this lock, too.
     lock.unlock();
-    std::unique_ptr<CapturedHomes> homes = ranks_[rank]->makeCapturedHomes();
+    std::unique_ptr<PinnedMemory> notes = HeldMembers::makeNotes();
     lock.lock();
-    ranks_[rank]->addCapturedHomes(std::move(homes));
+    ranks_[rank]->addCapturedNotes(std::move(notes));
   }
   ranks_[rank]->freeUnheld();
   const uint32_t member = memberOf(spec, rank);

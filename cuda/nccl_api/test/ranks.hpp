@@ -126,6 +126,8 @@ class BufferOf {
   void fill(T value, size_t from = 0, size_t count = ~size_t{0}) const {
     const std::vector<T> values(std::min(count, count_ - from), value);
     cudaMemcpy(data_ + from, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice);
+    // From pageable memory it may return before the device has the values, and the tests' streams don't wait for it.
+    cudaStreamSynchronize(cudaStreamLegacy);
   }
   bool isAll(T value, size_t from = 0, size_t count = ~size_t{0}) const {
     std::vector<T> values(std::min(count, count_ - from));

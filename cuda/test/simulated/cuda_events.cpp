@@ -22,7 +22,6 @@ struct Event {
   StreamPosition place;              // recorded last ...
   std::shared_ptr<Capture> capture;  // ... or in a graph, behind these
   std::vector<GraphNode*> behind;
-  const std::shared_ptr<GraphEvent> inGraphs = std::make_shared<GraphEvent>();
 
   StreamPosition get() {
     const std::lock_guard lock(mutex);
@@ -55,11 +54,6 @@ cudaError_t onEvent(cudaEvent_t handle, const Act& act) {
 }
 
 }  // namespace
-
-std::shared_ptr<GraphEvent> dfccl::gpu::simulated::graphEventOf(cudaEvent_t handle) {
-  const std::shared_ptr<Event> event = Events::get().find(handle);
-  return event != nullptr ? event->inGraphs : nullptr;
-}
 
 extern "C" {
 

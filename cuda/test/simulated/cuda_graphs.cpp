@@ -21,18 +21,6 @@ cudaError_t onCapture(cudaStream_t handle, const Act& act) {
 }
 
 Graph* graphOf(cudaGraph_t handle) { return reinterpret_cast<Graph*>(handle); }
-GraphNode* nodeOf(cudaGraphNode_t handle) { return reinterpret_cast<GraphNode*>(handle); }
-
-cudaError_t addEventNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* behind, size_t count,
-                         cudaEvent_t handle,
-                         GraphNode* (Graph::*add)(std::vector<GraphNode*>, std::shared_ptr<GraphEvent>)) {
-  std::shared_ptr<GraphEvent> event = graphEventOf(handle);
-  if (event == nullptr) return answer(cudaErrorInvalidResourceHandle);
-  std::vector<GraphNode*> before;
-  for (size_t i = 0; i < count; ++i) before.push_back(nodeOf(behind[i]));
-  *node = reinterpret_cast<cudaGraphNode_t>((graphOf(graph)->*add)(std::move(before), std::move(event)));
-  return cudaSuccess;
-}
 
 /// What is left unwaited for by the stream that the capture began with.
 bool isUnjoined(const Capture& capture) {
@@ -128,27 +116,6 @@ cudaError_t cudaGraphRetainUserObject(cudaGraph_t graph, cudaUserObject_t object
   return cudaSuccess;
 }
 
-cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* behind,
-                                      size_t count, cudaEvent_t event) {
-  return addEventNode(node, graph, behind, count, event, &Graph::addWait);
-}
-cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* behind,
-                                        size_t count, cudaEvent_t event) {
-  return addEventNode(node, graph, behind, count, event, &Graph::addRecord);
-}
-cudaError_t cudaGraphAddDependencies(cudaGraph_t, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
-                                     const cudaGraphEdgeData*, size_t count) {
-  for (size_t i = 0; i < count; ++i) nodeOf(to[i])->behind.push_back(nodeOf(from[i]));
-  return cudaSuccess;
-}
-cudaError_t cudaGraphRemoveDependencies(cudaGraph_t, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
-                                        const cudaGraphEdgeData*, size_t count) {
-  for (size_t i = 0; i < count; ++i) {
-    if (std::erase(nodeOf(to[i])->behind, nodeOf(from[i])) == 0) return cudaErrorInvalidValue;
-  }
-  return cudaSuccess;
-}
-
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* made, cudaGraph_t graph, unsigned long long) {
   *made = reinterpret_cast<cudaGraphExec_t>(new std::shared_ptr<const Graph>(new Graph(*graphOf(graph))));
   return cudaSuccess;
@@ -156,10 +123,12 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* made, cudaGraph_t graph, unsig
 cudaError_t cudaGraphLaunch(cudaGraphExec_t made, cudaStream_t handle) {
   Stream* const stream = Device::findStream(handle, currentDevice);
   if (stream == nullptr) return answer(errorOfMissing(handle));
-  const std::function<void()> launched = (*reinterpret_cast<std::shared_ptr<const Graph>*>(made))->launched();
+  const auto graph = *reinterpret_cast<std::shared_ptr<const Graph>*>(made);
   Device& device = Device::at(stream->device());
-  if (stream->isUsed || !unkindness().firstGraphs.isOn()) return device.launch(*stream, launched);
-  return device.launch(*stream, [launched, &device] { device.firstGraphs().carryOut(launched); });
+  if (stream->isUsed || !unkindness().firstGraphs.isOn()) {
+    return device.launch(*stream, [graph] { graph->carryOut(); });
+  }
+  return device.launch(*stream, [graph, &device] { device.firstGraphs().carryOut([&] { graph->carryOut(); }); });
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t made) {
   delete reinterpret_cast<std::shared_ptr<const Graph>*>(made);

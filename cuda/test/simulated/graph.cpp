@@ -52,39 +52,8 @@ bool endsCaptures() {
 }
 
 GraphNode* Graph::add(std::vector<GraphNode*> behind, std::function<void()> work) {
-  nodes.push_back(std::make_shared<GraphNode>(GraphNode{std::move(work), std::move(behind), nullptr, nullptr}));
+  nodes.push_back(std::make_shared<GraphNode>(GraphNode{std::move(work), std::move(behind)}));
   return nodes.back().get();
-}
-
-GraphNode* Graph::addWait(std::vector<GraphNode*> behind, std::shared_ptr<GraphEvent> event) {
-  GraphNode* const node = add(std::move(behind), nullptr);
-  node->awaits = std::move(event);
-  return node;
-}
-
-GraphNode* Graph::addRecord(std::vector<GraphNode*> behind, std::shared_ptr<GraphEvent> event) {
-  GraphNode* const node = add(std::move(behind), nullptr);
-  node->records = std::move(event);
-  return node;
-}
-
-std::function<void()> Graph::launched() const {
-  static std::mutex launching;
-  Events events;
-  const std::lock_guard lock(launching);
-  for (const auto& node : nodes) {
-    if (node->awaits == nullptr) continue;
-    events[node.get()] = [former = node->awaits->recorded] {
-      if (former.valid()) former.wait();
-    };
-  }
-  for (const auto& node : nodes) {
-    if (node->records == nullptr) continue;
-    const auto recorded = std::make_shared<std::promise<void>>();
-    node->records->recorded = recorded->get_future().share();
-    events[node.get()] = [recorded] { recorded->set_value(); };
-  }
-  return [graph = *this, events = std::move(events)] { graph.carryOut(events); };
 }
 
 bool Graph::isBehind(const GraphNode* node, const GraphNode* other) {
@@ -92,7 +61,7 @@ bool Graph::isBehind(const GraphNode* node, const GraphNode* other) {
                                       [&](const GraphNode* before) { return isBehind(before, other); });
 }
 
-void Graph::carryOut(const Events& events) const {
+void Graph::carryOut() const {
   std::map<const GraphNode*, size_t> missing;
   std::multimap<const GraphNode*, GraphNode*> followers;
   std::vector<GraphNode*> ready;
@@ -107,13 +76,9 @@ void Graph::carryOut(const Events& events) const {
   std::vector<std::thread> helpers;
   // The last one here, so that a dependency that was forgotten shows.
   std::unique_lock lock(mutex);
-  const auto work = [&](const GraphNode* node) {
-    const auto event = events.find(node);
-    event != events.end() ? event->second() : node->work();
-  };
   const auto doOne = [&](GraphNode* node) {
     lock.unlock();
-    work(node);
+    node->work();
     lock.lock();
   };
   const auto isDone = [&](GraphNode* node) {
@@ -133,7 +98,7 @@ void Graph::carryOut(const Events& events) const {
     ready.pop_back();
     for (GraphNode* other : std::exchange(ready, {})) {
       helpers.emplace_back([&, other] {
-        work(other);
+        other->work();
         const std::lock_guard helperLock(mutex);
         isDone(other);
       });

@@ -5,8 +5,6 @@
 
 #include <atomic>
 #include <functional>
-#include <future>
-#include <map>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -15,15 +13,9 @@ namespace dfccl::gpu::simulated {
 
 class Stream;
 
-/// An event, as far as nodes of graphs record it and wait for it.
-struct GraphEvent {
-  std::shared_future<void> recorded;  // by the last launch that does
-};
-
 struct GraphNode {
   std::function<void()> work;
   std::vector<GraphNode*> behind;
-  std::shared_ptr<GraphEvent> awaits, records;
 };
 
 /// Ends with the last graph that holds it, or that was made of one which does.
@@ -38,26 +30,15 @@ struct UserObject {
 };
 
 struct Graph {
-  std::vector<std::shared_ptr<GraphNode>> nodes;
+  std::vector<std::shared_ptr<GraphNode>> nodes;  // each behind earlier ones only
   std::vector<std::shared_ptr<UserObject>> kept;
 
   GraphNode* add(std::vector<GraphNode*> behind, std::function<void()> work);
-  GraphNode* addWait(std::vector<GraphNode*> behind, std::shared_ptr<GraphEvent> event);
-  GraphNode* addRecord(std::vector<GraphNode*> behind, std::shared_ptr<GraphEvent> event);
-  /// What a launch does: all of it. Its waits are for what has been launched by now.
-  std::function<void()> launched() const;
+  /// Does all of it.
+  void carryOut() const;
   /// Whether a node comes behind another, or is it.
   static bool isBehind(const GraphNode* node, const GraphNode* other);
-
- private:
-  /// What nodes that wait or record do in a launch.
-  using Events = std::map<const GraphNode*, std::function<void()>>;
-
-  void carryOut(const Events& events) const;
 };
-
-/// The part of an event that is about graphs; null: there is no such event.
-std::shared_ptr<GraphEvent> graphEventOf(cudaEvent_t event);
 
 /// Of a stream, and of all that have waited for it since.
 struct Capture {
