@@ -49,9 +49,11 @@ CollectiveRecord& SharedGroup::recordOf(uint32_t member) const {
 
 uint64_t SharedGroup::finishedRunsOf(uint32_t member) const {
   const uint32_t state = stateOf(member);
-  if (state != SharedMember::joined) return record_->members[member].finishedRuns.load(order::acquire);
-  // Of a rank on another machine that is gone nobody knows whether its data had left it.
-  return isLocal(member) ? recordOf(member).finishedRuns.load(order::acquire) : 0;
+  const bool isThere = state == SharedMember::joined;
+  // Of a rank on another machine that is gone nobody knows whether its data had left it, unless it has left in order.
+  if (!isLocal(member) && (isThere || state == SharedMember::away)) return 0;
+  if (!isThere) return record_->members[member].finishedRuns.load(order::acquire);
+  return recordOf(member).finishedRuns.load(order::acquire);
 }
 
 bool SharedGroup::hasLetGo(uint32_t member) const {

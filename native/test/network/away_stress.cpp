@@ -113,6 +113,29 @@ int loseWhileAway(Signer own, uint32_t rank, SharedCount& turn) {
   return kFine;
 }
 
+/// Rank 1 is away from a broadcast that the root carries out once more; then the root is away too, and dies.
+int loseWhoIsAhead(Signer own, uint32_t rank, SharedCount& turn) {
+  constexpr int kStepsToBeHeard = 1000;  // by chance: a rank that isn't heard of is told of otherwise
+  own.broadcastFrom(0);
+  own.come();
+  EXPECT(own.run(1) == dfcclSuccess);
+  if (rank == 0) {
+    EXPECT(turn.await(1));
+    EXPECT(own.run(2) == dfcclSuccess);
+    own.goAway();
+    for (int i = 0; i < kStepsToBeHeard; ++i) own.step();
+    turn.add(1);
+    for (;;) pause();
+  }
+  own.goAway();
+  turn.add(1);
+  while (!own.isLost(0)) own.step();
+  own.come();
+  const dfcclResult_t result = own.run(0);
+  EXPECT(result == dfcclAborted || (result == dfcclSuccess && own.has(2)));
+  return kFine;
+}
+
 /// Rank 1 is away from a broadcast that the root carries out once more, and then leaves for good, or the world.
 int leaveWhileAway(Signer own, uint32_t rank, bool leavesWorld, SharedCount& turn) {
   own.broadcastFrom(0);
@@ -170,6 +193,14 @@ TEST_CASE("who comes back to a collective of which a rank is gone is told so") {
   REQUIRE(world.turn->await(3));
   processes.send(2, SIGKILL);
   for (const uint32_t r : {0u, 1u}) CHECK(processes.join(r, kLimit) == kFine);
+}
+
+TEST_CASE("who comes back behind a rank that was ahead, and is gone, doesn't wait for it") {
+  World world;
+  Processes processes(2, [&](uint32_t r) { return loseWhoIsAhead({world.job, world.port, r, 2}, r, *world.turn); });
+  REQUIRE(world.turn->await(2));
+  processes.send(0, SIGKILL);
+  CHECK(processes.join(1, kLimit) == kFine);
 }
 
 TEST_CASE("a run that others have finished, and left, waits for a rank that is away") {
