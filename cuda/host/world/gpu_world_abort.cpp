@@ -1,4 +1,6 @@
 // How a collective of a world on GPUs is given up on all ranks, and when its buffers are free of them.
+#include <algorithm>
+
 #include "host/world/gpu_world.hpp"
 
 namespace dfccl::gpu {
@@ -19,7 +21,12 @@ void GpuWorld::poison(uint32_t rank, Registered& entry) {
 
 void GpuWorld::giveUpRunsOf(uint32_t rank) {
   const std::lock_guard lock(mutex_);
-  for (auto& [index, entry] : table_[rank]) GpuWorld::poison(rank, entry);
+  // It may not have registered what others wait for.
+  for (auto& registered : table_) {
+    for (auto& [index, entry] : registered) {
+      if (std::ranges::find(entry.spec.ranks, rank) != entry.spec.ranks.end()) GpuWorld::poison(rank, entry);
+    }
+  }
 }
 
 void GpuWorld::askToDrop(uint32_t rank, uint32_t index) {

@@ -75,7 +75,7 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
   checkHasProgram(spec);
   refuseCountPerRun(spec, "on GPUs");
   if (spec.signature.isCaptured) CapturedMember::checkSpec(spec);
-  for (const uint32_t r : spec.ranks) checkHealth(r);
+  checkHealth(rank);
   std::unique_lock lock(mutex_);
   while (spec.signature.isCaptured && !ranks_[rank]->hasCapturedNotes()) {
     // What serves the peers takes this lock, too.
@@ -84,6 +84,8 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
     lock.lock();
     ranks_[rank]->addCapturedNotes(std::move(notes));
   }
+  // Under the lock: who is lost from now on finds this one when its runs are given up.
+  for (const uint32_t r : spec.ranks) checkHealth(r);
   ranks_[rank]->freeUnheld();
   const uint32_t member = memberOf(spec, rank);
   const std::vector<uint8_t> bytes = spec.program.empty() ? builtInProgram(spec, member, lanes) : spec.program;

@@ -17,7 +17,8 @@ using dfccl::gpu::simulated::unkindness;
 namespace {
 
 constexpr size_t kCount = 64;
-constexpr int kLost = 0, kOther = 1;  // ids
+constexpr int kLost = 0, kOther = 1, kAlone = 2;  // ids
+constexpr int kIds = 3;
 
 bool comesToAnEnd(cudaStream_t stream) {
   return comesToHold([=] { return cudaStreamQuery(stream) == cudaSuccess; });
@@ -31,8 +32,11 @@ TEST_CASE("streams that wait for a rank whose device has failed go on, its own a
   std::vector<DeviceArray<int32_t>> buffers;
   std::vector<dfccl::gpu::test::Stream> streams;
   for (int r = 0; r < ranks.size(); ++r) {
-    for (const int id : {kLost, kOther}) {
-      CHECK_OK(dfcclRegisterAllReduce(kCount, dfcclInt32, dfcclSum, id, dfcclAllRanks(), 0, ranks[r]));
+    for (const int id : {kLost, kOther, kAlone}) {
+      // The last one is of rank 1 alone: rank 0 is lost before it registers it.
+      if (r == 1 || id != kAlone) {
+        CHECK_OK(dfcclRegisterAllReduce(kCount, dfcclInt32, dfcclSum, id, dfcclAllRanks(), 0, ranks[r]));
+      }
       buffers.emplace_back(ranks.device(r), kCount);
       streams.emplace_back(ranks.device(r));
     }
@@ -42,20 +46,23 @@ TEST_CASE("streams that wait for a rank whose device has failed go on, its own a
     if (result == dfcclAborted) ++*static_cast<std::atomic<int>*>(counter);
   };
   const auto run = [&](int r, int id) {
-    const auto& buffer = buffers[static_cast<size_t>(2 * r + id)];
-    return dfcclRunOnStream(buffer.data(), buffer.data(), id, streams[static_cast<size_t>(2 * r + id)], count,
+    const auto& buffer = buffers[static_cast<size_t>(kIds * r + id)];
+    return dfcclRunOnStream(buffer.data(), buffer.data(), id, streams[static_cast<size_t>(kIds * r + id)], count,
                             &aborted[static_cast<size_t>(r)], ranks[r]);
   };
   // Each waits for the other rank's run: rank 1 for what rank 0 fails to submit, and rank 0 for what rank 1 doesn't.
   CHECK_OK(run(1, kLost));
-  CHECK_OK(dfcclWaitOnStream(kLost, streams[2 + kLost], ranks[1]));
+  CHECK_OK(dfcclWaitOnStream(kLost, streams[kIds + kLost], ranks[1]));
+  CHECK_OK(run(1, kAlone));
+  CHECK_OK(dfcclWaitOnStream(kAlone, streams[kIds + kAlone], ranks[1]));
   CHECK_OK(run(0, kOther));
   CHECK_OK(dfcclWaitOnStream(kOther, streams[kOther], ranks[0]));
   unkindness().refusedStores.set(1);
   CHECK(run(0, kLost) == dfcclSystemError);
   CHECK(comesToAnEnd(streams[kOther]));
-  CHECK(comesToAnEnd(streams[2 + kLost]));
+  CHECK(comesToAnEnd(streams[kIds + kLost]));
+  CHECK(comesToAnEnd(streams[kIds + kAlone]));
   CHECK_OK(dfcclWait(ranks[1]));
-  CHECK(aborted[1].load() == 1);
-  CHECK(dfcclRegisterAllReduce(kCount, dfcclInt32, dfcclSum, 2, dfcclAllRanks(), 0, ranks[1]) == dfcclSystemError);
+  CHECK(aborted[1].load() == 2);
+  CHECK(dfcclRegisterAllReduce(kCount, dfcclInt32, dfcclSum, kIds, dfcclAllRanks(), 0, ranks[1]) == dfcclSystemError);
 }
