@@ -140,13 +140,39 @@ def test_ranks_that_disagree_by_position_are_both_named():
     run_ranks(2, disagree_by_position)
 
 
+def wait_for_who_is_late(rank, size):
+    """All-to-alls are made of messages, which are others on each rank though the operation is the same."""
+    os.environ["DFCCL_MATCH"] = "position"
+    store = dist.distributed_c10d._get_default_store()
+    if rank == 2:
+        store.wait(["1 has told"])
+    if rank == 1:
+        store.wait(["0 has told"])
+    received = torch.empty(size)
+    work = dist.all_to_all_single(received, torch.full((size,), float(rank)), async_op=True)
+    if rank != 2:
+        with pytest.raises(dist.DistBackendError, match="Timed out") as error:
+            work.wait(timedelta(milliseconds=100))
+        assert "At position" not in str(error.value)
+        store.set(f"{rank} has told", "")
+    work.wait()
+    assert received.tolist() == [0.0, 1.0, 2.0]
+
+
+def test_ranks_with_the_same_all_to_all_are_not_said_to_disagree():
+    run_ranks(3, wait_for_who_is_late)
+
+
 KILLED = """
 import os, signal, sys, torch, torch.distributed as dist, dfccl_torch
 folder, rank = sys.argv[1], int(sys.argv[2])
 dist.init_process_group("dfccl", init_method=f"file://{folder}/store", rank=rank, world_size=2)
 dist.barrier()
+store = dist.distributed_c10d._get_default_store()
 if rank == 1:
+    store.wait(["barrier is over"])
     os.kill(os.getpid(), signal.SIGKILL)
+store.set("barrier is over", "")
 for _ in range(2):
     try:
         dist.all_reduce(torch.ones(3))

@@ -64,13 +64,15 @@ def load_extension() -> ModuleType:
 
 
 def _end(module: ModuleType) -> None:
-    for late in module.end_buffered_sends(_LAST_SENDS):
-        warnings.warn(
-            f"dfccl: {late} It is lost as this process ends. Receive it, or destroy the group, which waits as long as its timeout.",
-            RuntimeWarning,
-            stacklevel=1,
-        )
-    module.end_errands(_LAST_ERRAND)
+    try:
+        for late in module.end_buffered_sends(_LAST_SENDS):
+            warnings.warn(
+                f"dfccl: {late} It is lost as this process ends. Receive it, or destroy the group, which waits as long as its timeout.",
+                RuntimeWarning,
+                stacklevel=1,
+            )
+    finally:  # a warning may be an error
+        module.end_errands(_LAST_ERRAND)
 
 
 def build_extension() -> Path:

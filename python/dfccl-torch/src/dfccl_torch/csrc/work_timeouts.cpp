@@ -14,8 +14,10 @@ std::string DfcclWork::timedOut(std::chrono::milliseconds limit, const std::stri
 std::string DfcclWork::othersHere(const std::string& missing) const {
   if (!positions_) return "";
   const size_t end = missing.find(", position");  // of this work's words, which come first
-  const std::string own = end == std::string::npos ? label_.name() : missing.substr(0, end);
-  return positions_->compare(sequence_, worldRank_, own);
+  // Without those words, as where another thread waits for it too, there is nothing to compare; nor are the parts of
+  // which some operations are made the same on all ranks.
+  const bool isPart = missing.find(", part of") != std::string::npos;
+  return end == std::string::npos || isPart ? "" : positions_->compare(sequence_, worldRank_, missing.substr(0, end));
 }
 
 }  // namespace dfccl_torch
