@@ -33,6 +33,15 @@ it("counts the cases that programs printed, and other programs as one each", () 
   expect(countReport(report)).toEqual({ passed: 7, failed: 2, skipped: 1 });
 });
 
+it("takes a program's own count, which knows of cases that had no device", () => {
+  const own = `<testcase name="one-device" classname="one-device" time="1" status="run">
+		<system-out>[doctest] test cases: 7 | 7 passed | 0 failed | 46 skipped
+6 passed, 0 failed, 1 skipped
+</system-out>
+	</testcase>`;
+  expect(countReport(own)).toEqual({ passed: 6, failed: 0, skipped: 1 });
+});
+
 it("tells what those printed that failed, and nothing of the others", () => {
   expect(failuresOf(report)).toBe(`network/links_test failed after 12.3 s
 first line
