@@ -13,9 +13,9 @@ namespace {
 /// What is said of each, up to what is enough to read; the others are counted.
 class Sentences {
  public:
+  bool isFull() const { return text_.size() > kEnough; }
   void add(const std::string& sentence) {
-    constexpr size_t kEnough = 400;
-    if (text_.size() > kEnough) {
+    if (isFull()) {
       ++more_;
     } else {
       text_.append(" ").append(sentence);
@@ -24,6 +24,8 @@ class Sentences {
   std::string text() const { return more_ == 0 ? text_ : text_ + " And " + std::to_string(more_) + " more."; }
 
  private:
+  static constexpr size_t kEnough = 400;
+
   std::string text_;
   size_t more_ = 0;
 };
@@ -38,8 +40,9 @@ std::string messageOf(const Signature& s) {
 }
 
 /// Of a collective with runs that aren't over; "": it has none.
-/// @param absent what a member has not done that doesn't have it.
-std::string stallOf(RankContext& context, uint32_t index, const std::string& place, const char* absent) {
+/// @param absent what a member has not done that doesn't have it. @param isTold else it is only counted, and what
+/// others have called instead, which takes a look at all of their calls, is left out.
+std::string stallOf(RankContext& context, uint32_t index, const std::string& place, const char* absent, bool isTold) {
   const uint64_t issued = context.queues().issuedOf(index);
   if (context.queues().undeliveredOf(index) == 0) return "";
   std::string missing;
@@ -52,7 +55,8 @@ std::string stallOf(RankContext& context, uint32_t index, const std::string& pla
     isUnfinished = member.finished < issued;
   }
   if (!isUnfinished) return "";
-  const std::vector<OtherCall> others = context.backend().otherCalls(context.number(), index);
+  std::vector<OtherCall> others;
+  if (isTold) others = context.backend().otherCalls(context.number(), index);
   for (const auto& member : members) {
     if (member.submitted > run) continue;
     missing.append(missing.empty() ? "rank " : ", rank ").append(std::to_string(member.rank));
@@ -72,7 +76,8 @@ std::string stallOf(RankContext& context, uint32_t index, const std::string& pla
 std::string whyStalled(RankContext& context, uint64_t first) {
   Sentences sentences;
   const auto add = [&](uint32_t index, const std::string& place, const char* absent) {
-    if (const std::string stall = stallOf(context, index, place, absent); !stall.empty()) sentences.add(stall);
+    if (const std::string stall = stallOf(context, index, place, absent, !sentences.isFull()); !stall.empty())
+      sentences.add(stall);
   };
   const auto addMatched = [&](const MatchedCollective& c) { add(c.index, placeOf(*c.group), " has not submitted it"); };
   context.matching().forEach([&](const MatchedCollective& c) {

@@ -126,8 +126,9 @@ export class Staging {
 
   /** Left to be collected, it would take its room until then. */
   private freeUnused(): void {
-    for (const piece of [...this.unused.values()].flat()) callNative(() => this.native.free(piece));
+    const pieces = [...this.unused.values()].flat();
     this.unused.clear();
+    for (const piece of pieces) callNative(() => this.native.free(piece));
   }
 
   private put(piece: ArrayBuffer): void {
