@@ -113,22 +113,31 @@ int loseWhileAway(Signer own, uint32_t rank, SharedCount& turn) {
   return kFine;
 }
 
-/// Rank 1 is away from a broadcast that the root carries out once more; then the root is away too, and dies.
-int loseWhoIsAhead(Signer own, uint32_t rank, SharedCount& turn) {
-  constexpr int kStepsToBeHeard = 1000;  // by chance: a rank that isn't heard of is told of otherwise
+/// Both carry a broadcast out, rank 1 goes away, and the root carries it out once more.
+int getAhead(Signer& own, uint32_t rank, SharedCount& turn) {
   own.broadcastFrom(0);
   own.come();
   EXPECT(own.run(1) == dfcclSuccess);
   if (rank == 0) {
     EXPECT(turn.await(1));
     EXPECT(own.run(2) == dfcclSuccess);
+  } else {
+    own.goAway();
+    turn.add(1);
+  }
+  return kFine;
+}
+
+/// Rank 1 is away from a broadcast that the root carries out once more; then the root is away too, and dies.
+int loseWhoIsAhead(Signer own, uint32_t rank, SharedCount& turn) {
+  constexpr int kStepsToBeHeard = 1000;  // by chance: a rank that isn't heard of is told of otherwise
+  EXPECT(getAhead(own, rank, turn) == kFine);
+  if (rank == 0) {
     own.goAway();
     for (int i = 0; i < kStepsToBeHeard; ++i) own.step();
     turn.add(1);
     for (;;) pause();
   }
-  own.goAway();
-  turn.add(1);
   while (!own.isLost(0)) own.step();
   own.come();
   const dfcclResult_t result = own.run(0);
@@ -138,19 +147,13 @@ int loseWhoIsAhead(Signer own, uint32_t rank, SharedCount& turn) {
 
 /// Rank 1 is away from a broadcast that the root carries out once more, and then leaves for good, or the world.
 int leaveWhileAway(Signer own, uint32_t rank, bool leavesWorld, SharedCount& turn) {
-  own.broadcastFrom(0);
-  own.come();
-  EXPECT(own.run(1) == dfcclSuccess);
+  EXPECT(getAhead(own, rank, turn) == kFine);
   if (rank == 0) {
-    EXPECT(turn.await(1));
-    EXPECT(own.run(2) == dfcclSuccess);
     own.leave();
     turn.add(1);
     if (!leavesWorld) EXPECT(turn.await(3));
     return kFine;
   }
-  own.goAway();
-  turn.add(1);
   EXPECT(turn.await(2));
   while (leavesWorld && !own.isLost(0)) own.step();
   own.come();
