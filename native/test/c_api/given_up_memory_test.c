@@ -31,16 +31,6 @@ static void be(int rank, const char* job) {
 }
 
 int main(void) {
-  char job[64];
-  pid_t pids[2];
-  snprintf(job, sizeof job, "given-up-%d", (int)getpid());
-  for (int rank = 0; rank < 2; rank++) {
-    pids[rank] = begin_rank();
-    if (pids[rank] == 0) {
-      be(rank, job);
-      exit(report());
-    }
-  }
-  for (int rank = 0; rank < 2; rank++) CHECK(has_passed(pids[rank]));
+  pass_as_processes("given-up", 2, be);
   return report();
 }

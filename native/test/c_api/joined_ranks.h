@@ -2,6 +2,8 @@
 #ifndef DFCCL_TEST_JOINED_RANKS_H
 #define DFCCL_TEST_JOINED_RANKS_H
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,6 +50,22 @@ static inline int has_passed(pid_t pid) {
   int status = -1;
   CHECK(waitpid(pid, &status, 0) == pid);
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* All ranks of a job of that name and of this process's, each a process, until they have passed. */
+static inline void pass_as_processes(const char* name, int ranks, void (*be)(int rank, const char* job)) {
+  char job[64];
+  pid_t pids[16];
+  snprintf(job, sizeof job, "%s-%d", name, (int)getpid());
+  CHECK(ranks <= (int)(sizeof pids / sizeof *pids));
+  for (int rank = 0; rank < ranks; rank++) {
+    pids[rank] = begin_rank();
+    if (pids[rank] == 0) {
+      be(rank, job);
+      exit(report());
+    }
+  }
+  for (int rank = 0; rank < ranks; rank++) CHECK(has_passed(pids[rank]));
 }
 
 #endif

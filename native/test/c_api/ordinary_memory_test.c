@@ -167,16 +167,6 @@ static void be(int rank, const char* job) {
 }
 
 int main(void) {
-  char job[64];
-  pid_t pids[kRanks];
-  snprintf(job, sizeof job, "ordinary-%d", (int)getpid());
-  for (int rank = 0; rank < kRanks; rank++) {
-    pids[rank] = begin_rank();
-    if (pids[rank] == 0) {
-      be(rank, job);
-      exit(report());
-    }
-  }
-  for (int rank = 0; rank < kRanks; rank++) CHECK(has_passed(pids[rank]));
+  pass_as_processes("ordinary", kRanks, be);
   return report();
 }

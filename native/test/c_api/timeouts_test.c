@@ -96,22 +96,8 @@ static void be(int rank, const char* job) {
   leave_world(joined);
 }
 
-static void processes_disagree(void) {
-  char job[64];
-  pid_t pids[2];
-  snprintf(job, sizeof job, "timeouts-%d", (int)getpid());
-  for (int rank = 0; rank < 2; rank++) {
-    pids[rank] = begin_rank();
-    if (pids[rank] == 0) {
-      be(rank, job);
-      exit(report());
-    }
-  }
-  for (int rank = 0; rank < 2; rank++) CHECK(has_passed(pids[rank]));
-}
-
 int main(void) {
-  processes_disagree();
+  pass_as_processes("timeouts", 2, be);
   dfcclWorld_t world = open_world(kRanks, DFCCL_NO_WORKERS);
   struct member members[kRanks];
   for (int r = 0; r < kRanks; r++) {
