@@ -1,34 +1,15 @@
 #include "cpu/cpu_rank_memory.hpp"
 
-#include <sys/mman.h>
-
 #include <memory>
-#include <string>
-
-#include "base/error.hpp"
 
 namespace dfccl {
 namespace {
 
-using Memory = detail::CpuRankTables::Memory;
-
-Memory allocateZeroed(size_t bytes) {
-  const size_t rounded = (bytes + 4095) / 4096 * 4096;
-  // Pages of the system's own are zero as they come, and take no memory until they are used.
-  void* memory = mmap(nullptr, rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) {
-    throw Error(dfcclOutOfMemory,
-                "The queues of a rank need " + std::to_string(rounded) + " bytes, which the system refused.",
-                "Open the world with fewer ranks or smaller queues.", {{"bytes", std::to_string(rounded)}});
-  }
-  return Memory(memory, {rounded});
-}
+size_t linesOf(size_t bytes) { return (bytes + 63) / 64; }
 
 }  // namespace
 
 namespace detail {
-
-void CpuRankTables::Unmap::operator()(void* p) const { munmap(p, bytes); }
 
 CpuRankTables::Block::Block(const RankLimits& limits)
     : queue(limits.tasks),
@@ -45,9 +26,9 @@ CpuRankTables::CpuRankTables(const RankLimits& limits, const SharedTables& share
       contextTable(limits.tasks),
       activeTable(limits.tasks),
       blockTable(limits.grid),
-      submissionMemory(allocateZeroed(SubmissionRing::bytes(limits.submissionSlots))),
-      completionMemory(allocateZeroed(CompletionOwnedSlots<>::bytes(slotsMade(limits)))),
-      feedMemory(allocateZeroed(BlockFeed::bytes(feedCapacity(limits), feedReaders(limits.grid)))) {
+      submissionMemory(linesOf(SubmissionRing::bytes(limits.submissionSlots))),
+      completionMemory(linesOf(CompletionOwnedSlots<>::bytes(slotsMade(limits)))),
+      feedMemory(linesOf(BlockFeed::bytes(feedCapacity(limits), feedReaders(limits.grid)))) {
   for (uint32_t b = 0; b < limits.grid; ++b) {
     Block& tables = blockTables.emplace_back(limits);
     blockTable[b].queue = arrayOf(tables.queue);
@@ -69,8 +50,8 @@ CpuRankMemory::CpuRankMemory(uint32_t rankNumber, const RankLimits& rankLimits,
                  .residency = residencyMemory,
                  .control = shared.control == nullptr ? controlMemory : *shared.control,
                  .counters = counterMemory} {
-  submissions = SubmissionRing::create(submissionMemory.get(), limits.submissionSlots);
-  completions = CompletionOwnedSlots<>::create(completionMemory.get(), slotsMade(limits), 0, true);
+  submissions = SubmissionRing::create(submissionMemory.data(), limits.submissionSlots);
+  completions = CompletionOwnedSlots<>::create(completionMemory.data(), slotsMade(limits), 0, true);
   runs = arrayOf(runTable);
   partsAtEnd = arrayOf(partsTable);
   collectives =
@@ -78,7 +59,7 @@ CpuRankMemory::CpuRankMemory(uint32_t rankNumber, const RankLimits& rankLimits,
   contexts = arrayOf(contextTable);
   isActive = arrayOf(activeTable);
   blocks = arrayOf(blockTable);
-  feed = BlockFeed::create(feedMemory.get(), feedCapacity(limits), feedReaders(limits.grid), 0, true);
+  feed = BlockFeed::create(feedMemory.data(), feedCapacity(limits), feedReaders(limits.grid), 0, true);
 }
 
 ResultStores* CpuRankMemory::renewStores(uint32_t index) { return std::construct_at(&resultStores[index]); }

@@ -1,6 +1,6 @@
 #pragma once
 // A rank's memory in this process.
-#include <memory>
+#include <cstddef>
 #include <vector>
 
 #include "daemon/state/rank_memory.hpp"
@@ -27,11 +27,9 @@ struct CpuRankTables {
     // A block writes both of a run before it reads them.
     ZeroedTable<uint32_t> nextRun, lastRun;
   };
-  struct Unmap {
-    size_t bytes = 0;
-    void operator()(void* p) const;
+  struct alignas(64) CacheLine {
+    std::byte bytes[64];
   };
-  using Memory = std::unique_ptr<void, Unmap>;
 
   Residency residencyMemory{};
   ControlRing controlMemory{};
@@ -44,14 +42,14 @@ struct CpuRankTables {
   ZeroedTable<uint8_t> activeTable;
   std::vector<BlockMemory> blockTable;
   std::vector<Block> blockTables;
-  Memory submissionMemory, completionMemory, feedMemory;
+  ZeroedTable<CacheLine> submissionMemory, completionMemory, feedMemory;
 };
 
 }  // namespace detail
 
 class CpuRankMemory : private detail::CpuRankTables, public RankMemory {
  public:
-  /// @throws Error dfcclOutOfMemory.
+  /// @throws std::bad_alloc
   CpuRankMemory(uint32_t rank, const RankLimits& limits, const scheduling::SchedulePolicy& policy,
                 const SharedTables& shared = {});
   CpuRankMemory(const CpuRankMemory&) = delete;

@@ -12,6 +12,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "os/cache_colour.hpp"
+
 namespace dfccl {
 
 template <class T>
@@ -22,7 +24,7 @@ class ZeroedTable {
 
   /// @throws std::bad_alloc
   explicit ZeroedTable(size_t count) : memory_(allocate(count * sizeof(T) + alignof(T))), count_(count) {
-    const auto begin = reinterpret_cast<uintptr_t>(memory_.get());
+    const auto begin = reinterpret_cast<uintptr_t>(memory_.get()) + memory_.get_deleter().colour;
     items_ = reinterpret_cast<T*>((begin + alignof(T) - 1) / alignof(T) * alignof(T));
   }
 
@@ -51,6 +53,7 @@ class ZeroedTable {
 
   struct Free {
     size_t mapped = 0;  // bytes; 0: of calloc()
+    size_t colour = 0;  // bytes that the table leaves free before it
     void operator()(void* memory) const {
       if (mapped == 0) {
         std::free(memory);
@@ -67,9 +70,10 @@ class ZeroedTable {
       if (memory == nullptr) throw std::bad_alloc();
       return memory;
     }
+    bytes += kMostCacheColour;
     void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
-    return Memory(memory, {bytes});
+    return Memory(memory, {bytes, nextCacheColour()});
   }
 
   Memory memory_;
