@@ -41,9 +41,25 @@ enum class Collective : uint8_t {
 };
 inline constexpr int kCollectiveCount = 11;
 
-constexpr size_t sizeOf(DataType t) {
+namespace detail {
+/// Two bits of each type, the first lowest: the logarithm of its size. (A table would be laid out on the stack by every
+/// caller, since device code can't use one of the host's.)
+constexpr uint32_t packSizeLogarithms() {
   constexpr uint8_t kBytes[kDataTypeCount] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
-  return kBytes[static_cast<int>(t)];
+  uint32_t packed = 0;
+  for (int type = 0; type < kDataTypeCount; ++type) {
+    for (uint32_t logarithm = 0; logarithm < 4; ++logarithm) {
+      if (kBytes[type] == 1u << logarithm) packed |= logarithm << (2 * type);
+    }
+  }
+  return packed;
+}
+}  // namespace detail
+
+/// In bytes.
+constexpr size_t sizeOf(DataType t) {
+  constexpr uint32_t kLogarithms = detail::packSizeLogarithms();
+  return size_t{1} << (kLogarithms >> (2 * static_cast<uint32_t>(t)) & 3);
 }
 
 constexpr bool isInteger(DataType t) { return t <= DataType::uint64; }
