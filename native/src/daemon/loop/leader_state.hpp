@@ -46,8 +46,10 @@ class LeaderState {
   bool hasLooked_ = false;  // in this stay
   const uint32_t stepsPerDecision_;
   uint32_t stepsSinceDecision_ = 0;
-  bool hasFetched_ = false;  // since the last decision
-  bool hasProgressed_ = false;
+  /// What came since the last decision: in one word, because two neighbours that are two bytes each would be joined
+  /// from two stores a moment ago, which takes as long as a lock.
+  static constexpr uint32_t kFetched = 1, kProgressed = 2;
+  uint32_t seen_ = 0;
 
  private:
   DFCCL_HD static uint32_t stepsPerDecision(uint32_t idleVisits) {

@@ -10,7 +10,7 @@ namespace dfccl {
 template <class P>
 class Leaving : public LeaderState<P> {
   using State = LeaderState<P>;
-  using State::hasFetched_, State::hasProgressed_;
+  using State::kFetched, State::kProgressed, State::seen_;
   using State::quit_, State::seenProgress_, State::stepsPerDecision_, State::stepsSinceDecision_;
 
  protected:
@@ -26,7 +26,7 @@ class Leaving : public LeaderState<P> {
     isDraining_ = false;
     isLeaving_ = false;
     hasLooked_ = false;
-    hasFetched_ = hasProgressed_ = false;
+    seen_ = 0;
     stepsSinceDecision_ = 0;
     seenProgress_ = otherBlocksProgress();
   }
@@ -35,16 +35,15 @@ class Leaving : public LeaderState<P> {
   /// much as a small collective, and only so many quiet visits can lead to a decision.
   DFCCL_HD void decide(P& platform, BlockIntake<P>& own, bool fetched, bool progressed) {
     if (isLeaving_ || !own.isInside()) return;
-    hasFetched_ |= fetched;
-    hasProgressed_ |= progressed;
+    seen_ |= (fetched ? kFetched : 0) | (progressed ? kProgressed : 0);
     if (++stepsSinceDecision_ < stepsPerDecision_) return;
     scheduling::QuitEvent event{};
     event.now = platform.now();
-    event.fetched = hasFetched_;
+    event.fetched = (seen_ & kFetched) != 0;
     event.queueLength = own.queueLength();
     event.allStuck = own.isAllStuck();
     event.triedAll = own.isTriedAll();
-    event.progressed = hasProgressed_;
+    event.progressed = (seen_ & kProgressed) != 0;
     addOtherBlocks(event);
     scheduling::QuitPolicy policy = m_.policy.quit;
     if (!Rules::boundedResidency) policy.residencyTicks = 0;
@@ -54,7 +53,7 @@ class Leaving : public LeaderState<P> {
     const scheduling::QuitDecision decision = scheduling::transition(policy, quit_, event);
     quit_ = decision.state;
     stepsSinceDecision_ = 0;
-    hasFetched_ = hasProgressed_ = false;
+    seen_ = 0;
     // Nothing is fetched after the drain, so then nobody has come to wait.
     if ((decision.drain || decision.quit) && !isDraining_ && mustStay()) return stayOn(event.now);
     if (decision.drain && !isDraining_ && tell(platform, own, {FeedEntry::drain})) isDraining_ = true;
