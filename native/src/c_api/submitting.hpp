@@ -14,7 +14,7 @@ inline dfcclResult_t submitRun(RankContext& context, const Registration& registr
                                dfcclCallback_t callback, void* args, RunWindows windows, uint64_t count) {
   const uint32_t slot =
       context.queues().submit(registration.index, send, recv, callback != nullptr ? callback : ignoreCompletion, args,
-                              windows, std::nullopt, count);
+                              windows, PlaceOnLine{}, count);
   if (!RankQueues::isTaken(slot)) [[unlikely]]
     return refuseSlot(context, slot);
   context.backend().ring();

@@ -141,7 +141,7 @@ bool Matching::queue(MatchedCollective& entry, const void* send, void* recv, voi
   const uint32_t slot =
       stream != nullptr
           ? backend_.submitOnStream(rank_, entry.index, send, recv, stream, callback, part, windows)
-          : backend_.queues(rank_).submit(entry.index, send, recv, callback, part, windows, std::nullopt, ring);
+          : backend_.queues(rank_).submit(entry.index, send, recv, callback, part, windows, PlaceOnLine{}, ring);
   if (!RankQueues::isTaken(slot)) [[unlikely]]
     refuseSubmission(backend_, rank_, slot);
   return false;

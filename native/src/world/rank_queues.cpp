@@ -11,17 +11,17 @@ RankQueues::RankQueues(RankMemory& memory, const Atomic<uint64_t, Scope::device>
       completions_(memory.completions),
       control_(memory.control),
       posted_(posted),
-      ring_(std::move(ring)),
       sharedSlots_(memory.limits.completionSlots),
-      keepsWaiting_(memory.limits.ownPlaces && memory.policy.streams == 0),
       limit_(sharedSlots_),
       producer_(memory.submissions, kOwner),
       claimer_(memory.completions),
-      poller_(memory.completions),
       pending_(slotsMade(memory.limits)),
       issuedRuns_(memory.limits.collectives),
-      formerRuns_(memory.limits.collectives),
       takenRuns_(memory.limits.collectives),
+      poller_(memory.completions),
+      keepsWaiting_(memory.limits.ownPlaces && memory.policy.streams == 0),
+      ring_(std::move(ring)),
+      formerRuns_(memory.limits.collectives),
       backlog_(memory.limits.collectives),
       vacated_(memory.limits.collectives) {}
 
@@ -43,28 +43,37 @@ inline uint32_t RankQueues::write(uint32_t entry, Sqe sqe, RunCallback callback,
   return slot;
 }
 
+namespace {
+
+// By each way anew: one entry for all of them would be made in memory, and be read back from there.
+[[gnu::always_inline]] inline Sqe entryOf(uint32_t index, const void* send, void* recv, RunWindows windows,
+                                          PlaceOnLine behind, uint64_t count) {
+  const bool waits = behind.line != PlaceOnLine::kNoLine;
+  return {
+      .id = index,
+      .flags = waits ? kSqeBehindStream : 0,
+      .run = waits ? sqeRunOfLine(behind.line, behind.number) : 0,
+      .completionSlot = 0,  // write() knows it
+      .sendAddress = reinterpret_cast<uint64_t>(send),
+      .recvAddress = reinterpret_cast<uint64_t>(recv),
+      .count = count,
+      .sendWindow = windows.send,
+      .recvWindow = windows.recv,
+  };
+}
+
+}  // namespace
+
 uint32_t RankQueues::submit(uint32_t index, const void* send, void* recv, RunCallback callback, void* argument,
-                            RunWindows windows, std::optional<PlaceOnLine> behind, uint64_t count) {
-  Sqe sqe{};
-  sqe.id = index;
-  sqe.flags = behind ? kSqeBehindStream : 0;
-  if (behind) sqe.run = sqeRunOfLine(behind->line, behind->number);
-  sqe.sendAddress = reinterpret_cast<uint64_t>(send);
-  sqe.recvAddress = reinterpret_cast<uint64_t>(recv);
-  sqe.sendWindow = windows.send;
-  sqe.recvWindow = windows.recv;
-  sqe.count = count;
+                            RunWindows windows, PlaceOnLine behind, uint64_t count) {
   Reserve reserved;
   while ((reserved = producer_.tryReserve(1)) == Reserve::busy) cpuPause();  // another thread, or JavaScript
-  if (reserved == Reserve::full) [[unlikely]] {
-    lockQueue();
-    return submitBeyondSlots({sqe, callback, argument});
-  }
-  if (claimer_.claimedCount() >= limit_) [[unlikely]]
-    return submitBeyondSlots({sqe, callback, argument});
+  if (reserved == Reserve::full || claimer_.claimedCount() >= limit_) [[unlikely]]
+    return submitBeyondSlots({entryOf(index, send, recv, windows, behind, count), callback, argument},
+                             reserved == Reserve::ok);
   issuedRuns_[index].store(issuedRuns_[index].load(order::relaxed) + 1, order::relaxed);
   tally_.noteIssued();
-  const uint32_t slot = write(0, sqe, callback, argument);
+  const uint32_t slot = write(0, entryOf(index, send, recv, windows, behind, count), callback, argument);
   producer_.publish(1);
   return slot;
 }
@@ -75,8 +84,9 @@ bool RankQueues::isIdle(uint32_t index) const {
   return takenRuns_[index].load(order::acquire) == given;  // A1
 }
 
-/// Under the queue's lock, which it gives back.
-[[gnu::cold, gnu::noinline]] uint32_t RankQueues::submitBeyondSlots(const SubmittedRun& run) {
+/// @param isLocked the caller has the queue's lock, which is given back here.
+[[gnu::cold, gnu::noinline]] uint32_t RankQueues::submitBeyondSlots(const SubmittedRun& run, bool isLocked) {
+  if (!isLocked) lockQueue();
   const uint32_t index = run.sqe.id;
   uint32_t entries = 0;
   admit(entries);

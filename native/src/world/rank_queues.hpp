@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <optional>
 
 #include "daemon/loop/try_lock.hpp"
 #include "daemon/state/rank_memory.hpp"
@@ -28,8 +27,9 @@ struct RunWindows {
 
 /// A stream's line and a run's number on it, see daemon/state/pending_runs.hpp.
 struct PlaceOnLine {
-  uint32_t line;
-  uint32_t number;
+  static constexpr uint32_t kNoLine = 0xffffffff;
+  uint32_t line = kNoLine;  // of a run that waits for no stream
+  uint32_t number = 0;
 };
 
 class RankQueues {
@@ -51,10 +51,11 @@ class RankQueues {
   /// nothing was taken, because there is no memory to keep it (kNoMemory), or no slot where none may wait (kFull):
   /// without a callback, and in worlds that keep the order of submission, where the next in order is the only one to
   /// begin.
-  /// @param behind where the stream is that the run is to wait for; nothing: it waits for none.
+  /// @param behind where the stream is that the run is to wait for; no line: it waits for none. (Not an optional: half
+  /// of its word would be written, the whole be read, and each run pay 3 ns.)
   /// @param count of a run that brings its own.
   uint32_t submit(uint32_t index, const void* send, void* recv, RunCallback callback, void* argument,
-                  RunWindows windows = {}, std::optional<PlaceOnLine> behind = std::nullopt, uint64_t count = 0);
+                  RunWindows windows = {}, PlaceOnLine behind = {}, uint64_t count = 0);
   static constexpr bool isTaken(uint32_t slot) { return slot <= kWaits; }
   /// The entry after which the daemon leaves for good.
   bool submitExit();
@@ -122,10 +123,12 @@ class RankQueues {
     dfcclResult_t status;
   };
 
+  static constexpr uint32_t kDeliveryBatch = 32;
+
   // Under the submission queue's lock.
   void lockQueue();
   uint32_t write(uint32_t entry, Sqe sqe, RunCallback callback, void* argument);
-  uint32_t submitBeyondSlots(const SubmittedRun& run);
+  uint32_t submitBeyondSlots(const SubmittedRun& run, bool isLocked);
   void seeVacated(uint32_t index, uint32_t& entries);
   void admit(uint32_t& entries);
   bool admit(uint32_t index, uint32_t& entries);
@@ -137,37 +140,39 @@ class RankQueues {
   uint32_t deliverBatch();
   void lockPoll();
   // Under pollLock_.
+  uint32_t takeFinished(Finished (&batch)[kDeliveryBatch]);
   void takeOffSlots();
   void noteFreed(uint64_t cqe);
 
-  static constexpr uint32_t kDeliveryBatch = 32;
   static constexpr uint32_t kOwner = 1;  // of the queue's lock: all threads that submit here; JavaScript uses others
 
+  // What every run touches lies together, and what only those beyond the slots do is behind it.
   SubmissionRing submissions_;
   CompletionOwnedSlots<> completions_;
   const ControlRing& control_;
   const Atomic<uint64_t, Scope::device>* posted_;
-  const std::function<void()> ring_;
   const uint32_t sharedSlots_;
-  const bool keepsWaiting_;            // what exceeds the slots
   uint32_t limit_;                     // runs in flight below which one is admitted at once: 0 while others wait
   EngineSubmissionProducer producer_;  // its fields, and what submit() writes, are guarded by the queue's lock
   CompletionOwnedSlots<>::Claimer claimer_;
-  CompletionOwnedSlots<>::Poller poller_;
-  TryLock pollLock_;                          // taken under the queue's lock or without; never the other way round
   ZeroedTable<Pending> pending_;              // [completion slot]
   ZeroedTable<Atomic<uint64_t>> issuedRuns_;  // [index], ever, through this class
-  // [index]: of them, those of former collectives; less those that this one had under another index. It may wrap.
-  ZeroedTable<Atomic<uint64_t>> formerRuns_;
-  ZeroedTable<Atomic<uint64_t>> takenRuns_;  // [index], ever: runs whose slot was freed here; under pollLock_
   RunTally tally_;
-  Atomic<uint64_t> taken_;         // completions that were delivered; under pollLock_
-  uint32_t cursor_ = 0;            // where the next scan for completions begins
+  ZeroedTable<Atomic<uint64_t>> takenRuns_;  // [index], ever: runs whose slot was freed here; under pollLock_
+  CompletionOwnedSlots<>::Poller poller_;
+  Atomic<uint64_t> taken_;  // completions that were delivered; under pollLock_
+  Atomic<uint64_t> finishedCount_;
+  Atomic<uint64_t> waiting_;  // as many as backlog_ holds, for others to see
+  uint32_t cursor_ = 0;       // where the next scan for completions begins
+  const bool keepsWaiting_;   // what exceeds the slots
+  TryLock pollLock_;          // taken under the queue's lock or without; never the other way round
+
+  const std::function<void()> ring_;
+  // [index]: of the issued, those of former collectives; less those that this one had under another index. It may wrap.
+  ZeroedTable<Atomic<uint64_t>> formerRuns_;
   Backlog backlog_;                // under the queue's lock
-  Atomic<uint64_t> waiting_;       // as many as it holds, for others to see
   VacatedIds vacated_;             // while others wait: ids whose runs came to an end; under pollLock_
   std::deque<Finished> finished_;  // completions whose slot was freed before their callback was called; under pollLock_
-  Atomic<uint64_t> finishedCount_;
 };
 
 }  // namespace dfccl

@@ -21,6 +21,14 @@ thread_local const Delivery* innermostDelivery = nullptr;
 
 }  // namespace
 
+inline void RankQueues::noteFreed(uint64_t cqe) {
+  const auto index = static_cast<uint32_t>(cqe);
+  Atomic<uint64_t>& taken = takenRuns_[index];
+  taken.store(taken.load(order::relaxed) + 1, order::release);  // R1 -> A1: with the slot, which was freed before
+  if (waiting_.load(order::relaxed) != 0) [[unlikely]]
+    vacated_.add(index);
+}
+
 uint64_t RankQueues::overOf(uint32_t index) {
   lockPoll();
   uint64_t over = takenRuns_[index].load(order::relaxed) - formerRuns_[index].load(order::relaxed);
@@ -82,14 +90,8 @@ uint32_t RankQueues::deliverBatch() {
   if (!pollLock_.tryLock()) return 0;
   Finished batch[kDeliveryBatch];
   uint32_t count = 0;
-  for (; !finished_.empty() && count < kDeliveryBatch; ++count) {
-    batch[count] = finished_.front();
-    finished_.pop_front();
-  }
-  if (count != 0) [[unlikely]] {
-    finishedCount_.store(finished_.size(), order::relaxed);
-    taken_.store(taken_.load(order::relaxed) + count, order::relaxed);
-  }
+  if (finishedCount_.load(order::relaxed) != 0) [[unlikely]]
+    count = takeFinished(batch);
   const uint32_t slots = completions_.header->used.load(order::relaxed);
   for (uint32_t scanned = 0; scanned < slots && count < kDeliveryBatch && hasUndelivered(); ++scanned) {
     const uint32_t slot = cursor_;
@@ -116,6 +118,17 @@ uint32_t RankQueues::deliverBatch() {
   return count;
 }
 
+[[gnu::cold, gnu::noinline]] uint32_t RankQueues::takeFinished(Finished (&batch)[kDeliveryBatch]) {
+  uint32_t count = 0;
+  for (; !finished_.empty() && count < kDeliveryBatch; ++count) {
+    batch[count] = finished_.front();
+    finished_.pop_front();
+  }
+  finishedCount_.store(finished_.size(), order::relaxed);
+  taken_.store(taken_.load(order::relaxed) + count, order::relaxed);
+  return count;
+}
+
 /// Callbacks of what has completed come later: the slots are needed now.
 void RankQueues::takeOffSlots() {
   const uint32_t slots = completions_.header->used.load(order::relaxed);
@@ -136,14 +149,6 @@ void RankQueues::takeOffSlots() {
     noteFreed(cqe);
   }
   finishedCount_.store(finished_.size(), order::relaxed);
-}
-
-void RankQueues::noteFreed(uint64_t cqe) {
-  const auto index = static_cast<uint32_t>(cqe);
-  Atomic<uint64_t>& taken = takenRuns_[index];
-  taken.store(taken.load(order::relaxed) + 1, order::release);  // R1 -> A1: with the slot, which was freed before
-  if (waiting_.load(order::relaxed) != 0) [[unlikely]]
-    vacated_.add(index);
 }
 
 }  // namespace dfccl

@@ -77,7 +77,7 @@ class Runs {
         std::iota(runs[i].in[r].begin(), runs[i].in[r].end(), static_cast<int32_t>(1000 * (r + 1) + i));
         runs[i].out[r].assign(counts[i] * kRanks + 1, -1);
         runs[i].slot[r] = world_.rank(r).submit(indices_[r], runs[i].in[r].data(), runs[i].out[r].data(), nullptr,
-                                                nullptr, {}, std::nullopt, counts[i]);
+                                                nullptr, {}, PlaceOnLine{}, counts[i]);
       }
     }
     uint64_t bad = 0;
