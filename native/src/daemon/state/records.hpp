@@ -131,10 +131,11 @@ struct CollectiveRecord : CollectiveHead {
   ReduceOp op;
   uint8_t hasCountPerRun;  // its runs bring their counts, none above the program's
   const BoundProgram* program;
+  // What the leader looks at of each run ends here, at the first line's end.
+  const RingPlan* rings;  // of members that share other memory than that of their buffers, else null
   // The program of a run in which some member has a buffer that others haven't mapped: through connectors. Null where
   // there is none: such a run waits then. A block that one of the two programs has not has nothing to do in it.
   const BoundProgram* staged;
-  const RingPlan* rings;   // ... or through rings, where members share other memory than that of their buffers; or null
   Connector* connections;  // [connections of `staged`, else of `program`]
   uint8_t* scratch;
   CollectiveShared* shared;
