@@ -12,6 +12,17 @@
 namespace dfccl::nccl {
 
 void Communicator::checkReady() const {
+  checkState();
+  if (isFinalized_.load(order::acquire) == 0) return;
+  throw Failure(ncclInvalidUsage, "The communicator was finalized.",
+                "Destroy it; for more operations make another one.");
+}
+
+void Communicator::checkHasRanks() const {
+  if (state() != State::revoked) checkState();
+}
+
+void Communicator::checkState() const {
   switch (state()) {
     case State::ready:
       return;
@@ -29,10 +40,6 @@ void Communicator::checkReady() const {
     case State::aborted:
       throw Failure(ncclInvalidUsage, "The communicator was aborted.", "Make another one.");
   }
-}
-
-void Communicator::checkHasRanks() const {
-  if (state() != State::revoked) checkReady();
 }
 
 void Communicator::become(const Name& name, int rank, Placed placed) {
@@ -112,6 +119,12 @@ bool Communicator::isDrained() const {
   if (inFlight_.load(order::acquire) == 0) return true;
   check(dfcclPoll(nullptr, context()));
   return inFlight_.load(order::acquire) == 0;
+}
+
+void Communicator::finalize() {
+  checkState();
+  if (isFinalized_.exchange(1, order::acqRel) == 0) return;
+  throw Failure(ncclInvalidArgument, "The communicator was finalized before.", "Destroy it.");
 }
 
 ncclResult_t Communicator::beginDrain() {

@@ -40,9 +40,10 @@ class Communicator {
   const int device;
   Atomic<uint32_t> isCancelled;  // its making is to end
 
-  /// Known once it is ready. @throws Failure while it is being made, or where that failed, or it was aborted.
+  /// Known once it is ready. @throws Failure while it is being made, or where that failed, or it was aborted, or
+  /// finalized.
   void checkReady() const;
-  /// The same, but one that was revoked does too.
+  /// The same, but one that was revoked or finalized does too.
   void checkHasRanks() const;
   bool isReady() const { return state() == State::ready; }
   int rank() const { return rank_; }
@@ -99,6 +100,8 @@ class Communicator {
   /// A run of it was submitted, or is over.
   void began() { inFlight_.fetchAdd(1, order::relaxed); }
   void ended(dfcclResult_t status);
+  /// It takes no more operations. @throws Failure ncclInvalidArgument: it was finalized before
+  void finalize();
   /// Waits until all its runs are over. @throws Failure
   void drain();
   /// Doesn't: until they are, asyncError() says ncclInProgress. @return the same. @throws Failure
@@ -112,6 +115,7 @@ class Communicator {
 
  private:
   enum class State : uint32_t { making, ready, fallenBack, revoked, failed, aborted };
+  void checkState() const;
   State state() const { return static_cast<State>(state_.load(order::acquire)); }
   bool isDrained() const;
   void hasFallenBack();
@@ -119,6 +123,7 @@ class Communicator {
   Atomic<uint32_t> state_;
   Atomic<uint32_t> error_;  // ncclResult_t
   Atomic<uint64_t> inFlight_;
+  Atomic<uint32_t> isFinalized_;
   Atomic<uint32_t> isDraining_;
   Atomic<uint32_t> splitsUnderWay_;
   Atomic<uint64_t> splits_;

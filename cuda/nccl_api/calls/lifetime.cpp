@@ -59,7 +59,8 @@ ncclResult_t commQueryProperties(ncclComm_t comm, ncclCommProperties_t* properti
 }
 
 ncclResult_t commFinalize(ncclComm_t comm) {
-  const std::shared_ptr<Communicator> communicator = readyCommunicator(comm);
+  const std::shared_ptr<Communicator> communicator = Communicators::find(comm);
+  communicator->finalize();
   if (!communicator->config.isBlocking) return communicator->beginDrain();
   communicator->drain();
   return ncclSuccess;

@@ -1,6 +1,7 @@
 // How communicators are made, asked and ended, ranks as threads.
 #include <atomic>
 #include <cstdlib>
+#include <string>
 
 #include "call_beside.hpp"
 #include "nccl_api/calls/communicator.hpp"
@@ -209,6 +210,29 @@ TEST_CASE("communicators are finalized and destroyed when their runs are over") 
       if (end == ncclCommFinalize) CHECK_NCCL(ncclCommDestroy(comm));
     });
   }
+}
+
+// Its runs were carried out, and whoever waited for the finalized ones waited for those too.
+TEST_CASE("a finalized communicator takes no more operations, and still tells who it is") {
+  const ncclUniqueId id = newId();
+  onRanks(2, [&](int rank) {
+    const RankStream stream;
+    const Buffer send(kCount, 1), recv(kCount, 0);
+    ncclComm_t comm = nullptr;
+    CHECK_NCCL(ncclCommInitRank(&comm, 2, id, rank));
+    CHECK_NCCL(ncclAllReduce(send, recv, kCount, ncclFloat32, ncclSum, comm, stream));
+    CHECK_NCCL(ncclCommFinalize(comm));
+    CHECK(ncclAllReduce(send, recv, kCount, ncclFloat32, ncclSum, comm, stream) == ncclInvalidUsage);
+    CHECK(std::string(ncclGetLastError(comm)).find("finalized") != std::string::npos);
+    CHECK(ncclSend(send, kCount, ncclFloat32, 1 - rank, comm, stream) == ncclInvalidUsage);
+    CHECK(ncclCommFinalize(comm) == ncclInvalidArgument);
+    int size = 0;
+    CHECK_NCCL(ncclCommCount(comm, &size));
+    CHECK(size == 2);
+    CHECK(stream.synchronize());
+    CHECK(recv.isAll(2));
+    CHECK_NCCL(ncclCommDestroy(comm));
+  });
 }
 
 TEST_CASE("communicators of one rank and of all are destroyed and made anew") {
