@@ -36,6 +36,16 @@ std::string Nvml::driverVersion() const {
   return ask != nullptr && ask(text, sizeof text) == kSuccess ? text : "";
 }
 
+std::optional<int> Nvml::numberOf(const std::string& pciAddress) const {
+  const auto byAddress = reinterpret_cast<int (*)(const char*, Device*)>(find("nvmlDeviceGetHandleByPciBusId_v2"));
+  const auto number = reinterpret_cast<int (*)(Device, unsigned*)>(find("nvmlDeviceGetIndex"));
+  Device device = nullptr;
+  unsigned found = 0;
+  const bool isKnown = byAddress != nullptr && number != nullptr &&
+                       byAddress(pciAddress.c_str(), &device) == kSuccess && number(device, &found) == kSuccess;
+  return isKnown ? std::optional(static_cast<int>(found)) : std::nullopt;
+}
+
 std::optional<int> Nvml::linksTo(const std::string& pciAddress, const std::string& otherPciAddress) const {
   const auto byAddress = reinterpret_cast<int (*)(const char*, Device*)>(find("nvmlDeviceGetHandleByPciBusId_v2"));
   const auto reach = reinterpret_cast<int (*)(Device, Device, int, int*)>(find("nvmlDeviceGetP2PStatus"));

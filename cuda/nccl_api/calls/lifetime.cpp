@@ -7,6 +7,7 @@
 
 #include "entry_points.hpp"
 #include "functions.hpp"
+#include "host/driver/nvml.hpp"
 #include "nccl_api/calls/communicator.hpp"
 #include "nccl_api/calls/falling_back.hpp"
 #include "nccl_api/universe/arguments.hpp"
@@ -20,6 +21,16 @@ ncclResult_t tell(ncclComm_t comm, const Ask& ask, const char* what, int* out) {
   checkOut(out, what);
   *out = std::invoke(ask, *communicatorWithRanks(comm));
   return ncclSuccess;
+}
+
+/// @return the device's own where that isn't known.
+int nvmlDeviceOf(int device) {
+  char address[32] = "";
+  if (cudaDeviceGetPCIBusId(address, sizeof address, device) != cudaSuccess) {
+    cudaGetLastError();
+    return device;
+  }
+  return gpu::Nvml().numberOf(address).value_or(device);
 }
 
 }  // namespace
@@ -53,7 +64,7 @@ ncclResult_t commQueryProperties(ncclComm_t comm, ncclCommProperties_t* properti
   found.rank = communicator->rank();
   found.nRanks = communicator->size();
   found.cudaDev = communicator->device;
-  found.nvmlDev = communicator->device;
+  found.nvmlDev = nvmlDeviceOf(communicator->device);
   std::memcpy(properties, &found, std::min(properties->size, sizeof found));
   return ncclSuccess;
 }
