@@ -71,7 +71,7 @@ int requireDevices() {
   cudaRuntimeGetVersion(&runtime);
   cudaDriverGetVersion(&driver);
   const cudaError_t error = cudaGetDeviceCount(&count);
-  cudaGetLastError();
+  if (error != cudaSuccess) cudaGetLastError();  // an earlier one is the caller's
   if (const std::optional<Error> obstacle = obstacleOf(error, count, driver, runtime)) throw *obstacle;
   return count;
 }
@@ -110,7 +110,7 @@ GpuReport reportGpus() {
   cudaDriverGetVersion(&report.driverVersion);
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
-  cudaGetLastError();
+  if (error != cudaSuccess) cudaGetLastError();  // an earlier one is the caller's
   report.obstacle = obstacleOf(error, count, report.driverVersion, report.runtimeVersion);
   const gpu::Nvml nvml;
   report.driverModule = nvml.driverVersion();

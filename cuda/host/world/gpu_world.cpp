@@ -29,8 +29,11 @@ void connectDevices(const std::vector<int>& devices) {
                     {{"from", std::to_string(from)}, {"to", std::to_string(to)}});
       }
       const cudaError_t error = cudaDeviceEnablePeerAccess(to, 0);
-      if (error != cudaErrorPeerAccessAlreadyEnabled) check(error, "cudaDeviceEnablePeerAccess");
-      cudaGetLastError();  // having been enabled before is no error
+      if (error == cudaErrorPeerAccessAlreadyEnabled) {
+        cudaGetLastError();  // no error of the caller's
+      } else {
+        check(error, "cudaDeviceEnablePeerAccess");
+      }
     }
   }
 }

@@ -90,6 +90,7 @@ TEST_CASE("a communicator tells its properties, and lends memory and handles") {
   CHECK(properties.rank == 0);
   CHECK(properties.nRanks == 1);
   CHECK(properties.cudaDev == deviceOf(1));
+  if (std::getenv("CUDA_VISIBLE_DEVICES") == nullptr) CHECK(properties.nvmlDev == properties.cudaDev);
   CHECK_FALSE(properties.deviceApiSupport);
   // A caller of an older version has less of it.
   properties.size = offsetof(ncclCommProperties_t, deviceApiSupport);
@@ -106,6 +107,15 @@ TEST_CASE("a communicator tells its properties, and lends memory and handles") {
   CHECK_NCCL(ncclCommDeregister(comm, handle));
   CHECK_NCCL(ncclMemFree(memory));
   CHECK_NCCL(ncclCommDestroy(comm));
+}
+
+// What it asks before it begins, and devices that reach each other already, made it forget the error.
+TEST_CASE("a program's own error of CUDA's outlives the making of a communicator") {
+  REQUIRE(cudaSetDevice(1 << 20) == cudaErrorInvalidDevice);
+  const RankStream stream;
+  const Comm comm(newId(), 1, 0);
+  checkSum(comm, 5, 5);
+  CHECK(cudaGetLastError() == cudaErrorInvalidDevice);
 }
 
 TEST_CASE("of a config, blocking and the number of blocks are heeded; the environment comes first") {
