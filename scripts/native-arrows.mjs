@@ -145,7 +145,7 @@ export const nativeArrows = {
     may: [base, `${daemon}/state`, "native/src/os", "native/src/world", "native/src/processes"],
   },
   "cuda/host/member": {
-    what: "a rank's part of a registration: tables in its GPU's memory, groups, what graphs have captured",
+    what: "a rank's part of a registration: tables in its GPU's memory, who has joined, what graphs have captured",
     may: [`${daemon}/state`, `${daemon}/framing`, "native/src/world", "native/src/processes", "cuda/device", "cuda/host/driver"],
   },
   "cuda/host/rank": {

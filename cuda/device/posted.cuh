@@ -17,7 +17,7 @@ __device__ __noinline__ inline void postProgress() {
   BlockShared& shared = blockShared();
   const RankMemory& memory = shared.memory.get();
   for (uint32_t i = threadIdx.x; i < memory.collectives.size(); i += kWorkers) {
-    if (memory.collectives[i].registration != 0) memory.posted[i].post(memory.collectives[i]);
+    if (memory.collectives[i].registrationNumber != 0) memory.posted[i].post(memory.collectives[i]);
   }
   postCounters(shared.launch.posted.rank, memory.counters, threadIdx.x);
 }
@@ -34,7 +34,7 @@ __device__ __noinline__ inline void postSome(uint32_t turn) {
   const bool isOfAll = turn / batches % kTurnsPerAll == 0;
   if (index < places && (isOfAll || shared.tables.heads[index].blockCount != 0)) {
     const CollectiveRecord& record = memory.collectives[index];
-    if (*static_cast<const volatile uint32_t*>(&record.registration) != 0) memory.posted[index].post(record);
+    if (*static_cast<const volatile uint32_t*>(&record.registrationNumber) != 0) memory.posted[index].post(record);
   }
   if (turn % batches == 0) postCounters(shared.launch.posted.rank, memory.counters, threadIdx.x % 32);
 }

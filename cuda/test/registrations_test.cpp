@@ -7,7 +7,8 @@
 
 using namespace dfccl::gpu::test;
 
-// What a group of all ranks stores when its last member comes, went to the place that an earlier one had given back.
+// What a registration of all ranks stores when its last member comes, went to the place that an earlier one had given
+// back.
 TEST_CASE("a rank's place is the next collective's when it leaves before the others have come") {
   constexpr int kAbandoned = 1, kFiller = 2, kNext = 3;
   constexpr size_t kCount = 1000;

@@ -14,7 +14,7 @@ class IndexTable {
     uint32_t index;
     uint32_t firstTask;
     uint32_t blockCount;
-    uint32_t registration;  // how many had this index before
+    uint32_t registrationNumber;  // how many had this index before
   };
 
   IndexTable(uint32_t collectives, uint32_t tasks)

@@ -221,13 +221,13 @@ void GpuMember::storeConnections(const std::vector<MemberView>& members) {
 }
 
 uint64_t GpuMember::submittedRuns() const {
-  return std::max(runsAtLeaving_, PostedProgress::countOf(home_.posted->submitted, record_.registration));
+  return std::max(runsAtLeaving_, PostedProgress::countOf(home_.posted->submitted, record_.registrationNumber));
 }
 uint64_t GpuMember::finishedRuns() const {
-  return std::max(runsAtLeaving_, PostedProgress::countOf(home_.posted->finished, record_.registration));
+  return std::max(runsAtLeaving_, PostedProgress::countOf(home_.posted->finished, record_.registrationNumber));
 }
 bool GpuMember::hasDropped() const {
-  return PostedProgress::countOf(home_.posted->dropped, record_.registration) == home_.grid;
+  return PostedProgress::countOf(home_.posted->dropped, record_.registrationNumber) == home_.grid;
 }
 
 }  // namespace dfccl::gpu

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "host/driver/device_copies.hpp"
-#include "host/member/gpu_group.hpp"
+#include "host/member/gpu_registration.hpp"
 #include "host/rank/completion_watcher.hpp"
 #include "host/rank/gpu_rank.hpp"
 #include "processes/segment.hpp"
@@ -99,7 +99,7 @@ class GpuWorld : public Backend {
  protected:
   /// A collective on one rank.
   struct Registered {
-    std::shared_ptr<DeviceGroup> group;
+    std::shared_ptr<DeviceRegistration> registration;
     ArenaBlocks tables;  // the program's, on the device
     CollectiveSpec spec;
     uint32_t member;
@@ -121,13 +121,13 @@ class GpuWorld : public Backend {
   void freeLater(uint32_t rank, void* memory);
 
   // What differs where ranks are processes. All are called under mutex().
-  /// Puts a rank into the group that its registration belongs to; a new one, if need be.
+  /// Puts a rank into the registration that it belongs to; into a new one, if need be.
   /// @throws Error dfcclAlreadyRegistered, dfcclRegistrationMismatch
-  virtual std::shared_ptr<DeviceGroup> enter(const CollectiveSpec& spec, uint32_t member, uint64_t digest,
-                                             std::unique_ptr<GpuMember> own);
-  /// Puts a rank back into a group that it had left for now. @return null: there is none.
-  virtual std::shared_ptr<DeviceGroup> comeBack(const CollectiveSpec& spec, uint32_t member,
-                                                const CollectiveRecord& begun, const MemberHome& home);
+  virtual std::shared_ptr<DeviceRegistration> enter(const CollectiveSpec& spec, uint32_t member, uint64_t digest,
+                                                    std::unique_ptr<GpuMember> own);
+  /// Puts a rank back into a registration that it had left for now. @return null: there is none.
+  virtual std::shared_ptr<DeviceRegistration> comeBack(const CollectiveSpec& spec, uint32_t member,
+                                                       const CollectiveRecord& begun, const MemberHome& home);
   /// Where ranks are processes, depart() is called with it. @throws Error dfcclTimeout
   virtual std::unique_ptr<Segment::Lock> lockSegment() { return nullptr; }
   virtual void depart(uint32_t rank, Registered& entry, Departure departure, uint64_t finishedRuns);
@@ -141,7 +141,7 @@ class GpuWorld : public Backend {
   std::vector<uint8_t> builtInProgram(const CollectiveSpec& spec, uint32_t member, uint32_t lanes) const;
   bool isStaged(const CollectiveSpec& spec) const;
   static std::vector<uint8_t> stagedProgram(const CollectiveSpec& spec, uint32_t member);
-  std::shared_ptr<GpuGroup> groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest);
+  std::shared_ptr<GpuRegistration> registrationFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest);
   uint32_t tasksPerBlock(uint32_t blockCount) const;
   void freeAllocated();
 
@@ -153,7 +153,7 @@ class GpuWorld : public Backend {
   std::map<void*, uint32_t> allocated_;                // rank of what allocate() gave
   std::mutex allocatedMutex_;
   std::vector<uint32_t> tasksPerBlock_;  // [rank]: at most, in one block's queue
-  Membership<GpuGroup> groups_;
+  Membership<GpuRegistration> registrations_;
   std::vector<std::unordered_map<uint32_t, Registered>> table_;  // [rank], by index
   mutable std::mutex mutex_;                                     // of registration
   CompletionWatcher watcher_;                                    // last: its thread uses the ranks

@@ -11,11 +11,11 @@ void GpuWorld::abortCollective(uint32_t rank, uint32_t index) {
 }
 
 void GpuWorld::poison(uint32_t rank, Registered& entry) {
-  auto& group = static_cast<GpuGroup&>(*entry.group);
-  if (!group.poison(rank)) return;
-  const std::vector<uint32_t>& members = group.spec().ranks;
+  auto& registration = static_cast<GpuRegistration&>(*entry.registration);
+  if (!registration.poison(rank)) return;
+  const std::vector<uint32_t>& members = registration.spec().ranks;
   for (uint32_t m = 0; m < members.size(); ++m) {
-    if (group.isMember(m)) askToDrop(members[m], group.indexOf(m));
+    if (registration.isMember(m)) askToDrop(members[m], registration.indexOf(m));
   }
 }
 
@@ -32,19 +32,19 @@ void GpuWorld::giveUpRunsOf(uint32_t rank) {
 void GpuWorld::askToDrop(uint32_t rank, uint32_t index) {
   Registered& entry = table_[rank].at(index);
   entry.isDropped = true;
-  entry.group->memberHere(entry.member).endCaptured();
+  entry.registration->memberHere(entry.member).endCaptured();
   ranks_[rank]->askToDrop(index);
 }
 
 bool GpuWorld::isAborted(uint32_t rank, uint32_t index) {
   const std::lock_guard lock(mutex_);
-  return registered(rank, index).group->isPoisoned();
+  return registered(rank, index).registration->isPoisoned();
 }
 
 bool GpuWorld::isQuarantineOver(uint32_t rank, uint32_t index) {
   const std::lock_guard lock(mutex_);
-  DeviceGroup& group = *registered(rank, index).group;
-  return group.isPoisoned() && group.isQuarantineOver();
+  DeviceRegistration& registration = *registered(rank, index).registration;
+  return registration.isPoisoned() && registration.isQuarantineOver();
 }
 
 }  // namespace dfccl::gpu

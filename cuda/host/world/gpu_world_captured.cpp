@@ -15,11 +15,11 @@ CapturedPlace GpuWorld::captureRun(uint32_t rank, uint32_t index, const void* se
   {
     const std::lock_guard lock(mutex_);
     const Registered& entry = registered(rank, index);
-    if (entry.group->isPoisoned()) {
+    if (entry.registration->isPoisoned()) {
       throw Error(dfcclAborted, "The collective was given up, so no graph can have runs of it.",
                   "Unregister it on all ranks, and register it anew.", {{"id", entry.spec.id.text()}});
     }
-    member = entry.group->memberHere(entry.member).captured();
+    member = entry.registration->memberHere(entry.member).captured();
     hold = member->hold();
   }
   // Whose the stream is it doesn't tell while it captures. A graph may have nodes on several devices.

@@ -15,20 +15,20 @@ RunShape GpuWorld::shapeOf(uint32_t rank, uint32_t index) {
 
 std::vector<MemberProgress> GpuWorld::explain(uint32_t rank, uint32_t index) {
   const std::lock_guard lock(mutex_);
-  return registered(rank, index).group->progress();
+  return registered(rank, index).registration->progress();
 }
 
 uint64_t GpuWorld::runsBefore(uint32_t rank, uint32_t index) {
   const std::lock_guard lock(mutex_);
   const Registered& entry = registered(rank, index);
-  return entry.group->runsAtLeaving(entry.member);
+  return entry.registration->runsAtLeaving(entry.member);
 }
 
 size_t GpuWorld::memoryBytesOf(uint32_t rank, uint32_t index) {
   const std::lock_guard lock(mutex_);
   const Registered& entry = registered(rank, index);
   return sizeof(CollectiveRecord) + entry.place.blockCount * sizeof(TaskContext) + entry.tables.bytes() +
-         entry.group->bytesOf(entry.member);
+         entry.registration->bytesOf(entry.member);
 }
 
 size_t GpuWorld::arenaUsedBytes() const {

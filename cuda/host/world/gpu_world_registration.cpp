@@ -8,7 +8,7 @@
 #include "os/tick_clock.hpp"
 #include "world/collective_name.hpp"
 #include "world/collective_record.hpp"
-#include "world/group.hpp"
+#include "world/joint_registration.hpp"
 #include "world/program_check.hpp"
 #include "world/refusals.hpp"
 #include "world/selection.hpp"
@@ -36,13 +36,14 @@ const BoundProgram* GpuWorld::upload(ArenaBlocks& blocks, const BoundProgram& pr
   return blocks.put(&image, 1);
 }
 
-std::shared_ptr<GpuGroup> GpuWorld::groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest) {
+std::shared_ptr<GpuRegistration> GpuWorld::registrationFor(const CollectiveSpec& spec, uint32_t member,
+                                                           uint64_t digest) {
   const auto make = [&] {
     std::vector<DeviceArena*> arenas;
     for (const uint32_t r : spec.ranks) arenas.push_back(&ranks_[r]->arena());
-    return std::make_shared<GpuGroup>(spec, digest, std::move(arenas));
+    return std::make_shared<GpuRegistration>(spec, digest, std::move(arenas));
   };
-  return groups_.groupFor(spec, member, digest, make);
+  return registrations_.registrationFor(spec, member, digest, make);
 }
 
 /// @param lanes 0: as many as pay.
@@ -111,22 +112,22 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
   }
   const IndexTable::Entry place = mine.takePlace(blockCount);
   ArenaBlocks tables(mine.arena());
-  std::shared_ptr<DeviceGroup> group;
+  std::shared_ptr<DeviceRegistration> registration;
   try {
     CollectiveRecord record = describedRecord(spec, place.index, member, place.firstTask);
     record.place(*program, staged.get());
-    record.registration = place.registration;
+    record.registrationNumber = place.registrationNumber;
     record.program = upload(tables, *program);
     record.staged = staged ? upload(tables, *staged) : nullptr;
     std::vector<TaskContext> contexts;
     for (uint32_t block = 0; block < blockCount; ++block) contexts.push_back({{}, place.index, block, blockCount, 0});
     DeviceArena& arena = mine.arena();
     arena.store(&mine.memory().contexts[place.firstTask], contexts.data(), contexts.size() * sizeof(TaskContext));
-    group = comeBack(spec, member, record, mine.homeOf(place.index));
-    if (group == nullptr) {
-      group = enter(spec, member, program->header.digest,
-                    std::make_unique<GpuMember>(arena, spec, member, program, staged, record, mine.homeOf(place.index),
-                                                namesWindows_));
+    registration = comeBack(spec, member, record, mine.homeOf(place.index));
+    if (registration == nullptr) {
+      registration = enter(spec, member, program->header.digest,
+                           std::make_unique<GpuMember>(arena, spec, member, program, staged, record,
+                                                       mine.homeOf(place.index), namesWindows_));
     }
   } catch (...) {
     mine.giveBack(place, 0);
@@ -140,25 +141,25 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
   // A tile is sent before anything is received.
   shape.mayBeInPlace |= spec.signature.isCaptured && spec.collective == Collective::allToAll;
   shape.stagesUnmapped = staged != nullptr;
-  table_[rank].emplace(place.index, Registered{group, std::move(tables), std::move(kept), member, shape, place});
-  const uint64_t runs = group->runsAtLeaving(member);
+  table_[rank].emplace(place.index, Registered{registration, std::move(tables), std::move(kept), member, shape, place});
+  const uint64_t runs = registration->runsAtLeaving(member);
   mine.queues().resetIssued(place.index, runs);
   mine.follow(place, runs);
   return place.index;
 }
 
-std::shared_ptr<DeviceGroup> GpuWorld::enter(const CollectiveSpec& spec, uint32_t member, uint64_t digest,
-                                             std::unique_ptr<GpuMember> own) {
-  std::shared_ptr<GpuGroup> group = groupFor(spec, member, digest);
-  group->join(member, std::move(own));
-  return group;
+std::shared_ptr<DeviceRegistration> GpuWorld::enter(const CollectiveSpec& spec, uint32_t member, uint64_t digest,
+                                                    std::unique_ptr<GpuMember> own) {
+  std::shared_ptr<GpuRegistration> registration = registrationFor(spec, member, digest);
+  registration->join(member, std::move(own));
+  return registration;
 }
 
-std::shared_ptr<DeviceGroup> GpuWorld::comeBack(const CollectiveSpec& spec, uint32_t member,
-                                                const CollectiveRecord& begun, const MemberHome& home) {
-  const std::shared_ptr<GpuGroup> group = groups_.leftForNow(spec, member);
-  if (group != nullptr) group->comeBack(member, begun, home);
-  return group;
+std::shared_ptr<DeviceRegistration> GpuWorld::comeBack(const CollectiveSpec& spec, uint32_t member,
+                                                       const CollectiveRecord& begun, const MemberHome& home) {
+  const std::shared_ptr<GpuRegistration> registration = registrations_.leftForNow(spec, member);
+  if (registration != nullptr) registration->comeBack(member, begun, home);
+  return registration;
 }
 
 uint32_t GpuWorld::tasksPerBlock(uint32_t blockCount) const {
@@ -175,7 +176,7 @@ void GpuWorld::unregisterCollective(uint32_t rank, uint32_t index, uint64_t issu
   const std::lock_guard lock(mutex_);
   Registered& entry = registered(rank, index);
   GpuRank& mine = *ranks_[rank];
-  GpuMember& own = entry.group->memberHere(entry.member);
+  GpuMember& own = entry.registration->memberHere(entry.member);
   if (departure == Departure::forNow && own.captured() != nullptr && own.captured()->isHeld()) {
     throw Error(dfcclInUse, "A graph has runs of " + nameOf(entry.spec) + ".", "Destroy the graph first.",
                 {{"id", entry.spec.id.text()}});
@@ -184,7 +185,7 @@ void GpuWorld::unregisterCollective(uint32_t rank, uint32_t index, uint64_t issu
   uint64_t finished = 0;
   // The host's own count comes first, but knows nothing of what JavaScript has taken by itself.
   const auto countFinished = [&] {
-    return std::max(mine.queues().overOf(index), entry.group->finishedRunsOf(entry.member));
+    return std::max(mine.queues().overOf(index), entry.registration->finishedRunsOf(entry.member));
   };
   while (!mine.isLost() && (finished = countFinished()) < issuedRuns) {
     if (readTicks() - begin < static_cast<uint64_t>(kCountMicros * ticksPerMicrosecond())) continue;
@@ -203,9 +204,9 @@ void GpuWorld::unregisterCollective(uint32_t rank, uint32_t index, uint64_t issu
 }
 
 void GpuWorld::depart(uint32_t, Registered& entry, Departure departure, uint64_t finishedRuns) {
-  const auto group = std::static_pointer_cast<GpuGroup>(entry.group);
-  group->leave(entry.member, departure, finishedRuns);
-  if (group->isAbandoned()) groups_.drop(*group);
+  const auto registration = std::static_pointer_cast<GpuRegistration>(entry.registration);
+  registration->leave(entry.member, departure, finishedRuns);
+  if (registration->isAbandoned()) registrations_.drop(*registration);
 }
 
 }  // namespace dfccl::gpu

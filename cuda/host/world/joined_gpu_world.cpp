@@ -94,49 +94,51 @@ void JoinedGpuWorld::free(uint32_t rank, void* memory, size_t) {
   freed_.push_back({memory, *position});
 }
 
-std::shared_ptr<DeviceGroup> JoinedGpuWorld::enter(const CollectiveSpec& spec, uint32_t member, uint64_t digest,
-                                                   std::unique_ptr<GpuMember> own) {
+std::shared_ptr<DeviceRegistration> JoinedGpuWorld::enter(const CollectiveSpec& spec, uint32_t member, uint64_t digest,
+                                                          std::unique_ptr<GpuMember> own) {
   const uint32_t index = own->index();
   mirrorPlace(spec, member, index, 0);
-  std::shared_ptr<JoinedGroup> group;
+  std::shared_ptr<JoinedRegistration> registration;
   {
     const Segment::Lock lock(*segment_);
-    std::shared_ptr<SharedGroup> shared = directory_.groupFor(spec, member, digest);
+    std::shared_ptr<SharedRegistration> shared = directory_.registrationFor(spec, member, digest);
     try {
       shared->joinOnDevice(member, index, own->facts().packed());
     } catch (...) {
       if (shared->isAbandoned()) directory_.drop(*shared);
       throw;
     }
-    group = std::make_shared<JoinedGroup>(std::move(shared), member, std::move(own));
+    registration = std::make_shared<JoinedRegistration>(std::move(shared), member, std::move(own));
   }
-  incomplete_.push_back(group);
+  incomplete_.push_back(registration);
   PeerWatch::alarm(*segment_);
-  return group;
+  return registration;
 }
 
-std::shared_ptr<DeviceGroup> JoinedGpuWorld::comeBack(const CollectiveSpec& spec, uint32_t member,
-                                                      const CollectiveRecord& begun, const MemberHome& home) {
+std::shared_ptr<DeviceRegistration> JoinedGpuWorld::comeBack(const CollectiveSpec& spec, uint32_t member,
+                                                             const CollectiveRecord& begun, const MemberHome& home) {
   if (!spec.id.isSignature()) return nullptr;
-  const auto isOfId = [&](const std::shared_ptr<JoinedGroup>& group) { return group->spec().id == spec.id; };
-  if (std::none_of(departed_.begin(), departed_.end(), isOfId)) return nullptr;
-  const auto isIt = [&](const std::shared_ptr<JoinedGroup>& group) {
-    return isOfId(group) && group->shared().isAway(member) && !group->isPoisoned();
+  const auto isOfId = [&](const std::shared_ptr<JoinedRegistration>& registration) {
+    return registration->spec().id == spec.id;
   };
-  std::shared_ptr<JoinedGroup> group;
+  if (std::none_of(departed_.begin(), departed_.end(), isOfId)) return nullptr;
+  const auto isIt = [&](const std::shared_ptr<JoinedRegistration>& registration) {
+    return isOfId(registration) && registration->shared().isAway(member) && !registration->isPoisoned();
+  };
+  std::shared_ptr<JoinedRegistration> registration;
   {
     const Segment::Lock lock(*segment_);
     const auto found = std::find_if(departed_.begin(), departed_.end(), isIt);
     if (found == departed_.end()) return nullptr;
-    group = *found;
-    group->own().comeBack(begun, home);
-    mirrorPlace(spec, member, begun.index, group->own().runsAtLeaving());
-    group->shared().comeBackOnDevice(member, begun.index);
+    registration = *found;
+    registration->own().comeBack(begun, home);
+    mirrorPlace(spec, member, begun.index, registration->own().runsAtLeaving());
+    registration->shared().comeBackOnDevice(member, begun.index);
     departed_.erase(found);
   }
-  if (!group->own().isComplete()) incomplete_.push_back(group);
+  if (!registration->own().isComplete()) incomplete_.push_back(registration);
   PeerWatch::alarm(*segment_);
-  return group;
+  return registration;
 }
 
 void JoinedGpuWorld::mirrorPlace(const CollectiveSpec& spec, uint32_t member, uint32_t index, uint64_t runs) {
@@ -150,16 +152,16 @@ void JoinedGpuWorld::mirrorPlace(const CollectiveSpec& spec, uint32_t member, ui
 }
 
 void JoinedGpuWorld::depart(uint32_t, Registered& entry, Departure departure, uint64_t finishedRuns) {
-  const auto group = std::static_pointer_cast<JoinedGroup>(entry.group);
-  group->own().leave(finishedRuns);
-  group->shared().leave(group->member(), departure, finishedRuns);
-  std::erase(incomplete_, group);
-  departed_.push_back(group);
+  const auto registration = std::static_pointer_cast<JoinedRegistration>(entry.registration);
+  registration->own().leave(finishedRuns);
+  registration->shared().leave(registration->member(), departure, finishedRuns);
+  std::erase(incomplete_, registration);
+  departed_.push_back(registration);
   PeerWatch::alarm(*segment_);
 }
 
 void JoinedGpuWorld::poison(uint32_t rank, Registered& entry) {
-  if (!static_cast<JoinedGroup&>(*entry.group).poison(rank)) return;
+  if (!static_cast<JoinedRegistration&>(*entry.registration).poison(rank)) return;
   askToDrop(rank, entry.place.index);
   PeerWatch::alarm(*segment_);  // the others tell their own daemons
 }
@@ -175,7 +177,7 @@ std::vector<LostRank> JoinedGpuWorld::lostRanks() {
 
 std::string JoinedGpuWorld::whyAborted(uint32_t rank, uint32_t index) {
   const std::lock_guard lock(mutex());
-  const uint32_t by = static_cast<JoinedGroup&>(*registered(rank, index).group).poisonedBy();
+  const uint32_t by = static_cast<JoinedRegistration&>(*registered(rank, index).registration).poisonedBy();
   return by == CollectiveShared::kNobody ? std::string() : failures_[by];
 }
 

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "host/member/joined_group.hpp"
+#include "host/member/joined_registration.hpp"
 #include "host/world/gpu_world.hpp"
 #include "processes/own_windows.hpp"
 #include "processes/peer_watch.hpp"
@@ -32,10 +32,10 @@ class JoinedGpuWorld final : public GpuWorld {
   void stop() override;
 
  protected:
-  std::shared_ptr<DeviceGroup> enter(const CollectiveSpec& spec, uint32_t member, uint64_t digest,
-                                     std::unique_ptr<GpuMember> own) override;
-  std::shared_ptr<DeviceGroup> comeBack(const CollectiveSpec& spec, uint32_t member, const CollectiveRecord& begun,
-                                        const MemberHome& home) override;
+  std::shared_ptr<DeviceRegistration> enter(const CollectiveSpec& spec, uint32_t member, uint64_t digest,
+                                            std::unique_ptr<GpuMember> own) override;
+  std::shared_ptr<DeviceRegistration> comeBack(const CollectiveSpec& spec, uint32_t member,
+                                               const CollectiveRecord& begun, const MemberHome& home) override;
   std::unique_ptr<Segment::Lock> lockSegment() override { return std::make_unique<Segment::Lock>(*segment_); }
   void depart(uint32_t rank, Registered& entry, Departure departure, uint64_t finishedRuns) override;
   void poison(uint32_t rank, Registered& entry) override;
@@ -56,8 +56,8 @@ class JoinedGpuWorld final : public GpuWorld {
   // joined_gpu_world_serving.cpp
   void serve();
   void giveUp(const std::string& why);
-  void completeGroups();
-  bool complete(JoinedGroup& group);
+  void completeRegistrations();
+  bool complete(JoinedRegistration& registration);
   void freeDeparted();
   void freeForgotten();
   void checkPeers();
@@ -70,12 +70,12 @@ class JoinedGpuWorld final : public GpuWorld {
   SharedDirectory directory_;
   std::vector<Atomic<uint64_t>*> tables_;  // [rank], on the device: where the others' windows are seen
   OwnWindows ownWindows_;
-  PeerWindows peerWindows_;                               // the mapping thread's
-  std::vector<uint64_t> arenasSeen_;                      // [rank]: where its arena is mapped; under mutex()
-  std::vector<std::shared_ptr<JoinedGroup>> incomplete_;  // under mutex()
-  std::vector<std::shared_ptr<JoinedGroup>> departed_;    // under mutex()
-  std::vector<std::string> failures_;                     // [rank]: why its memory can't be mapped; under mutex()
-  std::vector<Freed> freed_;                              // under mutex()
+  PeerWindows peerWindows_;                                      // the mapping thread's
+  std::vector<uint64_t> arenasSeen_;                             // [rank]: where its arena is mapped; under mutex()
+  std::vector<std::shared_ptr<JoinedRegistration>> incomplete_;  // under mutex()
+  std::vector<std::shared_ptr<JoinedRegistration>> departed_;    // under mutex()
+  std::vector<std::string> failures_;  // [rank]: why its memory can't be mapped; under mutex()
+  std::vector<Freed> freed_;           // under mutex()
   Atomic<uint32_t> stopping_;
   std::thread server_;
   std::thread mapper_;

@@ -23,7 +23,7 @@ void JoinedGpuWorld::serve() {
   while (stopping_.load(order::seqCst) == 0) {
     const uint32_t seen = attention.load(order::seqCst);
     try {
-      completeGroups();
+      completeRegistrations();
       checkPeers();
       freeDeparted();
       freeForgotten();
@@ -51,28 +51,29 @@ void JoinedGpuWorld::giveUp(const std::string& why) {
   for (auto& [index, entry] : registeredOn(own_)) poison(own_, entry);
 }
 
-void JoinedGpuWorld::completeGroups() {
+void JoinedGpuWorld::completeRegistrations() {
   const std::lock_guard lock(mutex());
-  std::erase_if(incomplete_, [this](const std::shared_ptr<JoinedGroup>& group) { return complete(*group); });
+  std::erase_if(incomplete_,
+                [this](const std::shared_ptr<JoinedRegistration>& registration) { return complete(*registration); });
 }
 
 /// @return whether all are there.
-bool JoinedGpuWorld::complete(JoinedGroup& group) {
-  SharedGroup& shared = group.shared();
+bool JoinedGpuWorld::complete(JoinedRegistration& registration) {
+  SharedRegistration& shared = registration.shared();
   std::vector<MemberView> views;
-  const std::vector<uint32_t>& ranks = group.spec().ranks;
+  const std::vector<uint32_t>& ranks = registration.spec().ranks;
   for (uint32_t m = 0; m < ranks.size(); ++m) {
     const std::span<const uint8_t> facts = shared.factsOf(m);
     if (facts.empty() || shared.hasLeft(m)) return false;
     if (ranks[m] == own_) {
-      views.push_back({group.own().facts(), rank(own_).arena().base(), nullptr});
+      views.push_back({registration.own().facts(), rank(own_).arena().base(), nullptr});
       continue;
     }
     const uint64_t seenAt = arenasSeen_[ranks[m]];
     if (seenAt == 0) return false;
     views.push_back({MemberFacts::of(facts), reinterpret_cast<uint8_t*>(seenAt), tables_[ranks[m]]});
   }
-  group.own().complete(views);
+  registration.own().complete(views);
   return true;
 }
 
@@ -83,13 +84,13 @@ void JoinedGpuWorld::freeDeparted() {
   if (departed_.empty()) return;
   const Segment::Lock segmentLock(*segment_, std::try_to_lock);
   if (!segmentLock.isHeld()) return;
-  std::erase_if(departed_, [this](const std::shared_ptr<JoinedGroup>& group) {
-    SharedGroup& shared = group->shared();
-    if (shared.isAway(group->member()) && !group->isPoisoned()) return false;
-    for (uint32_t m = 0; m < group->spec().ranks.size(); ++m) {
-      if (shared.isMember(m) && !segment_->isProcessGone(group->spec().ranks[m])) return false;
+  std::erase_if(departed_, [this](const std::shared_ptr<JoinedRegistration>& registration) {
+    SharedRegistration& shared = registration->shared();
+    if (shared.isAway(registration->member()) && !registration->isPoisoned()) return false;
+    for (uint32_t m = 0; m < registration->spec().ranks.size(); ++m) {
+      if (shared.isMember(m) && !segment_->isProcessGone(registration->spec().ranks[m])) return false;
     }
-    shared.finishLeaving(group->member());
+    shared.finishLeaving(registration->member());
     if (shared.isAbandoned()) directory_.drop(shared);
     return true;
   });
@@ -110,16 +111,16 @@ void JoinedGpuWorld::mirror() {
   if (isLost(own_)) return;
   const uint64_t now = nowMillis();
   for (auto& [index, entry] : registeredOn(own_)) {
-    auto& group = static_cast<JoinedGroup&>(*entry.group);
+    auto& registration = static_cast<JoinedRegistration&>(*entry.registration);
     CollectiveRecord& mirrored = segment_->records(own_)[index];
-    const uint64_t submitted = group.own().submittedRuns();
-    const uint64_t finished = group.own().finishedRuns();
+    const uint64_t submitted = registration.own().submittedRuns();
+    const uint64_t finished = registration.own().finishedRuns();
     mirrored.submittedRuns.store(submitted, order::release);
     mirrored.finishedRuns.store(finished, order::release);
-    if (entry.isDropped && group.own().hasDropped()) {
+    if (entry.isDropped && registration.own().hasDropped()) {
       mirrored.blocksDropped.store(options_.limits.grid, order::release);
     }
-    group.shared().record()->members[group.member()].noteRuns(submitted, finished, now);
+    registration.shared().record()->members[registration.member()].noteRuns(submitted, finished, now);
   }
 }
 
@@ -128,7 +129,7 @@ void JoinedGpuWorld::checkPeers() {
   mirror();
   for (auto& [index, entry] : registeredOn(own_)) {
     if (entry.isDropped) continue;
-    auto& group = static_cast<JoinedGroup&>(*entry.group);
+    auto& registration = static_cast<JoinedRegistration&>(*entry.registration);
     const CollectiveRecord& mirrored = segment_->records(own_)[index];
     const uint64_t submitted = mirrored.submittedRuns.load(order::relaxed);
     const uint64_t finished = mirrored.finishedRuns.load(order::relaxed);
@@ -137,16 +138,16 @@ void JoinedGpuWorld::checkPeers() {
     // A run that a rank has finished completes without it, in a moment.
     const bool isStuck = (isOfGraphs || submitted != finished) && entry.finishedAtCheck == finished;
     bool isAnyGone = false;
-    for (uint32_t m = 0; m < group.spec().ranks.size() && !group.isPoisoned(); ++m) {
-      const uint32_t other = group.spec().ranks[m];
+    for (uint32_t m = 0; m < registration.spec().ranks.size() && !registration.isPoisoned(); ++m) {
+      const uint32_t other = registration.spec().ranks[m];
       const bool isGone = segment_->presenceOf(other) > Presence::joined;
       isAnyGone |= isGone;
-      const bool isMissing = isOfGraphs || group.shared().finishedRunsOf(m) < submitted;
+      const bool isMissing = isOfGraphs || registration.shared().finishedRunsOf(m) < submitted;
       const bool isHopeless = isGone && (other == own_ || (isStuck && isMissing));
-      if (isHopeless || !failures_[other].empty()) group.poison(other);
+      if (isHopeless || !failures_[other].empty()) registration.poison(other);
     }
     entry.finishedAtCheck = isAnyGone ? finished : Registered::kUnchecked;
-    if (group.isPoisoned()) askToDrop(own_, index);
+    if (registration.isPoisoned()) askToDrop(own_, index);
   }
 }
 

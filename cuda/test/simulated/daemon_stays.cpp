@@ -54,7 +54,7 @@ void write(TraceRing& ring, TracePoint point, uint64_t value) {
 /// Of all collectives, as the device's polling warp does now and then.
 void post(const RankMemory& memory) {
   for (uint32_t i = 0; i < memory.collectives.size(); ++i) {
-    if (memory.collectives[i].registration != 0) memory.posted[i].post(memory.collectives[i]);
+    if (memory.collectives[i].registrationNumber != 0) memory.posted[i].post(memory.collectives[i]);
   }
   const PostedCounters& posted = stay->launch->posted;
   copyWords(posted.rank, memory.counters);

@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "cpu/collective_group.hpp"
 #include "cpu/cpu_rank.hpp"
+#include "cpu/local_registration.hpp"
 #include "cpu/worker_pool.hpp"
 #include "network/proxy.hpp"
 #include "processes/agreement.hpp"
@@ -108,7 +108,7 @@ class CpuWorld : public Backend {
   friend class WorkerPool;
 
   struct Registered {
-    std::shared_ptr<Group> group;
+    std::shared_ptr<JointRegistration> registration;
     std::shared_ptr<const BoundProgram> program;
     CollectiveSpec spec;
     uint32_t member = 0;
@@ -118,20 +118,21 @@ class CpuWorld : public Backend {
 
   std::shared_ptr<const BoundProgram> bind(const CollectiveSpec& spec, uint32_t member,
                                            const std::vector<uint8_t>& bytes, uint64_t& digest);
-  std::shared_ptr<Group> groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest, bool spansHosts);
+  std::shared_ptr<JointRegistration> registrationFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest,
+                                                     bool spansHosts);
   Presence presenceOf(uint32_t rank);
   Registered& registered(uint32_t rank, uint32_t index);
-  void undoJoin(SharedGroup& group, uint32_t member);
-  void dropGroup(Group& group);
+  void undoJoin(SharedRegistration& registration, uint32_t member);
+  void dropRegistration(JointRegistration& registration);
   /// Of a member of any process.
-  CollectiveRecord& recordOf(const Group& group, uint32_t member);
-  uint64_t runsOf(const Group& group, uint32_t member);
+  CollectiveRecord& recordOf(const JointRegistration& registration, uint32_t member);
+  uint64_t runsOf(const JointRegistration& registration, uint32_t member);
   std::unique_ptr<Segment::Lock> lockSegment();
   void noteWaiting();
   void tellDaemon(uint32_t rank, uint32_t index);
   void awaitDrop(uint32_t rank, const Registered& entry, const CollectiveRecord& record);
-  bool isLetGo(Group& group);
-  bool hasLetGo(const Group& group, uint32_t member) const;
+  bool isLetGo(JointRegistration& registration);
+  bool hasLetGo(const JointRegistration& registration, uint32_t member) const;
   bool hasUnseenWork() const;
   bool hasUnfinishedWork() const;
   /// @return whether there is still something to look for.
@@ -148,9 +149,9 @@ class CpuWorld : public Backend {
   // [rank][index]: as long as what was ever registered at once; entries stay where they are.
   std::vector<std::deque<Registered>> table_;
   std::vector<std::vector<uint32_t>> freeIndices_;
-  Membership<Group> groups_;                  // where all ranks are this process's
-  std::optional<Agreement> agreement_;        // where ranks are processes
-  std::optional<SharedDirectory> directory_;  // in place of it, where ranks are processes
+  Membership<JointRegistration> registrations_;  // where all ranks are this process's
+  std::optional<Agreement> agreement_;           // where ranks are processes
+  std::optional<SharedDirectory> directory_;     // in place of it, where ranks are processes
   ProgramCache programs_;
   Atomic<uint32_t> activeRanks_;
   mutable std::mutex mutex_;  // of registration; never taken by a stepping thread inside a step

@@ -7,15 +7,15 @@ namespace dfccl {
 void CpuWorld::abortCollective(uint32_t rank, uint32_t index) {
   {
     const std::lock_guard lock(mutex_);
-    Group& group = *registered(rank, index).group;
+    JointRegistration& registration = *registered(rank, index).registration;
     uint32_t nobody = CollectiveShared::kNobody;
-    if (!group.shared().poisonedBy.compareExchange(nobody, rank, order::acqRel, order::relaxed)) return;
-    const std::vector<uint32_t>& members = group.spec().ranks;
+    if (!registration.shared().poisonedBy.compareExchange(nobody, rank, order::acqRel, order::relaxed)) return;
+    const std::vector<uint32_t>& members = registration.spec().ranks;
     // Each process tells its own daemon.
     for (uint32_t m = 0; !watch_ && m < members.size(); ++m) {
-      if (!group.isMember(m)) continue;
-      table_[members[m]][group.indexOf(m)].isDropped = true;
-      tellDaemon(members[m], group.indexOf(m));
+      if (!registration.isMember(m)) continue;
+      table_[members[m]][registration.indexOf(m)].isDropped = true;
+      tellDaemon(members[m], registration.indexOf(m));
     }
   }
   // Without the lock, which the watch doesn't wait for.
@@ -25,7 +25,7 @@ void CpuWorld::abortCollective(uint32_t rank, uint32_t index) {
 
 bool CpuWorld::isAborted(uint32_t rank, uint32_t index) {
   const std::lock_guard lock(mutex_);
-  return registered(rank, index).group->shared().isPoisoned();
+  return registered(rank, index).registration->shared().isPoisoned();
 }
 
 void CpuWorld::tellDaemon(uint32_t rank, uint32_t index) {
@@ -42,25 +42,26 @@ void CpuWorld::awaitDrop(uint32_t rank, const Registered& entry, const Collectiv
   }
 }
 
-bool CpuWorld::isLetGo(Group& group) {
-  const std::vector<uint32_t>& ranks = group.spec().ranks;
+bool CpuWorld::isLetGo(JointRegistration& registration) {
+  const std::vector<uint32_t>& ranks = registration.spec().ranks;
   for (uint32_t m = 0; m < ranks.size(); ++m) {
-    if (!(directory_ ? static_cast<SharedGroup&>(group).hasLetGo(m) : hasLetGo(group, m))) return false;
+    if (!(directory_ ? static_cast<SharedRegistration&>(registration).hasLetGo(m) : hasLetGo(registration, m)))
+      return false;
   }
   return true;
 }
 
 /// A member that never registered, or has left, touches nothing.
-bool CpuWorld::hasLetGo(const Group& group, uint32_t member) const {
-  if (!group.isMember(member)) return true;
-  const RankMemory& memory = ranks_[group.spec().ranks[member]]->memory();
-  return memory.collectives[group.indexOf(member)].blocksDropped.load(order::acquire) == memory.limits.grid;
+bool CpuWorld::hasLetGo(const JointRegistration& registration, uint32_t member) const {
+  if (!registration.isMember(member)) return true;
+  const RankMemory& memory = ranks_[registration.spec().ranks[member]]->memory();
+  return memory.collectives[registration.indexOf(member)].blocksDropped.load(order::acquire) == memory.limits.grid;
 }
 
 bool CpuWorld::isQuarantineOver(uint32_t rank, uint32_t index) {
   const std::lock_guard lock(mutex_);
-  Group& group = *registered(rank, index).group;
-  return group.shared().isPoisoned() && isLetGo(group);
+  JointRegistration& registration = *registered(rank, index).registration;
+  return registration.shared().isPoisoned() && isLetGo(registration);
 }
 
 }  // namespace dfccl

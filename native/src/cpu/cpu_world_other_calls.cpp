@@ -12,13 +12,13 @@ std::vector<OtherCall> CpuWorld::otherCalls(uint32_t rank, uint32_t index) {
   if (!mine.id.isSignature()) return {};
   const auto place = static_cast<uint32_t>(std::find(mine.ranks.begin(), mine.ranks.end(), rank) - mine.ranks.begin());
   std::vector<std::optional<CallDifference>> nearest(mine.ranks.size());
-  const auto look = [&](const Group& group) {
-    std::optional<CallDifference> difference = differenceOf(group.spec(), mine);
+  const auto look = [&](const JointRegistration& registration) {
+    std::optional<CallDifference> difference = differenceOf(registration.spec(), mine);
     if (!difference) return;
-    const uint64_t own = runsOf(group, place);
+    const uint64_t own = runsOf(registration, place);
     for (uint32_t m = 0; m < nearest.size(); ++m) {
-      const bool isThere = m != place && group.isMember(m) && (!segment() || segment()->isLocal(mine.ranks[m]));
-      if (!isThere || runsOf(group, m) <= own) continue;
+      const bool isThere = m != place && registration.isMember(m) && (!segment() || segment()->isLocal(mine.ranks[m]));
+      if (!isThere || runsOf(registration, m) <= own) continue;
       if (!nearest[m] || difference->fields < nearest[m]->fields) nearest[m] = difference;
     }
   };
@@ -28,7 +28,7 @@ std::vector<OtherCall> CpuWorld::otherCalls(uint32_t rank, uint32_t index) {
   } else {
     for (const uint32_t r : mine.ranks) {
       for (const Registered& entry : table_[r]) {
-        if (r != rank && entry.group) look(*entry.group);
+        if (r != rank && entry.registration) look(*entry.registration);
       }
     }
   }

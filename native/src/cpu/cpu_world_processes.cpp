@@ -21,7 +21,7 @@ std::vector<LostRank> CpuWorld::lostFor(uint32_t rank, uint32_t index) {
   std::vector<LostRank> lost = lostRanks();
   if (!directory_) return lost;
   const std::lock_guard lock(mutex_);
-  const auto [member, presence] = static_cast<SharedGroup&>(*registered(rank, index).group).lost();
+  const auto [member, presence] = static_cast<SharedRegistration&>(*registered(rank, index).registration).lost();
   const bool isKnown = std::any_of(lost.begin(), lost.end(), [&](const LostRank& one) { return one.rank == member; });
   if (presence != Presence::joined && !isKnown) lost.push_back({member, presence});
   return lost;
@@ -44,7 +44,7 @@ std::vector<uint32_t> CpuWorld::awaitedByAgreement() {
 std::string CpuWorld::whyAborted(uint32_t rank, uint32_t index) {
   if (!directory_) return {};
   const std::lock_guard lock(mutex_);
-  return static_cast<SharedGroup&>(*registered(rank, index).group).mismatch();
+  return static_cast<SharedRegistration&>(*registered(rank, index).registration).mismatch();
 }
 
 Presence CpuWorld::presenceOf(uint32_t rank) {
@@ -63,21 +63,22 @@ bool CpuWorld::checkPeers() {
     if (!lock.owns_lock()) return false;
     for (uint32_t index = 0; index < table_[own].size(); ++index) {
       Registered& entry = table_[own][index];
-      if (!entry.group || entry.isDropped) continue;
-      auto& group = static_cast<SharedGroup&>(*entry.group);
-      CollectiveShared& shared = group.shared();
+      if (!entry.registration || entry.isDropped) continue;
+      auto& registration = static_cast<SharedRegistration&>(*entry.registration);
+      CollectiveShared& shared = registration.shared();
       const uint64_t submitted = segment.records(own)[index].submittedRuns.load(order::acquire);
       for (uint32_t m = 0; m < shared.members && !shared.isPoisoned(); ++m) {
-        const uint32_t rank = group.spec().ranks[m];
+        const uint32_t rank = registration.spec().ranks[m];
         // What it has finished completes without it.
-        if (presenceOf(rank) <= Presence::joined || (rank != own && group.finishedRunsOf(m) >= submitted)) continue;
-        group.noteLost(rank, presenceOf(rank));
+        if (presenceOf(rank) <= Presence::joined || (rank != own && registration.finishedRunsOf(m) >= submitted))
+          continue;
+        registration.noteLost(rank, presenceOf(rank));
         uint32_t nobody = CollectiveShared::kNobody;
         shared.poisonedBy.compareExchange(nobody, rank, order::acqRel, order::relaxed);
       }
       if (!shared.isPoisoned()) continue;
       entry.isDropped = isAnyDropped = true;
-      if (group.spansHosts()) proxy_->tellPoisoned(group);
+      if (registration.spansHosts()) proxy_->tellPoisoned(registration);
       tellDaemon(own, index);
     }
   }
@@ -95,9 +96,9 @@ void CpuWorld::noteWaiting() {
   if (!lock.owns_lock()) return;
   for (uint32_t index = 0; index < table_[own].size(); ++index) {
     Registered& entry = table_[own][index];
-    if (!entry.group) continue;
+    if (!entry.registration) continue;
     const CollectiveRecord& record = options_.segment->records(own)[index];
-    SharedMember& member = static_cast<SharedGroup&>(*entry.group).record()->members[entry.member];
+    SharedMember& member = static_cast<SharedRegistration&>(*entry.registration).record()->members[entry.member];
     const uint64_t finished = record.finishedRuns.load(order::relaxed);
     member.noteRuns(record.submittedRuns.load(order::relaxed), finished, now);
   }

@@ -5,9 +5,9 @@
 
 namespace dfccl {
 
-CollectiveRecord& CpuWorld::recordOf(const Group& group, uint32_t member) {
-  const uint32_t rank = group.spec().ranks[member];
-  const uint32_t index = group.indexOf(member);
+CollectiveRecord& CpuWorld::recordOf(const JointRegistration& registration, uint32_t member) {
+  const uint32_t rank = registration.spec().ranks[member];
+  const uint32_t index = registration.indexOf(member);
   return options_.segment ? options_.segment->records(rank)[index] : ranks_[rank]->memory().collectives[index];
 }
 
@@ -29,27 +29,27 @@ CollectiveSpec CpuWorld::specOf(uint32_t rank, uint32_t index) {
 }
 
 /// Runs that a member has submitted. @pre it is one, or has left
-uint64_t CpuWorld::runsOf(const Group& group, uint32_t member) {
-  if (!group.isMember(member)) return group.runsAtLeaving(member);
-  const uint32_t rank = group.spec().ranks[member];
-  const uint64_t submitted = recordOf(group, member).submittedRuns.load(order::acquire);
+uint64_t CpuWorld::runsOf(const JointRegistration& registration, uint32_t member) {
+  if (!registration.isMember(member)) return registration.runsAtLeaving(member);
+  const uint32_t rank = registration.spec().ranks[member];
+  const uint64_t submitted = recordOf(registration, member).submittedRuns.load(order::acquire);
   // Also what waits for room, which its daemon hasn't heard of.
-  return ranks_[rank] ? std::max(submitted, ranks_[rank]->issuedOf(group.indexOf(member))) : submitted;
+  return ranks_[rank] ? std::max(submitted, ranks_[rank]->issuedOf(registration.indexOf(member))) : submitted;
 }
 
 std::vector<MemberProgress> CpuWorld::explain(uint32_t rank, uint32_t index) {
   const std::lock_guard lock(mutex_);
-  Group& group = *registered(rank, index).group;
+  JointRegistration& registration = *registered(rank, index).registration;
   std::vector<MemberProgress> members;
-  for (uint32_t m = 0; m < group.spec().ranks.size(); ++m) {
-    const uint32_t r = group.spec().ranks[m];
-    if (!group.isMember(m)) {
-      const uint64_t runs = group.runsAtLeaving(m);
-      members.push_back({r, group.isAway(m), runs, runs});
+  for (uint32_t m = 0; m < registration.spec().ranks.size(); ++m) {
+    const uint32_t r = registration.spec().ranks[m];
+    if (!registration.isMember(m)) {
+      const uint64_t runs = registration.runsAtLeaving(m);
+      members.push_back({r, registration.isAway(m), runs, runs});
       continue;
     }
-    const uint64_t submitted = runsOf(group, m);
-    members.push_back({r, true, submitted, recordOf(group, m).finishedRuns.load(order::acquire)});
+    const uint64_t submitted = runsOf(registration, m);
+    members.push_back({r, true, submitted, recordOf(registration, m).finishedRuns.load(order::acquire)});
   }
   return members;
 }
@@ -57,12 +57,12 @@ std::vector<MemberProgress> CpuWorld::explain(uint32_t rank, uint32_t index) {
 uint64_t CpuWorld::runsBefore(uint32_t rank, uint32_t index) {
   const std::lock_guard lock(mutex_);
   const Registered& entry = registered(rank, index);
-  return entry.group->runsAtLeaving(entry.member);
+  return entry.registration->runsAtLeaving(entry.member);
 }
 
 std::vector<uint64_t> CpuWorld::mismatchedCounts(uint32_t rank, uint32_t index) {
   const std::lock_guard lock(mutex_);
-  const CollectiveShared& shared = registered(rank, index).group->shared();
+  const CollectiveShared& shared = registered(rank, index).registration->shared();
   std::vector<uint64_t> counts;
   // They may be overwritten by those of a later run; then all of them soon are, unless their process has ended.
   constexpr int kPatience = 1'000'000;
@@ -98,10 +98,10 @@ size_t CpuWorld::memoryBytesOf(uint32_t rank, uint32_t index) {
   Registered& entry = registered(rank, index);
   return sizeof(CollectiveRecord) +
          entry.program->header.blockCount * (sizeof(TaskContext) + sizeof(Atomic<uint64_t>)) + sizeof(Registered) +
-         (entry.program->memoryBytes() + entry.group->ownBytes() + entry.group->jointBytes()) /
+         (entry.program->memoryBytes() + entry.registration->ownBytes() + entry.registration->jointBytes()) /
              entry.program->header.rankCount +
          sizeof(Mailbox) + entry.program->scratchBytes +
-         entry.group->connectorBytes() / entry.program->header.rankCount;
+         entry.registration->connectorBytes() / entry.program->header.rankCount;
 }
 
 size_t CpuWorld::remoteBytesOf(uint32_t) { return proxy_ ? proxy_->bookBytes() : 0; }

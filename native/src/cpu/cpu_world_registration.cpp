@@ -40,12 +40,12 @@ std::shared_ptr<const BoundProgram> CpuWorld::bind(const CollectiveSpec& spec, u
   return program;
 }
 
-std::shared_ptr<Group> CpuWorld::groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest,
-                                          bool spansHosts) {
-  if (spansHosts) return directory_->groupFor(spec, member, digest, proxy_->generationFor(spec, digest));
-  if (directory_) return directory_->groupFor(spec, member, digest);
-  const auto make = [&] { return std::make_shared<CollectiveGroup>(spec, digest, arena_, connectors_); };
-  return groups_.groupFor(spec, member, digest, make);
+std::shared_ptr<JointRegistration> CpuWorld::registrationFor(const CollectiveSpec& spec, uint32_t member,
+                                                             uint64_t digest, bool spansHosts) {
+  if (spansHosts) return directory_->registrationFor(spec, member, digest, proxy_->generationFor(spec, digest));
+  if (directory_) return directory_->registrationFor(spec, member, digest);
+  const auto make = [&] { return std::make_shared<LocalRegistration>(spec, digest, arena_, connectors_); };
+  return registrations_.registrationFor(spec, member, digest, make);
 }
 
 std::unique_ptr<Segment::Lock> CpuWorld::lockSegment() {
@@ -66,7 +66,7 @@ uint32_t CpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec)
   const bool mayUseRings = directory_ && !spansHosts && spec.id.isSignature();
   std::unique_ptr<const OwnedRingPlan> rings = mayUseRings ? planRings(spec, member) : nullptr;
   const std::unique_ptr<Segment::Lock> segmentLock = lockSegment();
-  std::shared_ptr<Group> group = groupFor(spec, member, digest, spansHosts);
+  std::shared_ptr<JointRegistration> registration = registrationFor(spec, member, digest, spansHosts);
 
   std::vector<uint32_t>& freeIndices = freeIndices_[rank];
   uint32_t index;
@@ -74,14 +74,14 @@ uint32_t CpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec)
     index = freeIndices.back();
   } else {
     index = 0;
-    while (index < table_[rank].size() && table_[rank][index].group) ++index;
+    while (index < table_[rank].size() && table_[rank][index].registration) ++index;
     if (index == table_[rank].size() && index < options_.limits.collectives) table_[rank].emplace_back();
   }
   const uint32_t blockCount = program->header.blockCount;
   const std::optional<uint32_t> firstTask =
       index < table_[rank].size() ? taskTables_[rank].take(blockCount) : std::nullopt;
   if (!firstTask) {
-    if (group->isAbandoned()) dropGroup(*group);
+    if (registration->isAbandoned()) dropRegistration(*registration);
     throw Error(dfcclOutOfMemory,
                 "Rank " + std::to_string(rank) + " holds as many collectives as its tables allow (" +
                     std::to_string(options_.limits.collectives) + " collectives, " +
@@ -110,21 +110,21 @@ uint32_t CpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec)
     memory.isActive[*firstTask + block] = 0;
   }
   try {
-    group->join(member, program, bytes, spec.scale, record);
+    registration->join(member, program, bytes, spec.scale, record);
     if (spansHosts) {
-      const auto shared = std::static_pointer_cast<SharedGroup>(group);
+      const auto shared = std::static_pointer_cast<SharedRegistration>(registration);
       proxy_->bind(shared, shared->record()->generation, spec, digest, *program, record);
     }
   } catch (...) {
     taskTables_[rank].giveBack(*firstTask, blockCount);
     // It had joined, and is in no table. Others of this machine may count on it already.
-    if (directory_ && group->isMember(member)) undoJoin(static_cast<SharedGroup&>(*group), member);
-    if (group->isAbandoned()) dropGroup(*group);
+    if (directory_ && registration->isMember(member)) undoJoin(static_cast<SharedRegistration&>(*registration), member);
+    if (registration->isAbandoned()) dropRegistration(*registration);
     throw;
   }
   if (!freeIndices.empty()) freeIndices.pop_back();
-  table_[rank][index] = {group, std::move(program), std::move(kept), member, std::move(rings)};
-  ranks_[rank]->resetIssued(index, group->runsAtLeaving(member));
+  table_[rank][index] = {registration, std::move(program), std::move(kept), member, std::move(rings)};
+  ranks_[rank]->resetIssued(index, registration->runsAtLeaving(member));
   const uint32_t position = options_.segment ? 0 : rank;
   if (position >= activeRanks_.load(order::relaxed)) activeRanks_.store(position + 1, order::release);
   // Runs that were submitted elsewhere and held until now may start.
@@ -132,27 +132,27 @@ uint32_t CpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec)
   return index;
 }
 
-void CpuWorld::undoJoin(SharedGroup& group, uint32_t member) {
+void CpuWorld::undoJoin(SharedRegistration& registration, uint32_t member) {
   uint32_t nobody = CollectiveShared::kNobody;
-  group.shared().poisonedBy.compareExchange(nobody, options_.segment->rank(), order::acqRel, order::relaxed);
-  group.leave(member, Departure::forGood, 0);
-  group.finishLeaving(member);
+  registration.shared().poisonedBy.compareExchange(nobody, options_.segment->rank(), order::acqRel, order::relaxed);
+  registration.leave(member, Departure::forGood, 0);
+  registration.finishLeaving(member);
   PeerWatch::alarm(*options_.segment);
 }
 
-void CpuWorld::dropGroup(Group& group) {
-  if (directory_) return directory_->drop(static_cast<SharedGroup&>(group));
-  groups_.drop(group);
+void CpuWorld::dropRegistration(JointRegistration& registration) {
+  if (directory_) return directory_->drop(static_cast<SharedRegistration&>(registration));
+  registrations_.drop(registration);
 }
 
 CpuWorld::Registered& CpuWorld::registered(uint32_t rank, uint32_t index) {
-  if (index >= table_[rank].size() || !table_[rank][index].group) refuseHandle(rank, index);
+  if (index >= table_[rank].size() || !table_[rank][index].registration) refuseHandle(rank, index);
   return table_[rank][index];
 }
 
 bool CpuWorld::isRegistered(uint32_t rank, uint32_t index) const {
   const std::lock_guard lock(mutex_);
-  return index < table_[rank].size() && table_[rank][index].group != nullptr;
+  return index < table_[rank].size() && table_[rank][index].registration != nullptr;
 }
 
 void CpuWorld::unregisterCollective(uint32_t rank, uint32_t index, uint64_t issuedRuns, Departure departure) {
@@ -160,16 +160,16 @@ void CpuWorld::unregisterCollective(uint32_t rank, uint32_t index, uint64_t issu
   Registered& entry = registered(rank, index);
   const CollectiveRecord& record = ranks_[rank]->memory().collectives[index];
   const uint64_t finished = record.finishedRuns.load(order::acquire);
-  if (finished != issuedRuns) refuseInFlight(rank, entry.group->spec().id, issuedRuns - finished);
+  if (finished != issuedRuns) refuseInFlight(rank, entry.registration->spec().id, issuedRuns - finished);
   awaitDrop(rank, entry, record);
   const std::unique_ptr<Segment::Lock> segmentLock = lockSegment();
   taskTables_[rank].giveBack(record.firstTask, entry.program->header.blockCount);
   const bool spansHosts = proxy_ && proxy_->spans(entry.spec.ranks);
   // Nobody goes back to what was given up.
-  if (spansHosts && entry.group->isPoisoned()) departure = Departure::forGood;
-  entry.group->leave(entry.member, departure, finished);
-  if (spansHosts) proxy_->unbind(static_cast<SharedGroup&>(*entry.group), finished, departure);
-  if (entry.group->isAbandoned()) dropGroup(*entry.group);
+  if (spansHosts && entry.registration->isPoisoned()) departure = Departure::forGood;
+  entry.registration->leave(entry.member, departure, finished);
+  if (spansHosts) proxy_->unbind(static_cast<SharedRegistration&>(*entry.registration), finished, departure);
+  if (entry.registration->isAbandoned()) dropRegistration(*entry.registration);
   entry = Registered{};
   freeIndices_[rank].push_back(index);
 }

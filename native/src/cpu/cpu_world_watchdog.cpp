@@ -53,20 +53,20 @@ void CpuWorld::watch() {
   std::vector<RankSituation> situations;
   std::map<std::pair<CollectiveId, uint64_t>, RunMembers> runs;
   {
-    const std::lock_guard registration(mutex_);
+    const std::lock_guard lock(mutex_);
     for (CpuRank* rank : locals_) rank->daemon().lockBlocks();
     for (CpuRank* rank : locals_) {
       const bool isSynchronizing = synchronizing_[rank->number()].load(order::acquire) != 0;
       situations.push_back(situationOf(*rank, options_.policy.streams, isSynchronizing,
                                        [&](uint32_t index) { return table_[rank->number()][index].spec.id; }));
     }
-    for (const auto& [id, group] : groups_) {
-      for (uint32_t m = 0; m < group->spec().ranks.size(); ++m) {
-        if (!group->isMember(m) && !group->isAway(m)) continue;
+    for (const auto& [id, registration] : registrations_) {
+      for (uint32_t m = 0; m < registration->spec().ranks.size(); ++m) {
+        if (!registration->isMember(m) && !registration->isAway(m)) continue;
         // Members that have finished the run are nobody's obstacle.
-        const uint32_t r = group->spec().ranks[m];
-        const uint64_t run =
-            group->isAway(m) ? group->runsAtLeaving(m) : recordOf(*group, m).finishedRuns.load(order::relaxed);
+        const uint32_t r = registration->spec().ranks[m];
+        const uint64_t run = registration->isAway(m) ? registration->runsAtLeaving(m)
+                                                     : recordOf(*registration, m).finishedRuns.load(order::relaxed);
         for (const uint64_t unfinished : {run, run + 1}) {
           RunMembers& members = runs.try_emplace({id, unfinished}, RunMembers{id, unfinished, {}}).first->second;
           members.ranks.push_back(r);
@@ -78,9 +78,10 @@ void CpuWorld::watch() {
   std::vector<RunMembers> list;
   for (const auto& [key, members] : runs) list.push_back(members);
   const auto nameOfId = [&](const CollectiveId& id) {
-    const std::lock_guard registration(mutex_);
-    const auto found = std::find_if(groups_.begin(), groups_.end(), [&](const auto& of) { return of.first == id; });
-    return found == groups_.end() ? "collective " + id.text() : nameOf(found->second->spec());
+    const std::lock_guard lock(mutex_);
+    const auto found =
+        std::find_if(registrations_.begin(), registrations_.end(), [&](const auto& of) { return of.first == id; });
+    return found == registrations_.end() ? "collective " + id.text() : nameOf(found->second->spec());
   };
   DeadlockReport report = findDeadlock(situations, list, nameOfId);
   if (report.cycle.empty() || progressStamp() != stamp) return;

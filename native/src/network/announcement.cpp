@@ -40,7 +40,7 @@ std::vector<uint8_t> encode(const Announcement& a) {
   return message.take();
 }
 
-std::vector<uint8_t> encode(NoteKind kind, const GroupNote& note) {
+std::vector<uint8_t> encode(NoteKind kind, const RegistrationNote& note) {
   MessageWriter message;
   message.put(kind);
   putId(message, note.key.id);
@@ -85,11 +85,11 @@ std::optional<Note> decodeNote(std::span<const uint8_t> bytes, uint32_t from) {
     case NoteKind::dropped:
     case NoteKind::left:
     case NoteKind::progress:
-      note.group.key.id = getId(message);
-      note.group.key.generation = message.get<uint32_t>();
-      note.group.coming = message.get<uint64_t>();
-      note.group.value = message.get<uint64_t>();
-      note.group.key.ranks = getRanks(message);
+      note.registration.key.id = getId(message);
+      note.registration.key.generation = message.get<uint32_t>();
+      note.registration.coming = message.get<uint64_t>();
+      note.registration.value = message.get<uint64_t>();
+      note.registration.key.ranks = getRanks(message);
       break;
     case NoteKind::goodbye:
     case NoteKind::farewell:

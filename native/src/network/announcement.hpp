@@ -12,12 +12,12 @@ namespace dfccl {
 
 /// A registration of an id by these ranks. The same ranks may register an id again and again; each rank counts how
 /// often it has, so that all mean the same one.
-struct GroupKey {
+struct RegistrationKey {
   CollectiveId id;
   uint32_t generation = 0;
   std::vector<uint32_t> ranks;
 
-  auto operator<=>(const GroupKey&) const = default;
+  auto operator<=>(const RegistrationKey&) const = default;
 };
 
 struct AnnouncedEnd {
@@ -37,38 +37,38 @@ struct Announcement {
   uint64_t digest = 0;
   std::vector<AnnouncedEnd> ends;
 
-  GroupKey key() const { return {spec.id, generation, spec.ranks}; }
+  RegistrationKey key() const { return {spec.id, generation, spec.ranks}; }
 };
 
 /// What else a note may say.
-struct GroupNote {
-  GroupKey key;
+struct RegistrationNote {
+  RegistrationKey key;
   uint64_t value = 0;
   uint64_t coming = 0;  // of the registration that it is about
 };
 
 enum class NoteKind : uint32_t {
   registered,  // Announcement
-  poisoned,    // GroupNote; value: by which rank, above it what became of that rank, if it is gone
-  present,     // GroupNote, about the receiver's registration: the sender is in the group and knows of it
-  away,        // GroupNote; value: runs finished. It comes back into the group
-  dropped,     // GroupNote; value: runs finished. It was away; when it comes back, it begins anew
-  left,        // GroupNote; value: runs finished
-  progress,    // GroupNote; value: runs submitted
+  poisoned,    // RegistrationNote; value: by which rank, above it what became of that rank, if it is gone
+  present,     // RegistrationNote, about the receiver's coming: the sender is in the registration and knows of it
+  away,        // RegistrationNote; value: runs finished. It comes back into the registration
+  dropped,     // RegistrationNote; value: runs finished. It was away; when it comes back, it begins anew
+  left,        // RegistrationNote; value: runs finished
+  progress,    // RegistrationNote; value: runs submitted
   goodbye,     // slots that were sent over this link
   farewell,    // a goodbye was heard, and all those slots have come
   vote,        // Vote
 };
 
 std::vector<uint8_t> encode(const Announcement& announcement);
-std::vector<uint8_t> encode(NoteKind kind, const GroupNote& note);
+std::vector<uint8_t> encode(NoteKind kind, const RegistrationNote& note);
 std::vector<uint8_t> encode(NoteKind kind, uint64_t value);
 std::vector<uint8_t> encode(const Vote& vote);
 
 struct Note {
   NoteKind kind{};
   Announcement announcement;
-  GroupNote group;
+  RegistrationNote registration;
   Vote vote;
   uint64_t value = 0;
 };

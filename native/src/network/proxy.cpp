@@ -63,9 +63,9 @@ void Proxy::stop() {
     if (isStopping_) return;
     isStopping_ = true;
     stopBy_ = nowMillis() + std::min<uint64_t>(kGoodbyeMillis, muteMillis_);
-    for (auto& [key, group] : groups_) {
-      if (group->isLeaving || group->isAway) continue;
-      group->finishedRuns = group->record->finishedRuns.load(order::acquire);
+    for (auto& [key, registration] : registrations_) {
+      if (registration->isLeaving || registration->isAway) continue;
+      registration->finishedRuns = registration->record->finishedRuns.load(order::acquire);
     }
   }
   notify();
@@ -108,7 +108,7 @@ bool Proxy::work(uint64_t now) {
     lastLoop_ = now;
   }
   hasMoved |= handleNotes();
-  letGroupsGo();
+  letRegistrationsGo();
   agree(now);
   {
     const std::lock_guard lock(mutex_);

@@ -25,9 +25,9 @@
 namespace dfccl {
 
 /// A registration of this process's rank whose members are not all on this machine.
-struct RemoteGroup {
-  GroupKey key;
-  std::shared_ptr<SharedGroup> shared;
+struct RemoteRegistration {
+  RegistrationKey key;
+  std::shared_ptr<SharedRegistration> shared;
   CollectiveSpec spec;
   uint64_t digest = 0;
   uint32_t member = 0;
@@ -74,16 +74,16 @@ class Proxy final : public Links::Receiver {
   /// Which registration of these ranks this one is; under the segment's lock. @throws Error dfcclOutOfMemory;
   /// dfcclRegistrationMismatch where a rank on another machine has registered the id differently.
   uint32_t generationFor(const CollectiveSpec& spec, uint64_t digest);
-  /// This rank has joined the group; under the segment's lock. @param record this rank's. Where it throws, nobody has
-  /// heard of it.
-  void bind(const std::shared_ptr<SharedGroup>& group, uint32_t generation, const CollectiveSpec& spec, uint64_t digest,
-            const BoundProgram& program, CollectiveRecord& record);
-  /// This rank unregisters it; under the segment's lock. The group stays until all that was sent is on its way; where
-  /// it leaves for now, until nobody needs it to come back.
-  void unbind(SharedGroup& group, uint64_t finishedRuns, Departure departure);
+  /// This rank has joined the registration; under the segment's lock. @param record this rank's. Where it throws,
+  /// nobody has heard of it.
+  void bind(const std::shared_ptr<SharedRegistration>& registration, uint32_t generation, const CollectiveSpec& spec,
+            uint64_t digest, const BoundProgram& program, CollectiveRecord& record);
+  /// This rank unregisters it; under the segment's lock. The registration stays until all that was sent is on its way;
+  /// where it leaves for now, until nobody needs it to come back.
+  void unbind(SharedRegistration& registration, uint64_t finishedRuns, Departure departure);
   /// Tells the other machines, once.
-  void tellPoisoned(SharedGroup& group);
-  /// Memory that this process keeps to know of groups and generations.
+  void tellPoisoned(SharedRegistration& registration);
+  /// Memory that this process keeps to know of registrations and generations.
   size_t bookBytes() const;
   /// Says goodbye, and waits for a while until everybody has what was sent to him.
   void stop();
@@ -114,42 +114,43 @@ class Proxy final : public Links::Receiver {
   bool handle(const Incoming& incoming);
   bool handleVote(uint32_t from, const Vote& vote);
   bool handleRegistered(const Announcement& announcement);
-  bool handleLeft(uint32_t from, const GroupNote& note);
-  bool handleAway(uint32_t from, const GroupNote& note);
-  bool handleDropped(uint32_t from, const GroupNote& note);
-  void handlePresent(uint32_t from, const GroupNote& note);
-  void handlePoisoned(uint32_t from, const GroupNote& note);
-  void handleProgress(uint32_t from, const GroupNote& note);
-  void makeEnds(RemoteGroup& group, const BoundProgram& program, const CollectiveRecord& record);
-  RemoteGroup& keptOrNew(const std::shared_ptr<SharedGroup>& shared, uint32_t generation, const CollectiveSpec& spec,
-                         uint64_t digest, const BoundProgram& program, const CollectiveRecord& record);
-  void announce(RemoteGroup& group, uint64_t runs);
-  void applyKnown(RemoteGroup& group);
-  void apply(RemoteGroup& group, const Announcement& announcement);
-  void forgetAnnouncement(uint32_t from, const GroupKey& key);
-  RemoteGroup* findInUse(const GroupKey& key);
-  bool isOverWhileAway(const RemoteGroup& group) const;
-  void hearFrom(RemoteGroup& group, uint32_t rank);
-  void endStay(RemoteGroup& group);
-  void drop(const GroupKey& key);
+  bool handleLeft(uint32_t from, const RegistrationNote& note);
+  bool handleAway(uint32_t from, const RegistrationNote& note);
+  bool handleDropped(uint32_t from, const RegistrationNote& note);
+  void handlePresent(uint32_t from, const RegistrationNote& note);
+  void handlePoisoned(uint32_t from, const RegistrationNote& note);
+  void handleProgress(uint32_t from, const RegistrationNote& note);
+  void makeEnds(RemoteRegistration& registration, const BoundProgram& program, const CollectiveRecord& record);
+  RemoteRegistration& keptOrNew(const std::shared_ptr<SharedRegistration>& shared, uint32_t generation,
+                                const CollectiveSpec& spec, uint64_t digest, const BoundProgram& program,
+                                const CollectiveRecord& record);
+  void announce(RemoteRegistration& registration, uint64_t runs);
+  void applyKnown(RemoteRegistration& registration);
+  void apply(RemoteRegistration& registration, const Announcement& announcement);
+  void forgetAnnouncement(uint32_t from, const RegistrationKey& key);
+  RemoteRegistration* findInUse(const RegistrationKey& key);
+  bool isOverWhileAway(const RemoteRegistration& registration) const;
+  void hearFrom(RemoteRegistration& registration, uint32_t rank);
+  void endStay(RemoteRegistration& registration);
+  void drop(const RegistrationKey& key);
   void letDroppedGo();
-  void beginAnew(RemoteGroup& group, uint32_t rank);
-  void poison(RemoteGroup& group, uint32_t rank);
-  void tellPoison(RemoteGroup& group);
-  void markDead(const GroupKey& key);
+  void beginAnew(RemoteRegistration& registration, uint32_t rank);
+  void poison(RemoteRegistration& registration, uint32_t rank);
+  void tellPoison(RemoteRegistration& registration);
+  void markDead(const RegistrationKey& key);
   void tellProgress(uint64_t now);
   bool isAgreeing() const;
   void agree(uint64_t now);
   void reportToAgreement();
   void sayGoodbyes();
-  void letGroupsGo();
-  bool isDrained(const RemoteGroup& group) const;
-  void freeEnds(RemoteGroup& group);
+  void letRegistrationsGo();
+  bool isDrained(const RemoteRegistration& registration) const;
+  void freeEnds(RemoteRegistration& registration);
   void lose(uint32_t rank, Presence presence);
   void queueNote(uint32_t rank, std::vector<uint8_t> note) { outbox_.emplace_back(rank, std::move(note)); }
-  void tellMembers(const RemoteGroup& group, const std::vector<uint8_t>& note);
-  RemoteGroup* find(const GroupKey& key);
-  RemoteGroup* find(SharedGroup& group);
+  void tellMembers(const RemoteRegistration& registration, const std::vector<uint8_t>& note);
+  RemoteRegistration* find(const RegistrationKey& key);
+  RemoteRegistration* find(SharedRegistration& registration);
   RemoteEnd* endOf(EndName name);
 
   std::shared_ptr<Network> network_;
@@ -166,9 +167,9 @@ class Proxy final : public Links::Receiver {
 
   mutable std::mutex mutex_;   // of all that follows; taken after the segment's lock, never before it
   QuorumAgreement agreement_;  // under the segment's lock, too
-  std::map<GroupKey, std::unique_ptr<RemoteGroup>> groups_;
-  std::vector<std::unique_ptr<RemoteGroup>> dropped_;  // the links may still read their slots
-  std::vector<std::unique_ptr<RemoteEnd>> ends_;       // [number]
+  std::map<RegistrationKey, std::unique_ptr<RemoteRegistration>> registrations_;
+  std::vector<std::unique_ptr<RemoteRegistration>> dropped_;  // the links may still read their slots
+  std::vector<std::unique_ptr<RemoteEnd>> ends_;              // [number]
   std::vector<uint32_t> freeNumbers_;
   uint32_t nextTag_ = 1;
   std::map<CollectiveId, std::vector<Announcement>> announced_;  // [id]: by ranks on other machines, that still hold

@@ -17,9 +17,9 @@ void Proxy::lose(uint32_t rank, Presence presence) {
   hooks_.alarm();
 }
 
-bool Proxy::isDrained(const RemoteGroup& group) const {
-  const bool isOver = group.shared->shared().isPoisoned();
-  return std::all_of(group.ends.begin(), group.ends.end(), [&](uint32_t number) {
+bool Proxy::isDrained(const RemoteRegistration& registration) const {
+  const bool isOver = registration.shared->shared().isPoisoned();
+  return std::all_of(registration.ends.begin(), registration.ends.end(), [&](uint32_t number) {
     const RemoteEnd& end = *ends_[number];
     if (!end.isSend) return true;
     const bool isSent = end.moved == end.connector.memory->tail.load(order::acquire);
@@ -27,20 +27,21 @@ bool Proxy::isDrained(const RemoteGroup& group) const {
   });
 }
 
-void Proxy::freeEnds(RemoteGroup& group) {
-  for (const uint32_t number : group.ends) {
+void Proxy::freeEnds(RemoteRegistration& registration) {
+  for (const uint32_t number : registration.ends) {
     ends_[number].reset();
     freeNumbers_.push_back(number);
   }
-  group.ends.clear();
+  registration.ends.clear();
 }
 
 size_t Proxy::bookBytes() const {
   const std::lock_guard lock(mutex_);
   const auto bytesOf = [](const std::vector<uint32_t>& numbers) { return numbers.size() * sizeof(uint32_t); };
   size_t bytes = 0;
-  for (const auto& [key, group] : groups_) bytes += sizeof(key) + sizeof(*group) + 4 * bytesOf(key.ranks);
-  for (const auto& group : dropped_) bytes += sizeof(*group) + 4 * bytesOf(group->key.ranks);
+  for (const auto& [key, registration] : registrations_)
+    bytes += sizeof(key) + sizeof(*registration) + 4 * bytesOf(key.ranks);
+  for (const auto& registration : dropped_) bytes += sizeof(*registration) + 4 * bytesOf(registration->key.ranks);
   for (const auto& end : ends_) bytes += sizeof(end) + (end ? sizeof(*end) + end->connector.slotCount : 0);
   for (const auto& [id, announced] : announced_) {
     bytes += sizeof(id);
@@ -53,14 +54,15 @@ size_t Proxy::bookBytes() const {
   return bytes;
 }
 
-void Proxy::letGroupsGo() {
-  std::vector<GroupKey> over;
+void Proxy::letRegistrationsGo() {
+  std::vector<RegistrationKey> over;
   bool isAnyDropped;
   {
     const std::lock_guard lock(mutex_);
     isAnyDropped = !dropped_.empty();
-    for (const auto& [key, group] : groups_) {
-      if (group->isAway ? isOverWhileAway(*group) : group->isLeaving && isDrained(*group)) over.push_back(key);
+    for (const auto& [key, registration] : registrations_) {
+      if (registration->isAway ? isOverWhileAway(*registration) : registration->isLeaving && isDrained(*registration))
+        over.push_back(key);
     }
   }
   if (over.empty() && !isAnyDropped) return;
@@ -68,39 +70,39 @@ void Proxy::letGroupsGo() {
   if (!lock.isHeld()) return;
   const std::lock_guard own(mutex_);
   letDroppedGo();
-  for (const GroupKey& key : over) {
+  for (const RegistrationKey& key : over) {
     if (find(key) == nullptr) continue;
-    RemoteGroup& group = *groups_[key];
-    if (group.isAway) {
+    RemoteRegistration& registration = *registrations_[key];
+    if (registration.isAway) {
       (void)findInUse(key);
       continue;
     }
     // It may have come back.
-    if (!group.isLeaving) continue;
+    if (!registration.isLeaving) continue;
     // It may have been aborted and unregistered before the watch looked.
-    if (group.shared->shared().isPoisoned()) tellPoison(group);
-    tellMembers(group, encode(NoteKind::left, GroupNote{key, group.finishedRuns}));
-    freeEnds(group);
-    group.shared->record()->members[group.member].state.store(SharedMember::left, order::release);
-    if (group.shared->isAbandoned()) directory_.drop(*group.shared);
-    groups_.erase(key);
+    if (registration.shared->shared().isPoisoned()) tellPoison(registration);
+    tellMembers(registration, encode(NoteKind::left, RegistrationNote{key, registration.finishedRuns}));
+    freeEnds(registration);
+    registration.shared->record()->members[registration.member].state.store(SharedMember::left, order::release);
+    if (registration.shared->isAbandoned()) directory_.drop(*registration.shared);
+    registrations_.erase(key);
   }
 }
 
 void Proxy::sayGoodbyes() {
-  for (auto& [key, group] : groups_) {
-    if (group->isLeaving) continue;
-    const bool isThrough = group->isAway || group->record->finishedRuns.load(order::acquire) >=
-                                                group->record->submittedRuns.load(order::acquire);
-    if (isThrough && !isDrained(*group)) return;
+  for (auto& [key, registration] : registrations_) {
+    if (registration->isLeaving) continue;
+    const bool isThrough = registration->isAway || registration->record->finishedRuns.load(order::acquire) >=
+                                                       registration->record->submittedRuns.load(order::acquire);
+    if (isThrough && !isDrained(*registration)) return;
   }
-  for (const auto& [key, group] : groups_) {
-    if (group->isLeaving) return;  // it will be gone soon
+  for (const auto& [key, registration] : registrations_) {
+    if (registration->isLeaving) return;  // it will be gone soon
   }
-  for (auto& [key, group] : groups_) {
-    if (std::exchange(group->hasToldLeft, true)) continue;
-    const std::vector<uint8_t> note = encode(NoteKind::left, GroupNote{key, group->finishedRuns});
-    for (const uint32_t member : group->remotes) links_->sendNote(key.ranks[member], note);
+  for (auto& [key, registration] : registrations_) {
+    if (std::exchange(registration->hasToldLeft, true)) continue;
+    const std::vector<uint8_t> note = encode(NoteKind::left, RegistrationNote{key, registration->finishedRuns});
+    for (const uint32_t member : registration->remotes) links_->sendNote(key.ranks[member], note);
   }
   farewells_->say();
 }

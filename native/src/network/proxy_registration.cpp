@@ -24,7 +24,8 @@ uint32_t Proxy::generationFor(const CollectiveSpec& spec, uint64_t digest) {
   const std::lock_guard lock(mutex_);
   // What it is away from goes on, though others have left that for good, until it is over.
   const uint32_t last = firstOf(nextGeneration_, spec);
-  if (const RemoteGroup* kept = findInUse({spec.id, last, spec.ranks}); kept != nullptr && kept->isAway) return last;
+  if (const RemoteRegistration* kept = findInUse({spec.id, last, spec.ranks}); kept != nullptr && kept->isAway)
+    return last;
   const uint32_t generation = firstAlive();
   const auto found = announced_.find(spec.id);
   if (found == announced_.end()) return generation;
@@ -40,103 +41,104 @@ uint32_t Proxy::generationFor(const CollectiveSpec& spec, uint64_t digest) {
   return generation;
 }
 
-void Proxy::bind(const std::shared_ptr<SharedGroup>& shared, uint32_t generation, const CollectiveSpec& spec,
+void Proxy::bind(const std::shared_ptr<SharedRegistration>& shared, uint32_t generation, const CollectiveSpec& spec,
                  uint64_t digest, const BoundProgram& program, CollectiveRecord& record) {
   const std::lock_guard lock(mutex_);
   uint32_t& following = nextGeneration_[{spec.id, spec.ranks}];
-  RemoteGroup& group = keptOrNew(shared, generation, spec, digest, program, record);
+  RemoteRegistration& registration = keptOrNew(shared, generation, spec, digest, program, record);
   const size_t toldBefore = outbox_.size();
   try {
-    group.record = &record;
-    announce(group, record.submittedRuns.load(order::relaxed));
+    registration.record = &record;
+    announce(registration, record.submittedRuns.load(order::relaxed));
   } catch (...) {
     // Nobody has heard of it yet.
     outbox_.resize(toldBefore);
-    if (group.isAway) {
-      endStay(group);
+    if (registration.isAway) {
+      endStay(registration);
     } else {
-      freeEnds(group);
-      groups_.erase(GroupKey(group.key));
+      freeEnds(registration);
+      registrations_.erase(RegistrationKey(registration.key));
     }
     throw;
   }
-  group.isAway = false;
+  registration.isAway = false;
   following = generation + 1;
-  applyKnown(group);
+  applyKnown(registration);
   notify();
 }
 
-/// @return the group that this rank is away from, or another one.
-RemoteGroup& Proxy::keptOrNew(const std::shared_ptr<SharedGroup>& shared, uint32_t generation,
-                              const CollectiveSpec& spec, uint64_t digest, const BoundProgram& program,
-                              const CollectiveRecord& record) {
-  if (RemoteGroup* const kept = find(GroupKey{spec.id, generation, spec.ranks})) {
+/// @return the registration that this rank is away from, or another one.
+RemoteRegistration& Proxy::keptOrNew(const std::shared_ptr<SharedRegistration>& shared, uint32_t generation,
+                                     const CollectiveSpec& spec, uint64_t digest, const BoundProgram& program,
+                                     const CollectiveRecord& record) {
+  if (RemoteRegistration* const kept = find(RegistrationKey{spec.id, generation, spec.ranks})) {
     kept->shared = shared;
     return *kept;
   }
-  auto made = std::make_unique<RemoteGroup>();
-  RemoteGroup& group = *made;
-  group.key = {spec.id, generation, spec.ranks};
-  group.shared = shared;
-  group.spec = spec;
-  group.spec.program.clear();
-  group.digest = digest;
-  group.member = record.member;
+  auto made = std::make_unique<RemoteRegistration>();
+  RemoteRegistration& registration = *made;
+  registration.key = {spec.id, generation, spec.ranks};
+  registration.shared = shared;
+  registration.spec = spec;
+  registration.spec.program.clear();
+  registration.digest = digest;
+  registration.member = record.member;
   for (uint32_t m = 0; m < spec.ranks.size(); ++m) {
-    if (!segment_->isLocal(spec.ranks[m])) group.remotes.push_back(m);
+    if (!segment_->isLocal(spec.ranks[m])) registration.remotes.push_back(m);
   }
   try {
-    makeEnds(group, program, record);
-    groups_[group.key] = std::move(made);
+    makeEnds(registration, program, record);
+    registrations_[registration.key] = std::move(made);
   } catch (...) {
-    freeEnds(group);
+    freeEnds(registration);
     throw;
   }
-  return group;
+  return registration;
 }
 
 /// @param runs that this rank has had in it.
-void Proxy::announce(RemoteGroup& group, uint64_t runs) {
+void Proxy::announce(RemoteRegistration& registration, uint64_t runs) {
   Announcement own;
-  own.coming = group.coming = ++comings_;
+  own.coming = registration.coming = ++comings_;
   own.runs = runs;
-  own.generation = group.key.generation;
-  own.index = group.record->index;
-  own.spec = group.spec;
-  own.digest = group.digest;
-  for (const uint32_t number : group.ends) {
+  own.generation = registration.key.generation;
+  own.index = registration.record->index;
+  own.spec = registration.spec;
+  own.digest = registration.digest;
+  for (const uint32_t number : registration.ends) {
     const RemoteEnd& end = *ends_[number];
     own.ends.push_back({end.rank, end.channel, end.isSend, end.own});
   }
-  group.unheard.clear();
+  registration.unheard.clear();
   // Only what can be left for now needs that everybody knows who is there.
-  for (const uint32_t m : group.remotes) {
-    if (group.key.id.isSignature() && !group.shared->hasLeft(m)) group.unheard.push_back(group.key.ranks[m]);
+  for (const uint32_t m : registration.remotes) {
+    if (registration.key.id.isSignature() && !registration.shared->hasLeft(m))
+      registration.unheard.push_back(registration.key.ranks[m]);
   }
-  group.record->isHeld.store(!group.unheard.empty(), order::release);
-  tellMembers(group, encode(own));
+  registration.record->isHeld.store(!registration.unheard.empty(), order::release);
+  tellMembers(registration, encode(own));
 }
 
 /// What others have told of it before this rank came.
-void Proxy::applyKnown(RemoteGroup& group) {
-  if (const auto found = announced_.find(group.key.id); found != announced_.end()) {
+void Proxy::applyKnown(RemoteRegistration& registration) {
+  if (const auto found = announced_.find(registration.key.id); found != announced_.end()) {
     for (const Announcement& a : found->second) {
-      if (a.key() == group.key) apply(group, a);
+      if (a.key() == registration.key) apply(registration, a);
     }
   }
   // What another process of this machine hears later, and this one has heard already, is over.
-  for (const uint32_t m : group.remotes) {
-    SharedMember& their = group.shared->record()->members[m];
+  for (const uint32_t m : registration.remotes) {
+    SharedMember& their = registration.shared->record()->members[m];
     const bool isAbsent = their.state.load(order::relaxed) == SharedMember::absent;
-    if (isAbsent) their.coming = std::max(their.coming, lastHeard_[group.key.ranks[m]]);
+    if (isAbsent) their.coming = std::max(their.coming, lastHeard_[registration.key.ranks[m]]);
   }
 }
 
-void Proxy::makeEnds(RemoteGroup& group, const BoundProgram& program, const CollectiveRecord& record) {
-  group.ends.reserve(program.connections.size());
+void Proxy::makeEnds(RemoteRegistration& registration, const BoundProgram& program, const CollectiveRecord& record) {
+  registration.ends.reserve(program.connections.size());
   for (uint32_t i = 0; i < program.connections.size(); ++i) {
     const ConnectionRecord& c = program.connections[i];
-    const uint32_t peer = group.key.ranks[c.peer];
+    const uint32_t peer = registration.key.ranks[c.peer];
     if (segment_->isLocal(peer)) continue;
     uint32_t number = static_cast<uint32_t>(ends_.size());
     if (freeNumbers_.empty()) {
@@ -146,10 +148,10 @@ void Proxy::makeEnds(RemoteGroup& group, const BoundProgram& program, const Coll
       number = freeNumbers_.back();
       freeNumbers_.pop_back();
     }
-    group.ends.push_back(number);
+    registration.ends.push_back(number);
     const EndName name{number, nextTag_++};
     const Connector& connector = record.connections[i];
-    ends_[number].reset(new RemoteEnd{&group,
+    ends_[number].reset(new RemoteEnd{&registration,
                                       connector,
                                       static_cast<Protocol>(program.header.protocol),
                                       c.isSend != 0,
@@ -166,11 +168,11 @@ void Proxy::makeEnds(RemoteGroup& group, const BoundProgram& program, const Coll
   }
 }
 
-void Proxy::apply(RemoteGroup& group, const Announcement& a) {
-  SharedGroupRecord& record = *group.shared->record();
-  const auto member = static_cast<uint32_t>(std::find(group.key.ranks.begin(), group.key.ranks.end(), a.from) -
-                                            group.key.ranks.begin());
-  for (const uint32_t number : group.ends) {
+void Proxy::apply(RemoteRegistration& registration, const Announcement& a) {
+  SharedRegistrationRecord& record = *registration.shared->record();
+  const auto member = static_cast<uint32_t>(
+      std::find(registration.key.ranks.begin(), registration.key.ranks.end(), a.from) - registration.key.ranks.begin());
+  for (const uint32_t number : registration.ends) {
     RemoteEnd& end = *ends_[number];
     if (end.rank != a.from) continue;
     for (const AnnouncedEnd& theirs : a.ends) {
@@ -179,10 +181,11 @@ void Proxy::apply(RemoteGroup& group, const Announcement& a) {
       end.isKnown = true;
     }
   }
-  if (group.key.id.isSignature()) queueNote(a.from, encode(NoteKind::present, GroupNote{group.key, 0, a.coming}));
+  if (registration.key.id.isSignature())
+    queueNote(a.from, encode(NoteKind::present, RegistrationNote{registration.key, 0, a.coming}));
   SharedMember& their = record.members[member];
   // Another process of this machine may have been told first, also of what came later.
-  if (their.coming >= a.coming || group.shared->hasLeft(member)) return;
+  if (their.coming >= a.coming || registration.shared->hasLeft(member)) return;
   their.coming = a.coming;
   const bool isFirst = their.state.load(order::relaxed) == SharedMember::absent;
   if (isFirst) their.firstRun = their.finishedRuns.load(order::relaxed) - a.runs;
@@ -194,63 +197,64 @@ void Proxy::apply(RemoteGroup& group, const Announcement& a) {
   if (isFirst) record.shared.registered.fetchAdd(1, order::acqRel);
 }
 
-void Proxy::tellMembers(const RemoteGroup& group, const std::vector<uint8_t>& note) {
-  for (const uint32_t member : group.remotes) queueNote(group.key.ranks[member], note);
+void Proxy::tellMembers(const RemoteRegistration& registration, const std::vector<uint8_t>& note) {
+  for (const uint32_t member : registration.remotes) queueNote(registration.key.ranks[member], note);
 }
 
-void Proxy::unbind(SharedGroup& shared, uint64_t finishedRuns, Departure departure) {
+void Proxy::unbind(SharedRegistration& shared, uint64_t finishedRuns, Departure departure) {
   const std::lock_guard lock(mutex_);
-  RemoteGroup* const group = find(shared);
-  if (group == nullptr) return;
-  group->finishedRuns = finishedRuns;
+  RemoteRegistration* const registration = find(shared);
+  if (registration == nullptr) return;
+  registration->finishedRuns = finishedRuns;
   if (departure == Departure::forNow) {
-    group->isAway = true;
-    nextGeneration_[{group->key.id, group->key.ranks}] = group->key.generation;
-    tellMembers(*group, encode(NoteKind::away, GroupNote{group->key, finishedRuns, group->coming}));
+    registration->isAway = true;
+    nextGeneration_[{registration->key.id, registration->key.ranks}] = registration->key.generation;
+    tellMembers(*registration,
+                encode(NoteKind::away, RegistrationNote{registration->key, finishedRuns, registration->coming}));
   } else {
-    endStay(*group);
+    endStay(*registration);
   }
   notify();
 }
 
 /// This rank has left for good.
-void Proxy::endStay(RemoteGroup& group) {
-  const auto& [id, generation, ranks] = group.key;
-  if (group.shared->shared().isComplete()) {
+void Proxy::endStay(RemoteRegistration& registration) {
+  const auto& [id, generation, ranks] = registration.key;
+  if (registration.shared->shared().isComplete()) {
     generations_.forget(id, ranks);
   } else {
     generations_.endBefore(id, ranks, generation + 1);
   }
   uint32_t& following = nextGeneration_[{id, ranks}];
   following = std::max(following, generation + 1);
-  group.isAway = false;
-  group.isLeaving = true;
+  registration.isAway = false;
+  registration.isLeaving = true;
 }
 
-void Proxy::tellPoisoned(SharedGroup& shared) {
+void Proxy::tellPoisoned(SharedRegistration& shared) {
   const std::lock_guard lock(mutex_);
-  RemoteGroup* const group = find(shared);
-  if (group == nullptr) return;
-  tellPoison(*group);
+  RemoteRegistration* const registration = find(shared);
+  if (registration == nullptr) return;
+  tellPoison(*registration);
   notify();
 }
 
-void Proxy::tellPoison(RemoteGroup& group) {
-  if (std::exchange(group.hasToldPoison, true)) return;
-  const uint32_t by = group.shared->shared().poisonedBy.load(order::acquire);
-  const auto [rank, presence] = group.shared->lost();
+void Proxy::tellPoison(RemoteRegistration& registration) {
+  if (std::exchange(registration.hasToldPoison, true)) return;
+  const uint32_t by = registration.shared->shared().poisonedBy.load(order::acquire);
+  const auto [rank, presence] = registration.shared->lost();
   const uint64_t why = presence == Presence::joined ? by : rank | static_cast<uint64_t>(presence) << 32;
-  tellMembers(group, encode(NoteKind::poisoned, GroupNote{group.key, why}));
+  tellMembers(registration, encode(NoteKind::poisoned, RegistrationNote{registration.key, why}));
 }
 
-RemoteGroup* Proxy::find(const GroupKey& key) {
-  const auto found = groups_.find(key);
-  return found == groups_.end() ? nullptr : found->second.get();
+RemoteRegistration* Proxy::find(const RegistrationKey& key) {
+  const auto found = registrations_.find(key);
+  return found == registrations_.end() ? nullptr : found->second.get();
 }
 
-RemoteGroup* Proxy::find(SharedGroup& shared) {
-  for (auto& [key, group] : groups_) {
-    if (group->shared.get() == &shared) return group.get();
+RemoteRegistration* Proxy::find(SharedRegistration& shared) {
+  for (auto& [key, registration] : registrations_) {
+    if (registration->shared.get() == &shared) return registration.get();
   }
   return nullptr;
 }

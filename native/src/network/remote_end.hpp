@@ -54,10 +54,10 @@ class SlotBytes {
   std::vector<InTile> perTile_;
 };
 
-struct RemoteGroup;
+struct RemoteRegistration;
 
 struct RemoteEnd {
-  RemoteGroup* group;
+  RemoteRegistration* registration;
   Connector connector;
   Protocol protocol;
   bool isSend;

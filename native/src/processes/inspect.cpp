@@ -11,7 +11,7 @@
 
 #include "base/error.hpp"
 #include "processes/peer_watch.hpp"
-#include "processes/shared_group.hpp"
+#include "processes/shared_registration.hpp"
 #include "world/collective_name.hpp"
 
 namespace dfccl {
@@ -34,7 +34,7 @@ bool isSegment(const std::string& link) {
   return length > 0 && std::string(target, static_cast<size_t>(length)) == "/memfd:dfccl (deleted)";
 }
 
-CollectiveStatus statusOf(Segment& segment, const SharedGroupRecord& record, uint64_t now) {
+CollectiveStatus statusOf(Segment& segment, const SharedRegistrationRecord& record, uint64_t now) {
   CollectiveStatus status{record.shared.id,      record.collective,          record.type,
                           record.count,          record.shared.isPoisoned(), {},
                           nameOf(specOf(record))};
@@ -74,12 +74,15 @@ WorldStatus inspectWorld(Segment& segment) {
   const uint64_t now = nowMillis();
   const Segment::Lock lock(segment);
   status.memoryBytes = segment.arena().usedBytes();
-  std::vector<const SharedGroupRecord*> groups;
-  for (uint32_t list = 0; list < Segment::kGroupLists; ++list) {
-    for (const SharedGroupRecord* r = segment.groupList(list); r != nullptr; r = r->next) groups.push_back(r);
+  std::vector<const SharedRegistrationRecord*> registrations;
+  for (uint32_t list = 0; list < Segment::kRegistrationLists; ++list) {
+    for (const SharedRegistrationRecord* r = segment.registrationList(list); r != nullptr; r = r->next)
+      registrations.push_back(r);
   }
-  std::sort(groups.begin(), groups.end(), [](const auto* a, const auto* b) { return a->number < b->number; });
-  for (const SharedGroupRecord* group : groups) status.collectives.push_back(statusOf(segment, *group, now));
+  std::sort(registrations.begin(), registrations.end(),
+            [](const auto* a, const auto* b) { return a->number < b->number; });
+  for (const SharedRegistrationRecord* registration : registrations)
+    status.collectives.push_back(statusOf(segment, *registration, now));
   return status;
 }
 

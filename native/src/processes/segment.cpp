@@ -37,9 +37,9 @@ struct Segment::Header {
   char job[64];
   SharedLock lock;
   SharedArenaHeader arena;
-  SharedGroupRecord* groupLists[Segment::kGroupLists];
-  SharedGenerationRecord* generationLists[Segment::kGroupLists];
-  uint64_t groupCount;  // ever
+  SharedRegistrationRecord* registrationLists[Segment::kRegistrationLists];
+  SharedGenerationRecord* generationLists[Segment::kRegistrationLists];
+  uint64_t registrationCount;  // ever
   SharedDecision decision;
   SharedBallots ballots;
   alignas(64)
@@ -168,13 +168,13 @@ Segment::Lock::~Lock() {
 SharedArena Segment::arena() { return SharedArena(header_->arena); }
 SharedDecision& Segment::decision() { return header_->decision; }
 SharedBallots& Segment::ballots() { return header_->ballots; }
-SharedGroupRecord*& Segment::groupList(uint32_t list) { return header_->groupLists[list]; }
+SharedRegistrationRecord*& Segment::registrationList(uint32_t list) { return header_->registrationLists[list]; }
 SharedGenerationRecord*& Segment::generationList(uint32_t list) { return header_->generationLists[list]; }
-uint32_t Segment::groupListOf(const CollectiveId& id) {
+uint32_t Segment::registrationListOf(const CollectiveId& id) {
   const uint64_t hash = (id.low ^ id.number) * 0x9e3779b97f4a7c15;
-  return static_cast<uint32_t>(hash >> 32) % kGroupLists;
+  return static_cast<uint32_t>(hash >> 32) % kRegistrationLists;
 }
-uint64_t Segment::nextGroupNumber() { return ++header_->groupCount; }
+uint64_t Segment::nextRegistrationNumber() { return ++header_->registrationCount; }
 
 uint8_t* Segment::allocateBuffer(size_t bytes) {
   const Lock lock(*this);

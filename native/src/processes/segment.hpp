@@ -4,8 +4,8 @@
 // ended. Every process maps it at the same address, so a pointer into it means the same everywhere, and the daemon's
 // source is that of ranks in one process (docs/decisions/0010).
 //
-//   | header: lock, arena's books, groups | rank 0 | rank 1 | ... | arena ...                                    |
-//                                         | bell, heartbeat, control ring, collective records |
+//   | header: lock, arena's books, registrations | rank 0 | rank 1 | ... | arena ...                             |
+//                                                | bell, heartbeat, control ring, collective records |
 //
 // Who is alive is the system's to say: every process holds a lock on one byte of the descriptor, which ends with it.
 #include <cstdint>
@@ -24,7 +24,7 @@
 
 namespace dfccl {
 
-struct SharedGroupRecord;
+struct SharedRegistrationRecord;
 struct SharedGenerationRecord;
 
 /// What all processes of a world must have in common; compared at the rendezvous, field by field.
@@ -109,7 +109,7 @@ class Segment {
   uintptr_t begin() const { return begin_; }
   uintptr_t end() const { return end_; }
 
-  /// Held while groups or the arena are changed. A holder that dies leaves it to the next one.
+  /// Held while registrations or the arena are changed. A holder that dies leaves it to the next one.
   class Lock {
    public:
     /// @throws Error dfcclTimeout naming the rank that holds it and doesn't give it back.
@@ -137,13 +137,13 @@ class Segment {
   SharedBallots& ballots();
   SharedArena arena();
   /// Registrations, in lists: those of an id are all in one, the oldest first.
-  static constexpr uint32_t kGroupLists = 1024;
-  static uint32_t groupListOf(const CollectiveId& id);
-  SharedGroupRecord*& groupList(uint32_t list);
+  static constexpr uint32_t kRegistrationLists = 1024;
+  static uint32_t registrationListOf(const CollectiveId& id);
+  SharedRegistrationRecord*& registrationList(uint32_t list);
   /// How far registrations are that never leave these lists (shared_generations.hpp).
   SharedGenerationRecord*& generationList(uint32_t list);
   /// A number for each registration, ascending.
-  uint64_t nextGroupNumber();
+  uint64_t nextRegistrationNumber();
 
   /// A buffer of the user's, which the other processes can reach. Takes the lock.
   uint8_t* allocateBuffer(size_t bytes);

@@ -10,11 +10,11 @@ namespace {
 
 // Of the record and its arrays, in one piece: those with the strictest alignment come first.
 constexpr size_t recordBytes(uint32_t members) {
-  return sizeof(SharedGroupRecord) +
+  return sizeof(SharedRegistrationRecord) +
          members * (sizeof(Mailbox) + sizeof(SharedMember) + 2 * sizeof(uint8_t*) + sizeof(double) + sizeof(uint32_t));
 }
 
-void freeRecord(Segment& segment, SharedGroupRecord* record) {
+void freeRecord(Segment& segment, SharedRegistrationRecord* record) {
   SharedArena arena = segment.arena();
   const uint32_t members = record->shared.members;
   for (uint32_t m = 0; m < members; ++m) {
@@ -36,16 +36,16 @@ void freeRecord(Segment& segment, SharedGroupRecord* record) {
   arena.free(reinterpret_cast<uint8_t*>(record), recordBytes(members));
 }
 
-SharedGroupRecord* makeRecord(Segment& segment, const CollectiveSpec& spec, uint64_t digest) {
+SharedRegistrationRecord* makeRecord(Segment& segment, const CollectiveSpec& spec, uint64_t digest) {
   const auto members = static_cast<uint32_t>(spec.ranks.size());
   uint8_t* next = segment.arena().allocate(recordBytes(members));
   const auto carve = [&](auto*& array, size_t count) {
     array = reinterpret_cast<std::remove_reference_t<decltype(array)>>(next);
     next += count * sizeof *array;
   };
-  SharedGroupRecord* record;
+  SharedRegistrationRecord* record;
   carve(record, 1);
-  new (record) SharedGroupRecord{};
+  new (record) SharedRegistrationRecord{};
   carve(record->mailboxes, members);
   carve(record->members, members);
   carve(record->scratch, members);
@@ -82,47 +82,48 @@ SharedGroupRecord* makeRecord(Segment& segment, const CollectiveSpec& spec, uint
 
 }  // namespace
 
-std::shared_ptr<SharedGroup> SharedDirectory::groupFor(const CollectiveSpec& spec, uint32_t member, uint64_t digest,
-                                                       std::optional<uint32_t> generation) {
-  for (SharedGroupRecord* r = listOf(spec.id); r != nullptr; r = r->next) {
+std::shared_ptr<SharedRegistration> SharedDirectory::registrationFor(const CollectiveSpec& spec, uint32_t member,
+                                                                     uint64_t digest,
+                                                                     std::optional<uint32_t> generation) {
+  for (SharedRegistrationRecord* r = listOf(spec.id); r != nullptr; r = r->next) {
     if (r->id != spec.id) continue;
-    auto group = std::make_shared<SharedGroup>(segment_, r, tiles_);
+    auto registration = std::make_shared<SharedRegistration>(segment_, r, tiles_);
     // Of another registration of the same ranks; this rank is in at most one of them.
-    const bool isOther = generation && group->spec().ranks == spec.ranks && r->generation != *generation;
-    if (isOther && !group->isMember(member)) continue;
-    if (isToJoin(*group, spec, member, digest)) return group;
+    const bool isOther = generation && registration->spec().ranks == spec.ranks && r->generation != *generation;
+    if (isOther && !registration->isMember(member)) continue;
+    if (isToJoin(*registration, spec, member, digest)) return registration;
   }
-  SharedGroupRecord* record = makeRecord(*segment_, spec, digest);
+  SharedRegistrationRecord* record = makeRecord(*segment_, spec, digest);
   record->generation = generation.value_or(0);
   record->spansHosts = generation.has_value();
   append(*record);
-  return std::make_shared<SharedGroup>(segment_, record, tiles_);
+  return std::make_shared<SharedRegistration>(segment_, record, tiles_);
 }
 
 uint32_t SharedDirectory::firstNotAborted(const CollectiveId& id, const std::vector<uint32_t>& ranks) {
   uint32_t first = 0;
-  for (const SharedGroupRecord* r = listOf(id); r != nullptr; r = r->next) {
+  for (const SharedRegistrationRecord* r = listOf(id); r != nullptr; r = r->next) {
     const bool isOfThem = r->id == id && r->spansHosts && std::ranges::equal(ranksOf(*r), ranks);
     if (isOfThem && r->shared.isPoisoned()) first = std::max(first, r->generation + 1);
   }
   return first;
 }
 
-SharedGroupRecord*& SharedDirectory::listOf(const CollectiveId& id) {
-  return segment_->groupList(Segment::groupListOf(id));
+SharedRegistrationRecord*& SharedDirectory::listOf(const CollectiveId& id) {
+  return segment_->registrationList(Segment::registrationListOf(id));
 }
 
 /// Behind those that are there: a rank joins the oldest that it has not been in.
-void SharedDirectory::append(SharedGroupRecord& record) {
-  record.number = segment_->nextGroupNumber();
-  SharedGroupRecord** end = &listOf(record.id);
+void SharedDirectory::append(SharedRegistrationRecord& record) {
+  record.number = segment_->nextRegistrationNumber();
+  SharedRegistrationRecord** end = &listOf(record.id);
   while (*end != nullptr) end = &(*end)->next;
   *end = &record;
 }
 
-void SharedDirectory::drop(SharedGroup& group) {
-  SharedGroupRecord* const dropped = group.record();
-  for (SharedGroupRecord** r = &listOf(dropped->id); *r != nullptr; r = &(*r)->next) {
+void SharedDirectory::drop(SharedRegistration& registration) {
+  SharedRegistrationRecord* const dropped = registration.record();
+  for (SharedRegistrationRecord** r = &listOf(dropped->id); *r != nullptr; r = &(*r)->next) {
     if (*r != dropped) continue;
     *r = dropped->next;
     break;

@@ -22,7 +22,7 @@ size_t bytesFor(size_t members) { return sizeof(SharedGenerationRecord) + member
 
 /// @return what points to the record; to null where there is none.
 SharedGenerationRecord** SharedGenerations::find(const CollectiveId& id, const std::vector<uint32_t>& ranks) {
-  SharedGenerationRecord** at = &segment_->generationList(Segment::groupListOf(id));
+  SharedGenerationRecord** at = &segment_->generationList(Segment::registrationListOf(id));
   for (; *at != nullptr; at = &(*at)->next) {
     SharedGenerationRecord& r = **at;
     if (r.id == id && std::equal(r.ranks(), r.ranks() + r.members, ranks.begin(), ranks.end())) break;
@@ -32,7 +32,7 @@ SharedGenerationRecord** SharedGenerations::find(const CollectiveId& id, const s
 
 uint32_t SharedGenerations::firstAlive(const CollectiveId& id, const std::vector<uint32_t>& ranks) {
   if (const SharedGenerationRecord* found = *find(id, ranks)) return found->firstAlive;
-  SharedGenerationRecord*& first = segment_->generationList(Segment::groupListOf(id));
+  SharedGenerationRecord*& first = segment_->generationList(Segment::registrationListOf(id));
   const auto members = static_cast<uint32_t>(ranks.size());
   uint8_t* const memory = segment_->arena().allocate(bytesFor(ranks.size()));
   auto* const made = new (memory) SharedGenerationRecord{first, id, 0, members};

@@ -115,7 +115,7 @@ TEST_CASE("after an abort every run ends, every buffer comes back, and the id ca
     plan.ringsComeBackAtAbort = true;
     return plan;
   });
-  someSeedFails<AllRules>("a registration after an abort is another group", 1500, [](Random& random) {
+  someSeedFails<AllRules>("who registers after an abort begins another registration", 1500, [](Random& random) {
     Plan plan = abortAndReuse(random);
     plan.shape.mistakes.reRegistersIntoAborted = true;
     return plan;

@@ -18,7 +18,7 @@ TEST_CASE("a rank that has had runs may leave before another's registration is h
     const uint32_t index = own.world().registerCollective(0, spec);
     const Announcement announced = own.announced();
     own.hear(1, encode(announced));
-    own.hear(1, encode(NoteKind::left, GroupNote{announced.key(), runs}));
+    own.hear(1, encode(NoteKind::left, RegistrationNote{announced.key(), runs}));
     own.hear(2, encode(announced));
     const auto hasCome = [&] { return own.world().explain(0, index)[2].registered; };
     const auto isAborted = [&] { return own.world().isAborted(0, index); };
@@ -45,10 +45,10 @@ TEST_CASE("who registers what is over already is told so; control: not who was i
     for (const uint32_t id : {7u, 8u}) {
       announced.spec.id = id;
       own.hear(1, encode(announced));
-      own.hear(1, encode(NoteKind::left, GroupNote{announced.key(), id == 7 && wasInIt}));
+      own.hear(1, encode(NoteKind::left, RegistrationNote{announced.key(), id == 7 && wasInIt}));
       own.hear(2, encode(announced));
     }
-    const GroupKey told = own.awaitPoisoned(2);
+    const RegistrationKey told = own.awaitPoisoned(2);
     CHECK(told.id == CollectiveId(wasInIt ? 8 : 7));
   }
 }

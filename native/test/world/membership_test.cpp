@@ -1,4 +1,4 @@
-// Registrations of an id come together in groups, whatever a group is made of.
+// Ranks that register an id come together in one registration, whatever that is made of.
 #include "world/membership.hpp"
 
 #include <doctest/doctest.h>
@@ -11,7 +11,7 @@ using namespace dfccl;
 
 namespace {
 
-struct PlainGroup {
+struct PlainRegistration {
   CollectiveSpec registered;
   std::set<uint32_t> joined, members, away;
   bool poisoned = false;
@@ -35,18 +35,18 @@ CollectiveSpec specOf(uint32_t id, uint64_t count = 1) {
 }
 
 struct Registrations {
-  Membership<PlainGroup> membership;
+  Membership<PlainRegistration> membership;
 
-  std::shared_ptr<PlainGroup> enter(const CollectiveSpec& spec, uint32_t member) {
+  std::shared_ptr<PlainRegistration> enter(const CollectiveSpec& spec, uint32_t member) {
     const auto make = [&] {
-      auto made = std::make_shared<PlainGroup>();
+      auto made = std::make_shared<PlainRegistration>();
       made->registered = spec;
       return made;
     };
-    auto group = membership.groupFor(spec, member, 0, make);
-    group->joined.insert(member);
-    group->members.insert(member);
-    return group;
+    auto registration = membership.registrationFor(spec, member, 0, make);
+    registration->joined.insert(member);
+    registration->members.insert(member);
+    return registration;
   }
 };
 
@@ -65,7 +65,7 @@ TEST_CASE("members that register the same id meet, and those of another id don't
   CHECK(std::distance(all.membership.begin(), all.membership.end()) == 2);
 }
 
-TEST_CASE("who has left begins a new group, and the others join the oldest that they haven't been in") {
+TEST_CASE("who has left begins a new registration, and the others join the oldest that they haven't been in") {
   Registrations all;
   const auto first = all.enter(specOf(1), 0);
   first->members.erase(0);
@@ -76,7 +76,7 @@ TEST_CASE("who has left begins a new group, and the others join the oldest that 
   CHECK(all.enter(specOf(1), 1) == second);
 }
 
-TEST_CASE("nobody joins a group that was given up, or one that is dropped") {
+TEST_CASE("nobody joins a registration that was given up, or one that is dropped") {
   Registrations all;
   const auto first = all.enter(specOf(1), 0);
   first->poisoned = true;
@@ -84,7 +84,7 @@ TEST_CASE("nobody joins a group that was given up, or one that is dropped") {
   CHECK(second != first);
   all.membership.drop(*second);
   CHECK(all.enter(specOf(1), 2) != second);
-  PlainGroup stranger;
+  PlainRegistration stranger;
   stranger.registered = specOf(9);
   all.membership.drop(stranger);
   CHECK(std::distance(all.membership.begin(), all.membership.end()) == 2);

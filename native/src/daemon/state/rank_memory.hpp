@@ -120,9 +120,9 @@ struct PostedProgress {
     return word >> kShift == (registration & 0xffff) ? word & ((uint64_t{1} << kShift) - 1) : 0;
   }
   DFCCL_HD void post(const CollectiveRecord& record) {
-    submitted.store(word(record.submittedRuns.load(order::relaxed), record.registration), order::relaxed);
-    finished.store(word(record.finishedRuns.load(order::relaxed), record.registration), order::relaxed);
-    dropped.store(word(record.blocksDropped.load(order::relaxed), record.registration), order::relaxed);
+    submitted.store(word(record.submittedRuns.load(order::relaxed), record.registrationNumber), order::relaxed);
+    finished.store(word(record.finishedRuns.load(order::relaxed), record.registrationNumber), order::relaxed);
+    dropped.store(word(record.blocksDropped.load(order::relaxed), record.registrationNumber), order::relaxed);
   }
 };
 

@@ -124,9 +124,9 @@ struct CollectiveShared : MeetingPlaces {
 /// One collective as one rank sees it. Written by registration before its index is ever submitted.
 struct CollectiveRecord : CollectiveHead {
   uint32_t id;
-  uint32_t index;         // in the rank's table: what an SQE names
-  uint32_t registration;  // how many collectives had this index before
-  uint32_t member;        // this rank's position among the members
+  uint32_t index;               // in the rank's table: what an SQE names
+  uint32_t registrationNumber;  // how many collectives had this index before
+  uint32_t member;              // this rank's position among the members
   DataType type;
   ReduceOp op;
   uint8_t hasCountPerRun;  // its runs bring their counts, none above the program's

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <vector>
 
-#include "cpu/collective_group.hpp"
+#include "cpu/local_registration.hpp"
 #include "world_shape.hpp"
 
 namespace dfccl::test {
@@ -28,14 +28,15 @@ class ConnectorMistakes {
   }
 
   /// To a rank that has joined.
-  void apply(const CollectiveGroup& group, CollectiveRecord& record, uint32_t rank, const CollectiveSpec& spec) {
+  void apply(const LocalRegistration& registration, CollectiveRecord& record, uint32_t rank,
+             const CollectiveSpec& spec) {
     const Array<const ConnectionRecord>& records = record.program->connections;
     for (size_t i = 0; i < records.size(); ++i) {
       Connector& c = record.connections[i];
       if (mistakes_.lendsConnectorsEarly) {
         const ConnectionKey key = keyOf(records[i], rank, spec);
         const auto loose = loose_.find(key);
-        c = lent_[&group].try_emplace(key, loose == loose_.end() ? c : loose->second).first->second;
+        c = lent_[&registration].try_emplace(key, loose == loose_.end() ? c : loose->second).first->second;
       }
       const auto leftover = leftovers_.find(c.memory);
       if (leftover == leftovers_.end()) continue;
@@ -57,7 +58,7 @@ class ConnectorMistakes {
   const HostMistakes mistakes_;
   std::map<const ConnectorMemory*, std::vector<uint8_t>> leftovers_;
   std::map<ConnectionKey, Connector> loose_;
-  std::map<const CollectiveGroup*, std::map<ConnectionKey, Connector>> lent_;
+  std::map<const LocalRegistration*, std::map<ConnectionKey, Connector>> lent_;
 };
 
 }  // namespace dfccl::test

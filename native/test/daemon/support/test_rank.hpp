@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "cpu/collective_group.hpp"
 #include "cpu/cpu_rank_memory.hpp"
+#include "cpu/local_registration.hpp"
 #include "daemon/loop/rank_daemon.hpp"
 #include "pending_tables.hpp"
 #include "program/program_loader.hpp"
@@ -18,8 +18,8 @@
 namespace dfccl::test {
 
 /// A collective that is registered here.
-struct TestRegistration {
-  std::shared_ptr<CollectiveGroup> group;
+struct Registered {
+  std::shared_ptr<LocalRegistration> registration;
   std::shared_ptr<const BoundProgram> program;
   uint32_t member = 0;
   uint64_t issued = 0;
@@ -105,9 +105,9 @@ struct TestRank {
   CompletionOwnedSlots<>::Claimer claimer;
   CompletionOwnedSlots<>::Poller poller;
   TaskTable tasks;
-  std::vector<TestRegistration> entries;  // [index]
-  std::vector<uint64_t> issuedEver;       // [index]
-  std::vector<uint32_t> numbers;          // [completion slot]: of the last run on the slot's line
+  std::vector<Registered> entries;   // [index]
+  std::vector<uint64_t> issuedEver;  // [index]
+  std::vector<uint32_t> numbers;     // [completion slot]: of the last run on the slot's line
 
  private:
   std::optional<uint32_t> claimSlot(uint32_t index) {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "connector_mistakes.hpp"
+#include "joint_registrations.hpp"
 #include "program/program_loader.hpp"
-#include "test_groups.hpp"
 #include "test_platform.hpp"
 #include "test_rank.hpp"
 #include "world/builtin_programs.hpp"
@@ -23,7 +23,8 @@ class TestWorld {
  public:
   using Platform = PlatformOf<Rules>;
 
-  explicit TestWorld(const WorldShape& shape) : shape_(shape), groups_(shape), connectorMistakes_(shape.mistakes) {
+  explicit TestWorld(const WorldShape& shape)
+      : shape_(shape), registrations_(shape), connectorMistakes_(shape.mistakes) {
     for (uint32_t r = 0; r < shape.ranks; ++r) devices_.push_back(std::make_unique<DeviceWaits>());
     for (uint32_t r = 0; r < shape.ranks; ++r)
       sides_.push_back(std::make_unique<Side>(r, shape_, *devices_[deviceOf(r)]));
@@ -32,7 +33,7 @@ class TestWorld {
   uint32_t size() const { return shape_.ranks; }
   RankMemory& memory(uint32_t rank) { return sides_[rank]->memory; }
   RankDaemon<Platform>& daemon(uint32_t rank) { return sides_[rank]->daemon; }
-  ConnectorPool& pool() { return groups_.pool(); }
+  ConnectorPool& pool() { return registrations_.pool(); }
 
   bool stepBlock(uint32_t rank, uint32_t block) { return sides_[rank]->daemon.stepBlock(platform_, block); }
   /// @param isWanted also where there is nothing to do.
@@ -60,27 +61,27 @@ class TestWorld {
         program.empty()
             ? buildDirectProgram(spec.collective, static_cast<uint32_t>(spec.ranks.size()), member, spec.root)
             : program;
-    TestRegistration entry;
+    Registered entry;
     entry.program = loadProgram(bytes, spec.type, spec.count, shape_.tiles);
-    entry.group = groups_.groupFor(spec, member, entry.program->header.digest);
+    entry.registration = registrations_.registrationFor(spec, member, entry.program->header.digest);
     entry.member = member;
     uint32_t index = 0;
-    while (side.entries[index].group) ++index;
+    while (side.entries[index].registration) ++index;
     const uint32_t blockCount = entry.program->header.blockCount;
     CollectiveRecord& record = side.memory.collectives[index];
     record = describedRecord(spec, index, member, side.tasks.take(blockCount).value());
     record.program = entry.program.get();
     if (rings != nullptr) entry.rings = planRings(spec, member, *rings);
     record.rings = entry.rings.get();
-    if (entry.rings) groups_.giveRingProgress(*entry.group);
+    if (entry.rings) registrations_.giveRingProgress(*entry.registration);
     for (uint32_t block = 0; block < blockCount; ++block) {
       side.memory.contexts[record.firstTask + block] = TaskContext{{}, index, block, blockCount, 0};
     }
-    entry.group->join(member, entry.program, {}, spec.scale, record);
+    entry.registration->join(member, entry.program, {}, spec.scale, record);
     for (uint32_t b = 0; b < shape_.limits.grid; ++b) side.daemon.block(b).forgetPrepared(index);
     if (record.isMovable == 0) record.firstBlock = static_cast<uint16_t>(index % shape_.limits.grid);
     entry.issued = 0;
-    Mailbox& box = entry.group->shared().mailboxes[member];
+    Mailbox& box = entry.registration->shared().mailboxes[member];
     if (box.input.load(order::relaxed) == 0 && Surroundings::memory != nullptr) {
       const uint64_t nowhere = Mailbox::address(Surroundings::memory->nowhere());
       box.input.store(nowhere, order::relaxed);
@@ -92,7 +93,7 @@ class TestWorld {
       c.tail.store(shape_.firstPosition, order::relaxed);
       c.head.store(shape_.firstPosition, order::relaxed);
     }
-    connectorMistakes_.apply(*entry.group, record, rank, spec);
+    connectorMistakes_.apply(*entry.registration, record, rank, spec);
     side.entries[index] = std::move(entry);
     return index;
   }
@@ -100,36 +101,36 @@ class TestWorld {
   /// @return false: runs are in flight, nothing was done.
   bool unregister(uint32_t rank, uint32_t index) {
     Side& side = *sides_[rank];
-    TestRegistration& entry = side.entries[index];
+    Registered& entry = side.entries[index];
     CollectiveRecord& record = side.memory.collectives[index];
     if (!shape_.mistakes.unregistersInUse && record.finishedRuns.load(order::acquire) != entry.issued) return false;
     side.tasks.giveBack(record.firstTask, entry.program->header.blockCount);
-    connectorMistakes_.remember(record, rank, entry.group->spec());
-    entry.group->leave(entry.member, Departure::forGood, record.finishedRuns.load(order::acquire));
-    if (entry.group->isAbandoned()) groups_.drop(entry.group);
+    connectorMistakes_.remember(record, rank, entry.registration->spec());
+    entry.registration->leave(entry.member, Departure::forGood, record.finishedRuns.load(order::acquire));
+    if (entry.registration->isAbandoned()) registrations_.drop(entry.registration);
     // So that the mistake shows in results, not in freed memory.
     if (shape_.mistakes.unregistersInUse) unregisteredInUse_.push_back(entry);
-    entry = TestRegistration{};
+    entry = Registered{};
     return true;
   }
 
   void abort(uint32_t rank, uint32_t index) {
-    CollectiveGroup& group = *sides_[rank]->entries[index].group;
+    LocalRegistration& registration = *sides_[rank]->entries[index].registration;
     uint32_t nobody = CollectiveShared::kNobody;
-    if (!group.shared().poisonedBy.compareExchange(nobody, rank, order::acqRel, order::relaxed)) return;
-    for (uint32_t m = 0; m < group.spec().ranks.size(); ++m) {
-      if (!group.isMember(m)) continue;
-      ControlRing& control = sides_[group.spec().ranks[m]]->memory.control;
-      control.put({ControlRequest::abort, group.indexOf(m)}, order::release);
+    if (!registration.shared().poisonedBy.compareExchange(nobody, rank, order::acqRel, order::relaxed)) return;
+    for (uint32_t m = 0; m < registration.spec().ranks.size(); ++m) {
+      if (!registration.isMember(m)) continue;
+      ControlRing& control = sides_[registration.spec().ranks[m]]->memory.control;
+      control.put({ControlRequest::abort, registration.indexOf(m)}, order::release);
     }
   }
   bool isComplete(uint32_t rank, uint32_t index) const { return shared(rank, index).isComplete(); }
   bool isPoisoned(uint32_t rank, uint32_t index) const { return shared(rank, index).isPoisoned(); }
   bool isQuarantineOver(uint32_t rank, uint32_t index) const {
-    const CollectiveGroup& group = *sides_[rank]->entries[index].group;
-    for (uint32_t m = 0; m < group.spec().ranks.size(); ++m) {
+    const LocalRegistration& registration = *sides_[rank]->entries[index].registration;
+    for (uint32_t m = 0; m < registration.spec().ranks.size(); ++m) {
       // Who never registered, or has left, touches nothing.
-      if (group.isMember(m) && !hasDropped(group.spec().ranks[m], group.indexOf(m))) return false;
+      if (registration.isMember(m) && !hasDropped(registration.spec().ranks[m], registration.indexOf(m))) return false;
     }
     return shared(rank, index).isPoisoned();
   }
@@ -209,16 +210,16 @@ class TestWorld {
   }
 
   const CollectiveShared& shared(uint32_t rank, uint32_t index) const {
-    return sides_[rank]->entries[index].group->shared();
+    return sides_[rank]->entries[index].registration->shared();
   }
 
   const WorldShape shape_;
   std::vector<std::unique_ptr<DeviceWaits>> devices_;
-  TestGroups groups_;
+  JointRegistrations registrations_;
   std::vector<std::unique_ptr<Side>> sides_;
   Platform platform_;
   // Of the mistakes only.
-  std::vector<TestRegistration> unregisteredInUse_;
+  std::vector<Registered> unregisteredInUse_;
   ConnectorMistakes connectorMistakes_;
 };
 

@@ -15,7 +15,7 @@ struct HostMistakes {
   Slot completionSlot = Slot::owned;    // else: not a free one, but the one that an id or a queue position names
   bool reusesCountersAnew = false;      // connector memory begins at 0 with each owner, its slots as they were
   bool lendsConnectorsEarly = false;    // the first rank that leaves gives its connectors to the next collective
-  bool reRegistersIntoAborted = false;  // an id that is registered again is the same group as before
+  bool reRegistersIntoAborted = false;  // who registers an id again joins the same registration as before
   bool ignoresDisagreement = false;     // no look at what the other ranks registered
   bool forgetsControl = false;          // an entry doesn't say that something was asked before it
   bool unregistersInUse = false;        // ... although runs are in flight

@@ -67,7 +67,9 @@ class FirstRank {
     return announcement;
   }
   /// @return the first that a rank was told of.
-  GroupKey awaitPoisoned(uint32_t rank) { return transport_->awaitNote(rank, NoteKind::poisoned).group.key; }
+  RegistrationKey awaitPoisoned(uint32_t rank) {
+    return transport_->awaitNote(rank, NoteKind::poisoned).registration.key;
+  }
   void hear(uint32_t from, std::vector<uint8_t> note) {
     Speaker& speaker = speakers_[from - 1];
     speaker.side.links->sendNote(0, std::move(note));

@@ -1,6 +1,6 @@
 #pragma once
 // One registration of an id by all its ranks, as the world sees it. Where its memory lies is an implementation's
-// affair: CollectiveGroup for ranks of one process, SharedGroup for ranks of several.
+// affair: LocalRegistration for ranks of one process, SharedRegistration for ranks of several.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -13,9 +13,9 @@
 
 namespace dfccl {
 
-class Group {
+class JointRegistration {
  public:
-  virtual ~Group() = default;
+  virtual ~JointRegistration() = default;
 
   /// @throws Error dfcclRegistrationMismatch that names the first field in which `spec` differs from the agreed one.
   virtual void checkAgreement(const CollectiveSpec& spec, uint64_t programDigest, uint32_t rank) const = 0;
@@ -39,7 +39,7 @@ class Group {
   virtual bool isAbandoned() const = 0;
   virtual const CollectiveSpec& spec() const = 0;
   virtual CollectiveShared& shared() = 0;
-  /// The id was given up: whoever registers it anew begins another group.
+  /// It was given up: whoever registers the id anew begins another one.
   bool isPoisoned() { return shared().isPoisoned(); }
   /// @pre isMember(member). @return its number for the collective.
   virtual uint32_t indexOf(uint32_t member) const = 0;
@@ -51,22 +51,22 @@ class Group {
 /// @throws Error dfcclAlreadyRegistered
 [[noreturn]] void refuseSecondRegistration(const CollectiveId& id, uint32_t rank);
 
-/// Whether a rank that registers `spec` belongs into `group`, which has the same id. A rank that has been in it and
-/// left for good begins a new one. Of several it is the oldest: each rank's registrations of an id go with the others'
-/// in their order, however far a rank is behind. @tparam AnyGroup a Group, or one on GPUs.
+/// Whether a rank that registers `spec` belongs into `registration`, which has the same id. A rank that has been in it
+/// and left for good begins a new one. Of several it is the oldest: each rank's registrations of an id go with the
+/// others' in their order, however far a rank is behind. @tparam AnyRegistration a JointRegistration, or one on GPUs.
 /// @throws Error dfcclAlreadyRegistered, dfcclRegistrationMismatch
-template <class AnyGroup>
-bool isToJoin(AnyGroup& group, const CollectiveSpec& spec, uint32_t member, uint64_t digest) {
-  if (group.isPoisoned()) return false;
+template <class AnyRegistration>
+bool isToJoin(AnyRegistration& registration, const CollectiveSpec& spec, uint32_t member, uint64_t digest) {
+  if (registration.isPoisoned()) return false;
   const uint32_t rank = spec.ranks[member];
-  const auto& ranks = group.spec().ranks;
+  const auto& ranks = registration.spec().ranks;
   const auto mine = std::find(ranks.begin(), ranks.end(), rank);
   const auto place = static_cast<uint32_t>(mine - ranks.begin());
-  if (mine != ranks.end() && group.hasJoined(place)) {
-    if (group.isMember(place)) refuseSecondRegistration(spec.id, rank);
-    if (!group.isAway(place)) return false;
+  if (mine != ranks.end() && registration.hasJoined(place)) {
+    if (registration.isMember(place)) refuseSecondRegistration(spec.id, rank);
+    if (!registration.isAway(place)) return false;
   }
-  group.checkAgreement(spec, digest, rank);
+  registration.checkAgreement(spec, digest, rank);
   return true;
 }
 

@@ -1,4 +1,4 @@
-#include "cpu/collective_group.hpp"
+#include "cpu/local_registration.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -13,8 +13,8 @@ constexpr uint64_t kMostJointBytes = 1 << 20;
 
 }  // namespace
 
-CollectiveGroup::CollectiveGroup(const CollectiveSpec& spec, uint64_t programDigest, Arena& arena,
-                                 ConnectorPool& connectors)
+LocalRegistration::LocalRegistration(const CollectiveSpec& spec, uint64_t programDigest, Arena& arena,
+                                     ConnectorPool& connectors)
     : spec_(spec),
       programDigest_(programDigest),
       arena_(arena),
@@ -47,7 +47,7 @@ CollectiveGroup::CollectiveGroup(const CollectiveSpec& spec, uint64_t programDig
   shared_.poisonedBy.store(CollectiveShared::kNobody, order::relaxed);
 }
 
-CollectiveGroup::~CollectiveGroup() {
+LocalRegistration::~LocalRegistration() {
   for (auto& [key, connector] : leased_) connectors_.giveBack(connector);
   for (size_t m = 0; m < scratch_.size(); ++m) {
     arena_.free(scratch_[m], scratchBytes_[m]);
@@ -55,15 +55,15 @@ CollectiveGroup::~CollectiveGroup() {
   }
 }
 
-void CollectiveGroup::checkAgreement(const CollectiveSpec& spec, uint64_t programDigest, uint32_t rank) const {
+void LocalRegistration::checkAgreement(const CollectiveSpec& spec, uint64_t programDigest, uint32_t rank) const {
   dfccl::checkAgreement(spec_, programDigest_, spec, programDigest, rank);
 }
 
-void CollectiveGroup::join(uint32_t member, std::shared_ptr<const BoundProgram> owned, std::span<const uint8_t>,
-                           double scale, CollectiveRecord& record) {
+void LocalRegistration::join(uint32_t member, std::shared_ptr<const BoundProgram> owned, std::span<const uint8_t>,
+                             double scale, CollectiveRecord& record) {
   const BoundProgram& program = *owned;
   if (isAway(member)) return enter(member, program, record);
-  // Everything that can fail comes first; what was taken before a failure belongs to the group and is used by a retry.
+  // Everything that can fail comes first; what was taken before a failure is the registration's, and a retry uses it.
   if (program.scratchBytes != 0 && scratch_[member] == nullptr) {
     scratch_[member] = arena_.allocate(program.scratchBytes);
     scratchBytes_[member] = program.scratchBytes;
@@ -104,7 +104,7 @@ void CollectiveGroup::join(uint32_t member, std::shared_ptr<const BoundProgram> 
   shared_.registered.fetchAdd(1, order::acqRel);
 }
 
-void CollectiveGroup::enter(uint32_t member, const BoundProgram& program, CollectiveRecord& record) {
+void LocalRegistration::enter(uint32_t member, const BoundProgram& program, CollectiveRecord& record) {
   indices_[member] = record.index;
   record.connections = ends_[member].data();
   record.scratch = scratch_[member];
@@ -117,19 +117,21 @@ void CollectiveGroup::enter(uint32_t member, const BoundProgram& program, Collec
   state_[member] = State::joined;
 }
 
-void CollectiveGroup::leave(uint32_t member, Departure departure, uint64_t finishedRuns) {
+void LocalRegistration::leave(uint32_t member, Departure departure, uint64_t finishedRuns) {
   runsAtLeaving_[member] = finishedRuns;
   state_[member] = departure == Departure::forNow ? State::away : State::left;
 }
 
-bool CollectiveGroup::has(State state) const { return std::find(state_.begin(), state_.end(), state) != state_.end(); }
+bool LocalRegistration::has(State state) const {
+  return std::find(state_.begin(), state_.end(), state) != state_.end();
+}
 
-bool CollectiveGroup::isAbandoned() const {
+bool LocalRegistration::isAbandoned() const {
   if (has(State::joined)) return false;
   return !has(State::away) || shared_.isPoisoned() || areEven(runsAtLeaving_);
 }
 
-size_t CollectiveGroup::connectorBytes() const {
+size_t LocalRegistration::connectorBytes() const {
   size_t bytes = 0;
   for (const auto& [key, c] : leased_) bytes += sizeof(ConnectorMemory) + size_t{c.slotCount} * c.slotBytes;
   return bytes;

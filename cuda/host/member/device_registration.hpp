@@ -1,6 +1,6 @@
 #pragma once
-// One registration of an id by all its ranks, on their devices, as a world sees it: GpuGroup where they are of one
-// process, JoinedGroup where each is one.
+// One registration of an id by all its ranks, on their devices, as a world sees it: GpuRegistration where they are of
+// one process, JoinedRegistration where each is one.
 #include <cstdint>
 #include <vector>
 
@@ -10,9 +10,9 @@
 
 namespace dfccl::gpu {
 
-class DeviceGroup {
+class DeviceRegistration {
  public:
-  virtual ~DeviceGroup() = default;
+  virtual ~DeviceRegistration() = default;
 
   virtual const CollectiveSpec& spec() const = 0;
   virtual bool isPoisoned() const = 0;

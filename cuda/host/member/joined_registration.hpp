@@ -3,18 +3,18 @@
 // memory this process has its own member's.
 #include <memory>
 
-#include "host/member/device_group.hpp"
+#include "host/member/device_registration.hpp"
 #include "host/member/gpu_member.hpp"
-#include "processes/shared_group.hpp"
+#include "processes/shared_registration.hpp"
 
 namespace dfccl::gpu {
 
-class JoinedGroup final : public DeviceGroup {
+class JoinedRegistration final : public DeviceRegistration {
  public:
-  JoinedGroup(std::shared_ptr<SharedGroup> shared, uint32_t member, std::unique_ptr<GpuMember> own)
+  JoinedRegistration(std::shared_ptr<SharedRegistration> shared, uint32_t member, std::unique_ptr<GpuMember> own)
       : shared_(std::move(shared)), member_(member), own_(std::move(own)) {}
 
-  SharedGroup& shared() { return *shared_; }
+  SharedRegistration& shared() { return *shared_; }
   uint32_t member() const { return member_; }
   GpuMember& own() { return *own_; }
 
@@ -55,7 +55,7 @@ class JoinedGroup final : public DeviceGroup {
   GpuMember& memberHere(uint32_t) override { return *own_; }
 
  private:
-  std::shared_ptr<SharedGroup> shared_;
+  std::shared_ptr<SharedRegistration> shared_;
   const uint32_t member_;
   std::unique_ptr<GpuMember> own_;
 };

@@ -1,7 +1,7 @@
 #pragma once
-// A collective's registration where its ranks are processes: the same as CollectiveGroup, with every byte that another
-// rank looks at in the segment. Each process has a handle of its own to the one record. Everything here happens under
-// the segment's lock; what daemons read is complete before `registered` says so.
+// A collective's registration where its ranks are processes: the same as LocalRegistration, with every byte that
+// another rank looks at in the segment. Each process has a handle of its own to the one record. Everything here happens
+// under the segment's lock; what daemons read is complete before `registered` says so.
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -12,7 +12,7 @@
 
 #include "processes/segment.hpp"
 #include "program/program_loader.hpp"
-#include "world/group.hpp"
+#include "world/joint_registration.hpp"
 
 namespace dfccl {
 
@@ -48,10 +48,10 @@ struct SharedMember {
 };
 
 /// In the segment. Each array has one entry a member.
-struct SharedGroupRecord {
+struct SharedRegistrationRecord {
   CollectiveShared shared;
-  SharedGroupRecord* next;  // in its list
-  uint64_t number;          // in the order of their making
+  SharedRegistrationRecord* next;  // in its list
+  uint64_t number;                 // in the order of their making
   CollectiveId id;
   Collective collective;
   DataType type;
@@ -63,7 +63,7 @@ struct SharedGroupRecord {
   uint32_t generation;  // where members are on other machines: which registration of these ranks it is
   bool spansHosts;
   bool isOnDevices;
-  Atomic<uint64_t> lost;  // see SharedGroup::noteLost; the presence above the rank
+  Atomic<uint64_t> lost;  // see SharedRegistration::noteLost; the presence above the rank
   uint64_t programDigest;
   Mailbox* mailboxes;
   Atomic<uint64_t>* finishedAccess;
@@ -79,14 +79,14 @@ struct SharedGroupRecord {
 };
 
 /// As its ranks have agreed on it.
-CollectiveSpec specOf(const SharedGroupRecord& record);
+CollectiveSpec specOf(const SharedRegistrationRecord& record);
 
-class SharedGroup final : public Group {
+class SharedRegistration final : public JointRegistration {
  public:
   /// A handle to a registration that another rank has begun.
-  SharedGroup(std::shared_ptr<Segment> segment, SharedGroupRecord* record, const TileSizes& tiles);
+  SharedRegistration(std::shared_ptr<Segment> segment, SharedRegistrationRecord* record, const TileSizes& tiles);
 
-  SharedGroupRecord* record() { return record_; }
+  SharedRegistrationRecord* record() { return record_; }
   /// Runs that a member has finished; it need not be there any more.
   uint64_t finishedRunsOf(uint32_t member) const;
   /// The collective as a member has it in its tables. @pre isMember(member)
@@ -147,7 +147,7 @@ class SharedGroup final : public Group {
   SharedMember::State goneState() const;
 
   std::shared_ptr<Segment> segment_;
-  SharedGroupRecord* record_;
+  SharedRegistrationRecord* record_;
   TileSizes tiles_;
   CollectiveSpec spec_;  // as agreed
   mutable std::mutex mismatchMutex_;

@@ -1,13 +1,13 @@
-#include "host/member/gpu_group.hpp"
+#include "host/member/gpu_registration.hpp"
 
 namespace dfccl::gpu {
 
-GpuGroup::GpuGroup(const CollectiveSpec& spec, uint64_t programDigest, std::vector<DeviceArena*> arenas)
+GpuRegistration::GpuRegistration(const CollectiveSpec& spec, uint64_t programDigest, std::vector<DeviceArena*> arenas)
     : spec_(spec), programDigest_(programDigest), arenas_(std::move(arenas)), members_(spec.ranks.size()) {
   spec_.program.clear();
 }
 
-void GpuGroup::join(uint32_t member, std::unique_ptr<GpuMember> own) {
+void GpuRegistration::join(uint32_t member, std::unique_ptr<GpuMember> own) {
   members_[member].own = std::move(own);
   if (++joined_ != members_.size()) return;
   std::vector<MemberView> views;
@@ -16,18 +16,18 @@ void GpuGroup::join(uint32_t member, std::unique_ptr<GpuMember> own) {
   for (const Member& each : members_) each.own->complete(views);
 }
 
-void GpuGroup::leave(uint32_t member, Departure departure, uint64_t finishedRuns) {
+void GpuRegistration::leave(uint32_t member, Departure departure, uint64_t finishedRuns) {
   members_[member].own->leave(finishedRuns);
   members_[member].hasLeft = true;
   members_[member].isAway = departure == Departure::forNow;
 }
 
-void GpuGroup::comeBack(uint32_t member, const CollectiveRecord& begun, const MemberHome& home) {
+void GpuRegistration::comeBack(uint32_t member, const CollectiveRecord& begun, const MemberHome& home) {
   members_[member].own->comeBack(begun, home);
   members_[member].hasLeft = members_[member].isAway = false;
 }
 
-bool GpuGroup::isAbandoned() const {
+bool GpuRegistration::isAbandoned() const {
   std::vector<uint64_t> runs;
   bool isAnyAway = false;
   for (uint32_t m = 0; m < members_.size(); ++m) {
@@ -38,14 +38,14 @@ bool GpuGroup::isAbandoned() const {
   return !isAnyAway || isPoisoned() || areEven(runs);
 }
 
-bool GpuGroup::poison(uint32_t rank) {
+bool GpuRegistration::poison(uint32_t rank) {
   if (isPoisoned()) return false;
   poisonedBy_ = rank;
   for (uint32_t m = 0; m < members_.size(); ++m) members_[m].isAsked = isMember(m);
   return true;
 }
 
-bool GpuGroup::isQuarantineOver() {
+bool GpuRegistration::isQuarantineOver() {
   for (const Member& member : members_) {
     // One that isn't asked never registered, or had left: it touches nothing.
     if (member.isAsked && !member.own->hasDropped()) return false;
@@ -53,7 +53,7 @@ bool GpuGroup::isQuarantineOver() {
   return true;
 }
 
-std::vector<MemberProgress> GpuGroup::progress() {
+std::vector<MemberProgress> GpuRegistration::progress() {
   std::vector<MemberProgress> progress;
   for (uint32_t m = 0; m < members_.size(); ++m) {
     const uint32_t rank = spec_.ranks[m];

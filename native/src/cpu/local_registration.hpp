@@ -1,6 +1,6 @@
 #pragma once
-// One registration of an id by all its ranks: what they share, and who has come and gone. A later registration of the
-// same id is another group, so an aborted run can never meet a new one.
+// One registration of an id by all its ranks: what they share, and who has come and gone. Who registers the id later
+// begins another one, so an aborted run can never meet a new one.
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -11,16 +11,16 @@
 #include "daemon/state/records.hpp"
 #include "program/join_moves.hpp"
 #include "world/collective_spec.hpp"
-#include "world/group.hpp"
+#include "world/joint_registration.hpp"
 
 namespace dfccl {
 
-class CollectiveGroup final : public Group {
+class LocalRegistration final : public JointRegistration {
  public:
-  CollectiveGroup(const CollectiveSpec& spec, uint64_t programDigest, Arena& arena, ConnectorPool& connectors);
-  ~CollectiveGroup() override;
-  CollectiveGroup(const CollectiveGroup&) = delete;
-  CollectiveGroup& operator=(const CollectiveGroup&) = delete;
+  LocalRegistration(const CollectiveSpec& spec, uint64_t programDigest, Arena& arena, ConnectorPool& connectors);
+  ~LocalRegistration() override;
+  LocalRegistration(const LocalRegistration&) = delete;
+  LocalRegistration& operator=(const LocalRegistration&) = delete;
 
   void checkAgreement(const CollectiveSpec& spec, uint64_t programDigest, uint32_t rank) const override;
   void join(uint32_t member, std::shared_ptr<const BoundProgram> program, std::span<const uint8_t> bytes, double scale,

@@ -1,4 +1,4 @@
-#include "world/group.hpp"
+#include "world/joint_registration.hpp"
 
 #include <string>
 

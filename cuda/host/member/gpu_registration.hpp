@@ -5,16 +5,16 @@
 #include <memory>
 #include <vector>
 
-#include "host/member/device_group.hpp"
+#include "host/member/device_registration.hpp"
 #include "host/member/gpu_member.hpp"
-#include "world/group.hpp"
+#include "world/joint_registration.hpp"
 
 namespace dfccl::gpu {
 
-class GpuGroup final : public DeviceGroup {
+class GpuRegistration final : public DeviceRegistration {
  public:
   /// @param arenas of the members' devices, in the order of spec.ranks.
-  GpuGroup(const CollectiveSpec& spec, uint64_t programDigest, std::vector<DeviceArena*> arenas);
+  GpuRegistration(const CollectiveSpec& spec, uint64_t programDigest, std::vector<DeviceArena*> arenas);
 
   /// @throws Error dfcclRegistrationMismatch
   void checkAgreement(const CollectiveSpec& spec, uint64_t programDigest, uint32_t rank) const {
@@ -33,7 +33,7 @@ class GpuGroup final : public DeviceGroup {
   /// As GpuMember has it. @pre isAway(member)
   void comeBack(uint32_t member, const CollectiveRecord& begun, const MemberHome& home);
 
-  /// Gives the id up: whoever registers it anew begins another group. @return false: somebody has already.
+  /// Gives it up: whoever registers the id anew begins another one. @return false: somebody has already.
   bool poison(uint32_t rank);
   uint32_t indexOf(uint32_t member) const { return members_[member].own->index(); }
 

@@ -1,4 +1,4 @@
-#include "processes/shared_group.hpp"
+#include "processes/shared_registration.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -16,7 +16,7 @@ constexpr uint64_t kMostJointBytes = 1 << 20;
 
 }  // namespace
 
-CollectiveSpec specOf(const SharedGroupRecord& record) {
+CollectiveSpec specOf(const SharedRegistrationRecord& record) {
   CollectiveSpec spec;
   spec.id = record.id;
   spec.collective = record.collective;
@@ -40,14 +40,15 @@ void SharedMember::noteRuns(uint64_t submitted, uint64_t finished, uint64_t nowM
   }
 }
 
-SharedGroup::SharedGroup(std::shared_ptr<Segment> segment, SharedGroupRecord* record, const TileSizes& tiles)
+SharedRegistration::SharedRegistration(std::shared_ptr<Segment> segment, SharedRegistrationRecord* record,
+                                       const TileSizes& tiles)
     : segment_(std::move(segment)), record_(record), tiles_(tiles), spec_(specOf(*record)) {}
 
-CollectiveRecord& SharedGroup::recordOf(uint32_t member) const {
+CollectiveRecord& SharedRegistration::recordOf(uint32_t member) const {
   return segment_->records(record_->ranks[member])[record_->members[member].index];
 }
 
-uint64_t SharedGroup::finishedRunsOf(uint32_t member) const {
+uint64_t SharedRegistration::finishedRunsOf(uint32_t member) const {
   const uint32_t state = stateOf(member);
   const bool isThere = state == SharedMember::joined;
   // Of a rank on another machine that is gone nobody knows whether its data had left it, unless it has left in order.
@@ -56,7 +57,7 @@ uint64_t SharedGroup::finishedRunsOf(uint32_t member) const {
   return recordOf(member).finishedRuns.load(order::acquire);
 }
 
-bool SharedGroup::hasLetGo(uint32_t member) const {
+bool SharedRegistration::hasLetGo(uint32_t member) const {
   // From another machine nobody touches buffers here.
   if (!isMember(member) || !isLocal(member)) return true;
   if (recordOf(member).blocksDropped.load(order::acquire) == segment_->shape().grid) return true;
@@ -64,12 +65,12 @@ bool SharedGroup::hasLetGo(uint32_t member) const {
   return segment_->presenceOf(rank) != Presence::joined && segment_->isProcessGone(rank);
 }
 
-void SharedGroup::checkAgreement(const CollectiveSpec& spec, uint64_t programDigest, uint32_t rank) const {
+void SharedRegistration::checkAgreement(const CollectiveSpec& spec, uint64_t programDigest, uint32_t rank) const {
   dfccl::checkAgreement(spec_, record_->programDigest, spec, programDigest, rank);
 }
 
-Connector SharedGroup::connectionTo(uint32_t source, uint32_t destination, uint32_t channel, uint32_t slotCount,
-                                    uint32_t slotBytes) {
+Connector SharedRegistration::connectionTo(uint32_t source, uint32_t destination, uint32_t channel, uint32_t slotCount,
+                                           uint32_t slotBytes) {
   for (SharedConnection* c = record_->connections; c != nullptr; c = c->next) {
     if (c->source == source && c->destination == destination && c->channel == channel) return c->connector;
   }
@@ -89,7 +90,7 @@ Connector SharedGroup::connectionTo(uint32_t source, uint32_t destination, uint3
   return connector;
 }
 
-void SharedGroup::joinAllMoves() {
+void SharedRegistration::joinAllMoves() {
   std::vector<std::shared_ptr<const BoundProgram>> loaded;
   std::vector<const BoundProgram*> programs;
   for (uint32_t m = 0; m < record_->shared.members; ++m) {
@@ -107,7 +108,7 @@ void SharedGroup::joinAllMoves() {
       {record_->jointMoves, joint.moves.size()}, {record_->jointRefs, joint.refs.size()}, joint.bytesOfOne};
 }
 
-void SharedGroup::takeEnds(uint32_t member, const BoundProgram& program) {
+void SharedRegistration::takeEnds(uint32_t member, const BoundProgram& program) {
   ends_.clear();
   const auto slotBytes = std::max<uint32_t>(
       128,
@@ -120,14 +121,14 @@ void SharedGroup::takeEnds(uint32_t member, const BoundProgram& program) {
   }
 }
 
-void SharedGroup::join(uint32_t member, std::shared_ptr<const BoundProgram> owned, std::span<const uint8_t> bytes,
-                       double scale, CollectiveRecord& record) {
+void SharedRegistration::join(uint32_t member, std::shared_ptr<const BoundProgram> owned,
+                              std::span<const uint8_t> bytes, double scale, CollectiveRecord& record) {
   const BoundProgram& program = *owned;
   if (isAway(member)) {
     takeEnds(member, program);
     return enter(member, program, record);
   }
-  // Everything that can fail comes first; what was taken before a failure belongs to the group and is used by a retry.
+  // Everything that can fail comes first; what was taken before a failure is the registration's, and a retry uses it.
   SharedArena arena = segment_->arena();
   SharedMember& mine = record_->members[member];
   if (program.scratchBytes != 0 && mine.scratchBytes == 0) {
@@ -166,7 +167,7 @@ void SharedGroup::join(uint32_t member, std::shared_ptr<const BoundProgram> owne
   shared.registered.fetchAdd(1, order::acqRel);
 }
 
-void SharedGroup::enter(uint32_t member, const BoundProgram& program, CollectiveRecord& record) {
+void SharedRegistration::enter(uint32_t member, const BoundProgram& program, CollectiveRecord& record) {
   CollectiveShared& shared = record_->shared;
   SharedMember& mine = record_->members[member];
   mine.index = record.index;
@@ -182,7 +183,7 @@ void SharedGroup::enter(uint32_t member, const BoundProgram& program, Collective
   mine.state.store(SharedMember::joined, order::release);
 }
 
-void SharedGroup::leave(uint32_t member, Departure departure, uint64_t finishedRuns) {
+void SharedRegistration::leave(uint32_t member, Departure departure, uint64_t finishedRuns) {
   SharedMember& m = record_->members[member];
   m.finishedRuns.store(finishedRuns, order::relaxed);
   m.state.store(departure == Departure::forNow ? SharedMember::away : goneState(), order::release);
@@ -190,13 +191,13 @@ void SharedGroup::leave(uint32_t member, Departure departure, uint64_t finishedR
 }
 
 /// Of a member that has left for good.
-SharedMember::State SharedGroup::goneState() const {
+SharedMember::State SharedRegistration::goneState() const {
   const bool isReached = record_->spansHosts || record_->isOnDevices;
   return isReached ? SharedMember::leaving : SharedMember::left;
 }
 
 /// Under one lock for all members at once, so that none of them comes back to what another one has freed.
-void SharedGroup::settle() {
+void SharedRegistration::settle() {
   const std::span<const uint32_t> ranks(record_->ranks, record_->shared.members);
   const auto isGone = [&](uint32_t rank) { return segment_->isLocal(rank) && segment_->isProcessGone(rank); };
   std::vector<uint64_t> runs;
@@ -211,13 +212,13 @@ void SharedGroup::settle() {
   }
 }
 
-void SharedGroup::comeBackOnDevice(uint32_t member, uint32_t index) {
+void SharedRegistration::comeBackOnDevice(uint32_t member, uint32_t index) {
   SharedMember& mine = record_->members[member];
   mine.index = index;
   mine.state.store(SharedMember::joined, order::release);
 }
 
-void SharedGroup::joinOnDevice(uint32_t member, uint32_t index, std::span<const uint8_t> facts) {
+void SharedRegistration::joinOnDevice(uint32_t member, uint32_t index, std::span<const uint8_t> facts) {
   SharedMember& mine = record_->members[member];
   auto* kept = makeShared<uint8_t>(segment_->arena(), facts.size());
   std::memcpy(kept, facts.data(), facts.size());
@@ -229,13 +230,13 @@ void SharedGroup::joinOnDevice(uint32_t member, uint32_t index, std::span<const 
   record_->shared.registered.fetchAdd(1, order::acqRel);
 }
 
-std::span<const uint8_t> SharedGroup::factsOf(uint32_t member) const {
+std::span<const uint8_t> SharedRegistration::factsOf(uint32_t member) const {
   const SharedMember& m = record_->members[member];
   if (stateOf(member) == SharedMember::absent) return {};
   return {m.program, m.programBytes};
 }
 
-bool SharedGroup::isAbandoned() const {
+bool SharedRegistration::isAbandoned() const {
   for (uint32_t m = 0; m < record_->shared.members; ++m) {
     const uint32_t state = stateOf(m);
     const bool isIn = state != SharedMember::absent && state != SharedMember::left;
@@ -244,35 +245,35 @@ bool SharedGroup::isAbandoned() const {
   return true;
 }
 
-void SharedGroup::noteLost(uint32_t rank, Presence presence) {
+void SharedRegistration::noteLost(uint32_t rank, Presence presence) {
   uint64_t nobody = 0;
   const uint64_t lost = rank | static_cast<uint64_t>(presence) << 32;
   record_->lost.compareExchange(nobody, lost, order::acqRel, order::relaxed);
 }
 
-std::pair<uint32_t, Presence> SharedGroup::lost() const {
+std::pair<uint32_t, Presence> SharedRegistration::lost() const {
   const uint64_t lost = record_->lost.load(order::acquire);
   return {static_cast<uint32_t>(lost), lost == 0 ? Presence::joined : static_cast<Presence>(lost >> 32)};
 }
 
-void SharedGroup::noteMismatch(const std::string& text) {
+void SharedRegistration::noteMismatch(const std::string& text) {
   const std::lock_guard lock(mismatchMutex_);
   if (mismatch_.empty()) mismatch_ = text;
 }
 
-std::string SharedGroup::mismatch() const {
+std::string SharedRegistration::mismatch() const {
   const std::lock_guard lock(mismatchMutex_);
   return mismatch_;
 }
 
-size_t SharedGroup::connectorBytes() const {
+size_t SharedRegistration::connectorBytes() const {
   size_t bytes = 0;
   for (const SharedConnection* c = record_->connections; c != nullptr; c = c->next)
     bytes += connectionBytes(c->connector);
   return bytes;
 }
 
-size_t SharedGroup::jointBytes() const {
+size_t SharedRegistration::jointBytes() const {
   const JointMoves& joint = record_->shared.joint;
   return joint.moves.size() * sizeof(JointMove) + joint.refs.size() * sizeof(JointRef);
 }
