@@ -14,26 +14,26 @@
 namespace dfccl::nccl {
 namespace {
 
-struct Group {
+struct GroupedCalls {
   int depth = 0;
   bool isRealOpen = false;  // the other NCCL has one too
   std::vector<Making> makings;
   std::vector<Operation> operations;
   ToldFailure failure;  // of the first of its calls that failed
 };
-struct OpenGroup : Group {
-  OpenGroup() = default;
-  OpenGroup(const OpenGroup&) = delete;
-  OpenGroup& operator=(const OpenGroup&) = delete;
+struct OpenGroupedCalls : GroupedCalls {
+  OpenGroupedCalls() = default;
+  OpenGroupedCalls(const OpenGroupedCalls&) = delete;
+  OpenGroupedCalls& operator=(const OpenGroupedCalls&) = delete;
   /// The thread ends, and with it what it hasn't ended: nobody is to wait for that. Where it was to put the handles may
   /// be gone.
-  ~OpenGroup() {
+  ~OpenGroupedCalls() {
     for (const Making& making : makings) {
       if (making.made) making.made->failed(ncclInvalidUsage);
     }
   }
 };
-thread_local OpenGroup group;
+thread_local OpenGroupedCalls grouped;
 
 template <class Call>
 std::vector<Call> only(Call call) {
@@ -45,19 +45,19 @@ std::vector<Call> only(Call call) {
 /// @return false: no group is open, and it is to be done at once.
 template <class Call>
 bool isKept(std::vector<Call>& kept, Call& call) {
-  if (group.depth == 0) return false;
+  if (grouped.depth == 0) return false;
   kept.push_back(std::move(call));
   return true;
 }
 
 /// @return the group where it is over now, or nothing: it was an inner one. @throws Failure ncclInvalidUsage
-std::optional<Group> leaveGroup() {
-  if (group.depth == 0) {
+std::optional<GroupedCalls> leaveGroup() {
+  if (grouped.depth == 0) {
     throw Failure(ncclInvalidUsage, "No group of this thread is open.",
                   "Call ncclGroupStart first, on the same thread.");
   }
-  if (--group.depth != 0) return std::nullopt;
-  return std::exchange(static_cast<Group&>(group), {});
+  if (--grouped.depth != 0) return std::nullopt;
+  return std::exchange(static_cast<GroupedCalls&>(grouped), {});
 }
 
 /// Ends the other NCCL's group, with nothing of it done: as in this library's, one call that fails sees to that, and
@@ -68,7 +68,7 @@ void dropReal(const RealNccl& real) {
 }
 
 /// Nothing of it is done. @param why the communicators that were begun in it fail with that
-void drop(Group dropped, ncclResult_t why) {
+void drop(GroupedCalls dropped, ncclResult_t why) {
   for (Making& making : dropped.makings) making.drop(why);
   if (dropped.isRealOpen) dropReal(*RealNccl::opened());
 }
@@ -76,33 +76,33 @@ void drop(Group dropped, ncclResult_t why) {
 }  // namespace
 
 ncclResult_t makeSoon(Making making) {
-  return isKept(group.makings, making) ? ncclSuccess : makeAll(only(std::move(making)));
+  return isKept(grouped.makings, making) ? ncclSuccess : makeAll(only(std::move(making)));
 }
 
 ncclResult_t submitSoon(Operation operation) {
-  if (!isKept(group.operations, operation)) submit(operation);
+  if (!isKept(grouped.operations, operation)) submit(operation);
   return ncclSuccess;
 }
 
 ncclResult_t noteInGroup(ncclResult_t result) noexcept {
   const bool hasFailed = result != ncclSuccess && result != ncclInProgress;
-  if (hasFailed && group.depth != 0 && group.failure.result == ncclSuccess) group.failure = lastOfThread();
+  if (hasFailed && grouped.depth != 0 && grouped.failure.result == ncclSuccess) grouped.failure = lastOfThread();
   return result;
 }
 
 void joinRealGroup(const RealNccl& real) {
-  if (group.depth == 0 || group.isRealOpen) return;
+  if (grouped.depth == 0 || grouped.isRealOpen) return;
   real.check(real.call<decltype(ncclGroupStart)>("ncclGroupStart"));
-  group.isRealOpen = true;
+  grouped.isRealOpen = true;
 }
 
 ncclResult_t groupStart() {
-  ++group.depth;
+  ++grouped.depth;
   return ncclSuccess;
 }
 
 ncclResult_t groupEnd() {
-  std::optional<Group> ended = leaveGroup();
+  std::optional<GroupedCalls> ended = leaveGroup();
   if (!ended) return ncclSuccess;
   if (const ToldFailure failure = ended->failure; failure.result != ncclSuccess) {
     drop(*std::move(ended), failure.result);
@@ -121,7 +121,7 @@ ncclResult_t groupEnd() {
 
 ncclResult_t groupSimulateEnd(ncclSimInfo_t*) {
   // As ncclGroupEnd does: who is refused calls that no more, and a group that stayed open would keep all later calls.
-  if (std::optional<Group> ended = leaveGroup()) drop(*std::move(ended), ncclInvalidUsage);
+  if (std::optional<GroupedCalls> ended = leaveGroup()) drop(*std::move(ended), ncclInvalidUsage);
   throw Failure(ncclInvalidUsage, "Times are not estimated; end the group with ncclGroupEnd.");
 }
 

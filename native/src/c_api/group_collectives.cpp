@@ -1,6 +1,6 @@
 // Collectives on a group: arguments become a signature.
+#include "c_api/group_handle.hpp"
 #include "c_api/last_error.hpp"
-#include "c_api/open_group.hpp"
 
 using namespace dfccl;
 using namespace dfccl::c_api;
@@ -14,7 +14,7 @@ dfcclResult_t run(Collective collective, const void* send, void* recv, size_t co
                   dfcclRequest_t* request) {
   return guarded([&] {
     if (request != nullptr) *request = nullptr;
-    const OpenGroup& group = groupOf(handle);
+    const GroupHandle& group = groupOf(handle);
     MatchedRun run{signatureOf(group, collective, count, type, op, tag), send, recv, stream};
     if (hasRoot(collective)) run.signature.root = placeIn(group, root, "root");
     submit(handle, group, run, request);

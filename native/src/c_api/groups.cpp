@@ -4,8 +4,8 @@
 #include <tuple>
 #include <vector>
 
+#include "c_api/group_handle.hpp"
 #include "c_api/last_error.hpp"
-#include "c_api/open_group.hpp"
 #include "c_api/requests.hpp"
 #include "c_api/waiting.hpp"
 
@@ -15,7 +15,7 @@ using namespace dfccl::c_api;
 namespace {
 
 dfcclGroup_t open(RankContext& context, std::shared_ptr<MatchedGroup> made) {
-  OpenGroup& group = groups().take();
+  GroupHandle& group = groups().take();
   group.context = &context;
   group.group = std::move(made);
   context.addGroup(group);
@@ -82,7 +82,7 @@ struct Split {
 };
 
 /// @throws Error dfcclTimeout
-Split exchange(OpenGroup& group, Choice own, uint64_t timeoutMicros) {
+Split exchange(GroupHandle& group, Choice own, uint64_t timeoutMicros) {
   RankContext& context = *group.context;
   refuseInCallback(context);
   MatchedRun run;
@@ -138,7 +138,7 @@ dfcclResult_t dfcclGroupCreate(const int* ranks, int count, uint64_t name, dfccl
 dfcclResult_t dfcclGroupDestroy(dfcclGroup_t handle) {
   return guarded([&] {
     if (handle == nullptr) return dfcclSuccess;
-    OpenGroup& group = groupOf(handle);
+    GroupHandle& group = groupOf(handle);
     group.matching().dropGroup(*group.group);
     group.context->removeGroup(group);
     return dfcclSuccess;
@@ -149,7 +149,7 @@ dfcclResult_t dfcclGroupSplit(dfcclGroup_t handle, int colour, int key, uint64_t
   return guarded([&] {
     if (part == nullptr) refuseArgument("The address for the new group is null.", "Pass where to store it.");
     *part = nullptr;
-    OpenGroup& group = groupOf(handle);
+    GroupHandle& group = groupOf(handle);
     const auto [number, choices] = exchange(group, {colour, key}, timeoutMicros);
     if (colour < 0) return dfcclSuccess;
     std::vector<std::tuple<int32_t, uint32_t>> mine;  // key, place
@@ -166,16 +166,16 @@ dfcclResult_t dfcclGroupSplit(dfcclGroup_t handle, int colour, int key, uint64_t
 }
 
 dfcclResult_t dfcclGroupGetRank(int* rank, dfcclGroup_t group) {
-  return give(rank, "rank", group, [](const OpenGroup& g) { return g.member(); });
+  return give(rank, "rank", group, [](const GroupHandle& g) { return g.member(); });
 }
 
 dfcclResult_t dfcclGroupGetRankCount(int* count, dfcclGroup_t group) {
-  return give(count, "number of ranks", group, [](const OpenGroup& g) { return g.size(); });
+  return give(count, "number of ranks", group, [](const GroupHandle& g) { return g.size(); });
 }
 
 dfcclResult_t dfcclGroupAbort(dfcclGroup_t handle) {
   return guarded([&] {
-    OpenGroup& group = groupOf(handle);
+    GroupHandle& group = groupOf(handle);
     group.matching().abortGroup(*group.group);
     return dfcclSuccess;
   });

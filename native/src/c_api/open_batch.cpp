@@ -100,7 +100,7 @@ std::vector<BatchedRun> OpenBatch::runs() const {
   std::vector<BatchedRun> all;
   OpenWorld* world = nullptr;
   for (const Operation& operation : operations_) {
-    const OpenGroup& group = groupOf(operation.group);  // it may have been destroyed since
+    const GroupHandle& group = groupOf(operation.group);  // it may have been destroyed since
     OpenWorld& its = group.context->openWorld();
     if (world != nullptr && world != &its)
       refuseArgument("The batch has groups of different worlds.", "Open a batch for each world.");

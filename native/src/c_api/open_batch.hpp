@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "c_api/open_group.hpp"
+#include "c_api/group_handle.hpp"
 
 namespace dfccl::c_api {
 

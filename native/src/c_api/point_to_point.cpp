@@ -1,6 +1,6 @@
 // Messages between two members of a group.
+#include "c_api/group_handle.hpp"
 #include "c_api/last_error.hpp"
-#include "c_api/open_group.hpp"
 
 using namespace dfccl;
 using namespace dfccl::c_api;
@@ -12,7 +12,7 @@ dfcclResult_t message(bool isSend, void* buffer, size_t count, dfcclDataType_t t
                       uint64_t tag, dfcclStream_t stream, dfcclRequest_t* request) {
   return guarded([&] {
     if (request != nullptr) *request = nullptr;
-    const OpenGroup& group = groupOf(handle);
+    const GroupHandle& group = groupOf(handle);
     const uint32_t other = placeIn(group, peer, "peer"), self = group.member();
     MatchedRun run;
     run.signature = signatureOf(group, Collective::sendRecv, count, type, dfcclSum, tag);
@@ -50,7 +50,7 @@ dfcclResult_t dfcclRecvAny(void* recvbuff, size_t count, dfcclDataType_t type, i
   return guarded([&] {
     if (request != nullptr) *request = nullptr;
     if (source != nullptr) *source = -1;
-    const OpenGroup& group = groupOf(handle);
+    const GroupHandle& group = groupOf(handle);
     MatchedRun run;
     run.signature = signatureOf(group, Collective::sendRecv, count, type, dfcclSum, tag);
     run.signature.purpose = Purpose::pointToPoint;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "c_api/group_handle.hpp"
 #include "c_api/last_error.hpp"
-#include "c_api/open_group.hpp"
 
 namespace dfccl::c_api {
 
@@ -89,18 +89,18 @@ void RankContext::remove(int id) {
 }
 
 namespace {
-void endGroup(OpenGroup& group) {
+void endGroup(GroupHandle& group) {
   group.group.reset();
   groups().giveBack(group);
 }
 }  // namespace
 
-void RankContext::addGroup(OpenGroup& group) {
+void RankContext::addGroup(GroupHandle& group) {
   const std::lock_guard lock(mutex_);
   groups_.push_back(&group);
 }
 
-void RankContext::removeGroup(OpenGroup& group) {
+void RankContext::removeGroup(GroupHandle& group) {
   const std::lock_guard lock(mutex_);
   std::erase(groups_, &group);
   endGroup(group);
@@ -169,7 +169,7 @@ void RankContext::close() {
     backend().drive();
   }
   matching_.clear();
-  for (OpenGroup* group : groups_) endGroup(*group);
+  for (GroupHandle* group : groups_) endGroup(*group);
   groups_.clear();
   std::vector<uint32_t> ids;
   ids_.forEach([&](uint32_t id, uint32_t index) {

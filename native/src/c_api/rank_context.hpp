@@ -27,7 +27,7 @@ struct Registration {
   RunShape shapeOfOne;  // where runs bring their counts: of one with a single element
 };
 
-struct OpenGroup;
+struct GroupHandle;
 
 /// What a collective is to graphs.
 struct CapturedCollective {
@@ -88,8 +88,8 @@ class RankContext {
   }
 
   /// Groups of this rank, whose handles end with it.
-  void addGroup(OpenGroup& group);
-  void removeGroup(OpenGroup& group);
+  void addGroup(GroupHandle& group);
+  void removeGroup(GroupHandle& group);
 
   /// Everything that dfcclDestroy does but freeing. @throws Error dfcclInUse, with nothing changed.
   void close();
@@ -108,7 +108,7 @@ class RankContext {
   std::vector<Registration> registrations_;               // [index]
   std::mutex mutex_;                                      // of registration
   std::unordered_map<int, CapturedCollective> captured_;  // by id; under mutex_
-  std::vector<OpenGroup*> groups_;                        // under mutex_
+  std::vector<GroupHandle*> groups_;                      // under mutex_
   double scale_ = 1.0;
   bool countPerRun_ = false;
 };

@@ -2,8 +2,8 @@
 #include <utility>
 #include <vector>
 
+#include "c_api/group_handle.hpp"
 #include "c_api/last_error.hpp"
-#include "c_api/open_group.hpp"
 
 using namespace dfccl;
 using namespace dfccl::c_api;
@@ -22,7 +22,7 @@ struct Spans {
 }
 
 /// @param displacements in elements; null: one behind the other.
-Spans spansOf(const size_t* counts, const size_t* displacements, size_t elementBytes, const OpenGroup& group,
+Spans spansOf(const size_t* counts, const size_t* displacements, size_t elementBytes, const GroupHandle& group,
               const char* what) {
   if (counts == nullptr)
     refuseArgument(std::string("The list of ") + what + " is null.", "Pass a count for each member.");
@@ -48,7 +48,7 @@ void* at(void* buffer, uint64_t offset) { return buffer == nullptr ? nullptr : s
 /// The runs that an uneven collective of this rank consists of.
 class Parts {
  public:
-  Parts(const OpenGroup& group, Purpose purpose, dfcclDataType_t type, uint64_t tag, dfcclStream_t stream)
+  Parts(const GroupHandle& group, Purpose purpose, dfcclDataType_t type, uint64_t tag, dfcclStream_t stream)
       : group_(group), purpose_(purpose), type_(type), tag_(tag), stream_(stream) {}
 
   /// All members know all counts, so that it never meets one of other counts.
@@ -78,7 +78,7 @@ class Parts {
     return runs_.back();
   }
 
-  const OpenGroup& group_;
+  const GroupHandle& group_;
   const Purpose purpose_;
   const dfcclDataType_t type_;
   const uint64_t tag_;
@@ -93,7 +93,7 @@ dfcclResult_t uneven(Purpose purpose, dfcclDataType_t type, dfcclGroup_t handle,
                      dfcclRequest_t* request, Body&& body) {
   return guarded([&] {
     if (request != nullptr) *request = nullptr;
-    const OpenGroup& group = groupOf(handle);
+    const GroupHandle& group = groupOf(handle);
     const Signature checked = signatureOf(group, Collective::barrier, 0, type, dfcclSum, tag);
     Parts parts(group, purpose, type, tag, stream);
     body(group, sizeOf(checked.type), parts);
@@ -111,7 +111,7 @@ dfcclResult_t dfcclAllToAllV(const void* sendbuff, const size_t* sendCounts, con
                              dfcclDataType_t type, dfcclGroup_t group, uint64_t tag, dfcclStream_t stream,
                              dfcclRequest_t* request) {
   return uneven(Purpose::allToAllV, type, group, tag, stream, request,
-                [&](const OpenGroup& g, size_t bytes, Parts& parts) {
+                [&](const GroupHandle& g, size_t bytes, Parts& parts) {
                   const Spans sends = spansOf(sendCounts, sendDisplacements, bytes, g, "send counts");
                   const Spans recvs = spansOf(recvCounts, recvDisplacements, bytes, g, "receive counts");
                   const uint32_t self = g.member();
@@ -135,7 +135,7 @@ dfcclResult_t dfcclAllGatherV(const void* sendbuff, void* recvbuff, const size_t
                               dfcclDataType_t type, dfcclGroup_t group, uint64_t tag, dfcclStream_t stream,
                               dfcclRequest_t* request) {
   return uneven(Purpose::allGatherV, type, group, tag, stream, request,
-                [&](const OpenGroup& g, size_t bytes, Parts& parts) {
+                [&](const GroupHandle& g, size_t bytes, Parts& parts) {
                   const Spans spans = spansOf(counts, displacements, bytes, g, "counts");
                   parts.agreeOn(spans);
                   for (uint32_t m = 0; m < g.size(); ++m) {
@@ -149,7 +149,7 @@ dfcclResult_t dfcclReduceScatterV(const void* sendbuff, void* recvbuff, const si
                                   dfcclRedOp_t op, dfcclGroup_t group, uint64_t tag, dfcclStream_t stream,
                                   dfcclRequest_t* request) {
   return uneven(Purpose::reduceScatterV, type, group, tag, stream, request,
-                [&](const OpenGroup& g, size_t bytes, Parts& parts) {
+                [&](const GroupHandle& g, size_t bytes, Parts& parts) {
                   const Spans spans = spansOf(counts, nullptr, bytes, g, "counts");
                   parts.agreeOn(spans);
                   // Whatever the counts: an operator that the type hasn't is refused where nothing is reduced, too.
@@ -165,7 +165,7 @@ dfcclResult_t dfcclGatherV(const void* sendbuff, void* recvbuff, const size_t* c
                            dfcclDataType_t type, int root, dfcclGroup_t group, uint64_t tag, dfcclStream_t stream,
                            dfcclRequest_t* request) {
   return uneven(Purpose::gatherV, type, group, tag, stream, request,
-                [&](const OpenGroup& g, size_t bytes, Parts& parts) {
+                [&](const GroupHandle& g, size_t bytes, Parts& parts) {
                   const Spans spans = spansOf(counts, displacements, bytes, g, "counts");
                   parts.agreeOn(spans);
                   const uint32_t to = placeIn(g, root, "root"), self = g.member();
@@ -181,7 +181,7 @@ dfcclResult_t dfcclScatterV(const void* sendbuff, const size_t* counts, const si
                             dfcclDataType_t type, int root, dfcclGroup_t group, uint64_t tag, dfcclStream_t stream,
                             dfcclRequest_t* request) {
   return uneven(
-      Purpose::scatterV, type, group, tag, stream, request, [&](const OpenGroup& g, size_t bytes, Parts& parts) {
+      Purpose::scatterV, type, group, tag, stream, request, [&](const GroupHandle& g, size_t bytes, Parts& parts) {
         const Spans spans = spansOf(counts, displacements, bytes, g, "counts");
         parts.agreeOn(spans);
         const uint32_t from = placeIn(g, root, "root"), self = g.member();

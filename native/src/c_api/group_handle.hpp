@@ -10,7 +10,7 @@
 
 namespace dfccl::c_api {
 
-struct OpenGroup : InSlab<OpenGroup> {
+struct GroupHandle : InSlab<GroupHandle> {
   RankContext* context = nullptr;
   std::shared_ptr<MatchedGroup> group;
 
@@ -19,24 +19,24 @@ struct OpenGroup : InSlab<OpenGroup> {
   uint32_t member() const { return group->member; }
 };
 
-HandleSlab<OpenGroup>& groups();
+HandleSlab<GroupHandle>& groups();
 
 /// @throws Error dfcclInvalidArgument (null), dfcclClosed
-OpenGroup& groupOf(dfcclGroup_t group);
+GroupHandle& groupOf(dfcclGroup_t group);
 
 /// @throws Error dfcclInvalidArgument unless it is a place in the group.
-uint32_t placeIn(const OpenGroup& group, int place, const char* what);
+uint32_t placeIn(const GroupHandle& group, int place, const char* what);
 
 /// What all runs have in common. @throws Error dfcclInvalidArgument
-Signature signatureOf(const OpenGroup& group, Collective collective, size_t count, dfcclDataType_t type,
+Signature signatureOf(const GroupHandle& group, Collective collective, size_t count, dfcclDataType_t type,
                       dfcclRedOp_t op, uint64_t tag);
 
 /// Submits one run, or keeps it where a batch of this thread is open. @param request may be null.
 /// @throws Error, and nothing was queued then.
-void submit(dfcclGroup_t handle, const OpenGroup& group, const MatchedRun& run, dfcclRequest_t* request);
+void submit(dfcclGroup_t handle, const GroupHandle& group, const MatchedRun& run, dfcclRequest_t* request);
 /// The same of several that are one operation.
 void submitAll(dfcclGroup_t handle, std::vector<MatchedRun> runs, dfcclRequest_t* request);
 /// Submits one run whatever is open.
-void submitAtOnce(const OpenGroup& group, const MatchedRun& run, dfcclRequest_t* request);
+void submitAtOnce(const GroupHandle& group, const MatchedRun& run, dfcclRequest_t* request);
 
 }  // namespace dfccl::c_api

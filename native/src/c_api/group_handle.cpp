@@ -1,4 +1,4 @@
-#include "c_api/open_group.hpp"
+#include "c_api/group_handle.hpp"
 
 #include <utility>
 
@@ -7,20 +7,20 @@
 
 namespace dfccl::c_api {
 
-HandleSlab<OpenGroup>& groups() {
-  static HandleSlab<OpenGroup> all(2, "Destroy groups that are done with.");
+HandleSlab<GroupHandle>& groups() {
+  static HandleSlab<GroupHandle> all(2, "Destroy groups that are done with.");
   return all;
 }
 
-OpenGroup& groupOf(dfcclGroup_t group) {
-  OpenGroup* const found = groups().find(reinterpret_cast<uint64_t>(group));
+GroupHandle& groupOf(dfcclGroup_t group) {
+  GroupHandle* const found = groups().find(reinterpret_cast<uint64_t>(group));
   if (found != nullptr) return *found;
   if (group == nullptr) refuseArgument("The group is null.", "Pass one that dfcclGroupCreate has made.");
   throw Error(dfcclClosed, "The group has been destroyed, or was never made.",
               "Pass one that dfcclGroupCreate has made, and destroy it last.");
 }
 
-uint32_t placeIn(const OpenGroup& group, int place, const char* what) {
+uint32_t placeIn(const GroupHandle& group, int place, const char* what) {
   if (place >= 0 && static_cast<uint32_t>(place) < group.size()) return static_cast<uint32_t>(place);
   refuseArgument("The " + std::string(what) + " is " + std::to_string(place) + ", in a group of " +
                      std::to_string(group.size()) + " ranks.",
@@ -53,7 +53,7 @@ namespace {
 
 }  // namespace
 
-Signature signatureOf(const OpenGroup& group, Collective collective, size_t count, dfcclDataType_t type,
+Signature signatureOf(const GroupHandle& group, Collective collective, size_t count, dfcclDataType_t type,
                       dfcclRedOp_t op, uint64_t tag) {
   const auto typeNumber = static_cast<uint32_t>(type), opNumber = static_cast<uint32_t>(op);
   if (typeNumber >= static_cast<uint32_t>(kDataTypeCount) || opNumber >= static_cast<uint32_t>(kReduceOpCount) ||
@@ -69,7 +69,7 @@ Signature signatureOf(const OpenGroup& group, Collective collective, size_t coun
   return signature;
 }
 
-void submitAtOnce(const OpenGroup& group, const MatchedRun& run, dfcclRequest_t* request) {
+void submitAtOnce(const GroupHandle& group, const MatchedRun& run, dfcclRequest_t* request) {
   Matching& matching = group.matching();
   if (request == nullptr && !matching.mayCopy()) return matching.submit(run, group.group, nullptr);
   Request& made = Request::make(1, request != nullptr ? 2 : 1, group.context->handle());
@@ -83,7 +83,7 @@ void submitAtOnce(const OpenGroup& group, const MatchedRun& run, dfcclRequest_t*
   if (request != nullptr) *request = reinterpret_cast<dfcclRequest_t>(handle);
 }
 
-void submit(dfcclGroup_t handle, const OpenGroup& group, const MatchedRun& run, dfcclRequest_t* request) {
+void submit(dfcclGroup_t handle, const GroupHandle& group, const MatchedRun& run, dfcclRequest_t* request) {
   if (run.kind != RunKind::whole || OpenBatch::isOpen()) [[unlikely]]
     return submitAll(handle, {run}, request);
   submitAtOnce(group, run, request);
