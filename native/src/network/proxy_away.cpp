@@ -41,7 +41,8 @@ bool Proxy::isOverWhileAway(const RemoteRegistration& registration) const {
 RemoteRegistration* Proxy::findInUse(const RegistrationKey& key) {
   RemoteRegistration* const registration = find(key);
   if (registration == nullptr || !registration->isAway || !isOverWhileAway(*registration)) return registration;
-  if (registration->shared->isOverFor(registration->member)) {
+  // Of one that was given up something may still be on its way.
+  if (registration->shared->isOverFor(registration->member) && !registration->shared->shared().isPoisoned()) {
     drop(key);
     return nullptr;
   }
