@@ -73,6 +73,7 @@ __device__ inline void pollHostQueue() {
   constexpr uint32_t kLooksPerControl = 64;
   constexpr uint32_t kLooksPerFacts = 8;
   constexpr uint32_t kLooksPerPost = 64;
+  constexpr uint32_t kIsOver = 1, kHasRoom = 2, kLine = 4;  // of what one lane has seen
   BlockShared& shared = blockShared();
   StagedEntries& staged = shared.staged;
   RankMemory& memory = shared.memory.get();
@@ -82,19 +83,25 @@ __device__ inline void pollHostQueue() {
   uint64_t posted = staged.completionsPosted.load(order::relaxed);
   uint32_t news = 0;
   uint32_t entries = 1;  // read at once; more while they come in quick succession
-  // What decides where the warp goes is the same for all lanes: one that had come too late to see what another saw
-  // would meet the others in a later look's vote, and they would no more agree on the position.
-  for (uint32_t look = 0; !__any_sync(kAll, staged.isOver.load(order::relaxed) != 0); ++look) {
+  for (uint32_t look = 0;; ++look) {
     const uint32_t mine = lane / kSqeWords;
-    const bool hasRoom =
-        __all_sync(kAll, position + entries - staged.taken.load(order::acquire) <= kStagedEntries) != 0;
     // The read across the bus is on its way before anything else is looked at, which then costs nothing.
     uint64_t value = 0;
-    if (hasRoom && mine < entries) value = memory.submissions.slot(position + mine).words[word].load(order::relaxed);
+    if (mine < entries) value = memory.submissions.slot(position + mine).words[word].load(order::relaxed);
+    // What decides where the warp goes is what one lane has seen: one that had come too late to see what another saw
+    // would meet the others in a later look's vote, and they would no more agree on the position.
+    uint32_t seen = 0;
+    if (lane == 0) {
+      const bool hasRoom = position + entries - staged.taken.load(order::relaxed) <= kStagedEntries;
+      seen = (staged.isOver.load(order::relaxed) != 0 ? kIsOver : 0) | (hasRoom ? kHasRoom : 0) |
+             staged.awaitedLines.load(order::relaxed) * kLine;
+    }
+    seen = __shfl_sync(kAll, seen, 0);
+    if ((seen & kIsOver) != 0) break;
     // What the look before read, which has come meanwhile.
     if (lane == 0) staged.completionsPosted.store(posted, order::relaxed);
     posted = memory.counters.completionsPosted.value.load(order::relaxed);
-    const uint32_t lines = __shfl_sync(kAll, staged.awaitedLines.load(order::relaxed), 0);
+    const uint32_t lines = seen / kLine;
     if (lines != 0) lookAtLines(lines, look, news);
     if (look % kLooksPerControl == 0 && lane == 0) {
       staged.controlTail.store(memory.control.tail.load(order::relaxed), order::relaxed);
@@ -105,7 +112,7 @@ __device__ inline void pollHostQueue() {
       }
     }
     if (look % kLooksPerPost == 0) postSome(look / kLooksPerPost);
-    if (!hasRoom) continue;
+    if ((seen & kHasRoom) == 0) continue;
     const uint32_t whole = __ballot_sync(kAll, mine < entries && hasSqeSequence(value, position + mine));
     uint32_t found = 0;
     while (found < entries && ((whole >> (found * kSqeWords)) & 0xff) == 0xff) ++found;
@@ -113,6 +120,9 @@ __device__ inline void pollHostQueue() {
       entries = 1;
       continue;
     }
+    // There is room, for all lanes: what was read of the entries that were there has arrived (StagedSubmissions).
+    __threadfence_block();
+    __syncwarp();
     if (mine < found) staged.words[(position + mine) % kStagedEntries][word] = value;
     position += found;
     __syncwarp();
