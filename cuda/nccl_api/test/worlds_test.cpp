@@ -107,13 +107,16 @@ TEST_CASE("NCCL_COMM_BLOCKING says whether communicators block, whatever their c
 
 // They waited for each other, each in files of its own, until the time was over.
 TEST_CASE("an id of a process that has another /dev/shm is refused" * doctest::skip(!canHaveOwnShm())) {
-  onProcesses(1, 1, [](uint32_t, const std::vector<ncclUniqueId>& ids) -> int {
-    EXPECT(takeOwnShm());
+  const ncclUniqueId id = newId();
+  Processes processes(1, [&](uint32_t) -> int {
+    EXPECT(takeOwnShm());  // before CUDA has threads: a process with several gets no users of its own
+    cudaSetDevice(deviceOf(0));
     ncclComm_t comm = nullptr;
-    EXPECT(ncclCommInitRank(&comm, 2, ids[0], 0) == ncclInvalidArgument);
+    EXPECT(ncclCommInitRank(&comm, 2, id, 0) == ncclInvalidArgument);
     EXPECT(std::string(ncclGetLastError(nullptr)).find("another /dev/shm") != std::string::npos);
     return kFine;
   });
+  CHECK(processes.join(0) == kFine);
 }
 
 TEST_CASE("ranks of which some share a process are refused") {
