@@ -162,11 +162,13 @@ class RankQueues {
   CompletionOwnedSlots<>::Poller poller_;
   Atomic<uint64_t> taken_;  // completions that were delivered; under pollLock_
   Atomic<uint64_t> finishedCount_;
-  Atomic<uint64_t> waiting_;  // as many as backlog_ holds, for others to see
-  uint32_t cursor_ = 0;       // where the next scan for completions begins
-  const bool keepsWaiting_;   // what exceeds the slots
-  TryLock pollLock_;          // taken under the queue's lock or without; never the other way round
+  uint32_t cursor_ = 0;      // where the next scan for completions begins
+  const bool keepsWaiting_;  // what exceeds the slots
+  TryLock pollLock_;         // taken under the queue's lock or without; never the other way round
 
+  // As many as backlog_ holds, for others to see: threads that start daemons look at it all the time, so it is not in a
+  // line that every run writes to.
+  Atomic<uint64_t> waiting_;
   const std::function<void()> ring_;
   // [index]: of the issued, those of former collectives; less those that this one had under another index. It may wrap.
   ZeroedTable<Atomic<uint64_t>> formerRuns_;
