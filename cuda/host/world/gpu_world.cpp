@@ -30,7 +30,7 @@ void connectDevices(const std::vector<int>& devices) {
       }
       const cudaError_t error = cudaDeviceEnablePeerAccess(to, 0);
       if (error == cudaErrorPeerAccessAlreadyEnabled) {
-        cudaGetLastError();  // no error of the caller's
+        cudaGetLastError();  // nobody's error, but whatever the caller had before it is lost
       } else {
         check(error, "cudaDeviceEnablePeerAccess");
       }

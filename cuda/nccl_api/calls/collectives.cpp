@@ -16,6 +16,7 @@ Operation operation(Kind kind, ncclComm_t comm, const void* send, void* recv, si
   Operation o;
   o.kind = kind;
   o.communicator = Communicators::find(comm);
+  o.communicator->checkNotFinalized();
   o.send = send;
   o.recv = recv;
   o.count = count;

@@ -13,6 +13,10 @@ namespace dfccl::nccl {
 
 void Communicator::checkReady() const {
   checkState();
+  checkNotFinalized();
+}
+
+void Communicator::checkNotFinalized() const {
   if (isFinalized_.load(order::acquire) == 0) return;
   throw Failure(ncclInvalidUsage, "The communicator was finalized.",
                 "Destroy it; for more operations make another one.");

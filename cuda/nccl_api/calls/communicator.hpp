@@ -40,10 +40,14 @@ class Communicator {
   const int device;
   Atomic<uint32_t> isCancelled;  // its making is to end
 
-  /// Known once it is ready. @throws Failure while it is being made, or where that failed, or it was aborted, or
-  /// finalized.
+  /// Whether it takes operations. @throws Failure while it is being made, or where that failed, or it was aborted,
+  /// revoked or finalized.
   void checkReady() const;
-  /// The same, but one that was revoked or finalized does too.
+  /// The same of an operation that it took before it was finalized.
+  void checkState() const;
+  /// Of an operation that begins later, in a group. @throws Failure: it was finalized
+  void checkNotFinalized() const;
+  /// Whether its ranks are known: one that was revoked or finalized has them, too. @throws Failure
   void checkHasRanks() const;
   bool isReady() const { return state() == State::ready; }
   int rank() const { return rank_; }
@@ -115,7 +119,6 @@ class Communicator {
 
  private:
   enum class State : uint32_t { making, ready, fallenBack, revoked, failed, aborted };
-  void checkState() const;
   State state() const { return static_cast<State>(state_.load(order::acquire)); }
   bool isDrained() const;
   void hasFallenBack();
@@ -155,7 +158,7 @@ class Communicators {
 
 /// @return the one of the handle, ready to be used. @throws Failure
 std::shared_ptr<Communicator> readyCommunicator(ncclComm_t handle);
-/// @return the same, or one that was revoked. @throws Failure
+/// @return the same, or one that was revoked or finalized. @throws Failure
 std::shared_ptr<Communicator> communicatorWithRanks(ncclComm_t handle);
 
 }  // namespace dfccl::nccl

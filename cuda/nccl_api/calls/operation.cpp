@@ -167,7 +167,7 @@ class Queued {
  public:
   /// @throws Failure, and nothing was queued then.
   explicit Queued(const Operation& o) : stream_(o.stream == nullptr ? cudaStreamLegacy : o.stream) {
-    o.communicator->checkReady();
+    o.communicator->checkState();
     auto held = std::make_unique<Held>(Held{o.communicator, nullptr});
     const std::optional<int64_t> line = lineOf(o);
     const uint64_t tag = line ? o.communicator->position(*line) : 0;

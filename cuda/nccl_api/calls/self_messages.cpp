@@ -33,7 +33,7 @@ void copy(const Operation& from, const Operation& to) {
 
 bool isToSelf(const Operation& o) {
   if (o.kind != Kind::send && o.kind != Kind::receive) return false;
-  o.communicator->checkReady();
+  o.communicator->checkState();
   return o.other == o.communicator->rank();
 }
 
