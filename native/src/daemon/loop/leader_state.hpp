@@ -46,8 +46,8 @@ class LeaderState {
   bool hasLooked_ = false;  // in this stay
   const uint32_t stepsPerDecision_;
   uint32_t stepsSinceDecision_ = 0;
-  /// What came since the last decision: in one word, because two neighbours that are two bytes each would be joined
-  /// from two stores a moment ago, which takes as long as a lock.
+  /// What came since the last decision: in one word, because two neighbouring bytes would be read as one word
+  /// right after two stores of one byte, which takes as long as a lock.
   static constexpr uint32_t kFetched = 1, kProgressed = 2;
   uint32_t seen_ = 0;
 

@@ -131,8 +131,8 @@ struct CollectiveRecord : CollectiveHead {
   ReduceOp op;
   uint8_t hasCountPerRun;  // its runs bring their counts, none above the program's
   const BoundProgram* program;
-  // What the leader looks at of each run ends here, at the first line's end.
   const RingPlan* rings;  // of members that share other memory than that of their buffers, else null
+  // Above is what the leader looks at of each run: it fills the first line of 64 bytes.
   // The program of a run in which some member has a buffer that others haven't mapped: through connectors. Null where
   // there is none: such a run waits then. A block that one of the two programs has not has nothing to do in it.
   const BoundProgram* staged;
