@@ -221,43 +221,49 @@ TEST_CASE("communicators are finalized and destroyed when their runs are over") 
   }
 }
 
-// Later operations were carried out, which a program may not rely on.
-TEST_CASE("a finalized communicator takes no more operations, and still tells who it is") {
+namespace {
+
+/// What both ranks of a communicator do, in which one sum is called: it has to be right before the communicator goes.
+/// @param act calls the last of its arguments where the sum belongs
+template <class Act>
+void onPairThatSums(const Act& act) {
   const ncclUniqueId id = newId();
   onRanks(2, [&](int rank) {
     const RankStream stream;
     const Buffer send(kCount, 1), recv(kCount, 0);
     ncclComm_t comm = nullptr;
     CHECK_NCCL(ncclCommInitRank(&comm, 2, id, rank));
-    CHECK_NCCL(ncclAllReduce(send, recv, kCount, ncclFloat32, ncclSum, comm, stream));
-    CHECK_NCCL(ncclCommFinalize(comm));
-    CHECK(ncclAllReduce(send, recv, kCount, ncclFloat32, ncclSum, comm, stream) == ncclInvalidUsage);
-    CHECK(std::string(ncclGetLastError(comm)).find("finalized") != std::string::npos);
-    CHECK(ncclSend(send, kCount, ncclFloat32, 1 - rank, comm, stream) == ncclInvalidUsage);
-    CHECK(ncclCommFinalize(comm) == ncclInvalidArgument);
-    int size = 0;
-    CHECK_NCCL(ncclCommCount(comm, &size));
-    CHECK(size == 2);
+    act(rank, comm, [&] { return ncclAllReduce(send, recv, kCount, ncclFloat32, ncclSum, comm, stream); });
     CHECK(stream.synchronize());
     CHECK(recv.isAll(2));
     CHECK_NCCL(ncclCommDestroy(comm));
   });
 }
 
+}  // namespace
+
+// Later operations were carried out, which a program may not rely on.
+TEST_CASE("a finalized communicator takes no more operations, and still tells who it is") {
+  onPairThatSums([](int rank, ncclComm_t comm, const auto& sum) {
+    CHECK_NCCL(sum());
+    CHECK_NCCL(ncclCommFinalize(comm));
+    CHECK(sum() == ncclInvalidUsage);
+    CHECK(std::string(ncclGetLastError(comm)).find("finalized") != std::string::npos);
+    const Buffer other(kCount, 1);
+    CHECK(ncclSend(other, kCount, ncclFloat32, 1 - rank, comm, nullptr) == ncclInvalidUsage);
+    CHECK(ncclCommFinalize(comm) == ncclInvalidArgument);
+    int size = 0;
+    CHECK_NCCL(ncclCommCount(comm, &size));
+    CHECK(size == 2);
+  });
+}
+
 TEST_CASE("what a group holds when its communicator is finalized is carried out at the group's end") {
-  const ncclUniqueId id = newId();
-  onRanks(2, [&](int rank) {
-    const RankStream stream;
-    const Buffer send(kCount, 1), recv(kCount, 0);
-    ncclComm_t comm = nullptr;
-    CHECK_NCCL(ncclCommInitRank(&comm, 2, id, rank));
+  onPairThatSums([](int, ncclComm_t comm, const auto& sum) {
     CHECK_NCCL(ncclGroupStart());
-    CHECK_NCCL(ncclAllReduce(send, recv, kCount, ncclFloat32, ncclSum, comm, stream));
+    CHECK_NCCL(sum());
     CHECK_NCCL(ncclCommFinalize(comm));
     CHECK_NCCL(ncclGroupEnd());
-    CHECK(stream.synchronize());
-    CHECK(recv.isAll(2));
-    CHECK_NCCL(ncclCommDestroy(comm));
   });
 }
 
