@@ -11,6 +11,8 @@ void CpuWorld::abortCollective(uint32_t rank, uint32_t index) {
     uint32_t nobody = CollectiveShared::kNobody;
     if (!registration.shared().poisonedBy.compareExchange(nobody, rank, order::acqRel, order::relaxed)) return;
     const std::vector<uint32_t>& members = registration.spec().ranks;
+    // At once: who hears later what this rank does next must know by then that this is over.
+    if (proxy_ && proxy_->spans(members)) proxy_->tellPoisoned(static_cast<SharedRegistration&>(registration));
     // Each process tells its own daemon.
     for (uint32_t m = 0; !watch_ && m < members.size(); ++m) {
       if (!registration.isMember(m)) continue;

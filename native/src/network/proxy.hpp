@@ -137,6 +137,7 @@ class Proxy final : public Links::Receiver {
   void beginAnew(RemoteRegistration& registration, uint32_t rank);
   void poison(RemoteRegistration& registration, uint32_t rank);
   void tellPoison(RemoteRegistration& registration);
+  void tellLeft(RemoteRegistration& registration);
   void markDead(const RegistrationKey& key);
   void tellProgress(uint64_t now);
   bool isAgreeing() const;

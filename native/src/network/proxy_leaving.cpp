@@ -81,7 +81,7 @@ void Proxy::letRegistrationsGo() {
     if (!registration.isLeaving) continue;
     // It may have been aborted and unregistered before the watch looked.
     if (registration.shared->shared().isPoisoned()) tellPoison(registration);
-    tellMembers(registration, encode(NoteKind::left, RegistrationNote{key, registration.finishedRuns}));
+    tellLeft(registration);
     freeEnds(registration);
     registration.shared->record()->members[registration.member].state.store(SharedMember::left, order::release);
     if (registration.shared->isAbandoned()) directory_.drop(*registration.shared);

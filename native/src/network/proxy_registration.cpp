@@ -212,9 +212,17 @@ void Proxy::unbind(SharedRegistration& shared, uint64_t finishedRuns, Departure 
     tellMembers(*registration,
                 encode(NoteKind::away, RegistrationNote{registration->key, finishedRuns, registration->coming}));
   } else {
+    // Who hears later what this rank does next must know by then that this is over.
+    if (shared.shared().isPoisoned()) tellPoison(*registration);
+    if (registration->record->submittedRuns.load(order::relaxed) == 0) tellLeft(*registration);
     endStay(*registration);
   }
   notify();
+}
+
+void Proxy::tellLeft(RemoteRegistration& registration) {
+  if (std::exchange(registration.hasToldLeft, true)) return;
+  tellMembers(registration, encode(NoteKind::left, RegistrationNote{registration.key, registration.finishedRuns}));
 }
 
 /// This rank has left for good.

@@ -52,3 +52,25 @@ TEST_CASE("who registers what is over already is told so; control: not who was i
     CHECK(told.id == CollectiveId(wasInIt ? 8 : 7));
   }
 }
+
+TEST_CASE("what a rank has given up, the others are told before what it does next") {
+  for (const bool unregisters : {true, false}) {
+    CAPTURE(unregisters);
+    FirstRank own;
+    CollectiveSpec spec;
+    spec.count = 100;
+    spec.ranks = allRanks(kRanks);
+    spec.id = 7;
+    const uint32_t index = own.world().registerCollective(0, spec);
+    if (unregisters) {
+      own.world().unregisterCollective(0, index, 0);
+    } else {
+      own.world().abortCollective(0, index);
+    }
+    spec.id = 8;
+    (void)own.world().registerCollective(0, spec);
+    const NoteKind givesUp = unregisters ? NoteKind::left : NoteKind::poisoned;
+    for (const uint32_t rank : {1u, 2u})
+      CHECK(own.toldBefore(rank, 8) == std::vector<NoteKind>{NoteKind::registered, givesUp});
+  }
+}

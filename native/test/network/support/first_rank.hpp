@@ -70,6 +70,7 @@ class FirstRank {
   RegistrationKey awaitPoisoned(uint32_t rank) {
     return transport_->awaitNote(rank, NoteKind::poisoned).registration.key;
   }
+  std::vector<NoteKind> toldBefore(uint32_t rank, const CollectiveId& id) { return transport_->kindsBefore(rank, id); }
   void hear(uint32_t from, std::vector<uint8_t> note) {
     Speaker& speaker = speakers_[from - 1];
     speaker.side.links->sendNote(0, std::move(note));

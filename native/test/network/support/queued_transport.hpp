@@ -70,6 +70,19 @@ class QueuedTransport final : public Transport {
       if (std::optional<Note> note = decodeNote(payload, 0); note && note->kind == kind) return *note;
     }
   }
+  /// What the process has told a rank, up to its announcement of a collective; waits for that.
+  std::vector<NoteKind> kindsBefore(uint32_t rank, const CollectiveId& id) {
+    std::vector<NoteKind> kinds;
+    std::unique_lock lock(mutex_);
+    for (size_t seen = 0;; ++seen) {
+      hasSent_.wait(lock, [&] { return sent_.size() > seen; });
+      const auto& [to, payload] = sent_[seen];
+      const std::optional<Note> note = to == rank ? decodeNote(payload, 0) : std::nullopt;
+      if (!note) continue;
+      if (note->kind == NoteKind::registered && note->announcement.spec.id == id) return kinds;
+      kinds.push_back(note->kind);
+    }
+  }
 
  private:
   void put(std::function<void(Events&)> event) {
