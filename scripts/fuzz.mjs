@@ -3,6 +3,7 @@
 import { fork } from "node:child_process";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { stacksOf } from "./fuzz/stacks.mjs";
 import { bold, green, line, red } from "./lib/console.mjs";
 import { root } from "./lib/paths.mjs";
 
@@ -33,7 +34,7 @@ export function tryCases(target, seed, from, to, endsAt = Number.POSITIVE_INFINI
   let [at, said, isOver, isReady] = [from, "", false, false];
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (said = (said + text).slice(-4000)));
   const kill = () => {
-    faults.push({ at, fault: `nothing happened for ${longestMs / 1000} s` });
+    faults.push({ at, fault: `nothing happened for ${longestMs / 1000} s\n${said}\n${stacksOf(child.pid)}` });
     child.kill("SIGKILL");
   };
   let timer = setTimeout(kill, longestMs);

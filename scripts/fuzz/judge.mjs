@@ -21,11 +21,11 @@ const sanitizer = /AddressSanitizer|runtime error:|terminate called|Assertion .*
 const helps = /[.:;] \S|"remedy":"\S|\n\(|\)$|^Rank \d+ \(process \d+\) ended with \d+\.$/m;
 
 /**
- * @param ended - {code, signal, stdout, stderr, isInterrupted} of a command.
+ * @param ended - {code, signal, stdout, stderr, isInterrupted, stacks?} of a command.
  * @returns what is wrong with how it ended; nothing where all is well.
  */
-export function faultOfEnd({ code, signal, stdout, stderr, isInterrupted }) {
-  if (signal !== null) return `ended by ${signal}`;
+export function faultOfEnd({ code, signal, stdout, stderr, isInterrupted, stacks }) {
+  if (signal !== null) return ["ended by", signal, stacks].filter((part) => part !== undefined).join(" ");
   const said = `${stdout}\n${stderr}`;
   if (frame.test(said)) return "a stack trace";
   if (sanitizer.test(said)) return "words of a crash";

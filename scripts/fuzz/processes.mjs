@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { stacksOf } from "./stacks.mjs";
 
 /** A new empty folder that is also the process's home, for temporary files and for settings. */
 export async function inFolder(act) {
@@ -18,7 +19,7 @@ export async function inFolder(act) {
 
 /**
  * Runs a program to its end. What works for long is told to stop after a while, which is right; what doesn't then is killed.
- * @returns {code, signal, stdout, stderr, isInterrupted}; signal is "a hang" for what had to be killed.
+ * @returns {code, signal, stdout, stderr, isInterrupted, stacks?}; signal is "a hang" for what had to be killed.
  */
 export function end(command, { cwd, env, interruptAfterMs = 5_000, killAfterMs = 60_000, onStart = () => {} }) {
   const [program, ...args] = command;
@@ -32,6 +33,7 @@ export function end(command, { cwd, env, interruptAfterMs = 5_000, killAfterMs =
   }, interruptAfterMs);
   const killing = setTimeout(() => {
     isHanging = true;
+    ended.stacks = stacksOf(child.pid);
     process.kill(-child.pid, "SIGKILL");
   }, interruptAfterMs + killAfterMs);
   onStart(child);

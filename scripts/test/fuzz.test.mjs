@@ -1,7 +1,9 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { expect, it } from "vitest";
 import { CallersOwn, faultOf, faultOfEnd } from "../fuzz/judge.mjs";
+import { end } from "../fuzz/processes.mjs";
 import { Random } from "../fuzz/random.mjs";
+import { stacksOf } from "../fuzz/stacks.mjs";
 
 const draw = (seed) => {
   const random = new Random(seed);
@@ -40,6 +42,18 @@ it("one that says what to do is none, nor is one that was told to stop", () => {
   expect(faultOfEnd(ended)).toBeUndefined();
   expect(faultOfEnd({ ...ended, stdout: '{"remedy":"give it more"}', stderr: "" })).toBeUndefined();
   expect(faultOfEnd({ ...ended, code: 130, stderr: "", isInterrupted: true })).toBeUndefined();
+});
+
+it("of a command that hangs one hears where its threads are", async () => {
+  const hanging = ["sh", "-c", "trap '' INT; sleep 600"];
+  const ended = await end(hanging, { cwd: ".", env: process.env, interruptAfterMs: 1, killAfterMs: 1 });
+  expect(faultOfEnd(ended)).toMatch(/^ended by a hang .*thread/is);
+});
+
+it("of a process that is gone there are no threads", async () => {
+  const child = spawn("true");
+  await new Promise((resolve) => child.on("close", resolve));
+  expect(stacksOf(child.pid)).toBe("it is gone");
 });
 
 it.each([["--seed", "x"], ["--minutes", "-1"], ["--only", "nothing"], ["--case", "1"], ["--nope"]])(
