@@ -9,14 +9,18 @@
 #include "errands.hpp"
 #include "error.hpp"
 #include "nan_check.hpp"
+#include "tag.hpp"
 
 namespace dfccl_torch {
 namespace {
 
+// A wait that takes long tells of itself for whoever looks on, and nobody else can ask for what it has in hand.
+constexpr std::chrono::milliseconds kUntilFirstLook(100);
+constexpr std::chrono::milliseconds kBetweenLooks(1000);
+
 /// As the C API takes it: at least 1, since 0 is no limit there.
-uint64_t microsUntil(std::optional<Clock::time_point> end) {
-  if (!end) return 0;
-  const auto left = std::chrono::duration_cast<std::chrono::microseconds>(*end - Clock::now());
+uint64_t microsUntil(Clock::time_point end) {
+  const auto left = std::chrono::duration_cast<std::chrono::microseconds>(end - Clock::now());
   return static_cast<uint64_t>(std::max<int64_t>(left.count(), 1));
 }
 
@@ -60,6 +64,7 @@ Submission::Submission(Submission&& other) noexcept
       issuedOn_(other.issuedOn_),
       name_(other.name_),
       requests_(std::exchange(other.requests_, {})),
+      outstanding_(std::move(other.outstanding_)),
       kept_(std::move(other.kept_)),
       lastly_(std::move(other.lastly_)),
       placed_(std::move(other.placed_)),
@@ -119,6 +124,7 @@ at::Tensor Submission::write(const at::Tensor& tensor) {
 }
 
 void Submission::add(c10::function_ref<dfcclResult_t(dfcclRequest_t*)> queue) {
+  if (!outstanding_) outstanding_ = std::make_unique<Outstanding>(name_, group_->name(), currentTagName());
   if (isTogether_) return check(queue(nullptr), std::string(name_) + " in group " + group_->name());
   requests_.push_back(nullptr);
   const dfcclResult_t result = queue(&requests_.back());
@@ -144,11 +150,16 @@ Submission::End Submission::poll(std::string& error) {
 }
 
 Submission::End Submission::wait(std::optional<Clock::time_point> end, std::string& error) {
+  std::chrono::milliseconds untilLook = kUntilFirstLook;
   while (!requests_.empty()) {
-    const dfcclResult_t result = dfcclWaitRun(requests_.back(), microsUntil(end));
+    const Clock::time_point look = Clock::now() + std::exchange(untilLook, kBetweenLooks);
+    const bool isLast = end && *end <= look;
+    const dfcclResult_t result = dfcclWaitRun(requests_.back(), microsUntil(isLast ? *end : look));
     if (result == dfcclTimeout) {
       error = whoIsMissing();
-      return End::pending;
+      outstanding_->noteMissing(error);
+      if (isLast) return End::pending;
+      continue;
     }
     if (result != dfcclSuccess) {
       isAborted_ = true;
@@ -220,6 +231,7 @@ void Submission::notify(std::function<void()> callback) {
 
 void Submission::finish(End end) {
   if (end == End::complete) place();
+  outstanding_.reset();
   lastly_.clear();
   kept_.clear();
   group_.reset();

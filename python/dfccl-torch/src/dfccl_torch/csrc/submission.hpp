@@ -12,6 +12,7 @@
 #include "deadlines.hpp"
 #include "device_stream.hpp"
 #include "group.hpp"
+#include "outstanding.hpp"
 
 namespace dfccl_torch {
 
@@ -71,6 +72,8 @@ class Submission {
   void finish(End end);
   /// Of a GPU, when finished, and moved out: behind this the results are where they belong; null: they are in any case.
   const std::shared_ptr<const StreamMark>& placed() const { return placed_; }
+  /// Where its runs were issued. @pre it isn't finished.
+  SourceLine source() const { return outstanding_ ? outstanding_->source() : SourceLine(); }
 
  private:
   friend class Together;
@@ -87,6 +90,7 @@ class Submission {
   std::optional<c10::Stream> issuedOn_;
   const char* name_;
   std::vector<dfcclRequest_t> requests_;
+  std::unique_ptr<Outstanding> outstanding_;  // once there are
   std::vector<at::Tensor> kept_;
   std::vector<Act> lastly_;
   std::shared_ptr<const StreamMark> placed_;

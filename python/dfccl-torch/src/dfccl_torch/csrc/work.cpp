@@ -96,6 +96,7 @@ DfcclWork::DfcclWork(int rank, const Label& label, const std::vector<at::Tensor>
       positions_(hasPosition(label.type) ? submission.group().positions() : nullptr),
       worldRank_(positions_ ? submission.group().worldRank() : -1),
       device_(submission.device()),
+      issuedAt_(submission.source()),
       isCaptured_(submission.isCaptured()),
       isOrdered_(isOrdered(label.type)),
       submission_(std::move(submission)) {}
@@ -221,7 +222,8 @@ void DfcclWork::settle(Submission::End end, const std::string& error) {
   }
   placed_ = submission_->placed();
   if (end == Submission::End::aborted) {
-    failure = distributedError("dfccl, " + std::string(label_.name()) + " in group " + groupName_ + ": " + error);
+    failure = distributedError("dfccl, " + std::string(label_.name()) + " in group " + groupName_ + ": " + error +
+                               whereIssued());
   }
   finish(failure);
   submission_.reset();

@@ -70,6 +70,8 @@ class DfcclWork final : public c10d::Work {
   void failFuture();
   std::string timedOut(std::chrono::milliseconds limit, const std::string& missing) const;
   std::string othersHere(const std::string& missing) const;
+  /// A sentence, with the space before it.
+  std::string whereIssued() const;
 
   const Label label_;
   const Outputs outputs_;
@@ -81,6 +83,7 @@ class DfcclWork final : public c10d::Work {
   const std::shared_ptr<const Positions> positions_;  // of what is matched by its place alone
   const int worldRank_;                               // with positions_
   const c10::Device device_;
+  const SourceLine issuedAt_;
   const bool isCaptured_;  // part of a graph: there is nothing for the host to wait for, but streams of its capture may
   const bool isOrdered_;   // its future's callbacks, among others
   /// Whose the submission is for the moment: under the base's mutex_, and announced through its cv_.

@@ -8,7 +8,13 @@ std::string DfcclWork::timedOut(std::chrono::milliseconds limit, const std::stri
          std::to_string(limit.count()) + " ms: " + missing + othersHere(missing) +
          " A rank that is missing may have issued one of another size, type, operator or tag, which is another "
          "operation: dfccl_torch.explain() there tells of it. This one may be waited for again; abort() of the group's "
-         "backend gives it up.";
+         "backend gives it up." +
+         whereIssued();
+}
+
+std::string DfcclWork::whereIssued() const {
+  const std::string source = issuedAt_.text();
+  return source.empty() ? "" : " It was issued at " + source + ".";
 }
 
 std::string DfcclWork::othersHere(const std::string& missing) const {

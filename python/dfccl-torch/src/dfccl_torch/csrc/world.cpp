@@ -9,6 +9,7 @@
 
 #include "error.hpp"
 #include "known_names.hpp"
+#include "outstanding.hpp"
 #include "per_process.hpp"
 
 namespace dfccl_torch {
@@ -86,7 +87,8 @@ std::string describeWorlds() {
   const std::lock_guard lock(here.mutex);
   std::string text;
   for (const World* world : here.all) text += world->describe();
-  return text;
+  const std::string issued = describeOutstanding();
+  return issued.empty() ? text : text + "\n" + issued;
 }
 
 }  // namespace dfccl_torch
