@@ -284,6 +284,27 @@ def test_of_what_torch_issues_it_is_the_programs_line_that_is_named():
     run_ranks(2, line_of_a_backward_pass)
 
 
+def first_of_many_threads(rank, size):
+    # Python's lock changes hands wherever it can, also while the first thread looks for the first time.
+    sys.setswitchinterval(1e-6)
+    start = threading.Barrier(8)
+
+    def issue(number):
+        start.wait()
+        with dfccl_torch.tag(str(number)):
+            dist.all_reduce(torch.ones(3))
+
+    threads = [threading.Thread(target=issue, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def test_threads_may_look_for_their_lines_at_once():
+    run_ranks(2, first_of_many_threads, limit_s=60)
+
+
 def nothing_of_lines(rank, size):
     os.environ["DFCCL_SOURCE_LINES"] = "0"  # read at the first operation
     store = dist.distributed_c10d._get_default_store()

@@ -94,9 +94,15 @@ std::string textOf(PyObject* text) {
 /// All under the interpreter's lock.
 class CallerSearch {
  public:
+  /// Finding the folders gives the lock to others now and then, who may come here too. So no lock of C++'s, as the one
+  /// about a static object, is held meanwhile: whoever waited for that would keep Python's from its holder.
   static CallerSearch& one() {
-    static CallerSearch& search = *new CallerSearch();
-    return search;
+    static CallerSearch* search = nullptr;
+    if (search == nullptr) {
+      auto made = std::make_unique<CallerSearch>();
+      if (search == nullptr) search = made.release();
+    }
+    return *search;
   }
 
   SourceLine from(PyThreadState* thread) {
@@ -126,7 +132,9 @@ class CallerSearch {
     const py::object code = py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
     const auto found = known_.find(code.ptr());
     if (found != known_.end()) return found->second.facts;
-    if (known_.size() >= kMostKnown) known_.clear();
+    if (known_.size() >= kMostKnown) {
+      const auto forgotten = std::exchange(known_, {});  // what Python calls when a function goes may come here
+    }
     const auto* const raw = reinterpret_cast<PyCodeObject*>(code.ptr());
     SourceLine::Code facts{textOf(raw->co_filename), textOf(raw->co_name), WhoseCode::programs};
     if (isWithin(facts.file, folders_.torchs)) {
