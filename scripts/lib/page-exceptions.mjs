@@ -23,7 +23,7 @@ export const runWhole = {
 export const comparedBy = {
   "docs/c.md": "scripts/checks/c-library.mjs",
   "docs/collectives-of-your-own.md": "apps/bench/test/programs/guide.test.ts",
-  "docs/pytorch.md": "python/dfccl-torch/tests/test_explanations.py",
+  "docs/pytorch.md": "python/dfccl-torch/tests/test_source_lines.py",
 };
 
 /** Blocks in no language that hold no command: how many a page has, and why nothing of them is run. */
