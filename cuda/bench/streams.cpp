@@ -21,11 +21,18 @@ struct HostTimes {
   double submit = 0, wait = 0;
 };
 
+/// As Backend::submitOnStream().
+uint32_t submitOnStream(GpuRank& rank, uint32_t index, const void* send, void* recv, cudaStream_t stream) {
+  const auto entered = rank.enterStream(stream);
+  if (!entered) return GpuRank::kFull;
+  const uint32_t slot = entered->submit(index, send, recv, ignore, nullptr, {});
+  if (RankQueues::isTaken(slot)) entered->arrive();
+  return slot;
+}
+
 /// Puts a run on the rank's stream, and lets the stream wait for it.
 void putLink(GpuRank& rank, uint32_t index, Buffers& send, Buffers& recv) {
-  const auto submit = [&] {
-    return rank.submitOnStream(index, send.at(0), recv.at(0), recv.stream(), ignore, nullptr);
-  };
+  const auto submit = [&] { return submitOnStream(rank, index, send.at(0), recv.at(0), recv.stream()); };
   while (submit() == GpuRank::kFull) rank.queues().deliver();
   rank.waitOnStream(index, recv.stream(), Backend::kAllRuns);
 }
@@ -82,8 +89,7 @@ std::vector<double> timeChains(Bed& bed, const Prepared& prepared, RankBuffers& 
     const cudaStream_t stream = recv[rank]->stream();
     for (uint64_t i = 0; i < length; ++i) {
       const auto submit = [&] {
-        return mine.submitOnStream(prepared.indices[rank], send[rank]->at(0), recv[rank]->at(0), stream, ignore,
-                                   nullptr);
+        return submitOnStream(mine, prepared.indices[rank], send[rank]->at(0), recv[rank]->at(0), stream);
       };
       const uint64_t begin = nowNanos();
       while (submit() == GpuRank::kFull) mine.queues().deliver();

@@ -52,10 +52,9 @@ class GpuRank {
     bell_.ring();
     return slot;
   }
-  /// Queues a run that begins when the stream comes to where it is now. @return its completion slot, or kFull.
+  /// For a run that begins when the stream comes to where it is now. @return nothing: kFull.
   /// @throws Error dfcclInvalidArgument: no such stream.
-  uint32_t submitOnStream(uint32_t index, const void* send, void* recv, cudaStream_t stream, RunCallback callback,
-                          void* argument, RunWindows windows = {});
+  std::unique_ptr<Backend::EnteredStream> enterStream(cudaStream_t stream);
   /// Lets a stream wait for all runs of a collective that are queued. Until then the daemons of all ranks that the
   /// process has on the device stay; those that are out are launched before the stream gets its wait. Where streams
   /// can't wait, the caller does. @throws Error dfcclInvalidArgument, dfcclUnavailable, dfcclSystemError
@@ -136,6 +135,8 @@ class GpuRank {
   std::string describe() const;
 
  private:
+  class EnteredStream;
+
   void keep();
   Start launch(uint32_t generation);
   bool isThere() const;

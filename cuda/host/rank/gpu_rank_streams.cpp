@@ -21,23 +21,40 @@ void sayOnce(const char* why) {
 
 }  // namespace
 
-uint32_t GpuRank::submitOnStream(uint32_t index, const void* send, void* recv, cudaStream_t stream,
-                                 RunCallback callback, void* argument, RunWindows windows) {
-  const DeviceWaits::Call call(*waits_);
-  streams_.checkDevice(stream);
-  const auto entered = streams_.enter(stream);
-  if (!entered) return RankQueues::kFull;
-  // The entry goes first: whatever the stream still has to do, nobody waits for this thread any more.
-  const uint32_t slot = queues_->submit(index, send, recv, callback, argument, windows, entered->next());
-  if (!RankQueues::isTaken(slot)) return slot;
-  try {
-    entered->arrive(stream);
-  } catch (const Error& error) {
-    lose(error.what());
-    throw;
+/// The entry goes first: whatever the stream still has to do, nobody waits for this thread any more.
+class GpuRank::EnteredStream final : public Backend::EnteredStream {
+ public:
+  EnteredStream(GpuRank& rank, cudaStream_t stream) : rank_(rank), stream_(stream), call_(*rank.waits_) {
+    rank_.streams_.checkDevice(stream);
+    line_ = rank_.streams_.enter(stream);
   }
-  bell_.ring();
-  return slot;
+
+  bool isIn() const { return line_ != nullptr; }
+  uint32_t submit(uint32_t index, const void* send, void* recv, RunCallback callback, void* argument,
+                  RunWindows windows) override {
+    return rank_.queues_->submit(index, send, recv, callback, argument, windows, line_->next());
+  }
+  void arrive() override {
+    try {
+      line_->arrive(stream_);
+    } catch (const Error& error) {
+      rank_.lose(error.what());
+      throw;
+    }
+    rank_.bell_.ring();
+  }
+
+ private:
+  GpuRank& rank_;
+  const cudaStream_t stream_;
+  const DeviceWaits::Call call_;
+  std::unique_ptr<RankStreams::Entered> line_;
+};
+
+std::unique_ptr<Backend::EnteredStream> GpuRank::enterStream(cudaStream_t stream) {
+  auto entered = std::make_unique<EnteredStream>(*this, stream);
+  if (!entered->isIn()) return nullptr;
+  return entered;
 }
 
 void GpuRank::waitOnStream(uint32_t index, cudaStream_t stream, uint64_t runs) {

@@ -60,10 +60,8 @@ class GpuWorld : public Backend {
   void copyIn(uint32_t rank, void* to, const void* from, size_t bytes) override;
   void copyOut(uint32_t rank, void* to, const void* from, size_t bytes) override;
 
-  uint32_t submitOnStream(uint32_t rank, uint32_t index, const void* send, void* recv, void* stream,
-                          RunCallback callback, void* argument, RunWindows windows) override {
-    return ranks_[rank]->submitOnStream(index, send, recv, static_cast<cudaStream_t>(stream), callback, argument,
-                                        windows);
+  std::unique_ptr<EnteredStream> enterStream(uint32_t rank, void* stream) override {
+    return ranks_[rank]->enterStream(static_cast<cudaStream_t>(stream));
   }
   void waitOnStream(uint32_t rank, uint32_t index, void* stream, uint64_t runs) override {
     checkHealth(rank);
@@ -74,6 +72,7 @@ class GpuWorld : public Backend {
     return ranks_[rank]->isCapturing(static_cast<cudaStream_t>(stream));
   }
   uint64_t endedInGraphs(uint32_t rank) override;
+  void readyCapture(uint32_t rank) override;
   CapturedPlace captureRun(uint32_t rank, uint32_t index, const void* send, void* recv, void* stream) override;
   void letGraphWait(uint32_t rank, const CapturedPlace& place, void* stream) override;
 
@@ -123,6 +122,7 @@ class GpuWorld : public Backend {
   // What differs where ranks are processes. All are called under mutex().
   /// Puts a rank into the registration that it belongs to; into a new one, if need be.
   /// @throws Error dfcclAlreadyRegistered, dfcclRegistrationMismatch
+  void takeCapturedNotes(uint32_t rank, std::unique_lock<std::mutex>& lock);
   virtual std::shared_ptr<DeviceRegistration> enter(const CollectiveSpec& spec, uint32_t member, uint64_t digest,
                                                     std::unique_ptr<GpuMember> own);
   /// Puts a rank back into a registration that it had left for now. @return null: there is none.

@@ -1,11 +1,28 @@
 // A world's runs that graphs carry out.
 #include <string>
+#include <utility>
 
 #include "host/driver/relaxed_capture.hpp"
 #include "host/driver/stream_capture.hpp"
 #include "host/world/gpu_world.hpp"
 
 namespace dfccl::gpu {
+
+void GpuWorld::readyCapture(uint32_t rank) {
+  checkHealth(rank);
+  std::unique_lock lock(mutex_);
+  takeCapturedNotes(rank, lock);
+}
+
+/// The lock is open meanwhile: what serves the peers takes it, too.
+void GpuWorld::takeCapturedNotes(uint32_t rank, std::unique_lock<std::mutex>& lock) {
+  while (!ranks_[rank]->hasCapturedNotes()) {
+    lock.unlock();
+    std::unique_ptr<PinnedMemory> notes = HeldMembers::makeNotes();
+    lock.lock();
+    ranks_[rank]->addCapturedNotes(std::move(notes));
+  }
+}
 
 CapturedPlace GpuWorld::captureRun(uint32_t rank, uint32_t index, const void* send, void* recv, void* handle) {
   auto* const stream = static_cast<cudaStream_t>(handle);

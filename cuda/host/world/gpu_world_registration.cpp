@@ -78,13 +78,7 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
   if (spec.signature.isCaptured) CapturedMember::checkSpec(spec);
   checkHealth(rank);
   std::unique_lock lock(mutex_);
-  while (spec.signature.isCaptured && !ranks_[rank]->hasCapturedNotes()) {
-    // What serves the peers takes this lock, too.
-    lock.unlock();
-    std::unique_ptr<PinnedMemory> notes = HeldMembers::makeNotes();
-    lock.lock();
-    ranks_[rank]->addCapturedNotes(std::move(notes));
-  }
+  if (spec.signature.isCaptured) takeCapturedNotes(rank, lock);
   // Under the lock: who is lost from now on finds this one when its runs are given up.
   for (const uint32_t r : spec.ranks) checkHealth(r);
   ranks_[rank]->freeUnheld();

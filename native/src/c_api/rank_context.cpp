@@ -81,7 +81,7 @@ void RankContext::add(CollectiveSpec& spec, bool isOwnProgram) {
 }
 
 void RankContext::remove(int id) {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(capturing_, mutex_);
   const uint32_t index = get(id).index;
   backend().unregisterCollective(number(), index, queues_.issuedOf(index));
   removeCaptured(id);
@@ -135,7 +135,7 @@ bool RankContext::isEveryQuarantineOver() {
 }
 
 void RankContext::close() {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(capturing_, mutex_);
   const std::string name = "Rank " + std::to_string(number());
   const bool isLost = backend().isLost(number());
   const uint64_t open = matching_.openReceives();  // first: one that isn't open any more is in flight, or over

@@ -96,6 +96,8 @@ class RankContext {
 
  private:
   bool isEveryQuarantineOver();
+  uint32_t readyToCapture(int id, const void* send, void* recv);
+  CapturedPlace lastCaptured(int id);
   void removeCaptured(int id);
 
   std::shared_ptr<OpenWorld> world_;
@@ -106,6 +108,7 @@ class RankContext {
   const bool checksMemory_;
   IdTable ids_;
   std::vector<Registration> registrations_;               // [index]
+  std::mutex capturing_;                                  // while the driver is called; taken before mutex_
   std::mutex mutex_;                                      // of registration
   std::unordered_map<int, CapturedCollective> captured_;  // by id; under mutex_
   std::vector<GroupHandle*> groups_;                      // under mutex_

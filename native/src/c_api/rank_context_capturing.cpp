@@ -9,6 +9,18 @@
 namespace dfccl::c_api {
 
 void RankContext::capture(int id, const void* send, void* recv, void* stream) {
+  backend().readyCapture(number_);
+  // The driver may be somebody's until the device is idle, so while it is called nobody but who captures, or takes away
+  // what is captured, waits for this thread.
+  const std::lock_guard capturing(capturing_);
+  const uint32_t index = readyToCapture(id, send, recv);
+  const CapturedPlace last = backend().captureRun(number_, index, send, recv, stream);
+  const std::lock_guard lock(mutex_);
+  captured_.at(id).last = last;
+}
+
+/// Its registration for graphs, made where there is none. Under capturing_.
+uint32_t RankContext::readyToCapture(int id, const void* send, void* recv) {
   const std::lock_guard lock(mutex_);
   const Registration& registration = get(id);
   if (registration.isOwnProgram) {
@@ -31,10 +43,12 @@ void RankContext::capture(int id, const void* send, void* recv, void* stream) {
   if (!captured.known.hold(captured.shape, send, recv)) {
     askAboutMemory(backend(), number_, captured.index, captured.shape, captured.known, send, recv);
   }
-  captured.last = backend().captureRun(number_, captured.index, send, recv, stream);
+  return captured.index;
 }
 
-void RankContext::waitInGraph(int id, void* stream) {
+void RankContext::waitInGraph(int id, void* stream) { backend().letGraphWait(number_, lastCaptured(id), stream); }
+
+CapturedPlace RankContext::lastCaptured(int id) {
   const std::lock_guard lock(mutex_);
   const auto found = captured_.find(id);
   if (found == captured_.end()) {
@@ -43,7 +57,7 @@ void RankContext::waitInGraph(int id, void* stream) {
                     ": what was submitted before the capture can't be waited for in it.",
                 "Wait for it before the capture begins.", {{"id", std::to_string(id)}});
   }
-  backend().letGraphWait(number_, found->second.last, stream);
+  return found->second.last;
 }
 
 uint64_t RankContext::endedInGraphs() { return backend().endedInGraphs(number_); }
@@ -55,7 +69,7 @@ void RankContext::abort(int id) {
   if (found != captured_.end()) backend().abortCollective(number_, found->second.index);
 }
 
-/// @pre the collective's own registration has ended, or is about to.
+/// Under both locks. @pre the collective's own registration has ended, or is about to.
 void RankContext::removeCaptured(int id) {
   const auto found = captured_.find(id);
   if (found == captured_.end()) return;

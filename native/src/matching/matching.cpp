@@ -121,30 +121,56 @@ void Matching::checkBuffers(MatchedCollective& entry, const void* send, void* re
   askAboutMemory(backend_, rank_, entry.index, entry.shape, entry.known, send, recv);
 }
 
-/// Hands it to the engine. Under the lock.
-bool Matching::queue(MatchedCollective& entry, const void* send, void* recv, void* stream, RequestPart* part) {
+/// Which of the collective's runs it will be, for streams that are to wait for it. Under the lock.
+void Matching::noteNumber(const MatchedCollective& entry, RequestPart& part) {
+  part.collective = idOf(entry.signature);
+  part.number = backend_.queues(rank_).issuedOf(entry.index) + 1;
+  part.letStreamsWait(this);
+}
+
+/// Hands it to the engine. Under the lock, which is open while the driver is called.
+bool Matching::queue(MatchedCollective& entry, const void* send, void* recv, void* stream, RequestPart* part,
+                     std::unique_lock<std::mutex>& lock) {
   if (entry.signature.isCaptured) [[unlikely]] {
-    capture(entry, send, recv, stream, part);
+    capture(entry, send, recv, stream, part, lock);
     return true;
   }
   if (part != nullptr) part->registration = entry.registration;
-  if (part != nullptr && backend_.checksMemory()) {
-    part->collective = idOf(entry.signature);
-    part->number = backend_.queues(rank_).issuedOf(entry.index) + 1;
-    part->letStreamsWait(this);
-  }
   RunWindows windows;
   const uint64_t ring = entry.shape.rings != nullptr ? nameRing(entry, send, recv, part, windows) : 0;
   if (entry.shape.namesWindows) [[unlikely]]
     windows = nameWindows(backend_, rank_, entry.shape, send, recv);
-  const RunCallback callback = part != nullptr ? partIsOver : nobodyAsked;
-  const uint32_t slot =
-      stream != nullptr
-          ? backend_.submitOnStream(rank_, entry.index, send, recv, stream, callback, part, windows)
-          : backend_.queues(rank_).submit(entry.index, send, recv, callback, part, windows, PlaceOnLine{}, ring);
+  uint32_t slot;
+  if (stream != nullptr) {
+    slot = queueOnStream(entry, send, recv, stream, part, windows, lock);
+  } else {
+    if (part != nullptr && backend_.checksMemory()) noteNumber(entry, *part);
+    const RunCallback callback = part != nullptr ? partIsOver : nobodyAsked;
+    slot = backend_.queues(rank_).submit(entry.index, send, recv, callback, part, windows, PlaceOnLine{}, ring);
+  }
   if (!RankQueues::isTaken(slot)) [[unlikely]]
     refuseSubmission(backend_, rank_, slot);
   return false;
+}
+
+/// Somebody may have the driver until the device is idle, which it may become only by what another thread submits. So
+/// the lock is open while the driver is called: only the number and the entry go together.
+uint32_t Matching::queueOnStream(MatchedCollective& entry, const void* send, void* recv, void* stream,
+                                 RequestPart* part, RunWindows windows, std::unique_lock<std::mutex>& lock) {
+  const std::shared_ptr<MatchedGroup> group = entry.group;
+  const Unlocked unlocked(lock, entry);
+  const std::unique_ptr<Backend::EnteredStream> entered = backend_.enterStream(rank_, stream);
+  if (!entered) return RankQueues::kFull;
+  uint32_t slot;
+  {
+    const std::lock_guard queueing(mutex_);
+    checkOpen(*group);  // it may have been given up meanwhile
+    if (part != nullptr) noteNumber(entry, *part);
+    const RunCallback callback = part != nullptr ? partIsOver : nobodyAsked;
+    slot = entered->submit(entry.index, send, recv, callback, part, windows);
+  }
+  if (RankQueues::isTaken(slot)) entered->arrive();
+  return slot;
 }
 
 void Matching::submit(MatchedRun run, const std::shared_ptr<MatchedGroup>& group, RequestPart* part) {
@@ -163,7 +189,7 @@ bool Matching::queueOrCopy(MatchedCollective& entry, const MatchedRun& run, Requ
   const bool isReached =
       entry.isReached(run.send, entry.shape.sendBytes) && entry.isReached(run.recv, entry.shape.recvBytes);
   if (isReached) [[likely]]
-    return queue(entry, run.send, run.recv, run.stream, part);
+    return queue(entry, run.send, run.recv, run.stream, part, lock);
   return submitCopied(entry, run, *part, lock);
 }
 
@@ -204,7 +230,7 @@ void Matching::submitPrepared(std::span<BatchedRun> runs, size_t& done) {
       over.reserveOne();
       bool isOver = false;
       if (run.kind == RunKind::whole) {
-        isOver = queue(*batched.entry, run.send, run.recv, run.stream, batched.part);
+        isOver = queue(*batched.entry, run.send, run.recv, run.stream, batched.part, lock);
       } else if (run.kind == RunKind::receiveFromAny) {
         receives_.add({run, batched.group, batched.part});
       } else {

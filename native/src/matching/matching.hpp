@@ -111,9 +111,14 @@ class Matching {
   bool submitHalf(BatchedRun& batched, std::unique_lock<std::mutex>& lock);
   bool queueOrCopy(MatchedCollective& entry, const MatchedRun& run, RequestPart* part,
                    std::unique_lock<std::mutex>& lock);
-  bool queue(MatchedCollective& entry, const void* send, void* recv, void* stream, RequestPart* part);
+  bool queue(MatchedCollective& entry, const void* send, void* recv, void* stream, RequestPart* part,
+             std::unique_lock<std::mutex>& lock);
+  uint32_t queueOnStream(MatchedCollective& entry, const void* send, void* recv, void* stream, RequestPart* part,
+                         RunWindows windows, std::unique_lock<std::mutex>& lock);
+  void noteNumber(const MatchedCollective& entry, RequestPart& part);
   void noteCapture(MatchedRun& run) const;
-  void capture(MatchedCollective& entry, const void* send, void* recv, void* stream, RequestPart* part);
+  void capture(MatchedCollective& entry, const void* send, void* recv, void* stream, RequestPart* part,
+               std::unique_lock<std::mutex>& lock);
 
   static thread_local const Matching* looking_;
 

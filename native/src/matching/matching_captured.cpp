@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "matching/matching.hpp"
+#include "matching/unlocked.hpp"
 
 namespace dfccl {
 
@@ -14,11 +15,17 @@ void Matching::noteCapture(MatchedRun& run) const {
                 "Receive outside of the capture, or from a rank that you name.", {{"rank", std::to_string(rank_)}});
   }
   run.signature.isCaptured = true;
+  backend_.readyCapture(rank_);
 }
 
 /// The graph carries it out whenever it is launched; to its caller it is over.
-void Matching::capture(MatchedCollective& entry, const void* send, void* recv, void* stream, RequestPart* part) {
-  const CapturedPlace place = backend_.captureRun(rank_, entry.index, send, recv, stream);
+void Matching::capture(MatchedCollective& entry, const void* send, void* recv, void* stream, RequestPart* part,
+                       std::unique_lock<std::mutex>& lock) {
+  CapturedPlace place;
+  {
+    const Unlocked unlocked(lock, entry);
+    place = backend_.captureRun(rank_, entry.index, send, recv, stream);
+  }
   if (part == nullptr) return;
   part->captured = place;
   part->letStreamsWait(this);

@@ -45,7 +45,7 @@ bool Matching::submitCopied(MatchedCollective& entry, const MatchedRun& run, Req
   try {
     bring(entry, send, recv, part, lock);
     checkOpen(*entry.group);  // it may have been given up meanwhile
-    return queue(entry, send, recv, run.stream, &part);
+    return queue(entry, send, recv, run.stream, &part, lock);
   } catch (...) {
     part.giveBackCopies();
     throw;

@@ -97,7 +97,7 @@ bool Matching::receiveFrom(uint32_t member, const OpenReceives::Receive& receive
     if (!entry.isReached(run.recv, entry.shape.recvBytes)) {
       bringIntoReach(pool_, entry, nothing, run.recv, *receive.part);
     }
-    queue(entry, nothing, run.recv, nullptr, receive.part);
+    queue(entry, nothing, run.recv, nullptr, receive.part, lock);
     return true;
   } catch (const Error&) {
     if (run.source != nullptr) *run.source = -1;

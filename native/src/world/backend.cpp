@@ -36,8 +36,14 @@ namespace {
 }
 }  // namespace
 
-uint32_t Backend::submitOnStream(uint32_t rank, uint32_t, const void*, void*, void*, RunCallback, void*, RunWindows) {
-  refuseStream(rank);
+std::unique_ptr<Backend::EnteredStream> Backend::enterStream(uint32_t rank, void*) { refuseStream(rank); }
+uint32_t Backend::submitOnStream(uint32_t rank, uint32_t index, const void* send, void* recv, void* stream,
+                                 RunCallback callback, void* argument, RunWindows windows) {
+  const std::unique_ptr<EnteredStream> entered = enterStream(rank, stream);
+  if (!entered) return RankQueues::kFull;
+  const uint32_t slot = entered->submit(index, send, recv, callback, argument, windows);
+  if (RankQueues::isTaken(slot)) entered->arrive();
+  return slot;
 }
 void Backend::waitOnStream(uint32_t rank, uint32_t, void*, uint64_t) { refuseStream(rank); }
 CapturedPlace Backend::captureRun(uint32_t rank, uint32_t, const void*, void*, void*) { refuseStream(rank); }

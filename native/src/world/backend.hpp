@@ -107,10 +107,24 @@ class Backend {
     return {};
   }
 
+  /// A stream behind which a run is to be queued; whoever has it keeps others from queueing behind the same stream.
+  class EnteredStream {
+   public:
+    virtual ~EnteredStream() = default;
+    /// Queues the run: calls no driver, so whoever holds a lock may call it. @return as RankQueues::submit().
+    virtual uint32_t submit(uint32_t index, const void* send, void* recv, RunCallback callback, void* argument,
+                            RunWindows windows) = 0;
+    /// Then, so that the stream comes to it. May wait for the driver, whose lock somebody may have until the device is
+    /// idle. @throws Error dfcclSystemError
+    virtual void arrive() = 0;
+  };
+  /// May wait for the driver. @return nothing: as many streams as there can be have runs on their way.
+  /// @throws Error dfcclUnavailable where there are no streams, dfcclInvalidArgument
+  virtual std::unique_ptr<EnteredStream> enterStream(uint32_t rank, void* stream);
   /// Queues a run that begins only when everything is done that a stream of the rank's GPU has been given.
-  /// @return as RankQueues::submit(). @throws Error dfcclUnavailable where there are no streams, dfcclInvalidArgument
-  virtual uint32_t submitOnStream(uint32_t rank, uint32_t index, const void* send, void* recv, void* stream,
-                                  RunCallback callback, void* argument, RunWindows windows = {});
+  /// @return as RankQueues::submit(). @throws Error as enterStream(), arrive()
+  uint32_t submitOnStream(uint32_t rank, uint32_t index, const void* send, void* recv, void* stream,
+                          RunCallback callback, void* argument, RunWindows windows = {});
   static constexpr uint64_t kAllRuns = ~uint64_t{0};
   /// Lets a stream go on only when so many runs of a collective are over, of those that this rank has queued since it
   /// registered it. @throws Error the same
@@ -118,6 +132,9 @@ class Backend {
   /// Whether what the stream is given becomes part of a graph: runs behind it are captured, then. @throws Error the
   /// same
   virtual bool isCapturing(uint32_t /*rank*/, void* /*stream*/) { return false; }
+  /// Takes what the rank's next collective that is captured needs of the driver, so that its registration needs nothing
+  /// more. May wait until the device is idle: to be called under no lock. @throws Error dfcclOutOfMemory
+  virtual void readyCapture(uint32_t /*rank*/) {}
   /// Puts a run into the graph that the stream captures, behind what it has been given; the stream doesn't wait for it.
   /// @param index of a collective that was registered with signature.isCaptured.
   /// @return what letGraphWait() takes. @throws Error dfcclInvalidArgument, dfcclUnavailable, dfcclSystemError
