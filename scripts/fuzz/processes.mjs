@@ -18,7 +18,8 @@ export async function inFolder(act) {
 }
 
 /**
- * Runs a program to its end. What works for long is told to stop after a while, which is right; what doesn't then is killed.
+ * Runs a program to its end. What works for long is told to stop after a while, which is right; what doesn't then is killed. One that
+ * has to end by itself (interruptAfterMs: 0) is only killed.
  * @returns {code, signal, stdout, stderr, isInterrupted, stacks?}; signal is "a hang" for what had to be killed.
  */
 export function end(command, { cwd, env, interruptAfterMs = 5_000, killAfterMs = 60_000, onStart = () => {} }) {
@@ -27,10 +28,12 @@ export function end(command, { cwd, env, interruptAfterMs = 5_000, killAfterMs =
   const ended = { stdout: "", stderr: "", isInterrupted: false };
   for (const stream of ["stdout", "stderr"]) child[stream].setEncoding("utf8").on("data", (text) => (ended[stream] += text));
   let isHanging = false;
-  const interruption = setTimeout(() => {
-    ended.isInterrupted = true;
-    child.kill("SIGINT");
-  }, interruptAfterMs);
+  const interruption =
+    interruptAfterMs &&
+    setTimeout(() => {
+      ended.isInterrupted = true;
+      child.kill("SIGINT");
+    }, interruptAfterMs);
   const killing = setTimeout(() => {
     isHanging = true;
     ended.stacks = stacksOf(child.pid);
