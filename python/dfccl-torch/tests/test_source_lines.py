@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 import torch.distributed as dist
-from ranks import run_ranks
+from ranks import gather_results, run_ranks
 from torch.nn.parallel import DistributedDataParallel
 
 import dfccl_torch
@@ -98,7 +98,7 @@ def test_of_what_torch_issues_it_is_the_programs_line_that_is_named():
 
 
 def first_of_many_threads(rank, size):
-    # Python's lock changes hands wherever it can, also while the first thread looks for the first time.
+    # Python's lock changes hands wherever it can.
     sys.setswitchinterval(1e-6)
     start = threading.Barrier(8)
 
@@ -134,3 +134,34 @@ def nothing_of_lines(rank, size):
 
 def test_lines_can_be_left_out():
     run_ranks(2, nothing_of_lines)
+
+
+def wait_for_who_is_slow(rank, folder):
+    records = Path(folder) / "records"
+    records.mkdir(exist_ok=True)
+    os.environ["DFCCL_FLIGHT_RECORD"] = f"{records}/rank_"
+    dist.init_process_group("dfccl", init_method=f"file://{folder}/store", rank=rank, world_size=2)
+    store = dist.distributed_c10d._get_default_store()
+    if rank == 1:
+        store.get("rank 0 has waited")
+        dist.all_reduce(torch.ones(3))
+        store.get("rank 0's time was up")
+        dist.all_reduce(torch.ones(5))
+    else:
+        waiting = threading.Thread(target=dist.all_reduce, args=(torch.ones(3),))
+        waiting.start()
+        waiting.join(0.5)  # longer than it takes until a wait first tells of itself
+        assert not list(records.iterdir())
+        store.set("rank 0 has waited", "")
+        waiting.join()
+        late = dist.all_reduce(torch.ones(5), async_op=True)
+        with pytest.raises(dist.DistBackendError, match="Timed out"):
+            late.wait(timedelta(milliseconds=10))
+        assert list(records.iterdir())
+        store.set("rank 0's time was up", "")
+        late.wait()
+    dist.destroy_process_group()
+
+
+def test_a_wait_whose_time_is_not_up_writes_no_flight_record(tmp_path):
+    gather_results(2, wait_for_who_is_slow, (str(tmp_path),))

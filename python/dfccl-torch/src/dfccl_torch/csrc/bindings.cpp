@@ -5,6 +5,7 @@
 #include "buffered_sends.hpp"
 #include "device_stream.hpp"
 #include "errands.hpp"
+#include "source_line.hpp"
 #include "tag.hpp"
 #include "universe.hpp"
 
@@ -20,6 +21,12 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, module) {
            py::arg("rank"), py::arg("ranks"), py::arg("timeout"), py::arg("store"),
            py::call_guard<py::gil_scoped_release>())
       .def_property_readonly("job", &Universe::job);
+  // Now, while other threads wait for this module: whoever looks later imports nothing.
+  try {
+    SourceLine::prepare();
+  } catch (const std::exception& error) {
+    py::module_::import("warnings").attr("warn")(std::string("dfccl names no lines of Python: ") + error.what());
+  }
   module.attr("has_cuda") = hasCuda();
   module.def("shared_universe", &sharedUniverse);
   module.def("share_universe", &shareUniverse);

@@ -25,7 +25,7 @@ namespace py = pybind11;
 constexpr int kMostFrames = 100;
 constexpr size_t kMostKnown = 4096;  // programs that make functions all the time have more
 /// Of a thread without Python's frames, as autograd's of its own, so many looks are left out: each takes the lock.
-constexpr int kLooksLeftOut = 63;
+constexpr int kLooksLeftOut = 7;
 
 /// Python's lock, whoever has it.
 class Gil {
@@ -94,17 +94,6 @@ std::string textOf(PyObject* text) {
 /// All under the interpreter's lock.
 class CallerSearch {
  public:
-  /// Finding the folders gives the lock to others now and then, who may come here too. So no lock of C++'s, as the one
-  /// about a static object, is held meanwhile: whoever waited for that would keep Python's from its holder.
-  static CallerSearch& one() {
-    static CallerSearch* search = nullptr;
-    if (search == nullptr) {
-      auto made = std::make_unique<CallerSearch>();
-      if (search == nullptr) search = made.release();
-    }
-    return *search;
-  }
-
   SourceLine from(PyThreadState* thread) {
     SourceLine found;
     PyFrameObject* frame = PyThreadState_GetFrame(thread);
@@ -155,9 +144,31 @@ class CallerSearch {
   std::unordered_map<PyObject*, Known> known_;
 };
 
+namespace {
+
+CallerSearch* search = nullptr;  // of the process, for ever
+
+/// Whoever issues from a handler of an error still has it behind this.
+class KeptError {
+ public:
+  KeptError() { PyErr_Fetch(&type_, &value_, &trace_); }
+  ~KeptError() { PyErr_Restore(type_, value_, trace_); }
+  KeptError(const KeptError&) = delete;
+  KeptError& operator=(const KeptError&) = delete;
+
+ private:
+  PyObject *type_, *value_, *trace_;
+};
+
+}  // namespace
+
+void SourceLine::prepare() {
+  if (search == nullptr) search = new CallerSearch();
+}
+
 SourceLine SourceLine::current() {
   thread_local int looksLeftOut = 0;
-  if (!areLinesWanted() || isEnding()) return {};
+  if (search == nullptr || !areLinesWanted() || isEnding()) return {};
   PyThreadState* const thread = PyGILState_GetThisThreadState();
   if (thread == nullptr) return {};
   if (looksLeftOut > 0) {
@@ -165,15 +176,12 @@ SourceLine SourceLine::current() {
     return {};
   }
   const Gil gil;
-  // Whoever issues from a handler of an error still has it behind this.
-  PyObject *type, *value, *trace;
-  PyErr_Fetch(&type, &value, &trace);
+  const KeptError kept;
   SourceLine found;
   try {
-    found = CallerSearch::one().from(thread);
-  } catch (const py::error_already_set&) {  // where a module can't be found any more, it's only words that are missing
+    found = search->from(thread);
+  } catch (...) {  // for want of memory: it's only words that are missing
   }
-  PyErr_Restore(type, value, trace);
   if (!found.code_) looksLeftOut = kLooksLeftOut;
   return found;
 }

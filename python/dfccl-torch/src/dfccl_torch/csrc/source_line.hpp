@@ -8,6 +8,8 @@ namespace dfccl_torch {
 /// where there is none; never one of torch's or of this package's.
 class SourceLine {
  public:
+  /// Once, with the interpreter's lock, before the first current().
+  static void prepare();
   /// Of the calling thread. Nothing where it runs no Python, or where DFCCL_SOURCE_LINES=0. Takes the interpreter's
   /// lock.
   static SourceLine current();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 
 #include "errands.hpp"
 #include "error.hpp"
@@ -17,6 +18,12 @@ namespace {
 // A wait that takes long tells of itself for whoever looks on, and nobody else can ask for what it has in hand.
 constexpr std::chrono::milliseconds kUntilFirstLook(100);
 constexpr std::chrono::milliseconds kBetweenLooks(1000);
+
+/// To the library a look is a wait whose time is up, and it writes a flight record at the first of these.
+bool mayLook() {
+  static const bool may = std::getenv("DFCCL_FLIGHT_RECORD") == nullptr;
+  return may;
+}
 
 /// As the C API takes it: at least 1, since 0 is no limit there.
 uint64_t microsUntil(Clock::time_point end) {
@@ -124,11 +131,14 @@ at::Tensor Submission::write(const at::Tensor& tensor) {
 }
 
 void Submission::add(c10::function_ref<dfcclResult_t(dfcclRequest_t*)> queue) {
-  if (!outstanding_) outstanding_ = std::make_unique<Outstanding>(name_, group_->name(), currentTagName());
   if (isTogether_) return check(queue(nullptr), std::string(name_) + " in group " + group_->name());
   requests_.push_back(nullptr);
   const dfcclResult_t result = queue(&requests_.back());
-  if (result == dfcclSuccess) return;
+  if (result == dfcclSuccess) {
+    // The others have it by now: whoever keeps Python's lock keeps only this thread.
+    if (!outstanding_) outstanding_ = std::make_unique<Outstanding>(name_, group_->name(), currentTagName());
+    return;
+  }
   requests_.pop_back();
   check(result, std::string(name_) + " in group " + group_->name());
 }
@@ -153,8 +163,10 @@ Submission::End Submission::wait(std::optional<Clock::time_point> end, std::stri
   std::chrono::milliseconds untilLook = kUntilFirstLook;
   while (!requests_.empty()) {
     const Clock::time_point look = Clock::now() + std::exchange(untilLook, kBetweenLooks);
-    const bool isLast = end && *end <= look;
-    const dfcclResult_t result = dfcclWaitRun(requests_.back(), microsUntil(isLast ? *end : look));
+    const bool isLast = mayLook() ? end && *end <= look : end.has_value();
+    const bool isEndless = !mayLook() && !end;
+    const uint64_t limit = isEndless ? 0 : microsUntil(isLast ? *end : look);
+    const dfcclResult_t result = dfcclWaitRun(requests_.back(), limit);
     if (result == dfcclTimeout) {
       error = whoIsMissing();
       outstanding_->noteMissing(error);
