@@ -166,3 +166,31 @@ TEST_CASE("a capture that waits for the driver keeps nobody from looking at the 
   CHECK(cudaStreamEndCapture(capturing, &graph) == cudaSuccess);
   CHECK(cudaGraphDestroy(graph) == cudaSuccess);
 }
+
+// The half that it came to meet is the group's, too.
+TEST_CASE("a group may be given up while a message to oneself waits for the driver") {
+  Summing sums(1);
+  const DeviceArray<int32_t> sent(sums.device(0), kSummed), received(sums.device(0), kSummed);
+  cudaSetDevice(sums.device(0));
+  const cudaStream_t blocking = newStream(cudaStreamDefault);
+  dfcclRequest_t send = nullptr, receive = nullptr;
+  CHECK_OK(dfcclSend(sent.data(), kSummed, dfcclInt32, 0, sums.group(0), 0, blocking, &send));
+  {
+    BusyDevice busy(sums.device(0));
+    KeptDriver driver(sums.device(0));
+    dfcclResult_t came = dfcclSuccess;
+    const BlockedCall receiving([&] {
+      came = dfcclRecv(received.data(), kSummed, dfcclInt32, 0, sums.group(0), 0, blocking, &receive);
+      if (came == dfcclSuccess) came = dfcclWaitRun(receive, 0);
+    });
+    CHECK(isSomebodyKept());
+    const BlockedCall giving([&] { CHECK_OK(dfcclGroupAbort(sums.group(0))); });
+    CHECK(giving.returns());
+    busy.end();
+    CHECK(driver.isLetGo());
+    CHECK(receiving.returns());
+    CHECK(came == dfcclAborted);
+    const BlockedCall waiting([&] { CHECK(dfcclWaitRun(send, 0) == dfcclAborted); });
+    CHECK(waiting.returns());
+  }
+}

@@ -9,10 +9,12 @@ void CpuWorld::abortCollective(uint32_t rank, uint32_t index) {
     const std::lock_guard lock(mutex_);
     JointRegistration& registration = *registered(rank, index).registration;
     uint32_t nobody = CollectiveShared::kNobody;
-    if (!registration.shared().poisonedBy.compareExchange(nobody, rank, order::acqRel, order::relaxed)) return;
+    const bool isFirst = registration.shared().poisonedBy.compareExchange(nobody, rank, order::acqRel, order::relaxed);
     const std::vector<uint32_t>& members = registration.spec().ranks;
-    // At once: who hears later what this rank does next must know by then that this is over.
+    // At once, and also where somebody else was first: who hears later what this rank does next must know by then that
+    // this is over.
     if (proxy_ && proxy_->spans(members)) proxy_->tellPoisoned(static_cast<SharedRegistration&>(registration));
+    if (!isFirst) return;
     // Each process tells its own daemon.
     for (uint32_t m = 0; !watch_ && m < members.size(); ++m) {
       if (!registration.isMember(m)) continue;

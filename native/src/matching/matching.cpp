@@ -130,7 +130,7 @@ void Matching::noteNumber(const MatchedCollective& entry, RequestPart& part) {
 
 /// Hands it to the engine. Under the lock, which is open while the driver is called.
 bool Matching::queue(MatchedCollective& entry, const void* send, void* recv, void* stream, RequestPart* part,
-                     std::unique_lock<std::mutex>& lock) {
+                     std::unique_lock<std::mutex>& lock, EnteredStream entered) {
   if (entry.signature.isCaptured) [[unlikely]] {
     capture(entry, send, recv, stream, part, lock);
     return true;
@@ -142,7 +142,7 @@ bool Matching::queue(MatchedCollective& entry, const void* send, void* recv, voi
     windows = nameWindows(backend_, rank_, entry.shape, send, recv);
   uint32_t slot;
   if (stream != nullptr) {
-    slot = queueOnStream(entry, send, recv, stream, part, windows, lock);
+    slot = queueOnStream(entry, send, recv, stream, part, windows, lock, std::move(entered));
   } else {
     if (part != nullptr && backend_.checksMemory()) noteNumber(entry, *part);
     const RunCallback callback = part != nullptr ? partIsOver : nobodyAsked;
@@ -155,21 +155,24 @@ bool Matching::queue(MatchedCollective& entry, const void* send, void* recv, voi
 
 /// Somebody may have the driver until the device is idle, which it may become only by what another thread submits. So
 /// the lock is open while the driver is called: only the number and the entry go together.
+/// @param entered the stream, where it was entered before; then the lock is closed until the run is queued.
 uint32_t Matching::queueOnStream(MatchedCollective& entry, const void* send, void* recv, void* stream,
-                                 RequestPart* part, RunWindows windows, std::unique_lock<std::mutex>& lock) {
-  const std::shared_ptr<MatchedGroup> group = entry.group;
-  const Unlocked unlocked(lock, entry);
-  const std::unique_ptr<Backend::EnteredStream> entered = backend_.enterStream(rank_, stream);
-  if (!entered) return RankQueues::kFull;
-  uint32_t slot;
-  {
-    const std::lock_guard queueing(mutex_);
-    checkOpen(*group);  // it may have been given up meanwhile
-    if (part != nullptr) noteNumber(entry, *part);
-    const RunCallback callback = part != nullptr ? partIsOver : nobodyAsked;
-    slot = entered->submit(entry.index, send, recv, callback, part, windows);
+                                 RequestPart* part, RunWindows windows, std::unique_lock<std::mutex>& lock,
+                                 EnteredStream entered) {
+  if (!entered) {
+    {
+      const Unlocked unlocked(lock, entry);
+      entered = backend_.enterStream(rank_, stream);
+    }
+    if (!entered) return RankQueues::kFull;
+    checkOpen(*entry.group);  // it may have been given up meanwhile
   }
-  if (RankQueues::isTaken(slot)) entered->arrive();
+  if (part != nullptr) noteNumber(entry, *part);
+  const RunCallback callback = part != nullptr ? partIsOver : nobodyAsked;
+  const uint32_t slot = entered->submit(entry.index, send, recv, callback, part, windows);
+  if (!RankQueues::isTaken(slot)) return slot;
+  const Unlocked unlocked(lock, entry);
+  entered->arrive();
   return slot;
 }
 
@@ -185,11 +188,11 @@ void Matching::submit(MatchedRun run, const std::shared_ptr<MatchedGroup>& group
 }
 
 bool Matching::queueOrCopy(MatchedCollective& entry, const MatchedRun& run, RequestPart* part,
-                           std::unique_lock<std::mutex>& lock) {
+                           std::unique_lock<std::mutex>& lock, EnteredStream entered) {
   const bool isReached =
       entry.isReached(run.send, entry.shape.sendBytes) && entry.isReached(run.recv, entry.shape.recvBytes);
   if (isReached) [[likely]]
-    return queue(entry, run.send, run.recv, run.stream, part, lock);
+    return queue(entry, run.send, run.recv, run.stream, part, lock, std::move(entered));
   return submitCopied(entry, run, *part, lock);
 }
 
@@ -257,7 +260,12 @@ void Matching::waitOnStream(const RequestPart& part, void* stream) {
   MatchedCollective* const entry = table_.find(part.collective);
   if (entry == nullptr || entry->registration != part.registration) return;  // forgotten: its runs are over
   const uint64_t runs = part.number;
+  const Signature& signature = entry->signature;
+  const bool isToSelf = signature.collective == Collective::sendRecv && signature.root == signature.receiver;
   const Unlocked unlocked(lock, *entry);
+  // Whoever brings the other half of a message, which this half's request waits for, may not have put the stream's
+  // arrival into it yet, which mustn't come behind the wait.
+  const EnteredStream entered = isToSelf ? backend_.enterStream(rank_, stream) : nullptr;
   backend_.waitOnStream(rank_, entry->index, stream, runs);
 }
 

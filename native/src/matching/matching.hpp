@@ -109,12 +109,14 @@ class Matching {
   // Those that queue say whether the run is over already, which its part is to be told without the lock: it calls the
   // user.
   bool submitHalf(BatchedRun& batched, std::unique_lock<std::mutex>& lock);
+  using EnteredStream = std::unique_ptr<Backend::EnteredStream>;
+  EnteredStream enterStreamOfHalves(const BatchedRun& batched, std::unique_lock<std::mutex>& lock);
   bool queueOrCopy(MatchedCollective& entry, const MatchedRun& run, RequestPart* part,
-                   std::unique_lock<std::mutex>& lock);
+                   std::unique_lock<std::mutex>& lock, EnteredStream entered = nullptr);
   bool queue(MatchedCollective& entry, const void* send, void* recv, void* stream, RequestPart* part,
-             std::unique_lock<std::mutex>& lock);
+             std::unique_lock<std::mutex>& lock, EnteredStream entered = nullptr);
   uint32_t queueOnStream(MatchedCollective& entry, const void* send, void* recv, void* stream, RequestPart* part,
-                         RunWindows windows, std::unique_lock<std::mutex>& lock);
+                         RunWindows windows, std::unique_lock<std::mutex>& lock, EnteredStream entered);
   void noteNumber(const MatchedCollective& entry, RequestPart& part);
   void noteCapture(MatchedRun& run) const;
   void capture(MatchedCollective& entry, const void* send, void* recv, void* stream, RequestPart* part,

@@ -1,4 +1,5 @@
 // Runs that are part of a graph which their stream captures.
+#include <optional>
 #include <string>
 
 #include "base/error.hpp"
@@ -23,7 +24,9 @@ void Matching::capture(MatchedCollective& entry, const void* send, void* recv, v
                        std::unique_lock<std::mutex>& lock) {
   CapturedPlace place;
   {
-    const Unlocked unlocked(lock, entry);
+    std::optional<Unlocked> unlocked;
+    // Between two halves that have met nobody may come.
+    if (part == nullptr || part->otherHalf == nullptr) unlocked.emplace(lock, entry);
     place = backend_.captureRun(rank_, entry.index, send, recv, stream);
   }
   if (part == nullptr) return;

@@ -4,6 +4,8 @@
 
 #include "base/error.hpp"
 #include "matching/matching.hpp"
+#include "matching/unlocked.hpp"
+#include "world/submitting.hpp"
 
 namespace dfccl {
 namespace {
@@ -34,11 +36,37 @@ void Matching::checkHalf(const RunShape& shape, const MatchedRun& run) const {
               {{"rank", std::to_string(rank_)}, {"bytes", std::to_string(bytes)}});
 }
 
+/// What the halves' run is behind, where the other half is there: entered before they meet, as the lock is open
+/// meanwhile. Nothing: there is no other half, or no stream. A run that is captured is behind no stream of the rank's.
+/// @throws Error with nothing changed
+Matching::EnteredStream Matching::enterStreamOfHalves(const BatchedRun& batched, std::unique_lock<std::mutex>& lock) {
+  const MatchedRun& run = batched.run;
+  const CollectiveId key = idOf(run.signature);
+  const bool isSend = run.kind == RunKind::sendToSelf;
+  for (;;) {
+    const SelfMessages::Half* const other = messages_.facing(key, isSend);
+    if (other == nullptr || run.signature.isCaptured) return nullptr;
+    void* const stream = streamOfBoth(rank_, run.stream, other->stream);
+    if (stream == nullptr) return nullptr;
+    EnteredStream entered;
+    {
+      const Unlocked unlocked(lock, *batched.entry);
+      entered = backend_.enterStream(rank_, stream);
+    }
+    if (!entered) refuseSubmission(backend_, rank_, RankQueues::kFull);
+    checkOpen(*batched.group);
+    // Somebody else may have met it.
+    const SelfMessages::Half* const now = messages_.facing(key, isSend);
+    if (now != nullptr && streamOfBoth(rank_, run.stream, now->stream) == stream) return entered;
+  }
+}
+
 /// A message to itself moves when its other half is there, else this one waits. What is refused of a pair is this half.
 /// Under the lock.
 bool Matching::submitHalf(BatchedRun& batched, std::unique_lock<std::mutex>& lock) {
   MatchedRun run = batched.run;
   const bool isSend = run.kind == RunKind::sendToSelf;
+  EnteredStream entered = enterStreamOfHalves(batched, lock);
   const auto other = messages_.meet(idOf(run.signature), isSend,
                                     {run.signature, run.send, run.recv, run.stream, batched.part, batched.group});
   if (!other) return false;
@@ -55,7 +83,7 @@ bool Matching::submitHalf(BatchedRun& batched, std::unique_lock<std::mutex>& loc
     run.stream = streamOfBoth(rank_, run.stream, other->stream);
     checkBuffers(*batched.entry, run.send, run.recv);
     batched.part->otherHalf = other->part;
-    return queueOrCopy(*batched.entry, run, batched.part, lock);
+    return queueOrCopy(*batched.entry, run, batched.part, lock, std::move(entered));
   } catch (...) {
     *batched.part = alone;
     other->part->matching.store(nullptr, order::relaxed);

@@ -15,6 +15,12 @@ std::optional<SelfMessages::Half> SelfMessages::meet(const CollectiveId& key, bo
   return other;
 }
 
+const SelfMessages::Half* SelfMessages::facing(const CollectiveId& key, bool isSend) const {
+  const auto found = halves_.find(key);
+  const bool isThere = found != halves_.end() && !found->second.waiting.empty() && found->second.areSends != isSend;
+  return isThere ? &found->second.waiting.front() : nullptr;
+}
+
 void SelfMessages::putBack(const CollectiveId& key, bool isSend, const Half& half) {
   Halves& halves = halves_[key];
   halves.areSends = isSend;

@@ -26,6 +26,8 @@ class SelfMessages {
 
   /// @param key the signature's id. @return the other half, the oldest that there is, taken out; nothing: this waits.
   std::optional<Half> meet(const CollectiveId& key, bool isSend, const Half& half);
+  /// The half that such a one would meet, which stays; nullptr: none.
+  const Half* facing(const CollectiveId& key, bool isSend) const;
   /// One that was taken out waits again, before all others. @pre no half in the other role has come since
   void putBack(const CollectiveId& key, bool isSend, const Half& half);
   /// Whether one is sent that nobody receives.

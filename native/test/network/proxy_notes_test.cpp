@@ -74,3 +74,18 @@ TEST_CASE("what a rank has given up, the others are told before what it does nex
       CHECK(own.toldBefore(rank, 8) == std::vector<NoteKind>{NoteKind::registered, givesUp});
   }
 }
+
+TEST_CASE("what somebody else gave up first, a rank that gives it up too tells before what it does next") {
+  FirstRank own;
+  CollectiveSpec spec;
+  spec.count = 100;
+  spec.ranks = allRanks(kRanks);
+  spec.id = 7;
+  const uint32_t index = own.world().registerCollective(0, spec);
+  own.hear(1, encode(NoteKind::poisoned, RegistrationNote{own.announced().key(), 1}));
+  while (!own.world().isAborted(0, index)) sched_yield();
+  own.world().abortCollective(0, index);
+  spec.id = 8;
+  (void)own.world().registerCollective(0, spec);
+  CHECK(own.toldBefore(2, 8) == std::vector<NoteKind>{NoteKind::registered, NoteKind::poisoned});
+}
