@@ -109,6 +109,7 @@ uint32_t CpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec)
     memory.contexts[*firstTask + block] = TaskContext{{}, index, block, blockCount, 0};
     memory.isActive[*firstTask + block] = 0;
   }
+  const bool comesBack = directory_ && static_cast<SharedRegistration&>(*registration).isAway(member);
   try {
     registration->join(member, program, bytes, spec.scale, record);
     if (spansHosts) {
@@ -117,8 +118,16 @@ uint32_t CpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec)
     }
   } catch (...) {
     taskTables_[rank].giveBack(*firstTask, blockCount);
-    // It had joined, and is in no table. Others of this machine may count on it already.
-    if (directory_ && registration->isMember(member)) undoJoin(static_cast<SharedRegistration&>(*registration), member);
+    // It had joined, and is in no table.
+    if (directory_ && registration->isMember(member)) {
+      auto& shared = static_cast<SharedRegistration&>(*registration);
+      // Who was away is so again. Else others of this machine may count on it already.
+      if (comesBack) {
+        shared.leave(member, Departure::forNow, record.finishedRuns.load(order::relaxed));
+      } else {
+        undoJoin(shared, member);
+      }
+    }
     if (registration->isAbandoned()) dropRegistration(*registration);
     throw;
   }

@@ -47,14 +47,16 @@ void Proxy::bind(const std::shared_ptr<SharedRegistration>& shared, uint32_t gen
   uint32_t& following = nextGeneration_[{spec.id, spec.ranks}];
   RemoteRegistration& registration = keptOrNew(shared, generation, spec, digest, program, record);
   const size_t toldBefore = outbox_.size();
+  const uint64_t comingBefore = registration.coming;
   try {
     registration.record = &record;
     announce(registration, record.submittedRuns.load(order::relaxed));
+    applyKnown(registration);
   } catch (...) {
     // Nobody has heard of it yet.
     outbox_.resize(toldBefore);
     if (registration.isAway) {
-      endStay(registration);
+      registration.coming = comingBefore;  // by which they know it
     } else {
       freeEnds(registration);
       registrations_.erase(RegistrationKey(registration.key));
@@ -63,7 +65,6 @@ void Proxy::bind(const std::shared_ptr<SharedRegistration>& shared, uint32_t gen
   }
   registration.isAway = false;
   following = generation + 1;
-  applyKnown(registration);
   notify();
 }
 
