@@ -66,3 +66,16 @@ TEST_CASE("streams that wait for a rank whose device has failed go on, its own a
   CHECK(aborted[1].load() == 2);
   CHECK(dfcclRegisterAllReduce(kCount, dfcclInt32, dfcclSum, kIds, dfcclAllRanks(), 0, ranks[1]) == dfcclSystemError);
 }
+
+TEST_CASE("a run that loses its rank while it is submitted ends once, for whoever waits for it") {
+  const OnDevice restored(0);
+  const GpuRanks ranks(2);
+  const DeviceArray<int32_t> buffer(ranks.device(0), kCount);
+  const dfccl::gpu::test::Stream stream(ranks.device(0));
+  dfcclGroup_t group = nullptr;
+  CHECK_OK(dfcclGroupCreate(nullptr, 0, 0, &group, ranks[0]));
+  unkindness().refusedStores.set(1);
+  dfcclRequest_t request = nullptr;
+  CHECK_OK(dfcclAllReduce(buffer.data(), buffer.data(), kCount, dfcclInt32, dfcclSum, group, 0, stream, &request));
+  CHECK(dfcclWaitRun(request, 0) != dfcclSuccess);
+}

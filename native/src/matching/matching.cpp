@@ -172,7 +172,11 @@ uint32_t Matching::queueOnStream(MatchedCollective& entry, const void* send, voi
   const uint32_t slot = entered->submit(entry.index, send, recv, callback, part, windows);
   if (!RankQueues::isTaken(slot)) return slot;
   const Unlocked unlocked(lock, entry);
-  entered->arrive();
+  try {
+    entered->arrive();
+  } catch (const Error&) {
+    // The rank is lost by that. Its runs end, this one too, which is queued: whoever waits for it is told.
+  }
   return slot;
 }
 
