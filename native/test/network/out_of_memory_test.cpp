@@ -19,6 +19,29 @@ namespace {
 constexpr uint64_t kNever = UINT64_MAX;
 thread_local uint64_t allocationsLeft = kNever;  // of this thread, until one fails; only that one does
 
+CollectiveSpec specOfAll() {
+  CollectiveSpec spec;
+  spec.count = 100;
+  spec.ranks = allRanks(kRanks);
+  return spec;
+}
+
+/// Registers it while one allocation fails, behind so many that don't, and again where that was refused.
+/// @param isPastAll gets whether fewer were made.
+uint32_t registerDespite(CpuWorld& world, const CollectiveSpec& spec, uint64_t allocations, bool& isPastAll) {
+  std::optional<uint32_t> index;
+  allocationsLeft = allocations;
+  try {
+    index = world.registerCollective(0, spec);
+  } catch (const std::bad_alloc&) {
+    // Some pieces can be done without.
+  }
+  isPastAll = std::exchange(allocationsLeft, kNever) != kNever;
+  if (!index) REQUIRE_NOTHROW(index = world.registerCollective(0, spec));
+  CHECK_FALSE(world.isAborted(0, *index));
+  return *index;
+}
+
 }  // namespace
 
 // Not inlined: the compiler would take what one of them calls for a mismatch with the other.
@@ -34,25 +57,13 @@ thread_local uint64_t allocationsLeft = kNever;  // of this thread, until one fa
 TEST_CASE("a registration that failed for want of memory can be made again, whichever piece it was") {
   FirstRank own;
   CpuWorld& world = own.world();
-  CollectiveSpec spec;
-  spec.count = 100;
-  spec.ranks = allRanks(kRanks);
+  CollectiveSpec spec = specOfAll();
   uint64_t failures = 0;
   for (bool isPastAll = false; !isPastAll; ++failures) {
     CAPTURE(failures);
     // Another id each time, so that the next one takes as many pieces.
     spec.id = static_cast<uint32_t>(failures);
-    std::optional<uint32_t> index;
-    allocationsLeft = failures;
-    try {
-      index = world.registerCollective(0, spec);
-    } catch (const std::bad_alloc&) {
-      // Some pieces can be done without.
-    }
-    isPastAll = std::exchange(allocationsLeft, kNever) != kNever;
-    if (!index) REQUIRE_NOTHROW(index = world.registerCollective(0, spec));
-    CHECK_FALSE(world.isAborted(0, *index));
-    world.unregisterCollective(0, *index, 0);
+    world.unregisterCollective(0, registerDespite(world, spec, failures, isPastAll), 0);
   }
   CHECK(failures > 50);
 }
@@ -60,34 +71,23 @@ TEST_CASE("a registration that failed for want of memory can be made again, whic
 TEST_CASE("a rank for which memory runs out on its way back to a registration is away from it still") {
   FirstRank own;
   CpuWorld& world = own.world();
-  CollectiveSpec spec;
-  spec.count = 100;
-  spec.ranks = allRanks(kRanks);
+  CollectiveSpec spec = specOfAll();
   std::optional<Announcement> others;
   uint64_t failures = 0;
   for (bool isPastAll = false; !isPastAll; ++failures) {
     CAPTURE(failures);
     spec.id = CollectiveId::ofSignature(7, failures + 1);
-    std::optional<uint32_t> index = world.registerCollective(0, spec);
+    uint32_t index = world.registerCollective(0, spec);
     if (!others) others = own.announced();
     others->spec.id = spec.id;
     others->coming = failures + 1;
     for (const uint32_t rank : {1u, 2u}) own.hear(rank, encode(*others));
-    const auto hasCome = [&](uint32_t rank) { return world.explain(0, *index)[rank].registered; };
+    const auto hasCome = [&](uint32_t rank) { return world.explain(0, index)[rank].registered; };
     while (!hasCome(1) || !hasCome(2)) sched_yield();
-    world.unregisterCollective(0, *index, 0, Departure::forNow);
-    index.reset();
-    allocationsLeft = failures;
-    try {
-      index = world.registerCollective(0, spec);
-    } catch (const std::bad_alloc&) {
-      // Some pieces can be done without.
-    }
-    isPastAll = std::exchange(allocationsLeft, kNever) != kNever;
-    if (!index) REQUIRE_NOTHROW(index = world.registerCollective(0, spec));
-    CHECK_FALSE(world.isAborted(0, *index));
+    world.unregisterCollective(0, index, 0, Departure::forNow);
+    index = registerDespite(world, spec, failures, isPastAll);
     CHECK((hasCome(1) && hasCome(2)));
-    world.unregisterCollective(0, *index, 0);
+    world.unregisterCollective(0, index, 0);
   }
   CHECK(failures > 10);
 }

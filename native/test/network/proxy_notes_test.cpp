@@ -7,15 +7,23 @@
 using namespace dfccl;
 using namespace dfccl::test;
 
+namespace {
+
+CollectiveSpec specOf(uint32_t id) {
+  CollectiveSpec spec;
+  spec.id = id;
+  spec.count = 100;
+  spec.ranks = allRanks(kRanks);
+  return spec;
+}
+
+}  // namespace
+
 TEST_CASE("a rank that has had runs may leave before another's registration is heard; control: one that has had none") {
   for (const uint64_t runs : {1, 0}) {
     CAPTURE(runs);
     FirstRank own;
-    CollectiveSpec spec;
-    spec.id = 7;
-    spec.count = 100;
-    spec.ranks = allRanks(kRanks);
-    const uint32_t index = own.world().registerCollective(0, spec);
+    const uint32_t index = own.world().registerCollective(0, specOf(7));
     const Announcement announced = own.announced();
     own.hear(1, encode(announced));
     own.hear(1, encode(NoteKind::left, RegistrationNote{announced.key(), runs}));
@@ -57,18 +65,13 @@ TEST_CASE("what a rank has given up, the others are told before what it does nex
   for (const bool unregisters : {true, false}) {
     CAPTURE(unregisters);
     FirstRank own;
-    CollectiveSpec spec;
-    spec.count = 100;
-    spec.ranks = allRanks(kRanks);
-    spec.id = 7;
-    const uint32_t index = own.world().registerCollective(0, spec);
+    const uint32_t index = own.world().registerCollective(0, specOf(7));
     if (unregisters) {
       own.world().unregisterCollective(0, index, 0);
     } else {
       own.world().abortCollective(0, index);
     }
-    spec.id = 8;
-    (void)own.world().registerCollective(0, spec);
+    (void)own.world().registerCollective(0, specOf(8));
     const NoteKind givesUp = unregisters ? NoteKind::left : NoteKind::poisoned;
     for (const uint32_t rank : {1u, 2u})
       CHECK(own.toldBefore(rank, 8) == std::vector<NoteKind>{NoteKind::registered, givesUp});
@@ -77,15 +80,10 @@ TEST_CASE("what a rank has given up, the others are told before what it does nex
 
 TEST_CASE("what somebody else gave up first, a rank that gives it up too tells before what it does next") {
   FirstRank own;
-  CollectiveSpec spec;
-  spec.count = 100;
-  spec.ranks = allRanks(kRanks);
-  spec.id = 7;
-  const uint32_t index = own.world().registerCollective(0, spec);
+  const uint32_t index = own.world().registerCollective(0, specOf(7));
   own.hear(1, encode(NoteKind::poisoned, RegistrationNote{own.announced().key(), 1}));
   while (!own.world().isAborted(0, index)) sched_yield();
   own.world().abortCollective(0, index);
-  spec.id = 8;
-  (void)own.world().registerCollective(0, spec);
+  (void)own.world().registerCollective(0, specOf(8));
   CHECK(own.toldBefore(2, 8) == std::vector<NoteKind>{NoteKind::registered, NoteKind::poisoned});
 }
