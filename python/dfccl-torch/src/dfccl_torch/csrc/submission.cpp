@@ -26,8 +26,9 @@ bool mayLook() {
 }
 
 /// As the C API takes it: at least 1, since 0 is no limit there.
-uint64_t microsUntil(Clock::time_point end) {
-  const auto left = std::chrono::duration_cast<std::chrono::microseconds>(end - Clock::now());
+uint64_t microsUntil(std::optional<Clock::time_point> end) {
+  if (!end) return 0;
+  const auto left = std::chrono::duration_cast<std::chrono::microseconds>(*end - Clock::now());
   return static_cast<uint64_t>(std::max<int64_t>(left.count(), 1));
 }
 
@@ -162,15 +163,16 @@ Submission::End Submission::poll(std::string& error) {
 Submission::End Submission::wait(std::optional<Clock::time_point> end, std::string& error) {
   std::chrono::milliseconds untilLook = kUntilFirstLook;
   while (!requests_.empty()) {
-    const Clock::time_point look = Clock::now() + std::exchange(untilLook, kBetweenLooks);
-    const bool isLast = mayLook() ? end && *end <= look : end.has_value();
-    const bool isEndless = !mayLook() && !end;
-    const uint64_t limit = isEndless ? 0 : microsUntil(isLast ? *end : look);
-    const dfcclResult_t result = dfcclWaitRun(requests_.back(), limit);
+    std::optional<Clock::time_point> until = end;
+    if (mayLook()) {
+      const Clock::time_point look = Clock::now() + std::exchange(untilLook, kBetweenLooks);
+      if (!end || look < *end) until = look;
+    }
+    const dfcclResult_t result = dfcclWaitRun(requests_.back(), microsUntil(until));
     if (result == dfcclTimeout) {
       error = whoIsMissing();
-      outstanding_->noteMissing(error);
-      if (isLast) return End::pending;
+      if (outstanding_) outstanding_->noteMissing(error);
+      if (until == end) return End::pending;
       continue;
     }
     if (result != dfcclSuccess) {
