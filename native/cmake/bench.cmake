@@ -38,8 +38,22 @@ endif()
 dfccl_put_into_package(perf_bench "${DFCCL_PLATFORM_PACKAGE}" bin/perf_bench)
 add_dependencies(dfccl_product perf_bench)
 
+# Debian's openmpi-bin brings mpicxx without the headers that it names, and find_package(MPI) ends the whole
+# configuration there. What includes nothing else tells whether they are there.
+find_program(_mpicxx NAMES mpicxx mpic++)
+set(_mpicxx_failed 0)
+if(_mpicxx)
+  file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/mpi_header.cpp" "#include <mpi.h>\n")
+  execute_process(
+    COMMAND "${_mpicxx}" -fsyntax-only "${CMAKE_CURRENT_BINARY_DIR}/mpi_header.cpp"
+    RESULT_VARIABLE _mpicxx_failed
+    OUTPUT_QUIET ERROR_QUIET)
+endif()
+
 if(_mpi)
-  find_package(MPI COMPONENTS CXX)
+  if(_mpicxx_failed EQUAL 0)
+    find_package(MPI COMPONENTS CXX)
+  endif()
   if(MPI_CXX_FOUND)
     foreach(_source IN LISTS _mpi)
       dfccl_add_bench("${_source}" MPI::MPI_CXX)
