@@ -8,6 +8,7 @@ import sys
 import dfccl_torch  # noqa: F401  puts functions in the place of torch's
 import pytest
 import torch.distributed as dist
+from dfccl_torch.extension import build_extension
 from torch.distributed import device_mesh
 
 PROGRAM = """
@@ -48,3 +49,11 @@ def test_a_process_without_groups_has_nothing_to_explain_and_compiles_nothing(tm
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=120, check=True)
     assert done.stdout == "''\n"
     assert not list(tmp_path.iterdir())
+
+
+def test_asks_no_facet_of_the_locale():
+    """Some builds of torch bring another libstdc++ along, in which facets have other numbers: a regular expression that
+    was compiled in this one ended the process there, with the first error that a caller was to be told."""
+    symbols = subprocess.run(["nm", "-C", build_extension()], capture_output=True, text=True, timeout=60, check=True).stdout
+    facets = [line for line in symbols.splitlines() if "std::use_facet" in line or "regex_traits" in line]
+    assert not facets

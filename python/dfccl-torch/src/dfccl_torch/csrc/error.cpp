@@ -3,21 +3,32 @@
 #include <c10/util/Exception.h>
 
 #include <algorithm>
-#include <regex>
+#include <string_view>
 
 #include "known_names.hpp"
 
 namespace dfccl_torch {
+namespace {
 
+bool namesFunction(std::string_view sentence) {
+  constexpr std::string_view kPrefix = "dfccl";
+  for (size_t at = sentence.find(kPrefix); at != std::string_view::npos; at = sentence.find(kPrefix, at + 1)) {
+    const size_t next = at + kPrefix.size();
+    if (next < sentence.size() && sentence[next] >= 'A' && sentence[next] <= 'Z') return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+/// Without what names functions of C, of which Python has other ones or none.
 std::string lastWords() {
-  // Its remedies name functions of C, of which Python has other ones or none.
-  static const std::regex namesFunction("dfccl[A-Z]");
   const std::string text = dfcclGetLastError();
   std::string kept;
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find(". ", begin), text.size() - 1) + 1;
     const std::string sentence = text.substr(begin, end - begin);
-    if (!std::regex_search(sentence, namesFunction)) kept += (kept.empty() ? "" : " ") + sentence;
+    if (!namesFunction(sentence)) kept += (kept.empty() ? "" : " ") + sentence;
     begin = end + 1;
   }
   return withNames(kept);

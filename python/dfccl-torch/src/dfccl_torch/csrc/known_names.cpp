@@ -1,9 +1,11 @@
 #include "known_names.hpp"
 
 #include <array>
+#include <charconv>
 #include <deque>
 #include <mutex>
-#include <regex>
+#include <optional>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -42,16 +44,19 @@ std::string wordsOf(const TagFacts& facts) {
   return words + (facts.isMessage ? ", message tag " : ", position ") + std::to_string(facts.number);
 }
 
-/// What stands in the place of ", tag 5" or ", in group 5". Under the lock.
-std::string replacementOf(const KnownNames& here, const std::smatch& found) {
-  const uint64_t number = std::stoull(found[2]);
-  if (found[1] == "tag") {
+// No regular expressions: they ask the locale's facets, which another libstdc++ in the process, as some builds of torch
+// bring one along, keeps under other numbers.
+constexpr std::string_view kBeforeTag = ", tag ", kBeforeGroup = ", in group ";
+
+/// What stands in the place of ", tag 5" or ", in group 5"; nothing where that isn't known. Under the lock.
+std::optional<std::string> replacementOf(const KnownNames& here, std::string_view kind, uint64_t number) {
+  if (kind == kBeforeTag) {
     if (number == 0) return "";
     const auto known = here.tags.find(number);
-    return known == here.tags.end() ? found.str() : wordsOf(known->second);
+    return known == here.tags.end() ? std::nullopt : std::optional(wordsOf(known->second));
   }
   const auto known = here.groups.find(number);
-  return known == here.groups.end() ? found.str() : ", in group " + known->second;
+  return known == here.groups.end() ? std::nullopt : std::optional(std::string(kBeforeGroup) + known->second);
 }
 
 }  // namespace
@@ -79,16 +84,29 @@ void noteGroup(const std::string& name) {
 }
 
 std::string withNames(const std::string& text) {
-  static const std::regex numbered(", (tag|in group) ([0-9]{1,20})");
   KnownNames& here = knownNames.get();
   const std::lock_guard lock(here.mutex);
   std::string named;
-  auto rest = text.cbegin();
-  for (std::sregex_iterator at(text.begin(), text.end(), numbered), end; at != end; ++at) {
-    named.append(rest, (*at)[0].first).append(replacementOf(here, *at));
-    rest = (*at)[0].second;
+  std::string_view rest = text;
+  for (size_t at = rest.find(','); at != std::string_view::npos; at = rest.find(',')) {
+    named.append(rest.substr(0, at));
+    rest.remove_prefix(at);
+    const std::string_view kind = rest.substr(0, kBeforeTag.size()) == kBeforeTag ? kBeforeTag : kBeforeGroup;
+    if (rest.substr(0, kind.size()) == kind) {
+      uint64_t number = 0;
+      const char* const digits = rest.data() + kind.size();
+      const auto [end, error] = std::from_chars(digits, rest.data() + rest.size(), number);
+      const auto words = error == std::errc() ? replacementOf(here, kind, number) : std::nullopt;
+      if (words) {
+        named.append(*words);
+        rest.remove_prefix(static_cast<size_t>(end - rest.data()));
+        continue;
+      }
+    }
+    named.push_back(',');
+    rest.remove_prefix(1);
   }
-  return named.append(rest, text.cend());
+  return named.append(rest);
 }
 
 }  // namespace dfccl_torch
