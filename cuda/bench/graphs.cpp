@@ -4,36 +4,12 @@
 #include <optional>
 
 #include "bench/all_reduces.hpp"
+#include "bench/captured_graph.hpp"
 #include "bench/nccl_beside.hpp"
 #include "bench/timing.hpp"
 
 namespace dfccl::gpu::bench {
 namespace {
-
-/// A graph of one rank's, launched into a stream of it.
-class Graph {
- public:
-  template <class Record>
-  Graph(cudaStream_t stream, const Record& record) : stream_(stream) {
-    DFCCL_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
-    record();
-    cudaGraph_t graph = nullptr;
-    DFCCL_CUDA(cudaStreamEndCapture(stream, &graph));
-    DFCCL_CUDA(cudaGraphInstantiate(&made_, graph, 0));
-    DFCCL_CUDA(cudaGraphDestroy(graph));
-    DFCCL_CUDA(cudaGraphUpload(made_, stream));
-    DFCCL_CUDA(cudaStreamSynchronize(stream));
-  }
-  ~Graph() { cudaGraphExecDestroy(made_); }
-  Graph(const Graph&) = delete;
-  Graph& operator=(const Graph&) = delete;
-  void launch() const { DFCCL_CUDA(cudaGraphLaunch(made_, stream_)); }
-  void synchronize() const { DFCCL_CUDA(cudaStreamSynchronize(stream_)); }
-
- private:
-  const cudaStream_t stream_;
-  cudaGraphExec_t made_ = nullptr;
-};
 
 using Graphs = std::vector<std::unique_ptr<Graph>>;  // [rank]
 
@@ -63,20 +39,11 @@ int runGraphs(const Arguments& arguments) {
     std::vector<std::unique_ptr<Graph>> ours(bed.ranks()), theirs(bed.ranks());
     ++id;
     for (uint32_t r = 0; r < bed.ranks(); ++r) {
-      CollectiveSpec spec;
-      spec.id = CollectiveId(id).ofCaptured();
-      spec.signature.isCaptured = true;
-      spec.count = count;
-      spec.ranks = everyRank(bed.ranks());
-      const uint32_t index = bed.world().registerCollective(r, spec);
+      const uint32_t index = registerCaptured(bed, r, id, 1, count);
       const OnDevice here(bed.device(r));
       const cudaStream_t stream = sums.recv[r]->stream();
-      ours[r] = std::make_unique<Graph>(stream, [&] {
-        for (uint64_t i = 0; i < length; ++i) {
-          const CapturedPlace run = bed.world().captureRun(r, index, sums.send[r]->at(0), sums.recv[r]->at(0), stream);
-          bed.world().letGraphWait(r, run, stream);
-        }
-      });
+      ours[r] = std::make_unique<Graph>(
+          stream, [&] { captureChain(bed, r, index, length, sums.send[r]->at(0), sums.recv[r]->at(0), stream); });
       if (!nccl) continue;
       const cudaStream_t other = nccl->stream(r);
       theirs[r] = std::make_unique<Graph>(other, [&] {

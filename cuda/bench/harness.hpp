@@ -112,6 +112,7 @@ int runPhases(const Arguments& arguments);
 int runCompare(const Arguments& arguments);
 int runStreams(const Arguments& arguments);
 int runGraphs(const Arguments& arguments);
+int runGraphOrders(const Arguments& arguments);
 int runOverheads(const Arguments& arguments);
 int runMemory(const Arguments& arguments);
 int runTrace(const Arguments& arguments);

@@ -22,6 +22,7 @@ int main(int argc, char** argv) {
                   {"nccl-orders", runNcclOrders},
                   {"streams", runStreams},
                   {"graphs", runGraphs},
+                  {"graph-orders", runGraphOrders},
                   {"overheads", runOverheads},
                   {"memory", runMemory},
                   {"trace", runTrace},

@@ -24,31 +24,40 @@ class CapturedBlock {
     // Whatever has to be looked up is on its way before anything is waited for.
     HeldTile<kLines> held(run_, lane);
     load(lane);
-    if (threadIdx.x == 0) shared_.run = state_.exits.load(order::relaxed) >> run_.layout.laneBits;
-    if (threadIdx.x == kCapturedWorkers - 64 && lane != 0) {
-      shared_.found = state_.lanes[lane].word.fetchOr(CapturedLane::isTaken, order::relaxed);
-    }
+    if (threadIdx.x == 0) shared_.word = state_.lanes[lane].word.fetchAdd(CapturedTurn::kArrival, order::relaxed);
     if (threadIdx.x == kCapturedWorkers - 33) shared_.isEnded = state_.mustEnd.load(order::relaxed);
     __syncthreads();
+    const CapturedTurn found(shared_.word);
+    number_ = found.arrivals();
     isEnded_ = shared_.isEnded != 0;
     begunAt_ = clock64();
-    if (lane == 0 || shared_.found == CapturedLane::wordOf(shared_.run, CapturedLane::isFree)) {
+    if (found.isTurnOf(number_) ? found.state() == CapturedTurn::isFree : awaitTurn(lane, found)) {
       if (kLines == 0 || shared_.isKnown == 0 || isEnded_) {
         carryOut(lane);
       } else {
         carryOutHeld(lane, held);
       }
-    } else if (threadIdx.x == 0 && CapturedLane::isDone(shared_.found, shared_.run)) {
-      // The first block has done it already, so what is taken here is the next run's.
-      state_.lanes[lane].word.store(CapturedLane::wordOf(shared_.run + 1, CapturedLane::isFree), order::relaxed);
     }
-    if (lane == 0 && run_.layout.laneBits != 0) takeOver();
-    if (lane == 0 && isEnded_ && threadIdx.x == 0) run_.notes->ended.fetchAdd(1, order::relaxed);
-    if (threadIdx.x == 0) state_.exits.fetchAdd(1, order::relaxed);
+    if (!isFirst()) return;
+    if (run_.layout.lanes != 1) takeOver();
+    if (isEnded_ && threadIdx.x == 0) run_.notes->ended.fetchAdd(1, order::relaxed);
   }
 
  private:
   __device__ bool isFirst() const { return blockIdx.x == 0; }
+
+  /// A run of another launch that is under way has the lane. Relaxed, and done() too: what follows depends on what is
+  /// read here, and what was read and written before is seen by this launch's followers only behind both.
+  /// @return whether the turn came: else the first block has done the lane in this one's place.
+  __device__ __noinline__ bool awaitTurn(uint32_t lane, CapturedTurn found) {
+    while (!found.isDone(number_) && !found.isTurnOf(number_)) {
+      __syncthreads();
+      if (threadIdx.x == 0) shared_.word = state_.lanes[lane].word.load(order::relaxed);
+      __syncthreads();
+      found = CapturedTurn(shared_.word);
+    }
+    return !found.isDone(number_);
+  }
 
   /// What a lane knows of the members, near. All reads are under way together.
   __device__ void load(uint32_t lane) {
@@ -62,7 +71,7 @@ class CapturedBlock {
 
   /// Does it, or leaves it to the first block. @pre it is taken; here and below
   __device__ void carryOutHeld(uint32_t lane, HeldTile<kLines>& held) {
-    held.send(shared_.run, shared_.members);
+    held.send(number_, shared_.members);
     while (!held.receive()) {
       if (!mustStop()) continue;
       if (!isFirst()) return leave(lane, 0, true);
@@ -70,14 +79,15 @@ class CapturedBlock {
       break;
     }
     if (!isEnded_) held.reduce(shared_.members);
-    done(lane);
+    done(lane, CapturedTurn::isFree);
   }
 
-  __device__ __noinline__ void carryOut(uint32_t lane, uint32_t firstTile = 0, bool isSent = false) {
+  __device__ __noinline__ void carryOut(uint32_t lane, CapturedTurn::State state = CapturedTurn::isFree,
+                                        uint32_t firstTile = 0, bool isSent = false) {
     if (shared_.isKnown == 0 && !isEnded_ && !learn(lane)) return leave(lane, 0, false);
     const uint32_t tiles = run_.tilesOf(lane);
     for (uint32_t tile = firstTile; tile < tiles && !isEnded_; ++tile) {
-      const CapturedTile here(run_, lane, tile, shared_.run);
+      const CapturedTile here(run_, lane, tile, number_);
       TileMoves moves(run_, here, shared_);
       while (!moves.carryOut(isSent)) {
         isSent = true;
@@ -88,20 +98,18 @@ class CapturedBlock {
       }
       isSent = false;
     }
-    done(lane);
+    __syncthreads();
+    done(lane, state);
   }
 
-  /// Relaxed: nobody reads what was written for it before this kernel is over.
-  __device__ void done(uint32_t lane) {
-    if (run_.layout.laneBits == 0) return;
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      state_.lanes[lane].word.store(CapturedLane::wordOf(shared_.run + 1, CapturedLane::isFree), order::relaxed);
-    }
+  /// Relaxed: nobody reads what was written for it before this kernel is over. @pre the others' parts were read
+  __device__ void done(uint32_t lane, CapturedTurn::State state) {
+    if (threadIdx.x == 0) state_.lanes[lane].word.fetchAdd(CapturedTurn::ending(number_, state), order::relaxed);
   }
 
   /// The first run waits until all members have registered. @return false: not for longer.
   __device__ __noinline__ bool learn(uint32_t lane) {
+    if (threadIdx.x == 0) run_.notes->isBegun.store(1, order::relaxed);
     for (;;) {
       if (threadIdx.x == 0) shared_.isComplete = run_.notes->isComplete.load(order::acquire);
       __syncthreads();
@@ -143,7 +151,7 @@ class CapturedBlock {
     __syncthreads();
     if (threadIdx.x == 0) {
       state_.lanes[lane].tile = tile << 1 | isSent;
-      state_.lanes[lane].word.store(CapturedLane::wordOf(shared_.run, CapturedLane::isLeft), order::release);
+      state_.lanes[lane].word.fetchAdd(CapturedTurn::kLeaving, order::release);
     }
   }
 
@@ -153,15 +161,15 @@ class CapturedBlock {
     const uint32_t lane = threadIdx.x;
     const bool hasLane = lane != 0 && lane < run_.layout.lanes;
     for (;;) {
-      const uint64_t word = hasLane ? state_.lanes[lane].word.load(order::relaxed) : 0;
-      const bool isDone = !hasLane || CapturedLane::isDone(word, shared_.run);
+      const CapturedTurn turn(hasLane ? state_.lanes[lane].word.load(order::relaxed) : 0);
+      const bool isDone = !hasLane || turn.isDone(number_);
       if (isUnanimous(isDone)) return;
-      const bool isUnclaimed = !isDone && (word & CapturedLane::isTaken) == 0;
-      if (isUnanimous(!isUnclaimed)) continue;
+      const bool isAbandoned = !isDone && turn.isTurnOf(number_) && turn.isAbandoned(number_);
+      if (isUnanimous(!isAbandoned)) continue;
       // One at a time: the others' turns come with the next looks.
       if (threadIdx.x == 0) shared_.tile = kMostCapturedLanes;
       __syncthreads();
-      if (isUnclaimed) atomicMin(&shared_.tile, lane);
+      if (isAbandoned) atomicMin(&shared_.tile, lane);
       __syncthreads();
       const uint32_t next = shared_.tile;
       __syncthreads();
@@ -170,24 +178,32 @@ class CapturedBlock {
   }
 
   __device__ void doInPlaceOfOwner(uint32_t lane) {
+    CapturedLane& here = state_.lanes[lane];
     if (threadIdx.x == 0) {
-      shared_.found = state_.lanes[lane].word.fetchOr(CapturedLane::isTaken, order::acquire);
-      shared_.tile = state_.lanes[lane].tile;
+      uint64_t word = here.word.load(order::acquire);
+      const bool isLeft = CapturedTurn(word).state() == CapturedTurn::isLeft;
+      // Unless its owner has come after all.
+      shared_.isMine =
+          isLeft || (CapturedTurn(word).isAbandoned(number_) &&
+                     here.word.compareExchange(word, CapturedTurn(word).taken(), order::relaxed, order::relaxed));
+      shared_.word = isLeft;
+      shared_.tile = here.tile;
     }
     __syncthreads();
-    const uint64_t found = shared_.found;
-    const uint32_t left = (found & CapturedLane::isLeft) != 0 ? shared_.tile : 0;
+    const bool isLeft = shared_.word != 0;
+    const bool isMine = shared_.isMine != 0;
+    const uint32_t left = isLeft ? shared_.tile : 0;
     __syncthreads();
-    // Its owner has come after all.
-    if (CapturedLane::isDone(found, shared_.run) || (found & CapturedLane::isTaken) != 0) return;
+    if (!isMine) return;
     load(lane);
     __syncthreads();
-    carryOut(lane, left >> 1, (left & 1) != 0);
+    carryOut(lane, isLeft ? CapturedTurn::isLeft : CapturedTurn::isTaken, left >> 1, (left & 1) != 0);
   }
 
   const CapturedRun& run_;
   CapturedState& state_;
   CapturedShared& shared_;
+  uint32_t number_ = 0;  // of this run, over all that there ever were; the same for all threads
   int64_t begunAt_ = 0;
   uint32_t looks_ = 0;
   bool isEnded_ = false;  // the same for all threads

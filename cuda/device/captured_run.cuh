@@ -10,6 +10,7 @@
 #include "base/atomics.hpp"
 #include "base/types.hpp"
 #include "daemon/state/exchange.hpp"
+#include "device/captured_lane.cuh"
 
 namespace dfccl::gpu {
 
@@ -31,29 +32,24 @@ struct CapturedMembers {
 struct alignas(128) CapturedNotes {
   Atomic<uint32_t> isComplete;  // the host's: `members` is there
   Atomic<uint32_t> mustEnd;     // the host's: runs end, and move nothing
+  Atomic<uint32_t> isBegun;     // the kernels': a graph that has runs of it was launched
   Atomic<uint64_t> ended;       // the kernels': runs that came to no result. Of others nothing is told: a kernel is not
                                 // over before its stores have come to the host
   CapturedMembers members;      // the host's
 };
 
-/// A lane is a block's part of each run. In the device's memory; begins as zeros.
+/// Of a lane: a block's part of each run. In the device's memory; begins as zeros.
 struct alignas(128) CapturedLane {
-  enum State : uint64_t { isFree = 0, isTaken = 1, isLeft = 2 };
-
-  Atomic<uint64_t, Scope::device> word;  // of how many runs it is done, and the State of the next
+  Atomic<uint64_t, Scope::device> word;  // see CapturedTurn
   uint32_t tile;                         // where it was left, above whether its part was sent
   uint32_t isKnown;                      // `members` is there
   CapturedMembers members;
-
-  DFCCL_HD static constexpr uint64_t wordOf(uint64_t run, State state) { return run << 2 | state; }
-  DFCCL_HD static constexpr bool isDone(uint64_t word, uint64_t run) { return word >> 2 != run; }
 };
 
 /// What the kernels of a collective's captured runs keep between them. In the device's memory; begins as zeros.
 struct CapturedState {
-  alignas(128) Atomic<uint64_t, Scope::device> exits;  // blocks that have left, of all launches ever
-  Atomic<uint32_t> mustEnd;                            // as CapturedNotes::mustEnd, for runs that have yet to begin
-  CapturedLane lanes[1];                               // as many as the runs have
+  alignas(128) Atomic<uint32_t> mustEnd;  // as CapturedNotes::mustEnd, for runs that have yet to begin
+  CapturedLane lanes[1];                  // as many as the runs have
 
   static constexpr size_t bytes(uint32_t lanes) {
     return sizeof(CapturedState) + (size_t{lanes} - 1) * sizeof(CapturedLane);
@@ -63,7 +59,6 @@ struct CapturedState {
 /// How a collective's captured runs are cut up: the same on all of its ranks.
 struct CapturedLayout {
   uint32_t lanes;
-  uint32_t laneBits;      // lanes == 1 << laneBits
   uint64_t laneElements;  // of a segment: a full lane's
   uint64_t tileElements;
   uint32_t slotBytes;  // of a tile, on the wire

@@ -12,9 +12,9 @@ static_assert(kCapturedWorkers == kWorkers);
 struct CapturedShared {
   CapturedMembers members;
   Exchange exchange;
-  uint64_t run;
-  uint64_t found;  // of a lane's word
+  uint64_t word;  // a lane's, as it was found
   uint32_t tile;
+  uint32_t isMine;
   uint32_t
       isKnown;  // as the lane had it; what a look at the notes finds is another word, as others still read this one
   uint32_t isComplete;

@@ -4,32 +4,12 @@
 #include <string>
 
 #include "graphs.hpp"
+#include "groups.hpp"
 #include "stream_members.hpp"
 
 using namespace dfccl::gpu::test;
 
 namespace {
-
-/// A group of all ranks, on each of them.
-class Groups {
- public:
-  explicit Groups(const GpuRanks& ranks) : groups_(static_cast<size_t>(ranks.size())) {
-    for (int r = 0; r < ranks.size(); ++r) {
-      std::vector<int> all(groups_.size());
-      std::iota(all.begin(), all.end(), 0);
-      CHECK_OK(dfcclGroupCreate(all.data(), ranks.size(), 0, &groups_[static_cast<size_t>(r)], ranks[r]));
-    }
-  }
-  ~Groups() {
-    for (const dfcclGroup_t group : groups_) CHECK_OK(dfcclGroupDestroy(group));
-  }
-  Groups(const Groups&) = delete;
-  Groups& operator=(const Groups&) = delete;
-  dfcclGroup_t operator[](int rank) const { return groups_[static_cast<size_t>(rank)]; }
-
- private:
-  std::vector<dfcclGroup_t> groups_;
-};
 
 /// What rank `r` sends at `place` in round `round`.
 int32_t valueOf(int r, size_t place, int round) {

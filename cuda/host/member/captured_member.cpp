@@ -32,10 +32,10 @@ CapturedLayout CapturedLayout::of(DataType type, uint64_t count) {
   const uint64_t element = sizeOf(type);
   const uint64_t bytes = count * element;
   CapturedLayout layout{};
-  while (bytes > kMostOfOne && (kPerLane << layout.laneBits) < bytes && (2u << layout.laneBits) <= kMostCapturedLanes) {
-    ++layout.laneBits;
+  layout.lanes = 1;
+  while (bytes > kMostOfOne && kPerLane * layout.lanes < bytes && 2 * layout.lanes <= kMostCapturedLanes) {
+    layout.lanes *= 2;
   }
-  layout.lanes = 1u << layout.laneBits;
   const uint64_t share = (bytes + layout.lanes - 1) / layout.lanes;
   const uint64_t aligned = std::max(kAlignment, (share + kAlignment - 1) / kAlignment * kAlignment);
   layout.laneElements = aligned / element;

@@ -34,6 +34,8 @@ class CapturedMember {
 
   /// Whether there is a graph with runs of it.
   bool isHeld() const { return hold_.use_count() > 1; }
+  /// Whether there is none any more, and none was ever launched.
+  bool isUnused() const { return !isHeld() && notes_.isBegun.load(order::acquire) == 0; }
   /// Runs that came to no result, of all graphs.
   uint64_t ended() const { return notes_.ended.load(order::acquire); }
 

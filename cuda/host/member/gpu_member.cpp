@@ -51,7 +51,7 @@ GpuMember::GpuMember(DeviceArena& arena, const CollectiveSpec& spec, uint32_t me
     takeEnds();
     const uint64_t scratchBytes = std::max(program_->scratchBytes, connected_->scratchBytes);
     record_.scratch = scratchBytes == 0 ? nullptr : take(scratchBytes);
-    if (spec.signature.isCaptured) {
+    if (spec.signature.isCaptured()) {
       takeCaptured(spec);
     } else {
       facts_.landing = placeOf(program_->exchanges ? take(program_->landingBytes()) : nullptr);

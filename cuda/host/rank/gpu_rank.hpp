@@ -61,7 +61,7 @@ class GpuRank {
   void waitOnStream(uint32_t index, cudaStream_t stream, uint64_t runs);
   /// Whether what the stream is given becomes part of a graph. To be asked before either of the two.
   /// @throws Error dfcclInvalidArgument: no such stream.
-  bool isCapturing(cudaStream_t stream) const { return streams_.isCapturing(stream); }
+  std::optional<uint64_t> captureOf(cudaStream_t stream) const { return streams_.captureOf(stream); }
   /// Has the run that claimed `slot` completed? Frees the slot if so.
   bool takeCompletion(uint32_t slot, dfcclResult_t& status) { return queues_->takeCompletion(slot, status); }
   uint64_t inFlight() const { return queues_->inFlight(); }

@@ -7,6 +7,7 @@
 
 #include "device/daemon_kernel.cuh"
 #include "device/retractable_wait.cuh"
+#include "host/driver/stream_capture.hpp"
 #include "host/driver/stream_memory.hpp"
 
 namespace dfccl::gpu {
@@ -61,7 +62,7 @@ RankStreams::RankStreams(DeviceArena& arena, PinnedMemory& pinned, const RankLim
   waiting_.vainLook = arena.put(&none, 1);
 }
 
-bool RankStreams::isCapturing(cudaStream_t stream) const {
+std::optional<uint64_t> RankStreams::captureOf(cudaStream_t stream) const {
   const int mine = arena_.device();
   cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
   // Every run behind a stream asks, and a stream that somebody made needs no device to be named by.
@@ -74,7 +75,8 @@ bool RankStreams::isCapturing(cudaStream_t stream) const {
     refuse(std::string("can't be used: ") + cudaGetErrorString(error),
            "Pass a stream that is there; the default one can't be used while another stream is captured.", mine);
   }
-  return capture != cudaStreamCaptureStatusNone;
+  if (capture == cudaStreamCaptureStatusNone) return std::nullopt;
+  return StreamCapture(stream).id();
 }
 
 void RankStreams::checkDevice(cudaStream_t stream) const {

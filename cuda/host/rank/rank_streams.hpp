@@ -27,7 +27,7 @@ class RankStreams {
   const WaitingMemory& waiting() const { return waiting_; }
 
   /// @throws Error dfcclInvalidArgument: it is no stream, or not any more.
-  bool isCapturing(cudaStream_t stream) const;
+  std::optional<uint64_t> captureOf(cudaStream_t stream) const;
   /// @throws Error dfcclInvalidArgument: no run can be put behind this stream, and it can't wait for any.
   void checkDevice(cudaStream_t stream) const;
   /// It doesn't synchronize with the default stream.

@@ -68,11 +68,12 @@ class GpuWorld : public Backend {
     ranks_[rank]->waitOnStream(index, static_cast<cudaStream_t>(stream), runs);
   }
 
-  bool isCapturing(uint32_t rank, void* stream) override {
-    return ranks_[rank]->isCapturing(static_cast<cudaStream_t>(stream));
+  std::optional<uint64_t> captureOf(uint32_t rank, void* stream) override {
+    return ranks_[rank]->captureOf(static_cast<cudaStream_t>(stream));
   }
   uint64_t endedInGraphs(uint32_t rank) override;
   void readyCapture(uint32_t rank) override;
+  bool isGraphUnused(uint32_t rank, uint32_t index) override;
   CapturedPlace captureRun(uint32_t rank, uint32_t index, const void* send, void* recv, void* stream) override;
   void letGraphWait(uint32_t rank, const CapturedPlace& place, void* stream) override;
 

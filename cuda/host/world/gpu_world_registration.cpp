@@ -53,7 +53,7 @@ std::vector<uint8_t> GpuWorld::builtInProgram(const CollectiveSpec& spec, uint32
   facts.collective = spec.collective;
   facts.bytes = spec.count * sizeOf(spec.type);
   facts.ranks = static_cast<uint32_t>(spec.ranks.size());
-  facts.isCaptured = spec.signature.isCaptured;
+  facts.isCaptured = spec.signature.isCaptured();
   facts.mapsLate = isStaged(spec);
   facts.grid = options_.limits.grid;
   Selection selection = select(facts);
@@ -64,7 +64,7 @@ std::vector<uint8_t> GpuWorld::builtInProgram(const CollectiveSpec& spec, uint32
 /// A run must not wait until peers have mapped its buffers: that takes calls of CUDA's, and they may take until the
 /// run is over (decision 24). Connectors lie in memory that was mapped when the ranks met.
 bool GpuWorld::isStaged(const CollectiveSpec& spec) const {
-  return namesWindows_ && !mayMapBuffers() && spec.program.empty() && !spec.signature.isCaptured;
+  return namesWindows_ && !mayMapBuffers() && spec.program.empty() && !spec.signature.isCaptured();
 }
 
 std::vector<uint8_t> GpuWorld::stagedProgram(const CollectiveSpec& spec, uint32_t member) {
@@ -75,10 +75,10 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
   checkSpec(spec, rank, size());
   checkHasProgram(spec);
   refuseCountPerRun(spec, "on GPUs");
-  if (spec.signature.isCaptured) CapturedMember::checkSpec(spec);
+  if (spec.signature.isCaptured()) CapturedMember::checkSpec(spec);
   checkHealth(rank);
   std::unique_lock lock(mutex_);
-  if (spec.signature.isCaptured) takeCapturedNotes(rank, lock);
+  if (spec.signature.isCaptured()) takeCapturedNotes(rank, lock);
   // Under the lock: who is lost from now on finds this one when its runs are given up.
   for (const uint32_t r : spec.ranks) checkHealth(r);
   ranks_[rank]->freeUnheld();
@@ -131,9 +131,9 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
   CollectiveSpec kept = spec;
   kept.program.clear();
   RunShape shape = runShapeOf(spec, member, program->header);
-  shape.namesWindows = namesWindows_ && program->usesDirect() && !spec.signature.isCaptured;
+  shape.namesWindows = namesWindows_ && program->usesDirect() && !spec.signature.isCaptured();
   // A tile is sent before anything is received.
-  shape.mayBeInPlace |= spec.signature.isCaptured && spec.collective == Collective::allToAll;
+  shape.mayBeInPlace |= spec.signature.isCaptured() && spec.collective == Collective::allToAll;
   shape.stagesUnmapped = staged != nullptr;
   table_[rank].emplace(place.index, Registered{registration, std::move(tables), std::move(kept), member, shape, place});
   const uint64_t runs = registration->runsAtLeaving(member);

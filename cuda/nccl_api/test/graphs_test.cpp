@@ -1,4 +1,7 @@
 // What programs capture of NCCL's calls, and launch again and again.
+#include <atomic>
+#include <thread>
+
 #include "call_beside.hpp"
 #include "captured_graph.hpp"
 #include "nccl_api/calls/communicator.hpp"
@@ -70,6 +73,7 @@ TEST_CASE("collectives, groups of messages, and scaled sums are carried out by a
 
 TEST_CASE("a launch that waits for a rank ends when the communicator is aborted") {
   const ncclUniqueId id = newId();
+  std::atomic<int> over{0};
   onRanks(2, [&](int rank) {
     ncclComm_t comm = nullptr;
     CHECK_NCCL(ncclCommInitRank(&comm, 2, id, rank));
@@ -80,6 +84,9 @@ TEST_CASE("a launch that waits for a rank ends when the communicator is aborted"
           rank, stream, [&] { CHECK_NCCL(ncclAllReduce(buffer, buffer, kCount, ncclFloat32, ncclSum, comm, stream)); });
       launch(graph, stream);
       CHECK(buffer.isAll(2));
+      // What a rank gives up ends the other's launch too, where that still looks for what it was sent.
+      ++over;
+      while (over != 2) std::this_thread::yield();
       if (rank == 0) {
         std::thread waiting([&] { launch(graph, stream); });
         CHECK_NCCL(ncclCommAbort(comm));

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "call_beside.hpp"
+#include "captured_graph.hpp"
 
 using namespace dfccl::nccl::test;
 using dfccl::gpu::test::comesToHold;
@@ -204,4 +205,34 @@ TEST_CASE("by position, collectives and each pair's messages are counted apart, 
     return kFine;
   });
   munmap(memory, 4096);
+}
+
+TEST_CASE("where graphs meet by their launches, a rank may have two that its peer has one for") {
+  onProcesses(2, 1, [&](uint32_t rank, const std::vector<ncclUniqueId>& ids) -> int {
+    setenv("DFCCL_MATCH_GRAPHS", "launches", 1);
+    ncclComm_t comm = nullptr;
+    OK(ncclCommInitRank(&comm, 2, ids[0], static_cast<int>(rank)));
+    const RankStream stream;
+    const Buffer ones(kCount, 1), first(kCount, 0), second(kCount, 0);
+    int device = 0;
+    EXPECT(cudaGetDevice(&device) == cudaSuccess);
+    const auto captureSum = [&](const Buffer& sum) {
+      return dfccl::gpu::test::Graph(device, stream, [&] {
+        CHECK(ncclAllReduce(ones, sum, kCount, ncclFloat32, ncclSum, comm, stream) == ncclSuccess);
+      });
+    };
+    {
+      const auto one = captureSum(first);
+      if (rank == 0) {
+        const auto other = captureSum(second);
+        other.launch(stream);
+      }
+      for (uint32_t launch = 0; launch < 1 + rank; ++launch) one.launch(stream);
+      EXPECT(stream.synchronize());
+    }
+    EXPECT(first.isAll(2));
+    if (rank == 0) EXPECT(second.isAll(2));
+    OK(ncclCommDestroy(comm));
+    return kFine;
+  });
 }

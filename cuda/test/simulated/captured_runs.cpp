@@ -16,18 +16,21 @@ namespace {
 
 class SimulatedRun {
  public:
-  explicit SimulatedRun(const CapturedRun& run)
-      : run_(run), state_(*run.state), number_(state_.exits.load(order::acquire) / run.layout.lanes) {}
+  explicit SimulatedRun(const CapturedRun& run) : run_(run), state_(*run.state) {}
 
   void carryOut() {
     isEnded_ = state_.mustEnd.load(order::acquire) != 0;
-    while (!isEnded_ && run_.notes->isComplete.load(order::acquire) == 0) lookAgain();
     for (uint32_t lane = 0; lane < run_.layout.lanes; ++lane) {
+      Atomic<uint64_t, Scope::device>& word = state_.lanes[lane].word;
+      const uint32_t number = CapturedTurn(word.fetchAdd(CapturedTurn::kArrival, order::acqRel)).arrivals();
+      // Runs of other launches that are under way.
+      while (!CapturedTurn(word.load(order::acquire)).isTurnOf(number)) pause();
+      if (number == 0) run_.notes->isBegun.store(1, order::release);
+      while (!isEnded_ && run_.notes->isComplete.load(order::acquire) == 0) lookAgain();
       for (uint32_t tile = 0; tile < run_.tilesOf(lane) && !isEnded_; ++tile) {
-        carryOutTile(CapturedTile(run_, lane, tile, number_));
+        carryOutTile(CapturedTile(run_, lane, tile, number));
       }
-      state_.lanes[lane].word.store(CapturedLane::wordOf(number_ + 1, CapturedLane::isFree), order::release);
-      state_.exits.fetchAdd(1, order::acqRel);
+      word.fetchAdd(CapturedTurn::ending(number, CapturedTurn::isFree), order::acqRel);
     }
     if (isEnded_) run_.notes->ended.fetchAdd(1, order::acqRel);
   }
@@ -35,10 +38,13 @@ class SimulatedRun {
  private:
   static constexpr uint64_t kLine = 2 * Ll::kLineBytes;  // of a GPU's: two words
 
-  void lookAgain() {
+  static void pause() {
     simulated::step();
-    isEnded_ = run_.notes->mustEnd.load(order::acquire) != 0;
     std::this_thread::yield();
+  }
+  void lookAgain() {
+    pause();
+    isEnded_ = run_.notes->mustEnd.load(order::acquire) != 0;
   }
 
   void carryOutTile(const CapturedTile& tile) {
@@ -111,7 +117,6 @@ class SimulatedRun {
 
   const CapturedRun& run_;
   CapturedState& state_;
-  const uint64_t number_;
   bool isEnded_ = false;
 };
 

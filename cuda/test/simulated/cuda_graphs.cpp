@@ -2,6 +2,7 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 
 #include "simulated/call.hpp"
@@ -105,6 +106,22 @@ cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t handle, cudaGraphNo
   });
 }
 
+cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t handle, cudaGraphNode_t* nodes, cudaGraphEdgeData*,
+                                         size_t* count) {
+  const std::vector<GraphNode*>& behind = reinterpret_cast<const GraphNode*>(handle)->behind;
+  if (nodes != nullptr) std::memcpy(nodes, behind.data(), *count * sizeof *nodes);
+  *count = behind.size();
+  return cudaSuccess;
+}
+cudaError_t cudaGraphGetNodes(cudaGraph_t handle, cudaGraphNode_t* nodes, size_t* count) {
+  const Graph& graph = *graphOf(handle);
+  for (size_t i = 0; nodes != nullptr && i < *count; ++i) {
+    nodes[i] = reinterpret_cast<cudaGraphNode_t>(graph.nodes[i].get());
+  }
+  *count = graph.nodes.size();
+  return cudaSuccess;
+}
+
 cudaError_t cudaUserObjectCreate(cudaUserObject_t* object, void* payload, cudaHostFn_t destroy, unsigned, unsigned) {
   *object = reinterpret_cast<cudaUserObject_t>(new std::shared_ptr<UserObject>(new UserObject(payload, destroy)));
   return cudaSuccess;
@@ -130,8 +147,30 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t made, cudaStream_t handle) {
   }
   return device.launch(*stream, [graph, &device] { device.firstGraphs().carryOut([&] { graph->carryOut(); }); });
 }
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t made, cudaGraph_t graph, cudaGraphExecUpdateResultInfo* info) {
+  *info = {};
+  // Launches that are under way keep what they have.
+  *reinterpret_cast<std::shared_ptr<const Graph>*>(made) = std::make_shared<const Graph>(*graphOf(graph));
+  return cudaSuccess;
+}
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t made) {
   delete reinterpret_cast<std::shared_ptr<const Graph>*>(made);
+  return cudaSuccess;
+}
+cudaError_t cudaGraphCreate(cudaGraph_t* made, unsigned) {
+  *made = reinterpret_cast<cudaGraph_t>(new Graph);
+  return cudaSuccess;
+}
+cudaError_t cudaGraphClone(cudaGraph_t* made, cudaGraph_t graph) {
+  *made = reinterpret_cast<cudaGraph_t>(new Graph(*graphOf(graph)));
+  return cudaSuccess;
+}
+cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* behind,
+                                       size_t count, cudaGraph_t child) {
+  const auto* const nodes = reinterpret_cast<GraphNode* const*>(behind);
+  const std::vector<GraphNode*> before(nodes, nodes + count);
+  const auto part = std::make_shared<const Graph>(*graphOf(child));
+  *node = reinterpret_cast<cudaGraphNode_t>(graphOf(graph)->add(before, [part] { part->carryOut(); }));
   return cudaSuccess;
 }
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {

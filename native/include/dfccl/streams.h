@@ -20,10 +20,11 @@ typedef struct CUstream_st* dfcclStream_t;
  *
  * Where the stream captures a graph, the run becomes part of it, and is carried out with every launch of the graph,
  * without the host and without a daemon: behind what the stream has captured before, and behind the graph's earlier
- * runs of the id. The other ranks capture it too: runs of graphs match each other only, in the order in which the
- * graphs come to them; ids, graphs and eager runs may come in any order. It has no callback (callback NULL), and may
- * not be a program of your own (dfcclUnavailable). Its buffers stay until the graph is gone. When the id is given up or
- * unregistered, or its world ends, launches of the graph go on without moving anything. */
+ * runs of the id. The other ranks capture it too: runs of graphs match each other only, those of the first graph with
+ * the id that each rank has captured, then of the second one, and so on, however the graphs are launched. It has no
+ * callback (callback NULL), and may not be a program of your own (dfcclUnavailable). Its buffers stay until the graph
+ * is gone. When the id is given up or unregistered, or its world ends, launches of the graph go on without moving
+ * anything. */
 dfcclResult_t dfcclRunOnStream(const void* sendbuff, void* recvbuff, int collId, dfcclStream_t stream,
                                dfcclCallback_t callback, void* callbackArgs, dfcclRankCtx_t ctx);
 /* Lets the stream do what it is given from now on only when all runs of the id that this rank has queued so far are

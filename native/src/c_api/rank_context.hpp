@@ -1,5 +1,6 @@
 #pragma once
 // What a dfcclRankCtx_t stands for.
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -9,6 +10,7 @@
 #include "c_api/id_table.hpp"
 #include "c_api/open_world.hpp"
 #include "matching/matching.hpp"
+#include "world/graph_numbers.hpp"
 #include "world/known_memory.hpp"
 #include "world/run_check.hpp"
 
@@ -29,12 +31,24 @@ struct Registration {
 
 struct GroupHandle;
 
-/// What a collective is to graphs.
+/// What a collective is to a graph.
 struct CapturedCollective {
+  uint32_t graph;  // see GraphNumbers
   uint32_t index;
   RunShape shape;
   KnownBuffers known;
   CapturedPlace last;  // of its runs
+};
+
+/// What a collective is to all graphs, the newest last.
+struct CapturedCollectives {
+  GraphNumbers numbers;
+  std::vector<CapturedCollective> graphs;
+
+  CapturedCollective* find(uint32_t graph) {
+    const auto found = std::ranges::find(graphs, graph, &CapturedCollective::graph);
+    return found == graphs.end() ? nullptr : &*found;
+  }
 };
 
 class RankContext {
@@ -72,9 +86,9 @@ class RankContext {
   void add(CollectiveSpec& spec, bool isOwnProgram);
   void remove(int id);
   /// Puts a run into the graph that the stream captures. @pre get(id) @throws Error
-  void capture(int id, const void* send, void* recv, void* stream);
+  void capture(int id, uint64_t capture, const void* send, void* recv, void* stream);
   /// @throws Error dfcclInvalidArgument: the stream's graph has no run of it.
-  void waitInGraph(int id, void* stream);
+  void waitInGraph(int id, uint64_t capture, void* stream);
   uint64_t endedInGraphs();
   void abort(int id);
   void setScale(double scale);
@@ -96,8 +110,9 @@ class RankContext {
 
  private:
   bool isEveryQuarantineOver();
-  uint32_t readyToCapture(int id, const void* send, void* recv);
-  CapturedPlace lastCaptured(int id);
+  CapturedCollective readyToCapture(int id, uint64_t capture, const void* send, void* recv);
+  void forgetGoneGraphs(CapturedCollectives& captured);
+  CapturedPlace lastCaptured(int id, uint64_t capture);
   void removeCaptured(int id);
 
   std::shared_ptr<OpenWorld> world_;
@@ -107,11 +122,11 @@ class RankContext {
   Matching matching_;
   const bool checksMemory_;
   IdTable ids_;
-  std::vector<Registration> registrations_;               // [index]
-  std::mutex capturing_;                                  // while the driver is called; taken before mutex_
-  std::mutex mutex_;                                      // of registration
-  std::unordered_map<int, CapturedCollective> captured_;  // by id; under mutex_
-  std::vector<GroupHandle*> groups_;                      // under mutex_
+  std::vector<Registration> registrations_;                // [index]
+  std::mutex capturing_;                                   // while the driver is called; taken before mutex_
+  std::mutex mutex_;                                       // of registration
+  std::unordered_map<int, CapturedCollectives> captured_;  // by id; under mutex_
+  std::vector<GroupHandle*> groups_;                       // under mutex_
   double scale_ = 1.0;
   bool countPerRun_ = false;
 };

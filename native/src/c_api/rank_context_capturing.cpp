@@ -8,19 +8,19 @@
 
 namespace dfccl::c_api {
 
-void RankContext::capture(int id, const void* send, void* recv, void* stream) {
+void RankContext::capture(int id, uint64_t capture, const void* send, void* recv, void* stream) {
   backend().readyCapture(number_);
   // The driver may be somebody's until the device is idle, so while it is called nobody but who captures, or takes away
   // what is captured, waits for this thread.
   const std::lock_guard capturing(capturing_);
-  const uint32_t index = readyToCapture(id, send, recv);
-  const CapturedPlace last = backend().captureRun(number_, index, send, recv, stream);
+  const CapturedCollective captured = readyToCapture(id, capture, send, recv);
+  const CapturedPlace last = backend().captureRun(number_, captured.index, send, recv, stream);
   const std::lock_guard lock(mutex_);
-  captured_.at(id).last = last;
+  captured_.at(id).find(captured.graph)->last = last;
 }
 
-/// Its registration for graphs, made where there is none. Under capturing_.
-uint32_t RankContext::readyToCapture(int id, const void* send, void* recv) {
+/// Its registration for the graph, made where there is none. Under capturing_.
+CapturedCollective RankContext::readyToCapture(int id, uint64_t capture, const void* send, void* recv) {
   const std::lock_guard lock(mutex_);
   const Registration& registration = get(id);
   if (registration.isOwnProgram) {
@@ -28,36 +28,61 @@ uint32_t RankContext::readyToCapture(int id, const void* send, void* recv) {
                 "Collective " + std::to_string(id) + " is a program of your own, which can't be part of a graph.",
                 "Run it outside of the capture, or use a built-in collective.", {{"id", std::to_string(id)}});
   }
-  auto found = captured_.find(id);
-  if (found == captured_.end()) {
+  CapturedCollectives& all = captured_[id];
+  const uint32_t graph = all.numbers.of(capture, [&](uint32_t other) {
+    const CapturedCollective* const before = all.find(other);
+    return before != nullptr && backend().isGraphUnused(number_, before->index);
+  });
+  if (all.find(graph) == nullptr) {
+    forgetGoneGraphs(all);
     CollectiveSpec spec = backend().specOf(number_, registration.index);
-    spec.id = spec.id.ofCaptured();
-    spec.signature.isCaptured = true;
+    spec.id = spec.id.ofCaptured(graph);
+    spec.signature.graph = graph;
     const uint32_t index = backend().registerCollective(number_, spec);
-    found = captured_.emplace(id, CapturedCollective{index, backend().shapeOf(number_, index), {}, {}}).first;
+    all.graphs.push_back({graph, index, backend().shapeOf(number_, index), {}, {}});
   }
-  CapturedCollective& captured = found->second;
+  CapturedCollective& captured = *all.find(graph);
   if (!isAllowed(captured.shape, send, recv)) {
     checkRun(captured.shape, backend().specOf(number_, captured.index), number_, send, recv);
   }
   if (!captured.known.hold(captured.shape, send, recv)) {
     askAboutMemory(backend(), number_, captured.index, captured.shape, captured.known, send, recv);
   }
-  return captured.index;
+  return captured;
 }
 
-void RankContext::waitInGraph(int id, void* stream) { backend().letGraphWait(number_, lastCaptured(id), stream); }
+/// Their numbers don't come again, so nobody has to find what they had.
+void RankContext::forgetGoneGraphs(CapturedCollectives& captured) {
+  std::erase_if(captured.graphs, [&](const CapturedCollective& graph) {
+    const bool isQuarantined =
+        backend().isAborted(number_, graph.index) && !backend().isQuarantineOver(number_, graph.index);
+    if (isQuarantined || backend().isGraphUnused(number_, graph.index)) return false;
+    try {
+      backend().unregisterCollective(number_, graph.index, 0, Departure::forNow);
+      return true;
+    } catch (const Error& error) {
+      if (error.status() == dfcclInUse) return false;  // it is still there
+      throw;
+    }
+  });
+}
 
-CapturedPlace RankContext::lastCaptured(int id) {
+void RankContext::waitInGraph(int id, uint64_t capture, void* stream) {
+  backend().letGraphWait(number_, lastCaptured(id, capture), stream);
+}
+
+CapturedPlace RankContext::lastCaptured(int id, uint64_t capture) {
   const std::lock_guard lock(mutex_);
   const auto found = captured_.find(id);
-  if (found == captured_.end()) {
+  if (found == captured_.end() || found->second.graphs.empty()) {
     throw Error(dfcclInvalidArgument,
                 "The stream captures a graph, which has no run of collective " + std::to_string(id) +
                     ": what was submitted before the capture can't be waited for in it.",
                 "Wait for it before the capture begins.", {{"id", std::to_string(id)}});
   }
-  return found->second.last;
+  const auto& graphs = found->second.graphs;
+  const auto here = std::ranges::find_if(graphs, [&](const auto& graph) { return graph.last.capture == capture; });
+  return here != graphs.end() ? here->last : graphs.back().last;
 }
 
 uint64_t RankContext::endedInGraphs() { return backend().endedInGraphs(number_); }
@@ -66,14 +91,17 @@ void RankContext::abort(int id) {
   const std::lock_guard lock(mutex_);
   backend().abortCollective(number_, get(id).index);
   const auto found = captured_.find(id);
-  if (found != captured_.end()) backend().abortCollective(number_, found->second.index);
+  if (found == captured_.end()) return;
+  for (const CapturedCollective& graph : found->second.graphs) backend().abortCollective(number_, graph.index);
 }
 
 /// Under both locks. @pre the collective's own registration has ended, or is about to.
 void RankContext::removeCaptured(int id) {
   const auto found = captured_.find(id);
   if (found == captured_.end()) return;
-  backend().unregisterCollective(number_, found->second.index, 0);
+  for (const CapturedCollective& graph : found->second.graphs) {
+    backend().unregisterCollective(number_, graph.index, 0);
+  }
   captured_.erase(found);
 }
 

@@ -161,12 +161,12 @@ dfcclResult_t dfcclRunOnStream(const void* sendbuff, void* recvbuff, int collId,
   return guarded([&] {
     RankContext& context = contextOf(ctx);
     const Registration& registration = context.get(collId);
-    if (context.backend().isCapturing(context.number(), stream)) {
+    if (const auto capture = context.backend().captureOf(context.number(), stream)) {
       if (callback != nullptr) {
         refuseArgument("A run that is captured is carried out whenever its graph is launched, and has no callback.",
                        "Pass none, and let the stream tell when it is over.", {{"id", std::to_string(collId)}});
       }
-      context.capture(collId, sendbuff, recvbuff, stream);
+      context.capture(collId, *capture, sendbuff, recvbuff, stream);
       return dfcclSuccess;
     }
     RunWindows windows;
@@ -183,8 +183,8 @@ dfcclResult_t dfcclWaitOnStream(int collId, dfcclStream_t stream, dfcclRankCtx_t
   return guarded([&] {
     RankContext& context = contextOf(ctx);
     const uint32_t index = context.get(collId).index;
-    if (context.backend().isCapturing(context.number(), stream)) {
-      context.waitInGraph(collId, stream);
+    if (const auto capture = context.backend().captureOf(context.number(), stream)) {
+      context.waitInGraph(collId, *capture, stream);
     } else {
       context.backend().waitOnStream(context.number(), index, stream);
     }

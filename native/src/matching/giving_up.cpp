@@ -10,7 +10,7 @@ void Matching::abortGroup(MatchedGroup& group) {
     group.isAborted = true;
     table_.forEach([&](MatchedCollective& entry) {
       // Graphs have runs in flight of which nobody here knows.
-      if (entry.group.get() == &group && (entry.signature.isCaptured || table_.inFlight(entry) != 0)) {
+      if (entry.group.get() == &group && (entry.signature.isCaptured() || table_.inFlight(entry) != 0)) {
         backend_.abortCollective(rank_, entry.index);
       }
     });

@@ -1,4 +1,6 @@
 #pragma once
+#include <optional>
+
 #include "matching/request.hpp"
 #include "matching/signature.hpp"
 
@@ -17,7 +19,8 @@ struct MatchedRun {
   Signature signature;
   const void* send = nullptr;
   void* recv = nullptr;
-  void* stream = nullptr;  // it begins behind what that has been given; null: at once
+  void* stream = nullptr;             // it begins behind what that has been given; null: at once
+  std::optional<uint64_t> capture{};  // of the stream's
   RunKind kind = RunKind::whole;
   int* source = nullptr;  // of a receive from any member: gets who has sent
 };

@@ -96,6 +96,7 @@ void Matching::dropGroup(MatchedGroup& group) {
                 {{"rank", std::to_string(rank_)}, {"inFlight", std::to_string(inFlight)}});
   }
   table_.forget(group);
+  std::erase_if(graphs_, [&](const auto& graphs) { return graphs.second.group == group.id; });
 }
 
 void Matching::checkOpen(const MatchedGroup& group) const {
@@ -131,7 +132,7 @@ void Matching::noteNumber(const MatchedCollective& entry, RequestPart& part) {
 /// Hands it to the engine. Under the lock, which is open while the driver is called.
 bool Matching::queue(MatchedCollective& entry, const void* send, void* recv, void* stream, RequestPart* part,
                      std::unique_lock<std::mutex>& lock, EnteredStream entered) {
-  if (entry.signature.isCaptured) [[unlikely]] {
+  if (entry.signature.isCaptured()) [[unlikely]] {
     capture(entry, send, recv, stream, part, lock);
     return true;
   }
@@ -185,6 +186,7 @@ void Matching::submit(MatchedRun run, const std::shared_ptr<MatchedGroup>& group
   bool isOver;
   {
     std::unique_lock lock(mutex_);
+    numberGraph(run);
     isOver = queueOrCopy(find(run, group), run, part, lock);
   }
   if (isOver && part != nullptr) part->end(dfcclSuccess);
@@ -205,6 +207,7 @@ void Matching::prepare(BatchedRun& batched) {
   noteCapture(run);
   std::unique_lock lock(mutex_);
   checkOpen(*batched.group);
+  numberGraph(run);
   MatchedCollective& entry = table_.get(run.signature, batched.group);
   if (run.kind != RunKind::whole) {
     checkHalf(entry.shape, run);
@@ -255,7 +258,7 @@ void Matching::submitPrepared(std::span<BatchedRun> runs, size_t& done) {
 
 void Matching::waitOnStream(const RequestPart& part, void* stream) {
   if (part.captured.node != nullptr) return backend_.letGraphWait(rank_, part.captured, stream);
-  if (backend_.isCapturing(rank_, stream)) {
+  if (backend_.captureOf(rank_, stream)) {
     throw Error(dfcclInvalidArgument,
                 "The stream captures a graph, and the run is none of it: it was submitted before the capture.",
                 "Wait for it before the capture begins.", {{"rank", std::to_string(rank_)}});

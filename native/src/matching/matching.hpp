@@ -12,6 +12,7 @@
 #include "matching/self_messages.hpp"
 #include "matching/signature_table.hpp"
 #include "matching/staging_pool.hpp"
+#include "world/graph_numbers.hpp"
 
 namespace dfccl {
 
@@ -119,6 +120,7 @@ class Matching {
                          RunWindows windows, std::unique_lock<std::mutex>& lock, EnteredStream entered);
   void noteNumber(const MatchedCollective& entry, RequestPart& part);
   void noteCapture(MatchedRun& run) const;
+  void numberGraph(MatchedRun& run);
   void capture(MatchedCollective& entry, const void* send, void* recv, void* stream, RequestPart* part,
                std::unique_lock<std::mutex>& lock);
 
@@ -131,6 +133,11 @@ class Matching {
   SignatureTable table_;
   StagingPool pool_;
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> made_;  // groups of the same ranks and name
+  struct GraphsOfSignature {
+    GroupId group;
+    GraphNumbers numbers;
+  };
+  std::map<CollectiveId, GraphsOfSignature> graphs_;  // by what signatures are outside of graphs
   SelfMessages messages_;
   OpenReceives receives_;
   uint32_t lastSender_ = 0;  // the search begins behind it, so that no member is always first

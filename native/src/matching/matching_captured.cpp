@@ -10,13 +10,26 @@ namespace dfccl {
 
 /// Runs that a graph carries out match each other only: what they need of their collective is another registration's.
 void Matching::noteCapture(MatchedRun& run) const {
-  if (run.stream == nullptr || !backend_.isCapturing(rank_, run.stream)) return;
+  if (run.stream != nullptr) run.capture = backend_.captureOf(rank_, run.stream);
+  if (!run.capture) return;
   if (run.kind == RunKind::receiveFromAny) {
     throw Error(dfcclUnavailable, "A receive from any rank can't be part of a graph.",
                 "Receive outside of the capture, or from a rank that you name.", {{"rank", std::to_string(rank_)}});
   }
-  run.signature.isCaptured = true;
   backend_.readyCapture(rank_);
+}
+
+/// Under the lock, which stays until the run's collective can't be forgotten.
+void Matching::numberGraph(MatchedRun& run) {
+  if (!run.capture) return;
+  Signature another = run.signature;
+  GraphsOfSignature& graphs = graphs_[idOf(run.signature)];
+  graphs.group = run.signature.group;
+  run.signature.graph = graphs.numbers.of(*run.capture, [&](uint32_t graph) {
+    another.graph = graph;
+    const MatchedCollective* const entry = table_.find(idOf(another));
+    return entry != nullptr && table_.inFlight(*entry) == 0 && backend_.isGraphUnused(rank_, entry->index);
+  });
 }
 
 /// The graph carries it out whenever it is launched; to its caller it is over.

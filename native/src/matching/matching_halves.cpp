@@ -45,7 +45,7 @@ Matching::EnteredStream Matching::enterStreamOfHalves(const BatchedRun& batched,
   const bool isSend = run.kind == RunKind::sendToSelf;
   for (;;) {
     const SelfMessages::Half* const other = messages_.facing(key, isSend);
-    if (other == nullptr || run.signature.isCaptured) return nullptr;
+    if (other == nullptr || run.signature.isCaptured()) return nullptr;
     void* const stream = streamOfBoth(rank_, run.stream, other->stream);
     if (stream == nullptr) return nullptr;
     EnteredStream entered;

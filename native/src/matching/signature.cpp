@@ -74,7 +74,7 @@ CollectiveId idOf(const Signature& s) {
   mixer.add(s.tag);
   if (s.countsHash != 0) mixer.add(s.countsHash);
   const CollectiveId id = CollectiveId::ofSignature(mixer.high(), mixer.low());
-  return s.isCaptured ? id.ofCaptured() : id;
+  return s.isCaptured() ? id.ofCaptured(s.graph) : id;
 }
 
 }  // namespace dfccl

@@ -30,8 +30,9 @@ struct Signature {
   uint64_t count = 0;     // as CollectiveSpec has it
   uint64_t tag = 0;
   uint64_t countsHash = 0;  // of an uneven collective whose members all know all counts
-  bool isCaptured = false;  // of a graph: such runs match each other only
+  uint32_t graph = 0;       // whose run it is, see GraphNumbers: such runs match each other only; 0: no graph's
 
+  bool isCaptured() const { return graph != 0; }
   bool operator==(const Signature& other) const = default;
 };
 inline bool operator==(const GroupId& a, const GroupId& b) { return a.high == b.high && a.low == b.low; }

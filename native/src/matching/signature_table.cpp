@@ -19,7 +19,7 @@ CollectiveSpec specOf(const CollectiveId& id, const Signature& signature, const 
   spec.type = signature.type;
   spec.op = signature.op;
   spec.count = signature.count;
-  spec.signature = {signature.purpose, signature.tag, signature.isCaptured};
+  spec.signature = {signature.purpose, signature.tag, signature.graph};
   if (signature.collective == Collective::sendRecv && signature.root == signature.receiver) {
     spec.collective = Collective::broadcast;  // a copy, by a rank alone
     spec.ranks = {group.ranks[signature.root]};
@@ -77,7 +77,7 @@ MatchedCollective* SignatureTable::find(const CollectiveId& id) const {
 
 uint32_t SignatureTable::recentPlaceOf(const Signature& s) {
   const uint64_t facts =
-      s.group.low ^ s.isCaptured ^ s.countsHash ^ s.count * 0x9e3779b97f4a7c15 ^ s.tag * 0xd1342543de82ef95 ^
+      s.group.low ^ s.graph ^ s.countsHash ^ s.count * 0x9e3779b97f4a7c15 ^ s.tag * 0xd1342543de82ef95 ^
       (uint64_t{static_cast<uint32_t>(s.collective)} << 32 | s.root << 16 | s.receiver) * 0xbf58476d1ce4e5b9;
   return static_cast<uint32_t>((facts * 0x94d049bb133111eb) >> 58);
 }

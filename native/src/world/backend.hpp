@@ -129,19 +129,21 @@ class Backend {
   /// Lets a stream go on only when so many runs of a collective are over, of those that this rank has queued since it
   /// registered it. @throws Error the same
   virtual void waitOnStream(uint32_t rank, uint32_t index, void* stream, uint64_t runs = kAllRuns);
-  /// Whether what the stream is given becomes part of a graph: runs behind it are captured, then. @throws Error the
-  /// same
-  virtual bool isCapturing(uint32_t /*rank*/, void* /*stream*/) { return false; }
+  /// Of which capture the stream is part: what it is given becomes part of a graph, and runs behind it are captured,
+  /// then. @return nothing: it captures nothing. @throws Error the same
+  virtual std::optional<uint64_t> captureOf(uint32_t /*rank*/, void* /*stream*/) { return std::nullopt; }
   /// Takes what the rank's next collective that is captured needs of the driver, so that its registration needs nothing
   /// more. May wait until the device is idle: to be called under no lock. @throws Error dfcclOutOfMemory
   virtual void readyCapture(uint32_t /*rank*/) {}
   /// Puts a run into the graph that the stream captures, behind what it has been given; the stream doesn't wait for it.
-  /// @param index of a collective that was registered with signature.isCaptured.
+  /// @param index of a collective that was registered with signature.graph.
   /// @return what letGraphWait() takes. @throws Error dfcclInvalidArgument, dfcclUnavailable, dfcclSystemError
   virtual CapturedPlace captureRun(uint32_t rank, uint32_t index, const void* send, void* recv, void* stream);
   /// What the stream captures from now on comes behind a run of the same graph. @throws Error dfcclInvalidArgument: it
   /// captures nothing, or another graph; dfcclSystemError
   virtual void letGraphWait(uint32_t rank, const CapturedPlace& place, void* stream);
+  /// Whether the graph that had runs of such a collective is gone, and was never launched.
+  virtual bool isGraphUnused(uint32_t /*rank*/, uint32_t /*index*/) { return false; }
   /// The rank's runs in graphs that came to no result, since it was opened.
   virtual uint64_t endedInGraphs(uint32_t /*rank*/) { return 0; }
   /// The windows of a run's buffers, which other processes are told of where they don't know them yet. Doesn't wait.

@@ -15,7 +15,7 @@ bool mayBeMeantBy(const CollectiveSpec& theirs, const CollectiveSpec& mine) {
   const SignatureFacts& b = mine.signature;
   if (!theirs.id.isSignature() || !mine.id.isSignature() || theirs.id == mine.id || theirs.ranks != mine.ranks)
     return false;
-  if (a.purpose != b.purpose || a.tag != b.tag || a.isCaptured != b.isCaptured) return false;
+  if (a.purpose != b.purpose || a.tag != b.tag || a.isCaptured() != b.isCaptured()) return false;
   // Another root's part is none of another call.
   return !isPartOfUneven(a.purpose) || theirs.root == mine.root;
 }
@@ -37,6 +37,7 @@ std::optional<CallDifference> differenceOf(const CollectiveSpec& theirs, const C
       mine.root < mine.ranks.size()) {
     add("root", "rank " + std::to_string(theirs.ranks[theirs.root]), "rank " + std::to_string(mine.ranks[mine.root]));
   }
+  add("graph", std::to_string(theirs.signature.graph), std::to_string(mine.signature.graph));
   if (difference.fields == 0) {
     difference.fields = 1;
     difference.text = isPartOfUneven(mine.signature.purpose) ? "other counts, or of another group of the same ranks"

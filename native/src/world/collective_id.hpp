@@ -20,10 +20,11 @@ struct CollectiveId {
     return id;
   }
 
-  /// By which the ranks of a collective find each other for the runs of it that graphs carry out.
-  CollectiveId ofCaptured() const {
+  /// By which the ranks of a collective find each other for the runs of it that a graph carries out.
+  /// @param graph see GraphNumbers
+  CollectiveId ofCaptured(uint32_t graph) const {
     CollectiveId id = *this;
-    id.high ^= 0x6361707475726564;
+    id.high ^= 0x6361707475726564 ^ graph * 0x9e3779b97f4a7c15;
     id.low ^= uint64_t{number} << 32 | 1;
     return id;
   }

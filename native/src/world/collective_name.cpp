@@ -75,7 +75,7 @@ std::string callOf(const CollectiveSpec& spec) {
 }  // namespace
 
 std::string nameOf(const CollectiveSpec& spec) {
-  const std::string where = spec.signature.isCaptured ? ", in graphs" : "";
+  const std::string where = spec.signature.isCaptured() ? ", in graph " + std::to_string(spec.signature.graph) : "";
   if (!spec.id.isSignature()) return std::string(nameOf(spec.collective)) + " " + spec.id.text() + where;
   return (spec.ranks.empty() ? nameOf(spec.collective) + std::string(" ") + spec.id.text() : callOf(spec)) + where;
 }

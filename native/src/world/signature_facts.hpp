@@ -20,7 +20,9 @@ enum class Purpose : uint32_t {
 struct SignatureFacts {
   Purpose purpose = Purpose::collective;
   uint64_t tag = 0;
-  bool isCaptured = false;  // its runs are a graph's
+  uint32_t graph = 0;  // whose runs they are, see GraphNumbers; 0: no graph's
+
+  bool isCaptured() const { return graph != 0; }
 };
 
 }  // namespace dfccl

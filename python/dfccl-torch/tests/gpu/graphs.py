@@ -98,11 +98,12 @@ class Layer(torch.nn.Module):
 
 
 def layers(rank, ranks, device):
-    """Three graphs of four layers, replayed in another order on each rank; results as one after the other, to the bit."""
+    """Three graphs of four layers, which call the same, replayed in another order on each rank; results to the bit as one
+    after the other."""
     graphs, inputs, outputs, nets = [], [], [], []
     for n in range(3):
         net = torch.nn.Sequential(*[Layer(256, ranks, device, 1000 * n + 10 * i + rank) for i in range(4)])
-        x = torch.zeros(16 + 16 * n, 256, device=device)
+        x = torch.zeros(32, 256, device=device)
         with torch.no_grad():
             graph, y = captured(lambda net=net, x=x: net(x), warm_ups=2)
         for kept, one in zip((graphs, inputs, outputs, nets), (graph, x, y, net), strict=True):
