@@ -4,6 +4,39 @@
 
 using namespace dfccl::gpu::test;
 
+TEST_CASE("a chain of runs, each with a wait behind it, and of what the stream does between them is a line") {
+  constexpr size_t kCount = 100;
+  const GpuRanks ranks;
+  registerOnAll(ranks, 1, kCount);
+  registerOnAll(ranks, 2, kCount);
+  const Captured c(ranks.device(0), kCount, kCount);
+  REQUIRE(cudaStreamBeginCapture(c.stream, cudaStreamCaptureModeGlobal) == cudaSuccess);
+  for (const int id : {1, 1, 2, 1, 2, 2}) {
+    CHECK_OK(dfcclRunOnStream(c.send.data(), c.recv.data(), id, c.stream, nullptr, nullptr, ranks[0]));
+    CHECK_OK(dfcclWaitOnStream(id, c.stream, ranks[0]));
+    if (id == 1) REQUIRE(cudaMemsetAsync(c.send.data(), 0, sizeof(int32_t), c.stream) == cudaSuccess);
+  }
+  cudaGraph_t graph = nullptr;
+  REQUIRE(cudaStreamEndCapture(c.stream, &graph) == cudaSuccess);
+  size_t count = 0;
+  REQUIRE(cudaGraphGetNodes(graph, nullptr, &count) == cudaSuccess);
+  CHECK(count == 9);
+  std::vector<cudaGraphNode_t> nodes(count);
+  REQUIRE(cudaGraphGetNodes(graph, nodes.data(), &count) == cudaSuccess);
+  size_t edges = 0;
+  for (const cudaGraphNode_t node : nodes) {
+    size_t before = 0;
+    REQUIRE(cudaGraphNodeGetDependencies(node, nullptr, nullptr, &before) == cudaSuccess);
+    CHECK(before <= 1);
+    edges += before;
+  }
+  CHECK(edges == count - 1);
+  REQUIRE(cudaGraphDestroy(graph) == cudaSuccess);
+  for (int r = 0; r < ranks.size(); ++r) {
+    for (const int id : {1, 2}) CHECK_OK(dfcclUnregister(id, ranks[r]));
+  }
+}
+
 TEST_CASE("a run is beside what its stream is given until a stream waits for it") {
   constexpr size_t kCount = 100;
   const GpuRanks ranks;

@@ -9,6 +9,11 @@
 
 namespace dfccl::gpu {
 
+#if CUDART_VERSION < 12030
+/// As later versions have it: all edges are of one kind.
+struct cudaGraphEdgeData {};
+#endif
+
 class StreamCapture {
  public:
   /// @throws Error dfcclInvalidArgument: the stream captures nothing, or its capture has failed.
@@ -19,6 +24,8 @@ class StreamCapture {
   cudaGraph_t graph() const { return graph_; }
   /// What the next node of the stream's would come behind.
   const std::vector<cudaGraphNode_t>& behind() const { return behind_; }
+  /// Whether that comes behind a node, too, as far as it is found in a few looks. @throws Error dfcclSystemError
+  bool isBehind(cudaGraphNode_t node) const;
   /// What the stream is given from now on comes behind this node, too. @throws Error dfcclSystemError
   void letWait(cudaGraphNode_t node) const;
   /// As long as there is the graph, or anything made of it, there is this. @throws Error dfcclSystemError
@@ -29,6 +36,7 @@ class StreamCapture {
   unsigned long long id_ = 0;
   cudaGraph_t graph_ = nullptr;
   std::vector<cudaGraphNode_t> behind_;
+  std::vector<cudaGraphEdgeData> edges_;  // to them
 };
 
 }  // namespace dfccl::gpu

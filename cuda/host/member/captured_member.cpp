@@ -89,7 +89,7 @@ CapturedPlace CapturedMember::capture(const StreamCapture& capture, const void* 
   // Runs of a collective match by their order, whatever stream they are captured from.
   if (last != last_.end()) {
     auto* const node = static_cast<cudaGraphNode_t>(last->node);
-    if (std::find(behind.begin(), behind.end(), node) == behind.end()) behind.push_back(node);
+    if (!capture.isBehind(node)) behind.push_back(node);
   }
   capture.keep(hold_);
   cudaGraphNode_t node = nullptr;
