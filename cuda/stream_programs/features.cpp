@@ -5,7 +5,7 @@ namespace dfccl::gpu::programs {
 std::vector<std::string> featureNames() {
   return {"modules",    "malloc", "host-free", "host-unregister", "limits",  "pools",      "pinned",
           "fresh",      "events", "streams",   "priority",        "legacy",  "per-thread", "synchronize",
-          "host-waits", "polls",  "aborts",    "renewals",        "subsets", "large"};
+          "host-waits", "polls",  "aborts",    "renewals",        "subsets", "large",      "graphs"};
 }
 
 std::string nameOf(Feature feature) { return featureNames().at(static_cast<size_t>(feature)); }

@@ -27,6 +27,7 @@ enum class Feature : uint32_t {
   renewals,        ///< ids unregistered and registered again
   subsets,         ///< collectives of some of the ranks
   large,           ///< buffers that move directly, not through connectors
+  graphs,          ///< collectives that a graph carries out, captured once and launched again
   count
 };
 

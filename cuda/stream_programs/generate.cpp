@@ -13,6 +13,8 @@ namespace {
 
 // From here on, a rank's part moves directly between buffers.
 constexpr double kDirectBytes = 448 << 10;
+// Drawn apart, so that programs are otherwise what they are without graphs.
+constexpr uint64_t kOfGraphs = 1000;
 
 /// Small ones mostly: a program is about orders, and large ones take its time.
 size_t drawBytes(Draw& draw, const Shape& shape) {
@@ -62,6 +64,27 @@ std::vector<StreamPlan> drawStreams(Draw& draw, const Shape& shape) {
   return streams;
 }
 
+/// Of collectives that nobody gives up or registers again.
+std::vector<PlannedGraph> drawGraphs(Draw& draw, const Program& program, const Shape& shape) {
+  std::vector<PlannedGraph> graphs;
+  if (!shape.features.has(Feature::graphs) || shape.meets || !draw.hits(40)) return graphs;
+  graphs.resize(1 + draw.below(2));
+  for (PlannedGraph& graph : graphs) {
+    const size_t length = 1 + draw.below(5);
+    for (size_t i = 0; i < length; ++i) {
+      const size_t collective = draw.below(program.collectives.size());
+      if (!program.collectives[collective].isAborted) graph.collectives.push_back(static_cast<int>(collective));
+    }
+  }
+  return graphs;
+}
+
+bool isInGraph(const Program& program, int collective) {
+  return std::any_of(program.graphs.begin(), program.graphs.end(), [&](const PlannedGraph& graph) {
+    return std::find(graph.collectives.begin(), graph.collectives.end(), collective) != graph.collectives.end();
+  });
+}
+
 }  // namespace
 
 Program generate(uint64_t seed, const Shape& shape) {
@@ -72,6 +95,10 @@ Program generate(uint64_t seed, const Shape& shape) {
   for (size_t i = 0; i < ids; ++i) program.collectives.push_back(drawCollective(draw, shape));
   program.aborts = shape.features.has(Feature::aborts) && ids > 1 && draw.hits(12);
   if (program.aborts) program.collectives.back().isAborted = true;
+
+  Draw ofGraphs(seed, kOfGraphs);
+  program.graphs = drawGraphs(ofGraphs, program, shape);
+  std::vector<uint32_t> launches(program.graphs.size(), 0);
 
   // What the ranks have in common: the runs of each phase, and the ids that are registered again behind it.
   std::vector<Phase> phases(1 + draw.below(6));
@@ -84,9 +111,16 @@ Program generate(uint64_t seed, const Shape& shape) {
       phase.runs.push_back({static_cast<int>(id), runs[id]++});
     }
     program.runs += count;
+    if (!program.graphs.empty() && ofGraphs.hits(60)) {
+      const size_t graph = ofGraphs.below(program.graphs.size());
+      phase.launched = static_cast<int>(graph);
+      phase.launch = launches[graph]++;
+      program.runs += program.graphs[graph].collectives.size();
+    }
     if (!shape.features.has(Feature::renewals) || !draw.hits(15)) continue;
     const size_t renewed = draw.below(ids);
     if (program.collectives[renewed].isAborted || runs[renewed] == runsBefore[renewed]) continue;
+    if (isInGraph(program, static_cast<int>(renewed))) continue;
     phase.renewed = static_cast<int>(renewed);
     runsBefore[renewed] = runs[renewed];
   }

@@ -24,6 +24,12 @@
 // stream of the device waits for has been submitted by all ranks of the process, and (1) may be read for all of them as
 // one.
 //
+// A graph, captured before the first phase, is launched behind S, at most one a phase, and behind its launches before.
+// That is a wait for runs of phase k, of the graph's own. First its stream waits for all that its rank has submitted:
+// no daemon stays for a launch that waits, and while one does, a call of the host's may keep the daemon out that a peer
+// needs on its way to the launch. Ranks that share a context have no graphs: one's launch, which only another's
+// completes, may be in front of that one's in the same hardware queue.
+//
 // An id that is aborted changes nothing: its runs complete, too, and nobody looks at their results. What follows the
 // last phase (a wait of the host, unregistering) waits for no rank that waits for it. Only where ids are aborted do all
 // ranks meet, by shared memory: at the beginning, since the API doesn't say what it is to abort an id that another rank

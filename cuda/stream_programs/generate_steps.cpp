@@ -13,14 +13,15 @@ std::vector<Step> StepsOfRank::make() {
   for (const Phase& phase : phases_) {
     submitAll(phase);
     if (shape_.meets) add(Action::meet);
+    if (phase.launched >= 0) launch(phase);
     waitForSome();
-    if (phase.renewed >= 0 && takesPart(phase.renewed)) renew(phase.renewed);
+    if (phase.renewed >= 0 && takesPartIn(phase.renewed)) renew(phase.renewed);
     ++phase_;
   }
   return std::move(steps_);
 }
 
-bool StepsOfRank::takesPart(int collective) const {
+bool StepsOfRank::takesPartIn(int collective) const {
   return positionOf(program_.collectives[static_cast<size_t>(collective)], rank_) >= 0;
 }
 
@@ -28,7 +29,7 @@ void StepsOfRank::submitAll(const Phase& phase) {
   std::vector<int> order;
   std::map<int, uint32_t> next;  // runs of an id are submitted in their order
   for (const PlannedRun& run : phase.runs) {
-    if (!takesPart(run.collective)) continue;
+    if (!takesPartIn(run.collective)) continue;
     order.push_back(run.collective);
     const auto [at, isFirst] = next.emplace(run.collective, run.run);
     if (!isFirst) at->second = std::min(at->second, run.run);
@@ -50,6 +51,20 @@ void StepsOfRank::submitAll(const Phase& phase) {
     if (c.isAborted && draw_.hits(30)) add(Action::abort).collective = collective;
   }
   disturb();
+}
+
+void StepsOfRank::launch(const Phase& phase) {
+  if (!takesPart(program_, phase.launched, rank_)) return;
+  const int stream = anyStream();
+  for (const int collective : used_) {
+    Step& step = add(Action::waitOnStream);
+    step.collective = collective;
+    step.stream = stream;
+  }
+  Step& step = add(Action::launchGraph);
+  step.graph = phase.launched;
+  step.run = phase.launch;
+  step.stream = stream;
 }
 
 void StepsOfRank::waitForSome() {

@@ -15,6 +15,8 @@ struct PlannedRun {
 struct Phase {
   std::vector<PlannedRun> runs;
   int renewed = -1;
+  int launched = -1;  // the graph that is launched behind the runs
+  uint32_t launch = 0;
 };
 
 /// Draws what one rank does.
@@ -26,8 +28,9 @@ class StepsOfRank {
 
  private:
   bool has(Feature feature) const { return shape_.features.has(feature); }
-  bool takesPart(int collective) const;
+  bool takesPartIn(int collective) const;
   void submitAll(const Phase& phase);
+  void launch(const Phase& phase);
   void waitForSome();
   void renew(int collective);
   /// None, one or several things that have nothing to do with runs, and may block the host.

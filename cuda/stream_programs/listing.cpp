@@ -16,6 +16,7 @@ const char* nameOf(Action action) {
                                       "let the stream wait for",
                                       "wait for all runs",
                                       "poll",
+                                      "launch graph",
                                       "meet the ranks of this process",
                                       "unregister and register again",
                                       "abort",
@@ -60,6 +61,7 @@ std::string describe(const Step& step) {
   if (step.action == Action::run) {
     text << "." << step.run << places[static_cast<size_t>(step.place)] << (step.isInPlace ? ", in place" : "");
   }
+  if (step.graph >= 0) text << " " << step.graph << "." << step.run;
   if (step.stream >= 0) text << " [stream " << step.stream << "]";
   if (step.action == Action::event) text << " for stream " << step.other;
   if (step.action == Action::compute) text << " " << step.amount << " us";
@@ -76,6 +78,11 @@ std::string listing(const Program& program, int rank, size_t at) {
     if (streams[i].urgency != 0) text << " urgent " << streams[i].urgency;
   }
   text << "\n";
+  for (size_t graph = 0; graph < program.graphs.size(); ++graph) {
+    text << "graph " << graph << ":";
+    for (const int collective : program.graphs[graph].collectives) text << " " << collective;
+    text << "\n";
+  }
   const auto& steps = program.steps[static_cast<size_t>(rank)];
   for (size_t i = 0; i < steps.size(); ++i) {
     text << (i == at ? " >> " : "    ") << "phase " << steps[i].phase << "  " << describe(steps[i]) << "\n";

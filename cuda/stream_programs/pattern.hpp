@@ -26,6 +26,8 @@ struct Pattern {
   DFCCL_PATTERN_FUNCTION uint64_t count() const { return blockLength * blocks; }
 };
 
+inline size_t bytesOf(const Pattern& pattern, ElementType type) { return pattern.count() * sizeOf(type); }
+
 /// Prime, so that no element is at its block's place in another one by chance.
 inline constexpr uint32_t kPeriod = 61;
 

@@ -41,6 +41,18 @@ int positionOf(const Collective& collective, int rank) {
   return found == collective.ranks.end() ? -1 : static_cast<int>(found - collective.ranks.begin());
 }
 
+uint32_t numberInGraph(int graph, uint32_t launch, size_t place) {
+  constexpr uint32_t kOfGraphs = 0x8000;  // a program has fewer runs without one
+  return kOfGraphs | static_cast<uint32_t>(graph) << 12 | (launch & 0xff) << 4 | static_cast<uint32_t>(place);
+}
+
+bool takesPart(const Program& program, int graph, int rank) {
+  const std::vector<int>& collectives = program.graphs[static_cast<size_t>(graph)].collectives;
+  return std::any_of(collectives.begin(), collectives.end(), [&](int collective) {
+    return positionOf(program.collectives[static_cast<size_t>(collective)], rank) >= 0;
+  });
+}
+
 RunPatterns patternsOf(const Program& program, int collective, uint32_t run, int rank) {
   const Collective& c = program.collectives[static_cast<size_t>(collective)];
   const auto me = static_cast<uint32_t>(positionOf(c, rank));

@@ -19,7 +19,8 @@ class Model {
         draw_(interleaving, 77),
         ranks_(shape.ranks),
         devices_(shape.meets ? 1 : shape.ranks),
-        arrivals_(program.collectives.size(), std::vector<std::vector<bool>>(shape.ranks)) {
+        arrivals_(program.collectives.size(), std::vector<std::vector<bool>>(shape.ranks)),
+        launches_(program.graphs.size()) {
     for (Rank& rank : ranks_) rank.submitted.resize(program.collectives.size());
   }
 
@@ -47,9 +48,9 @@ class Model {
 
  private:
   struct Work {
-    enum { isOther, isRun, isWait } kind = isOther;
-    int rank = 0, collective = 0;
-    uint32_t run = 0;  // or how many runs are waited for
+    enum { isOther, isRun, isWait, isGraph } kind = isOther;
+    int rank = 0, collective = 0;  // or the graph
+    uint32_t run = 0;              // or how many runs are waited for
   };
   struct Device {
     std::deque<Work> queue;
@@ -81,11 +82,24 @@ class Model {
     while (!device.queue.empty()) {
       const Work& work = device.queue.front();
       if (work.kind == Work::isWait && completed(work.collective) < work.run) break;
+      if (work.kind == Work::isGraph && !isLaunchOver(work)) break;
       if (work.kind == Work::isRun) arrive(work.rank, work.collective, work.run);
       device.queue.pop_front();
       any = true;
     }
     return any;
+  }
+
+  /// A launch that its stream has come to ends when all ranks have come to theirs.
+  bool isLaunchOver(const Work& work) {
+    auto& come = launches_[static_cast<size_t>(work.collective)];
+    come.resize(shape_.ranks, 0);
+    uint32_t& mine = come[static_cast<size_t>(work.rank)];
+    mine = std::max(mine, work.run + 1);
+    for (int rank = 0; rank < static_cast<int>(shape_.ranks); ++rank) {
+      if (takesPart(program_, work.collective, rank) && come[static_cast<size_t>(rank)] <= work.run) return false;
+    }
+    return true;
   }
 
   void arrive(int rank, int collective, uint32_t run) {
@@ -154,6 +168,10 @@ class Model {
         if (isLocked) return false;
         device.queue.push_back({Work::isWait, number, step.collective, rank.submitted[at]});
         return true;
+      case Action::launchGraph:
+        if (isLocked) return false;
+        device.queue.push_back({Work::isGraph, number, step.graph, step.run});
+        return true;
       case Action::hostWait:
         return isOverFor(rank);
       case Action::meet:
@@ -180,6 +198,7 @@ class Model {
   std::vector<Rank> ranks_;
   std::vector<Device> devices_;
   std::vector<std::vector<std::vector<bool>>> arrivals_;  // [collective][rank][run]
+  std::vector<std::vector<uint32_t>> launches_;           // [graph][rank]: come to by its stream
 };
 
 }  // namespace

@@ -33,6 +33,11 @@ struct Collective {
   bool isAborted;          // at some time, by some rank: nobody relies on its results
 };
 
+/// Captured at a program's beginning by each rank that takes part in any of it.
+struct PlannedGraph {
+  std::vector<int> collectives;  // one behind the other
+};
+
 enum class StreamKind : uint8_t { nonBlocking, blocking, legacy, perThread };
 
 struct StreamPlan {
@@ -47,6 +52,7 @@ enum class Action : uint8_t {
   waitOnStream,   // `stream` waits for all runs of `collective` so far; behind it, a kernel looks at their results
   hostWait,       // until all runs so far are over
   poll,           // once
+  launchGraph,    // `graph` on `stream`, for the `run`-th time; behind it, a kernel looks at its results
   meet,           // of all ranks that share a device and a process
   renew,          // unregister `collective`, and register it again; behind a hostWait
   abort,          // `collective`
@@ -68,6 +74,7 @@ enum class Action : uint8_t {
 struct Step {
   Action action;
   int collective = -1;
+  int graph = -1;
   uint32_t run = 0;  // which of its collective's
   int stream = -1;
   int other = -1;
@@ -81,6 +88,7 @@ struct Step {
 struct Program {
   uint64_t seed;
   std::vector<Collective> collectives;
+  std::vector<PlannedGraph> graphs;
   std::vector<std::vector<StreamPlan>> streams;  // [rank]
   std::vector<std::vector<Step>> steps;          // [rank]
   uint64_t runs = 0;                             // of collectives, each counted once
@@ -94,8 +102,13 @@ struct RunPatterns {
 /// @pre the rank takes part
 RunPatterns patternsOf(const Program& program, int collective, uint32_t run, int rank);
 
+/// Which number such a run of a graph has, among all of its collective's. @param place in the graph
+uint32_t numberInGraph(int graph, uint32_t launch, size_t place);
+
 /// -1: it doesn't take part.
 int positionOf(const Collective& collective, int rank);
+/// Whether a rank has any part in a graph.
+bool takesPart(const Program& program, int graph, int rank);
 
 std::string describe(const Collective& collective);
 std::string describe(const Step& step);

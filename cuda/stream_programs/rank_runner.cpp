@@ -16,8 +16,6 @@ constexpr size_t kHostBytes = 64 << 10;
 /// Of this process: each is a module that nobody has used yet.
 std::atomic<uint32_t> nextModule{0};
 
-size_t bytesOf(const Pattern& pattern, ElementType type) { return pattern.count() * sizeOf(type); }
-
 }  // namespace
 
 RankRunner::RankRunner(int rank, uint32_t ranks, dfcclRankCtx_t context, SharedPage& page)
@@ -40,6 +38,7 @@ std::string RankRunner::run(const Program& program, int firstId) {
     const Collective& c = program.collectives[i];
     if (positionOf(c, rank_) >= 0) registerCollective(c, idOf(static_cast<int>(i)), static_cast<int>(i % 3), context_);
   }
+  captureGraphs();
   // Aborting what another rank has yet to register is nothing that the API speaks of.
   if (program.aborts) meet();
   const std::vector<Step>& steps = program.steps[static_cast<size_t>(rank_)];
@@ -52,6 +51,12 @@ std::string RankRunner::run(const Program& program, int firstId) {
   }
   finish();
   const std::string wrong = verdict();
+  for (const CapturedGraph& graph : graphs_) {
+    if (graph.launched == nullptr) continue;
+    PROGRAMS_CUDA(cudaGraphExecDestroy(graph.launched));
+    PROGRAMS_CUDA(cudaEventDestroy(graph.over));
+  }
+  graphs_.clear();
   buffers_.giveAllBack(own_);
   for (size_t i = 0; i < program.collectives.size(); ++i) {
     if (positionOf(program.collectives[i], rank_) >= 0) {
@@ -70,6 +75,8 @@ void RankRunner::perform(const Step& step) {
       return submit(step);
     case Action::waitOnStream:
       return letWait(step);
+    case Action::launchGraph:
+      return launchGraph(step);
     case Action::hostWait:
       return PROGRAMS_OK(dfcclWaitFor(0, context_));
     case Action::poll:

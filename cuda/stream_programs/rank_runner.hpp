@@ -29,6 +29,21 @@ class RankRunner {
     dfcclResult_t status = dfcclInUse;  // until its callback
   };
 
+  struct GraphRun {
+    int collective;
+    ElementType type;
+    void *input, *output;
+  };
+  /// A planned graph, where this rank takes part in it.
+  struct CapturedGraph {
+    cudaGraphExec_t launched = nullptr;
+    cudaEvent_t over = nullptr;  // behind the last launch, whose buffers the next one has, too
+    std::vector<GraphRun> runs;  // by their places; without buffers where this rank takes no part
+  };
+
+  void captureGraphs();
+  void captureRun(const GraphRun& run);
+  void launchGraph(const Step& step);
   void perform(const Step& step);
   void submit(const Step& step);
   void letWait(const Step& step);
@@ -61,6 +76,7 @@ class RankRunner {
   const Program* program_ = nullptr;
   int firstId_ = 0;
   std::deque<Run> runs_;  // of this program
+  std::vector<CapturedGraph> graphs_;
 };
 
 }  // namespace dfccl::gpu::programs

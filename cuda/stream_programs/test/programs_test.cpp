@@ -67,6 +67,22 @@ TEST_CASE("control: of programs whose streams wait before all runs of a phase ar
   CHECK(countHung(false, waitEarly) > 0);
 }
 
+TEST_CASE("control: of programs that launch a graph before some run of its phase is submitted, some don't end") {
+  // On rank 0 alone, before the phase's first run, with the waits behind it.
+  const auto launchEarly = [](Program& program) {
+    std::vector<Step>& steps = program.steps[0];
+    for (size_t i = 0; i < steps.size(); ++i) {
+      if (steps[i].action != Action::launchGraph) continue;
+      const auto run = std::find_if(steps.begin(), steps.end(), [&](const Step& step) {
+        return step.action == Action::run && step.phase == steps[i].phase;
+      });
+      const auto launch = steps.begin() + static_cast<std::ptrdiff_t>(i);
+      if (run < launch) std::rotate(run, launch, launch + 1);
+    }
+  };
+  CHECK(countHung(false, launchEarly) > 0);
+}
+
 TEST_CASE("control: of programs whose ranks share a context and don't meet, some don't end") {
   CHECK(countHung(true, [](Program& program) {
           for (auto& steps : program.steps) {
