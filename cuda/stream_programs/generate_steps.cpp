@@ -108,11 +108,16 @@ void StepsOfRank::disturbOnce() {
                                    {Action::synchronize, 4, Feature::synchronize},
                                    {Action::synchronizeAll, 2, Feature::synchronize},
                                    {Action::poll, 4, Feature::polls}};
+  const auto isAllowed = [&](const Choice& choice) {
+    // An executable graph has the stacks of its kernels as they were when it was made.
+    if (choice.action == Action::limit && !program_.graphs.empty()) return false;
+    return choice.isAlways || has(choice.feature);
+  };
   size_t sum = 0;
-  for (const Choice& choice : choices) sum += choice.isAlways || has(choice.feature) ? choice.weight : 0;
+  for (const Choice& choice : choices) sum += isAllowed(choice) ? choice.weight : 0;
   size_t dice = draw_.below(sum);
   for (const Choice& choice : choices) {
-    if (!choice.isAlways && !has(choice.feature)) continue;
+    if (!isAllowed(choice)) continue;
     if (dice >= choice.weight) {
       dice -= choice.weight;
       continue;
