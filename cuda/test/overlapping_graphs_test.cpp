@@ -163,6 +163,44 @@ TEST_CASE("two graphs made of one are launched at once on one rank, and one behi
   }
 }
 
+TEST_CASE("a launch whose peers have captured nothing to meet it is described") {
+  constexpr size_t kCount = 1000;
+  const GpuRanks ranks;
+  const Groups groups(ranks);
+  registerOnAll(ranks, 1, kCount);
+  std::vector<Captured> each;
+  const auto captureAndLaunch = [&](int r) {
+    Captured& c = each.emplace_back(ranks.device(r), kCount, kCount);
+    c.send.set(Values(kCount, r));
+    c.graph.emplace_back(ranks.device(r), c.stream, [&] {
+      sum(c.send, c.recv, kCount, groups[r], c.stream);
+      CHECK_OK(dfcclRunOnStream(c.recv.data(), c.recv.data(), 1, c.stream, nullptr, nullptr, ranks[r]));
+      CHECK_OK(dfcclWaitOnStream(1, c.stream, ranks[r]));
+    });
+    c.graph[0].launch(c.stream);
+  };
+  const auto describe = [&] {
+    std::string text(4096, '\0');
+    CHECK_OK(dfcclDescribe(text.data(), text.size(), ranks[0]));
+    return text;
+  };
+  if (!kIsSimulated && deviceCount() < 2) return skip("needs two GPUs: the second rank captures beside a launch");
+  each.reserve(static_cast<size_t>(ranks.size()));
+  captureAndLaunch(0);
+  // It comes to its first run, the group's, in a moment.
+  const std::string last = "rank " + std::to_string(ranks.size() - 1) + " has not captured it so often.";
+  while (describe().find(last) == std::string::npos) std::this_thread::yield();
+  CHECK(describe().find(", in graph 1") != std::string::npos);
+  for (int r = 1; r < ranks.size(); ++r) captureAndLaunch(r);
+  for (const Captured& c : each) {
+    REQUIRE(c.stream.synchronize());
+    CHECK(c.recv.get() == Values(kCount, ranks.size() * (ranks.size() - 1) / 2));
+  }
+  CHECK(describe().find("captured") == std::string::npos);
+  each.clear();
+  for (int r = 0; r < ranks.size(); ++r) CHECK_OK(dfcclUnregister(1, ranks[r]));
+}
+
 TEST_CASE("a rank that captures a graph again, because the first one was given up, meets the others' first") {
   constexpr size_t kCount = 1000;
   const GpuRanks ranks;

@@ -36,6 +36,10 @@ class CapturedMember {
   bool isHeld() const { return hold_.use_count() > 1; }
   /// Whether there is none any more, and none was ever launched.
   bool isUnused() const { return !isHeld() && notes_.isBegun.load(order::acquire) == 0; }
+  /// Whether one was launched before all members had registered.
+  bool isAwaitingOthers() const {
+    return notes_.isBegun.load(order::acquire) != 0 && notes_.isComplete.load(order::acquire) == 0;
+  }
   /// Runs that came to no result, of all graphs.
   uint64_t ended() const { return notes_.ended.load(order::acquire); }
 

@@ -51,6 +51,12 @@ bool GpuWorld::isGraphUnused(uint32_t rank, uint32_t index) {
   return entry.registration->memberHere(entry.member).captured()->isUnused();
 }
 
+bool GpuWorld::isCaptureAwaited(uint32_t rank, uint32_t index) {
+  const std::lock_guard lock(mutex_);
+  const Registered& entry = registered(rank, index);
+  return entry.registration->memberHere(entry.member).captured()->isAwaitingOthers();
+}
+
 uint64_t GpuWorld::endedInGraphs(uint32_t rank) {
   const std::lock_guard lock(mutex_);
   return ranks_[rank]->endedInGraphs();

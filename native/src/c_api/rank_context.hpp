@@ -101,6 +101,15 @@ class RankContext {
     ids_.forEach([&](uint32_t id, uint32_t index) { visit(id, registrations_[index]); });
   }
 
+  /// visit(index) for what is registered for graphs under ids.
+  template <class Visit>
+  void forEachCaptured(Visit&& visit) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [id, captured] : captured_) {
+      for (const CapturedCollective& graph : captured.graphs) visit(graph.index);
+    }
+  }
+
   /// Groups of this rank, whose handles end with it.
   void addGroup(GroupHandle& group);
   void removeGroup(GroupHandle& group);

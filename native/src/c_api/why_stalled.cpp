@@ -71,6 +71,18 @@ std::string stallOf(RankContext& context, uint32_t index, const std::string& pla
          missing + ".";
 }
 
+/// Of a collective that graphs carry out; "": no launch waits for ranks that haven't captured it.
+std::string stallInGraph(RankContext& context, uint32_t index, const std::string& place) {
+  if (!context.backend().isCaptureAwaited(context.number(), index)) return "";
+  std::string missing;
+  for (const auto& member : context.backend().explain(context.number(), index)) {
+    if (!member.registered) missing += (missing.empty() ? "rank " : ", rank ") + std::to_string(member.rank);
+  }
+  if (missing.empty()) return "";
+  return nameOf(context.backend().specOf(context.number(), index)) + place + ", is launched: " + missing +
+         " has not captured it so often.";
+}
+
 }  // namespace
 
 std::string whyStalled(RankContext& context, uint64_t first) {
@@ -88,6 +100,13 @@ std::string whyStalled(RankContext& context, uint64_t first) {
   // Nobody registers what is called without an id.
   context.matching().forEach([&](const MatchedCollective& c) {
     if (c.registration != first) addMatched(c);
+  });
+  const auto addCaptured = [&](uint32_t index, const std::string& place) {
+    if (const std::string stall = stallInGraph(context, index, place); !stall.empty()) sentences.add(stall);
+  };
+  context.forEachCaptured([&](uint32_t index) { addCaptured(index, ""); });
+  context.matching().forEach([&](const MatchedCollective& c) {
+    if (c.signature.isCaptured()) addCaptured(c.index, placeOf(*c.group));
   });
   context.matching().forEachOpenReceive([&](const MatchedRun& run, const MatchedGroup& group) {
     sentences.add("receive from any rank" + messageOf(run.signature) + placeOf(group) + ": no rank has sent it.");
