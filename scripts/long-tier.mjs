@@ -77,8 +77,9 @@ export const entries = [
     minutes: 30,
   },
   {
+    // Pinned buffers are refused, and what an abort means that comes before a peer has registered is not defined.
     name: "50,000 random stream programs beside all that CUDA makes wait, on simulated devices",
-    command: ["build/release/bench/dfccl_simulated_stream_programs"],
+    command: ["build/release/bench/dfccl_simulated_stream_programs", "--without", "pinned,aborts"],
     minutes: 120,
   },
   {
