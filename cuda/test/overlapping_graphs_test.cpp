@@ -228,3 +228,43 @@ TEST_CASE("a rank that captures a graph again, because the first one was given u
   }
   for (int r = 0; r < ranks.size(); ++r) CHECK_OK(dfcclUnregister(1, ranks[r]));
 }
+
+TEST_CASE("a capture for which there was no memory doesn't count") {
+  constexpr size_t kCount = 100'000;
+  constexpr int kMet = 5000;
+  const GpuRanks ranks;
+  registerOnAll(ranks, kMet, kCount);
+  std::vector<Captured> each;
+  for (int r = 0; r < ranks.size(); ++r) each.emplace_back(ranks.device(r), kCount, kCount);
+  const auto run = [&](int r, int id) {
+    const Captured& c = each[static_cast<size_t>(r)];
+    return dfcclRunOnStream(c.send.data(), c.recv.data(), id, c.stream, nullptr, nullptr, ranks[r]);
+  };
+  int filled = 0;
+  {
+    const Graph graph(ranks.device(0), each[0].stream, [&] {
+      for (bool isFull = false; !isFull && filled < kMet; ++filled) {
+        CHECK_OK(dfcclRegisterAllReduce(kCount, dfcclInt32, dfcclSum, filled, dfcclAllRanks(), 0, ranks[0]));
+        isFull = run(0, filled) != dfcclSuccess;
+        if (!isFull) CHECK_OK(dfcclWaitOnStream(filled, each[0].stream, ranks[0]));
+      }
+      CHECK(run(0, kMet) == dfcclOutOfMemory);
+    });
+  }
+  for (int id = 0; id < filled; ++id) CHECK_OK(dfcclUnregister(id, ranks[0]));
+  for (int r = 0; r < ranks.size(); ++r) {
+    Captured& c = each[static_cast<size_t>(r)];
+    c.send.set(Values(kCount, r));
+    c.graph.emplace_back(ranks.device(r), c.stream, [&] {
+      CHECK_OK(run(r, kMet));
+      CHECK_OK(dfcclWaitOnStream(kMet, c.stream, ranks[r]));
+    });
+  }
+  for (const Captured& c : each) c.graph[0].launch(c.stream);
+  for (const Captured& c : each) {
+    REQUIRE(c.stream.synchronize());
+    CHECK(c.recv.get() == Values(kCount, ranks.size() - 1));
+  }
+  each.clear();
+  for (int r = 0; r < ranks.size(); ++r) CHECK_OK(dfcclUnregister(kMet, ranks[r]));
+}

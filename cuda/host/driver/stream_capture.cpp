@@ -18,6 +18,12 @@ std::vector<cudaGraphNode_t> nodesBefore(cudaGraphNode_t node) {
   nodes.resize(count);
   edges.resize(count);
   if (count != 0) DFCCL_CUDA(cudaGraphNodeGetDependencies(node, nodes.data(), edges.data(), &count));
+#elif CUDART_VERSION >= 12030
+  std::vector<cudaGraphEdgeData> edges;
+  DFCCL_CUDA(cudaGraphNodeGetDependencies_v2(node, nullptr, nullptr, &count));
+  nodes.resize(count);
+  edges.resize(count);
+  if (count != 0) DFCCL_CUDA(cudaGraphNodeGetDependencies_v2(node, nodes.data(), edges.data(), &count));
 #else
   DFCCL_CUDA(cudaGraphNodeGetDependencies(node, nullptr, &count));
   nodes.resize(count);

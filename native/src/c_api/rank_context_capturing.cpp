@@ -34,12 +34,18 @@ CapturedCollective RankContext::readyToCapture(int id, uint64_t capture, const v
     return before != nullptr && backend().isGraphUnused(number_, before->index);
   });
   if (all.find(graph) == nullptr) {
-    forgetGoneGraphs(all);
-    CollectiveSpec spec = backend().specOf(number_, registration.index);
-    spec.id = spec.id.ofCaptured(graph);
-    spec.signature.graph = graph;
-    const uint32_t index = backend().registerCollective(number_, spec);
-    all.graphs.push_back({graph, index, backend().shapeOf(number_, index), {}, {}});
+    try {
+      forgetGoneGraphs(all);
+      CollectiveSpec spec = backend().specOf(number_, registration.index);
+      spec.id = spec.id.ofCaptured(graph);
+      spec.signature.graph = graph;
+      all.graphs.reserve(all.graphs.size() + 1);
+      const uint32_t index = backend().registerCollective(number_, spec);
+      all.graphs.push_back({graph, index, backend().shapeOf(number_, index), {}, {}});
+    } catch (...) {
+      all.numbers.takeBack(capture);
+      throw;
+    }
   }
   CapturedCollective& captured = *all.find(graph);
   if (!isAllowed(captured.shape, send, recv)) {

@@ -107,9 +107,9 @@ void Matching::checkOpen(const MatchedGroup& group) const {
 }
 
 /// The registration of a run's signature, if the run may be submitted. Under the lock.
-MatchedCollective& Matching::find(const MatchedRun& run, const std::shared_ptr<MatchedGroup>& group) {
+MatchedCollective& Matching::find(MatchedRun& run, const std::shared_ptr<MatchedGroup>& group) {
   checkOpen(*group);
-  MatchedCollective& entry = table_.get(run.signature, group);
+  MatchedCollective& entry = entryOf(run, group);
   checkBuffers(entry, run.send, run.recv);
   return entry;
 }
@@ -186,7 +186,6 @@ void Matching::submit(MatchedRun run, const std::shared_ptr<MatchedGroup>& group
   bool isOver;
   {
     std::unique_lock lock(mutex_);
-    numberGraph(run);
     isOver = queueOrCopy(find(run, group), run, part, lock);
   }
   if (isOver && part != nullptr) part->end(dfcclSuccess);
@@ -207,8 +206,7 @@ void Matching::prepare(BatchedRun& batched) {
   noteCapture(run);
   std::unique_lock lock(mutex_);
   checkOpen(*batched.group);
-  numberGraph(run);
-  MatchedCollective& entry = table_.get(run.signature, batched.group);
+  MatchedCollective& entry = entryOf(run, batched.group);
   if (run.kind != RunKind::whole) {
     checkHalf(entry.shape, run);
     // A rank that is alone in its group has only itself to receive from.

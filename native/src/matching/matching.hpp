@@ -90,7 +90,7 @@ class Matching {
  private:
   std::shared_ptr<MatchedGroup> membershipIn(std::vector<uint32_t> ranks) const;
   void checkOpen(const MatchedGroup& group) const;
-  MatchedCollective& find(const MatchedRun& run, const std::shared_ptr<MatchedGroup>& group);
+  MatchedCollective& find(MatchedRun& run, const std::shared_ptr<MatchedGroup>& group);
   void checkBuffers(MatchedCollective& entry, const void* send, void* recv);
   void takeBackAside(const MatchedCollective& entry);
   void takeBackAllAside();
@@ -120,7 +120,8 @@ class Matching {
                          RunWindows windows, std::unique_lock<std::mutex>& lock, EnteredStream entered);
   void noteNumber(const MatchedCollective& entry, RequestPart& part);
   void noteCapture(MatchedRun& run) const;
-  void numberGraph(MatchedRun& run);
+  MatchedCollective& entryOf(MatchedRun& run, const std::shared_ptr<MatchedGroup>& group);
+  GraphNumbers& numberGraph(MatchedRun& run);
   void capture(MatchedCollective& entry, const void* send, void* recv, void* stream, RequestPart* part,
                std::unique_lock<std::mutex>& lock);
 

@@ -19,9 +19,21 @@ void Matching::noteCapture(MatchedRun& run) const {
   backend_.readyCapture(rank_);
 }
 
+/// The registration of a run's signature; made, where there is none. Under the lock.
+MatchedCollective& Matching::entryOf(MatchedRun& run, const std::shared_ptr<MatchedGroup>& group) {
+  if (!run.capture) [[likely]]
+    return table_.get(run.signature, group);
+  GraphNumbers& numbers = numberGraph(run);
+  try {
+    return table_.get(run.signature, group);
+  } catch (...) {
+    numbers.takeBack(*run.capture);
+    throw;
+  }
+}
+
 /// Under the lock, which stays until the run's collective can't be forgotten.
-void Matching::numberGraph(MatchedRun& run) {
-  if (!run.capture) return;
+GraphNumbers& Matching::numberGraph(MatchedRun& run) {
   Signature another = run.signature;
   GraphsOfSignature& graphs = graphs_[idOf(run.signature)];
   graphs.group = run.signature.group;
@@ -30,6 +42,7 @@ void Matching::numberGraph(MatchedRun& run) {
     const MatchedCollective* const entry = table_.find(idOf(another));
     return entry != nullptr && table_.inFlight(*entry) == 0 && backend_.isGraphUnused(rank_, entry->index);
   });
+  return graphs.numbers;
 }
 
 /// The graph carries it out whenever it is launched; to its caller it is over.

@@ -28,6 +28,12 @@ class GraphNumbers {
     given_.push_back({++count_, capture});
     return count_;
   }
+  /// The capture's run could not be registered: the next graph gets its number. @pre nothing is registered under it
+  void takeBack(uint64_t capture) {
+    if (given_.empty() || given_.back().capture != capture || given_.back().number != count_) return;
+    given_.pop_back();
+    --count_;
+  }
 
  private:
   struct Given {
