@@ -9,6 +9,8 @@ namespace {
 /// multiprocessor's room and no more. Much longer than the first one takes for all lanes, one after the other: else
 /// ranks that come late for that reason would make their peers lose patience, and then come late themselves.
 constexpr int64_t kPatienceCycles = 1'000'000, kPatienceCyclesOfTile = 20'000;
+/// Runs of a lane that may be under way beside the one in which the lane learns of the members.
+constexpr uint32_t kFirstRuns = 16;
 
 /// A block of the kernel. The first one leaves when all lanes are done, and does itself what the others left, or have
 /// not begun because there was no room for them.
@@ -30,8 +32,11 @@ class CapturedBlock {
     const CapturedTurn found(shared_.word);
     number_ = found.arrivals();
     isEnded_ = shared_.isEnded != 0;
+    const bool mustWait = !found.isTurnOf(number_) && !found.isDone(number_);
+    const bool isMine = found.isTurnOf(number_) ? found.state() == CapturedTurn::isFree : awaitTurn(lane, found);
     begunAt_ = clock64();
-    if (found.isTurnOf(number_) ? found.state() == CapturedTurn::isFree : awaitTurn(lane, found)) {
+    if (mustWait || number_ < kFirstRuns) knowAnew();
+    if (isMine) {
       if (kLines == 0 || shared_.isKnown == 0 || isEnded_) {
         carryOut(lane);
       } else {
@@ -46,8 +51,8 @@ class CapturedBlock {
  private:
   __device__ bool isFirst() const { return blockIdx.x == 0; }
 
-  /// A run of another launch that is under way has the lane. Relaxed, and done() too: what follows depends on what is
-  /// read here, and what was read and written before is seen by this launch's followers only behind both.
+  /// A run of another launch that is under way has the lane. Relaxed, and done() too: whoever reads what two launches
+  /// of one graph come to reads it behind both.
   /// @return whether the turn came: else the first block has done the lane in this one's place.
   __device__ __noinline__ bool awaitTurn(uint32_t lane, CapturedTurn found) {
     while (!found.isDone(number_) && !found.isTurnOf(number_)) {
@@ -57,6 +62,13 @@ class CapturedBlock {
       found = CapturedTurn(shared_.word);
     }
     return !found.isDone(number_);
+  }
+
+  /// What this block has read of the members may be half of what another launch's block has written meanwhile.
+  __device__ void knowAnew() {
+    __syncthreads();
+    if (threadIdx.x == 0) shared_.isKnown = 0;
+    __syncthreads();
   }
 
   /// What a lane knows of the members, near. All reads are under way together.
@@ -181,10 +193,11 @@ class CapturedBlock {
     CapturedLane& here = state_.lanes[lane];
     if (threadIdx.x == 0) {
       uint64_t word = here.word.load(order::acquire);
-      const bool isLeft = CapturedTurn(word).state() == CapturedTurn::isLeft;
+      const bool isTurn = CapturedTurn(word).isTurnOf(number_);
+      const bool isLeft = isTurn && CapturedTurn(word).state() == CapturedTurn::isLeft;
       // Unless its owner has come after all.
       shared_.isMine =
-          isLeft || (CapturedTurn(word).isAbandoned(number_) &&
+          isLeft || (isTurn && CapturedTurn(word).isAbandoned(number_) &&
                      here.word.compareExchange(word, CapturedTurn(word).taken(), order::relaxed, order::relaxed));
       shared_.word = isLeft;
       shared_.tile = here.tile;

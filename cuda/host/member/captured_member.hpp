@@ -34,8 +34,6 @@ class CapturedMember {
 
   /// Whether there is a graph with runs of it.
   bool isHeld() const { return hold_.use_count() > 1; }
-  /// Whether there is none any more, and none was ever launched.
-  bool isUnused() const { return !isHeld() && notes_.isBegun.load(order::acquire) == 0; }
   /// Whether one was launched before all members had registered.
   bool isAwaitingOthers() const {
     return notes_.isBegun.load(order::acquire) != 0 && notes_.isComplete.load(order::acquire) == 0;

@@ -73,7 +73,6 @@ class GpuWorld : public Backend {
   }
   uint64_t endedInGraphs(uint32_t rank) override;
   void readyCapture(uint32_t rank) override;
-  bool isGraphUnused(uint32_t rank, uint32_t index) override;
   bool isCaptureAwaited(uint32_t rank, uint32_t index) override;
   CapturedPlace captureRun(uint32_t rank, uint32_t index, const void* send, void* recv, void* stream) override;
   void letGraphWait(uint32_t rank, const CapturedPlace& place, void* stream) override;

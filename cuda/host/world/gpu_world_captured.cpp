@@ -45,12 +45,6 @@ CapturedPlace GpuWorld::captureRun(uint32_t rank, uint32_t index, const void* se
   return member->capture(StreamCapture(stream), send, recv);
 }
 
-bool GpuWorld::isGraphUnused(uint32_t rank, uint32_t index) {
-  const std::lock_guard lock(mutex_);
-  const Registered& entry = registered(rank, index);
-  return entry.registration->memberHere(entry.member).captured()->isUnused();
-}
-
 bool GpuWorld::isCaptureAwaited(uint32_t rank, uint32_t index) {
   const std::lock_guard lock(mutex_);
   const Registered& entry = registered(rank, index);

@@ -120,7 +120,9 @@ class RankContext {
  private:
   bool isEveryQuarantineOver();
   CapturedCollective readyToCapture(int id, uint64_t capture, const void* send, void* recv);
+  uint32_t registerForGraph(uint32_t index, uint32_t graph);
   void forgetGoneGraphs(CapturedCollectives& captured);
+  bool isForgotten(uint32_t index);
   CapturedPlace lastCaptured(int id, uint64_t capture);
   void removeCaptured(int id);
 

@@ -29,48 +29,62 @@ CapturedCollective RankContext::readyToCapture(int id, uint64_t capture, const v
                 "Run it outside of the capture, or use a built-in collective.", {{"id", std::to_string(id)}});
   }
   CapturedCollectives& all = captured_[id];
-  const uint32_t graph = all.numbers.of(capture, [&](uint32_t other) {
-    const CapturedCollective* const before = all.find(other);
-    return before != nullptr && backend().isGraphUnused(number_, before->index);
-  });
-  if (all.find(graph) == nullptr) {
-    try {
+  const GraphNumbers::Number number = all.numbers.of(capture);
+  try {
+    if (all.find(number.graph) == nullptr) {
       forgetGoneGraphs(all);
-      CollectiveSpec spec = backend().specOf(number_, registration.index);
-      spec.id = spec.id.ofCaptured(graph);
-      spec.signature.graph = graph;
       all.graphs.reserve(all.graphs.size() + 1);
-      const uint32_t index = backend().registerCollective(number_, spec);
-      all.graphs.push_back({graph, index, backend().shapeOf(number_, index), {}, {}});
-    } catch (...) {
-      all.numbers.takeBack(capture);
-      throw;
+      const uint32_t index = registerForGraph(registration.index, number.graph);
+      all.graphs.push_back({number.graph, index, backend().shapeOf(number_, index), {}, {}});
     }
+    CapturedCollective& captured = *all.find(number.graph);
+    if (!isAllowed(captured.shape, send, recv)) {
+      checkRun(captured.shape, backend().specOf(number_, captured.index), number_, send, recv);
+    }
+    if (!captured.known.hold(captured.shape, send, recv)) {
+      askAboutMemory(backend(), number_, captured.index, captured.shape, captured.known, send, recv);
+    }
+    return captured;
+  } catch (...) {
+    if (number.isNew) all.numbers.takeBack();
+    throw;
   }
-  CapturedCollective& captured = *all.find(graph);
-  if (!isAllowed(captured.shape, send, recv)) {
-    checkRun(captured.shape, backend().specOf(number_, captured.index), number_, send, recv);
+}
+
+/// Where there is no room, what gone graphs had of other ids serves. Under both locks.
+uint32_t RankContext::registerForGraph(uint32_t index, uint32_t graph) {
+  CollectiveSpec spec = backend().specOf(number_, index);
+  spec.id = spec.id.ofCaptured(graph);
+  spec.signature.graph = graph;
+  try {
+    return backend().registerCollective(number_, spec);
+  } catch (const Error& error) {
+    if (error.status() != dfcclOutOfMemory) throw;
   }
-  if (!captured.known.hold(captured.shape, send, recv)) {
-    askAboutMemory(backend(), number_, captured.index, captured.shape, captured.known, send, recv);
-  }
-  return captured;
+  for (auto& [id, captured] : captured_) forgetGoneGraphs(captured);
+  return backend().registerCollective(number_, spec);
 }
 
 /// Their numbers don't come again, so nobody has to find what they had.
 void RankContext::forgetGoneGraphs(CapturedCollectives& captured) {
-  std::erase_if(captured.graphs, [&](const CapturedCollective& graph) {
-    const bool isQuarantined =
-        backend().isAborted(number_, graph.index) && !backend().isQuarantineOver(number_, graph.index);
-    if (isQuarantined || backend().isGraphUnused(number_, graph.index)) return false;
-    try {
-      backend().unregisterCollective(number_, graph.index, 0, Departure::forNow);
-      return true;
-    } catch (const Error& error) {
-      if (error.status() == dfcclInUse) return false;  // it is still there
-      throw;
+  for (size_t i = 0; i < captured.graphs.size();) {
+    if (isForgotten(captured.graphs[i].index)) {
+      captured.graphs.erase(captured.graphs.begin() + static_cast<std::ptrdiff_t>(i));
+    } else {
+      ++i;
     }
-  });
+  }
+}
+
+bool RankContext::isForgotten(uint32_t index) {
+  if (backend().isAborted(number_, index) && !backend().isQuarantineOver(number_, index)) return false;
+  try {
+    backend().unregisterCollective(number_, index, 0, Departure::forNow);
+    return true;
+  } catch (const Error& error) {
+    if (error.status() == dfcclInUse) return false;  // its graph is still there
+    throw;
+  }
 }
 
 void RankContext::waitInGraph(int id, uint64_t capture, void* stream) {
@@ -105,9 +119,8 @@ void RankContext::abort(int id) {
 void RankContext::removeCaptured(int id) {
   const auto found = captured_.find(id);
   if (found == captured_.end()) return;
-  for (const CapturedCollective& graph : found->second.graphs) {
-    backend().unregisterCollective(number_, graph.index, 0);
-  }
+  std::vector<CapturedCollective>& graphs = found->second.graphs;
+  for (; !graphs.empty(); graphs.pop_back()) backend().unregisterCollective(number_, graphs.back().index, 0);
   captured_.erase(found);
 }
 

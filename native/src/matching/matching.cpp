@@ -109,8 +109,11 @@ void Matching::checkOpen(const MatchedGroup& group) const {
 /// The registration of a run's signature, if the run may be submitted. Under the lock.
 MatchedCollective& Matching::find(MatchedRun& run, const std::shared_ptr<MatchedGroup>& group) {
   checkOpen(*group);
-  MatchedCollective& entry = entryOf(run, group);
-  checkBuffers(entry, run.send, run.recv);
+  const auto check = [&](MatchedCollective& entry) { checkBuffers(entry, run.send, run.recv); };
+  if (run.capture) [[unlikely]]
+    return entryOf(run, group, check);
+  MatchedCollective& entry = table_.get(run.signature, group);
+  check(entry);
   return entry;
 }
 
@@ -199,32 +202,6 @@ bool Matching::queueOrCopy(MatchedCollective& entry, const MatchedRun& run, Requ
   if (isReached) [[likely]]
     return queue(entry, run.send, run.recv, run.stream, part, lock, std::move(entered));
   return submitCopied(entry, run, *part, lock);
-}
-
-void Matching::prepare(BatchedRun& batched) {
-  MatchedRun& run = batched.run;
-  noteCapture(run);
-  std::unique_lock lock(mutex_);
-  checkOpen(*batched.group);
-  MatchedCollective& entry = entryOf(run, batched.group);
-  if (run.kind != RunKind::whole) {
-    checkHalf(entry.shape, run);
-    // A rank that is alone in its group has only itself to receive from.
-    if (run.kind == RunKind::receiveFromAny && batched.group->size() > 1) checkBuffers(entry, nullptr, run.recv);
-  } else {
-    checkBuffers(entry, run.send, run.recv);
-    if (!entry.isReached(run.send, entry.shape.sendBytes) || !entry.isReached(run.recv, entry.shape.recvBytes)) {
-      bring(entry, run.send, run.recv, *batched.part, lock);
-    }
-  }
-  ++entry.pins;  // nobody forgets it meanwhile
-  batched.entry = &entry;
-}
-
-void Matching::forgo(BatchedRun& batched) {
-  const std::lock_guard lock(mutex_);
-  batched.part->giveBackCopies();
-  --std::exchange(batched.entry, nullptr)->pins;
 }
 
 void Matching::submitPrepared(std::span<BatchedRun> runs, size_t& done) {

@@ -1,6 +1,7 @@
 #pragma once
 // The runs of a rank that are matched by their signature: finds or makes the registration, brings buffers where all
 // ranks reach them, and hands the run to the engine.
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -92,6 +93,7 @@ class Matching {
   void checkOpen(const MatchedGroup& group) const;
   MatchedCollective& find(MatchedRun& run, const std::shared_ptr<MatchedGroup>& group);
   void checkBuffers(MatchedCollective& entry, const void* send, void* recv);
+  void checkPrepared(MatchedCollective& entry, BatchedRun& batched, std::unique_lock<std::mutex>& lock);
   void takeBackAside(const MatchedCollective& entry);
   void takeBackAllAside();
   void bring(MatchedCollective& entry, const void*& send, void*& recv, RequestPart& part,
@@ -120,8 +122,8 @@ class Matching {
                          RunWindows windows, std::unique_lock<std::mutex>& lock, EnteredStream entered);
   void noteNumber(const MatchedCollective& entry, RequestPart& part);
   void noteCapture(MatchedRun& run) const;
-  MatchedCollective& entryOf(MatchedRun& run, const std::shared_ptr<MatchedGroup>& group);
-  GraphNumbers& numberGraph(MatchedRun& run);
+  MatchedCollective& entryOf(MatchedRun& run, const std::shared_ptr<MatchedGroup>& group,
+                             const std::function<void(MatchedCollective&)>& check);
   void capture(MatchedCollective& entry, const void* send, void* recv, void* stream, RequestPart* part,
                std::unique_lock<std::mutex>& lock);
 

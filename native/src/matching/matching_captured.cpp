@@ -19,30 +19,22 @@ void Matching::noteCapture(MatchedRun& run) const {
   backend_.readyCapture(rank_);
 }
 
-/// The registration of a run's signature; made, where there is none. Under the lock.
-MatchedCollective& Matching::entryOf(MatchedRun& run, const std::shared_ptr<MatchedGroup>& group) {
-  if (!run.capture) [[likely]]
-    return table_.get(run.signature, group);
-  GraphNumbers& numbers = numberGraph(run);
-  try {
-    return table_.get(run.signature, group);
-  } catch (...) {
-    numbers.takeBack(*run.capture);
-    throw;
-  }
-}
-
-/// Under the lock, which stays until the run's collective can't be forgotten.
-GraphNumbers& Matching::numberGraph(MatchedRun& run) {
-  Signature another = run.signature;
+/// The registration of a run's signature, made where there is none, if the run may be submitted. Under the lock, which
+/// stays until the registration can't be forgotten. @param check of the registration; may throw
+MatchedCollective& Matching::entryOf(MatchedRun& run, const std::shared_ptr<MatchedGroup>& group,
+                                     const std::function<void(MatchedCollective&)>& check) {
   GraphsOfSignature& graphs = graphs_[idOf(run.signature)];
   graphs.group = run.signature.group;
-  run.signature.graph = graphs.numbers.of(*run.capture, [&](uint32_t graph) {
-    another.graph = graph;
-    const MatchedCollective* const entry = table_.find(idOf(another));
-    return entry != nullptr && table_.inFlight(*entry) == 0 && backend_.isGraphUnused(rank_, entry->index);
-  });
-  return graphs.numbers;
+  const GraphNumbers::Number number = graphs.numbers.of(*run.capture);
+  run.signature.graph = number.graph;
+  try {
+    MatchedCollective& entry = table_.get(run.signature, group);
+    check(entry);
+    return entry;
+  } catch (...) {
+    if (number.isNew) graphs.numbers.takeBack();
+    throw;
+  }
 }
 
 /// The graph carries it out whenever it is launched; to its caller it is over.

@@ -142,9 +142,7 @@ class Backend {
   /// What the stream captures from now on comes behind a run of the same graph. @throws Error dfcclInvalidArgument: it
   /// captures nothing, or another graph; dfcclSystemError
   virtual void letGraphWait(uint32_t rank, const CapturedPlace& place, void* stream);
-  /// Whether the graph that had runs of such a collective is gone, and was never launched.
-  virtual bool isGraphUnused(uint32_t /*rank*/, uint32_t /*index*/) { return false; }
-  /// Whether a launch of it waits for ranks that have yet to capture theirs.
+  /// Whether a launch of such a collective's waits for ranks that have yet to capture theirs.
   virtual bool isCaptureAwaited(uint32_t /*rank*/, uint32_t /*index*/) { return false; }
   /// The rank's runs in graphs that came to no result, since it was opened.
   virtual uint64_t endedInGraphs(uint32_t /*rank*/) { return 0; }

@@ -10,37 +10,32 @@ namespace dfccl {
 /// Of one collective, or one signature, on one rank. One thread at a time.
 class GraphNumbers {
  public:
-  /// @param capture not another one's, ever.
-  /// @param isUnused (number) whether that graph is gone without a launch: who captures again, because the first
-  /// capture failed, has the same number then, as others have captured once.
-  /// @return from 1.
-  template <class IsUnused>
-  uint32_t of(uint64_t capture, const IsUnused& isUnused) {
-    if (isOneForAll()) return 1;
+  struct Number {
+    uint32_t graph;  // from 1
+    bool isNew;
+  };
+  /// Whatever becomes of the graph: when it goes is another moment on each rank. @param capture not another one's,
+  /// ever.
+  Number of(uint64_t capture) {
+    if (isOneForAll()) return {1, false};
     const auto known = std::ranges::find(given_, capture, &Given::capture);
-    if (known != given_.end()) return known->number;
-    const auto unused = std::ranges::find_if(given_, [&](const Given& given) { return isUnused(given.number); });
-    if (unused != given_.end()) {
-      unused->capture = capture;
-      return unused->number;
-    }
+    if (known != given_.end()) return {known->graph, false};
     if (given_.size() == kMostKnown) given_.erase(given_.begin());
     given_.push_back({++count_, capture});
-    return count_;
+    return {count_, true};
   }
-  /// The capture's run could not be registered: the next graph gets its number. @pre nothing is registered under it
-  void takeBack(uint64_t capture) {
-    if (given_.empty() || given_.back().capture != capture || given_.back().number != count_) return;
+  /// The capture's first run was refused: the next graph gets its number. @pre isNew; no other capture has come since
+  void takeBack() {
     given_.pop_back();
     --count_;
   }
 
  private:
   struct Given {
-    uint32_t number;
+    uint32_t graph;
     uint64_t capture;
   };
-  static constexpr size_t kMostKnown = 16;
+  static constexpr size_t kMostKnown = 64;  // captures under way at once
 
   /// DFCCL_MATCH_GRAPHS=launches: runs meet in the order in which their graphs are launched, whichever these are.
   static bool isOneForAll();
