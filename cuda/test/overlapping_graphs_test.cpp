@@ -46,6 +46,13 @@ void sum(const DeviceArray<int32_t>& send, const DeviceArray<int32_t>& recv, siz
   CHECK_OK(dfcclFreeRequest(request));
 }
 
+/// A run without an id, and behind it one of collective 1, which changes nothing.
+void sumAndSpread(const GpuRanks& ranks, int r, dfcclGroup_t group, const Captured& c, size_t count) {
+  sum(c.send, c.recv, count, group, c.stream);
+  CHECK_OK(dfcclRunOnStream(c.recv.data(), c.recv.data(), 1, c.stream, nullptr, nullptr, ranks[r]));
+  CHECK_OK(dfcclWaitOnStream(1, c.stream, ranks[r]));
+}
+
 /// A rank's graphs, each with a stream of its own.
 struct RankGraphs {
   std::vector<Captured> graphs;
@@ -172,11 +179,7 @@ TEST_CASE("a launch whose peers have captured nothing to meet it is described") 
   const auto captureAndLaunch = [&](int r) {
     Captured& c = each.emplace_back(ranks.device(r), kCount, kCount);
     c.send.set(Values(kCount, r));
-    c.graph.emplace_back(ranks.device(r), c.stream, [&] {
-      sum(c.send, c.recv, kCount, groups[r], c.stream);
-      CHECK_OK(dfcclRunOnStream(c.recv.data(), c.recv.data(), 1, c.stream, nullptr, nullptr, ranks[r]));
-      CHECK_OK(dfcclWaitOnStream(1, c.stream, ranks[r]));
-    });
+    c.graph.emplace_back(ranks.device(r), c.stream, [&] { sumAndSpread(ranks, r, groups[r], c, kCount); });
     c.graph[0].launch(c.stream);
   };
   const auto describe = [&] {
@@ -212,11 +215,7 @@ TEST_CASE("graphs that are thrown away unlaunched count, whenever they go on eac
     for (int r = 0; r < ranks.size(); ++r) {
       Captured& c = each[static_cast<size_t>(r)].graphs.emplace_back(ranks.device(r), kCount, kCount);
       each[static_cast<size_t>(r)].order.push_back(0);
-      const auto record = [&] {
-        sum(c.send, c.recv, kCount, groups[r], c.stream);
-        CHECK_OK(dfcclRunOnStream(c.recv.data(), c.recv.data(), 1, c.stream, nullptr, nullptr, ranks[r]));
-        CHECK_OK(dfcclWaitOnStream(1, c.stream, ranks[r]));
-      };
+      const auto record = [&] { sumAndSpread(ranks, r, groups[r], c, kCount); };
       Graph unused(ranks.device(r), c.stream, record);
       if (r == 0) thrownAwayLate.push_back(std::move(unused));
       c.graph.emplace_back(ranks.device(r), c.stream, record);
