@@ -1,6 +1,7 @@
 // One all-reduce after another on a stream of each GPU, each behind the one before, and the host waits only for the
 // last: this engine's and NCCL's.
 #include <cstdio>
+#include <functional>
 #include <optional>
 
 #include "bench/nccl_beside.hpp"
@@ -43,8 +44,9 @@ struct LinkTimes {
 };
 
 /// All of a chain is put on the streams while they are kept back, and then they are let go.
-LinkTimes timeKeptBack(Bed& bed, const Prepared& prepared, RankBuffers& send, RankBuffers& recv, uint64_t length,
-                       uint64_t rounds) {
+/// @param streamOf a rank's. @param put puts a link on it
+LinkTimes timeKeptBack(Bed& bed, const std::function<cudaStream_t(uint32_t rank)>& streamOf,
+                       const std::function<void(uint32_t rank)>& put, uint64_t length, uint64_t rounds) {
   PinnedMemory pinned(256);
   auto& gate = *new (pinned.take(sizeof(Atomic<uint32_t>))) Atomic<uint32_t>{};
   ThreadBarrier meeting(bed.ranks());
@@ -52,15 +54,13 @@ LinkTimes timeKeptBack(Bed& bed, const Prepared& prepared, RankBuffers& send, Ra
   uint64_t opened = 0;
   std::vector<double> enqueues, links;
   bed.onEveryRank([&](uint32_t rank) {
-    const cudaStream_t stream = recv[rank]->stream();
+    const cudaStream_t stream = streamOf(rank);
     for (uint32_t round = 1; round <= rounds + 2; ++round) {
       meeting.wait();
       waitOnStreamFor(stream, &gate, round);
       meeting.wait();
       const uint64_t begin = nowNanos();
-      for (uint64_t i = 0; i < length; ++i) {
-        putLink(bed.world().rank(rank), prepared.indices[rank], *send[rank], *recv[rank]);
-      }
+      for (uint64_t i = 0; i < length; ++i) put(rank);
       const uint64_t enqueued = nowNanos();
       meeting.wait();
       if (rank == 0) {
@@ -129,7 +129,11 @@ int runStreams(const Arguments& arguments) {
     // Where the host waits in the streams' place, nothing can be put behind a closed gate.
     std::optional<LinkTimes> keptBack;
     if (DeviceWaits::of(bed.device(0))->obstacle() == nullptr) {
-      keptBack = timeKeptBack(bed, prepared, send, recv, length, rounds);
+      const auto put = [&](uint32_t rank) {
+        putLink(bed.world().rank(rank), prepared.indices[rank], *send[rank], *recv[rank]);
+      };
+      keptBack = timeKeptBack(
+          bed, [&](uint32_t rank) { return recv[rank]->stream(); }, put, length, rounds);
     }
     for (uint32_t block = 0; arguments.number("--gaps", 0) != 0 && block < 2; ++block) {
       std::printf("{\"bench\":\"gaps\",\"bytes\":%zu,\"block\":%u,\"gapsNs\":%s}\n", bytes, block,
@@ -160,7 +164,13 @@ int runStreams(const Arguments& arguments) {
                static_cast<double>(count);
       };
       const double theirChain = theirs(length), theirSingle = theirs(1);
-      std::printf(",\"ncclChainedUs\":%.2f,\"ncclSingleUs\":%.2f", theirChain, theirSingle);
+      const auto put = [&](uint32_t rank) {
+        nccl->allReduce(rank, send[rank]->at(0), recv[rank]->at(0), prepared.count);
+      };
+      const LinkTimes link = timeKeptBack(
+          bed, [&](uint32_t rank) { return nccl->stream(rank); }, put, length, rounds);
+      std::printf(",\"ncclChainedUs\":%.2f,\"ncclSingleUs\":%.2f,\"ncclEnqueueUs\":%.2f,\"ncclDeviceUs\":%.2f",
+                  theirChain, theirSingle, link.enqueue, link.device);
     }
     std::printf("}\n");
     std::fflush(stdout);

@@ -6,8 +6,16 @@ namespace dfccl::gpu {
 
 Nccl::Nccl(const std::string& library, const std::vector<int>& devices)
     : library_(library), communicators_(devices.size()) {
-  library_.check(library_.initializeAll(communicators_.data(), static_cast<int>(devices.size()), devices.data()),
-                 "ncclCommInitAll");
+  const auto ranks = static_cast<int>(devices.size());
+  NcclUniqueId id{};
+  library_.check(library_.makeUniqueId(&id), "ncclGetUniqueId");
+  groupStart();
+  for (int rank = 0; rank < ranks; ++rank) {
+    const OnDevice here(devices[static_cast<size_t>(rank)]);
+    library_.check(library_.initializeRank(&communicators_[static_cast<size_t>(rank)], ranks, id, rank),
+                   "ncclCommInitRank");
+  }
+  groupEnd();
   for (const int device : devices) {
     const OnDevice here(device);
     streams_.emplace_back();

@@ -84,7 +84,8 @@ NcclLibrary::NcclLibrary(const std::string& path) {
   int (*getVersion)(int*) = nullptr;
   load(library, "ncclGetErrorString", errorString_);
   load(library, "ncclGetVersion", getVersion);
-  load(library, "ncclCommInitAll", initializeAll);
+  load(library, "ncclGetUniqueId", makeUniqueId);
+  load(library, "ncclCommInitRank", initializeRank);
   load(library, "ncclCommAbort", abort);
   load(library, "ncclCommGetAsyncError", asyncError);
   load(library, "ncclGroupStart", groupStart);

@@ -10,6 +10,10 @@
 namespace dfccl::gpu {
 
 using NcclCommunicator = void*;
+/// By which the ranks of a communicator find each other.
+struct NcclUniqueId {
+  char bytes[128];
+};
 
 /// Numbers of NCCL's own for types and operators.
 int ncclTypeOf(DataType type);
@@ -27,7 +31,8 @@ struct NcclLibrary {
   std::string versionText() const;
 
   int version = 0;
-  int (*initializeAll)(NcclCommunicator*, int devices, const int*) = nullptr;
+  int (*makeUniqueId)(NcclUniqueId*) = nullptr;
+  int (*initializeRank)(NcclCommunicator*, int ranks, NcclUniqueId, int rank) = nullptr;
   int (*abort)(NcclCommunicator) = nullptr;
   int (*asyncError)(NcclCommunicator, int*) = nullptr;
   int (*groupStart)() = nullptr;
