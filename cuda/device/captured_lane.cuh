@@ -22,6 +22,8 @@ class CapturedTurn {
 
   DFCCL_HD bool isDone(uint32_t run) const { return ((done() - run - 1) & kMost) <= kMost / 2; }
   DFCCL_HD bool isTurnOf(uint32_t run) const { return done() == run; }
+  /// Whether the run's own block has come to it, where runs come one behind the other.
+  DFCCL_HD bool hasCome(uint32_t run) const { return ((arrivals() - run - 1) & kMost) <= kMost / 2; }
   /// Whether the first block of the run may do it. @pre isTurnOf(run)
   DFCCL_HD bool isAbandoned(uint32_t run) const {
     return state() == isLeft || (state() == isFree && arrivals() == run);

@@ -1,265 +1,87 @@
 #include "device/captured_run.cuh"
 
-#include "device/captured_tiles.cuh"
+#include "device/captured_block.cuh"
 
 namespace dfccl::gpu {
 namespace {
 
-/// How long a block that is not the first waits for peers: then the first one does, so whatever waits holds one
-/// multiprocessor's room and no more. Much longer than the first one takes for all lanes, one after the other: else
-/// ranks that come late for that reason would make their peers lose patience, and then come late themselves.
-constexpr int64_t kPatienceCycles = 1'000'000, kPatienceCyclesOfTile = 20'000;
-/// Runs of a lane that may be under way beside the one in which the lane learns of the members.
-constexpr uint32_t kFirstRuns = 16;
-
-/// A block of the kernel. The first one leaves when all lanes are done, and does itself what the others left, or have
-/// not begun because there was no room for them.
-/// @tparam kLines CapturedRun::heldLines
-template <int kLines>
-class CapturedBlock {
- public:
-  __device__ CapturedBlock(const CapturedRun& run, CapturedShared& shared)
-      : run_(run), state_(*run.state), shared_(shared) {}
-
-  __device__ void carryOut() {
-    const uint32_t lane = blockIdx.x;
-    // Whatever has to be looked up is on its way before anything is waited for.
-    HeldTile<kLines> held(run_, lane);
-    load(lane);
-    if (threadIdx.x == 0) shared_.word = state_.lanes[lane].word.fetchAdd(CapturedTurn::kArrival, order::relaxed);
-    if (threadIdx.x == kCapturedWorkers - 33) shared_.isEnded = state_.mustEnd.load(order::relaxed);
-    __syncthreads();
-    const CapturedTurn found(shared_.word);
-    number_ = found.arrivals();
-    isEnded_ = shared_.isEnded != 0;
-    const bool mustWait = !found.isTurnOf(number_) && !found.isDone(number_);
-    const bool isMine = found.isTurnOf(number_) ? found.state() == CapturedTurn::isFree : awaitTurn(lane, found);
-    begunAt_ = clock64();
-    if (mustWait || number_ < kFirstRuns) knowAnew();
-    if (isMine) {
-      if (kLines == 0 || shared_.isKnown == 0 || isEnded_) {
-        carryOut(lane);
-      } else {
-        carryOutHeld(lane, held);
-      }
-    }
-    if (!isFirst()) return;
-    if (run_.layout.lanes != 1) takeOver();
-    if (isEnded_ && threadIdx.x == 0) run_.notes->ended.fetchAdd(1, order::relaxed);
-  }
-
- private:
-  __device__ bool isFirst() const { return blockIdx.x == 0; }
-
-  /// A run of another launch that is under way has the lane. Relaxed, and done() too: whoever reads what two launches
-  /// of one graph come to reads it behind both.
-  /// @return whether the turn came: else the first block has done the lane in this one's place.
-  __device__ __noinline__ bool awaitTurn(uint32_t lane, CapturedTurn found) {
-    while (!found.isDone(number_) && !found.isTurnOf(number_)) {
-      __syncthreads();
-      if (threadIdx.x == 0) shared_.word = state_.lanes[lane].word.load(order::relaxed);
-      __syncthreads();
-      found = CapturedTurn(shared_.word);
-    }
-    return !found.isDone(number_);
-  }
-
-  /// What this block has read of the members may be half of what another launch's block has written meanwhile.
-  __device__ void knowAnew() {
-    __syncthreads();
-    if (threadIdx.x == 0) shared_.isKnown = 0;
-    __syncthreads();
-  }
-
-  /// What a lane knows of the members, near. All reads are under way together.
-  __device__ void load(uint32_t lane) {
-    const CapturedLane& from = state_.lanes[lane];
-    if (threadIdx.x < run_.members) {
-      shared_.members.landings[threadIdx.x] = from.members.landings[threadIdx.x];
-      shared_.members.scales[threadIdx.x] = from.members.scales[threadIdx.x];
-    }
-    if (threadIdx.x == kCapturedWorkers - 1) shared_.isKnown = *static_cast<const volatile uint32_t*>(&from.isKnown);
-  }
-
-  /// Does it, or leaves it to the first block. @pre it is taken; here and below
-  __device__ void carryOutHeld(uint32_t lane, HeldTile<kLines>& held) {
-    held.send(number_, shared_.members);
-    while (!held.receive()) {
-      if (!mustStop()) continue;
-      if (!isFirst()) return leave(lane, 0, true);
-      isEnded_ = true;
-      break;
-    }
-    if (!isEnded_) held.reduce(shared_.members);
-    done(lane, CapturedTurn::isFree);
-  }
-
-  __device__ __noinline__ void carryOut(uint32_t lane, CapturedTurn::State state = CapturedTurn::isFree,
-                                        uint32_t firstTile = 0, bool isSent = false) {
-    if (shared_.isKnown == 0 && !isEnded_ && !learn(lane)) return leave(lane, 0, false);
-    const uint32_t tiles = run_.tilesOf(lane);
-    for (uint32_t tile = firstTile; tile < tiles && !isEnded_; ++tile) {
-      const CapturedTile here(run_, lane, tile, number_);
-      TileMoves moves(run_, here, shared_);
-      while (!moves.carryOut(isSent)) {
-        isSent = true;
-        if (!mustStop()) continue;
-        if (!isFirst()) return leave(lane, tile, true);
-        isEnded_ = true;
-        break;
-      }
-      isSent = false;
-    }
-    __syncthreads();
-    done(lane, state);
-  }
-
-  /// Relaxed: nobody reads what was written for it before this kernel is over. @pre the others' parts were read
-  __device__ void done(uint32_t lane, CapturedTurn::State state) {
-    if (threadIdx.x == 0) state_.lanes[lane].word.fetchAdd(CapturedTurn::ending(number_, state), order::relaxed);
-  }
-
-  /// The first run waits until all members have registered. @return false: not for longer.
-  __device__ __noinline__ bool learn(uint32_t lane) {
-    if (threadIdx.x == 0) run_.notes->isBegun.store(1, order::relaxed);
-    for (;;) {
-      if (threadIdx.x == 0) shared_.isComplete = run_.notes->isComplete.load(order::acquire);
-      __syncthreads();
-      if (shared_.isComplete != 0) break;
-      if (!mustStop()) continue;
-      isEnded_ = isFirst();
-      return isFirst();
-    }
-    CapturedLane& to = state_.lanes[lane];
-    if (threadIdx.x < run_.members) {
-      to.members.landings[threadIdx.x] = shared_.members.landings[threadIdx.x] =
-          *static_cast<uint8_t* volatile*>(&run_.notes->members.landings[threadIdx.x]);
-      to.members.scales[threadIdx.x] = shared_.members.scales[threadIdx.x] =
-          *static_cast<volatile double*>(&run_.notes->members.scales[threadIdx.x]);
-    }
-    __syncthreads();
-    if (threadIdx.x == 0) to.isKnown = 1;
-    return true;
-  }
-
-  /// Whether it has waited in vain for too long; of the first block, whether the host wants the run to end.
-  __device__ __noinline__ bool mustStop() {
-    constexpr uint32_t kLooksPerNote = 4;
-    if (threadIdx.x == 0) {
-      shared_.mustStop = isFirst() ? ++looks_ % kLooksPerNote == 0 && run_.notes->mustEnd.load(order::relaxed) != 0
-                                   : clock64() - begunAt_ > patience();
-    }
-    __syncthreads();
-    const bool mustStop = shared_.mustStop != 0;
-    __syncthreads();
-    return mustStop;
-  }
-
-  __device__ int64_t patience() const {
-    return kPatienceCycles + kPatienceCyclesOfTile * run_.layout.lanes * run_.tilesOf(0);
-  }
-
-  __device__ void leave(uint32_t lane, uint32_t tile, bool isSent) {
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      state_.lanes[lane].tile = tile << 1 | isSent;
-      state_.lanes[lane].word.fetchAdd(CapturedTurn::kLeaving, order::release);
-    }
-  }
-
-  /// The first block, when its own lane is done. Nobody else takes what was left, and what nobody has begun only the
-  /// lane's own block.
-  __device__ __noinline__ void takeOver() {
-    const uint32_t lane = threadIdx.x;
-    const bool hasLane = lane != 0 && lane < run_.layout.lanes;
-    for (;;) {
-      const CapturedTurn turn(hasLane ? state_.lanes[lane].word.load(order::relaxed) : 0);
-      const bool isDone = !hasLane || turn.isDone(number_);
-      if (isUnanimous(isDone)) return;
-      const bool isAbandoned = !isDone && turn.isTurnOf(number_) && turn.isAbandoned(number_);
-      if (isUnanimous(!isAbandoned)) continue;
-      // One at a time: the others' turns come with the next looks.
-      if (threadIdx.x == 0) shared_.tile = kMostCapturedLanes;
-      __syncthreads();
-      if (isAbandoned) atomicMin(&shared_.tile, lane);
-      __syncthreads();
-      const uint32_t next = shared_.tile;
-      __syncthreads();
-      doInPlaceOfOwner(next);
-    }
-  }
-
-  __device__ void doInPlaceOfOwner(uint32_t lane) {
-    CapturedLane& here = state_.lanes[lane];
-    if (threadIdx.x == 0) {
-      uint64_t word = here.word.load(order::acquire);
-      const bool isTurn = CapturedTurn(word).isTurnOf(number_);
-      const bool isLeft = isTurn && CapturedTurn(word).state() == CapturedTurn::isLeft;
-      // Unless its owner has come after all.
-      shared_.isMine =
-          isLeft || (isTurn && CapturedTurn(word).isAbandoned(number_) &&
-                     here.word.compareExchange(word, CapturedTurn(word).taken(), order::relaxed, order::relaxed));
-      shared_.word = isLeft;
-      shared_.tile = here.tile;
-    }
-    __syncthreads();
-    const bool isLeft = shared_.word != 0;
-    const bool isMine = shared_.isMine != 0;
-    const uint32_t left = isLeft ? shared_.tile : 0;
-    __syncthreads();
-    if (!isMine) return;
-    load(lane);
-    __syncthreads();
-    carryOut(lane, isLeft ? CapturedTurn::isLeft : CapturedTurn::isTaken, left >> 1, (left & 1) != 0);
-  }
-
-  const CapturedRun& run_;
-  CapturedState& state_;
-  CapturedShared& shared_;
-  uint32_t number_ = 0;  // of this run, over all that there ever were; the same for all threads
-  int64_t begunAt_ = 0;
-  uint32_t looks_ = 0;
-  bool isEnded_ = false;  // the same for all threads
-};
-
-template <int kLines>
+template <int kLines, bool kInStream>
 __global__ void __launch_bounds__(kCapturedWorkers) capturedKernel(const __grid_constant__ CapturedRun run) {
   __shared__ CapturedShared shared;
   if (run.state == nullptr) return;  // see prepareCapturedRuns()
-  CapturedBlock<kLines>(run, shared).carryOut();
+  CapturedBlock<kLines, kInStream>(run, blockIdx.x, shared).carryOut();
 }
 
+/// Several runs in a stream.
+__global__ void __launch_bounds__(kCapturedWorkers) capturedRunsKernel(const __grid_constant__ CapturedRuns runs) {
+  __shared__ CapturedShared shared;
+  uint32_t mine = 0;
+  while (mine < runs.count && blockIdx.x >= runs.lanesBefore[mine + 1]) ++mine;
+  if (mine == runs.count) return;  // see prepareCapturedRuns()
+  const CapturedRun& run = runs.runs[mine];
+  const uint32_t lane = blockIdx.x - runs.lanesBefore[mine];
+  switch (run.heldLines) {
+    case 1:
+      return CapturedBlock<1, true>(run, lane, shared).carryOut();
+    case 2:
+      return CapturedBlock<2, true>(run, lane, shared).carryOut();
+    case 4:
+      return CapturedBlock<4, true>(run, lane, shared).carryOut();
+    default:
+      return CapturedBlock<0, true>(run, lane, shared).carryOut();
+  }
+}
+
+template <bool kInStream>
 const void* kernelOf(uint32_t heldLines) {
   switch (heldLines) {
     case 1:
-      return reinterpret_cast<const void*>(capturedKernel<1>);
+      return reinterpret_cast<const void*>(capturedKernel<1, kInStream>);
     case 2:
-      return reinterpret_cast<const void*>(capturedKernel<2>);
+      return reinterpret_cast<const void*>(capturedKernel<2, kInStream>);
     case 4:
-      return reinterpret_cast<const void*>(capturedKernel<4>);
+      return reinterpret_cast<const void*>(capturedKernel<4, kInStream>);
     default:
-      return reinterpret_cast<const void*>(capturedKernel<0>);
+      return reinterpret_cast<const void*>(capturedKernel<0, kInStream>);
   }
 }
+
+template <class Parameters>
+cudaError_t launch(const void* kernel, uint32_t blocks, const Parameters& parameters, cudaStream_t stream) {
+  void* arguments[] = {const_cast<Parameters*>(&parameters)};
+  return cudaLaunchKernel(kernel, dim3(blocks), dim3(kCapturedWorkers), arguments, 0, stream);
+}
+
+const void* kernelOfSeveral() { return reinterpret_cast<const void*>(capturedRunsKernel); }
 
 }  // namespace
 
 cudaError_t prepareCapturedRuns(cudaStream_t stream) {
   for (const uint32_t heldLines : {0, 1, 2, 4}) {
-    CapturedRun nothing{};
-    void* arguments[] = {&nothing};
-    const cudaError_t error =
-        cudaLaunchKernel(kernelOf(heldLines), dim3(1), dim3(kCapturedWorkers), arguments, 0, stream);
-    if (error != cudaSuccess) return error;
+    for (const void* const kernel : {kernelOf<false>(heldLines), kernelOf<true>(heldLines)}) {
+      const cudaError_t error = launch(kernel, 1, CapturedRun{}, stream);
+      if (error != cudaSuccess) return error;
+    }
   }
-  return cudaSuccess;
+  return launch(kernelOfSeveral(), 1, CapturedRuns{}, stream);
+}
+
+cudaError_t launchCapturedRuns(const CapturedRun* runs, uint32_t count, cudaStream_t stream) {
+  if (count == 1) return launch(kernelOf<true>(runs->heldLines), runs->layout.lanes, *runs, stream);
+  CapturedRuns together{};
+  together.count = count;
+  for (uint32_t i = 0; i < count; ++i) {
+    together.runs[i] = runs[i];
+    together.lanesBefore[i + 1] = together.lanesBefore[i] + runs[i].layout.lanes;
+  }
+  return launch(kernelOfSeveral(), together.lanesBefore[count], together, stream);
 }
 
 cudaError_t addCapturedRun(cudaGraph_t graph, const cudaGraphNode_t* behind, size_t count, const CapturedRun& run,
                            cudaGraphNode_t* node) {
   void* arguments[] = {const_cast<CapturedRun*>(&run)};
   cudaKernelNodeParams parameters{};
-  parameters.func = const_cast<void*>(kernelOf(run.heldLines));
+  parameters.func = const_cast<void*>(kernelOf<false>(run.heldLines));
   parameters.gridDim = dim3(run.layout.lanes);
   parameters.blockDim = dim3(kCapturedWorkers);
   parameters.kernelParams = arguments;

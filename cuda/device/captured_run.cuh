@@ -35,7 +35,10 @@ struct alignas(128) CapturedNotes {
   Atomic<uint32_t> isBegun;     // the kernels': a graph that has runs of it was launched
   Atomic<uint64_t> ended;       // the kernels': runs that came to no result. Of others nothing is told: a kernel is not
                                 // over before its stores have come to the host
-  CapturedMembers members;      // the host's
+  // The kernels', of runs in streams: the number of the last one that has begun, and of the last one that is over.
+  Atomic<uint32_t> begunInStreams;
+  Atomic<uint32_t> overInStreams;
+  CapturedMembers members;  // the host's
 };
 
 /// Of a lane: a block's part of each run. In the device's memory; begins as zeros.
@@ -49,6 +52,7 @@ struct alignas(128) CapturedLane {
 /// What the kernels of a collective's captured runs keep between them. In the device's memory; begins as zeros.
 struct CapturedState {
   alignas(128) Atomic<uint32_t> mustEnd;  // as CapturedNotes::mustEnd, for runs that have yet to begin
+  Atomic<uint32_t> overInStreams;         // as CapturedNotes::overInStreams, for streams to wait for
   CapturedLane lanes[1];                  // as many as the runs have
 
   static constexpr size_t bytes(uint32_t lanes) {
@@ -85,7 +89,12 @@ struct CapturedRun {
   uint64_t count;      // elements of a segment
   uint32_t heldLines;  // an all-reduce of so few whole lines that a worker holds as many of every member's; 0: it isn't
   CapturedLayout layout;
+  // Of a run that is a kernel in its stream, and in no graph: its number, and what it posts where when it is over.
+  uint32_t numberInStreams;
+  uint64_t completion;               // a CQE without its status
+  Atomic<uint64_t>* completionWord;  // null: it is a graph's
 
+  DFCCL_HD bool isInStream() const { return completionWord != nullptr; }
   /// Whether a member sends another one any of its data.
   DFCCL_HD bool sends(uint32_t from, uint32_t to) const {
     switch (collective) {
@@ -200,9 +209,21 @@ struct CapturedTile {
   }
 };
 
+/// Runs in one stream that are under way at once. They are the kernel's parameters, which have 4 KB.
+struct CapturedRuns {
+  static constexpr uint32_t kMost = 24;
+
+  uint32_t count;
+  uint32_t lanesBefore[kMost + 1];  // of the runs before each, and of all
+  CapturedRun runs[kMost];
+};
+static_assert(sizeof(CapturedRuns) <= 4096);
+
 /// Launches the kernel once in each of its forms, on the current device: the first launch keeps all streams back until
 /// the device is idle, and of two ranks that launch their first graphs at once one would wait for the other for ever.
 cudaError_t prepareCapturedRuns(cudaStream_t stream);
+/// Runs in a stream, each of another collective. @param count at most CapturedRuns::kMost
+cudaError_t launchCapturedRuns(const CapturedRun* runs, uint32_t count, cudaStream_t stream);
 /// Adds it to a graph, behind other nodes.
 cudaError_t addCapturedRun(cudaGraph_t graph, const cudaGraphNode_t* behind, size_t count, const CapturedRun& run,
                            cudaGraphNode_t* node);

@@ -42,7 +42,7 @@ class PinnedArray {
 
   int32_t* data() const { return data_; }
   size_t bytes() const { return count_ * sizeof(int32_t); }
-  void fill(int32_t value) { std::fill(data_, data_ + count_, value); }
+  void fill(int32_t value) const { std::fill(data_, data_ + count_, value); }
   bool isAll(int32_t value) const {
     return std::all_of(data_, data_ + count_, [=](int32_t v) { return v == value; });
   }

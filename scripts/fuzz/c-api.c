@@ -137,7 +137,7 @@ static dfcclResult_t grouping(void) {
   members[0] = nearly(RANKS), members[1] = nearly(RANKS), members[2] = anyInt();
   dfcclGroup_t* const place = chance(95) ? &groups[below(PLACES)] : NULL;
   doing = "a group's own, or a batch's";
-  switch (below(11)) {
+  switch (below(12)) {
     case 0: return dfcclGroupDestroy(group());
     case 1: return dfcclGroupSplit(group(), anyInt(), anyInt(), briefly(), place);
     case 2: return dfcclGroupGetRank((int*)out(), group());
@@ -146,6 +146,7 @@ static dfcclResult_t grouping(void) {
     case 5: return dfcclBatchBegin();
     case 6: return chance(10) ? dfcclBatchCancel() : dfcclSuccess;
     case 7: return dfcclBatchEnd(chance(80) ? &requests[below(PLACES)] : NULL);
+    case 8: return dfcclGroupRunInStreams(group(), chance(50) ? 0 : count());
     default: return dfcclGroupCreate(chance(60) ? NULL : members, chance(60) ? 0 : nearly(4), name(), place, rank());
   }
 }

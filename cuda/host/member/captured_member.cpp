@@ -4,6 +4,7 @@
 #include <string>
 
 #include "host/driver/check.hpp"
+#include "host/driver/stream_memory.hpp"
 
 namespace dfccl::gpu {
 
@@ -58,7 +59,7 @@ void CapturedMember::checkSpec(const CollectiveSpec& spec) {
 }
 
 CapturedMember::CapturedMember(const CollectiveSpec& spec, uint32_t member, CapturedNotes& notes, CapturedState* state)
-    : notes_(notes), state_(state), hold_(std::make_shared<int>()) {
+    : key_(spec.id), notes_(notes), state_(state), hold_(std::make_shared<int>()) {
   run_.notes = &notes;
   run_.state = state;
   run_.collective = spec.collective;
@@ -77,11 +78,24 @@ void CapturedMember::complete(const std::vector<uint8_t*>& landings, const std::
   notes_.isComplete.store(1, order::release);
 }
 
-CapturedPlace CapturedMember::capture(const StreamCapture& capture, const void* send, void* recv) {
+CapturedRun CapturedMember::runOf(const void* send, void* recv) const {
   CapturedRun run = run_;
   run.send = send;
   run.recv = recv;
   run.heldLines = heldLinesOf(run);
+  return run;
+}
+
+CapturedRun CapturedMember::prepareLaunch(cudaStream_t stream, uint64_t streamId, const void* send, void* recv) {
+  if (streamId != lastStream_ && overInStreams() != launched_) waitOnStreamFor(stream, overOnDevice(), launched_);
+  CapturedRun run = runOf(send, recv);
+  run.numberInStreams = ++launched_;
+  lastStream_ = streamId;
+  return run;
+}
+
+CapturedPlace CapturedMember::capture(const StreamCapture& capture, const void* send, void* recv) {
+  const CapturedRun run = runOf(send, recv);
   const std::lock_guard lock(capturing_);
   std::vector<cudaGraphNode_t> behind = capture.behind();
   const auto last = std::find_if(last_.begin(), last_.end(),

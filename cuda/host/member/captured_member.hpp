@@ -1,5 +1,6 @@
 #pragma once
-// A member's runs that graphs carry out: what its kernels need of the member, and which graphs still hold that.
+// A member's runs that are kernels of their own, of graphs or in streams: what those need of the member, and which
+// graphs still hold that.
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -23,11 +24,22 @@ class CapturedMember {
 
   /// All members have registered: their landing areas, as this one sees them, and their factors.
   void complete(const std::vector<uint8_t*>& landings, const std::vector<double>& scales);
+  /// The same on all ranks, and of no other collective.
+  const CollectiveId& key() const { return key_; }
   /// As a graph that has runs of it. Whoever captures holds it meanwhile.
   std::shared_ptr<const void> hold() const { return hold_; }
   /// Puts a run into a graph, behind what the capture's stream has been given, and behind this member's runs before.
   /// Calls CUDA: under no lock that others need. @throws Error dfcclSystemError
   CapturedPlace capture(const StreamCapture& capture, const void* send, void* recv);
+  /// Held by whoever launches a run in a stream, from prepareLaunch() on until it is launched. Only they wait for it.
+  std::mutex& launching() { return launching_; }
+  /// A run that is a kernel in a stream. The stream gets a wait for the one before where that is in another stream:
+  /// runs of a collective match by their order. @param streamId not another stream's, ever. @throws Error
+  CapturedRun prepareLaunch(cudaStream_t stream, uint64_t streamId, const void* send, void* recv);
+  /// Of runs in streams, how many have begun, and how many are over.
+  uint32_t begunInStreams() const { return notes_.begunInStreams.load(order::acquire); }
+  uint32_t overInStreams() const { return notes_.overInStreams.load(order::acquire); }
+  const Atomic<uint32_t>* overOnDevice() const { return &state_->overInStreams; }
   /// Runs that are under way, and those that come, end without a result.
   void end() { notes_.mustEnd.store(1, order::release); }
   Atomic<uint32_t>* mustEndOnDevice() const { return &state_->mustEnd; }
@@ -45,11 +57,17 @@ class CapturedMember {
   /// Of graphs that are being captured, the newest ones.
   static constexpr size_t kMostCaptures = 16;
 
+  CapturedRun runOf(const void* send, void* recv) const;
+
+  const CollectiveId key_;
   CapturedNotes& notes_;
   CapturedState* const state_;
   CapturedRun run_{};  // but for its buffers
   std::mutex capturing_;
   std::vector<CapturedPlace> last_;
+  std::mutex launching_;
+  uint32_t launched_ = 0;    // in streams; here and below, under launching_
+  uint64_t lastStream_ = 0;  // of the last of them
   const std::shared_ptr<const void> hold_;
 };
 

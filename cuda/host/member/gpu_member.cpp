@@ -221,9 +221,11 @@ void GpuMember::storeConnections(const std::vector<MemberView>& members) {
 }
 
 uint64_t GpuMember::submittedRuns() const {
+  if (captured_ != nullptr) return captured_->begunInStreams();
   return std::max(runsAtLeaving_, PostedProgress::countOf(home_.posted->submitted, record_.registrationNumber));
 }
 uint64_t GpuMember::finishedRuns() const {
+  if (captured_ != nullptr) return captured_->overInStreams();
   return std::max(runsAtLeaving_, PostedProgress::countOf(home_.posted->finished, record_.registrationNumber));
 }
 bool GpuMember::hasDropped() const {

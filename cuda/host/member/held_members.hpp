@@ -39,7 +39,7 @@ class HeldMembers {
   void end(cudaStream_t stream);
 
  private:
-  static constexpr size_t kNotesOfChunk = 32;
+  static constexpr size_t kNotesOfChunk = 256;
   struct Held {
     std::shared_ptr<CapturedMember> member;
     CapturedNotes* notes;

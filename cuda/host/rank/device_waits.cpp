@@ -1,11 +1,11 @@
 #include "host/rank/device_waits.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <new>
 
+#include "host/driver/hardware_queues.hpp"
 #include "host/rank/gpu_rank.hpp"
 #include "os/pause.hpp"
 #include "os/tick_clock.hpp"
@@ -29,15 +29,7 @@ constexpr double kMostLatenessMicros = 60'000'000;
 constexpr double kMostAwayMicros = 8;
 
 // With two or three, chains of two ranks hang on simulated devices; with two, one on an H200 did not end.
-constexpr uint32_t kFewestConnections = 4;
-
-/// CUDA's hardware queues, onto which it puts a device's streams.
-uint32_t connections() {
-  constexpr long kMost = 32;
-  const char* const setting = std::getenv("CUDA_DEVICE_MAX_CONNECTIONS");
-  const long said = setting == nullptr ? 0 : std::strtol(setting, nullptr, 10);
-  return static_cast<uint32_t>(said <= 0 ? BarrierProbe::kStreams : std::min(said, kMost));
-}
+constexpr uint32_t kFewestQueues = 4;
 
 }  // namespace
 
@@ -64,7 +56,7 @@ DeviceWaits::DeviceWaits(int device)
 }
 
 const char* DeviceWaits::obstacle() const {
-  if (connections() < kFewestConnections) {
+  if (hardwareQueues() < kFewestQueues) {
     return "CUDA_DEVICE_MAX_CONNECTIONS puts all streams into fewer than four queues, where one that waits holds up "
            "others";
   }
@@ -149,7 +141,7 @@ bool DeviceWaits::launchSuccessors() {
 uint64_t DeviceWaits::mostDoubt() const {
   double micros = kMostDoubtMicros;
   if (!mayLaunchSuccessors() && isUnanswered_.load(order::relaxed) == 0) {
-    const bool mayFillQueues = streams_.count() >= std::min(connections(), BarrierProbe::kStreams);
+    const bool mayFillQueues = streams_.count() >= std::min(hardwareQueues(), BarrierProbe::kStreams);
     micros = mayFillQueues ? kMostWaitMicros : kMostLatenessMicros;
   }
   return static_cast<uint64_t>(micros * ticksPerMicrosecond());
@@ -191,6 +183,11 @@ bool DeviceWaits::letWait(uint32_t place, uint32_t index, uint32_t target, cudaS
   } while (!awaitBesideDaemons(place, index, target));
   give(nullptr);
   return true;
+}
+
+void DeviceWaits::launch(const std::function<void()>& call) {
+  const std::shared_lock lock(mutex_);
+  call();
 }
 
 bool DeviceWaits::tryWhileNobodyWaits(const std::function<void()>& call) {

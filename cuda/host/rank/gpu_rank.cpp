@@ -139,6 +139,7 @@ GpuRank::GpuRank(uint32_t number, int device, const GpuRankOptions& options, Bel
   DFCCL_CUDA(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, greatest));
   DFCCL_CUDA(cudaEventCreateWithFlags(&probe_, cudaEventDisableTiming));
   loadKernels();
+  held_.add(HeldMembers::makeNotes());
   arena_.seal(requests_);
   ProcessEnd::watch();
   keeper_ = std::thread([this] { keep(); });

@@ -62,6 +62,12 @@ class GpuRank {
   /// Whether what the stream is given becomes part of a graph. To be asked before either of the two.
   /// @throws Error dfcclInvalidArgument: no such stream.
   std::optional<uint64_t> captureOf(cudaStream_t stream) const { return streams_.captureOf(stream); }
+  /// Which stream it is, of all that there ever were. @throws Error dfcclInvalidArgument: none of the rank's device
+  uint64_t idOfStream(cudaStream_t stream) { return streams_.idOf(stream); }
+  /// Launches runs in a stream of the rank's device. @throws Error dfcclSystemError, and the rank is lost
+  void launchInStream(const CapturedRun* runs, uint32_t count, cudaStream_t stream);
+  /// Runs of this rank's are kernels in streams.
+  void noteInStreams() { hasRunsInStreams_.store(1, order::seqCst); }
   /// Has the run that claimed `slot` completed? Frees the slot if so.
   bool takeCompletion(uint32_t slot, dfcclResult_t& status) { return queues_->takeCompletion(slot, status); }
   uint64_t inFlight() const { return queues_->inFlight(); }
@@ -121,6 +127,7 @@ class GpuRank {
   /// Runs that are over, as far as the daemon has posted it. Of a rank that is being made, none.
   /// Every run that was submitted is over, and the host has been told.
   bool isAllOver() const {
+    if (hasRunsInStreams_.load(order::seqCst) != 0 && queues_->inFlight() != 0) return false;
     return queues_->waiting() == 0 && memory_->submissions.header->tail.load(order::seqCst) == runsPosted();
   }
   /// As DeviceWaits has it, on this rank's device.
@@ -177,6 +184,7 @@ class GpuRank {
   Atomic<uint32_t> isLost_;
   Atomic<uint32_t> stopping_;
   Atomic<uint32_t> isOpen_;
+  Atomic<uint32_t> hasRunsInStreams_;
   std::thread keeper_;
 };
 

@@ -71,6 +71,16 @@ void GpuRank::waitOnStream(uint32_t index, cudaStream_t stream, uint64_t runs) {
   if (isLost_.load(order::seqCst) != 0) streams_.letStreamsGo(stream_);
 }
 
+void GpuRank::launchInStream(const CapturedRun* runs, uint32_t count, cudaStream_t stream) {
+  const OnDevice here(device());
+  cudaError_t error = cudaSuccess;
+  waits_->launch([&] { error = launchCapturedRuns(runs, count, stream); });
+  if (error == cudaSuccess) return;
+  cudaGetLastError();
+  lose(std::string("CUDA launches no run in a stream: ") + cudaGetErrorString(error));
+  check(error, "cudaLaunchKernel");
+}
+
 void GpuRank::waitOnHost(uint32_t index, uint64_t runs, const char* why) {
   sayOnce(why);
   constexpr uint32_t kLooksPerNap = 64;

@@ -21,6 +21,11 @@ namespace {
 constexpr uint32_t kLinesAtOnce = 32;
 constexpr uint32_t kNoLine = 0xffffffff;
 
+/// Which device's it is depends on the thread's.
+bool isCudasOwn(cudaStream_t stream) {
+  return stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
+}
+
 uint32_t linesOf(const RankLimits& limits) { return std::min(limits.completionSlots, kMostLines); }
 
 }  // namespace
@@ -66,9 +71,8 @@ std::optional<uint64_t> RankStreams::captureOf(cudaStream_t stream) const {
   const int mine = arena_.device();
   cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
   // Every run behind a stream asks, and a stream that somebody made needs no device to be named by.
-  const bool isCudasOwn = stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
   std::optional<OnDevice> here;
-  if (isCudasOwn) here.emplace(mine);
+  if (isCudasOwn(stream)) here.emplace(mine);
   const cudaError_t error = cudaStreamIsCapturing(stream, &capture);
   if (error != cudaSuccess) cudaGetLastError();
   if (error != cudaSuccess) {
@@ -87,6 +91,17 @@ void RankStreams::checkDevice(cudaStream_t stream) const {
   if (device == mine) return;
   refuse("is one of device " + std::to_string(device) + ", and the rank is on device " + std::to_string(mine),
          "Pass a stream that was made after cudaSetDevice(" + std::to_string(mine) + ").", mine);
+}
+
+uint64_t RankStreams::idOf(cudaStream_t stream) {
+  std::optional<OnDevice> here;
+  if (isCudasOwn(stream)) here.emplace(arena_.device());
+  unsigned long long id = 0;
+  DFCCL_CUDA(cudaStreamGetId(stream, &id));
+  if (checkedId_.load(order::relaxed) == id) return id;
+  checkDevice(stream);
+  checkedId_.store(id, order::relaxed);
+  return id;
 }
 
 bool RankStreams::isFree(cudaStream_t stream) const {

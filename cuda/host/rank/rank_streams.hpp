@@ -30,6 +30,8 @@ class RankStreams {
   std::optional<uint64_t> captureOf(cudaStream_t stream) const;
   /// @throws Error dfcclInvalidArgument: no run can be put behind this stream, and it can't wait for any.
   void checkDevice(cudaStream_t stream) const;
+  /// Which one it is, of all that there ever were. @throws as checkDevice()
+  uint64_t idOf(cudaStream_t stream);
   /// It doesn't synchronize with the default stream.
   bool isFree(cudaStream_t stream) const;
 
@@ -98,6 +100,7 @@ class RankStreams {
   Atomic<uint32_t> lineCount_;  // ever used
   std::mutex linesMutex_;
   std::unordered_map<uint64_t, uint32_t> lineOfStream_;
+  Atomic<uint64_t> checkedId_;  // of the stream that was last found to be one of the device
   // [index]: runs of the place's former collectives, less those that this one had at another place
   std::vector<Atomic<uint32_t>> before_;
 };

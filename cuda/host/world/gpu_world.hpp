@@ -77,6 +77,12 @@ class GpuWorld : public Backend {
   CapturedPlace captureRun(uint32_t rank, uint32_t index, const void* send, void* recv, void* stream) override;
   void letGraphWait(uint32_t rank, const CapturedPlace& place, void* stream) override;
 
+  std::unique_ptr<Backend::Launches> beginLaunches() override;
+  uint64_t idOfStream(uint32_t rank, void* stream) override {
+    return ranks_[rank]->idOfStream(static_cast<cudaStream_t>(stream));
+  }
+  void waitForLaunched(uint32_t rank, uint32_t index, const PlaceInStream& place, void* stream) override;
+
   bool drive(bool) override { return false; }
   bool driveRank(uint32_t) override { return false; }
   uint32_t activeRanks() const override { return 0; }
@@ -136,6 +142,9 @@ class GpuWorld : public Backend {
   std::mutex& mutex() const { return mutex_; }
 
  private:
+  class Launches;
+
+  std::shared_ptr<CapturedMember> launchedMember(uint32_t rank, uint32_t index);
   /// The rank is lost, and the others are not to wait for it.
   void giveUpRunsOf(uint32_t rank);
   const BoundProgram* upload(ArenaBlocks& blocks, const BoundProgram& program);

@@ -138,7 +138,7 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
   table_[rank].emplace(place.index, Registered{registration, std::move(tables), std::move(kept), member, shape, place});
   const uint64_t runs = registration->runsAtLeaving(member);
   mine.queues().resetIssued(place.index, runs);
-  mine.follow(place, runs);
+  if (!spec.signature.isCaptured()) mine.follow(place, runs);  // else the daemon counts none of them
   return place.index;
 }
 
@@ -187,7 +187,7 @@ void GpuWorld::unregisterCollective(uint32_t rank, uint32_t index, uint64_t issu
   }
   // May be refused, so it comes before anything is given back.
   const std::unique_ptr<Segment::Lock> segmentLock = lockSegment();
-  mine.giveBack(entry.place, issuedRuns);
+  mine.giveBack(entry.place, own.captured() == nullptr ? issuedRuns : 0);  // what the daemon has counted
   if (departure == Departure::forGood && own.captured() != nullptr) {
     own.endCaptured();
     bell_.wake();  // the daemon tells the device

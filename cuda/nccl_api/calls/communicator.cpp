@@ -46,7 +46,7 @@ void Communicator::checkState() const {
   }
 }
 
-void Communicator::become(const Name& name, int rank, Placed placed) {
+void Communicator::become(const Name& name, int rank, Placed placed, uint64_t mostBytesInStreams) {
   const std::lock_guard lock(mutex_);
   if (state() != State::making) return;
   name_ = name;
@@ -54,6 +54,8 @@ void Communicator::become(const Name& name, int rank, Placed placed) {
   placed_ = std::move(placed);
   members_ = placed_.ranks;
   check(dfcclGroupCreate(members_.data(), size(), name.high, &group_, context()));
+  constexpr int kMostMembers = 64;
+  if (size() <= kMostMembers) check(dfcclGroupRunInStreams(group_, mostBytesInStreams));
   state_.store(static_cast<uint32_t>(State::ready), order::release);
   made_.notify_all();
 }

@@ -20,7 +20,8 @@ namespace dfccl::nccl {
 /// What a caller's ncclConfig_t asks for.
 struct Config {
   bool isBlocking = true;
-  uint32_t mostBlocks = 0;  // of a world's daemon; 0: as many as it has by itself
+  uint32_t mostBlocks = 0;          // of a world's daemon; 0: as many as it has by itself
+  uint64_t mostBytesInStreams = 0;  // see dfcclGroupRunInStreams
 
   /// All of it, for another NCCL; nothing where the caller gave none.
   std::optional<ncclConfig_t> given;
@@ -63,8 +64,8 @@ class Communicator {
   /// Operators that were made for it.
   ScaledSums& scaledSums() { return scaledSums_; }
 
-  /// It has its ranks. @throws Failure
-  void become(const Name& name, int rank, Placed placed);
+  /// It has its ranks. @param mostBytesInStreams the same for all of them @throws Failure
+  void become(const Name& name, int rank, Placed placed, uint64_t mostBytesInStreams);
   /// It is another NCCL's, whose handle `make` stores where it is told to. @throws Failure: it could not be made
   template <class Make>
   void fallBack(const Make& make) {
@@ -99,6 +100,11 @@ class Communicator {
   void advance(int64_t line) {
     const std::lock_guard lock(mutex_);
     ++positions_[line];
+  }
+  /// What had one was refused.
+  void retreat(int64_t line) {
+    const std::lock_guard lock(mutex_);
+    --positions_[line];
   }
 
   /// A run of it was submitted, or is over.

@@ -26,12 +26,20 @@ std::optional<bool> blockingOfEnvironment() {
   return *said == '1';
 }
 
+/// DFCCL_BYTES_IN_STREAMS
+uint64_t bytesInStreamsOfEnvironment() {
+  constexpr uint64_t kUsual = uint64_t{256} << 10;
+  const char* const said = std::getenv("DFCCL_BYTES_IN_STREAMS");
+  return said == nullptr ? kUsual : static_cast<uint64_t>(std::max(0L, std::strtol(said, nullptr, 10)));
+}
+
 }  // namespace
 
 Config Config::read(const ncclConfig_t* from) {
   Config config;
   const char* const most = std::getenv("NCCL_MAX_CTAS");
   config.mostBlocks = most == nullptr ? 0 : blocksOf(std::strtol(most, nullptr, 10));
+  config.mostBytesInStreams = bytesInStreamsOfEnvironment();
   const std::optional<bool> isBlocking = blockingOfEnvironment();
   config.isBlocking = isBlocking.value_or(true);
   if (from == nullptr) return config;

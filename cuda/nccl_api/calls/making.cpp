@@ -8,6 +8,7 @@
 
 #include "entry_points.hpp"
 #include "host/driver/check.hpp"
+#include "host/driver/hardware_queues.hpp"
 #include "nccl_api/calls/falling_back.hpp"
 #include "nccl_api/universe/entry.hpp"
 #include "world/gpu_backend.hpp"
@@ -24,6 +25,23 @@ std::vector<int> membersOf(const std::vector<Arrival>& all, int color) {
   std::stable_sort(members.begin(), members.end(),
                    [&](int a, int b) { return all[static_cast<size_t>(a)].key < all[static_cast<size_t>(b)].key; });
   return members;
+}
+
+bool shareDevice(const Arrival& a, const Arrival& b) {
+  return a.device >= 0 && a.device == b.device && a.process == b.process;
+}
+
+/// What all allow. A kernel that waits keeps other streams of its hardware queue waiting, those of ranks that it waits
+/// for, too, where they are on the same device: with as many queues as there can be, streams have one each.
+uint64_t mostBytesInStreams(const std::vector<Arrival>& all) {
+  constexpr uint32_t kFewestQueues = 4, kFewestOfShared = 32;
+  uint64_t most = ~uint64_t{0};
+  for (const Arrival& one : all) {
+    const auto isShared = [&](const Arrival& other) { return &other != &one && shareDevice(one, other); };
+    const uint32_t fewest = std::any_of(all.begin(), all.end(), isShared) ? kFewestOfShared : kFewestQueues;
+    most = std::min(most, one.hardwareQueues < fewest ? 0 : one.mostBytesInStreams);
+  }
+  return most;
 }
 
 bool haveFallback(const std::vector<Arrival>& all) {
@@ -88,10 +106,13 @@ void Making::make() {
   told.arrival.color = color;
   told.arrival.key = key;
   if (made) told.arrival.mostBlocks = made->config.mostBlocks;
+  // Whoever gets no part has nothing to say about it.
+  told.arrival.mostBytesInStreams = made ? made->config.mostBytesInStreams : ~uint64_t{0};
+  told.arrival.hardwareQueues = gpu::hardwareQueues();
   told.arrival.hasFallback = RealNccl::isNamed() ? 1 : 0;
   const std::vector<Arrival> all = meet(meeting, ranks, rank, told.arrival, [this] { return isCancelled(); });
   if (!parent && !Universes::canServe(all) && haveFallback(all)) return fallBack(all);
-  if (!parent) return made->become(meeting, rank, universes.place(meeting, told, all, rank));
+  if (!parent) return made->become(meeting, rank, universes.place(meeting, told, all, rank), mostBytesInStreams(all));
   if (!made) return;
   Placed placed{parent->universe(), {}};
   int place = 0;
@@ -100,7 +121,7 @@ void Making::make() {
     if (member == self) place = static_cast<int>(placed.ranks.size());
     placed.ranks.push_back(parent->members()[static_cast<size_t>(member)]);
   }
-  made->become(meeting.derived(static_cast<uint64_t>(color)), place, std::move(placed));
+  made->become(meeting.derived(static_cast<uint64_t>(color)), place, std::move(placed), mostBytesInStreams(all));
 }
 
 /// All ranks decide alike, by what all have told.

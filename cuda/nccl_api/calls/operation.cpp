@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -162,29 +163,67 @@ std::optional<int64_t> lineOf(const Operation& o) {
   return 1 + 2 * int64_t{o.other} + (o.kind == Kind::send ? 1 : 0);
 }
 
-/// A run that was queued, and the stream that is to wait for it.
+/// A run that is queued, and the stream that is to wait for it.
 class Queued {
  public:
-  /// @throws Failure, and nothing was queued then.
-  explicit Queued(const Operation& o) : stream_(o.stream == nullptr ? cudaStreamLegacy : o.stream) {
-    o.communicator->checkState();
-    auto held = std::make_unique<Held>(Held{o.communicator, nullptr});
+  /// Queues it, or leaves it to the batch that is open. @throws Failure, and nothing was queued then.
+  explicit Queued(const Operation& o)
+      : communicator_(o.communicator),
+        stream_(o.stream == nullptr ? cudaStreamLegacy : o.stream),
+        held_(std::make_unique<Held>(Held{o.communicator, nullptr})) {
+    communicator_->checkState();
     const std::optional<int64_t> line = lineOf(o);
-    const uint64_t tag = line ? o.communicator->position(*line) : 0;
-    check(queuePrepared(o, tag, stream_, &request_, held->scratch));
-    if (line) o.communicator->advance(*line);  // what was refused doesn't count
-    o.communicator->began();
-    // It can't fail: the request is open and has no callback.
-    dfcclNotifyRun(request_, isOver, held.release());
+    const uint64_t tag = line ? communicator_->position(*line) : 0;
+    check(queuePrepared(o, tag, stream_, &request_, held_->scratch));
+    if (line) communicator_->advance(*line);
+    line_ = line;
   }
-  ~Queued() { dfcclFreeRequest(request_); }
-  Queued(Queued&& other) noexcept : stream_(other.stream_), request_(std::exchange(other.request_, nullptr)) {}
+  /// What was refused doesn't count.
+  ~Queued() {
+    dfcclFreeRequest(request_);
+    if (held_ && line_) communicator_->retreat(*line_);
+  }
+  Queued(const Queued&) = delete;
+  Queued& operator=(const Queued&) = delete;
 
+  /// It is queued, and it will end.
+  void begin() {
+    communicator_->began();
+    // It can't fail: the request is open and has no callback.
+    dfcclNotifyRun(request_, isOver, held_.release());
+  }
   void letStreamWait() const { check(dfcclWaitRunOnStream(request_, stream_)); }
 
  private:
+  const std::shared_ptr<Communicator> communicator_;
   const dfcclStream_t stream_;
+  std::unique_ptr<Held> held_;  // until it has begun
+  std::optional<int64_t> line_;
   dfcclRequest_t request_ = nullptr;
+};
+
+/// Operations of one world, which are done all or not at all.
+class Batch {
+ public:
+  Batch() { check(dfcclBatchBegin()); }
+  ~Batch() {
+    if (isOpen_) dfcclBatchCancel();
+  }
+  Batch(const Batch&) = delete;
+  Batch& operator=(const Batch&) = delete;
+
+  void add(std::unique_ptr<Queued> operation) { queued_.push_back(std::move(operation)); }
+  /// @throws Failure
+  std::vector<std::unique_ptr<Queued>> submit() {
+    isOpen_ = false;
+    check(dfcclBatchEnd(nullptr));
+    for (const auto& run : queued_) run->begin();
+    return std::move(queued_);
+  }
+
+ private:
+  bool isOpen_ = true;
+  std::vector<std::unique_ptr<Queued>> queued_;
 };
 
 /// Of several things, each of which is done whatever becomes of the others.
@@ -219,21 +258,32 @@ size_t bytesOf(const Operation& o, size_t parts) {
 
 void submit(const Operation& operation) {
   if (isToSelf(operation)) refuseHalfAMessage();
-  Queued(operation).letStreamWait();
+  Queued run(operation);
+  run.begin();
+  run.letStreamWait();
 }
 
 void submit(std::vector<Operation> operations) {
   const JoinedStreams streams(operations);
   streams.join();
   copySelfMessages(operations);
-  std::vector<Queued> queued;
-  queued.reserve(operations.size());
+  // In one order on all ranks, whatever the group's is.
+  std::map<uint64_t, std::vector<const Operation*>> ofWorlds;
+  for (const Operation& operation : operations) {
+    ofWorlds[operation.communicator->universe()->id()].push_back(&operation);
+  }
   FirstFailure failure;
-  failure.attempt([&] {
-    for (const Operation& operation : operations) queued.emplace_back(operation);
-  });
+  std::vector<std::unique_ptr<Queued>> queued;
+  queued.reserve(operations.size());
+  for (const auto& [world, its] : ofWorlds) {
+    failure.attempt([&] {
+      Batch batch;
+      for (const Operation* operation : its) batch.add(std::make_unique<Queued>(*operation));
+      for (std::unique_ptr<Queued>& run : batch.submit()) queued.push_back(std::move(run));
+    });
+  }
   // What was queued goes on all the same, whatever it is that went wrong, and works on its buffers.
-  for (const Queued& run : queued) failure.attempt([&] { run.letStreamWait(); });
+  for (const auto& run : queued) failure.attempt([&] { run->letStreamWait(); });
   failure.attempt([&] { streams.join(); });
   failure.rethrow();
 }

@@ -236,3 +236,56 @@ TEST_CASE("where graphs meet by their launches, a rank may have two that its pee
     return kFine;
   });
 }
+
+// Only the ranks of a split's part that see it otherwise would wait for each other.
+TEST_CASE("ranks that allow different sizes in streams come to the same ones") {
+  onProcesses(2, 1, [&](uint32_t rank, const std::vector<ncclUniqueId>& ids) -> int {
+    setenv("DFCCL_BYTES_IN_STREAMS", rank == 0 ? "100" : "1000000", 1);
+    ncclComm_t comm = nullptr, part = nullptr;
+    OK(ncclCommInitRank(&comm, 2, ids[0], static_cast<int>(rank)));
+    OK(ncclCommSplit(comm, 0, 0, &part, nullptr));
+    for (const ncclComm_t one : {comm, part}) {
+      const RankStream stream;
+      const Buffer ones(kCount, 1), sum(kCount, 0);
+      for (const size_t count : {size_t{1}, kCount}) {
+        OK(ncclAllReduce(ones, sum, count, ncclFloat32, ncclSum, one, stream));
+        EXPECT(stream.synchronize());
+        EXPECT(sum.isAll(2, 0, count));
+      }
+    }
+    OK(ncclCommDestroy(part));
+    OK(ncclCommDestroy(comm));
+    return kFine;
+  });
+}
+
+TEST_CASE("where graphs meet by their launches, a rank may capture what its peer puts into a stream") {
+  onProcesses(2, 1, [&](uint32_t rank, const std::vector<ncclUniqueId>& ids) -> int {
+    setenv("DFCCL_MATCH_GRAPHS", "launches", 1);
+    ncclComm_t comm = nullptr;
+    OK(ncclCommInitRank(&comm, 2, ids[0], static_cast<int>(rank)));
+    const RankStream stream;
+    const Buffer ones(kCount, 1), sum(kCount, 0);
+    int device = 0;
+    EXPECT(cudaGetDevice(&device) == cudaSuccess);
+    const auto addUp = [&] {
+      CHECK(ncclAllReduce(ones, sum, kCount, ncclFloat32, ncclSum, comm, stream) == ncclSuccess);
+    };
+    {
+      const dfccl::gpu::test::Graph graph(device, stream, addUp);
+      for (uint32_t round = 0; round < 6; ++round) {
+        // By turns, so each rank has its runs of both kinds in one order.
+        if (round % 2 == rank) {
+          graph.launch(stream);
+        } else {
+          addUp();
+        }
+        EXPECT(stream.synchronize());
+        EXPECT(sum.isAll(2));
+        sum.fill(0);
+      }
+    }
+    OK(ncclCommDestroy(comm));
+    return kFine;
+  });
+}

@@ -7,6 +7,8 @@
 #include "cpu/cpu_platform.hpp"
 #include "daemon/framing/ll.hpp"
 #include "device/captured_run.cuh"
+#include "simulated/current_device.hpp"
+#include "simulated/device.hpp"
 #include "simulated/graph.hpp"
 #include "simulated/modules.hpp"
 #include "simulated/slices.hpp"
@@ -19,6 +21,7 @@ class SimulatedRun {
   explicit SimulatedRun(const CapturedRun& run) : run_(run), state_(*run.state) {}
 
   void carryOut() {
+    if (run_.isInStream()) run_.notes->begunInStreams.store(run_.numberInStreams, order::release);
     isEnded_ = state_.mustEnd.load(order::acquire) != 0;
     for (uint32_t lane = 0; lane < run_.layout.lanes; ++lane) {
       Atomic<uint64_t, Scope::device>& word = state_.lanes[lane].word;
@@ -32,11 +35,19 @@ class SimulatedRun {
       }
       word.fetchAdd(CapturedTurn::ending(number, CapturedTurn::isFree), order::acqRel);
     }
+    if (run_.isInStream()) return tellOver();
     if (isEnded_) run_.notes->ended.fetchAdd(1, order::acqRel);
   }
 
  private:
   static constexpr uint64_t kLine = 2 * Ll::kLineBytes;  // of a GPU's: two words
+
+  void tellOver() {
+    state_.overInStreams.store(run_.numberInStreams, order::release);
+    run_.notes->overInStreams.store(run_.numberInStreams, order::release);
+    const CqeStatus status = isEnded_ ? CqeStatus::aborted : CqeStatus::completed;
+    run_.completionWord->store(run_.completion | packCqe(0, status, 0), order::release);
+  }
 
   static void pause() {
     simulated::step();
@@ -121,6 +132,22 @@ class SimulatedRun {
 };
 
 }  // namespace
+
+cudaError_t launchCapturedRuns(const CapturedRun* runs, uint32_t count, cudaStream_t handle) {
+  simulated::Stream& stream = simulated::Device::streamOf(handle, simulated::currentDevice);
+  const int device = stream.device();
+  const std::vector<CapturedRun> together(runs, runs + count);
+  return simulated::Device::at(device).launch(stream, [together, device] {
+    std::vector<std::jthread> others;
+    for (size_t i = 1; i < together.size(); ++i) {
+      others.emplace_back([&together, device, i] {
+        const simulated::AtWork here(device);
+        SimulatedRun(together[i]).carryOut();
+      });
+    }
+    SimulatedRun(together.front()).carryOut();
+  });
+}
 
 cudaError_t prepareCapturedRuns(cudaStream_t) { return simulated::loadModule(simulated::kEngineModule); }
 

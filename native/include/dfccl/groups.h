@@ -49,6 +49,17 @@ dfcclResult_t dfcclGroupGetRankCount(int* count, dfcclGroup_t group);
  * waits for that. */
 dfcclResult_t dfcclGroupAbort(dfcclGroup_t group);
 
+/* On GPUs: from here on, the group's collectives that are behind a stream, and in which a member receives at most
+ * `mostBytes` of the others, are kernels in that stream, as NCCL's are, and no work of a daemon's: the stream goes on
+ * only when they are over, and a link of a chain takes a third of the time. To be called by all members alike, before
+ * the group's first run: such runs meet each other only. They are refused without a stream. Those of one stream that
+ * are submitted in a batch are under way at once, whatever their order; else one waits for the other. Messages, uneven
+ * forms and splits are as before. A kernel is launched, for which the caller may have to wait while another thread
+ * keeps CUDA's driver to itself, as in cudaFree. Members that are ranks of one process on one GPU want 32 hardware
+ * queues (CUDA_DEVICE_MAX_CONNECTIONS). 0: none are.
+ * dfcclUnavailable: the group is on CPUs, or has more than 64 members. */
+dfcclResult_t dfcclGroupRunInStreams(dfcclGroup_t group, size_t mostBytes);
+
 /* ---- Collectives --------------------------------------------------------------------------------------------- */
 
 /* Each queues one run and returns. Buffers, counts and what lies where are as NCCL has them: `count` is the number of

@@ -111,6 +111,20 @@ Split exchange(GroupHandle& group, Choice own, uint64_t timeoutMicros) {
   return {number, memory.read(group.size())};
 }
 
+/// Whether runs of it can be kernels in streams.
+void checkStreams(const GroupHandle& group) {
+  constexpr uint32_t kMostMembers = 64;
+  if (!group.context->checksMemory()) {
+    throw Error(dfcclUnavailable, "The group is on CPUs, where there are no streams.",
+                "Open the world with the backend of GPUs.");
+  }
+  if (group.size() <= kMostMembers) return;
+  throw Error(dfcclUnavailable,
+              "The group has " + std::to_string(group.size()) + " members, and collectives of at most " +
+                  std::to_string(kMostMembers) + " can be kernels in streams.",
+              "Leave its runs to the daemons.", {{"ranks", std::to_string(group.size())}});
+}
+
 template <class Value>
 dfcclResult_t give(int* out, const char* what, dfcclGroup_t group, Value&& value) {
   return guarded([&] {
@@ -171,6 +185,15 @@ dfcclResult_t dfcclGroupGetRank(int* rank, dfcclGroup_t group) {
 
 dfcclResult_t dfcclGroupGetRankCount(int* count, dfcclGroup_t group) {
   return give(count, "number of ranks", group, [](const GroupHandle& g) { return g.size(); });
+}
+
+dfcclResult_t dfcclGroupRunInStreams(dfcclGroup_t handle, size_t mostBytes) {
+  return guarded([&] {
+    GroupHandle& group = groupOf(handle);
+    if (mostBytes != 0) checkStreams(group);
+    group.group->mostBytesInStreams = mostBytes;
+    return dfcclSuccess;
+  });
 }
 
 dfcclResult_t dfcclGroupAbort(dfcclGroup_t handle) {

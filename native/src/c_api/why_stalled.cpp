@@ -6,6 +6,7 @@
 
 #include "c_api/last_error.hpp"
 #include "world/collective_name.hpp"
+#include "world/graph_numbers.hpp"
 
 namespace dfccl::c_api {
 namespace {
@@ -106,7 +107,9 @@ std::string whyStalled(RankContext& context, uint64_t first) {
   };
   context.forEachCaptured([&](uint32_t index) { addCaptured(index, ""); });
   context.matching().forEach([&](const MatchedCollective& c) {
-    if (c.signature.isCaptured()) addCaptured(c.index, placeOf(*c.group));
+    if (c.signature.isCaptured() && c.signature.graph != GraphNumbers::kStreams) {
+      addCaptured(c.index, placeOf(*c.group));
+    }
   });
   context.matching().forEachOpenReceive([&](const MatchedRun& run, const MatchedGroup& group) {
     sentences.add("receive from any rank" + messageOf(run.signature) + placeOf(group) + ": no rank has sent it.");

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "matching/part_callback.hpp"
 #include "matching/unlocked.hpp"
 #include "world/submitting.hpp"
 
@@ -21,8 +22,6 @@ uint64_t nameRing(const MatchedCollective& entry, const void*& send, void*& recv
   windows.recv = entry.isReached(recv, shape.recvBytes) ? 0 : 1;
   return part == nullptr ? 0 : reinterpret_cast<uint64_t>(part->staged[0].memory);
 }
-
-void nobodyAsked(void*, dfcclResult_t) {}
 
 /// Runs that are over as soon as they are submitted; told when the lock is open again, however that comes about.
 class OverAtOnce {
@@ -41,8 +40,6 @@ class OverAtOnce {
  private:
   std::vector<RequestPart*> parts_;
 };
-
-void partIsOver(void* part, dfcclResult_t status) { static_cast<RequestPart*>(part)->end(status); }
 
 }  // namespace
 
@@ -149,7 +146,7 @@ bool Matching::queue(MatchedCollective& entry, const void* send, void* recv, voi
     slot = queueOnStream(entry, send, recv, stream, part, windows, lock, std::move(entered));
   } else {
     if (part != nullptr && backend_.checksMemory()) noteNumber(entry, *part);
-    const RunCallback callback = part != nullptr ? partIsOver : nobodyAsked;
+    const RunCallback callback = callbackOf(part);
     slot = backend_.queues(rank_).submit(entry.index, send, recv, callback, part, windows, PlaceOnLine{}, ring);
   }
   if (!RankQueues::isTaken(slot)) [[unlikely]]
@@ -172,7 +169,7 @@ uint32_t Matching::queueOnStream(MatchedCollective& entry, const void* send, voi
     checkOpen(*entry.group);  // it may have been given up meanwhile
   }
   if (part != nullptr) noteNumber(entry, *part);
-  const RunCallback callback = part != nullptr ? partIsOver : nobodyAsked;
+  const RunCallback callback = callbackOf(part);
   const uint32_t slot = entered->submit(entry.index, send, recv, callback, part, windows);
   if (!RankQueues::isTaken(slot)) return slot;
   const Unlocked unlocked(lock, entry);
@@ -185,7 +182,8 @@ uint32_t Matching::queueOnStream(MatchedCollective& entry, const void* send, voi
 }
 
 void Matching::submit(MatchedRun run, const std::shared_ptr<MatchedGroup>& group, RequestPart* part) {
-  noteCapture(run);
+  noteStream(run, *group);
+  if (run.isInStream) return submitInStream(std::move(run), group, part);
   bool isOver;
   {
     std::unique_lock lock(mutex_);
@@ -204,7 +202,7 @@ bool Matching::queueOrCopy(MatchedCollective& entry, const MatchedRun& run, Requ
   return submitCopied(entry, run, *part, lock);
 }
 
-void Matching::submitPrepared(std::span<BatchedRun> runs, size_t& done) {
+void Matching::submitPrepared(std::span<BatchedRun> runs, size_t& done, Backend::Launches* launches) {
   bool isAnyAtOnce = false;
   OverAtOnce over;
   {
@@ -214,7 +212,9 @@ void Matching::submitPrepared(std::span<BatchedRun> runs, size_t& done) {
       checkOpen(*batched.group);  // it may have been given up meanwhile
       over.reserveOne();
       bool isOver = false;
-      if (run.kind == RunKind::whole) {
+      if (run.isInStream) {
+        addLaunch(*batched.entry, run, batched.part, *launches, lock);
+      } else if (run.kind == RunKind::whole) {
         isOver = queue(*batched.entry, run.send, run.recv, run.stream, batched.part, lock);
       } else if (run.kind == RunKind::receiveFromAny) {
         receives_.add({run, batched.group, batched.part});
@@ -232,6 +232,8 @@ void Matching::submitPrepared(std::span<BatchedRun> runs, size_t& done) {
 }
 
 void Matching::waitOnStream(const RequestPart& part, void* stream) {
+  // Its own stream goes on only behind it.
+  if (part.inStream.number != 0 && backend_.idOfStream(rank_, stream) == part.inStream.stream) return;
   if (part.captured.node != nullptr) return backend_.letGraphWait(rank_, part.captured, stream);
   if (backend_.captureOf(rank_, stream)) {
     throw Error(dfcclInvalidArgument,
@@ -245,6 +247,7 @@ void Matching::waitOnStream(const RequestPart& part, void* stream) {
   const Signature& signature = entry->signature;
   const bool isToSelf = signature.collective == Collective::sendRecv && signature.root == signature.receiver;
   const Unlocked unlocked(lock, *entry);
+  if (part.inStream.number != 0) return backend_.waitForLaunched(rank_, entry->index, part.inStream, stream);
   // Whoever brings the other half of a message, which this half's request waits for, may not have put the stream's
   // arrival into it yet, which mustn't come behind the wait.
   const EnteredStream entered = isToSelf ? backend_.enterStream(rank_, stream) : nullptr;

@@ -52,9 +52,12 @@ class Matching {
   void prepare(BatchedRun& batched);
   /// Undoes it. @pre it isn't submitted
   void forgo(BatchedRun& batched);
+  /// For runs of all ranks of its world. @throws Error dfcclUnavailable: streams have no kernels here
+  std::unique_ptr<Backend::Launches> beginLaunches() { return backend_.beginLaunches(); }
   /// Runs of this rank, one behind the other. @param done gets how many it has submitted.
   /// @pre they are prepared. @throws Error
-  void submitPrepared(std::span<BatchedRun> runs, size_t& done);
+  /// @param launches gets those that are kernels in their streams; for the caller to launch.
+  void submitPrepared(std::span<BatchedRun> runs, size_t& done, Backend::Launches* launches);
   /// Looks who has sent what this rank receives from anybody, and lets it be received. To be called by whoever waits.
   /// @return whether anything was found.
   bool lookForSenders() { return receives_.count() != 0 && lookForSendersOfAny(); }
@@ -121,7 +124,12 @@ class Matching {
   uint32_t queueOnStream(MatchedCollective& entry, const void* send, void* recv, void* stream, RequestPart* part,
                          RunWindows windows, std::unique_lock<std::mutex>& lock, EnteredStream entered);
   void noteNumber(const MatchedCollective& entry, RequestPart& part);
-  void noteCapture(MatchedRun& run) const;
+  void noteStream(MatchedRun& run, const MatchedGroup& group) const;
+  static bool isForStreams(const MatchedRun& run, const MatchedGroup& group);
+  void noteInStream(MatchedRun& run) const;
+  void submitInStream(MatchedRun run, const std::shared_ptr<MatchedGroup>& group, RequestPart* part);
+  void addLaunch(MatchedCollective& entry, const MatchedRun& run, RequestPart* part, Backend::Launches& launches,
+                 std::unique_lock<std::mutex>& lock);
   MatchedCollective& entryOf(MatchedRun& run, const std::shared_ptr<MatchedGroup>& group,
                              const std::function<void(MatchedCollective&)>& check);
   void capture(MatchedCollective& entry, const void* send, void* recv, void* stream, RequestPart* part,

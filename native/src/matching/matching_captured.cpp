@@ -9,9 +9,12 @@
 namespace dfccl {
 
 /// Runs that a graph carries out match each other only: what they need of their collective is another registration's.
-void Matching::noteCapture(MatchedRun& run) const {
+void Matching::noteStream(MatchedRun& run, const MatchedGroup& group) const {
   if (run.stream != nullptr) run.capture = backend_.captureOf(rank_, run.stream);
-  if (!run.capture) return;
+  if (!run.capture) {
+    if (isForStreams(run, group)) noteInStream(run);
+    return;
+  }
   if (run.kind == RunKind::receiveFromAny) {
     throw Error(dfcclUnavailable, "A receive from any rank can't be part of a graph.",
                 "Receive outside of the capture, or from a rank that you name.", {{"rank", std::to_string(rank_)}});

@@ -7,7 +7,7 @@ namespace dfccl {
 
 void Matching::prepare(BatchedRun& batched) {
   MatchedRun& run = batched.run;
-  noteCapture(run);
+  noteStream(run, *batched.group);
   std::unique_lock lock(mutex_);
   checkOpen(*batched.group);
   const auto check = [&](MatchedCollective& entry) { checkPrepared(entry, batched, lock); };

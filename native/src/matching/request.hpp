@@ -10,6 +10,7 @@
 #include "matching/staging_pool.hpp"
 #include "world/captured_place.hpp"
 #include "world/collective_id.hpp"
+#include "world/place_in_stream.hpp"
 
 namespace dfccl {
 
@@ -34,6 +35,7 @@ struct RequestPart {
   Atomic<Matching*> matching;
   CollectiveId collective;
   uint64_t number = 0;     // how many runs of it this rank had submitted with it
+  PlaceInStream inStream;  // or, where it is a kernel in its stream
   CapturedPlace captured;  // or, of a graph's: it is over as soon as it is captured
   Atomic<uint32_t> isOver_;
 

@@ -48,5 +48,8 @@ uint32_t Backend::submitOnStream(uint32_t rank, uint32_t index, const void* send
 void Backend::waitOnStream(uint32_t rank, uint32_t, void*, uint64_t) { refuseStream(rank); }
 CapturedPlace Backend::captureRun(uint32_t rank, uint32_t, const void*, void*, void*) { refuseStream(rank); }
 void Backend::letGraphWait(uint32_t rank, const CapturedPlace&, void*) { refuseStream(rank); }
+std::unique_ptr<Backend::Launches> Backend::beginLaunches() { refuseStream(0); }
+uint64_t Backend::idOfStream(uint32_t rank, void*) { refuseStream(rank); }
+void Backend::waitForLaunched(uint32_t rank, uint32_t, const PlaceInStream&, void*) { refuseStream(rank); }
 
 }  // namespace dfccl

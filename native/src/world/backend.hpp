@@ -14,6 +14,7 @@
 #include "world/collective_spec.hpp"
 #include "world/departure.hpp"
 #include "world/known_memory.hpp"
+#include "world/place_in_stream.hpp"
 #include "world/presence.hpp"
 #include "world/rank_queues.hpp"
 #include "world/run_check.hpp"
@@ -146,6 +147,26 @@ class Backend {
   virtual bool isCaptureAwaited(uint32_t /*rank*/, uint32_t /*index*/) { return false; }
   /// The rank's runs in graphs that came to no result, since it was opened.
   virtual uint64_t endedInGraphs(uint32_t /*rank*/) { return 0; }
+  /// Runs that are kernels in their streams, and are launched together: those of one stream are under way at once.
+  class Launches {
+   public:
+    virtual ~Launches() = default;
+    /// @param index of a collective that was registered with signature.graph. @param place gets what waitForLaunched()
+    /// takes, when it is launched; may be null. @return false: it isn't taken now; launch what was, or let completions
+    /// be delivered. @throws Error
+    virtual bool add(uint32_t rank, uint32_t index, const void* send, void* recv, void* stream, RunCallback callback,
+                     void* argument, PlaceInStream* place) = 0;
+    /// All that was added. May wait for the driver: under no lock that others need. @throws Error dfcclSystemError:
+    /// those runs end as aborted.
+    virtual void launch() = 0;
+  };
+  /// @throws Error dfcclUnavailable where there are no streams
+  virtual std::unique_ptr<Launches> beginLaunches();
+  /// Which stream it is, of all that there ever were. @throws Error as enterStream()
+  virtual uint64_t idOfStream(uint32_t rank, void* stream);
+  /// Lets another stream than its own go on only when such a run is over. @throws Error dfcclInvalidArgument,
+  /// dfcclSystemError
+  virtual void waitForLaunched(uint32_t rank, uint32_t index, const PlaceInStream& place, void* stream);
   /// The windows of a run's buffers, which other processes are told of where they don't know them yet. Doesn't wait.
   /// @pre shape.namesWindows, and checkMemory() has passed. @throws Error dfcclInvalidArgument where the memory is none
   /// that another process can map, dfcclQueueFull.

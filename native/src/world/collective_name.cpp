@@ -2,6 +2,8 @@
 
 #include <span>
 
+#include "world/graph_numbers.hpp"
+
 namespace dfccl {
 namespace {
 
@@ -72,10 +74,15 @@ std::string callOf(const CollectiveSpec& spec) {
   return text;
 }
 
+std::string whereOf(const SignatureFacts& signature) {
+  if (!signature.isCaptured()) return "";
+  return signature.graph == GraphNumbers::kStreams ? ", in a stream" : ", in graph " + std::to_string(signature.graph);
+}
+
 }  // namespace
 
 std::string nameOf(const CollectiveSpec& spec) {
-  const std::string where = spec.signature.isCaptured() ? ", in graph " + std::to_string(spec.signature.graph) : "";
+  const std::string where = whereOf(spec.signature);
   if (!spec.id.isSignature()) return std::string(nameOf(spec.collective)) + " " + spec.id.text() + where;
   return (spec.ranks.empty() ? nameOf(spec.collective) + std::string(" ") + spec.id.text() : callOf(spec)) + where;
 }

@@ -24,6 +24,10 @@ class GraphNumbers {
     given_.push_back({++count_, capture});
     return {count_, true};
   }
+  /// Of runs that are kernels in streams, and in no graph. Where graphs share a registration, these share it, too: a
+  /// run that one rank captures and another puts into a stream is the same then.
+  static uint32_t ofStreams() { return isOneForAll() ? 1 : kStreams; }
+  static constexpr uint32_t kStreams = 0xffffffff;
   /// The capture's first run was refused: the next graph gets its number. @pre isNew; no other capture has come since
   void takeBack() {
     given_.pop_back();

@@ -56,6 +56,15 @@ class RankQueues {
   /// @param count of a run that brings its own.
   uint32_t submit(uint32_t index, const void* send, void* recv, RunCallback callback, void* argument,
                   RunWindows windows = {}, PlaceOnLine behind = {}, uint64_t count = 0);
+  /// Takes a run that something else than the daemon carries out, and posts to the slot when it is over.
+  /// @return the slot; kFull: there is none now, and whoever delivers makes room.
+  uint32_t claim(uint32_t index, RunCallback callback, void* argument);
+  /// Where that is to be posted. @param slot of claim()
+  Atomic<uint64_t>* completionWord(uint32_t slot) { return &completions_.slots[slot]; }
+  /// Nothing carries it out: it ends as aborted.
+  void endClaimed(uint32_t index, uint32_t slot) {
+    completions_.slots[slot].store(packCqe(index, CqeStatus::aborted, 0), order::release);
+  }
   static constexpr bool isTaken(uint32_t slot) { return slot <= kWaits; }
   /// The entry after which the daemon leaves for good.
   bool submitExit();
