@@ -1,5 +1,7 @@
 // The daemon's kernel where there is no GPU: a stay is a thread that steps all blocks in turn, over the memory that the
 // host has prepared for a device.
+#include <pthread.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -20,6 +22,7 @@
 #include "simulated/device.hpp"
 #include "simulated/modules.hpp"
 #include "simulated/slices.hpp"
+#include "simulated/unkindness.hpp"
 
 namespace dfccl::gpu {
 namespace {
@@ -262,11 +265,20 @@ struct LeavesStreams : AllRules {
   static constexpr bool staysForStreams = false;
 };
 
+/// A thread of the library's that starts daemons waits for the driver while it has to.
+void keepKeeper() {
+  char name[16] = "";
+  pthread_getname_np(pthread_self(), name, sizeof name);
+  if (std::strcmp(name, "dfccl keeper") != 0) return;
+  while (simulated::unkindness().stoppedKeepers.isOn()) std::this_thread::yield();
+}
+
 }  // namespace
 
 cudaError_t prepareDaemon() { return simulated::loadModule(simulated::kEngineModule); }
 
 cudaError_t launchDaemon(const LaunchArguments& arguments, uint32_t grid, cudaStream_t handle) {
+  keepKeeper();
   simulated::Stream& stream = simulated::Device::streamOf(handle, simulated::currentDevice);
   const bool leaves = std::getenv("SIMULATED_LEAVES") != nullptr;
   simulated::Device& device = simulated::Device::at(stream.device());
