@@ -1,7 +1,6 @@
 #pragma once
 // A block of the kernel that carries out a captured run: whose turn its lane is, the lane's tiles, and what becomes of
 // lanes that blocks have left, or not begun.
-#include "base/sqe.hpp"
 #include "device/captured_tiles.cuh"
 
 namespace dfccl::gpu {
@@ -134,11 +133,14 @@ class CapturedBlock {
   /// lanes; none of them comes any more, so all that the run needs may go.
   __device__ __noinline__ void tellOver() {
     if (threadIdx.x != 0) return;
+    // What has to end may have ended in other blocks only.
+    if ((isEnded_ || state_.mustEnd.load(order::relaxed) != 0) &&
+        run_.notes->firstEndedInStreams.load(order::relaxed) == 0) {
+      run_.notes->firstEndedInStreams.store(run_.numberInStreams, order::relaxed);
+    }
     __threadfence_system();
-    state_.overInStreams.store(run_.numberInStreams, order::relaxed);
+    state_.overInStreams.store(static_cast<uint32_t>(run_.numberInStreams), order::relaxed);
     run_.notes->overInStreams.store(run_.numberInStreams, order::relaxed);
-    const CqeStatus status = isEnded_ ? CqeStatus::aborted : CqeStatus::completed;
-    run_.completionWord->store(run_.completion | packCqe(0, status, 0), order::relaxed);
   }
 
   /// The first run waits until all members have registered. @return false: not for longer.

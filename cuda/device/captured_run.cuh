@@ -36,9 +36,10 @@ struct alignas(128) CapturedNotes {
   Atomic<uint64_t> ended;       // the kernels': runs that came to no result. Of others nothing is told: a kernel is not
                                 // over before its stores have come to the host
   // The kernels', of runs in streams: the number of the last one that has begun, and of the last one that is over.
-  Atomic<uint32_t> begunInStreams;
-  Atomic<uint32_t> overInStreams;
-  CapturedMembers members;  // the host's
+  Atomic<uint64_t> begunInStreams;
+  Atomic<uint64_t> overInStreams;
+  Atomic<uint64_t> firstEndedInStreams;  // and of the first that came to no result; 0: none has
+  CapturedMembers members;               // the host's
 };
 
 /// Of a lane: a block's part of each run. In the device's memory; begins as zeros.
@@ -52,7 +53,7 @@ struct alignas(128) CapturedLane {
 /// What the kernels of a collective's captured runs keep between them. In the device's memory; begins as zeros.
 struct CapturedState {
   alignas(128) Atomic<uint32_t> mustEnd;  // as CapturedNotes::mustEnd, for runs that have yet to begin
-  Atomic<uint32_t> overInStreams;         // as CapturedNotes::overInStreams, for streams to wait for
+  Atomic<uint32_t> overInStreams;         // as CapturedNotes has it, its low bits, for streams to wait for
   CapturedLane lanes[1];                  // as many as the runs have
 
   static constexpr size_t bytes(uint32_t lanes) {
@@ -89,12 +90,8 @@ struct CapturedRun {
   uint64_t count;      // elements of a segment
   uint32_t heldLines;  // an all-reduce of so few whole lines that a worker holds as many of every member's; 0: it isn't
   CapturedLayout layout;
-  // Of a run that is a kernel in its stream, and in no graph: its number, and what it posts where when it is over.
-  uint32_t numberInStreams;
-  uint64_t completion;               // a CQE without its status
-  Atomic<uint64_t>* completionWord;  // null: it is a graph's
+  uint64_t numberInStreams;  // of a run that is a kernel in its stream; 0: it is a graph's
 
-  DFCCL_HD bool isInStream() const { return completionWord != nullptr; }
   /// Whether a member sends another one any of its data.
   DFCCL_HD bool sends(uint32_t from, uint32_t to) const {
     switch (collective) {

@@ -1,39 +1,12 @@
 // Runs that are kernels in their streams.
-#include <memory>
-
-#include "groups.hpp"
-#include "stream_members.hpp"
+#include "in_streams.hpp"
 
 using namespace dfccl::gpu::test;
-
-namespace {
-
-constexpr size_t kMostBytes = 64 << 10;
-
-/// A group whose runs are kernels in streams.
-struct GroupsInStreams : Groups {
-  explicit GroupsInStreams(const GpuRanks& ranks) : Groups(ranks) {
-    for (int r = 0; r < ranks.size(); ++r) CHECK_OK(dfcclGroupRunInStreams((*this)[r], kMostBytes));
-  }
-};
-
-std::vector<Member> membersWith(const GpuRanks& ranks, size_t count) {
-  std::vector<Member> members;
-  for (int r = 0; r < ranks.size(); ++r) members.emplace_back(ranks, r, count);
-  return members;
-}
-
-dfcclResult_t sum(const Member& m, size_t count, dfcclGroup_t group, uint64_t tag, cudaStream_t stream,
-                  dfcclRequest_t* request = nullptr) {
-  return dfcclAllReduce(m.send.data(), m.recv.data(), count, dfcclInt32, dfcclSum, group, tag, stream, request);
-}
-
-}  // namespace
 
 TEST_CASE("what follows a run in its stream comes behind it, without being told to wait") {
   const GpuRanks ranks;
   const GroupsInStreams groups(ranks);
-  for (const size_t count : {size_t{1}, size_t{300}, kMostBytes / sizeof(int32_t) / 8}) {
+  for (const size_t count : {size_t{1}, size_t{300}, kMostBytesInStreams / sizeof(int32_t) / 8}) {
     const std::vector<Member> members = membersWith(ranks, count);
     for (int round = 0; round < 20; ++round) {
       for (int r = 0; r < ranks.size(); ++r) {
@@ -79,64 +52,27 @@ TEST_CASE("other streams, and the host, wait for a run in a stream by its reques
   CHECK_OK(dfcclWaitRuns(requests.data(), ranks.size(), 0));
 }
 
-TEST_CASE("runs of one signature match in the order of the calls, whichever streams they are in") {
-  constexpr size_t kCount = 64;
+TEST_CASE("a stream that captures doesn't wait for a run in a stream, and goes on capturing") {
+  constexpr size_t kCount = 16;
   const GpuRanks ranks;
   const GroupsInStreams groups(ranks);
-  const std::vector<Member> ones = membersWith(ranks, kCount), others = membersWith(ranks, kCount);
-  for (int round = 0; round < 20; ++round) {
-    Barrier barrier;
-    for (int r = 0; r < ranks.size(); ++r) {
-      const Member &a = ones[static_cast<size_t>(r)], &b = others[static_cast<size_t>(r)];
-      b.input.fill(10 * (r + 1));
-      if (r == 0) barrier.hold(a.stream);  // so its second call's stream comes first
-      for (const Member* m : {&a, &b}) {
-        m->fill();
-        CHECK_OK(sum(*m, kCount, groups[r], 0, m->stream));
-        m->read();
-      }
-    }
-    barrier.open();
-    for (int r = 0; r < ranks.size(); ++r) {
-      const Member &a = ones[static_cast<size_t>(r)], &b = others[static_cast<size_t>(r)];
-      CHECK(a.stream.synchronize());
-      CHECK(b.stream.synchronize());
-      CHECK(a.output.isAll(sumOfInputs(ranks)));
-      CHECK(b.output.isAll(10 * sumOfInputs(ranks)));
-    }
+  const std::vector<Member> members = membersWith(ranks, kCount);
+  const Stream other(ranks.device(0));
+  dfcclRequest_t request = nullptr;
+  CHECK_OK(sum(members[0], kCount, groups[0], 0, members[0].stream, &request));
+  cudaSetDevice(ranks.device(0));
+  for (const cudaStream_t capturing :
+       {static_cast<cudaStream_t>(other), static_cast<cudaStream_t>(members[0].stream)}) {
+    cudaGraph_t graph = nullptr;
+    REQUIRE(cudaStreamBeginCapture(capturing, cudaStreamCaptureModeRelaxed) == cudaSuccess);
+    CHECK(dfcclWaitRunOnStream(request, capturing) == dfcclInvalidArgument);
+    CHECK(cudaStreamEndCapture(capturing, &graph) == cudaSuccess);
+    CHECK(cudaGraphDestroy(graph) == cudaSuccess);
   }
-  CHECK_OK(ranks.waitAll());
-}
-
-// More than a kernel takes, and some of them twice.
-TEST_CASE("a batch's runs in one stream are under way at once, in any order") {
-  constexpr size_t kCount = 50;
-  constexpr int kRuns = 60, kTags = 55;
-  const GpuRanks ranks;
-  const GroupsInStreams groups(ranks);
-  std::mt19937 random(1);
-  std::vector<std::vector<Member>> members;  // [run][rank]
-  for (int i = 0; i < kRuns; ++i) members.push_back(membersWith(ranks, kCount));
-  for (int round = 0; round < 5; ++round) {
-    for (int r = 0; r < ranks.size(); ++r) {
-      const cudaStream_t stream = members[0][static_cast<size_t>(r)].stream;
-      CHECK_OK(dfcclBatchBegin());
-      for (const int i : shuffledIds(kRuns, random)) {
-        const Member& m = members[static_cast<size_t>(i)][static_cast<size_t>(r)];
-        CHECK(cudaMemcpyAsync(m.send.data(), m.input.data(), m.input.bytes(), cudaMemcpyHostToDevice, stream) ==
-              cudaSuccess);
-        CHECK_OK(sum(m, kCount, groups[r], static_cast<uint64_t>(i % kTags), stream));
-      }
-      CHECK_OK(dfcclBatchEnd(nullptr));
-    }
-    for (int r = 0; r < ranks.size(); ++r) {
-      const auto at = static_cast<size_t>(r);
-      CHECK(members[0][at].stream.synchronize());
-      for (const std::vector<Member>& run : members) {
-        CHECK(run[at].recv.get() == std::vector<int32_t>(kCount, sumOfInputs(ranks)));
-      }
-    }
+  for (int r = 1; r < ranks.size(); ++r) {
+    CHECK_OK(sum(members[static_cast<size_t>(r)], kCount, groups[r], 0, members[static_cast<size_t>(r)].stream));
   }
+  CHECK_OK(dfcclWaitRun(request, 0));
   CHECK_OK(ranks.waitAll());
 }
 
@@ -183,7 +119,7 @@ TEST_CASE("signatures in streams are forgotten, and go on where they were") {
 }
 
 TEST_CASE("runs in streams and others of the same group go on beside each other") {
-  constexpr size_t kSmall = 64, kLarge = 2 * kMostBytes / sizeof(int32_t);
+  constexpr size_t kSmall = 64, kLarge = 2 * kMostBytesInStreams / sizeof(int32_t);
   const GpuRanks ranks;
   const GroupsInStreams groups(ranks);
   const std::vector<Member> small = membersWith(ranks, kSmall), large = membersWith(ranks, kLarge);

@@ -59,7 +59,11 @@ void CapturedMember::checkSpec(const CollectiveSpec& spec) {
 }
 
 CapturedMember::CapturedMember(const CollectiveSpec& spec, uint32_t member, CapturedNotes& notes, CapturedState* state)
-    : key_(spec.id), notes_(notes), state_(state), hold_(std::make_shared<int>()) {
+    : key_(spec.id),
+      notes_(notes),
+      state_(state),
+      source_(std::make_shared<RunsInStreams::Source>(&notes.overInStreams, &notes.firstEndedInStreams)),
+      hold_(std::make_shared<int>()) {
   run_.notes = &notes;
   run_.state = state;
   run_.collective = spec.collective;
@@ -87,11 +91,17 @@ CapturedRun CapturedMember::runOf(const void* send, void* recv) const {
 }
 
 CapturedRun CapturedMember::prepareLaunch(cudaStream_t stream, uint64_t streamId, const void* send, void* recv) {
-  if (streamId != lastStream_ && overInStreams() != launched_) waitOnStreamFor(stream, overOnDevice(), launched_);
+  if (streamId != lastStream_ && overInStreams() != launched_)
+    waitOnStreamFor(stream, overOnDevice(), static_cast<uint32_t>(launched_));
   CapturedRun run = runOf(send, recv);
   run.numberInStreams = ++launched_;
   lastStream_ = streamId;
   return run;
+}
+
+void CapturedMember::endLaunched(uint64_t number) {
+  if (notes_.firstEndedInStreams.load(order::relaxed) == 0) notes_.firstEndedInStreams.store(number, order::relaxed);
+  notes_.overInStreams.store(number, order::release);
 }
 
 CapturedPlace CapturedMember::capture(const StreamCapture& capture, const void* send, void* recv) {

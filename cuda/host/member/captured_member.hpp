@@ -11,6 +11,7 @@
 #include "host/driver/stream_capture.hpp"
 #include "world/backend.hpp"
 #include "world/collective_spec.hpp"
+#include "world/runs_in_streams.hpp"
 
 namespace dfccl::gpu {
 
@@ -33,12 +34,16 @@ class CapturedMember {
   CapturedPlace capture(const StreamCapture& capture, const void* send, void* recv);
   /// Held by whoever launches a run in a stream, from prepareLaunch() on until it is launched. Only they wait for it.
   std::mutex& launching() { return launching_; }
-  /// A run that is a kernel in a stream. The stream gets a wait for the one before where that is in another stream:
-  /// runs of a collective match by their order. @param streamId not another stream's, ever. @throws Error
+  /// A run that is to be a kernel in a stream. The stream gets a wait for the one before where that is in another
+  /// stream: runs of a collective match by their order. @param streamId not another stream's, ever. @throws Error
   CapturedRun prepareLaunch(cudaStream_t stream, uint64_t streamId, const void* send, void* recv);
+  /// It could not be launched, nor can any behind it.
+  void endLaunched(uint64_t number);
+  /// What its kernels tell the host of their ends.
+  const std::shared_ptr<RunsInStreams::Source>& source() const { return source_; }
   /// Of runs in streams, how many have begun, and how many are over.
-  uint32_t begunInStreams() const { return notes_.begunInStreams.load(order::acquire); }
-  uint32_t overInStreams() const { return notes_.overInStreams.load(order::acquire); }
+  uint64_t begunInStreams() const { return notes_.begunInStreams.load(order::acquire); }
+  uint64_t overInStreams() const { return notes_.overInStreams.load(order::acquire); }
   const Atomic<uint32_t>* overOnDevice() const { return &state_->overInStreams; }
   /// Runs that are under way, and those that come, end without a result.
   void end() { notes_.mustEnd.store(1, order::release); }
@@ -66,8 +71,9 @@ class CapturedMember {
   std::mutex capturing_;
   std::vector<CapturedPlace> last_;
   std::mutex launching_;
-  uint32_t launched_ = 0;    // in streams; here and below, under launching_
+  uint64_t launched_ = 0;    // in streams; here and below, under launching_
   uint64_t lastStream_ = 0;  // of the last of them
+  const std::shared_ptr<RunsInStreams::Source> source_;
   const std::shared_ptr<const void> hold_;
 };
 

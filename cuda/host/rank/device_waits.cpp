@@ -185,11 +185,6 @@ bool DeviceWaits::letWait(uint32_t place, uint32_t index, uint32_t target, cudaS
   return true;
 }
 
-void DeviceWaits::launch(const std::function<void()>& call) {
-  const std::shared_lock lock(mutex_);
-  call();
-}
-
 bool DeviceWaits::tryWhileNobodyWaits(const std::function<void()>& call) {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   const auto isOver = [](const GpuRank* rank) { return rank->isAllOver(); };

@@ -61,7 +61,11 @@ class DeviceWaits {
   bool letWait(uint32_t place, uint32_t index, uint32_t target, cudaStream_t stream, bool isFree,
                const std::function<void(WaitNote*)>& give);
   /// Launches runs that are kernels in a stream: not while such a call as below is made, which would wait for them.
-  void launch(const std::function<void()>& call);
+  template <class Launch>
+  void launch(const Launch& call) {
+    const std::shared_lock lock(mutex_);
+    call();
+  }
   /// Makes a call that keeps the driver to itself until the device is idle, as freeing and unmapping do: while no run
   /// is under way, so no stream waits for any, and none is given a wait meanwhile. Else whoever launches a daemon, or
   /// hands over what others wait for, might wait for the driver, and the driver for him. @return false: not now.

@@ -64,10 +64,10 @@ class GpuRank {
   std::optional<uint64_t> captureOf(cudaStream_t stream) const { return streams_.captureOf(stream); }
   /// Which stream it is, of all that there ever were. @throws Error dfcclInvalidArgument: none of the rank's device
   uint64_t idOfStream(cudaStream_t stream) { return streams_.idOf(stream); }
-  /// Launches runs in a stream of the rank's device. @throws Error dfcclSystemError, and the rank is lost
+  /// Launches runs in a stream of the rank's device. @throws Error dfcclSystemError
   void launchInStream(const CapturedRun* runs, uint32_t count, cudaStream_t stream);
-  /// Runs of this rank's are kernels in streams.
-  void noteInStreams() { hasRunsInStreams_.store(1, order::seqCst); }
+  /// Nothing of it completes any more.
+  void lose(const std::string& reason);
   /// Has the run that claimed `slot` completed? Frees the slot if so.
   bool takeCompletion(uint32_t slot, dfcclResult_t& status) { return queues_->takeCompletion(slot, status); }
   uint64_t inFlight() const { return queues_->inFlight(); }
@@ -127,7 +127,7 @@ class GpuRank {
   /// Runs that are over, as far as the daemon has posted it. Of a rank that is being made, none.
   /// Every run that was submitted is over, and the host has been told.
   bool isAllOver() const {
-    if (hasRunsInStreams_.load(order::seqCst) != 0 && queues_->inFlight() != 0) return false;
+    if (queues_->inStreams().isAnyUnderWay()) return false;
     return queues_->waiting() == 0 && memory_->submissions.header->tail.load(order::seqCst) == runsPosted();
   }
   /// As DeviceWaits has it, on this rank's device.
@@ -152,7 +152,6 @@ class GpuRank {
   bool needsStart() const;
   bool isOver() const { return isOpen_.load(order::seqCst) == 0 || isLost() || stopping_.load(order::seqCst) != 0; }
   void lookForFaults();
-  void lose(const std::string& reason);
   void waitOnHost(uint32_t index, uint64_t runs, const char* why);
 
   const uint32_t number_;
@@ -184,7 +183,6 @@ class GpuRank {
   Atomic<uint32_t> isLost_;
   Atomic<uint32_t> stopping_;
   Atomic<uint32_t> isOpen_;
-  Atomic<uint32_t> hasRunsInStreams_;
   std::thread keeper_;
 };
 

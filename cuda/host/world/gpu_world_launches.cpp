@@ -1,6 +1,8 @@
 // A world's runs that are kernels in their streams (decision 47).
 #include <algorithm>
+#include <exception>
 #include <map>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -14,49 +16,36 @@ class GpuWorld::Launches final : public Backend::Launches {
   explicit Launches(GpuWorld& world) : world_(world) {}
   /// What was never launched is given up.
   ~Launches() override {
-    for (const Run& run : runs_) end(run);
+    if (runs_.empty()) return;
+    for (Run& run : runs_) end(run);
+    world_.bell_.ring();
   }
 
-  bool add(uint32_t rank, uint32_t index, const void* send, void* recv, void* handle, RunCallback callback,
+  void add(uint32_t rank, uint32_t index, const void* send, void* recv, void* handle, RunCallback callback,
            void* argument, PlaceInStream* place) override {
     auto* const stream = static_cast<cudaStream_t>(handle);
     world_.checkHealth(rank);
     GpuRank& mine = *world_.ranks_[rank];
-    Run run{&mine, stream, mine.idOfStream(stream), world_.launchedMember(rank, index), send, recv, place};
-    runs_.reserve(runs_.size() + 1);
-    mine.noteInStreams();
-    run.index = index;
-    run.slot = mine.queues().claim(index, callback, argument);
-    if (run.slot == RankQueues::kFull) return false;
-    runs_.push_back(std::move(run));
-    return true;
+    const uint64_t streamId = mine.idOfStream(stream);
+    std::shared_ptr<CapturedMember> member = world_.launchedMember(rank, index);
+    RunsInStreams::Prepared told(member->source(), member->hold(), {index, callback, argument});
+    runs_.push_back({&mine, stream, streamId, std::move(member), send, recv, place, std::move(told)});
+    mine.queues().noteInStream(index);
   }
 
   void launch() override {
-    if (runs_.empty()) return;
     if (runs_.size() == 1) {
       const std::shared_ptr<CapturedMember> member = runs_.front().member;
       const std::lock_guard order(member->launching());
-      launchInOrder();
-    } else {
+      launchAll();
+    } else if (!runs_.empty()) {
       sort();
       const Order order(runs_);
-      launchInOrder();
+      launchAll();
     }
   }
 
  private:
-  void launchInOrder() {
-    try {
-      for (size_t begin = 0; begin < runs_.size();) begin = launchFrom(begin);
-    } catch (...) {
-      runs_.clear();
-      throw;
-    }
-    runs_.clear();
-    world_.bell_.ring();
-  }
-
   struct Run {
     GpuRank* rank;
     cudaStream_t stream;
@@ -65,11 +54,11 @@ class GpuWorld::Launches final : public Backend::Launches {
     const void* send;
     void* recv;
     PlaceInStream* place;
+    RunsInStreams::Prepared told;
     uint32_t turn = 0;  // how many of the same collective come before it
-    uint32_t index = 0;
-    uint32_t slot = 0;  // of its completion
 
-    std::tuple<int, uint64_t, uint32_t> kernel() const { return {rank->device(), streamId, turn}; }
+    /// In the order of the turns: a collective's next run may be in another stream, which waits for this one.
+    std::tuple<uint32_t, int, uint64_t> kernel() const { return {turn, rank->device(), streamId}; }
   };
 
   /// Of each collective's launches, among all threads.
@@ -87,7 +76,7 @@ class GpuWorld::Launches final : public Backend::Launches {
     std::vector<std::unique_lock<std::mutex>> locks_;
   };
 
-  static void end(const Run& run) { run.rank->queues().endClaimed(run.index, run.slot); }
+  static void end(Run& run) { run.rank->queues().inStreams().ended(run.told); }
 
   /// By what goes into the same kernel. More than one takes come one behind the other in their stream: those of one set
   /// in one order on all ranks, however they were added.
@@ -97,31 +86,78 @@ class GpuWorld::Launches final : public Backend::Launches {
     std::stable_sort(runs_.begin(), runs_.end(), [](const Run& a, const Run& b) {
       return std::make_pair(a.kernel(), a.member->key()) < std::make_pair(b.kernel(), b.member->key());
     });
+    for (size_t begin = 0; begin < runs_.size(); begin = endOfCollective(begin)) {
+      if (endOfCollective(begin) - begin > CapturedRuns::kMost) refuseSharedStream();
+    }
   }
 
-  /// As many as go into the kernel of the run at `begin`. @return the first of the others. @throws Error, and none of
-  /// them are left to be launched
-  size_t launchFrom(size_t begin) {
-    size_t next = begin;
-    try {
-      CapturedRun kernels[CapturedRuns::kMost];
-      uint32_t count = 0;
-      for (; next < runs_.size() && count < CapturedRuns::kMost && runs_[next].kernel() == runs_[begin].kernel();
-           ++next) {
-        kernels[count++] = prepare(runs_[next]);
+  [[noreturn]] static void refuseSharedStream() {
+    throw Error(dfcclUnavailable,
+                "More than " + std::to_string(CapturedRuns::kMost) +
+                    " ranks of a group share a stream, in which they would wait for each other.",
+                "Give each rank a stream of its own.");
+  }
+
+  /// Ranks that share a stream have their parts of a run in one kernel: they wait for each other.
+  size_t endOfCollective(size_t begin) const {
+    size_t end = begin;
+    const auto isOfSame = [&](const Run& run) {
+      return run.kernel() == runs_[begin].kernel() && run.member->key() == runs_[begin].member->key();
+    };
+    while (end < runs_.size() && isOfSame(runs_[end])) ++end;
+    return end;
+  }
+
+  /// What can't be launched ends, and the rank is lost: its peers would wait for ever.
+  void launchAll() noexcept {
+    for (size_t begin = 0, end = 0; begin < runs_.size(); begin = end) {
+      end = endOfKernel(begin);
+      try {
+        launch(begin, end);
+      } catch (const std::exception& error) {
+        for (size_t i = begin; i < end; ++i) runs_[i].rank->lose(error.what());
       }
-      runs_[begin].rank->launchInStream(kernels, count, runs_[begin].stream);
-      return next;
+    }
+    runs_.clear();
+    world_.bell_.ring();
+  }
+
+  /// @return the first of those behind `begin` that don't go into the same kernel.
+  size_t endOfKernel(size_t begin) const {
+    size_t end = begin;
+    while (end < runs_.size() && runs_[end].kernel() == runs_[begin].kernel()) {
+      const size_t next = endOfCollective(end);
+      if (next - begin > CapturedRuns::kMost) break;
+      end = next;
+    }
+    return end;
+  }
+
+  /// @throws Error dfcclSystemError, and they are ended
+  void launch(size_t begin, size_t end) {
+    CapturedRun kernels[CapturedRuns::kMost];
+    uint32_t count = 0;
+    try {
+      const OnDevice here(runs_[begin].rank->device());
+      for (size_t i = begin; i < end; ++i) kernels[count++] = prepare(runs_[i]);
+      // Before they are: nobody may wait until the device is idle meanwhile, see DeviceWaits::tryWhileNobodyWaits().
+      for (size_t i = begin; i < end; ++i) {
+        runs_[i].rank->queues().inStreams().launched(runs_[i].told, kernels[i - begin].numberInStreams);
+      }
     } catch (...) {
-      for (size_t i = begin; i < runs_.size(); ++i) end(runs_[i]);
+      for (size_t i = begin; i < end; ++i) Launches::end(runs_[i]);
+      throw;
+    }
+    try {
+      runs_[begin].rank->launchInStream(kernels, count, runs_[begin].stream);
+    } catch (...) {
+      for (size_t i = begin; i < end; ++i) runs_[i].member->endLaunched(kernels[i - begin].numberInStreams);
       throw;
     }
   }
 
   static CapturedRun prepare(const Run& run) {
-    CapturedRun kernel = run.member->prepareLaunch(run.stream, run.streamId, run.send, run.recv);
-    kernel.completion = run.index;
-    kernel.completionWord = run.rank->queues().completionWord(run.slot);
+    const CapturedRun kernel = run.member->prepareLaunch(run.stream, run.streamId, run.send, run.recv);
     if (run.place != nullptr) *run.place = {run.streamId, kernel.numberInStreams};
     return kernel;
   }
@@ -143,7 +179,7 @@ void GpuWorld::waitForLaunched(uint32_t rank, uint32_t index, const PlaceInStrea
   auto* const stream = static_cast<cudaStream_t>(handle);
   const std::shared_ptr<CapturedMember> member = launchedMember(rank, index);
   const OnDevice here(ranks_[rank]->device());
-  waitOnStreamFor(stream, member->overOnDevice(), place.number);
+  waitOnStreamFor(stream, member->overOnDevice(), static_cast<uint32_t>(place.number));
 }
 
 }  // namespace dfccl::gpu

@@ -6,6 +6,7 @@
 #include "host/driver/process_end.hpp"
 #include "host/world/joined_gpu_world.hpp"
 #include "os/futex.hpp"
+#include "world/graph_numbers.hpp"
 
 namespace dfccl::gpu {
 namespace {
@@ -134,7 +135,7 @@ void JoinedGpuWorld::checkPeers() {
     const uint64_t submitted = mirrored.submittedRuns.load(order::relaxed);
     const uint64_t finished = mirrored.finishedRuns.load(order::relaxed);
     // What graphs carry out counts as nobody's run, and may be launched at any time.
-    const bool isOfGraphs = entry.spec.signature.isCaptured();
+    const bool isOfGraphs = entry.spec.signature.isCaptured() && entry.spec.signature.graph != GraphNumbers::kStreams;
     // A run that a rank has finished completes without it, in a moment.
     const bool isStuck = (isOfGraphs || submitted != finished) && entry.finishedAtCheck == finished;
     bool isAnyGone = false;

@@ -264,6 +264,7 @@ void submit(const Operation& operation) {
 }
 
 void submit(std::vector<Operation> operations) {
+  for (const Operation& operation : operations) operation.communicator->checkState();
   const JoinedStreams streams(operations);
   streams.join();
   copySelfMessages(operations);

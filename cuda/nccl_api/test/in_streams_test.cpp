@@ -59,3 +59,17 @@ TEST_CASE("DFCCL_BYTES_IN_STREAMS says how much a member may receive in a collec
     setenv("DFCCL_BYTES_IN_STREAMS", former.c_str(), 1);
   }
 }
+
+TEST_CASE("a group's call on a communicator that is still being made is refused") {
+  cudaSetDevice(deviceOf(0));
+  const RankStream stream;
+  const Buffer ones(kCount, 1), sum(kCount, 0);
+  ncclConfig_t config = configThatDoesNotBlock();
+  ncclComm_t comm = nullptr;
+  CHECK(ncclCommInitRankConfig(&comm, 2, newId(), 0, &config) == ncclInProgress);
+  CHECK_NCCL(ncclGroupStart());
+  CHECK_NCCL(ncclAllReduce(ones, sum, kCount, ncclFloat32, ncclSum, comm, stream));
+  CHECK(ncclGroupEnd() == ncclInvalidArgument);
+  CHECK(std::string(ncclGetLastError(nullptr)).find("still being made") != std::string::npos);
+  CHECK_NCCL(ncclCommAbort(comm));
+}

@@ -1,6 +1,7 @@
 // A run that a graph carries out, where there is no GPU: its lanes one after the other, as the first block does when no
 // other has found room.
 #include <cstring>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "simulated/graph.hpp"
 #include "simulated/modules.hpp"
 #include "simulated/slices.hpp"
+#include "simulated/unkindness.hpp"
 
 namespace dfccl::gpu {
 namespace {
@@ -21,7 +23,7 @@ class SimulatedRun {
   explicit SimulatedRun(const CapturedRun& run) : run_(run), state_(*run.state) {}
 
   void carryOut() {
-    if (run_.isInStream()) run_.notes->begunInStreams.store(run_.numberInStreams, order::release);
+    if (run_.numberInStreams != 0) run_.notes->begunInStreams.store(run_.numberInStreams, order::release);
     isEnded_ = state_.mustEnd.load(order::acquire) != 0;
     for (uint32_t lane = 0; lane < run_.layout.lanes; ++lane) {
       Atomic<uint64_t, Scope::device>& word = state_.lanes[lane].word;
@@ -35,7 +37,7 @@ class SimulatedRun {
       }
       word.fetchAdd(CapturedTurn::ending(number, CapturedTurn::isFree), order::acqRel);
     }
-    if (run_.isInStream()) return tellOver();
+    if (run_.numberInStreams != 0) return tellOver();
     if (isEnded_) run_.notes->ended.fetchAdd(1, order::acqRel);
   }
 
@@ -43,10 +45,11 @@ class SimulatedRun {
   static constexpr uint64_t kLine = 2 * Ll::kLineBytes;  // of a GPU's: two words
 
   void tellOver() {
-    state_.overInStreams.store(run_.numberInStreams, order::release);
+    if (isEnded_ && run_.notes->firstEndedInStreams.load(order::relaxed) == 0) {
+      run_.notes->firstEndedInStreams.store(run_.numberInStreams, order::relaxed);
+    }
+    state_.overInStreams.store(static_cast<uint32_t>(run_.numberInStreams), order::release);
     run_.notes->overInStreams.store(run_.numberInStreams, order::release);
-    const CqeStatus status = isEnded_ ? CqeStatus::aborted : CqeStatus::completed;
-    run_.completionWord->store(run_.completion | packCqe(0, status, 0), order::release);
   }
 
   static void pause() {
@@ -134,18 +137,19 @@ class SimulatedRun {
 }  // namespace
 
 cudaError_t launchCapturedRuns(const CapturedRun* runs, uint32_t count, cudaStream_t handle) {
+  if (simulated::unkindness().refusedLaunches.takeOne()) return cudaErrorLaunchFailure;
   simulated::Stream& stream = simulated::Device::streamOf(handle, simulated::currentDevice);
   const int device = stream.device();
-  const std::vector<CapturedRun> together(runs, runs + count);
+  const auto together = std::make_shared<const std::vector<CapturedRun>>(runs, runs + count);
   return simulated::Device::at(device).launch(stream, [together, device] {
     std::vector<std::jthread> others;
-    for (size_t i = 1; i < together.size(); ++i) {
+    for (size_t i = 1; i < together->size(); ++i) {
       others.emplace_back([&together, device, i] {
         const simulated::AtWork here(device);
-        SimulatedRun(together[i]).carryOut();
+        SimulatedRun((*together)[i]).carryOut();
       });
     }
-    SimulatedRun(together.front()).carryOut();
+    SimulatedRun(together->front()).carryOut();
   });
 }
 

@@ -79,3 +79,33 @@ TEST_CASE("a run that loses its rank while it is submitted ends once, for whoeve
   CHECK_OK(dfcclAllReduce(buffer.data(), buffer.data(), kCount, dfcclInt32, dfcclSum, group, 0, stream, &request));
   CHECK(dfcclWaitRun(request, 0) != dfcclSuccess);
 }
+
+// Whoever comes next may have the request's place: another world's run ended in its stead.
+TEST_CASE("a run in a stream that can't be launched ends once, as its rank's") {
+  const OnDevice restored(0);
+  const GpuRanks others(2);
+  dfcclRequest_t request = nullptr;
+  {
+    const GpuRanks ranks(2);
+    const DeviceArray<int32_t> buffer(ranks.device(0), kCount);
+    const dfccl::gpu::test::Stream stream(ranks.device(0));
+    dfcclGroup_t group = nullptr;
+    CHECK_OK(dfcclGroupCreate(nullptr, 0, 0, &group, ranks[0]));
+    CHECK_OK(dfcclGroupRunInStreams(group, 1 << 20));
+    unkindness().refusedLaunches.set(1);
+    CHECK_OK(dfcclAllReduce(buffer.data(), buffer.data(), kCount, dfcclInt32, dfcclSum, group, 0, stream, &request));
+    dfcclGroup_t another = nullptr;
+    CHECK_OK(dfcclGroupCreate(nullptr, 0, 0, &another, others[0]));
+    const DeviceArray<int32_t> healthy(others.device(0), kCount);
+    dfcclRequest_t pending = nullptr;
+    CHECK_OK(
+        dfcclAllReduce(healthy.data(), healthy.data(), kCount, dfcclInt32, dfcclSum, another, 0, nullptr, &pending));
+    CHECK(dfcclWaitRun(request, 0) == dfcclAborted);
+    CHECK(dfcclWaitRun(pending, 2000) == dfcclTimeout);
+    CHECK(dfcclAllReduce(buffer.data(), buffer.data(), kCount, dfcclInt32, dfcclSum, group, 0, stream, nullptr) ==
+          dfcclSystemError);
+    CHECK(stream.synchronize());
+    CHECK_OK(dfcclGroupAbort(another));
+    CHECK(dfcclWaitRun(pending, 0) == dfcclAborted);
+  }
+}

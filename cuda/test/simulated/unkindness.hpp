@@ -68,6 +68,8 @@ struct Unkindness {
   Switch preemptions{"SIMULATED_PREEMPTIONS", 0};
   /// SIMULATED_REFUSED_STORES: so many of the next cuStreamWriteValue32 fail.
   Switch refusedStores{"SIMULATED_REFUSED_STORES", 0};
+  /// SIMULATED_REFUSED_LAUNCHES: so many of the next launches of runs in streams fail.
+  Switch refusedLaunches{"SIMULATED_REFUSED_LAUNCHES", 0};
   /// SIMULATED_STOPPED_KEEPERS: the library's own threads that start daemons wait for the driver until it is off again.
   Switch stoppedKeepers{"SIMULATED_STOPPED_KEEPERS", 0};
   /// SIMULATED_SLICE_MICROS: how long a process has a device for itself, where SIMULATED_SLICES names the file that the

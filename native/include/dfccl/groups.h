@@ -57,7 +57,8 @@ dfcclResult_t dfcclGroupAbort(dfcclGroup_t group);
  * forms and splits are as before. A kernel is launched, for which the caller may have to wait while another thread
  * keeps CUDA's driver to itself, as in cudaFree. Members that are ranks of one process on one GPU want 32 hardware
  * queues (CUDA_DEVICE_MAX_CONNECTIONS). 0: none are.
- * dfcclUnavailable: the group is on CPUs, or has more than 64 members. */
+ * dfcclUnavailable: the group is on CPUs, or has more than 64 members. A batch in which more than 24 members share a
+ * stream is refused so, too. */
 dfcclResult_t dfcclGroupRunInStreams(dfcclGroup_t group, size_t mostBytes);
 
 /* ---- Collectives --------------------------------------------------------------------------------------------- */

@@ -213,7 +213,7 @@ void Matching::submitPrepared(std::span<BatchedRun> runs, size_t& done, Backend:
       over.reserveOne();
       bool isOver = false;
       if (run.isInStream) {
-        addLaunch(*batched.entry, run, batched.part, *launches, lock);
+        addLaunch(*batched.entry, run, batched.part, *launches);
       } else if (run.kind == RunKind::whole) {
         isOver = queue(*batched.entry, run.send, run.recv, run.stream, batched.part, lock);
       } else if (run.kind == RunKind::receiveFromAny) {
@@ -232,14 +232,14 @@ void Matching::submitPrepared(std::span<BatchedRun> runs, size_t& done, Backend:
 }
 
 void Matching::waitOnStream(const RequestPart& part, void* stream) {
-  // Its own stream goes on only behind it.
-  if (part.inStream.number != 0 && backend_.idOfStream(rank_, stream) == part.inStream.stream) return;
   if (part.captured.node != nullptr) return backend_.letGraphWait(rank_, part.captured, stream);
   if (backend_.captureOf(rank_, stream)) {
     throw Error(dfcclInvalidArgument,
                 "The stream captures a graph, and the run is none of it: it was submitted before the capture.",
                 "Wait for it before the capture begins.", {{"rank", std::to_string(rank_)}});
   }
+  // Its own stream goes on only behind it.
+  if (part.inStream.number != 0 && backend_.idOfStream(rank_, stream) == part.inStream.stream) return;
   std::unique_lock lock(mutex_);
   MatchedCollective* const entry = table_.find(part.collective);
   if (entry == nullptr || entry->registration != part.registration) return;  // forgotten: its runs are over

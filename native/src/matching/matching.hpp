@@ -128,8 +128,7 @@ class Matching {
   static bool isForStreams(const MatchedRun& run, const MatchedGroup& group);
   void noteInStream(MatchedRun& run) const;
   void submitInStream(MatchedRun run, const std::shared_ptr<MatchedGroup>& group, RequestPart* part);
-  void addLaunch(MatchedCollective& entry, const MatchedRun& run, RequestPart* part, Backend::Launches& launches,
-                 std::unique_lock<std::mutex>& lock);
+  void addLaunch(const MatchedCollective& entry, const MatchedRun& run, RequestPart* part, Backend::Launches& launches);
   MatchedCollective& entryOf(MatchedRun& run, const std::shared_ptr<MatchedGroup>& group,
                              const std::function<void(MatchedCollective&)>& check);
   void capture(MatchedCollective& entry, const void* send, void* recv, void* stream, RequestPart* part,

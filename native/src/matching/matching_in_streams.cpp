@@ -1,19 +1,26 @@
 // Runs that are kernels in their streams (decision 47).
+#include <algorithm>
 #include <string>
-#include <thread>
 
 #include "base/error.hpp"
 #include "matching/matching.hpp"
 #include "matching/part_callback.hpp"
-#include "matching/unlocked.hpp"
 
 namespace dfccl {
 namespace {
 
-/// What a member receives of the others, at most.
+/// What a member receives of the others, at most; of one that is alone, what it moves.
 uint64_t receivedBytes(const Signature& signature, uint32_t members) {
-  if (signature.collective == Collective::barrier) return 0;
-  return signature.count * sizeOf(signature.type) * (members - 1);
+  const uint64_t segment = signature.count * sizeOf(signature.type);
+  switch (signature.collective) {
+    case Collective::barrier:
+      return 0;
+    case Collective::broadcast:
+    case Collective::scatter:
+      return segment;
+    default:
+      return segment * std::max(1u, members - 1);
+  }
 }
 
 }  // namespace
@@ -40,26 +47,21 @@ void Matching::noteInStream(MatchedRun& run) const {
 void Matching::submitInStream(MatchedRun run, const std::shared_ptr<MatchedGroup>& group, RequestPart* part) {
   const std::unique_ptr<Backend::Launches> launches = backend_.beginLaunches();
   {
-    std::unique_lock lock(mutex_);
-    addLaunch(find(run, group), run, part, *launches, lock);
+    const std::lock_guard lock(mutex_);
+    addLaunch(find(run, group), run, part, *launches);
   }
   launches->launch();
 }
 
-/// Under the lock, which is open while there is no place for it.
-void Matching::addLaunch(MatchedCollective& entry, const MatchedRun& run, RequestPart* part,
-                         Backend::Launches& launches, std::unique_lock<std::mutex>& lock) {
+/// Under the lock.
+void Matching::addLaunch(const MatchedCollective& entry, const MatchedRun& run, RequestPart* part,
+                         Backend::Launches& launches) {
   if (part != nullptr) {
     part->registration = entry.registration;
     part->collective = idOf(entry.signature);
   }
   PlaceInStream* const place = part != nullptr ? &part->inStream : nullptr;
-  while (!launches.add(rank_, entry.index, run.send, run.recv, run.stream, callbackOf(part), part, place)) {
-    const Unlocked unlocked(lock, entry);
-    launches.launch();
-    if (backend_.queues(rank_).deliver() == 0) std::this_thread::yield();
-    backend_.checkHealth(rank_);
-  }
+  launches.add(rank_, entry.index, run.send, run.recv, run.stream, callbackOf(part), part, place);
   if (part != nullptr) part->letStreamsWait(this);
 }
 

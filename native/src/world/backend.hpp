@@ -152,12 +152,12 @@ class Backend {
    public:
     virtual ~Launches() = default;
     /// @param index of a collective that was registered with signature.graph. @param place gets what waitForLaunched()
-    /// takes, when it is launched; may be null. @return false: it isn't taken now; launch what was, or let completions
-    /// be delivered. @throws Error
-    virtual bool add(uint32_t rank, uint32_t index, const void* send, void* recv, void* stream, RunCallback callback,
+    /// takes, when it is launched; may be null. @throws Error, and it isn't added; else its callback will be called.
+    virtual void add(uint32_t rank, uint32_t index, const void* send, void* recv, void* stream, RunCallback callback,
                      void* argument, PlaceInStream* place) = 0;
-    /// All that was added. May wait for the driver: under no lock that others need. @throws Error dfcclSystemError:
-    /// those runs end as aborted.
+    /// All that was added. May wait for the driver: under no lock that others need. Where it can't be launched the rank
+    /// is lost, and its runs end as aborted. @throws Error dfcclUnavailable, with nothing launched: more ranks of a
+    /// collective share a stream than a kernel takes.
     virtual void launch() = 0;
   };
   /// @throws Error dfcclUnavailable where there are no streams

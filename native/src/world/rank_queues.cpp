@@ -78,17 +78,11 @@ uint32_t RankQueues::submit(uint32_t index, const void* send, void* recv, RunCal
   return slot;
 }
 
-uint32_t RankQueues::claim(uint32_t index, RunCallback callback, void* argument) {
+void RankQueues::noteInStream(uint32_t index) {
   lockQueue();
-  uint32_t slot = kFull;
-  if (claimer_.claimedCount() < limit_) {
-    slot = claimer_.tryClaim();
-    pending_[slot] = {callback, argument, false};
-    issuedRuns_[index].store(issuedRuns_[index].load(order::relaxed) + 1, order::relaxed);
-    tally_.noteIssued();
-  }
+  issuedRuns_[index].store(issuedRuns_[index].load(order::relaxed) + 1, order::relaxed);
+  tally_.noteIssued();
   producer_.publish(0);
-  return slot;
 }
 
 /// None of an id's runs is with the daemon, or completed in its slot.

@@ -16,6 +16,7 @@
 #include "os/pause.hpp"
 #include "world/backlog.hpp"
 #include "world/run_tally.hpp"
+#include "world/runs_in_streams.hpp"
 
 namespace dfccl {
 
@@ -56,15 +57,9 @@ class RankQueues {
   /// @param count of a run that brings its own.
   uint32_t submit(uint32_t index, const void* send, void* recv, RunCallback callback, void* argument,
                   RunWindows windows = {}, PlaceOnLine behind = {}, uint64_t count = 0);
-  /// Takes a run that something else than the daemon carries out, and posts to the slot when it is over.
-  /// @return the slot; kFull: there is none now, and whoever delivers makes room.
-  uint32_t claim(uint32_t index, RunCallback callback, void* argument);
-  /// Where that is to be posted. @param slot of claim()
-  Atomic<uint64_t>* completionWord(uint32_t slot) { return &completions_.slots[slot]; }
-  /// Nothing carries it out: it ends as aborted.
-  void endClaimed(uint32_t index, uint32_t slot) {
-    completions_.slots[slot].store(packCqe(index, CqeStatus::aborted, 0), order::release);
-  }
+  /// A run that is no daemon's is submitted: it is in inStreams() soon.
+  void noteInStream(uint32_t index);
+  RunsInStreams& inStreams() { return inStreams_; }
   static constexpr bool isTaken(uint32_t slot) { return slot <= kWaits; }
   /// The entry after which the daemon leaves for good.
   bool submitExit();
@@ -181,7 +176,8 @@ class RankQueues {
   const std::function<void()> ring_;
   // [index]: of the issued, those of former collectives; less those that this one had under another index. It may wrap.
   ZeroedTable<Atomic<uint64_t>> formerRuns_;
-  Backlog backlog_;                // under the queue's lock
+  Backlog backlog_;  // under the queue's lock
+  RunsInStreams inStreams_;
   VacatedIds vacated_;             // while others wait: ids whose runs came to an end; under pollLock_
   std::deque<Finished> finished_;  // completions whose slot was freed before their callback was called; under pollLock_
 };

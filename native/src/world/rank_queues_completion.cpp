@@ -37,6 +37,7 @@ uint64_t RankQueues::overOf(uint32_t index) {
     const uint64_t cqe = completions_.slots[slot].load(order::acquire);
     over += cqe != 0 && static_cast<uint32_t>(cqe) == index;
   }
+  over += inStreams_.overOf(index);
   pollLock_.unlock();
   return over;
 }
@@ -59,6 +60,7 @@ bool RankQueues::takeCompletion(uint32_t slot, dfcclResult_t& status) {
 }
 
 bool RankQueues::hasClaimed() const {
+  if (inStreams_.hasAny()) return true;
   if (waiting_.load(order::relaxed) + finishedCount_.load(order::relaxed) != 0) return true;
   const OwnedSlotsHeader& header = *completions_.header;
   // Claims, of free slots and of unused ones, less what was given back; given back first, so that none looks lost.
@@ -105,6 +107,10 @@ uint32_t RankQueues::deliverBatch() {
     noteFreed(cqe);
     taken_.store(taken_.load(order::relaxed) + 1, order::relaxed);
   }
+  inStreams_.take(kDeliveryBatch - count, [&](const RunsInStreams::Run& run, dfcclResult_t status) {
+    batch[count++] = {run.callback, run.argument, status};
+    takenRuns_[run.index].store(takenRuns_[run.index].load(order::relaxed) + 1, order::release);
+  });
   pollLock_.unlock();
   flush();  // the daemon goes on while the callbacks run
   const Delivery delivery{this, innermostDelivery};

@@ -149,6 +149,11 @@ static void gpus_only(void) {
   CHECK_OK(register_with(kCount, dfcclFloat32, dfcclSum, 0, dfcclAllRanks(), ctx[0]));
   EXPECT(dfcclUnavailable, "on a CPU, where there are no streams", dfcclRunOnStream(a, b, 0, NULL, NULL, NULL, ctx[0]));
   EXPECT(dfcclUnavailable, "on a CPU, where there are no streams", dfcclWaitOnStream(0, NULL, ctx[0]));
+  dfcclGroup_t group = NULL;
+  CHECK_OK(dfcclGroupCreate(NULL, 0, 0, &group, ctx[0]));
+  EXPECT(dfcclUnavailable, "on CPUs, where there are no streams", dfcclGroupRunInStreams(group, 1));
+  CHECK_OK(dfcclGroupRunInStreams(group, 0));
+  CHECK_OK(dfcclGroupDestroy(group));
   EXPECT(dfcclUnknownCollective, "12345", dfcclRunOnStream(a, b, 12345, NULL, NULL, NULL, ctx[0]));
   EXPECT(dfcclUnknownCollective, "12345", dfcclWaitOnStream(12345, NULL, ctx[0]));
   EXPECT(dfcclInvalidArgument, "context is null", dfcclWaitOnStream(0, NULL, NULL));
