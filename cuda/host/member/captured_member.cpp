@@ -99,11 +99,6 @@ CapturedRun CapturedMember::prepareLaunch(cudaStream_t stream, uint64_t streamId
   return run;
 }
 
-void CapturedMember::endLaunched(uint64_t number) {
-  if (notes_.firstEndedInStreams.load(order::relaxed) == 0) notes_.firstEndedInStreams.store(number, order::relaxed);
-  notes_.overInStreams.store(number, order::release);
-}
-
 CapturedPlace CapturedMember::capture(const StreamCapture& capture, const void* send, void* recv) {
   const CapturedRun run = runOf(send, recv);
   const std::lock_guard lock(capturing_);

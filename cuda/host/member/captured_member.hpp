@@ -37,8 +37,8 @@ class CapturedMember {
   /// A run that is to be a kernel in a stream. The stream gets a wait for the one before where that is in another
   /// stream: runs of a collective match by their order. @param streamId not another stream's, ever. @throws Error
   CapturedRun prepareLaunch(cudaStream_t stream, uint64_t streamId, const void* send, void* recv);
-  /// It could not be launched, nor can any behind it.
-  void endLaunched(uint64_t number);
+  /// The last that was prepared could not be launched.
+  void forgoLaunch() { --launched_; }
   /// What its kernels tell the host of their ends.
   const std::shared_ptr<RunsInStreams::Source>& source() const { return source_; }
   /// Of runs in streams, how many have begun, and how many are over.

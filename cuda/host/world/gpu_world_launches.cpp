@@ -136,22 +136,18 @@ class GpuWorld::Launches final : public Backend::Launches {
   /// @throws Error dfcclSystemError, and they are ended
   void launch(size_t begin, size_t end) {
     CapturedRun kernels[CapturedRuns::kMost];
-    uint32_t count = 0;
+    size_t prepared = begin;
     try {
       const OnDevice here(runs_[begin].rank->device());
-      for (size_t i = begin; i < end; ++i) kernels[count++] = prepare(runs_[i]);
+      for (; prepared < end; ++prepared) kernels[prepared - begin] = prepare(runs_[prepared]);
       // Before they are: nobody may wait until the device is idle meanwhile, see DeviceWaits::tryWhileNobodyWaits().
       for (size_t i = begin; i < end; ++i) {
         runs_[i].rank->queues().inStreams().launched(runs_[i].told, kernels[i - begin].numberInStreams);
       }
+      runs_[begin].rank->launchInStream(kernels, static_cast<uint32_t>(end - begin), runs_[begin].stream);
     } catch (...) {
+      for (; prepared > begin; --prepared) runs_[prepared - 1].member->forgoLaunch();
       for (size_t i = begin; i < end; ++i) Launches::end(runs_[i]);
-      throw;
-    }
-    try {
-      runs_[begin].rank->launchInStream(kernels, count, runs_[begin].stream);
-    } catch (...) {
-      for (size_t i = begin; i < end; ++i) runs_[i].member->endLaunched(kernels[i - begin].numberInStreams);
       throw;
     }
   }

@@ -1,12 +1,13 @@
 #include "world/runs_in_streams.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace dfccl {
 
 void RunsInStreams::launched(Prepared& prepared, uint64_t number) noexcept {
   prepared.run_.front().number = number;
-  Source& source = *prepared.source_.front().source;
+  Source& source = *prepared.its_;
   const std::lock_guard lock(mutex_);
   if (source.runs.empty()) active_.splice(active_.end(), prepared.source_);
   source.runs.splice(source.runs.end(), prepared.run_);
@@ -15,8 +16,15 @@ void RunsInStreams::launched(Prepared& prepared, uint64_t number) noexcept {
 
 void RunsInStreams::ended(Prepared& prepared) noexcept {
   const std::lock_guard lock(mutex_);
-  ended_.splice(ended_.end(), prepared.run_);
-  count_.fetchAdd(1, order::seqCst);
+  if (!prepared.run_.empty()) {
+    ended_.splice(ended_.end(), prepared.run_);
+    count_.fetchAdd(1, order::seqCst);
+    return;
+  }
+  // It is the last of those that aren't ended yet.
+  Source& source = *prepared.its_;
+  ended_.splice(ended_.end(), source.runs, std::prev(source.runs.end()));
+  if (source.runs.empty()) std::erase_if(active_, [&](const auto& active) { return active.source.get() == &source; });
 }
 
 bool RunsInStreams::isAnyUnderWay() {

@@ -31,7 +31,7 @@ class RunsInStreams {
    public:
     /// @param hold keeps what `source` names, until nobody is to be told of runs of it.
     Prepared(std::shared_ptr<Source> source, std::shared_ptr<const void> hold, const Run& run)
-        : source_{{std::move(source), std::move(hold)}}, run_{run} {}
+        : its_(source), source_{{std::move(source), std::move(hold)}}, run_{run} {}
 
    private:
     friend class RunsInStreams;
@@ -39,13 +39,14 @@ class RunsInStreams {
       std::shared_ptr<Source> source;
       std::shared_ptr<const void> hold;
     };
+    std::shared_ptr<Source> its_;
     std::list<Active> source_;
     std::list<Run> run_;
   };
 
   /// It is launched, or about to be. @param number the one behind that of the collective's last
   void launched(Prepared& run, uint64_t number) noexcept;
-  /// It is not, and ends as aborted. @pre nor was it
+  /// It is not, and ends as aborted, also where launched() has said otherwise. @pre nor is any that came behind it
   void ended(Prepared& run) noexcept;
 
   /// Runs that nobody has been told of.
