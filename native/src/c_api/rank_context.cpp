@@ -5,6 +5,7 @@
 
 #include "c_api/group_handle.hpp"
 #include "c_api/last_error.hpp"
+#include "os/tick_clock.hpp"
 
 namespace dfccl::c_api {
 
@@ -159,10 +160,16 @@ void RankContext::close() {
     throw Error(dfcclInUse, name + " is destroyed in a callback of its own.", "Destroy it outside of it.",
                 {{"rank", std::to_string(number())}});
   }
-  // Peers let go of an aborted collective within a step or two of their daemons, which this thread may do for them.
-  constexpr int kPatience = 10'000;
+  // Peers let go of an aborted collective within a step or two of their daemons, which this thread may do for them. On
+  // a GPU the daemon may have to be launched first.
+  constexpr int kLooks = 10'000;
+  constexpr double kPatienceMicros = 5e6;
+  const uint64_t begin = readTicks();
+  const auto isPatient = [&](int looks) {
+    return looks < kLooks || static_cast<double>(readTicks() - begin) < kPatienceMicros * ticksPerMicrosecond();
+  };
   for (int i = 0; !isLost && !isEveryQuarantineOver(); ++i) {
-    if (i == kPatience) {
+    if (!isPatient(i)) {
       throw Error(dfcclInUse, name + "'s buffers of an aborted collective are still in use by its peers.",
                   "Try again once dfcclIsQuarantineOver says so.", {{"rank", std::to_string(number())}});
     }
