@@ -282,12 +282,14 @@ cudaError_t launchDaemon(const LaunchArguments& arguments, uint32_t grid, cudaSt
   simulated::Stream& stream = simulated::Device::streamOf(handle, simulated::currentDevice);
   const bool leaves = std::getenv("SIMULATED_LEAVES") != nullptr;
   simulated::Device& device = simulated::Device::at(stream.device());
+  device.daemonLaunched();
   const auto daemon = [=, &device] {
-    device.daemonEntered();
     leaves ? run<LeavesStreams>(arguments, grid) : run<AllRules>(arguments, grid);
     device.daemonLeft();
   };
-  return device.launch(stream, daemon);
+  const cudaError_t error = device.launch(stream, daemon);
+  if (error != cudaSuccess) device.daemonLeft();
+  return error;
 }
 
 }  // namespace dfccl::gpu

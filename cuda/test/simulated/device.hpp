@@ -69,14 +69,14 @@ class Device {
   /// How many threads wait for it to be idle.
   uint32_t idleWaiters() const { return idleWaiters_; }
   void awaitIdleWaiter() const { idleWaiters_.wait(0); }
-  /// A daemon's kernel begins, and is over.
-  void daemonEntered() { ++daemonsInside_; }
+  /// A daemon's kernel is launched, and is over.
+  void daemonLaunched() { ++daemons_; }
   void daemonLeft() {
-    --daemonsInside_;
-    daemonsInside_.notify_all();
+    --daemons_;
+    daemons_.notify_all();
   }
   void awaitDaemonsOut() const {
-    for (uint32_t inside = daemonsInside_; inside != 0; inside = daemonsInside_) daemonsInside_.wait(inside);
+    for (uint32_t left = daemons_; left != 0; left = daemons_) daemons_.wait(left);
   }
 
  private:
@@ -98,7 +98,7 @@ class Device {
   std::mutex listing_;
   std::vector<std::shared_ptr<Stream>> streams_;  // also destroyed ones, while they have something to do
   std::atomic<uint32_t> idleWaiters_{0};
-  std::atomic<uint32_t> daemonsInside_{0};
+  std::atomic<uint32_t> daemons_{0};
 };
 
 }  // namespace dfccl::gpu::simulated

@@ -1,12 +1,15 @@
 // Once streams have their waits, nobody is needed to launch anything (rule S4 of the design of streams): the threads
 // that start daemons may stand behind the driver for good.
+#include <cstdlib>
 #include <random>
 
 #include "child.hpp"
+#include "simulated/modules.hpp"
 #include "simulated/unkindness.hpp"
 #include "stream_members.hpp"
 
 using namespace dfccl::gpu::test;
+using dfccl::gpu::simulated::awaitDaemonsOut;
 using dfccl::gpu::simulated::Switched;
 using dfccl::gpu::simulated::unkindness;
 
@@ -42,6 +45,9 @@ void runWithStoppedKeepers() {
     }
     const Switched stopped(unkindness().stoppedKeepers, 1);
     outwaitStays();
+    if (std::getenv("SIMULATED_LEAVES") != nullptr) {
+      for (int r = 0; r < ranks.size(); ++r) awaitDaemonsOut(ranks.device(r));
+    }
     barrier.open();
     for (const dfccl::gpu::test::Stream& reader : readers) CHECK(reader.synchronize());
     for (const auto& collective : members) {
