@@ -2,6 +2,7 @@
 // is carried out in another way, alone and in groups. Each rank takes the communicators in an order of its own, and
 // what is within a group, too. DFCCL_SEED, DFCCL_PROGRAMS
 #include <algorithm>
+#include <barrier>
 #include <cstdlib>
 #include <functional>
 #include <numeric>
@@ -185,8 +186,8 @@ class Place {
     for (const size_t i : order) CHECK_NCCL(group[i]->make(comm_, stream_));
     if (group.size() > 1) CHECK_NCCL(ncclGroupEnd());
   }
+  bool synchronize() const { return stream_.synchronize(); }
   void check() const {
-    CHECK(stream_.synchronize());
     for (const auto& group : parts_) {
       for (const auto& part : group) CHECK(part->isRight());
     }
@@ -201,7 +202,10 @@ class Place {
   size_t next_ = 0;
 };
 
-void run(const Program& program, int rank, const std::vector<ncclUniqueId>& ids, unsigned seed) {
+/// What copies and allocations need of the driver while they wait for the device, the other ranks' threads need, too,
+/// in order to give it what it waits for. So ranks prepare, look and leave while nothing is under way; between these
+/// each goes its own way.
+void run(const Program& program, int rank, const std::vector<ncclUniqueId>& ids, unsigned seed, std::barrier<>& all) {
   std::mt19937 random(seed * 101 + static_cast<unsigned>(rank));
   std::vector<std::unique_ptr<Place>> places;
   for (size_t c = 0; c < program.communicators.size(); ++c) {
@@ -216,11 +220,14 @@ void run(const Program& program, int rank, const std::vector<ncclUniqueId>& ids,
       place->begin(round);
       left.push_back(place.get());
     }
+    all.arrive_and_wait();
     while (!left.empty()) {
       const size_t which = random() % left.size();
       left[which]->issue(random);
       if (!left[which]->hasMore()) left.erase(left.begin() + static_cast<std::ptrdiff_t>(which));
     }
+    for (const auto& place : places) CHECK(place->synchronize());
+    all.arrive_and_wait();
     for (const auto& place : places) place->check();
   }
 }
@@ -242,6 +249,7 @@ TEST_CASE("random programs of communicators, groups, and calls of every kind com
     const Program program = draw(seed);
     std::vector<ncclUniqueId> ids;
     for (size_t c = 0; c < program.communicators.size(); ++c) ids.push_back(newId());
-    onRanks(program.ranks, [&](int rank) { run(program, rank, ids, seed); });
+    std::barrier<> all(program.ranks);
+    onRanks(program.ranks, [&](int rank) { run(program, rank, ids, seed, all); });
   }
 }
