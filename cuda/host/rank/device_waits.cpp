@@ -62,11 +62,27 @@ const char* DeviceWaits::obstacle() const {
   }
   const std::shared_lock lock(mutex_);
   if (present_.size() > DeviceAwaited::kMostRanks) return "this process has more than 16 ranks on the device";
+  // Where not all daemons fit on the device at once, one that has to stay may keep out another.
+  const bool doFit = present_.size() == 1 || blocksOfDaemons() + kOthersMultiprocessors <= multiprocessors_;
+  return doFit ? nullptr : "the daemons of this process's ranks on the device don't fit on it together";
+}
+
+uint32_t DeviceWaits::roomForRuns() const {
+  const std::shared_lock lock(mutex_);
+  return multiprocessors_ - std::min(multiprocessors_, blocksOfDaemons() + kOthersMultiprocessors);
+}
+
+/// Of which each hardware queue has a run's.
+uint32_t DeviceWaits::roomBesideQueues() const {
+  const uint32_t room = roomForRuns();
+  return room - std::min(room, hardwareQueues());
+}
+
+/// Under mutex_.
+uint32_t DeviceWaits::blocksOfDaemons() const {
   uint32_t blocks = 0;
   for (const GpuRank* rank : present_) blocks += rank->limits().grid;
-  // Where not all daemons fit on the device at once, one that has to stay may keep out another.
-  const bool doFit = present_.size() == 1 || blocks + kOthersMultiprocessors <= multiprocessors_;
-  return doFit ? nullptr : "the daemons of this process's ranks on the device don't fit on it together";
+  return blocks;
 }
 
 // What has to be launched is launched before anybody must stay for this wait, because a launch may have to wait until

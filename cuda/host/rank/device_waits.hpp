@@ -16,6 +16,7 @@
 #include "host/rank/distinct_streams.hpp"
 #include "host/rank/doubt.hpp"
 #include "host/rank/wait_notes.hpp"
+#include "host/rank/waiting_room.hpp"
 
 namespace dfccl::gpu {
 
@@ -65,6 +66,12 @@ class DeviceWaits {
   void launch(const Launch& call) {
     const std::shared_lock lock(mutex_);
     call();
+  }
+  /// Runs that may wait on the device beside the daemons of this process's ranks, and others' kernels.
+  uint32_t roomForRuns() const;
+  /// For a kernel of so many runs that is to be launched so. @return as WaitingRoom::take()
+  std::shared_ptr<const WaitingRoom::Part> takeRoom(uint64_t stream, uint32_t wanted) {
+    return wanted == 1 ? nullptr : room_.take(stream, wanted, roomBesideQueues());
   }
   /// Makes a call that keeps the driver to itself until the device is idle, as freeing and unmapping do: while no run
   /// is under way, so no stream waits for any, and none is given a wait meanwhile. Else whoever launches a daemon, or
@@ -120,6 +127,8 @@ class DeviceWaits {
   bool launchSuccessors();
   uint32_t table() const { return generation() % DeviceAwaited::kTables; }
   uint64_t runsOver() const;
+  uint32_t roomBesideQueues() const;
+  uint32_t blocksOfDaemons() const;
   uint64_t mostDoubt() const;
   bool letBlockingWait(uint32_t place, uint32_t index, uint32_t target, const std::function<void(WaitNote*)>& give);
   bool awaitBesideDaemons(uint32_t place, uint32_t index, uint32_t target);
@@ -130,6 +139,7 @@ class DeviceWaits {
   DeviceAwaited& awaited_;
   AwaitedRuns* ranks_ = nullptr;  // [DeviceAwaited::kMostRanks]
   uint32_t multiprocessors_ = 0;
+  WaitingRoom room_;
   BarrierProbe probe_;
   WaitNotes notes_;
   DistinctStreams streams_;          // that were given a wait

@@ -4,6 +4,7 @@
 #include "host/driver/check.hpp"
 #include "host/driver/nvml.hpp"
 #include "host/driver/relaxed_capture.hpp"
+#include "host/rank/device_waits.hpp"
 #include "host/world/joined_gpu_world.hpp"
 
 namespace dfccl {
@@ -101,6 +102,8 @@ std::vector<int> devicesOf(const WorldOptions& options, int there, std::optional
 }
 
 }  // namespace
+
+uint32_t roomForRunsOn(int device) { return gpu::DeviceWaits::of(device)->roomForRuns(); }
 
 GpuReport reportGpus() {
   const gpu::RelaxedCapture relaxed;

@@ -111,9 +111,12 @@ class GpuWorld::Launches final : public Backend::Launches {
   /// What can't be launched ends, and the rank is lost: its peers would wait for ever.
   void launchAll() noexcept {
     for (size_t begin = 0, end = 0; begin < runs_.size(); begin = end) {
-      end = endOfKernel(begin);
+      end = endOfKernel(begin, CapturedRuns::kMost);
       try {
-        launch(begin, end);
+        const Run& first = runs_[begin];
+        const auto room = first.rank->takeRoom(first.streamId, static_cast<uint32_t>(end - begin));
+        end = endOfKernel(begin, room ? room->runs : 1);
+        launch(begin, end, room);
       } catch (const std::exception& error) {
         for (size_t i = begin; i < end; ++i) runs_[i].rank->lose(error.what());
       }
@@ -122,19 +125,20 @@ class GpuWorld::Launches final : public Backend::Launches {
     world_.bell_.ring();
   }
 
-  /// @return the first of those behind `begin` that don't go into the same kernel.
-  size_t endOfKernel(size_t begin) const {
+  /// @return the first of those behind `begin` that don't go into the same kernel, which has `most` runs unless those
+  /// of one collective are more.
+  size_t endOfKernel(size_t begin, size_t most) const {
     size_t end = begin;
     while (end < runs_.size() && runs_[end].kernel() == runs_[begin].kernel()) {
       const size_t next = endOfCollective(end);
-      if (next - begin > CapturedRuns::kMost) break;
+      if (next - begin > most && end != begin) break;
       end = next;
     }
     return end;
   }
 
   /// @throws Error dfcclSystemError, and they are ended
-  void launch(size_t begin, size_t end) {
+  void launch(size_t begin, size_t end, const std::shared_ptr<const void>& room) {
     CapturedRun kernels[CapturedRuns::kMost];
     size_t prepared = begin;
     try {
@@ -142,7 +146,7 @@ class GpuWorld::Launches final : public Backend::Launches {
       for (; prepared < end; ++prepared) kernels[prepared - begin] = prepare(runs_[prepared]);
       // Before they are: nobody may wait until the device is idle meanwhile, see DeviceWaits::tryWhileNobodyWaits().
       for (size_t i = begin; i < end; ++i) {
-        runs_[i].rank->queues().inStreams().launched(runs_[i].told, kernels[i - begin].numberInStreams);
+        runs_[i].rank->queues().inStreams().launched(runs_[i].told, kernels[i - begin].numberInStreams, room);
       }
       runs_[begin].rank->launchInStream(kernels, static_cast<uint32_t>(end - begin), runs_[begin].stream);
     } catch (...) {

@@ -31,16 +31,25 @@ bool shareDevice(const Arrival& a, const Arrival& b) {
   return a.device >= 0 && a.device == b.device && a.process == b.process;
 }
 
-/// What all allow. A kernel that waits keeps other streams of its hardware queue waiting, those of ranks that it waits
-/// for, too, where they are on the same device: with as many queues as there can be, streams have one each.
-uint64_t mostBytesInStreams(const std::vector<Arrival>& all) {
-  constexpr uint32_t kFewestQueues = 4, kFewestOfShared = 32;
-  uint64_t most = ~uint64_t{0};
-  for (const Arrival& one : all) {
-    const auto isShared = [&](const Arrival& other) { return &other != &one && shareDevice(one, other); };
-    const uint32_t fewest = std::any_of(all.begin(), all.end(), isShared) ? kFewestOfShared : kFewestQueues;
-    most = std::min(most, one.hardwareQueues < fewest ? 0 : one.mostBytesInStreams);
+/// Whether a rank's kernels may wait in streams. They keep other streams of their hardware queue waiting, those of
+/// ranks that they wait for, too, where they are on the same device: with as many queues as there can be, streams have
+/// one each. And each queue's needs room on the device, beside the daemons of all ranks there.
+bool haveRoomInStreams(const Arrival& one, const std::vector<Arrival>& all) {
+  constexpr uint32_t kFewestQueues = 4, kFewestOfShared = 32, kUsualBlocks = 17;
+  uint32_t sharing = 0, blocks = 0;
+  for (const Arrival& other : all) {
+    if (&other != &one && !shareDevice(one, other)) continue;
+    ++sharing;
+    blocks += other.mostBlocks == 0 ? kUsualBlocks : other.mostBlocks;
   }
+  const uint32_t fewest = sharing > 1 ? kFewestOfShared : kFewestQueues;
+  return one.hardwareQueues >= fewest && one.roomForRuns >= blocks + one.hardwareQueues;
+}
+
+/// What all allow.
+uint64_t mostBytesInStreams(const std::vector<Arrival>& all) {
+  uint64_t most = ~uint64_t{0};
+  for (const Arrival& one : all) most = std::min(most, haveRoomInStreams(one, all) ? one.mostBytesInStreams : 0);
   return most;
 }
 
@@ -109,6 +118,7 @@ void Making::make() {
   // Whoever gets no part has nothing to say about it.
   told.arrival.mostBytesInStreams = made ? made->config.mostBytesInStreams : ~uint64_t{0};
   told.arrival.hardwareQueues = gpu::hardwareQueues();
+  told.arrival.roomForRuns = made ? roomForRunsOn(made->device) : ~uint32_t{0};
   told.arrival.hasFallback = RealNccl::isNamed() ? 1 : 0;
   const std::vector<Arrival> all = meet(meeting, ranks, rank, told.arrival, [this] { return isCancelled(); });
   if (!parent && !Universes::canServe(all) && haveFallback(all)) return fallBack(all);

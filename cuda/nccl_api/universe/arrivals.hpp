@@ -24,6 +24,7 @@ struct Arrival {
   uint32_t mostBlocks;          // of its daemon; 0: as many as it has by itself
   uint64_t mostBytesInStreams;  // see dfcclGroupRunInStreams
   uint32_t hardwareQueues;      // CUDA's, for the streams of its process on a device
+  uint32_t roomForRuns;         // on the device, see roomForRunsOn()
   uint32_t hasFallback;         // another NCCL is named in its process
   ncclUniqueId realId;          // of that NCCL's, where the ranks meet to fall back
   uint32_t worldCount;          // worlds that its process is in

@@ -134,6 +134,40 @@ class SimulatedRun {
   bool isEnded_ = false;
 };
 
+/// A kernel's. Each begins when there is room for it, one behind the other.
+class SimulatedRuns {
+ public:
+  SimulatedRuns(const std::vector<CapturedRun>& runs, int device) : runs_(runs), device_(device) {}
+
+  void carryOut() {
+    std::vector<std::jthread> others;
+    for (size_t i = 1; i < runs_.size(); ++i) {
+      others.emplace_back([this, i] {
+        const simulated::AtWork here(device_);
+        carryOut(i);
+      });
+    }
+    carryOut(0);
+  }
+
+ private:
+  void carryOut(size_t i) {
+    simulated::Multiprocessors& room = simulated::Device::at(device_).multiprocessors();
+    while (begun_.load(order::acquire) != i) {
+      simulated::step();
+      std::this_thread::yield();
+    }
+    room.take(1);
+    begun_.store(i + 1, order::release);
+    SimulatedRun(runs_[i]).carryOut();
+    room.giveBack(1);
+  }
+
+  const std::vector<CapturedRun>& runs_;
+  const int device_;
+  Atomic<size_t> begun_;
+};
+
 }  // namespace
 
 cudaError_t launchCapturedRuns(const CapturedRun* runs, uint32_t count, cudaStream_t handle) {
@@ -141,16 +175,8 @@ cudaError_t launchCapturedRuns(const CapturedRun* runs, uint32_t count, cudaStre
   simulated::Stream& stream = simulated::Device::streamOf(handle, simulated::currentDevice);
   const int device = stream.device();
   const auto together = std::make_shared<const std::vector<CapturedRun>>(runs, runs + count);
-  return simulated::Device::at(device).launch(stream, [together, device] {
-    std::vector<std::jthread> others;
-    for (size_t i = 1; i < together->size(); ++i) {
-      others.emplace_back([&together, device, i] {
-        const simulated::AtWork here(device);
-        SimulatedRun((*together)[i]).carryOut();
-      });
-    }
-    SimulatedRun(together->front()).carryOut();
-  });
+  return simulated::Device::at(device).launch(stream,
+                                              [together, device] { SimulatedRuns(*together, device).carryOut(); });
 }
 
 cudaError_t prepareCapturedRuns(cudaStream_t) { return simulated::loadModule(simulated::kEngineModule); }

@@ -7,6 +7,7 @@
 
 #include "simulated/call.hpp"
 #include "simulated/current_device.hpp"
+#include "simulated/multiprocessors.hpp"
 
 using namespace dfccl::gpu::simulated;
 
@@ -50,8 +51,9 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) {
   return cudaSuccess;
 }
 cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) { return cudaSuccess; }
-cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
-  *value = 1'000'000;  // of the clock, in kilohertz: a nanosecond a cycle
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
+  // Of the clock, in kilohertz: a nanosecond a cycle.
+  *value = attribute == cudaDevAttrMultiProcessorCount ? static_cast<int>(Multiprocessors::said()) : 1'000'000;
   return cudaSuccess;
 }
 

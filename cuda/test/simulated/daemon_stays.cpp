@@ -284,8 +284,10 @@ cudaError_t launchDaemon(const LaunchArguments& arguments, uint32_t grid, cudaSt
   simulated::Device& device = simulated::Device::at(stream.device());
   device.daemonLaunched();
   const auto daemon = [=, &device] {
+    device.multiprocessors().take(grid);
     leaves ? run<LeavesStreams>(arguments, grid) : run<AllRules>(arguments, grid);
     device.daemonLeft();
+    device.multiprocessors().giveBack(grid);
   };
   const cudaError_t error = device.launch(stream, daemon);
   if (error != cudaSuccess) device.daemonLeft();

@@ -10,6 +10,7 @@
 
 #include "simulated/context_lock.hpp"
 #include "simulated/first_graphs.hpp"
+#include "simulated/multiprocessors.hpp"
 #include "simulated/stream.hpp"
 
 namespace dfccl::gpu::simulated {
@@ -66,6 +67,7 @@ class Device {
   ContextLock& context() { return context_; }
   KernelGate& gate() { return gate_; }
   FirstGraphs& firstGraphs() { return firstGraphs_; }
+  Multiprocessors& multiprocessors() { return multiprocessors_; }
   /// How many threads wait for it to be idle.
   uint32_t idleWaiters() const { return idleWaiters_; }
   void awaitIdleWaiter() const { idleWaiters_.wait(0); }
@@ -88,6 +90,7 @@ class Device {
   const int number_;
   KernelGate gate_;
   FirstGraphs firstGraphs_;
+  Multiprocessors multiprocessors_;
   LoadBarrier barrier_;
   std::vector<std::unique_ptr<HardwareQueue>> queues_;
   size_t nextQueue_ = 0;

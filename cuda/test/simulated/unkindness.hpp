@@ -70,6 +70,11 @@ struct Unkindness {
   Switch refusedStores{"SIMULATED_REFUSED_STORES", 0};
   /// SIMULATED_REFUSED_LAUNCHES: so many of the next launches of runs in streams fail.
   Switch refusedLaunches{"SIMULATED_REFUSED_LAUNCHES", 0};
+  /// SIMULATED_MULTIPROCESSORS: how many blocks of daemons, and runs that are kernels in streams, a device has room for
+  /// at a time; 0: any number.
+  Switch multiprocessors{"SIMULATED_MULTIPROCESSORS", 0};
+  /// SIMULATED_BOASTS: it says that it has any number all the same.
+  Switch boasts{"SIMULATED_BOASTS", 0};
   /// SIMULATED_STOPPED_KEEPERS: the library's own threads that start daemons wait for the driver until it is off again.
   Switch stoppedKeepers{"SIMULATED_STOPPED_KEEPERS", 0};
   /// SIMULATED_SLICE_MICROS: how long a process has a device for itself, where SIMULATED_SLICES names the file that the

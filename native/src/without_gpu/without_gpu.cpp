@@ -19,6 +19,8 @@ GpuReport reportGpus() {
   return report;
 }
 
+uint32_t roomForRunsOn(int) { return 0; }
+
 void prepareGpu(const WorldOptions&, uint32_t) { throw notBuilt(); }
 
 std::unique_ptr<Backend> openGpuBackend(const WorldOptions&) { throw notBuilt(); }

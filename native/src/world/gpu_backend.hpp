@@ -43,6 +43,9 @@ struct GpuReport {
 
 /// Never fails: what goes wrong is the obstacle.
 GpuReport reportGpus();
+/// How many runs that are kernels in streams may wait on a device at a time, beside the daemons of this process's ranks
+/// there. @throws Error dfcclSystemError
+uint32_t roomForRunsOn(int device);
 /// Before a rank meets those of other processes: makes its GPU ready, which takes as long as all else, and the others
 /// would wait for a sign of life meanwhile. @throws Error as openGpuBackend().
 void prepareGpu(const WorldOptions& options, uint32_t rank);

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace dfccl {
 
-void RunsInStreams::launched(Prepared& prepared, uint64_t number) noexcept {
+void RunsInStreams::launched(Prepared& prepared, uint64_t number, std::shared_ptr<const void> room) noexcept {
   prepared.run_.front().number = number;
+  prepared.run_.front().room = std::move(room);
   Source& source = *prepared.its_;
   const std::lock_guard lock(mutex_);
   if (source.runs.empty()) active_.splice(active_.end(), prepared.source_);

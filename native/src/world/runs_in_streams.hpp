@@ -18,7 +18,8 @@ class RunsInStreams {
     uint32_t index;  // of its collective
     RunCallback callback;
     void* argument;
-    uint64_t number = 0;  // of its collective's, from 1; 0: it was never launched
+    uint64_t number = 0;                         // of its collective's, from 1; 0: it was never launched
+    std::shared_ptr<const void> room = nullptr;  // that it has until somebody has been told
   };
   /// What the kernels of a collective tell the host.
   struct Source {
@@ -44,8 +45,9 @@ class RunsInStreams {
     std::list<Run> run_;
   };
 
-  /// It is launched, or about to be. @param number the one behind that of the collective's last
-  void launched(Prepared& run, uint64_t number) noexcept;
+  /// It is launched, or about to be. @param number the one behind that of the collective's last.
+  /// @param room goes when all runs that have it are over
+  void launched(Prepared& run, uint64_t number, std::shared_ptr<const void> room = nullptr) noexcept;
   /// It is not, and ends as aborted, also where launched() has said otherwise. @pre nor is any that came behind it
   void ended(Prepared& run) noexcept;
 
