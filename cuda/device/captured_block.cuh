@@ -55,6 +55,7 @@ class CapturedBlock {
 
  private:
   __device__ bool isFirst() const { return ownLane_ == 0; }
+  __device__ bool isAwaited() const { return kInStream && run_.isAwaited; }
 
   /// A run of another launch that is under way has the lane. Relaxed, and done() too: whoever reads what two launches
   /// of one graph come to reads it behind both.
@@ -119,10 +120,11 @@ class CapturedBlock {
     done(lane, state);
   }
 
-  /// Relaxed: nobody reads what was written for it before this kernel is over, unless that is told.
+  /// Relaxed: nobody reads what was written for it before this kernel is over, unless somebody waits to be told. A
+  /// fence takes until the peers' memory has what was sent: of a run of five microseconds, one.
   /// @pre the others' parts were read
   __device__ void done(uint32_t lane, CapturedTurn::State state) {
-    if (kInStream) {
+    if (isAwaited()) {
       __syncthreads();
       if (threadIdx.x == 0) __threadfence();
     }
@@ -138,7 +140,7 @@ class CapturedBlock {
         run_.notes->firstEndedInStreams.load(order::relaxed) == 0) {
       run_.notes->firstEndedInStreams.store(run_.numberInStreams, order::relaxed);
     }
-    __threadfence_system();
+    if (isAwaited()) __threadfence_system();
     state_.overInStreams.store(static_cast<uint32_t>(run_.numberInStreams), order::relaxed);
     run_.notes->overInStreams.store(run_.numberInStreams, order::relaxed);
   }
@@ -200,7 +202,7 @@ class CapturedBlock {
       const CapturedTurn turn(hasLane ? state_.lanes[lane].word.load(order::relaxed) : 0);
       const bool isDone = !hasLane || (turn.isDone(number_) && (!kInStream || turn.hasCome(number_)));
       if (isUnanimous(isDone)) {
-        if (kInStream) __threadfence();
+        if (isAwaited()) __threadfence();
         return;
       }
       const bool isAbandoned = !isDone && turn.isTurnOf(number_) && turn.isAbandoned(number_);

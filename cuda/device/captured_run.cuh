@@ -91,6 +91,7 @@ struct CapturedRun {
   uint32_t heldLines;  // an all-reduce of so few whole lines that a worker holds as many of every member's; 0: it isn't
   CapturedLayout layout;
   uint64_t numberInStreams;  // of a run that is a kernel in its stream; 0: it is a graph's
+  bool isAwaited;            // such a run's results are there for whoever hears that it is over: not only in its stream
 
   /// Whether a member sends another one any of its data.
   DFCCL_HD bool sends(uint32_t from, uint32_t to) const {

@@ -52,6 +52,34 @@ TEST_CASE("other streams, and the host, wait for a run in a stream by its reques
   CHECK_OK(dfcclWaitRuns(requests.data(), ranks.size(), 0));
 }
 
+TEST_CASE("what runs write is for their streams alone where a member says so") {
+  constexpr size_t kCount = 3000;
+  const GpuRanks ranks;
+  const GroupsInStreams groups(ranks, dfcclForItsStream);
+  const std::vector<Member> members = membersWith(ranks, kCount);
+  std::vector<dfcclRequest_t> requests(static_cast<size_t>(ranks.size()));
+  for (uint64_t round = 0; round < 50; ++round) {
+    for (int r = 0; r < ranks.size(); ++r) {
+      const Member& m = members[static_cast<size_t>(r)];
+      m.output.fill(-1);
+      m.fill();
+      CHECK_OK(sum(m, kCount, groups[r], round % 3, m.stream, &requests[static_cast<size_t>(r)]));
+      CHECK_OK(dfcclWaitRunOnStream(requests[static_cast<size_t>(r)], m.stream));
+      m.read();
+    }
+    if (round == 0) {
+      const Stream reader(ranks.device(0));
+      CHECK(dfcclWaitRunOnStream(requests[0], reader) == dfcclUnavailable);
+      CHECK(std::string(dfcclGetLastError()).find("dfcclForItsStream") != std::string::npos);
+    }
+    CHECK_OK(dfcclWaitRuns(requests.data(), ranks.size(), 0));
+    for (const Member& m : members) {
+      CHECK(m.stream.synchronize());
+      CHECK(m.output.isAll(sumOfInputs(ranks)));
+    }
+  }
+}
+
 TEST_CASE("a stream that captures doesn't wait for a run in a stream, and goes on capturing") {
   constexpr size_t kCount = 16;
   const GpuRanks ranks;

@@ -90,11 +90,13 @@ CapturedRun CapturedMember::runOf(const void* send, void* recv) const {
   return run;
 }
 
-CapturedRun CapturedMember::prepareLaunch(cudaStream_t stream, uint64_t streamId, const void* send, void* recv) {
+CapturedRun CapturedMember::prepareLaunch(cudaStream_t stream, uint64_t streamId, const void* send, void* recv,
+                                          bool isAwaited) {
   if (streamId != lastStream_ && overInStreams() != launched_)
     waitOnStreamFor(stream, overOnDevice(), static_cast<uint32_t>(launched_));
   CapturedRun run = runOf(send, recv);
   run.numberInStreams = ++launched_;
+  run.isAwaited = isAwaited;
   lastStream_ = streamId;
   return run;
 }

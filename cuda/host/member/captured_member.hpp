@@ -35,8 +35,9 @@ class CapturedMember {
   /// Held by whoever launches a run in a stream, from prepareLaunch() on until it is launched. Only they wait for it.
   std::mutex& launching() { return launching_; }
   /// A run that is to be a kernel in a stream. The stream gets a wait for the one before where that is in another
-  /// stream: runs of a collective match by their order. @param streamId not another stream's, ever. @throws Error
-  CapturedRun prepareLaunch(cudaStream_t stream, uint64_t streamId, const void* send, void* recv);
+  /// stream: runs of a collective match by their order. @param streamId not another stream's, ever. @param isAwaited
+  /// see CapturedRun. @throws Error
+  CapturedRun prepareLaunch(cudaStream_t stream, uint64_t streamId, const void* send, void* recv, bool isAwaited);
   /// The last that was prepared could not be launched.
   void forgoLaunch() { --launched_; }
   /// What its kernels tell the host of their ends.

@@ -21,15 +21,15 @@ class GpuWorld::Launches final : public Backend::Launches {
     world_.bell_.ring();
   }
 
-  void add(uint32_t rank, uint32_t index, const void* send, void* recv, void* handle, RunCallback callback,
-           void* argument, PlaceInStream* place) override {
-    auto* const stream = static_cast<cudaStream_t>(handle);
+  void add(uint32_t rank, uint32_t index, const Backend::Launches::Run& run, const Told& to,
+           PlaceInStream* place) override {
+    auto* const stream = static_cast<cudaStream_t>(run.stream);
     world_.checkHealth(rank);
     GpuRank& mine = *world_.ranks_[rank];
     const uint64_t streamId = mine.idOfStream(stream);
     std::shared_ptr<CapturedMember> member = world_.launchedMember(rank, index);
-    RunsInStreams::Prepared told(member->source(), member->hold(), {index, callback, argument});
-    runs_.push_back({&mine, stream, streamId, std::move(member), send, recv, place, std::move(told)});
+    RunsInStreams::Prepared told(member->source(), member->hold(), {index, to.callback, to.argument});
+    runs_.push_back({&mine, stream, streamId, std::move(member), run, place, std::move(told)});
     mine.queues().noteInStream(index);
   }
 
@@ -51,8 +51,7 @@ class GpuWorld::Launches final : public Backend::Launches {
     cudaStream_t stream;
     uint64_t streamId;
     std::shared_ptr<CapturedMember> member;
-    const void* send;
-    void* recv;
+    Backend::Launches::Run of;
     PlaceInStream* place;
     RunsInStreams::Prepared told;
     uint32_t turn = 0;  // how many of the same collective come before it
@@ -157,8 +156,9 @@ class GpuWorld::Launches final : public Backend::Launches {
   }
 
   static CapturedRun prepare(const Run& run) {
-    const CapturedRun kernel = run.member->prepareLaunch(run.stream, run.streamId, run.send, run.recv);
-    if (run.place != nullptr) *run.place = {run.streamId, kernel.numberInStreams};
+    const bool isAwaited = !run.of.isForItsStream;
+    const CapturedRun kernel = run.member->prepareLaunch(run.stream, run.streamId, run.of.send, run.of.recv, isAwaited);
+    if (run.place != nullptr) *run.place = {run.streamId, kernel.numberInStreams, run.of.isForItsStream};
     return kernel;
   }
 

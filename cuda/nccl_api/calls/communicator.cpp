@@ -55,7 +55,7 @@ void Communicator::become(const Name& name, int rank, Placed placed, uint64_t mo
   members_ = placed_.ranks;
   check(dfcclGroupCreate(members_.data(), size(), name.high, &group_, context()));
   constexpr int kMostMembers = 64;
-  if (size() <= kMostMembers) check(dfcclGroupRunInStreams(group_, mostBytesInStreams));
+  if (size() <= kMostMembers) check(dfcclGroupRunInStreams(group_, mostBytesInStreams, dfcclForItsStream));
   state_.store(static_cast<uint32_t>(State::ready), order::release);
   made_.notify_all();
 }

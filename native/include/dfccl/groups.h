@@ -59,7 +59,13 @@ dfcclResult_t dfcclGroupAbort(dfcclGroup_t group);
  * queues (CUDA_DEVICE_MAX_CONNECTIONS). 0: none are.
  * dfcclUnavailable: the group is on CPUs, or has more than 64 members. A batch in which more than 24 members share a
  * stream is refused so, too. */
-dfcclResult_t dfcclGroupRunInStreams(dfcclGroup_t group, size_t mostBytes);
+typedef enum DFCCL_ANY_INT {
+  dfcclForAll = 0,       /* what a run has written is there for whoever knows by its request that it is over */
+  dfcclForItsStream = 1, /* only for what comes behind it in its stream, as with NCCL: a run is over 0.5 to 3 us sooner.
+                          * The host may wait for its request all the same; other streams may not (dfcclUnavailable),
+                          * but for events of the stream's. Each member chooses */
+} dfcclReaders_t;
+dfcclResult_t dfcclGroupRunInStreams(dfcclGroup_t group, size_t mostBytes, dfcclReaders_t readers);
 
 /* ---- Collectives --------------------------------------------------------------------------------------------- */
 

@@ -187,10 +187,16 @@ dfcclResult_t dfcclGroupGetRankCount(int* count, dfcclGroup_t group) {
   return give(count, "number of ranks", group, [](const GroupHandle& g) { return g.size(); });
 }
 
-dfcclResult_t dfcclGroupRunInStreams(dfcclGroup_t handle, size_t mostBytes) {
+dfcclResult_t dfcclGroupRunInStreams(dfcclGroup_t handle, size_t mostBytes, dfcclReaders_t readers) {
   return guarded([&] {
     GroupHandle& group = groupOf(handle);
+    if (readers != dfcclForAll && readers != dfcclForItsStream) {
+      throw Error(dfcclInvalidArgument,
+                  "There are no readers " + std::to_string(readers) + " of what runs in streams write.",
+                  "Pass dfcclForAll or dfcclForItsStream.", {{"readers", std::to_string(readers)}});
+    }
     if (mostBytes != 0) checkStreams(group);
+    group.group->areForTheirStreams = readers == dfcclForItsStream;
     group.group->mostBytesInStreams = mostBytes;
     return dfcclSuccess;
   });

@@ -15,6 +15,7 @@ struct MatchedGroup {
   uint32_t member;              // this rank's place in it
   bool isAborted = false;
   uint64_t mostBytesInStreams = 0;  // runs behind streams in which a member receives so few are kernels in them
+  bool areForTheirStreams = false;  // what those write is for nobody else, on this rank
   uint64_t splits = 0;              // that were submitted; under `splitting`
   std::mutex splitting;
 

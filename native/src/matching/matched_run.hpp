@@ -22,6 +22,7 @@ struct MatchedRun {
   void* stream = nullptr;             // it begins behind what that has been given; null: at once
   std::optional<uint64_t> capture{};  // of the stream's
   bool isInStream = false;            // it is a kernel in its stream, which goes on behind it
+  bool isForItsStream = false;        // then: what it writes is for nobody else
   RunKind kind = RunKind::whole;
   int* source = nullptr;  // of a receive from any member: gets who has sent
 };

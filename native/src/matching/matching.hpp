@@ -126,7 +126,8 @@ class Matching {
   void noteNumber(const MatchedCollective& entry, RequestPart& part);
   void noteStream(MatchedRun& run, const MatchedGroup& group) const;
   static bool isForStreams(const MatchedRun& run, const MatchedGroup& group);
-  void noteInStream(MatchedRun& run) const;
+  void noteInStream(MatchedRun& run, const MatchedGroup& group) const;
+  [[noreturn]] void refuseOtherStream() const;
   void submitInStream(MatchedRun run, const std::shared_ptr<MatchedGroup>& group, RequestPart* part);
   void addLaunch(const MatchedCollective& entry, const MatchedRun& run, RequestPart* part, Backend::Launches& launches);
   MatchedCollective& entryOf(MatchedRun& run, const std::shared_ptr<MatchedGroup>& group,

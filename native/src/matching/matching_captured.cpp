@@ -12,7 +12,7 @@ namespace dfccl {
 void Matching::noteStream(MatchedRun& run, const MatchedGroup& group) const {
   if (run.stream != nullptr) run.capture = backend_.captureOf(rank_, run.stream);
   if (!run.capture) {
-    if (isForStreams(run, group)) noteInStream(run);
+    if (isForStreams(run, group)) noteInStream(run, group);
     return;
   }
   if (run.kind == RunKind::receiveFromAny) {

@@ -25,6 +25,15 @@ uint64_t receivedBytes(const Signature& signature, uint32_t members) {
 
 }  // namespace
 
+void Matching::refuseOtherStream() const {
+  throw Error(
+      dfcclUnavailable,
+      "Rank " + std::to_string(rank_) +
+          " lets a stream wait for a run of another stream, for which alone its results are (dfcclForItsStream).",
+      "Record an event in the run's stream, and let the other wait for that; or use dfcclForAll.",
+      {{"rank", std::to_string(rank_)}});
+}
+
 /// All members have to come to the same answer, by what they all know.
 bool Matching::isForStreams(const MatchedRun& run, const MatchedGroup& group) {
   return group.mostBytesInStreams != 0 && run.kind == RunKind::whole && run.signature.purpose == Purpose::collective &&
@@ -32,7 +41,7 @@ bool Matching::isForStreams(const MatchedRun& run, const MatchedGroup& group) {
 }
 
 /// Such runs match each other only, as graphs' do.
-void Matching::noteInStream(MatchedRun& run) const {
+void Matching::noteInStream(MatchedRun& run, const MatchedGroup& group) const {
   if (run.stream == nullptr) {
     throw Error(dfcclInvalidArgument,
                 "Rank " + std::to_string(rank_) + " runs a " + std::string(nameOf(run.signature.collective)) +
@@ -40,6 +49,7 @@ void Matching::noteInStream(MatchedRun& run) const {
                 "Pass a stream.", {{"rank", std::to_string(rank_)}});
   }
   run.isInStream = true;
+  run.isForItsStream = group.areForTheirStreams;
   run.signature.graph = GraphNumbers::ofStreams();
   backend_.readyCapture(rank_);
 }
@@ -61,7 +71,8 @@ void Matching::addLaunch(const MatchedCollective& entry, const MatchedRun& run, 
     part->collective = idOf(entry.signature);
   }
   PlaceInStream* const place = part != nullptr ? &part->inStream : nullptr;
-  launches.add(rank_, entry.index, run.send, run.recv, run.stream, callbackOf(part), part, place);
+  const bool isForItsStream = part == nullptr || run.isForItsStream;
+  launches.add(rank_, entry.index, {run.send, run.recv, run.stream, isForItsStream}, {callbackOf(part), part}, place);
   if (part != nullptr) part->letStreamsWait(this);
 }
 

@@ -151,10 +151,19 @@ class Backend {
   class Launches {
    public:
     virtual ~Launches() = default;
+    struct Run {
+      const void* send;
+      void* recv;
+      void* stream;
+      bool isForItsStream;  // see PlaceInStream
+    };
+    struct Told {
+      RunCallback callback;
+      void* argument;
+    };
     /// @param index of a collective that was registered with signature.graph. @param place gets what waitForLaunched()
-    /// takes, when it is launched; may be null. @throws Error, and it isn't added; else its callback will be called.
-    virtual void add(uint32_t rank, uint32_t index, const void* send, void* recv, void* stream, RunCallback callback,
-                     void* argument, PlaceInStream* place) = 0;
+    /// takes, when it is launched; may be null. @throws Error, and it isn't added; else `told` will be called.
+    virtual void add(uint32_t rank, uint32_t index, const Run& run, const Told& told, PlaceInStream* place) = 0;
     /// All that was added. May wait for the driver: under no lock that others need. Where it can't be launched the rank
     /// is lost, and its runs end as aborted. @throws Error dfcclUnavailable, with nothing launched: more ranks of a
     /// collective share a stream than a kernel takes.
