@@ -175,11 +175,11 @@ cudaError_t launchCapturedRuns(const CapturedRun* runs, uint32_t count, cudaStre
   simulated::Stream& stream = simulated::Device::streamOf(handle, simulated::currentDevice);
   const int device = stream.device();
   const auto together = std::make_shared<const std::vector<CapturedRun>>(runs, runs + count);
-  return simulated::Device::at(device).launch(stream,
-                                              [together, device] { SimulatedRuns(*together, device).carryOut(); });
+  const auto kernel = [together, device] { SimulatedRuns(*together, device).carryOut(); };
+  return simulated::Device::at(device).launchOf({simulated::kCapturedRunsModule}, stream, kernel, false);
 }
 
-cudaError_t prepareCapturedRuns(cudaStream_t) { return simulated::loadModule(simulated::kEngineModule); }
+cudaError_t prepareCapturedRuns(cudaStream_t) { return simulated::prepareModule(simulated::kCapturedRunsModule); }
 
 cudaError_t addCapturedRun(cudaGraph_t graph, const cudaGraphNode_t* behind, size_t count, const CapturedRun& run,
                            cudaGraphNode_t* node) {

@@ -16,7 +16,7 @@
 namespace dfccl::gpu::simulated {
 
 /// The one that holds the engine's kernels. Those of tests have numbers from 0 on.
-inline constexpr int kEngineModule = -1;
+inline constexpr int kEngineModule = -1, kCapturedRunsModule = -2, kRetractableWaitsModule = -3;
 
 /// Of a module. CUDA brings each to the device when it is first launched.
 struct Kernel {

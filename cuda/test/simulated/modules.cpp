@@ -4,6 +4,7 @@
 
 #include "simulated/call.hpp"
 #include "simulated/current_device.hpp"
+#include "simulated/unkindness.hpp"
 
 namespace dfccl::gpu::simulated {
 namespace {
@@ -24,11 +25,13 @@ cudaError_t loadModule(int module) {
   return cudaSuccess;
 }
 
+cudaError_t prepareModule(int module) { return unkindness().unprepared.isOn() ? cudaSuccess : loadModule(module); }
+
 uint64_t moduleLoads() { return loads; }
 uint64_t engineModuleLoads() { return engineLoads; }
 void noteModuleLoad(int module) {
   ++loads;
-  if (module == kEngineModule) ++engineLoads;
+  if (module < 0) ++engineLoads;
 }
 
 }  // namespace dfccl::gpu::simulated

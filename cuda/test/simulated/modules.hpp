@@ -18,6 +18,9 @@ cudaError_t launchUserKernel(cudaStream_t stream, int module, std::function<void
 /// Loads a module on the current device as cudaFuncGetAttributes() does of one of its kernels, if it isn't loaded yet.
 cudaError_t loadModule(int module);
 
+/// Loads one of the engine's, when a rank is made: unless SIMULATED_UNPREPARED says that nobody does.
+cudaError_t prepareModule(int module);
+
 /// How many modules this process has loaded, on all devices; and of them, the engine's.
 uint64_t moduleLoads();
 uint64_t engineModuleLoads();

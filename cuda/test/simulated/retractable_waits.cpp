@@ -10,17 +10,20 @@
 
 namespace dfccl::gpu {
 
-cudaError_t prepareRetractableWaits(cudaStream_t) { return simulated::loadModule(simulated::kEngineModule); }
+cudaError_t prepareRetractableWaits(cudaStream_t) {
+  return simulated::prepareModule(simulated::kRetractableWaitsModule);
+}
 
 cudaError_t launchRetractableWait(const RetractableWait& wait, cudaStream_t handle) {
   simulated::Stream& stream = simulated::Device::streamOf(handle, simulated::currentDevice);
-  return simulated::Device::at(stream.device()).launch(stream, [wait] {
+  const auto kernel = [wait] {
     while (isBefore(wait.word->load(order::acquire), wait.value) && wait.note->isRetracted.load(order::acquire) == 0) {
       simulated::step();
       usleep(20);
     }
     wait.note->isOver.store(1, order::release);
-  });
+  };
+  return simulated::Device::at(stream.device()).launchOf({simulated::kRetractableWaitsModule}, stream, kernel, false);
 }
 
 }  // namespace dfccl::gpu

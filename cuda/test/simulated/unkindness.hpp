@@ -70,6 +70,8 @@ struct Unkindness {
   Switch refusedStores{"SIMULATED_REFUSED_STORES", 0};
   /// SIMULATED_REFUSED_LAUNCHES: so many of the next launches of runs in streams fail.
   Switch refusedLaunches{"SIMULATED_REFUSED_LAUNCHES", 0};
+  /// SIMULATED_UNPREPARED: the engine's kernels for streams are loaded when the first of each is launched.
+  Switch unprepared{"SIMULATED_UNPREPARED", 0};
   /// SIMULATED_MULTIPROCESSORS: how many blocks of daemons, and runs that are kernels in streams, a device has room for
   /// at a time; 0: any number.
   Switch multiprocessors{"SIMULATED_MULTIPROCESSORS", 0};
