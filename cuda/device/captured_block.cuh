@@ -56,6 +56,8 @@ class CapturedBlock {
  private:
   __device__ bool isFirst() const { return ownLane_ == 0; }
   __device__ bool isAwaited() const { return kInStream && run_.isAwaited; }
+  /// As far as this thread knows.
+  __device__ bool hasEnded() const { return isEnded_ || state_.mustEnd.load(order::relaxed) != 0; }
 
   /// A run of another launch that is under way has the lane. Relaxed, and done() too: whoever reads what two launches
   /// of one graph come to reads it behind both.
@@ -136,11 +138,11 @@ class CapturedBlock {
   __device__ __noinline__ void tellOver() {
     if (threadIdx.x != 0) return;
     // What has to end may have ended in other blocks only.
-    if ((isEnded_ || state_.mustEnd.load(order::relaxed) != 0) &&
-        run_.notes->firstEndedInStreams.load(order::relaxed) == 0) {
+    const bool ended = hasEnded();
+    if (ended && run_.notes->firstEndedInStreams.load(order::relaxed) == 0) {
       run_.notes->firstEndedInStreams.store(run_.numberInStreams, order::relaxed);
     }
-    if (isAwaited()) __threadfence_system();
+    if (ended || isAwaited()) __threadfence_system();
     state_.overInStreams.store(static_cast<uint32_t>(run_.numberInStreams), order::relaxed);
     run_.notes->overInStreams.store(run_.numberInStreams, order::relaxed);
   }

@@ -72,6 +72,13 @@ TEST_CASE("what runs write is for their streams alone where a member says so") {
       CHECK(dfcclWaitRunOnStream(requests[0], reader) == dfcclUnavailable);
       CHECK(std::string(dfcclGetLastError()).find("dfcclForItsStream") != std::string::npos);
     }
+    int isOver = 0;
+    while (isOver == 0) CHECK_OK(dfcclTestRun(requests[0], &isOver));
+    if (round == 0) {
+      const Stream reader(ranks.device(0));
+      CHECK(dfcclWaitRunOnStream(requests[0], reader) == dfcclUnavailable);
+      CHECK_OK(dfcclWaitRunOnStream(requests[0], members[0].stream));
+    }
     CHECK_OK(dfcclWaitRuns(requests.data(), ranks.size(), 0));
     for (const Member& m : members) {
       CHECK(m.stream.synchronize());

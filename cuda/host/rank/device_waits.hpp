@@ -69,9 +69,9 @@ class DeviceWaits {
   }
   /// Runs that may wait on the device beside the daemons of this process's ranks, and others' kernels.
   uint32_t roomForRuns() const;
-  /// For a kernel of so many runs that is to be launched so. @return as WaitingRoom::take()
-  std::shared_ptr<const WaitingRoom::Part> takeRoom(uint64_t stream, uint32_t wanted) {
-    return wanted == 1 ? nullptr : room_.take(stream, wanted, roomBesideQueues());
+  /// For a kernel that is to be launched so. @return as WaitingRoom::take()
+  std::shared_ptr<const WaitingRoom::Part> takeRoom(const WaitingRoom::Wish& wish) {
+    return wish.wanted == 1 ? nullptr : room_.take(wish, roomBesideQueues());
   }
   /// Makes a call that keeps the driver to itself until the device is idle, as freeing and unmapping do: while no run
   /// is under way, so no stream waits for any, and none is given a wait meanwhile. Else whoever launches a daemon, or

@@ -65,9 +65,7 @@ class GpuRank {
   /// Which stream it is, of all that there ever were. @throws Error dfcclInvalidArgument: none of the rank's device
   uint64_t idOfStream(cudaStream_t stream) { return streams_.idOf(stream); }
   /// As DeviceWaits has it, on this rank's device.
-  std::shared_ptr<const WaitingRoom::Part> takeRoom(uint64_t stream, uint32_t wanted) {
-    return waits_->takeRoom(stream, wanted);
-  }
+  std::shared_ptr<const WaitingRoom::Part> takeRoom(const WaitingRoom::Wish& wish) { return waits_->takeRoom(wish); }
   /// Launches runs in a stream of the rank's device. @throws Error dfcclSystemError
   void launchInStream(const CapturedRun* runs, uint32_t count, cudaStream_t stream);
   /// Nothing of it completes any more.

@@ -6,14 +6,13 @@
 
 namespace dfccl::gpu {
 
-std::shared_ptr<const WaitingRoom::Part> WaitingRoom::take(uint64_t stream, uint32_t wanted, uint32_t beside) noexcept {
-  if (wanted <= 1) return nullptr;
+std::shared_ptr<const WaitingRoom::Part> WaitingRoom::take(const Wish& wish, uint32_t beside) noexcept {
   const std::lock_guard lock(mutex_);
   try {
-    const uint32_t taken = takenByOthers(stream);
-    const uint32_t runs = 1 + std::min(wanted - 1, beside - std::min(beside, taken));
-    if (runs == 1) return nullptr;
-    auto part = std::make_shared<const Part>(Part{stream, runs});
+    const uint32_t taken = takenByOthers(wish.stream);
+    const uint32_t runs = std::max(wish.fewest, std::min(wish.wanted, 1 + beside - std::min(beside, taken)));
+    if (runs <= 1) return nullptr;
+    auto part = std::make_shared<const Part>(Part{wish.stream, runs});
     taken_.push_back(part);
     return part;
   } catch (const std::bad_alloc&) {

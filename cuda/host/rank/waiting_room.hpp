@@ -18,10 +18,14 @@ class WaitingRoom {
     uint32_t runs;
   };
 
-  /// @param stream which, of all that there ever were: its kernels are under way one after the other.
-  /// @param wanted runs of a kernel. @param beside how many runs there is room for beside one of each kernel.
-  /// @return room for as many as there is; nullptr: for one, maybe for want of memory.
-  std::shared_ptr<const Part> take(uint64_t stream, uint32_t wanted, uint32_t beside) noexcept;
+  /// What a kernel wants: as many runs as there is room for.
+  struct Wish {
+    uint64_t stream;  // which, of all that there ever were: its kernels are under way one after the other
+    uint32_t fewest, wanted;
+  };
+  /// @param beside how many runs there is room for beside one of each kernel.
+  /// @return what it has, the fewest also where there is less room; nullptr: the fewest, for want of memory, or of one.
+  std::shared_ptr<const Part> take(const Wish& wish, uint32_t beside) noexcept;
 
  private:
   uint32_t takenByOthers(uint64_t stream);

@@ -103,7 +103,11 @@ std::vector<int> devicesOf(const WorldOptions& options, int there, std::optional
 
 }  // namespace
 
-uint32_t roomForRunsOn(int device) { return gpu::DeviceWaits::of(device)->roomForRuns(); }
+uint32_t roomForRunsOn(int device) {
+  // The first of all allocates, which another thread's capture must not notice.
+  const gpu::RelaxedCapture relaxed;
+  return gpu::DeviceWaits::of(device)->roomForRuns();
+}
 
 GpuReport reportGpus() {
   const gpu::RelaxedCapture relaxed;

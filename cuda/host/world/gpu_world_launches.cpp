@@ -112,9 +112,10 @@ class GpuWorld::Launches final : public Backend::Launches {
     for (size_t begin = 0, end = 0; begin < runs_.size(); begin = end) {
       end = endOfKernel(begin, CapturedRuns::kMost);
       try {
-        const Run& first = runs_[begin];
-        const auto room = first.rank->takeRoom(first.streamId, static_cast<uint32_t>(end - begin));
-        end = endOfKernel(begin, room ? room->runs : 1);
+        const auto fewest = static_cast<uint32_t>(endOfCollective(begin) - begin);
+        const auto room =
+            runs_[begin].rank->takeRoom({runs_[begin].streamId, fewest, static_cast<uint32_t>(end - begin)});
+        end = endOfKernel(begin, room ? room->runs : fewest);
         launch(begin, end, room);
       } catch (const std::exception& error) {
         for (size_t i = begin; i < end; ++i) runs_[i].rank->lose(error.what());

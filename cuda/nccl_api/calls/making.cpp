@@ -34,22 +34,25 @@ bool shareDevice(const Arrival& a, const Arrival& b) {
 /// Whether a rank's kernels may wait in streams. They keep other streams of their hardware queue waiting, those of
 /// ranks that they wait for, too, where they are on the same device: with as many queues as there can be, streams have
 /// one each. And each queue's needs room on the device, beside the daemons of all ranks there.
-bool haveRoomInStreams(const Arrival& one, const std::vector<Arrival>& all) {
+/// @param areOpen the daemons of these ranks are there already
+bool haveRoomInStreams(const Arrival& one, const std::vector<Arrival>& all, bool areOpen) {
   constexpr uint32_t kFewestQueues = 4, kFewestOfShared = 32, kUsualBlocks = 17;
   uint32_t sharing = 0, blocks = 0;
   for (const Arrival& other : all) {
     if (&other != &one && !shareDevice(one, other)) continue;
     ++sharing;
-    blocks += other.mostBlocks == 0 ? kUsualBlocks : other.mostBlocks;
+    if (!areOpen) blocks += other.mostBlocks == 0 ? kUsualBlocks : other.mostBlocks;
   }
   const uint32_t fewest = sharing > 1 ? kFewestOfShared : kFewestQueues;
   return one.hardwareQueues >= fewest && one.roomForRuns >= blocks + one.hardwareQueues;
 }
 
 /// What all allow.
-uint64_t mostBytesInStreams(const std::vector<Arrival>& all) {
+uint64_t mostBytesInStreams(const std::vector<Arrival>& all, bool areOpen) {
   uint64_t most = ~uint64_t{0};
-  for (const Arrival& one : all) most = std::min(most, haveRoomInStreams(one, all) ? one.mostBytesInStreams : 0);
+  for (const Arrival& one : all) {
+    most = std::min(most, haveRoomInStreams(one, all, areOpen) ? one.mostBytesInStreams : 0);
+  }
   return most;
 }
 
@@ -122,7 +125,11 @@ void Making::make() {
   told.arrival.hasFallback = RealNccl::isNamed() ? 1 : 0;
   const std::vector<Arrival> all = meet(meeting, ranks, rank, told.arrival, [this] { return isCancelled(); });
   if (!parent && !Universes::canServe(all) && haveFallback(all)) return fallBack(all);
-  if (!parent) return made->become(meeting, rank, universes.place(meeting, told, all, rank), mostBytesInStreams(all));
+  if (!parent) {
+    Placed placed = universes.place(meeting, told, all, rank);
+    const uint64_t most = mostBytesInStreams(all, !placed.isNew);
+    return made->become(meeting, rank, std::move(placed), most);
+  }
   if (!made) return;
   Placed placed{parent->universe(), {}};
   int place = 0;
@@ -131,7 +138,7 @@ void Making::make() {
     if (member == self) place = static_cast<int>(placed.ranks.size());
     placed.ranks.push_back(parent->members()[static_cast<size_t>(member)]);
   }
-  made->become(meeting.derived(static_cast<uint64_t>(color)), place, std::move(placed), mostBytesInStreams(all));
+  made->become(meeting.derived(static_cast<uint64_t>(color)), place, std::move(placed), mostBytesInStreams(all, true));
 }
 
 /// All ranks decide alike, by what all have told.

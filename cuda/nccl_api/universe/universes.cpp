@@ -134,6 +134,7 @@ Placed Universes::place(const Name& name, const Told& told, const std::vector<Ar
   }
   if (best.universe) return best;
   best.universe = areOne ? makeOnce(name.low, all) : join(name.low, all, rank);
+  best.isNew = true;
   best.ranks.resize(all.size());
   std::iota(best.ranks.begin(), best.ranks.end(), 0);
   return best;

@@ -14,6 +14,7 @@ namespace dfccl::nccl {
 struct Placed {
   std::shared_ptr<Universe> universe;
   std::vector<int> ranks;  // of the universe, in the communicator's order
+  bool isNew = false;      // it was made for this communicator
 };
 
 class Universes {

@@ -1,5 +1,7 @@
 // Runs that are kernels in streams wait on multiprocessors, of which a device has so many: where they fill it, those
 // that their peers wait for must still begin.
+#include "host/rank/waiting_room.hpp"
+
 #include "child.hpp"
 #include "in_streams.hpp"
 #include "simulated/unkindness.hpp"
@@ -63,6 +65,23 @@ ChildEnd runOnDevice(const char* boasts, std::chrono::seconds limit) {
 }
 
 }  // namespace
+
+TEST_CASE("kernels of several runs share what room there is, those of one stream the same") {
+  dfccl::gpu::WaitingRoom room;
+  constexpr uint32_t kBeside = 4;
+  auto first = room.take({.stream = 1, .fewest = 1, .wanted = 3}, kBeside);
+  REQUIRE(first != nullptr);
+  CHECK(first->runs == 3);
+  CHECK(room.take({.stream = 1, .fewest = 1, .wanted = 8}, kBeside)->runs == 5);
+  const auto second = room.take({.stream = 2, .fewest = 1, .wanted = 8}, kBeside);
+  CHECK(second->runs == 3);
+  CHECK(room.take({.stream = 3, .fewest = 1, .wanted = 8}, kBeside) == nullptr);
+  // Ranks that share a stream, whose parts of a run are not parted, take more than there is.
+  const auto shared = room.take({.stream = 3, .fewest = 3, .wanted = 8}, kBeside);
+  CHECK(shared->runs == 3);
+  first.reset();
+  CHECK(room.take({.stream = 4, .fewest = 1, .wanted = 8}, kBeside) == nullptr);
+}
 
 TEST_CASE("runs in streams go on where those that wait would fill the device") {
   const ChildEnd end = runOnDevice("0", std::chrono::seconds(60));

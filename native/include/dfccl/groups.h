@@ -53,7 +53,9 @@ dfcclResult_t dfcclGroupAbort(dfcclGroup_t group);
  * `mostBytes` of the others, are kernels in that stream, as NCCL's are, and no work of a daemon's: the stream goes on
  * only when they are over, and a link of a chain takes a third of the time. To be called by all members alike, before
  * the group's first run: such runs meet each other only. They are refused without a stream. Those of one stream that
- * are submitted in a batch are under way at once, whatever their order; else one waits for the other. Messages, uneven
+ * are submitted in a batch are under way at once, whatever their order, as long as they are 24 at most and the device
+ * has room for each to wait on a multiprocessor, beside what waits there already; more come one behind the other in an
+ * order that members have in common whose batches are alike. Without a batch one waits for the other. Messages, uneven
  * forms and splits are as before. A kernel is launched, for which the caller may have to wait while another thread
  * keeps CUDA's driver to itself, as in cudaFree. Members that are ranks of one process on one GPU want 32 hardware
  * queues (CUDA_DEVICE_MAX_CONNECTIONS). 0: none are.
@@ -61,9 +63,10 @@ dfcclResult_t dfcclGroupAbort(dfcclGroup_t group);
  * stream is refused so, too. */
 typedef enum DFCCL_ANY_INT {
   dfcclForAll = 0,       /* what a run has written is there for whoever knows by its request that it is over */
-  dfcclForItsStream = 1, /* only for what comes behind it in its stream, as with NCCL: a run is over 0.5 to 3 us sooner.
-                          * The host may wait for its request all the same; other streams may not (dfcclUnavailable),
-                          * but for events of the stream's. Each member chooses */
+  dfcclForItsStream = 1, /* only for what comes behind it in its stream, as with NCCL: a run is over 2 us sooner
+                          * between two H200. The host may wait for its request all the same, and reads, writes and
+                          * frees the buffers behind it in the stream; other streams wait for an event of the stream's,
+                          * and not for the request (dfcclUnavailable). Each member chooses */
 } dfcclReaders_t;
 dfcclResult_t dfcclGroupRunInStreams(dfcclGroup_t group, size_t mostBytes, dfcclReaders_t readers);
 
@@ -167,10 +170,11 @@ dfcclResult_t dfcclBatchCancel(void);
 
 /* ---- Requests ------------------------------------------------------------------------------------------------ */
 
-/* Waits until the run is over and its results are there, and gives the request back. dfcclAborted: it was given up, and
- * the request is given back too. dfcclTimeout after so many microseconds (0: never), naming the ranks that are missing;
- * the request stays. The caller works meanwhile, as in dfcclWait. Any thread; not from a callback of the same rank.
- * Here and below, dfcclClosed: it was given back already, or the rank that it isn't over on was destroyed. */
+/* Waits until the run is over and its results are there (but see dfcclForItsStream), and gives the request back.
+ * dfcclAborted: it was given up, and the request is given back too. dfcclTimeout after so many microseconds (0: never),
+ * naming the ranks that are missing; the request stays. The caller works meanwhile, as in dfcclWait. Any thread; not
+ * from a callback of the same rank. Here and below, dfcclClosed: it was given back already, or the rank that it isn't
+ * over on was destroyed. */
 dfcclResult_t dfcclWaitRun(dfcclRequest_t request, uint64_t timeoutMicros);
 /* The same for all of them, none of which may be NULL; the caller works for all their ranks. dfcclAborted: one was
  * given up. dfcclTimeout: some are over, and none is given back. dfcclClosed: one of them was given back already, by

@@ -116,9 +116,14 @@ void helpOnce(Request& request) {
 }
 
 void waitOnStream(const Request& request, void* stream) {
+  for (const RequestPart& part : request.parts()) {
+    // Also one that is over: what it has written may be there for its own stream only. It goes on only behind it.
+    if (!part.inStream.isForItsStream) continue;
+    if (RankContext* const context = contexts().find(part.context)) context->matching().requireOwnStream(part, stream);
+  }
   const auto forEach = [&](const auto& act) {
     for (const RequestPart& part : request.parts()) {
-      if (part.isOver() && !request.isCaptured()) continue;
+      if ((part.isOver() && !request.isCaptured()) || part.inStream.isForItsStream) continue;
       rankOf(part);
       Matching* const matching = part.matching.load(order::acquire);
       if (matching == nullptr) refuseStream();

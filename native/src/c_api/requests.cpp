@@ -148,8 +148,7 @@ dfcclResult_t dfcclNotifyRun(dfcclRequest_t handle, dfcclCallback_t callback, vo
 
 dfcclResult_t dfcclWaitRunOnStream(dfcclRequest_t handle, dfcclStream_t stream) {
   return guarded([&] {
-    Request& request = requestOf(handle);
-    if (!request.isOver() || request.isCaptured()) waitOnStream(request, stream);
+    waitOnStream(requestOf(handle), stream);
     return dfcclSuccess;
   });
 }

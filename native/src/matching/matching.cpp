@@ -238,11 +238,8 @@ void Matching::waitOnStream(const RequestPart& part, void* stream) {
                 "The stream captures a graph, and the run is none of it: it was submitted before the capture.",
                 "Wait for it before the capture begins.", {{"rank", std::to_string(rank_)}});
   }
-  if (part.inStream.number != 0) {
-    // Its own stream goes on only behind it.
-    if (backend_.idOfStream(rank_, stream) == part.inStream.stream) return;
-    if (part.inStream.isForItsStream) refuseOtherStream();
-  }
+  // Its own stream goes on only behind it.
+  if (part.inStream.number != 0 && backend_.idOfStream(rank_, stream) == part.inStream.stream) return;
   std::unique_lock lock(mutex_);
   MatchedCollective* const entry = table_.find(part.collective);
   if (entry == nullptr || entry->registration != part.registration) return;  // forgotten: its runs are over

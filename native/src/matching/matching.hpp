@@ -79,6 +79,8 @@ class Matching {
   }
   /// Lets a stream go on only when a run is over. @throws Error
   void waitOnStream(const RequestPart& part, void* stream);
+  /// @pre what the part has written is for its own stream alone. @throws Error dfcclUnavailable: this is another one
+  void requireOwnStream(const RequestPart& part, void* stream);
 
   /// Before the rank is closed. @pre nothing is in flight.
   void clear();
@@ -127,7 +129,6 @@ class Matching {
   void noteStream(MatchedRun& run, const MatchedGroup& group) const;
   static bool isForStreams(const MatchedRun& run, const MatchedGroup& group);
   void noteInStream(MatchedRun& run, const MatchedGroup& group) const;
-  [[noreturn]] void refuseOtherStream() const;
   void submitInStream(MatchedRun run, const std::shared_ptr<MatchedGroup>& group, RequestPart* part);
   void addLaunch(const MatchedCollective& entry, const MatchedRun& run, RequestPart* part, Backend::Launches& launches);
   MatchedCollective& entryOf(MatchedRun& run, const std::shared_ptr<MatchedGroup>& group,

@@ -25,7 +25,8 @@ uint64_t receivedBytes(const Signature& signature, uint32_t members) {
 
 }  // namespace
 
-void Matching::refuseOtherStream() const {
+void Matching::requireOwnStream(const RequestPart& part, void* stream) {
+  if (backend_.idOfStream(rank_, stream) == part.inStream.stream) return;
   throw Error(
       dfcclUnavailable,
       "Rank " + std::to_string(rank_) +
@@ -71,7 +72,7 @@ void Matching::addLaunch(const MatchedCollective& entry, const MatchedRun& run, 
     part->collective = idOf(entry.signature);
   }
   PlaceInStream* const place = part != nullptr ? &part->inStream : nullptr;
-  const bool isForItsStream = part == nullptr || run.isForItsStream;
+  const bool isForItsStream = run.isForItsStream;
   launches.add(rank_, entry.index, {run.send, run.recv, run.stream, isForItsStream}, {callbackOf(part), part}, place);
   if (part != nullptr) part->letStreamsWait(this);
 }
