@@ -39,7 +39,9 @@ export function checkProgramFacts(program: Program): void {
 export function checkRankProgram(rank: RankProgram, name: string): void {
   const bad = (what: string): BadProgramError => new BadProgramError(what, remedy);
   if (!isObject(rank) || !Array.isArray(rank.blocks)) throw bad(`Its ${name} has no blocks of steps.`);
-  if (typeof rank.scratchChunks !== "number") throw bad(`Its ${name}.scratchChunks is ${formatValue(rank.scratchChunks)}.`);
+  // What is negative, or no whole number, is no length of a buffer.
+  if (!Number.isSafeInteger(rank.scratchChunks) || rank.scratchChunks < 0)
+    throw bad(`Its ${name}.scratchChunks is ${formatValue(rank.scratchChunks)}.`);
   rank.blocks.forEach((block: unknown, index) => {
     const steps = isObject(block) ? block.steps : undefined;
     if (!Array.isArray(steps)) throw bad(`Its ${name}.blocks[${index}] has no steps.`);

@@ -108,6 +108,16 @@ describe("interpretProgram", () => {
     );
   });
 
+  it("refuses a program whose scratch buffer can't be that long", () => {
+    const program = buildProgram({ collective: "reduce-scatter", algorithm: "ring", ranks: 2 });
+    for (const scratchChunks of [-1, 0.5, Number.NaN, 2 ** 53]) {
+      const edited = { ...program, ranks: program.ranks.map((rank, index) => (index === 1 ? { ...rank, scratchChunks } : rank)) };
+      expect(() => interpretProgram(edited, { inputs: [Array(8).fill(1), Array(8).fill(2)], count: 4 })).toThrow(
+        expect.objectContaining({ code: "BAD_PROGRAM", message: expect.stringContaining("ranks[1].scratchChunks is") }),
+      );
+    }
+  });
+
   it("refuses inputs of the wrong length", () => {
     const program = buildProgram({ collective: "all-gather", algorithm: "ring", ranks: 2 });
     expect(() => interpretProgram(program, { inputs: [[1], [1, 2]], count: 2 })).toThrow(InvalidArgumentError);
