@@ -9,6 +9,7 @@
 #include "entry_points.hpp"
 #include "host/driver/check.hpp"
 #include "host/driver/hardware_queues.hpp"
+#include "nccl_api/calls/bytes_in_streams.hpp"
 #include "nccl_api/calls/falling_back.hpp"
 #include "nccl_api/universe/entry.hpp"
 #include "world/gpu_backend.hpp"
@@ -25,35 +26,6 @@ std::vector<int> membersOf(const std::vector<Arrival>& all, int color) {
   std::stable_sort(members.begin(), members.end(),
                    [&](int a, int b) { return all[static_cast<size_t>(a)].key < all[static_cast<size_t>(b)].key; });
   return members;
-}
-
-bool shareDevice(const Arrival& a, const Arrival& b) {
-  return a.device >= 0 && a.device == b.device && a.process == b.process;
-}
-
-/// Whether a rank's kernels may wait in streams. They keep other streams of their hardware queue waiting, those of
-/// ranks that they wait for, too, where they are on the same device: with as many queues as there can be, streams have
-/// one each. And each queue's needs room on the device, beside the daemons of all ranks there.
-/// @param areOpen the daemons of these ranks are there already
-bool haveRoomInStreams(const Arrival& one, const std::vector<Arrival>& all, bool areOpen) {
-  constexpr uint32_t kFewestQueues = 4, kFewestOfShared = 32, kUsualBlocks = 17;
-  uint32_t sharing = 0, blocks = 0;
-  for (const Arrival& other : all) {
-    if (&other != &one && !shareDevice(one, other)) continue;
-    ++sharing;
-    if (!areOpen) blocks += other.mostBlocks == 0 ? kUsualBlocks : other.mostBlocks;
-  }
-  const uint32_t fewest = sharing > 1 ? kFewestOfShared : kFewestQueues;
-  return one.hardwareQueues >= fewest && one.roomForRuns >= blocks + one.hardwareQueues;
-}
-
-/// What all allow.
-uint64_t mostBytesInStreams(const std::vector<Arrival>& all, bool areOpen) {
-  uint64_t most = ~uint64_t{0};
-  for (const Arrival& one : all) {
-    most = std::min(most, haveRoomInStreams(one, all, areOpen) ? one.mostBytesInStreams : 0);
-  }
-  return most;
 }
 
 bool haveFallback(const std::vector<Arrival>& all) {
