@@ -88,27 +88,29 @@ TEST_CASE("what runs write is for their streams alone where a member says so") {
 }
 
 TEST_CASE("a stream that captures doesn't wait for a run in a stream, and goes on capturing") {
-  constexpr size_t kCount = 16;
-  const GpuRanks ranks;
-  const GroupsInStreams groups(ranks);
-  const std::vector<Member> members = membersWith(ranks, kCount);
-  const Stream other(ranks.device(0));
-  dfcclRequest_t request = nullptr;
-  CHECK_OK(sum(members[0], kCount, groups[0], 0, members[0].stream, &request));
-  cudaSetDevice(ranks.device(0));
-  for (const cudaStream_t capturing :
-       {static_cast<cudaStream_t>(other), static_cast<cudaStream_t>(members[0].stream)}) {
-    cudaGraph_t graph = nullptr;
-    REQUIRE(cudaStreamBeginCapture(capturing, cudaStreamCaptureModeRelaxed) == cudaSuccess);
-    CHECK(dfcclWaitRunOnStream(request, capturing) == dfcclInvalidArgument);
-    CHECK(cudaStreamEndCapture(capturing, &graph) == cudaSuccess);
-    CHECK(cudaGraphDestroy(graph) == cudaSuccess);
+  for (const dfcclReaders_t readers : {dfcclForAll, dfcclForItsStream}) {
+    constexpr size_t kCount = 16;
+    const GpuRanks ranks;
+    const GroupsInStreams groups(ranks, readers);
+    const std::vector<Member> members = membersWith(ranks, kCount);
+    const Stream other(ranks.device(0));
+    dfcclRequest_t request = nullptr;
+    CHECK_OK(sum(members[0], kCount, groups[0], 0, members[0].stream, &request));
+    cudaSetDevice(ranks.device(0));
+    for (const cudaStream_t capturing :
+         {static_cast<cudaStream_t>(other), static_cast<cudaStream_t>(members[0].stream)}) {
+      cudaGraph_t graph = nullptr;
+      REQUIRE(cudaStreamBeginCapture(capturing, cudaStreamCaptureModeRelaxed) == cudaSuccess);
+      CHECK(dfcclWaitRunOnStream(request, capturing) == dfcclInvalidArgument);
+      CHECK(cudaStreamEndCapture(capturing, &graph) == cudaSuccess);
+      CHECK(cudaGraphDestroy(graph) == cudaSuccess);
+    }
+    for (int r = 1; r < ranks.size(); ++r) {
+      CHECK_OK(sum(members[static_cast<size_t>(r)], kCount, groups[r], 0, members[static_cast<size_t>(r)].stream));
+    }
+    CHECK_OK(dfcclWaitRun(request, 0));
+    CHECK_OK(ranks.waitAll());
   }
-  for (int r = 1; r < ranks.size(); ++r) {
-    CHECK_OK(sum(members[static_cast<size_t>(r)], kCount, groups[r], 0, members[static_cast<size_t>(r)].stream));
-  }
-  CHECK_OK(dfcclWaitRun(request, 0));
-  CHECK_OK(ranks.waitAll());
 }
 
 TEST_CASE("a run in a stream that a rank doesn't come to ends when its group is given up") {

@@ -231,13 +231,17 @@ void Matching::submitPrepared(std::span<BatchedRun> runs, size_t& done, Backend:
   lookForSenders();
 }
 
+/// Nothing else may be asked of a stream that captures: the question would end the capture.
+void Matching::requireNoCapture(void* stream) {
+  if (!backend_.captureOf(rank_, stream)) return;
+  throw Error(dfcclInvalidArgument,
+              "The stream captures a graph, and the run is none of it: it was submitted before the capture.",
+              "Wait for it before the capture begins.", {{"rank", std::to_string(rank_)}});
+}
+
 void Matching::waitOnStream(const RequestPart& part, void* stream) {
   if (part.captured.node != nullptr) return backend_.letGraphWait(rank_, part.captured, stream);
-  if (backend_.captureOf(rank_, stream)) {
-    throw Error(dfcclInvalidArgument,
-                "The stream captures a graph, and the run is none of it: it was submitted before the capture.",
-                "Wait for it before the capture begins.", {{"rank", std::to_string(rank_)}});
-  }
+  requireNoCapture(stream);
   // Its own stream goes on only behind it.
   if (part.inStream.number != 0 && backend_.idOfStream(rank_, stream) == part.inStream.stream) return;
   std::unique_lock lock(mutex_);

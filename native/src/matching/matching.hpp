@@ -79,7 +79,8 @@ class Matching {
   }
   /// Lets a stream go on only when a run is over. @throws Error
   void waitOnStream(const RequestPart& part, void* stream);
-  /// @pre what the part has written is for its own stream alone. @throws Error dfcclUnavailable: this is another one
+  /// @pre what the part has written is for its own stream alone. @throws Error dfcclUnavailable: this is another one;
+  /// dfcclInvalidArgument: it captures
   void requireOwnStream(const RequestPart& part, void* stream);
 
   /// Before the rank is closed. @pre nothing is in flight.
@@ -129,6 +130,7 @@ class Matching {
   void noteStream(MatchedRun& run, const MatchedGroup& group) const;
   static bool isForStreams(const MatchedRun& run, const MatchedGroup& group);
   void noteInStream(MatchedRun& run, const MatchedGroup& group) const;
+  void requireNoCapture(void* stream);
   void submitInStream(MatchedRun run, const std::shared_ptr<MatchedGroup>& group, RequestPart* part);
   void addLaunch(const MatchedCollective& entry, const MatchedRun& run, RequestPart* part, Backend::Launches& launches);
   MatchedCollective& entryOf(MatchedRun& run, const std::shared_ptr<MatchedGroup>& group,

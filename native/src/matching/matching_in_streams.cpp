@@ -26,6 +26,7 @@ uint64_t receivedBytes(const Signature& signature, uint32_t members) {
 }  // namespace
 
 void Matching::requireOwnStream(const RequestPart& part, void* stream) {
+  requireNoCapture(stream);
   if (backend_.idOfStream(rank_, stream) == part.inStream.stream) return;
   throw Error(
       dfcclUnavailable,
