@@ -124,6 +124,10 @@ export const nativeArrows = {
     what: "a block of a GPU's kernel: its threads, what they share, fences",
     may: [base, `${daemon}/state`, `${daemon}/framing`, `${daemon}/tasks`, `${daemon}/loop`],
   },
+  "cuda/device/captured": {
+    what: "a run that is a kernel of its own: what host and kernel give each other, and what its members tell each other",
+    may: [base, `${daemon}/state`],
+  },
   "cuda/device": {
     what: "what a block of a GPU's kernel does: CudaPlatform, its workers, its polling warp",
     may: [
@@ -138,6 +142,7 @@ export const nativeArrows = {
       "cuda/device/block",
     ],
   },
+  "cuda/device/captured/kernel": { what: "that kernel", may: ["cuda/device", "cuda/device/captured"] },
   "cuda/device/reduce_copy": { what: "the workers' kernels by data type and operator", may: ["cuda/device"] },
   "cuda/at_load": { what: "when the library is loaded, CUDA is asked for as many hardware queues as there can be", may: [] },
   "cuda/host/driver": {
@@ -146,7 +151,15 @@ export const nativeArrows = {
   },
   "cuda/host/member": {
     what: "a rank's part of a registration: tables in its GPU's memory, who has joined, what graphs have captured",
-    may: [`${daemon}/state`, `${daemon}/framing`, "native/src/world", "native/src/processes", "cuda/device", "cuda/host/driver"],
+    may: [
+      `${daemon}/state`,
+      `${daemon}/framing`,
+      "native/src/world",
+      "native/src/processes",
+      "cuda/device",
+      "cuda/device/captured",
+      "cuda/host/driver",
+    ],
   },
   "cuda/host/rank": {
     what: "GpuRank: the launch of its daemon, its streams and their waits, who tells of completions",

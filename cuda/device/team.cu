@@ -5,25 +5,16 @@
 #include "device/exchange_any.cuh"
 #include "device/exchange_short.cuh"
 #include "device/framed_slots.cuh"
-#include "device/plain_moves.cuh"
+#include "device/move_any.cuh"
 #include "device/posted.cuh"
 #include "device/prepared_copies.cuh"
 #include "device/turn_round.cuh"
-#include "device/typed_moves.cuh"
 #include "device/waiting_streams.cuh"
-#include "device/with_type.cuh"
 
 namespace dfccl::gpu {
 namespace {
 
 // What is seldom done, or takes long, is out of line: what the short moves need lies together.
-
-__device__ __noinline__ void reduceCopyAny(DataType type, ReduceOp op, const ReduceCopyArgs& args) {
-  const bool isScaled = op == ReduceOp::scaledSum && args.scales != nullptr;
-  const bool isDivided = op == ReduceOp::avg && args.divisor > 1;
-  if (args.sourceCount == 1 && !isScaled && !isDivided) return copyBytes(args, sizeOf(type));
-  withType(type, [&]<class T>() { TypedMoves<T>::reduceCopy(op, args); });
-}
 
 /// A worker for each operand of a prepared move. @return whether it begins and ends at 16-byte boundaries.
 __device__ bool placeOperand(const TeamOrder& order) {
@@ -111,10 +102,9 @@ __device__ void workInTeam() {
       if (threadIdx.x == 0) order.isUnanimous = isThere;
     } else if (work == Work::preparedMove) {
       const bool isWhole = isUnanimous(placeOperand(order));
-      if (!isWhole || !movePlainly(order.type, order.op, order.args)) reduceCopyAny(order.type, order.op, order.args);
+      movePlainOrAny(order.type, order.op, order.args, isWhole);
     } else if (work == Work::reduceCopy) {
-      const bool isWhole = plain::isWhole(order.args, sizeOf(order.type));
-      if (!isWhole || !movePlainly(order.type, order.op, order.args)) reduceCopyAny(order.type, order.op, order.args);
+      movePlainOrAny(order.type, order.op, order.args, plain::isWhole(order.args, sizeOf(order.type)));
     } else if (!carryOutOther(order)) {
       return;
     }

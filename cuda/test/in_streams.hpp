@@ -8,8 +8,10 @@ namespace dfccl::gpu::test {
 inline constexpr size_t kMostBytesInStreams = 64 << 10;
 
 struct GroupsInStreams : Groups {
-  explicit GroupsInStreams(const GpuRanks& ranks, dfcclReaders_t readers = dfcclForAll) : Groups(ranks) {
-    for (int r = 0; r < ranks.size(); ++r) CHECK_OK(dfcclGroupRunInStreams((*this)[r], kMostBytesInStreams, readers));
+  explicit GroupsInStreams(const GpuRanks& ranks, dfcclReaders_t readers = dfcclForAll,
+                           size_t mostBytes = kMostBytesInStreams)
+      : Groups(ranks) {
+    for (int r = 0; r < ranks.size(); ++r) CHECK_OK(dfcclGroupRunInStreams((*this)[r], mostBytes, readers));
   }
 };
 

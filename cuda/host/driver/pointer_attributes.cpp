@@ -39,4 +39,9 @@ uint64_t identityOf(const void* address) {
   return get(CU_POINTER_ATTRIBUTE_BUFFER_ID, address, &identity) ? identity : 0;
 }
 
+bool isWithinReach(const void* address) {
+  int isCapable = 0;
+  return get(CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE, address, &isCapable) && isCapable != 0;
+}
+
 }  // namespace dfccl::gpu

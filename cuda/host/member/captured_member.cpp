@@ -26,10 +26,12 @@ uint32_t heldLinesOf(const CapturedRun& run) {
 
 }  // namespace
 
-CapturedLayout CapturedLayout::of(DataType type, uint64_t count) {
+CapturedLayout CapturedLayout::of(DataType type, uint64_t count, uint32_t segments) {
   // A line for each of a block's workers; but to find out that another block is done costs more than a second one.
   constexpr uint64_t kPerLane = 3584, kMostOfOne = 8192;
   constexpr uint64_t kAlignment = 16, kPayloadOfWire = 2, kSlotAlignment = 128;
+  // To meet and to part takes longer than lines do, up to there.
+  constexpr uint64_t kFewestDirectBytes = 512 << 10;
   const uint64_t element = sizeOf(type);
   const uint64_t bytes = count * element;
   CapturedLayout layout{};
@@ -43,6 +45,7 @@ CapturedLayout CapturedLayout::of(DataType type, uint64_t count) {
   layout.tileElements = std::min<uint64_t>(aligned, kCapturedTileBytes) / element;
   const uint64_t wire = layout.tileElements * element * kPayloadOfWire;
   layout.slotBytes = static_cast<uint32_t>((wire + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment);
+  layout.isLarge = bytes * segments >= kFewestDirectBytes;
   return layout;
 }
 
@@ -73,36 +76,51 @@ CapturedMember::CapturedMember(const CollectiveSpec& spec, uint32_t member, Capt
   run_.members = static_cast<uint32_t>(spec.ranks.size());
   run_.root = spec.root;
   run_.count = spec.collective == Collective::barrier ? 0 : spec.count;
-  run_.layout = CapturedLayout::of(spec.type, run_.count);
+  run_.layout = layoutOf(spec);
 }
 
-void CapturedMember::complete(const std::vector<uint8_t*>& landings, const std::vector<double>& scales) {
+CapturedLayout CapturedMember::layoutOf(const CollectiveSpec& spec) {
+  const bool hasSegments = spec.collective == Collective::allGather || spec.collective == Collective::reduceScatter ||
+                           spec.collective == Collective::allToAll || spec.collective == Collective::gather ||
+                           spec.collective == Collective::scatter;
+  return CapturedLayout::of(spec.type, spec.collective == Collective::barrier ? 0 : spec.count,
+                            hasSegments ? static_cast<uint32_t>(spec.ranks.size()) : 1);
+}
+
+void CapturedMember::complete(const std::vector<uint8_t*>& landings, const std::vector<double>& scales,
+                              const std::vector<windows::Table>& windows) {
   std::copy(landings.begin(), landings.end(), notes_.members.landings);
   std::copy(scales.begin(), scales.end(), notes_.members.scales);
+  std::copy(windows.begin(), windows.end(), notes_.members.windows);
   notes_.isComplete.store(1, order::release);
 }
 
-CapturedRun CapturedMember::runOf(const void* send, void* recv) const {
+CapturedRun CapturedMember::runOf(const CapturedBuffers& buffers) const {
   CapturedRun run = run_;
-  run.send = send;
-  run.recv = recv;
+  run.send = run.usesSend() ? buffers.send : nullptr;
+  run.recv = run.usesRecv() ? buffers.recv : nullptr;
+  run.sendWindow = run.usesSend() ? buffers.windows.send : 0;
+  run.recvWindow = run.usesRecv() ? buffers.windows.recv : 0;
+  // Others would write where this member has yet to send from.
+  const bool isInPlace = run.send == run.recv && run.collective == Collective::allToAll;
+  if (isInPlace) run.recvWindow = windows::kUnmapped;
   run.heldLines = heldLinesOf(run);
   return run;
 }
 
-CapturedRun CapturedMember::prepareLaunch(cudaStream_t stream, uint64_t streamId, const void* send, void* recv,
+CapturedRun CapturedMember::prepareLaunch(cudaStream_t stream, uint64_t streamId, const CapturedBuffers& buffers,
                                           bool isAwaited) {
   if (streamId != lastStream_ && overInStreams() != launched_)
     waitOnStreamFor(stream, overOnDevice(), static_cast<uint32_t>(launched_));
-  CapturedRun run = runOf(send, recv);
+  CapturedRun run = runOf(buffers);
   run.numberInStreams = ++launched_;
   run.isAwaited = isAwaited;
   lastStream_ = streamId;
   return run;
 }
 
-CapturedPlace CapturedMember::capture(const StreamCapture& capture, const void* send, void* recv) {
-  const CapturedRun run = runOf(send, recv);
+CapturedPlace CapturedMember::capture(const StreamCapture& capture, const CapturedBuffers& buffers) {
+  const CapturedRun run = runOf(buffers);
   const std::lock_guard lock(capturing_);
   std::vector<cudaGraphNode_t> behind = capture.behind();
   const auto last = std::find_if(last_.begin(), last_.end(),

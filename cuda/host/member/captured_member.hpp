@@ -6,7 +6,7 @@
 #include <mutex>
 #include <vector>
 
-#include "device/captured_run.cuh"
+#include "device/captured/captured_run.cuh"
 #include "host/driver/memory.hpp"
 #include "host/driver/stream_capture.hpp"
 #include "world/backend.hpp"
@@ -15,29 +15,41 @@
 
 namespace dfccl::gpu {
 
+/// A run's, and by which windows others know them.
+struct CapturedBuffers {
+  const void* send;
+  void* recv;
+  RunWindows windows;
+};
+
 class CapturedMember {
  public:
   /// @throws Error dfcclUnavailable: no graph can carry it out.
   static void checkSpec(const CollectiveSpec& spec);
+  static CapturedLayout layoutOf(const CollectiveSpec& spec);
 
   /// @param notes in the host's memory, @param state on the device; both are zero, and stay while isHeld().
   CapturedMember(const CollectiveSpec& spec, uint32_t member, CapturedNotes& notes, CapturedState* state);
 
-  /// All members have registered: their landing areas, as this one sees them, and their factors.
-  void complete(const std::vector<uint8_t*>& landings, const std::vector<double>& scales);
+  /// All members have registered: their landing areas, as this one sees them, their factors, and what names of their
+  /// buffers mean here (null: they are addresses).
+  void complete(const std::vector<uint8_t*>& landings, const std::vector<double>& scales,
+                const std::vector<windows::Table>& windows);
+  /// Whether its runs go directly where all buffers are within the members' reach.
+  bool isLarge() const { return run_.layout.isLarge; }
   /// The same on all ranks, and of no other collective.
   const CollectiveId& key() const { return key_; }
   /// As a graph that has runs of it. Whoever captures holds it meanwhile.
   std::shared_ptr<const void> hold() const { return hold_; }
   /// Puts a run into a graph, behind what the capture's stream has been given, and behind this member's runs before.
   /// Calls CUDA: under no lock that others need. @throws Error dfcclSystemError
-  CapturedPlace capture(const StreamCapture& capture, const void* send, void* recv);
+  CapturedPlace capture(const StreamCapture& capture, const CapturedBuffers& buffers);
   /// Held by whoever launches a run in a stream, from prepareLaunch() on until it is launched. Only they wait for it.
   std::mutex& launching() { return launching_; }
   /// A run that is to be a kernel in a stream. The stream gets a wait for the one before where that is in another
   /// stream: runs of a collective match by their order. @param streamId not another stream's, ever. @param isAwaited
   /// see CapturedRun. @throws Error
-  CapturedRun prepareLaunch(cudaStream_t stream, uint64_t streamId, const void* send, void* recv, bool isAwaited);
+  CapturedRun prepareLaunch(cudaStream_t stream, uint64_t streamId, const CapturedBuffers& buffers, bool isAwaited);
   /// The last that was prepared could not be launched.
   void forgoLaunch() { --launched_; }
   /// What its kernels tell the host of their ends.
@@ -63,7 +75,7 @@ class CapturedMember {
   /// Of graphs that are being captured, the newest ones.
   static constexpr size_t kMostCaptures = 16;
 
-  CapturedRun runOf(const void* send, void* recv) const;
+  CapturedRun runOf(const CapturedBuffers& buffers) const;
 
   const CollectiveId key_;
   CapturedNotes& notes_;

@@ -86,7 +86,7 @@ void GpuMember::freeAll() {
 }
 
 void GpuMember::takeCaptured(const CollectiveSpec& spec) {
-  const CapturedLayout layout = CapturedLayout::of(spec.type, spec.count);
+  const CapturedLayout layout = CapturedMember::layoutOf(spec);
   facts_.landing = placeOf(take(layout.landingBytes(members_)));
   auto* const state = reinterpret_cast<CapturedState*>(take(CapturedState::bytes(layout.lanes)));
   notes_ = &home_.held->takeNotes();
@@ -168,7 +168,7 @@ void GpuMember::complete(const std::vector<MemberView>& members) {
   store(copy_.places.scales, others.scales);
   if (copy_.windows != nullptr) store(copy_.windows, others.windows);
   storeConnections(members);
-  if (captured_ != nullptr) captured_->complete(others.landings, others.scales);
+  if (captured_ != nullptr) captured_->complete(others.landings, others.scales, others.windowsInHost);
   // The place is another collective's by now.
   if (!hasLeft_) storeImage();
   // Last: a copy that says that all are there must hold what they brought.

@@ -43,6 +43,8 @@ struct MemberView {
   MemberFacts facts;
   uint8_t* arena;          // where its rank's arena is seen
   windows::Table windows;  // on the device: what its addresses mean here; null: the same
+  // In the host's memory, the same: for runs that no daemon carries out, which would have to tell the device.
+  windows::Table windowsInHost;
 
   template <class T>
   T* at(uint64_t place) const {

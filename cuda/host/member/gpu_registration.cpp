@@ -12,7 +12,7 @@ void GpuRegistration::join(uint32_t member, std::unique_ptr<GpuMember> own) {
   if (++joined_ != members_.size()) return;
   std::vector<MemberView> views;
   for (uint32_t m = 0; m < members_.size(); ++m)
-    views.push_back({members_[m].own->facts(), arenas_[m]->base(), nullptr});
+    views.push_back({members_[m].own->facts(), arenas_[m]->base(), nullptr, nullptr});
   for (const Member& each : members_) each.own->complete(views);
 }
 

@@ -13,6 +13,7 @@ namespace dfccl::gpu {
 HeldMembers::~HeldMembers() {
   if (held_.empty()) return;
   for (auto& chunk : chunks_) static_cast<void>(chunk.release());
+  if (!kept_.empty()) new std::vector<std::shared_ptr<PinnedMemory>>(std::move(kept_));
 }
 
 std::unique_ptr<PinnedMemory> HeldMembers::makeNotes() {

@@ -27,6 +27,8 @@ class HeldMembers {
   void add(std::unique_ptr<PinnedMemory> notes);
   /// Zeroed. @pre hasNotes()
   CapturedNotes& takeNotes();
+  /// Stays as long as what graphs look at.
+  void keep(std::shared_ptr<PinnedMemory> memory) { kept_.push_back(std::move(memory)); }
   /// A member is there, until giveBack().
   void enter(CapturedMember& member) { there_.push_back(&member); }
   /// The member's, whose memory may go when no graph has runs of it any more, which `free` does.
@@ -46,6 +48,7 @@ class HeldMembers {
     std::function<void()> free;
   };
   std::vector<std::unique_ptr<PinnedMemory>> chunks_;
+  std::vector<std::shared_ptr<PinnedMemory>> kept_;
   std::vector<CapturedNotes*> unused_;
   std::vector<CapturedMember*> there_;
   std::vector<Held> held_;

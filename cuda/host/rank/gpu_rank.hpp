@@ -89,6 +89,8 @@ class GpuRank {
   void addCapturedNotes(std::unique_ptr<PinnedMemory> notes) { held_.add(std::move(notes)); }
   /// Memory of graphs that are gone by now serves others.
   void freeUnheld() { held_.sweep(); }
+  /// What kernels look at that may outlive the rank.
+  void keepForGraphs(std::shared_ptr<PinnedMemory> memory) { held_.keep(std::move(memory)); }
   MemberHome homeOf(uint32_t index) {
     return {&memory_->collectives[index], &memory_->posted[index], limits().grid, &held_};
   }

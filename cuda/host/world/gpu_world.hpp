@@ -78,6 +78,7 @@ class GpuWorld : public Backend {
   void letGraphWait(uint32_t rank, const CapturedPlace& place, void* stream) override;
 
   std::unique_ptr<Backend::Launches> beginLaunches() override;
+  RunWindows windowsOf(uint32_t rank, const RunShape& shape, const void* send, const void* recv) override;
   uint64_t idOfStream(uint32_t rank, void* stream) override {
     return ranks_[rank]->idOfStream(static_cast<cudaStream_t>(stream));
   }
@@ -144,7 +145,12 @@ class GpuWorld : public Backend {
  private:
   class Launches;
 
-  std::shared_ptr<CapturedMember> launchedMember(uint32_t rank, uint32_t index);
+  /// What a run of a collective needs that is a kernel in its stream.
+  struct Launched {
+    std::shared_ptr<CapturedMember> member;
+    RunShape shape;
+  };
+  Launched launched(uint32_t rank, uint32_t index);
   /// The rank is lost, and the others are not to wait for it.
   void giveUpRunsOf(uint32_t rank);
   const BoundProgram* upload(ArenaBlocks& blocks, const BoundProgram& program);

@@ -1,7 +1,10 @@
 // A world's runs that graphs carry out.
+#include <algorithm>
 #include <string>
 #include <utility>
 
+#include "daemon/state/windows.hpp"
+#include "host/driver/pointer_attributes.hpp"
 #include "host/driver/relaxed_capture.hpp"
 #include "host/driver/stream_capture.hpp"
 #include "host/world/gpu_world.hpp"
@@ -29,6 +32,7 @@ CapturedPlace GpuWorld::captureRun(uint32_t rank, uint32_t index, const void* se
   checkHealth(rank);
   std::shared_ptr<CapturedMember> member;
   std::shared_ptr<const void> hold;
+  RunShape shape;
   {
     const std::lock_guard lock(mutex_);
     const Registered& entry = registered(rank, index);
@@ -38,11 +42,26 @@ CapturedPlace GpuWorld::captureRun(uint32_t rank, uint32_t index, const void* se
     }
     member = entry.registration->memberHere(entry.member).captured();
     hold = member->hold();
+    shape = entry.shape;
   }
   // Whose the stream is it doesn't tell while it captures. A graph may have nodes on several devices.
   const OnDevice here(ranks_[rank]->device());
   const RelaxedCapture relaxed;
-  return member->capture(StreamCapture(stream), send, recv);
+  CapturedBuffers buffers{send, recv, {}};
+  if (member->isLarge()) buffers.windows = windowsOf(rank, shape, send, recv);
+  return member->capture(StreamCapture(stream), buffers);
+}
+
+/// By which windows the others know a large run's buffers: kUnmapped where a device may not reach them.
+RunWindows GpuWorld::windowsOf(uint32_t rank, const RunShape& shape, const void* send, const void* recv) {
+  const std::vector<int>& devices = gpuOptions_.devices;
+  const bool isOnOne = std::all_of(devices.begin(), devices.end(), [&](int device) { return device == devices[0]; });
+  if (isOnOne) return {};
+  const OnDevice here(deviceOf(rank));
+  RunWindows windows;
+  if (shape.sendBytes != 0 && !isWithinReach(send)) windows.send = windows::kUnmapped;
+  if (shape.recvBytes != 0 && !isWithinReach(recv)) windows.recv = windows::kUnmapped;
+  return windows;
 }
 
 bool GpuWorld::isCaptureAwaited(uint32_t rank, uint32_t index) {

@@ -27,9 +27,11 @@ class GpuWorld::Launches final : public Backend::Launches {
     world_.checkHealth(rank);
     GpuRank& mine = *world_.ranks_[rank];
     const uint64_t streamId = mine.idOfStream(stream);
-    std::shared_ptr<CapturedMember> member = world_.launchedMember(rank, index);
+    const auto& [member, shape] = world_.launched(rank, index);
+    CapturedBuffers buffers{run.send, run.recv, {}};
+    if (member->isLarge()) buffers.windows = world_.windowsOf(rank, shape, run.send, run.recv);
     RunsInStreams::Prepared told(member->source(), member->hold(), {index, to.callback, to.argument});
-    runs_.push_back({&mine, stream, streamId, std::move(member), run, place, std::move(told)});
+    runs_.push_back({&mine, stream, streamId, member, buffers, !run.isForItsStream, place, std::move(told)});
     mine.queues().noteInStream(index);
   }
 
@@ -51,7 +53,8 @@ class GpuWorld::Launches final : public Backend::Launches {
     cudaStream_t stream;
     uint64_t streamId;
     std::shared_ptr<CapturedMember> member;
-    Backend::Launches::Run of;
+    CapturedBuffers buffers;
+    bool isAwaited;  // see CapturedRun
     PlaceInStream* place;
     RunsInStreams::Prepared told;
     uint32_t turn = 0;  // how many of the same collective come before it
@@ -157,9 +160,8 @@ class GpuWorld::Launches final : public Backend::Launches {
   }
 
   static CapturedRun prepare(const Run& run) {
-    const bool isAwaited = !run.of.isForItsStream;
-    const CapturedRun kernel = run.member->prepareLaunch(run.stream, run.streamId, run.of.send, run.of.recv, isAwaited);
-    if (run.place != nullptr) *run.place = {run.streamId, kernel.numberInStreams, run.of.isForItsStream};
+    const CapturedRun kernel = run.member->prepareLaunch(run.stream, run.streamId, run.buffers, run.isAwaited);
+    if (run.place != nullptr) *run.place = {run.streamId, kernel.numberInStreams, !run.isAwaited};
     return kernel;
   }
 
@@ -170,15 +172,15 @@ class GpuWorld::Launches final : public Backend::Launches {
 std::unique_ptr<Backend::Launches> GpuWorld::beginLaunches() { return std::make_unique<Launches>(*this); }
 
 /// It may have been given up: then its runs end as soon as their streams come to them.
-std::shared_ptr<CapturedMember> GpuWorld::launchedMember(uint32_t rank, uint32_t index) {
+GpuWorld::Launched GpuWorld::launched(uint32_t rank, uint32_t index) {
   const std::lock_guard lock(mutex_);
   const Registered& entry = registered(rank, index);
-  return entry.registration->memberHere(entry.member).captured();
+  return {entry.registration->memberHere(entry.member).captured(), entry.shape};
 }
 
 void GpuWorld::waitForLaunched(uint32_t rank, uint32_t index, const PlaceInStream& place, void* handle) {
   auto* const stream = static_cast<cudaStream_t>(handle);
-  const std::shared_ptr<CapturedMember> member = launchedMember(rank, index);
+  const std::shared_ptr<CapturedMember> member = launched(rank, index).member;
   const OnDevice here(ranks_[rank]->device());
   waitOnStreamFor(stream, member->overOnDevice(), static_cast<uint32_t>(place.number));
 }

@@ -134,7 +134,7 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
   shape.namesWindows = namesWindows_ && program->usesDirect() && !spec.signature.isCaptured();
   // A tile is sent before anything is received.
   shape.mayBeInPlace |= spec.signature.isCaptured() && spec.collective == Collective::allToAll;
-  shape.stagesUnmapped = staged != nullptr;
+  shape.stagesUnmapped = staged != nullptr || spec.signature.isCaptured();
   table_[rank].emplace(place.index, Registered{registration, std::move(tables), std::move(kept), member, shape, place});
   const uint64_t runs = registration->runsAtLeaving(member);
   mine.queues().resetIssued(place.index, runs);

@@ -17,8 +17,7 @@ JoinedGpuWorld::JoinedGpuWorld(const GpuWorldOptions& options)
       peerWindows_(segment_, ipcImporter(
                                  deviceOf(own_),
                                  [this](uint32_t owner, uint16_t window, const std::vector<uint64_t>& bases) {
-                                   rank(own_).arena().store(tables_[owner] + window, bases.data(),
-                                                            bases.size() * sizeof(uint64_t));
+                                   setBases(owner, window, bases);
                                  },
                                  [this](const std::function<void()>& unmap) {
                                    if (!mayMapBuffers()) return rank(own_).tryWhileNobodyWaits(unmap);
@@ -29,14 +28,14 @@ JoinedGpuWorld::JoinedGpuWorld(const GpuWorldOptions& options)
       arenasSeen_(segment_->ranks()),
       failures_(segment_->ranks()) {
   DeviceArena& arena = rank(own_).arena();
+  const size_t tableBytes = windows::kCount * sizeof(Atomic<uint64_t>);
+  const auto inHost = std::make_shared<PinnedMemory>(segment_->ranks() * tableBytes);
+  rank(own_).keepForGraphs(inHost);
   for (uint32_t r = 0; r < segment_->ranks(); ++r) {
-    tables_.push_back(
-        r == own_ ? nullptr
-                  : reinterpret_cast<Atomic<uint64_t>*>(arena.allocate(windows::kCount * sizeof(Atomic<uint64_t>))));
+    tablesInHost_.push_back(reinterpret_cast<Atomic<uint64_t>*>(inHost->take(tableBytes)));
+    tables_.push_back(r == own_ ? nullptr : reinterpret_cast<Atomic<uint64_t>*>(arena.allocate(tableBytes)));
     if (r == own_) continue;
-    for (const uint32_t window : {0u, uint32_t{windows::kUnmapped}}) {
-      arena.store(tables_[r] + window, &windows::kUnused, sizeof windows::kUnused);
-    }
+    for (const uint16_t window : {uint16_t{0}, windows::kUnmapped}) setBases(r, window, {windows::kUnused});
   }
   // First, so that the others know it for the arena.
   ownWindows_.windowOf(reinterpret_cast<uint64_t>(arena.base()));
@@ -61,6 +60,11 @@ void JoinedGpuWorld::stop() {
   GpuWorld::stop();
   peerWindows_.close();
   segment_->leave();
+}
+
+void JoinedGpuWorld::setBases(uint32_t owner, uint16_t window, const std::vector<uint64_t>& bases) {
+  for (size_t i = 0; i < bases.size(); ++i) tablesInHost_[owner][window + i].store(bases[i], order::release);
+  rank(own_).arena().store(tables_[owner] + window, bases.data(), bases.size() * sizeof(uint64_t));
 }
 
 RunWindows JoinedGpuWorld::windowsOf(uint32_t, const RunShape& shape, const void* send, const void* recv) {

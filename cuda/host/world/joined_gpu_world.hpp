@@ -52,6 +52,8 @@ class JoinedGpuWorld final : public GpuWorld {
   // joined_gpu_world_mapping.cpp
   void mapPeers();
   void noteMapped();
+  /// Where this process sees an owner's windows, from one on.
+  void setBases(uint32_t owner, uint16_t window, const std::vector<uint64_t>& bases);
   void awaitArenas();
   // joined_gpu_world_serving.cpp
   void serve();
@@ -68,7 +70,8 @@ class JoinedGpuWorld final : public GpuWorld {
   const std::shared_ptr<Segment> segment_;
   const uint32_t own_;
   SharedDirectory directory_;
-  std::vector<Atomic<uint64_t>*> tables_;  // [rank], on the device: where the others' windows are seen
+  std::vector<Atomic<uint64_t>*> tables_;        // [rank], on the device: where the others' windows are seen
+  std::vector<Atomic<uint64_t>*> tablesInHost_;  // ... and the same in pinned memory
   OwnWindows ownWindows_;
   PeerWindows peerWindows_;                                      // the mapping thread's
   std::vector<uint64_t> arenasSeen_;                             // [rank]: where its arena is mapped; under mutex()

@@ -67,12 +67,13 @@ bool JoinedGpuWorld::complete(JoinedRegistration& registration) {
     const std::span<const uint8_t> facts = shared.factsOf(m);
     if (facts.empty() || shared.hasLeft(m)) return false;
     if (ranks[m] == own_) {
-      views.push_back({registration.own().facts(), rank(own_).arena().base(), nullptr});
+      views.push_back({registration.own().facts(), rank(own_).arena().base(), nullptr, nullptr});
       continue;
     }
     const uint64_t seenAt = arenasSeen_[ranks[m]];
     if (seenAt == 0) return false;
-    views.push_back({MemberFacts::of(facts), reinterpret_cast<uint8_t*>(seenAt), tables_[ranks[m]]});
+    views.push_back(
+        {MemberFacts::of(facts), reinterpret_cast<uint8_t*>(seenAt), tables_[ranks[m]], tablesInHost_[ranks[m]]});
   }
   registration.own().complete(views);
   return true;

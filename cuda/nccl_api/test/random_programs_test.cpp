@@ -60,8 +60,8 @@ Program draw(unsigned seed) {
         const size_t calls = below(2) == 0 ? 1 : 2 + below(4);
         for (size_t i = 0; i < calls; ++i) {
           // Calls of a group that are alike would match in the order that each rank has.
-          const size_t sizes[] = {1, 100, 5000, 70'000};
-          Call call{static_cast<Kind>(below(static_cast<size_t>(Kind::count))), sizes[below(4)] + i, 0, 0, 0};
+          const size_t sizes[] = {1, 100, 5000, 70'000, 200'000};
+          Call call{static_cast<Kind>(below(static_cast<size_t>(Kind::count))), sizes[below(5)] + i, 0, 0, 0};
           call.root = static_cast<int>(below(static_cast<size_t>(members)));
           call.peer = (call.root + 1 + static_cast<int>(below(static_cast<size_t>(members) - 1))) % members;
           call.factor = 1 + static_cast<int32_t>(below(50));

@@ -1,5 +1,6 @@
 // A run that a graph carries out, where there is no GPU: its lanes one after the other, as the first block does when no
 // other has found room.
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <thread>
@@ -7,7 +8,9 @@
 
 #include "cpu/cpu_platform.hpp"
 #include "daemon/framing/ll.hpp"
-#include "device/captured_run.cuh"
+#include "device/captured/captured_run.cuh"
+#include "device/captured/direct_moves.cuh"
+#include "simulated/captured_lanes.hpp"
 #include "simulated/current_device.hpp"
 #include "simulated/device.hpp"
 #include "simulated/graph.hpp"
@@ -17,6 +20,8 @@
 
 namespace dfccl::gpu {
 namespace {
+
+Atomic<uint64_t> movedDirectly;
 
 class SimulatedRun {
  public:
@@ -32,8 +37,10 @@ class SimulatedRun {
       while (!CapturedTurn(word.load(order::acquire)).isTurnOf(number)) pause();
       if (number == 0) run_.notes->isBegun.store(1, order::release);
       while (!isEnded_ && run_.notes->isComplete.load(order::acquire) == 0) lookAgain();
-      for (uint32_t tile = 0; tile < run_.tilesOf(lane) && !isEnded_; ++tile) {
-        carryOutTile(CapturedTile(run_, lane, tile, number));
+      if (isEnded_ || !run_.layout.isLarge || !goDirectly(lane, number)) {
+        for (uint32_t tile = 0; tile < run_.tilesOf(lane) && !isEnded_; ++tile) {
+          carryOutTile(CapturedTile(run_, lane, tile, number));
+        }
       }
       word.fetchAdd(CapturedTurn::ending(number, CapturedTurn::isFree), order::acqRel);
     }
@@ -59,6 +66,74 @@ class SimulatedRun {
   void lookAgain() {
     pause();
     isEnded_ = run_.notes->mustEnd.load(order::acquire) != 0;
+  }
+
+  /// @return false: a buffer is out of some member's reach.
+  bool goDirectly(uint32_t lane, uint32_t number) {
+    const CapturedMembers& members = run_.notes->members;
+    const DirectLane direct(run_, members, lane, number);
+    forPeers([&](uint32_t peer) { direct.publish(peer); });
+    std::vector<DirectBuffers> buffers(run_.members);
+    bool isWithinReach = true;
+    for (uint32_t m = 0; m < run_.members; ++m) {
+      auto come = DirectLane::Come::notYet;
+      while ((come = direct.look(m, buffers[m])) == DirectLane::Come::notYet && !isEnded_) lookAgain();
+      isWithinReach &= come == DirectLane::Come::here;
+    }
+    if (isEnded_) return takeBack(direct);
+    if (!isWithinReach) return false;
+    if (!claim(direct)) {
+      while (!isEnded_) lookAgain();
+      return true;
+    }
+    move(lane, buffers);
+    movedDirectly.fetchAdd(1, order::relaxed);
+    forPeers([&](uint32_t peer) { direct.say(peer, DirectLane::over, order::release); });
+    forPeers([&](uint32_t peer) {
+      while (!isEnded_ && !direct.hasSaid(peer, DirectLane::over, order::acquire)) lookAgain();
+    });
+    return isEnded_ ? takeBack(direct) : true;
+  }
+
+  bool claim(const DirectLane& direct) {
+    bool isMine = true;
+    forPeers([&](uint32_t peer) {
+      direct.say(peer, DirectLane::claimed, order::seqCst);
+      isMine &= !direct.hasSaid(peer, DirectLane::takenBack, order::seqCst);
+    });
+    if (!isMine) forPeers([&](uint32_t peer) { direct.say(peer, DirectLane::takenBack, order::seqCst); });
+    return isMine;
+  }
+
+  bool takeBack(const DirectLane& direct) {
+    constexpr auto kLongestMove = std::chrono::seconds(5);
+    const auto begun = std::chrono::steady_clock::now();
+    forPeers([&](uint32_t peer) {
+      direct.say(peer, DirectLane::takenBack, order::seqCst);
+      while (direct.hasSaid(peer, DirectLane::claimed, order::seqCst) &&
+             std::chrono::steady_clock::now() - begun < kLongestMove) {
+        pause();
+      }
+    });
+    return true;
+  }
+
+  void move(uint32_t lane, const std::vector<DirectBuffers>& buffers) {
+    const DirectMoves moves(run_, lane);
+    for (uint32_t i = 0; i < moves.count(); ++i) {
+      DirectOperands operands;
+      moves.describe(i, buffers.data(), run_.notes->members.scales, operands);
+      // Others may do things meanwhile.
+      simulated::step();
+      if (operands.args.count != 0) dfccl::reduceCopy(run_.type, run_.op, operands.args);
+    }
+  }
+
+  template <class Do>
+  void forPeers(const Do& each) const {
+    for (uint32_t m = 0; m < run_.members; ++m) {
+      if (m != run_.member) each(m);
+    }
   }
 
   void carryOutTile(const CapturedTile& tile) {
@@ -169,6 +244,8 @@ class SimulatedRuns {
 };
 
 }  // namespace
+
+uint64_t simulated::lanesMovedDirectly() { return movedDirectly.load(order::relaxed); }
 
 cudaError_t launchCapturedRuns(const CapturedRun* runs, uint32_t count, cudaStream_t handle) {
   if (simulated::unkindness().refusedLaunches.takeOne()) return cudaErrorLaunchFailure;

@@ -1,7 +1,7 @@
 // Whose turn a lane of captured runs is, also where the numbers begin anew.
 #include <doctest/doctest.h>
 
-#include "device/captured_lane.cuh"
+#include "device/captured/captured_lane.cuh"
 
 using dfccl::gpu::CapturedTurn;
 
@@ -53,7 +53,7 @@ TEST_CASE("the first block does what nobody has come to, and what was left to it
     CHECK(CapturedTurn(done).isDone(run));
     CHECK(CapturedTurn(done).state() == CapturedTurn::isFree);
 
-    const uint64_t left = wordAfter(run) + CapturedTurn::kArrival + CapturedTurn::kLeaving;
+    const uint64_t left = wordAfter(run) + CapturedTurn::kArrival + CapturedTurn::leaving(CapturedTurn::isFree);
     CHECK(CapturedTurn(left).isAbandoned(run));
     CHECK(left + CapturedTurn::ending(run, CapturedTurn::isLeft) == wordAfter((run + 1) & kLast));
   }

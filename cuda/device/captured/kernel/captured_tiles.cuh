@@ -1,7 +1,7 @@
 #pragma once
 // How the workers of a block move a tile of a run that a graph carries out: in general, and where it is an all-reduce
 // of so few lines that each worker holds its own.
-#include "device/captured_run.cuh"
+#include "device/captured/direct_moves.cuh"
 #include "device/exchange_any.cuh"
 
 namespace dfccl::gpu {
@@ -11,6 +11,7 @@ static_assert(kCapturedWorkers == kWorkers);
 /// What the threads of a block share.
 struct CapturedShared {
   CapturedMembers members;
+  DirectShared direct;
   Exchange exchange;
   uint64_t word;  // a lane's, as it was found
   uint32_t tile;
@@ -19,7 +20,7 @@ struct CapturedShared {
       isKnown;  // as the lane had it; what a look at the notes finds is another word, as others still read this one
   uint32_t isComplete;
   uint32_t isEnded;
-  uint32_t mustStop;
+  uint32_t stop;
 };
 
 /// The workers, each for its lines.

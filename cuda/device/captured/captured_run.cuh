@@ -10,7 +10,8 @@
 #include "base/atomics.hpp"
 #include "base/types.hpp"
 #include "daemon/state/exchange.hpp"
-#include "device/captured_lane.cuh"
+#include "daemon/state/windows.hpp"
+#include "device/captured/captured_lane.cuh"
 
 namespace dfccl::gpu {
 
@@ -22,10 +23,11 @@ inline constexpr uint32_t kCapturedWorkers = 448;
 /// Payload of a tile, at most: what the workers of a block hold in registers.
 inline constexpr uint32_t kCapturedTileBytes = 14336;
 
-/// The members' landing areas and factors, once all have registered.
+/// The members' landing areas and factors, and what the names of their buffers mean here, once all have registered.
 struct CapturedMembers {
   uint8_t* landings[kMostCapturedMembers];
   double scales[kMostCapturedMembers];
+  windows::Table windows[kMostCapturedMembers];  // in the host's memory; null: they are addresses
 };
 
 /// What the host and the kernels of a collective's captured runs tell each other, in the host's memory.
@@ -61,18 +63,28 @@ struct CapturedState {
   }
 };
 
+/// What a member of a large run tells another one of a lane, in the other's landing area; see DirectLane.
+struct alignas(32) DirectPost {
+  Atomic<uint64_t> input, output;  // as in a Mailbox
+  Atomic<uint64_t> said;
+};
+
 /// How a collective's captured runs are cut up: the same on all of its ranks.
 struct CapturedLayout {
   uint32_t lanes;
   uint64_t laneElements;  // of a segment: a full lane's
   uint64_t tileElements;
   uint32_t slotBytes;  // of a tile, on the wire
+  bool isLarge;        // its members meet, and move from and to each other's buffers where all are within reach
 
-  /// @param count elements of a segment.
-  static CapturedLayout of(DataType type, uint64_t count);
+  /// @param count elements of a segment. @param segments of a member's larger buffer
+  static CapturedLayout of(DataType type, uint64_t count, uint32_t segments);
   DFCCL_HD uint64_t memberStride() const { return uint64_t{lanes} * slotBytes; }
   DFCCL_HD uint64_t halfBytes(uint32_t members) const { return members * memberStride(); }
-  uint64_t landingBytes(uint32_t members) const { return 2 * halfBytes(members); }
+  DFCCL_HD uint64_t slotsBytes(uint32_t members) const { return 2 * halfBytes(members); }
+  uint64_t landingBytes(uint32_t members) const {
+    return slotsBytes(members) + (isLarge ? 2 * uint64_t{lanes} * members * sizeof(DirectPost) : 0);
+  }
 };
 
 /// A run, as its kernel gets it by value: a graph that is updated gets other buffers so.
@@ -90,8 +102,9 @@ struct CapturedRun {
   uint64_t count;      // elements of a segment
   uint32_t heldLines;  // an all-reduce of so few whole lines that a worker holds as many of every member's; 0: it isn't
   CapturedLayout layout;
-  uint64_t numberInStreams;  // of a run that is a kernel in its stream; 0: it is a graph's
-  bool isAwaited;            // such a run's results are there for whoever hears that it is over: not only in its stream
+  uint16_t sendWindow, recvWindow;  // by which the others know its buffers, see daemon/state/windows.hpp
+  uint64_t numberInStreams;         // of a run that is a kernel in its stream; 0: it is a graph's
+  bool isAwaited;  // such a run's results are there for whoever hears that it is over: not only in its stream
 
   /// Whether a member sends another one any of its data.
   DFCCL_HD bool sends(uint32_t from, uint32_t to) const {
@@ -116,6 +129,16 @@ struct CapturedRun {
   DFCCL_HD bool isReduced() const {
     return collective == Collective::allReduce || collective == Collective::reduceScatter ||
            (collective == Collective::reduce && member == root);
+  }
+  /// Whether this member's buffers are used at all: else their addresses may be anything.
+  DFCCL_HD bool usesSend() const {
+    const bool isFromRoot =
+        collective == Collective::broadcast || collective == Collective::scatter || collective == Collective::sendRecv;
+    return !isFromRoot || member == root;
+  }
+  DFCCL_HD bool usesRecv() const {
+    if (collective == Collective::sendRecv) return member != root;
+    return (collective != Collective::reduce && collective != Collective::gather) || member == root;
   }
   /// Whether a member gets its own data too.
   DFCCL_HD bool copiesOwn() const {

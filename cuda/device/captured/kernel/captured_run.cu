@@ -1,6 +1,8 @@
-#include "device/captured_run.cuh"
+#include "device/captured/captured_run.cuh"
 
-#include "device/captured_block.cuh"
+#include <vector>
+
+#include "device/captured/kernel/captured_block.cuh"
 
 namespace dfccl::gpu {
 namespace {
@@ -20,6 +22,7 @@ __global__ void __launch_bounds__(kCapturedWorkers) capturedRunsKernel(const __g
   if (mine == runs.count) return;  // see prepareCapturedRuns()
   const CapturedRun& run = runs.runs[mine];
   const uint32_t lane = blockIdx.x - runs.lanesBefore[mine];
+  if (run.layout.isLarge) return CapturedBlock<kLargeRun, true>(run, lane, shared).carryOut();
   switch (run.heldLines) {
     case 1:
       return CapturedBlock<1, true>(run, lane, shared).carryOut();
@@ -33,8 +36,9 @@ __global__ void __launch_bounds__(kCapturedWorkers) capturedRunsKernel(const __g
 }
 
 template <bool kInStream>
-const void* kernelOf(uint32_t heldLines) {
-  switch (heldLines) {
+const void* kernelOf(const CapturedRun& run) {
+  if (run.layout.isLarge) return reinterpret_cast<const void*>(capturedKernel<kLargeRun, kInStream>);
+  switch (run.heldLines) {
     case 1:
       return reinterpret_cast<const void*>(capturedKernel<1, kInStream>);
     case 2:
@@ -57,8 +61,15 @@ const void* kernelOfSeveral() { return reinterpret_cast<const void*>(capturedRun
 }  // namespace
 
 cudaError_t prepareCapturedRuns(cudaStream_t stream) {
+  CapturedRun large{};
+  large.layout.isLarge = true;
+  std::vector<CapturedRun> forms{large};
   for (const uint32_t heldLines : {0, 1, 2, 4}) {
-    for (const void* const kernel : {kernelOf<false>(heldLines), kernelOf<true>(heldLines)}) {
+    forms.emplace_back();
+    forms.back().heldLines = heldLines;
+  }
+  for (const CapturedRun& form : forms) {
+    for (const void* const kernel : {kernelOf<false>(form), kernelOf<true>(form)}) {
       const cudaError_t error = launch(kernel, 1, CapturedRun{}, stream);
       if (error != cudaSuccess) return error;
     }
@@ -67,7 +78,7 @@ cudaError_t prepareCapturedRuns(cudaStream_t stream) {
 }
 
 cudaError_t launchCapturedRuns(const CapturedRun* runs, uint32_t count, cudaStream_t stream) {
-  if (count == 1) return launch(kernelOf<true>(runs->heldLines), runs->layout.lanes, *runs, stream);
+  if (count == 1) return launch(kernelOf<true>(*runs), runs->layout.lanes, *runs, stream);
   CapturedRuns together{};
   together.count = count;
   for (uint32_t i = 0; i < count; ++i) {
@@ -81,7 +92,7 @@ cudaError_t addCapturedRun(cudaGraph_t graph, const cudaGraphNode_t* behind, siz
                            cudaGraphNode_t* node) {
   void* arguments[] = {const_cast<CapturedRun*>(&run)};
   cudaKernelNodeParams parameters{};
-  parameters.func = const_cast<void*>(kernelOf<false>(run.heldLines));
+  parameters.func = const_cast<void*>(kernelOf<false>(run));
   parameters.gridDim = dim3(run.layout.lanes);
   parameters.blockDim = dim3(kCapturedWorkers);
   parameters.kernelParams = arguments;

@@ -29,8 +29,10 @@ class CapturedTurn {
     return state() == isLeft || (state() == isFree && arrivals() == run);
   }
 
-  /// What is added to the word by a block that comes, and by an owner who leaves it to the first block.
-  static constexpr uint64_t kArrival = uint64_t{1} << 33, kLeaving = isLeft;
+  /// What is added to the word by a block that comes, and by who leaves it to the first block.
+  static constexpr uint64_t kArrival = uint64_t{1} << 33;
+  /// @param state the lane's until then: isFree where its owner leaves it
+  DFCCL_HD static constexpr uint64_t leaving(State state) { return isLeft - state; }
   /// And by whoever is done with a run. @param state the lane's meanwhile: isFree where its owner has done it
   DFCCL_HD static constexpr uint64_t ending(uint32_t run, State state) {
     // Arrivals stand above, and get no carry.

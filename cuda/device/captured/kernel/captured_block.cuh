@@ -1,0 +1,155 @@
+#pragma once
+// A block of the kernel that carries out a captured run: whose turn its lane is, and what becomes of lanes that blocks
+// have left, or not begun.
+#include "device/captured/kernel/captured_lane_work.cuh"
+
+namespace dfccl::gpu {
+
+/// A block of the kernel. The first one leaves when all lanes are done, and does itself what the others left, or have
+/// not begun because there was no room for them.
+template <int kLines, bool kInStream>
+class CapturedBlock : CapturedLaneWork<kLines, kInStream> {
+  using Work = CapturedLaneWork<kLines, kInStream>;
+
+ public:
+  __device__ CapturedBlock(const CapturedRun& run, uint32_t lane, CapturedShared& shared)
+      : Work(run, shared, lane == 0), ownLane_(lane) {}
+
+  __device__ void carryOut() {
+    const uint32_t lane = ownLane_;
+    // Whatever has to be looked up is on its way before anything is waited for.
+    HeldTile<kHeld> held(run_, lane);
+    load(lane);
+    if (threadIdx.x == 0) shared_.word = state_.lanes[lane].word.fetchAdd(CapturedTurn::kArrival, order::relaxed);
+    if (threadIdx.x == 0 && isFirst_ && kInStream) {
+      run_.notes->begunInStreams.store(run_.numberInStreams, order::relaxed);
+    }
+    if (threadIdx.x == kCapturedWorkers - 33) shared_.isEnded = state_.mustEnd.load(order::relaxed);
+    __syncthreads();
+    const CapturedTurn found(shared_.word);
+    number_ = found.arrivals();
+    isEnded_ = shared_.isEnded != 0;
+    const bool mustWait = !found.isTurnOf(number_) && !found.isDone(number_);
+    const bool isMine = found.isTurnOf(number_) ? found.state() == CapturedTurn::isFree : awaitTurn(lane, found);
+    begunAt_ = clock64();
+    if (mustWait || number_ < kFirstRuns) knowAnew();
+    if (isMine) {
+      if (kHeld == 0 || shared_.isKnown == 0 || isEnded_) {
+        Work::carryOut(lane);
+      } else {
+        Work::carryOutHeld(lane, held);
+      }
+    }
+    if (!isFirst_) return;
+    if (run_.layout.lanes != 1) takeOver();
+    if (kInStream) return tellOver();
+    if (isEnded_ && threadIdx.x == 0) run_.notes->ended.fetchAdd(1, order::relaxed);
+  }
+
+ private:
+  using Work::begunAt_;
+  using Work::isAwaited;
+  using Work::isEnded_;
+  using Work::isFirst_;
+  using Work::isInPlace_;
+  using Work::kHeld;
+  using Work::load;
+  using Work::number_;
+  using Work::run_;
+  using Work::shared_;
+  using Work::state_;
+
+  /// As far as this thread knows.
+  __device__ bool hasEnded() const { return isEnded_ || state_.mustEnd.load(order::relaxed) != 0; }
+
+  /// A run of another launch that is under way has the lane. Relaxed, and done() too: whoever reads what two launches
+  /// of one graph come to reads it behind both.
+  /// @return whether the turn came: else the first block has done the lane in this one's place.
+  __device__ __noinline__ bool awaitTurn(uint32_t lane, CapturedTurn found) {
+    while (!found.isDone(number_) && !found.isTurnOf(number_)) {
+      __syncthreads();
+      if (threadIdx.x == 0) shared_.word = state_.lanes[lane].word.load(order::relaxed);
+      __syncthreads();
+      found = CapturedTurn(shared_.word);
+    }
+    return !found.isDone(number_);
+  }
+
+  /// What this block has read of the members may be half of what another launch's block has written meanwhile.
+  __device__ void knowAnew() {
+    __syncthreads();
+    if (threadIdx.x == 0) shared_.isKnown = 0;
+    __syncthreads();
+  }
+
+  /// To the host, and to streams that wait for it. What the other blocks have written is behind what was found of their
+  /// lanes; none of them comes any more, so all that the run needs may go.
+  __device__ __noinline__ void tellOver() {
+    if (threadIdx.x != 0) return;
+    // What has to end may have ended in other blocks only.
+    const bool ended = hasEnded();
+    if (ended && run_.notes->firstEndedInStreams.load(order::relaxed) == 0) {
+      run_.notes->firstEndedInStreams.store(run_.numberInStreams, order::relaxed);
+    }
+    if (ended || isAwaited()) __threadfence_system();
+    state_.overInStreams.store(static_cast<uint32_t>(run_.numberInStreams), order::relaxed);
+    run_.notes->overInStreams.store(run_.numberInStreams, order::relaxed);
+  }
+
+  /// The first block, when its own lane is done. Nobody else takes what was left, and what nobody has begun only the
+  /// lane's own block.
+  __device__ __noinline__ void takeOver() {
+    const uint32_t lane = threadIdx.x;
+    const uint32_t lanes = run_.layout.lanes;
+    const bool hasLane = lane != 0 && lane < lanes;
+    isInPlace_ = true;
+    for (uint32_t first = 0;;) {
+      const CapturedTurn turn(hasLane ? state_.lanes[lane].word.load(order::relaxed) : 0);
+      const bool isDone = !hasLane || (turn.isDone(number_) && (!kInStream || turn.hasCome(number_)));
+      if (isUnanimous(isDone)) {
+        if (isAwaited()) __threadfence();
+        return;
+      }
+      const bool isAbandoned = !isDone && turn.isTurnOf(number_) && turn.isAbandoned(number_);
+      if (isUnanimous(!isAbandoned)) continue;
+      // One at a time: the others' turns come with the next looks, behind the last one's.
+      if (threadIdx.x == 0) shared_.tile = kMostCapturedLanes;
+      __syncthreads();
+      if (isAbandoned) atomicMin(&shared_.tile, (lane + lanes - first) % lanes);
+      __syncthreads();
+      const uint32_t next = (shared_.tile + first) % lanes;
+      __syncthreads();
+      first = (next + 1) % lanes;
+      doInPlaceOfOwner(next);
+    }
+  }
+
+  __device__ void doInPlaceOfOwner(uint32_t lane) {
+    CapturedLane& here = state_.lanes[lane];
+    if (threadIdx.x == 0) {
+      uint64_t word = here.word.load(order::acquire);
+      const bool isTurn = CapturedTurn(word).isTurnOf(number_);
+      const bool isLeft = isTurn && CapturedTurn(word).state() == CapturedTurn::isLeft;
+      // Unless its owner has come after all.
+      shared_.isMine =
+          isLeft || (isTurn && CapturedTurn(word).isAbandoned(number_) &&
+                     here.word.compareExchange(word, CapturedTurn(word).taken(), order::relaxed, order::relaxed));
+      shared_.word = isLeft;
+      shared_.tile = here.tile;
+    }
+    __syncthreads();
+    const bool isLeft = shared_.word != 0;
+    const bool isMine = shared_.isMine != 0;
+    const uint32_t left = isLeft ? shared_.tile : 0;
+    __syncthreads();
+    if (!isMine) return;
+    load(lane);
+    begunAt_ = clock64();
+    __syncthreads();
+    Work::carryOut(lane, isLeft ? CapturedTurn::isLeft : CapturedTurn::isTaken, left >> 1, (left & 1) != 0);
+  }
+
+  const uint32_t ownLane_;
+};
+
+}  // namespace dfccl::gpu

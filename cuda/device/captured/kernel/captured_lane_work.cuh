@@ -1,0 +1,212 @@
+#pragma once
+// What a block does at a lane of a captured run: it carries the lane out, by lines or directly, is done with it, or
+// leaves it when it has waited for too long.
+#include "device/captured/kernel/captured_tiles.cuh"
+#include "device/captured/kernel/direct_workers.cuh"
+
+namespace dfccl::gpu {
+
+/// How long a block that is not the first waits for peers: then the first one does, so whatever waits holds one
+/// multiprocessor's room and no more. Much longer than the first one takes for all lanes, one after the other: else
+/// ranks that come late for that reason would make their peers lose patience, and then come late themselves.
+inline constexpr int64_t kPatienceCycles = 1'000'000, kPatienceCyclesOfTile = 20'000;
+/// And how long the first one waits for peers at a lane that it does in place of another block: then it looks at the
+/// next such lane, for peers' first blocks may be at that one, and wait there for this one.
+inline constexpr int64_t kTurnCycles = 50'000;
+/// Runs of a lane that may be under way beside the one in which the lane learns of the members.
+inline constexpr uint32_t kFirstRuns = 16;
+/// A run that may go directly (CapturedLayout::isLarge): a kernel of its own, for small ones would pay for its
+/// questions.
+inline constexpr int kLargeRun = -1;
+
+/// Of any block at any lane. The first block of a run does those that others have left, too.
+/// @tparam kLines CapturedRun::heldLines, or kLargeRun. @tparam kInStream the run is a kernel in its stream, and in no
+/// graph: it tells when it is over
+template <int kLines, bool kInStream>
+class CapturedLaneWork {
+ protected:
+  static constexpr int kHeld = kLines == kLargeRun ? 0 : kLines;
+  enum class Stop : uint32_t { goOn, leave, end };
+  enum class Way { byTiles, left, over };
+
+  __device__ CapturedLaneWork(const CapturedRun& run, CapturedShared& shared, bool isFirst)
+      : run_(run), state_(*run.state), shared_(shared), isFirst_(isFirst) {}
+
+  __device__ bool isAwaited() const { return kInStream && run_.isAwaited; }
+
+  /// What a lane knows of the members, near. All reads are under way together.
+  __device__ void load(uint32_t lane) {
+    const CapturedLane& from = state_.lanes[lane];
+    if (threadIdx.x < run_.members) {
+      shared_.members.landings[threadIdx.x] = from.members.landings[threadIdx.x];
+      shared_.members.scales[threadIdx.x] = from.members.scales[threadIdx.x];
+      if (kLines == kLargeRun) shared_.members.windows[threadIdx.x] = from.members.windows[threadIdx.x];
+    }
+    if (threadIdx.x == kCapturedWorkers - 1) shared_.isKnown = *static_cast<const volatile uint32_t*>(&from.isKnown);
+  }
+
+  /// Does it, or leaves it to the first block, or to its next turn. @pre it is taken; here and below
+  __device__ void carryOutHeld(uint32_t lane, HeldTile<kHeld>& held) {
+    held.send(number_, shared_.members);
+    while (!held.receive()) {
+      const Stop stop = mustStop();
+      if (stop == Stop::goOn) continue;
+      if (stop == Stop::leave) return leave(lane, CapturedTurn::isFree, 0, true);
+      isEnded_ = true;
+      break;
+    }
+    if (!isEnded_) held.reduce(shared_.members);
+    done(lane, CapturedTurn::isFree);
+  }
+
+  __device__ __noinline__ void carryOut(uint32_t lane, CapturedTurn::State state = CapturedTurn::isFree,
+                                        uint32_t firstTile = 0, bool isSent = false) {
+    const bool wasKnown = shared_.isKnown != 0;
+    if (!wasKnown && !isEnded_ && !learn(lane)) return leave(lane, state, 0, false);
+    if constexpr (kLines == kLargeRun) {
+      if (firstTile == kMovedTile || (firstTile == 0 && !isSent)) {
+        const Way way = goDirectly(lane, state, firstTile == kMovedTile, wasKnown && state == CapturedTurn::isLeft);
+        if (way == Way::left) return;
+        if (way == Way::over) return done(lane, state);
+      }
+    }
+    const uint32_t tiles = run_.tilesOf(lane);
+    for (uint32_t tile = firstTile; tile < tiles && !isEnded_; ++tile) {
+      const CapturedTile here(run_, lane, tile, number_);
+      TileMoves moves(run_, here, shared_);
+      while (!moves.carryOut(isSent)) {
+        isSent = true;
+        const Stop stop = mustStop();
+        if (stop == Stop::goOn) continue;
+        if (stop == Stop::leave) return leave(lane, state, tile, true);
+        isEnded_ = true;
+        break;
+      }
+      isSent = false;
+    }
+    __syncthreads();
+    done(lane, state);
+  }
+
+  /// @param hasMoved all but the others' words has come. @param isPublished another block may have begun it
+  __device__ __noinline__ Way goDirectly(uint32_t lane, CapturedTurn::State state, bool hasMoved, bool isPublished) {
+    const DirectWorkers workers(run_, shared_.members, lane, number_, shared_.direct);
+    if (isEnded_) {
+      if (isPublished) workers.takeBack();
+      return Way::over;
+    }
+    if (!hasMoved) {
+      workers.publish();
+      for (bool isTakenBack = false;;) {
+        const DirectLane::Come come = isTakenBack ? DirectLane::Come::notYet : workers.meet();
+        if (come == DirectLane::Come::outOfReach) return Way::byTiles;
+        if (come == DirectLane::Come::here && workers.claim()) break;
+        isTakenBack |= come == DirectLane::Come::here;
+        const Stop stop = mustStop();
+        if (stop == Stop::leave) return leaveDirect(lane, state, 0, false);
+        if (stop == Stop::end) return endDirect(workers);
+      }
+      workers.move();
+    }
+    while (!workers.areOver()) {
+      const Stop stop = mustStop();
+      if (stop == Stop::leave) return leaveDirect(lane, state, kMovedTile, true);
+      if (stop == Stop::end) return endDirect(workers);
+    }
+    return Way::over;
+  }
+
+  __device__ Way leaveDirect(uint32_t lane, CapturedTurn::State state, uint32_t tile, bool isSent) {
+    leave(lane, state, tile, isSent);
+    return Way::left;
+  }
+  __device__ Way endDirect(const DirectWorkers& workers) {
+    isEnded_ = true;
+    workers.takeBack();
+    return Way::over;
+  }
+
+  /// Relaxed: nobody reads what was written for it before this kernel is over, unless somebody waits to be told. A
+  /// fence takes until the peers' memory has what was sent: of a run of five microseconds, one.
+  /// @pre the others' parts were read
+  __device__ void done(uint32_t lane, CapturedTurn::State state) {
+    if (isAwaited()) {
+      __syncthreads();
+      if (threadIdx.x == 0) __threadfence();
+    }
+    if (threadIdx.x == 0) state_.lanes[lane].word.fetchAdd(CapturedTurn::ending(number_, state), order::relaxed);
+  }
+
+  /// The first run waits until all members have registered. @return false: not for longer.
+  __device__ __noinline__ bool learn(uint32_t lane) {
+    if (threadIdx.x == 0) run_.notes->isBegun.store(1, order::relaxed);
+    for (;;) {
+      if (threadIdx.x == 0) shared_.isComplete = run_.notes->isComplete.load(order::acquire);
+      __syncthreads();
+      if (shared_.isComplete != 0) break;
+      const Stop stop = mustStop();
+      if (stop == Stop::goOn) continue;
+      isEnded_ = stop == Stop::end;
+      return isEnded_;
+    }
+    CapturedLane& to = state_.lanes[lane];
+    if (threadIdx.x < run_.members) {
+      to.members.landings[threadIdx.x] = shared_.members.landings[threadIdx.x] =
+          *static_cast<uint8_t* volatile*>(&run_.notes->members.landings[threadIdx.x]);
+      to.members.scales[threadIdx.x] = shared_.members.scales[threadIdx.x] =
+          *static_cast<volatile double*>(&run_.notes->members.scales[threadIdx.x]);
+      if (kLines == kLargeRun) {
+        to.members.windows[threadIdx.x] = shared_.members.windows[threadIdx.x] =
+            *static_cast<windows::Table volatile*>(&run_.notes->members.windows[threadIdx.x]);
+      }
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) to.isKnown = 1;
+    return true;
+  }
+
+  /// Whether it has waited in vain for too long; of the first block, whether the host wants the run to end.
+  __device__ __noinline__ Stop mustStop() {
+    constexpr uint32_t kLooksPerNote = 4;
+    if (threadIdx.x == 0) {
+      const bool mustEnd = isFirst_ && ++looks_ % kLooksPerNote == 0 && run_.notes->mustEnd.load(order::relaxed) != 0;
+      const bool mustLeave = clock64() - begunAt_ > (isFirst_ ? kTurnCycles : patience());
+      shared_.stop = static_cast<uint32_t>(mustEnd                                  ? Stop::end
+                                           : mustLeave && (!isFirst_ || isInPlace_) ? Stop::leave
+                                                                                    : Stop::goOn);
+    }
+    __syncthreads();
+    const auto stop = static_cast<Stop>(shared_.stop);
+    __syncthreads();
+    return stop;
+  }
+
+  __device__ int64_t patience() const {
+    return kPatienceCycles + kPatienceCyclesOfTile * run_.layout.lanes * run_.tilesOf(0);
+  }
+
+  /// @param state the lane's meanwhile, as for done()
+  __device__ void leave(uint32_t lane, CapturedTurn::State state, uint32_t tile, bool isSent) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      state_.lanes[lane].tile = tile << 1 | isSent;
+      state_.lanes[lane].word.fetchAdd(CapturedTurn::leaving(state), order::release);
+    }
+  }
+
+  const CapturedRun& run_;
+  CapturedState& state_;
+  CapturedShared& shared_;
+  const bool isFirst_;   // it waits for as long as it takes
+  uint32_t number_ = 0;  // of this run, over all that there ever were; the same for all threads
+  int64_t begunAt_ = 0;
+  uint32_t looks_ = 0;
+  bool isEnded_ = false;    // the same for all threads, and so is this:
+  bool isInPlace_ = false;  // the first block does the others' lanes
+
+ private:
+  /// The tile at which a lane is left whose data has gone directly.
+  static constexpr uint32_t kMovedTile = 0x7fffffff;
+};
+
+}  // namespace dfccl::gpu

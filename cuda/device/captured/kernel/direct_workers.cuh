@@ -1,0 +1,99 @@
+#pragma once
+// The workers of a block at a lane of a large run: a worker for each member, and all of them for the data.
+#include "device/captured/direct_moves.cuh"
+#include "device/move_any.cuh"
+#include "device/team_vote.cuh"
+
+namespace dfccl::gpu {
+
+class DirectWorkers {
+ public:
+  __device__ DirectWorkers(const CapturedRun& run, const CapturedMembers& members, uint32_t lane, uint32_t number,
+                           DirectShared& shared)
+      : run_(run),
+        members_(members),
+        shared_(shared),
+        lane_(run, members, lane, number),
+        moves_(run, lane),
+        isPeers_(threadIdx.x < run.members && threadIdx.x != run.member) {}
+
+  __device__ void publish() const {
+    if (isPeers_) lane_.publish(threadIdx.x);
+  }
+
+  /// Whether the others have published, and all buffers are within reach: here and below the same for all workers.
+  __device__ DirectLane::Come meet() const {
+    constexpr int kLooks = 12;
+    auto come = DirectLane::Come::here;
+    if (threadIdx.x < run_.members) {
+      for (int look = 0; look < kLooks; ++look) {
+        come = lane_.look(threadIdx.x, shared_.buffers[threadIdx.x]);
+        if (come != DirectLane::Come::notYet) break;
+      }
+    }
+    if (!isUnanimous(come != DirectLane::Come::notYet)) return DirectLane::Come::notYet;
+    return isUnanimous(come == DirectLane::Come::here) ? DirectLane::Come::here : DirectLane::Come::outOfReach;
+  }
+
+  /// @return false: one has taken its buffers back, so nobody's are touched.
+  __device__ bool claim() const {
+    if (isPeers_) {
+      lane_.say(threadIdx.x, DirectLane::claimed, order::relaxed);
+      fence();
+    }
+    const bool isMine = !isPeers_ || !lane_.hasSaid(threadIdx.x, DirectLane::takenBack, order::relaxed);
+    if (isUnanimous(isMine)) return true;
+    if (isPeers_) lane_.say(threadIdx.x, DirectLane::takenBack, order::relaxed);
+    return false;
+  }
+
+  __device__ void move() const {
+    for (uint32_t i = 0; i < moves_.count(); ++i) {
+      __syncthreads();
+      if (threadIdx.x == 0) moves_.describe(i, shared_.buffers, members_.scales, shared_.operands);
+      __syncthreads();
+      const ReduceCopyArgs& args = shared_.operands.args;
+      if (args.count != 0) movePlainOrAny(run_.type, run_.op, args, plain::isWhole(args, sizeOf(run_.type)));
+    }
+    __syncthreads();
+    if (!isPeers_) return;
+    __threadfence_system();
+    lane_.say(threadIdx.x, DirectLane::over, order::relaxed);
+  }
+
+  __device__ bool areOver() const {
+    constexpr int kLooks = 12;
+    bool isOver = !isPeers_;
+    for (int look = 0; look < kLooks && !isOver; ++look) {
+      isOver = lane_.hasSaid(threadIdx.x, DirectLane::over, order::relaxed);
+    }
+    return isUnanimous(isOver);
+  }
+
+  /// The run ends without a result. Whoever is gone says nothing any more, and touches nothing.
+  __device__ void takeBack() const {
+    constexpr int64_t kLongestMoveCycles = 2'000'000'000;
+    if (isPeers_) {
+      lane_.say(threadIdx.x, DirectLane::takenBack, order::relaxed);
+      fence();
+      const int64_t begun = clock64();
+      while (lane_.hasSaid(threadIdx.x, DirectLane::claimed, order::relaxed)) {
+        if (clock64() - begun > kLongestMoveCycles) break;
+      }
+    }
+    __syncthreads();
+  }
+
+ private:
+  /// Between this member's word and its look at the other's.
+  __device__ static void fence() { asm volatile("fence.sc.sys;" ::: "memory"); }
+
+  const CapturedRun& run_;
+  const CapturedMembers& members_;
+  DirectShared& shared_;
+  const DirectLane lane_;
+  const DirectMoves moves_;
+  const bool isPeers_;  // whether this worker is another member's
+};
+
+}  // namespace dfccl::gpu

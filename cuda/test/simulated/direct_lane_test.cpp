@@ -1,0 +1,133 @@
+// How members of a large run meet, and take their buffers back.
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "device/captured/direct_lane.cuh"
+
+using namespace dfccl;
+using namespace dfccl::gpu;
+
+namespace {
+
+constexpr uint32_t kMembers = 2;
+
+/// Two members of one process, with a lane.
+struct Pair {
+  Pair() {
+    layout = CapturedLayout::of(DataType::float32, size_t{1} << 20, 1);
+    for (uint32_t m = 0; m < kMembers; ++m) {
+      areas.emplace_back(layout.landingBytes(kMembers) + alignof(DirectPost));
+      const auto at = reinterpret_cast<uintptr_t>(areas[m].data());
+      members.landings[m] = areas[m].data() + (alignof(DirectPost) - at % alignof(DirectPost)) % alignof(DirectPost);
+      CapturedRun run{};
+      run.layout = layout;
+      run.member = m;
+      run.members = kMembers;
+      run.send = &words[m];
+      run.recv = &words[m];
+      runs.push_back(run);
+    }
+  }
+  DirectLane lane(uint32_t member, uint32_t number) const { return {runs[member], members, 3, number}; }
+
+  CapturedLayout layout;
+  std::vector<std::vector<uint8_t>> areas;
+  CapturedMembers members{};
+  std::vector<CapturedRun> runs;
+  uint64_t words[kMembers]{};
+};
+
+DirectLane::Come comeOf(const DirectLane& lane, uint32_t member) {
+  DirectBuffers found{};
+  return lane.look(member, found);
+}
+
+/// One member touches the other's buffer where it may, the other takes it back. @param waits for who had claimed it
+/// @return how often it was touched when it was back
+int touchedWhenBack(bool waits) {
+  int touched = 0;
+  for (uint32_t number = 0; number < 3000; ++number) {
+    Pair pair;
+    const DirectLane mover = pair.lane(0, number), owner = pair.lane(1, number);
+    owner.publish(0);
+    mover.publish(1);
+    std::atomic<bool> isBack{false};
+    std::thread moves([&] {
+      mover.say(1, DirectLane::claimed, order::seqCst);
+      if (mover.hasSaid(1, DirectLane::takenBack, order::seqCst)) {
+        mover.say(1, DirectLane::takenBack, order::seqCst);
+        return;
+      }
+      for (uint32_t i = 0; i < number % 64; ++i) std::this_thread::yield();
+      if (isBack) ++touched;
+      mover.say(1, DirectLane::over, order::seqCst);
+    });
+    owner.say(0, DirectLane::takenBack, order::seqCst);
+    while (waits && owner.hasSaid(0, DirectLane::claimed, order::seqCst)) std::this_thread::yield();
+    isBack = true;
+    moves.join();
+  }
+  return touched;
+}
+
+}  // namespace
+
+TEST_CASE("members find each other's buffers when both have published, of this run and of no other") {
+  for (const uint32_t number : {0u, 1u, 2u, 65535u, 65536u, 0x7fffffffu}) {
+    INFO(number);
+    const Pair pair;
+    for (uint32_t before = number < 2 ? 0 : number - 2; before < number; ++before) {
+      pair.lane(0, before).publish(1);
+      pair.lane(1, before).publish(0);
+    }
+    const DirectLane one = pair.lane(0, number), other = pair.lane(1, number);
+    CHECK(comeOf(one, 0) == DirectLane::Come::here);
+    CHECK(comeOf(one, 1) == DirectLane::Come::notYet);
+    other.publish(0);
+    DirectBuffers found{};
+    CHECK(one.look(1, found) == DirectLane::Come::here);
+    CHECK(found.send == reinterpret_cast<uint64_t>(&pair.words[1]));
+    CHECK(comeOf(other, 0) == DirectLane::Come::notYet);
+    // Somebody may be a run ahead, and is found by who is behind.
+    pair.lane(1, number + 1).publish(0);
+    CHECK(comeOf(one, 1) == DirectLane::Come::here);
+    CHECK_FALSE(one.hasSaid(1, DirectLane::over, order::acquire));
+    other.say(0, DirectLane::over, order::release);
+    CHECK(one.hasSaid(1, DirectLane::over, order::acquire));
+    CHECK_FALSE(pair.lane(0, number + 2).hasSaid(1, DirectLane::over, order::acquire));
+  }
+}
+
+TEST_CASE("a buffer that one process doesn't reach is out of reach for all") {
+  Pair pair;
+  pair.runs[1].recvWindow = windows::kUnmapped;
+  const DirectLane one = pair.lane(0, 5), other = pair.lane(1, 5);
+  one.publish(1);
+  other.publish(0);
+  CHECK(comeOf(one, 1) == DirectLane::Come::outOfReach);
+  CHECK(comeOf(one, 0) == DirectLane::Come::here);
+  CHECK(comeOf(other, 1) == DirectLane::Come::outOfReach);
+}
+
+TEST_CASE("buffers of another process are where it is seen, once it is") {
+  Pair pair;
+  std::vector<Atomic<uint64_t>> table(windows::kCount);
+  pair.members.windows[1] = table.data();
+  pair.runs[1].sendWindow = pair.runs[1].recvWindow = 7;
+  const DirectLane one = pair.lane(0, 5);
+  pair.lane(1, 5).publish(0);
+  CHECK(comeOf(one, 1) == DirectLane::Come::notYet);
+  const auto address = reinterpret_cast<uint64_t>(&pair.words[1]);
+  table[7].store(windows::baseOf(address, address + 4096), order::relaxed);
+  DirectBuffers found{};
+  CHECK(one.look(1, found) == DirectLane::Come::here);
+  CHECK(found.recv == address + 4096);
+}
+
+TEST_CASE("nobody touches a buffer that was taken back; who doesn't wait for that sees it touched") {
+  CHECK(touchedWhenBack(true) == 0);
+  CHECK(touchedWhenBack(false) > 0);
+}
