@@ -197,6 +197,62 @@ TEST_CASE("large runs of graphs have the right results, launch by launch") {
   CHECK_OK(ranks.waitAll());
 }
 
+TEST_CASE("large reductions of other types, operators and places, of more ranks than are summed up at once") {
+  constexpr size_t kBytes = 1'200'000;
+  const GpuRanks ranks(5, 1, 2);
+  const GroupsInStreams groups(ranks, dfcclForAll, kMostLargeBytes);
+  std::vector<LargeBuffers> buffers = buffersOf(ranks);
+  const auto check = [&]<class T>(dfcclDataType_t type, dfcclRedOp_t op, T mine, T expected) {
+    INFO("type ", static_cast<int>(type));
+    constexpr size_t count = kBytes / sizeof(T) - 3;
+    for (int r = 0; r < ranks.size(); ++r) {
+      const LargeBuffers& b = buffers[static_cast<size_t>(r)];
+      std::vector<int32_t> raw(b.count);
+      T* const values = reinterpret_cast<T*>(raw.data());
+      std::fill_n(values + 1, count, static_cast<T>(mine * static_cast<T>(r + 1)));
+      b.send.set(raw);
+    }
+    for (int r = 0; r < ranks.size(); ++r) {
+      const LargeBuffers& b = buffers[static_cast<size_t>(r)];
+      // Each begins an element behind where its memory does, and nobody's ends with a line.
+      CHECK_OK(dfcclAllReduce(reinterpret_cast<T*>(b.send.data()) + 1, reinterpret_cast<T*>(b.recv.data()) + 1, count,
+                              type, op, groups[r], 0, b.stream, nullptr));
+    }
+    for (const LargeBuffers& b : buffers) {
+      CHECK(b.stream.synchronize());
+      const std::vector<int32_t> raw = b.recv.get();
+      const T* const values = reinterpret_cast<const T*>(raw.data());
+      CHECK(std::all_of(values + 1, values + 1 + count, [&](T value) { return value == expected; }));
+    }
+  };
+  check(dfcclInt8, dfcclSum, int8_t{3}, int8_t{45});
+  check(dfcclUint8, dfcclMax, uint8_t{40}, uint8_t{200});
+  check(dfcclFloat32, dfcclAvg, 1.5F, 4.5F);
+  check(dfcclFloat64, dfcclMin, 0.25, 0.25);
+  check(dfcclInt64, dfcclProd, int64_t{2}, int64_t{32 * 120});
+  CHECK_OK(ranks.waitAll());
+}
+
+TEST_CASE("a program may have many more large signatures than a landing area of each would let it") {
+  constexpr size_t kMost = 300'000;
+  const GpuRanks ranks(4, 1, 2, 0, size_t{128} << 20);
+  const GroupsInStreams groups(ranks, dfcclForAll, kMostLargeBytes);
+  const std::vector<Member> members = membersWith(ranks, kMost);
+  for (size_t count = kMost - 80; count <= kMost; ++count) {
+    for (int r = 0; r < ranks.size(); ++r) {
+      const Member& m = members[static_cast<size_t>(r)];
+      m.fill();
+      CHECK_OK(sum(m, count, groups[r], 0, m.stream));
+    }
+  }
+  for (const Member& m : members) {
+    m.read();
+    CHECK(m.stream.synchronize());
+    CHECK(m.output.isAll(sumOfInputs(ranks)));
+  }
+  CHECK_OK(ranks.waitAll());
+}
+
 TEST_CASE("large runs in streams that are given up move nothing behind their end") {
   for (int round = 0; round < 10; ++round) {
     const GpuRanks ranks;

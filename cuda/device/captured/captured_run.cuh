@@ -1,8 +1,9 @@
 #pragma once
 // A run that a graph carries out: a kernel of its own, which needs no daemon, no thread of the host's, and nothing that
-// is set back between two launches of the graph (decision 38). Whatever the collective is, its members send each other
-// lines with flags, a tile at a time, through memory that was mapped when the ranks met. Here is what such a kernel is
-// given, and what it keeps.
+// is set back between two launches of the graph (decision 38); or a run in a stream (decision 47). Whatever the
+// collective is, its members send each other lines with flags, a tile at a time, through memory that was mapped when
+// the ranks met; large ones move from and to each other's buffers where they reach them (decision 48). Here is what
+// such a kernel is given, and what it keeps.
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
@@ -20,8 +21,8 @@ inline constexpr uint32_t kMostCapturedLanes = 32;
 inline constexpr uint32_t kMostCapturedMembers = 64;
 /// Threads of a block.
 inline constexpr uint32_t kCapturedWorkers = 448;
-/// Payload of a tile, at most: what the workers of a block hold in registers.
-inline constexpr uint32_t kCapturedTileBytes = 14336;
+/// Payload of a tile, at most: what the workers of a block hold in registers, eight lines each.
+inline constexpr uint32_t kCapturedTileBytes = 28672;
 
 /// The members' landing areas and factors, and what the names of their buffers mean here, once all have registered.
 struct CapturedMembers {
@@ -78,7 +79,7 @@ struct CapturedLayout {
   bool isLarge;        // its members meet, and move from and to each other's buffers where all are within reach
 
   /// @param count elements of a segment. @param segments of a member's larger buffer
-  static CapturedLayout of(DataType type, uint64_t count, uint32_t segments);
+  static CapturedLayout of(DataType type, uint64_t count, uint32_t segments, uint32_t members, bool isOfGraphs);
   DFCCL_HD uint64_t memberStride() const { return uint64_t{lanes} * slotBytes; }
   DFCCL_HD uint64_t halfBytes(uint32_t members) const { return members * memberStride(); }
   DFCCL_HD uint64_t slotsBytes(uint32_t members) const { return 2 * halfBytes(members); }

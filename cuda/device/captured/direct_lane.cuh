@@ -30,6 +30,7 @@ class DirectLane {
   DFCCL_HD DirectLane(const CapturedRun& run, const CapturedMembers& members, uint32_t lane, uint32_t number)
       : run_(run), members_(members), lane_(lane), number_(number) {}
 
+  /// What its buffers hold was written by kernels before this one, whose end has brought it where others read it.
   DFCCL_HD void publish(uint32_t to) const {
     DirectPost& post = postTo(to);
     post.input.store(Mailbox::pack(named(run_.send, run_.sendWindow), number_), order::relaxed);
@@ -58,6 +59,13 @@ class DirectLane {
   DFCCL_HD void say(uint32_t to, Said what, Order o) const { postTo(to).said.store(wordOf(what), o); }
   DFCCL_HD bool hasSaid(uint32_t member, Said what, Order o) const {
     return postOf(member).said.load(o) == wordOf(what);
+  }
+  /// Whoever has ended this run may have said something of a later one since.
+  DFCCL_HD bool isTakenBack(uint32_t member, Order o) const {
+    constexpr uint64_t kNumbers = uint64_t{1} << 31;
+    const uint64_t word = postOf(member).said.load(o);
+    const uint64_t ahead = ((word >> 2) - (uint64_t{number_} + 1)) % kNumbers;
+    return word == wordOf(takenBack) || (word != 0 && ahead != 0 && ahead < kNumbers / 2);
   }
 
  private:

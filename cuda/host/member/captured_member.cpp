@@ -5,6 +5,7 @@
 
 #include "host/driver/check.hpp"
 #include "host/driver/stream_memory.hpp"
+#include "world/graph_numbers.hpp"
 
 namespace dfccl::gpu {
 
@@ -12,7 +13,7 @@ namespace {
 
 /// See CapturedRun. A power of two, of which the kernel has as many forms.
 uint32_t heldLinesOf(const CapturedRun& run) {
-  constexpr uint32_t kMostLines = 4, kMostMembers = 4;
+  constexpr uint32_t kMostLines = 8, kMostMembers = 4;
   constexpr uint64_t kLine = 8;  // of payload
   const uint64_t bytes = run.count * sizeOf(run.type);
   const uint64_t places = reinterpret_cast<uint64_t>(run.send) | reinterpret_cast<uint64_t>(run.recv) | bytes;
@@ -24,14 +25,23 @@ uint32_t heldLinesOf(const CapturedRun& run) {
   return held <= kMostLines ? held : 0;
 }
 
+/// Of runs that go by lines only where others don't reach a buffer: each signature has slots of its own, and a program
+/// may have hundreds of large ones. What graphs capture goes so more often.
+uint64_t largeTileBytes(uint32_t lanes, uint32_t members, bool isOfGraphs) {
+  constexpr uint64_t kOfGraphs = 14336, kMostLandingBytes = 1 << 20, kFewest = 128, kSlotAlignment = 128;
+  if (isOfGraphs) return kOfGraphs;
+  const uint64_t ofSlot = kMostLandingBytes / (2 * uint64_t{lanes} * members) - sizeof(DirectPost);
+  return std::max(kFewest, ofSlot / kSlotAlignment * kSlotAlignment / 2);
+}
+
 }  // namespace
 
-CapturedLayout CapturedLayout::of(DataType type, uint64_t count, uint32_t segments) {
+CapturedLayout CapturedLayout::of(DataType type, uint64_t count, uint32_t segments, uint32_t members, bool isOfGraphs) {
   // A line for each of a block's workers; but to find out that another block is done costs more than a second one.
   constexpr uint64_t kPerLane = 3584, kMostOfOne = 8192;
   constexpr uint64_t kAlignment = 16, kPayloadOfWire = 2, kSlotAlignment = 128;
-  // To meet and to part takes longer than lines do, up to there.
-  constexpr uint64_t kFewestDirectBytes = 512 << 10;
+  // To meet and to part takes longer than lines do, up to there: with one other, one tile a lane.
+  constexpr uint64_t kFewestDirectBytes = 512 << 10, kOneTileALane = uint64_t{kCapturedTileBytes} * kMostCapturedLanes;
   const uint64_t element = sizeOf(type);
   const uint64_t bytes = count * element;
   CapturedLayout layout{};
@@ -42,10 +52,11 @@ CapturedLayout CapturedLayout::of(DataType type, uint64_t count, uint32_t segmen
   const uint64_t share = (bytes + layout.lanes - 1) / layout.lanes;
   const uint64_t aligned = std::max(kAlignment, (share + kAlignment - 1) / kAlignment * kAlignment);
   layout.laneElements = aligned / element;
-  layout.tileElements = std::min<uint64_t>(aligned, kCapturedTileBytes) / element;
+  layout.isLarge = members == 2 ? bytes > kOneTileALane : bytes * segments >= kFewestDirectBytes;
+  const uint64_t tile = layout.isLarge ? largeTileBytes(layout.lanes, members, isOfGraphs) : kCapturedTileBytes;
+  layout.tileElements = std::min(aligned, tile) / element;
   const uint64_t wire = layout.tileElements * element * kPayloadOfWire;
   layout.slotBytes = static_cast<uint32_t>((wire + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment);
-  layout.isLarge = bytes * segments >= kFewestDirectBytes;
   return layout;
 }
 
@@ -80,11 +91,12 @@ CapturedMember::CapturedMember(const CollectiveSpec& spec, uint32_t member, Capt
 }
 
 CapturedLayout CapturedMember::layoutOf(const CollectiveSpec& spec) {
+  const auto members = static_cast<uint32_t>(spec.ranks.size());
   const bool hasSegments = spec.collective == Collective::allGather || spec.collective == Collective::reduceScatter ||
                            spec.collective == Collective::allToAll || spec.collective == Collective::gather ||
                            spec.collective == Collective::scatter;
   return CapturedLayout::of(spec.type, spec.collective == Collective::barrier ? 0 : spec.count,
-                            hasSegments ? static_cast<uint32_t>(spec.ranks.size()) : 1);
+                            hasSegments ? members : 1, members, spec.signature.graph != GraphNumbers::kStreams);
 }
 
 void CapturedMember::complete(const std::vector<uint8_t*>& landings, const std::vector<double>& scales,

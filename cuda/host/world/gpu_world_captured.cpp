@@ -48,7 +48,11 @@ CapturedPlace GpuWorld::captureRun(uint32_t rank, uint32_t index, const void* se
   const OnDevice here(ranks_[rank]->device());
   const RelaxedCapture relaxed;
   CapturedBuffers buffers{send, recv, {}};
-  if (member->isLarge()) buffers.windows = windowsOf(rank, shape, send, recv);
+  if (member->isLarge()) {
+    // A window is that of an allocation, and a graph may find another one at the same address.
+    buffers.windows =
+        namesWindows_ ? RunWindows{windows::kUnmapped, windows::kUnmapped} : windowsOf(rank, shape, send, recv);
+  }
   return member->capture(StreamCapture(stream), buffers);
 }
 

@@ -84,7 +84,7 @@ class SimulatedRun {
     if (!isWithinReach) return false;
     if (!claim(direct)) {
       while (!isEnded_) lookAgain();
-      return true;
+      return takeBack(direct);
     }
     move(lane, buffers);
     movedDirectly.fetchAdd(1, order::relaxed);
@@ -99,7 +99,7 @@ class SimulatedRun {
     bool isMine = true;
     forPeers([&](uint32_t peer) {
       direct.say(peer, DirectLane::claimed, order::seqCst);
-      isMine &= !direct.hasSaid(peer, DirectLane::takenBack, order::seqCst);
+      isMine &= !direct.isTakenBack(peer, order::seqCst);
     });
     if (!isMine) forPeers([&](uint32_t peer) { direct.say(peer, DirectLane::takenBack, order::seqCst); });
     return isMine;

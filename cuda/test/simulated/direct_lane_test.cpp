@@ -17,7 +17,7 @@ constexpr uint32_t kMembers = 2;
 /// Two members of one process, with a lane.
 struct Pair {
   Pair() {
-    layout = CapturedLayout::of(DataType::float32, size_t{1} << 20, 1);
+    layout = CapturedLayout::of(DataType::float32, size_t{1} << 20, 1, kMembers, false);
     for (uint32_t m = 0; m < kMembers; ++m) {
       areas.emplace_back(layout.landingBytes(kMembers) + alignof(DirectPost));
       const auto at = reinterpret_cast<uintptr_t>(areas[m].data());
@@ -57,14 +57,20 @@ int touchedWhenBack(bool waits) {
     std::atomic<bool> isBack{false};
     std::thread moves([&] {
       mover.say(1, DirectLane::claimed, order::seqCst);
-      if (mover.hasSaid(1, DirectLane::takenBack, order::seqCst)) {
+      if (mover.isTakenBack(1, order::seqCst)) {
         mover.say(1, DirectLane::takenBack, order::seqCst);
         return;
       }
       for (uint32_t i = 0; i < number % 64; ++i) std::this_thread::yield();
+      while (!waits && !isBack) std::this_thread::yield();
       if (isBack) ++touched;
       mover.say(1, DirectLane::over, order::seqCst);
     });
+    // Now and then it comes for sure when the other one has claimed.
+    while (number % 3 == 0 && !owner.hasSaid(0, DirectLane::claimed, order::seqCst) &&
+           !owner.hasSaid(0, DirectLane::over, order::seqCst)) {
+      std::this_thread::yield();
+    }
     owner.say(0, DirectLane::takenBack, order::seqCst);
     while (waits && owner.hasSaid(0, DirectLane::claimed, order::seqCst)) std::this_thread::yield();
     isBack = true;
@@ -125,6 +131,24 @@ TEST_CASE("buffers of another process are where it is seen, once it is") {
   DirectBuffers found{};
   CHECK(one.look(1, found) == DirectLane::Come::here);
   CHECK(found.recv == address + 4096);
+}
+
+TEST_CASE("who has ended a run and gone on has taken its buffers back") {
+  for (const uint32_t number : {0u, 7u, 0x7ffffffdu}) {
+    INFO(number);
+    const Pair pair;
+    const DirectLane mover = pair.lane(0, number);
+    CHECK_FALSE(mover.isTakenBack(1, order::seqCst));
+    pair.lane(1, number).say(0, DirectLane::claimed, order::seqCst);
+    CHECK_FALSE(mover.isTakenBack(1, order::seqCst));
+    pair.lane(1, number).say(0, DirectLane::takenBack, order::seqCst);
+    CHECK(mover.isTakenBack(1, order::seqCst));
+    // Two runs later the same words are used again.
+    const uint32_t later = (number + 2) % 0x80000000u;
+    CHECK_FALSE(pair.lane(0, later).isTakenBack(1, order::seqCst));
+    pair.lane(1, later).say(0, DirectLane::takenBack, order::seqCst);
+    CHECK(mover.isTakenBack(1, order::seqCst));
+  }
 }
 
 TEST_CASE("nobody touches a buffer that was taken back; who doesn't wait for that sees it touched") {

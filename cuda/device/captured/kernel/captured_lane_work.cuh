@@ -11,8 +11,11 @@ namespace dfccl::gpu {
 /// ranks that come late for that reason would make their peers lose patience, and then come late themselves.
 inline constexpr int64_t kPatienceCycles = 1'000'000, kPatienceCyclesOfTile = 20'000;
 /// And how long the first one waits for peers at a lane that it does in place of another block: then it looks at the
-/// next such lane, for peers' first blocks may be at that one, and wait there for this one.
-inline constexpr int64_t kTurnCycles = 50'000;
+/// next such lane, for peers' first blocks may be at that one, and wait there for this one. Of another length for each
+/// member, or they would go round behind each other.
+inline constexpr int64_t kTurnCycles = 50'000, kTurnCyclesOfMember = 15'000;
+/// How long a run that ends waits for peers who have claimed its buffers, in all of its lanes.
+inline constexpr int64_t kLongestMoveCycles = 2'000'000'000;
 /// Runs of a lane that may be under way beside the one in which the lane learns of the members.
 inline constexpr uint32_t kFirstRuns = 16;
 /// A run that may go directly (CapturedLayout::isLarge): a kernel of its own, for small ones would pay for its
@@ -83,16 +86,18 @@ class CapturedLaneWork {
         break;
       }
       isSent = false;
+      if (isInPlace_) begunAt_ = clock64();  // peers are at this lane, too
     }
     __syncthreads();
     done(lane, state);
   }
 
-  /// @param hasMoved all but the others' words has come. @param isPublished another block may have begun it
+  /// @param hasMoved the data are moved: the others' `over` is missing. @param isPublished another block may have begun
+  /// it
   __device__ __noinline__ Way goDirectly(uint32_t lane, CapturedTurn::State state, bool hasMoved, bool isPublished) {
     const DirectWorkers workers(run_, shared_.members, lane, number_, shared_.direct);
     if (isEnded_) {
-      if (isPublished) workers.takeBack();
+      if (isPublished) takeBack(workers);
       return Way::over;
     }
     if (!hasMoved) {
@@ -122,8 +127,12 @@ class CapturedLaneWork {
   }
   __device__ Way endDirect(const DirectWorkers& workers) {
     isEnded_ = true;
-    workers.takeBack();
+    takeBack(workers);
     return Way::over;
+  }
+  __device__ void takeBack(const DirectWorkers& workers) {
+    if (deadline_ == 0) deadline_ = clock64() + kLongestMoveCycles;
+    workers.takeBack(deadline_);
   }
 
   /// Relaxed: nobody reads what was written for it before this kernel is over, unless somebody waits to be told. A
@@ -165,12 +174,14 @@ class CapturedLaneWork {
     return true;
   }
 
-  /// Whether it has waited in vain for too long; of the first block, whether the host wants the run to end.
+  /// Whether it has waited in vain for too long: of the first block, at another one's lane. And whether the host wants
+  /// the run to end, for which the first block looks.
   __device__ __noinline__ Stop mustStop() {
     constexpr uint32_t kLooksPerNote = 4;
     if (threadIdx.x == 0) {
       const bool mustEnd = isFirst_ && ++looks_ % kLooksPerNote == 0 && run_.notes->mustEnd.load(order::relaxed) != 0;
-      const bool mustLeave = clock64() - begunAt_ > (isFirst_ ? kTurnCycles : patience());
+      const bool mustLeave =
+          clock64() - begunAt_ > (isFirst_ ? kTurnCycles + kTurnCyclesOfMember * run_.member : patience());
       shared_.stop = static_cast<uint32_t>(mustEnd                                  ? Stop::end
                                            : mustLeave && (!isFirst_ || isInPlace_) ? Stop::leave
                                                                                     : Stop::goOn);
@@ -197,9 +208,9 @@ class CapturedLaneWork {
   const CapturedRun& run_;
   CapturedState& state_;
   CapturedShared& shared_;
-  const bool isFirst_;   // it waits for as long as it takes
+  const bool isFirst_;   // of the run's blocks: it waits at its own lane for as long as it takes
   uint32_t number_ = 0;  // of this run, over all that there ever were; the same for all threads
-  int64_t begunAt_ = 0;
+  int64_t begunAt_ = 0, deadline_ = 0;
   uint32_t looks_ = 0;
   bool isEnded_ = false;    // the same for all threads, and so is this:
   bool isInPlace_ = false;  // the first block does the others' lanes

@@ -30,6 +30,8 @@ __global__ void __launch_bounds__(kCapturedWorkers) capturedRunsKernel(const __g
       return CapturedBlock<2, true>(run, lane, shared).carryOut();
     case 4:
       return CapturedBlock<4, true>(run, lane, shared).carryOut();
+    case 8:
+      return CapturedBlock<8, true>(run, lane, shared).carryOut();
     default:
       return CapturedBlock<0, true>(run, lane, shared).carryOut();
   }
@@ -45,6 +47,8 @@ const void* kernelOf(const CapturedRun& run) {
       return reinterpret_cast<const void*>(capturedKernel<2, kInStream>);
     case 4:
       return reinterpret_cast<const void*>(capturedKernel<4, kInStream>);
+    case 8:
+      return reinterpret_cast<const void*>(capturedKernel<8, kInStream>);
     default:
       return reinterpret_cast<const void*>(capturedKernel<0, kInStream>);
   }
@@ -64,7 +68,7 @@ cudaError_t prepareCapturedRuns(cudaStream_t stream) {
   CapturedRun large{};
   large.layout.isLarge = true;
   std::vector<CapturedRun> forms{large};
-  for (const uint32_t heldLines : {0, 1, 2, 4}) {
+  for (const uint32_t heldLines : {0, 1, 2, 4, 8}) {
     forms.emplace_back();
     forms.back().heldLines = heldLines;
   }

@@ -41,7 +41,7 @@ class DirectWorkers {
       lane_.say(threadIdx.x, DirectLane::claimed, order::relaxed);
       fence();
     }
-    const bool isMine = !isPeers_ || !lane_.hasSaid(threadIdx.x, DirectLane::takenBack, order::relaxed);
+    const bool isMine = !isPeers_ || !lane_.isTakenBack(threadIdx.x, order::relaxed);
     if (isUnanimous(isMine)) return true;
     if (isPeers_) lane_.say(threadIdx.x, DirectLane::takenBack, order::relaxed);
     return false;
@@ -70,15 +70,13 @@ class DirectWorkers {
     return isUnanimous(isOver);
   }
 
-  /// The run ends without a result. Whoever is gone says nothing any more, and touches nothing.
-  __device__ void takeBack() const {
-    constexpr int64_t kLongestMoveCycles = 2'000'000'000;
+  /// The run ends without a result. @param deadline until when it waits for who has claimed its buffers: whoever is
+  /// gone says nothing any more, and touches nothing
+  __device__ void takeBack(int64_t deadline) const {
     if (isPeers_) {
       lane_.say(threadIdx.x, DirectLane::takenBack, order::relaxed);
       fence();
-      const int64_t begun = clock64();
-      while (lane_.hasSaid(threadIdx.x, DirectLane::claimed, order::relaxed)) {
-        if (clock64() - begun > kLongestMoveCycles) break;
+      while (lane_.hasSaid(threadIdx.x, DirectLane::claimed, order::relaxed) && clock64() < deadline) {
       }
     }
     __syncthreads();
