@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "simulated/joined_rank.hpp"
+#include "simulated/lose_rank.hpp"
 
 using namespace dfccl::gpu::simulated::test;
 
@@ -79,21 +80,6 @@ int surviveInGraphs(const std::string& job, uint32_t rank, uint32_t ranks, size_
   EXPECT(cudaGraphDestroy(graph) == cudaSuccess);
   OK(dfcclUnregister(1, me.context));
   return leave(me);
-}
-
-/// Three ranks go on until rank 1, which has run a while by then, gets the signal.
-template <class Survive>
-void loseRank1(int signal, const Survive& goOn) {
-  int ready[2];
-  REQUIRE(pipe(ready) == 0);
-  Processes processes(3, [&](uint32_t rank) { return goOn(rank, ready[1]); });
-  close(ready[1]);  // so that reading ends if the rank does
-  char byte;
-  REQUIRE(read(ready[0], &byte, 1) == 1);
-  processes.send(1, signal);
-  CHECK(processes.join(0) == kFine);
-  CHECK(processes.join(2) == kFine);
-  close(ready[0]);
 }
 
 }  // namespace
