@@ -5,6 +5,7 @@
 #include <string>
 
 #include "nccl_api/calls/communicator.hpp"
+#include "nccl_api/calls/environment.hpp"
 #include "nccl_api/universe/failure.hpp"
 
 namespace dfccl::nccl {
@@ -26,19 +27,14 @@ std::optional<bool> blockingOfEnvironment() {
   return *said == '1';
 }
 
-/// DFCCL_BYTES_IN_STREAMS
-uint64_t bytesInStreamsOfEnvironment() {
-  const char* const said = std::getenv("DFCCL_BYTES_IN_STREAMS");
-  return said == nullptr ? ~uint64_t{0} : static_cast<uint64_t>(std::max(0L, std::strtol(said, nullptr, 10)));
-}
-
 }  // namespace
 
 Config Config::read(const ncclConfig_t* from) {
   Config config;
   const char* const most = std::getenv("NCCL_MAX_CTAS");
   config.mostBlocks = most == nullptr ? 0 : blocksOf(std::strtol(most, nullptr, 10));
-  config.mostBytesInStreams = bytesInStreamsOfEnvironment();
+  checkEnvironment();
+  config.mostBytesInStreams = numberOfEnvironment("DFCCL_BYTES_IN_STREAMS", "bytes").value_or(UINT64_MAX);
   const std::optional<bool> isBlocking = blockingOfEnvironment();
   config.isBlocking = isBlocking.value_or(true);
   if (from == nullptr) return config;
