@@ -9,9 +9,9 @@ inline constexpr size_t kMostBytesInStreams = 64 << 10;
 
 struct GroupsInStreams : Groups {
   explicit GroupsInStreams(const GpuRanks& ranks, dfcclReaders_t readers = dfcclForAll,
-                           size_t mostBytes = kMostBytesInStreams)
+                           size_t mostBytes = kMostBytesInStreams, int mostBlocks = 0)
       : Groups(ranks) {
-    for (int r = 0; r < ranks.size(); ++r) CHECK_OK(dfcclGroupRunInStreams((*this)[r], mostBytes, readers));
+    for (int r = 0; r < ranks.size(); ++r) CHECK_OK(dfcclGroupRunInStreams((*this)[r], mostBytes, mostBlocks, readers));
   }
 };
 

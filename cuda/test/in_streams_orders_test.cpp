@@ -157,7 +157,7 @@ TEST_CASE("ranks that share a stream have their parts of a run in one kernel") {
   const GroupsInStreams groups(ranks);
   dfcclGroup_t alone = nullptr;
   CHECK_OK(dfcclGroupCreate(&kSelf, 1, 77, &alone, ranks[0]));
-  CHECK_OK(dfcclGroupRunInStreams(alone, kMostBytesInStreams, dfcclForAll));
+  CHECK_OK(dfcclGroupRunInStreams(alone, kMostBytesInStreams, 0, dfcclForAll));
   std::vector<std::vector<Member>> members;  // [run][rank]
   for (int i = 0; i <= kRuns; ++i) members.push_back(membersWith(ranks, kCount));
   const Stream shared(ranks.device(0));

@@ -146,7 +146,7 @@ static dfcclResult_t grouping(void) {
     case 5: return dfcclBatchBegin();
     case 6: return chance(10) ? dfcclBatchCancel() : dfcclSuccess;
     case 7: return dfcclBatchEnd(chance(80) ? &requests[below(PLACES)] : NULL);
-    case 8: return dfcclGroupRunInStreams(group(), chance(50) ? 0 : (size_t)anyInt(), (dfcclReaders_t)nearly(2));
+    case 8: return dfcclGroupRunInStreams(group(), chance(50) ? 0 : (size_t)anyInt(), nearly(40), (dfcclReaders_t)nearly(2));
     default: return dfcclGroupCreate(chance(60) ? NULL : members, chance(60) ? 0 : nearly(4), name(), place, rank());
   }
 }

@@ -78,8 +78,15 @@ struct CapturedLayout {
   uint32_t slotBytes;  // of a tile, on the wire
   bool isLarge;        // its members meet, and move from and to each other's buffers where all are within reach
 
-  /// @param count elements of a segment. @param segments of a member's larger buffer
-  static CapturedLayout of(DataType type, uint64_t count, uint32_t segments, uint32_t members, bool isOfGraphs);
+  struct Shape {
+    DataType type;
+    uint64_t count;     // elements of a segment
+    uint32_t segments;  // of a member's larger buffer
+    uint32_t members;
+    bool isOfGraphs;
+    uint32_t mostLanes;  // at least one
+  };
+  static CapturedLayout of(const Shape& shape);
   DFCCL_HD uint64_t memberStride() const { return uint64_t{lanes} * slotBytes; }
   DFCCL_HD uint64_t halfBytes(uint32_t members) const { return members * memberStride(); }
   DFCCL_HD uint64_t slotsBytes(uint32_t members) const { return 2 * halfBytes(members); }

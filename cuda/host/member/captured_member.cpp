@@ -31,29 +31,31 @@ uint64_t largeTileBytes(uint32_t lanes, uint32_t members, bool isOfGraphs) {
   constexpr uint64_t kOfGraphs = 14336, kMostLandingBytes = 1 << 20, kFewest = 128, kSlotAlignment = 128;
   if (isOfGraphs) return kOfGraphs;
   const uint64_t ofSlot = kMostLandingBytes / (2 * uint64_t{lanes} * members) - sizeof(DirectPost);
-  return std::max(kFewest, ofSlot / kSlotAlignment * kSlotAlignment / 2);
+  return std::clamp(ofSlot / kSlotAlignment * kSlotAlignment / 2, kFewest, uint64_t{kCapturedTileBytes});
 }
 
 }  // namespace
 
-CapturedLayout CapturedLayout::of(DataType type, uint64_t count, uint32_t segments, uint32_t members, bool isOfGraphs) {
+CapturedLayout CapturedLayout::of(const Shape& shape) {
   // A line for each of a block's workers; but to find out that another block is done costs more than a second one.
   constexpr uint64_t kPerLane = 3584, kMostOfOne = 8192;
   constexpr uint64_t kAlignment = 16, kPayloadOfWire = 2, kSlotAlignment = 128;
   // To meet and to part takes longer than lines do, up to there: with one other, one tile a lane.
-  constexpr uint64_t kFewestDirectBytes = 512 << 10, kOneTileALane = uint64_t{kCapturedTileBytes} * kMostCapturedLanes;
-  const uint64_t element = sizeOf(type);
-  const uint64_t bytes = count * element;
+  constexpr uint64_t kFewestDirectBytes = 512 << 10;
+  const uint64_t element = sizeOf(shape.type);
+  const uint64_t bytes = shape.count * element;
   CapturedLayout layout{};
   layout.lanes = 1;
-  while (bytes > kMostOfOne && kPerLane * layout.lanes < bytes && 2 * layout.lanes <= kMostCapturedLanes) {
+  while (bytes > kMostOfOne && kPerLane * layout.lanes < bytes && 2 * layout.lanes <= shape.mostLanes) {
     layout.lanes *= 2;
   }
   const uint64_t share = (bytes + layout.lanes - 1) / layout.lanes;
   const uint64_t aligned = std::max(kAlignment, (share + kAlignment - 1) / kAlignment * kAlignment);
   layout.laneElements = aligned / element;
-  layout.isLarge = members == 2 ? bytes > kOneTileALane : bytes * segments >= kFewestDirectBytes;
-  const uint64_t tile = layout.isLarge ? largeTileBytes(layout.lanes, members, isOfGraphs) : kCapturedTileBytes;
+  const uint64_t oneTileALane = uint64_t{layout.lanes} * kCapturedTileBytes;
+  layout.isLarge = shape.members == 2 ? bytes > oneTileALane : bytes * shape.segments >= kFewestDirectBytes;
+  const uint64_t tile =
+      layout.isLarge ? largeTileBytes(layout.lanes, shape.members, shape.isOfGraphs) : kCapturedTileBytes;
   layout.tileElements = std::min(aligned, tile) / element;
   const uint64_t wire = layout.tileElements * element * kPayloadOfWire;
   layout.slotBytes = static_cast<uint32_t>((wire + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment);
@@ -95,8 +97,10 @@ CapturedLayout CapturedMember::layoutOf(const CollectiveSpec& spec) {
   const bool hasSegments = spec.collective == Collective::allGather || spec.collective == Collective::reduceScatter ||
                            spec.collective == Collective::allToAll || spec.collective == Collective::gather ||
                            spec.collective == Collective::scatter;
-  return CapturedLayout::of(spec.type, spec.collective == Collective::barrier ? 0 : spec.count,
-                            hasSegments ? members : 1, members, spec.signature.graph != GraphNumbers::kStreams);
+  const uint32_t mostLanes = spec.mostBlocks == 0 ? kMostCapturedLanes : std::min(spec.mostBlocks, kMostCapturedLanes);
+  return CapturedLayout::of({spec.type, spec.collective == Collective::barrier ? 0 : spec.count,
+                             hasSegments ? members : 1, members, spec.signature.graph != GraphNumbers::kStreams,
+                             mostLanes});
 }
 
 void CapturedMember::complete(const std::vector<uint8_t*>& landings, const std::vector<double>& scales,

@@ -46,7 +46,7 @@ void Communicator::checkState() const {
   }
 }
 
-void Communicator::become(const Name& name, int rank, Placed placed, uint64_t mostBytesInStreams) {
+void Communicator::become(const Name& name, int rank, Placed placed, const InStreams& inStreams) {
   const std::lock_guard lock(mutex_);
   if (state() != State::making) return;
   name_ = name;
@@ -55,7 +55,9 @@ void Communicator::become(const Name& name, int rank, Placed placed, uint64_t mo
   members_ = placed_.ranks;
   check(dfcclGroupCreate(members_.data(), size(), name.high, &group_, context()));
   constexpr int kMostMembers = 64;
-  if (size() <= kMostMembers) check(dfcclGroupRunInStreams(group_, mostBytesInStreams, dfcclForItsStream));
+  if (size() <= kMostMembers) {
+    check(dfcclGroupRunInStreams(group_, inStreams.mostBytes, inStreams.mostBlocks, dfcclForItsStream));
+  }
   state_.store(static_cast<uint32_t>(State::ready), order::release);
   made_.notify_all();
 }

@@ -10,6 +10,7 @@
 
 #include "base/atomics.hpp"
 #include "dfccl/dfccl.h"
+#include "nccl_api/calls/agreed_in_streams.hpp"
 #include "nccl_api/universe/abi.hpp"
 #include "nccl_api/universe/name.hpp"
 #include "nccl_api/universe/scaled_sums.hpp"
@@ -21,7 +22,8 @@ namespace dfccl::nccl {
 struct Config {
   bool isBlocking = true;
   uint32_t mostBlocks = 0;          // of a world's daemon; 0: as many as it has by itself
-  uint64_t mostBytesInStreams = 0;  // see dfcclGroupRunInStreams
+  uint64_t mostBytesInStreams = 0;  // see dfcclGroupRunInStreams, here and below
+  uint32_t mostBlocksInStreams = 0;
 
   /// All of it, for another NCCL; nothing where the caller gave none.
   std::optional<ncclConfig_t> given;
@@ -64,8 +66,8 @@ class Communicator {
   /// Operators that were made for it.
   ScaledSums& scaledSums() { return scaledSums_; }
 
-  /// It has its ranks. @param mostBytesInStreams the same for all of them @throws Failure
-  void become(const Name& name, int rank, Placed placed, uint64_t mostBytesInStreams);
+  /// It has its ranks. @param inStreams the same for all of them @throws Failure
+  void become(const Name& name, int rank, Placed placed, const InStreams& inStreams);
   /// It is another NCCL's, whose handle `make` stores where it is told to. @throws Failure: it could not be made
   template <class Make>
   void fallBack(const Make& make) {

@@ -16,6 +16,8 @@ constexpr size_t kMostConfigBytes = 4096;
 // A daemon has a block for taking requests in, and at least one that moves data.
 constexpr uint32_t kMostMoving = 16;
 
+/// @return 0: as many as it likes
+uint32_t ctasOf(long mostCtas) { return static_cast<uint32_t>(std::clamp(mostCtas, 0L, 1L << 20)); }
 uint32_t blocksOf(long mostCtas) {
   return mostCtas < 1 ? 0 : 1 + static_cast<uint32_t>(std::min<long>(mostCtas, kMostMoving));
 }
@@ -32,7 +34,9 @@ std::optional<bool> blockingOfEnvironment() {
 Config Config::read(const ncclConfig_t* from) {
   Config config;
   const char* const most = std::getenv("NCCL_MAX_CTAS");
-  config.mostBlocks = most == nullptr ? 0 : blocksOf(std::strtol(most, nullptr, 10));
+  const long mostCtas = most == nullptr ? 0 : std::strtol(most, nullptr, 10);
+  config.mostBlocks = blocksOf(mostCtas);
+  config.mostBlocksInStreams = ctasOf(mostCtas);
   checkEnvironment();
   config.mostBytesInStreams = numberOfEnvironment("DFCCL_BYTES_IN_STREAMS", "bytes").value_or(UINT64_MAX);
   const std::optional<bool> isBlocking = blockingOfEnvironment();
@@ -62,7 +66,10 @@ Config Config::read(const ncclConfig_t* from) {
     config.netName = std::make_shared<std::string>(c.netName);
   if (from->size > offsetof(ncclConfig_t, commName) && c.commName != nullptr)
     config.commName = std::make_shared<std::string>(c.commName);
-  if (c.maxCTAs != kNcclUnset && config.mostBlocks == 0) config.mostBlocks = blocksOf(c.maxCTAs);
+  if (c.maxCTAs != kNcclUnset && config.mostBlocks == 0) {
+    config.mostBlocks = blocksOf(c.maxCTAs);
+    config.mostBlocksInStreams = ctasOf(c.maxCTAs);
+  }
   return config;
 }
 

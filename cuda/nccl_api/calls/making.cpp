@@ -9,7 +9,7 @@
 #include "entry_points.hpp"
 #include "host/driver/check.hpp"
 #include "host/driver/hardware_queues.hpp"
-#include "nccl_api/calls/bytes_in_streams.hpp"
+#include "nccl_api/calls/agreed_in_streams.hpp"
 #include "nccl_api/calls/falling_back.hpp"
 #include "nccl_api/universe/entry.hpp"
 #include "world/gpu_backend.hpp"
@@ -92,6 +92,7 @@ void Making::make() {
   if (made) told.arrival.mostBlocks = made->config.mostBlocks;
   // Whoever gets no part has nothing to say about it.
   told.arrival.mostBytesInStreams = made ? made->config.mostBytesInStreams : ~uint64_t{0};
+  told.arrival.mostBlocksInStreams = made ? made->config.mostBlocksInStreams : 0;
   told.arrival.hardwareQueues = gpu::hardwareQueues();
   told.arrival.roomForRuns = made ? roomForRunsOn(made->device) : ~uint32_t{0};
   told.arrival.hasFallback = RealNccl::isNamed() ? 1 : 0;
@@ -99,8 +100,8 @@ void Making::make() {
   if (!parent && !Universes::canServe(all) && haveFallback(all)) return fallBack(all);
   if (!parent) {
     Placed placed = universes.place(meeting, told, all, rank);
-    const uint64_t most = mostBytesInStreams(all, !placed.isNew);
-    return made->become(meeting, rank, std::move(placed), most);
+    const InStreams inStreams = agreedInStreams(all, !placed.isNew);
+    return made->become(meeting, rank, std::move(placed), inStreams);
   }
   if (!made) return;
   Placed placed{parent->universe(), {}};
@@ -110,7 +111,7 @@ void Making::make() {
     if (member == self) place = static_cast<int>(placed.ranks.size());
     placed.ranks.push_back(parent->members()[static_cast<size_t>(member)]);
   }
-  made->become(meeting.derived(static_cast<uint64_t>(color)), place, std::move(placed), mostBytesInStreams(all, true));
+  made->become(meeting.derived(static_cast<uint64_t>(color)), place, std::move(placed), agreedInStreams(all, true));
 }
 
 /// All ranks decide alike, by what all have told.

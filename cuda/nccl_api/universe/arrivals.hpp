@@ -22,12 +22,13 @@ struct Arrival {
   int32_t device;               // of the rank, as its process numbers it
   int32_t color, key;           // of a split
   uint32_t mostBlocks;          // of its daemon; 0: as many as it has by itself
-  uint64_t mostBytesInStreams;  // see dfcclGroupRunInStreams
-  uint32_t hardwareQueues;      // CUDA's, for the streams of its process on a device
-  uint32_t roomForRuns;         // on the device, see roomForRunsOn()
-  uint32_t hasFallback;         // another NCCL is named in its process
-  ncclUniqueId realId;          // of that NCCL's, where the ranks meet to fall back
-  uint32_t worldCount;          // worlds that its process is in
+  uint64_t mostBytesInStreams;  // see dfcclGroupRunInStreams, here and below
+  uint32_t mostBlocksInStreams;
+  uint32_t hardwareQueues;  // CUDA's, for the streams of its process on a device
+  uint32_t roomForRuns;     // on the device, see roomForRunsOn()
+  uint32_t hasFallback;     // another NCCL is named in its process
+  ncclUniqueId realId;      // of that NCCL's, where the ranks meet to fall back
+  uint32_t worldCount;      // worlds that its process is in
   World worlds[kMostWorlds];
 };
 

@@ -17,7 +17,7 @@ constexpr uint32_t kMembers = 2;
 /// Two members of one process, with a lane.
 struct Pair {
   Pair() {
-    layout = CapturedLayout::of(DataType::float32, size_t{1} << 20, 1, kMembers, false);
+    layout = CapturedLayout::of({DataType::float32, size_t{1} << 20, 1, kMembers, false, kMostCapturedLanes});
     for (uint32_t m = 0; m < kMembers; ++m) {
       areas.emplace_back(layout.landingBytes(kMembers) + alignof(DirectPost));
       const auto at = reinterpret_cast<uintptr_t>(areas[m].data());
@@ -80,6 +80,25 @@ int touchedWhenBack(bool waits) {
 }
 
 }  // namespace
+
+TEST_CASE("a run has no more lanes than it may have blocks, and its tiles hold all of it") {
+  for (const uint32_t mostLanes : {1u, 2u, 5u, 8u, kMostCapturedLanes}) {
+    for (const uint64_t count :
+         {uint64_t{1}, uint64_t{3000}, uint64_t{100'000}, uint64_t{500'000}, uint64_t{9'999'999}}) {
+      for (const uint32_t ranks : {2u, 8u, 64u}) {
+        INFO(mostLanes, " lanes, ", count, " elements, ", ranks, " ranks");
+        const CapturedLayout layout = CapturedLayout::of({DataType::float32, count, 1, ranks, false, mostLanes});
+        CHECK(layout.lanes <= mostLanes);
+        CHECK(layout.lanes * layout.laneElements >= count);
+        CHECK(layout.tileElements <= layout.laneElements);
+        CHECK(layout.tileElements * sizeof(float) <= kCapturedTileBytes);
+        CHECK(layout.slotBytes >= 2 * layout.tileElements * sizeof(float));
+        // A signature's memory is bounded, where lines are only for what is out of reach.
+        if (layout.isLarge) CHECK(layout.landingBytes(ranks) <= size_t{2} << 20);
+      }
+    }
+  }
+}
 
 TEST_CASE("members find each other's buffers when both have published, of this run and of no other") {
   for (const uint32_t number : {0u, 1u, 2u, 65535u, 65536u, 0x7fffffffu}) {

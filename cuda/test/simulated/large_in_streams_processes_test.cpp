@@ -27,7 +27,7 @@ struct InStreams {
 int joinInStreams(InStreams& to, const std::string& job, uint32_t rank, uint32_t ranks) {
   EXPECT(join(to.me, job, rank, ranks, 1500) == kFine);
   OK(dfcclGroupCreate(nullptr, 0, 1, &to.group, to.me.context));
-  OK(dfcclGroupRunInStreams(to.group, size_t{1} << 30, dfcclForItsStream));
+  OK(dfcclGroupRunInStreams(to.group, size_t{1} << 30, 0, dfcclForItsStream));
   EXPECT(cudaStreamCreateWithFlags(&to.stream, cudaStreamNonBlocking) == cudaSuccess);
   return kFine;
 }

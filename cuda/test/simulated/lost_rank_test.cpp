@@ -91,7 +91,7 @@ TEST_CASE("a run in a stream that can't be launched ends once, as its rank's") {
     const dfccl::gpu::test::Stream stream(ranks.device(0));
     dfcclGroup_t group = nullptr;
     CHECK_OK(dfcclGroupCreate(nullptr, 0, 0, &group, ranks[0]));
-    CHECK_OK(dfcclGroupRunInStreams(group, 1 << 20, dfcclForAll));
+    CHECK_OK(dfcclGroupRunInStreams(group, 1 << 20, 0, dfcclForAll));
     unkindness().refusedLaunches.set(1);
     CHECK_OK(dfcclAllReduce(buffer.data(), buffer.data(), kCount, dfcclInt32, dfcclSum, group, 0, stream, &request));
     dfcclGroup_t another = nullptr;

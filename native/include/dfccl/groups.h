@@ -58,7 +58,8 @@ dfcclResult_t dfcclGroupAbort(dfcclGroup_t group);
  * order that members have in common whose batches are alike. Without a batch one waits for the other. Messages, uneven
  * forms and splits are as before. A kernel is launched, for which the caller may have to wait while another thread
  * keeps CUDA's driver to itself, as in cudaFree. Members that are ranks of one process on one GPU want 32 hardware
- * queues (CUDA_DEVICE_MAX_CONNECTIONS). 0: none are.
+ * queues (CUDA_DEVICE_MAX_CONNECTIONS). 0: none are. Of a run's kernel at most `mostBlocks` blocks, a multiprocessor
+ * each, carry it out; 0: up to 32, by its size. All members pass the same (dfcclRegistrationMismatch of their runs).
  * dfcclUnavailable: the group is on CPUs, or has more than 64 members. A batch in which more than 24 members share a
  * stream is refused so, too. */
 typedef enum DFCCL_ANY_INT {
@@ -68,7 +69,7 @@ typedef enum DFCCL_ANY_INT {
                           * frees the buffers behind it in the stream; other streams wait for an event of the stream's,
                           * and not for the request (dfcclUnavailable). Each member chooses */
 } dfcclReaders_t;
-dfcclResult_t dfcclGroupRunInStreams(dfcclGroup_t group, size_t mostBytes, dfcclReaders_t readers);
+dfcclResult_t dfcclGroupRunInStreams(dfcclGroup_t group, size_t mostBytes, int mostBlocks, dfcclReaders_t readers);
 
 /* ---- Collectives --------------------------------------------------------------------------------------------- */
 

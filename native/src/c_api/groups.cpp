@@ -187,7 +187,7 @@ dfcclResult_t dfcclGroupGetRankCount(int* count, dfcclGroup_t group) {
   return give(count, "number of ranks", group, [](const GroupHandle& g) { return g.size(); });
 }
 
-dfcclResult_t dfcclGroupRunInStreams(dfcclGroup_t handle, size_t mostBytes, dfcclReaders_t readers) {
+dfcclResult_t dfcclGroupRunInStreams(dfcclGroup_t handle, size_t mostBytes, int mostBlocks, dfcclReaders_t readers) {
   return guarded([&] {
     GroupHandle& group = groupOf(handle);
     if (readers != dfcclForAll && readers != dfcclForItsStream) {
@@ -195,9 +195,15 @@ dfcclResult_t dfcclGroupRunInStreams(dfcclGroup_t handle, size_t mostBytes, dfcc
                   "There are no readers " + std::to_string(readers) + " of what runs in streams write.",
                   "Pass dfcclForAll or dfcclForItsStream.", {{"readers", std::to_string(readers)}});
     }
+    if (mostBlocks < 0) {
+      throw Error(dfcclInvalidArgument, "A kernel of " + std::to_string(mostBlocks) + " blocks carries out nothing.",
+                  "Pass how many it may have at most, or 0 for as many as it likes.",
+                  {{"mostBlocks", std::to_string(mostBlocks)}});
+    }
     if (mostBytes != 0) checkStreams(group);
     group.group->areForTheirStreams = readers == dfcclForItsStream;
     group.group->mostBytesInStreams = mostBytes;
+    group.group->mostBlocksInStreams = static_cast<uint32_t>(mostBlocks);
     return dfcclSuccess;
   });
 }

@@ -20,6 +20,7 @@ CollectiveSpec specOf(const CollectiveId& id, const Signature& signature, const 
   spec.op = signature.op;
   spec.count = signature.count;
   spec.signature = {signature.purpose, signature.tag, signature.graph};
+  if (signature.isCaptured()) spec.mostBlocks = group.mostBlocksInStreams;
   if (signature.collective == Collective::sendRecv && signature.root == signature.receiver) {
     spec.collective = Collective::broadcast;  // a copy, by a rank alone
     spec.ranks = {group.ranks[signature.root]};

@@ -57,6 +57,7 @@ SharedRegistrationRecord* makeRecord(Segment& segment, const CollectiveSpec& spe
   record->op = spec.op;
   record->count = spec.count;
   record->countPerRun = spec.countPerRun;
+  record->mostBlocks = spec.mostBlocks;
   record->root = spec.root;
   record->signature = spec.signature;
   record->programDigest = digest;

@@ -24,6 +24,7 @@ CollectiveSpec specOf(const SharedRegistrationRecord& record) {
   spec.op = record.op;
   spec.count = record.count;
   spec.countPerRun = record.countPerRun;
+  spec.mostBlocks = record.mostBlocks;
   spec.root = record.root;
   spec.signature = record.signature;
   spec.ranks.assign(record.ranks, record.ranks + record.shared.members);

@@ -58,6 +58,7 @@ struct SharedRegistrationRecord {
   ReduceOp op;
   uint64_t count;
   bool countPerRun;
+  uint32_t mostBlocks;
   uint32_t root;
   SignatureFacts signature;
   uint32_t generation;  // where members are on other machines: which registration of these ranks it is

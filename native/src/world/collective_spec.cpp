@@ -203,6 +203,8 @@ void checkAgreement(const CollectiveSpec& agreed, uint64_t agreedDigest, const C
   if (spec.count != agreed.count) differ("count", std::to_string(spec.count), std::to_string(agreed.count));
   if (spec.countPerRun != agreed.countPerRun)
     differ("countPerRun", spec.countPerRun ? "true" : "false", agreed.countPerRun ? "true" : "false");
+  if (spec.mostBlocks != agreed.mostBlocks)
+    differ("mostBlocks", std::to_string(spec.mostBlocks), std::to_string(agreed.mostBlocks));
   if (spec.ranks != agreed.ranks) differ("ranks", list(spec.ranks), list(agreed.ranks));
   if (hasRoot(spec.collective) && spec.root != agreed.root)
     differ("root", std::to_string(spec.root), std::to_string(agreed.root));

@@ -24,6 +24,7 @@ struct CollectiveSpec {
   double scale = 1.0;            // this rank's scalar of ReduceOp::scaledSum
   std::vector<uint8_t> program;  // one rank's binary program; empty: the built-in one
   SignatureFacts signature;      // where the id is one: for reports
+  uint32_t mostBlocks = 0;       // of a run that is a kernel of its own; 0: as many as it likes
 };
 
 const char* nameOf(Collective collective);

@@ -151,9 +151,10 @@ static void gpus_only(void) {
   EXPECT(dfcclUnavailable, "on a CPU, where there are no streams", dfcclWaitOnStream(0, NULL, ctx[0]));
   dfcclGroup_t group = NULL;
   CHECK_OK(dfcclGroupCreate(NULL, 0, 0, &group, ctx[0]));
-  EXPECT(dfcclUnavailable, "on CPUs, where there are no streams", dfcclGroupRunInStreams(group, 1, dfcclForAll));
-  CHECK_OK(dfcclGroupRunInStreams(group, 0, dfcclForItsStream));
-  EXPECT(dfcclInvalidArgument, "no readers 2", dfcclGroupRunInStreams(group, 0, (dfcclReaders_t)2));
+  EXPECT(dfcclUnavailable, "on CPUs, where there are no streams", dfcclGroupRunInStreams(group, 1, 0, dfcclForAll));
+  CHECK_OK(dfcclGroupRunInStreams(group, 0, 0, dfcclForItsStream));
+  EXPECT(dfcclInvalidArgument, "no readers 2", dfcclGroupRunInStreams(group, 0, 0, (dfcclReaders_t)2));
+  EXPECT(dfcclInvalidArgument, "-1 blocks", dfcclGroupRunInStreams(group, 0, -1, dfcclForAll));
   CHECK_OK(dfcclGroupDestroy(group));
   EXPECT(dfcclUnknownCollective, "12345", dfcclRunOnStream(a, b, 12345, NULL, NULL, NULL, ctx[0]));
   EXPECT(dfcclUnknownCollective, "12345", dfcclWaitOnStream(12345, NULL, ctx[0]));

@@ -16,7 +16,7 @@ static int number;
   X(GroupSplit, dfcclGroupSplit(g, 0, 0, 1, &made))                                                     \
   X(GroupGetRank, dfcclGroupGetRank(&number, g))                                                        \
   X(GroupGetRankCount, dfcclGroupGetRankCount(&number, g))                                              \
-  X(GroupRunInStreams, dfcclGroupRunInStreams(g, 0, dfcclForAll))                                       \
+  X(GroupRunInStreams, dfcclGroupRunInStreams(g, 0, 0, dfcclForAll))                                    \
   X(GroupAbort, dfcclGroupAbort(g))                                                                     \
   X(AllReduce, dfcclAllReduce(in, out, kCount, dfcclFloat32, dfcclSum, g, 0, NULL, &request))           \
   X(Reduce, dfcclReduce(in, out, kCount, dfcclFloat32, dfcclSum, 0, g, 0, NULL, &request))              \

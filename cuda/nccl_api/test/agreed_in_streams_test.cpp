@@ -1,9 +1,9 @@
-#include "nccl_api/calls/bytes_in_streams.hpp"
+#include "nccl_api/calls/agreed_in_streams.hpp"
 
 #include <doctest/doctest.h>
 
+using dfccl::nccl::agreedInStreams;
 using dfccl::nccl::Arrival;
-using dfccl::nccl::mostBytesInStreams;
 
 namespace {
 
@@ -27,7 +27,20 @@ std::vector<Arrival> ofOneProcess(size_t ranks, uint32_t queues = 32) {
   return all;
 }
 
+uint64_t mostBytesInStreams(const std::vector<Arrival>& all, bool areOpen) {
+  return agreedInStreams(all, areOpen).mostBytes;
+}
+
 }  // namespace
+
+TEST_CASE("a communicator's kernels have as many blocks as the rank allows that allows fewest") {
+  std::vector<Arrival> all = arrivals(3);
+  CHECK(agreedInStreams(all, false).mostBlocks == 0);
+  all[1].mostBlocksInStreams = 8;
+  CHECK(agreedInStreams(all, false).mostBlocks == 8);
+  all[2].mostBlocksInStreams = 3;
+  CHECK(agreedInStreams(all, false).mostBlocks == 3);
+}
 
 TEST_CASE("a communicator's kernels in streams are as large as the rank allows that allows least") {
   std::vector<Arrival> all = arrivals(3);

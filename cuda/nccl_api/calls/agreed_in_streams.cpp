@@ -1,4 +1,4 @@
-#include "nccl_api/calls/bytes_in_streams.hpp"
+#include "nccl_api/calls/agreed_in_streams.hpp"
 
 #include <algorithm>
 
@@ -27,12 +27,16 @@ bool haveRoomInStreams(const Arrival& one, const std::vector<Arrival>& all, bool
 
 }  // namespace
 
-uint64_t mostBytesInStreams(const std::vector<Arrival>& all, bool areOpen) {
+InStreams agreedInStreams(const std::vector<Arrival>& all, bool areOpen) {
   uint64_t most = ~uint64_t{0};
+  uint32_t blocks = 0;
   for (const Arrival& one : all) {
     most = std::min(most, haveRoomInStreams(one, all, areOpen) ? one.mostBytesInStreams : 0);
+    if (one.mostBlocksInStreams != 0 && (blocks == 0 || one.mostBlocksInStreams < blocks)) {
+      blocks = one.mostBlocksInStreams;
+    }
   }
-  return most;
+  return {most, static_cast<int>(blocks)};
 }
 
 }  // namespace dfccl::nccl
