@@ -43,7 +43,7 @@ inline bool hasTwoGpus() {
 class GpuRanks {
  public:
   explicit GpuRanks(uint32_t ranks = 0, int32_t workers = 1, uint32_t grid = 8, uint32_t collectives = 0,
-                    size_t arenaBytes = 0) {
+                    size_t arenaBytes = 0, const int* ofDevices = nullptr) {
     const auto devices = static_cast<uint32_t>(deviceCount());
     dfcclWorldConfig_t config = DFCCL_WORLD_CONFIG_INIT;
     config.ranks = ranks != 0 ? ranks : devices < 2 ? 2 : devices;
@@ -52,6 +52,7 @@ class GpuRanks {
     config.workers = workers;
     if (collectives != 0) config.collectives = collectives;
     if (arenaBytes != 0) config.arenaBytes = arenaBytes;
+    config.devices = ofDevices;
     REQUIRE(dfcclWorldCreate(&config, &world_) == dfcclSuccess);
     contexts_.resize(config.ranks);
     for (uint32_t r = 0; r < config.ranks; ++r) {

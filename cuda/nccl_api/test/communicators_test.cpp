@@ -124,6 +124,7 @@ TEST_CASE("of a config, blocking and the number of blocks are heeded; the enviro
   unsetenv("NCCL_MAX_CTAS");
   CHECK(Config::read(nullptr).isBlocking);
   CHECK(Config::read(nullptr).mostBlocks == 0);
+  CHECK(Config::read(nullptr).mostBlocksInStreams == 0);
   ncclConfig_t config{};
   config.size = sizeof config;
   config.blocking = 0;
@@ -132,13 +133,16 @@ TEST_CASE("of a config, blocking and the number of blocks are heeded; the enviro
   config.magic = kNcclMagic;
   CHECK_FALSE(Config::read(&config).isBlocking);
   CHECK(Config::read(&config).mostBlocks == 1 + 5);
+  CHECK(Config::read(&config).mostBlocksInStreams == 5);
   config.blocking = config.maxCTAs = kNcclUnset;
   CHECK(Config::read(&config).isBlocking);
   CHECK(Config::read(&config).mostBlocks == 0);
   config.maxCTAs = 1000;
   CHECK(Config::read(&config).mostBlocks == 1 + 16);
+  CHECK(Config::read(&config).mostBlocksInStreams == 1000);
   setenv("NCCL_MAX_CTAS", "3", 1);
   CHECK(Config::read(&config).mostBlocks == 1 + 3);
+  CHECK(Config::read(&config).mostBlocksInStreams == 3);
   config.blocking = 2;
   CHECK_THROWS(Config::read(&config));
   if (said == nullptr) {
