@@ -27,7 +27,7 @@ class GpuWorld::Launches final : public Backend::Launches {
     world_.checkHealth(rank);
     GpuRank& mine = *world_.ranks_[rank];
     const uint64_t streamId = mine.idOfStream(stream);
-    const auto& [member, shape] = world_.launched(rank, index);
+    const auto [member, shape] = world_.launched(rank, index);
     CapturedBuffers buffers{run.send, run.recv, {}};
     if (member->isLarge()) buffers.windows = world_.windowsOf(rank, shape, run.send, run.recv);
     RunsInStreams::Prepared told(member->source(), member->hold(), {index, to.callback, to.argument});

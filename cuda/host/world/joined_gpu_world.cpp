@@ -29,10 +29,10 @@ JoinedGpuWorld::JoinedGpuWorld(const GpuWorldOptions& options)
       failures_(segment_->ranks()) {
   DeviceArena& arena = rank(own_).arena();
   const size_t tableBytes = windows::kCount * sizeof(Atomic<uint64_t>);
-  const auto inHost = std::make_shared<PinnedMemory>(segment_->ranks() * tableBytes);
+  const auto inHost = std::make_shared<PinnedMemory>(std::max(segment_->ranks() - 1, 1u) * tableBytes);
   rank(own_).keepForGraphs(inHost);
   for (uint32_t r = 0; r < segment_->ranks(); ++r) {
-    tablesInHost_.push_back(reinterpret_cast<Atomic<uint64_t>*>(inHost->take(tableBytes)));
+    tablesInHost_.push_back(r == own_ ? nullptr : reinterpret_cast<Atomic<uint64_t>*>(inHost->take(tableBytes)));
     tables_.push_back(r == own_ ? nullptr : reinterpret_cast<Atomic<uint64_t>*>(arena.allocate(tableBytes)));
     if (r == own_) continue;
     for (const uint16_t window : {uint16_t{0}, windows::kUnmapped}) setBases(r, window, {windows::kUnused});
