@@ -56,7 +56,7 @@ nvidias() { python3 -c 'import sys, glob; print(next(iter(sum((glob.glob(p + "/n
 runtime() { python3 -c 'import torch; print(next(line.split()[-1] for line in open("/proc/self/maps") if "libcudart" in line))'; }
 
 parts=("$@")
-[ ${#parts[@]} -ne 0 ] || parts=(tests callers overhead audit wheel collectives orders ddp-resnet ddp-gpt fsdp-gpt tensor-parallel pipeline destroy exit)
+[ ${#parts[@]} -ne 0 ] || parts=(tests callers overhead audit wheel collectives messages orders ddp-resnet ddp-gpt fsdp-gpt tensor-parallel pipeline destroy exit)
 for part in "${parts[@]}"; do
   case $part in
     collectives) step collectives 180 "$library" collectives ;;
@@ -64,7 +64,7 @@ for part in "${parts[@]}"; do
     ddp-resnet) step ddp-resnet 240 "$library" ddp-resnet --iterations 20 ;;
     ddp-gpt) step ddp-gpt 240 "$library" ddp-gpt --iterations 20 ;;
     fsdp-gpt) step fsdp-gpt 240 "$library" fsdp-gpt --iterations 20 ;;
-    tensor-parallel | pipeline) step "$part" 180 "$library" "$part" --iterations 20 ;;
+    tensor-parallel | pipeline | messages) step "$part" 180 "$library" "$part" --iterations 20 ;;
     destroy) step destroy 120 "$library" destroy --rounds 5 ;;
     exit) step exit 60 "$library" exit ;;
     tests)

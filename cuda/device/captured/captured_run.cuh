@@ -70,6 +70,11 @@ struct alignas(32) DirectPost {
   Atomic<uint64_t> said;
 };
 
+/// What the receiver of messages tells the sender of a lane, in the sender's landing area; see MessageRoom.
+struct alignas(32) MessageTaken {
+  Atomic<uint64_t> word;
+};
+
 /// How a collective's captured runs are cut up: the same on all of its ranks.
 struct CapturedLayout {
   uint32_t lanes;
@@ -77,6 +82,7 @@ struct CapturedLayout {
   uint64_t tileElements;
   uint32_t slotBytes;  // of a tile, on the wire
   bool isLarge;        // its members meet, and move from and to each other's buffers where all are within reach
+  bool isMessage;      // of one member to one other, see MessageRoom
 
   struct Shape {
     DataType type;
@@ -84,14 +90,25 @@ struct CapturedLayout {
     uint32_t segments;  // of a member's larger buffer
     uint32_t members;
     bool isOfGraphs;
+    bool isMessage;
     uint32_t mostLanes;  // at least one
   };
   static CapturedLayout of(const Shape& shape);
   DFCCL_HD uint64_t memberStride() const { return uint64_t{lanes} * slotBytes; }
-  DFCCL_HD uint64_t halfBytes(uint32_t members) const { return members * memberStride(); }
-  DFCCL_HD uint64_t slotsBytes(uint32_t members) const { return 2 * halfBytes(members); }
-  uint64_t landingBytes(uint32_t members) const {
-    return slotsBytes(members) + (isLarge ? 2 * uint64_t{lanes} * members * sizeof(DirectPost) : 0);
+  /// Slots of a lane in a member's landing area, of each parity: one for every member; of a message, the receiver's
+  /// alone has any.
+  DFCCL_HD uint32_t slotsIn(uint32_t member, uint32_t members, uint32_t root) const {
+    return !isMessage ? members : member == root ? 0 : 1;
+  }
+  /// What lies behind the slots begins there.
+  DFCCL_HD uint64_t slotsBytes(uint32_t member, uint32_t members, uint32_t root) const {
+    return 2 * slotsIn(member, members, root) * memberStride();
+  }
+  DFCCL_HD uint64_t postsBytes(uint32_t members) const {
+    return isLarge ? 2 * uint64_t{lanes} * members * sizeof(DirectPost) : 0;
+  }
+  uint64_t landingBytes(uint32_t member, uint32_t members, uint32_t root) const {
+    return slotsBytes(member, members, root) + postsBytes(members) + (isMessage ? lanes * sizeof(MessageTaken) : 0);
   }
 };
 
@@ -130,7 +147,8 @@ struct CapturedRun {
         return true;
     }
   }
-  /// Whether two members send each other at least a flag: nobody is more than a tile ahead of whom it sends to.
+  /// Whether two members send each other at least a flag: nobody is more than a tile ahead of whom it sends to. The
+  /// sender of a message doesn't wait for one, see MessageRoom.
   DFCCL_HD bool meet(uint32_t one, uint32_t other) const {
     return collective == Collective::barrier || sends(one, other) || sends(other, one);
   }
@@ -203,7 +221,8 @@ struct CapturedTile {
     position = runs * run.tilesOf(lane) + tile;
     byteOffset = (lane * run.layout.laneElements + begin) * sizeOf(run.type);
     elements = left < run.layout.tileElements ? left : run.layout.tileElements;
-    slotOffset = position % 2 * run.layout.halfBytes(run.members) + uint64_t{lane} * run.layout.slotBytes;
+    const uint64_t slots = run.layout.isMessage ? 1 : run.members;
+    slotOffset = position % 2 * slots * run.layout.memberStride() + uint64_t{lane} * run.layout.slotBytes;
   }
   DFCCL_HD uint64_t bytes(const CapturedRun& run) const { return elements * sizeOf(run.type); }
   DFCCL_HD const uint8_t* source(const CapturedRun& run, uint32_t to) const {
@@ -213,10 +232,10 @@ struct CapturedTile {
     return static_cast<uint8_t*>(run.recv) + run.segmentFrom(from) * run.count * sizeOf(run.type) + byteOffset;
   }
   DFCCL_HD uint8_t* outgoing(const CapturedRun& run, const CapturedMembers& members, uint32_t to) const {
-    return members.landings[to] + slotOffset + run.member * run.layout.memberStride();
+    return members.landings[to] + slotOffset + placeOf(run, run.member) * run.layout.memberStride();
   }
   DFCCL_HD const uint8_t* incoming(const CapturedRun& run, const CapturedMembers& members, uint32_t from) const {
-    return members.landings[run.member] + slotOffset + from * run.layout.memberStride();
+    return members.landings[run.member] + slotOffset + placeOf(run, from) * run.layout.memberStride();
   }
   /// As an exchange. @pre run.isReduced()
   DFCCL_HD void describe(const CapturedRun& run, const CapturedMembers& members, bool isSent, Exchange& e) const {
@@ -236,6 +255,10 @@ struct CapturedTile {
     e.slotOffset = slotOffset;
     e.memberStride = run.layout.memberStride();
   }
+
+ private:
+  /// Of a sender's slot among those of a lane.
+  DFCCL_HD static uint32_t placeOf(const CapturedRun& run, uint32_t from) { return run.layout.isMessage ? 0 : from; }
 };
 
 /// Runs in one stream that are under way at once. They are the kernel's parameters, which have 4 KB.

@@ -80,7 +80,8 @@ class DirectLane {
   /// Two sets, in turn: a member may have gone on to the next run before another has looked at this one's.
   DFCCL_HD DirectPost* postsAt(uint32_t member) const {
     const uint64_t set = (number_ % 2 * run_.layout.lanes + lane_) * uint64_t{run_.members};
-    return reinterpret_cast<DirectPost*>(members_.landings[member] + run_.layout.slotsBytes(run_.members)) + set;
+    const uint64_t slots = run_.layout.slotsBytes(member, run_.members, run_.root);
+    return reinterpret_cast<DirectPost*>(members_.landings[member] + slots) + set;
   }
 
   const CapturedRun& run_;

@@ -27,10 +27,10 @@ uint32_t heldLinesOf(const CapturedRun& run) {
 
 /// Of runs that go by lines only where others don't reach a buffer: each signature has slots of its own, and a program
 /// may have hundreds of large ones. What graphs capture goes so more often.
-uint64_t largeTileBytes(uint32_t lanes, uint32_t members, bool isOfGraphs) {
+uint64_t largeTileBytes(uint32_t lanes, uint32_t slots, bool isOfGraphs) {
   constexpr uint64_t kOfGraphs = 14336, kMostLandingBytes = 1 << 20, kFewest = 128, kSlotAlignment = 128;
   if (isOfGraphs) return kOfGraphs;
-  const uint64_t ofSlot = kMostLandingBytes / (2 * uint64_t{lanes} * members) - sizeof(DirectPost);
+  const uint64_t ofSlot = kMostLandingBytes / (2 * uint64_t{lanes} * slots) - sizeof(DirectPost);
   return std::clamp(ofSlot / kSlotAlignment * kSlotAlignment / 2, kFewest, uint64_t{kCapturedTileBytes});
 }
 
@@ -40,8 +40,9 @@ CapturedLayout CapturedLayout::of(const Shape& shape) {
   // A line for each of a block's workers; but to find out that another block is done costs more than a second one.
   constexpr uint64_t kPerLane = 3584, kMostOfOne = 8192;
   constexpr uint64_t kAlignment = 16, kPayloadOfWire = 2, kSlotAlignment = 128;
-  // To meet and to part takes longer than lines do, up to there: with one other, one tile a lane.
-  constexpr uint64_t kFewestDirectBytes = 512 << 10;
+  // To meet and to part takes longer than lines do, up to there: with one other, one tile a lane. A message that is no
+  // larger than that is over for its sender before the receiver comes, at the price of slots for all of it, twice.
+  constexpr uint64_t kFewestDirectBytes = 512 << 10, kMostEagerBytes = 256 << 10;
   const uint64_t element = sizeOf(shape.type);
   const uint64_t bytes = shape.count * element;
   CapturedLayout layout{};
@@ -53,9 +54,12 @@ CapturedLayout CapturedLayout::of(const Shape& shape) {
   const uint64_t aligned = std::max(kAlignment, (share + kAlignment - 1) / kAlignment * kAlignment);
   layout.laneElements = aligned / element;
   const uint64_t oneTileALane = uint64_t{layout.lanes} * kCapturedTileBytes;
-  layout.isLarge = shape.members == 2 ? bytes > oneTileALane : bytes * shape.segments >= kFewestDirectBytes;
-  const uint64_t tile =
-      layout.isLarge ? largeTileBytes(layout.lanes, shape.members, shape.isOfGraphs) : kCapturedTileBytes;
+  layout.isMessage = shape.isMessage;
+  layout.isLarge = shape.isMessage      ? bytes > std::min(kMostEagerBytes, oneTileALane)
+                   : shape.members == 2 ? bytes > oneTileALane
+                                        : bytes * shape.segments >= kFewestDirectBytes;
+  const uint32_t slots = shape.isMessage ? 1 : shape.members;
+  const uint64_t tile = layout.isLarge ? largeTileBytes(layout.lanes, slots, shape.isOfGraphs) : kCapturedTileBytes;
   layout.tileElements = std::min(aligned, tile) / element;
   const uint64_t wire = layout.tileElements * element * kPayloadOfWire;
   layout.slotBytes = static_cast<uint32_t>((wire + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment);
@@ -100,7 +104,7 @@ CapturedLayout CapturedMember::layoutOf(const CollectiveSpec& spec) {
   const uint32_t mostLanes = spec.mostBlocks == 0 ? kMostCapturedLanes : std::min(spec.mostBlocks, kMostCapturedLanes);
   return CapturedLayout::of({spec.type, spec.collective == Collective::barrier ? 0 : spec.count,
                              hasSegments ? members : 1, members, spec.signature.graph != GraphNumbers::kStreams,
-                             mostLanes});
+                             spec.collective == Collective::sendRecv, mostLanes});
 }
 
 void CapturedMember::complete(const std::vector<uint8_t*>& landings, const std::vector<double>& scales,

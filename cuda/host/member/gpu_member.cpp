@@ -87,7 +87,7 @@ void GpuMember::freeAll() {
 
 void GpuMember::takeCaptured(const CollectiveSpec& spec) {
   const CapturedLayout layout = CapturedMember::layoutOf(spec);
-  facts_.landing = placeOf(take(layout.landingBytes(members_)));
+  facts_.landing = placeOf(take(layout.landingBytes(member_, members_, spec.root)));
   auto* const state = reinterpret_cast<CapturedState*>(take(CapturedState::bytes(layout.lanes)));
   notes_ = &home_.held->takeNotes();
   captured_ = std::make_shared<CapturedMember>(spec, member_, *notes_, state);

@@ -12,6 +12,7 @@ import torch
 import torch.distributed as dist
 
 import collectives
+import messages
 import orders
 import parallel
 import training
@@ -70,6 +71,7 @@ def within_group(run):
 
 STEPS = {
     "collectives": within_group(collectives.run),
+    "messages": within_group(messages.run),
     "orders": within_group(orders.run),
     "ddp-resnet": within_group(training.ddp_resnet),
     "ddp-gpt": within_group(training.ddp_gpt),

@@ -10,6 +10,7 @@
 #include "daemon/framing/ll.hpp"
 #include "device/captured/captured_run.cuh"
 #include "device/captured/direct_moves.cuh"
+#include "device/captured/message_room.cuh"
 #include "simulated/captured_lanes.hpp"
 #include "simulated/current_device.hpp"
 #include "simulated/device.hpp"
@@ -39,7 +40,9 @@ class SimulatedRun {
       while (!isEnded_ && run_.notes->isComplete.load(order::acquire) == 0) lookAgain();
       if (isEnded_ || !run_.layout.isLarge || !goDirectly(lane, number)) {
         for (uint32_t tile = 0; tile < run_.tilesOf(lane) && !isEnded_; ++tile) {
-          carryOutTile(CapturedTile(run_, lane, tile, number));
+          const CapturedTile here(run_, lane, tile, number);
+          run_.layout.isMessage ? carryOutMessage(here, {run_, run_.notes->members, lane, number}, tile)
+                                : carryOutTile(here);
         }
       }
       word.fetchAdd(CapturedTurn::ending(number, CapturedTurn::isFree), order::acqRel);
@@ -134,6 +137,19 @@ class SimulatedRun {
     for (uint32_t m = 0; m < run_.members; ++m) {
       if (m != run_.member) each(m);
     }
+  }
+
+  void carryOutMessage(const CapturedTile& tile, const MessageRoom& room, uint32_t index) {
+    const uint32_t other = 1 - run_.member;
+    if (room.isSender()) {
+      while (!isEnded_ && !room.isFreeFor(index, order::acquire)) lookAgain();
+      if (!isEnded_) send(tile, other);
+      return;
+    }
+    const std::vector<uint8_t> part = receive(tile, other);
+    if (isEnded_) return;
+    if (!part.empty()) std::memcpy(tile.destination(run_, other), part.data(), part.size());
+    room.sayTaken(index, order::release);
   }
 
   void carryOutTile(const CapturedTile& tile) {

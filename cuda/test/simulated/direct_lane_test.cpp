@@ -17,9 +17,9 @@ constexpr uint32_t kMembers = 2;
 /// Two members of one process, with a lane.
 struct Pair {
   Pair() {
-    layout = CapturedLayout::of({DataType::float32, size_t{1} << 20, 1, kMembers, false, kMostCapturedLanes});
+    layout = CapturedLayout::of({DataType::float32, size_t{1} << 20, 1, kMembers, false, false, kMostCapturedLanes});
     for (uint32_t m = 0; m < kMembers; ++m) {
-      areas.emplace_back(layout.landingBytes(kMembers) + alignof(DirectPost));
+      areas.emplace_back(layout.landingBytes(m, kMembers, 0) + alignof(DirectPost));
       const auto at = reinterpret_cast<uintptr_t>(areas[m].data());
       members.landings[m] = areas[m].data() + (alignof(DirectPost) - at % alignof(DirectPost)) % alignof(DirectPost);
       CapturedRun run{};
@@ -87,14 +87,14 @@ TEST_CASE("a run has no more lanes than it may have blocks, and its tiles hold a
          {uint64_t{1}, uint64_t{3000}, uint64_t{100'000}, uint64_t{500'000}, uint64_t{9'999'999}}) {
       for (const uint32_t ranks : {2u, 8u, 64u}) {
         INFO(mostLanes, " lanes, ", count, " elements, ", ranks, " ranks");
-        const CapturedLayout layout = CapturedLayout::of({DataType::float32, count, 1, ranks, false, mostLanes});
+        const CapturedLayout layout = CapturedLayout::of({DataType::float32, count, 1, ranks, false, false, mostLanes});
         CHECK(layout.lanes <= mostLanes);
         CHECK(layout.lanes * layout.laneElements >= count);
         CHECK(layout.tileElements <= layout.laneElements);
         CHECK(layout.tileElements * sizeof(float) <= kCapturedTileBytes);
         CHECK(layout.slotBytes >= 2 * layout.tileElements * sizeof(float));
         // A signature's memory is bounded, where lines are only for what is out of reach.
-        if (layout.isLarge) CHECK(layout.landingBytes(ranks) <= size_t{2} << 20);
+        if (layout.isLarge) CHECK(layout.landingBytes(0, ranks, 0) <= size_t{2} << 20);
       }
     }
   }

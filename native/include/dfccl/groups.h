@@ -49,17 +49,19 @@ dfcclResult_t dfcclGroupGetRankCount(int* count, dfcclGroup_t group);
  * waits for that. */
 dfcclResult_t dfcclGroupAbort(dfcclGroup_t group);
 
-/* On GPUs: from here on, the group's collectives that are behind a stream, and in which a member receives at most
- * `mostBytes` of the others, are kernels in that stream, as NCCL's are, and no work of a daemon's: the stream goes on
- * only when they are over, and a link of a chain takes a third of the time. To be called by all members alike, before
- * the group's first run: such runs meet each other only. They are refused without a stream. Those of one stream that
- * are submitted in a batch are under way at once, whatever their order, as long as they are 24 at most and the device
- * has room for each to wait on a multiprocessor, beside what waits there already; more come one behind the other in an
- * order that members have in common whose batches are alike. Without a batch one waits for the other. Messages, uneven
- * forms and splits are as before. A kernel is launched, for which the caller may have to wait while another thread
- * keeps CUDA's driver to itself, as in cudaFree. Members that are ranks of one process on one GPU want 32 hardware
- * queues (CUDA_DEVICE_MAX_CONNECTIONS). 0: none are. Of a run's kernel at most `mostBlocks` blocks, a multiprocessor
- * each, carry it out; 0: up to 32, by its size. All members pass the same (dfcclRegistrationMismatch of their runs).
+/* On GPUs: from here on, the group's runs that are behind a stream, and in which a member receives at most `mostBytes`
+ * of the others, are kernels in that stream, as NCCL's are, and no work of a daemon's: the stream goes on only when
+ * they are over, and a link of a chain takes a third of the time. To be called by all members alike, before the group's
+ * first run: such runs meet each other only. They are refused without a stream. Those of one stream that are submitted
+ * in a batch are under way at once, whatever their order, as long as they are 24 at most and the device has room for
+ * each to wait on a multiprocessor, beside what waits there already; more come one behind the other in an order that
+ * members have in common whose batches are alike. Without a batch one waits for the other. A message of up to 256 KB is
+ * over for its sender before it is received, two of each signature, once the receiver has asked for one such; a larger
+ * one waits. Receives from any rank are refused up to that size; messages to oneself, but those of uneven forms, and
+ * splits are as before. A kernel is launched, for which the caller may have to wait while another thread keeps CUDA's
+ * driver to itself, as in cudaFree. Members that are ranks of one process on one GPU want 32 hardware queues
+ * (CUDA_DEVICE_MAX_CONNECTIONS). 0: none are. Of a run's kernel at most `mostBlocks` blocks, a multiprocessor each,
+ * carry it out; 0: up to 32, by its size. All members pass the same (dfcclRegistrationMismatch of their runs).
  * dfcclUnavailable: the group is on CPUs, or has more than 64 members. A batch in which more than 24 members share a
  * stream is refused so, too. */
 typedef enum DFCCL_ANY_INT {

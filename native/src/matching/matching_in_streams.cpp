@@ -17,6 +17,7 @@ uint64_t receivedBytes(const Signature& signature, uint32_t members) {
       return 0;
     case Collective::broadcast:
     case Collective::scatter:
+    case Collective::sendRecv:
       return segment;
     default:
       return segment * std::max(1u, members - 1);
@@ -36,14 +37,23 @@ void Matching::requireOwnStream(const RequestPart& part, void* stream) {
       {{"rank", std::to_string(rank_)}});
 }
 
-/// All members have to come to the same answer, by what they all know.
+/// All members have to come to the same answer, by what they all know. Messages of a rank to itself, whose halves come
+/// one by one, are nobody else's affair.
 bool Matching::isForStreams(const MatchedRun& run, const MatchedGroup& group) {
-  return group.mostBytesInStreams != 0 && run.kind == RunKind::whole && run.signature.purpose == Purpose::collective &&
+  return group.mostBytesInStreams != 0 && (run.kind == RunKind::whole || run.kind == RunKind::receiveFromAny) &&
+         run.signature.purpose != Purpose::split &&
          receivedBytes(run.signature, group.size()) <= group.mostBytesInStreams;
 }
 
 /// Such runs match each other only, as graphs' do.
 void Matching::noteInStream(MatchedRun& run, const MatchedGroup& group) const {
+  if (run.kind == RunKind::receiveFromAny) {
+    throw Error(dfcclUnavailable,
+                "Rank " + std::to_string(rank_) +
+                    " receives from any rank, in a group whose messages of this size are kernels in their streams.",
+                "Receive from a rank that you name, or through a group that dfcclGroupRunInStreams wasn't called for.",
+                {{"rank", std::to_string(rank_)}});
+  }
   if (run.stream == nullptr) {
     throw Error(dfcclInvalidArgument,
                 "Rank " + std::to_string(rank_) + " runs a " + std::string(nameOf(run.signature.collective)) +

@@ -77,7 +77,8 @@ class CapturedLaneWork {
     for (uint32_t tile = firstTile; tile < tiles && !isEnded_; ++tile) {
       const CapturedTile here(run_, lane, tile, number_);
       TileMoves moves(run_, here, shared_);
-      while (!moves.carryOut(isSent)) {
+      const MessageRoom room(run_, shared_.members, lane, number_);
+      while (!(run_.layout.isMessage ? moves.carryOut(room, tile) : moves.carryOut(isSent))) {
         isSent = true;
         const Stop stop = mustStop();
         if (stop == Stop::goOn) continue;

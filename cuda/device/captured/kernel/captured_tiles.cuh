@@ -2,6 +2,7 @@
 // How the workers of a block move a tile of a run that a graph carries out: in general, and where it is an all-reduce
 // of so few lines that each worker holds its own.
 #include "device/captured/direct_moves.cuh"
+#include "device/captured/message_room.cuh"
 #include "device/exchange_any.cuh"
 
 namespace dfccl::gpu {
@@ -29,6 +30,21 @@ class TileMoves {
   __device__ TileMoves(const CapturedRun& run, const CapturedTile& tile, CapturedShared& shared)
       : run_(run), tile_(tile), shared_(shared), bytes_(tile.bytes(run)), flag_(Ll::flagOf(tile.position)) {}
 
+  /// A message's tile.
+  /// @param index within the run's lane. @return whether the sender had room, or the receiver has got it; the same for
+  /// all workers.
+  __device__ bool carryOut(const MessageRoom& room, uint32_t index) {
+    if (!room.isSender()) {
+      if (!isUnanimous(receive())) return false;
+      if (threadIdx.x == 0) room.sayTaken(index, order::relaxed);
+      return true;
+    }
+    if (!isUnanimous(threadIdx.x != 0 || hasRoom(room, index))) return false;
+    send();
+    return true;
+  }
+
+  /// Of another run.
   /// @param isSent this member's part is on its way. @return whether the others' were there: the same for all workers.
   __device__ bool carryOut(bool isSent) {
     if (run_.isReduced()) {
@@ -48,6 +64,14 @@ class TileMoves {
   }
 
  private:
+  __device__ static bool hasRoom(const MessageRoom& room, uint32_t index) {
+    constexpr int kLooks = 12;
+    for (int look = 0; look < kLooks; ++look) {
+      if (room.isFreeFor(index, order::relaxed)) return true;
+    }
+    return false;
+  }
+
   __device__ void send() {
     for (uint32_t distance = 1; distance < run_.members; ++distance) {
       const uint32_t to = (run_.member + distance) % run_.members;
