@@ -169,6 +169,22 @@ int runStreams(const Arguments& arguments) {
       };
       const LinkTimes link = timeKeptBack(
           bed, [&](uint32_t rank) { return nccl->stream(rank); }, put, length, rounds);
+      const auto next = [&](uint32_t rank) { return (rank + 1) % bed.ranks(); };
+      const auto exchange = [&](uint32_t rank) {
+        nccl->groupStart();
+        nccl->send(rank, send[rank]->at(0), prepared.count, next(rank));
+        nccl->receive(rank, recv[rank]->at(0), prepared.count, (rank + bed.ranks() - 1) % bed.ranks());
+        nccl->groupEnd();
+      };
+      const LinkTimes exchanged = timeKeptBack(
+          bed, [&](uint32_t rank) { return nccl->stream(rank); }, exchange, length, rounds);
+      const auto sendOn = [&](uint32_t rank) {
+        if (rank == 0) nccl->send(rank, send[rank]->at(0), prepared.count, 1);
+        if (rank == 1) nccl->receive(rank, recv[rank]->at(0), prepared.count, 0);
+      };
+      const LinkTimes sent = timeKeptBack(
+          bed, [&](uint32_t rank) { return nccl->stream(rank); }, sendOn, length, rounds);
+      std::printf(",\"ncclExchangeUs\":%.2f,\"ncclMessageUs\":%.2f", exchanged.device, sent.device);
       std::printf(",\"ncclChainedUs\":%.2f,\"ncclSingleUs\":%.2f,\"ncclEnqueueUs\":%.2f,\"ncclDeviceUs\":%.2f",
                   theirChain, theirSingle, link.enqueue, link.device);
     }

@@ -29,4 +29,16 @@ void Nccl::allReduce(uint32_t rank, const void* send, void* recv, size_t count, 
                  "ncclAllReduce");
 }
 
+void Nccl::send(uint32_t rank, const void* buffer, size_t count, uint32_t to) {
+  library_.check(library_.send(buffer, count, ncclTypeOf(DataType::float32), static_cast<int>(to), communicators_[rank],
+                               streams_[rank]),
+                 "ncclSend");
+}
+
+void Nccl::receive(uint32_t rank, void* buffer, size_t count, uint32_t from) {
+  library_.check(library_.receive(buffer, count, ncclTypeOf(DataType::float32), static_cast<int>(from),
+                                  communicators_[rank], streams_[rank]),
+                 "ncclRecv");
+}
+
 }  // namespace dfccl::gpu

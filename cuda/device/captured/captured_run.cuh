@@ -13,6 +13,7 @@
 #include "daemon/state/exchange.hpp"
 #include "daemon/state/windows.hpp"
 #include "device/captured/captured_lane.cuh"
+#include "device/captured/known_windows.cuh"
 
 namespace dfccl::gpu {
 
@@ -67,6 +68,7 @@ struct CapturedState {
 /// What a member of a large run tells another one of a lane, in the other's landing area; see DirectLane.
 struct alignas(32) DirectPost {
   Atomic<uint64_t> input, output;  // as in a Mailbox
+  Atomic<uint64_t> renewals;       // of the names, packed as they are
   Atomic<uint64_t> said;
 };
 
@@ -116,6 +118,7 @@ struct CapturedLayout {
 struct CapturedRun {
   CapturedNotes* notes;
   CapturedState* state;
+  KnownWindows* known;
   const void* send;
   void* recv;
   Collective collective;
@@ -128,6 +131,7 @@ struct CapturedRun {
   uint32_t heldLines;  // an all-reduce of so few whole lines that a worker holds as many of every member's; 0: it isn't
   CapturedLayout layout;
   uint16_t sendWindow, recvWindow;  // by which the others know its buffers, see daemon/state/windows.hpp
+  uint32_t renewals;                // of those, see OwnWindows::renewals()
   uint64_t numberInStreams;         // of a run that is a kernel in its stream; 0: it is a graph's
   bool isAwaited;  // such a run's results are there for whoever hears that it is over: not only in its stream
 

@@ -35,6 +35,7 @@ class DirectLane {
     DirectPost& post = postTo(to);
     post.input.store(Mailbox::pack(named(run_.send, run_.sendWindow), number_), order::relaxed);
     post.output.store(Mailbox::pack(named(run_.recv, run_.recvWindow), number_), order::relaxed);
+    post.renewals.store(Mailbox::pack(run_.renewals, number_), order::relaxed);
   }
 
   /// @param found where the member's buffers are, if it is here.
@@ -46,14 +47,17 @@ class DirectLane {
     }
     const DirectPost& post = postOf(member);
     const uint64_t input = post.input.load(order::relaxed), output = post.output.load(order::relaxed);
+    const uint64_t renewals = post.renewals.load(order::relaxed);
     if (!Mailbox::isOfRun(input, number_) || !Mailbox::isOfRun(output, number_)) return Come::notYet;
+    if (!Mailbox::isOfRun(renewals, number_)) return Come::notYet;
     found = {Mailbox::address(input), Mailbox::address(output)};
     if (windows::isUnmapped(found.send) || windows::isUnmapped(found.recv)) return Come::outOfReach;
     const windows::Table table = members_.windows[member];
     if (table == nullptr) return Come::here;
-    const DirectBuffers names = found;
-    found = {windows::seen(table, names.send), windows::seen(table, names.recv)};
-    return found.send == 0 || found.recv == 0 ? Come::notYet : Come::here;
+    const uint64_t send = run_.known->baseSeen(table, found.send, Mailbox::address(renewals));
+    const uint64_t recv = run_.known->baseSeen(table, found.recv, Mailbox::address(renewals));
+    found = {windows::seenAt(send, found.send), windows::seenAt(recv, found.recv)};
+    return send == 0 || recv == 0 ? Come::notYet : Come::here;
   }
 
   DFCCL_HD void say(uint32_t to, Said what, Order o) const { postTo(to).said.store(wordOf(what), o); }

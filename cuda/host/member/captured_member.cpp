@@ -78,7 +78,8 @@ void CapturedMember::checkSpec(const CollectiveSpec& spec) {
               "Run it outside of the capture.", {{"ranks", std::to_string(spec.ranks.size())}});
 }
 
-CapturedMember::CapturedMember(const CollectiveSpec& spec, uint32_t member, CapturedNotes& notes, CapturedState* state)
+CapturedMember::CapturedMember(const CollectiveSpec& spec, uint32_t member, CapturedNotes& notes, CapturedState* state,
+                               KnownWindows* known)
     : key_(spec.id),
       notes_(notes),
       state_(state),
@@ -86,6 +87,7 @@ CapturedMember::CapturedMember(const CollectiveSpec& spec, uint32_t member, Capt
       hold_(std::make_shared<int>()) {
   run_.notes = &notes;
   run_.state = state;
+  run_.known = known;
   run_.collective = spec.collective;
   run_.type = spec.type;
   run_.op = spec.op;
@@ -121,6 +123,7 @@ CapturedRun CapturedMember::runOf(const CapturedBuffers& buffers) const {
   run.recv = run.usesRecv() ? buffers.recv : nullptr;
   run.sendWindow = run.usesSend() ? buffers.windows.send : 0;
   run.recvWindow = run.usesRecv() ? buffers.windows.recv : 0;
+  run.renewals = buffers.windows.renewals;
   // Others would write where this member has yet to send from.
   const bool isInPlace = run.send == run.recv && run.collective == Collective::allToAll;
   if (isInPlace) run.recvWindow = windows::kUnmapped;

@@ -28,8 +28,10 @@ class CapturedMember {
   static void checkSpec(const CollectiveSpec& spec);
   static CapturedLayout layoutOf(const CollectiveSpec& spec);
 
-  /// @param notes in the host's memory, @param state on the device; both are zero, and stay while isHeld().
-  CapturedMember(const CollectiveSpec& spec, uint32_t member, CapturedNotes& notes, CapturedState* state);
+  /// @param notes in the host's memory, @param state on the device; both are zero, and stay while isHeld(). @param
+  /// known the rank's
+  CapturedMember(const CollectiveSpec& spec, uint32_t member, CapturedNotes& notes, CapturedState* state,
+                 KnownWindows* known);
 
   /// All members have registered: their landing areas, as this one sees them, their factors, and what names of their
   /// buffers mean here (null: they are addresses).

@@ -90,7 +90,7 @@ void GpuMember::takeCaptured(const CollectiveSpec& spec) {
   facts_.landing = placeOf(take(layout.landingBytes(member_, members_, spec.root)));
   auto* const state = reinterpret_cast<CapturedState*>(take(CapturedState::bytes(layout.lanes)));
   notes_ = &home_.held->takeNotes();
-  captured_ = std::make_shared<CapturedMember>(spec, member_, *notes_, state);
+  captured_ = std::make_shared<CapturedMember>(spec, member_, *notes_, state, home_.known);
   home_.held->enter(*captured_);
 }
 

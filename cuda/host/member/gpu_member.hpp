@@ -58,6 +58,7 @@ struct MemberHome {
   const PostedProgress* posted;  // in the host's memory
   uint32_t grid;
   HeldMembers* held;
+  KnownWindows* known;  // on the device
 };
 
 class GpuMember {

@@ -120,6 +120,7 @@ GpuRank::GpuRank(uint32_t number, int device, const GpuRankOptions& options, Bel
   arguments_.memory = deviceMemory_;
   arguments_.gate = reinterpret_cast<DaemonGate*>(arena_.allocate(sizeof(DaemonGate)));
   arguments_.report = report_ = new (pinned_.take(sizeof(StayReport))) StayReport{};
+  knownWindows_ = reinterpret_cast<KnownWindows*>(arena_.allocate(sizeof(KnownWindows)));
   arguments_.staging = arena_.allocate(size_t{limits.grid} * 2 * kStagingBytes);
   arguments_.dropped = arena_.allocate(size_t{limits.grid} * kMostCollectives);
   arguments_.kept = reinterpret_cast<KeptTasks*>(arena_.allocate(limits.grid * sizeof(KeptTasks)));

@@ -92,7 +92,7 @@ class GpuRank {
   /// What kernels look at that may outlive the rank.
   void keepForGraphs(std::shared_ptr<PinnedMemory> memory) { held_.keep(std::move(memory)); }
   MemberHome homeOf(uint32_t index) {
-    return {&memory_->collectives[index], &memory_->posted[index], limits().grid, &held_};
+    return {&memory_->collectives[index], &memory_->posted[index], limits().grid, &held_, knownWindows_};
   }
   /// Asks the daemon to drop an aborted collective.
   void askToDrop(uint32_t index) { requests_.abort(index); }
@@ -171,6 +171,7 @@ class GpuRank {
   std::unique_ptr<RankMemory> memory_;
   RankMemory* deviceMemory_ = nullptr;
   LaunchArguments arguments_{};
+  KnownWindows* knownWindows_ = nullptr;
   StayReport* report_ = nullptr;
   PostedCounters posted_{};
   IndexTable places_;

@@ -75,6 +75,7 @@ RunWindows JoinedGpuWorld::windowsOf(uint32_t, const RunShape& shape, const void
   RunWindows windows;
   if (shape.sendBytes != 0) windows.send = windowOf(send);
   if (shape.recvBytes != 0) windows.recv = windowOf(recv);
+  windows.renewals = ownWindows_.renewals();
   return windows;
 }
 

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct Pair {
       run.layout = layout;
       run.member = m;
       run.members = kMembers;
+      run.known = known.get();
       run.send = &words[m];
       run.recv = &words[m];
       runs.push_back(run);
@@ -34,6 +36,7 @@ struct Pair {
   DirectLane lane(uint32_t member, uint32_t number) const { return {runs[member], members, 3, number}; }
 
   CapturedLayout layout;
+  const std::unique_ptr<KnownWindows> known = std::make_unique<KnownWindows>();
   std::vector<std::vector<uint8_t>> areas;
   CapturedMembers members{};
   std::vector<CapturedRun> runs;
@@ -150,6 +153,78 @@ TEST_CASE("buffers of another process are where it is seen, once it is") {
   DirectBuffers found{};
   CHECK(one.look(1, found) == DirectLane::Come::here);
   CHECK(found.recv == address + 4096);
+}
+
+TEST_CASE("where a window is seen is looked up once, and anew where numbers have come again") {
+  Pair pair;
+  std::vector<Atomic<uint64_t>> table(windows::kCount);
+  pair.members.windows[1] = table.data();
+  const auto address = reinterpret_cast<uint64_t>(&pair.words[1]);
+  uint32_t number = 0;
+  const auto found = [&](uint16_t window, uint32_t renewals) {
+    pair.runs[1].sendWindow = pair.runs[1].recvWindow = window;
+    pair.runs[1].renewals = renewals;
+    pair.lane(1, ++number).publish(0);
+    DirectBuffers buffers{};
+    return pair.lane(0, number).look(1, buffers) == DirectLane::Come::here ? buffers.send - address : 1;
+  };
+  const auto see = [&](uint16_t window, uint64_t offset) {
+    table[window].store(offset == 0 ? 0 : windows::baseOf(address, address + offset), order::relaxed);
+  };
+  CHECK(found(7, 0) == 1);
+  see(7, 4096);
+  CHECK(found(7, 0) == 4096);
+  see(7, 0);
+  CHECK(found(7, 0) == 4096);
+  see(8, 8192);
+  CHECK(found(8, 0) == 8192);
+  CHECK(found(7, 0) == 4096);
+  // The number is another memory's.
+  see(8, 0);
+  CHECK(found(8, 1) == 1);
+  see(8, 12288);
+  CHECK(found(8, 1) == 12288);
+  CHECK(found(8, 2) == 12288);
+}
+
+TEST_CASE("windows that share a place are each where they are, and so are those of two processes") {
+  const auto known = std::make_unique<KnownWindows>();
+  std::vector<Atomic<uint64_t>> tables[2]{std::vector<Atomic<uint64_t>>(windows::kCount),
+                                          std::vector<Atomic<uint64_t>>(windows::kCount)};
+  const auto nameOf = [](uint64_t window) { return window << windows::kPageShift; };
+  for (uint64_t p = 0; p < 2; ++p) {
+    for (uint64_t w = 1; w < windows::kCount; ++w) tables[p][w].store((w << 1 | p) << 21, order::relaxed);
+  }
+  uint64_t wrong = 0;
+  for (int turn = 0; turn < 2; ++turn) {
+    for (uint64_t w = 1; w < windows::kCount; ++w) {
+      for (uint64_t p = 0; p < 2; ++p) {
+        wrong += known->baseSeen(tables[p].data(), nameOf(w), 0) != (w << 1 | p) << 21;
+        wrong += known->baseSeen(tables[p].data(), nameOf(1), 0) != (2 | p) << 21;
+      }
+    }
+  }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("of two writers' halves nobody makes a window") {
+  std::vector<Atomic<uint64_t>> table(windows::kCount);
+  const auto nameOf = [](uint64_t window) { return window << windows::kPageShift; };
+  for (const uint64_t window : {uint64_t{3}, uint64_t{3} + KnownWindows::kPlaces})
+    table[window].store(window << 21, order::relaxed);
+  const auto one = std::make_unique<KnownWindows>(), other = std::make_unique<KnownWindows>();
+  CHECK(one->baseSeen(table.data(), nameOf(3), 0) == uint64_t{3} << 21);
+  CHECK(other->baseSeen(table.data(), nameOf(3 + KnownWindows::kPlaces), 0) == uint64_t{3 + KnownWindows::kPlaces}
+                                                                                   << 21);
+  int mixed = 0;
+  for (uint32_t place = 0; place < KnownWindows::kPlaces; ++place) {
+    const uint64_t base = other->places[place].base.load(order::relaxed);
+    if (base == 0) continue;
+    one->places[place].base.store(base, order::relaxed);
+    ++mixed;
+  }
+  CHECK(mixed == 1);
+  CHECK(one->baseSeen(table.data(), nameOf(3), 0) == uint64_t{3} << 21);
 }
 
 TEST_CASE("who has ended a run and gone on has taken its buffers back") {

@@ -193,6 +193,7 @@ uint16_t OwnWindows::takeWindows(uint32_t pieces) {
     while (next_ + pieces <= windows::kUnmapped) {
       if (following == used_.end() || next_ + pieces <= following->first) {
         const auto window = static_cast<uint16_t>(next_);
+        noteRenewal(window, pieces);
         next_ += pieces;
         return window;
       }
@@ -203,6 +204,16 @@ uint16_t OwnWindows::takeWindows(uint32_t pieces) {
   }
   throw Error(dfcclOutOfMemory, "This process has no numbers left for memory that other processes are to map.",
               "Use fewer allocations at a time.", {{"allocations", std::to_string(opened_.size())}});
+}
+
+/// Before anybody is told of the number.
+void OwnWindows::noteRenewal(uint32_t window, uint32_t pieces) {
+  bool isRenewed = false;
+  for (uint32_t each = window; each < window + pieces; ++each) {
+    isRenewed |= had_[each];
+    had_[each] = true;
+  }
+  if (isRenewed) renewals_.fetchAdd(1, order::acqRel);
 }
 
 bool OwnWindows::isTaken(uint64_t position) const {

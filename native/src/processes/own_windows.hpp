@@ -1,6 +1,7 @@
 #pragma once
 // This process's memory, as it lets the others map it: which windows an allocation has, and what the others are told.
 // Telling them never waits for them: a run that names a window which they haven't opened waits in their daemons.
+#include <bitset>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -10,6 +11,8 @@
 #include <set>
 #include <vector>
 
+#include "base/atomics.hpp"
+#include "daemon/state/windows.hpp"
 #include "processes/segment.hpp"
 #include "processes/window_notes.hpp"
 
@@ -54,6 +57,9 @@ class OwnWindows {
   bool isTaken(uint64_t position) const;
   /// Tells the others about allocations that were freed without a word, so that theirs is not the last hold on them.
   void sweep();
+  /// How often a number has come again. As long as it is the same, whatever windowOf() or mappedWindowOf() returned
+  /// before it was asked is the name of one memory. Any thread.
+  uint32_t renewals() const { return renewals_.load(order::acquire); }
   /// Allocations that the others may map.
   size_t size() const;
 
@@ -82,6 +88,7 @@ class OwnWindows {
   Table::iterator close(Table::iterator opened);
   void closeOverlapping(const OwnMemory& memory);
   uint16_t takeWindows(uint32_t pieces);
+  void noteRenewal(uint32_t window, uint32_t pieces);
   void publish(const WindowNote& note);
 
   std::shared_ptr<Segment> segment_;
@@ -94,6 +101,8 @@ class OwnWindows {
   std::map<uint32_t, uint32_t> used_;  // pieces, by first window
   std::vector<Retired> retired_;
   uint32_t next_ = 1;  // where the search for free windows goes on
+  std::bitset<windows::kCount> had_;
+  Atomic<uint32_t> renewals_;
 };
 
 }  // namespace dfccl

@@ -24,6 +24,7 @@ namespace dfccl {
 struct RunWindows {
   uint16_t send = 0;
   uint16_t recv = 0;
+  uint32_t renewals = 0;  // where it is asked for, see OwnWindows::renewals()
 };
 
 /// A stream's line and a run's number on it, see daemon/state/pending_runs.hpp.

@@ -1,6 +1,9 @@
 // The numbers by which a process names its memory: how long they hold, and when they come again.
 #include <doctest/doctest.h>
 
+#include <set>
+#include <utility>
+
 #include "processes/support/expect.hpp"
 #include "processes/support/windows.hpp"
 
@@ -194,9 +197,13 @@ TEST_CASE("numbers of windows come again only after everybody has let go of them
     }
     OwnWindows own(segment, memory.driver());
     // 1000 pieces each: 65 of them are all numbers that there are.
+    std::set<std::pair<uint16_t, uint32_t>> names;
     for (uint32_t turn = 1; turn <= 400; turn += 2) {
       memory.allocate(0x10'0000'0000, 999 * 4 * kGiB + 1);
-      own.windowOf(0x10'0000'0000);
+      const uint16_t window = own.windowOf(0x10'0000'0000);
+      // Whoever remembers it with that knows one memory by it.
+      EXPECT(names.emplace(window, own.renewals()).second);
+      EXPECT((own.renewals() != 0) == (turn > 2 * 65));
       shared.reach(turn);
       EXPECT(shared.await(turn + 1));
     }
