@@ -176,6 +176,11 @@ int runStreams(const Arguments& arguments) {
         nccl->receive(rank, recv[rank]->at(0), prepared.count, (rank + bed.ranks() - 1) % bed.ranks());
         nccl->groupEnd();
       };
+      // NVIDIA's connects neighbours when they first send, which waits for the host.
+      bed.onEveryRank([&](uint32_t rank) {
+        exchange(rank);
+        DFCCL_CUDA(cudaStreamSynchronize(nccl->stream(rank)));
+      });
       const LinkTimes exchanged = timeKeptBack(
           bed, [&](uint32_t rank) { return nccl->stream(rank); }, exchange, length, rounds);
       const auto sendOn = [&](uint32_t rank) {
@@ -184,7 +189,13 @@ int runStreams(const Arguments& arguments) {
       };
       const LinkTimes sent = timeKeptBack(
           bed, [&](uint32_t rank) { return nccl->stream(rank); }, sendOn, length, rounds);
-      std::printf(",\"ncclExchangeUs\":%.2f,\"ncclMessageUs\":%.2f", exchanged.device, sent.device);
+      const auto gather = [&](uint32_t rank) {
+        nccl->allGather(rank, send[rank]->at(0), recv[rank]->at(0), prepared.count / bed.ranks());
+      };
+      const LinkTimes gathered = timeKeptBack(
+          bed, [&](uint32_t rank) { return nccl->stream(rank); }, gather, length, rounds);
+      std::printf(",\"ncclExchangeUs\":%.2f,\"ncclMessageUs\":%.2f,\"ncclGatherUs\":%.2f", exchanged.device,
+                  sent.device, gathered.device);
       std::printf(",\"ncclChainedUs\":%.2f,\"ncclSingleUs\":%.2f,\"ncclEnqueueUs\":%.2f,\"ncclDeviceUs\":%.2f",
                   theirChain, theirSingle, link.enqueue, link.device);
     }

@@ -29,6 +29,12 @@ void Nccl::allReduce(uint32_t rank, const void* send, void* recv, size_t count, 
                  "ncclAllReduce");
 }
 
+void Nccl::allGather(uint32_t rank, const void* send, void* recv, size_t count) {
+  library_.check(
+      library_.allGather(send, recv, count, ncclTypeOf(DataType::float32), communicators_[rank], streams_[rank]),
+      "ncclAllGather");
+}
+
 void Nccl::send(uint32_t rank, const void* buffer, size_t count, uint32_t to) {
   library_.check(library_.send(buffer, count, ncclTypeOf(DataType::float32), static_cast<int>(to), communicators_[rank],
                                streams_[rank]),

@@ -17,7 +17,8 @@ class Nccl {
   cudaStream_t stream(uint32_t rank) const { return streams_[rank]; }
   /// float32, sum; enqueued on the rank's stream, or on the one given.
   void allReduce(uint32_t rank, const void* send, void* recv, size_t count, cudaStream_t stream = nullptr);
-  /// float32, on the rank's stream.
+  /// float32, on the rank's stream, here and below. @param count of each rank
+  void allGather(uint32_t rank, const void* send, void* recv, size_t count);
   void send(uint32_t rank, const void* buffer, size_t count, uint32_t to);
   void receive(uint32_t rank, void* buffer, size_t count, uint32_t from);
   void groupStart() { library_.check(library_.groupStart(), "ncclGroupStart"); }

@@ -25,6 +25,7 @@ struct LargeSide {
   LargeForm form;
   int rank, ranks;
   int round = 0;
+  size_t count = kLargeCount;
 
   size_t sendSegments() const {
     return isOf({LargeForm::reduceScatter, LargeForm::allToAll, LargeForm::scatter}) ? many() : 1;
@@ -35,31 +36,31 @@ struct LargeSide {
   bool receives() const { return rank == kLargeRoot || !isOf({LargeForm::reduce, LargeForm::gather}); }
   /// Elements from the beginning of the larger buffer, which both are in, to each: as NCCL has it.
   size_t sendAt() const {
-    return isOf({LargeForm::allGather, LargeForm::gather}) ? static_cast<size_t>(rank) * kLargeCount : 0;
+    return isOf({LargeForm::allGather, LargeForm::gather}) ? static_cast<size_t>(rank) * count : 0;
   }
   size_t recvAt() const {
-    return isOf({LargeForm::reduceScatter, LargeForm::scatter}) ? static_cast<size_t>(rank) * kLargeCount : 0;
+    return isOf({LargeForm::reduceScatter, LargeForm::scatter}) ? static_cast<size_t>(rank) * count : 0;
   }
 
   int32_t input(int from, size_t i) const { return inputOf(from, i) + 31 * round; }
   int32_t expected(size_t i) const {
     const auto me = static_cast<size_t>(rank);
-    const size_t within = i % kLargeCount;
+    const size_t within = i % count;
     switch (form) {
       case LargeForm::broadcast:
         return input(kLargeRoot, i);
       case LargeForm::scatter:
-        return input(kLargeRoot, me * kLargeCount + i);
+        return input(kLargeRoot, me * count + i);
       case LargeForm::allGather:
       case LargeForm::gather:
-        return input(static_cast<int>(i / kLargeCount), within);
+        return input(static_cast<int>(i / count), within);
       case LargeForm::allToAll:
-        return input(static_cast<int>(i / kLargeCount), me * kLargeCount + within);
+        return input(static_cast<int>(i / count), me * count + within);
       default:
         break;
     }
     int32_t sum = 0;
-    for (int r = 0; r < ranks; ++r) sum += input(r, form == LargeForm::reduceScatter ? me * kLargeCount + i : i);
+    for (int r = 0; r < ranks; ++r) sum += input(r, form == LargeForm::reduceScatter ? me * count + i : i);
     return sum;
   }
 
@@ -67,21 +68,21 @@ struct LargeSide {
                     dfcclRequest_t* request = nullptr) const {
     switch (form) {
       case LargeForm::allReduce:
-        return dfcclAllReduce(send, recv, kLargeCount, dfcclInt32, dfcclSum, group, 0, stream, request);
+        return dfcclAllReduce(send, recv, count, dfcclInt32, dfcclSum, group, 0, stream, request);
       case LargeForm::reduce:
-        return dfcclReduce(send, recv, kLargeCount, dfcclInt32, dfcclSum, kLargeRoot, group, 0, stream, request);
+        return dfcclReduce(send, recv, count, dfcclInt32, dfcclSum, kLargeRoot, group, 0, stream, request);
       case LargeForm::broadcast:
-        return dfcclBroadcast(send, recv, kLargeCount, dfcclInt32, kLargeRoot, group, 0, stream, request);
+        return dfcclBroadcast(send, recv, count, dfcclInt32, kLargeRoot, group, 0, stream, request);
       case LargeForm::allGather:
-        return dfcclAllGather(send, recv, kLargeCount, dfcclInt32, group, 0, stream, request);
+        return dfcclAllGather(send, recv, count, dfcclInt32, group, 0, stream, request);
       case LargeForm::reduceScatter:
-        return dfcclReduceScatter(send, recv, kLargeCount, dfcclInt32, dfcclSum, group, 0, stream, request);
+        return dfcclReduceScatter(send, recv, count, dfcclInt32, dfcclSum, group, 0, stream, request);
       case LargeForm::allToAll:
-        return dfcclAllToAll(send, recv, kLargeCount, dfcclInt32, group, 0, stream, request);
+        return dfcclAllToAll(send, recv, count, dfcclInt32, group, 0, stream, request);
       case LargeForm::gather:
-        return dfcclGather(send, recv, kLargeCount, dfcclInt32, kLargeRoot, group, 0, stream, request);
+        return dfcclGather(send, recv, count, dfcclInt32, kLargeRoot, group, 0, stream, request);
       case LargeForm::scatter:
-        return dfcclScatter(send, recv, kLargeCount, dfcclInt32, kLargeRoot, group, 0, stream, request);
+        return dfcclScatter(send, recv, count, dfcclInt32, kLargeRoot, group, 0, stream, request);
     }
     return dfcclInvalidArgument;
   }
@@ -114,30 +115,32 @@ inline std::vector<int32_t> inputsOf(const LargeSide& side, size_t count) {
 inline void checkResult(const LargeSide& side, const std::vector<int32_t>& got, size_t at) {
   if (!side.receives()) return;
   size_t wrong = 0;
-  for (size_t i = 0; i < side.recvSegments() * kLargeCount; ++i) wrong += got[at + i] != side.expected(i);
+  for (size_t i = 0; i < side.recvSegments() * side.count; ++i) wrong += got[at + i] != side.expected(i);
   CHECK(wrong == 0);
 }
 
+/// @param count of a segment, no more than kLargeCount
+/// @param skew elements by which the buffers begin behind an allocation's beginning
 inline void checkForm(const GpuRanks& ranks, const GroupsInStreams& groups, const std::vector<LargeBuffers>& buffers,
-                      LargeForm form, bool isInPlace, int round) {
-  INFO("form ", static_cast<int>(form), isInPlace ? " in place" : "", ", round ", round);
+                      LargeForm form, bool isInPlace, int round, size_t count = kLargeCount, size_t skew = 0) {
+  INFO("form ", static_cast<int>(form), isInPlace ? " in place" : "", ", round ", round, ", count ", count);
   std::vector<dfcclRequest_t> requests(buffers.size());
   for (int r = 0; r < ranks.size(); ++r) {
     const LargeBuffers& b = buffers[static_cast<size_t>(r)];
-    const LargeSide side{form, r, ranks.size(), round};
-    const size_t sendAt = isInPlace ? side.sendAt() : 0;
+    const LargeSide side{form, r, ranks.size(), round, count};
+    const size_t sendAt = skew + (isInPlace ? side.sendAt() : 0);
     std::vector<int32_t> all(b.count, -1);
-    const std::vector<int32_t> input = inputsOf(side, side.sendSegments() * kLargeCount);
+    const std::vector<int32_t> input = inputsOf(side, side.sendSegments() * count);
     std::copy(input.begin(), input.end(), all.begin() + static_cast<std::ptrdiff_t>(sendAt));
     b.send.set(all);
-    int32_t* const recv = isInPlace ? b.send.data() + side.recvAt() : b.recv.data();
+    int32_t* const recv = isInPlace ? b.send.data() + skew + side.recvAt() : b.recv.data() + skew;
     CHECK_OK(side.run(b.send.data() + sendAt, recv, groups[r], b.stream, &requests[static_cast<size_t>(r)]));
   }
   CHECK_OK(dfcclWaitRuns(requests.data(), ranks.size(), 0));
   for (int r = 0; r < ranks.size(); ++r) {
     const LargeBuffers& b = buffers[static_cast<size_t>(r)];
-    const LargeSide side{form, r, ranks.size(), round};
-    checkResult(side, isInPlace ? b.send.get() : b.recv.get(), isInPlace ? side.recvAt() : 0);
+    const LargeSide side{form, r, ranks.size(), round, count};
+    checkResult(side, isInPlace ? b.send.get() : b.recv.get(), skew + (isInPlace ? side.recvAt() : 0));
   }
 }
 

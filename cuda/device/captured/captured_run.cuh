@@ -12,6 +12,7 @@
 #include "base/types.hpp"
 #include "daemon/state/exchange.hpp"
 #include "daemon/state/windows.hpp"
+#include "device/captured/captured_form.cuh"
 #include "device/captured/captured_lane.cuh"
 #include "device/captured/known_windows.cuh"
 
@@ -127,8 +128,8 @@ struct CapturedRun {
   uint32_t member;
   uint32_t members;
   uint32_t root;
-  uint64_t count;      // elements of a segment
-  uint32_t heldLines;  // an all-reduce of so few whole lines that a worker holds as many of every member's; 0: it isn't
+  uint64_t count;  // elements of a segment
+  int32_t form;    // see CapturedForm
   CapturedLayout layout;
   uint16_t sendWindow, recvWindow;  // by which the others know its buffers, see daemon/state/windows.hpp
   uint32_t renewals;                // of those, see OwnWindows::renewals()
@@ -207,6 +208,8 @@ struct CapturedRun {
   DFCCL_HD uint32_t tilesOf(uint32_t lane) const {
     const uint64_t elements = elementsOf(lane);
     if (count == 0) return lane == 0;
+    // A wide division takes a small run half of its time.
+    if (elements <= layout.tileElements) return elements != 0;
     return static_cast<uint32_t>((elements + layout.tileElements - 1) / layout.tileElements);
   }
 };
@@ -265,20 +268,21 @@ struct CapturedTile {
   DFCCL_HD static uint32_t placeOf(const CapturedRun& run, uint32_t from) { return run.layout.isMessage ? 0 : from; }
 };
 
-/// Runs in one stream that are under way at once. They are the kernel's parameters, which have 4 KB.
-struct CapturedRuns {
-  static constexpr uint32_t kMost = 24;
-
+/// Runs in one stream that are under way at once. They are the kernel's parameters, which have 4 KB; fewer ones are
+/// copied sooner.
+template <uint32_t kRuns>
+struct CapturedRunsOf {
   uint32_t count;
-  uint32_t lanesBefore[kMost + 1];  // of the runs before each, and of all
-  CapturedRun runs[kMost];
+  uint32_t lanesBefore[kRuns + 1];  // of the runs before each, and of all
+  CapturedRun runs[kRuns];
 };
-static_assert(sizeof(CapturedRuns) <= 4096);
+inline constexpr uint32_t kFewCapturedRuns = 4, kMostCapturedRuns = 24;
+static_assert(sizeof(CapturedRunsOf<kMostCapturedRuns>) <= 4096);
 
 /// Launches the kernel once in each of its forms, on the current device: the first launch keeps all streams back until
 /// the device is idle, and of two ranks that launch their first graphs at once one would wait for the other for ever.
 cudaError_t prepareCapturedRuns(cudaStream_t stream);
-/// Runs in a stream, each of another collective. @param count at most CapturedRuns::kMost
+/// Runs in a stream, each of another collective. @param count at most kMostCapturedRuns
 cudaError_t launchCapturedRuns(const CapturedRun* runs, uint32_t count, cudaStream_t stream);
 /// Adds it to a graph, behind other nodes.
 cudaError_t addCapturedRun(cudaGraph_t graph, const cudaGraphNode_t* behind, size_t count, const CapturedRun& run,

@@ -11,18 +11,30 @@ namespace dfccl::gpu {
 
 namespace {
 
-/// See CapturedRun. A power of two, of which the kernel has as many forms.
-uint32_t heldLinesOf(const CapturedRun& run) {
+int32_t formOf(const CapturedRun& run) {
   constexpr uint32_t kMostLines = 8, kMostMembers = 4;
   constexpr uint64_t kLine = 8;  // of payload
+  if (run.layout.isLarge) return CapturedForm::large;
+  if (run.layout.tileElements != run.layout.laneElements) return CapturedForm::any;
+  const uint64_t lines = (run.layout.tileElements * sizeOf(run.type) + kLine - 1) / kLine;
   const uint64_t bytes = run.count * sizeOf(run.type);
   const uint64_t places = reinterpret_cast<uint64_t>(run.send) | reinterpret_cast<uint64_t>(run.recv) | bytes;
-  if (run.collective != Collective::allReduce || bytes == 0 || places % kLine != 0) return 0;
-  if (run.members > kMostMembers || run.layout.tileElements != run.layout.laneElements) return 0;
-  const uint64_t lines = run.layout.tileElements * sizeOf(run.type) / kLine;
-  uint32_t held = 1;
-  while (held * kCapturedWorkers < lines) held *= 2;
-  return held <= kMostLines ? held : 0;
+  if (run.collective == Collective::allReduce && bytes != 0 && places % kLine == 0 && run.members <= kMostMembers) {
+    int32_t held = 1;
+    while (static_cast<uint64_t>(held) * kCapturedWorkers < lines) held *= 2;
+    return held <= static_cast<int32_t>(kMostLines) ? held : CapturedForm::any;
+  }
+  if (lines > uint64_t{CapturedForm::kShortLines} * kCapturedWorkers) return CapturedForm::any;
+  switch (run.collective) {
+    case Collective::sendRecv:
+      return CapturedForm::message;
+    case Collective::allReduce:
+    case Collective::reduce:
+    case Collective::reduceScatter:
+      return run.members <= kMostMembers ? CapturedForm::reduction : CapturedForm::any;
+    default:
+      return CapturedForm::copies;
+  }
 }
 
 /// Of runs that go by lines only where others don't reach a buffer: each signature has slots of its own, and a program
@@ -127,7 +139,7 @@ CapturedRun CapturedMember::runOf(const CapturedBuffers& buffers) const {
   // Others would write where this member has yet to send from.
   const bool isInPlace = run.send == run.recv && run.collective == Collective::allToAll;
   if (isInPlace) run.recvWindow = windows::kUnmapped;
-  run.heldLines = heldLinesOf(run);
+  run.form = formOf(run);
   return run;
 }
 

@@ -89,13 +89,13 @@ class GpuWorld::Launches final : public Backend::Launches {
       return std::make_pair(a.kernel(), a.member->key()) < std::make_pair(b.kernel(), b.member->key());
     });
     for (size_t begin = 0; begin < runs_.size(); begin = endOfCollective(begin)) {
-      if (endOfCollective(begin) - begin > CapturedRuns::kMost) refuseSharedStream();
+      if (endOfCollective(begin) - begin > kMostCapturedRuns) refuseSharedStream();
     }
   }
 
   [[noreturn]] static void refuseSharedStream() {
     throw Error(dfcclUnavailable,
-                "More than " + std::to_string(CapturedRuns::kMost) +
+                "More than " + std::to_string(kMostCapturedRuns) +
                     " ranks of a group share a stream, in which they would wait for each other.",
                 "Give each rank a stream of its own.");
   }
@@ -113,7 +113,7 @@ class GpuWorld::Launches final : public Backend::Launches {
   /// What can't be launched ends, and the rank is lost: its peers would wait for ever.
   void launchAll() noexcept {
     for (size_t begin = 0, end = 0; begin < runs_.size(); begin = end) {
-      end = endOfKernel(begin, CapturedRuns::kMost);
+      end = endOfKernel(begin, kMostCapturedRuns);
       try {
         const auto fewest = static_cast<uint32_t>(endOfCollective(begin) - begin);
         const auto room =
@@ -142,7 +142,7 @@ class GpuWorld::Launches final : public Backend::Launches {
 
   /// @throws Error dfcclSystemError, and they are ended
   void launch(size_t begin, size_t end, const std::shared_ptr<const void>& room) {
-    CapturedRun kernels[CapturedRuns::kMost];
+    CapturedRun kernels[kMostCapturedRuns];
     size_t prepared = begin;
     try {
       const OnDevice here(runs_[begin].rank->device());

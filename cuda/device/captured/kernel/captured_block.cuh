@@ -7,9 +7,9 @@ namespace dfccl::gpu {
 
 /// A block of the kernel. The first one leaves when all lanes are done, and does itself what the others left, or have
 /// not begun because there was no room for them.
-template <int kLines, bool kInStream>
-class CapturedBlock : CapturedLaneWork<kLines, kInStream> {
-  using Work = CapturedLaneWork<kLines, kInStream>;
+template <int32_t kForm, bool kInStream>
+class CapturedBlock : CapturedLaneWork<kForm, kInStream> {
+  using Work = CapturedLaneWork<kForm, kInStream>;
 
  public:
   __device__ CapturedBlock(const CapturedRun& run, uint32_t lane, CapturedShared& shared)
@@ -18,7 +18,7 @@ class CapturedBlock : CapturedLaneWork<kLines, kInStream> {
   __device__ void carryOut() {
     const uint32_t lane = ownLane_;
     // Whatever has to be looked up is on its way before anything is waited for.
-    HeldTile<kHeld> held(run_, lane);
+    typename Work::Quick quick(run_, lane);
     load(lane);
     if (threadIdx.x == 0) shared_.word = state_.lanes[lane].word.fetchAdd(CapturedTurn::kArrival, order::relaxed);
     if (threadIdx.x == 0 && isFirst_ && kInStream) {
@@ -34,10 +34,10 @@ class CapturedBlock : CapturedLaneWork<kLines, kInStream> {
     begunAt_ = clock64();
     if (mustWait || number_ < kFirstRuns) knowAnew();
     if (isMine) {
-      if (kHeld == 0 || shared_.isKnown == 0 || isEnded_) {
+      if (!QuickTile<kForm>::kIsThere || shared_.isKnown == 0 || isEnded_) {
         Work::carryOut(lane);
       } else {
-        Work::carryOutHeld(lane, held);
+        Work::carryOutQuickly(lane, quick);
       }
     }
     if (!isFirst_) return;
@@ -52,7 +52,6 @@ class CapturedBlock : CapturedLaneWork<kLines, kInStream> {
   using Work::isEnded_;
   using Work::isFirst_;
   using Work::isInPlace_;
-  using Work::kHeld;
   using Work::load;
   using Work::number_;
   using Work::run_;

@@ -3,6 +3,8 @@
 // leaves it when it has waited for too long.
 #include "device/captured/kernel/captured_tiles.cuh"
 #include "device/captured/kernel/direct_workers.cuh"
+#include "device/captured/kernel/eager_tile.cuh"
+#include "device/captured/kernel/reduction_tile.cuh"
 
 namespace dfccl::gpu {
 
@@ -18,17 +20,35 @@ inline constexpr int64_t kTurnCycles = 50'000, kTurnCyclesOfMember = 15'000;
 inline constexpr int64_t kLongestMoveCycles = 2'000'000'000;
 /// Runs of a lane that may be under way beside the one in which the lane learns of the members.
 inline constexpr uint32_t kFirstRuns = 16;
-/// A run that may go directly (CapturedLayout::isLarge): a kernel of its own, for small ones would pay for its
-/// questions.
-inline constexpr int kLargeRun = -1;
+/// By which a run goes that needs no questions. @tparam kForm CapturedForm
+template <int32_t kForm>
+struct QuickTile {
+  using Type = HeldTile<(kForm > 0 ? kForm : 0)>;
+  static constexpr bool kIsThere = kForm > 0;
+};
+template <>
+struct QuickTile<CapturedForm::message> {
+  using Type = EagerTile;
+  static constexpr bool kIsThere = true;
+};
+template <>
+struct QuickTile<CapturedForm::copies> {
+  using Type = CopyTile;
+  static constexpr bool kIsThere = true;
+};
+template <>
+struct QuickTile<CapturedForm::reduction> {
+  using Type = ReductionTile;
+  static constexpr bool kIsThere = true;
+};
 
 /// Of any block at any lane. The first block of a run does those that others have left, too.
-/// @tparam kLines CapturedRun::heldLines, or kLargeRun. @tparam kInStream the run is a kernel in its stream, and in no
-/// graph: it tells when it is over
-template <int kLines, bool kInStream>
+/// @tparam kForm CapturedForm. @tparam kInStream the run is a kernel in its
+/// stream, and in no graph: it tells when it is over
+template <int32_t kForm, bool kInStream>
 class CapturedLaneWork {
  protected:
-  static constexpr int kHeld = kLines == kLargeRun ? 0 : kLines;
+  using Quick = typename QuickTile<kForm>::Type;
   enum class Stop : uint32_t { goOn, leave, end };
   enum class Way { byTiles, left, over };
 
@@ -43,22 +63,22 @@ class CapturedLaneWork {
     if (threadIdx.x < run_.members) {
       shared_.members.landings[threadIdx.x] = from.members.landings[threadIdx.x];
       shared_.members.scales[threadIdx.x] = from.members.scales[threadIdx.x];
-      if (kLines == kLargeRun) shared_.members.windows[threadIdx.x] = from.members.windows[threadIdx.x];
+      if (kForm == CapturedForm::large) shared_.members.windows[threadIdx.x] = from.members.windows[threadIdx.x];
     }
     if (threadIdx.x == kCapturedWorkers - 1) shared_.isKnown = *static_cast<const volatile uint32_t*>(&from.isKnown);
   }
 
   /// Does it, or leaves it to the first block, or to its next turn. @pre it is taken; here and below
-  __device__ void carryOutHeld(uint32_t lane, HeldTile<kHeld>& held) {
-    held.send(number_, shared_.members);
-    while (!held.receive()) {
+  __device__ void carryOutQuickly(uint32_t lane, Quick& tile) {
+    tile.send(number_, shared_.members);
+    while (!tile.receive()) {
       const Stop stop = mustStop();
       if (stop == Stop::goOn) continue;
       if (stop == Stop::leave) return leave(lane, CapturedTurn::isFree, 0, true);
       isEnded_ = true;
       break;
     }
-    if (!isEnded_) held.reduce(shared_.members);
+    if (!isEnded_) tile.reduce(shared_.members);
     done(lane, CapturedTurn::isFree);
   }
 
@@ -66,7 +86,7 @@ class CapturedLaneWork {
                                         uint32_t firstTile = 0, bool isSent = false) {
     const bool wasKnown = shared_.isKnown != 0;
     if (!wasKnown && !isEnded_ && !learn(lane)) return leave(lane, state, 0, false);
-    if constexpr (kLines == kLargeRun) {
+    if constexpr (kForm == CapturedForm::large) {
       if (firstTile == kMovedTile || (firstTile == 0 && !isSent)) {
         const Way way = goDirectly(lane, state, firstTile == kMovedTile, wasKnown && state == CapturedTurn::isLeft);
         if (way == Way::left) return;
@@ -165,7 +185,7 @@ class CapturedLaneWork {
           *static_cast<uint8_t* volatile*>(&run_.notes->members.landings[threadIdx.x]);
       to.members.scales[threadIdx.x] = shared_.members.scales[threadIdx.x] =
           *static_cast<volatile double*>(&run_.notes->members.scales[threadIdx.x]);
-      if (kLines == kLargeRun) {
+      if (kForm == CapturedForm::large) {
         to.members.windows[threadIdx.x] = shared_.members.windows[threadIdx.x] =
             *static_cast<windows::Table volatile*>(&run_.notes->members.windows[threadIdx.x]);
       }
@@ -181,8 +201,9 @@ class CapturedLaneWork {
     constexpr uint32_t kLooksPerNote = 4;
     if (threadIdx.x == 0) {
       const bool mustEnd = isFirst_ && ++looks_ % kLooksPerNote == 0 && run_.notes->mustEnd.load(order::relaxed) != 0;
-      const bool mustLeave =
-          clock64() - begunAt_ > (isFirst_ ? kTurnCycles + kTurnCyclesOfMember * run_.member : patience());
+      const int64_t waited = clock64() - begunAt_;
+      const bool mustLeave = isFirst_ ? waited > kTurnCycles + kTurnCyclesOfMember * run_.member
+                                      : waited > kPatienceCycles && waited > patience();
       shared_.stop = static_cast<uint32_t>(mustEnd                                  ? Stop::end
                                            : mustLeave && (!isFirst_ || isInPlace_) ? Stop::leave
                                                                                     : Stop::goOn);

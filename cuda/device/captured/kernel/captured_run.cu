@@ -1,57 +1,58 @@
 #include "device/captured/captured_run.cuh"
 
-#include <vector>
+#include <algorithm>
+#include <iterator>
 
 #include "device/captured/kernel/captured_block.cuh"
 
 namespace dfccl::gpu {
 namespace {
 
-template <int kLines, bool kInStream>
+template <int32_t kForm, bool kInStream>
 __global__ void __launch_bounds__(kCapturedWorkers) capturedKernel(const __grid_constant__ CapturedRun run) {
   __shared__ CapturedShared shared;
   if (run.state == nullptr) return;  // see prepareCapturedRuns()
-  CapturedBlock<kLines, kInStream>(run, blockIdx.x, shared).carryOut();
+  CapturedBlock<kForm, kInStream>(run, blockIdx.x, shared).carryOut();
+}
+
+constexpr int32_t kForms[] = {CapturedForm::any,
+                              CapturedForm::large,
+                              CapturedForm::message,
+                              CapturedForm::copies,
+                              CapturedForm::reduction,
+                              1,
+                              2,
+                              4,
+                              8};
+
+/// The first of the forms from `kFirst` on that is the run's, called by its number. @pre it is one of them
+template <size_t kFirst = 0, class Call>
+__host__ __device__ auto withForm(int32_t form, const Call& call) {
+  constexpr int32_t kForm = kForms[kFirst];
+  if constexpr (kFirst + 1 == std::size(kForms)) {
+    return call.template operator()<kForm>();
+  } else {
+    return form == kForm ? call.template operator()<kForm>() : withForm<kFirst + 1>(form, call);
+  }
 }
 
 /// Several runs in a stream.
-__global__ void __launch_bounds__(kCapturedWorkers) capturedRunsKernel(const __grid_constant__ CapturedRuns runs) {
+template <uint32_t kRuns>
+__global__ void __launch_bounds__(kCapturedWorkers)
+    capturedRunsKernel(const __grid_constant__ CapturedRunsOf<kRuns> runs) {
   __shared__ CapturedShared shared;
   uint32_t mine = 0;
   while (mine < runs.count && blockIdx.x >= runs.lanesBefore[mine + 1]) ++mine;
   if (mine == runs.count) return;  // see prepareCapturedRuns()
   const CapturedRun& run = runs.runs[mine];
   const uint32_t lane = blockIdx.x - runs.lanesBefore[mine];
-  if (run.layout.isLarge) return CapturedBlock<kLargeRun, true>(run, lane, shared).carryOut();
-  switch (run.heldLines) {
-    case 1:
-      return CapturedBlock<1, true>(run, lane, shared).carryOut();
-    case 2:
-      return CapturedBlock<2, true>(run, lane, shared).carryOut();
-    case 4:
-      return CapturedBlock<4, true>(run, lane, shared).carryOut();
-    case 8:
-      return CapturedBlock<8, true>(run, lane, shared).carryOut();
-    default:
-      return CapturedBlock<0, true>(run, lane, shared).carryOut();
-  }
+  withForm(run.form, [&]<int32_t kForm>() { CapturedBlock<kForm, true>(run, lane, shared).carryOut(); });
 }
 
 template <bool kInStream>
 const void* kernelOf(const CapturedRun& run) {
-  if (run.layout.isLarge) return reinterpret_cast<const void*>(capturedKernel<kLargeRun, kInStream>);
-  switch (run.heldLines) {
-    case 1:
-      return reinterpret_cast<const void*>(capturedKernel<1, kInStream>);
-    case 2:
-      return reinterpret_cast<const void*>(capturedKernel<2, kInStream>);
-    case 4:
-      return reinterpret_cast<const void*>(capturedKernel<4, kInStream>);
-    case 8:
-      return reinterpret_cast<const void*>(capturedKernel<8, kInStream>);
-    default:
-      return reinterpret_cast<const void*>(capturedKernel<0, kInStream>);
-  }
+  return withForm(run.form,
+                  []<int32_t kForm>() { return reinterpret_cast<const void*>(capturedKernel<kForm, kInStream>); });
 }
 
 template <class Parameters>
@@ -60,36 +61,37 @@ cudaError_t launch(const void* kernel, uint32_t blocks, const Parameters& parame
   return cudaLaunchKernel(kernel, dim3(blocks), dim3(kCapturedWorkers), arguments, 0, stream);
 }
 
-const void* kernelOfSeveral() { return reinterpret_cast<const void*>(capturedRunsKernel); }
-
-}  // namespace
-
-cudaError_t prepareCapturedRuns(cudaStream_t stream) {
-  CapturedRun large{};
-  large.layout.isLarge = true;
-  std::vector<CapturedRun> forms{large};
-  for (const uint32_t heldLines : {0, 1, 2, 4, 8}) {
-    forms.emplace_back();
-    forms.back().heldLines = heldLines;
-  }
-  for (const CapturedRun& form : forms) {
-    for (const void* const kernel : {kernelOf<false>(form), kernelOf<true>(form)}) {
-      const cudaError_t error = launch(kernel, 1, CapturedRun{}, stream);
-      if (error != cudaSuccess) return error;
-    }
-  }
-  return launch(kernelOfSeveral(), 1, CapturedRuns{}, stream);
-}
-
-cudaError_t launchCapturedRuns(const CapturedRun* runs, uint32_t count, cudaStream_t stream) {
-  if (count == 1) return launch(kernelOf<true>(*runs), runs->layout.lanes, *runs, stream);
-  CapturedRuns together{};
+template <uint32_t kRuns>
+cudaError_t launchTogether(const CapturedRun* runs, uint32_t count, cudaStream_t stream) {
+  CapturedRunsOf<kRuns> together{};
   together.count = count;
   for (uint32_t i = 0; i < count; ++i) {
     together.runs[i] = runs[i];
     together.lanesBefore[i + 1] = together.lanesBefore[i] + runs[i].layout.lanes;
   }
-  return launch(kernelOfSeveral(), together.lanesBefore[count], together, stream);
+  const uint32_t blocks = std::max(1u, together.lanesBefore[count]);
+  return launch(reinterpret_cast<const void*>(capturedRunsKernel<kRuns>), blocks, together, stream);
+}
+
+}  // namespace
+
+cudaError_t prepareCapturedRuns(cudaStream_t stream) {
+  for (const int32_t form : kForms) {
+    CapturedRun none{};
+    none.form = form;
+    for (const void* const kernel : {kernelOf<false>(none), kernelOf<true>(none)}) {
+      const cudaError_t error = launch(kernel, 1, none, stream);
+      if (error != cudaSuccess) return error;
+    }
+  }
+  const cudaError_t error = launchTogether<kFewCapturedRuns>(nullptr, 0, stream);
+  return error != cudaSuccess ? error : launchTogether<kMostCapturedRuns>(nullptr, 0, stream);
+}
+
+cudaError_t launchCapturedRuns(const CapturedRun* runs, uint32_t count, cudaStream_t stream) {
+  if (count == 1) return launch(kernelOf<true>(*runs), runs->layout.lanes, *runs, stream);
+  return count <= kFewCapturedRuns ? launchTogether<kFewCapturedRuns>(runs, count, stream)
+                                   : launchTogether<kMostCapturedRuns>(runs, count, stream);
 }
 
 cudaError_t addCapturedRun(cudaGraph_t graph, const cudaGraphNode_t* behind, size_t count, const CapturedRun& run,
