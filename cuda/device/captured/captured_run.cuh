@@ -157,10 +157,12 @@ struct CapturedRun {
   DFCCL_HD bool meet(uint32_t one, uint32_t other) const {
     return collective == Collective::barrier || sends(one, other) || sends(other, one);
   }
-  DFCCL_HD bool isReduced() const {
+  DFCCL_HD bool isReduction() const {
     return collective == Collective::allReduce || collective == Collective::reduceScatter ||
-           (collective == Collective::reduce && member == root);
+           collective == Collective::reduce;
   }
+  /// By this member.
+  DFCCL_HD bool isReduced() const { return isReduction() && (collective != Collective::reduce || member == root); }
   /// Whether this member's buffers are used at all: else their addresses may be anything.
   DFCCL_HD bool usesSend() const {
     const bool isFromRoot =

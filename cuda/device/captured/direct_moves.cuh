@@ -27,8 +27,9 @@ class DirectMoves {
       case Collective::allToAll:
         return run_.members;
       case Collective::scatter:
-      case Collective::sendRecv:
         return run_.member == run_.root ? run_.members : 0;
+      case Collective::sendRecv:
+        return run_.member == run_.root ? 1 : 0;
       case Collective::barrier:
         return 0;
       default:

@@ -34,10 +34,13 @@ class CapturedBlock : CapturedLaneWork<kForm, kInStream> {
     begunAt_ = clock64();
     if (mustWait || number_ < kFirstRuns) knowAnew();
     if (isMine) {
-      if (!QuickTile<kForm>::kIsThere || shared_.isKnown == 0 || isEnded_) {
-        Work::carryOut(lane);
-      } else {
+      const bool isAsEver = shared_.isKnown != 0 && !isEnded_;
+      if (QuickTile<kForm>::kIsThere && isAsEver) {
         Work::carryOutQuickly(lane, quick);
+      } else if (kForm == CapturedForm::large && isAsEver) {
+        Work::carryOutDirectly(lane);
+      } else {
+        Work::carryOut(lane);
       }
     }
     if (!isFirst_) return;

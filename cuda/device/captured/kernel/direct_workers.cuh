@@ -35,12 +35,14 @@ class DirectWorkers {
     return isUnanimous(come == DirectLane::Come::here) ? DirectLane::Come::here : DirectLane::Come::outOfReach;
   }
 
-  /// @return false: one has taken its buffers back, so nobody's are touched.
+  /// And describes the first move. @return false: one has taken its buffers back, so nobody's are touched.
   __device__ bool claim() const {
     if (isPeers_) {
       lane_.say(threadIdx.x, DirectLane::claimed, order::relaxed);
       fence();
     }
+    // Meanwhile, by another warp.
+    if (threadIdx.x == kDescriber) describe(0);
     const bool isMine = !isPeers_ || !lane_.isTakenBack(threadIdx.x, order::relaxed);
     if (isUnanimous(isMine)) return true;
     if (isPeers_) lane_.say(threadIdx.x, DirectLane::takenBack, order::relaxed);
@@ -49,11 +51,19 @@ class DirectWorkers {
 
   __device__ void move() const {
     for (uint32_t i = 0; i < moves_.count(); ++i) {
-      __syncthreads();
-      if (threadIdx.x == 0) moves_.describe(i, shared_.buffers, members_.scales, shared_.operands);
-      __syncthreads();
+      if (i != 0) {
+        __syncthreads();
+        if (threadIdx.x == kDescriber) describe(i);
+        __syncthreads();
+      }
       const ReduceCopyArgs& args = shared_.operands.args;
-      if (args.count != 0) movePlainOrAny(run_.type, run_.op, args, plain::isWhole(args, sizeOf(run_.type)));
+      if (args.count == 0) continue;
+      const bool isWhole = plain::isWhole(args, sizeOf(run_.type));
+      if (isWhole && !run_.isReduction()) {
+        copyPieces(args, args.count * sizeOf(run_.type) / sizeof(uint4));
+      } else {
+        movePlainOrAny(run_.type, run_.op, args, isWhole);
+      }
     }
     __syncthreads();
     if (!isPeers_) return;
@@ -83,8 +93,36 @@ class DirectWorkers {
   }
 
  private:
+  static constexpr uint32_t kDescriber = kCapturedWorkers - 1;
+
+  __device__ void describe(uint32_t move) const {
+    if (move < moves_.count()) moves_.describe(move, shared_.buffers, members_.scales, shared_.operands);
+  }
+
   /// Between this member's word and its look at the other's.
   __device__ static void fence() { asm volatile("fence.sc.sys;" ::: "memory"); }
+
+  /// One source's to all destinations, as many at once as a worker holds: also where fewer are left.
+  __device__ static void copyPieces(const ReduceCopyArgs& args, uint64_t pieces) {
+    constexpr int kAtOnce = 8;
+    const auto* const from = static_cast<const uint4*>(args.sources[0]);
+#pragma unroll 1
+    for (uint64_t first = threadIdx.x; first < pieces; first += uint64_t{kAtOnce} * kWorkers) {
+      uint4 loaded[kAtOnce];
+#pragma unroll
+      for (int p = 0; p < kAtOnce; ++p) {
+        if (first + p * kWorkers < pieces) loaded[p] = loadPiece(from + first + p * kWorkers);
+      }
+#pragma unroll 1
+      for (int d = 0; d < args.destinationCount; ++d) {
+        uint4* const to = static_cast<uint4*>(args.destinations[d]) + first;
+#pragma unroll
+        for (int p = 0; p < kAtOnce; ++p) {
+          if (first + p * kWorkers < pieces) to[p * kWorkers] = loaded[p];
+        }
+      }
+    }
+  }
 
   const CapturedRun& run_;
   const CapturedMembers& members_;
