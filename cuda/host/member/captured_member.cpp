@@ -12,29 +12,29 @@ namespace dfccl::gpu {
 namespace {
 
 int32_t formOf(const CapturedRun& run) {
-  constexpr uint32_t kMostLines = 8, kMostMembers = 4;
-  constexpr uint64_t kLine = 8;  // of payload
+  constexpr uint32_t kMostReduced = 4;
+  constexpr uint64_t kLine = 8, kMostLines = 8;  // bytes of payload; of a worker
   if (run.layout.isLarge) return CapturedForm::large;
   if (run.layout.tileElements != run.layout.laneElements) return CapturedForm::any;
   const uint64_t lines = (run.layout.tileElements * sizeOf(run.type) + kLine - 1) / kLine;
+  const uint64_t ofWorker = (lines + kCapturedWorkers - 1) / kCapturedWorkers;
+  if (ofWorker > kMostLines) return CapturedForm::any;
   const uint64_t bytes = run.count * sizeOf(run.type);
   const uint64_t places = reinterpret_cast<uint64_t>(run.send) | reinterpret_cast<uint64_t>(run.recv) | bytes;
-  if (run.collective == Collective::allReduce && bytes != 0 && places % kLine == 0 && run.members <= kMostMembers) {
-    int32_t held = 1;
-    while (static_cast<uint64_t>(held) * kCapturedWorkers < lines) held *= 2;
-    return held <= static_cast<int32_t>(kMostLines) ? held : CapturedForm::any;
-  }
-  if (lines > uint64_t{CapturedForm::kShortLines} * kCapturedWorkers) return CapturedForm::any;
+  const int32_t held = ofWorker > 4 ? 8 : ofWorker > 1 ? 4 : 1;
   switch (run.collective) {
     case Collective::sendRecv:
-      return CapturedForm::message;
+      return CapturedForm::message + held;
     case Collective::allReduce:
     case Collective::reduce:
     case Collective::reduceScatter:
-      return run.members <= kMostMembers ? CapturedForm::reduction : CapturedForm::any;
+      break;
     default:
-      return CapturedForm::copies;
+      return CapturedForm::copies + held;
   }
+  if (run.members > kMostReduced) return CapturedForm::any;
+  const bool isWholeSum = run.collective == Collective::allReduce && bytes != 0 && places % kLine == 0;
+  return isWholeSum ? CapturedForm::wholeSum + (ofWorker == 2 ? 2 : held) : CapturedForm::reduction + held;
 }
 
 /// Of runs that go by lines only where others don't reach a buffer: each signature has slots of its own, and a program

@@ -21,24 +21,24 @@ inline constexpr int64_t kLongestMoveCycles = 2'000'000'000;
 /// Runs of a lane that may be under way beside the one in which the lane learns of the members.
 inline constexpr uint32_t kFirstRuns = 16;
 /// By which a run goes that needs no questions. @tparam kForm CapturedForm
-template <int32_t kForm>
+template <int32_t kForm, int32_t kKind = CapturedForm::kindOf(kForm)>
 struct QuickTile {
-  using Type = HeldTile<(kForm > 0 ? kForm : 0)>;
+  using Type = HeldTile<CapturedForm::linesOf(kForm)>;
   static constexpr bool kIsThere = kForm > 0;
 };
-template <>
-struct QuickTile<CapturedForm::message> {
-  using Type = EagerTile;
+template <int32_t kForm>
+struct QuickTile<kForm, CapturedForm::message> {
+  using Type = EagerTile<CapturedForm::linesOf(kForm)>;
   static constexpr bool kIsThere = true;
 };
-template <>
-struct QuickTile<CapturedForm::copies> {
-  using Type = CopyTile;
+template <int32_t kForm>
+struct QuickTile<kForm, CapturedForm::copies> {
+  using Type = CopyTile<CapturedForm::linesOf(kForm)>;
   static constexpr bool kIsThere = true;
 };
-template <>
-struct QuickTile<CapturedForm::reduction> {
-  using Type = ReductionTile;
+template <int32_t kForm>
+struct QuickTile<kForm, CapturedForm::reduction> {
+  using Type = ReductionTile<CapturedForm::linesOf(kForm)>;
   static constexpr bool kIsThere = true;
 };
 

@@ -8,10 +8,10 @@ namespace dfccl::gpu {
 
 /// What a worker has of a short tile: lines apart by the number of workers. In 32 bits, as all of the run has few
 /// bytes.
+/// @tparam kMost they are no more
+template <int kMost>
 class ShortLines {
  public:
-  static constexpr int kMost = CapturedForm::kShortLines;
-
   __device__ ShortLines(const CapturedRun& run, uint32_t lane) {
     segment = static_cast<uint32_t>(run.count) * sizeOf(run.type);
     const uint32_t full = static_cast<uint32_t>(run.layout.laneElements) * sizeOf(run.type);
@@ -75,7 +75,8 @@ class ShortSlots {
   uint32_t stride_, offset_;
 };
 
-/// Called as HeldTile is. @pre CapturedForm::copies
+/// Called as HeldTile is. @tparam kLines that a worker has at most
+template <int kLines>
 class CopyTile {
  public:
   __device__ CopyTile(const CapturedRun& run, uint32_t lane) : run_(run), lane_(lane), lines_(run, lane) {
@@ -139,10 +140,10 @@ class CopyTile {
 
   const CapturedRun& run_;
   const uint32_t lane_;
-  const ShortLines lines_;
+  const ShortLines<kLines> lines_;
   uint32_t number_;
   const CapturedMembers* members_;
-  uint64_t payload_[ShortLines::kMost];
+  uint64_t payload_[kLines];
 };
 
 }  // namespace dfccl::gpu

@@ -6,7 +6,8 @@
 
 namespace dfccl::gpu {
 
-/// Called as HeldTile is. @pre CapturedForm::message
+/// Called as HeldTile is. @tparam kLines that a worker has at most
+template <int kLines>
 class EagerTile {
  public:
   /// Begins to read what is sent, before anything else is known of the run.
@@ -57,8 +58,6 @@ class EagerTile {
   }
 
  private:
-  static constexpr int kLines = CapturedForm::kShortLines;
-
   __device__ static uint32_t lineOf(int held) { return threadIdx.x + held * kCapturedWorkers; }
   __device__ bool isMine(int held) const { return lineOf(held) < lines_; }
   __device__ const uint8_t* source() const { return static_cast<const uint8_t*>(run_.send) + begin_; }

@@ -5,7 +5,8 @@
 
 namespace dfccl::gpu {
 
-/// Called as HeldTile is. @pre CapturedForm::reduction
+/// Called as HeldTile is. @tparam kLines that a worker has at most
+template <int kLines>
 class ReductionTile {
  public:
   __device__ ReductionTile(const CapturedRun& run, uint32_t lane) : run_(run), lane_(lane), lines_(run, lane) {
@@ -53,9 +54,9 @@ class ReductionTile {
     e.divisor = run_.op == ReduceOp::avg ? run_.members : 0;
     e.scales = members.scales;
     const bool isFloatSum = run_.type == DataType::float32 && run_.op == ReduceOp::sum;
-    uint64_t sums[ShortLines::kMost];
+    uint64_t sums[kLines];
 #pragma unroll
-    for (int h = 0; h < ShortLines::kMost; ++h) {
+    for (int h = 0; h < kLines; ++h) {
       if (!lines_.has(h)) break;
       uint64_t p[kHeldMembers];
 #pragma unroll
@@ -72,7 +73,7 @@ class ReductionTile {
   __device__ void sendPart(uint32_t to, bool isOwn) const {
     uint8_t* const slot = slots().of(to, run_.member);
     if (isOwn) return lines_.send(slot, flag(), own_);
-    uint64_t theirs[ShortLines::kMost];
+    uint64_t theirs[kLines];
     lines_.load(run_.send, to, theirs);
     lines_.send(slot, flag(), theirs);
   }
@@ -81,7 +82,7 @@ class ReductionTile {
     const auto from = static_cast<uint32_t>(m);
     if (from == run_.member) {
 #pragma unroll
-      for (int h = 0; h < ShortLines::kMost; ++h) parts_[m][h] = own_[h];
+      for (int h = 0; h < kLines; ++h) parts_[m][h] = own_[h];
       return true;
     }
     const uint8_t* const slot = slots().of(run_.member, from);
@@ -92,11 +93,11 @@ class ReductionTile {
 
   const CapturedRun& run_;
   const uint32_t lane_;
-  const ShortLines lines_;
+  const ShortLines<kLines> lines_;
   uint32_t number_;
   const CapturedMembers* members_;
-  uint64_t own_[ShortLines::kMost];
-  uint64_t parts_[kHeldMembers][ShortLines::kMost];
+  uint64_t own_[kLines];
+  uint64_t parts_[kHeldMembers][kLines];
 };
 
 }  // namespace dfccl::gpu
