@@ -244,6 +244,21 @@ TEST_CASE("what can't be a message in a stream is refused, and one to oneself go
   CHECK_OK(ranks.waitAll());
 }
 
+TEST_CASE("a program may have many more different messages than a receiver has memory for") {
+  constexpr size_t kCount = size_t{64} << 10;
+  const GpuRanks ranks(2, 1, 8, 0, size_t{128} << 20);
+  const GroupsInStreams groups(ranks, dfcclForItsStream, kMostLargeBytes);
+  const Mailbag bag(ranks);
+  bag.fill(0, 0);
+  for (uint64_t tag = 0; tag < 300; ++tag) {
+    dfcclRequest_t requests[2] = {};
+    CHECK_OK(dfcclRecv(bag.to(1), kCount, dfcclInt32, 0, groups[1], tag, bag.stream(1), &requests[1]));
+    CHECK_OK(dfcclSend(bag.from(0), kCount, dfcclInt32, 1, groups[0], tag, bag.stream(0), &requests[0]));
+    CHECK_OK(dfcclWaitRuns(requests, 2, 0));
+  }
+  CHECK_OK(ranks.waitAll());
+}
+
 TEST_CASE("messages that wait for their other half end when their group is given up") {
   for (const size_t count : {size_t{100}, kLargeCount}) {
     for (const bool isSender : {false, true}) {

@@ -111,7 +111,8 @@ struct CapturedLayout {
     return isLarge ? 2 * uint64_t{lanes} * members * sizeof(DirectPost) : 0;
   }
   uint64_t landingBytes(uint32_t member, uint32_t members, uint32_t root) const {
-    return slotsBytes(member, members, root) + postsBytes(members) + (isMessage ? lanes * sizeof(MessageTaken) : 0);
+    const bool isTold = isMessage && member == root;
+    return slotsBytes(member, members, root) + postsBytes(members) + (isTold ? lanes * sizeof(MessageTaken) : 0);
   }
 };
 

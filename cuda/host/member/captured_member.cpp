@@ -32,8 +32,9 @@ int32_t formOf(const CapturedRun& run) {
     default:
       return CapturedForm::copies + held;
   }
-  if (run.members > kMostReduced) return CapturedForm::any;
-  const bool isWholeSum = run.collective == Collective::allReduce && bytes != 0 && places % kLine == 0;
+  // Of nothing, members meet by flags that the general way sends otherwise.
+  if (run.members > kMostReduced || bytes == 0) return CapturedForm::any;
+  const bool isWholeSum = run.collective == Collective::allReduce && places % kLine == 0;
   return isWholeSum ? CapturedForm::wholeSum + (ofWorker == 2 ? 2 : held) : CapturedForm::reduction + held;
 }
 

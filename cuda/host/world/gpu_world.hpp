@@ -79,6 +79,10 @@ class GpuWorld : public Backend {
 
   std::unique_ptr<Backend::Launches> beginLaunches() override;
   RunWindows windowsOf(uint32_t rank, const RunShape& shape, const void* send, const void* recv) override;
+  /// Of all arenas together, no more than half of each.
+  uint64_t mostMessageBytes(uint32_t rank, uint32_t receiver) const override {
+    return gpuOptions_.rank.arenaBytes / 2 / (rank == receiver ? 1 : size() - 1);
+  }
   uint64_t idOfStream(uint32_t rank, void* stream) override {
     return ranks_[rank]->idOfStream(static_cast<cudaStream_t>(stream));
   }

@@ -135,6 +135,9 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
   // A tile is sent before anything is received.
   shape.mayBeInPlace |= spec.signature.isCaptured() && spec.collective == Collective::allToAll;
   shape.stagesUnmapped = staged != nullptr || spec.signature.isCaptured();
+  if (spec.signature.isCaptured() && spec.collective == Collective::sendRecv) {
+    shape.messageBytes = CapturedMember::layoutOf(spec).landingBytes(1 - spec.root, 2, spec.root);
+  }
   table_[rank].emplace(place.index, Registered{registration, std::move(tables), std::move(kept), member, shape, place});
   const uint64_t runs = registration->runsAtLeaving(member);
   mine.queues().resetIssued(place.index, runs);

@@ -79,8 +79,8 @@ bool JoinedGpuWorld::complete(JoinedRegistration& registration) {
   return true;
 }
 
-/// Others may write to a member's memory after its last run: what they have taken from a connector, say. So it is kept
-/// until all have left.
+/// Others may write to a member's memory after its last run: what they have taken from a connector, or of a message
+/// that was sent ahead. So it is kept until all have left, those for now that come back for such a message too.
 void JoinedGpuWorld::freeDeparted() {
   const std::lock_guard lock(mutex());
   if (departed_.empty()) return;
@@ -90,7 +90,8 @@ void JoinedGpuWorld::freeDeparted() {
     SharedRegistration& shared = registration->shared();
     if (shared.isAway(registration->member()) && !registration->isPoisoned()) return false;
     for (uint32_t m = 0; m < registration->spec().ranks.size(); ++m) {
-      if (shared.isMember(m) && !segment_->isProcessGone(registration->spec().ranks[m])) return false;
+      const bool mayWrite = shared.isMember(m) || (shared.isAway(m) && !registration->isPoisoned());
+      if (mayWrite && !segment_->isProcessGone(registration->spec().ranks[m])) return false;
     }
     shared.finishLeaving(registration->member());
     if (shared.isAbandoned()) directory_.drop(shared);

@@ -52,18 +52,20 @@ dfcclResult_t dfcclGroupAbort(dfcclGroup_t group);
 /* On GPUs: from here on, the group's runs that are behind a stream, and in which a member receives at most `mostBytes`
  * of the others, are kernels in that stream, as NCCL's are, and no work of a daemon's: the stream goes on only when
  * they are over, and a link of a chain takes a third of the time. To be called by all members alike, before the group's
- * first run: such runs meet each other only. They are refused without a stream. Those of one stream that are submitted
- * in a batch are under way at once, whatever their order, as long as they are 24 at most and the device has room for
- * each to wait on a multiprocessor, beside what waits there already; more come one behind the other in an order that
- * members have in common whose batches are alike. Without a batch one waits for the other. A message of up to 256 KB is
- * over for its sender before it is received, two of each signature, once the receiver has asked for one such; a larger
- * one waits. Receives from any rank are refused up to that size; messages to oneself, but those of uneven forms, and
- * splits are as before. A kernel is launched, for which the caller may have to wait while another thread keeps CUDA's
- * driver to itself, as in cudaFree. Members that are ranks of one process on one GPU want 32 hardware queues
- * (CUDA_DEVICE_MAX_CONNECTIONS). 0: none are. Of a run's kernel at most `mostBlocks` blocks, a multiprocessor each,
- * carry it out; 0: up to 32, by its size. All members pass the same (dfcclRegistrationMismatch of their runs).
- * dfcclUnavailable: the group is on CPUs, or has more than 64 members. A batch in which more than 24 members share a
- * stream is refused so, too. */
+ * first run: such runs meet each other only. They are refused without a stream, and so are receives from any rank
+ * (dfcclUnavailable). Without a batch one waits for the other. Those of one stream that are submitted in a batch are
+ * under way at once, whatever their order, as long as they are 24 at most, no two of them are alike, and the device has
+ * room for each to wait on a multiprocessor, beside what waits there already; more come one behind the other in an
+ * order that members have in common whose batches are alike. The second of two that are alike (of one type, count, tag,
+ * and root or peer) begins when all of the batch's that began with the first are over. A message of up to 256 KB, and
+ * up to 28 KB for each block where its kernel has fewer than 16, is over for its sender before it is received, two of
+ * each signature, once the receiver has asked for one such; a larger one waits. Messages to oneself, but those of
+ * uneven forms, and splits are as before. A kernel is launched, for which the caller may have to wait while another
+ * thread keeps CUDA's driver to itself, as in cudaFree. Members that are ranks of one process on one GPU want 32
+ * hardware queues (CUDA_DEVICE_MAX_CONNECTIONS). `mostBytes` 0: no run is. Of a run's kernel at most `mostBlocks`
+ * blocks, a multiprocessor each, carry it out; 0: up to 32, by its size. All members pass the same
+ * (dfcclRegistrationMismatch of their runs). dfcclUnavailable: the group is on CPUs, or has more than 64 members. A
+ * batch in which more than 24 members share a stream is refused so, too. */
 typedef enum DFCCL_ANY_INT {
   dfcclForAll = 0,       /* what a run has written is there for whoever knows by its request that it is over */
   dfcclForItsStream = 1, /* only for what comes behind it in its stream, as with NCCL: a run is over 2 us sooner
@@ -127,7 +129,8 @@ dfcclResult_t dfcclRecv(void* recvbuff, size_t count, dfcclDataType_t type, int 
 /* Receives from whichever member sends first what has the same type, count and tag; *source, if not NULL, gets its
  * place in the group, and is -1 before; the sender, dfcclSend, needn't know. The workers of a world on CPUs look for
  * it, and who waits for, tests or polls a rank of this process; receives that name a sender come first. Neither it nor
- * what waits for it may be behind a stream. A member that is gone is passed over; dfcclAborted where all others are. */
+ * what waits for it may be behind a stream. A member that is gone is passed over; dfcclAborted where all others are.
+ * dfcclUnavailable: such messages are kernels in streams, see dfcclGroupRunInStreams. */
 dfcclResult_t dfcclRecvAny(void* recvbuff, size_t count, dfcclDataType_t type, int* source, dfcclGroup_t group,
                            uint64_t tag, dfcclRequest_t* request);
 

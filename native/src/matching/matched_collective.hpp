@@ -22,6 +22,8 @@ struct MatchedCollective {
   uint32_t pins = 0;                              // by callers who are about to submit a run of it, or wait for one
   std::list<MatchedCollective*>::iterator place;  // in the order of use
 
+  /// Of the world, of a message.
+  uint32_t receivingRank() const { return group->ranks[signature.receiver]; }
   /// Whether the other ranks reach a buffer where it is; else it is copied to where they do.
   bool isReached(const void* buffer, uint64_t bytes) const {
     const auto address = reinterpret_cast<uint64_t>(buffer);

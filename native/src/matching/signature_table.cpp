@@ -100,12 +100,33 @@ MatchedCollective& SignatureTable::add(const CollectiveId& id, const Signature& 
     used_.push_front(&entry);
     entry.place = used_.begin();
     entries_.emplace(id, std::move(made));
+    noteMessageBytes(entry, true);
   } catch (...) {
     if (!used_.empty() && used_.front() == &entry) used_.pop_front();
     backend_.unregisterCollective(rank_, entry.index, backend_.queues(rank_).issuedOf(entry.index), Departure::forNow);
     throw;
   }
+  boundMessages(entry);
   return entry;
+}
+
+void SignatureTable::noteMessageBytes(const MatchedCollective& entry, bool isAdded) {
+  if (entry.shape.messageBytes == 0) return;
+  uint64_t& bytes = messageBytes_[entry.receivingRank()];
+  bytes = isAdded ? bytes + entry.shape.messageBytes : bytes - entry.shape.messageBytes;
+}
+
+/// A message's memory is its receiver's, which can't free it alone: so whoever sends forgets the oldest, too.
+void SignatureTable::boundMessages(const MatchedCollective& added) {
+  if (added.shape.messageBytes == 0) return;
+  const uint32_t receiver = added.receivingRank();
+  const uint64_t most = backend_.mostMessageBytes(rank_, receiver);
+  for (auto at = used_.end(); at != used_.begin() && messageBytes_[receiver] > most;) {
+    MatchedCollective& entry = **--at;
+    const bool isOne = &entry != &added && entry.shape.messageBytes != 0 && entry.receivingRank() == receiver;
+    const auto behind = std::next(at);
+    if (isOne && forget(entry, Departure::forNow)) at = behind;
+  }
 }
 
 uint32_t SignatureTable::registerOne(const CollectiveSpec& spec) {
@@ -143,6 +164,7 @@ bool SignatureTable::forget(MatchedCollective& entry, Departure departure) {
     throw;
   }
   if (isAborted) ended_(entry.registration);
+  noteMessageBytes(entry, false);
   used_.erase(entry.place);
   if (MatchedCollective*& recent = recent_[recentPlaceOf(entry.signature)]; recent == &entry) recent = nullptr;
   entries_.erase(idOf(entry.signature));
@@ -163,6 +185,7 @@ void SignatureTable::clear() {
     const bool isAborted = backend_.isAborted(rank_, entry.index);
     backend_.unregisterCollective(rank_, entry.index, backend_.queues(rank_).issuedOf(entry.index));
     if (isAborted) ended_(entry.registration);
+    noteMessageBytes(entry, false);
     used_.pop_front();
     recent_[recentPlaceOf(entry.signature)] = nullptr;
     entries_.erase(idOf(entry.signature));

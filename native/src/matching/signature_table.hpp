@@ -45,6 +45,8 @@ class SignatureTable {
                          const std::shared_ptr<MatchedGroup>& group);
   uint32_t registerOne(const CollectiveSpec& spec);
   bool forgetOldest();
+  void boundMessages(const MatchedCollective& added);
+  void noteMessageBytes(const MatchedCollective& entry, bool isAdded);
   bool forget(MatchedCollective& entry, Departure departure);
 
   Backend& backend_;
@@ -52,9 +54,10 @@ class SignatureTable {
   const size_t most_;  // kept beside one another
   const std::function<void(uint64_t)> ended_;
   std::unordered_map<CollectiveId, std::unique_ptr<MatchedCollective>, HashOfId> entries_;
-  std::list<MatchedCollective*> used_;       // the latest first
-  uint64_t registered_ = 0;                  // ever
-  MatchedCollective* recent_[kRecent] = {};  // found without computing an id; each at its place, or null
+  std::list<MatchedCollective*> used_;                   // the latest first
+  std::unordered_map<uint32_t, uint64_t> messageBytes_;  // of each rank's memory, what messages take
+  uint64_t registered_ = 0;                              // ever
+  MatchedCollective* recent_[kRecent] = {};              // found without computing an id; each at its place, or null
 };
 
 }  // namespace dfccl

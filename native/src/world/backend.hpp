@@ -176,6 +176,8 @@ class Backend {
   /// Lets another stream than its own go on only when such a run is over. @throws Error dfcclInvalidArgument,
   /// dfcclSystemError
   virtual void waitForLaunched(uint32_t rank, uint32_t index, const PlaceInStream& place, void* stream);
+  /// Of a receiver's memory, how much messages may take that a rank has registered and that aren't under way.
+  virtual uint64_t mostMessageBytes(uint32_t /*rank*/, uint32_t /*receiver*/) const { return UINT64_MAX; }
   /// The windows of a run's buffers, which other processes are told of where they don't know them yet. Doesn't wait.
   /// @pre shape.namesWindows, and checkMemory() has passed. @throws Error dfcclInvalidArgument where the memory is none
   /// that another process can map, dfcclQueueFull.

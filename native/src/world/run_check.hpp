@@ -24,6 +24,8 @@ struct RunShape {
   bool namesWindows = false;
   // ... and if the others haven't mapped it, the run goes through connectors, so any memory will do.
   bool stagesUnmapped = false;
+  // Memory of the receiver's that a message takes as long as either of its ranks has it registered.
+  uint64_t messageBytes = 0;
   // Or runs may go through rings.
   const OwnedRingPlan* rings = nullptr;
 };
