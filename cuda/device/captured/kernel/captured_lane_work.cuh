@@ -20,6 +20,7 @@ inline constexpr int64_t kTurnCycles = 50'000, kTurnCyclesOfMember = 15'000;
 inline constexpr int64_t kLongestMoveCycles = 2'000'000'000;
 /// Runs of a lane that may be under way beside the one in which the lane learns of the members.
 inline constexpr uint32_t kFirstRuns = 16;
+
 /// By which a run goes that needs no questions. @tparam kForm CapturedForm
 template <int32_t kForm, int32_t kKind = CapturedForm::kindOf(kForm)>
 struct QuickTile {
@@ -43,8 +44,8 @@ struct QuickTile<kForm, CapturedForm::reduction> {
 };
 
 /// Of any block at any lane. The first block of a run does those that others have left, too.
-/// @tparam kForm CapturedForm. @tparam kInStream the run is a kernel in its
-/// stream, and in no graph: it tells when it is over
+/// @tparam kForm CapturedForm. @tparam kInStream the run is a kernel in its stream, and in no graph: it tells when it
+/// is over
 template <int32_t kForm, bool kInStream>
 class CapturedLaneWork {
  protected:
@@ -125,9 +126,9 @@ class CapturedLaneWork {
     done(lane, state);
   }
 
+  /// In line: to call it, and what called it, took 4 us, for their instructions to arrive.
   /// @param hasMoved the data are moved: the others' `over` is missing. @param isPublished another block may have begun
   /// it
-  /// In line, for what comes next is sooner there: to call it, and what called it, took 4 us.
   __device__ __forceinline__ Way goDirectly(uint32_t lane, CapturedTurn::State state, bool hasMoved, bool isPublished) {
     const DirectWorkers workers(run_, shared_.members, lane, number_, shared_.direct);
     if (isEnded_) {
