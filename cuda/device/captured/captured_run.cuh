@@ -211,7 +211,7 @@ struct CapturedRun {
   DFCCL_HD uint32_t tilesOf(uint32_t lane) const {
     const uint64_t elements = elementsOf(lane);
     if (count == 0) return lane == 0;
-    // A wide division takes a small run half of its time.
+    // As in nearly all of a small run: no wide division.
     if (elements <= layout.tileElements) return elements != 0;
     return static_cast<uint32_t>((elements + layout.tileElements - 1) / layout.tileElements);
   }

@@ -75,7 +75,7 @@ class DirectMoves {
 
   DFCCL_HD void describeShare(const DirectBuffers* buffers, const double* scales, DirectOperands& to) const {
     const uint64_t all = run_.elementsOf(lane_);
-    // Narrow, and by a constant: a wide division takes the better part of a microsecond.
+    // Narrow, and by a constant: a wide division is many instructions.
     const auto lines = static_cast<uint32_t>((all * sizeOf(run_.type) + kAlignment - 1) / kAlignment);
     const uint64_t share = uint64_t{(lines + run_.members - 1) / run_.members} * (kAlignment / sizeOf(run_.type));
     const uint64_t begin = run_.member * share;

@@ -13,7 +13,7 @@ class EagerTile {
   /// Begins to read what is sent, before anything else is known of the run.
   __device__ EagerTile(const CapturedRun& run, uint32_t lane)
       : run_(run), lane_(lane), isSender_(run.member == run.root) {
-    // It has few bytes, so 32 bits are enough: wider divisions take their time.
+    // It has few bytes, so 32 bits are enough.
     const uint32_t bytes = static_cast<uint32_t>(run.count) * sizeOf(run.type);
     const uint32_t full = static_cast<uint32_t>(run.layout.laneElements) * sizeOf(run.type);
     begin_ = lane * full;
