@@ -12,6 +12,7 @@ namespace dfccl::gpu {
 /// left. Numbers go on at 0 behind 2^31 - 1, which parities and flags that are made of them don't notice.
 class CapturedTurn {
  public:
+  static constexpr uint32_t kNumbers = uint32_t{1} << 31;
   enum State : uint64_t { isFree = 0, isTaken = 1, isLeft = 2 };
 
   DFCCL_HD explicit CapturedTurn(uint64_t word) : word_(word) {}
@@ -24,12 +25,13 @@ class CapturedTurn {
   DFCCL_HD bool isTurnOf(uint32_t run) const { return done() == run; }
   /// Whether the run's own block has come to it, where runs come one behind the other.
   DFCCL_HD bool hasCome(uint32_t run) const { return ((arrivals() - run - 1) & kMost) <= kMost / 2; }
-  /// Whether the first block of the run may do it. @pre isTurnOf(run)
-  DFCCL_HD bool isAbandoned(uint32_t run) const {
-    return state() == isLeft || (state() == isFree && arrivals() == run);
+  /// Whether the first block of the run may do it. @pre isTurnOf(run). @param isHandedOver see CapturedHandover
+  DFCCL_HD bool isAbandoned(uint32_t run, bool isHandedOver = false) const {
+    return state() == isLeft || (state() == isFree && (isHandedOver || arrivals() == run));
   }
 
-  /// What is added to the word by a block that comes, and by who leaves it to the first block.
+  /// What is added to the word by a block that comes, for each run of its kernel's, and by who leaves it to the first
+  /// block.
   static constexpr uint64_t kArrival = uint64_t{1} << 33;
   /// @param state the lane's until then: isFree where its owner leaves it
   DFCCL_HD static constexpr uint64_t leaving(State state) { return isLeft - state; }
@@ -42,8 +44,24 @@ class CapturedTurn {
   DFCCL_HD uint64_t taken() const { return word_ | isTaken; }
 
  private:
-  static constexpr uint32_t kMost = 0x7fffffff;
+  static constexpr uint32_t kMost = kNumbers - 1;
   static constexpr int kDone = 2, kArrivals = 33;
+
+  uint64_t word_;
+};
+
+/// A member's runs in one kernel, which each block carries out one after the other. It has come to all of them with the
+/// first one, so the first block has to be told which of them it won't do: what follows on a run that it has left.
+class CapturedHandover {
+ public:
+  DFCCL_HD explicit CapturedHandover(uint64_t word) : word_(word) {}
+
+  /// @param first of the runs, by its number in streams. @param runs at most 31
+  DFCCL_HD static constexpr uint64_t wordOf(uint64_t first, uint32_t runs) { return first << kRuns | runs; }
+  DFCCL_HD bool has(uint64_t run) const { return run - (word_ >> kRuns) < word_ % (1u << kRuns); }
+
+ private:
+  static constexpr int kRuns = 5;
 
   uint64_t word_;
 };

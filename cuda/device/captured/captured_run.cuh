@@ -49,9 +49,10 @@ struct alignas(128) CapturedNotes {
 
 /// Of a lane: a block's part of each run. In the device's memory; begins as zeros.
 struct alignas(128) CapturedLane {
-  Atomic<uint64_t, Scope::device> word;  // see CapturedTurn
-  uint32_t tile;                         // where it was left, above whether its part was sent
-  uint32_t isKnown;                      // `members` is there
+  Atomic<uint64_t, Scope::device> word;        // see CapturedTurn
+  uint32_t tile;                               // where it was left, above whether its part was sent
+  uint32_t isKnown;                            // `members` is there
+  Atomic<uint64_t, Scope::device> handedOver;  // see CapturedHandover
   CapturedMembers members;
 };
 
@@ -271,12 +272,13 @@ struct CapturedTile {
   DFCCL_HD static uint32_t placeOf(const CapturedRun& run, uint32_t from) { return run.layout.isMessage ? 0 : from; }
 };
 
-/// Runs in one stream that are under way at once. They are the kernel's parameters, which have 4 KB; fewer ones are
-/// copied sooner.
+/// Runs in one stream: of different members, which are under way at once, and of each one after the other. They are the
+/// kernel's parameters, which have 4 KB; fewer ones are copied sooner.
 template <uint32_t kRuns>
 struct CapturedRunsOf {
-  uint32_t count;
-  uint32_t lanesBefore[kRuns + 1];  // of the runs before each, and of all
+  uint32_t members;
+  uint32_t lanesBefore[kRuns + 1];  // of the members before each, and of all
+  uint8_t runsBefore[kRuns + 1];
   CapturedRun runs[kRuns];
 };
 inline constexpr uint32_t kFewCapturedRuns = 4, kMostCapturedRuns = 24;
@@ -285,7 +287,7 @@ static_assert(sizeof(CapturedRunsOf<kMostCapturedRuns>) <= 4096);
 /// Launches the kernel once in each of its forms, on the current device: the first launch keeps all streams back until
 /// the device is idle, and of two ranks that launch their first graphs at once one would wait for the other for ever.
 cudaError_t prepareCapturedRuns(cudaStream_t stream);
-/// Runs in a stream, each of another collective. @param count at most kMostCapturedRuns
+/// Runs in a stream. Those of one member are together, in their order. @param count at most kMostCapturedRuns
 cudaError_t launchCapturedRuns(const CapturedRun* runs, uint32_t count, cudaStream_t stream);
 /// Adds it to a graph, behind other nodes.
 cudaError_t addCapturedRun(cudaGraph_t graph, const cudaGraphNode_t* behind, size_t count, const CapturedRun& run,

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <exception>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -57,10 +58,15 @@ class GpuWorld::Launches final : public Backend::Launches {
     bool isAwaited;  // see CapturedRun
     PlaceInStream* place;
     RunsInStreams::Prepared told;
-    uint32_t turn = 0;  // how many of the same collective come before it
+    uint32_t occurrence = 0;  // among those of its member
+    uint32_t turn = 0;        // how often the collective has changed its streams before it
 
     /// In the order of the turns: a collective's next run may be in another stream, which waits for this one.
     std::tuple<uint32_t, int, uint64_t> kernel() const { return {turn, rank->device(), streamId}; }
+    /// Ranks that share a stream have their parts of a collective's run in one kernel: they wait for each other.
+    std::tuple<uint32_t, int, uint64_t, CollectiveId, uint32_t> step() const {
+      return std::tuple_cat(kernel(), std::make_tuple(member->key(), occurrence));
+    }
   };
 
   /// Of each collective's launches, among all threads.
@@ -83,13 +89,30 @@ class GpuWorld::Launches final : public Backend::Launches {
   /// By what goes into the same kernel. More than one takes come one behind the other in their stream: those of one set
   /// in one order on all ranks, however they were added.
   void sort() {
-    std::map<const CapturedMember*, uint32_t> before;
-    for (Run& run : runs_) run.turn = before[run.member.get()]++;
-    std::stable_sort(runs_.begin(), runs_.end(), [](const Run& a, const Run& b) {
-      return std::make_pair(a.kernel(), a.member->key()) < std::make_pair(b.kernel(), b.member->key());
-    });
-    for (size_t begin = 0; begin < runs_.size(); begin = endOfCollective(begin)) {
-      if (endOfCollective(begin) - begin > kMostCapturedRuns) refuseSharedStream();
+    countTurns();
+    std::stable_sort(runs_.begin(), runs_.end(), [](const Run& a, const Run& b) { return a.step() < b.step(); });
+    for (size_t begin = 0; begin < runs_.size(); begin = endOfStep(begin)) {
+      if (endOfStep(begin) - begin > kMostCapturedRuns) refuseSharedStream();
+    }
+  }
+
+  /// Where any rank of a collective goes on in another stream, they all go on in another kernel.
+  void countTurns() {
+    struct Before {
+      uint32_t runs = 0;
+      uint64_t streamId = 0;
+    };
+    std::map<const CapturedMember*, Before> before;
+    std::map<CollectiveId, std::set<uint32_t>> changes;  // which of its runs is the first behind each
+    for (Run& run : runs_) {
+      Before& mine = before[run.member.get()];
+      if (mine.runs != 0 && mine.streamId != run.streamId) changes[run.member->key()].insert(mine.runs);
+      run.occurrence = mine.runs++;
+      mine.streamId = run.streamId;
+    }
+    for (Run& run : runs_) {
+      const std::set<uint32_t>& ofCollective = changes[run.member->key()];
+      run.turn = static_cast<uint32_t>(std::distance(ofCollective.begin(), ofCollective.upper_bound(run.occurrence)));
     }
   }
 
@@ -100,13 +123,9 @@ class GpuWorld::Launches final : public Backend::Launches {
                 "Give each rank a stream of its own.");
   }
 
-  /// Ranks that share a stream have their parts of a run in one kernel: they wait for each other.
-  size_t endOfCollective(size_t begin) const {
+  size_t endOfStep(size_t begin) const {
     size_t end = begin;
-    const auto isOfSame = [&](const Run& run) {
-      return run.kernel() == runs_[begin].kernel() && run.member->key() == runs_[begin].member->key();
-    };
-    while (end < runs_.size() && isOfSame(runs_[end])) ++end;
+    while (end < runs_.size() && runs_[end].step() == runs_[begin].step()) ++end;
     return end;
   }
 
@@ -115,9 +134,8 @@ class GpuWorld::Launches final : public Backend::Launches {
     for (size_t begin = 0, end = 0; begin < runs_.size(); begin = end) {
       end = endOfKernel(begin, kMostCapturedRuns);
       try {
-        const auto fewest = static_cast<uint32_t>(endOfCollective(begin) - begin);
-        const auto room =
-            runs_[begin].rank->takeRoom({runs_[begin].streamId, fewest, static_cast<uint32_t>(end - begin)});
+        const auto fewest = static_cast<uint32_t>(endOfStep(begin) - begin);
+        const auto room = runs_[begin].rank->takeRoom({runs_[begin].streamId, fewest, membersOf(begin, begin, end)});
         end = endOfKernel(begin, room ? room->runs : fewest);
         launch(begin, end, room);
       } catch (const std::exception& error) {
@@ -128,16 +146,32 @@ class GpuWorld::Launches final : public Backend::Launches {
     world_.bell_.ring();
   }
 
-  /// @return the first of those behind `begin` that don't go into the same kernel, which has `most` runs unless those
-  /// of one collective are more.
-  size_t endOfKernel(size_t begin, size_t most) const {
-    size_t end = begin;
+  /// @return the first of those behind `begin` that don't go into the same kernel, which has room for so many members
+  /// at once: for those of its first step always.
+  size_t endOfKernel(size_t begin, uint32_t mostMembers) const {
+    size_t end = endOfStep(begin);
+    uint32_t members = membersOf(begin, begin, end);
     while (end < runs_.size() && runs_[end].kernel() == runs_[begin].kernel()) {
-      const size_t next = endOfCollective(end);
-      if (next - begin > most && end != begin) break;
+      const size_t next = endOfStep(end);
+      members += membersOf(begin, end, next);
+      if (next - begin > kMostCapturedRuns || members > mostMembers) break;
       end = next;
     }
     return end;
+  }
+
+  /// @return how many have runs between `from` and `end`, and none between `begin` and `from`.
+  uint32_t membersOf(size_t begin, size_t from, size_t end) const {
+    uint32_t members = 0;
+    for (size_t i = from; i < end; ++i) {
+      size_t before = i;
+      while (before > begin && runs_[before - 1].member->key() == runs_[i].member->key() &&
+             runs_[before - 1].member != runs_[i].member) {
+        --before;
+      }
+      members += before == begin || runs_[before - 1].member->key() != runs_[i].member->key();
+    }
+    return members;
   }
 
   /// @throws Error dfcclSystemError, and they are ended
@@ -146,6 +180,11 @@ class GpuWorld::Launches final : public Backend::Launches {
     size_t prepared = begin;
     try {
       const OnDevice here(runs_[begin].rank->device());
+      // A member's one after the other, and the members in the collectives' order.
+      const auto at = [&](size_t i) { return runs_.begin() + static_cast<std::ptrdiff_t>(i); };
+      std::stable_sort(at(begin), at(end), [](const Run& a, const Run& b) {
+        return std::make_pair(a.member->key(), a.member.get()) < std::make_pair(b.member->key(), b.member.get());
+      });
       for (; prepared < end; ++prepared) kernels[prepared - begin] = prepare(runs_[prepared]);
       // Before they are: nobody may wait until the device is idle meanwhile, see DeviceWaits::tryWhileNobodyWaits().
       for (size_t i = begin; i < end; ++i) {

@@ -1,6 +1,6 @@
 // Random programs: communicators of all ranks and of some, a stream each, with calls of every kind, of every size that
 // is carried out in another way, alone and in groups. Each rank takes the communicators in an order of its own, and
-// what is within a group, too. DFCCL_SEED, DFCCL_PROGRAMS
+// what is within a group, too. One of them may make a group's calls without a group. DFCCL_SEED, DFCCL_PROGRAMS
 #include <algorithm>
 #include <barrier>
 #include <cstdlib>
@@ -25,10 +25,14 @@ struct Call {
   int32_t factor;
 
   int32_t of(int member) const { return (member + 1) * factor; }
+  bool isAlike(const Call& other) const {
+    return kind == other.kind && count == other.count && root == other.root && peer == other.peer;
+  }
 };
 
 struct Group {
   std::vector<Call> calls;  // one: it is none
+  int splitter = -1;        // the member that makes them one by one, if there is such a one
 };
 
 struct Program {
@@ -59,14 +63,15 @@ Program draw(unsigned seed) {
         Group group;
         const size_t calls = below(2) == 0 ? 1 : 2 + below(4);
         for (size_t i = 0; i < calls; ++i) {
-          // Calls of a group that are alike would match in the order that each rank has.
           const size_t sizes[] = {1, 100, 5000, 70'000, 200'000};
           Call call{static_cast<Kind>(below(static_cast<size_t>(Kind::count))), sizes[below(5)] + i, 0, 0, 0};
           call.root = static_cast<int>(below(static_cast<size_t>(members)));
           call.peer = (call.root + 1 + static_cast<int>(below(static_cast<size_t>(members) - 1))) % members;
+          if (i != 0 && below(4) == 0) call = group.calls[below(i)];
           call.factor = 1 + static_cast<int32_t>(below(50));
           group.calls.push_back(call);
         }
+        group.splitter = static_cast<int>(below(2 * static_cast<size_t>(members)));
         made.rounds.back().push_back(group);
       }
     }
@@ -111,6 +116,7 @@ class Part {
     }
   }
 
+  bool isAlike(const Part& other) const { return call_.isAlike(other.call_); }
   bool isRight() const {
     const bool isRoot = member_ == call_.root;
     int32_t all = 0;
@@ -167,9 +173,11 @@ class Place {
 
   void begin(int round) {
     parts_.clear();
+    isSplitter_.clear();
     next_ = 0;
     for (const Group& group : made_.rounds[static_cast<size_t>(round)]) {
       parts_.emplace_back();
+      isSplitter_.push_back(group.splitter == member_);
       for (const Call& call : group.calls) {
         parts_.back().push_back(std::make_unique<Part>(call, member_, static_cast<int>(made_.ranks.size())));
       }
@@ -179,12 +187,10 @@ class Place {
   /// The next group.
   void issue(std::mt19937& random) {
     auto& group = parts_[next_++];
-    std::vector<size_t> order(group.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    std::shuffle(order.begin(), order.end(), random);
-    if (group.size() > 1) CHECK_NCCL(ncclGroupStart());
-    for (const size_t i : order) CHECK_NCCL(group[i]->make(comm_, stream_));
-    if (group.size() > 1) CHECK_NCCL(ncclGroupEnd());
+    const bool isGroup = group.size() > 1 && !isSplitter_[next_ - 1];
+    if (isGroup) CHECK_NCCL(ncclGroupStart());
+    for (const size_t i : orderOf(group, random)) CHECK_NCCL(group[i]->make(comm_, stream_));
+    if (isGroup) CHECK_NCCL(ncclGroupEnd());
   }
   bool synchronize() const { return stream_.synchronize(); }
   void check() const {
@@ -194,11 +200,25 @@ class Place {
   }
 
  private:
+  /// Any, in which calls that are alike keep theirs: they match by it.
+  static std::vector<size_t> orderOf(const std::vector<std::unique_ptr<Part>>& group, std::mt19937& random) {
+    std::vector<size_t> order(group.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::shuffle(order.begin(), order.end(), random);
+    for (size_t i = 0; i < order.size(); ++i) {
+      for (size_t j = i + 1; j < order.size(); ++j) {
+        if (order[j] < order[i] && group[order[i]]->isAlike(*group[order[j]])) std::swap(order[i], order[j]);
+      }
+    }
+    return order;
+  }
+
   const Program::Communicator& made_;
   const int member_;
   const Comm comm_;
   const RankStream stream_;
   std::vector<std::vector<std::unique_ptr<Part>>> parts_;
+  std::vector<bool> isSplitter_;
   size_t next_ = 0;
 };
 

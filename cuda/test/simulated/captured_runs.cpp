@@ -225,38 +225,43 @@ class SimulatedRun {
   bool isEnded_ = false;
 };
 
-/// A kernel's. Each begins when there is room for it, one behind the other.
+/// A kernel's. Each member's begin when there is room for them, one behind the other.
 class SimulatedRuns {
  public:
-  SimulatedRuns(const std::vector<CapturedRun>& runs, int device) : runs_(runs), device_(device) {}
+  SimulatedRuns(const CapturedRun* runs, uint32_t count, int device) : device_(device) {
+    for (uint32_t i = 0; i < count; ++i) {
+      if (i == 0 || runs[i].state != runs[i - 1].state) members_.emplace_back();
+      members_.back().push_back(runs[i]);
+    }
+  }
 
-  void carryOut() {
+  void carryOut() const {
+    Atomic<size_t> begun;
     std::vector<std::jthread> others;
-    for (size_t i = 1; i < runs_.size(); ++i) {
-      others.emplace_back([this, i] {
+    for (size_t i = 1; i < members_.size(); ++i) {
+      others.emplace_back([this, i, &begun] {
         const simulated::AtWork here(device_);
-        carryOut(i);
+        carryOut(i, begun);
       });
     }
-    carryOut(0);
+    carryOut(0, begun);
   }
 
  private:
-  void carryOut(size_t i) {
+  void carryOut(size_t i, Atomic<size_t>& begun) const {
     simulated::Multiprocessors& room = simulated::Device::at(device_).multiprocessors();
-    while (begun_.load(order::acquire) != i) {
+    while (begun.load(order::acquire) != i) {
       simulated::step();
       std::this_thread::yield();
     }
     room.take(1);
-    begun_.store(i + 1, order::release);
-    SimulatedRun(runs_[i]).carryOut();
+    begun.store(i + 1, order::release);
+    for (const CapturedRun& run : members_[i]) SimulatedRun(run).carryOut();
     room.giveBack(1);
   }
 
-  const std::vector<CapturedRun>& runs_;
+  std::vector<std::vector<CapturedRun>> members_;
   const int device_;
-  Atomic<size_t> begun_;
 };
 
 }  // namespace
@@ -267,8 +272,8 @@ cudaError_t launchCapturedRuns(const CapturedRun* runs, uint32_t count, cudaStre
   if (simulated::unkindness().refusedLaunches.takeOne()) return cudaErrorLaunchFailure;
   simulated::Stream& stream = simulated::Device::streamOf(handle, simulated::currentDevice);
   const int device = stream.device();
-  const auto together = std::make_shared<const std::vector<CapturedRun>>(runs, runs + count);
-  const auto kernel = [together, device] { SimulatedRuns(*together, device).carryOut(); };
+  const auto together = std::make_shared<const SimulatedRuns>(runs, count, device);
+  const auto kernel = [together] { together->carryOut(); };
   return simulated::Device::at(device).launchOf({simulated::kCapturedRunsModule}, stream, kernel, false);
 }
 

@@ -54,12 +54,12 @@ dfcclResult_t dfcclGroupAbort(dfcclGroup_t group);
  * they are over, and a link of a chain takes a third of the time. To be called by all members alike, before the group's
  * first run: such runs meet each other only. They are refused without a stream, and so are receives from any rank
  * (dfcclUnavailable). Without a batch one waits for the other. Those of one stream that are submitted in a batch are
- * under way at once, whatever their order, as long as they are 24 at most, no two of them are alike, and the device has
- * room for each to wait on a multiprocessor, beside what waits there already; more come one behind the other in an
- * order that members have in common whose batches are alike. The second of two that are alike (of one type, count, tag,
- * and root or peer) begins when all of the batch's that began with the first are over. A message of up to 256 KB, and
- * up to 28 KB for each block where its kernel has fewer than 16, is over for its sender before it is received, two of
- * each signature, once the receiver has asked for one such; a larger one waits. Messages to oneself, but those of
+ * under way at once, whatever their order, as long as they are 24 at most and the device has room for each to wait on a
+ * multiprocessor, beside what waits there already; more come one behind the other in an order that members have in
+ * common whose batches are alike. Of those that are alike (of one type, count, tag, and root or peer) one follows the
+ * other, and waits for nothing else of the batch. None may read what another of it writes. A message of up to 256 KB,
+ * and up to 28 KB for each block where its kernel has fewer than 16, is over for its sender before it is received, two
+ * of each signature, once the receiver has asked for one such; a larger one waits. Messages to oneself, but those of
  * uneven forms, and splits are as before. A kernel is launched, for which the caller may have to wait while another
  * thread keeps CUDA's driver to itself, as in cudaFree. Members that are ranks of one process on one GPU want 32
  * hardware queues (CUDA_DEVICE_MAX_CONNECTIONS). `mostBytes` 0: no run is. Of a run's kernel at most `mostBlocks`

@@ -5,6 +5,13 @@
 
 namespace dfccl::gpu {
 
+/// Where a block is in a member's runs of its kernel; the same for all threads.
+struct CapturedSequence {
+  uint32_t left;        // of them, with the one that comes next
+  bool isBegun;         // it has come to all of them with the first one
+  uint32_t nextNumber;  // if it is begun
+};
+
 /// A block of the kernel. The first one leaves when all lanes are done, and does itself what the others left, or have
 /// not begun because there was no room for them.
 template <int32_t kForm, bool kInStream>
@@ -15,25 +22,28 @@ class CapturedBlock : CapturedLaneWork<kForm, kInStream> {
   __device__ CapturedBlock(const CapturedRun& run, uint32_t lane, CapturedShared& shared)
       : Work(run, shared, lane == 0), ownLane_(lane) {}
 
-  __device__ void carryOut() {
+  /// @return whether it goes on to the member's next run.
+  __device__ bool carryOut(CapturedSequence& sequence) {
     const uint32_t lane = ownLane_;
+    isBegun_ = sequence.isBegun;
+    runsBehind_ = sequence.left - 1;
     // Whatever has to be looked up is on its way before anything is waited for.
     typename Work::Quick quick(run_, lane);
     load(lane);
-    if (threadIdx.x == 0) shared_.word = state_.lanes[lane].word.fetchAdd(CapturedTurn::kArrival, order::relaxed);
+    if (threadIdx.x == 0 && !isBegun_) {
+      shared_.word = state_.lanes[lane].word.fetchAdd(CapturedTurn::kArrival * sequence.left, order::relaxed);
+    }
     if (threadIdx.x == 0 && isFirst_ && kInStream) {
       run_.notes->begunInStreams.store(run_.numberInStreams, order::relaxed);
     }
     if (threadIdx.x == kCapturedWorkers - 33) shared_.isEnded = state_.mustEnd.load(order::relaxed);
     __syncthreads();
-    const CapturedTurn found(shared_.word);
-    number_ = found.arrivals();
     isEnded_ = shared_.isEnded != 0;
-    const bool mustWait = !found.isTurnOf(number_) && !found.isDone(number_);
-    const bool isMine = found.isTurnOf(number_) ? found.state() == CapturedTurn::isFree : awaitTurn(lane, found);
+    const Turn turn = isBegun_ ? Turn::own : come(lane);
+    if (isBegun_) number_ = sequence.nextNumber;
     begunAt_ = clock64();
-    if (mustWait || number_ < kFirstRuns) knowAnew();
-    if (isMine) {
+    if (turn == Turn::ownAfterWait || number_ < kFirstRuns) knowAnew();
+    if (turn == Turn::own || turn == Turn::ownAfterWait) {
       const bool isAsEver = shared_.isKnown != 0 && !isEnded_;
       if (QuickTile<kForm>::kIsThere && isAsEver) {
         Work::carryOutQuickly(lane, quick);
@@ -43,10 +53,16 @@ class CapturedBlock : CapturedLaneWork<kForm, kInStream> {
         Work::carryOut(lane);
       }
     }
-    if (!isFirst_) return;
-    if (run_.layout.lanes != 1) takeOver();
-    if (kInStream) return tellOver();
-    if (isEnded_ && threadIdx.x == 0) run_.notes->ended.fetchAdd(1, order::relaxed);
+    if (isFirst_) {
+      if (run_.layout.lanes != 1) takeOver();
+      if (kInStream) {
+        tellOver();
+      } else if (isEnded_ && threadIdx.x == 0) {
+        run_.notes->ended.fetchAdd(1, order::relaxed);
+      }
+    }
+    sequence = {runsBehind_, true, (number_ + 1) % CapturedTurn::kNumbers};
+    return runsBehind_ != 0;
   }
 
  private:
@@ -58,11 +74,29 @@ class CapturedBlock : CapturedLaneWork<kForm, kInStream> {
   using Work::load;
   using Work::number_;
   using Work::run_;
+  using Work::runsBehind_;
   using Work::shared_;
   using Work::state_;
 
   /// As far as this thread knows.
   __device__ bool hasEnded() const { return isEnded_ || state_.mustEnd.load(order::relaxed) != 0; }
+
+  enum class Turn { own, ownAfterWait, done, others };
+
+  /// To the lane, as `shared_.word` has found it.
+  __device__ Turn come(uint32_t lane) {
+    const CapturedTurn found(shared_.word);
+    number_ = found.arrivals();
+    if (found.isTurnOf(number_)) {
+      if (found.state() == CapturedTurn::isFree) return Turn::own;
+      Work::handOver(lane);
+      return Turn::others;
+    }
+    if (!found.isDone(number_) && awaitTurn(lane, found)) return Turn::ownAfterWait;
+    // What the first block has done is there for the next run.
+    if (runsBehind_ != 0) __threadfence();
+    return Turn::done;
+  }
 
   /// A run of another launch that is under way has the lane. Relaxed, and done() too: whoever reads what two launches
   /// of one graph come to reads it behind both.
@@ -112,7 +146,7 @@ class CapturedBlock : CapturedLaneWork<kForm, kInStream> {
         if (isAwaited()) __threadfence();
         return;
       }
-      const bool isAbandoned = !isDone && turn.isTurnOf(number_) && turn.isAbandoned(number_);
+      const bool isAbandoned = !isDone && isAbandonedHere(lane, turn);
       if (isUnanimous(!isAbandoned)) continue;
       // One at a time: the others' turns come with the next looks, behind the last one's.
       if (threadIdx.x == 0) shared_.tile = kMostCapturedLanes;
@@ -126,15 +160,21 @@ class CapturedBlock : CapturedLaneWork<kForm, kInStream> {
     }
   }
 
+  __device__ bool isAbandonedHere(uint32_t lane, CapturedTurn turn) const {
+    if (!turn.isTurnOf(number_)) return false;
+    const bool isHandedOver =
+        isBegun_ && CapturedHandover(state_.lanes[lane].handedOver.load(order::relaxed)).has(run_.numberInStreams);
+    return turn.isAbandoned(number_, isHandedOver);
+  }
+
   __device__ void doInPlaceOfOwner(uint32_t lane) {
     CapturedLane& here = state_.lanes[lane];
     if (threadIdx.x == 0) {
       uint64_t word = here.word.load(order::acquire);
-      const bool isTurn = CapturedTurn(word).isTurnOf(number_);
-      const bool isLeft = isTurn && CapturedTurn(word).state() == CapturedTurn::isLeft;
+      const bool isLeft = CapturedTurn(word).isTurnOf(number_) && CapturedTurn(word).state() == CapturedTurn::isLeft;
       // Unless its owner has come after all.
       shared_.isMine =
-          isLeft || (isTurn && CapturedTurn(word).isAbandoned(number_) &&
+          isLeft || (isAbandonedHere(lane, CapturedTurn(word)) &&
                      here.word.compareExchange(word, CapturedTurn(word).taken(), order::relaxed, order::relaxed));
       shared_.word = isLeft;
       shared_.tile = here.tile;
@@ -152,6 +192,7 @@ class CapturedBlock : CapturedLaneWork<kForm, kInStream> {
   }
 
   const uint32_t ownLane_;
+  bool isBegun_ = false;  // as CapturedSequence has it
 };
 
 }  // namespace dfccl::gpu

@@ -174,7 +174,8 @@ class CapturedLaneWork {
   /// fence takes until the peers' memory has what was sent: of a run of five microseconds, one.
   /// @pre the others' parts were read
   __device__ void done(uint32_t lane, CapturedTurn::State state) {
-    if (isAwaited()) {
+    // The lane's own block may come yet, and go on to the next run.
+    if (isAwaited() || (isInPlace_ && runsBehind_ != 0)) {
       __syncthreads();
       if (threadIdx.x == 0) __threadfence();
     }
@@ -235,10 +236,21 @@ class CapturedLaneWork {
   /// @param state the lane's meanwhile, as for done()
   __device__ void leave(uint32_t lane, CapturedTurn::State state, uint32_t tile, bool isSent) {
     __syncthreads();
+    if (!isFirst_) handOver(lane);
     if (threadIdx.x == 0) {
       state_.lanes[lane].tile = tile << 1 | isSent;
       state_.lanes[lane].word.fetchAdd(CapturedTurn::leaving(state), order::release);
     }
+  }
+
+  /// To the first block: the member's runs behind this one. By the lane's own block, which touches it no more but to
+  /// leave this one.
+  __device__ void handOver(uint32_t lane) {
+    if (runsBehind_ != 0 && threadIdx.x == 0) {
+      const uint64_t word = CapturedHandover::wordOf(run_.numberInStreams + 1, runsBehind_);
+      state_.lanes[lane].handedOver.store(word, order::relaxed);
+    }
+    runsBehind_ = 0;
   }
 
   const CapturedRun& run_;
@@ -248,8 +260,9 @@ class CapturedLaneWork {
   uint32_t number_ = 0;  // of this run, over all that there ever were; the same for all threads
   int64_t begunAt_ = 0, deadline_ = 0;
   uint32_t looks_ = 0;
-  bool isEnded_ = false;    // the same for all threads, and so is this:
-  bool isInPlace_ = false;  // the first block does the others' lanes
+  uint32_t runsBehind_ = 0;  // of its kernel and member, that this block is to carry out
+  bool isEnded_ = false;     // the same for all threads, and so is this:
+  bool isInPlace_ = false;   // the first block does the others' lanes
 
  private:
   /// The tile at which a lane is left whose data has gone directly.

@@ -1,6 +1,5 @@
 #include "device/captured/captured_run.cuh"
 
-#include <algorithm>
 #include <iterator>
 
 #include "device/captured/kernel/captured_block.cuh"
@@ -12,7 +11,8 @@ template <int32_t kForm, bool kInStream>
 __global__ void __launch_bounds__(kCapturedWorkers) capturedKernel(const __grid_constant__ CapturedRun run) {
   __shared__ CapturedShared shared;
   if (run.state == nullptr) return;  // see prepareCapturedRuns()
-  CapturedBlock<kForm, kInStream>(run, blockIdx.x, shared).carryOut();
+  CapturedSequence alone{1};
+  CapturedBlock<kForm, kInStream>(run, blockIdx.x, shared).carryOut(alone);
 }
 
 constexpr int32_t kForms[] = {CapturedForm::any,           CapturedForm::large,         CapturedForm::message + 1,
@@ -32,17 +32,27 @@ __host__ __device__ auto withForm(int32_t form, const Call& call) {
   }
 }
 
-/// Several runs in a stream.
-template <uint32_t kRuns>
+/// Several runs in a stream. A block is a lane of a member's.
+/// @tparam kSequences a member may have several: the loop costs a batch of two runs 1 us, and more
+template <uint32_t kRuns, bool kSequences>
 __global__ void __launch_bounds__(kCapturedWorkers)
     capturedRunsKernel(const __grid_constant__ CapturedRunsOf<kRuns> runs) {
   __shared__ CapturedShared shared;
   uint32_t mine = 0;
-  while (mine < runs.count && blockIdx.x >= runs.lanesBefore[mine + 1]) ++mine;
-  if (mine == runs.count) return;  // see prepareCapturedRuns()
-  const CapturedRun& run = runs.runs[mine];
+  while (mine < runs.members && blockIdx.x >= runs.lanesBefore[mine + 1]) ++mine;
+  if (mine == runs.members) return;  // see prepareCapturedRuns()
   const uint32_t lane = blockIdx.x - runs.lanesBefore[mine];
-  withForm(run.form, [&]<int32_t kForm>() { CapturedBlock<kForm, true>(run, lane, shared).carryOut(); });
+  const auto carryOut = [&](const CapturedRun& run, CapturedSequence& sequence) {
+    return withForm(run.form,
+                    [&]<int32_t kForm>() { return CapturedBlock<kForm, true>(run, lane, shared).carryOut(sequence); });
+  };
+  if constexpr (!kSequences) {
+    CapturedSequence alone{1};
+    carryOut(runs.runs[mine], alone);
+  } else {
+    CapturedSequence sequence{runs.runsBefore[mine + 1] - uint32_t{runs.runsBefore[mine]}};
+    for (uint32_t i = runs.runsBefore[mine]; carryOut(runs.runs[i], sequence); ++i) __syncthreads();
+  }
 }
 
 template <bool kInStream>
@@ -58,15 +68,33 @@ cudaError_t launch(const void* kernel, uint32_t blocks, const Parameters& parame
 }
 
 template <uint32_t kRuns>
+const void* kernelOfSeveral(bool hasSequences) {
+  return hasSequences ? reinterpret_cast<const void*>(capturedRunsKernel<kRuns, true>)
+                      : reinterpret_cast<const void*>(capturedRunsKernel<kRuns, false>);
+}
+
+template <uint32_t kRuns>
 cudaError_t launchTogether(const CapturedRun* runs, uint32_t count, cudaStream_t stream) {
   CapturedRunsOf<kRuns> together{};
-  together.count = count;
+  uint32_t& members = together.members;
   for (uint32_t i = 0; i < count; ++i) {
     together.runs[i] = runs[i];
-    together.lanesBefore[i + 1] = together.lanesBefore[i] + runs[i].layout.lanes;
+    if (i == 0 || runs[i].state != runs[i - 1].state) {
+      ++members;
+      together.lanesBefore[members] = together.lanesBefore[members - 1] + runs[i].layout.lanes;
+    }
+    together.runsBefore[members] = static_cast<uint8_t>(i + 1);
   }
-  const uint32_t blocks = std::max(1u, together.lanesBefore[count]);
-  return launch(reinterpret_cast<const void*>(capturedRunsKernel<kRuns>), blocks, together, stream);
+  return launch(kernelOfSeveral<kRuns>(members != count), together.lanesBefore[members], together, stream);
+}
+
+template <uint32_t kRuns>
+cudaError_t prepareTogether(cudaStream_t stream) {
+  for (const bool hasSequences : {false, true}) {
+    const cudaError_t error = launch(kernelOfSeveral<kRuns>(hasSequences), 1, CapturedRunsOf<kRuns>{}, stream);
+    if (error != cudaSuccess) return error;
+  }
+  return cudaSuccess;
 }
 
 }  // namespace
@@ -80,8 +108,8 @@ cudaError_t prepareCapturedRuns(cudaStream_t stream) {
       if (error != cudaSuccess) return error;
     }
   }
-  const cudaError_t error = launchTogether<kFewCapturedRuns>(nullptr, 0, stream);
-  return error != cudaSuccess ? error : launchTogether<kMostCapturedRuns>(nullptr, 0, stream);
+  const cudaError_t error = prepareTogether<kFewCapturedRuns>(stream);
+  return error != cudaSuccess ? error : prepareTogether<kMostCapturedRuns>(stream);
 }
 
 cudaError_t launchCapturedRuns(const CapturedRun* runs, uint32_t count, cudaStream_t stream) {
