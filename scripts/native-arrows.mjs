@@ -182,9 +182,13 @@ export const nativeArrows = {
     what: "libnccl.so.2: what communicators stand on: worlds of the C API, how their ranks meet, failures, a real NCCL",
     may: ["native/include/dfccl", base, "native/src/numeric", "native/src/os", "cuda/host/driver"],
   },
+  "cuda/nccl_api/machines": {
+    what: "libnccl.so.2: how ranks of other machines come to a meeting",
+    may: ["native/src/os", "native/src/network", "cuda/nccl_api/universe"],
+  },
   "cuda/nccl_api/calls": {
     what: "NCCL's functions by what they are for: communicators, collectives, groups of calls",
-    may: ["native/include/dfccl", base, "native/src/world", "cuda/host/driver", "cuda/nccl_api/universe"],
+    may: ["native/include/dfccl", base, "native/src/world", "cuda/host/driver", "cuda/nccl_api/universe", "cuda/nccl_api/machines"],
   },
   "cuda/nccl_api/audit": { what: "for LD_AUDIT: who looks for NCCL gets that library", may: [] },
   "cuda/nccl": { what: "NCCL, loaded at run time, to be measured beside", may: [base, "cuda/host/driver"] },

@@ -93,6 +93,9 @@ for part in "${parts[@]}"; do
         DFCCL_REAL_NCCL=$(nvidias) DFCCL_REAL_NCCL_FOR=all step "fallback-${what%% *}" 120 "$library" $what
       done
       ;;
+    machines) # ranks that believe to be on two: what both are in is NVIDIA's, the rest this library's; a GPU for each
+      DFCCL_REAL_NCCL=$(nvidias) NCCL_SOCKET_IFNAME=lo step machines 180 "$library" --ranks "$gpus" --machines 2 hybrid --iterations 20
+      ;;
     perf) # the collective tests on it as they are on NVIDIA's; a GPU for each rank
       for test in ${PERF_TESTS:-all_reduce all_gather reduce_scatter reduce broadcast alltoall gather scatter sendrecv}; do
         for mode in -g -t; do

@@ -7,13 +7,19 @@
 #include "functions.hpp"
 #include "nccl_api/calls/falling_back.hpp"
 #include "nccl_api/calls/group_calls.hpp"
+#include "nccl_api/machines/reception.hpp"
 #include "nccl_api/universe/arguments.hpp"
 
 namespace dfccl::nccl {
 namespace {
 
 Making begin(ncclComm_t* comm, int ranks, const ncclUniqueId& id, int rank, int device, const Config& config) {
-  if (!RealNccl::isForAll()) return Making::prepare(comm, nameOf(id), ranks, rank, device, config);
+  if (!RealNccl::isForAll()) {
+    const Invitation invitation = invitationOf(id);
+    Making making = Making::prepare(comm, invitation.name, ranks, rank, device, config);
+    making.elsewhere = invitation.elsewhere;
+    return making;
+  }
   if (isOurs(id)) {
     refuseArgument("The unique id was made where DFCCL_REAL_NCCL_FOR isn't set, and here it is.",
                    "Set it to the same on all ranks.");
@@ -39,7 +45,7 @@ ncclResult_t getUniqueId(ncclUniqueId* id) {
     RealNccl::open();
     return callReal<decltype(ncclGetUniqueId)>("ncclGetUniqueId", id);
   }
-  *id = makeUniqueId();
+  *id = RealNccl::isNamed() ? Reception::here().makeId() : makeUniqueId();
   return ncclSuccess;
 }
 

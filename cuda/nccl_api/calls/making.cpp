@@ -11,6 +11,7 @@
 #include "host/driver/hardware_queues.hpp"
 #include "nccl_api/calls/agreed_in_streams.hpp"
 #include "nccl_api/calls/falling_back.hpp"
+#include "nccl_api/machines/visit.hpp"
 #include "nccl_api/universe/entry.hpp"
 #include "world/gpu_backend.hpp"
 
@@ -96,7 +97,7 @@ void Making::make() {
   told.arrival.hardwareQueues = gpu::hardwareQueues();
   told.arrival.roomForRuns = made ? roomForRunsOn(made->device) : ~uint32_t{0};
   told.arrival.hasFallback = RealNccl::isNamed() ? 1 : 0;
-  const std::vector<Arrival> all = meet(meeting, ranks, rank, told.arrival, [this] { return isCancelled(); });
+  const std::vector<Arrival> all = meetOthers(0, told.arrival);
   if (!parent && !Universes::canServe(all) && haveFallback(all)) return fallBack(all);
   if (!parent) {
     Placed placed = universes.place(meeting, told, all, rank);
@@ -117,11 +118,24 @@ void Making::make() {
 /// All ranks decide alike, by what all have told.
 void Making::fallBack(const std::vector<Arrival>& all) {
   RealNccl& real = RealNccl::open();
-  tellOfFallingBack(real, "some ranks of a communicator share a process, and others don't.");
+  tellOfFallingBack(real, areOnOneMachine(all) ? "some ranks of a communicator share a process, and others don't."
+                                               : "a communicator's ranks are on several machines.");
   Arrival own = all[static_cast<size_t>(rank)];
   if (rank == 0) real.check(real.call<decltype(ncclGetUniqueId)>("ncclGetUniqueId", &own.realId));
   constexpr uint64_t kAgain = 4;
-  makeReal(meet(meeting.derived(0, kAgain), ranks, rank, own, [this] { return isCancelled(); }).front().realId);
+  makeReal(meetOthers(kAgain, own).front().realId);
+}
+
+std::vector<Arrival> Making::meetOthers(uint64_t step, const Arrival& own) const {
+  const auto isOver = [this] { return isCancelled(); };
+  if (!elsewhere) return meet(meetingOf(meeting, step), ranks, rank, own, isOver);
+  Request request{};
+  request.name = meeting;
+  request.step = step;
+  request.ranks = ranks;
+  request.rank = rank;
+  request.arrival = own;
+  return visit(*elsewhere, request, isOver);
 }
 
 void Making::makeReal(const ncclUniqueId& id) {

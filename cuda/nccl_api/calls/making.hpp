@@ -14,6 +14,7 @@ struct Making {
   ncclComm_t handle = nullptr;         // of `made`
   ncclComm_t* given = nullptr;         // where the caller was given it, and nothing once it fails
   Name meeting;
+  std::optional<Reach> elsewhere;        // where the ranks meet, if that isn't on this machine
   int ranks = 0, rank = 0;               // of the meeting
   std::shared_ptr<Communicator> parent;  // of a split or of what is shrunk
   std::shared_ptr<Communicator> former;  // of what has grown
@@ -35,6 +36,7 @@ struct Making {
 
  private:
   void make();
+  std::vector<Arrival> meetOthers(uint64_t step, const Arrival& own) const;
   void fallBack(const std::vector<Arrival>& all);
   bool isCancelled() const;
   ncclResult_t end(ncclResult_t result) noexcept;

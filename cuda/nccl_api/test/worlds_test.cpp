@@ -64,6 +64,7 @@ TEST_CASE("a rank that meets the others and doesn't join their world is missed w
     if (rank == 1) {
       dfccl::nccl::Arrival own{};
       own.process = 1;
+      own.meetingPlace = dfccl::nccl::meetingPlace();
       own.device = 1;
       EXPECT(dfccl::nccl::meet(dfccl::nccl::nameOf(ids[0]), 2, 1, own, [] { return false; }).size() == 2);
       return kFine;

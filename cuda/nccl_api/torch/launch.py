@@ -23,6 +23,10 @@ def environment(options, rank, port):
     """What torchrun would set, and what makes the loader take the library."""
     made = dict(os.environ, RANK=str(rank), WORLD_SIZE=str(options.ranks), MASTER_ADDR="127.0.0.1",
                 MASTER_PORT=str(port), PYTHONUNBUFFERED="1")
+    if options.machines != 1:
+        # NCCL's variable, by which ranks are on the machines that it names.
+        made["NCCL_HOSTID"] = f"machine-{rank * options.machines // options.ranks}"
+        made["MACHINES"] = str(options.machines)
     if options.library != "-":
         made["DFCCL_EXPECTED_LIBRARY"] = os.path.realpath(options.library)
         if options.loader == "audit":
@@ -38,6 +42,7 @@ def main():
     parser.add_argument("--library", required=True, help='path of libnccl.so.2; "-": what PyTorch brings')
     parser.add_argument("--loader", choices=["preload", "audit"], default="preload")
     parser.add_argument("--ranks", type=int, default=2)
+    parser.add_argument("--machines", type=int, default=1, help="on which ranks believe that they are, the first on the first")
     parser.add_argument("step")
     options, rest = parser.parse_known_args()
     port = free_port()

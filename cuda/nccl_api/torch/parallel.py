@@ -1,4 +1,6 @@
 """A network in parts, by PyTorch's own tensor parallelism and pipelines, beside the whole of it on one rank."""
+import os
+
 import torch
 import torch.distributed as dist
 import torch.nn as nn
@@ -90,3 +92,17 @@ def pipeline(options, device):
         dist.broadcast(loss, stages - 1)
         losses.append(loss)
     return compare(losses, options, device)
+
+
+def hybrid(options, device):
+    """Cut within each machine, and the same on all machines: groups of one machine beside groups of several."""
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.fsdp import fully_shard
+
+    machines = int(os.environ.get("MACHINES", "1"))
+    mesh = init_device_mesh("cuda", (machines, dist.get_world_size() // machines), mesh_dim_names=("machine", "gpu"))
+    part = network().to(device)
+    for block in part:
+        fully_shard(block, mesh=mesh)
+    fully_shard(part, mesh=mesh)
+    return compare(losses_of(part, options, device), options, device)

@@ -78,6 +78,7 @@ STEPS = {
     "fsdp-gpt": within_group(training.fsdp_gpt),
     "tensor-parallel": within_group(parallel.tensor_parallel),
     "pipeline": within_group(parallel.pipeline),
+    "hybrid": within_group(parallel.hybrid),
     "destroy": destroy,
     "exit": leave_all,
 }

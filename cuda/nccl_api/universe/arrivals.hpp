@@ -3,9 +3,12 @@
 // is, and gets to know all. Shared memory with the communicator's name, which goes when the last has come.
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "base/atomics.hpp"
+#include "nccl_api/universe/failure.hpp"
 #include "nccl_api/universe/name.hpp"
 
 namespace dfccl::nccl {
@@ -19,6 +22,7 @@ struct Arrival {
   };
 
   uint64_t process;             // tells processes apart
+  uint64_t meetingPlace;        // and this machines, see meetingPlace()
   int32_t device;               // of the rank, as its process numbers it
   int32_t color, key;           // of a split
   uint32_t mostBlocks;          // of its daemon; 0: as many as it has by itself
@@ -36,11 +40,38 @@ struct Arrival {
 /// are in 2^32 ms.
 uint32_t joinSeconds();
 
+/// Of a communicator's ranks, on one machine.
+class Meeting {
+ public:
+  /// Takes the rank's seat. @throws Failure ncclInvalidArgument: a rank has come twice, or with another number of
+  /// ranks; ncclSystemError
+  Meeting(const Name& name, int ranks, int rank, const Arrival& own);
+  ~Meeting();
+  Meeting(Meeting&&) noexcept;
+  Meeting& operator=(Meeting&&) noexcept;
+
+  bool isComplete() const;
+  /// Until it is complete, but no longer than so.
+  void wait(uint32_t micros) const;
+  /// What each rank told. @pre it is complete
+  std::vector<Arrival> all() const;
+  /// Nobody comes to it any more.
+  void giveUp() const;
+  /// @return ncclTimeout, naming the ranks that didn't come.
+  Failure late() const;
+
+ private:
+  class Room;
+  std::unique_ptr<Room> room_;
+};
+
 /// Waits until all ranks have come. @param isCancelled asked now and then; once it is so, the wait ends.
 /// @return of each rank what it told.
-/// @throws Failure ncclTimeout, naming the ranks that didn't come within joinSeconds();
-/// ncclInvalidArgument: a rank has come twice, or with another number of ranks; ncclInvalidUsage: cancelled.
+/// @throws Failure as Meeting's; ncclTimeout where some didn't come within joinSeconds(); ncclInvalidUsage: cancelled.
 std::vector<Arrival> meet(const Name& name, int ranks, int rank, const Arrival& own,
                           const std::function<bool()>& isCancelled);
+
+/// @return ncclInvalidUsage: it was aborted while it was being made.
+Failure abortedWhileMade();
 
 }  // namespace dfccl::nccl

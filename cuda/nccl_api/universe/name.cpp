@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 
@@ -20,6 +21,7 @@ struct Content {
   uint64_t magic;
   uint64_t meetingPlace;
   Name name;
+  Reach reach;
 };
 static_assert(sizeof(Content) <= sizeof(ncclUniqueId));
 
@@ -36,18 +38,30 @@ uint64_t mix(uint64_t z) {
   return z ^ z >> 31;
 }
 
-/// Tells where ranks can meet from elsewhere: this machine, as it has been since it was started, and its /dev/shm,
-/// which a container may have for itself.
-uint64_t meetingPlace() {
-  std::string boot;
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
-  struct stat shared {};
-  uint64_t hash = stat("/dev/shm", &shared) == 0 ? mix(shared.st_dev) : 0;
-  for (const char c : boot) hash = mix(hash + 0x9e3779b97f4a7c15 + static_cast<unsigned char>(c));
-  return hash;
+Content checkedContentOf(const ncclUniqueId& id) {
+  const Content content = contentOf(id);
+  if (content.magic != kMagic) {
+    refuseArgument("The unique id was not made by this library.",
+                   "Let one rank call ncclGetUniqueId, with this library in its process, and pass what it gets.");
+  }
+  return content;
+}
+
+[[noreturn]] void refuseElsewhere(const std::string& remedy) {
+  refuseArgument("The unique id was made on another machine, or in a container with another /dev/shm.", remedy);
 }
 
 }  // namespace
+
+uint64_t meetingPlace() {
+  std::string facts;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> facts;
+  if (const char* const host = std::getenv("NCCL_HOSTID")) facts += host;
+  struct stat shared {};
+  uint64_t hash = stat("/dev/shm", &shared) == 0 ? mix(shared.st_dev) : 0;
+  for (const char c : facts) hash = mix(hash + 0x9e3779b97f4a7c15 + static_cast<unsigned char>(c));
+  return hash;
+}
 
 Name Name::derived(uint64_t first, uint64_t second) const {
   const uint64_t facts = mix(mix(first + 0x9e3779b97f4a7c15) + second);
@@ -61,17 +75,17 @@ std::string Name::text() const {
   return digits;
 }
 
-ncclUniqueId makeUniqueId() {
+ncclUniqueId makeUniqueId(const Reach& reach) {
   Name name;
   if (getrandom(&name, sizeof name, 0) != sizeof name) {
     throw Failure(ncclSystemError, std::string("The system gave no random number: ") + std::strerror(errno) + ".",
                   "Try again.");
   }
-  return uniqueIdOf(name);
+  return uniqueIdOf(name, reach);
 }
 
-ncclUniqueId uniqueIdOf(const Name& name) {
-  const Content content{kMagic, meetingPlace(), name};
+ncclUniqueId uniqueIdOf(const Name& name, const Reach& reach) {
+  const Content content{kMagic, meetingPlace(), name, reach};
   ncclUniqueId id{};
   std::memcpy(&id, &content, sizeof content);
   return id;
@@ -79,18 +93,21 @@ ncclUniqueId uniqueIdOf(const Name& name) {
 
 bool isOurs(const ncclUniqueId& id) { return contentOf(id).magic == kMagic; }
 
-Name nameOf(const ncclUniqueId& id) {
-  const Content content = contentOf(id);
-  if (content.magic != kMagic) {
-    refuseArgument("The unique id was not made by this library.",
-                   "Let one rank call ncclGetUniqueId, with this library in its process, and pass what it gets.");
+Invitation invitationOf(const ncclUniqueId& id) {
+  const Content content = checkedContentOf(id);
+  if (content.meetingPlace == meetingPlace()) return {content.name, std::nullopt};
+  if (content.reach.port == 0 || content.reach.count > Reach::kMost) {
+    refuseElsewhere(
+        "A communicator whose ranks are on several machines is NVIDIA's, if DFCCL_REAL_NCCL names that on all of them, "
+        "also where the id is made; else run all ranks on one, and containers with one /dev/shm (as by --ipc=host).");
   }
+  return {content.name, content.reach};
+}
+
+Name nameOf(const ncclUniqueId& id) {
+  const Content content = checkedContentOf(id);
   if (content.meetingPlace != meetingPlace()) {
-    refuseArgument(
-        "The unique id was made on another machine, or in a container with another /dev/shm.",
-        "Ranks on GPUs of several machines can't meet yet; run all of them on one, and containers with one /dev/shm "
-        "(as "
-        "by --ipc=host), or give NVIDIA's NCCL all communicators (DFCCL_REAL_NCCL, and DFCCL_REAL_NCCL_FOR=all).");
+    refuseElsewhere("Run all ranks on one, and containers with one /dev/shm (as by --ipc=host).");
   }
   return content.name;
 }

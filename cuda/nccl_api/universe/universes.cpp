@@ -103,6 +103,7 @@ Universes::Told Universes::tell(int device) {
   dropUnused();
   Told told{};
   told.arrival.process = process_;
+  told.arrival.meetingPlace = meetingPlace();
   told.arrival.device = device;
   const std::lock_guard lock(mutex_);
   for (const std::shared_ptr<Universe>& universe : open_) {
@@ -115,12 +116,23 @@ Universes::Told Universes::tell(int device) {
   return told;
 }
 
+bool areOnOneMachine(const std::vector<Arrival>& all) {
+  return std::all_of(all.begin(), all.end(),
+                     [&](const Arrival& one) { return one.meetingPlace == all.front().meetingPlace; });
+}
+
 bool Universes::canServe(const std::vector<Arrival>& all) {
+  if (!areOnOneMachine(all)) return false;
   const auto [areOne, areDistinct] = processesOf(all);
   return areOne || areDistinct;
 }
 
 Placed Universes::place(const Name& name, const Told& told, const std::vector<Arrival>& all, int rank) {
+  if (!areOnOneMachine(all)) {
+    throw Failure(ncclInvalidUsage, "The ranks of the communicator are on several machines.",
+                  "Run all of them on one; or name NVIDIA's NCCL, which takes such communicators over, on all ranks "
+                  "(DFCCL_REAL_NCCL).");
+  }
   const auto [areOne, areDistinct] = processesOf(all);
   if (!areOne && !areDistinct) {
     throw Failure(ncclInvalidUsage, "Some ranks of the communicator share a process, and others don't.",

@@ -17,6 +17,8 @@ struct Placed {
   bool isNew = false;      // it was made for this communicator
 };
 
+bool areOnOneMachine(const std::vector<Arrival>& all);
+
 class Universes {
  public:
   /// This process's.
@@ -29,10 +31,10 @@ class Universes {
     std::vector<std::shared_ptr<Universe>> held;
   };
   Told tell(int device);
-  /// Whether such ranks can be in a world: all of one process, or each of one of its own.
+  /// Whether such ranks can be in a world: of one machine, and all of one process, or each of one of its own.
   static bool canServe(const std::vector<Arrival>& all);
   /// Finds or makes the world. @param told as tell() gave it. @param all what the ranks have told. @param rank one's
-  /// own. @throws Failure ncclInvalidUsage where some ranks share a process and others don't.
+  /// own. @throws Failure ncclInvalidUsage where they can't.
   Placed place(const Name& name, const Told& told, const std::vector<Arrival>& all, int rank);
 
  private:

@@ -1,0 +1,108 @@
+#include "nccl_api/machines/visitor.hpp"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+
+namespace dfccl::nccl {
+namespace {
+
+// Of whoever connects: to say what for, and to take the answer.
+constexpr std::chrono::seconds kLongestExchange{10};
+
+}  // namespace
+
+Visitor::Visitor(Descriptor connection) : connection_(std::move(connection)), until_(Clock::now() + kLongestExchange) {}
+
+short Visitor::events() const {
+  if (!answer_.empty()) return POLLOUT;
+  return POLLIN;
+}
+
+bool Visitor::step(const std::function<bool(const Name&)>& isKnown) {
+  if (answer_.empty() && !meeting_) {
+    if (!hear()) return false;
+    if (heard_ == sizeof request_) come(isKnown);
+  }
+  if (answer_.empty() && meeting_) {
+    if (meeting_->isComplete()) {
+      const std::vector<Arrival> all = meeting_->all();
+      answer(ncclSuccess, all.data(), all.size() * sizeof(Arrival));
+    } else if (Clock::now() > until_) {
+      meeting_->giveUp();
+      refuse(meeting_->late());
+    } else {
+      // It says nothing more, unless it has gone. Its seat stays taken, as a rank's of this machine does.
+      uint8_t more = 0;
+      const ssize_t came = recv(connection_.get(), &more, 1, MSG_DONTWAIT);
+      return came < 0 && (errno == EAGAIN || errno == EINTR);
+    }
+  }
+  if (!answer_.empty()) return say();
+  return Clock::now() < until_;
+}
+
+bool Visitor::hear() {
+  auto* const at = reinterpret_cast<uint8_t*>(&request_);
+  while (heard_ < sizeof request_) {
+    const ssize_t came = recv(connection_.get(), at + heard_, sizeof request_ - heard_, MSG_DONTWAIT);
+    if (came < 0 && (errno == EAGAIN || errno == EINTR)) return true;
+    if (came <= 0) return false;
+    heard_ += static_cast<size_t>(came);
+    // Whoever else connects is told nothing.
+    if (heard_ >= sizeof request_.magic && request_.magic != Request::kMagic) return false;
+    if (heard_ >= 2 * sizeof(uint64_t) && request_.arrivalBytes != sizeof(Arrival)) {
+      refuse({ncclInvalidUsage, "A rank has another version of this library.",
+              "Let all ranks have the same version of it."});
+      return true;
+    }
+  }
+  return true;
+}
+
+void Visitor::come(const std::function<bool(const Name&)>& isKnown) {
+  if (!isKnown(request_.name)) {
+    return refuse({ncclInvalidArgument, "The process there has made no such unique id.",
+                   "Pass the id of ncclGetUniqueId as it is."});
+  }
+  if (request_.ranks < 1 || request_.ranks > 1024 || request_.rank < 0 || request_.rank >= request_.ranks) {
+    return refuse({ncclInvalidArgument, "There is no such rank.", "Let all ranks have the same version of it."});
+  }
+  until_ = Clock::now() + std::chrono::seconds(joinSeconds());
+  try {
+    meeting_.emplace(meetingOf(request_.name, request_.step), request_.ranks, request_.rank, request_.arrival);
+  } catch (const Failure& failure) {
+    refuse(failure);
+  }
+}
+
+void Visitor::answer(ncclResult_t result, const void* what, size_t bytes) {
+  const Answer head{result, static_cast<uint32_t>(bytes)};
+  answer_.resize(sizeof head + bytes);
+  std::memcpy(answer_.data(), &head, sizeof head);
+  std::memcpy(answer_.data() + sizeof head, what, bytes);
+  until_ = Clock::now() + kLongestExchange;
+}
+
+void Visitor::refuse(const Failure& failure) {
+  const std::string sentence = failure.what();
+  answer(failure.result(), sentence.data(), sentence.size());
+}
+
+/// @return whether there is more to say, and somebody hears it.
+bool Visitor::say() {
+  while (said_ < answer_.size()) {
+    const ssize_t sent =
+        send(connection_.get(), answer_.data() + said_, answer_.size() - said_, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent < 0 && (errno == EAGAIN || errno == EINTR)) return Clock::now() < until_;
+    if (sent <= 0) return false;
+    said_ += static_cast<size_t>(sent);
+  }
+  return false;
+}
+
+}  // namespace dfccl::nccl
