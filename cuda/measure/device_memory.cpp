@@ -4,7 +4,7 @@
 
 namespace dfccl::gpu::measure {
 
-DeviceMemory::DeviceMemory(const std::vector<int>& devices) {
+DeviceMemory::DeviceMemory(const std::vector<int>& devices, uint32_t firstRank) : firstRank_(firstRank) {
   for (const int device : devices) {
     const OnDevice here(device);
     RankDevice place{device, nullptr, nullptr};
@@ -22,7 +22,7 @@ DeviceMemory::~DeviceMemory() {
 }
 
 char* DeviceMemory::allocate(uint32_t rank, size_t bytes) {
-  const RankDevice& place = places_[rank];
+  const RankDevice& place = of(rank);
   const OnDevice here(place.device);
   void* memory = nullptr;
   if (cudaMalloc(&memory, bytes) == cudaErrorMemoryAllocation) throw std::bad_alloc();
@@ -32,13 +32,13 @@ char* DeviceMemory::allocate(uint32_t rank, size_t bytes) {
 }
 
 void DeviceMemory::free(uint32_t rank, char* memory) {
-  const OnDevice here(places_[rank].device);
+  const OnDevice here(of(rank).device);
   cudaFree(memory);
 }
 
 void DeviceMemory::clear(uint32_t rank, void* at, size_t bytes) {
   if (bytes == 0) return;
-  const RankDevice& place = places_[rank];
+  const RankDevice& place = of(rank);
   const OnDevice here(place.device);
   DFCCL_CUDA(cudaMemsetAsync(at, 0, bytes, place.stream));
   DFCCL_CUDA(cudaStreamSynchronize(place.stream));
@@ -46,7 +46,7 @@ void DeviceMemory::clear(uint32_t rank, void* at, size_t bytes) {
 
 void DeviceMemory::read(uint32_t rank, void* to, const void* from, size_t bytes) {
   if (bytes == 0) return;
-  const RankDevice& place = places_[rank];
+  const RankDevice& place = of(rank);
   const OnDevice here(place.device);
   DFCCL_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, place.stream));
   DFCCL_CUDA(cudaStreamSynchronize(place.stream));
@@ -54,14 +54,14 @@ void DeviceMemory::read(uint32_t rank, void* to, const void* from, size_t bytes)
 
 void DeviceMemory::write(uint32_t rank, void* to, const void* from, size_t bytes) {
   if (bytes == 0) return;
-  const RankDevice& place = places_[rank];
+  const RankDevice& place = of(rank);
   const OnDevice here(place.device);
   DFCCL_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, place.stream));
   DFCCL_CUDA(cudaStreamSynchronize(place.stream));
 }
 
 void DeviceMemory::fill(uint32_t rank, void* out, uint64_t count, const bench::ExactData& data) {
-  const RankDevice& place = places_[rank];
+  const RankDevice& place = of(rank);
   const OnDevice here(place.device);
   fillExact(data, out, count, rank, place.stream);
   DFCCL_CUDA(cudaGetLastError());
@@ -72,7 +72,7 @@ uint64_t DeviceMemory::countWrong(const std::vector<bench::Received>& results, c
                                   const bench::ExactData& data) {
   uint64_t wrong = 0;
   for (const auto& [rank, got] : results) {
-    const RankDevice& place = places_[rank];
+    const RankDevice& place = of(rank);
     const OnDevice here(place.device);
     clear(rank, place.wrong, sizeof *place.wrong);
     const auto* const bytes = static_cast<const char*>(got);

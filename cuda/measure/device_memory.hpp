@@ -9,8 +9,8 @@ namespace dfccl::gpu::measure {
 
 class DeviceMemory final : public bench::Memory {
  public:
-  /// @param devices of the ranks. @throws Error
-  explicit DeviceMemory(const std::vector<int>& devices);
+  /// @param devices of this process's ranks. @param firstRank of those. @throws Error
+  DeviceMemory(const std::vector<int>& devices, uint32_t firstRank);
   ~DeviceMemory() override;
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
@@ -31,6 +31,9 @@ class DeviceMemory final : public bench::Memory {
     cudaStream_t stream;  // waits for no daemon, and no daemon for it
     unsigned long long* wrong;
   };
+  const RankDevice& of(uint32_t rank) const { return places_[rank - firstRank_]; }
+
+  const uint32_t firstRank_;
   std::vector<RankDevice> places_;
 };
 

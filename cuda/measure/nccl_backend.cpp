@@ -13,7 +13,12 @@ using bench::Exit;
 using bench::PerfError;
 using bench::Test;
 
-NcclBackend::NcclBackend(const Options& options) : options_(options), nccl_(options.library, options.devices) {}
+NcclBackend::NcclBackend(const Options& options)
+    : BackendOfProcesses(options.group, static_cast<uint32_t>(options.devices.size())),
+      options_(options),
+      nccl_(options.library, options.devices, {ranks(), firstRank(), [&](const NcclUniqueId& own) {
+                                                 return options.group == nullptr ? own : options.group->ofFirst(own);
+                                               }}) {}
 
 void NcclBackend::check(int result, const char* call) const {
   try {
@@ -40,18 +45,18 @@ bool NcclBackend::isExact(const Case& shape) const {
   return shape.op != ReduceOp::avg || !isFloat || std::has_single_bit(shape.ranks);
 }
 
-void NcclBackend::attachThread(uint32_t firstRank) { DFCCL_CUDA(cudaSetDevice(options_.devices[firstRank])); }
+void NcclBackend::attachThread(uint32_t firstRank) { DFCCL_CUDA(cudaSetDevice(options_.devices[localOf(firstRank)])); }
 
 void NcclBackend::prepare(const Case& shape, bool, uint32_t) {
   shape_ = shape;
-  ops_.assign(ranks(), ncclOpOf(shape.op));
+  ops_.assign(localRanks(), ncclOpOf(shape.op));
   if (shape.op != ReduceOp::scaledSum || !bench::reduces(shape.test)) return;
   constexpr int kInHostMemory = 1;
-  for (uint32_t rank = 0; rank < ranks(); ++rank) {
+  for (uint32_t rank = firstRank(); rank < firstRank() + localRanks(); ++rank) {
     bench::withElement(shape.type, [&]<class T>(T) {
       T scalar = element::Element<T>::write(static_cast<typename element::Element<T>::Value>(bench::scaleOf(rank)));
-      check(nccl_.library().createScaledSum(&ops_[rank], &scalar, ncclTypeOf(shape.type), kInHostMemory,
-                                            nccl_.communicator(rank)),
+      check(nccl_.library().createScaledSum(&ops_[localOf(rank)], &scalar, ncclTypeOf(shape.type), kInHostMemory,
+                                            communicatorOf(rank)),
             "ncclRedOpCreatePreMulSum");
     });
   }
@@ -59,8 +64,8 @@ void NcclBackend::prepare(const Case& shape, bool, uint32_t) {
 
 void NcclBackend::release() {
   if (shape_.op != ReduceOp::scaledSum || !bench::reduces(shape_.test)) return;
-  for (uint32_t rank = 0; rank < ranks(); ++rank) {
-    check(nccl_.library().destroyOp(ops_[rank], nccl_.communicator(rank)), "ncclRedOpDestroy");
+  for (uint32_t local = 0; local < localRanks(); ++local) {
+    check(nccl_.library().destroyOp(ops_[local], nccl_.communicator(local)), "ncclRedOpDestroy");
   }
 }
 
@@ -73,19 +78,19 @@ void NcclBackend::closeGroup(uint32_t operations) {
 
 void NcclBackend::enqueue(uint32_t rank, uint32_t, const void* send, void* recv) {
   const NcclLibrary& nccl = nccl_.library();
-  const NcclCommunicator comm = nccl_.communicator(rank);
-  const cudaStream_t stream = nccl_.stream(rank);
+  const NcclCommunicator comm = communicatorOf(rank);
+  const cudaStream_t stream = streamOf(rank);
   const int type = ncclTypeOf(shape_.type), root = static_cast<int>(shape_.root);
   const size_t count = shape_.count;
   switch (shape_.test) {
     case Test::allReduce:
-      return check(nccl.allReduce(send, recv, count, type, ops_[rank], comm, stream), "ncclAllReduce");
+      return check(nccl.allReduce(send, recv, count, type, ops_[localOf(rank)], comm, stream), "ncclAllReduce");
     case Test::allGather:
       return check(nccl.allGather(send, recv, count, type, comm, stream), "ncclAllGather");
     case Test::reduceScatter:
-      return check(nccl.reduceScatter(send, recv, count, type, ops_[rank], comm, stream), "ncclReduceScatter");
+      return check(nccl.reduceScatter(send, recv, count, type, ops_[localOf(rank)], comm, stream), "ncclReduceScatter");
     case Test::reduce:
-      return check(nccl.reduce(send, recv, count, type, ops_[rank], root, comm, stream), "ncclReduce");
+      return check(nccl.reduce(send, recv, count, type, ops_[localOf(rank)], root, comm, stream), "ncclReduce");
     case Test::broadcast:
       return check(nccl.broadcast(send, recv, count, type, root, comm, stream), "ncclBroadcast");
     case Test::allToAll:
@@ -113,13 +118,11 @@ void NcclBackend::sendAndReceive(uint32_t rank, const char* send, char* recv) {
   const size_t element = shape_.elementBytes();
   const int type = ncclTypeOf(shape_.type);
   const auto give = [&](uint64_t at, uint64_t count, uint32_t to) {
-    check(
-        nccl.send(send + at * element, count, type, static_cast<int>(to), nccl_.communicator(rank), nccl_.stream(rank)),
-        "ncclSend");
+    check(nccl.send(send + at * element, count, type, static_cast<int>(to), communicatorOf(rank), streamOf(rank)),
+          "ncclSend");
   };
   const auto take = [&](uint64_t at, uint64_t count, uint32_t from) {
-    check(nccl.receive(recv + at * element, count, type, static_cast<int>(from), nccl_.communicator(rank),
-                       nccl_.stream(rank)),
+    check(nccl.receive(recv + at * element, count, type, static_cast<int>(from), communicatorOf(rank), streamOf(rank)),
           "ncclRecv");
   };
   const uint64_t count = shape_.count;
@@ -151,8 +154,8 @@ void NcclBackend::hypercube(uint32_t rank, const char* send, char* recv) {
   const NcclLibrary& nccl = nccl_.library();
   const size_t bytes = shape_.count * shape_.elementBytes();
   const int type = ncclTypeOf(shape_.type);
-  const NcclCommunicator comm = nccl_.communicator(rank);
-  const cudaStream_t stream = nccl_.stream(rank);
+  const NcclCommunicator comm = communicatorOf(rank);
+  const cudaStream_t stream = streamOf(rank);
   char* const own = recv + rank * bytes;
   if (send != own) DFCCL_CUDA(cudaMemcpyAsync(own, send, bytes, cudaMemcpyDeviceToDevice, stream));
   for (uint32_t distance = 1; distance < shape_.ranks; distance *= 2) {
@@ -172,17 +175,17 @@ void NcclBackend::complete(uint32_t firstRank, uint32_t count) {
 
 void NcclBackend::await(uint32_t rank) const {
   if (options_.timeoutSeconds <= 0) {
-    DFCCL_CUDA(cudaStreamSynchronize(nccl_.stream(rank)));
+    DFCCL_CUDA(cudaStreamSynchronize(streamOf(rank)));
     return;
   }
   using Clock = std::chrono::steady_clock;
   constexpr uint32_t kLooks = 1024;  // between two at the clock
   const auto end = Clock::now() + std::chrono::duration<double>(options_.timeoutSeconds);
   cudaError_t state = cudaErrorNotReady;
-  for (uint32_t looks = 1; (state = cudaStreamQuery(nccl_.stream(rank))) == cudaErrorNotReady; ++looks) {
+  for (uint32_t looks = 1; (state = cudaStreamQuery(streamOf(rank))) == cudaErrorNotReady; ++looks) {
     if (looks % kLooks != 0) continue;
     int problem = 0;
-    check(nccl_.library().asyncError(nccl_.communicator(rank), &problem), "ncclCommGetAsyncError");
+    check(nccl_.library().asyncError(communicatorOf(rank), &problem), "ncclCommGetAsyncError");
     check(problem, "ncclCommGetAsyncError");
     if (Clock::now() < end) continue;
     throw PerfError(Exit::timeout, "rank " + std::to_string(rank) + " has waited in " +

@@ -1,21 +1,22 @@
 #pragma once
-// NCCL, all ranks in this process, a GPU each.
+// NCCL, a GPU for each rank, in this process or several.
 #include <string>
 #include <vector>
 
 #include "nccl/nccl.hpp"
-#include "perf/backend.hpp"
+#include "perf/backend_of_processes.hpp"
 
 namespace dfccl::gpu::measure {
 
-class NcclBackend final : public bench::Backend {
+class NcclBackend final : public bench::BackendOfProcesses {
  public:
   struct Options {
     std::string library;
-    std::vector<int> devices;  // of the ranks
+    std::vector<int> devices;  // of this process's ranks
     uint32_t ranksPerThread = 1;
     double timeoutSeconds = 0;  // 0: none
     bench::Memory* memory = nullptr;
+    bench::ProcessGroup* group = nullptr;
   };
 
   /// @throws bench::PerfError, Error
@@ -23,7 +24,6 @@ class NcclBackend final : public bench::Backend {
 
   const char* name() const override { return "nccl"; }
   std::string version() const override { return nccl_.library().versionText(); }
-  uint32_t ranks() const override { return static_cast<uint32_t>(options_.devices.size()); }
   bench::Memory& memory() override { return *options_.memory; }
   std::string refusal(const bench::Case& shape, bool inPlace) const override;
   bool isExact(const bench::Case& shape) const override;
@@ -41,11 +41,14 @@ class NcclBackend final : public bench::Backend {
   void sendAndReceive(uint32_t rank, const char* send, char* recv);
   void hypercube(uint32_t rank, const char* send, char* recv);
   void await(uint32_t rank) const;
+  uint32_t localOf(uint32_t rank) const { return rank - firstRank(); }
+  NcclCommunicator communicatorOf(uint32_t rank) const { return nccl_.communicator(localOf(rank)); }
+  cudaStream_t streamOf(uint32_t rank) const { return nccl_.stream(localOf(rank)); }
 
   Options options_;
   Nccl nccl_;
   bench::Case shape_;
-  std::vector<int> ops_;  // [rank]
+  std::vector<int> ops_;  // [rank of this process]
 };
 
 }  // namespace dfccl::gpu::measure

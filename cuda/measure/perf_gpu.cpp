@@ -9,6 +9,7 @@
 #include "dfccl/dfccl.h"
 #include "measure/device_memory.hpp"
 #include "measure/nccl_backend.hpp"
+#include "perf/process_group.hpp"
 #include "perf/program.hpp"
 #include "world/gpu_backend.hpp"
 #include "world/selection.hpp"
@@ -26,11 +27,11 @@ std::string ncclLibrary(const Arguments& arguments) {
   return arguments.text("nccl", stated != nullptr && *stated != 0 ? stated : "libnccl.so.2");
 }
 
-/// The GPUs of a plan's ranks: as many from the first one.
+/// The GPUs of a plan's ranks, those of all processes: as many from the first one.
 std::vector<int> devicesOf(const Plan& plan, const Arguments& arguments) {
   const GpuReport report = reportGpus();
   if (report.obstacle) throw PerfError(Exit::notImplemented, report.obstacle->what());
-  std::vector<int> devices(plan.threads * plan.ranksPerThread);
+  std::vector<int> devices(plan.ranks());
   std::iota(devices.begin(), devices.end(), static_cast<int>(arguments.number("device", 0)));
   if (devices.back() >= static_cast<int>(report.devices.size())) {
     throw PerfError(Exit::notImplemented, "There are " + std::to_string(report.devices.size()) +
@@ -39,20 +40,31 @@ std::vector<int> devicesOf(const Plan& plan, const Arguments& arguments) {
   return devices;
 }
 
+/// What a backend uses, and so outlives it.
+struct Ground {
+  std::unique_ptr<ProcessGroup> group;
+  std::unique_ptr<gpu::measure::DeviceMemory> memory;
+};
+
 std::unique_ptr<bench::Backend> makeBackend(const std::string& name, const Plan& plan, const Arguments& arguments,
-                                            std::unique_ptr<gpu::measure::DeviceMemory>& memory) {
-  const std::vector<int> devices = devicesOf(plan, arguments);
-  memory = std::make_unique<gpu::measure::DeviceMemory>(devices);
+                                            Ground& ground) {
+  // Before anything is asked of CUDA, which no child takes over.
+  if (name == "nccl") ground.group = std::make_unique<ProcessGroup>(plan.processes);
+  const uint32_t firstRank = ground.group ? ground.group->index() * plan.localRanks() : 0;
+  std::vector<int> devices = devicesOf(plan, arguments);
+  devices = {devices.begin() + firstRank, devices.begin() + firstRank + plan.localRanks()};
+  ground.memory = std::make_unique<gpu::measure::DeviceMemory>(devices, firstRank);
   if (name == "nccl") {
-    return std::make_unique<gpu::measure::NcclBackend>(gpu::measure::NcclBackend::Options{
-        ncclLibrary(arguments), devices, plan.ranksPerThread, plan.timeoutSeconds, memory.get()});
+    return std::make_unique<gpu::measure::NcclBackend>(
+        gpu::measure::NcclBackend::Options{ncclLibrary(arguments), devices, plan.ranksPerThread, plan.timeoutSeconds,
+                                           ground.memory.get(), ground.group.get()});
   }
   if (name != "cuda") {
     throw PerfError(Exit::notImplemented, "There is no backend " + name + " in this program: cuda and nccl are.");
   }
   EngineBackend::Options options = engineOptions(plan, arguments);
   options.devices = devices;
-  options.memory = memory.get();
+  options.memory = ground.memory.get();
   options.grid = static_cast<uint32_t>(arguments.number("grid", kGrid));
   options.lanesFor = [ranks = options.ranks, grid = options.grid](size_t bytes) {
     return lanesOnGpus(Collective::custom, bytes, ranks, grid);
@@ -95,8 +107,8 @@ int main(int argc, char** argv) {
     probe(arguments);
     return 0;
   }
-  std::unique_ptr<gpu::measure::DeviceMemory> memory;  // outlives what uses it
+  Ground ground;
   runPlan(arguments, "cuda", [&](const std::string& name, const Plan& plan, const Arguments& all) {
-    return makeBackend(name, plan, all, memory);
+    return makeBackend(name, plan, all, ground);
   });
 }

@@ -5,14 +5,18 @@
 namespace dfccl::gpu {
 
 Nccl::Nccl(const std::string& library, const std::vector<int>& devices)
+    : Nccl(library, devices, {static_cast<uint32_t>(devices.size()), 0, [](const NcclUniqueId& own) { return own; }}) {}
+
+Nccl::Nccl(const std::string& library, const std::vector<int>& devices, const Among& among)
     : library_(library), communicators_(devices.size()) {
-  const auto ranks = static_cast<int>(devices.size());
-  NcclUniqueId id{};
-  library_.check(library_.makeUniqueId(&id), "ncclGetUniqueId");
+  NcclUniqueId own{};
+  if (among.first == 0) library_.check(library_.makeUniqueId(&own), "ncclGetUniqueId");
+  const NcclUniqueId id = among.agreed(own);
   groupStart();
-  for (int rank = 0; rank < ranks; ++rank) {
-    const OnDevice here(devices[static_cast<size_t>(rank)]);
-    library_.check(library_.initializeRank(&communicators_[static_cast<size_t>(rank)], ranks, id, rank),
+  for (size_t local = 0; local < devices.size(); ++local) {
+    const OnDevice here(devices[local]);
+    library_.check(library_.initializeRank(&communicators_[local], static_cast<int>(among.ranks), id,
+                                           static_cast<int>(among.first + local)),
                    "ncclCommInitRank");
   }
   groupEnd();

@@ -1,6 +1,7 @@
 #pragma once
-// All of a process's ranks in NCCL: a communicator and a stream each.
+// A process's ranks in NCCL: a communicator and a stream each.
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "nccl/nccl_library.hpp"
@@ -9,10 +10,19 @@ namespace dfccl::gpu {
 
 class Nccl {
  public:
+  /// Where the communicator's ranks are in several processes.
+  struct Among {
+    uint32_t ranks, first;                                        // of all; of this process's
+    std::function<NcclUniqueId(const NcclUniqueId& own)> agreed;  // the id of the process that has rank 0
+  };
+
   /// @param library see NcclLibrary. @param devices of the ranks. @throws Error
   Nccl(const std::string& library, const std::vector<int>& devices);
+  /// @param devices of this process's ranks. @throws Error
+  Nccl(const std::string& library, const std::vector<int>& devices, const Among& among);
 
   const NcclLibrary& library() const { return library_; }
+  /// @param rank among this process's, here and below
   NcclCommunicator communicator(uint32_t rank) const { return communicators_[rank]; }
   cudaStream_t stream(uint32_t rank) const { return streams_[rank]; }
   /// float32, sum; enqueued on the rank's stream, or on the one given.

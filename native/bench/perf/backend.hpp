@@ -69,6 +69,8 @@ class Backend {
   virtual void barrier() {}
   virtual double combine(double mine, Average) { return mine; }
   virtual uint64_t sum(uint64_t mine) { return mine; }
+  /// What the process of rank 0 has.
+  virtual uint64_t ofFirst(uint64_t mine) { return mine; }
 };
 
 }  // namespace dfccl::bench

@@ -31,6 +31,7 @@ class FaultyBackend : public Backend {
   void barrier() override { real_.barrier(); }
   double combine(double mine, Average average) override { return real_.combine(mine, average); }
   uint64_t sum(uint64_t mine) override { return real_.sum(mine); }
+  uint64_t ofFirst(uint64_t mine) override { return real_.ofFirst(mine); }
 
   void prepare(const Case& shape, bool inPlace, uint32_t concurrent) override {
     shape_ = shape;

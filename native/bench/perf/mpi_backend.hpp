@@ -106,6 +106,10 @@ class MpiBackend : public Backend {
     MPI_Allreduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
     return all;
   }
+  uint64_t ofFirst(uint64_t mine) override {
+    MPI_Bcast(&mine, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    return mine;
+  }
 
  private:
   void call(const void* send, void* recv) {

@@ -11,9 +11,12 @@ namespace {
 
 using namespace dfccl::bench;
 
-std::unique_ptr<Backend> makeBackend(const std::string& name, const Plan& plan, const Arguments& arguments) {
-  const uint32_t ranks = plan.threads * plan.ranksPerThread;
-  if (name == "noop") return std::make_unique<NoopBackend>(ranks);
+std::unique_ptr<Backend> makeBackend(const std::string& name, const Plan& plan, const Arguments& arguments,
+                                     std::unique_ptr<ProcessGroup>& group) {
+  if (name == "noop") {
+    group = std::make_unique<ProcessGroup>(plan.processes);
+    return std::make_unique<NoopBackend>(group.get(), plan.localRanks());
+  }
   if (name == "cpu") return std::make_unique<EngineBackend>(engineOptions(plan, arguments));
   throw PerfError(Exit::notImplemented, "There is no backend " + name + " in this program: cpu and noop are.");
 }
@@ -26,5 +29,8 @@ int main(int argc, char** argv) {
     printMachineProbe();
     return 0;
   }
-  runPlan(arguments, "cpu", makeBackend);
+  std::unique_ptr<ProcessGroup> group;  // outlives what uses it
+  runPlan(arguments, "cpu", [&](const std::string& name, const Plan& plan, const Arguments& all) {
+    return makeBackend(name, plan, all, group);
+  });
 }

@@ -24,6 +24,7 @@ struct Plan {
   Test test = Test::allReduce;
   uint32_t threads = 1;
   uint32_t ranksPerThread = 1;
+  uint32_t processes = 1;
   uint32_t iterations = 20;
   uint32_t aggregated = 1;
   uint32_t warmUps = 1;
@@ -43,6 +44,9 @@ struct Plan {
   bool takesTurns = false;
   Fault fault;
   std::vector<Case> cases;
+
+  uint32_t localRanks() const { return threads * ranksPerThread; }
+  uint32_t ranks() const { return localRanks() * processes; }
 };
 
 inline const std::vector<std::string> kPlanOptions = {
@@ -56,7 +60,7 @@ inline const std::vector<std::string> kPlanOptions = {
     "program",    "programs",      "in-place-program",
     "workers",    "probe",         "turns",
     "device",     "nccl",          "grid",
-    "slot-bytes",
+    "slot-bytes", "processes",
 };
 
 inline Test parseTest(const std::string& name) {
@@ -113,6 +117,7 @@ inline Plan parsePlan(const Arguments& a) {
   p.test = parseTest(a.text("test", "all_reduce"));
   p.threads = std::max(1u, whole("threads", 1));
   p.ranksPerThread = std::max(1u, whole("ranks-per-thread", 1));
+  p.processes = std::max(1u, whole("processes", 1));
   p.iterations = whole("iterations", 20);
   p.aggregated = std::max(1u, whole("aggregated", 1));
   p.warmUps = whole("warm-ups", 1);

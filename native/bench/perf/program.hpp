@@ -16,7 +16,7 @@ namespace dfccl::bench {
 
 inline EngineBackend::Options engineOptions(const Plan& plan, const Arguments& arguments) {
   EngineBackend::Options options;
-  options.ranks = plan.threads * plan.ranksPerThread;
+  options.ranks = plan.localRanks();
   options.threads = plan.threads;
   options.workers = static_cast<int32_t>(arguments.number("workers", -1));
   options.timeoutSeconds = plan.timeoutSeconds;
@@ -35,11 +35,17 @@ inline void runPlan(const Arguments& arguments, const char* defaultBackend, cons
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   orEnd([&] {
     Plan plan = parsePlan(arguments);
-    plan.cases = readCases(arguments.text("cases", ""), plan.test, plan.threads * plan.ranksPerThread);
+    plan.cases = readCases(arguments.text("cases", ""), plan.test, plan.ranks());
     const std::unique_ptr<Backend> backend = makeBackend(arguments.text("backend", defaultBackend), plan, arguments);
-    std::printf("{\"backend\":\"%s\",\"version\":%s,\"ranks\":%u}\n", backend->name(),
-                jsonText(backend->version()).c_str(), backend->ranks());
-    std::fflush(stdout);
+    if (backend->ranks() != plan.ranks()) {
+      throw PerfError(Exit::notImplemented, std::string("The backend ") + backend->name() +
+                                                " has all ranks in one process. Leave --processes out.");
+    }
+    if (backend->firstRank() == 0) {
+      std::printf("{\"backend\":\"%s\",\"version\":%s,\"ranks\":%u}\n", backend->name(),
+                  jsonText(backend->version()).c_str(), backend->ranks());
+      std::fflush(stdout);
+    }
     FaultyBackend faulty(*backend, plan.fault);
     Runner(plan.fault.kind == FaultKind::none ? *backend : faulty, plan).run();
   });

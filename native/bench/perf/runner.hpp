@@ -69,12 +69,18 @@ class Runner {
       backend_.attachThread(backend_.firstRank() + firstLocal(thread));
       for (;;) {
         meet();
-        if (thread == 0) turn_ = turns_.next();
+        if (thread == 0) turn_ = nextTurn();
         meet();
         if (!turn_) return;
         runCase(thread, turn_->row, turn_->cycle);
       }
     });
+  }
+
+  /// As the first process has it: others don't hear what is asked.
+  std::optional<Turn> nextTurn() {
+    const std::optional<Turn> mine = backend_.firstRank() == 0 ? turns_.next() : std::nullopt;
+    return Turn::unpacked(backend_.ofFirst(Turn::packed(mine)));
   }
 
   void meet() { meeting_.arrive_and_wait(); }

@@ -12,6 +12,15 @@ namespace dfccl::bench {
 struct Turn {
   size_t row = 0;
   uint32_t cycle = 0;
+
+  /// For other processes, in which 0 is none. @pre rows and cycles are fewer than 2^31
+  static uint64_t packed(const std::optional<Turn>& turn) {
+    return turn ? uint64_t{turn->row} << 32 | uint64_t{turn->cycle} << 1 | 1 : 0;
+  }
+  static std::optional<Turn> unpacked(uint64_t word) {
+    if (word == 0) return std::nullopt;
+    return Turn{static_cast<size_t>(word >> 32), static_cast<uint32_t>(word) >> 1};
+  }
 };
 
 class Turns {

@@ -26,6 +26,13 @@ const rules: readonly Rule[] = [
   { option: "device_implementation", backends: [...withoutGpu, ...gpu], why: "it has no device API here" },
   { option: "device_cta_count", backends: [...withoutGpu, ...gpu], why: "it has no device API here" },
   { option: "memory", backends: ["mpi", "nccl", "noop"], why: "it doesn't tell what it allocates" },
+  {
+    option: "processes",
+    backends: ["cpu", "cuda"],
+    why: "it has all ranks in one process here",
+    applies: ({ processes }) => processes > 1,
+  },
+  { option: "processes", backends: ["mpi"], why: "it has a process for each rank as it is", applies: ({ processes }) => processes > 1 },
   { option: "timeout", backends: ["noop"], why: "it never waits" },
   {
     option: "order",

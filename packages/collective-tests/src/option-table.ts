@@ -78,6 +78,7 @@ export const optionTable: readonly OptionRow[] = [
     expects: "same or random",
     parse: (value) => (value === "same" || value === "random" ? value : undefined),
   },
+  whole(undefined, "processes", "in each of which there are so many threads", 1, 1, 64),
   whole(undefined, "concurrent", "collectives in flight at a time on each rank", 1, 1, 4096),
   {
     long: "delay",

@@ -39,6 +39,7 @@ export interface PerfOptions {
   readonly backend: readonly BackendName[];
   readonly order: "same" | "random";
   readonly concurrent: number;
+  readonly processes: number;
   readonly delay: Delay | undefined;
   readonly seed: number;
 }
@@ -53,16 +54,22 @@ export const backendNames = ["cpu", "cuda", "nccl", "mpi", "noop"] as const;
 
 export type BackendName = (typeof backendNames)[number];
 
-/** Ranks of a run in one process. */
-export function ranksOf(options: Pick<PerfOptions, "nthreads" | "ngpus">): number {
+/** Ranks of a run, in all processes. */
+export function ranksOf(options: Pick<PerfOptions, "nthreads" | "ngpus"> & { readonly processes?: number }): number {
   checkObject("options", options, "an object such as { nthreads: 1, ngpus: 2 }");
-  const { nthreads, ngpus } = readArgument("options", "options that can be read", () => ({
+  const {
+    nthreads,
+    ngpus,
+    processes = 1,
+  } = readArgument("options", "options that can be read", () => ({
     nthreads: options.nthreads,
     ngpus: options.ngpus,
+    processes: options.processes,
   }));
   checkNumber("nthreads", nthreads);
   checkNumber("ngpus", ngpus);
-  return nthreads * ngpus;
+  checkNumber("processes", processes);
+  return nthreads * ngpus * processes;
 }
 
 /** A run: which program, and what it was asked to do. */

@@ -2,7 +2,7 @@ import { checkList, checkText, readPlain } from "@dfccl/primitives";
 import { type CollectiveName, collectiveFacts } from "./collectives.js";
 import { PerfError } from "./errors.js";
 import { type OptionRow, optionTable } from "./option-table.js";
-import type { PerfOptions } from "./options.js";
+import { type PerfOptions, ranksOf } from "./options.js";
 import { isDefinedForType } from "./type-names.js";
 
 export type ParsedArguments = { readonly kind: "help" } | { readonly kind: "run"; readonly options: PerfOptions };
@@ -65,14 +65,14 @@ function findOption(word: string): Found {
 }
 
 function checkTogether(options: PerfOptions): void {
-  const { minbytes, maxbytes, delay, nthreads, ngpus, root } = options;
+  const { minbytes, maxbytes, delay, root } = options;
   if (minbytes > maxbytes) {
     throw bad(`--minbytes ${minbytes} is more than --maxbytes ${maxbytes}.`, "Give a largest size that is no smaller than the smallest.");
   }
   if (options.per_iter_timing !== 0 && options.cudagraph !== 0) {
     throw bad("-I can't be combined with -G: a graph has no single iterations.", "Leave one of them out.");
   }
-  const ranks = nthreads * ngpus;
+  const ranks = ranksOf(options);
   if (root >= ranks) throw bad(`--root ${root} is no rank: there are ${ranks}.`, "Give one from 0, or -1 for all.");
   if (delay && delay.rank >= ranks) throw bad(`--delay names rank ${delay.rank}: there are ${ranks}.`, "Give a rank from 0.");
 }

@@ -42,6 +42,7 @@ const reference: readonly [string, keyof PerfOptions, unknown, string, unknown, 
 const additional: readonly [keyof PerfOptions, unknown, string, unknown, readonly string[]][] = [
   ["backend", ["cpu"], "cpu,mpi", ["cpu", "mpi"], ["gpu", "cpu,cpu", "", "cpu,"]],
   ["order", "same", "random", "random", ["sorted"]],
+  ["processes", 1, "4", 4, ["0", "65"]],
   ["concurrent", 1, "16", 16, ["0", "5000"]],
   ["delay", undefined, "0:12.5", { rank: 0, micros: 12.5 }, ["1", "1:", "a:1", "1:-5"]],
   ["seed", 1, "7", 7, ["-1"]],

@@ -273,6 +273,8 @@ describe("the end", () => {
     [["-V", "4"], /device_cta_count/],
     [["--backend", "noop", "-M", "1"], /memory.*noop/],
     [["--backend", "mpi", "--order", "random", "--concurrent", "4"], /order.*deadlock/],
+    [["--processes", "2"], /processes.*in one process/],
+    [["--backend", "mpi", "--processes", "2"], /processes.*a process for each rank/],
   ])("with %j, which can't apply here, is 5 with the reason", async (args, message) => {
     await expect(run(args)).rejects.toMatchObject({ exitCode: 5, code: "NOT_FOR_THIS_BACKEND", message: expect.stringMatching(message) });
   });

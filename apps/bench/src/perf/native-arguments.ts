@@ -7,6 +7,7 @@ export function nativeArguments({ collective, options }: PerfRun, cycles: number
     ["test", collective],
     ["threads", options.nthreads],
     ["ranks-per-thread", options.ngpus],
+    ["processes", options.processes],
     ["iterations", options.iters],
     ["aggregated", options.agg_iters],
     ["warm-ups", options.warmup_iters],

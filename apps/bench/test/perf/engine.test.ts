@@ -99,3 +99,29 @@ it("times a million operations of a library that does nothing, whose cost is the
   expect(cellsOf(outcome)).toHaveLength(1);
   expect(outcome.code).toBe(0);
 });
+
+describe("ranks in several processes", () => {
+  afterEach(() => {
+    delete process.env.DFCCL_PERF_FAULT;
+  });
+  const noop = ["--backend", "noop", "-b", "4K", "-e", "64K", "-f", "16", "-n", "3"];
+
+  it("are counted together: what a library that does nothing leaves wrong, in both", async () => {
+    const one = cellsOf(await perf("all_reduce", [...noop, "-g", "6"]));
+    const several = cellsOf(await perf("all_reduce", [...noop, "-t", "2", "--processes", "3"]));
+    expect(several).toHaveLength(2);
+    const wrong = (rows: string[][]): (string | undefined)[][] => rows.map((row) => [row[8], row[12]]);
+    expect(wrong(several)).toEqual(wrong(one));
+    expect(Number(several[0]?.[8])).toBeGreaterThan(0);
+  });
+
+  it("end with what ended one of them", async () => {
+    process.env.DFCCL_PERF_FAULT = "die:3";
+    const failed = perf("all_reduce", [...noop, "-c", "0", "-g", "2", "--processes", "2"]);
+    await expect(failed).rejects.toMatchObject({
+      code: "BACKEND_FAILED",
+      exitCode: 1,
+      message: expect.stringContaining("process 1 of 2 was ended by signal 9"),
+    });
+  });
+});

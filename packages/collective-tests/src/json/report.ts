@@ -63,6 +63,7 @@ export interface JsonExtras {
   }[];
   readonly order: string;
   readonly concurrent: number;
+  readonly processes: number;
   readonly delay: { readonly rank: number; readonly micros: number } | null;
   readonly machine: Readonly<Record<string, unknown>>;
   /** For each result: what the engine counted, out of place and in place. */
@@ -131,6 +132,7 @@ export function jsonReport(input: JsonInput): JsonReport {
       })),
       order: run.options.order,
       concurrent: run.options.concurrent,
+      processes: run.options.processes,
       delay: run.options.delay ?? null,
       machine: input.machine,
       counters: rows.map(({ outOfPlace, inPlace }) => ({ out_of_place: countersOf(outOfPlace), in_place: countersOf(inPlace) })),
