@@ -98,7 +98,7 @@ for part in "${parts[@]}"; do
       ;;
     perf) # the collective tests on it as they are on NVIDIA's; a GPU for each rank
       for test in ${PERF_TESTS:-all_reduce all_gather reduce_scatter reduce broadcast alltoall gather scatter sendrecv}; do
-        for mode in -g -t; do
+        for mode in ${PERF_MODES:--g -t --processes}; do
           run "perf-$test$mode" 120 env LD_PRELOAD="$library" "$here/run.sh" perf "${test}_perf" $mode 2 -b 1000 -e 4194000 -f 4194 -d all \
             -o all -r -1 -n 2 -T 5 --backend nccl
         done

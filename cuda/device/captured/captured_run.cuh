@@ -136,7 +136,8 @@ struct CapturedRun {
   uint16_t sendWindow, recvWindow;  // by which the others know its buffers, see daemon/state/windows.hpp
   uint32_t renewals;                // of those, see OwnWindows::renewals()
   uint64_t numberInStreams;         // of a run that is a kernel in its stream; 0: it is a graph's
-  bool isAwaited;  // such a run's results are there for whoever hears that it is over: not only in its stream
+  bool isAwaited;       // such a run's results are there for whoever hears that it is over: not only in its stream
+  bool isBehindStream;  // the one before it was in another stream
 
   /// Whether a member sends another one any of its data.
   DFCCL_HD bool sends(uint32_t from, uint32_t to) const {

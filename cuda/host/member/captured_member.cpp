@@ -151,6 +151,7 @@ CapturedRun CapturedMember::prepareLaunch(cudaStream_t stream, uint64_t streamId
   CapturedRun run = runOf(buffers);
   run.numberInStreams = ++launched_;
   run.isAwaited = isAwaited;
+  run.isBehindStream = streamId != lastStream_;
   lastStream_ = streamId;
   return run;
 }

@@ -56,7 +56,7 @@ DeviceWaits::DeviceWaits(int device)
 }
 
 const char* DeviceWaits::obstacle() const {
-  if (hardwareQueues() < kFewestQueues) {
+  if (queues_ < kFewestQueues) {
     return "CUDA_DEVICE_MAX_CONNECTIONS puts all streams into fewer than four queues, where one that waits holds up "
            "others";
   }
@@ -75,7 +75,7 @@ uint32_t DeviceWaits::roomForRuns() const {
 /// Of which each hardware queue has a run's.
 uint32_t DeviceWaits::roomBesideQueues() const {
   const uint32_t room = roomForRuns();
-  return room - std::min(room, hardwareQueues());
+  return room - std::min(room, queues_);
 }
 
 /// Under mutex_.

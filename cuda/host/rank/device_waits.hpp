@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "daemon/state/waiting_streams.hpp"
+#include "host/driver/hardware_queues.hpp"
 #include "host/driver/memory.hpp"
 #include "host/rank/barrier_probe.hpp"
 #include "host/rank/distinct_streams.hpp"
@@ -139,6 +140,7 @@ class DeviceWaits {
   DeviceAwaited& awaited_;
   AwaitedRuns* ranks_ = nullptr;  // [DeviceAwaited::kMostRanks]
   uint32_t multiprocessors_ = 0;
+  const uint32_t queues_ = hardwareQueues();
   WaitingRoom room_;
   BarrierProbe probe_;
   WaitNotes notes_;

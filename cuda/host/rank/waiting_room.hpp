@@ -4,18 +4,29 @@
 // kernel has at once is bounded. One always has room, as there are no more kernels under way than hardware queues; its
 // others have it while some is left beside those.
 #include <cstdint>
-#include <list>
 #include <memory>
-#include <mutex>
 
 namespace dfccl::gpu {
 
 class WaitingRoom {
+  class Taken;
+
  public:
-  /// What a kernel's runs have of it, until all of them are over.
-  struct Part {
-    uint64_t stream;
-    uint32_t runs;
+  WaitingRoom();
+
+  /// What a kernel's runs have of it, until all of them are over: as long as this is there.
+  class Part {
+   public:
+    Part(std::shared_ptr<Taken> taken, uint64_t stream, uint32_t runs);
+    ~Part();
+    Part(const Part&) = delete;
+    Part& operator=(const Part&) = delete;
+
+    const uint32_t runs;
+
+   private:
+    const std::shared_ptr<Taken> taken_;
+    const uint64_t stream_;
   };
 
   /// What a kernel wants: as many runs as there is room for.
@@ -28,10 +39,7 @@ class WaitingRoom {
   std::shared_ptr<const Part> take(const Wish& wish, uint32_t beside) noexcept;
 
  private:
-  uint32_t takenByOthers(uint64_t stream);
-
-  std::mutex mutex_;
-  std::list<std::weak_ptr<const Part>> taken_;
+  const std::shared_ptr<Taken> taken_;
 };
 
 }  // namespace dfccl::gpu

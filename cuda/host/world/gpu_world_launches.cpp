@@ -56,7 +56,7 @@ class GpuWorld::Launches final : public Backend::Launches {
     std::shared_ptr<CapturedMember> member;
     CapturedBuffers buffers;
     bool isAwaited;  // see CapturedRun
-    PlaceInStream* place;
+    PlaceInStream* to;
     RunsInStreams::Prepared told;
     uint32_t occurrence = 0;  // among those of its member
     uint32_t turn = 0;        // how often the collective has changed its streams before it
@@ -67,21 +67,30 @@ class GpuWorld::Launches final : public Backend::Launches {
     std::tuple<uint32_t, int, uint64_t, CollectiveId, uint32_t> step() const {
       return std::tuple_cat(kernel(), std::make_tuple(member->key(), occurrence));
     }
+    /// Within its kernel.
+    std::tuple<CollectiveId, const CapturedMember*, uint32_t> place() const {
+      return {member->key(), member.get(), occurrence};
+    }
   };
 
   /// Of each collective's launches, among all threads.
   class Order {
    public:
     explicit Order(const std::vector<Run>& runs) {
+      members_.reserve(runs.size());
       for (const Run& run : runs) members_.push_back(run.member);
       std::sort(members_.begin(), members_.end());
       members_.erase(std::unique(members_.begin(), members_.end()), members_.end());
-      for (const auto& member : members_) locks_.emplace_back(member->launching());
+      for (const auto& member : members_) member->launching().lock();
     }
+    ~Order() {
+      for (const auto& member : members_) member->launching().unlock();
+    }
+    Order(const Order&) = delete;
+    Order& operator=(const Order&) = delete;
 
    private:
     std::vector<std::shared_ptr<CapturedMember>> members_;
-    std::vector<std::unique_lock<std::mutex>> locks_;
   };
 
   static void end(Run& run) { run.rank->queues().inStreams().ended(run.told); }
@@ -89,11 +98,21 @@ class GpuWorld::Launches final : public Backend::Launches {
   /// By what goes into the same kernel. More than one takes come one behind the other in their stream: those of one set
   /// in one order on all ranks, however they were added.
   void sort() {
-    countTurns();
-    std::stable_sort(runs_.begin(), runs_.end(), [](const Run& a, const Run& b) { return a.step() < b.step(); });
+    if (!areOfDistinctMembers()) countTurns();
+    const auto isBefore = [](const Run& a, const Run& b) { return a.step() < b.step(); };
+    if (!std::is_sorted(runs_.begin(), runs_.end(), isBefore)) std::sort(runs_.begin(), runs_.end(), isBefore);
     for (size_t begin = 0; begin < runs_.size(); begin = endOfStep(begin)) {
       if (endOfStep(begin) - begin > kMostCapturedRuns) refuseSharedStream();
     }
+  }
+
+  bool areOfDistinctMembers() const {
+    for (size_t i = 1; i < runs_.size(); ++i) {
+      for (size_t before = 0; before < i; ++before) {
+        if (runs_[before].member == runs_[i].member) return false;
+      }
+    }
+    return true;
   }
 
   /// Where any rank of a collective goes on in another stream, they all go on in another kernel.
@@ -182,9 +201,8 @@ class GpuWorld::Launches final : public Backend::Launches {
       const OnDevice here(runs_[begin].rank->device());
       // A member's one after the other, and the members in the collectives' order.
       const auto at = [&](size_t i) { return runs_.begin() + static_cast<std::ptrdiff_t>(i); };
-      std::stable_sort(at(begin), at(end), [](const Run& a, const Run& b) {
-        return std::make_pair(a.member->key(), a.member.get()) < std::make_pair(b.member->key(), b.member.get());
-      });
+      const auto isBefore = [](const Run& a, const Run& b) { return a.place() < b.place(); };
+      if (!std::is_sorted(at(begin), at(end), isBefore)) std::sort(at(begin), at(end), isBefore);
       for (; prepared < end; ++prepared) kernels[prepared - begin] = prepare(runs_[prepared]);
       // Before they are: nobody may wait until the device is idle meanwhile, see DeviceWaits::tryWhileNobodyWaits().
       for (size_t i = begin; i < end; ++i) {
@@ -200,7 +218,7 @@ class GpuWorld::Launches final : public Backend::Launches {
 
   static CapturedRun prepare(const Run& run) {
     const CapturedRun kernel = run.member->prepareLaunch(run.stream, run.streamId, run.buffers, run.isAwaited);
-    if (run.place != nullptr) *run.place = {run.streamId, kernel.numberInStreams, !run.isAwaited};
+    if (run.to != nullptr) *run.to = {run.streamId, kernel.numberInStreams, !run.isAwaited};
     return kernel;
   }
 

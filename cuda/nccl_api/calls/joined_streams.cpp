@@ -1,5 +1,7 @@
 #include "nccl_api/calls/joined_streams.hpp"
 
+#include <algorithm>
+
 #include "host/driver/check.hpp"
 #include "nccl_api/universe/failure.hpp"
 
@@ -20,7 +22,13 @@ void letWait(cudaStream_t stream, cudaStream_t other) {
 }  // namespace
 
 JoinedStreams::JoinedStreams(const std::vector<Operation>& operations) {
-  if (operations.size() == 1) return;  // the common case, in which nothing is to be looked for
+  // The common case, in which nothing is to be looked for.
+  const Operation& first = operations.front();
+  if (std::all_of(operations.begin(), operations.end(), [&](const Operation& o) {
+        return o.stream == first.stream && o.communicator->device == first.communicator->device;
+      })) {
+    return;
+  }
   for (const Operation& o : operations) ofDevice_[o.communicator->device].insert(o.stream);
 }
 

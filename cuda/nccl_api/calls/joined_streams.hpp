@@ -11,6 +11,7 @@ namespace dfccl::nccl {
 /// none goes on before all of it is over.
 class JoinedStreams {
  public:
+  /// @pre there are some
   explicit JoinedStreams(const std::vector<Operation>& operations);
   /// Lets each wait for what all have been given by now. @throws Failure
   void join() const;

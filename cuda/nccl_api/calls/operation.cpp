@@ -1,10 +1,10 @@
 #include "nccl_api/calls/operation.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <map>
 #include <string>
 #include <utility>
 
@@ -205,7 +205,10 @@ class Queued {
 /// Operations of one world, which are done all or not at all.
 class Batch {
  public:
-  Batch() { check(dfcclBatchBegin()); }
+  explicit Batch(size_t operations) {
+    queued_.reserve(operations);
+    check(dfcclBatchBegin());
+  }
   ~Batch() {
     if (isOpen_) dfcclBatchCancel();
   }
@@ -264,22 +267,25 @@ void submit(const Operation& operation) {
 }
 
 void submit(std::vector<Operation> operations) {
+  if (operations.empty()) return;
   for (const Operation& operation : operations) operation.communicator->checkState();
   const JoinedStreams streams(operations);
   streams.join();
   copySelfMessages(operations);
   // In one order on all ranks, whatever the group's is.
-  std::map<uint64_t, std::vector<const Operation*>> ofWorlds;
-  for (const Operation& operation : operations) {
-    ofWorlds[operation.communicator->universe()->id()].push_back(&operation);
+  const auto world = [](const Operation& o) { return o.communicator->universe()->id(); };
+  const auto isBefore = [&](const Operation& a, const Operation& b) { return world(a) < world(b); };
+  if (!std::is_sorted(operations.begin(), operations.end(), isBefore)) {
+    std::stable_sort(operations.begin(), operations.end(), isBefore);
   }
   FirstFailure failure;
   std::vector<std::unique_ptr<Queued>> queued;
   queued.reserve(operations.size());
-  for (const auto& [world, its] : ofWorlds) {
+  for (size_t begin = 0, end = 0; begin < operations.size(); begin = end) {
+    while (end < operations.size() && world(operations[end]) == world(operations[begin])) ++end;
     failure.attempt([&] {
-      Batch batch;
-      for (const Operation* operation : its) batch.add(std::make_unique<Queued>(*operation));
+      Batch batch(end - begin);
+      for (size_t i = begin; i < end; ++i) batch.add(std::make_unique<Queued>(operations[i]));
       for (std::unique_ptr<Queued>& run : batch.submit()) queued.push_back(std::move(run));
     });
   }

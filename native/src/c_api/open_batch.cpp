@@ -98,6 +98,7 @@ void OpenBatch::add(dfcclGroup_t group, std::vector<MatchedRun> runs, dfcclReque
 
 std::vector<BatchedRun> OpenBatch::runs() const {
   std::vector<BatchedRun> all;
+  all.reserve(operations_.size());
   OpenWorld* world = nullptr;
   for (const Operation& operation : operations_) {
     const GroupHandle& group = groupOf(operation.group);  // it may have been destroyed since

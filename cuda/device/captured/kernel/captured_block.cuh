@@ -42,7 +42,7 @@ class CapturedBlock : CapturedLaneWork<kForm, kInStream> {
     const Turn turn = isBegun_ ? Turn::own : come(lane);
     if (isBegun_) number_ = sequence.nextNumber;
     begunAt_ = clock64();
-    if (turn == Turn::ownAfterWait || number_ < kFirstRuns) knowAnew();
+    if (turn == Turn::ownAfterWait || (number_ < kFirstRuns && isBesideOthers())) knowAnew();
     if (turn == Turn::own || turn == Turn::ownAfterWait) {
       const bool isAsEver = shared_.isKnown != 0 && !isEnded_;
       if (QuickTile<kForm>::kIsThere && isAsEver) {
@@ -110,6 +110,10 @@ class CapturedBlock : CapturedLaneWork<kForm, kInStream> {
     }
     return !found.isDone(number_);
   }
+
+  /// Whether kernels of runs before may not be over, though the runs are. To ask the host in each of the first runs
+  /// takes 10 us of one of 32 KB, and 20 of 256 KB, and programs have many that they begin but a few times.
+  __device__ bool isBesideOthers() const { return !kInStream || run_.isBehindStream; }
 
   /// What this block has read of the members may be half of what another launch's block has written meanwhile.
   __device__ void knowAnew() {
