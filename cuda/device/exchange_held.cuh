@@ -11,6 +11,7 @@ namespace dfccl::gpu {
 
 inline constexpr int kHeldLines = 4;  // of a worker, at most
 inline constexpr int kHeldMembers = 4;
+inline constexpr int kMostHeldMembers = 8;  // by forms of their own, see CapturedForm
 
 __device__ inline bool isHeld(const Exchange& e) {
   return e.count * sizeOf(e.type) <= uint64_t{kHeldLines} * kWorkers * kLinePayload && e.members <= kHeldMembers;
@@ -22,10 +23,11 @@ __device__ inline float lowFloat(uint64_t payload) { return __uint_as_float(stat
 __device__ inline float highFloat(uint64_t payload) { return __uint_as_float(static_cast<uint32_t>(payload >> 32)); }
 
 /// The commonest arithmetic; its bits are those of numeric/element.hpp.
-__device__ inline uint64_t sumOfFloats(const uint64_t (&parts)[kHeldMembers], uint32_t members) {
+template <int kMost>
+__device__ inline uint64_t sumOfFloats(const uint64_t (&parts)[kMost], uint32_t members) {
   float low = lowFloat(parts[0]), high = highFloat(parts[0]);
 #pragma unroll
-  for (int m = 1; m < kHeldMembers; ++m) {
+  for (int m = 1; m < kMost; ++m) {
     if (m >= members) break;
     low = __fadd_rn(low, lowFloat(parts[m]));
     high = __fadd_rn(high, highFloat(parts[m]));
@@ -37,10 +39,16 @@ __device__ inline uint64_t sumOfFloats(const uint64_t (&parts)[kHeldMembers], ui
 
 /// Any other arithmetic. Out of line, because a switch over all types stands in the way of a short run's instructions;
 /// by value, because an array that is passed on would lie in memory from the beginning.
-__device__ __noinline__ inline uint64_t foldAnyLine(const Exchange& e, uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
-  static_assert(kHeldMembers == 4);
-  const uint64_t parts[kHeldMembers] = {a, b, c, d};
+template <class... Parts>
+__device__ __noinline__ inline uint64_t foldParts(const Exchange& e, Parts... each) {
+  const uint64_t parts[] = {each...};
   return withType(e.type, [&]<class T>() { return TypedMoves<T>::foldLine(e, parts); });
+}
+__device__ inline uint64_t foldAnyLine(const Exchange& e, const uint64_t (&p)[4]) {
+  return foldParts(e, p[0], p[1], p[2], p[3]);
+}
+__device__ inline uint64_t foldAnyLine(const Exchange& e, const uint64_t (&p)[8]) {
+  return foldParts(e, p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]);
 }
 
 }  // namespace detail
@@ -112,8 +120,7 @@ __device__ inline bool exchangeHeldLines(const Exchange& e) {
     if (isPlain) {
       (static_cast<uint64_t*>(e.result) + worker)[h * kWorkers] = detail::sumOfFloats(p, e.members);
     } else {
-      const uint64_t result =
-          isFloatSum ? detail::sumOfFloats(p, e.members) : detail::foldAnyLine(e, p[0], p[1], p[2], p[3]);
+      const uint64_t result = isFloatSum ? detail::sumOfFloats(p, e.members) : detail::foldAnyLine(e, p);
       storePayload(e.result, worker + h * kWorkers, bytes, result);
     }
   }

@@ -6,7 +6,7 @@ using namespace dfccl::gpu::test;
 // A part of a line; a line; lines of a block's workers and one more; two blocks; and as many as just don't fit a
 // worker.
 TEST_CASE("short runs in streams have the right results, of any count, in and out of place, at any address") {
-  for (const int size : {2, 3, 5}) {
+  for (const int size : {2, 3, 5, 8, 9}) {
     const GpuRanks ranks(size);
     const GroupsInStreams groups(ranks, dfcclForAll, kMostLargeBytes);
     const std::vector<LargeBuffers> buffers = buffersOf(ranks);
@@ -34,34 +34,37 @@ TEST_CASE("short runs go on being right when their kernels know the members") {
   CHECK_OK(ranks.waitAll());
 }
 
-TEST_CASE("short reductions of other types and operators have the bits that they have elsewhere") {
-  const GpuRanks ranks(3);
+namespace {
+
+void checkOtherReductions(int size) {
+  const GpuRanks ranks(size);
   const Groups daemons(ranks);
   const GroupsInStreams kernels(ranks);
   const auto check = [&]<class T>(dfcclDataType_t type, dfcclRedOp_t op, T least) {
-    INFO("type ", static_cast<int>(type), ", operator ", static_cast<int>(op));
+    INFO(size, " ranks, type ", static_cast<int>(type), ", operator ", static_cast<int>(op));
     constexpr size_t kCount = 333;  // of a segment, which no line ends with
+    const size_t all = static_cast<size_t>(size) * kCount;
     std::vector<std::vector<T>> results[2];
     for (const bool isKernel : {false, true}) {
       std::vector<DeviceArray<T>> send, recv;
       std::vector<Stream> streams;
-      std::vector<dfcclRequest_t> requests(3);
-      for (int r = 0; r < 3; ++r) {
-        send.emplace_back(ranks.device(r), 3 * kCount);
+      std::vector<dfcclRequest_t> requests(static_cast<size_t>(size));
+      for (int r = 0; r < size; ++r) {
+        send.emplace_back(ranks.device(r), all);
         recv.emplace_back(ranks.device(r), kCount);
         streams.emplace_back(ranks.device(r));
-        std::vector<T> values(3 * kCount);
+        std::vector<T> values(all);
         for (size_t i = 0; i < values.size(); ++i) {
           values[i] = static_cast<T>(least * static_cast<T>(1 + (i + static_cast<size_t>(r)) % 3));
         }
         send.back().set(values);
       }
-      for (int r = 0; r < 3; ++r) {
+      for (int r = 0; r < size; ++r) {
         const auto at = static_cast<size_t>(r);
         CHECK_OK(dfcclReduceScatter(send[at].data(), recv[at].data(), kCount, type, op,
                                     isKernel ? kernels[r] : daemons[r], 0, streams[at], &requests[at]));
       }
-      CHECK_OK(dfcclWaitRuns(requests.data(), 3, 0));
+      CHECK_OK(dfcclWaitRuns(requests.data(), size, 0));
       for (const DeviceArray<T>& each : recv) results[isKernel ? 1 : 0].push_back(each.get());
     }
     CHECK(results[0] == results[1]);
@@ -74,4 +77,10 @@ TEST_CASE("short reductions of other types and operators have the bits that they
   check(dfcclFloat64, dfcclProd, 1.7);
   check(dfcclInt64, dfcclSum, int64_t{5'000'000'000});
   CHECK_OK(ranks.waitAll());
+}
+
+}  // namespace
+
+TEST_CASE("short reductions of other types and operators have the bits that they have elsewhere") {
+  for (const int size : {3, 7}) checkOtherReductions(size);
 }

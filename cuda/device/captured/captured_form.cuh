@@ -13,6 +13,9 @@ struct CapturedForm {
   static constexpr int32_t message = 32;   // 1, 4 or 8, here and below
   static constexpr int32_t copies = 48;
   static constexpr int32_t reduction = 64;  // no more than kHeldMembers
+  // The same of more, up to kMostHeldMembers, with fewer lines, as registers are:
+  static constexpr int32_t wideSum = 80;        // 1, 2 or 4
+  static constexpr int32_t wideReduction = 96;  // 1 or 4
 
   static constexpr int32_t kindOf(int32_t form) { return form < 0 ? form : form & ~15; }
   static constexpr int linesOf(int32_t form) { return form < 0 ? 0 : form & 15; }

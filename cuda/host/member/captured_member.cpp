@@ -12,7 +12,8 @@ namespace dfccl::gpu {
 namespace {
 
 int32_t formOf(const CapturedRun& run) {
-  constexpr uint32_t kMostReduced = 4;
+  constexpr uint32_t kMostReduced = 4, kMostWide = 8;
+  constexpr uint64_t kMostWideLines = 4;         // of a worker
   constexpr uint64_t kLine = 8, kMostLines = 8;  // bytes of payload; of a worker
   if (run.layout.isLarge) return CapturedForm::large;
   if (run.layout.tileElements != run.layout.laneElements) return CapturedForm::any;
@@ -33,8 +34,12 @@ int32_t formOf(const CapturedRun& run) {
       return CapturedForm::copies + held;
   }
   // Of nothing, members meet by flags that the general way sends otherwise.
-  if (run.members > kMostReduced || bytes == 0) return CapturedForm::any;
+  if (run.members > kMostWide || bytes == 0) return CapturedForm::any;
   const bool isWholeSum = run.collective == Collective::allReduce && places % kLine == 0;
+  if (run.members > kMostReduced) {
+    if (ofWorker > kMostWideLines) return CapturedForm::any;
+    return isWholeSum ? CapturedForm::wideSum + (ofWorker == 2 ? 2 : held) : CapturedForm::wideReduction + held;
+  }
   return isWholeSum ? CapturedForm::wholeSum + (ofWorker == 2 ? 2 : held) : CapturedForm::reduction + held;
 }
 

@@ -42,6 +42,16 @@ struct QuickTile<kForm, CapturedForm::reduction> {
   using Type = ReductionTile<CapturedForm::linesOf(kForm)>;
   static constexpr bool kIsThere = true;
 };
+template <int32_t kForm>
+struct QuickTile<kForm, CapturedForm::wideSum> {
+  using Type = HeldTile<CapturedForm::linesOf(kForm), kMostHeldMembers>;
+  static constexpr bool kIsThere = true;
+};
+template <int32_t kForm>
+struct QuickTile<kForm, CapturedForm::wideReduction> {
+  using Type = ReductionTile<CapturedForm::linesOf(kForm), kMostHeldMembers>;
+  static constexpr bool kIsThere = true;
+};
 
 /// Of any block at any lane. The first block of a run does those that others have left, too.
 /// @tparam kForm CapturedForm. @tparam kInStream the run is a kernel in its stream, and in no graph: it tells when it

@@ -15,11 +15,26 @@ __global__ void __launch_bounds__(kCapturedWorkers) capturedKernel(const __grid_
   CapturedBlock<kForm, kInStream>(run, blockIdx.x, shared).carryOut(alone);
 }
 
-constexpr int32_t kForms[] = {CapturedForm::any,           CapturedForm::large,         CapturedForm::message + 1,
-                              CapturedForm::message + 4,   CapturedForm::message + 8,   CapturedForm::copies + 1,
-                              CapturedForm::copies + 4,    CapturedForm::copies + 8,    CapturedForm::reduction + 1,
-                              CapturedForm::reduction + 4, CapturedForm::reduction + 8, CapturedForm::wholeSum + 1,
-                              CapturedForm::wholeSum + 2,  CapturedForm::wholeSum + 4,  CapturedForm::wholeSum + 8};
+constexpr int32_t kForms[] = {CapturedForm::any,
+                              CapturedForm::large,
+                              CapturedForm::message + 1,
+                              CapturedForm::message + 4,
+                              CapturedForm::message + 8,
+                              CapturedForm::copies + 1,
+                              CapturedForm::copies + 4,
+                              CapturedForm::copies + 8,
+                              CapturedForm::reduction + 1,
+                              CapturedForm::reduction + 4,
+                              CapturedForm::reduction + 8,
+                              CapturedForm::wholeSum + 1,
+                              CapturedForm::wholeSum + 2,
+                              CapturedForm::wholeSum + 4,
+                              CapturedForm::wholeSum + 8,
+                              CapturedForm::wideSum + 1,
+                              CapturedForm::wideSum + 2,
+                              CapturedForm::wideSum + 4,
+                              CapturedForm::wideReduction + 1,
+                              CapturedForm::wideReduction + 4};
 
 /// The first of the forms from `kFirst` on that is the run's, called by its number. @pre it is one of them
 template <size_t kFirst = 0, class Call>

@@ -163,8 +163,8 @@ class TileMoves {
 };
 
 /// A tile of an all-reduce, of whole lines, of which a worker holds its own from the first look to the reduction.
-/// @pre the run has one tile a lane
-template <int kLines>
+/// @pre the run has one tile a lane, and no more members
+template <int kLines, int kMembers = kHeldMembers>
 class HeldTile {
  public:
   /// Begins to read this member's part, before anything else is known of the run.
@@ -188,7 +188,7 @@ class HeldTile {
     const uint32_t half = run % 2 != 0 ? run_.members * stride : 0;
     const uint32_t line = half + lane_ * run_.layout.slotBytes + threadIdx.x * kLineBytes;
 #pragma unroll
-    for (int m = 0; m < kHeldMembers; ++m) {
+    for (int m = 0; m < kMembers; ++m) {
       if (m >= static_cast<int>(run_.members)) break;
       if (m == static_cast<int>(run_.member)) continue;
       uint8_t* const to = members.landings[m] + line + run_.member * stride;
@@ -209,7 +209,7 @@ class HeldTile {
     for (int look = 0; look < kLooks && !isThere; ++look) {
       isThere = true;
 #pragma unroll
-      for (int m = 0; m < kHeldMembers; ++m) {
+      for (int m = 0; m < kMembers; ++m) {
         if (m >= static_cast<int>(run_.members)) break;
 #pragma unroll
         for (int h = 0; h < kLines; ++h) {
@@ -238,7 +238,7 @@ class HeldTile {
       if (!isMine(h)) break;
       const auto& p = parts_[h];
       *reinterpret_cast<uint64_t*>(to + h * kApart) =
-          isFloatSum ? detail::sumOfFloats(p, run_.members) : detail::foldAnyLine(e, p[0], p[1], p[2], p[3]);
+          isFloatSum ? detail::sumOfFloats(p, run_.members) : detail::foldAnyLine(e, p);
     }
   }
 
@@ -253,12 +253,12 @@ class HeldTile {
   uint32_t flag_;
   const uint8_t* from_;
   uint64_t own_[kLines == 0 ? 1 : kLines];
-  uint64_t parts_[kLines == 0 ? 1 : kLines][kHeldMembers];
+  uint64_t parts_[kLines == 0 ? 1 : kLines][kMembers];
 };
 
 /// Where nothing is held.
 template <>
-class HeldTile<0> {
+class HeldTile<0, kHeldMembers> {
  public:
   __device__ HeldTile(const CapturedRun&, uint32_t) {}
   __device__ void send(uint64_t, const CapturedMembers&) {}

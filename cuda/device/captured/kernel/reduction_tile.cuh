@@ -5,8 +5,8 @@
 
 namespace dfccl::gpu {
 
-/// Called as HeldTile is. @tparam kLines that a worker has at most
-template <int kLines>
+/// Called as HeldTile is. @tparam kLines that a worker has at most. @tparam kMembers that the run has at most
+template <int kLines, int kMembers = kHeldMembers>
 class ReductionTile {
  public:
   __device__ ReductionTile(const CapturedRun& run, uint32_t lane) : run_(run), lane_(lane), lines_(run, lane) {
@@ -37,7 +37,7 @@ class ReductionTile {
     for (int look = 0; look < kLooks && !areHere; ++look) {
       areHere = true;
 #pragma unroll
-      for (int m = 0; m < kHeldMembers; ++m) {
+      for (int m = 0; m < kMembers; ++m) {
         if (m >= static_cast<int>(run_.members)) break;
         areHere &= isReceived(m);
       }
@@ -58,10 +58,10 @@ class ReductionTile {
 #pragma unroll
     for (int h = 0; h < kLines; ++h) {
       if (!lines_.has(h)) break;
-      uint64_t p[kHeldMembers];
+      uint64_t p[kMembers];
 #pragma unroll
-      for (int m = 0; m < kHeldMembers; ++m) p[m] = parts_[m][h];
-      sums[h] = isFloatSum ? detail::sumOfFloats(p, run_.members) : detail::foldAnyLine(e, p[0], p[1], p[2], p[3]);
+      for (int m = 0; m < kMembers; ++m) p[m] = parts_[m][h];
+      sums[h] = isFloatSum ? detail::sumOfFloats(p, run_.members) : detail::foldAnyLine(e, p);
     }
     lines_.store(run_.recv, 0, sums);
   }
@@ -97,7 +97,7 @@ class ReductionTile {
   uint32_t number_;
   const CapturedMembers* members_;
   uint64_t own_[kLines];
-  uint64_t parts_[kHeldMembers][kLines];
+  uint64_t parts_[kMembers][kLines];
 };
 
 }  // namespace dfccl::gpu
