@@ -184,7 +184,7 @@ export const nativeArrows = {
   },
   "cuda/nccl_api/machines": {
     what: "libnccl.so.2: how ranks of other machines come to a meeting",
-    may: ["native/src/os", "native/src/network", "cuda/nccl_api/universe"],
+    may: [base, "native/src/os", "native/src/network", "cuda/nccl_api/universe"],
   },
   "cuda/nccl_api/calls": {
     what: "NCCL's functions by what they are for: communicators, collectives, groups of calls",

@@ -1,4 +1,7 @@
 // Communicators made of unique ids.
+#include <cstdio>
+#include <exception>
+#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
@@ -37,6 +40,17 @@ ncclResult_t initialize(ncclComm_t* comm, int ranks, const ncclUniqueId& id, int
   return makeSoon(begin(comm, ranks, id, rank, currentDevice(), read));
 }
 
+/// Where ranks of other machines can't be heard, those of this one meet all the same.
+ncclUniqueId makeIdForMachines() {
+  try {
+    return Reception::here().makeId();
+  } catch (const std::exception& error) {
+    static std::once_flag isTold;
+    std::call_once(isTold, [&] { std::fprintf(stderr, "dfccl: %s\n", error.what()); });
+    return makeUniqueId();
+  }
+}
+
 }  // namespace
 
 ncclResult_t getUniqueId(ncclUniqueId* id) {
@@ -45,7 +59,7 @@ ncclResult_t getUniqueId(ncclUniqueId* id) {
     RealNccl::open();
     return callReal<decltype(ncclGetUniqueId)>("ncclGetUniqueId", id);
   }
-  *id = RealNccl::isNamed() ? Reception::here().makeId() : makeUniqueId();
+  *id = RealNccl::isNamed() ? makeIdForMachines() : makeUniqueId();
   return ncclSuccess;
 }
 

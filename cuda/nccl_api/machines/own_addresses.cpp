@@ -25,7 +25,7 @@ bool isAllowed(std::string_view interface, std::string_view said) {
   if (isExcluding) said.remove_prefix(1);
   const bool isWhole = said.starts_with('=');
   if (isWhole) said.remove_prefix(1);
-  if (said.empty()) return interface != "lo";
+  if (said.empty()) return interface != "lo" && !interface.starts_with("docker");
   while (!said.empty()) {
     const std::string_view one = said.substr(0, said.find(','));
     said.remove_prefix(std::min(said.size(), one.size() + 1));

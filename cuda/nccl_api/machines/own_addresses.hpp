@@ -8,7 +8,8 @@
 namespace dfccl::nccl {
 
 /// Whether an interface may be used, as NCCL_SOCKET_IFNAME has it: beginnings of names, with a "^" before the first
-/// one those of which it may not be, with a "=" whole names. Empty: any but the loopback.
+/// one those of which it may not be, with a "=" whole names. Empty: any but the loopback
+/// and those of Docker, which are the same on many machines.
 bool isAllowed(std::string_view interface, std::string_view said);
 
 /// Of the interfaces that are up and allowed, IPv4 before IPv6; the loopback's where there is no other.

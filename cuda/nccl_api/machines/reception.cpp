@@ -8,20 +8,27 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "nccl_api/machines/own_addresses.hpp"
-#include "nccl_api/machines/visitor.hpp"
 #include "network/tcp.hpp"
 #include "os/thread_name.hpp"
 
 namespace dfccl::nccl {
 namespace {
 
-constexpr int kLookMillis = 10;  // how often it looks whether a meeting is complete
-constexpr size_t kMostVisitors = 4096;
+constexpr int kLookMillis = 10;        // how often it looks whether a meeting is complete
+constexpr size_t kMostStrangers = 64;  // who have yet to say what they come for
+
+/// As some systems have it, where a socket of IPv6 hears nothing of IPv4 unless it is asked to.
+bool isForIpv6Alone(int family, int listener) {
+  int isAlone = 0;
+  socklen_t bytes = sizeof isAlone;
+  return family == AF_INET6 && getsockopt(listener, IPPROTO_IPV6, IPV6_V6ONLY, &isAlone, &bytes) == 0 && isAlone != 0;
+}
 
 /// On all addresses, at a port that is free.
 Descriptor listenAnywhere() {
@@ -30,17 +37,17 @@ Descriptor listenAnywhere() {
     address.storage.ss_family = static_cast<sa_family_t>(family);
     address.bytes = family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
     Descriptor listener = listenOn(address.anyOfFamily(0));
-    if (listener.get() >= 0) return listener;
+    if (listener.get() >= 0 && !isForIpv6Alone(family, listener.get())) return listener;
   }
   throw Failure(ncclSystemError,
                 std::string("Ranks of other machines can't be listened for: ") + std::strerror(errno) + ".",
                 "Allow the process sockets, or leave DFCCL_REAL_NCCL out.");
 }
 
-uint16_t portOf(const Descriptor& listener) {
+uint16_t portOf(int listener) {
   sockaddr_storage storage{};
   socklen_t bytes = sizeof storage;
-  if (getsockname(listener.get(), reinterpret_cast<sockaddr*>(&storage), &bytes) != 0) return 0;
+  if (getsockname(listener, reinterpret_cast<sockaddr*>(&storage), &bytes) != 0) return 0;
   return ntohs(storage.ss_family == AF_INET ? reinterpret_cast<const sockaddr_in&>(storage).sin_port
                                             : reinterpret_cast<const sockaddr_in6&>(storage).sin6_port);
 }
@@ -54,15 +61,16 @@ Reception& Reception::here() {
   const std::lock_guard lock(mutex);
   // A child that was forked has none of its parent's threads.
   if (kept == nullptr || owner != getpid()) {
-    kept = new Reception;
+    auto made = std::unique_ptr<Reception>(new Reception);
+    std::thread([reception = made.get()] { reception->serve(); }).detach();
+    kept = made.release();
     owner = getpid();
-    std::thread([reception = kept] { reception->serve(); }).detach();
   }
   return *kept;
 }
 
 Reception::Reception() : listener_(listenAnywhere()) {
-  reach_.port = portOf(listener_);
+  reach_.port = portOf(listener_.get());
   const std::vector<Reach::Address> addresses = ownAddresses();
   reach_.count = static_cast<uint16_t>(std::min<size_t>(addresses.size(), Reach::kMost));
   std::copy_n(addresses.begin(), reach_.count, reach_.addresses);
@@ -84,22 +92,40 @@ bool Reception::hasMade(const Name& name) {
 void Reception::serve() {
   nameThread("dfccl-reception");
   std::vector<Visitor> visitors;
-  for (;;) {
-    std::vector<pollfd> polled{{listener_.get(), POLLIN, 0}};
-    for (const Visitor& visitor : visitors) polled.push_back({visitor.descriptor(), visitor.events(), 0});
-    poll(polled.data(), polled.size(), visitors.empty() ? -1 : kLookMillis);
-    std::erase_if(visitors, [this](Visitor& visitor) {
+  const auto isDoneWith = [this](Visitor& visitor) {
+    try {
       return !visitor.step([this](const Name& name) { return hasMade(name); });
-    });
-    if ((polled[0].revents & POLLIN) == 0) continue;
-    Descriptor connection = acceptFrom(listener_.get());
-    if (connection.get() >= 0) {
-      if (visitors.size() < kMostVisitors) visitors.emplace_back(std::move(connection));
-    } else {
-      // The process has too many files open, and whoever wants to come goes on wanting it.
+    } catch (const std::exception&) {
+      return true;  // there is no memory for its answer
+    }
+  };
+  for (;;) {
+    try {
+      std::vector<pollfd> polled{{listener_.get(), POLLIN, 0}};
+      for (const Visitor& visitor : visitors) polled.push_back({visitor.descriptor(), visitor.events(), 0});
+      poll(polled.data(), polled.size(), visitors.empty() ? -1 : kLookMillis);
+      std::erase_if(visitors, isDoneWith);
+      if ((polled[0].revents & POLLIN) != 0) letIn(visitors);
+    } catch (const std::bad_alloc&) {
       std::this_thread::sleep_for(std::chrono::milliseconds(kLookMillis));
     }
   }
+}
+
+/// The next one that wants to come. Of strangers the one that is here for longest has to go: they are not to take all
+/// of the process's descriptors.
+void Reception::letIn(std::vector<Visitor>& visitors) {
+  Descriptor connection = acceptFrom(listener_.get());
+  if (connection.get() < 0) {
+    // The process has too many files open, and whoever wants to come goes on wanting it.
+    std::this_thread::sleep_for(std::chrono::milliseconds(kLookMillis));
+    return;
+  }
+  const auto isStranger = [](const Visitor& visitor) { return !visitor.isAtMeeting(); };
+  if (static_cast<size_t>(std::count_if(visitors.begin(), visitors.end(), isStranger)) >= kMostStrangers) {
+    visitors.erase(std::find_if(visitors.begin(), visitors.end(), isStranger));
+  }
+  visitors.emplace_back(std::move(connection), seconds_);
 }
 
 }  // namespace dfccl::nccl

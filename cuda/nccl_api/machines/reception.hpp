@@ -5,9 +5,9 @@
 #include <mutex>
 #include <set>
 #include <tuple>
+#include <vector>
 
-#include "nccl_api/machines/request.hpp"
-#include "os/descriptor.hpp"
+#include "nccl_api/machines/visitor.hpp"
 
 namespace dfccl::nccl {
 
@@ -22,9 +22,11 @@ class Reception {
  private:
   Reception();
   void serve();
+  void letIn(std::vector<Visitor>& visitors);
   bool hasMade(const Name& name);
 
-  Descriptor listener_;
+  KeptFromChildren listener_;
+  const uint32_t seconds_ = joinSeconds();  // the environment is not to be read by another thread than the program's
   Reach reach_{};
   std::mutex mutex_;
   std::set<std::tuple<uint64_t, uint64_t>> made_;  // names

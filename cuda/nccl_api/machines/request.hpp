@@ -18,7 +18,9 @@ struct Request {
 
 /// What it gets: all arrivals behind this, or a sentence that says what is wrong.
 struct Answer {
-  int32_t result;  // ncclResult_t
+  static constexpr int32_t kNotMadeHere = -1;  // another process may be reached at another of the addresses
+
+  int32_t result;  // ncclResult_t, or that
   uint32_t bytes;  // of what follows
 };
 

@@ -7,7 +7,9 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "network/tcp.hpp"
 
@@ -53,21 +55,16 @@ std::string textOf(const Reach& reach) {
   return list + ", port " + std::to_string(reach.port);
 }
 
-/// A connection to the process that made the id.
+/// A connection to the process that made the id, or to another one that is reached at one of its addresses: those of
+/// bridges, for containers, are the same on many machines.
 class Visit {
  public:
-  Visit(const Reach& reach, const std::function<bool()>& isCancelled) : reach_(reach), isCancelled_(isCancelled) {
-    for (int attempt = 0; attempt < kTries; ++attempt) {
-      for (uint32_t i = 0; i < reach.count; ++i) {
-        if (isCancelled()) throw abortedWhileMade();
-        connection_ = connectTo(addressOf(reach.addresses[i], reach.port), kConnectMillis);
-        if (connection_.get() >= 0) return;
-      }
-    }
-    throw Failure(ncclRemoteError, "The process that made the unique id can't be reached at " + textOf(reach) + ".",
-                  "See that it is there still, and that machines let each other connect; NCCL_SOCKET_IFNAME chooses "
-                  "its interfaces.");
-  }
+  Visit(const Reach& reach, uint32_t address, const std::function<bool()>& isCancelled)
+      : reach_(reach),
+        isCancelled_(isCancelled),
+        connection_(connectTo(addressOf(reach.addresses[address], reach.port), kConnectMillis)) {}
+
+  bool isThere() const { return connection_.get() >= 0; }
 
   void send(const void* data, size_t bytes) {
     move(static_cast<uint8_t*>(const_cast<void*>(data)), bytes, POLLOUT,
@@ -113,13 +110,12 @@ class Visit {
   Descriptor connection_;
 };
 
-}  // namespace
-
-std::vector<Arrival> visit(const Reach& reach, const Request& request, const std::function<bool()>& isCancelled) {
-  Visit there(reach, isCancelled);
+/// @return nothing: it is not the process that made the id.
+std::optional<std::vector<Arrival>> comeTo(Visit& there, const Request& request) {
   there.send(&request, sizeof request);
   Answer answer{};
   there.receive(&answer, sizeof answer);
+  if (answer.result == Answer::kNotMadeHere) return std::nullopt;
   if (answer.result != ncclSuccess) {
     std::string sentence(std::min<uint32_t>(answer.bytes, sizeof ToldFailure::sentence), ' ');
     there.receive(sentence.data(), sentence.size());
@@ -132,6 +128,28 @@ std::vector<Arrival> visit(const Reach& reach, const Request& request, const std
   }
   there.receive(all.data(), answer.bytes);
   return all;
+}
+
+}  // namespace
+
+std::vector<Arrival> visit(const Reach& reach, const Request& request, const std::function<bool()>& isCancelled) {
+  bool isAnyThere = false;
+  for (int attempt = 0; attempt < kTries && !isAnyThere; ++attempt) {
+    for (uint32_t address = 0; address < reach.count; ++address) {
+      if (isCancelled()) throw abortedWhileMade();
+      Visit there(reach, address, isCancelled);
+      if (!there.isThere()) continue;
+      isAnyThere = true;
+      if (std::optional<std::vector<Arrival>> all = comeTo(there, request)) return *std::move(all);
+    }
+  }
+  if (isAnyThere) {
+    throw Failure(ncclInvalidArgument, "The process at " + textOf(reach) + " has made no such unique id.",
+                  "Pass the id of ncclGetUniqueId as it is; NCCL_SOCKET_IFNAME chooses the interfaces of its process.");
+  }
+  throw Failure(ncclRemoteError, "The process that made the unique id can't be reached at " + textOf(reach) + ".",
+                "See that it is there still, and that machines let each other connect; NCCL_SOCKET_IFNAME chooses "
+                "its interfaces.");
 }
 
 }  // namespace dfccl::nccl

@@ -16,17 +16,15 @@ constexpr std::chrono::seconds kLongestExchange{10};
 
 }  // namespace
 
-Visitor::Visitor(Descriptor connection) : connection_(std::move(connection)), until_(Clock::now() + kLongestExchange) {}
+Visitor::Visitor(Descriptor connection, uint32_t seconds)
+    : connection_(std::move(connection)), seconds_(seconds), until_(Clock::now() + kLongestExchange) {}
 
-short Visitor::events() const {
-  if (!answer_.empty()) return POLLOUT;
-  return POLLIN;
-}
+short Visitor::events() const { return said_ < answer_.size() ? POLLOUT : POLLIN; }
 
 bool Visitor::step(const std::function<bool(const Name&)>& isKnown) {
   if (answer_.empty() && !meeting_) {
     if (!hear()) return false;
-    if (heard_ == sizeof request_) come(isKnown);
+    if (answer_.empty() && heard_ == sizeof request_) come(isKnown);
   }
   if (answer_.empty() && meeting_) {
     if (meeting_->isComplete()) {
@@ -34,16 +32,24 @@ bool Visitor::step(const std::function<bool(const Name&)>& isKnown) {
       answer(ncclSuccess, all.data(), all.size() * sizeof(Arrival));
     } else if (Clock::now() > until_) {
       meeting_->giveUp();
-      refuse(meeting_->late());
+      refuse(meeting_->late(seconds_));
+    } else if (isThereStill()) {
+      return true;
     } else {
-      // It says nothing more, unless it has gone. Its seat stays taken, as a rank's of this machine does.
-      uint8_t more = 0;
-      const ssize_t came = recv(connection_.get(), &more, 1, MSG_DONTWAIT);
-      return came < 0 && (errno == EAGAIN || errno == EINTR);
+      // Its seat stays taken, as that of a rank of this machine does: it can't be complete any more.
+      meeting_->giveUp();
+      return false;
     }
   }
-  if (!answer_.empty()) return say();
-  return Clock::now() < until_;
+  if (answer_.empty()) return Clock::now() < until_;
+  return said_ < answer_.size() ? say() : part();
+}
+
+/// It says nothing more while it waits.
+bool Visitor::isThereStill() const {
+  uint8_t more = 0;
+  const ssize_t came = recv(connection_.get(), &more, 1, MSG_DONTWAIT);
+  return came < 0 && (errno == EAGAIN || errno == EINTR);
 }
 
 bool Visitor::hear() {
@@ -66,13 +72,14 @@ bool Visitor::hear() {
 
 void Visitor::come(const std::function<bool(const Name&)>& isKnown) {
   if (!isKnown(request_.name)) {
-    return refuse({ncclInvalidArgument, "The process there has made no such unique id.",
-                   "Pass the id of ncclGetUniqueId as it is."});
+    return answer(Answer::kNotMadeHere, "", 0);
   }
-  if (request_.ranks < 1 || request_.ranks > 1024 || request_.rank < 0 || request_.rank >= request_.ranks) {
-    return refuse({ncclInvalidArgument, "There is no such rank.", "Let all ranks have the same version of it."});
+  if (request_.arrival.worldCount > Arrival::kMostWorlds || request_.ranks < 1 || request_.ranks > 1024 ||
+      request_.rank < 0 || request_.rank >= request_.ranks) {
+    return refuse(
+        {ncclInvalidArgument, "There is no such rank.", "Let all ranks have the same version of this library."});
   }
-  until_ = Clock::now() + std::chrono::seconds(joinSeconds());
+  until_ = Clock::now() + std::chrono::seconds(seconds_);
   try {
     meeting_.emplace(meetingOf(request_.name, request_.step), request_.ranks, request_.rank, request_.arrival);
   } catch (const Failure& failure) {
@@ -80,7 +87,7 @@ void Visitor::come(const std::function<bool(const Name&)>& isKnown) {
   }
 }
 
-void Visitor::answer(ncclResult_t result, const void* what, size_t bytes) {
+void Visitor::answer(int32_t result, const void* what, size_t bytes) {
   const Answer head{result, static_cast<uint32_t>(bytes)};
   answer_.resize(sizeof head + bytes);
   std::memcpy(answer_.data(), &head, sizeof head);
@@ -93,7 +100,7 @@ void Visitor::refuse(const Failure& failure) {
   answer(failure.result(), sentence.data(), sentence.size());
 }
 
-/// @return whether there is more to say, and somebody hears it.
+/// @return whether somebody hears it.
 bool Visitor::say() {
   while (said_ < answer_.size()) {
     const ssize_t sent =
@@ -102,7 +109,19 @@ bool Visitor::say() {
     if (sent <= 0) return false;
     said_ += static_cast<size_t>(sent);
   }
-  return false;
+  shutdown(connection_.get(), SHUT_WR);
+  return true;
+}
+
+/// What it has said beside its request is read off: else the system tells it, in the answer's place, that nobody did.
+/// @return whether it has yet to take the answer.
+bool Visitor::part() {
+  uint8_t rest[4096];
+  for (;;) {
+    const ssize_t came = recv(connection_.get(), rest, sizeof rest, MSG_DONTWAIT);
+    if (came < 0 && (errno == EAGAIN || errno == EINTR)) return Clock::now() < until_;
+    if (came <= 0) return false;
+  }
 }
 
 }  // namespace dfccl::nccl

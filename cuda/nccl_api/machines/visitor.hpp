@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "nccl_api/machines/kept_from_children.hpp"
 #include "nccl_api/machines/request.hpp"
-#include "os/descriptor.hpp"
 
 namespace dfccl::nccl {
 
@@ -14,7 +14,8 @@ class Visitor {
  public:
   using Clock = std::chrono::steady_clock;
 
-  explicit Visitor(Descriptor connection);
+  /// @param seconds that it may wait for the others
+  Visitor(Descriptor connection, uint32_t seconds);
 
   int descriptor() const { return connection_.get(); }
   /// What there is to be polled for.
@@ -27,11 +28,14 @@ class Visitor {
  private:
   bool hear();
   void come(const std::function<bool(const Name&)>& isKnown);
-  void answer(ncclResult_t result, const void* what, size_t bytes);
+  bool isThereStill() const;
+  void answer(int32_t result, const void* what, size_t bytes);
   void refuse(const Failure& failure);
   bool say();
+  bool part();
 
-  Descriptor connection_;
+  KeptFromChildren connection_;
+  uint32_t seconds_;
   Clock::time_point until_;  // it has to be done with what it does
   Request request_{};
   size_t heard_ = 0;  // bytes of it

@@ -128,9 +128,9 @@ std::vector<Arrival> Meeting::all() const {
   return all;
 }
 
-Failure Meeting::late() const {
+Failure Meeting::late(uint32_t seconds) const {
   return {ncclTimeout,
-          "Of " + std::to_string(room_->ranks) + " ranks these did not come within " + std::to_string(joinSeconds()) +
+          "Of " + std::to_string(room_->ranks) + " ranks these did not come within " + std::to_string(seconds) +
               " s: " + missing(room_->table(), room_->ranks) + ".",
           "See why they don't make the communicator, or allow more time (DFCCL_JOIN_TIMEOUT)."};
 }
@@ -143,7 +143,8 @@ std::vector<Arrival> meet(const Name& name, int ranks, int rank, const Arrival& 
                           const std::function<bool()>& isCancelled) {
   if (ranks == 1) return {own};
   const Meeting meeting(name, ranks, rank, own);
-  const Clock::time_point until = Clock::now() + std::chrono::seconds(joinSeconds());
+  const uint32_t seconds = joinSeconds();
+  const Clock::time_point until = Clock::now() + std::chrono::seconds(seconds);
   while (!meeting.isComplete()) {
     if (isCancelled()) {
       meeting.giveUp();
@@ -151,7 +152,7 @@ std::vector<Arrival> meet(const Name& name, int ranks, int rank, const Arrival& 
     }
     if (Clock::now() > until) {
       meeting.giveUp();
-      throw meeting.late();
+      throw meeting.late(seconds);
     }
     meeting.wait(kLookMicros);
   }

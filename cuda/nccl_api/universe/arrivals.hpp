@@ -58,7 +58,7 @@ class Meeting {
   /// Nobody comes to it any more.
   void giveUp() const;
   /// @return ncclTimeout, naming the ranks that didn't come.
-  Failure late() const;
+  Failure late(uint32_t seconds) const;
 
  private:
   class Room;

@@ -1,5 +1,6 @@
 // A member's runs in one kernel, at one lane: every order in which the lane's own block and the first one may take
-// their steps. Each run is done once, in its turn, and both come to an end.
+// their steps. Each run is done once, in its turn, and both come to an end. The steps are a copy of the blocks', which
+// run on GPUs only.
 #include <doctest/doctest.h>
 
 #include <deque>

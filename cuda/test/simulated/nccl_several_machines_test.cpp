@@ -1,72 +1,9 @@
 // Communicators whose ranks are on several machines: they come to the meeting through the process that made the id, and
-// the communicator is the other NCCL's, if all name one. NCCL_HOSTID tells machines apart.
-#include <netinet/in.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
-
-#include <chrono>
-#include <cstring>
-
+// the communicator is the other NCCL's, if all name one.
 #include "nccl_api/machines/own_addresses.hpp"
-#include "simulated/beside_fake_nccl.hpp"
+#include "simulated/on_machines.hpp"
 
 using namespace dfccl::nccl::test;
-
-namespace {
-
-/// An id that one process makes, and the others wait for.
-class SharedId {
- public:
-  SharedId() {
-    shared_ =
-        static_cast<Shared*>(mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
-  }
-  ~SharedId() { munmap(shared_, sizeof(Shared)); }
-  SharedId(const SharedId&) = delete;
-  SharedId& operator=(const SharedId&) = delete;
-
-  ncclResult_t make() const {
-    const ncclResult_t result = ncclGetUniqueId(&shared_->id);
-    shared_->isMade = 1;
-    return result;
-  }
-  ncclUniqueId get() const {
-    while (shared_->isMade == 0) std::this_thread::yield();
-    return shared_->id;
-  }
-  /// Processes that are to wait for each other.
-  void meet(int processes) const {
-    ++shared_->come;
-    while (shared_->come < processes) std::this_thread::yield();
-  }
-
- private:
-  struct Shared {
-    ncclUniqueId id;
-    std::atomic<int> isMade, come;
-  };
-  Shared* shared_;
-};
-
-void beOnMachine(uint32_t which) { setenv("NCCL_HOSTID", which == 0 ? "one" : "another", 1); }
-
-/// Processes with a device each, which are on two machines in turn or as `machineOf` says; rank 0 makes the id.
-void onMachines(uint32_t processes, const std::function<uint32_t(uint32_t)>& machineOf,
-                const std::function<int(uint32_t rank, const SharedId& id)>& run) {
-  const SharedId id;
-  Processes children(processes, [&](uint32_t rank) {
-    beOnMachine(machineOf(rank));
-    cudaSetDevice(deviceOf(static_cast<int>(rank)));
-    return run(rank, id);
-  });
-  for (uint32_t p = 0; p < processes; ++p) CHECK(children.join(p) == kFine);
-}
-
-uint32_t halves(uint32_t rank) { return rank / 2; }
-/// All but the first one's.
-uint32_t others(uint32_t rank) { return rank == 0 ? 0 : 1; }
-
-}  // namespace
 
 TEST_CASE("a communicator of two machines is the other NCCL's, and says so; of one machine's ranks it is this one's") {
   const SharedId pairs[2];
@@ -195,73 +132,11 @@ TEST_CASE("a rank that comes twice, from whichever machine, is refused") {
   });
 }
 
-TEST_CASE("a process that made the id and is gone is missed on other machines") {
-  for (const bool hasEnded : {false, true}) {
-    const SharedId id;
-    Processes maker(1, [&](uint32_t) -> int {
-      name(fakePath());
-      beOnMachine(0);
-      OK(id.make());
-      if (hasEnded) return kFine;
-      for (;;) pause();
-    });
-    if (hasEnded) CHECK(maker.join(0) == kFine);
-    Processes visitor(1, [&](uint32_t) -> int {
-      name(fakePath());
-      beOnMachine(1);
-      cudaSetDevice(0);
-      ncclConfig_t config = configThatDoesNotBlock();
-      ncclComm_t comm = nullptr;
-      EXPECT(ncclCommInitRankConfig(&comm, 2, id.get(), 1, &config) == ncclInProgress);
-      ncclResult_t state = ncclInProgress;
-      id.meet(2);
-      while (state == ncclInProgress) {
-        OK(ncclCommGetAsyncError(comm, &state));
-        std::this_thread::yield();
-      }
-      EXPECT(state == ncclRemoteError);
-      OK(ncclCommAbort(comm));
-      return kFine;
-    });
-    id.meet(2);
-    if (!hasEnded) maker.send(0, SIGKILL);
-    CHECK(visitor.join(0) == kFine);
-  }
-}
-
-// Whoever finds the port may connect.
-TEST_CASE("what strangers say to the process that made an id changes nothing") {
-  onMachines(2, others, [](uint32_t rank, const SharedId& id) -> int {
-    name(fakePath());
-    if (rank == 0) OK(id.make());
-    const ncclUniqueId here = id.get();
-    if (rank == 1) {
-      const auto reach = dfccl::nccl::invitationOf(here).elsewhere;
-      EXPECT(reach.has_value());
-      sockaddr_in address{};
-      address.sin_family = AF_INET;
-      address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-      address.sin_port = htons(reach->port);
-      for (const size_t bytes : {0, 1, 7, 8, 100, 5000}) {
-        const int connection = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        EXPECT(connect(connection, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
-        const std::string nonsense(bytes, '\x5a');
-        EXPECT(send(connection, nonsense.data(), bytes, MSG_NOSIGNAL) == static_cast<ssize_t>(bytes));
-        close(connection);
-      }
-    }
-    ncclComm_t comm = nullptr;
-    OK(ncclCommInitRank(&comm, 2, here, static_cast<int>(rank)));
-    OK(ncclCommDestroy(comm));
-    id.meet(2);
-    return kFine;
-  });
-}
-
 TEST_CASE("interfaces are chosen as NCCL_SOCKET_IFNAME has it") {
   using dfccl::nccl::isAllowed;
   CHECK(isAllowed("eth0", ""));
   CHECK_FALSE(isAllowed("lo", ""));
+  CHECK_FALSE(isAllowed("docker0", ""));
   CHECK(isAllowed("lo", "lo"));
   CHECK(isAllowed("eth1", "ib,eth"));
   CHECK_FALSE(isAllowed("docker0", "ib,eth"));

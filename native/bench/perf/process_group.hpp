@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <string>
@@ -105,23 +104,22 @@ class ProcessGroup {
     barrier();
   }
 
-  /// What goes wrong in another process it has said itself, unless a signal ended it.
-  void watch(const std::vector<pid_t>& others) {
-    for (;;) {
-      int status = 0;
-      const pid_t gone = waitpid(-1, &status, 0);
-      if (gone < 0 && errno == EINTR) continue;
-      if (gone < 0) return;
-      if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-        --others_;
-        continue;
-      }
-      if (WIFEXITED(status)) std::_Exit(WEXITSTATUS(status));
+  /// What goes wrong in another process it has said itself, unless a signal ended it. Libraries may have children of
+  /// their own here, so each is asked for by its number.
+  void watch(std::vector<pid_t> others) {
+    while (others_ != 0) {
       for (uint32_t i = 0; i < others.size(); ++i) {
-        if (others[i] != gone) continue;
-        endWith(Exit::internal, "process " + std::to_string(i + 1) + " of " + std::to_string(size_) +
-                                    " was ended by signal " + std::to_string(WTERMSIG(status)) + ".");
+        int status = 0;
+        if (others[i] == 0 || waitpid(others[i], &status, WNOHANG) != others[i]) continue;
+        others[i] = 0;
+        if (WIFSIGNALED(status)) {
+          endWith(Exit::internal, "process " + std::to_string(i + 1) + " of " + std::to_string(size_) +
+                                      " was ended by signal " + std::to_string(WTERMSIG(status)) + ".");
+        }
+        if (WEXITSTATUS(status) != 0) std::_Exit(WEXITSTATUS(status));
+        --others_;
       }
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
   }
 
