@@ -139,6 +139,36 @@ TEST_CASE("alike runs of a batch may be in several streams, and in those of othe
   CHECK_OK(ranks.waitAll());
 }
 
+// Each rank's in a batch of its own: nobody knows the other's.
+TEST_CASE("batches that are alike end, whichever streams each rank has for them") {
+  constexpr int kRuns = 8, kStreams = 3;
+  constexpr size_t kCount = 300;
+  const GpuRanks ranks(2);
+  const GroupsInStreams groups(ranks, dfcclForItsStream, kMostLargeBytes);
+  std::mt19937 random(5);
+  const std::vector<std::vector<Member>> members = membersOfRuns(ranks, kRuns, kCount);
+  fillAll(members);
+  for (int program = 0; program < 60; ++program) {
+    INFO("program ", program);
+    std::vector<uint64_t> tags;
+    for (int i = 0; i < kRuns; ++i) tags.push_back(random() % 3);
+    for (int r = 0; r < 2; ++r) {
+      const auto at = static_cast<size_t>(r);
+      CHECK_OK(dfcclBatchBegin());
+      for (size_t i = 0; i < kRuns; ++i) {
+        const cudaStream_t stream = members[random() % kStreams][at].stream;
+        CHECK_OK(sum(members[i][at], kCount, groups[r], tags[i], stream));
+      }
+      CHECK_OK(dfcclBatchEnd(nullptr));
+    }
+    for (const std::vector<Member>& run : members) {
+      for (const Member& m : run) CHECK(m.stream.synchronize());
+    }
+    checkSums(ranks, members);
+  }
+  CHECK_OK(ranks.waitAll());
+}
+
 // Long after blocks have lost their patience: what is left of a kernel is its first block's.
 TEST_CASE("alike runs whose peers come late are carried out") {
   constexpr int kRuns = 4;
