@@ -60,25 +60,33 @@ export function runRanks(command: string, args: readonly string[], options: Rank
     const output = prefix ? "pipe" : "inherit";
     const elsewhere = remote?.(rank, [command, ...args], own);
     const input = elsewhere !== undefined ? "pipe" : rank === 0 ? "inherit" : "ignore";
-    const child = spawn(elsewhere?.command ?? command, elsewhere?.args ?? args, { env, stdio: [input, output, output] });
+    const end = (pid: number | undefined, how: string | undefined, what: RanksEnd = "failed"): void => {
+      if (how === undefined || isEnding) return;
+      const where = elsewhere === undefined ? "" : ` on ${elsewhere.host}`;
+      const who = `Rank ${rank}${where}${pid === undefined ? "" : ` (process ${pid})`}`;
+      if (outcome === "completed") process.stderr.write(err.red(`${who} ${how}.\n`));
+      if (outcome !== "not started") outcome = what;
+      onFailure();
+    };
+    const notStarted = (why: string): void =>
+      end(undefined, `could not be started: ${why}. Look at the program's path, and whether it may be executed`, "not started");
+    let child: ChildProcess;
+    try {
+      child = spawn(elsewhere?.command ?? command, elsewhere?.args ?? args, { env, stdio: [input, output, output] });
+    } catch (error) {
+      // What is too long for the system.
+      notStarted((error as Error).message);
+      return Promise.resolve();
+    }
     child.stdin?.on("error", () => undefined);
     child.stdin?.write(`${elsewhere?.firstLine}\n`);
     children.push(child);
     const shown = [show(child.stdout, process.stdout, rank), show(child.stderr, process.stderr, rank)];
     return new Promise<void>((resolve) => {
-      const end = (how: string | undefined, what: RanksEnd = "failed"): void => {
-        if (how !== undefined && !isEnding) {
-          const where = elsewhere === undefined ? "" : ` on ${elsewhere.host}`;
-          const who = `Rank ${rank}${where}${child.pid === undefined ? "" : ` (process ${child.pid})`}`;
-          if (outcome === "completed") process.stderr.write(err.red(`${who} ${how}.\n`));
-          if (outcome !== "not started") outcome = what;
-          onFailure();
-        }
+      child.on("error", (error) => {
+        notStarted(error.message);
         resolve();
-      };
-      child.on("error", (error) =>
-        end(`could not be started: ${error.message}. Look at the program's path, and whether it may be executed`, "not started"),
-      );
+      });
       child.on("exit", async (code, signal) => {
         // What it has left running may hold its output open for ever.
         await within(graceMs, Promise.all(shown));
@@ -87,12 +95,14 @@ export function runRanks(command: string, args: readonly string[], options: Rank
             ? `. That is what ssh gives where it can't reach a machine: try ${elsewhere.command} ${elsewhere.host} true`
             : "";
         end(
+          child.pid,
           signal === null
             ? code === 0
               ? undefined
               : `ended with ${code}${unreached}`
             : `was ended by ${signal} (${os.constants.signals[signal]})`,
         );
+        resolve();
       });
     });
   });

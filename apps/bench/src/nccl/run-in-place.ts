@@ -16,14 +16,22 @@ export function runInPlaceOfNccl(library: string, name: string, args: readonly s
 
 /** Runs a program with these variables beside its environment's; returns and throws as {@link runInPlaceOfNccl} does. */
 export async function runProgram(name: string, args: readonly string[], variables: Readonly<Record<string, string>>): Promise<number> {
-  const child = spawn(name, args, { stdio: "inherit", env: { ...process.env, ...variables } });
-  using _relay = relaySignals((signal) => child.kill(signal));
   try {
+    // What is too long for the system, it throws itself.
+    const child = spawn(name, args, { stdio: "inherit", env: { ...process.env, ...variables } });
+    using _relay = relaySignals((signal) => child.kill(signal));
     const [code, signal] = (await once(child, "close")) as [number | null, NodeJS.Signals | null];
     return code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const why = code === "ENOENT" ? "it isn't there" : String(code);
-    throw new NcclError("NO_PROGRAM", `${name} can't be started: ${why}.`, "Type its path, or put its folder into PATH.", { name });
+    const why = code === "ENOENT" ? "it isn't there" : code === "ENAMETOOLONG" || code === "E2BIG" ? "that is too long" : String(code);
+    throw new NcclError("NO_PROGRAM", `${shortened(name)} can't be started: ${why}.`, "Type its path, or put its folder into PATH.", {
+      name,
+    });
   }
+}
+
+function shortened(name: string): string {
+  const most = 200;
+  return name.length > most ? `${name.slice(0, most)}…` : name;
 }

@@ -67,5 +67,8 @@ describe("dfccl doctor -- PROGRAM", () => {
     const noProgram = await runCommand(["doctor", "no-such-program-of-anybody"]);
     expect(noProgram.code).toBe(1);
     expect(noProgram.stderr).toContain("can't be started");
+    const tooLong = await runCommand(["doctor", "x".repeat(5000)]);
+    expect(tooLong.code).toBe(1);
+    expect(tooLong.stderr).toContain("can't be started: that is too long");
   });
 });

@@ -128,6 +128,10 @@ describe("dfccl launch", () => {
     const { code, stderr } = await runCommand(["launch", "-n", "1", "no-such-program-anywhere"]);
     expect(stderr).toContain("Rank 0 could not be started");
     expect(code).toBe(1);
+    const tooLong = await runCommand(["launch", "-n", "2", "x".repeat(5000)]);
+    expect(tooLong.stderr).toContain("Rank 0 could not be started: spawn ENAMETOOLONG");
+    expect(tooLong.stderr).toContain("Look at the program's path");
+    expect(tooLong.code).toBe(1);
   });
 });
 

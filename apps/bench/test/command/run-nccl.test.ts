@@ -84,5 +84,8 @@ describe("dfccl run-nccl", () => {
     const noProgram = await runCommand(["run-nccl", "--library", library, "no-such-program-of-anybody"]);
     expect(noProgram.code).toBe(1);
     expect(noProgram.stderr).toContain("can't be started");
+    const tooLong = await runCommand(["run-nccl", "--library", library, "x".repeat(5000)]);
+    expect(tooLong.code).toBe(1);
+    expect(tooLong.stderr).toContain("can't be started: that is too long");
   });
 });
