@@ -6,6 +6,7 @@
 #include <deque>
 #include <set>
 #include <tuple>
+#include <vector>
 
 #include "device/captured/captured_lane.cuh"
 
