@@ -116,12 +116,11 @@ bool Visitor::say() {
 /// What it has said beside its request is read off: else the system tells it, in the answer's place, that nobody did.
 /// @return whether it has yet to take the answer.
 bool Visitor::part() {
-  uint8_t rest[4096];
-  for (;;) {
-    const ssize_t came = recv(connection_.get(), rest, sizeof rest, MSG_DONTWAIT);
-    if (came < 0 && (errno == EAGAIN || errno == EINTR)) return Clock::now() < until_;
-    if (came <= 0) return false;
-  }
+  // Not all of it at once: whoever never ends saying something is not to keep the others waiting.
+  uint8_t some[4096];
+  const ssize_t came = recv(connection_.get(), some, sizeof some, MSG_DONTWAIT);
+  const bool isThere = came > 0 || (came < 0 && (errno == EAGAIN || errno == EINTR));
+  return isThere && Clock::now() < until_;
 }
 
 }  // namespace dfccl::nccl

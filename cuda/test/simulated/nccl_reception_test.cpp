@@ -100,6 +100,27 @@ TEST_CASE("what strangers say to the process that made an id changes nothing") {
         close(connection);
       }
     }
+    // One that never ends saying something.
+    std::jthread flood;
+    if (rank == 1) {
+      const auto reach = dfccl::nccl::invitationOf(here).elsewhere;
+      flood = std::jthread([port = reach->port](const std::stop_token& stop) {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        address.sin_port = htons(port);
+        const int connection = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        dfccl::nccl::Request request{};
+        request.arrivalBytes = 1;
+        if (connect(connection, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
+          send(connection, &request, sizeof request, MSG_NOSIGNAL);
+          const std::vector<uint8_t> more(1 << 20);
+          while (!stop.stop_requested() && send(connection, more.data(), more.size(), MSG_NOSIGNAL) > 0) {
+          }
+        }
+        close(connection);
+      });
+    }
     ncclComm_t comm = nullptr;
     OK(ncclCommInitRank(&comm, 2, here, static_cast<int>(rank)));
     OK(ncclCommDestroy(comm));
