@@ -101,10 +101,11 @@ TEST_CASE("what strangers say to the process that made an id changes nothing") {
       }
     }
     // One that never ends saying something.
+    std::atomic<int> sent{0};
     std::jthread flood;
     if (rank == 1) {
       const auto reach = dfccl::nccl::invitationOf(here).elsewhere;
-      flood = std::jthread([port = reach->port](const std::stop_token& stop) {
+      flood = std::jthread([&sent, port = reach->port](const std::stop_token& stop) {
         sockaddr_in address{};
         address.sin_family = AF_INET;
         address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -116,10 +117,12 @@ TEST_CASE("what strangers say to the process that made an id changes nothing") {
           send(connection, &request, sizeof request, MSG_NOSIGNAL);
           const std::vector<uint8_t> more(1 << 20);
           while (!stop.stop_requested() && send(connection, more.data(), more.size(), MSG_NOSIGNAL) > 0) {
+            ++sent;
           }
         }
         close(connection);
       });
+      while (sent < 20) std::this_thread::yield();
     }
     ncclComm_t comm = nullptr;
     OK(ncclCommInitRank(&comm, 2, here, static_cast<int>(rank)));
