@@ -35,3 +35,17 @@ def test_the_benchmark_of_two_libraries_measures_each_collective_with_both():
     names = ["all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast"]
     assert [row[:3] for row in rows] == [["2", name, size] for size in ("8", "4,096") for name in names]
     assert all(float(figure) > 0 for row in rows for figure in row[3:])
+
+
+def test_the_benchmark_of_training_trains_in_each_way(tmp_path):
+    output = tmp_path / "json"
+    command = [sys.executable, str(FOLDER / "training.py"), "--models=small", "--device=cpu", "--iterations=2", "--turns=1"]
+    done = subprocess.run([*command, f"--json={output}"], capture_output=True, text=True, timeout=240, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = json.loads(output.read_text())
+    ways = [(row["way"], row["backend"]) for row in rows]
+    both = [(way, backend) for way in ("ddp", "fsdp2") for backend in ("dfccl", "gloo")]
+    assert sorted(ways) == sorted([("alone", "-"), *both, ("gradients", "dfccl"), ("shuffled", "dfccl")])
+    for row in rows:
+        assert 0 < row["least"] <= row["ms"] <= row["most"], row
+        assert row["weightsAreEqual"] is (None if row["way"] in ("alone", "fsdp2") else True), row

@@ -28,7 +28,7 @@ std::vector<size_t> splitCounts(const at::Tensor& tensor, const std::vector<int6
 DfcclBackend::Handle DfcclBackend::alltoall_base(Tensor& output, Tensor& input, std::vector<int64_t>& outputSplits,
                                                  std::vector<int64_t>& inputSplits,
                                                  const c10d::AllToAllOptions& options) {
-  Operation operation(*this, kAllToAllBase, input.device(), options.timeout);
+  Operation operation(*this, kAllToAllBase, input.device(), options);
   Submission& submission = operation.submission();
   operation.require(operation.checked(output).scalar_type() == operation.checked(input).scalar_type(),
                     "takes input and output of one type.");
@@ -60,7 +60,7 @@ DfcclBackend::Handle DfcclBackend::alltoall_base(Tensor& output, Tensor& input, 
 }
 
 DfcclBackend::Handle DfcclBackend::alltoall(Tensors& outputs, Tensors& inputs, const c10d::AllToAllOptions& options) {
-  Operation operation(*this, kAllToAll, deviceOf(inputs), options.timeout);
+  Operation operation(*this, kAllToAll, deviceOf(inputs), options);
   Submission& submission = operation.submission();
   operation.require(!inputs.empty(), "takes a tensor for each rank.");
   operation.checkList(inputs, inputs.front().scalar_type());

@@ -13,7 +13,7 @@ constexpr Label kBarrier{c10d::OpType::BARRIER, "dfccl:barrier"};
 /// to what the others wait for.
 DfcclBackend::Handle DfcclBackend::barrier(const c10d::BarrierOptions& options) {
   if (const std::optional<c10::Device> gpu = membership_.gpu()) currentStream(*gpu).synchronize();
-  Operation operation(*this, kBarrier, c10::kCPU, options.timeout);
+  Operation operation(*this, kBarrier, c10::kCPU, options);
   operation.add([&](dfcclRequest_t* request) {
     return dfcclBarrier(operation.group(), operation.tag(0), operation.stream(), request);
   });

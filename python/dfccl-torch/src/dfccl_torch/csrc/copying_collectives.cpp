@@ -18,7 +18,7 @@ constexpr Label kScatter{c10d::OpType::SCATTER, "dfccl:scatter"};
 }  // namespace
 
 DfcclBackend::Handle DfcclBackend::broadcast(Tensors& tensors, const c10d::BroadcastOptions& options) {
-  Operation operation(*this, kBroadcast, deviceOf(tensors), options.timeout);
+  Operation operation(*this, kBroadcast, deviceOf(tensors), options);
   Submission& submission = operation.submission();
   const Tensor& tensor = operation.only(tensors);
   const Elements elements = movedElements(tensor.scalar_type());
@@ -72,7 +72,7 @@ void DfcclBackend::addAllGather(Operation& operation, Tensor& output, const Tens
 
 DfcclBackend::Handle DfcclBackend::allgather(std::vector<Tensors>& outputs, Tensors& inputs,
                                              const c10d::AllgatherOptions& options) {
-  Operation operation(*this, kAllGather, deviceOf(inputs), options.timeout);
+  Operation operation(*this, kAllGather, deviceOf(inputs), options);
   const Tensor& input = operation.only(inputs);
   operation.require(outputs.size() == 1, "takes one list of outputs.");
   addAllGather(operation, outputs.front(), input);
@@ -81,7 +81,7 @@ DfcclBackend::Handle DfcclBackend::allgather(std::vector<Tensors>& outputs, Tens
 
 DfcclBackend::Handle DfcclBackend::_allgather_base(Tensor& output, Tensor& input,
                                                    const c10d::AllgatherOptions& options) {
-  Operation operation(*this, kAllGatherBase, output.device(), options.timeout);
+  Operation operation(*this, kAllGatherBase, output.device(), options);
   addAllGather(operation, output, input);
   return operation.start({{output}}, {input});
 }
@@ -89,7 +89,7 @@ DfcclBackend::Handle DfcclBackend::_allgather_base(Tensor& output, Tensor& input
 /// The outputs are a list for each rank, with a tensor for each input.
 DfcclBackend::Handle DfcclBackend::allgather_coalesced(std::vector<Tensors>& outputs, Tensors& inputs,
                                                        const c10d::AllgatherOptions& options) {
-  Operation operation(*this, kAllGatherCoalesced, deviceOf(inputs), options.timeout);
+  Operation operation(*this, kAllGatherCoalesced, deviceOf(inputs), options);
   operation.require(static_cast<int>(outputs.size()) == operation.size(), "takes a list of outputs for each rank.");
   for (const Tensors& list : outputs) {
     operation.require(list.size() == inputs.size(), "takes as many outputs for each rank as there are inputs.");
@@ -106,7 +106,7 @@ DfcclBackend::Handle DfcclBackend::allgather_coalesced(std::vector<Tensors>& out
 
 DfcclBackend::Handle DfcclBackend::allgather_into_tensor_coalesced(Tensors& outputs, Tensors& inputs,
                                                                    const c10d::AllgatherOptions& options) {
-  Operation operation(*this, kAllGatherCoalesced, deviceOf(inputs), options.timeout);
+  Operation operation(*this, kAllGatherCoalesced, deviceOf(inputs), options);
   operation.require(outputs.size() == inputs.size(), "takes as many outputs as inputs.");
   Together together(operation.submission());
   for (const auto i : c10::irange(outputs.size())) addAllGather(operation, outputs[i], inputs[i]);
@@ -116,7 +116,7 @@ DfcclBackend::Handle DfcclBackend::allgather_into_tensor_coalesced(Tensors& outp
 
 DfcclBackend::Handle DfcclBackend::gather(std::vector<Tensors>& outputs, Tensors& inputs,
                                           const c10d::GatherOptions& options) {
-  Operation operation(*this, kGather, deviceOf(inputs), options.timeout);
+  Operation operation(*this, kGather, deviceOf(inputs), options);
   Submission& submission = operation.submission();
   const Tensor& tensor = operation.only(inputs);
   const bool isRoot = operation.isAt(options.rootRank);
@@ -142,7 +142,7 @@ DfcclBackend::Handle DfcclBackend::gather(std::vector<Tensors>& outputs, Tensors
 
 DfcclBackend::Handle DfcclBackend::scatter(Tensors& outputs, std::vector<Tensors>& inputs,
                                            const c10d::ScatterOptions& options) {
-  Operation operation(*this, kScatter, deviceOf(outputs), options.timeout);
+  Operation operation(*this, kScatter, deviceOf(outputs), options);
   Submission& submission = operation.submission();
   const Tensor& tensor = operation.only(outputs);
   const bool isRoot = operation.isAt(options.rootRank);

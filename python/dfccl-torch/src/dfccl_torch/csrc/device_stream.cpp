@@ -16,6 +16,11 @@
 
 namespace dfccl_torch {
 
+c10::Stream pooledStream(c10::Device device) {
+  constexpr bool kIsUrgent = true;  // as NCCL's are: what waits for them is what the program has to do
+  return c10::impl::VirtualGuardImpl(device.type()).getStreamFromGlobalPool(device, kIsUrgent);
+}
+
 c10::Stream currentStream(c10::Device device) { return c10::impl::VirtualGuardImpl(device.type()).getStream(device); }
 
 #ifdef DFCCL_TORCH_CUDA

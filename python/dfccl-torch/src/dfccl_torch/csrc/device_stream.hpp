@@ -31,6 +31,9 @@ struct StreamMark {
   explicit StreamMark(const c10::Stream& where) : stream(where), event(where.device_type()) { event.record(where); }
 };
 
+/// One of those that torch has for whoever wants one. @pre the device is a GPU
+c10::Stream pooledStream(c10::Device device);
+
 /// While it lives, this thread's current stream is the device's quiet one; of a CPU, nothing.
 class OnQuietStream {
  public:

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "error.hpp"
 #include "hash.hpp"
@@ -16,15 +17,22 @@ constexpr int kMostRanks = 1024;  // of a world
 }  // namespace
 
 Group::Group(std::shared_ptr<World> world, const std::vector<int>& worldRanks, const std::string& name,
-             std::shared_ptr<const Positions> positions)
+             std::shared_ptr<const Positions> positions, std::optional<c10::Stream> own)
     : world_(std::move(world)),
       worldRanks_(worldRanks),
       name_(name),
       positions_(std::move(positions)),
+      own_(own),
       process_(getpid()) {
-  noteGroup(name);
+  const uint64_t key = hashOf(own_ ? name + "/in streams" : name);
+  noteGroup(key, name);
   const auto count = static_cast<int>(worldRanks.size());
-  check(dfcclGroupCreate(worldRanks.data(), count, hashOf(name), &handle_, world_->ctx()), "making group " + name);
+  check(dfcclGroupCreate(worldRanks.data(), count, key, &handle_, world_->ctx()), "making group " + name);
+  if (!own_) return;
+  // For all: whoever asks by the request may be in another stream, or on the host.
+  const dfcclResult_t result = dfcclGroupRunInStreams(handle_, std::numeric_limits<size_t>::max(), 0, dfcclForAll);
+  // Of more than 64 members, which all members find alike.
+  if (result != dfcclUnavailable) check(result, "making group " + name + ", in streams");
 }
 
 Group::~Group() {

@@ -1,10 +1,12 @@
 #pragma once
+#include <c10/core/Stream.h>
 #include <dfccl/dfccl.h>
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,8 +21,10 @@ class Group {
   /// Waits for nobody.
   /// @param name tells groups of the same ranks apart, and is the same on all of them.
   /// @param positions through which its members compare what they have issued.
+  /// @param own the stream of runs that are kernels in streams, where they are in no stream of the caller's; none:
+  /// runs are the daemon's. See in_streams.hpp.
   Group(std::shared_ptr<World> world, const std::vector<int>& worldRanks, const std::string& name,
-        std::shared_ptr<const Positions> positions);
+        std::shared_ptr<const Positions> positions, std::optional<c10::Stream> own = std::nullopt);
   ~Group();
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
@@ -28,6 +32,7 @@ class Group {
   dfcclGroup_t handle() const { return handle_; }
   const std::string& name() const { return name_; }
   const std::shared_ptr<const Positions>& positions() const { return positions_; }
+  const std::optional<c10::Stream>& ownStream() const { return own_; }
   /// This process's.
   int worldRank() const;
   /// Why runs of it end without a result, in words, and what to do: who of its members is gone, or that it was ended.
@@ -45,6 +50,7 @@ class Group {
   const std::vector<int> worldRanks_;
   std::string name_;
   const std::shared_ptr<const Positions> positions_;
+  const std::optional<c10::Stream> own_;
   dfcclGroup_t handle_ = nullptr;
   pid_t process_;
   std::atomic<bool> isAnyGivenUp_{false};

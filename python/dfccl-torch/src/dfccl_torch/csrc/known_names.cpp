@@ -77,10 +77,10 @@ void noteTag(uint64_t tag, TagFacts facts) {
   here.oldestTags.pop_front();
 }
 
-void noteGroup(const std::string& name) {
+void noteGroup(uint64_t key, const std::string& name) {
   KnownNames& here = knownNames.get();
   const std::lock_guard lock(here.mutex);
-  here.groups.emplace(hashOf(name), name);
+  here.groups.emplace(key, name);
 }
 
 std::string withNames(const std::string& text) {

@@ -17,7 +17,8 @@ struct TagFacts {
 bool isNoted(uint64_t tag);
 /// Keeps the last few thousand of the process. Any thread.
 void noteTag(uint64_t tag, TagFacts facts);
-void noteGroup(const std::string& name);
+/// @param key what the library calls it.
+void noteGroup(uint64_t key, const std::string& name);
 /// The text of the library with the names that tags and groups have in Python in place of their numbers.
 std::string withNames(const std::string& text);
 

@@ -1,5 +1,6 @@
 #include "membership.hpp"
 
+#include "device_stream.hpp"
 #include "error.hpp"
 
 namespace dfccl_torch {
@@ -25,11 +26,20 @@ std::shared_ptr<Group> Membership::on(c10::Device device) {
   return gpu_;
 }
 
+std::shared_ptr<Group> Membership::inStreams(c10::Device device) {
+  const std::shared_ptr<World> world = universe_->onGpu(device);
+  const std::lock_guard lock(mutex_);
+  if (!inStreams_) inStreams_ = std::make_shared<Group>(world, worldRanks_, name_, positions_, pooledStream(device));
+  return inStreams_;
+}
+
 void Membership::abort() {
   if (!cpu_->isOfThisProcess()) return;
   check(dfcclGroupAbort(cpu_->handle()), "aborting group " + name_);
   const std::lock_guard lock(mutex_);
-  if (gpu_) check(dfcclGroupAbort(gpu_->handle()), "aborting group " + name_ + " on GPUs");
+  for (const auto& group : {gpu_, inStreams_}) {
+    if (group) check(dfcclGroupAbort(group->handle()), "aborting group " + name_ + " on GPUs");
+  }
 }
 
 }  // namespace dfccl_torch

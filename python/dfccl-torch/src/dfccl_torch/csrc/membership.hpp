@@ -23,6 +23,8 @@ class Membership {
   /// The first on a GPU of all groups' waits for the other ranks: Universe::onGpu.
   /// @throws DistBackendError where the device is neither a CPU nor a GPU that can be used.
   std::shared_ptr<Group> on(c10::Device device);
+  /// The same ranks, for collectives that are kernels in streams. @pre the device is a GPU, and runsInStreams()
+  std::shared_ptr<Group> inStreams(c10::Device device);
   /// The GPU that this rank's operations are on; none before the first.
   std::optional<c10::Device> gpu() const { return universe_->gpu(); }
   /// Gives up what is in flight, on all ranks, and does not wait.
@@ -36,6 +38,7 @@ class Membership {
   const std::shared_ptr<Group> cpu_;
   std::mutex mutex_;
   std::shared_ptr<Group> gpu_;
+  std::shared_ptr<Group> inStreams_;
 };
 
 }  // namespace dfccl_torch

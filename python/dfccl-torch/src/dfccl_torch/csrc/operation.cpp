@@ -2,6 +2,7 @@
 
 #include "error.hpp"
 #include "hash.hpp"
+#include "in_streams.hpp"
 #include "known_names.hpp"
 #include "tag.hpp"
 
@@ -15,7 +16,7 @@ bool isMessage(c10d::OpType type) {
 }  // namespace
 
 DfcclBackend::Operation::Operation(DfcclBackend& backend, const Label& label, c10::Device device,
-                                   std::chrono::milliseconds timeout)
+                                   std::chrono::milliseconds timeout, bool isAsync)
     : backend_(backend),
       guard_(device),
       label_(label),
@@ -23,7 +24,8 @@ DfcclBackend::Operation::Operation(DfcclBackend& backend, const Label& label, c1
       sequence_(isPartOfAnother() ? backend.sequence_.load() : ++backend.sequence_),
       tag_(collectiveTag(sequence_)),
       number_(matchesByPosition() ? sequence_ : 0),
-      submission_(backend.membership_.on(device), device, label.name()) {
+      submission_(runsInStreamsNow(device) ? backend.membership_.inStreams(device) : backend.membership_.on(device),
+                  device, label.name(), isAsync) {
   submission_.group().tellGivenUp();
 }
 

@@ -20,9 +20,11 @@ inline c10::Device deviceOf(const std::vector<at::Tensor>& tensors) {
 /// One call of torch.distributed on its way to becoming a work.
 class DfcclBackend::Operation {
  public:
-  /// @param device where all its tensors are. @param timeout below 0: the group's.
+  /// @param device where all its tensors are. @param options with the timeout, below 0: the group's.
   /// @throws DistBackendError as Group::tellGivenUp().
-  Operation(DfcclBackend& backend, const Label& label, c10::Device device, std::chrono::milliseconds timeout);
+  template <class Options>
+  Operation(DfcclBackend& backend, const Label& label, c10::Device device, const Options& options)
+      : Operation(backend, label, device, options.timeout, options.asyncOp) {}
   /// Of a message: `tag` is the caller's.
   Operation(DfcclBackend& backend, const Label& label, c10::Device device, int tag);
 
@@ -54,6 +56,8 @@ class DfcclBackend::Operation {
   Handle startBuffered(const Tensors& inputs, int peer);
 
  private:
+  Operation(DfcclBackend& backend, const Label& label, c10::Device device, std::chrono::milliseconds timeout,
+            bool isAsync);
   /// With the operation's name before `what`.
   [[noreturn]] void refuseIt(const std::string& what, const std::string& remedy = "") const;
 

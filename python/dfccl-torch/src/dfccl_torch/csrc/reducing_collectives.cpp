@@ -45,14 +45,14 @@ void DfcclBackend::addAllReduce(Operation& operation, Tensor& tensor, const c10d
 
 DfcclBackend::Handle DfcclBackend::allreduce(Tensors& tensors, const c10d::AllreduceOptions& options) {
   if (tensors.size() == 1 && tensors.front().is_sparse()) return allreduce_sparse(tensors, options);
-  Operation operation(*this, kAllReduce, deviceOf(tensors), options.timeout);
+  Operation operation(*this, kAllReduce, deviceOf(tensors), options);
   addAllReduce(operation, operation.only(tensors), options.reduceOp);
   return operation.start({tensors}, tensors);
 }
 
 DfcclBackend::Handle DfcclBackend::allreduce_coalesced(Tensors& tensors,
                                                        const c10d::AllreduceCoalescedOptions& options) {
-  Operation operation(*this, kAllReduceCoalesced, deviceOf(tensors), options.timeout);
+  Operation operation(*this, kAllReduceCoalesced, deviceOf(tensors), options);
   operation.require(!tensors.empty(), "takes at least one tensor.");
   Together together(operation.submission());
   for (Tensor& tensor : tensors) addAllReduce(operation, tensor, options.reduceOp);
@@ -61,7 +61,7 @@ DfcclBackend::Handle DfcclBackend::allreduce_coalesced(Tensors& tensors,
 }
 
 DfcclBackend::Handle DfcclBackend::reduce(Tensors& tensors, const c10d::ReduceOptions& options) {
-  Operation operation(*this, kReduce, deviceOf(tensors), options.timeout);
+  Operation operation(*this, kReduce, deviceOf(tensors), options);
   Submission& submission = operation.submission();
   const Tensor& tensor = operation.only(tensors);
   const Reduction reduction = reductionOf(options.reduceOp, tensor.scalar_type());
@@ -143,7 +143,7 @@ void DfcclBackend::addReduceScatter(Operation& operation, Tensor& output, const 
 
 DfcclBackend::Handle DfcclBackend::reduce_scatter(Tensors& outputs, std::vector<Tensors>& inputs,
                                                   const c10d::ReduceScatterOptions& options) {
-  Operation operation(*this, kReduceScatter, deviceOf(outputs), options.timeout);
+  Operation operation(*this, kReduceScatter, deviceOf(outputs), options);
   Tensor& output = operation.only(outputs);
   operation.require(inputs.size() == 1, "takes one list of tensors.");
   addReduceScatter(operation, output, inputs.front(), options.reduceOp);
@@ -152,14 +152,14 @@ DfcclBackend::Handle DfcclBackend::reduce_scatter(Tensors& outputs, std::vector<
 
 DfcclBackend::Handle DfcclBackend::_reduce_scatter_base(Tensor& output, Tensor& input,
                                                         const c10d::ReduceScatterOptions& options) {
-  Operation operation(*this, kReduceScatterBase, output.device(), options.timeout);
+  Operation operation(*this, kReduceScatterBase, output.device(), options);
   addReduceScatter(operation, output, input, options.reduceOp);
   return operation.start({{output}}, {input});
 }
 
 DfcclBackend::Handle DfcclBackend::reduce_scatter_tensor_coalesced(Tensors& outputs, Tensors& inputs,
                                                                    const c10d::ReduceScatterOptions& options) {
-  Operation operation(*this, kReduceScatterCoalesced, deviceOf(outputs), options.timeout);
+  Operation operation(*this, kReduceScatterCoalesced, deviceOf(outputs), options);
   operation.require(outputs.size() == inputs.size(), "takes as many outputs as inputs.");
   Together together(operation.submission());
   for (const auto i : c10::irange(outputs.size())) {

@@ -60,21 +60,25 @@ struct Submission::Countdown {
   }
 };
 
-Submission::Submission(std::shared_ptr<Group> group, c10::Device device, const char* name)
+Submission::Submission(std::shared_ptr<Group> group, c10::Device device, const char* name, bool isInOwnStream)
     : group_(std::move(group)),
       device_(device),
       issuedOn_(device.is_cpu() ? std::nullopt : std::optional(currentStream(device))),
-      name_(name) {}
+      name_(name) {
+  if (group_->ownStream()) kernels_ = isInOwnStream ? group_->ownStream() : issuedOn_;
+}
 
 Submission::Submission(Submission&& other) noexcept
     : group_(std::move(other.group_)),
       device_(other.device_),
       issuedOn_(other.issuedOn_),
+      kernels_(other.kernels_),
       name_(other.name_),
       requests_(std::exchange(other.requests_, {})),
       outstanding_(std::move(other.outstanding_)),
       kept_(std::move(other.kept_)),
       lastly_(std::move(other.lastly_)),
+      ended_(std::move(other.ended_)),
       placed_(std::move(other.placed_)),
       isAborted_(other.isAborted_),
       abortReason_(std::move(other.abortReason_)) {}
@@ -99,7 +103,10 @@ Submission::~Submission() {
   });
 }
 
-dfcclStream_t Submission::stream() const { return issuedOn_ ? handleOf(*issuedOn_) : nullptr; }
+dfcclStream_t Submission::stream() const {
+  if (kernels_) return handleOf(*kernels_);
+  return issuedOn_ ? handleOf(*issuedOn_) : nullptr;
+}
 
 void Submission::finally(std::vector<at::Tensor> touched, std::function<void()> act) {
   lastly_.push_back({std::move(touched), std::move(act)});
@@ -133,9 +140,12 @@ at::Tensor Submission::write(const at::Tensor& tensor) {
 
 void Submission::add(c10::function_ref<dfcclResult_t(dfcclRequest_t*)> queue) {
   if (isTogether_) return check(queue(nullptr), std::string(name_) + " in group " + group_->name());
+  const bool isElsewhere = kernels_ && *kernels_ != *issuedOn_;
+  if (isElsewhere) StreamMark(*issuedOn_).event.block(*kernels_);
   requests_.push_back(nullptr);
   const dfcclResult_t result = queue(&requests_.back());
   if (result == dfcclSuccess) {
+    if (isElsewhere) ended_ = std::make_shared<const StreamMark>(*kernels_);
     // The others have it by now: whoever keeps Python's lock keeps only this thread.
     if (!outstanding_) outstanding_ = std::make_unique<Outstanding>(name_, group_->name(), currentTagName());
     return;
@@ -191,6 +201,11 @@ bool Submission::waitOnStream() {
     placed_->event.block(current);
     return true;
   }
+  if (kernels_) {
+    passKernels(current);
+    place();
+    return true;
+  }
   for (const dfcclRequest_t request : requests_) {
     const dfcclResult_t result = dfcclWaitRunOnStream(request, handleOf(current));
     if (result == dfcclUnavailable) return false;
@@ -198,6 +213,15 @@ bool Submission::waitOnStream() {
   }
   place();
   return true;
+}
+
+/// The stream goes on behind the kernels only.
+void Submission::passKernels(const c10::Stream& stream) {
+  if (ended_) {
+    if (stream != *kernels_) ended_->event.block(stream);
+  } else if (stream != *issuedOn_) {
+    StreamMark(*issuedOn_).event.block(stream);
+  }
 }
 
 bool Submission::isCaptured() const {

@@ -25,10 +25,13 @@ void copyInto(const at::Tensor& target, const at::Tensor& source);
 ///
 /// On a GPU they begin behind the stream that was the thread's current one when the submission was made; and what puts
 /// the results where they belong is queued in the stream that is current when somebody waits, or asks.
+///
+/// Of a group whose runs are kernels in streams, they are in that current stream, or in the group's own.
 class Submission {
  public:
   /// @param name a literal: what the operation is called.
-  Submission(std::shared_ptr<Group> group, c10::Device device, const char* name);
+  /// @param isInOwnStream of a group with a stream of its own: whether runs are in that.
+  Submission(std::shared_ptr<Group> group, c10::Device device, const char* name, bool isInOwnStream = false);
   ~Submission();
   Submission(Submission&& other) noexcept;
   Submission(const Submission&) = delete;
@@ -61,6 +64,8 @@ class Submission {
   /// Of a GPU: lets this thread's current stream go on only when all runs are over and the results are where they
   /// belong; the caller goes on at once. @return false: a run is none that a stream can wait for.
   bool waitOnStream();
+  /// Where the runs are kernels in a stream: that. Behind what it has been given by now, they are over.
+  const std::optional<c10::Stream>& kernelStream() const { return kernels_; }
   /// Whether the runs are part of a graph that the stream captures.
   bool isCaptured() const;
   /// Lets the capture go on behind them, and marks the place where their results are where they belong.
@@ -84,15 +89,18 @@ class Submission {
   };
 
   void place();
+  void passKernels(const c10::Stream& stream);
 
   std::shared_ptr<Group> group_;
   c10::Device device_;
   std::optional<c10::Stream> issuedOn_;
+  std::optional<c10::Stream> kernels_;
   const char* name_;
   std::vector<dfcclRequest_t> requests_;
   std::unique_ptr<Outstanding> outstanding_;  // once there are
   std::vector<at::Tensor> kept_;
   std::vector<Act> lastly_;
+  std::shared_ptr<const StreamMark> ended_;  // where kernels_ is another stream than issuedOn_
   std::shared_ptr<const StreamMark> placed_;
   bool isAborted_ = false;
   bool isTogether_ = false;  // what is added becomes part of a batch, which has one request

@@ -2,6 +2,7 @@
 
 #include "device_stream.hpp"
 #include "error.hpp"
+#include "in_streams.hpp"
 #include "per_process.hpp"
 
 namespace dfccl_torch {
@@ -21,7 +22,9 @@ Universe::Universe(const std::string& job, int rank, int ranks, std::chrono::mil
       ranks_(ranks),
       timeout_(timeout),
       store_(std::move(store)),
-      cpu_(std::make_shared<World>(job, rank, ranks, std::vector<int>(), timeout)) {}
+      cpu_(std::make_shared<World>(job, rank, ranks, std::vector<int>(), timeout)) {
+  runsInStreams();  // what it can't be is refused now
+}
 
 std::shared_ptr<World> Universe::onGpu(c10::Device device) {
   const std::lock_guard joining(joining_);
@@ -47,7 +50,8 @@ std::optional<c10::Device> Universe::gpu() const {
 
 std::vector<int> Universe::exchangeDevices(int mine) const {
   const auto key = [&](int rank) { return "dfccl/" + job_ + "/gpu/" + std::to_string(rank); };
-  store_->set(key(rank_), std::to_string(mine));
+  const std::string way = runsInStreams() ? " in streams" : "";
+  store_->set(key(rank_), std::to_string(mine) + way);
   std::vector<int> devices;
   for (int rank = 0; rank < ranks_; ++rank) {
     try {
@@ -58,7 +62,13 @@ std::vector<int> Universe::exchangeDevices(int mine) const {
              "Let every rank issue one, such as an all_reduce right after init_process_group.");
     }
     const std::vector<uint8_t> told = store_->get(key(rank));
-    devices.push_back(std::stoi(std::string(told.begin(), told.end())));
+    const std::string words(told.begin(), told.end());
+    devices.push_back(std::stoi(words));
+    if (words != std::to_string(devices.back()) + way) {
+      refuse("DFCCL_IN_STREAMS=1 is set on rank " + std::to_string(way.empty() ? rank : rank_) + " and not on rank " +
+                 std::to_string(way.empty() ? rank_ : rank) + ".",
+             "Set it on all ranks or on none: collectives in streams meet each other only.");
+    }
   }
   return devices;
 }

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <thread>
 
 #include "device_stream.hpp"
 #include "error.hpp"
 #include "tag.hpp"
+#include "work_turn.hpp"
 
 namespace dfccl_torch {
 namespace {
@@ -43,45 +43,7 @@ bool hasPosition(c10d::OpType type) {
   return matchesByPosition() && !isMessage && !isPartOfAnother();
 }
 
-c10::IValue valueOf(const Outputs& outputs) {
-  if (outputs.empty()) return c10::IValue(std::vector<at::Tensor>());
-  if (outputs.size() == 1) return c10::IValue(outputs.front());
-  return c10::IValue(outputs);
-}
-
-c10::TypePtr typeOf(const Outputs& outputs) {
-  const c10::TypePtr list = c10::ListType::create(c10::TensorType::get());
-  return outputs.size() > 1 ? c10::ListType::create(list) : list;
-}
-
 }  // namespace
-
-/// The right to use the submission, given back in the end.
-class DfcclWork::Turn {
- public:
-  /// @pre `lock` is held, and nobody has the turn. The lock is free while the turn lasts.
-  Turn(DfcclWork& work, Lock& lock) : work_(work), lock_(lock) {
-    work_.isTaken_ = true;
-    lock_.unlock();
-  }
-  ~Turn() {
-    lock_.lock();
-    // Somebody may have asked for the future while this thread waited in vain.
-    while (!work_.completed_ && work_.future_ && !work_.isWatched_) {
-      lock_.unlock();
-      work_.watchForFuture();
-      lock_.lock();
-    }
-    work_.isTaken_ = false;
-    work_.cv_.notify_all();
-  }
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
-
- private:
-  DfcclWork& work_;
-  Lock& lock_;
-};
 
 DfcclWork::DfcclWork(int rank, const Label& label, const std::vector<at::Tensor>& inputs, Outputs outputs,
                      Submission submission, std::chrono::milliseconds timeout, uint64_t sequence, at::Tensor source)
@@ -99,6 +61,7 @@ DfcclWork::DfcclWork(int rank, const Label& label, const std::vector<at::Tensor>
       issuedAt_(submission.source()),
       isCaptured_(submission.isCaptured()),
       isOrdered_(isOrdered(label.type)),
+      kernelStream_(submission.kernelStream()),
       submission_(std::move(submission)) {}
 
 void DfcclWork::settleInGraph() {
@@ -184,35 +147,6 @@ std::vector<at::Tensor> DfcclWork::result() {
   return all;
 }
 
-c10::intrusive_ptr<c10::ivalue::Future> DfcclWork::getFuture() {
-  if (isCaptured_) settleInGraph();
-  Lock lock(mutex_);
-  if (future_) return future_;
-  const std::vector<c10::Device> devices(isOnGpu() ? 1 : 0, device_);
-  future_ = c10::make_intrusive<c10::ivalue::Future>(typeOf(outputs_), devices);
-  if (completed_) {
-    lock.unlock();
-    tellFuture();
-    return future_;
-  }
-  std::optional<ErrandOrder> order;
-  if (isOrdered_) order = {group_, std::this_thread::get_id()};
-  place_.emplace(order);
-  if (timeout_.count() > 0) {
-    const c10::weak_intrusive_ptr<DfcclWork> weak(c10::intrusive_ptr<DfcclWork>::unsafe_reclaim_from_nonowning(this));
-    deadline_.emplace(timeout_, [weak] {
-      if (auto self = weak.lock()) {
-        const ErrandPlace& place = *self->place_;
-        place.runBeside([self = std::move(self)] { self->failFuture(); });
-      }
-    });
-  }
-  if (!isTaken_) {
-    const Turn turn(*this, lock);  // which watches in the end
-  }
-  return future_;
-}
-
 void DfcclWork::settle(Submission::End end, const std::string& error) {
   std::exception_ptr failure;
   try {
@@ -231,64 +165,6 @@ void DfcclWork::settle(Submission::End end, const std::string& error) {
   if (!place_) return;  // nobody has asked for the future, or it has been told to whoever did
   auto self = c10::intrusive_ptr<DfcclWork>::unsafe_reclaim_from_nonowning(this);
   place_->fill([self] { self->tellFuture(); });
-}
-
-void DfcclWork::tellFuture() {
-  c10::intrusive_ptr<c10::ivalue::Future> future;
-  std::exception_ptr failure;
-  std::optional<c10::StreamGuard> behindResults;
-  {
-    const std::lock_guard lock(mutex_);
-    if (!future_ || isFutureTold_) return;
-    isFutureTold_ = true;
-    deadline_.reset();
-    future = future_;
-    failure = exception_;
-    if (isOnGpu()) behindResults.emplace(placed_ ? placed_->stream : quietStream(device_));
-  }
-  if (failure) {
-    future->setError(failure);
-  } else {
-    future->markCompleted(valueOf(outputs_));
-  }
-}
-
-void DfcclWork::failFuture() {
-  Lock lock(mutex_);
-  if (completed_) return;
-  std::string missing = "another thread waits for it too";
-  if (!isTaken_) {
-    const Turn turn(*this, lock);
-    const OnQuietStream guard(device_);
-    const Submission::End end = submission_->wait(Clock::now(), missing);
-    if (end != Submission::End::pending) settle(end, missing);
-  }
-  if (completed_ || isFutureTold_) return;
-  isFutureTold_ = true;
-  lock.unlock();
-  place_->pass();
-  future_->setError(distributedError(timedOut(timeout_, missing)));
-}
-
-void DfcclWork::watchForFuture() {
-  isWatched_ = true;
-  auto self = c10::intrusive_ptr<DfcclWork>::unsafe_reclaim_from_nonowning(this);
-  submission_->notify([self]() mutable {
-    const ErrandPlace& place = *self->place_;
-    place.runBeside([self = std::move(self)] { self->endFromErrand(); });
-  });
-}
-
-void DfcclWork::endFromErrand() {
-  Lock lock(mutex_);
-  const OnQuietStream guard(device_);
-  // All runs are over, so whoever has the turn gives it back at once.
-  cv_.wait(lock, [&] { return completed_ || !isTaken_; });
-  if (completed_) return;
-  const Turn turn(*this, lock);
-  std::string error;
-  const Submission::End end = submission_->poll(error);
-  if (end != Submission::End::pending) settle(end, error);
 }
 
 }  // namespace dfccl_torch

@@ -63,6 +63,8 @@ class DfcclWork final : public c10d::Work {
   void settle(Submission::End end, const std::string& error);
   /// Runs the callbacks that are there by now: on the thread of errands, so one after the other.
   void tellFuture();
+  /// @pre the runs are kernels in a stream, and `lock` is held, which is given up.
+  void completeFutureInStream(Lock& lock);
   /// @pre this thread has the turn.
   void watchForFuture();
   void endFromErrand();
@@ -86,6 +88,7 @@ class DfcclWork final : public c10d::Work {
   const SourceLine issuedAt_;
   const bool isCaptured_;  // part of a graph: there is nothing for the host to wait for, but streams of its capture may
   const bool isOrdered_;   // its future's callbacks, among others
+  const std::optional<c10::Stream> kernelStream_;
   /// Whose the submission is for the moment: under the base's mutex_, and announced through its cv_.
   bool isTaken_ = false;
   bool isWatched_ = false;

@@ -1,0 +1,36 @@
+#include "in_streams.hpp"
+
+#include <cstdlib>
+#include <string>
+
+#include "device_stream.hpp"
+#include "error.hpp"
+#include "tag.hpp"
+
+namespace dfccl_torch {
+namespace {
+
+bool readSetting() {
+  const char* const value = std::getenv("DFCCL_IN_STREAMS");
+  if (value == nullptr || std::string(value).empty() || std::string(value) == "0") return false;
+  if (std::string(value) == "1" && matchesByPosition()) {
+    refuse("DFCCL_IN_STREAMS=1 and DFCCL_MATCH=position are both set.",
+           "Leave one of them out: by position, each collective is one of its own, which kernels would be made for.");
+  }
+  if (std::string(value) == "1") return true;
+  refuse("DFCCL_IN_STREAMS is \"" + std::string(value) + "\".",
+         "It may be 1, for collectives on GPUs that are kernels in streams, or 0.");
+}
+
+}  // namespace
+
+bool runsInStreams() {
+  static const bool inStreams = readSetting();
+  return inStreams;
+}
+
+bool runsInStreamsNow(c10::Device device) {
+  return !device.is_cpu() && runsInStreams() && currentTag() == 0 && !isCapturing(currentStream(device));
+}
+
+}  // namespace dfccl_torch

@@ -1,0 +1,16 @@
+#pragma once
+#include <c10/core/Device.h>
+
+namespace dfccl_torch {
+
+/// DFCCL_IN_STREAMS=1, on all ranks: collectives on GPUs without a tag are kernels in streams, as NCCL's are, and no
+/// work of a daemon's: without async_op in the stream that is current, else in one of their group's. So those of a
+/// stream come one behind the other, and ranks have to issue them in one order. Messages, and what has a tag, are as
+/// ever.
+bool runsInStreams();
+
+/// Whether what this thread issues on the device now is to be such a kernel. Not where the current stream captures:
+/// what a graph has is one in any case.
+bool runsInStreamsNow(c10::Device device);
+
+}  // namespace dfccl_torch

@@ -1,0 +1,133 @@
+// What a work tells by its future: when its runs are over, or, of kernels in a stream, at once.
+#include <thread>
+
+#include "device_stream.hpp"
+#include "error.hpp"
+#include "work_turn.hpp"
+
+namespace dfccl_torch {
+namespace {
+
+c10::IValue valueOf(const Outputs& outputs) {
+  if (outputs.empty()) return c10::IValue(std::vector<at::Tensor>());
+  if (outputs.size() == 1) return c10::IValue(outputs.front());
+  return c10::IValue(outputs);
+}
+
+c10::TypePtr typeOf(const Outputs& outputs) {
+  const c10::TypePtr list = c10::ListType::create(c10::TensorType::get());
+  return outputs.size() > 1 ? c10::ListType::create(list) : list;
+}
+
+}  // namespace
+
+c10::intrusive_ptr<c10::ivalue::Future> DfcclWork::getFuture() {
+  if (isCaptured_) settleInGraph();
+  Lock lock(mutex_);
+  if (future_) return future_;
+  const std::vector<c10::Device> devices(isOnGpu() ? 1 : 0, device_);
+  future_ = c10::make_intrusive<c10::ivalue::Future>(typeOf(outputs_), devices);
+  if (completed_) {
+    lock.unlock();
+    tellFuture();
+    return future_;
+  }
+  if (kernelStream_) {
+    completeFutureInStream(lock);
+    return future_;
+  }
+  std::optional<ErrandOrder> order;
+  if (isOrdered_) order = {group_, std::this_thread::get_id()};
+  place_.emplace(order);
+  if (timeout_.count() > 0) {
+    const c10::weak_intrusive_ptr<DfcclWork> weak(c10::intrusive_ptr<DfcclWork>::unsafe_reclaim_from_nonowning(this));
+    deadline_.emplace(timeout_, [weak] {
+      if (auto self = weak.lock()) {
+        const ErrandPlace& place = *self->place_;
+        place.runBeside([self = std::move(self)] { self->failFuture(); });
+      }
+    });
+  }
+  if (!isTaken_) {
+    const Turn turn(*this, lock);  // which watches in the end
+  }
+  return future_;
+}
+
+/// As NCCL's: whoever asks for its value, or is called back, is behind the kernels in its stream.
+void DfcclWork::completeFutureInStream(Lock& lock) {
+  const c10::StreamGuard behindKernels(*kernelStream_);
+  isWatched_ = true;  // nobody else has to
+  cv_.wait(lock, [&] { return completed_ || !isTaken_; });
+  if (completed_) {
+    lock.unlock();
+    return tellFuture();
+  }
+  {
+    const Turn turn(*this, lock);
+    submission_->waitOnStream();
+  }
+  isFutureTold_ = true;
+  lock.unlock();
+  future_->markCompleted(valueOf(outputs_));
+}
+
+void DfcclWork::tellFuture() {
+  c10::intrusive_ptr<c10::ivalue::Future> future;
+  std::exception_ptr failure;
+  std::optional<c10::StreamGuard> behindResults;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!future_ || isFutureTold_) return;
+    isFutureTold_ = true;
+    deadline_.reset();
+    future = future_;
+    failure = exception_;
+    if (isOnGpu()) behindResults.emplace(placed_ ? placed_->stream : quietStream(device_));
+  }
+  if (failure) {
+    future->setError(failure);
+  } else {
+    future->markCompleted(valueOf(outputs_));
+  }
+}
+
+void DfcclWork::failFuture() {
+  Lock lock(mutex_);
+  if (completed_) return;
+  std::string missing = "another thread waits for it too";
+  if (!isTaken_) {
+    const Turn turn(*this, lock);
+    const OnQuietStream guard(device_);
+    const Submission::End end = submission_->wait(Clock::now(), missing);
+    if (end != Submission::End::pending) settle(end, missing);
+  }
+  if (completed_ || isFutureTold_) return;
+  isFutureTold_ = true;
+  lock.unlock();
+  place_->pass();
+  future_->setError(distributedError(timedOut(timeout_, missing)));
+}
+
+void DfcclWork::watchForFuture() {
+  isWatched_ = true;
+  auto self = c10::intrusive_ptr<DfcclWork>::unsafe_reclaim_from_nonowning(this);
+  submission_->notify([self]() mutable {
+    const ErrandPlace& place = *self->place_;
+    place.runBeside([self = std::move(self)] { self->endFromErrand(); });
+  });
+}
+
+void DfcclWork::endFromErrand() {
+  Lock lock(mutex_);
+  const OnQuietStream guard(device_);
+  // All runs are over, so whoever has the turn gives it back at once.
+  cv_.wait(lock, [&] { return completed_ || !isTaken_; });
+  if (completed_) return;
+  const Turn turn(*this, lock);
+  std::string error;
+  const Submission::End end = submission_->poll(error);
+  if (end != Submission::End::pending) settle(end, error);
+}
+
+}  // namespace dfccl_torch
