@@ -15,13 +15,14 @@ LIMIT_S = 10
 PATIENCE_S = 90
 
 
-def compare(program, ranks=2, needs_gpu=False):
+def compare(program, ranks=2, needs_gpu=False, on_cpu=False):
     """`program(rank, ranks, device)` must be a function of the main module; what it returns is printed.
 
-    `needs_gpu`: it runs on GPUs without being told to.
+    `needs_gpu`: it runs on GPUs without being told to. `on_cpu`: and it on CPUs only.
     """
     parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--device", default="cuda" if needs_gpu else "cpu", choices=["cuda"] if needs_gpu else ["cpu", "cuda"])
+    devices = ["cuda"] if needs_gpu else ["cpu"] if on_cpu else ["cpu", "cuda"]
+    parser.add_argument("--device", default=devices[0], choices=devices)
     device = parser.parse_args().device
     for backend in _backends(device, ranks):
         told = _answers(program, backend, device, ranks)

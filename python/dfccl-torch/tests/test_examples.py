@@ -81,6 +81,7 @@ def demonstrate(rank, size, name):
 @pytest.mark.parametrize(
     ("name", "answers"),
     [
+        ("async_checkpoint", ["120 of 120 sums are right, the last of 3 checkpoints has 80 steps behind it"] * 2),
         ("bucket_order", ["embedding 2, layers 20, head 200"] * 2),
         ("opposite_orders", ["all-reduce 2, all-gather 0 and 1"] * 2),
         ("sends_first", ["received 1", "received 0"]),

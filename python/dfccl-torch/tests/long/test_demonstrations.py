@@ -19,7 +19,7 @@ def demonstrate(name):
     }
 
 
-@pytest.mark.parametrize("name", ["opposite_orders", "sends_first"])
+@pytest.mark.parametrize("name", ["async_checkpoint", "opposite_orders", "sends_first"])
 def test_where_gloo_hangs_dfccl_completes(name):
     told = demonstrate(name)
     assert len(told["gloo"]) == 2 and all(answer.startswith("hangs") for answer in told["gloo"]), told
