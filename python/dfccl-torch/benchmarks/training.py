@@ -5,7 +5,7 @@
 A rank is a process with GPU rank % GPUs; `--device cpu` tries it without. Each turn trains for some iterations in each way with
 each backend; the figure is the median of all turns, in milliseconds an iteration of the slowest rank. NCCL takes part where
 there is a GPU for each rank. `alone` is the same network, trained by each rank for itself. In the end all ranks' weights have
-to be equal to the bit, except where they are sharded.
+to be equal to the bit, except where they are sharded. DFCCL_IN_STREAMS=1 holds for all of a run.
 
 ddp: DistributedDataParallel. gradients: dfccl_torch.GradientAverage, a mean for each gradient. shuffled: the same in an order
 that each rank draws anew. fsdp2: fully_shard for each layer.
@@ -73,11 +73,16 @@ class Rank:
         """A row for each training, the same on all ranks."""
         trainers, failed = {}, {}
         for key in self.trainings():
-            try:
-                with self._watched(f"{model}, {key[0]}, {key[1]}, the first iterations"):
-                    trainers[key] = self._trainer(model, *key)
-            except Exception as error:  # what a backend hasn't got
-                failed[key] = str(error).splitlines()[0]
+            with self._watched(f"{model}, {key[0]}, {key[1]}, the first iterations"):
+                try:
+                    trainers[key], reason = self._trainer(model, *key), ""
+                except Exception as error:  # what a backend hasn't got
+                    reason = str(error).splitlines()[0]
+                reasons = [""] * self._options.ranks
+                dist.all_gather_object(reasons, reason)
+            if any(reasons):
+                trainers.pop(key, None)
+                failed[key] = next(filter(None, reasons))
         taken = {key: [] for key in trainers}
         for turn in range(self._options.turns):
             for key in list(trainers)[:: 1 if turn % 2 else -1]:
@@ -85,6 +90,8 @@ class Rank:
                     taken[key].append(self._turn(trainers[key]))
         for key in [*trainers, *failed]:
             row = {"model": model, "way": key[0], "backend": key[1]}
+            if key[1] == "dfccl" and os.environ.get("DFCCL_IN_STREAMS") == "1":
+                row["backend"] = "dfccl, in streams"
             if key in failed:
                 yield {**row, "failed": failed[key]}
                 continue

@@ -14,12 +14,19 @@ from processes import expect, expect_equal, run_check
 SIZES = [1, 1000, 1 << 18, 3 << 20]
 
 
+def be_late(rank, turn):
+    """Some milliseconds in the stream of one rank after the other, so that what waits for nothing comes too early."""
+    if turn % 4 == rank:
+        torch.cuda._sleep(5_000_000)
+
+
 def sums(rank, ranks, device):
-    """Without async_op they are in the current stream, with it in another; a chain of both, without the host."""
+    """Without async_op they are in the current stream, with it in another; a chain of both, another on each rank."""
     for size in SIZES:
         x = torch.ones(size, device=device)
         for step in range(20):
-            if step % 3 == 2:
+            be_late(rank, step)
+            if (step + rank) % 3 == 2:
                 work = dist.all_reduce(x, async_op=True)
                 work.wait()
             else:
@@ -31,6 +38,7 @@ def sums(rank, ranks, device):
 
 def late_waits(rank, ranks, device):
     """Many under way, waited for in another order, in another stream, and by nobody."""
+    be_late(rank, 1)
     tensors = [torch.full((100 + i,), float(rank), device=device) for i in range(40)]
     works = [dist.all_reduce(t, async_op=True) for t in tensors]
     other = torch.cuda.Stream()
@@ -38,6 +46,7 @@ def late_waits(rank, ranks, device):
         for i in reversed(range(0, 40, 2)):
             works[i].wait()
             tensors[i].add_(1)
+            expect_equal(tensors[i], ranks * (ranks - 1) / 2 + 1, f"sum {i}, in the stream that waited")
     del works
     torch.cuda.synchronize()
     total = ranks * (ranks - 1) / 2
@@ -69,7 +78,7 @@ def moves(rank, ranks, device):
 
 
 def beside(rank, ranks, device):
-    """What has a tag, and messages: in another order on each rank, while a sum of the stream's is under way."""
+    """What has a tag, and messages: in another order on each rank, and a sum of the stream's after them."""
     import dfccl_torch
 
     tensors = {name: torch.full((64,), 1.0, device=device) for name in ("a", "b", "c")}
@@ -91,11 +100,41 @@ def beside(rank, ranks, device):
 def futures(rank, ranks, device):
     """Complete at once, and what is called back is behind the result in its stream."""
     x = torch.full((1 << 20,), 1.0, device=device)
+    be_late(rank, 0)
     future = dist.all_reduce(x, async_op=True).get_future()
     expect(future.done(), "a future is complete when the kernel is launched")
     doubled = future.then(lambda done: 2 * done.value()[0])
     expect_equal(doubled.wait(), 2 * ranks, "what a callback made")
     expect_equal(x, ranks, "the sum")
+    # Whose value is nothing, at all but the root: what was given may be written behind it.
+    for turn in range(8):
+        be_late(rank, turn)
+        given = torch.full((1 << 20,), float(rank), device=device)
+        rows = [torch.empty(1 << 20, device=device) for _ in range(ranks)] if rank == 0 else None
+        dist.gather(given, rows, dst=0, async_op=True).get_future().wait()
+        given.fill_(-1)
+        for r, row in enumerate(rows or []):
+            expect_equal(row, r, "gather")
+
+
+def batches(rank, ranks, device):
+    """More in one than a kernel takes."""
+    tensors = [torch.full((50 + i,), float(rank + i), device=device) for i in range(60)]
+    be_late(rank, 1)
+    with dist._coalescing_manager(device=device, async_ops=True) as manager:
+        for tensor in tensors:
+            dist.all_reduce(tensor)
+    manager.wait()
+    for i, tensor in enumerate(tensors):
+        expect_equal(tensor, ranks * (ranks - 1) / 2 + ranks * i, f"sum {i} of a batch")
+
+
+def alone(rank, ranks, device):
+    groups = [dist.new_group([r]) for r in range(ranks)]
+    x = torch.full((1000,), 3.0, device=device)
+    dist.all_reduce(x, group=groups[rank])
+    dist.all_reduce(x, group=groups[rank], async_op=True).wait()
+    expect_equal(x, 3, "in a group of one")
 
 
 def training(rank, ranks, device):
@@ -118,7 +157,7 @@ def training(rank, ranks, device):
 
 
 def check(rank, ranks, device):
-    for part in (sums, late_waits, moves, beside, futures, training):
+    for part in (sums, late_waits, moves, beside, futures, batches, alone, training):
         part(rank, ranks, device)
         dist.barrier()
     # A group of some ranks, in the order of its own.

@@ -10,16 +10,13 @@
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAStream.h>
 
+#include <algorithm>
 #include <array>
 #include <mutex>
+#include <vector>
 #endif
 
 namespace dfccl_torch {
-
-c10::Stream pooledStream(c10::Device device) {
-  constexpr bool kIsUrgent = true;  // as NCCL's are: what waits for them is what the program has to do
-  return c10::impl::VirtualGuardImpl(device.type()).getStreamFromGlobalPool(device, kIsUrgent);
-}
 
 c10::Stream currentStream(c10::Device device) { return c10::impl::VirtualGuardImpl(device.type()).getStream(device); }
 
@@ -33,6 +30,12 @@ struct QuietStreams {
 };
 /// A process that has used CUDA can't be forked and use it, so that children have no need of their own.
 QuietStreams quiet;
+
+struct IdleStreams {
+  std::mutex mutex;
+  std::vector<c10::Stream> all;
+};
+IdleStreams& idle = *new IdleStreams;  // groups may be left at the process's end
 
 }  // namespace
 
@@ -64,6 +67,37 @@ c10::Stream quietStream(c10::Device device) {
   return c10::cuda::getStreamFromExternal(quiet.made.at(static_cast<size_t>(device.index())), device.index()).unwrap();
 }
 
+c10::Stream groupStream(c10::Device device) {
+  {
+    const std::lock_guard lock(idle.mutex);
+    const auto found =
+        std::find_if(idle.all.begin(), idle.all.end(), [&](const auto& one) { return one.device() == device; });
+    if (found != idle.all.end()) {
+      const c10::Stream stream = *found;
+      idle.all.erase(found);
+      return stream;
+    }
+  }
+  const c10::DeviceGuard guard(device);
+  int least = 0, greatest = 0;
+  C10_CUDA_CHECK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+  // As urgent as NCCL's: what waits for it is what the program has to do.
+  cudaStream_t stream = nullptr;
+  C10_CUDA_CHECK(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, greatest));
+  return c10::cuda::getStreamFromExternal(stream, device.index()).unwrap();
+}
+
+void giveBackStream(const c10::Stream& stream) {
+  const std::lock_guard lock(idle.mutex);
+  idle.all.push_back(stream);
+}
+
+int multiprocessorsOf(c10::Device device) {
+  int count = 0;
+  C10_CUDA_CHECK(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device.index()));
+  return count;
+}
+
 #else
 
 namespace {
@@ -80,6 +114,9 @@ dfcclStream_t handleOf(const c10::Stream& /* there are none */) { return nullptr
 bool isCapturing(const c10::Stream& /* there are none */) { return false; }
 void prepareStreams(c10::Device device) { refuseDevice(device); }
 c10::Stream quietStream(c10::Device device) { refuseDevice(device); }
+c10::Stream groupStream(c10::Device device) { refuseDevice(device); }
+void giveBackStream(const c10::Stream& /* there are none */) {}
+int multiprocessorsOf(c10::Device device) { refuseDevice(device); }
 
 #endif
 

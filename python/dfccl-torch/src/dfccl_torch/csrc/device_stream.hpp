@@ -31,8 +31,12 @@ struct StreamMark {
   explicit StreamMark(const c10::Stream& where) : stream(where), event(where.device_type()) { event.record(where); }
 };
 
-/// One of those that torch has for whoever wants one. @pre the device is a GPU
-c10::Stream pooledStream(c10::Device device);
+/// One that nobody else has until it is given back, as torch's own are shared by all that ask for one.
+/// @pre the device is a GPU
+c10::Stream groupStream(c10::Device device);
+/// What it has been given goes on. It is kept for the next: torch may know it as a stream that used some memory.
+void giveBackStream(const c10::Stream& stream);
+int multiprocessorsOf(c10::Device device);
 
 /// While it lives, this thread's current stream is the device's quiet one; of a CPU, nothing.
 class OnQuietStream {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "device_stream.hpp"
 #include "error.hpp"
 #include "hash.hpp"
 #include "known_names.hpp"
@@ -17,11 +18,13 @@ constexpr int kMostRanks = 1024;  // of a world
 }  // namespace
 
 Group::Group(std::shared_ptr<World> world, const std::vector<int>& worldRanks, const std::string& name,
-             std::shared_ptr<const Positions> positions, std::optional<c10::Stream> own)
+             std::shared_ptr<const Positions> positions, std::shared_ptr<GivenUp> givenUp,
+             std::optional<c10::Stream> own)
     : world_(std::move(world)),
       worldRanks_(worldRanks),
       name_(name),
       positions_(std::move(positions)),
+      givenUp_(std::move(givenUp)),
       own_(own),
       process_(getpid()) {
   const uint64_t key = hashOf(own_ ? name + "/in streams" : name);
@@ -31,13 +34,18 @@ Group::Group(std::shared_ptr<World> world, const std::vector<int>& worldRanks, c
   if (!own_) return;
   // For all: whoever asks by the request may be in another stream, or on the host.
   const dfcclResult_t result = dfcclGroupRunInStreams(handle_, std::numeric_limits<size_t>::max(), 0, dfcclForAll);
-  // Of more than 64 members, which all members find alike.
-  if (result != dfcclUnavailable) check(result, "making group " + name + ", in streams");
+  if (result == dfcclUnavailable) {
+    giveBackStream(*own_);
+    own_.reset();  // there are more than 64 members, which all of them find alike
+  } else {
+    check(result, "making group " + name + ", in streams");
+  }
 }
 
 Group::~Group() {
   // What is in flight keeps the group, so there is nothing to be told: after an abort the world's end takes the rest.
   if (isOfThisProcess()) dfcclGroupDestroy(handle_);
+  if (own_) giveBackStream(*own_);
 }
 
 int Group::worldRank() const {
@@ -65,16 +73,25 @@ std::string Group::whyGivenUp() const {
 }
 
 void Group::noteGivenUp(const char* what, const std::string& reason) {
-  const std::lock_guard lock(mutex_);
-  if (isAnyGivenUp_.load(std::memory_order_relaxed)) return;  // the first
-  givenUp_ = std::string(what) + " in group " + name_ + ", for which nobody waited on the host: " + reason;
-  isAnyGivenUp_.store(true, std::memory_order_release);
+  givenUp_->note(std::string(what) + " in group " + name_ + ", for which nobody waited on the host: " + reason);
 }
 
 void Group::tellGivenUp() {
-  if (!isAnyGivenUp_.load(std::memory_order_acquire)) return;
+  const std::string what = givenUp_->take();
+  if (!what.empty()) refuse(what, "What came of it since may be wrong.");
+}
+
+void GivenUp::note(const std::string& what) {
   const std::lock_guard lock(mutex_);
-  if (isAnyGivenUp_.exchange(false)) refuse(givenUp_, "What came of it since may be wrong.");
+  if (isAny_.load(std::memory_order_relaxed)) return;
+  what_ = what;
+  isAny_.store(true, std::memory_order_release);
+}
+
+std::string GivenUp::take() {
+  if (!isAny_.load(std::memory_order_acquire)) return "";
+  const std::lock_guard lock(mutex_);
+  return isAny_.exchange(false) ? what_ : "";
 }
 
 }  // namespace dfccl_torch

@@ -15,6 +15,20 @@
 
 namespace dfccl_torch {
 
+/// That something of a process group was given up for which nobody waited on the host. Any thread.
+class GivenUp {
+ public:
+  /// The first stays.
+  void note(const std::string& what);
+  /// What was noted, once; empty: nothing.
+  std::string take();
+
+ private:
+  std::atomic<bool> isAny_{false};
+  std::mutex mutex_;
+  std::string what_;
+};
+
 /// This rank's membership in a group of a world's ranks; what is in flight in it keeps it.
 class Group {
  public:
@@ -24,7 +38,8 @@ class Group {
   /// @param own the stream of runs that are kernels in streams, where they are in no stream of the caller's; none:
   /// runs are the daemon's. See in_streams.hpp.
   Group(std::shared_ptr<World> world, const std::vector<int>& worldRanks, const std::string& name,
-        std::shared_ptr<const Positions> positions, std::optional<c10::Stream> own = std::nullopt);
+        std::shared_ptr<const Positions> positions, std::shared_ptr<GivenUp> givenUp,
+        std::optional<c10::Stream> own = std::nullopt);
   ~Group();
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
@@ -32,6 +47,7 @@ class Group {
   dfcclGroup_t handle() const { return handle_; }
   const std::string& name() const { return name_; }
   const std::shared_ptr<const Positions>& positions() const { return positions_; }
+  /// None: its runs are the daemon's.
   const std::optional<c10::Stream>& ownStream() const { return own_; }
   /// This process's.
   int worldRank() const;
@@ -50,12 +66,10 @@ class Group {
   const std::vector<int> worldRanks_;
   std::string name_;
   const std::shared_ptr<const Positions> positions_;
-  const std::optional<c10::Stream> own_;
+  const std::shared_ptr<GivenUp> givenUp_;
+  std::optional<c10::Stream> own_;
   dfcclGroup_t handle_ = nullptr;
   pid_t process_;
-  std::atomic<bool> isAnyGivenUp_{false};
-  std::mutex mutex_;
-  std::string givenUp_;
 };
 
 }  // namespace dfccl_torch

@@ -24,13 +24,20 @@ bool readSetting() {
 
 }  // namespace
 
-bool runsInStreams() {
+bool isInStreamsSet() {
   static const bool inStreams = readSetting();
   return inStreams;
 }
 
-bool runsInStreamsNow(c10::Device device) {
-  return !device.is_cpu() && runsInStreams() && currentTag() == 0 && !isCapturing(currentStream(device));
+bool wantsStreams(c10::Device device) {
+  return device.is_cuda() && isInStreamsSet() && currentTag() == 0 && !isCapturing(currentStream(device));
+}
+
+bool hasRoomInStreams(c10::Device device) {
+  constexpr int kFewestQueues = 4, kUsualQueues = 8, kBlocksOfDaemon = 17;
+  const char* const asked = std::getenv("CUDA_DEVICE_MAX_CONNECTIONS");
+  const int queues = asked == nullptr ? kUsualQueues : std::atoi(asked);
+  return queues >= kFewestQueues && multiprocessorsOf(device) >= kBlocksOfDaemon + queues;
 }
 
 }  // namespace dfccl_torch

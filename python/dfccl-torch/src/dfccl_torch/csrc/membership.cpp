@@ -2,6 +2,7 @@
 
 #include "device_stream.hpp"
 #include "error.hpp"
+#include "in_streams.hpp"
 
 namespace dfccl_torch {
 
@@ -11,7 +12,12 @@ Membership::Membership(std::shared_ptr<Universe> universe, std::vector<int> worl
       name_(std::move(name)),
       positions_(std::make_shared<const Positions>(universe_->store(), "dfccl/" + universe_->job() + "/group/" + name_,
                                                    worldRanks_)),
-      cpu_(std::make_shared<Group>(universe_->onCpu(), worldRanks_, name_, positions_)) {}
+      givenUp_(std::make_shared<GivenUp>()),
+      cpu_(made(universe_->onCpu())) {}
+
+std::shared_ptr<Group> Membership::made(const std::shared_ptr<World>& world, std::optional<c10::Stream> own) const {
+  return std::make_shared<Group>(world, worldRanks_, name_, positions_, givenUp_, own);
+}
 
 std::shared_ptr<Group> Membership::on(c10::Device device) {
   if (device.is_cpu()) return cpu_;
@@ -22,24 +28,36 @@ std::shared_ptr<Group> Membership::on(c10::Device device) {
   }
   const std::shared_ptr<World> world = universe_->onGpu(device);
   const std::lock_guard lock(mutex_);
-  if (!gpu_) gpu_ = std::make_shared<Group>(world, worldRanks_, name_, positions_);
+  if (!gpu_) {
+    gpu_ = made(world);
+    if (isAborted_) check(dfcclGroupAbort(gpu_->handle()), "aborting group " + name_ + " on GPUs");
+  }
   return gpu_;
 }
 
-std::shared_ptr<Group> Membership::inStreams(c10::Device device) {
+std::shared_ptr<Group> Membership::forCollective(c10::Device device) {
+  if (!wantsStreams(device)) return on(device);
   const std::shared_ptr<World> world = universe_->onGpu(device);
+  if (!universe_->runsInStreams()) return on(device);
   const std::lock_guard lock(mutex_);
-  if (!inStreams_) inStreams_ = std::make_shared<Group>(world, worldRanks_, name_, positions_, pooledStream(device));
+  if (!inStreams_) {
+    inStreams_ = made(world, groupStream(device));
+    if (isAborted_) check(dfcclGroupAbort(inStreams_->handle()), "aborting group " + name_ + " on GPUs");
+  }
   return inStreams_;
 }
 
 void Membership::abort() {
   if (!cpu_->isOfThisProcess()) return;
-  check(dfcclGroupAbort(cpu_->handle()), "aborting group " + name_);
   const std::lock_guard lock(mutex_);
-  for (const auto& group : {gpu_, inStreams_}) {
-    if (group) check(dfcclGroupAbort(group->handle()), "aborting group " + name_ + " on GPUs");
+  isAborted_ = true;
+  dfcclResult_t result = dfcclSuccess;
+  for (const auto& group : {cpu_, gpu_, inStreams_}) {
+    if (!group) continue;
+    const dfcclResult_t ofGroup = dfcclGroupAbort(group->handle());
+    if (result == dfcclSuccess) result = ofGroup;
   }
+  check(result, "aborting group " + name_);
 }
 
 }  // namespace dfccl_torch

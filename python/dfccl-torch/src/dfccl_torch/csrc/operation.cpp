@@ -2,7 +2,6 @@
 
 #include "error.hpp"
 #include "hash.hpp"
-#include "in_streams.hpp"
 #include "known_names.hpp"
 #include "tag.hpp"
 
@@ -24,8 +23,7 @@ DfcclBackend::Operation::Operation(DfcclBackend& backend, const Label& label, c1
       sequence_(isPartOfAnother() ? backend.sequence_.load() : ++backend.sequence_),
       tag_(collectiveTag(sequence_)),
       number_(matchesByPosition() ? sequence_ : 0),
-      submission_(runsInStreamsNow(device) ? backend.membership_.inStreams(device) : backend.membership_.on(device),
-                  device, label.name(), isAsync) {
+      submission_(backend.membership_.forCollective(device), device, label.name(), isAsync) {
   submission_.group().tellGivenUp();
 }
 

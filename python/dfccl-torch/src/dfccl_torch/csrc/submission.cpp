@@ -80,6 +80,7 @@ Submission::Submission(Submission&& other) noexcept
       lastly_(std::move(other.lastly_)),
       ended_(std::move(other.ended_)),
       placed_(std::move(other.placed_)),
+      hasFollowed_(other.hasFollowed_),
       isAborted_(other.isAborted_),
       abortReason_(std::move(other.abortReason_)) {}
 
@@ -141,7 +142,8 @@ at::Tensor Submission::write(const at::Tensor& tensor) {
 void Submission::add(c10::function_ref<dfcclResult_t(dfcclRequest_t*)> queue) {
   if (isTogether_) return check(queue(nullptr), std::string(name_) + " in group " + group_->name());
   const bool isElsewhere = kernels_ && *kernels_ != *issuedOn_;
-  if (isElsewhere) StreamMark(*issuedOn_).event.block(*kernels_);
+  followIssuer();
+  hasFollowed_ = false;
   requests_.push_back(nullptr);
   const dfcclResult_t result = queue(&requests_.back());
   if (result == dfcclSuccess) {
@@ -215,6 +217,18 @@ bool Submission::waitOnStream() {
   return true;
 }
 
+/// What comes in the kernels' stream is behind what the issuing one has been given by now. Once before each kernel.
+void Submission::followIssuer() {
+  if (kernels_ && *kernels_ != *issuedOn_ && !hasFollowed_) StreamMark(*issuedOn_).event.block(*kernels_);
+  hasFollowed_ = true;
+}
+
+std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>> Submission::storages() const {
+  std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>> found;
+  for (const at::Tensor& tensor : kept_) found.push_back(tensor.storage().getWeakStorageImpl());
+  return found;
+}
+
 /// The stream goes on behind the kernels only.
 void Submission::passKernels(const c10::Stream& stream) {
   if (ended_) {
@@ -239,8 +253,9 @@ void Submission::settleInGraph() {
 /// back when the runs are over, of which the host hears before the streams do.
 void Submission::place() {
   if (lastly_.empty()) return;
+  // One that fails leaves them for whoever asks next.
+  for (const Act& lastly : lastly_) lastly.act();
   const std::vector<Act> acts = std::exchange(lastly_, {});
-  for (const Act& lastly : acts) lastly.act();
   if (device_.is_cpu()) return;
   const c10::Stream current = currentStream(device_);
   placed_ = std::make_shared<const StreamMark>(current);

@@ -66,6 +66,8 @@ class Submission {
   bool waitOnStream();
   /// Where the runs are kernels in a stream: that. Behind what it has been given by now, they are over.
   const std::optional<c10::Stream>& kernelStream() const { return kernels_; }
+  /// Of all that the runs read and write.
+  std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>> storages() const;
   /// Whether the runs are part of a graph that the stream captures.
   bool isCaptured() const;
   /// Lets the capture go on behind them, and marks the place where their results are where they belong.
@@ -90,6 +92,7 @@ class Submission {
 
   void place();
   void passKernels(const c10::Stream& stream);
+  void followIssuer();
 
   std::shared_ptr<Group> group_;
   c10::Device device_;
@@ -102,6 +105,7 @@ class Submission {
   std::vector<Act> lastly_;
   std::shared_ptr<const StreamMark> ended_;  // where kernels_ is another stream than issuedOn_
   std::shared_ptr<const StreamMark> placed_;
+  bool hasFollowed_ = false;
   bool isAborted_ = false;
   bool isTogether_ = false;  // what is added becomes part of a batch, which has one request
   std::string abortReason_;

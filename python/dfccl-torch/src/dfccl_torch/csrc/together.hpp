@@ -21,6 +21,7 @@ class Together {
   Together& operator=(const Together&) = delete;
 
   void submit() {
+    submission_.followIssuer();
     submission_.isTogether_ = false;
     submission_.add(dfcclBatchEnd);
   }

@@ -8,29 +8,42 @@
 namespace dfccl_torch {
 namespace {
 
+constexpr const char* kInStreams = " in streams";
+constexpr const char* kNoRoom = " in streams, no room";
+
 struct Shared {
   std::mutex mutex;
   std::weak_ptr<Universe> universe;
 };
 PerProcess<Shared> shared;
 
+/// What a setting can't be is refused before this rank meets the others.
+const std::string& checked(const std::string& job) {
+  isInStreamsSet();
+  return job;
+}
+
+/// What a rank tells the others beside its GPU's index.
+std::string wayOf(c10::Device device) {
+  if (!isInStreamsSet()) return "";
+  return hasRoomInStreams(device) ? kInStreams : kNoRoom;
+}
+
 }  // namespace
 
 Universe::Universe(const std::string& job, int rank, int ranks, std::chrono::milliseconds timeout, Store store)
-    : job_(job),
+    : job_(checked(job)),
       rank_(rank),
       ranks_(ranks),
       timeout_(timeout),
       store_(std::move(store)),
-      cpu_(std::make_shared<World>(job, rank, ranks, std::vector<int>(), timeout)) {
-  runsInStreams();  // what it can't be is refused now
-}
+      cpu_(std::make_shared<World>(job, rank, ranks, std::vector<int>(), timeout)) {}
 
 std::shared_ptr<World> Universe::onGpu(c10::Device device) {
   const std::lock_guard joining(joining_);
   if (!gpu_) {
     prepareStreams(device);
-    auto joined = std::make_shared<World>(job_ + "-gpu", rank_, ranks_, exchangeDevices(device.index()), timeout_);
+    auto joined = std::make_shared<World>(job_ + "-gpu", rank_, ranks_, exchangeDevices(device), timeout_);
     const std::lock_guard lock(mutex_);
     gpu_ = std::move(joined);
     device_ = device;
@@ -48,11 +61,11 @@ std::optional<c10::Device> Universe::gpu() const {
   return gpu_ ? std::optional(device_) : std::nullopt;
 }
 
-std::vector<int> Universe::exchangeDevices(int mine) const {
+std::vector<int> Universe::exchangeDevices(c10::Device mine) {
   const auto key = [&](int rank) { return "dfccl/" + job_ + "/gpu/" + std::to_string(rank); };
-  const std::string way = runsInStreams() ? " in streams" : "";
-  store_->set(key(rank_), std::to_string(mine) + way);
+  store_->set(key(rank_), std::to_string(mine.index()) + wayOf(mine));
   std::vector<int> devices;
+  runsInStreams_ = isInStreamsSet();
   for (int rank = 0; rank < ranks_; ++rank) {
     try {
       store_->wait({key(rank)}, timeout_);
@@ -64,11 +77,19 @@ std::vector<int> Universe::exchangeDevices(int mine) const {
     const std::vector<uint8_t> told = store_->get(key(rank));
     const std::string words(told.begin(), told.end());
     devices.push_back(std::stoi(words));
-    if (words != std::to_string(devices.back()) + way) {
-      refuse("DFCCL_IN_STREAMS=1 is set on rank " + std::to_string(way.empty() ? rank : rank_) + " and not on rank " +
-                 std::to_string(way.empty() ? rank_ : rank) + ".",
+    const std::string way = words.substr(std::to_string(devices.back()).size());
+    if (way.empty() == isInStreamsSet()) {
+      refuse("DFCCL_IN_STREAMS=1 is set on rank " + std::to_string(way.empty() ? rank_ : rank) + " and not on rank " +
+                 std::to_string(way.empty() ? rank : rank_) + ".",
              "Set it on all ranks or on none: collectives in streams meet each other only.");
     }
+    if (way == kNoRoom) runsInStreams_ = false;
+  }
+  if (isInStreamsSet() && !runsInStreams_) {
+    TORCH_WARN_ONCE(
+        "dfccl: DFCCL_IN_STREAMS=1 has no effect: a rank's GPU has no room for kernels that wait in streams. It takes "
+        "at "
+        "least 4 hardware queues (CUDA_DEVICE_MAX_CONNECTIONS), and 17 multiprocessors more than there are queues.");
   }
   return devices;
 }

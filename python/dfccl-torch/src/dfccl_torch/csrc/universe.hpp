@@ -29,11 +29,13 @@ class Universe {
   /// The first call waits until all ranks have made theirs, each with its own GPU: only they know which that is.
   /// @throws DistBackendError where the ranks don't come, or this one has joined with another GPU.
   std::shared_ptr<World> onGpu(c10::Device device);
+  /// Whether collectives may be kernels in streams, on all ranks: see in_streams.hpp. @pre onGpu()
+  bool runsInStreams() const { return runsInStreams_; }
   /// The GPU that this rank has joined with.
   std::optional<c10::Device> gpu() const;
 
  private:
-  std::vector<int> exchangeDevices(int mine) const;
+  std::vector<int> exchangeDevices(c10::Device mine);
 
   const std::string job_;
   const int rank_;
@@ -45,6 +47,7 @@ class Universe {
   std::mutex joining_;
   std::shared_ptr<World> gpu_;
   c10::Device device_{c10::kCPU};
+  bool runsInStreams_ = false;
 };
 
 /// The universe of all ranks, which the groups of a program share; null before the first of them, and after the last.

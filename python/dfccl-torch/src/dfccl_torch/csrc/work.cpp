@@ -161,7 +161,11 @@ void DfcclWork::settle(Submission::End end, const std::string& error) {
   }
   finish(failure);
   submission_.reset();
-  const std::lock_guard lock(mutex_);
+  Lock lock(mutex_);
+  if (kernelStream_) {
+    lock.unlock();
+    return tellFuture();
+  }
   if (!place_) return;  // nobody has asked for the future, or it has been told to whoever did
   auto self = c10::intrusive_ptr<DfcclWork>::unsafe_reclaim_from_nonowning(this);
   place_->fill([self] { self->tellFuture(); });

@@ -63,8 +63,8 @@ class DfcclWork final : public c10d::Work {
   void settle(Submission::End end, const std::string& error);
   /// Runs the callbacks that are there by now: on the thread of errands, so one after the other.
   void tellFuture();
-  /// @pre the runs are kernels in a stream, and `lock` is held, which is given up.
-  void completeFutureInStream(Lock& lock);
+  /// @pre this thread has the turn, and the runs are kernels in a stream.
+  void completeFutureInStream();
   /// @pre this thread has the turn.
   void watchForFuture();
   void endFromErrand();

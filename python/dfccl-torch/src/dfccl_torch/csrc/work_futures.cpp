@@ -32,14 +32,10 @@ c10::intrusive_ptr<c10::ivalue::Future> DfcclWork::getFuture() {
     tellFuture();
     return future_;
   }
-  if (kernelStream_) {
-    completeFutureInStream(lock);
-    return future_;
-  }
   std::optional<ErrandOrder> order;
   if (isOrdered_) order = {group_, std::this_thread::get_id()};
-  place_.emplace(order);
-  if (timeout_.count() > 0) {
+  if (!kernelStream_) place_.emplace(order);
+  if (!kernelStream_ && timeout_.count() > 0) {
     const c10::weak_intrusive_ptr<DfcclWork> weak(c10::intrusive_ptr<DfcclWork>::unsafe_reclaim_from_nonowning(this));
     deadline_.emplace(timeout_, [weak] {
       if (auto self = weak.lock()) {
@@ -54,22 +50,25 @@ c10::intrusive_ptr<c10::ivalue::Future> DfcclWork::getFuture() {
   return future_;
 }
 
-/// As NCCL's: whoever asks for its value, or is called back, is behind the kernels in its stream.
-void DfcclWork::completeFutureInStream(Lock& lock) {
+/// As NCCL's: whoever asks for its value, or is called back, is behind the kernels in its stream, whatever the value
+/// is.
+void DfcclWork::completeFutureInStream() {
   const c10::StreamGuard behindKernels(*kernelStream_);
-  isWatched_ = true;  // nobody else has to
-  cv_.wait(lock, [&] { return completed_ || !isTaken_; });
-  if (completed_) {
-    lock.unlock();
-    return tellFuture();
+  std::exception_ptr failure;
+  try {
+    submission_->waitOnStream();
+  } catch (...) {
+    failure = std::current_exception();
   }
   {
-    const Turn turn(*this, lock);
-    submission_->waitOnStream();
+    const std::lock_guard lock(mutex_);
+    isFutureTold_ = true;
   }
-  isFutureTold_ = true;
-  lock.unlock();
-  future_->markCompleted(valueOf(outputs_));
+  if (failure) {
+    future_->setError(failure);
+  } else {
+    future_->markCompleted(valueOf(outputs_), submission_->storages());
+  }
 }
 
 void DfcclWork::tellFuture() {
@@ -111,6 +110,7 @@ void DfcclWork::failFuture() {
 
 void DfcclWork::watchForFuture() {
   isWatched_ = true;
+  if (kernelStream_) return completeFutureInStream();
   auto self = c10::intrusive_ptr<DfcclWork>::unsafe_reclaim_from_nonowning(this);
   submission_->notify([self]() mutable {
     const ErrandPlace& place = *self->place_;
