@@ -51,6 +51,21 @@ TEST_CASE("a buffer on another rank's GPU is refused before it is queued") {
   CHECK(says("lies on device 1, and the rank is on device 0"));
 }
 
+TEST_CASE("an operator of the caller's own is refused: its function is the host's") {
+  const GpuRanks ranks;
+  const DeviceArray<float> data(ranks.device(0), 100);
+  dfcclRedOp_t op = dfcclSum;
+  const auto nothing = [](void*, const void*, size_t, dfcclDataType_t, void*) {};
+  CHECK_OK(dfcclRedOpCreate(5, nothing, nullptr, &op));
+  CHECK(dfcclRegisterAllReduce(100, dfcclFloat32, op, 1, dfcclAllRanks(), 0, ranks[0]) == dfcclUnavailable);
+  CHECK(says("An operator of your own is a function of the host's, and these ranks are on GPUs"));
+  dfcclGroup_t group = nullptr;
+  CHECK_OK(dfcclGroupCreate(nullptr, 0, 0, &group, ranks[0]));
+  CHECK(dfcclAllReduce(data.data(), data.data(), 100, dfcclFloat32, op, group, 0, nullptr, nullptr) ==
+        dfcclUnavailable);
+  CHECK_OK(dfcclRegisterAllReduce(100, dfcclFloat32, dfcclSum, 1, dfcclAllRanks(), 0, ranks[0]));
+}
+
 TEST_CASE("a world that can't be opened says why") {
   dfcclWorld_t world = nullptr;
   dfcclWorldConfig_t config = DFCCL_WORLD_CONFIG_INIT;

@@ -23,7 +23,7 @@ list(JOIN DFCCL_STATIC_FLAGS " " DFCCL_STATIC_FLAGS)
 
 # Public is dfccl.h and what it includes. The other headers are the engine's own, and change with it.
 install(FILES include/dfccl/dfccl.h include/dfccl/counts.h include/dfccl/groups.h
-  include/dfccl/inspect.h include/dfccl/status.h include/dfccl/streams.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/dfccl" COMPONENT development)
+  include/dfccl/inspect.h include/dfccl/operators.h include/dfccl/status.h include/dfccl/streams.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/dfccl" COMPONENT development)
 install(TARGETS ${_shared} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime NAMELINK_COMPONENT development)
 install(TARGETS dfccl ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development)
 install(FILES ../LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT runtime)

@@ -17,7 +17,9 @@ const build = buildDirectory("release");
 const manifest = JSON.parse(readFileSync(join(root, "native", "package.json"), "utf8"));
 const headerFolder = join(root, "native", "include", "dfccl");
 const headers = () =>
-  ["dfccl.h", "counts.h", "groups.h", "inspect.h", "streams.h"].map((name) => readFileSync(join(headerFolder, name), "utf8")).join();
+  ["dfccl.h", "counts.h", "groups.h", "inspect.h", "operators.h", "streams.h"]
+    .map((name) => readFileSync(join(headerFolder, name), "utf8"))
+    .join();
 const major = manifest.version.split(".")[0];
 
 const runtimeFiles = [`lib/libdfccl.so.${major}`, `lib/libdfccl.so.${manifest.version}`, "share/doc/dfccl/LICENSE"];
@@ -26,6 +28,7 @@ const developmentFiles = [
   "include/dfccl/counts.h",
   "include/dfccl/groups.h",
   "include/dfccl/inspect.h",
+  "include/dfccl/operators.h",
   "include/dfccl/status.h",
   "include/dfccl/streams.h",
   "lib/cmake/dfccl/dfccl-config-version.cmake",

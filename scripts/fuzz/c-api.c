@@ -37,7 +37,11 @@ static size_t hugeCount(void) {
   return huge[below(sizeof huge / sizeof huge[0])];
 }
 static dfcclDataType_t type(void) { return (dfcclDataType_t)nearly(12); }
-static dfcclRedOp_t op(void) { return (dfcclRedOp_t)nearly(6); }
+static void keepFirst(void* all, const void* next, size_t count, dfcclDataType_t kind, void* user) {
+  (void)all, (void)next, (void)count, (void)kind, (void)user;
+}
+static dfcclRedOp_t own = dfcclSum;
+static dfcclRedOp_t op(void) { return chance(10) ? own : chance(10) ? (dfcclRedOp_t)(60 + below(72)) : (dfcclRedOp_t)nearly(9); }
 static void* buffer(void) { return chance(90) ? memory[below(4)] : NULL; }
 static void* strange(void) { return (void*)(uintptr_t)(chance(50) ? 0 : bits()); }
 static dfcclRankCtx_t rank(void) { return chance(92) ? ranks[below(RANKS)] : (dfcclRankCtx_t)strange(); }
@@ -137,7 +141,7 @@ static dfcclResult_t grouping(void) {
   members[0] = nearly(RANKS), members[1] = nearly(RANKS), members[2] = anyInt();
   dfcclGroup_t* const place = chance(95) ? &groups[below(PLACES)] : NULL;
   doing = "a group's own, or a batch's";
-  switch (below(12)) {
+  switch (below(14)) {
     case 0: return dfcclGroupDestroy(group());
     case 1: return dfcclGroupSplit(group(), anyInt(), anyInt(), briefly(), place);
     case 2: return dfcclGroupGetRank((int*)out(), group());
@@ -147,6 +151,8 @@ static dfcclResult_t grouping(void) {
     case 6: return chance(10) ? dfcclBatchCancel() : dfcclSuccess;
     case 7: return dfcclBatchEnd(chance(80) ? &requests[below(PLACES)] : NULL);
     case 8: return dfcclGroupRunInStreams(group(), chance(50) ? 0 : (size_t)anyInt(), nearly(40), (dfcclReaders_t)nearly(2));
+    case 9: return dfcclRedOpCreate(nearly(64), chance(95) ? keepFirst : NULL, chance(90) ? NULL : memory[0], chance(95) ? &own : NULL);
+    case 10: return dfcclRedOpCheck(op(), type(), chance(95) ? buffer() : NULL, chance(95) ? below(70) : hugeCount());
     default: return dfcclGroupCreate(chance(60) ? NULL : members, chance(60) ? 0 : nearly(4), name(), place, rank());
   }
 }

@@ -73,6 +73,10 @@ std::vector<uint8_t> GpuWorld::stagedProgram(const CollectiveSpec& spec, uint32_
 
 uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec, uint32_t lanes) {
   checkSpec(spec, rank, size());
+  if (isOwn(spec.op)) {
+    throw Error(dfcclUnavailable, "An operator of your own is a function of the host's, and these ranks are on GPUs.",
+                "Reduce on CPUs, or by one of the library's operators.", {{"op", nameOf(spec.op)}});
+  }
   checkHasProgram(spec);
   refuseCountPerRun(spec, "on GPUs");
   if (spec.signature.isCaptured()) CapturedMember::checkSpec(spec);

@@ -289,9 +289,10 @@ dfcclResult_t dfcclGetVersion(int* version);
 }
 #endif
 
-#include "dfccl/counts.h"  /* runs that bring their counts */
-#include "dfccl/groups.h"  /* groups of ranks, and collectives that need no registration */
-#include "dfccl/inspect.h" /* counters, traces, flight records, and what a rank waits for */
-#include "dfccl/streams.h" /* runs behind CUDA's streams, and streams that wait for runs */
+#include "dfccl/counts.h"    /* runs that bring their counts */
+#include "dfccl/groups.h"    /* groups of ranks, and collectives that need no registration */
+#include "dfccl/inspect.h"   /* counters, traces, flight records, and what a rank waits for */
+#include "dfccl/operators.h" /* operators of one's own, on CPUs */
+#include "dfccl/streams.h"   /* runs behind CUDA's streams, and streams that wait for runs */
 
 #endif

@@ -25,6 +25,8 @@ inline constexpr int kDataTypeCount = 12;
 /// input by that rank's own scalar before adding (NCCL's PreMulSum). Of bits there are only those of integers.
 enum class ReduceOp : uint8_t { sum, prod, min, max, avg, scaledSum, bitAnd, bitOr, bitXor };
 inline constexpr int kReduceOpCount = 9;
+/// Operators of the caller's own have the codes from here on, see own_operators.hpp.
+inline constexpr int kFirstOwnOp = 64, kOwnOps = 64;
 
 enum class Collective : uint8_t {
   allReduce,
@@ -63,7 +65,10 @@ constexpr size_t sizeOf(DataType t) {
 }
 
 constexpr bool isInteger(DataType t) { return t <= DataType::uint64; }
-constexpr bool isOfBits(ReduceOp op) { return op >= ReduceOp::bitAnd; }
+constexpr bool isOfBits(ReduceOp op) { return op >= ReduceOp::bitAnd && op <= ReduceOp::bitXor; }
+constexpr bool isOwn(ReduceOp op) {
+  return static_cast<int>(op) >= kFirstOwnOp && static_cast<int>(op) < kFirstOwnOp + kOwnOps;
+}
 constexpr bool isDefined(ReduceOp op, DataType t) { return isInteger(t) || !isOfBits(op); }
 
 }  // namespace dfccl

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/own_operators.hpp"
 #include "c_api/last_error.hpp"
 #include "c_api/open_batch.hpp"
 
@@ -30,6 +31,11 @@ uint32_t placeIn(const GroupHandle& group, int place, const char* what) {
 
 namespace {
 
+[[noreturn]] void refuseUnmade(int op) {
+  refuseArgument("The op is " + std::to_string(op) + ", which this process hasn't made.",
+                 "Call dfcclRedOpCreate before, on every rank.", {{"field", "op"}, {"value", std::to_string(op)}});
+}
+
 /// @pre one of them is out of range, they don't go together, or the operator needs a registration.
 [[gnu::cold, gnu::noinline]] void refuseKind(int type, int op) {
   const auto check = [](const char* field, int value, int most) {
@@ -38,6 +44,7 @@ namespace {
                    "Allowed: 0 to " + std::to_string(most) + ".", {{"field", field}, {"value", std::to_string(value)}});
   };
   check("type", type, kDataTypeCount - 1);
+  if (op >= kFirstOwnOp && op < kFirstOwnOp + kOwnOps) refuseUnmade(op);
   check("op", op, kReduceOpCount - 1);
   if (op != dfcclScaledSum) {
     const auto kind = static_cast<ReduceOp>(op);
@@ -56,7 +63,9 @@ namespace {
 Signature signatureOf(const GroupHandle& group, Collective collective, size_t count, dfcclDataType_t type,
                       dfcclRedOp_t op, uint64_t tag) {
   const auto typeNumber = static_cast<uint32_t>(type), opNumber = static_cast<uint32_t>(op);
-  if (typeNumber >= static_cast<uint32_t>(kDataTypeCount) || opNumber >= static_cast<uint32_t>(kReduceOpCount) ||
+  if (typeNumber >= static_cast<uint32_t>(kDataTypeCount) ||
+      (opNumber >= static_cast<uint32_t>(kReduceOpCount) &&
+       !(opNumber <= 0xff && isKnown(static_cast<ReduceOp>(op)))) ||
       op == dfcclScaledSum || !isDefined(static_cast<ReduceOp>(op), static_cast<DataType>(type))) [[unlikely]]
     refuseKind(static_cast<int>(type), static_cast<int>(op));
   Signature signature;

@@ -5,6 +5,7 @@
 //   strategy.cpp   which of these, by the number of operands and their size
 //   result_stores  how a collective stores its results, by when their buffers were last written
 //   kernels_*.cpp  one family each: the same kernels.hpp and vector_lanes.hpp, compiled for one set of instructions
+//   own_operator   several sources by a function of the caller's own
 //   reference.cpp  what every kernel must equal, bit for bit
 //
 // A kernel folds its sources in order, a few vectors at a time, and rounds or divides once at the end, exactly as the
@@ -13,6 +14,7 @@
 
 #include "execute.hpp"
 #include "families.hpp"
+#include "own_operator.hpp"
 
 namespace dfccl {
 namespace reduce_copy {
@@ -42,6 +44,13 @@ std::span<const KernelFamily* const> availableFamilies() {
 }  // namespace reduce_copy
 
 void reduceCopy(DataType type, ReduceOp op, const ReduceCopyArgs& args, Stores stores) {
+  if (isOwn(op) && args.sourceCount != 1) [[unlikely]] {
+    if (const OwnOperator* const own = findOwnOperator(op)) return reduce_copy::reduceByOwn(*own, type, args);
+    // Another rank's, which this process hasn't made: the registrations differ, so nobody takes this for a result.
+    ReduceCopyArgs first = args;
+    first.sourceCount = 1;
+    return reduce_copy::executeWith(reduce_copy::bestFamily(), type, ReduceOp::sum, first, stores);
+  }
   reduce_copy::executeWith(reduce_copy::bestFamily(), type, op, args, stores);
 }
 

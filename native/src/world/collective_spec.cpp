@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "base/error.hpp"
+#include "base/own_operators.hpp"
 #include "world/collective_name.hpp"
 
 namespace dfccl {
@@ -30,7 +31,13 @@ const char* nameOf(DataType type) {
 const char* nameOf(ReduceOp op) {
   static const char* const names[kReduceOpCount] = {"sum",        "prod",    "min",    "max",    "avg",
                                                     "scaled-sum", "bit-and", "bit-or", "bit-xor"};
-  return names[static_cast<int>(op)];
+  if (!isOwn(op)) return names[static_cast<int>(op)];
+  static const std::vector<std::string> ownNames = [] {
+    std::vector<std::string> made;
+    for (int number = 0; number < kOwnOps; ++number) made.push_back("own operator " + std::to_string(number));
+    return made;
+  }();
+  return ownNames[static_cast<size_t>(static_cast<int>(op) - kFirstOwnOp)].c_str();
 }
 
 bool hasRoot(Collective collective) {
@@ -42,7 +49,7 @@ namespace {
 
 std::string subjectOf(const CollectiveSpec& spec) {
   const bool hasNames = static_cast<int>(spec.collective) < kCollectiveCount &&
-                        static_cast<int>(spec.type) < kDataTypeCount && static_cast<int>(spec.op) < kReduceOpCount;
+                        static_cast<int>(spec.type) < kDataTypeCount && isKnown(spec.op);
   return hasNames && spec.id.isSignature() ? "The " + nameOf(spec) : "Collective " + spec.id.text();
 }
 
@@ -111,8 +118,8 @@ void checkSpec(const CollectiveSpec& spec, uint32_t rank, uint32_t worldSize) {
     refuse(spec, "collective", std::to_string(static_cast<int>(spec.collective)), "0 to 10");
   if (static_cast<int>(spec.type) >= kDataTypeCount)
     refuse(spec, "dataType", std::to_string(static_cast<int>(spec.type)), "0 to 11");
-  if (static_cast<int>(spec.op) >= kReduceOpCount)
-    refuse(spec, "op", std::to_string(static_cast<int>(spec.op)), "0 to 8");
+  if (!isKnown(spec.op))
+    refuse(spec, "op", std::to_string(static_cast<int>(spec.op)), "0 to 8, and what dfcclRedOpCreate has made here");
   if (!isDefined(spec.op, spec.type)) {
     refuse(spec, "op", std::string(nameOf(spec.op)) + " of " + nameOf(spec.type),
            "integer types, or another operator; the bits of a float are no number");

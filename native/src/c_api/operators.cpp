@@ -1,0 +1,122 @@
+// Operators of the caller's own.
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "base/own_operators.hpp"
+#include "c_api/last_error.hpp"
+#include "world/collective_spec.hpp"
+
+using namespace dfccl;
+using namespace dfccl::c_api;
+
+namespace {
+
+constexpr size_t kMostExamples = 64;
+static_assert(kOwnOps == DFCCL_MOST_OPERATORS);
+
+[[noreturn]] void refuseOperator(const std::string& facts, const std::string& remedy, const char* field,
+                                 const std::string& value) {
+  throw Error(dfcclInvalidArgument, facts, remedy, {{"field", field}, {"value", value}});
+}
+
+/// Of elements of one type.
+class Examples {
+ public:
+  Examples(const OwnOperator& own, dfcclDataType_t type, const void* elements)
+      : own_(own), type_(type), bytes_(sizeOf(static_cast<DataType>(type))), elements_(elements) {}
+
+  void checkPair(size_t a, size_t b) const {
+    if (combined(at(a), at(b)) == combined(at(b), at(a))) return;
+    refuseFor("is not commutative: a op b is not b op a", {a, b});
+  }
+  void checkTriple(size_t a, size_t b, size_t c) const {
+    if (combined(combined(at(a), at(b)), at(c)) == combined(at(a), combined(at(b), at(c)))) return;
+    refuseFor("is not associative: (a op b) op c is not a op (b op c)", {a, b, c});
+  }
+
+ private:
+  struct Element {
+    alignas(8) char bytes[8] = {};
+    bool operator==(const Element& other) const { return std::memcmp(bytes, other.bytes, sizeof bytes) == 0; }
+  };
+
+  Element at(size_t index) const {
+    Element one;
+    std::memcpy(one.bytes, static_cast<const char*>(elements_) + index * bytes_, bytes_);
+    return one;
+  }
+  Element combined(Element a, const Element& b) const {
+    own_.function(a.bytes, b.bytes, 1, type_, own_.user);
+    return a;
+  }
+  [[noreturn]] void refuseFor(const std::string& what, const std::vector<size_t>& places) const {
+    std::string list;
+    for (const size_t place : places) list += (list.empty() ? "" : ", ") + std::to_string(place);
+    refuseOperator("The operator " + what + ", for examples " + list + ".",
+                   "Mend the function: ranks are combined in the order and the groupings that are fastest.", "examples",
+                   list);
+  }
+
+  const OwnOperator& own_;
+  const dfcclDataType_t type_;
+  const size_t bytes_;
+  const void* const elements_;
+};
+
+}  // namespace
+
+extern "C" {
+
+dfcclResult_t dfcclRedOpCreate(int number, dfcclReduceFunction_t function, void* user, dfcclRedOp_t* op) {
+  return guarded([&] {
+    if (number < 0 || number >= kOwnOps) {
+      refuseOperator("The operator's number is " + std::to_string(number) + ".",
+                     "Allowed: 0 to " + std::to_string(kOwnOps - 1) + ".", "number", std::to_string(number));
+    }
+    if (function == nullptr)
+      refuseOperator("The function is null.", "Pass one that combines two vectors.", "function", "null");
+    if (op == nullptr) refuseOperator("There is nowhere to put the operator.", "Pass a dfcclRedOp_t.", "op", "null");
+    if (!makeOwnOperator(number, {function, user})) {
+      throw Error(dfcclInUse, "Operator " + std::to_string(number) + " is another function, or has other user data.",
+                  "Take another number, on all ranks: an operator lasts as long as its process.",
+                  {{"number", std::to_string(number)}});
+    }
+    *op = static_cast<dfcclRedOp_t>(ownOp(number));
+    return dfcclSuccess;
+  });
+}
+
+dfcclResult_t dfcclRedOpCheck(dfcclRedOp_t op, dfcclDataType_t type, const void* examples, size_t count) {
+  return guarded([&] {
+    const auto number = static_cast<int64_t>(op);
+    const OwnOperator* const own =
+        number >= kFirstOwnOp && number < kFirstOwnOp + kOwnOps ? findOwnOperator(static_cast<ReduceOp>(op)) : nullptr;
+    if (own == nullptr) {
+      refuseOperator("The op is " + std::to_string(number) + ", which dfcclRedOpCreate hasn't made in this process.",
+                     "Pass what it has given.", "op", std::to_string(number));
+    }
+    if (static_cast<uint32_t>(type) >= static_cast<uint32_t>(kDataTypeCount)) {
+      const std::string value = std::to_string(static_cast<int>(type));
+      refuseOperator("The type is " + value + ".", "Allowed: 0 to " + std::to_string(kDataTypeCount - 1) + ".", "type",
+                     value);
+    }
+    if (count == 0 || count > kMostExamples) {
+      refuseOperator("There are " + std::to_string(count) + " examples.",
+                     "Allowed: 1 to " + std::to_string(kMostExamples) + ".", "count", std::to_string(count));
+    }
+    if (examples == nullptr) refuseOperator("The examples are null.", "Pass count elements.", "examples", "null");
+    const Examples all(*own, type, examples);
+    for (size_t a = 0; a < count; ++a) {
+      for (size_t b = 0; b < a; ++b) all.checkPair(b, a);
+    }
+    for (size_t a = 0; a < count; ++a) {
+      for (size_t b = 0; b < count; ++b) {
+        for (size_t c = 0; c < count; ++c) all.checkTriple(a, b, c);
+      }
+    }
+    return dfcclSuccess;
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,190 @@
+/* Operators of the caller's own: in every reduction, between threads and between processes, and what is refused. */
+#include "c_api/joined_ranks.h"
+
+enum { kRanks = 3, kMost = 70001 };
+
+/* The least value and where it is, as MPI_MINLOC: of equal ones the first place. */
+struct place {
+  float value;
+  int32_t where;
+};
+
+static void least_place(void* accumulated, const void* next, size_t count, dfcclDataType_t type, void* user) {
+  struct place* all = accumulated;
+  const struct place* other = next;
+  CHECK(type == dfcclUint64 && *(const int*)user == 7);
+  for (size_t i = 0; i < count; i++) {
+    const int is_less =
+        other[i].value < all[i].value || (other[i].value == all[i].value && other[i].where < all[i].where);
+    if (is_less) all[i] = other[i];
+  }
+}
+
+/* Of the greatest absolute value, with its sign; the positive one of two. */
+static void longest(void* accumulated, const void* next, size_t count, dfcclDataType_t type, void* user) {
+  double* all = accumulated;
+  const double* other = next;
+  CHECK(type == dfcclFloat64 && user == NULL && (size_t)all % sizeof(double) == 0 &&
+        (size_t)other % sizeof(double) == 0);
+  for (size_t i = 0; i < count; i++) {
+    const double mine = all[i] < 0 ? -all[i] : all[i], its = other[i] < 0 ? -other[i] : other[i];
+    if (its > mine || (its == mine && other[i] > all[i])) all[i] = other[i];
+  }
+}
+
+static void difference(void* accumulated, const void* next, size_t count, dfcclDataType_t type, void* user) {
+  (void)type, (void)user;
+  for (size_t i = 0; i < count; i++) ((int32_t*)accumulated)[i] -= ((const int32_t*)next)[i];
+}
+
+/* Of two numbers the mean is as good in either order, but not of three. */
+static void middle(void* accumulated, const void* next, size_t count, dfcclDataType_t type, void* user) {
+  (void)type, (void)user;
+  for (size_t i = 0; i < count; i++)
+    ((double*)accumulated)[i] = (((double*)accumulated)[i] + ((const double*)next)[i]) / 2;
+}
+
+static dfcclRedOp_t least, long_one;
+static int seven = 7;
+
+static void make_operators(void) {
+  CHECK_OK(dfcclRedOpCreate(0, least_place, &seven, &least));
+  CHECK_OK(dfcclRedOpCreate(DFCCL_MOST_OPERATORS - 1, longest, NULL, &long_one));
+}
+
+static struct place place_of(int rank, size_t i) {
+  const struct place place = {(float)((i * 7 + (size_t)rank * 13) % 5), rank};
+  return place;
+}
+static struct place least_of(size_t i) {
+  struct place found = place_of(0, i);
+  for (int r = 1; r < kRanks; r++)
+    if (place_of(r, i).value < found.value) found = place_of(r, i);
+  return found;
+}
+static int is_least(const struct place* places, size_t first, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    const struct place expected = least_of(first + i);
+    if (places[i].value != expected.value || places[i].where != expected.where) return 0;
+  }
+  return 1;
+}
+
+static void reduce_everything(int rank, dfcclRankCtx_t ctx, dfcclGroup_t group) {
+  static const size_t counts[] = {1, 3, 1000, kMost / kRanks};
+  struct place* const in = malloc((size_t)kMost * sizeof *in);
+  struct place* const out = malloc((size_t)kMost * sizeof *out);
+  for (size_t i = 0; i < kMost; i++) in[i] = place_of(rank, i);
+  for (int c = 0; c < 4; c++) {
+    const size_t count = counts[c];
+    dfcclRequest_t request = NULL;
+    CHECK_OK(dfcclAllReduce(in, out, count, dfcclUint64, least, group, 1, NULL, &request));
+    CHECK_OK(dfcclWaitRun(request, 0));
+    CHECK(is_least(out, 0, count));
+    memset(out, 0, count * sizeof *out);
+    CHECK_OK(dfcclReduce(in, out, count, dfcclUint64, least, 1, group, 2, NULL, &request));
+    CHECK_OK(dfcclWaitRun(request, 0));
+    CHECK(rank == 1 ? is_least(out, 0, count) : out[0].where == 0 && out[0].value == 0);
+    CHECK_OK(dfcclReduceScatter(in, out, count, dfcclUint64, least, group, 3, NULL, &request));
+    CHECK_OK(dfcclWaitRun(request, 0));
+    CHECK(is_least(out, (size_t)rank * count, count));
+    const size_t uneven[kRanks] = {count, 0, count / 2};
+    CHECK_OK(dfcclReduceScatterV(in, out, uneven, dfcclUint64, least, group, 4, NULL, &request));
+    CHECK_OK(dfcclWaitRun(request, 0));
+    CHECK(is_least(out, rank == 0 ? 0 : count, uneven[rank]));
+  }
+  /* Registered, in place, and where no element is aligned. */
+  char* bytes = NULL;
+  CHECK_OK(dfcclAllocate((size_t)kMost * sizeof(double) + 1, (void**)&bytes, ctx));
+  for (size_t i = 0; i < kMost; i++) {
+    const double value = (i + (size_t)rank) % kRanks == 0 ? -(double)i - 1 : 0.5;
+    memcpy(bytes + 1 + i * sizeof value, &value, sizeof value);
+  }
+  CHECK_OK(dfcclRegisterAllReduce(kMost, dfcclFloat64, long_one, 5, dfcclAllRanks(), 0, ctx));
+  CHECK_OK(dfcclRunAllReduce(bytes + 1, bytes + 1, 5, NULL, NULL, ctx));
+  CHECK_OK(dfcclWait(ctx));
+  int are_right = 1;
+  for (size_t i = 0; i < kMost; i++) {
+    double value = 0;
+    memcpy(&value, bytes + 1 + i * sizeof value, sizeof value);
+    are_right &= value == (i == 0 ? -1 : -(double)i - 1);
+  }
+  CHECK(are_right);
+  CHECK_OK(dfcclFree(bytes, (size_t)kMost * sizeof(double) + 1, ctx));
+  free(in);
+  free(out);
+}
+
+static void be_thread(int rank, void* world) {
+  dfcclRankCtx_t ctx = NULL;
+  dfcclGroup_t group = NULL;
+  CHECK_OK(dfcclInitRank(world, rank, &ctx));
+  CHECK_OK(dfcclGroupCreate(NULL, 0, 0, &group, ctx));
+  reduce_everything(rank, ctx, group);
+  CHECK_OK(dfcclDestroy(ctx));
+}
+
+static void be_process(int rank, const char* job) {
+  const struct joined_rank joined = join_rank(job, rank, kRanks, 0);
+  make_operators();
+  reduce_everything(rank, joined.ctx, joined.group);
+  leave_world(joined);
+}
+
+static void refusals(void) {
+  dfcclRedOp_t op = dfcclSum;
+  const int32_t numbers[] = {0, 1, 2};
+  const double doubles[] = {1, 1, 4};
+  const struct place places[] = {{1, 0}, {1, 1}, {0, 2}, {2, 0}};
+  CHECK(dfcclRedOpCreate(-1, difference, NULL, &op) == dfcclInvalidArgument);
+  CHECK(dfcclRedOpCreate(DFCCL_MOST_OPERATORS, difference, NULL, &op) == dfcclInvalidArgument);
+  CHECK(dfcclRedOpCreate(1, NULL, NULL, &op) == dfcclInvalidArgument);
+  CHECK(dfcclRedOpCreate(1, difference, NULL, NULL) == dfcclInvalidArgument);
+  CHECK(op == dfcclSum);
+  CHECK_OK(dfcclRedOpCreate(0, least_place, &seven, &op));
+  CHECK(op == least);
+  CHECK(dfcclRedOpCreate(0, least_place, NULL, &op) == dfcclInUse);
+  CHECK(dfcclRedOpCreate(0, difference, &seven, &op) == dfcclInUse);
+  CHECK(strstr(dfcclGetLastError(), "another number") != NULL);
+
+  CHECK_OK(dfcclRedOpCheck(least, dfcclUint64, places, 4));
+  CHECK_OK(dfcclRedOpCheck(long_one, dfcclFloat64, doubles, 3));
+  CHECK_OK(dfcclRedOpCreate(1, difference, NULL, &op));
+  CHECK(dfcclRedOpCheck(op, dfcclInt32, numbers, 3) == dfcclInvalidArgument);
+  CHECK(strstr(dfcclGetLastError(), "not commutative: a op b is not b op a, for examples 0, 1.") != NULL);
+  CHECK_OK(dfcclRedOpCreate(2, middle, NULL, &op));
+  CHECK(dfcclRedOpCheck(op, dfcclFloat64, doubles, 3) == dfcclInvalidArgument);
+  CHECK(strstr(dfcclGetLastError(), "not associative") != NULL &&
+        strstr(dfcclGetLastError(), "for examples 0, 0, 2.") != NULL);
+  CHECK(dfcclRedOpCheck(dfcclSum, dfcclInt32, numbers, 3) == dfcclInvalidArgument);
+  CHECK(dfcclRedOpCheck((dfcclRedOp_t)100, dfcclInt32, numbers, 3) == dfcclInvalidArgument);
+  CHECK(dfcclRedOpCheck(op, (dfcclDataType_t)12, numbers, 3) == dfcclInvalidArgument);
+  CHECK(dfcclRedOpCheck(op, dfcclFloat64, NULL, 3) == dfcclInvalidArgument);
+  CHECK(dfcclRedOpCheck(op, dfcclFloat64, doubles, 0) == dfcclInvalidArgument);
+  CHECK(dfcclRedOpCheck(op, dfcclFloat64, doubles, 65) == dfcclInvalidArgument);
+
+  dfcclWorld_t world = open_world(1, 0);
+  dfcclRankCtx_t ctx = NULL;
+  dfcclGroup_t group = NULL;
+  int32_t number = 3;
+  CHECK_OK(dfcclInitRank(world, 0, &ctx));
+  CHECK_OK(dfcclGroupCreate(NULL, 0, 0, &group, ctx));
+  for (int unmade = 80; unmade <= 200; unmade += 40) {
+    CHECK(dfcclAllReduce(&number, &number, 1, dfcclInt32, (dfcclRedOp_t)unmade, group, 0, NULL, NULL) ==
+          dfcclInvalidArgument);
+    CHECK(dfcclRegisterAllReduce(1, dfcclInt32, (dfcclRedOp_t)unmade, 1, dfcclAllRanks(), 0, ctx) ==
+          dfcclInvalidArgument);
+  }
+  CHECK_OK(dfcclDestroy(ctx));
+  CHECK_OK(dfcclWorldDestroy(world));
+}
+
+int main(void) {
+  pass_as_processes("own-operators", kRanks, be_process);
+  make_operators();
+  dfcclWorld_t world = open_world(kRanks, 1);
+  on_threads(kRanks, be_thread, world);
+  CHECK_OK(dfcclWorldDestroy(world));
+  refusals();
+  return report();
+}
