@@ -1,4 +1,4 @@
-/* Operators of the caller's own: in every reduction, between threads and between processes, and what is refused. */
+/* Operators of the caller's own: in every reduction, between threads and between processes. */
 #include "c_api/joined_ranks.h"
 
 enum { kRanks = 3, kMost = 70001 };
@@ -30,18 +30,6 @@ static void longest(void* accumulated, const void* next, size_t count, dfcclData
     const double mine = all[i] < 0 ? -all[i] : all[i], its = other[i] < 0 ? -other[i] : other[i];
     if (its > mine || (its == mine && other[i] > all[i])) all[i] = other[i];
   }
-}
-
-static void difference(void* accumulated, const void* next, size_t count, dfcclDataType_t type, void* user) {
-  (void)type, (void)user;
-  for (size_t i = 0; i < count; i++) ((int32_t*)accumulated)[i] -= ((const int32_t*)next)[i];
-}
-
-/* Of two numbers the mean is as good in either order, but not of three. */
-static void middle(void* accumulated, const void* next, size_t count, dfcclDataType_t type, void* user) {
-  (void)type, (void)user;
-  for (size_t i = 0; i < count; i++)
-    ((double*)accumulated)[i] = (((double*)accumulated)[i] + ((const double*)next)[i]) / 2;
 }
 
 static dfcclRedOp_t least, long_one;
@@ -131,60 +119,11 @@ static void be_process(int rank, const char* job) {
   leave_world(joined);
 }
 
-static void refusals(void) {
-  dfcclRedOp_t op = dfcclSum;
-  const int32_t numbers[] = {0, 1, 2};
-  const double doubles[] = {1, 1, 4};
-  const struct place places[] = {{1, 0}, {1, 1}, {0, 2}, {2, 0}};
-  CHECK(dfcclRedOpCreate(-1, difference, NULL, &op) == dfcclInvalidArgument);
-  CHECK(dfcclRedOpCreate(DFCCL_MOST_OPERATORS, difference, NULL, &op) == dfcclInvalidArgument);
-  CHECK(dfcclRedOpCreate(1, NULL, NULL, &op) == dfcclInvalidArgument);
-  CHECK(dfcclRedOpCreate(1, difference, NULL, NULL) == dfcclInvalidArgument);
-  CHECK(op == dfcclSum);
-  CHECK_OK(dfcclRedOpCreate(0, least_place, &seven, &op));
-  CHECK(op == least);
-  CHECK(dfcclRedOpCreate(0, least_place, NULL, &op) == dfcclInUse);
-  CHECK(dfcclRedOpCreate(0, difference, &seven, &op) == dfcclInUse);
-  CHECK(strstr(dfcclGetLastError(), "another number") != NULL);
-
-  CHECK_OK(dfcclRedOpCheck(least, dfcclUint64, places, 4));
-  CHECK_OK(dfcclRedOpCheck(long_one, dfcclFloat64, doubles, 3));
-  CHECK_OK(dfcclRedOpCreate(1, difference, NULL, &op));
-  CHECK(dfcclRedOpCheck(op, dfcclInt32, numbers, 3) == dfcclInvalidArgument);
-  CHECK(strstr(dfcclGetLastError(), "not commutative: a op b is not b op a, for examples 0, 1.") != NULL);
-  CHECK_OK(dfcclRedOpCreate(2, middle, NULL, &op));
-  CHECK(dfcclRedOpCheck(op, dfcclFloat64, doubles, 3) == dfcclInvalidArgument);
-  CHECK(strstr(dfcclGetLastError(), "not associative") != NULL &&
-        strstr(dfcclGetLastError(), "for examples 0, 0, 2.") != NULL);
-  CHECK(dfcclRedOpCheck(dfcclSum, dfcclInt32, numbers, 3) == dfcclInvalidArgument);
-  CHECK(dfcclRedOpCheck((dfcclRedOp_t)100, dfcclInt32, numbers, 3) == dfcclInvalidArgument);
-  CHECK(dfcclRedOpCheck(op, (dfcclDataType_t)12, numbers, 3) == dfcclInvalidArgument);
-  CHECK(dfcclRedOpCheck(op, dfcclFloat64, NULL, 3) == dfcclInvalidArgument);
-  CHECK(dfcclRedOpCheck(op, dfcclFloat64, doubles, 0) == dfcclInvalidArgument);
-  CHECK(dfcclRedOpCheck(op, dfcclFloat64, doubles, 65) == dfcclInvalidArgument);
-
-  dfcclWorld_t world = open_world(1, 0);
-  dfcclRankCtx_t ctx = NULL;
-  dfcclGroup_t group = NULL;
-  int32_t number = 3;
-  CHECK_OK(dfcclInitRank(world, 0, &ctx));
-  CHECK_OK(dfcclGroupCreate(NULL, 0, 0, &group, ctx));
-  for (int unmade = 80; unmade <= 200; unmade += 40) {
-    CHECK(dfcclAllReduce(&number, &number, 1, dfcclInt32, (dfcclRedOp_t)unmade, group, 0, NULL, NULL) ==
-          dfcclInvalidArgument);
-    CHECK(dfcclRegisterAllReduce(1, dfcclInt32, (dfcclRedOp_t)unmade, 1, dfcclAllRanks(), 0, ctx) ==
-          dfcclInvalidArgument);
-  }
-  CHECK_OK(dfcclDestroy(ctx));
-  CHECK_OK(dfcclWorldDestroy(world));
-}
-
 int main(void) {
   pass_as_processes("own-operators", kRanks, be_process);
   make_operators();
   dfcclWorld_t world = open_world(kRanks, 1);
   on_threads(kRanks, be_thread, world);
   CHECK_OK(dfcclWorldDestroy(world));
-  refusals();
   return report();
 }
