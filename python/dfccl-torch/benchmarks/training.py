@@ -195,16 +195,32 @@ def measure(options):
             process.join()
 
 
+def positive(text):
+    if not text.isdigit() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 on")
+    return int(text)
+
+
+def writable(text):
+    """Tried before minutes are spent on what is written there."""
+    try:
+        open(text, "a", encoding="utf-8").close()
+    except OSError as error:
+        raise argparse.ArgumentTypeError(f"{text} can't be written ({error.strerror})") from error
+    return Path(text)
+
+
 def cells(row, alone):
     if "failed" in row:
         return [row["model"], row["way"], row["backend"], "–", "–", "–", row["failed"][:60]]
     equal = {True: "equal", False: "DIFFER", None: ""}[row["weightsAreEqual"]]
     spread = f"{row['least']:.1f} to {row['most']:.1f}"
-    return [row["model"], row["way"], row["backend"], f"{row['ms']:.1f}", spread, f"{row['ms'] / alone:.2f}", equal]
+    times = f"{row['ms'] / alone:.2f}" if alone else "–"
+    return [row["model"], row["way"], row["backend"], f"{row['ms']:.1f}", spread, times, equal]
 
 
 def table(rows):
-    alone = {row["model"]: row["ms"] for row in rows if row["way"] == "alone"}
+    alone = {row["model"]: row.get("ms") for row in rows if row["way"] == "alone"}
     heads = ["model", "way", "backend", "ms", "least to most", "of alone", "weights"]
     lines = [heads, *(cells(row, alone[row["model"]]) for row in rows)]
     widths = [max(3, *(len(texts[i]) for texts in lines)) for i in range(len(heads))]
@@ -217,13 +233,15 @@ def main():
     parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS[:3]))
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
     parser.add_argument("--backends", nargs="+", choices=("dfccl", "nccl", "gloo"), default=["dfccl", "nccl", "gloo"])
-    parser.add_argument("--ranks", type=int, default=2)
-    parser.add_argument("--batch", type=int, default=0, help="a rank's; default: by the model")
-    parser.add_argument("--iterations", type=int, default=10, help="of a turn")
-    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--ranks", type=positive, default=2)
+    parser.add_argument("--batch", type=positive, help="a rank's; default: by the model")
+    parser.add_argument("--iterations", type=positive, default=10, help="of a turn")
+    parser.add_argument("--turns", type=positive, default=3)
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
-    parser.add_argument("--json", type=Path, help="a file for all figures")
+    parser.add_argument("--json", type=writable, help="a file for all figures")
     options = parser.parse_args()
+    if options.device == "cuda" and not torch.cuda.is_available():
+        parser.error("PyTorch sees no GPU here; --device cpu trains without")
     rows = []
     for row in measure(options):
         rows.append(row)

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from dfccl_torch.library import find_library
 
 FOLDER = Path(__file__).resolve().parents[1] / "benchmarks"
@@ -35,6 +37,21 @@ def test_the_benchmark_of_two_libraries_measures_each_collective_with_both():
     names = ["all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast"]
     assert [row[:3] for row in rows] == [["2", name, size] for size in ("8", "4,096") for name in names]
     assert all(float(figure) > 0 for row in rows for figure in row[3:])
+
+
+@pytest.mark.parametrize(
+    ("options", "answer"),
+    [
+        (["--turns=0"], "argument --turns: '0' is no number from 1 on"),
+        (["--ranks=-2"], "argument --ranks: '-2' is no number from 1 on"),
+        (["--models=none"], "argument --models: invalid choice: 'none'"),
+        (["--json=/nosuch/x"], "argument --json: /nosuch/x can't be written (No such file or directory)"),
+    ],
+)
+def test_the_benchmark_of_training_refuses_what_makes_no_sense_before_it_begins(options, answer):
+    command = [sys.executable, str(FOLDER / "training.py"), "--device=cpu", *options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+    assert done.returncode == 2 and answer in done.stderr, done.stderr
 
 
 def test_the_benchmark_of_training_trains_in_each_way(tmp_path):
