@@ -5,7 +5,8 @@
 A rank is a process with GPU rank % GPUs; `--device cpu` tries it without. Each turn trains for some iterations in each way with
 each backend; the figure is the median of all turns, in milliseconds an iteration of the slowest rank. NCCL takes part where
 there is a GPU for each rank. `alone` is the same network, trained by each rank for itself. In the end all ranks' weights have
-to be equal to the bit, except where they are sharded. DFCCL_IN_STREAMS=1 holds for all of a run.
+to be equal to the bit; those that are sharded, about what DistributedDataParallel's are with the same backend, where that takes
+part. DFCCL_IN_STREAMS=1 holds for all of a run.
 
 ddp: DistributedDataParallel. gradients: dfccl_torch.GradientAverage, a mean for each gradient. shuffled: the same in an order
 that each rank draws anew. fsdp2: fully_shard for each layer.
@@ -36,6 +37,7 @@ PATIENCE_S = 40  # for what takes seconds
 ONLY_OURS = ("gradients", "shuffled")  # the others have no tags
 BATCH = {"resnet50": 32, "vit_b_16": 32, "gpt2": 8, "small": 4}
 WARM_UP = 4
+FARTHEST = 0.01  # sums in another order, a few dozen iterations long
 
 
 class Rank:
@@ -96,12 +98,14 @@ class Rank:
                 yield {**row, "failed": failed[key]}
                 continue
             isWhole = key[0] not in ("alone", "fsdp2")
+            ddp = trainers.get(("ddp", key[1])) if key[0] == "fsdp2" else None
             yield {
                 **row,
                 "ms": round(statistics.median(taken[key]), 2),
                 "least": round(min(taken[key]), 2),
                 "most": round(max(taken[key]), 2),
                 "weightsAreEqual": self._areEqual(trainers[key]) if isWhole else None,
+                "fromDdp": trainers[key].farthest_from(ddp) if ddp else None,
             }
 
     @contextmanager
@@ -150,7 +154,7 @@ class Rank:
     def _areEqual(trainer):
         digest = hashlib.sha256()
         for weight in trainer.weights():
-            digest.update(weight)
+            digest.update(weight.cpu().contiguous().numpy().tobytes())
         digests = [None] * dist.get_world_size()
         dist.all_gather_object(digests, digest.hexdigest())
         return len(set(digests)) == 1
@@ -214,6 +218,8 @@ def cells(row, alone):
     if "failed" in row:
         return [row["model"], row["way"], row["backend"], "–", "–", "–", row["failed"][:60]]
     equal = {True: "equal", False: "DIFFER", None: ""}[row["weightsAreEqual"]]
+    if row["fromDdp"] is not None:
+        equal = f"{row['fromDdp']:.0e} from DDP's"
     spread = f"{row['least']:.1f} to {row['most']:.1f}"
     times = f"{row['ms'] / alone:.2f}" if alone else "–"
     return [row["model"], row["way"], row["backend"], f"{row['ms']:.1f}", spread, times, equal]
@@ -249,7 +255,7 @@ def main():
     print(f"\n{options.ranks} ranks, {options.turns} turns of {options.iterations} iterations\n\n{table(rows)}")
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
-    if any(row.get("weightsAreEqual") is False for row in rows):
+    if any(row.get("weightsAreEqual") is False or (row.get("fromDdp") or 0) > FARTHEST for row in rows):
         raise SystemExit("weights differ")
 
 

@@ -115,7 +115,12 @@ class Trainer:
         return loss.detach()
 
     def weights(self):
-        """All elements of what this rank has of each weight, as bytes."""
+        """Each weight as a whole, which all ranks have to ask for where it is sharded."""
         for parameter in self.network.parameters():
-            mine = parameter.to_local() if hasattr(parameter, "to_local") else parameter
-            yield mine.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes()
+            whole = parameter.full_tensor() if hasattr(parameter, "full_tensor") else parameter
+            yield whole.detach().float()
+
+    def farthest_from(self, other):
+        """Of all weights, the greatest difference from the other trainer's by the length of its own."""
+        pairs = zip(self.weights(), other.weights(), strict=True)
+        return max(float((mine - its).norm() / its.norm().clamp(min=1e-12)) for mine, its in pairs)

@@ -66,3 +66,4 @@ def test_the_benchmark_of_training_trains_in_each_way(tmp_path):
     for row in rows:
         assert 0 < row["least"] <= row["ms"] <= row["most"], row
         assert row["weightsAreEqual"] is (None if row["way"] in ("alone", "fsdp2") else True), row
+        assert row["fromDdp"] is None if row["way"] != "fsdp2" else row["fromDdp"] < 1e-4, row
