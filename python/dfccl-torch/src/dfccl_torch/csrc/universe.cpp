@@ -87,9 +87,8 @@ std::vector<int> Universe::exchangeDevices(c10::Device mine) {
   }
   if (isInStreamsSet() && !runsInStreams_) {
     TORCH_WARN_ONCE(
-        "dfccl: DFCCL_IN_STREAMS=1 has no effect: a rank's GPU has no room for kernels that wait in streams. It takes "
-        "at "
-        "least 4 hardware queues (CUDA_DEVICE_MAX_CONNECTIONS), and 17 multiprocessors more than there are queues.");
+        "dfccl: DFCCL_IN_STREAMS=1 has no effect, as a rank's GPU has no room for kernels that wait in streams: it has "
+        "fewer than 4 hardware queues (CUDA_DEVICE_MAX_CONNECTIONS), or not 17 multiprocessors more than queues.");
   }
   return devices;
 }
