@@ -15,6 +15,7 @@ from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "src"))
+sys.dont_write_bytecode = True  # beside the sources, which may be a reader's clone
 
 from dfccl_nccl.elf import read_elf  # noqa: E402
 from dfccl_nccl.errors import DfcclError  # noqa: E402

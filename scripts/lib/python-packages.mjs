@@ -52,7 +52,8 @@ export async function installObstacle({ environment, python }, name, { env = {},
   const stamp = `${name} in ${basename(environment)}`;
   if (isFresh(stamp, print)) return undefined;
   const install = [python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--force-reinstall", folder];
-  const { code, output } = await run(install, { log: "python-setup", env });
+  // As on a reader's machine, whatever is set here: what an installation leaves beside the sources is to be seen.
+  const { code, output } = await run(install, { log: "python-setup", env: { ...env, PYTHONDONTWRITEBYTECODE: "" } });
   for (const left of ["build", `src/${name.replace("-", "_")}.egg-info`]) rmSync(join(folder, left), { recursive: true, force: true });
   if (code !== 0) return { failed: 1, details: output };
   remember(stamp, print);
