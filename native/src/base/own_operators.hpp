@@ -1,6 +1,7 @@
 #pragma once
 // Operators of the caller's own: functions of this process's, under numbers that all ranks know them by.
 #include <cstddef>
+#include <cstdint>
 
 #include "base/types.hpp"
 #include "dfccl/dfccl.h"
@@ -13,6 +14,8 @@ struct OwnOperator {
 };
 
 constexpr ReduceOp ownOp(int number) { return static_cast<ReduceOp>(kFirstOwnOp + number); }
+/// Of what a caller says, which may be no operator at all.
+constexpr bool isOwnCode(int64_t code) { return code >= kFirstOwnOp && code < kFirstOwnOp + kOwnOps; }
 
 /// For as long as the process lives: what is registered may use it at any time. Any thread.
 /// @return false: another one has that number. @pre 0 <= number < kOwnOps

@@ -44,7 +44,7 @@ namespace {
                    "Allowed: 0 to " + std::to_string(most) + ".", {{"field", field}, {"value", std::to_string(value)}});
   };
   check("type", type, kDataTypeCount - 1);
-  if (op >= kFirstOwnOp && op < kFirstOwnOp + kOwnOps) refuseUnmade(op);
+  if (isOwnCode(op)) refuseUnmade(op);
   check("op", op, kReduceOpCount - 1);
   if (op != dfcclScaledSum) {
     const auto kind = static_cast<ReduceOp>(op);
@@ -65,7 +65,7 @@ Signature signatureOf(const GroupHandle& group, Collective collective, size_t co
   const auto typeNumber = static_cast<uint32_t>(type), opNumber = static_cast<uint32_t>(op);
   if (typeNumber >= static_cast<uint32_t>(kDataTypeCount) ||
       (opNumber >= static_cast<uint32_t>(kReduceOpCount) &&
-       !(opNumber <= 0xff && isKnown(static_cast<ReduceOp>(op)))) ||
+       !(isOwnCode(opNumber) && isKnown(static_cast<ReduceOp>(op)))) ||
       op == dfcclScaledSum || !isDefined(static_cast<ReduceOp>(op), static_cast<DataType>(type))) [[unlikely]]
     refuseKind(static_cast<int>(type), static_cast<int>(op));
   Signature signature;

@@ -5,7 +5,6 @@
 
 #include "base/own_operators.hpp"
 #include "c_api/last_error.hpp"
-#include "world/collective_spec.hpp"
 
 using namespace dfccl;
 using namespace dfccl::c_api;
@@ -90,8 +89,7 @@ dfcclResult_t dfcclRedOpCreate(int number, dfcclReduceFunction_t function, void*
 dfcclResult_t dfcclRedOpCheck(dfcclRedOp_t op, dfcclDataType_t type, const void* examples, size_t count) {
   return guarded([&] {
     const auto number = static_cast<int64_t>(op);
-    const OwnOperator* const own =
-        number >= kFirstOwnOp && number < kFirstOwnOp + kOwnOps ? findOwnOperator(static_cast<ReduceOp>(op)) : nullptr;
+    const OwnOperator* const own = isOwnCode(number) ? findOwnOperator(static_cast<ReduceOp>(op)) : nullptr;
     if (own == nullptr) {
       refuseOperator("The op is " + std::to_string(number) + ", which dfcclRedOpCreate hasn't made in this process.",
                      "Pass what it has given.", "op", std::to_string(number));

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/own_operators.hpp"
 #include "base/program.hpp"
 #include "c_api/last_error.hpp"
 #include "c_api/rank_context.hpp"
@@ -24,8 +25,7 @@ CollectiveSpec describe(Collective collective, size_t count, dfcclDataType_t typ
   };
   check("collId", id, 0x7fffffff);
   check("type", static_cast<int>(type), kDataTypeCount - 1);
-  const int number = static_cast<int>(op);
-  if (number < kFirstOwnOp || number >= kFirstOwnOp + kOwnOps) check("op", number, kReduceOpCount - 1);
+  if (!isOwnCode(op)) check("op", static_cast<int>(op), kReduceOpCount - 1);
   check("root", root, 0x7fffffff);
   CollectiveSpec spec;
   spec.id = static_cast<uint32_t>(id);

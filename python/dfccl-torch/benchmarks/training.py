@@ -33,7 +33,7 @@ import torch.distributed as dist
 from beside_gloo import line
 from training_ways import MODELS, WAYS, Task, Trainer
 
-PATIENCE_S = 40  # for what takes seconds
+PATIENCE_S = 60  # without an iteration, each of which takes seconds at most
 ONLY_OURS = ("gradients", "shuffled")  # the others have no tags
 BATCH = {"resnet50": 32, "vit_b_16": 32, "gpt2": 8, "small": 4}
 WARM_UP = 4
@@ -49,6 +49,7 @@ class Rank:
         warnings.simplefilter("ignore", FutureWarning)
         torch.set_num_threads(2)
         self._rank, self._options = rank, options
+        self._iterations = 0
         self._device = torch.device("cpu")
         backends = ["dfccl", "gloo"]
         if options.device == "cuda":
@@ -110,28 +111,35 @@ class Rank:
 
     @contextmanager
     def _watched(self, what):
-        """Where it takes too long, the rank tells what it waits for, and the stacks of its threads, and ends."""
+        """Where no iteration ends for too long, the rank tells what it waits for, and the stacks of its threads, and ends."""
+        isOver = threading.Event()
 
-        def tell():
+        def look():
             import dfccl_torch
 
-            print(f"rank {self._rank} is stuck in {what}:\n{dfccl_torch.explain()}", file=sys.stderr, flush=True)
-            faulthandler.dump_traceback(all_threads=True)
-            os._exit(1)
+            seen = -1
+            while not isOver.wait(PATIENCE_S):
+                if self._iterations != seen:
+                    seen = self._iterations
+                    continue
+                print(f"rank {self._rank} is stuck in {what}:\n{dfccl_torch.explain()}", file=sys.stderr, flush=True)
+                faulthandler.dump_traceback(all_threads=True)
+                os._exit(1)
 
-        timer = threading.Timer(PATIENCE_S, tell)
-        timer.daemon = True
-        timer.start()
+        watch = threading.Thread(target=look, daemon=True)
+        watch.start()
         try:
             yield
         finally:
-            timer.cancel()
+            isOver.set()
+            watch.join()
 
     def _trainer(self, model, way, backend):
         batch = self._options.batch or BATCH[model]
         made = Trainer(Task(model, batch, self._device, self._rank), way, self._groups.get(backend), self._device, self._rank)
         for _ in range(WARM_UP):
             made.step()
+            self._iterations += 1
         return made
 
     def _turn(self, trainer):
@@ -139,6 +147,7 @@ class Rank:
         begin = time.perf_counter()
         for _ in range(self._options.iterations):
             trainer.step()
+            self._iterations += 1
         if self._device.type == "cuda":
             torch.cuda.synchronize()
         took = torch.tensor((time.perf_counter() - begin) * 1000 / self._options.iterations)

@@ -19,6 +19,12 @@ std::shared_ptr<Group> Membership::made(const std::shared_ptr<World>& world, std
   return std::make_shared<Group>(world, worldRanks_, name_, positions_, givenUp_, own);
 }
 
+std::shared_ptr<Group> Membership::madeLate(const std::shared_ptr<World>& world, std::optional<c10::Stream> own) const {
+  std::shared_ptr<Group> group = made(world, own);
+  if (isAborted_) check(dfcclGroupAbort(group->handle()), "aborting group " + name_ + " on GPUs");
+  return group;
+}
+
 std::shared_ptr<Group> Membership::on(c10::Device device) {
   if (device.is_cpu()) return cpu_;
   if (!device.is_cuda()) {
@@ -28,10 +34,7 @@ std::shared_ptr<Group> Membership::on(c10::Device device) {
   }
   const std::shared_ptr<World> world = universe_->onGpu(device);
   const std::lock_guard lock(mutex_);
-  if (!gpu_) {
-    gpu_ = made(world);
-    if (isAborted_) check(dfcclGroupAbort(gpu_->handle()), "aborting group " + name_ + " on GPUs");
-  }
+  if (!gpu_) gpu_ = madeLate(world);
   return gpu_;
 }
 
@@ -40,10 +43,7 @@ std::shared_ptr<Group> Membership::forCollective(c10::Device device) {
   const std::shared_ptr<World> world = universe_->onGpu(device);
   if (!universe_->runsInStreams()) return on(device);
   const std::lock_guard lock(mutex_);
-  if (!inStreams_) {
-    inStreams_ = made(world, groupStream(device));
-    if (isAborted_) check(dfcclGroupAbort(inStreams_->handle()), "aborting group " + name_ + " on GPUs");
-  }
+  if (!inStreams_) inStreams_ = madeLate(world, groupStream(device));
   return inStreams_;
 }
 

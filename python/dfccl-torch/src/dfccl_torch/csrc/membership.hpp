@@ -33,6 +33,9 @@ class Membership {
 
  private:
   std::shared_ptr<Group> made(const std::shared_ptr<World>& world, std::optional<c10::Stream> own = std::nullopt) const;
+  /// One that abort() may have come before. Under the lock.
+  std::shared_ptr<Group> madeLate(const std::shared_ptr<World>& world,
+                                  std::optional<c10::Stream> own = std::nullopt) const;
 
   const std::shared_ptr<Universe> universe_;
   const std::vector<int> worldRanks_;
