@@ -31,8 +31,8 @@ typedef void (*dfcclReduceFunction_t)(void* accumulated, const void* next, size_
 dfcclResult_t dfcclRedOpCreate(int number, dfcclReduceFunction_t function, void* user, dfcclRedOp_t* op);
 
 /* Tries it on examples: `count` elements, 1 to 64, of each two of which a op b must be b op a, and of each three
- * (a op b) op c must be a op (b op c), to the bit. dfcclInvalidArgument names the first elements for which that isn't
- * so. Results that differ by rounding alone count as different, so that a sum of floats fails, too. */
+ * (a op b) op c must be a op (b op c): to the bit, but for dfcclFloat32 and dfcclFloat64, where 1e-5 and 1e-13 of the
+ * greater result pass for rounding. dfcclInvalidArgument names the first elements for which that isn't so. */
 dfcclResult_t dfcclRedOpCheck(dfcclRedOp_t op, dfcclDataType_t type, const void* examples, size_t count);
 
 #ifdef __cplusplus

@@ -1,4 +1,6 @@
 // Operators of the caller's own.
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -26,19 +28,31 @@ class Examples {
       : own_(own), type_(type), bytes_(sizeOf(static_cast<DataType>(type))), elements_(elements) {}
 
   void checkPair(size_t a, size_t b) const {
-    if (combined(at(a), at(b)) == combined(at(b), at(a))) return;
+    if (areAlike(combined(at(a), at(b)), combined(at(b), at(a)))) return;
     refuseFor("is not commutative: a op b is not b op a", {a, b});
   }
   void checkTriple(size_t a, size_t b, size_t c) const {
-    if (combined(combined(at(a), at(b)), at(c)) == combined(at(a), combined(at(b), at(c)))) return;
+    if (areAlike(combined(combined(at(a), at(b)), at(c)), combined(at(a), combined(at(b), at(c))))) return;
     refuseFor("is not associative: (a op b) op c is not a op (b op c)", {a, b, c});
   }
 
  private:
   struct Element {
     alignas(8) char bytes[8] = {};
-    bool operator==(const Element& other) const { return std::memcmp(bytes, other.bytes, sizeof bytes) == 0; }
   };
+
+  bool areAlike(const Element& one, const Element& other) const {
+    if (std::memcmp(one.bytes, other.bytes, sizeof one.bytes) == 0) return true;
+    if (type_ == dfcclFloat32) return areClose<float>(one, other, 1e-5F);
+    return type_ == dfcclFloat64 && areClose<double>(one, other, 1e-13);
+  }
+  template <class T>
+  static bool areClose(const Element& one, const Element& other, T most) {
+    T a, b;
+    std::memcpy(&a, one.bytes, sizeof a);
+    std::memcpy(&b, other.bytes, sizeof b);
+    return std::abs(a - b) <= most * std::max(std::abs(a), std::abs(b));
+  }
 
   Element at(size_t index) const {
     Element one;

@@ -20,6 +20,15 @@ static void greatest(void* accumulated, const void* next, size_t count, dfcclDat
   for (size_t i = 0; i < count; i++) all[i] = other[i] > all[i] ? other[i] : all[i];
 }
 
+/* As good as associative: what differs is rounding. */
+static void add(void* accumulated, const void* next, size_t count, dfcclDataType_t type, void* user) {
+  (void)user;
+  for (size_t i = 0; i < count; i++) {
+    if (type == dfcclFloat32) ((float*)accumulated)[i] += ((const float*)next)[i];
+    if (type == dfcclFloat64) ((double*)accumulated)[i] += ((const double*)next)[i];
+  }
+}
+
 static int says(const char* words) { return strstr(dfcclGetLastError(), words) != NULL; }
 
 static void making(void) {
@@ -59,6 +68,13 @@ static void checking(void) {
   CHECK_OK(dfcclRedOpCreate(1, difference, NULL, &minus));
   CHECK_OK(dfcclRedOpCreate(2, middle, NULL, &mean));
   CHECK_OK(dfcclRedOpCheck(good, dfcclInt32, numbers, 3));
+  const float tenths[] = {0.1F, 0.2F, 0.3F, 0.7F}, far_apart[] = {1e8F, 1, -1e8F};
+  const double finer[] = {0.1, 0.2, 0.3, 0.7};
+  dfcclRedOp_t sum;
+  CHECK_OK(dfcclRedOpCreate(3, add, NULL, &sum));
+  CHECK_OK(dfcclRedOpCheck(sum, dfcclFloat32, tenths, 4));
+  CHECK_OK(dfcclRedOpCheck(sum, dfcclFloat64, finer, 4));
+  CHECK(dfcclRedOpCheck(sum, dfcclFloat32, far_apart, 3) == dfcclInvalidArgument);
   CHECK(dfcclRedOpCheck(minus, dfcclInt32, numbers, 3) == dfcclInvalidArgument);
   CHECK(says("not commutative: a op b is not b op a, for examples 0, 1."));
   CHECK(dfcclRedOpCheck(mean, dfcclFloat64, doubles, 3) == dfcclInvalidArgument);
