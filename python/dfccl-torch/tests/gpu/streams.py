@@ -61,12 +61,35 @@ def temporaries(rank, ranks, device):
         del litter
 
 
+def memory_goes_on(rank, ranks, device):
+    """What a stream has waited for belongs to nobody any more, as with NCCL, though a rank hasn't come: torch.compile looks
+    into a graph's pool for what was left. Whoever gets the memory next in the same stream comes behind the run."""
+    x = torch.full((1 << 20,), float(rank), device=device)
+    place, held = x.data_ptr(), torch.cuda.memory_allocated()
+    if rank == ranks - 1:
+        wait_for("dropped", ranks - 1)
+    total = x.clone()
+    dist.all_reduce(total)
+    dist.all_reduce(x)
+    y = total + x
+    del x, total
+    expect(torch.cuda.memory_allocated() <= held, "the tensors of a run that a stream has waited for are kept")
+    next_there = [torch.full((1 << 20,), -1.0, device=device) for _ in range(4)]
+    expect(place in [z.data_ptr() for z in next_there], "nobody got the memory")
+    (folder() / f"dropped-{rank}").touch()
+    expect_equal(y, ranks * (ranks - 1), "a run whose tensors were dropped")
+
+
+def wait_for(name, ranks):
+    while not all((folder() / f"{name}-{r}").exists() for r in range(ranks)):
+        time.sleep(0.01)
+
+
 def host_goes_on(rank, ranks, device):
     """wait() returns though the last rank hasn't issued its part: it does so only when it hears that the others have."""
     x = torch.ones(1000, device=device)
     if rank == ranks - 1:
-        while not all((folder() / f"waited-{r}").exists() for r in range(ranks - 1)):
-            time.sleep(0.01)
+        wait_for("waited", ranks - 1)
     work = dist.all_reduce(x, async_op=True)
     work.wait()
     (folder() / f"waited-{rank}").touch()
@@ -97,6 +120,7 @@ def check(rank, ranks, device):
         behind_the_current_stream,
         issued_and_waited_for_elsewhere,
         temporaries,
+        memory_goes_on,
         host_goes_on,
         barrier_waits,
         waits_in_other_orders,

@@ -205,15 +205,17 @@ bool Submission::waitOnStream() {
   }
   if (kernels_) {
     passKernels(current);
-    place();
-    return true;
-  }
-  for (const dfcclRequest_t request : requests_) {
-    const dfcclResult_t result = dfcclWaitRunOnStream(request, handleOf(current));
-    if (result == dfcclUnavailable) return false;
-    if (result != dfcclSuccess) check(result, std::string(name_) + " in group " + group_->name());
+  } else {
+    for (const dfcclRequest_t request : requests_) {
+      const dfcclResult_t result = dfcclWaitRunOnStream(request, handleOf(current));
+      if (result == dfcclUnavailable) return false;
+      if (result != dfcclSuccess) check(result, std::string(name_) + " in group " + group_->name());
+    }
   }
   place();
+  // Whoever gets their memory next in this stream is behind the runs. Graphs that torch.compile makes count on it: what
+  // is in their pool and isn't theirs is an error.
+  if (current == *issuedOn_) kept_.clear();
   return true;
 }
 

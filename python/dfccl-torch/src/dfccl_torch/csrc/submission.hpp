@@ -21,7 +21,7 @@ void copyInto(const at::Tensor& target, const at::Tensor& source);
 
 /// The runs that one operation of torch.distributed has queued, with the tensors that they read and write. May be
 /// dropped while they are in flight: they go on, their results are put where they belong, and the tensors stay until
-/// then. Used by one thread at a time.
+/// then, or until the stream that they came from waits. Used by one thread at a time.
 ///
 /// On a GPU they begin behind the stream that was the thread's current one when the submission was made; and what puts
 /// the results where they belong is queued in the stream that is current when somebody waits, or asks.
@@ -49,7 +49,7 @@ class Submission {
   /// The same, of a tensor that is written as well, or alone; a copy is copied back in the end.
   at::Tensor update(const at::Tensor& tensor);
   at::Tensor write(const at::Tensor& tensor);
-  /// Keeps the tensor until the end.
+  /// Keeps the tensor until the end, or until the stream that the submission was made in waits for it.
   at::Tensor keep(at::Tensor tensor);
   /// What is to be done once all runs are over. @param touched what it reads and writes.
   void finally(std::vector<at::Tensor> touched, std::function<void()> act);
@@ -66,7 +66,7 @@ class Submission {
   bool waitOnStream();
   /// Where the runs are kernels in a stream: that. Behind what it has been given by now, they are over.
   const std::optional<c10::Stream>& kernelStream() const { return kernels_; }
-  /// Of all that the runs read and write.
+  /// Of all that the runs read and write, and that is kept.
   std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>> storages() const;
   /// Whether the runs are part of a graph that the stream captures.
   bool isCaptured() const;

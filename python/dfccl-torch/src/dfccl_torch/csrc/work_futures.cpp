@@ -55,6 +55,7 @@ c10::intrusive_ptr<c10::ivalue::Future> DfcclWork::getFuture() {
 void DfcclWork::completeFutureInStream() {
   const c10::StreamGuard behindKernels(*kernelStream_);
   std::exception_ptr failure;
+  std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>> storages = submission_->storages();
   try {
     submission_->waitOnStream();
   } catch (...) {
@@ -67,7 +68,7 @@ void DfcclWork::completeFutureInStream() {
   if (failure) {
     future_->setError(failure);
   } else {
-    future_->markCompleted(valueOf(outputs_), submission_->storages());
+    future_->markCompleted(valueOf(outputs_), std::move(storages));
   }
 }
 
