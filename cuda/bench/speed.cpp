@@ -7,7 +7,8 @@
 
 namespace dfccl::gpu::bench {
 
-/// One at a time. --bytes and --lanes choose one case; otherwise every size, lanes as the engine chooses.
+/// One at a time, lanes as the engine chooses; --sweep 1: on several numbers of them. --min-bytes, --max-bytes, and
+/// --factor from one size to the next.
 int runLatency(const Arguments& arguments) {
   Bed bed(arguments);
   const size_t largest = arguments.number("--max-bytes", size_t{256} << 20);
@@ -15,7 +16,8 @@ int runLatency(const Arguments& arguments) {
   RankBuffers send = buffersOf(bed, largest), recv = buffersOf(bed, largest);
   uint32_t id = 0;
   unsigned wrong = 0;
-  for (size_t bytes = 8; bytes <= largest; bytes = bytes == 8 ? 256 : bytes * 4) {
+  const uint64_t factor = arguments.number("--factor", 4);
+  for (size_t bytes = arguments.number("--min-bytes", 8); bytes <= largest; bytes = bytes == 8 ? 256 : bytes * factor) {
     std::vector<uint32_t> lanesToTry{0};
     if (arguments.number("--sweep", 0) != 0 && bytes >= (64 << 10)) lanesToTry = {1, 2, 4, 8, 16, 32, 64};
     for (const uint32_t lanes : lanesToTry) {

@@ -58,9 +58,10 @@ CapturedLayout CapturedLayout::of(const Shape& shape) {
   // A line for each of a block's workers; but to find out that another block is done costs more than a second one.
   constexpr uint64_t kPerLane = 3584, kMostOfOne = 8192;
   constexpr uint64_t kAlignment = 16, kPayloadOfWire = 2, kSlotAlignment = 128;
-  // To meet and to part takes longer than lines do, up to there: with one other, one tile a lane. A message that is no
-  // larger than that is over for its sender before the receiver comes, at the price of slots for all of it, twice.
-  constexpr uint64_t kFewestDirectBytes = 512 << 10, kMostEagerBytes = 256 << 10;
+  // To meet and to part takes longer than lines do, up to there: with one other, one tile a lane; with more, where what
+  // is whole for each goes to all of them, by measurement with four and eight. A message that is no larger than that is
+  // over for its sender before the receiver comes, at the price of slots for all of it, twice.
+  constexpr uint64_t kFewestDirectBytes = 512 << 10, kFewestForAll = 1536 << 10, kMostEagerBytes = 256 << 10;
   const uint64_t element = sizeOf(shape.type);
   const uint64_t bytes = shape.count * element;
   CapturedLayout layout{};
@@ -75,7 +76,8 @@ CapturedLayout CapturedLayout::of(const Shape& shape) {
   layout.isMessage = shape.isMessage;
   layout.isLarge = shape.isMessage      ? bytes > std::min(kMostEagerBytes, oneTileALane)
                    : shape.members == 2 ? bytes > oneTileALane
-                                        : bytes * shape.segments >= kFewestDirectBytes;
+                   : shape.segments > 1 ? bytes * shape.segments >= kFewestDirectBytes
+                                        : bytes * (shape.members + 2) >= kFewestForAll;
   const uint32_t slots = shape.isMessage ? 1 : shape.members;
   const uint64_t tile = layout.isLarge ? largeTileBytes(layout.lanes, slots, shape.isOfGraphs) : kCapturedTileBytes;
   layout.tileElements = std::min(aligned, tile) / element;

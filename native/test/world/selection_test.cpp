@@ -28,18 +28,22 @@ Selection connected(uint32_t lanes) { return {ProgramKind::connected, Protocol::
 
 }  // namespace
 
-TEST_CASE("on GPUs, all-reduces are exchanged by LL while a rank sends at most 448 KiB") {
-  const auto chosen = [](uint64_t bytes, uint32_t ranks) {
-    return select(onGpus(Collective::allReduce, bytes, ranks));
+TEST_CASE("on GPUs, all-reduces are exchanged by LL while that takes less than to meet and to part") {
+  const auto chosen = [](uint64_t bytes, uint32_t ranks, uint32_t grid = 64) {
+    return select(onGpus(Collective::allReduce, bytes, ranks, grid));
   };
   CHECK(chosen(8, 2) == exchange(1));
   CHECK(chosen(7168, 2) == exchange(1));
   CHECK(chosen(7169, 2) == exchange(4));
   CHECK(chosen(4 * 3584 + 1, 2) == exchange(8));
-  CHECK(chosen(448 * kKiB, 2) == exchange(32));
-  CHECK(chosen(448 * kKiB + 1, 2) == direct(32));
-  CHECK(chosen(64 * kKiB, 8) == exchange(32));
-  CHECK(chosen(64 * kKiB + 1, 8) == direct(32));
+  CHECK(chosen(240 * kKiB, 2) == exchange(32));
+  CHECK(chosen(240 * kKiB + 1, 2) == direct(32));
+  CHECK(chosen(144 * kKiB, 2, 17) == exchange(16));
+  CHECK(chosen(144 * kKiB + 1, 2, 17) == direct(16));
+  CHECK(chosen(96 * kKiB, 4, 17) == exchange(16));
+  CHECK(chosen(96 * kKiB + 1, 4, 17) == direct(16));
+  CHECK(chosen(64 * kKiB - 1, 8) == exchange(32));
+  CHECK(chosen(64 * kKiB, 8) == direct(32));
   CHECK(chosen(8, 1) == direct(1));
   CHECK(select(onGpus(Collective::allGather, 8, 2)) == direct(1));
 }
@@ -64,7 +68,7 @@ TEST_CASE("on GPUs, direct programs take a block below 32 KiB, then 32, and 64 w
 
 TEST_CASE("on GPUs, a grid that isn't a power of two keeps the rest for the leader") {
   CHECK(select(onGpus(Collective::allToAll, kMiB, 4, 31)) == direct(16));
-  CHECK(select(onGpus(Collective::allReduce, 100 * kKiB, 2, 8)) == exchange(8));
+  CHECK(select(onGpus(Collective::allReduce, 50 * kKiB, 2, 8)) == exchange(8));
   CHECK(lanesOnGpus(Collective::allToAll, kMiB, 4, 31) == 16);
 }
 
@@ -80,6 +84,8 @@ TEST_CASE("on GPUs, small runs between processes go through slots, unless they a
   facts = onGpus(Collective::allReduce, 8, 2);
   facts.mapsLate = true;
   CHECK(select(facts) == exchange(1));
+  facts.bytes = 448 * kKiB;
+  CHECK(select(facts) == exchange(32));
   CHECK(selectUntilMapped(kMiB) == connected(1));
   CHECK(selectUntilMapped(kMiB + 1) == connected(2));
   CHECK(selectUntilMapped(4 * kMiB + 1) == connected(4));
