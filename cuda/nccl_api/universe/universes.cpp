@@ -162,11 +162,16 @@ std::shared_ptr<Universe> Universes::makeOnce(uint64_t id, const std::vector<Arr
     if (++making->come == all.size()) making_.erase(id);
   }
   const std::lock_guard lock(making->mutex);
-  if (!making->universe) {
-    std::vector<int> devices;
-    for (const Arrival& one : all) devices.push_back(one.device);
+  if (making->failure) std::rethrow_exception(making->failure);
+  if (making->universe) return making->universe;
+  std::vector<int> devices;
+  for (const Arrival& one : all) devices.push_back(one.device);
+  try {
     making->universe = Universe::inProcess(id, devices, blocksFor(all));
     add(making->universe);
+  } catch (...) {
+    making->failure = std::current_exception();
+    throw;
   }
   return making->universe;
 }

@@ -1,5 +1,6 @@
 #pragma once
 // The worlds that this process is in, and which of them a new communicator becomes a group of.
+#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -38,10 +39,12 @@ class Universes {
   Placed place(const Name& name, const Told& told, const std::vector<Arrival>& all, int rank);
 
  private:
-  /// A world of this process's ranks, which whoever comes first makes for all.
+  /// A world of this process's ranks, which whoever comes first makes for all. What he can't make, the others don't
+  /// try: a rank with a communicator would wait for one without.
   struct Making {
     std::mutex mutex;
     std::shared_ptr<Universe> universe;
+    std::exception_ptr failure;
     size_t come = 0;  // under Universes::mutex_
   };
 

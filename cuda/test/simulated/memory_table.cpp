@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <map>
 #include <mutex>
@@ -41,9 +43,15 @@ void* map(int descriptor, size_t bytes) {
   return mapped != MAP_FAILED ? mapped : nullptr;
 }
 
+std::atomic<size_t> refusedFrom = SIZE_MAX;
+
 }  // namespace
 
+void refuseNextPiece(size_t bytes) { refusedFrom = bytes; }
+
 void* makeDevicePiece(size_t bytes, Piece::Kind kind, int device) {
+  size_t refused = refusedFrom;
+  if (bytes >= refused && refusedFrom.compare_exchange_strong(refused, SIZE_MAX)) return nullptr;
   const int descriptor = memfd_create("simulated device", MFD_CLOEXEC);
   if (descriptor < 0) return nullptr;
   void* const mapped =

@@ -29,6 +29,8 @@ struct Piece {
 /// @return its address, or nullptr where there is no memory left.
 void* makeDevicePiece(size_t bytes, Piece::Kind kind, int device);
 void* makeHostPiece(size_t bytes, int device);
+/// The next piece of a device that is so large finds no memory left; those behind it do.
+void refuseNextPiece(size_t bytes);
 /// @return false: some of it is known already.
 bool registerPiece(void* memory, size_t bytes, int device);
 /// @param descriptor of the other process's memory; closed.
