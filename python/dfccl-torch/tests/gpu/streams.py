@@ -65,13 +65,15 @@ def memory_goes_on(rank, ranks, device):
     """What a stream has waited for belongs to nobody any more, as with NCCL, though a rank hasn't come: torch.compile looks
     into a graph's pool for what was left. Whoever gets the memory next in the same stream comes behind the run."""
     x = torch.full((1 << 20,), float(rank), device=device)
+    x.clone().add_(x)  # no kernel is to be launched for the first time while a stream waits, which may wait for that
+    torch.cuda.synchronize()
     place, held = x.data_ptr(), torch.cuda.memory_allocated()
     if rank == ranks - 1:
         wait_for("dropped", ranks - 1)
     total = x.clone()
     dist.all_reduce(total)
     dist.all_reduce(x)
-    y = total + x
+    y = total.clone().add_(x)
     del x, total
     expect(torch.cuda.memory_allocated() <= held, "the tensors of a run that a stream has waited for are kept")
     next_there = [torch.full((1 << 20,), -1.0, device=device) for _ in range(4)]
