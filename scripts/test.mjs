@@ -53,7 +53,7 @@ const runners = [
   {
     name: "c++",
     what: "ctest, release",
-    run: () => nativeTests("release", { without: "relacy", target: ["native_tests", "bench"] }),
+    run: () => nativeTests("release", { without: "relacy", target: ["native_tests", "bench"], atOnce: 2 }),
     requires: "doctest",
   },
   {

@@ -22,10 +22,11 @@ const sanitizerOptions = {
  * @param options.target - what to build, a target or several: all tests, or those of one label.
  * @param options.without - labels left out.
  * @param options.repeat - how often each test must pass.
+ * @param options.atOnce - how many tests run at the same time.
  */
 export async function nativeTests(
   preset,
-  { labels, target = "native_tests", without, repeat = 1, timeoutMs = 720_000, log = `ctest-${preset}` } = {},
+  { labels, target = "native_tests", without, repeat = 1, atOnce = 1, timeoutMs = 720_000, log = `ctest-${preset}` } = {},
 ) {
   const started = performance.now();
   const built = await buildTests(preset, { target, log });
@@ -38,7 +39,8 @@ export async function nativeTests(
   const ctest = ["ctest", "--test-dir", buildDirectory(preset), "--output-junit", report, "--output-on-failure", "--no-tests=error"];
   const sizes = ["--test-output-size-passed", "1000000", "--test-output-size-failed", "1000000"];
   const repeated = repeat > 1 ? ["--repeat", `until-fail:${repeat}`] : [];
-  const { code, output } = await run([...fixedAddresses(preset), ...ctest, ...sizes, ...selection, ...repeated], {
+  const parallel = ["--parallel", String(atOnce)];
+  const { code, output } = await run([...fixedAddresses(preset), ...ctest, ...sizes, ...parallel, ...selection, ...repeated], {
     cwd: nativeFolder,
     log,
     timeoutMs,
