@@ -2,7 +2,8 @@
 #include <cstdlib>
 
 #include "child.hpp"
-#include "support.hpp"
+#include "streams.hpp"
+#include "word.hpp"
 
 using namespace dfccl::gpu::test;
 
@@ -129,6 +130,30 @@ TEST_CASE("a rank that never calls is named when the wait's time is over; the ru
     float* const data = x[static_cast<size_t>(r)].data();
     CHECK_OK(dfcclRun(data, data, 3, nullptr, nullptr, ranks[r]));
   }
+  CHECK_OK(ranks.waitAll());
+}
+
+// Who looks for the cause of a hang looks at another place of that rank's program.
+TEST_CASE("a rank whose stream hasn't come to a run is told from one that hasn't submitted it") {
+  const GpuRanks ranks;
+  const int last = ranks.size() - 1;
+  std::vector<DeviceArray<float>> x;
+  for (int r = 0; r < ranks.size(); ++r) {
+    x.emplace_back(ranks.device(r), 100);
+    CHECK_OK(dfcclRegisterAllReduce(100, dfcclFloat32, dfcclSum, 3, dfcclAllRanks(), 0, ranks[r]));
+  }
+  const auto dataOf = [&](int rank) { return x[static_cast<size_t>(rank)].data(); };
+  const Stream stream(ranks.device(last));
+  Word word;
+  word.letWait(stream);
+  CHECK_OK(dfcclRunOnStream(dataOf(last), dataOf(last), 3, stream, nullptr, nullptr, ranks[last]));
+  for (int r = 0; r < last; ++r) CHECK_OK(dfcclRun(dataOf(r), dataOf(r), 3, nullptr, nullptr, ranks[r]));
+  const std::string waits = "rank " + std::to_string(last) + " waits for its stream";
+  CHECK(dfcclWaitFor(50'000, ranks[0]) == dfcclTimeout);
+  CHECK(says(waits.c_str()));
+  CHECK(dfcclWaitFor(50'000, ranks[last]) == dfcclTimeout);
+  CHECK(says(waits.c_str()));
+  word.open();
   CHECK_OK(ranks.waitAll());
 }
 

@@ -2,6 +2,7 @@
 // One registration of an id by all its ranks, on their devices, as a world sees it: GpuRegistration where they are of
 // one process, JoinedRegistration where each is one.
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "host/member/gpu_member.hpp"
@@ -20,7 +21,9 @@ class DeviceRegistration {
   /// buffers any more.
   virtual bool isQuarantineOver() = 0;
   /// Of each member: what its daemon took in, and what it finished; of one that isn't there any more, what it had.
-  virtual std::vector<MemberProgress> progress() = 0;
+  /// @param issuedOf what a rank of this process has issued of what has that index in its tables.
+  virtual std::vector<MemberProgress> progress(
+      const std::function<uint64_t(uint32_t rank, uint32_t index)>& issuedOf) = 0;
   /// Of a member of this process. Reads the device.
   virtual uint64_t finishedRunsOf(uint32_t member) const = 0;
   /// Runs that a member of this process had when it left; 0: it never has.

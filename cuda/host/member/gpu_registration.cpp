@@ -53,13 +53,14 @@ bool GpuRegistration::isQuarantineOver() {
   return true;
 }
 
-std::vector<MemberProgress> GpuRegistration::progress() {
+std::vector<MemberProgress> GpuRegistration::progress(
+    const std::function<uint64_t(uint32_t rank, uint32_t index)>& issuedOf) {
   std::vector<MemberProgress> progress;
   for (uint32_t m = 0; m < members_.size(); ++m) {
     const uint32_t rank = spec_.ranks[m];
     const GpuMember* own = members_[m].own.get();
     if (isMember(m)) {
-      progress.push_back({rank, true, own->submittedRuns(), own->finishedRuns()});
+      progress.push_back({rank, true, own->submittedRuns(), own->finishedRuns(), issuedOf(rank, own->index())});
     } else {
       const uint64_t runs = own == nullptr ? 0 : own->runsAtLeaving();
       progress.push_back({rank, members_[m].isAway, runs, runs});

@@ -40,7 +40,7 @@ class GpuRegistration final : public DeviceRegistration {
   const CollectiveSpec& spec() const override { return spec_; }
   bool isPoisoned() const override { return poisonedBy_ != CollectiveShared::kNobody; }
   bool isQuarantineOver() override;
-  std::vector<MemberProgress> progress() override;
+  std::vector<MemberProgress> progress(const std::function<uint64_t(uint32_t rank, uint32_t index)>& issuedOf) override;
   uint64_t finishedRunsOf(uint32_t member) const override { return members_[member].own->finishedRuns(); }
   uint64_t runsAtLeaving(uint32_t member) const override { return members_[member].own->runsAtLeaving(); }
   size_t bytesOf(uint32_t member) const override { return members_[member].own->bytes(); }

@@ -34,7 +34,8 @@ class JoinedRegistration final : public DeviceRegistration {
     }
     return true;
   }
-  std::vector<MemberProgress> progress() override {
+  std::vector<MemberProgress> progress(
+      const std::function<uint64_t(uint32_t rank, uint32_t index)>& issuedOf) override {
     std::vector<MemberProgress> members;
     for (uint32_t m = 0; m < spec().ranks.size(); ++m) {
       const uint32_t rank = spec().ranks[m];
@@ -44,8 +45,9 @@ class JoinedRegistration final : public DeviceRegistration {
         continue;
       }
       const CollectiveRecord& record = shared_->recordOf(m);
+      const uint64_t issued = m == member_ ? issuedOf(rank, own_->index()) : shared_->issuedRunsOf(m);
       members.push_back(
-          {rank, true, record.submittedRuns.load(order::acquire), record.finishedRuns.load(order::acquire)});
+          {rank, true, record.submittedRuns.load(order::acquire), record.finishedRuns.load(order::acquire), issued});
     }
     return members;
   }

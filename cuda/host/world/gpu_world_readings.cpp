@@ -15,7 +15,9 @@ RunShape GpuWorld::shapeOf(uint32_t rank, uint32_t index) {
 
 std::vector<MemberProgress> GpuWorld::explain(uint32_t rank, uint32_t index) {
   const std::lock_guard lock(mutex_);
-  return registered(rank, index).registration->progress();
+  return registered(rank, index).registration->progress([this](uint32_t of, uint32_t at) {
+    return ranks_[of]->queues().issuedOf(at);
+  });
 }
 
 uint64_t GpuWorld::runsBefore(uint32_t rank, uint32_t index) {

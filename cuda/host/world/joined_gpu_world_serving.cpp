@@ -123,7 +123,9 @@ void JoinedGpuWorld::mirror() {
     if (entry.isDropped && registration.own().hasDropped()) {
       mirrored.blocksDropped.store(options_.limits.grid, order::release);
     }
-    registration.shared().record()->members[registration.member()].noteRuns(submitted, finished, now);
+    SharedMember& shown = registration.shared().record()->members[registration.member()];
+    shown.issuedRuns.store(rank(own_).queues().issuedOf(index), order::relaxed);
+    shown.noteRuns(submitted, finished, now);
   }
 }
 

@@ -1,12 +1,17 @@
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 // Ranks on GPUs as processes, where there are none: all of the host's side, and the daemon, over simulated devices.
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <new>
 #include <random>
 
 #include "forgetful_rank.hpp"
 #include "simulated/joined_rank.hpp"
+#include "word.hpp"
 
 using namespace dfccl::gpu::simulated::test;
 
@@ -208,6 +213,43 @@ TEST_CASE("ranks that disagree are told so, and an abort reaches all, until the 
       EXPECT(meet() == kFine);
       OK(dfcclUnregister(1, me.context));
     }
+    return leave(me);
+  });
+  checkAllFine(processes, 2);
+}
+
+TEST_CASE("a process whose stream hasn't come to a run is told from one that hasn't submitted it") {
+  const std::string job = newJob();
+  int opening[2];
+  REQUIRE(pipe(opening) == 0);
+  Processes processes(2, [&](uint32_t rank) -> int {
+    Joined me;
+    EXPECT(join(me, job, rank, 2) == kFine);
+    int32_t* data = allocate(100);
+    OK(dfcclRegisterAllReduce(100, dfcclInt32, dfcclSum, 1, dfcclAllRanks(), 0, me.context));
+    if (rank == 0) {
+      OK(dfcclRun(data, data, 1, nullptr, nullptr, me.context));
+      // Rank 1 may not have come so far, and shows how far it is at intervals.
+      do EXPECT(dfcclWaitFor(10'000, me.context) == dfcclTimeout);
+      while (std::strstr(dfcclGetLastError(), "rank 1 waits for its stream") == nullptr);
+      EXPECT(write(opening[1], "x", 1) == 1);
+      OK(dfcclWaitFor(kLimitMicros, me.context));
+      return leave(me);
+    }
+    void* memory = nullptr;
+    EXPECT(cudaMallocHost(&memory, sizeof(std::atomic<uint32_t>)) == cudaSuccess);
+    auto& word = *new (memory) std::atomic<uint32_t>(0);
+    cudaStream_t stream = nullptr;
+    EXPECT(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess);
+    dfccl::gpu::test::WordAt(&word).letWait(stream);
+    OK(dfcclRunOnStream(data, data, 1, stream, nullptr, nullptr, me.context));
+    char told;
+    EXPECT(read(opening[0], &told, 1) == 1);
+    word = 1;
+    OK(dfcclWaitFor(kLimitMicros, me.context));
+    EXPECT(cudaStreamSynchronize(stream) == cudaSuccess);
+    EXPECT(cudaStreamDestroy(stream) == cudaSuccess);
+    EXPECT(cudaFreeHost(memory) == cudaSuccess);
     return leave(me);
   });
   checkAllFine(processes, 2);

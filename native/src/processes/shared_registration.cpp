@@ -226,6 +226,7 @@ void SharedRegistration::joinOnDevice(uint32_t member, uint32_t index, std::span
   mine.program = kept;
   mine.programBytes = facts.size();
   mine.index = index;
+  mine.issuedRuns.store(0, order::relaxed);
   record_->isOnDevices = true;
   mine.state.store(SharedMember::joined, order::release);
   record_->shared.registered.fetchAdd(1, order::acqRel);

@@ -33,6 +33,7 @@ struct SharedMember {
   // of a run for the number here, as both sides may have begun anew at other times.
   uint64_t coming;
   uint64_t firstRun;
+  Atomic<uint64_t> issuedRuns;  // on devices: by its host, before its streams come to them
   // Since when this rank has had the same run unfinished, as its watch has seen it; 0: none. For whoever looks on.
   Atomic<uint64_t> waitingSinceMillis;
   Atomic<uint64_t> waitingRun;
@@ -90,6 +91,8 @@ class SharedRegistration final : public JointRegistration {
   SharedRegistrationRecord* record() { return record_; }
   /// Runs that a member has finished; it need not be there any more.
   uint64_t finishedRunsOf(uint32_t member) const;
+  /// As MemberProgress has it, of a member on a device.
+  uint64_t issuedRunsOf(uint32_t member) const { return record_->members[member].issuedRuns.load(order::relaxed); }
   /// The collective as a member has it in its tables. @pre isMember(member)
   CollectiveRecord& recordOf(uint32_t member) const;
   /// Whether, after an abort, a member can't touch the others' buffers any more.
