@@ -113,7 +113,7 @@ void CpuWorld::afterStep(bool hasMoved) {
       const std::lock_guard lock(wakerMutex_);
       if (waker_) waker_(rank->number());
     }
-    rank->flush();
+    hasMoved ? rank->flushMany() : rank->flush();
     if (backgroundDelivery_[rank->number()].load(order::relaxed) != 0) rank->deliver();
   }
 }

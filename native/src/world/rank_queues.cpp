@@ -1,6 +1,7 @@
 // Runs, from those who submit them to the daemon.
 #include "world/rank_queues.hpp"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -156,13 +157,16 @@ bool RankQueues::submitExit() {
 }
 
 /// Whether flushBacklog() might find room. Any thread; what it overlooks, whoever makes room sees.
-bool RankQueues::mayAdmit() const {
+bool RankQueues::mayAdmit(uint64_t leastRoom) const {
   const SubmissionRingHeader& ring = *submissions_.header;
   if (ring.tail.load(order::relaxed) - ring.head.load(order::relaxed) >= submissions_.capacity) return false;
-  if (claimer_.claimedCount() < sharedSlots_ || vacated_.isSeenFilled()) return true;
+  const uint64_t claimed = claimer_.claimedCount();
+  const uint64_t room = sharedSlots_ - std::min<uint64_t>(claimed, sharedSlots_);
+  if (room >= leastRoom || (leastRoom == 1 && vacated_.isSeenFilled())) return true;
   // Of a GPU nobody knows without a look at all slots.
-  return posted_ == nullptr ||
-         posted_->load(order::acquire) != taken_.load(order::relaxed) + finishedCount_.load(order::relaxed);
+  if (posted_ == nullptr) return true;
+  const uint64_t found = taken_.load(order::relaxed) + finishedCount_.load(order::relaxed);
+  return room + posted_->load(order::acquire) - found >= leastRoom;
 }
 
 void RankQueues::flushBacklog() {

@@ -6,6 +6,7 @@
 // Both lists in brackets are for those who submit more than there are slots (decision 27): a run is given to the daemon
 // while shared slots are free, or if none of its id is there. So every daemon has the first unfinished run of every id
 // that it was given, and whatever the orders of the ranks, some run is with all of its members.
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -68,7 +69,14 @@ class RankQueues {
   /// Gives the daemon what waits, as far as there is room; takes completions off their slots if that makes room. Calls
   /// nothing of the user's. To be called whenever the daemon may have read entries, and where nothing else is to do.
   void flush() {
-    if (waiting_.load(order::relaxed) != 0 && mayAdmit()) [[unlikely]]
+    if (waiting_.load(order::relaxed) != 0 && mayAdmit(1)) [[unlikely]]
+      flushBacklog();
+  }
+  /// The same once there is room for many, since each time takes the queue's lock from who submits. Where something
+  /// has moved, and flush() will be called when nothing does.
+  void flushMany() {
+    constexpr uint64_t kMany = 64;
+    if (waiting_.load(order::relaxed) != 0 && mayAdmit(std::clamp<uint64_t>(sharedSlots_ / 4, 1, kMany))) [[unlikely]]
       flushBacklog();
   }
   /// Runs that the daemon hasn't been given yet.
@@ -140,7 +148,7 @@ class RankQueues {
   bool isIdle(uint32_t index) const;
   void noteWaiting();
 
-  bool mayAdmit() const;
+  bool mayAdmit(uint64_t leastRoom) const;
   void flushBacklog();
   uint32_t deliverBatch();
   void lockPoll();
