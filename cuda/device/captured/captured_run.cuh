@@ -96,6 +96,7 @@ struct CapturedLayout {
     bool isOfGraphs;
     bool isMessage;
     uint32_t mostLanes;  // at least one
+    bool isAllReduce = false;
   };
   static CapturedLayout of(const Shape& shape);
   DFCCL_HD uint64_t memberStride() const { return uint64_t{lanes} * slotBytes; }

@@ -58,10 +58,11 @@ CapturedLayout CapturedLayout::of(const Shape& shape) {
   // A line for each of a block's workers; but to find out that another block is done costs more than a second one.
   constexpr uint64_t kPerLane = 3584, kMostOfOne = 8192;
   constexpr uint64_t kAlignment = 16, kPayloadOfWire = 2, kSlotAlignment = 128;
-  // To meet and to part takes longer than lines do, up to there: with one other, one tile a lane; with more, where what
-  // is whole for each goes to all of them, by measurement with four and eight. A message that is no larger than that is
-  // over for its sender before the receiver comes, at the price of slots for all of it, twice.
-  constexpr uint64_t kFewestDirectBytes = 512 << 10, kFewestForAll = 1536 << 10, kMostEagerBytes = 256 << 10;
+  // To meet and to part takes longer than lines do, up to there: with one other, one tile a lane; in streams with more,
+  // whose lines of an all-reduce carry all that each has to all of them, what was measured with four and eight. A
+  // message that is no larger than that is over for its sender before the receiver comes, at the price of slots for all
+  // of it, twice.
+  constexpr uint64_t kFewestDirectBytes = 512 << 10, kFewestOfAllReduce = 1536 << 10, kMostEagerBytes = 256 << 10;
   const uint64_t element = sizeOf(shape.type);
   const uint64_t bytes = shape.count * element;
   CapturedLayout layout{};
@@ -74,10 +75,10 @@ CapturedLayout CapturedLayout::of(const Shape& shape) {
   layout.laneElements = aligned / element;
   const uint64_t oneTileALane = uint64_t{layout.lanes} * kCapturedTileBytes;
   layout.isMessage = shape.isMessage;
-  layout.isLarge = shape.isMessage      ? bytes > std::min(kMostEagerBytes, oneTileALane)
-                   : shape.members == 2 ? bytes > oneTileALane
-                   : shape.segments > 1 ? bytes * shape.segments >= kFewestDirectBytes
-                                        : bytes * (shape.members + 2) >= kFewestForAll;
+  layout.isLarge = shape.isMessage                          ? bytes > std::min(kMostEagerBytes, oneTileALane)
+                   : shape.members == 2                     ? bytes > oneTileALane
+                   : shape.isAllReduce && !shape.isOfGraphs ? bytes * (shape.members + 2) >= kFewestOfAllReduce
+                                                            : bytes * shape.segments >= kFewestDirectBytes;
   const uint32_t slots = shape.isMessage ? 1 : shape.members;
   const uint64_t tile = layout.isLarge ? largeTileBytes(layout.lanes, slots, shape.isOfGraphs) : kCapturedTileBytes;
   layout.tileElements = std::min(aligned, tile) / element;
@@ -126,7 +127,8 @@ CapturedLayout CapturedMember::layoutOf(const CollectiveSpec& spec) {
   const uint32_t mostLanes = spec.mostBlocks == 0 ? kMostCapturedLanes : std::min(spec.mostBlocks, kMostCapturedLanes);
   return CapturedLayout::of({spec.type, spec.collective == Collective::barrier ? 0 : spec.count,
                              hasSegments ? members : 1, members, spec.signature.graph != GraphNumbers::kStreams,
-                             spec.collective == Collective::sendRecv, mostLanes});
+                             spec.collective == Collective::sendRecv, mostLanes,
+                             spec.collective == Collective::allReduce});
 }
 
 void CapturedMember::complete(const std::vector<uint8_t*>& landings, const std::vector<double>& scales,

@@ -61,9 +61,9 @@ std::string stallOf(RankContext& context, uint32_t index, const std::string& pla
   for (const auto& member : members) {
     if (member.submitted > run) continue;
     missing.append(missing.empty() ? "rank " : ", rank ").append(std::to_string(member.rank));
-    // On a GPU the daemon hears of it only behind the stream.
-    const bool isBehindStream = member.issued > run;
-    missing += !member.registered ? absent : isBehindStream ? " waits for its stream" : " has not submitted it";
+    // On a GPU the daemon hears of it only behind the stream, and when the device has room for it.
+    const bool isUnheard = member.issued > run;
+    missing += !member.registered ? absent : isUnheard ? " waits for its stream or its GPU" : " has not submitted it";
     const auto other = std::ranges::find(others, member.rank, &OtherCall::rank);
     if (other != others.end()) missing.append(", but one of ").append(other->difference);
   }

@@ -29,7 +29,7 @@ struct MemberProgress {
   bool registered;
   uint64_t submitted;
   uint64_t finished;
-  uint64_t issued = 0;  // where more than submitted, by its host: runs that its streams haven't come to
+  uint64_t issued = 0;  // where more than submitted, by its host: runs that its daemon hasn't heard of
 };
 
 /// A call without an id that a rank has made, and this one hasn't.

@@ -39,26 +39,27 @@ uint32_t one(const SelectionFacts&) { return 1; }
 /// leader's.
 uint32_t within(const SelectionFacts& f, uint32_t lanes) { return std::min(lanes, std::bit_floor(f.grid)); }
 
+constexpr uint32_t kMostExchangeLanes = 32;
+
 uint32_t exchangeLanes(const SelectionFacts& f) {
   // A line for each of a block's workers, because a block sends no faster than they do; but telling others costs as
   // much as a second line.
   constexpr uint64_t kPerLane = 3584;
-  constexpr uint32_t kMost = 32;
   if (f.bytes <= 2 * kPerLane) return within(f, 1);
   uint32_t lanes = 4;
-  while (lanes * kPerLane < f.bytes && lanes < kMost) lanes *= 2;
+  while (lanes * kPerLane < f.bytes && lanes < kMostExchangeLanes) lanes *= 2;
   return within(f, lanes);
 }
 
 /// A small all-reduce. Each rank sends all that it has to all others, of which a block does only so much before the
-/// direct way, which meets and parts, is over: by measurement, two to eight ranks on one to four H200.
+/// direct way, which meets and parts, is over: by measurement, two to eight ranks on four H200.
 bool isExchanged(const SelectionFacts& f) {
   constexpr uint64_t kTooMuchSent = 448 * kKiB;  // by one rank to all others
   constexpr uint64_t kMostOfLane = 36 * kKiB, kMostOfAll = 960 * kKiB;
   if (f.collective != Collective::allReduce || f.ranks == 1) return false;
   // Between processes more is done to meet, and nobody has measured that beside this.
   if (f.mapsLate) return f.bytes * (f.ranks - 1) <= kTooMuchSent;
-  const uint64_t most = std::min(kMostOfLane * exchangeLanes(f), kMostOfAll);
+  const uint64_t most = std::min(kMostOfLane * within(f, kMostExchangeLanes), kMostOfAll);
   return f.bytes * (f.ranks - 1) < kTooMuchSent && f.bytes * (f.ranks + 2) <= most;
 }
 

@@ -44,8 +44,24 @@ TEST_CASE("on GPUs, all-reduces are exchanged by LL while that takes less than t
   CHECK(chosen(96 * kKiB + 1, 4, 17) == direct(16));
   CHECK(chosen(64 * kKiB - 1, 8) == exchange(32));
   CHECK(chosen(64 * kKiB, 8) == direct(32));
+  CHECK(chosen(4096, 8, 17) == exchange(1));
+  CHECK(chosen(8, 64, 17) == exchange(1));
   CHECK(chosen(8, 1) == direct(1));
   CHECK(select(onGpus(Collective::allGather, 8, 2)) == direct(1));
+}
+
+TEST_CASE("on GPUs, no all-reduce is exchanged that is larger than one that goes directly") {
+  for (const uint32_t grid : {1, 2, 5, 17, 33, 64}) {
+    for (uint32_t ranks = 2; ranks <= 64; ++ranks) {
+      bool isDirect = false;
+      for (uint64_t bytes = 1; bytes <= 512 * kKiB; bytes += 1 + bytes / 16) {
+        const ProgramKind kind = select(onGpus(Collective::allReduce, bytes, ranks, grid)).kind;
+        CHECK((kind == ProgramKind::direct || !isDirect));
+        isDirect = kind == ProgramKind::direct;
+      }
+      CHECK(isDirect);
+    }
+  }
 }
 
 TEST_CASE("on GPUs, buffers from 16 MiB on have programs for the links alone, but for all-reduces of two") {

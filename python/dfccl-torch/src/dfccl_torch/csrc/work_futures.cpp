@@ -68,6 +68,11 @@ void DfcclWork::completeFutureInStream() {
   if (failure) {
     future_->setError(failure);
   } else {
+    // Whoever waits, or is called back, in another stream uses what the value has in it, also where a wait in its own
+    // stream has let all else go.
+    for (const auto& list : outputs_) {
+      for (const at::Tensor& output : list) storages.push_back(output.storage().getWeakStorageImpl());
+    }
     future_->markCompleted(valueOf(outputs_), std::move(storages));
   }
 }
