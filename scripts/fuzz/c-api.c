@@ -141,7 +141,7 @@ static dfcclResult_t grouping(void) {
   members[0] = nearly(RANKS), members[1] = nearly(RANKS), members[2] = anyInt();
   dfcclGroup_t* const place = chance(95) ? &groups[below(PLACES)] : NULL;
   doing = "a group's own, or a batch's";
-  switch (below(14)) {
+  switch (below(15)) {
     case 0: return dfcclGroupDestroy(group());
     case 1: return dfcclGroupSplit(group(), anyInt(), anyInt(), briefly(), place);
     case 2: return dfcclGroupGetRank((int*)out(), group());
@@ -152,7 +152,8 @@ static dfcclResult_t grouping(void) {
     case 7: return dfcclBatchEnd(chance(80) ? &requests[below(PLACES)] : NULL);
     case 8: return dfcclGroupRunInStreams(group(), chance(50) ? 0 : (size_t)anyInt(), nearly(40), (dfcclReaders_t)nearly(2));
     case 9: return dfcclRedOpCreate(nearly(64), chance(95) ? keepFirst : NULL, chance(90) ? NULL : memory[0], chance(95) ? &own : NULL);
-    case 10: return dfcclRedOpCheck(op(), type(), chance(95) ? buffer() : NULL, chance(95) ? below(70) : hugeCount());
+    case 10: return dfcclRedOpCreatePlaced(nearly(64), (dfcclPlacedOp_t)nearly(4), chance(95) ? &own : NULL);
+    case 11: return dfcclRedOpCheck(op(), type(), chance(95) ? buffer() : NULL, chance(95) ? below(70) : hugeCount());
     default: return dfcclGroupCreate(chance(60) ? NULL : members, chance(60) ? 0 : nearly(4), name(), place, rank());
   }
 }

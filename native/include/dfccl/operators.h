@@ -30,6 +30,21 @@ typedef void (*dfcclReduceFunction_t)(void* accumulated, const void* next, size_
 #define DFCCL_MOST_OPERATORS 64
 dfcclResult_t dfcclRedOpCreate(int number, dfcclReduceFunction_t function, void* user, dfcclRedOp_t* op);
 
+/* The least, or the greatest, value with its place, as MPI_MINLOC and MPI_MAXLOC have them: elements are the two behind
+ * each other, and of a type of 8 bytes to the library, dfcclUint64 say. So there is none of a double with its place. Of
+ * equal values the one with the least place is taken, and a NaN before all others. */
+typedef struct {
+  float value;
+  int32_t place;
+} dfcclPlacedFloat_t;
+typedef struct {
+  int32_t value;
+  int32_t place;
+} dfcclPlacedInt_t;
+typedef enum { dfcclMinPlacedFloat, dfcclMaxPlacedFloat, dfcclMinPlacedInt, dfcclMaxPlacedInt } dfcclPlacedOp_t;
+/* Makes it as dfcclRedOpCreate does. */
+dfcclResult_t dfcclRedOpCreatePlaced(int number, dfcclPlacedOp_t which, dfcclRedOp_t* op);
+
 /* Tries it on examples: `count` elements, 1 to 64, of each two of which a op b must be b op a, and of each three
  * (a op b) op c must be a op (b op c): to the bit, but for dfcclFloat32 and dfcclFloat64, where 1e-5 and 1e-13 of the
  * greater result pass for rounding. dfcclInvalidArgument names the first elements for which that isn't so. */

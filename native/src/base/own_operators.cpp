@@ -26,6 +26,11 @@ const OwnOperator* findOwnOperator(ReduceOp op) {
   return operators[static_cast<size_t>(static_cast<int>(op) - kFirstOwnOp)].load(std::memory_order_acquire);
 }
 
+bool takes(ReduceOp op, DataType type) {
+  const OwnOperator* const own = findOwnOperator(op);
+  return own == nullptr || own->elementBytes == 0 || own->elementBytes == sizeOf(type);
+}
+
 bool isKnown(ReduceOp op) { return static_cast<int>(op) < kReduceOpCount || findOwnOperator(op) != nullptr; }
 
 }  // namespace dfccl

@@ -11,6 +11,7 @@ namespace dfccl {
 struct OwnOperator {
   dfcclReduceFunction_t function;
   void* user;
+  size_t elementBytes = 0;  // of the types that it takes; 0: it takes any
 };
 
 constexpr ReduceOp ownOp(int number) { return static_cast<ReduceOp>(kFirstOwnOp + number); }
@@ -24,5 +25,7 @@ bool makeOwnOperator(int number, const OwnOperator& made);
 const OwnOperator* findOwnOperator(ReduceOp op);
 /// Whether collectives of this process may have it: one of the library's, or one that was made.
 bool isKnown(ReduceOp op);
+/// Whether it takes elements of that size. @pre isKnown(op)
+bool takes(ReduceOp op, DataType type);
 
 }  // namespace dfccl

@@ -44,13 +44,16 @@ namespace {
                    "Allowed: 0 to " + std::to_string(most) + ".", {{"field", field}, {"value", std::to_string(value)}});
   };
   check("type", type, kDataTypeCount - 1);
-  if (isOwnCode(op)) refuseUnmade(op);
-  check("op", op, kReduceOpCount - 1);
+  const bool isOwnOne = isOwnCode(op);
+  if (isOwnOne && !isKnown(static_cast<ReduceOp>(op))) refuseUnmade(op);
+  if (!isOwnOne) check("op", op, kReduceOpCount - 1);
   if (op != dfcclScaledSum) {
     const auto kind = static_cast<ReduceOp>(op);
     const auto element = static_cast<DataType>(type);
     refuseArgument("The op is " + std::string(nameOf(kind)) + " of " + nameOf(element) + ".",
-                   "Take an integer type, or another operator.", {{"field", "op"}, {"value", std::to_string(op)}});
+                   isOwnOne ? "Take a type of 8 bytes for values with their places, such as dfcclUint64."
+                            : "Take an integer type, or another operator.",
+                   {{"field", "op"}, {"value", std::to_string(op)}});
   }
   // Its scalars are registered, each rank's with its own, and a signature's registration lasts for all runs.
   refuseArgument("The op is dfcclScaledSum, whose scalars belong to a registration.",
@@ -65,7 +68,8 @@ Signature signatureOf(const GroupHandle& group, Collective collective, size_t co
   const auto typeNumber = static_cast<uint32_t>(type), opNumber = static_cast<uint32_t>(op);
   if (typeNumber >= static_cast<uint32_t>(kDataTypeCount) ||
       (opNumber >= static_cast<uint32_t>(kReduceOpCount) &&
-       !(isOwnCode(opNumber) && isKnown(static_cast<ReduceOp>(op)))) ||
+       !(isOwnCode(opNumber) && isKnown(static_cast<ReduceOp>(op)) &&
+         takes(static_cast<ReduceOp>(op), static_cast<DataType>(type)))) ||
       op == dfcclScaledSum || !isDefined(static_cast<ReduceOp>(op), static_cast<DataType>(type))) [[unlikely]]
     refuseKind(static_cast<int>(type), static_cast<int>(op));
   Signature signature;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/own_operators.hpp"
+#include "base/placed_values.hpp"
 #include "c_api/last_error.hpp"
 
 using namespace dfccl;
@@ -77,25 +78,42 @@ class Examples {
   const void* const elements_;
 };
 
+void create(int number, const OwnOperator& made, dfcclRedOp_t* op) {
+  if (number < 0 || number >= kOwnOps) {
+    refuseOperator("The operator's number is " + std::to_string(number) + ".",
+                   "Allowed: 0 to " + std::to_string(kOwnOps - 1) + ".", "number", std::to_string(number));
+  }
+  if (op == nullptr) refuseOperator("There is nowhere to put the operator.", "Pass a dfcclRedOp_t.", "op", "null");
+  if (!makeOwnOperator(number, made)) {
+    throw Error(dfcclInUse, "Operator " + std::to_string(number) + " is another function, or has other user data.",
+                "Take another number, on all ranks: an operator lasts as long as its process.",
+                {{"number", std::to_string(number)}});
+  }
+  *op = static_cast<dfcclRedOp_t>(ownOp(number));
+}
+
 }  // namespace
 
 extern "C" {
 
 dfcclResult_t dfcclRedOpCreate(int number, dfcclReduceFunction_t function, void* user, dfcclRedOp_t* op) {
   return guarded([&] {
-    if (number < 0 || number >= kOwnOps) {
-      refuseOperator("The operator's number is " + std::to_string(number) + ".",
-                     "Allowed: 0 to " + std::to_string(kOwnOps - 1) + ".", "number", std::to_string(number));
-    }
     if (function == nullptr)
       refuseOperator("The function is null.", "Pass one that combines two vectors.", "function", "null");
-    if (op == nullptr) refuseOperator("There is nowhere to put the operator.", "Pass a dfcclRedOp_t.", "op", "null");
-    if (!makeOwnOperator(number, {function, user})) {
-      throw Error(dfcclInUse, "Operator " + std::to_string(number) + " is another function, or has other user data.",
-                  "Take another number, on all ranks: an operator lasts as long as its process.",
-                  {{"number", std::to_string(number)}});
+    create(number, {function, user}, op);
+    return dfcclSuccess;
+  });
+}
+
+dfcclResult_t dfcclRedOpCreatePlaced(int number, dfcclPlacedOp_t which, dfcclRedOp_t* op) {
+  return guarded([&] {
+    const dfcclReduceFunction_t function = functionOf(which);
+    if (function == nullptr) {
+      const std::string value = std::to_string(static_cast<int>(which));
+      refuseOperator("There is no operator " + value + " of values with their places.", "Allowed: 0 to 3.", "which",
+                     value);
     }
-    *op = static_cast<dfcclRedOp_t>(ownOp(number));
+    create(number, {function, nullptr, sizeof(dfcclPlacedFloat_t)}, op);
     return dfcclSuccess;
   });
 }
@@ -112,6 +130,11 @@ dfcclResult_t dfcclRedOpCheck(dfcclRedOp_t op, dfcclDataType_t type, const void*
       const std::string value = std::to_string(static_cast<int>(type));
       refuseOperator("The type is " + value + ".", "Allowed: 0 to " + std::to_string(kDataTypeCount - 1) + ".", "type",
                      value);
+    }
+    if (!takes(static_cast<ReduceOp>(op), static_cast<DataType>(type))) {
+      refuseOperator("The type is " + std::string(nameOf(static_cast<DataType>(type))) + ".",
+                     "Take one of 8 bytes for values with their places, such as dfcclUint64.", "type",
+                     std::to_string(static_cast<int>(type)));
     }
     if (count == 0 || count > kMostExamples) {
       refuseOperator("There are " + std::to_string(count) + " examples.",

@@ -124,6 +124,10 @@ void checkSpec(const CollectiveSpec& spec, uint32_t rank, uint32_t worldSize) {
     refuse(spec, "op", std::string(nameOf(spec.op)) + " of " + nameOf(spec.type),
            "integer types, or another operator; the bits of a float are no number");
   }
+  if (!takes(spec.op, spec.type)) {
+    refuse(spec, "dataType", nameOf(spec.type),
+           "types of 8 bytes for values with their places, such as dfcclUint64, or another operator");
+  }
   if (spec.ranks.empty()) refuse(spec, "ranks", "empty", "at least one rank of the world");
   if (spec.ranks.size() > worldSize)
     refuse(spec, "ranks", std::to_string(spec.ranks.size()) + " ranks",

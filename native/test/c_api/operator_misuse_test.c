@@ -99,6 +99,45 @@ static void checking(void) {
   }
 }
 
+/* Ready ones, of elements that they don't have. */
+static void placed(void) {
+  dfcclRedOp_t op = dfcclSum;
+  uint64_t number = 0;
+  CHECK_OK(dfcclRedOpCreatePlaced(60, dfcclMinPlacedInt, &op));
+  CHECK_OK(dfcclRedOpCreatePlaced(60, dfcclMinPlacedInt, &op));
+  mark();
+  expect_refused("RedOpCreatePlaced", "a number that is taken", dfcclInUse,
+                 dfcclRedOpCreatePlaced(60, dfcclMaxPlacedInt, &op));
+  mark();
+  expect_refused("RedOpCreatePlaced", "a number out of range", dfcclInvalidArgument,
+                 dfcclRedOpCreatePlaced(64, dfcclMinPlacedInt, &op));
+  for (int which = -1; which <= 4; which += 5) {
+    mark();
+    expect_refused("RedOpCreatePlaced", "one that there isn't", dfcclInvalidArgument,
+                   dfcclRedOpCreatePlaced(61, (dfcclPlacedOp_t)which, &op));
+  }
+  mark();
+  expect_refused("RedOpCreatePlaced", "nowhere to put it", dfcclInvalidArgument,
+                 dfcclRedOpCreatePlaced(61, dfcclMinPlacedInt, NULL));
+  CHECK_OK(dfcclRedOpCreatePlaced(60, dfcclMinPlacedInt, &op));
+  dfcclWorld_t world = open_world(1, 0);
+  dfcclRankCtx_t ctx = NULL;
+  dfcclGroup_t group = NULL;
+  CHECK_OK(dfcclInitRank(world, 0, &ctx));
+  CHECK_OK(dfcclGroupCreate(NULL, 0, 0, &group, ctx));
+  mark();
+  expect_refused("RedOpCheck", "elements without a place", dfcclInvalidArgument,
+                 dfcclRedOpCheck(op, dfcclInt32, &number, 1));
+  mark();
+  expect_refused("AllReduce", "elements without a place", dfcclInvalidArgument,
+                 dfcclAllReduce(&number, &number, 1, dfcclInt32, op, group, 0, NULL, NULL));
+  mark();
+  expect_refused("RegisterAllReduce", "elements without a place", dfcclInvalidArgument,
+                 dfcclRegisterAllReduce(1, dfcclUint8, op, 1, dfcclAllRanks(), 0, ctx));
+  CHECK_OK(dfcclDestroy(ctx));
+  CHECK_OK(dfcclWorldDestroy(world));
+}
+
 /* Where operators go, one that this process hasn't made. */
 static void unmade(void) {
   dfcclWorld_t world = open_world(1, 0);
@@ -122,6 +161,7 @@ static void unmade(void) {
 int main(void) {
   making();
   checking();
+  placed();
   unmade();
   return report();
 }

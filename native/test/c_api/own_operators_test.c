@@ -1,4 +1,6 @@
 /* Operators of the caller's own: in every reduction, between threads and between processes. */
+#include <math.h>
+
 #include "c_api/joined_ranks.h"
 
 enum { kRanks = 3, kMost = 600001 }; /* a third of it goes through rings between processes */
@@ -103,12 +105,67 @@ static void reduce_everything(int rank, dfcclRankCtx_t ctx, dfcclGroup_t group) 
   free(out);
 }
 
+/* Values that are often equal, and some that are NaN. */
+static dfcclPlacedFloat_t placed_float_of(int rank, size_t i) {
+  const dfcclPlacedFloat_t placed = {i % 7 == (size_t)rank ? NAN : (float)((i + 5 * (size_t)rank) % 3) - 1,
+                                     (int32_t)(100 - 10 * rank)};
+  return placed;
+}
+static dfcclPlacedInt_t placed_int_of(int rank, size_t i) {
+  const dfcclPlacedInt_t placed = {(int32_t)((i + 5 * (size_t)rank) % 3) - 1, (int32_t)(100 - 10 * rank)};
+  return placed;
+}
+/* The last rank has the least place. */
+static int float_winner(size_t i, int is_max) {
+  int best = kRanks - 1;
+  for (int r = kRanks - 2; r >= 0; r--) {
+    const float mine = placed_float_of(r, i).value, its = placed_float_of(best, i).value;
+    if (isnan(its) ? 0 : isnan(mine) ? 1 : is_max ? mine > its : mine < its) best = r;
+  }
+  return best;
+}
+static int int_winner(size_t i, int is_max) {
+  int best = kRanks - 1;
+  for (int r = kRanks - 2; r >= 0; r--) {
+    const int32_t mine = placed_int_of(r, i).value, its = placed_int_of(best, i).value;
+    if (is_max ? mine > its : mine < its) best = r;
+  }
+  return best;
+}
+
+static void reduce_placed(int rank, dfcclGroup_t group) {
+  enum { kCount = 1001 };
+  dfcclPlacedFloat_t floats[kCount], float_found[kCount];
+  dfcclPlacedInt_t ints[kCount], int_found[kCount];
+  for (size_t i = 0; i < kCount; i++) floats[i] = placed_float_of(rank, i), ints[i] = placed_int_of(rank, i);
+  for (int is_max = 0; is_max < 2; is_max++) {
+    dfcclRedOp_t of_floats = dfcclSum, of_ints = dfcclSum;
+    CHECK_OK(dfcclRedOpCreatePlaced(10 + is_max, is_max ? dfcclMaxPlacedFloat : dfcclMinPlacedFloat, &of_floats));
+    CHECK_OK(dfcclRedOpCreatePlaced(20 + is_max, is_max ? dfcclMaxPlacedInt : dfcclMinPlacedInt, &of_ints));
+    CHECK_OK(dfcclRedOpCheck(of_floats, dfcclUint64, floats, 21));
+    CHECK_OK(dfcclRedOpCheck(of_ints, dfcclInt64, ints, 21));
+    dfcclRequest_t requests[2];
+    CHECK_OK(dfcclAllReduce(floats, float_found, kCount, dfcclUint64, of_floats, group, 7, NULL, &requests[0]));
+    CHECK_OK(dfcclAllReduce(ints, int_found, kCount, dfcclUint64, of_ints, group, 8, NULL, &requests[1]));
+    CHECK_OK(dfcclWaitRuns(requests, 2, 0));
+    int are_right = 1;
+    for (size_t i = 0; i < kCount; i++) {
+      const dfcclPlacedFloat_t of_float = placed_float_of(float_winner(i, is_max), i);
+      const dfcclPlacedInt_t of_int = placed_int_of(int_winner(i, is_max), i);
+      are_right &= memcmp(&of_float, &float_found[i], sizeof of_float) == 0;
+      are_right &= memcmp(&of_int, &int_found[i], sizeof of_int) == 0;
+    }
+    CHECK(are_right);
+  }
+}
+
 static void be_thread(int rank, void* world) {
   dfcclRankCtx_t ctx = NULL;
   dfcclGroup_t group = NULL;
   CHECK_OK(dfcclInitRank(world, rank, &ctx));
   CHECK_OK(dfcclGroupCreate(NULL, 0, 0, &group, ctx));
   reduce_everything(rank, ctx, group);
+  reduce_placed(rank, group);
   CHECK_OK(dfcclDestroy(ctx));
 }
 
@@ -116,6 +173,7 @@ static void be_process(int rank, const char* job) {
   const struct joined_rank joined = join_rank(job, rank, kRanks, 0);
   make_operators();
   reduce_everything(rank, joined.ctx, joined.group);
+  reduce_placed(rank, joined.group);
   leave_world(joined);
 }
 
