@@ -107,12 +107,12 @@ static void reduce_everything(int rank, dfcclRankCtx_t ctx, dfcclGroup_t group) 
 
 /* Values that are often equal, and some that are NaN. */
 static dfcclPlacedFloat_t placed_float_of(int rank, size_t i) {
-  const dfcclPlacedFloat_t placed = {i % 7 == (size_t)rank ? NAN : (float)((i + 5 * (size_t)rank) % 3) - 1,
+  const dfcclPlacedFloat_t placed = {i % 7 == (size_t)rank || i % 7 == 5 ? NAN : (float)((i + 5 * (size_t)rank) % 2),
                                      (int32_t)(100 - 10 * rank)};
   return placed;
 }
 static dfcclPlacedInt_t placed_int_of(int rank, size_t i) {
-  const dfcclPlacedInt_t placed = {(int32_t)((i + 5 * (size_t)rank) % 3) - 1, (int32_t)(100 - 10 * rank)};
+  const dfcclPlacedInt_t placed = {(int32_t)((i + 5 * (size_t)rank) % 2) - 1, (int32_t)(100 - 10 * rank)};
   return placed;
 }
 /* The last rank has the least place. */
