@@ -4,6 +4,7 @@
 #include <chrono>
 #include <thread>
 #include <unordered_map>
+#include <utility>
 
 #include "entry_points.hpp"
 #include "nccl_api/calls/falling_back.hpp"
@@ -165,9 +166,29 @@ void Communicator::abort() {
 }
 
 void Communicator::leave() {
+  isLeft_.store(1, order::seqCst);
+  if (users_.load(order::seqCst) == 0) destroyGroup();
+}
+
+void Communicator::destroyGroup() {
   const std::lock_guard lock(mutex_);
   // dfcclInUse: runs that were given up are not over yet; the group ends with its world.
-  if (group_ != nullptr) dfcclGroupDestroy(group_);
+  if (dfcclGroup_t const group = std::exchange(group_, nullptr)) dfcclGroupDestroy(group);
+}
+
+Communicator::Use::Use(Communicator& communicator) : communicator_(communicator) {
+  communicator_.users_.fetchAdd(1, order::seqCst);
+  if (communicator_.isLeft_.load(order::seqCst) == 0) return;
+  end();
+  throw Failure(ncclInvalidUsage, "The communicator was destroyed, or aborted, in another thread.",
+                "Make another one.");
+}
+
+void Communicator::Use::end() {
+  // Whoever leaves looks whether anybody is in a call; this looks whether he has left: one of the two sees the other.
+  if (communicator_.users_.fetchSub(1, order::seqCst) == 1 && communicator_.isLeft_.load(order::seqCst) != 0) {
+    communicator_.destroyGroup();
+  }
 }
 
 namespace {
@@ -183,6 +204,10 @@ struct LastFound {
   ncclComm_t handle = nullptr;
   uint64_t removals = 0;  // it holds while nothing has been removed since
   std::weak_ptr<Communicator> communicator;
+
+  ~LastFound() { isGone = true; }
+  /// The thread ends, or the process does, and what ends behind this one calls functions all the same.
+  static inline thread_local bool isGone = false;
 };
 
 Handles& handles() {
@@ -206,8 +231,14 @@ ncclComm_t Communicators::add(std::shared_ptr<Communicator> communicator) {
 }
 
 std::shared_ptr<Communicator> Communicators::find(ncclComm_t handle) {
-  thread_local LastFound last;
   Handles& kept = handles();
+  if (LastFound::isGone) {
+    const std::lock_guard lock(kept.mutex);
+    const auto found = kept.all.find(reinterpret_cast<uintptr_t>(handle));
+    if (found == kept.all.end()) refuseHandle(handle);
+    return found->second;
+  }
+  thread_local LastFound last;
   if (last.handle == handle && last.removals == kept.removals.load(order::acquire)) {
     if (std::shared_ptr<Communicator> found = last.communicator.lock()) return found;
   }

@@ -89,7 +89,11 @@ class Communicator {
   void awaitSplits();
   /// How often it was split, shrunk or grown before; all ranks do each of these equally often.
   uint64_t nextSplit() { return splits_.fetchAdd(1, order::relaxed); }
-  uint64_t nextShrink() { return shrinks_.fetchAdd(1, order::relaxed); }
+  /// @param kept the ranks that are left: those alone have done it as often.
+  uint64_t nextShrink(const std::vector<int>& kept) {
+    const std::lock_guard lock(mutex_);
+    return shrinks_[kept]++;
+  }
   uint64_t nextGrowth() { return growths_.fetchAdd(1, order::relaxed); }
   /// What ranks that are to join it next meet those that it has by.
   Name growthName() const { return name_.derived(growths_.load(order::relaxed), 3); }
@@ -122,13 +126,27 @@ class Communicator {
   void revoke();
   /// Gives its runs up, and refuses all that is asked of it later.
   void abort();
-  /// Its handle is gone. Threads that are in a call with it still find its world, and are refused by its group.
+  /// Its handle is gone. Threads that are in a call with it still find its world, and its group until they are out.
   void leave();
+  /// A call that uses the group. Another thread may destroy or abort the communicator meanwhile.
+  class Use {
+   public:
+    /// @throws Failure ncclInvalidUsage: it has left
+    explicit Use(Communicator& communicator);
+    ~Use() { end(); }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+
+   private:
+    void end();
+    Communicator& communicator_;
+  };
 
  private:
   enum class State : uint32_t { making, ready, fallenBack, revoked, failed, aborted };
   State state() const { return static_cast<State>(state_.load(order::acquire)); }
   bool isDrained() const;
+  void destroyGroup();
   void hasFallenBack();
 
   Atomic<uint32_t> state_;
@@ -137,8 +155,9 @@ class Communicator {
   Atomic<uint32_t> isFinalized_;
   Atomic<uint32_t> isDraining_;
   Atomic<uint32_t> splitsUnderWay_;
+  Atomic<uint32_t> users_;  // calls that use the group
+  Atomic<uint32_t> isLeft_;
   Atomic<uint64_t> splits_;
-  Atomic<uint64_t> shrinks_;
   Atomic<uint64_t> growths_;
   mutable std::mutex mutex_;  // of becoming something
   std::condition_variable made_;
@@ -149,7 +168,8 @@ class Communicator {
   dfcclGroup_t group_ = nullptr;
   ncclComm_t real_ = nullptr;
   ScaledSums scaledSums_;
-  std::map<int64_t, uint64_t> positions_;  // under mutex_
+  std::map<int64_t, uint64_t> positions_;         // under mutex_
+  std::map<std::vector<int>, uint64_t> shrinks_;  // under mutex_
 };
 
 /// Those that callers have handles of. A handle is a value, so one that was destroyed, or never made, is recognised.

@@ -62,9 +62,10 @@ Config Config::read(const ncclConfig_t* from) {
   c.size = std::min(from->size, sizeof c);
   config.given = c;
   // Copied, as they are read later where the communicator is made in another thread.
-  if (from->size > offsetof(ncclConfig_t, netName) && c.netName != nullptr)
+  const auto hasName = [from](size_t at) { return from->size >= at + sizeof(const char*); };
+  if (hasName(offsetof(ncclConfig_t, netName)) && c.netName != nullptr)
     config.netName = std::make_shared<std::string>(c.netName);
-  if (from->size > offsetof(ncclConfig_t, commName) && c.commName != nullptr)
+  if (hasName(offsetof(ncclConfig_t, commName)) && c.commName != nullptr)
     config.commName = std::make_shared<std::string>(c.commName);
   if (c.maxCTAs != kNcclUnset && config.mostBlocks == 0) {
     config.mostBlocks = blocksOf(c.maxCTAs);

@@ -84,6 +84,14 @@ ncclResult_t submitSoon(Operation operation) {
   return ncclSuccess;
 }
 
+void dropFromGroup(const std::shared_ptr<Communicator>& communicator) noexcept {
+  std::erase_if(grouped.makings, [&](Making& making) {
+    if (making.made != communicator) return false;
+    making.drop(ncclInvalidUsage);
+    return true;
+  });
+}
+
 ncclResult_t noteInGroup(ncclResult_t result) noexcept {
   const bool hasFailed = result != ncclSuccess && result != ncclInProgress;
   if (hasFailed && grouped.depth != 0 && grouped.failure.result == ncclSuccess) grouped.failure = lastOfThread();

@@ -11,6 +11,9 @@ ncclResult_t makeSoon(Making making);
 /// Submits it, or does so when the thread's group ends. @throws Failure
 ncclResult_t submitSoon(Operation operation);
 
+/// Of one that the thread's open group was to make: it is not made.
+void dropFromGroup(const std::shared_ptr<Communicator>& communicator) noexcept;
+
 /// If a call that would belong to the thread's group has failed, nothing of the group is done, and its end returns the
 /// same. @param result of the call, which this thread has just told of. @return `result`
 ncclResult_t noteInGroup(ncclResult_t result) noexcept;

@@ -10,6 +10,7 @@
 #include "host/driver/nvml.hpp"
 #include "nccl_api/calls/communicator.hpp"
 #include "nccl_api/calls/falling_back.hpp"
+#include "nccl_api/calls/group_calls.hpp"
 #include "nccl_api/universe/arguments.hpp"
 
 namespace dfccl::nccl {
@@ -80,6 +81,7 @@ ncclResult_t commFinalize(ncclComm_t comm) {
 ncclResult_t commDestroy(ncclComm_t comm) {
   if (comm == nullptr) return ncclSuccess;
   const std::shared_ptr<Communicator> communicator = Communicators::remove(comm);
+  dropFromGroup(communicator);
   communicator->awaitMade();
   if (const ncclComm_t real = communicator->real()) {
     return callReal<decltype(ncclCommDestroy)>("ncclCommDestroy", real);

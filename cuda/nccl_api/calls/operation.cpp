@@ -10,12 +10,10 @@
 
 #include "base/types.hpp"
 #include "host/driver/check.hpp"
-#include "host/driver/stream_capture.hpp"
-#include "nccl_api/calls/device_buffer.hpp"
 #include "nccl_api/calls/joined_streams.hpp"
+#include "nccl_api/calls/prepared_operation.hpp"
 #include "nccl_api/calls/self_messages.hpp"
 #include "nccl_api/universe/failure.hpp"
-#include "nccl_api/universe/scaling.hpp"
 
 namespace dfccl::nccl {
 namespace {
@@ -47,71 +45,6 @@ void isOver(void* argument, dfcclResult_t status) {
   held->scratch.reset();
   held->communicator->ended(status);
 }
-
-DataType typeOf(const Operation& o) { return static_cast<DataType>(o.type); }
-
-std::shared_ptr<void> scratchFor(const Operation& o, size_t bytes) {
-  const Communicator& c = *o.communicator;
-  return c.universe()->scratch().take(c.universeRank(), c.context(), bytes);
-}
-
-/// Scratch that a graph writes to, whenever it is launched.
-struct GraphScratch {
-  std::shared_ptr<Universe> universe;  // whose the memory is: it goes last
-  std::shared_ptr<void> memory;
-};
-
-void keepInGraph(GraphScratch scratch, cudaStream_t stream) {
-  gpu::StreamCapture(stream).keep(std::make_shared<const GraphScratch>(std::move(scratch)));
-}
-
-bool isCapturing(const Operation& o) {
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  const gpu::OnDevice here(o.communicator->device);
-  checkCuda(cudaStreamIsCapturing(o.stream, &status), "cudaStreamIsCapturing");
-  return status != cudaStreamCaptureStatusNone;
-}
-
-/// Lets the stream multiply what the rank sends, into memory that the run may read it from.
-/// @return the operation that remains.
-Operation scaled(const Operation& o, std::shared_ptr<void>& scratch) {
-  const Communicator& c = *o.communicator;
-  Operation rest = o;
-  const size_t parts = o.kind == Kind::reduceScatter ? static_cast<size_t>(c.size()) : 1;
-  const bool receives = o.kind == Kind::allReduce || (o.kind == Kind::reduce && o.other == c.rank());
-  void* to = o.recv;
-  const size_t bytes = bytesOf(o, parts);
-  checkDeviceBuffer("send", o.send, bytes, typeOf(o), c.device);
-  if (receives) {
-    checkDeviceBuffer("receive", to, bytes, typeOf(o), c.device);
-  } else {
-    scratch = scratchFor(o, bytes);
-    to = scratch.get();
-  }
-  const gpu::OnDevice here(c.device);
-  if (scratch && isCapturing(o)) keepInGraph({c.universe(), scratch}, o.stream);
-  checkCuda(scaleOnStream(to, o.send, o.count * parts, *o.scalar, o.stream), "a kernel's launch");
-  rest.send = to;
-  return rest;
-}
-
-/// Lets the stream copy what the rank sends to all, into memory that the run may read it from: in place is not what a
-/// run of that kind can do, and callers of NCCL's do it.
-/// @return the operation that remains.
-Operation copied(const Operation& o, std::shared_ptr<void>& scratch) {
-  const Communicator& c = *o.communicator;
-  const auto ranks = static_cast<size_t>(c.size());
-  const size_t bytes = bytesOf(o, ranks);
-  checkDeviceBuffer("send", o.send, bytes, typeOf(o), c.device);
-  scratch = scratchFor(o, bytes);
-  const gpu::OnDevice here(c.device);
-  checkCuda(cudaMemcpyAsync(scratch.get(), o.send, bytes, cudaMemcpyDeviceToDevice, o.stream), "cudaMemcpyAsync");
-  Operation rest = o;
-  rest.send = scratch.get();
-  return rest;
-}
-
-bool isCopiedBefore(const Operation& o) { return o.kind == Kind::allToAll && o.send == o.recv && o.send != nullptr; }
 
 dfcclResult_t queue(const Operation& o, uint64_t tag, dfcclStream_t stream, dfcclRequest_t* request) {
   const auto type = static_cast<dfcclDataType_t>(o.type);
@@ -229,6 +162,19 @@ class Batch {
   std::vector<std::unique_ptr<Queued>> queued_;
 };
 
+/// Where one of several changes a buffer before it is queued, all are tried before: a group of which one is refused
+/// changes none. @throws Failure
+void rehearse(const std::vector<Operation>& operations) {
+  const auto changesBuffer = [](const Operation& o) { return o.scalar.has_value(); };
+  if (operations.size() == 1 || std::none_of(operations.begin(), operations.end(), changesBuffer)) return;
+  const Batch dropped(0);
+  for (const Operation& o : operations) {
+    checkBuffers(o);
+    // In place it can't be queued as it is.
+    if (!isCopiedBefore(o)) check(queue(o, 0, o.stream == nullptr ? cudaStreamLegacy : o.stream, nullptr));
+  }
+}
+
 /// Of several things, each of which is done whatever becomes of the others.
 class FirstFailure {
  public:
@@ -261,6 +207,7 @@ size_t bytesOf(const Operation& o, size_t parts) {
 
 void submit(const Operation& operation) {
   if (isToSelf(operation)) refuseHalfAMessage();
+  const Communicator::Use use(*operation.communicator);
   Queued run(operation);
   run.begin();
   run.letStreamWait();
@@ -268,7 +215,14 @@ void submit(const Operation& operation) {
 
 void submit(std::vector<Operation> operations) {
   if (operations.empty()) return;
-  for (const Operation& operation : operations) operation.communicator->checkState();
+  std::vector<std::shared_ptr<Communicator>> used;
+  std::vector<std::unique_ptr<const Communicator::Use>> uses;  // which end first
+  for (const Operation& operation : operations) {
+    operation.communicator->checkState();
+    if (!used.empty() && used.back() == operation.communicator) continue;
+    used.push_back(operation.communicator);
+  }
+  for (const auto& communicator : used) uses.push_back(std::make_unique<const Communicator::Use>(*communicator));
   const JoinedStreams streams(operations);
   streams.join();
   copySelfMessages(operations);
@@ -281,6 +235,7 @@ void submit(std::vector<Operation> operations) {
   FirstFailure failure;
   std::vector<std::unique_ptr<Queued>> queued;
   queued.reserve(operations.size());
+  rehearse(operations);
   for (size_t begin = 0, end = 0; begin < operations.size(); begin = end) {
     while (end < operations.size() && world(operations[end]) == world(operations[begin])) ++end;
     failure.attempt([&] {

@@ -1,4 +1,7 @@
 // Operators that multiply before they add.
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
 #include <string>
 
 #include "base/types.hpp"
@@ -7,6 +10,22 @@
 #include "nccl_api/universe/arguments.hpp"
 
 namespace dfccl::nccl {
+namespace {
+
+/// A kernel reads it, and a GPU whose kernel reads what isn't there is lost. Pinned memory of the host's will do.
+void checkReadable(const void* scalar, size_t bytes) {
+  if (reinterpret_cast<uintptr_t>(scalar) % bytes != 0) {
+    refuseArgument("The scalar is not aligned to its " + std::to_string(bytes) + " bytes.", "Pass one that is.");
+  }
+  cudaPointerAttributes found{};
+  const cudaError_t error = cudaPointerGetAttributes(&found, scalar);
+  if (error != cudaSuccess) cudaGetLastError();
+  if (error == cudaSuccess && found.type != cudaMemoryTypeUnregistered) return;
+  refuseArgument("The scalar is no memory that a GPU can read.",
+                 "Pass device memory or pinned memory, or say that it is the host's (ncclScalarHostImmediate).");
+}
+
+}  // namespace
 
 ncclResult_t redOpCreatePreMulSum(ncclRedOp_t* op, void* scalar, ncclDataType_t type, ncclScalarResidence_t residence,
                                   ncclComm_t comm) {
@@ -17,6 +36,7 @@ ncclResult_t redOpCreatePreMulSum(ncclRedOp_t* op, void* scalar, ncclDataType_t 
   if (residence == ncclScalarHostImmediate) {
     std::memcpy(&made.bits, scalar, sizeOf(static_cast<DataType>(type)));
   } else if (residence == ncclScalarDevice) {
+    checkReadable(scalar, sizeOf(static_cast<DataType>(type)));
     made.onDevice = scalar;
   } else {
     refuseArgument("The scalar's residence is " + std::to_string(residence) + ".", "Allowed: 0 (device), 1 (host).");

@@ -60,6 +60,8 @@ ncclResult_t commSplit(ncclComm_t comm, int color, int key, ncclComm_t* part, nc
     return makeReal(part, configOf(*parent, config), parent->device, split);
   }
   const std::shared_ptr<Communicator> parent = communicatorWithRanks(comm);
+  // Also where this rank is refused: the others are not, and count on from here.
+  const uint64_t number = parent->nextSplit();
   if (color < -1) {
     refuseArgument("The color is " + std::to_string(color) + ".", "Allowed: 0 or more, or NCCL_SPLIT_NOCOLOR (-1).");
   }
@@ -69,7 +71,7 @@ ncclResult_t commSplit(ncclComm_t comm, int color, int key, ncclComm_t* part, nc
   making.isBlocking = read.isBlocking;
   making.function = "ncclCommSplit";
   making.parent = parent;
-  making.meeting = parent->name().derived(parent->nextSplit(), 1);
+  making.meeting = parent->name().derived(number, 1);
   making.ranks = parent->size();
   making.rank = parent->rank();
   making.color = color;
@@ -102,7 +104,7 @@ ncclResult_t commShrink(ncclComm_t comm, int* excluded, int excludedCount, ncclC
   const Config read = configOf(*parent, config);
   if ((flags & kShrinkAbort) != 0) parent->revoke();
   // Those that are left agree on who that is: with others they don't meet.
-  Name meeting = parent->name().derived(parent->nextShrink(), 2);
+  Name meeting = parent->name().derived(parent->nextShrink(kept), 2);
   for (const int r : kept) meeting = meeting.derived(static_cast<uint64_t>(r), 2);
   const auto ranks = static_cast<int>(kept.size());
   Making making = Making::prepare(rest, meeting, ranks, static_cast<int>(self - kept.begin()), parent->device, read);

@@ -9,7 +9,8 @@
 namespace dfccl::c_api {
 
 HandleSlab<GroupHandle>& groups() {
-  static HandleSlab<GroupHandle> all(2, "Destroy groups that are done with.");
+  // Never destroyed: a program's own objects may end theirs while the process does.
+  static auto& all = *new HandleSlab<GroupHandle>(2, "Destroy groups that are done with.");
   return all;
 }
 
