@@ -74,8 +74,8 @@ constexpr const char* kFolder = "/dev/shm/";
 constexpr std::string_view kPrefix = "dfccl-nccl-";
 
 bool isStill(int descriptor, const std::string& path) {
-  struct stat mine {
-  }, there{};
+  struct stat mine = {};
+  struct stat there = {};
   return fstat(descriptor, &mine) == 0 && stat(path.c_str(), &there) == 0 && mine.st_ino == there.st_ino &&
          mine.st_dev == there.st_dev;
 }
