@@ -28,10 +28,13 @@ struct OpenGroupedCalls : GroupedCalls {
   /// The thread ends, and with it what it hasn't ended: nobody is to wait for that. Where it was to put the handles may
   /// be gone.
   ~OpenGroupedCalls() {
+    isGone = true;
     for (const Making& making : makings) {
       if (making.made) making.made->failed(ncclInvalidUsage);
     }
   }
+  /// What ends behind it may still destroy communicators.
+  static inline thread_local bool isGone = false;
 };
 thread_local OpenGroupedCalls grouped;
 
@@ -85,6 +88,7 @@ ncclResult_t submitSoon(Operation operation) {
 }
 
 void dropFromGroup(const std::shared_ptr<Communicator>& communicator) noexcept {
+  if (OpenGroupedCalls::isGone) return;
   std::erase_if(grouped.makings, [&](Making& making) {
     if (making.made != communicator) return false;
     making.drop(ncclInvalidUsage);

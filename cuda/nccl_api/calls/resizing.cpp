@@ -60,8 +60,6 @@ ncclResult_t commSplit(ncclComm_t comm, int color, int key, ncclComm_t* part, nc
     return makeReal(part, configOf(*parent, config), parent->device, split);
   }
   const std::shared_ptr<Communicator> parent = communicatorWithRanks(comm);
-  // Also where this rank is refused: the others are not, and count on from here.
-  const uint64_t number = parent->nextSplit();
   if (color < -1) {
     refuseArgument("The color is " + std::to_string(color) + ".", "Allowed: 0 or more, or NCCL_SPLIT_NOCOLOR (-1).");
   }
@@ -71,7 +69,7 @@ ncclResult_t commSplit(ncclComm_t comm, int color, int key, ncclComm_t* part, nc
   making.isBlocking = read.isBlocking;
   making.function = "ncclCommSplit";
   making.parent = parent;
-  making.meeting = parent->name().derived(number, 1);
+  making.meeting = parent->name().derived(parent->nextSplit(), 1);
   making.ranks = parent->size();
   making.rank = parent->rank();
   making.color = color;

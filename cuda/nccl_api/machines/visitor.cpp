@@ -27,28 +27,22 @@ bool Visitor::step(const std::function<bool(const Name&)>& isKnown) {
     if (answer_.empty() && heard_ == sizeof request_) come(isKnown);
   }
   if (answer_.empty() && meeting_) {
-    if (!look()) return false;
-    if (answer_.empty()) return true;
-  }
-  if (answer_.empty()) return Clock::now() < until_;
-  return said_ < answer_.size() ? say() : part();
-}
-
-/// Whether all have come by now. @return false: it is gone.
-bool Visitor::look() {
-  try {
     if (meeting_->isComplete()) {
       const std::vector<Arrival> all = meeting_->all();
       answer(ncclSuccess, all.data(), all.size() * sizeof(Arrival));
     } else if (Clock::now() > until_) {
-      if (meeting_->giveUp(true)) refuse(meeting_->late(seconds_));
-    } else if (!isThereStill()) {
-      return !meeting_->giveUp(false);
+      meeting_->giveUp();
+      refuse(meeting_->late(seconds_));
+    } else if (isThereStill()) {
+      return true;
+    } else {
+      // Its seat stays taken, as that of a rank of this machine does: it can't be complete any more.
+      meeting_->giveUp();
+      return false;
     }
-  } catch (const Failure& failure) {
-    refuse(failure);
   }
-  return true;
+  if (answer_.empty()) return Clock::now() < until_;
+  return said_ < answer_.size() ? say() : part();
 }
 
 /// It says nothing more while it waits.

@@ -28,7 +28,6 @@ class Visitor {
  private:
   bool hear();
   void come(const std::function<bool(const Name&)>& isKnown);
-  bool look();
   bool isThereStill() const;
   void answer(int32_t result, const void* what, size_t bytes);
   void refuse(const Failure& failure);

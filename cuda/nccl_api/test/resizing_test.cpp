@@ -192,3 +192,18 @@ TEST_CASE("a rank that was excluded and shrinks all the same is told so") {
     CHECK_NCCL(ncclCommDestroy(rest));
   });
 }
+
+TEST_CASE("other ranks than before are left of what is shrunk anew") {
+  const ncclUniqueId id = newId();
+  onRanks(3, [&](int rank) {
+    const Comm comm(id, 3, rank);
+    for (int excluded : {2, 1}) {
+      if (rank == excluded) continue;
+      ncclComm_t rest = nullptr;
+      CHECK_NCCL(ncclCommShrink(comm, &excluded, 1, &rest, nullptr, 0));
+      checkSum(rest, 1, 2);
+      CHECK_NCCL(ncclCommDestroy(rest));
+    }
+    checkSum(comm, 1, 3);
+  });
+}

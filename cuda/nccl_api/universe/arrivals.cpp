@@ -1,10 +1,7 @@
 #include "nccl_api/universe/arrivals.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,7 +10,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
-#include <string_view>
 
 #include "nccl_api/universe/failure.hpp"
 #include "os/futex.hpp"
@@ -32,20 +28,11 @@ struct Seat {
   Atomic<uint32_t> isFilled;
   Arrival arrival;
 };
-enum Outcome : uint32_t { open_, complete, givenUp, overdue };
 struct Table {
   Atomic<uint32_t> ranks;
   Atomic<uint32_t> come;
-  Atomic<uint32_t> outcome;  // what it is first is what it stays
-  Seat seats[1];             // [ranks]
-
-  /// @return what it is.
-  Outcome end(Outcome wanted) {
-    uint32_t found = open_;
-    if (!outcome.compareExchange(found, wanted, order::seqCst, order::seqCst)) return static_cast<Outcome>(found);
-    sharedFutexWakeAll(&outcome.value);
-    return wanted;
-  }
+  Atomic<uint32_t> isComplete;
+  Seat seats[1];  // [ranks]
 };
 
 [[noreturn]] void refuseSystem(const std::string& what, int error) {
@@ -68,43 +55,6 @@ void takeSeat(Table& table, uint32_t ranks, int rank, const Arrival& own) {
   }
   seat.arrival = own;
   seat.isFilled.store(1, order::release);
-}
-
-constexpr const char* kFolder = "/dev/shm/";
-constexpr std::string_view kPrefix = "dfccl-nccl-";
-
-bool isStill(int descriptor, const std::string& path) {
-  struct stat mine = {};
-  struct stat there = {};
-  return fstat(descriptor, &mine) == 0 && stat(path.c_str(), &there) == 0 && mine.st_ino == there.st_ino &&
-         mine.st_dev == there.st_dev;
-}
-
-/// Whoever is in a room holds its lock with others, so what nobody holds was left by processes that were killed.
-int openLocked(const std::string& path) {
-  for (;;) {
-    const int descriptor = open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
-    if (descriptor < 0) refuseSystem("The ranks' meeting can't be opened", errno);
-    while (flock(descriptor, LOCK_SH) != 0 && errno == EINTR) {
-    }
-    if (isStill(descriptor, path)) return descriptor;
-    close(descriptor);  // swept before it was locked
-  }
-}
-
-/// Takes rooms away that nobody is in.
-void sweepRooms() {
-  DIR* const folder = opendir(kFolder);
-  if (folder == nullptr) return;
-  while (const dirent* entry = readdir(folder)) {
-    if (!std::string_view(entry->d_name).starts_with(kPrefix)) continue;
-    const std::string path = kFolder + std::string(entry->d_name);
-    const int descriptor = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    if (descriptor < 0) continue;
-    if (flock(descriptor, LOCK_EX | LOCK_NB) == 0 && isStill(descriptor, path)) unlink(path.c_str());
-    close(descriptor);
-  }
-  closedir(folder);
 }
 
 std::string missing(Table& table, uint32_t ranks) {
@@ -130,28 +80,19 @@ class Meeting::Room {
   const uint32_t ranks;
 
   Room(const Name& name, uint32_t ranks_)
-      : ranks(ranks_),
-        path_(std::string(kFolder).append(kPrefix) + name.text()),
-        bytes_(sizeof(Table) + ranks * sizeof(Seat)) {
-    static const bool isSwept = (sweepRooms(), true);
-    (void)isSwept;
-    descriptor_ = openLocked(path_);
+      : ranks(ranks_), path_("/dev/shm/dfccl-nccl-" + name.text()), bytes_(sizeof(Table) + ranks * sizeof(Seat)) {
+    const int descriptor = open(path_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+    if (descriptor < 0) refuseSystem("The ranks' meeting can't be opened", errno);
     // Only ever grows, so whoever comes first is not disturbed by the others.
-    const int error = posix_fallocate(descriptor_, 0, static_cast<off_t>(bytes_));
+    const int error = posix_fallocate(descriptor, 0, static_cast<off_t>(bytes_));
     void* const memory =
-        error != 0 ? MAP_FAILED : mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
+        error != 0 ? MAP_FAILED : mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     const int why = error != 0 ? error : errno;
-    if (memory == MAP_FAILED) {
-      takeNameAway();
-      close(descriptor_);
-      refuseSystem("The system refused memory for the ranks' meeting", why);
-    }
+    close(descriptor);
+    if (memory == MAP_FAILED) refuseSystem("The system refused memory for the ranks' meeting", why);
     table_ = static_cast<Table*>(memory);
   }
-  ~Room() {
-    munmap(table_, bytes_);
-    close(descriptor_);
-  }
+  ~Room() { munmap(table_, bytes_); }
   Room(const Room&) = delete;
   Room& operator=(const Room&) = delete;
 
@@ -161,7 +102,6 @@ class Meeting::Room {
  private:
   const std::string path_;
   const size_t bytes_;
-  int descriptor_;  // locked as long as this process is in it
   Table* table_ = nullptr;
 };
 
@@ -171,32 +111,16 @@ Meeting::Meeting(const Name& name, int ranks, int rank, const Arrival& own)
   takeSeat(table, room_->ranks, rank, own);
   if (table.come.fetchAdd(1, order::acqRel) + 1 != room_->ranks) return;
   room_->takeNameAway();
-  table.end(complete);
+  table.isComplete.store(1, order::seqCst);
+  sharedFutexWakeAll(&table.isComplete.value);
 }
 Meeting::~Meeting() = default;
 Meeting::Meeting(Meeting&&) noexcept = default;
 Meeting& Meeting::operator=(Meeting&&) noexcept = default;
 
-bool Meeting::isComplete() const {
-  switch (static_cast<Outcome>(room_->table().outcome.load(order::acquire))) {
-    case open_:
-      return false;
-    case complete:
-      return true;
-    case overdue:
-      throw late(joinSeconds());
-    case givenUp:
-      break;
-  }
-  throw Failure(ncclRemoteError, "Another rank gave the communicator up while it was being made.",
-                "See what that rank says of it, and make another one.");
-}
-void Meeting::wait(uint32_t micros) const { sharedFutexWait(&room_->table().outcome.value, open_, micros); }
-bool Meeting::giveUp(bool isLate) const {
-  if (room_->table().end(isLate ? overdue : givenUp) == complete) return false;
-  room_->takeNameAway();
-  return true;
-}
+bool Meeting::isComplete() const { return room_->table().isComplete.load(order::acquire) != 0; }
+void Meeting::wait(uint32_t micros) const { sharedFutexWait(&room_->table().isComplete.value, 0, micros); }
+void Meeting::giveUp() const { room_->takeNameAway(); }
 
 std::vector<Arrival> Meeting::all() const {
   std::vector<Arrival> all;
@@ -222,8 +146,14 @@ std::vector<Arrival> meet(const Name& name, int ranks, int rank, const Arrival& 
   const uint32_t seconds = joinSeconds();
   const Clock::time_point until = Clock::now() + std::chrono::seconds(seconds);
   while (!meeting.isComplete()) {
-    if (isCancelled() && meeting.giveUp(false)) throw abortedWhileMade();
-    if (Clock::now() > until && meeting.giveUp(true)) throw meeting.late(seconds);
+    if (isCancelled()) {
+      meeting.giveUp();
+      throw abortedWhileMade();
+    }
+    if (Clock::now() > until) {
+      meeting.giveUp();
+      throw meeting.late(seconds);
+    }
     meeting.wait(kLookMicros);
   }
   return meeting.all();

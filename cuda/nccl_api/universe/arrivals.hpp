@@ -50,15 +50,13 @@ class Meeting {
   Meeting(Meeting&&) noexcept;
   Meeting& operator=(Meeting&&) noexcept;
 
-  /// @throws Failure ncclRemoteError: another rank has given it up; as late(): another one's time is over
   bool isComplete() const;
   /// Until it is complete, but no longer than so.
   void wait(uint32_t micros) const;
   /// What each rank told. @pre it is complete
   std::vector<Arrival> all() const;
-  /// Nobody comes to it any more, and whoever has come hears of it. @param isLate the time is over. @return false: all
-  /// have come meanwhile.
-  bool giveUp(bool isLate) const;
+  /// Nobody comes to it any more.
+  void giveUp() const;
   /// @return ncclTimeout, naming the ranks that didn't come.
   Failure late(uint32_t seconds) const;
 
@@ -69,8 +67,7 @@ class Meeting {
 
 /// Waits until all ranks have come. @param isCancelled asked now and then; once it is so, the wait ends.
 /// @return of each rank what it told.
-/// @throws Failure as Meeting's; ncclTimeout where some didn't come within joinSeconds(); ncclInvalidUsage: cancelled;
-/// ncclRemoteError: in another rank's process it was.
+/// @throws Failure as Meeting's; ncclTimeout where some didn't come within joinSeconds(); ncclInvalidUsage: cancelled.
 std::vector<Arrival> meet(const Name& name, int ranks, int rank, const Arrival& own,
                           const std::function<bool()>& isCancelled);
 

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 
+#include "host/driver/process_end.hpp"
 #include "nccl_api/universe/failure.hpp"
 
 namespace dfccl::nccl {
@@ -202,8 +204,18 @@ void Universes::dropUnused() {
       return true;
     });
   }
+  if (dropped.empty()) return;
   // Its memory is freed, for which CUDA may wait until others' work is over: the caller doesn't.
-  if (!dropped.empty()) std::thread([dropped = std::move(dropped)]() mutable { dropped.clear(); }).detach();
+  auto freeing = [dropped = std::move(dropped)]() mutable {
+    const gpu::ProcessEnd::Call call;
+    if (!call.isAllowed()) new auto(std::move(dropped));  // the process's end takes it, and CUDA must not be called
+    dropped.clear();
+  };
+  try {
+    std::thread(std::move(freeing)).detach();
+  } catch (const std::system_error&) {
+    // No thread is to be had: it was freed here.
+  }
 }
 
 }  // namespace dfccl::nccl

@@ -53,7 +53,9 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) {
 cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) { return cudaSuccess; }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
   // Of the clock, in kilohertz: a nanosecond a cycle.
-  *value = attribute == cudaDevAttrMultiProcessorCount ? static_cast<int>(Multiprocessors::said()) : 1'000'000;
+  *value = attribute == cudaDevAttrMultiProcessorCount    ? static_cast<int>(Multiprocessors::said())
+           : attribute == cudaDevAttrPageableMemoryAccess ? 0
+                                                          : 1'000'000;
   return cudaSuccess;
 }
 
