@@ -162,11 +162,11 @@ class Batch {
   std::vector<std::unique_ptr<Queued>> queued_;
 };
 
-/// Where one of several changes a buffer before it is queued, all are tried before: a group of which one is refused
-/// changes none. @throws Failure
+/// Where one of several multiplies a buffer before it is queued, all are tried before: a group of which one is refused
+/// for its buffers multiplies none. (What a rank sends itself is copied by then.) @throws Failure
 void rehearse(const std::vector<Operation>& operations) {
-  const auto changesBuffer = [](const Operation& o) { return o.scalar.has_value(); };
-  if (operations.size() == 1 || std::none_of(operations.begin(), operations.end(), changesBuffer)) return;
+  const auto multiplies = [](const Operation& o) { return o.scalar.has_value(); };
+  if (operations.size() == 1 || std::none_of(operations.begin(), operations.end(), multiplies)) return;
   const Batch dropped(0);
   for (const Operation& o : operations) {
     checkBuffers(o);
