@@ -83,9 +83,13 @@ void DeviceArena::free(uint8_t* block, size_t bytes) {
   used_ -= size;
 }
 
-void DeviceArena::store(void* to, const void* from, size_t bytes) {
-  requests_ != nullptr ? requests_->copy(to, from, bytes) : write(to, from, bytes);
+uint64_t DeviceArena::store(void* to, const void* from, size_t bytes) {
+  if (requests_ != nullptr) return requests_->copy(to, from, bytes);
+  write(to, from, bytes);
+  return 0;
 }
+
+bool DeviceArena::isStored(uint64_t request) const { return requests_ == nullptr || requests_->isDone(request); }
 
 void DeviceArena::clear(void* memory, size_t bytes) {
   const OnDevice here(device_);

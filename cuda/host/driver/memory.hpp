@@ -47,8 +47,10 @@ class DeviceArena {
   void abandon() { isAbandoned_ = true; }
   /// From here on nothing calls CUDA.
   void seal(RankRequests& requests) { requests_ = &requests; }
-  /// Copies to the device: at once, or once sealed, before any run that is submitted afterwards.
-  void store(void* to, const void* from, size_t bytes);
+  /// Copies to the device: at once, or once sealed, before any run that is submitted afterwards. @return what to ask
+  /// isStored() for.
+  uint64_t store(void* to, const void* from, size_t bytes);
+  bool isStored(uint64_t request) const;
   /// Copies through CUDA, and returns when it is there. @throws Error dfcclSystemError: sealed.
   void write(void* to, const void* from, size_t bytes);
   void read(void* to, const void* from, size_t bytes);

@@ -33,20 +33,21 @@ void RankRequests::forget(const IndexTable::Entry& place) {
   put({ControlRequest::forget, place.index, place.firstTask, place.blockCount});
 }
 
-void RankRequests::copy(void* to, const void* from, size_t bytes) {
+uint64_t RankRequests::copy(void* to, const void* from, size_t bytes) {
   const std::lock_guard lock(mutex_);
   const auto* source = static_cast<const uint8_t*>(from);
   for (size_t done = 0; done < bytes; done += kPiece) {
     const size_t piece = std::min(kPiece, bytes - done);
     uint8_t* const lent = lend(piece);
-    if (lent == nullptr) return;
+    if (lent == nullptr) break;
     std::memcpy(lent, source + done, piece);
     ControlRequest request{ControlRequest::copy};
     request.to = addressOf(to) + done;
     request.from = addressOf(lent);
     request.bytes = piece;
-    if (!put(request)) return;
+    if (!put(request)) break;
   }
+  return ring_.tail.load(order::relaxed);
 }
 
 uint64_t RankRequests::clear(void* to, size_t bytes) {

@@ -26,8 +26,8 @@ class RankRequests {
   // a stream waits it is there, and while none does nothing keeps the driver for ever.
   void abort(uint32_t collective);
   void forget(const IndexTable::Entry& place);
-  /// In the device's memory, before any run that is submitted afterwards.
-  void copy(void* to, const void* from, size_t bytes);
+  /// In the device's memory, before any run that is submitted afterwards. @return what to ask isDone() for.
+  uint64_t copy(void* to, const void* from, size_t bytes);
   /// @return what to ask isDone() for.
   uint64_t clear(void* to, size_t bytes);
   bool isDone(uint64_t request) const { return ring_.head.load(order::acquire) >= request; }

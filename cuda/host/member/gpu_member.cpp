@@ -46,28 +46,12 @@ GpuMember::GpuMember(DeviceArena& arena, const CollectiveSpec& spec, uint32_t me
       connected_(staged ? std::move(staged) : program_),
       record_(begun),
       home_(home) {
+  facts_.scale = spec.scale;
   try {
-    takeShared(namesWindows);
-    takeEnds();
-    const uint64_t scratchBytes = std::max(program_->scratchBytes, connected_->scratchBytes);
-    record_.scratch = scratchBytes == 0 ? nullptr : take(scratchBytes);
-    if (spec.signature.isCaptured()) {
-      takeCaptured(spec);
-    } else {
-      facts_.landing = placeOf(program_->exchanges ? take(program_->landingBytes()) : nullptr);
-    }
+    spec.signature.isCaptured() ? takeCaptured(spec) : takeForDaemon(spec, namesWindows);
     facts_.shared = placeOf(copy_.shared);
     facts_.mailboxes = placeOf(copy_.places.mailboxes);
     facts_.scratch = placeOf(record_.scratch);
-    facts_.scale = spec.scale;
-    record_.connections = connections_;
-    record_.shared = copy_.shared;
-    record_.places = copy_.shared;
-    record_.blockProgress = takeArray<Atomic<uint64_t, Scope::device>>(record_.blockCount);
-    imageBytes_ = imageOf(Others(members_)).size();
-    image_ = take(imageBytes_);
-    storeShared(spec);
-    arena_.store(home_.place, &record_, sizeof record_);
   } catch (...) {
     freeAll();
     throw;
@@ -85,6 +69,22 @@ void GpuMember::freeAll() {
   home_.held->giveBack(std::move(captured_), *notes_, free);
 }
 
+void GpuMember::takeForDaemon(const CollectiveSpec& spec, bool namesWindows) {
+  takeShared(namesWindows);
+  takeEnds();
+  const uint64_t scratchBytes = std::max(program_->scratchBytes, connected_->scratchBytes);
+  record_.scratch = scratchBytes == 0 ? nullptr : take(scratchBytes);
+  facts_.landing = placeOf(program_->exchanges ? take(program_->landingBytes()) : nullptr);
+  record_.connections = connections_;
+  record_.shared = copy_.shared;
+  record_.places = copy_.shared;
+  record_.blockProgress = takeArray<Atomic<uint64_t, Scope::device>>(record_.blockCount);
+  imageBytes_ = imageOf(Others(members_)).size();
+  image_ = take(imageBytes_);
+  storeShared(spec);
+  arena_.store(home_.place, &record_, sizeof record_);
+}
+
 void GpuMember::takeCaptured(const CollectiveSpec& spec) {
   const CapturedLayout layout = CapturedMember::layoutOf(spec);
   facts_.landing = placeOf(take(layout.landingBytes(member_, members_, spec.root)));
@@ -98,7 +98,7 @@ void GpuMember::endCaptured() {
   if (captured_ == nullptr) return;
   constexpr uint32_t kYes = 1;
   captured_->end();
-  arena_.store(captured_->mustEndOnDevice(), &kYes, sizeof kYes);
+  endStored_ = arena_.store(captured_->mustEndOnDevice(), &kYes, sizeof kYes);
 }
 
 uint8_t* GpuMember::take(size_t bytes) {
@@ -156,6 +156,19 @@ void GpuMember::storeShared(const CollectiveSpec& spec) {
 }
 
 void GpuMember::complete(const std::vector<MemberView>& members) {
+  isComplete_ = true;
+  if (captured_ == nullptr) return completeForDaemon(members);
+  const auto allOf = [&](const auto& of) {
+    std::vector<decltype(of(members[0]))> all;
+    for (const MemberView& view : members) all.push_back(of(view));
+    return all;
+  };
+  captured_->complete(allOf([](const MemberView& view) { return view.at<uint8_t>(view.facts.landing); }),
+                      allOf([](const MemberView& view) { return view.facts.scale; }),
+                      allOf([](const MemberView& view) { return view.windowsInHost; }));
+}
+
+void GpuMember::completeForDaemon(const std::vector<MemberView>& members) {
   others_ = std::make_unique<const Others>(members);
   const Others& others = *others_;
   const auto store = [&](auto* to, const auto& values) {
@@ -168,7 +181,6 @@ void GpuMember::complete(const std::vector<MemberView>& members) {
   store(copy_.places.scales, others.scales);
   if (copy_.windows != nullptr) store(copy_.windows, others.windows);
   storeConnections(members);
-  if (captured_ != nullptr) captured_->complete(others.landings, others.scales, others.windowsInHost);
   // The place is another collective's by now.
   if (!hasLeft_) storeImage();
   // Last: a copy that says that all are there must hold what they brought.
@@ -192,6 +204,7 @@ void GpuMember::comeBack(const CollectiveRecord& begun, const MemberHome& home) 
   record_ = record;
   home_ = home;
   hasLeft_ = false;
+  if (captured_ != nullptr) return;
   arena_.store(home_.place, &record_, sizeof record_);
   if (isComplete()) storeImage();
 }
@@ -229,6 +242,9 @@ uint64_t GpuMember::finishedRuns() const {
   return std::max(runsAtLeaving_, PostedProgress::countOf(home_.posted->finished, record_.registrationNumber));
 }
 bool GpuMember::hasDropped() const {
+  // Those that have yet to begin find on the device that they must end.
+  if (captured_ != nullptr)
+    return arena_.isStored(endStored_) && captured_->begunInStreams() == captured_->overInStreams();
   return PostedProgress::countOf(home_.posted->dropped, record_.registrationNumber) == home_.grid;
 }
 

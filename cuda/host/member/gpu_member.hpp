@@ -1,7 +1,8 @@
 #pragma once
-// One member of a collective, with all that it keeps in its own GPU's memory: its copy of what the members share, its
-// ends of the connections, its landing area. What the others have to know of that fits in a few bytes, as places in the
-// rank's arena, so it may come from this process or another one.
+// One member of a collective, with all that it keeps in its own GPU's memory: for daemons its record, its copy of what
+// the members share, its ends of the connections; for kernels in streams and graphs what those keep between them; its
+// landing area. What the others have to know of that fits in a few bytes, as places in the rank's arena, so it may come
+// from this process or another one.
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -63,7 +64,9 @@ struct MemberHome {
 
 class GpuMember {
  public:
-  /// Takes all of its memory and stores its record. Nobody's daemon starts a run of it before complete().
+  /// Takes all of its memory and stores its record; what kernels of their own carry out has none, as no daemon needs to
+  /// know of it: to tell one may take its launch, which may have to wait for such a kernel. Nobody's daemon starts a
+  /// run of it before complete().
   /// @param begun the record but for what lies in this memory.
   /// @param staged or null, see CollectiveRecord. @param namesWindows some members are other processes.
   /// @throws Error dfcclOutOfMemory
@@ -78,7 +81,7 @@ class GpuMember {
   /// Stores where the others are, and then that all are there. Takes no memory.
   /// @param members all of them, this one included, as this one sees them.
   void complete(const std::vector<MemberView>& members);
-  bool isComplete() const { return others_ != nullptr; }
+  bool isComplete() const { return isComplete_; }
   /// Its rank gives the place back; the memory stays, for the others, and for the rank if it comes back.
   void leave(uint64_t finishedRuns);
   /// Its rank is back, with another place, and its next run is the one behind its last. Takes no memory.
@@ -88,9 +91,10 @@ class GpuMember {
   uint64_t runsAtLeaving() const { return runsAtLeaving_; }
 
   uint32_t index() const { return record_.index; }
-  // As the daemon posts it now and then, and whenever it leaves.
+  // As the daemon posts it now and then, and whenever it leaves; or as the kernels tell.
   uint64_t submittedRuns() const;
   uint64_t finishedRuns() const;
+  /// @pre the daemon was asked to, or endCaptured()
   bool hasDropped() const;
   size_t bytes() const { return bytes_; }
   /// Of a collective whose runs graphs carry out; else null.
@@ -111,8 +115,6 @@ class GpuMember {
     uint32_t* ranks;
   };
 
-  void storeImage();
-
   struct Others;  // tables of what the members have, for the daemon
 
   uint8_t* take(size_t bytes);
@@ -121,13 +123,16 @@ class GpuMember {
     return reinterpret_cast<T*>(take(count * sizeof(T)));
   }
   uint64_t placeOf(const void* memory) const;
+  void takeCaptured(const CollectiveSpec& spec);
+  void takeForDaemon(const CollectiveSpec& spec, bool namesWindows);
   void takeShared(bool namesWindows);
   void takeEnds();
-  void takeCaptured(const CollectiveSpec& spec);
   void freeAll();
+  void completeForDaemon(const std::vector<MemberView>& members);
   void storeShared(const CollectiveSpec& spec);
   void storeConnections(const std::vector<MemberView>& members);
   std::vector<uint8_t> imageOf(const Others& others) const;
+  void storeImage();
 
   DeviceArena& arena_;
   const uint32_t member_;
@@ -141,10 +146,12 @@ class GpuMember {
   Connector* connections_ = nullptr;
   uint8_t* image_ = nullptr;
   uint64_t imageBytes_ = 0;
-  std::unique_ptr<const Others> others_;  // once all have come
+  std::unique_ptr<const Others> others_;  // for the daemon, once all have come
+  bool isComplete_ = false;
   bool hasLeft_ = false;
   uint64_t runsAtLeaving_ = 0;
   CapturedNotes* notes_ = nullptr;
+  uint64_t endStored_ = 0;  // the request of endCaptured()
   std::shared_ptr<CapturedMember> captured_;
   std::vector<Taken> taken_;
   size_t bytes_ = 0;

@@ -11,7 +11,7 @@ struct GpuMember::Others {
   std::vector<Atomic<uint64_t>*> finished;
   std::vector<uint8_t*> scratch, landings;
   std::vector<double> scales;
-  std::vector<windows::Table> windows, windowsInHost;
+  std::vector<windows::Table> windows;
 
   /// Before anything is known of them.
   explicit Others(uint32_t members)
@@ -24,7 +24,6 @@ struct GpuMember::Others {
       landings.push_back(view.at<uint8_t>(view.facts.landing));
       scales.push_back(view.facts.scale);
       windows.push_back(view.windows);
-      windowsInHost.push_back(view.windowsInHost);
     }
   }
 };

@@ -13,8 +13,10 @@ IndexTable::Entry GpuRank::takePlace(uint32_t blockCount) {
   std::optional<IndexTable::Entry> place = places_.take(blockCount);
   if (!place || places_.retiredCount() >= kRecycledAtOnce) {
     // A block keeps at hand what it has looked up of a collective, and which are aborted: it is told to forget that
-    // before it hears of the place's next one.
-    places_.recycle([this](const IndexTable::Entry& retired) { requests_.forget(retired); });
+    // before it hears of the place's next one. Where it had no part it has nothing of it.
+    places_.recycle([this](const IndexTable::Entry& retired) {
+      if (retired.blockCount != 0) requests_.forget(retired);
+    });
     if (!place) place = places_.take(blockCount);
   }
   if (place) return *place;

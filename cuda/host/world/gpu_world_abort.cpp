@@ -32,8 +32,10 @@ void GpuWorld::giveUpRunsOf(uint32_t rank) {
 void GpuWorld::askToDrop(uint32_t rank, uint32_t index) {
   Registered& entry = table_[rank].at(index);
   entry.isDropped = true;
-  entry.registration->memberHere(entry.member).endCaptured();
-  ranks_[rank]->askToDrop(index);
+  GpuMember& own = entry.registration->memberHere(entry.member);
+  if (own.captured() == nullptr) return ranks_[rank]->askToDrop(index);
+  own.endCaptured();
+  bell_.wake();  // the daemon tells the device
 }
 
 bool GpuWorld::isAborted(uint32_t rank, uint32_t index) {

@@ -79,10 +79,11 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
   }
   checkHasProgram(spec);
   refuseCountPerRun(spec, "on GPUs");
-  if (spec.signature.isCaptured()) CapturedMember::checkSpec(spec);
+  const bool isCaptured = spec.signature.isCaptured();
+  if (isCaptured) CapturedMember::checkSpec(spec);
   checkHealth(rank);
   std::unique_lock lock(mutex_);
-  if (spec.signature.isCaptured()) takeCapturedNotes(rank, lock);
+  if (isCaptured) takeCapturedNotes(rank, lock);
   // Under the lock: who is lost from now on finds this one when its runs are given up.
   for (const uint32_t r : spec.ranks) checkHealth(r);
   ranks_[rank]->freeUnheld();
@@ -100,7 +101,8 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
   GpuRank& mine = *ranks_[rank];
   CollectiveHead head{};
   head.place(*program, staged.get());
-  const uint32_t blockCount = head.blockCount;
+  // No daemon has a part of it.
+  const uint32_t blockCount = isCaptured ? 0 : head.blockCount;
   if (tasksPerBlock_[rank] + tasksPerBlock(blockCount) > kSharedTasks) {
     throw Error(
         dfcclOutOfMemory,
@@ -115,12 +117,14 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
     CollectiveRecord record = describedRecord(spec, place.index, member, place.firstTask);
     record.place(*program, staged.get());
     record.registrationNumber = place.registrationNumber;
-    record.program = upload(tables, *program);
-    record.staged = staged ? upload(tables, *staged) : nullptr;
-    std::vector<TaskContext> contexts;
-    for (uint32_t block = 0; block < blockCount; ++block) contexts.push_back({{}, place.index, block, blockCount, 0});
     DeviceArena& arena = mine.arena();
-    arena.store(&mine.memory().contexts[place.firstTask], contexts.data(), contexts.size() * sizeof(TaskContext));
+    if (!isCaptured) {
+      record.program = upload(tables, *program);
+      record.staged = staged ? upload(tables, *staged) : nullptr;
+      std::vector<TaskContext> contexts;
+      for (uint32_t block = 0; block < blockCount; ++block) contexts.push_back({{}, place.index, block, blockCount, 0});
+      arena.store(&mine.memory().contexts[place.firstTask], contexts.data(), contexts.size() * sizeof(TaskContext));
+    }
     registration = comeBack(spec, member, record, mine.homeOf(place.index));
     if (registration == nullptr) {
       registration = enter(spec, member, program->header.digest,
@@ -135,17 +139,17 @@ uint32_t GpuWorld::registerCollective(uint32_t rank, const CollectiveSpec& spec,
   CollectiveSpec kept = spec;
   kept.program.clear();
   RunShape shape = runShapeOf(spec, member, program->header);
-  shape.namesWindows = namesWindows_ && program->usesDirect() && !spec.signature.isCaptured();
+  shape.namesWindows = namesWindows_ && program->usesDirect() && !isCaptured;
   // A tile is sent before anything is received.
-  shape.mayBeInPlace |= spec.signature.isCaptured() && spec.collective == Collective::allToAll;
-  shape.stagesUnmapped = staged != nullptr || spec.signature.isCaptured();
-  if (spec.signature.isCaptured() && spec.collective == Collective::sendRecv) {
+  shape.mayBeInPlace |= isCaptured && spec.collective == Collective::allToAll;
+  shape.stagesUnmapped = staged != nullptr || isCaptured;
+  if (isCaptured && spec.collective == Collective::sendRecv) {
     shape.messageBytes = CapturedMember::layoutOf(spec).landingBytes(1 - spec.root, 2, spec.root);
   }
   table_[rank].emplace(place.index, Registered{registration, std::move(tables), std::move(kept), member, shape, place});
   const uint64_t runs = registration->runsAtLeaving(member);
   mine.queues().resetIssued(place.index, runs);
-  if (!spec.signature.isCaptured()) mine.follow(place, runs);  // else the daemon counts none of them
+  if (!isCaptured) mine.follow(place, runs);  // else the daemon counts none of them
   return place.index;
 }
 
